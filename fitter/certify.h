@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Measuring a table against the real function. */
+#ifndef PWLC_CERTIFY_H
+#define PWLC_CERTIFY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "diag.h"
+#include "function.h"
+#include "table.h"
+
+/* The real target of a code in output LSB, f(x)/scale_y + zp_y, not clipped. Codes outside the domain take the
+ * nearest defined code's value under OUTSIDE_CLAMP. */
+long double target_unclipped(const struct function *function, const struct tensor *in, const struct tensor *out,
+                             enum outside outside, int64_t q_x);
+
+/* Statistics of |q_y - t|; all in output LSB. */
+struct error_stats {
+    int64_t checked;
+    bool exhaustive;
+    double max_err;
+    int64_t max_err_at;      /* lowest code that attains it */
+    double rms, mean_abs;
+    int64_t max_ulp;         /* largest |q_y - nearest code| */
+    int64_t max_ulp_at;
+    double correctly_rounded;
+    int64_t saturated_codes;
+    bool monotone;
+};
+
+/* Progress of a long measurement, called from one thread with done <= total. */
+typedef void measure_progress(void *context, uint64_t done, uint64_t total);
+
+/* Inputs of up to 16 bits: every code. Wider: all codes within 64 of each knot and of the range's ends, the codes
+ * around each extreme of f - line inside each segment, and 2^20 evenly spaced codes; with all_codes every code,
+ * on all cores. packed is the table in the runtime's layout, already proven. */
+int measure(const struct table *table, const struct packed_table *packed, const struct function *function,
+            bool all_codes, measure_progress *progress, void *context, struct error_stats *stats, struct diag *diag);
+
+/* Fills table->certificate from a measurement and the proof. objective, bounds and optimal are the fitter's. */
+void certificate_fill(struct certificate *certificate, const struct error_stats *stats, const pwl_proof *proof);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diag.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int diag_set(struct diag *diag, int code, const char *format, ...)
+{
+    va_list args;
+    diag->code = code;
+    va_start(args, format);
+    vsnprintf(diag->text, sizeof diag->text, format, args);
+    va_end(args);
+    return code;
+}
+
+int diag_prefix(struct diag *diag, const char *prefix)
+{
+    char text[sizeof diag->text];
+    const int length = snprintf(text, sizeof text, "%s: ", prefix);
+    if (length < 0 || (size_t)length >= sizeof text)
+        return diag->code;
+    snprintf(text + length, sizeof text - (size_t)length, "%.*s", (int)(sizeof text - (size_t)length - 1), diag->text);
+    memcpy(diag->text, text, sizeof text);
+    return diag->code;
+}

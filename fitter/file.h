@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Whole files, read with a size limit and written atomically. */
+#ifndef PWLC_FILE_H
+#define PWLC_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "diag.h"
+
+#define FILE_MAX_BYTES ((size_t)1 << 30)
+
+/* Reads a regular file or, for "-", standard input into malloc'd memory with a zero byte after the end. */
+int file_read(const char *path, size_t max_bytes, unsigned char **bytes, size_t *size, struct diag *diag);
+
+/* Writes through a temporary file in the same directory and a rename, so that the path holds the old or the
+ * new content, never a part. An unchanged file is not touched. "-" and null mean standard output. Exit 1 on failure. */
+int file_write(const char *path, const void *bytes, size_t size, struct diag *diag);
+
+/* Exit 3 with a message when the file's content differs from bytes (or the file is missing). */
+int file_check(const char *path, const void *bytes, size_t size, struct diag *diag);
+
+/* Growing text buffer; check `failed` once at the end. */
+struct text {
+    char *bytes;   /* zero-terminated once anything was added */
+    size_t size, capacity;
+    bool failed;   /* out of memory */
+};
+void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_free(struct text *text);
+
+/* Lower-case hexadecimal SHA-256 of bytes (nettle). */
+void sha256_hex(const void *bytes, size_t size, char hex[65]);
+
+#endif

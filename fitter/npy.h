@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* NumPy .npy files (format 1.0, 2.0 and 3.0), little-endian or one-byte elements, C order. Every size is
+ * checked against the file before use. */
+#ifndef PWLC_NPY_H
+#define PWLC_NPY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "diag.h"
+
+#define NPY_MAX_DIMENSIONS 8
+
+struct npy {
+    char kind;                /* 'i' signed, 'u' unsigned, 'f' float */
+    int item_size;            /* bytes: 1, 2, 4, 8 */
+    int dimensions;           /* 0..NPY_MAX_DIMENSIONS */
+    size_t shape[NPY_MAX_DIMENSIONS];
+    size_t count;             /* product of shape */
+    const unsigned char *data; /* count * item_size bytes inside the file's bytes */
+};
+
+/* Describes the array in bytes[0..size); data points into bytes. */
+int npy_parse(const void *bytes, size_t size, struct npy *npy, struct diag *diag);
+
+/* Element as integer or real. Integer elements beyond int64 and kinds that do not fit are the caller's to check. */
+int64_t npy_integer(const struct npy *npy, size_t index);
+double npy_real(const struct npy *npy, size_t index);
+
+/* Builds a version 1.0 file; *bytes is malloc'd. data holds count little-endian elements as in npy. */
+int npy_build(const struct npy *npy, unsigned char **bytes, size_t *size, struct diag *diag);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pwl: integer-only evaluation of fixed-point piecewise-linear (PWL) tables.
+ *
+ * A quantised tensor holds codes q with real = scale * (q - zero_point). A table maps
+ * input codes q_x to output codes q_y; scales never appear here, because only the slope
+ * in code space matters. With X = q_x - zp_x, and i the segment of q_x:
+ *
+ *   absolute   q_y = sat( shr(q_b[i] * X, n[i]) + term_c[i] )
+ *   biased     q_y = sat( shr(q_b[i] * X + bias[i], n[i]) )
+ *   anchored   q_y = sat( shr(q_b[i] * (q_x - start[i]), n[i]) + y[i] )
+ *
+ * q_x is first clamped to [qmin_x, qmax_x]; the segment of q_x is the last i with
+ * start[i] <= q_x; shr(p, n) shifts right by n with the table's rounding, or left by -n;
+ * sat clips to [qmin_y, qmax_y]. The output zero point is part of term_c, bias and y.
+ *
+ * Fold: with PWL_FLAG_FOLD, segments start at zp_x, and a code below it gives
+ * q_y = sat( fold_sum - raw(2*zp_x - q_x) ), raw being the value before sat. The mirrored
+ * code may exceed qmax_x.
+ *
+ * No function here allocates, prints, keeps state or uses floating point. A table is checked
+ * once with pwl_table_check(); everything else assumes a table that passed.
+ */
+#ifndef PWL_PWL_H
+#define PWL_PWL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PWL_TABLE_VERSION 1   /* layout and meaning of pwl_table */
+#define PWL_MAX_SEGMENTS 4096
+
+#if defined(__GNUC__)
+#define PWL_NODISCARD __attribute__((warn_unused_result))
+#else
+#define PWL_NODISCARD
+#endif
+
+/* Why a table is not safe to run; the values are stable. */
+typedef enum pwl_status {
+    PWL_OK = 0,
+    PWL_ERR_NULL = 1,       /* a null pointer */
+    PWL_ERR_VERSION = 2,    /* version is not PWL_TABLE_VERSION */
+    PWL_ERR_FIELD = 3,      /* storage, form, rounding or flags outside their range */
+    PWL_ERR_SEGMENTS = 4,   /* segments outside 1..PWL_MAX_SEGMENTS */
+    PWL_ERR_RANGE_X = 5,    /* qmin_x > qmax_x, or wider than the storage case holds */
+    PWL_ERR_RANGE_Y = 6,    /* qmin_y > qmax_y, or wider than the storage case holds */
+    PWL_ERR_ZERO_POINT = 7, /* zp_x, or q_x - zp_x, leaves its type */
+    PWL_ERR_START = 8,      /* starts not ascending, or the first is not qmin_x (zp_x when folded) */
+    PWL_ERR_SHIFT = 9,      /* n outside -31..31 (32-bit accumulator) or -63..63 (64-bit) */
+    PWL_ERR_OFFSET = 10,    /* term_c or y needs more than its 48 valid bits */
+    PWL_ERR_PRODUCT = 11,   /* q_b * X leaves the accumulator */
+    PWL_ERR_BIAS = 12,      /* product + bias leaves the accumulator */
+    PWL_ERR_ROUNDING = 13,  /* the rounding addend 2^(n-1) leaves the accumulator */
+    PWL_ERR_LEFT_SHIFT = 14,/* a left shift leaves the accumulator */
+    PWL_ERR_SUM = 15,       /* shifted value + term_c or y leaves the accumulator */
+    PWL_ERR_FOLD = 16       /* zp_x outside [qmin_x, qmax_x], or fold_sum - raw leaves the accumulator */
+} pwl_status;
+
+/* Storage case: element types of the arrays and the accumulator.
+ *            start (u)int8   q_b int8    offset int16 (bias int32)  accumulator int32
+ *            start (u)int16  q_b int16   offset int32               accumulator int32
+ *            start (u)int32  q_b int32   offset int64 (term_c, y: 48 valid bits)  accumulator int64 */
+typedef enum pwl_storage { PWL_INT8 = 0, PWL_INT16 = 1, PWL_INT32 = 2 } pwl_storage;
+
+typedef enum pwl_form { PWL_ABSOLUTE = 0, PWL_BIASED = 1, PWL_ANCHORED = 2 } pwl_form;
+
+/* Rounding of the right shift: to minus infinity; to nearest with ties up, away from zero, to even. */
+typedef enum pwl_rounding {
+    PWL_FLOOR = 0,
+    PWL_HALF_UP = 1,
+    PWL_HALF_AWAY = 2,
+    PWL_HALF_EVEN = 3
+} pwl_rounding;
+
+#define PWL_FLAG_UNSIGNED_X 1u /* start holds unsigned elements */
+#define PWL_FLAG_FOLD 2u       /* codes below zp_x are mirrored, see above */
+
+/* A table: four arrays of `segments` elements and the constants they share. Can live in ROM. */
+typedef struct pwl_table {
+    uint8_t version;     /* PWL_TABLE_VERSION */
+    uint8_t storage;     /* pwl_storage */
+    uint8_t form;        /* pwl_form */
+    uint8_t rounding;    /* pwl_rounding */
+    uint16_t flags;      /* PWL_FLAG_* */
+    uint16_t segments;   /* 1..PWL_MAX_SEGMENTS */
+    const void *start;   /* first code of each segment, ascending */
+    const void *q_b;     /* slopes */
+    const int8_t *n;     /* n_BX_total: right shift, negative is left */
+    const void *offset;  /* term_c, bias or y, by form */
+    int64_t zp_x;        /* int16, int32 or int64 range by storage case */
+    int64_t qmin_x, qmax_x;
+    int64_t qmin_y, qmax_y;
+    int64_t fold_sum;    /* 0 without PWL_FLAG_FOLD */
+} pwl_table;
+
+/* What the proof found; filled by pwl_table_check(). */
+typedef struct pwl_proof {
+    pwl_status status;
+    int32_t segment;   /* segment that fails, -1 when the failure is not of one segment */
+    int32_t acc_bits;  /* smallest two's complement accumulator that holds every intermediate value */
+} pwl_proof;
+
+/*
+ * Proves a table safe over its whole input range: every field legal, no product, rounding addend,
+ * shift or sum leaves its type. Reads the arrays only after the fields that size them are checked.
+ * proof may be null. Returns PWL_OK, or the first limit that binds (also in proof->status).
+ */
+PWL_NODISCARD pwl_status pwl_table_check(const pwl_table *table, pwl_proof *proof);
+
+/* Name of a status for messages, for example "product leaves the accumulator". Never null. */
+const char *pwl_status_text(pwl_status status);
+
+/* Segment index of a code: the last i with start[i] <= q_x. q_x is clamped (and mirrored, when folded) first. */
+int32_t pwl_segment(const pwl_table *table, int64_t q_x);
+
+/* One code: the specification every other evaluation must equal. Any q_x is accepted. */
+int64_t pwl_eval(const pwl_table *table, int64_t q_x);
+
+/* As pwl_eval, with q_x clamped but the result not saturated. */
+int64_t pwl_eval_unclamped(const pwl_table *table, int64_t q_x);
+
+/*
+ * Arrays: y[k] = (out type) pwl_eval(table, x[k]) for k in [0, count). Reads x[0..count), writes
+ * y[0..count), nothing else. x and y may be the same array when their elements have the same size;
+ * otherwise they must not overlap. The table's [qmin_y, qmax_y] must fit the output type, see pwl_fits().
+ */
+#define PWL_MAP_TYPES(F) \
+    F(s8, int8_t, INT8_MIN, INT8_MAX) F(u8, uint8_t, 0, UINT8_MAX) \
+    F(s16, int16_t, INT16_MIN, INT16_MAX) F(u16, uint16_t, 0, UINT16_MAX) \
+    F(s32, int32_t, INT32_MIN, INT32_MAX) F(u32, uint32_t, 0, UINT32_MAX)
+
+#define PWL_DECLARE_MAP(in, in_t, out, out_t) \
+    void pwl_map_##in##_##out(const pwl_table *table, const in_t *x, out_t *y, size_t count);
+#define PWL_DECLARE_MAPS_FROM(in, in_t) \
+    PWL_DECLARE_MAP(in, in_t, s8, int8_t) PWL_DECLARE_MAP(in, in_t, u8, uint8_t) \
+    PWL_DECLARE_MAP(in, in_t, s16, int16_t) PWL_DECLARE_MAP(in, in_t, u16, uint16_t) \
+    PWL_DECLARE_MAP(in, in_t, s32, int32_t) PWL_DECLARE_MAP(in, in_t, u32, uint32_t)
+PWL_DECLARE_MAPS_FROM(s8, int8_t)
+PWL_DECLARE_MAPS_FROM(u8, uint8_t)
+PWL_DECLARE_MAPS_FROM(s16, int16_t)
+PWL_DECLARE_MAPS_FROM(u16, uint16_t)
+PWL_DECLARE_MAPS_FROM(s32, int32_t)
+PWL_DECLARE_MAPS_FROM(u32, uint32_t)
+
+#ifdef __cplusplus
+}
+#endif
+#endif
