@@ -7,7 +7,7 @@
 
 struct option_info {
     const char *name;      /* "--in"; "-o" */
-    const char *argument;  /* "TYPE"; null for a switch */
+    const char *argument;  /* "TYPE"; null for a switch; "NAME=VALUE..." when the flag may be given again */
     const char *help;      /* one line */
 };
 
@@ -34,7 +34,8 @@ struct argument_walk {
 };
 
 /* Next flag or positional argument: returns 1 and sets *option (null for a positional) and *value (null for a
- * switch); 0 at the end; -1 with an exit-2 message for an unknown flag (naming the closest) or a missing value. */
+ * switch); 0 at the end; -1 with an exit-2 message for an unknown flag (naming the closest), a flag given twice,
+ * a missing value, or a value given to a switch. */
 int argument_next(struct argument_walk *walk, const struct option_info **option, const char **value,
                   struct diag *diag);
 
