@@ -15,7 +15,8 @@
 long double target_unclipped(const struct function *function, const struct tensor *in, const struct tensor *out,
                              enum outside outside, int64_t q_x);
 
-/* Statistics of |q_y - t|; all in output LSB. */
+/* Statistics of |q_y - t|; all in output LSB. When not exhaustive: rms, mean_abs and correctly_rounded are of the
+ * evenly spaced codes alone, the rest is of every code compared. */
 struct error_stats {
     int64_t checked;
     bool exhaustive;
@@ -32,11 +33,20 @@ struct error_stats {
 /* Progress of a long measurement, called from one thread with done <= total. */
 typedef void measure_progress(void *context, uint64_t done, uint64_t total);
 
-/* Inputs of up to 16 bits: every code. Wider: all codes within 64 of each knot and of the range's ends, the codes
+/* Inputs of up to 2^20 codes: every code. Wider: all codes within 64 of each knot and of the range's ends, the codes
  * around each extreme of f - line inside each segment, and 2^20 evenly spaced codes; with all_codes every code,
- * on all cores. packed is the table in the runtime's layout, already proven. */
+ * on all cores. The same numbers on any number of cores. Exit 2 when the range leaves the function's domain. packed is the table in the runtime's layout, already proven. */
 int measure(const struct table *table, const struct packed_table *packed, const struct function *function,
             bool all_codes, measure_progress *progress, void *context, struct error_stats *stats, struct diag *diag);
+
+/* As measure, on a given number of threads. */
+int measure_on_threads(const struct table *table, const struct packed_table *packed, const struct function *function,
+                       bool all_codes, int threads, measure_progress *progress, void *context,
+                       struct error_stats *stats, struct diag *diag);
+
+/* |q_y - t| at one code; NAN where the function has no value. */
+double measure_code(const struct table *table, const struct packed_table *packed, const struct function *function,
+                    int64_t q_x);
 
 /* Fills table->certificate from a measurement and the proof. objective, bounds and optimal are the fitter's. */
 void certificate_fill(struct certificate *certificate, const struct error_stats *stats, const pwl_proof *proof);

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The comparison itself. The codes are cut into chunks whose size depends on their number alone; each chunk is summed
+ * in order by one thread and the chunks are joined in order, so the result does not depend on the threads.
+ */
+#include "measure.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "samples.h"
+
+#define MAX_THREADS 256
+
+struct chunk {
+    long double sum, sum_of_squares; /* of the codes in the averages */
+    int64_t averaged, correct;
+    int64_t saturated;
+    double max_err;
+    int64_t max_err_at;
+    int64_t max_ulp, max_ulp_at;
+    bool backward;     /* a step against the direction of f */
+    bool has_no_value; /* f is not a number at no_value_at */
+    int64_t no_value_at;
+};
+
+struct job {
+    struct subject subject;
+    const uint64_t *items; /* of wide_codes; null for every code */
+    uint64_t count;
+    uint64_t chunk_size;
+    size_t chunk_count;
+    struct chunk *chunks;
+    atomic_size_t next_chunk;
+    atomic_uint_fast64_t done;
+};
+
+struct point {
+    int64_t q, y;
+    bool averaged;
+    long double value; /* f */
+};
+
+static struct point point_at(const struct job *job, uint64_t index)
+{
+    const int64_t qmin = job->subject.table->in.qmin;
+    struct point point;
+    point.q = qmin + (int64_t)(job->items ? job->items[index] / 2 : index);
+    point.averaged = !job->items || (job->items[index] & 1) != 0;
+    point.y = pwl_eval(job->subject.packed, point.q);
+    point.value = subject_value(&job->subject, point.q);
+    return point;
+}
+
+/* Whether f between two defined codes, a below b, keeps to one direction, as far as samples of its slope can tell. */
+static bool one_direction(const struct subject *subject, int64_t a, int64_t b, int direction)
+{
+    const struct function *function = subject->function;
+    const struct tensor *in = &subject->table->in;
+    if (subject_defined_code(subject, a) != a || subject_defined_code(subject, b) != b)
+        return false;
+    const long double x_a = tensor_real(in, a), x_b = tensor_real(in, b);
+    if (function->samples) {
+        const struct samples *samples = function->samples;
+        size_t low = 0, high = samples->count; /* the first sample beyond x_a lies in [low, high] */
+        while (low < high) {
+            const size_t middle = low + (high - low) / 2;
+            if (samples->x[middle] > x_a)
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        /* Both lie inside the samples, so the interval that holds x_a ends at low, or x_a is the last sample. */
+        for (size_t i = low > 0 ? low : 1; i < samples->count && samples->x[i - 1] < x_b; i++) {
+            if ((samples->y[i] - samples->y[i - 1]) * direction <= 0)
+                return false;
+        }
+        return true;
+    }
+    const long double x_middle = tensor_real(in, a + (b - a) / 2);
+    return function_derivative(function, x_a) * direction > 0 && function_derivative(function, x_b) * direction > 0 &&
+           function_defined(function, x_middle) && function_derivative(function, x_middle) * direction > 0;
+}
+
+/* A difference within the functions' own accuracy, a few ulp, has no direction. */
+static int direction_of(long double from, long double to)
+{
+    const long double difference = to - from;
+    const long double noise = 8 * LDBL_EPSILON * fmaxl(fabsl(from), fabsl(to));
+    if (difference > noise)
+        return 1;
+    return difference < -noise ? -1 : 0;
+}
+
+static bool steps_backward(const struct job *job, const struct point *from, const struct point *to)
+{
+    if (to->y == from->y)
+        return false;
+    const int step = to->y > from->y ? 1 : -1;
+    const int direction = direction_of(from->value, to->value);
+    if (direction != -step)
+        return false;
+    return to->q == from->q + 1 || one_direction(&job->subject, from->q, to->q, direction);
+}
+
+static long double clip(const struct tensor *out, long double target)
+{
+    if (target < (long double)out->qmin)
+        return (long double)out->qmin;
+    return target > (long double)out->qmax ? (long double)out->qmax : target;
+}
+
+static void add_point(struct chunk *chunk, const struct job *job, const struct point *point)
+{
+    const struct tensor *out = &job->subject.table->out;
+    const long double target = subject_target(&job->subject, point->value);
+    if (isnan(target)) {
+        if (!chunk->has_no_value)
+            chunk->no_value_at = point->q;
+        chunk->has_no_value = true;
+        return;
+    }
+    const long double clipped = clip(out, target);
+    const long double distance = fabsl((long double)point->y - clipped);
+    const double err = (double)distance;
+    if (err > chunk->max_err) {
+        chunk->max_err = err;
+        chunk->max_err_at = point->q;
+    }
+    if (distance > 0.5L) {
+        /* From the nearest code; of two equally near, the one on q_y's side. At most 2^32. */
+        const int64_t ulp = (int64_t)ceill(distance - 0.5L);
+        if (ulp > chunk->max_ulp) {
+            chunk->max_ulp = ulp;
+            chunk->max_ulp_at = point->q;
+        }
+    }
+    chunk->saturated += clipped != target;
+    if (point->averaged) {
+        chunk->sum += distance;
+        chunk->sum_of_squares += distance * distance;
+        chunk->correct += distance <= 0.5L;
+        chunk->averaged++;
+    }
+}
+
+static void run_chunk(struct job *job, size_t index)
+{
+    const uint64_t begin = index * job->chunk_size;
+    const uint64_t end = job->count - begin > job->chunk_size ? begin + job->chunk_size : job->count;
+    struct chunk chunk = {.max_err = -1}; /* so that the first code is the witness of an exact table */
+    struct point previous = point_at(job, begin > 0 ? begin - 1 : 0);
+    chunk.max_ulp_at = job->subject.table->in.qmin;
+    for (uint64_t i = begin; i < end; i++) {
+        const struct point point = point_at(job, i);
+        add_point(&chunk, job, &point);
+        if (!chunk.backward)
+            chunk.backward = steps_backward(job, &previous, &point);
+        previous = point;
+    }
+    job->chunks[index] = chunk;
+    atomic_fetch_add(&job->done, end - begin);
+}
+
+static void *work(void *argument)
+{
+    struct job *job = argument;
+    for (size_t index = atomic_fetch_add(&job->next_chunk, 1); index < job->chunk_count;
+         index = atomic_fetch_add(&job->next_chunk, 1))
+        run_chunk(job, index);
+    return NULL;
+}
+
+/* The calling thread works too, and reports; a thread that cannot be started only makes it slower. */
+static void run_job(struct job *job, int threads, measure_progress *progress, void *context)
+{
+    pthread_t others[MAX_THREADS];
+    int started = 0;
+    while (started + 1 < threads && started < MAX_THREADS && (size_t)started + 1 < job->chunk_count &&
+           pthread_create(&others[started], NULL, work, job) == 0)
+        started++;
+    for (size_t index = atomic_fetch_add(&job->next_chunk, 1); index < job->chunk_count;
+         index = atomic_fetch_add(&job->next_chunk, 1)) {
+        run_chunk(job, index);
+        if (progress)
+            progress(context, atomic_load(&job->done), job->count);
+    }
+    for (int i = 0; i < started; i++)
+        pthread_join(others[i], NULL);
+    if (progress)
+        progress(context, job->count, job->count);
+}
+
+static int join_chunks(const struct job *job, struct error_stats *stats, struct diag *diag)
+{
+    struct chunk all = job->chunks[0];
+    for (size_t i = 1; i < job->chunk_count; i++) {
+        const struct chunk *chunk = &job->chunks[i];
+        all.sum += chunk->sum;
+        all.sum_of_squares += chunk->sum_of_squares;
+        all.averaged += chunk->averaged;
+        all.correct += chunk->correct;
+        all.saturated += chunk->saturated;
+        if (chunk->max_err > all.max_err) {
+            all.max_err = chunk->max_err;
+            all.max_err_at = chunk->max_err_at;
+        }
+        if (chunk->max_ulp > all.max_ulp) {
+            all.max_ulp = chunk->max_ulp;
+            all.max_ulp_at = chunk->max_ulp_at;
+        }
+        all.backward |= chunk->backward;
+        if (chunk->has_no_value && !all.has_no_value) {
+            all.has_no_value = true;
+            all.no_value_at = chunk->no_value_at;
+        }
+    }
+    if (all.has_no_value)
+        return diag_set(diag, EXIT_IO, "%s has no value at code %" PRId64 " (x = %Lg)",
+                        function_name(job->subject.function), all.no_value_at,
+                        tensor_real(&job->subject.table->in, all.no_value_at));
+    const long double averaged = (long double)all.averaged;
+    *stats = (struct error_stats){
+        .checked = (int64_t)job->count,
+        .exhaustive = !job->items,
+        .max_err = all.max_err,
+        .max_err_at = all.max_err_at,
+        .rms = (double)sqrtl(all.sum_of_squares / averaged),
+        .mean_abs = (double)(all.sum / averaged),
+        .max_ulp = all.max_ulp,
+        .max_ulp_at = all.max_ulp_at,
+        .correctly_rounded = (double)((long double)all.correct / averaged),
+        .saturated_codes = all.saturated,
+        .monotone = !all.backward,
+    };
+    return EXIT_DONE;
+}
+
+static int check_domain(const struct subject *subject, struct diag *diag)
+{
+    const struct tensor *in = &subject->table->in;
+    const struct code_domain *domain = &subject->domain;
+    const bool empty = domain->first > domain->last;
+    const bool whole = domain->first <= in->qmin && domain->last >= in->qmax && !domain->has_hole;
+    if (whole && !empty)
+        return EXIT_DONE;
+    char text[80];
+    function_domain_text(subject->function, text, sizeof text);
+    if (empty)
+        return diag_set(diag, EXIT_USAGE, "in: no code from %" PRId64 " to %" PRId64 " lies in the domain %s of %s",
+                        in->qmin, in->qmax, text, function_name(subject->function));
+    if (subject->table->outside == OUTSIDE_CLAMP)
+        return EXIT_DONE;
+    const int64_t code = domain->first > in->qmin ? in->qmin : domain->last < in->qmax ? in->qmax : domain->hole;
+    return diag_set(diag, EXIT_USAGE,
+                    "in: code %" PRId64 " (x = %Lg) lies outside the domain %s of %s; narrow the range or say "
+                    "outside: clamp",
+                    code, tensor_real(in, code), text, function_name(subject->function));
+}
+
+int measure_on_threads(const struct table *table, const struct packed_table *packed, const struct function *function,
+                       bool all_codes, int threads, measure_progress *progress, void *context,
+                       struct error_stats *stats, struct diag *diag)
+{
+    const int64_t codes = table->in.qmax - table->in.qmin + 1;
+    struct job job = {
+        .subject = {table, &packed->table, function, code_domain_find(function, &table->in)},
+        .count = (uint64_t)codes,
+    };
+    uint64_t *items = NULL;
+    int code = check_domain(&job.subject, diag);
+    if (code != EXIT_DONE)
+        return code;
+    if (!all_codes && codes > EVEN_SAMPLES) {
+        size_t count;
+        code = wide_codes(&job.subject, &items, &count, diag);
+        if (code != EXIT_DONE)
+            return code;
+        job.items = items;
+        job.count = count;
+    }
+    job.chunk_size = job.count > (1 << 24) ? 1 << 16 : 1 << 12;
+    job.chunk_count = (size_t)((job.count + job.chunk_size - 1) / job.chunk_size);
+    job.chunks = calloc(job.chunk_count, sizeof *job.chunks);
+    if (!job.chunks) {
+        free(items);
+        return diag_set(diag, EXIT_IO, "out of memory while comparing codes");
+    }
+    run_job(&job, threads, progress, context);
+    code = join_chunks(&job, stats, diag);
+    free(job.chunks);
+    free(items);
+    return code;
+}
+
+int measure(const struct table *table, const struct packed_table *packed, const struct function *function,
+            bool all_codes, measure_progress *progress, void *context, struct error_stats *stats, struct diag *diag)
+{
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const int threads = cores < 1 ? 1 : cores > MAX_THREADS ? MAX_THREADS : (int)cores;
+    return measure_on_threads(table, packed, function, all_codes, threads, progress, context, stats, diag);
+}
+
+double measure_code(const struct table *table, const struct packed_table *packed, const struct function *function,
+                    int64_t q_x)
+{
+    const long double target = target_unclipped(function, &table->in, &table->out, table->outside, q_x);
+    return (double)fabsl((long double)pwl_eval(&packed->table, q_x) - clip(&table->out, target));
+}
