@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# `meson install` into an empty place, then a program that finds pwl by pkg-config alone is compiled, linked and run.
+# $1 source root, $2 build root, $3 "yes" when pwlc is part of the build, then the compiler.
+set -eu
+source_root=$1 build_root=$2 with_pwlc=$3
+shift 3
+
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+"${MESON:-meson}" install -C "$build_root" --no-rebuild --quiet --destdir "$root" >"$root/log" 2>&1 ||
+    { cat "$root/log"; exit 1; }
+
+pc=$(find "$root" -name pwl.pc)
+[ -n "$pc" ] || { echo "no pwl.pc among what meson install wrote:"; find "$root" -type f; exit 1; }
+export PKG_CONFIG_PATH=${pc%/*} PKG_CONFIG_SYSROOT_DIR=$root
+pkg-config --exists --print-errors pwl
+
+# Outside the source tree, so that only the installed headers can be found.
+cp "$source_root/tests/consumer.c" "$root/consumer.c"
+cd "$root"
+# The flags are a list of words.
+# shellcheck disable=SC2046
+"$@" -std=c11 -Wall -Wextra -Wpedantic -Werror consumer.c $(pkg-config --cflags --libs pwl) -o consumer
+libdir=$(pkg-config --variable=libdir pwl)
+case $libdir in "$root"/*) ;; *) libdir=$root$libdir ;; esac
+LD_LIBRARY_PATH=$libdir ./consumer
+
+if [ "$with_pwlc" = yes ]; then
+    pwlc=$(find "$root" -type f -name pwlc -perm -u+x)
+    [ -n "$pwlc" ] || { echo "pwlc was not installed"; exit 1; }
+    "$pwlc" list | grep -q sigmoid
+fi
