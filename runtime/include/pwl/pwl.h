@@ -45,12 +45,12 @@ typedef enum pwl_status {
     PWL_OK = 0,
     PWL_ERR_NULL = 1,       /* a null pointer */
     PWL_ERR_VERSION = 2,    /* version is not PWL_TABLE_VERSION */
-    PWL_ERR_FIELD = 3,      /* storage, form, rounding or flags outside their range */
+    PWL_ERR_FIELD = 3,      /* storage, form, rounding or flags outside their range, or fold_sum without fold */
     PWL_ERR_SEGMENTS = 4,   /* segments outside 1..PWL_MAX_SEGMENTS */
     PWL_ERR_RANGE_X = 5,    /* qmin_x > qmax_x, or wider than the storage case holds */
     PWL_ERR_RANGE_Y = 6,    /* qmin_y > qmax_y, or wider than the storage case holds */
     PWL_ERR_ZERO_POINT = 7, /* zp_x, or q_x - zp_x, leaves its type */
-    PWL_ERR_START = 8,      /* starts not ascending, or the first is not qmin_x (zp_x when folded) */
+    PWL_ERR_START = 8,      /* starts not ascending, the first not qmin_x (zp_x when folded), or one no code reaches */
     PWL_ERR_SHIFT = 9,      /* n outside -31..31 (32-bit accumulator) or -63..63 (64-bit) */
     PWL_ERR_OFFSET = 10,    /* term_c or y needs more than its 48 valid bits */
     PWL_ERR_PRODUCT = 11,   /* q_b * X leaves the accumulator */
@@ -58,7 +58,7 @@ typedef enum pwl_status {
     PWL_ERR_ROUNDING = 13,  /* the rounding addend 2^(n-1) leaves the accumulator */
     PWL_ERR_LEFT_SHIFT = 14,/* a left shift leaves the accumulator */
     PWL_ERR_SUM = 15,       /* shifted value + term_c or y leaves the accumulator */
-    PWL_ERR_FOLD = 16       /* zp_x outside [qmin_x, qmax_x], or fold_sum - raw leaves the accumulator */
+    PWL_ERR_FOLD = 16       /* zp_x outside [qmin_x, qmax_x], or fold_sum or fold_sum - raw leaves the accumulator */
 } pwl_status;
 
 /* Storage case: element types of the arrays and the accumulator.
@@ -102,7 +102,7 @@ typedef struct pwl_table {
 typedef struct pwl_proof {
     pwl_status status;
     int32_t segment;   /* segment that fails, -1 when the failure is not of one segment */
-    int32_t acc_bits;  /* smallest two's complement accumulator that holds every intermediate value */
+    int32_t acc_bits;  /* smallest two's complement accumulator that holds every intermediate value; 0 unless PWL_OK */
 } pwl_proof;
 
 /*
@@ -121,8 +121,15 @@ int32_t pwl_segment(const pwl_table *table, int64_t q_x);
 /* One code: the specification every other evaluation must equal. Any q_x is accepted. */
 int64_t pwl_eval(const pwl_table *table, int64_t q_x);
 
-/* As pwl_eval, with q_x clamped but the result not saturated. */
+/* As pwl_eval, with q_x clamped but the result not saturated: raw, or fold_sum - raw below zp_x when folded. */
 int64_t pwl_eval_unclamped(const pwl_table *table, int64_t q_x);
+
+/* Element types of the arrays that pwl_map_* reads and writes; the values are stable. */
+typedef enum pwl_type { PWL_S8 = 0, PWL_U8 = 1, PWL_S16 = 2, PWL_U16 = 3, PWL_S32 = 4, PWL_U32 = 5 } pwl_type;
+
+/* 1 when every value of [qmin_y, qmax_y] is one of the output type, so that pwl_map_*_<out> loses nothing; else 0.
+ * The input type needs no such question: every code is accepted and clamped. */
+int pwl_fits(const pwl_table *table, pwl_type out);
 
 /*
  * Arrays: y[k] = (out type) pwl_eval(table, x[k]) for k in [0, count). Reads x[0..count), writes
@@ -134,18 +141,18 @@ int64_t pwl_eval_unclamped(const pwl_table *table, int64_t q_x);
     F(s16, int16_t, INT16_MIN, INT16_MAX) F(u16, uint16_t, 0, UINT16_MAX) \
     F(s32, int32_t, INT32_MIN, INT32_MAX) F(u32, uint32_t, 0, UINT32_MAX)
 
+/* Every pair of an input and an output type: F(in, in_t, out, out_t). */
+#define PWL_MAP_PAIRS_FROM(F, in, in_t) \
+    F(in, in_t, s8, int8_t) F(in, in_t, u8, uint8_t) F(in, in_t, s16, int16_t) \
+    F(in, in_t, u16, uint16_t) F(in, in_t, s32, int32_t) F(in, in_t, u32, uint32_t)
+#define PWL_MAP_PAIRS(F) \
+    PWL_MAP_PAIRS_FROM(F, s8, int8_t) PWL_MAP_PAIRS_FROM(F, u8, uint8_t) PWL_MAP_PAIRS_FROM(F, s16, int16_t) \
+    PWL_MAP_PAIRS_FROM(F, u16, uint16_t) PWL_MAP_PAIRS_FROM(F, s32, int32_t) PWL_MAP_PAIRS_FROM(F, u32, uint32_t)
+
 #define PWL_DECLARE_MAP(in, in_t, out, out_t) \
     void pwl_map_##in##_##out(const pwl_table *table, const in_t *x, out_t *y, size_t count);
-#define PWL_DECLARE_MAPS_FROM(in, in_t) \
-    PWL_DECLARE_MAP(in, in_t, s8, int8_t) PWL_DECLARE_MAP(in, in_t, u8, uint8_t) \
-    PWL_DECLARE_MAP(in, in_t, s16, int16_t) PWL_DECLARE_MAP(in, in_t, u16, uint16_t) \
-    PWL_DECLARE_MAP(in, in_t, s32, int32_t) PWL_DECLARE_MAP(in, in_t, u32, uint32_t)
-PWL_DECLARE_MAPS_FROM(s8, int8_t)
-PWL_DECLARE_MAPS_FROM(u8, uint8_t)
-PWL_DECLARE_MAPS_FROM(s16, int16_t)
-PWL_DECLARE_MAPS_FROM(u16, uint16_t)
-PWL_DECLARE_MAPS_FROM(s32, int32_t)
-PWL_DECLARE_MAPS_FROM(u32, uint32_t)
+PWL_MAP_PAIRS(PWL_DECLARE_MAP)
+#undef PWL_DECLARE_MAP
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Arrays of codes. Each of the 36 entry points moves blocks of codes through int64_t, which holds every element
+ * type; between its two conversions lies one of six kernels, by the type of start, that each knows its storage at
+ * compile time. So 36 pairs of types and 6 storages cost 42 loops, not 216.
+ */
+#include <pwl/fixed.h>
+#include <pwl/pwl.h>
+
+#define BLOCK 64 /* codes at a time: 512 bytes of stack */
+
+/* Replaces each code of a block by its q_y. */
+typedef void block_kernel(const pwl_table *table, int64_t *codes, size_t count);
+
+/*
+ * acc_t holds mirrored codes (18 bits for 16-bit starts, 34 for 32-bit ones), q_x - zp_x and every later value, by
+ * the proof; fold_sum too. The search halves `left` candidates without a branch on the data: `low` ends at the last
+ * segment whose start is at most q.
+ */
+#define DEFINE_KERNEL(name, start_t, slope_t, offset_t, bias_t, acc_t, line)                                           \
+    static void name(const pwl_table *table, int64_t *codes, size_t count)                                             \
+    {                                                                                                                  \
+        const start_t *const start = (const start_t *)table->start;                                                    \
+        const slope_t *const slope = (const slope_t *)table->q_b;                                                      \
+        const int form = table->form, rounding = table->rounding;                                                      \
+        const int fold = table->flags & PWL_FLAG_FOLD;                                                                 \
+        const acc_t zp_x = (acc_t)table->zp_x, fold_sum = (acc_t)table->fold_sum;                                      \
+        size_t k;                                                                                                      \
+        for (k = 0; k < count; k++) {                                                                                  \
+            acc_t q = (acc_t)pwl_sat(codes[k], table->qmin_x, table->qmax_x);                                          \
+            const int mirrored = fold && q < zp_x;                                                                     \
+            uint32_t low = 0, left = table->segments;                                                                  \
+            acc_t X, offset, raw;                                                                                      \
+            if (mirrored)                                                                                              \
+                q = 2 * zp_x - q;                                                                                      \
+            while (left > 1) {                                                                                         \
+                const uint32_t half = left >> 1;                                                                       \
+                low += (acc_t)start[low + half] <= q ? half : 0;                                                       \
+                left -= half;                                                                                          \
+            }                                                                                                          \
+            X = q - (form == PWL_ANCHORED ? (acc_t)start[low] : zp_x);                                                 \
+            offset = form == PWL_BIASED ? (acc_t)((const bias_t *)table->offset)[low]                                  \
+                                        : (acc_t)((const offset_t *)table->offset)[low];                               \
+            raw = line(form, rounding, slope[low], X, table->n[low], offset);                                          \
+            codes[k] = pwl_sat(mirrored ? fold_sum - raw : raw, table->qmin_y, table->qmax_y);                         \
+        }                                                                                                              \
+    }
+DEFINE_KERNEL(map_start_s8, int8_t, int8_t, int16_t, int32_t, int32_t, pwl_line32)
+DEFINE_KERNEL(map_start_u8, uint8_t, int8_t, int16_t, int32_t, int32_t, pwl_line32)
+DEFINE_KERNEL(map_start_s16, int16_t, int16_t, int32_t, int32_t, int32_t, pwl_line32)
+DEFINE_KERNEL(map_start_u16, uint16_t, int16_t, int32_t, int32_t, int32_t, pwl_line32)
+DEFINE_KERNEL(map_start_s32, int32_t, int32_t, int64_t, int64_t, int64_t, pwl_line64)
+DEFINE_KERNEL(map_start_u32, uint32_t, int32_t, int64_t, int64_t, int64_t, pwl_line64)
+
+static block_kernel *kernel_for(const pwl_table *table)
+{
+    const int is_unsigned = table->flags & PWL_FLAG_UNSIGNED_X;
+    if (table->storage == PWL_INT8)
+        return is_unsigned ? map_start_u8 : map_start_s8;
+    if (table->storage == PWL_INT16)
+        return is_unsigned ? map_start_u16 : map_start_s16;
+    return is_unsigned ? map_start_u32 : map_start_s32;
+}
+
+/* A block is read whole before any of it is written, so x and y may be one array. */
+#define DEFINE_MAP(in, in_t, out, out_t)                                                                               \
+    void pwl_map_##in##_##out(const pwl_table *table, const in_t *x, out_t *y, size_t count)                           \
+    {                                                                                                                  \
+        block_kernel *const kernel = kernel_for(table);                                                                \
+        int64_t codes[BLOCK];                                                                                          \
+        while (count) {                                                                                                \
+            const size_t n = count < BLOCK ? count : BLOCK;                                                            \
+            size_t k;                                                                                                  \
+            for (k = 0; k < n; k++)                                                                                    \
+                codes[k] = x[k];                                                                                       \
+            kernel(table, codes, n);                                                                                   \
+            for (k = 0; k < n; k++)                                                                                    \
+                y[k] = (out_t)codes[k];                                                                                \
+            x += n;                                                                                                    \
+            y += n;                                                                                                    \
+            count -= n;                                                                                                \
+        }                                                                                                              \
+    }
+
+PWL_MAP_PAIRS(DEFINE_MAP)
+
+int pwl_fits(const pwl_table *table, pwl_type out)
+{
+    static const struct {
+        int64_t min, max;
+    } limits[] = {
+#define LIMITS(name, type, min, max) {min, max},
+        PWL_MAP_TYPES(LIMITS)
+#undef LIMITS
+    };
+    if ((unsigned)out >= sizeof limits / sizeof limits[0])
+        return 0;
+    return limits[out].min <= table->qmin_y && table->qmax_y <= limits[out].max;
+}
