@@ -35,7 +35,8 @@ typedef void measure_progress(void *context, uint64_t done, uint64_t total);
 
 /* Inputs of up to 2^20 codes: every code. Wider: all codes within 64 of each knot and of the range's ends, the codes
  * around each extreme of f - line inside each segment, and 2^20 evenly spaced codes; with all_codes every code,
- * on all cores. The same numbers on any number of cores. Exit 2 when the range leaves the function's domain. packed is the table in the runtime's layout, already proven. */
+ * on all cores. The same numbers on any number of cores. Exit 2 when the range leaves the function's domain.
+ * packed is the table in the runtime's layout, already proven. */
 int measure(const struct table *table, const struct packed_table *packed, const struct function *function,
             bool all_codes, measure_progress *progress, void *context, struct error_stats *stats, struct diag *diag);
 

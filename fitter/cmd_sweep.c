@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "number.h"
+#include "sweep_report.h"
+
+#define PRINTED_DIGITS 6                   /* of a certificate's real fields */
+#define BASELINE_TOLERANCE 1e-9            /* relative; both are measured by the same code */
+#define PROGRESS_CODES ((uint64_t)1 << 24) /* fewer codes than this are done before anyone looks */
+
+static const struct option_info options[] = {
+    {"--format", "md|csv|json|jsonl", "how to print (md by default; json is an array, jsonl one object a line)"},
+    {"--max-err", "L", "exit 3 when the largest error of a table exceeds L output LSB"},
+    {"--baseline", "OLD.json", "measure OLD.json too; exit 3 when the table's max or RMS error is larger"},
+    {"--exhaustive", NULL, "every code of inputs with more than 2^20 codes too, on all cores"},
+    {"--samples", "FILE", "the sample points of a table made with fit --samples"},
+    {"--ref", "libm", "the reference (libm: long double libm, the default)"},
+    {"-o", "FILE", "write to FILE instead of standard output"},
+    {NULL, NULL, NULL},
+};
+
+struct request {
+    int count;              /* of rows that are under test */
+    struct sweep_row *rows; /* and the baseline after them */
+    enum sweep_format format;
+    double max_err; /* NAN when not given */
+    const char *baseline, *samples, *output;
+    bool exhaustive;
+};
+
+struct progress {
+    const char *label;
+    int percent; /* the last one shown; -1 when none was */
+};
+
+static void show_progress(void *context, uint64_t done, uint64_t total)
+{
+    struct progress *progress = context;
+    if (total < PROGRESS_CODES)
+        return;
+    const int percent = (int)(done * 100 / total); /* at most 2^32 * 100 */
+    if (percent != progress->percent)
+        fprintf(stderr, "\r%s: %d %% of %" PRIu64 " codes", progress->label, percent, total);
+    progress->percent = percent;
+}
+
+/* Messages name the file. */
+static int measure_row(const struct request *request, struct sweep_row *row, struct diag *diag)
+{
+    struct packed_table packed;
+    pwl_proof proof;
+    if (table_prove(&row->table, EXIT_USAGE, &packed, &proof, diag) != EXIT_DONE)
+        return diag_prefix(diag, row->label);
+
+    struct function function;
+    int code = table_function(&row->table, row->table.samples_sha256[0] ? request->samples : NULL, &function, diag);
+    if (code == EXIT_DONE) {
+        struct progress progress = {row->label, -1};
+        const bool shown = isatty(STDERR_FILENO);
+        code = measure(&row->table, &packed, &function, request->exhaustive, shown ? show_progress : NULL, &progress,
+                       &row->stats, diag);
+        if (progress.percent >= 0)
+            fprintf(stderr, "\r\033[K");
+        function_free(&function);
+    }
+    packed_table_free(&packed);
+    return code == EXIT_DONE ? code : diag_prefix(diag, row->label);
+}
+
+static int check_samples_flag(const struct request *request, const struct sweep_row *rows, int count, struct diag *diag)
+{
+    if (!request->samples)
+        return EXIT_DONE;
+    for (int i = 0; i < count; i++) {
+        if (rows[i].table.samples_sha256[0])
+            return EXIT_DONE;
+    }
+    return diag_set(diag, EXIT_USAGE, "--samples %s: no table here was made from samples; leave the flag out",
+                    request->samples);
+}
+
+/* Whether `printed`, a number of 6 significant digits, is what `value` rounds to: within half a unit of the sixth
+ * digit, and a little for the binary form of both. */
+static bool agrees(double printed, double value)
+{
+    if (printed == value)
+        return true;
+    const double magnitude = fmax(fabs(printed), fabs(value));
+    const double unit = pow(10, floor(log10(magnitude)) + 1 - PRINTED_DIGITS);
+    return fabs(printed - value) <= unit * (0.5 + 1e-6);
+}
+
+static int refuse_real(const char *label, const char *field, double says, double measured, struct diag *diag)
+{
+    return diag_set(diag, EXIT_REQUIREMENT, "%s: certificate says %s %.6g, measured %.6g; run pwlc fit again", label,
+                    field, says, measured);
+}
+
+static int refuse_integer(const char *label, const char *field, int64_t says, int64_t measured, struct diag *diag)
+{
+    return diag_set(diag, EXIT_REQUIREMENT,
+                    "%s: certificate says %s %" PRId64 ", measured %" PRId64 "; run pwlc fit again", label, field, says,
+                    measured);
+}
+
+/* What the file claims of itself, against what was measured. Two codes whose errors differ by less than libm's own
+ * accuracy may change places as the worst one, so the witness is not compared. */
+static int check_certificate(const struct sweep_row *row, struct diag *diag)
+{
+    const struct certificate *says = &row->table.certificate;
+    const struct error_stats *stats = &row->stats;
+    if (says->has_bound && stats->max_err > says->bound_lsb && !agrees(says->bound_lsb, stats->max_err))
+        return refuse_real(row->label, "bound_lsb", says->bound_lsb, stats->max_err, diag);
+    if (!says->exhaustive || !stats->exhaustive)
+        return EXIT_DONE;
+    const struct {
+        const char *field;
+        double says, measured;
+    } reals[] = {
+        {"max_err_lsb", says->max_err_lsb, stats->max_err},
+        {"rms_err_lsb", says->rms_err_lsb, stats->rms},
+        {"mean_abs_err_lsb", says->mean_abs_err_lsb, stats->mean_abs},
+        {"correctly_rounded", says->correctly_rounded, stats->correctly_rounded},
+    };
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
+        if (!agrees(reals[i].says, reals[i].measured))
+            return refuse_real(row->label, reals[i].field, reals[i].says, reals[i].measured, diag);
+    }
+    if (says->checked != stats->checked)
+        return refuse_integer(row->label, "checked", says->checked, stats->checked, diag);
+    if (says->saturated_codes != stats->saturated_codes)
+        return refuse_integer(row->label, "saturated_codes", says->saturated_codes, stats->saturated_codes, diag);
+    if (says->monotone != stats->monotone)
+        return diag_set(diag, EXIT_REQUIREMENT, "%s: certificate says monotone %s, measured %s; run pwlc fit again",
+                        row->label, says->monotone ? "true" : "false", stats->monotone ? "true" : "false");
+    return EXIT_DONE;
+}
+
+static int check_max_err(const struct request *request, struct diag *diag)
+{
+    const struct sweep_row *first = NULL;
+    int failing = 0;
+    for (int i = 0; i < request->count; i++) {
+        if (request->rows[i].stats.max_err > request->max_err) {
+            first = first ? first : &request->rows[i];
+            failing++;
+        }
+    }
+    if (!first)
+        return EXIT_DONE;
+    char others[48] = "";
+    if (failing > 1)
+        snprintf(others, sizeof others, "; %d tables in all exceed it", failing);
+    return diag_set(diag, EXIT_REQUIREMENT, "%s: max error %.6g LSB at code %" PRId64 " exceeds --max-err %g by %.6g%s",
+                    first->label, first->stats.max_err, first->stats.max_err_at, request->max_err,
+                    first->stats.max_err - request->max_err, others);
+}
+
+static int check_baseline(const struct sweep_row *new, const struct sweep_row *old, struct diag *diag)
+{
+    const struct error_stats *now = &new->stats, *before = &old->stats;
+    if (now->max_err > before->max_err * (1 + BASELINE_TOLERANCE))
+        return diag_set(diag, EXIT_REQUIREMENT,
+                        "%s: max error %.9g LSB at code %" PRId64 " is larger than the %.9g of --baseline %s",
+                        new->label, now->max_err, now->max_err_at, before->max_err, old->label);
+    if (now->rms > before->rms * (1 + BASELINE_TOLERANCE))
+        return diag_set(diag, EXIT_REQUIREMENT, "%s: RMS error %.9g LSB is larger than the %.9g of --baseline %s",
+                        new->label, now->rms, before->rms, old->label);
+    return EXIT_DONE;
+}
+
+/* Errors in LSB of different outputs, or of different functions, do not compare. */
+static int check_comparable(const struct sweep_row *new, const struct sweep_row *old, struct diag *diag)
+{
+    char new_text[3][96], old_text[3][96];
+    static const char *const field[] = {"function", "in", "out"};
+    const struct table *tables[] = {&new->table, &old->table};
+    for (int i = 0; i < 2; i++) {
+        char(*text)[96] = i ? old_text : new_text;
+        snprintf(text[0], sizeof text[0], "%s", tables[i]->function);
+        tensor_format(&tables[i]->in, text[1], sizeof text[1]);
+        tensor_format(&tables[i]->out, text[2], sizeof text[2]);
+    }
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(new_text[i], old_text[i]) != 0)
+            return diag_set(diag, EXIT_USAGE, "--baseline %s: %s is %s, must be %s as in %s", old->label, field[i],
+                            old_text[i], new_text[i], new->label);
+    }
+    bool same = new->table.parameter_count ==
+                old->table.parameter_count &&strcmp(new->table.samples_sha256, old->table.samples_sha256) == 0;
+    for (int i = 0; same && i < new->table.parameter_count; i++)
+        same = new->table.parameters[i].value == old->table.parameters[i].value;
+    if (!same)
+        return diag_set(diag, EXIT_USAGE, "--baseline %s: must have the parameters or samples of %s", old->label,
+                        new->label);
+    return EXIT_DONE;
+}
+
+static int check_gates(const struct request *request, struct diag *diag)
+{
+    for (int i = 0; i < request->count; i++) {
+        if (check_certificate(&request->rows[i], diag) != EXIT_DONE)
+            return diag->code;
+    }
+    if (!isnan(request->max_err) && check_max_err(request, diag) != EXIT_DONE)
+        return diag->code;
+    return request->baseline ? check_baseline(&request->rows[0], &request->rows[1], diag) : EXIT_DONE;
+}
+
+static int sweep(const struct request *request, struct diag *diag)
+{
+    const int total = request->count + (request->baseline != NULL);
+    for (int i = 0; i < total; i++) {
+        if (table_read(request->rows[i].label, &request->rows[i].table, diag) != EXIT_DONE)
+            return diag->code;
+    }
+    if (check_samples_flag(request, request->rows, total, diag) != EXIT_DONE)
+        return diag->code;
+    if (request->baseline && check_comparable(&request->rows[0], &request->rows[1], diag) != EXIT_DONE)
+        return diag->code;
+    for (int i = 0; i < total; i++) {
+        if (measure_row(request, &request->rows[i], diag) != EXIT_DONE)
+            return diag->code;
+    }
+
+    struct text text = {0};
+    sweep_report(request->rows, total, request->format, &text);
+    int code = EXIT_DONE;
+    if (text.failed)
+        code = diag_set(diag, EXIT_IO, "out of memory while printing");
+    else
+        code = file_write(request->output, text.bytes, text.size, diag);
+    text_free(&text);
+    return code == EXIT_DONE ? check_gates(request, diag) : code;
+}
+
+static int set_option(struct request *request, const char *name, const char *value, struct diag *diag)
+{
+    if (strcmp(name, "--format") == 0) {
+        if (!sweep_format_parse(value, &request->format))
+            return diag_set(diag, EXIT_USAGE, "--format is md, csv, json or jsonl, not \"%s\"", value);
+    } else if (strcmp(name, "--max-err") == 0) {
+        if (number_real(value, strlen(value), &request->max_err) != NUMBER_OK || request->max_err < 0)
+            return diag_set(diag, EXIT_USAGE, "--max-err is a number of output LSB, 0 or more, not \"%s\"", value);
+    } else if (strcmp(name, "--ref") == 0) {
+        if (strcmp(value, "libm") != 0)
+            return diag_set(diag, EXIT_USAGE, "--ref is libm, not \"%s\"", value);
+    } else if (strcmp(name, "--exhaustive") == 0) {
+        request->exhaustive = true;
+    } else {
+        const char **text = strcmp(name, "--baseline") == 0  ? &request->baseline
+                            : strcmp(name, "--samples") == 0 ? &request->samples
+                                                             : &request->output;
+        *text = value;
+    }
+    return EXIT_DONE;
+}
+
+static int parse(int argc, char **argv, struct request *request, struct diag *diag)
+{
+    struct argument_walk walk = {.command = &command_sweep, .argc = argc, .argv = argv};
+    const struct option_info *option;
+    const char *value;
+    int next;
+    while ((next = argument_next(&walk, &option, &value, diag)) > 0) {
+        if (!option)
+            request->rows[request->count++].label = value;
+        else if (set_option(request, option->name, value, diag) != EXIT_DONE)
+            return diag->code;
+    }
+    if (next < 0)
+        return diag->code;
+    if (request->count == 0)
+        return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc sweep TABLE.json");
+    if (request->baseline && request->count > 1)
+        return diag_set(diag, EXIT_USAGE, "--baseline compares one table, not %d", request->count);
+    if (request->baseline)
+        request->rows[request->count].label = request->baseline;
+    return EXIT_DONE;
+}
+
+static int run(int argc, char **argv, struct diag *diag)
+{
+    /* A row for each argument and one for the baseline. */
+    struct request request = {.max_err = NAN, .rows = calloc((size_t)argc + 1, sizeof *request.rows)};
+    if (!request.rows)
+        return diag_set(diag, EXIT_IO, "out of memory");
+    int code = parse(argc, argv, &request, diag);
+    if (code == EXIT_DONE)
+        code = sweep(&request, diag);
+    for (int i = 0; i <= argc; i++)
+        table_free(&request.rows[i].table);
+    free(request.rows);
+    return code;
+}
+
+const struct command command_sweep = {
+    .name = "sweep",
+    .synopsis = "pwlc sweep TABLE.json... [flags]",
+    .summary = "Measure tables against the real function, code by code.",
+    .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
+               "pwlc sweep tanh.json --format json --max-err 2",
+    .options = options,
+    .run = run,
+};
