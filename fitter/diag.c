@@ -12,6 +12,10 @@ int diag_set(struct diag *diag, int code, const char *format, ...)
     va_start(args, format);
     vsnprintf(diag->text, sizeof diag->text, format, args);
     va_end(args);
+    /* the message stays one line whatever bytes the user's text holds */
+    for (char *c = diag->text; *c != '\0'; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = '?';
     return code;
 }
 

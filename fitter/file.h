@@ -10,11 +10,13 @@
 
 #define FILE_MAX_BYTES ((size_t)1 << 30)
 
-/* Reads a regular file or, for "-", standard input into malloc'd memory with a zero byte after the end. */
+/* Reads a file, pipe or device or, for "-", standard input into malloc'd memory with a zero byte after the end.
+ * Exit 1 when it cannot be read, 2 when it is larger than max_bytes (or FILE_MAX_BYTES). */
 int file_read(const char *path, size_t max_bytes, unsigned char **bytes, size_t *size, struct diag *diag);
 
 /* Writes through a temporary file in the same directory and a rename, so that the path holds the old or the
- * new content, never a part. An unchanged file is not touched. "-" and null mean standard output. Exit 1 on failure. */
+ * new content, never a part. An unchanged file is not touched, a replaced one keeps its permissions. What is no regular
+ * file (/dev/full, a pipe) is written into. "-", "/dev/stdout" and null mean standard output. Exit 1 on failure. */
 int file_write(const char *path, const void *bytes, size_t size, struct diag *diag);
 
 /* Exit 3 with a message when the file's content differs from bytes (or the file is missing). */

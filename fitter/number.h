@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Numbers in text, the same under every locale. */
+#ifndef PWLC_NUMBER_H
+#define PWLC_NUMBER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum number_status { NUMBER_OK, NUMBER_SYNTAX, NUMBER_RANGE };
+
+#define NUMBER_TEXT_SIZE 32
+
+/* The whole of text[0..length) as a decimal: [+-] digits [. digits] [e [+-] digits], a digit on at least one side of
+ * the point; no blanks, hexadecimal, "inf" or "nan". Rounded to the nearest double; NUMBER_RANGE when that overflows.
+ * More than 1200 characters are NUMBER_SYNTAX: no double needs them. */
+enum number_status number_real(const char *text, size_t length, double *value);
+
+/* The whole of text[0..length) as [+-] digits. NUMBER_RANGE beyond int64. */
+enum number_status number_integer(const char *text, size_t length, int64_t *value);
+
+/* Shortest decimal that reads back as the same finite double, "0.0472", "1e-9". */
+void number_format(double value, char text[NUMBER_TEXT_SIZE]);
+
+#endif
