@@ -13,7 +13,7 @@ APACHE=Apache-2.0
 allowed() {
     case $1 in
     LICENSES/* | *.json | *.csv | *.npy | *.txt | *.md | .git* | .clang-format | tests/fuzz/corpus/* | tests/golden/*.h) echo - ;;
-    luts/*.h | examples/*.c) echo 0BSD ;;
+    luts/*.h | examples/*) echo 0BSD ;;
     fitter/* | tests/fuzz/* | tests/cli/*) echo $GPL ;;
     tests/unit/test_runtime* | tests/mcu/* | tests/cuda/* | runtime/* | kernels/*) echo $APACHE ;;
     tests/unit/*) echo $GPL ;;

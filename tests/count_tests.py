@@ -5,7 +5,7 @@
 usage: count_tests.py [--no-skips] LABEL=TESTLOG.json ... LABEL=failed ...
 
 A TAP test counts its subtests; any other test counts as one. "LABEL=failed" is a build that did not get as far as
-its tests, and counts as one failure. With --no-skips a skipped test is a failure, except in the suite gpu.
+its tests; it and a build without tests count as one failure. With --no-skips a skipped test is a failure, except in the suite gpu.
 The last line is "N passed, N failed, N skipped"; the exit status is 1 when a test failed or none ran.
 """
 import json
@@ -65,10 +65,13 @@ def main(arguments):
                 print(f"FAILED  {label}: {test['name']} {why or test['result']}")
             elif counts[2]:
                 print(f"skipped {label}: {test['name']}")
+        if not tests:
+            print(f"FAILED  {label}: no test ran")
+            totals[1] = 1
         print(f"{label}: {totals[0]} passed, {totals[1]} failed, {totals[2]} skipped")
         sums = [a + b for a, b in zip(sums, totals)]
     if sum(sums) == 0:
-        print("no test ran")
+        print("FAILED  no test ran")
     print(f"{sums[0]} passed, {sums[1]} failed, {sums[2]} skipped")
     return 1 if sums[1] or sum(sums) == 0 else 0
 

@@ -1,0 +1,142 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writes the seeds of the fuzz targets: corpus/TARGET/FILE beside this script, or below the directory given."""
+import json
+import os
+import struct
+import sys
+
+
+def table(**changes):
+    """Document 002's sigmoid, segment 8 alone, which happens to be a table of its own."""
+    result = {
+        "pwl_table": 1,
+        "spec": "sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 1",
+        "function": "sigmoid", "parameters": {}, "method": "document", "form": "absolute", "rounding": "floor",
+        "case": "int16",
+        "in": {"bits": 16, "signed": False, "scale": "2^-12", "zero_point": 24576, "qmin": 0, "qmax": 65535},
+        "out": {"bits": 16, "signed": False, "scale": "2^-16", "zero_point": -1, "qmin": 0, "qmax": 65535},
+        "segments": [{"start": 0, "q_b": 32619, "n_BX_total": 13, "term_c": 32770}],
+        "certificate": {
+            "checked": 65536, "exhaustive": True, "max_err_lsb": 65404.4, "max_err_at": 65535, "rms_err_lsb": 17250.5,
+            "mean_abs_err_lsb": 12000.0, "correctly_rounded": 0.0625, "saturated_codes": 0, "monotone": True,
+            "acc_bits": 32, "objective": "rms", "lower_bound_lsb": None, "optimal": None},
+    }
+    result.update(changes)
+    return result
+
+
+def code_range(bits, signed):
+    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
+
+
+def tensor(bits, signed, scale, zero_point, **changes):
+    low, high = code_range(bits, signed)
+    return {"bits": bits, "signed": signed, "scale": scale, "zero_point": zero_point, "qmin": low, "qmax": high,
+            **changes}
+
+
+def segments(offset, rows):
+    return [dict(zip(("start", "q_b", "n_BX_total", offset), row)) for row in rows]
+
+
+def certificate(checked, **changes):
+    return {**table()["certificate"], "checked": checked, **changes}
+
+
+def table_seeds():
+    int8 = {"case": "int8", "method": "lsq", "certificate": certificate(256, max_err_at=0)}
+    sigmoid = table()
+    sigmoid["segments"][0]["unfused"] = {"q_c": 16385, "n_bx": 9, "n_yb": 4, "n_yc": -1}
+    yield "document_unfused", sigmoid
+    yield "absolute_int16", table(rounding="half_even")
+    yield "biased_int8", table(
+        form="biased", rounding="half_up", function="gelu", **int8, **{
+            "in": tensor(8, True, "0.0472", -3), "out": tensor(8, True, "0.0248", -121)},
+        segments=segments("bias", [(-128, 0, 0, -121), (-40, -3, 5, -3900), (-3, 60, 5, -3872), (100, 7, 2, -500)]))
+    yield "anchored_int8", table(
+        form="anchored", rounding="half_away", function="tanh", **int8, **{
+            "in": tensor(8, False, "2^-5", 128), "out": tensor(8, True, "2^-7", 0)},
+        segments=segments("y", [(0, 1, -1, -128), (64, 127, 5, -100), (160, -128, 31, 127)]))
+    yield "folded_int8", table(
+        function="tanh", fold={"sum": 0}, **int8, **{
+            "in": tensor(8, True, "2^-5", 0), "out": tensor(8, True, "2^-7", 0)},
+        segments=segments("term_c", [(0, 100, 5, 0), (24, 30, 5, 52), (80, 0, 0, 127)]))
+    yield "int32", table(
+        case="int32", method="lsq", **{
+            "in": tensor(32, True, "2^-28", 0), "out": tensor(32, True, "2^-31", 0)},
+        segments=segments("term_c", [(-2147483648, 2147483647, 31, -70368744177664), (0, -2147483648, 32, 70368744177663)]),
+        certificate=certificate(1 << 20, exhaustive=False, bound_lsb=1e12, max_err_lsb=1.5e9))
+    yield "narrow_range", table(
+        case="int8", method="lut", function="leaky_relu", parameters={"alpha": 0.01}, outside="clamp", **{
+            "in": tensor(3, True, "2^0", 0), "out": tensor(4, True, "2^1", 1, qmin=-4, qmax=5)},
+        segments=segments("term_c", [(i, 0, 0, i // 2) for i in range(-4, 4)]),
+        certificate=certificate(8, optimal=True, lower_bound_lsb=0.25))
+    yield "future_version", table(pwl_table=2)
+    yield "unknown_field", table(colour="red")
+    yield "unsorted", table(segments=segments("term_c", [(0, 1, 1, 0), (8, 1, 1, 0), (8, 1, 1, 0)]))
+    yield "shift_beyond", table(segments=segments("term_c", [(0, 1, 32, 0)]))
+    yield "product_beyond", table(segments=segments("term_c", [(0, 32767, -31, 0)]))
+
+
+def npy(dtype, shape, payload, version=1, order="False"):
+    shape_text = "(" + "".join(f"{n}, " for n in shape) + ")"
+    header = f"{{'descr': '{dtype}', 'fortran_order': {order}, 'shape': {shape_text}, }}".encode()
+    length_size = 2 if version == 1 else 4
+    header += b" " * (-(8 + length_size + len(header) + 1) % 64) + b"\n"
+    return b"\x93NUMPY" + bytes([version, 0]) + len(header).to_bytes(length_size, "little") + header + payload
+
+
+def npy_seeds():
+    pairs = struct.pack("<6d", -1, 0, 0, 0.5, 1, 1)
+    yield "samples_f8", npy("<f8", (3, 2), pairs)
+    yield "samples_f4_v2", npy("<f4", (2, 2), struct.pack("<4f", 2, 1, 1, 3), version=2)
+    yield "codes_i2", npy("<i2", (4,), struct.pack("<4h", -32768, -1, 0, 32767))
+    yield "codes_u1_v3", npy("|u1", (2, 2, 1), bytes([0, 1, 254, 255]), version=3)
+    yield "codes_u8", npy("<u8", (1,), b"\xff" * 8)
+    yield "scalar", npy("<i4", (), struct.pack("<i", 7))
+    yield "empty", npy("<f8", (0, 2), b"")
+    yield "truncated", npy("<f8", (3, 2), pairs[:-1])
+    yield "size_overflow", npy("<f8", (1 << 62, 8), pairs)
+    yield "fortran", npy("<f8", (3, 2), pairs, order="True")
+    yield "big_endian", npy(">f8", (3, 2), pairs)
+
+
+TENSORS = ["u16:2^-12:24576", "s8:0.0472:-3", "q3.12", "uq0.16", "s32:2^3", "s2:1e-9:-5", "u32:0.5:2147483648",
+           "s33:2^-1:0", "u8:0:0", "s8:-1:0", "s8:nan:0", "s8:2^-9999:0", "s8:2^-64:9223372036854775807", "q0.0", "s16"]
+
+CSVS = {
+    "plain": b"0,0\n1,2\n2,3\n",
+    "header_comment_crlf": b"x,y\r\n# a comment\r\n\r\n-1.5e-3, 2\r\n0.25 ,\t-7\r\n",
+    "descending": b"3,1\n2,1\n1,0",
+    "extremes": b"-1.7976931348623157e308,5e-324\n1.7976931348623157e308,-0\n",
+    "unsorted": b"0,0\n2,0\n1,0\n",
+    "equal": b"0,0\n0,1\n",
+    "nan": b"0,nan\n1,inf\n",
+    "one_column": b"0\n1\n",
+    "one_row": b"0,1\n",
+    "zero_byte": b"0,1\n1,2\0\n",
+    "empty": b"",
+}
+
+
+def main(root):
+    seeds = [("tensor", f"{i:02}", text.encode()) for i, text in enumerate(TENSORS)]
+    seeds += [("samples_csv", name, data) for name, data in CSVS.items()]
+    seeds += [("npy", name, data) for name, data in npy_seeds()]
+    seeds += [("table_json", name, json.dumps(value, indent=1).encode()) for name, value in table_seeds()]
+    seeds += [("table_json", name, data) for name, data in {
+        "truncated": json.dumps(table()).encode()[:300],
+        "deep": b"[" * 4000,
+        "duplicate": b'{"pwl_table": 1, "pwl_table": 1}',
+        "not_json": b"pwl",
+    }.items()]
+    for target, name, data in seeds:
+        directory = os.path.join(root, target)
+        os.makedirs(directory, exist_ok=True)
+        with open(os.path.join(directory, name), "wb") as seed:
+            seed.write(data)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus"))
