@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The command line of pwlc: finds the command, shows help, prints the one message of a failure. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "suggest.h"
+
+static const struct command *const commands[] = {
+    &command_list, &command_fit, &command_emit, &command_show, &command_eval, &command_sweep, &command_diff,
+};
+
+#define COMMAND_COUNT ((int)(sizeof commands / sizeof *commands))
+
+static const struct command *command_find(const char *name)
+{
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+static void print_overview(void)
+{
+    printf("Usage: pwlc COMMAND [arguments]\n\n"
+           "Compiles activation functions to fixed-point piecewise-linear tables, and measures and emits them.\n\n"
+           "Commands:\n");
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        printf("  %-6s  %s\n", commands[i]->name, commands[i]->summary);
+    printf("\n`pwlc COMMAND --help` shows a command's flags and an example. Also: pwlc --help, pwlc --version.\n");
+}
+
+static bool is_help(const char *argument)
+{
+    return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
+}
+
+static bool asks_for_help(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (is_help(argv[i]))
+            return true;
+    return false;
+}
+
+static int unknown_command(const char *name, struct diag *diag)
+{
+    const char *names[COMMAND_COUNT + 1];
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        names[i] = commands[i]->name;
+    names[COMMAND_COUNT] = NULL;
+
+    const char *close = suggest(name, names);
+    if (close)
+        return diag_set(diag, EXIT_USAGE, "\"%s\" is not a command; did you mean %s?", name, close);
+    return diag_set(diag, EXIT_USAGE, "\"%s\" is not a command; pwlc --help lists them", name);
+}
+
+/* One line whatever the message quotes: file names and arguments may hold line feeds and escape sequences. */
+static void print_message(const char *command, const struct diag *diag)
+{
+    fprintf(stderr, command ? "pwlc %s: " : "pwlc: ", command);
+    for (const char *c = diag->text; *c; c++)
+        fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, stderr);
+    fputc('\n', stderr);
+}
+
+/* What was printed counts only when it arrived: a full disk or a closed pipe is a failure. */
+static int finish_output(int code, struct diag *diag)
+{
+    const bool failed = ferror(stdout) != 0;
+    errno = 0;
+    if ((fclose(stdout) == 0 && !failed) || code != EXIT_DONE)
+        return code;
+    return diag_set(diag, EXIT_IO, "standard output: %s", errno ? strerror(errno) : "could not be written");
+}
+
+static int run(int argc, char **argv, const struct command **command, struct diag *diag)
+{
+    if (argc < 2)
+        return diag_set(diag, EXIT_USAGE, "a command is needed; pwlc --help lists them");
+    if (is_help(argv[1])) {
+        print_overview();
+        return EXIT_DONE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("pwlc %s\n", PWLC_VERSION);
+        return EXIT_DONE;
+    }
+    *command = command_find(argv[1]);
+    if (!*command)
+        return unknown_command(argv[1], diag);
+    if (asks_for_help(argc - 1, argv + 1)) {
+        command_print_help(*command);
+        return EXIT_DONE;
+    }
+    return (*command)->run(argc - 1, argv + 1, diag);
+}
+
+int main(int argc, char **argv)
+{
+    struct diag diag = {.code = EXIT_DONE};
+    const struct command *command = NULL;
+    int code = run(argc, argv, &command, &diag);
+    code = finish_output(code, &diag);
+    if (code != EXIT_DONE)
+        print_message(command ? command->name : NULL, &diag);
+    return code;
+}
