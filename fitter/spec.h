@@ -15,14 +15,15 @@ enum method { METHOD_LSQ, METHOD_UNIFORM, METHOD_DOCUMENT, METHOD_LUT };
 struct spec {
     struct function function;
     struct tensor in, out;
-    int segments;            /* 1..4096; 0 when not given */
-    double max_err;          /* output LSB, > 0; NAN when not given */
+    int segments;   /* 1..4096; 0 when not given */
+    double max_err; /* output LSB, > 0; NAN when not given */
     enum method method;
     pwl_form form;
     pwl_rounding rounding;
-    int slope_bits;          /* 2..storage_bits: width of q_b, sign included; 0: the storage's */
+    int slope_bits; /* 2..storage_bits: width of q_b, sign included; 0: the storage's */
     enum outside outside;
     bool no_saturate;
+    bool has_in, has_out;
 };
 
 #define SPEC_DEFAULT_SEGMENTS 16
@@ -32,6 +33,18 @@ const char *method_summary(enum method method); /* one line for `pwlc list` */
 bool method_parse(const char *name, enum method *method);
 #define METHOD_COUNT 4
 
+/* Starts a spec with every default; function, in and out are still to be given. spec_free drops what it owns. */
+void spec_init(struct spec *spec);
+void spec_free(struct spec *spec);
+
+/* Sets one choice from its flag ("--in") and text ("u16:2^-12:24576"); switches take a null value. The positional
+ * function name has the flag "FUNCTION". Flags and spec files both come through here, so that they accept the same
+ * and complain alike. Exit 2 with the flag in the message. */
+int spec_set(struct spec *spec, const char *flag, const char *value, struct diag *diag);
+
+/* Whether spec_set knows the flag. */
+bool spec_has_flag(const char *flag);
+
 /* Checks what single flags cannot: contradictions (document with an arbitrary scale, lut with more than 12 bits or
  * with --segments, ...), the domain, an output that is saturated everywhere. */
 int spec_check(const struct spec *spec, struct diag *diag);
@@ -39,6 +52,19 @@ int spec_check(const struct spec *spec, struct diag *diag);
 /* Canonical flags, for example "sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 16 --method lsq
  * --form absolute --rounding floor": every choice that changes the table is written, in one order. malloc'd. */
 char *spec_canonical(const struct spec *spec);
+
+/* A job of `--spec`: the name of its output file (NAME.json) and the spec. */
+struct job {
+    char name[64];
+    struct spec spec;
+};
+
+/* spec_json.c: a JSON list of objects. Keys are the flags without dashes, "_" for "-" inside: "function", "in", "out",
+ * "segments", "max_err", "method", "form", "rounding", "slope_bits", "param": {"alpha": 0.1}, "samples", "outside",
+ * "no_saturate": true; "name" is required and names the output. At most SPEC_MAX_JOBS jobs. */
+#define SPEC_MAX_JOBS 10000
+int spec_list_parse(const char *bytes, size_t size, struct job **jobs, int *count, struct diag *diag);
+void spec_list_free(struct job *jobs, int count);
 
 /* fit.c: spec -> certified table. Exit 3 when no provable table exists, --max-err or --no-saturate is not met. */
 int fit(const struct spec *spec, struct table *table, struct diag *diag);

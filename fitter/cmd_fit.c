@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "file.h"
+#include "number.h"
+#include "spec.h"
+
+static const struct option_info options[] = {
+    {"--in", "TYPE", "input type, as u16:2^-12:24576 (width:scale:zero point), s8:0.0472:-3 or q3.12"},
+    {"--out", "TYPE", "output type"},
+    {"--segments", "N", "number of segments, 1 to 4096 (default 16, or as few as --max-err needs)"},
+    {"--max-err", "L", "largest error allowed, in output LSB; with --segments a gate (exit 3)"},
+    {"--method", "lsq|uniform|document|lut", "how to fit, see `pwlc list methods` (default lsq)"},
+    {"--form", "absolute|biased|anchored", "where the constant is added (default absolute)"},
+    {"--rounding", "floor|half_up|half_away|half_even", "of the right shift (default floor)"},
+    {"--slope-bits", "B", "width of q_b, sign included (default: 8, 16 or 32, by the types)"},
+    {"--param", "NAME=VALUE...", "parameter of the function; may be repeated"},
+    {"--samples", "FILE", "instead of FUNCTION: x,y pairs (csv or npy), joined by straight lines"},
+    {"--outside", "clamp|error",
+     "codes outside the function's domain: take the nearest defined one, or refuse (default)"},
+    {"--no-saturate", NULL, "exit 3 when the function leaves the output range"},
+    {"--spec", "FILE", "fit every job of a JSON list, in parallel; -o then names a directory"},
+    {"--jobs", "N", "how many jobs of --spec run at once (default: one a core)"},
+    {"-o", "FILE", "write the table there instead of standard output"},
+    {NULL, NULL, NULL},
+};
+
+static void note_saturation(const struct table *table, const char *name)
+{
+    const struct certificate *certificate = &table->certificate;
+    if (certificate->saturated_codes > 0)
+        fprintf(stderr, "pwlc fit: note: %s%s%s leaves the output range at %lld of %lld codes, which saturate\n", name,
+                *name ? ": " : "", table->function, (long long)certificate->saturated_codes,
+                (long long)certificate->checked);
+}
+
+static int fit_one(const struct spec *spec, const char *output, struct diag *diag)
+{
+    struct table table;
+    char *text = NULL;
+    if (fit(spec, &table, diag))
+        return diag->code;
+    if (!table_to_json(&table, &text, diag) && !file_write(output, text, strlen(text), diag))
+        note_saturation(&table, "");
+    free(text);
+    table_free(&table);
+    return diag->code;
+}
+
+/* Jobs are handed out in order; each worker writes only its own job's result. */
+struct batch {
+    const struct job *jobs;
+    char **texts; /* table JSON of each job */
+    struct table *tables;
+    struct diag *diags;
+    int count, next;
+    pthread_mutex_t lock;
+};
+
+static void *work(void *argument)
+{
+    struct batch *batch = argument;
+    for (;;) {
+        pthread_mutex_lock(&batch->lock);
+        const int k = batch->next < batch->count ? batch->next++ : -1;
+        pthread_mutex_unlock(&batch->lock);
+        if (k < 0)
+            return NULL;
+        if (!fit(&batch->jobs[k].spec, &batch->tables[k], &batch->diags[k]))
+            table_to_json(&batch->tables[k], &batch->texts[k], &batch->diags[k]);
+    }
+}
+
+static int run_batch(struct batch *batch, int workers, struct diag *diag)
+{
+    pthread_t threads[64];
+    int started = 0;
+    const int most = (int)(sizeof threads / sizeof *threads);
+    workers = workers < most ? workers : most;
+    pthread_mutex_init(&batch->lock, NULL);
+    while (started < workers - 1 && pthread_create(&threads[started], NULL, work, batch) == 0)
+        started++;
+    work(batch);
+    for (int k = 0; k < started; k++)
+        pthread_join(threads[k], NULL);
+    pthread_mutex_destroy(&batch->lock);
+    for (int k = 0; k < batch->count; k++)
+        if (batch->diags[k].code) {
+            *diag = batch->diags[k];
+            return diag_prefix(diag, batch->jobs[k].name);
+        }
+    return EXIT_DONE;
+}
+
+/* Every job is fitted before the first file is written. */
+static int write_batch(const struct batch *batch, const char *directory, struct diag *diag)
+{
+    for (int k = 0; k < batch->count; k++) {
+        char path[4096];
+        const int length = snprintf(path, sizeof path, "%s/%s.json", directory, batch->jobs[k].name);
+        if (length < 0 || (size_t)length >= sizeof path)
+            return diag_set(diag, EXIT_USAGE, "-o %.80s...: the path is too long", directory);
+        if (file_write(path, batch->texts[k], strlen(batch->texts[k]), diag))
+            return diag->code;
+        note_saturation(&batch->tables[k], batch->jobs[k].name);
+    }
+    return EXIT_DONE;
+}
+
+static int fit_batch(const char *spec_path, const char *directory, int workers, struct diag *diag)
+{
+    unsigned char *bytes = NULL;
+    size_t size;
+    struct job *jobs = NULL;
+    struct batch batch = {0};
+    if (!directory)
+        return diag_set(diag, EXIT_USAGE, "--spec: -o DIRECTORY is needed, to hold a NAME.json for each job");
+    if (file_read(spec_path, FILE_MAX_BYTES, &bytes, &size, diag))
+        return diag->code;
+    if (spec_list_parse((const char *)bytes, size, &jobs, &batch.count, diag)) {
+        diag_prefix(diag, spec_path);
+        goto done;
+    }
+    batch.jobs = jobs;
+    batch.texts = calloc((size_t)batch.count, sizeof *batch.texts);
+    batch.tables = calloc((size_t)batch.count, sizeof *batch.tables);
+    batch.diags = calloc((size_t)batch.count, sizeof *batch.diags);
+    if (!batch.texts || !batch.tables || !batch.diags)
+        diag_set(diag, EXIT_IO, "out of memory for %d jobs", batch.count);
+    else if (!run_batch(&batch, workers, diag))
+        write_batch(&batch, directory, diag);
+done:
+    for (int k = 0; batch.texts && batch.tables && k < batch.count; k++) {
+        free(batch.texts[k]);
+        table_free(&batch.tables[k]);
+    }
+    free(batch.texts);
+    free(batch.tables);
+    free(batch.diags);
+    spec_list_free(jobs, batch.count);
+    free(bytes);
+    return diag->code;
+}
+
+/* What the command line says beyond the spec of one table. */
+struct request {
+    struct spec spec;
+    const char *first_flag; /* first flag that belongs to one table, null when none */
+    const char *output, *spec_path, *jobs_text;
+    int jobs;
+};
+
+static int parse(int argc, char **argv, struct request *request, struct diag *diag)
+{
+    struct argument_walk walk = {.command = &command_fit, .argc = argc, .argv = argv, .index = 1};
+    const struct option_info *option;
+    const char *value;
+    int more;
+    const char *parameters[FUNCTION_MAX_PARAMETERS + 8];
+    int parameter_count = 0;
+    while ((more = argument_next(&walk, &option, &value, diag)) > 0) {
+        const char *flag = option ? option->name : "FUNCTION";
+        if (!strcmp(flag, "-o")) {
+            request->output = value;
+        } else if (!strcmp(flag, "--spec")) {
+            request->spec_path = value;
+        } else if (!strcmp(flag, "--jobs")) {
+            int64_t jobs;
+            request->jobs_text = value;
+            if (number_integer(value, strlen(value), &jobs) != NUMBER_OK || jobs < 1 || jobs > 64)
+                return diag_set(diag, EXIT_USAGE, "--jobs %s: must be an integer from 1 to 64", value);
+            request->jobs = (int)jobs;
+        } else {
+            if (!request->first_flag)
+                request->first_flag = flag;
+            if (!strcmp(flag, "--param")) { /* the function may be named after it */
+                if (parameter_count == (int)(sizeof parameters / sizeof *parameters))
+                    return diag_set(diag, EXIT_USAGE, "--param %s: too many parameters", value);
+                parameters[parameter_count++] = value;
+            } else if (spec_set(&request->spec, flag, value, diag)) {
+                return diag->code;
+            }
+        }
+    }
+    for (int k = 0; more == 0 && k < parameter_count; k++)
+        if (spec_set(&request->spec, "--param", parameters[k], diag))
+            return diag->code;
+    return more < 0 ? diag->code : EXIT_DONE;
+}
+
+static int run(int argc, char **argv, struct diag *diag)
+{
+    struct request request = {.jobs = (int)sysconf(_SC_NPROCESSORS_ONLN)};
+    diag->code = EXIT_DONE;
+    spec_init(&request.spec);
+    if (parse(argc, argv, &request, diag))
+        ;
+    else if (request.spec_path && request.first_flag)
+        diag_set(diag, EXIT_USAGE, "--spec with %s: the jobs in the file say it; give one or the other",
+                 request.first_flag);
+    else if (request.spec_path)
+        fit_batch(request.spec_path, request.output, request.jobs, diag);
+    else if (request.jobs_text)
+        diag_set(diag, EXIT_USAGE, "--jobs %s: only with --spec", request.jobs_text);
+    else
+        fit_one(&request.spec, request.output, diag);
+    spec_free(&request.spec);
+    return diag->code;
+}
+
+const struct command command_fit = {
+    .name = "fit",
+    .synopsis = "pwlc fit FUNCTION --in TYPE --out TYPE [flags] | pwlc fit --spec FILE -o DIRECTORY",
+    .summary = "compile a function into a table and certify its errors",
+    .example = "pwlc fit sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 16 -o sigmoid.json",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From a spec to a certified table. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "certify.h"
+#include "document.h"
+#include "knots.h"
+#include "line.h"
+#include "lsq.h"
+#include "points.h"
+#include "samples.h"
+#include "spec.h"
+
+/* Room for the largest table, shared by the attempts of one fit. */
+struct workspace {
+    const struct spec *spec;
+    struct points points;
+    struct line_rules rules;
+    int knots[PWL_MAX_SEGMENTS + 1], start_knots[PWL_MAX_SEGMENTS + 1];
+    struct line lines[PWL_MAX_SEGMENTS];
+    struct segment segments[PWL_MAX_SEGMENTS];
+};
+
+static void take_lines(struct workspace *work, int count)
+{
+    for (int m = 0; m < count; m++) {
+        const struct line *line = &work->lines[m];
+        work->segments[m] = (struct segment){
+            .start = work->points.cell[work->knots[m]], .q_b = line->q_b, .n = line->n, .offset = line->offset};
+    }
+}
+
+/* Lines for the knots chosen. */
+static int fit_lines(struct workspace *work, int count, struct diag *diag)
+{
+    for (int m = 0; m < count; m++)
+        if (!line_fit(&work->rules, &work->points, work->knots[m], work->knots[m + 1], INFINITY, LINE_THOROUGH,
+                      &work->lines[m]))
+            return diag_set(diag, EXIT_REQUIREMENT,
+                            "the segment at code %lld has no provable line: %s needs more than its %d bits; a smaller "
+                            "zero point of --in or --out is needed",
+                            (long long)work->points.cell[work->knots[m]], offset_name(work->rules.form),
+                            offset_bits(storage_for(work->spec->in.bits, work->spec->out.bits), work->rules.form));
+    take_lines(work, count);
+    return EXIT_DONE;
+}
+
+/* Fills work->segments with a table of `count` segments. */
+static int fit_segments(struct workspace *work, int count, struct diag *diag)
+{
+    const struct points *points = &work->points;
+    switch (work->spec->method) {
+    case METHOD_LSQ:
+        if (points->count <= KNOTS_INTEGER_POINTS) {
+            if (knots_least_squares(points, count, work->start_knots, diag) ||
+                knots_integer(points, &work->rules, count, work->start_knots, work->knots, work->lines, diag))
+                return diag->code;
+            take_lines(work, count);
+            return EXIT_DONE;
+        }
+        if (knots_least_squares(points, count, work->knots, diag))
+            return diag->code;
+        return fit_lines(work, count, diag);
+    case METHOD_UNIFORM:
+        knots_uniform(points, count, work->knots);
+        return fit_lines(work, count, diag);
+    case METHOD_DOCUMENT:
+        if (knots_least_squares(points, count, work->knots, diag))
+            return diag->code;
+        return document_quantise(work->spec, &work->rules, points, count, work->knots, work->segments, diag);
+    case METHOD_LUT:
+        for (int m = 0; m < count; m++)
+            work->segments[m] =
+                (struct segment){.start = points->cell[m], .offset = (int64_t)floor(points->target[m] + 0.5)};
+        return EXIT_DONE;
+    }
+    return diag_set(diag, EXIT_IO, "internal error: unknown method");
+}
+
+static int describe(const struct spec *spec, struct table *table, struct diag *diag)
+{
+    memset(table, 0, sizeof *table);
+    table->spec = spec_canonical(spec);
+    table->segments = malloc(PWL_MAX_SEGMENTS * sizeof *table->segments);
+    if (!table->spec || !table->segments)
+        return diag_set(diag, EXIT_IO, "out of memory for a table");
+    snprintf(table->function, sizeof table->function, "%s", function_name(&spec->function));
+    if (spec->function.info)
+        for (; spec->function.info->parameters[table->parameter_count].name; table->parameter_count++) {
+            const int k = table->parameter_count;
+            snprintf(table->parameters[k].name, sizeof table->parameters[k].name, "%s",
+                     spec->function.info->parameters[k].name);
+            table->parameters[k].value = spec->function.parameters[k];
+        }
+    if (spec->function.samples)
+        snprintf(table->samples_sha256, sizeof table->samples_sha256, "%s", spec->function.samples->sha256);
+    snprintf(table->method, sizeof table->method, "%s", method_name(spec->method));
+    table->form = spec->form;
+    table->rounding = spec->rounding;
+    table->storage = storage_for(spec->in.bits, spec->out.bits);
+    table->in = spec->in;
+    table->out = spec->out;
+    table->has_unfused = spec->method == METHOD_DOCUMENT;
+    table->outside = spec->outside;
+    return EXIT_DONE;
+}
+
+/* Proves and measures the segments found, and writes them and their certificate into the table. */
+static int certify(struct workspace *work, int count, enum objective objective, struct table *table, struct diag *diag)
+{
+    struct packed_table packed;
+    struct error_stats stats;
+    pwl_proof proof;
+    memcpy(table->segments, work->segments, (size_t)count * sizeof *table->segments);
+    table->segment_count = count;
+    if (table_prove(table, EXIT_REQUIREMENT, &packed, &proof, diag))
+        return diag->code;
+    const int status = measure(table, &packed, &work->spec->function, false, NULL, NULL, &stats, diag);
+    packed_table_free(&packed);
+    if (status)
+        return status;
+    memset(&table->certificate, 0, sizeof table->certificate);
+    certificate_fill(&table->certificate, &stats, &proof);
+    table->certificate.objective = objective;
+    /* No output code is nearer than the nearest one. */
+    table->certificate.optimal = work->spec->method == METHOD_LUT ? 1 : -1;
+    return EXIT_DONE;
+}
+
+static int fit_and_certify(struct workspace *work, int count, struct table *table, struct diag *diag)
+{
+    if (fit_segments(work, count, diag))
+        return diag->code;
+    return certify(work, count, OBJECTIVE_RMS, table, diag);
+}
+
+static int miss_max_err(const struct spec *spec, const struct table *table, struct diag *diag)
+{
+    const struct certificate *certificate = &table->certificate;
+    return diag_set(diag, EXIT_REQUIREMENT, "--max-err %.6g: the table of %d segments is off by %.6g LSB at code %lld",
+                    spec->max_err, table->segment_count, certificate->max_err_lsb, (long long)certificate->max_err_at);
+}
+
+/* Few segments for a given error, for the methods that take a number of segments: doubling, then bisection. */
+static int fit_max_err_by_count(struct workspace *work, int most, struct table *table, struct diag *diag)
+{
+    const double max_err = work->spec->max_err;
+    int bad = 0, good = 1;
+    for (;; good = 2 * good < most ? 2 * good : most) {
+        if (fit_and_certify(work, good, table, diag))
+            return diag->code;
+        if (table->certificate.max_err_lsb <= max_err)
+            break;
+        if (good == most)
+            return miss_max_err(work->spec, table, diag);
+        bad = good;
+    }
+    while (bad + 1 < good) {
+        const int middle = bad + (good - bad) / 2;
+        if (fit_and_certify(work, middle, table, diag))
+            return diag->code;
+        if (table->certificate.max_err_lsb <= max_err)
+            good = middle;
+        else
+            bad = middle;
+    }
+    return table->segment_count == good ? EXIT_DONE : fit_and_certify(work, good, table, diag);
+}
+
+/* Few segments for a given error, greedily. The band is checked at the points only; where they are not all codes the
+ * certificate may still find more, and the band is narrowed. */
+static int fit_max_err_greedily(struct workspace *work, int most, struct table *table, struct diag *diag)
+{
+    static const double narrowing[] = {1, 0.9999, 0.99, 0.97, 0.94, 0.9, 0.8, 0.6, 0.4};
+    const double max_err = work->spec->max_err;
+    for (size_t k = 0; k < sizeof narrowing / sizeof *narrowing; k++) {
+        int count;
+        if (knots_banded(&work->points, &work->rules, max_err * narrowing[k], most, &count, work->knots, work->lines,
+                         diag))
+            return diag->code;
+        take_lines(work, count);
+        if (certify(work, count, OBJECTIVE_MAX, table, diag))
+            return diag->code;
+        if (table->certificate.max_err_lsb <= max_err)
+            return EXIT_DONE;
+    }
+    return miss_max_err(work->spec, table, diag);
+}
+
+static int fit_in(struct workspace *work, struct table *table, struct diag *diag)
+{
+    const struct spec *spec = work->spec;
+    const struct points *points = &work->points;
+    const int most = points->count < PWL_MAX_SEGMENTS ? points->count : PWL_MAX_SEGMENTS;
+    if (points->clipped == points->count)
+        return diag_set(diag, EXIT_USAGE,
+                        "--out: %s is outside the output range at every input code, so the table "
+                        "would be constant; change the scale or the zero point",
+                        function_name(&spec->function));
+    if (points->clipped && spec->no_saturate)
+        return diag_set(diag, EXIT_REQUIREMENT,
+                        "--no-saturate: %s leaves the output range at %d of %d codes; widen --out",
+                        function_name(&spec->function), points->clipped, points->count);
+
+    const bool limited = !isnan(spec->max_err);
+    if (limited && !spec->segments && spec->method != METHOD_LUT)
+        return spec->method == METHOD_LSQ ? fit_max_err_greedily(work, most, table, diag)
+                                          : fit_max_err_by_count(work, most, table, diag);
+    int count = spec->method == METHOD_LUT ? points->count : spec->segments ? spec->segments : SPEC_DEFAULT_SEGMENTS;
+    count = count < most ? count : most;
+    if (fit_and_certify(work, count, table, diag))
+        return diag->code;
+    if (limited && table->certificate.max_err_lsb > spec->max_err)
+        return miss_max_err(spec, table, diag);
+    return EXIT_DONE;
+}
+
+int fit(const struct spec *spec, struct table *table, struct diag *diag)
+{
+    lsq_begin();
+    memset(table, 0, sizeof *table);
+    if (spec_check(spec, diag))
+        return diag->code;
+    struct workspace *work = malloc(sizeof *work);
+    if (!work)
+        return diag_set(diag, EXIT_IO, "out of memory for a fit");
+    memset(&work->points, 0, sizeof work->points);
+    work->spec = spec;
+    line_rules_init(&work->rules, spec);
+    diag->code = EXIT_DONE;
+    if (describe(spec, table, diag) || points_build(spec, &work->points, diag) || fit_in(work, table, diag))
+        table_free(table);
+    points_free(&work->points);
+    free(work);
+    return diag->code;
+}

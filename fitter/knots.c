@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "knots.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "band.h"
+
+/* Running least squares of a range that grows downwards from its last point, relative to that point, so that no
+ * digits are lost far from zero. */
+struct running {
+    double x0, y0;
+    double w, x, y, xx, xy, yy;
+};
+
+static void running_start(struct running *r, const struct points *points, int last)
+{
+    memset(r, 0, sizeof *r);
+    r->x0 = points->code[last];
+    r->y0 = points->target[last];
+}
+
+static void running_add(struct running *r, const struct points *points, int k)
+{
+    const double w = points->weight[k], x = points->code[k] - r->x0, y = points->target[k] - r->y0;
+    r->w += w;
+    r->x += w * x;
+    r->y += w * y;
+    r->xx += w * x * x;
+    r->xy += w * x * y;
+    r->yy += w * y * y;
+}
+
+/* Sum of squared residuals of the best real line. */
+static double running_cost(const struct running *r)
+{
+    if (r->w <= 0)
+        return 0;
+    const double xx = r->xx - r->x * r->x / r->w, xy = r->xy - r->x * r->y / r->w, yy = r->yy - r->y * r->y / r->w;
+    return fmax(0, xx > 0 ? yy - xy * xy / xx : yy);
+}
+
+/* Costs of ranges between candidates: row j holds the ranges [i, j) for i in [lowest[j], j). */
+struct ranges {
+    int candidates; /* candidates are 0..candidates; 0 and the last are the ends */
+    int *lowest;
+    size_t *row; /* cost of [i, j) is cost[row[j] + (i - lowest[j])] */
+    double *cost;
+    size_t size, capacity;
+};
+
+static void ranges_free(struct ranges *ranges)
+{
+    free(ranges->lowest);
+    free(ranges->row);
+    free(ranges->cost);
+}
+
+static int ranges_init(struct ranges *ranges, int candidates, struct diag *diag)
+{
+    memset(ranges, 0, sizeof *ranges);
+    ranges->candidates = candidates;
+    ranges->lowest = calloc((size_t)candidates + 1, sizeof *ranges->lowest);
+    ranges->row = calloc((size_t)candidates + 1, sizeof *ranges->row);
+    if (ranges->lowest && ranges->row)
+        return EXIT_DONE;
+    return diag_set(diag, EXIT_IO, "out of memory for %d knot candidates", candidates);
+}
+
+/* Opens row j for ranges that start at lowest or later, their costs still to be written. */
+static double *ranges_row(struct ranges *ranges, int j, int lowest)
+{
+    const size_t length = (size_t)(j - lowest);
+    if (ranges->capacity - ranges->size < length) {
+        const size_t capacity = 2 * ranges->capacity + length + 1024;
+        double *cost = realloc(ranges->cost, capacity * sizeof *cost);
+        if (!cost)
+            return NULL;
+        ranges->cost = cost;
+        ranges->capacity = capacity;
+    }
+    ranges->row[j] = ranges->size;
+    ranges->lowest[j] = lowest;
+    ranges->size += length;
+    return ranges->cost + ranges->row[j];
+}
+
+/* Least total cost of exactly `segments` ranges from candidate 0 to the last; chosen has segments + 1 entries. */
+static int least_path(const struct ranges *ranges, int segments, int *chosen, struct diag *diag)
+{
+    const size_t n = (size_t)ranges->candidates + 1;
+    double *before = malloc(n * sizeof *before), *after = malloc(n * sizeof *after);
+    int *from = malloc((size_t)segments * n * sizeof *from);
+    if (!before || !after || !from) {
+        free(before);
+        free(after);
+        free(from);
+        return diag_set(diag, EXIT_IO, "out of memory for %d segments", segments);
+    }
+    for (size_t j = 0; j < n; j++)
+        before[j] = j == 0 ? 0 : INFINITY;
+    for (int m = 0; m < segments; m++) {
+        int *origin = from + (size_t)m * n;
+        for (int j = 0; j < (int)n; j++) {
+            double best = INFINITY;
+            int best_i = -1;
+            const double *cost = ranges->cost + ranges->row[j];
+            for (int i = j - 1; i >= ranges->lowest[j] && i >= m; i--) {
+                const double total = before[i] + cost[i - ranges->lowest[j]];
+                if (total < best) {
+                    best = total;
+                    best_i = i;
+                }
+            }
+            after[j] = best;
+            origin[j] = best_i;
+        }
+        double *swap = before;
+        before = after;
+        after = swap;
+    }
+    int status = EXIT_DONE;
+    chosen[segments] = ranges->candidates;
+    for (int m = segments - 1; m >= 0 && !status; m--) {
+        chosen[m] = from[(size_t)m * n + (size_t)chosen[m + 1]];
+        if (chosen[m] < 0)
+            status = diag_set(diag, EXIT_IO, "internal error: no path of %d segments", segments);
+    }
+    free(before);
+    free(after);
+    free(from);
+    return status;
+}
+
+void knots_uniform(const struct points *points, int segments, int *knots)
+{
+    const int64_t first = points->cell[0], codes = points->cell[points->count] - first;
+    int k = 0;
+    for (int m = 0; m <= segments; m++) {
+        const int64_t start = first + codes * m / segments; /* codes <= 2^32, m <= 4096 */
+        while (k < points->count && points->cell[k] < start)
+            k++;
+        knots[m] = k;
+    }
+}
+
+/* Points at equal steps of cumulative bend, at least one apart. */
+static void spread_by_bend(const struct points *points, int pieces, int *chosen)
+{
+    int k = 0;
+    for (int m = 0; m <= pieces; m++) {
+        const double wanted = (double)m / pieces;
+        while (k < points->count && points->bend[k] < wanted)
+            k++;
+        const int lowest = m == 0 ? 0 : chosen[m - 1] + 1, highest = points->count - (pieces - m);
+        chosen[m] = m == 0 ? 0 : k < lowest ? lowest : k > highest ? highest : k;
+    }
+}
+
+static double real_cost(const struct points *points, int begin, int end)
+{
+    struct running sums;
+    running_start(&sums, points, end - 1);
+    for (int k = end - 1; k >= begin; k--)
+        running_add(&sums, points, k);
+    return running_cost(&sums);
+}
+
+static double path_cost(const struct points *points, int segments, const int *knots)
+{
+    double total = 0;
+    for (int m = 0; m < segments; m++)
+        total += real_cost(points, knots[m], knots[m + 1]);
+    return total;
+}
+
+static int solve_on_grid(const struct points *points, int segments, const int *grid, int candidates, double ceiling,
+                         int *knots, struct diag *diag)
+{
+    struct ranges ranges;
+    if (ranges_init(&ranges, candidates, diag))
+        goto done;
+    for (int j = 1; j <= candidates; j++) {
+        /* The cost grows with the range: once above the ceiling, no earlier start can help. The shortest range is
+         * always kept, so that a path exists. */
+        double *row = ranges_row(&ranges, j, 0);
+        struct running sums;
+        int i = j - 1;
+        if (!row) {
+            diag_set(diag, EXIT_IO, "out of memory for %d knot candidates", candidates);
+            goto done;
+        }
+        running_start(&sums, points, grid[j] - 1);
+        for (int k = grid[j] - 1; i >= 0; i--) {
+            for (; k >= grid[i]; k--)
+                running_add(&sums, points, k);
+            row[i] = running_cost(&sums);
+            if (row[i] > ceiling)
+                break;
+        }
+        const int lowest = i < 0 ? 0 : i;
+        memmove(row, row + lowest, (size_t)(j - lowest) * sizeof *row);
+        ranges.lowest[j] = lowest;
+        ranges.size = ranges.row[j] + (size_t)(j - lowest);
+    }
+    diag->code = least_path(&ranges, segments, knots, diag);
+    for (int m = 0; !diag->code && m <= segments; m++)
+        knots[m] = grid[knots[m]];
+done:
+    ranges_free(&ranges);
+    return diag->code;
+}
+
+enum { NEARBY = 3, PLACES = 2 * NEARBY + 1 };
+
+/* Moves every inner knot to one of PLACES positions `step` apart, all chosen together. Returns whether any moved. */
+static bool move_knots(const struct points *points, int segments, int *knots, int step)
+{
+    double before[PLACES], after[PLACES];
+    int place[2][PLACES];
+    unsigned char(*from)[PLACES] = malloc((size_t)(segments + 1) * sizeof *from);
+    if (!from)
+        return false;
+    int places_before = 1;
+    before[0] = 0;
+    place[0][0] = knots[0];
+    for (int m = 1; m <= segments; m++) {
+        int *end_place = place[m & 1], *begin_place = place[(m - 1) & 1];
+        const int places = m == segments ? 1 : PLACES;
+        for (int e = 0; e < places; e++) {
+            const int end = m == segments ? knots[m] : knots[m] + (e - NEARBY) * step;
+            end_place[e] = end;
+            after[e] = INFINITY;
+            from[m][e] = 0;
+            if (end <= begin_place[0] || end > points->count)
+                continue;
+            struct running sums;
+            running_start(&sums, points, end - 1);
+            int k = end - 1;
+            for (int b = places_before - 1; b >= 0; b--) {
+                if (begin_place[b] >= end || begin_place[b] < 0)
+                    continue;
+                for (; k >= begin_place[b]; k--)
+                    running_add(&sums, points, k);
+                const double total = before[b] + running_cost(&sums);
+                if (total < after[e]) {
+                    after[e] = total;
+                    from[m][e] = (unsigned char)b;
+                }
+            }
+        }
+        memcpy(before, after, sizeof before);
+        places_before = places;
+    }
+    bool moved = false;
+    if (before[0] < INFINITY) {
+        int e = from[segments][0];
+        for (int m = segments - 1; m >= 1; m--) {
+            const int next = from[m][e];
+            moved |= e != NEARBY;
+            knots[m] += (e - NEARBY) * step;
+            e = next;
+        }
+    }
+    free(from);
+    return moved;
+}
+
+int knots_least_squares(const struct points *points, int segments, int *knots, struct diag *diag)
+{
+    enum { CANDIDATES = 1024, PER_SEGMENT = 6, ROUNDS = 12 };
+    int candidates = PER_SEGMENT * segments > CANDIDATES ? PER_SEGMENT * segments : CANDIDATES;
+    candidates = candidates < points->count ? candidates : points->count;
+    int *grid = malloc(((size_t)candidates + 1) * sizeof *grid);
+    if (!grid)
+        return diag_set(diag, EXIT_IO, "out of memory for %d knot candidates", candidates);
+    diag->code = EXIT_DONE;
+    spread_by_bend(points, candidates, grid);
+    spread_by_bend(points, segments, knots);
+    const double ceiling = path_cost(points, segments, knots);
+    solve_on_grid(points, segments, grid, candidates, ceiling, knots, diag);
+
+    int step = 1;
+    for (int a = 0; a < candidates; a++)
+        while (grid[a + 1] - grid[a] > 2 * step)
+            step *= 2;
+    free(grid);
+    if (diag->code || candidates == points->count)
+        return diag->code;
+    for (; step >= 1; step /= 2)
+        for (int round = 0; round < ROUNDS && move_knots(points, segments, knots, step); round++)
+            ;
+    return EXIT_DONE;
+}
+
+/* Squared distance of every target to its nearest code, summed before each point: no table is better. */
+static double *rounding_floor(const struct points *points)
+{
+    double *sum = malloc(((size_t)points->count + 1) * sizeof *sum);
+    if (!sum)
+        return NULL;
+    sum[0] = 0;
+    for (int k = 0; k < points->count; k++) {
+        const double e = points->target[k] - rint(points->target[k]);
+        sum[k + 1] = sum[k] + e * e * (double)(points->cell[k + 1] - points->cell[k]);
+    }
+    return sum;
+}
+
+int knots_integer(const struct points *points, const struct line_rules *rules, int segments, const int *start_knots,
+                  int *knots, struct line *lines, struct diag *diag)
+{
+    enum { EXHAUSTIVE_POINTS = 256 };
+    const int count = points->count;
+    const enum line_effort effort = count <= EXHAUSTIVE_POINTS ? LINE_EXHAUSTIVE : LINE_QUICK;
+    double ceiling = 0;
+    for (int m = 0; m < segments; m++) {
+        if (!line_fit(rules, points, start_knots[m], start_knots[m + 1], INFINITY, effort, &lines[m]))
+            ceiling = INFINITY;
+        ceiling += lines[m].cost;
+    }
+    ceiling *= 1 + 1e-12; /* the starting table itself stays reachable */
+
+    struct ranges ranges;
+    double *floor_sum = rounding_floor(points);
+    diag->code = EXIT_DONE;
+    if (ranges_init(&ranges, count, diag) || !floor_sum) {
+        diag_set(diag, EXIT_IO, "out of memory for %d codes", count);
+        goto done;
+    }
+    for (int j = 1; j <= count; j++) {
+        double *row = ranges_row(&ranges, j, 0);
+        struct running sums;
+        if (!row) {
+            diag_set(diag, EXIT_IO, "out of memory for %d codes", count);
+            goto done;
+        }
+        running_start(&sums, points, j - 1);
+        for (int i = j - 1; i >= 0; i--) {
+            /* A rounded line is within 1/2 of a real one after its best shift. */
+            running_add(&sums, points, i);
+            const double root = fmax(0, sqrt(running_cost(&sums)) - 0.5 * sqrt(sums.w));
+            const double least = fmax(root * root, floor_sum[j] - floor_sum[i]);
+            struct line line = {.cost = INFINITY};
+            if (floor_sum[i] + least + floor_sum[count] - floor_sum[j] <= ceiling)
+                line_fit(rules, points, i, j, INFINITY, effort, &line);
+            row[i] = line.cost;
+        }
+    }
+    if (least_path(&ranges, segments, knots, diag))
+        goto done;
+    for (int m = 0; m < segments; m++)
+        if (!line_fit(rules, points, knots[m], knots[m + 1], INFINITY, LINE_EXHAUSTIVE, &lines[m]))
+            diag_set(diag, EXIT_IO, "internal error: a line was lost");
+done:
+    free(floor_sum);
+    ranges_free(&ranges);
+    return diag->code;
+}
+
+/* The farthest end for which an integer line within max_err was found, by bisection between one point and what a
+ * real line reaches; begin when not even one point can be met. */
+static int longest_segment(const struct points *points, const struct line_rules *rules, int begin, double max_err,
+                           struct line *line, struct diag *diag)
+{
+    struct band_range range;
+    struct line found;
+    if (band_reach(points, rules->qmin_y, rules->qmax_y, begin, points->count, max_err, &range, diag))
+        return -1;
+    int good = begin, bad = range.end + 1;
+    int probe = range.end;
+    while (good + 1 < bad) {
+        if (line_fit(rules, points, begin, probe, max_err, LINE_THOROUGH, &found)) {
+            *line = found;
+            good = probe;
+        } else {
+            bad = probe;
+        }
+        probe = good + (bad - good) / 2;
+    }
+    return good;
+}
+
+int knots_banded(const struct points *points, const struct line_rules *rules, double max_err, int most_segments,
+                 int *segments, int *knots, struct line *lines, struct diag *diag)
+{
+    int m = 0;
+    knots[0] = 0;
+    while (knots[m] < points->count) {
+        if (m == most_segments)
+            return diag_set(
+                diag, EXIT_REQUIREMENT,
+                "--max-err %.6g: %d segments reach only code %lld; a larger error or a wider output is needed", max_err,
+                most_segments, (long long)points->cell[knots[m]] - 1);
+        const int end = longest_segment(points, rules, knots[m], max_err, &lines[m], diag);
+        if (end < 0)
+            return diag->code;
+        if (end == knots[m]) {
+            const double t = points->target[end];
+            return diag_set(diag, EXIT_REQUIREMENT,
+                            "--max-err %.6g: at code %lld the best output code is %.6g LSB from the function", max_err,
+                            (long long)points->cell[end], fabs(t - rint(t)));
+        }
+        knots[++m] = end;
+    }
+    *segments = m;
+    return EXIT_DONE;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where segments start. Knots are indices of points; segment m covers the points [knots[m], knots[m + 1]). */
+#ifndef PWLC_KNOTS_H
+#define PWLC_KNOTS_H
+
+#include "diag.h"
+#include "line.h"
+#include "points.h"
+
+/* Each range a caller asks for has at least `segments` points; knots has room for segments + 1 entries. */
+
+/* Equal widths in codes. */
+void knots_uniform(const struct points *points, int segments, int *knots);
+
+/* Least squares with real lines: dynamic programming on a grid of candidates, dense where the function bends, then
+ * each knot moved, all together, to the best code nearby. Cost of a segment: least squares over unclipped points. */
+int knots_least_squares(const struct points *points, int segments, int *knots, struct diag *diag);
+
+/* Dynamic programming on the cost of integer lines, over every pair of codes that can be part of a better table than
+ * the one given by start_knots. At most KNOTS_INTEGER_POINTS points. lines[m] receives the line of segment m. */
+#define KNOTS_INTEGER_POINTS 1024
+int knots_integer(const struct points *points, const struct line_rules *rules, int segments, const int *start_knots,
+                  int *knots, struct line *lines, struct diag *diag);
+
+/* Greedy: each segment is the longest for which an integer line within max_err was found. Sets *segments, at most
+ * most_segments; exit 3 when that is not enough. */
+int knots_banded(const struct points *points, const struct line_rules *rules, double max_err, int most_segments,
+                 int *segments, int *knots, struct line *lines, struct diag *diag);
+
+#endif

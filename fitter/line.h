@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The best integer line of one segment: slope, shift and constant chosen together on the table's own arithmetic. */
+#ifndef PWLC_LINE_H
+#define PWLC_LINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "points.h"
+#include "spec.h"
+
+/* What the table's format allows; see design of the storage cases in pwl/pwl.h. */
+struct line_rules {
+    pwl_form form;
+    pwl_rounding rounding;
+    int64_t zp_x, qmin_y, qmax_y;
+    int64_t slope_limit;  /* |q_b| <= slope_limit */
+    int accumulator_bits; /* 32 or 64 */
+    int shift_limit;      /* |n| <= shift_limit */
+    int64_t offset_limit; /* -offset_limit - 1 <= term_c, bias, y <= offset_limit */
+};
+
+void line_rules_init(struct line_rules *rules, const struct spec *spec);
+
+struct line {
+    int64_t q_b;
+    int n;
+    int64_t offset;
+    double cost; /* sum over codes of (q_y - target)^2, in LSB^2 */
+};
+
+/* How many slopes are tried for one segment. */
+enum line_effort {
+    LINE_QUICK = 24,       /* inside searches over many segments */
+    LINE_THOROUGH = 256,   /* once the knots are known */
+    LINE_EXHAUSTIVE = 2048 /* every slope that can win, for 8-bit formats */
+};
+
+/* Finds the line of least cost over points [begin, end) among those provable over the segment's codes, and with
+ * |q_y - target| <= max_err at every point (INFINITY: no limit). Returns false when no such line was found; without
+ * a limit a constant always exists unless no offset fits. */
+bool line_fit(const struct line_rules *rules, const struct points *points, int begin, int end, double max_err,
+              enum line_effort effort, struct line *line);
+
+/* Whether the line's product, addend, shift and sum stay in their types over the codes [first, last]. */
+bool line_provable(const struct line_rules *rules, const struct line *line, int64_t first, int64_t last);
+
+#endif

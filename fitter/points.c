@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "points.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "certify.h"
+
+#define WIDE_POINTS (1 << POINTS_EXHAUSTIVE_BITS)
+#define WIDE_PASSES 4
+
+static int points_allocate(struct points *points, int count, struct diag *diag)
+{
+    const size_t n = (size_t)count + 1;
+    memset(points, 0, sizeof *points);
+    points->count = count;
+    points->cell = malloc(n * sizeof *points->cell);
+    points->code = malloc(n * sizeof *points->code);
+    points->target = malloc(n * sizeof *points->target);
+    points->weight = malloc(n * sizeof *points->weight);
+    points->bend = malloc(n * sizeof *points->bend);
+    if (points->cell && points->code && points->target && points->weight && points->bend)
+        return EXIT_DONE;
+    points_free(points);
+    return diag_set(diag, EXIT_IO, "out of memory for %d codes", count);
+}
+
+void points_free(struct points *points)
+{
+    free(points->cell);
+    free(points->code);
+    free(points->target);
+    free(points->weight);
+    free(points->bend);
+    memset(points, 0, sizeof *points);
+}
+
+static void points_evaluate(const struct spec *spec, struct points *points)
+{
+    points->clipped = 0;
+    for (int k = 0; k < points->count; k++) {
+        const int64_t first = points->cell[k], width = points->cell[k + 1] - first;
+        const int64_t code = first + (width - 1) / 2;
+        const long double t = target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, code);
+        const bool below = t<(long double)spec->out.qmin, above = t>(long double) spec->out.qmax;
+        points->code[k] = (double)code;
+        points->target[k] = (double)(below ? spec->out.qmin : above ? spec->out.qmax : t);
+        points->weight[k] = below || above ? 0.0 : (double)width;
+        points->clipped += below || above;
+    }
+}
+
+/* Cumulative bend: where an optimal table spends its segments. For the squared error their density is proportional
+ * to |f''|^(2/5); half of the mass is spread evenly, so that no region is without candidates. */
+static void points_bend(struct points *points)
+{
+    const int n = points->count;
+    double total = 0;
+    points->bend[0] = 0;
+    for (int k = 0; k < n; k++) {
+        double mass = 0;
+        if (k > 0 && k < n - 1) {
+            const double left = (points->target[k] - points->target[k - 1]) / (points->code[k] - points->code[k - 1]);
+            const double right = (points->target[k + 1] - points->target[k]) / (points->code[k + 1] - points->code[k]);
+            const double second = 2 * (right - left) / (points->code[k + 1] - points->code[k - 1]);
+            mass = pow(fabs(second), 0.4) * (double)(points->cell[k + 1] - points->cell[k]);
+        }
+        total += mass;
+        points->bend[k + 1] = total;
+    }
+    const double range = (double)(points->cell[n] - points->cell[0]);
+    for (int k = 0; k <= n; k++) {
+        const double even = (double)(points->cell[k] - points->cell[0]) / range;
+        points->bend[k] = total > 0 ? 0.5 * points->bend[k] / total + 0.5 * even : even;
+    }
+}
+
+/* Divides the range into `count` cells of about equal bend, as measured on the cells of the pass before. */
+static void refine_cells(const struct points *coarse, struct points *fine)
+{
+    int k = 0;
+    fine->cell[0] = coarse->cell[0];
+    for (int m = 1; m < fine->count; m++) {
+        const double wanted = (double)m / fine->count;
+        while (coarse->bend[k + 1] < wanted)
+            k++;
+        const double share = (wanted - coarse->bend[k]) / (coarse->bend[k + 1] - coarse->bend[k]);
+        const int64_t width = coarse->cell[k + 1] - coarse->cell[k];
+        int64_t cell = coarse->cell[k] + (int64_t)(share * (double)width);
+        /* Each cell holds at least one code, and leaves one for each cell that follows. */
+        const int64_t lowest = fine->cell[m - 1] + 1, highest = coarse->cell[coarse->count] - (fine->count - m);
+        fine->cell[m] = cell < lowest ? lowest : cell > highest ? highest : cell;
+    }
+    fine->cell[fine->count] = coarse->cell[coarse->count];
+}
+
+int points_build(const struct spec *spec, struct points *points, struct diag *diag)
+{
+    const int64_t codes = spec->in.qmax - spec->in.qmin + 1;
+    const bool exhaustive = codes <= WIDE_POINTS;
+    const int count = exhaustive ? (int)codes : WIDE_POINTS;
+    if (points_allocate(points, count, diag))
+        return diag->code;
+    for (int k = 0; k <= count; k++) /* codes <= 2^32 and k <= 2^16: the product fits */
+        points->cell[k] = spec->in.qmin + codes * k / count;
+    points->exhaustive = exhaustive;
+    points_evaluate(spec, points);
+    points_bend(points);
+    for (int pass = 0; !exhaustive && pass < WIDE_PASSES; pass++) {
+        struct points finer;
+        if (points_allocate(&finer, count, diag)) {
+            points_free(points);
+            return diag->code;
+        }
+        refine_cells(points, &finer);
+        points_evaluate(spec, &finer);
+        points_bend(&finer);
+        points_free(points);
+        *points = finer;
+    }
+    return EXIT_DONE;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The codes a table is fitted on, with their targets. */
+#ifndef PWLC_POINTS_H
+#define PWLC_POINTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "diag.h"
+#include "spec.h"
+
+/* Inputs of up to this many bits are fitted on every code. */
+#define POINTS_EXHAUSTIVE_BITS 16
+
+/* Point k stands for the codes [cell[k], cell[k+1]). With up to 16 bits each code is a point; wider inputs get
+ * 2^16 cells, narrow where the function bends. Knots are indices of points: a segment starts at cell[knot]. */
+struct points {
+    int count;
+    int64_t *cell;  /* count + 1 boundaries */
+    double *code;   /* the middle code of the cell */
+    double *target; /* output LSB, clipped to the output range */
+    double *weight; /* codes in the cell; 0 where the target is clipped */
+    double *bend;   /* cumulative share of curvature before the point, count + 1 values, 0..1 */
+    int clipped;    /* points whose target was clipped */
+    bool exhaustive;
+};
+
+int points_build(const struct spec *spec, struct points *points, struct diag *diag);
+void points_free(struct points *points);
+
+#endif

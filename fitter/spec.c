@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "spec.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+#include "number.h"
+#include "samples.h"
+
+static const struct {
+    const char *name, *summary;
+} methods[METHOD_COUNT] = {
+    [METHOD_LSQ] = {"lsq", "least squares in each segment, knots by dynamic programming (default)"},
+    [METHOD_UNIFORM] = {"uniform", "least squares in segments of equal width"},
+    [METHOD_DOCUMENT] = {"document",
+                         "one shift for all slopes and one for all constants, each rounded alone: a baseline"},
+    [METHOD_LUT] = {"lut", "full table of nearest codes, inputs of up to 12 bits"},
+};
+
+const char *method_name(enum method method)
+{
+    return methods[method].name;
+}
+
+const char *method_summary(enum method method)
+{
+    return methods[method].summary;
+}
+
+bool method_parse(const char *name, enum method *method)
+{
+    for (int m = 0; m < METHOD_COUNT; m++)
+        if (!strcmp(name, methods[m].name)) {
+            *method = (enum method)m;
+            return true;
+        }
+    return false;
+}
+
+void spec_init(struct spec *spec)
+{
+    memset(spec, 0, sizeof *spec);
+    spec->max_err = NAN;
+    spec->method = METHOD_LSQ;
+    spec->form = PWL_ABSOLUTE;
+    spec->rounding = PWL_FLOOR;
+    spec->outside = OUTSIDE_ERROR;
+}
+
+void spec_free(struct spec *spec)
+{
+    function_free(&spec->function);
+}
+
+static int set_integer(const char *flag, const char *value, int min, int max, int *target, struct diag *diag)
+{
+    int64_t parsed;
+    if (number_integer(value, strlen(value), &parsed) != NUMBER_OK || parsed < min || parsed > max)
+        return diag_set(diag, EXIT_USAGE, "%s %s: must be an integer from %d to %d", flag, value, min, max);
+    *target = (int)parsed;
+    return EXIT_DONE;
+}
+
+static int set_function(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (spec->function.info || spec->function.samples)
+        return diag_set(diag, EXIT_USAGE, "%s %s: the function is already %s; give one", flag, value,
+                        function_name(&spec->function));
+    return function_init(&spec->function, value, diag);
+}
+
+static int set_samples(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (spec->function.info || spec->function.samples)
+        return diag_set(diag, EXIT_USAGE, "%s %s: the function is already %s; give one", flag, value,
+                        function_name(&spec->function));
+    return samples_read(value, &spec->function.samples, diag);
+}
+
+static int set_parameter(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (!spec->function.info)
+        return diag_set(diag, EXIT_USAGE, "%s %s: must come after the name of a function that has parameters", flag,
+                        value);
+    return function_set_parameter(&spec->function, value, diag);
+}
+
+static int set_in(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    spec->has_in = true;
+    return tensor_parse(value, flag, &spec->in, diag);
+}
+
+static int set_out(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    spec->has_out = true;
+    return tensor_parse(value, flag, &spec->out, diag);
+}
+
+static int set_segments(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    return set_integer(flag, value, 1, PWL_MAX_SEGMENTS, &spec->segments, diag);
+}
+
+static int set_max_err(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (number_real(value, strlen(value), &spec->max_err) != NUMBER_OK || !(spec->max_err > 0))
+        return diag_set(diag, EXIT_USAGE, "%s %s: must be a positive number of output LSB", flag, value);
+    return EXIT_DONE;
+}
+
+static int set_method(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (!method_parse(value, &spec->method))
+        return diag_set(diag, EXIT_USAGE, "%s %s: must be lsq, uniform, document or lut", flag, value);
+    return EXIT_DONE;
+}
+
+static int set_form(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (!form_parse(value, &spec->form))
+        return diag_set(diag, EXIT_USAGE, "%s %s: must be absolute, biased or anchored", flag, value);
+    return EXIT_DONE;
+}
+
+static int set_rounding(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (!rounding_parse(value, &spec->rounding))
+        return diag_set(diag, EXIT_USAGE, "%s %s: must be floor, half_up, half_away or half_even", flag, value);
+    return EXIT_DONE;
+}
+
+static int set_slope_bits(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    return set_integer(flag, value, 2, 32, &spec->slope_bits, diag);
+}
+
+static int set_outside(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (!strcmp(value, "clamp"))
+        spec->outside = OUTSIDE_CLAMP;
+    else if (!strcmp(value, "error"))
+        spec->outside = OUTSIDE_ERROR;
+    else
+        return diag_set(diag, EXIT_USAGE, "%s %s: must be clamp or error", flag, value);
+    return EXIT_DONE;
+}
+
+static int set_no_saturate(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    (void)flag, (void)value, (void)diag;
+    spec->no_saturate = true;
+    return EXIT_DONE;
+}
+
+static const struct {
+    const char *flag;
+    int (*set)(struct spec *spec, const char *flag, const char *value, struct diag *diag);
+} setters[] = {
+    {"FUNCTION", set_function},
+    {"--samples", set_samples},
+    {"--param", set_parameter},
+    {"--in", set_in},
+    {"--out", set_out},
+    {"--segments", set_segments},
+    {"--max-err", set_max_err},
+    {"--method", set_method},
+    {"--form", set_form},
+    {"--rounding", set_rounding},
+    {"--slope-bits", set_slope_bits},
+    {"--outside", set_outside},
+    {"--no-saturate", set_no_saturate},
+};
+
+enum { SETTER_COUNT = sizeof setters / sizeof *setters };
+
+bool spec_has_flag(const char *flag)
+{
+    for (int k = 0; k < SETTER_COUNT; k++)
+        if (!strcmp(flag, setters[k].flag))
+            return true;
+    return false;
+}
+
+int spec_set(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    for (int k = 0; k < SETTER_COUNT; k++)
+        if (!strcmp(flag, setters[k].flag))
+            return setters[k].set(spec, flag, value, diag);
+    return diag_set(diag, EXIT_USAGE, "%s: not a flag of fit", flag);
+}
+
+static int check_method(const struct spec *spec, struct diag *diag)
+{
+    if (spec->method == METHOD_LUT) {
+        if (spec->in.bits > 12)
+            return diag_set(diag, EXIT_USAGE, "--method lut: --in has %d bits, must have at most 12", spec->in.bits);
+        if (spec->segments)
+            return diag_set(diag, EXIT_USAGE,
+                            "--method lut with --segments %d: a full table has a segment for each "
+                            "code; leave --segments out",
+                            spec->segments);
+        if (spec->slope_bits)
+            return diag_set(diag, EXIT_USAGE,
+                            "--method lut with --slope-bits %d: a full table has no slopes; leave "
+                            "--slope-bits out",
+                            spec->slope_bits);
+    }
+    if (spec->method == METHOD_DOCUMENT) {
+        const bool in_ok = spec->in.scale.power_of_two;
+        if (!in_ok || !spec->out.scale.power_of_two)
+            return diag_set(diag, EXIT_USAGE, "--method document: the scale of %s is %s, must be a power of two (2^-k)",
+                            in_ok ? "--out" : "--in", in_ok ? spec->out.scale.text : spec->in.scale.text);
+        if (spec->form != PWL_ABSOLUTE)
+            return diag_set(diag, EXIT_USAGE, "--method document with --form %s: must be absolute",
+                            form_name(spec->form));
+        if (spec->rounding != PWL_FLOOR)
+            return diag_set(diag, EXIT_USAGE, "--method document with --rounding %s: must be floor",
+                            rounding_name(spec->rounding));
+    }
+    return EXIT_DONE;
+}
+
+static bool defined_at(const struct spec *spec, int64_t code)
+{
+    return function_defined(&spec->function, tensor_real(&spec->in, code));
+}
+
+/* A domain is an interval, at most without 0: its ends and the zero point decide. */
+static int check_domain(const struct spec *spec, struct diag *diag)
+{
+    char domain[64];
+    const int64_t zero = spec->in.zero_point;
+    const int64_t tried[] = {spec->in.qmin, spec->in.qmax,
+                             zero >= spec->in.qmin && zero <= spec->in.qmax ? zero : spec->in.qmin};
+    int64_t bad = 0, good = 0;
+    bool any_bad = false;
+    for (size_t k = 0; k < sizeof tried / sizeof *tried; k++)
+        if (!defined_at(spec, tried[k])) {
+            bad = tried[k];
+            any_bad = true;
+        }
+    if (!any_bad)
+        return EXIT_DONE;
+
+    function_domain_text(&spec->function, domain, sizeof domain);
+    if (spec->outside == OUTSIDE_ERROR)
+        return diag_set(diag, EXIT_USAGE,
+                        "--in: code %lld is x = %.6Lg, outside the domain %s of %s; change the type or give "
+                        "--outside clamp",
+                        (long long)bad, tensor_real(&spec->in, bad), domain, function_name(&spec->function));
+    /* Some code must be defined. With samples the interval may lie strictly inside the range: try its ends too. */
+    int64_t candidates[9] = {spec->in.qmin, spec->in.qmax, zero - 1, zero + 1, zero};
+    int count = 5;
+    if (spec->function.samples) {
+        const struct samples *samples = spec->function.samples;
+        const double ends[] = {samples->x[0], samples->x[samples->count - 1]};
+        for (int k = 0; k < 2; k++) {
+            const long double code = ends[k] / spec->in.scale.value + zero;
+            if (fabsl(code) < 0x1p40L) {
+                candidates[count++] = (int64_t)ceill(code);
+                candidates[count++] = (int64_t)floorl(code);
+            }
+        }
+    }
+    for (int k = 0; k < count; k++) {
+        good = candidates[k];
+        if (good >= spec->in.qmin && good <= spec->in.qmax && defined_at(spec, good))
+            return EXIT_DONE;
+    }
+    return diag_set(diag, EXIT_USAGE, "--in: no code lies in the domain %s of %s", domain,
+                    function_name(&spec->function));
+}
+
+int spec_check(const struct spec *spec, struct diag *diag)
+{
+    if (!spec->function.info && !spec->function.samples)
+        return diag_set(diag, EXIT_USAGE, "FUNCTION: missing; give a name from `pwlc list` or --samples FILE");
+    if (!spec->has_in)
+        return diag_set(diag, EXIT_USAGE, "--in: missing; give the input type, for example u16:2^-12:24576");
+    if (!spec->has_out)
+        return diag_set(diag, EXIT_USAGE, "--out: missing; give the output type, for example u16:2^-16:-1");
+    const int storage = storage_bits(storage_for(spec->in.bits, spec->out.bits));
+    if (spec->slope_bits > storage)
+        return diag_set(diag, EXIT_USAGE, "--slope-bits %d: these types store slopes in %d bits; must be from 2 to %d",
+                        spec->slope_bits, storage, storage);
+    if (check_method(spec, diag))
+        return diag->code;
+    return check_domain(spec, diag);
+}
+
+char *spec_canonical(const struct spec *spec)
+{
+    struct text text = {0};
+    char type[80];
+    text_add(&text, "%s", function_name(&spec->function));
+    if (spec->function.info)
+        for (int k = 0; spec->function.info->parameters[k].name; k++) {
+            char value[NUMBER_TEXT_SIZE];
+            number_format(spec->function.parameters[k], value);
+            text_add(&text, " --param %s=%s", spec->function.info->parameters[k].name, value);
+        }
+    tensor_format(&spec->in, type, sizeof type);
+    text_add(&text, " --in %s", type);
+    tensor_format(&spec->out, type, sizeof type);
+    text_add(&text, " --out %s", type);
+    if (spec->segments)
+        text_add(&text, " --segments %d", spec->segments);
+    if (!isnan(spec->max_err)) {
+        char value[NUMBER_TEXT_SIZE];
+        number_format(spec->max_err, value);
+        text_add(&text, " --max-err %s", value);
+    }
+    if (!spec->segments && isnan(spec->max_err) && spec->method != METHOD_LUT)
+        text_add(&text, " --segments %d", SPEC_DEFAULT_SEGMENTS);
+    text_add(&text, " --method %s --form %s --rounding %s", method_name(spec->method), form_name(spec->form),
+             rounding_name(spec->rounding));
+    if (spec->slope_bits)
+        text_add(&text, " --slope-bits %d", spec->slope_bits);
+    if (spec->outside == OUTSIDE_CLAMP)
+        text_add(&text, " --outside clamp");
+    if (spec->no_saturate)
+        text_add(&text, " --no-saturate");
+    if (text.failed) {
+        text_free(&text);
+        return NULL;
+    }
+    return text.bytes;
+}
