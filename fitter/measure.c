@@ -132,13 +132,10 @@ static void add_point(struct chunk *chunk, const struct job *job, const struct p
         chunk->max_err = err;
         chunk->max_err_at = point->q;
     }
-    if (distance > 0.5L) {
+    if (distance > (long double)chunk->max_ulp + 0.5L) {
         /* From the nearest code; of two equally near, the one on q_y's side. At most 2^32. */
-        const int64_t ulp = (int64_t)ceill(distance - 0.5L);
-        if (ulp > chunk->max_ulp) {
-            chunk->max_ulp = ulp;
-            chunk->max_ulp_at = point->q;
-        }
+        chunk->max_ulp = (int64_t)ceill(distance - 0.5L);
+        chunk->max_ulp_at = point->q;
     }
     chunk->saturated += clipped != target;
     if (point->averaged) {
