@@ -16,7 +16,7 @@ allowed() {
     luts/*.h | examples/*) echo 0BSD ;;
     fitter/* | tests/fuzz/* | tests/cli/*) echo $GPL ;;
     tests/unit/test_runtime* | tests/mcu/* | tests/cuda/* | runtime/* | kernels/*) echo $APACHE ;;
-    tests/unit/*) echo $GPL ;;
+    tests/unit/*.c) echo $GPL ;;
     tests/*) echo "$GPL $APACHE" ;;
     *) echo $APACHE ;;
     esac

@@ -15,6 +15,8 @@ static void require_inside(const struct npy *npy, const uint8_t *data, size_t si
     REQUIRE(npy->dimensions >= 0 && npy->dimensions <= NPY_MAX_DIMENSIONS);
     size_t count = 1;
     for (int d = 0; d < npy->dimensions; d++)
+        count = npy->shape[d] == 0 ? 0 : count;
+    for (int d = 0; d < npy->dimensions && count > 0; d++)
         REQUIRE(!__builtin_mul_overflow(count, npy->shape[d], &count));
     REQUIRE(count == npy->count);
     REQUIRE(npy->data >= data && npy->data <= data + size);

@@ -71,12 +71,12 @@ def table_seeds():
         case="int8", method="lut", function="leaky_relu", parameters={"alpha": 0.01}, outside="clamp", **{
             "in": tensor(3, True, "2^0", 0), "out": tensor(4, True, "2^1", 1, qmin=-4, qmax=5)},
         segments=segments("term_c", [(i, 0, 0, i // 2) for i in range(-4, 4)]),
-        certificate=certificate(8, optimal=True, lower_bound_lsb=0.25))
+        certificate=certificate(8, max_err_at=0, optimal=True, lower_bound_lsb=0.25))
     yield "future_version", table(pwl_table=2)
     yield "unknown_field", table(colour="red")
     yield "unsorted", table(segments=segments("term_c", [(0, 1, 1, 0), (8, 1, 1, 0), (8, 1, 1, 0)]))
     yield "shift_beyond", table(segments=segments("term_c", [(0, 1, 32, 0)]))
-    yield "product_beyond", table(segments=segments("term_c", [(0, 32767, -31, 0)]))
+    yield "left_shift_beyond", table(segments=segments("term_c", [(0, 32767, -31, 0)]))
 
 
 def npy(dtype, shape, payload, version=1, order="False"):
