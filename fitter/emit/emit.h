@@ -11,15 +11,16 @@
 #include "../table.h"
 
 struct emit_options {
-    const char *prefix;   /* of identifiers; "pwl_" by default */
-    const char *name;     /* identifier of a single table instead of the derived one; null by default */
-    bool standalone;      /* c: with its own evaluation, including only stdint.h and stddef.h */
+    const char *prefix;       /* of identifiers; "pwl_" by default */
+    const char *name;         /* identifier of a single table instead of the derived one; null by default */
+    bool standalone;          /* c: with its own evaluation, including only stdint.h and stddef.h */
+    const char *const *paths; /* of the tables, for messages alone; may be null */
 };
 
 struct emitter {
-    const char *name;     /* the --format value */
+    const char *name; /* the --format value */
     const char *summary;
-    bool many;            /* takes several tables */
+    bool many; /* takes several tables */
     int (*emit)(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
                 struct diag *diag);
 };

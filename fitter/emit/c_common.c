@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "c.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *c_type(int bits, bool is_signed)
+{
+    if (bits <= 8)
+        return is_signed ? "int8_t" : "uint8_t";
+    if (bits <= 16)
+        return is_signed ? "int16_t" : "uint16_t";
+    if (bits <= 32)
+        return is_signed ? "int32_t" : "uint32_t";
+    return is_signed ? "int64_t" : "uint64_t";
+}
+
+/* A decimal literal takes the first type that holds it, and minus is an operator: -2147483648 is a long or a long
+ * long, so the minima are written as sums. Beyond int32, INT64_C gives the same type on every target. */
+static const char *bare_literal(int64_t value, char text[C_LITERAL_SIZE])
+{
+    if (value == INT64_MIN)
+        snprintf(text, C_LITERAL_SIZE, "(-INT64_C(9223372036854775807) - 1)");
+    else if (value == INT32_MIN)
+        snprintf(text, C_LITERAL_SIZE, "(-2147483647 - 1)");
+    else if (value > INT32_MAX)
+        snprintf(text, C_LITERAL_SIZE, "INT64_C(%" PRId64 ")", value);
+    else if (value < INT32_MIN)
+        snprintf(text, C_LITERAL_SIZE, "-INT64_C(%" PRId64 ")", -value);
+    else
+        snprintf(text, C_LITERAL_SIZE, "%" PRId64, value);
+    return text;
+}
+
+const char *c_literal(int64_t value, char text[C_LITERAL_SIZE])
+{
+    char bare[C_LITERAL_SIZE];
+    bare_literal(value, bare);
+    snprintf(text, C_LITERAL_SIZE, bare[0] == '-' ? "(%s)" : "%s", bare);
+    return text;
+}
+
+void c_add_array(struct text *out, const char *type, const char *name, const char *suffix, const int64_t *values,
+                 int count)
+{
+    char text[C_LITERAL_SIZE];
+    int width = 1, columns = 16;
+    for (int i = 0; i < count; i++) {
+        const int length = (int)strlen(bare_literal(values[i], text));
+        width = length > width ? length : width;
+    }
+    while (columns > 1 && columns * (width + 2) > 116)
+        columns /= 2;
+    text_add(out, "static const %s %s_%s[] = {\n", type, name, suffix);
+    for (int i = 0; i < count; i++) {
+        const bool ends_row = (i + 1) % columns == 0 || i + 1 == count;
+        text_add(out, "%s%*s%s", i % columns == 0 ? "    " : " ", width, bare_literal(values[i], text),
+                 i + 1 == count ? "\n" : (ends_row ? ",\n" : ","));
+    }
+    text_add(out, "};\n");
+}
+
+void c_add_start(struct text *out, const struct c_table *c)
+{
+    const struct table *t = c->table;
+    for (int i = 0; i < t->segment_count; i++)
+        c->column[i] = t->segments[i].start;
+    c_add_array(out, c_type(storage_bits(t->storage), (c->packed.table.flags & PWL_FLAG_UNSIGNED_X) == 0), c->name,
+                "start", c->column, t->segment_count);
+}
+
+void c_add_slope(struct text *out, const struct c_table *c)
+{
+    const struct table *t = c->table;
+    for (int i = 0; i < t->segment_count; i++)
+        c->column[i] = t->segments[i].q_b;
+    c_add_array(out, c_type(storage_bits(t->storage), true), c->name, "q_b", c->column, t->segment_count);
+}
+
+void c_add_shift(struct text *out, const struct c_table *c)
+{
+    const struct table *t = c->table;
+    for (int i = 0; i < t->segment_count; i++)
+        c->column[i] = t->segments[i].n;
+    c_add_array(out, "int8_t", c->name, "n", c->column, t->segment_count);
+}
+
+void c_add_offset(struct text *out, const struct c_table *c)
+{
+    const struct table *t = c->table;
+    for (int i = 0; i < t->segment_count; i++)
+        c->column[i] = t->segments[i].offset;
+    c_add_array(out, c_type(offset_bits(t->storage, t->form), true), c->name, offset_name(t->form), c->column,
+                t->segment_count);
+}
+
+void c_add_assert_begin(struct text *out, const struct c_table *c)
+{
+    text_add(out,
+             "#ifdef __cplusplus\n#define %s_ASSERT static_assert\n#else\n#define %s_ASSERT _Static_assert\n#endif\n",
+             c->upper, c->upper);
+    text_add(
+        out,
+        "#define %s_COUNT(array) \\\n"
+        "    %s_ASSERT(sizeof(array) / sizeof((array)[0]) == %s_SEGMENTS, #array \" needs one element per segment\")\n",
+        c->upper, c->upper, c->upper);
+}
+
+void c_add_count_assert(struct text *out, const struct c_table *c, const char *suffix)
+{
+    text_add(out, "%s_COUNT(%s_%s);\n", c->upper, c->name, suffix);
+}
+
+void c_add_assert_end(struct text *out, const struct c_table *c)
+{
+    text_add(out, "#undef %s_COUNT\n#undef %s_ASSERT\n", c->upper, c->upper);
+}
+
+/* Text from a file inside a comment: it must neither end the comment nor seem to open another. */
+static void add_comment_text(struct text *out, const char *text)
+{
+    char previous = '\0';
+    for (; *text != '\0'; text++) {
+        const char c = *text >= ' ' && *text <= '~' ? *text : '?';
+        if ((previous == '*' && c == '/') || (previous == '/' && c == '*'))
+            text_add(out, " ");
+        text_add(out, "%c", c);
+        previous = c;
+    }
+}
+
+static void add_quality(struct text *out, const struct certificate *certificate)
+{
+    text_add(out, " *   optimised   %s error\n", certificate->objective == OBJECTIVE_MAX ? "max" : "RMS");
+    text_add(out, " *   max error   %.6g LSB, at q_x = %" PRId64 "\n", certificate->max_err_lsb,
+             certificate->max_err_at);
+    text_add(out, " *   RMS error   %.6g LSB\n", certificate->rms_err_lsb);
+    if (certificate->exhaustive)
+        text_add(out, " *   checked     every one of %" PRId64 " codes\n", certificate->checked);
+    else
+        text_add(out, " *   checked     %" PRId64 " codes, not exhaustive\n", certificate->checked);
+    if (certificate->has_bound)
+        text_add(out, " *   proven      max error <= %.6g LSB\n", certificate->bound_lsb);
+    if (certificate->has_lower_bound)
+        text_add(out, " *   lower bound %.6g LSB\n", certificate->lower_bound_lsb);
+    if (certificate->optimal >= 0)
+        text_add(out, " *   optimal     %s\n", certificate->optimal == 1 ? "yes" : "no");
+    text_add(out, " *   monotone    %s\n", certificate->monotone ? "yes" : "no");
+}
+
+void c_add_description(struct text *out, const struct c_table *c)
+{
+    const struct table *t = c->table;
+    char in[96], out_type[96], hash[65];
+    tensor_format(&t->in, in, sizeof in);
+    tensor_format(&t->out, out_type, sizeof out_type);
+    sha256_hex(t->spec, strlen(t->spec), hash);
+
+    text_add(out, "\n/*\n * %s\n *   function    ", c->name);
+    add_comment_text(out, t->function);
+    for (int i = 0; i < t->parameter_count; i++) {
+        text_add(out, "%s", i == 0 ? " with " : ", ");
+        add_comment_text(out, t->parameters[i].name);
+        text_add(out, " = %.17g", t->parameters[i].value);
+    }
+    text_add(out, "\n *   types       %s to %s, %s, %s, %s%s, %d segment%s\n", in, out_type, storage_name(t->storage),
+             form_name(t->form), rounding_name(t->rounding), t->has_fold ? ", folded" : "", t->segment_count,
+             t->segment_count == 1 ? "" : "s");
+    text_add(out, " *   spec        ");
+    add_comment_text(out, t->spec);
+    text_add(out, "\n *   spec sha256 %s\n", hash);
+    if (t->samples_sha256[0] != '\0')
+        text_add(out, " *   samples     sha256 %s\n", t->samples_sha256);
+    if (t->weights_sha256[0] != '\0')
+        text_add(out, " *   weights     sha256 %s\n", t->weights_sha256);
+    add_quality(out, &t->certificate);
+    text_add(out, " */\n");
+}
+
+static void add_constant(struct text *out, const struct c_table *c, const char *suffix, int64_t value)
+{
+    char text[C_LITERAL_SIZE];
+    text_add(out, "#define %s_%s %s\n", c->upper, suffix, c_literal(value, text));
+}
+
+void c_add_constants(struct text *out, const struct c_table *c)
+{
+    const struct table *t = c->table;
+    text_add(out, "/* x = scale_x * (q_x - ZP_X) with scale_x = %s, y = scale_y * (q_y - ZP_Y) with scale_y = %s */\n",
+             t->in.scale.text, t->out.scale.text);
+    add_constant(out, c, "SEGMENTS", t->segment_count);
+    add_constant(out, c, "ZP_X", t->in.zero_point);
+    add_constant(out, c, "QMIN_X", t->in.qmin);
+    add_constant(out, c, "QMAX_X", t->in.qmax);
+    add_constant(out, c, "ZP_Y", t->out.zero_point);
+    add_constant(out, c, "QMIN_Y", t->out.qmin);
+    add_constant(out, c, "QMAX_Y", t->out.qmax);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A table with an evaluation of its own, written for its form, rounding, fold and storage case only. What the table
+ * never needs (a left shift, a clamp that the input type already gives, an array of equal shifts) is not written.
+ *
+ * The proof that the table passed when it was read covers this code: it forms the same product, rounding addend, shift
+ * and sum in the same accumulator type.
+ */
+#include "c.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A scan beats halving in bytes, and up to here in time too. */
+#define SCAN_MAX_SEGMENTS 16
+
+/* What varies between evaluations. */
+struct shape {
+    const char *in, *out;   /* code types */
+    const char *acc, *uacc; /* accumulator and its unsigned twin */
+    bool direct;            /* a full table: one code per segment, no slope */
+    bool one_shift;         /* every segment has the same n */
+    bool left, zero, right; /* some segment has n < 0, n = 0, n > 0 */
+};
+
+static struct shape shape_of(const struct table *t)
+{
+    const int acc_bits = accumulator_bits(t->storage);
+    struct shape shape = {.in = c_type(t->in.bits, t->in.is_signed),
+                          .out = c_type(t->out.bits, t->out.is_signed),
+                          .acc = c_type(acc_bits, true),
+                          .uacc = c_type(acc_bits, false),
+                          .direct = !t->has_fold && t->segment_count == t->in.qmax - t->in.qmin + 1,
+                          .one_shift = true};
+    for (int i = 0; i < t->segment_count; i++) {
+        const struct segment *segment = &t->segments[i];
+        shape.direct = shape.direct && segment->q_b == 0 && segment->start == t->in.qmin + i;
+        shape.one_shift = shape.one_shift && segment->n == t->segments[0].n;
+        shape.left = shape.left || segment->n < 0;
+        shape.zero = shape.zero || segment->n == 0;
+        shape.right = shape.right || segment->n > 0;
+    }
+    return shape;
+}
+
+/* Widens q_x and clamps it where its type reaches beyond the table's range. */
+static void add_input(struct text *out, const struct c_table *c, const struct shape *shape)
+{
+    const struct tensor *in = &c->table->in;
+    const int type_bits = in->bits <= 8 ? 8 : in->bits <= 16 ? 16 : 32;
+    const bool low = in->qmin > code_min(type_bits, in->is_signed);
+    const bool high = in->qmax < code_max(type_bits, in->is_signed);
+    text_add(out, "    %s%s q = q_x;\n", low || high || c->table->has_fold ? "" : "const ", shape->acc);
+    if (low)
+        text_add(out, "    if (q < %s_QMIN_X)\n        q = %s_QMIN_X;\n", c->upper, c->upper);
+    if (high)
+        text_add(out, "    if (q > %s_QMAX_X)\n        q = %s_QMAX_X;\n", c->upper, c->upper);
+}
+
+static void add_mirror(struct text *out, const struct c_table *c)
+{
+    char text[C_LITERAL_SIZE];
+    text_add(out,
+             "    const int mirrored = q < %s_ZP_X;\n"
+             "    if (mirrored)\n        q = %s - q;\n",
+             c->upper, c_literal(2 * c->table->in.zero_point, text));
+}
+
+/* Sets i to the last segment with start[i] <= q; start[0] <= q always, which ends the scan. */
+static void add_search(struct text *out, const struct c_table *c)
+{
+    const int count = c->table->segment_count;
+    if (count == 1)
+        text_add(out, "    const unsigned i = 0;\n");
+    else if (count <= SCAN_MAX_SEGMENTS)
+        text_add(out,
+                 "    unsigned i = %s_SEGMENTS - 1;\n"
+                 "    while (%s_start[i] > q)\n        --i;\n",
+                 c->upper, c->name);
+    else
+        text_add(out,
+                 "    unsigned i = 0, end = %s_SEGMENTS;\n"
+                 "    while (end - i > 1) {\n"
+                 "        const unsigned middle = (i + end) / 2;\n"
+                 "        if (%s_start[middle] <= q)\n"
+                 "            i = middle;\n"
+                 "        else\n"
+                 "            end = middle;\n"
+                 "    }\n",
+                 c->upper, c->name);
+}
+
+static void add_product(struct text *out, const struct c_table *c, const struct shape *shape)
+{
+    text_add(out, "    %s v = (%s)%s_q_b[i] * ", shape->acc, shape->acc, c->name);
+    if (c->table->form == PWL_ANCHORED)
+        text_add(out, "(q - %s_start[i])", c->name);
+    else
+        text_add(out, "(q - %s_ZP_X)", c->upper);
+    if (c->table->form == PWL_BIASED)
+        text_add(out, " + %s_bias[i]", c->name);
+    text_add(out, ";\n");
+}
+
+/* A right shift by n > 0. To nearest: half = 2^(n-1) is added before the floor, one less where a tie goes down: for
+ * half_away below zero, for half_even when the floor is even. */
+static void add_right_shift(struct text *out, const struct c_table *c, const struct shape *shape, const char *n)
+{
+    switch (c->table->rounding) {
+    case PWL_FLOOR:
+        text_add(out, "v >>= %s;\n", n);
+        break;
+    case PWL_HALF_UP:
+        text_add(out, "v = (v + ((%s)1 << (%s - 1))) >> %s;\n", shape->acc, n, n);
+        break;
+    case PWL_HALF_AWAY:
+        text_add(out, "v = (v + (((%s)1 << (%s - 1)) - (v < 0))) >> %s;\n", shape->acc, n, n);
+        break;
+    case PWL_HALF_EVEN:
+        text_add(out, "v = (v + (((%s)1 << (%s - 1)) - 1 + ((v >> %s) & 1))) >> %s;\n", shape->acc, n, n, n);
+        break;
+    }
+}
+
+static void add_shift(struct text *out, const struct c_table *c, const struct shape *shape)
+{
+    const bool nearest = c->table->rounding != PWL_FLOOR;
+    char n[12] = "n";
+
+    if (!shape->left && !shape->right)
+        return;
+    if (shape->one_shift) {
+        snprintf(n, sizeof n, "%d", abs(c->table->segments[0].n));
+    } else {
+        text_add(out, "    const int n = %s_n[i];\n", c->name);
+    }
+    if (shape->left) {
+        /* Through unsigned: shifting a negative value left is undefined. */
+        if (!shape->one_shift)
+            text_add(out, "    if (n < 0)\n    ");
+        text_add(out, "    v = (%s)((%s)v << %s%s);\n", shape->acc, shape->uacc, shape->one_shift ? "" : "-", n);
+    }
+    if (!shape->right)
+        return;
+    if (nearest && shape->zero)
+        text_add(out, "    %sif (n > 0)\n        ", shape->left ? "else " : "");
+    else if (shape->left)
+        text_add(out, "    else\n        ");
+    else
+        text_add(out, "    ");
+    add_right_shift(out, c, shape, n);
+}
+
+static void add_output(struct text *out, const struct c_table *c, const struct shape *shape)
+{
+    const struct table *t = c->table;
+    char text[C_LITERAL_SIZE];
+    if (t->form != PWL_BIASED)
+        text_add(out, "    v += %s_%s[i];\n", c->name, offset_name(t->form));
+    if (t->has_fold)
+        text_add(out, "    if (mirrored)\n        v = %s - v;\n", c_literal(t->fold_sum, text));
+    text_add(out,
+             "    if (v < %s_QMIN_Y)\n        v = %s_QMIN_Y;\n"
+             "    if (v > %s_QMAX_Y)\n        v = %s_QMAX_Y;\n"
+             "    return (%s)v;\n",
+             c->upper, c->upper, c->upper, c->upper, shape->out);
+}
+
+static void add_arrays(struct text *out, const struct c_table *c, const struct shape *shape)
+{
+    const struct table *t = c->table;
+    if (shape->direct) {
+        /* Every answer is known here, so the header carries the output codes themselves. */
+        for (int i = 0; i < t->segment_count; i++)
+            c->column[i] = pwl_eval(&c->packed.table, t->in.qmin + i);
+        c_add_array(out, shape->out, c->name, "codes", c->column, t->segment_count);
+        return;
+    }
+    c_add_start(out, c);
+    c_add_slope(out, c);
+    if (!shape->one_shift)
+        c_add_shift(out, c);
+    c_add_offset(out, c);
+}
+
+static void add_asserts(struct text *out, const struct c_table *c, const struct shape *shape)
+{
+    c_add_assert_begin(out, c);
+    if (shape->direct) {
+        c_add_count_assert(out, c, "codes");
+    } else {
+        text_add(out, "%s_ASSERT((-1 >> 1) == -1, \"right shifts of negative values are arithmetic\");\n", c->upper);
+        c_add_count_assert(out, c, "start");
+        c_add_count_assert(out, c, "q_b");
+        if (!shape->one_shift)
+            c_add_count_assert(out, c, "n");
+        c_add_count_assert(out, c, offset_name(c->table->form));
+    }
+    c_add_assert_end(out, c);
+}
+
+void c_add_standalone_table(struct text *out, const struct c_table *c)
+{
+    const struct shape shape = shape_of(c->table);
+
+    c_add_constants(out, c);
+    text_add(out, "\n");
+    add_arrays(out, c, &shape);
+    text_add(out, "\n");
+    add_asserts(out, c, &shape);
+
+    text_add(out, "\n/* The output code of an input code; q_x is clamped to [QMIN_X, QMAX_X]. */\n");
+    text_add(out, "static inline %s %s_eval(%s q_x)\n{\n", shape.out, c->name, shape.in);
+    add_input(out, c, &shape);
+    if (shape.direct) {
+        text_add(out, "    return %s_codes[(size_t)(q - %s_QMIN_X)];\n", c->name, c->upper);
+    } else {
+        if (c->table->has_fold)
+            add_mirror(out, c);
+        add_search(out, c);
+        add_product(out, c, &shape);
+        add_shift(out, c, &shape);
+        add_output(out, c, &shape);
+    }
+    text_add(out, "}\n");
+
+    text_add(out,
+             "\n/* y[k] = %s_eval(x[k]) for k in [0, n); x and y may be the same array where their types agree. */\n",
+             c->name);
+    text_add(out,
+             "static inline void %s_map(const %s *x, %s *y, size_t n)\n{\n"
+             "    for (size_t k = 0; k < n; ++k)\n        y[k] = %s_eval(x[k]);\n}\n",
+             c->name, shape.in, shape.out, c->name);
+}
