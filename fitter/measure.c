@@ -17,44 +17,22 @@
 
 #define MAX_THREADS 256
 
-struct chunk {
-    long double sum, sum_of_squares; /* of the codes in the averages */
-    int64_t averaged, correct;
-    int64_t saturated;
-    double max_err;
-    int64_t max_err_at;
-    int64_t max_ulp, max_ulp_at;
-    bool backward;     /* a step against the direction of f */
-    bool has_no_value; /* f is not a number at no_value_at */
-    int64_t no_value_at;
-};
-
 struct job {
     struct subject subject;
     const uint64_t *items; /* of wide_codes; null for every code */
     uint64_t count;
     uint64_t chunk_size;
     size_t chunk_count;
+    struct chunk initial; /* what a chunk starts from */
+    bool smooth;          /* chunk_add_run */
     struct chunk *chunks;
     atomic_size_t next_chunk;
     atomic_uint_fast64_t done;
 };
 
-struct point {
-    int64_t q, y;
-    bool averaged;
-    long double value; /* f */
-};
-
-static struct point point_at(const struct job *job, uint64_t index)
+struct point point_at(const struct subject *subject, int64_t q, bool averaged)
 {
-    const int64_t qmin = job->subject.table->in.qmin;
-    struct point point;
-    point.q = qmin + (int64_t)(job->items ? job->items[index] / 2 : index);
-    point.averaged = !job->items || (job->items[index] & 1) != 0;
-    point.y = pwl_eval(job->subject.packed, point.q);
-    point.value = subject_value(&job->subject, point.q);
-    return point;
+    return (struct point){q, pwl_eval(subject->packed, q), averaged, subject_value(subject, q)};
 }
 
 /* Whether f between two defined codes, a below b, keeps to one direction, as far as samples of its slope can tell. */
@@ -97,7 +75,7 @@ static int direction_of(long double from, long double to)
     return difference < -noise ? -1 : 0;
 }
 
-static bool steps_backward(const struct job *job, const struct point *from, const struct point *to)
+bool steps_backward(const struct subject *subject, const struct point *from, const struct point *to)
 {
     if (to->y == from->y)
         return false;
@@ -105,7 +83,7 @@ static bool steps_backward(const struct job *job, const struct point *from, cons
     const int direction = direction_of(from->value, to->value);
     if (direction != -step)
         return false;
-    return to->q == from->q + 1 || one_direction(&job->subject, from->q, to->q, direction);
+    return to->q == from->q + 1 || one_direction(subject, from->q, to->q, direction);
 }
 
 static long double clip(const struct tensor *out, long double target)
@@ -115,10 +93,10 @@ static long double clip(const struct tensor *out, long double target)
     return target > (long double)out->qmax ? (long double)out->qmax : target;
 }
 
-static void add_point(struct chunk *chunk, const struct job *job, const struct point *point)
+void chunk_add_point(struct chunk *chunk, const struct subject *subject, const struct point *point)
 {
-    const struct tensor *out = &job->subject.table->out;
-    const long double target = subject_target(&job->subject, point->value);
+    const struct tensor *out = &subject->table->out;
+    const long double target = subject_target(subject, point->value);
     if (isnan(target)) {
         if (!chunk->has_no_value)
             chunk->no_value_at = point->q;
@@ -146,19 +124,31 @@ static void add_point(struct chunk *chunk, const struct job *job, const struct p
     }
 }
 
+static struct point job_point(const struct job *job, uint64_t index)
+{
+    const int64_t qmin = job->subject.table->in.qmin;
+    if (!job->items)
+        return point_at(&job->subject, qmin + (int64_t)index, true);
+    return point_at(&job->subject, qmin + (int64_t)(job->items[index] / 2), (job->items[index] & 1) != 0);
+}
+
 static void run_chunk(struct job *job, size_t index)
 {
     const uint64_t begin = index * job->chunk_size;
     const uint64_t end = job->count - begin > job->chunk_size ? begin + job->chunk_size : job->count;
-    struct chunk chunk = {.max_err = -1}; /* so that the first code is the witness of an exact table */
-    struct point previous = point_at(job, begin > 0 ? begin - 1 : 0);
-    chunk.max_ulp_at = job->subject.table->in.qmin;
-    for (uint64_t i = begin; i < end; i++) {
-        const struct point point = point_at(job, i);
-        add_point(&chunk, job, &point);
-        if (!chunk.backward)
-            chunk.backward = steps_backward(job, &previous, &point);
-        previous = point;
+    const int64_t qmin = job->subject.table->in.qmin;
+    struct chunk chunk = job->initial;
+    if (job->smooth) {
+        chunk_add_run(&chunk, &job->subject, qmin + (int64_t)begin, (int64_t)(end - begin));
+    } else {
+        struct point previous = job_point(job, begin > 0 ? begin - 1 : 0);
+        for (uint64_t i = begin; i < end; i++) {
+            const struct point point = job_point(job, i);
+            chunk_add_point(&chunk, &job->subject, &point);
+            if (!chunk.backward)
+                chunk.backward = steps_backward(&job->subject, &previous, &point);
+            previous = point;
+        }
     }
     job->chunks[index] = chunk;
     atomic_fetch_add(&job->done, end - begin);
@@ -260,38 +250,52 @@ static int check_domain(const struct subject *subject, struct diag *diag)
                     code, tensor_real(in, code), text, function_name(subject->function));
 }
 
+/* Runs the comparison over the given codes, all when items is null. */
+static int compare_codes(struct job *job, int threads, measure_progress *progress, void *context,
+                         struct error_stats *stats, struct diag *diag)
+{
+    job->chunk_size = job->count > (1 << 24) ? 1 << 16 : 1 << 12;
+    job->chunk_count = (size_t)((job->count + job->chunk_size - 1) / job->chunk_size);
+    job->chunks = calloc(job->chunk_count, sizeof *job->chunks);
+    if (!job->chunks)
+        return diag_set(diag, EXIT_IO, "out of memory while comparing codes");
+    run_job(job, threads, progress, context);
+    const int code = join_chunks(job, stats, diag);
+    free(job->chunks);
+    return code;
+}
+
 int measure_on_threads(const struct table *table, const struct packed_table *packed, const struct function *function,
                        bool all_codes, int threads, measure_progress *progress, void *context,
                        struct error_stats *stats, struct diag *diag)
 {
+    const struct subject subject = {table, &packed->table, function, code_domain_find(function, &table->in)};
     const int64_t codes = table->in.qmax - table->in.qmin + 1;
-    struct job job = {
-        .subject = {table, &packed->table, function, code_domain_find(function, &table->in)},
-        .count = (uint64_t)codes,
-    };
-    uint64_t *items = NULL;
-    int code = check_domain(&job.subject, diag);
+    const bool wide = codes > EVEN_SAMPLES;
+    /* An error of -1 makes the first code the witness of an exact table. */
+    const struct chunk initial = {.max_err = -1, .max_ulp_at = table->in.qmin};
+    int code = check_domain(&subject, diag);
     if (code != EXIT_DONE)
         return code;
-    if (!all_codes && codes > EVEN_SAMPLES) {
+    if (wide) {
+        uint64_t *items;
         size_t count;
-        code = wide_codes(&job.subject, &items, &count, diag);
+        code = wide_codes(&subject, &items, &count, diag);
         if (code != EXIT_DONE)
             return code;
-        job.items = items;
-        job.count = count;
-    }
-    job.chunk_size = job.count > (1 << 24) ? 1 << 16 : 1 << 12;
-    job.chunk_count = (size_t)((job.count + job.chunk_size - 1) / job.chunk_size);
-    job.chunks = calloc(job.chunk_count, sizeof *job.chunks);
-    if (!job.chunks) {
+        struct job job = {.subject = subject, .items = items, .count = count, .initial = initial};
+        code = compare_codes(&job, threads, all_codes ? NULL : progress, context, stats, diag);
         free(items);
-        return diag_set(diag, EXIT_IO, "out of memory while comparing codes");
     }
-    run_job(&job, threads, progress, context);
-    code = join_chunks(&job, stats, diag);
-    free(job.chunks);
-    free(items);
+    if (code == EXIT_DONE && (all_codes || !wide)) {
+        struct job job = {.subject = subject, .count = (uint64_t)codes, .initial = initial, .smooth = wide};
+        if (wide) {
+            /* Just below what some code attains, so that only codes near the maximum are candidates for it. */
+            job.initial.max_err = nextafter(stats->max_err, -1);
+            job.initial.max_ulp = stats->max_ulp > 0 ? stats->max_ulp - 1 : 0;
+        }
+        code = compare_codes(&job, threads, progress, context, stats, diag);
+    }
     return code;
 }
 

@@ -39,4 +39,37 @@ long double subject_target(const struct subject *subject, long double value);
 #define EVEN_SAMPLES ((int64_t)1 << 20)
 int wide_codes(const struct subject *subject, uint64_t **items, size_t *count, struct diag *diag);
 
+/* What one thread finds in a run of codes. */
+struct chunk {
+    long double sum, sum_of_squares; /* of the codes in the averages */
+    int64_t averaged, correct;
+    int64_t saturated;
+    double max_err;
+    int64_t max_err_at;
+    int64_t max_ulp, max_ulp_at;
+    bool backward;     /* a step against the direction of f */
+    bool has_no_value; /* f is not a number at no_value_at */
+    int64_t no_value_at;
+};
+
+struct point {
+    int64_t q, y;
+    bool averaged;
+    long double value; /* f */
+};
+
+struct point point_at(const struct subject *subject, int64_t q, bool averaged);
+
+/* Everything but the direction of steps. */
+void chunk_add_point(struct chunk *chunk, const struct subject *subject, const struct point *point);
+
+/* A step of the table against the direction of f, between neighbouring codes of the comparison. */
+bool steps_backward(const struct subject *subject, const struct point *from, const struct point *to);
+
+/* smooth.c: adds the codes [first, first + count) as chunk_add_point and steps_backward would, but takes f from
+ * polynomials where they are accurate enough. chunk->max_err and max_ulp must already be near the whole comparison's:
+ * each code that might exceed them is decided in long double. The sums differ from the exact ones by less than 1e-9
+ * of an LSB a code. */
+void chunk_add_run(struct chunk *chunk, const struct subject *subject, int64_t first, int64_t count);
+
 #endif

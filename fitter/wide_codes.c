@@ -12,7 +12,9 @@
 
 #define KNOT_WINDOW 64
 #define EXTREME_WINDOW 2
-#define PIECE_POINTS 64 /* least number of points at which f' - slope is examined for sign changes in a long piece */
+/* Points at which f' - slope and f are examined for changes: at least so many in a long piece, and in all. */
+#define PIECE_POINTS 64
+#define SCAN_POINTS ((int64_t)1 << 16)
 
 struct piece {
     int64_t first, last;
@@ -183,7 +185,7 @@ int wide_codes(const struct subject *subject, uint64_t **items, size_t *count, s
     const struct table *table = subject->table;
     struct builder builder = {.subject = subject, .qmin = table->in.qmin, .qmax = table->in.qmax};
     const int64_t qmin = builder.qmin, qmax = builder.qmax, zp = table->in.zero_point;
-    const int64_t range = qmax - qmin, spacing = range / (EVEN_SAMPLES - 1);
+    const int64_t range = qmax - qmin, spacing = range / SCAN_POINTS;
 
     for (int64_t k = 0; k < EVEN_SAMPLES; k++)
         add(&builder, qmin + k * range / (EVEN_SAMPLES - 1), true); /* k * range < 2^52 */
