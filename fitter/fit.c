@@ -37,7 +37,7 @@ static void take_lines(struct workspace *work, int count)
 static int fit_lines(struct workspace *work, int count, struct diag *diag)
 {
     for (int m = 0; m < count; m++)
-        if (!line_fit(&work->rules, &work->points, work->knots[m], work->knots[m + 1], INFINITY, LINE_THOROUGH,
+        if (!line_fit(&work->rules, &work->points, work->knots[m], work->knots[m + 1], LINE_UNLIMITED, LINE_THOROUGH,
                       &work->lines[m]))
             return diag_set(diag, EXIT_REQUIREMENT,
                             "the segment at code %lld has no provable line: %s needs more than its %d bits; a smaller "

@@ -316,11 +316,10 @@ int knots_integer(const struct points *points, const struct line_rules *rules, i
     const enum line_effort effort = count <= EXHAUSTIVE_POINTS ? LINE_EXHAUSTIVE : LINE_QUICK;
     double ceiling = 0;
     for (int m = 0; m < segments; m++) {
-        if (!line_fit(rules, points, start_knots[m], start_knots[m + 1], INFINITY, effort, &lines[m]))
+        if (!line_fit(rules, points, start_knots[m], start_knots[m + 1], LINE_UNLIMITED, effort, &lines[m]))
             ceiling = INFINITY;
         ceiling += lines[m].cost;
     }
-    ceiling *= 1 + 1e-12; /* the starting table itself stays reachable */
 
     struct ranges ranges;
     double *floor_sum = rounding_floor(points);
@@ -336,22 +335,32 @@ int knots_integer(const struct points *points, const struct line_rules *rules, i
             diag_set(diag, EXIT_IO, "out of memory for %d codes", count);
             goto done;
         }
+        const double *row_before = ranges.cost + ranges.row[j - 1];
         running_start(&sums, points, j - 1);
         for (int i = j - 1; i >= 0; i--) {
+            /* What the codes outside the range need at least, leaves this for the range. */
+            const double budget = ceiling - floor_sum[i] - (floor_sum[count] - floor_sum[j]);
             /* A rounded line is within 1/2 of a real one after its best shift. */
             running_add(&sums, points, i);
             const double root = fmax(0, sqrt(running_cost(&sums)) - 0.5 * sqrt(sums.w));
-            const double least = fmax(root * root, floor_sum[j] - floor_sum[i]);
+            double least = fmax(root * root, floor_sum[j] - floor_sum[i]);
+            /* A line that serves a range serves each part of it; not so an anchored one, whose start moves. */
+            if (rules->form != PWL_ANCHORED && i < j - 1)
+                least = fmax(least, fmax(row[i + 1], row_before[i]));
             struct line line = {.cost = INFINITY};
-            if (floor_sum[i] + least + floor_sum[count] - floor_sum[j] <= ceiling)
-                line_fit(rules, points, i, j, INFINITY, effort, &line);
+            if (least < budget)
+                line_fit(rules, points, i, j, (struct line_limits){INFINITY, budget}, effort, &line);
             row[i] = line.cost;
         }
+        /* The starting table stays a path, whatever a search with a smaller budget missed. */
+        for (int m = 0; m < segments; m++)
+            if (start_knots[m + 1] == j)
+                row[start_knots[m]] = fmin(row[start_knots[m]], lines[m].cost);
     }
     if (least_path(&ranges, segments, knots, diag))
         goto done;
     for (int m = 0; m < segments; m++)
-        if (!line_fit(rules, points, knots[m], knots[m + 1], INFINITY, LINE_EXHAUSTIVE, &lines[m]))
+        if (!line_fit(rules, points, knots[m], knots[m + 1], LINE_UNLIMITED, LINE_EXHAUSTIVE, &lines[m]))
             diag_set(diag, EXIT_IO, "internal error: a line was lost");
 done:
     free(floor_sum);
@@ -365,13 +374,14 @@ static int longest_segment(const struct points *points, const struct line_rules 
                            struct line *line, struct diag *diag)
 {
     struct band_range range;
+    const struct line_limits limits = {.max_err = max_err, .cost = INFINITY};
     struct line found;
     if (band_reach(points, rules->qmin_y, rules->qmax_y, begin, points->count, max_err, &range, diag))
         return -1;
     int good = begin, bad = range.end + 1;
     int probe = range.end;
     while (good + 1 < bad) {
-        if (line_fit(rules, points, begin, probe, max_err, LINE_THOROUGH, &found)) {
+        if (line_fit(rules, points, begin, probe, limits, LINE_THOROUGH, &found)) {
             *line = found;
             good = probe;
         } else {

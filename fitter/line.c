@@ -78,7 +78,7 @@ struct trial {
     const struct points *points;
     int begin, count;
     int64_t first, last; /* codes of the segment */
-    double max_err;
+    struct line_limits limits;
     double x_max;             /* largest |X| */
     double width;             /* codes in the segment */
     bool clipped;             /* some target was clipped */
@@ -118,8 +118,8 @@ static void shift_all(struct trial *trial, int n, int64_t addend)
     }
 }
 
-/* Cost of shifted + c with saturation; INFINITY when a point misses its band. */
-static double cost_saturated(const struct trial *trial, int64_t c)
+/* Cost of shifted + c with saturation; INFINITY when a point misses its band or the cost reaches enough. */
+static double cost_saturated(const struct trial *trial, int64_t c, double enough)
 {
     const int64_t low = trial->rules->qmin_y, high = trial->rules->qmax_y;
     const double *target = trial->points->target + trial->begin;
@@ -128,9 +128,11 @@ static double cost_saturated(const struct trial *trial, int64_t c)
         int64_t q = trial->shifted[k] + c;
         q = q < low ? low : q > high ? high : q;
         const double e = (double)q - target[k];
-        if (fabs(e) > trial->max_err)
+        if (fabs(e) > trial->limits.max_err)
             return INFINITY;
         cost += e * e * codes_at(trial->points, trial->begin + k);
+        if (cost >= enough)
+            return INFINITY;
     }
     return cost;
 }
@@ -138,7 +140,7 @@ static double cost_saturated(const struct trial *trial, int64_t c)
 static void keep_if_better(struct trial *trial, int64_t q_b, int n, int64_t offset, double cost)
 {
     const struct line line = {.q_b = q_b, .n = n, .offset = offset, .cost = cost};
-    if (!(cost < trial->best.cost))
+    if (!(cost < trial->best.cost && cost < trial->limits.cost))
         return;
     if (line_provable(trial->rules, &line, trial->first, trial->last))
         trial->best = line;
@@ -151,10 +153,10 @@ static int64_t descend(const struct trial *trial, int64_t c, int64_t low, int64_
 {
     enum { LONGEST_WALK = 64 };
     c = c < low ? low : c > high ? high : c;
-    *cost = cost_saturated(trial, c);
+    *cost = cost_saturated(trial, c, INFINITY);
     for (int direction = -1; direction <= 1; direction += 2)
         for (int step = 0; step < LONGEST_WALK && c + direction >= low && c + direction <= high; step++) {
-            const double next = cost_saturated(trial, c + direction);
+            const double next = cost_saturated(trial, c + direction, *cost);
             if (!(next < *cost))
                 break;
             *cost = next;
@@ -262,7 +264,7 @@ static void try_biases(struct trial *trial, int64_t q_b, int n)
                 continue;
             }
             shift_all(trial, n, bias);
-            const double cost = cost_saturated(trial, 0);
+            const double cost = cost_saturated(trial, 0, INFINITY);
             keep_if_better(trial, q_b, n, bias, cost);
             if (cost < best) {
                 best = cost;
@@ -338,7 +340,7 @@ static void scan_slopes(struct trial *trial, double low, double high, int effort
         if (stride <= 0 && next > high)
             break;
     }
-    if (trial->best.cost == INFINITY)
+    if (trial->best.cost == INFINITY || effort < LINE_THOROUGH)
         return;
     for (double closer = stride / 4; closer > ldexp(1, -trial->best.n) / 2; closer /= 4) {
         const double centre = ldexp((double)trial->best.q_b, -trial->best.n);
@@ -354,9 +356,12 @@ static void search_around(struct trial *trial, const struct lsq_line *real, doub
     try_real_slope(trial, real->slope);
     if (spread <= 0)
         return;
-    const double ceiling = trial->best.cost < INFINITY ? sqrt(trial->best.cost) : sqrt(real->sse) + trial->width;
+    const double known = fmin(trial->best.cost, trial->limits.cost);
+    const double ceiling = known < INFINITY ? sqrt(known) : sqrt(real->sse) + trial->width;
     const double reach = ceiling + 0.5 * sqrt(trial->width);
-    const double window = sqrt(fmax(0, reach * reach - real->sse) / spread);
+    if (reach * reach < real->sse)
+        return;
+    const double window = sqrt((reach * reach - real->sse) / spread);
     scan_slopes(trial, real->slope - window, real->slope + window, effort);
 }
 
@@ -391,8 +396,8 @@ static void search_banded(struct trial *trial, int end, int effort)
 {
     struct band_range range;
     struct diag ignored;
-    if (band_reach(trial->points, trial->rules->qmin_y, trial->rules->qmax_y, trial->begin, end, trial->max_err, &range,
-                   &ignored) ||
+    if (band_reach(trial->points, trial->rules->qmin_y, trial->rules->qmax_y, trial->begin, end, trial->limits.max_err,
+                   &range, &ignored) ||
         range.end < end)
         return;
     if (isfinite(range.slope_min) && isfinite(range.slope_max)) {
@@ -403,8 +408,8 @@ static void search_banded(struct trial *trial, int end, int effort)
     search_rms(trial, effort);
 }
 
-bool line_fit(const struct line_rules *rules, const struct points *points, int begin, int end, double max_err,
-              enum line_effort effort, struct line *line)
+bool line_fit(const struct line_rules *rules, const struct points *points, int begin, int end,
+              struct line_limits limits, enum line_effort effort, struct line *line)
 {
     const size_t count = (size_t)(end - begin);
     struct trial trial = {.rules = rules,
@@ -413,7 +418,7 @@ bool line_fit(const struct line_rules *rules, const struct points *points, int b
                           .count = (int)count,
                           .first = points->cell[begin],
                           .last = points->cell[end] - 1,
-                          .max_err = max_err,
+                          .limits = limits,
                           .best = {.cost = INFINITY}};
     const int64_t origin = rules->form == PWL_ANCHORED ? trial.first : rules->zp_x;
     int64_t *memory = malloc(count * (3 * sizeof *memory + sizeof(struct band)));
@@ -428,10 +433,10 @@ bool line_fit(const struct line_rules *rules, const struct points *points, int b
         trial.x[k] = (int64_t)points->code[begin + k] - origin;
         trial.clipped |= points->weight[begin + k] <= 0;
         all_clipped_alike &= points->weight[begin + k] <= 0 && points->target[begin + k] == points->target[begin];
-        if (isfinite(max_err))
-            bands[k] = band_at(points, rules->qmin_y, rules->qmax_y, begin + k, max_err);
+        if (isfinite(limits.max_err))
+            bands[k] = band_at(points, rules->qmin_y, rules->qmax_y, begin + k, limits.max_err);
     }
-    trial.bands = isfinite(max_err) ? bands : NULL;
+    trial.bands = isfinite(limits.max_err) ? bands : NULL;
     trial.width = (double)(trial.last - trial.first + 1);
     trial.x_max = fmax(fabs((double)trial.first - (double)origin), fabs((double)trial.last - (double)origin));
 

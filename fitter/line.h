@@ -3,6 +3,7 @@
 #ifndef PWLC_LINE_H
 #define PWLC_LINE_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -36,11 +37,19 @@ enum line_effort {
     LINE_EXHAUSTIVE = 2048 /* every slope that can win, for 8-bit formats */
 };
 
-/* Finds the line of least cost over points [begin, end) among those provable over the segment's codes, and with
- * |q_y - target| <= max_err at every point (INFINITY: no limit). Returns false when no such line was found; without
- * a limit a constant always exists unless no offset fits. */
-bool line_fit(const struct line_rules *rules, const struct points *points, int begin, int end, double max_err,
-              enum line_effort effort, struct line *line);
+/* What a line must meet; INFINITY where it need not. */
+struct line_limits {
+    double max_err;  /* |q_y - target| <= max_err at every point */
+    double cost;     /* cost < this */
+};
+
+#define LINE_UNLIMITED ((struct line_limits){INFINITY, INFINITY})
+
+/* Finds the line of least cost over points [begin, end) among those provable over the segment's codes and within the
+ * limits. Returns false, with cost INFINITY, when no such line was found; without limits a constant always exists
+ * unless no offset fits. */
+bool line_fit(const struct line_rules *rules, const struct points *points, int begin, int end,
+              struct line_limits limits, enum line_effort effort, struct line *line);
 
 /* Whether the line's product, addend, shift and sum stay in their types over the codes [first, last]. */
 bool line_provable(const struct line_rules *rules, const struct line *line, int64_t first, int64_t last);
