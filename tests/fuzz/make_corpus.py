@@ -120,10 +120,34 @@ CSVS = {
 }
 
 
+U16 = {"in": "u16:2^-12:24576", "out": "u16:2^-16:-1"}
+S8 = {"in": "s8:0.0472:-3", "out": "s8:0.0248:-121"}
+
+SPECS = {
+    "plain": [{"name": "sigmoid_u16", "function": "sigmoid", **U16}],
+    "every_key": [{"name": "elu", "function": "elu", "param": {"alpha": 0.5}, **S8, "segments": 12, "max_err": 1.5,
+                   "method": "uniform", "form": "biased", "rounding": "half_even", "slope_bits": 6,
+                   "outside": "clamp", "no_saturate": True}],
+    "several": [{"name": "a", "function": "tanh", "in": "q3.12", "out": "q0.15", "method": "lsq"},
+                {"name": "b", "function": "sigmoid", **U16, "method": "document"},
+                {"name": "c", "function": "gelu", **S8, "method": "lut"}],
+    "log_clamped": [{"name": "log", "function": "log", "in": "s8:2^-4:0", "out": "s8:2^-4:0", "outside": "clamp"}],
+    "log_outside": [{"name": "log", "function": "log", "in": "s8:2^-4:0", "out": "s8:2^-4:0"}],
+    "same_name": [{"name": "a", "function": "tanh", "in": "q3.12", "out": "q0.15"}] * 2,
+    "no_name": [{"function": "tanh", "in": "q3.12", "out": "q0.15"}],
+    "bad_segments": [{"name": "a", "function": "tanh", "in": "q3.12", "out": "q0.15", "segments": 4097}],
+    "bad_parameter": [{"name": "a", "function": "tanh", "in": "q3.12", "out": "q0.15", "param": {"alpha": 1}}],
+    "unknown_key": [{"name": "a", "function": "tanh", "in": "q3.12", "out": "q0.15", "colour": 1}],
+    "empty": [],
+    "object": {},
+}
+
+
 def main(root):
     seeds = [("tensor", f"{i:02}", text.encode()) for i, text in enumerate(TENSORS)]
     seeds += [("samples_csv", name, data) for name, data in CSVS.items()]
     seeds += [("npy", name, data) for name, data in npy_seeds()]
+    seeds += [("spec", name, json.dumps(value, indent=1).encode()) for name, value in SPECS.items()]
     seeds += [("table_json", name, json.dumps(value, indent=1).encode()) for name, value in table_seeds()]
     seeds += [("table_json", name, data) for name, data in {
         "truncated": json.dumps(table()).encode()[:300],
