@@ -57,7 +57,11 @@ def table_seeds():
     yield "anchored_int8", table(
         form="anchored", rounding="half_away", function="tanh", **int8, **{
             "in": tensor(8, False, "2^-5", 128), "out": tensor(8, True, "2^-7", 0)},
-        segments=segments("y", [(0, 1, -1, -128), (64, 127, 5, -100), (160, -128, 31, 127)]))
+        segments=segments("y", [(0, 1, -1, -128), (64, 127, 5, -100), (160, -61, 3, 127)]))
+    yield "absolute_int8", table(
+        rounding="half_even", function="tanh", **int8, **{
+            "in": tensor(8, True, "2^-5", 0), "out": tensor(8, True, "2^-7", 0)},
+        segments=segments("term_c", [(-128, 0, 0, -128), (-80, 17, 4, -20), (0, 91, 5, 0), (50, 3, -2, 7)]))
     yield "folded_int8", table(
         function="tanh", fold={"sum": 0}, **int8, **{
             "in": tensor(8, True, "2^-5", 0), "out": tensor(8, True, "2^-7", 0)},
