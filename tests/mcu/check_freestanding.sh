@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds the runtime without a C library for this machine, Cortex-M0 and Cortex-M4, and checks that it needs nothing but
+# integer support routines of the compiler, keeps no state, and that evaluation stays small.
+# $1 source root, then this machine's compiler (cc when none is given). ARM_CC names the ARM compiler.
+set -eu
+source_root=${1:-$(dirname "$0")/../..}
+[ $# -eq 0 ] || shift
+[ $# -gt 0 ] || set -- "${CC:-cc}"
+arm_cc=${ARM_CC:-arm-none-eabi-gcc}
+
+# pwl_eval and all it calls in the runtime, at -Os, on each Cortex-M: bytes of code and constants.
+eval_limit_bytes=700
+
+# 64-bit multiplications and shifts, comparisons, and Thumb-1's jump tables. No float (__aeabi_d*, __aeabi_f*), no
+# division, no memory routine.
+allowed='^(__aeabi_(lmul|llsl|llsr|lasr|lcmp|ulcmp)|__gnu_thumb1_case_(sqi|uqi|shi|uhi|si))$'
+
+if ! command -v "$arm_cc" >/dev/null; then
+    echo "$arm_cc is missing: install gcc-arm-none-eabi, or name another compiler in ARM_CC"
+    exit 77
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+fail() {
+    echo "FAILED: $*"
+    failed=1
+}
+
+# build TARGET TOOL_PREFIX COMPILER...: objects, programs and the checks that every target shares.
+build() {
+    local target=$1 tools=$2 name symbols state
+    shift 2
+    local directory=$work/$target
+    local compile=("$@" -std=c11 -Wall -Wextra -Wpedantic -Werror -Os -ffreestanding -fno-pic -ffunction-sections
+        -fdata-sections "-I$source_root/runtime/include")
+    local link=("$@" -nostdlib -static -Wl,--gc-sections -Wl,-e,start)
+    mkdir "$directory"
+    for name in eval map proof; do
+        "${compile[@]}" -c "$source_root/runtime/$name.c" -o "$directory/$name.o"
+        symbols=$("${tools}nm" -u "$directory/$name.o" | awk '{ print $2 }' | grep -Ev '^pwl_' | grep -Ev "$allowed" || true)
+        [ -z "$symbols" ] || fail "$target: $name.c needs" $symbols
+        state=$("${tools}size" "$directory/$name.o" | awk 'NR == 2 { print $2 + $3 }')
+        [ "$state" -eq 0 ] || fail "$target: $name.c has $state bytes of writable data"
+    done
+    "${compile[@]}" -c "$source_root/tests/mcu/main.c" -o "$directory/main.o"
+    "${compile[@]}" -DEVAL_ONLY -c "$source_root/tests/mcu/main.c" -o "$directory/main_eval.o"
+    # The compiler's own support library and no other: an undefined symbol ends here.
+    "${link[@]}" "$directory"/{main,eval,map,proof}.o -lgcc -o "$directory/all" || fail "$target: does not link"
+    "${link[@]}" "$directory"/{main_eval,eval}.o -lgcc -o "$directory/eval" || fail "$target: does not link"
+}
+
+# eval_bytes TARGET TOOL_PREFIX: what the program with pwl_eval alone holds of eval.c.
+eval_bytes() {
+    "${2}nm" "$work/$1/eval.o" | awk '$2 ~ /^[tTrR]$/ { print $3 }' >"$work/$1/names"
+    "${2}nm" -S "$work/$1/eval" | while read -r _ size _ name; do
+        ! grep -Fqx "${name:-}" "$work/$1/names" || echo "$((16#$size))"
+    done | awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+build host "" "$@"
+[ $failed -ne 0 ] || echo "host: eval.c, map.c and proof.c link without a C library"
+for cpu in cortex-m0 cortex-m4; do
+    tools=${arm_cc%gcc}
+    build $cpu "$tools" "$arm_cc" -mcpu=$cpu -mthumb
+    bytes=$(eval_bytes $cpu "$tools")
+    echo "$cpu: pwl_eval $bytes bytes of at most $eval_limit_bytes;" \
+        "whole objects: $("${tools}size" "$work/$cpu"/{eval,map,proof}.o |
+            awk 'NR > 1 { n = split($6, path, "/"); printf "%s%s %d", separator, path[n], $1; separator = ", " }')"
+    [ "$bytes" -gt 0 ] || fail "$cpu: pwl_eval is not in the program"
+    [ "$bytes" -le $eval_limit_bytes ] || fail "$cpu: pwl_eval takes $bytes bytes, more than $eval_limit_bytes"
+done
+exit $failed

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program without a C library: check_freestanding.sh links it, so that every symbol the runtime needs is found in
+ * the runtime or in the compiler's own support library. */
+#include <pwl/pwl.h>
+
+/* With EVAL_ONLY nothing but pwl_eval and what it needs is linked, so that the script can weigh it. */
+int main(void);
+void start(void);
+
+static const int16_t start_codes[] = {-8, 1};
+static const int16_t slopes[] = {3, -2};
+static const int8_t shifts[] = {1, 2};
+static const int32_t term_c[] = {5, 7};
+static const pwl_table table = {.version = PWL_TABLE_VERSION,
+                                .storage = PWL_INT16,
+                                .segments = 2,
+                                .start = start_codes,
+                                .q_b = slopes,
+                                .n = shifts,
+                                .offset = term_c,
+                                .qmin_x = -8,
+                                .qmax_x = 8,
+                                .qmin_y = -100,
+                                .qmax_y = 100};
+
+/* volatile: the compiler must call, not compute. */
+static volatile int16_t code = 3;
+
+#ifdef EVAL_ONLY
+int main(void)
+{
+    return (int)pwl_eval(&table, code);
+}
+#else
+#define MAP(in, in_t, out, out_t)                                                                                      \
+    {                                                                                                                  \
+        in_t x = (in_t)code;                                                                                           \
+        out_t y;                                                                                                       \
+        pwl_map_##in##_##out(&table, &x, &y, 1);                                                                       \
+        sum += (int)y;                                                                                                 \
+    }
+int main(void)
+{
+    pwl_proof proof;
+    int sum = (int)pwl_table_check(&table, &proof) + *pwl_status_text(proof.status);
+    sum += (int)pwl_eval(&table, code) + (int)pwl_eval_unclamped(&table, code) + pwl_segment(&table, code);
+    sum += pwl_fits(&table, PWL_S8);
+    PWL_MAP_PAIRS(MAP)
+    return sum;
+}
+#endif
+
+void start(void)
+{
+    code = (int16_t)main();
+    for (;;) {
+    }
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables for the runtime's tests: written as plain int64 arrays, packed into the runtime's layout, and drawn at random
+ * from a fixed seed. */
+#ifndef MADE_TABLE_H
+#define MADE_TABLE_H
+
+#include <check.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <pwl/pwl.h>
+
+#include "reference_eval.h"
+
+#define MADE_MAX_SEGMENTS 16
+
+/* ck_assert_int_eq for the innermost loops: Check writes to a file at every assertion, here only at one that fails. */
+#define ASSERT_SAME(actual, expected)                                                                                  \
+    do {                                                                                                               \
+        if ((actual) != (expected))                                                                                    \
+            ck_assert_int_eq(actual, expected);                                                                        \
+    } while (0)
+
+/* An array of one of the runtime's element types. */
+union made_array {
+    int8_t as_int8[MADE_MAX_SEGMENTS];
+    int16_t as_int16[MADE_MAX_SEGMENTS];
+    int32_t as_int32[MADE_MAX_SEGMENTS];
+    int64_t as_int64[MADE_MAX_SEGMENTS];
+};
+
+struct made_table {
+    /* What the test writes; the pointers of `table` are set by made_pack(). */
+    pwl_table table;
+    int64_t start[MADE_MAX_SEGMENTS], q_b[MADE_MAX_SEGMENTS], n[MADE_MAX_SEGMENTS], offset[MADE_MAX_SEGMENTS];
+    /* What the runtime reads. */
+    union made_array packed_start, packed_q_b, packed_n, packed_offset;
+};
+
+static inline const void *made_store(union made_array *array, const int64_t *v, int count, int bytes)
+{
+    for (int i = 0; i < count; i++) {
+        if (bytes == 1)
+            array->as_int8[i] = (int8_t)v[i];
+        else if (bytes == 2)
+            array->as_int16[i] = (int16_t)v[i];
+        else if (bytes == 4)
+            array->as_int32[i] = (int32_t)v[i];
+        else
+            array->as_int64[i] = v[i];
+    }
+    return array;
+}
+
+static inline const pwl_table *made_pack(struct made_table *made)
+{
+    pwl_table *const table = &made->table;
+    const int bytes = 1 << table->storage, count = table->segments;
+    const int offset_bytes = table->storage == PWL_INT8 && table->form == PWL_BIASED ? 4 : 2 * bytes;
+    table->start = made_store(&made->packed_start, made->start, count, bytes);
+    table->q_b = made_store(&made->packed_q_b, made->q_b, count, bytes);
+    table->n = (const int8_t *)made_store(&made->packed_n, made->n, count, 1);
+    table->offset = made_store(&made->packed_offset, made->offset, count, offset_bytes);
+    return table;
+}
+
+static inline struct ref_table made_reference(const struct made_table *made)
+{
+    const pwl_table *const table = &made->table;
+    const struct ref_table reference = {
+        .form = table->form,
+        .rounding = table->rounding,
+        .fold = (table->flags & PWL_FLAG_FOLD) != 0,
+        .acc_bits = table->storage == PWL_INT32 ? 64 : 32,
+        .count = table->segments,
+        .start = made->start,
+        .q_b = made->q_b,
+        .n = made->n,
+        .offset = made->offset,
+        .zp_x = table->zp_x,
+        .qmin_x = table->qmin_x,
+        .qmax_x = table->qmax_x,
+        .qmin_y = table->qmin_y,
+        .qmax_y = table->qmax_y,
+        .fold_sum = table->fold_sum,
+    };
+    return reference;
+}
+
+/* splitmix64 */
+static inline uint64_t random_bits(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* min..max; max - min < 2^63 */
+static inline int64_t random_in(uint64_t *state, int64_t min, int64_t max)
+{
+    return min + (int64_t)(random_bits(state) % ((uint64_t)max - (uint64_t)min + 1));
+}
+
+/* A signed value of a random width up to `bits`, so that small and large magnitudes are equally common. */
+static inline int64_t random_width(uint64_t *state, int bits)
+{
+    const int drop = (int)(random_bits(state) % (uint64_t)bits);
+    const uint64_t magnitude = random_bits(state) >> (64 - bits + drop) >> 1;
+    return random_bits(state) & 1 ? (int64_t)~magnitude : (int64_t)magnitude;
+}
+
+/* As random_width, and every fourth time close to the ends of the width. */
+static inline int64_t random_field(uint64_t *state, int bits)
+{
+    const int64_t max = (int64_t)(UINT64_MAX >> (65 - bits)), v = random_width(state, bits);
+    if (random_bits(state) % 4)
+        return v;
+    return v < 0 ? -max - 1 - v / (max / 64 + 1) : max - v / (max / 64 + 1);
+}
+
+static inline int64_t random_zero_point(uint64_t *state, const pwl_table *table)
+{
+    const int bits = table->storage == PWL_INT8 ? 16 : table->storage == PWL_INT16 ? 31 : 62;
+    if ((table->flags & PWL_FLAG_FOLD) || random_bits(state) % 2)
+        return random_in(state, table->qmin_x, table->qmax_x);
+    return random_bits(state) % 2 ? table->qmin_x + random_in(state, -40, 200) : random_width(state, bits);
+}
+
+/*
+ * Fields that are legal one by one, over at most `codes` input codes: the ranges, zero point and starts pass the proof,
+ * while slopes, shifts and offsets of every magnitude decide whether the arithmetic does.
+ */
+static inline void made_random(struct made_table *made, uint64_t *state, pwl_storage storage, pwl_form form,
+                               pwl_rounding rounding, int fold, int codes)
+{
+    pwl_table *const table = &made->table;
+    const int bits = 8 << storage, acc_bits = storage == PWL_INT32 ? 64 : 32, max_n = acc_bits - 1;
+    const int offset_bits = form == PWL_BIASED ? acc_bits : storage == PWL_INT32 ? 48 : 2 * bits;
+    const int is_unsigned = random_bits(state) & 1, unsigned_y = random_bits(state) & 1;
+    const int64_t half = (int64_t)1 << (bits - 1);
+    const int64_t min_x = is_unsigned ? 0 : -half, max_x = is_unsigned ? 2 * half - 1 : half - 1;
+    const int64_t min_y = unsigned_y ? 0 : -half, max_y = unsigned_y ? 2 * half - 1 : half - 1;
+    const int64_t span = random_in(state, 1, codes < 2 * half ? codes : 2 * half);
+    int64_t first, last;
+
+    memset(made, 0, sizeof *made);
+    table->version = PWL_TABLE_VERSION;
+    table->storage = (uint8_t)storage;
+    table->form = (uint8_t)form;
+    table->rounding = (uint8_t)rounding;
+    table->flags = (uint16_t)((is_unsigned ? PWL_FLAG_UNSIGNED_X : 0) | (fold ? PWL_FLAG_FOLD : 0));
+    table->qmin_x = random_bits(state) % 4 ? random_in(state, min_x, max_x - span + 1) : max_x - span + 1;
+    table->qmax_x = table->qmin_x + span - 1;
+    table->qmin_y = random_in(state, min_y, max_y);
+    table->qmax_y = random_bits(state) % 2 ? max_y : random_in(state, table->qmin_y, max_y);
+    table->zp_x = random_zero_point(state, table);
+    table->fold_sum = !fold                    ? 0
+                      : random_bits(state) % 4 ? random_width(state, bits + 1)
+                                               : random_field(state, acc_bits);
+
+    first = fold ? table->zp_x : table->qmin_x;
+    last = fold && 2 * table->zp_x - table->qmin_x > table->qmax_x ? 2 * table->zp_x - table->qmin_x : table->qmax_x;
+    if (last > max_x)
+        last = max_x;
+    while (first <= last && table->segments < MADE_MAX_SEGMENTS) {
+        const int i = table->segments++;
+        const int tame = random_bits(state) % 4 != 0;
+        made->start[i] = first;
+        made->q_b[i] = random_field(state, bits);
+        made->n[i] = tame ? random_in(state, -2, bits) : random_in(state, -max_n, max_n);
+        made->offset[i] = tame ? random_width(state, bits + 1) : random_field(state, offset_bits);
+        first += random_in(state, 1, 1 + codes / 4);
+    }
+    made_pack(made);
+}
+
+#endif
