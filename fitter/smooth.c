@@ -8,7 +8,7 @@
  *
  * Only sums are taken from the polynomial. A code is decided in long double when what is counted would change within a
  * margin 64 times as wide as the tolerance of the check: a tie, a limit of the output, a step of the table against
- * f, the maximum.
+ * f, the maximum; and where the error is next to nothing, so that exact stretches add nothing to the sums.
  */
 #include "measure.h"
 
@@ -188,8 +188,8 @@ static void add_block(struct chunk *chunk, const struct subject *subject, const 
                                                                                   : previous - target > 2 * margin))))
             chunk->backward = steps_backward_at(subject, block->first + k);
         previous = target;
-        if (err > chunk->max_err - margin || err > (double)chunk->max_ulp + 0.5 - margin || fabs(err - 0.5) <= margin ||
-            fabs(target - low) <= margin || fabs(target - high) <= margin) {
+        if (err > chunk->max_err - margin || err > (double)chunk->max_ulp + 0.5 - margin || err <= margin ||
+            fabs(err - 0.5) <= margin || fabs(target - low) <= margin || fabs(target - high) <= margin) {
             const struct point point = point_at(subject, block->first + k, true);
             chunk_add_point(chunk, subject, &point);
             continue;
