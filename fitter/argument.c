@@ -9,6 +9,7 @@
 #include "suggest.h"
 
 #define MAX_OPTIONS 40
+#define FLAG_WIDTH 24 /* of the left column of --help */
 
 /* "-3", "-.5" and "-inf" are values, and "-" is standard input. */
 static bool looks_like_flag(const char *token)
@@ -125,11 +126,15 @@ int argument_next(struct argument_walk *walk, const struct option_info **option,
     return 1;
 }
 
-static void print_flag(const char *name, const char *argument, const char *help, int width)
+/* "--form absolute|biased|anchored" and the like stand on a line of their own. */
+static void print_flag(const char *name, const char *argument, const char *help)
 {
     char left[80];
-    snprintf(left, sizeof left, "%s%s%s", name, argument ? " " : "", argument ? argument : "");
-    printf("  %-*s  %s\n", width, left, help);
+    const int length = snprintf(left, sizeof left, "%s%s%s", name, argument ? " " : "", argument ? argument : "");
+    if (length > FLAG_WIDTH)
+        printf("  %s\n  %*s  %s\n", left, FLAG_WIDTH, "", help);
+    else
+        printf("  %-*s  %s\n", FLAG_WIDTH, left, help);
 }
 
 static void print_indented(const char *lines)
@@ -143,16 +148,10 @@ static void print_indented(const char *lines)
 
 void command_print_help(const struct command *command)
 {
-    size_t width = strlen("--help");
-    for (const struct option_info *option = command->options; option->name; option++) {
-        const size_t length = strlen(option->name) + (option->argument ? 1 + strlen(option->argument) : 0);
-        width = length > width ? length : width;
-    }
-
     printf("Usage: %s\n\n%s\n\nFlags:\n", command->synopsis, command->summary);
     for (const struct option_info *option = command->options; option->name; option++)
-        print_flag(option->name, option->argument, option->help, (int)width);
-    print_flag("--help", NULL, "show this text", (int)width);
+        print_flag(option->name, option->argument, option->help);
+    print_flag("--help", NULL, "show this text");
     printf("\nA flag with ... may be repeated; -- ends the flags; - is standard input or output.\n"
            "\nExit codes:\n"
            "  0   done\n"

@@ -115,6 +115,12 @@ static int add_standard_input(struct codes *codes, struct diag *diag)
     return code;
 }
 
+/* An unsigned element whose highest bit is set. */
+static bool beyond_int64(const struct npy *npy, size_t i)
+{
+    return npy->kind == 'u' && npy->item_size == 8 && npy->data[8 * i + 7] > INT8_MAX;
+}
+
 static int add_elements(struct codes *codes, const struct npy *npy, struct diag *diag)
 {
     if (npy->kind == 'f' && !codes->real)
@@ -124,8 +130,8 @@ static int add_elements(struct codes *codes, const struct npy *npy, struct diag 
         if (isnan(x))
             return diag_set(diag, EXIT_USAGE, "element %zu is not a number; every element must be", i);
         const int64_t q = codes->real ? quantise(codes->in, x) : npy_integer(npy, i);
-        if (!codes->real && npy->kind == 'u' && q < 0)
-            return diag_set(diag, EXIT_USAGE, "element %zu does not fit 64 bits with a sign", i);
+        if (!codes->real && beyond_int64(npy, i))
+            return diag_set(diag, EXIT_USAGE, "element %zu is above %" PRId64 ", the largest code", i, INT64_MAX);
         if (codes_add(codes, q, diag) != EXIT_DONE)
             return diag->code;
     }
@@ -344,7 +350,7 @@ const struct command command_eval = {
     .name = "eval",
     .synopsis = "pwlc eval TABLE.json CODE... [flags]",
     .summary = "Evaluate codes as the integer runtime does; a CODE may be - (standard input) or an array FILE.npy.",
-    .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
+    .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 --method uniform -o tanh.json\n"
                "pwlc eval tanh.json 0 16 -16\n"
                "pwlc eval tanh.json --trace 16\n"
                "pwlc eval tanh.json --real 0.5 -0.5",

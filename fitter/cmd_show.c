@@ -261,7 +261,7 @@ const struct command command_show = {
     .name = "show",
     .synopsis = "pwlc show TABLE.json... [--format text|json]",
     .summary = "Show a table: its types, size, certificate and segments in codes and in real units.",
-    .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 --segments 8 -o tanh.json\n"
+    .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 --method uniform -o tanh.json\n"
                "pwlc show tanh.json",
     .options = options,
     .run = run,

@@ -1,0 +1,179 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# pwlc eval: codes, streams, arrays, real values and every step of a trace.
+. "$(dirname "$0")/lib.sh"
+
+golden=$root/tests/golden/document_002_segment_8.json
+
+# expect_bytes FILE DTYPE SHAPE HEX: the array that was written, header and data.
+expect_bytes() {
+    local data
+    checks=$((checks + 1))
+    [ "$(head -c 8 "$1" | od -An -tx1 | tr -d ' \n')" = 934e554d50590100 ] || fail "$1: not a .npy of version 1.0"
+    grep -qaF "'descr': '$2'" "$1" || fail "$1: the type is not $2: $(head -n 1 "$1" | tr -d '\000-\037')"
+    grep -qaF "'shape': $3" "$1" || fail "$1: the shape is not $3: $(head -n 1 "$1" | tr -d '\000-\037')"
+    data=$(tail -c +129 "$1" | od -An -v -tx1 | tr -d ' \n')
+    [ "$data" = "$4" ] || fail "$1: the data is $data, expected $4"
+}
+
+# The worked example of the documents, step by step.
+expect_output 34402 eval "$golden" 24986
+expect_status 0 eval --trace "$golden" 24986 && {
+    [ ! -s ../err ] || fail "eval --trace: $(head -c 300 ../err)"
+    cat >../want <<'END'
+q_x 24986
+x 0.100097656
+segment 0
+start 0
+x_offset 410
+q_b 32619
+product 13373790
+n_bx 9
+q_bx 26120
+n_yb 4
+term_bx 1632
+q_c 16385
+n_yc -1
+n_BX_total 13
+shifted 1632
+term_c 32770
+sum 34402
+q_y 34402
+y 0.52494812
+reference 0.525003541
+error_lsb 3.63203
+END
+    sed -e 's/^segment .*/segment 0/' -e 's/^start .*/start 0/' ../out | cmp -s - ../want ||
+        fail "eval --trace 24986: $(diff ../out ../want)"
+}
+
+# The other forms, with every step worked by hand.
+make_table biased.json '{"start": -128, "q_b": 0, "n_BX_total": 0, "bias": -127},
+    {"start": -16, "q_b": 127, "n_BX_total": 4, "bias": 8}, {"start": 17, "q_b": 0, "n_BX_total": 0, "bias": 127}' \
+    form='"biased"'
+expect_output $'-127\n-127\n-40\n0\n40\n127\n127' eval biased.json -128 -16 -5 0 5 16 127
+expect_status 0 eval biased.json --trace -5 && for line in 'q_x -5' 'x -0.3125' 'segment 1' 'start -16' 'x_offset -5' \
+    'q_b 127' 'product -635' 'n_BX_total 4' 'bias 8' 'sum -627' 'shifted -40' 'q_y -40' 'y -0.3125' \
+    'reference -0\.30270[0-9]*' 'error_lsb 1\.25[0-9]*'; do
+    expect_line "$line" ../out 'eval --trace, biased'
+done
+
+anchored='{"start": -128, "q_b": 0, "n_BX_total": 0, "y": -127}, {"start": -16, "q_b": 127, "n_BX_total": 4, "y": -127},
+    {"start": 17, "q_b": 0, "n_BX_total": 0, "y": 127}'
+make_table anchored.json "$anchored" form='"anchored"'
+make_table anchored_up.json "$anchored" form='"anchored"' rounding='"half_up"'
+expect_output $'-127\n-40\n39\n127' eval anchored.json -16 -5 5 16
+expect_output $'-127\n-40\n40\n127' eval anchored_up.json -16 -5 5 16
+expect_status 0 eval anchored.json --trace 5 && for line in 'x_offset 21' 'product 2667' 'shifted 166' 'y -127' 'sum 39' \
+    'q_y 39' 'y 0.3046875'; do
+    expect_line "$line" ../out 'eval --trace, anchored'
+done
+
+# A folded table mirrors what lies below its zero point; -128 mirrors to a code that no input has.
+make_table fold.json '{"start": 0, "q_b": 127, "n_BX_total": 4, "term_c": 0},
+    {"start": 17, "q_b": 0, "n_BX_total": 0, "term_c": 127}' extra='"fold": {"sum": 3},'
+expect_output $'-124\n-36\n0\n39' eval fold.json -128 -5 0 5
+expect_status 0 eval fold.json --trace -5 && for line in 'q_x -5' 'mirrored 5' 'segment 0' 'x_offset 5' 'product 635' \
+    'shifted 39' 'sum 39' 'fold_sum 3' 'folded -36' 'q_y -36'; do
+    expect_line "$line" ../out 'eval --trace, fold'
+done
+
+# Left shifts, 64-bit products, saturation of the output.
+make_table wide.json '{"start": -8388608, "q_b": 2147483647, "n_BX_total": 29, "term_c": 5}' case='"int32"' bits=24 \
+    qmin=-8388608 qmax=8388607
+expect_output $'8388607\n4000004\n-8388608' eval wide.json 8388607 1000000 -3000000
+expect_status 0 eval wide.json --trace -3000000 && for line in 'product -6442450941000000' 'shifted -12000000' \
+    'sum -11999995' 'q_y -8388608 \(saturated\)'; do
+    expect_line "$line" ../out 'eval --trace, wide'
+done
+make_table left.json '{"start": -128, "q_b": 3, "n_BX_total": -2, "term_c": -1}'
+expect_output $'-13\n11' eval left.json -1 1
+expect_status 0 eval left.json --trace -1 && for line in 'n_BX_total -2' 'shifted -12' 'sum -13'; do
+    expect_line "$line" ../out 'eval --trace, left shift'
+done
+
+# Every code: the trace, which works step by step, ends where the evaluation does (it exits 1 otherwise).
+seq -128 127 >../codes
+for table in biased anchored anchored_up fold left; do
+    expect_status 0 eval "$table.json" - <../codes || continue
+    cp ../out ../values
+    expect_status 0 eval "$table.json" --trace - <../codes || continue
+    sed -n 's/^q_y \(-*[0-9]*\).*/\1/p' ../out | cmp -s - ../values || fail "$table: trace and evaluation differ"
+    [ "$(wc -l <../values)" -eq 256 ] || fail "$table: not every code was evaluated"
+done
+
+# Standard input, alone and between other codes.
+expect_output $'-40\n40\n127' eval biased.json - < <(printf ' -5\t5\n\n99 ')
+expect_output $'0\n-40\n40' eval biased.json 0 - 5 < <(printf -- '-5')
+expect_output '' eval biased.json - </dev/null
+expect_error 2 'standard input: line 3: "x7" is not an integer' eval biased.json - < <(printf '1\n2\nx7\n')
+expect_error 2 'standard input: line 1: "' eval biased.json - < <(printf '1\0002')
+expect_output 40 eval - 5 <biased.json
+
+# Not codes.
+for word in 1.5 1e3 0x10 '' ' 5' '5 ' --5 nan; do
+    expect_error 2 'is not an integer code' eval biased.json -- "$word"
+done
+expect_error 2 'does not fit 64 bits' eval biased.json 9223372036854775808
+expect_error 2 'does not fit 64 bits' eval biased.json -9223372036854775809
+
+# Codes outside the input's range are clamped, with a note.
+expect_status 0 eval biased.json 5 9223372036854775807 -9223372036854775808 && {
+    [ "$(cat ../out)" = $'40\n127\n-127' ] || fail "clamped codes gave $(cat ../out)"
+    expect_line 'pwlc eval: note: 2 of 3 codes outside \[-128, 127\] clamped; the first is 9223372036854775807' ../err clamp
+}
+expect_status 0 eval biased.json --trace 300 && expect_line 'q_x 127 \(clamped from 300\)' ../out 'eval --trace 300'
+
+# Real values: ties to even, saturating.
+expect_output $'0.3125\n-0.3125\n0.3125\n0.25' eval biased.json --real 0.3125 -.3125 3.4e-1 0.28125
+expect_status 0 eval biased.json --real 1e300 -1e300 && {
+    [ "$(cat ../out)" = $'0.9921875\n-0.9921875' ] || fail "large real values gave $(cat ../out)"
+    grep -q '2 of 2 codes outside' ../err || fail 'large real values: no note'
+}
+for word in nan inf -inf 1e999 0x1p3 one; do
+    expect_error 2 'is not a finite real value' eval biased.json --real "$word"
+done
+expect_output 0.52494812 eval "$golden" --real 0.1
+
+# Arrays: shape kept, the smallest type of the output's codes.
+make_npy codes.npy '|i1' '(2, 3)' '\xfb\x00\x05\x10\x80\x7f'
+make_npy wide.npy '<i8' '(2,)' '\x05\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\x7f'
+make_npy huge.npy '<u8' '(1,)' '\x00\x00\x00\x00\x00\x00\x00\x80'
+make_npy real.npy '<f4' '(2,)' '\x00\x00\xa0\x3e\x00\x00\xa0\xbe'
+make_npy nan.npy '<f4' '(2,)' '\x00\x00\xa0\x3e\x00\x00\xc0\x7f'
+make_npy empty.npy '<i2' '(0, 4)' ''
+expect_output $'-40\n0\n40\n127\n-127\n127' eval biased.json codes.npy
+expect_output '' eval biased.json codes.npy -o out.npy
+expect_bytes out.npy '|i1' '(2, 3)' d800287f817f
+expect_output '' eval "$golden" 24986 24986 -o pair.npy
+expect_bytes pair.npy '<u2' '(2,)' 62866286
+expect_output '' eval wide.json 1000000 -o out.npy
+expect_bytes out.npy '<i4' '(1,)' 04093d00
+expect_output '' eval biased.json empty.npy -o out.npy
+expect_bytes out.npy '|i1' '(0, 4)' ''
+expect_output '' eval biased.json --real real.npy -o out.npy
+expect_bytes out.npy '<f8' '(2,)' 000000000000d43f000000000000d4bf
+expect_status 0 eval biased.json wide.npy && grep -q '1 of 2 codes' ../err || fail 'wide.npy: no note'
+expect_error 2 'huge.npy: element 0 is above' eval biased.json huge.npy
+expect_error 2 'real.npy: the elements are real' eval biased.json real.npy
+expect_error 2 'nan.npy: element 1' eval biased.json --real nan.npy
+head -c 100 codes.npy >short.npy
+expect_error 2 'short.npy' eval biased.json short.npy
+expect_error 2 'must end in .npy' eval biased.json 5 -o five.txt
+expect_error 2 'contradict' eval biased.json 5 --trace -o five.npy
+expect_error 2 '--samples is of use with --trace' eval biased.json 5 --samples s.csv
+expect_error 1 'missing/out.npy' eval biased.json 5 -o missing/out.npy
+
+# A table made from samples is traced with its reference when the samples are at hand.
+sum=$(printf -- '-8,-1\n8,1\n' | tee line.csv | sha256sum | cut -d ' ' -f 1)
+sed -e 's/"function": "tanh"/"function": "samples", "samples_sha256": "'"$sum"'"/' biased.json >sampled.json
+expect_status 0 eval sampled.json --trace 16 && {
+    expect_line 'q_y 127' ../out 'trace without samples'
+    if grep -q reference ../out; then fail 'trace without samples shows a reference'; fi
+}
+expect_status 0 eval sampled.json --trace --samples line.csv 16 && expect_line 'reference 0.125' ../out 'trace, samples'
+printf -- '-8,-1\n8,2\n' >other.csv
+expect_status 2 eval sampled.json --trace --samples other.csv 16 || true
+expect_status 2 eval biased.json --trace --samples line.csv 16 || true
+
+finish

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What every command does with its command line, and what becomes of standard output.
+. "$(dirname "$0")/lib.sh"
+
+golden=$root/tests/golden/document_002_segment_8.json
+
+expect_error 2 'a command is needed'
+expect_error 2 'did you mean show?' shwo
+expect_error 2 'is not a command' frobnicate
+expect_error 2 'is not a command' ''
+expect_error 2 'is not a command' -3
+run --version </dev/null
+expect_line 'pwlc [0-9]+\.[0-9]+\.[0-9]+' ../out 'pwlc --version'
+
+# Unknown flags name the closest; a flag is given once, with its value; a switch has none.
+for name in list fit emit show eval sweep diff; do
+    expect_error 2 '--frobnicate is not a flag of' "$name" --frobnicate
+    expect_error 2 'did you mean --help?' "$name" --hepl
+done
+expect_error 2 'did you mean --format?' show --fromat json "$golden"
+expect_error 2 'did you mean --format?' show --fromat=json "$golden"
+expect_error 2 '--format needs a value' list --format
+expect_error 2 '--format needs a value' list --format --
+expect_error 2 '--format needs a value' list --format --format
+expect_error 2 '--format is given more than once' list --format md --format md
+expect_error 2 '--format is given more than once' list --format=md --format=json
+expect_error 2 '--real is a switch' eval "$golden" --real=1 24986
+expect_error 2 '--format is md or json' list --format xml
+expect_error 2 '--format is md or json' list --format=
+expect_error 2 '--format is text or json' show --format md "$golden"
+expect_error 2 'did you mean functions?' list function
+expect_error 2 'is not a section' list everything
+expect_error 2 'a table is needed' show
+expect_error 2 'a table is needed' eval
+expect_error 2 'codes are needed' eval "$golden"
+expect_error 2 'two tables are needed' diff "$golden"
+expect_error 2 'one table too many' diff "$golden" "$golden" "$golden"
+expect_error 2 'standard input can be read once' diff - -
+
+# Negative numbers are values, -- ends the flags.
+expect_status 0 eval "$golden" -3 && expect_line '[0-9]+' ../out 'eval -3'
+expect_status 0 eval "$golden" --trace -- -3 && expect_line 'q_x 0 \(clamped from -3\)' ../out 'eval --trace -- -3'
+expect_error 2 '"--trace" is not an integer' eval "$golden" -- 24986 --trace
+expect_error 1 '--frobnicate' show -- --frobnicate
+expect_error 1 '--help' show -- --help
+
+# Messages stay on one line whatever they quote.
+expect_error 2 'is not a command' $'a\nb'
+expect_error 2 'is not an integer' eval "$golden" $'1\n2\n'
+expect_error 1 'no?such' show $'no\nsuch.json'
+
+# Files.
+expect_error 1 'missing.json' show missing.json
+expect_error 1 'missing.json' eval missing.json 1
+expect_error 1 'missing.json' diff "$golden" missing.json
+expect_error 1 'missing.npy' eval "$golden" missing.npy
+expect_error 1 'run' show ../run
+
+# Standard output that cannot be written.
+if [ -w /dev/full ]; then
+    for arguments in "list" "list --format json" "--help" "--version" "show --help" "show $golden" "eval $golden 24986" \
+        "eval --trace $golden 24986" "diff $golden $golden"; do
+        checks=$((checks + 1))
+        status=0
+        # shellcheck disable=SC2086
+        "$pwlc" $arguments >/dev/full 2>../err || status=$?
+        [ "$status" -eq 1 ] || fail "pwlc $arguments >/dev/full: exit $status, expected 1"
+        grep -qx 'pwlc.*: standard output: .*' ../err ||
+            fail "pwlc $arguments >/dev/full: $(head -c 300 ../err)"
+    done
+fi
+
+# No colours, terminal or not.
+checks=$((checks + 1))
+NO_COLOR=1 "$pwlc" list >../plain
+"$pwlc" list >../out
+cmp -s ../plain ../out || fail 'NO_COLOR changes what list prints'
+if grep -q $'\033' ../out; then fail 'list prints escape sequences'; fi
+
+finish

@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# pwlc sweep: what it prints, and its gates.
+. "$(dirname "$0")/lib.sh"
+
+# gate WORDS ARGUMENT...: exit 3 with one message that contains WORDS, and the numbers printed all the same.
+gate() {
+    local words=$1
+    shift
+    expect_status 3 sweep "$@" || return 0
+    [ "$(wc -l <../err)" -eq 1 ] || fail "sweep $*: messages: $(head -c 600 ../err)"
+    grep -qF -- "$words" ../err || fail "sweep $*: \"$words\" is not in: $(head -c 600 ../err)"
+    grep -q . ../out || fail "sweep $*: printed nothing"
+}
+
+# passes ARGUMENT...: exit 0 and nothing on standard error.
+passes() {
+    expect_status 0 sweep "$@" || return 0
+    [ ! -s ../err ] || fail "sweep $*: messages: $(head -c 600 ../err)"
+}
+
+# with FIELD VALUE FILE: the table FILE with another value of a certificate's field, in changed.json.
+with() {
+    sed -E "s/(\"$1\": )[^,}]+/\1$2/" "$3" >changed.json
+    ! cmp -s "$3" changed.json || fail "$1 was not changed in $3"
+}
+
+# f(q) = q in whole codes, by a table that is 3 too high from code 100 on: 256 codes, 4 of which saturate.
+cat >step.json <<'END'
+{"pwl_table": 1, "spec": "leaky_relu --in s8:2^0 --out s8:2^0 --param alpha=1", "function": "leaky_relu",
+ "parameters": {"alpha": 1.0}, "method": "lsq", "form": "absolute", "rounding": "floor", "case": "int8",
+ "in": {"bits": 8, "signed": true, "scale": "2^0", "zero_point": 0, "qmin": -128, "qmax": 127},
+ "out": {"bits": 8, "signed": true, "scale": "2^0", "zero_point": 0, "qmin": -128, "qmax": 123},
+ "segments": [{"start": -128, "q_b": 1, "n_BX_total": 0, "term_c": 0},
+   {"start": 100, "q_b": 1, "n_BX_total": 0, "term_c": 3}],
+ "certificate": {"checked": 256, "exhaustive": true, "max_err_lsb": 3.0, "max_err_at": 100, "rms_err_lsb": 0.870524,
+   "mean_abs_err_lsb": 0.257812, "correctly_rounded": 0.910156, "saturated_codes": 4, "monotone": true,
+   "acc_bits": 16, "objective": "rms", "lower_bound_lsb": null, "optimal": null}}
+END
+
+# Without a certificate that says what was measured.
+sed 's/"exhaustive": true/"exhaustive": false/' step.json >silent.json
+sed 's/"term_c": 3/"term_c": 2/' silent.json >better.json
+sed -E 's/"start": 100, (.*) 3}/"start": 90, \1 3}/' silent.json >wider.json # the same maximum, at more codes
+sed 's/"scale": "2^0", "zero_point": 0, "qmin": -128, "qmax": 123/"scale": "2^1", "zero_point": 0, "qmin": -128, "qmax": 123/' \
+    silent.json >coarse.json
+sed 's/"alpha": 1.0/"alpha": 0.5/' silent.json >other.json
+for table in better wider coarse other; do
+    ! cmp -s silent.json "$table.json" || fail "$table.json is silent.json"
+done
+
+# Codes 100 to 120 are 3 off, 121 and 122 by 2 and 1: 63 + 3 in 256, 21 * 9 + 4 + 1 squared, 23 codes wrong.
+passes step.json --format json
+for line in '"table": "step.json"' '"function": "leaky_relu alpha=1"' '"in": "s8:2^0:0"' '"out": "s8:2^0:0"' '"segments": 2' \
+    '"max_err_lsb": 3' '"max_err_real": 3' '"max_err_at": 100' '"max_err_at_real": 100' '"rms_err_lsb": 0.870524' \
+    '"mean_abs_err_lsb": 0.257812' '"mean_abs_squared_lsb2": 0.0664673' '"mse_lsb2": 0.757812' '"mse_real": 0.757812' \
+    '"max_ulp": 3' '"max_ulp_at": 100' '"correctly_rounded": 0.910156' '"saturated_codes": 4' '"monotone": true' \
+    '"checked": 256' '"exhaustive": true' '"ref": "libm"'; do
+    expect_line " *${line//^/\\^},?" ../out "sweep --format json"
+done
+[ "$(head -n 1 ../out)$(tail -n 1 ../out)" = '[]' ] || fail "json is not an array"
+
+passes step.json
+expect_line '\| max, LSB +\| 3 +\|' ../out "sweep of one table"
+expect_line '\| codes checked +\| 256 +\|' ../out "sweep of one table"
+[ "$(awk '{ print length }' ../out | sort -u | wc -l)" -eq 1 ] || fail "columns of one table are not aligned"
+passes step.json better.json
+[ "$(wc -l <../out)" -eq 4 ] || fail "two tables are not two rows below titles and rule"
+[ "$(awk '{ print length }' ../out | sort -u | wc -l)" -eq 1 ] || fail "columns of two tables are not aligned"
+passes step.json better.json --format jsonl
+expect_line '\{"table": "step.json",.*"max_err_lsb": 3,.*\}' ../out "sweep --format jsonl"
+expect_line '\{"table": "better.json",.*"max_err_lsb": 2,.*\}' ../out "sweep --format jsonl"
+passes step.json better.json --format json
+[ "$(grep -c '"table"' ../out)" -eq 2 ] || fail "json: not two objects"
+
+cp step.json 'a,"b|.json'
+passes 'a,"b|.json' --format csv
+expect_line 'table,function,in,out,form,rounding,segments,max_err_lsb,.*' ../out "sweep --format csv"
+expect_line '"a,""b\|.json",leaky_relu alpha=1,s8:2\^0:0,s8:2\^0:0,absolute,floor,2,3,.*' ../out "sweep --format csv"
+passes 'a,"b|.json' --format jsonl
+grep -qF '{"table": "a,\"b|.json",' ../out || fail "jsonl: the file name is not escaped"
+passes 'a,"b|.json' step.json
+grep -qF '| a,"b\|.json |' ../out || fail "md: the file name is not escaped"
+
+# -o writes what would be printed.
+passes step.json
+cp ../out printed
+passes step.json -o written
+[ ! -s ../out ] || fail "-o printed as well"
+cmp -s printed written || fail "-o wrote something else"
+rm printed written
+expect_error 1 missing/written sweep step.json -o missing/written
+expect_status 3 sweep step.json --max-err 1 -o written && [ -s written ] || fail "a missed bound left no numbers"
+rm -f written
+
+# Gates.
+passes step.json --max-err 3
+gate 'step.json: max error 3 LSB at code 100 exceeds --max-err 2.5 by 0.5' step.json --max-err 2.5
+gate '2 tables in all' step.json better.json --max-err 0
+passes silent.json --baseline silent.json
+[ "$(wc -l <../out)" -eq 4 ] || fail "--baseline does not print both"
+passes better.json --baseline silent.json
+gate 'max error 3 LSB at code 100 is larger than the 2 of --baseline better.json' silent.json --baseline better.json
+gate 'RMS error' wider.json --baseline silent.json
+expect_error 2 '--baseline coarse.json: out is s8:2^1:0, must be s8:2^0:0' sweep silent.json --baseline coarse.json
+expect_error 2 '--baseline other.json: must have the parameters' sweep silent.json --baseline other.json
+expect_error 2 '--baseline compares one table' sweep step.json better.json --baseline step.json
+
+# The certificate in the file.
+for change in max_err_lsb=3.00001 rms_err_lsb=0.870526 mean_abs_err_lsb=0.257814 correctly_rounded=0.910158 checked=255 \
+    saturated_codes=5 monotone=false; do
+    with "${change%=*}" "${change#*=}" step.json
+    gate "changed.json: certificate says ${change%=*} ${change#*=}, measured" changed.json
+done
+with max_err_at 101 step.json
+gate 'changed.json: certificate says max_err_at 101, where the error is 3' changed.json
+finish
