@@ -67,6 +67,7 @@ static int measure_row(const struct request *request, struct sweep_row *row, str
                        &row->stats, diag);
         if (progress.percent >= 0)
             fprintf(stderr, "\r\033[K");
+        row->witness_err = measure_code(&row->table, &packed, &function, row->table.certificate.max_err_at);
         function_free(&function);
     }
     packed_table_free(&packed);
@@ -110,7 +111,7 @@ static int refuse_integer(const char *label, const char *field, int64_t says, in
 }
 
 /* What the file claims of itself, against what was measured. Two codes whose errors differ by less than libm's own
- * accuracy may change places as the worst one, so the witness is not compared. */
+ * accuracy may change places as the worst one, so the witness is judged by its error. */
 static int check_certificate(const struct sweep_row *row, struct diag *diag)
 {
     const struct certificate *says = &row->table.certificate;
@@ -132,6 +133,11 @@ static int check_certificate(const struct sweep_row *row, struct diag *diag)
         if (!agrees(reals[i].says, reals[i].measured))
             return refuse_real(row->label, reals[i].field, reals[i].says, reals[i].measured, diag);
     }
+    if (!agrees(row->witness_err, stats->max_err))
+        return diag_set(diag, EXIT_REQUIREMENT,
+                        "%s: certificate says max_err_at %" PRId64 ", where the error is %.6g; measured %" PRId64
+                        "; run pwlc fit again",
+                        row->label, says->max_err_at, row->witness_err, stats->max_err_at);
     if (says->checked != stats->checked)
         return refuse_integer(row->label, "checked", says->checked, stats->checked, diag);
     if (says->saturated_codes != stats->saturated_codes)

@@ -4,9 +4,12 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define CELL_SIZE 256
+#include <jansson.h>
+
+#define CELL_SIZE 160
 #define MAX_CELLS 40
 
 struct cell {
@@ -14,7 +17,8 @@ struct cell {
     const char *title; /* of md */
     bool quoted;       /* a string in JSON */
     bool brief;        /* shown where md has one row a table */
-    char text[CELL_SIZE];
+    const char *text;
+    char own[CELL_SIZE]; /* where text points, except to the label */
 };
 
 struct cells {
@@ -30,10 +34,11 @@ static void add(struct cells *cells, const char *key, const char *title, int fla
 static void add(struct cells *cells, const char *key, const char *title, int flags, const char *format, ...)
 {
     struct cell *cell = &cells->cell[cells->count++];
-    *cell = (struct cell){key, title, (flags & STRING) != 0, (flags & BRIEF) != 0, ""};
+    *cell = (struct cell){
+        .key = key, .title = title, .quoted = (flags & STRING) != 0, .brief = (flags & BRIEF) != 0, .text = cell->own};
     va_list args;
     va_start(args, format);
-    vsnprintf(cell->text, sizeof cell->text, format, args);
+    vsnprintf(cell->own, sizeof cell->own, format, args);
     va_end(args);
 }
 
@@ -57,7 +62,8 @@ static void fill(const struct sweep_row *row, struct cells *cells)
     tensor_format(&table->out, out, sizeof out);
 
     cells->count = 0;
-    add(cells, "table", "table", STRING | BRIEF, "%s", row->label);
+    add(cells, "table", "table", STRING | BRIEF, "%s", "");
+    cells->cell[0].text = row->label;
     add(cells, "function", "function", STRING | BRIEF, "%s", function);
     add(cells, "in", "in", STRING | BRIEF, "%s", in);
     add(cells, "out", "out", STRING | BRIEF, "%s", out);
@@ -77,7 +83,7 @@ static void fill(const struct sweep_row *row, struct cells *cells)
     add(cells, "mse_lsb2", "MSE, LSB^2", 0, "%.6g", mse);
     add(cells, "mse_real", "MSE, real", BRIEF, "%.6g", mse * lsb * lsb);
     add(cells, "max_ulp", "max ULP", BRIEF, "%" PRId64, stats->max_ulp);
-    add(cells, "max_ulp_at", "at code", 0, "%" PRId64, stats->max_ulp_at);
+    add(cells, "max_ulp_at", "max ULP at code", 0, "%" PRId64, stats->max_ulp_at);
     add(cells, "correctly_rounded", "correctly rounded", BRIEF, "%.6g", stats->correctly_rounded);
     add(cells, "saturated_codes", "saturated codes", BRIEF, "%" PRId64, stats->saturated_codes);
     add(cells, "monotone", "monotone", BRIEF, "%s", stats->monotone ? "true" : "false");
@@ -86,19 +92,21 @@ static void fill(const struct sweep_row *row, struct cells *cells)
     add(cells, "ref", "reference", STRING, "libm");
 }
 
-/* Labels are file names, so they may hold anything: bytes that are not printable ASCII become escapes. */
+/* A label is a file name and may hold anything: one that is not UTF-8 has its bytes escaped one by one. */
 static void add_json_string(struct text *out, const char *string)
 {
-    text_add(out, "\"");
-    for (const unsigned char *c = (const unsigned char *)string; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            text_add(out, "\\%c", *c);
-        else if (*c < ' ' || *c > '~')
-            text_add(out, "\\u%04x", *c);
-        else
-            text_add(out, "%c", *c);
+    json_t *json = json_string(string);
+    char *encoded = json ? json_dumps(json, JSON_ENCODE_ANY) : NULL;
+    if (encoded) {
+        text_add(out, "%s", encoded);
+    } else {
+        text_add(out, "\"");
+        for (const unsigned char *c = (const unsigned char *)string; *c; c++)
+            text_add(out, *c < ' ' || *c > '~' || *c == '"' || *c == '\\' ? "\\u%04x" : "%c", *c);
+        text_add(out, "\"");
     }
-    text_add(out, "\"");
+    free(encoded);
+    json_decref(json);
 }
 
 static void add_json_object(struct text *out, const struct cells *cells, const char *separator)

@@ -13,6 +13,7 @@ struct sweep_row {
     const char *label; /* the file, as it was named */
     struct table table;
     struct error_stats stats;
+    double witness_err; /* at the certificate's max_err_at */
 };
 
 enum sweep_format { SWEEP_MD, SWEEP_CSV, SWEEP_JSON, SWEEP_JSONL };

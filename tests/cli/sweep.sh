@@ -112,6 +112,62 @@ for change in max_err_lsb=3.00001 rms_err_lsb=0.870526 mean_abs_err_lsb=0.257814
     with "${change%=*}" "${change#*=}" step.json
     gate "changed.json: certificate says ${change%=*} ${change#*=}, measured" changed.json
 done
-with max_err_at 101 step.json
-gate 'changed.json: certificate says max_err_at 101, where the error is 3' changed.json
+with max_err_at 121 step.json
+gate 'changed.json: certificate says max_err_at 121, where the error is 2; measured 100' changed.json
+with max_err_lsb 3.0000001 step.json # rounds to the same six digits
+passes changed.json
+with exhaustive false step.json # what was sampled claims less than every code
+sed -i 's/"max_err_lsb": 3.0/"max_err_lsb": 1.0/' changed.json
+passes changed.json
+
+# Wide inputs: a table in 22 bits, exact but for one segment.
+cat >wide.json <<'END'
+{"pwl_table": 1, "spec": "leaky_relu --in s22:2^0 --out s22:2^0 --param alpha=1", "function": "leaky_relu",
+ "parameters": {"alpha": 1.0}, "method": "lsq", "form": "absolute", "rounding": "floor", "case": "int32",
+ "in": {"bits": 22, "signed": true, "scale": "2^0", "zero_point": 0, "qmin": -2097152, "qmax": 2097151},
+ "out": {"bits": 22, "signed": true, "scale": "2^0", "zero_point": 0, "qmin": -2097152, "qmax": 2097151},
+ "segments": [{"start": -2097152, "q_b": 1, "n_BX_total": 0, "term_c": 0},
+   {"start": 1048576, "q_b": 1, "n_BX_total": 0, "term_c": 8}, {"start": 2097148, "q_b": 1, "n_BX_total": 0, "term_c": 0}],
+ "certificate": {"checked": 1048576, "exhaustive": false, "max_err_lsb": 8.0, "max_err_at": 1048576, "rms_err_lsb": 4.0,
+   "mean_abs_err_lsb": 2.0, "correctly_rounded": 0.75, "saturated_codes": 0, "monotone": false, "acc_bits": 24,
+   "objective": "rms", "lower_bound_lsb": null, "optimal": null, "bound_lsb": 8.0}}
+END
+passes wide.json --format json
+expect_line ' *"exhaustive": false,' ../out "sweep of a wide input"
+passes wide.json --format json --exhaustive
+for line in '"checked": 4194304' '"exhaustive": true' '"max_err_lsb": 8' '"max_err_at": 1048576' '"monotone": false' \
+    '"correctly_rounded": 0.750001' '"mean_abs_err_lsb": 1.99999'; do # 1048572 codes of 4194304
+    expect_line " *$line,?" ../out "sweep --exhaustive"
+done
+with bound_lsb 7.5 wide.json
+gate 'changed.json: certificate says bound_lsb 7.5, measured 8' changed.json
+
+# Functions given as samples.
+printf '%s\n' -8,-1 0,0 8,1 >points.csv
+printf '%s\n' -8,-1 0,0 8,2 >others.csv
+if expect_status 0 fit --samples points.csv --in s8:2^-4 --out s8:2^-7 --segments 4 -o sampled.json; then
+    passes sampled.json --samples points.csv
+    passes sampled.json step.json --samples points.csv
+    expect_error 2 sampled.json: sweep sampled.json
+    expect_error 2 sampled.json: sweep sampled.json --samples others.csv
+fi
+expect_error 2 '--samples points.csv: no table here was made from samples' sweep step.json --samples points.csv
+
+# Flags and files.
+expect_error 2 'a table is needed' sweep
+expect_error 2 '--format is md, csv, json or jsonl, not "xml"' sweep step.json --format xml
+expect_error 2 '--ref is libm, not "exact"' sweep step.json --ref exact
+passes step.json --ref libm
+for bound in -1 nan inf 1x ''; do
+    expect_error 2 '--max-err is a number' sweep step.json --max-err "$bound"
+done
+expect_error 2 '--max-er is not a flag' sweep step.json --max-er 1
+expect_error 1 missing.json sweep step.json missing.json
+printf '{' >broken.json
+expect_error 2 broken.json: sweep step.json broken.json
+sed 's/"leaky_relu"/"log"/; s/{"alpha": 1.0}/{}/' silent.json >log.json
+expect_error 2 'log.json: in: code -128' sweep log.json
+status=0
+"$pwlc" sweep - --format csv <step.json >../out || status=$?
+[ "$status" -eq 0 ] && grep -q '^-,leaky_relu' ../out || fail "a table on standard input"
 finish
