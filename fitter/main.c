@@ -58,15 +58,6 @@ static int unknown_command(const char *name, struct diag *diag)
     return diag_set(diag, EXIT_USAGE, "\"%s\" is not a command; pwlc --help lists them", name);
 }
 
-/* One line whatever the message quotes: file names and arguments may hold line feeds and escape sequences. */
-static void print_message(const char *command, const struct diag *diag)
-{
-    fprintf(stderr, command ? "pwlc %s: " : "pwlc: ", command);
-    for (const char *c = diag->text; *c; c++)
-        fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, stderr);
-    fputc('\n', stderr);
-}
-
 /* What was printed counts only when it arrived: a full disk or a closed pipe is a failure. */
 static int finish_output(int code, struct diag *diag)
 {
@@ -106,6 +97,6 @@ int main(int argc, char **argv)
     int code = run(argc, argv, &command, &diag);
     code = finish_output(code, &diag);
     if (code != EXIT_DONE)
-        print_message(command ? command->name : NULL, &diag);
+        fprintf(stderr, "pwlc%s%s: %s\n", command ? " " : "", command ? command->name : "", diag.text);
     return code;
 }

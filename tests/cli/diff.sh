@@ -65,6 +65,7 @@ expect_line 'fold: no \| yes' ../out 'diff of folds'
 differs 3 fold.json fold2.json
 expect_line 'fold.sum: 0 \| 1' ../out 'diff of folds'
 expect_line 'outputs: 128 of 256 codes differ' ../out 'diff of folds'
+expect_line 'outputs: largest difference 1 at code -128, first difference at code -128' ../out 'diff of folds'
 make_table flow.json '{"start": -128, "q_b": 3, "n_BX_total": 2, "term_c": 4,
     "unfused": {"q_c": 8, "n_bx": 1, "n_yb": 1, "n_yc": 1}}'
 make_table flow2.json '{"start": -128, "q_b": 3, "n_BX_total": 2, "term_c": 4,

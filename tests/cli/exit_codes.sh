@@ -48,6 +48,8 @@ expect_error 1 '--help' show -- --help
 # Messages stay on one line whatever they quote.
 expect_error 2 'is not a command' $'a\nb'
 expect_error 2 'is not an integer' eval "$golden" $'1\n2\n'
+printf '{}' >$'one\ntwo.json'
+expect_error 2 'one?two.json: pwl_table' show $'one\ntwo.json'
 expect_error 1 'no?such' show $'no\nsuch.json'
 
 # Files.
