@@ -117,11 +117,14 @@ void number_format(double value, char text[NUMBER_TEXT_SIZE])
 {
     locale_t c_locale;
     const locale_t previous = enter_c_locale(&c_locale);
-    for (int digits = 1; digits <= 17; digits++) { /* 17 always suffice for binary64 */
-        snprintf(text, NUMBER_TEXT_SIZE, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
+    int digits = 0;
+    do {
+        snprintf(text, NUMBER_TEXT_SIZE, "%.*e", digits++, value); /* one digit before the point */
+    } while (digits < 17 && strtod(text, NULL) != value);          /* 17 always suffice for binary64 */
+    const char *exponent = strchr(text, 'e');
+    const int places = exponent == NULL ? 0 : atoi(exponent + 1) + 1; /* before the decimal point */
+    /* %g with as many digits as the whole part has writes 1000, not 1e3 */
+    snprintf(text, NUMBER_TEXT_SIZE, "%.*g", places > digits && places <= 16 ? places : digits, value);
     leave_c_locale(c_locale, previous);
     tidy_exponent(text);
 }

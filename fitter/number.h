@@ -18,7 +18,7 @@ enum number_status number_real(const char *text, size_t length, double *value);
 /* The whole of text[0..length) as [+-] digits. NUMBER_RANGE beyond int64. */
 enum number_status number_integer(const char *text, size_t length, int64_t *value);
 
-/* Shortest decimal that reads back as the same finite double, "0.0472", "1e-9". */
+/* Shortest decimal that reads back as the same finite double, "0.0472", "1000", "1e-9", "1e20". */
 void number_format(double value, char text[NUMBER_TEXT_SIZE]);
 
 #endif
