@@ -123,6 +123,7 @@ static const struct edit {
      "fold.sum: 2147483648, must be an integer in -2147483648..2147483647"},
     {FOLD, "\"sum\": -40", "\"sum\": -2147483648", "segments[1]: no proof"},
     {FOLD, "\"zero_point\": 20", "\"zero_point\": 200", "in.zero_point: 200, must be in qmin..qmax"},
+    {FOLD, "\"zero_point\": 20", "\"zero_point\": -129", "in.zero_point: -129, must be in qmin..qmax"},
     {FOLD, "\"zero_point\": 20", "\"zero_point\": 21",
      "segments[0].start: 20, must be the zero point, where the fold is, 21"},
     {FOLD, "\"start\": 100", "\"start\": 169", "segments[2].start: 169, must be an integer in -128..168"},
@@ -250,6 +251,18 @@ START_TEST(whole_fields_missing_or_of_wrong_type)
         json_decref(root);
     }
     free(good);
+}
+END_TEST
+
+START_TEST(two_shifts_belong_to_the_absolute_form)
+{
+    for (int form = PWL_BIASED; form <= PWL_ANCHORED; form++) {
+        struct table table = fixture_unfused();
+        table.form = (pwl_form)form;
+        char *const text = fixture_json(table);
+        assert_refused(text, strlen(text), "segments[0].unfused: an object, must be left out");
+        free(text);
+    }
 }
 END_TEST
 
@@ -481,6 +494,7 @@ int main(void)
     TCase *const faults = tcase_create("faults");
     tcase_add_loop_test(faults, every_fault_is_refused_with_its_field, 0, (int)(sizeof edits / sizeof *edits));
     tcase_add_test(faults, whole_fields_missing_or_of_wrong_type);
+    tcase_add_test(faults, two_shifts_belong_to_the_absolute_form);
     tcase_add_test(faults, every_truncation_is_refused);
     tcase_add_test(faults, deep_nesting_is_refused);
     tcase_add_test(faults, huge_files_are_refused);
