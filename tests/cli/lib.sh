@@ -5,7 +5,14 @@ set -eu
 pwlc=$(realpath "$1")
 root=$(realpath "$2")
 work=$(mktemp -d)
-trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+mounted=
+clean_up() {
+    cd /
+    [ -z "$mounted" ] || umount "$mounted" || true
+    chmod -R u+w "$work" || true
+    rm -rf "$work"
+}
+trap clean_up EXIT
 cd "$work"
 mkdir run
 cd run
