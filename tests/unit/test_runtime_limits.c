@@ -71,6 +71,8 @@ START_TEST(products_stay_in_the_accumulator)
         {I32, PWL_ABSOLUTE, PWL_FLOOR, -((int64_t)1 << 32), min32, 0, 0, PWL_ERR_PRODUCT},
         {I32, PWL_ABSOLUTE, PWL_FLOOR, max64, max32, 63, 0, PWL_ERR_PRODUCT}, /* more than 64 bits of magnitude */
         {I32, PWL_ABSOLUTE, PWL_FLOOR, min64, min32, 63, 0, PWL_ERR_PRODUCT},
+        {I32, PWL_ABSOLUTE, PWL_FLOOR, min64, 2, 63, 0, PWL_ERR_PRODUCT}, /* 2^64, which 64 bits read as 0 */
+        {I32, PWL_ABSOLUTE, PWL_FLOOR, min64, -2, 63, 0, PWL_ERR_PRODUCT},
         {I32, PWL_ABSOLUTE, PWL_FLOOR, min64, 0, 63, 0, PWL_OK},
     };
     assert_edges(edges, ARRAY_SIZE(edges));
