@@ -14,8 +14,8 @@ typedef void block_kernel(const pwl_table *table, int64_t *codes, size_t count);
 
 /*
  * acc_t holds mirrored codes (18 bits for 16-bit starts, 34 for 32-bit ones), q_x - zp_x and every later value, by
- * the proof; fold_sum too. The search halves `left` candidates without a branch on the data: `low` ends at the last
- * segment whose start is at most q.
+ * the proof; fold_sum too. The search halves `left` candidates, in as many steps whatever the code, so that a compiler
+ * can do without branches on the data: `low` ends at the last segment whose start is at most q.
  */
 #define DEFINE_KERNEL(name, start_t, slope_t, offset_t, bias_t, acc_t, line)                                           \
     static void name(const pwl_table *table, int64_t *codes, size_t count)                                             \
