@@ -86,51 +86,71 @@ static double *ranges_row(struct ranges *ranges, int j, int lowest)
     return ranges->cost + ranges->row[j];
 }
 
-/* Least total cost of exactly `segments` ranges from candidate 0 to the last; chosen has segments + 1 entries. */
-static int least_path(const struct ranges *ranges, int segments, int *chosen, struct diag *diag)
+/* Least total cost of covering [0, j) with exactly m ranges, for every m and j so far. */
+struct path {
+    int segments;
+    size_t row;    /* candidates + 1 */
+    double *cost;  /* cost[m * row + j] */
+    int *from;     /* where the last of the m ranges starts */
+    double *least; /* least[j]: over 0 to segments - 1 ranges */
+};
+
+static void path_free(struct path *path)
 {
-    const size_t n = (size_t)ranges->candidates + 1;
-    double *before = malloc(n * sizeof *before), *after = malloc(n * sizeof *after);
-    int *from = malloc((size_t)segments * n * sizeof *from);
-    if (!before || !after || !from) {
-        free(before);
-        free(after);
-        free(from);
+    free(path->cost);
+    free(path->from);
+    free(path->least);
+}
+
+static int path_init(struct path *path, int segments, int candidates, struct diag *diag)
+{
+    const size_t row = (size_t)candidates + 1, cells = row * ((size_t)segments + 1);
+    *path = (struct path){.segments = segments, .row = row};
+    path->cost = malloc(cells * sizeof *path->cost);
+    path->from = malloc(cells * sizeof *path->from);
+    path->least = malloc(row * sizeof *path->least);
+    if (!path->cost || !path->from || !path->least)
         return diag_set(diag, EXIT_IO, "out of memory for %d segments", segments);
-    }
-    for (size_t j = 0; j < n; j++)
-        before[j] = j == 0 ? 0 : INFINITY;
-    for (int m = 0; m < segments; m++) {
-        int *origin = from + (size_t)m * n;
-        for (int j = 0; j < (int)n; j++) {
-            double best = INFINITY;
-            int best_i = -1;
-            const double *cost = ranges->cost + ranges->row[j];
-            for (int i = j - 1; i >= ranges->lowest[j] && i >= m; i--) {
-                const double total = before[i] + cost[i - ranges->lowest[j]];
-                if (total < best) {
-                    best = total;
-                    best_i = i;
-                }
+    for (int m = 0; m <= segments; m++)
+        path->cost[(size_t)m * row] = m ? INFINITY : 0;
+    path->least[0] = 0;
+    return EXIT_DONE;
+}
+
+/* Takes in the ranges that end at j, once those that end before it are in. */
+static void path_extend(struct path *path, const struct ranges *ranges, int j)
+{
+    const double *range = ranges->cost + ranges->row[j];
+    const int lowest = ranges->lowest[j];
+    path->cost[j] = path->least[j] = INFINITY;
+    for (int m = 1; m <= path->segments; m++) {
+        const double *before = path->cost + (size_t)(m - 1) * path->row;
+        double best = INFINITY;
+        int from = -1;
+        for (int i = j - 1; i >= lowest && i >= m - 1; i--) {
+            const double total = before[i] + range[i - lowest];
+            if (total < best) {
+                best = total;
+                from = i;
             }
-            after[j] = best;
-            origin[j] = best_i;
         }
-        double *swap = before;
-        before = after;
-        after = swap;
+        path->cost[(size_t)m * path->row + (size_t)j] = best;
+        path->from[(size_t)m * path->row + (size_t)j] = from;
+        if (m < path->segments)
+            path->least[j] = fmin(path->least[j], best);
     }
-    int status = EXIT_DONE;
-    chosen[segments] = ranges->candidates;
-    for (int m = segments - 1; m >= 0 && !status; m--) {
-        chosen[m] = from[(size_t)m * n + (size_t)chosen[m + 1]];
-        if (chosen[m] < 0)
-            status = diag_set(diag, EXIT_IO, "internal error: no path of %d segments", segments);
+}
+
+/* The candidates of the best path to the last one; chosen has segments + 1 entries. */
+static int path_read(const struct path *path, int *chosen, struct diag *diag)
+{
+    chosen[path->segments] = (int)path->row - 1;
+    for (int m = path->segments; m > 0; m--) {
+        chosen[m - 1] = path->from[(size_t)m * path->row + (size_t)chosen[m]];
+        if (chosen[m - 1] < 0)
+            return diag_set(diag, EXIT_IO, "internal error: no path of %d segments", path->segments);
     }
-    free(before);
-    free(after);
-    free(from);
-    return status;
+    return EXIT_DONE;
 }
 
 void knots_uniform(const struct points *points, int segments, int *knots)
@@ -178,8 +198,9 @@ static double path_cost(const struct points *points, int segments, const int *kn
 static int solve_on_grid(const struct points *points, int segments, const int *grid, int candidates, double ceiling,
                          int *knots, struct diag *diag)
 {
-    struct ranges ranges;
-    if (ranges_init(&ranges, candidates, diag))
+    struct ranges ranges = {0};
+    struct path path = {0};
+    if (ranges_init(&ranges, candidates, diag) || path_init(&path, segments, candidates, diag))
         goto done;
     for (int j = 1; j <= candidates; j++) {
         /* The cost grows with the range: once above the ceiling, no earlier start can help. The shortest range is
@@ -203,11 +224,13 @@ static int solve_on_grid(const struct points *points, int segments, const int *g
         memmove(row, row + lowest, (size_t)(j - lowest) * sizeof *row);
         ranges.lowest[j] = lowest;
         ranges.size = ranges.row[j] + (size_t)(j - lowest);
+        path_extend(&path, &ranges, j);
     }
-    diag->code = least_path(&ranges, segments, knots, diag);
+    diag->code = path_read(&path, knots, diag);
     for (int m = 0; !diag->code && m <= segments; m++)
         knots[m] = grid[knots[m]];
 done:
+    path_free(&path);
     ranges_free(&ranges);
     return diag->code;
 }
@@ -269,7 +292,7 @@ static bool move_knots(const struct points *points, int segments, int *knots, in
 
 int knots_least_squares(const struct points *points, int segments, int *knots, struct diag *diag)
 {
-    enum { CANDIDATES = 1024, PER_SEGMENT = 6, ROUNDS = 12 };
+    enum { CANDIDATES = 1024, PER_SEGMENT = 6, MOST_SOLVED = 1024, ROUNDS = 12 };
     int candidates = PER_SEGMENT * segments > CANDIDATES ? PER_SEGMENT * segments : CANDIDATES;
     candidates = candidates < points->count ? candidates : points->count;
     int *grid = malloc(((size_t)candidates + 1) * sizeof *grid);
@@ -278,15 +301,16 @@ int knots_least_squares(const struct points *points, int segments, int *knots, s
     diag->code = EXIT_DONE;
     spread_by_bend(points, candidates, grid);
     spread_by_bend(points, segments, knots);
-    const double ceiling = path_cost(points, segments, knots);
-    solve_on_grid(points, segments, grid, candidates, ceiling, knots, diag);
+    /* Beyond that many segments each is so short that moving them from an even spread of bend finds as much. */
+    if (segments <= MOST_SOLVED)
+        solve_on_grid(points, segments, grid, candidates, path_cost(points, segments, knots), knots, diag);
 
     int step = 1;
     for (int a = 0; a < candidates; a++)
         while (grid[a + 1] - grid[a] > 2 * step)
             step *= 2;
     free(grid);
-    if (diag->code || candidates == points->count)
+    if (diag->code || (segments <= MOST_SOLVED && candidates == points->count))
         return diag->code;
     for (; step >= 1; step /= 2)
         for (int round = 0; round < ROUNDS && move_knots(points, segments, knots, step); round++)
@@ -308,6 +332,44 @@ static double *rounding_floor(const struct points *points)
     return sum;
 }
 
+/* The points with a weight of 0 where saturation costs less than the ceiling: the others must be met by the line
+ * itself, so that real least squares over them bounds every integer line of a better table. */
+static double *unsaturable_weight(const struct points *points, const struct line_rules *rules, double ceiling)
+{
+    double *weight = malloc((size_t)points->count * sizeof *weight);
+    for (int k = 0; weight && k < points->count; k++) {
+        const double below = points->target[k] - (double)rules->qmin_y,
+                     above = (double)rules->qmax_y - points->target[k];
+        const double nearer = fmin(below, above);
+        weight[k] = nearer * nearer * points->weight[k] >= ceiling ? points->weight[k] : 0;
+    }
+    return weight;
+}
+
+/* Costs of the ranges that end at j, INFINITY for those that cannot be part of a table below the ceiling. */
+static void integer_row(const struct points *points, const struct points *unsaturable, const struct line_rules *rules,
+                        const double *floor_sum, const double *prefix, double ceiling, enum line_effort effort,
+                        const double *row_before, double *row, int j)
+{
+    struct running sums;
+    running_start(&sums, points, j - 1);
+    for (int i = j - 1; i >= 0; i--) {
+        /* What the codes outside the range need at least, leaves this for the range. */
+        const double budget = ceiling - prefix[i] - (floor_sum[points->count] - floor_sum[j]);
+        /* A rounded line is within 1/2 of a real one after its best shift. */
+        running_add(&sums, unsaturable, i);
+        const double root = fmax(0, sqrt(running_cost(&sums)) - 0.5 * sqrt(sums.w));
+        double least = fmax(root * root, floor_sum[j] - floor_sum[i]);
+        /* A line that serves a range serves each part of it; not so an anchored one, whose start moves. */
+        if (rules->form != PWL_ANCHORED && i < j - 1)
+            least = fmax(least, fmax(row[i + 1], row_before[i]));
+        struct line line = {.cost = INFINITY};
+        if (least < budget)
+            line_fit(rules, points, i, j, (struct line_limits){INFINITY, budget}, effort, &line);
+        row[i] = line.cost;
+    }
+}
+
 int knots_integer(const struct points *points, const struct line_rules *rules, int segments, const int *start_knots,
                   int *knots, struct line *lines, struct diag *diag)
 {
@@ -321,50 +383,42 @@ int knots_integer(const struct points *points, const struct line_rules *rules, i
         ceiling += lines[m].cost;
     }
 
-    struct ranges ranges;
+    struct ranges ranges = {0};
+    struct path path = {0};
+    struct points unsaturable = *points;
     double *floor_sum = rounding_floor(points);
+    unsaturable.weight = unsaturable_weight(points, rules, ceiling);
     diag->code = EXIT_DONE;
-    if (ranges_init(&ranges, count, diag) || !floor_sum) {
+    if (!floor_sum || !unsaturable.weight) {
         diag_set(diag, EXIT_IO, "out of memory for %d codes", count);
         goto done;
     }
+    if (ranges_init(&ranges, count, diag) || path_init(&path, segments, count, diag))
+        goto done;
     for (int j = 1; j <= count; j++) {
         double *row = ranges_row(&ranges, j, 0);
-        struct running sums;
         if (!row) {
             diag_set(diag, EXIT_IO, "out of memory for %d codes", count);
             goto done;
         }
-        const double *row_before = ranges.cost + ranges.row[j - 1];
-        running_start(&sums, points, j - 1);
-        for (int i = j - 1; i >= 0; i--) {
-            /* What the codes outside the range need at least, leaves this for the range. */
-            const double budget = ceiling - floor_sum[i] - (floor_sum[count] - floor_sum[j]);
-            /* A rounded line is within 1/2 of a real one after its best shift. */
-            running_add(&sums, points, i);
-            const double root = fmax(0, sqrt(running_cost(&sums)) - 0.5 * sqrt(sums.w));
-            double least = fmax(root * root, floor_sum[j] - floor_sum[i]);
-            /* A line that serves a range serves each part of it; not so an anchored one, whose start moves. */
-            if (rules->form != PWL_ANCHORED && i < j - 1)
-                least = fmax(least, fmax(row[i + 1], row_before[i]));
-            struct line line = {.cost = INFINITY};
-            if (least < budget)
-                line_fit(rules, points, i, j, (struct line_limits){INFINITY, budget}, effort, &line);
-            row[i] = line.cost;
-        }
+        integer_row(points, &unsaturable, rules, floor_sum, path.least, ceiling, effort,
+                    ranges.cost + ranges.row[j - 1], row, j);
         /* The starting table stays a path, whatever a search with a smaller budget missed. */
         for (int m = 0; m < segments; m++)
             if (start_knots[m + 1] == j)
                 row[start_knots[m]] = fmin(row[start_knots[m]], lines[m].cost);
+        path_extend(&path, &ranges, j);
     }
-    if (least_path(&ranges, segments, knots, diag))
+    if (path_read(&path, knots, diag))
         goto done;
     for (int m = 0; m < segments; m++)
         if (!line_fit(rules, points, knots[m], knots[m + 1], LINE_UNLIMITED, LINE_EXHAUSTIVE, &lines[m]))
             diag_set(diag, EXIT_IO, "internal error: a line was lost");
 done:
     free(floor_sum);
+    free(unsaturable.weight);
     ranges_free(&ranges);
+    path_free(&path);
     return diag->code;
 }
 

@@ -80,18 +80,16 @@ struct trial {
     int64_t first, last; /* codes of the segment */
     struct line_limits limits;
     double x_max;             /* largest |X| */
-    double width;             /* codes in the segment */
+    double codes;             /* in the segment */
+    double *width;            /* codes of each point */
+    double least_cost;        /* every target met by its nearest code: no line is better */
     bool clipped;             /* some target was clipped */
+    bool near_limits;         /* saturation may serve: targets come close to the ends of the output range */
     const struct band *bands; /* null without a limit */
     int64_t *x, *product, *shifted;
     struct line best;
     bool refused; /* the last slope met a point's best constant, but no proof */
 };
-
-static double codes_at(const struct points *points, int k)
-{
-    return (double)(points->cell[k + 1] - points->cell[k]);
-}
 
 static void shift_all(struct trial *trial, int n, int64_t addend)
 {
@@ -118,29 +116,41 @@ static void shift_all(struct trial *trial, int n, int64_t addend)
     }
 }
 
-/* Cost of shifted + c with saturation; INFINITY when a point misses its band or the cost reaches enough. */
-static double cost_saturated(const struct trial *trial, int64_t c, double enough)
+/* Cost of shifted + c with saturation; INFINITY when a point misses its band or the cost reaches enough. *pull, if
+ * asked for, receives how far the points that are not saturated would move c. */
+static double cost_saturated(const struct trial *trial, int64_t c, double enough, double *pull)
 {
     const int64_t low = trial->rules->qmin_y, high = trial->rules->qmax_y;
     const double *target = trial->points->target + trial->begin;
-    double cost = 0;
+    double cost = 0, sum_w = 0, sum_e = 0;
     for (int k = 0; k < trial->count; k++) {
-        int64_t q = trial->shifted[k] + c;
-        q = q < low ? low : q > high ? high : q;
-        const double e = (double)q - target[k];
+        const int64_t raw = trial->shifted[k] + c, q = raw < low ? low : raw > high ? high : raw;
+        const double e = (double)q - target[k], w = trial->width[k];
         if (fabs(e) > trial->limits.max_err)
             return INFINITY;
-        cost += e * e * codes_at(trial->points, trial->begin + k);
+        cost += e * e * w;
         if (cost >= enough)
             return INFINITY;
+        if (q == raw) {
+            sum_w += w;
+            sum_e += w * e;
+        }
     }
+    if (pull)
+        *pull = sum_w > 0 ? -sum_e / sum_w : 0;
     return cost;
+}
+
+/* What a line must beat to be kept. */
+static double to_beat(const struct trial *trial)
+{
+    return fmin(trial->best.cost, trial->limits.cost);
 }
 
 static void keep_if_better(struct trial *trial, int64_t q_b, int n, int64_t offset, double cost)
 {
     const struct line line = {.q_b = q_b, .n = n, .offset = offset, .cost = cost};
-    if (!(cost < trial->best.cost && cost < trial->limits.cost))
+    if (!(cost < to_beat(trial)))
         return;
     if (line_provable(trial->rules, &line, trial->first, trial->last))
         trial->best = line;
@@ -148,21 +158,35 @@ static void keep_if_better(struct trial *trial, int64_t q_b, int n, int64_t offs
         trial->refused = true;
 }
 
-/* Least-cost integer in [low, high] of a convex function, walking from a start. */
-static int64_t descend(const struct trial *trial, int64_t c, int64_t low, int64_t high, double *cost)
+/* Constant in [low, high] for shifted products of which some saturate: Newton steps over those that do not, then the
+ * neighbours. */
+static void descend(struct trial *trial, int64_t q_b, int n, int64_t c, int64_t low, int64_t high)
 {
-    enum { LONGEST_WALK = 64 };
+    enum { STEPS = 8, NEIGHBOURS = 3 };
     c = c < low ? low : c > high ? high : c;
-    *cost = cost_saturated(trial, c, INFINITY);
+    double cost = INFINITY;
+    for (int step = 0; step < STEPS; step++) {
+        double pull = 0;
+        const double next = cost_saturated(trial, c, step ? cost : INFINITY, &pull);
+        if (!(next < cost))
+            break;
+        cost = next;
+        keep_if_better(trial, q_b, n, c, cost);
+        int64_t moved = c + (int64_t)rint(pull);
+        moved = moved < low ? low : moved > high ? high : moved;
+        if (moved == c)
+            break;
+        c = moved;
+    }
+    if (cost > 4 * to_beat(trial)) /* neighbours cannot make up for that */
+        return;
     for (int direction = -1; direction <= 1; direction += 2)
-        for (int step = 0; step < LONGEST_WALK && c + direction >= low && c + direction <= high; step++) {
-            const double next = cost_saturated(trial, c + direction, *cost);
-            if (!(next < *cost))
+        for (int m = 1; m <= NEIGHBOURS; m++) {
+            const int64_t next = c + direction * m;
+            if (next < low || next > high)
                 break;
-            *cost = next;
-            c += direction;
+            keep_if_better(trial, q_b, n, next, cost_saturated(trial, next, to_beat(trial), NULL));
         }
-    return c;
 }
 
 /* Absolute and anchored: the constant is added after the shift. */
@@ -170,8 +194,10 @@ static void try_constants(struct trial *trial, int64_t q_b, int n)
 {
     const struct points *points = trial->points;
     const double *target = points->target + trial->begin, *weight = points->weight + trial->begin;
+    const int64_t qmin = trial->rules->qmin_y, qmax = trial->rules->qmax_y;
     int64_t low = -trial->rules->offset_limit - 1, high = trial->rules->offset_limit;
-    int64_t least = INT64_MAX, most = INT64_MIN;
+    /* Extremes over the points inside the output range, clipped at its bottom, and clipped at its top. */
+    int64_t least = INT64_MAX, most = INT64_MIN, most_below = INT64_MIN, least_above = INT64_MAX;
     /* Differences are taken from the first one, so that their squares keep their digits. */
     double sum_w = 0, sum_d = 0, sum_dd = 0, reference = 0;
     bool any = false;
@@ -179,9 +205,9 @@ static void try_constants(struct trial *trial, int64_t q_b, int n)
     shift_all(trial, n, 0);
     for (int k = 0; k < trial->count; k++) {
         const int64_t s = trial->shifted[k];
-        least = s < least ? s : least;
-        most = s > most ? s : most;
         if (weight[k] > 0) {
+            least = s < least ? s : least;
+            most = s > most ? s : most;
             if (!any)
                 reference = rint(target[k] - (double)s);
             any = true;
@@ -189,6 +215,10 @@ static void try_constants(struct trial *trial, int64_t q_b, int n)
             sum_w += weight[k];
             sum_d += weight[k] * d;
             sum_dd += weight[k] * d * d;
+        } else if (target[k] <= (double)qmin) {
+            most_below = s > most_below ? s : most_below;
+        } else {
+            least_above = s < least_above ? s : least_above;
         }
         if (trial->bands) {
             const struct band *band = &trial->bands[k];
@@ -203,18 +233,15 @@ static void try_constants(struct trial *trial, int64_t q_b, int n)
         return;
     }
     int64_t c = (int64_t)rint(any ? reference + sum_d / sum_w : target[0] - (double)trial->shifted[0]);
-    double cost;
-    if (!trial->clipped) {
-        c = c < low ? low : c > high ? high : c;
-        if (least + c >= trial->rules->qmin_y && most + c <= trial->rules->qmax_y) {
-            const double m = (double)c - reference;
-            cost = fmax(0, sum_dd - 2 * m * sum_d + m * m * sum_w);
-            keep_if_better(trial, q_b, n, c, cost);
-            return;
-        }
+    c = c < low ? low : c > high ? high : c;
+    const bool as_clipped =
+        (most_below == INT64_MIN || most_below + c <= qmin) && (least_above == INT64_MAX || least_above + c >= qmax);
+    if (any && least + c >= qmin && most + c <= qmax && as_clipped) {
+        const double m = (double)c - reference;
+        keep_if_better(trial, q_b, n, c, fmax(0, sum_dd - 2 * m * sum_d + m * m * sum_w));
+    } else {
+        descend(trial, q_b, n, c, low, high);
     }
-    c = descend(trial, c, low, high, &cost);
-    keep_if_better(trial, q_b, n, c, cost);
 }
 
 /* Biased: the constant is added before the shift, in steps of 2^-n of an output code. */
@@ -264,7 +291,7 @@ static void try_biases(struct trial *trial, int64_t q_b, int n)
                 continue;
             }
             shift_all(trial, n, bias);
-            const double cost = cost_saturated(trial, 0, INFINITY);
+            const double cost = cost_saturated(trial, 0, to_beat(trial), NULL);
             keep_if_better(trial, q_b, n, bias, cost);
             if (cost < best) {
                 best = cost;
@@ -318,6 +345,8 @@ static void try_slope(struct trial *trial, int64_t q_b, int n)
 /* The slope on its grid; a shorter slope where the longer one has no provable constant. */
 static double try_real_slope(struct trial *trial, double slope)
 {
+    if (trial->best.cost <= trial->least_cost * (1 + 1e-12)) /* nothing left to find */
+        return INFINITY;
     for (int n = shift_for(trial, slope);; n--) {
         const double unit = ldexp(1, -n);
         const int64_t q_b = (int64_t)rint(slope / unit);
@@ -331,7 +360,12 @@ static double try_real_slope(struct trial *trial, double slope)
 /* Slopes in [low, high]: all on the grid when at most `effort`, else evenly spaced and then closer around the best. */
 static void scan_slopes(struct trial *trial, double low, double high, int effort)
 {
-    const double stride = (high - low) / effort;
+    enum { MOST_PRODUCTS = 1 << 22 };
+    const int most = MOST_PRODUCTS / trial->count;
+    /* Slopes that move no output by an eighth of the error expected, or of a code, are tried once. */
+    const double alike = fmax(1, sqrt(to_beat(trial) / trial->codes)) / (8 * fmax(1, trial->x_max));
+    const double even = (high - low) / (effort < most ? effort : most);
+    const double stride = isfinite(alike) ? fmax(even, alike) : even;
     if (!(high >= low) || !isfinite(stride))
         return;
     for (double slope = low; slope <= high;) {
@@ -350,46 +384,83 @@ static void scan_slopes(struct trial *trial, double low, double high, int effort
     }
 }
 
-/* Least squares of the chosen points: all, or only those that were not clipped. Adds a window around its slope. */
-static void search_around(struct trial *trial, const struct lsq_line *real, double spread, int effort)
-{
-    try_real_slope(trial, real->slope);
-    if (spread <= 0)
-        return;
-    const double known = fmin(trial->best.cost, trial->limits.cost);
-    const double ceiling = known < INFINITY ? sqrt(known) : sqrt(real->sse) + trial->width;
-    const double reach = ceiling + 0.5 * sqrt(trial->width);
-    if (reach * reach < real->sse)
-        return;
-    const double window = sqrt((reach * reach - real->sse) / spread);
-    scan_slopes(trial, real->slope - window, real->slope + window, effort);
-}
+struct window {
+    double low, high;
+};
 
-static double spread_of(const double *x, const double *w, double mean, int count)
+/* Tries a real line's slope and widens the window of slopes by those around it that could still win. */
+static void widen_window(struct trial *trial, const struct lsq_line *real, const double *weight, struct window *window)
 {
+    const double *code = trial->points->code + trial->begin;
     double spread = 0;
-    for (int k = 0; k < count; k++)
-        spread += w[k] * (x[k] - mean) * (x[k] - mean);
-    return spread;
+    for (int k = 0; k < trial->count; k++)
+        spread += weight[k] * (code[k] - real->x_mean) * (code[k] - real->x_mean);
+    try_real_slope(trial, real->slope);
+    const double known = to_beat(trial);
+    const double ceiling = known < INFINITY ? sqrt(known) : sqrt(real->sse) + trial->codes;
+    const double reach = ceiling + 0.5 * sqrt(trial->codes);
+    if (spread <= 0 || reach * reach < real->sse)
+        return;
+    const double half = sqrt((reach * reach - real->sse) / spread);
+    window->low = fmin(window->low, real->slope - half);
+    window->high = fmax(window->high, real->slope + half);
 }
 
+/* Points whose real output is not saturated get their codes as weight, the others 0; returns whether any changed. */
+static bool weigh_unsaturated(const struct trial *trial, const struct lsq_line *real, double *weight)
+{
+    bool changed = false;
+    for (int k = 0; k < trial->count; k++) {
+        const double z = real->y_mean + real->slope * (trial->points->code[trial->begin + k] - real->x_mean);
+        const bool inside = z > (double)trial->rules->qmin_y && z < (double)trial->rules->qmax_y;
+        const double w = inside ? trial->width[k] : 0;
+        changed |= w != weight[k];
+        weight[k] = w;
+    }
+    return changed;
+}
+
+/* Least squares over the points that the line itself does not saturate: from a first set of points, each line decides
+ * the set of the next, until it stays. */
+static void search_from(struct trial *trial, double *weight, struct window *window)
+{
+    enum { ROUNDS = 12 };
+    const double *code = trial->points->code + trial->begin, *target = trial->points->target + trial->begin;
+    struct lsq_line real;
+    for (int round = 0; round < ROUNDS; round++) {
+        if (lsq_fit(code, target, weight, (size_t)trial->count, &real))
+            return;
+        if (round == 0)
+            widen_window(trial, &real, weight, window);
+        else
+            try_real_slope(trial, real.slope);
+        if (!weigh_unsaturated(trial, &real, weight))
+            break;
+    }
+    if (lsq_fit(code, target, weight, (size_t)trial->count, &real) == 0)
+        widen_window(trial, &real, weight, window);
+}
+
+/* First sets: the points that are not clipped; all; the middle half, for a steep part between two ends that a line
+ * may leave to saturation. */
 static void search_rms(struct trial *trial, int effort)
 {
     const struct points *points = trial->points;
-    const double *code = points->code + trial->begin, *target = points->target + trial->begin;
-    struct lsq_line real;
-    if (lsq_fit(code, target, points->weight + trial->begin, (size_t)trial->count, &real) == 0)
-        search_around(trial, &real, spread_of(code, points->weight + trial->begin, real.x_mean, trial->count), effort);
-    if (trial->clipped) {
-        double *all = malloc((size_t)trial->count * sizeof *all);
-        if (!all)
-            return;
-        for (int k = 0; k < trial->count; k++)
-            all[k] = codes_at(points, trial->begin + k);
-        if (lsq_fit(code, target, all, (size_t)trial->count, &real) == 0)
-            search_around(trial, &real, spread_of(code, all, real.x_mean, trial->count), effort);
-        free(all);
-    }
+    double *weight = malloc((size_t)trial->count * sizeof *weight);
+    if (!weight)
+        return;
+    struct window window = {INFINITY, -INFINITY};
+    memcpy(weight, points->weight + trial->begin, (size_t)trial->count * sizeof *weight);
+    search_from(trial, weight, &window);
+    if (trial->near_limits)
+        for (int part = 0; part < 2; part++) {
+            const int margin = part * trial->count / 4;
+            for (int k = 0; k < trial->count; k++)
+                weight[k] = k >= margin && k < trial->count - margin ? trial->width[k] : 0;
+            search_from(trial, weight, &window);
+        }
+    free(weight);
+    scan_slopes(trial, window.low, window.high, effort);
 }
 
 static void search_banded(struct trial *trial, int end, int effort)
@@ -421,23 +492,33 @@ bool line_fit(const struct line_rules *rules, const struct points *points, int b
                           .limits = limits,
                           .best = {.cost = INFINITY}};
     const int64_t origin = rules->form == PWL_ANCHORED ? trial.first : rules->zp_x;
-    int64_t *memory = malloc(count * (3 * sizeof *memory + sizeof(struct band)));
+    int64_t *memory = malloc(count * (3 * sizeof *memory + sizeof *trial.width + sizeof(struct band)));
     if (!memory)
         return false;
     trial.x = memory;
     trial.product = memory + count;
     trial.shifted = memory + 2 * count;
-    struct band *bands = (struct band *)(memory + 3 * count);
+    trial.width = (double *)(memory + 3 * count);
+    struct band *bands = (struct band *)(trial.width + count);
     bool all_clipped_alike = true;
+    double target_min = INFINITY, target_max = -INFINITY;
     for (int k = 0; k < trial.count; k++) {
+        const double e = points->target[begin + k] - rint(points->target[begin + k]);
         trial.x[k] = (int64_t)points->code[begin + k] - origin;
+        trial.width[k] = (double)(points->cell[begin + k + 1] - points->cell[begin + k]);
+        trial.least_cost += e * e * trial.width[k];
+        target_min = fmin(target_min, points->target[begin + k]);
+        target_max = fmax(target_max, points->target[begin + k]);
         trial.clipped |= points->weight[begin + k] <= 0;
         all_clipped_alike &= points->weight[begin + k] <= 0 && points->target[begin + k] == points->target[begin];
         if (isfinite(limits.max_err))
             bands[k] = band_at(points, rules->qmin_y, rules->qmax_y, begin + k, limits.max_err);
     }
+    const double margin = (target_max - target_min) / 8;
+    trial.near_limits =
+        trial.clipped || target_min - margin < (double)rules->qmin_y || target_max + margin > (double)rules->qmax_y;
     trial.bands = isfinite(limits.max_err) ? bands : NULL;
-    trial.width = (double)(trial.last - trial.first + 1);
+    trial.codes = (double)(trial.last - trial.first + 1);
     trial.x_max = fmax(fabs((double)trial.first - (double)origin), fabs((double)trial.last - (double)origin));
 
     try_slope(&trial, 0, 0);

@@ -26,7 +26,7 @@ static int value_text(const struct fields *job, const char *key, json_t *json, c
         snprintf(text, size, "%s", number);
         return EXIT_DONE;
     }
-    return field_refuse(job, key, diag, "must be a string or a number");
+    return field_refuse(job, key, diag, "a string or a number");
 }
 
 static int set_parameters(const struct fields *job, struct spec *spec, struct diag *diag)
