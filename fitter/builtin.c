@@ -121,7 +121,8 @@ static long double gelu_d1(long double x, const double *p)
 static long double gelu_d2(long double x, const double *p)
 {
     (void)p;
-    return fmal(-x, x, 2) * normal_density(x);
+    const long double density = normal_density(x);
+    return density == 0 ? 0 : fmal(-x, x, 2) * density; /* x^2 may have overflowed */
 }
 
 /* gelu_tanh = x sigmoid(v), v = 2 sqrt(2/pi) (x + 0.044715 x^3). From |x| = 1000 on sigmoid(v) is 0 or 1. */

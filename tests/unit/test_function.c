@@ -124,6 +124,17 @@ START_TEST(results_are_numbers_everywhere_in_the_domain)
                 }
             }
         }
+        /* far beyond any tensor: results may overflow, but are never the difference or product of inf and 0 */
+        for (int exponent = -16000; exponent <= 16000; exponent += 500) {
+            for (int sign = -1; sign <= 1; sign += 2) {
+                const long double x = sign * ldexpl(1.37L, exponent);
+                if (!function_defined(&function, x))
+                    continue;
+                ck_assert_msg(!isnan(function_value(&function, x)), "%s at %Lg", info->name, x);
+                ck_assert_msg(!isnan(function_derivative(&function, x)), "%s at %Lg", info->name, x);
+                ck_assert_msg(!isnan(function_second_derivative(&function, x)), "%s at %Lg", info->name, x);
+            }
+        }
         struct function at_zero;
         init(&at_zero, info->name);
         if (function_defined(&at_zero, 0))
@@ -310,10 +321,11 @@ END_TEST
 
 START_TEST(suggestions_count_edits)
 {
-    static const char *const words[] = {"segments", "--max-err", "form", "format", NULL};
+    static const char *const words[] = {"segments", "--max-err", "form", "format", "fit", NULL};
     static const char *const none[] = {NULL};
     ck_assert_str_eq(suggest("segment", words), "segments");
-    ck_assert_str_eq(suggest("sgements", words), "segments"); /* a swap is one edit */
+    ck_assert_str_eq(suggest("sgements", words), "segments");
+    ck_assert_str_eq(suggest("ift", words), "fit"); /* a swap is one edit, all that three characters allow */
     ck_assert_str_eq(suggest("--max-error", words), "--max-err");
     ck_assert_str_eq(suggest("forma", words), "form"); /* the first of equals */
     ck_assert_str_eq(suggest("formatt", words), "format");

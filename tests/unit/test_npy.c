@@ -290,6 +290,34 @@ START_TEST(writes_what_numpy_reads)
 }
 END_TEST
 
+/* Dictionaries of every length modulo 64: the padding never eats the closing brace. */
+START_TEST(headers_of_every_length_read_back)
+{
+    struct npy npy = {.kind = 'u', .item_size = 1, .dimensions = NPY_MAX_DIMENSIONS};
+    for (int digits = 8; digits < 8 + 64; digits++) { /* the first size is 0, so that any others make an empty array */
+        unsigned char *bytes;
+        size_t size;
+        struct npy back;
+        struct diag diag = {0};
+        int left = digits - 1;
+        for (int i = 1; i < NPY_MAX_DIMENSIONS; i++) {
+            int here = left - (NPY_MAX_DIMENSIONS - 1 - i);
+            here = here > 18 ? 18 : here;
+            left -= here;
+            npy.shape[i] = 1;
+            while (--here > 0)
+                npy.shape[i] *= 10;
+        }
+        ck_assert_int_eq(left, 0);
+        ck_assert_msg(npy_build(&npy, &bytes, &size, &diag) == EXIT_DONE, "%s", diag.text);
+        ck_assert_uint_eq(size % 64, 0);
+        ck_assert_msg(npy_parse(bytes, size, &back, &diag) == EXIT_DONE, "%d: %s", digits, diag.text);
+        ck_assert_mem_eq(back.shape, npy.shape, sizeof npy.shape);
+        free(bytes);
+    }
+}
+END_TEST
+
 START_TEST(arrays_that_cannot_be_written)
 {
     static const struct npy bad[] = {
@@ -358,6 +386,7 @@ int main(void)
     tcase_add_test(npy, headers_that_are_refused);
     tcase_add_test(npy, files_that_are_refused);
     tcase_add_test(npy, writes_what_numpy_reads);
+    tcase_add_test(npy, headers_of_every_length_read_back);
     tcase_add_test(npy, arrays_that_cannot_be_written);
     tcase_add_test(npy, mutated_files_are_read_safely);
     suite_add_tcase(suite, npy);

@@ -41,6 +41,7 @@ START_TEST(reads_csv)
         "time in s\n-1,4\n0.5,1\n2,3\n",
         "x,y,note\n-1,4\n0.5,1\n2,3\n",
         "\xef\xbb\xbfx,y\r\n-1,4\r\n0.5,1\r\n2,3\r\n",
+        "\xef\xbb\xbf-1,4\n0.5,1\n2,3\n",
         "  -1 ,\t4\t\n .5, 1e0\n+2.0,0.3E+1\n",
         "2,3\n0.5,1\n-1,4\n",
         "x,y\n2,3\n0.5,1\n-1,4\n",
