@@ -190,10 +190,25 @@ static int fit_max_err_greedily(struct workspace *work, int most, struct table *
     return miss_max_err(work->spec, table, diag);
 }
 
+/* A table that is flat everywhere needs least; where even it has no proof, a zero point is to blame. */
+static int check_provable(struct table *table, struct diag *diag)
+{
+    struct packed_table packed;
+    pwl_proof proof;
+    table->segments[0] = (struct segment){.start = table->in.qmin};
+    table->segment_count = 1;
+    if (table_prove(table, EXIT_REQUIREMENT, &packed, &proof, diag))
+        return diag->code;
+    packed_table_free(&packed);
+    return EXIT_DONE;
+}
+
 static int fit_in(struct workspace *work, struct table *table, struct diag *diag)
 {
     const struct spec *spec = work->spec;
     const struct points *points = &work->points;
+    if (check_provable(table, diag))
+        return diag->code;
     const int most = points->count < PWL_MAX_SEGMENTS ? points->count : PWL_MAX_SEGMENTS;
     if (points->clipped == points->count)
         return diag_set(diag, EXIT_USAGE,
