@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the standard tables from their specs.
+
+    generate.py PWLC DIRECTORY [README]
+
+Writes into DIRECTORY, for each job NAME of specs/*.json:
+    tables/NAME.json            the table and its certificate
+    pwl_NAME.h                  header for the runtime
+    standalone/pwl_NAME.h       header with its own evaluation
+    manifest.json               sha256 and bytes of every header, and the errors the certificate holds
+and replaces the accuracy table of README, between the lines that name this program.
+"""
+import hashlib
+import json
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+BEGIN = "<!-- accuracy table: made by luts/generate.py -->\n"
+END = "<!-- end of the accuracy table -->\n"
+PACKED_BYTES = {"int8": 5, "int16": 9, "int32": 17}  # a segment, absolute form
+
+
+def pwlc(*arguments):
+    subprocess.run([sys.argv[1], *map(str, arguments)], check=True, stderr=subprocess.DEVNULL)
+
+
+def describe(path):
+    data = path.read_bytes()
+    return {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+
+
+def manifest_entry(directory, name):
+    table = json.loads((directory / "tables" / f"{name}.json").read_text())
+    certificate = table["certificate"]
+    return {
+        "name": name,
+        "spec": table["spec"],
+        "segments": len(table["segments"]),
+        "packed_bytes": len(table["segments"]) * PACKED_BYTES[table["case"]],
+        "max_err_lsb": certificate["max_err_lsb"],
+        "max_err_at": certificate["max_err_at"],
+        "rms_err_lsb": certificate["rms_err_lsb"],
+        "correctly_rounded": certificate["correctly_rounded"],
+        "exhaustive": certificate["exhaustive"],
+        "header": describe(directory / f"pwl_{name}.h"),
+        "standalone": describe(directory / "standalone" / f"pwl_{name}.h"),
+    }
+
+
+def real_scale(tensor):
+    scale = tensor["scale"]
+    return 2.0 ** int(scale[2:]) if scale.startswith("2^") else float(scale)
+
+
+def type_text(tensor):
+    sign = "s" if tensor["signed"] else "u"
+    return f'{sign}{tensor["bits"]}:{tensor["scale"]}:{tensor["zero_point"]}'
+
+
+def accuracy_table(directory, entries):
+    lines = [
+        "| table | input | output | segments | bytes | max error, LSB | RMS error, LSB | max error, real |"
+        " correctly rounded |",
+        "|---|---|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for entry in entries:
+        table = json.loads((directory / "tables" / f'{entry["name"]}.json').read_text())
+        sampled = "" if entry["exhaustive"] else " *"
+        real = entry["max_err_lsb"] * real_scale(table["out"])
+        lines.append(
+            f'| `pwl_{entry["name"]}` | `{type_text(table["in"])}` | `{type_text(table["out"])}` | {entry["segments"]} '
+            f'| {entry["packed_bytes"]} | {entry["max_err_lsb"]:.6g}{sampled} | {entry["rms_err_lsb"]:.6g}{sampled} '
+            f'| {real:.2e}{sampled} | {100 * entry["correctly_rounded"]:.2f} %{sampled} |'
+        )
+    lines += ["", "\\* not every code was visited; see `sweep --exhaustive`."]
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    if len(sys.argv) not in (3, 4):
+        sys.exit(__doc__)
+    directory = pathlib.Path(sys.argv[2])
+    (directory / "tables").mkdir(parents=True, exist_ok=True)
+    (directory / "standalone").mkdir(exist_ok=True)
+    entries = []
+    for spec in sorted((HERE / "specs").glob("*.json")):
+        pwlc("fit", "--spec", spec, "-o", directory / "tables")
+        for job in json.loads(spec.read_text()):
+            name = job["name"]
+            table = directory / "tables" / f"{name}.json"
+            pwlc("emit", table, "--name", f"pwl_{name}", "-o", directory / f"pwl_{name}.h")
+            pwlc("emit", table, "--name", f"pwl_{name}", "--standalone", "-o", directory / "standalone" / f"pwl_{name}.h")
+            entries.append(manifest_entry(directory, name))
+    (directory / "manifest.json").write_text(json.dumps(entries, indent=2) + "\n")
+    if len(sys.argv) == 4:
+        readme = pathlib.Path(sys.argv[3])
+        text = readme.read_text()
+        before, rest = text.split(BEGIN)
+        after = rest.split(END)[1]
+        readme.write_text(before + BEGIN + accuracy_table(directory, entries) + END + after)
+
+
+main()

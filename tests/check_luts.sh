@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# check_luts.sh PWLC SOURCE: the standard tables, their headers, the manifest and the README's accuracy table are what
+# their specs give, byte for byte.
+set -eu
+pwlc=$1
+source=$2
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+
+cp "$source/README.md" "$made/README.md"
+python3 "$source/luts/generate.py" "$pwlc" "$made/luts" "$made/README.md"
+cp -r "$source/luts/specs" "$source/luts/generate.py" "$made/luts/"
+status=0
+diff -r "$source/luts" "$made/luts" || status=1
+diff "$source/README.md" "$made/README.md" || status=1
+[ $status -eq 0 ] || echo "check_luts: run \`./dev luts\` and commit what it changes" >&2
+exit $status
