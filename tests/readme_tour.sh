@@ -38,9 +38,9 @@ if [ $# -eq 1 ]; then
 fi
 readme=$2/README.md
 {
-    sed "/^$begin\$/q" "$readme"
+    sed "\\|^$begin\$|q" "$readme"
     cat "$directory/tour.md"
-    sed -n "/^$end\$/,\$p" "$readme"
+    sed -n "\\|^$end\$|,\$p" "$readme"
 } >"$directory/README.md"
 if [ "${3:-}" = --write ]; then
     cp "$directory/README.md" "$readme"
