@@ -12,8 +12,7 @@
 
 static const struct option_info options[] = {
     {"--format", "c|json|csv|npy",
-     "c (default): header; json: as read, several as a list; csv: a row a segment; npy: int64 rows start, q_b, n, "
-     "offset"},
+     "c (default): header; json: as read, several as a list; csv: a row a segment; npy: rows start, q_b, n, offset"},
     {"--standalone", NULL, "c: a header with its own evaluation, NAME_eval and NAME_map, that needs no runtime"},
     {"--prefix", "P", "c: begins every identifier, P + function + types; pwl_ by default"},
     {"--name", "N", "c: the identifier of a single table, instead of the derived one"},
