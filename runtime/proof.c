@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The proof that a table is safe to run, over every code of its input range. */
+#include <pwl/eval.h>
 #include <pwl/fixed.h>
 #include <pwl/pwl.h>
-
-#include "elements.h"
 
 #define OFFSET_LIMIT ((int64_t)1 << 47) /* 48 valid bits: -2^47 .. 2^47 - 1 */
 
@@ -94,10 +93,10 @@ static pwl_status checked_shr(struct accumulator *acc, int64_t *p, int n, int ro
 static pwl_status checked_line(const pwl_table *table, struct accumulator *acc, int32_t i, int64_t q, int64_t *raw)
 {
     /* q - start has at most 35 bits; q - zp_x was bounded with the zero point. */
-    const int64_t X = q - (table->form == PWL_ANCHORED ? element_start(table, i) : table->zp_x);
-    const int64_t offset = element_offset(table, i);
+    const int64_t X = q - (table->form == PWL_ANCHORED ? pwl_element_start(table, i) : table->zp_x);
+    const int64_t offset = pwl_element_offset(table, i);
     pwl_status status;
-    if (!multiply(element_slope(table, i), X, raw) || !hold(acc, *raw))
+    if (!multiply(pwl_element_slope(table, i), X, raw) || !hold(acc, *raw))
         return PWL_ERR_PRODUCT;
     if (table->form == PWL_BIASED && (!add(*raw, offset, raw) || !hold(acc, *raw)))
         return PWL_ERR_BIAS;
@@ -198,14 +197,14 @@ static pwl_status check_arrays(const pwl_table *table, struct accumulator *acc, 
         mirrored_last = 2 * table->zp_x - table->qmin_x;
     }
     for (i = 0; i < count; i++) {
-        const int64_t start = element_start(table, i);
+        const int64_t start = pwl_element_start(table, i);
         *segment = i;
-        if (i == 0 ? start != first : start <= element_start(table, i - 1) || start > last)
+        if (i == 0 ? start != first : start <= pwl_element_start(table, i - 1) || start > last)
             return PWL_ERR_START;
     }
     for (i = 0; i < count; i++) {
-        const int64_t end = i + 1 < count ? element_start(table, i + 1) - 1 : last;
-        const int64_t offset = element_offset(table, i);
+        const int64_t end = i + 1 < count ? pwl_element_start(table, i + 1) - 1 : last;
+        const int64_t offset = pwl_element_offset(table, i);
         pwl_status status;
         *segment = i;
         if (table->n[i] < -max_shift || table->n[i] > max_shift)
@@ -213,7 +212,7 @@ static pwl_status check_arrays(const pwl_table *table, struct accumulator *acc, 
         if (table->storage == PWL_INT32 && table->form != PWL_BIASED &&
             !is_within(offset, -OFFSET_LIMIT, OFFSET_LIMIT - 1))
             return PWL_ERR_OFFSET;
-        status = check_segment(table, acc, i, element_start(table, i), end, mirrored_first, mirrored_last);
+        status = check_segment(table, acc, i, pwl_element_start(table, i), end, mirrored_first, mirrored_last);
         if (status != PWL_OK)
             return status;
     }

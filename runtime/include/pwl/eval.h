@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Evaluation of one code, for every storage, form and rounding, in little code. It is the specification: pwl_eval() of
+ * the library is pwl_eval_inline() compiled once, CUDA kernels compile it for the device, and other code may where a
+ * call costs too much. Every function assumes a table that passed pwl_table_check(), its arrays readable where it runs.
+ */
+#ifndef PWL_EVAL_H
+#define PWL_EVAL_H
+
+#include "fixed.h"
+#include "pwl.h"
+
+/* Element i of an array of signed integers of 8 << log2_bytes bits. */
+PWL_FN int64_t pwl_element(const void *array, int log2_bytes, int32_t i)
+{
+    if (log2_bytes == 0)
+        return ((const int8_t *)array)[i];
+    if (log2_bytes == 1)
+        return ((const int16_t *)array)[i];
+    if (log2_bytes == 2)
+        return ((const int32_t *)array)[i];
+    return ((const int64_t *)array)[i];
+}
+
+PWL_FN int64_t pwl_element_start(const pwl_table *table, int32_t i)
+{
+    const int64_t start = pwl_element(table->start, table->storage, i);
+    /* An unsigned element is its two's complement reading modulo 2^width. */
+    if (table->flags & PWL_FLAG_UNSIGNED_X)
+        return (uint32_t)start & (UINT32_MAX >> (32 - (8 << table->storage)));
+    return start;
+}
+
+PWL_FN int32_t pwl_element_slope(const pwl_table *table, int32_t i)
+{
+    return (int32_t)pwl_element(table->q_b, table->storage, i);
+}
+
+/* term_c and y are stored twice as wide as q_b, a bias as wide as the accumulator: they differ for INT8 alone. */
+PWL_FN int64_t pwl_element_offset(const pwl_table *table, int32_t i)
+{
+    const int wide_bias = table->storage == PWL_INT8 && table->form == PWL_BIASED;
+    return pwl_element(table->offset, table->storage + 1 + wide_bias, i);
+}
+
+/* Where a code is evaluated. */
+typedef struct pwl_location {
+    int64_t q; /* the clamped code, mirrored when it lies in the folded half */
+    int32_t segment;
+    int32_t mirrored;
+} pwl_location;
+
+/*
+ * A clamped code has at most 33 bits, and a fold has zp_x in the code range, so that a mirrored code has at most 34.
+ * start[0] <= q holds for each of them.
+ */
+PWL_FN pwl_location pwl_locate(const pwl_table *table, int64_t q_x)
+{
+    pwl_location at = {pwl_sat(q_x, table->qmin_x, table->qmax_x), 0, 0};
+    int32_t end = table->segments;
+    if ((table->flags & PWL_FLAG_FOLD) && at.q < table->zp_x) {
+        at.q = 2 * table->zp_x - at.q;
+        at.mirrored = 1;
+    }
+    while (end - at.segment > 1) {
+        const int32_t middle = (at.segment + end) >> 1;
+        if (pwl_element_start(table, middle) <= at.q)
+            at.segment = middle;
+        else
+            end = middle;
+    }
+    return at;
+}
+
+/* As pwl_eval_unclamped(). */
+PWL_FN int64_t pwl_eval_unclamped_inline(const pwl_table *table, int64_t q_x)
+{
+    const pwl_location at = pwl_locate(table, q_x);
+    const int32_t i = at.segment;
+    const int64_t X = at.q - (table->form == PWL_ANCHORED ? pwl_element_start(table, i) : table->zp_x);
+    const int32_t q_b = pwl_element_slope(table, i);
+    const int64_t offset = pwl_element_offset(table, i);
+    int64_t raw;
+    if (table->storage == PWL_INT32)
+        raw = pwl_line64(table->form, table->rounding, q_b, X, table->n[i], offset);
+    else
+        raw = pwl_line32(table->form, table->rounding, q_b, (int32_t)X, table->n[i], (int32_t)offset);
+    return at.mirrored ? table->fold_sum - raw : raw;
+}
+
+/* As pwl_eval(). */
+PWL_FN int64_t pwl_eval_inline(const pwl_table *table, int64_t q_x)
+{
+    return pwl_sat(pwl_eval_unclamped_inline(table, q_x), table->qmin_y, table->qmax_y);
+}
+
+#endif
