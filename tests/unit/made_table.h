@@ -4,7 +4,6 @@
 #ifndef MADE_TABLE_H
 #define MADE_TABLE_H
 
-#include <check.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -12,7 +11,10 @@
 
 #include "reference_eval.h"
 
+/* A test may ask for longer tables. */
+#ifndef MADE_MAX_SEGMENTS
 #define MADE_MAX_SEGMENTS 16
+#endif
 
 /* ck_assert_int_eq for the innermost loops: Check writes to a file at every assertion, here only at one that fails. */
 #define ASSERT_SAME(actual, expected)                                                                                  \
@@ -127,16 +129,28 @@ static inline int64_t random_zero_point(uint64_t *state, const pwl_table *table)
     return random_bits(state) % 2 ? table->qmin_x + random_in(state, -40, 200) : random_width(state, bits);
 }
 
+/* The slope, shift and offset of segment i; the table's storage and form are set. */
+static inline void made_random_line(struct made_table *made, uint64_t *state, int i)
+{
+    const pwl_table *const table = &made->table;
+    const int bits = 8 << table->storage, acc_bits = table->storage == PWL_INT32 ? 64 : 32, max_n = acc_bits - 1;
+    const int offset_bits = table->form == PWL_BIASED ? acc_bits : table->storage == PWL_INT32 ? 48 : 2 * bits;
+    const int tame = random_bits(state) % 4 != 0;
+    made->q_b[i] = random_field(state, bits);
+    made->n[i] = tame ? random_in(state, -2, bits) : random_in(state, -max_n, max_n);
+    made->offset[i] = tame ? random_width(state, bits + 1) : random_field(state, offset_bits);
+}
+
 /*
- * Fields that are legal one by one, over at most `codes` input codes: the ranges, zero point and starts pass the proof,
- * while slopes, shifts and offsets of every magnitude decide whether the arithmetic does.
+ * Fields that are legal one by one, over at most `codes` input codes in segments of at most `longest`: the ranges, zero
+ * point and starts pass the proof, while slopes, shifts and offsets of every magnitude decide whether the arithmetic
+ * does.
  */
-static inline void made_random(struct made_table *made, uint64_t *state, pwl_storage storage, pwl_form form,
-                               pwl_rounding rounding, int fold, int codes)
+static inline void made_random_dense(struct made_table *made, uint64_t *state, pwl_storage storage, pwl_form form,
+                                     pwl_rounding rounding, int fold, int64_t codes, int64_t longest)
 {
     pwl_table *const table = &made->table;
-    const int bits = 8 << storage, acc_bits = storage == PWL_INT32 ? 64 : 32, max_n = acc_bits - 1;
-    const int offset_bits = form == PWL_BIASED ? acc_bits : storage == PWL_INT32 ? 48 : 2 * bits;
+    const int bits = 8 << storage, acc_bits = storage == PWL_INT32 ? 64 : 32;
     const int is_unsigned = random_bits(state) & 1, unsigned_y = random_bits(state) & 1;
     const int64_t half = (int64_t)1 << (bits - 1);
     const int64_t min_x = is_unsigned ? 0 : -half, max_x = is_unsigned ? 2 * half - 1 : half - 1;
@@ -165,14 +179,18 @@ static inline void made_random(struct made_table *made, uint64_t *state, pwl_sto
         last = max_x;
     while (first <= last && table->segments < MADE_MAX_SEGMENTS) {
         const int i = table->segments++;
-        const int tame = random_bits(state) % 4 != 0;
         made->start[i] = first;
-        made->q_b[i] = random_field(state, bits);
-        made->n[i] = tame ? random_in(state, -2, bits) : random_in(state, -max_n, max_n);
-        made->offset[i] = tame ? random_width(state, bits + 1) : random_field(state, offset_bits);
-        first += random_in(state, 1, 1 + codes / 4);
+        made_random_line(made, state, i);
+        first += random_in(state, 1, longest);
     }
     made_pack(made);
+}
+
+/* As made_random_dense, in a handful of segments. */
+static inline void made_random(struct made_table *made, uint64_t *state, pwl_storage storage, pwl_form form,
+                               pwl_rounding rounding, int fold, int codes)
+{
+    made_random_dense(made, state, storage, form, rounding, fold, codes, 1 + codes / 4);
 }
 
 #endif
