@@ -196,7 +196,7 @@ static int write_all(const struct request *request, const struct text *out, stru
 
 static int emit_files(const struct request *request, struct diag *diag)
 {
-    const size_t count = (size_t)request->count;
+    const size_t count = (unsigned)request->count; /* never negative; keeps the product below SIZE_MAX in gcc's eyes */
     struct table *tables = calloc(count, sizeof *tables);
     const struct table **list = calloc(count, sizeof *list);
     struct text out = {0};

@@ -54,7 +54,7 @@ refused 2 '--in' tanh --out s8:2^-7
 
 # Zero points for which no table can be proven: the limit is named.
 refused 3 'zero_point: 40000, must fit -32768..32767' tanh --in s8:2^-4:40000 --out s8:2^-7
-refused 3 'zero point' tanh --in s16:2^-12:4000000000 --out s16:2^-15
+refused 3 'zero_point' tanh --in s16:2^-12:4000000000 --out s16:2^-15
 
 # Ranges outside the domain, with and without a rule for them.
 refused 2 'domain' log $types
