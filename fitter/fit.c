@@ -10,6 +10,7 @@
 #include "knots.h"
 #include "line.h"
 #include "lsq.h"
+#include "minimax.h"
 #include "points.h"
 #include "samples.h"
 #include "spec.h"
@@ -22,10 +23,13 @@ struct workspace {
     int knots[PWL_MAX_SEGMENTS + 1], start_knots[PWL_MAX_SEGMENTS + 1];
     struct line lines[PWL_MAX_SEGMENTS];
     struct segment segments[PWL_MAX_SEGMENTS];
+    int count;              /* segments of the table in hand */
+    struct minimax minimax; /* its knots and lines are those above */
 };
 
 static void take_lines(struct workspace *work, int count)
 {
+    work->count = count;
     for (int m = 0; m < count; m++) {
         const struct line *line = &work->lines[m];
         work->segments[m] = (struct segment){
@@ -48,7 +52,21 @@ static int fit_lines(struct workspace *work, int count, struct diag *diag)
     return EXIT_DONE;
 }
 
-/* Fills work->segments with a table of `count` segments. */
+/* The knots of a minimax search; each line may still be exchanged for one of smaller squared error, as long as max_err
+ * holds. */
+static int take_minimax(struct workspace *work, double max_err)
+{
+    const struct line_limits limits = {max_err, INFINITY};
+    for (int m = 0; m < work->minimax.segments; m++) {
+        struct line line;
+        if (line_fit(&work->rules, &work->points, work->knots[m], work->knots[m + 1], limits, LINE_THOROUGH, &line))
+            work->lines[m] = line;
+    }
+    take_lines(work, work->minimax.segments);
+    return EXIT_DONE;
+}
+
+/* Fills work->segments with a table of `count` segments, or fewer where more would not help. */
 static int fit_segments(struct workspace *work, int count, struct diag *diag)
 {
     const struct points *points = &work->points;
@@ -64,14 +82,20 @@ static int fit_segments(struct workspace *work, int count, struct diag *diag)
         if (knots_least_squares(points, count, work->knots, diag))
             return diag->code;
         return fit_lines(work, count, diag);
+    case METHOD_MINIMAX:
+        if (minimax_least_error(points, &work->rules, count, &work->minimax, diag))
+            return diag->code;
+        return take_minimax(work, work->minimax.max_err);
     case METHOD_UNIFORM:
         knots_uniform(points, count, work->knots);
         return fit_lines(work, count, diag);
     case METHOD_DOCUMENT:
         if (knots_least_squares(points, count, work->knots, diag))
             return diag->code;
+        work->count = count;
         return document_quantise(work->spec, &work->rules, points, count, work->knots, work->segments, diag);
     case METHOD_LUT:
+        work->count = count;
         for (int m = 0; m < count; m++)
             work->segments[m] =
                 (struct segment){.start = points->cell[m], .offset = (int64_t)floor(points->target[m] + 0.5)};
@@ -108,14 +132,33 @@ static int describe(const struct spec *spec, struct table *table, struct diag *d
     return EXIT_DONE;
 }
 
+/* What the search knows of all other tables. */
+static void certify_bounds(const struct workspace *work, struct certificate *certificate)
+{
+    certificate->optimal = -1;
+    switch (work->spec->method) {
+    case METHOD_MINIMAX:
+        certificate->objective = OBJECTIVE_MAX;
+        certificate->optimal = work->minimax.optimal;
+        certificate->has_lower_bound = true;
+        certificate->lower_bound_lsb = work->minimax.lower_bound;
+        break;
+    case METHOD_LUT:
+        certificate->optimal = 1; /* no output code is nearer than the nearest one */
+        break;
+    default:
+        break;
+    }
+}
+
 /* Proves and measures the segments found, and writes them and their certificate into the table. */
-static int certify(struct workspace *work, int count, enum objective objective, struct table *table, struct diag *diag)
+static int certify(struct workspace *work, struct table *table, struct diag *diag)
 {
     struct packed_table packed;
     struct error_stats stats;
     pwl_proof proof;
-    memcpy(table->segments, work->segments, (size_t)count * sizeof *table->segments);
-    table->segment_count = count;
+    memcpy(table->segments, work->segments, (size_t)work->count * sizeof *table->segments);
+    table->segment_count = work->count;
     if (table_prove(table, EXIT_REQUIREMENT, &packed, &proof, diag))
         return diag->code;
     const int status = measure(table, &packed, &work->spec->function, false, NULL, NULL, &stats, diag);
@@ -124,9 +167,7 @@ static int certify(struct workspace *work, int count, enum objective objective, 
         return status;
     memset(&table->certificate, 0, sizeof table->certificate);
     certificate_fill(&table->certificate, &stats, &proof);
-    table->certificate.objective = objective;
-    /* No output code is nearer than the nearest one. */
-    table->certificate.optimal = work->spec->method == METHOD_LUT ? 1 : -1;
+    certify_bounds(work, &table->certificate);
     return EXIT_DONE;
 }
 
@@ -134,7 +175,7 @@ static int fit_and_certify(struct workspace *work, int count, struct table *tabl
 {
     if (fit_segments(work, count, diag))
         return diag->code;
-    return certify(work, count, OBJECTIVE_RMS, table, diag);
+    return certify(work, table, diag);
 }
 
 static int miss_max_err(const struct spec *spec, const struct table *table, struct diag *diag)
@@ -170,19 +211,24 @@ static int fit_max_err_by_count(struct workspace *work, int most, struct table *
     return table->segment_count == good ? EXIT_DONE : fit_and_certify(work, good, table, diag);
 }
 
-/* Few segments for a given error, greedily. The band is checked at the points only; where they are not all codes the
- * certificate may still find more, and the band is narrowed. */
-static int fit_max_err_greedily(struct workspace *work, int most, struct table *table, struct diag *diag)
+/* Fewest segments for a given error: minimax, or least squares on the same knots. The error is held at the points only;
+ * where they are not all codes the certificate may still find more, and the limit is narrowed. */
+static int fit_max_err_by_cover(struct workspace *work, int most, struct table *table, struct diag *diag)
 {
     static const double narrowing[] = {1, 0.9999, 0.99, 0.97, 0.94, 0.9, 0.8, 0.6, 0.4};
     const double max_err = work->spec->max_err;
     for (size_t k = 0; k < sizeof narrowing / sizeof *narrowing; k++) {
-        int count;
-        if (knots_banded(&work->points, &work->rules, max_err * narrowing[k], most, &count, work->knots, work->lines,
-                         diag))
-            return diag->code;
-        take_lines(work, count);
-        if (certify(work, count, OBJECTIVE_MAX, table, diag))
+        const double limit = max_err * narrowing[k];
+        if (work->spec->method == METHOD_MINIMAX) {
+            if (minimax_fewest_segments(&work->points, &work->rules, limit, most, &work->minimax, diag))
+                return diag->code;
+            take_minimax(work, work->minimax.max_err);
+        } else {
+            if (minimax_cover(&work->points, &work->rules, limit, most, &work->minimax, diag))
+                return diag->code;
+            take_minimax(work, limit);
+        }
+        if (certify(work, table, diag))
             return diag->code;
         if (table->certificate.max_err_lsb <= max_err)
             return EXIT_DONE;
@@ -222,8 +268,9 @@ static int fit_in(struct workspace *work, struct table *table, struct diag *diag
 
     const bool limited = !isnan(spec->max_err);
     if (limited && !spec->segments && spec->method != METHOD_LUT)
-        return spec->method == METHOD_LSQ ? fit_max_err_greedily(work, most, table, diag)
-                                          : fit_max_err_by_count(work, most, table, diag);
+        return spec->method == METHOD_LSQ || spec->method == METHOD_MINIMAX
+                   ? fit_max_err_by_cover(work, most, table, diag)
+                   : fit_max_err_by_count(work, most, table, diag);
     int count = spec->method == METHOD_LUT ? points->count : spec->segments ? spec->segments : SPEC_DEFAULT_SEGMENTS;
     count = count < most ? count : most;
     if (fit_and_certify(work, count, table, diag))
@@ -244,6 +291,7 @@ int fit(const struct spec *spec, struct table *table, struct diag *diag)
         return diag_set(diag, EXIT_IO, "out of memory for a fit");
     memset(&work->points, 0, sizeof work->points);
     work->spec = spec;
+    work->minimax = (struct minimax){.knots = work->knots, .lines = work->lines};
     line_rules_init(&work->rules, spec);
     diag->code = EXIT_DONE;
     if (describe(spec, table, diag) || points_build(spec, &work->points, diag) || fit_in(work, table, diag))

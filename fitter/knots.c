@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "band.h"
-
 /* Running least squares of a range that grows downwards from its last point, relative to that point, so that no
  * digits are lost far from zero. */
 struct running {
@@ -420,54 +418,4 @@ done:
     ranges_free(&ranges);
     path_free(&path);
     return diag->code;
-}
-
-/* The farthest end for which an integer line within max_err was found, by bisection between one point and what a
- * real line reaches; begin when not even one point can be met. */
-static int longest_segment(const struct points *points, const struct line_rules *rules, int begin, double max_err,
-                           struct line *line, struct diag *diag)
-{
-    struct band_range range;
-    const struct line_limits limits = {.max_err = max_err, .cost = INFINITY};
-    struct line found;
-    if (band_reach(points, rules->qmin_y, rules->qmax_y, begin, points->count, max_err, &range, diag))
-        return -1;
-    int good = begin, bad = range.end + 1;
-    int probe = range.end;
-    while (good + 1 < bad) {
-        if (line_fit(rules, points, begin, probe, limits, LINE_THOROUGH, &found)) {
-            *line = found;
-            good = probe;
-        } else {
-            bad = probe;
-        }
-        probe = good + (bad - good) / 2;
-    }
-    return good;
-}
-
-int knots_banded(const struct points *points, const struct line_rules *rules, double max_err, int most_segments,
-                 int *segments, int *knots, struct line *lines, struct diag *diag)
-{
-    int m = 0;
-    knots[0] = 0;
-    while (knots[m] < points->count) {
-        if (m == most_segments)
-            return diag_set(
-                diag, EXIT_REQUIREMENT,
-                "--max-err %.6g: %d segments reach only code %lld; a larger error or a wider output is needed", max_err,
-                most_segments, (long long)points->cell[knots[m]] - 1);
-        const int end = longest_segment(points, rules, knots[m], max_err, &lines[m], diag);
-        if (end < 0)
-            return diag->code;
-        if (end == knots[m]) {
-            const double t = points->target[end];
-            return diag_set(diag, EXIT_REQUIREMENT,
-                            "--max-err %.6g: at code %lld the best output code is %.6g LSB from the function", max_err,
-                            (long long)points->cell[end], fabs(t - rint(t)));
-        }
-        knots[++m] = end;
-    }
-    *segments = m;
-    return EXIT_DONE;
 }

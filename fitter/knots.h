@@ -22,9 +22,4 @@ int knots_least_squares(const struct points *points, int segments, int *knots, s
 int knots_integer(const struct points *points, const struct line_rules *rules, int segments, const int *start_knots,
                   int *knots, struct line *lines, struct diag *diag);
 
-/* Greedy: each segment is the longest for which an integer line within max_err was found. Sets *segments, at most
- * most_segments; exit 3 when that is not enough. */
-int knots_banded(const struct points *points, const struct line_rules *rules, double max_err, int most_segments,
-                 int *segments, int *knots, struct line *lines, struct diag *diag);
-
 #endif

@@ -72,6 +72,22 @@ bool line_provable(const struct line_rules *rules, const struct line *line, int6
     return true;
 }
 
+double line_max_err(const struct line_rules *rules, const struct points *points, int begin, int end,
+                    const struct line *line)
+{
+    const int64_t origin = rules->form == PWL_ANCHORED ? points->cell[begin] : rules->zp_x;
+    double error = 0;
+    for (int k = begin; k < end; k++) {
+        const int64_t product = line->q_b * ((int64_t)points->code[k] - origin);
+        const int64_t raw = rules->form == PWL_BIASED
+                                ? pwl_shr64(product + line->offset, line->n, (int)rules->rounding)
+                                : pwl_shr64(product, line->n, (int)rules->rounding) + line->offset;
+        const int64_t q = raw < rules->qmin_y ? rules->qmin_y : raw > rules->qmax_y ? rules->qmax_y : raw;
+        error = fmax(error, fabs((double)q - points->target[k]));
+    }
+    return error;
+}
+
 /* One segment's points, and room for one slope's products. */
 struct trial {
     const struct line_rules *rules;

@@ -51,6 +51,10 @@ struct line_limits {
 bool line_fit(const struct line_rules *rules, const struct points *points, int begin, int end,
               struct line_limits limits, enum line_effort effort, struct line *line);
 
+/* Largest |q_y - target| over points [begin, end) of a provable line. */
+double line_max_err(const struct line_rules *rules, const struct points *points, int begin, int end,
+                    const struct line *line);
+
 /* Whether the line's product, addend, shift and sum stay in their types over the codes [first, last]. */
 bool line_provable(const struct line_rules *rules, const struct line *line, int64_t first, int64_t last);
 

@@ -13,6 +13,8 @@ static const struct {
     const char *name, *summary;
 } methods[METHOD_COUNT] = {
     [METHOD_LSQ] = {"lsq", "least squares in each segment, knots by dynamic programming (default)"},
+    [METHOD_MINIMAX] = {"minimax",
+                        "least possible largest error, proven; fewest segments for --max-err (default with it)"},
     [METHOD_UNIFORM] = {"uniform", "least squares in segments of equal width"},
     [METHOD_DOCUMENT] = {"document",
                          "one shift for all slopes and one for all constants, each rounded alone: a baseline"},
@@ -108,13 +110,16 @@ static int set_max_err(struct spec *spec, const char *flag, const char *value, s
 {
     if (number_real(value, strlen(value), &spec->max_err) != NUMBER_OK || !(spec->max_err > 0))
         return diag_set(diag, EXIT_USAGE, "%s %s: must be a positive number of output LSB", flag, value);
+    if (!spec->has_method)
+        spec->method = METHOD_MINIMAX;
     return EXIT_DONE;
 }
 
 static int set_method(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
     if (!method_parse(value, &spec->method))
-        return diag_set(diag, EXIT_USAGE, "%s %s: must be lsq, uniform, document or lut", flag, value);
+        return diag_set(diag, EXIT_USAGE, "%s %s: must be lsq, minimax, uniform, document or lut", flag, value);
+    spec->has_method = true;
     return EXIT_DONE;
 }
 

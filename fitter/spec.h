@@ -10,20 +10,20 @@
 #include "table.h"
 #include "tensor.h"
 
-enum method { METHOD_LSQ, METHOD_UNIFORM, METHOD_DOCUMENT, METHOD_LUT };
+enum method { METHOD_LSQ, METHOD_MINIMAX, METHOD_UNIFORM, METHOD_DOCUMENT, METHOD_LUT };
 
 struct spec {
     struct function function;
     struct tensor in, out;
     int segments;   /* 1..4096; 0 when not given */
     double max_err; /* output LSB, > 0; NAN when not given */
-    enum method method;
+    enum method method;      /* lsq when not given, minimax with max_err */
     pwl_form form;
     pwl_rounding rounding;
     int slope_bits; /* 2..storage_bits: width of q_b, sign included; 0: the storage's */
     enum outside outside;
     bool no_saturate;
-    bool has_in, has_out;
+    bool has_in, has_out, has_method;
 };
 
 #define SPEC_DEFAULT_SEGMENTS 16
@@ -31,7 +31,7 @@ struct spec {
 const char *method_name(enum method method);
 const char *method_summary(enum method method); /* one line for `pwlc list` */
 bool method_parse(const char *name, enum method *method);
-#define METHOD_COUNT 4
+#define METHOD_COUNT 5
 
 /* Starts a spec with every default; function, in and out are still to be given. spec_free drops what it owns. */
 void spec_init(struct spec *spec);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Whether one integer line can serve a range of codes within a given error: a complete search. */
+#ifndef PWLC_STRIP_H
+#define PWLC_STRIP_H
+
+#include <stdbool.h>
+
+#include "diag.h"
+#include "line.h"
+#include "points.h"
+
+/* Room for the search, made once for a set of points. */
+struct strip_room;
+
+struct strip_room *strip_room_new(const struct points *points);
+void strip_room_free(struct strip_room *room);
+
+enum strip_answer {
+    STRIP_FOUND,    /* *line serves the range */
+    STRIP_NONE,     /* no integer line of the rules does */
+    STRIP_UNDECIDED /* too many candidates: none was found among those tried */
+};
+
+/*
+ * Looks for slope, shift and constant within the rules, provable over the segment's codes, with the output code of
+ * every point k in [begin, end) between L[k] = ceil(target - max_err) and U[k] = floor(target + max_err); points whose
+ * limit lies beyond the output range are bounded on one side only. line->cost is not set.
+ *
+ * With v = q_b * X / 2^n a rounded value r(v) + c meets L and U where L - c <= v < U + 1 - c (floor) or
+ * L - c - 1/2 <= v <= U - c + 1/2 (to nearest; a tie at an end is decided by the rounding). These are half-planes in
+ * (slope, c), so only the corners of the hulls of the limits count, and for an integer c the slopes form an interval:
+ * the line exists if the interval holds a fraction of 2^n with a short enough numerator, and the one with the smallest
+ * n is the easiest to prove. The biased form has its constant in steps of 2^-n; there each slope of the finest provable
+ * n gives an interval of biases.
+ */
+enum strip_answer strip_line(struct strip_room *room, const struct line_rules *rules, int begin, int end,
+                             double max_err, struct line *line);
+
+#endif
