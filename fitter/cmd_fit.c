@@ -20,6 +20,7 @@ static const struct option_info options[] = {
     {"--form", "absolute|biased|anchored", "where the constant is added (default absolute)"},
     {"--rounding", "floor|half_up|half_away|half_even", "of the right shift (default floor)"},
     {"--slope-bits", "B", "width of q_b, sign included (default: 8, 16 or 32, by the types)"},
+    {"--symmetry", "fold|off", "fold: half a table for an odd function or f(-x) = 1 - f(x) (default off)"},
     {"--param", "NAME=VALUE...", "parameter of the function; may be repeated"},
     {"--samples", "FILE", "instead of FUNCTION: x,y pairs (csv or npy), joined by straight lines"},
     {"--outside", "clamp|error",

@@ -17,7 +17,7 @@
 
 /* Room for the largest table, shared by the attempts of one fit. */
 struct workspace {
-    const struct spec *spec;
+    const struct spec *spec; /* of the table, or of its half when it is folded */
     struct points points;
     struct line_rules rules;
     int knots[PWL_MAX_SEGMENTS + 1], start_knots[PWL_MAX_SEGMENTS + 1];
@@ -133,16 +133,25 @@ static int describe(const struct spec *spec, struct table *table, struct diag *d
 }
 
 /* What the search knows of all other tables. */
-static void certify_bounds(const struct workspace *work, struct certificate *certificate)
+static void certify_bounds(const struct workspace *work, const struct table *table, struct certificate *certificate)
 {
+    const struct minimax *minimax = &work->minimax;
     certificate->optimal = -1;
     switch (work->spec->method) {
-    case METHOD_MINIMAX:
+    case METHOD_MINIMAX: {
         certificate->objective = OBJECTIVE_MAX;
-        certificate->optimal = work->minimax.optimal;
+        /* The half of a folded table is searched as if nothing saturated and the two halves were exact mirrors; where
+         * that is not so, a table may be better than the bound says. */
+        const long double one = 1 / table->out.scale.value;
+        const bool mirrored = work->spec->function.info && work->spec->function.info->symmetry == SYMMETRY_ODD;
+        if (table->has_fold && (certificate->saturated_codes > 0 || !(mirrored || one == rintl(one))))
+            break;
         certificate->has_lower_bound = true;
-        certificate->lower_bound_lsb = work->minimax.lower_bound;
+        certificate->lower_bound_lsb = minimax->lower_bound;
+        certificate->optimal =
+            minimax->optimal && certificate->max_err_lsb <= minimax->max_err + 4 * MINIMAX_RESOLUTION;
         break;
+    }
     case METHOD_LUT:
         certificate->optimal = 1; /* no output code is nearer than the nearest one */
         break;
@@ -167,7 +176,7 @@ static int certify(struct workspace *work, struct table *table, struct diag *dia
         return status;
     memset(&table->certificate, 0, sizeof table->certificate);
     certificate_fill(&table->certificate, &stats, &proof);
-    certify_bounds(work, &table->certificate);
+    certify_bounds(work, table, &table->certificate);
     return EXIT_DONE;
 }
 
@@ -241,7 +250,7 @@ static int check_provable(struct table *table, struct diag *diag)
 {
     struct packed_table packed;
     pwl_proof proof;
-    table->segments[0] = (struct segment){.start = table->in.qmin};
+    table->segments[0] = (struct segment){.start = table->has_fold ? table->in.zero_point : table->in.qmin};
     table->segment_count = 1;
     if (table_prove(table, EXIT_REQUIREMENT, &packed, &proof, diag))
         return diag->code;
@@ -261,10 +270,6 @@ static int fit_in(struct workspace *work, struct table *table, struct diag *diag
                         "--out: %s is outside the output range at every input code, so the table "
                         "would be constant; change the scale or the zero point",
                         function_name(&spec->function));
-    if (points->clipped && spec->no_saturate)
-        return diag_set(diag, EXIT_REQUIREMENT,
-                        "--no-saturate: %s leaves the output range at %d of %d codes; widen --out",
-                        function_name(&spec->function), points->clipped, points->count);
 
     const bool limited = !isnan(spec->max_err);
     if (limited && !spec->segments && spec->method != METHOD_LUT)
@@ -280,6 +285,29 @@ static int fit_in(struct workspace *work, struct table *table, struct diag *diag
     return EXIT_DONE;
 }
 
+/* Fits the table's own codes, or those of the half that it stores. */
+static int fit_with(struct workspace *work, const struct spec *spec, struct table *table, struct diag *diag)
+{
+    struct spec half = *spec;
+    if (spec->fold) {
+        if (spec_fold_sum(spec, &table->fold_sum, diag))
+            return diag->code;
+        table->has_fold = true;
+        half = spec_fold_half(spec, table->fold_sum);
+    }
+    work->spec = &half;
+    work->minimax = (struct minimax){.knots = work->knots, .lines = work->lines};
+    line_rules_init(&work->rules, &half);
+    if (points_build(&half, &work->points, diag) || fit_in(work, table, diag))
+        return diag->code;
+    const struct certificate *certificate = &table->certificate;
+    if (spec->no_saturate && certificate->saturated_codes > 0)
+        return diag_set(
+            diag, EXIT_REQUIREMENT, "--no-saturate: %s leaves the output range at %lld of %lld codes; widen --out",
+            function_name(&spec->function), (long long)certificate->saturated_codes, (long long)certificate->checked);
+    return EXIT_DONE;
+}
+
 int fit(const struct spec *spec, struct table *table, struct diag *diag)
 {
     lsq_begin();
@@ -290,11 +318,8 @@ int fit(const struct spec *spec, struct table *table, struct diag *diag)
     if (!work)
         return diag_set(diag, EXIT_IO, "out of memory for a fit");
     memset(&work->points, 0, sizeof work->points);
-    work->spec = spec;
-    work->minimax = (struct minimax){.knots = work->knots, .lines = work->lines};
-    line_rules_init(&work->rules, spec);
     diag->code = EXIT_DONE;
-    if (describe(spec, table, diag) || points_build(spec, &work->points, diag) || fit_in(work, table, diag))
+    if (describe(spec, table, diag) || fit_with(work, spec, table, diag))
         table_free(table);
     points_free(&work->points);
     free(work);

@@ -142,6 +142,14 @@ static int set_slope_bits(struct spec *spec, const char *flag, const char *value
     return set_integer(flag, value, 2, 32, &spec->slope_bits, diag);
 }
 
+static int set_symmetry(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (strcmp(value, "fold") && strcmp(value, "off"))
+        return diag_set(diag, EXIT_USAGE, "%s %s: must be fold or off", flag, value);
+    spec->fold = !strcmp(value, "fold");
+    return EXIT_DONE;
+}
+
 static int set_outside(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
     if (!strcmp(value, "clamp"))
@@ -175,6 +183,7 @@ static const struct {
     {"--form", set_form},
     {"--rounding", set_rounding},
     {"--slope-bits", set_slope_bits},
+    {"--symmetry", set_symmetry},
     {"--outside", set_outside},
     {"--no-saturate", set_no_saturate},
 };
@@ -291,7 +300,8 @@ int spec_check(const struct spec *spec, struct diag *diag)
     if (spec->slope_bits > storage)
         return diag_set(diag, EXIT_USAGE, "--slope-bits %d: these types store slopes in %d bits; must be from 2 to %d",
                         spec->slope_bits, storage, storage);
-    if (check_method(spec, diag))
+    int64_t sum;
+    if (check_method(spec, diag) || (spec->fold && spec_fold_sum(spec, &sum, diag)))
         return diag->code;
     return check_domain(spec, diag);
 }
@@ -324,6 +334,8 @@ char *spec_canonical(const struct spec *spec)
              rounding_name(spec->rounding));
     if (spec->slope_bits)
         text_add(&text, " --slope-bits %d", spec->slope_bits);
+    if (spec->fold)
+        text_add(&text, " --symmetry fold");
     if (spec->outside == OUTSIDE_CLAMP)
         text_add(&text, " --outside clamp");
     if (spec->no_saturate)

@@ -21,6 +21,7 @@ struct spec {
     pwl_form form;
     pwl_rounding rounding;
     int slope_bits; /* 2..storage_bits: width of q_b, sign included; 0: the storage's */
+    bool fold;               /* half a table for an odd or complementary function */
     enum outside outside;
     bool no_saturate;
     bool has_in, has_out, has_method;
@@ -65,6 +66,14 @@ struct job {
 #define SPEC_MAX_JOBS 10000
 int spec_list_parse(const char *bytes, size_t size, struct job **jobs, int *count, struct diag *diag);
 void spec_list_free(struct job *jobs, int count);
+
+/* fold.c: the sum S of a folded table, q_y(q_x) = S - raw(2*zp_x - q_x) below zp_x. Exit 2 when the function has no
+ * such symmetry or the types do not allow it. */
+int spec_fold_sum(const struct spec *spec, int64_t *sum, struct diag *diag);
+
+/* The spec whose table, over the codes from zp_x on, is the half that a folded table stores. Its output range holds
+ * the raw values of both halves, so that nothing but the whole table saturates. */
+struct spec spec_fold_half(const struct spec *spec, int64_t sum);
 
 /* fit.c: spec -> certified table. Exit 3 when no provable table exists, --max-err or --no-saturate is not met. */
 int fit(const struct spec *spec, struct table *table, struct diag *diag);

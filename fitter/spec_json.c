@@ -65,7 +65,7 @@ static int parse_job(const struct fields *fields, struct job *job, struct diag *
     /* In this order, since a parameter needs its function. */
     static const char *const known[] = {"name",     "function",   "samples", "param",       "in",
                                         "out",      "segments",   "max_err", "method",      "form",
-                                        "rounding", "slope_bits", "outside", "no_saturate", NULL};
+                                        "rounding", "slope_bits", "symmetry", "outside", "no_saturate", NULL};
     const char *name;
     spec_init(&job->spec);
     if (fields_known(fields, known, diag) || field_text(fields, "name", sizeof job->name - 1, &name, diag))

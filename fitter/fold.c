@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Folded tables: the half from zp_x on serves the other half by symmetry about x = 0. */
+#include <math.h>
+
+#include "spec.h"
+
+int spec_fold_sum(const struct spec *spec, int64_t *sum, struct diag *diag)
+{
+    const enum symmetry symmetry = spec->function.info ? spec->function.info->symmetry : SYMMETRY_NONE;
+    const struct tensor *in = &spec->in, *out = &spec->out;
+    if (symmetry != SYMMETRY_ODD && symmetry != SYMMETRY_COMPLEMENT)
+        return diag_set(diag, EXIT_USAGE,
+                        "--symmetry fold: %s is neither odd nor f(-x) = 1 - f(x), see `pwlc list functions`",
+                        function_name(&spec->function));
+    if (in->zero_point < in->qmin || in->zero_point > in->qmax)
+        return diag_set(diag, EXIT_USAGE,
+                        "--symmetry fold: the zero point %lld of --in must be one of its codes, %lld to %lld",
+                        (long long)in->zero_point, (long long)in->qmin, (long long)in->qmax);
+    /* A mirrored code beyond the last one may not start a segment; one such code, as of -32768, starts none. */
+    if (2 * in->zero_point - in->qmin > in->qmax + 1)
+        return diag_set(diag, EXIT_USAGE,
+                        "--symmetry fold: the zero point %lld of --in must be at most %lld, the middle of the codes",
+                        (long long)in->zero_point, (long long)((in->qmin + in->qmax + 1) / 2));
+    if (out->zero_point < -((int64_t)1 << 40) || out->zero_point > (int64_t)1 << 40)
+        return diag_set(diag, EXIT_USAGE, "--symmetry fold: the zero point %lld of --out must lie within 2^40 of 0",
+                        (long long)out->zero_point);
+    /* f(-x) = 1 - f(x): the codes of f(x) and f(-x) add up to 1/scale and two zero points. */
+    const int64_t one = symmetry == SYMMETRY_ODD ? 0 : (int64_t)rintl(1 / out->scale.value);
+    *sum = one + 2 * out->zero_point;
+    return EXIT_DONE;
+}
+
+struct spec spec_fold_half(const struct spec *spec, int64_t sum)
+{
+    struct spec half = *spec;
+    half.in.qmin = spec->in.zero_point;
+    if (sum - spec->out.qmax < half.out.qmin)
+        half.out.qmin = sum - spec->out.qmax;
+    if (sum - spec->out.qmin > half.out.qmax)
+        half.out.qmax = sum - spec->out.qmin;
+    return half;
+}
