@@ -2,8 +2,8 @@
 /*
  * Which codes to compare when there are too many for all of them. Inside a piece (the codes of one segment, or their
  * mirror image) the table follows one line, so |q_y - t| has its local maxima at the piece's ends, where f' equals
- * the slope, where the line or f crosses a limit of the output, and, since rounding makes steps of the line, at the
- * steps next to those.
+ * the slope, where f crosses a limit of the output, and, since rounding makes steps of the line, at the steps next to
+ * those. Where the line crosses a limit is the step next to an end of the piece.
  */
 #include "measure.h"
 
@@ -84,12 +84,6 @@ static int target_side(const struct builder *builder, const struct piece *piece,
     return side_of_limits(builder, subject_target(builder->subject, subject_value(builder->subject, q)));
 }
 
-static int line_side(const struct builder *builder, const struct piece *piece, int64_t q)
-{
-    (void)piece;
-    return side_of_limits(builder, (long double)pwl_eval_unclamped(builder->subject->packed, q));
-}
-
 /* Given different sides at a and b: the code nearest to a, on the way to b, whose side is not a's. */
 static int64_t first_change(const struct builder *builder, const struct piece *piece, side_of *side, int64_t a,
                             int64_t b)
@@ -146,8 +140,6 @@ static void add_piece(struct builder *builder, const struct piece *piece, int64_
         return;
     add_step(builder, piece->first, piece->last);
     add_step(builder, piece->last, piece->first);
-    add_changes(builder, piece, line_side, piece->first, line_side(builder, piece, piece->first), piece->last,
-                line_side(builder, piece, piece->last));
 
     int64_t step = (piece->last - piece->first) / PIECE_POINTS;
     if (step > spacing)

@@ -45,6 +45,22 @@ START_TEST(codes_beside_the_tables_steps_are_compared)
 }
 END_TEST
 
+/* A slope of 63/64 of f's falls behind, so that the last step before the end is the worst. */
+START_TEST(codes_beside_the_last_step_are_compared)
+{
+    struct made made;
+    const struct function function = own(&identity_info);
+    start_table(&made, "s32:2^-24:0", "s16:2^0:0");
+    made.table.in.qmax = INT32_MAX - 8000000; /* half a step from the last one */
+    add_segment(&made, INT32_MIN, 63, 30, 0);
+    finish(&made);
+    const int64_t step = ((INT64_C(125) << 30) + 62) / 63; /* the first code with 63 q / 2^30 >= 125 */
+    const struct error_stats stats = measured(&made, &function, false);
+    ck_assert_int_eq(stats.max_err_at, step - 1);
+    ck_assert(stats.max_err == (double)(step - 1) * 0x1p-24 - 124);
+}
+END_TEST
+
 /* Where f leaves the output's range, a table that goes on to rise is worst just there. */
 START_TEST(the_limit_of_the_output_is_compared)
 {
@@ -58,6 +74,34 @@ START_TEST(the_limit_of_the_output_is_compared)
     ck_assert(stats.max_err == 0x1p23 - 0x1p15);
     ck_assert_int_eq(stats.max_err_at, -(1 << 23));
     ck_assert(stats.saturated_codes > 0);
+}
+END_TEST
+
+/* And where the table does, while f goes on. */
+START_TEST(the_saturation_of_the_table_is_compared)
+{
+    struct made made;
+    const struct function function = own(&identity_info);
+    start_table(&made, "s32:2^0:0", "s24:2^9:0");
+    add_segment(&made, INT32_MIN, 1, 7, 0);
+    finish(&made);
+    const struct error_stats stats = measured(&made, &function, false);
+    /* t = q / 512 and y = q >> 7, which stays at -2^23 up to q = -2^30 + 127. */
+    ck_assert(stats.max_err == 0x1p23 - 0x1p21 + 127.0 / 512);
+    ck_assert_int_eq(stats.max_err_at, -(1 << 30) + 127);
+    ck_assert_int_eq(stats.saturated_codes, 0);
+}
+END_TEST
+
+START_TEST(each_code_is_compared_once)
+{
+    struct made made;
+    const struct function function = own(&constant_info);
+    start_table(&made, "s32:2^0:0", "s16:2^0:0");
+    add_segment(&made, INT32_MIN, 0, 0, 0);
+    finish(&made);
+    /* The ends are of the sample, their 64 neighbours are not. */
+    ck_assert_int_eq(measured(&made, &function, false).checked, (1 << 20) + 64 + 64);
 }
 END_TEST
 
@@ -118,6 +162,46 @@ START_TEST(a_slope_against_f_is_not_monotone)
 }
 END_TEST
 
+/* The table rises everywhere, f rises at both ends and falls between them, nowhere as steeply as the table: only the
+ * evenly spaced codes see it. */
+START_TEST(a_fall_of_f_inside_a_segment_is_not_monotone)
+{
+    struct made made;
+    const struct function sine = function_of("sin");
+    double x[] = {-10, -1, 1, 10}, y[] = {0, 0.5, 0.25, 1};
+    struct samples samples = {.count = 4, .x = x, .y = y};
+    const struct function sampled = {.samples = &samples};
+    start_table(&made, "s32:0.0000000028:0", "s16:2^-7:0");
+    add_segment(&made, INT32_MIN, 1, 16, 0);
+    finish(&made);
+    ck_assert(!measured(&made, &sine, false).monotone);
+    ck_assert(!measured(&made, &sampled, false).monotone);
+    y[2] = 0.5;
+    ck_assert(measured(&made, &sampled, false).monotone);
+}
+END_TEST
+
+/* Between two of the even samples f rises by 10 and falls by 5, and the table steps down in the fall. */
+START_TEST(a_step_with_f_between_samples_is_monotone)
+{
+    const int64_t step = 1000 * 65536 + 1; /* floor(-q / 65536) steps down here */
+    const int64_t k = (step - 500 - INT32_MIN) * 1048575 / 4294967295;
+    const int64_t sample = INT32_MIN + k * 4294967295 / 1048575;
+    ck_assert(sample + 100 < step && step < sample + 4000);
+    double x[] = {INT32_MIN, (double)sample, (double)sample + 100, (double)sample + 4200, INT32_MAX};
+    double y[] = {0, 0, 10, 5, 5};
+    struct samples samples = {.count = 5, .x = x, .y = y};
+    const struct function function = {.samples = &samples};
+    struct made made;
+    start_table(&made, "s32:2^0:0", "s32:2^0:0");
+    add_segment(&made, INT32_MIN, -1, 16, 0);
+    finish(&made);
+    ck_assert(measured(&made, &function, false).monotone);
+    y[2] = 2; /* now it rises all the way */
+    ck_assert(!measured(&made, &function, false).monotone);
+}
+END_TEST
+
 /* Just over 2^20 codes, so that --exhaustive takes its own way; every number is the plain loop's. */
 START_TEST(all_codes_of_wide_inputs_agree_with_a_plain_loop)
 {
@@ -144,6 +228,27 @@ START_TEST(all_codes_of_wide_inputs_agree_with_a_plain_loop)
 }
 END_TEST
 
+/* Codes whose target is a limit of the output, exactly, do not saturate. */
+START_TEST(all_codes_agree_with_a_plain_loop_at_the_limits)
+{
+    static const char *const outs[] = {"s16:7:0", "s16:11:0", "s16:13:0"};
+    const struct function function = own(&identity_info);
+    for (size_t i = 0; i < sizeof outs / sizeof *outs; i++) {
+        struct made made;
+        start_table(&made, "s22:2^0:0", outs[i]);
+        made.table.in.qmin = -522790;
+        made.table.in.qmax = 526000;
+        add_chords(&made, &function, 13, 20, 0);
+        for (int j = 0; j < made.table.segment_count; j++)
+            made.offset[j] = made.segments[j].offset +=
+                made.start[j] < 0 ? 5 : -5; /* so that errors alone give no reason to look twice */
+        const struct error_stats stats = measured(&made, &function, true);
+        const struct error_stats plain = plain_measure(&made, &function, everywhere);
+        assert_same(outs[i], &stats, &plain, 1e-9);
+    }
+}
+END_TEST
+
 START_TEST(all_codes_agree_with_a_plain_loop_around_the_domain)
 {
     struct made made;
@@ -165,6 +270,60 @@ START_TEST(all_codes_agree_with_a_plain_loop_around_the_domain)
     stats = measured(&made, &function, true);
     plain = plain_measure(&made, &function, (struct plain_domain){INT64_MIN, INT64_MAX, 0});
     assert_same("reciprocal", &stats, &plain, 1e-9);
+}
+END_TEST
+
+/* A hole in a function that is smooth but for it. */
+START_TEST(all_codes_agree_with_a_plain_loop_at_a_hole)
+{
+    struct function_info info = identity_info;
+    info.punctured = true;
+    const struct function function = own(&info);
+    struct made made;
+    start_table(&made, "s21:2^0:77", "s21:2^0:0");
+    made.table.outside = OUTSIDE_CLAMP;
+    add_segment(&made, -(1 << 20), 1, 0, -9);
+    add_segment(&made, 500000, 1, 0, -20);
+    finish(&made);
+    const struct error_stats stats = measured(&made, &function, true);
+    const struct error_stats plain = plain_measure(&made, &function, (struct plain_domain){INT64_MIN, INT64_MAX, 77});
+    ck_assert(measure_code(&made.table, &made.packed, &function, 77) == 10);
+    assert_same("hole", &stats, &plain, 1e-9);
+}
+END_TEST
+
+/* A target of 2^54: codes can no longer be told apart in double precision beside it. */
+START_TEST(all_codes_agree_with_a_plain_loop_far_outside_the_output)
+{
+    const struct function_info info = OWN_INFO(one, zero);
+    const struct function function = own(&info);
+    struct made made;
+    start_table(&made, "s21:2^0:0", "s8:2^-54:0");
+    made.table.out.qmax = 125;
+    add_segment(&made, -(1 << 20), 0, 0, 100);
+    add_segment(&made, 1000, 0, 0, 99);
+    finish(&made);
+    const struct error_stats stats = measured(&made, &function, true);
+    const struct error_stats plain = plain_measure(&made, &function, everywhere);
+    ck_assert(plain.max_err == 26 && plain.max_err_at == 1000);
+    assert_same("far outside", &stats, &plain, 1e-9);
+}
+END_TEST
+
+/* The polynomials' blocks start at multiples of 4096 from the lowest code; one step back, there or inside a block. */
+START_TEST(all_codes_find_a_single_backward_step)
+{
+    const struct function function = own(&identity_info);
+    for (int inside = 0; inside < 2; inside++) {
+        for (int drop = 1; drop <= 2; drop++) {
+            struct made made;
+            start_table(&made, "s21:2^0:0", "s21:2^0:0");
+            add_segment(&made, -(1 << 20), 1, 0, 0);
+            add_segment(&made, 17 * 4096 + inside * 1234, 1, 0, -drop);
+            finish(&made);
+            ck_assert_int_eq(measured(&made, &function, true).monotone, drop == 1);
+        }
+    }
 }
 END_TEST
 
@@ -261,12 +420,21 @@ int main(void)
     TCase *tests = tcase_create("certify_wide");
     tcase_add_test(tests, an_extreme_between_the_samples_is_found);
     tcase_add_test(tests, codes_beside_the_tables_steps_are_compared);
+    tcase_add_test(tests, codes_beside_the_last_step_are_compared);
     tcase_add_test(tests, the_limit_of_the_output_is_compared);
+    tcase_add_test(tests, the_saturation_of_the_table_is_compared);
+    tcase_add_test(tests, each_code_is_compared_once);
     tcase_add_test(tests, averages_of_wide_inputs_are_of_the_even_samples);
     tcase_add_test(tests, a_backward_step_between_samples_is_found);
     tcase_add_test(tests, a_slope_against_f_is_not_monotone);
+    tcase_add_test(tests, a_fall_of_f_inside_a_segment_is_not_monotone);
+    tcase_add_test(tests, a_step_with_f_between_samples_is_monotone);
     tcase_add_test(tests, all_codes_of_wide_inputs_agree_with_a_plain_loop);
+    tcase_add_test(tests, all_codes_agree_with_a_plain_loop_at_the_limits);
     tcase_add_test(tests, all_codes_agree_with_a_plain_loop_around_the_domain);
+    tcase_add_test(tests, all_codes_agree_with_a_plain_loop_at_a_hole);
+    tcase_add_test(tests, all_codes_agree_with_a_plain_loop_far_outside_the_output);
+    tcase_add_test(tests, all_codes_find_a_single_backward_step);
     tcase_add_test(tests, all_codes_of_samples_agree_with_a_plain_loop);
     tcase_add_test(tests, all_codes_find_what_samples_cannot);
     tcase_add_test(tests, folded_tables_are_compared_on_both_sides);
