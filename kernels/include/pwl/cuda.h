@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pwl on CUDA devices: the values of the runtime, bit for bit, since both compile pwl/eval.h.
+ *
+ * No function here prints, keeps state or allocates, but for pwl_cuda_upload(), which takes one piece of device memory.
+ * No CUDA header is needed: a stream is passed as cudaStream_t or CUstream, which are pointers to CUstream_st.
+ */
+#ifndef PWL_CUDA_H
+#define PWL_CUDA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pwl/pwl.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct CUstream_st;
+
+/* Why a call did nothing; the values are stable. From PWL_CUDA_ERR_CUDA on, the rest is CUDA's own error: see
+ * pwl_cuda_error(). */
+typedef enum pwl_cuda_status {
+    PWL_CUDA_OK = 0,
+    PWL_CUDA_ERR_NULL = 1,     /* a null pointer, or a table that was released */
+    PWL_CUDA_ERR_TABLE = 2,    /* the table is not safe to run; pwl_table_check() says why */
+    PWL_CUDA_ERR_TYPE = 3,     /* not one of pwl_type */
+    PWL_CUDA_ERR_FIT = 4,      /* the output type does not hold [qmin_y, qmax_y], see pwl_fits() */
+    PWL_CUDA_ERR_ALIGN = 5,    /* x or y is not aligned to its element */
+    PWL_CUDA_ERR_OVERLAP = 6,  /* x and y overlap and are not one array of elements of one size */
+    PWL_CUDA_ERR_DEVICE = 7,   /* the current device is not the one that the table was uploaded to */
+    PWL_CUDA_ERR_CUDA = 65536  /* plus the cudaError_t, which is below 65536 */
+} pwl_cuda_status;
+
+/* A table on a device. To be passed around as one likes, by any number of threads and streams at a time. */
+typedef struct pwl_cuda_table {
+    pwl_table table;       /* as uploaded; its four pointers point into `memory` */
+    void *memory;          /* device memory of the arrays; null once released */
+    int32_t device;        /* whose memory it is */
+    uint32_t blocks;       /* of a launch, at most: what fills the device */
+    uint32_t shared_bytes; /* shared memory that holds the arrays in each block; 0: they are read from `memory` */
+} pwl_cuda_table;
+
+/*
+ * Checks the table and copies its arrays, 5 to 17 bytes a segment, to the current device; *uploaded is usable on every
+ * stream when the call returns. Waits for the device's default stream, so not while a stream is being captured.
+ * The table and its arrays (host memory) are not needed afterwards. *uploaded is cleared when the call fails.
+ */
+PWL_NODISCARD pwl_cuda_status pwl_cuda_upload(const pwl_table *table, pwl_cuda_table *uploaded);
+
+/*
+ * Frees the device memory, after all work that uses it (cudaFree waits for the device). A table that was released, or
+ * that pwl_cuda_upload() cleared, is left alone. Copies of *uploaded must not be used any more.
+ */
+PWL_NODISCARD pwl_cuda_status pwl_cuda_release(pwl_cuda_table *uploaded);
+
+/*
+ * y[k] = (out type) pwl_eval(table, x[k]) for k in [0, count), queued on `stream` (null: the default stream). Device
+ * arrays, aligned to their elements; reads x[0..count), writes y[0..count), nothing else. x and y may be the same array
+ * when their elements have the same size; otherwise they must not overlap. count 0 does nothing, and allows null x and
+ * y. Four codes at a time where x and y are aligned to four elements. Can be captured into a graph, which then needs
+ * the uploaded table for as long as it is launched, though not *uploaded itself.
+ */
+PWL_NODISCARD pwl_cuda_status pwl_cuda_map(const pwl_cuda_table *uploaded, pwl_type in, const void *x, pwl_type out,
+                                           void *y, size_t count, struct CUstream_st *stream);
+
+/* The cudaError_t in a status, or 0 (cudaSuccess) when it holds none. */
+int pwl_cuda_error(pwl_cuda_status status);
+
+/* Name of a status for messages, CUDA's own for its errors. Never null. */
+const char *pwl_cuda_status_text(pwl_cuda_status status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
