@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Every GPU test, on one device: as machine code of its architecture, then from the PTX of compute_80 alone, then a
+# small part under each tool of compute-sanitizer. Needs the CUDA toolkit and a C compiler; builds in build/gpu.
+# Exit 77 where the toolkit or a device is missing. Whole logs stay in build/gpu.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=build/gpu
+failed=0
+
+say() {
+    printf 'gpu: %s\n' "$*"
+}
+
+skip() {
+    say "$*"
+    exit 77
+}
+
+die() {
+    say "$*"
+    exit 1
+}
+
+# find_tool NAME PATH...: the first that runs.
+find_tool() {
+    local path
+    for path; do
+        path=$(command -v "$path") || continue
+        echo "$path"
+        return
+    done
+    return 1
+}
+
+nvcc=$(find_tool nvcc "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc") || skip "nvcc is missing: install the CUDA toolkit"
+cuda=$(dirname "$(dirname "$nvcc")")
+cc=$(find_tool "${CC:-cc}" gcc) || skip "a C compiler is missing"
+
+# The capability, as nvcc names it; Hopper's own instructions are those of 90a.
+capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d '. ')
+[[ $capability =~ ^[0-9]+$ ]] || skip "no CUDA device: nvidia-smi finds none"
+[ "$capability" != 90 ] || capability=90a
+say "$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -n 1)," \
+    "$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/CUDA \1/p')"
+
+# log NAME COMMAND...: the output goes to a file, which is shown when the command fails.
+log() {
+    local file=$build/$1.log
+    shift
+    "$@" >"$file" 2>&1 && return
+    tail -n 40 "$file"
+    return 1
+}
+
+include=(-Iruntime/include -Ikernels/include)
+
+# What the programs share: C, but for the tests' main().
+build_host() {
+    local source
+    mkdir -p "$build"
+    bash tests/cuda/list_luts.sh "$PWD/luts" >"$build/luts.h" || return
+    for source in runtime/{eval,map,proof}.c kernels/cuda.c tests/cuda/test_cuda{,_host}.c; do
+        "$cc" -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -g -Wall -Wextra "${include[@]}" -I"$build" -isystem "$cuda/include" \
+            -c "$source" -o "$build/$(basename "$source" .c).o" || return
+    done
+}
+
+# build_for NAME GENCODE: build/gpu/NAME/test_cuda.
+build_for() {
+    local directory=$build/$1 program
+    mkdir -p "$directory"
+    bash kernels/compile.sh "$nvcc" "${include[@]}" -lineinfo -gencode "$2" -c kernels/map.cu -o "$directory/map.o" || return
+    for program in test_cuda test_cuda_host; do
+        "$nvcc" "$build"/{$program,cuda,eval,map,proof}.o "$directory/map.o" -o "$directory/$program" || return
+    done
+}
+
+# run NAME COMMAND...: TAP; tells the failures and a summary in one line.
+run() {
+    local name=$1 file=$build/$1.log status passed began=$SECONDS
+    shift
+    timeout 300 "$@" >"$file" 2>&1
+    status=$?
+    [ $status -ne 77 ] || skip "$(grep -m 1 SKIP "$file")"
+    passed=$(grep -c '^ok' "$file")
+    if [ $status -eq 0 ] && [ "$passed" -gt 0 ]; then
+        say "$name: $passed passed in $((SECONDS - began)) s"
+        return
+    fi
+    failed=1
+    grep -vE '^ok|^1\.\.' "$file" | head -n 40
+    say "$name: FAILED with status $status after $passed that passed; see $file"
+}
+
+log build-host build_host || die "building the C parts failed"
+log build-native build_for native "arch=compute_$capability,code=sm_$capability" || die "building for sm_$capability failed"
+log build-ptx build_for ptx arch=compute_80,code=compute_80 || die "building for compute_80 failed"
+
+run host "$build/native/test_cuda_host"
+run "sm_$capability" "$build/native/test_cuda"
+run compute_80-ptx "$build/ptx/test_cuda"
+
+sanitizer=$(find_tool "$cuda/bin/compute-sanitizer" "$cuda/compute-sanitizer/compute-sanitizer" compute-sanitizer) ||
+    { [ $failed -ne 0 ] || skip "compute-sanitizer is missing, the tests themselves passed"; exit 1; }
+for tool in memcheck racecheck initcheck synccheck; do
+    run $tool "$sanitizer" --tool $tool --error-exitcode 9 "$build/native/test_cuda" small
+done
+[ $failed -ne 0 ] || say "all passed"
+exit $failed

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What pwl/cuda.h promises before any device is asked: errors, and where a table's arrays are put. */
+#include <cuda_runtime_api.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pwl/cuda.h>
+#include <pwl/pwl.h>
+
+#include "../../kernels/layout.h"
+#include "tap.h"
+
+static const int8_t start[] = {-128, 0}, slopes[] = {3, -2}, shifts[] = {1, 0};
+static const int16_t terms[] = {0, 5};
+
+static pwl_table small_table(void)
+{
+    const pwl_table table = {.version = PWL_TABLE_VERSION,
+                             .storage = PWL_INT8,
+                             .segments = 2,
+                             .start = start,
+                             .q_b = slopes,
+                             .n = shifts,
+                             .offset = terms,
+                             .qmin_x = -128,
+                             .qmax_x = 127,
+                             .qmin_y = -128,
+                             .qmax_y = 127};
+    return table;
+}
+
+/* As after an upload; the addresses are never followed, since each call below ends in an error or does nothing. */
+static pwl_cuda_table pretended(void)
+{
+    const pwl_cuda_table uploaded = {.table = small_table(), .memory = (void *)0x1000, .blocks = 4, .shared_bytes = 16};
+    return uploaded;
+}
+
+static int is_cleared(const pwl_cuda_table *uploaded)
+{
+    return !uploaded->memory && !uploaded->table.start && !uploaded->table.segments && !uploaded->shared_bytes;
+}
+
+static void test_upload(void)
+{
+    const pwl_table table = small_table();
+    pwl_table bad = table;
+    pwl_cuda_table uploaded = pretended();
+    pwl_cuda_status status;
+    int devices, error;
+
+    tap(pwl_cuda_upload(&table, NULL) == PWL_CUDA_ERR_NULL, "upload: nowhere to put it");
+    tap(pwl_cuda_upload(NULL, &uploaded) == PWL_CUDA_ERR_NULL && is_cleared(&uploaded), "upload: no table");
+    bad.segments = 0;
+    uploaded = pretended();
+    tap(pwl_cuda_upload(&bad, &uploaded) == PWL_CUDA_ERR_TABLE && is_cleared(&uploaded), "upload: an unsafe table");
+    bad = table;
+    bad.q_b = NULL;
+    tap(pwl_cuda_upload(&bad, &uploaded) == PWL_CUDA_ERR_TABLE, "upload: a table without slopes");
+
+    /* main() hid every device. */
+    error = cudaGetDeviceCount(&devices);
+    uploaded = pretended();
+    status = pwl_cuda_upload(&table, &uploaded);
+    tap(error != cudaSuccess && status == (pwl_cuda_status)(PWL_CUDA_ERR_CUDA + error) && is_cleared(&uploaded),
+        "upload: CUDA's error without a device, %d, is kept: %d", error, pwl_cuda_error(status));
+}
+
+static void test_release(void)
+{
+    pwl_cuda_table uploaded = {0};
+    tap(pwl_cuda_release(NULL) == PWL_CUDA_ERR_NULL, "release: null");
+    tap(pwl_cuda_release(&uploaded) == PWL_CUDA_OK, "release: a cleared table is left alone");
+}
+
+static void test_map_errors(void)
+{
+    const pwl_cuda_table uploaded = pretended(), released = {0};
+    char *const x = (char *)0x10000, *const y = (char *)0x20000;
+    const pwl_type beyond = (pwl_type)(PWL_U32 + 1), below = (pwl_type)-1;
+    int devices, error;
+#define STATUS(in, x, out, y, count) pwl_cuda_map(&uploaded, in, x, out, y, count, NULL)
+
+    tap(pwl_cuda_map(NULL, PWL_S8, x, PWL_S8, y, 1, NULL) == PWL_CUDA_ERR_NULL, "map: no table");
+    tap(pwl_cuda_map(&released, PWL_S8, x, PWL_S8, y, 1, NULL) == PWL_CUDA_ERR_NULL, "map: a released table");
+    tap(STATUS(beyond, x, PWL_S8, y, 1) == PWL_CUDA_ERR_TYPE, "map: unknown input type");
+    tap(STATUS(PWL_S8, x, beyond, y, 1) == PWL_CUDA_ERR_TYPE, "map: unknown output type");
+    tap(STATUS(below, x, PWL_S8, y, 1) == PWL_CUDA_ERR_TYPE, "map: negative input type");
+    tap(STATUS(PWL_S8, x, PWL_U8, y, 1) == PWL_CUDA_ERR_FIT, "map: u8 does not hold -128");
+    tap(STATUS(PWL_S8, x, PWL_U32, y, 0) == PWL_CUDA_ERR_FIT, "map: nor does u32, for no codes either");
+    tap(STATUS(PWL_S8, NULL, PWL_S8, y, 1) == PWL_CUDA_ERR_NULL, "map: no input");
+    tap(STATUS(PWL_S8, x, PWL_S8, NULL, 1) == PWL_CUDA_ERR_NULL, "map: no output");
+    tap(STATUS(PWL_S8, NULL, PWL_S8, NULL, 0) == PWL_CUDA_OK, "map: no codes, no arrays");
+    tap(STATUS(PWL_U16, x + 1, PWL_S8, y, 1) == PWL_CUDA_ERR_ALIGN, "map: input between two elements");
+    tap(STATUS(PWL_S8, x, PWL_S32, y + 2, 1) == PWL_CUDA_ERR_ALIGN, "map: output between two elements");
+
+    tap(STATUS(PWL_S8, x, PWL_S16, x, 1) == PWL_CUDA_ERR_OVERLAP, "map: in place, to a wider type");
+    tap(STATUS(PWL_U32, x, PWL_S16, x, 1) == PWL_CUDA_ERR_OVERLAP, "map: in place, to a narrower type");
+    tap(STATUS(PWL_S8, x, PWL_S8, x + 1, 2) == PWL_CUDA_ERR_OVERLAP, "map: output one element further");
+    tap(STATUS(PWL_S8, x + 1, PWL_S8, x, 2) == PWL_CUDA_ERR_OVERLAP, "map: input one element further");
+    tap(STATUS(PWL_S8, x, PWL_S16, x + 10, 11) == PWL_CUDA_ERR_OVERLAP, "map: output at the input's last element");
+    tap(STATUS(PWL_S8, x + 20, PWL_S16, x, 11) == PWL_CUDA_ERR_OVERLAP, "map: input at the output's last element");
+    tap(STATUS(PWL_U32, x, PWL_S16, y, SIZE_MAX) == PWL_CUDA_ERR_OVERLAP, "map: a length beyond memory");
+
+    /* What gets past the checks asks CUDA, which has no device here. */
+    error = cudaGetDeviceCount(&devices);
+#define PASSES(in, x, out, y, count) (pwl_cuda_error(STATUS(in, x, out, y, count)) == error)
+    tap(PASSES(PWL_S8, x, PWL_S8, y, 1), "map: two arrays");
+    tap(PASSES(PWL_U8, x, PWL_S8, x, 100), "map: in place, elements of one size");
+    tap(PASSES(PWL_S8, x, PWL_S8, x + 100, 100), "map: output right after the input");
+    tap(PASSES(PWL_S8, x + 200, PWL_S16, x, 100), "map: input right after the output");
+    tap(PASSES(PWL_S8, x + 1, PWL_S16, y + 2, 1), "map: aligned to elements, no further");
+}
+
+static void test_texts(void)
+{
+    const pwl_cuda_status memory = (pwl_cuda_status)(PWL_CUDA_ERR_CUDA + cudaErrorMemoryAllocation);
+    const char *const unknown = pwl_cuda_status_text((pwl_cuda_status)4711);
+    int distinct = 1;
+    for (int a = PWL_CUDA_OK; a <= PWL_CUDA_ERR_DEVICE; a++) {
+        for (int b = PWL_CUDA_OK; b < a; b++)
+            distinct &= strcmp(pwl_cuda_status_text((pwl_cuda_status)a), pwl_cuda_status_text((pwl_cuda_status)b)) != 0;
+        distinct &= strcmp(pwl_cuda_status_text((pwl_cuda_status)a), unknown) != 0;
+    }
+    tap(distinct, "each status has a text of its own");
+    tap(strcmp(unknown, "unknown status") == 0, "an unknown one says so");
+    tap(strcmp(pwl_cuda_status_text(memory), cudaGetErrorString(cudaErrorMemoryAllocation)) == 0 &&
+            pwl_cuda_error(memory) == cudaErrorMemoryAllocation,
+        "CUDA's errors keep their number and text");
+    tap(pwl_cuda_error(PWL_CUDA_OK) == 0 && pwl_cuda_error(PWL_CUDA_ERR_DEVICE) == 0, "the others hold none");
+}
+
+/* Bytes a segment: documented sizes of the packed arrays. */
+static uint32_t segment_bytes(int storage, int form)
+{
+    static const uint32_t bytes[3][3] = {{5, 7, 5}, {9, 9, 9}, {17, 17, 17}};
+    return bytes[storage][form];
+}
+
+static void test_layout(void)
+{
+    for (int storage = PWL_INT8; storage <= PWL_INT32; storage++) {
+        for (int form = PWL_ABSOLUTE; form <= PWL_ANCHORED; form++) {
+            const uint32_t element = 1u << storage;
+            int placed = 1, chosen = 1;
+            for (uint32_t segments = 1; segments <= PWL_MAX_SEGMENTS; segments++) {
+                const pwl_table table = {
+                    .storage = (uint8_t)storage, .form = (uint8_t)form, .segments = (uint16_t)segments};
+                const pwl_layout layout = pwl_layout_of(&table);
+                const uint32_t bytes = segments * segment_bytes(storage, form);
+                placed &= layout.start == bytes - (2 * element + 1) * segments && layout.start % element == 0;
+                placed &= layout.q_b == layout.start + element * segments && layout.q_b % element == 0;
+                placed &= layout.n == layout.q_b + element * segments;
+                placed &= layout.bytes >= bytes && layout.bytes < bytes + 16 && layout.bytes % 16 == 0;
+                chosen &= layout.shared_bytes == (layout.bytes <= 48 * 1024 ? layout.bytes : 0);
+                /* A segment holds a code at least. */
+                if (storage == PWL_INT16 || (storage == PWL_INT8 && segments <= 256))
+                    chosen &= layout.shared_bytes > 0;
+                if (storage == PWL_INT32)
+                    chosen &= (layout.shared_bytes > 0) == (segments <= 2891);
+            }
+            tap(placed, "layout of storage %d, form %d: aligned, without gaps", storage, form);
+            tap(chosen, "shared memory of storage %d, form %d: wherever 48 KiB hold the arrays", storage, form);
+        }
+    }
+}
+
+int main(void)
+{
+    /* The same answers on a machine with a device. */
+    setenv("CUDA_VISIBLE_DEVICES", "", 1);
+    test_upload();
+    test_release();
+    test_map_errors();
+    test_texts();
+    test_layout();
+    return tap_end();
+}
