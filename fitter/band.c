@@ -10,6 +10,10 @@ struct band band_at(const struct points *points, int64_t qmin_y, int64_t qmax_y,
     /* |target| <= 2^32; a max_err beyond 2^33 opens both ends. */
     const double e = fmin(max_err, 0x1p33);
     struct band band = {.low = (int64_t)ceil(t - e), .high = (int64_t)floor(t + e)};
+    if (points->fixed && points->fixed[k] != POINT_FREE) {
+        band.low = points->fixed[k] > band.low ? points->fixed[k] : band.low;
+        band.high = points->fixed[k] < band.high ? points->fixed[k] : band.high;
+    }
     band.open_low = band.low <= qmin_y;
     band.open_high = band.high >= qmax_y;
     return band;

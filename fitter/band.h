@@ -7,7 +7,7 @@
 
 #include "points.h"
 
-/* Output codes allowed at a point: ceil(target - max_err) to floor(target + max_err). An end at or beyond the output
+/* Output codes allowed at a point: ceil(target - max_err) to floor(target + max_err), or the one it is fixed to. An end at or beyond the output
  * range is open, since saturation brings the value back. */
 struct band {
     int64_t low, high;

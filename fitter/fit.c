@@ -43,11 +43,12 @@ static int fit_lines(struct workspace *work, int count, struct diag *diag)
     for (int m = 0; m < count; m++)
         if (!line_fit(&work->rules, &work->points, work->knots[m], work->knots[m + 1], LINE_UNLIMITED, LINE_THOROUGH,
                       &work->lines[m]))
-            return diag_set(diag, EXIT_REQUIREMENT,
-                            "the segment at code %lld has no provable line: %s needs more than its %d bits; a smaller "
-                            "zero point of --in or --out is needed",
-                            (long long)work->points.cell[work->knots[m]], offset_name(work->rules.form),
-                            offset_bits(storage_for(work->spec->in.bits, work->spec->out.bits), work->rules.form));
+            return diag_set(
+                diag, EXIT_REQUIREMENT,
+                "the segment at code %lld has no provable line: %s needs more than its %d bits, or the values "
+                "of --fix are not on one; a smaller zero point of --in or --out or more segments are needed",
+                (long long)work->points.cell[work->knots[m]], offset_name(work->rules.form),
+                offset_bits(storage_for(work->spec->in.bits, work->spec->out.bits), work->rules.form));
     take_lines(work, count);
     return EXIT_DONE;
 }
@@ -298,7 +299,7 @@ static int fit_with(struct workspace *work, const struct spec *spec, struct tabl
     work->spec = &half;
     work->minimax = (struct minimax){.knots = work->knots, .lines = work->lines};
     line_rules_init(&work->rules, &half);
-    if (points_build(&half, &work->points, diag) || fit_in(work, table, diag))
+    if (points_build(&half, table->fold_sum, &work->points, diag) || fit_in(work, table, diag))
         return diag->code;
     const struct certificate *certificate = &table->certificate;
     if (spec->no_saturate && certificate->saturated_codes > 0)

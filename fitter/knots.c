@@ -146,7 +146,10 @@ static int path_read(const struct path *path, int *chosen, struct diag *diag)
     for (int m = path->segments; m > 0; m--) {
         chosen[m - 1] = path->from[(size_t)m * path->row + (size_t)chosen[m]];
         if (chosen[m - 1] < 0)
-            return diag_set(diag, EXIT_IO, "internal error: no path of %d segments", path->segments);
+            return diag_set(diag, EXIT_REQUIREMENT,
+                            "no provable table of %d segments was found; more segments, a smaller zero point or fewer "
+                            "--fix are needed",
+                            path->segments);
     }
     return EXIT_DONE;
 }

@@ -101,7 +101,7 @@ struct trial {
     double least_cost;        /* every target met by its nearest code: no line is better */
     bool clipped;             /* some target was clipped */
     bool near_limits;         /* saturation may serve: targets come close to the ends of the output range */
-    const struct band *bands; /* null without a limit */
+    const struct band *bands; /* null without a limit or a fixed value */
     int64_t *x, *product, *shifted;
     struct line best;
     bool refused; /* the last slope met a point's best constant, but no proof */
@@ -142,7 +142,7 @@ static double cost_saturated(const struct trial *trial, int64_t c, double enough
     for (int k = 0; k < trial->count; k++) {
         const int64_t raw = trial->shifted[k] + c, q = raw < low ? low : raw > high ? high : raw;
         const double e = (double)q - target[k], w = trial->width[k];
-        if (fabs(e) > trial->limits.max_err)
+        if (trial->bands && (q < trial->bands[k].low || q > trial->bands[k].high))
             return INFINITY;
         cost += e * e * w;
         if (cost >= enough)
@@ -516,6 +516,7 @@ bool line_fit(const struct line_rules *rules, const struct points *points, int b
     trial.shifted = memory + 2 * count;
     trial.width = (double *)(memory + 3 * count);
     struct band *bands = (struct band *)(trial.width + count);
+    const bool banded = isfinite(limits.max_err) || points->fixed;
     bool all_clipped_alike = true;
     double target_min = INFINITY, target_max = -INFINITY;
     for (int k = 0; k < trial.count; k++) {
@@ -527,19 +528,19 @@ bool line_fit(const struct line_rules *rules, const struct points *points, int b
         target_max = fmax(target_max, points->target[begin + k]);
         trial.clipped |= points->weight[begin + k] <= 0;
         all_clipped_alike &= points->weight[begin + k] <= 0 && points->target[begin + k] == points->target[begin];
-        if (isfinite(limits.max_err))
+        if (banded)
             bands[k] = band_at(points, rules->qmin_y, rules->qmax_y, begin + k, limits.max_err);
     }
     const double margin = (target_max - target_min) / 8;
     trial.near_limits =
         trial.clipped || target_min - margin < (double)rules->qmin_y || target_max + margin > (double)rules->qmax_y;
-    trial.bands = isfinite(limits.max_err) ? bands : NULL;
+    trial.bands = banded ? bands : NULL;
     trial.codes = (double)(trial.last - trial.first + 1);
     trial.x_max = fmax(fabs((double)trial.first - (double)origin), fabs((double)trial.last - (double)origin));
 
     try_slope(&trial, 0, 0);
     if (!all_clipped_alike && count > 1) {
-        if (trial.bands)
+        if (isfinite(limits.max_err))
             search_banded(&trial, end, (int)effort);
         else
             search_rms(&trial, (int)effort);

@@ -271,7 +271,9 @@ int minimax_least_error(const struct points *points, const struct line_rules *ru
         keep(solver, result);
         improve(solver, segments, result);
     } else if (!diag->code) {
-        diag_set(diag, EXIT_REQUIREMENT, "no provable table of %d segments was found; a smaller zero point is needed",
+        diag_set(diag, EXIT_REQUIREMENT,
+                 "no provable table of %d segments was found; more segments, a smaller zero point or fewer --fix are "
+                 "needed",
                  segments);
     }
     solver_free(solver);
@@ -284,7 +286,7 @@ static int cover_or_refuse(struct solver *solver, double max_err, int most, stru
     if (covered == 0)
         return diag_set(solver->diag, EXIT_REQUIREMENT,
                         "--max-err %.6g: not met with %d segments (nearest codes alone are off by %.6g LSB); allow a "
-                        "larger error or widen --out",
+                        "larger error, widen --out or drop a --fix",
                         max_err, most, nearest_code_error(solver->points));
     if (covered > 0)
         keep(solver, result);

@@ -33,6 +33,7 @@ void points_free(struct points *points)
     free(points->target);
     free(points->weight);
     free(points->bend);
+    free(points->fixed);
     memset(points, 0, sizeof *points);
 }
 
@@ -95,7 +96,39 @@ static void refine_cells(const struct points *coarse, struct points *fine)
     fine->cell[fine->count] = coarse->cell[coarse->count];
 }
 
-int points_build(const struct spec *spec, struct points *points, struct diag *diag)
+/* A fix below the zero point of a folded table binds the mirrored code. */
+static int points_fix(const struct spec *spec, int64_t fold_sum, struct points *points, struct diag *diag)
+{
+    if (spec->fix_count == 0)
+        return EXIT_DONE;
+    points->fixed = malloc((size_t)points->count * sizeof *points->fixed);
+    if (!points->fixed)
+        return diag_set(diag, EXIT_IO, "out of memory for %d codes", points->count);
+    for (int k = 0; k < points->count; k++)
+        points->fixed[k] = POINT_FREE;
+    for (int k = 0; k < spec->fix_count; k++) {
+        const struct fix *fix = &spec->fixes[k];
+        int64_t q_x, q_y;
+        struct spec whole = *spec;
+        whole.in.qmin = code_min(spec->in.bits, spec->in.is_signed);
+        if (spec_fix_codes(&whole, fix, &q_x, &q_y, diag))
+            return diag->code;
+        if (q_x < spec->in.qmin) {
+            q_x = 2 * spec->in.zero_point - q_x;
+            q_y = fold_sum - q_y;
+        }
+        if (q_x > spec->in.qmax)
+            return diag_set(diag, EXIT_USAGE, "--fix %.9g:%.9g: its mirror image is no code of --in", fix->x, fix->y);
+        int64_t *fixed = &points->fixed[q_x - spec->in.qmin];
+        if (*fixed != POINT_FREE && *fixed != q_y)
+            return diag_set(diag, EXIT_USAGE, "--fix %.9g:%.9g: the code of X is already fixed to another value",
+                            fix->x, fix->y);
+        *fixed = q_y;
+    }
+    return EXIT_DONE;
+}
+
+int points_build(const struct spec *spec, int64_t fold_sum, struct points *points, struct diag *diag)
 {
     const int64_t codes = spec->in.qmax - spec->in.qmin + 1;
     const bool exhaustive = codes <= WIDE_POINTS;
@@ -119,5 +152,5 @@ int points_build(const struct spec *spec, struct points *points, struct diag *di
         points_free(points);
         *points = finer;
     }
-    return EXIT_DONE;
+    return points_fix(spec, fold_sum, points, diag);
 }

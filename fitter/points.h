@@ -14,6 +14,8 @@
 
 /* Point k stands for the codes [cell[k], cell[k+1]). With up to 16 bits each code is a point; wider inputs get
  * 2^16 cells, narrow where the function bends. Knots are indices of points: a segment starts at cell[knot]. */
+#define POINT_FREE INT64_MIN
+
 struct points {
     int count;
     int64_t *cell;  /* count + 1 boundaries */
@@ -21,11 +23,13 @@ struct points {
     double *target; /* output LSB, clipped to the output range */
     double *weight; /* codes in the cell; 0 where the target is clipped */
     double *bend;   /* cumulative share of curvature before the point, count + 1 values, 0..1 */
+    int64_t *fixed;  /* output code that a point must have, POINT_FREE where it need not; null without any */
     int clipped;    /* points whose target was clipped */
     bool exhaustive;
 };
 
-int points_build(const struct spec *spec, struct points *points, struct diag *diag);
+/* The points of a spec; of the half of one when it is folded, fold_sum then being the table's. */
+int points_build(const struct spec *spec, int64_t fold_sum, struct points *points, struct diag *diag);
 void points_free(struct points *points);
 
 #endif

@@ -142,6 +142,19 @@ static int set_slope_bits(struct spec *spec, const char *flag, const char *value
     return set_integer(flag, value, 2, 32, &spec->slope_bits, diag);
 }
 
+static int set_fix(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    struct fix fix;
+    const char *colon = strchr(value, ':');
+    if (!colon || number_real(value, (size_t)(colon - value), &fix.x) != NUMBER_OK ||
+        number_real(colon + 1, strlen(colon + 1), &fix.y) != NUMBER_OK)
+        return diag_set(diag, EXIT_USAGE, "%s %s: must be X:Y, two real numbers such as 0:0", flag, value);
+    if (spec->fix_count == SPEC_MAX_FIXES)
+        return diag_set(diag, EXIT_USAGE, "%s %s: at most %d values can be fixed", flag, value, SPEC_MAX_FIXES);
+    spec->fixes[spec->fix_count++] = fix;
+    return EXIT_DONE;
+}
+
 static int set_symmetry(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
     if (strcmp(value, "fold") && strcmp(value, "off"))
@@ -184,6 +197,7 @@ static const struct {
     {"--rounding", set_rounding},
     {"--slope-bits", set_slope_bits},
     {"--symmetry", set_symmetry},
+    {"--fix", set_fix},
     {"--outside", set_outside},
     {"--no-saturate", set_no_saturate},
 };
@@ -216,6 +230,9 @@ static int check_method(const struct spec *spec, struct diag *diag)
                             "--method lut with --segments %d: a full table has a segment for each "
                             "code; leave --segments out",
                             spec->segments);
+        if (spec->fold)
+            return diag_set(diag, EXIT_USAGE,
+                            "--method lut with --symmetry fold: a full table has every code; leave --symmetry out");
         if (spec->slope_bits)
             return diag_set(diag, EXIT_USAGE,
                             "--method lut with --slope-bits %d: a full table has no slopes; leave "
@@ -234,6 +251,35 @@ static int check_method(const struct spec *spec, struct diag *diag)
             return diag_set(diag, EXIT_USAGE, "--method document with --rounding %s: must be floor",
                             rounding_name(spec->rounding));
     }
+    return EXIT_DONE;
+}
+
+int spec_fix_codes(const struct spec *spec, const struct fix *fix, int64_t *q_x, int64_t *q_y, struct diag *diag)
+{
+    const long double x = rintl(fix->x / spec->in.scale.value) + spec->in.zero_point;
+    const long double y = rintl(fix->y / spec->out.scale.value) + spec->out.zero_point;
+    if (!(x >= spec->in.qmin && x <= spec->in.qmax) || !(y >= spec->out.qmin && y <= spec->out.qmax))
+        return diag_set(diag, EXIT_USAGE, "--fix %.9g:%.9g: %s must lie in the range of %s", fix->x, fix->y,
+                        x >= spec->in.qmin && x <= spec->in.qmax ? "Y" : "X",
+                        x >= spec->in.qmin && x <= spec->in.qmax ? "--out" : "--in");
+    *q_x = (int64_t)x;
+    *q_y = (int64_t)y;
+    return EXIT_DONE;
+}
+
+static int check_fixes(const struct spec *spec, struct diag *diag)
+{
+    int64_t q_x, q_y;
+    for (int k = 0; k < spec->fix_count; k++)
+        if (spec_fix_codes(spec, &spec->fixes[k], &q_x, &q_y, diag))
+            return diag->code;
+    if (spec->fix_count == 0)
+        return EXIT_DONE;
+    if (spec->method == METHOD_DOCUMENT || spec->method == METHOD_LUT)
+        return diag_set(diag, EXIT_USAGE, "--fix with --method %s: must be lsq, minimax or uniform",
+                        method_name(spec->method));
+    if (spec->in.bits > 16)
+        return diag_set(diag, EXIT_USAGE, "--fix: --in has %d bits, must have at most 16", spec->in.bits);
     return EXIT_DONE;
 }
 
@@ -301,7 +347,7 @@ int spec_check(const struct spec *spec, struct diag *diag)
         return diag_set(diag, EXIT_USAGE, "--slope-bits %d: these types store slopes in %d bits; must be from 2 to %d",
                         spec->slope_bits, storage, storage);
     int64_t sum;
-    if (check_method(spec, diag) || (spec->fold && spec_fold_sum(spec, &sum, diag)))
+    if (check_method(spec, diag) || check_fixes(spec, diag) || (spec->fold && spec_fold_sum(spec, &sum, diag)))
         return diag->code;
     return check_domain(spec, diag);
 }
@@ -334,6 +380,12 @@ char *spec_canonical(const struct spec *spec)
              rounding_name(spec->rounding));
     if (spec->slope_bits)
         text_add(&text, " --slope-bits %d", spec->slope_bits);
+    for (int k = 0; k < spec->fix_count; k++) {
+        char x[NUMBER_TEXT_SIZE], y[NUMBER_TEXT_SIZE];
+        number_format(spec->fixes[k].x, x);
+        number_format(spec->fixes[k].y, y);
+        text_add(&text, " --fix %s:%s", x, y);
+    }
     if (spec->fold)
         text_add(&text, " --symmetry fold");
     if (spec->outside == OUTSIDE_CLAMP)

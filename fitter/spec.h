@@ -12,6 +12,13 @@
 
 enum method { METHOD_LSQ, METHOD_MINIMAX, METHOD_UNIFORM, METHOD_DOCUMENT, METHOD_LUT };
 
+/* `--fix X:Y`: the code nearest to x gives the code nearest to y. */
+struct fix {
+    double x, y;
+};
+
+#define SPEC_MAX_FIXES 16
+
 struct spec {
     struct function function;
     struct tensor in, out;
@@ -21,6 +28,8 @@ struct spec {
     pwl_form form;
     pwl_rounding rounding;
     int slope_bits; /* 2..storage_bits: width of q_b, sign included; 0: the storage's */
+    int fix_count;
+    struct fix fixes[SPEC_MAX_FIXES];
     bool fold;               /* half a table for an odd or complementary function */
     enum outside outside;
     bool no_saturate;
@@ -66,6 +75,9 @@ struct job {
 #define SPEC_MAX_JOBS 10000
 int spec_list_parse(const char *bytes, size_t size, struct job **jobs, int *count, struct diag *diag);
 void spec_list_free(struct job *jobs, int count);
+
+/* The codes of a fix. Exit 2 when x or y has no code. */
+int spec_fix_codes(const struct spec *spec, const struct fix *fix, int64_t *q_x, int64_t *q_y, struct diag *diag);
 
 /* fold.c: the sum S of a folded table, q_y(q_x) = S - raw(2*zp_x - q_x) below zp_x. Exit 2 when the function has no
  * such symmetry or the types do not allow it. */

@@ -51,6 +51,21 @@ static int set_parameters(const struct fields *job, struct spec *spec, struct di
     return EXIT_DONE;
 }
 
+/* "fix": one "X:Y" or a list of them. */
+static int set_fixes(const struct fields *job, struct spec *spec, struct diag *diag)
+{
+    const json_t *json = json_object_get(job->json, "fix");
+    const size_t count = json_is_array(json) ? json_array_size(json) : 1;
+    for (size_t k = 0; k < count; k++) {
+        const json_t *fix = json_is_array(json) ? json_array_get(json, k) : json;
+        if (!json_is_string(fix))
+            return field_refuse(job, "fix", diag, "a string \"X:Y\" or a list of them");
+        if (spec_set(spec, "--fix", json_string_value(fix), diag))
+            return diag_prefix(diag, job->path);
+    }
+    return EXIT_DONE;
+}
+
 /* "slope_bits" -> "--slope-bits" */
 static void flag_of_key(const char *key, char *flag, size_t size)
 {
@@ -63,9 +78,9 @@ static void flag_of_key(const char *key, char *flag, size_t size)
 static int parse_job(const struct fields *fields, struct job *job, struct diag *diag)
 {
     /* In this order, since a parameter needs its function. */
-    static const char *const known[] = {"name",     "function",   "samples", "param",       "in",
-                                        "out",      "segments",   "max_err", "method",      "form",
-                                        "rounding", "slope_bits", "symmetry", "outside", "no_saturate", NULL};
+    static const char *const known[] = {"name",     "function", "samples", "param",       "in",       "out",
+                                        "segments", "max_err",  "method",  "form",        "rounding", "slope_bits",
+                                        "fix",      "symmetry", "outside", "no_saturate", NULL};
     const char *name;
     spec_init(&job->spec);
     if (fields_known(fields, known, diag) || field_text(fields, "name", sizeof job->name - 1, &name, diag))
@@ -82,6 +97,11 @@ static int parse_job(const struct fields *fields, struct job *job, struct diag *
             continue;
         if (!strcmp(known[k], "param")) {
             if (set_parameters(fields, &job->spec, diag))
+                return diag->code;
+            continue;
+        }
+        if (!strcmp(known[k], "fix")) {
+            if (set_fixes(fields, &job->spec, diag))
                 return diag->code;
             continue;
         }
