@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "file.h"
-#include "number.h"
+#include "jobs.h"
 #include "spec.h"
 
 static const struct option_info options[] = {
@@ -60,37 +58,19 @@ struct batch {
     char **texts; /* table JSON of each job */
     struct table *tables;
     struct diag *diags;
-    int count, next;
-    pthread_mutex_t lock;
+    int count;
 };
 
-static void *work(void *argument)
+static void fit_job(void *context, int k)
 {
-    struct batch *batch = argument;
-    for (;;) {
-        pthread_mutex_lock(&batch->lock);
-        const int k = batch->next < batch->count ? batch->next++ : -1;
-        pthread_mutex_unlock(&batch->lock);
-        if (k < 0)
-            return NULL;
-        if (!fit(&batch->jobs[k].spec, &batch->tables[k], &batch->diags[k]))
-            table_to_json(&batch->tables[k], &batch->texts[k], &batch->diags[k]);
-    }
+    struct batch *batch = context;
+    if (!fit(&batch->jobs[k].spec, &batch->tables[k], &batch->diags[k]))
+        table_to_json(&batch->tables[k], &batch->texts[k], &batch->diags[k]);
 }
 
 static int run_batch(struct batch *batch, int workers, struct diag *diag)
 {
-    pthread_t threads[64];
-    int started = 0;
-    const int most = (int)(sizeof threads / sizeof *threads);
-    workers = workers < most ? workers : most;
-    pthread_mutex_init(&batch->lock, NULL);
-    while (started < workers - 1 && pthread_create(&threads[started], NULL, work, batch) == 0)
-        started++;
-    work(batch);
-    for (int k = 0; k < started; k++)
-        pthread_join(threads[k], NULL);
-    pthread_mutex_destroy(&batch->lock);
+    jobs_run(batch->count, workers, fit_job, batch, "pwlc fit");
     for (int k = 0; k < batch->count; k++)
         if (batch->diags[k].code) {
             *diag = batch->diags[k];
@@ -172,11 +152,9 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
         } else if (!strcmp(flag, "--spec")) {
             request->spec_path = value;
         } else if (!strcmp(flag, "--jobs")) {
-            int64_t jobs;
             request->jobs_text = value;
-            if (number_integer(value, strlen(value), &jobs) != NUMBER_OK || jobs < 1 || jobs > 64)
-                return diag_set(diag, EXIT_USAGE, "--jobs %s: must be an integer from 1 to 64", value);
-            request->jobs = (int)jobs;
+            if (jobs_parse(value, &request->jobs, diag))
+                return diag->code;
         } else {
             if (!request->first_flag)
                 request->first_flag = flag;
@@ -197,7 +175,7 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
 
 static int run(int argc, char **argv, struct diag *diag)
 {
-    struct request request = {.jobs = (int)sysconf(_SC_NPROCESSORS_ONLN)};
+    struct request request = {.jobs = jobs_default()};
     diag->code = EXIT_DONE;
     spec_init(&request.spec);
     if (parse(argc, argv, &request, diag))
