@@ -26,6 +26,27 @@ libdir=$(pkg-config --variable=libdir pwl)
 case $libdir in "$root"/*) ;; *) libdir=$root$libdir ;; esac
 LD_LIBRARY_PATH=$libdir ./consumer
 
+# Likewise for CUDA; its .pc file also names the toolkit's folder, which is no part of the root.
+if [ -f "${pc%/*}/pwl-cuda.pc" ]; then
+    cat >consumer_cuda.c <<'SOURCE'
+#include <pwl/cuda.h>
+#include <stdio.h>
+
+int main(void)
+{
+    const pwl_cuda_status status = pwl_cuda_map(NULL, PWL_S8, NULL, PWL_S8, NULL, 1, NULL);
+    puts(pwl_cuda_status_text(status));
+    return status != PWL_CUDA_ERR_NULL;
+}
+SOURCE
+    unset PKG_CONFIG_SYSROOT_DIR
+    prefix=$root$(pkg-config --variable=prefix pwl-cuda)
+    # shellcheck disable=SC2046
+    "$@" -std=c11 -Wall -Wextra -Wpedantic -Werror consumer_cuda.c \
+        $(pkg-config "--define-variable=prefix=$prefix" --cflags --libs pwl-cuda) -o consumer_cuda
+    LD_LIBRARY_PATH=$libdir ./consumer_cuda
+fi
+
 if [ "$with_pwlc" = yes ]; then
     pwlc=$(find "$root" -type f -name pwlc -perm -u+x)
     [ -n "$pwlc" ] || { echo "pwlc was not installed"; exit 1; }
