@@ -7,6 +7,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=build/gpu
 failed=0
+mkdir -p "$build" || exit 1
 
 say() {
     printf 'gpu: %s\n' "$*"
@@ -34,7 +35,7 @@ find_tool() {
 }
 
 nvcc=$(find_tool nvcc "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc") || skip "nvcc is missing: install the CUDA toolkit"
-cuda=$(dirname "$(dirname "$nvcc")")
+cuda=$(bash kernels/toolkit.sh "$nvcc") || exit 1
 cc=$(find_tool "${CC:-cc}" gcc) || skip "a C compiler is missing"
 
 # The capability, as nvcc names it; Hopper's own instructions are those of 90a.
@@ -58,7 +59,6 @@ include=(-Iruntime/include -Ikernels/include)
 # What the programs share: C, but for the tests' main().
 build_host() {
     local source
-    mkdir -p "$build"
     bash tests/cuda/list_luts.sh "$PWD/luts" >"$build/luts.h" || return
     for source in runtime/{eval,map,proof}.c kernels/cuda.c tests/cuda/test_cuda{,_host}.c; do
         "$cc" -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -g -Wall -Wextra "${include[@]}" -I"$build" -isystem "$cuda/include" \
@@ -89,7 +89,7 @@ run() {
         return
     fi
     failed=1
-    grep -vE '^ok|^1\.\.' "$file" | head -n 40
+    grep -vE '^ok|^1\.\.' "$file" | head -n 12
     say "$name: FAILED with status $status after $passed that passed; see $file"
 }
 
