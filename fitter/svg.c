@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "escape.h"
+
 #define FAR 1e6             /* pixels; nothing farther outside is needed to draw what is inside */
 #define COLUMNS_PER_PIXEL 2 /* of a thinned line */
 #define CHARACTER_WIDTH 6.6 /* at 12 pixels, on average and generously: for the places of legend entries */
@@ -38,41 +40,6 @@ static const char style[] =
                     INK("6", "#7d8690") "}\n</style>\n";
 
 static const char *const mark_class[] = {"line", "thick", "dash", "line", "fill"};
-
-/* Length of the UTF-8 sequence at c, 0 when it is not one (overlong, surrogate, or no XML character). */
-static int utf8_length(const unsigned char *c)
-{
-    const int length = c[0] < 0x80 ? 1 : c[0] >= 0xf5 ? 0 : c[0] >= 0xf0 ? 4 : c[0] >= 0xe0 ? 3 : c[0] >= 0xc2 ? 2 : 0;
-    if (length == 1)
-        return c[0] >= ' ' && c[0] != 0x7f;
-    for (int i = 1; i < length; i++) /* a zero byte ends it too */
-        if ((c[i] & 0xc0) != 0x80)
-            return 0;
-    const bool bad = (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] >= 0xa0) ||
-                     (c[0] == 0xef && c[1] == 0xbf && c[2] >= 0xbe) || (c[0] == 0xf0 && c[1] < 0x90) ||
-                     (c[0] == 0xf4 && c[1] >= 0x90);
-    return bad ? 0 : length;
-}
-
-static void add_escaped(struct text *out, const char *string)
-{
-    for (const unsigned char *c = (const unsigned char *)string; *c;) {
-        const int length = utf8_length(c);
-        if (length == 0)
-            text_add(out, "?");
-        else if (*c == '&')
-            text_add(out, "&amp;");
-        else if (*c == '<')
-            text_add(out, "&lt;");
-        else if (*c == '>')
-            text_add(out, "&gt;");
-        else if (*c == '"')
-            text_add(out, "&quot;");
-        else
-            text_add(out, "%.*s", length, (const char *)c);
-        c += length ? length : 1;
-    }
-}
 
 static double text_width(const char *string)
 {
@@ -206,7 +173,7 @@ static int legend(const struct svg_panel *panel, double top, bool draw)
                 text_add(out, "<path class=\"%s s%d\" d=\"M%.2f %.2fh%d\"/>", mark_class[key->mark], key->ink, left,
                          middle, KEY_WIDTH);
             text_add(out, "<text x=\"%.2f\" y=\"%.2f\">", left + KEY_WIDTH + 6, middle + 4);
-            add_escaped(out, key->name);
+            escape_xml(out, key->name);
             text_add(out, "</text>\n");
         }
         x += width;
@@ -230,7 +197,7 @@ static void draw_x_axis(struct svg_panel *panel)
     if (panel->x.label) {
         text_add(out, "<text x=\"%.2f\" y=\"%.2f\" text-anchor=\"middle\">", panel->plot_left + panel->plot_width / 2,
                  bottom + (panel->x.bare ? 16 : 34));
-        add_escaped(out, panel->x.label);
+        escape_xml(out, panel->x.label);
         text_add(out, "</text>\n");
     }
 }
@@ -251,7 +218,7 @@ static void draw_y_axis(struct svg_panel *panel)
         const double x = panel->left + 14, y = panel->plot_top + panel->plot_height / 2;
         text_add(out, "<text x=\"%.2f\" y=\"%.2f\" text-anchor=\"middle\" transform=\"rotate(-90 %.2f %.2f)\">", x, y,
                  x, y);
-        add_escaped(out, panel->y.label);
+        escape_xml(out, panel->y.label);
         text_add(out, "</text>\n");
     }
 }
@@ -336,7 +303,7 @@ void svg_begin(struct svg *svg, int width, int height, const char *title)
              "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"pwl-svg\" width=\"%d\" height=\"%d\" "
              "viewBox=\"0 0 %d %d\" role=\"img\">\n<title>",
              width, height, width, height);
-    add_escaped(&svg->text, title);
+    escape_xml(&svg->text, title);
     text_add(&svg->text, "</title>\n%s<rect class=\"bg\" width=\"%d\" height=\"%d\"/>\n", style, width, height);
 }
 
@@ -381,7 +348,7 @@ void svg_panel_begin(struct svg *svg, struct svg_panel *panel)
 
     if (panel->title) {
         text_add(&svg->text, "<text class=\"title\" x=\"%.2f\" y=\"%.2f\">", panel->plot_left, panel->top + 16);
-        add_escaped(&svg->text, panel->title);
+        escape_xml(&svg->text, panel->title);
         text_add(&svg->text, "</text>\n");
     }
     legend(panel, legend_top, true);
@@ -450,7 +417,7 @@ void svg_dot(struct svg_panel *panel, double x, double y, double radius, enum sv
         return;
     }
     text_add(out, "><title>");
-    add_escaped(out, tooltip);
+    escape_xml(out, tooltip);
     text_add(out, "</title></circle>\n");
 }
 
@@ -472,13 +439,13 @@ void svg_label(struct svg_panel *panel, double x, double y, double dx, double dy
     static const char *const anchors[] = {"start", "middle", "end"};
     text_add(&panel->svg->text, "<text class=\"halo f%d\" x=\"%.2f\" y=\"%.2f\" text-anchor=\"%s\">", ink,
              pixel_x(panel, x) + dx, pixel_y(panel, y) + dy, anchors[anchor]);
-    add_escaped(&panel->svg->text, text);
+    escape_xml(&panel->svg->text, text);
     text_add(&panel->svg->text, "</text>\n");
 }
 
 void svg_caption(struct svg *svg, double x, double y, bool heading, const char *text)
 {
     text_add(&svg->text, "<text class=\"%s\" x=\"%.2f\" y=\"%.2f\">", heading ? "heading" : "soft", x, y);
-    add_escaped(&svg->text, text);
+    escape_xml(&svg->text, text);
     text_add(&svg->text, "</text>\n");
 }

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "escape.h"
+
+#include <stdbool.h>
+
+/* Length of the UTF-8 sequence at c, 0 when it is not one (overlong, surrogate, or no XML character). */
+static int utf8_length(const unsigned char *c)
+{
+    const int length = c[0] < 0x80 ? 1 : c[0] >= 0xf5 ? 0 : c[0] >= 0xf0 ? 4 : c[0] >= 0xe0 ? 3 : c[0] >= 0xc2 ? 2 : 0;
+    if (length == 1)
+        return c[0] >= ' ' && c[0] != 0x7f;
+    for (int i = 1; i < length; i++) /* a zero byte ends it too */
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+    const bool bad = (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] >= 0xa0) ||
+                     (c[0] == 0xef && c[1] == 0xbf && c[2] >= 0xbe) || (c[0] == 0xf0 && c[1] < 0x90) ||
+                     (c[0] == 0xf4 && c[1] >= 0x90);
+    return bad ? 0 : length;
+}
+
+void escape_xml(struct text *out, const char *string)
+{
+    for (const unsigned char *c = (const unsigned char *)string; *c;) {
+        const int length = utf8_length(c);
+        if (length == 0)
+            text_add(out, "?");
+        else if (*c == '&')
+            text_add(out, "&amp;");
+        else if (*c == '<')
+            text_add(out, "&lt;");
+        else if (*c == '>')
+            text_add(out, "&gt;");
+        else if (*c == '"')
+            text_add(out, "&quot;");
+        else
+            text_add(out, "%.*s", length, (const char *)c);
+        c += length ? length : 1;
+    }
+}
