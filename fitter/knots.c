@@ -188,24 +188,21 @@ static double real_cost(const struct points *points, int begin, int end)
     return running_cost(&sums);
 }
 
-static double path_cost(const struct points *points, int segments, const int *knots)
-{
-    double total = 0;
-    for (int m = 0; m < segments; m++)
-        total += real_cost(points, knots[m], knots[m + 1]);
-    return total;
-}
-
-static int solve_on_grid(const struct points *points, int segments, const int *grid, int candidates, double ceiling,
-                         int *knots, struct diag *diag)
+/* knots are places on the grid: on entry those of some path, whose cost is the ceiling, then those of the best one. */
+static int solve_on_grid(const struct points *points, int segments, const int *grid, int candidates, int *knots,
+                         struct diag *diag)
 {
     struct ranges ranges = {0};
     struct path path = {0};
+    double ceiling = 0;
+    int m = 0;
+    for (int k = 0; k < segments; k++)
+        ceiling += real_cost(points, grid[knots[k]], grid[knots[k + 1]]);
     if (ranges_init(&ranges, candidates, diag) || path_init(&path, segments, candidates, diag))
         goto done;
     for (int j = 1; j <= candidates; j++) {
-        /* The cost grows with the range: once above the ceiling, no earlier start can help. The shortest range is
-         * always kept, so that a path exists. */
+        /* The cost grows with the range: once above the ceiling, no earlier start can help. The ranges of the path
+         * on entry are always kept, so that a path exists even where costs are 0 but for rounding. */
         double *row = ranges_row(&ranges, j, 0);
         struct running sums;
         int i = j - 1;
@@ -213,12 +210,14 @@ static int solve_on_grid(const struct points *points, int segments, const int *g
             diag_set(diag, EXIT_IO, "out of memory for %d knot candidates", candidates);
             goto done;
         }
+        m += knots[m + 1] < j;
+        const int kept = knots[m + 1] == j ? knots[m] : j - 1;
         running_start(&sums, points, grid[j] - 1);
         for (int k = grid[j] - 1; i >= 0; i--) {
             for (; k >= grid[i]; k--)
                 running_add(&sums, points, k);
             row[i] = running_cost(&sums);
-            if (row[i] > ceiling)
+            if (row[i] > ceiling && i <= kept)
                 break;
         }
         const int lowest = i < 0 ? 0 : i;
@@ -228,8 +227,6 @@ static int solve_on_grid(const struct points *points, int segments, const int *g
         path_extend(&path, &ranges, j);
     }
     diag->code = path_read(&path, knots, diag);
-    for (int m = 0; !diag->code && m <= segments; m++)
-        knots[m] = grid[knots[m]];
 done:
     path_free(&path);
     ranges_free(&ranges);
@@ -257,7 +254,7 @@ static bool move_knots(const struct points *points, int segments, int *knots, in
             end_place[e] = end;
             after[e] = INFINITY;
             from[m][e] = 0;
-            if (end <= begin_place[0] || end > points->count)
+            if (end < 1 || end <= begin_place[0] || end > points->count)
                 continue;
             struct running sums;
             running_start(&sums, points, end - 1);
@@ -301,10 +298,13 @@ int knots_least_squares(const struct points *points, int segments, int *knots, s
         return diag_set(diag, EXIT_IO, "out of memory for %d knot candidates", candidates);
     diag->code = EXIT_DONE;
     spread_by_bend(points, candidates, grid);
-    spread_by_bend(points, segments, knots);
+    for (int m = 0; m <= segments; m++) /* the grid's own even spread of bend */
+        knots[m] = (int)((int64_t)candidates * m / segments);
     /* Beyond that many segments each is so short that moving them from an even spread of bend finds as much. */
     if (segments <= MOST_SOLVED)
-        solve_on_grid(points, segments, grid, candidates, path_cost(points, segments, knots), knots, diag);
+        solve_on_grid(points, segments, grid, candidates, knots, diag);
+    for (int m = 0; !diag->code && m <= segments; m++)
+        knots[m] = grid[knots[m]];
 
     int step = 1;
     for (int a = 0; a < candidates; a++)
