@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How far the fitter's tables are from the best there are: 16-bit tables from what real coefficients can reach,
+ * tables of up to 10 bits from the best integer table. */
+#include "fixture.h"
+#include "integer_optimum.h"
+#include "rms_bound.h"
+
+/* What the fitter may lose, of RMS. */
+static const double tolerance = 1.02;
+
+/* Ranges of y with headroom, or at whose limits f is flat. */
+static const char *const wide_pairs[] = {
+    "sigmoid --in s16:2^-12:0 --out s16:2^-15:0",
+    "sigmoid --in s16:2^-11:0 --out s16:2^-14:0",
+    "sigmoid --in s16:0.000211:-1234 --out u16:0.0000173:77",
+    "tanh --in s16:2^-12:0 --out s16:2^-14:0",
+    "gelu --in s16:2^-12:0 --out s16:2^-12:0",
+    "gelu --in u16:0.000171:30000 --out u16:0.000131:2000",
+    "gelu_tanh --in s16:2^-12:0 --out s16:2^-12:0",
+    "silu --in s16:2^-12:0 --out s16:2^-12:0",
+    "silu --in s16:2^-12:0 --out s16:2^-12:0 --form biased --rounding half_up",
+    "softplus --in s16:2^-12:0 --out s16:2^-12:0",
+    "mish --in s16:2^-12:0 --out s16:2^-12:0",
+    "elu --in s16:2^-13:0 --out s16:2^-13:0",
+    "selu --in s16:2^-13:0 --out s16:0.00013:0",
+    "exp --in u16:2^-13:65535 --out u16:2^-16:0",
+    "log --in u16:2^-12:-256 --out s16:2^-12:0",
+    "sqrt --in u16:2^-13:0 --out u16:2^-14:0",
+    "rsqrt --in u16:2^-13:-2048 --out u16:2^-14:0",
+    "reciprocal --in u16:2^-13:-4096 --out u16:2^-13:0",
+    "sin --in s16:2^-13:0 --out s16:2^-14:0",
+    "atan --in s16:2^-12:0 --out s16:2^-14:0",
+    "atan --in s16:2^-12:0 --out s16:2^-14:0 --form anchored --segments 24",
+    "softsign --in s16:2^-12:0 --out s16:2^-15:0",
+    "logsigmoid --in s16:2^-12:0 --out s16:2^-12:0",
+};
+enum { WIDE_PAIRS = sizeof wide_pairs / sizeof *wide_pairs };
+
+/* f comes near a limit of the output, so that a line that runs into it does the work of two. */
+static const char *const limited_pairs[] = {
+    "sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1", "sigmoid --in s16:2^-12:0 --out u16:2^-16:0",
+    "tanh --in s16:2^-13:0 --out s16:2^-15:0",         "erf --in s16:2^-13:0 --out s16:2^-15:0",
+    "cos --in s16:2^-13:0 --out s16:2^-15:0",
+};
+enum { LIMITED_PAIRS = sizeof limited_pairs / sizeof *limited_pairs, CELL = 8 };
+
+static double bound_of(const struct spec *spec, bool saturating, int segments, double most)
+{
+    int count;
+    double *target = targets_of(spec, &count);
+    const double low = saturating ? (double)spec->out.qmin : -INFINITY;
+    const double high = saturating ? (double)spec->out.qmax : INFINITY;
+    const double bound = rms_bound(target, count, low, high, segments, CELL, most);
+    free(target);
+    return bound;
+}
+
+static void assert_near_bound(const char *flags, bool saturating)
+{
+    struct fitted fitted;
+    fit_well(flags, &fitted);
+    const double rms = measure_plainly(&fitted.spec, &fitted.table).rms;
+    const double bound =
+        bound_of(&fitted.spec, saturating, fitted.table.segment_count, saturating ? 1.01 * rms + 0.6 : 2 * rms);
+    printf("# %-72s RMS %9.4f, bound %9.4f, ratio %.4f\n", flags, rms, bound, rms / bound);
+    ck_assert_msg(rms <= tolerance * bound, "%s: RMS %.6g, the bound is %.6g", flags, rms, bound);
+    ck_assert_msg(!saturating || rms >= bound - 0.5, "%s: RMS %.6g is below what any table can have, %.6g", flags, rms,
+                  bound - 0.5);
+    fitted_free(&fitted);
+}
+
+START_TEST(wide_tables_are_near_the_bound_of_real_coefficients)
+{
+    assert_near_bound(wide_pairs[_i], true);
+}
+END_TEST
+
+/* Knots are placed as if no line met a limit, so that is what these are held to; better is allowed. */
+START_TEST(tables_at_a_limit_are_near_the_bound_without_saturation)
+{
+    assert_near_bound(limited_pairs[_i], false);
+}
+END_TEST
+
+/* The bound itself: published least errors of real lines on these codes, without saturation; and one line, whose
+ * least squares are plain. */
+START_TEST(the_bound_agrees_with_known_values)
+{
+    static const struct {
+        const char *flags;
+        int segments;
+        double least;
+    } known[] = {{"sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1", 8, 159.4},
+                 {"sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1", 16, 41.18},
+                 {"sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1", 32, 10.6},
+                 {"tanh --in s16:2^-13:0 --out s16:2^-15:0", 16, 44.22}};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        struct spec spec;
+        struct diag diag;
+        ck_assert_int_eq(spec_from(known[k].flags, &spec, &diag), EXIT_DONE);
+        const double bound = bound_of(&spec, false, known[k].segments, 2 * known[k].least);
+        printf("# %s, %d segments: bound %.4f, known %.4f\n", known[k].flags, known[k].segments, bound, known[k].least);
+        /* Below by the cells left out, above by no more than the last digit known. */
+        ck_assert_msg(bound > 0.98 * known[k].least && bound < 1.002 * known[k].least,
+                      "%s, %d segments: bound %.6g, known %.6g", known[k].flags, known[k].segments, bound,
+                      known[k].least);
+        spec_free(&spec);
+    }
+}
+END_TEST
+
+/* Squared errors of a saturating line through (at, height), summed before each code. */
+enum { SMALL = 24 };
+static const double small_low = -3, small_high = 9;
+
+static void sum_errors(const double *target, double at, double height, double slope, double sums[SMALL + 1])
+{
+    sums[0] = 0;
+    for (int k = 0; k < SMALL; k++) {
+        const double e = fmin(fmax(height + slope * (k - at), small_low), small_high) - target[k];
+        sums[k + 1] = sums[k] + e * e;
+    }
+}
+
+/* The best single line found by shrinking steps from the best of a grid. */
+static double refine_line(const double *target, double at, double height, double slope)
+{
+    double sums[SMALL + 1];
+    sum_errors(target, at, height, slope, sums);
+    double least = sums[SMALL];
+    for (double step = 0.25; step > 1e-9; step /= 2)
+        for (int move = 0; move < 8; move++) {
+            static const int turns[8][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {1, -1}, {-1, 1}, {-1, -1}};
+            const double h = height + step * turns[move][0], s = slope + step * turns[move][1];
+            sum_errors(target, at, h, s, sums);
+            if (sums[SMALL] < least) {
+                least = sums[SMALL];
+                height = h;
+                slope = s;
+                move = -1;
+            }
+        }
+    return least;
+}
+
+/* On a small range, a grid of saturating lines holds no table of one or two that is better than the bound; and the
+ * best one is not far above it. */
+START_TEST(the_bound_is_just_below_real_tables)
+{
+    enum { TURNS = 96, HEIGHTS = 64 };
+    double target[SMALL], sums[SMALL + 1];
+    for (int shape = 0; shape < 6; shape++) {
+        for (int k = 0; k < SMALL; k++) {
+            const double x = (k - 11.5) / 4;
+            const double y = shape == 0   ? 14 * tanh(x)
+                             : shape == 1 ? -14 * tanh(x)
+                             : shape == 2 ? x * x - 2
+                             : shape == 3 ? 10 - x * x
+                             : shape == 4 ? 10 * sin(2 * x)
+                                          : exp(x);
+            target[k] = fmin(fmax(y, small_low), small_high);
+        }
+        double one = INFINITY, two = INFINITY, before[SMALL + 1], after[SMALL + 1];
+        for (int k = 0; k <= SMALL; k++)
+            before[k] = after[k] = INFINITY;
+        for (int turn = 0; turn < TURNS; turn++)
+            for (int at = 0; at < SMALL; at++)
+                for (int m = 0; m <= HEIGHTS; m++) {
+                    const double slope = 3 * tan(3.14159265358979 * ((turn + 0.5) / TURNS - 0.5));
+                    const double height = small_low + (small_high - small_low) * m / HEIGHTS;
+                    sum_errors(target, at, height, slope, sums);
+                    for (int j = 0; j <= SMALL; j++) {
+                        before[j] = fmin(before[j], sums[j]);
+                        after[j] = fmin(after[j], sums[SMALL] - sums[j]);
+                    }
+                    if (before[SMALL] < one)
+                        one = fmin(before[SMALL], refine_line(target, at, height, slope));
+                }
+        for (int j = 0; j <= SMALL; j++)
+            two = fmin(two, before[j] + after[j]);
+        const double bound_one = rms_bound(target, SMALL, small_low, small_high, 1, 1, 100);
+        const double bound_two = rms_bound(target, SMALL, small_low, small_high, 2, 1, 100);
+        printf("# shape %d: one line %.6f, bound %.6f; two lines on a grid %.6f, bound %.6f\n", shape,
+               sqrt(one / SMALL), bound_one, sqrt(two / SMALL), bound_two);
+        ck_assert_msg(bound_one <= sqrt(one / SMALL) + 1e-9, "shape %d, one line: %.6g", shape, bound_one);
+        ck_assert_msg(bound_two <= sqrt(two / SMALL) + 1e-9, "shape %d, two lines: %.6g", shape, bound_two);
+    }
+}
+END_TEST
+
+static const char *const narrow_pairs[] = {
+    "sigmoid --in s8:2^-4:0 --out s8:2^-8:-128",
+    "tanh --in s8:2^-5:0 --out s8:2^-7:0",
+    "gelu --in s8:2^-5:0 --out s8:2^-5:0",
+    "gelu --in s8:0.0472:-3 --out s8:0.0238:-121",
+    "silu --in s8:2^-4:0 --out s8:2^-4:0",
+    "hard_swish --in s8:2^-4:0 --out s8:2^-4:0",
+    "exp --in u8:2^-5:255 --out u8:2^-8:0",
+    "mish --in s8:2^-4:0 --out s8:2^-4:0 --segments 6",
+    "sigmoid --in s8:2^-4:0 --out s8:2^-8:-128 --segments 8",
+    "gelu --in s7:2^-4:0 --out s8:2^-5:0 --segments 5",
+    "erf --in s6:2^-3:0 --out s8:2^-7:0 --segments 5",
+    "softplus --in s6:2^-3:0 --out u8:2^-5:0 --segments 4",
+    "sin --in s7:2^-4:0 --out s8:2^-7:0 --segments 8",
+    "silu --in s10:2^-6:0 --out s8:2^-4:0 --slope-bits 8",
+    "gelu --in s9:2^-6:0 --out s8:2^-5:0 --slope-bits 8",
+};
+enum { NARROW_PAIRS = sizeof narrow_pairs / sizeof *narrow_pairs };
+
+START_TEST(narrow_tables_are_near_the_best_integer_table)
+{
+    struct fitted fitted;
+    fit_well(narrow_pairs[_i], &fitted);
+    const struct spec *spec = &fitted.spec;
+    const double rms = measure_plainly(spec, &fitted.table).rms;
+    const bool int8 = spec->in.bits <= 8 && spec->out.bits <= 8;
+    struct integer_problem problem = {.qmin_x = spec->in.qmin,
+                                      .zp_x = spec->in.zero_point,
+                                      .qmin_y = spec->out.qmin,
+                                      .qmax_y = spec->out.qmax,
+                                      .slope_bits = 8,
+                                      .term_c_bits = int8 ? 16 : 32,
+                                      .segments = spec->segments ? spec->segments : SPEC_DEFAULT_SEGMENTS};
+    double *target = targets_of(spec, &problem.count);
+    problem.target = target;
+    const double most = rms * rms * problem.count * (1 + 1e-9);
+    const double optimum = sqrt(integer_optimum(&problem, most) / problem.count);
+    printf("# %-60s MSE %.6f, optimum %.6f, ratio of RMS %.4f\n", narrow_pairs[_i], rms * rms, optimum * optimum,
+           rms / optimum);
+    ck_assert_msg(rms <= tolerance * optimum, "%s: RMS %.6g, the best table has %.6g", narrow_pairs[_i], rms, optimum);
+    /* The enumeration holds the fitter's table too. */
+    ck_assert_msg(optimum <= rms * (1 + 1e-9), "%s: RMS %.6g is below the best table's %.6g", narrow_pairs[_i], rms,
+                  optimum);
+    free(target);
+    fitted_free(&fitted);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("optimum");
+    TCase *wide = tcase_create("wide");
+    tcase_add_test(wide, the_bound_agrees_with_known_values);
+    tcase_add_test(wide, the_bound_is_just_below_real_tables);
+    tcase_add_loop_test(wide, wide_tables_are_near_the_bound_of_real_coefficients, 0, WIDE_PAIRS);
+    tcase_add_loop_test(wide, tables_at_a_limit_are_near_the_bound_without_saturation, 0, LIMITED_PAIRS);
+    suite_add_tcase(suite, wide);
+    TCase *narrow = tcase_create("narrow");
+    tcase_add_loop_test(narrow, narrow_tables_are_near_the_best_integer_table, 0, NARROW_PAIRS);
+    suite_add_tcase(suite, narrow);
+    return run_suite(suite);
+}
