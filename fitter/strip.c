@@ -10,8 +10,8 @@
 
 __extension__ typedef __int128 wide;
 
-/* Candidates of one search, before it gives up undecided. */
-#define MOST_CANDIDATES ((int64_t)1 << 20)
+/* Slopes or constants of one search, before it gives up undecided. All slopes of 16 bits are fewer. */
+#define MOST_CANDIDATES ((int64_t)1 << 22)
 
 /* Corners of a hull; x is X of the form, y a limit. */
 struct corners {
@@ -73,19 +73,23 @@ struct search {
     int64_t origin, first, last;
     double max_err;
     bool nearest; /* rounds to nearest: limits are widened by 1/2 */
-    int64_t candidates;
     struct line line;
 };
 
-static int64_t floor_div(wide a, wide b)
+static wide floor_div(wide a, wide b)
 {
     const wide q = a / b;
-    return (int64_t)(a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q);
+    return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
 }
 
-static int64_t ceil_div(wide a, wide b)
+static wide ceil_div(wide a, wide b)
 {
     return -floor_div(-a, b);
+}
+
+static wide power(int n)
+{
+    return (wide)1 << n;
 }
 
 /* The specification at every point. The line is provable, so no product overflows. */
@@ -107,8 +111,7 @@ static bool serves(const struct search *search, const struct line *line)
 static bool accept(struct search *search, int64_t q_b, int n, int64_t offset)
 {
     const struct line line = {.q_b = q_b, .n = n, .offset = offset};
-    if (llabs(q_b) > search->rules->slope_limit || !line_provable(search->rules, &line, search->first, search->last) ||
-        !serves(search, &line))
+    if (!line_provable(search->rules, &line, search->first, search->last) || !serves(search, &line))
         return false;
     search->line = line;
     return true;
@@ -149,6 +152,7 @@ static bool bound_slope(const struct search *search, int64_t x, int64_t limit, i
 /* A bound that is itself q_b / 2^n; at an end of the interval the rounding decides. */
 static bool accept_end(struct search *search, const struct fraction *bound, int64_t c)
 {
+    const int64_t limit = search->rules->slope_limit;
     wide q = bound->numerator, d = bound->denominator;
     while (q % 2 == 0 && d % 2 == 0) {
         q /= 2;
@@ -163,14 +167,25 @@ static bool accept_end(struct search *search, const struct fraction *bound, int6
     if (q % d != 0)
         return false;
     q /= d;
-    while (n == 0 && q != 0 && q % 2 == 0 && (q > search->rules->slope_limit || -q > search->rules->slope_limit)) {
+    while (q != 0 && q % 2 == 0 && (q > limit || -q > limit)) { /* n is 0 here, or q odd */
         q /= 2;
         n--;
-        if (n == -search->rules->shift_limit)
-            break;
     }
-    const int64_t limit = search->rules->slope_limit;
-    return n <= search->rules->shift_limit && -limit <= q && q <= limit && accept(search, (int64_t)q, n, c);
+    const int shift_limit = search->rules->shift_limit;
+    return -shift_limit <= n && n <= shift_limit && -limit <= q && q <= limit && accept(search, (int64_t)q, n, c);
+}
+
+/* The integer of least magnitude strictly between two bounds of one sign, times 2^n; 0 when there is none. At least one
+ * bound is finite; its numerator has at most 52 bits and the denominator 36, so that a shift by 63 fits. */
+static wide least_between(const struct fraction *low, const struct fraction *high, int n)
+{
+    const wide up = n > 0 ? power(n) : 1, down = n < 0 ? power(-n) : 1;
+    if (low->finite && low->numerator >= 0) {
+        const wide q = floor_div(low->numerator * up, low->denominator * down) + 1;
+        return high->finite && q >= ceil_div(high->numerator * up, high->denominator * down) ? 0 : q;
+    }
+    const wide q = ceil_div(high->numerator * up, high->denominator * down) - 1;
+    return low->finite && q <= floor_div(low->numerator * up, low->denominator * down) ? 0 : q;
 }
 
 /* Some slope for the constant c. */
@@ -187,33 +202,20 @@ static bool try_constant(struct search *search, int64_t c)
             return false;
     if (low.finite && high.finite && less(&high, &low))
         return false;
-    if (!low.finite && !high.finite)
-        return accept(search, 0, 0, c);
 
-    /* The coarsest fraction strictly inside; numerators have at most 70 bits here, so that 2^31 times them fits. */
-    const int shift_limit = search->rules->shift_limit < 40 ? search->rules->shift_limit : 40;
-    for (int n = -shift_limit; n <= shift_limit; n++) {
-        wide q;
-        if (low.finite) {
-            const wide a = n >= 0 ? low.numerator * ((wide)1 << n) : low.numerator;
-            const wide b = n >= 0 ? low.denominator : (wide)low.denominator << -n;
-            q = (a >= 0 ? a / b : -((-a + b - 1) / b)) + 1; /* floor + 1 */
-        } else {
-            const wide a = n >= 0 ? high.numerator * ((wide)1 << n) : high.numerator;
-            const wide b = n >= 0 ? high.denominator : (wide)high.denominator << -n;
-            q = -(-a >= 0 ? -a / b : -((a + b - 1) / b)) - 1; /* ceil - 1 */
-        }
-        if (q > search->rules->slope_limit || -q > search->rules->slope_limit)
-            break; /* and longer still for larger n */
-        if (low.finite && high.finite) {
-            const wide left = n >= 0 ? q * high.denominator : q * high.denominator * ((wide)1 << -n);
-            const wide right = n >= 0 ? high.numerator * ((wide)1 << n) : high.numerator;
-            if (left >= right)
-                continue;
-        }
-        if (accept(search, (int64_t)q, n, c))
+    /* Strictly inside, each slope serves. The flattest of a shift is the easiest to prove. */
+    if ((!low.finite || low.numerator < 0) && (!high.finite || high.numerator > 0)) {
+        if (accept(search, 0, 0, c))
             return true;
-        break;
+    } else {
+        const wide limit = search->rules->slope_limit;
+        for (int n = -search->rules->shift_limit; n <= search->rules->shift_limit; n++) {
+            const wide q = least_between(&low, &high, n);
+            if (q > limit || -q > limit)
+                break; /* and longer still for larger n */
+            if (q != 0 && accept(search, (int64_t)q, n, c))
+                return true;
+        }
     }
     return (low.finite && accept_end(search, &low, c)) || (high.finite && accept_end(search, &high, c));
 }
@@ -251,73 +253,206 @@ static double extreme(double (*of)(const struct corners *, double), const struct
                     : fmax(of(corners, middle), fmax(of(corners, a), of(corners, b)));
 }
 
-/* Every integer constant of the polygon of real lines, from the middle outwards. */
-static enum strip_answer search_constants(struct search *search, const struct band_range *window)
+/* Integers from `low` to `high`. */
+struct span {
+    int64_t low, high;
+};
+
+/* The constants of the polygon of real lines. */
+static struct span constants_of(const struct search *search, const struct band_range *window)
 {
     const double low = extreme(least_constant, &search->room->low, +1, window->slope_min, window->slope_max);
     const double high = extreme(most_constant, &search->room->high, -1, window->slope_min, window->slope_max);
     /* The searches above stop a little short of the extremes; one more constant on each side covers that. */
-    const double margin = 2 + 1e-9 * (fabs(low) + fabs(high));
-    const double limit = (double)search->rules->offset_limit + 1;
-    const double from = fmax(floor(low - margin), -limit), to = fmin(ceil(high + margin), limit - 1);
-    if (!(from <= to))
-        return STRIP_NONE;
-    if (!(to - from < (double)MOST_CANDIDATES))
-        return STRIP_UNDECIDED;
-    const int64_t c_min = (int64_t)from, c_max = (int64_t)to, middle = c_min + (c_max - c_min) / 2;
-    for (int64_t away = 0; away <= c_max - c_min; away++) {
-        if (middle + away <= c_max && try_constant(search, middle + away))
+    const double reach =
+        1e-12 * fmax(fabs(window->slope_min), fabs(window->slope_max)) *
+        fmax(fabs((double)(search->first - search->origin)), fabs((double)(search->last - search->origin)));
+    const double margin = 2 + reach, limit = (double)search->rules->offset_limit;
+    return (struct span){.low = (int64_t)fmax(floor(low - margin), -limit - 1),
+                         .high = (int64_t)fmin(ceil(high + margin), limit)};
+}
+
+/* Every constant, from the middle outwards. */
+static enum strip_answer search_constants(struct search *search, struct span constants)
+{
+    const int64_t middle = constants.low + (constants.high - constants.low) / 2;
+    for (int64_t away = 0; away <= constants.high - constants.low; away++) {
+        if (away > MOST_CANDIDATES / 2)
+            return STRIP_UNDECIDED;
+        if (middle + away <= constants.high && try_constant(search, middle + away))
             return STRIP_FOUND;
-        if (away && middle - away >= c_min && try_constant(search, middle - away))
+        if (away && middle - away >= constants.low && try_constant(search, middle - away))
             return STRIP_FOUND;
     }
     return STRIP_NONE;
 }
 
-/* The biases that serve with one slope; the ends are exact under floor, and one inside both ends serves under every
- * rounding, since ties are at the ends. */
-static bool try_biased_slope(struct search *search, int64_t q_b, int n)
+struct wide_span {
+    wide low, high;
+};
+
+static void narrow(struct wide_span *span, wide low, wide high)
 {
-    const struct line_rules *rules = search->rules;
-    const wide unit = n >= 0 ? (wide)1 << n : 1, half = search->nearest && n > 0 ? unit / 2 : 0;
-    wide low = -(wide)rules->offset_limit - 1, high = rules->offset_limit;
-    for (int k = 0; k < search->room->low.count; k++) {
-        const wide limit = search->room->low.y[k];
-        const wide scaled = n >= 0 ? limit * unit : ceil_div(limit, (wide)1 << -n);
-        const wide bound = scaled - half - (wide)q_b * search->room->low.x[k];
-        low = bound > low ? bound : low;
-    }
-    for (int k = 0; k < search->room->high.count; k++) {
-        const wide limit = search->room->high.y[k];
-        const wide scaled = n >= 0 ? (limit + 1) * unit - 1 : floor_div(limit, (wide)1 << -n);
-        const wide bound = scaled - half + (half ? 1 : 0) - (wide)q_b * search->room->high.x[k];
-        high = bound < high ? bound : high;
-    }
-    if (low > high)
-        return false;
-    const int64_t a = (int64_t)low, b = (int64_t)high, middle = a + (b - a) / 2;
-    return accept(search, q_b, n, middle) || accept(search, q_b, n, a) || accept(search, q_b, n, b);
+    span->low = low > span->low ? low : span->low;
+    span->high = high < span->high ? high : span->high;
 }
 
-/* Biased: every slope of the window, finest shift first, since a finer one has all biases of a coarser one. */
-static enum strip_answer search_biases(struct search *search, const struct band_range *window)
+/* The offsets with which line_provable agrees. */
+static struct wide_span provable_offsets(const struct search *search, int64_t q_b, int n)
 {
-    const int64_t limit = search->rules->slope_limit;
-    const double slack = 1e-12 * fmax(fabs(window->slope_min), fabs(window->slope_max));
-    for (int n = search->rules->shift_limit; n >= -search->rules->shift_limit; n--) {
-        const double from = fmax(ceil(ldexp(window->slope_min - slack, n)), -(double)limit);
-        const double to = fmin(floor(ldexp(window->slope_max + slack, n)), (double)limit);
-        if (!(from <= to))
+    const struct line_rules *rules = search->rules;
+    const wide limit = power(rules->accumulator_bits - 1);
+    const wide half = n > 0 && search->nearest ? power(n - 1) : 0;
+    struct wide_span offsets = {-(wide)rules->offset_limit - 1, rules->offset_limit};
+    for (int end = 0; end < 2; end++) {
+        const wide x = (wide)(end ? search->last : search->first) - search->origin, p = q_b * x;
+        /* of all that is shifted to the right, or to the left */
+        struct wide_span sums = {-limit, limit - 1 - half};
+        if (half && rules->rounding == PWL_HALF_AWAY)
+            sums.low = half - limit + 1;
+        if (n < 0)
+            sums = (struct wide_span){-(limit >> -n), (limit - 1) >> -n};
+        if (p < -limit || p >= limit)
+            return (struct wide_span){0, -1};
+        if (rules->form == PWL_BIASED) {
+            narrow(&offsets, sums.low - p, sums.high - p);
             continue;
-        for (int64_t q_b = (int64_t)from; q_b <= (int64_t)to; q_b++) {
-            if (search->candidates++ > MOST_CANDIDATES)
+        }
+        if (p < sums.low || p > sums.high)
+            return (struct wide_span){0, -1};
+        const wide shifted = pwl_shr64((int64_t)p, n, (int)rules->rounding);
+        narrow(&offsets, -limit - shifted, limit - 1 - shifted);
+    }
+    return offsets;
+}
+
+/*
+ * The offsets with which a slope serves. Exact under floor. To nearest, ties are taken to go whichever way helps, so
+ * that of the true interval an end may be missing, and no more than the end: where a tie goes changes an output by 1,
+ * which a step of the constant makes up for, and of the bias as well.
+ */
+static struct wide_span serving_offsets(const struct search *search, int64_t q_b, int n)
+{
+    const struct corners *low = &search->room->low, *high = &search->room->high;
+    const wide unit = n > 0 ? power(n) : 1, factor = n < 0 ? power(-n) : 1;
+    const wide half = n > 0 && search->nearest ? unit / 2 : 0;
+    const bool biased = search->rules->form == PWL_BIASED;
+    struct wide_span offsets = {-power(100), power(100)};
+    for (int k = 0; k < low->count; k++) {
+        const wide p = (wide)q_b * low->x[k], y = low->y[k];
+        narrow(&offsets, biased ? ceil_div(y * unit, factor) - half - p : y - floor_div((p + half) * factor, unit),
+               power(100));
+    }
+    for (int k = 0; k < high->count; k++) {
+        const wide p = (wide)q_b * high->x[k], y = high->y[k];
+        const wide down = half ? ceil_div(p - half, unit) : floor_div(p * factor, unit);
+        narrow(&offsets, -power(100),
+               !biased ? y - down
+               : half  ? y * unit + half - p
+                       : floor_div((y + 1) * unit - 1, factor) - p);
+    }
+    return offsets;
+}
+
+/* Some offset for a slope. An offset inside the interval that serves does so under every rounding. */
+static bool try_slope(struct search *search, int64_t q_b, int n)
+{
+    struct wide_span offsets = serving_offsets(search, q_b, n);
+    if (offsets.low > offsets.high)
+        return false;
+    const struct wide_span provable = provable_offsets(search, q_b, n);
+    narrow(&offsets, provable.low, provable.high);
+    if (offsets.low > offsets.high)
+        return false;
+    const int64_t low = (int64_t)offsets.low, high = (int64_t)offsets.high, middle = low + (high - low) / 2;
+    return accept(search, q_b, n, middle) || (low != middle && accept(search, q_b, n, low)) ||
+           (high != middle && accept(search, q_b, n, high));
+}
+
+/* The slopes q_b / 2^n of a window. */
+static struct span slopes_of(const struct search *search, const struct band_range *window, int n)
+{
+    const double limit = (double)search->rules->slope_limit;
+    return (struct span){.low = (int64_t)fmax(ceil(ldexp(window->slope_min, n)), -limit),
+                         .high = (int64_t)fmin(floor(ldexp(window->slope_max, n)), limit)};
+}
+
+/* Without a bias under the shift an even q_b says what its half says with n - 1, and is harder to prove. */
+static bool is_reducible(const struct search *search, int64_t q_b, int n)
+{
+    return search->rules->form != PWL_BIASED && q_b % 2 == 0 && n > -search->rules->shift_limit;
+}
+
+/* Every slope of the window, the short ones first. */
+static enum strip_answer search_slopes(struct search *search, const struct band_range *window)
+{
+    const struct line_rules *rules = search->rules;
+    int64_t candidates = 0;
+    for (int n = -rules->shift_limit; n <= rules->shift_limit; n++) {
+        const struct span slopes = slopes_of(search, window, n);
+        for (int64_t q_b = slopes.low; q_b <= slopes.high; q_b++) {
+            if (is_reducible(search, q_b, n))
+                continue;
+            if (candidates++ > MOST_CANDIDATES)
                 return STRIP_UNDECIDED;
-            /* What a shorter slope says was said at the finer shift, unless that was not provable. */
-            if (try_biased_slope(search, q_b, n))
+            if (try_slope(search, q_b, n))
                 return STRIP_FOUND;
         }
     }
     return STRIP_NONE;
+}
+
+static double count_slopes(const struct search *search, const struct band_range *window)
+{
+    double count = 0;
+    for (int n = -search->rules->shift_limit; n <= search->rules->shift_limit; n++) {
+        const struct span slopes = slopes_of(search, window, n);
+        count += slopes.low <= slopes.high ? (double)(slopes.high - slopes.low) + 1 : 0;
+    }
+    return search->rules->form == PWL_BIASED ? count : 0.5 * count;
+}
+
+/*
+ * No slope steeper than 8 R is needed, R being a power of two beyond the number of output codes. A line that rises by
+ * more from code to code has at most one code that does not saturate. Absolute and anchored: the line of slope 4 R
+ * through that code's value, or else through qmin_y at the last code that saturates there, gives the same outputs and
+ * lies between the other line and that value, so that it is provable too. Biased: as well, with a shift to the left by
+ * at most the bits of R, since of multiples of more than each output only the sign counts; the slope is then the least
+ * multiple of the factor beyond 2 R.
+ */
+static void leave_out_steep(const struct line_rules *rules, struct band_range *window)
+{
+    double steepest = 8;
+    while (steepest / 8 <= (double)(rules->qmax_y - rules->qmin_y))
+        steepest *= 2;
+    window->slope_min = fmax(window->slope_min, -steepest);
+    window->slope_max = fmin(window->slope_max, steepest);
+    /* band_reach rounds; each candidate is verified, so a little more does no harm. */
+    const double slack = 1e-12 * fmax(fabs(window->slope_min), fabs(window->slope_max));
+    window->slope_min -= slack;
+    window->slope_max += slack;
+}
+
+/* Hulls of the limits, and a constant line where one serves. */
+static bool take_limits(struct search *search)
+{
+    struct strip_room *room = (struct strip_room *)search->room;
+    const struct line_rules *rules = search->rules;
+    int64_t flat_low = rules->qmin_y, flat_high = rules->qmax_y;
+    room->low.count = room->high.count = 0;
+    for (int k = search->begin; k < search->end; k++) {
+        const struct band band = band_at(room->points, rules->qmin_y, rules->qmax_y, k, search->max_err);
+        const int64_t x = (int64_t)room->points->code[k] - search->origin;
+        if (!band.open_low) {
+            corners_add(&room->low, +1, x, band.low);
+            flat_low = band.low > flat_low ? band.low : flat_low;
+        }
+        if (!band.open_high) {
+            corners_add(&room->high, -1, x, band.high);
+            flat_high = band.high < flat_high ? band.high : flat_high;
+        }
+    }
+    return flat_low <= flat_high && accept(search, 0, 0, flat_low);
 }
 
 enum strip_answer strip_line(struct strip_room *room, const struct line_rules *rules, int begin, int end,
@@ -335,57 +470,21 @@ enum strip_answer strip_line(struct strip_room *room, const struct line_rules *r
                             .max_err = max_err,
                             .nearest = rules->rounding != PWL_FLOOR};
     search.origin = rules->form == PWL_ANCHORED ? search.first : rules->zp_x;
+    *line = (struct line){0};
     if (band_reach(points, rules->qmin_y, rules->qmax_y, begin, end, max_err, &window, &ignored))
         return STRIP_UNDECIDED;
     if (window.end < end)
         return STRIP_NONE;
 
-    room->low.count = room->high.count = 0;
-    bool flat = true;
-    int64_t flat_low = INT64_MIN, flat_high = INT64_MAX;
-    for (int k = begin; k < end; k++) {
-        const struct band band = band_at(points, rules->qmin_y, rules->qmax_y, k, max_err);
-        const int64_t x = (int64_t)points->code[k] - search.origin;
-        if (!band.open_low) {
-            corners_add(&room->low, +1, x, band.low);
-            flat_low = band.low > flat_low ? band.low : flat_low;
-        }
-        if (!band.open_high) {
-            corners_add(&room->high, -1, x, band.high);
-            flat_high = band.high < flat_high ? band.high : flat_high;
-        }
-    }
-    flat = flat_low <= flat_high;
-    *line = (struct line){0};
-    if (flat) {
-        const int64_t level = flat_low > INT64_MIN ? flat_low : flat_high < INT64_MAX ? flat_high : rules->qmin_y;
-        search.line = (struct line){0};
-        if (accept(&search, 0, 0, level)) {
-            *line = search.line;
-            return STRIP_FOUND;
-        }
-    }
-    enum strip_answer answer;
-    if (rules->form == PWL_BIASED) {
-        const double steepest = ldexp((double)rules->slope_limit, rules->shift_limit);
-        window.slope_min = fmax(window.slope_min, -steepest);
-        window.slope_max = fmin(window.slope_max, steepest);
-        answer = search_biases(&search, &window);
-    } else if (isfinite(window.slope_min) && isfinite(window.slope_max)) {
-        answer = search_constants(&search, &window);
-    } else {
-        /* Bounded on one side only: a step into saturation. Steep slopes through every constant near the range. */
-        answer = STRIP_UNDECIDED;
-        for (int n = rules->shift_limit; n >= -rules->shift_limit && answer == STRIP_UNDECIDED; n--)
-            for (int sign = -1; sign <= 1 && answer == STRIP_UNDECIDED; sign += 2) {
-                const double slope = sign * ldexp(1, -n);
-                if (slope < window.slope_min || slope > window.slope_max)
-                    continue;
-                const double a = least_constant(&room->low, slope), b = most_constant(&room->high, slope);
-                const double c = isfinite(a) ? ceil(a) : isfinite(b) ? floor(b) - 1 : 0;
-                if (fabs(c) <= (double)rules->offset_limit && try_constant(&search, (int64_t)c))
-                    answer = STRIP_FOUND;
-            }
+    enum strip_answer answer = STRIP_FOUND;
+    if (!take_limits(&search)) {
+        leave_out_steep(rules, &window);
+        const struct span constants = constants_of(&search, &window);
+        const bool few = (double)(constants.high - constants.low) <= count_slopes(&search, &window);
+        if (rules->form != PWL_BIASED && few)
+            answer = search_constants(&search, constants);
+        else
+            answer = search_slopes(&search, &window);
     }
     *line = search.line;
     return answer;
