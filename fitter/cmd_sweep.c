@@ -6,8 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "anchors.h"
 #include "command.h"
+#include "curve.h"
 #include "number.h"
+#include "plot.h"
+#include "reference.h"
 #include "sweep_report.h"
 
 #define PRINTED_DIGITS 6                   /* of a certificate's real fields */
@@ -20,7 +24,11 @@ static const struct option_info options[] = {
     {"--baseline", "OLD.json", "measure OLD.json too; exit 3 when the table's max or RMS error is larger"},
     {"--exhaustive", NULL, "every code of inputs with more than 2^20 codes too, on all cores"},
     {"--samples", "FILE", "the sample points of a table made with fit --samples"},
-    {"--ref", "libm", "the reference (libm: long double libm, the default)"},
+    {"--ref", "libm|mpfr", "where f comes from: long double libm (default), or MPFR where pwlc was built with it"},
+    {"--grid", "LO:HI:STEP", "also measure at real x from LO to below HI (LO:HI:STEP:closed: HI too), in real units"},
+    {"--hist", NULL, "also count the codes by error"},
+    {"--plot", "OUT.svg", "draw f, one table, its knots and its error"},
+    {"--anchors", NULL, "instead of tables: fit and measure what other fitters published, side by side"},
     {"-o", "FILE", "write to FILE instead of standard output"},
     {NULL, NULL, NULL},
 };
@@ -28,10 +36,13 @@ static const struct option_info options[] = {
 struct request {
     int count;              /* of rows that are under test */
     struct sweep_row *rows; /* and the baseline after them */
-    enum sweep_format format;
+    enum cells_format format;
     double max_err; /* NAN when not given */
-    const char *baseline, *samples, *output;
-    bool exhaustive;
+    const char *baseline, *samples, *output, *plot;
+    bool exhaustive, histogram, mpfr, has_grid, anchors;
+    struct grid grid;
+    struct svg *drawing; /* of --plot */
+    const char *other;   /* a flag that --anchors does not take */
 };
 
 struct progress {
@@ -50,6 +61,44 @@ static void show_progress(void *context, uint64_t done, uint64_t total)
     progress->percent = percent;
 }
 
+/* What is asked for beyond the statistics. */
+static int measure_extras(const struct request *request, struct sweep_row *row, const struct packed_table *packed,
+                          const struct function *function, struct diag *diag)
+{
+    struct curve curve;
+    if (request->has_grid) {
+        row->grid = &request->grid;
+        if (grid_measure(row->grid, &row->table, packed, function, &row->grid_stats, diag) != EXIT_DONE)
+            return diag->code;
+    }
+    if (!request->histogram && !request->plot)
+        return EXIT_DONE;
+    if (curve_make(&row->table, packed, function, &curve, diag) != EXIT_DONE)
+        return diag->code;
+    row->has_histogram = request->histogram;
+    if (request->histogram)
+        histogram_make(curve.err, curve.count, &row->histogram);
+    if (request->plot && row == request->rows)
+        plot_table(&row->table, &curve, request->drawing);
+    curve_free(&curve);
+    return EXIT_DONE;
+}
+
+static int measure_with(const struct request *request, struct sweep_row *row, const struct packed_table *packed,
+                        const struct function *function, struct diag *diag)
+{
+    struct progress progress = {row->label, -1};
+    const bool shown = isatty(STDERR_FILENO);
+    const int code = measure(&row->table, packed, function, request->exhaustive, shown ? show_progress : NULL,
+                             &progress, &row->stats, diag);
+    if (progress.percent >= 0)
+        fprintf(stderr, "\r\033[K");
+    if (code != EXIT_DONE)
+        return code;
+    row->witness_err = measure_code(&row->table, packed, function, row->table.certificate.max_err_at);
+    return measure_extras(request, row, packed, function, diag);
+}
+
 /* Messages name the file. */
 static int measure_row(const struct request *request, struct sweep_row *row, struct diag *diag)
 {
@@ -59,15 +108,14 @@ static int measure_row(const struct request *request, struct sweep_row *row, str
         return diag_prefix(diag, row->label);
 
     struct function function;
+    struct function_info info;
     int code = table_function(&row->table, row->table.samples_sha256[0] ? request->samples : NULL, &function, diag);
     if (code == EXIT_DONE) {
-        struct progress progress = {row->label, -1};
-        const bool shown = isatty(STDERR_FILENO);
-        code = measure(&row->table, &packed, &function, request->exhaustive, shown ? show_progress : NULL, &progress,
-                       &row->stats, diag);
-        if (progress.percent >= 0)
-            fprintf(stderr, "\r\033[K");
-        row->witness_err = measure_code(&row->table, &packed, &function, row->table.certificate.max_err_at);
+        row->ref = request->mpfr ? "mpfr" : "libm";
+        if (request->mpfr)
+            code = reference_use_mpfr(&function, &info, diag);
+        if (code == EXIT_DONE)
+            code = measure_with(request, row, &packed, &function, diag);
         function_free(&function);
     }
     packed_table_free(&packed);
@@ -219,7 +267,14 @@ static int check_gates(const struct request *request, struct diag *diag)
     return request->baseline ? check_baseline(&request->rows[0], &request->rows[1], diag) : EXIT_DONE;
 }
 
-static int sweep(const struct request *request, struct diag *diag)
+static int write_text(const struct text *text, const char *path, struct diag *diag)
+{
+    if (text->failed)
+        return diag_set(diag, EXIT_IO, "out of memory while printing");
+    return file_write(path, text->bytes, text->size, diag);
+}
+
+static int measure_rows(const struct request *request, struct diag *diag)
 {
     const int total = request->count + (request->baseline != NULL);
     for (int i = 0; i < total; i++) {
@@ -234,34 +289,69 @@ static int sweep(const struct request *request, struct diag *diag)
         if (measure_row(request, &request->rows[i], diag) != EXIT_DONE)
             return diag->code;
     }
+    return EXIT_DONE;
+}
 
+static int sweep(struct request *request, struct diag *diag)
+{
+    struct svg drawing = {0};
     struct text text = {0};
-    sweep_report(request->rows, total, request->format, &text);
-    int code = EXIT_DONE;
-    if (text.failed)
-        code = diag_set(diag, EXIT_IO, "out of memory while printing");
-    else
-        code = file_write(request->output, text.bytes, text.size, diag);
+    request->drawing = &drawing;
+    int code = measure_rows(request, diag);
+    if (code == EXIT_DONE) {
+        sweep_report(request->rows, request->count + (request->baseline != NULL), request->format, &text);
+        code = request->plot ? write_text(&drawing.text, request->plot, diag) : EXIT_DONE;
+    }
+    if (code == EXIT_DONE)
+        code = write_text(&text, request->output, diag);
     text_free(&text);
+    svg_free(&drawing);
     return code == EXIT_DONE ? check_gates(request, diag) : code;
+}
+
+/* A missed requirement is shown by the rows, too. */
+static int sweep_anchors(const struct request *request, struct diag *diag)
+{
+    struct text text = {0};
+    struct diag writing = {.code = EXIT_DONE};
+    int code = anchors_report(request->format, &text, diag);
+    if (code == EXIT_DONE || code == EXIT_REQUIREMENT) {
+        if (write_text(&text, request->output, &writing) != EXIT_DONE) {
+            *diag = writing;
+            code = diag->code;
+        }
+    }
+    text_free(&text);
+    return code;
 }
 
 static int set_option(struct request *request, const char *name, const char *value, struct diag *diag)
 {
+    if (strcmp(name, "--format") != 0 && strcmp(name, "-o") != 0 && strcmp(name, "--anchors") != 0)
+        request->other = name;
     if (strcmp(name, "--format") == 0) {
-        if (!sweep_format_parse(value, &request->format))
+        if (!cells_format_parse(value, &request->format))
             return diag_set(diag, EXIT_USAGE, "--format is md, csv, json or jsonl, not \"%s\"", value);
     } else if (strcmp(name, "--max-err") == 0) {
         if (number_real(value, strlen(value), &request->max_err) != NUMBER_OK || request->max_err < 0)
             return diag_set(diag, EXIT_USAGE, "--max-err is a number of output LSB, 0 or more, not \"%s\"", value);
     } else if (strcmp(name, "--ref") == 0) {
-        if (strcmp(value, "libm") != 0)
-            return diag_set(diag, EXIT_USAGE, "--ref is libm, not \"%s\"", value);
+        request->mpfr = strcmp(value, "mpfr") == 0;
+        if (!request->mpfr && strcmp(value, "libm") != 0)
+            return diag_set(diag, EXIT_USAGE, "--ref is libm or mpfr, not \"%s\"", value);
+    } else if (strcmp(name, "--grid") == 0) {
+        request->has_grid = true;
+        return grid_parse(value, &request->grid, diag);
+    } else if (strcmp(name, "--hist") == 0) {
+        request->histogram = true;
+    } else if (strcmp(name, "--anchors") == 0) {
+        request->anchors = true;
     } else if (strcmp(name, "--exhaustive") == 0) {
         request->exhaustive = true;
     } else {
         const char **text = strcmp(name, "--baseline") == 0  ? &request->baseline
                             : strcmp(name, "--samples") == 0 ? &request->samples
+                            : strcmp(name, "--plot") == 0    ? &request->plot
                                                              : &request->output;
         *text = value;
     }
@@ -282,8 +372,15 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
     }
     if (next < 0)
         return diag->code;
+    if (request->anchors && (request->other || request->count > 0))
+        return diag_set(diag, EXIT_USAGE, "--anchors fits its own tables and takes --format and -o alone, not %s",
+                        request->other ? request->other : request->rows[0].label);
+    if (request->anchors)
+        return EXIT_DONE;
     if (request->count == 0)
         return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc sweep TABLE.json");
+    if (request->plot && request->count > 1)
+        return diag_set(diag, EXIT_USAGE, "--plot draws one table, not %d", request->count);
     if (request->baseline && request->count > 1)
         return diag_set(diag, EXIT_USAGE, "--baseline compares one table, not %d", request->count);
     if (request->baseline)
@@ -299,7 +396,7 @@ static int run(int argc, char **argv, struct diag *diag)
         return diag_set(diag, EXIT_IO, "out of memory");
     int code = parse(argc, argv, &request, diag);
     if (code == EXIT_DONE)
-        code = sweep(&request, diag);
+        code = request.anchors ? sweep_anchors(&request, diag) : sweep(&request, diag);
     for (int i = 0; i <= argc; i++)
         table_free(&request.rows[i].table);
     free(request.rows);
@@ -308,7 +405,7 @@ static int run(int argc, char **argv, struct diag *diag)
 
 const struct command command_sweep = {
     .name = "sweep",
-    .synopsis = "pwlc sweep TABLE.json... [flags]",
+    .synopsis = "pwlc sweep TABLE.json... [flags] | pwlc sweep --anchors [--format FORMAT] [-o FILE]",
     .summary = "Measure tables against the real function, code by code.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
                "pwlc sweep tanh.json --format json --max-err 2",

@@ -130,7 +130,7 @@ static void axis_ticks(const struct svg_axis *axis, int wanted, struct ticks *ti
 {
     ticks->count = 0;
     wanted = wanted < 2 ? 2 : wanted > MAX_TICKS / 3 ? MAX_TICKS / 3 : wanted;
-    if (axis->logarithmic)
+    if (axis->logarithmic && axis->max / axis->min >= 10)
         logarithmic_ticks(axis, wanted, ticks);
     else
         linear_ticks(axis, wanted, ticks);

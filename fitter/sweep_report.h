@@ -5,23 +5,28 @@
 
 #include <stdbool.h>
 
+#include "cells.h"
 #include "certify.h"
 #include "file.h"
+#include "grid.h"
+#include "histogram.h"
 #include "table.h"
 
 struct sweep_row {
     const char *label; /* the file, as it was named */
+    const char *ref;   /* what the function's values came from */
     struct table table;
     struct error_stats stats;
-    double witness_err; /* at the certificate's max_err_at */
+    double witness_err;      /* at the certificate's max_err_at */
+    const struct grid *grid; /* null without --grid */
+    struct grid_stats grid_stats;
+    bool has_histogram;
+    struct histogram histogram;
 };
 
-enum sweep_format { SWEEP_MD, SWEEP_CSV, SWEEP_JSON, SWEEP_JSONL };
-
-bool sweep_format_parse(const char *name, enum sweep_format *format);
-
-/* md: every metric of a single table on a line of its own, or one row a table with the metrics that fit; csv and json
- * (an array) and jsonl: every metric, one row or object a table. Values have 6 significant digits. */
-void sweep_report(const struct sweep_row *rows, int count, enum sweep_format format, struct text *out);
+/* md: every metric of a single table on a line of its own, or one row a table with the metrics that fit, and histograms
+ * below; csv and json (an array) and jsonl: every metric, one row or object a table. Values have 6 significant digits.
+ */
+void sweep_report(const struct sweep_row *rows, int count, enum cells_format format, struct text *out);
 
 #endif
