@@ -9,7 +9,8 @@
 #include "suggest.h"
 
 #define MAX_OPTIONS 40
-#define FLAG_WIDTH 24 /* of the left column of --help */
+#define FLAG_WIDTH 24  /* of the left column of --help */
+#define LINE_WIDTH 110 /* of its paragraphs */
 
 /* "-3", "-.5" and "-inf" are values, and "-" is standard input. */
 static bool looks_like_flag(const char *token)
@@ -146,18 +147,50 @@ static void print_indented(const char *lines)
     }
 }
 
+/* Paragraphs, wrapped; an indented one stays indented. */
+static void print_details(const char *lines)
+{
+    printf("\n");
+    while (*lines) {
+        const size_t length = strcspn(lines, "\n"), indent = strspn(lines, " ");
+        size_t at = indent, column = indent;
+        printf("%*s", (int)indent, "");
+        while (at < length) {
+            const size_t word = strcspn(lines + at, " \n");
+            if (column > indent && column + 1 + word > LINE_WIDTH) {
+                printf("\n%*s", (int)indent, "");
+                column = indent;
+            }
+            printf("%s%.*s", column > indent ? " " : "", (int)word, lines + at);
+            column += (column > indent) + word;
+            at += word + strspn(lines + at + word, " ");
+        }
+        printf("\n");
+        lines += length + (lines[length] == '\n');
+    }
+}
+
+const char *const exit_codes[] = {
+    "0   done",
+    "1   a file could not be read or written, or an internal error",
+    "2   unusable flags or file content",
+    "3   a requirement is not met: a bound is missed, files differ, no provable table exists",
+    "77  a tool or library that is needed is missing",
+    NULL,
+};
+
 void command_print_help(const struct command *command)
 {
     printf("Usage: %s\n\n%s\n\nFlags:\n", command->synopsis, command->summary);
     for (const struct option_info *option = command->options; option->name; option++)
         print_flag(option->name, option->argument, option->help);
     print_flag("--help", NULL, "show this text");
-    printf("\nA flag with ... may be repeated; -- ends the flags; - is standard input or output.\n"
-           "\nExit codes:\n"
-           "  0   done\n"
-           "  1   a file could not be read or written, or an internal error\n"
-           "  2   unusable flags or file content\n"
-           "  3   a requirement is not met: a bound is missed, files differ, no provable table exists\n"
-           "\nExample:\n");
+    printf("\nA flag with ... may be repeated; -- ends the flags; - is standard input or output.\n");
+    if (command->details)
+        print_details(command->details);
+    printf("\nExit codes:\n");
+    for (const char *const *code = exit_codes; *code; code++)
+        printf("  %s\n", *code);
+    printf("\nExample:\n");
     print_indented(command->example);
 }

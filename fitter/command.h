@@ -15,6 +15,7 @@ struct command {
     const char *name;
     const char *synopsis;             /* "pwlc fit FUNCTION --in TYPE --out TYPE [flags]" */
     const char *summary;              /* one line */
+    const char *details;              /* paragraphs, "  " before one that stands apart; null when there are none */
     const char *example;              /* works when pasted */
     const struct option_info *options; /* ends with a null name */
     int (*run)(int argc, char **argv, struct diag *diag); /* argv[0] is the command's name */
@@ -40,5 +41,14 @@ int argument_next(struct argument_walk *walk, const struct option_info **option,
                   struct diag *diag);
 
 void command_print_help(const struct command *command);
+
+/* What is common to all commands, for --help and the manual: lines, ending with null. */
+extern const char *const exit_codes[];
+
+/* manual.c: a man page of pwlc, troff with the man macros, on standard output; commands ends with null. */
+void manual_print(const struct command *const *commands);
+
+/* completion.c: the same as a completion script. Exit 2 when shell is neither bash nor zsh. */
+int completion_print(const struct command *const *commands, const char *shell, struct diag *diag);
 
 #endif

@@ -9,10 +9,11 @@
 #include "suggest.h"
 
 static const struct command *const commands[] = {
-    &command_list, &command_fit, &command_emit, &command_show, &command_eval, &command_sweep, &command_diff,
+    &command_list,  &command_fit,  &command_emit, &command_show, &command_eval,
+    &command_sweep, &command_diff, NULL,
 };
 
-#define COMMAND_COUNT ((int)(sizeof commands / sizeof *commands))
+#define COMMAND_COUNT ((int)(sizeof commands / sizeof *commands) - 1)
 
 static const struct command *command_find(const char *name)
 {
@@ -29,7 +30,8 @@ static void print_overview(void)
            "Commands:\n");
     for (int i = 0; i < COMMAND_COUNT; i++)
         printf("  %-6s  %s\n", commands[i]->name, commands[i]->summary);
-    printf("\n`pwlc COMMAND --help` shows a command's flags and an example. Also: pwlc --help, pwlc --version.\n");
+    printf("\n`pwlc COMMAND --help` shows a command's flags and an example. Also: pwlc --help, --version,\n"
+           "--man (a manual page), --completion bash|zsh (a script for the shell).\n");
 }
 
 static bool is_help(const char *argument)
@@ -79,6 +81,15 @@ static int run(int argc, char **argv, const struct command **command, struct dia
     if (strcmp(argv[1], "--version") == 0) {
         printf("pwlc %s\n", PWLC_VERSION);
         return EXIT_DONE;
+    }
+    if (strcmp(argv[1], "--man") == 0) {
+        manual_print(commands);
+        return EXIT_DONE;
+    }
+    if (strcmp(argv[1], "--completion") == 0) {
+        if (argc < 3)
+            return diag_set(diag, EXIT_USAGE, "--completion needs a value, bash|zsh");
+        return completion_print(commands, argv[2], diag);
     }
     *command = command_find(argv[1]);
     if (!*command)
