@@ -148,6 +148,7 @@ static void report_origin(const struct table *a, const struct table *b)
     parameters_text(b, parameters_b, sizeof parameters_b);
     compare_text("function", a->function, b->function, NULL);
     compare_text("parameters", parameters_a, parameters_b, NULL);
+    compare_text("expression", a->expression ? a->expression : "", b->expression ? b->expression : "", NULL);
     compare_text("method", a->method, b->method, NULL);
     compare_text("spec", a->spec, b->spec, NULL);
     compare_text("outside", a->outside == OUTSIDE_CLAMP ? "clamp" : "error",

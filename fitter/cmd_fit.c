@@ -10,7 +10,12 @@
 
 static const struct option_info options[] = {
     {"--in", "TYPE", "input type, as u16:2^-12:24576 (width:scale:zero point), s8:0.0472:-3 or q3.12"},
-    {"--out", "TYPE", "output type"},
+    {"--out", "TYPE", "output type; s8 alone takes scale and zero point from the function's range, see below"},
+    {"--range", "LO:HI", "real input range that gives types without a scale, as --in s8, theirs"},
+    {"--calibrate", "FILE", "instead of --range: the range of the values in a .npy file of float32 or float64"},
+    {"--calibrate-by", "minmax|percentile=P|mse",
+     "range of the data: all, the middle P percent, or least squared error (default minmax)"},
+    {"--pow2-scales", NULL, "round scales that are found up to powers of two"},
     {"--segments", "N", "number of segments, 1 to 4096 (default 16, or as few as --max-err needs)"},
     {"--max-err", "L", "largest error allowed, in output LSB; with --segments a gate (exit 3)"},
     {"--method", "lsq|minimax|uniform|document|lut",
@@ -18,8 +23,10 @@ static const struct option_info options[] = {
     {"--form", "absolute|biased|anchored", "where the constant is added (default absolute)"},
     {"--rounding", "floor|half_up|half_away|half_even", "of the right shift (default floor)"},
     {"--slope-bits", "B", "width of q_b, sign included (default: 8, 16 or 32, by the types)"},
+    {"--fix", "X:Y...", "the code nearest to x gives the code nearest to y, as 0:0; may be repeated"},
     {"--symmetry", "fold|off", "fold: half a table for an odd function or f(-x) = 1 - f(x) (default off)"},
     {"--param", "NAME=VALUE...", "parameter of the function; may be repeated"},
+    {"--expr", "EXPRESSION", "instead of FUNCTION: an expression of x, as \"x/(1+exp(-x))\", see below"},
     {"--samples", "FILE", "instead of FUNCTION: x,y pairs (csv or npy), joined by straight lines"},
     {"--outside", "clamp|error",
      "codes outside the function's domain: take the nearest defined one, or refuse (default)"},
@@ -39,12 +46,23 @@ static void note_saturation(const struct table *table, const char *name)
                 (long long)certificate->checked);
 }
 
-static int fit_one(const struct spec *spec, const char *output, struct diag *diag)
+static void note_types(const struct spec *spec)
+{
+    char in[80], out[80];
+    tensor_format(&spec->in, in, sizeof in);
+    tensor_format(&spec->out, out, sizeof out);
+    fprintf(stderr, "pwlc fit: note: the types are --in %s --out %s\n", in, out);
+}
+
+static int fit_one(struct spec *spec, const char *output, struct diag *diag)
 {
     struct table table;
     char *text = NULL;
-    if (fit(spec, &table, diag))
+    const bool derived = spec->in_lacks_scale || spec->out_lacks_scale;
+    if (spec_resolve(spec, diag) || fit(spec, &table, diag))
         return diag->code;
+    if (derived)
+        note_types(spec);
     if (!table_to_json(&table, &text, diag) && !file_write(output, text, strlen(text), diag))
         note_saturation(&table, "");
     free(text);
@@ -52,7 +70,6 @@ static int fit_one(const struct spec *spec, const char *output, struct diag *dia
     return diag->code;
 }
 
-/* Jobs are handed out in order; each worker writes only its own job's result. */
 struct batch {
     const struct job *jobs;
     char **texts; /* table JSON of each job */
@@ -196,6 +213,21 @@ static int run(int argc, char **argv, struct diag *diag)
 const struct command command_fit = {
     .name = "fit",
     .synopsis = "pwlc fit FUNCTION --in TYPE --out TYPE [flags] | pwlc fit --spec FILE -o DIRECTORY",
+    .details =
+        "Types from a range. A type without a scale, s8 or u16, has it found: --in from --range or --calibrate, --out "
+        "from the smallest and the largest value of the function over the codes of --in in that range, or over all of "
+        "them. For a range lo to hi:\n"
+        "  scale = (hi - lo) / (qmax - qmin), zero point = round(qmin - lo / scale)\n"
+        "so that lo and hi are the ends of the codes but for half a scale, and 0, when inside the range, is a code. "
+        "For signed codes and hi = -lo: scale = hi / qmax, zero point 0. --pow2-scales takes the next power of two. "
+        "The table holds the types that were found, not the range or the data.\n"
+        "  --calibrate-by percentile=P cuts (100 - P) / 2 percent of the values at each side.\n"
+        "  --calibrate-by mse searches the range whose type has the least mean squared error, clipping included.\n"
+        "\n"
+        "Expressions. --expr takes + - * / ^, comparisons, && || and c ? a : b; the variable x, numbers, _pi and _e; "
+        "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 log (natural) ln log2 log10 log1p sqrt "
+        "abs sign rint floor ceil erf erfc min max sum avg. muParser evaluates it in double, where the built-in "
+        "functions use long double: errors are measured against these values. It must be finite at every code.",
     .summary = "compile a function into a table and certify its errors",
     .example = "pwlc fit sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 16 -o sigmoid.json",
     .options = options,

@@ -43,6 +43,8 @@ static void print_head(const char *path, const struct table *table)
     printf("  %-12s %s", "function", table->function);
     for (int i = 0; i < table->parameter_count; i++)
         printf(", %s=%.9g", table->parameters[i].name, table->parameters[i].value);
+    if (table->expression)
+        printf("\n  %-12s %s", "expression", table->expression);
     printf("\n  %-12s %s\n", "method", table->method);
     print_tensor("in", &table->in);
     print_tensor("out", &table->out);
@@ -184,6 +186,8 @@ static json_t *table_json(const char *path, const struct table *table, struct di
     if (table->has_fold)
         json_object_set_new(root, "fold_sum", json_integer(table->fold_sum));
     json_object_set_new(root, "outside", json_string(table->outside == OUTSIDE_CLAMP ? "clamp" : "error"));
+    if (table->expression)
+        json_object_set_new(root, "expression", json_string(table->expression));
     if (table->samples_sha256[0])
         json_object_set_new(root, "samples_sha256", json_string(table->samples_sha256));
     if (table->weights_sha256[0])

@@ -7,6 +7,7 @@
 
 #include "certify.h"
 #include "document.h"
+#include "expression.h"
 #include "knots.h"
 #include "line.h"
 #include "lsq.h"
@@ -120,6 +121,8 @@ static int describe(const struct spec *spec, struct table *table, struct diag *d
                      spec->function.info->parameters[k].name);
             table->parameters[k].value = spec->function.parameters[k];
         }
+    if (spec->function.expression && !(table->expression = strdup(spec->function.expression->text)))
+        return diag_set(diag, EXIT_IO, "out of memory for a table");
     if (spec->function.samples)
         snprintf(table->samples_sha256, sizeof table->samples_sha256, "%s", spec->function.samples->sha256);
     snprintf(table->method, sizeof table->method, "%s", method_name(spec->method));

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "function.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "expression.h"
 #include "number.h"
 #include "samples.h"
 #include "suggest.h"
@@ -98,6 +100,21 @@ int function_set_parameter(struct function *function, const char *assignment, st
     return EXIT_DONE;
 }
 
+int function_set_expression(struct function *function, const char *text, const char *field, struct diag *diag)
+{
+    memset(function, 0, sizeof *function);
+    const int code = expression_create(text, field, &function->expression, diag);
+    if (code == EXIT_DONE)
+        function->info = &expression_info;
+    return code;
+}
+
+void function_set_step(struct function *function, long double step)
+{
+    if (function->expression != NULL)
+        function->expression->step = (double)step;
+}
+
 const char *function_name(const struct function *function)
 {
     return function->samples != NULL ? "samples" : function->info->name;
@@ -107,6 +124,8 @@ long double function_value(const struct function *function, long double x)
 {
     if (function->samples != NULL)
         return samples_value(function->samples, x);
+    if (function->expression != NULL)
+        return expression_value(function->expression, x);
     return function->info->value(x, function->parameters);
 }
 
@@ -114,6 +133,8 @@ long double function_derivative(const struct function *function, long double x)
 {
     if (function->samples != NULL)
         return samples_derivative(function->samples, x);
+    if (function->expression != NULL)
+        return expression_derivative(function->expression, x);
     return function->info->derivative(x, function->parameters);
 }
 
@@ -121,7 +142,14 @@ long double function_second_derivative(const struct function *function, long dou
 {
     if (function->samples != NULL)
         return 0; /* straight lines */
+    if (function->expression != NULL)
+        return expression_second_derivative(function->expression, x);
     return function->info->second_derivative(x, function->parameters);
+}
+
+long double function_noise(const struct function *function)
+{
+    return 8 * (function->expression != NULL ? (long double)DBL_EPSILON : LDBL_EPSILON);
 }
 
 bool function_defined(const struct function *function, long double x)
@@ -131,6 +159,8 @@ bool function_defined(const struct function *function, long double x)
     const struct samples *samples = function->samples;
     if (samples != NULL)
         return x >= samples->x[0] && x <= samples->x[samples->count - 1];
+    if (function->expression != NULL)
+        return isfinite(expression_value(function->expression, x));
     const struct function_info *info = function->info;
     if (info->punctured && x == 0)
         return false;

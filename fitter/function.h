@@ -44,13 +44,15 @@ extern const struct function_info function_table[];
 
 const struct function_info *function_find(const char *name); /* null when unknown */
 
-struct samples; /* samples.h */
+struct samples;    /* samples.h */
+struct expression; /* expression.h */
 
-/* A function with its parameters bound. Either info or samples is set. */
+/* A function with its parameters bound. Either info or samples is set; with an expression, info says that it is one. */
 struct function {
     const struct function_info *info;
     double parameters[FUNCTION_MAX_PARAMETERS];
     struct samples *samples;
+    struct expression *expression;
 };
 
 /* Sets info and the parameters' initial values. Exit 2, naming close matches, when unknown. */
@@ -59,14 +61,23 @@ int function_init(struct function *function, const char *name, struct diag *diag
 /* `--param name=value`. Exit 2 when the function has no such parameter or the value is outside its range. */
 int function_set_parameter(struct function *function, const char *assignment, struct diag *diag);
 
-/* "sigmoid", or "samples" */
+/* Makes text the function. As expression_create. */
+int function_set_expression(struct function *function, const char *text, const char *field, struct diag *diag);
+
+/* Says how far apart the codes lie, for derivatives that are taken by differences: an expression's. */
+void function_set_step(struct function *function, long double step);
+
+/* "sigmoid", "samples" or "expr" */
 const char *function_name(const struct function *function);
 
 long double function_value(const struct function *function, long double x);
 long double function_derivative(const struct function *function, long double x);
 long double function_second_derivative(const struct function *function, long double x);
 
-/* Whether f is defined at x. For samples: between the first and the last x. */
+/* Differences of values within this share of them are noise: a few ulp of the type that they are computed in. */
+long double function_noise(const struct function *function);
+
+/* Whether f is defined at x. For samples: between the first and the last x; for an expression: where it is finite. */
 bool function_defined(const struct function *function, long double x);
 
 /* "(0, inf)": the domain for messages. */

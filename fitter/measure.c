@@ -65,11 +65,11 @@ static bool one_direction(const struct subject *subject, int64_t a, int64_t b, i
            function_defined(function, x_middle) && function_derivative(function, x_middle) * direction > 0;
 }
 
-/* A difference within the functions' own accuracy, a few ulp, has no direction. */
-static int direction_of(long double from, long double to)
+/* A difference within the function's own accuracy has no direction. */
+static int direction_of(const struct function *function, long double from, long double to)
 {
     const long double difference = to - from;
-    const long double noise = 8 * LDBL_EPSILON * fmaxl(fabsl(from), fabsl(to));
+    const long double noise = function_noise(function) * fmaxl(fabsl(from), fabsl(to));
     if (difference > noise)
         return 1;
     return difference < -noise ? -1 : 0;
@@ -80,7 +80,7 @@ bool steps_backward(const struct subject *subject, const struct point *from, con
     if (to->y == from->y)
         return false;
     const int step = to->y > from->y ? 1 : -1;
-    const int direction = direction_of(from->value, to->value);
+    const int direction = direction_of(subject->function, from->value, to->value);
     if (direction != -step)
         return false;
     return to->q == from->q + 1 || one_direction(subject, from->q, to->q, direction);
@@ -208,7 +208,8 @@ static int join_chunks(const struct job *job, struct error_stats *stats, struct 
         }
     }
     if (all.has_no_value)
-        return diag_set(diag, EXIT_IO, "%s has no value at code %" PRId64 " (x = %Lg)",
+        return diag_set(diag, job->subject.function->expression ? EXIT_USAGE : EXIT_IO,
+                        "%s has no value at code %" PRId64 " (x = %Lg)",
                         function_name(job->subject.function), all.no_value_at,
                         tensor_real(&job->subject.table->in, all.no_value_at));
     const long double averaged = (long double)all.averaged;

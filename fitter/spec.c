@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expression.h"
 #include "file.h"
 #include "number.h"
 #include "samples.h"
+
+#define EVEN_CODES 65536 /* an expression is evaluated at so many codes, or at all */
 
 static const struct {
     const char *name, *summary;
@@ -54,6 +57,8 @@ void spec_init(struct spec *spec)
 void spec_free(struct spec *spec)
 {
     function_free(&spec->function);
+    free(spec->calibration.values);
+    spec->calibration.values = NULL;
 }
 
 static int set_integer(const char *flag, const char *value, int min, int max, int *target, struct diag *diag)
@@ -81,6 +86,14 @@ static int set_samples(struct spec *spec, const char *flag, const char *value, s
     return samples_read(value, &spec->function.samples, diag);
 }
 
+static int set_expression(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (spec->function.info || spec->function.samples)
+        return diag_set(diag, EXIT_USAGE, "%s %s: the function is already %s; give one", flag, value,
+                        function_name(&spec->function));
+    return function_set_expression(&spec->function, value, flag, diag);
+}
+
 static int set_parameter(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
     if (!spec->function.info)
@@ -89,16 +102,49 @@ static int set_parameter(struct spec *spec, const char *flag, const char *value,
     return function_set_parameter(&spec->function, value, diag);
 }
 
+/* "s8" leaves scale and zero point to --range or --calibrate. */
+static int set_type(struct tensor *tensor, bool *lacks_scale, const char *flag, const char *value, struct diag *diag)
+{
+    *lacks_scale = tensor_is_codes(value);
+    return *lacks_scale ? tensor_parse_codes(value, flag, tensor, diag) : tensor_parse(value, flag, tensor, diag);
+}
+
 static int set_in(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
     spec->has_in = true;
-    return tensor_parse(value, flag, &spec->in, diag);
+    return set_type(&spec->in, &spec->in_lacks_scale, flag, value, diag);
 }
 
 static int set_out(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
     spec->has_out = true;
-    return tensor_parse(value, flag, &spec->out, diag);
+    return set_type(&spec->out, &spec->out_lacks_scale, flag, value, diag);
+}
+
+static int set_range(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    spec->calibration.has_range = true;
+    return range_parse(value, flag, &spec->calibration.low, &spec->calibration.high, diag);
+}
+
+static int set_calibrate(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    (void)flag;
+    free(spec->calibration.values);
+    return calibration_read(value, &spec->calibration.values, &spec->calibration.count, diag);
+}
+
+static int set_calibrate_by(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    spec->calibration.has_by = true;
+    return calibrate_by_parse(value, flag, &spec->calibration.by, &spec->calibration.percent, diag);
+}
+
+static int set_pow2_scales(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    (void)flag, (void)value, (void)diag;
+    spec->calibration.powers_of_two = true;
+    return EXIT_DONE;
 }
 
 static int set_segments(struct spec *spec, const char *flag, const char *value, struct diag *diag)
@@ -187,6 +233,11 @@ static const struct {
 } setters[] = {
     {"FUNCTION", set_function},
     {"--samples", set_samples},
+    {"--expr", set_expression},
+    {"--range", set_range},
+    {"--calibrate", set_calibrate},
+    {"--calibrate-by", set_calibrate_by},
+    {"--pow2-scales", set_pow2_scales},
     {"--param", set_parameter},
     {"--in", set_in},
     {"--out", set_out},
@@ -334,14 +385,53 @@ static int check_domain(const struct spec *spec, struct diag *diag)
                     function_name(&spec->function));
 }
 
-int spec_check(const struct spec *spec, struct diag *diag)
+/* Nothing tells where an expression is defined but its values. */
+static int check_expression(const struct spec *spec, struct diag *diag)
+{
+    const struct tensor *in = &spec->in;
+    if (spec->outside == OUTSIDE_CLAMP)
+        return diag_set(diag, EXIT_USAGE,
+                        "--outside clamp with --expr: the domain is not known; write the limit into the expression, as "
+                        "in sqrt(max(x, 0))");
+    const int64_t range = in->qmax - in->qmin, steps = range < EVEN_CODES ? range : EVEN_CODES;
+    const bool has_zero = in->zero_point >= in->qmin && in->zero_point <= in->qmax;
+    for (int64_t k = has_zero ? -1 : 0; k <= steps; k++) { /* range * k < 2^49 */
+        const int64_t q = k < 0 ? in->zero_point : in->qmin + range * k / steps;
+        if (!defined_at(spec, q))
+            return diag_set(diag, EXIT_USAGE,
+                            "--expr: has no finite value at code %lld of --in, x = %.6Lg; change the type, or write a "
+                            "limit into the expression, as in sqrt(max(x, 0))",
+                            (long long)q, tensor_real(in, q));
+    }
+    return EXIT_DONE;
+}
+
+int spec_check_given(const struct spec *spec, struct diag *diag)
 {
     if (!spec->function.info && !spec->function.samples)
-        return diag_set(diag, EXIT_USAGE, "FUNCTION: missing; give a name from `pwlc list` or --samples FILE");
+        return diag_set(diag, EXIT_USAGE,
+                        "FUNCTION: missing; give a name from `pwlc list`, --expr EXPRESSION or --samples FILE");
     if (!spec->has_in)
         return diag_set(diag, EXIT_USAGE, "--in: missing; give the input type, for example u16:2^-12:24576");
     if (!spec->has_out)
         return diag_set(diag, EXIT_USAGE, "--out: missing; give the output type, for example u16:2^-16:-1");
+    return EXIT_DONE;
+}
+
+int spec_check_scales(const struct spec *spec, struct diag *diag)
+{
+    char type[16];
+    if (!spec->in_lacks_scale && !spec->out_lacks_scale)
+        return EXIT_DONE;
+    tensor_type_name(spec->in_lacks_scale ? &spec->in : &spec->out, type, sizeof type);
+    return diag_set(diag, EXIT_USAGE, "%s %s: has no scale; write it, as in %s:2^-4:0, or give --range or --calibrate",
+                    spec->in_lacks_scale ? "--in" : "--out", type, type);
+}
+
+int spec_check(const struct spec *spec, struct diag *diag)
+{
+    if (spec_check_given(spec, diag) || spec_check_scales(spec, diag))
+        return diag->code;
     const int storage = storage_bits(storage_for(spec->in.bits, spec->out.bits));
     if (spec->slope_bits > storage)
         return diag_set(diag, EXIT_USAGE, "--slope-bits %d: these types store slopes in %d bits; must be from 2 to %d",
@@ -349,14 +439,17 @@ int spec_check(const struct spec *spec, struct diag *diag)
     int64_t sum;
     if (check_method(spec, diag) || check_fixes(spec, diag) || (spec->fold && spec_fold_sum(spec, &sum, diag)))
         return diag->code;
-    return check_domain(spec, diag);
+    return spec->function.expression ? check_expression(spec, diag) : check_domain(spec, diag);
 }
 
 char *spec_canonical(const struct spec *spec)
 {
     struct text text = {0};
     char type[80];
-    text_add(&text, "%s", function_name(&spec->function));
+    if (spec->function.expression) /* which has no quotes inside */
+        text_add(&text, "--expr '%s'", spec->function.expression->text);
+    else
+        text_add(&text, "%s", function_name(&spec->function));
     if (spec->function.info)
         for (int k = 0; spec->function.info->parameters[k].name; k++) {
             char value[NUMBER_TEXT_SIZE];

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "calibrate.h"
 #include "diag.h"
 #include "function.h"
 #include "table.h"
@@ -19,9 +20,21 @@ struct fix {
 
 #define SPEC_MAX_FIXES 16
 
+/* Where types without a scale take it from; see calibrate.h. */
+struct calibration {
+    bool has_range, has_by, powers_of_two;
+    double low, high; /* with has_range */
+    double *values;   /* of --calibrate, sorted; malloc'd, else null */
+    size_t count;
+    enum calibrate_by by;
+    double percent;
+};
+
 struct spec {
     struct function function;
     struct tensor in, out;
+    bool in_lacks_scale, out_lacks_scale; /* given as codes alone, "s8", until spec_resolve */
+    struct calibration calibration;
     int segments;   /* 1..4096; 0 when not given */
     double max_err; /* output LSB, > 0; NAN when not given */
     enum method method;      /* lsq when not given, minimax with max_err */
@@ -55,6 +68,16 @@ int spec_set(struct spec *spec, const char *flag, const char *value, struct diag
 /* Whether spec_set knows the flag. */
 bool spec_has_flag(const char *flag);
 
+/* derive.c: finds the scales and zero points that types lack. --in takes those of --range, or of the range that
+ * --calibrate finds; --out takes those of the function's smallest and largest value over the codes of --in in that
+ * range, or over all of them when there is none. To be called once when every flag is set. Exit 2 when something needed
+ * is missing, something given is of no use, or there is no such range. */
+int spec_resolve(struct spec *spec, struct diag *diag);
+
+/* The parts of spec_check that come before spec_resolve: what must be given is; and that no type lacks a scale. */
+int spec_check_given(const struct spec *spec, struct diag *diag);
+int spec_check_scales(const struct spec *spec, struct diag *diag);
+
 /* Checks what single flags cannot: contradictions (document with an arbitrary scale, lut with more than 12 bits or
  * with --segments, ...), the domain, an output that is saturated everywhere. */
 int spec_check(const struct spec *spec, struct diag *diag);
@@ -70,8 +93,9 @@ struct job {
 };
 
 /* spec_json.c: a JSON list of objects. Keys are the flags without dashes, "_" for "-" inside: "function", "in", "out",
- * "segments", "max_err", "method", "form", "rounding", "slope_bits", "param": {"alpha": 0.1}, "samples", "outside",
- * "no_saturate": true; "name" is required and names the output. At most SPEC_MAX_JOBS jobs. */
+ * "segments", "max_err", "method", "form", "rounding", "slope_bits", "param": {"alpha": 0.1}, "samples", "expr",
+ * "range", "calibrate", "calibrate_by", "pow2_scales": true, "outside", "no_saturate": true; "name" is required and
+ * names the output. At most SPEC_MAX_JOBS jobs. */
 #define SPEC_MAX_JOBS 10000
 int spec_list_parse(const char *bytes, size_t size, struct job **jobs, int *count, struct diag *diag);
 void spec_list_free(struct job *jobs, int count);

@@ -78,9 +78,10 @@ static void flag_of_key(const char *key, char *flag, size_t size)
 static int parse_job(const struct fields *fields, struct job *job, struct diag *diag)
 {
     /* In this order, since a parameter needs its function. */
-    static const char *const known[] = {"name",     "function", "samples", "param",       "in",       "out",
-                                        "segments", "max_err",  "method",  "form",        "rounding", "slope_bits",
-                                        "fix",      "symmetry", "outside", "no_saturate", NULL};
+    static const char *const known[] = {
+        "name",       "function",     "samples",     "expr",     "param",       "in",     "out",  "range",
+        "calibrate",  "calibrate_by", "pow2_scales", "segments", "max_err",     "method", "form", "rounding",
+        "slope_bits", "fix",          "symmetry",    "outside",  "no_saturate", NULL};
     const char *name;
     spec_init(&job->spec);
     if (fields_known(fields, known, diag) || field_text(fields, "name", sizeof job->name - 1, &name, diag))
@@ -105,7 +106,7 @@ static int parse_job(const struct fields *fields, struct job *job, struct diag *
                 return diag->code;
             continue;
         }
-        if (!strcmp(known[k], "no_saturate")) {
+        if (!strcmp(known[k], "no_saturate") || !strcmp(known[k], "pow2_scales")) {
             bool on;
             if (field_boolean(fields, known[k], &on, diag))
                 return diag->code;
@@ -118,7 +119,7 @@ static int parse_job(const struct fields *fields, struct job *job, struct diag *
         if (spec_set(&job->spec, flag, value, diag))
             return diag_prefix(diag, fields->path);
     }
-    if (spec_check(&job->spec, diag))
+    if (spec_resolve(&job->spec, diag) || spec_check(&job->spec, diag))
         return diag_prefix(diag, fields->path);
     return EXIT_DONE;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expression.h"
 #include "samples.h"
 
 static const char *const form_names[] = {"absolute", "biased", "anchored"};
@@ -123,8 +124,10 @@ static const char *status_remedy(pwl_status status)
 void table_free(struct table *table)
 {
     free(table->spec);
+    free(table->expression);
     free(table->segments);
     table->spec = NULL;
+    table->expression = NULL;
     table->segments = NULL;
     table->segment_count = 0;
 }
@@ -309,6 +312,11 @@ int table_function(const struct table *table, const char *samples_path, struct f
         }
         return EXIT_DONE;
     }
+    if (table->expression && !samples_path) {
+        const int code = function_set_expression(function, table->expression, "expression", diag);
+        function_set_step(function, table->in.scale.value);
+        return code;
+    }
     if (samples_path)
         return diag_set(diag, EXIT_USAGE, "--samples: only for tables made from samples, this one is of %s",
                         table->function);
@@ -329,5 +337,6 @@ int table_function(const struct table *table, const char *samples_path, struct f
 void function_free(struct function *function)
 {
     samples_free(function->samples);
+    expression_free(function->expression);
     memset(function, 0, sizeof *function);
 }

@@ -52,6 +52,7 @@ struct certificate {
 struct table {
     char *spec;               /* canonical flags of fit, no file names; malloc'd */
     char function[32];
+    char *expression;         /* of the function "expr", else null; malloc'd */
     int parameter_count;
     struct { char name[16]; double value; } parameters[FUNCTION_MAX_PARAMETERS];
     char method[16];

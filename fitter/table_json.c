@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expression.h"
 #include "fields.h"
 #include "file.h"
 #include "table.h"
@@ -66,15 +67,29 @@ static int read_parameters(const struct fields *top, const struct function_info 
     return EXIT_DONE;
 }
 
+/* Kept as text: only what measures the table evaluates it. */
+static int read_expression(const struct fields *top, bool needed, struct table *table, struct diag *diag)
+{
+    const char *text;
+    if (!needed && field_present(top, "expression"))
+        return field_refuse(top, "expression", diag, "left out unless function is \"expr\"");
+    if (!needed)
+        return EXIT_DONE;
+    if (field_text(top, "expression", EXPRESSION_MAX, &text, diag))
+        return diag->code;
+    table->expression = strdup(text);
+    return table->expression ? EXIT_DONE : diag_set(diag, EXIT_IO, "out of memory for the expression");
+}
+
 static int read_function(const struct fields *top, struct table *table, struct diag *diag)
 {
     const char *name;
     const struct function_info *info = NULL;
     if (field_text(top, "function", SPEC_MAX_LENGTH, &name, diag))
         return diag->code;
-    const bool sampled = strcmp(name, "samples") == 0;
-    if (!sampled && !(info = function_find(name)))
-        return field_refuse(top, "function", diag, "\"samples\" or a name that `pwlc list` shows");
+    const bool sampled = strcmp(name, "samples") == 0, expression = strcmp(name, expression_info.name) == 0;
+    if (!sampled && !expression && !(info = function_find(name)))
+        return field_refuse(top, "function", diag, "\"samples\", \"expr\" or a name that `pwlc list` shows");
     if (strlen(name) >= sizeof table->function)
         return diag_set(diag, EXIT_IO, "function: the name is too long for a table");
     strcpy(table->function, name);
@@ -84,7 +99,7 @@ static int read_function(const struct fields *top, struct table *table, struct d
         return field_refuse(top, "samples_sha256", diag, "that of the sample points, since function is \"samples\"");
     if (!sampled && table->samples_sha256[0])
         return field_refuse(top, "samples_sha256", diag, "left out unless function is \"samples\"");
-    return EXIT_DONE;
+    return read_expression(top, expression, table, diag);
 }
 
 static int read_words(const struct fields *top, struct table *table, struct diag *diag)
@@ -383,8 +398,9 @@ static int prove_unfused(const struct table *table, struct diag *diag)
 static int read_table(const struct fields *top, struct table *table, struct diag *diag)
 {
     static const char *const known[] = {
-        "pwl_table", "spec", "function", "parameters",     "method",         "form",     "rounding",    "case", "in",
-        "out",       "fold", "outside",  "samples_sha256", "weights_sha256", "segments", "certificate", NULL};
+        "pwl_table",      "spec",           "function", "parameters",  "method",     "form",
+        "rounding",       "case",           "in",       "out",         "fold",       "outside",
+        "samples_sha256", "weights_sha256", "segments", "certificate", "expression", NULL};
     struct packed_table packed;
     if (read_version(top, diag) || fields_known(top, known, diag) || read_words(top, table, diag) ||
         read_function(top, table, diag) || read_tensor(top, "in", &table->in, diag) ||

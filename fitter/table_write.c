@@ -54,7 +54,7 @@ static const char *boolean(bool value)
     return value ? "true" : "false";
 }
 
-/* spec is printable ASCII, so that only these two need an escape. */
+/* spec and expression are printable ASCII, so that only these two need an escape. */
 static void write_string(struct text *out, const char *string)
 {
     text_add(out, "\"");
@@ -161,6 +161,11 @@ int table_to_json(const struct table *table, char **text, struct diag *diag)
     text_add(&out, "{\n  \"pwl_table\": 1,\n  \"spec\": ");
     write_string(&out, table->spec);
     text_add(&out, ",\n  \"function\": \"%s\",\n", table->function);
+    if (table->expression) {
+        text_add(&out, "  \"expression\": ");
+        write_string(&out, table->expression);
+        text_add(&out, ",\n");
+    }
     write_parameters(&out, table);
     text_add(&out, "  \"method\": \"%s\",\n  \"form\": \"%s\",\n  \"rounding\": \"%s\",\n  \"case\": \"%s\",\n",
              table->method, form_name(table->form), rounding_name(table->rounding), storage_name(table->storage));

@@ -25,6 +25,22 @@ static void set_power_of_two(struct scale *scale, int shift_bits)
     snprintf(scale->text, sizeof scale->text, "2^%d", -shift_bits);
 }
 
+bool scale_of_value(double value, struct scale *scale)
+{
+    int exponent;
+    if (!(value >= 0x1p-64 && value <= 0x1p64))
+        return false;
+    if (frexp(value, &exponent) == 0.5) { /* value = 2^(exponent - 1) */
+        set_power_of_two(scale, 1 - exponent);
+        return true;
+    }
+    scale->power_of_two = false;
+    scale->shift_bits = 0;
+    scale->value = value;
+    number_format(value, scale->text);
+    return true;
+}
+
 /* Whether a decimal's digits before the exponent are all zero: "0.0e5", but not "1e-9999", which only rounds to 0. */
 static bool is_written_zero(const char *text)
 {
@@ -45,15 +61,7 @@ static int decimal_scale(const char *text, const char *field, struct scale *scal
         return scale_error(text, field, "is negative", diag);
     if (status == NUMBER_RANGE || value < 0x1p-64 || value > 0x1p64)
         return scale_error(text, field, out_of_range, diag);
-    int exponent;
-    if (frexp(value, &exponent) == 0.5) { /* value = 2^(exponent - 1) */
-        set_power_of_two(scale, 1 - exponent);
-        return EXIT_DONE;
-    }
-    scale->power_of_two = false;
-    scale->shift_bits = 0;
-    scale->value = value;
-    number_format(value, scale->text);
+    scale_of_value(value, scale);
     return EXIT_DONE;
 }
 
@@ -158,6 +166,21 @@ int tensor_parse(const char *text, const char *field, struct tensor *tensor, str
     set_codes(tensor, bits, text[0] == 's');
     tensor->scale = scale;
     tensor->zero_point = zero_point;
+    return EXIT_DONE;
+}
+
+bool tensor_is_codes(const char *text)
+{
+    return (text[0] == 's' || text[0] == 'u') && text[1] != '\0' && text[1 + strspn(text + 1, "0123456789")] == '\0';
+}
+
+int tensor_parse_codes(const char *text, const char *field, struct tensor *tensor, struct diag *diag)
+{
+    int bits;
+    if (!parse_width(text + 1, strlen(text + 1), &bits) || bits < 2 || bits > 32)
+        return type_error(text, field, "is not 2 to 32 bits wide", diag);
+    memset(tensor, 0, sizeof *tensor);
+    set_codes(tensor, bits, text[0] == 's');
     return EXIT_DONE;
 }
 

@@ -29,8 +29,16 @@ struct tensor {
  * field names the flag or JSON field in messages. Exit code 2 with a message on bad text. */
 int scale_parse(const char *text, const char *field, struct scale *scale, struct diag *diag);
 
+/* The scale of any value in 2^-64 to 2^64; false for others. */
+bool scale_of_value(double value, struct scale *scale);
+
 /* Parses "u16:2^-12:24576", "s8:0.0472:-3", "s16:2^-8" (zero point 0), "q3.12" = s16:2^-12:0, "uq0.16" = u16:2^-16:0. */
 int tensor_parse(const char *text, const char *field, struct tensor *tensor, struct diag *diag);
+
+/* Whether the text is a type's codes alone, "s8", which have neither scale nor zero point; and the type with these
+ * codes, its scale unset. Exit 2 when the width is not 2 to 32 bits. */
+bool tensor_is_codes(const char *text);
+int tensor_parse_codes(const char *text, const char *field, struct tensor *tensor, struct diag *diag);
 
 /* Canonical text, "u16:2^-12:24576". */
 void tensor_format(const struct tensor *tensor, char *text, size_t size);
