@@ -409,7 +409,16 @@ static double count_slopes(const struct search *search, const struct band_range 
         const struct span slopes = slopes_of(search, window, n);
         count += slopes.low <= slopes.high ? (double)(slopes.high - slopes.low) + 1 : 0;
     }
-    return search->rules->form == PWL_BIASED ? count : 0.5 * count;
+    return 0.5 * count; /* half of them are reducible */
+}
+
+/* Constants or slopes, whichever are fewer. */
+static enum strip_answer search_either(struct search *search, const struct band_range *window)
+{
+    const struct span constants = constants_of(search, window);
+    const double count = (double)(constants.high - constants.low);
+    return count < 100 || count <= count_slopes(search, window) ? search_constants(search, constants)
+                                                                : search_slopes(search, window);
 }
 
 /*
@@ -479,12 +488,7 @@ enum strip_answer strip_line(struct strip_room *room, const struct line_rules *r
     enum strip_answer answer = STRIP_FOUND;
     if (!take_limits(&search)) {
         leave_out_steep(rules, &window);
-        const struct span constants = constants_of(&search, &window);
-        const bool few = (double)(constants.high - constants.low) <= count_slopes(&search, &window);
-        if (rules->form != PWL_BIASED && few)
-            answer = search_constants(&search, constants);
-        else
-            answer = search_slopes(&search, &window);
+        answer = rules->form == PWL_BIASED ? search_slopes(&search, &window) : search_either(&search, &window);
     }
     *line = search.line;
     return answer;
