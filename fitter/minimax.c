@@ -25,8 +25,9 @@ struct solver {
     struct diag *diag;
 };
 
-/* Anchored tables look at every start only up to this many points; beyond, at the last ANCHORED_STARTS. */
-enum { ANCHORED_POINTS = 4096, ANCHORED_STARTS = 32 };
+/* Anchored tables look at every start only up to this many points; beyond, at the last ANCHORED_STARTS, and at the last
+ * one alone where points are not all codes. */
+enum { ANCHORED_POINTS = 4096, ANCHORED_STARTS = 16 };
 
 static bool serves(struct solver *solver, int begin, int end, double max_err, struct line *line)
 {
@@ -98,8 +99,9 @@ static int cover_anchored(struct solver *solver, double max_err, int most)
         if (m == most)
             return 0;
         int lowest = m ? reach[m - 1] + 1 : 0;
-        if (count > ANCHORED_POINTS && reach[m] - lowest >= ANCHORED_STARTS) {
-            lowest = reach[m] - ANCHORED_STARTS + 1;
+        const int starts = !solver->points->exhaustive ? 1 : count > ANCHORED_POINTS ? ANCHORED_STARTS : count;
+        if (reach[m] - lowest >= starts) {
+            lowest = reach[m] - starts + 1;
             cover->complete = false;
         }
         reach[m + 1] = reach[m];
@@ -179,10 +181,10 @@ static double nearest_code_error(const struct points *points)
     return error;
 }
 
-/* The largest error that real lines cannot reach, by bisection below a known one. */
-static int bound_by_real_lines(struct solver *solver, int segments, struct minimax *result)
+/* The largest error below `high` that real lines cannot reach, by bisection. */
+static int bound_by_real_lines(struct solver *solver, int segments, double high, double *bound)
 {
-    double low = nearest_code_error(solver->points), high = result->max_err;
+    double low = nearest_code_error(solver->points);
     while (high - low > 1e-6 * high + MINIMAX_RESOLUTION) {
         const double middle = 0.5 * (low + high);
         const int fails = real_lines_fail(solver, middle, segments);
@@ -193,18 +195,15 @@ static int bound_by_real_lines(struct solver *solver, int segments, struct minim
         else
             high = middle;
     }
-    result->lower_bound = low;
+    *bound = low;
     return EXIT_DONE;
 }
 
-/* Bisection between an error that cannot be reached and the error of the table in *result. */
+/* Bisection between the lower bound and the error of the table in *result. */
 static int improve(struct solver *solver, int segments, struct minimax *result)
 {
     const double resolution = solver->points->exhaustive ? MINIMAX_RESOLUTION : 1e-3 * result->max_err;
-    double low;
-    if (bound_by_real_lines(solver, segments, result))
-        return solver->diag->code;
-    low = result->lower_bound;
+    double low = result->lower_bound;
     bool proven = true;
     for (bool last = false; !last;) {
         last = result->max_err - low <= 4 * resolution;
@@ -262,11 +261,14 @@ int minimax_least_error(const struct points *points, const struct line_rules *ru
                         struct minimax *result, struct diag *diag)
 {
     struct solver *solver = solver_new(points, rules, diag);
-    /* A first table: errors that double until it is found. An error of the whole output range is always met. */
+    /* A first table, mostly little worse than real lines. An error of the whole output range, at most 2^33, is met by
+     * any table. */
     int covered = 0;
-    if (solver)
-        for (double error = nearest_code_error(points) + MINIMAX_RESOLUTION; covered == 0 && error < 0x1p40; error *= 2)
-            covered = cover_all(solver, error, segments);
+    if (solver && !bound_by_real_lines(solver, segments, 0x1p34, &result->lower_bound)) {
+        const double least = result->lower_bound + MINIMAX_RESOLUTION;
+        for (double excess = 0.01; covered == 0 && least * excess < 0x1p40; excess *= 4)
+            covered = cover_all(solver, least * (1 + excess), segments);
+    }
     if (covered > 0) {
         keep(solver, result);
         improve(solver, segments, result);
@@ -309,7 +311,8 @@ int minimax_fewest_segments(const struct points *points, const struct line_rules
     struct solver *solver = solver_new(points, rules, diag);
     if (solver && !cover_or_refuse(solver, max_err, most, result)) {
         const bool fewest = solver->cover.complete;
-        if (!improve(solver, result->segments, result))
+        if (!bound_by_real_lines(solver, result->segments, result->max_err, &result->lower_bound) &&
+            !improve(solver, result->segments, result))
             result->optimal &= fewest;
     }
     solver_free(solver);
