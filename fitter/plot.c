@@ -106,8 +106,8 @@ void plot_table(const struct table *table, const struct curve *curve, struct svg
     snprintf(subtitle, sizeof subtitle, "%s to %s, %s, %s%s", in, out, form_name(table->form),
              rounding_name(table->rounding), curve->exhaustive ? ", every code" : ", codes sampled evenly");
     svg_begin(svg, WIDTH, HEIGHT, title);
-    svg_caption(svg, 84, 24, true, title);
-    svg_caption(svg, 84, 44, false, subtitle);
+    svg_caption(svg, 76, 24, true, title);
+    svg_caption(svg, 76, 44, false, subtitle);
     draw_values(svg, table, curve);
     draw_errors(svg, table, curve);
     svg_end(svg);
