@@ -9,8 +9,8 @@
 #include "suggest.h"
 
 static const struct command *const commands[] = {
-    &command_list,  &command_fit,  &command_emit, &command_show, &command_eval,
-    &command_sweep, &command_diff, NULL,
+    &command_list,  &command_fit,  &command_emit,    &command_show,   &command_eval,
+    &command_sweep, &command_diff, &command_explore, &command_report, NULL,
 };
 
 #define COMMAND_COUNT ((int)(sizeof commands / sizeof *commands) - 1)
@@ -29,7 +29,7 @@ static void print_overview(void)
            "Compiles activation functions to fixed-point piecewise-linear tables, and measures and emits them.\n\n"
            "Commands:\n");
     for (int i = 0; i < COMMAND_COUNT; i++)
-        printf("  %-6s  %s\n", commands[i]->name, commands[i]->summary);
+        printf("  %-7s  %s\n", commands[i]->name, commands[i]->summary);
     printf("\n`pwlc COMMAND --help` shows a command's flags and an example. Also: pwlc --help, --version,\n"
            "--man (a manual page), --completion bash|zsh (a script for the shell).\n");
 }
