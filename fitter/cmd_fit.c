@@ -226,7 +226,8 @@ const struct command command_fit = {
         "\n"
         "Expressions. --expr takes + - * / ^, comparisons, && || and c ? a : b; the variable x, numbers, _pi and _e; "
         "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 log (natural) ln log2 log10 log1p sqrt "
-        "abs sign rint floor ceil erf erfc min max sum avg. muParser evaluates it in double, where the built-in "
+        "abs sign rint (halves to even) floor ceil erf erfc min max sum avg. muParser evaluates it in double, where "
+        "the built-in "
         "functions use long double: errors are measured against these values. It must be finite at every code.",
     .summary = "compile a function into a table and certify its errors",
     .example = "pwlc fit sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 16 -o sigmoid.json",

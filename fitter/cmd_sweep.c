@@ -246,13 +246,15 @@ static int check_comparable(const struct sweep_row *new, const struct sweep_row 
             return diag_set(diag, EXIT_USAGE, "--baseline %s: %s is %s, must be %s as in %s", old->label, field[i],
                             old_text[i], new_text[i], new->label);
     }
+    const char *new_expression = new->table.expression, *old_expression = old->table.expression;
     bool same = new->table.parameter_count ==
-                old->table.parameter_count &&strcmp(new->table.samples_sha256, old->table.samples_sha256) == 0;
+                    old->table.parameter_count &&strcmp(new->table.samples_sha256, old->table.samples_sha256) == 0 &&
+                strcmp(new_expression ? new_expression : "", old_expression ? old_expression : "") == 0;
     for (int i = 0; same && i < new->table.parameter_count; i++)
         same = new->table.parameters[i].value == old->table.parameters[i].value;
     if (!same)
-        return diag_set(diag, EXIT_USAGE, "--baseline %s: must have the parameters or samples of %s", old->label,
-                        new->label);
+        return diag_set(diag, EXIT_USAGE, "--baseline %s: must have the parameters, samples or expression of %s",
+                        old->label, new->label);
     return EXIT_DONE;
 }
 

@@ -51,6 +51,8 @@ static bool parser_make(struct parser *parser, const char *text)
     /* muParser's own have 12 digits */
     mupDefineConst(parser->handle, "_pi", 3.14159265358979323846);
     mupDefineConst(parser->handle, "_e", 2.71828182845904523536);
+    /* muParser's own rounds halves up, and to nearest only where adding 0.5 is exact */
+    mupDefineFun1(parser->handle, "rint", rint, 1);
     mupDefineFun1(parser->handle, "erf", erf, 1);
     mupDefineFun1(parser->handle, "erfc", erfc, 1);
     mupDefineFun1(parser->handle, "expm1", minus_one, 1);

@@ -89,6 +89,8 @@ static int run(int argc, char **argv, const struct command **command, struct dia
     if (strcmp(argv[1], "--completion") == 0) {
         if (argc < 3)
             return diag_set(diag, EXIT_USAGE, "--completion needs a value, bash|zsh");
+        if (argc > 3)
+            return diag_set(diag, EXIT_USAGE, "--completion takes one shell, not %d arguments", argc - 2);
         return completion_print(commands, argv[2], diag);
     }
     *command = command_find(argv[1]);

@@ -5,7 +5,6 @@
  */
 #include "measure.h"
 
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>

@@ -142,13 +142,23 @@ SPECS = {
     "bad_segments": [{"name": "a", "function": "tanh", "in": "q3.12", "out": "q0.15", "segments": 4097}],
     "bad_parameter": [{"name": "a", "function": "tanh", "in": "q3.12", "out": "q0.15", "param": {"alpha": 1}}],
     "unknown_key": [{"name": "a", "function": "tanh", "in": "q3.12", "out": "q0.15", "colour": 1}],
+    "ranges": [{"name": "a", "function": "tanh", "in": "s8", "out": "u8", "range": "-4:4"},
+               {"name": "b", "function": "relu6", "in": "u16", "out": "u8", "range": "-1:7", "pow2_scales": True}],
+    "range_and_types": [{"name": "a", "function": "tanh", "in": "q3.12", "out": "q0.15", "range": "-1:1"}],
     "empty": [],
     "object": {},
 }
 
+EXPRESSIONS = [
+    "1/(1+exp(-x))", "x*(1+erf(x/sqrt(2)))/2", "x < -1 ? -1 : x > 1 && x != 2 ? sqrt(x) : x", "max(min(x,6),0)",
+    "log1p(exp(x))*_pi^_e", "rint(x)+floor(x/3)+ceil(abs(x))+sign(x)", "sum(x,1,x)-avg(x,2)", "((((x))))", "x = 1",
+    "x, 2", "y", "sin(", "min()", "3", "x;1", "1e400*x", "-x^-x",
+]
+
 
 def main(root):
     seeds = [("tensor", f"{i:02}", text.encode()) for i, text in enumerate(TENSORS)]
+    seeds += [("expr", f"{i:02}", text.encode()) for i, text in enumerate(EXPRESSIONS)]
     seeds += [("samples_csv", name, data) for name, data in CSVS.items()]
     seeds += [("npy", name, data) for name, data in npy_seeds()]
     seeds += [("spec", name, json.dumps(value, indent=1).encode()) for name, value in SPECS.items()]

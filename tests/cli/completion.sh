@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The manual and the completion scripts hold every command and every flag of --help, and bash completes with its script.
+. "$(dirname "$0")/lib.sh"
+
+expect_status 0 --completion bash && cp ../out ../pwlc.bash
+expect_status 0 --completion zsh && cp ../out ../_pwlc
+expect_status 0 --man && cp ../out ../pwlc.1
+expect_error 2 '--completion needs a value, bash|zsh' --completion
+expect_error 2 '--completion is bash or zsh, not "fish"' --completion fish
+expect_error 2 'takes one shell, not 2 arguments' --completion bash zsh
+
+# troff: no request but those of the man macros, and none begun by chance.
+checks=$((checks + 2))
+if grep -vE '^(\.(TH|SH|SS|PP|TP|RS|RE|nf|fi|br|B|I)( |$)|[^.'"'"'])' ../pwlc.1; then
+    fail 'pwlc --man: a line that is no request of the man macros'
+fi
+if command -v mandoc >/dev/null && ! mandoc -Tlint -W error ../pwlc.1; then fail 'mandoc finds errors'; fi
+if command -v zsh >/dev/null && ! zsh -n ../_pwlc; then fail 'zsh does not read its script'; fi
+bash -n ../pwlc.bash || fail 'bash does not read its script'
+
+expect_status 0 --help && commands=$(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' ../out)
+[ "$(echo "$commands" | wc -w)" -ge 7 ] || fail "only these commands: $commands"
+for name in $commands; do
+    checks=$((checks + 1))
+    grep -qx "\.SS pwlc $name" ../pwlc.1 || fail "pwlc --man: no section of $name"
+    grep -qE "^        '$name:" ../_pwlc || fail "pwlc --completion zsh: no $name"
+    "$pwlc" "$name" --help >../out
+    for flag in $(sed -n '/^Flags:/,/^$/s/^  \(-[^ ]*\).*/\1/p' ../out); do
+        checks=$((checks + 1))
+        escaped=$(printf '%s' "$flag" | sed 's/-/\\\\-/g')
+        sed -n "/^\.SS pwlc $name\$/,/^\.S/p" ../pwlc.1 | grep -q -- "^\\\\fB$escaped\\\\fR" ||
+            fail "pwlc --man: no $flag in $name"
+        sed -n "/^        $name)/,/;;/p" ../_pwlc | grep -q -- "$flag\[" || fail "pwlc --completion zsh: no $flag in $name"
+        sed -n "/^    $name)/,/^        ;;/p" ../pwlc.bash | grep -qE -- "flags='(.* )?$flag[ ']" ||
+            fail "pwlc --completion bash: no $flag in $name"
+    done
+done
+
+# completes "WORD..." WANTED: the last word, completed by bash's script.
+. ../pwlc.bash
+completes() {
+    local wanted=$2
+    checks=$((checks + 1))
+    IFS=' ' read -ra COMP_WORDS <<<"$1"
+    case $1 in *' ') COMP_WORDS+=('') ;; esac
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    COMPREPLY=()
+    _pwlc
+    [ "${COMPREPLY[*]}" = "$wanted" ] || fail "\"$1\" completes to \"${COMPREPLY[*]}\", expected \"$wanted\""
+}
+touch table.json notes.txt
+completes 'pwlc fit --se' --segments
+completes 'pwlc sh' show
+completes 'pwlc --ver' --version
+completes 'pwlc --completion ' 'bash zsh'
+completes 'pwlc fit tan' tanh
+completes 'pwlc fit hard_s' 'hard_sigmoid hard_swish'
+completes 'pwlc fit tanh --method l' 'lsq lut'
+completes 'pwlc fit tanh --method = d' document
+completes 'pwlc fit tanh --symmetry =' 'fold off'
+completes 'pwlc fit tanh --calibrate-by p' 'percentile='
+completes 'pwlc fit tanh --in ' ''
+completes 'pwlc fit --samples no' notes.txt
+completes 'pwlc show tabl' 'table.json'
+completes 'pwlc list f' 'functions formats'
+completes 'pwlc frobnicate --se' ''
+complete -p pwlc | grep -q -- '-F _pwlc' || fail 'the script does not register its function'
+
+finish

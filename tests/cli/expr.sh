@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Functions given as expressions: the table is the built-in function's, keeps the expression, and is measured without
+# anything else; each refusal says where and what would be right.
+. "$(dirname "$0")/lib.sh"
+
+types='--in s16:2^-12 --out s16:2^-15'
+sigmoid='1/(1+exp(-x))'
+
+# The same segments and certificate as the built-in function's.
+expect_status 0 fit sigmoid $types -o builtin.json
+expect_status 0 fit --expr " $sigmoid " $types -o table.json
+checks=$((checks + 1))
+sed -e '/"spec"/d; /"function"/d; /"expression"/d' table.json >../a
+sed -e '/"spec"/d; /"function"/d' builtin.json >../b
+cmp -s ../a ../b || fail 'an expression gives another table than the built-in function'
+expect_line '  "function": "expr",' table.json 'the table'
+expect_line '  "expression": "1/\(1\+exp\(-x\)\)",' table.json 'the table'
+expect_line "  \"spec\": \"--expr '1/\\(1\\+exp\\(-x\\)\\)' --in .*" table.json 'the table'
+
+# The spec is the command line that made it, as a shell reads it.
+sed -n 's/^  "spec": "\(.*\)",$/\1/p' table.json >../flags
+checks=$((checks + 1))
+eval "\"$pwlc\" fit $(cat ../flags)" >../again 2>../err || fail "the spec is no command line: $(head -c 300 ../err)"
+cmp -s ../again table.json || fail 'the spec gives another table'
+
+# Every command reads it; sweep measures it.
+expect_status 0 sweep table.json --format csv && cp ../out ../swept
+expect_status 0 sweep builtin.json --format csv
+checks=$((checks + 1))
+[ "$(sed 's/[^,]*,[^,]*,//' ../swept)" = "$(sed 's/[^,]*,[^,]*,//' ../out)" ] || fail 'sweep measures other errors'
+expect_status 0 show table.json && expect_line '  expression   1/\(1\+exp\(-x\)\)' ../out show
+expect_status 0 show table.json --format json && grep -q '"expression": "1/(1+exp(-x))"' ../out || fail 'show --format json'
+expect_status 0 eval table.json 0 --trace
+expect_status 0 emit table.json --format c -o table.h
+rm -f table.h
+expect_status 0 fit --expr '0.5+0.5*tanh(x/2)' $types -o other.json
+expect_status 0 diff table.json other.json && grep -q 'expression' ../out || fail 'diff does not show the expressions'
+expect_error 2 'must have the parameters, samples or expression of table.json' sweep table.json --baseline other.json
+rm -f other.json
+
+# Types are found for expressions too, and spec files take them.
+expect_status 0 fit --expr 'x*x' --in s8 --out u8 --range -2:2 -o square.json
+grep -q -- '--in s8:0.015748031496062992:0 --out u8:0.01568627450980392:0' ../err || fail "types: $(head -c 300 ../err)"
+printf '[{"name": "a", "expr": "%s", "in": "s16:2^-12", "out": "s16:2^-15"}]' "$sigmoid" >spec.json
+mkdir jobs
+expect_status 0 fit --spec spec.json -o jobs
+checks=$((checks + 1))
+cmp -s jobs/a.json table.json || fail 'a job gives another table'
+rm -r square.json jobs spec.json
+
+refused() {
+    local words=$1
+    shift
+    expect_error 2 "$words" fit "$@" -o out.json
+}
+refused '--expr: empty' --expr '' $types
+refused "--expr 'x+y': not understood from character 3 on, 'y'" --expr 'x+y' $types
+refused "--expr 'sin(x': the expression is not complete" --expr 'sin(x' $types
+refused 'character 2 assigns; write == to compare' --expr 'x=1' $types
+refused 'character 5 is no part of an expression' --expr 'x + "1"' $types
+refused 'does not depend on x' --expr '2*3' $types
+refused 'has 2 values' --expr 'x, 2' $types
+refused 'the function is already tanh' tanh --expr x $types
+refused 'the function is already expr' --expr x tanh $types
+refused 'the function is already expr' --expr x --samples points.csv $types
+refused '--expr is given more than once' --expr x --expr x $types
+refused 'expr has no parameters' --expr x $types --param alpha=1
+refused 'expr is neither odd nor' --expr 'tanh(x)' $types --symmetry fold
+refused 'has no finite value at code 0 of --in, x = 0' --expr '1/x' $types
+refused 'has no finite value at code 0 of --in, x = 0' --expr 'sin(x)/x' --in s32:2^-28 --out s32:2^-30
+refused 'has no finite value at code -32768 of --in, x = -8; change the type, or write a limit into the expression' \
+    --expr 'sqrt(x)' $types
+refused '--outside clamp with --expr' --expr 'sqrt(x)' $types --outside clamp
+refused '--out u8: expr has no finite value over the range of --in' --expr 'sqrt(-1-x*x)' --in s8:2^-4 --out u8
+expect_error 2 'expr' sweep table.json --ref mpfr
+
+# The field in a file.
+broken() {
+    local words=$1 script=$2
+    sed "$script" table.json >broken.json
+    expect_error 2 "broken.json: $words" sweep broken.json
+}
+broken 'expression: missing, must be a string of at most 1000' '/"expression"/d'
+broken 'expression: "1/(1+exp(-x))", must be left out unless function is "expr"' 's/"function": "expr"/"function": "tanh"/'
+broken 'expression: 3, must be a string' 's/"expression": .*/"expression": 3,/'
+broken 'expression: "x?y", must be a string of at most 1000 printable' 's/"expression": .*/"expression": "x\\ny",/'
+sed 's/"expression": .*/"expression": "y",/' table.json >broken.json
+expect_status 0 show broken.json
+expect_error 2 "expression 'y': not understood from character 1" sweep broken.json
+sed 's/"expression": .*/"expression": "sqrt(x)",/' table.json >broken.json
+expect_error 2 'expr has no value' sweep broken.json
+
+finish
