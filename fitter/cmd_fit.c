@@ -213,6 +213,7 @@ static int run(int argc, char **argv, struct diag *diag)
 const struct command command_fit = {
     .name = "fit",
     .synopsis = "pwlc fit FUNCTION --in TYPE --out TYPE [flags] | pwlc fit --spec FILE -o DIRECTORY",
+    .summary = "compile a function into a table and certify its errors",
     .details =
         "Types from a range. A type without a scale, s8 or u16, has it found: --in from --range or --calibrate, --out "
         "from the smallest and the largest value of the function over the codes of --in in that range, or over all of "
@@ -227,9 +228,8 @@ const struct command command_fit = {
         "Expressions. --expr takes + - * / ^, comparisons, && || and c ? a : b; the variable x, numbers, _pi and _e; "
         "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 log (natural) ln log2 log10 log1p sqrt "
         "abs sign rint (halves to even) floor ceil erf erfc min max sum avg. muParser evaluates it in double, where "
-        "the built-in "
-        "functions use long double: errors are measured against these values. It must be finite at every code.",
-    .summary = "compile a function into a table and certify its errors",
+        "the built-in functions use long double: errors are measured against these values. It must be finite at every "
+        "code.",
     .example = "pwlc fit sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 16 -o sigmoid.json",
     .options = options,
     .run = run,

@@ -29,6 +29,7 @@ static const struct named_text tensor_types[] = {
     {"u16:2^-12:24576", "unsigned 16 bits, scale 2^-12, zero point 24576; real = scale * (q - zero point)"},
     {"s8:0.0472:-3", "signed 8 bits, any positive scale, zero point -3; widths are 2 to 32"},
     {"s16:2^-8", "zero point 0"},
+    {"s8", "of fit: scale and zero point are found from --range, --calibrate or the function"},
     {"q3.12", "short for s16:2^-12:0: sign, 3 integer and 12 fraction bits"},
     {"uq0.16", "short for u16:2^-16:0: 0 integer and 16 fraction bits"},
     {NULL, NULL},

@@ -51,4 +51,10 @@ if [ "$with_pwlc" = yes ]; then
     pwlc=$(find "$root" -type f -name pwlc -perm -u+x)
     [ -n "$pwlc" ] || { echo "pwlc was not installed"; exit 1; }
     "$pwlc" list | grep -q sigmoid
+    # A cross build cannot run pwlc to write them.
+    if [ -f "$build_root/fitter/completion/pwlc.1" ]; then
+        for file in man/man1/pwlc.1 bash-completion/completions/pwlc zsh/site-functions/_pwlc; do
+            [ -s "$(find "$root" -path "*/share/$file")" ] || { echo "share/$file was not installed"; exit 1; }
+        done
+    fi
 fi
