@@ -347,10 +347,37 @@ static double *unsaturable_weight(const struct points *points, const struct line
     return weight;
 }
 
-/* Costs of the ranges that end at j, INFINITY for those that cannot be part of a table below the ceiling. */
+/* Where knots may lie: anywhere for up to EXHAUSTIVE_POINTS, else near the starting ones. */
+struct candidates {
+    bool all;
+    bool *is_knot; /* count + 1 */
+    enum line_effort effort;
+};
+
+static int candidates_init(struct candidates *candidates, int count, int segments, const int *start_knots,
+                           struct diag *diag)
+{
+    enum { EXHAUSTIVE_POINTS = 256 };
+    const int near = count / 64;
+    candidates->all = count <= EXHAUSTIVE_POINTS;
+    candidates->effort = candidates->all ? LINE_EXHAUSTIVE : LINE_QUICK;
+    candidates->is_knot = malloc(((size_t)count + 1) * sizeof *candidates->is_knot);
+    if (!candidates->is_knot)
+        return diag_set(diag, EXIT_IO, "out of memory for %d codes", count);
+    for (int k = 0; k <= count; k++)
+        candidates->is_knot[k] = candidates->all;
+    for (int m = 0; m <= segments; m++)
+        for (int k = start_knots[m] - near; k <= start_knots[m] + near; k++)
+            if (k >= 0 && k <= count)
+                candidates->is_knot[k] = true;
+    return EXIT_DONE;
+}
+
+/* Costs of the ranges that end at j, INFINITY for those that cannot be part of a table below the ceiling or start at
+ * no candidate. */
 static void integer_row(const struct points *points, const struct points *unsaturable, const struct line_rules *rules,
-                        const double *floor_sum, const double *prefix, double ceiling, enum line_effort effort,
-                        const double *row_before, double *row, int j)
+                        const double *floor_sum, const double *prefix, double ceiling,
+                        const struct candidates *candidates, const double *row_before, double *row, int j)
 {
     struct running sums;
     running_start(&sums, points, j - 1);
@@ -362,11 +389,11 @@ static void integer_row(const struct points *points, const struct points *unsatu
         const double root = fmax(0, sqrt(running_cost(&sums)) - 0.5 * sqrt(sums.w));
         double least = fmax(root * root, floor_sum[j] - floor_sum[i]);
         /* A line that serves a range serves each part of it; not so an anchored one, whose start moves. */
-        if (rules->form != PWL_ANCHORED && i < j - 1)
+        if (candidates->all && rules->form != PWL_ANCHORED && i < j - 1)
             least = fmax(least, fmax(row[i + 1], row_before[i]));
         struct line line = {.cost = INFINITY};
-        if (least < budget)
-            line_fit(rules, points, i, j, (struct line_limits){INFINITY, budget}, effort, &line);
+        if (candidates->is_knot[i] && candidates->is_knot[j] && least < budget)
+            line_fit(rules, points, i, j, (struct line_limits){INFINITY, budget}, candidates->effort, &line);
         row[i] = line.cost;
     }
 }
@@ -374,9 +401,11 @@ static void integer_row(const struct points *points, const struct points *unsatu
 int knots_integer(const struct points *points, const struct line_rules *rules, int segments, const int *start_knots,
                   int *knots, struct line *lines, struct diag *diag)
 {
-    enum { EXHAUSTIVE_POINTS = 256 };
     const int count = points->count;
-    const enum line_effort effort = count <= EXHAUSTIVE_POINTS ? LINE_EXHAUSTIVE : LINE_QUICK;
+    struct candidates candidates;
+    if (candidates_init(&candidates, count, segments, start_knots, diag))
+        return diag->code;
+    const enum line_effort effort = candidates.effort;
     double ceiling = 0;
     for (int m = 0; m < segments; m++) {
         if (!line_fit(rules, points, start_knots[m], start_knots[m + 1], LINE_UNLIMITED, effort, &lines[m]))
@@ -402,7 +431,7 @@ int knots_integer(const struct points *points, const struct line_rules *rules, i
             diag_set(diag, EXIT_IO, "out of memory for %d codes", count);
             goto done;
         }
-        integer_row(points, &unsaturable, rules, floor_sum, path.least, ceiling, effort,
+        integer_row(points, &unsaturable, rules, floor_sum, path.least, ceiling, &candidates,
                     ranges.cost + ranges.row[j - 1], row, j);
         /* The starting table stays a path, whatever a search with a smaller budget missed. */
         for (int m = 0; m < segments; m++)
@@ -416,6 +445,7 @@ int knots_integer(const struct points *points, const struct line_rules *rules, i
         if (!line_fit(rules, points, knots[m], knots[m + 1], LINE_UNLIMITED, LINE_EXHAUSTIVE, &lines[m]))
             diag_set(diag, EXIT_IO, "internal error: a line was lost");
 done:
+    free(candidates.is_knot);
     free(floor_sum);
     free(unsaturable.weight);
     ranges_free(&ranges);

@@ -103,6 +103,7 @@ struct trial {
     bool near_limits;         /* saturation may serve: targets come close to the ends of the output range */
     const struct band *bands; /* null without a limit or a fixed value */
     int64_t *x, *product, *shifted;
+    bool quick; /* fewer biases for each slope */
     struct line best;
     bool refused; /* the last slope met a point's best constant, but no proof */
 };
@@ -293,10 +294,11 @@ static void try_biases(struct trial *trial, int64_t q_b, int n)
     if (low > high)
         return;
     double centre = reference + sum_d / sum_w + (trial->rules->rounding == PWL_FLOOR ? half : 0);
+    const int rounds = trial->quick ? 1 : 2, reach = trial->quick ? 1 : 4;
     double step = n > 2 ? unit / 8 : 1;
-    for (int round = 0; round < 2; round++) {
+    for (int round = 0; round < rounds; round++) {
         double best = INFINITY, best_centre = centre;
-        for (int m = -4; m <= 4; m++) {
+        for (int m = -reach; m <= reach; m++) {
             const double b = rint(fmin(fmax(centre + m * step, low), high));
             if (fabs(b) >= 0x1p62)
                 continue;
@@ -491,6 +493,14 @@ static void search_banded(struct trial *trial, int end, int effort)
         /* Only the slopes' own grid may have a member just outside a narrow window, never inside a wider one. */
         scan_slopes(trial, range.slope_min, range.slope_max, effort);
         try_real_slope(trial, 0.5 * (range.slope_min + range.slope_max));
+    } else if (isfinite(range.slope_min) || isfinite(range.slope_max)) {
+        /* Into saturation: as steep as the range asks for, or steeper. */
+        enum { STEPS = 8 };
+        const double base = isfinite(range.slope_min) ? range.slope_min : range.slope_max;
+        const double away = isfinite(range.slope_min) ? 1 : -1;
+        const double unit = (double)(trial->rules->qmax_y - trial->rules->qmin_y) / trial->codes;
+        for (int step = -STEPS; step <= STEPS && trial->best.cost == INFINITY; step++)
+            try_real_slope(trial, base + away * ldexp(unit, step));
     }
     search_rms(trial, effort);
 }
@@ -506,6 +516,7 @@ bool line_fit(const struct line_rules *rules, const struct points *points, int b
                           .first = points->cell[begin],
                           .last = points->cell[end] - 1,
                           .limits = limits,
+                          .quick = effort < LINE_THOROUGH,
                           .best = {.cost = INFINITY}};
     const int64_t origin = rules->form == PWL_ANCHORED ? trial.first : rules->zp_x;
     int64_t *memory = malloc(count * (3 * sizeof *memory + sizeof *trial.width + sizeof(struct band)));

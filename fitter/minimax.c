@@ -49,11 +49,16 @@ static int longest(struct solver *solver, int begin, int known, double max_err, 
     const struct line_rules *rules = solver->rules;
     struct band_range range;
     struct line found;
+    /* Where a range is known, most starts do not reach beyond it. */
+    if (known > begin && known < points->count && !serves(solver, begin, known + 1, max_err, line))
+        return known;
     if (band_reach(points, rules->qmin_y, rules->qmax_y, begin, points->count, max_err, &range, solver->diag))
         return -1;
-    int good = known, bad = range.end + 1;
-    /* The integer line mostly stops a little short of the real one: steps back that double, then bisection. */
-    for (int back = 0; good + 1 < bad;) {
+    int good = known > begin && known < points->count ? known + 1 : known, bad = range.end + 1;
+    /* The integer line mostly stops a little short of the real one: steps back that double, then bisection, to the
+     * point where it proves something. */
+    const int close = solver->points->exhaustive ? 1 : 1 + (range.end - begin) / 64;
+    for (int back = 0; good + close < bad;) {
         int probe = range.end - back;
         if (probe <= good || back > range.end - good)
             probe = good + (bad - good) / 2;
@@ -63,7 +68,7 @@ static int longest(struct solver *solver, int begin, int known, double max_err, 
             back = range.end; /* from here on, bisection */
         } else {
             bad = probe;
-            back = 2 * back + 1;
+            back = 2 * back + close;
         }
     }
     return good;
@@ -202,7 +207,9 @@ static int bound_by_real_lines(struct solver *solver, int segments, double high,
 /* Bisection between the lower bound and the error of the table in *result. */
 static int improve(struct solver *solver, int segments, struct minimax *result)
 {
-    const double resolution = solver->points->exhaustive ? MINIMAX_RESOLUTION : 1e-3 * result->max_err;
+    /* Of large errors, as 32-bit outputs have, a double's last digits are left out. */
+    const double resolution =
+        solver->points->exhaustive ? fmax(MINIMAX_RESOLUTION, 1e-12 * result->max_err) : 1e-3 * result->max_err;
     double low = result->lower_bound;
     bool proven = true;
     for (bool last = false; !last;) {

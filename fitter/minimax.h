@@ -20,7 +20,7 @@ struct minimax {
     bool optimal;       /* the search was complete: lower_bound equals max_err, to MINIMAX_RESOLUTION */
 };
 
-#define MINIMAX_RESOLUTION 1e-9 /* LSB: far below the digits of a certificate */
+#define MINIMAX_RESOLUTION 1e-9 /* LSB, or 1e-12 of the error: far below the digits of a certificate */
 
 /*
  * At most `segments` segments, least largest error.
