@@ -10,8 +10,9 @@
 
 __extension__ typedef __int128 wide;
 
-/* Slopes or constants of one search, before it gives up undecided. All slopes of 16 bits are fewer. */
-#define MOST_CANDIDATES ((int64_t)1 << 22)
+/* Slopes or constants of one search before it gives up undecided, by the bits of the accumulator. Of slopes of 16 bits
+ * all that can matter are fewer. */
+enum { MOST_CANDIDATES_32 = 1 << 22, MOST_CANDIDATES_64 = 1 << 8 };
 
 /* Corners of a hull; x is X of the form, y a limit. */
 struct corners {
@@ -73,6 +74,7 @@ struct search {
     int64_t origin, first, last;
     double max_err;
     bool nearest; /* rounds to nearest: limits are widened by 1/2 */
+    int64_t most_candidates;
     struct line line;
 };
 
@@ -277,7 +279,7 @@ static enum strip_answer search_constants(struct search *search, struct span con
 {
     const int64_t middle = constants.low + (constants.high - constants.low) / 2;
     for (int64_t away = 0; away <= constants.high - constants.low; away++) {
-        if (away > MOST_CANDIDATES / 2)
+        if (away > search->most_candidates / 2)
             return STRIP_UNDECIDED;
         if (middle + away <= constants.high && try_constant(search, middle + away))
             return STRIP_FOUND;
@@ -393,7 +395,7 @@ static enum strip_answer search_slopes(struct search *search, const struct band_
         for (int64_t q_b = slopes.low; q_b <= slopes.high; q_b++) {
             if (is_reducible(search, q_b, n))
                 continue;
-            if (candidates++ > MOST_CANDIDATES)
+            if (candidates++ > search->most_candidates)
                 return STRIP_UNDECIDED;
             if (try_slope(search, q_b, n))
                 return STRIP_FOUND;
@@ -477,7 +479,8 @@ enum strip_answer strip_line(struct strip_room *room, const struct line_rules *r
                             .first = points->cell[begin],
                             .last = points->cell[end] - 1,
                             .max_err = max_err,
-                            .nearest = rules->rounding != PWL_FLOOR};
+                            .nearest = rules->rounding != PWL_FLOOR,
+                            .most_candidates = rules->accumulator_bits == 32 ? MOST_CANDIDATES_32 : MOST_CANDIDATES_64};
     search.origin = rules->form == PWL_ANCHORED ? search.first : rules->zp_x;
     *line = (struct line){0};
     if (band_reach(points, rules->qmin_y, rules->qmax_y, begin, end, max_err, &window, &ignored))

@@ -28,10 +28,10 @@ enum strip_answer {
  *
  * With v = q_b * X / 2^n a rounded value r(v) + c meets L and U where L - c <= v < U + 1 - c (floor) or
  * L - c - 1/2 <= v <= U - c + 1/2 (to nearest; a tie at an end is decided by the rounding). These are half-planes in
- * (slope, c), so only the corners of the hulls of the limits count, and for an integer c the slopes form an interval:
- * the line exists if the interval holds a fraction of 2^n with a short enough numerator, and the one with the smallest
- * n is the easiest to prove. The biased form has its constant in steps of 2^-n; there each slope of the finest provable
- * n gives an interval of biases.
+ * (slope, c), so only the corners of the hulls of the limits count. For an integer c the slopes form an interval: the
+ * line exists if the interval holds a fraction q_b / 2^n with a short enough numerator, and of each n the flattest is
+ * the easiest to prove. For a slope the constants, or the biases in their steps of 2^-n, form an interval too.
+ * Whichever of constants and slopes are fewer are all tried; a biased line is sought by slopes.
  */
 enum strip_answer strip_line(struct strip_room *room, const struct line_rules *rules, int begin, int end,
                              double max_err, struct line *line);
