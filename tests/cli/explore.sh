@@ -110,6 +110,10 @@ expect_status 0 explore leaky_relu --param alpha=1 --in s8:2^0 --out s8:2^0 --se
 judge 'plot of no error' 'svg = minidom.parse("exact.svg")
 assert "nan" not in svg.toxml() and "inf" not in svg.toxml().replace("information", "")'
 
+expect_status 0 explore leaky_relu --param alpha=1 --in s8:2^0 --out s8:2^0 --segments 2,1 --method uniform --format json
+judge 'front of tables as accurate' '
+assert [(r["segments"], r["rms_err_lsb"], r["front"]) for r in rows] == [(1, 0, True), (2, 0, False)]'
+
 # A function given as points.
 printf '%s\n' -8,-1 0,0 8,1 >points.csv
 expect_status 0 explore --samples points.csv --in s8:2^-4 --out s8:2^-7 --segments 1,2 --svg points.svg --format json

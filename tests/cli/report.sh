@@ -145,6 +145,13 @@ sed -E 's/("max_err_lsb": )[0-9.]+/\11.5/' tanh.json >wrong.json
 expect_error 3 'wrong.json: certificate says max_err_lsb 1.5, measured' report tanh.json wrong.json -o out.html
 sed -E 's/("rms_err_lsb": )[0-9.]+/\11.5/' tanh.json >wrong.json
 expect_error 3 'wrong.json: certificate says rms_err_lsb 1.5, measured' report wrong.json -o out.html
+python3 - <<'END'
+import json
+table = json.load(open("wide.json"))
+table["certificate"]["bound_lsb"] = 0.5
+json.dump(table, open("wrong.json", "w"))
+END
+expect_error 3 'wrong.json: certificate says bound_lsb 0.5, measured' report wrong.json -o out.html
 
 # Bad input.
 expect_error 2 'a table is needed' report -o out.html
