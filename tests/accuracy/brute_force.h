@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The least possible largest error of tiny tables, by trying every integer line. No header of the project. */
+#ifndef BRUTE_FORCE_H
+#define BRUTE_FORCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum brute_form { BRUTE_ABSOLUTE, BRUTE_BIASED, BRUTE_ANCHORED };
+enum brute_rounding { BRUTE_FLOOR, BRUTE_HALF_UP, BRUTE_HALF_AWAY, BRUTE_HALF_EVEN };
+
+#define BRUTE_CODES 64 /* inputs of at most 6 bits */
+#define BRUTE_FREE INT64_MIN
+
+struct brute_problem {
+    int count;            /* codes, at most BRUTE_CODES */
+    const double *target; /* clipped to [qmin_y, qmax_y] */
+    const int64_t *fixed; /* output code that a code must have, or BRUTE_FREE; null without any */
+    int64_t qmin_x, zp_x, qmin_y, qmax_y;
+    enum brute_form form;
+    enum brute_rounding rounding;
+    int slope_bits;  /* width of q_b, sign included */
+    int offset_bits; /* width of term_c, bias or y; the accumulator has 32 bits, and n is -31 to 31 */
+    bool every_line; /* try even lines that are known to add nothing */
+};
+
+/* least[m], m = 1..count: the least possible largest error of a table with at most m segments; INFINITY when there is
+ * none. Every range of codes is given every slope, shift and offset that can make a difference, and the ranges are
+ * joined by dynamic programming. */
+void brute_force(const struct brute_problem *problem, double least[BRUTE_CODES + 1]);
+
+#endif

@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The minimax method against every table of tiny formats, and against known optima of wide ones. */
+#include "brute_force.h"
+#include "fixture.h"
+#include "samples.h"
+
+/* The search ends when an error smaller by 1e-9 LSB is out of reach; targets differ in their last bits. */
+static const double tolerance = 1.01e-9;
+
+/* A format and a function on it. */
+struct small {
+    struct spec spec;
+    double target[BRUTE_CODES];
+    int64_t fixed[BRUTE_CODES];
+    struct brute_problem problem;
+    double least[BRUTE_CODES + 1];
+    bool constant; /* the function lies outside the output range at every code */
+    char text[2400];
+};
+
+static uint64_t state;
+
+static uint64_t draw(uint64_t choices)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (state * UINT64_C(0x2545f4914f6cdd1d) >> 16) % choices;
+}
+
+static int64_t between(int64_t low, int64_t high)
+{
+    return low + (int64_t)draw((uint64_t)(high - low) + 1);
+}
+
+static double uniform(double low, double high)
+{
+    return low + (high - low) * (double)draw(1 << 20) / (1 << 20);
+}
+
+/* A scale near `value`: a power of two, or three digits of a decimal. */
+static void draw_scale(double value, char text[24])
+{
+    if (draw(2))
+        snprintf(text, 24, "2^%d", (int)lrint(log2(value)));
+    else
+        snprintf(text, 24, "%.3g", value);
+}
+
+/* Types, form, rounding and slope width, but for the output's scale and zero point. */
+struct format {
+    int in_bits, out_bits, slope_bits;
+    bool in_signed, out_signed;
+    int64_t in_min, out_min;
+    enum brute_form form;
+    enum brute_rounding rounding;
+};
+
+static struct format draw_format(int number)
+{
+    static const int in_bits[] = {3, 3, 3, 4, 4, 4, 4, 5, 5, 5};
+    struct format format = {.in_bits = draw(40) ? in_bits[draw(10)] : 6,
+                            .out_bits = (int)between(3, 6),
+                            .slope_bits = (int)between(3, 5),
+                            .in_signed = draw(2),
+                            .out_signed = draw(2),
+                            .form = (enum brute_form)(number % 3),
+                            .rounding = (enum brute_rounding)(number / 3 % 4)};
+    if (draw(8) == 0) { /* fields of 16 bits, sums of 32 */
+        format.in_bits = 3;
+        format.out_bits = (int)between(9, 10);
+    }
+    format.in_min = format.in_signed ? -(1 << (format.in_bits - 1)) : 0;
+    format.out_min = format.out_signed ? -(1 << (format.out_bits - 1)) : 0;
+    return format;
+}
+
+static const char *const form_flags[] = {"absolute", "biased", "anchored"};
+static const char *const rounding_flags[] = {"floor", "half_up", "half_away", "half_even"};
+
+static void parse(struct small *small, const struct format *format, const char *function, const char *in_scale,
+                  int64_t zp_x, const char *out_scale, int64_t zp_y)
+{
+    struct diag diag;
+    snprintf(small->text, FLAGS_SIZE,
+             "%s--in %c%d:%s:%" PRId64 " --out %c%d:%s:%" PRId64
+             " --form %s --rounding %s --slope-bits %d --outside clamp --method minimax",
+             function, format->in_signed ? 's' : 'u', format->in_bits, in_scale, zp_x, format->out_signed ? 's' : 'u',
+             format->out_bits, out_scale, zp_y, form_flags[format->form], rounding_flags[format->rounding],
+             format->slope_bits);
+    ck_assert_msg(spec_from(small->text, &small->spec, &diag) == EXIT_DONE, "%s: %s", small->text, diag.text);
+}
+
+/* A built-in function on about the range where it bends. */
+static void draw_function(struct small *small, const struct format *format)
+{
+    const struct reference_function *function = &reference_functions[draw(REFERENCE_FUNCTIONS)];
+    const int codes = 1 << format->in_bits;
+    char name[40], in_scale[24], out_scale[24];
+    draw_scale((function->x_max - function->x_min) / codes * uniform(0.4, 1.4), in_scale);
+    const long double scale_x = reference_scale(in_scale);
+    const int64_t zp_x = format->in_min - lrintl(function->x_min / scale_x) + between(-1, 1);
+    struct reference_map map = {.function = function,
+                                .parameter = function->parameter ? 0.25L : 0,
+                                .qmin_x = format->in_min,
+                                .qmax_x = format->in_min + codes - 1,
+                                .zp_x = zp_x,
+                                .scale_x = scale_x,
+                                .scale_y = 1};
+    long double low = INFINITY, high = -INFINITY;
+    for (int k = 0; k < codes; k++) {
+        const long double y = reference_target(&map, map.qmin_x + k);
+        low = fminl(low, y);
+        high = fmaxl(high, y);
+    }
+    draw_scale(fmax((double)(high - low), 0.01) / (1 << format->out_bits) * uniform(0.5, 1.6), out_scale);
+    map.scale_y = reference_scale(out_scale);
+    const int64_t zp_y = format->out_min - lrintl(low / map.scale_y) + between(-3, 3);
+    snprintf(name, sizeof name, function->parameter ? "%s --param %s=0.25 " : "%s ", function->name,
+             function->parameter);
+    parse(small, format, name, in_scale, zp_x, out_scale, zp_y);
+
+    map = map_of(&small->spec);
+    small->constant = true;
+    for (int k = 0; k < codes; k++) {
+        const long double t = reference_target(&map, map.qmin_x + k);
+        small->target[k] = (double)reference_clip(&map, t);
+        small->constant &= small->target[k] != (double)t;
+    }
+}
+
+/* Targets of one of several shapes; half of them in quarters, so that ties and equal errors come about. */
+static void draw_targets(double target[], int codes, double low, double high)
+{
+    const double range = high - low, slope = uniform(-2, 2) * range / codes, start = uniform(low, high);
+    const int shape = (int)draw(5);
+    const bool quarters = draw(2);
+    double walk = start;
+    for (int k = 0; k < codes; k++) {
+        const double t = (double)k / codes;
+        switch (shape) {
+        case 0:
+            target[k] = uniform(low - 1, high + 1);
+            break;
+        case 1:
+            target[k] = walk += uniform(-1, 1) * 3 * range / codes;
+            break;
+        case 2:
+            target[k] = start + slope * k + uniform(-1, 1);
+            break;
+        case 3:
+            target[k] = (t < 0.6 ? start : low + high - start) + uniform(-0.7, 0.7);
+            break;
+        default:
+            target[k] = start + slope * k * (t - 0.3) * 3;
+            break;
+        }
+        target[k] = fmax(low - 2, fmin(high + 2, target[k]));
+        if (quarters)
+            target[k] = rint(4 * target[k]) / 4;
+    }
+}
+
+/* A function given by a sample for each code, and one beyond each end. */
+static void draw_samples(struct small *small, const struct format *format)
+{
+    static const char *const in_scales[] = {"2^0", "2^-3", "0.37", "1.9"}, *const out_scales[] = {"2^-4", "2^1",
+                                                                                                  "0.11"};
+    const int codes = 1 << format->in_bits;
+    const int64_t out_max = format->out_min + (1 << format->out_bits) - 1;
+    double target[BRUTE_CODES];
+    int64_t zp_x = format->in_min + between(0, codes - 1),
+            zp_y = format->out_min + between(0, (1 << format->out_bits) - 1);
+    switch (draw(4)) {
+    case 0: /* outside the codes */
+        zp_x += between(-3 * codes, 3 * codes);
+        zp_y += between(-100, 100);
+        break;
+    case 1: /* as far as the fields and sums allow, or farther than a slope is of use */
+        zp_x = format->out_bits > 8 ? between(-150000000, 150000000) : between(-32767, 32767);
+        break;
+    default:
+        break;
+    }
+    const bool far = zp_x < -1000 || zp_x > 1000; /* x then has few bits to spare: exact ones */
+    parse(small, format, "", in_scales[draw(far ? 2 : 4)], zp_x, out_scales[draw(3)], zp_y);
+    draw_targets(target, codes, (double)format->out_min, (double)out_max);
+
+    char csv[(BRUTE_CODES + 2) * 64];
+    struct diag diag;
+    size_t length = 0;
+    const struct tensor *in = &small->spec.in, *out = &small->spec.out;
+    small->constant = true;
+    for (int k = -1; k <= codes; k++) {
+        const double t = target[k < 0 ? 0 : k < codes ? k : codes - 1];
+        const double y = (double)(reference_scale(out->scale.text) * ((long double)t - (long double)zp_y));
+        const long double x = reference_scale(in->scale.text) * (long double)(in->qmin + k - zp_x);
+        length += (size_t)snprintf(csv + length, sizeof csv - length, "%.17g,%.17g\n", (double)x, y);
+        if (k < 0 || k == codes)
+            continue;
+        const long double whole = y / reference_scale(out->scale.text) + (long double)zp_y;
+        small->target[k] = (double)fmaxl((long double)out->qmin, fminl((long double)out->qmax, whole));
+        small->constant &= whole < (long double)out->qmin || whole > (long double)out->qmax;
+    }
+    ck_assert_msg(samples_parse(csv, length, 0, &small->spec.function.samples, &diag) == EXIT_DONE, "%s", diag.text);
+}
+
+/* At most two codes that must have some value. */
+static void draw_fixes(struct small *small, int codes)
+{
+    struct spec *spec = &small->spec;
+    const int wanted = draw(6) == 0 ? (int)between(1, 2) : 0;
+    for (int k = 0; k < codes; k++)
+        small->fixed[k] = BRUTE_FREE;
+    for (int k = 0; k < wanted; k++) {
+        const int at = (int)draw((uint64_t)codes);
+        if (small->fixed[at] != BRUTE_FREE)
+            continue;
+        const int64_t near = lrint(small->target[at]) + between(-1, 1);
+        small->fixed[at] = near < spec->out.qmin ? spec->out.qmin : near > spec->out.qmax ? spec->out.qmax : near;
+        struct fix *fix = &spec->fixes[spec->fix_count++];
+        fix->x = (double)tensor_real(&spec->in, spec->in.qmin + at);
+        fix->y = (double)tensor_real(&spec->out, small->fixed[at]);
+    }
+}
+
+static void small_draw(struct small *small, int number)
+{
+    state = UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(number + 1);
+    for (int k = 0; k < 20; k++)
+        draw(2);
+    const struct format format = draw_format(number);
+    const int codes = 1 << format.in_bits, field_bits = format.out_bits > 8 ? 16 : 8;
+    if (draw(3) == 0)
+        draw_function(small, &format);
+    else
+        draw_samples(small, &format);
+    draw_fixes(small, codes);
+
+    const struct spec *spec = &small->spec;
+    small->problem = (struct brute_problem){.count = codes,
+                                            .target = small->target,
+                                            .fixed = small->fixed,
+                                            .qmin_x = spec->in.qmin,
+                                            .zp_x = spec->in.zero_point,
+                                            .qmin_y = spec->out.qmin,
+                                            .qmax_y = spec->out.qmax,
+                                            .form = format.form,
+                                            .rounding = format.rounding,
+                                            .slope_bits = format.slope_bits,
+                                            .offset_bits = format.form == BRUTE_BIASED ? 32 : 2 * field_bits};
+    size_t length = strlen(small->text);
+    length += (size_t)snprintf(small->text + length, sizeof small->text - length, "; case %d, targets", number);
+    for (int k = 0; k < codes; k++) {
+        length += (size_t)snprintf(small->text + length, sizeof small->text - length, " %.17g", small->target[k]);
+        if (small->fixed[k] != BRUTE_FREE)
+            length += (size_t)snprintf(small->text + length, sizeof small->text - length, "=%" PRId64, small->fixed[k]);
+    }
+}
+
+/* The error of a table, by the definitions alone. */
+static double error_of(const struct small *small, const struct table *table)
+{
+    struct reference_table reference;
+    double error = 0;
+    reference_table_init(&reference, table);
+    for (int k = 0; k < small->problem.count; k++) {
+        const struct ref_result result = ref_eval(&reference.table, small->problem.qmin_x + k);
+        ck_assert_msg(result.leaves == REF_FITS, "%s: code %d leaves the accumulator", small->text, k);
+        ck_assert_msg(small->fixed[k] == BRUTE_FREE || result.q_y == small->fixed[k],
+                      "%s: code %d is not the value it was fixed to", small->text, k);
+        error = fmax(error, fabs((double)result.q_y - small->target[k]));
+    }
+    free(reference.memory);
+    return error;
+}
+
+static void expect(const struct small *small, const struct table *table, int segments)
+{
+    const struct certificate *certificate = &table->certificate;
+    const double least = small->least[segments], error = error_of(small, table);
+    ck_assert_msg(table->segment_count <= segments, "%s: %d segments, must be at most %d", small->text,
+                  table->segment_count, segments);
+    ck_assert_msg(fabs(error - certificate->max_err_lsb) <= 1e-11, "%s: certified %.17g, is %.17g", small->text,
+                  certificate->max_err_lsb, error);
+    ck_assert_msg(fabs(error - least) <= tolerance, "%s: %d segments: error %.17g, the least is %.17g", small->text,
+                  segments, error, least);
+    ck_assert_msg(certificate->optimal == 1, "%s: %d segments: not claimed to be optimal", small->text, segments);
+    ck_assert_msg(fabs(certificate->lower_bound_lsb - least) <= tolerance,
+                  "%s: %d segments: lower bound %.17g, the least is %.17g", small->text, segments,
+                  certificate->lower_bound_lsb, least);
+}
+
+/* Targets without a rounding error. */
+static bool is_exact(const struct small *small)
+{
+    for (int k = 0; k < small->problem.count; k++)
+        if (4 * small->target[k] != rint(4 * small->target[k]))
+            return false;
+    return true;
+}
+
+/* The error of a table, asked for as --max-err, takes as many segments. */
+static void check_round_trip(struct small *small, const struct table *made)
+{
+    struct table table;
+    struct diag diag;
+    small->spec.max_err = made->certificate.max_err_lsb + (is_exact(small) ? 0 : 1e-11);
+    const int status = small->spec.max_err > 0 ? fit(&small->spec, &table, &diag) : EXIT_REQUIREMENT;
+    if (small->spec.max_err > 0) {
+        ck_assert_msg(status == EXIT_DONE, "%s: --max-err %.17g: exit %d: %s", small->text, small->spec.max_err, status,
+                      diag.text);
+        ck_assert_msg(table.segment_count <= made->segment_count, "%s: --max-err %.17g: %d segments, %d reach it",
+                      small->text, small->spec.max_err, table.segment_count, made->segment_count);
+        table_free(&table);
+    }
+    small->spec.max_err = NAN;
+}
+
+static void check_segments(struct small *small, int segments)
+{
+    struct table table;
+    struct diag diag;
+    small->spec.segments = segments;
+    const int status = fit(&small->spec, &table, &diag);
+    small->spec.segments = 0;
+    if (!isfinite(small->least[segments])) { /* the values of --fix are out of reach */
+        ck_assert_msg(status == EXIT_REQUIREMENT, "%s: %d segments: exit %d, must be %d", small->text, segments, status,
+                      EXIT_REQUIREMENT);
+        return;
+    }
+    ck_assert_msg(status == EXIT_DONE, "%s: %d segments: exit %d: %s", small->text, segments, status, diag.text);
+    expect(small, &table, segments);
+    if (segments == 2)
+        check_round_trip(small, &table);
+    table_free(&table);
+}
+
+static void check_max_err(struct small *small, double max_err)
+{
+    struct table table;
+    struct diag diag;
+    int fewest = 1;
+    while (fewest <= small->problem.count && !(small->least[fewest] <= max_err))
+        fewest++;
+    small->spec.max_err = max_err;
+    const int status = fit(&small->spec, &table, &diag);
+    small->spec.max_err = NAN;
+    if (fewest > small->problem.count) {
+        ck_assert_msg(status == EXIT_REQUIREMENT, "%s: --max-err %.17g: exit %d, must be %d", small->text, max_err,
+                      status, EXIT_REQUIREMENT);
+        return;
+    }
+    ck_assert_msg(status == EXIT_DONE, "%s: --max-err %.17g: exit %d: %s", small->text, max_err, status, diag.text);
+    ck_assert_msg(table.segment_count == fewest, "%s: --max-err %.17g: %d segments, the fewest are %d", small->text,
+                  max_err, table.segment_count, fewest);
+    expect(small, &table, fewest);
+    table_free(&table);
+}
+
+/* Errors between those of one table and the next, and one a little below and above a least error. */
+static void check_max_errs(struct small *small)
+{
+    const double *least = small->least;
+    const int most = small->problem.count < 5 ? small->problem.count : 5;
+    for (int m = 1; m < most; m++)
+        if (isfinite(least[m]) && least[m] > least[m + 1] + 1e-3)
+            check_max_err(small, least[m + 1] + (least[m] - least[m + 1]) * uniform(0.01, 0.99));
+    const int m = (int)between(1, most);
+    if (isfinite(least[m]) && least[m] > 1e-6) {
+        check_max_err(small, least[m] + 1e-7);
+        check_max_err(small, least[m] - 1e-7);
+    }
+}
+
+static int checked;
+
+static void check_small(int number)
+{
+    struct small small;
+    struct table table;
+    struct diag diag;
+    small_draw(&small, number);
+    if (small.constant) {
+        ck_assert_msg(fit(&small.spec, &table, &diag) == EXIT_USAGE, "%s: exit %d", small.text, diag.code);
+    } else {
+        brute_force(&small.problem, small.least);
+        const int most = small.problem.count < 4 ? small.problem.count : 4;
+        for (int segments = 1; segments <= most; segments++)
+            check_segments(&small, segments);
+        check_max_errs(&small);
+        checked++;
+    }
+    spec_free(&small.spec);
+}
+
+enum { CASES = 800, CASES_PER_TEST = 100 };
+
+START_TEST(minimax_is_the_least_of_all_tables)
+{
+    for (int k = 0; k < CASES_PER_TEST; k++)
+        check_small(_i * CASES_PER_TEST + k);
+}
+END_TEST
+
+START_TEST(most_cases_are_not_constant)
+{
+    ck_assert_int_ge(checked, CASES * 9 / 10);
+}
+END_TEST
+
+/* The reasons in brute_force.c for leaving lines out, put to the test where all can be tried. */
+START_TEST(lines_that_brute_force_leaves_out_add_nothing)
+{
+    for (int number = 10000; number < 10400; number++) {
+        struct small small;
+        double least[BRUTE_CODES + 1];
+        small_draw(&small, number);
+        if (small.problem.count == 8 && small.problem.slope_bits < 5 && small.problem.qmax_y < 64) {
+            brute_force(&small.problem, small.least);
+            small.problem.every_line = true;
+            brute_force(&small.problem, least);
+            for (int m = 1; m <= small.problem.count; m++)
+                ck_assert_msg(least[m] == small.least[m], "%s: %d segments: %.17g with all lines, %.17g with some",
+                              small.text, m, least[m], small.least[m]);
+        }
+        spec_free(&small.spec);
+    }
+}
+END_TEST
+
+/* Errors that other searches have reached; at 12 bits, that a proof is found for each form. */
+static const struct {
+    const char *flags;
+    int segments;
+    double max_err;
+} known[] = {
+    {"sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 16", 16, 81.3},
+    {"sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 32", 32, 20.3},
+    {"sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 64", 64, 5.7},
+    {"tanh --in s16:2^-13:0 --out s16:2^-15:0 --segments 16", 16, 83.8},
+    {"sigmoid --in s16:2^-12:0 --out s16:2^-15:0 --max-err 1.016", 142, 1.016},
+    {"tanh --in s16:2^-12:0 --out s16:2^-15:0 --max-err 1.476", 148, 1.476},
+    {"gelu --in s12:2^-8:0 --out s12:2^-8:0 --segments 16 --form biased --rounding half_up", 16, 0.91},
+    {"sigmoid --in s12:2^-8:0 --out s16:2^-15:0 --segments 16 --form anchored --rounding half_even", 16, 43},
+};
+enum { KNOWN = sizeof known / sizeof *known };
+
+START_TEST(known_optima_are_met_and_proven)
+{
+    char flags[FLAGS_SIZE];
+    struct fitted fitted;
+    snprintf(flags, sizeof flags, "%s --method minimax", known[_i].flags);
+    fit_well(flags, &fitted);
+    const struct certificate *certificate = &fitted.table.certificate;
+    const struct plain_stats stats = measure_plainly(&fitted.spec, &fitted.table);
+    ck_assert_int_le(fitted.table.segment_count, known[_i].segments);
+    ck_assert_msg(stats.max <= known[_i].max_err, "%s: error %g, must be at most %g", flags, stats.max,
+                  known[_i].max_err);
+    ck_assert_msg(fabs(certificate->max_err_lsb - stats.max) < 1e-9, "%s: certified %.12g, is %.12g", flags,
+                  certificate->max_err_lsb, stats.max);
+    ck_assert_msg(certificate->optimal == 1, "%s: not claimed to be optimal", flags);
+    fitted_free(&fitted);
+}
+END_TEST
+
+static const char *const exact[] = {
+    "gelu --in s8:2^-5:0 --out s8:2^-5:0",
+    "gelu --in s8:2^-4:0 --out s8:2^-4:0",
+    "silu --in s8:2^-4:0 --out s8:2^-4:0",
+    "hard_swish --in s8:2^-4:0 --out s8:2^-4:0",
+};
+enum { EXACT = sizeof exact / sizeof *exact };
+
+START_TEST(tables_of_8_bits_round_every_code_correctly)
+{
+    char flags[FLAGS_SIZE];
+    struct fitted fitted;
+    snprintf(flags, sizeof flags, "%s --segments 16 --slope-bits 8 --method minimax", exact[_i]);
+    fit_well(flags, &fitted);
+    ck_assert_int_le(fitted.table.segment_count, 16);
+    ck_assert_msg(measure_plainly(&fitted.spec, &fitted.table).correct == 1, "%s: not every code is the nearest",
+                  flags);
+    fitted_free(&fitted);
+}
+END_TEST
+
+static const char *const pairs[] = {
+    "sigmoid --in s8:2^-4:0 --out s8:2^-8:-128 --form absolute --rounding floor",
+    "tanh --in s8:2^-5:0 --out s8:2^-7:0 --form biased --rounding half_even",
+    "gelu --in u8:0.0472:131 --out u8:0.0238:9 --form anchored --rounding half_away",
+    "exp --in s8:2^-5:127 --out u8:2^-8:0 --form biased --rounding floor",
+    "sin --in s9:2^-6:0 --out s10:2^-8:0 --form anchored --rounding floor",
+    "mish --in s9:2^-6:0 --out s10:2^-6:3 --form absolute --rounding half_up",
+};
+enum { PAIRS = sizeof pairs / sizeof *pairs };
+
+START_TEST(more_segments_never_have_a_larger_error)
+{
+    double before = INFINITY;
+    for (int segments = 1; segments <= 24; segments++) {
+        char flags[FLAGS_SIZE];
+        struct fitted fitted;
+        snprintf(flags, sizeof flags, "%s --segments %d --method minimax", pairs[_i], segments);
+        fit_well(flags, &fitted);
+        const double error = measure_plainly(&fitted.spec, &fitted.table).max;
+        ck_assert_msg(error <= before + tolerance, "%s: error %.12g, with one segment less %.12g", flags, error,
+                      before);
+        ck_assert_int_eq(fitted.table.certificate.optimal, 1);
+        before = error;
+        fitted_free(&fitted);
+    }
+}
+END_TEST
+
+START_TEST(a_looser_bound_never_needs_more_segments)
+{
+    int before = PWL_MAX_SEGMENTS;
+    for (double max_err = 0.51; max_err < 40; max_err *= 1.17) {
+        char flags[FLAGS_SIZE];
+        struct fitted fitted;
+        snprintf(flags, sizeof flags, "%s --max-err %.6g --method minimax", pairs[_i], max_err);
+        fit_well(flags, &fitted);
+        ck_assert_msg(fitted.table.segment_count <= before, "%s: %d segments, a tighter bound took %d", flags,
+                      fitted.table.segment_count, before);
+        ck_assert(measure_plainly(&fitted.spec, &fitted.table).max <= max_err);
+        before = fitted.table.segment_count;
+        fitted_free(&fitted);
+    }
+}
+END_TEST
+
+START_TEST(two_runs_give_the_same_bytes)
+{
+    char flags[FLAGS_SIZE];
+    struct fitted first, second;
+    snprintf(flags, sizeof flags, "%s --max-err 0.8 --method minimax", pairs[_i]);
+    fit_well(flags, &first);
+    fit_well(flags, &second);
+    char *a = json_of(&first.table), *b = json_of(&second.table);
+    ck_assert_str_eq(a, b);
+    free(a);
+    free(b);
+    fitted_free(&first);
+    fitted_free(&second);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("minimax");
+    TCase *small = tcase_create("small");
+    tcase_add_loop_test(small, minimax_is_the_least_of_all_tables, 0, CASES / CASES_PER_TEST);
+    tcase_add_test(small, most_cases_are_not_constant);
+    tcase_add_test(small, lines_that_brute_force_leaves_out_add_nothing);
+    suite_add_tcase(suite, small);
+    TCase *large = tcase_create("large");
+    tcase_add_loop_test(large, known_optima_are_met_and_proven, 0, KNOWN);
+    tcase_add_loop_test(large, tables_of_8_bits_round_every_code_correctly, 0, EXACT);
+    tcase_add_loop_test(large, more_segments_never_have_a_larger_error, 0, PAIRS);
+    tcase_add_loop_test(large, a_looser_bound_never_needs_more_segments, 0, PAIRS);
+    tcase_add_loop_test(large, two_runs_give_the_same_bytes, 0, PAIRS);
+    suite_add_tcase(suite, large);
+    return run_suite(suite);
+}
