@@ -10,9 +10,9 @@ note='pwlc fit: note: the types are'
 expect_types() {
     local in=$1 out=$2
     shift 2
-    expect_status 0 fit "$@" -o derived.json || return 0
+    expect_status 0 fit "$@" --method uniform -o derived.json || return 0
     grep -qxF "$note --in $in --out $out" ../err || fail "pwlc fit $*: $(head -c 300 ../err)"
-    expect_status 0 fit "$1" --in "$in" --out "$out" -o written.json || return 0
+    expect_status 0 fit "$1" --in "$in" --out "$out" --method uniform -o written.json || return 0
     checks=$((checks + 1))
     cmp -s derived.json written.json || fail "pwlc fit $*: not the table of --in $in --out $out"
     if grep -qE 'range|calibrate|npy|pow2' derived.json; then fail "pwlc fit $*: the table says where the types came from"; fi
@@ -35,18 +35,19 @@ done
 expect_types s8:2^-5:-96 s8:2^-5:0 relu --in s8 --out s8:2^-5 --calibrate data.npy --pow2-scales
 # numpy.percentile([-1, 0.5, 2, 3], [10, 90]) = [-0.55, 2.7]
 expect_types s8:0.012745098039215686:-85 s8:2^-5:0 relu --in s8 --out s8:2^-5 --calibrate data.npy --calibrate-by percentile=80
-expect_status 0 fit relu --in s4 --out s8:2^-5 --calibrate data.npy --calibrate-by mse -o mse.json
-expect_status 0 fit relu --in s8 --out u8 --calibrate - -o stdin.json <data.npy
+expect_status 0 fit relu --in s4 --out s8:2^-5 --calibrate data.npy --calibrate-by mse --method uniform -o mse.json
+expect_status 0 fit relu --in s8 --out u8 --calibrate - --method uniform -o stdin.json <data.npy
 rm -f mse.json stdin.json
 
 # A spec file finds types as the flags do.
-printf '[{"name": "a", "function": "relu6", "in": "s8", "out": "u8", "range": "-8:7.9375", "pow2_scales": true},
- {"name": "b", "function": "relu", "in": "s8", "out": "s8:2^-5", "calibrate": "data.npy",
+printf '[{"name": "a", "function": "relu6", "in": "s8", "out": "u8", "method": "uniform",
+  "range": "-8:7.9375", "pow2_scales": true},
+ {"name": "b", "function": "relu", "in": "s8", "out": "s8:2^-5", "method": "uniform", "calibrate": "data.npy",
   "calibrate_by": "percentile=80"}]' >spec.json
 mkdir jobs
 expect_status 0 fit --spec spec.json -o jobs
-expect_status 0 fit relu6 --in s8:2^-4:0 --out u8:2^-5:0 -o a.json
-expect_status 0 fit relu --in s8:0.012745098039215686:-85 --out s8:2^-5 -o b.json
+expect_status 0 fit relu6 --in s8:2^-4:0 --out u8:2^-5:0 --method uniform -o a.json
+expect_status 0 fit relu --in s8:0.012745098039215686:-85 --out s8:2^-5 --method uniform -o b.json
 checks=$((checks + 2))
 cmp -s a.json jobs/a.json || fail 'job a differs'
 cmp -s b.json jobs/b.json || fail 'job b differs'

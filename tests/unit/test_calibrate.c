@@ -33,6 +33,8 @@ static const struct {
     {"u8", "u8:0.03137254901960784:128", -4, 4, false},
     {"u8", "u8:0.03137254901960784:0", 0, 8, false},
     {"u8", "u8:0.03137254901960784:255", -8, 0, false},
+    /* 2.5, to even */
+    {"u8", "u8:2^0:2", -2.5, 252.5, false},
     /* 0 outside the range: the zero point is outside the codes */
     {"u8", "u8:2^0:-1000", 1000, 1255, false},
     {"s8", "s8:2^0:872", -1000, -745, false},
@@ -373,6 +375,8 @@ START_TEST(takes_the_output_from_the_function)
                  "u8:0.00392156862745098:0");
     expect_types(FLAGS("FUNCTION", "relu", "--in", "s8", "--out", "u8", "--range", "-8:7.9375", "--pow2-scales", NULL),
                  "s8:2^-4:0", "u8:2^-5:0");
+    expect_types(FLAGS("FUNCTION", "softsign", "--in", "s8:2^-4:0", "--out", "s8", "--range", "-1:1"), "s8:2^-4:0",
+                 "s8:0.003937007874015748:0");
     /* the input's type is kept when only the output's is sought */
     expect_types(FLAGS("FUNCTION", "relu6", "--in", "s8", "--out", "u8:2^-5:0", "--range", "-4:6"),
                  "s8:0.0392156862745098:-26", "u8:2^-5:0");

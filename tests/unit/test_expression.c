@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "certify.h"
 #include "expression.h"
 #include "spec.h"
 #include "table.h"
@@ -316,6 +317,32 @@ START_TEST(finds_the_extremes_of_wide_inputs)
 }
 END_TEST
 
+/* A tent, steep on one side: the table misses its peak, which lies between the codes that are looked at, and which
+ * wide differences would shift. */
+START_TEST(finds_the_peak_of_a_kink)
+{
+    struct spec spec;
+    struct table table;
+    struct packed_table packed;
+    struct diag diag = {0};
+    spec_init(&spec);
+    ck_assert(!spec_set(&spec, "--expr", "max(0.05-max(16*(0.37123-x),2*(x-0.37123)),0)", &diag) &&
+              !spec_set(&spec, "--in", "s32:2^-29:0", &diag) && !spec_set(&spec, "--out", "s32:2^-30:0", &diag) &&
+              !spec_set(&spec, "--method", "uniform", &diag) && !spec_set(&spec, "--segments", "4", &diag));
+    ck_assert_msg(!spec_resolve(&spec, &diag) && !fit(&spec, &table, &diag), "%s", diag.text);
+    ck_assert(!table_pack(&table, &packed, &diag));
+    const int64_t peak = (int64_t)(0.37123 * 0x1p29);
+    double largest = 0;
+    for (int64_t q = peak - 100; q <= peak + 100; q++)
+        largest = fmax(largest, measure_code(&table, &packed, &spec.function, q));
+    ck_assert_msg(table.certificate.max_err_lsb == largest, "%.17g at %lld, the peak has %.17g",
+                  table.certificate.max_err_lsb, (long long)table.certificate.max_err_at, largest);
+    packed_table_free(&packed);
+    table_free(&table);
+    spec_free(&spec);
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("expression");
@@ -329,6 +356,7 @@ int main(void)
     tcase_add_test(cases, does_not_depend_on_the_locale);
     tcase_add_test(cases, tables_keep_the_expression);
     tcase_add_test(cases, finds_the_extremes_of_wide_inputs);
+    tcase_add_test(cases, finds_the_peak_of_a_kink);
     Suite *suite = suite_create("expression");
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
