@@ -260,6 +260,13 @@ struct span {
     int64_t low, high;
 };
 
+/* Integers from low to high, cut to [min, max], which have at most 48 bits; empty when nothing is left. */
+static struct span span_within(double low, double high, double min, double max)
+{
+    return (struct span){.low = (int64_t)fmin(fmax(low, min), max + 1),
+                         .high = (int64_t)fmax(fmin(high, max), min - 1)};
+}
+
 /* The constants of the polygon of real lines. */
 static struct span constants_of(const struct search *search, const struct band_range *window)
 {
@@ -270,8 +277,7 @@ static struct span constants_of(const struct search *search, const struct band_r
         1e-12 * fmax(fabs(window->slope_min), fabs(window->slope_max)) *
         fmax(fabs((double)(search->first - search->origin)), fabs((double)(search->last - search->origin)));
     const double margin = 2 + reach, limit = (double)search->rules->offset_limit;
-    return (struct span){.low = (int64_t)fmax(floor(low - margin), -limit - 1),
-                         .high = (int64_t)fmin(ceil(high + margin), limit)};
+    return span_within(floor(low - margin), ceil(high + margin), -limit - 1, limit);
 }
 
 /* Every constant, from the middle outwards. */
@@ -374,9 +380,8 @@ static bool try_slope(struct search *search, int64_t q_b, int n)
 /* The slopes q_b / 2^n of a window. */
 static struct span slopes_of(const struct search *search, const struct band_range *window, int n)
 {
-    const double limit = (double)search->rules->slope_limit;
-    return (struct span){.low = (int64_t)fmax(ceil(ldexp(window->slope_min, n)), -limit),
-                         .high = (int64_t)fmin(floor(ldexp(window->slope_max, n)), limit)};
+    return span_within(ceil(ldexp(window->slope_min, n)), floor(ldexp(window->slope_max, n)),
+                       -(double)search->rules->slope_limit, (double)search->rules->slope_limit);
 }
 
 /* Without a bias under the shift an even q_b says what its half says with n - 1, and is harder to prove. */
