@@ -59,8 +59,8 @@ bool line_provable(const struct line_rules *rules, const struct line *line, int6
         if (!fits(rules, p))
             return false;
         if (line->n > 0 && rules->rounding != PWL_FLOOR) {
-            const wide half = (wide)1 << (line->n - 1), magnitude = p < 0 ? -p : p;
-            if (!fits(rules, magnitude + half))
+            const wide half = (wide)1 << (line->n - 1);
+            if (!fits(rules, (rules->rounding == PWL_HALF_AWAY && p < 0 ? -p : p) + half))
                 return false;
         }
         p = line->n >= 0 ? p >> line->n : p * ((wide)1 << -line->n);

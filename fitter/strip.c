@@ -362,7 +362,8 @@ static struct wide_span serving_offsets(const struct search *search, int64_t q_b
     return offsets;
 }
 
-/* Some offset for a slope. An offset inside the interval that serves does so under every rounding. */
+/* Some offset for a slope. Inside the interval that serves one does so under every rounding: of three or more, the
+ * middle one. */
 static bool try_slope(struct search *search, int64_t q_b, int n)
 {
     struct wide_span offsets = serving_offsets(search, q_b, n);
@@ -373,8 +374,7 @@ static bool try_slope(struct search *search, int64_t q_b, int n)
     if (offsets.low > offsets.high)
         return false;
     const int64_t low = (int64_t)offsets.low, high = (int64_t)offsets.high, middle = low + (high - low) / 2;
-    return accept(search, q_b, n, middle) || (low != middle && accept(search, q_b, n, low)) ||
-           (high != middle && accept(search, q_b, n, high));
+    return accept(search, q_b, n, middle) || (high != middle && accept(search, q_b, n, high));
 }
 
 /* The slopes q_b / 2^n of a window. */
