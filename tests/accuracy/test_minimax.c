@@ -130,10 +130,9 @@ static void draw_function(struct small *small, const struct format *format)
 }
 
 /* Targets of one of several shapes; half of them in quarters, so that ties and equal errors come about. */
-static void draw_targets(double target[], int codes, double low, double high)
+static void draw_targets(double target[], int codes, int shape, double slope, double low, double high)
 {
-    const double range = high - low, slope = uniform(-2, 2) * range / codes, start = uniform(low, high);
-    const int shape = (int)draw(5);
+    const double range = high - low, start = uniform(low, high);
     const bool quarters = draw(2);
     double walk = start;
     for (int k = 0; k < codes; k++) {
@@ -168,10 +167,11 @@ static void draw_samples(struct small *small, const struct format *format)
                                                                                                   "0.11"};
     const int codes = 1 << format->in_bits;
     const int64_t out_max = format->out_min + (1 << format->out_bits) - 1;
-    double target[BRUTE_CODES];
+    double target[BRUTE_CODES], limit, slope = uniform(-2, 2) * (1 << format->out_bits) / codes;
+    int shape = (int)draw(5);
     int64_t zp_x = format->in_min + between(0, codes - 1),
             zp_y = format->out_min + between(0, (1 << format->out_bits) - 1);
-    switch (draw(4)) {
+    switch (draw(6)) {
     case 0: /* outside the codes */
         zp_x += between(-3 * codes, 3 * codes);
         zp_y += between(-100, 100);
@@ -179,12 +179,17 @@ static void draw_samples(struct small *small, const struct format *format)
     case 1: /* as far as the fields and sums allow, or farther than a slope is of use */
         zp_x = format->out_bits > 8 ? between(-150000000, 150000000) : between(-32767, 32767);
         break;
+    case 2: /* where a slope needs the largest offset, or a little more */
+        limit = format->out_bits > 8 ? 0x1p31 : 0x1p15;
+        zp_x = (int64_t)fmin(limit / fmax(1, fabs(slope) * uniform(0.8, 1.2)), limit - 1) * (draw(2) ? 1 : -1);
+        shape = 2;
+        break;
     default:
         break;
     }
     const bool far = zp_x < -1000 || zp_x > 1000; /* x then has few bits to spare: exact ones */
     parse(small, format, "", in_scales[draw(far ? 2 : 4)], zp_x, out_scales[draw(3)], zp_y);
-    draw_targets(target, codes, (double)format->out_min, (double)out_max);
+    draw_targets(target, codes, shape, slope, (double)format->out_min, (double)out_max);
 
     char csv[(BRUTE_CODES + 2) * 64];
     struct diag diag;
