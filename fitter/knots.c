@@ -347,27 +347,24 @@ static double *unsaturable_weight(const struct points *points, const struct line
     return weight;
 }
 
-/* Where knots may lie: anywhere for up to EXHAUSTIVE_POINTS, else near the starting ones. */
+/* Where knots may lie, and how lines are sought. */
 struct candidates {
-    bool all;
+    bool all;      /* anywhere */
     bool *is_knot; /* count + 1 */
     enum line_effort effort;
 };
 
-static int candidates_init(struct candidates *candidates, int count, int segments, const int *start_knots,
-                           struct diag *diag)
+/* Within `reach` points of the starting knots. */
+static int candidates_init(struct candidates *candidates, int count, int segments, const int *start_knots, int reach,
+                           enum line_effort effort, struct diag *diag)
 {
-    enum { EXHAUSTIVE_POINTS = 256 };
-    const int near = count / 64;
-    candidates->all = count <= EXHAUSTIVE_POINTS;
-    candidates->effort = candidates->all ? LINE_EXHAUSTIVE : LINE_QUICK;
-    candidates->is_knot = malloc(((size_t)count + 1) * sizeof *candidates->is_knot);
+    candidates->all = reach >= count;
+    candidates->effort = effort;
+    candidates->is_knot = calloc((size_t)count + 1, sizeof *candidates->is_knot);
     if (!candidates->is_knot)
         return diag_set(diag, EXIT_IO, "out of memory for %d codes", count);
-    for (int k = 0; k <= count; k++)
-        candidates->is_knot[k] = candidates->all;
     for (int m = 0; m <= segments; m++)
-        for (int k = start_knots[m] - near; k <= start_knots[m] + near; k++)
+        for (int k = start_knots[m] - reach; k <= start_knots[m] + reach; k++)
             if (k >= 0 && k <= count)
                 candidates->is_knot[k] = true;
     return EXIT_DONE;
@@ -398,14 +395,15 @@ static void integer_row(const struct points *points, const struct points *unsatu
     }
 }
 
-int knots_integer(const struct points *points, const struct line_rules *rules, int segments, const int *start_knots,
-                  int *knots, struct line *lines, struct diag *diag)
+/* One dynamic program around the starting knots. */
+static int integer_pass(const struct points *points, const struct line_rules *rules, int segments,
+                        const int *start_knots, int reach, enum line_effort effort, int *knots, struct line *lines,
+                        struct diag *diag)
 {
     const int count = points->count;
     struct candidates candidates;
-    if (candidates_init(&candidates, count, segments, start_knots, diag))
+    if (candidates_init(&candidates, count, segments, start_knots, reach, effort, diag))
         return diag->code;
-    const enum line_effort effort = candidates.effort;
     double ceiling = 0;
     for (int m = 0; m < segments; m++) {
         if (!line_fit(rules, points, start_knots[m], start_knots[m + 1], LINE_UNLIMITED, effort, &lines[m]))
@@ -423,6 +421,9 @@ int knots_integer(const struct points *points, const struct line_rules *rules, i
         diag_set(diag, EXIT_IO, "out of memory for %d codes", count);
         goto done;
     }
+    memcpy(knots, start_knots, ((size_t)segments + 1) * sizeof *knots);
+    if (ceiling <= floor_sum[count] * (1 + 1e-12)) /* every code is the nearest already */
+        goto done;
     if (ranges_init(&ranges, count, diag) || path_init(&path, segments, count, diag))
         goto done;
     for (int j = 1; j <= count; j++) {
@@ -450,5 +451,22 @@ done:
     free(unsaturable.weight);
     ranges_free(&ranges);
     path_free(&path);
+    return diag->code;
+}
+
+int knots_integer(const struct points *points, const struct line_rules *rules, int segments, const int *start_knots,
+                  int *knots, struct line *lines, struct diag *diag)
+{
+    enum { EXHAUSTIVE_POINTS = 256 };
+    const int count = points->count;
+    if (count <= EXHAUSTIVE_POINTS)
+        return integer_pass(points, rules, segments, start_knots, count, LINE_EXHAUSTIVE, knots, lines, diag);
+    /* Far with few slopes, then near with many. */
+    int *far_knots = malloc(((size_t)segments + 1) * sizeof *far_knots);
+    if (!far_knots)
+        return diag_set(diag, EXIT_IO, "out of memory for %d segments", segments);
+    if (!integer_pass(points, rules, segments, start_knots, count / 32, LINE_QUICK, far_knots, lines, diag))
+        integer_pass(points, rules, segments, far_knots, count / 128, LINE_THOROUGH, knots, lines, diag);
+    free(far_knots);
     return diag->code;
 }
