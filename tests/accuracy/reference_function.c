@@ -209,7 +209,7 @@ long double reference_scale(const char *text)
 {
     if (!strncmp(text, "2^", 2))
         return ldexpl(1, atoi(text + 2));
-    return strtold(text, NULL);
+    return strtod(text, NULL);
 }
 
 long double reference_target(const struct reference_map *map, int64_t q)

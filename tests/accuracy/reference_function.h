@@ -24,7 +24,7 @@ const struct reference_function *reference_find(const char *name); /* null when 
 
 int reference_defined(const struct reference_function *function, long double x);
 
-/* "2^-12" or "0.0472" */
+/* "2^-12", or "0.0472" for the double nearest to it */
 long double reference_scale(const char *text);
 
 /* A conversion from codes to targets. */
