@@ -46,9 +46,10 @@ static int64_t shifted(const struct brute_problem *problem, int64_t p, int n)
     return 0;
 }
 
-static bool fits(int64_t value)
+static bool fits(const struct brute_problem *problem, int64_t value)
 {
-    return -power(31) <= value && value < power(31);
+    const int64_t limit = power(problem->accumulator_bits - 1);
+    return -limit <= value && value < limit;
 }
 
 /* What is added before a right shift must fit as well. */
@@ -56,7 +57,7 @@ static bool rounding_fits(const struct brute_problem *problem, int64_t p, int n)
 {
     if (n <= 0 || problem->rounding == BRUTE_FLOOR)
         return true;
-    return fits((problem->rounding == BRUTE_HALF_AWAY && p < 0 ? -p : p) + power(n - 1));
+    return fits(problem, (problem->rounding == BRUTE_HALF_AWAY && p < 0 ? -p : p) + power(n - 1));
 }
 
 /* One slope at one code, before the offset comes in. */
@@ -69,11 +70,11 @@ static struct partial partial_at(const struct brute_problem *problem, int64_t q_
 {
     const int64_t X = problem->qmin_x + k - origin;
     struct partial partial = {.product = q_b * X};
-    partial.legal = fits(X) && fits(partial.product);
+    partial.legal = fits(problem, X) && fits(problem, partial.product);
     if (problem->form == BRUTE_BIASED || !partial.legal)
         return partial;
     partial.shifted = shifted(problem, partial.product, n);
-    partial.legal = rounding_fits(problem, partial.product, n) && fits(partial.shifted);
+    partial.legal = rounding_fits(problem, partial.product, n) && fits(problem, partial.shifted);
     return partial;
 }
 
@@ -89,11 +90,11 @@ static double error_at(const struct brute_problem *problem, const struct partial
         return INFINITY;
     if (problem->form == BRUTE_BIASED) {
         value = partial->product + offset;
-        if (!fits(value) || !rounding_fits(problem, value, n))
+        if (!fits(problem, value) || !rounding_fits(problem, value, n))
             return INFINITY;
         value = shifted(problem, value, n);
     }
-    if (!fits(value))
+    if (!fits(problem, value))
         return INFINITY;
     const int64_t q_y = value < problem->qmin_y ? problem->qmin_y : value > problem->qmax_y ? problem->qmax_y : value;
     if (problem->fixed && problem->fixed[k] != BRUTE_FREE && problem->fixed[k] != q_y)
@@ -153,14 +154,15 @@ static void add_step(const struct brute_problem *problem, struct candidates *can
 static void add_limit(const struct brute_problem *problem, struct candidates *candidates, const struct partial *partial,
                       int n)
 {
+    const int64_t limit = power(problem->accumulator_bits - 1);
     if (problem->form != BRUTE_BIASED)
-        add(problem, candidates, -power(31) - partial->shifted);
+        add(problem, candidates, -limit - partial->shifted);
     else if (n <= 0)
-        add(problem, candidates, -power(31) / power(-n) - partial->product);
+        add(problem, candidates, -limit / power(-n) - partial->product);
     else if (problem->rounding == BRUTE_HALF_AWAY)
-        add(problem, candidates, power(n - 1) - power(31) + 1 - partial->product);
+        add(problem, candidates, power(n - 1) - limit + 1 - partial->product);
     else
-        add(problem, candidates, -power(31) - partial->product);
+        add(problem, candidates, -limit - partial->product);
 }
 
 /*
@@ -263,7 +265,8 @@ static bool is_too_steep(const struct brute_problem *problem, int n)
 /* Without a bias under the shift, q_b / 2^n in lowest terms makes the same values by smaller numbers. */
 static bool is_reducible(const struct brute_problem *problem, int64_t q_b, int n)
 {
-    return problem->form != BRUTE_BIASED && q_b % 2 == 0 && n > -31 && !is_too_steep(problem, n - 1);
+    return problem->form != BRUTE_BIASED && q_b % 2 == 0 && n > 1 - problem->accumulator_bits &&
+           !is_too_steep(problem, n - 1);
 }
 
 static bool adds_nothing(const struct brute_problem *problem, int64_t q_b, int n)
@@ -283,11 +286,12 @@ void brute_force(const struct brute_problem *problem, double least[BRUTE_CODES +
         for (int j = 0; j < count; j++)
             ranges->least[i][j] = INFINITY;
 
-    try_slope(problem, ranges, &candidates, 0, 0);
+    try_slope(problem, ranges, &candidates, 0, 0); /* constants first: they make `most` small */
     const int64_t steepest = ((int64_t)1 << (problem->slope_bits - 1)) - 1;
-    for (int n = 31; n >= -31; n--)
+    const int most = problem->accumulator_bits - 1;
+    for (int n = most; n >= -most; n--)
         for (int64_t q_b = -steepest; q_b <= steepest; q_b++)
-            if (q_b != 0 && !adds_nothing(problem, q_b, n))
+            if (!adds_nothing(problem, q_b, n))
                 try_slope(problem, ranges, &candidates, q_b, n);
     free(candidates.offset);
 

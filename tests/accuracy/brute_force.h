@@ -19,9 +19,10 @@ struct brute_problem {
     int64_t qmin_x, zp_x, qmin_y, qmax_y;
     enum brute_form form;
     enum brute_rounding rounding;
-    int slope_bits;  /* width of q_b, sign included */
-    int offset_bits; /* width of term_c, bias or y; the accumulator has 32 bits, and n is -31 to 31 */
-    bool every_line; /* try even lines that are known to add nothing */
+    int slope_bits;       /* width of q_b, sign included */
+    int offset_bits;      /* width of term_c, bias or y */
+    int accumulator_bits; /* at most 32; |n| is less */
+    bool every_line;      /* try even lines that are known to add nothing */
 };
 
 /* least[m], m = 1..count: the least possible largest error of a table with at most m segments; INFINITY when there is

@@ -2,6 +2,7 @@
 /* The minimax method against every table of tiny formats, and against known optima of wide ones. */
 #include "brute_force.h"
 #include "fixture.h"
+#include "minimax.h"
 #include "samples.h"
 
 /* The search ends when an error smaller by 1e-9 LSB is out of reach; targets differ in their last bits. */
@@ -253,7 +254,8 @@ static void small_draw(struct small *small, int number)
                                             .form = format.form,
                                             .rounding = format.rounding,
                                             .slope_bits = format.slope_bits,
-                                            .offset_bits = format.form == BRUTE_BIASED ? 32 : 2 * field_bits};
+                                            .offset_bits = format.form == BRUTE_BIASED ? 32 : 2 * field_bits,
+                                            .accumulator_bits = 32};
     size_t length = strlen(small->text);
     length += (size_t)snprintf(small->text + length, sizeof small->text - length, "; case %d, targets", number);
     for (int k = 0; k < codes; k++) {
@@ -414,6 +416,71 @@ START_TEST(most_cases_are_not_constant)
 }
 END_TEST
 
+/*
+ * Sums of so few bits that they decide which lines there are, which in real formats only long slopes bring about: the
+ * search below fit, with rules of its own.
+ */
+static void check_narrow(int number)
+{
+    struct small small;
+    int64_t cell[BRUTE_CODES + 1];
+    double code[BRUTE_CODES], weight[BRUTE_CODES];
+    int knots[PWL_MAX_SEGMENTS + 1];
+    struct line lines[PWL_MAX_SEGMENTS];
+    struct diag diag;
+    small_draw(&small, number);
+    struct brute_problem *problem = &small.problem;
+    const int64_t near = between(-40, 40);
+    problem->zp_x = llabs(problem->zp_x) < 100 ? problem->zp_x : near;
+    problem->accumulator_bits = (int)between(8, 14);
+    problem->offset_bits = (int)between(5, problem->accumulator_bits);
+    const struct points points = {.count = problem->count,
+                                  .cell = cell,
+                                  .code = code,
+                                  .target = small.target,
+                                  .weight = weight,
+                                  .fixed = small.fixed,
+                                  .exhaustive = true};
+    for (int k = 0; k <= problem->count; k++)
+        cell[k] = problem->qmin_x + k;
+    for (int k = 0; k < problem->count; k++) {
+        code[k] = (double)cell[k];
+        weight[k] = 1;
+    }
+    const struct line_rules rules = {.form = (pwl_form)small.spec.form,
+                                     .rounding = small.spec.rounding,
+                                     .zp_x = problem->zp_x,
+                                     .qmin_y = problem->qmin_y,
+                                     .qmax_y = problem->qmax_y,
+                                     .slope_limit = ((int64_t)1 << (problem->slope_bits - 1)) - 1,
+                                     .accumulator_bits = problem->accumulator_bits,
+                                     .shift_limit = problem->accumulator_bits - 1,
+                                     .offset_limit = ((int64_t)1 << (problem->offset_bits - 1)) - 1};
+    brute_force(problem, small.least);
+    for (int segments = 1; segments <= 3; segments++) {
+        struct minimax result = {.knots = knots, .lines = lines};
+        const int status = minimax_least_error(&points, &rules, segments, &result, &diag);
+        ck_assert_msg((status == EXIT_DONE) == isfinite(small.least[segments]),
+                      "%s; %d bits, offsets of %d, zero point %" PRId64 ": exit %d, the least error is %g", small.text,
+                      problem->accumulator_bits, problem->offset_bits, problem->zp_x, status, small.least[segments]);
+        if (status != EXIT_DONE)
+            continue;
+        ck_assert_msg(fabs(result.max_err - small.least[segments]) <= tolerance && result.optimal,
+                      "%s; %d bits, offsets of %d, zero point %" PRId64
+                      ", %d segments: error %.17g (%s), the least is %.17g",
+                      small.text, problem->accumulator_bits, problem->offset_bits, problem->zp_x, segments,
+                      result.max_err, result.optimal ? "optimal" : "no proof", small.least[segments]);
+    }
+    spec_free(&small.spec);
+}
+
+START_TEST(narrow_sums_leave_the_least_error)
+{
+    for (int k = 0; k < CASES_PER_TEST; k++)
+        check_narrow(20000 + _i * CASES_PER_TEST + k);
+}
+END_TEST
+
 /* The reasons in brute_force.c for leaving lines out, put to the test where all can be tried. */
 START_TEST(lines_that_brute_force_leaves_out_add_nothing)
 {
@@ -422,6 +489,10 @@ START_TEST(lines_that_brute_force_leaves_out_add_nothing)
         double least[BRUTE_CODES + 1];
         small_draw(&small, number);
         if (small.problem.count == 8 && small.problem.slope_bits < 5 && small.problem.qmax_y < 64) {
+            if (number % 2) {
+                small.problem.accumulator_bits = (int)between(8, 14);
+                small.problem.offset_bits = (int)between(5, small.problem.accumulator_bits);
+            }
             brute_force(&small.problem, small.least);
             small.problem.every_line = true;
             brute_force(&small.problem, least);
@@ -556,6 +627,7 @@ int main(void)
     Suite *suite = suite_create("minimax");
     TCase *small = tcase_create("small");
     tcase_add_loop_test(small, minimax_is_the_least_of_all_tables, 0, CASES / CASES_PER_TEST);
+    tcase_add_loop_test(small, narrow_sums_leave_the_least_error, 0, 4);
     tcase_add_test(small, most_cases_are_not_constant);
     tcase_add_test(small, lines_that_brute_force_leaves_out_add_nothing);
     suite_add_tcase(suite, small);
