@@ -485,7 +485,7 @@ enum strip_answer strip_line(struct strip_room *room, const struct line_rules *r
                             .last = points->cell[end] - 1,
                             .max_err = max_err,
                             .nearest = rules->rounding != PWL_FLOOR,
-                            .most_candidates = rules->accumulator_bits == 32 ? MOST_CANDIDATES_32 : MOST_CANDIDATES_64};
+                            .most_candidates = rules->accumulator_bits <= 32 ? MOST_CANDIDATES_32 : MOST_CANDIDATES_64};
     search.origin = rules->form == PWL_ANCHORED ? search.first : rules->zp_x;
     *line = (struct line){0};
     if (band_reach(points, rules->qmin_y, rules->qmax_y, begin, end, max_err, &window, &ignored))
