@@ -127,6 +127,8 @@ START_TEST(max_err_is_met_with_few_segments)
         /* Fewest of any integer table, as published with the 256-entry interpolation of the same error. */
         {"sigmoid --in s16:2^-12:0 --out s16:2^-15:0", 1.016, 142},
         {"tanh --in s16:2^-12:0 --out s16:2^-15:0", 1.476, 148},
+        {"sigmoid --in s16:2^-12:0 --out s16:2^-15:0 --method lsq", 1.016, 142},
+        {"tanh --in s16:2^-12:0 --out s16:2^-15:0 --method lsq", 1.476, 148},
         /* Fewest real lines within 1 LSB before rounding; rounding to nearest adds half an LSB. */
         {"gelu --in s16:2^-12:0 --out s16:2^-12:0 --rounding half_up", 1.5, 47},
         {"sigmoid --in s8:2^-4:0 --out s8:2^-8:-128", 0.75, 16},
@@ -204,8 +206,10 @@ END_TEST
 START_TEST(segments_with_max_err_is_a_gate)
 {
     struct fitted fitted;
-    fit_well("sigmoid --in s16:2^-12:0 --out s16:2^-15:0 --segments 16 --max-err 80", &fitted);
+    /* Both can hold, though not with the table of least RMS, which is off by 77. */
+    fit_well("sigmoid --in s16:2^-12:0 --out s16:2^-15:0 --segments 16 --max-err 43", &fitted);
     ck_assert_int_eq(fitted.table.segment_count, 16);
+    ck_assert(measure_plainly(&fitted.spec, &fitted.table).max <= 43);
     fitted_free(&fitted);
     refuse("sigmoid --in s16:2^-12:0 --out s16:2^-15:0 --segments 16 --max-err 5", EXIT_REQUIREMENT, "--max-err 5");
     refuse("sigmoid --in s16:2^-12:0 --out s16:2^-15:0 --max-err 0.4", EXIT_REQUIREMENT, "--max-err 0.4");
