@@ -63,7 +63,7 @@ bool line_provable(const struct line_rules *rules, const struct line *line, int6
             if (!fits(rules, (rules->rounding == PWL_HALF_AWAY && p < 0 ? -p : p) + half))
                 return false;
         }
-        p = line->n >= 0 ? p >> line->n : p * ((wide)1 << -line->n);
+        p = line->n >= 0 ? pwl_shr64((int64_t)p, line->n, (int)rules->rounding) : p * ((wide)1 << -line->n);
         if (!fits(rules, p))
             return false;
         if (rules->form != PWL_BIASED && !fits(rules, p + line->offset))

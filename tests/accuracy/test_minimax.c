@@ -298,9 +298,11 @@ static void expect(const struct small *small, const struct table *table, int seg
                   certificate->lower_bound_lsb, least);
 }
 
-/* Targets without a rounding error. */
+/* Targets without a rounding error, in the fitter too. */
 static bool is_exact(const struct small *small)
 {
+    if (!small->spec.in.scale.power_of_two)
+        return false;
     for (int k = 0; k < small->problem.count; k++)
         if (4 * small->target[k] != rint(4 * small->target[k]))
             return false;
@@ -477,7 +479,7 @@ static void check_narrow(int number)
 START_TEST(narrow_sums_leave_the_least_error)
 {
     for (int k = 0; k < CASES_PER_TEST; k++)
-        check_narrow(20000 + _i * CASES_PER_TEST + k);
+        check_narrow(700000 + _i * CASES_PER_TEST + k);
 }
 END_TEST
 
