@@ -9,6 +9,7 @@
 #include "diag.h"
 #include "function.h"
 #include "table.h"
+#include "weights.h"
 
 /* The real target of a code in output LSB, f(x)/scale_y + zp_y, not clipped. Codes outside the domain take the
  * nearest defined code's value under OUTSIDE_CLAMP. */
@@ -49,7 +50,20 @@ int measure_on_threads(const struct table *table, const struct packed_table *pac
 double measure_code(const struct table *table, const struct packed_table *packed, const struct function *function,
                     int64_t q_x);
 
-/* Fills table->certificate from a measurement and the proof. objective, bounds and optimal are the fitter's. */
-void certificate_fill(struct certificate *certificate, const struct error_stats *stats, const pwl_proof *proof);
+/* The averages, each code counting by its weight; the weights are those of the table's input type. Every code that has
+ * a weight is compared, however wide the input. */
+struct weighted_stats {
+    double rms, mean_abs;
+    double correctly_rounded;
+};
+
+/* To be called after measure, which judges the function's domain. Exit 2 when the weights are not those of table->in. */
+int measure_weighted(const struct table *table, const struct packed_table *packed, const struct function *function,
+                     const struct weights *weights, struct weighted_stats *stats, struct diag *diag);
+
+/* Fills table->certificate from a measurement and the proof; its averages are the weighted ones when there are some.
+ * objective, bounds and optimal are the fitter's. */
+void certificate_fill(struct certificate *certificate, const struct error_stats *stats,
+                      const struct weighted_stats *weighted, const pwl_proof *proof);
 
 #endif

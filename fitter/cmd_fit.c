@@ -28,6 +28,7 @@ static const struct option_info options[] = {
     {"--param", "NAME=VALUE...", "parameter of the function; may be repeated"},
     {"--expr", "EXPRESSION", "instead of FUNCTION: an expression of x, as \"x/(1+exp(-x))\", see below"},
     {"--samples", "FILE", "instead of FUNCTION: x,y pairs (csv or npy), joined by straight lines"},
+    {"--weights", "FILE", "how often each input code occurs (csv or npy): least squares counts them so, see below"},
     {"--outside", "clamp|error",
      "codes outside the function's domain: take the nearest defined one, or refuse (default)"},
     {"--no-saturate", NULL, "exit 3 when the function leaves the output range"},
@@ -224,6 +225,12 @@ const struct command command_fit = {
         "The table holds the types that were found, not the range or the data.\n"
         "  --calibrate-by percentile=P cuts (100 - P) / 2 percent of the values at each side.\n"
         "  --calibrate-by mse searches the range whose type has the least mean squared error, clipping included.\n"
+        "\n"
+        "Weights. --weights takes counts or shares, one for each code from the lowest on (a column of text, or a .npy "
+        "array of any type), or rows q_x,weight (text, or .npy of shape (n, 2)), where codes not listed weigh 0. The "
+        "sum of squared errors that lsq, uniform and document minimise counts each code so often, and so do the RMS "
+        "error, the mean error and the share of correctly rounded codes; the largest error is that of any code. A "
+        "code of weight 0 may come out as anything: add a little to every count where such codes matter.\n"
         "\n"
         "Expressions. --expr takes + - * / ^, comparisons, && || and c ? a : b; the variable x, numbers, _pi and _e; "
         "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 log (natural) ln log2 log10 log1p sqrt "

@@ -125,6 +125,8 @@ static int describe(const struct spec *spec, struct table *table, struct diag *d
         return diag_set(diag, EXIT_IO, "out of memory for a table");
     if (spec->function.samples)
         snprintf(table->samples_sha256, sizeof table->samples_sha256, "%s", spec->function.samples->sha256);
+    if (spec->weights)
+        snprintf(table->weights_sha256, sizeof table->weights_sha256, "%s", spec->weights->sha256);
     snprintf(table->method, sizeof table->method, "%s", method_name(spec->method));
     table->form = spec->form;
     table->rounding = spec->rounding;
@@ -169,17 +171,21 @@ static int certify(struct workspace *work, struct table *table, struct diag *dia
 {
     struct packed_table packed;
     struct error_stats stats;
+    struct weighted_stats weighted;
+    const struct weights *weights = work->spec->weights;
     pwl_proof proof;
     memcpy(table->segments, work->segments, (size_t)work->count * sizeof *table->segments);
     table->segment_count = work->count;
     if (table_prove(table, EXIT_REQUIREMENT, &packed, &proof, diag))
         return diag->code;
-    const int status = measure(table, &packed, &work->spec->function, false, NULL, NULL, &stats, diag);
+    int status = measure(table, &packed, &work->spec->function, false, NULL, NULL, &stats, diag);
+    if (!status && weights)
+        status = measure_weighted(table, &packed, &work->spec->function, weights, &weighted, diag);
     packed_table_free(&packed);
     if (status)
         return status;
     memset(&table->certificate, 0, sizeof table->certificate);
-    certificate_fill(&table->certificate, &stats, &proof);
+    certificate_fill(&table->certificate, &stats, weights ? &weighted : NULL, &proof);
     certify_bounds(work, table, &table->certificate);
     return EXIT_DONE;
 }

@@ -328,7 +328,7 @@ static double *rounding_floor(const struct points *points)
     sum[0] = 0;
     for (int k = 0; k < points->count; k++) {
         const double e = points->target[k] - rint(points->target[k]);
-        sum[k + 1] = sum[k] + e * e * (double)(points->cell[k + 1] - points->cell[k]);
+        sum[k + 1] = sum[k] + e * e * points->mass[k];
     }
     return sum;
 }

@@ -5,7 +5,7 @@
  * minimum). A real solution is thus never rounded: each slope is judged by the codes it gives.
  *
  * How far from the real least-squares slope b a better line may lie: a rounded line differs from the real one by
- * at most 1/2 at each code after its best shift, so its root of cost is at least sqrt(real cost) - sqrt(codes)/2, and
+ * at most 1/2 at each code after its best shift, so its root of cost is at least sqrt(real cost) - sqrt(mass)/2, and
  * the real cost grows by (slope - b)^2 * Sxx. Slopes outside that window cannot win.
  */
 #include "line.h"
@@ -96,8 +96,7 @@ struct trial {
     int64_t first, last; /* codes of the segment */
     struct line_limits limits;
     double x_max;             /* largest |X| */
-    double codes;             /* in the segment */
-    double *width;            /* codes of each point */
+    double mass;              /* of all points */
     double least_cost;        /* every target met by its nearest code: no line is better */
     bool clipped;             /* some target was clipped */
     bool near_limits;         /* saturation may serve: targets come close to the ends of the output range */
@@ -138,11 +137,11 @@ static void shift_all(struct trial *trial, int n, int64_t addend)
 static double cost_saturated(const struct trial *trial, int64_t c, double enough, double *pull)
 {
     const int64_t low = trial->rules->qmin_y, high = trial->rules->qmax_y;
-    const double *target = trial->points->target + trial->begin;
+    const double *target = trial->points->target + trial->begin, *mass = trial->points->mass + trial->begin;
     double cost = 0, sum_w = 0, sum_e = 0;
     for (int k = 0; k < trial->count; k++) {
         const int64_t raw = trial->shifted[k] + c, q = raw < low ? low : raw > high ? high : raw;
-        const double e = (double)q - target[k], w = trial->width[k];
+        const double e = (double)q - target[k], w = mass[k];
         if (trial->bands && (q < trial->bands[k].low || q > trial->bands[k].high))
             return INFINITY;
         cost += e * e * w;
@@ -381,7 +380,7 @@ static void scan_slopes(struct trial *trial, double low, double high, int effort
     enum { MOST_PRODUCTS = 1 << 22 };
     const int most = MOST_PRODUCTS / trial->count;
     /* Slopes that move no output by an eighth of the error expected, or of a code, are tried once. */
-    const double alike = fmax(1, sqrt(to_beat(trial) / trial->codes)) / (8 * fmax(1, trial->x_max));
+    const double alike = fmax(1, sqrt(to_beat(trial) / trial->mass)) / (8 * fmax(1, trial->x_max));
     const double even = (high - low) / (effort < most ? effort : most);
     const double stride = isfinite(alike) ? fmax(even, alike) : even;
     if (!(high >= low) || !isfinite(stride))
@@ -415,8 +414,9 @@ static void widen_window(struct trial *trial, const struct lsq_line *real, const
         spread += weight[k] * (code[k] - real->x_mean) * (code[k] - real->x_mean);
     try_real_slope(trial, real->slope);
     const double known = to_beat(trial);
-    const double ceiling = known < INFINITY ? sqrt(known) : sqrt(real->sse) + trial->codes;
-    const double reach = ceiling + 0.5 * sqrt(trial->codes);
+    const double codes = (double)(trial->last - trial->first + 1);
+    const double ceiling = known < INFINITY ? sqrt(known) : sqrt(real->sse) + sqrt(trial->mass * codes);
+    const double reach = ceiling + 0.5 * sqrt(trial->mass);
     if (spread <= 0 || reach * reach < real->sse)
         return;
     const double half = sqrt((reach * reach - real->sse) / spread);
@@ -424,14 +424,14 @@ static void widen_window(struct trial *trial, const struct lsq_line *real, const
     window->high = fmax(window->high, real->slope + half);
 }
 
-/* Points whose real output is not saturated get their codes as weight, the others 0; returns whether any changed. */
+/* Points whose real output is not saturated get their mass as weight, the others 0; returns whether any changed. */
 static bool weigh_unsaturated(const struct trial *trial, const struct lsq_line *real, double *weight)
 {
     bool changed = false;
     for (int k = 0; k < trial->count; k++) {
         const double z = real->y_mean + real->slope * (trial->points->code[trial->begin + k] - real->x_mean);
         const bool inside = z > (double)trial->rules->qmin_y && z < (double)trial->rules->qmax_y;
-        const double w = inside ? trial->width[k] : 0;
+        const double w = inside ? trial->points->mass[trial->begin + k] : 0;
         changed |= w != weight[k];
         weight[k] = w;
     }
@@ -474,11 +474,13 @@ static void search_rms(struct trial *trial, int effort)
         for (int part = 0; part < 2; part++) {
             const int margin = part * trial->count / 4;
             for (int k = 0; k < trial->count; k++)
-                weight[k] = k >= margin && k < trial->count - margin ? trial->width[k] : 0;
+                weight[k] = k >= margin && k < trial->count - margin ? points->mass[trial->begin + k] : 0;
             search_from(trial, weight, &window);
         }
     free(weight);
-    scan_slopes(trial, window.low, window.high, effort);
+    /* Where all the mass but for a trace lies at one point, any slope will do; beyond this one it saturates at once. */
+    const double steepest = 2 * (double)(trial->rules->qmax_y - trial->rules->qmin_y + 1);
+    scan_slopes(trial, fmax(window.low, -steepest), fmin(window.high, steepest), effort);
 }
 
 static void search_banded(struct trial *trial, int end, int effort)
@@ -498,7 +500,8 @@ static void search_banded(struct trial *trial, int end, int effort)
         enum { STEPS = 8 };
         const double base = isfinite(range.slope_min) ? range.slope_min : range.slope_max;
         const double away = isfinite(range.slope_min) ? 1 : -1;
-        const double unit = (double)(trial->rules->qmax_y - trial->rules->qmin_y) / trial->codes;
+        const double codes = (double)(trial->last - trial->first + 1);
+        const double unit = (double)(trial->rules->qmax_y - trial->rules->qmin_y) / codes;
         for (int step = -STEPS; step <= STEPS && trial->best.cost == INFINITY; step++)
             try_real_slope(trial, base + away * ldexp(unit, step));
     }
@@ -519,22 +522,21 @@ bool line_fit(const struct line_rules *rules, const struct points *points, int b
                           .quick = effort < LINE_THOROUGH,
                           .best = {.cost = INFINITY}};
     const int64_t origin = rules->form == PWL_ANCHORED ? trial.first : rules->zp_x;
-    int64_t *memory = malloc(count * (3 * sizeof *memory + sizeof *trial.width + sizeof(struct band)));
+    int64_t *memory = malloc(count * (3 * sizeof *memory + sizeof(struct band)));
     if (!memory)
         return false;
     trial.x = memory;
     trial.product = memory + count;
     trial.shifted = memory + 2 * count;
-    trial.width = (double *)(memory + 3 * count);
-    struct band *bands = (struct band *)(trial.width + count);
+    struct band *bands = (struct band *)(memory + 3 * count);
     const bool banded = isfinite(limits.max_err) || points->fixed;
     bool all_clipped_alike = true;
     double target_min = INFINITY, target_max = -INFINITY;
     for (int k = 0; k < trial.count; k++) {
         const double e = points->target[begin + k] - rint(points->target[begin + k]);
         trial.x[k] = (int64_t)points->code[begin + k] - origin;
-        trial.width[k] = (double)(points->cell[begin + k + 1] - points->cell[begin + k]);
-        trial.least_cost += e * e * trial.width[k];
+        trial.least_cost += e * e * points->mass[begin + k];
+        trial.mass += points->mass[begin + k];
         target_min = fmin(target_min, points->target[begin + k]);
         target_max = fmax(target_max, points->target[begin + k]);
         trial.clipped |= points->weight[begin + k] <= 0;
@@ -546,7 +548,6 @@ bool line_fit(const struct line_rules *rules, const struct points *points, int b
     trial.near_limits =
         trial.clipped || target_min - margin < (double)rules->qmin_y || target_max + margin > (double)rules->qmax_y;
     trial.bands = banded ? bands : NULL;
-    trial.codes = (double)(trial.last - trial.first + 1);
     trial.x_max = fmax(fabs((double)trial.first - (double)origin), fabs((double)trial.last - (double)origin));
 
     try_slope(&trial, 0, 0);

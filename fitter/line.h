@@ -27,7 +27,7 @@ struct line {
     int64_t q_b;
     int n;
     int64_t offset;
-    double cost; /* sum over codes of (q_y - target)^2, in LSB^2 */
+    double cost; /* sum over points of mass * (q_y - target)^2, in LSB^2 */
 };
 
 /* How many slopes are tried for one segment. */

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,6 +188,13 @@ static uint64_t little_endian(const unsigned char *bytes, int size)
     for (int i = size - 1; i >= 0; i--)
         value = value << 8 | bytes[i];
     return value;
+}
+
+bool npy_recognise(const char *path, const void *bytes, size_t size)
+{
+    const size_t length = strlen(path);
+    return (length >= 4 && strcmp(path + length - 4, ".npy") == 0) ||
+           (size >= MAGIC_SIZE && memcmp(bytes, MAGIC, MAGIC_SIZE) == 0);
 }
 
 int npy_parse(const void *bytes, size_t size, struct npy *npy, struct diag *diag)

@@ -4,6 +4,7 @@
 #ifndef PWLC_NPY_H
 #define PWLC_NPY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,9 @@ struct npy {
     size_t count;             /* product of shape */
     const unsigned char *data; /* count * item_size bytes inside the file's bytes */
 };
+
+/* Whether a file is to be read as .npy: by its name, or by its first bytes, so that standard input works too. */
+bool npy_recognise(const char *path, const void *bytes, size_t size);
 
 /* Describes the array in bytes[0..size); data points into bytes. */
 int npy_parse(const void *bytes, size_t size, struct npy *npy, struct diag *diag);

@@ -18,9 +18,10 @@ static int points_allocate(struct points *points, int count, struct diag *diag)
     points->cell = malloc(n * sizeof *points->cell);
     points->code = malloc(n * sizeof *points->code);
     points->target = malloc(n * sizeof *points->target);
+    points->mass = malloc(n * sizeof *points->mass);
     points->weight = malloc(n * sizeof *points->weight);
     points->bend = malloc(n * sizeof *points->bend);
-    if (points->cell && points->code && points->target && points->weight && points->bend)
+    if (points->cell && points->code && points->target && points->mass && points->weight && points->bend)
         return EXIT_DONE;
     points_free(points);
     return diag_set(diag, EXIT_IO, "out of memory for %d codes", count);
@@ -31,14 +32,51 @@ void points_free(struct points *points)
     free(points->cell);
     free(points->code);
     free(points->target);
+    free(points->mass);
     free(points->weight);
     free(points->bend);
     free(points->fixed);
     memset(points, 0, sizeof *points);
 }
 
+/* The point that stands for a code. */
+static int point_of(const struct points *points, int64_t code)
+{
+    int low = 0, high = points->count; /* the answer lies in [low, high) */
+    while (high - low > 1) {
+        const int middle = low + (high - low) / 2;
+        if (points->cell[middle] <= code)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Of a folded table each point serves the mirrored code too; one beyond the last code is served by the last line. */
+static void points_weigh(const struct spec *spec, struct points *points)
+{
+    const struct weights *weights = spec->weights;
+    const double codes = (double)(points->cell[points->count] - points->cell[0]);
+    for (int k = 0; k < points->count; k++)
+        points->mass[k] = weights ? 0 : (double)(points->cell[k + 1] - points->cell[k]);
+    if (!weights)
+        return;
+    double sum = 0;
+    for (size_t entry = 0; entry < weights->count; entry++) {
+        const int64_t code = weights_code(weights, &spec->in, entry);
+        points->mass[point_of(points, code < spec->in.qmin ? 2 * spec->in.zero_point - code : code)] +=
+            weights->value[entry];
+        sum += weights->value[entry];
+    }
+    for (int k = 0; k < points->count; k++)
+        points->mass[k] =
+            fmax(points->mass[k] * (codes / sum), LEAST_WEIGHT * (double)(points->cell[k + 1] - points->cell[k]));
+}
+
 static void points_evaluate(const struct spec *spec, struct points *points)
 {
+    points_weigh(spec, points);
     points->clipped = 0;
     for (int k = 0; k < points->count; k++) {
         const int64_t first = points->cell[k], width = points->cell[k + 1] - first;
@@ -47,33 +85,39 @@ static void points_evaluate(const struct spec *spec, struct points *points)
         const bool below = t<(long double)spec->out.qmin, above = t>(long double) spec->out.qmax;
         points->code[k] = (double)code;
         points->target[k] = (double)(below ? spec->out.qmin : above ? spec->out.qmax : t);
-        points->weight[k] = below || above ? 0.0 : (double)width;
+        points->weight[k] = below || above ? 0.0 : points->mass[k];
         points->clipped += below || above;
     }
 }
 
 /* Cumulative bend: where an optimal table spends its segments. For the squared error their density is proportional
- * to |f''|^(2/5); half of the mass is spread evenly, so that no region is without candidates. */
+ * to (weight f''^2)^(1/5). So one half is spread; a quarter goes by weight and a quarter evenly, so that no region is
+ * without candidates. */
 static void points_bend(struct points *points)
 {
     const int n = points->count;
-    double total = 0;
+    double total = 0, total_mass = 0;
     points->bend[0] = 0;
     for (int k = 0; k < n; k++) {
-        double mass = 0;
+        const double width = (double)(points->cell[k + 1] - points->cell[k]);
+        double share = 0;
         if (k > 0 && k < n - 1) {
             const double left = (points->target[k] - points->target[k - 1]) / (points->code[k] - points->code[k - 1]);
             const double right = (points->target[k + 1] - points->target[k]) / (points->code[k + 1] - points->code[k]);
             const double second = 2 * (right - left) / (points->code[k + 1] - points->code[k - 1]);
-            mass = pow(fabs(second), 0.4) * (double)(points->cell[k + 1] - points->cell[k]);
+            share = pow(fabs(second) * sqrt(points->mass[k] / width), 0.4) * width;
         }
-        total += mass;
+        total += share;
+        total_mass += points->mass[k];
         points->bend[k + 1] = total;
     }
     const double range = (double)(points->cell[n] - points->cell[0]);
+    double mass = 0;
     for (int k = 0; k <= n; k++) {
         const double even = (double)(points->cell[k] - points->cell[0]) / range;
-        points->bend[k] = total > 0 ? 0.5 * points->bend[k] / total + 0.5 * even : even;
+        const double spread = 0.5 * even + 0.5 * mass / total_mass;
+        points->bend[k] = total > 0 ? 0.5 * points->bend[k] / total + 0.5 * spread : spread;
+        mass += k < n ? points->mass[k] : 0;
     }
 }
 

@@ -16,14 +16,19 @@
  * 2^16 cells, narrow where the function bends. Knots are indices of points: a segment starts at cell[knot]. */
 #define POINT_FREE INT64_MIN
 
+/* Codes that never occur count as much: too little to change what the others ask for, as the squares of errors stay
+ * below 2^66, and enough to find the lines of segments that hold no other code. */
+#define LEAST_WEIGHT 0x1p-128
+
 struct points {
     int count;
     int64_t *cell;  /* count + 1 boundaries */
     double *code;   /* the middle code of the cell */
     double *target; /* output LSB, clipped to the output range */
-    double *weight; /* codes in the cell; 0 where the target is clipped */
+    double *mass;   /* > 0: codes in the cell; with --weights what they weigh, 1 being the mean of all codes */
+    double *weight; /* mass; 0 where the target is clipped */
     double *bend;   /* cumulative share of curvature before the point, count + 1 values, 0..1 */
-    int64_t *fixed;  /* output code that a point must have, POINT_FREE where it need not; null without any */
+    int64_t *fixed; /* output code that a point must have, POINT_FREE where it need not; null without any */
     int clipped;    /* points whose target was clipped */
     bool exhaustive;
 };

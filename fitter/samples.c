@@ -5,13 +5,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "csv.h"
 #include "file.h"
 #include "npy.h"
 #include "number.h"
-
-#define SHOWN 40 /* characters of a line that a message repeats */
 
 /* Points as they are read. `unit` is what messages count: "line" (from 1) or "row" (from 0). */
 struct reader {
@@ -113,111 +111,16 @@ static int read_npy(struct reader *reader, const void *bytes, size_t size)
     return EXIT_DONE;
 }
 
-struct span {
-    const char *start;
-    size_t length;
-};
-
-static struct span trim(struct span span)
+static int add_row(void *context, size_t number, const double *values, struct diag *diag)
 {
-    while (span.length > 0 && (span.start[0] == ' ' || span.start[0] == '\t')) {
-        span.start++;
-        span.length--;
-    }
-    while (span.length > 0 && strchr(" \t\r", span.start[span.length - 1]) != NULL && span.start[span.length - 1] != 0)
-        span.length--;
-    return span;
-}
-
-/* Whether a field that is no decimal still means a number: "nan", "-inf". Such a line is bad data, not a header. */
-static bool is_not_finite(struct span field)
-{
-    static const char *const words[] = {"nan", "inf", "infinity"};
-    char word[10];
-    if (field.length > 0 && (field.start[0] == '+' || field.start[0] == '-')) {
-        field.start++;
-        field.length--;
-    }
-    if (field.length >= sizeof word)
-        return false;
-    for (size_t i = 0; i < field.length; i++) {
-        const char c = field.start[i];
-        word[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-    }
-    word[field.length] = '\0';
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(word, words[i]) == 0)
-            return true;
-    return false;
-}
-
-/* A header has no number in any field. */
-static bool is_header(struct span line)
-{
-    for (;;) {
-        const char *comma = memchr(line.start, ',', line.length);
-        const size_t length = comma == NULL ? line.length : (size_t)(comma - line.start);
-        const struct span field = trim((struct span){line.start, length});
-        double value;
-        if (number_real(field.start, field.length, &value) != NUMBER_SYNTAX || is_not_finite(field))
-            return false;
-        if (comma == NULL)
-            return true;
-        line.start = comma + 1;
-        line.length -= length + 1;
-    }
-}
-
-static int parse_field(struct reader *reader, size_t number, const char *name, struct span field, double *value)
-{
-    const enum number_status status = number_real(field.start, field.length, value);
-    if (status == NUMBER_OK)
-        return EXIT_DONE;
-    if (status == NUMBER_RANGE || is_not_finite(field))
-        return diag_set(reader->diag, EXIT_USAGE, "line %zu: %s is not a finite number", number, name);
-    return diag_set(reader->diag, EXIT_USAGE, "line %zu: %s is '%.*s'; write a decimal number", number, name,
-                    (int)(field.length < SHOWN ? field.length : SHOWN), field.start);
-}
-
-static int read_line(struct reader *reader, size_t number, struct span line)
-{
-    const char *comma = memchr(line.start, ',', line.length);
-    if (comma == NULL)
-        return diag_set(reader->diag, EXIT_USAGE, "line %zu: '%.*s' is not x,y", number,
-                        (int)(line.length < SHOWN ? line.length : SHOWN), line.start);
-    const size_t x_length = (size_t)(comma - line.start);
-    const struct span y_field = trim((struct span){comma + 1, line.length - x_length - 1});
-    if (memchr(y_field.start, ',', y_field.length) != NULL)
-        return diag_set(reader->diag, EXIT_USAGE, "line %zu: more than the two columns x,y", number);
-    double x, y;
-    if (parse_field(reader, number, "x", trim((struct span){line.start, x_length}), &x) != EXIT_DONE ||
-        parse_field(reader, number, "y", y_field, &y) != EXIT_DONE)
-        return reader->diag->code;
-    return add_point(reader, number, x, y);
+    (void)diag; /* the reader's own */
+    return add_point(context, number, values[0], values[1]);
 }
 
 static int read_csv(struct reader *reader, const char *text, size_t size)
 {
-    bool first = true;
-    size_t number = 1;
-    size_t at = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* UTF-8 mark of some spreadsheets */
-    for (; at < size; number++) {
-        const char *end = memchr(text + at, '\n', size - at);
-        const size_t length = end == NULL ? size - at : (size_t)(end - (text + at));
-        const struct span line = trim((struct span){text + at, length});
-        at += length + 1;
-        if (line.length == 0 || line.start[0] == '#')
-            continue;
-        if (first && is_header(line)) {
-            first = false;
-            continue;
-        }
-        first = false;
-        const int code = read_line(reader, number, line);
-        if (code != EXIT_DONE)
-            return code;
-    }
-    return EXIT_DONE;
+    static const struct csv_columns columns = {{"x", "y"}, 2};
+    return csv_read(text, size, &columns, add_row, reader, reader->diag);
 }
 
 int samples_parse(const void *bytes, size_t size, int npy, struct samples **samples, struct diag *diag)
@@ -247,11 +150,7 @@ int samples_read(const char *path, struct samples **samples, struct diag *diag)
     int code = file_read(path, FILE_MAX_BYTES, &bytes, &size, diag);
     if (code != EXIT_DONE)
         return code;
-    /* by content too, so that standard input and any file name work */
-    const size_t length = strlen(path);
-    const int npy =
-        (length >= 4 && strcmp(path + length - 4, ".npy") == 0) || (size >= 6 && memcmp(bytes, "\x93NUMPY", 6) == 0);
-    code = samples_parse(bytes, size, npy, samples, diag);
+    code = samples_parse(bytes, size, npy_recognise(path, bytes, size), samples, diag);
     free(bytes);
     return code == EXIT_DONE ? code : diag_prefix(diag, path);
 }

@@ -59,6 +59,8 @@ void spec_free(struct spec *spec)
     function_free(&spec->function);
     free(spec->calibration.values);
     spec->calibration.values = NULL;
+    weights_free(spec->weights);
+    spec->weights = NULL;
 }
 
 static int set_integer(const char *flag, const char *value, int min, int max, int *target, struct diag *diag)
@@ -220,6 +222,13 @@ static int set_outside(struct spec *spec, const char *flag, const char *value, s
     return EXIT_DONE;
 }
 
+static int set_weights(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    (void)flag;
+    weights_free(spec->weights);
+    return weights_read(value, &spec->weights, diag);
+}
+
 static int set_no_saturate(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
     (void)flag, (void)value, (void)diag;
@@ -251,6 +260,7 @@ static const struct {
     {"--fix", set_fix},
     {"--outside", set_outside},
     {"--no-saturate", set_no_saturate},
+    {"--weights", set_weights},
 };
 
 enum { SETTER_COUNT = sizeof setters / sizeof *setters };
@@ -332,6 +342,18 @@ static int check_fixes(const struct spec *spec, struct diag *diag)
     if (spec->in.bits > 16)
         return diag_set(diag, EXIT_USAGE, "--fix: --in has %d bits, must have at most 16", spec->in.bits);
     return EXIT_DONE;
+}
+
+/* Weights say nothing about the largest error, and the nearest code of each input needs none. */
+static int check_weights(const struct spec *spec, struct diag *diag)
+{
+    if (!spec->weights)
+        return EXIT_DONE;
+    if (spec->method == METHOD_MINIMAX || spec->method == METHOD_LUT)
+        return diag_set(diag, EXIT_USAGE, "--weights with --method %s%s: must be lsq, uniform or document%s",
+                        method_name(spec->method), spec->has_method ? "" : ", which --max-err implies",
+                        spec->method == METHOD_MINIMAX ? "; the largest error is that of any code" : "");
+    return weights_check(spec->weights, &spec->in, diag);
 }
 
 static bool defined_at(const struct spec *spec, int64_t code)
@@ -437,7 +459,7 @@ int spec_check(const struct spec *spec, struct diag *diag)
         return diag_set(diag, EXIT_USAGE, "--slope-bits %d: these types store slopes in %d bits; must be from 2 to %d",
                         spec->slope_bits, storage, storage);
     int64_t sum;
-    if (check_method(spec, diag) || check_fixes(spec, diag) || (spec->fold && spec_fold_sum(spec, &sum, diag)))
+    if (check_method(spec, diag) || check_fixes(spec, diag) || check_weights(spec, diag) || (spec->fold && spec_fold_sum(spec, &sum, diag)))
         return diag->code;
     return spec->function.expression ? check_expression(spec, diag) : check_domain(spec, diag);
 }

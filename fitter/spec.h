@@ -10,6 +10,7 @@
 #include "function.h"
 #include "table.h"
 #include "tensor.h"
+#include "weights.h"
 
 enum method { METHOD_LSQ, METHOD_MINIMAX, METHOD_UNIFORM, METHOD_DOCUMENT, METHOD_LUT };
 
@@ -43,6 +44,7 @@ struct spec {
     int slope_bits; /* 2..storage_bits: width of q_b, sign included; 0: the storage's */
     int fix_count;
     struct fix fixes[SPEC_MAX_FIXES];
+    struct weights *weights; /* null: every code counts alike */
     bool fold;               /* half a table for an odd or complementary function */
     enum outside outside;
     bool no_saturate;
@@ -94,6 +96,7 @@ struct job {
 
 /* spec_json.c: a JSON list of objects. Keys are the flags without dashes, "_" for "-" inside: "function", "in", "out",
  * "segments", "max_err", "method", "form", "rounding", "slope_bits", "param": {"alpha": 0.1}, "samples", "expr",
+ * "weights",
  * "range", "calibrate", "calibrate_by", "pow2_scales": true, "outside", "no_saturate": true; "name" is required and
  * names the output. At most SPEC_MAX_JOBS jobs. */
 #define SPEC_MAX_JOBS 10000
