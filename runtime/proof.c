@@ -299,6 +299,12 @@ const char *pwl_status_text(pwl_status status)
         return "sum leaves the accumulator";
     case PWL_ERR_FOLD:
         return "fold_sum minus value leaves the accumulator, or zero point outside the folded range";
+    case PWL_ERR_REDUCTION:
+        return "a field of the reduction is not legal, or its core is folded";
+    case PWL_ERR_REDUCED_CODE:
+        return "code minus zero point, times factor, needs more than 63 bits";
+    case PWL_ERR_REDUCED_VALUE:
+        return "value before the reduction's shift needs more than 61 bits";
     }
     return "unknown status";
 }

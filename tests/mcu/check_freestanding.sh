@@ -38,7 +38,7 @@ build() {
         -fdata-sections "-I$source_root/runtime/include")
     local link=("$@" -nostdlib -static -Wl,--gc-sections -Wl,-e,start)
     mkdir "$directory"
-    for name in eval map proof; do
+    for name in eval map proof reduce; do
         "${compile[@]}" -c "$source_root/runtime/$name.c" -o "$directory/$name.o"
         symbols=$("${tools}nm" -u "$directory/$name.o" | awk '{ print $2 }' | grep -Ev '^pwl_' | grep -Ev "$allowed" || true)
         [ -z "$symbols" ] || fail "$target: $name.c needs" $symbols
@@ -48,7 +48,7 @@ build() {
     "${compile[@]}" -c "$source_root/tests/mcu/main.c" -o "$directory/main.o"
     "${compile[@]}" -DEVAL_ONLY -c "$source_root/tests/mcu/main.c" -o "$directory/main_eval.o"
     # The compiler's own support library and no other: an undefined symbol ends here.
-    "${link[@]}" "$directory"/{main,eval,map,proof}.o -lgcc -o "$directory/all" || fail "$target: does not link"
+    "${link[@]}" "$directory"/{main,eval,map,proof,reduce}.o -lgcc -o "$directory/all" || fail "$target: does not link"
     "${link[@]}" "$directory"/{main_eval,eval}.o -lgcc -o "$directory/eval" || fail "$target: does not link"
 }
 
@@ -61,13 +61,13 @@ eval_bytes() {
 }
 
 build host "" "$@"
-[ $failed -ne 0 ] || echo "host: eval.c, map.c and proof.c link without a C library"
+[ $failed -ne 0 ] || echo "host: eval.c, map.c, proof.c and reduce.c link without a C library"
 for cpu in cortex-m0 cortex-m4; do
     tools=${arm_cc%gcc}
     build $cpu "$tools" "$arm_cc" -mcpu=$cpu -mthumb
     bytes=$(eval_bytes $cpu "$tools")
     echo "$cpu: pwl_eval $bytes bytes of at most $eval_limit_bytes;" \
-        "whole objects: $("${tools}size" "$work/$cpu"/{eval,map,proof}.o |
+        "whole objects: $("${tools}size" "$work/$cpu"/{eval,map,proof,reduce}.o |
             awk 'NR > 1 { n = split($6, path, "/"); printf "%s%s %d", separator, path[n], $1; separator = ", " }')"
     [ "$bytes" -gt 0 ] || fail "$cpu: pwl_eval is not in the program"
     [ "$bytes" -le $eval_limit_bytes ] || fail "$cpu: pwl_eval takes $bytes bytes, more than $eval_limit_bytes"

@@ -2,6 +2,7 @@
 /* A program without a C library: check_freestanding.sh links it, so that every symbol the runtime needs is found in
  * the runtime or in the compiler's own support library. */
 #include <pwl/pwl.h>
+#include <pwl/reduce.h>
 
 /* With EVAL_ONLY nothing but pwl_eval and what it needs is linked, so that the script can weigh it. */
 int main(void);
@@ -11,17 +12,12 @@ static const int16_t start_codes[] = {-8, 1};
 static const int16_t slopes[] = {3, -2};
 static const int8_t shifts[] = {1, 2};
 static const int32_t term_c[] = {5, 7};
-static const pwl_table table = {.version = PWL_TABLE_VERSION,
-                                .storage = PWL_INT16,
-                                .segments = 2,
-                                .start = start_codes,
-                                .q_b = slopes,
-                                .n = shifts,
-                                .offset = term_c,
-                                .qmin_x = -8,
-                                .qmax_x = 8,
-                                .qmin_y = -100,
-                                .qmax_y = 100};
+#define TABLE                                                                                                          \
+    {                                                                                                                  \
+        .version = PWL_TABLE_VERSION, .storage = PWL_INT16, .segments = 2, .start = start_codes, .q_b = slopes,        \
+        .n = shifts, .offset = term_c, .qmin_x = -8, .qmax_x = 8, .qmin_y = -100, .qmax_y = 100                        \
+    }
+static const pwl_table table = TABLE;
 
 /* volatile: the compiler must call, not compute. */
 static volatile int16_t code = 3;
@@ -32,6 +28,8 @@ int main(void)
     return (int)pwl_eval(&table, code);
 }
 #else
+static const pwl_reduced reduced = {{.version = PWL_REDUCTION_VERSION, .qmin_x = -8, .qmax_x = 8}, TABLE};
+
 #define MAP(in, in_t, out, out_t)                                                                                      \
     {                                                                                                                  \
         in_t x = (in_t)code;                                                                                           \
@@ -46,6 +44,8 @@ int main(void)
     sum += (int)pwl_eval(&table, code) + (int)pwl_eval_unclamped(&table, code) + pwl_segment(&table, code);
     sum += pwl_fits(&table, PWL_S8);
     PWL_MAP_PAIRS(MAP)
+    sum += (int)pwl_reduced_check(&reduced, &proof) + (int)pwl_reduced_eval(&reduced, code);
+    pwl_reduced_map(&reduced, PWL_S32, &sum, PWL_S32, &sum, 1);
     return sum;
 }
 #endif

@@ -58,7 +58,10 @@ typedef enum pwl_status {
     PWL_ERR_ROUNDING = 13,  /* the rounding addend 2^(n-1) leaves the accumulator */
     PWL_ERR_LEFT_SHIFT = 14,/* a left shift leaves the accumulator */
     PWL_ERR_SUM = 15,       /* shifted value + term_c or y leaves the accumulator */
-    PWL_ERR_FOLD = 16       /* zp_x outside [qmin_x, qmax_x], or fold_sum or fold_sum - raw leaves the accumulator */
+    PWL_ERR_FOLD = 16,      /* zp_x outside [qmin_x, qmax_x], or fold_sum or fold_sum - raw leaves the accumulator */
+    PWL_ERR_REDUCTION = 17, /* of <pwl/reduce.h>: a field outside its range, or a folded core */
+    PWL_ERR_REDUCED_CODE = 18, /* (q_x - zp_x) * factor needs more than 63 bits */
+    PWL_ERR_REDUCED_VALUE = 19 /* the core's value, or r * addend, needs more than 61 bits */
 } pwl_status;
 
 /* Storage case: element types of the arrays and the accumulator.
