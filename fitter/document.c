@@ -59,11 +59,11 @@ int document_quantise(const struct spec *spec, const struct line_rules *rules, c
         slope_max = fmax(slope_max, fabs(lines[m].slope));
         constant_max = fmax(constant_max, fabs(lines[m].constant));
     }
-    int n_total = finest_shift(slope_max, (double)rules->slope_limit, rules->shift_limit);
-    const int n_yc = finest_shift(constant_max, operand_max, rules->shift_limit);
+    int n_total = finest_shift(slope_max, (double)rules->slope_limit, rules->shift_max);
+    const int n_yc = finest_shift(constant_max, operand_max, rules->shift_max);
 
     bool provable = false;
-    for (; !provable && n_total >= -rules->shift_limit; n_total--) {
+    for (; !provable && n_total >= rules->shift_min; n_total--) {
         provable = true;
         for (int m = 0; m < segment_count && provable; m++) {
             struct segment *segment = &segments[m];
@@ -76,7 +76,7 @@ int document_quantise(const struct spec *spec, const struct line_rules *rules, c
             segment->offset = shift_floor(segment->unfused.q_c, n_yc);
             /* A finer intermediate than the product's own grid would only append zeros. */
             const int n_yb =
-                finest_shift(real->product_max - real->product_min, ldexp(1, operand_bits) - 1, rules->shift_limit);
+                finest_shift(real->product_max - real->product_min, ldexp(1, operand_bits) - 1, rules->shift_max);
             segment->unfused.n_yb = n_yb < n_total ? n_yb : n_total;
             segment->unfused.n_bx = n_total - segment->unfused.n_yb;
             const struct line line = {.q_b = segment->q_b, .n = n_total, .offset = segment->offset};

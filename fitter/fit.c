@@ -20,7 +20,7 @@
 struct workspace {
     const struct spec *spec; /* of the table, or of its half when it is folded */
     struct points points;
-    struct line_rules rules;
+    struct line_rules rules; /* with one shift, that of the table in hand */
     int knots[PWL_MAX_SEGMENTS + 1], start_knots[PWL_MAX_SEGMENTS + 1];
     struct line lines[PWL_MAX_SEGMENTS];
     struct segment segments[PWL_MAX_SEGMENTS];
@@ -54,11 +54,55 @@ static int fit_lines(struct workspace *work, int count, struct diag *diag)
     return EXIT_DONE;
 }
 
+/* A table of one shift has the one whose lines on the knots chosen cost least; it stays in the rules. */
+static int fit_lines_of_one_shift(struct workspace *work, int count, struct diag *diag)
+{
+    struct line_rules *rules = &work->rules;
+    const struct line_rules any = *rules;
+    double least = INFINITY;
+    int best = 0;
+    for (int trial = 0; trial <= any.shift_max - any.shift_min; trial++) {
+        struct diag missing;
+        double cost = 0;
+        rules->shift_min = rules->shift_max = line_one_shift(&any, &work->points, trial);
+        if (fit_lines(work, count, &missing))
+            continue;
+        for (int m = 0; m < count; m++)
+            cost += work->lines[m].cost;
+        if (cost < least) {
+            least = cost;
+            best = rules->shift_min;
+        }
+    }
+    rules->shift_min = rules->shift_max = best;
+    return fit_lines(work, count, diag);
+}
+
+static int fit_least_squares(struct workspace *work, int count, struct diag *diag)
+{
+    const struct points *points = &work->points;
+    if (points->grid_whole)
+        memcpy(work->knots, points->grid, ((size_t)count + 1) * sizeof *work->knots);
+    else if (knots_least_squares(points, count, work->knots, diag))
+        return diag->code;
+    if (work->rules.one_shift ? fit_lines_of_one_shift(work, count, diag) : 0)
+        return diag->code;
+    if (points->grid_whole || points->count > KNOTS_INTEGER_POINTS)
+        return work->rules.one_shift ? EXIT_DONE : fit_lines(work, count, diag);
+    memcpy(work->start_knots, work->knots, sizeof work->start_knots);
+    if (knots_integer(points, &work->rules, count, work->start_knots, work->knots, work->lines, diag))
+        return diag->code;
+    take_lines(work, count);
+    return EXIT_DONE;
+}
+
 /* The knots of a minimax search; each line may still be exchanged for one of smaller squared error, as long as max_err
  * holds. */
 static int take_minimax(struct workspace *work, double max_err)
 {
     const struct line_limits limits = {max_err, INFINITY};
+    if (work->rules.one_shift)
+        work->rules.shift_min = work->rules.shift_max = work->lines[0].n;
     for (int m = 0; m < work->minimax.segments; m++) {
         struct line line;
         if (line_fit(&work->rules, &work->points, work->knots[m], work->knots[m + 1], limits, LINE_THOROUGH, &line))
@@ -68,29 +112,36 @@ static int take_minimax(struct workspace *work, double max_err)
     return EXIT_DONE;
 }
 
+/* Where the segments of a table of `count` may start. */
+static int allow_knots(struct workspace *work, int count, struct diag *diag)
+{
+    const struct spec *spec = work->spec;
+    const struct constraints *constraints = &spec->constraints;
+    if (constraints->knots == KNOTS_UNIFORM || spec->method == METHOD_UNIFORM)
+        return points_grid_uniform(&work->points, count, diag);
+    if (constraints->knots == KNOTS_FREE)
+        return EXIT_DONE;
+    const int halves = spec->fold ? 2 : 1; /* a folded table has its segments on half of the codes */
+    const int bits = constraints_index_bits(constraints, halves * count, spec->in.bits);
+    return points_grid_pow2(&work->points, spec->in.bits - bits, diag);
+}
+
 /* Fills work->segments with a table of `count` segments, or fewer where more would not help. */
 static int fit_segments(struct workspace *work, int count, struct diag *diag)
 {
     const struct points *points = &work->points;
+    line_rules_init(&work->rules, work->spec);
+    if (allow_knots(work, count, diag))
+        return diag->code;
+    count = points->grid && points->grid_count < count ? points->grid_count : count;
     switch (work->spec->method) {
     case METHOD_LSQ:
-        if (points->count <= KNOTS_INTEGER_POINTS) {
-            if (knots_least_squares(points, count, work->start_knots, diag) ||
-                knots_integer(points, &work->rules, count, work->start_knots, work->knots, work->lines, diag))
-                return diag->code;
-            take_lines(work, count);
-            return EXIT_DONE;
-        }
-        if (knots_least_squares(points, count, work->knots, diag))
-            return diag->code;
-        return fit_lines(work, count, diag);
+    case METHOD_UNIFORM:
+        return fit_least_squares(work, count, diag);
     case METHOD_MINIMAX:
         if (minimax_least_error(points, &work->rules, count, &work->minimax, diag))
             return diag->code;
         return take_minimax(work, work->minimax.max_err);
-    case METHOD_UNIFORM:
-        knots_uniform(points, count, work->knots);
-        return fit_lines(work, count, diag);
     case METHOD_DOCUMENT:
         if (knots_least_squares(points, count, work->knots, diag))
             return diag->code;
@@ -230,6 +281,28 @@ static int fit_max_err_by_count(struct workspace *work, int most, struct table *
     return table->segment_count == good ? EXIT_DONE : fit_and_certify(work, good, table, diag);
 }
 
+/* For a given error knots on a grid lie on the coarsest one that serves. */
+static int allow_knots_for(struct workspace *work, double max_err, int most, struct diag *diag)
+{
+    const struct spec *spec = work->spec;
+    const bool uniform = spec->constraints.knots == KNOTS_UNIFORM || spec->method == METHOD_UNIFORM;
+    const int given = spec->constraints.index_bits, bits = spec->in.bits;
+    const int finest = uniform ? most : bits < CONSTRAINTS_MAX_INDEX_BITS ? bits : CONSTRAINTS_MAX_INDEX_BITS;
+    line_rules_init(&work->rules, spec);
+    if (!uniform && spec->constraints.knots == KNOTS_FREE)
+        return EXIT_DONE;
+    for (int fineness = given ? given : 1; fineness <= (given ? given : finest); fineness++) {
+        diag->code = EXIT_DONE;
+        if (uniform ? points_grid_uniform(&work->points, fineness, diag)
+                    : points_grid_pow2(&work->points, bits - fineness, diag))
+            return diag->code;
+        minimax_cover(&work->points, &work->rules, max_err, most, &work->minimax, diag);
+        if (diag->code != EXIT_REQUIREMENT)
+            break;
+    }
+    return diag->code;
+}
+
 /* Fewest segments for a given error: minimax, or least squares on the same knots. The error is held at the points only;
  * where they are not all codes the certificate may still find more, and the limit is narrowed. */
 static int fit_max_err_by_cover(struct workspace *work, int most, struct table *table, struct diag *diag)
@@ -238,6 +311,8 @@ static int fit_max_err_by_cover(struct workspace *work, int most, struct table *
     const double max_err = work->spec->max_err;
     for (size_t k = 0; k < sizeof narrowing / sizeof *narrowing; k++) {
         const double limit = max_err * narrowing[k];
+        if (allow_knots_for(work, limit, most, diag))
+            return diag->code;
         if (work->spec->method == METHOD_MINIMAX) {
             if (minimax_fewest_segments(&work->points, &work->rules, limit, most, &work->minimax, diag))
                 return diag->code;
@@ -283,9 +358,8 @@ static int fit_in(struct workspace *work, struct table *table, struct diag *diag
 
     const bool limited = !isnan(spec->max_err);
     if (limited && !spec->segments && spec->method != METHOD_LUT)
-        return spec->method == METHOD_LSQ || spec->method == METHOD_MINIMAX
-                   ? fit_max_err_by_cover(work, most, table, diag)
-                   : fit_max_err_by_count(work, most, table, diag);
+        return spec->method == METHOD_DOCUMENT ? fit_max_err_by_count(work, most, table, diag)
+                                               : fit_max_err_by_cover(work, most, table, diag);
     int count = spec->method == METHOD_LUT ? points->count : spec->segments ? spec->segments : SPEC_DEFAULT_SEGMENTS;
     count = count < most ? count : most;
     if (fit_and_certify(work, count, table, diag))

@@ -154,18 +154,6 @@ static int path_read(const struct path *path, int *chosen, struct diag *diag)
     return EXIT_DONE;
 }
 
-void knots_uniform(const struct points *points, int segments, int *knots)
-{
-    const int64_t first = points->cell[0], codes = points->cell[points->count] - first;
-    int k = 0;
-    for (int m = 0; m <= segments; m++) {
-        const int64_t start = first + codes * m / segments; /* codes <= 2^32, m <= 4096 */
-        while (k < points->count && points->cell[k] < start)
-            k++;
-        knots[m] = k;
-    }
-}
-
 /* Points at equal steps of cumulative bend, at least one apart. */
 static void spread_by_bend(const struct points *points, int pieces, int *chosen)
 {
@@ -292,12 +280,15 @@ int knots_least_squares(const struct points *points, int segments, int *knots, s
 {
     enum { CANDIDATES = 1024, PER_SEGMENT = 6, MOST_SOLVED = 1024, ROUNDS = 12 };
     int candidates = PER_SEGMENT * segments > CANDIDATES ? PER_SEGMENT * segments : CANDIDATES;
-    candidates = candidates < points->count ? candidates : points->count;
+    candidates = points->grid ? points->grid_count : candidates < points->count ? candidates : points->count;
     int *grid = malloc(((size_t)candidates + 1) * sizeof *grid);
     if (!grid)
         return diag_set(diag, EXIT_IO, "out of memory for %d knot candidates", candidates);
     diag->code = EXIT_DONE;
-    spread_by_bend(points, candidates, grid);
+    if (points->grid)
+        memcpy(grid, points->grid, ((size_t)candidates + 1) * sizeof *grid);
+    else
+        spread_by_bend(points, candidates, grid);
     for (int m = 0; m <= segments; m++) /* the grid's own even spread of bend */
         knots[m] = (int)((int64_t)candidates * m / segments);
     /* Beyond that many segments each is so short that moving them from an even spread of bend finds as much. */
@@ -311,7 +302,7 @@ int knots_least_squares(const struct points *points, int segments, int *knots, s
         while (grid[a + 1] - grid[a] > 2 * step)
             step *= 2;
     free(grid);
-    if (diag->code || (segments <= MOST_SOLVED && candidates == points->count))
+    if (diag->code || points->grid || (segments <= MOST_SOLVED && candidates == points->count))
         return diag->code;
     for (; step >= 1; step /= 2)
         for (int round = 0; round < ROUNDS && move_knots(points, segments, knots, step); round++)
@@ -354,11 +345,12 @@ struct candidates {
     enum line_effort effort;
 };
 
-/* Within `reach` points of the starting knots. */
-static int candidates_init(struct candidates *candidates, int count, int segments, const int *start_knots, int reach,
-                           enum line_effort effort, struct diag *diag)
+/* Within `reach` points of the starting knots, and on the grid if there is one. */
+static int candidates_init(struct candidates *candidates, const struct points *points, int segments,
+                           const int *start_knots, int reach, enum line_effort effort, struct diag *diag)
 {
-    candidates->all = reach >= count;
+    const int count = points->count;
+    candidates->all = reach >= count && !points->grid;
     candidates->effort = effort;
     candidates->is_knot = calloc((size_t)count + 1, sizeof *candidates->is_knot);
     if (!candidates->is_knot)
@@ -366,7 +358,9 @@ static int candidates_init(struct candidates *candidates, int count, int segment
     for (int m = 0; m <= segments; m++)
         for (int k = start_knots[m] - reach; k <= start_knots[m] + reach; k++)
             if (k >= 0 && k <= count)
-                candidates->is_knot[k] = true;
+                candidates->is_knot[k] = !points->grid;
+    for (int g = 0; points->grid && g <= points->grid_count; g++)
+        candidates->is_knot[points->grid[g]] = true;
     return EXIT_DONE;
 }
 
@@ -402,7 +396,7 @@ static int integer_pass(const struct points *points, const struct line_rules *ru
 {
     const int count = points->count;
     struct candidates candidates;
-    if (candidates_init(&candidates, count, segments, start_knots, reach, effort, diag))
+    if (candidates_init(&candidates, points, segments, start_knots, reach, effort, diag))
         return diag->code;
     double ceiling = 0;
     for (int m = 0; m < segments; m++) {

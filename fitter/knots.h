@@ -9,11 +9,9 @@
 
 /* Each range a caller asks for has at least `segments` points; knots has room for segments + 1 entries. */
 
-/* Equal widths in codes. */
-void knots_uniform(const struct points *points, int segments, int *knots);
-
 /* Least squares with real lines: dynamic programming on a grid of candidates, dense where the function bends, then
- * each knot moved, all together, to the best code nearby. Cost of a segment: least squares over unclipped points. */
+ * each knot moved, all together, to the best code nearby; on a grid of the points' own it is left at that. Cost of a
+ * segment: least squares over unclipped points. */
 int knots_least_squares(const struct points *points, int segments, int *knots, struct diag *diag);
 
 /* Dynamic programming on the cost of integer lines: up to 256 points over every pair of codes that can be part of a

@@ -32,9 +32,83 @@ void line_rules_init(struct line_rules *rules, const struct spec *spec)
     rules->qmax_y = spec->out.qmax;
     rules->slope_limit = ((int64_t)1 << (slope_bits - 1)) - 1;
     rules->accumulator_bits = accumulator_bits(storage);
-    rules->shift_limit = rules->accumulator_bits - 1;
+    rules->slope_terms = spec->constraints.slope_terms;
+    rules->one_shift = spec->constraints.one_shift;
+    rules->shift_max = rules->accumulator_bits - 1;
+    rules->shift_min = -rules->shift_max;
     const int bits = offset_bits(storage, spec->form);
     rules->offset_limit = (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
+}
+
+int line_flat_shift(const struct line_rules *rules)
+{
+    return rules->shift_min > 0 ? rules->shift_min : rules->shift_max < 0 ? rules->shift_max : 0;
+}
+
+int line_one_shift(const struct line_rules *rules, const struct points *points, int trial)
+{
+    double steepest = 0;
+    for (int k = 1; k < points->count; k++)
+        steepest =
+            fmax(steepest, fabs((points->target[k] - points->target[k - 1]) / (points->code[k] - points->code[k - 1])));
+    int likely = rules->shift_max;
+    while (likely > rules->shift_min && ldexp(steepest, likely) > (double)rules->slope_limit)
+        likely--;
+    /* Down and up in turn, then whatever is left on the longer side. */
+    const int below = likely - rules->shift_min, above = rules->shift_max - likely,
+              shorter = below < above ? below : above;
+    if (trial <= 2 * shorter)
+        return trial % 2 ? likely - (trial + 1) / 2 : likely + trial / 2;
+    const int away = trial - shorter;
+    return below > above ? likely - away : likely + away;
+}
+
+/* Largest sum of at most `terms` signed powers of two that is at most q, for q > 0. */
+static int64_t sum_below(int64_t q, int terms)
+{
+    int64_t power = 1;
+    while (power <= q / 2)
+        power *= 2;
+    if (terms == 1 || q == power)
+        return power;
+    /* From below by adding to this power of two, or by taking from the next one. */
+    int64_t less = 1;
+    while (less < 2 * power - q)
+        less *= 2;
+    const int64_t added = power + sum_below(q - power, 1), taken = 2 * power - less;
+    return added > taken ? added : taken;
+}
+
+static int64_t sum_above(int64_t q, int terms)
+{
+    int64_t power = 1;
+    while (power < q)
+        power *= 2;
+    if (terms == 1 || q == power)
+        return power;
+    int64_t more = 1;
+    while (more < q - power / 2)
+        more *= 2;
+    const int64_t added = power / 2 + more, taken = power - sum_below(power - q, 1);
+    return added < taken ? added : taken;
+}
+
+int64_t slope_above(const struct line_rules *rules, int64_t q_b)
+{
+    if (rules->slope_terms == 0 || q_b == -1 || q_b == 0)
+        return q_b + 1;
+    return q_b > 0 ? sum_above(q_b + 1, rules->slope_terms) : -sum_below(-q_b - 1, rules->slope_terms);
+}
+
+int64_t slope_nearest(const struct line_rules *rules, double q_b)
+{
+    const double magnitude = fmin(fabs(q_b), 0x1p60); /* far beyond every limit */
+    if (rules->slope_terms == 0 || magnitude < 1)
+        return (int64_t)rint(copysign(magnitude, q_b));
+    const int64_t below = sum_below((int64_t)magnitude, rules->slope_terms);
+    const int64_t above = sum_above((int64_t)magnitude + 1, rules->slope_terms);
+    const int64_t nearest = magnitude - (double)below <= (double)above - magnitude ? below : above;
+    return q_b < 0 ? -nearest : nearest;
 }
 
 static bool fits(const struct line_rules *rules, wide value)
@@ -329,18 +403,18 @@ static int shift_for(const struct trial *trial, double slope)
     const struct line_rules *rules = trial->rules;
     const double magnitude = fabs(slope), x_max = fmax(trial->x_max, 1);
     const double ceiling = ldexp(1, rules->accumulator_bits - 1);
-    int n = (int)fmin(rules->shift_limit, ceil(log2(x_max)) + 6);
-    if (rules->rounding != PWL_FLOOR && n > rules->shift_limit - 1)
-        n = rules->shift_limit - 1;
+    int n = (int)fmin(rules->shift_max, ceil(log2(x_max)) + 6);
+    if (rules->rounding != PWL_FLOOR && n > rules->accumulator_bits - 2)
+        n = rules->accumulator_bits - 2;
     if (rules->form == PWL_BIASED) {
         const double y = fmax(fabs((double)rules->qmin_y), fabs((double)rules->qmax_y)) + 1;
-        while (n > -rules->shift_limit && y * ldexp(1, n) >= ceiling)
+        while (n > rules->shift_min && y * ldexp(1, n) >= ceiling)
             n--;
     }
-    while (n > -rules->shift_limit &&
-           (rint(magnitude * ldexp(1, n)) > (double)rules->slope_limit || magnitude * ldexp(1, n) * x_max >= ceiling))
+    while (n > rules->shift_min &&
+           (magnitude * ldexp(1, n) > (double)rules->slope_limit + 0.5 || magnitude * ldexp(1, n) * x_max >= ceiling))
         n--;
-    return n;
+    return n > rules->shift_min ? n : rules->shift_min;
 }
 
 static void try_slope(struct trial *trial, int64_t q_b, int n)
@@ -366,11 +440,11 @@ static double try_real_slope(struct trial *trial, double slope)
         return INFINITY;
     for (int n = shift_for(trial, slope);; n--) {
         const double unit = ldexp(1, -n);
-        const int64_t q_b = (int64_t)rint(slope / unit);
+        const int64_t q_b = slope_nearest(trial->rules, slope / unit);
         trial->refused = false;
         try_slope(trial, q_b, n);
-        if (!trial->refused || q_b == 0 || n <= -trial->rules->shift_limit)
-            return ((double)q_b + 1) * unit; /* the next slope worth trying */
+        if (!trial->refused || q_b == 0 || n <= trial->rules->shift_min)
+            return (double)slope_above(trial->rules, q_b) * unit; /* the next slope worth trying */
     }
 }
 
@@ -550,7 +624,7 @@ bool line_fit(const struct line_rules *rules, const struct points *points, int b
     trial.bands = banded ? bands : NULL;
     trial.x_max = fmax(fabs((double)trial.first - (double)origin), fabs((double)trial.last - (double)origin));
 
-    try_slope(&trial, 0, 0);
+    try_slope(&trial, 0, line_flat_shift(rules));
     if (!all_clipped_alike && count > 1) {
         if (isfinite(limits.max_err))
             search_banded(&trial, end, (int)effort);

@@ -16,12 +16,25 @@ struct line_rules {
     pwl_rounding rounding;
     int64_t zp_x, qmin_y, qmax_y;
     int64_t slope_limit;  /* |q_b| <= slope_limit */
+    int slope_terms;      /* q_b is a sum of at most so many +-2^k: 1 or 2; 0: any q_b */
     int accumulator_bits; /* 32 or 64 */
-    int shift_limit;      /* |n| <= shift_limit */
+    int shift_min, shift_max; /* shift_min <= n <= shift_max */
+    bool one_shift;       /* n is the same in all segments: whoever fits them tries each of that range */
     int64_t offset_limit; /* -offset_limit - 1 <= term_c, bias, y <= offset_limit */
 };
 
 void line_rules_init(struct line_rules *rules, const struct spec *spec);
+
+/* The shift of a line of slope 0: 0, or the nearest one allowed. */
+int line_flat_shift(const struct line_rules *rules);
+
+/* The shifts of tables with one, the likely ones first: trial is from 0 to shift_max - shift_min. */
+int line_one_shift(const struct line_rules *rules, const struct points *points, int trial);
+
+/* The least slope above q_b that is a sum of slope_terms powers of two, and the one nearest to a real number, cut
+ * to 2^60; whether they are within the limit is not looked at. */
+int64_t slope_above(const struct line_rules *rules, int64_t q_b);
+int64_t slope_nearest(const struct line_rules *rules, double q_b);
 
 struct line {
     int64_t q_b;

@@ -18,24 +18,60 @@ struct cover {
 
 struct solver {
     const struct points *points;
-    const struct line_rules *rules;
+    const struct line_rules *given;
+    struct line_rules rules; /* those given, with a shift chosen where there is to be one */
     struct strip_room *room;
+    int places; /* where segments may start or end: 0 to places */
     struct cover cover;
     int *start_of, *reach; /* anchored: by number of segments */
     struct diag *diag;
 };
 
-/* Anchored tables look at every start only up to this many points; beyond, at the last ANCHORED_STARTS, and at the last
+/* Anchored tables look at every start only up to this many places; beyond, at the last ANCHORED_STARTS, and at the last
  * one alone where points are not all codes. */
-enum { ANCHORED_POINTS = 4096, ANCHORED_STARTS = 16 };
+enum { ANCHORED_PLACES = 4096, ANCHORED_STARTS = 16 };
+
+static int point_of(const struct solver *solver, int place)
+{
+    return solver->points->grid ? solver->points->grid[place] : place;
+}
+
+/* The last place at or before a point. */
+static int place_before(const struct solver *solver, int point)
+{
+    if (!solver->points->grid)
+        return point;
+    int low = 0, high = solver->places; /* the place lies in [low, high] */
+    while (low < high) {
+        const int middle = high - (high - low) / 2;
+        if (solver->points->grid[middle] <= point)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* The last place that a real line from `begin` can reach, or -1 with a message. */
+static int real_reach(struct solver *solver, int begin, double max_err)
+{
+    const struct points *points = solver->points;
+    struct band_range range;
+    if (band_reach(points, solver->rules.qmin_y, solver->rules.qmax_y, point_of(solver, begin), points->count, max_err,
+                   &range, solver->diag))
+        return -1;
+    const int reach = place_before(solver, range.end);
+    return points->grid_whole && reach > begin + 1 ? begin + 1 : reach;
+}
 
 static bool serves(struct solver *solver, int begin, int end, double max_err, struct line *line)
 {
+    const int first = point_of(solver, begin), last = point_of(solver, end);
     /* Where points are not all codes nothing can be proven on them: the faster search will do. */
     if (!solver->points->exhaustive)
-        return line_fit(solver->rules, solver->points, begin, end, (struct line_limits){max_err, INFINITY}, LINE_QUICK,
-                        line);
-    const enum strip_answer answer = strip_line(solver->room, solver->rules, begin, end, max_err, line);
+        return line_fit(&solver->rules, solver->points, first, last, (struct line_limits){max_err, INFINITY},
+                        LINE_QUICK, line);
+    const enum strip_answer answer = strip_line(solver->room, &solver->rules, first, last, max_err, line);
     if (answer == STRIP_UNDECIDED)
         solver->cover.complete = false;
     return answer == STRIP_FOUND;
@@ -45,27 +81,25 @@ static bool serves(struct solver *solver, int begin, int end, double max_err, st
  * Ends that a real line cannot reach are not tried. */
 static int longest(struct solver *solver, int begin, int known, double max_err, struct line *line)
 {
-    const struct points *points = solver->points;
-    const struct line_rules *rules = solver->rules;
-    struct band_range range;
     struct line found;
     /* Where a range is known, most starts do not reach beyond it. */
-    if (known > begin && known < points->count && !serves(solver, begin, known + 1, max_err, line))
+    if (known > begin && known < solver->places && !serves(solver, begin, known + 1, max_err, line))
         return known;
-    if (band_reach(points, rules->qmin_y, rules->qmax_y, begin, points->count, max_err, &range, solver->diag))
+    const int reach = real_reach(solver, begin, max_err);
+    if (reach < 0)
         return -1;
-    int good = known > begin && known < points->count ? known + 1 : known, bad = range.end + 1;
+    int good = known > begin && known < solver->places ? known + 1 : known, bad = reach + 1;
     /* The integer line mostly stops a little short of the real one: steps back that double, then bisection, to the
      * point where it proves something. */
-    const int close = solver->points->exhaustive ? 1 : 1 + (range.end - begin) / 64;
+    const int close = solver->points->exhaustive ? 1 : 1 + (reach - begin) / 64;
     for (int back = 0; good + close < bad;) {
-        int probe = range.end - back;
-        if (probe <= good || back > range.end - good)
+        int probe = reach - back;
+        if (probe <= good || back > reach - good)
             probe = good + (bad - good) / 2;
         if (serves(solver, begin, probe, max_err, &found)) {
             *line = found;
             good = probe;
-            back = range.end; /* from here on, bisection */
+            back = reach; /* from here on, bisection */
         } else {
             bad = probe;
             back = 2 * back + close;
@@ -78,7 +112,7 @@ static int cover_hereditary(struct solver *solver, double max_err, int most)
 {
     struct cover *cover = &solver->cover;
     int end = 0;
-    for (cover->segments = 0; end < solver->points->count; cover->segments++) {
+    for (cover->segments = 0; end < solver->places; cover->segments++) {
         if (cover->segments == most)
             return 0;
         const int next = longest(solver, end, end, max_err, &cover->lines[cover->segments]);
@@ -86,10 +120,10 @@ static int cover_hereditary(struct solver *solver, double max_err, int most)
             return -1;
         if (next == end)
             return 0;
-        cover->knots[cover->segments] = end;
+        cover->knots[cover->segments] = point_of(solver, end);
         end = next;
     }
-    cover->knots[cover->segments] = end;
+    cover->knots[cover->segments] = point_of(solver, end);
     return 1;
 }
 
@@ -97,14 +131,14 @@ static int cover_hereditary(struct solver *solver, double max_err, int most)
 static int cover_anchored(struct solver *solver, double max_err, int most)
 {
     struct cover *cover = &solver->cover;
-    const int count = solver->points->count;
+    const int places = solver->places;
     int *reach = solver->reach, *start_of = solver->start_of, m = 0;
     reach[0] = 0;
-    for (; reach[m] < count; m++) {
+    for (; reach[m] < places; m++) {
         if (m == most)
             return 0;
         int lowest = m ? reach[m - 1] + 1 : 0;
-        const int starts = !solver->points->exhaustive ? 1 : count > ANCHORED_POINTS ? ANCHORED_STARTS : count;
+        const int starts = !solver->points->exhaustive ? 1 : places > ANCHORED_PLACES ? ANCHORED_STARTS : places;
         if (reach[m] - lowest >= starts) {
             lowest = reach[m] - starts + 1;
             cover->complete = false;
@@ -124,10 +158,10 @@ static int cover_anchored(struct solver *solver, double max_err, int most)
             return 0;
     }
     cover->segments = m;
-    cover->knots[m] = count;
-    for (; m > 0; m--) {
-        cover->knots[m - 1] = start_of[m];
-        if (!serves(solver, start_of[m], cover->knots[m], max_err, &cover->lines[m - 1]))
+    cover->knots[m] = point_of(solver, places);
+    for (int end = places; m > 0; end = start_of[m], m--) {
+        cover->knots[m - 1] = point_of(solver, start_of[m]);
+        if (!serves(solver, start_of[m], end, max_err, &cover->lines[m - 1]))
             return 0;
     }
     return 1;
@@ -137,25 +171,24 @@ static int cover_anchored(struct solver *solver, double max_err, int most)
 static int cover_all(struct solver *solver, double max_err, int most)
 {
     solver->cover.complete = solver->points->exhaustive;
-    return solver->rules->form == PWL_ANCHORED ? cover_anchored(solver, max_err, most)
-                                               : cover_hereditary(solver, max_err, most);
+    /* Where every place starts a segment, each stands alone. */
+    return solver->rules.form == PWL_ANCHORED && !solver->points->grid_whole ? cover_anchored(solver, max_err, most)
+                                                                             : cover_hereditary(solver, max_err, most);
 }
 
 /* Whether real lines within the bands need more than `most` segments: a table of any form would too. */
 static int real_lines_fail(struct solver *solver, double max_err, int most)
 {
-    const struct points *points = solver->points;
     int end = 0;
-    for (int m = 0; m < most && end < points->count; m++) {
-        struct band_range range;
-        if (band_reach(points, solver->rules->qmin_y, solver->rules->qmax_y, end, points->count, max_err, &range,
-                       solver->diag))
+    for (int m = 0; m < most && end < solver->places; m++) {
+        const int reach = real_reach(solver, end, max_err);
+        if (reach < 0)
             return -1;
-        if (range.end == end)
+        if (reach == end)
             return 1;
-        end = range.end;
+        end = reach;
     }
-    return end < points->count;
+    return end < solver->places;
 }
 
 static double cover_error(const struct solver *solver)
@@ -163,8 +196,8 @@ static double cover_error(const struct solver *solver)
     const struct cover *cover = &solver->cover;
     double error = 0;
     for (int m = 0; m < cover->segments; m++)
-        error = fmax(
-            error, line_max_err(solver->rules, solver->points, cover->knots[m], cover->knots[m + 1], &cover->lines[m]));
+        error = fmax(error, line_max_err(&solver->rules, solver->points, cover->knots[m], cover->knots[m + 1],
+                                         &cover->lines[m]));
     return error;
 }
 
@@ -204,34 +237,84 @@ static int bound_by_real_lines(struct solver *solver, int segments, double high,
     return EXIT_DONE;
 }
 
-/* Bisection between the lower bound and the error of the table in *result. */
-static int improve(struct solver *solver, int segments, struct minimax *result)
+/* Sets the rules of one trial: all that are given, or those with the one shift of each trial. False after the last. */
+static bool take_rules(struct solver *solver, int trial)
 {
-    /* Of large errors, as 32-bit outputs have, a double's last digits are left out. */
-    const double resolution =
-        solver->points->exhaustive ? fmax(MINIMAX_RESOLUTION, 1e-12 * result->max_err) : 1e-3 * result->max_err;
+    const struct line_rules *given = solver->given;
+    if (!given->one_shift)
+        return trial == 0;
+    if (trial > given->shift_max - given->shift_min)
+        return false;
+    solver->rules.shift_min = solver->rules.shift_max = line_one_shift(given, solver->points, trial);
+    return true;
+}
+
+/* Of large errors, as 32-bit outputs have, a double's last digits are left out. */
+static double resolution_of(const struct solver *solver, double max_err)
+{
+    return solver->points->exhaustive ? fmax(MINIMAX_RESOLUTION, 1e-12 * max_err) : 1e-3 * max_err;
+}
+
+/* Whether some table is better than the one in *result, which it then becomes; *proven is cleared when a search without
+ * success was not complete. */
+static bool surpass(struct solver *solver, int segments, double max_err, struct minimax *result, bool *proven)
+{
+    if (max_err < nearest_code_error(solver->points))
+        return false;
+    const int covered = cover_all(solver, max_err, segments);
+    if (covered > 0)
+        keep(solver, result);
+    else
+        *proven &= solver->cover.complete;
+    return covered > 0;
+}
+
+/* Bisection between the lower bound and the error of the table in *result, whose rules are the solver's. */
+static void improve(struct solver *solver, int segments, struct minimax *result, bool *proven)
+{
     double low = result->lower_bound;
-    bool proven = true;
-    for (bool last = false; !last;) {
-        last = result->max_err - low <= 4 * resolution;
-        const double middle = last ? result->max_err - resolution : 0.5 * (low + result->max_err);
-        if (middle < nearest_code_error(solver->points))
-            break;
-        const int covered = cover_all(solver, middle, segments);
-        if (covered < 0)
-            return solver->diag->code;
-        if (covered > 0) {
-            keep(solver, result);
-            last = false;
-        } else {
+    while (!solver->diag->code) {
+        const double resolution = resolution_of(solver, result->max_err);
+        if (result->max_err - low <= 4 * resolution) {
+            if (!surpass(solver, segments, result->max_err - resolution, result, proven))
+                break;
+            continue;
+        }
+        const double middle = 0.5 * (low + result->max_err);
+        if (!surpass(solver, segments, middle, result, proven))
             low = middle;
-            proven &= solver->cover.complete;
+    }
+}
+
+/* A first table, mostly little worse than real lines. An error of the whole output range, at most 2^33, is met by any
+ * table. */
+static bool find_any(struct solver *solver, int segments, struct minimax *result)
+{
+    const double least = result->lower_bound + MINIMAX_RESOLUTION;
+    int covered = 0;
+    for (double excess = 0.01; covered == 0 && least * excess < 0x1p40; excess *= 4)
+        covered = cover_all(solver, least * (1 + excess), segments);
+    if (covered > 0)
+        keep(solver, result);
+    return covered > 0;
+}
+
+/* The least error of so many segments, given the lower bound and, if `found`, some table in *result. Returns whether
+ * there is one. */
+static bool minimise(struct solver *solver, int segments, bool found, struct minimax *result)
+{
+    bool proven = solver->points->exhaustive;
+    for (int trial = 0; !solver->diag->code && take_rules(solver, trial); trial++) {
+        const double enough = found ? result->max_err - resolution_of(solver, result->max_err) : 0;
+        if (found ? surpass(solver, segments, enough, result, &proven) : find_any(solver, segments, result)) {
+            found = true;
+            improve(solver, segments, result, &proven);
         }
     }
-    result->optimal = proven && solver->points->exhaustive;
-    if (result->optimal)
+    result->optimal = proven;
+    if (found && result->optimal)
         result->lower_bound = result->max_err;
-    return EXIT_DONE;
+    return found;
 }
 
 static void solver_free(struct solver *solver)
@@ -251,7 +334,9 @@ static struct solver *solver_new(const struct points *points, const struct line_
     diag->code = EXIT_DONE;
     if (solver) {
         solver->points = points;
-        solver->rules = rules;
+        solver->given = rules;
+        solver->rules = *rules;
+        solver->places = points->grid ? points->grid_count : points->count;
         solver->diag = diag;
         solver->room = strip_room_new(points);
         solver->reach = malloc((PWL_MAX_SEGMENTS + 1) * sizeof *solver->reach);
@@ -268,37 +353,38 @@ int minimax_least_error(const struct points *points, const struct line_rules *ru
                         struct minimax *result, struct diag *diag)
 {
     struct solver *solver = solver_new(points, rules, diag);
-    /* A first table, mostly little worse than real lines. An error of the whole output range, at most 2^33, is met by
-     * any table. */
-    int covered = 0;
-    if (solver && !bound_by_real_lines(solver, segments, 0x1p34, &result->lower_bound)) {
-        const double least = result->lower_bound + MINIMAX_RESOLUTION;
-        for (double excess = 0.01; covered == 0 && least * excess < 0x1p40; excess *= 4)
-            covered = cover_all(solver, least * (1 + excess), segments);
-    }
-    if (covered > 0) {
-        keep(solver, result);
-        improve(solver, segments, result);
-    } else if (!diag->code) {
+    if (solver && !bound_by_real_lines(solver, segments, 0x1p34, &result->lower_bound) &&
+        !minimise(solver, segments, false, result) && !diag->code)
         diag_set(diag, EXIT_REQUIREMENT,
                  "no provable table of %d segments was found; more segments, a smaller zero point or fewer --fix are "
                  "needed",
                  segments);
-    }
     solver_free(solver);
     return diag->code;
 }
 
-static int cover_or_refuse(struct solver *solver, double max_err, int most, struct minimax *result)
+/* The fewest segments; *proven says that fewer do not suffice. */
+static int cover_with_fewest(struct solver *solver, double max_err, int most, struct minimax *result, bool *proven)
 {
-    const int covered = cover_all(solver, max_err, most);
-    if (covered == 0)
-        return diag_set(solver->diag, EXIT_REQUIREMENT,
-                        "--max-err %.6g: not met with %d segments (nearest codes alone are off by %.6g LSB); allow a "
-                        "larger error, widen --out or drop a --fix",
-                        max_err, most, nearest_code_error(solver->points));
-    if (covered > 0)
-        keep(solver, result);
+    bool found = false;
+    *proven = true;
+    for (int trial = 0; !solver->diag->code && most > 0 && take_rules(solver, trial); trial++) {
+        const int fails = real_lines_fail(solver, max_err, most);
+        if (fails)
+            continue;
+        const int covered = cover_all(solver, max_err, most);
+        *proven &= solver->cover.complete;
+        if (covered > 0) {
+            found = true;
+            keep(solver, result);
+            most = result->segments - 1;
+        }
+    }
+    if (!found && !solver->diag->code)
+        diag_set(solver->diag, EXIT_REQUIREMENT,
+                 "--max-err %.6g: not met with %d segments (nearest codes alone are off by %.6g LSB); allow a "
+                 "larger error, widen --out or drop a --fix",
+                 max_err, most, nearest_code_error(solver->points));
     return solver->diag->code;
 }
 
@@ -306,8 +392,9 @@ int minimax_cover(const struct points *points, const struct line_rules *rules, d
                   struct minimax *result, struct diag *diag)
 {
     struct solver *solver = solver_new(points, rules, diag);
+    bool proven;
     if (solver)
-        cover_or_refuse(solver, max_err, most, result);
+        cover_with_fewest(solver, max_err, most, result, &proven);
     solver_free(solver);
     return diag->code;
 }
@@ -316,11 +403,11 @@ int minimax_fewest_segments(const struct points *points, const struct line_rules
                             struct minimax *result, struct diag *diag)
 {
     struct solver *solver = solver_new(points, rules, diag);
-    if (solver && !cover_or_refuse(solver, max_err, most, result)) {
-        const bool fewest = solver->cover.complete;
-        if (!bound_by_real_lines(solver, result->segments, result->max_err, &result->lower_bound) &&
-            !improve(solver, result->segments, result))
-            result->optimal &= fewest;
+    bool fewest;
+    if (solver && !cover_with_fewest(solver, max_err, most, result, &fewest) &&
+        !bound_by_real_lines(solver, result->segments, result->max_err, &result->lower_bound)) {
+        minimise(solver, result->segments, true, result);
+        result->optimal &= fewest;
     }
     solver_free(solver);
     return diag->code;

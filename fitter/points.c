@@ -36,6 +36,7 @@ void points_free(struct points *points)
     free(points->weight);
     free(points->bend);
     free(points->fixed);
+    free(points->grid);
     memset(points, 0, sizeof *points);
 }
 
@@ -172,7 +173,22 @@ static int points_fix(const struct spec *spec, int64_t fold_sum, struct points *
     return EXIT_DONE;
 }
 
-int points_build(const struct spec *spec, int64_t fold_sum, struct points *points, struct diag *diag)
+/* Cells that end at multiples of 2^-16 of all codes, so that those of a grid are among them. */
+static int points_even(const struct spec *spec, struct points *points, struct diag *diag)
+{
+    const int64_t unit = (int64_t)1 << (spec->in.bits - POINTS_EXHAUSTIVE_BITS);
+    if (points_allocate(points, WIDE_POINTS + 1, diag)) /* one more where qmin is no multiple */
+        return diag->code;
+    points->count = 0;
+    for (int64_t start = spec->in.qmin; start <= spec->in.qmax; start = (start & -unit) + unit)
+        points->cell[points->count++] = start;
+    points->cell[points->count] = spec->in.qmax + 1;
+    points_evaluate(spec, points);
+    points_bend(points);
+    return EXIT_DONE;
+}
+
+static int points_adaptive(const struct spec *spec, struct points *points, struct diag *diag)
 {
     const int64_t codes = spec->in.qmax - spec->in.qmin + 1;
     const bool exhaustive = codes <= WIDE_POINTS;
@@ -196,5 +212,50 @@ int points_build(const struct spec *spec, int64_t fold_sum, struct points *point
         points_free(points);
         *points = finer;
     }
+    return EXIT_DONE;
+}
+
+int points_build(const struct spec *spec, int64_t fold_sum, struct points *points, struct diag *diag)
+{
+    const bool on_grid = spec->constraints.knots != KNOTS_FREE || spec->method == METHOD_UNIFORM;
+    const bool wide = spec->in.qmax - spec->in.qmin >= WIDE_POINTS;
+    if (wide && on_grid ? points_even(spec, points, diag) : points_adaptive(spec, points, diag))
+        return diag->code;
     return points_fix(spec, fold_sum, points, diag);
+}
+
+static int grid_start(struct points *points, bool whole, struct diag *diag)
+{
+    free(points->grid);
+    points->grid = malloc(((size_t)points->count + 1) * sizeof *points->grid);
+    points->grid_count = 0;
+    points->grid_whole = whole;
+    return points->grid ? EXIT_DONE : diag_set(diag, EXIT_IO, "out of memory for %d codes", points->count);
+}
+
+int points_grid_uniform(struct points *points, int count, struct diag *diag)
+{
+    const int64_t first = points->cell[0], codes = points->cell[points->count] - first;
+    if (grid_start(points, true, diag))
+        return diag->code;
+    for (int k = 0, m = 0; m <= count; m++) {
+        const int64_t start = first + codes * m / count; /* codes <= 2^32, m <= 4096 */
+        while (points->cell[k] < start)
+            k++;
+        points->grid[m] = k;
+    }
+    points->grid_count = count;
+    return EXIT_DONE;
+}
+
+int points_grid_pow2(struct points *points, int shift, struct diag *diag)
+{
+    const int64_t below = ((int64_t)1 << shift) - 1;
+    if (grid_start(points, false, diag))
+        return diag->code;
+    points->grid[0] = 0;
+    for (int k = 1; k <= points->count; k++)
+        if (k == points->count || (points->cell[k] & below) == 0)
+            points->grid[++points->grid_count] = k;
+    return EXIT_DONE;
 }

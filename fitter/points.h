@@ -30,11 +30,19 @@ struct points {
     double *bend;   /* cumulative share of curvature before the point, count + 1 values, 0..1 */
     int64_t *fixed; /* output code that a point must have, POINT_FREE where it need not; null without any */
     int clipped;    /* points whose target was clipped */
+    int *grid;      /* grid_count + 1 points where segments may start or end, ends included; null: anywhere */
+    int grid_count;
+    bool grid_whole; /* and every one of them does */
     bool exhaustive;
 };
 
 /* The points of a spec; of the half of one when it is folded, fold_sum then being the table's. */
 int points_build(const struct spec *spec, int64_t fold_sum, struct points *points, struct diag *diag);
 void points_free(struct points *points);
+
+/* Allows starts at these points alone: one for each of `count` equal parts of the codes, all of them to be used, or at
+ * each multiple of 2^shift. */
+int points_grid_uniform(struct points *points, int count, struct diag *diag);
+int points_grid_pow2(struct points *points, int shift, struct diag *diag);
 
 #endif

@@ -190,6 +190,11 @@ static int set_slope_bits(struct spec *spec, const char *flag, const char *value
     return set_integer(flag, value, 2, 32, &spec->slope_bits, diag);
 }
 
+static int set_constraint(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    return constraints_set(&spec->constraints, flag, value, diag);
+}
+
 static int set_fix(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
     struct fix fix;
@@ -256,6 +261,11 @@ static const struct {
     {"--form", set_form},
     {"--rounding", set_rounding},
     {"--slope-bits", set_slope_bits},
+    {"--shift", set_constraint},
+    {"--slope-terms", set_constraint},
+    {"--knots", set_constraint},
+    {"--monotone", set_constraint},
+    {"--continuous", set_constraint},
     {"--symmetry", set_symmetry},
     {"--fix", set_fix},
     {"--outside", set_outside},
@@ -279,6 +289,26 @@ int spec_set(struct spec *spec, const char *flag, const char *value, struct diag
         if (!strcmp(flag, setters[k].flag))
             return setters[k].set(spec, flag, value, diag);
     return diag_set(diag, EXIT_USAGE, "%s: not a flag of fit", flag);
+}
+
+/* The methods that search can keep to constraints. */
+static int check_constraints(const struct spec *spec, struct diag *diag)
+{
+    const struct constraints *constraints = &spec->constraints;
+    struct text flags = {0};
+    constraints_add_flags(constraints, &flags);
+    if (flags.failed)
+        diag_set(diag, EXIT_IO, "out of memory for a message");
+    else if (flags.size > 0 && (spec->method == METHOD_DOCUMENT || spec->method == METHOD_LUT))
+        diag_set(diag, EXIT_USAGE, "%s with --method %s: must be lsq, minimax or uniform", flags.bytes + 1,
+                 method_name(spec->method));
+    else if (constraints->knots == KNOTS_POW2 && spec->method == METHOD_UNIFORM)
+        diag_set(diag, EXIT_USAGE,
+                 "--knots pow2 with --method uniform: its segments have equal width; must be lsq or minimax");
+    else if (constraints->index_bits > spec->in.bits)
+        diag_set(diag, EXIT_USAGE, "--knots pow2:%d: --in has %d bits", constraints->index_bits, spec->in.bits);
+    text_free(&flags);
+    return diag->code;
 }
 
 static int check_method(const struct spec *spec, struct diag *diag)
@@ -459,7 +489,9 @@ int spec_check(const struct spec *spec, struct diag *diag)
         return diag_set(diag, EXIT_USAGE, "--slope-bits %d: these types store slopes in %d bits; must be from 2 to %d",
                         spec->slope_bits, storage, storage);
     int64_t sum;
-    if (check_method(spec, diag) || check_fixes(spec, diag) || check_weights(spec, diag) || (spec->fold && spec_fold_sum(spec, &sum, diag)))
+    diag->code = EXIT_DONE;
+    if (check_method(spec, diag) || check_constraints(spec, diag) || check_fixes(spec, diag) ||
+        check_weights(spec, diag) || (spec->fold && spec_fold_sum(spec, &sum, diag)))
         return diag->code;
     return spec->function.expression ? check_expression(spec, diag) : check_domain(spec, diag);
 }
@@ -495,6 +527,7 @@ char *spec_canonical(const struct spec *spec)
              rounding_name(spec->rounding));
     if (spec->slope_bits)
         text_add(&text, " --slope-bits %d", spec->slope_bits);
+    constraints_add_flags(&spec->constraints, &text);
     for (int k = 0; k < spec->fix_count; k++) {
         char x[NUMBER_TEXT_SIZE], y[NUMBER_TEXT_SIZE];
         number_format(spec->fixes[k].x, x);

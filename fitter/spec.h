@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "calibrate.h"
+#include "constraints.h"
 #include "diag.h"
 #include "function.h"
 #include "table.h"
@@ -42,6 +43,7 @@ struct spec {
     pwl_form form;
     pwl_rounding rounding;
     int slope_bits; /* 2..storage_bits: width of q_b, sign included; 0: the storage's */
+    struct constraints constraints;
     int fix_count;
     struct fix fixes[SPEC_MAX_FIXES];
     struct weights *weights; /* null: every code counts alike */
@@ -95,8 +97,8 @@ struct job {
 };
 
 /* spec_json.c: a JSON list of objects. Keys are the flags without dashes, "_" for "-" inside: "function", "in", "out",
- * "segments", "max_err", "method", "form", "rounding", "slope_bits", "param": {"alpha": 0.1}, "samples", "expr",
- * "weights",
+ * "segments", "max_err", "method", "form", "rounding", "slope_bits", "shift", "slope_terms", "knots", "monotone": true,
+ * "continuous", "weights", "param": {"alpha": 0.1}, "samples", "expr",
  * "range", "calibrate", "calibrate_by", "pow2_scales": true, "outside", "no_saturate": true; "name" is required and
  * names the output. At most SPEC_MAX_JOBS jobs. */
 #define SPEC_MAX_JOBS 10000

@@ -75,13 +75,19 @@ static void flag_of_key(const char *key, char *flag, size_t size)
             *c = '-';
 }
 
+static bool is_switch(const char *key)
+{
+    return !strcmp(key, "no_saturate") || !strcmp(key, "pow2_scales") || !strcmp(key, "monotone");
+}
+
 static int parse_job(const struct fields *fields, struct job *job, struct diag *diag)
 {
     /* In this order, since a parameter needs its function. */
     static const char *const known[] = {
-        "name",       "function",     "samples",     "expr",     "param",       "in",      "out",  "range",
-        "calibrate",  "calibrate_by", "pow2_scales", "segments", "max_err",     "method",  "form", "rounding",
-        "slope_bits", "fix",          "symmetry",    "outside",  "no_saturate", "weights", NULL};
+        "name",       "function",  "samples",      "expr",        "param",       "in",      "out",
+        "range",      "calibrate", "calibrate_by", "pow2_scales", "segments",    "max_err", "method",
+        "form",       "rounding",  "slope_bits",   "shift",       "slope_terms", "knots",   "monotone",
+        "continuous", "fix",       "symmetry",     "outside",     "no_saturate", "weights", NULL};
     const char *name;
     spec_init(&job->spec);
     if (fields_known(fields, known, diag) || field_text(fields, "name", sizeof job->name - 1, &name, diag))
@@ -106,7 +112,7 @@ static int parse_job(const struct fields *fields, struct job *job, struct diag *
                 return diag->code;
             continue;
         }
-        if (!strcmp(known[k], "no_saturate") || !strcmp(known[k], "pow2_scales")) {
+        if (is_switch(known[k])) {
             bool on;
             if (field_boolean(fields, known[k], &on, diag))
                 return diag->code;

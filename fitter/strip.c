@@ -119,6 +119,17 @@ static bool accept(struct search *search, int64_t q_b, int n, int64_t offset)
     return true;
 }
 
+/* A line of slope 0 whose value is the code c, of at most 33 bits. */
+static bool accept_flat(struct search *search, int64_t c)
+{
+    const int n = line_flat_shift(search->rules);
+    if (search->rules->form != PWL_BIASED || n == 0)
+        return accept(search, 0, n, c);
+    const wide bias = n > 0 ? c * power(n) : floor_div(c, power(-n));
+    const wide limit = search->rules->offset_limit;
+    return -limit <= bias && bias <= limit && accept(search, 0, n, (int64_t)bias);
+}
+
 /* A bound on the slope: numerator / denominator, denominator > 0. */
 struct fraction {
     wide numerator;
@@ -173,8 +184,9 @@ static bool accept_end(struct search *search, const struct fraction *bound, int6
         q /= 2;
         n--;
     }
-    const int shift_limit = search->rules->shift_limit;
-    return -shift_limit <= n && n <= shift_limit && -limit <= q && q <= limit && accept(search, (int64_t)q, n, c);
+    for (; n < search->rules->shift_min; n++) /* at most 126 bits */
+        q *= 2;
+    return n <= search->rules->shift_max && -limit <= q && q <= limit && accept(search, (int64_t)q, n, c);
 }
 
 /* The integer of least magnitude strictly between two bounds of one sign, times 2^n; 0 when there is none. At least one
@@ -207,11 +219,11 @@ static bool try_constant(struct search *search, int64_t c)
 
     /* Strictly inside, each slope serves. The flattest of a shift is the easiest to prove. */
     if ((!low.finite || low.numerator < 0) && (!high.finite || high.numerator > 0)) {
-        if (accept(search, 0, 0, c))
+        if (accept_flat(search, c))
             return true;
     } else {
         const wide limit = search->rules->slope_limit;
-        for (int n = -search->rules->shift_limit; n <= search->rules->shift_limit; n++) {
+        for (int n = search->rules->shift_min; n <= search->rules->shift_max; n++) {
             const wide q = least_between(&low, &high, n);
             if (q > limit || -q > limit)
                 break; /* and longer still for larger n */
@@ -387,7 +399,7 @@ static struct span slopes_of(const struct search *search, const struct band_rang
 /* Without a bias under the shift an even q_b says what its half says with n - 1, and is harder to prove. */
 static bool is_reducible(const struct search *search, int64_t q_b, int n)
 {
-    return search->rules->form != PWL_BIASED && q_b % 2 == 0 && n > -search->rules->shift_limit;
+    return search->rules->form != PWL_BIASED && q_b % 2 == 0 && n > search->rules->shift_min;
 }
 
 /* Every slope of the window, the short ones first. */
@@ -395,9 +407,9 @@ static enum strip_answer search_slopes(struct search *search, const struct band_
 {
     const struct line_rules *rules = search->rules;
     int64_t candidates = 0;
-    for (int n = -rules->shift_limit; n <= rules->shift_limit; n++) {
+    for (int n = rules->shift_min; n <= rules->shift_max; n++) {
         const struct span slopes = slopes_of(search, window, n);
-        for (int64_t q_b = slopes.low; q_b <= slopes.high; q_b++) {
+        for (int64_t q_b = slope_above(rules, slopes.low - 1); q_b <= slopes.high; q_b = slope_above(rules, q_b)) {
             if (is_reducible(search, q_b, n))
                 continue;
             if (candidates++ > search->most_candidates)
@@ -412,16 +424,18 @@ static enum strip_answer search_slopes(struct search *search, const struct band_
 static double count_slopes(const struct search *search, const struct band_range *window)
 {
     double count = 0;
-    for (int n = -search->rules->shift_limit; n <= search->rules->shift_limit; n++) {
+    for (int n = search->rules->shift_min; n <= search->rules->shift_max; n++) {
         const struct span slopes = slopes_of(search, window, n);
         count += slopes.low <= slopes.high ? (double)(slopes.high - slopes.low) + 1 : 0;
     }
     return 0.5 * count; /* half of them are reducible */
 }
 
-/* Constants or slopes, whichever are fewer. */
+/* Constants or slopes, whichever are fewer; a constant says nothing of the sums that make a slope. */
 static enum strip_answer search_either(struct search *search, const struct band_range *window)
 {
+    if (search->rules->slope_terms)
+        return search_slopes(search, window);
     const struct span constants = constants_of(search, window);
     const double count = (double)(constants.high - constants.low);
     return count < 100 || count <= count_slopes(search, window) ? search_constants(search, constants)
@@ -434,13 +448,14 @@ static enum strip_answer search_either(struct search *search, const struct band_
  * through that code's value, or else through qmin_y at the last code that saturates there, gives the same outputs and
  * lies between the other line and that value, so that it is provable too. Biased: as well, with a shift to the left by
  * at most the bits of R, since of multiples of more than each output only the sign counts; the slope is then the least
- * multiple of the factor beyond 2 R.
+ * multiple of the factor beyond 2 R. Where that factor is the only one, its first multiple is looked at however large.
  */
 static void leave_out_steep(const struct line_rules *rules, struct band_range *window)
 {
     double steepest = 8;
     while (steepest / 8 <= (double)(rules->qmax_y - rules->qmin_y))
         steepest *= 2;
+    steepest = fmax(steepest, ldexp(1, 1 - rules->shift_max));
     window->slope_min = fmax(window->slope_min, -steepest);
     window->slope_max = fmin(window->slope_max, steepest);
     /* band_reach rounds; each candidate is verified, so a little more does no harm. */
@@ -468,7 +483,7 @@ static bool take_limits(struct search *search)
             flat_high = band.high < flat_high ? band.high : flat_high;
         }
     }
-    return flat_low <= flat_high && accept(search, 0, 0, flat_low);
+    return flat_low <= flat_high && accept_flat(search, flat_low);
 }
 
 enum strip_answer strip_line(struct strip_room *room, const struct line_rules *rules, int begin, int end,

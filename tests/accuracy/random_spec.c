@@ -122,7 +122,7 @@ static const char *choose_method(struct random_source *source, int in_bits, int 
     if (in_bits <= 11 && one_in(source, 5))
         return "lut";
     if (in_bits <= quick)
-        return one_in(source, 4) ? "uniform" : one_in(source, 3) ? "minimax" : "lsq";
+        return one_in(source, 4) ? "uniform" : storage == 0 && one_in(source, 2) ? "minimax" : "lsq";
     if (in_bits <= 8)
         return storage == 0 && one_in(source, 20) ? "lsq" : "uniform";
     return in_bits > 10 && one_in(source, 6) ? "lsq" : "uniform";

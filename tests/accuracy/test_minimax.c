@@ -456,7 +456,8 @@ static void check_narrow(int number)
                                      .qmax_y = problem->qmax_y,
                                      .slope_limit = ((int64_t)1 << (problem->slope_bits - 1)) - 1,
                                      .accumulator_bits = problem->accumulator_bits,
-                                     .shift_limit = problem->accumulator_bits - 1,
+                                     .shift_min = 1 - problem->accumulator_bits,
+                                     .shift_max = problem->accumulator_bits - 1,
                                      .offset_limit = ((int64_t)1 << (problem->offset_bits - 1)) - 1};
     brute_force(problem, small.least);
     for (int segments = 1; segments <= 3; segments++) {
