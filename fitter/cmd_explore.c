@@ -25,6 +25,7 @@ static const struct option_info options[] = {
     {"--param", "NAME=VALUE...", "parameter of the function; may be repeated"},
     {"--expr", "EXPRESSION", "instead of FUNCTION: an expression of x, as for fit"},
     {"--samples", "FILE", "instead of FUNCTION: x,y pairs (csv or npy), joined by straight lines"},
+    {"--weights", "FILE", "how often each input code occurs, as for fit; the averages are weighted so"},
     {"--outside", "clamp|error", "codes outside the function's domain, as for fit (default error)"},
     {"--objective", "rms|max", "the error that the front weighs against bytes (default rms)"},
     {"--jobs", "N", "how many tables are fitted at once (default: one a core)"},

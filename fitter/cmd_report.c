@@ -16,6 +16,7 @@
 static const struct option_info options[] = {
     {"-o", "FILE", "the page (default: standard output)"},
     {"--samples", "FILE", "the sample points of tables made with fit --samples"},
+    {"--weights", "FILE", "the weights of tables made with fit --weights"},
     {"--jobs", "N", "how many tables for comparison are fitted at once (default: one a core)"},
     {NULL, NULL, NULL},
 };
@@ -24,9 +25,16 @@ struct request {
     struct report *reports;
     struct function *functions; /* of each report */
     int count;
-    const char *output, *samples;
+    const char *output, *samples, *weights_path;
+    struct weights *weights; /* null without */
     int jobs;
 };
+
+/* Those that the table was made with, if any. */
+static struct weights *weights_of(const struct request *request, const struct table *table)
+{
+    return table->weights_sha256[0] ? request->weights : NULL;
+}
 
 /* The width of q_b is not a field of the table, but of the flags that made it. */
 static int slope_bits_of(const struct table *table)
@@ -43,8 +51,9 @@ static int slope_bits_of(const struct table *table)
     return (int)bits;
 }
 
-/* The spec of a rival: it shares the function, which is not its to free. */
-static struct spec rival_spec(const struct table *table, const struct function *function, enum method method)
+/* The spec of a rival: it shares the function and the weights, which are not its to free. */
+static struct spec rival_spec(const struct table *table, const struct function *function, struct weights *weights,
+                              enum method method)
 {
     struct spec spec;
     spec_init(&spec);
@@ -62,8 +71,21 @@ static struct spec rival_spec(const struct table *table, const struct function *
     if (method != METHOD_LUT) {
         spec.segments = table->segment_count;
         spec.slope_bits = slope_bits_of(table);
+        spec.weights = weights;
     }
     return spec;
+}
+
+/* The averages of a rival that was fitted without weights, to compare it by. */
+static void weigh_rival(struct report_rival *rival, const struct function *function, const struct weights *weights)
+{
+    struct packed_table packed;
+    struct weighted_stats weighted;
+    if (table_prove(&rival->table, EXIT_IO, &packed, NULL, &rival->diag))
+        return;
+    if (!measure_weighted(&rival->table, &packed, function, weights, &weighted, &rival->diag))
+        certificate_weigh(&rival->table.certificate, &weighted);
+    packed_table_free(&packed);
 }
 
 static void fit_rival(void *context, int k)
@@ -77,8 +99,11 @@ static void fit_rival(void *context, int k)
         diag_set(&rival->diag, EXIT_IO, "internal error: unknown method");
         return;
     }
-    const struct spec spec = rival_spec(&report->table, &request->functions[k / REPORT_RIVALS], method);
-    fit(&spec, &rival->table, &rival->diag);
+    const struct function *function = &request->functions[k / REPORT_RIVALS];
+    struct weights *weights = weights_of(request, &report->table);
+    const struct spec spec = rival_spec(&report->table, function, weights, method);
+    if (!fit(&spec, &rival->table, &rival->diag) && weights && !spec.weights)
+        weigh_rival(rival, function, weights);
 }
 
 static bool agrees(double says, double measured)
@@ -87,7 +112,8 @@ static bool agrees(double says, double measured)
 }
 
 /* A page must not repeat what a file wrongly says of itself. */
-static int check_certificate(const struct report *report, const struct error_stats *stats, struct diag *diag)
+static int check_certificate(const struct report *report, const struct error_stats *stats, double rms,
+                             struct diag *diag)
 {
     const struct certificate *says = &report->table.certificate;
     const char *field = NULL;
@@ -100,10 +126,10 @@ static int check_certificate(const struct report *report, const struct error_sta
         field = "max_err_lsb";
         claimed = says->max_err_lsb;
         measured = stats->max_err;
-    } else if (says->exhaustive && stats->exhaustive && !agrees(says->rms_err_lsb, stats->rms)) {
+    } else if (says->exhaustive && stats->exhaustive && !agrees(says->rms_err_lsb, rms)) {
         field = "rms_err_lsb";
         claimed = says->rms_err_lsb;
-        measured = stats->rms;
+        measured = rms;
     }
     if (!field)
         return EXIT_DONE;
@@ -136,13 +162,17 @@ static int measure_report(const struct request *request, int k, struct diag *dia
     struct function *function = &request->functions[k];
     struct packed_table packed;
     struct error_stats stats;
+    struct weighted_stats weighted;
     pwl_proof proof;
+    const struct weights *weights = weights_of(request, &report->table);
     const char *samples = report->table.samples_sha256[0] ? request->samples : NULL;
-    if (table_prove(&report->table, EXIT_USAGE, &packed, &proof, diag))
+    if (table_check_weights(&report->table, request->weights, diag) ||
+        table_prove(&report->table, EXIT_USAGE, &packed, &proof, diag))
         return diag->code;
     if (!table_function(&report->table, samples, function, diag) &&
         !measure(&report->table, &packed, function, false, NULL, NULL, &stats, diag) &&
-        !check_certificate(report, &stats, diag) &&
+        (!weights || !measure_weighted(&report->table, &packed, function, weights, &weighted, diag)) &&
+        !check_certificate(report, &stats, weights ? weighted.rms : stats.rms, diag) &&
         !curve_make(&report->table, &packed, function, &report->curve, diag))
         measure_segments(report, &packed, diag);
     packed_table_free(&packed);
@@ -158,12 +188,22 @@ static int check_samples_flag(const struct request *request, struct diag *diag)
                     request->samples);
 }
 
+static int read_weights(struct request *request, struct diag *diag)
+{
+    for (int k = 0; k < request->count; k++)
+        if (request->reports[k].table.weights_sha256[0])
+            return weights_read(request->weights_path, &request->weights, diag);
+    return diag_set(diag, EXIT_USAGE, "--weights %s: no table here was made with weights; leave the flag out",
+                    request->weights_path);
+}
+
 static int report(struct request *request, struct diag *diag)
 {
     for (int k = 0; k < request->count; k++)
         if (table_read(request->reports[k].label, &request->reports[k].table, diag))
             return diag->code;
-    if (request->samples && check_samples_flag(request, diag))
+    if ((request->samples && check_samples_flag(request, diag)) ||
+        (request->weights_path && read_weights(request, diag)))
         return diag->code;
     for (int k = 0; k < request->count; k++)
         if (measure_report(request, k, diag))
@@ -193,6 +233,8 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
             request->output = value;
         else if (!strcmp(option->name, "--samples"))
             request->samples = value;
+        else if (!strcmp(option->name, "--weights"))
+            request->weights_path = value;
         else if (jobs_parse(value, &request->jobs, diag))
             return diag->code;
     }
@@ -226,6 +268,7 @@ static int run(int argc, char **argv, struct diag *diag)
     }
     free(request.reports);
     free(request.functions);
+    weights_free(request.weights);
     return diag->code;
 }
 

@@ -66,13 +66,15 @@ static void print_head(const char *path, const struct table *table)
         printf("  %-12s %s\n", "weights", table->weights_sha256);
 }
 
-static void print_certificate(const struct certificate *c)
+static void print_certificate(const struct table *table)
 {
+    const struct certificate *c = &table->certificate;
+    const bool weighted = table->weights_sha256[0] != '\0';
     printf("  %-12s %" PRId64 " codes, %s\n", "checked", c->checked, c->exhaustive ? "every one" : "not every one");
-    printf("  %-12s max %.6g at code %" PRId64 ", rms %.6g, mean %.6g LSB\n", "error", c->max_err_lsb, c->max_err_at,
-           c->rms_err_lsb, c->mean_abs_err_lsb);
-    printf("  %-12s %.6g %% correctly rounded, %" PRId64 " saturated, %smonotone\n", "codes",
-           100 * c->correctly_rounded, c->saturated_codes, c->monotone ? "" : "not ");
+    printf("  %-12s max %.6g at code %" PRId64 ", %srms %.6g, mean %.6g LSB\n", "error", c->max_err_lsb, c->max_err_at,
+           weighted ? "weighted " : "", c->rms_err_lsb, c->mean_abs_err_lsb);
+    printf("  %-12s %.6g %% %scorrectly rounded, %" PRId64 " saturated, %smonotone\n", "codes",
+           100 * c->correctly_rounded, weighted ? "by weight " : "", c->saturated_codes, c->monotone ? "" : "not ");
     printf("  %-12s %d bits suffice\n", "accumulator", c->acc_bits);
     printf("  %-12s %s", "objective", c->objective == OBJECTIVE_RMS ? "rms" : "max");
     if (c->has_lower_bound)
@@ -116,7 +118,7 @@ static bool print_segments(const struct table *table)
 static int show_text(const char *path, const struct table *table, struct diag *diag)
 {
     print_head(path, table);
-    print_certificate(&table->certificate);
+    print_certificate(table);
     printf("\n");
     return print_segments(table) ? EXIT_DONE : diag_set(diag, EXIT_IO, "out of memory");
 }

@@ -24,6 +24,7 @@ static const struct option_info options[] = {
     {"--baseline", "OLD.json", "measure OLD.json too; exit 3 when the table's max or RMS error is larger"},
     {"--exhaustive", NULL, "every code of inputs with more than 2^20 codes too, on all cores"},
     {"--samples", "FILE", "the sample points of a table made with fit --samples"},
+    {"--weights", "FILE", "also the averages weighted as with fit --weights; a table made so needs its file"},
     {"--ref", "libm|mpfr", "where f comes from: long double libm (default), or MPFR where pwlc was built with it"},
     {"--grid", "LO:HI:STEP", "also measure at real x from LO to below HI (LO:HI:STEP:closed: HI too), in real units"},
     {"--hist", NULL, "also count the codes by error"},
@@ -41,8 +42,10 @@ struct request {
     const char *baseline, *samples, *output, *plot;
     bool exhaustive, histogram, mpfr, has_grid, anchors;
     struct grid grid;
-    struct svg *drawing; /* of --plot */
-    const char *other;   /* a flag that --anchors does not take */
+    const char *weights_path;
+    struct weights *weights; /* null without */
+    struct svg *drawing;     /* of --plot */
+    const char *other;       /* a flag that --anchors does not take */
 };
 
 struct progress {
@@ -95,6 +98,10 @@ static int measure_with(const struct request *request, struct sweep_row *row, co
         fprintf(stderr, "\r\033[K");
     if (code != EXIT_DONE)
         return code;
+    row->has_weighted = request->weights != NULL;
+    if (row->has_weighted &&
+        measure_weighted(&row->table, packed, function, request->weights, &row->weighted, diag) != EXIT_DONE)
+        return diag->code;
     row->witness_err = measure_code(&row->table, packed, function, row->table.certificate.max_err_at);
     return measure_extras(request, row, packed, function, diag);
 }
@@ -104,7 +111,8 @@ static int measure_row(const struct request *request, struct sweep_row *row, str
 {
     struct packed_table packed;
     pwl_proof proof;
-    if (table_prove(&row->table, EXIT_USAGE, &packed, &proof, diag) != EXIT_DONE)
+    if (table_check_weights(&row->table, request->weights, diag) != EXIT_DONE ||
+        table_prove(&row->table, EXIT_USAGE, &packed, &proof, diag) != EXIT_DONE)
         return diag_prefix(diag, row->label);
 
     struct function function;
@@ -164,6 +172,7 @@ static int check_certificate(const struct sweep_row *row, struct diag *diag)
 {
     const struct certificate *says = &row->table.certificate;
     const struct error_stats *stats = &row->stats;
+    const bool weighted = row->table.weights_sha256[0] != '\0';
     if (says->has_bound && stats->max_err > says->bound_lsb && !agrees(says->bound_lsb, stats->max_err))
         return refuse_real(row->label, "bound_lsb", says->bound_lsb, stats->max_err, diag);
     if (!says->exhaustive || !stats->exhaustive)
@@ -173,9 +182,10 @@ static int check_certificate(const struct sweep_row *row, struct diag *diag)
         double says, measured;
     } reals[] = {
         {"max_err_lsb", says->max_err_lsb, stats->max_err},
-        {"rms_err_lsb", says->rms_err_lsb, stats->rms},
-        {"mean_abs_err_lsb", says->mean_abs_err_lsb, stats->mean_abs},
-        {"correctly_rounded", says->correctly_rounded, stats->correctly_rounded},
+        {"rms_err_lsb", says->rms_err_lsb, weighted ? row->weighted.rms : stats->rms},
+        {"mean_abs_err_lsb", says->mean_abs_err_lsb, weighted ? row->weighted.mean_abs : stats->mean_abs},
+        {"correctly_rounded", says->correctly_rounded,
+         weighted ? row->weighted.correctly_rounded : stats->correctly_rounded},
     };
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
         if (!agrees(reals[i].says, reals[i].measured))
@@ -223,9 +233,11 @@ static int check_baseline(const struct sweep_row *new, const struct sweep_row *o
         return diag_set(diag, EXIT_REQUIREMENT,
                         "%s: max error %.9g LSB at code %" PRId64 " is larger than the %.9g of --baseline %s",
                         new->label, now->max_err, now->max_err_at, before->max_err, old->label);
-    if (now->rms > before->rms * (1 + BASELINE_TOLERANCE))
-        return diag_set(diag, EXIT_REQUIREMENT, "%s: RMS error %.9g LSB is larger than the %.9g of --baseline %s",
-                        new->label, now->rms, before->rms, old->label);
+    const double rms_now = new->has_weighted ? new->weighted.rms : now->rms;
+    const double rms_before = new->has_weighted ? old->weighted.rms : before->rms;
+    if (rms_now > rms_before * (1 + BASELINE_TOLERANCE))
+        return diag_set(diag, EXIT_REQUIREMENT, "%s: %sRMS error %.9g LSB is larger than the %.9g of --baseline %s",
+                        new->label, new->has_weighted ? "weighted " : "", rms_now, rms_before, old->label);
     return EXIT_DONE;
 }
 
@@ -276,14 +288,15 @@ static int write_text(const struct text *text, const char *path, struct diag *di
     return file_write(path, text->bytes, text->size, diag);
 }
 
-static int measure_rows(const struct request *request, struct diag *diag)
+static int measure_rows(struct request *request, struct diag *diag)
 {
     const int total = request->count + (request->baseline != NULL);
     for (int i = 0; i < total; i++) {
         if (table_read(request->rows[i].label, &request->rows[i].table, diag) != EXIT_DONE)
             return diag->code;
     }
-    if (check_samples_flag(request, request->rows, total, diag) != EXIT_DONE)
+    if (check_samples_flag(request, request->rows, total, diag) != EXIT_DONE ||
+        (request->weights_path && weights_read(request->weights_path, &request->weights, diag) != EXIT_DONE))
         return diag->code;
     if (request->baseline && check_comparable(&request->rows[0], &request->rows[1], diag) != EXIT_DONE)
         return diag->code;
@@ -353,6 +366,7 @@ static int set_option(struct request *request, const char *name, const char *val
     } else {
         const char **text = strcmp(name, "--baseline") == 0  ? &request->baseline
                             : strcmp(name, "--samples") == 0 ? &request->samples
+                            : strcmp(name, "--weights") == 0 ? &request->weights_path
                             : strcmp(name, "--plot") == 0    ? &request->plot
                                                              : &request->output;
         *text = value;
@@ -402,6 +416,7 @@ static int run(int argc, char **argv, struct diag *diag)
     for (int i = 0; i <= argc; i++)
         table_free(&request.rows[i].table);
     free(request.rows);
+    weights_free(request.weights);
     return code;
 }
 

@@ -236,7 +236,9 @@ static int certify(struct workspace *work, struct table *table, struct diag *dia
     if (status)
         return status;
     memset(&table->certificate, 0, sizeof table->certificate);
-    certificate_fill(&table->certificate, &stats, weights ? &weighted : NULL, &proof);
+    certificate_fill(&table->certificate, &stats, &proof);
+    if (weights)
+        certificate_weigh(&table->certificate, &weighted);
     certify_bounds(work, table, &table->certificate);
     return EXIT_DONE;
 }

@@ -132,9 +132,9 @@ static void add_tiles(const struct table *table, struct text *page)
              : says->exhaustive ? "max error, LSB"
                                 : "max error, LSB, sampled");
     snprintf(value, sizeof value, "%.6g", says->rms_err_lsb);
-    add_tile(page, value, "RMS error, LSB");
+    add_tile(page, value, table->weights_sha256[0] ? "RMS error, weighted, LSB" : "RMS error, LSB");
     snprintf(value, sizeof value, "%.4g %%", 100 * says->correctly_rounded);
-    add_tile(page, value, "correctly rounded");
+    add_tile(page, value, table->weights_sha256[0] ? "correctly rounded, weighted" : "correctly rounded");
     snprintf(value, sizeof value, "%d", table->segment_count);
     add_tile(page, value, table->segment_count == 1 ? "segment" : "segments");
     snprintf(value, sizeof value, "%d", packed_bytes(table));
@@ -169,9 +169,10 @@ static void add_facts(const struct table *table, struct text *page)
     add_fact(page, "storage", text);
     coverage_text(says, text, sizeof text);
     add_fact(page, "codes compared", text);
-    snprintf(text, sizeof text, "max %.6g LSB at code %" PRId64 " (x = %.6Lg), %.4Lg real; mean abs %.6g LSB",
+    snprintf(text, sizeof text, "max %.6g LSB at code %" PRId64 " (x = %.6Lg), %.4Lg real; %smean abs %.6g LSB",
              says->max_err_lsb, says->max_err_at, tensor_real(&table->in, says->max_err_at),
-             says->max_err_lsb * table->out.scale.value, says->mean_abs_err_lsb);
+             says->max_err_lsb * table->out.scale.value, table->weights_sha256[0] ? "weighted " : "",
+             says->mean_abs_err_lsb);
     add_fact(page, "error", text);
     snprintf(text, sizeof text, "%s; %" PRId64 " codes saturate", says->monotone ? "yes" : "no", says->saturated_codes);
     add_fact(page, "monotone as f is", text);
@@ -258,9 +259,11 @@ static void add_rivals(const struct report *report, struct text *page)
                                          "max, LSB",   "RMS, LSB", "correctly rounded", "max, ratio",
                                          "RMS, ratio", NULL};
     char name[48];
-    text_add(page, "<h3>The same types by other methods</h3>\n<p class=\"soft\">uniform and document have as many "
-                   "segments as this table, lut one for each code. A ratio above 1 is an error larger than this "
-                   "table's.</p>\n<div class=\"wide\">");
+    text_add(page,
+             "<h3>The same types by other methods</h3>\n<p class=\"soft\">uniform and document have as many "
+             "segments as this table, lut one for each code. A ratio above 1 is an error larger than this "
+             "table's.%s</p>\n<div class=\"wide\">",
+             report->table.weights_sha256[0] ? " RMS and correctly rounded are weighted for all." : "");
     add_titles(titles, page);
     snprintf(name, sizeof name, "this table, %s", report->table.method);
     add_table_row(&report->table, &report->table, name, page);
@@ -283,10 +286,10 @@ static void add_segments(const struct report *report, struct text *page)
     const char *titles[] = {"segment", "start",    "x",        "q_b", "n_BX_total", offset_name(table->form),
                             "slope",   "max, LSB", "RMS, LSB", NULL};
     text_add(page,
-             "<h3>Segments</h3>\n<p class=\"soft\">Errors are of %s of each segment%s.</p>\n"
+             "<h3>Segments</h3>\n<p class=\"soft\">Errors are of %s of each segment%s%s.</p>\n"
              "<div class=\"wide tall\">",
              report->curve.exhaustive ? "all codes" : "evenly spaced codes",
-             table->has_fold ? ", with those that mirror it" : "");
+             table->has_fold ? ", with those that mirror it" : "", table->weights_sha256[0] ? ", not weighted" : "");
     add_titles(titles, page);
     for (int i = 0; i < table->segment_count; i++) {
         const struct segment *segment = &table->segments[i];

@@ -29,6 +29,15 @@ static void add_grid(const struct sweep_row *row, struct cells *cells)
     cells_add_number(cells, "grid_max_at", "grid worst x", CELL_BRIEF, stats->max_err_x);
 }
 
+static void add_weighted(const struct sweep_row *row, struct cells *cells)
+{
+    const struct weighted_stats *weighted = &row->weighted;
+    cells_add_number(cells, "weighted_rms_err_lsb", "weighted RMS, LSB", CELL_BRIEF, weighted->rms);
+    cells_add_number(cells, "weighted_mean_abs_err_lsb", "weighted mean abs, LSB", 0, weighted->mean_abs);
+    cells_add_number(cells, "weighted_correctly_rounded", "correctly rounded, weighted", CELL_BRIEF,
+                     weighted->correctly_rounded);
+}
+
 static void add_histogram(const struct histogram *histogram, struct cells *cells)
 {
     char counts[CELL_SIZE] = "";
@@ -74,6 +83,8 @@ static void fill(const struct sweep_row *row, struct cells *cells)
     cells_add(cells, "max_ulp", "max ULP", CELL_BRIEF, "%" PRId64, stats->max_ulp);
     cells_add(cells, "max_ulp_at", "max ULP at code", 0, "%" PRId64, stats->max_ulp_at);
     cells_add(cells, "correctly_rounded", "correctly rounded", CELL_BRIEF, "%.6g", stats->correctly_rounded);
+    if (row->has_weighted)
+        add_weighted(row, cells);
     cells_add(cells, "saturated_codes", "saturated codes", CELL_BRIEF, "%" PRId64, stats->saturated_codes);
     cells_add(cells, "monotone", "monotone", CELL_BRIEF, "%s", stats->monotone ? "true" : "false");
     cells_add(cells, "checked", "codes checked", CELL_BRIEF, "%" PRId64, stats->checked);

@@ -340,3 +340,16 @@ void function_free(struct function *function)
     expression_free(function->expression);
     memset(function, 0, sizeof *function);
 }
+
+int table_check_weights(const struct table *table, const struct weights *weights, struct diag *diag)
+{
+    if (!table->weights_sha256[0])
+        return EXIT_DONE;
+    if (!weights)
+        return diag_set(diag, EXIT_USAGE, "--weights: missing, must name the file of weights (sha256 %s)",
+                        table->weights_sha256);
+    if (strcmp(weights->sha256, table->weights_sha256) != 0)
+        return diag_set(diag, EXIT_USAGE, "--weights: sha256 is %s, the table was made with %s", weights->sha256,
+                        table->weights_sha256);
+    return EXIT_DONE;
+}

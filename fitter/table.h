@@ -11,6 +11,7 @@
 #include "diag.h"
 #include "function.h"
 #include "tensor.h"
+#include "weights.h"
 
 /* The document's two-shift flow, kept beside a fused segment made by `--method document`. */
 struct unfused {
@@ -108,6 +109,10 @@ int table_prove(const struct table *table, int refusal, struct packed_table *pac
  * for them (its sha256 must match), an error for others; null when not given. Free with function_free. */
 int table_function(const struct table *table, const char *samples_path, struct function *function, struct diag *diag);
 void function_free(struct function *function);
+
+/* Whether the weights read from a file, null when not given, are those that a table was made with, if any: its averages
+ * cannot be measured without. Exit 2 when they are not. */
+int table_check_weights(const struct table *table, const struct weights *weights, struct diag *diag);
 
 /* table_json.c: the canonical artefact. */
 

@@ -130,12 +130,14 @@ static void add_comment_text(struct text *out, const char *text)
     }
 }
 
-static void add_quality(struct text *out, const struct certificate *certificate)
+static void add_quality(struct text *out, const struct table *table)
 {
+    const struct certificate *certificate = &table->certificate;
     text_add(out, " *   optimised   %s error\n", certificate->objective == OBJECTIVE_MAX ? "max" : "RMS");
     text_add(out, " *   max error   %.6g LSB, at q_x = %" PRId64 "\n", certificate->max_err_lsb,
              certificate->max_err_at);
-    text_add(out, " *   RMS error   %.6g LSB\n", certificate->rms_err_lsb);
+    text_add(out, " *   RMS error   %.6g LSB%s\n", certificate->rms_err_lsb,
+             table->weights_sha256[0] != '\0' ? ", weighted" : "");
     if (certificate->exhaustive)
         text_add(out, " *   checked     every one of %" PRId64 " codes\n", certificate->checked);
     else
@@ -174,7 +176,7 @@ void c_add_description(struct text *out, const struct c_table *c)
         text_add(out, " *   samples     sha256 %s\n", t->samples_sha256);
     if (t->weights_sha256[0] != '\0')
         text_add(out, " *   weights     sha256 %s\n", t->weights_sha256);
-    add_quality(out, &t->certificate);
+    add_quality(out, t);
     text_add(out, " */\n");
 }
 

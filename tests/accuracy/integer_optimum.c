@@ -15,7 +15,7 @@ static int64_t shifted(int64_t p, int n)
 
 struct search {
     const struct integer_problem *problem;
-    double *nearest;         /* squared distance of each target to its nearest code */
+    double *nearest;         /* weighted squared distance of each target to its nearest code */
     double spare;            /* what a table within `most` can cost above the sum of these */
     int *low_end, *high_end; /* from a code on, the code where a line at the limit has cost too much */
     int64_t *line;           /* the line without its constant, by code */
@@ -27,10 +27,17 @@ static int64_t clipped(int64_t v, int64_t low, int64_t high)
     return v < low ? low : v > high ? high : v;
 }
 
-static double error_at(const struct search *search, int k, int64_t c)
+static double weight_of(const struct integer_problem *problem, int k)
+{
+    return problem->weight ? problem->weight[k] : 1;
+}
+
+/* Weighted squared error of the line with a constant at code k. */
+static double cost_at(const struct search *search, int k, int64_t c)
 {
     const struct integer_problem *problem = search->problem;
-    return (double)clipped(search->line[k] + c, problem->qmin_y, problem->qmax_y) - problem->target[k];
+    const double e = (double)clipped(search->line[k] + c, problem->qmin_y, problem->qmax_y) - problem->target[k];
+    return weight_of(problem, k) * e * e;
 }
 
 /* Ranges that begin at code i, with every constant that does not cost too much at i already. */
@@ -38,7 +45,7 @@ static void extend(const struct search *search, int i)
 {
     const struct integer_problem *problem = search->problem;
     const int64_t c_max = ((int64_t)1 << (problem->term_c_bits - 1)) - 1, *line = search->line;
-    const double t = problem->target[i], reach = sqrt(search->spare + search->nearest[i]);
+    const double t = problem->target[i], reach = sqrt((search->spare + search->nearest[i]) / weight_of(problem, i));
     int64_t low = (int64_t)ceil(t - reach) - line[i], high = (int64_t)floor(t + reach) - line[i];
     /* At a limit, constants beyond do as well; when so far that the line is there until it costs too much, they
      * make one and the same line. Lines are monotone, so their extremes are at the ends. */
@@ -61,9 +68,9 @@ static void extend(const struct search *search, int i)
     for (int64_t c = low; c <= high; c++) {
         double cost = 0, above = 0;
         for (int j = i; j < problem->count; j++) {
-            const double e = error_at(search, j, c);
-            cost += e * e;
-            above += e * e - search->nearest[j];
+            const double added = cost_at(search, j, c);
+            cost += added;
+            above += added - search->nearest[j];
             if (above > search->spare)
                 break;
             range[j + 1] = fmin(range[j + 1], cost);
@@ -150,7 +157,7 @@ static int *find_ends(const struct search *search, double limit)
         ends[i] = i;
         for (int j = i; j < problem->count && above <= search->spare; j++) {
             const double e = limit - problem->target[j];
-            above += e * e - search->nearest[j];
+            above += weight_of(problem, j) * e * e - search->nearest[j];
             ends[i] = j;
         }
     }
@@ -171,8 +178,8 @@ double integer_optimum(const struct integer_problem *problem, double most)
     search.spare = most * (1 + 1e-12); /* sums in another order differ by rounding */
     for (int k = 0; k < problem->count; k++) {
         const double e = problem->target[k] - rint(problem->target[k]);
-        search.nearest[k] = e * e;
-        search.spare -= e * e;
+        search.nearest[k] = weight_of(problem, k) * e * e;
+        search.spare -= search.nearest[k];
     }
     search.spare = fmax(search.spare, 1e-9);
 

@@ -9,13 +9,14 @@
 struct integer_problem {
     int count;            /* codes */
     const double *target; /* clipped to [qmin_y, qmax_y] */
+    const double *weight; /* of each code, > 0; null: all 1 */
     int64_t qmin_x, zp_x, qmin_y, qmax_y;
     int slope_bits, term_c_bits; /* widths, sign included; the slope's is at most 8 */
     int segments;
 };
 
 /*
- * Least sum of squared errors of any table with at most problem->segments segments. The search leaves out
+ * Least weighted sum of squared errors of any table with at most problem->segments segments. The search leaves out
  * what cannot be part of a table that costs at most `most`; INFINITY when there is none, which, with the cost of a
  * known table, cannot be.
  *

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* .npy files: an accepted array lies inside the file and reads back the same when built anew; as sample points it has
- * the properties of fuzz_samples.h. */
+/* .npy files: an accepted array lies inside the file and reads back the same when built anew; as sample points or
+ * weights it has the properties of fuzz_samples.h and fuzz_weights.h. */
 #include "fuzz.h"
 #include "fuzz_samples.h"
+#include "fuzz_weights.h"
 
 #include <string.h>
 
@@ -68,6 +69,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         samples_free(samples);
     } else {
         REQUIRE_REFUSAL(code, samples_diag);
+    }
+
+    struct weights *weights = NULL;
+    struct diag weights_diag = {0};
+    code = weights_parse(data, size, 1, &weights, &weights_diag);
+    if (code == EXIT_DONE) {
+        weights_require(weights);
+        weights_free(weights);
+    } else {
+        REQUIRE_REFUSAL(code, weights_diag);
     }
     return 0;
 }

@@ -45,11 +45,11 @@ static void require_round_trip(const struct spec *spec)
     spec_free(&again);
 }
 
-/* A job may name files of sample points or of data: what is fuzzed must not read files. Expressions, which have blanks
+/* A job may name files of sample points, of data or of weights: what is fuzzed must not read files. Expressions, which have blanks
  * and quotes, have a target of their own. */
 static int names_others(const uint8_t *data, size_t size)
 {
-    static const char *const keys[] = {"samples", "calibrate", "expr"};
+    static const char *const keys[] = {"samples", "calibrate", "weights", "expr"};
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
         const size_t length = strlen(keys[k]);
         for (size_t i = 0; i + length <= size; i++)

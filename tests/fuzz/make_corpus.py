@@ -98,6 +98,8 @@ def npy_seeds():
     yield "codes_i2", npy("<i2", (4,), struct.pack("<4h", -32768, -1, 0, 32767))
     yield "codes_u1_v3", npy("|u1", (2, 2, 1), bytes([0, 1, 254, 255]), version=3)
     yield "codes_u8", npy("<u8", (1,), b"\xff" * 8)
+    yield "weights_pairs", npy("<i4", (2, 2), struct.pack("<4i", 3, 100, -3, 7))
+    yield "weights_f4", npy("<f4", (4,), struct.pack("<4f", 0, 0.5, 2, 1))
     yield "scalar", npy("<i4", (), struct.pack("<i", 7))
     yield "empty", npy("<f8", (0, 2), b"")
     yield "truncated", npy("<f8", (3, 2), pairs[:-1])
@@ -120,6 +122,20 @@ CSVS = {
     "one_column": b"0\n1\n",
     "one_row": b"0,1\n",
     "zero_byte": b"0,1\n1,2\0\n",
+    "empty": b"",
+}
+
+WEIGHTS = {
+    "list": b"weight\n0\n3\n1e2\n0.5\n",
+    "pairs": b"q_x,weight\n-128,1\n127,2\n0,7\n",
+    "crlf": b"\xef\xbb\xbf# of a layer\r\n3, 1\r\n\r\n-2 ,\t4\r\n",
+    "twice": b"1,2\n1,3\n",
+    "all_zero": b"0\n-0\n",
+    "negative": b"1\n-1\n",
+    "fraction": b"0.5,1\n",
+    "far": b"9007199254740993,1\n-1e17,1\n",
+    "extremes": b"1.7976931348623157e308\n5e-324\n",
+    "mixed": b"1\n1,2\n",
     "empty": b"",
 }
 
@@ -160,6 +176,7 @@ def main(root):
     seeds = [("tensor", f"{i:02}", text.encode()) for i, text in enumerate(TENSORS)]
     seeds += [("expr", f"{i:02}", text.encode()) for i, text in enumerate(EXPRESSIONS)]
     seeds += [("samples_csv", name, data) for name, data in CSVS.items()]
+    seeds += [("weights_csv", name, data) for name, data in WEIGHTS.items()]
     seeds += [("npy", name, data) for name, data in npy_seeds()]
     seeds += [("spec", name, json.dumps(value, indent=1).encode()) for name, value in SPECS.items()]
     seeds += [("table_json", name, json.dumps(value, indent=1).encode()) for name, value in table_seeds()]

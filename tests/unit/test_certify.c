@@ -231,7 +231,7 @@ START_TEST(the_certificate_takes_the_measured_fields)
     const struct error_stats stats = {10, true, 1.5, -3, 0.5, 0.25, 2, -4, 0.75, 6, true};
     const pwl_proof proof = {.acc_bits = 29};
     struct certificate certificate = {.objective = OBJECTIVE_MAX, .optimal = -1, .has_bound = true, .bound_lsb = 9};
-    certificate_fill(&certificate, &stats, NULL, &proof);
+    certificate_fill(&certificate, &stats, &proof);
     ck_assert(certificate.checked == 10 && certificate.exhaustive && certificate.max_err_lsb == 1.5 &&
               certificate.max_err_at == -3 && certificate.rms_err_lsb == 0.5 && certificate.mean_abs_err_lsb == 0.25 &&
               certificate.correctly_rounded == 0.75 && certificate.saturated_codes == 6 && certificate.monotone &&
