@@ -8,7 +8,7 @@ struct band band_at(const struct points *points, int64_t qmin_y, int64_t qmax_y,
 {
     const double t = points->target[k];
     /* |target| <= 2^32; a max_err beyond 2^33 opens both ends. */
-    const double e = fmin(max_err, 0x1p33);
+    const double e = fmin(max_err * points_units(points, k), 0x1p33);
     struct band band = {.low = (int64_t)ceil(t - e), .high = (int64_t)floor(t + e)};
     if (points->fixed && points->fixed[k] != POINT_FREE) {
         band.low = points->fixed[k] > band.low ? points->fixed[k] : band.low;

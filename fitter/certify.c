@@ -112,7 +112,7 @@ long double target_unclipped(const struct function *function, const struct tenso
 int measure_weighted(const struct table *table, const struct packed_table *packed, const struct function *function,
                      const struct weights *weights, struct weighted_stats *stats, struct diag *diag)
 {
-    const struct subject subject = {table, &packed->table, function, code_domain_find(function, &table->in)};
+    const struct subject subject = {table, packed, function, code_domain_find(function, &table->in)};
     const long double low = (long double)table->out.qmin, high = (long double)table->out.qmax;
     long double sum = 0, sum_of_squares = 0, correct = 0, total = 0;
     if (weights_check(weights, &table->in, diag) != EXIT_DONE)
@@ -123,9 +123,9 @@ int measure_weighted(const struct table *table, const struct packed_table *packe
             continue;
         const int64_t q = weights_code(weights, &table->in, k);
         const long double target = subject_target(&subject, subject_value(&subject, q));
-        const long double distance = fabsl((long double)pwl_eval(&packed->table, q) - (target < low    ? low
-                                                                                       : target > high ? high
-                                                                                                       : target));
+        const long double distance = fabsl((long double)packed_eval(packed, q) - (target < low    ? low
+                                                                                  : target > high ? high
+                                                                                                  : target));
         if (isnan(distance))
             return diag_set(diag, EXIT_USAGE, "%s has no value at code %" PRId64 " (x = %Lg)", function_name(function),
                             q, tensor_real(&table->in, q));

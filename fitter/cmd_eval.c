@@ -203,7 +203,7 @@ static void store(unsigned char *bytes, uint64_t value, int size)
 }
 
 /* The smallest element type that holds the output codes; double for real values. */
-static int write_array(const struct request *request, const struct table *table, const pwl_table *packed,
+static int write_array(const struct request *request, const struct table *table, const struct packed_table *packed,
                        const struct codes *codes, struct diag *diag)
 {
     const struct tensor *out = &table->out;
@@ -216,7 +216,7 @@ static int write_array(const struct request *request, const struct table *table,
     if (!data)
         return diag_set(diag, EXIT_IO, "out of memory for %zu results", codes->count);
     for (size_t i = 0; i < codes->count; i++) {
-        const int64_t q_y = pwl_eval(packed, codes->values[i]);
+        const int64_t q_y = packed_eval(packed, codes->values[i]);
         uint64_t bits = (uint64_t)q_y;
         if (request->real) {
             const double y = (double)tensor_real(out, q_y);
@@ -236,11 +236,11 @@ static int write_array(const struct request *request, const struct table *table,
     return code;
 }
 
-static void print_results(const struct request *request, const struct table *table, const pwl_table *packed,
+static void print_results(const struct request *request, const struct table *table, const struct packed_table *packed,
                           const struct codes *codes)
 {
     for (size_t i = 0; i < codes->count; i++) {
-        const int64_t q_y = pwl_eval(packed, codes->values[i]);
+        const int64_t q_y = packed_eval(packed, codes->values[i]);
         if (request->real)
             printf("%.9Lg\n", tensor_real(&table->out, q_y));
         else
@@ -248,7 +248,7 @@ static void print_results(const struct request *request, const struct table *tab
     }
 }
 
-static int print_traces(const struct request *request, const struct table *table, const pwl_table *packed,
+static int print_traces(const struct request *request, const struct table *table, const struct packed_table *packed,
                         const struct codes *codes, struct diag *diag)
 {
     struct function function = {0};
@@ -267,7 +267,8 @@ static int print_traces(const struct request *request, const struct table *table
     return code;
 }
 
-static int answer(const struct request *request, const struct table *table, const pwl_table *packed, struct diag *diag)
+static int answer(const struct request *request, const struct table *table, const struct packed_table *packed,
+                  struct diag *diag)
 {
     struct codes codes = {.in = &table->in, .real = request->real};
     int code = collect(request, &codes, diag);
@@ -339,7 +340,7 @@ static int run(int argc, char **argv, struct diag *diag)
     if (code == EXIT_DONE)
         code = table_prove(&table, EXIT_USAGE, &packed, &proof, diag);
     if (code == EXIT_DONE)
-        code = answer(&request, &table, &packed.table, diag);
+        code = answer(&request, &table, &packed, diag);
     packed_table_free(&packed);
     table_free(&table);
     free(request.inputs);

@@ -7,6 +7,7 @@
 #include "explore_report.h"
 #include "file.h"
 #include "jobs.h"
+#include "reduce.h"
 #include "spec.h"
 
 #define MAX_COMBINATIONS 2000
@@ -25,6 +26,7 @@ static const struct option_info options[] = {
     {"--param", "NAME=VALUE...", "parameter of the function; may be repeated"},
     {"--expr", "EXPRESSION", "instead of FUNCTION: an expression of x, as for fit"},
     {"--samples", "FILE", "instead of FUNCTION: x,y pairs (csv or npy), joined by straight lines"},
+    {"--reduce", "on|off", "tables of one octave, as for fit (default off)"},
     {"--weights", "FILE", "how often each input code occurs, as for fit; the averages are weighted so"},
     {"--outside", "clamp|error", "codes outside the function's domain, as for fit (default error)"},
     {"--objective", "rms|max", "the error that the front weighs against bytes (default rms)"},
@@ -96,8 +98,7 @@ static int check_values(const struct request *request, struct diag *diag)
 static int build_choices(struct request *request, struct diag *diag)
 {
     const struct spec *spec = &request->spec;
-    snprintf(request->storage_bits, sizeof request->storage_bits, "%d",
-             storage_bits(storage_for(spec->in.bits, spec->out.bits)));
+    snprintf(request->storage_bits, sizeof request->storage_bits, "%d", storage_bits(spec_storage(spec)));
     for (int a = 0; a < AXIS_COUNT; a++) {
         const char *list = request->given[a]                                 ? request->given[a]
                            : a == AXIS_SLOPE_BITS                            ? request->storage_bits

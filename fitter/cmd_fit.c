@@ -31,6 +31,7 @@ static const struct option_info options[] = {
     {"--continuous", "S", "where a segment starts, the one before it would give a value within S output LSB"},
     {"--fix", "X:Y...", "the code nearest to x gives the code nearest to y, as 0:0; may be repeated"},
     {"--symmetry", "fold|off", "fold: half a table for an odd function or f(-x) = 1 - f(x) (default off)"},
+    {"--reduce", "on|off", "on: a table of one octave of sqrt, rsqrt, reciprocal, log or exp serves all (default off)"},
     {"--param", "NAME=VALUE...", "parameter of the function; may be repeated"},
     {"--expr", "EXPRESSION", "instead of FUNCTION: an expression of x, as \"x/(1+exp(-x))\", see below"},
     {"--samples", "FILE", "instead of FUNCTION: x,y pairs (csv or npy), joined by straight lines"},

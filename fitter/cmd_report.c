@@ -63,6 +63,7 @@ static struct spec rival_spec(const struct table *table, const struct function *
     spec.has_in = spec.has_out = spec.has_method = true;
     spec.method = method;
     spec.fold = table->has_fold;
+    spec.reduce = table->has_reduction && method == METHOD_UNIFORM;
     spec.outside = table->outside;
     if (method != METHOD_DOCUMENT) { /* which has its own form and rounding, spec_init's */
         spec.form = table->form;
@@ -144,7 +145,10 @@ static int measure_segments(struct report *report, const struct packed_table *pa
     if (!report->segments)
         return diag_set(diag, EXIT_IO, "out of memory for %d segments", report->table.segment_count);
     for (size_t k = 0; k < curve->count; k++) {
-        struct report_segment *segment = &report->segments[pwl_segment(&packed->table, curve->code[k])];
+        const int index = packed_segment(packed, curve->code[k]);
+        if (index < 0)
+            continue;
+        struct report_segment *segment = &report->segments[index];
         segment->codes++;
         segment->max = fmax(segment->max, fabs(curve->err[k]));
         segment->rms += curve->err[k] * curve->err[k];

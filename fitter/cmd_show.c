@@ -10,6 +10,7 @@
 
 #include "columns.h"
 #include "command.h"
+#include "reduce.h"
 #include "table.h"
 
 static const struct option_info options[] = {
@@ -58,6 +59,11 @@ static void print_head(const char *path, const struct table *table)
     if (table->has_fold)
         printf("  %-12s sum %" PRId64 ", codes below %" PRId64 " are mirrored\n", "fold", table->fold_sum,
                table->in.zero_point);
+    if (table->has_reduction) {
+        char text[160];
+        reduction_text(&table->reduction, text, sizeof text);
+        printf("  %-12s %s; the segments are of %d-bit words\n", "reduction", text, storage_bits(table->storage));
+    }
     if (table->outside == OUTSIDE_CLAMP)
         printf("  %-12s clamp\n", "outside");
     if (table->samples_sha256[0])
@@ -86,13 +92,28 @@ static void print_certificate(const struct table *table)
 
 static bool print_segments(const struct table *table)
 {
-    const char *titles[] = {">segment", ">start", ">x",    ">q_b",  ">n_BX_total", NULL,
-                            ">slope",   ">q_c",   ">n_bx", ">n_yb", ">n_yc",       NULL};
+    /* Words have no x, and the slope in x is another in each octave. */
+    const bool real = !table->has_reduction;
+    const char *titles[12];
     char offset_title[16];
+    int count = 0;
     snprintf(offset_title, sizeof offset_title, ">%s", offset_name(table->form));
-    titles[5] = offset_title;
-    if (!table->has_unfused)
-        titles[7] = NULL;
+    titles[count++] = ">segment";
+    titles[count++] = ">start";
+    if (real)
+        titles[count++] = ">x";
+    titles[count++] = ">q_b";
+    titles[count++] = ">n_BX_total";
+    titles[count++] = offset_title;
+    if (real)
+        titles[count++] = ">slope";
+    if (table->has_unfused) {
+        titles[count++] = ">q_c";
+        titles[count++] = ">n_bx";
+        titles[count++] = ">n_yb";
+        titles[count++] = ">n_yc";
+    }
+    titles[count] = NULL;
 
     struct columns columns;
     columns_start(&columns, titles);
@@ -100,11 +121,13 @@ static bool print_segments(const struct table *table)
         const struct segment *segment = &table->segments[i];
         columns_cell(&columns, "%d", i);
         columns_cell(&columns, "%" PRId64, segment->start);
-        columns_cell(&columns, "%.9Lg", tensor_real(&table->in, segment->start));
+        if (real)
+            columns_cell(&columns, "%.9Lg", tensor_real(&table->in, segment->start));
         columns_cell(&columns, "%" PRId64, segment->q_b);
         columns_cell(&columns, "%d", segment->n);
         columns_cell(&columns, "%" PRId64, segment->offset);
-        columns_cell(&columns, "%.9g", real_slope(table, segment));
+        if (real)
+            columns_cell(&columns, "%.9g", real_slope(table, segment));
         if (!table->has_unfused)
             continue;
         columns_cell(&columns, "%" PRId64, segment->unfused.q_c);
@@ -137,10 +160,14 @@ static json_t *segments_json(const struct table *table)
     json_t *array = json_array();
     for (int i = 0; i < table->segment_count; i++) {
         const struct segment *segment = &table->segments[i];
-        json_t *object = json_pack("{s:I, s:f, s:I, s:i, s:I, s:f}", "start", (json_int_t)segment->start, "x",
-                                   (double)tensor_real(&table->in, segment->start), "q_b", (json_int_t)segment->q_b,
-                                   "n_BX_total", segment->n, offset_name(table->form), (json_int_t)segment->offset,
-                                   "slope", real_slope(table, segment));
+        json_t *object = json_pack("{s:I}", "start", (json_int_t)segment->start);
+        if (!table->has_reduction)
+            json_object_set_new(object, "x", json_real((double)tensor_real(&table->in, segment->start)));
+        json_object_set_new(object, "q_b", json_integer(segment->q_b));
+        json_object_set_new(object, "n_BX_total", json_integer(segment->n));
+        json_object_set_new(object, offset_name(table->form), json_integer(segment->offset));
+        if (!table->has_reduction)
+            json_object_set_new(object, "slope", json_real(real_slope(table, segment)));
         if (table->has_unfused) {
             const struct unfused *u = &segment->unfused;
             json_object_set_new(object, "unfused",
@@ -187,6 +214,11 @@ static json_t *table_json(const char *path, const struct table *table, struct di
     json_object_set_new(root, "packed_bytes", json_integer(packed_bytes(table)));
     if (table->has_fold)
         json_object_set_new(root, "fold_sum", json_integer(table->fold_sum));
+    if (table->has_reduction) {
+        char text[160];
+        reduction_text(&table->reduction, text, sizeof text);
+        json_object_set_new(root, "reduction", json_string(text));
+    }
     json_object_set_new(root, "outside", json_string(table->outside == OUTSIDE_CLAMP ? "clamp" : "error"));
     if (table->expression)
         json_object_set_new(root, "expression", json_string(table->expression));

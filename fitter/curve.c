@@ -5,13 +5,13 @@
 
 #include "certify.h"
 
-static void set_point(struct curve *curve, size_t k, const struct table *table, const pwl_table *packed,
+static void set_point(struct curve *curve, size_t k, const struct table *table, const struct packed_table *packed,
                       const struct function *function, int64_t code)
 {
     const struct tensor *out = &table->out;
     const long double target = target_unclipped(function, &table->in, out, table->outside, code);
     const long double low = (long double)out->qmin, high = (long double)out->qmax;
-    const int64_t y = pwl_eval(packed, code);
+    const int64_t y = packed_eval(packed, code);
     curve->code[k] = code;
     curve->x[k] = (double)tensor_real(&table->in, code);
     curve->f[k] = (double)((target - (long double)out->zero_point) * out->scale.value);
@@ -37,7 +37,7 @@ int curve_make(const struct table *table, const struct packed_table *packed, con
     }
     /* At most 2^20 * 2^32. A single code is its own step. */
     for (int64_t k = 0; k < count; k++)
-        set_point(curve, (size_t)k, table, &packed->table, function,
+        set_point(curve, (size_t)k, table, packed, function,
                   table->in.qmin + (count > 1 ? k * (codes - 1) / (count - 1) : 0));
     return EXIT_DONE;
 }

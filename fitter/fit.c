@@ -13,12 +13,13 @@
 #include "lsq.h"
 #include "minimax.h"
 #include "points.h"
+#include "reduce.h"
 #include "samples.h"
 #include "spec.h"
 
 /* Room for the largest table, shared by the attempts of one fit. */
 struct workspace {
-    const struct spec *spec; /* of the table, or of its half when it is folded */
+    const struct spec *spec; /* of the table, of its half when it is folded, or of its core when it is reduced */
     struct points points;
     struct line_rules rules; /* with one shift, that of the table in hand */
     int knots[PWL_MAX_SEGMENTS + 1], start_knots[PWL_MAX_SEGMENTS + 1];
@@ -121,7 +122,8 @@ static int allow_knots(struct workspace *work, int count, struct diag *diag)
         return points_grid_uniform(&work->points, count, diag);
     if (constraints->knots == KNOTS_FREE)
         return EXIT_DONE;
-    const int halves = spec->fold ? 2 : 1; /* a folded table has its segments on half of the codes */
+    /* A folded table has its segments on half of the codes, a core by leading zeros on half of the words or more. */
+    const int halves = spec->fold || (spec->core && spec->in.qmin > 0) ? 2 : 1;
     const int bits = constraints_index_bits(constraints, halves * count, spec->in.bits);
     return points_grid_pow2(&work->points, spec->in.bits - bits, diag);
 }
@@ -181,7 +183,7 @@ static int describe(const struct spec *spec, struct table *table, struct diag *d
     snprintf(table->method, sizeof table->method, "%s", method_name(spec->method));
     table->form = spec->form;
     table->rounding = spec->rounding;
-    table->storage = storage_for(spec->in.bits, spec->out.bits);
+    table->storage = spec_storage(spec);
     table->in = spec->in;
     table->out = spec->out;
     table->has_unfused = spec->method == METHOD_DOCUMENT;
@@ -197,6 +199,9 @@ static void certify_bounds(const struct workspace *work, const struct table *tab
     switch (work->spec->method) {
     case METHOD_MINIMAX: {
         certificate->objective = OBJECTIVE_MAX;
+        /* The core's error is bounded, in its own units; what rounding makes of it is not. */
+        if (table->has_reduction)
+            break;
         /* The half of a folded table is searched as if nothing saturated and the two halves were exact mirrors; where
          * that is not so, a table may be better than the bound says. */
         const long double one = 1 / table->out.scale.value;
@@ -311,8 +316,10 @@ static int fit_max_err_by_cover(struct workspace *work, int most, struct table *
 {
     static const double narrowing[] = {1, 0.9999, 0.99, 0.97, 0.94, 0.9, 0.8, 0.6, 0.4};
     const double max_err = work->spec->max_err;
+    /* A reduced table rounds once more, by half an LSB at most. */
+    const double room = table->has_reduction && max_err > 0.75 ? max_err - 0.5 : max_err;
     for (size_t k = 0; k < sizeof narrowing / sizeof *narrowing; k++) {
-        const double limit = max_err * narrowing[k];
+        const double limit = room * narrowing[k];
         if (allow_knots_for(work, limit, most, diag))
             return diag->code;
         if (work->spec->method == METHOD_MINIMAX) {
@@ -337,7 +344,8 @@ static int check_provable(struct table *table, struct diag *diag)
 {
     struct packed_table packed;
     pwl_proof proof;
-    table->segments[0] = (struct segment){.start = table->has_fold ? table->in.zero_point : table->in.qmin};
+    table->segments[0] =
+        (struct segment){.start = table->has_fold ? table->in.zero_point : table_segment_codes(table).qmin};
     table->segment_count = 1;
     if (table_prove(table, EXIT_REQUIREMENT, &packed, &proof, diag))
         return diag->code;
@@ -371,10 +379,18 @@ static int fit_in(struct workspace *work, struct table *table, struct diag *diag
     return EXIT_DONE;
 }
 
-/* Fits the table's own codes, or those of the half that it stores. */
+/* Fits the table's own codes, those of the half that it stores, or the words of its core. */
 static int fit_with(struct workspace *work, const struct spec *spec, struct table *table, struct diag *diag)
 {
     struct spec half = *spec;
+    struct reduced_core core;
+    if (spec->reduce) {
+        if (reduce_plan(spec, &core, diag))
+            return diag->code;
+        table->has_reduction = true;
+        table->reduction = core.reduction;
+        half = reduce_core_spec(spec, &core);
+    }
     if (spec->fold) {
         if (spec_fold_sum(spec, &table->fold_sum, diag))
             return diag->code;

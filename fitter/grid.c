@@ -65,7 +65,7 @@ int grid_measure(const struct grid *grid, const struct table *table, const struc
         const long double f = function_defined(function, x) ? function_value(function, x) : (long double)NAN;
         if (isnan(f))
             return diag_set(diag, EXIT_USAGE, "--grid: %s has no value at x = %.10Lg", function_name(function), x);
-        const int64_t q_y = pwl_eval(&packed->table, quantise(&table->in, x));
+        const int64_t q_y = packed_eval(packed, quantise(&table->in, x));
         const long double err = fabsl(tensor_real(&table->out, q_y) - f);
         sum += err;
         sum_of_squares += err * err;

@@ -157,7 +157,7 @@ double line_max_err(const struct line_rules *rules, const struct points *points,
                                 ? pwl_shr64(product + line->offset, line->n, (int)rules->rounding)
                                 : pwl_shr64(product, line->n, (int)rules->rounding) + line->offset;
         const int64_t q = raw < rules->qmin_y ? rules->qmin_y : raw > rules->qmax_y ? rules->qmax_y : raw;
-        error = fmax(error, fabs((double)q - points->target[k]));
+        error = fmax(error, fabs((double)q - points->target[k]) / points_units(points, k));
     }
     return error;
 }

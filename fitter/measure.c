@@ -31,7 +31,7 @@ struct job {
 
 struct point point_at(const struct subject *subject, int64_t q, bool averaged)
 {
-    return (struct point){q, pwl_eval(subject->packed, q), averaged, subject_value(subject, q)};
+    return (struct point){q, packed_eval(subject->packed, q), averaged, subject_value(subject, q)};
 }
 
 /* Whether f between two defined codes, a below b, keeps to one direction, as far as samples of its slope can tell. */
@@ -269,7 +269,7 @@ int measure_on_threads(const struct table *table, const struct packed_table *pac
                        bool all_codes, int threads, measure_progress *progress, void *context,
                        struct error_stats *stats, struct diag *diag)
 {
-    const struct subject subject = {table, &packed->table, function, code_domain_find(function, &table->in)};
+    const struct subject subject = {table, packed, function, code_domain_find(function, &table->in)};
     const int64_t codes = table->in.qmax - table->in.qmin + 1;
     const bool wide = codes > EVEN_SAMPLES;
     /* An error of -1 makes the first code the witness of an exact table. */
@@ -311,5 +311,5 @@ double measure_code(const struct table *table, const struct packed_table *packed
                     int64_t q_x)
 {
     const long double target = target_unclipped(function, &table->in, &table->out, table->outside, q_x);
-    return (double)fabsl((long double)pwl_eval(&packed->table, q_x) - clip(&table->out, target));
+    return (double)fabsl((long double)packed_eval(packed, q_x) - clip(&table->out, target));
 }

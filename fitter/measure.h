@@ -22,7 +22,7 @@ struct code_domain code_domain_find(const struct function *function, const struc
 /* What is measured. */
 struct subject {
     const struct table *table;
-    const pwl_table *packed;
+    const struct packed_table *packed;
     const struct function *function;
     struct code_domain domain;
 };

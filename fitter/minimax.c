@@ -215,7 +215,7 @@ static double nearest_code_error(const struct points *points)
 {
     double error = 0;
     for (int k = 0; k < points->count; k++)
-        error = fmax(error, fabs(points->target[k] - rint(points->target[k])));
+        error = fmax(error, fabs(points->target[k] - rint(points->target[k])) / points_units(points, k));
     return error;
 }
 

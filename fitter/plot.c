@@ -36,6 +36,8 @@ static size_t point_at_code(const struct curve *curve, int64_t code)
 static void draw_knots(struct svg_panel *panel, const struct table *table, const struct curve *curve, bool dots)
 {
     const bool many = table->segment_count > MANY_KNOTS;
+    if (table->has_reduction) /* its knots are words', in every octave */
+        return;
     for (int i = 1; i < table->segment_count; i++) {
         const size_t k = point_at_code(curve, table->segments[i].start);
         if (!many)
@@ -55,7 +57,7 @@ static void draw_values(struct svg *svg, const struct table *table, const struct
                               .x = {.bare = true},
                               .y = {.label = "y, real"},
                               .keys = keys,
-                              .key_count = 3};
+                              .key_count = table->has_reduction ? 2 : 3};
     double f_low, f_high, low, high;
     range_of(curve->f, curve->count, &f_low, &f_high);
     range_of(curve->y, curve->count, &low, &high);

@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "certify.h"
+#include "reduce.h"
 
 #define WIDE_POINTS (1 << POINTS_EXHAUSTIVE_BITS)
 #define WIDE_PASSES 4
 
-static int points_allocate(struct points *points, int count, struct diag *diag)
+static int points_allocate(const struct spec *spec, struct points *points, int count, struct diag *diag)
 {
     const size_t n = (size_t)count + 1;
     memset(points, 0, sizeof *points);
@@ -21,7 +22,9 @@ static int points_allocate(struct points *points, int count, struct diag *diag)
     points->mass = malloc(n * sizeof *points->mass);
     points->weight = malloc(n * sizeof *points->weight);
     points->bend = malloc(n * sizeof *points->bend);
-    if (points->cell && points->code && points->target && points->mass && points->weight && points->bend)
+    points->units = spec->core ? malloc(n * sizeof *points->units) : NULL;
+    if (points->cell && points->code && points->target && points->mass && points->weight && points->bend &&
+        (points->units || !spec->core))
         return EXIT_DONE;
     points_free(points);
     return diag_set(diag, EXIT_IO, "out of memory for %d codes", count);
@@ -35,6 +38,7 @@ void points_free(struct points *points)
     free(points->mass);
     free(points->weight);
     free(points->bend);
+    free(points->units);
     free(points->fixed);
     free(points->grid);
     memset(points, 0, sizeof *points);
@@ -54,41 +58,93 @@ static int point_of(const struct points *points, int64_t code)
     return low;
 }
 
-/* Of a folded table each point serves the mirrored code too; one beyond the last code is served by the last line. */
-static void points_weigh(const struct spec *spec, struct points *points)
+/* The codes that the points of a spec stand for. */
+static const struct tensor *codes_of(const struct spec *spec)
+{
+    return spec->core ? &spec->whole->in : &spec->in;
+}
+
+/* Whether the codes of a reduced table are few enough to visit each; if not, every word counts alike. */
+static bool visits_codes(const struct spec *spec)
+{
+    return spec->core && codes_of(spec)->bits <= POINTS_EXHAUSTIVE_BITS;
+}
+
+/* What one code adds to the mass of which input code of the spec's table. Of a folded table each point serves the
+ * mirrored code too; one beyond the last code is served by the last line. */
+static double code_mass(const struct spec *spec, int64_t code, double weight, int64_t *point_code)
+{
+    if (spec->core) {
+        const double lsb = spec->core->lsb / reduce_units(spec, code, point_code);
+        return lsb * lsb * weight;
+    }
+    *point_code = code < spec->in.qmin ? 2 * spec->in.zero_point - code : code;
+    return weight;
+}
+
+/* False when nothing has any mass. */
+static bool points_weigh(const struct spec *spec, struct points *points)
 {
     const struct weights *weights = spec->weights;
+    const struct tensor *in = codes_of(spec);
+    const bool counted = weights || visits_codes(spec);
     const double codes = (double)(points->cell[points->count] - points->cell[0]);
     for (int k = 0; k < points->count; k++)
-        points->mass[k] = weights ? 0 : (double)(points->cell[k + 1] - points->cell[k]);
-    if (!weights)
-        return;
+        points->mass[k] = counted ? 0 : (double)(points->cell[k + 1] - points->cell[k]);
+    if (!counted)
+        return true;
     double sum = 0;
-    for (size_t entry = 0; entry < weights->count; entry++) {
-        const int64_t code = weights_code(weights, &spec->in, entry);
-        points->mass[point_of(points, code < spec->in.qmin ? 2 * spec->in.zero_point - code : code)] +=
-            weights->value[entry];
-        sum += weights->value[entry];
+    const size_t entries = weights ? weights->count : (size_t)(in->qmax - in->qmin + 1);
+    for (size_t entry = 0; entry < entries; entry++) {
+        const int64_t code = weights ? weights_code(weights, in, entry) : in->qmin + (int64_t)entry;
+        int64_t point_code;
+        const double mass = code_mass(spec, code, weights ? weights->value[entry] : 1, &point_code);
+        if (mass > 0)
+            points->mass[point_of(points, point_code)] += mass;
+        sum += mass;
     }
     for (int k = 0; k < points->count; k++)
-        points->mass[k] =
-            fmax(points->mass[k] * (codes / sum), LEAST_WEIGHT * (double)(points->cell[k + 1] - points->cell[k]));
+        points->mass[k] = fmax(sum > 0 ? points->mass[k] * (codes / sum) : 0,
+                               LEAST_WEIGHT * (double)(points->cell[k + 1] - points->cell[k]));
+    return sum > 0;
+}
+
+static void points_measure(const struct spec *spec, struct points *points)
+{
+    const struct tensor *in = codes_of(spec);
+    const bool visited = visits_codes(spec);
+    for (int k = 0; k < points->count; k++)
+        points->units[k] = visited ? INFINITY : spec->core->lsb;
+    for (int64_t code = in->qmin; visited && code <= in->qmax; code++) {
+        int64_t word;
+        const double units = reduce_units(spec, code, &word);
+        if (isfinite(units)) {
+            double *least = &points->units[point_of(points, word)];
+            *least = fmin(*least, units);
+        }
+    }
 }
 
 static void points_evaluate(const struct spec *spec, struct points *points)
 {
-    points_weigh(spec, points);
+    const bool any_mass = points_weigh(spec, points);
     points->clipped = 0;
     for (int k = 0; k < points->count; k++) {
         const int64_t first = points->cell[k], width = points->cell[k + 1] - first;
         const int64_t code = first + (width - 1) / 2;
-        const long double t = target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, code);
+        const long double t = spec->core
+                                  ? reduce_target(spec, code)
+                                  : target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, code);
         const bool below = t<(long double)spec->out.qmin, above = t>(long double) spec->out.qmax;
         points->code[k] = (double)code;
         points->target[k] = (double)(below ? spec->out.qmin : above ? spec->out.qmax : t);
         points->weight[k] = below || above ? 0.0 : points->mass[k];
         points->clipped += below || above;
     }
+    if (spec->core)
+        points_measure(spec, points);
+    if (!any_mass) /* every code of a reduced table saturates, though its core does not */
+        points->clipped = points->count;
 }
 
 /* Cumulative bend: where an optimal table spends its segments. For the squared error their density is proportional
@@ -177,7 +233,7 @@ static int points_fix(const struct spec *spec, int64_t fold_sum, struct points *
 static int points_even(const struct spec *spec, struct points *points, struct diag *diag)
 {
     const int64_t unit = (int64_t)1 << (spec->in.bits - POINTS_EXHAUSTIVE_BITS);
-    if (points_allocate(points, WIDE_POINTS + 1, diag)) /* one more where qmin is no multiple */
+    if (points_allocate(spec, points, WIDE_POINTS + 1, diag)) /* one more where qmin is no multiple */
         return diag->code;
     points->count = 0;
     for (int64_t start = spec->in.qmin; start <= spec->in.qmax; start = (start & -unit) + unit)
@@ -193,16 +249,16 @@ static int points_adaptive(const struct spec *spec, struct points *points, struc
     const int64_t codes = spec->in.qmax - spec->in.qmin + 1;
     const bool exhaustive = codes <= WIDE_POINTS;
     const int count = exhaustive ? (int)codes : WIDE_POINTS;
-    if (points_allocate(points, count, diag))
+    if (points_allocate(spec, points, count, diag))
         return diag->code;
     for (int k = 0; k <= count; k++) /* codes <= 2^32 and k <= 2^16: the product fits */
         points->cell[k] = spec->in.qmin + codes * k / count;
-    points->exhaustive = exhaustive;
+    points->exhaustive = exhaustive && !spec->core; /* no proof of a core's words is one of the table's codes */
     points_evaluate(spec, points);
     points_bend(points);
     for (int pass = 0; !exhaustive && pass < WIDE_PASSES; pass++) {
         struct points finer;
-        if (points_allocate(&finer, count, diag)) {
+        if (points_allocate(spec, &finer, count, diag)) {
             points_free(points);
             return diag->code;
         }

@@ -27,6 +27,8 @@ struct points {
     double *target; /* output LSB, clipped to the output range */
     double *mass;   /* > 0: codes in the cell; with --weights what they weigh, 1 being the mean of all codes */
     double *weight; /* mass; 0 where the target is clipped */
+    double *units;  /* core of a reduced table: units of the target in an output LSB, where they are fewest, INFINITY at
+                     * words that no code takes; null: 1 everywhere. Largest errors are counted in LSB */
     double *bend;   /* cumulative share of curvature before the point, count + 1 values, 0..1 */
     int64_t *fixed; /* output code that a point must have, POINT_FREE where it need not; null without any */
     int clipped;    /* points whose target was clipped */
@@ -39,6 +41,11 @@ struct points {
 /* The points of a spec; of the half of one when it is folded, fold_sum then being the table's. */
 int points_build(const struct spec *spec, int64_t fold_sum, struct points *points, struct diag *diag);
 void points_free(struct points *points);
+
+static inline double points_units(const struct points *points, int k)
+{
+    return points->units ? points->units[k] : 1;
+}
 
 /* Allows starts at these points alone: one for each of `count` equal parts of the codes, all of them to be used, or at
  * each multiple of 2^shift. */

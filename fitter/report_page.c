@@ -8,6 +8,7 @@
 #include "escape.h"
 #include "histogram.h"
 #include "plot.h"
+#include "reduce.h"
 
 #define WIDTH 960
 #define HISTOGRAM_HEIGHT 240
@@ -164,6 +165,10 @@ static void add_facts(const struct table *table, struct text *page)
                  table->in.zero_point, table->fold_sum);
         add_fact(page, "fold", text);
     }
+    if (table->has_reduction) {
+        reduction_text(&table->reduction, text, sizeof text);
+        add_fact(page, "reduction", text);
+    }
     snprintf(text, sizeof text, "%s; %d bytes a segment, an accumulator of %d bits suffices",
              storage_name(table->storage), packed_segment_bytes(table->storage, table->form), says->acc_bits);
     add_fact(page, "storage", text);
@@ -289,18 +294,24 @@ static void add_segments(const struct report *report, struct text *page)
              "<h3>Segments</h3>\n<p class=\"soft\">Errors are of %s of each segment%s%s.</p>\n"
              "<div class=\"wide tall\">",
              report->curve.exhaustive ? "all codes" : "evenly spaced codes",
-             table->has_fold ? ", with those that mirror it" : "", table->weights_sha256[0] ? ", not weighted" : "");
+             table->has_fold        ? ", with those that mirror it"
+             : table->has_reduction ? ", in every octave; it starts at a word of the reduction"
+                                    : "",
+             table->weights_sha256[0] ? ", not weighted" : "");
     add_titles(titles, page);
     for (int i = 0; i < table->segment_count; i++) {
         const struct segment *segment = &table->segments[i];
         const struct report_segment *errors = &report->segments[i];
-        const long double slope =
-            ldexpl((long double)segment->q_b, -segment->n) * table->out.scale.value / table->in.scale.value;
+        char x[32] = "-", slope[32] = "-"; /* words stand for other x in each octave */
+        if (!table->has_reduction) {
+            snprintf(x, sizeof x, "%.6Lg", tensor_real(&table->in, segment->start));
+            snprintf(slope, sizeof slope, "%.6Lg",
+                     ldexpl((long double)segment->q_b, -segment->n) * table->out.scale.value / table->in.scale.value);
+        }
         text_add(page,
-                 "<tr><td>%d</td><td>%" PRId64 "</td><td>%.6Lg</td><td>%" PRId64 "</td><td>%d</td><td>%" PRId64
-                 "</td><td>%.6Lg</td>",
-                 i, segment->start, tensor_real(&table->in, segment->start), segment->q_b, segment->n, segment->offset,
-                 slope);
+                 "<tr><td>%d</td><td>%" PRId64 "</td><td>%s</td><td>%" PRId64 "</td><td>%d</td><td>%" PRId64
+                 "</td><td>%s</td>",
+                 i, segment->start, x, segment->q_b, segment->n, segment->offset, slope);
         if (errors->codes > 0)
             text_add(page, "<td>%.6g</td><td>%.6g</td></tr>\n", errors->max, errors->rms);
         else

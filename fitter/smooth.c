@@ -104,12 +104,18 @@ static bool block_fit(struct block *block, const struct subject *subject, int64_
 }
 
 /* The table's own array evaluation, into 64 bits. Widths are at most 32. */
-static void eval_run(const pwl_table *table, int64_t first, int count, int64_t *y)
+static void eval_run(const struct packed_table *packed, int64_t first, int count, int64_t *y)
 {
+    const pwl_table *const table = &packed->table;
     union {
         int32_t s[LARGEST_BLOCK];
         uint32_t u[LARGEST_BLOCK];
     } x, out;
+    if (packed->is_reduced) {
+        for (int k = 0; k < count; k++)
+            y[k] = packed_eval(packed, first + k);
+        return;
+    }
     if (table->qmin_x < 0) {
         for (int k = 0; k < count; k++)
             x.s[k] = (int32_t)(first + k);

@@ -8,6 +8,7 @@
 #include "expression.h"
 #include "file.h"
 #include "number.h"
+#include "reduce.h"
 #include "samples.h"
 
 #define EVEN_CODES 65536 /* an expression is evaluated at so many codes, or at all */
@@ -216,6 +217,14 @@ static int set_symmetry(struct spec *spec, const char *flag, const char *value, 
     return EXIT_DONE;
 }
 
+static int set_reduce(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (strcmp(value, "on") && strcmp(value, "off"))
+        return diag_set(diag, EXIT_USAGE, "%s %s: must be on or off", flag, value);
+    spec->reduce = !strcmp(value, "on");
+    return EXIT_DONE;
+}
+
 static int set_outside(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
     if (!strcmp(value, "clamp"))
@@ -268,6 +277,7 @@ static const struct {
     {"--continuous", set_constraint},
     {"--symmetry", set_symmetry},
     {"--fix", set_fix},
+    {"--reduce", set_reduce},
     {"--outside", set_outside},
     {"--no-saturate", set_no_saturate},
     {"--weights", set_weights},
@@ -484,7 +494,7 @@ int spec_check(const struct spec *spec, struct diag *diag)
 {
     if (spec_check_given(spec, diag) || spec_check_scales(spec, diag))
         return diag->code;
-    const int storage = storage_bits(storage_for(spec->in.bits, spec->out.bits));
+    const int storage = storage_bits(spec_storage(spec));
     if (spec->slope_bits > storage)
         return diag_set(diag, EXIT_USAGE, "--slope-bits %d: these types store slopes in %d bits; must be from 2 to %d",
                         spec->slope_bits, storage, storage);
@@ -493,7 +503,10 @@ int spec_check(const struct spec *spec, struct diag *diag)
     if (check_method(spec, diag) || check_constraints(spec, diag) || check_fixes(spec, diag) ||
         check_weights(spec, diag) || (spec->fold && spec_fold_sum(spec, &sum, diag)))
         return diag->code;
-    return spec->function.expression ? check_expression(spec, diag) : check_domain(spec, diag);
+    if (spec->function.expression ? check_expression(spec, diag) : check_domain(spec, diag))
+        return diag->code;
+    struct reduced_core core;
+    return spec->reduce ? reduce_plan(spec, &core, diag) : EXIT_DONE;
 }
 
 char *spec_canonical(const struct spec *spec)
@@ -536,6 +549,8 @@ char *spec_canonical(const struct spec *spec)
     }
     if (spec->fold)
         text_add(&text, " --symmetry fold");
+    if (spec->reduce)
+        text_add(&text, " --reduce on");
     if (spec->outside == OUTSIDE_CLAMP)
         text_add(&text, " --outside clamp");
     if (spec->no_saturate)

@@ -48,6 +48,9 @@ struct spec {
     struct fix fixes[SPEC_MAX_FIXES];
     struct weights *weights; /* null: every code counts alike */
     bool fold;               /* half a table for an odd or complementary function */
+    bool reduce;             /* a table of one octave, see reduce.h */
+    const struct spec *whole; /* of the core of a reduced table: the table's spec, and the plan; else null */
+    const struct reduced_core *core;
     enum outside outside;
     bool no_saturate;
     bool has_in, has_out, has_method;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "expression.h"
+#include "reduce.h"
 #include "samples.h"
 
 static const char *const form_names[] = {"absolute", "biased", "anchored"};
@@ -214,7 +215,8 @@ int table_pack(const struct table *table, struct packed_table *packed, struct di
 
     const int element = storage_bits(table->storage) / 8;
     const int wide = offset_bytes(table->storage, table->form);
-    const struct limits start_limits = type_limits(8 * element, table->in.is_signed);
+    const struct tensor in = table_segment_codes(table);
+    const struct limits start_limits = type_limits(8 * element, in.is_signed);
     const struct limits q_b_limits = type_limits(8 * element, true);
     const struct limits n_limits = type_limits(8, true);
     const struct limits offset_limits = type_limits(8 * wide, true);
@@ -250,19 +252,27 @@ int table_pack(const struct table *table, struct packed_table *packed, struct di
         .storage = (uint8_t)table->storage,
         .form = (uint8_t)table->form,
         .rounding = (uint8_t)table->rounding,
-        .flags = (uint16_t)((table->in.is_signed ? 0u : PWL_FLAG_UNSIGNED_X) | (table->has_fold ? PWL_FLAG_FOLD : 0u)),
+        .flags = (uint16_t)((in.is_signed ? 0u : PWL_FLAG_UNSIGNED_X) | (table->has_fold ? PWL_FLAG_FOLD : 0u)),
         .segments = (uint16_t)table->segment_count,
         .start = start,
         .q_b = q_b,
         .n = n,
         .offset = offset,
-        .zp_x = table->in.zero_point,
-        .qmin_x = table->in.qmin,
-        .qmax_x = table->in.qmax,
+        .zp_x = in.zero_point,
+        .qmin_x = in.qmin,
+        .qmax_x = in.qmax,
         .qmin_y = table->out.qmin,
         .qmax_y = table->out.qmax,
         .fold_sum = table->has_fold ? table->fold_sum : 0,
     };
+    packed->is_reduced = table->has_reduction;
+    if (table->has_reduction) {
+        packed->reduced = (pwl_reduced){.reduction = table->reduction, .core = packed->table};
+        packed->reduced.reduction.zp_x = table->in.zero_point;
+        packed->reduced.reduction.qmin_x = table->in.qmin;
+        packed->reduced.reduction.qmax_x = table->in.qmax;
+        packed->reduced.reduction.zp_y = table->out.zero_point;
+    }
     return EXIT_DONE;
 }
 
@@ -270,6 +280,27 @@ void packed_table_free(struct packed_table *packed)
 {
     free(packed->memory);
     memset(packed, 0, sizeof *packed);
+}
+
+struct tensor table_segment_codes(const struct table *table)
+{
+    return table->has_reduction ? reduction_words(&table->reduction, table->storage) : table->in;
+}
+
+int64_t packed_eval(const struct packed_table *packed, int64_t q_x)
+{
+    return packed->is_reduced ? pwl_reduced_eval(&packed->reduced, q_x) : pwl_eval(&packed->table, q_x);
+}
+
+int packed_segment(const struct packed_table *packed, int64_t q_x)
+{
+    if (!packed->is_reduced)
+        return pwl_segment(&packed->table, q_x);
+    const pwl_reduction *reduction = &packed->reduced.reduction;
+    const int64_t d = pwl_sat(q_x, reduction->qmin_x, reduction->qmax_x) - reduction->zp_x;
+    if (reduction->kind == PWL_LEADING_ZEROS && d <= 0)
+        return -1;
+    return pwl_segment(&packed->table, pwl_reduce(reduction, 8 << packed->table.storage, d).m);
 }
 
 int table_prove(const struct table *table, int refusal, struct packed_table *packed, pwl_proof *proof,
@@ -283,7 +314,8 @@ int table_prove(const struct table *table, int refusal, struct packed_table *pac
             diag->code = refusal;
         return diag->code;
     }
-    const pwl_status status = pwl_table_check(&packed->table, proof);
+    const pwl_status status =
+        packed->is_reduced ? pwl_reduced_check(&packed->reduced, proof) : pwl_table_check(&packed->table, proof);
     if (status == PWL_OK)
         return EXIT_DONE;
     packed_table_free(packed);

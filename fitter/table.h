@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <pwl/pwl.h>
+#include <pwl/reduce.h>
 
 #include "diag.h"
 #include "function.h"
@@ -63,6 +64,8 @@ struct table {
     struct tensor in, out;
     bool has_fold;
     int64_t fold_sum;
+    bool has_reduction;       /* the segments are a core's, over words instead of codes */
+    pwl_reduction reduction;  /* its kind and integers; table_pack() adds ranges and zero points */
     bool has_unfused;         /* every segment carries `unfused` */
     enum outside outside;     /* written only when clamp */
     char samples_sha256[65];  /* empty when not from samples */
@@ -92,7 +95,9 @@ int packed_segment_bytes(pwl_storage storage, pwl_form form); /* 5, 7, 9, 17 */
 
 /* A table in the runtime's layout. */
 struct packed_table {
-    pwl_table table;
+    pwl_table table; /* a reduced table's core */
+    bool is_reduced;
+    pwl_reduced reduced;
     void *memory;
 };
 
@@ -101,7 +106,14 @@ struct packed_table {
 int table_pack(const struct table *table, struct packed_table *packed, struct diag *diag);
 void packed_table_free(struct packed_table *packed);
 
-/* Packs and proves; a failed proof is exit code `refusal` with the limit and the segment in the message. */
+/* The input codes of the segments: the table's, or the words of a reduced table's core. */
+struct tensor table_segment_codes(const struct table *table);
+
+/* What the runtime gives for any code, and which segment it takes; -1 where a reduced table takes none. */
+int64_t packed_eval(const struct packed_table *packed, int64_t q_x);
+int packed_segment(const struct packed_table *packed, int64_t q_x);
+
+/* Packs and proves, with its reduction; a failed proof is exit code `refusal` with the limit and the segment in the message. */
 int table_prove(const struct table *table, int refusal, struct packed_table *packed, pwl_proof *proof,
                 struct diag *diag);
 

@@ -9,6 +9,7 @@
 #include "expression.h"
 #include "fields.h"
 #include "file.h"
+#include "reduce.h"
 #include "table.h"
 
 #define TABLE_VERSION 1
@@ -166,7 +167,8 @@ static int read_tensor(const struct fields *top, const char *name, struct tensor
 static int read_case(const struct fields *top, struct table *table, struct diag *diag)
 {
     const char *text;
-    const pwl_storage smallest = storage_for(table->in.bits, table->out.bits);
+    const pwl_storage smallest = field_present(top, "reduction") ? reduction_storage(table->in.bits, table->out.bits)
+                                                                 : storage_for(table->in.bits, table->out.bits);
     if (field_text(top, "case", SPEC_MAX_LENGTH, &text, diag))
         return diag->code;
     if (!storage_parse(text, &table->storage) || table->storage != smallest)
@@ -193,11 +195,64 @@ static int read_fold(const struct fields *top, struct table *table, struct diag 
     return EXIT_DONE;
 }
 
+/* The law is the function's; so are its step and direction. */
+static int read_law(const struct fields *object, const struct table *table, pwl_reduction *reduction, struct diag *diag)
+{
+    static const char *const kinds[] = {"leading_zeros", "exponent"};
+    const char *kind;
+    int64_t step, direction;
+    if (!reduction_law(table->function, reduction))
+        return diag_set(diag, EXIT_USAGE, "reduction: must be left out, %s has no octaves", table->function);
+    if (field_text(object, "kind", SPEC_MAX_LENGTH, &kind, diag))
+        return diag->code;
+    if (strcmp(kind, kinds[reduction->kind]) != 0)
+        return field_refuse(object, "kind", diag, "\"%s\", that of %s", kinds[reduction->kind], table->function);
+    if (reduction->kind == PWL_LEADING_ZEROS) {
+        const int octaves = 1 << reduction->log2_step;
+        if (field_integer(object, "step", octaves, octaves, &step, diag))
+            return diag->code;
+    }
+    return field_integer(object, "direction", reduction->direction, reduction->direction, &direction, diag);
+}
+
+/* What the proof needs beyond these limits it says itself. */
+static int read_reduction(const struct fields *top, struct table *table, struct diag *diag)
+{
+    pwl_reduction *const reduction = &table->reduction;
+    struct fields object;
+    int64_t shift, fraction;
+    if (!field_present(top, "reduction"))
+        return EXIT_DONE;
+    if (table->has_fold)
+        return diag_set(diag, EXIT_USAGE, "reduction: must be left out of a table with a fold");
+    if (field_object(top, "reduction", &object, diag) || read_law(&object, table, reduction, diag) ||
+        field_integer(&object, "shift", INT16_MIN, INT16_MAX, &shift, diag))
+        return diag->code;
+    reduction->shift = (int16_t)shift;
+    table->has_reduction = true;
+    if (reduction->kind == PWL_EXPONENT) {
+        static const char *const known[] = {"kind", "direction", "shift", "fraction", "factor", NULL};
+        if (fields_known(&object, known, diag) ||
+            field_integer(&object, "fraction", storage_bits(table->storage), 62, &fraction, diag) ||
+            field_integer(&object, "factor", 1, INT64_MAX, &reduction->factor, diag))
+            return diag->code;
+        reduction->fraction = (uint8_t)fraction;
+        return EXIT_DONE;
+    }
+    const bool adds = reduction->direction == 0;
+    const char *const known[] = {"kind", "direction", "shift", "step", "below", adds ? "addend" : NULL, NULL};
+    if (fields_known(&object, known, diag) ||
+        field_integer(&object, "below", table->out.qmin, table->out.qmax, &reduction->below, diag))
+        return diag->code;
+    return adds ? field_integer(&object, "addend", 0, INT64_MAX, &reduction->addend, diag) : EXIT_DONE;
+}
+
 /* Largest code that a segment can be asked for; with a fold the mirror image of qmin may lie beyond qmax. */
 static int64_t last_code(const struct table *table)
 {
-    const int64_t mirrored = table->has_fold ? 2 * table->in.zero_point - table->in.qmin : table->in.qmax;
-    return mirrored > table->in.qmax ? mirrored : table->in.qmax;
+    const struct tensor in = table_segment_codes(table);
+    const int64_t mirrored = table->has_fold ? 2 * in.zero_point - in.qmin : in.qmax;
+    return mirrored > in.qmax ? mirrored : in.qmax;
 }
 
 /* Arithmetic right shift by 0..63, defined for negative values too. */
@@ -227,6 +282,8 @@ static int read_unfused(const struct fields *object, const struct table *table, 
     int64_t n_bx, n_yb, n_yc;
     if (table->form != PWL_ABSOLUTE)
         return field_refuse(object, "unfused", diag, "left out: only form \"absolute\" has it");
+    if (table->has_reduction)
+        return field_refuse(object, "unfused", diag, "left out: a table with a reduction has none");
     if (field_object(object, "unfused", &inner, diag) || fields_known(&inner, known, diag) ||
         field_integer(&inner, "q_c", -q_c_max - 1, q_c_max, &unfused->q_c, diag) ||
         field_integer(&inner, "n_bx", -shift_max, shift_max, &n_bx, diag) ||
@@ -249,22 +306,26 @@ static int read_segment(const struct fields *object, struct table *table, int in
     const char *const offset = offset_name(table->form);
     const char *const known[] = {"start", "q_b", "n_BX_total", offset, "unfused", NULL};
     struct segment *const segment = &table->segments[index];
+    const int64_t lowest = table_segment_codes(table).qmin;
     const int shift_max = accumulator_bits(table->storage) - 1;
     const int64_t q_b_max = INT64_MAX >> (64 - storage_bits(table->storage));
     const int64_t offset_max = INT64_MAX >> (64 - offset_bits(table->storage, table->form));
     int64_t n;
     if (fields_known(object, known, diag) ||
-        field_integer(object, "start", table->in.qmin, last_code(table), &segment->start, diag) ||
+        field_integer(object, "start", lowest, last_code(table), &segment->start, diag) ||
         field_integer(object, "q_b", -q_b_max - 1, q_b_max, &segment->q_b, diag) ||
         field_integer(object, "n_BX_total", -shift_max, shift_max, &n, diag) ||
         field_integer(object, offset, -offset_max - 1, offset_max, &segment->offset, diag))
         return diag->code;
     segment->n = (int)n;
 
-    const int64_t first = table->has_fold ? table->in.zero_point : table->in.qmin;
+    const int64_t first = table->has_fold ? table->in.zero_point : lowest;
     if (index == 0 && segment->start != first)
         return field_refuse(object, "start", diag, "%s, %" PRId64,
-                            table->has_fold ? "the zero point, where the fold is" : "qmin of in", first);
+                            table->has_fold        ? "the zero point, where the fold is"
+                            : table->has_reduction ? "the lowest word of the reduction"
+                                                   : "qmin of in",
+                            first);
     if (index > 0 && segment->start <= segment[-1].start)
         return field_refuse(object, "start", diag, "above the start before it, %" PRId64, segment[-1].start);
 
@@ -398,14 +459,14 @@ static int prove_unfused(const struct table *table, struct diag *diag)
 static int read_table(const struct fields *top, struct table *table, struct diag *diag)
 {
     static const char *const known[] = {
-        "pwl_table",      "spec",           "function", "parameters",  "method",     "form",
-        "rounding",       "case",           "in",       "out",         "fold",       "outside",
-        "samples_sha256", "weights_sha256", "segments", "certificate", "expression", NULL};
+        "pwl_table", "spec",        "function",   "parameters", "method",  "form",           "rounding",
+        "case",      "in",          "out",        "fold",       "outside", "samples_sha256", "weights_sha256",
+        "segments",  "certificate", "expression", "reduction",  NULL};
     struct packed_table packed;
     if (read_version(top, diag) || fields_known(top, known, diag) || read_words(top, table, diag) ||
         read_function(top, table, diag) || read_tensor(top, "in", &table->in, diag) ||
         read_tensor(top, "out", &table->out, diag) || read_case(top, table, diag) || read_fold(top, table, diag) ||
-        read_segments(top, table, diag) || read_certificate(top, table, diag) ||
+        read_reduction(top, table, diag) || read_segments(top, table, diag) || read_certificate(top, table, diag) ||
         table_prove(table, EXIT_USAGE, &packed, NULL, diag))
         return diag->code;
     packed_table_free(&packed);

@@ -90,6 +90,22 @@ static void write_tensor(struct text *out, const char *name, const struct tensor
              tensor->qmax);
 }
 
+static void write_reduction(struct text *out, const pwl_reduction *reduction)
+{
+    text_add(out, "  \"reduction\": {\"kind\": \"%s\", ",
+             reduction->kind == PWL_LEADING_ZEROS ? "leading_zeros" : "exponent");
+    if (reduction->kind == PWL_LEADING_ZEROS)
+        text_add(out, "\"step\": %d, ", 1 << reduction->log2_step);
+    else
+        text_add(out, "\"fraction\": %d, \"factor\": %" PRId64 ", ", reduction->fraction, reduction->factor);
+    text_add(out, "\"direction\": %d, \"shift\": %d", reduction->direction, reduction->shift);
+    if (reduction->direction == 0)
+        text_add(out, ", \"addend\": %" PRId64, reduction->addend);
+    if (reduction->kind == PWL_LEADING_ZEROS)
+        text_add(out, ", \"below\": %" PRId64, reduction->below);
+    text_add(out, "},\n");
+}
+
 static void write_segments(struct text *out, const struct table *table)
 {
     text_add(out, "  \"segments\": [\n");
@@ -173,6 +189,8 @@ int table_to_json(const struct table *table, char **text, struct diag *diag)
     write_tensor(&out, "out", &table->out);
     if (table->has_fold)
         text_add(&out, "  \"fold\": {\"sum\": %" PRId64 "},\n", table->fold_sum);
+    if (table->has_reduction)
+        write_reduction(&out, &table->reduction);
     if (table->outside == OUTSIDE_CLAMP)
         text_add(&out, "  \"outside\": \"clamp\",\n");
     if (table->samples_sha256[0])

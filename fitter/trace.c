@@ -40,7 +40,8 @@ static void print_unfused(const struct table *table, const struct segment *segme
  * most, so that 64-bit steps give the same values as the runtime's own width. */
 static int64_t print_line(const struct table *table, const struct segment *segment, int64_t code)
 {
-    const int64_t x_offset = code - (table->form == PWL_ANCHORED ? segment->start : table->in.zero_point);
+    const int64_t x_offset =
+        code - (table->form == PWL_ANCHORED ? segment->start : table_segment_codes(table).zero_point);
     const int64_t product = segment->q_b * x_offset;
     print_integer("x_offset", x_offset);
     print_integer("q_b", segment->q_b);
@@ -65,6 +66,59 @@ static int64_t print_line(const struct table *table, const struct segment *segme
     return sum;
 }
 
+/* The segment of a code, and its line there. */
+static int64_t print_segment(const struct table *table, int64_t code)
+{
+    const int index = segment_of(table, code);
+    print_integer("segment", index);
+    print_integer("start", table->segments[index].start);
+    return print_line(table, &table->segments[index], code);
+}
+
+static int64_t print_folded(const struct table *table, int64_t clamped)
+{
+    const bool mirrored = table->has_fold && clamped < table->in.zero_point;
+    const int64_t code = mirrored ? 2 * table->in.zero_point - clamped : clamped;
+    if (mirrored)
+        print_integer("mirrored", code);
+    int64_t raw = print_segment(table, code);
+    if (mirrored) {
+        raw = table->fold_sum - raw;
+        print_integer("fold_sum", table->fold_sum);
+        print_integer("folded", raw);
+    }
+    return raw;
+}
+
+static int64_t print_reduced(const struct table *table, int64_t clamped)
+{
+    const pwl_reduction *reduction = &table->reduction;
+    const int64_t d = clamped - table->in.zero_point;
+    print_integer("d", d);
+    if (reduction->kind == PWL_LEADING_ZEROS && d <= 0) {
+        print_integer("below", reduction->below);
+        return reduction->below;
+    }
+    const pwl_reduced_code at = pwl_reduce(reduction, storage_bits(table->storage), d);
+    if (reduction->kind == PWL_EXPONENT) {
+        print_integer("factor", reduction->factor);
+        print_integer("exponent", d * reduction->factor);
+    }
+    print_integer("octave", at.r);
+    print_integer("word", at.m);
+    const int64_t raw = print_segment(table, at.m);
+    if (reduction->direction == 0) {
+        print_integer("addend", reduction->addend);
+        print_integer("added", raw - at.r * reduction->addend);
+    }
+    print_integer("shift", pwl_sat(reduction->shift + reduction->direction * at.r, 0, 62));
+    pwl_reduction whole = *reduction;
+    whole.zp_y = table->out.zero_point;
+    const int64_t restored = pwl_restore(&whole, raw, at.r);
+    print_integer("restored", restored);
+    return restored;
+}
+
 static void print_reference(const struct table *table, const struct function *function, int64_t q_x, int64_t q_y)
 {
     const struct tensor *out = &table->out;
@@ -76,8 +130,8 @@ static void print_reference(const struct table *table, const struct function *fu
     printf("error_lsb %.6Lg\n", fabsl((long double)q_y - clipped));
 }
 
-int trace_print(const struct table *table, const pwl_table *packed, const struct function *function, int64_t q_x,
-                struct diag *diag)
+int trace_print(const struct table *table, const struct packed_table *packed, const struct function *function,
+                int64_t q_x, struct diag *diag)
 {
     const int64_t clamped = pwl_sat(q_x, table->in.qmin, table->in.qmax);
     if (clamped == q_x)
@@ -86,20 +140,7 @@ int trace_print(const struct table *table, const pwl_table *packed, const struct
         printf("q_x %" PRId64 " (clamped from %" PRId64 ")\n", clamped, q_x);
     printf("x %.9Lg\n", tensor_real(&table->in, clamped));
 
-    const bool mirrored = table->has_fold && clamped < table->in.zero_point;
-    const int64_t code = mirrored ? 2 * table->in.zero_point - clamped : clamped;
-    if (mirrored)
-        print_integer("mirrored", code);
-    const int index = segment_of(table, code);
-    print_integer("segment", index);
-    print_integer("start", table->segments[index].start);
-
-    int64_t raw = print_line(table, &table->segments[index], code);
-    if (mirrored) {
-        raw = table->fold_sum - raw;
-        print_integer("fold_sum", table->fold_sum);
-        print_integer("folded", raw);
-    }
+    const int64_t raw = table->has_reduction ? print_reduced(table, clamped) : print_folded(table, clamped);
     const int64_t q_y = pwl_sat(raw, table->out.qmin, table->out.qmax);
     if (q_y == raw)
         print_integer("q_y", q_y);
@@ -109,7 +150,7 @@ int trace_print(const struct table *table, const pwl_table *packed, const struct
     if (function)
         print_reference(table, function, clamped, q_y);
 
-    const int64_t expected = pwl_eval(packed, q_x);
+    const int64_t expected = packed_eval(packed, q_x);
     if (q_y != expected)
         return diag_set(diag, EXIT_IO,
                         "internal error: the steps of code %" PRId64 " lead to %" PRId64 ", the runtime gives %" PRId64,

@@ -15,7 +15,7 @@
  * of the two-shift flow where the table keeps it. packed is table in the runtime's layout, proven. function is null
  * when it is not at hand; otherwise the real value and the error follow. Exit 1 when the steps do not lead to what
  * pwl_eval gives. */
-int trace_print(const struct table *table, const pwl_table *packed, const struct function *function, int64_t q_x,
-                struct diag *diag);
+int trace_print(const struct table *table, const struct packed_table *packed, const struct function *function,
+                int64_t q_x, struct diag *diag);
 
 #endif

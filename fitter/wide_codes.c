@@ -10,6 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <pwl/eval.h>
+
 #define KNOT_WINDOW 64
 #define EXTREME_WINDOW 2
 /* Points at which f' - slope and f are examined for changes: at least so many in a long piece, and in all. */
@@ -102,13 +104,13 @@ static int64_t first_change(const struct builder *builder, const struct piece *p
 /* The codes at the table's next step from q towards `end`, inside a piece: q_y is monotone there. */
 static void add_step(struct builder *builder, int64_t q, int64_t end)
 {
-    const pwl_table *packed = builder->subject->packed;
-    const int64_t y = pwl_eval(packed, q);
-    if (pwl_eval(packed, end) == y)
+    const struct packed_table *packed = builder->subject->packed;
+    const int64_t y = packed_eval(packed, q);
+    if (packed_eval(packed, end) == y)
         return;
     while (llabs(end - q) > 1) {
         const int64_t middle = q + (end - q) / 2;
-        if (pwl_eval(packed, middle) == y)
+        if (packed_eval(packed, middle) == y)
             q = middle;
         else
             end = middle;
@@ -166,6 +168,54 @@ static void add_cut_piece(struct builder *builder, int64_t first, int64_t last, 
         add_piece(builder, &piece, spacing);
 }
 
+/* The part of a reduced table that a code belongs to: octave and segment. A clipped shift makes one part of all the
+ * octaves it serves. */
+struct part {
+    int64_t octave;
+    int segment;
+    long double slope; /* output codes per input code */
+};
+
+static struct part part_of(const struct packed_table *packed, int64_t q)
+{
+    const pwl_reduction *reduction = &packed->reduced.reduction;
+    const pwl_table *core = &packed->reduced.core;
+    const int word_bits = 8 << core->storage;
+    struct part part = {.segment = packed_segment(packed, q)};
+    if (part.segment < 0)
+        return part;
+    part.octave = pwl_reduce(reduction, word_bits, q - reduction->zp_x).r;
+    const int64_t n = reduction->shift + reduction->direction * part.octave;
+    if (n <= 0 || n >= 62)
+        return (struct part){.octave = n <= 0 ? INT64_MIN : INT64_MAX};
+    /* Words per code: 2^(r * step), or the factor. */
+    const long double words = reduction->kind == PWL_LEADING_ZEROS
+                                  ? ldexpl(1, (int)part.octave * (1 << reduction->log2_step))
+                                  : ldexpl((long double)reduction->factor, word_bits - reduction->fraction);
+    part.slope = ldexpl((long double)pwl_element_slope(core, part.segment) * words, -core->n[part.segment] - (int)n);
+    return part;
+}
+
+/* Codes of one part are neighbours. */
+static void add_reduced_pieces(struct builder *builder, int64_t spacing)
+{
+    const struct packed_table *packed = builder->subject->packed;
+    for (int64_t first = builder->qmin; first <= builder->qmax && !builder->failed;) {
+        const struct part part = part_of(packed, first);
+        int64_t last = first, next = builder->qmax + 1; /* the part's last code lies in [last, next) */
+        while (next - last > 1) {
+            const int64_t middle = last + (next - last) / 2;
+            const struct part other = part_of(packed, middle);
+            if (other.octave == part.octave && other.segment == part.segment)
+                last = middle;
+            else
+                next = middle;
+        }
+        add_cut_piece(builder, first, last, builder->qmin, builder->qmax, part.slope, spacing);
+        first = next;
+    }
+}
+
 static int compare_items(const void *left, const void *right)
 {
     const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
@@ -181,7 +231,7 @@ int wide_codes(const struct subject *subject, uint64_t **items, size_t *count, s
 
     for (int64_t k = 0; k < EVEN_SAMPLES; k++)
         add(&builder, qmin + k * range / (EVEN_SAMPLES - 1), true); /* k * range < 2^52 */
-    for (int i = 0; i < table->segment_count; i++) {
+    for (int i = 0; i < table->segment_count && !table->has_reduction; i++) {
         const struct segment *segment = &table->segments[i];
         /* |zp_x|, |start| and the mirrored codes stay below 2^34, so 2^40 stands for no limit. */
         const int64_t last = i + 1 < table->segment_count ? table->segments[i + 1].start - 1 : (int64_t)1 << 40;
@@ -190,6 +240,8 @@ int wide_codes(const struct subject *subject, uint64_t **items, size_t *count, s
         if (table->has_fold)
             add_cut_piece(&builder, 2 * zp - last, 2 * zp - segment->start, qmin, zp - 1, slope, spacing);
     }
+    if (table->has_reduction)
+        add_reduced_pieces(&builder, spacing);
     if (builder.failed) {
         free(builder.items);
         return diag_set(diag, EXIT_IO, "out of memory while choosing the codes to compare");

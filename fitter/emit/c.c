@@ -90,7 +90,12 @@ int emit_c(const struct table *const *tables, int count, const struct emit_optio
     add_guard_name(out, c, count, options->standalone);
     text_add(out, "#define ");
     add_guard_name(out, c, count, options->standalone);
+    bool reduced = false;
+    for (int i = 0; i < count; i++)
+        reduced |= tables[i]->has_reduction;
     text_add(out, options->standalone ? "\n#include <stddef.h>\n#include <stdint.h>\n" : "\n#include <pwl/pwl.h>\n");
+    if (reduced && !options->standalone)
+        text_add(out, "#include <pwl/reduce.h>\n");
     for (int i = 0; i < count; i++) {
         c_add_description(out, &c[i]);
         if (options->standalone)

@@ -45,6 +45,12 @@ void c_add_assert_end(struct text *out, const struct c_table *c);
 void c_add_description(struct text *out, const struct c_table *c);
 void c_add_constants(struct text *out, const struct c_table *c);
 
+/* Of a reduced table: the initialiser of its pwl_reduction; the statements that turn the clamped `code` into the word q
+ * of octave r, or return; those that turn the core's value v into y, not yet saturated. */
+void c_add_runtime_reduction(struct text *out, const struct c_table *c);
+void c_add_word(struct text *out, const struct c_table *c, const char *acc);
+void c_add_restored(struct text *out, const struct c_table *c);
+
 /* The part of a header that belongs to one table. */
 void c_add_runtime_table(struct text *out, const struct c_table *c);
 void c_add_standalone_table(struct text *out, const struct c_table *c);

@@ -167,8 +167,11 @@ void c_add_description(struct text *out, const struct c_table *c)
         text_add(out, " = %.17g", t->parameters[i].value);
     }
     text_add(out, "\n *   types       %s to %s, %s, %s, %s%s, %d segment%s\n", in, out_type, storage_name(t->storage),
-             form_name(t->form), rounding_name(t->rounding), t->has_fold ? ", folded" : "", t->segment_count,
-             t->segment_count == 1 ? "" : "s");
+             form_name(t->form), rounding_name(t->rounding),
+             t->has_fold        ? ", folded"
+             : t->has_reduction ? ", reduced to an octave"
+                                : "",
+             t->segment_count, t->segment_count == 1 ? "" : "s");
     text_add(out, " *   spec        ");
     add_comment_text(out, t->spec);
     text_add(out, "\n *   spec sha256 %s\n", hash);

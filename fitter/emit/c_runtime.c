@@ -29,25 +29,45 @@ static const char *flags_constant(unsigned flags)
 
 /* Positional, because C++ before 20 has no designated initialisers; the order is pwl_table's. The version is a number
  * on purpose: the header holds the layout it was generated for, and an assertion compares it with the runtime's. */
-static void add_table(struct text *out, const struct c_table *c)
+static void add_fields(struct text *out, const struct c_table *c, const char *indent)
 {
     const struct table *t = c->table;
-    char text[C_LITERAL_SIZE];
-    text_add(out, "static const pwl_table %s = {\n", c->name);
-    text_add(out, "    %d, /* version */\n", PWL_TABLE_VERSION);
-    text_add(out, "    %s, /* storage */\n", storage_constant(t->storage));
-    text_add(out, "    %s, /* form */\n", form_constant(t->form));
-    text_add(out, "    %s, /* rounding */\n", rounding_constant(t->rounding));
-    text_add(out, "    %s, /* flags */\n", flags_constant(c->packed.table.flags));
-    text_add(out, "    %s_SEGMENTS, /* segments */\n", c->upper);
-    text_add(out, "    %s_start, /* start */\n", c->name);
-    text_add(out, "    %s_q_b, /* q_b */\n", c->name);
-    text_add(out, "    %s_n, /* n */\n", c->name);
-    text_add(out, "    %s_%s, /* offset */\n", c->name, offset_name(t->form));
-    text_add(out, "    %s_ZP_X, /* zp_x */\n", c->upper);
-    text_add(out, "    %s_QMIN_X, %s_QMAX_X, /* qmin_x, qmax_x */\n", c->upper, c->upper);
-    text_add(out, "    %s_QMIN_Y, %s_QMAX_Y, /* qmin_y, qmax_y */\n", c->upper, c->upper);
-    text_add(out, "    %s /* fold_sum */\n};\n", c_literal(t->has_fold ? t->fold_sum : 0, text));
+    char zp_x[C_LITERAL_SIZE], qmin_x[C_LITERAL_SIZE], qmax_x[C_LITERAL_SIZE], sum[C_LITERAL_SIZE];
+    text_add(out, "%s%d, /* version */\n", indent, PWL_TABLE_VERSION);
+    text_add(out, "%s%s, /* storage */\n", indent, storage_constant(t->storage));
+    text_add(out, "%s%s, /* form */\n", indent, form_constant(t->form));
+    text_add(out, "%s%s, /* rounding */\n", indent, rounding_constant(t->rounding));
+    text_add(out, "%s%s, /* flags */\n", indent, flags_constant(c->packed.table.flags));
+    text_add(out, "%s%s_SEGMENTS, /* segments */\n", indent, c->upper);
+    text_add(out, "%s%s_start, /* start */\n", indent, c->name);
+    text_add(out, "%s%s_q_b, /* q_b */\n", indent, c->name);
+    text_add(out, "%s%s_n, /* n */\n", indent, c->name);
+    text_add(out, "%s%s_%s, /* offset */\n", indent, c->name, offset_name(t->form));
+    if (t->has_reduction) {
+        const pwl_table *core = &c->packed.table;
+        text_add(out, "%s%s, /* zp_x */\n%s%s, %s, /* qmin_x, qmax_x */\n", indent, c_literal(core->zp_x, zp_x), indent,
+                 c_literal(core->qmin_x, qmin_x), c_literal(core->qmax_x, qmax_x));
+    } else {
+        text_add(out, "%s%s_ZP_X, /* zp_x */\n", indent, c->upper);
+        text_add(out, "%s%s_QMIN_X, %s_QMAX_X, /* qmin_x, qmax_x */\n", indent, c->upper, c->upper);
+    }
+    text_add(out, "%s%s_QMIN_Y, %s_QMAX_Y, /* qmin_y, qmax_y */\n", indent, c->upper, c->upper);
+    text_add(out, "%s%s /* fold_sum */\n", indent, c_literal(t->has_fold ? t->fold_sum : 0, sum));
+}
+
+static void add_table(struct text *out, const struct c_table *c)
+{
+    if (!c->table->has_reduction) {
+        text_add(out, "static const pwl_table %s = {\n", c->name);
+        add_fields(out, c, "    ");
+        text_add(out, "};\n");
+        return;
+    }
+    text_add(out, "static const pwl_reduced %s = {\n", c->name);
+    c_add_runtime_reduction(out, c);
+    text_add(out, "    {\n");
+    add_fields(out, c, "        ");
+    text_add(out, "    }\n};\n");
 }
 
 void c_add_runtime_table(struct text *out, const struct c_table *c)
@@ -64,6 +84,9 @@ void c_add_runtime_table(struct text *out, const struct c_table *c)
     c_add_assert_begin(out, c);
     text_add(out, "%s_ASSERT(PWL_TABLE_VERSION == %d, \"generated for version %d of pwl_table\");\n", c->upper,
              PWL_TABLE_VERSION, PWL_TABLE_VERSION);
+    if (c->table->has_reduction)
+        text_add(out, "%s_ASSERT(PWL_REDUCTION_VERSION == %d, \"generated for version %d of pwl_reduction\");\n",
+                 c->upper, PWL_REDUCTION_VERSION, PWL_REDUCTION_VERSION);
     text_add(out, "%s_ASSERT(%s_SEGMENTS <= PWL_MAX_SEGMENTS, \"at most PWL_MAX_SEGMENTS segments\");\n", c->upper,
              c->upper);
     c_add_count_assert(out, c, "start");

@@ -30,7 +30,8 @@ static struct shape shape_of(const struct table *t)
                           .out = c_type(t->out.bits, t->out.is_signed),
                           .acc = c_type(acc_bits, true),
                           .uacc = c_type(acc_bits, false),
-                          .direct = !t->has_fold && t->segment_count == t->in.qmax - t->in.qmin + 1,
+                          .direct =
+                              !t->has_fold && !t->has_reduction && t->segment_count == t->in.qmax - t->in.qmin + 1,
                           .one_shift = true};
     for (int i = 0; i < t->segment_count; i++) {
         const struct segment *segment = &t->segments[i];
@@ -50,11 +51,13 @@ static void add_input(struct text *out, const struct c_table *c, const struct sh
     const int type_bits = in->bits <= 8 ? 8 : in->bits <= 16 ? 16 : 32;
     const bool low = in->qmin > code_min(type_bits, in->is_signed);
     const bool high = in->qmax < code_max(type_bits, in->is_signed);
-    text_add(out, "    %s%s q = q_x;\n", low || high || c->table->has_fold ? "" : "const ", shape->acc);
+    const bool reduced = c->table->has_reduction;
+    const char *name = reduced ? "code" : "q", *type = reduced ? "int64_t" : shape->acc;
+    text_add(out, "    %s%s %s = q_x;\n", low || high || c->table->has_fold ? "" : "const ", type, name);
     if (low)
-        text_add(out, "    if (q < %s_QMIN_X)\n        q = %s_QMIN_X;\n", c->upper, c->upper);
+        text_add(out, "    if (%s < %s_QMIN_X)\n        %s = %s_QMIN_X;\n", name, c->upper, name, c->upper);
     if (high)
-        text_add(out, "    if (q > %s_QMAX_X)\n        q = %s_QMAX_X;\n", c->upper, c->upper);
+        text_add(out, "    if (%s > %s_QMAX_X)\n        %s = %s_QMAX_X;\n", name, c->upper, name, c->upper);
 }
 
 static void add_mirror(struct text *out, const struct c_table *c)
@@ -92,9 +95,12 @@ static void add_search(struct text *out, const struct c_table *c)
 
 static void add_product(struct text *out, const struct c_table *c, const struct shape *shape)
 {
+    char zp_x[C_LITERAL_SIZE];
     text_add(out, "    %s v = (%s)%s_q_b[i] * ", shape->acc, shape->acc, c->name);
     if (c->table->form == PWL_ANCHORED)
         text_add(out, "(q - %s_start[i])", c->name);
+    else if (c->table->has_reduction)
+        text_add(out, "(q - %s)", c_literal(c->packed.table.zp_x, zp_x));
     else
         text_add(out, "(q - %s_ZP_X)", c->upper);
     if (c->table->form == PWL_BIASED)
@@ -159,11 +165,14 @@ static void add_output(struct text *out, const struct c_table *c, const struct s
         text_add(out, "    v += %s_%s[i];\n", c->name, offset_name(t->form));
     if (t->has_fold)
         text_add(out, "    if (mirrored)\n        v = %s - v;\n", c_literal(t->fold_sum, text));
+    if (t->has_reduction)
+        c_add_restored(out, c);
+    const char *name = t->has_reduction ? "y" : "v";
     text_add(out,
-             "    if (v < %s_QMIN_Y)\n        v = %s_QMIN_Y;\n"
-             "    if (v > %s_QMAX_Y)\n        v = %s_QMAX_Y;\n"
-             "    return (%s)v;\n",
-             c->upper, c->upper, c->upper, c->upper, shape->out);
+             "    if (%s < %s_QMIN_Y)\n        %s = %s_QMIN_Y;\n"
+             "    if (%s > %s_QMAX_Y)\n        %s = %s_QMAX_Y;\n"
+             "    return (%s)%s;\n",
+             name, c->upper, name, c->upper, name, c->upper, name, c->upper, shape->out, name);
 }
 
 static void add_arrays(struct text *out, const struct c_table *c, const struct shape *shape)
@@ -172,7 +181,7 @@ static void add_arrays(struct text *out, const struct c_table *c, const struct s
     if (shape->direct) {
         /* Every answer is known here, so the header carries the output codes themselves. */
         for (int i = 0; i < t->segment_count; i++)
-            c->column[i] = pwl_eval(&c->packed.table, t->in.qmin + i);
+            c->column[i] = packed_eval(&c->packed, t->in.qmin + i);
         c_add_array(out, shape->out, c->name, "codes", c->column, t->segment_count);
         return;
     }
@@ -217,6 +226,8 @@ void c_add_standalone_table(struct text *out, const struct c_table *c)
     } else {
         if (c->table->has_fold)
             add_mirror(out, c);
+        if (c->table->has_reduction)
+            c_add_word(out, c, shape.acc);
         add_search(out, c);
         add_product(out, c, &shape);
         add_shift(out, c, &shape);

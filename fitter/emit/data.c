@@ -8,6 +8,16 @@
 
 #include "../npy.h"
 
+/* Rows of segments do not say what comes before and after them. */
+static int refuse_reduced(const struct table *table, const char *format, struct diag *diag)
+{
+    if (!table->has_reduction)
+        return EXIT_DONE;
+    return diag_set(diag, EXIT_USAGE,
+                    "--format %s: the table has a reduction, which rows of segments cannot carry; use c or json",
+                    format);
+}
+
 static int out_of_memory(struct diag *diag)
 {
     return diag_set(diag, EXIT_IO, "out of memory while writing the table");
@@ -53,6 +63,8 @@ int emit_csv(const struct table *const *tables, int count, const struct emit_opt
     const struct table *table = tables[0];
     (void)options;
     (void)count;
+    if (refuse_reduced(table, "csv", diag))
+        return diag->code;
 
     text_add(out, "segment,start,q_b,n_BX_total,%s,start_real,slope_real,intercept_real\n", offset_name(table->form));
     for (int i = 0; i < table->segment_count; i++) {
@@ -79,6 +91,8 @@ int emit_npy(const struct table *const *tables, int count, const struct emit_opt
     const size_t rows = (size_t)table->segment_count;
     (void)options;
     (void)count;
+    if (refuse_reduced(table, "npy", diag))
+        return diag->code;
 
     unsigned char *data = malloc(rows * 4 * 8), *bytes = NULL;
     size_t size = 0;

@@ -2,7 +2,8 @@
 /*
  * The body of the program that check_headers.sh builds, as C and as C++, from the headers emitted for a list of
  * tables. `codes K` prints the input codes to try on table K; `check K` reads what the JSON evaluator gave for them
- * and compares pwl_eval on the runtime header, NAME_eval and NAME_map of the standalone header with it.
+ * and compares pwl_eval, or pwl_reduced_eval, on the runtime header, NAME_eval and NAME_map of the standalone header
+ * with it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,12 +11,14 @@
 #include <string.h>
 
 #include <pwl/pwl.h>
+#include <pwl/reduce.h>
 
 #define GUARD 2 /* elements after the output array that must stay untouched */
 
 struct header_test {
     const char *name;
-    const pwl_table *runtime;
+    const pwl_table *runtime;   /* the core where `reduced` is set */
+    const pwl_reduced *reduced; /* else null */
     int64_t (*eval)(int64_t q_x);
     /* Whether NAME_map over x gives y and leaves the guard alone. */
     int (*map)(const int64_t *x, const int64_t *y, size_t count);
@@ -50,9 +53,9 @@ struct header_test {
         return good;                                                                                                   \
     }
 
-#define HEADER_TEST(runtime, alone, min, max)                                                                          \
+#define HEADER_TEST(runtime, reduced, alone, min, max)                                                                 \
     {                                                                                                                  \
-#alone, &runtime, alone##_eval64, alone##_map64, min, max                                                      \
+#alone, runtime, reduced, alone##_eval64, alone##_map64, min, max                                              \
     }
 
 static int64_t start_of(const pwl_table *t, int i)
@@ -65,6 +68,16 @@ static int64_t start_of(const pwl_table *t, int i)
     return is_unsigned ? (int64_t)((const uint32_t *)t->start)[i] : ((const int32_t *)t->start)[i];
 }
 
+static int64_t runtime_eval(const struct header_test *test, int64_t q_x)
+{
+    return test->reduced ? pwl_reduced_eval(test->reduced, q_x) : pwl_eval(test->runtime, q_x);
+}
+
+static int is_safe(const struct header_test *test)
+{
+    return (test->reduced ? pwl_reduced_check(test->reduced, NULL) : pwl_table_check(test->runtime, NULL)) == PWL_OK;
+}
+
 static size_t add_around(const struct header_test *test, int64_t q_x, int64_t *codes, size_t count)
 {
     for (int64_t q = q_x - 2; q <= q_x + 2; q++)
@@ -73,8 +86,8 @@ static size_t add_around(const struct header_test *test, int64_t q_x, int64_t *c
     return count;
 }
 
-/* Every code of the input type up to 16 bits; for 32 bits the codes around each knot, its mirror image and the ends,
- * and a fixed pseudo-random sample. */
+/* Every code of the input type up to 16 bits; for 32 bits the codes around each knot, its mirror image, the ends and a
+ * reduced table's octaves, and a fixed pseudo-random sample. */
 static size_t list_codes(const struct header_test *test, int64_t *codes)
 {
     const pwl_table *t = test->runtime;
@@ -85,6 +98,8 @@ static size_t list_codes(const struct header_test *test, int64_t *codes)
             codes[count++] = q;
         return count;
     }
+    for (int bit = 0; test->reduced && bit < 33; bit++)
+        count = add_around(test, test->reduced->reduction.zp_x + ((int64_t)1 << bit), codes, count);
     for (int i = 0; i < t->segments; i++) {
         count = add_around(test, start_of(t, i), codes, count);
         count = add_around(test, 2 * t->zp_x - start_of(t, i), codes, count);
@@ -103,7 +118,7 @@ static size_t list_codes(const struct header_test *test, int64_t *codes)
 static int check(const struct header_test *test, const int64_t *codes, size_t count)
 {
     int64_t *const expected = (int64_t *)malloc(count * sizeof *expected);
-    int good = expected && pwl_table_check(test->runtime, NULL) == PWL_OK;
+    int good = expected && is_safe(test);
     if (!good)
         fprintf(stderr, "%s: the emitted table is not safe to run\n", test->name);
     for (size_t k = 0; good && k < count; k++) {
@@ -112,7 +127,7 @@ static int check(const struct header_test *test, const int64_t *codes, size_t co
             good = 0;
             break;
         }
-        const int64_t runtime = pwl_eval(test->runtime, codes[k]), alone = test->eval(codes[k]);
+        const int64_t runtime = runtime_eval(test, codes[k]), alone = test->eval(codes[k]);
         if (runtime == expected[k] && alone == expected[k])
             continue;
         fprintf(stderr, "%s: q_x = %" PRId64 ": JSON %" PRId64 ", header %" PRId64 ", standalone %" PRId64 "\n",
@@ -129,7 +144,7 @@ static int check(const struct header_test *test, const int64_t *codes, size_t co
 
 static int check_main(int argc, char **argv, const struct header_test *tests, int test_count)
 {
-    const size_t capacity = 65536 + 20000 + 10 * (PWL_MAX_SEGMENTS + 2);
+    const size_t capacity = 65536 + 20000 + 10 * (PWL_MAX_SEGMENTS + 36);
     int64_t *const codes = (int64_t *)malloc(capacity * sizeof *codes);
     const int k = argc == 3 ? atoi(argv[2]) : -1;
     int good = codes && k >= 0 && k < test_count;

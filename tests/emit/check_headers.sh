@@ -43,7 +43,11 @@ for table in "$@"; do
         "$work/$alone.h")
     includes+="#include \"$runtime.h\""$'\n'"#include \"$alone.h\""$'\n'
     declarations+="HEADER_FUNCTIONS($alone, $in_t, $out_t)"$'\n'
-    entries+="    HEADER_TEST($runtime, $alone, $(limits "$in_t")),"$'\n'
+    pointers="&$runtime, NULL"
+    if grep -q "^static const pwl_reduced $runtime = " "$work/$runtime.h"; then
+        pointers="&$runtime.core, &$runtime"
+    fi
+    entries+="    HEADER_TEST($pointers, $alone, $(limits "$in_t")),"$'\n'
     count=$((count + 1))
 done
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Writes table JSON files that no fitter would: each storage case x form x rounding x fold, with widths, signs, zero
- * points, narrowed ranges, left shifts and segment counts drawn from a fixed seed, then the edges by hand. Only tables
- * that pass pwl_table_check are kept. usage: random_tables DIRECTORY [SEED]
+ * Writes table JSON files that no fitter would: each storage case x form x rounding x fold, and reduced ones of each
+ * law, with widths, signs, zero points, narrowed ranges, left shifts and segment counts drawn from a fixed seed, then
+ * the edges by hand. Only tables that pass pwl_table_check are kept. usage: random_tables DIRECTORY [SEED]
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include <pwl/fixed.h>
 
 #include "file.h"
+#include "reduce.h"
 #include "table.h"
 
 #define MAX_TRIES 4000
@@ -73,16 +74,18 @@ static void draw_tensor(struct tensor *tensor, int bits)
 
 static int64_t last_code(const struct table *t)
 {
-    const int64_t mirrored = t->has_fold ? 2 * t->in.zero_point - t->in.qmin : t->in.qmax;
-    return mirrored > t->in.qmax ? mirrored : t->in.qmax;
+    const struct tensor in = table_segment_codes(t);
+    const int64_t mirrored = t->has_fold ? 2 * in.zero_point - in.qmin : in.qmax;
+    return mirrored > in.qmax ? mirrored : in.qmax;
 }
 
 /* Ascending starts from the first code, drawn from what the storage type and the range hold. */
 static void draw_starts(struct table *t)
 {
     static const int most[] = {1, 5, 16, 17, 60};
-    const int64_t first = t->has_fold ? t->in.zero_point : t->in.qmin;
-    const int64_t type_max = code_max(storage_bits(t->storage), t->in.is_signed);
+    const struct tensor in = table_segment_codes(t);
+    const int64_t first = t->has_fold ? in.zero_point : in.qmin;
+    const int64_t type_max = code_max(storage_bits(t->storage), in.is_signed);
     const int64_t last = last_code(t) < type_max ? last_code(t) : type_max;
     int64_t room = last - first; /* codes after the current start */
     const int limit = most[between(0, 4)];
@@ -107,7 +110,7 @@ static void draw_line(struct table *t, int index, int n, int ease)
     const int64_t target = between(t->out.qmin - span / 4, t->out.qmax + span / 4);
     int bits = storage_bits(t->storage) - (n < 0 ? storage_bits(t->storage) / 2 : 0) - ease;
     bits = (int)between(2, bits < 2 ? 2 : bits);
-    const int64_t x = between(s->start, end) - (t->form == PWL_ANCHORED ? s->start : t->in.zero_point);
+    const int64_t x = between(s->start, end) - (t->form == PWL_ANCHORED ? s->start : table_segment_codes(t).zero_point);
 
     s->n = n;
     s->q_b = one_in(8) ? 0 : between(-((int64_t)1 << (bits - 1)), ((int64_t)1 << (bits - 1)) - 1);
@@ -144,7 +147,8 @@ static bool is_safe(const struct table *t)
     pwl_proof proof;
     if (table_pack(t, &packed, &diag) != EXIT_DONE)
         return false;
-    const bool safe = pwl_table_check(&packed.table, &proof) == PWL_OK;
+    const bool safe = (packed.is_reduced ? pwl_reduced_check(&packed.reduced, &proof)
+                                         : pwl_table_check(&packed.table, &proof)) == PWL_OK;
     packed_table_free(&packed);
     return safe;
 }
@@ -167,13 +171,33 @@ static void write_table(const char *directory, struct table *t, int *number)
     if (table_to_json(t, &text, &diag) != EXIT_DONE)
         fail("table_to_json", diag.text);
     snprintf(path, sizeof path, "%s/%03d_%s_%s_%s%s.json", directory, ++*number, storage_name(t->storage),
-             form_name(t->form), rounding_name(t->rounding), t->has_fold ? "_fold" : "");
+             form_name(t->form), rounding_name(t->rounding),
+             t->has_fold        ? "_fold"
+             : t->has_reduction ? "_reduced"
+                                : "");
     if (table_from_json(text, strlen(text), &again, &diag) != EXIT_DONE ||
         file_write(path, text, strlen(text), &diag) != EXIT_DONE)
         fail(path, diag.text);
     t->spec = NULL;
     table_free(&again);
     free(text);
+}
+
+/* The integers of t->function's law, of every size that the proof may still accept. */
+static void draw_reduction(struct table *t)
+{
+    pwl_reduction *r = &t->reduction;
+    if (!reduction_law(t->function, r))
+        fail(t->function, "has no law");
+    r->shift = (int16_t)(one_in(8) ? between(INT16_MIN, INT16_MAX) : between(-3, 12));
+    if (r->direction == 0)
+        r->addend = between(0, one_in(4) ? INT64_C(1) << 50 : 5000);
+    if (r->kind == PWL_LEADING_ZEROS) {
+        r->below = between(t->out.qmin, t->out.qmax);
+    } else {
+        r->fraction = (uint8_t)(one_in(4) ? storage_bits(t->storage) : between(storage_bits(t->storage), 45));
+        r->factor = between(1, INT64_C(1) << (62 - 2 - t->in.bits));
+    }
 }
 
 /* One table of a kind; draws until one is safe, with ever shorter slopes. */
@@ -193,9 +217,12 @@ static void write_random(const char *directory, struct table *t, int *number)
             t->in.zero_point = between(t->in.qmin, t->in.qmax);
             t->fold_sum = one_in(2) ? 2 * t->out.qmin : t->out.qmin + t->out.qmax;
         }
+        if (t->has_reduction)
+            draw_reduction(t);
         draw_starts(t);
         draw_lines(t, 16 * tries / MAX_TRIES);
-        snprintf(t->function, sizeof t->function, "%s", functions[between(0, 6)]);
+        if (!t->has_reduction)
+            snprintf(t->function, sizeof t->function, "%s", functions[between(0, 6)]);
         memset(t->samples_sha256, strcmp(t->function, "samples") == 0 ? 'a' : '\0', sizeof t->samples_sha256 - 1);
         if (is_safe(t)) {
             write_table(directory, t, number);
@@ -295,6 +322,16 @@ int main(int argc, char **argv)
         write_random(argv[1], &t, &number);
     }
     t.has_fold = false;
+    t.has_reduction = true;
+    for (int kind = 0; kind < 5 * 6; kind++) {
+        static const char *const laws[] = {"sqrt", "rsqrt", "reciprocal", "log", "exp"};
+        t.storage = kind % 2 ? PWL_INT16 : PWL_INT32;
+        t.form = (pwl_form)(kind / 2 % 3);
+        t.rounding = (pwl_rounding)(kind % 4);
+        snprintf(t.function, sizeof t.function, "%s", laws[kind / 6]);
+        write_random(argv[1], &t, &number);
+    }
+    t.has_reduction = false;
     t.fold_sum = 0;
     memset(t.samples_sha256, '\0', sizeof t.samples_sha256);
     write_edges(argv[1], &t, &number);

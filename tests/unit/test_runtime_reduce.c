@@ -38,10 +38,13 @@ static int64_t defined(const struct made_table *made, const pwl_reduction *reduc
             r++;
         m = r < 0 ? d / ref_power((int)-r * step) : d * ref_power((int)r * step);
     } else {
-        const ref_int z = d * reduction->factor;
+        const int dropped = reduction->fraction - word_bits;
+        ref_int z = d * reduction->factor;
         assert_magnitude(z, 62);
-        r = floor_divide(z, ref_power(reduction->fraction));
-        m = (z - r * ref_power(reduction->fraction)) / ref_power(reduction->fraction - word_bits);
+        if (dropped > 0)
+            z = ref_divide(z, dropped, REF_HALF_UP);
+        r = floor_divide(z, ref_power(word_bits));
+        m = z - r * ref_power(word_bits);
     }
     const struct ref_result result = ref_eval(&core, (int64_t)m);
     ck_assert(result.leaves == REF_FITS);
@@ -133,7 +136,7 @@ START_TEST(leading_ones_reach_the_top)
                     const pwl_reduced_code code = pwl_reduce(&reduction, word_bits, d);
                     ck_assert_int_lt(code.m, (int64_t)1 << word_bits);
                     ck_assert_int_ge(code.m, (int64_t)1 << (word_bits - 1 - log2_step));
-                    const int shift = (int)code.r << log2_step;
+                    const int shift = (int)code.r * (1 << log2_step);
                     if (code.r >= 0)
                         ck_assert_int_eq(code.m, d << shift);
                 }

@@ -7,18 +7,19 @@
  *   leading zeros   r = floor((w - bits of d) / step), m = floor(d * 2^(r * step)): d with its highest set bit brought
  *                   to the top of a w-bit word, by whole steps. Exact while d has at most w bits. d <= 0 has no such
  *                   bit, and gives q_y = below.
- *   exponent        z = d * factor, r = floor(z / 2^fraction), m = the w highest bits of z's fraction.
+ *   exponent        z = d * factor rounded to w of its fraction bits, halves up; r = floor(z / 2^fraction), m = those
+ *                   w bits.
  *
  *   q_y = sat( zp_y + half_up( (raw(m) - r * addend) / 2^n ) ),   n = shift + direction * r, clipped to 0..62,
  *
  * raw being the core's value before saturation, which carries more bits than q_y. The one rounding that matters is the
  * last; the core's `rounding` is that of its own shifts. The laws:
  *
- *   sqrt        leading zeros, step 2, direction  1     sqrt(x 2^(2r))  = sqrt(x) 2^r
- *   rsqrt       leading zeros, step 2, direction -1     rsqrt(x 2^(2r)) = rsqrt(x) 2^-r
- *   reciprocal  leading zeros, step 1, direction -1     1 / (x 2^r)     = 1/x 2^-r
- *   log         leading zeros, step 1, direction  0     log(x 2^r)      = log(x) + r log(2), addend = log(2)
- *   exp         exponent, direction -1                  2^(r + m)       = 2^m 2^r, factor = log2(e)
+ *   sqrt        leading zeros, step 2, direction  1     sqrt(m / 4^r)  = sqrt(m) / 2^r
+ *   rsqrt       leading zeros, step 2, direction -1     rsqrt(m / 4^r) = rsqrt(m) * 2^r
+ *   reciprocal  leading zeros, step 1, direction -1     1 / (m / 2^r)  = 1/m * 2^r
+ *   log         leading zeros, step 1, direction  0     log(m / 2^r)   = log(m) - r log(2), addend = log(2)
+ *   exp         exponent, direction -1                  2^(r + m)      = 2^m * 2^r, factor = log2(e)
  *
  * in code units, factor and addend with fraction bits of their own. A clipped n is of no consequence: beyond 62 every
  * value rounds to 0, and a result that would need a left shift is far beyond the output codes.
@@ -102,9 +103,10 @@ PWL_FN pwl_reduced_code pwl_reduce(const pwl_reduction *reduction, int word_bits
         code.r = left >> reduction->log2_step;
         code.m = shift < 0 ? d >> -shift : pwl_shl64(d, shift);
     } else {
-        const int64_t z = d * reduction->factor;
-        code.r = z >> reduction->fraction;
-        code.m = (z >> (reduction->fraction - word_bits)) & (int64_t)(UINT64_MAX >> (64 - word_bits));
+        const int dropped = reduction->fraction - word_bits;
+        const int64_t z = pwl_shr64(d * reduction->factor, dropped, PWL_HALF_UP);
+        code.r = z >> word_bits;
+        code.m = z & (int64_t)(UINT64_MAX >> (64 - word_bits));
     }
     return code;
 }
