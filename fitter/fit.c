@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bound.h"
 #include "certify.h"
 #include "document.h"
 #include "expression.h"
@@ -234,18 +235,21 @@ static int certify(struct workspace *work, struct table *table, struct diag *dia
     table->segment_count = work->count;
     if (table_prove(table, EXIT_REQUIREMENT, &packed, &proof, diag))
         return diag->code;
+    struct certificate *certificate = &table->certificate;
+    memset(certificate, 0, sizeof *certificate);
     int status = measure(table, &packed, &work->spec->function, false, NULL, NULL, &stats, diag);
     if (!status && weights)
         status = measure_weighted(table, &packed, &work->spec->function, weights, &weighted, diag);
+    if (!status) {
+        certificate_fill(certificate, &stats, &proof);
+        if (weights)
+            certificate_weigh(certificate, &weighted);
+        certify_bounds(work, table, certificate);
+        certificate->has_bound =
+            !stats.exhaustive && table_bound(table, &packed, &work->spec->function, &certificate->bound_lsb);
+    }
     packed_table_free(&packed);
-    if (status)
-        return status;
-    memset(&table->certificate, 0, sizeof table->certificate);
-    certificate_fill(&table->certificate, &stats, &proof);
-    if (weights)
-        certificate_weigh(&table->certificate, &weighted);
-    certify_bounds(work, table, &table->certificate);
-    return EXIT_DONE;
+    return status;
 }
 
 static int fit_and_certify(struct workspace *work, int count, struct table *table, struct diag *diag)
@@ -255,9 +259,22 @@ static int fit_and_certify(struct workspace *work, int count, struct table *tabl
     return certify(work, table, diag);
 }
 
+/* What --max-err is held against: proven where not every code was visited, if it can be. */
+static bool holds_max_err(const struct spec *spec, const struct table *table)
+{
+    const struct certificate *certificate = &table->certificate;
+    return (certificate->has_bound ? certificate->bound_lsb : certificate->max_err_lsb) <= spec->max_err;
+}
+
 static int miss_max_err(const struct spec *spec, const struct table *table, struct diag *diag)
 {
     const struct certificate *certificate = &table->certificate;
+    if (certificate->has_bound && certificate->max_err_lsb <= spec->max_err)
+        return diag_set(diag, EXIT_REQUIREMENT,
+                        "--max-err %.6g: of the table of %d segments it is proven only that it is off by at most %.6g "
+                        "LSB; the largest error found is %.6g LSB at code %lld",
+                        spec->max_err, table->segment_count, certificate->bound_lsb, certificate->max_err_lsb,
+                        (long long)certificate->max_err_at);
     return diag_set(diag, EXIT_REQUIREMENT, "--max-err %.6g: the table of %d segments is off by %.6g LSB at code %lld",
                     spec->max_err, table->segment_count, certificate->max_err_lsb, (long long)certificate->max_err_at);
 }
@@ -265,12 +282,11 @@ static int miss_max_err(const struct spec *spec, const struct table *table, stru
 /* Few segments for a given error, for the methods that take a number of segments: doubling, then bisection. */
 static int fit_max_err_by_count(struct workspace *work, int most, struct table *table, struct diag *diag)
 {
-    const double max_err = work->spec->max_err;
     int bad = 0, good = 1;
     for (;; good = 2 * good < most ? 2 * good : most) {
         if (fit_and_certify(work, good, table, diag))
             return diag->code;
-        if (table->certificate.max_err_lsb <= max_err)
+        if (holds_max_err(work->spec, table))
             break;
         if (good == most)
             return miss_max_err(work->spec, table, diag);
@@ -280,7 +296,7 @@ static int fit_max_err_by_count(struct workspace *work, int most, struct table *
         const int middle = bad + (good - bad) / 2;
         if (fit_and_certify(work, middle, table, diag))
             return diag->code;
-        if (table->certificate.max_err_lsb <= max_err)
+        if (holds_max_err(work->spec, table))
             good = middle;
         else
             bad = middle;
@@ -333,7 +349,7 @@ static int fit_max_err_by_cover(struct workspace *work, int most, struct table *
         }
         if (certify(work, table, diag))
             return diag->code;
-        if (table->certificate.max_err_lsb <= max_err)
+        if (holds_max_err(work->spec, table))
             return EXIT_DONE;
     }
     return miss_max_err(work->spec, table, diag);
@@ -374,7 +390,7 @@ static int fit_in(struct workspace *work, struct table *table, struct diag *diag
     count = count < most ? count : most;
     if (fit_and_certify(work, count, table, diag))
         return diag->code;
-    if (limited && table->certificate.max_err_lsb > spec->max_err)
+    if (limited && !holds_max_err(spec, table))
         return miss_max_err(spec, table, diag);
     return EXIT_DONE;
 }

@@ -12,29 +12,32 @@
 
 enum symmetry {
     SYMMETRY_NONE,
-    SYMMETRY_ODD,         /* f(-x) = -f(x) */
-    SYMMETRY_EVEN,        /* f(-x) = f(x) */
-    SYMMETRY_COMPLEMENT   /* f(-x) = 1 - f(x) */
+    SYMMETRY_ODD,       /* f(-x) = -f(x) */
+    SYMMETRY_EVEN,      /* f(-x) = f(x) */
+    SYMMETRY_COMPLEMENT /* f(-x) = 1 - f(x) */
 };
 
 struct parameter_info {
-    const char *name;       /* null ends the list */
+    const char *name; /* null ends the list */
     double initial, min, max;
 };
+
+struct curvature; /* curvature.h */
 
 /* Real functions take x and the parameter values, and are accurate to a few ulp of long double. */
 typedef long double real_function(long double x, const double *parameters);
 
 struct function_info {
     const char *name;
-    const char *formula;             /* for `pwlc list` */
+    const char *formula; /* for `pwlc list` */
     real_function *value;
-    real_function *derivative;       /* one-sided limit from the right at kinks */
+    real_function *derivative; /* one-sided limit from the right at kinks */
     real_function *second_derivative;
-    double domain_min, domain_max;   /* +-INFINITY when unbounded */
-    bool open_min, open_max;         /* the end itself is outside the domain (log, rsqrt, reciprocal at 0) */
-    bool punctured;                  /* 0 is outside the domain (reciprocal) */
+    double domain_min, domain_max; /* +-INFINITY when unbounded */
+    bool open_min, open_max;       /* the end itself is outside the domain (log, rsqrt, reciprocal at 0) */
+    bool punctured;                /* 0 is outside the domain (reciprocal) */
     enum symmetry symmetry;
+    const struct curvature *curvature; /* null where it is not known */
     const char *limit_min, *limit_max; /* behaviour at the domain's ends: "0", "1", "x", "-inf", "oscillates" */
     struct parameter_info parameters[FUNCTION_MAX_PARAMETERS + 1];
 };
