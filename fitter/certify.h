@@ -22,22 +22,24 @@ struct error_stats {
     int64_t checked;
     bool exhaustive;
     double max_err;
-    int64_t max_err_at;      /* lowest code that attains it */
+    int64_t max_err_at; /* lowest code that attains it */
     double rms, mean_abs;
-    int64_t max_ulp;         /* largest |q_y - nearest code| */
+    int64_t max_ulp; /* largest |q_y - nearest code| */
     int64_t max_ulp_at;
     double correctly_rounded;
     int64_t saturated_codes;
     bool monotone;
 };
 
+#define MEASURE_EVERY_CODE ((int64_t)1 << 20)
+
 /* Progress of a long measurement, called from one thread with done <= total. */
 typedef void measure_progress(void *context, uint64_t done, uint64_t total);
 
-/* Inputs of up to 2^20 codes: every code. Wider: all codes within 64 of each knot and of the range's ends, the codes
- * around each extreme of f - line inside each segment, and 2^20 evenly spaced codes; with all_codes every code,
- * on all cores. The same numbers on any number of cores. Exit 2 when the range leaves the function's domain.
- * packed is the table in the runtime's layout, already proven. */
+/* Inputs of up to MEASURE_EVERY_CODE codes: every code. Wider: all codes within 64 of each knot and of the range's
+ * ends, the codes around each extreme of f - line inside each segment, and 2^20 evenly spaced codes; with all_codes
+ * every code, on all cores. The same numbers on any number of cores. Exit 2 when the range leaves the function's
+ * domain. packed is the table in the runtime's layout, already proven. */
 int measure(const struct table *table, const struct packed_table *packed, const struct function *function,
             bool all_codes, measure_progress *progress, void *context, struct error_stats *stats, struct diag *diag);
 
@@ -57,7 +59,8 @@ struct weighted_stats {
     double correctly_rounded;
 };
 
-/* To be called after measure, which judges the function's domain. Exit 2 when the weights are not those of table->in. */
+/* To be called after measure, which judges the function's domain. Exit 2 when the weights are not those of table->in.
+ */
 int measure_weighted(const struct table *table, const struct packed_table *packed, const struct function *function,
                      const struct weights *weights, struct weighted_stats *stats, struct diag *diag);
 

@@ -271,7 +271,7 @@ int measure_on_threads(const struct table *table, const struct packed_table *pac
 {
     const struct subject subject = {table, packed, function, code_domain_find(function, &table->in)};
     const int64_t codes = table->in.qmax - table->in.qmin + 1;
-    const bool wide = codes > EVEN_SAMPLES;
+    const bool wide = codes > MEASURE_EVERY_CODE;
     /* An error of -1 makes the first code the witness of an exact table. */
     const struct chunk initial = {.max_err = -1, .max_ulp_at = table->in.qmin};
     int code = check_domain(&subject, diag);

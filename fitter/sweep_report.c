@@ -2,6 +2,7 @@
 #include "sweep_report.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -50,7 +51,8 @@ static void add_histogram(const struct histogram *histogram, struct cells *cells
     cells_add(cells, "hist_counts", NULL, CELL_LIST, "%s", counts);
 }
 
-static void fill(const struct sweep_row *row, struct cells *cells)
+/* bounds: some row has a proven bound. */
+static void fill(const struct sweep_row *row, bool bounds, struct cells *cells)
 {
     const struct table *table = &row->table;
     const struct error_stats *stats = &row->stats;
@@ -72,6 +74,8 @@ static void fill(const struct sweep_row *row, struct cells *cells)
     cells_add(cells, "max_err_real", "max, real", 0, "%.6g", stats->max_err * lsb);
     cells_add(cells, "max_err_at", "worst code", CELL_BRIEF, "%" PRId64, stats->max_err_at);
     cells_add(cells, "max_err_at_real", "worst x, real", 0, "%.6Lg", tensor_real(&table->in, stats->max_err_at));
+    cells_add_number(cells, "bound_lsb", bounds ? "proven max, LSB" : NULL, CELL_BRIEF,
+                     row->has_bound ? row->bound : (double)NAN);
     cells_add(cells, "rms_err_lsb", "RMS, LSB", CELL_BRIEF, "%.6g", stats->rms);
     cells_add(cells, "rms_err_real", "RMS, real", 0, "%.6g", stats->rms * lsb);
     cells_add(cells, "mean_abs_err_lsb", "mean abs, LSB", CELL_BRIEF, "%.6g", stats->mean_abs);
@@ -110,8 +114,11 @@ void sweep_report(const struct sweep_row *rows, int count, enum cells_format for
         out->failed = true;
         return;
     }
+    bool bounds = false;
     for (int i = 0; i < count; i++)
-        fill(&rows[i], &cells[i]);
+        bounds |= rows[i].has_bound;
+    for (int i = 0; i < count; i++)
+        fill(&rows[i], bounds, &cells[i]);
     cells_print(cells, count, format, out);
     free(cells);
     for (int i = 0; i < count && format == CELLS_MD; i++)

@@ -17,6 +17,8 @@ struct sweep_row {
     const char *ref;   /* what the function's values came from */
     struct table table;
     struct error_stats stats;
+    bool has_bound; /* of inputs too wide for every code, where there is a proof (bound.h) */
+    double bound;
     bool has_weighted;
     struct weighted_stats weighted;
     double witness_err;      /* at the certificate's max_err_at */

@@ -140,7 +140,25 @@ for line in '"checked": 4194304' '"exhaustive": true' '"max_err_lsb": 8' '"max_e
     expect_line " *$line,?" ../out "sweep --exhaustive"
 done
 with bound_lsb 7.5 wide.json
-gate 'changed.json: certificate says bound_lsb 7.5, measured 8' changed.json
+gate 'changed.json: certificate says bound_lsb 7.5, measured 8 at code 1048576' changed.json
+with bound_lsb 7.99999 wide.json
+gate 'changed.json: certificate says bound_lsb 7.99999, measured 8 at code 1048576' changed.json --exhaustive
+
+# The bound is proven here, not taken from the file; six digits, rounded up.
+with bound_lsb 9.0 wide.json
+passes changed.json --format json
+expect_line ' *"bound_lsb": 8.00001,' ../out "sweep of a wide input"
+passes changed.json
+expect_line '\| proven max, LSB +\| 8.00001 +\|' ../out "sweep of a wide input"
+passes step.json --format json
+expect_line ' *"bound_lsb": null,' ../out "sweep of a narrow input"
+passes step.json
+! grep -q proven ../out || fail 'sweep step.json: a bound where every code was visited'
+passes wide.json --max-err 8.001
+gate 'wide.json: the proven bound 8.00001 LSB exceeds --max-err 8, though the largest error found is 8' wide.json \
+    --max-err 8
+gate 'wide.json: max error 8 LSB at code 1048576 exceeds --max-err 7.5 by 0.5' wide.json --max-err 7.5
+passes wide.json --max-err 8 --exhaustive
 
 # Functions given as samples.
 printf '%s\n' -8,-1 0,0 8,1 >points.csv
