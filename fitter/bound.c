@@ -106,7 +106,7 @@ static void line_at(const struct search *search, const struct line_piece *piece,
     const struct table *table = search->subject.table;
     const struct segment *segment = piece->segment;
     if (segment->q_b == 0) { /* level, and its rounding known */
-        node->line = (long double)pwl_eval(search->subject.packed, node->q);
+        node->line = (long double)packed_eval(search->subject.packed, node->q);
         node->line_terms = fabsl(node->line);
         return;
     }
@@ -320,10 +320,11 @@ static bool too_many_waves(const struct table *table, const struct function *fun
 bool table_bound(const struct table *table, const struct packed_table *packed, const struct function *function,
                  double *bound)
 {
-    if (!function->info || !function->info->curvature || LDBL_MANT_DIG < 64 || too_many_waves(table, function))
+    if (!function->info || !function->info->curvature || table->has_reduction || LDBL_MANT_DIG < 64 ||
+        too_many_waves(table, function))
         return false;
     struct search search = {
-        .subject = {table, &packed->table, function, code_domain_find(function, &table->in)},
+        .subject = {table, packed, function, code_domain_find(function, &table->in)},
         .low = (long double)table->out.qmin,
         .high = (long double)table->out.qmax,
     };

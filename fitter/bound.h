@@ -31,8 +31,9 @@
 
 /* Sets *bound to at least the largest |q_y - t|, t clipped to the output's range as in a certificate, over all codes.
  * It is a number of 6 significant digits, rounded up. False where nothing is proven: samples and expressions, whose
- * curvature is not known; sin and cos over more than 2^16 half-waves; values beyond 2^500 LSB; a long double too narrow
- * for the products of 32-bit codes. The table is proven, and its codes lie in the domain as measure makes sure. */
+ * curvature is not known; reduced tables, whose codes are not on lines; sin and cos over more than 2^16 half-waves;
+ * values beyond 2^500 LSB; a long double too narrow for the products of 32-bit codes. The table is proven, and its
+ * codes lie in the domain as measure makes sure. */
 bool table_bound(const struct table *table, const struct packed_table *packed, const struct function *function,
                  double *bound);
 

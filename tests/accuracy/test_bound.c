@@ -159,7 +159,7 @@ static long double worst_at(const struct made *made, int64_t q)
         above = table->rounding == PWL_FLOOR ? 0 : 0.5L;
     }
     if (table->form == PWL_BIASED && segment->q_b == 0) {
-        line = (long double)pwl_eval(&made->packed.table, q);
+        line = (long double)packed_eval(&made->packed, q);
     } else if (mirrored) {
         const long double kept = below;
         line = (long double)table->fold_sum - line;
