@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <pwl/fixed.h>
+
 #include "bound.h"
 #include "certify.h"
 #include "document.h"
+#include "exact.h"
 #include "expression.h"
 #include "knots.h"
 #include "line.h"
@@ -23,10 +26,11 @@ struct workspace {
     const struct spec *spec; /* of the table, of its half when it is folded, or of its core when it is reduced */
     struct points points;
     struct line_rules rules; /* with one shift, that of the table in hand */
-    int knots[PWL_MAX_SEGMENTS + 1], start_knots[PWL_MAX_SEGMENTS + 1];
+    int knots[PWL_MAX_SEGMENTS + 1];
     struct line lines[PWL_MAX_SEGMENTS];
     struct segment segments[PWL_MAX_SEGMENTS];
     int count;              /* segments of the table in hand */
+    struct exact exact;     /* of the same, by least squares */
     struct minimax minimax; /* its knots and lines are those above */
 };
 
@@ -80,6 +84,95 @@ static int fit_lines_of_one_shift(struct workspace *work, int count, struct diag
     return fit_lines(work, count, diag);
 }
 
+/* The same line with its constant before the shift; false where it has none there. */
+static bool line_to_biased(const struct workspace *work, int begin, int end, struct line *line)
+{
+    const struct points *points = &work->points;
+    const int n = line->n;
+    if (n < 0 && line->offset % pwl_shl64(1, -n) != 0)
+        return false;
+    if (n > 0 && llabs(line->offset) > work->rules.offset_limit >> n)
+        return false;
+    line->offset = n < 0 ? line->offset / pwl_shl64(1, -n) : pwl_shl64(line->offset, n);
+    if (!line_provable(&work->rules, line, points->cell[begin], points->cell[end] - 1))
+        return false;
+    line->cost = line_cost(&work->rules, points, begin, end, line);
+    return true;
+}
+
+/* Lines for some knots, to be improved; returns their cost. */
+static double start_lines(const struct points *points, const struct line_rules *rules, int count, const int *knots,
+                          struct line *lines)
+{
+    double cost = 0;
+    for (int m = 0; m < count; m++) {
+        line_fit(rules, points, knots[m], knots[m + 1], LINE_UNLIMITED, LINE_QUICK, &lines[m]);
+        cost += lines[m].cost;
+    }
+    return cost;
+}
+
+/* A biased table can do what an absolute one does, which is found sooner: a better table to begin with. */
+static int begin_with_absolute(struct workspace *work, int count, struct diag *diag)
+{
+    struct line_rules rules = work->rules;
+    struct line lines[PWL_MAX_SEGMENTS];
+    int knots[PWL_MAX_SEGMENTS + 1];
+    double cost = 0;
+    rules.form = PWL_ABSOLUTE;
+    memcpy(knots, work->knots, sizeof knots);
+    struct exact exact = {.segments = count, .cost = start_lines(&work->points, &rules, count, knots, lines)};
+    if (exact_improve(&work->points, &rules, count, knots, lines, &exact, diag))
+        return diag->code == EXIT_REQUIREMENT ? EXIT_DONE : diag->code; /* the biased form may have one */
+    for (int m = 0; m < exact.segments; m++) {
+        if (!line_to_biased(work, knots[m], knots[m + 1], &lines[m]))
+            return EXIT_DONE;
+        cost += lines[m].cost;
+    }
+    if (cost < work->exact.cost) {
+        work->exact = (struct exact){.segments = exact.segments, .cost = cost};
+        memcpy(work->knots, knots, sizeof knots);
+        memcpy(work->lines, lines, sizeof lines);
+    }
+    return EXIT_DONE;
+}
+
+/* The best table for short inputs, from the knots and, with one shift, the lines in hand. */
+static int fit_exactly(struct workspace *work, int count, struct diag *diag)
+{
+    const struct points *points = &work->points;
+    struct exact *exact = &work->exact;
+    struct line_rules any;
+    line_rules_init(&any, work->spec);
+    double cost = 0, lower_bound = INFINITY;
+    bool optimal = true;
+    if (!any.one_shift)
+        cost = start_lines(points, &any, count, work->knots, work->lines);
+    for (int m = 0; any.one_shift && m < count; m++)
+        cost += work->lines[m].cost;
+    *exact = (struct exact){.segments = count, .cost = cost};
+    for (int trial = 0; trial <= (any.one_shift ? any.shift_max - any.shift_min : 0); trial++) {
+        work->rules = any;
+        if (any.one_shift)
+            work->rules.shift_min = work->rules.shift_max = line_one_shift(&any, points, trial);
+        if ((any.form == PWL_BIASED && begin_with_absolute(work, count, diag)) ||
+            exact_improve(points, &work->rules, count, work->knots, work->lines, exact, diag)) {
+            if (!any.one_shift || diag->code != EXIT_REQUIREMENT)
+                return diag->code;
+            continue; /* no table has this shift */
+        }
+        optimal &= exact->optimal;
+        lower_bound = fmin(lower_bound, exact->lower_bound);
+    }
+    if (any.one_shift && !(exact->cost < INFINITY))
+        return diag->code;
+    exact->optimal = optimal;
+    exact->lower_bound = fmin(lower_bound, exact->cost);
+    diag->code = EXIT_DONE;
+    take_lines(work, exact->segments);
+    return EXIT_DONE;
+}
+
 static int fit_least_squares(struct workspace *work, int count, struct diag *diag)
 {
     const struct points *points = &work->points;
@@ -87,15 +180,13 @@ static int fit_least_squares(struct workspace *work, int count, struct diag *dia
         memcpy(work->knots, points->grid, ((size_t)count + 1) * sizeof *work->knots);
     else if (knots_least_squares(points, count, work->knots, diag))
         return diag->code;
-    if (work->rules.one_shift ? fit_lines_of_one_shift(work, count, diag) : 0)
-        return diag->code;
-    if (points->grid_whole || points->count > KNOTS_INTEGER_POINTS)
-        return work->rules.one_shift ? EXIT_DONE : fit_lines(work, count, diag);
-    memcpy(work->start_knots, work->knots, sizeof work->start_knots);
-    if (knots_integer(points, &work->rules, count, work->start_knots, work->knots, work->lines, diag))
-        return diag->code;
-    take_lines(work, count);
-    return EXIT_DONE;
+    const bool exactly = points->count <= EXACT_POINTS && work->spec->method == METHOD_LSQ;
+    if (work->rules.one_shift) {
+        if (fit_lines_of_one_shift(work, count, diag) && !(exactly && diag->code == EXIT_REQUIREMENT))
+            return diag->code;
+        return exactly ? fit_exactly(work, count, diag) : EXIT_DONE;
+    }
+    return exactly ? fit_exactly(work, count, diag) : fit_lines(work, count, diag);
 }
 
 /* The knots of a minimax search; each line may still be exchanged for one of smaller squared error, as long as max_err
@@ -215,6 +306,15 @@ static void certify_bounds(const struct workspace *work, const struct table *tab
             minimax->optimal && certificate->max_err_lsb <= minimax->max_err + 4 * MINIMAX_RESOLUTION;
         break;
     }
+    case METHOD_LSQ:
+        if (work->points.count <= EXACT_POINTS && !table->has_fold && !table->has_reduction) {
+            const struct exact *exact = &work->exact;
+            certificate->has_lower_bound = true;
+            certificate->optimal = exact->optimal;
+            certificate->lower_bound_lsb =
+                exact->optimal ? certificate->rms_err_lsb : sqrt(exact->lower_bound / (double)certificate->checked);
+        }
+        break;
     case METHOD_LUT:
         certificate->optimal = 1; /* no output code is nearer than the nearest one */
         break;

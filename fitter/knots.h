@@ -14,11 +14,4 @@
  * segment: least squares over unclipped points. */
 int knots_least_squares(const struct points *points, int segments, int *knots, struct diag *diag);
 
-/* Dynamic programming on the cost of integer lines: up to 256 points over every pair of codes that can be part of a
- * better table than the one given by start_knots, beyond over those near these knots. At most KNOTS_INTEGER_POINTS
- * points. lines[m] receives the line of segment m. */
-#define KNOTS_INTEGER_POINTS 1024
-int knots_integer(const struct points *points, const struct line_rules *rules, int segments, const int *start_knots,
-                  int *knots, struct line *lines, struct diag *diag);
-
 #endif

@@ -146,20 +146,40 @@ bool line_provable(const struct line_rules *rules, const struct line *line, int6
     return true;
 }
 
+/* The output code at point k of a segment that starts at point `begin`. */
+static int64_t output_at(const struct line_rules *rules, const struct points *points, int begin, int k,
+                         const struct line *line)
+{
+    const int64_t origin = rules->form == PWL_ANCHORED ? points->cell[begin] : rules->zp_x;
+    const int64_t product = line->q_b * ((int64_t)points->code[k] - origin);
+    const int64_t raw = rules->form == PWL_BIASED ? pwl_shr64(product + line->offset, line->n, (int)rules->rounding)
+                                                  : pwl_shr64(product, line->n, (int)rules->rounding) + line->offset;
+    return pwl_sat(raw, rules->qmin_y, rules->qmax_y);
+}
+
 double line_max_err(const struct line_rules *rules, const struct points *points, int begin, int end,
                     const struct line *line)
 {
-    const int64_t origin = rules->form == PWL_ANCHORED ? points->cell[begin] : rules->zp_x;
     double error = 0;
     for (int k = begin; k < end; k++) {
-        const int64_t product = line->q_b * ((int64_t)points->code[k] - origin);
-        const int64_t raw = rules->form == PWL_BIASED
-                                ? pwl_shr64(product + line->offset, line->n, (int)rules->rounding)
-                                : pwl_shr64(product, line->n, (int)rules->rounding) + line->offset;
-        const int64_t q = raw < rules->qmin_y ? rules->qmin_y : raw > rules->qmax_y ? rules->qmax_y : raw;
+        const int64_t q = output_at(rules, points, begin, k, line);
         error = fmax(error, fabs((double)q - points->target[k]) / points_units(points, k));
     }
     return error;
+}
+
+double line_cost(const struct line_rules *rules, const struct points *points, int begin, int end,
+                 const struct line *line)
+{
+    double cost = 0;
+    for (int k = begin; k < end; k++) {
+        const int64_t q = output_at(rules, points, begin, k, line);
+        const double e = (double)q - points->target[k];
+        if (points->fixed && points->fixed[k] != POINT_FREE && points->fixed[k] != q)
+            return INFINITY;
+        cost += e * e * points->mass[k];
+    }
+    return cost;
 }
 
 /* One segment's points, and room for one slope's products. */

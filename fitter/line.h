@@ -15,12 +15,12 @@ struct line_rules {
     pwl_form form;
     pwl_rounding rounding;
     int64_t zp_x, qmin_y, qmax_y;
-    int64_t slope_limit;  /* |q_b| <= slope_limit */
-    int slope_terms;      /* q_b is a sum of at most so many +-2^k: 1 or 2; 0: any q_b */
-    int accumulator_bits; /* 32 or 64 */
+    int64_t slope_limit;      /* |q_b| <= slope_limit */
+    int slope_terms;          /* q_b is a sum of at most so many +-2^k: 1 or 2; 0: any q_b */
+    int accumulator_bits;     /* 32 or 64 */
     int shift_min, shift_max; /* shift_min <= n <= shift_max */
-    bool one_shift;       /* n is the same in all segments: whoever fits them tries each of that range */
-    int64_t offset_limit; /* -offset_limit - 1 <= term_c, bias, y <= offset_limit */
+    bool one_shift;           /* n is the same in all segments: whoever fits them tries each of that range */
+    int64_t offset_limit;     /* -offset_limit - 1 <= term_c, bias, y <= offset_limit */
 };
 
 void line_rules_init(struct line_rules *rules, const struct spec *spec);
@@ -45,15 +45,14 @@ struct line {
 
 /* How many slopes are tried for one segment. */
 enum line_effort {
-    LINE_QUICK = 24,       /* inside searches over many segments */
-    LINE_THOROUGH = 256,   /* once the knots are known */
-    LINE_EXHAUSTIVE = 2048 /* every slope that can win, for 8-bit formats */
+    LINE_QUICK = 24,    /* inside searches over many segments */
+    LINE_THOROUGH = 256 /* once the knots are known */
 };
 
 /* What a line must meet; INFINITY where it need not. */
 struct line_limits {
-    double max_err;  /* |q_y - target| <= max_err at every point */
-    double cost;     /* cost < this */
+    double max_err; /* |q_y - target| <= max_err at every point */
+    double cost;    /* cost < this */
 };
 
 #define LINE_UNLIMITED ((struct line_limits){INFINITY, INFINITY})
@@ -67,6 +66,10 @@ bool line_fit(const struct line_rules *rules, const struct points *points, int b
 /* Largest |q_y - target| over points [begin, end) of a provable line. */
 double line_max_err(const struct line_rules *rules, const struct points *points, int begin, int end,
                     const struct line *line);
+
+/* Sum over points [begin, end) of mass * (q_y - target)^2 of a provable line; INFINITY when a fixed point is missed. */
+double line_cost(const struct line_rules *rules, const struct points *points, int begin, int end,
+                 const struct line *line);
 
 /* Whether the line's product, addend, shift and sum stay in their types over the codes [first, last]. */
 bool line_provable(const struct line_rules *rules, const struct line *line, int64_t first, int64_t last);

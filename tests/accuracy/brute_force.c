@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* least[i][j]: the least largest error of one line over the codes i..j found so far. */
+/* least[i][j]: the least error of one line over the codes i..j found so far. */
 struct ranges {
     double least[BRUTE_CODES][BRUTE_CODES];
 };
@@ -197,7 +197,7 @@ static void extend(const struct brute_problem *problem, struct ranges *ranges, c
     for (int k = begin; k < problem->count; k++) {
         if (isnan(error[k]))
             error[k] = error_at(problem, &partials[k], n, offset, k);
-        so_far = fmax(so_far, error[k]);
+        so_far = problem->squares ? so_far + error[k] * error[k] : fmax(so_far, error[k]);
         if (so_far >= least[problem->count - 1])
             return;
         if (so_far < least[k])
@@ -215,7 +215,7 @@ static void try_offsets(const struct brute_problem *problem, struct ranges *rang
         partials[k] = partial_at(problem, q_b, n, origin, k);
     for (int k = first; k <= last; k++)
         most = fmax(most, ranges->least[k][problem->count - 1]);
-    offsets_of(problem, partials, n, first, most, candidates);
+    offsets_of(problem, partials, n, first, problem->squares ? sqrt(most) : most, candidates);
     for (size_t c = 0; c < candidates->count; c++) {
         for (int k = first; k < problem->count; k++)
             error[k] = NAN;
@@ -275,6 +275,12 @@ static bool adds_nothing(const struct brute_problem *problem, int64_t q_b, int n
            (is_too_flat(problem, q_b, n) || is_too_steep(problem, n) || is_reducible(problem, q_b, n));
 }
 
+/* The error of two parts together. */
+static double both(const struct brute_problem *problem, double a, double b)
+{
+    return problem->squares ? a + b : fmax(a, b);
+}
+
 void brute_force(const struct brute_problem *problem, double least[BRUTE_CODES + 1])
 {
     struct ranges *ranges = malloc(sizeof *ranges);
@@ -306,7 +312,7 @@ void brute_force(const struct brute_problem *problem, double least[BRUTE_CODES +
         for (int j = 1; j <= count; j++) {
             joined[m][j] = INFINITY;
             for (int i = 0; i < j; i++)
-                joined[m][j] = fmin(joined[m][j], fmax(joined[m - 1][i], ranges->least[i][j - 1]));
+                joined[m][j] = fmin(joined[m][j], both(problem, joined[m - 1][i], ranges->least[i][j - 1]));
         }
         least[m] = joined[m][count];
     }

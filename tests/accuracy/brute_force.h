@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The least possible largest error of tiny tables, by trying every integer line. No header of the project. */
+/* The least possible error of tiny tables, largest or squared, by trying every integer line. No header of the project.
+ */
 #ifndef BRUTE_FORCE_H
 #define BRUTE_FORCE_H
 
@@ -22,12 +23,13 @@ struct brute_problem {
     int slope_bits;       /* width of q_b, sign included */
     int offset_bits;      /* width of term_c, bias or y */
     int accumulator_bits; /* at most 32; |n| is less */
+    bool squares;         /* sums of squared errors in place of the largest error */
     bool every_line;      /* try even lines that are known to add nothing */
 };
 
-/* least[m], m = 1..count: the least possible largest error of a table with at most m segments; INFINITY when there is
- * none. Every range of codes is given every slope, shift and offset that can make a difference, and the ranges are
- * joined by dynamic programming. */
+/* least[m], m = 1..count: the least possible error of a table with at most m segments; INFINITY when there is none.
+ * Every range of codes is given every slope, shift and offset that can make a difference, and the ranges are joined by
+ * dynamic programming. */
 void brute_force(const struct brute_problem *problem, double least[BRUTE_CODES + 1]);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The minimax method against every table of tiny formats, and against known optima of wide ones. */
+/* Both methods that prove an optimum against every table of tiny formats; minimax against known optima of wide ones. */
 #include "brute_force.h"
+#include "exact.h"
 #include "fixture.h"
 #include "minimax.h"
 #include "samples.h"
@@ -412,6 +413,78 @@ START_TEST(minimax_is_the_least_of_all_tables)
 }
 END_TEST
 
+/* The squared error of a table, by the definitions alone. */
+static double squares_of(const struct small *small, const struct table *table)
+{
+    struct reference_table reference;
+    double cost = 0;
+    reference_table_init(&reference, table);
+    for (int k = 0; k < small->problem.count; k++) {
+        const struct ref_result result = ref_eval(&reference.table, small->problem.qmin_x + k);
+        ck_assert_msg(result.leaves == REF_FITS, "%s: code %d leaves the accumulator", small->text, k);
+        ck_assert_msg(small->fixed[k] == BRUTE_FREE || result.q_y == small->fixed[k],
+                      "%s: code %d is not the value it was fixed to", small->text, k);
+        cost += ((double)result.q_y - small->target[k]) * ((double)result.q_y - small->target[k]);
+    }
+    free(reference.memory);
+    return cost;
+}
+
+/* Sums of at most 64 squares, of errors below 2^11, taken in other orders. */
+static double squares_tolerance(double least)
+{
+    return 1e-9 + 1e-11 * least;
+}
+
+static void check_squares(struct small *small, int segments)
+{
+    struct table table;
+    struct diag diag;
+    const double least = small->least[segments];
+    small->spec.segments = segments;
+    const int status = fit(&small->spec, &table, &diag);
+    small->spec.segments = 0;
+    if (!isfinite(least)) {
+        ck_assert_msg(status == EXIT_REQUIREMENT, "%s: %d segments: exit %d, must be %d", small->text, segments, status,
+                      EXIT_REQUIREMENT);
+        return;
+    }
+    ck_assert_msg(status == EXIT_DONE, "%s: %d segments: exit %d: %s", small->text, segments, status, diag.text);
+    const struct certificate *certificate = &table.certificate;
+    const double cost = squares_of(small, &table);
+    ck_assert_msg(table.segment_count <= segments, "%s: %d segments, must be at most %d", small->text,
+                  table.segment_count, segments);
+    ck_assert_msg(fabs(cost - least) <= squares_tolerance(least), "%s: %d segments: cost %.17g, the least is %.17g",
+                  small->text, segments, cost, least);
+    ck_assert_msg(certificate->optimal == 1 && certificate->objective == OBJECTIVE_RMS,
+                  "%s: %d segments: not claimed to be optimal", small->text, segments);
+    ck_assert_msg(certificate->lower_bound_lsb == certificate->rms_err_lsb, "%s: %d segments: lower bound %.17g",
+                  small->text, segments, certificate->lower_bound_lsb);
+    table_free(&table);
+}
+
+static void check_small_squares(int number)
+{
+    struct small small;
+    small_draw(&small, number);
+    if (!small.constant) {
+        small.spec.method = METHOD_LSQ;
+        small.problem.squares = true;
+        brute_force(&small.problem, small.least);
+        const int most = small.problem.count < 4 ? small.problem.count : 4;
+        for (int segments = 1; segments <= most; segments++)
+            check_squares(&small, segments);
+    }
+    spec_free(&small.spec);
+}
+
+START_TEST(lsq_is_the_least_of_all_tables)
+{
+    for (int k = 0; k < CASES_PER_TEST; k++)
+        check_small_squares(900000 + _i * CASES_PER_TEST + k);
+}
+END_TEST
+
 START_TEST(most_cases_are_not_constant)
 {
     ck_assert_int_ge(checked, CASES * 9 / 10);
@@ -630,6 +703,7 @@ int main(void)
     Suite *suite = suite_create("minimax");
     TCase *small = tcase_create("small");
     tcase_add_loop_test(small, minimax_is_the_least_of_all_tables, 0, CASES / CASES_PER_TEST);
+    tcase_add_loop_test(small, lsq_is_the_least_of_all_tables, 0, CASES / CASES_PER_TEST);
     tcase_add_loop_test(small, narrow_sums_leave_the_least_error, 0, 4);
     tcase_add_test(small, most_cases_are_not_constant);
     tcase_add_test(small, lines_that_brute_force_leaves_out_add_nothing);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The integer table of least squared error, by a complete search, for short inputs. */
+#ifndef PWLC_EXACT_H
+#define PWLC_EXACT_H
+
+#include "diag.h"
+#include "line.h"
+#include "points.h"
+
+#define EXACT_POINTS 1024 /* inputs of at most 10 bits */
+
+struct exact {
+    int segments;       /* at most those asked for */
+    double cost;        /* of the table, in LSB^2 */
+    bool optimal;       /* the search was complete: no table of the rules with as many segments costs less */
+    double lower_bound; /* no such table costs less; cost when optimal */
+};
+
+/*
+ * Improves a table: on entry knots and lines hold one of *exact's segments and cost (INFINITY when there is none).
+ *
+ * Dynamic programming over all codes on the least cost of integer lines over the ranges [i, j) that can be part of a
+ * better table. From each start i, slopes are tried one after the other, and each is followed from code to code with
+ * running sums of target - shifted product, whose parabola gives the best constant at every end j at once. Lines that
+ * run into a limit of the output are followed by their constants; a bias that comes before the shift is followed by
+ * its phases, that is the intervals of biases which give the same codes so far. A slope is given up when no
+ * continuation can be part of a better table: the cost of a line never falls as its range grows. Slopes that would
+ * give the codes of one given up are skipped.
+ *
+ * What the codes before i cost at least is known exactly by then; those from j on cost at least what real lines do,
+ * less what rounding can gain (real_bound.h). A line also costs at least (sqrt(real) - sqrt(mass)/2)^2, which bounds
+ * its slope to a window around the real least-squares slope of the codes that it cannot leave to saturation.
+ *
+ * The search ends early, and is not complete, after a number of steps that depends on the input alone.
+ */
+int exact_improve(const struct points *points, const struct line_rules *rules, int segments, int *knots,
+                  struct line *lines, struct exact *exact, struct diag *diag);
+
+#endif

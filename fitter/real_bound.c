@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "real_bound.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Moments of a set of points about their own means, so that nothing cancels. */
+struct moments {
+    double w, x, y, xx, xy, yy;
+};
+
+/* Source: T. F. Chan, G. H. Golub, R. J. LeVeque, "Updating formulae and a pairwise algorithm for computing sample
+ * variances", 1979. */
+static struct moments merge(struct moments a, struct moments b)
+{
+    if (a.w <= 0)
+        return b;
+    const double w = a.w + b.w, dx = b.x - a.x, dy = b.y - a.y, share = b.w / w, both = a.w * share;
+    return (struct moments){.w = w,
+                            .x = a.x + dx * share,
+                            .y = a.y + dy * share,
+                            .xx = a.xx + b.xx + dx * dx * both,
+                            .xy = a.xy + b.xy + dx * dy * both,
+                            .yy = a.yy + b.yy + dy * dy * both};
+}
+
+static double least_squares(const struct moments *m)
+{
+    return fmax(0, m->xx > 0 ? m->yy - m->xy * m->xy / m->xx : m->yy);
+}
+
+/* Least squares of the lines that are at or beyond a limit at x; side +1: at or above, -1: at or below. */
+static double least_squares_beyond(const struct moments *m, double x, double limit, int side)
+{
+    if (m->w <= 0)
+        return 0;
+    const double dx = x - m->x, dy = limit - m->y, slope = m->xx > 0 ? m->xy / m->xx : 0;
+    /* One point alone: some line passes through it and the limit. */
+    if (m->xx <= 0 || side * (slope * dx - dy) >= 0)
+        return least_squares(m);
+    /* The cost is convex in the line, so the best one allowed passes through (x, limit). */
+    const double xx = m->xx + m->w * dx * dx, xy = m->xy + m->w * dx * dy, yy = m->yy + m->w * dy * dy;
+    return fmax(0, yy - xy * xy / xx);
+}
+
+enum { LOW, HIGH, LIMITS };
+
+/* Somewhere a segment may end or meet a limit: cells before `left` come before it, cells from `right` on after it. */
+struct place {
+    int left, right;
+    double first, last; /* the line is at the limit at or before `first`, going down, at or after `last`, going up */
+};
+
+struct grid {
+    int cells, places;
+    int *edge; /* cell c holds the points [edge[c], edge[c + 1]) */
+    struct moments *cell;
+    struct place *place;
+    double limit[LIMITS];
+    double *at_limit[LIMITS]; /* cost of being at the limit in all cells before one */
+    double *nearest[LIMITS];  /* least cost of a point at the limit in the cell or its neighbour at a place */
+};
+
+static void grid_free(struct grid *grid)
+{
+    free(grid->edge);
+    free(grid->cell);
+    free(grid->place);
+    for (int l = 0; l < LIMITS; l++) {
+        free(grid->at_limit[l]);
+        free(grid->nearest[l]);
+    }
+}
+
+/* Points from the last one, so that the same program bounds suffixes. */
+struct view {
+    const struct points *points;
+    bool reversed;
+};
+
+static int at(const struct view *view, int k)
+{
+    return view->reversed ? view->points->count - 1 - k : k;
+}
+
+static double code_of(const struct view *view, int k)
+{
+    const double code = view->points->code[at(view, k)];
+    return view->reversed ? -code : code;
+}
+
+/* Edges of cells whose width is their distance from the nearest of some points, divided by `ratio`; at least 1. */
+static int cut_cells(int count, const int *near, int near_count, int ratio, int *edge)
+{
+    int cells = 0, next = 0;
+    edge[0] = 0;
+    while (edge[cells] < count) {
+        const int k = edge[cells];
+        while (next < near_count && near[next] < k)
+            next++;
+        const int behind = next > 0 ? k - near[next - 1] : count, ahead = next < near_count ? near[next] - k : count;
+        /* A cell of width w must end w * ratio before the next of the points. */
+        int width = behind / ratio < ahead / (ratio + 1) ? behind / ratio : ahead / (ratio + 1);
+        width = width < 1 ? 1 : width;
+        edge[++cells] = width < count - k ? k + width : count;
+    }
+    return cells;
+}
+
+static void fill_cells(struct grid *grid, const struct view *view)
+{
+    for (int c = 0; c < grid->cells; c++) {
+        double cost[LIMITS] = {0, 0};
+        grid->cell[c] = (struct moments){0};
+        for (int k = grid->edge[c]; k < grid->edge[c + 1]; k++) {
+            const double w = view->points->mass[at(view, k)], t = view->points->target[at(view, k)];
+            grid->cell[c] = merge(grid->cell[c], (struct moments){.w = w, .x = code_of(view, k), .y = t});
+            for (int l = 0; l < LIMITS; l++)
+                cost[l] += w * (t - grid->limit[l]) * (t - grid->limit[l]);
+        }
+        for (int l = 0; l < LIMITS; l++)
+            grid->at_limit[l][c + 1] = grid->at_limit[l][c] + cost[l];
+    }
+}
+
+static bool single(const struct grid *grid, int c)
+{
+    return c >= 0 && c < grid->cells && grid->edge[c + 1] - grid->edge[c] == 1;
+}
+
+static double point_at_limit(const struct grid *grid, const struct view *view, int c, int l)
+{
+    double least = INFINITY;
+    for (int k = grid->edge[c]; k < grid->edge[c + 1]; k++) {
+        const double e = view->points->target[at(view, k)] - grid->limit[l];
+        least = fmin(least, e * e * view->points->mass[at(view, k)]);
+    }
+    return least;
+}
+
+static void add_place(struct grid *grid, const struct view *view, int left, int right)
+{
+    const int p = grid->places++;
+    /* The neighbours of a place between cells are single points. */
+    const int before = left == right ? left - 1 : left, after = left == right ? right : left;
+    struct place *place = &grid->place[p];
+    *place = (struct place){.left = left, .right = right};
+    place->first = before >= 0 ? code_of(view, grid->edge[before]) : 0;
+    place->last = after < grid->cells ? code_of(view, grid->edge[after + 1] - 1) : 0;
+    for (int l = 0; l < LIMITS; l++) {
+        const double cost_before = before >= 0 ? point_at_limit(grid, view, before, l) : INFINITY;
+        const double cost_after = after < grid->cells ? point_at_limit(grid, view, after, l) : INFINITY;
+        grid->nearest[l][p] = fmin(cost_before, cost_after);
+    }
+}
+
+/* Place 0 is the beginning and the last one the end; between them, the edges between single points and the insides of
+ * larger cells, which also stand for their edges. */
+static void add_places(struct grid *grid, const struct view *view)
+{
+    add_place(grid, view, 0, 0);
+    for (int c = 0; c < grid->cells; c++) {
+        if (c > 0 && single(grid, c - 1) && single(grid, c))
+            add_place(grid, view, c, c);
+        if (!single(grid, c))
+            add_place(grid, view, c, c + 1);
+    }
+    add_place(grid, view, grid->cells, grid->cells);
+}
+
+static int grid_init(struct grid *grid, const struct view *view, int64_t qmin_y, int64_t qmax_y, const int *near,
+                     int near_count, struct diag *diag)
+{
+    enum { MOST_CELLS = 4096, RATIO = 64 };
+    const int count = view->points->count;
+    *grid = (struct grid){.limit = {(double)qmin_y, (double)qmax_y}};
+    grid->edge = malloc(((size_t)count + 1) * sizeof *grid->edge);
+    if (!grid->edge)
+        goto fail;
+    if (!near) {
+        grid->cells = count;
+        for (int k = 0; k <= count; k++)
+            grid->edge[k] = k;
+    } else {
+        const int most = near_count * 24 > MOST_CELLS ? near_count * 24 : MOST_CELLS;
+        for (int ratio = RATIO; ratio >= 1; ratio /= 2) {
+            grid->cells = cut_cells(count, near, near_count, ratio, grid->edge);
+            if (grid->cells <= most)
+                break;
+        }
+    }
+    const size_t room = (size_t)grid->cells + 2;
+    grid->cell = malloc(room * sizeof *grid->cell);
+    grid->place = malloc(room * sizeof *grid->place);
+    for (int l = 0; l < LIMITS; l++) {
+        grid->at_limit[l] = calloc(room, sizeof *grid->at_limit[l]);
+        grid->nearest[l] = malloc(room * sizeof *grid->nearest[l]);
+        if (!grid->at_limit[l] || !grid->nearest[l])
+            goto fail;
+    }
+    if (!grid->cell || !grid->place)
+        goto fail;
+    fill_cells(grid, view);
+    add_places(grid, view);
+    return EXIT_DONE;
+fail:
+    grid_free(grid);
+    return diag_set(diag, EXIT_IO, "out of memory for a bound on %d codes", count);
+}
+
+/* Costs of the cells between the places a and b, a in [lowest, b). */
+struct row {
+    int lowest;
+    double *line;         /* a line between two knots */
+    double *from[LIMITS]; /* one that leaves a limit at a */
+    double *to[LIMITS];   /* one that reaches a limit at b */
+    bool reaches[LIMITS]; /* whether it is worth looking at */
+};
+
+static void row_fill(const struct grid *grid, int b, double ceiling, struct row *row)
+{
+    const struct place *end = &grid->place[b];
+    struct moments sums = {0};
+    int cell = end->left;
+    row->lowest = 0;
+    for (int l = 0; l < LIMITS; l++)
+        row->reaches[l] = b < grid->places - 1 && grid->nearest[l][b] < ceiling;
+    for (int a = b - 1; a >= 0; a--) {
+        const struct place *begin = &grid->place[a];
+        while (cell > begin->right)
+            sums = merge(grid->cell[--cell], sums);
+        row->line[a] = least_squares(&sums);
+        for (int l = 0; l < LIMITS; l++) {
+            const int side = l == HIGH ? +1 : -1;
+            row->from[l][a] = a > 0 && grid->nearest[l][a] < ceiling
+                                  ? least_squares_beyond(&sums, begin->first, grid->limit[l], side)
+                                  : INFINITY;
+            if (row->reaches[l])
+                row->to[l][a] = least_squares_beyond(&sums, end->last, grid->limit[l], side);
+        }
+        if (row->line[a] >= ceiling) { /* and more so from further away */
+            row->lowest = a;
+            break;
+        }
+    }
+}
+
+/* The least cost of what some segment does somewhere, and the place where that segment began. */
+struct state {
+    double cost;
+    int start;
+};
+
+static const struct state nowhere = {INFINITY, -1};
+
+static struct state better(struct state a, struct state b)
+{
+    return b.cost < a.cost ? b : a;
+}
+
+static struct state dearer(struct state a, double cost)
+{
+    a.cost += cost;
+    return a;
+}
+
+/* Least costs with at most m segments, by place. */
+struct layer {
+    struct state *knot;            /* segment m ends; start: where it began */
+    double *ended;                 /* the cost of the same */
+    struct state *leaving[LIMITS]; /* segment m, at the limit from its start, leaves it */
+    double *left[LIMITS];
+    struct state waiting[LIMITS]; /* segment m began and is at the limit; without the cells since the beginning */
+    struct state at[LIMITS];      /* segment m has reached the limit; likewise */
+};
+
+/* The best place to come from. */
+static struct state least_sum(const double *before, const struct state *starts, const double *cost, int lowest, int end)
+{
+    double least = INFINITY;
+    int best = -1;
+    for (int a = lowest; a < end; a++) {
+        const double sum = before[a] + cost[a];
+        if (sum < least) {
+            least = sum;
+            best = a;
+        }
+    }
+    return (struct state){least, best < 0 || !starts ? best : starts[best].start};
+}
+
+static void advance(const struct grid *grid, const struct row *row, int b, const struct layer *before,
+                    struct layer *layer, double ceiling)
+{
+    const struct place *place = &grid->place[b];
+    /* A segment may begin and end at one place; it then costs nothing, and is no segment. */
+    struct state least = better(before->knot[b], least_sum(before->ended, NULL, row->line, row->lowest, b));
+    for (int l = 0; l < LIMITS; l++) {
+        const double *at_limit = grid->at_limit[l];
+        /* Cells that are left out at the beginning are not paid: prices are relative to the sum up to there. */
+        struct state leaving = dearer(layer->waiting[l], at_limit[place->left]);
+        leaving = better(leaving, (struct state){before->ended[b], b});
+        layer->leaving[l][b] = leaving.cost < ceiling ? leaving : nowhere;
+        layer->left[l][b] = layer->leaving[l][b].cost;
+        layer->waiting[l] = better(layer->waiting[l], (struct state){before->ended[b] - at_limit[place->right], b});
+        least = better(least, layer->leaving[l][b]);
+        least = better(least, least_sum(layer->left[l], layer->leaving[l], row->from[l], row->lowest, b));
+        least = better(least, dearer(layer->at[l], at_limit[place->left]));
+    }
+    for (int l = 0; l < LIMITS; l++)
+        if (row->reaches[l]) {
+            struct state reached = least_sum(before->ended, NULL, row->to[l], row->lowest, b);
+            reached = better(reached, least_sum(layer->left[LIMITS - 1 - l], layer->leaving[LIMITS - 1 - l], row->to[l],
+                                                row->lowest, b));
+            least = better(least, reached);
+            layer->at[l] = better(layer->at[l], dearer(reached, -grid->at_limit[l][place->right]));
+        }
+    layer->knot[b] = least.cost < ceiling ? least : nowhere;
+    layer->ended[b] = layer->knot[b].cost;
+}
+
+struct program {
+    struct row row;
+    struct layer *layer; /* segments + 1 */
+    double *doubles;
+    struct state *states;
+};
+
+static void program_free(struct program *program)
+{
+    free(program->layer);
+    free(program->doubles);
+    free(program->states);
+}
+
+static int program_init(struct program *program, int segments, int places, struct diag *diag)
+{
+    const size_t layers = (size_t)segments + 1, n = (size_t)places;
+    program->layer = calloc(layers, sizeof *program->layer);
+    program->doubles = malloc((layers * (1 + LIMITS) + 1 + 2 * LIMITS) * n * sizeof *program->doubles);
+    program->states = malloc(layers * (1 + LIMITS) * n * sizeof *program->states);
+    if (!program->layer || !program->doubles || !program->states) {
+        program_free(program);
+        return diag_set(diag, EXIT_IO, "out of memory for a bound on %d segments", segments);
+    }
+    double *d = program->doubles;
+    struct state *s = program->states;
+    for (size_t m = 0; m < layers; m++) {
+        struct layer *layer = &program->layer[m];
+        layer->knot = s;
+        layer->ended = d;
+        s += n;
+        d += n;
+        for (int l = 0; l < LIMITS; l++) {
+            layer->leaving[l] = s;
+            layer->left[l] = d;
+            s += n;
+            d += n;
+            layer->waiting[l] = layer->at[l] = nowhere;
+        }
+        for (size_t p = 0; p < n; p++) {
+            layer->knot[p] = layer->leaving[LOW][p] = layer->leaving[HIGH][p] = nowhere;
+            layer->ended[p] = layer->left[LOW][p] = layer->left[HIGH][p] = INFINITY;
+        }
+        layer->knot[0] = (struct state){0, 0};
+        layer->ended[0] = 0;
+    }
+    for (size_t m = 1; m < layers; m++)
+        for (int l = 0; l < LIMITS; l++) {
+            program->layer[m].leaving[l][0] = program->layer[m].waiting[l] = (struct state){0, 0};
+            program->layer[m].left[l][0] = 0;
+        }
+    program->row.line = d;
+    for (int l = 0; l < LIMITS; l++) {
+        program->row.from[l] = d + (1 + (size_t)l) * n;
+        program->row.to[l] = d + (1 + LIMITS + (size_t)l) * n;
+    }
+    return EXIT_DONE;
+}
+
+static void program_run(struct program *program, const struct grid *grid, int segments, double ceiling)
+{
+    for (int b = 1; b < grid->places; b++) {
+        row_fill(grid, b, ceiling, &program->row);
+        for (int m = 1; m <= segments; m++)
+            advance(grid, &program->row, b, &program->layer[m - 1], &program->layer[m], ceiling);
+    }
+}
+
+/* The knots of the best path, ascending; places that fall together make fewer segments. */
+static void read_path(const struct program *program, const struct grid *grid, int segments, struct real_bound *bound)
+{
+    int p = grid->places - 1, m = segments, knots = 0;
+    bound->knots[knots++] = grid->edge[grid->cells];
+    while (p > 0 && m > 0) {
+        const struct state *state = &program->layer[m].knot[p];
+        while (m > 1 && program->layer[m - 1].ended[p] <= state->cost) /* no need of segment m */
+            state = &program->layer[--m].knot[p];
+        p = state->start;
+        m--;
+        const struct place *place = &grid->place[p];
+        const int k = p == 0 ? 0 : (grid->edge[place->left] + grid->edge[place->right]) / 2;
+        if (k < bound->knots[knots - 1])
+            bound->knots[knots++] = k;
+    }
+    if (bound->knots[knots - 1] != 0)
+        bound->knots[knots - 1] = 0;
+    for (int a = 0, b = knots - 1; a < b; a++, b--) {
+        const int swap = bound->knots[a];
+        bound->knots[a] = bound->knots[b];
+        bound->knots[b] = swap;
+    }
+    bound->segments = knots - 1;
+}
+
+/* Sums in another order differ by rounding. */
+static const double rounding_share = 1e-9;
+
+int real_bound(const struct points *points, int64_t qmin_y, int64_t qmax_y, int segments, double ceiling,
+               const int *near_knots, int near_count, struct real_bound *bound, struct diag *diag)
+{
+    const struct view view = {.points = points};
+    struct grid grid;
+    struct program program;
+    if (grid_init(&grid, &view, qmin_y, qmax_y, near_knots, near_count, diag))
+        return diag->code;
+    diag->code = EXIT_DONE;
+    if (!program_init(&program, segments, grid.places, diag)) {
+        program_run(&program, &grid, segments, ceiling);
+        const double least = program.layer[segments].ended[grid.places - 1];
+        bound->found = least < ceiling;
+        bound->cost = fmin(least, ceiling) * (1 - rounding_share);
+        if (bound->found)
+            read_path(&program, &grid, segments, bound);
+        program_free(&program);
+    }
+    grid_free(&grid);
+    return diag->code;
+}
+
+int real_bound_suffixes(const struct points *points, int64_t qmin_y, int64_t qmax_y, int segments, double ceiling,
+                        double *cost, struct diag *diag)
+{
+    const struct view view = {.points = points, .reversed = true};
+    const size_t count = (size_t)points->count;
+    struct grid grid;
+    struct program program;
+    if (grid_init(&grid, &view, qmin_y, qmax_y, NULL, 0, diag))
+        return diag->code;
+    diag->code = EXIT_DONE;
+    if (!program_init(&program, segments, grid.places, diag)) {
+        program_run(&program, &grid, segments, ceiling);
+        for (int m = 0; m <= segments; m++)
+            for (size_t k = 0; k <= count; k++)
+                cost[(size_t)m * (count + 1) + k] = program.layer[m].ended[count - k] * (1 - rounding_share);
+        program_free(&program);
+    }
+    grid_free(&grid);
+    return diag->code;
+}
+
+double *rounding_floor_sums(const struct points *points)
+{
+    double *sum = malloc(((size_t)points->count + 1) * sizeof *sum);
+    if (!sum)
+        return NULL;
+    sum[0] = 0;
+    for (int k = 0; k < points->count; k++) {
+        const double e = points->target[k] - rint(points->target[k]);
+        sum[k + 1] = sum[k] + e * e * points->mass[k];
+    }
+    return sum;
+}
+
+double integer_cost_bound(double real, double mass, double floor)
+{
+    const double root = sqrt(real) - 0.5 * sqrt(mass);
+    return fmax(floor, root > 0 ? root * root : 0);
+}
