@@ -6,6 +6,7 @@
 #include "command.h"
 #include "file.h"
 #include "jobs.h"
+#include "relax.h"
 #include "spec.h"
 
 static const struct option_info options[] = {
@@ -71,8 +72,10 @@ static int fit_one(struct spec *spec, const char *output, struct diag *diag)
         return diag->code;
     if (derived)
         note_types(spec);
-    if (!table_to_json(&table, &text, diag) && !file_write(output, text, strlen(text), diag))
+    if (!table_to_json(&table, &text, diag) && !file_write(output, text, strlen(text), diag)) {
         note_saturation(&table, "");
+        relax_print_costs(spec, &table);
+    }
     free(text);
     table_free(&table);
     return diag->code;

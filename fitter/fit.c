@@ -18,8 +18,10 @@
 #include "minimax.h"
 #include "points.h"
 #include "reduce.h"
+#include "relax.h"
 #include "samples.h"
 #include "spec.h"
+#include "tie.h"
 
 /* Room for the largest table, shared by the attempts of one fit. */
 struct workspace {
@@ -29,8 +31,10 @@ struct workspace {
     int knots[PWL_MAX_SEGMENTS + 1];
     struct line lines[PWL_MAX_SEGMENTS];
     struct segment segments[PWL_MAX_SEGMENTS];
-    int count;              /* segments of the table in hand */
-    struct exact exact;     /* of the same, by least squares */
+    int count;          /* segments of the table in hand */
+    struct exact exact; /* of the same, by least squares */
+    struct ties ties;   /* where its segments depend on each other */
+    bool moved_by_ties;
     struct minimax minimax; /* its knots and lines are those above */
 };
 
@@ -354,8 +358,15 @@ static int certify(struct workspace *work, struct table *table, struct diag *dia
 
 static int fit_and_certify(struct workspace *work, int count, struct table *table, struct diag *diag)
 {
+    diag->code = EXIT_DONE;
     if (fit_segments(work, count, diag))
         return diag->code;
+    if (constraints_tie(&work->spec->constraints)) {
+        if (tie_segments(&work->ties, &work->points, &work->rules, work->count, work->knots, work->lines,
+                         &work->moved_by_ties, diag))
+            return diag->code;
+        take_lines(work, work->count);
+    }
     return certify(work, table, diag);
 }
 
@@ -379,29 +390,39 @@ static int miss_max_err(const struct spec *spec, const struct table *table, stru
                     spec->max_err, table->segment_count, certificate->max_err_lsb, (long long)certificate->max_err_at);
 }
 
-/* Few segments for a given error, for the methods that take a number of segments: doubling, then bisection. */
-static int fit_max_err_by_count(struct workspace *work, int most, struct table *table, struct diag *diag)
+/* Whether a table of so many segments is one that was asked for. */
+static int try_count(struct workspace *work, int count, struct table *table, bool *good, struct diag *diag)
 {
-    int bad = 0, good = 1;
-    for (;; good = 2 * good < most ? 2 * good : most) {
-        if (fit_and_certify(work, good, table, diag))
+    *good = !fit_and_certify(work, count, table, diag) && holds_max_err(work->spec, table);
+    return diag->code == EXIT_REQUIREMENT ? EXIT_DONE : diag->code;
+}
+
+/* Few segments for a given error, `least` or more, where a search knows only how to fit a number of them: steps that
+ * double, then bisection. */
+static int fit_max_err_by_count(struct workspace *work, int least, int most, struct table *table, struct diag *diag)
+{
+    int bad = least - 1, good = least;
+    bool met;
+    for (int step = 1;; step *= 2) {
+        if (try_count(work, good, table, &met, diag))
             return diag->code;
-        if (holds_max_err(work->spec, table))
+        if (met)
             break;
         if (good == most)
-            return miss_max_err(work->spec, table, diag);
+            return diag->code ? diag->code : miss_max_err(work->spec, table, diag);
         bad = good;
+        good = step < most - good ? good + step : most;
     }
     while (bad + 1 < good) {
         const int middle = bad + (good - bad) / 2;
-        if (fit_and_certify(work, middle, table, diag))
+        if (try_count(work, middle, table, &met, diag))
             return diag->code;
-        if (holds_max_err(work->spec, table))
+        if (met)
             good = middle;
         else
             bad = middle;
     }
-    return table->segment_count == good ? EXIT_DONE : fit_and_certify(work, good, table, diag);
+    return table->segment_count == good && met ? EXIT_DONE : fit_and_certify(work, good, table, diag);
 }
 
 /* For a given error knots on a grid lie on the coarsest one that serves. */
@@ -455,6 +476,15 @@ static int fit_max_err_by_cover(struct workspace *work, int most, struct table *
     return miss_max_err(work->spec, table, diag);
 }
 
+/* Segments that depend on each other are at least as many as those that do not. */
+static int fit_max_err_of_ties(struct workspace *work, int most, struct table *table, struct diag *diag)
+{
+    if (allow_knots_for(work, work->spec->max_err, most, diag) ||
+        minimax_cover(&work->points, &work->rules, work->spec->max_err, most, &work->minimax, diag))
+        return diag->code;
+    return fit_max_err_by_count(work, work->minimax.segments, most, table, diag);
+}
+
 /* A table that is flat everywhere needs least; where even it has no proof, a zero point is to blame. */
 static int check_provable(struct table *table, struct diag *diag)
 {
@@ -484,8 +514,9 @@ static int fit_in(struct workspace *work, struct table *table, struct diag *diag
 
     const bool limited = !isnan(spec->max_err);
     if (limited && !spec->segments && spec->method != METHOD_LUT)
-        return spec->method == METHOD_DOCUMENT ? fit_max_err_by_count(work, most, table, diag)
-                                               : fit_max_err_by_cover(work, most, table, diag);
+        return spec->method == METHOD_DOCUMENT       ? fit_max_err_by_count(work, 1, most, table, diag)
+               : constraints_tie(&spec->constraints) ? fit_max_err_of_ties(work, most, table, diag)
+                                                     : fit_max_err_by_cover(work, most, table, diag);
     int count = spec->method == METHOD_LUT ? points->count : spec->segments ? spec->segments : SPEC_DEFAULT_SEGMENTS;
     count = count < most ? count : most;
     if (fit_and_certify(work, count, table, diag))
@@ -516,7 +547,8 @@ static int fit_with(struct workspace *work, const struct spec *spec, struct tabl
     work->spec = &half;
     work->minimax = (struct minimax){.knots = work->knots, .lines = work->lines};
     line_rules_init(&work->rules, &half);
-    if (points_build(&half, table->fold_sum, &work->points, diag) || fit_in(work, table, diag))
+    if (points_build(&half, table->fold_sum, &work->points, diag) ||
+        ties_init(&work->ties, &half, table->fold_sum, &work->points, diag) || fit_in(work, table, diag))
         return diag->code;
     const struct certificate *certificate = &table->certificate;
     if (spec->no_saturate && certificate->saturated_codes > 0)
@@ -526,7 +558,7 @@ static int fit_with(struct workspace *work, const struct spec *spec, struct tabl
     return EXIT_DONE;
 }
 
-int fit(const struct spec *spec, struct table *table, struct diag *diag)
+int fit_as_asked(const struct spec *spec, struct table *table, struct diag *diag)
 {
     lsq_begin();
     memset(table, 0, sizeof *table);
@@ -536,10 +568,19 @@ int fit(const struct spec *spec, struct table *table, struct diag *diag)
     if (!work)
         return diag_set(diag, EXIT_IO, "out of memory for a fit");
     memset(&work->points, 0, sizeof work->points);
+    memset(&work->ties, 0, sizeof work->ties);
     diag->code = EXIT_DONE;
     if (describe(spec, table, diag) || fit_with(work, spec, table, diag))
         table_free(table);
     points_free(&work->points);
+    ties_free(&work->ties);
     free(work);
+    return diag->code;
+}
+
+int fit(const struct spec *spec, struct table *table, struct diag *diag)
+{
+    if (fit_as_asked(spec, table, diag) == EXIT_REQUIREMENT)
+        relax_explain(spec, diag);
     return diag->code;
 }

@@ -244,6 +244,34 @@ static int points_even(const struct spec *spec, struct points *points, struct di
     return EXIT_DONE;
 }
 
+/* Moves the cells' ends next to the extremes of f to the extremes themselves. */
+static void points_part_at_turns(const struct spec *spec, struct points *points)
+{
+    for (int k = 1; k + 1 < points->count; k++) {
+        const double *t = points->target + k;
+        const double side = t[0] > t[-1] && t[0] > t[1] ? 1 : t[0] < t[-1] && t[0] < t[1] ? -1 : 0;
+        int64_t low = (int64_t)points->code[k - 1],
+                high = (int64_t)points->code[k + 1]; /* the extreme is in [low, high] */
+        if (side == 0)
+            continue;
+        while (low < high) {
+            const int64_t middle = low + (high - low) / 2;
+            const long double here = target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, middle);
+            const long double next =
+                target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, middle + 1);
+            if (side * (next - here) > 0)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        int64_t *end = &points->cell[low <= (int64_t)points->code[k] ? k : k + 1];
+        if (end[-1] < low && low < end[1])
+            *end = low;
+    }
+    points_evaluate(spec, points);
+    points_bend(points);
+}
+
 static int points_adaptive(const struct spec *spec, struct points *points, struct diag *diag)
 {
     const int64_t codes = spec->in.qmax - spec->in.qmin + 1;
@@ -268,6 +296,8 @@ static int points_adaptive(const struct spec *spec, struct points *points, struc
         points_free(points);
         *points = finer;
     }
+    if (!exhaustive && spec->constraints.monotone)
+        points_part_at_turns(spec, points);
     return EXIT_DONE;
 }
 

@@ -119,7 +119,9 @@ int spec_fold_sum(const struct spec *spec, int64_t *sum, struct diag *diag);
  * the raw values of both halves, so that nothing but the whole table saturates. */
 struct spec spec_fold_half(const struct spec *spec, int64_t sum);
 
-/* fit.c: spec -> certified table. Exit 3 when no provable table exists, --max-err or --no-saturate is not met. */
+/* fit.c: spec -> certified table. Exit 3 when no provable table exists, --max-err or --no-saturate is not met; fit also
+ * finds out, and says, which constraint is to blame. */
+int fit_as_asked(const struct spec *spec, struct table *table, struct diag *diag);
 int fit(const struct spec *spec, struct table *table, struct diag *diag);
 
 #endif
