@@ -551,6 +551,10 @@ static int fit_with(struct workspace *work, const struct spec *spec, struct tabl
         ties_init(&work->ties, &half, table->fold_sum, &work->points, diag) || fit_in(work, table, diag))
         return diag->code;
     const struct certificate *certificate = &table->certificate;
+    if (spec->constraints.monotone && !certificate->monotone)
+        return diag_set(diag, EXIT_REQUIREMENT,
+                        "--monotone: no table of %d segments was found that keeps to it; more segments are needed",
+                        table->segment_count);
     if (spec->no_saturate && certificate->saturated_codes > 0)
         return diag_set(
             diag, EXIT_REQUIREMENT, "--no-saturate: %s leaves the output range at %lld of %lld codes; widen --out",

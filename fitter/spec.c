@@ -315,6 +315,10 @@ static int check_constraints(const struct spec *spec, struct diag *diag)
     else if (constraints->knots == KNOTS_POW2 && spec->method == METHOD_UNIFORM)
         diag_set(diag, EXIT_USAGE,
                  "--knots pow2 with --method uniform: its segments have equal width; must be lsq or minimax");
+    else if (constraints_tie(constraints) && spec->reduce)
+        diag_set(diag, EXIT_USAGE,
+                 "--reduce on with --monotone or --continuous: its segments are used again in every octave; leave one "
+                 "out");
     else if (constraints->index_bits > spec->in.bits)
         diag_set(diag, EXIT_USAGE, "--knots pow2:%d: --in has %d bits", constraints->index_bits, spec->in.bits);
     text_free(&flags);
