@@ -314,9 +314,10 @@ static void certify_bounds(const struct workspace *work, const struct table *tab
         if (work->points.count <= EXACT_POINTS && !table->has_fold && !table->has_reduction) {
             const struct exact *exact = &work->exact;
             certificate->has_lower_bound = true;
-            certificate->optimal = exact->optimal;
-            certificate->lower_bound_lsb =
-                exact->optimal ? certificate->rms_err_lsb : sqrt(exact->lower_bound / (double)certificate->checked);
+            certificate->optimal = exact->optimal && !work->moved_by_ties;
+            certificate->lower_bound_lsb = certificate->optimal
+                                               ? certificate->rms_err_lsb
+                                               : sqrt(exact->lower_bound / (double)certificate->checked);
         }
         break;
     case METHOD_LUT:
@@ -573,6 +574,7 @@ int fit_as_asked(const struct spec *spec, struct table *table, struct diag *diag
         return diag_set(diag, EXIT_IO, "out of memory for a fit");
     memset(&work->points, 0, sizeof work->points);
     memset(&work->ties, 0, sizeof work->ties);
+    work->moved_by_ties = false;
     diag->code = EXIT_DONE;
     if (describe(spec, table, diag) || fit_with(work, spec, table, diag))
         table_free(table);
