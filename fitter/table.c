@@ -117,6 +117,9 @@ static const char *status_remedy(pwl_status status)
         return "-31..31 is legal with a 32-bit accumulator, -63..63 with 64 bits";
     case PWL_ERR_START:
         return "starts must ascend from the lowest code";
+    case PWL_ERR_REDUCED_CODE:
+    case PWL_ERR_REDUCED_VALUE:
+        return "a smaller factor or addend, or a zero point nearer to the codes, is needed";
     default:
         return "the field must be within the limits of its storage case";
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Evaluation of a table in 128-bit arithmetic, straight from the definition in pwl.h and sharing no code with it. */
+/* Evaluation of a table in 128-bit arithmetic, straight from the definitions in pwl.h and reduce.h and sharing no code
+ * with them. */
 #ifndef FUZZ_EVALUATE_H
 #define FUZZ_EVALUATE_H
 
@@ -39,7 +40,8 @@ static inline wide wide_raw(const struct table *table, int64_t q_x)
     while (i > 0 && table->segments[i].start > q_x)
         i--;
     const struct segment *segment = &table->segments[i];
-    const wide slope = segment->q_b, from_zero = (wide)q_x - table->in.zero_point;
+    const int64_t middle = (int64_t)1 << (storage_bits(table->storage) - 1); /* of a reduced table's words */
+    const wide slope = segment->q_b, from_zero = (wide)q_x - (table->has_reduction ? middle : table->in.zero_point);
     switch (table->form) {
     case PWL_ABSOLUTE:
         return wide_shift(slope * from_zero, segment->n, table->rounding) + segment->offset;
@@ -51,13 +53,38 @@ static inline wide wide_raw(const struct table *table, int64_t q_x)
     return wide_shift(slope * ((wide)q_x - segment->start), segment->n, table->rounding) + segment->offset;
 }
 
+/* Before saturation. q_x is clamped. */
+static inline wide wide_reduced(const struct table *table, int64_t q_x)
+{
+    const pwl_reduction *reduction = &table->reduction;
+    const int word_bits = storage_bits(table->storage), step = 1 << reduction->log2_step;
+    const wide d = (wide)q_x - table->in.zero_point, word_end = (wide)1 << word_bits;
+    wide r = 0, m;
+    if (reduction->kind == PWL_LEADING_ZEROS) {
+        if (d <= 0)
+            return reduction->below;
+        m = d;
+        for (; m >= word_end; r--)
+            m = d >> (int)((1 - r) * step);
+        for (; r >= 0 && m << step < word_end; r++)
+            m <<= step;
+    } else {
+        const wide z = wide_shift(d * reduction->factor, reduction->fraction - word_bits, PWL_HALF_UP);
+        r = wide_floor_divide(z, word_end);
+        m = z - r * word_end;
+    }
+    const wide v = wide_raw(table, (int64_t)m) - r * reduction->addend, n = reduction->shift + reduction->direction * r;
+    return table->out.zero_point + wide_shift(v, n < 0 ? 0 : n > 62 ? 62 : (int)n, PWL_HALF_UP);
+}
+
 static inline int64_t wide_evaluate(const struct table *table, int64_t q_x)
 {
     if (q_x < table->in.qmin)
         q_x = table->in.qmin;
     if (q_x > table->in.qmax)
         q_x = table->in.qmax;
-    const wide q_y = table->has_fold && q_x < table->in.zero_point
+    const wide q_y = table->has_reduction ? wide_reduced(table, q_x)
+                     : table->has_fold && q_x < table->in.zero_point
                          ? table->fold_sum - wide_raw(table, 2 * table->in.zero_point - q_x)
                          : wide_raw(table, q_x);
     return q_y < table->out.qmin ? table->out.qmin : q_y > table->out.qmax ? table->out.qmax : (int64_t)q_y;

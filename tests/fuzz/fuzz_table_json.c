@@ -29,9 +29,9 @@ struct reading {
 
 static void require_same_at(const struct reading *first, const struct reading *second, int64_t q_x)
 {
-    const int64_t q_y = pwl_eval(&first->packed.table, q_x);
+    const int64_t q_y = packed_eval(&first->packed, q_x);
     REQUIRE(q_y == wide_evaluate(&first->table, q_x));
-    REQUIRE(q_y == pwl_eval(&second->packed.table, q_x));
+    REQUIRE(q_y == packed_eval(&second->packed, q_x));
     REQUIRE(q_y >= first->table.out.qmin && q_y <= first->table.out.qmax);
 }
 
@@ -47,6 +47,9 @@ static void require_same_evaluation(const struct reading *first, const struct re
     for (int i = 0; i < first->table.segment_count && i < KNOT_CODES; i++)
         for (int64_t step = -1; step <= 1; step++)
             require_same_at(first, second, first->table.segments[i].start + step);
+    for (int bit = 0; first->table.has_reduction && bit < 33; bit++)
+        for (int64_t step = -1; step <= 1; step++)
+            require_same_at(first, second, in->zero_point + ((int64_t)1 << bit) + step);
     const int64_t ends[] = {INT64_MIN, in->qmin - 1, in->qmin, in->zero_point, in->qmax, in->qmax + 1, INT64_MAX};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         require_same_at(first, second, ends[i]);

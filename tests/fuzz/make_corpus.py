@@ -76,6 +76,26 @@ def table_seeds():
             "in": tensor(3, True, "2^0", 0), "out": tensor(4, True, "2^1", 1, qmin=-4, qmax=5)},
         segments=segments("term_c", [(i, 0, 0, i // 2) for i in range(-4, 4)]),
         certificate=certificate(8, max_err_at=0, optimal=True, lower_bound_lsb=0.25))
+    rsqrt = {"kind": "leading_zeros", "step": 2, "direction": -1, "shift": 14, "below": 65535}
+    reduced = {
+        "function": "rsqrt", "method": "minimax", "outside": "clamp",
+        "in": tensor(16, False, "2^-6", 0), "out": tensor(16, False, "2^-14", 0),
+        "segments": segments("term_c", [(16384, -31012, 6, 8835279), (32256, -22197, 7, 11862595)])}
+    yield "reduced_rsqrt", table(reduction=rsqrt, **reduced)
+    yield "reduced_bad_step", table(reduction={**rsqrt, "step": 1}, **reduced)
+    yield "reduced_bad_below", table(reduction={**rsqrt, "below": 65536}, **reduced)
+    yield "reduced_log", table(
+        function="log", form="anchored", method="lsq", outside="clamp", **{
+            "in": tensor(16, True, "2^-6", -32768), "out": tensor(16, True, "2^-11", 0)},
+        reduction={"kind": "leading_zeros", "step": 1, "direction": 0, "shift": 10, "addend": 1453635, "below": -8517},
+        segments=segments("y", [(32768, 16384, 9, 13000000), (49152, 12000, 9, 13700000)]),
+        certificate=certificate(65536, max_err_at=0))
+    yield "reduced_exp", table(
+        function="exp", form="biased", method="lsq", case="int32", **{
+            "in": tensor(32, True, "2^-24", 2147483647), "out": tensor(32, False, "2^-32", 0)},
+        reduction={"kind": "exponent", "fraction": 53, "factor": 774541002, "direction": -1, "shift": 1},
+        segments=segments("bias", [(0, 1073741824, 28, 3 << 60), (2147483648, 1518500249, 28, 3 << 60)]),
+        certificate=certificate(1 << 20, exhaustive=False, max_err_at=0))
     yield "future_version", table(pwl_table=2)
     yield "unknown_field", table(colour="red")
     yield "unsorted", table(segments=segments("term_c", [(0, 1, 1, 0), (8, 1, 1, 0), (8, 1, 1, 0)]))
