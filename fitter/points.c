@@ -82,6 +82,30 @@ static double code_mass(const struct spec *spec, int64_t code, double weight, in
     return weight;
 }
 
+static void points_measure(const struct spec *spec, struct points *points)
+{
+    const struct tensor *in = codes_of(spec);
+    const bool visited = visits_codes(spec);
+    for (int k = 0; k < points->count; k++)
+        points->units[k] = visited ? INFINITY : reduce_word_units(spec, points->cell[k], points->cell[k + 1] - 1);
+    for (int64_t code = in->qmin; visited && code <= in->qmax; code++) {
+        int64_t word;
+        const double units = reduce_units(spec, code, &word);
+        if (isfinite(units)) {
+            double *least = &points->units[point_of(points, word)];
+            *least = fmin(*least, units);
+        }
+    }
+}
+
+/* What the points weigh where codes are not counted: their width, and for words the share of reduce_units. */
+static double even_mass(const struct spec *spec, const struct points *points, int k)
+{
+    const double width = (double)(points->cell[k + 1] - points->cell[k]);
+    const double lsb = spec->core ? spec->core->lsb / points->units[k] : 1;
+    return fmax(lsb * lsb, LEAST_WEIGHT) * width;
+}
+
 /* False when nothing has any mass. */
 static bool points_weigh(const struct spec *spec, struct points *points)
 {
@@ -90,7 +114,7 @@ static bool points_weigh(const struct spec *spec, struct points *points)
     const bool counted = weights || visits_codes(spec);
     const double codes = (double)(points->cell[points->count] - points->cell[0]);
     for (int k = 0; k < points->count; k++)
-        points->mass[k] = counted ? 0 : (double)(points->cell[k + 1] - points->cell[k]);
+        points->mass[k] = counted ? 0 : even_mass(spec, points, k);
     if (!counted)
         return true;
     double sum = 0;
@@ -109,24 +133,10 @@ static bool points_weigh(const struct spec *spec, struct points *points)
     return sum > 0;
 }
 
-static void points_measure(const struct spec *spec, struct points *points)
-{
-    const struct tensor *in = codes_of(spec);
-    const bool visited = visits_codes(spec);
-    for (int k = 0; k < points->count; k++)
-        points->units[k] = visited ? INFINITY : spec->core->lsb;
-    for (int64_t code = in->qmin; visited && code <= in->qmax; code++) {
-        int64_t word;
-        const double units = reduce_units(spec, code, &word);
-        if (isfinite(units)) {
-            double *least = &points->units[point_of(points, word)];
-            *least = fmin(*least, units);
-        }
-    }
-}
-
 static void points_evaluate(const struct spec *spec, struct points *points)
 {
+    if (spec->core)
+        points_measure(spec, points);
     const bool any_mass = points_weigh(spec, points);
     points->clipped = 0;
     for (int k = 0; k < points->count; k++) {
@@ -141,8 +151,6 @@ static void points_evaluate(const struct spec *spec, struct points *points)
         points->weight[k] = below || above ? 0.0 : points->mass[k];
         points->clipped += below || above;
     }
-    if (spec->core)
-        points_measure(spec, points);
     if (!any_mass) /* every code of a reduced table saturates, though its core does not */
         points->clipped = points->count;
 }

@@ -14,6 +14,10 @@
 #define PEAK_INT32 0x1p34L
 /* Bits of the value below an output LSB, where results are largest: its own rounding is then a 512th of an LSB. */
 #define VALUE_BITS 8
+/* Values saturate for good from 2^-10 of the codes beyond their end, more than a table of some segments is off. */
+#define NEAR_BITS 10
+/* More than leading zeros can tell apart, and than a result of 32 bits has. */
+#define MOST_OCTAVES 70
 
 static const struct {
     const char *function;
@@ -178,6 +182,7 @@ static int plan_shift(const struct spec *spec, struct reduced_core *core, long d
                         function_name(&spec->function), core->words.bits);
     reduction->shift = (int16_t)shift;
     core->lsb = ldexp(1, (int)(shift - doublings));
+    core->doublings = doublings;
     if (reduction->direction == 0)
         reduction->addend =
             (int64_t)rintl(ldexpl(0.693147180559945309417232121458176568L / spec->out.scale.value, (int)shift));
@@ -236,19 +241,71 @@ long double reduce_target(const struct spec *core_spec, int64_t word)
     return ldexpl(unit_value(core_spec->whole, &core->reduction, &core->words, word), core->reduction.shift);
 }
 
+/* Output LSB at a word in an octave, not clipped, and the shift n there. */
+static long double result_at(const struct spec *core_spec, int64_t word, int64_t r, int *n)
+{
+    const pwl_reduction *reduction = &core_spec->core->reduction;
+    *n = (int)pwl_sat(reduction->shift + reduction->direction * r, -2000, 2000);
+    const long double value = reduce_target(core_spec, word) - (long double)r * (long double)reduction->addend;
+    return ldexpl(value, -*n) + (long double)core_spec->whole->out.zero_point;
+}
+
+/* A value just beyond the codes may come out just inside, and counts as if it were. */
+static bool saturates(const struct tensor *out, long double y)
+{
+    const long double near = ldexpl((long double)(out->qmax - out->qmin), -NEAR_BITS);
+    return y < (long double)out->qmin - near || y > (long double)out->qmax + near;
+}
+
 double reduce_units(const struct spec *core_spec, int64_t code, int64_t *word)
 {
     const struct spec *spec = core_spec->whole;
     const pwl_reduction *reduction = &core_spec->core->reduction;
     const int64_t d = code - spec->in.zero_point;
+    int n;
     if (reduction->kind == PWL_LEADING_ZEROS && d <= 0)
         return INFINITY;
     const pwl_reduced_code at = pwl_reduce(reduction, core_spec->in.bits, d);
-    const int n = (int)pwl_sat(reduction->shift + reduction->direction * at.r, -2000, 2000);
-    const long double value = reduce_target(core_spec, at.m) - (long double)at.r * (long double)reduction->addend;
-    const long double y = ldexpl(value, -n) + (long double)spec->out.zero_point;
     *word = at.m;
-    if (y < (long double)spec->out.qmin || y > (long double)spec->out.qmax)
-        return INFINITY;
-    return ldexp(1, n);
+    return saturates(&spec->out, result_at(core_spec, at.m, at.r, &n)) ? INFINITY : ldexp(1, n);
+}
+
+/* d of a word in an octave. */
+static long double difference_at(const struct spec *core_spec, int64_t word, int64_t r)
+{
+    const pwl_reduction *reduction = &core_spec->core->reduction;
+    if (reduction->kind == PWL_LEADING_ZEROS)
+        return ldexpl((long double)word, -(int)r * (1 << reduction->log2_step));
+    return ldexpl((long double)r + ldexpl((long double)word, -core_spec->in.bits), reduction->fraction) /
+           (long double)reduction->factor;
+}
+
+double reduce_word_units(const struct spec *core_spec, int64_t first, int64_t last)
+{
+    const struct spec *spec = core_spec->whole;
+    const pwl_reduction *reduction = &core_spec->core->reduction;
+    const long double d_first = (long double)(spec->in.qmin - spec->in.zero_point),
+                      d_last = (long double)(spec->in.qmax - spec->in.zero_point);
+    int64_t r, end;
+    octaves(spec, reduction, &core_spec->core->words, &r, &end);
+    /* From the octave of the largest results on; the logarithm's are all alike. */
+    if ((reduction->direction < 0 && r < end) || (reduction->direction > 0 && r > end)) {
+        const int64_t swapped = r;
+        r = end;
+        end = swapped;
+    }
+    const int64_t step = end > r ? 1 : -1;
+    /* Further octaves saturate whole, and not just so. */
+    const int64_t most = core_spec->core->doublings + 1;
+    if (reduction->direction != 0 && -reduction->direction * r > most)
+        r = -reduction->direction * most;
+    for (int tries = 0; tries < MOST_OCTAVES && (end - r) * step >= 0; tries++, r += step) {
+        int n;
+        if (difference_at(core_spec, last, r) < d_first - 0.5L || difference_at(core_spec, first, r) > d_last + 0.5L)
+            continue;
+        if (!saturates(&spec->out, result_at(core_spec, first, r, &n)) ||
+            !saturates(&spec->out, result_at(core_spec, last, r, &n)))
+            return ldexp(1, n);
+    }
+    return INFINITY;
 }

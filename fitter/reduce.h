@@ -32,7 +32,8 @@ struct tensor reduction_words(const pwl_reduction *reduction, pwl_storage storag
 struct reduced_core {
     pwl_reduction reduction; /* as table_pack() completes it */
     struct tensor words;
-    double lsb; /* units of the core's value in an output LSB, where results are largest but not saturated */
+    int64_t doublings; /* of a word's own octave, up to the largest results that do not saturate */
+    double lsb;        /* units of the core's value in an output LSB, where results are largest but not saturated */
 };
 
 /* Exit 2 when the function has no law, or the types, method or other choices do not go with it. */
@@ -47,5 +48,8 @@ long double reduce_target(const struct spec *core_spec, int64_t word);
 /* Units of the core's value in an output LSB of a code's octave, and the code's word; INFINITY for a code that
  * saturates or takes no word. */
 double reduce_units(const struct spec *core_spec, int64_t code, int64_t *word);
+
+/* The same for the words first to last, where results are largest, when their codes are too many to visit. */
+double reduce_word_units(const struct spec *core_spec, int64_t first, int64_t last);
 
 #endif
