@@ -38,7 +38,7 @@ struct anchor {
     int segments;   /* 0: as few as max_err needs */
     double max_err; /* 0: not limited */
     int slope_bits; /* 0: the type's */
-    bool fold, biased;
+    bool fold, biased, reduce;
     enum method method;
     enum metric metric;
     double value;     /* NONE: nobody else's figure, only the optimum is known */
@@ -86,6 +86,10 @@ struct anchor {
 #define LUT_APP_GELU LUT_APP, .function = "gelu", .in = "s10:0.01", .first = -400, .last = 400, .out = "s32:2^-28"
 #define LUT_APP_EXP LUT_APP, .function = "exp", .in = "s11:0.01", .first = -900, .last = 0, .out = "s32:2^-30"
 #define SCNA .source = "SCNA", .segments = 16, .metric = MSE, ON_GRID, .first = -999, .last = 0
+/* The same ranges, every code of 16-bit types. */
+#define SCNA_REDUCED                                                                                                   \
+    .source = "SCNA", .segments = 16, .metric = MSE, ON_GRID, .reduce = true,                                          \
+    .note = "--reduce on, 16-bit types; the optimum is of one plain table"
 #define FLEX                                                                                                           \
     .source = "Flex-SFU", .segments = 17, .metric = MEAN_ABS_SQUARED, ON_GRID, .in = "s12:2^-8", .first = -2048,       \
     .last = 2047, .optimum = NONE, .note = MEAN_NOTE
@@ -165,6 +169,10 @@ static const struct anchor anchors[] = {
     {SCNA, .function = "exp", .in = "s11:0.256256256256256", .out = "s32:2^-30", .value = 5.02e-9, .optimum = 1.33e-11},
     {SCNA, .function = "rsqrt", .in = "s11:1.02492492492492", .out = "s32:2^-29", .shift = 1024, .value = 1.42e-6,
      .optimum = 9.03e-8},
+    {SCNA_REDUCED, .function = "exp", .in = "s16:2^-8:32767", .out = "u16:2^-16:-1", .value = 5.02e-9,
+     .optimum = 1.33e-11},
+    {SCNA_REDUCED, .function = "rsqrt", .in = "u16:0.0156250238418579:-6", .out = "u16:2^-14", .value = 1.42e-6,
+     .optimum = 9.03e-8},
     {FLEX, .function = "gelu", .out = "s32:2^-27", .value = 1.89e-7},
     {FLEX, .function = "sigmoid", .out = "s32:2^-30", .value = 2.88e-7},
     {FLEX, .function = "tanh", .out = "s32:2^-30", .value = 4.26e-7},
@@ -217,6 +225,7 @@ static int make_spec(const struct anchor *anchor, struct spec *spec, struct diag
     spec->form = anchor->biased ? PWL_BIASED : PWL_ABSOLUTE;
     spec->slope_bits = anchor->slope_bits;
     spec->fold = anchor->fold;
+    spec->reduce = anchor->reduce;
     if (anchor->first < anchor->last) {
         spec->in.qmin = anchor->first;
         spec->in.qmax = anchor->last;
@@ -371,6 +380,7 @@ static void fill(const struct anchor *anchor, const struct outcome *outcome, str
     cells_add_text(cells, "method", "method", CELL_BRIEF, method_name(anchor->method));
     cells_add_text(cells, "form", NULL, 0, form_name(anchor->biased ? PWL_BIASED : PWL_ABSOLUTE));
     cells_add(cells, "fold", NULL, 0, "%s", anchor->fold ? "true" : "false");
+    cells_add(cells, "reduce", NULL, 0, "%s", anchor->reduce ? "true" : "false");
     cells_add(cells, "segments", "segments", CELL_BRIEF, "%d", outcome->segments);
     cells_add_text(cells, "metric", "metric", CELL_BRIEF, metrics[anchor->metric].name);
     cells_add_number(cells, "anchor", "anchor", CELL_BRIEF, anchor->value);

@@ -35,8 +35,10 @@ if expect_status 0 sweep --anchors --format jsonl; then
     at_most 1.18e-5 'GQA-LUT, b=5' gelu '"segments": 8,'
     at_most 8.3e-7 'GQA-LUT, b=5' gelu '"segments": 16'
     at_most 2.09e-7 'GQA-LUT, b=5' exp '"segments": 16'
-    at_most 1.34e-11 SCNA '"exp"'
-    at_most 9.04e-8 SCNA rsqrt
+    at_most 1.34e-11 SCNA '"exp"' '"reduce": false'
+    at_most 9.04e-8 SCNA rsqrt '"reduce": false'
+    at_most 1e-11 SCNA '"exp"' '"reduce": true'
+    at_most 7e-10 SCNA rsqrt '"reduce": true'
     at_most 2.375 TFLite sigmoid
     at_most 1.67e-7 Flex-SFU gelu
     at_most 2.15e-7 Flex-SFU sigmoid
