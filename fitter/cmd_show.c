@@ -85,6 +85,9 @@ static void print_certificate(const struct table *table)
     printf("  %-12s %s", "objective", c->objective == OBJECTIVE_RMS ? "rms" : "max");
     if (c->has_lower_bound)
         printf(", nothing below %.6g LSB is reachable", c->lower_bound_lsb);
+    if (c->has_lower_bound && c->lower_bound_lsb > 0 && c->optimal != 1)
+        printf(", %.4g times that is reached",
+               (c->objective == OBJECTIVE_RMS ? c->rms_err_lsb : c->max_err_lsb) / c->lower_bound_lsb);
     if (c->has_bound)
         printf(", proven at most %.6g LSB", c->bound_lsb);
     printf("%s\n", c->optimal < 0 ? "" : c->optimal ? ", optimal" : ", not known to be optimal");

@@ -171,7 +171,7 @@ static void search_start(struct search *search, int i, int samples)
     if (!find_spare(search, i))
         return;
     set_limits(search);
-    slopes_try(&search->slopes, 0, line_flat_shift(search->rules));
+    slopes_try_flat(&search->slopes);
     if (i + 1 < search->count)
         try_near(search, rint(search->points->target[i + 1]) - rint(search->points->target[i]));
     find_window(search, &window, true, seeds, &seed_count);
@@ -352,6 +352,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
         exact->optimal = exact->lower_bound >= exact->cost;
         break;
     }
+    exact->cost = known ? exact->cost : INFINITY;
     if (!known && !diag->code)
         diag_set(diag, EXIT_REQUIREMENT,
                  "no provable table of %d segments was found; more segments, a smaller zero point or fewer --fix are "

@@ -5,12 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <pwl/fixed.h>
-
 #include "bound.h"
 #include "certify.h"
 #include "document.h"
-#include "exact.h"
 #include "expression.h"
 #include "knots.h"
 #include "line.h"
@@ -21,6 +18,7 @@
 #include "relax.h"
 #include "samples.h"
 #include "spec.h"
+#include "squares.h"
 #include "tie.h"
 
 /* Room for the largest table, shared by the attempts of one fit. */
@@ -32,7 +30,7 @@ struct workspace {
     struct line lines[PWL_MAX_SEGMENTS];
     struct segment segments[PWL_MAX_SEGMENTS];
     int count;          /* segments of the table in hand */
-    struct exact exact; /* of the same, by least squares */
+    struct exact exact; /* of the same, by least squares; 0 segments when nothing was proven */
     struct ties ties;   /* where its segments depend on each other */
     bool moved_by_ties;
     struct minimax minimax; /* its knots and lines are those above */
@@ -88,109 +86,45 @@ static int fit_lines_of_one_shift(struct workspace *work, int count, struct diag
     return fit_lines(work, count, diag);
 }
 
-/* The same line with its constant before the shift; false where it has none there. */
-static bool line_to_biased(const struct workspace *work, int begin, int end, struct line *line)
+/* Whether the squared error at the points is that of the whole table: not where a point stands for several codes, and
+ * not for the half of a folded table or the core of a reduced one. */
+static bool has_rms_bound(const struct workspace *work)
 {
-    const struct points *points = &work->points;
-    const int n = line->n;
-    if (n < 0 && line->offset % pwl_shl64(1, -n) != 0)
-        return false;
-    if (n > 0 && llabs(line->offset) > work->rules.offset_limit >> n)
-        return false;
-    line->offset = n < 0 ? line->offset / pwl_shl64(1, -n) : pwl_shl64(line->offset, n);
-    if (!line_provable(&work->rules, line, points->cell[begin], points->cell[end] - 1))
-        return false;
-    line->cost = line_cost(&work->rules, points, begin, end, line);
-    return true;
-}
-
-/* Lines for some knots, to be improved; returns their cost. */
-static double start_lines(const struct points *points, const struct line_rules *rules, int count, const int *knots,
-                          struct line *lines)
-{
-    double cost = 0;
-    for (int m = 0; m < count; m++) {
-        line_fit(rules, points, knots[m], knots[m + 1], LINE_UNLIMITED, LINE_QUICK, &lines[m]);
-        cost += lines[m].cost;
-    }
-    return cost;
-}
-
-/* A biased table can do what an absolute one does, which is found sooner: a better table to begin with. */
-static int begin_with_absolute(struct workspace *work, int count, struct diag *diag)
-{
-    struct line_rules rules = work->rules;
-    struct line lines[PWL_MAX_SEGMENTS];
-    int knots[PWL_MAX_SEGMENTS + 1];
-    double cost = 0;
-    rules.form = PWL_ABSOLUTE;
-    memcpy(knots, work->knots, sizeof knots);
-    struct exact exact = {.segments = count, .cost = start_lines(&work->points, &rules, count, knots, lines)};
-    if (exact_improve(&work->points, &rules, count, knots, lines, &exact, diag))
-        return diag->code == EXIT_REQUIREMENT ? EXIT_DONE : diag->code; /* the biased form may have one */
-    for (int m = 0; m < exact.segments; m++) {
-        if (!line_to_biased(work, knots[m], knots[m + 1], &lines[m]))
-            return EXIT_DONE;
-        cost += lines[m].cost;
-    }
-    if (cost < work->exact.cost) {
-        work->exact = (struct exact){.segments = exact.segments, .cost = cost};
-        memcpy(work->knots, knots, sizeof knots);
-        memcpy(work->lines, lines, sizeof lines);
-    }
-    return EXIT_DONE;
-}
-
-/* The best table for short inputs, from the knots and, with one shift, the lines in hand. */
-static int fit_exactly(struct workspace *work, int count, struct diag *diag)
-{
-    const struct points *points = &work->points;
-    struct exact *exact = &work->exact;
-    struct line_rules any;
-    line_rules_init(&any, work->spec);
-    double cost = 0, lower_bound = INFINITY;
-    bool optimal = true;
-    if (!any.one_shift)
-        cost = start_lines(points, &any, count, work->knots, work->lines);
-    for (int m = 0; any.one_shift && m < count; m++)
-        cost += work->lines[m].cost;
-    *exact = (struct exact){.segments = count, .cost = cost};
-    for (int trial = 0; trial <= (any.one_shift ? any.shift_max - any.shift_min : 0); trial++) {
-        work->rules = any;
-        if (any.one_shift)
-            work->rules.shift_min = work->rules.shift_max = line_one_shift(&any, points, trial);
-        if ((any.form == PWL_BIASED && begin_with_absolute(work, count, diag)) ||
-            exact_improve(points, &work->rules, count, work->knots, work->lines, exact, diag)) {
-            if (!any.one_shift || diag->code != EXIT_REQUIREMENT)
-                return diag->code;
-            continue; /* no table has this shift */
-        }
-        optimal &= exact->optimal;
-        lower_bound = fmin(lower_bound, exact->lower_bound);
-    }
-    if (any.one_shift && !(exact->cost < INFINITY))
-        return diag->code;
-    exact->optimal = optimal;
-    exact->lower_bound = fmin(lower_bound, exact->cost);
-    diag->code = EXIT_DONE;
-    take_lines(work, exact->segments);
-    return EXIT_DONE;
+    return work->spec->method == METHOD_LSQ && work->points.exhaustive && !work->spec->fold && !work->spec->core;
 }
 
 static int fit_least_squares(struct workspace *work, int count, struct diag *diag)
 {
     const struct points *points = &work->points;
+    const bool exactly = points->count <= EXACT_POINTS && work->spec->method == METHOD_LSQ;
+    struct squares table = {.points = points,
+                            .rules = &work->rules,
+                            .knots = work->knots,
+                            .lines = work->lines,
+                            .exact = {.segments = count}};
     if (points->grid_whole)
         memcpy(work->knots, points->grid, ((size_t)count + 1) * sizeof *work->knots);
     else if (knots_least_squares(points, count, work->knots, diag))
         return diag->code;
-    const bool exactly = points->count <= EXACT_POINTS && work->spec->method == METHOD_LSQ;
-    if (work->rules.one_shift) {
-        if (fit_lines_of_one_shift(work, count, diag) && !(exactly && diag->code == EXIT_REQUIREMENT))
+    diag->code = EXIT_DONE;
+    if (work->rules.one_shift)
+        fit_lines_of_one_shift(work, count, diag);
+    else if (!exactly)
+        fit_lines(work, count, diag);
+    if (diag->code && !(exactly && diag->code == EXIT_REQUIREMENT))
+        return diag->code;
+    if (exactly) {
+        struct line_rules any;
+        line_rules_init(&any, work->spec);
+        if (squares_search(&table, &any, diag))
             return diag->code;
-        return exactly ? fit_exactly(work, count, diag) : EXIT_DONE;
+    } else if (has_rms_bound(work) && squares_bound(&table, diag)) {
+        return diag->code;
     }
-    return exactly ? fit_exactly(work, count, diag) : fit_lines(work, count, diag);
+    take_lines(work, table.exact.segments);
+    if (has_rms_bound(work))
+        work->exact = table.exact;
+    return EXIT_DONE;
 }
 
 /* The knots of a minimax search; each line may still be exchanged for one of smaller squared error, as long as max_err
@@ -311,7 +245,7 @@ static void certify_bounds(const struct workspace *work, const struct table *tab
         break;
     }
     case METHOD_LSQ:
-        if (work->points.count <= EXACT_POINTS && !table->has_fold && !table->has_reduction) {
+        if (work->exact.segments) {
             const struct exact *exact = &work->exact;
             certificate->has_lower_bound = true;
             certificate->optimal = exact->optimal && !work->moved_by_ties;
@@ -546,6 +480,7 @@ static int fit_with(struct workspace *work, const struct spec *spec, struct tabl
         half = spec_fold_half(spec, table->fold_sum);
     }
     work->spec = &half;
+    work->exact = (struct exact){0};
     work->minimax = (struct minimax){.knots = work->knots, .lines = work->lines};
     line_rules_init(&work->rules, &half);
     if (points_build(&half, table->fold_sum, &work->points, diag) ||

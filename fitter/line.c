@@ -146,9 +146,8 @@ bool line_provable(const struct line_rules *rules, const struct line *line, int6
     return true;
 }
 
-/* The output code at point k of a segment that starts at point `begin`. */
-static int64_t output_at(const struct line_rules *rules, const struct points *points, int begin, int k,
-                         const struct line *line)
+int64_t line_output(const struct line_rules *rules, const struct points *points, int begin, int k,
+                    const struct line *line)
 {
     const int64_t origin = rules->form == PWL_ANCHORED ? points->cell[begin] : rules->zp_x;
     const int64_t product = line->q_b * ((int64_t)points->code[k] - origin);
@@ -162,7 +161,7 @@ double line_max_err(const struct line_rules *rules, const struct points *points,
 {
     double error = 0;
     for (int k = begin; k < end; k++) {
-        const int64_t q = output_at(rules, points, begin, k, line);
+        const int64_t q = line_output(rules, points, begin, k, line);
         error = fmax(error, fabs((double)q - points->target[k]) / points_units(points, k));
     }
     return error;
@@ -173,7 +172,7 @@ double line_cost(const struct line_rules *rules, const struct points *points, in
 {
     double cost = 0;
     for (int k = begin; k < end; k++) {
-        const int64_t q = output_at(rules, points, begin, k, line);
+        const int64_t q = line_output(rules, points, begin, k, line);
         const double e = (double)q - points->target[k];
         if (points->fixed && points->fixed[k] != POINT_FREE && points->fixed[k] != q)
             return INFINITY;

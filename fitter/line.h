@@ -63,6 +63,10 @@ struct line_limits {
 bool line_fit(const struct line_rules *rules, const struct points *points, int begin, int end,
               struct line_limits limits, enum line_effort effort, struct line *line);
 
+/* The output code at point k of a provable line whose segment starts at point `begin`. */
+int64_t line_output(const struct line_rules *rules, const struct points *points, int begin, int k,
+                    const struct line *line);
+
 /* Largest |q_y - target| over points [begin, end) of a provable line. */
 double line_max_err(const struct line_rules *rules, const struct points *points, int begin, int end,
                     const struct line *line);

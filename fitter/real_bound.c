@@ -169,27 +169,21 @@ static void add_places(struct grid *grid, const struct view *view)
     add_place(grid, view, grid->cells, grid->cells);
 }
 
+/* Cells as narrow as can be, at most `most` of them; each point is one when near is null. */
 static int grid_init(struct grid *grid, const struct view *view, int64_t qmin_y, int64_t qmax_y, const int *near,
-                     int near_count, struct diag *diag)
+                     int near_count, int most, struct diag *diag)
 {
-    enum { MOST_CELLS = 4096, RATIO = 64 };
+    enum { RATIO = 256 };
     const int count = view->points->count;
     *grid = (struct grid){.limit = {(double)qmin_y, (double)qmax_y}};
     grid->edge = malloc(((size_t)count + 1) * sizeof *grid->edge);
     if (!grid->edge)
         goto fail;
-    if (!near) {
-        grid->cells = count;
-        for (int k = 0; k <= count; k++)
-            grid->edge[k] = k;
-    } else {
-        const int most = near_count * 24 > MOST_CELLS ? near_count * 24 : MOST_CELLS;
-        for (int ratio = RATIO; ratio >= 1; ratio /= 2) {
-            grid->cells = cut_cells(count, near, near_count, ratio, grid->edge);
-            if (grid->cells <= most)
-                break;
-        }
-    }
+    grid->cells = count;
+    for (int k = 0; k <= count; k++)
+        grid->edge[k] = k;
+    for (int ratio = RATIO; near && grid->cells > most && ratio >= 1; ratio -= (ratio + 4) / 5)
+        grid->cells = cut_cells(count, near, near_count, ratio, grid->edge);
     const size_t room = (size_t)grid->cells + 2;
     grid->cell = malloc(room * sizeof *grid->cell);
     grid->place = malloc(room * sizeof *grid->place);
@@ -216,6 +210,7 @@ struct row {
     double *from[LIMITS]; /* one that leaves a limit at a */
     double *to[LIMITS];   /* one that reaches a limit at b */
     bool reaches[LIMITS]; /* whether it is worth looking at */
+    bool leaves[LIMITS];  /* whether any from is finite */
 };
 
 static void row_fill(const struct grid *grid, int b, double ceiling, struct row *row)
@@ -224,6 +219,7 @@ static void row_fill(const struct grid *grid, int b, double ceiling, struct row 
     struct moments sums = {0};
     int cell = end->left;
     row->lowest = 0;
+    row->leaves[LOW] = row->leaves[HIGH] = false;
     for (int l = 0; l < LIMITS; l++)
         row->reaches[l] = b < grid->places - 1 && grid->nearest[l][b] < ceiling;
     for (int a = b - 1; a >= 0; a--) {
@@ -233,9 +229,9 @@ static void row_fill(const struct grid *grid, int b, double ceiling, struct row 
         row->line[a] = least_squares(&sums);
         for (int l = 0; l < LIMITS; l++) {
             const int side = l == HIGH ? +1 : -1;
-            row->from[l][a] = a > 0 && grid->nearest[l][a] < ceiling
-                                  ? least_squares_beyond(&sums, begin->first, grid->limit[l], side)
-                                  : INFINITY;
+            const bool leaves = a > 0 && grid->nearest[l][a] < ceiling;
+            row->from[l][a] = leaves ? least_squares_beyond(&sums, begin->first, grid->limit[l], side) : INFINITY;
+            row->leaves[l] |= leaves;
             if (row->reaches[l])
                 row->to[l][a] = least_squares_beyond(&sums, end->last, grid->limit[l], side);
         }
@@ -269,6 +265,7 @@ static struct state dearer(struct state a, double cost)
 struct layer {
     struct state *knot;            /* segment m ends; start: where it began */
     double *ended;                 /* the cost of the same */
+    int first, last;               /* places where it is finite lie in [first, last] */
     struct state *leaving[LIMITS]; /* segment m, at the limit from its start, leaves it */
     double *left[LIMITS];
     struct state waiting[LIMITS]; /* segment m began and is at the limit; without the cells since the beginning */
@@ -291,11 +288,13 @@ static struct state least_sum(const double *before, const struct state *starts, 
 }
 
 static void advance(const struct grid *grid, const struct row *row, int b, const struct layer *before,
-                    struct layer *layer, double ceiling)
+                    struct layer *layer, double ceiling, double knot_ceiling)
 {
     const struct place *place = &grid->place[b];
+    const int lowest = row->lowest > before->first ? row->lowest : before->first;
+    const int end = b <= before->last ? b : before->last + 1;
     /* A segment may begin and end at one place; it then costs nothing, and is no segment. */
-    struct state least = better(before->knot[b], least_sum(before->ended, NULL, row->line, row->lowest, b));
+    struct state least = better(before->knot[b], least_sum(before->ended, NULL, row->line, lowest, end));
     for (int l = 0; l < LIMITS; l++) {
         const double *at_limit = grid->at_limit[l];
         /* Cells that are left out at the beginning are not paid: prices are relative to the sum up to there. */
@@ -305,19 +304,25 @@ static void advance(const struct grid *grid, const struct row *row, int b, const
         layer->left[l][b] = layer->leaving[l][b].cost;
         layer->waiting[l] = better(layer->waiting[l], (struct state){before->ended[b] - at_limit[place->right], b});
         least = better(least, layer->leaving[l][b]);
-        least = better(least, least_sum(layer->left[l], layer->leaving[l], row->from[l], row->lowest, b));
+        if (row->leaves[l])
+            least = better(least, least_sum(layer->left[l], layer->leaving[l], row->from[l], row->lowest, b));
         least = better(least, dearer(layer->at[l], at_limit[place->left]));
     }
     for (int l = 0; l < LIMITS; l++)
         if (row->reaches[l]) {
-            struct state reached = least_sum(before->ended, NULL, row->to[l], row->lowest, b);
-            reached = better(reached, least_sum(layer->left[LIMITS - 1 - l], layer->leaving[LIMITS - 1 - l], row->to[l],
-                                                row->lowest, b));
+            struct state reached = least_sum(before->ended, NULL, row->to[l], lowest, end);
+            if (row->leaves[LIMITS - 1 - l])
+                reached = better(reached, least_sum(layer->left[LIMITS - 1 - l], layer->leaving[LIMITS - 1 - l],
+                                                    row->to[l], row->lowest, b));
             least = better(least, reached);
             layer->at[l] = better(layer->at[l], dearer(reached, -grid->at_limit[l][place->right]));
         }
-    layer->knot[b] = least.cost < ceiling ? least : nowhere;
+    layer->knot[b] = least.cost < knot_ceiling ? least : nowhere;
     layer->ended[b] = layer->knot[b].cost;
+    if (layer->ended[b] < INFINITY) {
+        layer->first = layer->first < b ? layer->first : b;
+        layer->last = b;
+    }
 }
 
 struct program {
@@ -363,6 +368,7 @@ static int program_init(struct program *program, int segments, int places, struc
             layer->knot[p] = layer->leaving[LOW][p] = layer->leaving[HIGH][p] = nowhere;
             layer->ended[p] = layer->left[LOW][p] = layer->left[HIGH][p] = INFINITY;
         }
+        layer->first = 0;
         layer->knot[0] = (struct state){0, 0};
         layer->ended[0] = 0;
     }
@@ -379,12 +385,30 @@ static int program_init(struct program *program, int segments, int places, struc
     return EXIT_DONE;
 }
 
-static void program_run(struct program *program, const struct grid *grid, int segments, double ceiling)
+/* Sums in another order differ by rounding. */
+static const double rounding_share = 1e-9;
+
+/* What the points from one on cost at least, by lines left: a program that ran from the last point. */
+struct ahead {
+    struct program program;
+    int *place; /* of each point */
+};
+
+static double ahead_of(const struct ahead *ahead, int m, int point)
+{
+    return ahead->program.layer[m].ended[ahead->place[point]] * (1 - rounding_share);
+}
+
+/* ahead is null when nothing is known. */
+static void program_run(struct program *program, const struct grid *grid, int segments, double ceiling,
+                        const struct ahead *ahead)
 {
     for (int b = 1; b < grid->places; b++) {
+        const int point = grid->edge[grid->place[b].right];
         row_fill(grid, b, ceiling, &program->row);
         for (int m = 1; m <= segments; m++)
-            advance(grid, &program->row, b, &program->layer[m - 1], &program->layer[m], ceiling);
+            advance(grid, &program->row, b, &program->layer[m - 1], &program->layer[m], ceiling,
+                    ahead ? ceiling - ahead_of(ahead, segments - m, point) : ceiling);
     }
 }
 
@@ -414,47 +438,91 @@ static void read_path(const struct program *program, const struct grid *grid, in
     bound->segments = knots - 1;
 }
 
-/* Sums in another order differ by rounding. */
-static const double rounding_share = 1e-9;
+static void ahead_free(struct ahead *ahead)
+{
+    program_free(&ahead->program);
+    free(ahead->place);
+}
+
+static int ahead_init(struct ahead *ahead, const struct view *reversed, const struct grid *grid, int segments,
+                      double ceiling, struct diag *diag)
+{
+    const int count = reversed->points->count;
+    if (program_init(&ahead->program, segments, grid->places, diag))
+        return diag->code;
+    ahead->place = malloc(((size_t)count + 1) * sizeof *ahead->place);
+    if (!ahead->place) {
+        ahead_free(ahead);
+        memset(ahead, 0, sizeof *ahead);
+        return diag_set(diag, EXIT_IO, "out of memory for a bound on %d segments", segments);
+    }
+    program_run(&ahead->program, grid, segments, ceiling, NULL);
+    int p = 0;
+    for (int k = count; k >= 0; k--) {
+        /* The last place with all the points before it among the count - k last ones: a part costs no more. */
+        while (p + 1 < grid->places && grid->edge[grid->place[p + 1].left] <= count - k)
+            p++;
+        ahead->place[k] = p;
+    }
+    return EXIT_DONE;
+}
 
 int real_bound(const struct points *points, int64_t qmin_y, int64_t qmax_y, int segments, double ceiling,
-               const int *near_knots, int near_count, struct real_bound *bound, struct diag *diag)
+               const int *near, int near_count, int cells, struct real_bound *bound, struct diag *diag)
 {
-    const struct view view = {.points = points};
-    struct grid grid;
+    /* Memory of the programs, in places and layers. */
+    enum { ROOM = 1 << 20 }; /* of a program, in cells and layers */
+    const int count = points->count, room = ROOM / (segments + 1), fine = cells < room ? cells : room,
+              coarse = fine / 6;
+    const struct view view = {.points = points}, reversed = {.points = points, .reversed = true};
+    struct grid grid = {0}, reversed_grid = {0};
+    struct ahead ahead = {0};
     struct program program;
-    if (grid_init(&grid, &view, qmin_y, qmax_y, near_knots, near_count, diag))
-        return diag->code;
+    int *reversed_near = malloc((size_t)near_count * sizeof *reversed_near);
+    *bound = (struct real_bound){.knots = bound->knots};
     diag->code = EXIT_DONE;
-    if (!program_init(&program, segments, grid.places, diag)) {
-        program_run(&program, &grid, segments, ceiling);
-        const double least = program.layer[segments].ended[grid.places - 1];
-        bound->found = least < ceiling;
-        bound->cost = fmin(least, ceiling) * (1 - rounding_share);
-        if (bound->found)
-            read_path(&program, &grid, segments, bound);
-        program_free(&program);
+    if (!reversed_near) {
+        diag_set(diag, EXIT_IO, "out of memory for a bound on %d segments", segments);
+        goto done;
     }
+    if (coarse < near_count) /* too many segments to tell real lines from none */
+        goto done;
+    for (int k = 0; k < near_count; k++)
+        reversed_near[k] = count - near[near_count - 1 - k];
+    if (grid_init(&reversed_grid, &reversed, qmin_y, qmax_y, reversed_near, near_count, coarse, diag) ||
+        ahead_init(&ahead, &reversed, &reversed_grid, segments, ceiling, diag) ||
+        grid_init(&grid, &view, qmin_y, qmax_y, near, near_count, fine, diag) ||
+        program_init(&program, segments, grid.places, diag))
+        goto done;
+    program_run(&program, &grid, segments, ceiling, &ahead);
+    const double least = program.layer[segments].ended[grid.places - 1];
+    bound->found = least < ceiling;
+    bound->cost = fmin(least, ceiling) * (1 - rounding_share);
+    if (bound->found)
+        read_path(&program, &grid, segments, bound);
+    program_free(&program);
+done:
     grid_free(&grid);
+    grid_free(&reversed_grid);
+    ahead_free(&ahead);
+    free(reversed_near);
     return diag->code;
 }
 
 int real_bound_suffixes(const struct points *points, int64_t qmin_y, int64_t qmax_y, int segments, double ceiling,
                         double *cost, struct diag *diag)
 {
-    const struct view view = {.points = points, .reversed = true};
-    const size_t count = (size_t)points->count;
+    const struct view reversed = {.points = points, .reversed = true};
+    const size_t row = (size_t)points->count + 1;
+    struct ahead ahead;
     struct grid grid;
-    struct program program;
-    if (grid_init(&grid, &view, qmin_y, qmax_y, NULL, 0, diag))
+    if (grid_init(&grid, &reversed, qmin_y, qmax_y, NULL, 0, 0, diag))
         return diag->code;
-    diag->code = EXIT_DONE;
-    if (!program_init(&program, segments, grid.places, diag)) {
-        program_run(&program, &grid, segments, ceiling);
+    if (!ahead_init(&ahead, &reversed, &grid, segments, ceiling, diag)) {
         for (int m = 0; m <= segments; m++)
-            for (size_t k = 0; k <= count; k++)
-                cost[(size_t)m * (count + 1) + k] = program.layer[m].ended[count - k] * (1 - rounding_share);
-        program_free(&program);
+            for (int k = 0; k <= points->count; k++)
+                cost[(size_t)m * row + (size_t)k] = ahead_of(&ahead, m, k);
+        ahead_free(&ahead);
     }
     grid_free(&grid);
     return diag->code;

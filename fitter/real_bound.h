@@ -35,9 +35,11 @@ struct real_bound {
     int *knots; /* its knots, to the cell; room for segments + 1 entries, the caller's */
 };
 
-/* Tables that cost `ceiling` or more are left out; near_knots (count near_count) are those of a good table. */
+/* Tables that cost `ceiling` or more are left out; `near` are the points, ascending, where the lines of a good table
+ * end or meet a limit of the output. At most about `cells` cells: more are tighter and slower. With hundreds of
+ * segments the bound is 0. */
 int real_bound(const struct points *points, int64_t qmin_y, int64_t qmax_y, int segments, double ceiling,
-               const int *near_knots, int near_count, struct real_bound *bound, struct diag *diag);
+               const int *near, int near_count, int cells, struct real_bound *bound, struct diag *diag);
 
 /* As real_bound for every suffix: cost[m * (count + 1) + k] bounds the lines of at most m segments over the points
  * [k, count), 0 <= m <= segments; INFINITY where none lies below the ceiling. Every point is a cell. */

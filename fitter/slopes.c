@@ -446,7 +446,7 @@ static void grow(struct slopes *slopes, struct node *node, int k)
 }
 
 /* Follows one slope from the start in hand. */
-void slopes_try(struct slopes *slopes, int64_t q_b, int n)
+static void try_slope(struct slopes *slopes, int64_t q_b, int n)
 {
     const struct line_rules *rules = slopes->rules;
     slopes->q_b = q_b;
@@ -456,14 +456,15 @@ void slopes_try(struct slopes *slopes, int64_t q_b, int n)
     slopes->rise = (q_b > 0) - (q_b < 0);
     slopes->near_y = slopes->rise < 0 ? rules->qmax_y : rules->qmin_y;
     slopes->far_y = slopes->rise < 0 ? rules->qmin_y : rules->qmax_y;
-    /* Products and sums with the addends that rounding adds stay below 2^31 in magnitude, and offsets below their own
+    /* Products and sums with the addends that rounding adds stay within the accumulator, and offsets below their own
      * limit, when the codes that constants aim at are those of the output range, of lines that stay near it. */
     const double x_max = fmax(fabs(slopes->points->code[slopes->start] - (double)slopes->origin),
                               fabs(slopes->points->code[slopes->end - 1] - (double)slopes->origin));
     const double unit = ldexp(1, n), v_max = fabs((double)q_b) * x_max / unit + 2;
     const double y_max = fmax(fabs((double)rules->qmin_y), fabs((double)rules->qmax_y)) + 2;
     const double offset_max = rules->form == PWL_BIASED ? (y_max + 2 * v_max) * fmax(unit, 1) : y_max + 2 * v_max;
-    slopes->safe = n >= 0 && offset_max < (double)rules->offset_limit && offset_max + v_max * unit < 0x1p30;
+    slopes->safe = n >= 0 && offset_max < (double)rules->offset_limit &&
+                   offset_max + v_max * unit < ldexp(1, rules->accumulator_bits - 2);
     struct node node = {.high = phased(slopes) ? pwl_shl64(1, n) : 1,
                         .least = -rules->offset_limit - 1,
                         .most = rules->offset_limit,
@@ -484,16 +485,27 @@ static void try_with_ties(struct slopes *slopes, int64_t q_b, int n)
     const bool longer = n >= 0 && n < rules->shift_max && 2 * llabs(q_b) <= rules->slope_limit;
     if (longer && n > 0 && q_b % 2 != 0) {
         slopes->ties = TIES_NONE;
-        slopes_try(slopes, 2 * q_b, n + 1);
+        try_slope(slopes, 2 * q_b, n + 1);
         slopes->ties = slopes->touched ? TIES_ALL : TIES_AGAIN;
         if (slopes->touched || slopes->end - slopes->start > pwl_shl64(1, n))
-            slopes_try(slopes, q_b, n);
+            try_slope(slopes, q_b, n);
         return;
     }
     slopes->ties = TIES_ALL;
-    slopes_try(slopes, q_b, n);
+    try_slope(slopes, q_b, n);
     if (longer) /* of whole numbers: each code is at a tie, or none */
-        slopes_try(slopes, 2 * q_b, n + 1);
+        try_slope(slopes, 2 * q_b, n + 1);
+}
+
+/* A biased slope of whole numbers makes the same line of a smaller product and bias, in coarser steps. */
+static void try_smaller(struct slopes *slopes, int64_t q_b, int n)
+{
+    while (slopes->touched && n <= 0 && n > slopes->rules->shift_min && q_b % 2 == 0) {
+        q_b /= 2;
+        n--;
+        slopes->touched = false;
+        try_slope(slopes, q_b, n);
+    }
 }
 
 /* A slope given as a numerator on the finest grid of its size. Returns how many numerators are done with. */
@@ -508,14 +520,25 @@ static int64_t try_numerator(struct slopes *slopes, int64_t numerator, int n)
         shift--;
     }
     slopes->touched = false;
-    if (rules->form == PWL_BIASED && rules->rounding >= PWL_HALF_AWAY) {
-        try_with_ties(slopes, q_b, shift);
-        return 1;
-    }
-    slopes_try(slopes, q_b, shift);
-    if (rules->form != PWL_BIASED)
+    if (rules->form != PWL_BIASED) {
+        try_slope(slopes, q_b, shift);
         return slopes->touched ? 1 : count_alike(slopes, numerator, n, slopes->last);
+    }
+    if (rules->rounding >= PWL_HALF_AWAY)
+        try_with_ties(slopes, q_b, shift);
+    else
+        try_slope(slopes, q_b, shift);
+    try_smaller(slopes, q_b, shift);
     return 1;
+}
+
+void slopes_try_flat(struct slopes *slopes)
+{
+    const int n = line_flat_shift(slopes->rules);
+    slopes->touched = false;
+    try_slope(slopes, 0, n);
+    if (slopes->rules->form == PWL_BIASED)
+        try_smaller(slopes, 0, n);
 }
 
 /* All slopes in a window, or some at even steps. */

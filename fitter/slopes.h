@@ -54,8 +54,8 @@ struct slopes {
     int last;     /* the last point that was looked at */
 };
 
-/* Follows one slope from the start on, and keeps each line that is the best of a range. */
-void slopes_try(struct slopes *slopes, int64_t q_b, int n);
+/* Follows the slope 0 from the start on, and keeps each line that is the best of a range. */
+void slopes_try_flat(struct slopes *slopes);
 
 struct window {
     double low, high;

@@ -4,6 +4,7 @@
 #include "exact.h"
 #include "fixture.h"
 #include "minimax.h"
+#include "real_bound.h"
 #include "samples.h"
 
 /* The search ends when an error smaller by 1e-9 LSB is out of reach; targets differ in their last bits. */
@@ -436,6 +437,8 @@ static double squares_tolerance(double least)
     return 1e-9 + 1e-11 * least;
 }
 
+static int bounds_above_floor;
+
 static void check_squares(struct small *small, int segments)
 {
     struct table table;
@@ -491,6 +494,49 @@ START_TEST(most_cases_are_not_constant)
 }
 END_TEST
 
+/* The same search below fit, and the bound of real lines on cells of several codes. */
+static void check_narrow_squares(const struct small *small, const struct points *points, const struct line_rules *rules)
+{
+    struct brute_problem problem = small->problem;
+    double least[BRUTE_CODES + 1], mass[BRUTE_CODES], floor = 0;
+    int knots[PWL_MAX_SEGMENTS + 1];
+    struct line lines[PWL_MAX_SEGMENTS];
+    struct points weighed = *points;
+    struct diag diag;
+    problem.squares = true;
+    brute_force(&problem, least);
+    weighed.mass = mass;
+    for (int k = 0; k < points->count; k++) {
+        mass[k] = 1;
+        floor += (points->target[k] - rint(points->target[k])) * (points->target[k] - rint(points->target[k]));
+    }
+    for (int segments = 1; segments <= 3; segments++) {
+        struct exact exact = {.segments = segments, .cost = INFINITY};
+        const int status = exact_improve(&weighed, rules, segments, knots, lines, &exact, &diag);
+        ck_assert_msg((status == EXIT_DONE) == isfinite(least[segments]),
+                      "%s; %d bits, offsets of %d, zero point %" PRId64 ": exit %d, the least cost is %g", small->text,
+                      problem.accumulator_bits, problem.offset_bits, problem.zp_x, status, least[segments]);
+        if (status != EXIT_DONE)
+            continue;
+        ck_assert_msg(fabs(exact.cost - least[segments]) <= squares_tolerance(least[segments]) && exact.optimal,
+                      "%s; %d bits, offsets of %d, zero point %" PRId64 ", %d segments: cost %.17g (%s), the least is "
+                      "%.17g",
+                      small->text, problem.accumulator_bits, problem.offset_bits, problem.zp_x, segments, exact.cost,
+                      exact.optimal ? "optimal" : "no proof", least[segments]);
+        const int near[] = {0, (int)between(1, points->count - 1), points->count};
+        const int cells = (int)between(2, points->count);
+        struct real_bound bound = {.knots = knots};
+        ck_assert_int_eq(
+            real_bound(&weighed, rules->qmin_y, rules->qmax_y, segments, 1e12, near, 3, cells, &bound, &diag),
+            EXIT_DONE);
+        const double lower = integer_cost_bound(bound.cost, points->count, floor);
+        ck_assert_msg(lower <= least[segments] * (1 + 1e-9) + 1e-9,
+                      "%s: %d segments cost at least %.17g with %d cells, but %.17g is reached", small->text, segments,
+                      lower, cells, least[segments]);
+        bounds_above_floor += lower > floor;
+    }
+}
+
 /*
  * Sums of so few bits that they decide which lines there are, which in real formats only long slopes bring about: the
  * search below fit, with rules of its own.
@@ -533,6 +579,7 @@ static void check_narrow(int number)
                                      .shift_max = problem->accumulator_bits - 1,
                                      .offset_limit = ((int64_t)1 << (problem->offset_bits - 1)) - 1};
     brute_force(problem, small.least);
+    check_narrow_squares(&small, &points, &rules);
     for (int segments = 1; segments <= 3; segments++) {
         struct minimax result = {.knots = knots, .lines = lines};
         const int status = minimax_least_error(&points, &rules, segments, &result, &diag);
@@ -549,6 +596,12 @@ static void check_narrow(int number)
     }
     spec_free(&small.spec);
 }
+
+START_TEST(bounds_of_real_lines_say_something)
+{
+    ck_assert_int_ge(bounds_above_floor, 20);
+}
+END_TEST
 
 START_TEST(narrow_sums_leave_the_least_error)
 {
@@ -706,6 +759,7 @@ int main(void)
     tcase_add_loop_test(small, lsq_is_the_least_of_all_tables, 0, CASES / CASES_PER_TEST);
     tcase_add_loop_test(small, narrow_sums_leave_the_least_error, 0, 4);
     tcase_add_test(small, most_cases_are_not_constant);
+    tcase_add_test(small, bounds_of_real_lines_say_something);
     tcase_add_test(small, lines_that_brute_force_leaves_out_add_nothing);
     suite_add_tcase(suite, small);
     TCase *large = tcase_create("large");

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "squares.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pwl/fixed.h>
+
+#include "real_bound.h"
+
+/* The same line with its constant before the shift; false where it has none there. */
+static bool line_to_biased(const struct squares *table, int begin, int end, struct line *line)
+{
+    const struct points *points = table->points;
+    const int n = line->n;
+    if (n < 0 && line->offset % pwl_shl64(1, -n) != 0)
+        return false;
+    if (n > 0 && llabs(line->offset) > table->rules->offset_limit >> n)
+        return false;
+    line->offset = n < 0 ? line->offset / pwl_shl64(1, -n) : pwl_shl64(line->offset, n);
+    if (!line_provable(table->rules, line, points->cell[begin], points->cell[end] - 1))
+        return false;
+    line->cost = line_cost(table->rules, points, begin, end, line);
+    return true;
+}
+
+/* Lines for some knots, to be improved; returns their cost. */
+static double start_lines(const struct points *points, const struct line_rules *rules, int count, const int *knots,
+                          struct line *lines)
+{
+    double cost = 0;
+    for (int m = 0; m < count; m++) {
+        line_fit(rules, points, knots[m], knots[m + 1], LINE_UNLIMITED, LINE_QUICK, &lines[m]);
+        cost += lines[m].cost;
+    }
+    return cost;
+}
+
+/* A biased table can do what an absolute one does, which is found sooner: a better table to begin with. */
+static int begin_with_absolute(struct squares *table, struct diag *diag)
+{
+    const int count = table->exact.segments;
+    struct line_rules rules = *table->rules;
+    struct line lines[PWL_MAX_SEGMENTS];
+    int knots[PWL_MAX_SEGMENTS + 1];
+    double cost = 0;
+    rules.form = PWL_ABSOLUTE;
+    memcpy(knots, table->knots, ((size_t)count + 1) * sizeof *knots);
+    struct exact exact = {.segments = count, .cost = start_lines(table->points, &rules, count, knots, lines)};
+    if (exact_improve(table->points, &rules, count, knots, lines, &exact, diag))
+        return diag->code == EXIT_REQUIREMENT ? EXIT_DONE : diag->code; /* the biased form may have one */
+    for (int m = 0; m < exact.segments; m++) {
+        if (!line_to_biased(table, knots[m], knots[m + 1], &lines[m]))
+            return EXIT_DONE;
+        cost += lines[m].cost;
+    }
+    if (cost < table->exact.cost) {
+        table->exact = (struct exact){.segments = exact.segments, .cost = cost};
+        memcpy(table->knots, knots, ((size_t)exact.segments + 1) * sizeof *knots);
+        memcpy(table->lines, lines, (size_t)exact.segments * sizeof *lines);
+    }
+    return EXIT_DONE;
+}
+
+/* Where the lines in hand end, or meet a limit of the output, in ascending order: at most three points a segment. */
+static int note_bends(const struct squares *table, int *near)
+{
+    const struct line_rules *rules = table->rules;
+    int count = 0;
+    for (int m = 0; m < table->exact.segments; m++) {
+        bool free_before = false;
+        near[count++] = table->knots[m];
+        for (int k = table->knots[m]; k < table->knots[m + 1]; k++) {
+            const int64_t y = line_output(rules, table->points, table->knots[m], k, &table->lines[m]);
+            const bool is_free = y > rules->qmin_y && y < rules->qmax_y;
+            if (k > table->knots[m] && is_free != free_before)
+                near[count++] = k;
+            free_before = is_free;
+        }
+    }
+    near[count++] = table->points->count;
+    return count;
+}
+
+/* Lines on other knots, if they are better than those in hand. */
+static bool take_if_better(struct squares *table, const int *knots, int count, struct line *lines)
+{
+    const double known = table->exact.cost;
+    double cost = 0;
+    for (int m = 0; m < count && cost < known; m++) {
+        line_fit(table->rules, table->points, knots[m], knots[m + 1], LINE_UNLIMITED, LINE_THOROUGH, &lines[m]);
+        cost += lines[m].cost;
+    }
+    if (!(cost < known))
+        return false;
+    memcpy(table->knots, knots, ((size_t)count + 1) * sizeof *knots);
+    memcpy(table->lines, lines, (size_t)count * sizeof *lines);
+    table->exact.cost = cost;
+    table->exact.segments = count;
+    return true;
+}
+
+/* Some quick rounds for knots; then one for the bound. */
+int squares_bound(struct squares *table, struct diag *diag)
+{
+    const int count = table->exact.segments;
+    enum { ROUNDS = 3, QUICK_CELLS = 224, CELLS = 1024, LEAST_CELLS = 2048, MOST_CELLS = 16384 };
+    const struct points *points = table->points;
+    const struct line_rules *rules = table->rules;
+    double *floor_sum = rounding_floor_sums(points), mass = 0;
+    int *knots = malloc(((size_t)count + 1) * sizeof *knots);
+    int *near = malloc(((size_t)count * 3 + 1) * sizeof *near);
+    struct line *lines = malloc((size_t)count * sizeof *lines);
+    diag->code = EXIT_DONE;
+    if (!floor_sum || !knots || !near || !lines) {
+        diag_set(diag, EXIT_IO, "out of memory for a bound on %d segments", count);
+        goto done;
+    }
+    for (int k = 0; k < points->count; k++)
+        mass += points->mass[k];
+    table->exact = (struct exact){.segments = count};
+    for (int m = 0; m < count; m++)
+        table->exact.cost += table->lines[m].cost;
+    const bool movable = !points->grid && !rules->one_shift;
+    for (int round = movable ? 1 : ROUNDS; round <= ROUNDS; round++) {
+        const bool last = round == ROUNDS;
+        const double root = sqrt(table->exact.cost) + 0.5 * sqrt(mass);
+        const int wanted = (last ? CELLS : QUICK_CELLS) * count, least = last ? 4 * LEAST_CELLS : LEAST_CELLS;
+        const int cells = wanted < least ? least : wanted < MOST_CELLS ? wanted : MOST_CELLS;
+        struct real_bound bound = {.knots = knots};
+        if (real_bound(points, rules->qmin_y, rules->qmax_y, count, root * root * (1 + 1e-9), near,
+                       note_bends(table, near), cells, &bound, diag))
+            goto done;
+        const double lower = integer_cost_bound(bound.cost, mass, floor_sum[points->count]);
+        table->exact.lower_bound = fmax(table->exact.lower_bound, lower);
+        const bool better = bound.found && movable && take_if_better(table, knots, bound.segments, lines);
+        round = better || last ? round : ROUNDS - 1;
+    }
+    table->exact.lower_bound = fmin(table->exact.lower_bound, table->exact.cost);
+    table->exact.optimal = table->exact.lower_bound == table->exact.cost;
+done:
+    free(floor_sum);
+    free(knots);
+    free(near);
+    free(lines);
+    return diag->code;
+}
+
+int squares_search(struct squares *table, const struct line_rules *any, struct diag *diag)
+{
+    const struct points *points = table->points;
+    const int count = table->exact.segments;
+    struct exact *exact = &table->exact;
+    double cost = 0, lower_bound = INFINITY;
+    bool optimal = true;
+    if (!any->one_shift)
+        cost = start_lines(points, any, count, table->knots, table->lines);
+    for (int m = 0; any->one_shift && m < count; m++)
+        cost += table->lines[m].cost;
+    *exact = (struct exact){.segments = count, .cost = cost};
+    for (int trial = 0; trial <= (any->one_shift ? any->shift_max - any->shift_min : 0); trial++) {
+        *table->rules = *any;
+        if (any->one_shift)
+            table->rules->shift_min = table->rules->shift_max = line_one_shift(any, points, trial);
+        if ((any->form == PWL_BIASED && begin_with_absolute(table, diag)) ||
+            exact_improve(points, table->rules, count, table->knots, table->lines, exact, diag)) {
+            if (!any->one_shift || diag->code != EXIT_REQUIREMENT)
+                return diag->code;
+            continue; /* no table has this shift */
+        }
+        optimal &= exact->optimal;
+        lower_bound = fmin(lower_bound, exact->lower_bound);
+    }
+    if (any->one_shift && !(exact->cost < INFINITY))
+        return diag->code;
+    exact->optimal = optimal;
+    exact->lower_bound = fmin(lower_bound, exact->cost);
+    diag->code = EXIT_DONE;
+    return EXIT_DONE;
+}
