@@ -56,23 +56,43 @@ log() {
 
 include=(-Iruntime/include -Ikernels/include)
 
-# What the programs share: C, but for the tests' main().
-build_host() {
-    local source
-    bash tests/cuda/list_luts.sh "$PWD/luts" >"$build/luts.h" || return
-    for source in runtime/{eval,map,proof}.c kernels/cuda.c tests/cuda/test_cuda{,_host}.c; do
-        "$cc" -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -g -Wall -Wextra "${include[@]}" -I"$build" -isystem "$cuda/include" \
-            -c "$source" -o "$build/$(basename "$source" .c).o" || return
+# What every program is linked from, and the programs: those that need no device, and the others.
+c_sources=(runtime/{eval,map,proof}.c kernels/cuda.c)
+cu_sources=(kernels/map.cu tests/cuda/bits_device.cu)
+host_programs=(test_cuda_host test_bits)
+programs=(test_cuda test_bits_cuda)
+
+# objects DIRECTORY SOURCE...: the names of their objects.
+objects() {
+    local directory=$1 source
+    shift
+    for source; do
+        source=${source##*/}
+        echo "$directory/${source%.*}.o"
     done
 }
 
-# build_for NAME GENCODE: build/gpu/NAME/test_cuda.
+build_host() {
+    local source
+    bash tests/cuda/list_luts.sh "$PWD/luts" >"$build/luts.h" || return
+    for source in "${c_sources[@]}" "${host_programs[@]/#/tests/cuda/}" "${programs[@]/#/tests/cuda/}"; do
+        "$cc" -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -g -Wall -Wextra "${include[@]}" -I"$build" -isystem "$cuda/include" \
+            -c "${source%.c}.c" -o "$(objects "$build" "$source")" || return
+    done
+}
+
+# build_for NAME GENCODE: the programs in build/gpu/NAME.
 build_for() {
-    local directory=$build/$1 program
+    local directory=$build/$1 source program
     mkdir -p "$directory"
-    bash kernels/compile.sh "$nvcc" "${include[@]}" -lineinfo -gencode "$2" -c kernels/map.cu -o "$directory/map.o" || return
-    for program in test_cuda test_cuda_host; do
-        "$nvcc" "$build"/{$program,cuda,eval,map,proof}.o "$directory/map.o" -o "$directory/$program" || return
+    for source in "${cu_sources[@]}"; do
+        bash kernels/compile.sh "$nvcc" "${include[@]}" -lineinfo -gencode "$2" -c "$source" \
+            -o "$(objects "$directory" "$source")" || return
+    done
+    for program in "${host_programs[@]}" "${programs[@]}"; do
+        # shellcheck disable=SC2046
+        "$nvcc" "$build/$program.o" $(objects "$build" "${c_sources[@]}") $(objects "$directory" "${cu_sources[@]}") \
+            -o "$directory/$program" || return
     done
 }
 
@@ -97,14 +117,20 @@ log build-host build_host || die "building the C parts failed"
 log build-native build_for native "arch=compute_$capability,code=sm_$capability" || die "building for sm_$capability failed"
 log build-ptx build_for ptx arch=compute_80,code=compute_80 || die "building for compute_80 failed"
 
-run host "$build/native/test_cuda_host"
-run "sm_$capability" "$build/native/test_cuda"
-run compute_80-ptx "$build/ptx/test_cuda"
+for program in "${host_programs[@]}"; do
+    run "$program" "$build/native/$program"
+done
+for program in "${programs[@]}"; do
+    run "$program-sm_$capability" "$build/native/$program"
+    run "$program-compute_80-ptx" "$build/ptx/$program"
+done
 
 sanitizer=$(find_tool "$cuda/bin/compute-sanitizer" "$cuda/compute-sanitizer/compute-sanitizer" compute-sanitizer) ||
     { [ $failed -ne 0 ] || skip "compute-sanitizer is missing, the tests themselves passed"; exit 1; }
 for tool in memcheck racecheck initcheck synccheck; do
-    run $tool "$sanitizer" --tool $tool --error-exitcode 9 "$build/native/test_cuda" small
+    for program in "${programs[@]}"; do
+        run "$program-$tool" "$sanitizer" --tool $tool --error-exitcode 9 "$build/native/$program" small
+    done
 done
 [ $failed -ne 0 ] || say "all passed"
 exit $failed

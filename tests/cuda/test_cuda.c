@@ -14,6 +14,7 @@
 #include <pwl/cuda.h>
 #include <pwl/pwl.h>
 
+#include "device.h"
 #include "luts.h" /* made by list_luts.sh */
 #include "tables.h"
 #include "tap.h"
@@ -42,16 +43,6 @@ static const struct {
 };
 
 #define TYPES (int)(sizeof types / sizeof types[0])
-
-/* A call of CUDA that the tests themselves need. */
-#define CUDA(call)                                                                                                     \
-    do {                                                                                                               \
-        const cudaError_t error_ = (call);                                                                             \
-        if (error_ != cudaSuccess) {                                                                                   \
-            printf("Bail out! %s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error_));                           \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 /* As CUDA, for calls of pwl/cuda.h. */
 #define PWL(call)                                                                                                      \
@@ -478,17 +469,7 @@ int main(int argc, char **argv)
 {
     /* Beside the random codes: five around each knot and its image, and around the ends. */
     const size_t bytes = (MOST_CODES + 10 * PWL_MAX_SEGMENTS + 20) * sizeof(uint32_t);
-    int devices = 0;
-    const cudaError_t error = cudaGetDeviceCount(&devices);
-    if (error != cudaSuccess || devices == 0) {
-        printf("1..0 # SKIP no CUDA device: %s\n", cudaGetErrorString(error));
-        return 77;
-    }
-    small = argc > 1 && strcmp(argv[1], "small") == 0;
-    if (argc > 2 || (argc == 2 && !small)) {
-        fprintf(stderr, "usage: test_cuda [small]\n");
-        return 2;
-    }
+    small = test_is_small(argc, argv);
     arrays.x = malloc(bytes);
     arrays.y = malloc(bytes);
     if (!arrays.x || !arrays.y) {
