@@ -208,7 +208,8 @@ static int several_agree(const struct several *kind, const bits_input *in, const
     const uint32_t codes = 1u << kind->width;
     if (known_kind != kind->id || known_for.scale != in->scale || known_for.zero != in->zero) {
         for (uint32_t code = 0; code < codes; code++)
-            known[code] = kind->format ? scaled(kind, in, kind->meaning(code)) : (uint32_t)kind->meaning(code) & 0xff;
+            known[code] =
+                kind->format ? scaled(kind, in, kind->meaning(code)) : (uint32_t)(int32_t)kind->meaning(code) & 0xff;
         known_kind = kind->id;
         known_for = *in;
     }
