@@ -36,6 +36,12 @@ static double nearest(double x)
     return (x + shifter) - shifter;
 }
 
+static bool take_step(struct slopes *slopes)
+{
+    slopes->complete &= slopes->steps < slopes->most_steps;
+    return ++slopes->steps <= slopes->most_steps;
+}
+
 static int64_t floor_shr(int64_t a, int n)
 {
     return pwl_shr64(a, n, PWL_FLOOR);
@@ -148,6 +154,11 @@ static bool provable_at(struct slopes *slopes, struct node *node, int64_t x)
 
 static void push(struct slopes *slopes, struct node *node, int64_t c, double cost)
 {
+    enum { MOST = 1 << 16 };
+    if (node->count == MOST) { /* outputs of many bits, of which few errors are small */
+        slopes->complete = false;
+        return;
+    }
     if (node->first + node->count == slopes->room) {
         const int room = 2 * slopes->room + 256;
         struct single *singles = realloc(slopes->singles, (size_t)room * sizeof *singles);
@@ -205,8 +216,7 @@ static void leave_limit(struct slopes *slopes, struct node *node, int k, int64_t
     if (low > high)
         return;
     constants_near(slopes, k, v, limit - node->paid, &low, &high);
-    for (int64_t c = low - slack; c <= high + slack; c++) {
-        slopes->steps++;
+    for (int64_t c = low - slack; c <= high + slack && take_step(slopes); c++) {
         const int64_t was = raw_at(slopes, node, k - 1, node->before, c), is = raw_at(slopes, node, k, v, c);
         if (c % slopes->unit == 0 && (slopes->rise > 0 ? was < slopes->near_y && is >= slopes->near_y
                                                        : was > slopes->near_y && is <= slopes->near_y))
@@ -244,8 +254,7 @@ static void reach_limit(struct slopes *slopes, struct node *node, int k, int64_t
     constants_within(node, limit - pays, &low, &high);
     low = low > node->free_low ? low : node->free_low;
     high = high < node->free_high ? high : node->free_high;
-    slopes->steps += high > low ? high - low : 0;
-    for (int64_t c = low; c <= high; c++)
+    for (int64_t c = low; c <= high && take_step(slopes); c++)
         if (c % slopes->unit == 0)
             keep_past(slopes, node, c, cost_of(node, c));
 }
@@ -392,8 +401,7 @@ static void grow_part(struct slopes *slopes, const struct node *node, int64_t lo
             constants_near(slopes, k, v, slopes->limit[k + 1], &c_low, &c_high);
             c_low -= 1;
         }
-        slopes->steps += c_high > c_low ? c_high - c_low : 0;
-        for (int64_t c = c_low; c <= c_high; c++)
+        for (int64_t c = c_low; c <= c_high && take_step(slopes); c++)
             push(slopes, &part, c, k > slopes->start ? cost_of(node, c) : 0);
         part.tied = true;
     }
@@ -407,10 +415,8 @@ static void grow(struct slopes *slopes, struct node *node, int k)
     const int64_t period = phased(slopes) ? pwl_shl64(1, slopes->n) : 1; /* codes from tie to tie of an odd q_b */
     for (; k < slopes->end && !slopes->out_of_memory; k++) {
         const int64_t x = (int64_t)slopes->points->code[k] - slopes->origin;
-        if (++slopes->steps > slopes->most_steps) {
-            slopes->complete = false;
+        if (!take_step(slopes))
             return;
-        }
         if (!provable_at(slopes, node, x)) {
             slopes->touched = true;
             return;
@@ -565,7 +571,7 @@ void slopes_try_all(struct slopes *slopes, struct window window, double stride)
             int64_t q = slope_above(rules, (sign > 0 ? from : -last) - 1);
             const int64_t end = sign > 0 ? last : -from;
             const int64_t step = stride > unit ? (int64_t)fmin(stride / unit, (double)limit + 1) : 1;
-            while (q <= end && slopes->steps <= slopes->most_steps && !slopes->out_of_memory) {
+            while (q <= end && slopes->steps < slopes->most_steps && !slopes->out_of_memory) {
                 const int64_t done = try_numerator(slopes, q, n);
                 q = slope_above(rules, q + (done > step ? done : step) - 1);
             }

@@ -101,6 +101,31 @@ static bool take_if_better(struct squares *table, const int *knots, int count, s
     return true;
 }
 
+/* The knots of the best real lines of all, if lines on them are better. */
+static int move_to_real_knots(struct squares *table, struct diag *diag)
+{
+    const struct points *points = table->points;
+    const int count = table->exact.segments;
+    int *knots = malloc(((size_t)count + 1) * sizeof *knots);
+    struct line *lines = malloc((size_t)count * sizeof *lines);
+    struct real_bound bound = {.knots = knots};
+    double mass = 0;
+    diag->code = EXIT_DONE;
+    for (int k = 0; k < points->count; k++)
+        mass += points->mass[k];
+    const double root = sqrt(table->exact.cost) + 0.5 * sqrt(mass);
+    if (!knots || !lines)
+        diag_set(diag, EXIT_IO, "out of memory for %d segments", count);
+    else if (!points->grid &&
+             !real_bound(points, table->rules->qmin_y, table->rules->qmax_y, count, root * root * (1 + 1e-9),
+                         table->knots, count + 1, points->count, &bound, diag) &&
+             bound.found)
+        take_if_better(table, knots, bound.segments, lines);
+    free(knots);
+    free(lines);
+    return diag->code;
+}
+
 /* Some quick rounds for knots; then one for the bound. */
 int squares_bound(struct squares *table, struct diag *diag)
 {
@@ -147,6 +172,19 @@ done:
     return diag->code;
 }
 
+/* Better lines on the knots in hand, where the search did not see all. */
+static void polish(struct squares *table)
+{
+    for (int m = 0; m < table->exact.segments; m++) {
+        struct line line;
+        const struct line_limits limits = {INFINITY, table->lines[m].cost};
+        if (!line_fit(table->rules, table->points, table->knots[m], table->knots[m + 1], limits, LINE_THOROUGH, &line))
+            continue;
+        table->exact.cost += line.cost - table->lines[m].cost;
+        table->lines[m] = line;
+    }
+}
+
 int squares_search(struct squares *table, const struct line_rules *any, struct diag *diag)
 {
     const struct points *points = table->points;
@@ -159,6 +197,8 @@ int squares_search(struct squares *table, const struct line_rules *any, struct d
     for (int m = 0; any->one_shift && m < count; m++)
         cost += table->lines[m].cost;
     *exact = (struct exact){.segments = count, .cost = cost};
+    if (!any->one_shift && cost < INFINITY && move_to_real_knots(table, diag))
+        return diag->code;
     for (int trial = 0; trial <= (any->one_shift ? any->shift_max - any->shift_min : 0); trial++) {
         *table->rules = *any;
         if (any->one_shift)
@@ -174,6 +214,8 @@ int squares_search(struct squares *table, const struct line_rules *any, struct d
     }
     if (any->one_shift && !(exact->cost < INFINITY))
         return diag->code;
+    if (!optimal && !any->one_shift)
+        polish(table);
     exact->optimal = optimal;
     exact->lower_bound = fmin(lower_bound, exact->cost);
     diag->code = EXIT_DONE;

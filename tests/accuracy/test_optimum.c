@@ -244,6 +244,57 @@ START_TEST(narrow_tables_are_near_the_best_integer_table)
 }
 END_TEST
 
+/* RMS, to be compared with that of a table that may do more. */
+static double rms_of(const char *types, const char *choices)
+{
+    char flags[FLAGS_SIZE];
+    struct fitted fitted;
+    snprintf(flags, sizeof flags, "%s %s", types, choices);
+    fit_well(flags, &fitted);
+    const double rms = measure_plainly(&fitted.spec, &fitted.table).rms;
+    fitted_free(&fitted);
+    return rms;
+}
+
+static const char *const growing_types[] = {
+    "sigmoid --in s8:2^-4:0 --out s8:2^-8:-128", "tanh --in s8:2^-5:0 --out s8:2^-7:0",
+    "gelu --in u8:0.0472:131 --out u8:0.0238:9", "cos --in s7:2^-4:0 --out s8:2^-6:0",
+    "sqrt --in u8:2^-5:0 --out u7:2^-5:0",
+};
+enum { GROWING_TYPES = sizeof growing_types / sizeof *growing_types };
+
+/* Each row may do what the one before may. Biased: not under a rounding that looks at ties, of which a constant after
+ * the shift knows more. */
+static const char *const growing_choices[][5] = {
+    {"--slope-bits 3 --segments 6", "--slope-bits 4 --segments 6", "--slope-bits 5 --segments 6",
+     "--slope-bits 6 --segments 6", "--slope-bits 8 --segments 6"},
+    {"--segments 2", "--segments 3", "--segments 4", "--segments 7", "--segments 12"},
+    {"--segments 4 --shift one --slope-bits 6", "--segments 4 --slope-bits 6",
+     "--segments 4 --slope-bits 6 --form biased", "--segments 4 --form biased", "--segments 5 --form biased"},
+    {"--segments 4 --form absolute --rounding half_up", "--segments 4 --form biased --rounding half_up",
+     "--segments 6 --form biased --rounding half_up", "--segments 9 --form biased --rounding half_up",
+     "--segments 10 --form biased --rounding half_up"},
+    {"--segments 5 --slope-terms 1 --knots pow2", "--segments 5 --slope-terms 1", "--segments 5 --slope-terms 2",
+     "--segments 5", "--segments 6"},
+    {"--segments 3 --form anchored --slope-bits 4", "--segments 3 --form anchored --slope-bits 6",
+     "--segments 3 --form anchored", "--segments 5 --form anchored", "--segments 8 --form anchored"},
+};
+enum { GROWING_CHOICES = sizeof growing_choices / sizeof *growing_choices };
+
+START_TEST(a_table_that_may_do_more_is_never_worse)
+{
+    const char *types = growing_types[_i / GROWING_CHOICES];
+    const char *const *choices = growing_choices[_i % GROWING_CHOICES];
+    double before = INFINITY;
+    for (int k = 0; k < 5; k++) {
+        const double rms = rms_of(types, choices[k]);
+        ck_assert_msg(rms <= before * (1 + 1e-9), "%s %s: RMS %.9g; %s: %.9g", types, choices[k], rms, choices[k - 1],
+                      before);
+        before = rms;
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("optimum");
@@ -255,6 +306,7 @@ int main(void)
     suite_add_tcase(suite, wide);
     TCase *narrow = tcase_create("narrow");
     tcase_add_loop_test(narrow, narrow_tables_are_near_the_best_integer_table, 0, NARROW_PAIRS);
+    tcase_add_loop_test(narrow, a_table_that_may_do_more_is_never_worse, 0, GROWING_TYPES * GROWING_CHOICES);
     suite_add_tcase(suite, narrow);
     return run_suite(suite);
 }
