@@ -15,6 +15,8 @@
  *   max error   0.700934 LSB, at q_x = 24
  *   RMS error   0.265564 LSB
  *   checked     every one of 256 codes
+ *   lower bound 0.265564 LSB
+ *   optimal     yes
  *   monotone    yes
  */
 /* x = scale_x * (q_x - ZP_X) with scale_x = 2^-4, y = scale_y * (q_y - ZP_Y) with scale_y = 2^-8 */
@@ -30,13 +32,13 @@ static const int8_t pwl_sigmoid_s8_start[] = {
     -128,  -75,  -57,  -42,  -33,  -24,  -18,  -11,   -6,    9,   16,   25,   35,   44,   55,   72
 };
 static const int8_t pwl_sigmoid_s8_q_b[] = {
-    124, 119,  83,  82, 124,  84, 103, 116,  64, 110,  93, 120,  80,  89,  79, 112
+     31, 119,  83,  41,  63,  21, 103,  29,   4,   7,  93,  63,   5,  89,  79,   7
 };
 static const int8_t pwl_sigmoid_s8_n[] = {
-    11,  9,  7,  6,  6,  5,  5,  5,  4,  5,  5,  6,  6,  7,  8, 10
+    9, 9, 7, 5, 5, 3, 5, 3, 0, 1, 5, 5, 2, 7, 8, 6
 };
 static const int16_t pwl_sigmoid_s8_term_c[] = {
-    -121, -108,  -84,  -57,  -35,  -18,   -7,   -2,    0,    5,   13,   38,   59,   83,  104,  118
+    -121, -108,  -84,  -57,  -34,  -18,   -7,   -2,    0,    4,   13,   35,   59,   83,  104,  118
 };
 
 static const pwl_table pwl_sigmoid_s8 = {

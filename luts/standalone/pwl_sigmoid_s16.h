@@ -13,10 +13,12 @@
  *   spec        sigmoid --in s16:2^-12:0 --out s16:2^-15:0 --segments 16 --method lsq --form absolute --rounding floor
  *   spec sha256 3f9629f031172a737efd95bf77f058d3da43856215582e0aa91762c262a3b2c8
  *   optimised   RMS error
- *   max error   76.838 LSB, at q_x = 4935
- *   RMS error   21.8223 LSB
+ *   max error   70.5896 LSB, at q_x = 6888
+ *   RMS error   21.5867 LSB
  *   checked     every one of 65536 codes
- *   monotone    no
+ *   lower bound 21.0327 LSB
+ *   optimal     no
+ *   monotone    yes
  */
 /* x = scale_x * (q_x - ZP_X) with scale_x = 2^-12, y = scale_y * (q_y - ZP_Y) with scale_y = 2^-15 */
 #define PWL_SIGMOID_S16_SEGMENTS 16
@@ -28,17 +30,17 @@
 #define PWL_SIGMOID_S16_QMAX_Y 32767
 
 static const int16_t pwl_sigmoid_s16_start[] = {
-    -32768, -22215, -17030, -13523, -10813,  -8539,  -6502,  -4553,
-     -2503,   2641,   4936,   7159,   9558,  12371,  15990,  21374
+    -32768, -22160, -16961, -13450, -10733,  -8476,  -6449,  -4507,
+     -2469,   2564,   4769,   6888,   9172,  11832,  15168,  19913
 };
 static const int16_t pwl_sigmoid_s16_q_b[] = {
-    23861, 17761, 24379, 24514, 20708, 31150, 21426, 27315, 32138, 26603, 19861, 26774, 31798, 31421, 22359, 17493
+    24159, 18041, 24790, 24928, 21005, 31472, 21590, 27434, 32164, 26946, 20518, 28433, 17514, 18293, 29037, 24797
 };
 static const int8_t pwl_sigmoid_s16_n[] = {
-    21, 18, 17, 16, 15, 15, 14, 14, 14, 14, 14, 15, 16, 17, 18, 20
+    21, 18, 17, 16, 15, 15, 14, 14, 14, 14, 14, 15, 15, 16, 18, 20
 };
 static const int32_t pwl_sigmoid_s16_term_c[] = {
-      365,  1618,  3632,  6175,  8964, 11685, 14007, 15645, 16383, 17275, 19306, 22134, 25306, 28343, 30812, 32266
+      369,  1639,  3680,  6252,  9051, 11758, 14062, 15670, 16383, 17200, 19071, 21722, 24780, 27801, 30355, 32090
 };
 
 #ifdef __cplusplus

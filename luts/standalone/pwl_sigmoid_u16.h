@@ -13,10 +13,12 @@
  *   spec        sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 16 --method lsq --form absolute --rounding floor
  *   spec sha256 d7728677dea301c5c67c9505d8d3c24ba82c6106a498208b9edda5fe532fc291
  *   optimised   RMS error
- *   max error   129.28 LSB, at q_x = 19919
- *   RMS error   40.3453 LSB
+ *   max error   129.68 LSB, at q_x = 17949
+ *   RMS error   39.2285 LSB
  *   checked     every one of 65536 codes
- *   monotone    no
+ *   lower bound 38.6389 LSB
+ *   optimal     no
+ *   monotone    yes
  */
 /* x = scale_x * (q_x - ZP_X) with scale_x = 2^-12, y = scale_y * (q_y - ZP_Y) with scale_y = 2^-16 */
 #define PWL_SIGMOID_U16_SEGMENTS 16
@@ -28,16 +30,16 @@
 #define PWL_SIGMOID_U16_QMAX_Y 65535
 
 static const uint16_t pwl_sigmoid_u16_start[] = {
-        0,  6360, 10339, 13302, 15735, 17883, 19920, 22052, 27097, 29222, 31250, 33387, 35804, 38741, 42670, 48896
+        0,  6418, 10399, 13364, 15797, 17949, 19992, 22100, 26995, 29000, 30896, 32865, 35057, 37633, 40936, 45668
 };
 static const int16_t pwl_sigmoid_u16_q_b[] = {
-    23690, 19663, 21558, 19168, 29821, 20988, 27154, 32163, 27176, 21026, 29944, 19327, 21849, 20063, 24724, 16847
+    23874, 19913, 21849, 19419, 30155, 21202, 27306, 32197, 27612, 21913, 32348, 21949, 26729, 27762, 21893, 18461
 };
 static const int8_t pwl_sigmoid_u16_n[] = {
-    18, 16, 15, 14, 14, 13, 13, 13, 13, 13, 14, 14, 15, 16, 18, 20
+    18, 16, 15, 14, 14, 13, 13, 13, 13, 13, 14, 14, 15, 16, 17, 19
 };
 static const int32_t pwl_sigmoid_u16_term_c[] = {
-     2320,  6138, 11232, 17005, 22754, 27719, 31224, 32768, 34302, 37790, 42723, 48433, 54191, 59299, 63132, 65003
+     2336,  6200, 11345, 17159, 22912, 27867, 31289, 32769, 34123, 37201, 41628, 46890, 52381, 57502, 61700, 64482
 };
 
 #ifdef __cplusplus

@@ -9,17 +9,19 @@
 /*
  * pwl_silu_s8
  *   function    silu
- *   types       s8:2^-4:0 to s8:2^-4:0, int8, absolute, floor, 16 segments
+ *   types       s8:2^-4:0 to s8:2^-4:0, int8, absolute, floor, 15 segments
  *   spec        silu --in s8:2^-4:0 --out s8:2^-4:0 --segments 16 --method lsq --form absolute --rounding floor
  *   spec sha256 8870c7055c08b2f1d4430495fc966e0316043347bd3b682dfd858b6a530ad682
  *   optimised   RMS error
  *   max error   0.494473 LSB, at q_x = -58
  *   RMS error   0.276963 LSB
  *   checked     every one of 256 codes
+ *   lower bound 0.276963 LSB
+ *   optimal     yes
  *   monotone    yes
  */
 /* x = scale_x * (q_x - ZP_X) with scale_x = 2^-4, y = scale_y * (q_y - ZP_Y) with scale_y = 2^-4 */
-#define PWL_SILU_S8_SEGMENTS 16
+#define PWL_SILU_S8_SEGMENTS 15
 #define PWL_SILU_S8_ZP_X 0
 #define PWL_SILU_S8_QMIN_X (-128)
 #define PWL_SILU_S8_QMAX_X 127
@@ -28,16 +30,16 @@
 #define PWL_SILU_S8_QMAX_Y 127
 
 static const int8_t pwl_silu_s8_start[] = {
-    -128,  -59,  -48,  -42,  -36,  -33,  -12,   -1,    1,    4,   13,   31,   37,   53,   61,   82
+    -128,  -58,  -50,  -35,  -17,  -12,   -1,    1,    4,   13,   32,   39,   54,   60,   82
 };
 static const int8_t pwl_silu_s8_q_b[] = {
-    -100, -105,  -90,    0, -117,    0,   74,    0,   87,   90,   64,   73,   71,   75,  125,   65
+    -25,   0, -91,   0,   0,  19,   0,  43,  45,  63,   5,  71,  19, 127,  63
 };
 static const int8_t pwl_silu_s8_n[] = {
-    13, 10,  8,  0,  7,  0,  8,  0,  8,  7,  6,  6,  6,  6,  7,  6
+    11,  0, 10,  0,  0,  6,  0,  7,  6,  6,  2,  6,  4,  7,  6
 };
 static const int16_t pwl_silu_s8_term_c[] = {
-     -1,  -7, -18,  -3, -35,  -4,   0,   0,   1,   0,  -4,  -8,  -7, -11,   1,  -1
+     -1,  -2,  -6,  -4,  -4,   0,   0,   1,   0,  -3, -12,  -7, -12,   0,   2
 };
 
 #ifdef __cplusplus
