@@ -158,6 +158,12 @@ const char *pwl_cuda_status_text(pwl_cuda_status status)
         return "input and output overlap";
     case PWL_CUDA_ERR_DEVICE:
         return "table lies on another device than the current one";
+    case PWL_CUDA_ERR_FORMAT:
+        return "unknown block format";
+    case PWL_CUDA_ERR_RULE:
+        return "unknown rule, or none of this format's";
+    case PWL_CUDA_ERR_SHAPE:
+        return "k_padded is not a multiple of 32, or below k, or the matrix is too large";
     case PWL_CUDA_ERR_CUDA:
         break;
     }

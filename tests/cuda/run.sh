@@ -57,10 +57,10 @@ log() {
 include=(-Iruntime/include -Ikernels/include)
 
 # What every program is linked from, and the programs: those that need no device, and the others.
-c_sources=(runtime/{eval,map,proof}.c kernels/cuda.c)
-cu_sources=(kernels/map.cu tests/cuda/bits_device.cu)
-host_programs=(test_cuda_host test_bits)
-programs=(test_cuda test_bits_cuda)
+c_sources=(runtime/{eval,map,proof}.c kernels/{cuda,cuda_blocks,blocks}.c)
+cu_sources=(kernels/{map,blocks}.cu tests/cuda/bits_device.cu)
+host_programs=(test_cuda_host test_bits test_blocks)
+programs=(test_cuda test_bits_cuda test_blocks_cuda)
 
 # objects DIRECTORY SOURCE...: the names of their objects.
 objects() {

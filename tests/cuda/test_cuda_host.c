@@ -113,12 +113,41 @@ static void test_map_errors(void)
     tap(PASSES(PWL_S8, x + 1, PWL_S16, y + 2, 1), "map: aligned to elements, no further");
 }
 
+/* Every check comes before the first call of CUDA, and what there is nothing to do for needs none. */
+static void test_blocks(void)
+{
+    float *const x = (float *)0x10000;
+    uint16_t *const h = (uint16_t *)0x20000;
+    char *const blocks = (char *)0x30000;
+    tap(pwl_cuda_quantise((pwl_format)4, PWL_RULE_DEFAULT, x, 1, 32, 32, blocks, NULL) == PWL_CUDA_ERR_FORMAT,
+        "quantise: no format");
+    tap(pwl_cuda_quantise(PWL_MXFP4, PWL_RULE_DOCUMENT, x, 1, 32, 32, blocks, NULL) == PWL_CUDA_ERR_RULE,
+        "quantise: not MXFP4's rule");
+    tap(pwl_cuda_quantise(PWL_Q8_1, PWL_RULE_DEFAULT, x, 1, 33, 32, blocks, NULL) == PWL_CUDA_ERR_SHAPE,
+        "quantise: k above k_padded");
+    tap(pwl_cuda_quantise(PWL_Q8_1, PWL_RULE_DEFAULT, NULL, 1, 32, 32, blocks, NULL) == PWL_CUDA_ERR_NULL,
+        "quantise: no values");
+    tap(pwl_cuda_quantise(PWL_Q8_1, PWL_RULE_DEFAULT, x, 1, 32, 32, blocks + 1, NULL) == PWL_CUDA_ERR_ALIGN,
+        "quantise: blocks at an odd address");
+    tap(pwl_cuda_quantise(PWL_Q8_1, PWL_RULE_DEFAULT, NULL, 0, 32, 32, NULL, NULL) == PWL_CUDA_OK, "quantise: no rows");
+    tap(pwl_cuda_dequantise(PWL_Q8_1, NULL, 1, 32, 32, x, NULL) == PWL_CUDA_ERR_NULL, "dequantise: no blocks");
+    tap(pwl_cuda_dequantise(PWL_Q8_1, blocks, 1, 32, 32, (float *)(void *)(h + 1), NULL) == PWL_CUDA_ERR_ALIGN,
+        "dequantise: values at half a float");
+    tap(pwl_cuda_dequantise_f16(PWL_Q8_1, blocks, 1, 32, 40, h, NULL) == PWL_CUDA_ERR_SHAPE,
+        "dequantise: k_padded of 40");
+    tap(pwl_cuda_dequantise_f16(PWL_Q8_1, blocks, 1, 0, 32, NULL, NULL) == PWL_CUDA_OK, "dequantise: no elements");
+    tap(pwl_cuda_error(pwl_cuda_quantise(PWL_Q8_1, PWL_RULE_DEFAULT, x, 1, 32, 32, blocks, NULL)) != 0,
+        "quantise: CUDA's error without a device");
+    tap(pwl_cuda_error(pwl_cuda_dequantise_f16(PWL_Q8_1, blocks, 1, 32, 32, h, NULL)) != 0,
+        "dequantise: CUDA's error without a device");
+}
+
 static void test_texts(void)
 {
     const pwl_cuda_status memory = (pwl_cuda_status)(PWL_CUDA_ERR_CUDA + cudaErrorMemoryAllocation);
     const char *const unknown = pwl_cuda_status_text((pwl_cuda_status)4711);
     int distinct = 1;
-    for (int a = PWL_CUDA_OK; a <= PWL_CUDA_ERR_DEVICE; a++) {
+    for (int a = PWL_CUDA_OK; a <= PWL_CUDA_ERR_SHAPE; a++) {
         for (int b = PWL_CUDA_OK; b < a; b++)
             distinct &= strcmp(pwl_cuda_status_text((pwl_cuda_status)a), pwl_cuda_status_text((pwl_cuda_status)b)) != 0;
         distinct &= strcmp(pwl_cuda_status_text((pwl_cuda_status)a), unknown) != 0;
@@ -128,7 +157,7 @@ static void test_texts(void)
     tap(strcmp(pwl_cuda_status_text(memory), cudaGetErrorString(cudaErrorMemoryAllocation)) == 0 &&
             pwl_cuda_error(memory) == cudaErrorMemoryAllocation,
         "CUDA's errors keep their number and text");
-    tap(pwl_cuda_error(PWL_CUDA_OK) == 0 && pwl_cuda_error(PWL_CUDA_ERR_DEVICE) == 0, "the others hold none");
+    tap(pwl_cuda_error(PWL_CUDA_OK) == 0 && pwl_cuda_error(PWL_CUDA_ERR_SHAPE) == 0, "the others hold none");
 }
 
 /* Bytes a segment: documented sizes of the packed arrays. */
@@ -173,6 +202,7 @@ int main(void)
     test_upload();
     test_release();
     test_map_errors();
+    test_blocks();
     test_texts();
     test_layout();
     return tap_end();

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <pwl/blocks.h>
 #include <pwl/pwl.h>
 
 #ifdef __cplusplus
@@ -23,14 +24,17 @@ struct CUstream_st;
  * pwl_cuda_error(). */
 typedef enum pwl_cuda_status {
     PWL_CUDA_OK = 0,
-    PWL_CUDA_ERR_NULL = 1,     /* a null pointer, or a table that was released */
-    PWL_CUDA_ERR_TABLE = 2,    /* the table is not safe to run; pwl_table_check() says why */
-    PWL_CUDA_ERR_TYPE = 3,     /* not one of pwl_type */
-    PWL_CUDA_ERR_FIT = 4,      /* the output type does not hold [qmin_y, qmax_y], see pwl_fits() */
-    PWL_CUDA_ERR_ALIGN = 5,    /* x or y is not aligned to its element */
-    PWL_CUDA_ERR_OVERLAP = 6,  /* x and y overlap and are not one array of elements of one size */
-    PWL_CUDA_ERR_DEVICE = 7,   /* the current device is not the one that the table was uploaded to */
-    PWL_CUDA_ERR_CUDA = 65536  /* plus the cudaError_t, which is below 65536 */
+    PWL_CUDA_ERR_NULL = 1,    /* a null pointer, or a table that was released */
+    PWL_CUDA_ERR_TABLE = 2,   /* the table is not safe to run; pwl_table_check() says why */
+    PWL_CUDA_ERR_TYPE = 3,    /* not one of pwl_type */
+    PWL_CUDA_ERR_FIT = 4,     /* the output type does not hold [qmin_y, qmax_y], see pwl_fits() */
+    PWL_CUDA_ERR_ALIGN = 5,   /* x or y is not aligned to its element */
+    PWL_CUDA_ERR_OVERLAP = 6, /* x and y overlap and are not one array of elements of one size */
+    PWL_CUDA_ERR_DEVICE = 7,  /* the current device is not the one that the table was uploaded to */
+    PWL_CUDA_ERR_FORMAT = 8,  /* not one of pwl_format */
+    PWL_CUDA_ERR_RULE = 9,    /* not one of pwl_rule, or none of the format's */
+    PWL_CUDA_ERR_SHAPE = 10,  /* k_padded is not a multiple of 32, or below k, or the matrix is too large */
+    PWL_CUDA_ERR_CUDA = 65536 /* plus the cudaError_t, which is below 65536 */
 } pwl_cuda_status;
 
 /* A table on a device. To be passed around as one likes, by any number of threads and streams at a time. */
@@ -64,6 +68,17 @@ PWL_NODISCARD pwl_cuda_status pwl_cuda_release(pwl_cuda_table *uploaded);
  */
 PWL_NODISCARD pwl_cuda_status pwl_cuda_map(const pwl_cuda_table *uploaded, pwl_type in, const void *x, pwl_type out,
                                            void *y, size_t count, struct CUstream_st *stream);
+
+/*
+ * As pwl_quantise(), pwl_dequantise() and pwl_dequantise_f16() of pwl/blocks.h, with the same bits, on device arrays,
+ * queued on `stream`. Can be captured into a graph. Fastest where rows of values are aligned to 16 bytes.
+ */
+PWL_NODISCARD pwl_cuda_status pwl_cuda_quantise(pwl_format format, pwl_rule rule, const float *x, size_t rows, size_t k,
+                                                size_t k_padded, void *blocks, struct CUstream_st *stream);
+PWL_NODISCARD pwl_cuda_status pwl_cuda_dequantise(pwl_format format, const void *blocks, size_t rows, size_t k,
+                                                  size_t k_padded, float *y, struct CUstream_st *stream);
+PWL_NODISCARD pwl_cuda_status pwl_cuda_dequantise_f16(pwl_format format, const void *blocks, size_t rows, size_t k,
+                                                      size_t k_padded, uint16_t *y, struct CUstream_st *stream);
 
 /* The cudaError_t in a status, or 0 (cudaSuccess) when it holds none. */
 int pwl_cuda_error(pwl_cuda_status status);

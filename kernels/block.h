@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The arithmetic of one block, for the host and for devices: scale, codes and values. A product that is not exact is
+ * never an operand of a sum that a compiler might fuse with it.
+ */
+#ifndef PWL_BLOCK_H
+#define PWL_BLOCK_H
+
+#include <float.h>
+#include <stdint.h>
+
+#include <pwl/blocks.h>
+
+#include "half.h"
+
+/* What the 32 values of a block have in common. */
+typedef struct pwl_extent {
+    float amax;  /* largest magnitude */
+    float first; /* the first value of that magnitude */
+    int finite;  /* none is infinite or NaN; else amax and first are 0 */
+} pwl_extent;
+
+typedef struct pwl_scale {
+    uint16_t stored; /* d, or e */
+    float unit;      /* what the codes count, before it was rounded to fp16 where the rule goes by that */
+    float inverse;   /* what values are multiplied by */
+} pwl_scale;
+
+PWL_FN float pwl_magnitude(float v)
+{
+    return pwl_f32_of_bits(pwl_bits_of_f32(v) & 0x7fffffff);
+}
+
+PWL_FN int pwl_is_finite(float v)
+{
+    return v - v == 0;
+}
+
+/* floor(log2 amax) - 2 with the bias 127, from 0 on: at most 252. 2^(127 - e) is then a normal number. */
+PWL_FN pwl_scale pwl_scale_mxfp4(pwl_extent extent)
+{
+    const int exponent = (int)(pwl_bits_of_f32(extent.amax) >> 23) - 2, e = exponent > 0 ? exponent : 0;
+    const pwl_scale scale = {(uint16_t)e, 0, pwl_f32_of_bits((uint32_t)(254 - e) << 23)};
+    const pwl_scale none = {255, 0, 0};
+    return extent.finite ? scale : none;
+}
+
+PWL_FN pwl_scale pwl_scale_of(pwl_format format, pwl_rule rule, pwl_extent extent)
+{
+    pwl_scale scale = {0x7fff, 0, 0};
+    if (format == PWL_MXFP4)
+        return pwl_scale_mxfp4(extent);
+    if (!extent.finite)
+        return scale;
+    if (format != PWL_Q4_0)
+        scale.unit = extent.amax / 127;
+    else
+        scale.unit = rule == PWL_RULE_DOCUMENT ? extent.amax / 7 : extent.first / -8;
+    scale.stored = pwl_f16_from_f32(scale.unit);
+    if (format != PWL_Q4_0 && rule == PWL_RULE_DEFAULT)
+        scale.unit = pwl_f32_from_f16(scale.stored);
+    /* 1 / 0 and 1 / 2^-149 are infinite: the codes are those of 0 then. */
+    scale.inverse = 1 / scale.unit;
+    if (!(pwl_magnitude(scale.inverse) <= FLT_MAX))
+        scale.inverse = 0;
+    return scale;
+}
+
+/* Ties away from zero; |v| < 2^23. Both the integer part and the rest are exact. */
+PWL_FN int pwl_round_away(float v)
+{
+    const int whole = (int)v;
+    const float rest = v - (float)whole;
+    return whole + (rest >= 0.5f) - (rest <= -0.5f);
+}
+
+PWL_FN int pwl_clip(int v, int min, int max)
+{
+    if (v < min)
+        return min;
+    return v > max ? max : v;
+}
+
+/* |v| < 8. The numbers 0.75, 1.75 and 3.5 lie between an odd and an even code, in this order. */
+PWL_FN int pwl_e2m1_of(float v, int ties_to_even)
+{
+    const float a = pwl_magnitude(v);
+    const int above = (a > 0.25f) + (a > 0.75f) + (a > 1.25f) + (a > 1.75f) + (a > 2.5f) + (a > 3.5f) + (a > 5);
+    const int even = ties_to_even && (a == 0.75f || a == 1.75f || a == 3.5f), code = above + even;
+    const int negative = ties_to_even ? (int)(pwl_bits_of_f32(v) >> 31) : v < 0 && code;
+    return negative ? code + 8 : code;
+}
+
+/*
+ * The code of a finite v. v * inverse is at most 8 in magnitude for Q4_0, below 8 for MXFP4, and for Q8 below 191:
+ * there a stored d that is a subnormal fp16 number may be a third below the unrounded one. Up to roundings, which the
+ * clips and the range of pwl_round_away() leave room for.
+ */
+PWL_FN int pwl_code_of(pwl_format format, pwl_rule rule, pwl_scale scale, float v)
+{
+#ifdef __CUDA_ARCH__
+    const float p = __fmul_rn(v, scale.inverse);
+#else
+    const float p = v * scale.inverse;
+#endif
+    if (format == PWL_MXFP4)
+        return pwl_e2m1_of(p, rule != PWL_RULE_GGML);
+    if (format != PWL_Q4_0)
+        return pwl_clip(pwl_round_away(p), -127, 127);
+    if (rule == PWL_RULE_DOCUMENT)
+        return pwl_clip(pwl_round_away(p) + 8, 0, 15);
+    return pwl_clip((int)(p + 8.5f), 0, 15);
+}
+
+/* Q8_1's s. sum_q has 12 bits: its product with an fp16 number is exact. */
+PWL_FN uint16_t pwl_sum_of(pwl_rule rule, pwl_extent extent, pwl_scale scale, int sum_q, float sum_x)
+{
+    if (!extent.finite)
+        return 0x7fff;
+    return pwl_f16_from_f32(rule == PWL_RULE_DOCUMENT ? sum_x : scale.unit * (float)sum_q);
+}
+
+/* The scale of stored codes. */
+PWL_FN float pwl_unit_of(pwl_format format, uint16_t stored)
+{
+    if (format != PWL_MXFP4)
+        return pwl_f32_from_f16(stored);
+    if (stored == 255)
+        return pwl_f32_of_bits(0x7fc00000);
+    return pwl_f32_of_bits(stored ? (uint32_t)stored << 23 : 0x00400000); /* 2^-127 is a subnormal number */
+}
+
+/* Exact: at most 8 and 11 bits. A code of E2M1 is a float over 2^126, also where that is a subnormal one. */
+PWL_FN float pwl_value_of(pwl_format format, float unit, int code)
+{
+    float v;
+    if (format == PWL_Q4_0)
+        v = (float)(code - 8) * unit;
+    else if (format == PWL_MXFP4)
+        v = pwl_f32_of_bits((uint32_t)(code & 7) << 22 | (uint32_t)(code & 8) << 28) * 0x1p126f * unit;
+    else
+        v = (float)code * unit;
+    return v == v ? v : pwl_f32_of_bits(0x7fc00000);
+}
+
+#endif
