@@ -143,7 +143,7 @@ static void add_place(struct grid *grid, const struct view *view, int left, int 
 {
     const int p = grid->places++;
     /* The neighbours of a place between cells are single points. */
-    const int before = left == right ? left - 1 : left, after = left == right ? right : left;
+    const int before = left == right ? left - 1 : left, after = left;
     struct place *place = &grid->place[p];
     *place = (struct place){.left = left, .right = right};
     place->first = before >= 0 ? code_of(view, grid->edge[before]) : 0;

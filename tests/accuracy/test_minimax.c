@@ -525,14 +525,20 @@ static void check_narrow_squares(const struct small *small, const struct points 
                       exact.optimal ? "optimal" : "no proof", least[segments]);
         const int near[] = {0, (int)between(1, points->count - 1), points->count};
         const int cells = (int)between(2, points->count);
-        struct real_bound bound = {.knots = knots};
+        struct real_bound bound = {.knots = knots}, coarse = {.knots = knots};
         ck_assert_int_eq(
-            real_bound(&weighed, rules->qmin_y, rules->qmax_y, segments, 1e12, near, 3, cells, &bound, &diag),
+            real_bound(&weighed, rules->qmin_y, rules->qmax_y, segments, 1e12, near, 3, points->count, &bound, &diag),
+            EXIT_DONE);
+        ck_assert_int_eq(
+            real_bound(&weighed, rules->qmin_y, rules->qmax_y, segments, 1e12, near, 3, cells, &coarse, &diag),
             EXIT_DONE);
         const double lower = integer_cost_bound(bound.cost, points->count, floor);
         ck_assert_msg(lower <= least[segments] * (1 + 1e-9) + 1e-9,
-                      "%s: %d segments cost at least %.17g with %d cells, but %.17g is reached", small->text, segments,
-                      lower, cells, least[segments]);
+                      "%s: %d segments cost at least %.17g, but %.17g is reached", small->text, segments, lower,
+                      least[segments]);
+        ck_assert_msg(coarse.cost <= bound.cost * (1 + 1e-9) + 1e-9,
+                      "%s: %d segments cost at least %.17g, but with %d cells %.17g", small->text, segments, bound.cost,
+                      cells, coarse.cost);
         bounds_above_floor += lower > floor;
     }
 }
