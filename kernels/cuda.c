@@ -2,48 +2,34 @@
 /* The host's side of pwl/cuda.h: every check comes before the first call of CUDA. */
 #include <cuda_runtime_api.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <pwl/cuda.h>
 #include <pwl/pwl.h>
 
 #include "launch.h"
-#include "layout.h"
+#include "plan.h"
 
 static pwl_cuda_status status_of(int error)
 {
     return error == cudaSuccess ? PWL_CUDA_OK : (pwl_cuda_status)(PWL_CUDA_ERR_CUDA + error);
 }
 
-/* Copies the arrays to memory of layout->bytes and points `placed` to them. */
-static cudaError_t copy_arrays(const pwl_table *table, const pwl_layout *layout, char *memory, pwl_table *placed)
+/* Fills memory of plan->bytes on the device. */
+static cudaError_t copy_plan(const pwl_plan *plan, const void *arrays, void *memory)
 {
-    cudaError_t error = cudaMemset(memory, 0, layout->bytes);
-    if (error == cudaSuccess)
-        error = cudaMemcpy(memory, table->offset, layout->start, cudaMemcpyHostToDevice);
-    if (error == cudaSuccess)
-        error = cudaMemcpy(memory + layout->start, table->start, layout->q_b - layout->start, cudaMemcpyHostToDevice);
-    if (error == cudaSuccess)
-        error = cudaMemcpy(memory + layout->q_b, table->q_b, layout->n - layout->q_b, cudaMemcpyHostToDevice);
-    if (error == cudaSuccess)
-        error = cudaMemcpy(memory + layout->n, table->n, table->segments, cudaMemcpyHostToDevice);
+    const cudaError_t error = cudaMemcpy(memory, arrays, plan->bytes, cudaMemcpyHostToDevice);
     /* A copy of pageable memory may return before it has arrived, and streams that do not wait for the default one are
      * free to start. */
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(cudaStreamLegacy);
-    placed->offset = memory;
-    placed->start = memory + layout->start;
-    placed->q_b = memory + layout->q_b;
-    placed->n = (const int8_t *)(memory + layout->n);
-    return error;
+    return error == cudaSuccess ? cudaStreamSynchronize(cudaStreamLegacy) : error;
 }
 
 pwl_cuda_status pwl_cuda_upload(const pwl_table *table, pwl_cuda_table *uploaded)
 {
     pwl_cuda_table made;
-    pwl_layout layout;
     int device = 0, multiprocessors = 0;
-    void *memory = NULL;
+    void *memory = NULL, *arrays;
     cudaError_t error;
 
     if (!uploaded)
@@ -54,24 +40,26 @@ pwl_cuda_status pwl_cuda_upload(const pwl_table *table, pwl_cuda_table *uploaded
     if (pwl_table_check(table, NULL) != PWL_OK)
         return PWL_CUDA_ERR_TABLE;
 
-    layout = pwl_layout_of(table);
+    pwl_plan_init(&made.plan, table);
+    arrays = malloc(made.plan.bytes);
+    if (!arrays)
+        return PWL_CUDA_ERR_MEMORY;
+    pwl_plan_fill(&made.plan, table, arrays);
     error = cudaGetDevice(&device);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
     if (error == cudaSuccess)
-        error = cudaMalloc(&memory, layout.bytes);
-    if (error != cudaSuccess)
-        return status_of(error);
-    made.table = *table;
-    made.memory = memory;
-    made.device = device;
-    made.blocks = PWL_MAP_BLOCKS * (uint32_t)multiprocessors;
-    made.shared_bytes = layout.shared_bytes;
-    error = copy_arrays(table, &layout, memory, &made.table);
+        error = cudaMalloc(&memory, made.plan.bytes);
+    if (error == cudaSuccess)
+        error = copy_plan(&made.plan, arrays, memory);
+    free(arrays);
     if (error != cudaSuccess) {
         (void)cudaFree(memory); /* the first error is the one to tell */
         return status_of(error);
     }
+    made.memory = memory;
+    made.device = device;
+    made.multiprocessors = (uint32_t)multiprocessors;
     *uploaded = made;
     return PWL_CUDA_OK;
 }
@@ -100,6 +88,21 @@ static int overlap(uintptr_t x, size_t x_bytes, uintptr_t y, size_t y_bytes, siz
     return x <= y ? reaches(x, count, x_bytes, y) : reaches(y, count, y_bytes, x);
 }
 
+/* As pwl_fits(). */
+static int fits(const pwl_plan *plan, pwl_type out)
+{
+    pwl_table table = {0};
+    table.qmin_y = plan->qmin_y;
+    table.qmax_y = plan->qmax_y;
+    return pwl_fits(&table, out);
+}
+
+/* Bytes of an element: the types come in pairs of one width. */
+static size_t bytes_of(pwl_type type)
+{
+    return (size_t)1 << (type >> 1);
+}
+
 pwl_cuda_status pwl_cuda_map(const pwl_cuda_table *uploaded, pwl_type in, const void *x, pwl_type out, void *y,
                              size_t count, struct CUstream_st *stream)
 {
@@ -111,14 +114,14 @@ pwl_cuda_status pwl_cuda_map(const pwl_cuda_table *uploaded, pwl_type in, const 
         return PWL_CUDA_ERR_NULL;
     if ((unsigned)in > PWL_U32 || (unsigned)out > PWL_U32)
         return PWL_CUDA_ERR_TYPE;
-    if (!pwl_fits(&uploaded->table, out))
+    if (!fits(&uploaded->plan, out))
         return PWL_CUDA_ERR_FIT;
     if (count == 0)
         return PWL_CUDA_OK;
     if (!x || !y)
         return PWL_CUDA_ERR_NULL;
-    x_bytes = pwl_type_bytes(in);
-    y_bytes = pwl_type_bytes(out);
+    x_bytes = bytes_of(in);
+    y_bytes = bytes_of(out);
     if ((uintptr_t)x % x_bytes || (uintptr_t)y % y_bytes)
         return PWL_CUDA_ERR_ALIGN;
     if (overlap((uintptr_t)x, x_bytes, (uintptr_t)y, y_bytes, count))
@@ -156,6 +159,8 @@ const char *pwl_cuda_status_text(pwl_cuda_status status)
         return "array is not aligned to its elements";
     case PWL_CUDA_ERR_OVERLAP:
         return "input and output overlap";
+    case PWL_CUDA_ERR_MEMORY:
+        return "out of host memory";
     case PWL_CUDA_ERR_DEVICE:
         return "table lies on another device than the current one";
     case PWL_CUDA_ERR_FORMAT:

@@ -423,7 +423,7 @@ static void test_launch_errors(void)
     tap(pwl_cuda_map(&changed, PWL_S8, arrays.device_x, out, arrays.device_y, 1, NULL) == PWL_CUDA_ERR_DEVICE,
         "a table of another device is refused");
     changed = uploaded;
-    changed.blocks = 0;
+    changed.multiprocessors = 0;
     /* Not when small: memcheck takes every error of CUDA's for one of the program's. CUDA 13 calls an empty grid an
      * invalid value, earlier releases an invalid configuration. */
     const int refused =

@@ -2,7 +2,8 @@
 /*
  * pwl on CUDA devices: the values of the runtime, bit for bit, since both compile pwl/eval.h.
  *
- * No function here prints, keeps state or allocates, but for pwl_cuda_upload(), which takes one piece of device memory.
+ * No function here prints, keeps state or allocates, but for pwl_cuda_upload(), which takes one piece of device memory
+ * (and of the host's, while it runs).
  * No CUDA header is needed: a stream is passed as cudaStream_t or CUstream, which are pointers to CUstream_st.
  */
 #ifndef PWL_CUDA_H
@@ -34,22 +35,35 @@ typedef enum pwl_cuda_status {
     PWL_CUDA_ERR_FORMAT = 8,  /* not one of pwl_format */
     PWL_CUDA_ERR_RULE = 9,    /* not one of pwl_rule, or none of the format's */
     PWL_CUDA_ERR_SHAPE = 10,  /* k_padded is not a multiple of 32, or below k, or the matrix is too large */
+    PWL_CUDA_ERR_MEMORY = 11, /* no host memory for the plan of a table */
     PWL_CUDA_ERR_CUDA = 65536 /* plus the cudaError_t, which is below 65536 */
 } pwl_cuda_status;
 
+/* How the kernels evaluate a table; kernels/plan.h says what it means. */
+typedef struct pwl_plan {
+    int64_t qmin_x, qmax_x, qmin_y, qmax_y;
+    uint32_t cells, lines;
+    uint32_t cell_shift; /* the cell of a code is (q_x - qmin_x) >> cell_shift */
+    uint8_t wide;        /* lines of 64 bits */
+    uint8_t single;      /* one comparison settles the line of each cell */
+    uint8_t compact;     /* and lines and cells fit the form that they have in shared memory */
+    uint8_t rounding;
+    uint32_t line_offset, cell_offset, start_offset, bytes; /* of the arrays in memory, and all of it */
+} pwl_plan;
+
 /* A table on a device. To be passed around as one likes, by any number of threads and streams at a time. */
 typedef struct pwl_cuda_table {
-    pwl_table table;       /* as uploaded; its four pointers point into `memory` */
-    void *memory;          /* device memory of the arrays; null once released */
-    int32_t device;        /* whose memory it is */
-    uint32_t blocks;       /* of a launch, at most: what fills the device */
-    uint32_t shared_bytes; /* shared memory that holds the arrays in each block; 0: they are read from `memory` */
+    pwl_plan plan;
+    void *memory;             /* device memory of the plan's arrays; null once released */
+    int32_t device;           /* whose memory it is */
+    uint32_t multiprocessors; /* which it has */
 } pwl_cuda_table;
 
 /*
- * Checks the table and copies its arrays, 5 to 17 bytes a segment, to the current device; *uploaded is usable on every
- * stream when the call returns. Waits for the device's default stream, so not while a stream is being captured.
- * The table and its arrays (host memory) are not needed afterwards. *uploaded is cleared when the call fails.
+ * Checks the table and copies its plan, 2 to 620 KiB, to the current device; *uploaded is usable on every stream when
+ * the call returns. Takes host memory of that size in between, and waits for the device's default stream, so not while a
+ * stream is being captured. The table and its arrays (host memory) are not needed afterwards. *uploaded is cleared when
+ * the call fails.
  */
 PWL_NODISCARD pwl_cuda_status pwl_cuda_upload(const pwl_table *table, pwl_cuda_table *uploaded);
 
@@ -63,7 +77,8 @@ PWL_NODISCARD pwl_cuda_status pwl_cuda_release(pwl_cuda_table *uploaded);
  * y[k] = (out type) pwl_eval(table, x[k]) for k in [0, count), queued on `stream` (null: the default stream). Device
  * arrays, aligned to their elements; reads x[0..count), writes y[0..count), nothing else. x and y may be the same array
  * when their elements have the same size; otherwise they must not overlap. count 0 does nothing, and allows null x and
- * y. Four codes at a time where x and y are aligned to four elements. Can be captured into a graph, which then needs
+ * y. 16 bytes of x at a time where x and y are aligned alike, that is where y is aligned to as many elements (at most
+ * 16 bytes) at the first element of x that is aligned to 16 bytes. Can be captured into a graph, which then needs
  * the uploaded table for as long as it is launched, though not *uploaded itself.
  */
 PWL_NODISCARD pwl_cuda_status pwl_cuda_map(const pwl_cuda_table *uploaded, pwl_type in, const void *x, pwl_type out,

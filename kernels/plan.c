@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan.h"
+
+#include <string.h>
+
+#include <pwl/eval.h>
+
+/* One line before it is cut to its width: what holds for a segment, or for its mirror image. */
+typedef struct line {
+    uint64_t start; /* u of its first code */
+    pwl_plan64 of;
+} line;
+
+/* Walks the lines of a table from the lowest code up: the mirrored segments, then the segments. */
+typedef struct walk {
+    const pwl_table *table;
+    int32_t segment;
+    int mirrored;
+    uint64_t next; /* u that the next line must start at or beyond */
+} walk;
+
+static walk walk_of(const pwl_table *table)
+{
+    const int folded = (table->flags & PWL_FLAG_FOLD) && table->zp_x > table->qmin_x;
+    const walk w = {table, folded ? table->segments - 1 : 0, folded, 0};
+    return w;
+}
+
+static pwl_plan_rounding rounding_of(const pwl_table *table)
+{
+    return table->rounding == PWL_HALF_AWAY   ? PWL_PLAN_AWAY
+           : table->rounding == PWL_HALF_EVEN ? PWL_PLAN_EVEN
+                                              : PWL_PLAN_DOWN;
+}
+
+/* All arithmetic is modulo 2^64, of which modulo 2^32 is a part. */
+static pwl_plan64 line_of(const pwl_table *table, int32_t i, int mirrored)
+{
+    const int n = table->n[i];
+    const int adds = table->rounding == PWL_HALF_UP && n > 0;
+    const int biased = table->form == PWL_BIASED;
+    const uint64_t origin = (uint64_t)(table->form == PWL_ANCHORED ? pwl_element_start(table, i) : table->zp_x);
+    const uint64_t offset = (uint64_t)pwl_element_offset(table, i);
+    pwl_plan64 of;
+    of.slope = (uint64_t)(int64_t)pwl_element_slope(table, i);
+    of.pre = (biased ? offset : 0) - of.slope * origin; /* of q */
+    of.post = biased ? 0 : offset;
+    of.n = n > 0 ? (uint64_t)n : 0;
+    if (n < 0) {
+        of.slope <<= -n;
+        of.pre <<= -n;
+    }
+    if (adds)
+        of.pre += UINT64_C(1) << (n - 1);
+    if (mirrored) {
+        of.pre += of.slope * 2 * (uint64_t)table->zp_x;
+        of.slope = 0 - of.slope;
+        of.post = (uint64_t)table->fold_sum - of.post;
+        if (rounding_of(table) == PWL_PLAN_DOWN) {
+            of.slope = 0 - of.slope;
+            of.pre = ~of.pre;
+            of.post++;
+        } else {
+            of.n |= PWL_PLAN_NEGATED;
+        }
+    }
+    of.pre += of.slope * (uint64_t)table->qmin_x; /* of u */
+    return of;
+}
+
+/* The next line, 0 after the last. */
+static int walk_next(walk *w, line *next)
+{
+    const pwl_table *table = w->table;
+    while (w->mirrored) {
+        const int32_t i = w->segment;
+        /* q <= 2 zp_x - start[i], and beyond what the segment after it mirrors */
+        const int64_t end = 2 * table->zp_x - pwl_element_start(table, i);
+        const int64_t last = end < table->zp_x ? end : table->zp_x - 1;
+        if (i == 0)
+            w->mirrored = 0;
+        else
+            w->segment--;
+        if (last < table->qmin_x || (uint64_t)(last - table->qmin_x) < w->next)
+            continue;
+        next->start = w->next;
+        next->of = line_of(table, i, 1);
+        w->next = (uint64_t)(last - table->qmin_x) + 1;
+        return 1;
+    }
+    if (w->segment >= table->segments || pwl_element_start(table, w->segment) > table->qmax_x)
+        return 0;
+    next->start = (uint64_t)(pwl_element_start(table, w->segment) - table->qmin_x);
+    next->of = line_of(table, w->segment, 0);
+    w->segment++;
+    return 1;
+}
+
+/* Whether no cell of that width holds the starts of two lines beyond its first code. */
+static int is_single(const pwl_table *table, uint32_t shift)
+{
+    walk w = walk_of(table);
+    line next;
+    uint64_t before = UINT64_MAX; /* cell of the last start inside one */
+    while (walk_next(&w, &next)) {
+        const uint64_t cell = next.start >> shift;
+        if (next.start == cell << shift)
+            continue;
+        if (cell == before)
+            return 0;
+        before = cell;
+    }
+    return 1;
+}
+
+/* Lines of 64 bits: slopes of 32 bits, constants of 54. */
+static int lines_fit(const pwl_table *table)
+{
+    walk w = walk_of(table);
+    line next;
+    while (walk_next(&w, &next)) {
+        const int64_t slope = (int64_t)next.of.slope, post = (int64_t)next.of.post;
+        if (slope != (int32_t)slope || post >= INT64_C(1) << 53 || post < -(INT64_C(1) << 53))
+            return 0;
+    }
+    return 1;
+}
+
+static uint32_t cells_of(const pwl_table *table, uint32_t shift)
+{
+    return (uint32_t)(((uint64_t)(table->qmax_x - table->qmin_x) >> shift) + 1);
+}
+
+void pwl_plan_init(pwl_plan *plan, const pwl_table *table)
+{
+    walk w = walk_of(table);
+    line next;
+    uint32_t shift = 31;
+    memset(plan, 0, sizeof *plan);
+    plan->qmin_x = table->qmin_x;
+    plan->qmax_x = table->qmax_x;
+    plan->qmin_y = table->qmin_y;
+    plan->qmax_y = table->qmax_y;
+    plan->wide = table->storage == PWL_INT32;
+    plan->rounding = (uint8_t)rounding_of(table);
+    while (walk_next(&w, &next))
+        plan->lines++;
+    /* The widest cells that do; at shift 0 every code is a cell. */
+    while (!is_single(table, shift) && cells_of(table, shift - 1) <= PWL_PLAN_CELLS)
+        shift--;
+    plan->single = (uint8_t)is_single(table, shift);
+    plan->cell_shift = shift;
+    plan->cells = cells_of(table, shift);
+    plan->compact = (uint8_t)(plan->single && (!plan->wide || lines_fit(table)));
+    plan->line_offset = PWL_PLAN_BYTE_CODES * sizeof(int32_t);
+    plan->cell_offset =
+        plan->line_offset + plan->lines * (uint32_t)(plan->wide ? sizeof(pwl_plan64) : sizeof(pwl_plan32));
+    plan->start_offset = plan->cell_offset + (plan->cells + 1) * (uint32_t)sizeof(pwl_cell);
+    plan->bytes = (plan->start_offset + plan->lines * (uint32_t)sizeof(uint32_t) + 15) / 16 * 16;
+}
+
+void pwl_plan_fill(const pwl_plan *plan, const pwl_table *table, void *memory)
+{
+    char *const base = (char *)memory;
+    int32_t *const values = (int32_t *)base;
+    pwl_plan32 *const line32 = (pwl_plan32 *)(base + plan->line_offset);
+    pwl_plan64 *const line64 = (pwl_plan64 *)(base + plan->line_offset);
+    pwl_cell *const cells = (pwl_cell *)(base + plan->cell_offset);
+    uint32_t *const starts = (uint32_t *)(base + plan->start_offset);
+    walk w = walk_of(table);
+    line next;
+    uint32_t i, cell, at = 0;
+
+    memset(memory, 0, plan->bytes);
+    for (i = 0; i < PWL_PLAN_BYTE_CODES; i++)
+        values[i] = (int32_t)(uint32_t)pwl_eval_inline(table, (int64_t)i + PWL_PLAN_BYTE_FIRST);
+    for (i = 0; walk_next(&w, &next); i++) {
+        starts[i] = (uint32_t)next.start;
+        if (plan->wide) {
+            line64[i] = next.of;
+        } else {
+            line32[i].slope = (uint32_t)next.of.slope;
+            line32[i].pre = (uint32_t)next.of.pre;
+            line32[i].post = (uint32_t)next.of.post;
+            line32[i].n = (uint32_t)next.of.n;
+        }
+    }
+    for (cell = 0; cell < plan->cells; cell++) {
+        const uint64_t first = (uint64_t)cell << plan->cell_shift;
+        while (at + 1 < plan->lines && starts[at + 1] <= first)
+            at++;
+        cells[cell].line = at;
+        cells[cell].last = at + 1 < plan->lines ? starts[at + 1] - 1 : UINT32_MAX;
+    }
+    cells[plan->cells].line = plan->lines - 1;
+    cells[plan->cells].last = UINT32_MAX;
+}
+
+int64_t pwl_plan_eval(const pwl_plan *plan, const void *memory, int64_t q_x)
+{
+    const char *const base = (const char *)memory;
+    const pwl_cell *const cells = (const pwl_cell *)(base + plan->cell_offset);
+    const uint32_t u = (uint32_t)(pwl_sat(q_x, plan->qmin_x, plan->qmax_x) - plan->qmin_x);
+    const pwl_cell *const cell = &cells[u >> plan->cell_shift];
+    const uint32_t i = plan->single ? cell->line + (u > cell->last)
+                                    : pwl_plan_search(cell, (const uint32_t *)(base + plan->start_offset), u);
+    const int64_t raw = plan->wide
+                            ? pwl_plan_eval64((const pwl_plan64 *)(base + plan->line_offset) + i, u, plan->rounding)
+                            : pwl_plan_eval32((const pwl_plan32 *)(base + plan->line_offset) + i, u, plan->rounding);
+    return pwl_sat(raw, plan->qmin_y, plan->qmax_y);
+}

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced, from the root of the sources, by what builds programs for this machine's device: its tools, the device's
+# capability, and functions. The caller names host_programs, which need no device, and programs; they are built in
+# build/gpu, where whole logs stay. Exit 77 where the toolkit or a device is missing.
+build=build/gpu
+mkdir -p "$build" || exit 1
+
+say() {
+    printf 'gpu: %s\n' "$*"
+}
+
+skip() {
+    say "$*"
+    exit 77
+}
+
+die() {
+    say "$*"
+    exit 1
+}
+
+# find_tool NAME PATH...: the first that runs.
+find_tool() {
+    local path
+    for path; do
+        path=$(command -v "$path") || continue
+        echo "$path"
+        return
+    done
+    return 1
+}
+
+nvcc=$(find_tool nvcc "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc") || skip "nvcc is missing: install the CUDA toolkit"
+cuda=$(bash kernels/toolkit.sh "$nvcc") || exit 1
+cc=$(find_tool "${CC:-cc}" gcc) || skip "a C compiler is missing"
+
+# The capability, as nvcc names it; Hopper's own instructions are those of 90a.
+capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d '. ')
+[[ $capability =~ ^[0-9]+$ ]] || skip "no CUDA device: nvidia-smi finds none"
+[ "$capability" != 90 ] || capability=90a
+say "$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -n 1)," \
+    "$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/CUDA \1/p')"
+
+# log NAME COMMAND...: the output goes to a file, which is shown when the command fails.
+log() {
+    local file=$build/$1.log
+    shift
+    "$@" >"$file" 2>&1 && return
+    tail -n 40 "$file"
+    return 1
+}
+
+include=(-Iruntime/include -Ikernels/include)
+
+# What every program is linked from.
+c_sources=(runtime/{eval,map,proof}.c kernels/{cuda,cuda_blocks,blocks,plan}.c)
+cu_sources=(kernels/{map,blocks}.cu tests/cuda/bits_device.cu)
+
+# objects DIRECTORY SOURCE...: the names of their objects.
+objects() {
+    local directory=$1 source
+    shift
+    for source; do
+        source=${source##*/}
+        echo "$directory/${source%.*}.o"
+    done
+}
+
+build_host() {
+    local source
+    bash tests/cuda/list_luts.sh "$PWD/luts" >"$build/luts.h" || return
+    for source in "${c_sources[@]}" "${host_programs[@]/#/tests/cuda/}" "${programs[@]/#/tests/cuda/}"; do
+        "$cc" -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -g -Wall -Wextra "${include[@]}" -I"$build" -isystem "$cuda/include" \
+            -c "${source%.c}.c" -o "$(objects "$build" "$source")" || return
+    done
+}
+
+# build_for NAME GENCODE: the programs in build/gpu/NAME.
+build_for() {
+    local directory=$build/$1 source program
+    mkdir -p "$directory"
+    for source in "${cu_sources[@]}"; do
+        bash kernels/compile.sh "$nvcc" "${include[@]}" -lineinfo -gencode "$2" -c "$source" \
+            -o "$(objects "$directory" "$source")" || return
+    done
+    for program in "${host_programs[@]}" "${programs[@]}"; do
+        # shellcheck disable=SC2046
+        "$nvcc" "$build/$program.o" $(objects "$build" "${c_sources[@]}") $(objects "$directory" "${cu_sources[@]}") \
+            -o "$directory/$program" || return
+    done
+}
+
