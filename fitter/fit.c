@@ -143,12 +143,17 @@ static int take_minimax(struct workspace *work, double max_err)
     return EXIT_DONE;
 }
 
+static bool has_uniform_knots(const struct spec *spec)
+{
+    return spec->constraints.knots == KNOTS_UNIFORM || spec->method == METHOD_UNIFORM;
+}
+
 /* Where the segments of a table of `count` may start. */
 static int allow_knots(struct workspace *work, int count, struct diag *diag)
 {
     const struct spec *spec = work->spec;
     const struct constraints *constraints = &spec->constraints;
-    if (constraints->knots == KNOTS_UNIFORM || spec->method == METHOD_UNIFORM)
+    if (has_uniform_knots(spec))
         return points_grid_uniform(&work->points, count, diag);
     if (constraints->knots == KNOTS_FREE)
         return EXIT_DONE;
@@ -291,17 +296,33 @@ static int certify(struct workspace *work, struct table *table, struct diag *dia
     return status;
 }
 
+/* Exchanges the table in hand for one that keeps the ties. */
+static int tie_lines(struct workspace *work, int most, struct diag *diag)
+{
+    struct minimax *minimax = &work->minimax;
+    struct line_rules rules; /* those of any table, with one shift too */
+    struct tied tied = {.segments = work->count, .most = most, .knots = work->knots, .lines = work->lines};
+    const double low = work->spec->method == METHOD_MINIMAX ? minimax->lower_bound - 4 * MINIMAX_RESOLUTION : 0;
+    line_rules_init(&rules, work->spec);
+    if (tie_segments(&work->ties, &work->points, &rules, low, &tied, diag))
+        return diag->code;
+    work->moved_by_ties = tied.changed;
+    if (tied.proven) {
+        minimax->max_err = minimax->lower_bound = tied.max_err;
+        minimax->optimal = true;
+    }
+    take_lines(work, tied.segments);
+    return EXIT_DONE;
+}
+
 static int fit_and_certify(struct workspace *work, int count, struct table *table, struct diag *diag)
 {
     diag->code = EXIT_DONE;
     if (fit_segments(work, count, diag))
         return diag->code;
-    if (constraints_tie(&work->spec->constraints)) {
-        if (tie_segments(&work->ties, &work->points, &work->rules, work->count, work->knots, work->lines,
-                         &work->moved_by_ties, diag))
-            return diag->code;
-        take_lines(work, work->count);
-    }
+    if (constraints_tie(&work->spec->constraints) &&
+        tie_lines(work, work->points.grid && work->points.grid_count < count ? work->points.grid_count : count, diag))
+        return diag->code;
     return certify(work, table, diag);
 }
 
@@ -364,7 +385,7 @@ static int fit_max_err_by_count(struct workspace *work, int least, int most, str
 static int allow_knots_for(struct workspace *work, double max_err, int most, struct diag *diag)
 {
     const struct spec *spec = work->spec;
-    const bool uniform = spec->constraints.knots == KNOTS_UNIFORM || spec->method == METHOD_UNIFORM;
+    const bool uniform = has_uniform_knots(spec);
     const int given = spec->constraints.index_bits, bits = spec->in.bits;
     const int finest = uniform ? most : bits < CONSTRAINTS_MAX_INDEX_BITS ? bits : CONSTRAINTS_MAX_INDEX_BITS;
     line_rules_init(&work->rules, spec);
@@ -411,13 +432,27 @@ static int fit_max_err_by_cover(struct workspace *work, int most, struct table *
     return miss_max_err(work->spec, table, diag);
 }
 
-/* Segments that depend on each other are at least as many as those that do not. */
+/* Segments that depend on each other are at least as many as those that do not, wherever knots may lie; a grid is that
+ * of the number of segments. Where one of more segments has not all the places of one of fewer, each number is tried.
+ */
 static int fit_max_err_of_ties(struct workspace *work, int most, struct table *table, struct diag *diag)
 {
-    if (allow_knots_for(work, work->spec->max_err, most, diag) ||
-        minimax_cover(&work->points, &work->rules, work->spec->max_err, most, &work->minimax, diag))
+    const struct spec *spec = work->spec;
+    bool met = false;
+    if (minimax_cover(&work->points, &work->rules, spec->max_err, most, &work->minimax, diag))
         return diag->code;
-    return fit_max_err_by_count(work, work->minimax.segments, most, table, diag);
+    int count = work->minimax.segments;
+    if (!has_uniform_knots(spec))
+        return fit_max_err_by_count(work, count, most, table, diag);
+    for (; count <= most && !met; count++) {
+        if (points_grid_uniform(&work->points, count, diag))
+            return diag->code;
+        if (minimax_cover(&work->points, &work->rules, spec->max_err, count, &work->minimax, diag) == EXIT_REQUIREMENT)
+            continue;
+        if (diag->code || try_count(work, count, table, &met, diag))
+            return diag->code;
+    }
+    return met ? EXIT_DONE : diag->code ? diag->code : miss_max_err(spec, table, diag);
 }
 
 /* A table that is flat everywhere needs least; where even it has no proof, a zero point is to blame. */

@@ -165,8 +165,11 @@ static bool bound_slope(const struct search *search, int64_t x, int64_t limit, i
 /* A bound that is itself q_b / 2^n; at an end of the interval the rounding decides. */
 static bool accept_end(struct search *search, const struct fraction *bound, int64_t c)
 {
-    const int64_t limit = search->rules->slope_limit;
+    const struct line_rules *rules = search->rules;
+    const int64_t limit = rules->slope_limit;
     wide q = bound->numerator, d = bound->denominator;
+    if (q == 0)
+        return accept_flat(search, c);
     while (q % 2 == 0 && d % 2 == 0) {
         q /= 2;
         d /= 2;
@@ -180,13 +183,13 @@ static bool accept_end(struct search *search, const struct fraction *bound, int6
     if (q % d != 0)
         return false;
     q /= d;
-    while (q != 0 && q % 2 == 0 && (q > limit || -q > limit)) { /* n is 0 here, or q odd */
+    while (q % 2 == 0 && (q > limit || -q > limit || n > rules->shift_max)) { /* n is 0 or less here, or q odd */
         q /= 2;
         n--;
     }
-    for (; n < search->rules->shift_min; n++) /* at most 126 bits */
+    for (; n < rules->shift_min; n++) /* at most 126 bits */
         q *= 2;
-    return n <= search->rules->shift_max && -limit <= q && q <= limit && accept(search, (int64_t)q, n, c);
+    return n <= rules->shift_max && -limit <= q && q <= limit && accept(search, (int64_t)q, n, c);
 }
 
 /* The integer of least magnitude strictly between two bounds of one sign, times 2^n; 0 when there is none. At least one

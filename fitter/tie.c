@@ -9,6 +9,7 @@
 
 #include "band.h"
 #include "certify.h"
+#include "tie_exact.h"
 
 /* Of f itself: where targets are clipped it still rises or falls. */
 static int direction_between(const struct spec *spec, int64_t from, int64_t to)
@@ -150,17 +151,6 @@ static bool output_at(const struct search *search, const struct line *line, int6
     return true;
 }
 
-/* Where a folded table's halves meet, at the first code: the mirrored half ends with the sum minus the second value. */
-static double fold_violation(const struct ties *ties, int64_t first, int64_t second)
-{
-    double violation = 0;
-    if (ties->constraints.monotone)
-        violation += backward(ties->joint[1], first + second - ties->fold_sum);
-    if (ties->constraints.continuous)
-        violation += fmax(0, fabs((double)(2 * first - ties->fold_sum)) - ties->constraints.max_step);
-    return violation;
-}
-
 /* Outputs at the points of an option, for one rounding each so that the compiler knows it. */
 static void outputs(const struct search *search, const struct option *option, int64_t *q)
 {
@@ -198,7 +188,6 @@ static void appraise(const struct search *search, struct option *option, const s
     const int64_t origin = origin_of(search, option->begin);
     const int64_t first = points->cell[option->begin], end = points->cell[option->end];
     const int64_t *q = search->outputs;
-    int64_t second;
     option->price = unaffordable;
     if (!line_provable(search->rules, line, first, end - 1) ||
         !output_at(search, line, origin, first, &option->first) ||
@@ -227,8 +216,11 @@ static void appraise(const struct search *search, struct option *option, const s
         for (int k = 1; k < count; k++)
             price.violation += backward(ties->inside[option->begin + k], q[k] - q[k - 1]);
     }
-    if (ties->fold && option->begin == 0 && points->count > 1 && output_at(search, line, origin, first + 1, &second))
-        price.violation += fold_violation(ties, option->first, second);
+    /* Where a folded table's halves meet, at the first code, the mirrored half ends with the sum minus the second. */
+    if (ties->fold && option->begin == 0 && ties->constraints.continuous)
+        price.violation += fmax(0, fabs((double)(2 * option->first - ties->fold_sum)) - ties->constraints.max_step);
+    if (ties->fold && option->begin == 0 && option->end > 1 && ties->constraints.monotone)
+        price.violation += backward(ties->joint[1], q[0] + q[1] - ties->fold_sum);
     option->price = price;
 }
 
@@ -237,6 +229,8 @@ static double joint_violation(const struct ties *ties, const struct option *left
     double violation = 0;
     if (ties->constraints.monotone)
         violation += backward(ties->joint[right->begin], right->first - left->last);
+    if (ties->constraints.monotone && ties->fold && right->begin == 1)
+        violation += backward(ties->joint[1], left->first + right->first - ties->fold_sum);
     if (ties->constraints.continuous)
         violation += fmax(0, fabs((double)(right->first - left->next)) - ties->constraints.max_step);
     return violation;
@@ -531,40 +525,90 @@ static const char *binding(const struct constraints *constraints)
                                                             : "--continuous";
 }
 
-int tie_segments(const struct ties *ties, const struct points *points, const struct line_rules *rules, int segments,
-                 int *knots, struct line *lines, bool *changed, struct diag *diag)
+/* The rules of a table in hand: with one shift, its own. */
+static struct line_rules rules_of(const struct line_rules *rules, const struct line *lines)
 {
+    struct line_rules own = *rules;
+    if (rules->one_shift)
+        own.shift_min = own.shift_max = lines[0].n;
+    return own;
+}
+
+static void take(struct search *search, int segments, const int *knots)
+{
+    search->segments = segments;
+    for (int m = 0; m <= segments; m++)
+        search->place[m] = place_of(search, knots[m]);
+}
+
+/* The table of the least largest error, where it can be found; then one near it of smaller squares. */
+static int search_completely(struct search *search, const struct line_rules *rules, double low, struct option *options,
+                             struct tied *tied, struct price *price, struct diag *diag)
+{
+    const double high = price->violation > 0 ? INFINITY : price->error;
+    struct tie_exact exact = {.knots = tied->knots, .lines = malloc((size_t)tied->most * sizeof *exact.lines)};
+    if (!exact.lines)
+        return diag_set(diag, EXIT_IO, "out of memory for %d segments", tied->most);
+    if (!tie_least_error(search->ties, search->points, rules, tied->most, low, high, &exact, diag)) {
+        tied->proven = exact.complete;
+        tied->max_err = exact.found ? exact.max_err : price->error;
+        if (exact.found) {
+            memcpy(search->lines, exact.lines, (size_t)exact.segments * sizeof *exact.lines);
+            take(search, exact.segments, exact.knots);
+            const struct line_rules own = rules_of(rules, search->lines);
+            search->rules = &own;
+            *price = price_of(search);
+            descend(search, options, price);
+        }
+    }
+    free(exact.lines);
+    return diag->code;
+}
+
+static int search_table(struct search *search, const struct line_rules *rules, double low, struct tied *tied,
+                        struct diag *diag)
+{
+    struct option *options = malloc((size_t)tied->most * MOST_OPTIONS * sizeof *options);
+    struct price price = price_of(search);
+    tied->changed = price.violation > 0;
+    tied->proven = false;
+    if (!options)
+        return diag_set(diag, EXIT_IO, "out of memory for %d segments", tied->most);
+    diag->code = EXIT_DONE;
+    if (tied->changed) {
+        search_around(search, options, &price);
+        if (search->ties->by_max_err)
+            search_completely(search, rules, low, options, tied, &price, diag);
+    }
+    free(options);
+    tied->segments = search->segments;
+    for (int m = 0; m <= search->segments; m++)
+        tied->knots[m] = point_of(search, search->place[m]);
+    if (price.violation > 0 && !diag->code)
+        diag_set(diag, EXIT_REQUIREMENT, "%s: no table of %d segments %s it; more segments or a larger step are needed",
+                 binding(&search->ties->constraints), tied->most,
+                 tied->proven ? "keeps to" : "was found that keeps to");
+    return diag->code;
+}
+
+int tie_segments(const struct ties *ties, const struct points *points, const struct line_rules *rules, double low,
+                 struct tied *tied, struct diag *diag)
+{
+    const struct line_rules own = rules_of(rules, tied->lines);
     struct search search = {.ties = ties,
                             .points = points,
-                            .rules = rules,
-                            .segments = segments,
+                            .rules = &own,
                             .places = points->grid ? points->grid_count : points->count,
-                            .place = malloc(((size_t)segments + 1) * sizeof *search.place),
-                            .lines = lines,
+                            .place = malloc(((size_t)tied->most + 1) * sizeof *search.place),
+                            .lines = tied->lines,
                             .outputs = malloc((size_t)points->count * sizeof *search.outputs)};
-    struct option *options = malloc((size_t)segments * MOST_OPTIONS * sizeof *options);
-    *changed = false;
-    if (!search.place || !search.outputs || !options) {
-        free(search.place);
-        free(search.outputs);
-        free(options);
-        return diag_set(diag, EXIT_IO, "out of memory for %d segments", segments);
+    if (search.place && search.outputs) {
+        take(&search, tied->segments, tied->knots);
+        search_table(&search, rules, low, tied, diag);
+    } else {
+        diag_set(diag, EXIT_IO, "out of memory for %d segments", tied->most);
     }
-    for (int m = 0; m <= segments; m++)
-        search.place[m] = place_of(&search, knots[m]);
-
-    struct price price = price_of(&search);
-    *changed = price.violation > 0;
-    if (*changed)
-        search_around(&search, options, &price);
-    for (int m = 0; m <= segments; m++)
-        knots[m] = point_of(&search, search.place[m]);
     free(search.place);
     free(search.outputs);
-    free(options);
-    return price.violation > 0 ? diag_set(diag, EXIT_REQUIREMENT,
-                                          "%s: no table of %d segments was found that keeps to it; more segments or a "
-                                          "larger step are needed",
-                                          binding(&ties->constraints), segments)
-                               : EXIT_DONE;
+    return diag->code;
 }

@@ -17,10 +17,10 @@ struct ties {
     struct constraints constraints;
     bool fold; /* the points are the half of a folded table, whose other half is the sum minus this one */
     int64_t fold_sum;
-    bool by_max_err;        /* the largest error counts, else the sum of squared errors */
-    signed char *inside;    /* direction of f, -1 to 1, from point k - 1 to point k, or TURN; malloc'd */
-    signed char *joint;     /* from the code before cell[k] to cell[k]; of k = 0 neither is looked at */
-    signed char *cell;      /* from the first to the last code of the cell, or TURN */
+    bool by_max_err;     /* the largest error counts, else the sum of squared errors */
+    signed char *inside; /* direction of f, -1 to 1, from point k - 1 to point k, or TURN; malloc'd */
+    signed char *joint;  /* from the code before cell[k] to cell[k]; of k = 0 neither is looked at */
+    signed char *cell;   /* from the first to the last code of the cell, or TURN */
 };
 
 /* The ties of a spec over its points. Exit 1 when memory is short. */
@@ -28,16 +28,28 @@ int ties_init(struct ties *ties, const struct spec *spec, int64_t fold_sum, cons
               struct diag *diag);
 void ties_free(struct ties *ties);
 
+/* A table that keeps the ties, and what is known of all others. */
+struct tied {
+    int segments;
+    int most; /* segments allowed; knots has room for as many and one more */
+    int *knots;
+    struct line *lines;
+    bool changed;   /* the table given did not keep the ties */
+    bool proven;    /* no table of at most that many segments has a smaller largest error at the points */
+    double max_err; /* where it is proven */
+};
+
 /*
- * Turns a table into one that keeps the ties, at little cost. *changed tells whether that was needed.
+ * Turns the table in *tied into one that keeps the ties, at little cost. Of the largest error `low` is a lower bound.
  *
  * A segment's line is given by its values at both ends. Dynamic programming over the segments chooses for each knot
  * one of a few places and for each line one of a few values at both ends, around those of the table in hand, such that
  * neighbours agree; again and again from the result, with ever smaller steps. The result is no proven optimum. A table
- * that is to be monotone starts with knots at the extremes of f.
+ * that is to be monotone starts with knots at the extremes of f. Where the largest error counts, a complete search
+ * follows for formats narrow enough.
  * Exit 3 when no such table is found.
  */
-int tie_segments(const struct ties *ties, const struct points *points, const struct line_rules *rules, int segments,
-                 int *knots, struct line *lines, bool *changed, struct diag *diag);
+int tie_segments(const struct ties *ties, const struct points *points, const struct line_rules *rules, double low,
+                 struct tied *tied, struct diag *diag);
 
 #endif

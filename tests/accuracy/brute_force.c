@@ -71,10 +71,10 @@ static struct partial partial_at(const struct brute_problem *problem, int64_t q_
     const int64_t X = problem->qmin_x + k - origin;
     struct partial partial = {.product = q_b * X};
     partial.legal = fits(problem, X) && fits(problem, partial.product);
-    if (problem->form == BRUTE_BIASED || !partial.legal)
+    if (problem->form == BRUTE_BIASED || (!partial.legal && !problem->continuous))
         return partial;
     partial.shifted = shifted(problem, partial.product, n);
-    partial.legal = rounding_fits(problem, partial.product, n) && fits(problem, partial.shifted);
+    partial.legal = partial.legal && rounding_fits(problem, partial.product, n) && fits(problem, partial.shifted);
     return partial;
 }
 
@@ -179,7 +179,7 @@ static void offsets_of(const struct brute_problem *problem, const struct partial
     for (int k = begin; k < problem->count; k++) {
         const double low = fmax(ceil(problem->target[k] - most), (double)problem->qmin_y);
         const double high = fmin(floor(problem->target[k] + most), (double)problem->qmax_y);
-        if (!partials[k].legal)
+        if (!partials[k].legal && !problem->continuous)
             continue;
         for (int64_t v = (int64_t)low; v <= (int64_t)high; v++)
             add_step(problem, candidates, &partials[k], n, v);
@@ -275,47 +275,231 @@ static bool adds_nothing(const struct brute_problem *problem, int64_t q_b, int n
            (is_too_flat(problem, q_b, n) || is_too_steep(problem, n) || is_reducible(problem, q_b, n));
 }
 
+/* Digits other than 0 in the shortest sum of signed powers of two: those of the non-adjacent form, q and 3 q differing
+ * at each. Source: G. W. Reitwiesner, "Binary arithmetic", Advances in Computers 1, 1960. */
+static int signed_digits(int64_t q_b)
+{
+    const uint64_t q = (uint64_t)llabs(q_b);
+    int digits = 0;
+    for (uint64_t differ = q ^ (3 * q); differ; differ &= differ - 1)
+        digits++;
+    return digits;
+}
+
+/* With one shift a segment cannot take the shift of another, so that all lines of a shift count or none. */
+static bool is_tried(const struct brute_problem *problem, int64_t q_b, int n)
+{
+    const int64_t steepest = power(problem->slope_bits - 1) - 1;
+    if (problem->slope_terms && signed_digits(q_b) > problem->slope_terms)
+        return false;
+    if (problem->one_shift)
+        return problem->every_line || !(is_too_flat(problem, steepest, n) || is_too_steep(problem, n));
+    return !adds_nothing(problem, q_b, n);
+}
+
+static bool may_start(const struct brute_problem *problem, int k)
+{
+    return k == 0 || k == problem->count || !problem->starts || problem->starts[k];
+}
+
+/* Whether a segment may serve the codes i..j - 1. */
+static bool may_span(const struct brute_problem *problem, int i, int j)
+{
+    if (!may_start(problem, i) || !may_start(problem, j))
+        return false;
+    for (int k = i + 1; problem->every_start && k < j; k++)
+        if (may_start(problem, k))
+            return false;
+    return true;
+}
+
 /* The error of two parts together. */
 static double both(const struct brute_problem *problem, double a, double b)
 {
     return problem->squares ? a + b : fmax(a, b);
 }
 
-void brute_force(const struct brute_problem *problem, double least[BRUTE_CODES + 1])
+static void *allocate(size_t count, size_t size)
 {
-    struct ranges *ranges = malloc(sizeof *ranges);
+    void *memory = malloc(count * size);
+    if (!memory)
+        abort();
+    return memory;
+}
+
+/* Segments that do not depend on each other, with shifts from n_min to n_max. */
+static void brute_free(const struct brute_problem *problem, int n_min, int n_max, double least[BRUTE_CODES + 1])
+{
+    struct ranges *ranges = allocate(1, sizeof *ranges);
     struct candidates candidates = {0};
     const int count = problem->count;
-    if (!ranges)
-        abort();
     for (int i = 0; i < count; i++)
         for (int j = 0; j < count; j++)
             ranges->least[i][j] = INFINITY;
 
-    try_slope(problem, ranges, &candidates, 0, 0); /* constants first: they make `most` small */
-    const int64_t steepest = ((int64_t)1 << (problem->slope_bits - 1)) - 1;
-    const int most = problem->accumulator_bits - 1;
-    for (int n = most; n >= -most; n--)
+    const int flat = n_min > 0 ? n_min : n_max < 0 ? n_max : 0;
+    try_slope(problem, ranges, &candidates, 0, flat); /* constants first: they make `most` small */
+    const int64_t steepest = power(problem->slope_bits - 1) - 1;
+    for (int n = n_max; n >= n_min; n--)
         for (int64_t q_b = -steepest; q_b <= steepest; q_b++)
-            if (!adds_nothing(problem, q_b, n))
+            if (is_tried(problem, q_b, n))
                 try_slope(problem, ranges, &candidates, q_b, n);
     free(candidates.offset);
 
-    /* least[m] for the first j codes, in place from the last j down. */
-    double(*joined)[BRUTE_CODES + 1] = malloc((BRUTE_CODES + 1) * sizeof *joined);
-    if (!joined)
-        abort();
+    double(*joined)[BRUTE_CODES + 1] = allocate(BRUTE_CODES + 1, sizeof *joined);
     for (int j = 0; j <= count; j++)
         joined[0][j] = j == 0 ? 0 : INFINITY;
     for (int m = 1; m <= count; m++) {
-        joined[m][0] = 0;
+        joined[m][0] = problem->every_start ? INFINITY : 0;
         for (int j = 1; j <= count; j++) {
             joined[m][j] = INFINITY;
             for (int i = 0; i < j; i++)
-                joined[m][j] = fmin(joined[m][j], both(problem, joined[m - 1][i], ranges->least[i][j - 1]));
+                if (may_span(problem, i, j))
+                    joined[m][j] = fmin(joined[m][j], both(problem, joined[m - 1][i], ranges->least[i][j - 1]));
         }
         least[m] = joined[m][count];
     }
     free(joined);
     free(ranges);
+}
+
+/* Input and output codes of tied tables at most; outputs are counted from qmin_y. */
+enum { TIED_CODES = 16, OUTPUTS = 32 };
+
+/* Tables of m segments over the first codes, by what counts for the next segment: the last output, and what the last
+ * segment gives at the code after it. */
+struct tied {
+    double least[TIED_CODES + 1][TIED_CODES + 1][OUTPUTS][OUTPUTS];
+    double begun[TIED_CODES + 1][OUTPUTS]; /* of m segments that end where one starts with this output */
+};
+
+static bool agrees(const struct brute_problem *problem, int k, int64_t last, int64_t next, int64_t first)
+{
+    return !(problem->direction && problem->direction[k] * (first - last) < 0) &&
+           !(problem->continuous && llabs(first - next) > problem->max_step);
+}
+
+/* Where fewer segments do as well, more are left out. */
+static void begin_at(const struct brute_problem *problem, struct tied *tied, int i)
+{
+    const int outputs = (int)(problem->qmax_y - problem->qmin_y) + 1;
+    double best[OUTPUTS];
+    for (int first = 0; first < outputs; first++)
+        best[first] = INFINITY;
+    for (int m = 0; m <= i; m++) {
+        double *begun = tied->begun[m];
+        for (int first = 0; first < outputs; first++)
+            begun[first] = i == 0 ? 0 : INFINITY;
+        for (int last = 0; i > 0 && last < outputs; last++)
+            for (int next = 0; next < outputs; next++)
+                for (int first = 0; tied->least[m][i][last][next] < INFINITY && first < outputs; first++)
+                    if (agrees(problem, i, last, next, first))
+                        begun[first] = fmin(begun[first], tied->least[m][i][last][next]);
+        for (int first = 0; first < outputs; first++) {
+            if (!problem->every_start && begun[first] >= best[first])
+                begun[first] = INFINITY;
+            best[first] = fmin(best[first], begun[first]);
+        }
+    }
+}
+
+/* Any sum, legal or not. */
+static int64_t output_of(const struct brute_problem *problem, int64_t q_b, int n, int64_t origin, int64_t offset, int k)
+{
+    const int64_t product = q_b * (problem->qmin_x + k - origin);
+    const int64_t value =
+        problem->form == BRUTE_BIASED ? shifted(problem, product + offset, n) : shifted(problem, product, n) + offset;
+    return value < problem->qmin_y ? problem->qmin_y : value > problem->qmax_y ? problem->qmax_y : value;
+}
+
+/* One line as a segment from code i to every end. */
+static void extend_tied(const struct brute_problem *problem, struct tied *tied, const struct partial *partials,
+                        int64_t q_b, int n, int64_t origin, int64_t offset, int i)
+{
+    int64_t before = 0;
+    double so_far = 0;
+    const int64_t first = output_of(problem, q_b, n, origin, offset, i) - problem->qmin_y;
+    for (int k = i; k < problem->count; k++) {
+        const double error = error_at(problem, &partials[k], n, offset, k);
+        if (!isfinite(error))
+            return;
+        const int64_t value = output_of(problem, q_b, n, origin, offset, k) - problem->qmin_y;
+        if (k > i && problem->direction && problem->direction[k] * (value - before) < 0)
+            return;
+        so_far = both(problem, so_far, problem->squares ? error * error : error);
+        before = value;
+        if (!may_span(problem, i, k + 1))
+            continue;
+        const int64_t next =
+            k + 1 < problem->count ? output_of(problem, q_b, n, origin, offset, k + 1) - problem->qmin_y : 0;
+        for (int m = 0; m <= i; m++) {
+            double *least = &tied->least[m + 1][k + 1][value][next];
+            if (tied->begun[m][first] < *least)
+                *least = fmin(*least, both(problem, tied->begun[m][first], so_far));
+        }
+    }
+}
+
+/* Each slope with every offset that can make a difference from code i on. */
+static void try_tied(const struct brute_problem *problem, struct tied *tied, struct candidates *candidates, int64_t q_b,
+                     int n, int i)
+{
+    struct partial partials[BRUTE_CODES];
+    const int64_t origin = problem->form == BRUTE_ANCHORED ? problem->qmin_x + i : problem->zp_x;
+    for (int k = i; k < problem->count; k++)
+        partials[k] = partial_at(problem, q_b, n, origin, k);
+    offsets_of(problem, partials, n, i, INFINITY, candidates);
+    for (size_t c = 0; c < candidates->count; c++)
+        extend_tied(problem, tied, partials, q_b, n, origin, candidates->offset[c], i);
+}
+
+/* Segments that depend on their neighbours. */
+static void brute_tied(const struct brute_problem *problem, int n_min, int n_max, double least[BRUTE_CODES + 1])
+{
+    struct tied *tied = allocate(1, sizeof *tied);
+    struct candidates candidates = {0};
+    const int64_t steepest = power(problem->slope_bits - 1) - 1;
+    const int outputs = (int)(problem->qmax_y - problem->qmin_y) + 1;
+    if (problem->count > TIED_CODES || outputs > OUTPUTS)
+        abort();
+    for (int m = 0; m <= problem->count; m++)
+        for (int k = 0; k <= problem->count; k++)
+            for (int last = 0; last < outputs; last++)
+                for (int next = 0; next < outputs; next++)
+                    tied->least[m][k][last][next] = INFINITY;
+    for (int i = 0; i < problem->count; i++) {
+        if (!may_start(problem, i))
+            continue;
+        begin_at(problem, tied, i);
+        for (int n = n_min; n <= n_max; n++)
+            for (int64_t q_b = -steepest; q_b <= steepest; q_b++)
+                if (is_tried(problem, q_b, n))
+                    try_tied(problem, tied, &candidates, q_b, n, i);
+    }
+    for (int m = 1; m <= problem->count; m++) {
+        least[m] = m > 1 && !problem->every_start ? least[m - 1] : INFINITY;
+        for (int last = 0; last < outputs; last++)
+            least[m] = fmin(least[m], tied->least[m][problem->count][last][0]);
+    }
+    free(candidates.offset);
+    free(tied);
+}
+
+void brute_force(const struct brute_problem *problem, double least[BRUTE_CODES + 1])
+{
+    const bool is_tied = problem->direction || problem->continuous;
+    void (*const solve)(const struct brute_problem *, int, int, double *) = is_tied ? brute_tied : brute_free;
+    const int most = problem->accumulator_bits - 1;
+    if (!problem->one_shift) {
+        solve(problem, -most, most, least);
+        return;
+    }
+    for (int m = 1; m <= problem->count; m++)
+        least[m] = INFINITY;
+    for (int n = -most; n <= most; n++) {
+        double with_n[BRUTE_CODES + 1];
+        solve(problem, n, n, with_n);
+        for (int m = 1; m <= problem->count; m++)
+            least[m] = fmin(least[m], with_n[m]);
+    }
 }

@@ -23,11 +23,20 @@ struct brute_problem {
     int slope_bits;       /* width of q_b, sign included */
     int offset_bits;      /* width of term_c, bias or y */
     int accumulator_bits; /* at most 32; |n| is less */
-    bool squares;         /* sums of squared errors in place of the largest error */
-    bool every_line;      /* try even lines that are known to add nothing */
+    int slope_terms;      /* q_b has at most so many digits other than 0, each of them 1 or -1; 0: any */
+    bool one_shift;       /* n is the same in all segments */
+    const bool *starts;   /* where segments may start; null: anywhere */
+    bool every_start;     /* and a segment starts at each */
+    const int *direction; /* of f, -1 to 1, from the code before: no output steps against it; null: may step */
+    bool continuous;      /* what a segment gives at the start of the next is within max_step of what that one gives */
+    int max_step;
+    bool squares;    /* sums of squared errors in place of the largest error */
+    bool every_line; /* try even lines that are known to add nothing */
 };
 
-/* least[m], m = 1..count: the least possible error of a table with at most m segments; INFINITY when there is none.
+/* With direction or continuous at most 16 codes, and 32 outputs.
+ *
+ * least[m], m = 1..count: the least possible error of a table with at most m segments; INFINITY when there is none.
  * Every range of codes is given every slope, shift and offset that can make a difference, and the ranges are joined by
  * dynamic programming. */
 void brute_force(const struct brute_problem *problem, double least[BRUTE_CODES + 1]);
