@@ -315,12 +315,22 @@ static int tie_lines(struct workspace *work, int most, struct diag *diag)
     return EXIT_DONE;
 }
 
+/* Least squares places knots for real lines. Where lines may be far from those, because slopes are rare, all have one
+ * shift, or a bias leaves the sum little room, a search around the table finds better ones. */
+static bool lines_are_constrained(const struct workspace *work)
+{
+    const struct line_rules *rules = &work->rules;
+    return work->spec->method == METHOD_LSQ && work->points.count > EXACT_POINTS &&
+           (rules->one_shift || rules->slope_terms || rules->form == PWL_BIASED || work->points.grid);
+}
+
 static int fit_and_certify(struct workspace *work, int count, struct table *table, struct diag *diag)
 {
     diag->code = EXIT_DONE;
     if (fit_segments(work, count, diag))
         return diag->code;
-    if (constraints_tie(&work->spec->constraints) &&
+    work->ties.improve = lines_are_constrained(work);
+    if ((work->ties.improve || constraints_tie(&work->spec->constraints)) &&
         tie_lines(work, work->points.grid && work->points.grid_count < count ? work->points.grid_count : count, diag))
         return diag->code;
     return certify(work, table, diag);

@@ -575,7 +575,7 @@ static int search_table(struct search *search, const struct line_rules *rules, d
     if (!options)
         return diag_set(diag, EXIT_IO, "out of memory for %d segments", tied->most);
     diag->code = EXIT_DONE;
-    if (tied->changed) {
+    if (tied->changed || search->ties->improve) {
         search_around(search, options, &price);
         if (search->ties->by_max_err)
             search_completely(search, rules, low, options, tied, &price, diag);

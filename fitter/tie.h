@@ -17,6 +17,7 @@ struct ties {
     struct constraints constraints;
     bool fold; /* the points are the half of a folded table, whose other half is the sum minus this one */
     int64_t fold_sum;
+    bool improve;        /* a table that keeps them already is searched around, too */
     bool by_max_err;     /* the largest error counts, else the sum of squared errors */
     signed char *inside; /* direction of f, -1 to 1, from point k - 1 to point k, or TURN; malloc'd */
     signed char *joint;  /* from the code before cell[k] to cell[k]; of k = 0 neither is looked at */
