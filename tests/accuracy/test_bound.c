@@ -251,8 +251,7 @@ int main(void)
 {
     SRunner *runner = srunner_create(bound_suite());
     srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_set_tap(runner, "-");
-    srunner_run_all(runner, CK_SILENT);
+    srunner_run_all(runner, CK_ENV);
     const int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
