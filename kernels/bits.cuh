@@ -226,14 +226,16 @@ PWL_FN pwl_halves4 pwl_f16_from_s8(uint32_t x)
     return pwl_f16_from_u8b128(x ^ 0x80808080);
 }
 
-/* Two's complement in bf16: 128 + the low 7 bits, less 128, or 256 for the sign. w[0] = codes 0 and 2, w[1] = 1 and 3.
+/*
+ * Two's complement in bf16: 128 + the low 7 bits, less 128, or 256 for the sign: these are made as -128 and -256, and
+ * added. w[0] = codes 0 and 2, w[1] = codes 1 and 3.
  */
 PWL_FN pwl_halves4 pwl_bf16_from_s8(uint32_t x)
 {
     pwl_halves4 v;
     for (int i = 0; i < 2; i++) {
-        const uint32_t codes = x >> 8 * i;
-        v.w[i] = pwl_sub_bf16x2(pwl_and_or(codes, 0x007f007f, 0x43004300), pwl_and_or(codes, 0x00800080, 0x43004300));
+        const uint32_t codes = x >> 8 * i, low = pwl_and_or(codes, 0x007f007f, 0x43004300);
+        v.w[i] = pwl_fma_bf16x2(low, 0x3f803f80, pwl_and_or(codes, 0x00800080, 0xc300c300)); /* low * 1 + that */
     }
     return v;
 }
