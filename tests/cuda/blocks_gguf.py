@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Block formats against the gguf package (pip install gguf): bytes by ggml's rules, and values, of random matrices.
 
-blocks_gguf.py [CC]: compiles kernels/blocks.c with CC (cc) into a temporary library. Exit 77 without the package.
+blocks_gguf.py [CC [PWLC]]: compiles kernels/blocks.c with CC (cc) into a temporary library; with PWLC also has `pwlc gguf
+extract` read a file that the package writes. Exit 77 without the package.
 """
 import ctypes
 import pathlib
@@ -44,11 +45,36 @@ def matrices():
     yield "zero", np.zeros((2, 64), np.float32)
 
 
+def extract(directory, pwlc):
+    """Whether pwlc reads each type of tensor as the package means it."""
+    kinds = gguf.GGMLQuantizationType
+    path, array = f"{directory}/model.gguf", f"{directory}/tensor.npy"
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_string("general.name", "test")
+    writer.add_array("tokens", ["a", "b"])
+    rng = np.random.default_rng(2)
+    expected = {}
+    for kind in (kinds.F32, kinds.F16, kinds.BF16, kinds.Q4_0, kinds.Q8_0, kinds.MXFP4):
+        data = gguf.quants.quantize(rng.standard_normal((5, 96)).astype(np.float32), kind)
+        expected[kind.name] = gguf.quants.dequantize(data, kind).astype(np.float32)
+        writer.add_tensor(kind.name, data, raw_dtype=None if kind in (kinds.F32, kinds.F16) else kind)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    good = True
+    for name, values in expected.items():
+        subprocess.run([pwlc, "gguf", "extract", path, name, "-o", array], check=True)
+        same = np.array_equal(np.load(array), values)
+        good &= same
+        print(f"{name} of a file: values {'equal' if same else 'differ'}")
+    return good
+
+
 def main():
     failed = False
     with tempfile.TemporaryDirectory() as directory:
         library = load(directory, sys.argv[1] if len(sys.argv) > 1 else "cc")
-        print(f"gguf {gguf.__version__ if hasattr(gguf, '__version__') else ''}".strip())
         for form, (kind, block) in FORMATS.items():
             for name, x in matrices():
                 rows, k = x.shape
@@ -61,6 +87,8 @@ def main():
                 same = np.array_equal(values, gguf.quants.dequantize(theirs, kind))
                 failed |= differ > 0 or not same
                 print(f"{kind.name}, {name}: {differ} of {ours.size} bytes differ, values {'equal' if same else 'differ'}")
+        if len(sys.argv) > 2:
+            failed |= not extract(directory, sys.argv[2])
     return failed
 
 

@@ -192,12 +192,66 @@ EXPRESSIONS = [
 ]
 
 
+def gguf_string(text):
+    return struct.pack("<Q", len(text)) + text
+
+
+def gguf(metadata=(), tensors=(), data=b"", version=3, tensor_count=None, metadata_count=None, alignment=32):
+    """metadata: (key, kind, payload); tensors: (name, shape, type, offset)"""
+    head = b"GGUF" + struct.pack("<IQQ", version, len(tensors) if tensor_count is None else tensor_count,
+                                 len(metadata) if metadata_count is None else metadata_count)
+    for key, kind, payload in metadata:
+        head += gguf_string(key) + struct.pack("<I", kind) + payload
+    for name, shape, kind, offset in tensors:
+        head += gguf_string(name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, kind, offset)
+    return head + b"\0" * (-len(head) % alignment) + data
+
+
+def gguf_seeds():
+    scalars = [(b"u8", 0, b"\xff"), (b"i8", 1, b"\xff"), (b"u16", 2, b"\xff\xff"), (b"i16", 3, b"\xff\xff"),
+               (b"u32", 4, b"\xff" * 4), (b"i32", 5, b"\xff" * 4), (b"f32", 6, struct.pack("<f", 0.5)), (b"bool", 7, b"\1"),
+               (b"string", 8, gguf_string(b"a\\b\n\xff")), (b"u64", 10, b"\xff" * 8), (b"i64", 11, b"\0" * 7 + b"\x80"),
+               (b"f64", 12, struct.pack("<d", 0.1))]
+    array = struct.pack("<IQ", 3, 9) + struct.pack("<9h", *range(-4, 5))
+    strings = struct.pack("<IQ", 8, 2) + gguf_string(b"one") + gguf_string(b"")
+    f32 = struct.pack("<6f", 1, -2, 0.5, 3e38, 0, -0.0)
+    q4_0 = bytes([0, 0x3c]) + bytes(range(16))
+    q8_0 = bytes([0, 0x40]) + bytes(range(240, 256)) + bytes(16)
+    mxfp4 = bytes([127]) + bytes(range(0, 256, 16))
+    pad = lambda block: block + bytes(-len(block) % 32)
+    every = [(b"f32", (3, 2), 0, 0), (b"f16", (2, 1, 2), 1, 32), (b"bf16", (4,), 30, 64), (b"q4_0", (32, 1), 2, 96),
+             (b"q8_0", (32,), 8, 128), (b"mxfp4", (32, 1, 1, 1), 39, 192), (b"q6_k", (256,), 14, 224)]
+    every_data = (pad(f32) + pad(struct.pack("<4e", 1, 2, -3, 65504)) + pad(b"\x80\x3f\0\xc0\x80\x7f\1\0") + pad(q4_0) +
+                  pad(q8_0) + pad(mxfp4))
+    yield "metadata", gguf(scalars + [(b"array", 9, array), (b"strings", 9, strings)])
+    yield "every_type", gguf((), every, every_data)
+    yield "aligned_64", gguf([(b"general.alignment", 4, struct.pack("<I", 64))], [(b"t", (2,), 0, 64)], bytes(72), alignment=64)
+    yield "version_2", gguf([], [(b"scalar", (), 0, 0)], bytes(4), version=2)
+    yield "empty_tensor", gguf([], [(b"t", (0, 1 << 62), 0, 0)])
+    yield "data_missing", gguf([], [(b"t", (9,), 0, 0)], bytes(35))
+    yield "offset_beyond", gguf([], [(b"t", (1,), 0, 1 << 63)], bytes(32))
+    yield "offset_unaligned", gguf([], [(b"t", (1,), 0, 4)], bytes(32))
+    yield "size_overflow", gguf([], [(b"t", (1 << 32, 1 << 31, 2), 0, 0)], bytes(32))
+    yield "rows_of_33", gguf([], [(b"t", (33, 32), 2, 0)], bytes(640))
+    yield "dimensions_5", gguf([], [(b"t", (1, 1, 1, 1, 1), 0, 0)], bytes(32))
+    yield "many_tensors", gguf(tensor_count=1 << 60)
+    yield "many_entries", gguf(metadata_count=1 << 60)
+    yield "array_of_arrays", gguf([(b"k", 9, struct.pack("<IQ", 9, 1))])
+    yield "long_array", gguf([(b"k", 9, struct.pack("<IQ", 12, 1 << 61) + bytes(64))])
+    yield "long_string", gguf([(b"k", 8, struct.pack("<Q", (1 << 64) - 1) + bytes(64))])
+    yield "alignment_24", gguf([(b"general.alignment", 4, struct.pack("<I", 24))])
+    yield "big_endian", b"GGUF\0\0\0\3" + bytes(16)
+    yield "truncated", gguf(scalars)[:100]
+    yield "not_gguf", b"GGML" + bytes(28)
+
+
 def main(root):
     seeds = [("tensor", f"{i:02}", text.encode()) for i, text in enumerate(TENSORS)]
     seeds += [("expr", f"{i:02}", text.encode()) for i, text in enumerate(EXPRESSIONS)]
     seeds += [("samples_csv", name, data) for name, data in CSVS.items()]
     seeds += [("weights_csv", name, data) for name, data in WEIGHTS.items()]
     seeds += [("npy", name, data) for name, data in npy_seeds()]
+    seeds += [("gguf", name, data) for name, data in gguf_seeds()]
     seeds += [("spec", name, json.dumps(value, indent=1).encode()) for name, value in SPECS.items()]
     seeds += [("table_json", name, json.dumps(value, indent=1).encode()) for name, value in table_seeds()]
     seeds += [("table_json", name, data) for name, data in {
