@@ -223,8 +223,6 @@ static int check_tensors(struct gguf *gguf, struct reader *reader, struct diag *
     }
     padding = -(uint64_t)reader->at & (gguf->alignment - 1);
     gguf->data_at = padding > gguf->size - reader->at ? gguf->size : reader->at + (size_t)padding;
-    if (gguf->tensor_count > 0 && gguf->data_at - reader->at != padding)
-        return diag_set(diag, EXIT_USAGE, "gguf: the file ends before the tensors' data");
     reader->at = gguf->tensors_at;
     for (uint64_t i = 0; i < gguf->tensor_count; i++) {
         if (!read_tensor(reader, &tensor, &offset, &what) || !place(gguf, &tensor, offset, &what))
