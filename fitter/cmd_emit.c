@@ -11,11 +11,12 @@
 #include "table.h"
 
 static const struct option_info options[] = {
-    {"--format", "c|json|csv|npy",
-     "c (default): header; json: as read, several as a list; csv: a row a segment; npy: rows start, q_b, n, offset"},
-    {"--standalone", NULL, "c: a header with its own evaluation, NAME_eval and NAME_map, that needs no runtime"},
-    {"--prefix", "P", "c: begins every identifier, P + function + types; pwl_ by default"},
-    {"--name", "N", "c: the identifier of a single table, instead of the derived one"},
+    {"--format", "c|cuda|json|csv|npy",
+     "c (default), cuda: headers; json: as read, several as a list; csv: a row a segment; npy: start, q_b, n, offset"},
+    {"--standalone", NULL,
+     "c: a header with its own evaluation, NAME_eval and NAME_map, that needs no runtime; cuda always has them"},
+    {"--prefix", "P", "c, cuda: begins every identifier, P + function + types; pwl_ by default"},
+    {"--name", "N", "c, cuda: the identifier of a single table, instead of the derived one"},
     {"-o", "FILE", "write FILE, whole or not at all, and leave it untouched when nothing changes"},
     {"--check", NULL, "write nothing; exit 3 when FILE is not what would be written"},
     {"-MD", NULL, "also write a make rule, FILE: TABLE..., to FILE.d"},
@@ -79,10 +80,12 @@ static int check_request(const struct request *request, struct diag *diag)
     if (request->count > 1 && !request->emitter->many)
         return diag_set(diag, EXIT_USAGE, "--format %s takes one table, not %d; emit them one by one",
                         request->emitter->name, request->count);
-    if (strcmp(request->emitter->name, "c") != 0 && (emit->standalone || emit->prefix || emit->name))
-        return diag_set(diag, EXIT_USAGE, "%s needs --format c; --format %s has no identifiers and no code",
-                        emit->standalone ? "--standalone" : (emit->prefix ? "--prefix" : "--name"),
-                        request->emitter->name);
+    if (emit->standalone && strcmp(request->emitter->name, "c") != 0)
+        return diag_set(diag, EXIT_USAGE, "--standalone needs --format c; --format %s %s", request->emitter->name,
+                        request->emitter->code ? "has its own evaluation without it" : "has no code");
+    if ((emit->prefix || emit->name) && !request->emitter->code)
+        return diag_set(diag, EXIT_USAGE, "%s needs --format c or cuda; --format %s has no identifiers",
+                        emit->prefix ? "--prefix" : "--name", request->emitter->name);
     if (emit->name && emit->prefix)
         return diag_set(diag, EXIT_USAGE, "--name is the whole identifier; leave out --prefix");
     if (emit->name && request->count > 1)
@@ -235,11 +238,12 @@ static int run(int argc, char **argv, struct diag *diag)
 
 const struct command command_emit = {
     .name = "emit",
-    .synopsis = "pwlc emit TABLE.json... [--format c|json|csv|npy] [flags]",
-    .summary = "Write tables for their consumers: C headers, JSON, CSV, NumPy.",
+    .synopsis = "pwlc emit TABLE.json... [--format c|cuda|json|csv|npy] [flags]",
+    .summary = "Write tables for their consumers: C and CUDA headers, JSON, CSV, NumPy.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
                "pwlc emit tanh.json -o tanh.h -MD -MF tanh.h.d\n"
                "pwlc emit tanh.json --standalone --name my_tanh -o my_tanh.h\n"
+               "pwlc emit tanh.json --format cuda -o tanh.cuh\n"
                "pwlc emit tanh.json --format csv",
     .options = options,
     .run = run,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the two kinds of C header share: names, types, literals, arrays, banner. */
+/* What the kinds of C header share: names, types, literals, arrays, banner. */
 #ifndef PWLC_EMIT_C_H
 #define PWLC_EMIT_C_H
 
@@ -10,12 +10,20 @@
 
 #define EMIT_NAME_SIZE 128
 
+enum c_kind {
+    C_RUNTIME,    /* const tables for the runtime */
+    C_STANDALONE, /* with an evaluation of its own */
+    C_CUDA        /* the same for host and device: a device reads no array of the host's file scope */
+};
+
 /* A table with what its header is written from. */
 struct c_table {
     const struct table *table;
+    enum c_kind kind;
     struct packed_table packed;
     char name[EMIT_NAME_SIZE];  /* of objects and functions */
     char upper[EMIT_NAME_SIZE]; /* of macros: name in upper case */
+    const char *indent;         /* of arrays and their assertions */
     int64_t *column;            /* scratch for one array: segment_count values */
 };
 
@@ -26,9 +34,8 @@ const char *c_type(int bits, bool is_signed);
 #define C_LITERAL_SIZE 48
 const char *c_literal(int64_t value, char text[C_LITERAL_SIZE]);
 
-/* `static const TYPE NAME_SUFFIX[] = {...};` in aligned rows. */
-void c_add_array(struct text *out, const char *type, const char *name, const char *suffix, const int64_t *values,
-                 int count);
+/* `static const TYPE NAME_SUFFIX[] = {...};` of the column, in aligned rows. */
+void c_add_array(struct text *out, const struct c_table *c, const char *type, const char *suffix);
 
 /* The arrays of a table in the element types of its storage case. */
 void c_add_start(struct text *out, const struct c_table *c);
@@ -57,5 +64,7 @@ void c_add_standalone_table(struct text *out, const struct c_table *c);
 
 int emit_c(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
            struct diag *diag);
+int emit_cuda(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
+              struct diag *diag);
 
 #endif

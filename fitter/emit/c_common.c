@@ -41,24 +41,26 @@ const char *c_literal(int64_t value, char text[C_LITERAL_SIZE])
     return text;
 }
 
-void c_add_array(struct text *out, const char *type, const char *name, const char *suffix, const int64_t *values,
-                 int count)
+void c_add_array(struct text *out, const struct c_table *c, const char *type, const char *suffix)
 {
+    const int count = c->table->segment_count;
     char text[C_LITERAL_SIZE];
     int width = 1, columns = 16;
     for (int i = 0; i < count; i++) {
-        const int length = (int)strlen(bare_literal(values[i], text));
+        const int length = (int)strlen(bare_literal(c->column[i], text));
         width = length > width ? length : width;
     }
-    while (columns > 1 && columns * (width + 2) > 116)
+    while (columns > 1 && columns * (width + 2) + (int)strlen(c->indent) > 116)
         columns /= 2;
-    text_add(out, "static const %s %s_%s[] = {\n", type, name, suffix);
+    text_add(out, "%sstatic const %s %s_%s[] = {\n", c->indent, type, c->name, suffix);
     for (int i = 0; i < count; i++) {
         const bool ends_row = (i + 1) % columns == 0 || i + 1 == count;
-        text_add(out, "%s%*s%s", i % columns == 0 ? "    " : " ", width, bare_literal(values[i], text),
+        if (i % columns == 0)
+            text_add(out, "%s   ", c->indent);
+        text_add(out, " %*s%s", width, bare_literal(c->column[i], text),
                  i + 1 == count ? "\n" : (ends_row ? ",\n" : ","));
     }
-    text_add(out, "};\n");
+    text_add(out, "%s};\n", c->indent);
 }
 
 void c_add_start(struct text *out, const struct c_table *c)
@@ -66,8 +68,7 @@ void c_add_start(struct text *out, const struct c_table *c)
     const struct table *t = c->table;
     for (int i = 0; i < t->segment_count; i++)
         c->column[i] = t->segments[i].start;
-    c_add_array(out, c_type(storage_bits(t->storage), (c->packed.table.flags & PWL_FLAG_UNSIGNED_X) == 0), c->name,
-                "start", c->column, t->segment_count);
+    c_add_array(out, c, c_type(storage_bits(t->storage), (c->packed.table.flags & PWL_FLAG_UNSIGNED_X) == 0), "start");
 }
 
 void c_add_slope(struct text *out, const struct c_table *c)
@@ -75,7 +76,7 @@ void c_add_slope(struct text *out, const struct c_table *c)
     const struct table *t = c->table;
     for (int i = 0; i < t->segment_count; i++)
         c->column[i] = t->segments[i].q_b;
-    c_add_array(out, c_type(storage_bits(t->storage), true), c->name, "q_b", c->column, t->segment_count);
+    c_add_array(out, c, c_type(storage_bits(t->storage), true), "q_b");
 }
 
 void c_add_shift(struct text *out, const struct c_table *c)
@@ -83,7 +84,7 @@ void c_add_shift(struct text *out, const struct c_table *c)
     const struct table *t = c->table;
     for (int i = 0; i < t->segment_count; i++)
         c->column[i] = t->segments[i].n;
-    c_add_array(out, "int8_t", c->name, "n", c->column, t->segment_count);
+    c_add_array(out, c, "int8_t", "n");
 }
 
 void c_add_offset(struct text *out, const struct c_table *c)
@@ -91,8 +92,7 @@ void c_add_offset(struct text *out, const struct c_table *c)
     const struct table *t = c->table;
     for (int i = 0; i < t->segment_count; i++)
         c->column[i] = t->segments[i].offset;
-    c_add_array(out, c_type(offset_bits(t->storage, t->form), true), c->name, offset_name(t->form), c->column,
-                t->segment_count);
+    c_add_array(out, c, c_type(offset_bits(t->storage, t->form), true), offset_name(t->form));
 }
 
 void c_add_assert_begin(struct text *out, const struct c_table *c)
@@ -109,7 +109,7 @@ void c_add_assert_begin(struct text *out, const struct c_table *c)
 
 void c_add_count_assert(struct text *out, const struct c_table *c, const char *suffix)
 {
-    text_add(out, "%s_COUNT(%s_%s);\n", c->upper, c->name, suffix);
+    text_add(out, "%s%s_COUNT(%s_%s);\n", c->indent, c->upper, c->name, suffix);
 }
 
 void c_add_assert_end(struct text *out, const struct c_table *c)

@@ -175,6 +175,15 @@ static void add_output(struct text *out, const struct c_table *c, const struct s
              name, c->upper, name, c->upper, name, c->upper, name, c->upper, shape->out, name);
 }
 
+/* nvcc compiles a function for the host and for the device only where it is told to. */
+static void add_qualifiers(struct text *out, const struct c_table *c)
+{
+    text_add(out,
+             "#ifdef __CUDACC__\n#define %s_FUNCTION __host__ __device__ static inline\n"
+             "#else\n#define %s_FUNCTION static inline\n#endif\n",
+             c->upper, c->upper);
+}
+
 static void add_arrays(struct text *out, const struct c_table *c, const struct shape *shape)
 {
     const struct table *t = c->table;
@@ -182,7 +191,7 @@ static void add_arrays(struct text *out, const struct c_table *c, const struct s
         /* Every answer is known here, so the header carries the output codes themselves. */
         for (int i = 0; i < t->segment_count; i++)
             c->column[i] = packed_eval(&c->packed, t->in.qmin + i);
-        c_add_array(out, shape->out, c->name, "codes", c->column, t->segment_count);
+        c_add_array(out, c, shape->out, "codes");
         return;
     }
     c_add_start(out, c);
@@ -192,13 +201,17 @@ static void add_arrays(struct text *out, const struct c_table *c, const struct s
     c_add_offset(out, c);
 }
 
-static void add_asserts(struct text *out, const struct c_table *c, const struct shape *shape)
+/* The arrays, then what holds them to their length. */
+static void add_data(struct text *out, const struct c_table *c, const struct shape *shape)
 {
+    add_arrays(out, c, shape);
+    text_add(out, "\n");
     c_add_assert_begin(out, c);
     if (shape->direct) {
         c_add_count_assert(out, c, "codes");
     } else {
-        text_add(out, "%s_ASSERT((-1 >> 1) == -1, \"right shifts of negative values are arithmetic\");\n", c->upper);
+        text_add(out, "%s%s_ASSERT((-1 >> 1) == -1, \"right shifts of negative values are arithmetic\");\n", c->indent,
+                 c->upper);
         c_add_count_assert(out, c, "start");
         c_add_count_assert(out, c, "q_b");
         if (!shape->one_shift)
@@ -211,15 +224,24 @@ static void add_asserts(struct text *out, const struct c_table *c, const struct 
 void c_add_standalone_table(struct text *out, const struct c_table *c)
 {
     const struct shape shape = shape_of(c->table);
+    const bool cuda = c->kind == C_CUDA;
+    char function[EMIT_NAME_SIZE + 16] = "static inline";
 
     c_add_constants(out, c);
     text_add(out, "\n");
-    add_arrays(out, c, &shape);
-    text_add(out, "\n");
-    add_asserts(out, c, &shape);
+    if (cuda) {
+        snprintf(function, sizeof function, "%s_FUNCTION", c->upper);
+        add_qualifiers(out, c);
+    } else {
+        add_data(out, c, &shape);
+    }
 
     text_add(out, "\n/* The output code of an input code; q_x is clamped to [QMIN_X, QMAX_X]. */\n");
-    text_add(out, "static inline %s %s_eval(%s q_x)\n{\n", shape.out, c->name, shape.in);
+    text_add(out, "%s %s %s_eval(%s q_x)\n{\n", function, shape.out, c->name, shape.in);
+    if (cuda) {
+        add_data(out, c, &shape);
+        text_add(out, "\n");
+    }
     add_input(out, c, &shape);
     if (shape.direct) {
         text_add(out, "    return %s_codes[(size_t)(q - %s_QMIN_X)];\n", c->name, c->upper);
@@ -239,7 +261,9 @@ void c_add_standalone_table(struct text *out, const struct c_table *c)
              "\n/* y[k] = %s_eval(x[k]) for k in [0, n); x and y may be the same array where their types agree. */\n",
              c->name);
     text_add(out,
-             "static inline void %s_map(const %s *x, %s *y, size_t n)\n{\n"
+             "%s void %s_map(const %s *x, %s *y, size_t n)\n{\n"
              "    for (size_t k = 0; k < n; ++k)\n        y[k] = %s_eval(x[k]);\n}\n",
-             c->name, shape.in, shape.out, c->name);
+             function, c->name, shape.in, shape.out, c->name);
+    if (cuda)
+        text_add(out, "#undef %s_FUNCTION\n", c->upper);
 }

@@ -8,11 +8,13 @@
 #include "data.h"
 
 const struct emitter emitters[] = {
-    {"c", "C header with const tables for the runtime, or --standalone with its own evaluation", true, emit_c},
-    {"json", "the table as it was read; several tables as one array", true, emit_json},
-    {"csv", "one row per segment: the integers, then start, slope and intercept as real numbers", false, emit_csv},
-    {"npy", "NumPy int64 array of shape (segments, 4): start, q_b, n_BX_total, term_c/bias/y", false, emit_npy},
-    {NULL, NULL, false, NULL}};
+    {"c", "C header with const tables for the runtime, or --standalone with its own evaluation", true, true, emit_c},
+    {"cuda", "C header with its own evaluation, for .cu files and any C or C++", true, true, emit_cuda},
+    {"json", "the table as it was read; several tables as one array", true, false, emit_json},
+    {"csv", "one row per segment: the integers, then start, slope and intercept as real numbers", false, false,
+     emit_csv},
+    {"npy", "NumPy int64 array of shape (segments, 4): start, q_b, n_BX_total, term_c/bias/y", false, false, emit_npy},
+    {NULL, NULL, false, false, NULL}};
 
 const struct emitter *emitter_find(const char *name)
 {

@@ -21,6 +21,7 @@ struct emitter {
     const char *name; /* the --format value */
     const char *summary;
     bool many; /* takes several tables */
+    bool code; /* has identifiers, as --prefix and --name give them */
     int (*emit)(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
                 struct diag *diag);
 };

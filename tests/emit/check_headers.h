@@ -3,7 +3,7 @@
  * The body of the program that check_headers.sh builds, as C and as C++, from the headers emitted for a list of
  * tables. `codes K` prints the input codes to try on table K; `check K` reads what the JSON evaluator gave for them
  * and compares pwl_eval, or pwl_reduced_eval, on the runtime header, NAME_eval and NAME_map of the standalone header
- * with it.
+ * and of the CUDA header with it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,17 +15,21 @@
 
 #define GUARD 2 /* elements after the output array that must stay untouched */
 
-struct header_test {
+/* What a header with an evaluation of its own defines, behind int64. */
+struct header_functions {
     const char *name;
-    const pwl_table *runtime;   /* the core where `reduced` is set */
-    const pwl_reduced *reduced; /* else null */
     int64_t (*eval)(int64_t q_x);
     /* Whether NAME_map over x gives y and leaves the guard alone. */
     int (*map)(const int64_t *x, const int64_t *y, size_t count);
+};
+
+struct header_test {
+    const pwl_table *runtime;   /* the core where `reduced` is set */
+    const pwl_reduced *reduced; /* else null */
+    struct header_functions headers[2];
     int64_t min_x, max_x; /* of the input type */
 };
 
-/* The standalone functions of one table behind int64. */
 #define HEADER_FUNCTIONS(alone, in_t, out_t)                                                                           \
     static int64_t alone##_eval64(int64_t q_x)                                                                         \
     {                                                                                                                  \
@@ -53,9 +57,9 @@ struct header_test {
         return good;                                                                                                   \
     }
 
-#define HEADER_TEST(runtime, reduced, alone, min, max)                                                                 \
+#define HEADER_TEST(runtime, reduced, alone, cuda, min, max)                                                           \
     {                                                                                                                  \
-#alone, runtime, reduced, alone##_eval64, alone##_map64, min, max                                              \
+        runtime, reduced, {{#alone, alone##_eval64, alone##_map64}, {#cuda, cuda##_eval64, cuda##_map64}}, min, max    \
     }
 
 static int64_t start_of(const pwl_table *t, int i)
@@ -115,29 +119,44 @@ static size_t list_codes(const struct header_test *test, int64_t *codes)
     return count;
 }
 
+static int check_functions(const struct header_functions *header, const int64_t *codes, const int64_t *expected,
+                           size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        const int64_t output = header->eval(codes[k]);
+        if (output == expected[k])
+            continue;
+        fprintf(stderr, "%s: q_x = %" PRId64 ": JSON %" PRId64 ", header %" PRId64 "\n", header->name, codes[k],
+                expected[k], output);
+        return 0;
+    }
+    if (header->map(codes, expected, count))
+        return 1;
+    fprintf(stderr, "%s: map differs from eval, or writes outside its array\n", header->name);
+    return 0;
+}
+
 static int check(const struct header_test *test, const int64_t *codes, size_t count)
 {
     int64_t *const expected = (int64_t *)malloc(count * sizeof *expected);
     int good = expected && is_safe(test);
     if (!good)
-        fprintf(stderr, "%s: the emitted table is not safe to run\n", test->name);
+        fprintf(stderr, "the emitted table is not safe to run\n");
     for (size_t k = 0; good && k < count; k++) {
         if (scanf("%" SCNd64, &expected[k]) != 1) {
-            fprintf(stderr, "%s: %zu codes were evaluated from JSON, not %zu\n", test->name, k, count);
+            fprintf(stderr, "%zu codes were evaluated from JSON, not %zu\n", k, count);
             good = 0;
             break;
         }
-        const int64_t runtime = runtime_eval(test, codes[k]), alone = test->eval(codes[k]);
-        if (runtime == expected[k] && alone == expected[k])
+        const int64_t runtime = runtime_eval(test, codes[k]);
+        if (runtime == expected[k])
             continue;
-        fprintf(stderr, "%s: q_x = %" PRId64 ": JSON %" PRId64 ", header %" PRId64 ", standalone %" PRId64 "\n",
-                test->name, codes[k], expected[k], runtime, alone);
+        fprintf(stderr, "q_x = %" PRId64 ": JSON %" PRId64 ", runtime header %" PRId64 "\n", codes[k], expected[k],
+                runtime);
         good = 0;
     }
-    if (good && !test->map(codes, expected, count)) {
-        fprintf(stderr, "%s: map differs from eval, or writes outside its array\n", test->name);
-        good = 0;
-    }
+    for (size_t i = 0; i < sizeof test->headers / sizeof *test->headers; i++)
+        good = good && check_functions(&test->headers[i], codes, expected, count);
     free(expected);
     return good;
 }

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# JSON evaluator = emitted header = standalone header, code by code.
+# JSON evaluator = emitted header = standalone header = CUDA header on the host, code by code.
 # usage: check_headers.sh PWLC CC TABLE.json...
-# Emits both headers of every table, compiles all of them into one C and one C++ program without a warning, and compares
-# them with `pwlc eval`. CC may hold flags; it must compile C++ too (-x c++), as gcc and clang do.
+# Emits the three headers of every table, compiles all of them into one C and one C++ program without a warning, and
+# compares them with `pwlc eval`. CC may hold flags; it must compile C++ too (-x c++), as gcc and clang do.
 set -eu
 PWLC=$1
 CC=$2
@@ -30,24 +30,27 @@ limits() {
 
 declarations='' entries='' includes='' count=0
 for table in "$@"; do
-    runtime=t${count}_runtime alone=t${count}_alone
+    runtime=t${count}_runtime alone=t${count}_alone cuda=t${count}_cuda
     "$PWLC" emit --name "$runtime" -o "$work/$runtime.h" "$table" || fail "$table: emit"
     "$PWLC" emit --standalone --name "$alone" -o "$work/$alone.h" "$table" || fail "$table: emit --standalone"
-    if grep '^#include' "$work/$alone.h" | grep -qv -e '<stdint.h>' -e '<stddef.h>'; then
-        fail "$table: the standalone header includes more than stdint.h and stddef.h"
-    fi
-    if grep -qwE 'float|double' <(sed 's|/\*.*\*/||; /^\/\*/,/\*\//d' "$work/$alone.h"); then
-        fail "$table: the standalone header computes in floating point"
-    fi
+    "$PWLC" emit --format cuda --name "$cuda" -o "$work/$cuda.h" "$table" || fail "$table: emit --format cuda"
+    for header in "$alone" "$cuda"; do
+        if grep '^#include' "$work/$header.h" | grep -qv -e '<stdint.h>' -e '<stddef.h>'; then
+            fail "$table: $header.h includes more than stdint.h and stddef.h"
+        fi
+        if grep -qwE 'float|double' <(sed 's|/\*.*\*/||; /^\/\*/,/\*\//d' "$work/$header.h"); then
+            fail "$table: $header.h computes in floating point"
+        fi
+    done
     read -r out_t in_t < <(sed -n "s/^static inline \([a-z0-9_]*\) ${alone}_eval(\([a-z0-9_]*\) q_x)\$/\1 \2/p" \
         "$work/$alone.h")
-    includes+="#include \"$runtime.h\""$'\n'"#include \"$alone.h\""$'\n'
-    declarations+="HEADER_FUNCTIONS($alone, $in_t, $out_t)"$'\n'
+    includes+="#include \"$runtime.h\""$'\n'"#include \"$alone.h\""$'\n'"#include \"$cuda.h\""$'\n'
+    declarations+="HEADER_FUNCTIONS($alone, $in_t, $out_t)"$'\n'"HEADER_FUNCTIONS($cuda, $in_t, $out_t)"$'\n'
     pointers="&$runtime, NULL"
     if grep -q "^static const pwl_reduced $runtime = " "$work/$runtime.h"; then
         pointers="&$runtime.core, &$runtime"
     fi
-    entries+="    HEADER_TEST($pointers, $alone, $(limits "$in_t")),"$'\n'
+    entries+="    HEADER_TEST($pointers, $alone, $cuda, $(limits "$in_t")),"$'\n'
     count=$((count + 1))
 done
 
@@ -90,4 +93,4 @@ for table in "$@"; do
     codes=$((codes + $(wc -l <"$work/codes")))
     k=$((k + 1))
 done
-echo "$count tables, $codes codes: JSON = header = standalone header, as C and as C++"
+echo "$count tables, $codes codes: JSON = header = standalone header = CUDA header, as C and as C++"

@@ -58,6 +58,8 @@ for pair in 'tanh.json|pwl_tanh_s8|' 'sigmoid.json|pwl_sigmoid_s16_u8|' 'tanh.js
     IFS='|' read -r file name flag <<<"$pair"
     expect_status 0 emit "$file" $flag && expect_line "static const pwl_table $name = \{" ../out "$pair"
     expect_status 0 emit "$file" $flag --standalone && expect_line "static inline u?int8_t ${name}_eval\(.*" ../out "$pair"
+    expect_status 0 emit "$file" $flag --format cuda &&
+        expect_line "${name^^}_FUNCTION u?int8_t ${name}_eval\(.*" ../out "$pair"
 done
 expect_error 2 '--prefix 9x' emit tanh.json --prefix 9x -o out.h
 expect_error 2 '--prefix a-b' emit tanh.json --prefix a-b -o out.h
@@ -75,12 +77,13 @@ expect_error 2 'tanh.json and twin.json would both be named pwl_tanh_s8' emit ta
 expect_error 2 'a table is needed' emit
 expect_error 2 'a table is needed' emit -o out.h
 expect_error 2 'did you mean csv?' emit tanh.json --format cvs -o out.h
-expect_error 2 'c, json, csv, npy' emit tanh.json --format vhdl -o out.h
+expect_error 2 'c, cuda, json, csv, npy' emit tanh.json --format vhdl -o out.h
 for format in json csv npy; do
     expect_error 2 '--standalone needs --format c' emit tanh.json --format $format --standalone -o out
-    expect_error 2 '--prefix needs --format c' emit tanh.json --format $format --prefix p -o out
-    expect_error 2 '--name needs --format c' emit tanh.json --format $format --name n -o out
+    expect_error 2 "--prefix needs --format c or cuda; --format $format" emit tanh.json --format $format --prefix p -o out
+    expect_error 2 "--name needs --format c or cuda; --format $format" emit tanh.json --format $format --name n -o out
 done
+expect_error 2 '--standalone needs --format c; --format cuda has its own' emit tanh.json --format cuda --standalone -o out
 expect_error 2 '--format csv takes one table' emit tanh.json sigmoid.json --format csv -o out.csv
 expect_error 2 '--format npy takes one table' emit tanh.json sigmoid.json --format npy -o out.npy
 expect_error 2 '-MD needs -o' emit tanh.json -MD
@@ -170,16 +173,20 @@ done
 expect_status 0 emit tanh.json sigmoid.json gelu.json -o all.h
 expect_status 0 emit tanh.json gelu.json --standalone --prefix alone_ -o two.h
 expect_status 0 emit sigmoid.json --standalone --prefix alone_ -o one.h
+expect_status 0 emit tanh.json gelu.json sigmoid.json --format cuda --prefix cuda_ -o cuda.h
 cat >unit.c <<'END'
 #include "all.h"
 #include "two.h"
 #include "one.h"
+#include "cuda.h"
 #include "all.h"
 #include "two.h"
+#include "cuda.h"
 int main(void)
 {
     return alone_tanh_s8_eval(0) + (int)pwl_tanh_s8.segments + (int)pwl_gelu_s8.segments + alone_gelu_s8_eval(0) +
-           alone_sigmoid_s16_u8_eval(0) + (int)pwl_sigmoid_s16_u8.segments;
+           alone_sigmoid_s16_u8_eval(0) + (int)pwl_sigmoid_s16_u8.segments + cuda_tanh_s8_eval(0) + cuda_gelu_s8_eval(0) +
+           cuda_sigmoid_s16_u8_eval(0);
 }
 END
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -fsyntax-only'
@@ -189,13 +196,13 @@ compiles() {
 holds 'all headers in one unit, C11' compiles -std=c11 unit.c
 holds 'all headers in one unit, C++11' compiles -std=c++11 -x c++ unit.c
 holds 'all headers in one unit, C++17' compiles -std=c++17 -x c++ unit.c
-grep -h '^#include' two.h | sort -u >includes
-holds 'a standalone header includes stdint.h and stddef.h alone' \
+grep -h '^#include' two.h cuda.h | sort -u >includes
+holds 'headers with an evaluation include stdint.h and stddef.h alone' \
     [ "$(cat includes)" = '#include <stddef.h>
 #include <stdint.h>' ]
 
 # An array with an element too few does not compile.
-for header in all two; do
+for header in all two cuda; do
     for array in start q_b n term_c codes; do
         grep -q "tanh_s8_$array\[\]\|gelu_s8_$array\[\]" $header.h || continue
         sed "/_s8_$array\[\] = {/,/};/s/, *[-0-9]*\$//" $header.h >short.h
