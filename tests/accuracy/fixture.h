@@ -27,7 +27,8 @@ static inline int spec_from(const char *flags, struct spec *spec, struct diag *d
     ck_assert(strlen(flags) < sizeof text);
     strcpy(text, flags);
     for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-        const bool is_flag = !strncmp(word, "--", 2), is_switch = !strcmp(word, "--no-saturate");
+        const bool is_flag = !strncmp(word, "--", 2),
+                   is_switch = !strcmp(word, "--no-saturate") || !strcmp(word, "--monotone");
         const char *value = !is_flag ? word : is_switch ? NULL : strtok_r(NULL, " ", &rest);
         if (spec_set(spec, is_flag ? word : "FUNCTION", value, diag))
             return diag->code;
