@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <pwl/fixed.h>
+
 #include "curvature.h"
 #include "measure.h"
 
@@ -24,7 +26,7 @@
 struct search {
     struct subject subject;
     long double low, high; /* the output's range */
-    long double attained;  /* largest error found at a code, its rounding taken at its worst */
+    long double attained;  /* largest error found at a code of the segment, its rounding taken at its worst */
     long double bound;     /* of the codes that were dealt with */
     long nodes, runs;
     bool failed;
@@ -105,9 +107,14 @@ static void line_at(const struct search *search, const struct line_piece *piece,
 {
     const struct table *table = search->subject.table;
     const struct segment *segment = piece->segment;
+    const long double sum = piece->mirrored ? (long double)table->fold_sum : 0;
     if (segment->q_b == 0) { /* level, and its rounding known */
-        node->line = (long double)packed_eval(search->subject.packed, node->q);
-        node->line_terms = fabsl(node->line);
+        const bool shifts = table->form == PWL_BIASED && segment->n > 0;
+        const long double level =
+            shifts ? (long double)pwl_shr64(segment->offset, segment->n, (int)table->rounding)
+                   : ldexpl((long double)segment->offset, table->form == PWL_BIASED ? -segment->n : 0);
+        node->line = piece->mirrored ? sum - level : level;
+        node->line_terms = fabsl(level) + fabsl(sum);
         return;
     }
     const int64_t code = piece->mirrored ? 2 * table->in.zero_point - node->q : node->q;
@@ -117,7 +124,6 @@ static void line_at(const struct search *search, const struct line_piece *piece,
     const int64_t inside = table->form == PWL_BIASED ? segment->offset : 0;
     const long double outside = table->form == PWL_BIASED ? 0 : (long double)segment->offset;
     const long double shifted = ldexpl((long double)(product + inside), -segment->n);
-    const long double sum = piece->mirrored ? (long double)table->fold_sum : 0;
     node->line = piece->mirrored ? sum - (shifted + outside) : shifted + outside;
     node->line_terms = fabsl(shifted) + fabsl(outside) + fabsl(sum);
 }
@@ -274,13 +280,26 @@ static void add_piece(struct search *search, const struct line_piece *piece, int
     add_curved(search, piece, first, last);
 }
 
+/* Powers of two that q_b has shorten the shift; of the biased form those that the bias has too. */
+static int lasting_shift(const struct table *table, const struct segment *segment)
+{
+    int n = segment->n;
+    for (int64_t terms = table->form == PWL_BIASED ? segment->q_b | segment->offset : segment->q_b;
+         n > 0 && (terms & 1) == 0; terms /= 2)
+        n--;
+    return n;
+}
+
 /* How far rounding takes the raw output from the line. */
 static struct line_piece piece_of(const struct table *table, const struct segment *segment)
 {
     struct line_piece piece = {.segment = segment};
-    if (segment->n <= 0 || segment->q_b == 0)
+    if (segment->q_b == 0)
         return piece;
-    const long double step = ldexpl(1, -segment->n);
+    const int n = lasting_shift(table, segment);
+    if (n <= 0)
+        return piece;
+    const long double step = ldexpl(1, -n);
     piece.below = table->rounding == PWL_FLOOR ? 1 - step : table->rounding == PWL_HALF_UP ? 0.5L - step : 0.5L;
     piece.above = table->rounding == PWL_FLOOR ? 0 : 0.5L;
     return piece;
@@ -294,11 +313,53 @@ static void add_segment(struct search *search, int i)
     /* A folded table's zero point is a code: those below it are the mirror images of codes below 2^34. */
     const int64_t last = i + 1 < table->segment_count ? segment[1].start - 1 : (int64_t)1 << 40;
     struct line_piece piece = piece_of(table, segment);
+    search->attained = 0; /* so that a segment's bound does not depend on the others */
     add_piece(search, &piece, segment->start, last);
     if (table->has_fold) {
         const struct line_piece mirrored = {segment, true, piece.above, piece.below};
         add_piece(search, &mirrored, 2 * zero_point - last, smaller(2 * zero_point - segment->start, zero_point - 1));
     }
+}
+
+/* A half-wave is a run for each segment that it touches. */
+static bool too_many_waves(const struct table *table, const struct function *function)
+{
+    return function->info->curvature->periodic &&
+           table->in.scale.value * (long double)(table->in.qmax - table->in.qmin) > 0x1p16L * 3;
+}
+
+static bool bound_exists(const struct table *table, const struct function *function)
+{
+    return function->info && function->info->curvature && !table->has_reduction && LDBL_MANT_DIG >= 64 &&
+           !too_many_waves(table, function);
+}
+
+static struct search search_of(const struct table *table, const struct function *function)
+{
+    return (struct search){
+        .subject = {table, NULL, function, code_domain_find(function, &table->in)},
+        .low = (long double)table->out.qmin,
+        .high = (long double)table->out.qmax,
+    };
+}
+
+bool line_bound(const struct spec *spec, const struct line *line, int64_t first, int64_t last, double *bound)
+{
+    struct segment segment = {.start = first, .q_b = line->q_b, .n = line->n, .offset = line->offset};
+    const struct table table = {.form = spec->form,
+                                .rounding = spec->rounding,
+                                .in = spec->in,
+                                .out = spec->out,
+                                .outside = spec->outside,
+                                .segment_count = 1,
+                                .segments = &segment};
+    if (!bound_exists(&table, &spec->function))
+        return false;
+    struct search search = search_of(&table, &spec->function);
+    const struct line_piece piece = piece_of(&table, &segment);
+    add_piece(&search, &piece, first, last);
+    *bound = (double)search.bound;
+    return !search.failed;
 }
 
 /* The next number of 6 significant digits, for the table's file. */
@@ -310,24 +371,11 @@ static double rounded_up(long double bound)
     return (double)(ceill(bound / unit) * unit);
 }
 
-/* A half-wave is a run for each segment that it touches. */
-static bool too_many_waves(const struct table *table, const struct function *function)
+bool table_bound(const struct table *table, const struct function *function, double *bound)
 {
-    return function->info->curvature->periodic &&
-           table->in.scale.value * (long double)(table->in.qmax - table->in.qmin) > 0x1p16L * 3;
-}
-
-bool table_bound(const struct table *table, const struct packed_table *packed, const struct function *function,
-                 double *bound)
-{
-    if (!function->info || !function->info->curvature || table->has_reduction || LDBL_MANT_DIG < 64 ||
-        too_many_waves(table, function))
+    if (!bound_exists(table, function))
         return false;
-    struct search search = {
-        .subject = {table, packed, function, code_domain_find(function, &table->in)},
-        .low = (long double)table->out.qmin,
-        .high = (long double)table->out.qmax,
-    };
+    struct search search = search_of(table, function);
     for (int i = 0; i < table->segment_count && !search.failed; i++)
         add_segment(&search, i);
     if (search.failed)

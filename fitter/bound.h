@@ -27,6 +27,8 @@
 #include <stdbool.h>
 
 #include "function.h"
+#include "line.h"
+#include "spec.h"
 #include "table.h"
 
 /* Sets *bound to at least the largest |q_y - t|, t clipped to the output's range as in a certificate, over all codes.
@@ -34,7 +36,9 @@
  * curvature is not known; reduced tables, whose codes are not on lines; sin and cos over more than 2^16 half-waves;
  * values beyond 2^500 LSB; a long double too narrow for the products of 32-bit codes. The table is proven, and its
  * codes lie in the domain as measure makes sure. */
-bool table_bound(const struct table *table, const struct packed_table *packed, const struct function *function,
-                 double *bound);
+bool table_bound(const struct table *table, const struct function *function, double *bound);
+
+/* As table_bound for one line of a spec's table over the codes [first, last], first being its start; not rounded. */
+bool line_bound(const struct spec *spec, const struct line *line, int64_t first, int64_t last, double *bound);
 
 #endif

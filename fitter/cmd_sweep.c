@@ -101,7 +101,7 @@ static int measure_with(const struct request *request, struct sweep_row *row, co
     if (code != EXIT_DONE)
         return code;
     row->has_bound = row->table.in.qmax - row->table.in.qmin >= MEASURE_EVERY_CODE &&
-                     table_bound(&row->table, packed, function, &row->bound);
+                     table_bound(&row->table, function, &row->bound);
     row->has_weighted = request->weights != NULL;
     if (row->has_weighted &&
         measure_weighted(&row->table, packed, function, request->weights, &row->weighted, diag) != EXIT_DONE)

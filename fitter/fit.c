@@ -17,9 +17,11 @@
 #include "reduce.h"
 #include "relax.h"
 #include "samples.h"
+#include "settle.h"
 #include "spec.h"
 #include "squares.h"
 #include "tie.h"
+#include "wide_line.h"
 
 /* Room for the largest table, shared by the attempts of one fit. */
 struct workspace {
@@ -44,6 +46,8 @@ static void take_lines(struct workspace *work, int count)
         work->segments[m] = (struct segment){
             .start = work->points.cell[work->knots[m]], .q_b = line->q_b, .n = line->n, .offset = line->offset};
     }
+    if (work->spec->method != METHOD_UNIFORM)
+        settle_starts(&work->rules, &work->points, count, work->knots, work->lines, work->segments);
 }
 
 /* Lines for the knots chosen. */
@@ -136,7 +140,9 @@ static int take_minimax(struct workspace *work, double max_err)
         work->rules.shift_min = work->rules.shift_max = work->lines[0].n;
     for (int m = 0; m < work->minimax.segments; m++) {
         struct line line;
-        if (line_fit(&work->rules, &work->points, work->knots[m], work->knots[m + 1], limits, LINE_THOROUGH, &line))
+        const int begin = work->knots[m], end = work->knots[m + 1];
+        if (line_fit(&work->rules, &work->points, begin, end, limits, LINE_THOROUGH, &line) &&
+            (!work->points.spec || wide_line_bound(&work->points, begin, end, &line) <= max_err))
             work->lines[m] = line;
     }
     take_lines(work, work->minimax.segments);
@@ -245,6 +251,10 @@ static void certify_bounds(const struct workspace *work, const struct table *tab
             break;
         certificate->has_lower_bound = true;
         certificate->lower_bound_lsb = minimax->lower_bound;
+        /* Points are codes, so what no table reaches at them none reaches. Over 2^32 codes, slopes and targets of up to
+         * 33 bits, the doubles that say so are off by up to 2^-20 LSB. */
+        if (!work->points.exhaustive)
+            certificate->lower_bound_lsb = fmax(0, minimax->lower_bound * (1 - 1e-6) - 0x1p-20);
         certificate->optimal =
             minimax->optimal && certificate->max_err_lsb <= minimax->max_err + 4 * MINIMAX_RESOLUTION;
         break;
@@ -290,7 +300,7 @@ static int certify(struct workspace *work, struct table *table, struct diag *dia
             certificate_weigh(certificate, &weighted);
         certify_bounds(work, table, certificate);
         certificate->has_bound =
-            !stats.exhaustive && table_bound(table, &packed, &work->spec->function, &certificate->bound_lsb);
+            !stats.exhaustive && table_bound(table, &work->spec->function, &certificate->bound_lsb);
     }
     packed_table_free(&packed);
     return status;
@@ -337,10 +347,15 @@ static int fit_and_certify(struct workspace *work, int count, struct table *tabl
 }
 
 /* What --max-err is held against: proven where not every code was visited, if it can be. */
-static bool holds_max_err(const struct spec *spec, const struct table *table)
+static double held_error(const struct table *table)
 {
     const struct certificate *certificate = &table->certificate;
-    return (certificate->has_bound ? certificate->bound_lsb : certificate->max_err_lsb) <= spec->max_err;
+    return certificate->has_bound ? certificate->bound_lsb : certificate->max_err_lsb;
+}
+
+static bool holds_max_err(const struct spec *spec, const struct table *table)
+{
+    return held_error(table) <= spec->max_err;
 }
 
 static int miss_max_err(const struct spec *spec, const struct table *table, struct diag *diag)
@@ -413,31 +428,41 @@ static int allow_knots_for(struct workspace *work, double max_err, int most, str
     return diag->code;
 }
 
-/* Fewest segments for a given error: minimax, or least squares on the same knots. The error is held at the points only;
- * where they are not all codes the certificate may still find more, and the limit is narrowed. */
+/* Few segments that hold `limit` at the points: by minimax the fewest and among those of least error, else least squares
+ * on the same knots. */
+static int cover_points(struct workspace *work, double limit, int most, struct diag *diag)
+{
+    if (allow_knots_for(work, limit, most, diag))
+        return diag->code;
+    if (work->spec->method == METHOD_MINIMAX) {
+        if (minimax_fewest_segments(&work->points, &work->rules, limit, most, &work->minimax, diag))
+            return diag->code;
+        return take_minimax(work, work->minimax.max_err);
+    }
+    if (minimax_cover(&work->points, &work->rules, limit, most, &work->minimax, diag))
+        return diag->code;
+    return take_minimax(work, limit);
+}
+
+/* Fewest segments for a given error. It is held at the points only; where they are not all codes the certificate may
+ * find or prove no more than a larger one, and the limit is narrowed by as much. */
 static int fit_max_err_by_cover(struct workspace *work, int most, struct table *table, struct diag *diag)
 {
-    static const double narrowing[] = {1, 0.9999, 0.99, 0.97, 0.94, 0.9, 0.8, 0.6, 0.4};
+    enum { ATTEMPTS = 10 };
     const double max_err = work->spec->max_err;
     /* A reduced table rounds once more, by half an LSB at most. */
-    const double room = table->has_reduction && max_err > 0.75 ? max_err - 0.5 : max_err;
-    for (size_t k = 0; k < sizeof narrowing / sizeof *narrowing; k++) {
-        const double limit = room * narrowing[k];
-        if (allow_knots_for(work, limit, most, diag))
+    double limit = table->has_reduction && max_err > 0.75 ? max_err - 0.5 : max_err;
+    for (int attempt = 0; attempt < ATTEMPTS && limit > 0; attempt++) {
+        if (cover_points(work, limit, most, diag)) {
+            if (attempt > 0 && diag->code == EXIT_REQUIREMENT) /* the limit is too narrow by now */
+                break;
             return diag->code;
-        if (work->spec->method == METHOD_MINIMAX) {
-            if (minimax_fewest_segments(&work->points, &work->rules, limit, most, &work->minimax, diag))
-                return diag->code;
-            take_minimax(work, work->minimax.max_err);
-        } else {
-            if (minimax_cover(&work->points, &work->rules, limit, most, &work->minimax, diag))
-                return diag->code;
-            take_minimax(work, limit);
         }
         if (certify(work, table, diag))
             return diag->code;
         if (holds_max_err(work->spec, table))
             return EXIT_DONE;
+        limit -= fmax(1.02 * (held_error(table) - max_err), 1e-4 * max_err);
     }
     return miss_max_err(work->spec, table, diag);
 }

@@ -146,14 +146,18 @@ bool line_provable(const struct line_rules *rules, const struct line *line, int6
     return true;
 }
 
+int64_t line_value(const struct line_rules *rules, const struct line *line, int64_t origin, int64_t code)
+{
+    const int64_t product = line->q_b * (code - origin);
+    return rules->form == PWL_BIASED ? pwl_shr64(product + line->offset, line->n, (int)rules->rounding)
+                                     : pwl_shr64(product, line->n, (int)rules->rounding) + line->offset;
+}
+
 int64_t line_output(const struct line_rules *rules, const struct points *points, int begin, int k,
                     const struct line *line)
 {
     const int64_t origin = rules->form == PWL_ANCHORED ? points->cell[begin] : rules->zp_x;
-    const int64_t product = line->q_b * ((int64_t)points->code[k] - origin);
-    const int64_t raw = rules->form == PWL_BIASED ? pwl_shr64(product + line->offset, line->n, (int)rules->rounding)
-                                                  : pwl_shr64(product, line->n, (int)rules->rounding) + line->offset;
-    return pwl_sat(raw, rules->qmin_y, rules->qmax_y);
+    return pwl_sat(line_value(rules, line, origin, (int64_t)points->code[k]), rules->qmin_y, rules->qmax_y);
 }
 
 double line_max_err(const struct line_rules *rules, const struct points *points, int begin, int end,
@@ -335,6 +339,8 @@ static void try_constants(struct trial *trial, int64_t q_b, int n)
                 low = band->low - s;
             if (!band->open_high && band->high - s < high)
                 high = band->high - s;
+            if (low > high)
+                return;
         }
     }
     if (low > high) {
@@ -415,13 +421,10 @@ static void try_biases(struct trial *trial, int64_t q_b, int n)
     }
 }
 
-/* Largest useful right shift for a slope: q_b and the product fit, and the grid is not finer than 2^-6 of a code over
- * the segment's largest |X|. */
-static int shift_for(const struct trial *trial, double slope)
+int line_shift(const struct line_rules *rules, double slope, double x_max)
 {
-    const struct line_rules *rules = trial->rules;
-    const double magnitude = fabs(slope), x_max = fmax(trial->x_max, 1);
-    const double ceiling = ldexp(1, rules->accumulator_bits - 1);
+    const double magnitude = fabs(slope), ceiling = ldexp(1, rules->accumulator_bits - 1);
+    x_max = fmax(x_max, 1);
     int n = (int)fmin(rules->shift_max, ceil(log2(x_max)) + 6);
     if (rules->rounding != PWL_FLOOR && n > rules->accumulator_bits - 2)
         n = rules->accumulator_bits - 2;
@@ -457,7 +460,7 @@ static double try_real_slope(struct trial *trial, double slope)
 {
     if (trial->best.cost <= trial->least_cost * (1 + 1e-12)) /* nothing left to find */
         return INFINITY;
-    for (int n = shift_for(trial, slope);; n--) {
+    for (int n = line_shift(trial->rules, slope, trial->x_max);; n--) {
         const double unit = ldexp(1, -n);
         const int64_t q_b = slope_nearest(trial->rules, slope / unit);
         trial->refused = false;
@@ -588,6 +591,8 @@ static void search_banded(struct trial *trial, int end, int effort)
         /* Only the slopes' own grid may have a member just outside a narrow window, never inside a wider one. */
         scan_slopes(trial, range.slope_min, range.slope_max, effort);
         try_real_slope(trial, 0.5 * (range.slope_min + range.slope_max));
+        if (trial->quick) /* the least squares would ask for slopes inside, too, or in vain */
+            return;
     } else if (isfinite(range.slope_min) || isfinite(range.slope_max)) {
         /* Into saturation: as steep as the range asks for, or steeper. */
         enum { STEPS = 8 };

@@ -36,6 +36,10 @@ int line_one_shift(const struct line_rules *rules, const struct points *points, 
 int64_t slope_above(const struct line_rules *rules, int64_t q_b);
 int64_t slope_nearest(const struct line_rules *rules, double q_b);
 
+/* Largest useful right shift for a slope: q_b and the product fit, and the grid is not finer than 2^-6 of an output code
+ * over x_max, the segment's largest distance from the line's origin. */
+int line_shift(const struct line_rules *rules, double slope, double x_max);
+
 struct line {
     int64_t q_b;
     int n;
@@ -66,6 +70,10 @@ bool line_fit(const struct line_rules *rules, const struct points *points, int b
 /* The output code at point k of a provable line whose segment starts at point `begin`. */
 int64_t line_output(const struct line_rules *rules, const struct points *points, int begin, int k,
                     const struct line *line);
+
+/* The line's value at a code of a segment for which it is provable, before saturation. origin: the segment's start when
+ * anchored, else zp_x. */
+int64_t line_value(const struct line_rules *rules, const struct line *line, int64_t origin, int64_t code);
 
 /* Largest |q_y - target| over points [begin, end) of a provable line. */
 double line_max_err(const struct line_rules *rules, const struct points *points, int begin, int end,

@@ -7,6 +7,7 @@
 
 #include "band.h"
 #include "strip.h"
+#include "wide_line.h"
 
 /* One cover of all points, for one error. */
 struct cover {
@@ -67,6 +68,8 @@ static int real_reach(struct solver *solver, int begin, double max_err)
 static bool serves(struct solver *solver, int begin, int end, double max_err, struct line *line)
 {
     const int first = point_of(solver, begin), last = point_of(solver, end);
+    if (solver->points->spec)
+        return wide_line(&solver->rules, solver->points, first, last, max_err, line);
     /* Where points are not all codes nothing can be proven on them: the faster search will do. */
     if (!solver->points->exhaustive)
         return line_fit(&solver->rules, solver->points, first, last, (struct line_limits){max_err, INFINITY},
@@ -91,8 +94,9 @@ static int longest(struct solver *solver, int begin, int known, double max_err, 
     int good = known > begin && known < solver->places ? known + 1 : known, bad = reach + 1;
     /* The integer line mostly stops a little short of the real one: steps back that double, then bisection, to the
      * point where it proves something. */
-    const int close = solver->points->exhaustive ? 1 : 1 + (reach - begin) / 64;
-    for (int back = 0; good + close < bad;) {
+    const int close = solver->points->exhaustive || solver->points->spec ? 1 : 1 + (reach - begin) / 64;
+    const int pace = solver->points->exhaustive ? 1 : 1 + (reach - begin) / 64;
+    for (int back = 0; good + (good == begin ? 1 : close) < bad;) {
         int probe = reach - back;
         if (probe <= good || back > reach - good)
             probe = good + (bad - good) / 2;
@@ -102,7 +106,7 @@ static int longest(struct solver *solver, int begin, int known, double max_err, 
             back = reach; /* from here on, bisection */
         } else {
             bad = probe;
-            back = 2 * back + close;
+            back = 2 * back + pace;
         }
     }
     return good;
@@ -191,13 +195,17 @@ static int real_lines_fail(struct solver *solver, double max_err, int most)
     return end < solver->places;
 }
 
+/* At the points, or proven at every code. */
 static double cover_error(const struct solver *solver)
 {
     const struct cover *cover = &solver->cover;
     double error = 0;
-    for (int m = 0; m < cover->segments; m++)
-        error = fmax(error, line_max_err(&solver->rules, solver->points, cover->knots[m], cover->knots[m + 1],
-                                         &cover->lines[m]));
+    for (int m = 0; m < cover->segments; m++) {
+        const int begin = cover->knots[m], end = cover->knots[m + 1];
+        const struct line *line = &cover->lines[m];
+        error = fmax(error, solver->points->spec ? wide_line_bound(solver->points, begin, end, line)
+                                                 : line_max_err(&solver->rules, solver->points, begin, end, line));
+    }
     return error;
 }
 
@@ -249,10 +257,11 @@ static bool take_rules(struct solver *solver, int trial)
     return true;
 }
 
-/* Of large errors, as 32-bit outputs have, a double's last digits are left out. */
+/* Of large errors, as 32-bit outputs have, a double's last digits are left out; where points are not all codes, what
+ * lies between them is not known any better. */
 static double resolution_of(const struct solver *solver, double max_err)
 {
-    return solver->points->exhaustive ? fmax(MINIMAX_RESOLUTION, 1e-12 * max_err) : 1e-3 * max_err;
+    return solver->points->exhaustive ? fmax(MINIMAX_RESOLUTION, 1e-12 * max_err) : fmax(1e-6, 1e-4 * max_err);
 }
 
 /* Whether some table is better than the one in *result, which it then becomes; *proven is cleared when a search without

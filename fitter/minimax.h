@@ -15,7 +15,7 @@ struct minimax {
     int segments;
     int *knots;
     struct line *lines;
-    double max_err;     /* of this table at the points */
+    double max_err;     /* of this table at the points; with points->spec, proven at every code */
     double lower_bound; /* no table of the rules with as many segments has a smaller largest error */
     bool optimal;       /* the search was complete: lower_bound equals max_err, to MINIMAX_RESOLUTION */
 };

@@ -155,6 +155,14 @@ static void points_evaluate(const struct spec *spec, struct points *points)
         points->clipped = points->count;
 }
 
+/* Of the targets, 0 < k < count - 1. */
+static double second_difference(const struct points *points, int k)
+{
+    const double left = (points->target[k] - points->target[k - 1]) / (points->code[k] - points->code[k - 1]);
+    const double right = (points->target[k + 1] - points->target[k]) / (points->code[k + 1] - points->code[k]);
+    return 2 * (right - left) / (points->code[k + 1] - points->code[k - 1]);
+}
+
 /* Cumulative bend: where an optimal table spends its segments. For the squared error their density is proportional
  * to (weight f''^2)^(1/5). So one half is spread; a quarter goes by weight and a quarter evenly, so that no region is
  * without candidates. */
@@ -165,13 +173,8 @@ static void points_bend(struct points *points)
     points->bend[0] = 0;
     for (int k = 0; k < n; k++) {
         const double width = (double)(points->cell[k + 1] - points->cell[k]);
-        double share = 0;
-        if (k > 0 && k < n - 1) {
-            const double left = (points->target[k] - points->target[k - 1]) / (points->code[k] - points->code[k - 1]);
-            const double right = (points->target[k + 1] - points->target[k]) / (points->code[k + 1] - points->code[k]);
-            const double second = 2 * (right - left) / (points->code[k + 1] - points->code[k - 1]);
-            share = pow(fabs(second) * sqrt(points->mass[k] / width), 0.4) * width;
-        }
+        const double second = n < 3 ? 0 : second_difference(points, k < 1 ? 1 : k > n - 2 ? n - 2 : k);
+        const double share = pow(fabs(second) * sqrt(points->mass[k] / width), 0.4) * width;
         total += share;
         total_mass += points->mass[k];
         points->bend[k + 1] = total;
@@ -315,6 +318,8 @@ int points_build(const struct spec *spec, int64_t fold_sum, struct points *point
     const bool wide = spec->in.qmax - spec->in.qmin >= WIDE_POINTS;
     if (wide && on_grid ? points_even(spec, points, diag) : points_adaptive(spec, points, diag))
         return diag->code;
+    const bool bounded = spec->function.info && spec->function.info->curvature && !spec->core;
+    points->spec = bounded && !points->exhaustive ? spec : NULL;
     return points_fix(spec, fold_sum, points, diag);
 }
 

@@ -36,6 +36,7 @@ struct points {
     int grid_count;
     bool grid_whole; /* and every one of them does */
     bool exhaustive;
+    const struct spec *spec; /* where lines over codes that are no points can be judged (bound.h); else null */
 };
 
 /* The points of a spec; of the half of one when it is folded, fold_sum then being the table's. */
