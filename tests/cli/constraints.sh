@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# pwlc fit: --symmetry fold and --fix, what they give and what they refuse.
+# pwlc fit: the flags that bind a table beyond its format, what they give, what they cost and what they refuse.
 . "$(dirname "$0")/lib.sh"
 
 # refused CODE TEXT ARGUMENT...: fit with that exit code, one message that holds the text, and no file.
@@ -68,5 +68,88 @@ refused 3 '--fix' tanh $types --fix 0:0.5 --max-err 1
 refused 3 '--fix' tanh $types --fix 0:0 --fix 0.0625:0.25 --fix 0.125:0.1 --segments 1
 refused 3 '--fix' tanh $types --fix 0:0 --fix 0.0625:0.25 --fix 0.125:0.1 --segments 1 --method uniform
 refused 3 '--fix' tanh $types --fix 0:0 --fix 0.0625:0.25 --fix 0.125:0.1 --segments 1 --method minimax
+
+# Each is part of the canonical spec, from which the same table comes again, and says what it costs.
+fit_twice() {
+    local flags=$1
+    expect_status 0 fit tanh $types --segments 8 $flags -o first.json || return 0
+    grep -q -- " $flags\"" first.json || fail "$flags: the spec is $(grep '"spec"' first.json)"
+    grep -q -- "note: with $flags the RMS error is [0-9.]* LSB, without [0-9.]*$" ../err ||
+        fail "$flags: no note of its cost: $(cat ../err)"
+    expect_status 0 fit $(sed -n 's/.*"spec": "\(.*\)",/\1/p' first.json) -o second.json
+    cmp -s first.json second.json || fail "$flags: its canonical spec gives another table"
+    expect_status 0 sweep first.json
+}
+for flags in '--shift one' '--slope-terms 1' '--slope-terms 2' '--knots uniform' '--knots pow2' '--knots pow2:4' \
+    --monotone '--continuous 0' '--continuous 2'; do
+    fit_twice "$flags"
+done
+expect_status 0 fit tanh $types --segments 8 --shift per-segment --knots free -o first.json
+! grep -q -e --shift -e --knots first.json || fail 'defaults are in the spec'
+! grep -q 'note: with' ../err || fail "defaults cost: $(cat ../err)"
+expect_status 0 fit tanh $types --max-err 1 --slope-terms 1 --knots pow2 -o first.json
+grep -q 'note: with --slope-terms 1 [0-9]* segments are needed, without [0-9]*$' ../err || fail "cost: $(cat ../err)"
+grep -q 'note: with --knots pow2 [0-9]* segments are needed, without [0-9]*$' ../err || fail "cost: $(cat ../err)"
+expect_status 0 fit tanh $types --method minimax --segments 8 --continuous 0 -o first.json
+grep -q 'note: with --continuous 0 the largest error is [0-9.]* LSB, without' ../err || fail "cost: $(cat ../err)"
+grep -q '"optimal": true' first.json || fail 'a continuous table of 8 bits is not proven'
+
+# The keys of a list of jobs, which gives the same tables whatever the number of workers.
+cat >jobs.json <<'END'
+[{"name": "a", "function": "tanh", "in": "s8:2^-5", "out": "s8:2^-7", "segments": 6, "shift": "one", "slope_terms": 2},
+ {"name": "b", "function": "tanh", "in": "s8:2^-5", "out": "s8:2^-7", "segments": 6, "knots": "pow2:4", "monotone": true},
+ {"name": "c", "function": "tanh", "in": "s8:2^-5", "out": "s8:2^-7", "max_err": 2, "continuous": 1, "monotone": false},
+ {"name": "d", "function": "gelu", "in": "s8:2^-5", "out": "s8:2^-5", "segments": 6, "method": "minimax", "continuous": 0}]
+END
+mkdir -p one four
+expect_status 0 fit --spec jobs.json --jobs 1 -o one
+expect_status 0 fit --spec jobs.json --jobs 4 -o four
+diff -r one four >/dev/null || fail '--jobs changes tables'
+expect_line '.*--segments 6 .*--shift one --slope-terms 2".*' one/a.json 'job a'
+expect_line '.*--segments 6 .*--knots pow2:4 --monotone".*' one/b.json 'job b'
+expect_line '.*--max-err 2 .*--continuous 1".*' one/c.json 'job c'
+rm -r one four
+sed 's/"shift": "one"/"shift": 1/' jobs.json >bad.json
+expect_error 2 '[0]: --shift 1: must be per-segment or one' fit --spec bad.json -o .
+sed 's/"monotone": true/"monotone": 1/' jobs.json >bad.json
+expect_error 2 '[1].monotone' fit --spec bad.json -o .
+sed 's/pow2:4/pow2:x/' jobs.json >bad.json
+expect_error 2 'pow2:B' fit --spec bad.json -o .
+
+refused 2 '--shift two: must be per-segment or one' tanh $types --shift two
+for terms in 0 3 -1 1.5 x ''; do
+    refused 2 '--slope-terms' tanh $types --slope-terms "$terms"
+done
+for knots in odd pow2: pow2:0 pow2:13 pow2:x pow3 ''; do
+    refused 2 'must be free, uniform, pow2 or pow2:B' tanh $types --knots "$knots"
+done
+refused 2 '--knots pow2:9: --in has 8 bits' tanh $types --knots pow2:9
+for step in -1 0.5 x '' 2147483648; do
+    refused 2 'must be an integer from 0 to 2147483647' tanh $types --continuous "$step"
+done
+refused 2 '--monotone' tanh $types --monotone=1
+for method in document lut; do
+    for flags in '--shift one' '--slope-terms 1' '--knots pow2' --monotone '--continuous 1'; do
+        refused 2 "$flags with --method $method: must be lsq, minimax or uniform" tanh $types $flags --method $method
+    done
+done
+refused 2 'must be lsq or minimax' tanh $types --knots pow2 --method uniform
+for flags in --monotone '--continuous 1'; do
+    refused 2 'leave one out' rsqrt --in u16:2^-6:-6 --out u16:2^-14 --reduce on $flags
+done
+
+# What cannot be kept is refused with the flag that binds, and those without which there is a table.
+refused 3 '--monotone: no table of 4 segments' tanh $types --segments 4 --monotone --fix 0:0.5 --fix 1:0.25
+grep -q 'there is one without --monotone or --fix$' ../err || fail "blame: $(cat ../err)"
+refused 3 '--continuous: no table of 2 segments keeps to it' \
+    tanh $types --method minimax --segments 2 --continuous 0 --slope-terms 1 --fix 0:0 --fix 1:0.5 --fix -1:-0.9
+grep -q 'there is one without --continuous 0 or --fix$' ../err || fail "blame: $(cat ../err)"
+refused 3 '--max-err 0.6' tanh $types --max-err 0.6 --segments 4 --slope-terms 1 --knots uniform
+grep -q 'leaving out one of its constraints alone does not help' ../err || fail "blame: $(cat ../err)"
+
+expect_status 0 fit --help
+for flag in --shift --slope-terms --knots --monotone --continuous --fix --symmetry --slope-bits; do
+    grep -q -- "^ *$flag" ../out || fail "--help does not list $flag"
+done
 
 finish
