@@ -20,8 +20,13 @@ static const struct option_info options[] = {
     {"--form", "NAME,NAME...", "absolute, biased, anchored (default absolute)"},
     {"--rounding", "NAME,NAME...", "floor, half_up, half_away, half_even (default floor)"},
     {"--slope-bits", "B,B...", "widths of q_b, sign included (default: 8, 16 or 32, by the types)"},
+    {"--slope-terms", "any,1,2", "powers of two whose sum a slope is (default any)"},
+    {"--shift", "per-segment,one", "n_BX_total of each segment, or the same in all (default per-segment)"},
+    {"--knots", "free,uniform,pow2[:B]", "where segments start, as for fit (default free)"},
     {"--symmetry", "off,fold", "whole tables, halves of symmetric functions, or both (default off)"},
     {"--range", "LO:HI", "real input range that gives types without a scale theirs, as for fit"},
+    {"--monotone", NULL, "no step against the direction of the function"},
+    {"--continuous", "S", "joints within S output LSB, as for fit"},
     {"--fix", "X:Y...", "the code nearest to x gives the code nearest to y, as 0:0; may be repeated"},
     {"--param", "NAME=VALUE...", "parameter of the function; may be repeated"},
     {"--expr", "EXPRESSION", "instead of FUNCTION: an expression of x, as for fit"},
@@ -41,9 +46,15 @@ static const struct option_info options[] = {
 static const struct {
     const char *flag, *values;
 } axes[AXIS_COUNT] = {
-    [AXIS_METHOD] = {"--method", NULL},        [AXIS_FORM] = {"--form", "absolute"},
-    [AXIS_ROUNDING] = {"--rounding", "floor"}, [AXIS_SLOPE_BITS] = {"--slope-bits", NULL},
-    [AXIS_SYMMETRY] = {"--symmetry", "off"},   [AXIS_SEGMENTS] = {"--segments", "4,8,16,32"},
+    [AXIS_METHOD] = {"--method", NULL},
+    [AXIS_FORM] = {"--form", "absolute"},
+    [AXIS_ROUNDING] = {"--rounding", "floor"},
+    [AXIS_SLOPE_BITS] = {"--slope-bits", NULL},
+    [AXIS_SLOPE_TERMS] = {"--slope-terms", "any"},
+    [AXIS_SHIFT] = {"--shift", "per-segment"},
+    [AXIS_KNOTS] = {"--knots", "free"},
+    [AXIS_SYMMETRY] = {"--symmetry", "off"},
+    [AXIS_SEGMENTS] = {"--segments", "4,8,16,32"},
 };
 
 struct request {
@@ -114,7 +125,8 @@ static int build_choices(struct request *request, struct diag *diag)
 /* A full table has a segment for each code, and no slopes. */
 static bool has_choice(const struct spec *spec, enum explore_axis axis)
 {
-    return spec->method != METHOD_LUT || (axis != AXIS_SEGMENTS && axis != AXIS_SLOPE_BITS);
+    return spec->method != METHOD_LUT || axis == AXIS_METHOD || axis == AXIS_FORM || axis == AXIS_ROUNDING ||
+           axis == AXIS_SYMMETRY;
 }
 
 /* The combination of a number whose digits are the places in the lists. False for a repetition: a method that leaves

@@ -25,7 +25,7 @@ static const struct option_info options[] = {
     {"--rounding", "floor|half_up|half_away|half_even", "of the right shift (default floor)"},
     {"--slope-bits", "B", "width of q_b, sign included (default: 8, 16 or 32, by the types)"},
     {"--shift", "per-segment|one", "one: the same n_BX_total in all segments (default per-segment)"},
-    {"--slope-terms", "1|2", "slopes are sums of one or two signed powers of two: shifts, no multiplier"},
+    {"--slope-terms", "any|1|2", "slopes are sums of one or two signed powers of two: shifts, no multiplier"},
     {"--knots", "free|uniform|pow2[:B]",
      "where segments start: equal widths, or where the top B bits of a code decide its segment (default free)"},
     {"--monotone", NULL, "no step against the direction of the function"},

@@ -45,6 +45,14 @@ static int set_knots(struct constraints *constraints, const char *value, struct 
     return EXIT_DONE;
 }
 
+static int set_slope_terms(struct constraints *constraints, const char *value, struct diag *diag)
+{
+    constraints->slope_terms = 0;
+    return !strcmp(value, "any") || parse_integer(value, 1, 2, &constraints->slope_terms)
+               ? EXIT_DONE
+               : diag_set(diag, EXIT_USAGE, "--slope-terms %s: must be any, 1 or 2", value);
+}
+
 int constraints_set(struct constraints *constraints, const char *flag, const char *value, struct diag *diag)
 {
     if (!strcmp(flag, "--shift"))
@@ -52,9 +60,7 @@ int constraints_set(struct constraints *constraints, const char *flag, const cha
     if (!strcmp(flag, "--knots"))
         return set_knots(constraints, value, diag);
     if (!strcmp(flag, "--slope-terms"))
-        return parse_integer(value, 1, 2, &constraints->slope_terms)
-                   ? EXIT_DONE
-                   : diag_set(diag, EXIT_USAGE, "--slope-terms %s: must be 1 or 2", value);
+        return set_slope_terms(constraints, value, diag);
     if (!strcmp(flag, "--monotone")) {
         constraints->monotone = true;
         return EXIT_DONE;

@@ -73,9 +73,15 @@ static void add_choices(const struct exploration *exploration, const struct expl
     static const struct {
         const char *key, *title;
         bool number;
-    } info[AXIS_COUNT] = {{"method", "method", false},     {"form", "form", false},
-                          {"rounding", "rounding", false}, {"slope_bits", "slope bits", true},
-                          {"symmetry", "symmetry", false}, {"segments_asked", "segments asked", true}};
+    } info[AXIS_COUNT] = {{"method", "method", false},
+                          {"form", "form", false},
+                          {"rounding", "rounding", false},
+                          {"slope_bits", "slope bits", true},
+                          {"slope_terms", "slope terms", false},
+                          {"shift", "shift", false},
+                          {"knots", "knots", false},
+                          {"symmetry", "symmetry", false},
+                          {"segments_asked", "segments asked", true}};
     for (int a = 0; a < AXIS_COUNT; a++) {
         const bool varies = exploration->choice[a].count > 1;
         const bool brief = a == AXIS_METHOD || (a == AXIS_SEGMENTS ? row->diag.code != EXIT_DONE : varies);

@@ -11,7 +11,18 @@
 #include "table.h"
 
 /* The choices whose values are combined, in the order in which they are written. */
-enum explore_axis { AXIS_METHOD, AXIS_FORM, AXIS_ROUNDING, AXIS_SLOPE_BITS, AXIS_SYMMETRY, AXIS_SEGMENTS, AXIS_COUNT };
+enum explore_axis {
+    AXIS_METHOD,
+    AXIS_FORM,
+    AXIS_ROUNDING,
+    AXIS_SLOPE_BITS,
+    AXIS_SLOPE_TERMS,
+    AXIS_SHIFT,
+    AXIS_KNOTS,
+    AXIS_SYMMETRY,
+    AXIS_SEGMENTS,
+    AXIS_COUNT
+};
 
 #define EXPLORE_MAX_VALUES 64 /* of one choice */
 

@@ -84,8 +84,8 @@ for flags in '--shift one' '--slope-terms 1' '--slope-terms 2' '--knots uniform'
     --monotone '--continuous 0' '--continuous 2'; do
     fit_twice "$flags"
 done
-expect_status 0 fit tanh $types --segments 8 --shift per-segment --knots free -o first.json
-! grep -q -e --shift -e --knots first.json || fail 'defaults are in the spec'
+expect_status 0 fit tanh $types --segments 8 --shift per-segment --knots free --slope-terms any -o first.json
+! grep -q -e --shift -e --knots -e --slope-terms first.json || fail 'defaults are in the spec'
 ! grep -q 'note: with' ../err || fail "defaults cost: $(cat ../err)"
 expect_status 0 fit tanh $types --max-err 1 --slope-terms 1 --knots pow2 -o first.json
 grep -q 'note: with --slope-terms 1 [0-9]* segments are needed, without [0-9]*$' ../err || fail "cost: $(cat ../err)"
@@ -118,7 +118,7 @@ expect_error 2 'pow2:B' fit --spec bad.json -o .
 
 refused 2 '--shift two: must be per-segment or one' tanh $types --shift two
 for terms in 0 3 -1 1.5 x ''; do
-    refused 2 '--slope-terms' tanh $types --slope-terms "$terms"
+    refused 2 'must be any, 1 or 2' tanh $types --slope-terms "$terms"
 done
 for knots in odd pow2: pow2:0 pow2:13 pow2:x pow3 ''; do
     refused 2 'must be free, uniform, pow2 or pow2:B' tanh $types --knots "$knots"

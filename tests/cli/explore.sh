@@ -58,6 +58,20 @@ judge 'default segments, fold' 'assert sorted((r["segments_asked"], r["symmetry"
     (n, s) for n in (4, 8, 16, 32) for s in ("fold", "off")]
 assert all(("--symmetry fold" in r["spec"]) == (r["symmetry"] == "fold") for r in rows)'
 
+# Constraints: some to compare, some that hold for all.
+expect_status 0 explore tanh $types --segments 8 --slope-terms any,1,2 --shift per-segment,one --knots free,pow2,uniform \
+    --method minimax,lut --objective max --format json
+judge 'constraints' 'full = [r for r in rows if r["method"] == "lut"]
+kept = {(r["slope_terms"], r["shift"], r["knots"]): r for r in rows if r["method"] != "lut"}
+assert len(rows) == len(tables) == 19 and len(kept) == 18 and len(full) == 1 and full[0]["knots"] is None
+for (terms, shift, knots), row in kept.items():
+    flags = row["spec"] + " "
+    assert ("--slope-terms %s " % terms in flags) == (terms != "any")
+    assert ("--shift one " in flags) == (shift == "one") and ("--knots %s " % knots in flags) == (knots != "free")
+    assert row["max_err_lsb"] >= kept["any", "per-segment", "free"]["max_err_lsb"] and row["proof"] == "max optimal"'
+expect_status 0 explore tanh $types --segments 4,8 --monotone --continuous 1 --format json
+judge 'ties' 'assert all("--monotone --continuous 1" in r["spec"] for r in tables) and len(tables) == 2'
+
 # A full table has no segments to choose: it is there once.
 expect_status 0 explore tanh $types --segments 4,8 --slope-bits 6,8 --method minimax,lut --format json
 judge 'lut' 'full = [r for r in rows if r["method"] == "lut"]
