@@ -95,7 +95,7 @@ static const struct {
     {"tanh --in s7:2^-4:0 --out s7:2^-6:0 --segments 5 --form biased", 0, 0.6},
     {"gelu --in s16:2^-12:0 --out s16:2^-12:0 --form anchored", -0.5, 1},
     {"gelu --in s8:0.0472:-3 --out s8:0.0238:-121 --segments 8 --rounding half_up", 0, 1},
-    {"silu --in s10:2^-6:0 --out s10:2^-6:0 --segments 6", 1, 1},
+    {"silu --in s9:2^-5:0 --out s9:2^-5:0 --segments 6", 1, 1},
     {"exp --in u16:2^-13:65535 --out u16:2^-16:0 --segments 8", -4, 0.5},
     {"softplus --in s16:2^-12:0 --out s16:2^-12:0 --method uniform --segments 8", -1, 1},
     {"tanh --in s16:2^-13:0 --out s16:2^-15:0 --method document", 0, 0.5},
