@@ -5,7 +5,7 @@
 #include "random_spec.h"
 
 enum {
-    SPECS = 6000,
+    SPECS = 4000,
     STORAGES = 3,
     FORMS = 3,
     ROUNDINGS = 4,
