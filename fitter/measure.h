@@ -69,7 +69,7 @@ bool steps_backward(const struct subject *subject, const struct point *from, con
 /* smooth.c: adds the codes [first, first + count) as chunk_add_point and steps_backward would, but takes f from
  * polynomials where they are accurate enough. chunk->max_err and max_ulp must already be near the whole comparison's:
  * each code that might exceed them is decided in long double. The sums differ from the exact ones by less than 1e-9
- * of an LSB a code. */
+ * of an LSB a code, and 2^-60 of the target, to which f itself is good. */
 void chunk_add_run(struct chunk *chunk, const struct subject *subject, int64_t first, int64_t count);
 
 #endif

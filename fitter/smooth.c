@@ -13,12 +13,14 @@
  */
 #include "measure.h"
 
+#include <float.h>
 #include <math.h>
 
 #define NODES 9
 #define LARGEST_BLOCK 4096
 #define SMALLEST_BLOCK 64
 #define TOLERANCE 0x1p-36 /* LSB; for blocks in which the target moves by more than 4096 LSB, relative to that */
+#define NOISE (8 * (double)LDBL_EPSILON) /* of the target: values of f are good to a few ulp themselves */
 #define MARGIN_FACTOR 64
 
 struct block {
@@ -98,7 +100,7 @@ static bool block_fit(struct block *block, const struct subject *subject, int64_
     }
     for (int i = 0; i < NODES; i++)
         block->newton[i] = (double)difference[i];
-    const double tolerance = TOLERANCE * fmax(1, (high - low) / 4096);
+    const double tolerance = TOLERANCE * fmax(1, (high - low) / 4096) + NOISE * fabs(block->base);
     block->margin = tolerance * MARGIN_FACTOR;
     return block_holds(block, subject, tolerance);
 }

@@ -10,7 +10,7 @@ trap 'rm -rf "$made"' EXIT
 
 cp "$source/README.md" "$made/README.md"
 python3 "$source/luts/generate.py" "$pwlc" "$made/luts" "$made/README.md"
-cp -r "$source/luts/specs" "$source/luts/generate.py" "$made/luts/"
+cp -r "$source/luts/specs" "$source/luts/"*.py "$source/luts/EXHAUSTIVE.md" "$made/luts/"
 status=0
 diff -r "$source/luts" "$made/luts" || status=1
 diff "$source/README.md" "$made/README.md" || status=1
