@@ -42,8 +42,9 @@ static double room_of(const struct strip *strip, double slope, double *middle)
     double low = -INFINITY, high = INFINITY;
     for (int k = 0; k < strip->count; k++) {
         const struct gate *gate = &strip->gates[k];
-        low = fmax(low, gate->low - slope * gate->x);
-        high = fmin(high, gate->high - slope * gate->x);
+        const double line = slope * gate->x, least = gate->low - line, most = gate->high - line;
+        low = least > low ? least : low;
+        high = most < high ? most : high;
     }
     *middle = isinf(low) ? (isinf(high) ? 0 : high - 1) : isinf(high) ? low + 1 : 0.5 * (low + high);
     return high - low;
