@@ -148,9 +148,7 @@ bool line_provable(const struct line_rules *rules, const struct line *line, int6
 
 int64_t line_value(const struct line_rules *rules, const struct line *line, int64_t origin, int64_t code)
 {
-    const int64_t product = line->q_b * (code - origin);
-    return rules->form == PWL_BIASED ? pwl_shr64(product + line->offset, line->n, (int)rules->rounding)
-                                     : pwl_shr64(product, line->n, (int)rules->rounding) + line->offset;
+    return pwl_line64((int)rules->form, (int)rules->rounding, (int32_t)line->q_b, code - origin, line->n, line->offset);
 }
 
 int64_t line_output(const struct line_rules *rules, const struct points *points, int begin, int k,

@@ -101,9 +101,7 @@ static bool serves(const struct search *search, const struct line *line)
     const struct points *points = search->room->points;
     for (int k = search->begin; k < search->end; k++) {
         const struct band band = band_at(points, rules->qmin_y, rules->qmax_y, k, search->max_err);
-        const int64_t product = line->q_b * ((int64_t)points->code[k] - search->origin);
-        const int64_t q = rules->form == PWL_BIASED ? pwl_shr64(product + line->offset, line->n, (int)rules->rounding)
-                                                    : pwl_shr64(product, line->n, (int)rules->rounding) + line->offset;
+        const int64_t q = line_value(rules, line, search->origin, (int64_t)points->code[k]);
         if ((!band.open_low && q < band.low) || (!band.open_high && q > band.high))
             return false;
     }

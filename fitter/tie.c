@@ -130,10 +130,8 @@ static int64_t origin_of(const struct search *search, int begin)
 
 static inline int64_t output(const struct line_rules *rules, const struct line *line, int64_t x, int rounding)
 {
-    const int64_t product = line->q_b * x;
-    const int64_t raw = rules->form == PWL_BIASED ? pwl_shr64(product + line->offset, line->n, rounding)
-                                                  : pwl_shr64(product, line->n, rounding) + line->offset;
-    return raw < rules->qmin_y ? rules->qmin_y : raw > rules->qmax_y ? rules->qmax_y : raw;
+    return pwl_sat(pwl_line64((int)rules->form, rounding, (int32_t)line->q_b, x, line->n, line->offset), rules->qmin_y,
+                   rules->qmax_y);
 }
 
 /* The output at a code that may lie beyond the segment; false where the product would leave 63 bits. */
