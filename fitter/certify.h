@@ -48,6 +48,15 @@ int measure_on_threads(const struct table *table, const struct packed_table *pac
                        bool all_codes, int threads, measure_progress *progress, void *context,
                        struct error_stats *stats, struct diag *diag);
 
+/* As measure with all_codes, on a CUDA device; measure_cuda.c says how. The extremes, with their codes, and the counts
+ * are those of measure; the averages differ from its own by less than `margin` of double_function.h a code, which is
+ * below 2^-16 LSB for 32-bit outputs. The same numbers at each run on one device. Exit 2 for what devices do not have:
+ * reduced tables, samples and expressions; 77 without a device; 1 when a device's values are not the runtime's. */
+struct cuda_library;
+int measure_on_cuda(const struct table *table, const struct packed_table *packed, const struct function *function,
+                    const struct cuda_library *library, measure_progress *progress, void *context,
+                    struct error_stats *stats, struct diag *diag);
+
 /* |q_y - t| at one code; NAN where the function has no value. */
 double measure_code(const struct table *table, const struct packed_table *packed, const struct function *function,
                     int64_t q_x);

@@ -9,6 +9,7 @@
 #include "anchors.h"
 #include "bound.h"
 #include "command.h"
+#include "cuda_library.h"
 #include "curve.h"
 #include "number.h"
 #include "plot.h"
@@ -25,6 +26,8 @@ static const struct option_info options[] = {
      "exit 3 when the largest error of a table, the proven one where codes are left out, exceeds L output LSB"},
     {"--baseline", "OLD.json", "measure OLD.json too; exit 3 when the table's max or RMS error is larger"},
     {"--exhaustive", NULL, "every code of inputs with more than 2^20 codes too, on all cores"},
+    {"--device", "cpu|cuda",
+     "where --exhaustive runs: cuda is for built-in functions, with the same numbers; needs " CUDA_LIBRARY_NAME},
     {"--samples", "FILE", "the sample points of a table made with fit --samples"},
     {"--weights", "FILE", "also the averages weighted as with fit --weights; a table made so needs its file"},
     {"--ref", "libm|mpfr", "where f comes from: long double libm (default), or MPFR where pwlc was built with it"},
@@ -42,7 +45,8 @@ struct request {
     enum cells_format format;
     double max_err; /* NAN when not given */
     const char *baseline, *samples, *output, *plot;
-    bool exhaustive, histogram, mpfr, has_grid, anchors;
+    bool exhaustive, histogram, mpfr, has_grid, anchors, cuda;
+    struct cuda_library library; /* of --device cuda */
     struct grid grid;
     const char *weights_path;
     struct weights *weights; /* null without */
@@ -94,8 +98,11 @@ static int measure_with(const struct request *request, struct sweep_row *row, co
 {
     struct progress progress = {row->label, -1};
     const bool shown = isatty(STDERR_FILENO);
-    const int code = measure(&row->table, packed, function, request->exhaustive, shown ? show_progress : NULL,
-                             &progress, &row->stats, diag);
+    measure_progress *const show = shown ? show_progress : NULL;
+    const int code =
+        request->cuda
+            ? measure_on_cuda(&row->table, packed, function, &request->library, show, &progress, &row->stats, diag)
+            : measure(&row->table, packed, function, request->exhaustive, show, &progress, &row->stats, diag);
     if (progress.percent >= 0)
         fprintf(stderr, "\r\033[K");
     if (code != EXIT_DONE)
@@ -330,7 +337,10 @@ static int sweep(struct request *request, struct diag *diag)
     struct svg drawing = {0};
     struct text text = {0};
     request->drawing = &drawing;
-    int code = measure_rows(request, diag);
+    int code = request->cuda ? cuda_library_open(&request->library, diag) : EXIT_DONE;
+    if (code == EXIT_DONE)
+        code = measure_rows(request, diag);
+    cuda_library_close(&request->library);
     if (code == EXIT_DONE) {
         sweep_report(request->rows, request->count + (request->baseline != NULL), request->format, &text);
         code = request->plot ? write_text(&drawing.text, request->plot, diag) : EXIT_DONE;
@@ -372,6 +382,10 @@ static int set_option(struct request *request, const char *name, const char *val
         request->mpfr = strcmp(value, "mpfr") == 0;
         if (!request->mpfr && strcmp(value, "libm") != 0)
             return diag_set(diag, EXIT_USAGE, "--ref is libm or mpfr, not \"%s\"", value);
+    } else if (strcmp(name, "--device") == 0) {
+        request->cuda = strcmp(value, "cuda") == 0;
+        if (!request->cuda && strcmp(value, "cpu") != 0)
+            return diag_set(diag, EXIT_USAGE, "--device is cpu or cuda, not \"%s\"", value);
     } else if (strcmp(name, "--grid") == 0) {
         request->has_grid = true;
         return grid_parse(value, &request->grid, diag);
@@ -413,6 +427,8 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
         return EXIT_DONE;
     if (request->count == 0)
         return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc sweep TABLE.json");
+    if (request->cuda && !request->exhaustive)
+        return diag_set(diag, EXIT_USAGE, "--device cuda visits every code, and needs --exhaustive");
     if (request->plot && request->count > 1)
         return diag_set(diag, EXIT_USAGE, "--plot draws one table, not %d", request->count);
     if (request->baseline && request->count > 1)
@@ -442,6 +458,10 @@ const struct command command_sweep = {
     .name = "sweep",
     .synopsis = "pwlc sweep TABLE.json... [flags] | pwlc sweep --anchors [--format FORMAT] [-o FILE]",
     .summary = "Measure tables against the real function, code by code.",
+    .details =
+        "--device cuda takes libpwlc-cuda.so from PWL_CUDA_LIBRARY where that is set; else from the folder of "
+        "pwlc, the folder of installed libraries, or where the system searches. Codes that double precision does "
+        "not decide are settled by --ref on the host; the averages differ from the host's by at most 2^-16 LSB.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
                "pwlc sweep tanh.json --format json --max-err 2",
     .options = options,

@@ -123,32 +123,63 @@ void chunk_add_point(struct chunk *chunk, const struct subject *subject, const s
     }
 }
 
-static struct point job_point(const struct job *job, uint64_t index)
+bool steps_backward_at(const struct subject *subject, int64_t q)
 {
-    const int64_t qmin = job->subject.table->in.qmin;
-    if (!job->items)
-        return point_at(&job->subject, qmin + (int64_t)index, true);
-    return point_at(&job->subject, qmin + (int64_t)(job->items[index] / 2), (job->items[index] & 1) != 0);
+    if (q == subject->table->in.qmin)
+        return false;
+    const struct point from = point_at(subject, q - 1, true), to = point_at(subject, q, true);
+    return steps_backward(subject, &from, &to);
+}
+
+struct chunk chunk_initial(const struct subject *subject)
+{
+    return (struct chunk){.max_err = -1, .max_ulp_at = subject->table->in.qmin};
+}
+
+void chunk_add_codes(struct chunk *chunk, const struct subject *subject, int64_t first, int64_t count, bool wide)
+{
+    if (wide) {
+        chunk_add_run(chunk, subject, first, count);
+        return;
+    }
+    struct point previous = point_at(subject, first > subject->table->in.qmin ? first - 1 : first, true);
+    for (int64_t q = first; q < first + count; q++) {
+        const struct point point = point_at(subject, q, true);
+        chunk_add_point(chunk, subject, &point);
+        if (!chunk->backward)
+            chunk->backward = steps_backward(subject, &previous, &point);
+        previous = point;
+    }
+}
+
+static struct point item_point(const struct job *job, uint64_t index)
+{
+    const int64_t q = job->subject.table->in.qmin + (int64_t)(job->items[index] / 2);
+    return point_at(&job->subject, q, (job->items[index] & 1) != 0);
+}
+
+static void add_items(const struct job *job, struct chunk *chunk, uint64_t begin, uint64_t end)
+{
+    struct point previous = item_point(job, begin > 0 ? begin - 1 : 0);
+    for (uint64_t i = begin; i < end; i++) {
+        const struct point point = item_point(job, i);
+        chunk_add_point(chunk, &job->subject, &point);
+        if (!chunk->backward)
+            chunk->backward = steps_backward(&job->subject, &previous, &point);
+        previous = point;
+    }
 }
 
 static void run_chunk(struct job *job, size_t index)
 {
     const uint64_t begin = index * job->chunk_size;
     const uint64_t end = job->count - begin > job->chunk_size ? begin + job->chunk_size : job->count;
-    const int64_t qmin = job->subject.table->in.qmin;
     struct chunk chunk = job->initial;
-    if (job->smooth) {
-        chunk_add_run(&chunk, &job->subject, qmin + (int64_t)begin, (int64_t)(end - begin));
-    } else {
-        struct point previous = job_point(job, begin > 0 ? begin - 1 : 0);
-        for (uint64_t i = begin; i < end; i++) {
-            const struct point point = job_point(job, i);
-            chunk_add_point(&chunk, &job->subject, &point);
-            if (!chunk.backward)
-                chunk.backward = steps_backward(&job->subject, &previous, &point);
-            previous = point;
-        }
-    }
+    if (job->items)
+        add_items(job, &chunk, begin, end);
+    else
+        chunk_add_codes(&chunk, &job->subject, job->subject.table->in.qmin + (int64_t)begin, (int64_t)(end - begin),
+                        job->smooth);
     job->chunks[index] = chunk;
     atomic_fetch_add(&job->done, end - begin);
 }
@@ -182,11 +213,12 @@ static void run_job(struct job *job, int threads, measure_progress *progress, vo
         progress(context, job->count, job->count);
 }
 
-static int join_chunks(const struct job *job, struct error_stats *stats, struct diag *diag)
+int chunks_join(const struct subject *subject, const struct chunk *chunks, size_t count, int64_t checked,
+                bool exhaustive, struct error_stats *stats, struct diag *diag)
 {
-    struct chunk all = job->chunks[0];
-    for (size_t i = 1; i < job->chunk_count; i++) {
-        const struct chunk *chunk = &job->chunks[i];
+    struct chunk all = chunks[0];
+    for (size_t i = 1; i < count; i++) {
+        const struct chunk *chunk = &chunks[i];
         all.sum += chunk->sum;
         all.sum_of_squares += chunk->sum_of_squares;
         all.averaged += chunk->averaged;
@@ -207,14 +239,13 @@ static int join_chunks(const struct job *job, struct error_stats *stats, struct 
         }
     }
     if (all.has_no_value)
-        return diag_set(diag, job->subject.function->expression ? EXIT_USAGE : EXIT_IO,
-                        "%s has no value at code %" PRId64 " (x = %Lg)",
-                        function_name(job->subject.function), all.no_value_at,
-                        tensor_real(&job->subject.table->in, all.no_value_at));
+        return diag_set(diag, subject->function->expression ? EXIT_USAGE : EXIT_IO,
+                        "%s has no value at code %" PRId64 " (x = %Lg)", function_name(subject->function),
+                        all.no_value_at, tensor_real(&subject->table->in, all.no_value_at));
     const long double averaged = (long double)all.averaged;
     *stats = (struct error_stats){
-        .checked = (int64_t)job->count,
-        .exhaustive = !job->items,
+        .checked = checked,
+        .exhaustive = exhaustive,
         .max_err = all.max_err,
         .max_err_at = all.max_err_at,
         .rms = (double)sqrtl(all.sum_of_squares / averaged),
@@ -250,6 +281,13 @@ static int check_domain(const struct subject *subject, struct diag *diag)
                     code, tensor_real(in, code), text, function_name(subject->function));
 }
 
+int subject_make(const struct table *table, const struct packed_table *packed, const struct function *function,
+                 struct subject *subject, struct diag *diag)
+{
+    *subject = (struct subject){table, packed, function, code_domain_find(function, &table->in)};
+    return check_domain(subject, diag);
+}
+
 /* Runs the comparison over the given codes, all when items is null. */
 static int compare_codes(struct job *job, int threads, measure_progress *progress, void *context,
                          struct error_stats *stats, struct diag *diag)
@@ -260,7 +298,8 @@ static int compare_codes(struct job *job, int threads, measure_progress *progres
     if (!job->chunks)
         return diag_set(diag, EXIT_IO, "out of memory while comparing codes");
     run_job(job, threads, progress, context);
-    const int code = join_chunks(job, stats, diag);
+    const int code =
+        chunks_join(&job->subject, job->chunks, job->chunk_count, (int64_t)job->count, !job->items, stats, diag);
     free(job->chunks);
     return code;
 }
@@ -269,14 +308,13 @@ int measure_on_threads(const struct table *table, const struct packed_table *pac
                        bool all_codes, int threads, measure_progress *progress, void *context,
                        struct error_stats *stats, struct diag *diag)
 {
-    const struct subject subject = {table, packed, function, code_domain_find(function, &table->in)};
-    const int64_t codes = table->in.qmax - table->in.qmin + 1;
-    const bool wide = codes > MEASURE_EVERY_CODE;
-    /* An error of -1 makes the first code the witness of an exact table. */
-    const struct chunk initial = {.max_err = -1, .max_ulp_at = table->in.qmin};
-    int code = check_domain(&subject, diag);
+    struct subject subject;
+    int code = subject_make(table, packed, function, &subject, diag);
     if (code != EXIT_DONE)
         return code;
+    const int64_t codes = table->in.qmax - table->in.qmin + 1;
+    const bool wide = codes > MEASURE_EVERY_CODE;
+    const struct chunk initial = chunk_initial(&subject);
     if (wide) {
         uint64_t *items;
         size_t count;

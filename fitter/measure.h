@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What certify.c, measure.c and wide_codes.c share; other files use certify.h. */
+/* What certify.c, measure.c, measure_cuda.c, smooth.c and wide_codes.c share; other files use certify.h. */
 #ifndef PWLC_MEASURE_H
 #define PWLC_MEASURE_H
 
@@ -12,9 +12,10 @@
 /* Codes of [qmin_x, qmax_x] at which the function is defined: [first, last] without `hole`; empty when first > last. */
 struct code_domain {
     int64_t first, last;
-    bool has_hole;       /* the code of x = 0 of a punctured function */
+    bool has_hole; /* the code of x = 0 of a punctured function */
     int64_t hole;
-    int64_t hole_stands; /* the code whose value stands for the hole: the smallest positive, else the largest negative */
+    int64_t
+        hole_stands; /* the code whose value stands for the hole: the smallest positive, else the largest negative */
 };
 
 struct code_domain code_domain_find(const struct function *function, const struct tensor *in);
@@ -26,6 +27,10 @@ struct subject {
     const struct function *function;
     struct code_domain domain;
 };
+
+/* Exit 2 when some code has no value: the range leaves the function's domain. */
+int subject_make(const struct table *table, const struct packed_table *packed, const struct function *function,
+                 struct subject *subject, struct diag *diag);
 
 /* The defined code whose function value a code takes. */
 int64_t subject_defined_code(const struct subject *subject, int64_t q);
@@ -65,6 +70,20 @@ void chunk_add_point(struct chunk *chunk, const struct subject *subject, const s
 
 /* A step of the table against the direction of f, between neighbouring codes of the comparison. */
 bool steps_backward(const struct subject *subject, const struct point *from, const struct point *to);
+
+/* Whether the table steps backward from q - 1 to q; false at the first code. */
+bool steps_backward_at(const struct subject *subject, int64_t q);
+
+/* What a chunk starts from, of a comparison that knows nothing yet: an error of -1 makes the first code the witness of
+ * an exact table. */
+struct chunk chunk_initial(const struct subject *subject);
+
+/* Adds the codes [first, first + count), as chunk_add_run where wide. */
+void chunk_add_codes(struct chunk *chunk, const struct subject *subject, int64_t first, int64_t count, bool wide);
+
+/* Joins the chunks of neighbouring codes, in order. `checked` codes are in them; exhaustive: they are all. */
+int chunks_join(const struct subject *subject, const struct chunk *chunks, size_t count, int64_t checked,
+                bool exhaustive, struct error_stats *stats, struct diag *diag);
 
 /* smooth.c: adds the codes [first, first + count) as chunk_add_point and steps_backward would, but takes f from
  * polynomials where they are accurate enough. chunk->max_err and max_ulp must already be near the whole comparison's:

@@ -137,24 +137,6 @@ static void eval_run(const struct packed_table *packed, int64_t first, int count
         y[k] = table->qmin_y < 0 ? (int64_t)out.s[k] : (int64_t)out.u[k];
 }
 
-static bool steps_backward_at(const struct subject *subject, int64_t q)
-{
-    if (q == subject->table->in.qmin)
-        return false;
-    const struct point from = point_at(subject, q - 1, true), to = point_at(subject, q, true);
-    return steps_backward(subject, &from, &to);
-}
-
-static void add_each(struct chunk *chunk, const struct subject *subject, int64_t first, int count)
-{
-    for (int64_t q = first; q < first + count; q++) {
-        const struct point point = point_at(subject, q, true);
-        chunk_add_point(chunk, subject, &point);
-        if (!chunk->backward)
-            chunk->backward = steps_backward_at(subject, q);
-    }
-}
-
 static void add_block(struct chunk *chunk, const struct subject *subject, const struct block *block)
 {
     const struct tensor *out = &subject->table->out;
@@ -195,7 +177,7 @@ static void add_halving(struct chunk *chunk, const struct subject *subject, int6
 {
     struct block block;
     if (count < SMALLEST_BLOCK) {
-        add_each(chunk, subject, first, count);
+        chunk_add_codes(chunk, subject, first, count, false);
     } else if (block_fit(&block, subject, first, count)) {
         add_block(chunk, subject, &block);
     } else {
