@@ -70,7 +70,7 @@ build_host() {
     local source
     bash tests/cuda/list_luts.sh "$PWD/luts" >"$build/luts.h" || return
     for source in "${c_sources[@]}" "${host_programs[@]/#/tests/cuda/}" "${programs[@]/#/tests/cuda/}"; do
-        "$cc" -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -g -Wall -Wextra "${include[@]}" -I"$build" -isystem "$cuda/include" \
+        "$cc" -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -g -fPIC -Wall -Wextra "${include[@]}" -I"$build" -isystem "$cuda/include" \
             -c "${source%.c}.c" -o "$(objects "$build" "$source")" || return
     done
 }
@@ -80,7 +80,7 @@ build_for() {
     local directory=$build/$1 source program
     mkdir -p "$directory"
     for source in "${cu_sources[@]}"; do
-        bash kernels/compile.sh "$nvcc" "${include[@]}" -lineinfo -gencode "$2" -c "$source" \
+        bash kernels/compile.sh "$nvcc" "${include[@]}" -Xcompiler -fPIC -lineinfo -gencode "$2" -c "$source" \
             -o "$(objects "$directory" "$source")" || return
     done
     for program in "${host_programs[@]}" "${programs[@]}"; do
@@ -90,3 +90,12 @@ build_for() {
     done
 }
 
+# build_library NAME GENCODE: what pwlc loads, as build/gpu/NAME/libpwlc-cuda.so, from what build_for NAME made.
+build_library() {
+    local directory=$build/$1
+    bash kernels/compile.sh "$nvcc" "${include[@]}" -Ifitter -Xcompiler -fPIC -lineinfo -gencode "$2" -c fitter/sweep.cu \
+        -o "$directory/sweep.o" || return
+    # shellcheck disable=SC2046
+    "$nvcc" -shared "$directory/sweep.o" $(objects "$build" "${c_sources[@]}") \
+        $(objects "$directory" "${cu_sources[@]}") -Xlinker --exclude-libs,ALL -o "$directory/libpwlc-cuda.so"
+}

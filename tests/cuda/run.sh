@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Every GPU test, on one device: as machine code of its architecture, then from the PTX of compute_80 alone, then a
-# small part under each tool of compute-sanitizer. Needs the CUDA toolkit and a C compiler; builds in build/gpu.
+# small part under each tool of compute-sanitizer; and, where `./dev static` has made build/gpu/pwlc-static, sweeps and
+# emitted headers. Needs the CUDA toolkit and a C compiler; builds in build/gpu.
 # Exit 77 where the toolkit or a device is missing. Whole logs stay in build/gpu.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -38,6 +39,15 @@ for program in "${programs[@]}"; do
     run "$program-sm_$capability" "$build/native/$program"
     run "$program-compute_80-ptx" "$build/ptx/$program"
 done
+
+if [ -x "$build/pwlc-static" ]; then
+    log build-library build_library native "arch=compute_$capability,code=sm_$capability" ||
+        die "building libpwlc-cuda.so failed"
+    run sweep bash tests/cuda/sweep.sh "$build/pwlc-static" "$build/native/libpwlc-cuda.so"
+    run emitted-headers bash tests/emit/run_cuda.sh "$build/pwlc-static" "$nvcc" "sm_$capability"
+else
+    say "no $build/pwlc-static: sweeps and emitted headers are left out (./dev static makes it, where its libraries are)"
+fi
 
 sanitizer=$(find_tool "$cuda/bin/compute-sanitizer" "$cuda/compute-sanitizer/compute-sanitizer" compute-sanitizer) ||
     { [ $failed -ne 0 ] || skip "compute-sanitizer is missing, the tests themselves passed"; exit 1; }

@@ -7,35 +7,12 @@ set -eu
 PWLC=$1
 NVCC=$2
 shift 2
-root=$(cd "$(dirname "$0")/../.." && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-fail() {
-    echo "check_cuda: $*" >&2
-    exit 1
-}
+. "$(dirname "$0")/headers.sh"
 
 [ $# -gt 0 ] || fail "no table given"
 "$PWLC" fit rsqrt --in u16:2^-6:-6 --out u16:2^-14 --reduce on --segments 8 -o "$work/reduced.json" 2>"$work/notes" ||
     fail "fit: $(cat "$work/notes")"
-
-kernels='' count=0
-for table in "$@" "$work/reduced.json"; do
-    name=t$count
-    "$PWLC" emit --format cuda --name $name -o "$work/$name.cuh" "$table" || fail "$table: emit"
-    read -r out in < <(sed -n "s/^T${count}_FUNCTION \([a-z0-9_]*\) ${name}_eval(\([a-z0-9_]*\) q_x)\$/\1 \2/p" \
-        "$work/$name.cuh") || fail "$table: no function for the device"
-    echo "#include \"$name.cuh\"" >>"$work/kernels.cu"
-    kernels+="
-__global__ void map_$name(const $in *x, $out *y)
-{
-    y[threadIdx.x] = ${name}_eval(x[threadIdx.x]);
-}
-"
-    count=$((count + 1))
-done
-echo "$kernels" >>"$work/kernels.cu"
+cuda_kernels "$@" "$work/reduced.json"
 
 bash "$root/kernels/compile.sh" "$NVCC" -arch=sm_80 --keep --keep-dir "$work" -c "$work/kernels.cu" -o "$work/kernels.o" ||
     fail "does not compile"

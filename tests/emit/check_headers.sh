@@ -8,25 +8,9 @@ set -eu
 PWLC=$1
 CC=$2
 shift 2
-root=$(cd "$(dirname "$0")/../.." && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-fail() {
-    echo "check_headers: $*" >&2
-    exit 1
-}
+. "$(dirname "$0")/headers.sh"
 
 [ $# -gt 0 ] || fail "no table given"
-
-# Limits of a stdint type as C constants: "INT8_MIN, INT8_MAX".
-limits() {
-    case $1 in
-    uint*_t) upper=$(echo "${1%_t}" | tr a-z A-Z); echo "0, ${upper}_MAX" ;;
-    int*_t) upper=$(echo "${1%_t}" | tr a-z A-Z); echo "${upper}_MIN, ${upper}_MAX" ;;
-    *) fail "unexpected type $1" ;;
-    esac
-}
 
 declarations='' entries='' includes='' count=0
 for table in "$@"; do
