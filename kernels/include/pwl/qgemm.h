@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Products of activations with quantised weights,
+ *
+ *     Y[M,N] = X[M,K] * W[N,K]^T + bias[N]
+ *
+ * in plain C: the weights' packed form, which every kernel reads, and the product as it is defined, with what a kernel
+ * may differ from it. A row of X is a token; e and f below are powers of two that only keep numbers in range.
+ *
+ * Schemes (RN16 rounds to fp16, RNb to bf16; ties to even):
+ *
+ *   W4A16 (Q4_0 weights), W8A16 (Q8_0), MXFP4_A16 (MXFP4), for activations in fp32, fp16 or bf16:
+ *       w[n,k] = RN16(q * d * 2^-e[n])             d: the block's scale; q - 8 for q in Q4_0; E2M1's value in MXFP4
+ *       x[m,k] = RN16(X[m,k] * 2^-f[m])            fp32; fp16 as it is, with f = 0
+ *       y[m,n] = sum_k w[n,k] * x[m,k] * 2^(e[n] + f[m]) + bias[n]
+ *     bf16 activations are taken as they are and with RNb in place of RN16 in the weights. Products are exact; sums are
+ *     in fp32, in any fixed order, as is the one rounding of the multiplication by 2^(e + f), then bias is added.
+ *       e[n] = 0 for most rows. Q4_0 and Q8_0: the least e >= 0 with |q * d| * 2^-e <= 65504 in the row: at most 3, 7.
+ *              MXFP4, of blocks 2^s with a code that is not 0: 0 where all have -23 <= s <= 1, else max s - 1.
+ *       f[m] = floor(log2 amax) - 14, at least -126, of the finite numbers in the row, so that they keep fp16's
+ * relative precision down to 2^-28 of the largest; 0 where they are 0.
+ *
+ *   W4A8 (Q4_0 weights), W8A8 (Q8_0): activations are Q8_1 blocks or are made such by PWL_RULE_DEFAULT:
+ *       y[m,n] = sum_b d_w * d_x * (sum_{k in b} q_w * q_x) + bias[n]       q_w - 8 for q_w in Q4_0
+ *     Block sums are exact in s32; blocks are added in fp32, b ascending, in as many parts as the kernel splits K into,
+ *     which are then added in order. The s of Q8_1 is not used. With PWL_QGEMM_SUMS_STORED, W4A8 is what its source
+ *     publishes, sum_b d_w * (d_x * sum q_w * q_x - 8 * s): it errs about six times as much where s is the sum of the
+ *     floats, as it then is (PWL_RULE_DOCUMENT).
+ *     From M = 64 on a kernel may multiply RN16(d_w * q_w) and RN16(d_x * q_x) as the schemes above do.
+ *
+ *   INT8: integers alone; int8 weights of scale 2^-n_w[n], int8 activations of scale 2^-n_x[m] and one zero point z:
+ *       v[m,n] = sum_k q_w * q_x - z * sum_k q_w + bias[n]
+ *       S32: v, saturated.  S8: sat(shr(v, n_w[n] + n_x[m] - n_y) + z_y), rounded half up
+ *     bias counts in 2^-(n_w + n_x). Without it |v| <= K * 128 * 255 < 2^31, as K <= 65793.
+ *
+ * An infinity or a NaN in a row of X makes infinities and NaN in the same row of Y alone. Packing refuses those in
+ * weights and scales. fp16 and bf16 numbers are their bits in a uint16_t. No function here prints, keeps state or
+ * allocates; when one fails it has written nothing, but for what it says.
+ */
+#ifndef PWL_QGEMM_H
+#define PWL_QGEMM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pwl/blocks.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PWL_QGEMM_MAX_K_INT8 65793
+
+typedef enum pwl_qgemm_scheme {
+    PWL_QGEMM_W4A16 = 0,
+    PWL_QGEMM_W8A16 = 1,
+    PWL_QGEMM_MXFP4_A16 = 2,
+    PWL_QGEMM_W4A8 = 3,
+    PWL_QGEMM_W8A8 = 4,
+    PWL_QGEMM_INT8 = 5
+} pwl_qgemm_scheme;
+
+/* What weights are packed from; bits a weight once N is a multiple of 128, K of 64, and no row has an exponent. */
+typedef enum pwl_qgemm_format {
+    PWL_QGEMM_Q4_0 = 0,  /* 4.5 */
+    PWL_QGEMM_Q8_0 = 1,  /* 8.5 */
+    PWL_QGEMM_MXFP4 = 2, /* 4.25 */
+    PWL_QGEMM_ROWS8 = 3  /* 8, and 5 bytes a row: int8 with one power of two for each row */
+} pwl_qgemm_format;
+
+/* Elements of X and Y. */
+typedef enum pwl_qgemm_type {
+    PWL_QGEMM_F32 = 0,
+    PWL_QGEMM_F16 = 1,
+    PWL_QGEMM_BF16 = 2,
+    PWL_QGEMM_BLOCKS_Q8_1 = 3, /* X of W4A8 and W8A8: pwl_block_q8_1 */
+    PWL_QGEMM_S8 = 4,          /* X and Y of INT8 */
+    PWL_QGEMM_S32 = 5          /* Y of INT8 */
+} pwl_qgemm_type;
+
+/* Why a call did nothing; the values are stable. */
+typedef enum pwl_qgemm_status {
+    PWL_QGEMM_OK = 0,
+    PWL_QGEMM_ERR_NULL = 1,    /* a null pointer */
+    PWL_QGEMM_ERR_FORMAT = 2,  /* not one of pwl_qgemm_format, or not one that this function takes */
+    PWL_QGEMM_ERR_RULE = 3,    /* not one of pwl_rule, or none of the format's */
+    PWL_QGEMM_ERR_SHAPE = 4,   /* M, N or K is 0, K is not a multiple of 32, or a matrix exceeds size_t */
+    PWL_QGEMM_ERR_ALIGN = 5,   /* an array is not aligned to its elements, or packed weights not to 16 bytes */
+    PWL_QGEMM_ERR_SPACE = 6,   /* the memory is too small */
+    PWL_QGEMM_ERR_SCALE = 7,   /* a block's scale, or a weight, is infinite or NaN */
+    PWL_QGEMM_ERR_SCHEME = 8,  /* not one of pwl_qgemm_scheme, or weights or sums that are not the scheme's */
+    PWL_QGEMM_ERR_TYPE = 9,    /* X or Y are of a type that the scheme does not have */
+    PWL_QGEMM_ERR_STRIDE = 10, /* rows of X or Y would overlap */
+    PWL_QGEMM_ERR_DEPTH = 11,  /* K is above 65793 in the scheme INT8 */
+    PWL_QGEMM_ERR_RANGE = 12   /* a zero point outside the int8 range */
+} pwl_qgemm_status;
+
+/*
+ * Packed weights. memory has `bytes` and is aligned to 16, on the host or, copied there, on a device. It holds pieces
+ * of 128 rows and 64 columns, K innermost, each with its scales (kernels/qgemm_layout.h says in what order); then,
+ * where row_data says so, what belongs to rows. Weights beyond N and K are 0.
+ */
+typedef struct pwl_qgemm_weights {
+    const void *memory;
+    size_t n, k, bytes;
+    pwl_qgemm_format format;
+    int32_t row_data; /* ROWS8: sums and n_w; else whether some e[n] is not 0, and they are there */
+} pwl_qgemm_weights;
+
+/* A block of the weights, for messages. */
+typedef struct pwl_qgemm_place {
+    size_t row, block;
+} pwl_qgemm_place;
+
+/* *bytes = what packed weights of this shape take at most, 1 byte a row more than those without row exponents. */
+PWL_NODISCARD pwl_qgemm_status pwl_qgemm_weights_bytes(pwl_qgemm_format format, size_t n, size_t k, size_t *bytes);
+
+/*
+ * Packs `blocks`, pwl_block_q4_0, pwl_block_q8_0 or pwl_block_mxfp4 [n][k / 32], into memory of `bytes`, of which it
+ * writes weights->bytes. *bad (may be null) tells which scale it was on PWL_QGEMM_ERR_SCALE.
+ */
+PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack(pwl_qgemm_format format, const void *blocks, size_t n, size_t k,
+                                              void *memory, size_t bytes, pwl_qgemm_weights *weights,
+                                              pwl_qgemm_place *bad);
+
+/*
+ * The same from w, float[n][k], which become blocks by `rule`. ROWS8 (PWL_RULE_DEFAULT alone): n_w is the largest in
+ * [-126, 126] with amax * 2^n_w <= 127, 0 for a row of zeros, q_w = round(w * 2^n_w), ties away from zero.
+ */
+PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack_f32(pwl_qgemm_format format, pwl_rule rule, const float *w, size_t n,
+                                                  size_t k, void *memory, size_t bytes, pwl_qgemm_weights *weights,
+                                                  pwl_qgemm_place *bad);
+
+/* ROWS8 from integers: q_w int8[n][k], n_w int8[n]. */
+PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack_s8(const int8_t *q_w, const int8_t *n_w, size_t n, size_t k, void *memory,
+                                                 size_t bytes, pwl_qgemm_weights *weights);
+
+/* The blocks that were packed, bit for bit; memory on the host. */
+PWL_NODISCARD pwl_qgemm_status pwl_qgemm_unpack(const pwl_qgemm_weights *weights, void *blocks);
+PWL_NODISCARD pwl_qgemm_status pwl_qgemm_unpack_s8(const pwl_qgemm_weights *weights, int8_t *q_w, int8_t *n_w);
+
+/*
+ * Activations of INT8: q_x[m][k] and n_x[m] of x, float[m][stride], as pwl_qgemm_pack_f32() makes weights; a NaN is 0,
+ * an infinity -127 or 127, and neither counts in amax. k may be anything; q_x has no gaps.
+ */
+PWL_NODISCARD pwl_qgemm_status pwl_qgemm_quantise_s8(const float *x, size_t m, size_t k, size_t stride, int8_t *q_x,
+                                                     int8_t *n_x);
+
+typedef enum pwl_qgemm_sums {
+    PWL_QGEMM_SUMS_EXACT = 0,
+    PWL_QGEMM_SUMS_STORED = 1 /* W4A8: by the s of Q8_1; X of floats is made Q8_1 by PWL_RULE_DOCUMENT */
+} pwl_qgemm_sums;
+
+/* X. Rows are `stride` elements apart (blocks in Q8_1); aligned to the element, no more. */
+typedef struct pwl_qgemm_input {
+    const void *data;
+    size_t stride;
+    pwl_qgemm_type type;
+    int32_t zero_point; /* INT8: z, -128 to 127 */
+    const int8_t *n_x;  /* INT8: [M] */
+} pwl_qgemm_input;
+
+/* Y, likewise; elements between the rows are left alone. It must not overlap what is read. */
+typedef struct pwl_qgemm_output {
+    void *data;
+    size_t stride;
+    pwl_qgemm_type type;
+    int32_t zero_point; /* S8: z_y, -128 to 127 */
+    int32_t n_y;        /* S8 */
+} pwl_qgemm_output;
+
+typedef struct pwl_qgemm_product {
+    pwl_qgemm_scheme scheme;
+    pwl_qgemm_sums sums;
+    size_t m;
+    const pwl_qgemm_weights *weights;
+    pwl_qgemm_input x;
+    const void *bias; /* float[N], in INT8 int32_t[N]; or null */
+    pwl_qgemm_output y;
+} pwl_qgemm_product;
+
+/* PWL_QGEMM_OK when the product can be computed; else why not. Reads nothing but the descriptions. */
+PWL_NODISCARD pwl_qgemm_status pwl_qgemm_check(const pwl_qgemm_product *product);
+
+/* Name of a status for messages. Never null. */
+const char *pwl_qgemm_status_text(pwl_qgemm_status status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

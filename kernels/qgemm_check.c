@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which weights and products there are. */
+#include "qgemm_check.h"
+#include "qgemm_layout.h"
+
+enum {
+    FLOATS = 1 << PWL_QGEMM_F32 | 1 << PWL_QGEMM_F16 | 1 << PWL_QGEMM_BF16,
+    QUANTISED = FLOATS | 1 << PWL_QGEMM_BLOCKS_Q8_1
+};
+
+static const struct {
+    uint8_t format, x, y; /* types as sets */
+} schemes[] = {
+    [PWL_QGEMM_W4A16] = {PWL_QGEMM_Q4_0, FLOATS, FLOATS},
+    [PWL_QGEMM_W8A16] = {PWL_QGEMM_Q8_0, FLOATS, FLOATS},
+    [PWL_QGEMM_MXFP4_A16] = {PWL_QGEMM_MXFP4, FLOATS, FLOATS},
+    [PWL_QGEMM_W4A8] = {PWL_QGEMM_Q4_0, QUANTISED, FLOATS},
+    [PWL_QGEMM_W8A8] = {PWL_QGEMM_Q8_0, QUANTISED, FLOATS},
+    [PWL_QGEMM_INT8] = {PWL_QGEMM_ROWS8, 1 << PWL_QGEMM_S8, 1 << PWL_QGEMM_S8 | 1 << PWL_QGEMM_S32},
+};
+
+static const struct {
+    uint8_t bytes, align;
+} types[] = {
+    [PWL_QGEMM_F32] = {4, 4},  [PWL_QGEMM_F16] = {2, 2},
+    [PWL_QGEMM_BF16] = {2, 2}, [PWL_QGEMM_BLOCKS_Q8_1] = {sizeof(pwl_block_q8_1), _Alignof(pwl_block_q8_1)},
+    [PWL_QGEMM_S8] = {1, 1},   [PWL_QGEMM_S32] = {4, 4},
+};
+
+/* m rows of `row` elements, `stride` apart. */
+static pwl_qgemm_status check_matrix(const void *data, pwl_qgemm_type type, size_t m, size_t row, size_t stride)
+{
+    if (!data)
+        return PWL_QGEMM_ERR_NULL;
+    if (stride < row)
+        return PWL_QGEMM_ERR_STRIDE;
+    if (m > SIZE_MAX / types[type].bytes / stride)
+        return PWL_QGEMM_ERR_SHAPE;
+    return (uintptr_t)data % types[type].align ? PWL_QGEMM_ERR_ALIGN : PWL_QGEMM_OK;
+}
+
+static int is_int8(int32_t zero_point)
+{
+    return zero_point >= -128 && zero_point <= 127;
+}
+
+pwl_qgemm_status pwl_qgemm_check_shape(pwl_qgemm_format format, size_t n, size_t k)
+{
+    if ((unsigned)format > PWL_QGEMM_ROWS8)
+        return PWL_QGEMM_ERR_FORMAT;
+    if (n == 0 || k == 0 || k % PWL_BLOCK)
+        return PWL_QGEMM_ERR_SHAPE;
+    /* 65536 is more than a piece takes, packed, as blocks or as floats, with its rows' data. */
+    if (n / PWL_QGEMM_ROWS + 1 > SIZE_MAX / 65536 / (k / PWL_QGEMM_COLUMNS + 1))
+        return PWL_QGEMM_ERR_SHAPE;
+    return format == PWL_QGEMM_ROWS8 && k > PWL_QGEMM_MAX_K_INT8 ? PWL_QGEMM_ERR_DEPTH : PWL_QGEMM_OK;
+}
+
+pwl_qgemm_status pwl_qgemm_check_weights(const pwl_qgemm_weights *weights)
+{
+    pwl_qgemm_status status;
+    size_t bytes;
+    if (!weights || !weights->memory)
+        return PWL_QGEMM_ERR_NULL;
+    status = pwl_qgemm_check_shape(weights->format, weights->n, weights->k);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    if ((uintptr_t)weights->memory % 16)
+        return PWL_QGEMM_ERR_ALIGN;
+    bytes = pwl_qgemm_pieces_bytes(weights->format, weights->n, weights->k);
+    if (weights->row_data || weights->format == PWL_QGEMM_ROWS8)
+        bytes += pwl_qgemm_row_bytes(weights->format, weights->n);
+    return weights->bytes != bytes ? PWL_QGEMM_ERR_SPACE : PWL_QGEMM_OK;
+}
+
+pwl_qgemm_status pwl_qgemm_check(const pwl_qgemm_product *product)
+{
+    const pwl_qgemm_weights *weights;
+    const pwl_qgemm_input *x;
+    const pwl_qgemm_output *y;
+    pwl_qgemm_status status;
+    if (!product)
+        return PWL_QGEMM_ERR_NULL;
+    weights = product->weights, x = &product->x, y = &product->y;
+    status = pwl_qgemm_check_weights(weights);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    if ((unsigned)product->scheme > PWL_QGEMM_INT8 || schemes[product->scheme].format != weights->format ||
+        (unsigned)product->sums > PWL_QGEMM_SUMS_STORED ||
+        (product->sums == PWL_QGEMM_SUMS_STORED && product->scheme != PWL_QGEMM_W4A8))
+        return PWL_QGEMM_ERR_SCHEME;
+    if ((unsigned)x->type > PWL_QGEMM_S32 || !(schemes[product->scheme].x >> x->type & 1) ||
+        (unsigned)y->type > PWL_QGEMM_S32 || !(schemes[product->scheme].y >> y->type & 1))
+        return PWL_QGEMM_ERR_TYPE;
+    if (product->m == 0)
+        return PWL_QGEMM_ERR_SHAPE;
+    status = check_matrix(x->data, x->type, product->m,
+                          x->type == PWL_QGEMM_BLOCKS_Q8_1 ? weights->k / PWL_BLOCK : weights->k, x->stride);
+    if (status == PWL_QGEMM_OK)
+        status = check_matrix(y->data, y->type, product->m, weights->n, y->stride);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    if ((uintptr_t)product->bias % 4) /* float or int32_t */
+        return PWL_QGEMM_ERR_ALIGN;
+    if (product->scheme != PWL_QGEMM_INT8)
+        return PWL_QGEMM_OK;
+    if (!x->n_x)
+        return PWL_QGEMM_ERR_NULL;
+    if (!is_int8(x->zero_point) || (y->type == PWL_QGEMM_S8 && !is_int8(y->zero_point)))
+        return PWL_QGEMM_ERR_RANGE;
+    return PWL_QGEMM_OK;
+}
+
+const char *pwl_qgemm_status_text(pwl_qgemm_status status)
+{
+    switch (status) {
+    case PWL_QGEMM_OK:
+        return "ok";
+    case PWL_QGEMM_ERR_NULL:
+        return "null pointer";
+    case PWL_QGEMM_ERR_FORMAT:
+        return "unknown format of weights, or not one that this function takes";
+    case PWL_QGEMM_ERR_RULE:
+        return "unknown rule, or none of this format's";
+    case PWL_QGEMM_ERR_SHAPE:
+        return "M, N or K is 0, K is not a multiple of 32, or a matrix is too large";
+    case PWL_QGEMM_ERR_ALIGN:
+        return "array is not aligned to its elements, or packed weights not to 16 bytes";
+    case PWL_QGEMM_ERR_SPACE:
+        return "memory is too small";
+    case PWL_QGEMM_ERR_SCALE:
+        return "a scale, or a weight, is infinite or NaN";
+    case PWL_QGEMM_ERR_SCHEME:
+        return "unknown scheme, or weights or sums that are not the scheme's";
+    case PWL_QGEMM_ERR_TYPE:
+        return "the scheme has no input or output of this type";
+    case PWL_QGEMM_ERR_STRIDE:
+        return "rows are closer together than they are long";
+    case PWL_QGEMM_ERR_DEPTH:
+        return "K is above 65793, where 32 bits do not hold every sum";
+    case PWL_QGEMM_ERR_RANGE:
+        return "zero point is outside -128 to 127";
+    }
+    return "unknown status";
+}
