@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Benchmarks on one device: markdown on standard output, and JSON lines in build/gpu/bench_bits.jsonl. Needs the CUDA
-# toolkit and a C compiler; without cuobjdump or nvdisasm, instructions are not counted. Exit 77 where the toolkit or a device is missing.
+# Benchmarks on one device: markdown on standard output, and JSON lines in build/gpu/bench_*.jsonl. Needs the CUDA
+# toolkit and a C compiler; without cuobjdump or nvdisasm, instructions are not counted. Exit 77 where the toolkit or a
+# device is missing.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 host_programs=()
-programs=(bench_map)
+programs=(bench_map bench_blocks)
 . tests/cuda/build.sh
 log build-host build_host || die "building the C parts failed"
 log build-native build_for native "arch=compute_$capability,code=sm_$capability" ||
@@ -22,6 +23,6 @@ bash tests/cuda/count_sass.sh "${cuobjdump:-cuobjdump}" "$build/native/bench_bit
 
 date -u '+%Y-%m-%d'
 for program in "${programs[@]}"; do
-    "$build/native/$program" || exit
+    "$build/native/$program" "$build/$program.jsonl" || exit
 done
 "$build/native/bench_bits" "$build/bench_bits.counts" "$build/bench_bits.jsonl"

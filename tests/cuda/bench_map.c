@@ -1,32 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Speed of pwl_cuda_map() beside a copy of the same bytes, both measured in turn in one run: medians of single launches
- * over arrays that no cache holds, and of launches in a graph over arrays that stay in the L2 cache. Codes are uniform
- * at random. Prints rows of markdown.
+ * bench_map JSON: speed of pwl_cuda_map() beside a copy of the same bytes, both measured in turn in one run: single
+ * launches over arrays that no cache holds, and launches in a graph over arrays that stay in the L2 cache. Codes are
+ * uniform at random. Values are compared with the runtime's afterwards.
  */
-#include <cuda_runtime_api.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include <pwl/cuda.h>
+#include <string.h>
 
+#include "bench.h"
 #include "luts.h"
 #include "tables.h"
 
-#define CUDA(call)                                                                                                     \
-    do {                                                                                                               \
-        const cudaError_t error_ = (call);                                                                             \
-        if (error_ != cudaSuccess) {                                                                                   \
-            fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error_));                                            \
-            exit(error_ == cudaErrorNoDevice || error_ == cudaErrorInsufficientDriver ? 77 : 1);                       \
-        }                                                                                                              \
-    } while (0)
-
-enum { REPETITIONS = 101, LAUNCHES = 50 }; /* launches of a graph */
-
-static cudaStream_t stream;
-static cudaEvent_t begin, end;
+enum { CHECKED = 1 << 20 }; /* values compared, from the start */
 
 /* One thing to time: a map, or without a table a copy. */
 struct work {
@@ -36,61 +21,49 @@ struct work {
     size_t count, bytes;
 };
 
-static void launch(const struct work *work)
+static void launch(const void *of, int turn)
 {
+    const struct work *const work = of;
+    (void)turn; /* x and y together are more than any cache holds, or are to stay in it */
     if (!work->table) {
-        CUDA(cudaMemcpyAsync(work->y, work->x, work->bytes, cudaMemcpyDeviceToDevice, stream));
-    } else if (pwl_cuda_map(work->table, work->in, work->x, work->out, work->y, work->count, stream) != PWL_CUDA_OK) {
+        CUDA(cudaMemcpyAsync(work->y, work->x, work->bytes, cudaMemcpyDeviceToDevice, bench_stream));
+    } else if (pwl_cuda_map(work->table, work->in, work->x, work->out, work->y, work->count, bench_stream) !=
+               PWL_CUDA_OK) {
         fprintf(stderr, "pwl_cuda_map failed\n");
         exit(1);
     }
 }
 
-static int by_size(const void *a, const void *b)
+static int64_t code_at(pwl_type type, const void *array, size_t k)
 {
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
-static float elapsed_us(void)
-{
-    float ms;
-    CUDA(cudaEventRecord(end, stream));
-    CUDA(cudaEventSynchronize(end));
-    CUDA(cudaEventElapsedTime(&ms, begin, end));
-    return 1000 * ms;
-}
-
-/* Medians in microseconds, each repetition measuring all works in turn. */
-static void measure(const struct work *works, int count, int in_graph, float *median)
-{
-    static float us[8][REPETITIONS];
-    cudaGraphExec_t graphs[8];
-    for (int w = 0; in_graph && w < count; w++) {
-        cudaGraph_t graph;
-        CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-        for (int k = 0; k < LAUNCHES; k++)
-            launch(&works[w]);
-        CUDA(cudaStreamEndCapture(stream, &graph));
-        CUDA(cudaGraphInstantiate(&graphs[w], graph, 0));
-        CUDA(cudaGraphDestroy(graph));
+    switch (type) {
+    case PWL_S8:
+        return ((const int8_t *)array)[k];
+    case PWL_S16:
+        return ((const int16_t *)array)[k];
+    default:
+        return ((const int32_t *)array)[k];
     }
-    for (int r = -3; r < REPETITIONS; r++) /* three to warm up */
-        for (int w = 0; w < count; w++) {
-            CUDA(cudaEventRecord(begin, stream));
-            if (in_graph)
-                CUDA(cudaGraphLaunch(graphs[w], stream));
-            else
-                launch(&works[w]);
-            const float time = elapsed_us();
-            us[w][r < 0 ? 0 : r] = in_graph ? time / LAUNCHES : time;
+}
+
+/* Exits unless the last map of a work gave the runtime's values. */
+static void check(const struct work *work, const pwl_table *table)
+{
+    const size_t bytes = ((size_t)1 << (work->in >> 1)) * CHECKED;
+    void *const x = malloc(bytes), *const y = malloc(bytes);
+    if (!x || !y)
+        exit(1);
+    launch(work, 0);
+    CUDA(cudaStreamSynchronize(bench_stream));
+    CUDA(cudaMemcpy(x, work->x, bytes, cudaMemcpyDeviceToHost));
+    CUDA(cudaMemcpy(y, work->y, bytes, cudaMemcpyDeviceToHost));
+    for (size_t k = 0; k < CHECKED; k++)
+        if (code_at(work->out, y, k) != pwl_eval(table, code_at(work->in, x, k))) {
+            fprintf(stderr, "bench_map: the value of element %zu is wrong\n", k);
+            exit(1);
         }
-    for (int w = 0; w < count; w++) {
-        qsort(us[w], REPETITIONS, sizeof us[w][0], by_size);
-        median[w] = us[w][REPETITIONS / 2];
-        if (in_graph)
-            CUDA(cudaGraphExecDestroy(graphs[w]));
-    }
+    free(x);
+    free(y);
 }
 
 static const pwl_table *shipped(const char *name)
@@ -122,7 +95,22 @@ static void draw_64_segments(struct made_table *made, uint64_t *state)
         exit(1);
 }
 
-int main(void)
+static void print(const char *what, int segments, const struct bench_time *cold, const struct bench_time *warm)
+{
+    const float share = cold[1].median / cold[0].median, times = warm[0].median / warm[1].median;
+    char name[80];
+    snprintf(name, sizeof name, "%s, %d segments", what, segments);
+    printf("| %s | %.1f | %.1f | %.3f | %.2f | %.2f | %.2f |\n", name, (double)cold[0].median, (double)cold[1].median,
+           (double)share, (double)warm[0].median, (double)warm[1].median, (double)times);
+    fprintf(bench_json, "{\"bench\": \"map\", \"device\": \"%s\", \"table\": \"%s\"", bench_device.name, name);
+    bench_print_time("cold", &cold[0]);
+    bench_print_time("cold_copy", &cold[1]);
+    bench_print_time("in_l2", &warm[0]);
+    bench_print_time("in_l2_copy", &warm[1]);
+    fprintf(bench_json, ", \"share_of_copy\": %.4f, \"times_the_copy\": %.4f}\n", (double)share, (double)times);
+}
+
+int main(int argc, char **argv)
 {
     static struct made_table made;
     const size_t large = (size_t)256 << 20, small = (size_t)1 << 21;
@@ -132,22 +120,13 @@ int main(void)
         const char *name;
         const pwl_table *table;
         pwl_type type;
-    } cases[] = {{"s8 to s8, sigmoid, 16 segments", shipped("pwl_sigmoid_s8"), PWL_S8},
-                 {"s16 to s16, sigmoid, 16 segments", shipped("pwl_sigmoid_s16"), PWL_S16},
-                 {"s16 to s16, random, 64 segments", &made.table, PWL_S16},
-                 {"s16 to s16, sigmoid, 142 segments", shipped("pwl_sigmoid_s16_1lsb"), PWL_S16},
-                 {"s32 to s32, sigmoid, 16 segments", shipped("pwl_sigmoid_s32"), PWL_S32}};
-    struct cudaDeviceProp device;
-    char *x, *y;
-    int driver, runtime;
-    CUDA(cudaGetDeviceProperties(&device, 0));
-    CUDA(cudaDriverGetVersion(&driver));
-    CUDA(cudaRuntimeGetVersion(&runtime));
-    CUDA(cudaStreamCreate(&stream));
-    CUDA(cudaEventCreate(&begin));
-    CUDA(cudaEventCreate(&end));
-    CUDA(cudaMalloc((void **)&x, large));
-    CUDA(cudaMalloc((void **)&y, large));
+    } cases[] = {{"s8 to s8, sigmoid", shipped("pwl_sigmoid_s8"), PWL_S8},
+                 {"s16 to s16, sigmoid", shipped("pwl_sigmoid_s16"), PWL_S16},
+                 {"s16 to s16, random", &made.table, PWL_S16},
+                 {"s16 to s16, sigmoid", shipped("pwl_sigmoid_s16_1lsb"), PWL_S16},
+                 {"s32 to s32, sigmoid", shipped("pwl_sigmoid_s32"), PWL_S32}};
+    bench_open(argc, argv);
+    void *const x = bench_memory(large), *const y = bench_memory(large);
     uint64_t *const random = malloc(large);
     if (!random)
         return 1;
@@ -156,27 +135,27 @@ int main(void)
     CUDA(cudaMemcpy(x, random, large, cudaMemcpyHostToDevice));
     free(random);
 
-    printf("%s, driver %d.%d, CUDA %d.%d; medians of %d\n\n", device.name, driver / 1000, driver % 1000 / 10,
-           runtime / 1000, runtime % 1000 / 10, REPETITIONS);
     printf(
         "| table | 256 MiB in and out: us | copy | share of the copy's speed | 2^21 elements, in L2: us | copy | times "
         "the copy |\n|---|---:|---:|---:|---:|---:|---:|\n");
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         pwl_cuda_table table;
         const size_t element = (size_t)1 << (cases[c].type >> 1);
-        float cold[2], warm[2];
+        struct bench_time cold[2], warm[2];
         if (pwl_cuda_upload(cases[c].table, &table) != PWL_CUDA_OK)
             return 1;
-        const struct work cold_works[] = {{&table, cases[c].type, cases[c].type, x, y, large / element, 0},
-                                          {NULL, PWL_S8, PWL_S8, x, y, 0, large}};
-        const struct work warm_works[] = {{&table, cases[c].type, cases[c].type, x, y, small, 0},
-                                          {NULL, PWL_S8, PWL_S8, x, y, 0, small * element}};
-        measure(cold_works, 2, 0, cold);
-        measure(warm_works, 2, 1, warm);
-        printf("| %s | %.1f | %.1f | %.3f | %.2f | %.2f | %.2f |\n", cases[c].name, cold[0], cold[1], cold[1] / cold[0],
-               warm[0], warm[1], warm[0] / warm[1]);
+        const struct work cold_map = {&table, cases[c].type, cases[c].type, x, y, large / element, 0};
+        const struct work cold_copy = {NULL, PWL_S8, PWL_S8, x, y, 0, large};
+        const struct work warm_map = {&table, cases[c].type, cases[c].type, x, y, small, 0};
+        const struct work warm_copy = {NULL, PWL_S8, PWL_S8, x, y, 0, small * element};
+        const struct bench_work cold_works[] = {{launch, &cold_map}, {launch, &cold_copy}};
+        const struct bench_work warm_works[] = {{launch, &warm_map}, {launch, &warm_copy}};
+        bench_measure(cold_works, 2, 0, cold);
+        bench_measure(warm_works, 2, 1, warm);
+        check(&cold_map, cases[c].table);
+        print(cases[c].name, cases[c].table->segments, cold, warm);
         if (pwl_cuda_release(&table) != PWL_CUDA_OK)
             return 1;
     }
-    return 0;
+    return bench_close();
 }
