@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The numbers of a product, for the host and for devices: weights, exponents and what is stored. */
+/* The numbers that a product is made of, for the host and for devices: weights, exponents, codes. */
 #ifndef PWL_QGEMM_WEIGHT_H
 #define PWL_QGEMM_WEIGHT_H
 
@@ -32,6 +32,13 @@ PWL_FN double pwl_qgemm_scale_value(pwl_qgemm_format format, uint16_t stored)
     if (format == PWL_QGEMM_ROWS8)
         return 1;
     return format == PWL_QGEMM_MXFP4 ? pwl_qgemm_power(stored - 127) : (double)pwl_f32_from_f16(stored);
+}
+
+/* One weight, w[n,k] over 2^e, rounded to fp16, or bf16. */
+PWL_FN uint16_t pwl_qgemm_weight(pwl_qgemm_format format, int code, uint16_t scale, int e, int bf16)
+{
+    const double v = pwl_qgemm_code_value(format, code) * pwl_qgemm_scale_value(format, scale) * pwl_qgemm_power(-e);
+    return bf16 ? pwl_round_f64(v, 7, 8) : pwl_round_f64(v, 10, 5);
 }
 
 /*
@@ -69,21 +76,6 @@ PWL_FN int pwl_qgemm_code_s8(float v, int n)
     if (p <= -127)
         return -127;
     return p < 0 ? -(int)(0.5 - p) : (int)(p + 0.5);
-}
-
-/*
- * S8 of a sum v, |v| <= 2^32: sat(shr(v, n) + zero_point). Beyond 40 a shift leaves 0 (rounded half up, as v / 2^n >
- * -1/2), beyond -31 what is not 0 saturates; so n may be any sum of three exponents.
- */
-PWL_FN int8_t pwl_qgemm_store_s8(int64_t v, int64_t n, int32_t zero_point)
-{
-    const int shift = (int)pwl_sat(n, -31, 40);
-    return (int8_t)pwl_sat(pwl_shr64(v, shift, PWL_HALF_UP) + zero_point, -128, 127);
-}
-
-PWL_FN int32_t pwl_qgemm_store_s32(int64_t v)
-{
-    return (int32_t)pwl_sat(v, INT32_MIN, INT32_MAX);
 }
 
 #endif

@@ -182,6 +182,21 @@ typedef struct pwl_qgemm_product {
 /* PWL_QGEMM_OK when the product can be computed; else why not. Reads nothing but the descriptions. */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_check(const pwl_qgemm_product *product);
 
+/* Y by the formulas above on the host, sums in double (INT8: integers), rounded once. For checks, not for speed. */
+PWL_NODISCARD pwl_qgemm_status pwl_qgemm_reference(const pwl_qgemm_product *product);
+
+/*
+ * value[M][N] = y[m,n] before it is rounded to the type of Y, and bound[M][N] = by how much a kernel's may differ
+ * there: since rounding is monotone, what a kernel stores lies between the rounded value - bound and the rounded value
+ * + bound. Y itself is not written. Not for INT8, which is exact. With u = 2^-23 for an addition, twice the
+ * unit roundoff since tensor cores truncate, n additions and a = sum of the addends' magnitudes, the bound is n * u *
+ * (a + |bias|) + n * 2^-149 * (1 + 2^e) A16                n = K + K / 32 + 4, for the products, the parts of a split
+ * K, e + f and bias; a = sum |w x| A8, M < 64         n = 5 K / 32 + 4, four roundings a block and the parts; a = sum
+ * over blocks of what is added there A8 from M = 64 on  as A16, times 1 + 2^-9; and (2 * 2^-11 + 2^-22) * a for the two
+ * roundings to fp16 It holds where no partial sum leaves the range of fp32.
+ */
+PWL_NODISCARD pwl_qgemm_status pwl_qgemm_bound(const pwl_qgemm_product *product, double *value, double *bound);
+
 /* Name of a status for messages. Never null. */
 const char *pwl_qgemm_status_text(pwl_qgemm_status status);
 

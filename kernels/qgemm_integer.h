@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PWL_QGEMM_INTEGER_H
+#define PWL_QGEMM_INTEGER_H
+
+#include <pwl/qgemm.h>
+
+/* Y of the scheme INT8, after the checks. */
+void pwl_qgemm_integer(const pwl_qgemm_product *product);
+
+#endif

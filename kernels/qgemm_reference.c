@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Products as they are defined, in double. All schemes with floats are one: both operands are taken apart into numbers
+ * whose products are exact in double, blocks of 32 columns with a scale each,
+ *
+ *     sum_b scale_w * scale_x * (sum_{k in b} w * x) - extra_w * extra_x
+ *
+ * A16: rounded halves, scales 1. A8: codes, and the blocks' d. With stored sums codes count from 0, and the extras are
+ * 8 d_w and s.
+ */
+#include <string.h>
+
+#include "block.h"
+#include "qgemm_integer.h"
+#include "qgemm_layout.h"
+#include "qgemm_store.h"
+#include "qgemm_weight.h"
+
+enum { SIDE = 16 }; /* rows of each operand at a time */
+
+typedef struct operand {
+    double v[SIDE][PWL_BLOCK], scale[SIDE], extra[SIDE];
+} operand;
+
+/* For a row of X and one of W: the sum, and what the addends' magnitudes come to. */
+typedef struct tile {
+    double sum[SIDE][SIDE], magnitude[SIDE][SIDE];
+} tile;
+
+/* Rows of a product, and where they go. */
+typedef void put_result(const pwl_qgemm_product *product, size_t m, size_t n, double value, double bound, void *to);
+
+static int is_a8(const pwl_qgemm_product *product)
+{
+    return product->scheme == PWL_QGEMM_W4A8 || product->scheme == PWL_QGEMM_W8A8;
+}
+
+/* Whether a kernel may round the codes' values to fp16. */
+static int may_round(const pwl_qgemm_product *product)
+{
+    return is_a8(product) && product->m >= 64 && product->sums == PWL_QGEMM_SUMS_EXACT;
+}
+
+static double power_of(double v, int exponent)
+{
+    return v * pwl_qgemm_power(exponent);
+}
+
+/* One element of an X of floats. */
+static float element(const pwl_qgemm_input *x, size_t row, size_t column)
+{
+    const size_t at = row * x->stride + column;
+    if (x->type == PWL_QGEMM_F32)
+        return ((const float *)x->data)[at];
+    if (x->type == PWL_QGEMM_F16)
+        return pwl_f32_from_f16(((const uint16_t *)x->data)[at]);
+    return pwl_f32_from_bf16(((const uint16_t *)x->data)[at]);
+}
+
+/* f of a row of X. */
+static int exponent_of(const pwl_qgemm_product *product, size_t row)
+{
+    float amax = 0;
+    if (is_a8(product) || product->x.type != PWL_QGEMM_F32)
+        return 0;
+    for (size_t c = 0; c < product->weights->k; c++) {
+        const float v = pwl_magnitude(element(&product->x, row, c));
+        if (pwl_is_finite(v) && v > amax)
+            amax = v;
+    }
+    return pwl_qgemm_input_exponent(amax);
+}
+
+static void load_weights(const pwl_qgemm_product *product, size_t row, size_t rows, size_t block, operand *w)
+{
+    const pwl_qgemm_weights *const weights = product->weights;
+    const int stored = product->sums == PWL_QGEMM_SUMS_STORED, bf16 = product->x.type == PWL_QGEMM_BF16;
+    for (size_t i = 0; i < rows; i++) {
+        const uint16_t scale = pwl_qgemm_scale(weights, row + i, block);
+        const double d = pwl_qgemm_scale_value(weights->format, scale);
+        const int e = pwl_qgemm_row_exponent(weights, row + i);
+        w->scale[i] = is_a8(product) ? d : 1;
+        w->extra[i] = stored ? 8 * d : 0;
+        for (size_t j = 0; j < PWL_BLOCK; j++) {
+            const int code = pwl_qgemm_code(weights, row + i, block * PWL_BLOCK + j);
+            if (is_a8(product)) {
+                w->v[i][j] = stored ? code : pwl_qgemm_code_value(weights->format, code);
+            } else {
+                const uint16_t half = pwl_qgemm_weight(weights->format, code, scale, e, bf16);
+                w->v[i][j] = bf16 ? pwl_f32_from_bf16(half) : pwl_f32_from_f16(half);
+            }
+        }
+    }
+}
+
+/* A block of Q8_1: one of X, or made of 32 elements of it. */
+static pwl_block_q8_1 block_of(const pwl_qgemm_product *product, size_t row, size_t block)
+{
+    const pwl_rule rule = product->sums == PWL_QGEMM_SUMS_STORED ? PWL_RULE_DOCUMENT : PWL_RULE_DEFAULT;
+    pwl_block_q8_1 q = {0, 0, {0}};
+    float x[PWL_BLOCK];
+    if (product->x.type == PWL_QGEMM_BLOCKS_Q8_1)
+        return ((const pwl_block_q8_1 *)product->x.data)[row * product->x.stride + block];
+    for (size_t j = 0; j < PWL_BLOCK; j++)
+        x[j] = element(&product->x, row, block * PWL_BLOCK + j);
+    (void)!pwl_quantise(PWL_Q8_1, rule, x, 1, PWL_BLOCK, PWL_BLOCK, &q); /* of one block: it cannot fail */
+    return q;
+}
+
+static void load_input(const pwl_qgemm_product *product, size_t row, size_t rows, size_t block, const int f[SIDE],
+                       operand *x)
+{
+    for (size_t i = 0; i < rows; i++) {
+        x->scale[i] = 1;
+        x->extra[i] = 0;
+        if (is_a8(product)) {
+            const pwl_block_q8_1 q = block_of(product, row + i, block);
+            x->scale[i] = pwl_f32_from_f16(q.d);
+            if (product->sums == PWL_QGEMM_SUMS_STORED)
+                x->extra[i] = pwl_f32_from_f16(q.s);
+            for (size_t j = 0; j < PWL_BLOCK; j++)
+                x->v[i][j] = q.qs[j];
+            continue;
+        }
+        for (size_t j = 0; j < PWL_BLOCK; j++) {
+            const double v = element(&product->x, row + i, block * PWL_BLOCK + j);
+            x->v[i][j] = product->x.type == PWL_QGEMM_F32
+                             ? (double)pwl_f32_from_f16(pwl_round_f64(power_of(v, -f[i]), 10, 5))
+                             : v;
+        }
+    }
+}
+
+static void add_block(const pwl_qgemm_product *product, const operand *x, size_t xs, const operand *w, size_t ws,
+                      tile *t)
+{
+    const int each = !is_a8(product) || may_round(product); /* every product is an addend */
+    for (size_t i = 0; i < xs; i++) {
+        for (size_t j = 0; j < ws; j++) {
+            const double scale = x->scale[i] * w->scale[j], extra = x->extra[i] * w->extra[j];
+            double dot = 0, dots = 0;
+            for (int k = 0; k < PWL_BLOCK; k++) {
+                const double p = x->v[i][k] * w->v[j][k];
+                dot += p;
+                dots += p < 0 ? -p : p;
+            }
+            dot *= scale;
+            dots *= scale < 0 ? -scale : scale;
+            t->sum[i][j] += dot - extra;
+            t->magnitude[i][j] += each ? dots : (dot < 0 ? -dot : dot) + (extra < 0 ? -extra : extra);
+        }
+    }
+}
+
+/* By how much a kernel may differ, see the header. */
+static double bound_of(const pwl_qgemm_product *product, double magnitude, double bias, int e)
+{
+    const double k = (double)product->weights->k, u = 0x1p-23;
+    const double n = is_a8(product) && !may_round(product) ? 5 * k / PWL_BLOCK + 4 : k + k / PWL_BLOCK + 4;
+    double bound = n * u * (magnitude + (bias < 0 ? -bias : bias)) + n * 0x1p-149 * (1 + pwl_qgemm_power(e));
+    if (may_round(product))
+        bound = bound * (1 + 0x1p-9) + (2 * 0x1p-11 + 0x1p-22) * magnitude;
+    return bound;
+}
+
+static void finish(const pwl_qgemm_product *product, size_t m, size_t xs, size_t n, size_t ws, const int f[SIDE],
+                   const tile *t, put_result *put, void *to)
+{
+    for (size_t i = 0; i < xs; i++) {
+        for (size_t j = 0; j < ws; j++) {
+            const int e = is_a8(product) ? 0 : pwl_qgemm_row_exponent(product->weights, n + j);
+            const double bias = product->bias ? ((const float *)product->bias)[n + j] : 0;
+            put(product, m + i, n + j, power_of(t->sum[i][j], e + f[i]) + bias,
+                bound_of(product, power_of(t->magnitude[i][j], e + f[i]), bias, e), to);
+        }
+    }
+}
+
+static void multiply(const pwl_qgemm_product *product, put_result *put, void *to)
+{
+    const size_t n_all = product->weights->n, blocks = product->weights->k / PWL_BLOCK;
+    for (size_t m = 0; m < product->m; m += SIDE) {
+        const size_t xs = product->m - m < SIDE ? product->m - m : SIDE;
+        int f[SIDE];
+        for (size_t i = 0; i < xs; i++)
+            f[i] = exponent_of(product, m + i);
+        for (size_t n = 0; n < n_all; n += SIDE) {
+            const size_t ws = n_all - n < SIDE ? n_all - n : SIDE;
+            tile t = {{{0}}, {{0}}};
+            for (size_t b = 0; b < blocks; b++) {
+                operand x, w;
+                load_input(product, m, xs, b, f, &x);
+                load_weights(product, n, ws, b, &w);
+                add_block(product, &x, xs, &w, ws, &t);
+            }
+            finish(product, m, xs, n, ws, f, &t, put, to);
+        }
+    }
+}
+
+/* Rounded once, unlike by pwl_qgemm_store(). */
+static void put_rounded(const pwl_qgemm_product *product, size_t m, size_t n, double value, double bound, void *to)
+{
+    const size_t at = m * product->y.stride + n;
+    (void)bound;
+    if (product->y.type == PWL_QGEMM_F32)
+        ((float *)to)[at] = (float)value;
+    else
+        ((uint16_t *)to)[at] =
+            product->y.type == PWL_QGEMM_F16 ? pwl_round_f64(value, 10, 5) : pwl_round_f64(value, 7, 8);
+}
+
+typedef struct interval {
+    double *value, *bound;
+} interval;
+
+static void put_interval(const pwl_qgemm_product *product, size_t m, size_t n, double value, double bound, void *to)
+{
+    const interval *const into = to;
+    into->value[m * product->weights->n + n] = value;
+    into->bound[m * product->weights->n + n] = bound;
+}
+
+pwl_qgemm_status pwl_qgemm_reference(const pwl_qgemm_product *product)
+{
+    const pwl_qgemm_status status = pwl_qgemm_check(product);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    if (product->scheme == PWL_QGEMM_INT8)
+        pwl_qgemm_integer(product);
+    else
+        multiply(product, put_rounded, product->y.data);
+    return PWL_QGEMM_OK;
+}
+
+pwl_qgemm_status pwl_qgemm_bound(const pwl_qgemm_product *product, double *value, double *bound)
+{
+    const pwl_qgemm_status status = pwl_qgemm_check(product);
+    interval into = {value, bound};
+    if (status != PWL_QGEMM_OK)
+        return status;
+    if (product->scheme == PWL_QGEMM_INT8)
+        return PWL_QGEMM_ERR_SCHEME;
+    if (!value || !bound)
+        return PWL_QGEMM_ERR_NULL;
+    multiply(product, put_interval, &into);
+    return PWL_QGEMM_OK;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What becomes of a sum once it is complete, for the host and for devices. A kernel is told the type of Y when it is
+ * compiled, and hands each sum to one of these: another type of Y is another case here, nothing else.
+ */
+#ifndef PWL_QGEMM_STORE_H
+#define PWL_QGEMM_STORE_H
+
+#include <math.h>
+#include <stdint.h>
+
+#include <pwl/fixed.h>
+#include <pwl/qgemm.h>
+
+#include "half.h"
+
+/* y[m,n] of a sum in fp32. e + f is -254 to 239: ldexpf() rounds once, also where the result is a subnormal number. */
+PWL_FN float pwl_qgemm_finish(float sum, int exponent, float bias)
+{
+    return ldexpf(sum, exponent) + bias;
+}
+
+/* Element `at` of Y, of a type of floats. */
+PWL_FN void pwl_qgemm_store(pwl_qgemm_type type, void *y, size_t at, float v)
+{
+    if (type == PWL_QGEMM_F32)
+        ((float *)y)[at] = v;
+    else
+        ((uint16_t *)y)[at] = type == PWL_QGEMM_F16 ? pwl_f16_from_f32(v) : pwl_bf16_from_f32(v);
+}
+
+/*
+ * S8 of a sum v, |v| <= 2^32: sat(shr(v, n) + zero_point). Beyond 40 a shift leaves 0 (rounded half up, as v / 2^n >
+ * -1/2), beyond -31 what is not 0 saturates; so n may be any sum of three exponents.
+ */
+PWL_FN int8_t pwl_qgemm_store_s8(int64_t v, int64_t n, int32_t zero_point)
+{
+    const int shift = (int)pwl_sat(n, -31, 40);
+    return (int8_t)pwl_sat(pwl_shr64(v, shift, PWL_HALF_UP) + zero_point, -128, 127);
+}
+
+PWL_FN int32_t pwl_qgemm_store_s32(int64_t v)
+{
+    return (int32_t)pwl_sat(v, INT32_MIN, INT32_MAX);
+}
+
+#endif
