@@ -50,18 +50,23 @@ static int find(struct cuda_library *library, struct diag *diag)
     own_folder(own, sizeof own);
     const char *const folders[] = {own, PWLC_LIBRARY_FOLDER};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        if (!*folders[i])
+            continue;
         snprintf(library->path, sizeof library->path, "%s/%s", folders[i], CUDA_LIBRARY_NAME);
         if (access(library->path, F_OK) == 0)
             return load(library, "", diag);
     }
     strcpy(library->path, CUDA_LIBRARY_NAME);
-    library->handle = dlopen(library->path, RTLD_NOW | RTLD_LOCAL);
-    if (!library->handle)
-        return diag_set(diag, EXIT_MISSING,
-                        CUDA_LIBRARY_NAME " is neither in %.200s nor in %.200s nor where the system searches; build "
-                                          "it with -Dcuda=enabled, or name it in " CUDA_LIBRARY_VARIABLE,
-                        own, PWLC_LIBRARY_FOLDER);
-    return EXIT_DONE;
+    if (load(library, "", diag) == EXIT_DONE)
+        return EXIT_DONE;
+    /* glibc's words for a file that is not there; others are about one that is. */
+    if (!strstr(diag->text, "cannot open shared object file"))
+        return diag->code;
+    return diag_set(diag, EXIT_MISSING,
+                    CUDA_LIBRARY_NAME
+                    " is neither in %.200s nor in %.200s nor where the system searches; build it with "
+                    "-Dcuda=enabled, or name it in " CUDA_LIBRARY_VARIABLE,
+                    own, PWLC_LIBRARY_FOLDER);
 }
 
 static int check_version(const struct cuda_library *library, struct diag *diag)

@@ -23,6 +23,12 @@ if ! ldconfig -p 2>/dev/null | grep -q libpwlc-cuda; then
     expect_error 77 "libpwlc-cuda.so is neither in $(dirname "$pwlc") nor in" sweep tanh.json "${cuda[@]}"
     expect_error 77 'name it in PWL_CUDA_LIBRARY' sweep tanh.json "${cuda[@]}"
 fi
+# Where the system searches; no library, and one.
+mkdir ../searched
+echo 'no library' >../searched/libpwlc-cuda.so
+LD_LIBRARY_PATH=$(realpath ../searched) expect_error 77 'searched/libpwlc-cuda.so: file too short' sweep tanh.json "${cuda[@]}"
+cp "$host_library" ../searched/libpwlc-cuda.so
+LD_LIBRARY_PATH=$(realpath ../searched) expect_status 0 sweep tanh.json "${cuda[@]}"
 # Beside pwlc, where it is no library.
 echo 'no library' >../libpwlc-cuda.so
 expect_error 77 "$(dirname "$pwlc")/libpwlc-cuda.so: file too short" sweep tanh.json "${cuda[@]}"
