@@ -461,7 +461,8 @@ const struct command command_sweep = {
     .details =
         "--device cuda takes libpwlc-cuda.so from PWL_CUDA_LIBRARY where that is set; else from the folder of "
         "pwlc, the folder of installed libraries, or where the system searches. Codes that double precision does "
-        "not decide are settled by --ref on the host; the averages differ from the host's by at most 2^-16 LSB.",
+        "not decide are settled by --ref on the host, so that only averages, which are sums in double, can differ from "
+        "the host's, far behind the digits printed.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
                "pwlc sweep tanh.json --format json --max-err 2",
     .options = options,

@@ -135,6 +135,10 @@ int measure_batch(const sweep *sweep, const sweep_task *task, batch part, sweep_
                          "pwl_cuda_map");
     if (code != done)
         return code;
+    /* Lists are filled as far as they are needed, and copied whole. */
+    code = check(sweep, cudaMemsetAsync(sweep->runs, 0, count * sizeof *runs, nullptr), "clearing results");
+    if (code != done)
+        return code;
     measure<<<count, lanes>>>(*task, sweep->y, part, sweep->runs);
     code = check(sweep, cudaGetLastError(), "measuring");
     if (code == done)

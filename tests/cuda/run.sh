@@ -55,6 +55,9 @@ for tool in memcheck racecheck initcheck synccheck; do
     for program in "${programs[@]}"; do
         run "$program-$tool" "$sanitizer" --tool $tool --error-exitcode 9 "$build/native/$program" small
     done
+    [ ! -x "$build/pwlc-static" ] || PWL_CUDA_LIBRARY=$PWD/$build/native/libpwlc-cuda.so \
+        run "sweep-$tool" bash -c '"$@" && echo "ok 1 - sweep"' sweep "$sanitizer" --tool $tool --error-exitcode 9 \
+        "$build/pwlc-static" sweep --exhaustive --device cuda luts/tables/gelu_s8.json luts/tables/sigmoid_s16.json
 done
 [ $failed -ne 0 ] || say "all passed"
 exit $failed
