@@ -21,8 +21,8 @@
  * 8704 (Q8_0), 4352 (MXFP4) or 8192 (ROWS8), all multiples of 128. Scales are in the order tile, g, block of 32
  * columns, row g or g + 8: what a lane needs is together. Pieces of the same rows follow each other.
  *
- * Activations in bytes: for every 64 columns, the 64 bytes of each token; and for every 64 columns, d and sum of the
- * two blocks of each token.
+ * Activations in bytes: for every 64 columns, the 64 bytes of each token, of M up to a multiple of 8; then for every 64
+ * columns, d (fp16) and the sum of the codes (int16) of the two blocks of each token. What lies outside X is 0.
  */
 #ifndef PWL_QGEMM_LAYOUT_H
 #define PWL_QGEMM_LAYOUT_H
@@ -100,6 +100,30 @@ PWL_FN unsigned pwl_qgemm_scale_at(unsigned r, unsigned block)
 PWL_FN unsigned pwl_qgemm_byte_at(unsigned c)
 {
     return c % 8 / 2 * 16 + c / 16 * 4 + c % 2 * 2 + c / 8 % 2;
+}
+
+#define PWL_QGEMM_TOKENS 8 /* to a multiple of which M is padded */
+
+PWL_FN size_t pwl_qgemm_input_codes(size_t m, size_t k)
+{
+    return pwl_qgemm_round_up(m, PWL_QGEMM_TOKENS) * pwl_qgemm_depth(k) * PWL_QGEMM_COLUMNS;
+}
+
+/* 9 bits an element. */
+PWL_FN size_t pwl_qgemm_input_bytes(size_t m, size_t k)
+{
+    return pwl_qgemm_input_codes(m, k) / 8 * 9;
+}
+
+/* Where the 64 codes of a token begin that hold `column`, and where d and sum of its two blocks do. */
+PWL_FN size_t pwl_qgemm_input_at(size_t m, size_t row, size_t column)
+{
+    return (column / PWL_QGEMM_COLUMNS * pwl_qgemm_round_up(m, PWL_QGEMM_TOKENS) + row) * PWL_QGEMM_COLUMNS;
+}
+
+PWL_FN size_t pwl_qgemm_input_scale_at(size_t m, size_t k, size_t row, size_t column)
+{
+    return pwl_qgemm_input_codes(m, k) + pwl_qgemm_input_at(m, row, column) / 8;
 }
 
 /*

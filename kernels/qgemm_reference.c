@@ -8,9 +8,7 @@
  * A16: rounded halves, scales 1. A8: codes, and the blocks' d. With stored sums codes count from 0, and the extras are
  * 8 d_w and s.
  */
-#include <string.h>
-
-#include "block.h"
+#include "qgemm_input.h"
 #include "qgemm_integer.h"
 #include "qgemm_layout.h"
 #include "qgemm_store.h"
@@ -30,45 +28,15 @@ typedef struct tile {
 /* Rows of a product, and where they go. */
 typedef void put_result(const pwl_qgemm_product *product, size_t m, size_t n, double value, double bound, void *to);
 
-static int is_a8(const pwl_qgemm_product *product)
-{
-    return product->scheme == PWL_QGEMM_W4A8 || product->scheme == PWL_QGEMM_W8A8;
-}
-
 /* Whether a kernel may round the codes' values to fp16. */
 static int may_round(const pwl_qgemm_product *product)
 {
-    return is_a8(product) && product->m >= 64 && product->sums == PWL_QGEMM_SUMS_EXACT;
+    return pwl_qgemm_is_a8(product) && product->m >= 64 && product->sums == PWL_QGEMM_SUMS_EXACT;
 }
 
 static double power_of(double v, int exponent)
 {
     return v * pwl_qgemm_power(exponent);
-}
-
-/* One element of an X of floats. */
-static float element(const pwl_qgemm_input *x, size_t row, size_t column)
-{
-    const size_t at = row * x->stride + column;
-    if (x->type == PWL_QGEMM_F32)
-        return ((const float *)x->data)[at];
-    if (x->type == PWL_QGEMM_F16)
-        return pwl_f32_from_f16(((const uint16_t *)x->data)[at]);
-    return pwl_f32_from_bf16(((const uint16_t *)x->data)[at]);
-}
-
-/* f of a row of X. */
-static int exponent_of(const pwl_qgemm_product *product, size_t row)
-{
-    float amax = 0;
-    if (is_a8(product) || product->x.type != PWL_QGEMM_F32)
-        return 0;
-    for (size_t c = 0; c < product->weights->k; c++) {
-        const float v = pwl_magnitude(element(&product->x, row, c));
-        if (pwl_is_finite(v) && v > amax)
-            amax = v;
-    }
-    return pwl_qgemm_input_exponent(amax);
 }
 
 static void load_weights(const pwl_qgemm_product *product, size_t row, size_t rows, size_t block, operand *w)
@@ -79,11 +47,11 @@ static void load_weights(const pwl_qgemm_product *product, size_t row, size_t ro
         const uint16_t scale = pwl_qgemm_scale(weights, row + i, block);
         const double d = pwl_qgemm_scale_value(weights->format, scale);
         const int e = pwl_qgemm_row_exponent(weights, row + i);
-        w->scale[i] = is_a8(product) ? d : 1;
+        w->scale[i] = pwl_qgemm_is_a8(product) ? d : 1;
         w->extra[i] = stored ? 8 * d : 0;
         for (size_t j = 0; j < PWL_BLOCK; j++) {
             const int code = pwl_qgemm_code(weights, row + i, block * PWL_BLOCK + j);
-            if (is_a8(product)) {
+            if (pwl_qgemm_is_a8(product)) {
                 w->v[i][j] = stored ? code : pwl_qgemm_code_value(weights->format, code);
             } else {
                 const uint16_t half = pwl_qgemm_weight(weights->format, code, scale, e, bf16);
@@ -93,28 +61,14 @@ static void load_weights(const pwl_qgemm_product *product, size_t row, size_t ro
     }
 }
 
-/* A block of Q8_1: one of X, or made of 32 elements of it. */
-static pwl_block_q8_1 block_of(const pwl_qgemm_product *product, size_t row, size_t block)
-{
-    const pwl_rule rule = product->sums == PWL_QGEMM_SUMS_STORED ? PWL_RULE_DOCUMENT : PWL_RULE_DEFAULT;
-    pwl_block_q8_1 q = {0, 0, {0}};
-    float x[PWL_BLOCK];
-    if (product->x.type == PWL_QGEMM_BLOCKS_Q8_1)
-        return ((const pwl_block_q8_1 *)product->x.data)[row * product->x.stride + block];
-    for (size_t j = 0; j < PWL_BLOCK; j++)
-        x[j] = element(&product->x, row, block * PWL_BLOCK + j);
-    (void)!pwl_quantise(PWL_Q8_1, rule, x, 1, PWL_BLOCK, PWL_BLOCK, &q); /* of one block: it cannot fail */
-    return q;
-}
-
 static void load_input(const pwl_qgemm_product *product, size_t row, size_t rows, size_t block, const int f[SIDE],
                        operand *x)
 {
     for (size_t i = 0; i < rows; i++) {
         x->scale[i] = 1;
         x->extra[i] = 0;
-        if (is_a8(product)) {
-            const pwl_block_q8_1 q = block_of(product, row + i, block);
+        if (pwl_qgemm_is_a8(product)) {
+            const pwl_block_q8_1 q = pwl_qgemm_input_block(product, row + i, block);
             x->scale[i] = pwl_f32_from_f16(q.d);
             if (product->sums == PWL_QGEMM_SUMS_STORED)
                 x->extra[i] = pwl_f32_from_f16(q.s);
@@ -123,7 +77,7 @@ static void load_input(const pwl_qgemm_product *product, size_t row, size_t rows
             continue;
         }
         for (size_t j = 0; j < PWL_BLOCK; j++) {
-            const double v = element(&product->x, row + i, block * PWL_BLOCK + j);
+            const double v = pwl_qgemm_input_element(&product->x, row + i, block * PWL_BLOCK + j);
             x->v[i][j] = product->x.type == PWL_QGEMM_F32
                              ? (double)pwl_f32_from_f16(pwl_round_f64(power_of(v, -f[i]), 10, 5))
                              : v;
@@ -134,7 +88,7 @@ static void load_input(const pwl_qgemm_product *product, size_t row, size_t rows
 static void add_block(const pwl_qgemm_product *product, const operand *x, size_t xs, const operand *w, size_t ws,
                       tile *t)
 {
-    const int each = !is_a8(product) || may_round(product); /* every product is an addend */
+    const int each = !pwl_qgemm_is_a8(product) || may_round(product); /* every product is an addend */
     for (size_t i = 0; i < xs; i++) {
         for (size_t j = 0; j < ws; j++) {
             const double scale = x->scale[i] * w->scale[j], extra = x->extra[i] * w->extra[j];
@@ -156,7 +110,7 @@ static void add_block(const pwl_qgemm_product *product, const operand *x, size_t
 static double bound_of(const pwl_qgemm_product *product, double magnitude, double bias, int e)
 {
     const double k = (double)product->weights->k, u = 0x1p-23;
-    const double n = is_a8(product) && !may_round(product) ? 5 * k / PWL_BLOCK + 4 : k + k / PWL_BLOCK + 4;
+    const double n = pwl_qgemm_is_a8(product) && !may_round(product) ? 5 * k / PWL_BLOCK + 4 : k + k / PWL_BLOCK + 4;
     double bound = n * u * (magnitude + (bias < 0 ? -bias : bias)) + n * 0x1p-149 * (1 + pwl_qgemm_power(e));
     if (may_round(product))
         bound = bound * (1 + 0x1p-9) + (2 * 0x1p-11 + 0x1p-22) * magnitude;
@@ -168,7 +122,7 @@ static void finish(const pwl_qgemm_product *product, size_t m, size_t xs, size_t
 {
     for (size_t i = 0; i < xs; i++) {
         for (size_t j = 0; j < ws; j++) {
-            const int e = is_a8(product) ? 0 : pwl_qgemm_row_exponent(product->weights, n + j);
+            const int e = pwl_qgemm_is_a8(product) ? 0 : pwl_qgemm_row_exponent(product->weights, n + j);
             const double bias = product->bias ? ((const float *)product->bias)[n + j] : 0;
             put(product, m + i, n + j, power_of(t->sum[i][j], e + f[i]) + bias,
                 bound_of(product, power_of(t->magnitude[i][j], e + f[i]), bias, e), to);
@@ -183,7 +137,7 @@ static void multiply(const pwl_qgemm_product *product, put_result *put, void *to
         const size_t xs = product->m - m < SIDE ? product->m - m : SIDE;
         int f[SIDE];
         for (size_t i = 0; i < xs; i++)
-            f[i] = exponent_of(product, m + i);
+            f[i] = pwl_qgemm_input_row_exponent(product, m + i);
         for (size_t n = 0; n < n_all; n += SIDE) {
             const size_t ws = n_all - n < SIDE ? n_all - n : SIDE;
             tile t = {{{0}}, {{0}}};
