@@ -6,14 +6,13 @@
  * the formats alone. C is either the product of the original matrices, or that of the original activations with the
  * dequantised weights: what quantising the activations adds.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <pwl/blocks.h>
 
 #include "../../kernels/half.h"
-#include "../unit/random.h"
+#include "draw_matrix.h"
 
 enum { ROWS = 128, K = 4096, BLOCKS = K / PWL_BLOCK };
 
@@ -25,22 +24,6 @@ struct matrix {
 
 static struct matrix a, w;
 static uint8_t blocks[ROWS * BLOCKS * sizeof(pwl_block_q8_1)];
-
-/* 0 to 1, both excluded */
-static double draw_open(uint64_t *state)
-{
-    return ((double)(random_bits(state) >> 12) + 0.5) * 0x1p-52;
-}
-
-static void draw(struct matrix *matrix, int gaussian, uint64_t *state)
-{
-    for (int r = 0; r < ROWS; r++) {
-        for (int k = 0; k < K; k++) {
-            const double u = draw_open(state), turn = 6.283185307179586 * draw_open(state);
-            matrix->x[r][k] = (float)(gaussian ? sqrt(-2 * log(u)) * cos(turn) : 2 * u - 1);
-        }
-    }
-}
 
 /* What the stored sums of activations say beyond those of their codes, and what it is multiplied by: with s for
  * d * sum q, a product is off by 8 * d_w * (d * sum q - s) in each block. */
@@ -137,8 +120,8 @@ int main(void)
     struct errors errors[2][sizeof schemes / sizeof schemes[0]];
     uint64_t state = 1;
     for (int gaussian = 0; gaussian < 2; gaussian++) {
-        draw(&a, gaussian, &state);
-        draw(&w, gaussian, &state);
+        draw_matrix(a.x[0], (size_t)ROWS * K, gaussian, &state);
+        draw_matrix(w.x[0], (size_t)ROWS * K, gaussian, &state);
         for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
             if (!round_trip(&w, schemes[i].weights, schemes[i].weights_rule) ||
                 !round_trip(&a, PWL_Q8_1, schemes[i].activations_rule))
