@@ -23,13 +23,38 @@ static float w[N][K], y[K * (N + GAP)], expected[K * (N + GAP)];
 static uint16_t x[K * (K + GAP)];
 static pwl_block_q8_1 q[K][K / PWL_BLOCK];
 
-static pwl_qgemm_weights draw_weights(size_t kind, int high, uint64_t *state)
+static uint16_t blocks[N * K / PWL_BLOCK * sizeof(pwl_block_q8_0) / 2];
+
+static pwl_qgemm_weights pack_blocks(size_t kind)
 {
-    static uint16_t blocks[N * K / PWL_BLOCK * sizeof(pwl_block_q8_0) / 2];
-    draw_blocks(&qgemm_kinds[kind], (uint8_t *)blocks, N * K / PWL_BLOCK, -13, high, state);
     if (pwl_dequantise(qgemm_kinds[kind].blocks, blocks, N, K, K, w[0]) != PWL_BLOCKS_OK)
         abort();
     return pack_new(&qgemm_kinds[kind], blocks, N, K);
+}
+
+static pwl_qgemm_weights draw_weights(size_t kind, int high, uint64_t *state)
+{
+    draw_blocks(&qgemm_kinds[kind], (uint8_t *)blocks, N * K / PWL_BLOCK, -13, high, state);
+    return pack_blocks(kind);
+}
+
+/* Blocks of one code throughout, each end of the codes and of the scales with every other in some row. */
+static pwl_qgemm_weights draw_extremes(size_t kind, uint64_t *state)
+{
+    static const uint16_t scales[] = {0, 0x8000, 1, 0x83ff, 0x0400, 0x3c00, 0xbc00, 0x7bff, 0xfbff};
+    static const uint8_t exponents[] = {0, 1, 100, 127, 128, 253, 254};
+    static const uint8_t codes[] = {0x00, 0xff, 0x88, 0x77, 0x80, 0x7f};
+    const size_t bytes = pwl_format_bytes(qgemm_kinds[kind].blocks);
+    for (size_t i = 0; i < N * K / PWL_BLOCK; i++) {
+        uint8_t *const block = (uint8_t *)blocks + i * bytes;
+        const uint16_t scale = scales[random_bits(state) % (sizeof scales / sizeof *scales)];
+        memset(block, codes[random_bits(state) % sizeof codes], bytes);
+        if (kind == 2)
+            block[0] = exponents[random_bits(state) % sizeof exponents];
+        else
+            memcpy(block, &scale, sizeof scale);
+    }
+    return pack_blocks(kind);
 }
 
 static pwl_qgemm_product product_of(const struct scheme *scheme, const pwl_qgemm_weights *weights, pwl_qgemm_type type)
@@ -70,9 +95,10 @@ static void test_one_hot(const struct scheme *scheme, pwl_qgemm_type type, const
             q[m][b].d = 0x3c00;
         q[m][m / PWL_BLOCK].qs[m % PWL_BLOCK] = 1;
     }
-    for (size_t parts = 1; parts <= 4; parts++) {
+    for (size_t parts = 1; parts <= 5; parts++) {
         /* Scales from 2^11 on are where rows get exponents. */
-        pwl_qgemm_weights weights = draw_weights(scheme->kind, parts % 2 ? 15 : 1, &state);
+        pwl_qgemm_weights weights =
+            parts > 4 ? draw_extremes(scheme->kind, &state) : draw_weights(scheme->kind, parts % 2 ? 15 : 1, &state);
         pwl_qgemm_product product = product_of(scheme, &weights, type);
         any |= weights.row_data;
         memset(y, 0xa5, sizeof y);
