@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sweep_code.h"
+#include "cuda_interface.h"
 
 /* Of pwlc itself, without the last slash; empty where the system does not tell. */
 static void own_folder(char *folder, size_t size)

@@ -146,7 +146,8 @@ int measure_batch(const sweep *sweep, const sweep_task *task, batch part, sweep_
     return code;
 }
 
-int measure_all(const sweep *sweep, const sweep_task *task, sweep_run *runs, sweep_progress *progress, void *context)
+int measure_all(const sweep *sweep, const sweep_task *task, sweep_run *runs, pwlc_cuda_progress *progress,
+                void *context)
 {
     constexpr int64_t batch_codes = int64_t{batch_runs} * SWEEP_RUN;
     int code = done;
@@ -167,7 +168,7 @@ int pwlc_cuda_abi()
     return PWLC_CUDA_ABI;
 }
 
-int pwlc_cuda_sweep(const pwl_table *table, const sweep_task *task, sweep_run *runs, sweep_progress *progress,
+int pwlc_cuda_sweep(const pwl_table *table, const sweep_task *task, sweep_run *runs, pwlc_cuda_progress *progress,
                     void *context, char *message, size_t size)
 {
     sweep sweep = {};

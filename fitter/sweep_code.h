@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Comparing every code on a device: what is measured of a run of codes, one code at a time, by functions that hosts and
- * devices both compile; and the interface of the library that runs them (cuda_library.h).
+ * devices both compile; and the function of libpwlc-cuda.so that runs them.
  *
  * Targets are doubles with a margin. What a code counts for is decided where the margin cannot change it: whether
  * |q_y - t| is at most 1/2, whether t lies beyond a limit of the output, whether a step of the table goes against f.
@@ -20,6 +20,7 @@
 #include <pwl/fixed.h>
 #include <pwl/pwl.h>
 
+#include "cuda_interface.h"
 #include "double_function.h"
 
 #define SWEEP_RUN 65536     /* codes of a run; a number in it has 16 bits */
@@ -174,17 +175,9 @@ PWL_FN void sweep_run_set(struct sweep_run *run, const struct sweep_lane *lane, 
     run->undecided = undecided;
 }
 
-/* The library's functions. */
-
-/* Changes when a function or a struct here does. */
-#define PWLC_CUDA_ABI 1
-typedef int pwlc_cuda_abi_function(void);
-
-typedef void sweep_progress(void *context, uint64_t done, uint64_t total);
-
-/* Measures all runs of a table: results in `runs`, one each. 0 when done; 77 without a device, 1 when it fails: then
- * `message`, of `size` bytes, says why. Runs on the current device, by the kernels of pwl/cuda.h. */
+/* pwlc_cuda_sweep of the library: measures all runs of a table, results in `runs`, one each. On the current device, by
+ * the kernels of pwl/cuda.h. */
 typedef int pwlc_cuda_sweep_function(const pwl_table *table, const struct sweep_task *task, struct sweep_run *runs,
-                                     sweep_progress *progress, void *context, char *message, size_t size);
+                                     pwlc_cuda_progress *progress, void *context, char *message, size_t size);
 
 #endif

@@ -58,7 +58,7 @@ int pwlc_cuda_abi(void)
 }
 
 int pwlc_cuda_sweep(const pwl_table *table, const struct sweep_task *task, struct sweep_run *runs,
-                    sweep_progress *progress, void *context, char *message, size_t size)
+                    pwlc_cuda_progress *progress, void *context, char *message, size_t size)
 {
     if (fault("device")) {
         snprintf(message, size, "no CUDA device: none was found");
