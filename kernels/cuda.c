@@ -28,7 +28,7 @@ static cudaError_t copy_plan(const pwl_plan *plan, const void *arrays, void *mem
 pwl_cuda_status pwl_cuda_upload(const pwl_table *table, pwl_cuda_table *uploaded)
 {
     pwl_cuda_table made;
-    int device = 0, multiprocessors = 0;
+    int device = 0, multiprocessors = 0, overlap = 0;
     void *memory = NULL, *arrays;
     cudaError_t error;
 
@@ -49,6 +49,8 @@ pwl_cuda_status pwl_cuda_upload(const pwl_table *table, pwl_cuda_table *uploaded
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
     if (error == cudaSuccess)
+        error = (cudaError_t)pwl_cuda_launches_overlap(&overlap);
+    if (error == cudaSuccess)
         error = cudaMalloc(&memory, made.plan.bytes);
     if (error == cudaSuccess)
         error = copy_plan(&made.plan, arrays, memory);
@@ -60,6 +62,7 @@ pwl_cuda_status pwl_cuda_upload(const pwl_table *table, pwl_cuda_table *uploaded
     made.memory = memory;
     made.device = device;
     made.multiprocessors = (uint32_t)multiprocessors;
+    made.overlaps = (uint32_t)overlap;
     *uploaded = made;
     return PWL_CUDA_OK;
 }
@@ -97,19 +100,28 @@ static int fits(const pwl_plan *plan, pwl_type out)
     return pwl_fits(&table, out);
 }
 
-/* Bytes of an element: the types come in pairs of one width. */
-static size_t bytes_of(pwl_type type)
+/* What all maps ask of their arrays. */
+static pwl_cuda_status check_arrays(const pwl_cuda_table *uploaded, size_t x_bytes, const void *x, size_t y_bytes,
+                                    const void *y, size_t count)
 {
-    return (size_t)1 << (type >> 1);
+    int device = 0;
+    cudaError_t error;
+    if (!x || !y)
+        return PWL_CUDA_ERR_NULL;
+    if ((uintptr_t)x % x_bytes || (uintptr_t)y % y_bytes)
+        return PWL_CUDA_ERR_ALIGN;
+    if (overlap((uintptr_t)x, x_bytes, (uintptr_t)y, y_bytes, count))
+        return PWL_CUDA_ERR_OVERLAP;
+    error = cudaGetDevice(&device);
+    if (error != cudaSuccess)
+        return status_of(error);
+    return device == uploaded->device ? PWL_CUDA_OK : PWL_CUDA_ERR_DEVICE;
 }
 
 pwl_cuda_status pwl_cuda_map(const pwl_cuda_table *uploaded, pwl_type in, const void *x, pwl_type out, void *y,
                              size_t count, struct CUstream_st *stream)
 {
-    size_t x_bytes, y_bytes;
-    int device = 0;
-    cudaError_t error;
-
+    pwl_cuda_status status;
     if (!uploaded || !uploaded->memory)
         return PWL_CUDA_ERR_NULL;
     if ((unsigned)in > PWL_U32 || (unsigned)out > PWL_U32)
@@ -118,21 +130,59 @@ pwl_cuda_status pwl_cuda_map(const pwl_cuda_table *uploaded, pwl_type in, const 
         return PWL_CUDA_ERR_FIT;
     if (count == 0)
         return PWL_CUDA_OK;
-    if (!x || !y)
-        return PWL_CUDA_ERR_NULL;
-    x_bytes = bytes_of(in);
-    y_bytes = bytes_of(out);
-    if ((uintptr_t)x % x_bytes || (uintptr_t)y % y_bytes)
-        return PWL_CUDA_ERR_ALIGN;
-    if (overlap((uintptr_t)x, x_bytes, (uintptr_t)y, y_bytes, count))
-        return PWL_CUDA_ERR_OVERLAP;
-
-    error = cudaGetDevice(&device);
-    if (error != cudaSuccess)
-        return status_of(error);
-    if (device != uploaded->device)
-        return PWL_CUDA_ERR_DEVICE;
+    status = check_arrays(uploaded, pwl_type_bytes(in), x, pwl_type_bytes(out), y, count);
+    if (status != PWL_CUDA_OK)
+        return status;
     return status_of(pwl_cuda_launch_map(uploaded, in, x, out, y, count, stream));
+}
+
+static size_t real_bytes(pwl_real real)
+{
+    return real == PWL_F32 ? 4 : 2;
+}
+
+static int scale_serves(const pwl_plan *plan, pwl_affine of)
+{
+    const int64_t most = (int64_t)1 << (plan->wide ? 33 : 30);
+    return of.scale >= 0x1p-126f && of.scale <= 0x1p126f && of.zero_point >= -most && of.zero_point <= most;
+}
+
+pwl_cuda_status pwl_cuda_map_from_real(const pwl_cuda_table *uploaded, pwl_affine of_x, pwl_real in, const void *x,
+                                       pwl_type out, void *y, size_t count, struct CUstream_st *stream)
+{
+    pwl_cuda_status status;
+    if (!uploaded || !uploaded->memory)
+        return PWL_CUDA_ERR_NULL;
+    if ((unsigned)in > PWL_BF16 || (unsigned)out > PWL_U32)
+        return PWL_CUDA_ERR_TYPE;
+    if (!fits(&uploaded->plan, out))
+        return PWL_CUDA_ERR_FIT;
+    if (!scale_serves(&uploaded->plan, of_x))
+        return PWL_CUDA_ERR_SCALE;
+    if (count == 0)
+        return PWL_CUDA_OK;
+    status = check_arrays(uploaded, real_bytes(in), x, pwl_type_bytes(out), y, count);
+    if (status != PWL_CUDA_OK)
+        return status;
+    return status_of(pwl_cuda_launch_map_from_real(uploaded, of_x, in, x, out, y, count, stream));
+}
+
+pwl_cuda_status pwl_cuda_map_real(const pwl_cuda_table *uploaded, pwl_affine of_x, pwl_real in, const void *x,
+                                  pwl_affine of_y, pwl_real out, void *y, size_t count, struct CUstream_st *stream)
+{
+    pwl_cuda_status status;
+    if (!uploaded || !uploaded->memory)
+        return PWL_CUDA_ERR_NULL;
+    if ((unsigned)in > PWL_BF16 || (unsigned)out > PWL_BF16)
+        return PWL_CUDA_ERR_TYPE;
+    if (!scale_serves(&uploaded->plan, of_x) || !scale_serves(&uploaded->plan, of_y))
+        return PWL_CUDA_ERR_SCALE;
+    if (count == 0)
+        return PWL_CUDA_OK;
+    status = check_arrays(uploaded, real_bytes(in), x, real_bytes(out), y, count);
+    if (status != PWL_CUDA_OK)
+        return status;
+    return status_of(pwl_cuda_launch_map_real(uploaded, of_x, in, x, of_y, out, y, count, stream));
 }
 
 int pwl_cuda_error(pwl_cuda_status status)
@@ -169,6 +219,8 @@ const char *pwl_cuda_status_text(pwl_cuda_status status)
         return "unknown rule, or none of this format's";
     case PWL_CUDA_ERR_SHAPE:
         return "k_padded is not a multiple of 32, or below k, or the matrix is too large";
+    case PWL_CUDA_ERR_SCALE:
+        return "scale or zero point out of range";
     case PWL_CUDA_ERR_CUDA:
         break;
     }

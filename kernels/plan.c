@@ -131,6 +131,43 @@ static uint32_t cells_of(const pwl_table *table, uint32_t shift)
     return (uint32_t)(((uint64_t)(table->qmax_x - table->qmin_x) >> shift) + 1);
 }
 
+static uint32_t aligned(uint32_t bytes, uint32_t to)
+{
+    return (bytes + to - 1) / to * to;
+}
+
+/* Lays the image out with the copies chosen so far; all its bytes. */
+static uint32_t lay_image_out(pwl_plan *plan)
+{
+    const uint32_t cell_bytes = plan->wide ? sizeof(pwl_cell) : sizeof(uint32_t), tails = plan->wide ? plan->lines : 0;
+    plan->image_tails = (plan->lines * (uint32_t)sizeof(pwl_wide_head)) << plan->head_copies;
+    plan->image_cells = plan->image_tails + aligned((tails * 4) << plan->tail_copies, 16);
+    return plan->image_cells + aligned((plan->cells * cell_bytes) << plan->cell_copies, 16);
+}
+
+/* As many copies as fit. A bank for each lane of a transaction, of 128 bytes, is all that helps. */
+static void choose_image(pwl_plan *plan, int lines_fit)
+{
+    uint8_t *const copies[] = {&plan->head_copies, &plan->tail_copies, &plan->cell_copies};
+    const int most[] = {3, plan->wide ? 5 : 0, plan->wide ? 4 : 5};
+    int k, more = 1;
+    if (!lines_fit || lay_image_out(plan) > PWL_PLAN_IMAGE)
+        return;
+    while (more) {
+        more = 0;
+        for (k = 0; k < 3; k++) {
+            if (*copies[k] == most[k])
+                continue;
+            ++*copies[k];
+            if (lay_image_out(plan) <= PWL_PLAN_IMAGE)
+                more = 1;
+            else
+                --*copies[k];
+        }
+    }
+    plan->image_bytes = lay_image_out(plan);
+}
+
 void pwl_plan_init(pwl_plan *plan, const pwl_table *table)
 {
     walk w = walk_of(table);
@@ -148,15 +185,53 @@ void pwl_plan_init(pwl_plan *plan, const pwl_table *table)
     /* The widest cells that do; at shift 0 every code is a cell. */
     while (!is_single(table, shift) && cells_of(table, shift - 1) <= PWL_PLAN_CELLS)
         shift--;
-    plan->single = (uint8_t)is_single(table, shift);
     plan->cell_shift = shift;
     plan->cells = cells_of(table, shift);
-    plan->compact = (uint8_t)(plan->single && (!plan->wide || lines_fit(table)));
+    choose_image(plan, is_single(table, shift) && (!plan->wide || lines_fit(table)));
     plan->line_offset = PWL_PLAN_BYTE_CODES * sizeof(int32_t);
     plan->cell_offset =
         plan->line_offset + plan->lines * (uint32_t)(plan->wide ? sizeof(pwl_plan64) : sizeof(pwl_plan32));
     plan->start_offset = plan->cell_offset + (plan->cells + 1) * (uint32_t)sizeof(pwl_cell);
-    plan->bytes = (plan->start_offset + plan->lines * (uint32_t)sizeof(uint32_t) + 15) / 16 * 16;
+    plan->image_offset = aligned(plan->start_offset + plan->lines * (uint32_t)sizeof(uint32_t), 128);
+    plan->bytes = plan->image_offset + plan->image_bytes;
+}
+
+/* All copies of the lines and cells that lie in the plan's memory. */
+static void fill_image(const pwl_plan *plan, char *memory)
+{
+    const pwl_plan32 *const line32 = (const pwl_plan32 *)(memory + plan->line_offset);
+    const pwl_plan64 *const line64 = (const pwl_plan64 *)(memory + plan->line_offset);
+    const pwl_cell *const cells = (const pwl_cell *)(memory + plan->cell_offset);
+    char *const image = memory + plan->image_offset;
+    pwl_plan32 *const heads32 = (pwl_plan32 *)image;
+    pwl_wide_head *const heads = (pwl_wide_head *)image;
+    uint32_t *const tails = (uint32_t *)(image + plan->image_tails);
+    uint32_t *const cells32 = (uint32_t *)(image + plan->image_cells);
+    pwl_cell *const cells64 = (pwl_cell *)(image + plan->image_cells);
+    uint32_t i;
+
+    for (i = 0; i < plan->lines << plan->head_copies; i++) {
+        const uint32_t k = i >> plan->head_copies;
+        if (plan->wide) {
+            heads[i].pre_low = (uint32_t)line64[k].pre;
+            heads[i].pre_high = (uint32_t)(line64[k].pre >> 32);
+            heads[i].slope = (uint32_t)line64[k].slope;
+            heads[i].post_low = (uint32_t)line64[k].post;
+        } else {
+            heads32[i] = line32[k];
+        }
+    }
+    for (i = 0; plan->wide && i < plan->lines << plan->tail_copies; i++) {
+        const pwl_plan64 *const line = &line64[i >> plan->tail_copies];
+        tails[i] = (uint32_t)(line->post >> 32) << 10 | (uint32_t)line->n;
+    }
+    for (i = 0; i < plan->cells << plan->cell_copies; i++) {
+        const pwl_cell cell = cells[i >> plan->cell_copies];
+        if (plan->wide)
+            cells64[i] = cell;
+        else
+            cells32[i] = (cell.line << 16) + 65535 - (cell.last < 65535 ? cell.last : 65535);
+    }
 }
 
 void pwl_plan_fill(const pwl_plan *plan, const pwl_table *table, void *memory)
@@ -194,18 +269,43 @@ void pwl_plan_fill(const pwl_plan *plan, const pwl_table *table, void *memory)
     }
     cells[plan->cells].line = plan->lines - 1;
     cells[plan->cells].last = UINT32_MAX;
+    if (plan->image_bytes)
+        fill_image(plan, base);
 }
 
-int64_t pwl_plan_eval(const pwl_plan *plan, const void *memory, int64_t q_x)
+/* Before saturation. */
+static int64_t eval_image(const pwl_plan *plan, const char *image, uint32_t u, uint32_t lane)
+{
+    const uint32_t cell_bytes = plan->wide ? sizeof(pwl_cell) : sizeof(uint32_t);
+    const char *const cell =
+        image + plan->image_cells + pwl_image_at(cell_bytes, plan->cell_copies, u >> plan->cell_shift, lane);
+    if (plan->wide) {
+        const pwl_cell *const c = (const pwl_cell *)cell;
+        const uint32_t i = pwl_wide_pick(c->last, c->line, u);
+        const char *const head = image + pwl_image_at(sizeof(pwl_wide_head), plan->head_copies, i, lane);
+        const char *const tail = image + plan->image_tails + pwl_image_at(4, plan->tail_copies, i, lane);
+        const pwl_plan64 line = pwl_wide_line(*(const pwl_wide_head *)head, *(const uint32_t *)tail);
+        return pwl_plan_eval64(&line, u, plan->rounding);
+    } else {
+        const uint32_t i = pwl_narrow_pick(*(const uint32_t *)cell, u);
+        const char *const head = image + pwl_image_at(sizeof(pwl_plan32), plan->head_copies, i, lane);
+        return pwl_plan_eval32((const pwl_plan32 *)head, u, plan->rounding);
+    }
+}
+
+static int64_t eval_arrays(const pwl_plan *plan, const char *memory, uint32_t u)
+{
+    const pwl_cell *const cell = (const pwl_cell *)(memory + plan->cell_offset) + (u >> plan->cell_shift);
+    const uint32_t i = pwl_plan_search(cell, (const uint32_t *)(memory + plan->start_offset), u);
+    return plan->wide ? pwl_plan_eval64((const pwl_plan64 *)(memory + plan->line_offset) + i, u, plan->rounding)
+                      : pwl_plan_eval32((const pwl_plan32 *)(memory + plan->line_offset) + i, u, plan->rounding);
+}
+
+int64_t pwl_plan_eval(const pwl_plan *plan, const void *memory, int64_t q_x, int lane)
 {
     const char *const base = (const char *)memory;
-    const pwl_cell *const cells = (const pwl_cell *)(base + plan->cell_offset);
     const uint32_t u = (uint32_t)(pwl_sat(q_x, plan->qmin_x, plan->qmax_x) - plan->qmin_x);
-    const pwl_cell *const cell = &cells[u >> plan->cell_shift];
-    const uint32_t i = plan->single ? cell->line + (u > cell->last)
-                                    : pwl_plan_search(cell, (const uint32_t *)(base + plan->start_offset), u);
-    const int64_t raw = plan->wide
-                            ? pwl_plan_eval64((const pwl_plan64 *)(base + plan->line_offset) + i, u, plan->rounding)
-                            : pwl_plan_eval32((const pwl_plan32 *)(base + plan->line_offset) + i, u, plan->rounding);
+    const int64_t raw = plan->image_bytes && lane >= 0 ? eval_image(plan, base + plan->image_offset, u, (uint32_t)lane)
+                                                       : eval_arrays(plan, base, u);
     return pwl_sat(raw, plan->qmin_y, plan->qmax_y);
 }

@@ -24,7 +24,19 @@
  * starts between the lines of two neighbouring cells are searched.
  *
  * The arrays of a plan lie in one piece of memory in this order: values[PWL_PLAN_BYTE_CODES] (int32_t); lines;
- * cells + 1 cells, of which the last ends a search; starts[lines] (uint32_t), the first u of each line.
+ * cells + 1 cells, of which the last ends a search; starts[lines] (uint32_t), the first u of each line; the image.
+ *
+ * The image is what each block of threads copies to its shared memory as it is, and starts at a multiple of 128 bytes:
+ * across the lines of the cache, the copy takes a microsecond more. Where each cell is settled by one
+ * comparison and all fits, it holds
+ *
+ *   heads[lines]   16 bytes   narrow: a pwl_plan32; wide: pwl_wide_head
+ *   tails[lines]    4 bytes   wide: the high bits of post << 10 | n
+ *   cells[cells]    4 bytes   narrow: line << 16 | 65535 - last, so that adding u carries into the line beyond last
+ *                   8 bytes   wide: a pwl_cell
+ *
+ * each element in 2^copies copies side by side, of which a lane reads its own: neighbouring lanes then read different
+ * banks, and random codes cost what equal ones do.
  */
 #ifndef PWL_PLAN_H
 #define PWL_PLAN_H
@@ -37,6 +49,7 @@
 #include <pwl/pwl.h>
 
 #define PWL_PLAN_CELLS 4096u
+#define PWL_PLAN_IMAGE (32u << 10) /* bytes at most: with what a launch adds, what every device grants a block */
 #define PWL_PLAN_LINES (2u * PWL_MAX_SEGMENTS) /* those of a folded table */
 
 /* Values of all codes that an array of 8 bits can hold, signed or not: -128 to 255. */
@@ -60,6 +73,40 @@ typedef struct pwl_plan64 {
 typedef struct pwl_cell {
     uint32_t last, line;
 } pwl_cell;
+
+typedef struct pwl_wide_head {
+    uint32_t pre_low, pre_high, slope, post_low;
+} pwl_wide_head;
+
+/* Where copy `lane` of element k of an array of the image lies, from the array's start. A product, since
+ * multiplications have units of their own on a device while shifts share those that are busiest. */
+PWL_FN uint32_t pwl_image_at(uint32_t bytes, uint32_t copies, uint32_t k, uint32_t lane)
+{
+    return k * (bytes << copies) + (lane & ((1u << copies) - 1)) * bytes;
+}
+
+/* The line of u, by a cell of the image. */
+PWL_FN uint32_t pwl_narrow_pick(uint32_t cell, uint32_t u)
+{
+    return (cell + u) >> 16;
+}
+
+PWL_FN uint32_t pwl_wide_pick(uint32_t last, uint32_t line, uint32_t u)
+{
+    return line + (u > last);
+}
+
+/* One line of the image. */
+PWL_FN pwl_plan64 pwl_wide_line(pwl_wide_head head, uint32_t tail)
+{
+    const uint32_t post_high = (uint32_t)((int32_t)tail >> 10);
+    pwl_plan64 line;
+    line.slope = (uint64_t)(int64_t)(int32_t)head.slope;
+    line.pre = (uint64_t)head.pre_high << 32 | head.pre_low;
+    line.post = (uint64_t)post_high << 32 | head.post_low;
+    line.n = tail & 1023;
+    return line;
+}
 
 /* One line, before saturation. */
 PWL_FN int32_t pwl_plan_eval32(const pwl_plan32 *line, uint32_t u, int rounding)
@@ -104,7 +151,8 @@ void pwl_plan_init(pwl_plan *plan, const pwl_table *table);
 /* Writes the arrays to plan->bytes of memory aligned to 16. */
 void pwl_plan_fill(const pwl_plan *plan, const pwl_table *table, void *memory);
 
-/* One code, by the plan: what the kernels compute. */
-int64_t pwl_plan_eval(const pwl_plan *plan, const void *memory, int64_t q_x);
+/* One code, by the plan: what the kernels compute. By the image, as lane `lane` reads it; or, where there is none or
+ * lane is negative, from the other arrays. */
+int64_t pwl_plan_eval(const pwl_plan *plan, const void *memory, int64_t q_x, int lane);
 
 #endif

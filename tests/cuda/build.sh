@@ -54,7 +54,7 @@ include=(-Iruntime/include -Ikernels/include)
 
 # What every program is linked from.
 c_sources=(runtime/{eval,map,proof}.c kernels/{cuda,cuda_blocks,blocks,plan}.c)
-cu_sources=(kernels/{map,blocks}.cu tests/cuda/bits_device.cu)
+cu_sources=(kernels/{map,map_real,blocks}.cu tests/cuda/bits_device.cu)
 
 # objects DIRECTORY SOURCE...: the names of their objects.
 objects() {

@@ -197,10 +197,10 @@ static void test_random_tables(pwl_storage storage, pwl_form form, pwl_rounding 
         fold ? ", folded" : "", segments[0], segments[1], segments[2]);
 }
 
-/* Shared memory holds 2891 segments of INT32, and not 2892. */
+/* The longest of all, and some hundreds with an image. */
 static void test_long_tables(pwl_storage storage, size_t random_count)
 {
-    static const int counts[] = {PWL_MAX_SEGMENTS, 2892, 2891};
+    static const int counts[] = {PWL_MAX_SEGMENTS, 2892, 900};
     const int64_t codes = (int64_t)1 << (8 << storage);
     uint64_t state = (uint64_t)storage;
     for (int form = PWL_ABSOLUTE; form <= PWL_ANCHORED; form++) {
@@ -410,6 +410,67 @@ static void test_graph(void)
     tap(good, "two launches captured into a graph");
 }
 
+/* Launches that need the one before them, from one array to the other and back, each adding one: in one piece, and in
+ * two that other threads walk. A launch may start while the one before it still runs, but not read what is not there
+ * yet. */
+static void test_chain(int in_graph)
+{
+    enum { LAUNCHES = 100 };
+    static const int16_t start = INT16_MIN, slope = 1;
+    static const int8_t shift = 0;
+    static const int32_t term = 1;
+    const pwl_table table = {.version = PWL_TABLE_VERSION,
+                             .storage = PWL_INT16,
+                             .segments = 1,
+                             .start = &start,
+                             .q_b = &slope,
+                             .n = &shift,
+                             .offset = &term,
+                             .qmin_x = INT16_MIN,
+                             .qmax_x = INT16_MAX,
+                             .qmin_y = INT16_MIN,
+                             .qmax_y = INT16_MAX};
+    const size_t count = small ? 20000 : (size_t)1 << 21, part = count / 3 / 8 * 8;
+    uint64_t state = 13;
+    int16_t *const x = arrays.x, *const y = arrays.y;
+    pwl_cuda_table uploaded;
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t replay;
+    int good = 1;
+    PWL(pwl_cuda_upload(&table, &uploaded));
+    CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    for (size_t k = 0; k < count; k++)
+        x[k] = (int16_t)random_in(&state, INT16_MIN, INT16_MAX - LAUNCHES);
+    CUDA(cudaMemcpy(arrays.device_x, x, 2 * count, cudaMemcpyHostToDevice));
+    CUDA(cudaDeviceSynchronize());
+    if (in_graph)
+        CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    for (int i = 0; i < LAUNCHES; i++) {
+        char *const from = i % 2 ? arrays.device_y : arrays.device_x, *const to =
+                                                                          i % 2 ? arrays.device_x : arrays.device_y;
+        const size_t first = i % 3 ? count : part;
+        PWL(pwl_cuda_map(&uploaded, PWL_S16, from, PWL_S16, to, first, stream));
+        PWL(pwl_cuda_map(&uploaded, PWL_S16, from + 2 * first, PWL_S16, to + 2 * first, count - first, stream));
+    }
+    if (in_graph) {
+        CUDA(cudaStreamEndCapture(stream, &graph));
+        CUDA(cudaGraphInstantiate(&replay, graph, 0));
+        CUDA(cudaGraphLaunch(replay, stream));
+    }
+    CUDA(cudaMemcpyAsync(y, arrays.device_x, 2 * count, cudaMemcpyDeviceToHost, stream));
+    CUDA(cudaStreamSynchronize(stream));
+    for (size_t k = 0; k < count; k++)
+        good &= y[k] == x[k] + LAUNCHES;
+    if (in_graph) {
+        CUDA(cudaGraphExecDestroy(replay));
+        CUDA(cudaGraphDestroy(graph));
+    }
+    CUDA(cudaStreamDestroy(stream));
+    PWL(pwl_cuda_release(&uploaded));
+    tap(good, "%d launches that need one another%s", LAUNCHES, in_graph ? ", in a graph" : "");
+}
+
 static void test_launch_errors(void)
 {
     uint64_t state = 9;
@@ -486,6 +547,8 @@ int main(int argc, char **argv)
     test_large();
     test_streams();
     test_graph();
+    test_chain(0);
+    test_chain(1);
     test_launch_errors();
 
     CUDA(cudaFree(arrays.device_x));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What pwl/cuda.h promises before any device is asked: errors, and what is not one. */
 #include <cuda_runtime_api.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +114,45 @@ static void test_map_errors(void)
     tap(PASSES(PWL_S8, x + 1, PWL_S16, y + 2, 1), "map: aligned to elements, no further");
 }
 
+static void test_real_errors(void)
+{
+    const pwl_cuda_table uploaded = pretended(), released = {0};
+    const pwl_affine one = {1, 0}, zero = {0, 0}, negative = {-1, 0}, nan = {NAN, 0}, tiny = {0x1p-127f, 0},
+                     huge = {0x1p127f, 0}, far = {1, (1 << 30) + 1}, farthest = {1, -(1 << 30)};
+    const pwl_real beyond = (pwl_real)(PWL_BF16 + 1);
+    const pwl_affine *const bad[] = {&zero, &negative, &nan, &tiny, &huge, &far};
+    char *const x = (char *)0x10000, *const y = (char *)0x20000;
+    int good = 1;
+#define FROM_REAL(of, in, x, out, y, count) pwl_cuda_map_from_real(&uploaded, of, in, x, out, y, count, NULL)
+#define REAL(of_x, in, x, of_y, out, y, count) pwl_cuda_map_real(&uploaded, of_x, in, x, of_y, out, y, count, NULL)
+    tap(pwl_cuda_map_from_real(&released, one, PWL_F32, x, PWL_S8, y, 1, NULL) == PWL_CUDA_ERR_NULL &&
+            pwl_cuda_map_real(NULL, one, PWL_F32, x, one, PWL_F32, y, 1, NULL) == PWL_CUDA_ERR_NULL,
+        "real: no table");
+    tap(FROM_REAL(one, beyond, x, PWL_S8, y, 1) == PWL_CUDA_ERR_TYPE &&
+            FROM_REAL(one, PWL_F32, x, (pwl_type)(PWL_U32 + 1), y, 1) == PWL_CUDA_ERR_TYPE &&
+            REAL(one, beyond, x, one, PWL_F32, y, 1) == PWL_CUDA_ERR_TYPE &&
+            REAL(one, PWL_F32, x, one, beyond, y, 1) == PWL_CUDA_ERR_TYPE,
+        "real: unknown types");
+    tap(FROM_REAL(one, PWL_F32, x, PWL_U8, y, 1) == PWL_CUDA_ERR_FIT, "real: u8 does not hold -128");
+    for (int i = 0; i < 6; i++)
+        good &= FROM_REAL(*bad[i], PWL_F32, x, PWL_S8, y, 1) == PWL_CUDA_ERR_SCALE &&
+                REAL(*bad[i], PWL_F32, x, one, PWL_F32, y, 1) == PWL_CUDA_ERR_SCALE &&
+                REAL(one, PWL_F32, x, *bad[i], PWL_F32, y, 1) == PWL_CUDA_ERR_SCALE;
+    tap(good, "real: scales of 0, below 0, NaN, beyond 2^126 either way, zero points beyond 2^30");
+    tap(REAL(farthest, PWL_F32, NULL, farthest, PWL_F32, NULL, 0) == PWL_CUDA_OK &&
+            FROM_REAL(one, PWL_F16, NULL, PWL_S8, NULL, 0) == PWL_CUDA_OK,
+        "real: a zero point at 2^30; no elements, no arrays");
+    tap(FROM_REAL(one, PWL_F16, NULL, PWL_S8, y, 1) == PWL_CUDA_ERR_NULL &&
+            REAL(one, PWL_F16, x, one, PWL_F16, NULL, 1) == PWL_CUDA_ERR_NULL,
+        "real: no arrays");
+    tap(FROM_REAL(one, PWL_F32, x + 2, PWL_S8, y, 1) == PWL_CUDA_ERR_ALIGN &&
+            REAL(one, PWL_F16, x, one, PWL_BF16, y + 1, 1) == PWL_CUDA_ERR_ALIGN,
+        "real: between two elements");
+    tap(REAL(one, PWL_F32, x, one, PWL_F16, x, 1) == PWL_CUDA_ERR_OVERLAP &&
+            FROM_REAL(one, PWL_F16, x, PWL_S16, x + 2, 2) == PWL_CUDA_ERR_OVERLAP,
+        "real: arrays that overlap");
+}
+
 /* Every check comes before the first call of CUDA, and what there is nothing to do for needs none. */
 static void test_blocks(void)
 {
@@ -147,7 +187,7 @@ static void test_texts(void)
     const pwl_cuda_status memory = (pwl_cuda_status)(PWL_CUDA_ERR_CUDA + cudaErrorMemoryAllocation);
     const char *const unknown = pwl_cuda_status_text((pwl_cuda_status)4711);
     int distinct = 1;
-    for (int a = PWL_CUDA_OK; a <= PWL_CUDA_ERR_MEMORY; a++) {
+    for (int a = PWL_CUDA_OK; a <= PWL_CUDA_ERR_SCALE; a++) {
         for (int b = PWL_CUDA_OK; b < a; b++)
             distinct &= strcmp(pwl_cuda_status_text((pwl_cuda_status)a), pwl_cuda_status_text((pwl_cuda_status)b)) != 0;
         distinct &= strcmp(pwl_cuda_status_text((pwl_cuda_status)a), unknown) != 0;
@@ -167,6 +207,7 @@ int main(void)
     test_upload();
     test_release();
     test_map_errors();
+    test_real_errors();
     test_blocks();
     test_texts();
     return tap_end();

@@ -14,6 +14,7 @@
 
 #include <pwl/blocks.h>
 #include <pwl/pwl.h>
+#include <pwl/real.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,6 +37,7 @@ typedef enum pwl_cuda_status {
     PWL_CUDA_ERR_RULE = 9,    /* not one of pwl_rule, or none of the format's */
     PWL_CUDA_ERR_SHAPE = 10,  /* k_padded is not a multiple of 32, or below k, or the matrix is too large */
     PWL_CUDA_ERR_MEMORY = 11, /* no host memory for the plan of a table */
+    PWL_CUDA_ERR_SCALE = 12,  /* a scale or zero point that pwl/real.h does not allow beside the table's codes */
     PWL_CUDA_ERR_CUDA = 65536 /* plus the cudaError_t, which is below 65536 */
 } pwl_cuda_status;
 
@@ -45,10 +47,10 @@ typedef struct pwl_plan {
     uint32_t cells, lines;
     uint32_t cell_shift; /* the cell of a code is (q_x - qmin_x) >> cell_shift */
     uint8_t wide;        /* lines of 64 bits */
-    uint8_t single;      /* one comparison settles the line of each cell */
-    uint8_t compact;     /* and lines and cells fit the form that they have in shared memory */
     uint8_t rounding;
-    uint32_t line_offset, cell_offset, start_offset, bytes; /* of the arrays in memory, and all of it */
+    uint8_t head_copies, tail_copies, cell_copies; /* in the image, as powers of two */
+    uint32_t line_offset, cell_offset, start_offset, image_offset, bytes; /* of the arrays in memory, and all of it */
+    uint32_t image_tails, image_cells, image_bytes; /* offsets in the image, and all of it; 0 where there is none */
 } pwl_plan;
 
 /* A table on a device. To be passed around as one likes, by any number of threads and streams at a time. */
@@ -57,10 +59,11 @@ typedef struct pwl_cuda_table {
     void *memory;             /* device memory of the plan's arrays; null once released */
     int32_t device;           /* whose memory it is */
     uint32_t multiprocessors; /* which it has */
+    uint32_t overlaps;        /* 1 where a launch may start while the one before it ends */
 } pwl_cuda_table;
 
 /*
- * Checks the table and copies its plan, 2 to 620 KiB, to the current device; *uploaded is usable on every stream when
+ * Checks the table and copies its plan, 2 to 650 KiB, to the current device; *uploaded is usable on every stream when
  * the call returns. Takes host memory of that size in between, and waits for the device's default stream, so not while a
  * stream is being captured. The table and its arrays (host memory) are not needed afterwards. *uploaded is cleared when
  * the call fails.
@@ -83,6 +86,19 @@ PWL_NODISCARD pwl_cuda_status pwl_cuda_release(pwl_cuda_table *uploaded);
  */
 PWL_NODISCARD pwl_cuda_status pwl_cuda_map(const pwl_cuda_table *uploaded, pwl_type in, const void *x, pwl_type out,
                                            void *y, size_t count, struct CUstream_st *stream);
+
+/*
+ * The same from real numbers: codes of x by pwl/real.h with the table's input range, then the table; y holds codes, or
+ * their real numbers in float, which is rounded once more to f16 or bf16 (to nearest, ties to even). What holds for the
+ * arrays of pwl_cuda_map() holds here, elements being of 4 bytes (PWL_F32) or 2. Fastest for tables of 8- and 16-bit
+ * storage that round by floor or half_up.
+ */
+PWL_NODISCARD pwl_cuda_status pwl_cuda_map_from_real(const pwl_cuda_table *uploaded, pwl_affine of_x, pwl_real in,
+                                                     const void *x, pwl_type out, void *y, size_t count,
+                                                     struct CUstream_st *stream);
+PWL_NODISCARD pwl_cuda_status pwl_cuda_map_real(const pwl_cuda_table *uploaded, pwl_affine of_x, pwl_real in,
+                                                const void *x, pwl_affine of_y, pwl_real out, void *y, size_t count,
+                                                struct CUstream_st *stream);
 
 /*
  * As pwl_quantise(), pwl_dequantise() and pwl_dequantise_f16() of pwl/blocks.h, with the same bits, on device arrays,

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arrays of real numbers on the device: quantised, mapped, and stored as codes or as real numbers, in one pass. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "launch.h"
+#include "map.cuh"
+
+namespace
+{
+
+using namespace pwl;
+
+/* By the plan's image where it has one and rounds by an addend; else by its arrays, which serve every table. */
+template <class input, class output> kernel *kernel_of(const pwl_plan &plan)
+{
+    if (plan.wide)
+        return map_arrays<by_lines<input, output, by_search<wide>, fit::range>>;
+    if (plan.image_bytes && plan.rounding == PWL_PLAN_DOWN)
+        return map_arrays<by_lines<input, output, by_image<narrow, PWL_PLAN_DOWN>, fit::range>>;
+    return map_arrays<by_lines<input, output, by_search<narrow>, fit::range>>;
+}
+
+template <class input> kernel *to_codes(const pwl_plan &plan, size_t out_bytes)
+{
+    return out_bytes == 1   ? kernel_of<input, codes<uint8_t>>(plan)
+           : out_bytes == 2 ? kernel_of<input, codes<uint16_t>>(plan)
+                            : kernel_of<input, codes<uint32_t>>(plan);
+}
+
+template <class input> kernel *to_reals(const pwl_plan &plan, pwl_real out)
+{
+    return out == PWL_F32   ? kernel_of<input, reals<f32>>(plan)
+           : out == PWL_F16 ? kernel_of<input, reals<f16>>(plan)
+                            : kernel_of<input, reals<bf16>>(plan);
+}
+
+task task_from_reals(const pwl_cuda_table *uploaded, pwl_affine of_x)
+{
+    task task = task_of(uploaded);
+    task.inverse = 1.0f / of_x.scale;
+    task.first = task.plan.qmin_x - of_x.zero_point;
+    task.last = task.plan.qmax_x - of_x.zero_point;
+    return task;
+}
+
+size_t real_bytes(pwl_real real)
+{
+    return real == PWL_F32 ? 4 : 2;
+}
+
+} // namespace
+
+int pwl_cuda_launch_map_from_real(const pwl_cuda_table *uploaded, pwl_affine of_x, pwl_real in, const void *x,
+                                  pwl_type out, void *y, size_t count, struct CUstream_st *stream)
+{
+    task task = task_from_reals(uploaded, of_x);
+    const size_t out_bytes = pwl_type_bytes(out);
+    kernel *const map = in == PWL_F32   ? to_codes<reals<f32>>(task.plan, out_bytes)
+                        : in == PWL_F16 ? to_codes<reals<f16>>(task.plan, out_bytes)
+                                        : to_codes<reals<bf16>>(task.plan, out_bytes);
+    return launch(uploaded, map, &task, task.plan.image_bytes, real_bytes(in), x, out_bytes, y, count, stream);
+}
+
+int pwl_cuda_launch_map_real(const pwl_cuda_table *uploaded, pwl_affine of_x, pwl_real in, const void *x,
+                             pwl_affine of_y, pwl_real out, void *y, size_t count, struct CUstream_st *stream)
+{
+    task task = task_from_reals(uploaded, of_x);
+    task.scale = of_y.scale;
+    task.zero = of_y.zero_point;
+    kernel *const map = in == PWL_F32   ? to_reals<reals<f32>>(task.plan, out)
+                        : in == PWL_F16 ? to_reals<reals<f16>>(task.plan, out)
+                                        : to_reals<reals<bf16>>(task.plan, out);
+    return launch(uploaded, map, &task, task.plan.image_bytes, real_bytes(in), x, real_bytes(out), y, count, stream);
+}

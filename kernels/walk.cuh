@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the threads of a launch walk its arrays, by the shape of the launch (shape.h). */
+#ifndef PWL_WALK_CUH
+#define PWL_WALK_CUH
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "elements.cuh"
+#include "shape.h"
+#include "task.cuh"
+
+namespace pwl
+{
+
+/* The block's shared memory. Places in it are offsets: a pointer that was computed with would be read through the
+ * slower generic loads. */
+__device__ inline char *shared_memory()
+{
+    extern __shared__ uint4 memory[];
+    return reinterpret_cast<char *>(memory);
+}
+
+__device__ inline uint32_t shared_address(const void *place)
+{
+    return static_cast<uint32_t>(__cvta_generic_to_shared(place));
+}
+
+/* Loads from an address in shared memory. Volatile, so that none moves before a barrier. */
+template <class T> __device__ T load_shared(uint32_t address);
+
+template <> __device__ inline uint32_t load_shared<uint32_t>(uint32_t address)
+{
+    uint32_t v;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(address)); /* v = *address */
+    return v;
+}
+
+template <> __device__ inline uint2 load_shared<uint2>(uint32_t address)
+{
+    uint2 v;
+    asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "r"(address)); /* v = *address */
+    return v;
+}
+
+template <> __device__ inline uint4 load_shared<uint4>(uint32_t address)
+{
+    uint4 v;
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" /* v = *address */
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "r"(address));
+    return v;
+}
+
+/* Starts to copy `bytes` (4, 8 or 16) to shared memory. */
+template <int bytes> __device__ void copy_async(void *to, const void *from)
+{
+    if constexpr (bytes == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" /* to[0..16) = from[0..16), past the L1 cache */
+                     :
+                     : "r"(shared_address(to)), "l"(from)
+                     : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" /* to[0..bytes) = from[0..bytes) */
+                     :
+                     : "r"(shared_address(to)), "l"(from), "n"(bytes)
+                     : "memory");
+}
+
+/* The copies started since the last call are a group. */
+__device__ inline void close_group()
+{
+    asm volatile("cp.async.commit_group;" ::: "memory"); /* group++ */
+}
+
+/* Waits until all but the last `groups` groups of this thread have arrived. */
+template <int groups> __device__ void wait_for_all_but()
+{
+    asm volatile("cp.async.wait_group %0;" : : "n"(groups) : "memory"); /* while (pending > groups); */
+}
+
+/* Lets the next launch of the stream start, as far as there is room: it waits on its own before it touches arrays. */
+__device__ inline void start_next_launch()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;"); /* the next launch may start */
+#endif
+}
+
+/* Until here, only the table may be read: nothing that was launched before has ended for sure. */
+__device__ inline void wait_for_last_launch()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); /* until all that was launched before has ended */
+#endif
+}
+
+/*
+ * y[k] = value of x[k] for k in [0, count). x and y may be one array where elements have one size: a thread writes what
+ * it alone has read. Loads arrive in the thread's own places in shared memory, so that some are always under way
+ * without taking registers.
+ */
+template <class in_t, class out_t> struct walk {
+    static constexpr int together = together_of(sizeof(in_t), sizeof(out_t)), depth = PWL_SHAPE_DEPTH;
+    using in_pack = pack<in_t, together>;
+    using out_pack = pack<out_t, together>;
+
+    const in_pack *from;
+    out_pack *to;
+    size_t first, last; /* packs of this thread, `step` apart */
+    uint32_t step, place;
+
+    /* The grid is a wave wide and as many waves high: waves start one after another. */
+    __device__ walk(const task &task, const void *x, void *y)
+        : from(reinterpret_cast<const in_pack *>(static_cast<const in_t *>(x) + task.head)),
+          to(reinterpret_cast<out_pack *>(static_cast<out_t *>(y) + task.head)),
+          first(pwl_shape_first(task.packs, gridDim.y, blockIdx.y) + blockIdx.x * blockDim.x + threadIdx.x),
+          last(pwl_shape_first(task.packs, gridDim.y, blockIdx.y + 1)), step(gridDim.x * blockDim.x),
+          place(task.ring + threadIdx.x * sizeof(in_pack))
+    {
+    }
+
+    /* A group of its own even where nothing is left, so that groups can be counted. */
+    __device__ void load(int d, size_t i) const
+    {
+        if (i < last)
+            copy_async<sizeof(in_pack)>(shared_memory() + place + d * blockDim.x * sizeof(in_pack), from + i);
+        close_group();
+    }
+
+    __device__ void begin() const
+    {
+#pragma unroll
+        for (int d = 0; d < depth; d++)
+            load(d, first + size_t{step} * d);
+    }
+
+    /* `map` gives the values of a pack. */
+    template <class map_type> __device__ void run(const map_type &map) const
+    {
+        int d = 0;
+        for (size_t i = first; i < last; i += step) {
+            wait_for_all_but<depth - 1>();
+            const in_pack elements =
+                *reinterpret_cast<const in_pack *>(shared_memory() + place + d * blockDim.x * sizeof(in_pack));
+            to[i] = map(elements);
+            load(d, i + size_t{step} * depth);
+            d = (d + 1) % depth;
+        }
+    }
+};
+
+/* The elements beside the packs, one by one: `map_one` gives the value of each. */
+template <class in_t, class out_t, class map_type>
+__device__ void walk_rest(const task &task, const void *x, void *y, const map_type &map)
+{
+    const size_t tail = task.head + walk<in_t, out_t>::together * task.packs, rest = task.head + (task.count - tail);
+    const size_t block = size_t{blockIdx.y} * gridDim.x + blockIdx.x;
+    const size_t threads = size_t{gridDim.y} * gridDim.x * blockDim.x;
+    for (size_t k = block * blockDim.x + threadIdx.x; k < rest; k += threads) {
+        const size_t at = k < task.head ? k : tail + (k - task.head);
+        static_cast<out_t *>(y)[at] = map(static_cast<const in_t *>(x)[at]);
+    }
+}
+
+} // namespace pwl
+
+#endif
