@@ -140,6 +140,10 @@ const char *pwl_qgemm_status_text(pwl_qgemm_status status)
         return "K is above 65793, where 32 bits do not hold every sum";
     case PWL_QGEMM_ERR_RANGE:
         return "zero point is outside -128 to 127";
+    case PWL_QGEMM_ERR_KERNEL:
+        return "PWL_QGEMM_KERNEL names no kernel";
+    case PWL_QGEMM_ERR_CUDA:
+        break;
     }
-    return "unknown status";
+    return status >= PWL_QGEMM_ERR_CUDA ? "an error of CUDA" : "unknown status";
 }

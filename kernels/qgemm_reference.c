@@ -28,12 +28,6 @@ typedef struct tile {
 /* Rows of a product, and where they go. */
 typedef void put_result(const pwl_qgemm_product *product, size_t m, size_t n, double value, double bound, void *to);
 
-/* Whether a kernel may round the codes' values to fp16. */
-static int may_round(const pwl_qgemm_product *product)
-{
-    return pwl_qgemm_is_a8(product) && product->m >= 64 && product->sums == PWL_QGEMM_SUMS_EXACT;
-}
-
 static double power_of(double v, int exponent)
 {
     return v * pwl_qgemm_power(exponent);
@@ -86,9 +80,9 @@ static void load_input(const pwl_qgemm_product *product, size_t row, size_t rows
 }
 
 static void add_block(const pwl_qgemm_product *product, const operand *x, size_t xs, const operand *w, size_t ws,
-                      tile *t)
+                      int halves, tile *t)
 {
-    const int each = !pwl_qgemm_is_a8(product) || may_round(product); /* every product is an addend */
+    const int each = !pwl_qgemm_is_a8(product) || halves; /* every product is an addend */
     for (size_t i = 0; i < xs; i++) {
         for (size_t j = 0; j < ws; j++) {
             const double scale = x->scale[i] * w->scale[j], extra = x->extra[i] * w->extra[j];
@@ -107,30 +101,30 @@ static void add_block(const pwl_qgemm_product *product, const operand *x, size_t
 }
 
 /* By how much a kernel may differ, see the header. */
-static double bound_of(const pwl_qgemm_product *product, double magnitude, double bias, int e)
+static double bound_of(const pwl_qgemm_product *product, int halves, double magnitude, double bias, int e)
 {
     const double k = (double)product->weights->k, u = 0x1p-23;
-    const double n = pwl_qgemm_is_a8(product) && !may_round(product) ? 5 * k / PWL_BLOCK + 4 : k + k / PWL_BLOCK + 4;
+    const double n = pwl_qgemm_is_a8(product) && !halves ? 5 * k / PWL_BLOCK + 4 : k + k / PWL_BLOCK + 4;
     double bound = n * u * (magnitude + (bias < 0 ? -bias : bias)) + n * 0x1p-149 * (1 + pwl_qgemm_power(e));
-    if (may_round(product))
+    if (halves)
         bound = bound * (1 + 0x1p-9) + (2 * 0x1p-11 + 0x1p-22) * magnitude;
     return bound;
 }
 
 static void finish(const pwl_qgemm_product *product, size_t m, size_t xs, size_t n, size_t ws, const int f[SIDE],
-                   const tile *t, put_result *put, void *to)
+                   int halves, const tile *t, put_result *put, void *to)
 {
     for (size_t i = 0; i < xs; i++) {
         for (size_t j = 0; j < ws; j++) {
             const int e = pwl_qgemm_is_a8(product) ? 0 : pwl_qgemm_row_exponent(product->weights, n + j);
             const double bias = product->bias ? ((const float *)product->bias)[n + j] : 0;
             put(product, m + i, n + j, power_of(t->sum[i][j], e + f[i]) + bias,
-                bound_of(product, power_of(t->magnitude[i][j], e + f[i]), bias, e), to);
+                bound_of(product, halves, power_of(t->magnitude[i][j], e + f[i]), bias, e), to);
         }
     }
 }
 
-static void multiply(const pwl_qgemm_product *product, put_result *put, void *to)
+static void multiply(const pwl_qgemm_product *product, int halves, put_result *put, void *to)
 {
     const size_t n_all = product->weights->n, blocks = product->weights->k / PWL_BLOCK;
     for (size_t m = 0; m < product->m; m += SIDE) {
@@ -145,9 +139,9 @@ static void multiply(const pwl_qgemm_product *product, put_result *put, void *to
                 operand x, w;
                 load_input(product, m, xs, b, f, &x);
                 load_weights(product, n, ws, b, &w);
-                add_block(product, &x, xs, &w, ws, &t);
+                add_block(product, &x, xs, &w, ws, halves, &t);
             }
-            finish(product, m, xs, n, ws, f, &t, put, to);
+            finish(product, m, xs, n, ws, f, halves, &t, put, to);
         }
     }
 }
@@ -183,20 +177,21 @@ pwl_qgemm_status pwl_qgemm_reference(const pwl_qgemm_product *product)
     if (product->scheme == PWL_QGEMM_INT8)
         pwl_qgemm_integer(product);
     else
-        multiply(product, put_rounded, product->y.data);
+        multiply(product, 0, put_rounded, product->y.data);
     return PWL_QGEMM_OK;
 }
 
-pwl_qgemm_status pwl_qgemm_bound(const pwl_qgemm_product *product, double *value, double *bound)
+pwl_qgemm_status pwl_qgemm_bound(const pwl_qgemm_product *product, int halves, double *value, double *bound)
 {
     const pwl_qgemm_status status = pwl_qgemm_check(product);
     interval into = {value, bound};
     if (status != PWL_QGEMM_OK)
         return status;
-    if (product->scheme == PWL_QGEMM_INT8)
+    if (product->scheme == PWL_QGEMM_INT8 ||
+        (halves && (!pwl_qgemm_is_a8(product) || product->sums == PWL_QGEMM_SUMS_STORED)))
         return PWL_QGEMM_ERR_SCHEME;
     if (!value || !bound)
         return PWL_QGEMM_ERR_NULL;
-    multiply(product, put_interval, &into);
+    multiply(product, halves, put_interval, &into);
     return PWL_QGEMM_OK;
 }

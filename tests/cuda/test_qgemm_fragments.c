@@ -149,7 +149,7 @@ static void test_random(const struct scheme *scheme, pwl_qgemm_type type, const 
             good &= pwl_quantise(PWL_Q8_1, PWL_RULE_DEFAULT, floats, 1, K, K, q[m]) == PWL_BLOCKS_OK;
         }
         multiply_by_lanes(&product, i + 1);
-        good &= pwl_qgemm_bound(&product, value, bound) == PWL_QGEMM_OK;
+        good &= pwl_qgemm_bound(&product, 0, value, bound) == PWL_QGEMM_OK;
         for (size_t at = 0; at < product.m * N; at++) {
             const double off = fabs((double)y[at / N * (N + GAP) + at % N] - value[at]) / bound[at];
             good &= off <= 1;

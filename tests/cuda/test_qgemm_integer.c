@@ -236,7 +236,7 @@ static void test_errors(void)
     weights = rows;
     tap(pwl_qgemm_check(&product) == PWL_QGEMM_OK, "another, of integers");
     tap(pwl_qgemm_check(NULL) == PWL_QGEMM_ERR_NULL && pwl_qgemm_reference(NULL) == PWL_QGEMM_ERR_NULL &&
-            pwl_qgemm_bound(NULL, &value, &bound) == PWL_QGEMM_ERR_NULL,
+            pwl_qgemm_bound(NULL, 0, &value, &bound) == PWL_QGEMM_ERR_NULL,
         "no product");
     Q4(product.weights = NULL, PWL_QGEMM_ERR_NULL, "no weights");
     Q4(weights.memory = NULL, PWL_QGEMM_ERR_NULL, "no memory of weights");
@@ -277,12 +277,16 @@ static void test_errors(void)
     INT8(weights.bytes--, PWL_QGEMM_ERR_SPACE, "INT8: memory without a byte of the rows'");
     product = int8;
     weights = rows;
-    tap(pwl_qgemm_bound(&product, &value, &bound) == PWL_QGEMM_ERR_SCHEME, "INT8 has no bound");
+    tap(pwl_qgemm_bound(&product, 0, &value, &bound) == PWL_QGEMM_ERR_SCHEME, "INT8 has no bound");
     product = good;
     weights = q4;
-    tap(pwl_qgemm_bound(&product, NULL, &bound) == PWL_QGEMM_ERR_NULL &&
-            pwl_qgemm_bound(&product, &value, NULL) == PWL_QGEMM_ERR_NULL,
+    tap(pwl_qgemm_bound(&product, 0, NULL, &bound) == PWL_QGEMM_ERR_NULL &&
+            pwl_qgemm_bound(&product, 0, &value, NULL) == PWL_QGEMM_ERR_NULL,
         "a bound needs two arrays");
+    tap(pwl_qgemm_bound(&product, 1, &value, &bound) == PWL_QGEMM_ERR_SCHEME, "W4A16 has no other halves");
+    product.scheme = PWL_QGEMM_W4A8;
+    product.sums = PWL_QGEMM_SUMS_STORED;
+    tap(pwl_qgemm_bound(&product, 1, &value, &bound) == PWL_QGEMM_ERR_SCHEME, "stored sums have no halves");
 }
 
 int main(void)

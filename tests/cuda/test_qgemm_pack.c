@@ -464,13 +464,15 @@ static void test_errors(void)
 static void test_texts(void)
 {
     int distinct = 1;
-    for (int a = PWL_QGEMM_OK; a <= PWL_QGEMM_ERR_RANGE + 1; a++) {
+    for (int a = PWL_QGEMM_OK; a <= PWL_QGEMM_ERR_KERNEL + 1; a++) {
         for (int b = PWL_QGEMM_OK; b < a; b++)
             distinct &=
                 strcmp(pwl_qgemm_status_text((pwl_qgemm_status)a), pwl_qgemm_status_text((pwl_qgemm_status)b)) != 0;
     }
     tap(distinct && strcmp(pwl_qgemm_status_text((pwl_qgemm_status)99), "unknown status") == 0,
         "each status has a text of its own");
+    tap(strcmp(pwl_qgemm_status_text((pwl_qgemm_status)(PWL_QGEMM_ERR_CUDA + 2)), "an error of CUDA") == 0,
+        "so have CUDA's together");
 }
 
 int main(void)

@@ -17,8 +17,8 @@
  *     in fp32, in any fixed order, as is the one rounding of the multiplication by 2^(e + f), then bias is added.
  *       e[n] = 0 for most rows. Q4_0 and Q8_0: the least e >= 0 with |q * d| * 2^-e <= 65504 in the row: at most 3, 7.
  *              MXFP4, of blocks 2^s with a code that is not 0: 0 where all have -23 <= s <= 1, else max s - 1.
- *       f[m] = floor(log2 amax) - 14, at least -126, of the finite numbers in the row, so that they keep fp16's
- * relative precision down to 2^-28 of the largest; 0 where they are 0.
+ *       f[m] = floor(log2 amax) - 14, at least -126, of the row's finite numbers, 0 where they are 0: they keep fp16's
+ *              relative precision down to 2^-28 of the largest.
  *
  *   W4A8 (Q4_0 weights), W8A8 (Q8_0): activations are Q8_1 blocks or are made such by PWL_RULE_DEFAULT:
  *       y[m,n] = sum_b d_w * d_x * (sum_{k in b} q_w * q_x) + bias[n]       q_w - 8 for q_w in Q4_0
@@ -88,11 +88,13 @@ typedef enum pwl_qgemm_status {
     PWL_QGEMM_ERR_ALIGN = 5,   /* an array is not aligned to its elements, or packed weights not to 16 bytes */
     PWL_QGEMM_ERR_SPACE = 6,   /* the memory is too small */
     PWL_QGEMM_ERR_SCALE = 7,   /* a block's scale, or a weight, is infinite or NaN */
-    PWL_QGEMM_ERR_SCHEME = 8,  /* not one of pwl_qgemm_scheme, or weights or sums that are not the scheme's */
+    PWL_QGEMM_ERR_SCHEME = 8,  /* not one of pwl_qgemm_scheme, or weights, sums or halves that it does not have */
     PWL_QGEMM_ERR_TYPE = 9,    /* X or Y are of a type that the scheme does not have */
     PWL_QGEMM_ERR_STRIDE = 10, /* rows of X or Y would overlap */
     PWL_QGEMM_ERR_DEPTH = 11,  /* K is above 65793 in the scheme INT8 */
-    PWL_QGEMM_ERR_RANGE = 12   /* a zero point outside the int8 range */
+    PWL_QGEMM_ERR_RANGE = 12,  /* a zero point outside the int8 range */
+    PWL_QGEMM_ERR_KERNEL = 13, /* PWL_QGEMM_KERNEL names none, see pwl/cuda_qgemm.h */
+    PWL_QGEMM_ERR_CUDA = 65536 /* plus the cudaError_t, which is below 65536 */
 } pwl_qgemm_status;
 
 /*
@@ -112,7 +114,7 @@ typedef struct pwl_qgemm_place {
     size_t row, block;
 } pwl_qgemm_place;
 
-/* *bytes = what packed weights of this shape take at most, 1 byte a row more than those without row exponents. */
+/* *bytes = what packed weights of this shape take with row exponents, which are 1 byte a row. */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_weights_bytes(pwl_qgemm_format format, size_t n, size_t k, size_t *bytes);
 
 /*
@@ -186,16 +188,19 @@ PWL_NODISCARD pwl_qgemm_status pwl_qgemm_check(const pwl_qgemm_product *product)
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_reference(const pwl_qgemm_product *product);
 
 /*
- * value[M][N] = y[m,n] before it is rounded to the type of Y, and bound[M][N] = by how much a kernel's may differ
- * there: since rounding is monotone, what a kernel stores lies between the rounded value - bound and the rounded value
- * + bound. Y itself is not written. Not for INT8, which is exact. With u = 2^-23 for an addition, twice the
- * unit roundoff since tensor cores truncate, n additions and a = sum of the addends' magnitudes, the bound is n * u *
- * (a + |bias|) + n * 2^-149 * (1 + 2^e) A16                n = K + K / 32 + 4, for the products, the parts of a split
- * K, e + f and bias; a = sum |w x| A8, M < 64         n = 5 K / 32 + 4, four roundings a block and the parts; a = sum
- * over blocks of what is added there A8 from M = 64 on  as A16, times 1 + 2^-9; and (2 * 2^-11 + 2^-22) * a for the two
- * roundings to fp16 It holds where no partial sum leaves the range of fp32.
+ * value[M][N] = y[m,n] before it is rounded to the type of Y, and bound[M][N] = by how much a kernel's may differ:
+ * since rounding is monotone, what a kernel stores lies between the rounded value - bound and the rounded value +
+ * bound. `halves` allows for the kernels of W4A8 and W8A8 from M = 64 on that multiply halves, and must be 0 elsewhere.
+ * Y itself is not written. Not for INT8, which is exact. With u = 2^-23 for an addition, twice the unit roundoff since
+ * tensor cores truncate, n additions and a = sum of the addends' magnitudes, the bound is
+ *     n * u * (a + |bias|) + n * 2^-149 * (1 + 2^e)
+ *   A16          n = K + K / 32 + 4, for the products, the parts of a split K, e + f and bias; a = sum |w x|
+ *   A8           n = 5 K / 32 + 4, four roundings a block and the parts; a = sum over blocks of what is added there
+ *   A8, halves   as A16, times 1 + 2^-9; and (2 * 2^-11 + 2^-22) * a for the two roundings to fp16
+ * It holds where no partial sum leaves the range of fp32.
  */
-PWL_NODISCARD pwl_qgemm_status pwl_qgemm_bound(const pwl_qgemm_product *product, double *value, double *bound);
+PWL_NODISCARD pwl_qgemm_status pwl_qgemm_bound(const pwl_qgemm_product *product, int halves, double *value,
+                                               double *bound);
 
 /* Name of a status for messages. Never null. */
 const char *pwl_qgemm_status_text(pwl_qgemm_status status);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The products of pwl/qgemm.h on CUDA devices. Weights are packed on the host and copied; every pointer in a product,
+ * weights->memory too, is then the device's, but for product and weights themselves. INT8 has the bits of
+ * pwl_qgemm_reference(); the others stay within pwl_qgemm_bound(), and give the same bits each time.
+ *
+ * Calls are queued on `stream` (null: the default one), can be captured into a graph, and return before the work is
+ * done. They allocate nothing; product and weights are not needed afterwards.
+ */
+#ifndef PWL_CUDA_QGEMM_H
+#define PWL_CUDA_QGEMM_H
+
+#include <pwl/cuda.h>
+#include <pwl/qgemm.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Ways to compute a product; each takes every shape. */
+typedef enum pwl_qgemm_kernel {
+    PWL_QGEMM_NAIVE = 0 /* a thread for each element of Y: to read, and to compare with */
+} pwl_qgemm_kernel;
+
+/*
+ * *bytes = the workspace that the product needs on the device, aligned to 16: a number, or blocks of Q8_1, for each row
+ * of X, never more with N. 0 for many.
+ */
+PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_workspace(const pwl_qgemm_product *product, size_t *bytes);
+
+/*
+ * Computes Y. *ran (may be null) tells by which kernel, which the shape and the device decide, or the environment's
+ * PWL_QGEMM_KERNEL=naive; any other name there is PWL_QGEMM_ERR_KERNEL. Fails with CUDA's own error as
+ * PWL_QGEMM_ERR_CUDA plus the cudaError_t.
+ */
+PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspace, size_t bytes,
+                                              pwl_qgemm_kernel *ran, struct CUstream_st *stream);
+
+/* "naive"; null for what is no kernel. */
+const char *pwl_qgemm_kernel_name(pwl_qgemm_kernel kernel);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the host's C code asks of the files that nvcc compiles. Each returns the launch's cudaError_t. */
+#ifndef PWL_QGEMM_LAUNCH_H
+#define PWL_QGEMM_LAUNCH_H
+
+#include <pwl/qgemm.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct CUstream_st;
+
+/* A product that was checked, by value; `weights` takes the place of product.weights. */
+typedef struct pwl_qgemm_call {
+    pwl_qgemm_product product;
+    pwl_qgemm_weights weights;
+    const int32_t *f;        /* [M], where X is fp32 in a scheme of A16 */
+    const pwl_block_q8_1 *q; /* [M][q_stride], X in A8 */
+    size_t q_stride;
+} pwl_qgemm_call;
+
+/* f of each row of X, float[m][stride] of k. */
+int pwl_cuda_launch_qgemm_exponents(const float *x, size_t m, size_t k, size_t stride, int32_t *f,
+                                    struct CUstream_st *stream);
+
+/* X of floats, as pwl_qgemm_input_block(): blocks [M][K / 32]. */
+int pwl_cuda_launch_qgemm_blocks(const pwl_qgemm_call *call, pwl_block_q8_1 *q, struct CUstream_st *stream);
+
+int pwl_cuda_launch_qgemm_naive(const pwl_qgemm_call *call, struct CUstream_st *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

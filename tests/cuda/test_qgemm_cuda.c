@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Products on a device: within the reference's bound, INT8 bit for bit, twice with the same bits, for every scheme,
+ * type of X and Y, and shape; in arrays that are aligned to their elements alone, with rows of any length, poisoned.
+ *
+ * test_qgemm_cuda        everything, on one device; exits 77 where there is none
+ * test_qgemm_cuda small  some of it, for compute-sanitizer
+ */
+#include <pwl/cuda_qgemm.h>
+
+#include "device.h"
+#include "qgemm_cases.h"
+#include "tap.h"
+
+enum { GUARD = 64, MOST_M = 512 };
+
+#define POISON 0xa5
+
+static int small;
+static const pwl_qgemm_kernel kernels[] = {PWL_QGEMM_NAIVE};
+
+/* As CUDA, for calls of pwl/qgemm.h and pwl/cuda_qgemm.h. */
+#define PWL(call)                                                                                                      \
+    do {                                                                                                               \
+        const int status_ = (int)(call);                                                                               \
+        if (status_ != 0) {                                                                                            \
+            printf("Bail out! %s:%d: status %d of %s\n", __FILE__, __LINE__, status_, #call);                          \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
+    } while (0)
+
+static const struct scheme {
+    const char *name;
+    pwl_qgemm_format format;
+    int a8;
+} schemes[] = {{"W4A16", PWL_QGEMM_Q4_0, 0}, {"W8A16", PWL_QGEMM_Q8_0, 0}, {"MXFP4 x A16", PWL_QGEMM_MXFP4, 0},
+               {"W4A8", PWL_QGEMM_Q4_0, 1},  {"W8A8", PWL_QGEMM_Q8_0, 1},  {"INT8", PWL_QGEMM_ROWS8, 0}};
+static const size_t element_bytes[] = {4, 2, 2, sizeof(pwl_block_q8_1), 1, 4};
+static const char *const types[] = {"fp32", "fp16", "bf16", "Q8_1", "s8", "s32"};
+
+/* Weights on both sides, with what belongs to their rows. */
+struct weights {
+    pwl_qgemm_weights host, device;
+    int32_t *bias, *device_bias; /* float but for INT8 */
+};
+
+/* One product: what it is, its operands on both sides, and Y with guards around it. */
+struct problem {
+    pwl_qgemm_product product, on_device;
+    uint8_t *x, *y, *again, *expected;
+    char *device_x, *device_y, *device_n_x;
+    int8_t *n_x;
+    size_t x_bytes, y_bytes, y_offset;
+};
+
+static void *on_device(const void *host, size_t bytes)
+{
+    void *memory;
+    CUDA(cudaMalloc(&memory, bytes));
+    CUDA(cudaMemcpy(memory, host, bytes, cudaMemcpyHostToDevice));
+    return memory;
+}
+
+/* Scales up to 2^high; ROWS8 of any codes. */
+static struct weights new_weights(pwl_qgemm_format format, size_t n, size_t k, int high, uint64_t *state)
+{
+    struct weights w;
+    size_t bytes;
+    PWL(pwl_qgemm_weights_bytes(format, n, k, &bytes));
+    void *const memory = need(bytes);
+    w.bias = need(4 * n);
+    if (format == PWL_QGEMM_ROWS8) {
+        int8_t *const q = need(n * k), *const n_w = need(n);
+        for (size_t i = 0; i < n * k; i++)
+            q[i] = (int8_t)random_bits(state);
+        for (size_t i = 0; i < n; i++)
+            n_w[i] = (int8_t)random_in(state, 5, 8);
+        PWL(pwl_qgemm_pack_s8(q, n_w, n, k, memory, bytes, &w.host));
+        free(q);
+        free(n_w);
+    } else {
+        const struct qgemm_kind *const kind = &qgemm_kinds[format];
+        uint8_t *const blocks = need(blocks_bytes(kind, n, k));
+        draw_blocks(kind, blocks, n * k / PWL_BLOCK, high - 12, high, state);
+        PWL(pwl_qgemm_pack(format, blocks, n, k, memory, bytes, &w.host, NULL));
+        free(blocks);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const int32_t bias = (int32_t)random_in(state, -1000, 1000);
+        if (format == PWL_QGEMM_ROWS8)
+            w.bias[i] = bias;
+        else
+            ((float *)w.bias)[i] = (float)bias / 64;
+    }
+    w.device = w.host;
+    w.device.memory = on_device(memory, w.host.bytes);
+    w.device_bias = on_device(w.bias, 4 * n);
+    return w;
+}
+
+static void release(struct weights *w)
+{
+    CUDA(cudaFree((void *)(uintptr_t)w->device.memory));
+    CUDA(cudaFree(w->device_bias));
+    free_weights(&w->host);
+    free(w->bias);
+}
+
+static void put_x(pwl_qgemm_type type, uint8_t *x, size_t at, float v)
+{
+    const uint16_t half = type == PWL_QGEMM_F16 ? pwl_f16_from_f32(v) : pwl_bf16_from_f32(v);
+    if (type == PWL_QGEMM_F32)
+        ((float *)(void *)x)[at] = v;
+    else if (type == PWL_QGEMM_S8)
+        ((int8_t *)x)[at] = (int8_t)(int)(v * 32);
+    else
+        ((uint16_t *)(void *)x)[at] = half;
+}
+
+/* -4 to 4, or rows of which one has a NaN and one an infinity; NaN between the rows. */
+static void draw_x(struct problem *p, int odd, uint64_t *state)
+{
+    const pwl_qgemm_input *const x = &p->product.x;
+    const size_t k = p->product.weights->k;
+    float row[8192];
+    memset(p->x, 0xff, p->x_bytes);
+    for (size_t m = 0; m < p->product.m; m++) {
+        for (size_t c = 0; c < k; c++)
+            row[c] = (float)random_in(state, -4096, 4095) / 1024;
+        if (odd && m < 2)
+            row[random_bits(state) % k] = m ? INFINITY : NAN;
+        if (x->type == PWL_QGEMM_BLOCKS_Q8_1)
+            PWL((int)pwl_quantise(PWL_Q8_1, PWL_RULE_DEFAULT, row, 1, k, k,
+                                  (pwl_block_q8_1 *)(void *)p->x + m * x->stride));
+        for (size_t c = 0; c < k && x->type != PWL_QGEMM_BLOCKS_Q8_1; c++)
+            put_x(x->type, p->x, m * x->stride + c, row[c]);
+        p->n_x[m] = (int8_t)random_in(state, 5, 8);
+    }
+}
+
+/* `offset` elements from an aligned address, `gap` between rows. */
+static struct problem new_problem(const struct scheme *scheme, const struct weights *w, size_t m, pwl_qgemm_type x,
+                                  pwl_qgemm_type y, pwl_qgemm_sums sums, size_t offset, size_t gap, int odd,
+                                  uint64_t *state)
+{
+    struct problem p;
+    const size_t x_stride = (x == PWL_QGEMM_BLOCKS_Q8_1 ? w->host.k / PWL_BLOCK : w->host.k) + gap;
+    p.x_bytes = m * x_stride * element_bytes[x];
+    p.y_bytes = m * (w->host.n + gap) * element_bytes[y];
+    p.y_offset = GUARD + offset * element_bytes[y];
+    p.x = need(p.x_bytes);
+    p.y = need(p.y_bytes + 2 * p.y_offset);
+    p.again = need(p.y_bytes + 2 * p.y_offset);
+    p.expected = need(p.y_bytes + 4 * (w->host.n + gap) * element_bytes[y]); /* four rows, where Y has fewer */
+    p.n_x = need(m);
+    p.product = (pwl_qgemm_product){(pwl_qgemm_scheme)(scheme - schemes),
+                                    sums,
+                                    m,
+                                    &w->host,
+                                    {p.x, x_stride, x, -7, p.n_x},
+                                    offset % 2 ? w->bias : NULL,
+                                    {p.expected, w->host.n + gap, y, 3, 9}};
+    draw_x(&p, odd, state);
+    CUDA(cudaMalloc((void **)&p.device_x, p.x_bytes + offset * element_bytes[x]));
+    CUDA(cudaMalloc((void **)&p.device_y, p.y_bytes + 2 * p.y_offset));
+    CUDA(cudaMemcpy(p.device_x + offset * element_bytes[x], p.x, p.x_bytes, cudaMemcpyHostToDevice));
+    p.device_n_x = on_device(p.n_x, m);
+    p.on_device = p.product;
+    p.on_device.weights = &w->device;
+    p.on_device.x.data = p.device_x + offset * element_bytes[x];
+    p.on_device.x.n_x = (const int8_t *)p.device_n_x;
+    p.on_device.bias = p.product.bias ? w->device_bias : NULL;
+    p.on_device.y.data = p.device_y + p.y_offset;
+    return p;
+}
+
+static void free_problem(struct problem *p)
+{
+    CUDA(cudaFree(p->device_x));
+    CUDA(cudaFree(p->device_y));
+    CUDA(cudaFree(p->device_n_x));
+    free(p->x);
+    free(p->y);
+    free(p->again);
+    free(p->expected);
+    free(p->n_x);
+}
+
+/* Runs the kernel; everything that Y lies in comes back. */
+static void compute(const struct problem *p, pwl_qgemm_kernel kernel, uint8_t *to)
+{
+    pwl_qgemm_kernel ran;
+    size_t bytes;
+    void *workspace;
+    setenv("PWL_QGEMM_KERNEL", pwl_qgemm_kernel_name(kernel), 1);
+    PWL(pwl_cuda_qgemm_workspace(&p->on_device, &bytes));
+    CUDA(cudaMalloc(&workspace, bytes + 16));
+    CUDA(cudaMemset(workspace, POISON, bytes + 16));
+    CUDA(cudaMemset(p->device_y, POISON, p->y_bytes + 2 * p->y_offset));
+    PWL(pwl_cuda_qgemm(&p->on_device, workspace, bytes, &ran, NULL));
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaMemcpy(to, p->device_y, p->y_bytes + 2 * p->y_offset, cudaMemcpyDeviceToHost));
+    CUDA(cudaFree(workspace));
+    unsetenv("PWL_QGEMM_KERNEL");
+    if (ran != kernel) {
+        printf("Bail out! another kernel ran\n");
+        exit(1);
+    }
+}
+
+/* Nothing but the rows of Y was written. */
+static int is_guarded(const struct problem *p)
+{
+    const size_t element = element_bytes[p->product.y.type], row = p->product.y.stride * element;
+    const size_t used = p->product.weights->n * element;
+    for (size_t i = 0; i < p->y_bytes + 2 * p->y_offset; i++) {
+        const int inside = i >= p->y_offset && i < p->y_offset + p->y_bytes && (i - p->y_offset) % row < used;
+        if (!inside && p->y[i] != POISON) {
+            printf("# byte %zu of Y was written\n", i);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static double rounded(pwl_qgemm_type type, double v)
+{
+    if (type == PWL_QGEMM_F32)
+        return (float)v;
+    return type == PWL_QGEMM_F16 ? pwl_f32_from_f16(pwl_round_f64(v, 10, 5))
+                                 : pwl_f32_from_bf16(pwl_round_f64(v, 7, 8));
+}
+
+static double get(pwl_qgemm_type type, const uint8_t *y, size_t at)
+{
+    uint16_t half;
+    float v;
+    if (type == PWL_QGEMM_F32) {
+        memcpy(&v, y + 4 * at, sizeof v);
+        return v;
+    }
+    memcpy(&half, y + 2 * at, sizeof half);
+    return type == PWL_QGEMM_F16 ? pwl_f32_from_f16(half) : pwl_f32_from_bf16(half);
+}
+
+/* Some rows of X, in Y of the host, against the reference. */
+static int rows_agree(const struct problem *p, const size_t *rows, size_t count)
+{
+    const pwl_qgemm_input *const x = &p->product.x;
+    const pwl_qgemm_output *const y = &p->product.y;
+    const size_t n_all = p->product.weights->n, row = x->stride * element_bytes[x->type];
+    const size_t y_row = y->stride * element_bytes[y->type];
+    double *const value = need(count * n_all * sizeof *value), *const bound = need(count * n_all * sizeof *bound);
+    uint8_t *const some = need(count * row);
+    int8_t *const n_x = need(count);
+    pwl_qgemm_product product = p->product;
+    int good = 1;
+    for (size_t i = 0; i < count; i++) {
+        memcpy(some + i * row, p->x + rows[i] * row, row);
+        n_x[i] = p->n_x[rows[i]];
+    }
+    product.m = count;
+    product.x.data = some;
+    product.x.n_x = n_x;
+    if (product.scheme == PWL_QGEMM_INT8)
+        PWL(pwl_qgemm_reference(&product));
+    else
+        PWL(pwl_qgemm_bound(&product, 0, value, bound));
+    for (size_t at = 0; at < count * n_all && good; at++) {
+        const size_t i = at / n_all, n = at % n_all, element = element_bytes[y->type];
+        const uint8_t *const got_row = p->y + p->y_offset + rows[i] * y_row;
+        if (product.scheme == PWL_QGEMM_INT8) {
+            good = memcmp(p->expected + i * y_row + n * element, got_row + n * element, element) == 0;
+        } else {
+            const double got = get(y->type, got_row, n), v = value[at], off = bound[at];
+            if (isnan(v) || isinf(v))
+                good = isnan(v) ? isnan(got) : got == v;
+            else
+                good = got >= rounded(y->type, v - off) && got <= rounded(y->type, v + off);
+        }
+        if (!good)
+            printf("# row %zu, column %zu\n", rows[i], n);
+    }
+    free(value);
+    free(bound);
+    free(some);
+    free(n_x);
+    return good;
+}
+
+/* All rows of a small product, else the first two, the last and one between. */
+static int agrees(const struct problem *p, pwl_qgemm_kernel kernel, uint64_t *state)
+{
+    const size_t n = p->product.weights->n, k = p->product.weights->k, m_all = p->product.m;
+    size_t rows[MOST_M] = {0, m_all > 1, m_all - 1, random_bits(state) % m_all}, count = 4;
+    int good;
+    if ((double)m_all * (double)n * (double)k < 4e6) {
+        for (count = 0; count < m_all; count++)
+            rows[count] = count;
+    }
+    compute(p, kernel, p->y);
+    compute(p, kernel, p->again);
+    good = is_guarded(p) && memcmp(p->y, p->again, p->y_bytes + 2 * p->y_offset) == 0;
+    good = good && rows_agree(p, rows, count);
+    if (!good)
+        printf("# M = %zu, N = %zu, K = %zu, X %s + %zu, Y %s + %zu\n", m_all, n, k, types[p->product.x.type],
+               p->product.x.stride, types[p->product.y.type], p->product.y.stride);
+    return good;
+}
+
+static pwl_qgemm_type draw_type_x(const struct scheme *scheme, uint64_t *state)
+{
+    if (scheme->format == PWL_QGEMM_ROWS8)
+        return PWL_QGEMM_S8;
+    return (pwl_qgemm_type)(random_bits(state) % (scheme->a8 ? 4 : 3));
+}
+
+static pwl_qgemm_type draw_type_y(const struct scheme *scheme, uint64_t *state)
+{
+    if (scheme->format == PWL_QGEMM_ROWS8)
+        return random_bits(state) % 2 ? PWL_QGEMM_S8 : PWL_QGEMM_S32;
+    return (pwl_qgemm_type)(random_bits(state) % 3);
+}
+
+/* Stored sums, every third time where they exist. */
+static pwl_qgemm_sums draw_sums(const struct scheme *scheme, uint64_t *state)
+{
+    return scheme - schemes == PWL_QGEMM_W4A8 && random_bits(state) % 3 == 0 ? PWL_QGEMM_SUMS_STORED
+                                                                             : PWL_QGEMM_SUMS_EXACT;
+}
+
+static int draw_and_compare(const struct scheme *scheme, const struct weights *w, size_t m, pwl_qgemm_kernel kernel,
+                            uint64_t *state)
+{
+    const size_t offset = random_bits(state) % 4, gap = random_bits(state) % 4;
+    const pwl_qgemm_type x = draw_type_x(scheme, state), y = draw_type_y(scheme, state);
+    const int odd = random_bits(state) % 5 == 0;
+    struct problem p = new_problem(scheme, w, m, x, y, draw_sums(scheme, state), offset, gap, odd, state);
+    const int good = agrees(&p, kernel, state);
+    free_problem(&p);
+    return good;
+}
+
+/* Every M with every N and K; types and alignment at random. */
+static void test_shapes(const struct scheme *scheme, pwl_qgemm_kernel kernel)
+{
+    static const size_t ms[] = {1, 2, 7, 8, 9, 15, 16, 17, 63, 64, 65, 127, 128, 129, MOST_M};
+    static const size_t ns[] = {1, 63, 127, 128, 129, 4096, 4099}, ks[] = {32, 96, 4064, 4096};
+    uint64_t state = 41;
+    int good = 1;
+    for (size_t n = 0; n < (small ? 5 : 7); n += small ? 4 : 1) {
+        for (size_t k = 0; k < (small ? 2 : 4); k++) {
+            struct weights w = new_weights(scheme->format, ns[n], ks[k], n % 2 ? 15 : -2, &state);
+            for (size_t m = 0; m < 15 && good; m += small ? 7 : 1)
+                good &= draw_and_compare(scheme, &w, ms[m], kernel, &state);
+            release(&w);
+        }
+    }
+    tap(good, "%s, %s: every shape", pwl_qgemm_kernel_name(kernel), scheme->name);
+}
+
+static void test_random(const struct scheme *scheme, pwl_qgemm_kernel kernel)
+{
+    uint64_t state = 42;
+    int good = 1;
+    for (int i = 0; i < (small ? 4 : 170) && good; i++) {
+        const size_t n = (size_t)random_in(&state, 1, i % 10 ? 300 : 2000), k = 32 * (size_t)random_in(&state, 1, 24);
+        struct weights w = new_weights(scheme->format, n, k, (int)random_in(&state, -8, 15), &state);
+        good &= draw_and_compare(scheme, &w, (size_t)random_in(&state, 1, i % 10 ? 80 : MOST_M), kernel, &state);
+        release(&w);
+    }
+    tap(good, "%s, %s: random shapes", pwl_qgemm_kernel_name(kernel), scheme->name);
+}
+
+/* Activations of one 1, each of which returns a column of the weights: the reference's bits. */
+static void test_one_hot(const struct scheme *scheme, pwl_qgemm_kernel kernel)
+{
+    enum { N = 144, K = 160 };
+    const int first = scheme->a8 ? PWL_QGEMM_BLOCKS_Q8_1 : PWL_QGEMM_F32;
+    uint64_t state = 43;
+    int good = 1;
+    for (int type = first; type <= (scheme->a8 ? PWL_QGEMM_BLOCKS_Q8_1 : PWL_QGEMM_BF16); type++) {
+        struct weights w = new_weights(scheme->format, N, K, 15, &state);
+        struct problem p =
+            new_problem(scheme, &w, K, (pwl_qgemm_type)type, PWL_QGEMM_F32, PWL_QGEMM_SUMS_EXACT, 0, 0, 0, &state);
+        memset(p.x, 0, p.x_bytes);
+        for (size_t m = 0; m < K; m++) {
+            pwl_block_q8_1 *const blocks = (pwl_block_q8_1 *)(void *)p.x + m * (K / PWL_BLOCK);
+            if (!scheme->a8) {
+                put_x((pwl_qgemm_type)type, p.x, m * K + m, 1);
+                continue;
+            }
+            for (size_t b = 0; b < K / PWL_BLOCK; b++)
+                blocks[b].d = 0x3c00;
+            blocks[m / PWL_BLOCK].qs[m % PWL_BLOCK] = 1;
+        }
+        CUDA(cudaMemcpy(p.device_x, p.x, p.x_bytes, cudaMemcpyHostToDevice));
+        compute(&p, kernel, p.y);
+        PWL(pwl_qgemm_reference(&p.product));
+        good &= memcmp(p.y + p.y_offset, p.expected, p.y_bytes) == 0;
+        free_problem(&p);
+        release(&w);
+    }
+    tap(good, "%s, %s: a 1 in X gives each weight back", pwl_qgemm_kernel_name(kernel), scheme->name);
+}
+
+/* What a graph replays is what the call does. */
+static void test_graph(void)
+{
+    uint64_t state = 44;
+    struct weights w = new_weights(PWL_QGEMM_Q4_0, 65, 96, -2, &state);
+    struct problem p =
+        new_problem(&schemes[3], &w, 9, PWL_QGEMM_F32, PWL_QGEMM_F32, PWL_QGEMM_SUMS_EXACT, 0, 0, 0, &state);
+    size_t bytes;
+    void *workspace;
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t replay;
+    compute(&p, PWL_QGEMM_NAIVE, p.y);
+    PWL(pwl_cuda_qgemm_workspace(&p.on_device, &bytes));
+    CUDA(cudaMalloc(&workspace, bytes));
+    CUDA(cudaMemset(p.device_y, POISON, p.y_bytes + 2 * p.y_offset));
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    PWL(pwl_cuda_qgemm(&p.on_device, workspace, bytes, NULL, stream));
+    CUDA(cudaStreamEndCapture(stream, &graph));
+    CUDA(cudaGraphInstantiate(&replay, graph, 0));
+    CUDA(cudaGraphLaunch(replay, stream));
+    CUDA(cudaStreamSynchronize(stream));
+    CUDA(cudaMemcpy(p.again, p.device_y, p.y_bytes + 2 * p.y_offset, cudaMemcpyDeviceToHost));
+    tap(memcmp(p.y, p.again, p.y_bytes + 2 * p.y_offset) == 0, "captured into a graph");
+    CUDA(cudaGraphExecDestroy(replay));
+    CUDA(cudaGraphDestroy(graph));
+    CUDA(cudaStreamDestroy(stream));
+    CUDA(cudaFree(workspace));
+    free_problem(&p);
+    release(&w);
+}
+
+int main(int argc, char **argv)
+{
+    small = test_is_small(argc, argv);
+    for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
+        for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
+            test_shapes(&schemes[i], kernels[k]);
+            test_random(&schemes[i], kernels[k]);
+            if (schemes[i].format != PWL_QGEMM_ROWS8)
+                test_one_hot(&schemes[i], kernels[k]);
+        }
+    }
+    test_graph();
+    return tap_end();
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What products on devices ask for and refuse before the first call of CUDA. */
+#include <stdlib.h>
+
+#include <pwl/cuda_qgemm.h>
+
+#include "qgemm_cases.h"
+#include "tap.h"
+
+static uint8_t memory[4608] __attribute__((aligned(16)));
+static float x[64], y[2];
+static const pwl_qgemm_weights weights = {memory, 1, 32, sizeof memory, PWL_QGEMM_Q4_0, 0};
+
+static pwl_qgemm_product product_of(pwl_qgemm_scheme scheme, pwl_qgemm_type type)
+{
+    const pwl_qgemm_product product = {scheme, PWL_QGEMM_SUMS_EXACT,       2, &weights, {x, 32, type, 0, NULL},
+                                       NULL,   {y, 1, PWL_QGEMM_F32, 0, 0}};
+    return product;
+}
+
+static void test_workspaces(void)
+{
+    static const struct {
+        pwl_qgemm_scheme scheme;
+        pwl_qgemm_type type;
+        size_t bytes;
+        const char *name;
+    } cases[] = {
+        {PWL_QGEMM_W4A16, PWL_QGEMM_F32, 8, "an exponent for each row of fp32"},
+        {PWL_QGEMM_W4A16, PWL_QGEMM_F16, 0, "nothing for fp16"},
+        {PWL_QGEMM_W4A16, PWL_QGEMM_BF16, 0, "nothing for bf16"},
+        {PWL_QGEMM_W4A8, PWL_QGEMM_F32, 72, "blocks of fp32"},
+        {PWL_QGEMM_W4A8, PWL_QGEMM_BF16, 72, "blocks of bf16"},
+        {PWL_QGEMM_W4A8, PWL_QGEMM_BLOCKS_Q8_1, 0, "nothing for blocks"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const pwl_qgemm_product product = product_of(cases[i].scheme, cases[i].type);
+        size_t bytes = 77;
+        tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == cases[i].bytes, "workspace: %s",
+            cases[i].name);
+    }
+}
+
+static void test_errors(void)
+{
+    pwl_qgemm_product product = product_of(PWL_QGEMM_W4A8, PWL_QGEMM_F32);
+    pwl_qgemm_kernel ran = (pwl_qgemm_kernel)77;
+    uint8_t workspace[80] __attribute__((aligned(16)));
+    size_t bytes = 77;
+    tap(pwl_cuda_qgemm_workspace(NULL, &bytes) == PWL_QGEMM_ERR_NULL && bytes == 77, "workspace: no product");
+    tap(pwl_cuda_qgemm_workspace(&product, NULL) == PWL_QGEMM_ERR_NULL, "workspace: nowhere to put it");
+    tap(pwl_cuda_qgemm(NULL, workspace, 72, &ran, NULL) == PWL_QGEMM_ERR_NULL, "no product");
+    tap(pwl_cuda_qgemm(&product, NULL, 72, &ran, NULL) == PWL_QGEMM_ERR_NULL, "no workspace");
+    tap(pwl_cuda_qgemm(&product, workspace, 71, &ran, NULL) == PWL_QGEMM_ERR_SPACE, "a workspace of a byte too few");
+    tap(pwl_cuda_qgemm(&product, workspace + 8, 72, &ran, NULL) == PWL_QGEMM_ERR_ALIGN, "a workspace aligned to 8");
+    setenv("PWL_QGEMM_KERNEL", "naïve", 1);
+    tap(pwl_cuda_qgemm(&product, workspace, 72, &ran, NULL) == PWL_QGEMM_ERR_KERNEL, "a kernel that is none");
+    setenv("PWL_QGEMM_KERNEL", "naive", 1);
+    tap(pwl_cuda_qgemm(&product, workspace, 71, &ran, NULL) == PWL_QGEMM_ERR_SPACE, "naive is one");
+    unsetenv("PWL_QGEMM_KERNEL");
+    product.m = 0;
+    tap(pwl_cuda_qgemm(&product, workspace, 72, &ran, NULL) == PWL_QGEMM_ERR_SHAPE, "M of 0");
+    tap(ran == (pwl_qgemm_kernel)77, "no kernel ran");
+    tap(strcmp(pwl_qgemm_kernel_name(PWL_QGEMM_NAIVE), "naive") == 0 &&
+            pwl_qgemm_kernel_name((pwl_qgemm_kernel)-1) == NULL && pwl_qgemm_kernel_name((pwl_qgemm_kernel)1) == NULL,
+        "kernels have names");
+}
+
+int main(void)
+{
+    test_workspaces();
+    test_errors();
+    return tap_end();
+}
