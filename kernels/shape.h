@@ -28,7 +28,7 @@ typedef struct pwl_shape {
 } pwl_shape;
 
 /* For `work` pieces, at least one, of which a thread takes one at a time, and blocks that keep `values` bytes in shared
- * memory: many of them are read by larger blocks. Found by trial on an H200. */
+ * memory. The numbers were found by trial on an H200. */
 PWL_FN pwl_shape pwl_shape_of(size_t work, uint32_t multiprocessors, uint32_t values)
 {
     uint32_t most = multiprocessors;
@@ -36,7 +36,7 @@ PWL_FN pwl_shape pwl_shape_of(size_t work, uint32_t multiprocessors, uint32_t va
     shape.threads = 512;
     shape.waves = 1;
     if (work >= (size_t)32 * PWL_SHAPE_RESIDENT * multiprocessors) { /* the last wave has work for all */
-        shape.threads = values <= 1 << 10 ? 192 : values <= 16 << 10 ? 288 : 384;
+        shape.threads = values <= 1 << 10 ? 288 : values <= 16 << 10 ? 224 : 384;
         shape.waves = 6;
         most *= PWL_SHAPE_RESIDENT / shape.threads;
     } else if (work > (size_t)8 * shape.threads * multiprocessors) {

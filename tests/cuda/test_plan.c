@@ -129,7 +129,10 @@ static void test_shapes(void)
     for (int i = 0; i < 3; i++) {
         const uint32_t most = devices[i];
         for (size_t work = 1; work < (size_t)100 * PWL_SHAPE_RESIDENT * most; work += 1 + work / 7) {
-            const pwl_shape shape = pwl_shape_of(work, most, work % 3 == 0 ? 256 : work % 3 == 1 ? 8 << 10 : PWL_PLAN_IMAGE);
+            const pwl_shape shape = pwl_shape_of(work, most,
+                                                 work % 3 == 0   ? 256
+                                                 : work % 3 == 1 ? 8 << 10
+                                                                 : PWL_PLAN_IMAGE);
             size_t before = 0;
             good &= shape.threads % 32 == 0 && shape.threads <= PWL_SHAPE_RESIDENT / 2;
             good &= shape.wave_blocks >= 1 && shape.wave_blocks * shape.threads <= PWL_SHAPE_RESIDENT * most;
