@@ -10,7 +10,15 @@
 #include "qgemm_input.h"
 #include "qgemm_launch.h"
 
-static const char *const names[] = {[PWL_QGEMM_NAIVE] = "naive"};
+static const struct {
+    const char *name;
+    int (*launch)(const pwl_qgemm_call *call, struct CUstream_st *stream);
+} kernels[] = {
+    [PWL_QGEMM_NAIVE] = {"naive", pwl_cuda_launch_qgemm_naive},
+    [PWL_QGEMM_TILED] = {"tiled", pwl_cuda_launch_qgemm_tiled},
+};
+
+#define KERNELS (sizeof kernels / sizeof kernels[0])
 
 static pwl_qgemm_status status_of(int error)
 {
@@ -28,18 +36,20 @@ static int finds_exponents(const pwl_qgemm_product *product)
     return !pwl_qgemm_is_a8(product) && product->x.type == PWL_QGEMM_F32;
 }
 
-/* The kernel for a product. */
-static pwl_qgemm_status choose(pwl_qgemm_kernel *kernel)
+/* The kernel for a product; a tile has 64 rows of X, of which the naive kernel needs none but those there are. */
+static pwl_qgemm_status choose(const pwl_qgemm_product *product, pwl_qgemm_kernel *kernel)
 {
     const char *const name = getenv("PWL_QGEMM_KERNEL");
-    *kernel = PWL_QGEMM_NAIVE;
-    for (size_t i = 0; name && i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(name, names[i]) == 0) {
+    *kernel = product->m > 8 ? PWL_QGEMM_TILED : PWL_QGEMM_NAIVE;
+    if (!name)
+        return PWL_QGEMM_OK;
+    for (size_t i = 0; i < KERNELS; i++) {
+        if (strcmp(name, kernels[i].name) == 0) {
             *kernel = (pwl_qgemm_kernel)i;
             return PWL_QGEMM_OK;
         }
     }
-    return name ? PWL_QGEMM_ERR_KERNEL : PWL_QGEMM_OK;
+    return PWL_QGEMM_ERR_KERNEL;
 }
 
 pwl_qgemm_status pwl_cuda_qgemm_workspace(const pwl_qgemm_product *product, size_t *bytes)
@@ -67,7 +77,7 @@ pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspac
     int error = cudaSuccess;
     pwl_qgemm_status status = pwl_cuda_qgemm_workspace(product, &needed);
     if (status == PWL_QGEMM_OK)
-        status = choose(&kernel);
+        status = choose(product, &kernel);
     if (status != PWL_QGEMM_OK)
         return status;
     if (needed && !workspace)
@@ -95,7 +105,7 @@ pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspac
         call.q_stride = product->x.stride;
     }
     if (error == cudaSuccess)
-        error = pwl_cuda_launch_qgemm_naive(&call, stream);
+        error = kernels[kernel].launch(&call, stream);
     if (error == cudaSuccess && ran)
         *ran = kernel;
     return status_of(error);
@@ -103,5 +113,5 @@ pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspac
 
 const char *pwl_qgemm_kernel_name(pwl_qgemm_kernel kernel)
 {
-    return (size_t)kernel < sizeof names / sizeof names[0] ? names[kernel] : NULL;
+    return (size_t)kernel < KERNELS ? kernels[kernel].name : NULL;
 }

@@ -27,7 +27,9 @@ int pwl_cuda_launch_qgemm_exponents(const float *x, size_t m, size_t k, size_t s
 /* X of floats, as pwl_qgemm_input_block(): blocks [M][K / 32]. */
 int pwl_cuda_launch_qgemm_blocks(const pwl_qgemm_call *call, pwl_block_q8_1 *q, struct CUstream_st *stream);
 
+/* Kernels, once f or q are there. */
 int pwl_cuda_launch_qgemm_naive(const pwl_qgemm_call *call, struct CUstream_st *stream);
+int pwl_cuda_launch_qgemm_tiled(const pwl_qgemm_call *call, struct CUstream_st *stream);
 
 #ifdef __cplusplus
 }

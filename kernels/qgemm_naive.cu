@@ -3,55 +3,12 @@
  * Products as plainly as a device can have them: a thread for each element of Y goes along K, code by code. Every
  * scheme and type; what faster kernels are compared with.
  */
-#include <cuda_runtime.h>
-
-#include "block.h"
-#include "qgemm_launch.h"
-#include "qgemm_layout.h"
-#include "qgemm_store.h"
+#include "qgemm_device.cuh"
 
 namespace
 {
 
 constexpr unsigned across = 32, down = 8; /* elements of a thread block, along N and along M */
-
-__device__ float code_value(pwl_qgemm_format format, int code)
-{
-    if (format == PWL_QGEMM_MXFP4)
-        return pwl_value_of(PWL_MXFP4, 1, code);
-    return static_cast<float>(format == PWL_QGEMM_Q4_0 ? code - 8 : code);
-}
-
-/*
- * 2^-e times a block's scale: a float, of at most 11 bits, so that its product with a code is exact. 2^(s - e) of MXFP4
- * is at most 2 but for blocks of zeros; below 2^-149, where it is 0, every weight is too.
- */
-__device__ float unit_of(pwl_qgemm_format format, uint16_t scale, int e)
-{
-    if (format == PWL_QGEMM_MXFP4)
-        return ldexpf(1, min(scale - 127 - e, 1));
-    return ldexpf(pwl_f32_from_f16(scale), -e);
-}
-
-template <bool bf16> __device__ float rounded(float v)
-{
-    return bf16 ? pwl_f32_from_bf16(pwl_bf16_from_f32(v)) : pwl_f32_from_f16(pwl_f16_from_f32(v));
-}
-
-/* An element of X over 2^f. Going up this is exact, and where it is not, far down, the result is 0. */
-template <pwl_qgemm_type type> __device__ float element(const void *x, size_t at, float unit)
-{
-    if (type == PWL_QGEMM_F32)
-        return rounded<false>(__fmul_rn(static_cast<const float *>(x)[at], unit));
-    const uint16_t half = static_cast<const uint16_t *>(x)[at];
-    return type == PWL_QGEMM_F16 ? pwl_f32_from_f16(half) : pwl_f32_from_bf16(half);
-}
-
-/* 2^n for n in -126..127 */
-__device__ float power(int n)
-{
-    return pwl_f32_of_bits(static_cast<uint32_t>(127 + n) << 23);
-}
 
 /* W4A16, W8A16, MXFP4 x A16 */
 template <pwl_qgemm_type type> struct halves {
@@ -62,15 +19,14 @@ template <pwl_qgemm_type type> struct halves {
         const int e = pwl_qgemm_row_exponent(&call.weights, n), f = type == PWL_QGEMM_F32 ? call.f[m] : 0;
         float sum = 0;
         for (size_t c = 0; c < call.weights.k; c += PWL_BLOCK) {
-            const float unit = unit_of(format, pwl_qgemm_scale(&call.weights, n, c / PWL_BLOCK), e);
+            const float unit = pwl_device_unit(format, pwl_qgemm_scale(&call.weights, n, c / PWL_BLOCK), e);
             for (size_t i = c; i < c + PWL_BLOCK; i++) {
-                const float q = code_value(format, pwl_qgemm_code(&call.weights, n, i));
-                const float x = element<type>(p.x.data, m * p.x.stride + i, power(-f));
-                sum = fmaf(rounded<type == PWL_QGEMM_BF16>(q * unit), x, sum);
+                const float q = pwl_device_code(format, pwl_qgemm_code(&call.weights, n, i));
+                const float x = pwl_device_element<type>(p.x.data, m * p.x.stride + i, pwl_device_power(-f));
+                sum = fmaf(pwl_device_round<type == PWL_QGEMM_BF16>(q * unit), x, sum);
             }
         }
-        const float bias = p.bias ? static_cast<const float *>(p.bias)[n] : 0;
-        pwl_qgemm_store(p.y.type, p.y.data, m * p.y.stride + n, pwl_qgemm_finish(sum, e + f, bias));
+        pwl_device_store(call, m, n, sum, e + f);
     }
 };
 
@@ -78,7 +34,6 @@ template <pwl_qgemm_type type> struct halves {
 template <bool stored> struct bytes {
     static __device__ void compute(const pwl_qgemm_call &call, size_t m, size_t n)
     {
-        const pwl_qgemm_product &p = call.product;
         const int zero = call.weights.format == PWL_QGEMM_Q4_0 && !stored ? 8 : 0;
         float sum = 0;
         for (size_t b = 0; b < call.weights.k / PWL_BLOCK; b++) {
@@ -88,12 +43,11 @@ template <bool stored> struct bytes {
             for (size_t i = 0; i < PWL_BLOCK; i++)
                 block += (pwl_qgemm_code(&call.weights, n, b * PWL_BLOCK + i) - zero) * q->qs[i];
             if (stored)
-                sum += d_w * (d_x * static_cast<float>(block) - 8 * pwl_f32_from_f16(q->s));
+                sum = pwl_device_add_stored(d_w, d_x, block, pwl_f32_from_f16(q->s), sum);
             else
                 sum = fmaf(d_w * d_x, static_cast<float>(block), sum);
         }
-        const float bias = p.bias ? static_cast<const float *>(p.bias)[n] : 0;
-        pwl_qgemm_store(p.y.type, p.y.data, m * p.y.stride + n, pwl_qgemm_finish(sum, 0, bias));
+        pwl_device_store(call, m, n, sum, 0);
     }
 };
 
@@ -102,17 +56,10 @@ struct integers {
     {
         const pwl_qgemm_product &p = call.product;
         const int8_t *const x = static_cast<const int8_t *>(p.x.data) + m * p.x.stride;
-        const size_t at = m * p.y.stride + n;
         int32_t sum = 0;
         for (size_t c = 0; c < call.weights.k; c++)
             sum += pwl_qgemm_code(&call.weights, n, c) * x[c];
-        const int32_t bias = p.bias ? static_cast<const int32_t *>(p.bias)[n] : 0;
-        const int64_t v = int64_t{sum} - int64_t{p.x.zero_point} * pwl_qgemm_row_sum(&call.weights, n) + int64_t{bias};
-        const int64_t shift = int64_t{pwl_qgemm_row_exponent(&call.weights, n)} + p.x.n_x[m] - p.y.n_y;
-        if (p.y.type == PWL_QGEMM_S8)
-            static_cast<int8_t *>(p.y.data)[at] = pwl_qgemm_store_s8(v, shift, p.y.zero_point);
-        else
-            static_cast<int32_t *>(p.y.data)[at] = pwl_qgemm_store_s32(v);
+        pwl_device_store(call, m, n, sum);
     }
 };
 

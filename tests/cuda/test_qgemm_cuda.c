@@ -17,7 +17,7 @@ enum { GUARD = 64, MOST_M = 512 };
 #define POISON 0xa5
 
 static int small;
-static const pwl_qgemm_kernel kernels[] = {PWL_QGEMM_NAIVE};
+static const pwl_qgemm_kernel kernels[] = {PWL_QGEMM_NAIVE, PWL_QGEMM_TILED};
 
 /* As CUDA, for calls of pwl/qgemm.h and pwl/cuda_qgemm.h. */
 #define PWL(call)                                                                                                      \
@@ -404,6 +404,24 @@ static void test_one_hot(const struct scheme *scheme, pwl_qgemm_kernel kernel)
     tap(good, "%s, %s: a 1 in X gives each weight back", pwl_qgemm_kernel_name(kernel), scheme->name);
 }
 
+/* Tiles keep the order of the naive kernel's sums. */
+static void test_tiles(const struct scheme *scheme)
+{
+    uint64_t state = 45;
+    int good = 1;
+    for (int i = 0; i < 12; i++) {
+        struct weights w = new_weights(scheme->format, (size_t)random_in(&state, 1, 200), 160, i % 2 ? 15 : -2, &state);
+        struct problem p = new_problem(scheme, &w, (size_t)random_in(&state, 1, 140), draw_type_x(scheme, &state),
+                                       draw_type_y(scheme, &state), draw_sums(scheme, &state), 1, 1, i == 5, &state);
+        compute(&p, PWL_QGEMM_NAIVE, p.y);
+        compute(&p, PWL_QGEMM_TILED, p.again);
+        good &= memcmp(p.y, p.again, p.y_bytes + 2 * p.y_offset) == 0;
+        free_problem(&p);
+        release(&w);
+    }
+    tap(good, "%s: tiled and naive have the same bits", scheme->name);
+}
+
 /* What a graph replays is what the call does. */
 static void test_graph(void)
 {
@@ -449,6 +467,8 @@ int main(int argc, char **argv)
                 test_one_hot(&schemes[i], kernels[k]);
         }
     }
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
+        test_tiles(&schemes[i]);
     test_graph();
     return tap_end();
 }

@@ -57,12 +57,15 @@ static void test_errors(void)
     tap(pwl_cuda_qgemm(&product, workspace, 72, &ran, NULL) == PWL_QGEMM_ERR_KERNEL, "a kernel that is none");
     setenv("PWL_QGEMM_KERNEL", "naive", 1);
     tap(pwl_cuda_qgemm(&product, workspace, 71, &ran, NULL) == PWL_QGEMM_ERR_SPACE, "naive is one");
+    setenv("PWL_QGEMM_KERNEL", "tiled", 1);
+    tap(pwl_cuda_qgemm(&product, workspace, 71, &ran, NULL) == PWL_QGEMM_ERR_SPACE, "tiled is one");
     unsetenv("PWL_QGEMM_KERNEL");
     product.m = 0;
     tap(pwl_cuda_qgemm(&product, workspace, 72, &ran, NULL) == PWL_QGEMM_ERR_SHAPE, "M of 0");
     tap(ran == (pwl_qgemm_kernel)77, "no kernel ran");
     tap(strcmp(pwl_qgemm_kernel_name(PWL_QGEMM_NAIVE), "naive") == 0 &&
-            pwl_qgemm_kernel_name((pwl_qgemm_kernel)-1) == NULL && pwl_qgemm_kernel_name((pwl_qgemm_kernel)1) == NULL,
+            strcmp(pwl_qgemm_kernel_name(PWL_QGEMM_TILED), "tiled") == 0 &&
+            pwl_qgemm_kernel_name((pwl_qgemm_kernel)-1) == NULL && pwl_qgemm_kernel_name((pwl_qgemm_kernel)2) == NULL,
         "kernels have names");
 }
 

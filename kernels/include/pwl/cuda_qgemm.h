@@ -19,7 +19,8 @@ extern "C" {
 
 /* Ways to compute a product; each takes every shape. */
 typedef enum pwl_qgemm_kernel {
-    PWL_QGEMM_NAIVE = 0 /* a thread for each element of Y: to read, and to compare with */
+    PWL_QGEMM_NAIVE = 0, /* a thread for each element of Y: to read, and to compare with */
+    PWL_QGEMM_TILED = 1  /* tiles in shared memory; the same bits */
 } pwl_qgemm_kernel;
 
 /*
@@ -29,14 +30,14 @@ typedef enum pwl_qgemm_kernel {
 PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_workspace(const pwl_qgemm_product *product, size_t *bytes);
 
 /*
- * Computes Y. *ran (may be null) tells by which kernel, which the shape and the device decide, or the environment's
- * PWL_QGEMM_KERNEL=naive; any other name there is PWL_QGEMM_ERR_KERNEL. Fails with CUDA's own error as
- * PWL_QGEMM_ERR_CUDA plus the cudaError_t.
+ * Computes Y. *ran (may be null) tells by which kernel, which the shape and the device decide, or the name in the
+ * environment's PWL_QGEMM_KERNEL; what is no kernel's name there is PWL_QGEMM_ERR_KERNEL. Fails with CUDA's own error
+ * as PWL_QGEMM_ERR_CUDA plus the cudaError_t.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspace, size_t bytes,
                                               pwl_qgemm_kernel *ran, struct CUstream_st *stream);
 
-/* "naive"; null for what is no kernel. */
+/* "naive", "tiled"; null for what is no kernel. */
 const char *pwl_qgemm_kernel_name(pwl_qgemm_kernel kernel);
 
 #ifdef __cplusplus
