@@ -10,6 +10,7 @@
 #define EXACT_POINTS 1024 /* inputs of at most 10 bits */
 
 struct exact {
+    bool quick;         /* try some slopes only */
     int segments;       /* at most those asked for */
     double cost;        /* of the table, in LSB^2 */
     bool optimal;       /* the search was complete: no table of the rules with as many segments costs less */
@@ -21,15 +22,20 @@ struct exact {
  *
  * Dynamic programming over all codes on the least cost of integer lines over the ranges [i, j) that can be part of a
  * better table. From each start i, slopes are tried one after the other, and each is followed from code to code with
- * running sums of target - shifted product, whose parabola gives the best constant at every end j at once. Lines that
- * run into a limit of the output are followed by their constants; a bias that comes before the shift is followed by
- * its phases, that is the intervals of biases which give the same codes so far. A slope is given up when no
- * continuation can be part of a better table: the cost of a line never falls as its range grows. Slopes that would
- * give the codes of one given up are skipped.
+ * running sums of target - shifted product, whose parabola gives the best constant at every end j at once. A bias that
+ * comes before the shift is followed by its phases, that is the intervals of biases which give the same codes so far.
+ * A slope is given up when no continuation can be part of a better table: the cost of a line never falls as its range
+ * grows. Slopes that would give the codes of one given up are skipped.
  *
- * What the codes before i cost at least is known exactly by then; those from j on cost at least what real lines do,
- * less what rounding can gain (real_bound.h). A line also costs at least (sqrt(real) - sqrt(mass)/2)^2, which bounds
- * its slope to a window around the real least-squares slope of the codes that it cannot leave to saturation.
+ * What the codes before i cost at least is known exactly by then, and so is a table of the codes before j, which the
+ * range has to better; the codes from j on cost at least what real lines do, less what rounding can gain
+ * (real_bound.h). A line also costs at least (sqrt(real) - sqrt(mass)/2)^2 over the codes that it cannot leave to
+ * saturation, which bounds its slope to a window around the real least-squares slope of those codes.
+ *
+ * A line of the absolute and biased forms is the same from whatever code it starts. So one that starts at a limit of
+ * the output is followed from where it leaves the limit, once for all starts; one that runs into the other limit must
+ * have cost less than that limit alone; and one that, begun a code earlier, would cost no more there than that code
+ * costs in the best tables, is left to the earlier start. (Lines that may leave their types are followed one by one.)
  *
  * The search ends early, and is not complete, after a number of steps that depends on the input alone.
  */

@@ -60,6 +60,8 @@ struct grid {
     double limit[LIMITS];
     double *at_limit[LIMITS]; /* cost of being at the limit in all cells before one */
     double *nearest[LIMITS];  /* least cost of a point at the limit in the cell or its neighbour at a place */
+    double *floor_sum;        /* rounding floor of all cells before one */
+    bool integer;             /* lines are rounded, and costs those of their codes at least */
 };
 
 static void grid_free(struct grid *grid)
@@ -67,6 +69,7 @@ static void grid_free(struct grid *grid)
     free(grid->edge);
     free(grid->cell);
     free(grid->place);
+    free(grid->floor_sum);
     for (int l = 0; l < LIMITS; l++) {
         free(grid->at_limit[l]);
         free(grid->nearest[l]);
@@ -111,14 +114,16 @@ static int cut_cells(int count, const int *near, int near_count, int ratio, int 
 static void fill_cells(struct grid *grid, const struct view *view)
 {
     for (int c = 0; c < grid->cells; c++) {
-        double cost[LIMITS] = {0, 0};
+        double cost[LIMITS] = {0, 0}, least = 0;
         grid->cell[c] = (struct moments){0};
         for (int k = grid->edge[c]; k < grid->edge[c + 1]; k++) {
             const double w = view->points->mass[at(view, k)], t = view->points->target[at(view, k)];
             grid->cell[c] = merge(grid->cell[c], (struct moments){.w = w, .x = code_of(view, k), .y = t});
+            least += w * (t - rint(t)) * (t - rint(t));
             for (int l = 0; l < LIMITS; l++)
                 cost[l] += w * (t - grid->limit[l]) * (t - grid->limit[l]);
         }
+        grid->floor_sum[c + 1] = grid->floor_sum[c] + least;
         for (int l = 0; l < LIMITS; l++)
             grid->at_limit[l][c + 1] = grid->at_limit[l][c] + cost[l];
     }
@@ -193,7 +198,8 @@ static int grid_init(struct grid *grid, const struct view *view, int64_t qmin_y,
         if (!grid->at_limit[l] || !grid->nearest[l])
             goto fail;
     }
-    if (!grid->cell || !grid->place)
+    grid->floor_sum = calloc(room, sizeof *grid->floor_sum);
+    if (!grid->cell || !grid->place || !grid->floor_sum)
         goto fail;
     fill_cells(grid, view);
     add_places(grid, view);
@@ -213,27 +219,40 @@ struct row {
     bool leaves[LIMITS];  /* whether any from is finite */
 };
 
+/* Cost of a line where the real line's is at least `real` and, when it is rounded, the line's at least `least`. */
+static double line_bound(const struct grid *grid, const struct moments *sums, double real, double least)
+{
+    return grid->integer ? integer_cost_bound(real, sums->w, least) : real;
+}
+
 static void row_fill(const struct grid *grid, int b, double ceiling, struct row *row)
 {
     const struct place *end = &grid->place[b];
     struct moments sums = {0};
     int cell = end->left;
+    double least = 0; /* that of a part of the cells, and the floor of the others */
     row->lowest = 0;
     row->leaves[LOW] = row->leaves[HIGH] = false;
     for (int l = 0; l < LIMITS; l++)
         row->reaches[l] = b < grid->places - 1 && grid->nearest[l][b] < ceiling;
     for (int a = b - 1; a >= 0; a--) {
         const struct place *begin = &grid->place[a];
-        while (cell > begin->right)
-            sums = merge(grid->cell[--cell], sums);
-        row->line[a] = least_squares(&sums);
+        for (; cell > begin->right; cell--) {
+            sums = merge(grid->cell[cell - 1], sums);
+            least += grid->floor_sum[cell] - grid->floor_sum[cell - 1];
+        }
+        row->line[a] = least = line_bound(grid, &sums, least_squares(&sums), least);
         for (int l = 0; l < LIMITS; l++) {
             const int side = l == HIGH ? +1 : -1;
             const bool leaves = a > 0 && grid->nearest[l][a] < ceiling;
-            row->from[l][a] = leaves ? least_squares_beyond(&sums, begin->first, grid->limit[l], side) : INFINITY;
+            row->from[l][a] = INFINITY;
             row->leaves[l] |= leaves;
+            if (leaves)
+                row->from[l][a] =
+                    line_bound(grid, &sums, least_squares_beyond(&sums, begin->first, grid->limit[l], side), least);
             if (row->reaches[l])
-                row->to[l][a] = least_squares_beyond(&sums, end->last, grid->limit[l], side);
+                row->to[l][a] =
+                    line_bound(grid, &sums, least_squares_beyond(&sums, end->last, grid->limit[l], side), least);
         }
         if (row->line[a] >= ceiling) { /* and more so from further away */
             row->lowest = a;
@@ -509,8 +528,8 @@ done:
     return diag->code;
 }
 
-int real_bound_suffixes(const struct points *points, int64_t qmin_y, int64_t qmax_y, int segments, double ceiling,
-                        double *cost, struct diag *diag)
+int integer_bound_suffixes(const struct points *points, int64_t qmin_y, int64_t qmax_y, int segments, double ceiling,
+                           double *cost, struct diag *diag)
 {
     const struct view reversed = {.points = points, .reversed = true};
     const size_t row = (size_t)points->count + 1;
@@ -518,6 +537,7 @@ int real_bound_suffixes(const struct points *points, int64_t qmin_y, int64_t qma
     struct grid grid;
     if (grid_init(&grid, &reversed, qmin_y, qmax_y, NULL, 0, 0, diag))
         return diag->code;
+    grid.integer = true;
     if (!ahead_init(&ahead, &reversed, &grid, segments, ceiling, diag)) {
         for (int m = 0; m <= segments; m++)
             for (int k = 0; k <= points->count; k++)

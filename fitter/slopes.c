@@ -6,349 +6,12 @@
 
 #include <pwl/fixed.h>
 
-__extension__ typedef __int128 wide;
+#include "follow.h"
 
-/*
- * Lines of one slope and start that give the same codes so far, but for the constant. Their codes before saturation
- * are v + c, where c is a multiple of `unit`. Biased, n > 0: bias + addend = c * 2^n + phase, low <= phase < high.
- */
-struct node {
-    int64_t low, high;
-    int64_t least, most;         /* offsets within the rules at every code so far */
-    bool tied;                   /* its only phase met a tie: followed by its constants alone */
-    int64_t free_low, free_high; /* constants that give fixed points their codes without saturation */
-    double w, d, dd;             /* sums of mass * (target - v - reference)^(0, 1, 2) */
-    int64_t reference, before;   /* before: v at the code before */
-    double paid;                 /* cost of being at the limit behind at all codes so far */
-    struct single past;          /* the best line that has run into the limit ahead */
-    int first, count;            /* its lines in slopes->singles */
-};
-
-static double square(double x)
+/* The first point that the codes of a line matter at. */
+static int first_looked_at(const struct slopes *slopes)
 {
-    return x * x;
-}
-
-/* The nearest integer of |x| < 2^51, ties to even; rint is a call where the processor's instruction may not be used. */
-static double nearest(double x)
-{
-    const double shifter = 0x1.8p52;
-    return (x + shifter) - shifter;
-}
-
-static bool take_step(struct slopes *slopes)
-{
-    slopes->complete &= slopes->steps < slopes->most_steps;
-    return ++slopes->steps <= slopes->most_steps;
-}
-
-static int64_t floor_shr(int64_t a, int n)
-{
-    return pwl_shr64(a, n, PWL_FLOOR);
-}
-
-static int64_t product_at(const struct slopes *slopes, int k)
-{
-    return slopes->q_b * ((int64_t)slopes->points->code[k] - slopes->origin);
-}
-
-/* The code of constant c at point k before saturation. */
-static int64_t raw_at(const struct slopes *slopes, const struct node *node, int k, int64_t v, int64_t c)
-{
-    if (!node->tied)
-        return v + c;
-    const int64_t bias = c * pwl_shl64(1, slopes->n) + node->low - slopes->addend;
-    return pwl_shr64(product_at(slopes, k) + bias, slopes->n, (int)slopes->rules->rounding);
-}
-
-static int64_t saturated(const struct slopes *slopes, int64_t raw)
-{
-    return pwl_sat(raw, slopes->rules->qmin_y, slopes->rules->qmax_y);
-}
-
-/* Cost of code y at point k; INFINITY where the point is fixed to another. */
-static double cost_at(const struct slopes *slopes, int k, int64_t y)
-{
-    const struct points *points = slopes->points;
-    if (points->fixed && points->fixed[k] != POINT_FREE && points->fixed[k] != y)
-        return INFINITY;
-    return square((double)y - points->target[k]) * points->mass[k];
-}
-
-static bool phased(const struct slopes *slopes)
-{
-    return slopes->rules->form == PWL_BIASED && slopes->n > 0;
-}
-
-/* Constants that some offset within [least, most] has. */
-static void constant_limits(const struct slopes *slopes, const struct node *node, int64_t *low, int64_t *high)
-{
-    if (slopes->safe) {
-        *low = -(INT64_C(1) << 50);
-        *high = INT64_C(1) << 50;
-    } else if (phased(slopes)) {
-        *low = -floor_shr(-(node->least + slopes->addend - (node->high - 1)), slopes->n);
-        *high = floor_shr(node->most + slopes->addend - node->low, slopes->n);
-    } else {
-        *low = node->least * slopes->unit;
-        *high = node->most * slopes->unit;
-    }
-}
-
-static int64_t offset_of(const struct slopes *slopes, const struct node *node, int64_t c)
-{
-    if (!phased(slopes))
-        return c / slopes->unit;
-    const int64_t offset = c * pwl_shl64(1, slopes->n) + node->low - slopes->addend;
-    return offset < node->least ? node->least : offset;
-}
-
-static void record(struct slopes *slopes, const struct node *node, int end, int64_t c, double cost)
-{
-    struct range *range = &slopes->range[end];
-    if (cost < range->cost)
-        *range = (struct range){
-            .cost = cost, .offset = offset_of(slopes, node, c), .q_b = (int32_t)slopes->q_b, .n = (int32_t)slopes->n};
-}
-
-static bool fits(const struct slopes *slopes, wide value)
-{
-    const wide limit = (wide)1 << (slopes->rules->accumulator_bits - 1);
-    return -limit <= value && value < limit;
-}
-
-static void narrow(struct node *node, wide least, wide most)
-{
-    if (least > node->least)
-        node->least = least > INT64_MAX ? INT64_MAX : (int64_t)least;
-    if (most < node->most)
-        node->most = most < INT64_MIN ? INT64_MIN : (int64_t)most;
-}
-
-/* Whether some offset keeps every step within its type at point k; narrows the offsets to those. */
-static bool provable_at(struct slopes *slopes, struct node *node, int64_t x)
-{
-    const struct line_rules *rules = slopes->rules;
-    const wide limit = (wide)1 << (rules->accumulator_bits - 1), p = (wide)slopes->q_b * x;
-    const int n = slopes->n;
-    const wide half = n > 0 && rules->rounding != PWL_FLOOR ? (wide)1 << (n - 1) : 0;
-    if (slopes->safe)
-        return true;
-    if (!fits(slopes, x) || !fits(slopes, p))
-        return false;
-    if (rules->form == PWL_BIASED) {
-        /* |p + bias| + half for half_away */
-        const wide low = rules->rounding == PWL_HALF_AWAY && n > 0 ? -(limit - 1) + half : -limit;
-        const wide left = n < 0 ? (wide)1 << -n : 1;
-        narrow(node, low / left - p, (limit - 1) / left - half - p);
-    } else {
-        if (!fits(slopes, (rules->rounding == PWL_HALF_AWAY && p < 0 ? -p : p) + half))
-            return false;
-        const wide v = n >= 0 ? pwl_shr64((int64_t)p, n, (int)rules->rounding) : p * ((wide)1 << -n);
-        if (!fits(slopes, v))
-            return false;
-        narrow(node, -limit - v, limit - 1 - v);
-    }
-    return node->least <= node->most;
-}
-
-static void push(struct slopes *slopes, struct node *node, int64_t c, double cost)
-{
-    enum { MOST = 1 << 16 };
-    if (node->count == MOST) { /* outputs of many bits, of which few errors are small */
-        slopes->complete = false;
-        return;
-    }
-    if (node->first + node->count == slopes->room) {
-        const int room = 2 * slopes->room + 256;
-        struct single *singles = realloc(slopes->singles, (size_t)room * sizeof *singles);
-        if (!singles) {
-            slopes->out_of_memory = true;
-            return;
-        }
-        slopes->singles = singles;
-        slopes->room = room;
-    }
-    slopes->singles[node->first + node->count++] = (struct single){c, cost};
-}
-
-/* Cost so far of an unsaturated constant. */
-static double cost_of(const struct node *node, int64_t c)
-{
-    const double m = (double)(c - node->reference), cost = node->dd - 2 * m * node->d + m * m * node->w;
-    return cost > 0 ? cost : 0;
-}
-
-/* Narrows [low, high] to the constants whose unsaturated cost so far is within a limit. */
-static void constants_within(const struct node *node, double limit, int64_t *low, int64_t *high)
-{
-    const double mean = node->d / node->w, least = fmax(0, node->dd - mean * node->d);
-    const double reach = sqrt(fmax(0, limit - least) / node->w) + 1e-6;
-    /* Beyond 2^62 the ends say nothing. */
-    const double first = ceil(mean - reach), last = floor(mean + reach);
-    if (first > -0x1p62 && node->reference + (int64_t)first > *low)
-        *low = node->reference + (int64_t)first;
-    if (last < 0x1p62 && node->reference + (int64_t)last < *high)
-        *high = node->reference + (int64_t)last;
-}
-
-/* Narrows [low, high] to the constants that are near the target of point k. */
-static void constants_near(const struct slopes *slopes, int k, int64_t v, double limit, int64_t *low, int64_t *high)
-{
-    const double reach = sqrt(fmax(0, limit) / slopes->points->mass[k]) + 1e-6, t = slopes->points->target[k];
-    const double y_low = fmax(ceil(t - reach), (double)slopes->rules->qmin_y),
-                 y_high = fmin(floor(t + reach), (double)slopes->rules->qmax_y);
-    if ((int64_t)y_low - v > *low)
-        *low = (int64_t)y_low - v;
-    if ((int64_t)y_high - v < *high)
-        *high = (int64_t)y_high - v;
-}
-
-/* Lines that were at the limit behind at all codes since the start, and leave it at k. */
-static void leave_limit(struct slopes *slopes, struct node *node, int k, int64_t v, double limit)
-{
-    if (k == slopes->start || slopes->rise == 0 || !(node->paid < limit))
-        return;
-    /* A tie may move a line by one. */
-    const int64_t slack = node->tied;
-    int64_t low = slopes->near_y - (slopes->rise > 0 ? v : node->before) - slack,
-            high = slopes->near_y - (slopes->rise > 0 ? node->before : v) + slack;
-    if (low > high)
-        return;
-    constants_near(slopes, k, v, limit - node->paid, &low, &high);
-    for (int64_t c = low - slack; c <= high + slack && take_step(slopes); c++) {
-        const int64_t was = raw_at(slopes, node, k - 1, node->before, c), is = raw_at(slopes, node, k, v, c);
-        if (c % slopes->unit == 0 && (slopes->rise > 0 ? was < slopes->near_y && is >= slopes->near_y
-                                                       : was > slopes->near_y && is <= slopes->near_y))
-            push(slopes, node, c, node->paid);
-    }
-}
-
-static bool beyond(const struct slopes *slopes, int64_t raw)
-{
-    return slopes->rise > 0 ? raw > slopes->far_y : slopes->rise < 0 && raw < slopes->far_y;
-}
-
-static void keep_past(struct slopes *slopes, struct node *node, int64_t c, double cost)
-{
-    int64_t low, high;
-    if (!(cost < node->past.cost))
-        return;
-    constant_limits(slopes, node, &low, &high);
-    if (low <= c && c <= high)
-        node->past = (struct single){c, cost};
-    else
-        slopes->touched = true;
-}
-
-/* Lines that met no limit before and are beyond the one ahead at k. */
-static void reach_limit(struct slopes *slopes, struct node *node, int k, int64_t v, double limit)
-{
-    if (node->tied || k == slopes->start || v == node->before)
-        return;
-    const double pays = cost_at(slopes, k, slopes->far_y);
-    if (!(pays < limit))
-        return;
-    int64_t low = slopes->far_y - (slopes->rise > 0 ? v : node->before) + (slopes->rise > 0),
-            high = slopes->far_y - (slopes->rise > 0 ? node->before : v) - (slopes->rise < 0);
-    constants_within(node, limit - pays, &low, &high);
-    low = low > node->free_low ? low : node->free_low;
-    high = high < node->free_high ? high : node->free_high;
-    for (int64_t c = low; c <= high && take_step(slopes); c++)
-        if (c % slopes->unit == 0)
-            keep_past(slopes, node, c, cost_of(node, c));
-}
-
-/* The lines that are followed by their constants; the best of them is recorded. */
-static double follow_singles(struct slopes *slopes, struct node *node, int k, int64_t v, double limit, int64_t c_low,
-                             int64_t c_high)
-{
-    struct single best = {0, INFINITY};
-    int kept = 0;
-    for (int s = 0; s < node->count; s++) {
-        struct single single = slopes->singles[node->first + s];
-        const int64_t raw = raw_at(slopes, node, k, v, single.c);
-        if (single.c < c_low || single.c > c_high) {
-            slopes->touched = true;
-            continue;
-        }
-        if (beyond(slopes, raw)) {
-            keep_past(slopes, node, single.c, single.cost);
-            continue;
-        }
-        single.cost += cost_at(slopes, k, saturated(slopes, raw));
-        if (single.cost < limit)
-            slopes->singles[node->first + kept++] = single;
-        best = single.cost < best.cost ? single : best;
-    }
-    node->count = kept;
-    record(slopes, node, k + 1, best.c, best.cost);
-    return best.cost;
-}
-
-/* The best unsaturated constant of the codes up to k; false when none is allowed. */
-static bool best_constant(struct slopes *slopes, const struct node *node, int64_t low, int64_t high, int64_t *c)
-{
-    const double unit = (double)slopes->unit, mean = (double)node->reference + node->d / node->w;
-    if (fabs(mean) >= 0x1p50)
-        return false;
-    const double best = unit == 1 ? nearest(mean) : unit * rint(mean / unit);
-    low = low > node->free_low ? low : node->free_low;
-    high = high < node->free_high ? high : node->free_high;
-    if (low > high || (low == high && low % slopes->unit != 0))
-        return false;
-    *c = best <= (double)low ? low : best >= (double)high ? high : (int64_t)best;
-    slopes->touched |= *c != (int64_t)best;
-    return true;
-}
-
-/* Takes in point k. Returns whether some line can still be part of a better table. */
-static bool node_add(struct slopes *slopes, struct node *node, int k, int64_t v)
-{
-    const struct points *points = slopes->points;
-    const double limit = slopes->limit[k + 1], w = points->mass[k], t = points->target[k];
-    int64_t low, high, c;
-    double least;
-
-    leave_limit(slopes, node, k, v, limit);
-    reach_limit(slopes, node, k, v, limit);
-    constant_limits(slopes, node, &low, &high);
-    least = follow_singles(slopes, node, k, v, limit, low, high);
-    if (node->past.cost < INFINITY) {
-        if (node->past.c < low || node->past.c > high) {
-            slopes->touched = true;
-            node->past.cost = INFINITY;
-        } else {
-            node->past.cost += cost_at(slopes, k, slopes->far_y);
-        }
-    }
-    if (!node->tied) {
-        if (k == slopes->start)
-            node->reference = (int64_t)rint(t) - v;
-        const double d = t - (double)(v + node->reference);
-        node->w += w;
-        node->d += w * d;
-        node->dd += w * d * d;
-        if (points->fixed && points->fixed[k] != POINT_FREE) {
-            const int64_t only = points->fixed[k] - v;
-            node->free_low = only > node->free_low ? only : node->free_low;
-            node->free_high = only < node->free_high ? only : node->free_high;
-        }
-        if (best_constant(slopes, node, low, high, &c)) {
-            const double cost = cost_of(node, c);
-            least = cost < least ? cost : least;
-            record(slopes, node, k + 1, c, cost);
-        }
-    }
-    if (node->past.cost < least)
-        least = node->past.cost;
-    record(slopes, node, k + 1, node->past.c, node->past.cost);
-    node->before = v;
-    if (node->paid < limit)
-        node->paid += cost_at(slopes, k, slopes->near_y);
-    if (slopes->rise != 0 && node->paid < least)
-        least = node->paid;
-    return least < limit;
+    return slopes->start - (slopes->leaves || (slopes->apart && slopes->gain >= 0));
 }
 
 /* Numerators of the grid 2^-n from one on, up to the next that may give one of the points up to k another code. Ties
@@ -359,7 +22,7 @@ static int64_t count_alike(const struct slopes *slopes, int64_t numerator, int n
         return 1;
     const int64_t one = pwl_shl64(1, n), half = slopes->rules->rounding != PWL_FLOOR ? one / 2 : 0;
     double least = 0x1p62;
-    for (; k >= slopes->start; k--) {
+    for (; k >= first_looked_at(slopes); k--) {
         const int64_t x = (int64_t)slopes->points->code[k] - slopes->origin;
         if (fabs((double)numerator * (double)x) >= 0x1p60)
             return 1;
@@ -374,81 +37,44 @@ static int64_t count_alike(const struct slopes *slopes, int64_t numerator, int n
     return least >= 0x1p61 ? INT64_MAX / 2 : least < 1 ? 1 : (int64_t)least;
 }
 
-static void grow(struct slopes *slopes, struct node *node, int k);
-
-/* A part of a node's phases, followed from k on. */
-static void grow_part(struct slopes *slopes, const struct node *node, int64_t low, int64_t high, bool tied, int k)
+/*
+ * The same for biased lines of a slope strictly between two fractions whose denominators are below the number of
+ * points: all slopes in between give the same sets of codes as their biases vary, and the fractions themselves some of
+ * them. A slope of 2^-n itself is no such fraction when its biases differ at all those points, and then each set has a
+ * bias that puts no code at a tie, if there are biases between the ties.
+ */
+static int64_t count_alike_biased(const struct slopes *slopes, int64_t numerator, int n, int k)
 {
-    if (low >= high || slopes->out_of_memory)
-        return;
-    struct node part = *node;
-    part.low = low;
-    part.high = high;
-    part.first = node->first + node->count;
-    part.count = 0;
-    for (int s = 0; s < node->count; s++)
-        push(slopes, &part, slopes->singles[node->first + s].c, slopes->singles[node->first + s].cost);
-    if (tied && !node->tied) {
-        /* From here on each constant for itself, those too that a tie may move into the range. */
-        int64_t c_low, c_high, v = floor_shr(product_at(slopes, k) + low, slopes->n);
-        constant_limits(slopes, &part, &c_low, &c_high);
-        if (k > slopes->start) {
-            constants_within(node, slopes->limit[k + 1], &c_low, &c_high);
-            c_low = c_low > node->free_low ? c_low : node->free_low;
-            c_high = c_high < node->free_high ? c_high : node->free_high;
-        } else {
-            v -= 1;
-            constants_near(slopes, k, v, slopes->limit[k + 1], &c_low, &c_high);
-            c_low -= 1;
-        }
-        for (int64_t c = c_low; c <= c_high && take_step(slopes); c++)
-            push(slopes, &part, c, k > slopes->start ? cost_of(node, c) : 0);
-        part.tied = true;
+    const int points = k - first_looked_at(slopes) + 1;
+    double least = 0x1p62; /* the next fraction, in numerators */
+    if (n <= 0)
+        return 1;
+    const int64_t one = pwl_shl64(1, n);
+    for (int b = 1; b < points; b++) {
+        const int64_t rest = (numerator * b) & (one - 1);
+        if (rest == 0)
+            return 1;
+        const double steps = (double)(one - rest) / b;
+        least = steps < least ? steps : least;
     }
-    grow(slopes, &part, k);
+    least = ceil(least * (1 - 0x1p-40));
+    return least >= 0x1p61 ? INT64_MAX / 2 : least < 1 ? 1 : (int64_t)least;
 }
 
-/* Follows a node from point k to the end, or until none of its lines can be part of a better table. */
-static void grow(struct slopes *slopes, struct node *node, int k)
+/* Whether products and sums with the addends that rounding adds stay within the accumulator, and offsets below their
+ * own limit, over all codes, when the codes that constants aim at are those of the output range, of lines that stay
+ * near it. */
+static bool is_safe(const struct slopes *slopes, int64_t q_b, int n)
 {
-    const bool ties = phased(slopes) && slopes->rules->rounding >= PWL_HALF_AWAY;
-    const int64_t period = phased(slopes) ? pwl_shl64(1, slopes->n) : 1; /* codes from tie to tie of an odd q_b */
-    for (; k < slopes->end && !slopes->out_of_memory; k++) {
-        const int64_t x = (int64_t)slopes->points->code[k] - slopes->origin;
-        if (!take_step(slopes))
-            return;
-        if (!provable_at(slopes, node, x)) {
-            slopes->touched = true;
-            return;
-        }
-        const int64_t p = slopes->q_b * x;
-        int64_t v;
-        if (phased(slopes)) {
-            const int64_t one = pwl_shl64(1, slopes->n);
-            v = floor_shr(p, slopes->n);
-            const int64_t split = one - (p - v * one); /* phases from here on give v + 1 */
-            const int64_t tie = split & (one - 1);
-            if (ties && slopes->ties == TIES_AGAIN && !node->tied && k - slopes->start >= period)
-                return;
-            if (ties && !node->tied && node->low <= tie && tie < node->high) {
-                grow_part(slopes, node, node->low, tie, false, k);
-                if (slopes->ties == TIES_ALL || (slopes->ties == TIES_AGAIN && slopes->end - k > period))
-                    grow_part(slopes, node, tie, tie + 1, true, k);
-                node->low = tie + 1;
-            } else if (node->low < split && split < node->high) {
-                grow_part(slopes, node, node->low, split, false, k);
-                node->low = split;
-            }
-            if (node->low >= node->high)
-                return;
-            v += node->low >= split;
-        } else {
-            v = slopes->n >= 0 ? pwl_shr64(p, slopes->n, (int)slopes->rules->rounding) : p * pwl_shl64(1, -slopes->n);
-        }
-        slopes->last = k;
-        if (!node_add(slopes, node, k, v))
-            return;
-    }
+    const struct line_rules *rules = slopes->rules;
+    const struct points *points = slopes->points;
+    const double x_max = fmax(fabs(points->code[0] - (double)slopes->origin),
+                              fabs(points->code[points->count - 1] - (double)slopes->origin));
+    const double unit = ldexp(1, n), v_max = fabs((double)q_b) * x_max / unit + 2;
+    const double y_max = fmax(fabs((double)rules->qmin_y), fabs((double)rules->qmax_y)) + 2;
+    const double offset_max = rules->form == PWL_BIASED ? (y_max + 2 * v_max) * fmax(unit, 1) : y_max + 2 * v_max;
+    return n >= 0 && offset_max < (double)rules->offset_limit &&
+           offset_max + v_max * unit < ldexp(1, rules->accumulator_bits - 2);
 }
 
 /* Follows one slope from the start in hand. */
@@ -462,22 +88,22 @@ static void try_slope(struct slopes *slopes, int64_t q_b, int n)
     slopes->rise = (q_b > 0) - (q_b < 0);
     slopes->near_y = slopes->rise < 0 ? rules->qmax_y : rules->qmin_y;
     slopes->far_y = slopes->rise < 0 ? rules->qmin_y : rules->qmax_y;
-    /* Products and sums with the addends that rounding adds stay within the accumulator, and offsets below their own
-     * limit, when the codes that constants aim at are those of the output range, of lines that stay near it. */
-    const double x_max = fmax(fabs(slopes->points->code[slopes->start] - (double)slopes->origin),
-                              fabs(slopes->points->code[slopes->end - 1] - (double)slopes->origin));
-    const double unit = ldexp(1, n), v_max = fabs((double)q_b) * x_max / unit + 2;
-    const double y_max = fmax(fabs((double)rules->qmin_y), fabs((double)rules->qmax_y)) + 2;
-    const double offset_max = rules->form == PWL_BIASED ? (y_max + 2 * v_max) * fmax(unit, 1) : y_max + 2 * v_max;
-    slopes->safe = n >= 0 && offset_max < (double)rules->offset_limit &&
-                   offset_max + v_max * unit < ldexp(1, rules->accumulator_bits - 2);
-    struct node node = {.high = phased(slopes) ? pwl_shl64(1, n) : 1,
-                        .least = -rules->offset_limit - 1,
-                        .most = rules->offset_limit,
-                        .free_low = INT64_MIN / 2,
-                        .free_high = INT64_MAX / 2,
-                        .past = {0, INFINITY}};
-    grow(slopes, &node, slopes->start);
+    slopes->is_safe = is_safe(slopes, q_b, n);
+    if (slopes->apart && slopes->is_safe &&
+        (slopes->ties == TIES_NONE || !phased(slopes) || rules->rounding < PWL_HALF_AWAY)) {
+        if (slopes->leaves)
+            follow_leaving(slopes);
+        else
+            follow_classes(slopes);
+        return;
+    }
+    follow_nodes(slopes);
+}
+
+/* Whether a biased slope has one bit to spare. */
+static bool has_more_biases(const struct line_rules *rules, int64_t q_b, int n)
+{
+    return n >= 0 && n < rules->shift_max && 2 * llabs(q_b) <= rules->slope_limit;
 }
 
 /*
@@ -487,13 +113,12 @@ static void try_slope(struct slopes *slopes, int64_t q_b, int n)
  */
 static void try_with_ties(struct slopes *slopes, int64_t q_b, int n)
 {
-    const struct line_rules *rules = slopes->rules;
-    const bool longer = n >= 0 && n < rules->shift_max && 2 * llabs(q_b) <= rules->slope_limit;
+    const bool longer = has_more_biases(slopes->rules, q_b, n);
     if (longer && n > 0 && q_b % 2 != 0) {
         slopes->ties = TIES_NONE;
         try_slope(slopes, 2 * q_b, n + 1);
         slopes->ties = slopes->touched ? TIES_ALL : TIES_AGAIN;
-        if (slopes->touched || slopes->end - slopes->start > pwl_shl64(1, n))
+        if (slopes->touched || slopes->end - slopes->start + slopes->leaves > pwl_shl64(1, n))
             try_slope(slopes, q_b, n);
         return;
     }
@@ -515,7 +140,7 @@ static void try_smaller(struct slopes *slopes, int64_t q_b, int n)
 }
 
 /* A slope given as a numerator on the finest grid of its size. Returns how many numerators are done with. */
-static int64_t try_numerator(struct slopes *slopes, int64_t numerator, int n)
+static int64_t try_numerator(struct slopes *slopes, int64_t numerator, int n, int64_t most)
 {
     const struct line_rules *rules = slopes->rules;
     int64_t q_b = numerator;
@@ -526,21 +151,94 @@ static int64_t try_numerator(struct slopes *slopes, int64_t numerator, int n)
         shift--;
     }
     slopes->touched = false;
-    if (rules->form != PWL_BIASED) {
-        try_slope(slopes, q_b, shift);
-        return slopes->touched ? 1 : count_alike(slopes, numerator, n, slopes->last);
-    }
-    if (rules->rounding >= PWL_HALF_AWAY)
+    slopes->last = slopes->start;
+    const bool biased = rules->form == PWL_BIASED, ties = biased && rules->rounding >= PWL_HALF_AWAY;
+    if (ties)
         try_with_ties(slopes, q_b, shift);
     else
         try_slope(slopes, q_b, shift);
-    try_smaller(slopes, q_b, shift);
-    return 1;
+    if (biased)
+        try_smaller(slopes, q_b, shift);
+    if (slopes->touched || (ties && !has_more_biases(rules, q_b, shift)))
+        return 1;
+    const int64_t alike = biased ? count_alike_biased(slopes, numerator, n, slopes->last)
+                                 : count_alike(slopes, numerator, n, slopes->last);
+    return alike < most ? alike : most;
+}
+
+/* A line is of use at an end when it costs less there than the range may, and than its best line does. Up to that end
+ * it still pays at least the rounding floor. Sets the limits of a slope to where it can be of use; returns whether
+ * there is any such end, and up to which slope there are no others. */
+static bool set_limits(struct slopes *slopes, double slope, double *others)
+{
+    static const struct window any = {-INFINITY, INFINITY};
+    const enum direction way = slope < 0 ? DOWN : UP;
+    const struct window *leaving = slopes->leaving[way];
+    const double *floor_sum = slopes->floor_sum;
+    double most = -INFINITY;
+    *others = INFINITY;
+    slopes->slope = slope;
+    slopes->steps += (slopes->furthest - slopes->start) / 16;
+    slopes->end = slopes->start;
+    for (int j = slopes->furthest; j > slopes->start; j--) {
+        const struct window *window = slope == 0 ? &any : &slopes->window[way][j];
+        if (slope < window->low) {
+            *others = window->low < *others ? window->low : *others;
+        } else if (slope <= window->high) {
+            const double known = slopes->range[j].cost, spare = slopes->spare[j];
+            const double excess = (known < spare ? known : spare) - floor_sum[j];
+            most = excess > most ? excess : most;
+            slopes->end = slopes->end > j ? slopes->end : j;
+        }
+        slopes->limit[j] = most + floor_sum[j];
+    }
+    slopes->leave = slopes->leaves || slope == 0 ? slopes->start : slopes->end - 1;
+    while (slope != 0 && !slopes->leaves && slopes->leave > slopes->start &&
+           !(leaving[slopes->leave].low <= slope && slope <= leaving[slopes->leave].high))
+        slopes->leave--;
+    return slopes->end > slopes->start;
+}
+
+/* The largest numerator of n whose lines are safe with one bit more too, at most `limit`. */
+static int64_t safe_numerator(const struct slopes *slopes, int n, int64_t limit)
+{
+    int64_t safe = -1, unsafe = n < 0 ? 0 : limit + 1;
+    while (unsafe - safe > 1) {
+        const int64_t middle = safe + (unsafe - safe) / 2;
+        if (is_safe(slopes, 2 * middle, n + 1))
+            safe = middle;
+        else
+            unsafe = middle;
+    }
+    return safe;
+}
+
+void slopes_init(struct slopes *slopes)
+{
+    const struct line_rules *rules = slopes->rules;
+    slopes->origin = rules->zp_x;
+    slopes->apart = !slopes->all;
+    for (int n = rules->shift_min; n <= rules->shift_max; n++)
+        slopes->safe[SLOPES_NO_SHIFT + n] =
+            slopes->all ? rules->slope_limit : safe_numerator(slopes, n, rules->slope_limit);
+}
+
+double slopes_unsafe(const struct slopes *slopes)
+{
+    const struct line_rules *rules = slopes->rules;
+    double least = INFINITY;
+    for (int n = rules->shift_min; n <= rules->shift_max; n++)
+        if (slopes->safe[SLOPES_NO_SHIFT + n] < rules->slope_limit)
+            least = fmin(least, ldexp((double)slopes->safe[SLOPES_NO_SHIFT + n] + 1, -n));
+    return least;
 }
 
 void slopes_try_flat(struct slopes *slopes)
 {
     const int n = line_flat_shift(slopes->rules);
+    double others;
+    if (!set_limits(slopes, 0, &others))
+        return;
     slopes->touched = false;
     try_slope(slopes, 0, n);
     if (slopes->rules->form == PWL_BIASED)
@@ -560,19 +258,27 @@ void slopes_try_all(struct slopes *slopes, struct window window, double stride)
     const int finest = most < rules->shift_max ? most : rules->shift_max;
     for (int n = finest; n >= rules->shift_min; n--) {
         const double unit = ldexp(1, -n);
+        const int64_t safe = slopes->safe[SLOPES_NO_SHIFT + n];
         for (int sign = -1; sign <= 1; sign += 2) {
             /* Slopes of at most half the largest numerator belong to a finer grid. */
             int64_t from = n == finest ? (sign < 0 ? 0 : 1) : limit / 2 + 1;
             double low = sign > 0 ? window.low : -window.high, high = sign > 0 ? window.high : -window.low;
             if (low / unit > (double)from)
                 from = low / unit > (double)limit ? limit + 1 : (int64_t)ceil(low / unit);
-            const int64_t last = high / unit < (double)limit ? (int64_t)floor(high / unit) : limit;
+            int64_t last = high / unit < (double)limit ? (int64_t)floor(high / unit) : limit;
+            if (slopes->apart)
+                last = last < safe ? last : safe;
+            else if (!slopes->all)
+                from = from > safe ? from : safe + 1;
             /* In ascending order of the slope, so that what is skipped lies ahead. */
             int64_t q = slope_above(rules, (sign > 0 ? from : -last) - 1);
             const int64_t end = sign > 0 ? last : -from;
             const int64_t step = stride > unit ? (int64_t)fmin(stride / unit, (double)limit + 1) : 1;
             while (q <= end && slopes->steps < slopes->most_steps && !slopes->out_of_memory) {
-                const int64_t done = try_numerator(slopes, q, n);
+                double others;
+                const bool of_use = set_limits(slopes, (double)q * unit, &others);
+                const double left = fmax(1, fmin(ceil(others / unit) - (double)q, 0x1p60));
+                const int64_t done = of_use ? try_numerator(slopes, q, n, (int64_t)left) : (int64_t)left;
                 q = slope_above(rules, q + (done > step ? done : step) - 1);
             }
         }

@@ -23,6 +23,19 @@ struct single {
     double cost;
 };
 
+/* Lines of one slope that were not at the limit behind at their start: class c has the biases whose phases lie in
+ * [low[c], high[c]), which give the same codes so far but for a constant. */
+struct classes {
+    int count, room;
+    int64_t *low, *high;
+    double *before; /* the code before, of constant 0 */
+    double *d, *dd; /* sums of mass * (target - code - reference)^(1, 2); dd is INFINITY when those are given up */
+    double *past;   /* cost of the best line that has run into the limit ahead, and its constant */
+    double *past_c;
+    double *skip_low, *skip_high; /* constants that are left to an earlier start */
+    double *best, *cost;          /* the best constant of the others, and its cost */
+};
+
 /* What is done about biases that put a code at a tie. */
 enum ties {
     TIES_ALL,  /* they are followed */
@@ -30,36 +43,61 @@ enum ties {
     TIES_AGAIN /* they alone, and only where they may come twice */
 };
 
+struct window {
+    double low, high;
+};
+
+/* A line that rises comes from qmin_y and goes to qmax_y. */
+enum direction { UP, DOWN, DIRECTIONS };
+
+enum { SLOPES_SHIFTS = 128, SLOPES_NO_SHIFT = 64 };
+
 struct slopes {
-    const struct points *points;    /* every code is a point */
-    const struct line_rules *rules; /* with sums of at most 56 bits */
-    struct range *range;            /* of the start in hand, by the end */
-    double *limit;                  /* what a line may cost up to an end, to be of use there or later; by the end */
-    int start, end;                 /* the start; the last end of use */
-    int64_t origin;                 /* X is the code less this */
-    int64_t steps, most_steps;      /* points looked at, and how many may be */
-    bool complete;                  /* most_steps was never reached */
+    const struct points *points;        /* every code is a point */
+    const struct line_rules *rules;     /* with sums of at most 56 bits */
+    struct range *range;                /* of the start in hand, by the end */
+    const double *floor_sum;            /* rounding_floor_sums */
+    double *spare;                      /* what a range may cost, by the end */
+    struct window *window[DIRECTIONS];  /* slopes of use to a range, by the end */
+    struct window *leaving[DIRECTIONS]; /* of those at the limit behind at all points before one */
+    int64_t safe[SLOPES_SHIFTS];        /* the largest numerator of n whose lines cannot leave their types */
+    bool all;                           /* safe slopes are no other matter than the rest; else: */
+    bool apart;                         /* safe slopes alone, else the rest */
+    double gain;                        /* apart: lines that cost no more than this one code before the start ... */
+    bool leaves;               /* ... are left out, and those at the limit behind; or these alone, of one ... */
+    enum direction way;        /* ... direction, which leave it at the start */
+    int start, furthest;       /* the start; the last end of use */
+    int64_t origin;            /* X is the code less this */
+    int64_t steps, most_steps; /* points looked at, and how many may be */
+    bool complete;             /* most_steps was never reached */
     bool out_of_memory;
+    struct classes classes;
     struct single *singles;
     int room;
     /* the slope in hand */
+    double slope;
+    double *limit; /* what a line may cost up to an end, to be of use there or later; by the end */
+    int end;       /* the last end of use */
+    int leave;     /* the last point of use to leave a limit at */
     int64_t q_b;
     int n;
     int64_t unit, addend;
     int rise;              /* of the line along the codes: -1, 0, 1 */
     int64_t near_y, far_y; /* the limits it comes from and goes to */
     enum ties ties;
-    bool safe;    /* no constant of use can leave its type */
+    bool is_safe; /* no constant of use can leave its type */
     bool touched; /* a limit of the rules had a say */
     int last;     /* the last point that was looked at */
 };
 
+/* Finds out which slopes are safe; where lines are not followed apart, all are taken in one. */
+void slopes_init(struct slopes *slopes);
+
+/* The least slope that is not safe. */
+double slopes_unsafe(const struct slopes *slopes);
+
 /* Follows the slope 0 from the start on, and keeps each line that is the best of a range. */
 void slopes_try_flat(struct slopes *slopes);
-
-struct window {
-    double low, high;
-};
 
 /* All slopes of the rules in a window; with a stride above 0 some, about that far apart. */
 void slopes_try_all(struct slopes *slopes, struct window window, double stride);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a slope's lines cost from the start in hand, over the ranges to every end: they are followed from code to code.
+ */
+#ifndef PWLC_FOLLOW_H
+#define PWLC_FOLLOW_H
+
+#include <pwl/fixed.h>
+
+#include "slopes.h"
+
+/* Any lines of the slope in hand, and those that leave a limit: node by node. */
+void follow_nodes(struct slopes *slopes);
+
+/* The same of a safe slope, where no biases put a code at a tie or those that do are left out; no point is fixed: the
+ * lines that were not at the limit behind at the start, and those that leave it there. */
+void follow_classes(struct slopes *slopes);
+void follow_leaving(struct slopes *slopes);
+
+static inline double square(double x)
+{
+    return x * x;
+}
+
+/* The nearest integer of |x| < 2^51, ties to even; rint is a call where the processor's instruction may not be used. */
+static inline double nearest(double x)
+{
+    const double shifter = 0x1.8p52;
+    return (x + shifter) - shifter;
+}
+
+static inline bool take_step(struct slopes *slopes)
+{
+    slopes->complete &= slopes->steps < slopes->most_steps;
+    return ++slopes->steps <= slopes->most_steps;
+}
+
+static inline int64_t floor_shr(int64_t a, int n)
+{
+    return pwl_shr64(a, n, PWL_FLOOR);
+}
+
+static inline int64_t product_at(const struct slopes *slopes, int k)
+{
+    return slopes->q_b * ((int64_t)slopes->points->code[k] - slopes->origin);
+}
+
+static inline int64_t saturated(const struct slopes *slopes, int64_t raw)
+{
+    return pwl_sat(raw, slopes->rules->qmin_y, slopes->rules->qmax_y);
+}
+
+/* Whether a bias comes before a right shift, so that its low bits count. */
+static inline bool phased(const struct slopes *slopes)
+{
+    return slopes->rules->form == PWL_BIASED && slopes->n > 0;
+}
+
+/* A line that is the best of the range to an end. */
+static inline void keep_line(struct slopes *slopes, int end, int64_t offset, double cost)
+{
+    slopes->range[end] =
+        (struct range){.cost = cost, .offset = offset, .q_b = (int32_t)slopes->q_b, .n = (int32_t)slopes->n};
+}
+
+#endif
