@@ -19,6 +19,8 @@ enum { GUARD = 64, MOST_M = 512 };
 static int small;
 static const pwl_qgemm_kernel kernels[] = {PWL_QGEMM_NAIVE, PWL_QGEMM_TILED};
 
+#define KERNELS (sizeof kernels / sizeof kernels[0])
+
 /* As CUDA, for calls of pwl/qgemm.h and pwl/cuda_qgemm.h. */
 #define PWL(call)                                                                                                      \
     do {                                                                                                               \
@@ -243,14 +245,61 @@ static double get(pwl_qgemm_type type, const uint8_t *y, size_t at)
     return type == PWL_QGEMM_F16 ? pwl_f32_from_f16(half) : pwl_f32_from_bf16(half);
 }
 
-/* Some rows of X, in Y of the host, against the reference. */
-static int rows_agree(const struct problem *p, const size_t *rows, size_t count)
+/* Some rows of a product, as the reference has them. */
+struct expected {
+    const size_t *rows;
+    size_t count;
+    double *value, *bound;
+};
+
+static int row_agrees(const struct problem *p, const struct expected *expected, size_t i)
+{
+    const pwl_qgemm_output *const y = &p->product.y;
+    const size_t n_all = p->product.weights->n, element = element_bytes[y->type], y_row = y->stride * element;
+    const uint8_t *const got_row = p->y + p->y_offset + expected->rows[i] * y_row;
+    if (p->product.scheme == PWL_QGEMM_INT8)
+        return memcmp(p->expected + i * y_row, got_row, n_all * element) == 0;
+    for (size_t n = 0; n < n_all; n++) {
+        const double got = get(y->type, got_row, n), v = expected->value[i * n_all + n];
+        const double off = expected->bound[i * n_all + n];
+        const int within = got >= rounded(y->type, v - off) && got <= rounded(y->type, v + off);
+        if (isnan(v) || isinf(v) ? !(isnan(v) ? isnan(got) : got == v) : !within) {
+            printf("# column %zu: %a, not %a +- %a\n", n, got, v, off);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int kernel_agrees(const struct problem *p, pwl_qgemm_kernel kernel, const struct expected *expected)
+{
+    compute(p, kernel, p->y);
+    compute(p, kernel, p->again);
+    int good = is_guarded(p) && memcmp(p->y, p->again, p->y_bytes + 2 * p->y_offset) == 0;
+    for (size_t i = 0; i < expected->count && good; i++) {
+        good = row_agrees(p, expected, i);
+        if (!good)
+            printf("# row %zu\n", expected->rows[i]);
+    }
+    if (!good)
+        printf("# %s, M = %zu, N = %zu, K = %zu, X %s + %zu, Y %s + %zu\n", pwl_qgemm_kernel_name(kernel), p->product.m,
+               p->product.weights->n, p->product.weights->k, types[p->product.x.type], p->product.x.stride,
+               types[p->product.y.type], p->product.y.stride);
+    return good;
+}
+
+/* Every kernel: all rows of a small product, else the first two, the last and one between. */
+static int agrees(const struct problem *p, uint64_t *state)
 {
     const pwl_qgemm_input *const x = &p->product.x;
-    const pwl_qgemm_output *const y = &p->product.y;
-    const size_t n_all = p->product.weights->n, row = x->stride * element_bytes[x->type];
-    const size_t y_row = y->stride * element_bytes[y->type];
-    double *const value = need(count * n_all * sizeof *value), *const bound = need(count * n_all * sizeof *bound);
+    const size_t n = p->product.weights->n, k = p->product.weights->k, m_all = p->product.m;
+    const size_t row = x->stride * element_bytes[x->type];
+    size_t rows[MOST_M] = {0, m_all > 1, m_all - 1, random_bits(state) % m_all}, count = 4;
+    if ((double)m_all * (double)n * (double)k < 4e6) {
+        for (count = 0; count < m_all; count++)
+            rows[count] = count;
+    }
+    const struct expected expected = {rows, count, need(count * n * sizeof(double)), need(count * n * sizeof(double))};
     uint8_t *const some = need(count * row);
     int8_t *const n_x = need(count);
     pwl_qgemm_product product = p->product;
@@ -265,46 +314,13 @@ static int rows_agree(const struct problem *p, const size_t *rows, size_t count)
     if (product.scheme == PWL_QGEMM_INT8)
         PWL(pwl_qgemm_reference(&product));
     else
-        PWL(pwl_qgemm_bound(&product, 0, value, bound));
-    for (size_t at = 0; at < count * n_all && good; at++) {
-        const size_t i = at / n_all, n = at % n_all, element = element_bytes[y->type];
-        const uint8_t *const got_row = p->y + p->y_offset + rows[i] * y_row;
-        if (product.scheme == PWL_QGEMM_INT8) {
-            good = memcmp(p->expected + i * y_row + n * element, got_row + n * element, element) == 0;
-        } else {
-            const double got = get(y->type, got_row, n), v = value[at], off = bound[at];
-            if (isnan(v) || isinf(v))
-                good = isnan(v) ? isnan(got) : got == v;
-            else
-                good = got >= rounded(y->type, v - off) && got <= rounded(y->type, v + off);
-        }
-        if (!good)
-            printf("# row %zu, column %zu\n", rows[i], n);
-    }
-    free(value);
-    free(bound);
+        PWL(pwl_qgemm_bound(&product, 0, expected.value, expected.bound));
+    for (size_t i = 0; i < KERNELS; i++)
+        good &= kernel_agrees(p, kernels[i], &expected);
+    free(expected.value);
+    free(expected.bound);
     free(some);
     free(n_x);
-    return good;
-}
-
-/* All rows of a small product, else the first two, the last and one between. */
-static int agrees(const struct problem *p, pwl_qgemm_kernel kernel, uint64_t *state)
-{
-    const size_t n = p->product.weights->n, k = p->product.weights->k, m_all = p->product.m;
-    size_t rows[MOST_M] = {0, m_all > 1, m_all - 1, random_bits(state) % m_all}, count = 4;
-    int good;
-    if ((double)m_all * (double)n * (double)k < 4e6) {
-        for (count = 0; count < m_all; count++)
-            rows[count] = count;
-    }
-    compute(p, kernel, p->y);
-    compute(p, kernel, p->again);
-    good = is_guarded(p) && memcmp(p->y, p->again, p->y_bytes + 2 * p->y_offset) == 0;
-    good = good && rows_agree(p, rows, count);
-    if (!good)
-        printf("# M = %zu, N = %zu, K = %zu, X %s + %zu, Y %s + %zu\n", m_all, n, k, types[p->product.x.type],
-               p->product.x.stride, types[p->product.y.type], p->product.y.stride);
     return good;
 }
 
@@ -329,20 +345,19 @@ static pwl_qgemm_sums draw_sums(const struct scheme *scheme, uint64_t *state)
                                                                              : PWL_QGEMM_SUMS_EXACT;
 }
 
-static int draw_and_compare(const struct scheme *scheme, const struct weights *w, size_t m, pwl_qgemm_kernel kernel,
-                            uint64_t *state)
+static int draw_and_compare(const struct scheme *scheme, const struct weights *w, size_t m, uint64_t *state)
 {
     const size_t offset = random_bits(state) % 4, gap = random_bits(state) % 4;
     const pwl_qgemm_type x = draw_type_x(scheme, state), y = draw_type_y(scheme, state);
     const int odd = random_bits(state) % 5 == 0;
     struct problem p = new_problem(scheme, w, m, x, y, draw_sums(scheme, state), offset, gap, odd, state);
-    const int good = agrees(&p, kernel, state);
+    const int good = agrees(&p, state);
     free_problem(&p);
     return good;
 }
 
 /* Every M with every N and K; types and alignment at random. */
-static void test_shapes(const struct scheme *scheme, pwl_qgemm_kernel kernel)
+static void test_shapes(const struct scheme *scheme)
 {
     static const size_t ms[] = {1, 2, 7, 8, 9, 15, 16, 17, 63, 64, 65, 127, 128, 129, MOST_M};
     static const size_t ns[] = {1, 63, 127, 128, 129, 4096, 4099}, ks[] = {32, 96, 4064, 4096};
@@ -352,28 +367,28 @@ static void test_shapes(const struct scheme *scheme, pwl_qgemm_kernel kernel)
         for (size_t k = 0; k < (small ? 2 : 4); k++) {
             struct weights w = new_weights(scheme->format, ns[n], ks[k], n % 2 ? 15 : -2, &state);
             for (size_t m = 0; m < 15 && good; m += small ? 7 : 1)
-                good &= draw_and_compare(scheme, &w, ms[m], kernel, &state);
+                good &= draw_and_compare(scheme, &w, ms[m], &state);
             release(&w);
         }
     }
-    tap(good, "%s, %s: every shape", pwl_qgemm_kernel_name(kernel), scheme->name);
+    tap(good, "%s: every shape", scheme->name);
 }
 
-static void test_random(const struct scheme *scheme, pwl_qgemm_kernel kernel)
+static void test_random(const struct scheme *scheme)
 {
     uint64_t state = 42;
     int good = 1;
     for (int i = 0; i < (small ? 4 : 170) && good; i++) {
         const size_t n = (size_t)random_in(&state, 1, i % 10 ? 300 : 2000), k = 32 * (size_t)random_in(&state, 1, 24);
         struct weights w = new_weights(scheme->format, n, k, (int)random_in(&state, -8, 15), &state);
-        good &= draw_and_compare(scheme, &w, (size_t)random_in(&state, 1, i % 10 ? 80 : MOST_M), kernel, &state);
+        good &= draw_and_compare(scheme, &w, (size_t)random_in(&state, 1, i % 10 ? 80 : MOST_M), &state);
         release(&w);
     }
-    tap(good, "%s, %s: random shapes", pwl_qgemm_kernel_name(kernel), scheme->name);
+    tap(good, "%s: random shapes", scheme->name);
 }
 
 /* Activations of one 1, each of which returns a column of the weights: the reference's bits. */
-static void test_one_hot(const struct scheme *scheme, pwl_qgemm_kernel kernel)
+static void test_one_hot(const struct scheme *scheme)
 {
     enum { N = 144, K = 160 };
     const int first = scheme->a8 ? PWL_QGEMM_BLOCKS_Q8_1 : PWL_QGEMM_F32;
@@ -395,13 +410,15 @@ static void test_one_hot(const struct scheme *scheme, pwl_qgemm_kernel kernel)
             blocks[m / PWL_BLOCK].qs[m % PWL_BLOCK] = 1;
         }
         CUDA(cudaMemcpy(p.device_x, p.x, p.x_bytes, cudaMemcpyHostToDevice));
-        compute(&p, kernel, p.y);
         PWL(pwl_qgemm_reference(&p.product));
-        good &= memcmp(p.y + p.y_offset, p.expected, p.y_bytes) == 0;
+        for (size_t i = 0; i < KERNELS; i++) {
+            compute(&p, kernels[i], p.y);
+            good &= memcmp(p.y + p.y_offset, p.expected, p.y_bytes) == 0;
+        }
         free_problem(&p);
         release(&w);
     }
-    tap(good, "%s, %s: a 1 in X gives each weight back", pwl_qgemm_kernel_name(kernel), scheme->name);
+    tap(good, "%s: a 1 in X gives each weight back", scheme->name);
 }
 
 /* Tiles keep the order of the naive kernel's sums. */
@@ -459,16 +476,13 @@ static void test_graph(void)
 int main(int argc, char **argv)
 {
     small = test_is_small(argc, argv);
-    for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
-        for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
-            test_shapes(&schemes[i], kernels[k]);
-            test_random(&schemes[i], kernels[k]);
-            if (schemes[i].format != PWL_QGEMM_ROWS8)
-                test_one_hot(&schemes[i], kernels[k]);
-        }
-    }
-    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
+        test_shapes(&schemes[i]);
+        test_random(&schemes[i]);
+        if (schemes[i].format != PWL_QGEMM_ROWS8)
+            test_one_hot(&schemes[i]);
         test_tiles(&schemes[i]);
+    }
     test_graph();
     return tap_end();
 }
