@@ -553,10 +553,11 @@ static int search_completely(struct search *search, const struct line_rules *rul
         if (exact.found) {
             memcpy(search->lines, exact.lines, (size_t)exact.segments * sizeof *exact.lines);
             take(search, exact.segments, exact.knots);
-            const struct line_rules own = rules_of(rules, search->lines);
+            const struct line_rules *const before = search->rules, own = rules_of(rules, search->lines);
             search->rules = &own;
             *price = price_of(search);
             descend(search, options, price);
+            search->rules = before;
         }
     }
     free(exact.lines);
