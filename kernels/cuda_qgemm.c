@@ -10,15 +10,38 @@
 #include "qgemm_input.h"
 #include "qgemm_launch.h"
 
+static int serves_all(const pwl_qgemm_product *product)
+{
+    (void)product;
+    return 1;
+}
+
+/* W4A16, W8A16, MXFP4 x A16 */
+static int is_a16(const pwl_qgemm_product *product)
+{
+    return !pwl_qgemm_is_a8(product) && product->scheme != PWL_QGEMM_INT8;
+}
+
+/* The later serves, the sooner it is taken. */
 static const struct {
     const char *name;
     int (*launch)(const pwl_qgemm_call *call, struct CUstream_st *stream);
+    int (*serves)(const pwl_qgemm_product *product);
+    size_t fewest; /* rows of X from which on it is worth while */
 } kernels[] = {
-    [PWL_QGEMM_NAIVE] = {"naive", pwl_cuda_launch_qgemm_naive},
-    [PWL_QGEMM_TILED] = {"tiled", pwl_cuda_launch_qgemm_tiled},
+    [PWL_QGEMM_NAIVE] = {"naive", pwl_cuda_launch_qgemm_naive, serves_all, 1},
+    [PWL_QGEMM_TILED] = {"tiled", pwl_cuda_launch_qgemm_tiled, serves_all, 9},
+    [PWL_QGEMM_MMA] = {"mma", pwl_cuda_launch_qgemm_mma, is_a16, 1},
 };
 
 #define KERNELS (sizeof kernels / sizeof kernels[0])
+
+/* What a product needs: the kernel, and where in the workspace f and halves of X are. */
+struct plan {
+    pwl_qgemm_kernel kernel;
+    int makes_halves;
+    size_t halves_at, bytes;
+};
 
 static pwl_qgemm_status status_of(int error)
 {
@@ -36,55 +59,77 @@ static int finds_exponents(const pwl_qgemm_product *product)
     return !pwl_qgemm_is_a8(product) && product->x.type == PWL_QGEMM_F32;
 }
 
-/* The kernel for a product; a tile has 64 rows of X, of which the naive kernel needs none but those there are. */
+/* The kernel for a product, or the environment's. */
 static pwl_qgemm_status choose(const pwl_qgemm_product *product, pwl_qgemm_kernel *kernel)
 {
     const char *const name = getenv("PWL_QGEMM_KERNEL");
-    *kernel = product->m > 8 ? PWL_QGEMM_TILED : PWL_QGEMM_NAIVE;
-    if (!name)
-        return PWL_QGEMM_OK;
-    for (size_t i = 0; i < KERNELS; i++) {
-        if (strcmp(name, kernels[i].name) == 0) {
-            *kernel = (pwl_qgemm_kernel)i;
-            return PWL_QGEMM_OK;
-        }
+    size_t i;
+    for (i = KERNELS; i-- > 0;) {
+        if (name ? strcmp(name, kernels[i].name) == 0 : product->m >= kernels[i].fewest && kernels[i].serves(product))
+            break;
     }
-    return PWL_QGEMM_ERR_KERNEL;
+    if (i >= KERNELS || !kernels[i].serves(product))
+        return PWL_QGEMM_ERR_KERNEL;
+    *kernel = (pwl_qgemm_kernel)i;
+    return PWL_QGEMM_OK;
+}
+
+/* Halves that lie as tensor cores' kernels load them, 16 bytes at a time. */
+static int are_aligned_halves(const pwl_qgemm_input *x)
+{
+    return x->type != PWL_QGEMM_F32 && (uintptr_t)x->data % 16 == 0 && x->stride % 8 == 0;
+}
+
+static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan *plan)
+{
+    size_t elements;
+    pwl_qgemm_status status = pwl_qgemm_check(product);
+    if (status == PWL_QGEMM_OK)
+        status = choose(product, &plan->kernel);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    elements = product->m * product->weights->k;
+    plan->makes_halves = plan->kernel == PWL_QGEMM_MMA && !are_aligned_halves(&product->x);
+    plan->halves_at = plan->bytes = 0;
+    /* X, of 2 bytes and more an element, is no larger than size_t: neither are blocks of 36 bytes for 32, nor halves
+     * and exponents, of 4 bytes a row of 32 elements and more. */
+    if (makes_blocks(product))
+        plan->bytes = elements / PWL_BLOCK * sizeof(pwl_block_q8_1);
+    if (finds_exponents(product))
+        plan->bytes = product->m * sizeof(int32_t);
+    if (plan->makes_halves) {
+        plan->halves_at = (plan->bytes + 15) / 16 * 16;
+        plan->bytes = plan->halves_at + elements * sizeof(uint16_t);
+    }
+    return PWL_QGEMM_OK;
 }
 
 pwl_qgemm_status pwl_cuda_qgemm_workspace(const pwl_qgemm_product *product, size_t *bytes)
 {
-    const pwl_qgemm_status status = pwl_qgemm_check(product);
+    struct plan plan;
+    const pwl_qgemm_status status = make_plan(product, &plan);
     if (status != PWL_QGEMM_OK)
         return status;
     if (!bytes)
         return PWL_QGEMM_ERR_NULL;
-    *bytes = 0;
-    /* X, of 2 bytes and more an element, is no larger than size_t: neither are blocks of 36 bytes for 32. */
-    if (makes_blocks(product))
-        *bytes = product->m * (product->weights->k / PWL_BLOCK) * sizeof(pwl_block_q8_1);
-    else if (finds_exponents(product))
-        *bytes = product->m * sizeof(int32_t);
+    *bytes = plan.bytes;
     return PWL_QGEMM_OK;
 }
 
 pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspace, size_t bytes, pwl_qgemm_kernel *ran,
                                 struct CUstream_st *stream)
 {
-    pwl_qgemm_kernel kernel;
+    struct plan plan;
     pwl_qgemm_call call;
-    size_t needed;
     int error = cudaSuccess;
-    pwl_qgemm_status status = pwl_cuda_qgemm_workspace(product, &needed);
-    if (status == PWL_QGEMM_OK)
-        status = choose(product, &kernel);
+    const pwl_qgemm_status status = make_plan(product, &plan);
     if (status != PWL_QGEMM_OK)
         return status;
-    if (needed && !workspace)
+    if (plan.bytes && !workspace)
         return PWL_QGEMM_ERR_NULL;
-    if (needed && (uintptr_t)workspace % 16)
+    if (plan.bytes && (uintptr_t)workspace % 16)
         return PWL_QGEMM_ERR_ALIGN;
-    if (bytes < needed)
+    if (bytes < plan.bytes)
         return PWL_QGEMM_ERR_SPACE;
 
     memset(&call, 0, sizeof call);
@@ -104,10 +149,18 @@ pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspac
         call.q = product->x.data;
         call.q_stride = product->x.stride;
     }
+    call.h = product->x.data;
+    call.h_stride = product->x.stride;
+    if (plan.makes_halves && error == cudaSuccess) {
+        uint16_t *const halves = (uint16_t *)(void *)((char *)workspace + plan.halves_at);
+        error = pwl_cuda_launch_qgemm_halves(&call, halves, stream);
+        call.h = halves;
+        call.h_stride = call.weights.k;
+    }
     if (error == cudaSuccess)
-        error = kernels[kernel].launch(&call, stream);
+        error = kernels[plan.kernel].launch(&call, stream);
     if (error == cudaSuccess && ran)
-        *ran = kernel;
+        *ran = plan.kernel;
     return status_of(error);
 }
 

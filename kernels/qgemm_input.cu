@@ -76,6 +76,25 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
+/* Two columns a thread. */
+template <bool is_float>
+__global__ void __launch_bounds__(threads)
+    halve(const void *x, size_t m, size_t k, size_t stride, const int32_t *f, uint16_t *h)
+{
+    const size_t step = size_t{gridDim.x} * threads;
+    for (size_t i = size_t{blockIdx.x} * threads + threadIdx.x; i < m * (k / 2); i += step) {
+        const size_t row = i / (k / 2), at = row * stride + i % (k / 2) * 2;
+        uint16_t pair[2];
+        for (unsigned j = 0; j < 2; j++) {
+            if constexpr (is_float)
+                pair[j] = pwl_f16_from_f32(__fmul_rn(static_cast<const float *>(x)[at + j], ldexpf(1, -f[row])));
+            else
+                pair[j] = static_cast<const uint16_t *>(x)[at + j];
+        }
+        reinterpret_cast<uint32_t *>(h)[i] = static_cast<uint32_t>(pair[1]) << 16 | pair[0];
+    }
+}
+
 unsigned grid_of(size_t blocks)
 {
     return static_cast<unsigned>(blocks < 65536 ? blocks : 65536);
@@ -99,5 +118,17 @@ int pwl_cuda_launch_qgemm_blocks(const pwl_qgemm_call *call, pwl_block_q8_1 *q, 
     const pwl_rule rule = product->sums == PWL_QGEMM_SUMS_STORED ? PWL_RULE_DOCUMENT : PWL_RULE_DEFAULT;
     kernels[product->x.type]<<<grid_of((product->m * blocks - 1) / (threads / 32) + 1), threads, 0, stream>>>(
         rule, product->x.data, product->m, blocks, product->x.stride, q);
+    return cudaGetLastError();
+}
+
+int pwl_cuda_launch_qgemm_halves(const pwl_qgemm_call *call, uint16_t *h, struct CUstream_st *stream)
+{
+    const pwl_qgemm_product *const product = &call->product;
+    const size_t m = product->m, k = call->weights.k;
+    const unsigned grid = grid_of((m * (k / 2) - 1) / threads + 1);
+    if (product->x.type == PWL_QGEMM_F32)
+        halve<true><<<grid, threads, 0, stream>>>(product->x.data, m, k, product->x.stride, call->f, h);
+    else
+        halve<false><<<grid, threads, 0, stream>>>(product->x.data, m, k, product->x.stride, nullptr, h);
     return cudaGetLastError();
 }

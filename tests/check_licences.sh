@@ -12,7 +12,7 @@ APACHE=Apache-2.0
 # Licences a path may carry, separated by spaces; "-" for data.
 allowed() {
     case $1 in
-    LICENSES/* | *.json | *.csv | *.npy | *.txt | *.md | .git* | .clang-format | tests/fuzz/corpus/* | tests/golden/*.h) echo - ;;
+    LICENSES/* | *.json | *.jsonl | *.csv | *.npy | *.txt | *.md | .git* | .clang-format | tests/fuzz/corpus/* | tests/golden/*.h) echo - ;;
     luts/*.h | examples/*) echo 0BSD ;;
     fitter/* | tests/fuzz/* | tests/cli/*) echo $GPL ;;
     tests/unit/test_runtime* | tests/mcu/* | tests/cuda/* | runtime/* | kernels/*) echo $APACHE ;;

@@ -8,7 +8,7 @@
 #include "tap.h"
 
 static uint8_t memory[4608] __attribute__((aligned(16)));
-static float x[64], y[2];
+static float x[64] __attribute__((aligned(16))), y[2];
 static const pwl_qgemm_weights weights = {memory, 1, 32, sizeof memory, PWL_QGEMM_Q4_0, 0};
 
 static pwl_qgemm_product product_of(pwl_qgemm_scheme scheme, pwl_qgemm_type type)
@@ -26,7 +26,7 @@ static void test_workspaces(void)
         size_t bytes;
         const char *name;
     } cases[] = {
-        {PWL_QGEMM_W4A16, PWL_QGEMM_F32, 8, "an exponent for each row of fp32"},
+        {PWL_QGEMM_W4A16, PWL_QGEMM_F32, 16 + 128, "an exponent and halves for each row of fp32"},
         {PWL_QGEMM_W4A16, PWL_QGEMM_F16, 0, "nothing for fp16"},
         {PWL_QGEMM_W4A16, PWL_QGEMM_BF16, 0, "nothing for bf16"},
         {PWL_QGEMM_W4A8, PWL_QGEMM_F32, 72, "blocks of fp32"},
@@ -39,6 +39,22 @@ static void test_workspaces(void)
         tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == cases[i].bytes, "workspace: %s",
             cases[i].name);
     }
+}
+
+/* Halves are copied where they are not aligned to 16 bytes, or their rows are not. */
+static void test_halves(void)
+{
+    pwl_qgemm_product product = product_of(PWL_QGEMM_W4A16, PWL_QGEMM_F16);
+    size_t bytes = 77;
+    product.x.stride = 36;
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 128, "workspace: rows apart by 36");
+    product.x.stride = 40;
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 0, "workspace: rows apart by 40");
+    product.x.data = (const uint16_t *)(const void *)x + 1;
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 128, "workspace: from the second half");
+    setenv("PWL_QGEMM_KERNEL", "tiled", 1);
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 0, "workspace: none for tiled");
+    unsetenv("PWL_QGEMM_KERNEL");
 }
 
 static void test_errors(void)
@@ -59,19 +75,25 @@ static void test_errors(void)
     tap(pwl_cuda_qgemm(&product, workspace, 71, &ran, NULL) == PWL_QGEMM_ERR_SPACE, "naive is one");
     setenv("PWL_QGEMM_KERNEL", "tiled", 1);
     tap(pwl_cuda_qgemm(&product, workspace, 71, &ran, NULL) == PWL_QGEMM_ERR_SPACE, "tiled is one");
+    setenv("PWL_QGEMM_KERNEL", "mma", 1);
+    tap(pwl_cuda_qgemm(&product, workspace, 72, &ran, NULL) == PWL_QGEMM_ERR_KERNEL &&
+            pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_KERNEL,
+        "mma is one, but not for A8");
     unsetenv("PWL_QGEMM_KERNEL");
     product.m = 0;
     tap(pwl_cuda_qgemm(&product, workspace, 72, &ran, NULL) == PWL_QGEMM_ERR_SHAPE, "M of 0");
     tap(ran == (pwl_qgemm_kernel)77, "no kernel ran");
     tap(strcmp(pwl_qgemm_kernel_name(PWL_QGEMM_NAIVE), "naive") == 0 &&
             strcmp(pwl_qgemm_kernel_name(PWL_QGEMM_TILED), "tiled") == 0 &&
-            pwl_qgemm_kernel_name((pwl_qgemm_kernel)-1) == NULL && pwl_qgemm_kernel_name((pwl_qgemm_kernel)2) == NULL,
+            strcmp(pwl_qgemm_kernel_name(PWL_QGEMM_MMA), "mma") == 0 &&
+            pwl_qgemm_kernel_name((pwl_qgemm_kernel)-1) == NULL && pwl_qgemm_kernel_name((pwl_qgemm_kernel)3) == NULL,
         "kernels have names");
 }
 
 int main(void)
 {
     test_workspaces();
+    test_halves();
     test_errors();
     return tap_end();
 }

@@ -17,27 +17,28 @@
 extern "C" {
 #endif
 
-/* Ways to compute a product; each takes every shape. */
+/* Ways to compute a product; each takes every shape, and every scheme unless some are named. */
 typedef enum pwl_qgemm_kernel {
     PWL_QGEMM_NAIVE = 0, /* a thread for each element of Y: to read, and to compare with */
-    PWL_QGEMM_TILED = 1  /* tiles in shared memory; the same bits */
+    PWL_QGEMM_TILED = 1, /* tiles in shared memory; the same bits */
+    PWL_QGEMM_MMA = 2    /* W4A16, W8A16, MXFP4 x A16 by tensor cores, mma.sync */
 } pwl_qgemm_kernel;
 
 /*
- * *bytes = the workspace that the product needs on the device, aligned to 16: a number, or blocks of Q8_1, for each row
- * of X, never more with N. 0 for many.
+ * *bytes = the workspace that the product needs on the device, aligned to 16: a number, blocks of Q8_1 or halves for
+ * each row of X, never more with N. 0 for many. Halves that are aligned to 16 bytes, with rows so apart, need no copy.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_workspace(const pwl_qgemm_product *product, size_t *bytes);
 
 /*
  * Computes Y. *ran (may be null) tells by which kernel, which the shape and the device decide, or the name in the
- * environment's PWL_QGEMM_KERNEL; what is no kernel's name there is PWL_QGEMM_ERR_KERNEL. Fails with CUDA's own error
- * as PWL_QGEMM_ERR_CUDA plus the cudaError_t.
+ * environment's PWL_QGEMM_KERNEL; what is no kernel's name there, or of one without the scheme, is
+ * PWL_QGEMM_ERR_KERNEL. Fails with CUDA's own error as PWL_QGEMM_ERR_CUDA plus the cudaError_t.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspace, size_t bytes,
                                               pwl_qgemm_kernel *ran, struct CUstream_st *stream);
 
-/* "naive", "tiled"; null for what is no kernel. */
+/* "naive", "tiled", "mma"; null for what is no kernel. */
 const char *pwl_qgemm_kernel_name(pwl_qgemm_kernel kernel);
 
 #ifdef __cplusplus
