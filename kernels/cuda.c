@@ -136,11 +136,6 @@ pwl_cuda_status pwl_cuda_map(const pwl_cuda_table *uploaded, pwl_type in, const 
     return status_of(pwl_cuda_launch_map(uploaded, in, x, out, y, count, stream));
 }
 
-static size_t real_bytes(pwl_real real)
-{
-    return real == PWL_F32 ? 4 : 2;
-}
-
 static int scale_serves(const pwl_plan *plan, pwl_affine of)
 {
     const int64_t most = (int64_t)1 << (plan->wide ? 33 : 30);
@@ -161,7 +156,7 @@ pwl_cuda_status pwl_cuda_map_from_real(const pwl_cuda_table *uploaded, pwl_affin
         return PWL_CUDA_ERR_SCALE;
     if (count == 0)
         return PWL_CUDA_OK;
-    status = check_arrays(uploaded, real_bytes(in), x, pwl_type_bytes(out), y, count);
+    status = check_arrays(uploaded, pwl_real_bytes(in), x, pwl_type_bytes(out), y, count);
     if (status != PWL_CUDA_OK)
         return status;
     return status_of(pwl_cuda_launch_map_from_real(uploaded, of_x, in, x, out, y, count, stream));
@@ -179,7 +174,7 @@ pwl_cuda_status pwl_cuda_map_real(const pwl_cuda_table *uploaded, pwl_affine of_
         return PWL_CUDA_ERR_SCALE;
     if (count == 0)
         return PWL_CUDA_OK;
-    status = check_arrays(uploaded, real_bytes(in), x, real_bytes(out), y, count);
+    status = check_arrays(uploaded, pwl_real_bytes(in), x, pwl_real_bytes(out), y, count);
     if (status != PWL_CUDA_OK)
         return status;
     return status_of(pwl_cuda_launch_map_real(uploaded, of_x, in, x, of_y, out, y, count, stream));

@@ -17,6 +17,11 @@ static inline size_t pwl_type_bytes(pwl_type type)
     return (size_t)1 << (type >> 1);
 }
 
+static inline size_t pwl_real_bytes(pwl_real real)
+{
+    return real == PWL_F32 ? 4 : 2;
+}
+
 /* *overlap = 1 where maps are compiled so that they wait for the launch before them by themselves. */
 int pwl_cuda_launches_overlap(int *overlap);
 

@@ -8,11 +8,14 @@
  * 16-byte chunks are swapped about so that ldmatrix meets no bank twice. Sums go through shared memory at the end, for
  * Y to be written along its rows.
  */
+#include "async.cuh"
 #include "qgemm_device.cuh"
 #include "qgemm_fragment.cuh"
 
 namespace
 {
+
+using namespace pwl;
 
 constexpr unsigned threads = 128, tokens = 64, stages = 3;
 constexpr unsigned tiles = 2;              /* of 16 rows of weights, to a warp */
@@ -38,20 +41,6 @@ __host__ __device__ constexpr unsigned shared_bytes(pwl_qgemm_format format)
 }
 
 static_assert(shared_bytes(PWL_QGEMM_Q8_0) <= 99 << 10, "8.6, 8.9 and 12.0 grant a block no more");
-
-__device__ uint32_t shared_address(const void *place)
-{
-    return static_cast<uint32_t>(__cvta_generic_to_shared(place));
-}
-
-/* Starts to copy 16 bytes to shared memory, or zeros. */
-__device__ void copy_async(uint32_t to, const void *from, bool there)
-{
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" /* to[0..16) = there ? from[0..16) : 0 */
-                 :
-                 : "r"(to), "l"(from), "r"(there ? 16 : 0)
-                 : "memory");
-}
 
 /* Four matrices of 8 x 8 halves, whose rows lie at the addresses of 8 lanes each. */
 __device__ void load_matrices(uint32_t (&r)[4], uint32_t address)
@@ -110,19 +99,20 @@ template <pwl_qgemm_format format> struct loader {
 #pragma unroll
             for (unsigned i = 0; i < x_chunks; i++) {
                 const bool there = columns > 0 && (rows >> i & 1);
-                copy_async(x_to + stage * stage_bytes(format) + i * x_rows * 128, x + (there ? i * x_apart : 0), there);
+                copy_async_if(there, x_to + stage * stage_bytes(format) + i * x_rows * 128,
+                              x + (there ? i * x_apart : 0));
             }
 #pragma unroll
             for (unsigned i = 0; i < w_chunks; i += threads) {
                 if (i + threads <= w_chunks || i + threadIdx.x < w_chunks)
-                    copy_async(w_to + stage * stage_bytes(format) + i * 16, w + i * 16, true);
+                    copy_async_if(true, w_to + stage * stage_bytes(format) + i * 16, w + i * 16);
             }
             x += 64;
             w += piece_bytes(format);
             columns -= 64;
             pieces--;
         }
-        asm volatile("cp.async.commit_group;" ::: "memory"); /* group++ */
+        close_group();
     }
 };
 
@@ -231,7 +221,7 @@ __global__ void __launch_bounds__(threads, 2) product(const __grid_constant__ pw
 #pragma unroll
     for (unsigned i = 0; i < stages; i++)
         stage.load(i);
-    asm volatile("cp.async.wait_group %0;" : : "n"(stages - 1) : "memory"); /* while (pending > stages - 1); */
+    wait_for_all_but<stages - 1>();
     __syncthreads();
     weights.load(memory + x_bytes);
     load_x(b[0], first, 0);
@@ -249,10 +239,7 @@ __global__ void __launch_bounds__(threads, 2) product(const __grid_constant__ pw
             if (step < 3) {
                 load_x(b[then], first + at * stage_bytes(format), step + 1);
             } else if (piece + 1 < depth) {
-                asm volatile("cp.async.wait_group %0;"
-                             :
-                             : "n"(stages - 2)
-                             : "memory"); /* while (pending > stages - 2); */
+                wait_for_all_but<stages - 2>();
                 __syncthreads();
                 weights.load(memory + next * stage_bytes(format) + x_bytes);
                 load_x(b[then], first + next * stage_bytes(format), 0);
@@ -272,7 +259,7 @@ __global__ void __launch_bounds__(threads, 2) product(const __grid_constant__ pw
     }
 
     /* Y: a thread has one row of weights, or eight, and pairs of rows of X. */
-    asm volatile("cp.async.wait_group 0;" ::: "memory"); /* while (pending > 0); */
+    wait_for_all_but<0>();
     __syncthreads();
     float *const y = reinterpret_cast<float *>(memory);
     const unsigned lane = threadIdx.x % 32, row = threadIdx.x / 32 * tiles * 16 + lane / 4, pair = lane % 4 * 2;

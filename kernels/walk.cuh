@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "async.cuh"
 #include "elements.cuh"
 #include "shape.h"
 #include "task.cuh"
@@ -19,11 +20,6 @@ __device__ inline char *shared_memory()
 {
     extern __shared__ uint4 memory[];
     return reinterpret_cast<char *>(memory);
-}
-
-__device__ inline uint32_t shared_address(const void *place)
-{
-    return static_cast<uint32_t>(__cvta_generic_to_shared(place));
 }
 
 /* Loads from an address in shared memory. Volatile, so that none moves before a barrier. */
@@ -50,33 +46,6 @@ template <> __device__ inline uint4 load_shared<uint4>(uint32_t address)
                  : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
                  : "r"(address));
     return v;
-}
-
-/* Starts to copy `bytes` (4, 8 or 16) to shared memory. */
-template <int bytes> __device__ void copy_async(void *to, const void *from)
-{
-    if constexpr (bytes == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" /* to[0..16) = from[0..16), past the L1 cache */
-                     :
-                     : "r"(shared_address(to)), "l"(from)
-                     : "memory");
-    else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" /* to[0..bytes) = from[0..bytes) */
-                     :
-                     : "r"(shared_address(to)), "l"(from), "n"(bytes)
-                     : "memory");
-}
-
-/* The copies started since the last call are a group. */
-__device__ inline void close_group()
-{
-    asm volatile("cp.async.commit_group;" ::: "memory"); /* group++ */
-}
-
-/* Waits until all but the last `groups` groups of this thread have arrived. */
-template <int groups> __device__ void wait_for_all_but()
-{
-    asm volatile("cp.async.wait_group %0;" : : "n"(groups) : "memory"); /* while (pending > groups); */
 }
 
 /* Lets the next launch of the stream start, as far as there is room: it waits on its own before it touches arrays. */
