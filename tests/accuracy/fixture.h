@@ -205,4 +205,22 @@ static inline int run_suite(Suite *suite)
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+/* Bounds from `first` to below `end`, each `factor` times the one before: none takes more segments than a tighter one,
+ * and each is kept. */
+static inline void expect_looser_bounds_to_need_no_more(const char *flags, double first, double end, double factor)
+{
+    int before = PWL_MAX_SEGMENTS;
+    for (double max_err = first; max_err < end; max_err *= factor) {
+        char bounded[FLAGS_SIZE + 32];
+        struct fitted fitted;
+        snprintf(bounded, sizeof bounded, "%s --max-err %.6g", flags, max_err);
+        fit_well(bounded, &fitted);
+        ck_assert_msg(fitted.table.segment_count <= before, "%s: %d segments, a tighter bound took %d", bounded,
+                      fitted.table.segment_count, before);
+        ck_assert(measure_plainly(&fitted.spec, &fitted.table).max <= max_err);
+        before = fitted.table.segment_count;
+        fitted_free(&fitted);
+    }
+}
+
 #endif

@@ -244,18 +244,7 @@ END_TEST
 
 START_TEST(a_looser_bound_never_needs_more_segments)
 {
-    int before = PWL_MAX_SEGMENTS;
-    for (double max_err = 0.75; max_err < 12; max_err *= 1.4) {
-        char flags[FLAGS_SIZE];
-        struct fitted fitted;
-        snprintf(flags, sizeof flags, "%s --max-err %.6g", kinds[_i], max_err);
-        fit_well(flags, &fitted);
-        ck_assert_msg(fitted.table.segment_count <= before, "%s: %d segments, a tighter bound took %d", flags,
-                      fitted.table.segment_count, before);
-        ck_assert(measure_plainly(&fitted.spec, &fitted.table).max <= max_err);
-        before = fitted.table.segment_count;
-        fitted_free(&fitted);
-    }
+    expect_looser_bounds_to_need_no_more(kinds[_i], 0.75, 12, 1.4);
 }
 END_TEST
 

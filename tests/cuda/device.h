@@ -18,6 +18,16 @@
         }                                                                                                              \
     } while (0)
 
+/* As CUDA, for calls of the project, whose statuses pwl/cuda.h, pwl/qgemm.h and pwl/blocks.h name. */
+#define PWL(call)                                                                                                      \
+    do {                                                                                                               \
+        const int status_ = (int)(call);                                                                               \
+        if (status_ != 0) {                                                                                            \
+            printf("Bail out! %s:%d: status %d of %s\n", __FILE__, __LINE__, status_, #call);                          \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
+    } while (0)
+
 /* The command line is the program, or the program and "small": 1 for the latter. Exits where it is another, and, with
  * 77, where there is no device. */
 static inline int test_is_small(int argc, char **argv)

@@ -20,16 +20,6 @@ static float *x, *y, *expected_y;
 static uint8_t *blocks, *expected;
 static char *device_x, *device_y, *device_blocks;
 
-/* As CUDA, for calls of pwl/cuda.h and pwl/blocks.h. */
-#define PWL(call)                                                                                                      \
-    do {                                                                                                               \
-        const int status_ = (int)(call);                                                                               \
-        if (status_ != 0) {                                                                                            \
-            printf("Bail out! %s:%d: status %d of %s\n", __FILE__, __LINE__, status_, #call);                          \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
-
 /* A matrix, and how far its values lie from an aligned address, in elements. */
 struct shape {
     size_t rows, k, padded, offset;

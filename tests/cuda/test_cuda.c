@@ -44,16 +44,6 @@ static const struct {
 
 #define TYPES (int)(sizeof types / sizeof types[0])
 
-/* As CUDA, for calls of pwl/cuda.h. */
-#define PWL(call)                                                                                                      \
-    do {                                                                                                               \
-        const pwl_cuda_status status_ = (call);                                                                        \
-        if (status_ != PWL_CUDA_OK) {                                                                                  \
-            printf("Bail out! %s:%d: %s\n", __FILE__, __LINE__, pwl_cuda_status_text(status_));                        \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
-
 static void put(void *array, pwl_type type, size_t k, int64_t v)
 {
     if (types[type].bytes == 1)

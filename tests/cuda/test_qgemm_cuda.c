@@ -21,16 +21,6 @@ static const pwl_qgemm_kernel kernels[] = {PWL_QGEMM_NAIVE, PWL_QGEMM_TILED, PWL
 
 #define KERNELS (sizeof kernels / sizeof kernels[0])
 
-/* As CUDA, for calls of pwl/qgemm.h and pwl/cuda_qgemm.h. */
-#define PWL(call)                                                                                                      \
-    do {                                                                                                               \
-        const int status_ = (int)(call);                                                                               \
-        if (status_ != 0) {                                                                                            \
-            printf("Bail out! %s:%d: status %d of %s\n", __FILE__, __LINE__, status_, #call);                          \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
-
 static const struct scheme {
     const char *name;
     pwl_qgemm_format format;

@@ -31,15 +31,6 @@ static char *device_x, *device_y;
 static const char *const real_names[] = {"f32", "f16", "bf16"}, *const type_names[] = {"s8",  "u8",  "s16",
                                                                                        "u16", "s32", "u32"};
 
-#define PWL(call)                                                                                                      \
-    do {                                                                                                               \
-        const pwl_cuda_status status_ = (call);                                                                        \
-        if (status_ != PWL_CUDA_OK) {                                                                                  \
-            printf("Bail out! %s:%d: %s\n", __FILE__, __LINE__, pwl_cuda_status_text(status_));                        \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
-
 static size_t real_bytes(pwl_real real)
 {
     return real == PWL_F32 ? 4 : 2;
