@@ -16,11 +16,6 @@ void follow_nodes(struct slopes *slopes);
 void follow_classes(struct slopes *slopes);
 void follow_leaving(struct slopes *slopes);
 
-static inline double square(double x)
-{
-    return x * x;
-}
-
 /* The nearest integer of |x| < 2^51, ties to even; rint is a call where the processor's instruction may not be used. */
 static inline double nearest(double x)
 {

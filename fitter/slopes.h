@@ -9,6 +9,11 @@
 #include "line.h"
 #include "points.h"
 
+static inline double square(double x)
+{
+    return x * x;
+}
+
 /* The best line of a range so far. */
 struct range {
     double cost; /* INFINITY when none was found */

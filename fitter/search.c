@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "real_bound.h"
+#include "windows.h"
+
+/* What ranges from i may cost, when all before comes to paid[m] for line m. Returns whether any can be of use. */
+static bool find_spare(struct search *search, int i, const double *paid)
+{
+    struct slopes *slopes = &search->slopes;
+    slopes->start = slopes->furthest = i;
+    for (int j = i + 1; j <= search->count; j++) {
+        double spare = -INFINITY, known = INFINITY;
+        for (int m = 1; search->is_knot[j] && m <= search->segments; m++) {
+            known = fmin(known, *entry(search->behind, search, m, j));
+            const double most = fmin(*entry(search->upper, search, m, j) * (1 + 1e-9),
+                                     search->ceiling - *entry(search->ahead, search, search->segments - m, j));
+            spare = fmax(spare, fmin(known, most) - paid[m]);
+        }
+        slopes->spare[j] = spare;
+        if (search->floor_sum[j] - search->floor_sum[i] < spare)
+            slopes->furthest = j;
+        if (search->is_knot[j] && search->points->grid_whole)
+            break;
+    }
+    return slopes->furthest > i;
+}
+
+/* The real slope nearest on its grid, and its neighbours. */
+static void try_near(struct search *search, double slope)
+{
+    const double around = fmax(fabs(slope), 1e-3) * 2 / (double)search->rules->slope_limit;
+    slopes_try_all(&search->slopes, (struct window){slope - around, slope + around}, around / 2);
+}
+
+/* Slopes of least squares. */
+static void try_seeds(struct search *search)
+{
+    const struct points *points = search->points;
+    const int i = search->slopes.start;
+    if (i + 1 < search->count)
+        try_near(search, rint(points->target[i + 1]) - rint(points->target[i]));
+    for (int j = i + 2; j <= search->slopes.furthest; j += 1 + (j - i) / 3) {
+        const double slope = search->core[j].slope;
+        if (search->core[j].excess > 0)
+            try_near(search, isnan(slope) ? points->target[j - 1] - points->target[i] : slope);
+    }
+}
+
+/* The lines from the start in hand. */
+static void search_start(struct search *search, int samples)
+{
+    struct slopes *slopes = &search->slopes;
+    const int i = slopes->start;
+    slopes->origin = search->rules->form == PWL_ANCHORED ? (int64_t)search->points->code[i] : search->rules->zp_x;
+    windows_sum_points(search, i);
+    if (!slopes->leaves) {
+        if (samples)
+            windows_find(search);
+        slopes_try_flat(slopes);
+        if (samples)
+            try_seeds(search);
+    }
+    for (int part = 0; part < (slopes->all || slopes->leaves || !windows_hold_steep(search) ? 1 : 2); part++) {
+        slopes->apart = !slopes->all && part == 0;
+        const struct window window = windows_find(search);
+        slopes_try_all(slopes, window, samples ? (window.high - window.low) / samples : 0);
+    }
+    slopes->apart = !slopes->all;
+}
+
+/* Least cost of the codes before k, once all ranges that end there are in. */
+static void settle_costs(struct search *search, int k)
+{
+    for (int m = 0; m <= search->segments; m++) {
+        double *cost = entry(search->behind, search, m, k);
+        const double fewer = k == 0 ? 0 : m == 0 ? INFINITY : *entry(search->behind, search, m - 1, k);
+        if (fewer <= *cost) {
+            *cost = fewer;
+            *from_of(search, m, k) = -1; /* no need of line m */
+        }
+    }
+}
+
+/* Takes in a range [i, j) as line m. */
+static void join(struct search *search, int m, int i, int j, double cost)
+{
+    if (cost < *entry(search->behind, search, m, j)) {
+        *entry(search->behind, search, m, j) = cost;
+        *from_of(search, m, j) = i;
+    }
+}
+
+/* The lines that start at k. */
+static void start_lines(struct search *search, int k, int samples)
+{
+    struct slopes *slopes = &search->slopes;
+    for (int m = 1; m <= search->segments; m++)
+        search->paid[m] = *entry(search->behind, search, m - 1, k);
+    slopes->leaves = false;
+    slopes->range = range_of(search, k, 0);
+    if (!find_spare(search, k, search->paid))
+        return;
+    slopes->gain = slopes->apart && k > 0 && search->is_knot[k - 1] ? INFINITY : -INFINITY;
+    for (int m = 1; m <= search->segments; m++)
+        if (search->paid[m] < INFINITY)
+            slopes->gain = fmin(slopes->gain, search->paid[m] - *entry(search->behind, search, m - 1, k - (k > 0)));
+    search_start(search, samples);
+    for (int j = k + 1; j <= slopes->furthest; j++)
+        for (int m = 1; search->is_knot[j] && m <= search->segments; m++)
+            join(search, m, k, j, search->paid[m] + slopes->range[j].cost);
+}
+
+/* The lines of a direction that have been at the limit behind since their start, and leave it at k. */
+static void leave_limit(struct search *search, enum direction way, int k, int samples)
+{
+    const struct points *points = search->points;
+    const double limit = (double)(way == UP ? search->rules->qmin_y : search->rules->qmax_y);
+    const double pays = square(points->target[k - 1] - limit) * points->mass[k - 1];
+    struct waiting *waiting = search->waiting[way];
+    struct slopes *slopes = &search->slopes;
+    for (int m = 1; m <= search->segments; m++) {
+        const double begun = *entry(search->behind, search, m - 1, k - 1);
+        if (search->is_knot[k - 1] && begun < waiting[m].cost)
+            waiting[m] = (struct waiting){begun, 0, k - 1};
+        waiting[m].cost += pays;
+        waiting[m].paid += pays;
+        search->paid[m] = waiting[m].cost;
+    }
+    slopes->leaves = true;
+    slopes->range = search->left;
+    for (int j = k + 1; j <= search->count; j++)
+        search->left[j].cost = INFINITY;
+    if (!find_spare(search, k, search->paid))
+        return;
+    slopes->way = way;
+    search_start(search, samples);
+    for (int j = k + 1; j <= slopes->furthest; j++)
+        for (int m = 1; search->is_knot[j] && m <= search->segments; m++) {
+            struct range left = search->left[j], *range = range_of(search, waiting[m].start, j);
+            join(search, m, waiting[m].start, j, search->paid[m] + left.cost);
+            left.cost += waiting[m].paid;
+            if (left.cost < range->cost)
+                *range = left;
+        }
+}
+
+double search_solve(struct search *search, int samples, int64_t most_steps)
+{
+    struct slopes *slopes = &search->slopes;
+    slopes->steps = 0;
+    slopes->complete = true;
+    const size_t cells = ((size_t)search->segments + 1) * ((size_t)search->count + 1);
+    for (size_t c = 0; c < cells; c++)
+        search->behind[c] = INFINITY;
+    for (int m = 0; m <= search->segments; m++)
+        search->waiting[UP][m] = search->waiting[DOWN][m] = (struct waiting){.cost = INFINITY};
+    for (int k = 0; k <= search->count && !slopes->out_of_memory; k++) {
+        slopes->most_steps = samples ? slopes->steps + most_steps / search->count : most_steps;
+        settle_costs(search, k);
+        for (enum direction way = UP; slopes->apart && k > 0 && k < search->count && way < DIRECTIONS; way++)
+            leave_limit(search, way, k, samples);
+        if (k < search->count && search->is_knot[k])
+            start_lines(search, k, samples);
+    }
+    for (size_t c = 0; c < cells; c++)
+        search->upper[c] = fmin(search->upper[c], search->behind[c]);
+    const double cost = *entry(search->behind, search, search->segments, search->count);
+    return cost < search->ceiling ? cost : INFINITY;
+}
+
+void search_read(const struct search *search, int *knots, struct line *lines, struct exact *exact)
+{
+    const double hair = 1e-13 * *entry(search->behind, search, search->segments, search->count);
+    int k = search->count, m = search->segments, used = 0;
+    for (; k > 0; m--) {
+        const int i = *from_of(search, m, k);
+        /* A line that gains no more than rounding of sums is none. */
+        if (i < 0 || (m > 1 && *entry(search->behind, search, m - 1, k) <= *entry(search->behind, search, m, k) + hair))
+            continue;
+        const struct range *range = range_of(search, i, k);
+        lines[used] = (struct line){.q_b = range->q_b, .n = range->n, .offset = range->offset, .cost = range->cost};
+        knots[used++] = i;
+        k = i;
+    }
+    for (int a = 0, b = used - 1; a < b; a++, b--) {
+        const struct line line = lines[a];
+        const int knot = knots[a];
+        lines[a] = lines[b];
+        knots[a] = knots[b];
+        lines[b] = line;
+        knots[b] = knot;
+    }
+    knots[used] = search->count;
+    exact->segments = used;
+}
+
+/* What being at a limit of the output costs. */
+static void sum_limits(struct search *search)
+{
+    const struct points *points = search->points;
+    const int count = search->count;
+    search->over[0][0] = search->over[1][0] = 0;
+    for (int k = 0; k < count; k++)
+        for (int l = 0; l < 2; l++) {
+            const double limit = (double)(l ? search->rules->qmax_y : search->rules->qmin_y),
+                         e = points->target[k] - rint(points->target[k]);
+            search->over[l][k + 1] = search->over[l][k] + points->mass[k] * (square(points->target[k] - limit) - e * e);
+        }
+    search->over_error = count * 0x1p-51 * fmax(search->over[0][count], search->over[1][count]);
+}
+
+void search_free(struct search *search)
+{
+    free(search->floor_sum);
+    free(search->over[0]);
+    free(search->over[1]);
+    free(search->sums);
+    free(search->core);
+    for (enum direction way = UP; way < DIRECTIONS; way++) {
+        free(search->slopes.window[way]);
+        free(search->slopes.leaving[way]);
+        free(search->waiting[way]);
+    }
+    free(search->paid);
+    free(search->left);
+    free(search->behind);
+    free(search->upper);
+    free(search->from);
+    free(search->ahead);
+    free(search->range);
+    free(search->is_knot);
+    free(search->slopes.spare);
+    free(search->slopes.limit);
+    free(search->slopes.singles);
+    free(search->slopes.classes.before);
+}
+
+int search_init(struct search *search, const struct points *points, const struct line_rules *rules, int segments,
+                struct diag *diag)
+{
+    const int count = points->count;
+    const size_t row = (size_t)count + 1, layers = (size_t)segments + 1;
+    *search = (struct search){.points = points, .rules = rules, .segments = segments, .count = count};
+    search->floor_sum = rounding_floor_sums(points);
+    search->slopes = (struct slopes){.points = points,
+                                     .rules = rules,
+                                     .floor_sum = search->floor_sum,
+                                     .all = rules->form == PWL_ANCHORED || points->fixed || points->grid_whole};
+    slopes_init(&search->slopes);
+    search->unsafe = slopes_unsafe(&search->slopes);
+    search->over[0] = malloc(row * sizeof *search->over[0]);
+    search->over[1] = malloc(row * sizeof *search->over[1]);
+    search->sums = malloc(row * sizeof *search->sums);
+    search->core = malloc(row * sizeof *search->core);
+    bool windows = true;
+    for (enum direction way = UP; way < DIRECTIONS; way++) {
+        search->slopes.window[way] = malloc(row * sizeof *search->slopes.window[way]);
+        search->slopes.leaving[way] = malloc(row * sizeof *search->slopes.leaving[way]);
+        search->waiting[way] = malloc(layers * sizeof *search->waiting[way]);
+        windows &= search->slopes.window[way] && search->slopes.leaving[way] && search->waiting[way];
+    }
+    search->paid = malloc(layers * sizeof *search->paid);
+    search->left = malloc(row * sizeof *search->left);
+    search->behind = malloc(layers * row * sizeof *search->behind);
+    search->upper = malloc(layers * row * sizeof *search->upper);
+    search->from = malloc(layers * row * sizeof *search->from);
+    search->ahead = malloc(layers * row * sizeof *search->ahead);
+    search->range = malloc(row * row * sizeof *search->range);
+    search->is_knot = malloc(row * sizeof *search->is_knot);
+    search->slopes.spare = malloc(row * sizeof *search->slopes.spare);
+    search->slopes.limit = malloc(row * sizeof *search->slopes.limit);
+    if (!search->floor_sum || !search->over[0] || !search->over[1] || !search->sums || !search->behind ||
+        !search->upper || !search->from || !search->ahead || !search->range || !search->is_knot ||
+        !search->slopes.spare || !search->core || !search->slopes.limit || !windows || !search->paid || !search->left) {
+        search_free(search);
+        return diag_set(diag, EXIT_IO, "out of memory for %d codes", count);
+    }
+    for (int k = 0; k <= count; k++)
+        search->is_knot[k] = !points->grid;
+    for (int g = 0; points->grid && g <= points->grid_count; g++)
+        search->is_knot[points->grid[g]] = true;
+    for (size_t c = 0; c < layers * row; c++)
+        search->upper[c] = INFINITY;
+    for (size_t r = 0; r < row * row; r++)
+        search->range[r].cost = INFINITY;
+    sum_limits(search);
+    return diag->code = EXIT_DONE;
+}

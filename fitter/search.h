@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The dynamic program of the search in exact.h. */
+#ifndef PWLC_SEARCH_H
+#define PWLC_SEARCH_H
+
+#include "diag.h"
+#include "exact.h"
+#include "slopes.h"
+
+/* Weighted sums relative to the point they start from. */
+struct sums {
+    double w, x, y, xx, xy, yy;
+};
+
+/* Of a range: what it may cost beyond the rounding floor, and where the last of the points ends that no line leaves to
+ * saturation. */
+struct core {
+    double excess;
+    int end;
+    double slope; /* of least squares from its first point on, NAN where any will do */
+};
+
+/* A line that has been at a limit since its start. */
+struct waiting {
+    double cost, paid; /* of all codes so far, and of those since its start */
+    int start;
+};
+
+struct search {
+    const struct points *points;
+    const struct line_rules *rules;
+    int segments, count;
+    double ceiling;      /* only cheaper tables count */
+    double *floor_sum;   /* rounding_floor_sums */
+    double *over[2];     /* what being at qmin_y and at qmax_y costs beyond that, of the points before each */
+    double unsafe;       /* the least slope that is not safe */
+    double over_error;   /* what rounding may have done to differences of those */
+    struct core *core;   /* of the start in hand, by the end */
+    struct sums *sums;   /* of the start in hand, over the points from there to each */
+    double *behind;      /* least cost of the codes before k, by number of segments: [m * (count + 1) + k] */
+    double *upper;       /* the same of passes before */
+    int *from;           /* where the last of them starts; -1 when one less does as well */
+    double *ahead;       /* lower bound on the codes from k on, likewise */
+    struct range *range; /* [i * (count + 1) + j] */
+    struct waiting *waiting[DIRECTIONS]; /* the best line m that may leave the limit behind */
+    double *paid;                        /* what all before the start in hand costs with line m */
+    struct range *left;                  /* of the lines that leave a limit, by the end */
+    bool *is_knot;                       /* points where ranges may start and end */
+    struct slopes slopes;
+};
+
+static inline struct range *range_of(const struct search *search, int i, int j)
+{
+    return &search->range[(size_t)i * ((size_t)search->count + 1) + (size_t)j];
+}
+
+static inline double *entry(double *table, const struct search *search, int m, int k)
+{
+    return &table[(size_t)m * ((size_t)search->count + 1) + (size_t)k];
+}
+
+static inline int *from_of(const struct search *search, int m, int k)
+{
+    return &search->from[(size_t)m * ((size_t)search->count + 1) + (size_t)k];
+}
+
+/* No table is known, and nothing about the codes from any on, until `upper` and `ahead` are set. */
+int search_init(struct search *search, const struct points *points, const struct line_rules *rules, int segments,
+                struct diag *diag);
+
+void search_free(struct search *search);
+
+/* One dynamic program below the ceiling in hand; returns the least cost, INFINITY when no table lies below. With
+ * samples each start has its share of the steps. */
+double search_solve(struct search *search, int samples, int64_t most_steps);
+
+/* The table that was found. */
+void search_read(const struct search *search, int *knots, struct line *lines, struct exact *exact);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "windows.h"
+
+#include <math.h>
+
+/* Real least squares of a range. */
+struct real_line {
+    double slope, sse, spread;
+};
+
+/* Of the points [a, b), which lie at or after the start in hand. */
+static struct real_line real_line_of(const struct search *search, int a, int b)
+{
+    const struct sums *from = &search->sums[a], *to = &search->sums[b];
+    const double w = to->w - from->w, x = to->x - from->x, y = to->y - from->y;
+    const double xx = to->xx - from->xx - x * x / w, xy = to->xy - from->xy - x * y / w,
+                 yy = to->yy - from->yy - y * y / w;
+    struct real_line line = {.spread = b - a > 1 ? fmax(0, xx) : 0};
+    line.slope = line.spread > 0 ? xy / line.spread : 0;
+    line.sse = fmax(0, (line.spread > 0 ? yy - xy * line.slope : yy) - 0x1p-46 * to->yy);
+    return line;
+}
+
+void windows_sum_points(struct search *search, int i)
+{
+    const struct points *points = search->points;
+    struct sums s = {0};
+    search->sums[i] = s;
+    for (int k = i; k < search->slopes.furthest; k++) {
+        const double w = points->mass[k], x = points->code[k] - points->code[i],
+                     y = points->target[k] - points->target[i];
+        s.w += w;
+        s.x += w * x;
+        s.y += w * y;
+        s.xx += w * x * x;
+        s.xy += w * x * y;
+        s.yy += w * y * y;
+        search->sums[k + 1] = s;
+    }
+}
+
+/* The points of [i, j) that no line of a direction leaves to saturation there: being at the limit behind at all before,
+ * or at that ahead at all after, costs as much as the range may. */
+static void find_core(const struct search *search, enum direction way, int j, double excess, int *a, int *b)
+{
+    const int i = search->slopes.start;
+    const double *behind = search->over[way], *ahead = search->over[DIRECTIONS - 1 - way];
+    const double most = excess + search->over_error;
+    int below = i, above = search->slopes.apart ? i : j;
+    while (below < above) { /* the first whose points before, itself included, cost too much */
+        const int k = below + (above - below) / 4;
+        if (behind[k + 1] - behind[i] >= most)
+            above = k;
+        else
+            below = k + 1;
+    }
+    *a = below;
+    above = j;
+    while (below < above) { /* the first from which on the points do not */
+        const int k = above - 1 - (above - below) / 4;
+        if (ahead[j] - ahead[k] >= most)
+            below = k + 1;
+        else
+            above = k;
+    }
+    *b = below;
+}
+
+/* Widens a window by the slopes of lines over the points [a, b) that cost at most `excess` beyond their floor. */
+static bool widen(const struct search *search, int a, int b, double excess, struct window *window, double *centre)
+{
+    const double mass = search->sums[b].w - search->sums[a].w;
+    const struct real_line real = a < b ? real_line_of(search, a, b) : (struct real_line){0};
+    const double reach = sqrt(excess + search->floor_sum[b] - search->floor_sum[a]) + 0.5 * sqrt(mass);
+    const double room = square(reach) * (1 + 1e-9) - real.sse;
+    if (room < 0)
+        return false;
+    const double half = real.spread > 0 ? sqrt(room / real.spread) : INFINITY;
+    *centre = real.spread > 0 ? real.slope : NAN;
+    window->low = fmin(window->low, real.slope - half);
+    window->high = fmax(window->high, real.slope + half);
+    return true;
+}
+
+/* Slopes that can give a range a line of use, by the end. */
+static void find_windows(struct search *search, enum direction way)
+{
+    const double *floor_sum = search->floor_sum;
+    struct slopes *slopes = &search->slopes;
+    const int i = slopes->start;
+    for (int j = i + 1; j <= slopes->furthest; j++) {
+        const double budget = fmin(slopes->range[j].cost, slopes->spare[j]), floor = floor_sum[j] - floor_sum[i];
+        struct window *window = &slopes->window[way][j];
+        struct core *core = &search->core[j];
+        int a;
+        *window = (struct window){INFINITY, -INFINITY};
+        *core = (struct core){-INFINITY, i, NAN};
+        if (!(floor < budget * (1 - 1e-12)))
+            continue;
+        find_core(search, way, j, budget - floor, &a, &core->end);
+        if (widen(search, a, core->end, budget - floor, window, &core->slope))
+            core->excess = budget - floor;
+    }
+}
+
+/* Slopes of lines of use that are at the limit behind until k: those of the points from there on, with what is left. */
+static void find_leaving_windows(struct search *search, enum direction way)
+{
+    struct slopes *slopes = &search->slopes;
+    const int i = slopes->start;
+    const double *over = search->over[way];
+    double most = slopes->apart ? -INFINITY : INFINITY; /* what an end has to spare */
+    for (int k = i + 1; k < slopes->furthest; k++) {
+        const double paid = over[k] - over[i] - search->over_error;
+        struct window *window = &slopes->leaving[way][k];
+        *window = (struct window){INFINITY, -INFINITY};
+        if (paid >= most)
+            continue;
+        most = -INFINITY;
+        for (int j = k + 1; j <= slopes->furthest; j++) {
+            const struct core *core = &search->core[j];
+            double centre;
+            most = fmax(most, core->excess);
+            if (core->excess > paid)
+                widen(search, k, core->end > k ? core->end : k, core->excess - paid, window, &centre);
+        }
+    }
+}
+
+struct window windows_find(struct search *search)
+{
+    const struct slopes *slopes = &search->slopes;
+    /* Beyond this a line saturates at once. */
+    const double steepest = 2 * (double)(search->rules->qmax_y - search->rules->qmin_y + 1);
+    double most[DIRECTIONS] = {0, 0};
+    for (enum direction way = UP; way < DIRECTIONS; way++) {
+        if (slopes->leaves && way != slopes->way)
+            continue;
+        find_windows(search, way);
+        find_leaving_windows(search, way);
+        for (int j = slopes->start + 1; j <= slopes->furthest; j++) {
+            const struct window *window = &slopes->window[way][j];
+            most[way] = fmax(most[way], way == UP ? window->high : -window->low);
+        }
+    }
+    return (struct window){-fmin(most[DOWN], steepest), fmin(most[UP], steepest)};
+}
+
+/* Their lines lie between the limits at few codes, behind those at the one and before those at the other. */
+bool windows_hold_steep(const struct search *search)
+{
+    const struct slopes *slopes = &search->slopes;
+    const double range = (double)(search->rules->qmax_y - search->rules->qmin_y + 1);
+    const int i = slopes->start;
+    const int between = search->unsafe > 0 ? (int)fmin(ceil(range / search->unsafe) + 1, search->count) : search->count;
+    for (enum direction way = UP; way < DIRECTIONS; way++) {
+        const double *behind = search->over[way], *ahead = search->over[DIRECTIONS - 1 - way];
+        double least =
+            INFINITY; /* of being at the limit behind before the codes between, less that ahead up to there */
+        for (int j = i + 1; j <= slopes->furthest; j++) {
+            const double most = fmin(slopes->range[j].cost, slopes->spare[j]) -
+                                (search->floor_sum[j] - search->floor_sum[i]) + 2 * search->over_error;
+            if (j - between > i)
+                least = fmin(least, behind[j - between] - behind[i] - ahead[j]);
+            /* Its codes between may begin before the start or go on beyond the end. */
+            const int last = j - between > i ? j - between : i, first = i + between < j ? i + between : j;
+            if (least + ahead[j] < most || behind[last] - behind[i] < most || ahead[j] - ahead[first] < most)
+                return true;
+        }
+    }
+    return false;
+}
