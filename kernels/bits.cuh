@@ -76,6 +76,18 @@ PWL_FN uint32_t pwl_prmt(uint32_t a, uint32_t b, uint32_t selector)
 #endif
 }
 
+/* c + the products of a's and b's bytes, all signed. */
+PWL_FN int32_t pwl_dp4a(uint32_t a, uint32_t b, int32_t c)
+{
+#ifdef __CUDA_ARCH__
+    asm("dp4a.s32.s32 %0, %1, %2, %0;" : "+r"(c) : "r"(a), "r"(b)); /* c += a . b */
+#else
+    for (int i = 0; i < 32; i += 8)
+        c += (int8_t)(uint8_t)(a >> i) * (int8_t)(uint8_t)(b >> i);
+#endif
+    return c;
+}
+
 /* One half in both halves of a word. */
 PWL_FN uint32_t pwl_twice(uint16_t h)
 {
@@ -260,6 +272,14 @@ PWL_FN pwl_bytes8 pwl_s8_from_nibbles(uint32_t x, uint32_t bits)
     return v;
 }
 
+/* q */
+PWL_FN pwl_bytes8 pwl_u8_from_u4(uint32_t x)
+{
+    const pwl_bytes8 v = {{x & 0x0f0f0f0f, x >> 4 & 0x0f0f0f0f}};
+    return v;
+}
+
+/* q - 8 */
 PWL_FN pwl_bytes8 pwl_s8_from_u4b8(uint32_t x)
 {
     return pwl_s8_from_nibbles(x, 0x80808080);

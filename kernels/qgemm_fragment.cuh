@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include <pwl/qgemm.h>
+
 #include "bits.cuh"
 
 typedef struct pwl_fragment {
@@ -98,6 +100,47 @@ PWL_FN pwl_fragment pwl_fragment_weights_bf16(pwl_fragment q, uint32_t scales)
     const pwl_fragment a = {{pwl_fragment_pair_bf16(q.r[0], g), pwl_fragment_pair_bf16(q.r[1], g8),
                              pwl_fragment_pair_bf16(q.r[2], g), pwl_fragment_pair_bf16(q.r[3], g8)}};
     return a;
+}
+
+/* A block's scale as fragments of halves take it: d, or what MXFP4's becomes in a row with exponent e. */
+PWL_FN uint16_t pwl_fragment_scale(pwl_qgemm_format format, int bf16, uint16_t stored, int e)
+{
+    if (format != PWL_QGEMM_MXFP4)
+        return stored;
+    return bf16 ? pwl_fragment_mxfp4_bf16_scale((uint8_t)stored, e) : pwl_fragment_mxfp4_scale((uint8_t)stored, e);
+}
+
+/*
+ * Weights of a step as halves: of word0 alone in the formats of nibbles. `units` are used where rows have exponents,
+ * which of bf16 weights only MXFP4's do.
+ */
+PWL_FN pwl_fragment pwl_fragment_halves(pwl_qgemm_format format, int bf16, int exponents, uint32_t word0,
+                                        uint32_t word1, uint32_t scales, uint32_t units)
+{
+    pwl_fragment q;
+    if (format == PWL_QGEMM_MXFP4)
+        return bf16 ? pwl_fragment_mxfp4_bf16(word0, scales) : pwl_fragment_mxfp4(word0, scales);
+    q = format == PWL_QGEMM_Q4_0 ? pwl_fragment_q4_0(word0) : pwl_fragment_q8_0(word0, word1);
+    if (bf16)
+        return pwl_fragment_weights_bf16(q, scales);
+    return exponents ? pwl_fragment_weights(q, scales, units)
+                     : pwl_fragment_scaled(q.r[0], q.r[1], q.r[2], q.r[3], scales);
+}
+
+/* Bytes of a step, of rows g and g + 8: q - 8 in Q4_0, or q where they `count` from 0; in formats of bytes the words.
+ */
+PWL_FN pwl_bytes8 pwl_fragment_bytes(pwl_qgemm_format format, int from_zero, uint32_t word0, uint32_t word1)
+{
+    const pwl_bytes8 words = {{word0, word1}};
+    if (format != PWL_QGEMM_Q4_0)
+        return words;
+    return from_zero ? pwl_u8_from_u4(word0) : pwl_s8_from_u4b8(word0);
+}
+
+/* The four bytes of X beside such a word: of columns c, c + 1, low, and of c + 8, c + 9. */
+PWL_FN uint32_t pwl_fragment_input(uint16_t pair, uint16_t later)
+{
+    return pwl_prmt(pair, later, 0x5140);
 }
 
 #endif

@@ -33,6 +33,7 @@ typedef struct bits_output {
     CASE(f16_s8, HALVES, pwl_f16_from_s8(in.x))                                                                        \
     CASE(bf16_u8b128, HALVES, pwl_bf16_from_u8b128(in.x))                                                              \
     CASE(bf16_s8, HALVES, pwl_bf16_from_s8(in.x))                                                                      \
+    CASE(u8_u4, BYTES, pwl_u8_from_u4(in.x))                                                                           \
     CASE(s8_u4b8, BYTES, pwl_s8_from_u4b8(in.x))                                                                       \
     CASE(s8_s4, BYTES, pwl_s8_from_s4(in.x))                                                                           \
     CASE(s8_u4b8_times16, BYTES, pwl_s8_from_u4b8_times16(in.x))                                                       \
@@ -54,7 +55,8 @@ typedef struct bits_output {
     CASE(f32_of_f16, WORD, pwl_bits_of_f32(pwl_f32_from_f16((uint16_t)in.x)))                                          \
     CASE(fma_f16x2, WORD, pwl_fma_f16x2(in.x, in.scale, in.zero))                                                      \
     CASE(fma_bf16x2, WORD, pwl_fma_bf16x2(in.x, in.scale, in.zero))                                                    \
-    CASE(prmt, WORD, pwl_prmt(in.x, in.scale, in.zero & 0x7777))
+    CASE(prmt, WORD, pwl_prmt(in.x, in.scale, in.zero & 0x7777))                                                       \
+    CASE(dp4a, WORD, (uint32_t)pwl_dp4a(in.x, in.scale, (int32_t)(in.zero & 0xffffff) - 0x800000))
 
 #define BITS_PAIRS(value)                                                                                              \
     const pwl_halves8 v = value;                                                                                       \

@@ -99,6 +99,19 @@ static inline size_t bits_selectors(bits_input *in, uint64_t *state, uint32_t st
     return n;
 }
 
+/* Words of bytes that are at random, or one of the ends. */
+static inline size_t bits_dots(bits_input *in, uint64_t *state, uint32_t step)
+{
+    static const uint32_t ends[] = {0x80808080, 0x7f7f7f7f, 0xffffffff, 0x7f80ff01};
+    size_t n = 0;
+    for (uint32_t i = 0; i < 65536; i += step) {
+        const uint32_t x = i % 3 ? (uint32_t)random_bits(state) : ends[i / 3 % 4];
+        const uint32_t other = i % 5 ? (uint32_t)random_bits(state) : ends[i / 5 % 4];
+        in[n++] = (bits_input){x, other, (uint32_t)random_bits(state)};
+    }
+    return n;
+}
+
 /* Fills at most BITS_MOST_INPUTS; `small` asks for a few hundredths of them. */
 static inline size_t bits_draw(enum bits_case id, bits_input *in, int small)
 {
@@ -122,6 +135,8 @@ static inline size_t bits_draw(enum bits_case id, bits_input *in, int small)
         return bits_triples(in, &state, step);
     case BITS_CASE_prmt:
         return bits_selectors(in, &state, step);
+    case BITS_CASE_dp4a:
+        return bits_dots(in, &state, step);
     default:
         return bits_words(in, &state, step);
     }

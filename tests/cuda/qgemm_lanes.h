@@ -122,8 +122,7 @@ static inline uint32_t load_scales(const tile_view *view, unsigned lane, unsigne
         return word_at(view->scales + 2 * at);
     for (unsigned i = 0; i < 2; i++) {
         const int e = pwl_qgemm_row_exponent(view->weights, view->row + lane / 4 + 8 * i);
-        const uint8_t s = view->scales[at + i];
-        scales |= (uint32_t)(bf16 ? pwl_fragment_mxfp4_bf16_scale(s, e) : pwl_fragment_mxfp4_scale(s, e)) << 16 * i;
+        scales |= (uint32_t)pwl_fragment_scale(PWL_QGEMM_MXFP4, bf16, view->scales[at + i], e) << 16 * i;
     }
     return scales;
 }
@@ -139,16 +138,10 @@ static inline uint32_t load_units(const tile_view *view, unsigned lane)
 /* a0 to a3 of a lane, in halves. bf16 has Q4_0's and Q8_0's range without e. */
 static inline pwl_fragment load_halves(const tile_view *view, unsigned lane, unsigned step, int bf16)
 {
-    const pwl_qgemm_format format = view->weights->format;
-    const uint32_t scales = load_scales(view, lane, step / 2, bf16);
     uint32_t words[2];
     load_codes(view, lane, step, words);
-    if (format == PWL_QGEMM_MXFP4)
-        return bf16 ? pwl_fragment_mxfp4_bf16(words[0], scales) : pwl_fragment_mxfp4(words[0], scales);
-    const pwl_fragment codes =
-        format == PWL_QGEMM_Q4_0 ? pwl_fragment_q4_0(words[0]) : pwl_fragment_q8_0(words[0], words[1]);
-    return bf16 ? pwl_fragment_weights_bf16(codes, scales)
-                : pwl_fragment_weights(codes, scales, load_units(view, lane));
+    return pwl_fragment_halves(view->weights->format, bf16, view->weights->row_data, words[0], words[1],
+                               load_scales(view, lane, step / 2, bf16), load_units(view, lane));
 }
 
 /* b0 and b1 of a lane: X as it is, in halves; 0 outside of it. */
@@ -197,10 +190,8 @@ static inline void add_bytes(const pwl_qgemm_product *product, const uint8_t *x,
             for (unsigned half = 0; half < 2; half++) {
                 uint32_t words[2];
                 load_codes(view, l, block * 2 + half, words);
-                if (view->weights->format == PWL_QGEMM_Q4_0)
-                    memcpy(words, pwl_s8_from_u4b8(words[0]).w, sizeof words);
-                in.a[l][half * 2] = words[0];
-                in.a[l][half * 2 + 1] = words[1];
+                const pwl_bytes8 a = pwl_fragment_bytes(view->weights->format, 0, words[0], words[1]);
+                memcpy(&in.a[l][half * 2], a.w, sizeof a.w);
                 in.b[l][half] = word_at(codes + half * 4);
             }
         }

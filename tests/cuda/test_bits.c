@@ -154,6 +154,7 @@ static const struct several {
     {BITS_CASE_f16_s8, 8, s8, &f16, NATURAL},
     {BITS_CASE_bf16_u8b128, 8, u8b128, &bf16, PAIRED},
     {BITS_CASE_bf16_s8, 8, s8, &bf16, PAIRED},
+    {BITS_CASE_u8_u4, 4, u4, NULL, STRIDED},
     {BITS_CASE_s8_u4b8, 4, u4b8, NULL, STRIDED},
     {BITS_CASE_s8_s4, 4, s4, NULL, STRIDED},
     {BITS_CASE_s8_u4b8_times16, 4, u4b8_times16, NULL, STRIDED},
@@ -248,6 +249,15 @@ static uint32_t selected(const bits_input *in)
     return word;
 }
 
+/* The sum with the products of bytes, which a double holds. */
+static uint32_t dot(const bits_input *in)
+{
+    double sum = (double)(in->zero & 0xffffff) - 0x800000;
+    for (int i = 0; i < 32; i += 8)
+        sum += s8(in->x >> i & 0xff) * s8(in->scale >> i & 0xff);
+    return (uint32_t)(int32_t)sum;
+}
+
 static uint32_t bits_of(double v)
 {
     return isnan(v) ? 0x7fffffff : pwl_bits_of_f32((float)v);
@@ -278,6 +288,8 @@ static uint32_t expected_word(enum bits_case id, const bits_input *in)
         return each_half(&f16, in);
     case BITS_CASE_fma_bf16x2:
         return each_half(&bf16, in);
+    case BITS_CASE_dp4a:
+        return dot(in);
     default:
         return selected(in);
     }

@@ -200,6 +200,25 @@ static void test_int8(void)
     tap(good, "INT8: the reference's bits");
 }
 
+/* Bytes of X in the order of the weights' words, of rows that were packed from q. */
+static int words_agree(const uint8_t *packed, size_t m)
+{
+    int good = 1;
+    for (size_t row = 0; row < m; row++) {
+        for (size_t c = 0; c < K; c += 16) {
+            for (size_t t = 0; t < 4; t++) {
+                const int8_t *const from = &q[row][c / PWL_BLOCK].qs[c % PWL_BLOCK + 2 * t];
+                uint16_t pair, later;
+                memcpy(&pair, from, sizeof pair);
+                memcpy(&later, from + 8, sizeof later);
+                good &= word_at(packed + pwl_qgemm_input_at(m, row, c) + t * 16 + c % PWL_QGEMM_COLUMNS / 4) ==
+                        pwl_fragment_input(pair, later);
+            }
+        }
+    }
+    return good;
+}
+
 /* The sums beside the codes: with nibbles as they are, 8 times those less. */
 static void test_sums(void)
 {
@@ -230,6 +249,7 @@ static void test_sums(void)
         }
     }
     tap(good, "scales and sums of packed blocks, 0 outside of X");
+    tap(words_agree(packed, 13), "their bytes, from two pairs of columns each");
     free(packed);
     free_weights(&weights);
 }
@@ -269,6 +289,31 @@ static void test_mxfp4(void)
     tap(good, "MXFP4: a zero is one at any scale");
 }
 
+/* A step's bytes count as the codes do, from 8 or from 0. */
+static void test_bytes(void)
+{
+    uint64_t state = 35;
+    pwl_qgemm_weights weights = draw_weights(0, 1, &state);
+    const tile_view view = view_of(&weights, 0, 0);
+    int good = 1;
+    for (unsigned l = 0; l < LANES; l++) {
+        for (unsigned step = 0; step < 4; step++) {
+            uint32_t words[2];
+            load_codes(&view, l, step, words);
+            for (int from_zero = 0; from_zero < 2; from_zero++) {
+                const pwl_bytes8 v = pwl_fragment_bytes(PWL_QGEMM_Q4_0, from_zero, words[0], words[1]);
+                for (unsigned i = 0; i < 8; i++) {
+                    const unsigned j = i % 4, column = step * 16 + l % 4 * 2 + j / 2 + j % 2 * 8;
+                    const int code = pwl_qgemm_code(&weights, l / 4 + i / 4 * 8, column);
+                    good &= (int8_t)(v.w[i / 4] >> 8 * j) == code - (from_zero ? 0 : 8);
+                }
+            }
+        }
+    }
+    tap(good, "nibbles as bytes, from 8 or from 0");
+    free_weights(&weights);
+}
+
 static void test_parts(void)
 {
     int good = 1;
@@ -300,6 +345,7 @@ int main(void)
     test_int8();
     test_sums();
     test_mxfp4();
+    test_bytes();
     test_parts();
     return tap_end();
 }
