@@ -22,16 +22,25 @@ static int is_a16(const pwl_qgemm_product *product)
     return !pwl_qgemm_is_a8(product) && product->scheme != PWL_QGEMM_INT8;
 }
 
+/* W4A8, W8A8, INT8 */
+static int is_bytes(const pwl_qgemm_product *product)
+{
+    return !is_a16(product);
+}
+
 /* The later serves, the sooner it is taken. */
 static const struct {
     const char *name;
     int (*launch)(const pwl_qgemm_call *call, struct CUstream_st *stream);
     int (*serves)(const pwl_qgemm_product *product);
-    size_t fewest; /* rows of X from which on it is worth while */
+    size_t fewest;    /* rows of X from which on it is worth while */
+    int takes_halves; /* X as h of the call */
 } kernels[] = {
-    [PWL_QGEMM_NAIVE] = {"naive", pwl_cuda_launch_qgemm_naive, serves_all, 1},
-    [PWL_QGEMM_TILED] = {"tiled", pwl_cuda_launch_qgemm_tiled, serves_all, 9},
-    [PWL_QGEMM_MMA] = {"mma", pwl_cuda_launch_qgemm_mma, is_a16, 1},
+    [PWL_QGEMM_NAIVE] = {"naive", pwl_cuda_launch_qgemm_naive, serves_all, 1, 0},
+    [PWL_QGEMM_TILED] = {"tiled", pwl_cuda_launch_qgemm_tiled, serves_all, 9, 0},
+    [PWL_QGEMM_VECTORISED] = {"vectorised", pwl_cuda_launch_qgemm_vectorised, is_a16, 1, 1},
+    [PWL_QGEMM_DP4A] = {"dp4a", pwl_cuda_launch_qgemm_dp4a, is_bytes, 1, 0},
+    [PWL_QGEMM_MMA] = {"mma", pwl_cuda_launch_qgemm_mma, is_a16, 1, 1},
 };
 
 #define KERNELS (sizeof kernels / sizeof kernels[0])
@@ -89,7 +98,7 @@ static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan 
     if (status != PWL_QGEMM_OK)
         return status;
     elements = product->m * product->weights->k;
-    plan->makes_halves = plan->kernel == PWL_QGEMM_MMA && !are_aligned_halves(&product->x);
+    plan->makes_halves = kernels[plan->kernel].takes_halves && !are_aligned_halves(&product->x);
     plan->halves_at = plan->bytes = 0;
     /* X, of 2 bytes and more an element, is no larger than size_t: neither are blocks of 36 bytes for 32, nor halves
      * and exponents, of 4 bytes a row of 32 elements and more. */

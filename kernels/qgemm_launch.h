@@ -35,6 +35,8 @@ int pwl_cuda_launch_qgemm_halves(const pwl_qgemm_call *call, uint16_t *h, struct
 /* Kernels, once f, q or h are there. */
 int pwl_cuda_launch_qgemm_naive(const pwl_qgemm_call *call, struct CUstream_st *stream);
 int pwl_cuda_launch_qgemm_tiled(const pwl_qgemm_call *call, struct CUstream_st *stream);
+int pwl_cuda_launch_qgemm_vectorised(const pwl_qgemm_call *call, struct CUstream_st *stream);
+int pwl_cuda_launch_qgemm_dp4a(const pwl_qgemm_call *call, struct CUstream_st *stream);
 int pwl_cuda_launch_qgemm_mma(const pwl_qgemm_call *call, struct CUstream_st *stream);
 
 #ifdef __cplusplus

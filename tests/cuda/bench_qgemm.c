@@ -15,7 +15,8 @@
 
 enum { M = 512, N = 4096, MOST_COPIES = 64 };
 
-static const pwl_qgemm_kernel kernels[] = {PWL_QGEMM_NAIVE, PWL_QGEMM_TILED, PWL_QGEMM_MMA};
+static const pwl_qgemm_kernel kernels[] = {PWL_QGEMM_NAIVE, PWL_QGEMM_TILED, PWL_QGEMM_VECTORISED, PWL_QGEMM_DP4A,
+                                           PWL_QGEMM_MMA};
 
 #define KERNELS (sizeof kernels / sizeof kernels[0])
 
@@ -25,7 +26,14 @@ struct work {
     pwl_qgemm_weights weights[MOST_COPIES];
     int copies;
     pwl_qgemm_kernel kernel;
+    void *workspace;
+    size_t workspace_bytes;
 };
+
+static void choose(pwl_qgemm_kernel kernel)
+{
+    setenv("PWL_QGEMM_KERNEL", pwl_qgemm_kernel_name(kernel), 1);
+}
 
 static void launch(const void *of, int turn)
 {
@@ -33,12 +41,30 @@ static void launch(const void *of, int turn)
     pwl_qgemm_product product = work->product;
     pwl_qgemm_kernel ran;
     product.weights = &work->weights[turn % work->copies];
-    setenv("PWL_QGEMM_KERNEL", pwl_qgemm_kernel_name(work->kernel), 1);
-    const pwl_qgemm_status status = pwl_cuda_qgemm(&product, NULL, 0, &ran, bench_stream);
+    choose(work->kernel);
+    const pwl_qgemm_status status =
+        pwl_cuda_qgemm(&product, work->workspace, work->workspace_bytes, &ran, bench_stream);
     if (status != PWL_QGEMM_OK || ran != work->kernel) {
         fprintf(stderr, "bench_qgemm: %s\n", pwl_qgemm_status_text(status));
         exit(1);
     }
+}
+
+/* Fills in the kernel and its workspace; 0 where it does not have the scheme. */
+static int prepare(struct work *work, pwl_qgemm_kernel kernel)
+{
+    pwl_qgemm_product product = work->product;
+    product.weights = &work->weights[0];
+    work->kernel = kernel;
+    choose(kernel);
+    const pwl_qgemm_status status = pwl_cuda_qgemm_workspace(&product, &work->workspace_bytes);
+    if (status != PWL_QGEMM_OK && status != PWL_QGEMM_ERR_KERNEL) {
+        fprintf(stderr, "bench_qgemm: %s\n", pwl_qgemm_status_text(status));
+        exit(1);
+    }
+    if (status == PWL_QGEMM_OK)
+        work->workspace = bench_memory(work->workspace_bytes + 1);
+    return status == PWL_QGEMM_OK;
 }
 
 static float draw(uint64_t *state)
@@ -68,6 +94,7 @@ static void bench(const char *name, pwl_qgemm_scheme scheme, pwl_qgemm_format fo
     struct bench_time times[KERNELS];
     uint64_t state = k;
     size_t bytes;
+    int count = 0;
     pwl_qgemm_weights weights;
     float *const w = malloc(sizeof *w * N * k);
     uint16_t *const x = malloc(sizeof *x * M * k), *const naive = malloc((size_t)2 * M * N),
@@ -92,7 +119,9 @@ static void bench(const char *name, pwl_qgemm_scheme scheme, pwl_qgemm_format fo
                          {device_y, N, PWL_QGEMM_F16, 0, 0}},
                         {weights},
                         (int)(400000000 / weights.bytes) + 1,
-                        PWL_QGEMM_NAIVE};
+                        PWL_QGEMM_NAIVE,
+                        NULL,
+                        0};
     for (int i = 0; i < work.copies; i++) {
         void *const memory = bench_memory(weights.bytes);
         CUDA(cudaMemcpy(memory, packed, weights.bytes, cudaMemcpyHostToDevice));
@@ -100,30 +129,32 @@ static void bench(const char *name, pwl_qgemm_scheme scheme, pwl_qgemm_format fo
         work.weights[i].memory = memory;
     }
     for (size_t i = 0; i < KERNELS; i++) {
-        works[i] = work;
-        works[i].kernel = kernels[i];
-        launches[i] = (struct bench_work){launch, &works[i]};
+        works[count] = work;
+        launches[count] = (struct bench_work){launch, &works[count]};
+        count += prepare(&works[count], kernels[i]);
     }
-    bench_measure(launches, KERNELS, 0, times);
+    bench_measure(launches, count, 0, times);
     launch(&works[0], 0);
     CUDA(cudaStreamSynchronize(bench_stream));
     CUDA(cudaMemcpy(naive, device_y, (size_t)2 * M * N, cudaMemcpyDeviceToHost));
-    for (size_t i = 0; i < KERNELS; i++) {
+    for (int i = 0; i < count; i++) {
+        const char *const kernel = pwl_qgemm_kernel_name(works[i].kernel);
         const double teraflops = 2e-6 * M * N * (double)k / (double)times[i].median;
         const double times_naive = (double)times[0].median / (double)times[i].median;
         /* Sums in another order, fp16 at the end: an ulp of the largest number at most is far more than that. */
         if (difference(&works[i], naive, y) > 0x1p-9) {
-            fprintf(stderr, "bench_qgemm: %s differs from naive\n", pwl_qgemm_kernel_name(kernels[i]));
+            fprintf(stderr, "bench_qgemm: %s differs from naive\n", kernel);
             exit(1);
         }
-        printf("| %s | %zu | %s | %.1f | %.1f to %.1f | %.1f | %.1f |\n", name, k, pwl_qgemm_kernel_name(kernels[i]),
-               (double)times[i].median, (double)times[i].p10, (double)times[i].p90, teraflops, times_naive);
+        printf("| %s | %zu | %s | %.1f | %.1f to %.1f | %.1f | %.1f |\n", name, k, kernel, (double)times[i].median,
+               (double)times[i].p10, (double)times[i].p90, teraflops, times_naive);
         fprintf(bench_json,
                 "{\"bench\": \"qgemm\", \"device\": \"%s\", \"scheme\": \"%s\", \"m\": %d, \"n\": %d, \"k\": %zu",
                 bench_device.name, name, M, N, k);
-        fprintf(bench_json, ", \"kernel\": \"%s\"", pwl_qgemm_kernel_name(kernels[i]));
+        fprintf(bench_json, ", \"kernel\": \"%s\"", kernel);
         bench_print_time("time", &times[i]);
         fprintf(bench_json, ", \"teraflops\": %.2f, \"times_naive\": %.2f}\n", teraflops, times_naive);
+        CUDA(cudaFree(works[i].workspace));
     }
     for (int i = 0; i < work.copies; i++)
         CUDA(cudaFree((void *)(uintptr_t)work.weights[i].memory));
@@ -144,6 +175,8 @@ int main(int argc, char **argv)
         bench("W4A16", PWL_QGEMM_W4A16, PWL_QGEMM_Q4_0, k);
         bench("W8A16", PWL_QGEMM_W8A16, PWL_QGEMM_Q8_0, k);
         bench("MXFP4 x A16", PWL_QGEMM_MXFP4_A16, PWL_QGEMM_MXFP4, k);
+        bench("W4A8", PWL_QGEMM_W4A8, PWL_QGEMM_Q4_0, k);
+        bench("W8A8", PWL_QGEMM_W8A8, PWL_QGEMM_Q8_0, k);
     }
     return bench_close();
 }

@@ -55,7 +55,7 @@ include=(-Iruntime/include -Ikernels/include)
 # What every program is linked from.
 c_sources=(runtime/{eval,map,proof}.c kernels/{cuda,cuda_blocks,cuda_qgemm,blocks,plan}.c
     kernels/qgemm_{check,input,integer,pack,reference}.c)
-cu_sources=(kernels/{map,map_real,blocks,qgemm_input,qgemm_naive,qgemm_tiled,qgemm_mma}.cu tests/cuda/bits_device.cu)
+cu_sources=(kernels/{map,map_real,blocks}.cu kernels/qgemm_{input,naive,tiled,vectorised,dp4a,mma}.cu tests/cuda/bits_device.cu)
 
 # objects DIRECTORY SOURCE...: the names of their objects.
 objects() {

@@ -54,11 +54,14 @@ static void test_halves(void)
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 128, "workspace: from the second half");
     setenv("PWL_QGEMM_KERNEL", "tiled", 1);
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 0, "workspace: none for tiled");
+    setenv("PWL_QGEMM_KERNEL", "vectorised", 1);
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 128, "workspace: halves for vectorised");
     unsetenv("PWL_QGEMM_KERNEL");
 }
 
 static void test_errors(void)
 {
+    static const char *const names[] = {"naive", "tiled", "vectorised", "dp4a", "mma"};
     pwl_qgemm_product product = product_of(PWL_QGEMM_W4A8, PWL_QGEMM_F32);
     pwl_qgemm_kernel ran = (pwl_qgemm_kernel)77;
     uint8_t workspace[80] __attribute__((aligned(16)));
@@ -71,23 +74,27 @@ static void test_errors(void)
     tap(pwl_cuda_qgemm(&product, workspace + 8, 72, &ran, NULL) == PWL_QGEMM_ERR_ALIGN, "a workspace aligned to 8");
     setenv("PWL_QGEMM_KERNEL", "naïve", 1);
     tap(pwl_cuda_qgemm(&product, workspace, 72, &ran, NULL) == PWL_QGEMM_ERR_KERNEL, "a kernel that is none");
-    setenv("PWL_QGEMM_KERNEL", "naive", 1);
-    tap(pwl_cuda_qgemm(&product, workspace, 71, &ran, NULL) == PWL_QGEMM_ERR_SPACE, "naive is one");
-    setenv("PWL_QGEMM_KERNEL", "tiled", 1);
-    tap(pwl_cuda_qgemm(&product, workspace, 71, &ran, NULL) == PWL_QGEMM_ERR_SPACE, "tiled is one");
-    setenv("PWL_QGEMM_KERNEL", "mma", 1);
-    tap(pwl_cuda_qgemm(&product, workspace, 72, &ran, NULL) == PWL_QGEMM_ERR_KERNEL &&
-            pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_KERNEL,
-        "mma is one, but not for A8");
+    for (int kernel = PWL_QGEMM_NAIVE; kernel <= PWL_QGEMM_MMA; kernel++) {
+        const int serves = kernel != PWL_QGEMM_VECTORISED && kernel != PWL_QGEMM_MMA;
+        const pwl_qgemm_status expected = serves ? PWL_QGEMM_ERR_SPACE : PWL_QGEMM_ERR_KERNEL;
+        setenv("PWL_QGEMM_KERNEL", names[kernel], 1);
+        tap(pwl_cuda_qgemm(&product, workspace, 71, &ran, NULL) == expected &&
+                pwl_cuda_qgemm_workspace(&product, &bytes) == (serves ? PWL_QGEMM_OK : PWL_QGEMM_ERR_KERNEL),
+            "%s is one%s", names[kernel], serves ? "" : ", but not for A8");
+    }
+    setenv("PWL_QGEMM_KERNEL", "dp4a", 1);
+    product.scheme = PWL_QGEMM_W4A16;
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_KERNEL, "dp4a is not for A16");
     unsetenv("PWL_QGEMM_KERNEL");
     product.m = 0;
     tap(pwl_cuda_qgemm(&product, workspace, 72, &ran, NULL) == PWL_QGEMM_ERR_SHAPE, "M of 0");
     tap(ran == (pwl_qgemm_kernel)77, "no kernel ran");
-    tap(strcmp(pwl_qgemm_kernel_name(PWL_QGEMM_NAIVE), "naive") == 0 &&
-            strcmp(pwl_qgemm_kernel_name(PWL_QGEMM_TILED), "tiled") == 0 &&
-            strcmp(pwl_qgemm_kernel_name(PWL_QGEMM_MMA), "mma") == 0 &&
-            pwl_qgemm_kernel_name((pwl_qgemm_kernel)-1) == NULL && pwl_qgemm_kernel_name((pwl_qgemm_kernel)3) == NULL,
-        "kernels have names");
+    for (int kernel = PWL_QGEMM_NAIVE; kernel <= PWL_QGEMM_MMA; kernel++)
+        tap(strcmp(pwl_qgemm_kernel_name((pwl_qgemm_kernel)kernel), names[kernel]) == 0, "a kernel's name is %s",
+            names[kernel]);
+    tap(pwl_qgemm_kernel_name((pwl_qgemm_kernel)-1) == NULL &&
+            pwl_qgemm_kernel_name((pwl_qgemm_kernel)(PWL_QGEMM_MMA + 1)) == NULL,
+        "what is no kernel has no name");
 }
 
 int main(void)

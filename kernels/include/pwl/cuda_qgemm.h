@@ -19,9 +19,11 @@ extern "C" {
 
 /* Ways to compute a product; each takes every shape, and every scheme unless some are named. */
 typedef enum pwl_qgemm_kernel {
-    PWL_QGEMM_NAIVE = 0, /* a thread for each element of Y: to read, and to compare with */
-    PWL_QGEMM_TILED = 1, /* tiles in shared memory; the same bits */
-    PWL_QGEMM_MMA = 2    /* W4A16, W8A16, MXFP4 x A16 by tensor cores, mma.sync */
+    PWL_QGEMM_NAIVE = 0,      /* a thread for each element of Y: to read, and to compare with */
+    PWL_QGEMM_TILED = 1,      /* tiles in shared memory; the same bits */
+    PWL_QGEMM_VECTORISED = 2, /* W4A16, W8A16, MXFP4 x A16: naive but for loads of 16 bytes and packed conversions */
+    PWL_QGEMM_DP4A = 3,       /* W4A8, W8A8, INT8: tiles of bytes, dp4a; naive's bits */
+    PWL_QGEMM_MMA = 4         /* W4A16, W8A16, MXFP4 x A16 by tensor cores, mma.sync */
 } pwl_qgemm_kernel;
 
 /*
@@ -38,7 +40,7 @@ PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_workspace(const pwl_qgemm_product 
 PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspace, size_t bytes,
                                               pwl_qgemm_kernel *ran, struct CUstream_st *stream);
 
-/* "naive", "tiled", "mma"; null for what is no kernel. */
+/* "naive", "tiled", "vectorised", "dp4a", "mma"; null for what is no kernel. */
 const char *pwl_qgemm_kernel_name(pwl_qgemm_kernel kernel);
 
 #ifdef __cplusplus
