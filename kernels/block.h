@@ -36,6 +36,21 @@ PWL_FN int pwl_is_finite(float v)
     return v - v == 0;
 }
 
+PWL_FN pwl_extent pwl_extent_of(const float *v)
+{
+    const pwl_extent none = {0, 0, 0};
+    pwl_extent extent = {0, 0, 1};
+    for (int j = 0; j < PWL_BLOCK; j++) {
+        if (!pwl_is_finite(v[j]))
+            extent.finite = 0;
+        if (pwl_magnitude(v[j]) > extent.amax) {
+            extent.amax = pwl_magnitude(v[j]);
+            extent.first = v[j];
+        }
+    }
+    return extent.finite ? extent : none;
+}
+
 /* floor(log2 amax) - 2 with the bias 127, from 0 on: at most 252. 2^(127 - e) is then a normal number. */
 PWL_FN pwl_scale pwl_scale_mxfp4(pwl_extent extent)
 {

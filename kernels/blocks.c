@@ -19,22 +19,6 @@ _Static_assert(sizeof(pwl_block_q4_0) == 18 && sizeof(pwl_block_q8_0) == 34 && s
                    sizeof(pwl_block_mxfp4) == 17,
                "blocks have no padding");
 
-static pwl_extent extent_of(const float v[PWL_BLOCK])
-{
-    pwl_extent extent = {0, 0, 1};
-    for (int j = 0; j < PWL_BLOCK; j++) {
-        if (!pwl_is_finite(v[j])) {
-            const pwl_extent none = {0, 0, 0};
-            return none;
-        }
-        if (pwl_magnitude(v[j]) > extent.amax) {
-            extent.amax = pwl_magnitude(v[j]);
-            extent.first = v[j];
-        }
-    }
-    return extent;
-}
-
 /* block.h has one code at a time; here they go to their places. */
 static void store(pwl_format format, pwl_scale scale, uint16_t s, const int q[PWL_BLOCK], uint8_t *block)
 {
@@ -56,7 +40,7 @@ static void store(pwl_format format, pwl_scale scale, uint16_t s, const int q[PW
 
 static void quantise_block(pwl_format format, pwl_rule rule, const float v[PWL_BLOCK], uint8_t *block)
 {
-    const pwl_extent extent = extent_of(v);
+    const pwl_extent extent = pwl_extent_of(v);
     const pwl_scale scale = pwl_scale_of(format, rule, extent);
     int q[PWL_BLOCK], sum_q = 0;
     float sum_x = 0;

@@ -56,6 +56,39 @@ pwl_qgemm_status pwl_qgemm_check_shape(pwl_qgemm_format format, size_t n, size_t
     return format == PWL_QGEMM_ROWS8 && k > PWL_QGEMM_MAX_K_INT8 ? PWL_QGEMM_ERR_DEPTH : PWL_QGEMM_OK;
 }
 
+static pwl_qgemm_status check_rule(pwl_qgemm_format format, pwl_rule rule)
+{
+    if ((unsigned)rule > PWL_RULE_DOCUMENT || (format == PWL_QGEMM_MXFP4 && rule == PWL_RULE_DOCUMENT) ||
+        (format == PWL_QGEMM_ROWS8 && rule != PWL_RULE_DEFAULT))
+        return PWL_QGEMM_ERR_RULE;
+    return PWL_QGEMM_OK;
+}
+
+/* Of the source's data. */
+static size_t alignment_of(const pwl_qgemm_source *from)
+{
+    if (from->from == PWL_QGEMM_FROM_BLOCKS)
+        return pwl_qgemm_scale_bytes(from->format);
+    return from->from == PWL_QGEMM_FROM_F32 ? _Alignof(float) : 1;
+}
+
+pwl_qgemm_status pwl_qgemm_check_source(const pwl_qgemm_source *from, const void *memory, size_t bytes,
+                                        const pwl_qgemm_weights *weights)
+{
+    pwl_qgemm_status status = pwl_qgemm_check_shape(from->format, from->n, from->k);
+    if (status == PWL_QGEMM_OK && from->from == PWL_QGEMM_FROM_BLOCKS && from->format == PWL_QGEMM_ROWS8)
+        status = PWL_QGEMM_ERR_FORMAT;
+    if (status == PWL_QGEMM_OK)
+        status = check_rule(from->format, from->rule);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    if (!from->data || (from->from == PWL_QGEMM_FROM_S8 && !from->n_w) || !memory || !weights)
+        return PWL_QGEMM_ERR_NULL;
+    if ((uintptr_t)from->data % alignment_of(from) || (uintptr_t)memory % 16)
+        return PWL_QGEMM_ERR_ALIGN;
+    return bytes < pwl_qgemm_weights_of(from, memory, 0).bytes ? PWL_QGEMM_ERR_SPACE : PWL_QGEMM_OK;
+}
+
 pwl_qgemm_status pwl_qgemm_check_weights(const pwl_qgemm_weights *weights)
 {
     pwl_qgemm_status status;

@@ -4,8 +4,14 @@
 
 #include <pwl/qgemm.h>
 
+#include "qgemm_source.h"
+
 /* Whether n * k weights can be packed, and every size computed in size_t. */
 pwl_qgemm_status pwl_qgemm_check_shape(pwl_qgemm_format format, size_t n, size_t k);
+
+/* Whether weights can be packed into memory of `bytes`, as far as can be told without looking at them. */
+pwl_qgemm_status pwl_qgemm_check_source(const pwl_qgemm_source *from, const void *memory, size_t bytes,
+                                        const pwl_qgemm_weights *weights);
 
 /* Whether these are packed weights, as far as the description tells. */
 pwl_qgemm_status pwl_qgemm_check_weights(const pwl_qgemm_weights *weights);

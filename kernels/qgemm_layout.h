@@ -164,18 +164,25 @@ PWL_FN uint16_t pwl_qgemm_scale(const pwl_qgemm_weights *weights, size_t row, si
     return ((const uint16_t *)(const void *)scales)[at];
 }
 
-/* e of a row, or n_w. */
-PWL_FN int pwl_qgemm_row_exponent(const pwl_qgemm_weights *weights, size_t row)
+/* Where row data lie of weights that have them: e or n_w, and in ROWS8 the sum of a row's codes. */
+PWL_FN size_t pwl_qgemm_row_exponent_at(const pwl_qgemm_weights *weights, size_t row)
 {
-    const size_t rows = pwl_qgemm_round_up(weights->n, PWL_QGEMM_ROWS);
-    return weights->row_data ? ((const int8_t *)weights->memory)[weights->bytes - rows + row] : 0;
+    return weights->bytes - pwl_qgemm_round_up(weights->n, PWL_QGEMM_ROWS) + row;
 }
 
-/* ROWS8: the sum of a row's codes. */
+PWL_FN size_t pwl_qgemm_row_sum_at(const pwl_qgemm_weights *weights, size_t row)
+{
+    return pwl_qgemm_pieces_bytes(weights->format, weights->n, weights->k) + row * sizeof(int32_t);
+}
+
+PWL_FN int pwl_qgemm_row_exponent(const pwl_qgemm_weights *weights, size_t row)
+{
+    return weights->row_data ? ((const int8_t *)weights->memory)[pwl_qgemm_row_exponent_at(weights, row)] : 0;
+}
+
 PWL_FN int32_t pwl_qgemm_row_sum(const pwl_qgemm_weights *weights, size_t row)
 {
-    const size_t pieces = pwl_qgemm_pieces_bytes(weights->format, weights->n, weights->k);
-    return ((const int32_t *)(const void *)((const uint8_t *)weights->memory + pieces))[row];
+    return *(const int32_t *)(const void *)((const uint8_t *)weights->memory + pwl_qgemm_row_sum_at(weights, row));
 }
 
 /* The first piece along K of part `part`; parts are added in order. */

@@ -3,229 +3,79 @@
 #include <string.h>
 
 #include "qgemm_check.h"
-#include "qgemm_layout.h"
-#include "qgemm_weight.h"
+#include "qgemm_source.h"
 
-#define LARGEST_F16 65504.0
-
-/* Of the formats with blocks. */
-static const struct {
-    pwl_format format;
-    uint8_t codes; /* offset of qs */
-} blocks_of[] = {
-    [PWL_QGEMM_Q4_0] = {PWL_Q4_0, offsetof(pwl_block_q4_0, qs)},
-    [PWL_QGEMM_Q8_0] = {PWL_Q8_0, offsetof(pwl_block_q8_0, qs)},
-    [PWL_QGEMM_MXFP4] = {PWL_MXFP4, offsetof(pwl_block_mxfp4, qs)},
-};
-
-/* Where blocks come from: blocks, or else floats. */
-typedef struct source {
-    pwl_qgemm_format format;
-    pwl_rule rule;
-    size_t n, k;
-    const uint8_t *blocks;
-    const float *w;
-} source;
-
-/* A block taken apart. */
-typedef struct parts {
-    uint16_t scale;
-    int8_t codes[PWL_BLOCK];
-} parts;
-
-static parts parts_of(const source *from, size_t row, size_t block)
+/* e of a row, or n_w; *finite = the blocks before the first that is not finite. */
+static int exponent_of(const pwl_qgemm_source *from, size_t row, size_t *finite)
 {
-    const pwl_format format = blocks_of[from->format].format;
-    const size_t at = row * (from->k / PWL_BLOCK) + block;
-    uint16_t made[sizeof(pwl_block_q8_0) / sizeof(uint16_t)];
-    const uint8_t *bytes = from->blocks ? from->blocks + at * pwl_format_bytes(format) : (const uint8_t *)made;
-    const uint8_t *const qs = bytes + blocks_of[from->format].codes;
-    parts p = {0};
-    /* The arguments were checked with the matrix: this cannot fail. */
-    if (!from->blocks &&
-        pwl_quantise(format, from->rule, from->w + at * PWL_BLOCK, 1, PWL_BLOCK, PWL_BLOCK, made) != PWL_BLOCKS_OK)
-        return p;
-    if (format == PWL_MXFP4)
-        p.scale = bytes[0];
-    else
-        memcpy(&p.scale, bytes, sizeof p.scale);
-    for (int j = 0; j < PWL_BLOCK; j++)
-        p.codes[j] = (int8_t)(format == PWL_Q8_0 ? qs[j] : qs[j % 16] >> 4 * (j / 16) & 15);
-    return p;
-}
-
-static int scale_is_finite(pwl_qgemm_format format, uint16_t scale)
-{
-    return format == PWL_QGEMM_MXFP4 ? scale != 255 : (scale & 0x7c00) != 0x7c00;
-}
-
-/* The largest |value| of the codes. */
-static double largest(pwl_qgemm_format format, const parts *p)
-{
-    double most = 0;
-    for (int j = 0; j < PWL_BLOCK; j++) {
-        const double v = pwl_qgemm_code_value(format, p->codes[j]);
-        most = v > most ? v : -v > most ? -v : most;
+    pwl_qgemm_span span = pwl_qgemm_no_span();
+    for (*finite = 0; *finite < from->k / PWL_BLOCK; ++*finite) {
+        const pwl_qgemm_parts p = pwl_qgemm_parts_of(from, row, *finite, 0);
+        if (!p.finite)
+            break;
+        span = pwl_qgemm_join(span, pwl_qgemm_span_of(from, row, *finite, &p));
     }
-    return most;
+    return pwl_qgemm_exponent_of(from, row, span);
 }
 
-/* e of a row. Of a zero's scale nothing depends: it does not count. */
-static int exponent_of(const source *from, size_t row)
-{
-    const int is_mxfp4 = from->format == PWL_QGEMM_MXFP4;
-    int e = 0, high = -128, low = 128;
-    for (size_t b = 0; b < from->k / PWL_BLOCK; b++) {
-        const parts p = parts_of(from, row, b);
-        const double code = largest(from->format, &p), scale = pwl_qgemm_scale_value(from->format, p.scale);
-        if (code == 0)
-            continue;
-        if (is_mxfp4) {
-            high = p.scale - 127 > high ? p.scale - 127 : high;
-            low = p.scale - 127 < low ? p.scale - 127 : low;
-        } else {
-            while (code * (scale < 0 ? -scale : scale) * pwl_qgemm_power(-e) > LARGEST_F16)
-                e++; /* to 7 at most: 128 * 65504 */
-        }
-    }
-    if (is_mxfp4 && (high > 1 || low < -23) && high >= low)
-        e = high - 1;
-    return e;
-}
-
-/* Whether all scales are finite, else where one is not; and whether any row needs an exponent. */
-static int survey(const source *from, int *exponents, pwl_qgemm_place *bad)
+/* Whether all weights are finite, else where one is not; and whether any row needs an exponent. */
+static int survey(const pwl_qgemm_source *from, int *exponents, pwl_qgemm_place *bad)
 {
     *exponents = 0;
     for (size_t row = 0; row < from->n; row++) {
-        for (size_t b = 0; b < from->k / PWL_BLOCK; b++) {
-            if (!scale_is_finite(from->format, parts_of(from, row, b).scale)) {
-                if (bad) {
-                    bad->row = row;
-                    bad->block = b;
-                }
-                return 0;
+        size_t finite;
+        *exponents |= exponent_of(from, row, &finite) != 0;
+        if (finite < from->k / PWL_BLOCK) {
+            if (bad) {
+                bad->row = row;
+                bad->block = finite;
             }
+            return 0;
         }
-        *exponents |= exponent_of(from, row) != 0;
     }
     return 1;
 }
 
-static void put_code(pwl_qgemm_format format, uint8_t *piece, size_t row, size_t column, int code)
+/* Rows r and r + 8, with what belongs to them. */
+static void put_rows(const pwl_qgemm_source *from, size_t row, const pwl_qgemm_weights *made)
 {
-    const unsigned at =
-        pwl_qgemm_code_at(format, (unsigned)(row % PWL_QGEMM_ROWS), (unsigned)(column % PWL_QGEMM_COLUMNS));
-    if (pwl_qgemm_bits(format) == 8)
-        piece[at] = (uint8_t)code;
-    else
-        piece[at / 2] = (uint8_t)((piece[at / 2] & ~(15 << at % 2 * 4)) | code << at % 2 * 4);
+    uint8_t *const to = (uint8_t *)(uintptr_t)made->memory;
+    int32_t sums[2] = {0, 0};
+    int e[2] = {0, 0};
+    for (size_t i = 0; i < 2 && made->row_data; i++) {
+        size_t finite;
+        if (row + i * 8 < from->n)
+            e[i] = exponent_of(from, row + i * 8, &finite);
+        to[pwl_qgemm_row_exponent_at(made, row + i * 8)] = (uint8_t)e[i];
+    }
+    for (size_t b = 0; b < pwl_qgemm_depth(from->k) * 2; b++) {
+        const pwl_qgemm_parts g = pwl_qgemm_parts_of(from, row, b, e[0]);
+        const pwl_qgemm_parts g8 = pwl_qgemm_parts_of(from, row + 8, b, e[1]);
+        pwl_qgemm_put(from->format, to + pwl_qgemm_piece_at(from->format, from->k, row, b * PWL_BLOCK),
+                      (unsigned)(row % PWL_QGEMM_ROWS), (unsigned)(b % 2), &g, &g8);
+        sums[0] += pwl_qgemm_sum_of(&g); /* at most 65793 * 128 */
+        sums[1] += pwl_qgemm_sum_of(&g8);
+    }
+    for (size_t i = 0; i < 2 && from->format == PWL_QGEMM_ROWS8; i++)
+        memcpy(to + pwl_qgemm_row_sum_at(made, row + i * 8), &sums[i], sizeof sums[i]);
 }
 
-static void put_block(pwl_qgemm_format format, uint8_t *piece, size_t row, size_t block, const parts *p)
-{
-    const unsigned at = pwl_qgemm_scale_at((unsigned)(row % PWL_QGEMM_ROWS), (unsigned)(block % 2));
-    uint8_t *const scales = piece + PWL_QGEMM_TILES * pwl_qgemm_tile_bytes(format);
-    for (size_t j = 0; j < PWL_BLOCK; j++)
-        put_code(format, piece, row, block * PWL_BLOCK + j, p->codes[j]);
-    if (format == PWL_QGEMM_MXFP4)
-        scales[at] = (uint8_t)p->scale;
-    else
-        memcpy(scales + sizeof p->scale * at, &p->scale, sizeof p->scale);
-}
-
-/* Weights of 0 everywhere, scales too. */
-static void clear(pwl_qgemm_format format, uint8_t *memory, size_t n, size_t k)
-{
-    const size_t bytes = pwl_qgemm_pieces_bytes(format, n, k), piece = pwl_qgemm_piece_bytes(format);
-    memset(memory, 0, bytes);
-    if (format != PWL_QGEMM_Q4_0)
-        return;
-    for (size_t at = 0; at < bytes; at += piece)
-        memset(memory + at, 0x88, PWL_QGEMM_TILES * pwl_qgemm_tile_bytes(format));
-}
-
-static pwl_qgemm_status pack(const source *from, void *memory, size_t bytes, pwl_qgemm_weights *weights,
+static pwl_qgemm_status pack(const pwl_qgemm_source *from, void *memory, size_t bytes, pwl_qgemm_weights *weights,
                              pwl_qgemm_place *bad)
 {
-    const size_t pieces = pwl_qgemm_pieces_bytes(from->format, from->n, from->k);
-    uint8_t *const to = memory;
-    pwl_qgemm_weights made = {memory, from->n, from->k, pieces, from->format, 0};
-    if ((uintptr_t)memory % 16)
-        return PWL_QGEMM_ERR_ALIGN;
-    if (bytes < pieces)
-        return PWL_QGEMM_ERR_SPACE;
-    if (!survey(from, &made.row_data, bad))
+    pwl_qgemm_weights made;
+    int exponents;
+    const pwl_qgemm_status status = pwl_qgemm_check_source(from, memory, bytes, weights);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    if (!survey(from, &exponents, bad))
         return PWL_QGEMM_ERR_SCALE;
-    if (made.row_data)
-        made.bytes += pwl_qgemm_row_bytes(from->format, from->n);
+    made = pwl_qgemm_weights_of(from, memory, exponents);
     if (bytes < made.bytes)
         return PWL_QGEMM_ERR_SPACE;
-
-    clear(from->format, to, from->n, from->k);
-    memset(to + pieces, 0, made.bytes - pieces);
-    for (size_t row = 0; row < from->n; row++) {
-        for (size_t b = 0; b < from->k / PWL_BLOCK; b++) {
-            const parts p = parts_of(from, row, b);
-            put_block(from->format, to + pwl_qgemm_piece_at(from->format, from->k, row, b * PWL_BLOCK), row, b, &p);
-        }
-        if (made.row_data)
-            to[pieces + row] = (uint8_t)exponent_of(from, row);
-    }
+    for (size_t pair = 0; pair < pwl_qgemm_round_up(from->n, PWL_QGEMM_ROWS) / 2; pair++)
+        put_rows(from, pwl_qgemm_pair_row(pair), &made);
     *weights = made;
-    return PWL_QGEMM_OK;
-}
-
-/* int8 codes of a row, from integers or else from floats. */
-typedef struct rows8 {
-    const int8_t *q, *n_w;
-    const float *w;
-} rows8;
-
-static float amax_of(const float *x, size_t k)
-{
-    float amax = 0;
-    for (size_t i = 0; i < k; i++) {
-        const float v = pwl_f32_of_bits(pwl_bits_of_f32(x[i]) & 0x7fffffff);
-        if (v > amax && v - v == 0)
-            amax = v;
-    }
-    return amax;
-}
-
-static pwl_qgemm_status pack_rows8(const rows8 *from, size_t n, size_t k, void *memory, size_t bytes,
-                                   pwl_qgemm_weights *weights)
-{
-    const pwl_qgemm_format format = PWL_QGEMM_ROWS8;
-    const size_t pieces = pwl_qgemm_pieces_bytes(format, n, k), data = pwl_qgemm_row_bytes(format, n);
-    uint8_t *const to = memory;
-    int8_t *const shifts = (int8_t *)memory + pieces + data - pwl_qgemm_round_up(n, PWL_QGEMM_ROWS);
-    const pwl_qgemm_weights made = {memory, n, k, pieces + data, format, 1};
-    if ((uintptr_t)memory % 16)
-        return PWL_QGEMM_ERR_ALIGN;
-    if (bytes < made.bytes)
-        return PWL_QGEMM_ERR_SPACE;
-    memset(memory, 0, made.bytes);
-    for (size_t row = 0; row < n; row++) {
-        const int shift = from->q ? from->n_w[row] : pwl_qgemm_shift_of(amax_of(from->w + row * k, k));
-        int32_t sum = 0;
-        for (size_t c = 0; c < k; c++) {
-            const int code = from->q ? from->q[row * k + c] : pwl_qgemm_code_s8(from->w[row * k + c], shift);
-            put_code(format, to + pwl_qgemm_piece_at(format, k, row, c), row, c, code);
-            sum += code; /* at most 65793 * 128 */
-        }
-        memcpy(to + pieces + row * sizeof sum, &sum, sizeof sum);
-        shifts[row] = (int8_t)shift;
-    }
-    *weights = made;
-    return PWL_QGEMM_OK;
-}
-
-static pwl_qgemm_status check_rule(pwl_qgemm_format format, pwl_rule rule)
-{
-    if ((unsigned)rule > PWL_RULE_DOCUMENT || (format == PWL_QGEMM_MXFP4 && rule == PWL_RULE_DOCUMENT) ||
-        (format == PWL_QGEMM_ROWS8 && rule != PWL_RULE_DEFAULT))
-        return PWL_QGEMM_ERR_RULE;
     return PWL_QGEMM_OK;
 }
 
@@ -242,57 +92,22 @@ pwl_qgemm_status pwl_qgemm_weights_bytes(pwl_qgemm_format format, size_t n, size
 pwl_qgemm_status pwl_qgemm_pack(pwl_qgemm_format format, const void *blocks, size_t n, size_t k, void *memory,
                                 size_t bytes, pwl_qgemm_weights *weights, pwl_qgemm_place *bad)
 {
-    const source from = {format, PWL_RULE_DEFAULT, n, k, blocks, NULL};
-    const pwl_qgemm_status status = pwl_qgemm_check_shape(format, n, k);
-    if (status != PWL_QGEMM_OK)
-        return status;
-    if (format == PWL_QGEMM_ROWS8)
-        return PWL_QGEMM_ERR_FORMAT;
-    if (!blocks || !memory || !weights)
-        return PWL_QGEMM_ERR_NULL;
-    if ((uintptr_t)blocks % pwl_qgemm_scale_bytes(format))
-        return PWL_QGEMM_ERR_ALIGN;
+    const pwl_qgemm_source from = {PWL_QGEMM_FROM_BLOCKS, format, PWL_RULE_DEFAULT, n, k, blocks, NULL};
     return pack(&from, memory, bytes, weights, bad);
 }
 
 pwl_qgemm_status pwl_qgemm_pack_f32(pwl_qgemm_format format, pwl_rule rule, const float *w, size_t n, size_t k,
                                     void *memory, size_t bytes, pwl_qgemm_weights *weights, pwl_qgemm_place *bad)
 {
-    const source from = {format, rule, n, k, NULL, w};
-    const rows8 from_rows = {NULL, NULL, w};
-    pwl_qgemm_status status = pwl_qgemm_check_shape(format, n, k);
-    if (status == PWL_QGEMM_OK)
-        status = check_rule(format, rule);
-    if (status != PWL_QGEMM_OK)
-        return status;
-    if (!w || !memory || !weights)
-        return PWL_QGEMM_ERR_NULL;
-    if ((uintptr_t)w % sizeof *w)
-        return PWL_QGEMM_ERR_ALIGN;
-    if (format != PWL_QGEMM_ROWS8)
-        return pack(&from, memory, bytes, weights, bad);
-    for (size_t i = 0; i < n * k; i++) {
-        if (w[i] - w[i] != 0) {
-            if (bad) {
-                bad->row = i / k;
-                bad->block = i % k / PWL_BLOCK;
-            }
-            return PWL_QGEMM_ERR_SCALE;
-        }
-    }
-    return pack_rows8(&from_rows, n, k, memory, bytes, weights);
+    const pwl_qgemm_source from = {PWL_QGEMM_FROM_F32, format, rule, n, k, w, NULL};
+    return pack(&from, memory, bytes, weights, bad);
 }
 
 pwl_qgemm_status pwl_qgemm_pack_s8(const int8_t *q_w, const int8_t *n_w, size_t n, size_t k, void *memory, size_t bytes,
                                    pwl_qgemm_weights *weights)
 {
-    const rows8 from = {q_w, n_w, NULL};
-    const pwl_qgemm_status status = pwl_qgemm_check_shape(PWL_QGEMM_ROWS8, n, k);
-    if (status != PWL_QGEMM_OK)
-        return status;
-    if (!q_w || !n_w || !memory || !weights)
-        return PWL_QGEMM_ERR_NULL;
-    return pack_rows8(&from, n, k, memory, bytes, weights);
+    const pwl_qgemm_source from = {PWL_QGEMM_FROM_S8, PWL_QGEMM_ROWS8, PWL_RULE_DEFAULT, n, k, q_w, n_w};
+    return pack(&from, memory, bytes, weights, NULL);
 }
 
 pwl_qgemm_status pwl_qgemm_unpack(const pwl_qgemm_weights *weights, void *blocks)
@@ -308,10 +123,9 @@ pwl_qgemm_status pwl_qgemm_unpack(const pwl_qgemm_weights *weights, void *blocks
     if ((uintptr_t)blocks % pwl_qgemm_scale_bytes(weights->format))
         return PWL_QGEMM_ERR_ALIGN;
     for (size_t row = 0; row < weights->n; row++) {
-        for (size_t c = 0; c < weights->k;
-             c += PWL_BLOCK, block += pwl_format_bytes(blocks_of[weights->format].format)) {
+        for (size_t c = 0; c < weights->k; c += PWL_BLOCK, block += pwl_qgemm_block_bytes(weights->format)) {
             const uint16_t scale = pwl_qgemm_scale(weights, row, c / PWL_BLOCK);
-            uint8_t *const qs = block + blocks_of[weights->format].codes;
+            uint8_t *const qs = block + pwl_qgemm_scale_bytes(weights->format);
             if (weights->format == PWL_QGEMM_MXFP4)
                 block[0] = (uint8_t)scale;
             else
@@ -343,6 +157,16 @@ pwl_qgemm_status pwl_qgemm_unpack_s8(const pwl_qgemm_weights *weights, int8_t *q
         n_w[row] = (int8_t)pwl_qgemm_row_exponent(weights, row);
     }
     return PWL_QGEMM_OK;
+}
+
+static float amax_of(const float *x, size_t k)
+{
+    float amax = 0;
+    for (size_t i = 0; i < k; i++) {
+        if (pwl_is_finite(x[i]) && pwl_magnitude(x[i]) > amax)
+            amax = pwl_magnitude(x[i]);
+    }
+    return amax;
 }
 
 pwl_qgemm_status pwl_qgemm_quantise_s8(const float *x, size_t m, size_t k, size_t stride, int8_t *q_x, int8_t *n_x)
