@@ -5,6 +5,8 @@
 
 #include <pwl/qgemm.h>
 
+#include "qgemm_source.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -38,6 +40,18 @@ int pwl_cuda_launch_qgemm_tiled(const pwl_qgemm_call *call, struct CUstream_st *
 int pwl_cuda_launch_qgemm_vectorised(const pwl_qgemm_call *call, struct CUstream_st *stream);
 int pwl_cuda_launch_qgemm_dp4a(const pwl_qgemm_call *call, struct CUstream_st *stream);
 int pwl_cuda_launch_qgemm_mma(const pwl_qgemm_call *call, struct CUstream_st *stream);
+
+/* What is found about weights before they are packed; all bits 1 where there is no such thing. */
+typedef struct pwl_qgemm_survey {
+    unsigned long long bad; /* the first block that is not finite: row * k / 32 + block */
+    unsigned long long row; /* the first row with an exponent */
+} pwl_qgemm_survey;
+
+/* Lowers what *found, on the device, holds. */
+int pwl_cuda_launch_qgemm_survey(const pwl_qgemm_source *from, pwl_qgemm_survey *found, struct CUstream_st *stream);
+
+/* All of the weights, of a source that was checked. */
+int pwl_cuda_launch_qgemm_pack(const pwl_qgemm_source *from, const pwl_qgemm_weights *to, struct CUstream_st *stream);
 
 #ifdef __cplusplus
 }

@@ -97,8 +97,38 @@ static void test_errors(void)
         "what is no kernel has no name");
 }
 
+/* Packing on devices refuses what packing on the host does. */
+static void test_packing(void)
+{
+    static uint8_t to[4608] __attribute__((aligned(16)));
+    static float w[32];
+    const int8_t q[32] = {0}, n_w = 0;
+    const pwl_qgemm_format q4 = PWL_QGEMM_Q4_0;
+    pwl_qgemm_weights made = {NULL, 1, 2, 3, PWL_QGEMM_Q8_0, 4};
+#define BLOCKS(format, data, k, memory, bytes, weights)                                                                \
+    pwl_cuda_qgemm_pack(format, data, 1, k, memory, bytes, weights, NULL, NULL)
+#define FLOATS(format, rule, data) pwl_cuda_qgemm_pack_f32(format, rule, data, 1, 32, to, sizeof to, &made, NULL, NULL)
+    tap(BLOCKS((pwl_qgemm_format)4, w, 32, to, sizeof to, &made) == PWL_QGEMM_ERR_FORMAT, "pack: no format");
+    tap(BLOCKS(PWL_QGEMM_ROWS8, w, 32, to, sizeof to, &made) == PWL_QGEMM_ERR_FORMAT, "pack: int8 rows of blocks");
+    tap(BLOCKS(q4, w, 40, to, sizeof to, &made) == PWL_QGEMM_ERR_SHAPE, "pack: K of 40");
+    tap(BLOCKS(q4, NULL, 32, to, sizeof to, &made) == PWL_QGEMM_ERR_NULL, "pack: no blocks");
+    tap(BLOCKS(q4, w, 32, NULL, sizeof to, &made) == PWL_QGEMM_ERR_NULL, "pack: no memory");
+    tap(BLOCKS(q4, w, 32, to, sizeof to, NULL) == PWL_QGEMM_ERR_NULL, "pack: no weights");
+    tap(BLOCKS(q4, (char *)w + 1, 32, to, sizeof to, &made) == PWL_QGEMM_ERR_ALIGN, "pack: blocks at an odd address");
+    tap(BLOCKS(q4, w, 32, to + 8, sizeof to, &made) == PWL_QGEMM_ERR_ALIGN, "pack: memory aligned to 8");
+    tap(BLOCKS(q4, w, 32, to, 4607, &made) == PWL_QGEMM_ERR_SPACE, "pack: a byte too few");
+    tap(FLOATS(q4, (pwl_rule)3, w) == PWL_QGEMM_ERR_RULE, "pack: no rule");
+    tap(FLOATS(q4, PWL_RULE_GGML, (const float *)(const void *)((const char *)w + 2)) == PWL_QGEMM_ERR_ALIGN,
+        "pack: floats at half a float");
+    tap(pwl_cuda_qgemm_pack_s8(q, NULL, 1, 32, to, sizeof to, &made, NULL) == PWL_QGEMM_ERR_NULL, "pack: no shifts");
+    tap(pwl_cuda_qgemm_pack_s8(q, &n_w, 1, 32, to, sizeof to, &made, NULL) == PWL_QGEMM_ERR_SPACE,
+        "pack: no room for int8 rows");
+    tap(!made.memory && made.bytes == 3 && to[0] == 0, "pack: nothing was written");
+}
+
 int main(void)
 {
+    test_packing();
     test_workspaces();
     test_halves();
     test_errors();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The products of pwl/qgemm.h on CUDA devices. Weights are packed on the host and copied; every pointer in a product,
- * weights->memory too, is then the device's, but for product and weights themselves. INT8 has the bits of
+ * The products of pwl/qgemm.h on CUDA devices. Weights are packed there, or on the host and copied; every pointer in a
+ * product, weights->memory too, is then the device's, but for product and weights themselves. INT8 has the bits of
  * pwl_qgemm_reference(); the others stay within pwl_qgemm_bound(), and give the same bits each time.
  *
- * Calls are queued on `stream` (null: the default one), can be captured into a graph, and return before the work is
- * done. They allocate nothing; product and weights are not needed afterwards.
+ * Products are queued on `stream` (null: the default one), can be captured into a graph, and return before the work is
+ * done. No call allocates; product and weights are not needed afterwards.
  */
 #ifndef PWL_CUDA_QGEMM_H
 #define PWL_CUDA_QGEMM_H
@@ -39,6 +39,22 @@ PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_workspace(const pwl_qgemm_product 
  */
 PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspace, size_t bytes,
                                               pwl_qgemm_kernel *ran, struct CUstream_st *stream);
+
+/*
+ * As pwl_qgemm_pack(), pwl_qgemm_pack_f32() and pwl_qgemm_pack_s8(), to the same bytes, where blocks, floats and
+ * integers, and memory, are the device's; *weights and *bad are the host's. Packing is queued on `stream`. The first
+ * two look at all weights before it, and wait for what is found, so not while the stream is being captured; when they
+ * refuse a scale, or find that memory has no room for row exponents, its first 16 bytes were written to.
+ */
+PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack(pwl_qgemm_format format, const void *blocks, size_t n, size_t k,
+                                                   void *memory, size_t bytes, pwl_qgemm_weights *weights,
+                                                   pwl_qgemm_place *bad, struct CUstream_st *stream);
+PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack_f32(pwl_qgemm_format format, pwl_rule rule, const float *w, size_t n,
+                                                       size_t k, void *memory, size_t bytes, pwl_qgemm_weights *weights,
+                                                       pwl_qgemm_place *bad, struct CUstream_st *stream);
+PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack_s8(const int8_t *q_w, const int8_t *n_w, size_t n, size_t k,
+                                                      void *memory, size_t bytes, pwl_qgemm_weights *weights,
+                                                      struct CUstream_st *stream);
 
 /* "naive", "tiled", "vectorised", "dp4a", "mma"; null for what is no kernel. */
 const char *pwl_qgemm_kernel_name(pwl_qgemm_kernel kernel);
