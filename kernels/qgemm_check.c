@@ -39,6 +39,54 @@ static pwl_qgemm_status check_matrix(const void *data, pwl_qgemm_type type, size
     return (uintptr_t)data % types[type].align ? PWL_QGEMM_ERR_ALIGN : PWL_QGEMM_OK;
 }
 
+/* Rows of bytes that are read or written. */
+typedef struct region {
+    uintptr_t at;
+    size_t rows, pitch, width;
+} region;
+
+static region region_of(const void *data, pwl_qgemm_type type, size_t m, size_t row, size_t stride)
+{
+    const region rows = {(uintptr_t)data, m, stride * types[type].bytes, row * types[type].bytes};
+    return rows;
+}
+
+static region array_of(const void *data, size_t bytes)
+{
+    const region all = {(uintptr_t)data, 1, bytes, bytes};
+    return all;
+}
+
+/* Whether any byte is in both. Of a's rows that begin before a row of b ends, the last one ends last. */
+static int overlap(region a, region b)
+{
+    const uintptr_t a_end = a.at + (a.rows - 1) * a.pitch + a.width, b_end = b.at + (b.rows - 1) * b.pitch + b.width;
+    if (!a.at || !b.at || a_end <= b.at || b_end <= a.at)
+        return 0;
+    for (size_t i = 0; i < b.rows; i++) {
+        const uintptr_t begin = b.at + i * b.pitch, end = begin + b.width;
+        size_t row;
+        if (end <= a.at)
+            continue;
+        row = (end - 1 - a.at) / a.pitch;
+        if (a.at + (row < a.rows ? row : a.rows - 1) * a.pitch + a.width > begin)
+            return 1;
+    }
+    return 0;
+}
+
+/* Whether Y lies in what is read. */
+static int overwrites(const pwl_qgemm_product *product)
+{
+    const pwl_qgemm_weights *const w = product->weights;
+    const pwl_qgemm_input *const x = &product->x;
+    const size_t columns = x->type == PWL_QGEMM_BLOCKS_Q8_1 ? w->k / PWL_BLOCK : w->k;
+    const region y = region_of(product->y.data, product->y.type, product->m, w->n, product->y.stride);
+    return overlap(region_of(x->data, x->type, product->m, columns, x->stride), y) ||
+           overlap(array_of(w->memory, w->bytes), y) || overlap(array_of(product->bias, w->n * 4), y) ||
+           (product->scheme == PWL_QGEMM_INT8 && overlap(array_of(x->n_x, product->m), y));
+}
+
 static int is_int8(int32_t zero_point)
 {
     return zero_point >= -128 && zero_point <= 127;
@@ -135,13 +183,13 @@ pwl_qgemm_status pwl_qgemm_check(const pwl_qgemm_product *product)
         return status;
     if ((uintptr_t)product->bias % 4) /* float or int32_t */
         return PWL_QGEMM_ERR_ALIGN;
-    if (product->scheme != PWL_QGEMM_INT8)
-        return PWL_QGEMM_OK;
-    if (!x->n_x)
-        return PWL_QGEMM_ERR_NULL;
-    if (!is_int8(x->zero_point) || (y->type == PWL_QGEMM_S8 && !is_int8(y->zero_point)))
-        return PWL_QGEMM_ERR_RANGE;
-    return PWL_QGEMM_OK;
+    if (product->scheme == PWL_QGEMM_INT8) {
+        if (!x->n_x)
+            return PWL_QGEMM_ERR_NULL;
+        if (!is_int8(x->zero_point) || (y->type == PWL_QGEMM_S8 && !is_int8(y->zero_point)))
+            return PWL_QGEMM_ERR_RANGE;
+    }
+    return overwrites(product) ? PWL_QGEMM_ERR_OVERLAP : PWL_QGEMM_OK;
 }
 
 const char *pwl_qgemm_status_text(pwl_qgemm_status status)
@@ -175,6 +223,8 @@ const char *pwl_qgemm_status_text(pwl_qgemm_status status)
         return "zero point is outside -128 to 127";
     case PWL_QGEMM_ERR_KERNEL:
         return "PWL_QGEMM_KERNEL names no kernel";
+    case PWL_QGEMM_ERR_OVERLAP:
+        return "output overlaps what is read";
     case PWL_QGEMM_ERR_CUDA:
         break;
     }

@@ -275,6 +275,15 @@ static void test_errors(void)
     INT8(product.y.type = PWL_QGEMM_F32, PWL_QGEMM_ERR_TYPE, "INT8 to floats");
     INT8(weights.k = 65824, PWL_QGEMM_ERR_DEPTH, "INT8: K of 65824");
     INT8(weights.bytes--, PWL_QGEMM_ERR_SPACE, "INT8: memory without a byte of the rows'");
+    Q4(product.y.data = memory + 4604, PWL_QGEMM_ERR_OVERLAP, "Y in the weights");
+    Q4((product.bias = y + 4, product.y.stride = 4), PWL_QGEMM_ERR_OVERLAP, "Y in the bias");
+    INT8(product.y.data = n_x + 1, PWL_QGEMM_ERR_OVERLAP, "INT8: Y in the exponents of X");
+    product = good;
+    product.bias = y + 1;
+    product.y.stride = 4;
+    product.x.n_x = (const int8_t *)y;
+    weights = q4;
+    tap(pwl_qgemm_check(&product) == PWL_QGEMM_OK, "bias between rows of Y, and exponents that are not read");
     product = int8;
     weights = rows;
     tap(pwl_qgemm_bound(&product, 0, &value, &bound) == PWL_QGEMM_ERR_SCHEME, "INT8 has no bound");
@@ -289,6 +298,51 @@ static void test_errors(void)
     tap(pwl_qgemm_bound(&product, 1, &value, &bound) == PWL_QGEMM_ERR_SCHEME, "stored sums have no halves");
 }
 
+/* Marks the bytes of a matrix; whether any was marked. */
+static int mark(uint8_t *marks, size_t at, size_t rows, size_t row, size_t stride)
+{
+    int any = 0;
+    for (size_t r = 0; r < rows; r++) {
+        for (size_t i = 0; i < row; i++)
+            any |= marks[at + r * stride + i]++;
+    }
+    return any;
+}
+
+/* X and Y anywhere in one array, with rows of any length: refused where they share a byte, and only there. */
+static void test_overlaps(void)
+{
+    enum { BYTES = 700, ROUNDS = 20000 };
+    static int8_t bytes[BYTES], n_x[4];
+    static uint8_t memory[8704 + 640] __attribute__((aligned(16)));
+    uint64_t state = 24;
+    int good = 1, shared = 0, between = 0;
+    for (int i = 0; i < ROUNDS && good; i++) {
+        uint8_t marks[BYTES] = {0};
+        const size_t m = (size_t)random_in(&state, 1, 4), n = (size_t)random_in(&state, 1, 40), k = 32;
+        const size_t x_stride = k + random_bits(&state) % 60;
+        const size_t y_stride = random_bits(&state) % 2 && x_stride >= n ? x_stride : n + random_bits(&state) % 60;
+        const size_t x_bytes = (m - 1) * x_stride + k, y_bytes = (m - 1) * y_stride + n;
+        const size_t x_at = random_bits(&state) % (BYTES - x_bytes), y_at = random_bits(&state) % (BYTES - y_bytes);
+        weights = (pwl_qgemm_weights){memory, n, k, 8192 + 640, PWL_QGEMM_ROWS8, 1};
+        product = (pwl_qgemm_product){PWL_QGEMM_INT8,
+                                      PWL_QGEMM_SUMS_EXACT,
+                                      m,
+                                      &weights,
+                                      {bytes + x_at, x_stride, PWL_QGEMM_S8, 0, n_x},
+                                      NULL,
+                                      {bytes + y_at, y_stride, PWL_QGEMM_S8, 0, 0}};
+        (void)mark(marks, x_at, m, k, x_stride);
+        const int overlap = mark(marks, y_at, m, n, y_stride);
+        good = pwl_qgemm_check(&product) == (overlap ? PWL_QGEMM_ERR_OVERLAP : PWL_QGEMM_OK);
+        if (!good)
+            printf("# %zu rows: X at %zu by %zu, Y, of %zu, at %zu by %zu\n", m, x_at, x_stride, n, y_at, y_stride);
+        shared += overlap;
+        between += !overlap && x_at < y_at + y_bytes && y_at < x_at + x_bytes;
+    }
+    tap(good && shared > ROUNDS / 10 && between > ROUNDS / 100, "Y may lie between rows of X, not in them");
+}
+
 int main(void)
 {
     test_products(PWL_QGEMM_S32, "INT8 to s32");
@@ -296,5 +350,6 @@ int main(void)
     test_shifts();
     test_extremes();
     test_errors();
+    test_overlaps();
     return tap_end();
 }

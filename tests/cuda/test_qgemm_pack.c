@@ -464,7 +464,7 @@ static void test_errors(void)
 static void test_texts(void)
 {
     int distinct = 1;
-    for (int a = PWL_QGEMM_OK; a <= PWL_QGEMM_ERR_KERNEL + 1; a++) {
+    for (int a = PWL_QGEMM_OK; a <= PWL_QGEMM_ERR_OVERLAP + 1; a++) {
         for (int b = PWL_QGEMM_OK; b < a; b++)
             distinct &=
                 strcmp(pwl_qgemm_status_text((pwl_qgemm_status)a), pwl_qgemm_status_text((pwl_qgemm_status)b)) != 0;

@@ -81,20 +81,21 @@ typedef enum pwl_qgemm_type {
 /* Why a call did nothing; the values are stable. */
 typedef enum pwl_qgemm_status {
     PWL_QGEMM_OK = 0,
-    PWL_QGEMM_ERR_NULL = 1,    /* a null pointer */
-    PWL_QGEMM_ERR_FORMAT = 2,  /* not one of pwl_qgemm_format, or not one that this function takes */
-    PWL_QGEMM_ERR_RULE = 3,    /* not one of pwl_rule, or none of the format's */
-    PWL_QGEMM_ERR_SHAPE = 4,   /* M, N or K is 0, K is not a multiple of 32, or a matrix exceeds size_t */
-    PWL_QGEMM_ERR_ALIGN = 5,   /* an array is not aligned to its elements, or packed weights not to 16 bytes */
-    PWL_QGEMM_ERR_SPACE = 6,   /* the memory is too small */
-    PWL_QGEMM_ERR_SCALE = 7,   /* a block's scale, or a weight, is infinite or NaN */
-    PWL_QGEMM_ERR_SCHEME = 8,  /* not one of pwl_qgemm_scheme, or weights, sums or halves that it does not have */
-    PWL_QGEMM_ERR_TYPE = 9,    /* X or Y are of a type that the scheme does not have */
-    PWL_QGEMM_ERR_STRIDE = 10, /* rows of X or Y would overlap */
-    PWL_QGEMM_ERR_DEPTH = 11,  /* K is above 65793 in the scheme INT8 */
-    PWL_QGEMM_ERR_RANGE = 12,  /* a zero point outside the int8 range */
-    PWL_QGEMM_ERR_KERNEL = 13, /* PWL_QGEMM_KERNEL names none, see pwl/cuda_qgemm.h */
-    PWL_QGEMM_ERR_CUDA = 65536 /* plus the cudaError_t, which is below 65536 */
+    PWL_QGEMM_ERR_NULL = 1,     /* a null pointer */
+    PWL_QGEMM_ERR_FORMAT = 2,   /* not one of pwl_qgemm_format, or not one that this function takes */
+    PWL_QGEMM_ERR_RULE = 3,     /* not one of pwl_rule, or none of the format's */
+    PWL_QGEMM_ERR_SHAPE = 4,    /* M, N or K is 0, K is not a multiple of 32, or a matrix exceeds size_t */
+    PWL_QGEMM_ERR_ALIGN = 5,    /* an array is not aligned to its elements, or packed weights not to 16 bytes */
+    PWL_QGEMM_ERR_SPACE = 6,    /* the memory is too small */
+    PWL_QGEMM_ERR_SCALE = 7,    /* a block's scale, or a weight, is infinite or NaN */
+    PWL_QGEMM_ERR_SCHEME = 8,   /* not one of pwl_qgemm_scheme, or weights, sums or halves that it does not have */
+    PWL_QGEMM_ERR_TYPE = 9,     /* X or Y are of a type that the scheme does not have */
+    PWL_QGEMM_ERR_STRIDE = 10,  /* rows of X or Y would overlap */
+    PWL_QGEMM_ERR_DEPTH = 11,   /* K is above 65793 in the scheme INT8 */
+    PWL_QGEMM_ERR_RANGE = 12,   /* a zero point outside the int8 range */
+    PWL_QGEMM_ERR_KERNEL = 13,  /* PWL_QGEMM_KERNEL names none, see pwl/cuda_qgemm.h */
+    PWL_QGEMM_ERR_OVERLAP = 14, /* Y overlaps X, n_x, bias or the weights */
+    PWL_QGEMM_ERR_CUDA = 65536  /* plus the cudaError_t, which is below 65536 */
 } pwl_qgemm_status;
 
 /*
@@ -162,7 +163,10 @@ typedef struct pwl_qgemm_input {
     const int8_t *n_x;  /* INT8: [M] */
 } pwl_qgemm_input;
 
-/* Y, likewise; elements between the rows are left alone. It must not overlap what is read. */
+/*
+ * Y, likewise; elements between the rows are left alone. It must not overlap what is read, though rows of X may lie
+ * between its own.
+ */
 typedef struct pwl_qgemm_output {
     void *data;
     size_t stride;
