@@ -10,16 +10,22 @@
 #include "qgemm_input.h"
 #include "qgemm_launch.h"
 
+static int is_a16(const pwl_qgemm_product *product)
+{
+    return !pwl_qgemm_is_a8(product) && product->scheme != PWL_QGEMM_INT8;
+}
+
 static int serves_all(const pwl_qgemm_product *product)
 {
     (void)product;
     return 1;
 }
 
-/* W4A16, W8A16, MXFP4 x A16 */
-static int is_a16(const pwl_qgemm_product *product)
+/* Tensor cores: A16, and A8 where it may be multiplied in halves. */
+static int serves_halves(const pwl_qgemm_product *product)
 {
-    return !pwl_qgemm_is_a8(product) && product->scheme != PWL_QGEMM_INT8;
+    return is_a16(product) ||
+           (pwl_qgemm_is_a8(product) && product->m >= PWL_QGEMM_HALVES_FROM && product->sums == PWL_QGEMM_SUMS_EXACT);
 }
 
 /* W4A8, W8A8, INT8 */
@@ -34,38 +40,27 @@ static const struct {
     int (*launch)(const pwl_qgemm_call *call, struct CUstream_st *stream);
     int (*serves)(const pwl_qgemm_product *product);
     size_t fewest;    /* rows of X from which on it is worth while */
-    int takes_halves; /* X as h of the call */
+    int takes_halves; /* X as h of the call, else as it is or in blocks */
 } kernels[] = {
     [PWL_QGEMM_NAIVE] = {"naive", pwl_cuda_launch_qgemm_naive, serves_all, 1, 0},
     [PWL_QGEMM_TILED] = {"tiled", pwl_cuda_launch_qgemm_tiled, serves_all, 9, 0},
     [PWL_QGEMM_VECTORISED] = {"vectorised", pwl_cuda_launch_qgemm_vectorised, is_a16, 1, 1},
     [PWL_QGEMM_DP4A] = {"dp4a", pwl_cuda_launch_qgemm_dp4a, is_bytes, 1, 0},
-    [PWL_QGEMM_MMA] = {"mma", pwl_cuda_launch_qgemm_mma, is_a16, 1, 1},
+    [PWL_QGEMM_MMA] = {"mma", pwl_cuda_launch_qgemm_mma, serves_halves, 1, 1},
 };
 
 #define KERNELS (sizeof kernels / sizeof kernels[0])
 
-/* What a product needs: the kernel, and where in the workspace f and halves of X are. */
+/* What a product needs: the kernel, and what is made in the workspace: f or blocks from its beginning, then halves. */
 struct plan {
     pwl_qgemm_kernel kernel;
-    int makes_halves;
+    int exponents, blocks, halves;
     size_t halves_at, bytes;
 };
 
 static pwl_qgemm_status status_of(int error)
 {
     return error == cudaSuccess ? PWL_QGEMM_OK : (pwl_qgemm_status)(PWL_QGEMM_ERR_CUDA + error);
-}
-
-/* Whether the schemes of A8 have X made blocks, and those of A16 its exponents found. */
-static int makes_blocks(const pwl_qgemm_product *product)
-{
-    return pwl_qgemm_is_a8(product) && product->x.type != PWL_QGEMM_BLOCKS_Q8_1;
-}
-
-static int finds_exponents(const pwl_qgemm_product *product)
-{
-    return !pwl_qgemm_is_a8(product) && product->x.type == PWL_QGEMM_F32;
 }
 
 /* The kernel for a product, or the environment's. */
@@ -84,29 +79,35 @@ static pwl_qgemm_status choose(const pwl_qgemm_product *product, pwl_qgemm_kerne
 }
 
 /* Halves that lie as tensor cores' kernels load them, 16 bytes at a time. */
-static int are_aligned_halves(const pwl_qgemm_input *x)
+static int is_aligned_halves(const pwl_qgemm_input *x)
 {
-    return x->type != PWL_QGEMM_F32 && (uintptr_t)x->data % 16 == 0 && x->stride % 8 == 0;
+    return (x->type == PWL_QGEMM_F16 || x->type == PWL_QGEMM_BF16) && (uintptr_t)x->data % 16 == 0 &&
+           x->stride % 8 == 0;
 }
 
 static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan *plan)
 {
     size_t elements;
+    int a8, takes_halves;
     pwl_qgemm_status status = pwl_qgemm_check(product);
     if (status == PWL_QGEMM_OK)
         status = choose(product, &plan->kernel);
     if (status != PWL_QGEMM_OK)
         return status;
     elements = product->m * product->weights->k;
-    plan->makes_halves = kernels[plan->kernel].takes_halves && !are_aligned_halves(&product->x);
+    a8 = pwl_qgemm_is_a8(product);
+    takes_halves = kernels[plan->kernel].takes_halves;
+    plan->halves = takes_halves && (a8 || !is_aligned_halves(&product->x));
+    plan->exponents = a8 ? takes_halves : product->x.type == PWL_QGEMM_F32;
+    plan->blocks = a8 && !takes_halves && product->x.type != PWL_QGEMM_BLOCKS_Q8_1;
     plan->halves_at = plan->bytes = 0;
-    /* X, of 2 bytes and more an element, is no larger than size_t: neither are blocks of 36 bytes for 32, nor halves
-     * and exponents, of 4 bytes a row of 32 elements and more. */
-    if (makes_blocks(product))
+    if (elements > SIZE_MAX / 4) /* more than all that follows */
+        return PWL_QGEMM_ERR_SHAPE;
+    if (plan->blocks)
         plan->bytes = elements / PWL_BLOCK * sizeof(pwl_block_q8_1);
-    if (finds_exponents(product))
+    if (plan->exponents)
         plan->bytes = product->m * sizeof(int32_t);
-    if (plan->makes_halves) {
+    if (plan->halves) {
         plan->halves_at = (plan->bytes + 15) / 16 * 16;
         plan->bytes = plan->halves_at + elements * sizeof(uint16_t);
     }
@@ -130,6 +131,8 @@ pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspac
 {
     struct plan plan;
     pwl_qgemm_call call;
+    int32_t *f;
+    uint16_t *halves;
     int error = cudaSuccess;
     const pwl_qgemm_status status = make_plan(product, &plan);
     if (status != PWL_QGEMM_OK)
@@ -141,30 +144,26 @@ pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspac
     if (bytes < plan.bytes)
         return PWL_QGEMM_ERR_SPACE;
 
+    f = plan.exponents ? workspace : NULL;
+    halves = plan.halves ? (uint16_t *)(void *)((char *)workspace + plan.halves_at) : NULL;
     memset(&call, 0, sizeof call);
     call.product = *product;
     call.weights = *product->weights;
     call.product.weights = NULL;
-    if (finds_exponents(product)) {
-        call.f = workspace;
-        error = pwl_cuda_launch_qgemm_exponents(product->x.data, product->m, call.weights.k, product->x.stride,
-                                                workspace, stream);
-    }
-    if (makes_blocks(product)) {
-        call.q = workspace;
-        call.q_stride = call.weights.k / PWL_BLOCK;
+    call.f = f;
+    call.q = plan.blocks ? workspace : product->x.data;
+    call.q_stride = plan.blocks ? call.weights.k / PWL_BLOCK : product->x.stride;
+    call.h = plan.halves ? halves : product->x.data;
+    call.h_stride = plan.halves ? call.weights.k : product->x.stride;
+    if (plan.blocks)
         error = pwl_cuda_launch_qgemm_blocks(&call, workspace, stream);
-    } else if (pwl_qgemm_is_a8(product)) {
-        call.q = product->x.data;
-        call.q_stride = product->x.stride;
-    }
-    call.h = product->x.data;
-    call.h_stride = product->x.stride;
-    if (plan.makes_halves && error == cudaSuccess) {
-        uint16_t *const halves = (uint16_t *)(void *)((char *)workspace + plan.halves_at);
-        error = pwl_cuda_launch_qgemm_halves(&call, halves, stream);
-        call.h = halves;
-        call.h_stride = call.weights.k;
+    if (plan.halves && pwl_qgemm_is_a8(product)) {
+        error = pwl_cuda_launch_qgemm_block_halves(&call, halves, f, stream);
+    } else {
+        if (plan.exponents)
+            error = pwl_cuda_launch_qgemm_exponents(&call, f, stream);
+        if (plan.halves && error == cudaSuccess)
+            error = pwl_cuda_launch_qgemm_halves(&call, halves, stream);
     }
     if (error == cudaSuccess)
         error = kernels[plan.kernel].launch(&call, stream);

@@ -52,6 +52,17 @@ pwl_block_q8_1 pwl_qgemm_input_block(const pwl_qgemm_product *product, size_t ro
     return q;
 }
 
+int pwl_qgemm_input_halves_exponent(const pwl_qgemm_product *product, size_t row)
+{
+    float most = 0;
+    for (size_t b = 0; b < product->weights->k / PWL_BLOCK; b++) {
+        const float d = pwl_magnitude(pwl_f32_from_f16(pwl_qgemm_input_block(product, row, b).d));
+        if (pwl_is_finite(d) && d > most)
+            most = d;
+    }
+    return pwl_qgemm_blocks_exponent(most);
+}
+
 void pwl_qgemm_pack_input(const pwl_qgemm_product *product, void *memory)
 {
     const size_t m = product->m, k = product->weights->k;

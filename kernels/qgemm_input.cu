@@ -11,10 +11,24 @@ namespace
 
 constexpr unsigned threads = 256, all = 0xffffffff;
 
+/* The largest of a thread block, for all its threads. */
+__device__ float largest_of(float v)
+{
+    __shared__ float largest[threads / 32];
+    for (unsigned step = 1; step < 32; step *= 2)
+        v = fmaxf(v, __shfl_xor_sync(all, v, step));
+    __syncthreads();
+    if (threadIdx.x % 32 == 0)
+        largest[threadIdx.x / 32] = v;
+    __syncthreads();
+    for (unsigned i = 0; i < threads / 32; i++)
+        v = fmaxf(v, largest[i]);
+    return v;
+}
+
 /* A block for a row. The largest of finite magnitudes does not depend on the order. */
 __global__ void __launch_bounds__(threads) exponents(const float *x, size_t m, size_t k, size_t stride, int32_t *f)
 {
-    __shared__ float largest[threads / 32];
     for (size_t row = blockIdx.x; row < m; row += gridDim.x) {
         float amax = 0;
         for (size_t c = threadIdx.x; c < k; c += threads) {
@@ -22,17 +36,9 @@ __global__ void __launch_bounds__(threads) exponents(const float *x, size_t m, s
             if (pwl_is_finite(v))
                 amax = fmaxf(amax, v);
         }
-        for (unsigned step = 1; step < 32; step *= 2)
-            amax = fmaxf(amax, __shfl_xor_sync(all, amax, step));
-        if (threadIdx.x % 32 == 0)
-            largest[threadIdx.x / 32] = amax;
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            for (unsigned i = 0; i < threads / 32; i++)
-                amax = fmaxf(amax, largest[i]);
+        amax = largest_of(amax);
+        if (threadIdx.x == 0)
             f[row] = pwl_qgemm_input_exponent(amax);
-        }
-        __syncthreads();
     }
 }
 
@@ -44,35 +50,140 @@ template <pwl_qgemm_type type> __device__ float element(const void *x, size_t at
     return type == PWL_QGEMM_F16 ? pwl_f32_from_f16(half) : pwl_f32_from_bf16(half);
 }
 
-/* A warp for a block of 32, a thread for an element. The document's sum is in order, from the first. */
+/* Four elements that lie together; `aligned` to as many bytes. */
+template <pwl_qgemm_type type> __device__ void load(const void *x, size_t at, bool aligned, float (&v)[4])
+{
+    if (aligned && type == PWL_QGEMM_F32) {
+        const float4 four = *reinterpret_cast<const float4 *>(static_cast<const float *>(x) + at);
+        v[0] = four.x, v[1] = four.y, v[2] = four.z, v[3] = four.w;
+    } else if (aligned) {
+        const ushort4 four = *reinterpret_cast<const ushort4 *>(static_cast<const uint16_t *>(x) + at);
+        const uint16_t halves[4] = {four.x, four.y, four.z, four.w};
+        for (unsigned i = 0; i < 4; i++)
+            v[i] = element<type>(halves, i);
+    } else {
+        for (unsigned i = 0; i < 4; i++)
+            v[i] = element<type>(x, at + i);
+    }
+}
+
+template <pwl_qgemm_type type> __device__ bool is_aligned(const void *x, size_t stride)
+{
+    const unsigned bytes = type == PWL_QGEMM_F32 ? 16 : 8;
+    return reinterpret_cast<uintptr_t>(x) % bytes == 0 && stride % 4 == 0;
+}
+
+constexpr unsigned lanes = 8, blocks_of_warp = 32 / lanes; /* of a block: each has four elements that lie together */
+
+/* A block made Q8_1, as its lanes have it. */
+struct coded {
+    float v[4];
+    int code[4];
+    pwl_extent extent;
+    pwl_scale scale;
+};
+
+/* Four elements of each lane's block from `at` on, or zeros where there is none. */
+template <pwl_qgemm_type type>
+__device__ coded code_of(pwl_rule rule, const void *x, size_t at, bool aligned, bool there)
+{
+    coded c = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    bool finite = true;
+    float amax = 0;
+    if (there)
+        load<type>(x, at, aligned, c.v);
+    for (unsigned i = 0; i < 4; i++) {
+        finite &= pwl_is_finite(c.v[i]) != 0;
+        amax = fmaxf(amax, pwl_magnitude(c.v[i]));
+    }
+    const unsigned first = threadIdx.x % 32 / lanes * lanes;
+    c.extent.finite = (__ballot_sync(all, finite) >> first & 0xff) == 0xff;
+    for (unsigned step = 1; step < lanes; step *= 2)
+        amax = fmaxf(amax, __shfl_xor_sync(all, amax, step));
+    c.extent.amax = c.extent.finite ? amax : 0; /* Q8_1 does not ask which element it was */
+    c.scale = pwl_scale_of(PWL_Q8_1, rule, c.extent);
+    for (unsigned i = 0; i < 4; i++)
+        c.code[i] = pwl_code_of(PWL_Q8_1, rule, c.scale, c.extent.finite ? c.v[i] : 0);
+    return c;
+}
+
+/* The document's sum is in order, from the first. */
 template <pwl_qgemm_type type>
 __global__ void __launch_bounds__(threads)
     quantise(pwl_rule rule, const void *x, size_t m, size_t blocks, size_t stride, pwl_block_q8_1 *q)
 {
-    const unsigned lane = threadIdx.x % 32;
-    const size_t warps = size_t{gridDim.x} * (threads / 32);
-    for (size_t i = size_t{blockIdx.x} * (threads / 32) + threadIdx.x / 32; i < m * blocks; i += warps) {
-        const float v = element<type>(x, i / blocks * stride + i % blocks * PWL_BLOCK + lane);
-        pwl_extent extent = {0, 0, __all_sync(all, pwl_is_finite(v))};
-        float amax = extent.finite ? pwl_magnitude(v) : 0, sum_x = 0;
-        int sum_q;
-        for (unsigned step = 1; step < 32; step *= 2)
-            amax = fmaxf(amax, __shfl_xor_sync(all, amax, step));
-        extent.amax = amax; /* Q8_1 does not ask which element it was */
-        const pwl_scale scale = pwl_scale_of(PWL_Q8_1, rule, extent);
-        const int code = pwl_code_of(PWL_Q8_1, rule, scale, extent.finite ? v : 0);
-        sum_q = code;
-        for (unsigned step = 1; step < 32; step *= 2)
-            sum_q += __shfl_xor_sync(all, sum_q, step);
-        if (rule == PWL_RULE_DOCUMENT) {
-            for (unsigned l = 0; l < 32; l++)
-                sum_x += __shfl_sync(all, v, l);
-        }
-        q[i].qs[lane] = static_cast<int8_t>(code);
+    const unsigned lane = threadIdx.x % lanes;
+    const size_t count = m * blocks, step = size_t{gridDim.x} * (threads / lanes);
+    const bool aligned = is_aligned<type>(x, stride);
+    /* All lanes of a warp go on as long as its first block is there. */
+    for (size_t first = (size_t{blockIdx.x} * threads + threadIdx.x) / 32 * blocks_of_warp; first < count;
+         first += step) {
+        const size_t i = first + threadIdx.x % 32 / lanes;
+        const coded c =
+            code_of<type>(rule, x, i / blocks * stride + i % blocks * PWL_BLOCK + lane * 4, aligned, i < count);
+        int sum_q = c.code[0] + c.code[1] + c.code[2] + c.code[3];
+        float sum_x = 0;
+        for (unsigned apart = 1; apart < lanes; apart *= 2)
+            sum_q += __shfl_xor_sync(all, sum_q, apart);
+        for (unsigned l = 0; l < PWL_BLOCK && rule == PWL_RULE_DOCUMENT; l++)
+            sum_x += __shfl_sync(all, c.v[l % 4], l / 4, lanes);
+        if (i >= count)
+            continue;
+        for (unsigned j = 0; j < 4; j++)
+            q[i].qs[lane * 4 + j] = static_cast<int8_t>(c.code[j]);
         if (lane == 0) {
-            q[i].d = scale.stored;
-            q[i].s = pwl_sum_of(rule, extent, scale, sum_q, sum_x);
+            q[i].d = c.scale.stored;
+            q[i].s = pwl_sum_of(rule, c.extent, c.scale, sum_q, sum_x);
         }
+    }
+}
+
+/* RN16(d * q * 2^-f): a thread block for a row, once as if f were 0, and where it is not, again. */
+template <pwl_qgemm_type type>
+__global__ void __launch_bounds__(threads)
+    halve_blocks(const void *x, size_t m, size_t blocks, size_t stride, uint16_t *h, int32_t *f)
+{
+    const unsigned lane = threadIdx.x % lanes;
+    const bool aligned = is_aligned<type>(x, stride);
+    for (size_t row = blockIdx.x; row < m; row += gridDim.x) {
+        int exponent = 0, needed = 0;
+        do {
+            float most = 0;
+            exponent = needed;
+#pragma unroll 2
+            for (size_t first = threadIdx.x / 32 * blocks_of_warp; first < blocks; first += threads / lanes) {
+                const size_t b = first + threadIdx.x % 32 / lanes;
+                float d, code[4];
+                if constexpr (type == PWL_QGEMM_BLOCKS_Q8_1) {
+                    if (b >= blocks)
+                        continue;
+                    const pwl_block_q8_1 *const q = static_cast<const pwl_block_q8_1 *>(x) + row * stride + b;
+                    d = pwl_f32_from_f16(q->d);
+                    for (unsigned i = 0; i < 4; i++)
+                        code[i] = q->qs[lane * 4 + i];
+                } else {
+                    const coded c = code_of<type>(PWL_RULE_DEFAULT, x, row * stride + b * PWL_BLOCK + lane * 4, aligned,
+                                                  b < blocks);
+                    if (b >= blocks)
+                        continue;
+                    d = pwl_f32_from_f16(c.scale.stored);
+                    for (unsigned i = 0; i < 4; i++)
+                        code[i] = static_cast<float>(c.code[i]);
+                }
+                const float unit = d * pwl_f32_of_bits(static_cast<uint32_t>(127 - exponent) << 23); /* exact */
+                ushort4 four;
+                four.x = pwl_f16_from_f32(unit * code[0]);
+                four.y = pwl_f16_from_f32(unit * code[1]);
+                four.z = pwl_f16_from_f32(unit * code[2]);
+                four.w = pwl_f16_from_f32(unit * code[3]);
+                *reinterpret_cast<ushort4 *>(h + (row * blocks + b) * PWL_BLOCK + lane * 4) = four;
+                if (pwl_is_finite(d))
+                    most = fmaxf(most, pwl_magnitude(d));
+            }
+            needed = pwl_qgemm_blocks_exponent(largest_of(most));
+        } while (needed != exponent);
+        if (threadIdx.x == 0)
+            f[row] = exponent;
     }
 }
 
@@ -102,10 +213,11 @@ unsigned grid_of(size_t blocks)
 
 } // namespace
 
-int pwl_cuda_launch_qgemm_exponents(const float *x, size_t m, size_t k, size_t stride, int32_t *f,
-                                    struct CUstream_st *stream)
+int pwl_cuda_launch_qgemm_exponents(const pwl_qgemm_call *call, int32_t *f, struct CUstream_st *stream)
 {
-    exponents<<<grid_of(m), threads, 0, stream>>>(x, m, k, stride, f);
+    const pwl_qgemm_product *const product = &call->product;
+    exponents<<<grid_of(product->m), threads, 0, stream>>>(static_cast<const float *>(product->x.data), product->m,
+                                                           call->weights.k, product->x.stride, f);
     return cudaGetLastError();
 }
 
@@ -116,8 +228,19 @@ int pwl_cuda_launch_qgemm_blocks(const pwl_qgemm_call *call, pwl_block_q8_1 *q, 
     const pwl_qgemm_product *const product = &call->product;
     const size_t blocks = call->weights.k / PWL_BLOCK;
     const pwl_rule rule = product->sums == PWL_QGEMM_SUMS_STORED ? PWL_RULE_DOCUMENT : PWL_RULE_DEFAULT;
-    kernels[product->x.type]<<<grid_of((product->m * blocks - 1) / (threads / 32) + 1), threads, 0, stream>>>(
+    kernels[product->x.type]<<<grid_of((product->m * blocks - 1) / (threads / lanes) + 1), threads, 0, stream>>>(
         rule, product->x.data, product->m, blocks, product->x.stride, q);
+    return cudaGetLastError();
+}
+
+int pwl_cuda_launch_qgemm_block_halves(const pwl_qgemm_call *call, uint16_t *h, int32_t *f, struct CUstream_st *stream)
+{
+    typedef void kernel(const void *x, size_t m, size_t blocks, size_t stride, uint16_t *h, int32_t *f);
+    static kernel *const kernels[] = {halve_blocks<PWL_QGEMM_F32>, halve_blocks<PWL_QGEMM_F16>,
+                                      halve_blocks<PWL_QGEMM_BF16>, halve_blocks<PWL_QGEMM_BLOCKS_Q8_1>};
+    const pwl_qgemm_input *const x = &call->product.x;
+    const size_t m = call->product.m;
+    kernels[x->type]<<<grid_of(m), threads, 0, stream>>>(x->data, m, call->weights.k / PWL_BLOCK, x->stride, h, f);
     return cudaGetLastError();
 }
 

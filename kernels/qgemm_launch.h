@@ -17,22 +17,24 @@ struct CUstream_st;
 typedef struct pwl_qgemm_call {
     pwl_qgemm_product product;
     pwl_qgemm_weights weights;
-    const int32_t *f;        /* [M], where X is fp32 in a scheme of A16 */
+    const int32_t *f;        /* [M], where X is fp32 in a scheme of A16, or A8 is in halves */
     const pwl_block_q8_1 *q; /* [M][q_stride], X in A8 */
     size_t q_stride;
     const uint16_t *h; /* [M][h_stride], X as halves aligned to 16 bytes, for the kernels that take them */
     size_t h_stride;
 } pwl_qgemm_call;
 
-/* f of each row of X, float[m][stride] of k. */
-int pwl_cuda_launch_qgemm_exponents(const float *x, size_t m, size_t k, size_t stride, int32_t *f,
-                                    struct CUstream_st *stream);
+/* f of each row of X in A16. */
+int pwl_cuda_launch_qgemm_exponents(const pwl_qgemm_call *call, int32_t *f, struct CUstream_st *stream);
 
-/* X of floats, as pwl_qgemm_input_block(): blocks [M][K / 32]. */
+/* X of A16 as halves over 2^f, or halves as they are: [M][K]. */
+int pwl_cuda_launch_qgemm_halves(const pwl_qgemm_call *call, uint16_t *h, struct CUstream_st *stream);
+
+/* X of A8, as pwl_qgemm_input_block(): blocks [M][K / 32]. */
 int pwl_cuda_launch_qgemm_blocks(const pwl_qgemm_call *call, pwl_block_q8_1 *q, struct CUstream_st *stream);
 
-/* X of floats as halves over 2^f, or halves as they are: [M][K]. */
-int pwl_cuda_launch_qgemm_halves(const pwl_qgemm_call *call, uint16_t *h, struct CUstream_st *stream);
+/* These in halves over 2^f, [M][K], and f. */
+int pwl_cuda_launch_qgemm_block_halves(const pwl_qgemm_call *call, uint16_t *h, int32_t *f, struct CUstream_st *stream);
 
 /* Kernels, once f, q or h are there. */
 int pwl_cuda_launch_qgemm_naive(const pwl_qgemm_call *call, struct CUstream_st *stream);

@@ -8,6 +8,8 @@
  * A16: rounded halves, scales 1. A8: codes, and the blocks' d. With stored sums codes count from 0, and the extras are
  * 8 d_w and s.
  */
+#include <math.h>
+
 #include "qgemm_input.h"
 #include "qgemm_integer.h"
 #include "qgemm_layout.h"
@@ -20,9 +22,9 @@ typedef struct operand {
     double v[SIDE][PWL_BLOCK], scale[SIDE], extra[SIDE];
 } operand;
 
-/* For a row of X and one of W: the sum, and what the addends' magnitudes come to. */
+/* For a row of X and one of W: the sum, what the addends' magnitudes come to, and what halves lose as subnormals. */
 typedef struct tile {
-    double sum[SIDE][SIDE], magnitude[SIDE][SIDE];
+    double sum[SIDE][SIDE], magnitude[SIDE][SIDE], lost[SIDE][SIDE];
 } tile;
 
 /* Rows of a product, and where they go. */
@@ -100,14 +102,34 @@ static void add_block(const pwl_qgemm_product *product, const operand *x, size_t
     }
 }
 
+/* A8 in halves: by how much numbers over 2^exponent may be off where they become subnormal; codes over 1 do not. */
+static double spacing_of(int exponent)
+{
+    return exponent ? pwl_qgemm_power(exponent - 25) : 0;
+}
+
+static void add_lost(const pwl_qgemm_product *product, const operand *x, size_t xs, const int x_exponents[SIDE],
+                     const operand *w, size_t n, size_t ws, tile *t)
+{
+    for (size_t i = 0; i < xs; i++) {
+        const double x_off = spacing_of(x_exponents[i]);
+        for (size_t j = 0; j < ws; j++) {
+            const double w_off = spacing_of(pwl_qgemm_row_exponent(product->weights, n + j));
+            for (int k = 0; k < PWL_BLOCK; k++)
+                t->lost[i][j] +=
+                    (fabs(x->v[i][k] * x->scale[i]) + x_off) * w_off + fabs(w->v[j][k] * w->scale[j]) * x_off;
+        }
+    }
+}
+
 /* By how much a kernel may differ, see the header. */
-static double bound_of(const pwl_qgemm_product *product, int halves, double magnitude, double bias, int e)
+static double bound_of(const pwl_qgemm_product *product, int halves, double magnitude, double lost, double bias, int e)
 {
     const double k = (double)product->weights->k, u = 0x1p-23;
     const double n = pwl_qgemm_is_a8(product) && !halves ? 5 * k / PWL_BLOCK + 4 : k + k / PWL_BLOCK + 4;
     double bound = n * u * (magnitude + (bias < 0 ? -bias : bias)) + n * 0x1p-149 * (1 + pwl_qgemm_power(e));
     if (halves)
-        bound = bound * (1 + 0x1p-9) + (2 * 0x1p-11 + 0x1p-22) * magnitude;
+        bound = bound * (1 + 0x1p-9) + (2 * 0x1p-11 + 0x1p-22) * magnitude + lost * (1 + 0x1p-9 + n * u);
     return bound;
 }
 
@@ -119,7 +141,7 @@ static void finish(const pwl_qgemm_product *product, size_t m, size_t xs, size_t
             const int e = pwl_qgemm_is_a8(product) ? 0 : pwl_qgemm_row_exponent(product->weights, n + j);
             const double bias = product->bias ? ((const float *)product->bias)[n + j] : 0;
             put(product, m + i, n + j, power_of(t->sum[i][j], e + f[i]) + bias,
-                bound_of(product, halves, power_of(t->magnitude[i][j], e + f[i]), bias, e), to);
+                bound_of(product, halves, power_of(t->magnitude[i][j], e + f[i]), t->lost[i][j], bias, e), to);
         }
     }
 }
@@ -129,17 +151,21 @@ static void multiply(const pwl_qgemm_product *product, int halves, put_result *p
     const size_t n_all = product->weights->n, blocks = product->weights->k / PWL_BLOCK;
     for (size_t m = 0; m < product->m; m += SIDE) {
         const size_t xs = product->m - m < SIDE ? product->m - m : SIDE;
-        int f[SIDE];
-        for (size_t i = 0; i < xs; i++)
+        int f[SIDE], in_halves[SIDE];
+        for (size_t i = 0; i < xs; i++) {
             f[i] = pwl_qgemm_input_row_exponent(product, m + i);
+            in_halves[i] = halves ? pwl_qgemm_input_halves_exponent(product, m + i) : 0;
+        }
         for (size_t n = 0; n < n_all; n += SIDE) {
             const size_t ws = n_all - n < SIDE ? n_all - n : SIDE;
-            tile t = {{{0}}, {{0}}};
+            tile t = {{{0}}, {{0}}, {{0}}};
             for (size_t b = 0; b < blocks; b++) {
                 operand x, w;
                 load_input(product, m, xs, b, f, &x);
                 load_weights(product, n, ws, b, &w);
                 add_block(product, &x, xs, &w, ws, halves, &t);
+                if (halves)
+                    add_lost(product, &x, xs, in_halves, &w, n, ws, &t);
             }
             finish(product, m, xs, n, ws, f, halves, &t, put, to);
         }

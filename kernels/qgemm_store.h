@@ -14,10 +14,22 @@
 
 #include "half.h"
 
-/* y[m,n] of a sum in fp32. e + f is -254 to 239: ldexpf() rounds once, also where the result is a subnormal number. */
+/* v * 2^exponent, e + f: -254 to 239. Rounded once, where the result is a subnormal number. */
+PWL_FN float pwl_qgemm_scaled(float v, int exponent)
+{
+    if (exponent < -126 || exponent > 127)
+        return ldexpf(v, exponent);
+#ifdef __CUDA_ARCH__
+    return __fmul_rn(v, pwl_f32_of_bits((uint32_t)(127 + exponent) << 23));
+#else
+    return v * pwl_f32_of_bits((uint32_t)(127 + exponent) << 23);
+#endif
+}
+
+/* y[m,n] of a sum in fp32 */
 PWL_FN float pwl_qgemm_finish(float sum, int exponent, float bias)
 {
-    return ldexpf(sum, exponent) + bias;
+    return pwl_qgemm_scaled(sum, exponent) + bias;
 }
 
 /* Element `at` of Y, of a type of floats. */

@@ -53,6 +53,16 @@ PWL_FN int pwl_qgemm_input_exponent(float amax)
     return f < -126 ? -126 : f;
 }
 
+/*
+ * The least f >= 0 with 128 * d * 2^-f <= 65504 for a finite fp16 number d >= 0, the largest scale of a row of Q8_1:
+ * 511.75 is the last below 512.
+ */
+PWL_FN int pwl_qgemm_blocks_exponent(float d)
+{
+    const int f = (int)(pwl_bits_of_f32(d) >> 23) - 127 - 8;
+    return f < 0 ? 0 : f;
+}
+
 /* The largest n in [-126, 126] with amax * 2^n <= 127; 0 for an amax of 0. */
 PWL_FN int pwl_qgemm_shift_of(float amax)
 {

@@ -27,14 +27,14 @@
 #define BENCH_REPETITIONS 101
 #endif
 
-enum { BENCH_LAUNCHES = 50 /* in a graph */, BENCH_WORKS = 8 };
+enum { BENCH_LAUNCHES = 50 /* in a graph, as a rule */, BENCH_WORKS = 8 };
 
 static cudaStream_t bench_stream;
 static cudaEvent_t bench_begin, bench_end;
 static struct cudaDeviceProp bench_device;
 static FILE *bench_json;
 
-/* Queues one piece of work on bench_stream; `turn` counts the repetitions, for works that take turns among buffers. */
+/* Queues one piece of work on bench_stream; `turn` counts the launches, for works that take turns among buffers. */
 typedef void bench_launch(const void *work, int turn);
 
 struct bench_work {
@@ -101,26 +101,26 @@ static inline float bench_elapsed_us(void)
     return 1000 * ms;
 }
 
-static inline cudaGraphExec_t bench_graph(const struct bench_work *work)
+static inline cudaGraphExec_t bench_graph(const struct bench_work *work, int count)
 {
     cudaGraph_t graph;
     cudaGraphExec_t launches;
     CUDA(cudaStreamBeginCapture(bench_stream, cudaStreamCaptureModeGlobal));
-    for (int k = 0; k < BENCH_LAUNCHES; k++)
-        work->launch(work->work, 0);
+    for (int k = 0; k < count; k++)
+        work->launch(work->work, k);
     CUDA(cudaStreamEndCapture(bench_stream, &graph));
     CUDA(cudaGraphInstantiate(&launches, graph, 0));
     CUDA(cudaGraphDestroy(graph));
     return launches;
 }
 
-/* At most BENCH_WORKS works, each repetition measuring all in turn: single launches, or BENCH_LAUNCHES in a graph. */
+/* At most BENCH_WORKS works, each repetition measuring all in turn: `in_graph` launches of each in a graph, or one. */
 static inline void bench_measure(const struct bench_work *works, int count, int in_graph, struct bench_time *times)
 {
     static float us[BENCH_WORKS][BENCH_REPETITIONS];
-    cudaGraphExec_t graphs[BENCH_WORKS];
+    cudaGraphExec_t graphs[BENCH_WORKS] = {NULL};
     for (int w = 0; in_graph && w < count; w++)
-        graphs[w] = bench_graph(&works[w]);
+        graphs[w] = bench_graph(&works[w], in_graph);
     for (int r = -3; r < BENCH_REPETITIONS; r++) /* three to warm up */
         for (int w = 0; w < count; w++) {
             CUDA(cudaEventRecord(bench_begin, bench_stream));
@@ -129,7 +129,7 @@ static inline void bench_measure(const struct bench_work *works, int count, int 
             else
                 works[w].launch(works[w].work, r + 3);
             const float time = bench_elapsed_us();
-            us[w][r < 0 ? 0 : r] = in_graph ? time / BENCH_LAUNCHES : time;
+            us[w][r < 0 ? 0 : r] = in_graph ? time / (float)in_graph : time;
         }
     for (int w = 0; w < count; w++) {
         qsort(us[w], BENCH_REPETITIONS, sizeof us[w][0], bench_by_size);

@@ -183,7 +183,7 @@ int main(int argc, char **argv)
         check(&map, cases[c].table);
         map.count = small;
         copy.bytes = small * element;
-        bench_measure(works, 2, 1, warm);
+        bench_measure(works, 2, BENCH_LAUNCHES, warm);
         print(cases[c].name, cases[c].table->segments, cold, warm);
         if (pwl_cuda_release(&table) != PWL_CUDA_OK)
             return 1;

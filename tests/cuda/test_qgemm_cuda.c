@@ -201,12 +201,26 @@ static void compute(const struct problem *p, pwl_qgemm_kernel kernel, uint8_t *t
     }
 }
 
-/* The schemes that a kernel is for. */
-static int serves(pwl_qgemm_kernel kernel, pwl_qgemm_scheme scheme)
+static int is_a8(const pwl_qgemm_product *product)
 {
+    return schemes[product->scheme].a8;
+}
+
+/* A8 in halves. */
+static int is_halved(pwl_qgemm_kernel kernel, const pwl_qgemm_product *product)
+{
+    return kernel == PWL_QGEMM_MMA && is_a8(product);
+}
+
+/* What a kernel is for. */
+static int serves(pwl_qgemm_kernel kernel, const pwl_qgemm_product *product)
+{
+    const int a16 = product->scheme <= PWL_QGEMM_MXFP4_A16;
+    if (is_halved(kernel, product))
+        return product->m >= PWL_QGEMM_HALVES_FROM && product->sums == PWL_QGEMM_SUMS_EXACT;
     if (kernel == PWL_QGEMM_VECTORISED || kernel == PWL_QGEMM_MMA)
-        return scheme <= PWL_QGEMM_MXFP4_A16;
-    return kernel != PWL_QGEMM_DP4A || scheme > PWL_QGEMM_MXFP4_A16;
+        return a16;
+    return kernel != PWL_QGEMM_DP4A || !a16;
 }
 
 /* Nothing but the rows of Y was written. */
@@ -248,10 +262,10 @@ static double get(pwl_qgemm_type type, const uint8_t *y, size_t at)
 struct expected {
     const size_t *rows;
     size_t count;
-    double *value, *bound;
+    double *value, *bound[2]; /* of kernels that multiply A8 exactly, or in halves */
 };
 
-static int row_agrees(const struct problem *p, const struct expected *expected, size_t i)
+static int row_agrees(const struct problem *p, const struct expected *expected, int halves, size_t i)
 {
     const pwl_qgemm_output *const y = &p->product.y;
     const size_t n_all = p->product.weights->n, element = element_bytes[y->type], y_row = y->stride * element;
@@ -260,7 +274,7 @@ static int row_agrees(const struct problem *p, const struct expected *expected, 
         return memcmp(p->expected + i * y_row, got_row, n_all * element) == 0;
     for (size_t n = 0; n < n_all; n++) {
         const double got = get(y->type, got_row, n), v = expected->value[i * n_all + n];
-        const double off = expected->bound[i * n_all + n];
+        const double off = expected->bound[halves][i * n_all + n];
         const int within = got >= rounded(y->type, v - off) && got <= rounded(y->type, v + off);
         if (isnan(v) || isinf(v) ? !(isnan(v) ? isnan(got) : got == v) : !within) {
             printf("# column %zu: %a, not %a +- %a\n", n, got, v, off);
@@ -276,7 +290,7 @@ static int kernel_agrees(const struct problem *p, pwl_qgemm_kernel kernel, const
     compute(p, kernel, p->again);
     int good = is_guarded(p) && memcmp(p->y, p->again, p->y_bytes + 2 * p->y_offset) == 0;
     for (size_t i = 0; i < expected->count && good; i++) {
-        good = row_agrees(p, expected, i);
+        good = row_agrees(p, expected, is_halved(kernel, &p->product), i);
         if (!good)
             printf("# row %zu\n", expected->rows[i]);
     }
@@ -298,7 +312,8 @@ static int agrees(const struct problem *p, uint64_t *state)
         for (count = 0; count < m_all; count++)
             rows[count] = count;
     }
-    const struct expected expected = {rows, count, need(count * n * sizeof(double)), need(count * n * sizeof(double))};
+    const size_t results = count * n * sizeof(double);
+    const struct expected expected = {rows, count, need(results), {need(results), need(results)}};
     uint8_t *const some = need(count * row);
     int8_t *const n_x = need(count);
     pwl_qgemm_product product = p->product;
@@ -313,13 +328,16 @@ static int agrees(const struct problem *p, uint64_t *state)
     if (product.scheme == PWL_QGEMM_INT8)
         PWL(pwl_qgemm_reference(&product));
     else
-        PWL(pwl_qgemm_bound(&product, 0, expected.value, expected.bound));
+        PWL(pwl_qgemm_bound(&product, 0, expected.value, expected.bound[0]));
+    if (is_a8(&product) && product.sums == PWL_QGEMM_SUMS_EXACT)
+        PWL(pwl_qgemm_bound(&product, 1, expected.value, expected.bound[1]));
     for (size_t i = 0; i < KERNELS; i++) {
-        if (serves(kernels[i], product.scheme))
+        if (serves(kernels[i], &p->product))
             good &= kernel_agrees(p, kernels[i], &expected);
     }
     free(expected.value);
-    free(expected.bound);
+    free(expected.bound[0]);
+    free(expected.bound[1]);
     free(some);
     free(n_x);
     return good;
@@ -388,7 +406,21 @@ static void test_random(const struct scheme *scheme)
     tap(good, "%s: random shapes", scheme->name);
 }
 
-/* Activations of one 1, each of which returns a column of the weights: the reference's bits. */
+/* Every kernel that multiplies A8 in halves, or every other one. */
+static int kernels_return(const struct problem *p, int halves)
+{
+    int good = 1;
+    for (size_t i = 0; i < KERNELS; i++) {
+        if (!serves(kernels[i], &p->product) || is_halved(kernels[i], &p->product) != halves)
+            continue;
+        compute(p, kernels[i], p->y);
+        good &= memcmp(p->y + p->y_offset, p->expected, p->y_bytes) == 0;
+    }
+    return good;
+}
+
+/* Activations of one 1, each of which returns a column of the weights: the reference's bits; in halves, those of A16.
+ */
 static void test_one_hot(const struct scheme *scheme)
 {
     const size_t N = small ? 16 : 144, K = small ? 32 : 160;
@@ -399,9 +431,13 @@ static void test_one_hot(const struct scheme *scheme)
         struct weights w = new_weights(scheme->format, N, K, 15, &state);
         struct problem p =
             new_problem(scheme, &w, K, (pwl_qgemm_type)type, PWL_QGEMM_F32, PWL_QGEMM_SUMS_EXACT, 0, 0, 0, &state);
+        uint16_t *const halves = need(2 * K * K);
+        pwl_qgemm_product in_halves = p.product;
         memset(p.x, 0, p.x_bytes);
+        memset(halves, 0, 2 * K * K);
         for (size_t m = 0; m < K; m++) {
             pwl_block_q8_1 *const blocks = (pwl_block_q8_1 *)(void *)p.x + m * (K / PWL_BLOCK);
+            halves[m * K + m] = 0x3c00;
             if (!scheme->a8) {
                 put_x((pwl_qgemm_type)type, p.x, m * K + m, 1);
                 continue;
@@ -412,12 +448,14 @@ static void test_one_hot(const struct scheme *scheme)
         }
         CUDA(cudaMemcpy(p.device_x, p.x, p.x_bytes, cudaMemcpyHostToDevice));
         PWL(pwl_qgemm_reference(&p.product));
-        for (size_t i = 0; i < KERNELS; i++) {
-            if (!serves(kernels[i], p.product.scheme))
-                continue;
-            compute(&p, kernels[i], p.y);
-            good &= memcmp(p.y + p.y_offset, p.expected, p.y_bytes) == 0;
+        good &= kernels_return(&p, 0);
+        if (scheme->a8) {
+            in_halves.scheme = scheme->format == PWL_QGEMM_Q4_0 ? PWL_QGEMM_W4A16 : PWL_QGEMM_W8A16;
+            in_halves.x = (pwl_qgemm_input){halves, K, PWL_QGEMM_F16, 0, NULL};
+            PWL(pwl_qgemm_reference(&in_halves));
+            good &= kernels_return(&p, 1);
         }
+        free(halves);
         free_problem(&p);
         release(&w);
     }
@@ -436,7 +474,7 @@ static void test_tiles(const struct scheme *scheme)
                                        draw_type_y(scheme, &state), draw_sums(scheme, &state), 1, 1, i == 5, &state);
         compute(&p, PWL_QGEMM_NAIVE, p.y);
         for (size_t j = 0; j < sizeof same / sizeof same[0]; j++) {
-            if (!serves(same[j], p.product.scheme))
+            if (!serves(same[j], &p.product))
                 continue;
             compute(&p, same[j], p.again);
             good &= memcmp(p.y, p.again, p.y_bytes + 2 * p.y_offset) == 0;

@@ -8,7 +8,7 @@
 #include "tap.h"
 
 static uint8_t memory[4608] __attribute__((aligned(16)));
-static float x[64] __attribute__((aligned(16))), y[2];
+static float x[64 * 32] __attribute__((aligned(16))), y[64];
 static const pwl_qgemm_weights weights = {memory, 1, 32, sizeof memory, PWL_QGEMM_Q4_0, 0};
 
 static pwl_qgemm_product product_of(pwl_qgemm_scheme scheme, pwl_qgemm_type type)
@@ -57,6 +57,16 @@ static void test_halves(void)
     setenv("PWL_QGEMM_KERNEL", "vectorised", 1);
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 128, "workspace: halves for vectorised");
     unsetenv("PWL_QGEMM_KERNEL");
+    product = product_of(PWL_QGEMM_W4A8, PWL_QGEMM_BLOCKS_Q8_1);
+    product.m = 63;
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 0, "workspace: nothing for 63 rows");
+    product.m = 64;
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 64 * (4 + 64),
+        "workspace: exponents and halves for 64 rows of blocks");
+    product.m = SIZE_MAX / 72;
+    product.x.stride = 1;
+    product.y.data = (void *)(UINTPTR_MAX / 16 * 12); /* behind all of X */
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_SHAPE, "workspace: more halves than size_t counts");
 }
 
 static void test_errors(void)
@@ -80,11 +90,18 @@ static void test_errors(void)
         setenv("PWL_QGEMM_KERNEL", names[kernel], 1);
         tap(pwl_cuda_qgemm(&product, workspace, 71, &ran, NULL) == expected &&
                 pwl_cuda_qgemm_workspace(&product, &bytes) == (serves ? PWL_QGEMM_OK : PWL_QGEMM_ERR_KERNEL),
-            "%s is one%s", names[kernel], serves ? "" : ", but not for A8");
+            "%s is one%s", names[kernel], serves ? "" : ", but not for A8 of two rows");
     }
     setenv("PWL_QGEMM_KERNEL", "dp4a", 1);
     product.scheme = PWL_QGEMM_W4A16;
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_KERNEL, "dp4a is not for A16");
+    product.scheme = PWL_QGEMM_W4A8;
+    setenv("PWL_QGEMM_KERNEL", "mma", 1);
+    product.m = PWL_QGEMM_HALVES_FROM;
+    product.sums = PWL_QGEMM_SUMS_STORED;
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_KERNEL, "mma is not for stored sums");
+    product.sums = PWL_QGEMM_SUMS_EXACT;
+    product.m = 2;
     unsetenv("PWL_QGEMM_KERNEL");
     product.m = 0;
     tap(pwl_cuda_qgemm(&product, workspace, 72, &ran, NULL) == PWL_QGEMM_ERR_SHAPE, "M of 0");

@@ -20,7 +20,7 @@ struct problem {
     float w[MOST_N][MOST_K], x[MOST_M][MOST_K], bias[MOST_N];
     pwl_block_q8_1 q[MOST_M][MOST_K / PWL_BLOCK];
     pwl_block_q4_0 q4[MOST_N][MOST_K / PWL_BLOCK];
-    int e[MOST_N], f[MOST_M];
+    int e[MOST_N], f[MOST_M], h[MOST_M]; /* h: f of W4A8 and W8A8 in halves */
     uint8_t x_memory[MOST_M * (MOST_K + GAP) * 4], y_memory[MOST_M * (MOST_N + GAP) * 4];
 };
 
@@ -93,6 +93,14 @@ static void store_x(size_t m, pwl_qgemm_type type, pwl_rule rule)
         (void)frexp(amax, &exponent);
         p.f[i] = type == PWL_QGEMM_F32 && amax > 0 ? exponent - 15 : 0;
         p.f[i] = p.f[i] < -126 ? -126 : p.f[i];
+        /* The least that makes 128 d an fp16 number. */
+        amax = 0;
+        for (size_t b = 0; b < p.k / PWL_BLOCK; b++) {
+            const double d = fabs((double)pwl_f32_from_f16(p.q[i][b].d));
+            amax = isfinite(d) ? fmax(amax, d) : amax;
+        }
+        for (p.h[i] = 0; ldexp(128 * amax, -p.h[i]) > 65504; p.h[i]++)
+            ;
     }
 }
 
@@ -322,13 +330,13 @@ static double added(enum way way, const double *terms, size_t count)
     }
 }
 
-/* The products of codes whose values were rounded to fp16, and what they were before. */
+/* The products of codes whose values were rounded to fp16, over 2^e and 2^f. */
 static size_t rounded_products(size_t m, size_t n, double to[MOST_K])
 {
     for (size_t c = 0; c < p.k; c++) {
         const pwl_block_q8_1 *const q = &p.q[m][c / PWL_BLOCK];
-        to[c] = to_type(PWL_QGEMM_F16, (double)p.w[n][c]) *
-                to_type(PWL_QGEMM_F16, (double)pwl_f32_from_f16(q->d) * q->qs[c % PWL_BLOCK]);
+        const double x = (double)pwl_f32_from_f16(q->d) * q->qs[c % PWL_BLOCK];
+        to[c] = to_type(PWL_QGEMM_F16, ldexp((double)p.w[n][c], -p.e[n])) * to_type(PWL_QGEMM_F16, ldexp(x, -p.h[m]));
     }
     return p.k;
 }
@@ -336,7 +344,8 @@ static size_t rounded_products(size_t m, size_t n, double to[MOST_K])
 /* The formula of the header, from the addends. */
 static double bound_of(const struct scheme *scheme, int by_blocks, size_t m, size_t n)
 {
-    double terms[MOST_K], a = 0, raw = 0;
+    double terms[MOST_K], a = 0, raw = 0, lost = 0;
+    const double o_w = p.e[n] ? ldexp(1, p.e[n] - 25) : 0, o_x = p.h[m] ? ldexp(1, p.h[m] - 25) : 0;
     const double bias = p.product.bias ? fabs((double)p.bias[n]) : 0;
     const int e = scheme->a8 ? 0 : p.e[n];
     double adds = (double)(p.k + p.k / 32 + 4), b;
@@ -345,14 +354,29 @@ static double bound_of(const struct scheme *scheme, int by_blocks, size_t m, siz
         a += fabs(terms[i]) * ldexp(1, exponent_of(scheme, m, n));
     for (size_t c = 0; c < p.k && scheme->a8; c++) {
         const pwl_block_q8_1 *const q = &p.q[m][c / PWL_BLOCK];
-        raw += fabs((double)p.w[n][c] * (double)pwl_f32_from_f16(q->d) * q->qs[c % PWL_BLOCK]);
+        const double x = fabs((double)pwl_f32_from_f16(q->d) * q->qs[c % PWL_BLOCK]), w = fabs((double)p.w[n][c]);
+        raw += w * x;
+        lost += o_w * x + w * o_x + o_w * o_x;
     }
     if (scheme->a8 && by_blocks)
         adds = (double)(5 * (p.k / 32) + 4);
     else if (scheme->a8)
         a = raw;
     b = adds * 0x1p-23 * (a + bias) + adds * 0x1p-149 * (1 + ldexp(1, e));
-    return scheme->a8 && !by_blocks ? b * (1 + 0x1p-9) + (2 * 0x1p-11 + 0x1p-22) * a : b;
+    if (!scheme->a8 || by_blocks)
+        return b;
+    return b * (1 + 0x1p-9) + (2 * 0x1p-11 + 0x1p-22) * a + lost * (1 + 0x1p-9 + adds * 0x1p-23);
+}
+
+/* Rows of fp32 with a large block, of d up to 2^15, before those of d about 2^-16. */
+static void draw_apart(size_t m_all, uint64_t *state)
+{
+    for (size_t m = 0; m < m_all; m++) {
+        const int large = (int)random_in(state, 14, 21);
+        for (size_t c = 0; c < p.k; c++)
+            p.x[m][c] = (float)ldexp((double)random_in(state, -(1 << 20), 1 << 20), (c < PWL_BLOCK ? large : -9) - 20);
+    }
+    store_x(m_all, PWL_QGEMM_F32, PWL_RULE_DEFAULT);
 }
 
 static void test_bound(const struct scheme *scheme, size_t m_all, int rounds)
@@ -362,9 +386,10 @@ static void test_bound(const struct scheme *scheme, size_t m_all, int rounds)
     int good = 1, formula = 1;
     double closest = 0;
     for (int i = 0; i < 6; i++) {
-        /* What rounds to fp16 is to stay in its range. */
-        const int high = rounds ? -1 : i < 4 ? -4 : 15;
-        draw(scheme, m_all, 21, 192, PWL_QGEMM_F32, PWL_QGEMM_F16, PWL_QGEMM_SUMS_EXACT, i % 2, high, &state);
+        draw(scheme, m_all, 21, 192, PWL_QGEMM_F32, PWL_QGEMM_F16, PWL_QGEMM_SUMS_EXACT, i % 2, i < 4 ? -4 : 15,
+             &state);
+        if (rounds && i % 3 == 2) /* a block that makes the others subnormal in halves */
+            draw_apart(m_all, &state);
         good &= pwl_qgemm_bound(&p.product, rounds, value, bound) == PWL_QGEMM_OK;
         for (size_t at = 0; at < m_all * p.n; at++) {
             const size_t m = at / p.n, n = at % p.n;
@@ -372,7 +397,8 @@ static void test_bound(const struct scheme *scheme, size_t m_all, int rounds)
                 double terms[MOST_K];
                 const size_t count = rounds ? rounded_products(m, n, terms) : addends(scheme, m, n, terms);
                 const float bias = p.product.bias ? p.bias[n] : 0;
-                const float got = pwl_qgemm_finish((float)added(way, terms, count), exponent_of(scheme, m, n), bias);
+                const int scale = rounds ? p.e[n] + p.h[m] : exponent_of(scheme, m, n);
+                const float got = pwl_qgemm_finish((float)added(way, terms, count), scale, bias);
                 const double share = fabs((double)got - value[at]) / bound[at];
                 closest = fmax(closest, share);
             }

@@ -26,7 +26,9 @@
  *     which are then added in order. The s of Q8_1 is not used. With PWL_QGEMM_SUMS_STORED, W4A8 is what its source
  *     publishes, sum_b d_w * (d_x * sum q_w * q_x - 8 * s): it errs about six times as much where s is the sum of the
  *     floats, as it then is (PWL_RULE_DOCUMENT).
- *     From M = 64 on a kernel may multiply RN16(d_w * q_w) and RN16(d_x * q_x) as the schemes above do.
+ *     From M = 64 on a kernel may multiply RN16(d_w * q_w * 2^-e[n]) and RN16(d_x * q_x * 2^-f[m]) as the schemes above
+ *     do, and does so with sums that are exact. f[m] is the least >= 0 with 128 * |d_x| * 2^-f <= 65504 in the row: at
+ *     most 7.
  *
  *   INT8: integers alone; int8 weights of scale 2^-n_w[n], int8 activations of scale 2^-n_x[m] and one zero point z:
  *       v[m,n] = sum_k q_w * q_x - z * sum_k q_w + bias[n]
@@ -50,6 +52,7 @@ extern "C" {
 #endif
 
 #define PWL_QGEMM_MAX_K_INT8 65793
+#define PWL_QGEMM_HALVES_FROM 64 /* M from which on W4A8 and W8A8 may be multiplied in halves */
 
 typedef enum pwl_qgemm_scheme {
     PWL_QGEMM_W4A16 = 0,
@@ -200,7 +203,9 @@ PWL_NODISCARD pwl_qgemm_status pwl_qgemm_reference(const pwl_qgemm_product *prod
  *     n * u * (a + |bias|) + n * 2^-149 * (1 + 2^e)
  *   A16          n = K + K / 32 + 4, for the products, the parts of a split K, e + f and bias; a = sum |w x|
  *   A8           n = 5 K / 32 + 4, four roundings a block and the parts; a = sum over blocks of what is added there
- *   A8, halves   as A16, times 1 + 2^-9; and (2 * 2^-11 + 2^-22) * a for the two roundings to fp16
+ *   A8, halves   as A16, times 1 + 2^-9; (2 * 2^-11 + 2^-22) * a for the two roundings to fp16; and, as numbers over
+ *                2^e or 2^f may become subnormal, times 1 + 2^-9 + n * u, the sum of o_w * |x| + |w| * o_x + o_w * o_x,
+ *                where o_w is 2^(e-25), o_x 2^(f-25), or 0 where e or f is
  * It holds where no partial sum leaves the range of fp32.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_bound(const pwl_qgemm_product *product, int halves, double *value,
