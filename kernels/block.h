@@ -13,6 +13,13 @@
 
 #include "half.h"
 
+/* Above a loop over a block: on a device its elements stay in registers only if their places are known. */
+#ifdef __CUDA_ARCH__
+#define PWL_UNROLL _Pragma("unroll")
+#else
+#define PWL_UNROLL
+#endif
+
 /* What the 32 values of a block have in common. */
 typedef struct pwl_extent {
     float amax;  /* largest magnitude */
@@ -40,6 +47,7 @@ PWL_FN pwl_extent pwl_extent_of(const float *v)
 {
     const pwl_extent none = {0, 0, 0};
     pwl_extent extent = {0, 0, 1};
+    PWL_UNROLL
     for (int j = 0; j < PWL_BLOCK; j++) {
         if (!pwl_is_finite(v[j]))
             extent.finite = 0;

@@ -64,7 +64,7 @@ pwl_qgemm_status pwl_cuda_qgemm_pack(pwl_qgemm_format format, const void *blocks
                                      size_t bytes, pwl_qgemm_weights *weights, pwl_qgemm_place *bad,
                                      struct CUstream_st *stream)
 {
-    const pwl_qgemm_source from = {PWL_QGEMM_FROM_BLOCKS, format, PWL_RULE_DEFAULT, n, k, blocks, NULL};
+    const pwl_qgemm_source from = {PWL_QGEMM_FROM_BLOCKS, format, PWL_QGEMM_F32, PWL_RULE_DEFAULT, n, k, blocks, NULL};
     return pack(&from, memory, bytes, weights, bad, stream);
 }
 
@@ -72,13 +72,22 @@ pwl_qgemm_status pwl_cuda_qgemm_pack_f32(pwl_qgemm_format format, pwl_rule rule,
                                          void *memory, size_t bytes, pwl_qgemm_weights *weights, pwl_qgemm_place *bad,
                                          struct CUstream_st *stream)
 {
-    const pwl_qgemm_source from = {PWL_QGEMM_FROM_F32, format, rule, n, k, w, NULL};
+    const pwl_qgemm_source from = {PWL_QGEMM_FROM_FLOATS, format, PWL_QGEMM_F32, rule, n, k, w, NULL};
     return pack(&from, memory, bytes, weights, bad, stream);
+}
+
+pwl_qgemm_status pwl_cuda_qgemm_pack_tensor(const pwl_qgemm_tensor *tensor, pwl_qgemm_format format, pwl_rule rule,
+                                            void *memory, size_t bytes, pwl_qgemm_weights *weights,
+                                            pwl_qgemm_place *bad, struct CUstream_st *stream)
+{
+    pwl_qgemm_source from;
+    const pwl_qgemm_status status = pwl_qgemm_source_of(tensor, format, rule, &from);
+    return status == PWL_QGEMM_OK ? pack(&from, memory, bytes, weights, bad, stream) : status;
 }
 
 pwl_qgemm_status pwl_cuda_qgemm_pack_s8(const int8_t *q_w, const int8_t *n_w, size_t n, size_t k, void *memory,
                                         size_t bytes, pwl_qgemm_weights *weights, struct CUstream_st *stream)
 {
-    const pwl_qgemm_source from = {PWL_QGEMM_FROM_S8, PWL_QGEMM_ROWS8, PWL_RULE_DEFAULT, n, k, q_w, n_w};
+    const pwl_qgemm_source from = {PWL_QGEMM_FROM_S8, PWL_QGEMM_ROWS8, PWL_QGEMM_F32, PWL_RULE_DEFAULT, n, k, q_w, n_w};
     return pack(&from, memory, bytes, weights, NULL, stream);
 }

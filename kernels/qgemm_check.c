@@ -117,7 +117,7 @@ static size_t alignment_of(const pwl_qgemm_source *from)
 {
     if (from->from == PWL_QGEMM_FROM_BLOCKS)
         return pwl_qgemm_scale_bytes(from->format);
-    return from->from == PWL_QGEMM_FROM_F32 ? _Alignof(float) : 1;
+    return from->from == PWL_QGEMM_FROM_FLOATS ? types[from->type].align : 1;
 }
 
 pwl_qgemm_status pwl_qgemm_check_source(const pwl_qgemm_source *from, const void *memory, size_t bytes,
@@ -214,7 +214,7 @@ const char *pwl_qgemm_status_text(pwl_qgemm_status status)
     case PWL_QGEMM_ERR_SCHEME:
         return "unknown scheme, or weights or sums that are not the scheme's";
     case PWL_QGEMM_ERR_TYPE:
-        return "the scheme has no input or output of this type";
+        return "type of X, Y or a tensor that is not taken here";
     case PWL_QGEMM_ERR_STRIDE:
         return "rows are closer together than they are long";
     case PWL_QGEMM_ERR_DEPTH:
@@ -225,6 +225,8 @@ const char *pwl_qgemm_status_text(pwl_qgemm_status status)
         return "PWL_QGEMM_KERNEL names no kernel";
     case PWL_QGEMM_ERR_OVERLAP:
         return "output overlaps what is read";
+    case PWL_QGEMM_ERR_DATA:
+        return "a tensor's data are more or fewer bytes than its shape takes";
     case PWL_QGEMM_ERR_CUDA:
         break;
     }

@@ -9,6 +9,10 @@
 /* Whether n * k weights can be packed, and every size computed in size_t. */
 pwl_qgemm_status pwl_qgemm_check_shape(pwl_qgemm_format format, size_t n, size_t k);
 
+/* *from = what a tensor's weights in `format` are packed from; memory is not looked at. */
+pwl_qgemm_status pwl_qgemm_source_of(const pwl_qgemm_tensor *tensor, pwl_qgemm_format format, pwl_rule rule,
+                                     pwl_qgemm_source *from);
+
 /* Whether weights can be packed into memory of `bytes`, as far as can be told without looking at them. */
 pwl_qgemm_status pwl_qgemm_check_source(const pwl_qgemm_source *from, const void *memory, size_t bytes,
                                         const pwl_qgemm_weights *weights);

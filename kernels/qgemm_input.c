@@ -16,12 +16,7 @@ int pwl_qgemm_is_a8(const pwl_qgemm_product *product)
 /* One element of an X of floats. */
 float pwl_qgemm_input_element(const pwl_qgemm_input *x, size_t row, size_t column)
 {
-    const size_t at = row * x->stride + column;
-    if (x->type == PWL_QGEMM_F32)
-        return ((const float *)x->data)[at];
-    if (x->type == PWL_QGEMM_F16)
-        return pwl_f32_from_f16(((const uint16_t *)x->data)[at]);
-    return pwl_f32_from_bf16(((const uint16_t *)x->data)[at]);
+    return pwl_qgemm_element(x->type, x->data, row * x->stride + column);
 }
 
 /* f of a row of X. */

@@ -42,14 +42,6 @@ __global__ void __launch_bounds__(threads) exponents(const float *x, size_t m, s
     }
 }
 
-template <pwl_qgemm_type type> __device__ float element(const void *x, size_t at)
-{
-    if (type == PWL_QGEMM_F32)
-        return static_cast<const float *>(x)[at];
-    const uint16_t half = static_cast<const uint16_t *>(x)[at];
-    return type == PWL_QGEMM_F16 ? pwl_f32_from_f16(half) : pwl_f32_from_bf16(half);
-}
-
 /* Four elements that lie together; `aligned` to as many bytes. */
 template <pwl_qgemm_type type> __device__ void load(const void *x, size_t at, bool aligned, float (&v)[4])
 {
@@ -60,10 +52,10 @@ template <pwl_qgemm_type type> __device__ void load(const void *x, size_t at, bo
         const ushort4 four = *reinterpret_cast<const ushort4 *>(static_cast<const uint16_t *>(x) + at);
         const uint16_t halves[4] = {four.x, four.y, four.z, four.w};
         for (unsigned i = 0; i < 4; i++)
-            v[i] = element<type>(halves, i);
+            v[i] = pwl_qgemm_element(type, halves, i);
     } else {
         for (unsigned i = 0; i < 4; i++)
-            v[i] = element<type>(x, at + i);
+            v[i] = pwl_qgemm_element(type, x, at + i);
     }
 }
 

@@ -58,9 +58,12 @@ __global__ void __launch_bounds__(threads) rows(const __grid_constant__ pwl_qgem
     }
 }
 
-/* A thread for a block of rows r and r + 8. n_w is there already in ROWS8; the other formats' codes need no e. */
+/*
+ * A thread for a block of rows r and r + 8. n_w is there already in ROWS8; the other formats' codes need no e. Two
+ * blocks in a multiprocessor: ptxas would else keep to fewer registers than floats need.
+ */
 template <pwl_qgemm_format format, pwl_qgemm_from kind>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, 2)
     pieces(const __grid_constant__ pwl_qgemm_source source, const __grid_constant__ pwl_qgemm_weights to, size_t count)
 {
     const pwl_qgemm_source from = known<format, kind>(source);
@@ -101,8 +104,8 @@ kernels kernels_of(const pwl_qgemm_source *from)
                                         kernels_for<PWL_QGEMM_Q8_0, PWL_QGEMM_FROM_BLOCKS>(),
                                         kernels_for<PWL_QGEMM_MXFP4, PWL_QGEMM_FROM_BLOCKS>()};
     static const kernels of_floats[] = {
-        kernels_for<PWL_QGEMM_Q4_0, PWL_QGEMM_FROM_F32>(), kernels_for<PWL_QGEMM_Q8_0, PWL_QGEMM_FROM_F32>(),
-        kernels_for<PWL_QGEMM_MXFP4, PWL_QGEMM_FROM_F32>(), kernels_for<PWL_QGEMM_ROWS8, PWL_QGEMM_FROM_F32>()};
+        kernels_for<PWL_QGEMM_Q4_0, PWL_QGEMM_FROM_FLOATS>(), kernels_for<PWL_QGEMM_Q8_0, PWL_QGEMM_FROM_FLOATS>(),
+        kernels_for<PWL_QGEMM_MXFP4, PWL_QGEMM_FROM_FLOATS>(), kernels_for<PWL_QGEMM_ROWS8, PWL_QGEMM_FROM_FLOATS>()};
     if (from->from == PWL_QGEMM_FROM_S8)
         return kernels_for<PWL_QGEMM_ROWS8, PWL_QGEMM_FROM_S8>();
     return (from->from == PWL_QGEMM_FROM_BLOCKS ? of_blocks : of_floats)[from->format];

@@ -12,21 +12,15 @@
 
 #define PWL_QGEMM_LARGEST 65504.0 /* in fp16 */
 
-/* Above a loop over codes: on a device they stay in registers only if their places are known. */
-#ifdef __CUDA_ARCH__
-#define PWL_UNROLL _Pragma("unroll")
-#else
-#define PWL_UNROLL
-#endif
-
-typedef enum pwl_qgemm_from { PWL_QGEMM_FROM_BLOCKS, PWL_QGEMM_FROM_F32, PWL_QGEMM_FROM_S8 } pwl_qgemm_from;
+typedef enum pwl_qgemm_from { PWL_QGEMM_FROM_BLOCKS, PWL_QGEMM_FROM_FLOATS, PWL_QGEMM_FROM_S8 } pwl_qgemm_from;
 
 typedef struct pwl_qgemm_source {
     pwl_qgemm_from from;
     pwl_qgemm_format format;
-    pwl_rule rule; /* of blocks that are made of floats */
+    pwl_qgemm_type type; /* of floats */
+    pwl_rule rule;       /* of blocks that are made of them */
     size_t n, k;
-    const void *data;  /* blocks of the format [n][k / 32], or float or int8_t [n][k] */
+    const void *data;  /* blocks of the format [n][k / 32], or floats or int8_t [n][k] */
     const int8_t *n_w; /* beside int8_t: [n] */
 } pwl_qgemm_source;
 
@@ -68,23 +62,39 @@ PWL_FN pwl_qgemm_parts pwl_qgemm_parts_of_block(pwl_qgemm_format format, const u
     return p;
 }
 
-/* As pwl_quantise() makes blocks; e is n_w in ROWS8. */
-PWL_FN pwl_qgemm_parts pwl_qgemm_parts_of_floats(pwl_qgemm_format format, pwl_rule rule, const float *w, int e)
+/* 32 floats from element `at` on. */
+typedef struct pwl_qgemm_floats {
+    float v[PWL_BLOCK];
+} pwl_qgemm_floats;
+
+PWL_FN pwl_qgemm_floats pwl_qgemm_floats_at(const pwl_qgemm_source *from, size_t at)
 {
+    pwl_qgemm_floats w;
+    PWL_UNROLL
+    for (int j = 0; j < PWL_BLOCK; j++)
+        w.v[j] = pwl_qgemm_element(from->type, from->data, at + (size_t)j);
+    return w;
+}
+
+/* As pwl_quantise() makes blocks; e is n_w in ROWS8. */
+PWL_FN pwl_qgemm_parts pwl_qgemm_parts_of_floats(const pwl_qgemm_source *from, size_t at, int e)
+{
+    const pwl_qgemm_format format = from->format;
     const pwl_format blocks = pwl_qgemm_block_format(format);
-    const pwl_extent extent = pwl_extent_of(w);
+    const pwl_qgemm_floats w = pwl_qgemm_floats_at(from, at);
+    const pwl_extent extent = pwl_extent_of(w.v);
     pwl_qgemm_parts p = {0, (int16_t)extent.finite, {0}};
     pwl_scale scale = {0, 0, 0};
     if (format != PWL_QGEMM_ROWS8) {
-        scale = pwl_scale_of(blocks, rule, extent);
+        scale = pwl_scale_of(blocks, from->rule, extent);
         p.scale = scale.stored;
         p.finite = pwl_qgemm_scale_is_finite(format, scale.stored);
     }
     PWL_UNROLL
     for (int j = 0; j < PWL_BLOCK; j++) {
-        const float v = extent.finite ? w[j] : 0;
+        const float v = extent.finite ? w.v[j] : 0;
         p.codes[j] =
-            (int8_t)(format == PWL_QGEMM_ROWS8 ? pwl_qgemm_code_s8(v, e) : pwl_code_of(blocks, rule, scale, v));
+            (int8_t)(format == PWL_QGEMM_ROWS8 ? pwl_qgemm_code_s8(v, e) : pwl_code_of(blocks, from->rule, scale, v));
     }
     return p;
 }
@@ -99,8 +109,8 @@ PWL_FN pwl_qgemm_parts pwl_qgemm_parts_of(const pwl_qgemm_source *from, size_t r
     if (inside && from->from == PWL_QGEMM_FROM_BLOCKS)
         return pwl_qgemm_parts_of_block(from->format,
                                         (const uint8_t *)from->data + at * pwl_qgemm_block_bytes(from->format));
-    if (inside && from->from == PWL_QGEMM_FROM_F32)
-        return pwl_qgemm_parts_of_floats(from->format, from->rule, (const float *)from->data + at * PWL_BLOCK, e);
+    if (inside && from->from == PWL_QGEMM_FROM_FLOATS)
+        return pwl_qgemm_parts_of_floats(from, at * PWL_BLOCK, e);
     PWL_UNROLL
     for (int j = 0; j < PWL_BLOCK; j++)
         p.codes[j] = inside ? q[j] : zero;
@@ -134,9 +144,10 @@ PWL_FN pwl_qgemm_span pwl_qgemm_span_of(const pwl_qgemm_source *from, size_t row
     pwl_qgemm_span span = pwl_qgemm_no_span();
     double most = 0;
     if (from->format == PWL_QGEMM_ROWS8) {
-        const float *const w = (const float *)from->data + row * from->k + block * PWL_BLOCK;
-        if (from->from == PWL_QGEMM_FROM_F32)
-            span.high = (int32_t)pwl_bits_of_f32(pwl_extent_of(w).amax);
+        if (from->from == PWL_QGEMM_FROM_FLOATS) {
+            const pwl_qgemm_floats w = pwl_qgemm_floats_at(from, row * from->k + block * PWL_BLOCK);
+            span.high = (int32_t)pwl_bits_of_f32(pwl_extent_of(w.v).amax);
+        }
         return span;
     }
     PWL_UNROLL

@@ -87,6 +87,7 @@ template <pwl_qgemm_format format, bool bf16, bool exponents> struct weights {
     }
 };
 
+/* Two blocks in a multiprocessor: ptxas would else keep to fewer registers than rows with exponents need. */
 template <pwl_qgemm_format format, bool bf16, bool exponents>
 __global__ void __launch_bounds__(across *down, 2) vectorised(const __grid_constant__ pwl_qgemm_call call)
 {

@@ -15,6 +15,15 @@ PWL_FN double pwl_qgemm_power(int n)
     return pwl_f64_of_bits((uint64_t)(1023 + n) << 52);
 }
 
+/* Element `at` of an array of floats of a type. */
+PWL_FN float pwl_qgemm_element(pwl_qgemm_type type, const void *data, size_t at)
+{
+    if (type == PWL_QGEMM_F32)
+        return ((const float *)data)[at];
+    return type == PWL_QGEMM_F16 ? pwl_f32_from_f16(((const uint16_t *)data)[at])
+                                 : pwl_f32_from_bf16(((const uint16_t *)data)[at]);
+}
+
 /* What a code counts: q - 8, q, or E2M1's value. */
 PWL_FN double pwl_qgemm_code_value(pwl_qgemm_format format, int code)
 {

@@ -72,4 +72,44 @@ static inline void free_weights(pwl_qgemm_weights *weights)
     free((void *)(uintptr_t)weights->memory);
 }
 
+/* What GGUF files call their types, and their bytes of 32 elements. */
+static const struct tensor_kind {
+    const char *name;
+    uint32_t type;
+    size_t bytes;
+    const struct qgemm_kind *blocks; /* or null for floats */
+} tensor_kinds[] = {
+    {"F32", 0, 128, NULL},
+    {"F16", 1, 64, NULL},
+    {"BF16", 30, 64, NULL},
+    {"Q4_0", 2, sizeof(pwl_block_q4_0), &qgemm_kinds[0]},
+    {"Q8_0", 8, sizeof(pwl_block_q8_0), &qgemm_kinds[1]},
+    {"MXFP4", 39, sizeof(pwl_block_mxfp4), &qgemm_kinds[2]},
+};
+
+#define TENSOR_KINDS (sizeof tensor_kinds / sizeof tensor_kinds[0])
+
+/* A tensor of n rows of k at random, with scales that call for row exponents; what w, float[n][k], holds of floats. */
+static inline pwl_qgemm_tensor draw_tensor(const struct tensor_kind *kind, size_t n, size_t k, float *w,
+                                           uint64_t *state)
+{
+    const size_t bytes = n * (k / PWL_BLOCK) * kind->bytes;
+    uint8_t *const data = need(bytes);
+    const pwl_qgemm_tensor tensor = {kind->type, {k, n, 1, 1}, data, bytes};
+    if (kind->blocks) {
+        draw_blocks(kind->blocks, data, n * k / PWL_BLOCK, 3, 15, state);
+        return tensor;
+    }
+    for (size_t i = 0; i < n * k; i++) {
+        const float v = (float)random_in(state, -1000000, 1000000) / 16;
+        const uint16_t half = kind->type == 1 ? pwl_f16_from_f32(v) : pwl_bf16_from_f32(v);
+        w[i] = kind->type == 0 ? v : kind->type == 1 ? pwl_f32_from_f16(half) : pwl_f32_from_bf16(half);
+        if (kind->type == 0)
+            memcpy(data + i * sizeof v, &v, sizeof v);
+        else
+            memcpy(data + i * sizeof half, &half, sizeof half);
+    }
+    return tensor;
+}
+
 #endif

@@ -28,11 +28,18 @@ static size_t shapes_count(void)
 struct matrix {
     pwl_qgemm_format format;
     pwl_rule rule;
-    enum { BLOCKS, FLOATS, BYTES } from;
+    enum { BLOCKS, FLOATS, BYTES, TENSOR } from;
     size_t n, k, bytes, offset;
     uint8_t *data;
     int8_t *n_w;
+    uint32_t type; /* of a tensor */
 };
+
+static pwl_qgemm_tensor tensor_of(const struct matrix *m, const void *data)
+{
+    const pwl_qgemm_tensor tensor = {m->type, {m->k, m->n, 1, 1}, data, m->bytes};
+    return tensor;
+}
 
 /* Packed weights, and all of the memory that they are in. */
 struct packed {
@@ -47,12 +54,15 @@ static const pwl_qgemm_weights untouched = {NULL, 1, 2, 3, PWL_QGEMM_Q8_0, 4};
 static struct packed pack_host(const struct matrix *m, size_t room)
 {
     struct packed p = {PWL_QGEMM_OK, untouched, {77, 77}, need(room + GUARD)};
+    const pwl_qgemm_tensor tensor = tensor_of(m, m->data);
     memset(p.memory, POISON, room + GUARD);
     if (m->from == BLOCKS)
         p.status = pwl_qgemm_pack(m->format, m->data, m->n, m->k, p.memory, room, &p.weights, &p.bad);
     else if (m->from == FLOATS)
         p.status = pwl_qgemm_pack_f32(m->format, m->rule, (float *)(void *)m->data, m->n, m->k, p.memory, room,
                                       &p.weights, &p.bad);
+    else if (m->from == TENSOR)
+        p.status = pwl_qgemm_pack_tensor(&tensor, m->format, m->rule, p.memory, room, &p.weights, &p.bad);
     else
         p.status = pwl_qgemm_pack_s8((int8_t *)m->data, m->n_w, m->n, m->k, p.memory, room, &p.weights);
     return p;
@@ -67,15 +77,18 @@ static struct packed pack_device(const struct matrix *m, size_t room)
     CUDA(cudaMalloc((void **)&memory, room + GUARD));
     CUDA(cudaMemcpy(data + m->offset, m->data, m->bytes, cudaMemcpyHostToDevice));
     CUDA(cudaMemset(memory, POISON, room + GUARD));
+    const void *const from = data + m->offset;
+    const pwl_qgemm_tensor tensor = tensor_of(m, from);
     if (m->from == BLOCKS) {
-        p.status = pwl_cuda_qgemm_pack(m->format, data + m->offset, m->n, m->k, memory, room, &p.weights, &p.bad, NULL);
+        p.status = pwl_cuda_qgemm_pack(m->format, from, m->n, m->k, memory, room, &p.weights, &p.bad, NULL);
     } else if (m->from == FLOATS) {
-        p.status = pwl_cuda_qgemm_pack_f32(m->format, m->rule, (float *)(void *)(data + m->offset), m->n, m->k, memory,
-                                           room, &p.weights, &p.bad, NULL);
+        p.status =
+            pwl_cuda_qgemm_pack_f32(m->format, m->rule, from, m->n, m->k, memory, room, &p.weights, &p.bad, NULL);
+    } else if (m->from == TENSOR) {
+        p.status = pwl_cuda_qgemm_pack_tensor(&tensor, m->format, m->rule, memory, room, &p.weights, &p.bad, NULL);
     } else {
         CUDA(cudaMemcpy(n_w, m->n_w, m->n, cudaMemcpyHostToDevice));
-        p.status = pwl_cuda_qgemm_pack_s8((int8_t *)data + m->offset, (int8_t *)n_w, m->n, m->k, memory, room,
-                                          &p.weights, NULL);
+        p.status = pwl_cuda_qgemm_pack_s8(from, (int8_t *)n_w, m->n, m->k, memory, room, &p.weights, NULL);
     }
     CUDA(cudaMemcpy(p.memory, memory, room + GUARD, cudaMemcpyDeviceToHost));
     if (p.weights.memory == memory)
@@ -136,7 +149,8 @@ static void test_blocks(const struct qgemm_kind *kind)
                                  bytes,
                                  kind->blocks == PWL_MXFP4 ? i % 4 : i % 4 * 2,
                                  need(bytes),
-                                 NULL};
+                                 NULL,
+                                 0};
         draw_blocks(kind, m.data, n * k / PWL_BLOCK, -14, i % 2 ? 15 : 1, &state);
         if (i % 2)
             draw_blocks(kind, m.data, 1, 15, 15, &state);
@@ -153,7 +167,7 @@ static void test_floats(pwl_qgemm_format format, const char *name, pwl_rule rule
     for (size_t i = 0; i < shapes_count() && good; i++) {
         const size_t n = shapes[i][0], k = shapes[i][1];
         const struct matrix m = {
-            format, rule, FLOATS, n, k, n * k * sizeof(float), i % 4 * 4, need(n * k * sizeof(float)), NULL};
+            format, rule, FLOATS, n, k, n * k * sizeof(float), i % 4 * 4, need(n * k * sizeof(float)), NULL, 0};
         for (size_t j = 0; j < n * k; j++) {
             /* Rows of every size; the odd shapes have some that need an exponent, and ones of zeros. */
             const int exponent = i % 2 ? (int)(j / k % 30) - 23 : -20;
@@ -171,7 +185,7 @@ static void test_rows8(void)
     int good = 1, some = 0;
     for (size_t i = 0; i < shapes_count() && good; i++) {
         const size_t n = shapes[i][0], k = shapes[i][1];
-        const struct matrix m = {PWL_QGEMM_ROWS8, PWL_RULE_DEFAULT, BYTES, n, k, n * k, i % 4, need(n * k), need(n)};
+        const struct matrix m = {PWL_QGEMM_ROWS8, PWL_RULE_DEFAULT, BYTES, n, k, n * k, i % 4, need(n * k), need(n), 0};
         for (size_t j = 0; j < n * k; j++)
             m.data[j] = (uint8_t)random_bits(&state);
         for (size_t j = 0; j < n; j++)
@@ -183,12 +197,38 @@ static void test_rows8(void)
     tap(good && some, "int8 rows");
 }
 
+/* Each type of tensor, floats in every format. */
+static void test_tensors(const struct tensor_kind *kind)
+{
+    enum { N = 130, K = 1056 };
+    static float w[N * K];
+    uint64_t state = 55;
+    const pwl_qgemm_tensor tensor = draw_tensor(kind, N, K, w, &state);
+    int good = 1, some = 0;
+    for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS8; format++) {
+        const struct matrix m = {(pwl_qgemm_format)format,
+                                 PWL_RULE_DEFAULT,
+                                 TENSOR,
+                                 N,
+                                 K,
+                                 tensor.bytes,
+                                 0,
+                                 (uint8_t *)(uintptr_t)tensor.data,
+                                 NULL,
+                                 kind->type};
+        if (!kind->blocks || kind->blocks->format == m.format)
+            good &= agrees_in_any_room(&m, &some);
+    }
+    tap(good && some, "%s: a tensor", kind->name);
+    free((void *)(uintptr_t)tensor.data);
+}
+
 /* A NaN or an infinity, or two, of which the first is told. */
 static void test_bad_scales(const struct qgemm_kind *kind)
 {
     enum { N = 130, K = 1056, COUNT = N * K / PWL_BLOCK };
     const size_t bytes = blocks_bytes(kind, N, K), block = pwl_format_bytes(kind->blocks);
-    const struct matrix m = {kind->format, PWL_RULE_DEFAULT, BLOCKS, N, K, bytes, 0, need(bytes), NULL};
+    const struct matrix m = {kind->format, PWL_RULE_DEFAULT, BLOCKS, N, K, bytes, 0, need(bytes), NULL, 0};
     uint64_t state = 54;
     size_t room;
     int good = 1, some = 0;
@@ -218,7 +258,7 @@ static void test_bad_floats(void)
     for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS8; format++) {
         for (size_t i = 0; i < 3; i++) {
             const struct matrix m = {
-                (pwl_qgemm_format)format, PWL_RULE_DEFAULT, FLOATS, N, K, sizeof w, 0, (uint8_t *)w, NULL};
+                (pwl_qgemm_format)format, PWL_RULE_DEFAULT, FLOATS, N, K, sizeof w, 0, (uint8_t *)w, NULL, 0};
             size_t room;
             memset(w, 0, sizeof w);
             w[7 + i][40] = w[18][0] = bad[i];
@@ -247,6 +287,8 @@ int main(int argc, char **argv)
             test_floats((pwl_qgemm_format)format, names[format], (pwl_rule)rule);
         }
     }
+    for (size_t i = 0; i < TENSOR_KINDS; i++)
+        test_tensors(&tensor_kinds[i]);
     test_rows8();
     test_bad_floats();
     return tap_end();

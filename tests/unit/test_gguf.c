@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <pwl/qgemm.h>
+
 #include "gguf.h"
 
 struct file {
@@ -203,6 +205,41 @@ START_TEST(refuses_every_cut)
 }
 END_TEST
 
+/* What is found in a file goes to pwl_qgemm_pack_tensor() as it is, and its blocks come back. */
+START_TEST(packs_weights)
+{
+    static const struct {
+        const char *name;
+        pwl_qgemm_format format;
+        pwl_qgemm_status status;
+    } cases[] = {
+        {"q4_0", PWL_QGEMM_Q4_0, PWL_QGEMM_OK},         {"q8_0", PWL_QGEMM_Q8_0, PWL_QGEMM_OK},
+        {"mxfp4", PWL_QGEMM_MXFP4, PWL_QGEMM_OK},       {"q8_0", PWL_QGEMM_Q4_0, PWL_QGEMM_ERR_FORMAT},
+        {"q6_k", PWL_QGEMM_Q4_0, PWL_QGEMM_ERR_TYPE},   {"f32", PWL_QGEMM_Q4_0, PWL_QGEMM_ERR_SHAPE},
+        {"bf16", PWL_QGEMM_ROWS8, PWL_QGEMM_ERR_SHAPE},
+    };
+    static _Alignas(16) uint8_t memory[8832];
+    const struct file file = load("every_type");
+    const struct gguf gguf = parse(&file);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gguf_tensor found;
+        _Alignas(4) uint8_t blocks[64];
+        pwl_qgemm_weights weights;
+        ck_assert(gguf_find(&gguf, cases[i].name, &found));
+        pwl_qgemm_tensor tensor = {found.type, {1, 1, 1, 1}, found.data, found.bytes};
+        memcpy(tensor.shape, found.shape, sizeof tensor.shape);
+        ck_assert_int_eq(
+            pwl_qgemm_pack_tensor(&tensor, cases[i].format, PWL_RULE_DEFAULT, memory, sizeof memory, &weights, NULL),
+            cases[i].status);
+        if (cases[i].status != PWL_QGEMM_OK)
+            continue;
+        ck_assert_int_eq(pwl_qgemm_unpack(&weights, blocks), PWL_QGEMM_OK);
+        ck_assert_mem_eq(blocks, found.data, found.bytes);
+    }
+    free(file.bytes);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("gguf");
@@ -213,6 +250,7 @@ int main(void)
     tcase_add_test(cases, takes_tensors_without_dimensions_or_elements);
     tcase_add_test(cases, refuses);
     tcase_add_test(cases, refuses_every_cut);
+    tcase_add_test(cases, packs_weights);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
     srunner_set_fork_status(runner, CK_NOFORK);

@@ -41,10 +41,11 @@ PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, 
                                               pwl_qgemm_kernel *ran, struct CUstream_st *stream);
 
 /*
- * As pwl_qgemm_pack(), pwl_qgemm_pack_f32() and pwl_qgemm_pack_s8(), to the same bytes, where blocks, floats and
- * integers, and memory, are the device's; *weights and *bad are the host's. Packing is queued on `stream`. The first
- * two look at all weights before it, and wait for what is found, so not while the stream is being captured; when they
- * refuse a scale, or find that memory has no room for row exponents, its first 16 bytes were written to.
+ * As the functions of pwl/qgemm.h, to the same bytes, where blocks, floats, a tensor's data and integers, and memory,
+ * are the device's; *tensor, *weights and *bad are the host's. Packing is queued on `stream`. All but
+ * pwl_cuda_qgemm_pack_s8() look at all weights before it, and wait for what is found, so not while the stream is being
+ * captured; when they refuse a scale, or find that memory has no room for row exponents, its first 16 bytes were
+ * written to.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack(pwl_qgemm_format format, const void *blocks, size_t n, size_t k,
                                                    void *memory, size_t bytes, pwl_qgemm_weights *weights,
@@ -52,6 +53,10 @@ PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack(pwl_qgemm_format format, cons
 PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack_f32(pwl_qgemm_format format, pwl_rule rule, const float *w, size_t n,
                                                        size_t k, void *memory, size_t bytes, pwl_qgemm_weights *weights,
                                                        pwl_qgemm_place *bad, struct CUstream_st *stream);
+PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack_tensor(const pwl_qgemm_tensor *tensor, pwl_qgemm_format format,
+                                                          pwl_rule rule, void *memory, size_t bytes,
+                                                          pwl_qgemm_weights *weights, pwl_qgemm_place *bad,
+                                                          struct CUstream_st *stream);
 PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack_s8(const int8_t *q_w, const int8_t *n_w, size_t n, size_t k,
                                                       void *memory, size_t bytes, pwl_qgemm_weights *weights,
                                                       struct CUstream_st *stream);

@@ -92,12 +92,13 @@ typedef enum pwl_qgemm_status {
     PWL_QGEMM_ERR_SPACE = 6,    /* the memory is too small */
     PWL_QGEMM_ERR_SCALE = 7,    /* a block's scale, or a weight, is infinite or NaN */
     PWL_QGEMM_ERR_SCHEME = 8,   /* not one of pwl_qgemm_scheme, or weights, sums or halves that it does not have */
-    PWL_QGEMM_ERR_TYPE = 9,     /* X or Y are of a type that the scheme does not have */
+    PWL_QGEMM_ERR_TYPE = 9,     /* X, Y or a tensor are of a type that is not taken here */
     PWL_QGEMM_ERR_STRIDE = 10,  /* rows of X or Y would overlap */
     PWL_QGEMM_ERR_DEPTH = 11,   /* K is above 65793 in the scheme INT8 */
     PWL_QGEMM_ERR_RANGE = 12,   /* a zero point outside the int8 range */
     PWL_QGEMM_ERR_KERNEL = 13,  /* PWL_QGEMM_KERNEL names none, see pwl/cuda_qgemm.h */
     PWL_QGEMM_ERR_OVERLAP = 14, /* Y overlaps X, n_x, bias or the weights */
+    PWL_QGEMM_ERR_DATA = 15,    /* a tensor's data are more or fewer bytes than its shape takes, as of a file cut off */
     PWL_QGEMM_ERR_CUDA = 65536  /* plus the cudaError_t, which is below 65536 */
 } pwl_qgemm_status;
 
@@ -140,6 +141,22 @@ PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack_f32(pwl_qgemm_format format, pwl_r
 /* ROWS8 from integers: q_w int8[n][k], n_w int8[n]. */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack_s8(const int8_t *q_w, const int8_t *n_w, size_t n, size_t k, void *memory,
                                                  size_t bytes, pwl_qgemm_weights *weights);
+
+/* A tensor as a GGUF file has it. */
+typedef struct pwl_qgemm_tensor {
+    uint32_t type;     /* the file's number: F32 0, F16 1, Q4_0 2, Q8_0 8, BF16 30, MXFP4 39 */
+    uint64_t shape[4]; /* that of neighbours first: K, N, 1, 1 */
+    const void *data;  /* aligned to its elements, as pwl_qgemm_pack() wants blocks to be */
+    size_t bytes;
+} pwl_qgemm_tensor;
+
+/*
+ * The same from a tensor. Blocks are packed as they are, into their own format and whatever `rule` is; floats become
+ * what `format` and rule say, by way of fp32.
+ */
+PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack_tensor(const pwl_qgemm_tensor *tensor, pwl_qgemm_format format,
+                                                     pwl_rule rule, void *memory, size_t bytes,
+                                                     pwl_qgemm_weights *weights, pwl_qgemm_place *bad);
 
 /* The blocks that were packed, bit for bit; memory on the host. */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_unpack(const pwl_qgemm_weights *weights, void *blocks);
