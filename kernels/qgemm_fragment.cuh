@@ -127,8 +127,7 @@ PWL_FN pwl_fragment pwl_fragment_halves(pwl_qgemm_format format, int bf16, int e
                      : pwl_fragment_scaled(q.r[0], q.r[1], q.r[2], q.r[3], scales);
 }
 
-/* Bytes of a step, of rows g and g + 8: q - 8 in Q4_0, or q where they `count` from 0; in formats of bytes the words.
- */
+/* Bytes of a step, of rows g and g + 8: in Q4_0 q - 8, or q as it is `from_zero`; in formats of bytes the words. */
 PWL_FN pwl_bytes8 pwl_fragment_bytes(pwl_qgemm_format format, int from_zero, uint32_t word0, uint32_t word1)
 {
     const pwl_bytes8 words = {{word0, word1}};

@@ -182,35 +182,18 @@ template <pwl_qgemm_format format, bool bf16, bool exponents> struct decoder {
         }
     }
 
-    __device__ uint16_t scale_of(uint32_t stored, int exponent) const
-    {
-        const uint8_t s = static_cast<uint8_t>(stored);
-        return bf16 ? pwl_fragment_mxfp4_bf16_scale(s, exponent) : pwl_fragment_mxfp4_scale(s, exponent);
-    }
-
     /* Operand A of a tile and the 16 columns of a step. */
     __device__ pwl_fragment fragment(const codes<format> &of, unsigned t, unsigned step) const
     {
+        constexpr unsigned each = format == PWL_QGEMM_Q8_0 ? 2 : 1; /* words of a step */
+        const uint32_t *const words = &of.words[t][step * each];
+        uint32_t scales = of.scales[t][format == PWL_QGEMM_MXFP4 ? 0 : step / 2];
         if constexpr (format == PWL_QGEMM_MXFP4) {
-            const uint32_t stored = of.scales[t][0] >> step / 2 * 16;
-            const uint32_t scales =
-                static_cast<uint32_t>(scale_of(stored >> 8, e[t][1])) << 16 | scale_of(stored, e[t][0]);
-            const uint32_t nibbles = of.words[t][step];
-            return bf16 ? pwl_fragment_mxfp4_bf16(nibbles, scales) : pwl_fragment_mxfp4(nibbles, scales);
-        } else {
-            const uint32_t scales = of.scales[t][step / 2];
-            pwl_fragment q;
-            if constexpr (format == PWL_QGEMM_Q8_0)
-                q = pwl_fragment_q8_0(of.words[t][step * 2], of.words[t][step * 2 + 1]);
-            else
-                q = pwl_fragment_q4_0(of.words[t][step]);
-            if constexpr (bf16)
-                return pwl_fragment_weights_bf16(q, scales);
-            else if constexpr (exponents)
-                return pwl_fragment_weights(q, scales, units[t]);
-            else
-                return pwl_fragment_scaled(q.r[0], q.r[1], q.r[2], q.r[3], scales);
+            const uint32_t stored = scales >> step / 2 * 16;
+            scales = static_cast<uint32_t>(pwl_fragment_scale(format, bf16, stored >> 8 & 0xff, e[t][1])) << 16 |
+                     pwl_fragment_scale(format, bf16, stored & 0xff, e[t][0]);
         }
+        return pwl_fragment_halves(format, bf16, exponents, words[0], words[each - 1], scales, units[t]);
     }
 };
 
