@@ -9,6 +9,7 @@
 
 #include "qgemm_input.h"
 #include "qgemm_launch.h"
+#include "qgemm_layout.h"
 
 static int is_a16(const pwl_qgemm_product *product)
 {
@@ -29,32 +30,43 @@ static int serves_halves(const pwl_qgemm_product *product)
 }
 
 /* W4A8, W8A8, INT8 */
-static int is_bytes(const pwl_qgemm_product *product)
+static int serves_bytes(const pwl_qgemm_product *product)
 {
     return !is_a16(product);
 }
+
+static int serves_exact_bytes(const pwl_qgemm_product *product)
+{
+    return serves_bytes(product) && product->sums == PWL_QGEMM_SUMS_EXACT;
+}
+
+/* How a kernel takes X: as it is, A8 in blocks; as h; or as bytes of the call. */
+enum operand { PLAIN, HALVES, BYTES };
 
 /* The later serves, the sooner it is taken. */
 static const struct {
     const char *name;
     int (*launch)(const pwl_qgemm_call *call, struct CUstream_st *stream);
     int (*serves)(const pwl_qgemm_product *product);
-    size_t fewest;    /* rows of X from which on it is worth while */
-    int takes_halves; /* X as h of the call, else as it is or in blocks */
+    size_t fewest; /* rows of X from which on it is worth while */
+    enum operand x;
 } kernels[] = {
-    [PWL_QGEMM_NAIVE] = {"naive", pwl_cuda_launch_qgemm_naive, serves_all, 1, 0},
-    [PWL_QGEMM_TILED] = {"tiled", pwl_cuda_launch_qgemm_tiled, serves_all, 9, 0},
-    [PWL_QGEMM_VECTORISED] = {"vectorised", pwl_cuda_launch_qgemm_vectorised, is_a16, 1, 1},
-    [PWL_QGEMM_DP4A] = {"dp4a", pwl_cuda_launch_qgemm_dp4a, is_bytes, 1, 0},
-    [PWL_QGEMM_MMA] = {"mma", pwl_cuda_launch_qgemm_mma, serves_halves, 1, 1},
+    [PWL_QGEMM_NAIVE] = {"naive", pwl_cuda_launch_qgemm_naive, serves_all, 1, PLAIN},
+    [PWL_QGEMM_TILED] = {"tiled", pwl_cuda_launch_qgemm_tiled, serves_all, 9, PLAIN},
+    [PWL_QGEMM_VECTORISED] = {"vectorised", pwl_cuda_launch_qgemm_vectorised, is_a16, 1, HALVES},
+    [PWL_QGEMM_DP4A] = {"dp4a", pwl_cuda_launch_qgemm_dp4a, serves_bytes, 1, PLAIN},
+    [PWL_QGEMM_MMA_BYTES] = {"mma_bytes", pwl_cuda_launch_qgemm_mma_bytes, serves_exact_bytes, 9, BYTES},
+    [PWL_QGEMM_MMA] = {"mma", pwl_cuda_launch_qgemm_mma, serves_halves, 1, HALVES},
 };
 
 #define KERNELS (sizeof kernels / sizeof kernels[0])
 
-/* What a product needs: the kernel, and what is made in the workspace: f or blocks from its beginning, then halves. */
+/* What a product needs: the kernel, and what is made in the workspace: f, blocks or bytes at its beginning, then
+ * halves.
+ */
 struct plan {
     pwl_qgemm_kernel kernel;
-    int exponents, blocks, halves;
+    int exponents, blocks, halves, packs;
     size_t halves_at, bytes;
 };
 
@@ -88,21 +100,25 @@ static int is_aligned_halves(const pwl_qgemm_input *x)
 static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan *plan)
 {
     size_t elements;
-    int a8, takes_halves;
+    enum operand x;
+    int a8;
     pwl_qgemm_status status = pwl_qgemm_check(product);
     if (status == PWL_QGEMM_OK)
         status = choose(product, &plan->kernel);
     if (status != PWL_QGEMM_OK)
         return status;
     elements = product->m * product->weights->k;
-    a8 = pwl_qgemm_is_a8(product);
-    takes_halves = kernels[plan->kernel].takes_halves;
-    plan->halves = takes_halves && (a8 || !is_aligned_halves(&product->x));
-    plan->exponents = a8 ? takes_halves : product->x.type == PWL_QGEMM_F32;
-    plan->blocks = a8 && !takes_halves && product->x.type != PWL_QGEMM_BLOCKS_Q8_1;
-    plan->halves_at = plan->bytes = 0;
-    if (elements > SIZE_MAX / 4) /* more than all that follows */
+    if (elements > SIZE_MAX / 64) /* more than all that follows */
         return PWL_QGEMM_ERR_SHAPE;
+    x = kernels[plan->kernel].x;
+    a8 = pwl_qgemm_is_a8(product);
+    plan->packs = x == BYTES;
+    plan->halves = x == HALVES && (a8 || !is_aligned_halves(&product->x));
+    plan->exponents = a8 ? x == HALVES : product->x.type == PWL_QGEMM_F32;
+    plan->blocks = a8 && x == PLAIN && product->x.type != PWL_QGEMM_BLOCKS_Q8_1;
+    plan->halves_at = plan->bytes = 0;
+    if (plan->packs)
+        plan->bytes = pwl_qgemm_input_bytes(product->m, product->weights->k);
     if (plan->blocks)
         plan->bytes = elements / PWL_BLOCK * sizeof(pwl_block_q8_1);
     if (plan->exponents)
@@ -155,6 +171,9 @@ pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspac
     call.q_stride = plan.blocks ? call.weights.k / PWL_BLOCK : product->x.stride;
     call.h = plan.halves ? halves : product->x.data;
     call.h_stride = plan.halves ? call.weights.k : product->x.stride;
+    call.bytes = plan.packs ? workspace : NULL;
+    if (plan.packs)
+        error = pwl_cuda_launch_qgemm_bytes(&call, workspace, stream);
     if (plan.blocks)
         error = pwl_cuda_launch_qgemm_blocks(&call, workspace, stream);
     if (plan.halves && pwl_qgemm_is_a8(product)) {

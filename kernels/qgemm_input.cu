@@ -2,8 +2,10 @@
 /* Activations as the schemes take them, into the workspace. */
 #include <cuda_runtime.h>
 
+#include "bits.cuh"
 #include "block.h"
 #include "qgemm_launch.h"
+#include "qgemm_layout.h"
 #include "qgemm_weight.h"
 
 namespace
@@ -130,6 +132,35 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
+/* A lane's four codes of a block, and the block's d. */
+struct mine {
+    uint32_t codes;
+    uint16_t d; /* 0 in INT8 */
+};
+
+template <pwl_qgemm_type type>
+__device__ mine block_of(const void *x, size_t row, size_t column, size_t stride, bool aligned, bool there)
+{
+    const unsigned at = threadIdx.x % lanes * 4;
+    mine own = {0, 0};
+    if constexpr (type == PWL_QGEMM_BLOCKS_Q8_1) {
+        const pwl_block_q8_1 *const q = static_cast<const pwl_block_q8_1 *>(x) + row * stride + column / PWL_BLOCK;
+        const uint16_t *const pairs = reinterpret_cast<const uint16_t *>(there ? &q->qs[at] : nullptr);
+        if (there)
+            own = {static_cast<uint32_t>(pairs[1]) << 16 | pairs[0], q->d};
+    } else if constexpr (type == PWL_QGEMM_S8) {
+        const uint8_t *const codes = static_cast<const uint8_t *>(x) + row * stride + column + at;
+        for (unsigned i = 0; i < 4 && there; i++)
+            own.codes |= static_cast<uint32_t>(codes[i]) << 8 * i;
+    } else {
+        const coded c = code_of<type>(PWL_RULE_DEFAULT, x, row * stride + column + at, aligned, there);
+        for (unsigned i = 0; i < 4; i++)
+            own.codes |= static_cast<uint32_t>(c.code[i] & 0xff) << 8 * i;
+        own.d = there ? c.scale.stored : 0;
+    }
+    return own;
+}
+
 /* RN16(d * q * 2^-f): a thread block for a row, once as if f were 0, and where it is not, again. */
 template <pwl_qgemm_type type>
 __global__ void __launch_bounds__(threads)
@@ -145,29 +176,16 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll 2
             for (size_t first = threadIdx.x / 32 * blocks_of_warp; first < blocks; first += threads / lanes) {
                 const size_t b = first + threadIdx.x % 32 / lanes;
-                float d, code[4];
-                if constexpr (type == PWL_QGEMM_BLOCKS_Q8_1) {
-                    if (b >= blocks)
-                        continue;
-                    const pwl_block_q8_1 *const q = static_cast<const pwl_block_q8_1 *>(x) + row * stride + b;
-                    d = pwl_f32_from_f16(q->d);
-                    for (unsigned i = 0; i < 4; i++)
-                        code[i] = q->qs[lane * 4 + i];
-                } else {
-                    const coded c = code_of<type>(PWL_RULE_DEFAULT, x, row * stride + b * PWL_BLOCK + lane * 4, aligned,
-                                                  b < blocks);
-                    if (b >= blocks)
-                        continue;
-                    d = pwl_f32_from_f16(c.scale.stored);
-                    for (unsigned i = 0; i < 4; i++)
-                        code[i] = static_cast<float>(c.code[i]);
-                }
+                const mine own = block_of<type>(x, row, b * PWL_BLOCK, stride, aligned, b < blocks);
+                const float d = pwl_f32_from_f16(own.d);
+                if (b >= blocks)
+                    continue;
                 const float unit = d * pwl_f32_of_bits(static_cast<uint32_t>(127 - exponent) << 23); /* exact */
                 ushort4 four;
-                four.x = pwl_f16_from_f32(unit * code[0]);
-                four.y = pwl_f16_from_f32(unit * code[1]);
-                four.z = pwl_f16_from_f32(unit * code[2]);
-                four.w = pwl_f16_from_f32(unit * code[3]);
+                four.x = pwl_f16_from_f32(unit * static_cast<int8_t>(own.codes));
+                four.y = pwl_f16_from_f32(unit * static_cast<int8_t>(own.codes >> 8));
+                four.z = pwl_f16_from_f32(unit * static_cast<int8_t>(own.codes >> 16));
+                four.w = pwl_f16_from_f32(unit * static_cast<int8_t>(own.codes >> 24));
                 *reinterpret_cast<ushort4 *>(h + (row * blocks + b) * PWL_BLOCK + lane * 4) = four;
                 if (pwl_is_finite(d))
                     most = fmaxf(most, pwl_magnitude(d));
@@ -176,6 +194,38 @@ __global__ void __launch_bounds__(threads)
         } while (needed != exponent);
         if (threadIdx.x == 0)
             f[row] = exponent;
+    }
+}
+
+/*
+ * X in bytes, with d and sums: eight lanes to 32 columns, a word each. Lanes of columns c and c + 8 have each other's
+ * pairs.
+ */
+template <pwl_qgemm_type type>
+__global__ void __launch_bounds__(threads) pack(const void *x, size_t m, size_t k, size_t stride, uint8_t *bytes)
+{
+    const unsigned lane = threadIdx.x % lanes, later = lane / 2 % 2;
+    const size_t rows = pwl_qgemm_round_up(m, PWL_QGEMM_TOKENS), blocks = pwl_qgemm_depth(k) * 2, count = rows * blocks;
+    const size_t step = size_t{gridDim.x} * (threads / lanes);
+    const bool aligned = is_aligned<type>(x, stride);
+    for (size_t first = (size_t{blockIdx.x} * threads + threadIdx.x) / 32 * blocks_of_warp; first < count;
+         first += step) {
+        const size_t i = first + threadIdx.x % 32 / lanes, row = i / blocks, column = i % blocks * PWL_BLOCK;
+        const bool there = row < m && column < k;
+        const mine own = block_of<type>(x, row, column, stride, aligned, there);
+        const uint32_t other = __shfl_xor_sync(all, own.codes, 2);
+        int sum = pwl_dp4a(own.codes, 0x01010101, 0);
+        for (unsigned apart = 1; apart < lanes; apart *= 2)
+            sum += __shfl_xor_sync(all, sum, apart);
+        if (i >= count)
+            continue;
+        const unsigned c = static_cast<unsigned>(column % PWL_QGEMM_COLUMNS) + lane / 4 * 16 + lane % 2 * 4 + later * 2;
+        *reinterpret_cast<uint32_t *>(bytes + pwl_qgemm_input_at(m, row, column) + pwl_qgemm_byte_at(c)) =
+            later ? pwl_prmt(other, own.codes, 0x7362) : pwl_prmt(own.codes, other, 0x5140);
+        if (lane == 0)
+            *reinterpret_cast<uint32_t *>(bytes + pwl_qgemm_input_scale_at(m, k, row, column) +
+                                          column % PWL_QGEMM_COLUMNS / PWL_BLOCK * 4) =
+                static_cast<uint32_t>(sum) << 16 | own.d;
     }
 }
 
@@ -233,6 +283,17 @@ int pwl_cuda_launch_qgemm_block_halves(const pwl_qgemm_call *call, uint16_t *h, 
     const pwl_qgemm_input *const x = &call->product.x;
     const size_t m = call->product.m;
     kernels[x->type]<<<grid_of(m), threads, 0, stream>>>(x->data, m, call->weights.k / PWL_BLOCK, x->stride, h, f);
+    return cudaGetLastError();
+}
+
+int pwl_cuda_launch_qgemm_bytes(const pwl_qgemm_call *call, uint8_t *bytes, struct CUstream_st *stream)
+{
+    typedef void kernel(const void *x, size_t m, size_t k, size_t stride, uint8_t *bytes);
+    static kernel *const kernels[] = {pack<PWL_QGEMM_F32>, pack<PWL_QGEMM_F16>, pack<PWL_QGEMM_BF16>,
+                                      pack<PWL_QGEMM_BLOCKS_Q8_1>, pack<PWL_QGEMM_S8>};
+    const pwl_qgemm_input *const x = &call->product.x;
+    const size_t m = call->product.m, k = call->weights.k, words = pwl_qgemm_input_codes(m, k) / 4;
+    kernels[x->type]<<<grid_of((words - 1) / threads + 1), threads, 0, stream>>>(x->data, m, k, x->stride, bytes);
     return cudaGetLastError();
 }
 

@@ -22,6 +22,7 @@ typedef struct pwl_qgemm_call {
     size_t q_stride;
     const uint16_t *h; /* [M][h_stride], X as halves aligned to 16 bytes, for the kernels that take them */
     size_t h_stride;
+    const uint8_t *bytes; /* X in the order of qgemm_layout.h, for the kernels that take that */
 } pwl_qgemm_call;
 
 /* f of each row of X in A16. */
@@ -36,12 +37,16 @@ int pwl_cuda_launch_qgemm_blocks(const pwl_qgemm_call *call, pwl_block_q8_1 *q, 
 /* These in halves over 2^f, [M][K], and f. */
 int pwl_cuda_launch_qgemm_block_halves(const pwl_qgemm_call *call, uint16_t *h, int32_t *f, struct CUstream_st *stream);
 
-/* Kernels, once f, q or h are there. */
+/* X of A8 or INT8 as pwl_qgemm_pack_input() has it. */
+int pwl_cuda_launch_qgemm_bytes(const pwl_qgemm_call *call, uint8_t *bytes, struct CUstream_st *stream);
+
+/* Kernels, once f, q, h or bytes are there. */
 int pwl_cuda_launch_qgemm_naive(const pwl_qgemm_call *call, struct CUstream_st *stream);
 int pwl_cuda_launch_qgemm_tiled(const pwl_qgemm_call *call, struct CUstream_st *stream);
 int pwl_cuda_launch_qgemm_vectorised(const pwl_qgemm_call *call, struct CUstream_st *stream);
 int pwl_cuda_launch_qgemm_dp4a(const pwl_qgemm_call *call, struct CUstream_st *stream);
 int pwl_cuda_launch_qgemm_mma(const pwl_qgemm_call *call, struct CUstream_st *stream);
+int pwl_cuda_launch_qgemm_mma_bytes(const pwl_qgemm_call *call, struct CUstream_st *stream);
 
 /* What is found about weights before they are packed; all bits 1 where there is no such thing. */
 typedef struct pwl_qgemm_survey {

@@ -32,15 +32,7 @@ template <pwl_qgemm_format format, unsigned groups> int launch(const pwl_qgemm_c
                                                                              : product<format, true, false, groups>
                                : exponents ? product<format, false, true, groups>
                                     : product<format, false, false, groups>;
-    const size_t across = (call->weights.n - 1) / PWL_QGEMM_ROWS + 1, down = (call->product.m - 1) / (groups * 8) + 1;
-    constexpr unsigned bytes = mma::shared_bytes(format, groups);
-    if (across > INT32_MAX || down > INT32_MAX / across)
-        return cudaErrorInvalidConfiguration;
-    const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-    if (error != cudaSuccess)
-        return error;
-    kernel<<<static_cast<unsigned>(across * down), mma::threads, bytes, stream>>>(*call, static_cast<uint32_t>(across));
-    return cudaGetLastError();
+    return mma::launch<groups>(kernel, mma::shared_bytes(format, groups), call, stream);
 }
 
 template <pwl_qgemm_format format> int launch(const pwl_qgemm_call *call, struct CUstream_st *stream)

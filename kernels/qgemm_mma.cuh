@@ -27,7 +27,7 @@ constexpr unsigned pitch = 128 + 4; /* between the sums of a row of X: odd in ch
 
 __host__ __device__ constexpr unsigned piece_bytes(pwl_qgemm_format format)
 {
-    return format == PWL_QGEMM_Q4_0 ? 4608 : format == PWL_QGEMM_Q8_0 ? 8704 : 4352;
+    return format == PWL_QGEMM_Q4_0 ? 4608 : format == PWL_QGEMM_Q8_0 ? 8704 : format == PWL_QGEMM_MXFP4 ? 4352 : 8192;
 }
 
 __host__ __device__ constexpr unsigned x_bytes(unsigned groups)
@@ -137,7 +137,7 @@ template <pwl_qgemm_format format, unsigned groups> struct loader {
 /* Codes of this warp's rows of a piece, and their scales, of rows g and g + 8, of the first 32 columns and the second.
  */
 template <pwl_qgemm_format format> struct codes {
-    static constexpr bool is_wide = format == PWL_QGEMM_Q8_0;
+    static constexpr bool is_wide = format == PWL_QGEMM_Q8_0 || format == PWL_QGEMM_ROWS8;
     uint32_t words[tiles][is_wide ? 8 : 4], scales[tiles][2];
 
     __device__ void load(const uint8_t *piece)
@@ -158,7 +158,7 @@ template <pwl_qgemm_format format> struct codes {
             const unsigned at = (first + t) * 32 + lane / 4 * 4; /* of this lane's four scales */
             if constexpr (format == PWL_QGEMM_MXFP4) {
                 scales[t][0] = *reinterpret_cast<const uint32_t *>(all + at);
-            } else {
+            } else if constexpr (format != PWL_QGEMM_ROWS8) {
                 const uint2 s = *reinterpret_cast<const uint2 *>(all + at * 2);
                 scales[t][0] = s.x;
                 scales[t][1] = s.y;
@@ -185,7 +185,7 @@ template <pwl_qgemm_format format, bool bf16, bool exponents> struct decoder {
     /* Operand A of a tile and the 16 columns of a step. */
     __device__ pwl_fragment fragment(const codes<format> &of, unsigned t, unsigned step) const
     {
-        constexpr unsigned each = format == PWL_QGEMM_Q8_0 ? 2 : 1; /* words of a step */
+        constexpr unsigned each = codes<format>::is_wide ? 2 : 1; /* words of a step */
         const uint32_t *const words = &of.words[t][step * each];
         uint32_t scales = of.scales[t][format == PWL_QGEMM_MXFP4 ? 0 : step / 2];
         if constexpr (format == PWL_QGEMM_MXFP4) {
@@ -307,11 +307,14 @@ __device__ inline void store_column(const pwl_qgemm_call &call, size_t m, size_t
         store_column<PWL_QGEMM_BF16>(call, m, n, e, sums, count);
 }
 
-/* Y of a tile, by way of shared memory: a thread has sums of four rows of weights, and stores those of one. */
-template <pwl_qgemm_format format, bool bf16, bool exponents, unsigned groups>
-__device__ void store_tile(const pwl_qgemm_call &call, size_t m, size_t n, uint8_t *memory, const sums_of<groups> &sums)
+/*
+ * Sums of a tile into shared memory, a row for each of X: a thread has those of four rows of weights, and is to have
+ * those of one, column threadIdx.x.
+ */
+template <class number, unsigned groups>
+__device__ const number *turn(uint8_t *memory, const number (&sums)[tiles][groups][4])
 {
-    float *const y = reinterpret_cast<float *>(memory);
+    number *const y = reinterpret_cast<number *>(memory);
     const unsigned lane = threadIdx.x % 32, row = threadIdx.x / 32 * tiles * 16 + lane / 4, pair = lane % 4 * 2;
 #pragma unroll
     for (unsigned t = 0; t < tiles; t++) {
@@ -323,15 +326,43 @@ __device__ void store_tile(const pwl_qgemm_call &call, size_t m, size_t n, uint8
         }
     }
     __syncthreads();
+    return y + threadIdx.x;
+}
+
+/* Rows of a tile that lie in Y. */
+template <unsigned groups> __device__ unsigned rows_from(const pwl_qgemm_call &call, size_t m)
+{
+    return static_cast<unsigned>(min(size_t{groups * 8}, call.product.m - m));
+}
+
+/* Y of a tile of halves. */
+template <pwl_qgemm_format format, bool bf16, bool exponents, unsigned groups>
+__device__ void store_tile(const pwl_qgemm_call &call, size_t m, size_t n, uint8_t *memory, const sums_of<groups> &sums)
+{
+    const float *const y = turn<float, groups>(memory, sums);
     const size_t column = n + threadIdx.x;
     if (column < call.weights.n) {
         /* Of bf16 weights 2^-e is left out where it changes nothing. */
         constexpr bool scaled = exponents && (!bf16 || format == PWL_QGEMM_MXFP4);
         const int e = scaled ? pwl_qgemm_row_exponent(&call.weights, column) : 0;
-        const unsigned count = static_cast<unsigned>(min(size_t{groups * 8}, call.product.m - m));
-        store_column(call, m, column, e, y + threadIdx.x, count);
+        store_column(call, m, column, e, y, rows_from<groups>(call, m));
     }
     __syncthreads();
+}
+
+/* A thread block for each tile of 128 rows of weights and 8 * groups of X. */
+template <unsigned groups>
+int launch(void (*kernel)(pwl_qgemm_call call, uint32_t across), unsigned bytes, const pwl_qgemm_call *call,
+           struct CUstream_st *stream)
+{
+    const size_t across = (call->weights.n - 1) / PWL_QGEMM_ROWS + 1, down = (call->product.m - 1) / (groups * 8) + 1;
+    if (across > INT32_MAX || down > INT32_MAX / across)
+        return cudaErrorInvalidConfiguration;
+    const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    if (error != cudaSuccess)
+        return error;
+    kernel<<<static_cast<unsigned>(across * down), threads, bytes, stream>>>(*call, static_cast<uint32_t>(across));
+    return cudaGetLastError();
 }
 
 } // namespace mma

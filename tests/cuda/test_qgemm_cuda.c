@@ -17,8 +17,8 @@ enum { GUARD = 64, MOST_M = 512 };
 #define POISON 0xa5
 
 static int small;
-static const pwl_qgemm_kernel kernels[] = {PWL_QGEMM_NAIVE, PWL_QGEMM_TILED, PWL_QGEMM_VECTORISED, PWL_QGEMM_DP4A,
-                                           PWL_QGEMM_MMA};
+static const pwl_qgemm_kernel kernels[] = {PWL_QGEMM_NAIVE, PWL_QGEMM_TILED, PWL_QGEMM_VECTORISED,
+                                           PWL_QGEMM_DP4A,  PWL_QGEMM_MMA,   PWL_QGEMM_MMA_BYTES};
 
 #define KERNELS (sizeof kernels / sizeof kernels[0])
 
@@ -220,6 +220,8 @@ static int serves(pwl_qgemm_kernel kernel, const pwl_qgemm_product *product)
         return product->m >= PWL_QGEMM_HALVES_FROM && product->sums == PWL_QGEMM_SUMS_EXACT;
     if (kernel == PWL_QGEMM_VECTORISED || kernel == PWL_QGEMM_MMA)
         return a16;
+    if (kernel == PWL_QGEMM_MMA_BYTES)
+        return !a16 && product->sums == PWL_QGEMM_SUMS_EXACT;
     return kernel != PWL_QGEMM_DP4A || !a16;
 }
 
@@ -465,7 +467,7 @@ static void test_one_hot(const struct scheme *scheme)
 /* Tiles keep the order of the naive kernel's sums, also those of bytes. */
 static void test_tiles(const struct scheme *scheme)
 {
-    static const pwl_qgemm_kernel same[] = {PWL_QGEMM_TILED, PWL_QGEMM_DP4A};
+    static const pwl_qgemm_kernel same[] = {PWL_QGEMM_TILED, PWL_QGEMM_DP4A, PWL_QGEMM_MMA_BYTES};
     uint64_t state = 45;
     int good = 1;
     for (int i = 0; i < (small ? 1 : 12); i++) {

@@ -58,11 +58,17 @@ static void test_halves(void)
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 128, "workspace: halves for vectorised");
     unsetenv("PWL_QGEMM_KERNEL");
     product = product_of(PWL_QGEMM_W4A8, PWL_QGEMM_BLOCKS_Q8_1);
+    setenv("PWL_QGEMM_KERNEL", "mma", 1);
     product.m = 63;
-    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 0, "workspace: nothing for 63 rows");
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_KERNEL, "no halves for 63 rows");
     product.m = 64;
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 64 * (4 + 64),
         "workspace: exponents and halves for 64 rows of blocks");
+    setenv("PWL_QGEMM_KERNEL", "mma_bytes", 1);
+    product.m = 57;
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 64 * (64 + 8),
+        "workspace: bytes and scales of 64 columns for 57 rows, up to a multiple of 8");
+    unsetenv("PWL_QGEMM_KERNEL");
     product.m = SIZE_MAX / 72;
     product.x.stride = 1;
     product.y.data = (void *)(UINTPTR_MAX / 16 * 12); /* behind all of X */
@@ -71,7 +77,7 @@ static void test_halves(void)
 
 static void test_errors(void)
 {
-    static const char *const names[] = {"naive", "tiled", "vectorised", "dp4a", "mma"};
+    static const char *const names[] = {"naive", "tiled", "vectorised", "dp4a", "mma_bytes", "mma"};
     pwl_qgemm_product product = product_of(PWL_QGEMM_W4A8, PWL_QGEMM_F32);
     pwl_qgemm_kernel ran = (pwl_qgemm_kernel)77;
     uint8_t workspace[80] __attribute__((aligned(16)));
@@ -100,6 +106,8 @@ static void test_errors(void)
     product.m = PWL_QGEMM_HALVES_FROM;
     product.sums = PWL_QGEMM_SUMS_STORED;
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_KERNEL, "mma is not for stored sums");
+    setenv("PWL_QGEMM_KERNEL", "mma_bytes", 1);
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_KERNEL, "nor is mma_bytes");
     product.sums = PWL_QGEMM_SUMS_EXACT;
     product.m = 2;
     unsetenv("PWL_QGEMM_KERNEL");

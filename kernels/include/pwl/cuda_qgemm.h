@@ -23,12 +23,13 @@ typedef enum pwl_qgemm_kernel {
     PWL_QGEMM_TILED = 1,      /* tiles in shared memory; the same bits */
     PWL_QGEMM_VECTORISED = 2, /* W4A16, W8A16, MXFP4 x A16: naive but for loads of 16 bytes and packed conversions */
     PWL_QGEMM_DP4A = 3,       /* W4A8, W8A8, INT8: tiles of bytes, dp4a; naive's bits */
-    PWL_QGEMM_MMA = 4         /* W4A16, W8A16, MXFP4 x A16 by tensor cores, mma.sync */
+    PWL_QGEMM_MMA_BYTES = 4,  /* INT8, A8 with exact sums by tensor cores, bytes by mma.m16n8k32; naive's bits */
+    PWL_QGEMM_MMA = 5         /* all but INT8 by tensor cores, halves by mma.m16n8k16; A8 with exact sums, from M = 64 */
 } pwl_qgemm_kernel;
 
 /*
- * *bytes = the workspace that the product needs on the device, aligned to 16: a number, blocks of Q8_1 or halves for
- * each row of X, never more with N. 0 for many. Halves that are aligned to 16 bytes, with rows so apart, need no copy.
+ * *bytes = the workspace that the product needs on the device, aligned to 16: a number, blocks of Q8_1, bytes or halves
+ * for each row of X, never more with N. 0 for many. Halves that are aligned to 16 bytes, with rows so apart, need no copy.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_workspace(const pwl_qgemm_product *product, size_t *bytes);
 
