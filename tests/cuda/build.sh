@@ -67,23 +67,36 @@ objects() {
     done
 }
 
+# all PID...: waits for each; fails when one did.
+all() {
+    local pid status=0
+    for pid; do
+        wait "$pid" || status=1
+    done
+    return $status
+}
+
 build_host() {
-    local source
+    local source pids=()
     bash tests/cuda/list_luts.sh "$PWD/luts" >"$build/luts.h" || return
     for source in "${c_sources[@]}" "${host_programs[@]/#/tests/cuda/}" "${programs[@]/#/tests/cuda/}"; do
         "$cc" -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -g -fPIC -Wall -Wextra "${include[@]}" -I"$build" -isystem "$cuda/include" \
-            -c "${source%.c}.c" -o "$(objects "$build" "$source")" || return
+            -c "${source%.c}.c" -o "$(objects "$build" "$source")" &
+        pids+=($!)
     done
+    all "${pids[@]}"
 }
 
 # build_for NAME GENCODE: the programs in build/gpu/NAME.
 build_for() {
-    local directory=$build/$1 source program
+    local directory=$build/$1 source program pids=()
     mkdir -p "$directory"
     for source in "${cu_sources[@]}"; do
         bash kernels/compile.sh "$nvcc" "${include[@]}" -Xcompiler -fPIC -lineinfo -gencode "$2" -c "$source" \
-            -o "$(objects "$directory" "$source")" || return
+            -o "$(objects "$directory" "$source")" &
+        pids+=($!)
     done
+    all "${pids[@]}" || return
     for program in "${host_programs[@]}" "${programs[@]}"; do
         # shellcheck disable=SC2046
         "$nvcc" "$build/$program.o" $(objects "$build" "${c_sources[@]}") $(objects "$directory" "${cu_sources[@]}") \

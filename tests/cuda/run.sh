@@ -11,21 +11,39 @@ programs=(test_cuda test_real_cuda test_bits_cuda test_blocks_cuda test_qgemm_cu
 . tests/cuda/build.sh
 failed=0
 
-# run NAME COMMAND...: TAP; tells the failures and a summary in one line.
+# run NAME COMMAND...: TAP, beside what else runs until `finish`, which tells the failures and a summary in one line.
+names=()
 run() {
+    names+=("$1")
+    run_alone "$@" >"$build/$1.said" &
+}
+
+run_alone() {
     local name=$1 file=$build/$1.log status passed began=$SECONDS
     shift
     timeout 300 "$@" >"$file" 2>&1
     status=$?
-    [ $status -ne 77 ] || skip "$(grep -m 1 SKIP "$file")"
     passed=$(grep -c '^ok' "$file")
     if [ $status -eq 0 ] && [ "$passed" -gt 0 ]; then
         say "$name: $passed passed in $((SECONDS - began)) s"
-        return
+    elif [ $status -ne 77 ]; then
+        grep -vE '^ok|^1\.\.' "$file" | head -n 12
+        say "$name: FAILED with status $status after $passed that passed; see $file"
+        status=1
     fi
-    failed=1
-    grep -vE '^ok|^1\.\.' "$file" | head -n 12
-    say "$name: FAILED with status $status after $passed that passed; see $file"
+    echo $status >"$build/$name.status"
+}
+
+finish() {
+    local name status
+    wait
+    for name in "${names[@]}"; do
+        status=$(<"$build/$name.status")
+        [ "$status" -ne 77 ] || skip "$(grep -m 1 SKIP "$build/$name.log")"
+        [ "$status" -eq 0 ] || failed=1
+        cat "$build/$name.said"
+    done
+    names=()
 }
 
 log build-host build_host || die "building the C parts failed"
@@ -39,12 +57,14 @@ for program in "${programs[@]}"; do
     run "$program-sm_$capability" "$build/native/$program"
     run "$program-compute_80-ptx" "$build/ptx/$program"
 done
+finish
 
 if [ -x "$build/pwlc-static" ]; then
     log build-library build_library native "arch=compute_$capability,code=sm_$capability" ||
         die "building libpwlc-cuda.so failed"
     run sweep bash tests/cuda/sweep.sh "$build/pwlc-static" "$build/native/libpwlc-cuda.so"
     run emitted-headers bash tests/emit/run_cuda.sh "$build/pwlc-static" "$nvcc" "sm_$capability"
+    finish
 else
     say "no $build/pwlc-static: sweeps and emitted headers are left out (./dev static makes it, where its libraries are)"
 fi
@@ -59,5 +79,6 @@ for tool in memcheck racecheck initcheck synccheck; do
         run "sweep-$tool" bash -c '"$@" && echo "ok 1 - sweep"' sweep "$sanitizer" --tool $tool --error-exitcode 9 \
         "$build/pwlc-static" sweep --exhaustive --device cuda luts/tables/gelu_s8.json luts/tables/sigmoid_s16.json
 done
+finish
 [ $failed -ne 0 ] || say "all passed"
 exit $failed
