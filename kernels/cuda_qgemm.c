@@ -9,7 +9,7 @@
 
 #include "qgemm_input.h"
 #include "qgemm_launch.h"
-#include "qgemm_layout.h"
+#include "qgemm_schedule.h"
 
 static int is_a16(const pwl_qgemm_product *product)
 {
@@ -57,17 +57,22 @@ static const struct {
     [PWL_QGEMM_DP4A] = {"dp4a", pwl_cuda_launch_qgemm_dp4a, serves_bytes, 1, PLAIN},
     [PWL_QGEMM_MMA_BYTES] = {"mma_bytes", pwl_cuda_launch_qgemm_mma_bytes, serves_exact_bytes, 9, BYTES},
     [PWL_QGEMM_MMA] = {"mma", pwl_cuda_launch_qgemm_mma, serves_halves, 1, HALVES},
+    /* Never for M alone: see choose(). */
+    [PWL_QGEMM_STREAMK] = {"streamk", pwl_cuda_launch_qgemm_streamk, serves_halves, SIZE_MAX, HALVES},
 };
 
 #define KERNELS (sizeof kernels / sizeof kernels[0])
 
-/* What a product needs: the kernel, and what is made in the workspace: f, blocks or bytes at its beginning, then
- * halves.
+/*
+ * What a product needs: the kernel, and what is made in the workspace: f, blocks or bytes at its beginning, then
+ * halves, then what the shares of streamk leave. `call` is complete but for pointers there, and X where it is taken as
+ * it is.
  */
 struct plan {
+    pwl_qgemm_call call;
     pwl_qgemm_kernel kernel;
     int exponents, blocks, halves, packs;
-    size_t halves_at, bytes;
+    size_t halves_at, sums_at, marks_at, bytes;
 };
 
 static pwl_qgemm_status status_of(int error)
@@ -75,11 +80,23 @@ static pwl_qgemm_status status_of(int error)
     return error == cudaSuccess ? PWL_QGEMM_OK : (pwl_qgemm_status)(PWL_QGEMM_ERR_CUDA + error);
 }
 
-/* The kernel for a product, or the environment's. */
+static int count_multiprocessors(size_t *count)
+{
+    int device, multiprocessors = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    *count = (size_t)multiprocessors;
+    return error;
+}
+
+/* The kernel for a product, or the environment's. Only where K is deep has the device a say. */
 static pwl_qgemm_status choose(const pwl_qgemm_product *product, pwl_qgemm_kernel *kernel)
 {
     const char *const name = getenv("PWL_QGEMM_KERNEL");
-    size_t i;
+    const size_t depth = pwl_qgemm_depth(product->weights->k);
+    size_t i, multiprocessors;
+    int error;
     for (i = KERNELS; i-- > 0;) {
         if (name ? strcmp(name, kernels[i].name) == 0 : product->m >= kernels[i].fewest && kernels[i].serves(product))
             break;
@@ -87,7 +104,13 @@ static pwl_qgemm_status choose(const pwl_qgemm_product *product, pwl_qgemm_kerne
     if (i >= KERNELS || !kernels[i].serves(product))
         return PWL_QGEMM_ERR_KERNEL;
     *kernel = (pwl_qgemm_kernel)i;
-    return PWL_QGEMM_OK;
+    if (name || i != PWL_QGEMM_MMA || depth < PWL_QGEMM_DEEP)
+        return PWL_QGEMM_OK;
+    error = count_multiprocessors(&multiprocessors);
+    if (error == cudaSuccess &&
+        pwl_qgemm_suits_shares(pwl_qgemm_streamk_tiles(product->m, product->weights->n), depth, multiprocessors))
+        *kernel = PWL_QGEMM_STREAMK;
+    return status_of(error);
 }
 
 /* Halves that lie as tensor cores' kernels load them, 16 bytes at a time. */
@@ -95,6 +118,27 @@ static int is_aligned_halves(const pwl_qgemm_input *x)
 {
     return (x->type == PWL_QGEMM_F16 || x->type == PWL_QGEMM_BF16) && (uintptr_t)x->data % 16 == 0 &&
            x->stride % 8 == 0;
+}
+
+/* Shares of streamk, and room for them behind what the workspace holds. */
+static int plan_shares(struct plan *plan)
+{
+    const size_t m = plan->call.product.m, depth = pwl_qgemm_depth(plan->call.weights.k);
+    const size_t tiles = pwl_qgemm_streamk_tiles(m, plan->call.weights.n);
+    size_t multiprocessors, shares;
+    int residents, error = count_multiprocessors(&multiprocessors);
+    if (error == cudaSuccess)
+        error = pwl_cuda_qgemm_streamk_residents(&plan->call, &residents);
+    if (error != cudaSuccess)
+        return error;
+    shares = pwl_qgemm_shares(tiles, depth, multiprocessors * (size_t)residents);
+    if (tiles > SIZE_MAX / depth / shares)
+        return cudaErrorInvalidConfiguration;
+    plan->call.schedule = (pwl_qgemm_schedule){depth, tiles * depth, shares};
+    plan->sums_at = pwl_qgemm_round_up(plan->bytes, 16);
+    plan->marks_at = plan->sums_at + shares * pwl_qgemm_streamk_rows(m) * PWL_QGEMM_ROWS * sizeof(float);
+    plan->bytes = plan->marks_at + (1 + shares) * sizeof(uint32_t);
+    return cudaSuccess;
 }
 
 static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan *plan)
@@ -107,6 +151,10 @@ static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan 
         status = choose(product, &plan->kernel);
     if (status != PWL_QGEMM_OK)
         return status;
+    memset(&plan->call, 0, sizeof plan->call);
+    plan->call.product = *product;
+    plan->call.weights = *product->weights;
+    plan->call.product.weights = NULL;
     elements = product->m * product->weights->k;
     if (elements > SIZE_MAX / 64) /* more than all that follows */
         return PWL_QGEMM_ERR_SHAPE;
@@ -124,10 +172,10 @@ static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan 
     if (plan->exponents)
         plan->bytes = product->m * sizeof(int32_t);
     if (plan->halves) {
-        plan->halves_at = (plan->bytes + 15) / 16 * 16;
+        plan->halves_at = pwl_qgemm_round_up(plan->bytes, 16);
         plan->bytes = plan->halves_at + elements * sizeof(uint16_t);
     }
-    return PWL_QGEMM_OK;
+    return plan->kernel == PWL_QGEMM_STREAMK ? status_of(plan_shares(plan)) : PWL_QGEMM_OK;
 }
 
 pwl_qgemm_status pwl_cuda_qgemm_workspace(const pwl_qgemm_product *product, size_t *bytes)
@@ -162,16 +210,17 @@ pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspac
 
     f = plan.exponents ? workspace : NULL;
     halves = plan.halves ? (uint16_t *)(void *)((char *)workspace + plan.halves_at) : NULL;
-    memset(&call, 0, sizeof call);
-    call.product = *product;
-    call.weights = *product->weights;
-    call.product.weights = NULL;
+    call = plan.call;
     call.f = f;
     call.q = plan.blocks ? workspace : product->x.data;
     call.q_stride = plan.blocks ? call.weights.k / PWL_BLOCK : product->x.stride;
     call.h = plan.halves ? halves : product->x.data;
     call.h_stride = plan.halves ? call.weights.k : product->x.stride;
     call.bytes = plan.packs ? workspace : NULL;
+    if (plan.kernel == PWL_QGEMM_STREAMK) {
+        call.sums = (char *)workspace + plan.sums_at;
+        call.marks = (uint32_t *)(void *)((char *)workspace + plan.marks_at);
+    }
     if (plan.packs)
         error = pwl_cuda_launch_qgemm_bytes(&call, workspace, stream);
     if (plan.blocks)

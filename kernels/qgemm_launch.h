@@ -5,6 +5,7 @@
 
 #include <pwl/qgemm.h>
 
+#include "qgemm_schedule.h"
 #include "qgemm_source.h"
 
 #ifdef __cplusplus
@@ -23,6 +24,11 @@ typedef struct pwl_qgemm_call {
     const uint16_t *h; /* [M][h_stride], X as halves aligned to 16 bytes, for the kernels that take them */
     size_t h_stride;
     const uint8_t *bytes; /* X in the order of qgemm_layout.h, for the kernels that take that */
+
+    /* Of the kernel that splits tiles along K. */
+    pwl_qgemm_schedule schedule;
+    void *sums;      /* a tile's in fp32 for each share, aligned to 16 bytes */
+    uint32_t *marks; /* [1 + shares] */
 } pwl_qgemm_call;
 
 /* f of each row of X in A16. */
@@ -47,6 +53,10 @@ int pwl_cuda_launch_qgemm_vectorised(const pwl_qgemm_call *call, struct CUstream
 int pwl_cuda_launch_qgemm_dp4a(const pwl_qgemm_call *call, struct CUstream_st *stream);
 int pwl_cuda_launch_qgemm_mma(const pwl_qgemm_call *call, struct CUstream_st *stream);
 int pwl_cuda_launch_qgemm_mma_bytes(const pwl_qgemm_call *call, struct CUstream_st *stream);
+int pwl_cuda_launch_qgemm_streamk(const pwl_qgemm_call *call, struct CUstream_st *stream);
+
+/* *blocks = how many thread blocks of the last one a multiprocessor of this device holds, at least 1; a cudaError_t. */
+int pwl_cuda_qgemm_streamk_residents(const pwl_qgemm_call *call, int *blocks);
 
 /* What is found about weights before they are packed; all bits 1 where there is no such thing. */
 typedef struct pwl_qgemm_survey {

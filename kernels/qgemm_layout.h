@@ -185,10 +185,4 @@ PWL_FN int32_t pwl_qgemm_row_sum(const pwl_qgemm_weights *weights, size_t row)
     return *(const int32_t *)(const void *)((const uint8_t *)weights->memory + pwl_qgemm_row_sum_at(weights, row));
 }
 
-/* The first piece along K of part `part`; parts are added in order. */
-PWL_FN size_t pwl_qgemm_part_at(size_t depth, size_t parts, size_t part)
-{
-    return depth / parts * part + (part < depth % parts ? part : depth % parts);
-}
-
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Products by tensor cores, a thread block for each tile of Y. */
-#include "qgemm_input.h"
 #include "qgemm_mma.cuh"
 
 namespace
@@ -24,29 +23,20 @@ __global__ void __launch_bounds__(mma::threads, mma::residents(groups))
     mma::store_tile<format, bf16, exponents, groups>(call, m, n, memory, sums);
 }
 
-template <pwl_qgemm_format format, unsigned groups> int launch(const pwl_qgemm_call *call, struct CUstream_st *stream)
+template <unsigned groups> int launch(const pwl_qgemm_call *call, struct CUstream_st *stream)
 {
-    const bool bf16 = call->product.x.type == PWL_QGEMM_BF16 && !pwl_qgemm_is_a8(&call->product);
-    const bool exponents = call->weights.row_data;
-    const auto kernel = bf16        ? exponents && format == PWL_QGEMM_MXFP4 ? product<format, true, true, groups>
-                                                                             : product<format, true, false, groups>
-                               : exponents ? product<format, false, true, groups>
-                                    : product<format, false, false, groups>;
-    return mma::launch<groups>(kernel, mma::shared_bytes(format, groups), call, stream);
-}
-
-template <pwl_qgemm_format format> int launch(const pwl_qgemm_call *call, struct CUstream_st *stream)
-{
-    return call->product.m > some * 8  ? launch<format, many>(call, stream)
-           : call->product.m > few * 8 ? launch<format, some>(call, stream)
-                                       : launch<format, few>(call, stream);
+    const auto kernel = mma::variant_of(call, [](auto v) {
+        using variant = decltype(v);
+        return product<variant::format, variant::bf16, variant::exponents, groups>;
+    });
+    return mma::launch<groups>(kernel, mma::shared_bytes(call->weights.format, groups), call, stream);
 }
 
 } // namespace
 
 int pwl_cuda_launch_qgemm_mma(const pwl_qgemm_call *call, struct CUstream_st *stream)
 {
-    return call->weights.format == PWL_QGEMM_Q4_0   ? launch<PWL_QGEMM_Q4_0>(call, stream)
-           : call->weights.format == PWL_QGEMM_Q8_0 ? launch<PWL_QGEMM_Q8_0>(call, stream)
-                                                    : launch<PWL_QGEMM_MXFP4>(call, stream);
+    return call->product.m > some * 8  ? launch<many>(call, stream)
+           : call->product.m > few * 8 ? launch<some>(call, stream)
+                                       : launch<few>(call, stream);
 }

@@ -14,6 +14,7 @@
 #include "async.cuh"
 #include "qgemm_device.cuh"
 #include "qgemm_fragment.cuh"
+#include "qgemm_input.h"
 
 namespace pwl
 {
@@ -363,6 +364,28 @@ int launch(void (*kernel)(pwl_qgemm_call call, uint32_t across), unsigned bytes,
         return error;
     kernel<<<static_cast<unsigned>(across * down), threads, bytes, stream>>>(*call, static_cast<uint32_t>(across));
     return cudaGetLastError();
+}
+
+/* What a kernel is compiled for. */
+template <pwl_qgemm_format of, bool in_bf16, bool with_exponents> struct variant {
+    static constexpr pwl_qgemm_format format = of;
+    static constexpr bool bf16 = in_bf16, exponents = with_exponents;
+};
+
+/* f(variant<...>()) of a product; exponents are nothing to bf16, but in MXFP4. */
+template <pwl_qgemm_format format, typename function> auto variant_of(const pwl_qgemm_call *call, function f)
+{
+    const bool exponents = call->weights.row_data;
+    if (call->product.x.type == PWL_QGEMM_BF16 && !pwl_qgemm_is_a8(&call->product))
+        return exponents ? f(variant<format, true, format == PWL_QGEMM_MXFP4>()) : f(variant<format, true, false>());
+    return exponents ? f(variant<format, false, true>()) : f(variant<format, false, false>());
+}
+
+template <typename function> auto variant_of(const pwl_qgemm_call *call, function f)
+{
+    return call->weights.format == PWL_QGEMM_Q4_0   ? variant_of<PWL_QGEMM_Q4_0>(call, f)
+           : call->weights.format == PWL_QGEMM_Q8_0 ? variant_of<PWL_QGEMM_Q8_0>(call, f)
+                                                    : variant_of<PWL_QGEMM_MXFP4>(call, f);
 }
 
 } // namespace mma

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The 32 lanes of a warp at a matrix product of packed weights: mma's fragments as the PTX manual has them (sections on
- * mma.m16n8k16 and m16n8k32), and around them what a kernel does, lane by lane: loads, conversions, parts of K, stores.
+ * mma.m16n8k16 and m16n8k32), and around them what a kernel does, lane by lane: loads, conversions, shares of K,
+ * stores.
  */
 #ifndef QGEMM_LANES_H
 #define QGEMM_LANES_H
@@ -9,6 +10,7 @@
 #include "../../kernels/qgemm_fragment.cuh"
 #include "../../kernels/qgemm_input.h"
 #include "../../kernels/qgemm_layout.h"
+#include "../../kernels/qgemm_schedule.h"
 #include "../../kernels/qgemm_store.h"
 #include "qgemm_cases.h"
 
@@ -236,37 +238,57 @@ static inline void store_tile(const pwl_qgemm_product *product, size_t row, size
     }
 }
 
-/* Y as a kernel on tiles of 16 rows and 8 tokens makes it, K in parts. X is in halves, or, packed, in bytes. */
-static inline void multiply_by_lanes(const pwl_qgemm_product *product, size_t parts)
+/* Pieces of the tile at a row of the weights and a token, into c. X is in halves, or, packed, in bytes. */
+static inline void add_part(const pwl_qgemm_product *product, const uint8_t *x, size_t row, size_t token,
+                            const pwl_qgemm_part *part, lane_sums *c)
 {
-    const pwl_qgemm_weights *const weights = product->weights;
-    const int bytes = pwl_qgemm_is_a8(product) || product->scheme == PWL_QGEMM_INT8;
-    const size_t depth = pwl_qgemm_depth(weights->k);
-    uint8_t *const x = need(pwl_qgemm_input_bytes(product->m, weights->k));
-    if (bytes)
+    for (size_t i = part->piece; i < part->piece + part->count; i++) {
+        const size_t column = i * PWL_QGEMM_COLUMNS;
+        const tile_view view = view_of(product->weights, row, column);
+        if (x)
+            add_bytes(product, x, &view, token, column, c);
+        else
+            add_halves(product, &view, token, column, c);
+    }
+}
+
+/*
+ * Y as a kernel on tiles of 16 rows and 8 tokens makes it of shares (1 to all pieces), the last one first: it leaves
+ * sums of tiles that others began, and adds to its own what they left.
+ */
+static inline void multiply_by_lanes(const pwl_qgemm_product *product, size_t shares)
+{
+    const size_t m = product->m, n = product->weights->n, k = product->weights->k, depth = pwl_qgemm_depth(k);
+    const size_t across = (n - 1) / PWL_QGEMM_TILE_ROWS + 1, down = (m - 1) / PWL_QGEMM_TOKENS + 1;
+    const pwl_qgemm_schedule schedule = {depth, across * down * depth, shares};
+    lane_sums *const left = need(shares * sizeof *left);
+    uint8_t *x = NULL;
+    if (pwl_qgemm_is_a8(product) || product->scheme == PWL_QGEMM_INT8) {
+        x = need(pwl_qgemm_input_bytes(m, k));
         pwl_qgemm_pack_input(product, x);
-    for (size_t row = 0; row < weights->n; row += PWL_QGEMM_TILE_ROWS) {
-        for (size_t token = 0; token < product->m; token += PWL_QGEMM_TOKENS) {
-            lane_sums all = {{{0}}, {{0}}};
-            for (size_t part = 0; part < parts; part++) {
-                lane_sums c = {{{0}}, {{0}}};
-                for (size_t i = pwl_qgemm_part_at(depth, parts, part); i < pwl_qgemm_part_at(depth, parts, part + 1);
-                     i++) {
-                    const size_t column = i * PWL_QGEMM_COLUMNS;
-                    const tile_view view = view_of(weights, row, column);
-                    if (bytes)
-                        add_bytes(product, x, &view, token, column, &c);
-                    else
-                        add_halves(product, &view, token, column, &c);
-                }
-                for (unsigned at = 0; at < LANES * 4; at++) {
-                    all.f[at / 4][at % 4] += c.f[at / 4][at % 4];
-                    all.s[at / 4][at % 4] += c.s[at / 4][at % 4];
+    }
+    for (size_t share = shares; share-- > 0;) {
+        const size_t end = pwl_qgemm_share_at(&schedule, share + 1);
+        for (size_t at = pwl_qgemm_share_at(&schedule, share); at < end;) {
+            const pwl_qgemm_part part = pwl_qgemm_part_from(&schedule, at, end);
+            const size_t row = part.tile % across * PWL_QGEMM_TILE_ROWS, token = part.tile / across * PWL_QGEMM_TOKENS;
+            lane_sums c = {{{0}}, {{0}}};
+            add_part(product, x, row, token, &part, &c);
+            at += part.count;
+            if (part.piece) {
+                left[share] = c;
+                continue;
+            }
+            for (size_t other = share + 1; other <= pwl_qgemm_last_share(&schedule, part.tile); other++) {
+                for (unsigned i = 0; i < LANES * 4; i++) {
+                    c.f[i / 4][i % 4] += left[other].f[i / 4][i % 4];
+                    c.s[i / 4][i % 4] += left[other].s[i / 4][i % 4];
                 }
             }
-            store_tile(product, row, token, &all);
+            store_tile(product, row, token, &c);
         }
     }
+    free(left);
     free(x);
 }
 

@@ -17,8 +17,8 @@ enum { GUARD = 64, MOST_M = 512 };
 #define POISON 0xa5
 
 static int small;
-static const pwl_qgemm_kernel kernels[] = {PWL_QGEMM_NAIVE, PWL_QGEMM_TILED, PWL_QGEMM_VECTORISED,
-                                           PWL_QGEMM_DP4A,  PWL_QGEMM_MMA,   PWL_QGEMM_MMA_BYTES};
+static const pwl_qgemm_kernel kernels[] = {PWL_QGEMM_NAIVE, PWL_QGEMM_TILED,     PWL_QGEMM_VECTORISED, PWL_QGEMM_DP4A,
+                                           PWL_QGEMM_MMA,   PWL_QGEMM_MMA_BYTES, PWL_QGEMM_STREAMK};
 
 #define KERNELS (sizeof kernels / sizeof kernels[0])
 
@@ -206,10 +206,16 @@ static int is_a8(const pwl_qgemm_product *product)
     return schemes[product->scheme].a8;
 }
 
+/* Tensor cores that multiply halves. */
+static int has_halves(pwl_qgemm_kernel kernel)
+{
+    return kernel == PWL_QGEMM_MMA || kernel == PWL_QGEMM_STREAMK;
+}
+
 /* A8 in halves. */
 static int is_halved(pwl_qgemm_kernel kernel, const pwl_qgemm_product *product)
 {
-    return kernel == PWL_QGEMM_MMA && is_a8(product);
+    return has_halves(kernel) && is_a8(product);
 }
 
 /* What a kernel is for. */
@@ -218,7 +224,7 @@ static int serves(pwl_qgemm_kernel kernel, const pwl_qgemm_product *product)
     const int a16 = product->scheme <= PWL_QGEMM_MXFP4_A16;
     if (is_halved(kernel, product))
         return product->m >= PWL_QGEMM_HALVES_FROM && product->sums == PWL_QGEMM_SUMS_EXACT;
-    if (kernel == PWL_QGEMM_VECTORISED || kernel == PWL_QGEMM_MMA)
+    if (kernel == PWL_QGEMM_VECTORISED || has_halves(kernel))
         return a16;
     if (kernel == PWL_QGEMM_MMA_BYTES)
         return !a16 && product->sums == PWL_QGEMM_SUMS_EXACT;
@@ -487,32 +493,72 @@ static void test_tiles(const struct scheme *scheme)
     tap(good, "%s: tiles have the bits of the naive kernel", scheme->name);
 }
 
-/* What a graph replays is what the call does. */
-static void test_graph(void)
+/* Tiles cut along K where streamk would not do so in the tests above: anywhere, alike, in four parts. */
+static void test_cuts(const struct scheme *scheme)
+{
+    static const size_t cases[][3] = {
+        {70, 257, 832}, {1200, 4099, 160}, {17, 90001, 96}, {512, 2000, 1472}, {300, 4099, 2080}};
+    uint64_t state = 46;
+    int good = 1;
+    for (size_t i = 0; i < (small ? 1 : sizeof cases / sizeof cases[0]) && good; i++) {
+        struct weights w = new_weights(scheme->format, cases[i][1], cases[i][2], i % 2 ? 15 : -2, &state);
+        good = draw_and_compare(scheme, &w, cases[i][0], &state);
+        release(&w);
+    }
+    tap(good, "%s: tiles cut along K", scheme->name);
+}
+
+/* The kernel that a product of few tiles gets. */
+static pwl_qgemm_kernel choice(size_t k)
+{
+    uint64_t state = 47;
+    struct weights w = new_weights(PWL_QGEMM_Q4_0, 129, k, -2, &state);
+    struct problem p =
+        new_problem(&schemes[0], &w, 4, PWL_QGEMM_F16, PWL_QGEMM_F32, PWL_QGEMM_SUMS_EXACT, 0, 0, 0, &state);
+    pwl_qgemm_kernel ran;
+    size_t bytes;
+    void *workspace;
+    PWL(pwl_cuda_qgemm_workspace(&p.on_device, &bytes));
+    CUDA(cudaMalloc(&workspace, bytes + 16));
+    PWL(pwl_cuda_qgemm(&p.on_device, workspace, bytes, &ran, NULL));
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaFree(workspace));
+    free_problem(&p);
+    release(&w);
+    return ran;
+}
+
+/* What a graph replays, each time, is what the call does. */
+static void test_graph(const struct scheme *scheme, size_t m, size_t k, pwl_qgemm_kernel kernel)
 {
     uint64_t state = 44;
-    struct weights w = new_weights(PWL_QGEMM_Q4_0, 65, 96, -2, &state);
-    struct problem p =
-        new_problem(&schemes[3], &w, 9, PWL_QGEMM_F32, PWL_QGEMM_F32, PWL_QGEMM_SUMS_EXACT, 0, 0, 0, &state);
+    struct weights w = new_weights(scheme->format, 265, k, -2, &state);
+    struct problem p = new_problem(scheme, &w, m, PWL_QGEMM_F32, PWL_QGEMM_F32, PWL_QGEMM_SUMS_EXACT, 0, 0, 0, &state);
     size_t bytes;
     void *workspace;
     cudaStream_t stream;
     cudaGraph_t graph;
     cudaGraphExec_t replay;
-    compute(&p, PWL_QGEMM_NAIVE, p.y);
+    int good = 1;
+    compute(&p, kernel, p.y);
+    setenv("PWL_QGEMM_KERNEL", pwl_qgemm_kernel_name(kernel), 1);
     PWL(pwl_cuda_qgemm_workspace(&p.on_device, &bytes));
     CUDA(cudaMalloc(&workspace, bytes));
-    CUDA(cudaMemset(p.device_y, POISON, p.y_bytes + 2 * p.y_offset));
-    CUDA(cudaDeviceSynchronize());
     CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     PWL(pwl_cuda_qgemm(&p.on_device, workspace, bytes, NULL, stream));
     CUDA(cudaStreamEndCapture(stream, &graph));
     CUDA(cudaGraphInstantiate(&replay, graph, 0));
-    CUDA(cudaGraphLaunch(replay, stream));
-    CUDA(cudaStreamSynchronize(stream));
-    CUDA(cudaMemcpy(p.again, p.device_y, p.y_bytes + 2 * p.y_offset, cudaMemcpyDeviceToHost));
-    tap(memcmp(p.y, p.again, p.y_bytes + 2 * p.y_offset) == 0, "captured into a graph");
+    unsetenv("PWL_QGEMM_KERNEL");
+    for (int i = 0; i < 2; i++) {
+        CUDA(cudaMemset(p.device_y, POISON, p.y_bytes + 2 * p.y_offset));
+        CUDA(cudaDeviceSynchronize());
+        CUDA(cudaGraphLaunch(replay, stream));
+        CUDA(cudaStreamSynchronize(stream));
+        CUDA(cudaMemcpy(p.again, p.device_y, p.y_bytes + 2 * p.y_offset, cudaMemcpyDeviceToHost));
+        good &= memcmp(p.y, p.again, p.y_bytes + 2 * p.y_offset) == 0;
+    }
+    tap(good, "%s captured into a graph", pwl_qgemm_kernel_name(kernel));
     CUDA(cudaGraphExecDestroy(replay));
     CUDA(cudaGraphDestroy(graph));
     CUDA(cudaStreamDestroy(stream));
@@ -530,7 +576,11 @@ int main(int argc, char **argv)
         if (schemes[i].format != PWL_QGEMM_ROWS8)
             test_one_hot(&schemes[i]);
         test_tiles(&schemes[i]);
+        if (schemes[i].format != PWL_QGEMM_ROWS8)
+            test_cuts(&schemes[i]);
     }
-    test_graph();
+    tap(choice(960) == PWL_QGEMM_MMA && choice(992) == PWL_QGEMM_STREAMK, "few tiles are cut from 16 pieces on");
+    test_graph(&schemes[3], 9, 96, PWL_QGEMM_MMA_BYTES);
+    test_graph(&schemes[0], 40, 544, PWL_QGEMM_STREAMK);
     return tap_end();
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What products on devices ask for and refuse before the first call of CUDA. */
+#include <cuda_runtime_api.h>
 #include <stdlib.h>
 
 #include <pwl/cuda_qgemm.h>
@@ -77,7 +78,7 @@ static void test_halves(void)
 
 static void test_errors(void)
 {
-    static const char *const names[] = {"naive", "tiled", "vectorised", "dp4a", "mma_bytes", "mma"};
+    static const char *const names[] = {"naive", "tiled", "vectorised", "dp4a", "mma_bytes", "mma", "streamk"};
     pwl_qgemm_product product = product_of(PWL_QGEMM_W4A8, PWL_QGEMM_F32);
     pwl_qgemm_kernel ran = (pwl_qgemm_kernel)77;
     uint8_t workspace[80] __attribute__((aligned(16)));
@@ -90,8 +91,8 @@ static void test_errors(void)
     tap(pwl_cuda_qgemm(&product, workspace + 8, 72, &ran, NULL) == PWL_QGEMM_ERR_ALIGN, "a workspace aligned to 8");
     setenv("PWL_QGEMM_KERNEL", "naïve", 1);
     tap(pwl_cuda_qgemm(&product, workspace, 72, &ran, NULL) == PWL_QGEMM_ERR_KERNEL, "a kernel that is none");
-    for (int kernel = PWL_QGEMM_NAIVE; kernel <= PWL_QGEMM_MMA; kernel++) {
-        const int serves = kernel != PWL_QGEMM_VECTORISED && kernel != PWL_QGEMM_MMA;
+    for (int kernel = PWL_QGEMM_NAIVE; kernel <= PWL_QGEMM_STREAMK; kernel++) {
+        const int serves = kernel != PWL_QGEMM_VECTORISED && kernel != PWL_QGEMM_MMA && kernel != PWL_QGEMM_STREAMK;
         const pwl_qgemm_status expected = serves ? PWL_QGEMM_ERR_SPACE : PWL_QGEMM_ERR_KERNEL;
         setenv("PWL_QGEMM_KERNEL", names[kernel], 1);
         tap(pwl_cuda_qgemm(&product, workspace, 71, &ran, NULL) == expected &&
@@ -108,18 +109,55 @@ static void test_errors(void)
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_KERNEL, "mma is not for stored sums");
     setenv("PWL_QGEMM_KERNEL", "mma_bytes", 1);
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_KERNEL, "nor is mma_bytes");
+    setenv("PWL_QGEMM_KERNEL", "streamk", 1);
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_KERNEL, "nor is streamk");
     product.sums = PWL_QGEMM_SUMS_EXACT;
     product.m = 2;
     unsetenv("PWL_QGEMM_KERNEL");
     product.m = 0;
     tap(pwl_cuda_qgemm(&product, workspace, 72, &ran, NULL) == PWL_QGEMM_ERR_SHAPE, "M of 0");
     tap(ran == (pwl_qgemm_kernel)77, "no kernel ran");
-    for (int kernel = PWL_QGEMM_NAIVE; kernel <= PWL_QGEMM_MMA; kernel++)
+    for (int kernel = PWL_QGEMM_NAIVE; kernel <= PWL_QGEMM_STREAMK; kernel++)
         tap(strcmp(pwl_qgemm_kernel_name((pwl_qgemm_kernel)kernel), names[kernel]) == 0, "a kernel's name is %s",
             names[kernel]);
     tap(pwl_qgemm_kernel_name((pwl_qgemm_kernel)-1) == NULL &&
-            pwl_qgemm_kernel_name((pwl_qgemm_kernel)(PWL_QGEMM_MMA + 1)) == NULL,
+            pwl_qgemm_kernel_name((pwl_qgemm_kernel)(PWL_QGEMM_STREAMK + 1)) == NULL,
         "what is no kernel has no name");
+}
+
+/* Where K is deep the device decides, and one that is not there is told of. */
+static void test_deep(void)
+{
+    static uint8_t deep[16 * 4608] __attribute__((aligned(16)));
+    static float rows[2 * 1024] __attribute__((aligned(16)));
+    pwl_qgemm_weights w = {deep, 1, 992, sizeof deep, PWL_QGEMM_Q4_0, 0};
+    pwl_qgemm_product product = product_of(PWL_QGEMM_W4A16, PWL_QGEMM_F16);
+    pwl_qgemm_kernel ran = (pwl_qgemm_kernel)77;
+    size_t bytes = 77;
+    int device;
+    const int error = (int)cudaGetDevice(&device);
+    const pwl_qgemm_status expected =
+        error == (int)cudaSuccess ? PWL_QGEMM_OK : (pwl_qgemm_status)(PWL_QGEMM_ERR_CUDA + error);
+    product.weights = &w;
+    product.x.data = rows;
+    product.x.stride = 1024;
+    /* A tile in two parts of 32 rows and 128 columns, and three marks. */
+    const size_t shared = expected == PWL_QGEMM_OK ? 2 * 32 * 128 * 4 + 3 * 4 : 77;
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == expected && bytes == shared, "workspace: sums of 16 pieces");
+    tap(pwl_cuda_qgemm(&product, deep, 0, &ran, NULL) == (expected == PWL_QGEMM_OK ? PWL_QGEMM_ERR_SPACE : expected) &&
+            ran == (pwl_qgemm_kernel)77,
+        "no product of 16 pieces without them");
+    w.k = 960;
+    w.bytes = 15 * 4608;
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 0, "workspace: nothing for 15 pieces");
+    setenv("PWL_QGEMM_KERNEL", "streamk", 1);
+    bytes = 77;
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == expected && bytes == shared, "workspace: sums where they must");
+    setenv("PWL_QGEMM_KERNEL", "mma", 1);
+    w.k = 992;
+    w.bytes = sizeof deep;
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 0, "workspace: nothing for mma");
+    unsetenv("PWL_QGEMM_KERNEL");
 }
 
 /* Packing on devices refuses what packing on the host does. */
@@ -157,5 +195,6 @@ int main(void)
     test_workspaces();
     test_halves();
     test_errors();
+    test_deep();
     return tap_end();
 }
