@@ -7,7 +7,7 @@
 #include "line.h"
 #include "points.h"
 
-#define EXACT_POINTS 1024 /* inputs of at most 10 bits */
+#define EXACT_POINTS 1025 /* inputs of at most 10 bits, or halves of 11 */
 
 struct exact {
     bool quick;         /* try some slopes only */

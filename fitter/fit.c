@@ -176,7 +176,7 @@ static int fit_segments(struct workspace *work, int count, struct diag *diag)
     line_rules_init(&work->rules, work->spec);
     if (allow_knots(work, count, diag))
         return diag->code;
-    count = points->grid && points->grid_count < count ? points->grid_count : count;
+    count = points_places(points) < count ? points_places(points) : count;
     switch (work->spec->method) {
     case METHOD_LSQ:
     case METHOD_UNIFORM:
@@ -340,8 +340,9 @@ static int fit_and_certify(struct workspace *work, int count, struct table *tabl
     if (fit_segments(work, count, diag))
         return diag->code;
     work->ties.improve = lines_are_constrained(work);
+    const int places = points_places(&work->points);
     if ((work->ties.improve || constraints_tie(&work->spec->constraints)) &&
-        tie_lines(work, work->points.grid && work->points.grid_count < count ? work->points.grid_count : count, diag))
+        tie_lines(work, places < count ? places : count, diag))
         return diag->code;
     return certify(work, table, diag);
 }
@@ -428,8 +429,8 @@ static int allow_knots_for(struct workspace *work, double max_err, int most, str
     return diag->code;
 }
 
-/* Few segments that hold `limit` at the points: by minimax the fewest and among those of least error, else least squares
- * on the same knots. */
+/* Few segments that hold `limit` at the points: by minimax the fewest and among those of least error, else least
+ * squares on the same knots. */
 static int cover_points(struct workspace *work, double limit, int most, struct diag *diag)
 {
     if (allow_knots_for(work, limit, most, diag))
@@ -510,7 +511,7 @@ static int fit_in(struct workspace *work, struct table *table, struct diag *diag
     const struct points *points = &work->points;
     if (check_provable(table, diag))
         return diag->code;
-    const int most = points->count < PWL_MAX_SEGMENTS ? points->count : PWL_MAX_SEGMENTS;
+    const int most = points_starts(points) < PWL_MAX_SEGMENTS ? points_starts(points) : PWL_MAX_SEGMENTS;
     if (points->clipped == points->count)
         return diag_set(diag, EXIT_USAGE,
                         "--out: %s is outside the output range at every input code, so the table "

@@ -16,7 +16,7 @@ int spec_fold_sum(const struct spec *spec, int64_t *sum, struct diag *diag)
         return diag_set(diag, EXIT_USAGE,
                         "--symmetry fold: the zero point %lld of --in must be one of its codes, %lld to %lld",
                         (long long)in->zero_point, (long long)in->qmin, (long long)in->qmax);
-    /* A mirrored code beyond the last one may not start a segment; one such code, as of -32768, starts none. */
+    /* No segment starts at a mirrored code beyond the last one; one such code, as of -32768, needs none. */
     if (2 * in->zero_point - in->qmin > in->qmax + 1)
         return diag_set(diag, EXIT_USAGE,
                         "--symmetry fold: the zero point %lld of --in must be at most %lld, the middle of the codes",
@@ -33,7 +33,10 @@ int spec_fold_sum(const struct spec *spec, int64_t *sum, struct diag *diag)
 struct spec spec_fold_half(const struct spec *spec, int64_t sum)
 {
     struct spec half = *spec;
+    const int64_t last = 2 * spec->in.zero_point - spec->in.qmin;
     half.in.qmin = spec->in.zero_point;
+    if (last > half.in.qmax)
+        half.in.qmax = last;
     if (sum - spec->out.qmax < half.out.qmin)
         half.out.qmin = sum - spec->out.qmax;
     if (sum - spec->out.qmin > half.out.qmax)

@@ -154,7 +154,7 @@ static int path_read(const struct path *path, int *chosen, struct diag *diag)
     return EXIT_DONE;
 }
 
-/* Points at equal steps of cumulative bend, at least one apart. */
+/* Places at equal steps of cumulative bend, at least one apart. */
 static void spread_by_bend(const struct points *points, int pieces, int *chosen)
 {
     int k = 0;
@@ -162,7 +162,7 @@ static void spread_by_bend(const struct points *points, int pieces, int *chosen)
         const double wanted = (double)m / pieces;
         while (k < points->count && points->bend[k] < wanted)
             k++;
-        const int lowest = m == 0 ? 0 : chosen[m - 1] + 1, highest = points->count - (pieces - m);
+        const int lowest = m == 0 ? 0 : chosen[m - 1] + 1, highest = points_starts(points) - (pieces - m);
         chosen[m] = m == 0 ? 0 : k < lowest ? lowest : k > highest ? highest : k;
     }
 }
@@ -242,7 +242,7 @@ static bool move_knots(const struct points *points, int segments, int *knots, in
             end_place[e] = end;
             after[e] = INFINITY;
             from[m][e] = 0;
-            if (end < 1 || end <= begin_place[0] || end > points->count)
+            if (end < 1 || end <= begin_place[0] || (m < segments && end >= points_starts(points)))
                 continue;
             struct running sums;
             running_start(&sums, points, end - 1);
@@ -280,15 +280,16 @@ int knots_least_squares(const struct points *points, int segments, int *knots, s
 {
     enum { CANDIDATES = 1024, PER_SEGMENT = 6, MOST_SOLVED = 1024, ROUNDS = 12 };
     int candidates = PER_SEGMENT * segments > CANDIDATES ? PER_SEGMENT * segments : CANDIDATES;
-    candidates = points->grid ? points->grid_count : candidates < points->count ? candidates : points->count;
+    const int places = points_places(points);
+    candidates = points->grid || places < candidates ? places : candidates;
     int *grid = malloc(((size_t)candidates + 1) * sizeof *grid);
     if (!grid)
         return diag_set(diag, EXIT_IO, "out of memory for %d knot candidates", candidates);
     diag->code = EXIT_DONE;
-    if (points->grid)
-        memcpy(grid, points->grid, ((size_t)candidates + 1) * sizeof *grid);
-    else
+    if (!points->grid)
         spread_by_bend(points, candidates, grid);
+    for (int m = 0; m <= candidates; m++)
+        grid[m] = points_at(points, points->grid ? m : grid[m]);
     for (int m = 0; m <= segments; m++) /* the grid's own even spread of bend */
         knots[m] = (int)((int64_t)candidates * m / segments);
     /* Beyond that many segments each is so short that moving them from an even spread of bend finds as much. */
@@ -302,7 +303,7 @@ int knots_least_squares(const struct points *points, int segments, int *knots, s
         while (grid[a + 1] - grid[a] > 2 * step)
             step *= 2;
     free(grid);
-    if (diag->code || points->grid || (segments <= MOST_SOLVED && candidates == points->count))
+    if (diag->code || points->grid || (segments <= MOST_SOLVED && candidates == places))
         return diag->code;
     for (; step >= 1; step /= 2)
         for (int round = 0; round < ROUNDS && move_knots(points, segments, knots, step); round++)

@@ -32,42 +32,21 @@ struct solver {
  * one alone where points are not all codes. */
 enum { ANCHORED_PLACES = 4096, ANCHORED_STARTS = 16 };
 
-static int point_of(const struct solver *solver, int place)
-{
-    return solver->points->grid ? solver->points->grid[place] : place;
-}
-
-/* The last place at or before a point. */
-static int place_before(const struct solver *solver, int point)
-{
-    if (!solver->points->grid)
-        return point;
-    int low = 0, high = solver->places; /* the place lies in [low, high] */
-    while (low < high) {
-        const int middle = high - (high - low) / 2;
-        if (solver->points->grid[middle] <= point)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
 /* The last place that a real line from `begin` can reach, or -1 with a message. */
 static int real_reach(struct solver *solver, int begin, double max_err)
 {
     const struct points *points = solver->points;
     struct band_range range;
-    if (band_reach(points, solver->rules.qmin_y, solver->rules.qmax_y, point_of(solver, begin), points->count, max_err,
+    if (band_reach(points, solver->rules.qmin_y, solver->rules.qmax_y, points_at(points, begin), points->count, max_err,
                    &range, solver->diag))
         return -1;
-    const int reach = place_before(solver, range.end);
+    const int reach = points_place_before(points, range.end);
     return points->grid_whole && reach > begin + 1 ? begin + 1 : reach;
 }
 
 static bool serves(struct solver *solver, int begin, int end, double max_err, struct line *line)
 {
-    const int first = point_of(solver, begin), last = point_of(solver, end);
+    const int first = points_at(solver->points, begin), last = points_at(solver->points, end);
     if (solver->points->spec)
         return wide_line(&solver->rules, solver->points, first, last, max_err, line);
     /* Where points are not all codes nothing can be proven on them: the faster search will do. */
@@ -124,10 +103,10 @@ static int cover_hereditary(struct solver *solver, double max_err, int most)
             return -1;
         if (next == end)
             return 0;
-        cover->knots[cover->segments] = point_of(solver, end);
+        cover->knots[cover->segments] = points_at(solver->points, end);
         end = next;
     }
-    cover->knots[cover->segments] = point_of(solver, end);
+    cover->knots[cover->segments] = points_at(solver->points, end);
     return 1;
 }
 
@@ -162,9 +141,9 @@ static int cover_anchored(struct solver *solver, double max_err, int most)
             return 0;
     }
     cover->segments = m;
-    cover->knots[m] = point_of(solver, places);
+    cover->knots[m] = points_at(solver->points, places);
     for (int end = places; m > 0; end = start_of[m], m--) {
-        cover->knots[m - 1] = point_of(solver, start_of[m]);
+        cover->knots[m - 1] = points_at(solver->points, start_of[m]);
         if (!serves(solver, start_of[m], end, max_err, &cover->lines[m - 1]))
             return 0;
     }
@@ -345,7 +324,7 @@ static struct solver *solver_new(const struct points *points, const struct line_
         solver->points = points;
         solver->given = rules;
         solver->rules = *rules;
-        solver->places = points->grid ? points->grid_count : points->count;
+        solver->places = points_places(points);
         solver->diag = diag;
         solver->room = strip_room_new(points);
         solver->reach = malloc((PWL_MAX_SEGMENTS + 1) * sizeof *solver->reach);

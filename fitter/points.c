@@ -9,6 +9,7 @@
 #include "reduce.h"
 
 #define WIDE_POINTS (1 << POINTS_EXHAUSTIVE_BITS)
+#define MOST_CODES (WIDE_POINTS + 1) /* of half a folded table, with the mirror image of the lowest code */
 #define WIDE_PASSES 4
 
 static int points_allocate(const struct spec *spec, struct points *points, int count, struct diag *diag)
@@ -229,8 +230,6 @@ static int points_fix(const struct spec *spec, int64_t fold_sum, struct points *
             q_x = 2 * spec->in.zero_point - q_x;
             q_y = fold_sum - q_y;
         }
-        if (q_x > spec->in.qmax)
-            return diag_set(diag, EXIT_USAGE, "--fix %.9g:%.9g: its mirror image is no code of --in", fix->x, fix->y);
         int64_t *fixed = &points->fixed[q_x - spec->in.qmin];
         if (*fixed != POINT_FREE && *fixed != q_y)
             return diag_set(diag, EXIT_USAGE, "--fix %.9g:%.9g: the code of X is already fixed to another value",
@@ -286,7 +285,7 @@ static void points_part_at_turns(const struct spec *spec, struct points *points)
 static int points_adaptive(const struct spec *spec, struct points *points, struct diag *diag)
 {
     const int64_t codes = spec->in.qmax - spec->in.qmin + 1;
-    const bool exhaustive = codes <= WIDE_POINTS;
+    const bool exhaustive = codes <= MOST_CODES;
     const int count = exhaustive ? (int)codes : WIDE_POINTS;
     if (points_allocate(spec, points, count, diag))
         return diag->code;
@@ -315,11 +314,13 @@ static int points_adaptive(const struct spec *spec, struct points *points, struc
 int points_build(const struct spec *spec, int64_t fold_sum, struct points *points, struct diag *diag)
 {
     const bool on_grid = spec->constraints.knots != KNOTS_FREE || spec->method == METHOD_UNIFORM;
-    const bool wide = spec->in.qmax - spec->in.qmin >= WIDE_POINTS;
+    const bool wide = spec->in.qmax - spec->in.qmin >= MOST_CODES;
     if (wide && on_grid ? points_even(spec, points, diag) : points_adaptive(spec, points, diag))
         return diag->code;
     const bool bounded = spec->function.info && spec->function.info->curvature && !spec->core;
     points->spec = bounded && !points->exhaustive ? spec : NULL;
+    if (spec->fold && points->cell[points->count - 1] > code_max(spec->in.bits, spec->in.is_signed))
+        points->beyond = 1;
     return points_fix(spec, fold_sum, points, diag);
 }
 
@@ -334,7 +335,7 @@ static int grid_start(struct points *points, bool whole, struct diag *diag)
 
 int points_grid_uniform(struct points *points, int count, struct diag *diag)
 {
-    const int64_t first = points->cell[0], codes = points->cell[points->count] - first;
+    const int64_t first = points->cell[0], codes = points->cell[points_starts(points)] - first;
     if (grid_start(points, true, diag))
         return diag->code;
     for (int k = 0, m = 0; m <= count; m++) {
@@ -343,6 +344,7 @@ int points_grid_uniform(struct points *points, int count, struct diag *diag)
             k++;
         points->grid[m] = k;
     }
+    points->grid[count] = points->count;
     points->grid_count = count;
     return EXIT_DONE;
 }
@@ -354,7 +356,24 @@ int points_grid_pow2(struct points *points, int shift, struct diag *diag)
         return diag->code;
     points->grid[0] = 0;
     for (int k = 1; k <= points->count; k++)
-        if (k == points->count || (points->cell[k] & below) == 0)
+        if (k == points->count || (k < points_starts(points) && (points->cell[k] & below) == 0))
             points->grid[++points->grid_count] = k;
     return EXIT_DONE;
+}
+
+int points_place_before(const struct points *points, int point)
+{
+    if (!points->grid)
+        return point < points_starts(points) ? point
+               : point < points->count       ? points_starts(points) - 1
+                                             : points_starts(points);
+    int low = 0, high = points->grid_count; /* the place lies in [low, high] */
+    while (low < high) {
+        const int middle = high - (high - low) / 2;
+        if (points->grid[middle] <= point)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
 }

@@ -31,6 +31,8 @@ struct points {
                      * words that no code takes; null: 1 everywhere. Largest errors are counted in LSB */
     double *bend;   /* cumulative share of curvature before the point, count + 1 values, 0..1 */
     int64_t *fixed; /* output code that a point must have, POINT_FREE where it need not; null without any */
+    int beyond;     /* points at the end that start no segment: 1 for the image beyond the last code of a folded table,
+                     * see spec_fold_half; else 0 */
     int clipped;    /* points whose target was clipped */
     int *grid;      /* grid_count + 1 points where segments may start or end, ends included; null: anywhere */
     int grid_count;
@@ -52,5 +54,26 @@ static inline double points_units(const struct points *points, int k)
  * each multiple of 2^shift. */
 int points_grid_uniform(struct points *points, int count, struct diag *diag);
 int points_grid_pow2(struct points *points, int shift, struct diag *diag);
+
+/* The points that may start a segment, where no grid says which: all before this one. */
+static inline int points_starts(const struct points *points)
+{
+    return points->count - points->beyond;
+}
+
+/* Where segments may start or end, in order: the places 0 to points_places, each at a point; the first one is at point
+ * 0, the last one behind all points. */
+static inline int points_places(const struct points *points)
+{
+    return points->grid ? points->grid_count : points_starts(points);
+}
+
+static inline int points_at(const struct points *points, int place)
+{
+    return points->grid ? points->grid[place] : place < points_starts(points) ? place : points->count;
+}
+
+/* The last place at or before a point. */
+int points_place_before(const struct points *points, int point);
 
 #endif

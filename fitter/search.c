@@ -280,9 +280,9 @@ int search_init(struct search *search, const struct points *points, const struct
         return diag_set(diag, EXIT_IO, "out of memory for %d codes", count);
     }
     for (int k = 0; k <= count; k++)
-        search->is_knot[k] = !points->grid;
-    for (int g = 0; points->grid && g <= points->grid_count; g++)
-        search->is_knot[points->grid[g]] = true;
+        search->is_knot[k] = false;
+    for (int place = 0; place <= points_places(points); place++)
+        search->is_knot[points_at(points, place)] = true;
     for (size_t c = 0; c < layers * row; c++)
         search->upper[c] = INFINITY;
     for (size_t r = 0; r < row * row; r++)

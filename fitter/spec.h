@@ -37,18 +37,18 @@ struct spec {
     struct tensor in, out;
     bool in_lacks_scale, out_lacks_scale; /* given as codes alone, "s8", until spec_resolve */
     struct calibration calibration;
-    int segments;   /* 1..4096; 0 when not given */
-    double max_err; /* output LSB, > 0; NAN when not given */
-    enum method method;      /* lsq when not given, minimax with max_err */
+    int segments;       /* 1..4096; 0 when not given */
+    double max_err;     /* output LSB, > 0; NAN when not given */
+    enum method method; /* lsq when not given, minimax with max_err */
     pwl_form form;
     pwl_rounding rounding;
     int slope_bits; /* 2..storage_bits: width of q_b, sign included; 0: the storage's */
     struct constraints constraints;
     int fix_count;
     struct fix fixes[SPEC_MAX_FIXES];
-    struct weights *weights; /* null: every code counts alike */
-    bool fold;               /* half a table for an odd or complementary function */
-    bool reduce;             /* a table of one octave, see reduce.h */
+    struct weights *weights;  /* null: every code counts alike */
+    bool fold;                /* half a table for an odd or complementary function */
+    bool reduce;              /* a table of one octave, see reduce.h */
     const struct spec *whole; /* of the core of a reduced table: the table's spec, and the plan; else null */
     const struct reduced_core *core;
     enum outside outside;
@@ -115,8 +115,10 @@ int spec_fix_codes(const struct spec *spec, const struct fix *fix, int64_t *q_x,
  * such symmetry or the types do not allow it. */
 int spec_fold_sum(const struct spec *spec, int64_t *sum, struct diag *diag);
 
-/* The spec whose table, over the codes from zp_x on, is the half that a folded table stores. Its output range holds
- * the raw values of both halves, so that nothing but the whole table saturates. */
+/* The spec whose table, over the codes from zp_x on, is the half that a folded table stores. Its codes are those that
+ * the table is asked for: the mirror image of the lowest code, -32768 as 32768, may lie one beyond the last code of the
+ * input, and can then start no segment. Its output range holds the raw values of both halves, so that nothing but the
+ * whole table saturates. */
 struct spec spec_fold_half(const struct spec *spec, int64_t sum);
 
 /* fit.c: spec -> certified table. Exit 3 when no provable table exists, --max-err or --no-saturate is not met; fit also

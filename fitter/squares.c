@@ -88,7 +88,7 @@ static int note_bends(const struct squares *table, int *near)
 static bool take_if_better(struct squares *table, const int *knots, int count, struct line *lines)
 {
     const double known = table->exact.cost;
-    double cost = 0;
+    double cost = knots[count - 1] < points_starts(table->points) ? 0 : INFINITY;
     for (int m = 0; m < count && cost < known; m++) {
         line_fit(table->rules, table->points, knots[m], knots[m + 1], LINE_UNLIMITED, LINE_THOROUGH, &lines[m]);
         cost += lines[m].cost;

@@ -107,22 +107,6 @@ struct search {
     int64_t *outputs; /* room for one for each point */
 };
 
-static int point_of(const struct search *search, int place)
-{
-    return search->points->grid ? search->points->grid[place] : place;
-}
-
-/* The place of a point that is one. */
-static int place_of(const struct search *search, int point)
-{
-    if (!search->points->grid)
-        return point;
-    int place = 0;
-    while (search->points->grid[place] < point)
-        place++;
-    return place;
-}
-
 static int64_t origin_of(const struct search *search, int begin)
 {
     return search->rules->form == PWL_ANCHORED ? search->points->cell[begin] : search->rules->zp_x;
@@ -299,7 +283,7 @@ static double shared_value(const struct search *search, int m, double code)
     int count = 0;
     for (int side = m - 1; side <= m; side++)
         if (side >= 0 && side < search->segments) {
-            sum += real_value(search, point_of(search, search->place[side]), &search->lines[side], code);
+            sum += real_value(search, points_at(search->points, search->place[side]), &search->lines[side], code);
             count++;
         }
     return sum / count;
@@ -311,7 +295,7 @@ static int collect_options(const struct search *search, int m, int step, double 
 {
     const struct points *points = search->points;
     const struct line *line = &search->lines[m];
-    const int old_begin = point_of(search, search->place[m]);
+    const int old_begin = points_at(search->points, search->place[m]);
     const bool pinned = points->grid_whole;
     int count = 0;
     for (int a = -REACH; a <= REACH; a++)
@@ -320,7 +304,8 @@ static int collect_options(const struct search *search, int m, int step, double 
             if ((a && (m == 0 || pinned)) || (b && (m == search->segments - 1 || pinned)) || begin_place < 0 ||
                 end_place > search->places || begin_place >= end_place)
                 continue;
-            struct option option = {.begin = point_of(search, begin_place), .end = point_of(search, end_place)};
+            struct option option = {.begin = points_at(search->points, begin_place),
+                                    .end = points_at(search->points, end_place)};
             if (a == 0 && b == 0) {
                 option.line = *line;
                 appraise(search, &option, &unaffordable);
@@ -381,7 +366,7 @@ static bool improve(struct search *search, int step, double shift, struct option
         search->place[segments] = search->places;
     for (int m = segments - 1; best >= 0; best = options[best].from, m--) {
         search->lines[m] = options[best].line;
-        search->place[m] = place_of(search, options[best].begin);
+        search->place[m] = points_place_before(search->points, options[best].begin);
     }
     return improved;
 }
@@ -392,8 +377,8 @@ static struct price price_of(const struct search *search)
     struct price sum = {0, 0, 0};
     struct option before = {0};
     for (int m = 0; m < search->segments; m++) {
-        struct option option = {.begin = point_of(search, search->place[m]),
-                                .end = point_of(search, search->place[m + 1]),
+        struct option option = {.begin = points_at(search->points, search->place[m]),
+                                .end = points_at(search->points, search->place[m + 1]),
                                 .line = search->lines[m]};
         appraise(search, &option, &unaffordable);
         sum = together(&sum, &option.price);
@@ -409,8 +394,8 @@ static struct price price_of(const struct search *search)
 /* The costs of a line over the points between two places, and the line. */
 static double line_between(const struct search *search, int begin, int end, struct line *line)
 {
-    return line_fit(search->rules, search->points, point_of(search, begin), point_of(search, end), LINE_UNLIMITED,
-                    LINE_QUICK, line)
+    return line_fit(search->rules, search->points, points_at(search->points, begin), points_at(search->points, end),
+                    LINE_UNLIMITED, LINE_QUICK, line)
                ? line->cost
                : INFINITY;
 }
@@ -431,7 +416,7 @@ static bool start_at_turns(struct search *search)
         const int direction = ties->joint[k];
         int nearest = 0;
         if (direction * last < 0) {
-            while (nearest < search->places && point_of(search, nearest) < k - 1)
+            while (nearest < search->places && points_at(search->points, nearest) < k - 1)
                 nearest++;
             turns += !keep[nearest];
             keep[nearest] = true;
@@ -536,7 +521,7 @@ static void take(struct search *search, int segments, const int *knots)
 {
     search->segments = segments;
     for (int m = 0; m <= segments; m++)
-        search->place[m] = place_of(search, knots[m]);
+        search->place[m] = points_place_before(search->points, knots[m]);
 }
 
 /* The table of the least largest error, where it can be found; then one near it of smaller squares. */
@@ -582,7 +567,7 @@ static int search_table(struct search *search, const struct line_rules *rules, d
     free(options);
     tied->segments = search->segments;
     for (int m = 0; m <= search->segments; m++)
-        tied->knots[m] = point_of(search, search->place[m]);
+        tied->knots[m] = points_at(search->points, search->place[m]);
     if (price.violation > 0 && !diag->code)
         diag_set(diag, EXIT_REQUIREMENT, "%s: no table of %d segments %s it; more segments or a larger step are needed",
                  binding(&search->ties->constraints), tied->most,
@@ -597,7 +582,7 @@ int tie_segments(const struct ties *ties, const struct points *points, const str
     struct search search = {.ties = ties,
                             .points = points,
                             .rules = &own,
-                            .places = points->grid ? points->grid_count : points->count,
+                            .places = points_places(points),
                             .place = malloc(((size_t)tied->most + 1) * sizeof *search.place),
                             .lines = tied->lines,
                             .outputs = malloc((size_t)points->count * sizeof *search.outputs)};

@@ -55,11 +55,6 @@ struct span {
     int64_t low, high;
 };
 
-static int point_of(const struct search *search, int place)
-{
-    return search->points->grid ? search->points->grid[place] : place;
-}
-
 static struct state *state_at(const struct search *search, int segments, int place, int value)
 {
     return &search->state[((size_t)segments * (size_t)(search->places + 1) + (size_t)place) * (size_t)search->width +
@@ -102,7 +97,7 @@ static int value_index(const struct search *search, int point, int64_t value)
 /* The segment in hand with an offset, as one that ends at a place. */
 static void reach(struct search *search, int place, int64_t value, int64_t last, int64_t first, int64_t offset)
 {
-    const int point = point_of(search, place), direction = direction_at(search, point);
+    const int point = points_at(search->points, place), direction = direction_at(search, point);
     const int begun = search->begun[first - search->rules.qmin_y];
     if (begun + 1 + search->need[place] > search->segments)
         return;
@@ -210,7 +205,7 @@ static struct span provable_offsets(const struct rung *rung, int point, struct s
 static void follow(struct search *search, int point, struct span span, int64_t first, int64_t last)
 {
     const struct constraints *constraints = &search->ties->constraints;
-    const int start = point_of(search, search->start), place = search->place_at[point];
+    const int start = points_at(search->points, search->start), place = search->place_at[point];
     const bool may_end = place >= 0 && point > start;
     if (++search->steps > MOST_STEPS) {
         search->gave_up = true;
@@ -295,7 +290,7 @@ static bool is_too_flat(const struct search *search, int64_t q_b, int n)
 {
     const struct line_rules *rules = &search->rules;
     const int64_t *cell = search->points->cell;
-    const wide first = cell[point_of(search, search->start)], last = cell[search->farthest], q = llabs(q_b);
+    const wide first = cell[points_at(search->points, search->start)], last = cell[search->farthest], q = llabs(q_b);
     wide largest = last - first;
     if (rules->form == PWL_ABSOLUTE) {
         const wide a = first - rules->zp_x, b = last - rules->zp_x;
@@ -330,7 +325,7 @@ static void begin(struct search *search)
 {
     const struct constraints *constraints = &search->ties->constraints;
     const int64_t outputs = search->rules.qmax_y - search->rules.qmin_y + 1;
-    const int point = point_of(search, search->start), direction = direction_at(search, point);
+    const int point = points_at(search->points, search->start), direction = direction_at(search, point);
     for (int64_t v = 0; v < outputs; v++)
         search->begun[v] = search->start == 0 ? 0 : search->segments;
     for (int m = search->start == 0 ? search->segments : 1; m < search->segments; m++)
@@ -356,7 +351,7 @@ static void begin(struct search *search)
 static const struct state *state_before(const struct search *search, int segments, int place, int64_t first)
 {
     const struct constraints *constraints = &search->ties->constraints;
-    const int point = point_of(search, place), direction = direction_at(search, point);
+    const int point = points_at(search->points, place), direction = direction_at(search, point);
     for (int k = 0; k < search->width; k++) {
         const struct state *state = state_at(search, segments, place, k);
         const int64_t value = least_value(search, point) + k;
@@ -374,7 +369,7 @@ static void take(const struct search *search, int segments, struct tie_exact *ex
     exact->knots[segments] = search->points->count;
     for (int m = segments; m > 0; m--) {
         exact->lines[m - 1] = state->line;
-        exact->knots[m - 1] = point_of(search, state->start);
+        exact->knots[m - 1] = points_at(search->points, state->start);
         if (m > 1)
             state = state_before(search, m - 1, state->start, state->begins_at);
     }
@@ -425,13 +420,14 @@ static bool set_needs(struct search *search, double max_err, struct diag *diag)
     const struct points *points = search->points;
     search->need[search->places] = 0;
     for (int place = search->places - 1; place >= 0; place--) {
-        const int begin = point_of(search, place);
+        const int begin = points_at(search->points, place);
         struct band_range range;
         if (band_reach(points, search->rules.qmin_y, search->rules.qmax_y, begin, points->count, max_err, &range, diag))
             return false;
         search->steps += range.end - begin;
         int end = place;
-        while (end < search->places && point_of(search, end + 1) <= range.end && !(points->grid_whole && end > place))
+        while (end < search->places && points_at(search->points, end + 1) <= range.end &&
+               !(points->grid_whole && end > place))
             end++;
         search->reach[place] = range.end;
         search->need[place] = end == place ? search->segments + 1 : search->need[end] + 1;
@@ -450,10 +446,10 @@ static bool find_window(struct search *search, double max_err, struct band_range
         end++;
     if (end > search->places)
         return false;
-    const int last = point_of(search, end), reach = search->reach[search->start];
+    const int last = points_at(search->points, end), reach = search->reach[search->start];
     search->farthest = reach < search->points->count ? reach : search->points->count - 1;
-    if (band_reach(search->points, rules->qmin_y, rules->qmax_y, point_of(search, search->start), last, max_err, window,
-                   diag) ||
+    if (band_reach(search->points, rules->qmin_y, rules->qmax_y, points_at(search->points, search->start), last,
+                   max_err, window, diag) ||
         window->end < last)
         return false;
     const double slack = 1e-9 * fmax(1, fmax(fabs(window->slope_min), fabs(window->slope_max)));
@@ -466,7 +462,7 @@ static bool find_window(struct search *search, double max_err, struct band_range
 static void try_slopes(struct search *search, const struct band_range *window)
 {
     const struct line_rules *rules = &search->rules;
-    const int point = point_of(search, search->start);
+    const int point = points_at(search->points, search->start);
     search->origin = rules->form == PWL_ANCHORED ? search->points->cell[point] : rules->zp_x;
     for (search->n = rules->shift_min; search->n <= rules->shift_max; search->n++) {
         const double steep = (double)steepest_of(rules, search->n);
@@ -591,7 +587,7 @@ int tie_least_error(const struct ties *ties, const struct points *points, const 
     struct search search = {.ties = ties,
                             .points = points,
                             .segments = segments,
-                            .places = points->grid ? points->grid_count : points->count,
+                            .places = points_places(points),
                             .place_at = malloc(((size_t)points->count + 1) * sizeof *search.place_at),
                             .band = malloc((size_t)points->count * sizeof *search.band),
                             .state = malloc(MOST_STATES * sizeof *search.state),
@@ -603,9 +599,9 @@ int tie_least_error(const struct ties *ties, const struct points *points, const 
                           search.begun && search.step_up;
     if (has_room) {
         for (int k = 0; k <= points->count; k++)
-            search.place_at[k] = points->grid ? -1 : k;
-        for (int place = 0; points->grid && place <= search.places; place++)
-            search.place_at[points->grid[place]] = place;
+            search.place_at[k] = -1;
+        for (int place = 0; place <= search.places; place++)
+            search.place_at[points_at(points, place)] = place;
         search_all(&search, rules, errors, count, exact, diag);
     }
     free(errors);

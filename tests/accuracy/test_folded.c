@@ -2,7 +2,8 @@
 /*
  * Folded tables of tiny formats against brute force. Of an odd or complementary function, with an integer sum S and no
  * output at a limit, a code and its mirror image have the same error: so the least error of a folded table is that of
- * the lines over its half, the codes from the zero point on, where all of the other half have their images among them.
+ * the lines over its half, the codes from the zero point on and the mirror images of those below it. Of a zero point in
+ * the middle one of these is beyond the last code, where no segment starts.
  */
 #include "brute_force.h"
 #include "fixture.h"
@@ -24,6 +25,7 @@ struct folded {
     char text[200];
     struct spec spec;
     double target[BRUTE_CODES], least[BRUTE_CODES + 1];
+    bool starts[BRUTE_CODES];
     struct brute_problem problem;
     struct reference_map map;
     int64_t sum;
@@ -35,8 +37,7 @@ static void draw_folded(struct folded *folded, int number)
                                                                                                   "0.11"};
     const bool in_signed = draw(2), complement = functions[number / 12 % 4].complement;
     const int in_bits = (int)between(3, 5), codes = 1 << in_bits, slope_bits = (int)between(3, 5);
-    const int64_t qmin = in_signed ? -codes / 2 : 0, zp_x = qmin + between(codes / 4, codes / 2 - 1),
-                  zp_y = between(-8, 8);
+    const int64_t qmin = in_signed ? -codes / 2 : 0, zp_x = qmin + between(codes / 4, codes / 2), zp_y = between(-8, 8);
     struct diag diag;
     snprintf(folded->text, sizeof folded->text,
              "%s --in %c%d:%s:%" PRId64 " --out s7:%s:%" PRId64 " --form %s --rounding %s --slope-bits %d "
@@ -47,8 +48,10 @@ static void draw_folded(struct folded *folded, int number)
     folded->map = map_of(&folded->spec);
     folded->sum = (complement ? 32 : 0) + 2 * zp_y;
 
-    folded->problem = (struct brute_problem){.count = (int)(folded->map.qmax_x - zp_x) + 1,
+    const int64_t image = 2 * zp_x - qmin, last = image > folded->map.qmax_x ? image : folded->map.qmax_x;
+    folded->problem = (struct brute_problem){.count = (int)(last - zp_x) + 1,
                                              .target = folded->target,
+                                             .starts = folded->starts,
                                              .qmin_x = zp_x,
                                              .zp_x = zp_x,
                                              /* what the half may give, so that its mirror image is in range too */
@@ -59,8 +62,10 @@ static void draw_folded(struct folded *folded, int number)
                                              .slope_bits = slope_bits,
                                              .offset_bits = number % 3 == 1 ? 32 : 16,
                                              .accumulator_bits = 32};
-    for (int k = 0; k < folded->problem.count; k++)
+    for (int k = 0; k < folded->problem.count; k++) {
         folded->target[k] = (double)reference_target(&folded->map, zp_x + k);
+        folded->starts[k] = zp_x + k <= folded->map.qmax_x;
+    }
 }
 
 /* The error of a table over all codes, by the definitions alone. */
@@ -95,6 +100,8 @@ static void check_folded(int number)
         const double error = error_of(&folded, &table), least = folded.least[segments];
         ck_assert_msg(table.has_fold && table.fold_sum == folded.sum, "%s: not folded about %" PRId64, folded.text,
                       folded.sum);
+        ck_assert_msg(table.segments[table.segment_count - 1].start <= folded.map.qmax_x,
+                      "%s: %d segments: one starts beyond the last code", folded.text, segments);
         ck_assert_msg(fabs(error - least) <= tolerance, "%s: %d segments: error %.17g, the least is %.17g", folded.text,
                       segments, error, least);
         ck_assert_msg(table.certificate.optimal == 1 && fabs(table.certificate.lower_bound_lsb - least) <= tolerance,
