@@ -4,12 +4,27 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Each code that the point serves narrows the band, but for an end that its saturation opens. */
+static struct band served_band(const struct served *served, int64_t qmin_y, int64_t qmax_y, double max_err)
+{
+    struct band band = {.low = qmin_y, .high = qmax_y};
+    for (int i = 0; i < 2; i++) {
+        const double low = ceil(served[i].target - max_err), high = floor(served[i].target + max_err);
+        if (low > served[i].low && low > (double)band.low)
+            band.low = (int64_t)low;
+        if (high < served[i].high && high < (double)band.high)
+            band.high = (int64_t)high;
+    }
+    return band;
+}
+
 struct band band_at(const struct points *points, int64_t qmin_y, int64_t qmax_y, int k, double max_err)
 {
     const double t = points->target[k];
     /* |target| <= 2^32; a max_err beyond 2^33 opens both ends. */
     const double e = fmin(max_err * points_units(points, k), 0x1p33);
-    struct band band = {.low = (int64_t)ceil(t - e), .high = (int64_t)floor(t + e)};
+    struct band band = points->served ? served_band(points->served[k], qmin_y, qmax_y, e)
+                                      : (struct band){.low = (int64_t)ceil(t - e), .high = (int64_t)floor(t + e)};
     if (points->fixed && points->fixed[k] != POINT_FREE) {
         band.low = points->fixed[k] > band.low ? points->fixed[k] : band.low;
         band.high = points->fixed[k] < band.high ? points->fixed[k] : band.high;

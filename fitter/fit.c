@@ -232,6 +232,21 @@ static int describe(const struct spec *spec, struct table *table, struct diag *d
     return EXIT_DONE;
 }
 
+/* Ties and fixes of a folded table are searched by outputs that saturate where those of both halves do. Where one half
+ * saturates before, a table may keep to them by that alone, and be better than the search says. */
+static bool is_kept_by_saturation(const struct workspace *work, const struct certificate *certificate)
+{
+    const struct points *points = &work->points;
+    bool limited = certificate->saturated_codes > 0 && constraints_tie(&work->spec->constraints);
+    for (int k = 0; points->served && points->fixed && k < points->count; k++)
+        for (int i = 0; points->fixed[k] != POINT_FREE && i < 2; i++) {
+            const struct served *served = &points->served[k][i];
+            const double q_y = (double)points->fixed[k];
+            limited |= served->low < served->high && (q_y <= served->low || q_y >= served->high);
+        }
+    return points->served && limited;
+}
+
 /* What the search knows of all other tables. */
 static void certify_bounds(const struct workspace *work, const struct table *table, struct certificate *certificate)
 {
@@ -241,13 +256,7 @@ static void certify_bounds(const struct workspace *work, const struct table *tab
     case METHOD_MINIMAX: {
         certificate->objective = OBJECTIVE_MAX;
         /* The core's error is bounded, in its own units; what rounding makes of it is not. */
-        if (table->has_reduction)
-            break;
-        /* The half of a folded table is searched as if nothing saturated and the two halves were exact mirrors; where
-         * that is not so, a table may be better than the bound says. */
-        const long double one = 1 / table->out.scale.value;
-        const bool mirrored = work->spec->function.info && work->spec->function.info->symmetry == SYMMETRY_ODD;
-        if (table->has_fold && (certificate->saturated_codes > 0 || !(mirrored || one == rintl(one))))
+        if (table->has_reduction || is_kept_by_saturation(work, certificate))
             break;
         certificate->has_lower_bound = true;
         certificate->lower_bound_lsb = minimax->lower_bound;
@@ -554,8 +563,8 @@ static int fit_with(struct workspace *work, const struct spec *spec, struct tabl
     work->exact = (struct exact){0};
     work->minimax = (struct minimax){.knots = work->knots, .lines = work->lines};
     line_rules_init(&work->rules, &half);
-    if (points_build(&half, table->fold_sum, &work->points, diag) ||
-        ties_init(&work->ties, &half, table->fold_sum, &work->points, diag) || fit_in(work, table, diag))
+    if (points_build(&half, &work->points, diag) || ties_init(&work->ties, &half, &work->points, diag) ||
+        fit_in(work, table, diag))
         return diag->code;
     const struct certificate *certificate = &table->certificate;
     if (spec->constraints.monotone && !certificate->monotone)

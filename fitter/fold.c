@@ -34,6 +34,8 @@ struct spec spec_fold_half(const struct spec *spec, int64_t sum)
 {
     struct spec half = *spec;
     const int64_t last = 2 * spec->in.zero_point - spec->in.qmin;
+    half.is_half = true;
+    half.fold_sum = sum;
     half.in.qmin = spec->in.zero_point;
     if (last > half.in.qmax)
         half.in.qmax = last;

@@ -164,7 +164,7 @@ double line_max_err(const struct line_rules *rules, const struct points *points,
     double error = 0;
     for (int k = begin; k < end; k++) {
         const int64_t q = line_output(rules, points, begin, k, line);
-        error = fmax(error, fabs((double)q - points->target[k]) / points_units(points, k));
+        error = fmax(error, points_error(points, k, (double)q));
     }
     return error;
 }
@@ -175,10 +175,9 @@ double line_cost(const struct line_rules *rules, const struct points *points, in
     double cost = 0;
     for (int k = begin; k < end; k++) {
         const int64_t q = line_output(rules, points, begin, k, line);
-        const double e = (double)q - points->target[k];
         if (points->fixed && points->fixed[k] != POINT_FREE && points->fixed[k] != q)
             return INFINITY;
-        cost += e * e * points->mass[k];
+        cost += points_cost(points, k, (double)q);
     }
     return cost;
 }
@@ -234,12 +233,13 @@ static double cost_saturated(const struct trial *trial, int64_t c, double enough
     const int64_t low = trial->rules->qmin_y, high = trial->rules->qmax_y;
     const double *target = trial->points->target + trial->begin, *mass = trial->points->mass + trial->begin;
     double cost = 0, sum_w = 0, sum_e = 0;
+    const bool half = trial->points->served;
     for (int k = 0; k < trial->count; k++) {
         const int64_t raw = trial->shifted[k] + c, q = raw < low ? low : raw > high ? high : raw;
         const double e = (double)q - target[k], w = mass[k];
         if (trial->bands && (q < trial->bands[k].low || q > trial->bands[k].high))
             return INFINITY;
-        cost += e * e * w;
+        cost += half ? points_cost(trial->points, trial->begin + k, (double)q) : e * e * w;
         if (cost >= enough)
             return INFINITY;
         if (q == raw) {

@@ -201,8 +201,13 @@ static void keep(const struct solver *solver, struct minimax *result)
 static double nearest_code_error(const struct points *points)
 {
     double error = 0;
-    for (int k = 0; k < points->count; k++)
-        error = fmax(error, fabs(points->target[k] - rint(points->target[k])) / points_units(points, k));
+    for (int k = 0; k < points->count; k++) {
+        const struct served *served = points->served ? points->served[k] : NULL;
+        for (int i = 0; served && i < 2; i++)
+            error = fmax(error, fabs(served[i].target - rint(served[i].target)));
+        if (!served)
+            error = fmax(error, fabs(points->target[k] - rint(points->target[k])) / points_units(points, k));
+    }
     return error;
 }
 

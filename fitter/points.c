@@ -24,8 +24,9 @@ static int points_allocate(const struct spec *spec, struct points *points, int c
     points->weight = malloc(n * sizeof *points->weight);
     points->bend = malloc(n * sizeof *points->bend);
     points->units = spec->core ? malloc(n * sizeof *points->units) : NULL;
+    points->served = spec->is_half ? calloc(n, sizeof *points->served) : NULL;
     if (points->cell && points->code && points->target && points->mass && points->weight && points->bend &&
-        (points->units || !spec->core))
+        (points->units || !spec->core) && (points->served || !spec->is_half))
         return EXIT_DONE;
     points_free(points);
     return diag_set(diag, EXIT_IO, "out of memory for %d codes", count);
@@ -40,6 +41,7 @@ void points_free(struct points *points)
     free(points->weight);
     free(points->bend);
     free(points->units);
+    free(points->served);
     free(points->fixed);
     free(points->grid);
     memset(points, 0, sizeof *points);
@@ -71,15 +73,31 @@ static bool visits_codes(const struct spec *spec)
     return spec->core && codes_of(spec)->bits <= POINTS_EXHAUSTIVE_BITS;
 }
 
+static int64_t mirror_image(const struct spec *spec, int64_t code)
+{
+    return 2 * spec->in.zero_point - code;
+}
+
+/* Whether the half of a folded table serves a code itself, and the mirror image of a code. */
+static bool serves_itself(const struct spec *spec, int64_t code)
+{
+    return code <= code_max(spec->in.bits, spec->in.is_signed);
+}
+
+static bool serves_image(const struct spec *spec, int64_t code)
+{
+    return code > spec->in.zero_point && mirror_image(spec, code) >= code_min(spec->in.bits, spec->in.is_signed);
+}
+
 /* What one code adds to the mass of which input code of the spec's table. Of a folded table each point serves the
- * mirrored code too; one beyond the last code is served by the last line. */
+ * mirrored code too. */
 static double code_mass(const struct spec *spec, int64_t code, double weight, int64_t *point_code)
 {
     if (spec->core) {
         const double lsb = spec->core->lsb / reduce_units(spec, code, point_code);
         return lsb * lsb * weight;
     }
-    *point_code = code < spec->in.qmin ? 2 * spec->in.zero_point - code : code;
+    *point_code = code < spec->in.qmin ? mirror_image(spec, code) : code;
     return weight;
 }
 
@@ -99,12 +117,32 @@ static void points_measure(const struct spec *spec, struct points *points)
     }
 }
 
-/* What the points weigh where codes are not counted: their width, and for words the share of reduce_units. */
+/* The middle one of a cell. */
+static int64_t code_of(const struct points *points, int k)
+{
+    return points->cell[k] + (points->cell[k + 1] - points->cell[k] - 1) / 2;
+}
+
+/* What the points weigh where codes are not counted: their width, twice that where they serve mirrored codes too, and
+ * for words the share of reduce_units. */
 static double even_mass(const struct spec *spec, const struct points *points, int k)
 {
-    const double width = (double)(points->cell[k + 1] - points->cell[k]);
+    const int64_t code = code_of(points, k);
+    double width = (double)(points->cell[k + 1] - points->cell[k]);
+    if (spec->is_half)
+        width *= (double)(serves_itself(spec, code) + serves_image(spec, code));
     const double lsb = spec->core ? spec->core->lsb / points->units[k] : 1;
     return fmax(lsb * lsb, LEAST_WEIGHT) * width;
+}
+
+/* Gives a point's mass to the codes it serves: that share to the mirrored one, or by halves. */
+static void share_mass(const struct spec *spec, struct points *points, int k, double share)
+{
+    const int64_t code = code_of(points, k);
+    if (isnan(share))
+        share = !serves_image(spec, code) ? 0 : serves_itself(spec, code) ? 0.5 : 1;
+    points->served[k][1].mass = share * points->mass[k];
+    points->served[k][0].mass = points->mass[k] - points->served[k][1].mass;
 }
 
 /* False when nothing has any mass. */
@@ -114,24 +152,80 @@ static bool points_weigh(const struct spec *spec, struct points *points)
     const struct tensor *in = codes_of(spec);
     const bool counted = weights || visits_codes(spec);
     const double codes = (double)(points->cell[points->count] - points->cell[0]);
-    for (int k = 0; k < points->count; k++)
-        points->mass[k] = counted ? 0 : even_mass(spec, points, k);
-    if (!counted)
-        return true;
     double sum = 0;
-    const size_t entries = weights ? weights->count : (size_t)(in->qmax - in->qmin + 1);
+    for (int k = 0; k < points->count; k++) {
+        points->mass[k] = counted ? 0 : even_mass(spec, points, k);
+        sum += points->mass[k];
+    }
+    if (!counted && !spec->is_half)
+        return true;
+    const size_t entries = !counted ? 0 : weights ? weights->count : (size_t)(in->qmax - in->qmin + 1);
     for (size_t entry = 0; entry < entries; entry++) {
         const int64_t code = weights ? weights_code(weights, in, entry) : in->qmin + (int64_t)entry;
         int64_t point_code;
         const double mass = code_mass(spec, code, weights ? weights->value[entry] : 1, &point_code);
-        if (mass > 0)
-            points->mass[point_of(points, point_code)] += mass;
+        const int k = mass > 0 ? point_of(points, point_code) : 0;
+        points->mass[k] += mass;
+        if (spec->is_half && code < spec->in.qmin)
+            points->served[k][1].mass += mass;
         sum += mass;
     }
-    for (int k = 0; k < points->count; k++)
-        points->mass[k] = fmax(sum > 0 ? points->mass[k] * (codes / sum) : 0,
-                               LEAST_WEIGHT * (double)(points->cell[k + 1] - points->cell[k]));
+    for (int k = 0; k < points->count; k++) {
+        const double mass = points->mass[k];
+        points->mass[k] =
+            fmax(sum > 0 ? mass * (codes / sum) : 0, LEAST_WEIGHT * (double)(points->cell[k + 1] - points->cell[k]));
+        if (spec->is_half)
+            share_mass(spec, points, k, counted && mass > 0 ? points->served[k][1].mass / mass : NAN);
+    }
     return sum > 0;
+}
+
+/* The target of a code of the spec's table, or of a core's word. */
+static long double target_of(const struct spec *spec, int64_t code)
+{
+    return spec->core ? reduce_target(spec, code)
+                      : target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, code);
+}
+
+/* The target of point k, clipped to a range; returns whether it was. */
+static bool clip_target(struct points *points, int k, long double t, const struct tensor *range)
+{
+    const bool below = t<(long double)range->qmin, above = t>(long double) range->qmax;
+    points->target[k] = (double)(below ? range->qmin : above ? range->qmax : t);
+    return below || above;
+}
+
+/* The targets of the codes that point k of a half serves, each within its own range, and their mean; returns whether
+ * all were clipped. The whole output range is that of the type; the half's may be another. */
+static bool serve(const struct spec *spec, struct points *points, int k)
+{
+    const int64_t code = code_of(points, k), qmin = code_min(spec->out.bits, spec->out.is_signed),
+                  qmax = code_max(spec->out.bits, spec->out.is_signed);
+    const struct tensor ranges[] = {{.qmin = qmin, .qmax = qmax},
+                                    {.qmin = spec->fold_sum - qmax, .qmax = spec->fold_sum - qmin}};
+    const bool served[] = {serves_itself(spec, code), serves_image(spec, code)};
+    double sum = 0;
+    bool clipped = true;
+    for (int i = 0; i < 2; i++) {
+        struct served *of = &points->served[k][i];
+        if (!served[i])
+            continue;
+        clipped &= clip_target(points, k,
+                               i ? (long double)spec->fold_sum - target_of(spec, mirror_image(spec, code))
+                                 : target_of(spec, code),
+                               &ranges[i]);
+        of->low = (double)ranges[i].qmin;
+        of->high = (double)ranges[i].qmax;
+        of->target = points->target[k];
+        sum += of->mass / points->mass[k] * of->target;
+    }
+    for (int i = 0; i < 2; i++) {
+        struct served *of = &points->served[k][i];
+        if (!served[i])
+            of->low = of->high = of->target = 0;
+    }
+    points->target[k] = sum;
+    return clipped;
 }
 
 static void points_evaluate(const struct spec *spec, struct points *points)
@@ -141,16 +235,12 @@ static void points_evaluate(const struct spec *spec, struct points *points)
     const bool any_mass = points_weigh(spec, points);
     points->clipped = 0;
     for (int k = 0; k < points->count; k++) {
-        const int64_t first = points->cell[k], width = points->cell[k + 1] - first;
-        const int64_t code = first + (width - 1) / 2;
-        const long double t = spec->core
-                                  ? reduce_target(spec, code)
-                                  : target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, code);
-        const bool below = t<(long double)spec->out.qmin, above = t>(long double) spec->out.qmax;
+        const int64_t code = code_of(points, k);
+        const bool clipped =
+            spec->is_half ? serve(spec, points, k) : clip_target(points, k, target_of(spec, code), &spec->out);
         points->code[k] = (double)code;
-        points->target[k] = (double)(below ? spec->out.qmin : above ? spec->out.qmax : t);
-        points->weight[k] = below || above ? 0.0 : points->mass[k];
-        points->clipped += below || above;
+        points->weight[k] = clipped ? 0.0 : points->mass[k];
+        points->clipped += clipped;
     }
     if (!any_mass) /* every code of a reduced table saturates, though its core does not */
         points->clipped = points->count;
@@ -210,7 +300,7 @@ static void refine_cells(const struct points *coarse, struct points *fine)
 }
 
 /* A fix below the zero point of a folded table binds the mirrored code. */
-static int points_fix(const struct spec *spec, int64_t fold_sum, struct points *points, struct diag *diag)
+static int points_fix(const struct spec *spec, struct points *points, struct diag *diag)
 {
     if (spec->fix_count == 0)
         return EXIT_DONE;
@@ -227,8 +317,8 @@ static int points_fix(const struct spec *spec, int64_t fold_sum, struct points *
         if (spec_fix_codes(&whole, fix, &q_x, &q_y, diag))
             return diag->code;
         if (q_x < spec->in.qmin) {
-            q_x = 2 * spec->in.zero_point - q_x;
-            q_y = fold_sum - q_y;
+            q_x = mirror_image(spec, q_x);
+            q_y = spec->fold_sum - q_y;
         }
         int64_t *fixed = &points->fixed[q_x - spec->in.qmin];
         if (*fixed != POINT_FREE && *fixed != q_y)
@@ -311,7 +401,7 @@ static int points_adaptive(const struct spec *spec, struct points *points, struc
     return EXIT_DONE;
 }
 
-int points_build(const struct spec *spec, int64_t fold_sum, struct points *points, struct diag *diag)
+int points_build(const struct spec *spec, struct points *points, struct diag *diag)
 {
     const bool on_grid = spec->constraints.knots != KNOTS_FREE || spec->method == METHOD_UNIFORM;
     const bool wide = spec->in.qmax - spec->in.qmin >= MOST_CODES;
@@ -319,9 +409,8 @@ int points_build(const struct spec *spec, int64_t fold_sum, struct points *point
         return diag->code;
     const bool bounded = spec->function.info && spec->function.info->curvature && !spec->core;
     points->spec = bounded && !points->exhaustive ? spec : NULL;
-    if (spec->fold && points->cell[points->count - 1] > code_max(spec->in.bits, spec->in.is_signed))
-        points->beyond = 1;
-    return points_fix(spec, fold_sum, points, diag);
+    points->beyond = spec->is_half && !serves_itself(spec, points->cell[points->count - 1]);
+    return points_fix(spec, points, diag);
 }
 
 static int grid_start(struct points *points, bool whole, struct diag *diag)

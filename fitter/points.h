@@ -3,6 +3,7 @@
 #ifndef PWLC_POINTS_H
 #define PWLC_POINTS_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,6 +21,14 @@
  * below 2^66, and enough to find the lines of segments that hold no other code. */
 #define LEAST_WEIGHT 0x1p-128
 
+/* A code that the point of a folded table's half serves: itself, or its mirror image, whose output is the sum less the
+ * point's. In terms of the point's output: where the code's saturates, and its target, within that. A point that is
+ * the image of no code has the range of one value, which asks nothing. */
+struct served {
+    double low, high, target;
+    double mass;
+};
+
 struct points {
     int count;
     int64_t *cell;  /* count + 1 boundaries */
@@ -27,6 +36,8 @@ struct points {
     double *target; /* output LSB, clipped to the output range */
     double *mass;   /* > 0: codes in the cell; with --weights what they weigh, 1 being the mean of all codes */
     double *weight; /* mass; 0 where the target is clipped */
+    struct served (*served)[2]; /* half of a folded table: itself and its mirror image. The target above is their mean
+                                 * and the mass their sum; null: the point is all it serves */
     double *units;  /* core of a reduced table: units of the target in an output LSB, where they are fewest, INFINITY at
                      * words that no code takes; null: 1 everywhere. Largest errors are counted in LSB */
     double *bend;   /* cumulative share of curvature before the point, count + 1 values, 0..1 */
@@ -41,13 +52,39 @@ struct points {
     const struct spec *spec; /* where lines over codes that are no points can be judged (bound.h); else null */
 };
 
-/* The points of a spec; of the half of one when it is folded, fold_sum then being the table's. */
-int points_build(const struct spec *spec, int64_t fold_sum, struct points *points, struct diag *diag);
+/* The points of a spec; of spec_fold_half when it is folded. */
+int points_build(const struct spec *spec, struct points *points, struct diag *diag);
 void points_free(struct points *points);
 
 static inline double points_units(const struct points *points, int k)
 {
     return points->units ? points->units[k] : 1;
+}
+
+static inline double served_error(const struct served *served, double q_y)
+{
+    return fabs(fmin(fmax(q_y, served->low), served->high) - served->target);
+}
+
+/* How far an output code within the output range is off at a point, in LSB: at the worse of the codes it serves. */
+static inline double points_error(const struct points *points, int k, double q_y)
+{
+    if (points->served)
+        return fmax(served_error(&points->served[k][0], q_y), served_error(&points->served[k][1], q_y));
+    return fabs(q_y - points->target[k]) / points_units(points, k);
+}
+
+/* What it costs: mass * error^2, summed over the codes it serves. */
+static inline double points_cost(const struct points *points, int k, double q_y)
+{
+    double cost = 0;
+    if (!points->served)
+        return points->mass[k] * (q_y - points->target[k]) * (q_y - points->target[k]);
+    for (int i = 0; i < 2; i++) {
+        const double e = served_error(&points->served[k][i], q_y);
+        cost += points->served[k][i].mass * e * e;
+    }
+    return cost;
 }
 
 /* Allows starts at these points alone: one for each of `count` equal parts of the codes, all of them to be used, or at

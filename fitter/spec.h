@@ -48,6 +48,8 @@ struct spec {
     struct fix fixes[SPEC_MAX_FIXES];
     struct weights *weights;  /* null: every code counts alike */
     bool fold;                /* half a table for an odd or complementary function */
+    bool is_half;             /* of the half of a folded table, see spec_fold_half: */
+    int64_t fold_sum;         /* q_y(q_x) = sum - raw(2 * zp_x - q_x) below zp_x */
     bool reduce;              /* a table of one octave, see reduce.h */
     const struct spec *whole; /* of the core of a reduced table: the table's spec, and the plan; else null */
     const struct reduced_core *core;

@@ -27,12 +27,11 @@ static signed char direction_over(const struct spec *spec, int64_t from, int64_t
     return (signed char)direction_between(spec, from, to);
 }
 
-int ties_init(struct ties *ties, const struct spec *spec, int64_t fold_sum, const struct points *points,
-              struct diag *diag)
+int ties_init(struct ties *ties, const struct spec *spec, const struct points *points, struct diag *diag)
 {
     *ties = (struct ties){.constraints = spec->constraints,
-                          .fold = spec->fold,
-                          .fold_sum = fold_sum,
+                          .fold = spec->is_half,
+                          .fold_sum = spec->fold_sum,
                           .by_max_err = spec->method == METHOD_MINIMAX};
     if (!ties->constraints.monotone)
         return EXIT_DONE;
@@ -181,10 +180,14 @@ static void appraise(const struct search *search, struct option *option, const s
     const int64_t *fixed = points->fixed ? points->fixed + option->begin : NULL;
     outputs(search, option, search->outputs);
     double squares = 0, most = 0;
-    for (int k = 0; k < count; k++) {
+    for (int k = 0; k < count && !points->served; k++) {
         const double e = fabs((double)q[k] - target[k]);
         squares += e * e * mass[k];
         most = e > most ? e : most;
+    }
+    for (int k = 0; k < count && points->served; k++) {
+        squares += points_cost(points, option->begin + k, (double)q[k]);
+        most = fmax(most, points_error(points, option->begin + k, (double)q[k]));
     }
     struct price price = {.error = ties->by_max_err ? most : 0, .squares = squares};
     for (int k = 0; fixed && k < count; k++)

@@ -25,8 +25,7 @@ struct ties {
 };
 
 /* The ties of a spec over its points. Exit 1 when memory is short. */
-int ties_init(struct ties *ties, const struct spec *spec, int64_t fold_sum, const struct points *points,
-              struct diag *diag);
+int ties_init(struct ties *ties, const struct spec *spec, const struct points *points, struct diag *diag);
 void ties_free(struct ties *ties);
 
 /* A table that keeps the ties, and what is known of all others. */

@@ -376,6 +376,14 @@ static void take(const struct search *search, int segments, struct tie_exact *ex
     exact->found = true;
 }
 
+/* Those within the output range, but for what rounding does. */
+static struct limits codes_near(const struct points *points, const struct line_rules *rules, int k, double max_err)
+{
+    const struct band band = band_at(points, rules->qmin_y, rules->qmax_y, k, max_err);
+    return (struct limits){.low = band.low > rules->qmin_y ? band.low : rules->qmin_y,
+                           .high = band.high < rules->qmax_y ? band.high : rules->qmax_y};
+}
+
 /* Output codes within max_err of each target; false where some point has none. */
 static bool set_bands(struct search *search, double max_err)
 {
@@ -387,17 +395,15 @@ static bool set_bands(struct search *search, double max_err)
     search->margin = !constraints->continuous ? 0 : constraints->max_step < outputs ? constraints->max_step : outputs;
     for (int k = 0; k < points->count; k++) {
         struct limits *band = &search->band[k];
-        const double t = points->target[k];
-        band->low = (int64_t)ceil(fmax(t - max_err, (double)rules->qmin_y));
-        band->high = (int64_t)floor(fmin(t + max_err, (double)rules->qmax_y));
+        *band = codes_near(points, rules, k, max_err);
         /* The differences above are rounded; those of the certificate count. */
-        if (band->low > rules->qmin_y && fabs((double)(band->low - 1) - t) <= max_err)
+        if (band->low > rules->qmin_y && points_error(points, k, (double)(band->low - 1)) <= max_err)
             band->low--;
-        if (band->high < rules->qmax_y && fabs((double)(band->high + 1) - t) <= max_err)
+        if (band->high < rules->qmax_y && points_error(points, k, (double)(band->high + 1)) <= max_err)
             band->high++;
-        if (band->low <= band->high && fabs((double)band->low - t) > max_err)
+        if (band->low <= band->high && points_error(points, k, (double)band->low) > max_err)
             band->low++;
-        if (band->low <= band->high && fabs((double)band->high - t) > max_err)
+        if (band->low <= band->high && points_error(points, k, (double)band->high) > max_err)
             band->high--;
         if (points->fixed && points->fixed[k] != POINT_FREE) {
             const int64_t fixed = points->fixed[k];
@@ -523,11 +529,9 @@ static double *list_errors(const struct points *points, const struct line_rules 
     double *errors = malloc(MOST_ERRORS * sizeof *errors);
     *count = 0;
     for (int k = 0; errors && k < points->count; k++) {
-        const double t = points->target[k];
-        const double first = ceil(fmax(t - high, (double)rules->qmin_y)),
-                     last = floor(fmin(t + high, (double)rules->qmax_y));
-        for (double v = first; v <= last; v++) {
-            const double error = fabs(v - t);
+        const struct limits near = codes_near(points, rules, k, high);
+        for (int64_t v = near.low; v <= near.high; v++) {
+            const double error = points_error(points, k, (double)v);
             if (error < low || error >= high)
                 continue;
             if (*count == MOST_ERRORS) {

@@ -78,7 +78,24 @@ static struct partial partial_at(const struct brute_problem *problem, int64_t q_
     return partial;
 }
 
-/* |q_y - target| at one code; INFINITY where an intermediate value leaves the accumulator or a fixed code is missed.
+static int64_t saturate(const struct brute_problem *problem, int64_t value)
+{
+    return value < problem->qmin_y ? problem->qmin_y : value > problem->qmax_y ? problem->qmax_y : value;
+}
+
+/* |q_y - target| at one code; of a code and its mirror image both together. */
+static double distance(const struct brute_problem *problem, int64_t value, int k)
+{
+    if (!problem->mirrored)
+        return fabs((double)saturate(problem, value) - problem->target[k]);
+    double e = fabs((double)saturate(problem, value) - problem->target[k]),
+           mirrored = fabs((double)saturate(problem, problem->sum - value) - problem->mirrored[k]);
+    e = isnan(e) ? 0 : e;
+    mirrored = isnan(mirrored) ? 0 : mirrored;
+    return problem->squares ? sqrt(e * e + mirrored * mirrored) : fmax(e, mirrored);
+}
+
+/* The distance at one code; INFINITY where an intermediate value leaves the accumulator or a fixed code is missed.
  *
  * A segment is legal when its two end codes are, since each intermediate value is monotone in the code (or, under
  * half_away, convex); so the codes between legal ends are legal, and counting an illegal code as an error without limit
@@ -96,10 +113,9 @@ static double error_at(const struct brute_problem *problem, const struct partial
     }
     if (!fits(problem, value))
         return INFINITY;
-    const int64_t q_y = value < problem->qmin_y ? problem->qmin_y : value > problem->qmax_y ? problem->qmax_y : value;
-    if (problem->fixed && problem->fixed[k] != BRUTE_FREE && problem->fixed[k] != q_y)
+    if (problem->fixed && problem->fixed[k] != BRUTE_FREE && problem->fixed[k] != saturate(problem, value))
         return INFINITY;
-    return fabs((double)q_y - problem->target[k]);
+    return distance(problem, value, k);
 }
 
 static void add(const struct brute_problem *problem, struct candidates *candidates, int64_t offset)
@@ -165,6 +181,31 @@ static void add_limit(const struct brute_problem *problem, struct candidates *ca
         add(problem, candidates, -limit - partial->product);
 }
 
+struct span {
+    double low, high;
+};
+
+/* Output codes within `most` of a target. */
+static struct span outputs_near(const struct brute_problem *problem, double target, double most)
+{
+    return (struct span){fmax(ceil(target - most), (double)problem->qmin_y),
+                         fmin(floor(target + most), (double)problem->qmax_y)};
+}
+
+/* What code k may give before saturation: what is near its target, or that of its mirror image. */
+static struct span values_near(const struct brute_problem *problem, double most, int k)
+{
+    if (!problem->mirrored || isnan(problem->mirrored[k]))
+        return outputs_near(problem, problem->target[k], most);
+    const struct span image = outputs_near(problem, problem->mirrored[k], most);
+    struct span near = {(double)problem->sum - image.high, (double)problem->sum - image.low};
+    if (!isnan(problem->target[k])) {
+        const struct span own = outputs_near(problem, problem->target[k], most);
+        near = (struct span){fmin(near.low, own.low), fmax(near.high, own.high)};
+    }
+    return near;
+}
+
 /*
  * Every offset that can make a difference for a slope. As the offset grows, the outputs of the codes grow step by step.
  * Between two steps, of any code in a range, nothing changes, so the least offset of each step, and the least that is
@@ -177,11 +218,10 @@ static void offsets_of(const struct brute_problem *problem, const struct partial
     candidates->count = 0;
     add(problem, candidates, -power(problem->offset_bits - 1));
     for (int k = begin; k < problem->count; k++) {
-        const double low = fmax(ceil(problem->target[k] - most), (double)problem->qmin_y);
-        const double high = fmin(floor(problem->target[k] + most), (double)problem->qmax_y);
+        const struct span near = values_near(problem, most, k);
         if (!partials[k].legal && !problem->continuous)
             continue;
-        for (int64_t v = (int64_t)low; v <= (int64_t)high; v++)
+        for (int64_t v = (int64_t)near.low; v <= (int64_t)near.high; v++)
             add_step(problem, candidates, &partials[k], n, v);
         add_limit(problem, candidates, &partials[k], n);
     }
@@ -259,7 +299,10 @@ static bool is_too_flat(const struct brute_problem *problem, int64_t q_b, int n)
  */
 static bool is_too_steep(const struct brute_problem *problem, int n)
 {
-    return n < 0 && power(-n) > 4 * (problem->qmax_y - problem->qmin_y);
+    int64_t range = problem->qmax_y - problem->qmin_y;
+    if (problem->mirrored) /* before saturation */
+        range += llabs(problem->sum - problem->qmax_y - problem->qmin_y);
+    return n < 0 && power(-n) > 4 * range;
 }
 
 /* Without a bias under the shift, q_b / 2^n in lowest terms makes the same values by smaller numbers. */
@@ -409,7 +452,7 @@ static int64_t output_of(const struct brute_problem *problem, int64_t q_b, int n
     const int64_t product = q_b * (problem->qmin_x + k - origin);
     const int64_t value =
         problem->form == BRUTE_BIASED ? shifted(problem, product + offset, n) : shifted(problem, product, n) + offset;
-    return value < problem->qmin_y ? problem->qmin_y : value > problem->qmax_y ? problem->qmax_y : value;
+    return saturate(problem, value);
 }
 
 /* One line as a segment from code i to every end. */

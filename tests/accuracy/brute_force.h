@@ -16,6 +16,10 @@ enum brute_rounding { BRUTE_FLOOR, BRUTE_HALF_UP, BRUTE_HALF_AWAY, BRUTE_HALF_EV
 struct brute_problem {
     int count;            /* codes, at most BRUTE_CODES */
     const double *target; /* clipped to [qmin_y, qmax_y] */
+    /* Of half a folded table: the target of each code's mirror image, whose output is `sum` less what the code's is
+     * before saturation. NAN, as in target, where there is no such code; null: not folded, so that no target is NAN. */
+    const double *mirrored;
+    int64_t sum;
     const int64_t *fixed; /* output code that a code must have, or BRUTE_FREE; null without any */
     int64_t qmin_x, zp_x, qmin_y, qmax_y;
     enum brute_form form;
@@ -37,6 +41,7 @@ struct brute_problem {
 /* With direction or continuous at most 16 codes, and 32 outputs.
  *
  * least[m], m = 1..count: the least possible error of a table with at most m segments; INFINITY when there is none.
+ * A code and its mirror image count as one, of the larger of their errors or the sum of their squares.
  * Every range of codes is given every slope, shift and offset that can make a difference, and the ranges are joined by
  * dynamic programming. */
 void brute_force(const struct brute_problem *problem, double least[BRUTE_CODES + 1]);

@@ -261,7 +261,7 @@ static void build_points(const char *in, bool fold, struct weights *weights, str
     if (fold)
         ck_assert_int_eq(spec_fold_sum(&spec, &sum, &diag), EXIT_DONE);
     const struct spec half = fold ? spec_fold_half(&spec, sum) : spec;
-    ck_assert_int_eq(points_build(&half, sum, points, &diag), EXIT_DONE);
+    ck_assert_int_eq(points_build(&half, points, &diag), EXIT_DONE);
     spec_free(&spec);
 }
 
