@@ -37,6 +37,8 @@ struct exact {
  * have cost less than that limit alone; and one that, begun a code earlier, would cost no more there than that code
  * costs in the best tables, is left to the earlier start. (Lines that may leave their types are followed one by one.)
  *
+ * Half a folded table costs at a limit not what the parabola says; its lines are at a limit from there on, not beyond.
+ *
  * The search ends early, and is not complete, after a number of steps that depends on the input alone.
  */
 int exact_improve(const struct points *points, const struct line_rules *rules, int segments, int *knots,

@@ -90,11 +90,12 @@ static int fit_lines_of_one_shift(struct workspace *work, int count, struct diag
     return fit_lines(work, count, diag);
 }
 
-/* Whether the squared error at the points is that of the whole table: not where a point stands for several codes, and
- * not for the half of a folded table or the core of a reduced one. */
+/* Whether the squared error at the points is that of the whole table, or no more: not where a point stands for several
+ * codes, of the core of a reduced table, and of a half that is taken to saturate as one. */
 static bool has_rms_bound(const struct workspace *work)
 {
-    return work->spec->method == METHOD_LSQ && work->points.exhaustive && !work->spec->fold && !work->spec->core;
+    return work->spec->method == METHOD_LSQ && work->points.exhaustive && !work->spec->core &&
+           !work->spec->saturates_as_one;
 }
 
 static int fit_least_squares(struct workspace *work, int count, struct diag *diag)
@@ -247,16 +248,31 @@ static bool is_kept_by_saturation(const struct workspace *work, const struct cer
     return points->served && limited;
 }
 
+/* That of all points; masses are such that their mean over the codes is 1. */
+static double total_mass(const struct points *points)
+{
+    return (double)(points->cell[points->count] - points->cell[0]);
+}
+
+/* Whether the table costs what its lines do at the points. That of a half may cost more, see spec_fold_narrow. */
+static bool costs_as_searched(const struct workspace *work, const struct certificate *certificate)
+{
+    const double rms = certificate->rms_err_lsb, mass = total_mass(&work->points);
+    return !work->points.served || rms * rms * mass <= work->exact.cost * (1 + 1e-9) + 1e-18 * mass;
+}
+
 /* What the search knows of all other tables. */
 static void certify_bounds(const struct workspace *work, const struct table *table, struct certificate *certificate)
 {
     const struct minimax *minimax = &work->minimax;
     certificate->optimal = -1;
+    if (is_kept_by_saturation(work, certificate))
+        return;
     switch (work->spec->method) {
     case METHOD_MINIMAX: {
         certificate->objective = OBJECTIVE_MAX;
         /* The core's error is bounded, in its own units; what rounding makes of it is not. */
-        if (table->has_reduction || is_kept_by_saturation(work, certificate))
+        if (table->has_reduction)
             break;
         certificate->has_lower_bound = true;
         certificate->lower_bound_lsb = minimax->lower_bound;
@@ -272,10 +288,9 @@ static void certify_bounds(const struct workspace *work, const struct table *tab
         if (work->exact.segments) {
             const struct exact *exact = &work->exact;
             certificate->has_lower_bound = true;
-            certificate->optimal = exact->optimal && !work->moved_by_ties;
-            certificate->lower_bound_lsb = certificate->optimal
-                                               ? certificate->rms_err_lsb
-                                               : sqrt(exact->lower_bound / (double)certificate->checked);
+            certificate->optimal = exact->optimal && !work->moved_by_ties && costs_as_searched(work, certificate);
+            certificate->lower_bound_lsb =
+                certificate->optimal ? certificate->rms_err_lsb : sqrt(exact->lower_bound / total_mass(&work->points));
         }
         break;
     case METHOD_LUT:
@@ -541,30 +556,64 @@ static int fit_in(struct workspace *work, struct table *table, struct diag *diag
     return EXIT_DONE;
 }
 
+/* Fits the codes of a spec, of the half of one or of its core. */
+static int fit_codes(struct workspace *work, const struct spec *spec, struct table *table, struct diag *diag)
+{
+    points_free(&work->points);
+    ties_free(&work->ties);
+    work->spec = spec;
+    work->exact = (struct exact){0};
+    work->minimax = (struct minimax){.knots = work->knots, .lines = work->lines};
+    line_rules_init(&work->rules, spec);
+    if (points_build(spec, &work->points, diag) || ties_init(&work->ties, spec, &work->points, diag))
+        return diag->code;
+    return fit_in(work, table, diag);
+}
+
+/* Fits the half of a folded table. For squares its output range is narrowed; where that finds a line which costs more
+ * than it seemed, the other way of taking the limits may find a better table, of which nothing is proven. */
+static int fit_half(struct workspace *work, const struct spec *half, struct table *table, struct diag *diag)
+{
+    struct spec narrow = *half, as_one = *half;
+    struct certificate *certificate = &table->certificate;
+    if (half->method == METHOD_MINIMAX)
+        return fit_codes(work, half, table, diag);
+    as_one.saturates_as_one = true;
+    const bool by_squares = half->method == METHOD_LSQ && (half->segments || isnan(half->max_err));
+    if (!by_squares || !spec_fold_narrow(&narrow))
+        return fit_codes(work, &as_one, table, diag);
+    if (fit_codes(work, &narrow, table, diag) || !work->exact.segments || costs_as_searched(work, certificate))
+        return diag->code;
+    const struct certificate first = *certificate;
+    if (fit_codes(work, &as_one, table, diag) || certificate->rms_err_lsb > first.rms_err_lsb)
+        return fit_codes(work, &narrow, table, diag);
+    certificate->has_lower_bound = first.has_lower_bound;
+    certificate->lower_bound_lsb = first.lower_bound_lsb;
+    certificate->optimal = first.optimal;
+    return EXIT_DONE;
+}
+
 /* Fits the table's own codes, those of the half that it stores, or the words of its core. */
 static int fit_with(struct workspace *work, const struct spec *spec, struct table *table, struct diag *diag)
 {
-    struct spec half = *spec;
-    struct reduced_core core;
     if (spec->reduce) {
+        struct reduced_core core;
         if (reduce_plan(spec, &core, diag))
             return diag->code;
         table->has_reduction = true;
         table->reduction = core.reduction;
-        half = reduce_core_spec(spec, &core);
-    }
-    if (spec->fold) {
+        const struct spec words = reduce_core_spec(spec, &core);
+        fit_codes(work, &words, table, diag);
+    } else if (spec->fold) {
         if (spec_fold_sum(spec, &table->fold_sum, diag))
             return diag->code;
         table->has_fold = true;
-        half = spec_fold_half(spec, table->fold_sum);
+        const struct spec half = spec_fold_half(spec, table->fold_sum);
+        fit_half(work, &half, table, diag);
+    } else {
+        fit_codes(work, spec, table, diag);
     }
-    work->spec = &half;
-    work->exact = (struct exact){0};
-    work->minimax = (struct minimax){.knots = work->knots, .lines = work->lines};
-    line_rules_init(&work->rules, &half);
-    if (points_build(&half, &work->points, diag) || ties_init(&work->ties, &half, &work->points, diag) ||
-        fit_in(work, table, diag))
+    if (diag->code)
         return diag->code;
     const struct certificate *certificate = &table->certificate;
     if (spec->constraints.monotone && !certificate->monotone)

@@ -2,6 +2,8 @@
 /* Folded tables: the half from zp_x on serves the other half by symmetry about x = 0. */
 #include <math.h>
 
+#include "certify.h"
+#include "points.h"
 #include "spec.h"
 
 int spec_fold_sum(const struct spec *spec, int64_t *sum, struct diag *diag)
@@ -44,4 +46,26 @@ struct spec spec_fold_half(const struct spec *spec, int64_t sum)
     if (sum - spec->out.qmin > half.out.qmax)
         half.out.qmax = sum - spec->out.qmin;
     return half;
+}
+
+bool spec_fold_narrow(struct spec *half)
+{
+    const struct tensor *in = &half->in;
+    const int64_t qmin = code_min(half->out.bits, half->out.is_signed),
+                  qmax = code_max(half->out.bits, half->out.is_signed), sum = half->fold_sum;
+    const int64_t low = (qmin > sum - qmax ? qmin : sum - qmax) - 1, high = (qmax < sum - qmin ? qmax : sum - qmin) + 1;
+    if (in->bits > POINTS_EXHAUSTIVE_BITS)
+        return false;
+    for (int64_t code = code_min(in->bits, in->is_signed); code <= code_max(in->bits, in->is_signed); code++) {
+        const long double t = target_unclipped(&half->function, in, &half->out, half->outside, code);
+        const long double clipped = fminl(fmaxl(t, (long double)qmin), (long double)qmax);
+        const long double stored = code < in->zero_point ? (long double)sum - clipped : clipped;
+        if (stored < (long double)low || stored > (long double)high)
+            return false;
+    }
+    if (low > half->out.qmin)
+        half->out.qmin = low;
+    if (high < half->out.qmax)
+        half->out.qmax = high;
+    return true;
 }

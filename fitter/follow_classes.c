@@ -134,7 +134,8 @@ static void class_reach_limit(const struct slopes *slopes, struct classes *class
 static void classes_skip(struct slopes *slopes, int k, int64_t v, int cut, int64_t reference)
 {
     struct classes *classes = &slopes->classes;
-    const double t = slopes->points->target[k], reach = sqrt(slopes->gain / slopes->points->mass[k]);
+    const double spare = slopes->gain - points_apart(slopes->points, k), t = slopes->points->target[k],
+                 reach = spare < 0 ? -1 : sqrt(spare / slopes->points->mass[k]);
     const double low = ceil(t - reach), high = floor(t + reach);
     for (int c = 0; c < classes->count; c++) {
         const double zero = (double)(v + reference) + (c >= cut ? 1 : 0);
@@ -179,7 +180,7 @@ void follow_classes(struct slopes *slopes)
     classes->count = 1;
     for (int k = slopes->gain >= 0 ? slopes->start - 1 : slopes->start; k < slopes->end && classes->count > 0; k++) {
         const double w = points->mass[k], t = points->target[k];
-        const double far = (double)slopes->far_y, pays = square(far - t) * w;
+        const double far = (double)slopes->far_y, pays = points_cost(points, k, far), apart = points_apart(points, k);
         const int64_t p = product_at(slopes, k);
         const int64_t v = phases ? floor_shr(p, slopes->n) : pwl_shr64(p, slopes->n, (int)slopes->rules->rounding);
         if (tie && p == v * one)
@@ -212,7 +213,7 @@ void follow_classes(struct slopes *slopes)
             const double code = (double)v + (c >= cut ? 1 : 0), e = t - (double)reference - code;
             classes->before[c] = code;
             classes->d[c] += w * e;
-            classes->dd[c] += w * e * e;
+            classes->dd[c] += w * e * e + apart;
             /* Before the limit ahead. */
             const double end = far - (double)reference - code;
             classes->best[c] = class_best(classes, c, classes->d[c] * per_w, slopes->rise < 0 ? end + 1 : -none,
@@ -289,7 +290,7 @@ void follow_leaving(struct slopes *slopes)
     const struct line_rules *rules = slopes->rules;
     const bool phases = phased(slopes);
     const int tie = phases && rules->rounding >= PWL_HALF_AWAY, n = slopes->n;
-    const int64_t one = phases ? pwl_shl64(1, n) : 1, near_y = slopes->near_y + (slopes->rise < 0);
+    const int64_t one = phases ? pwl_shl64(1, n) : 1, near_y = slopes->near_first + (slopes->rise < 0);
     int64_t before = product_at(slopes, slopes->start - 1), after = product_at(slopes, slopes->start);
     if (!phases) {
         before = pwl_shr64(before, n, (int)rules->rounding);
@@ -314,7 +315,7 @@ void follow_leaving(struct slopes *slopes)
     if (phases)
         leaving_cut(slopes, slopes->start - 1, tie);
     for (int k = slopes->start; k < slopes->end && classes->count > 0; k++) {
-        const double w = points->mass[k], t = points->target[k], limit = slopes->limit[k + 1];
+        const double limit = slopes->limit[k + 1];
         const int64_t p = product_at(slopes, k), v = phases ? 0 : pwl_shr64(p, n, (int)rules->rounding);
         int kept = 0;
         if (!take_step(slopes))
@@ -325,7 +326,7 @@ void follow_leaving(struct slopes *slopes)
         slopes->last = k;
         for (int c = 0; c < classes->count; c++) {
             const int64_t raw = phases ? floor_shr(p + classes->low[c], n) : v + classes->low[c];
-            classes->dd[c] += square((double)saturated(slopes, raw) - t) * w;
+            classes->dd[c] += points_cost(points, k, (double)saturated(slopes, raw));
             if (classes->dd[c] < slopes->range[k + 1].cost)
                 keep_line(slopes, k + 1, classes->low[c] - slopes->addend, classes->dd[c]);
             if (classes->dd[c] < limit)

@@ -37,7 +37,7 @@ static double cost_at(const struct slopes *slopes, int k, int64_t y)
     const struct points *points = slopes->points;
     if (points->fixed && points->fixed[k] != POINT_FREE && points->fixed[k] != y)
         return INFINITY;
-    return square((double)y - points->target[k]) * points->mass[k];
+    return points_cost(points, k, (double)y);
 }
 
 /* Constants that some offset within [least, most] has. */
@@ -154,8 +154,12 @@ static void constants_within(const struct node *node, double limit, int64_t *low
 static void constants_near(const struct slopes *slopes, int k, int64_t v, double limit, int64_t *low, int64_t *high)
 {
     const double reach = sqrt(fmax(0, limit) / slopes->points->mass[k]) + 1e-6, t = slopes->points->target[k];
-    const double y_low = fmax(ceil(t - reach), (double)slopes->rules->qmin_y),
-                 y_high = fmin(floor(t + reach), (double)slopes->rules->qmax_y);
+    double y_low = fmax(ceil(t - reach), (double)slopes->rules->qmin_y),
+           y_high = fmin(floor(t + reach), (double)slopes->rules->qmax_y);
+    if (slopes->points->served && points_cost(slopes->points, k, (double)slopes->rules->qmin_y) < limit)
+        y_low = (double)slopes->rules->qmin_y;
+    if (slopes->points->served && points_cost(slopes->points, k, (double)slopes->rules->qmax_y) < limit)
+        y_high = (double)slopes->rules->qmax_y;
     if ((int64_t)y_low - v > *low)
         *low = (int64_t)y_low - v;
     if ((int64_t)y_high - v < *high)
@@ -171,22 +175,30 @@ static void leave_limit(struct slopes *slopes, struct node *node, int k, int64_t
         return;
     /* A tie may move a line by one. */
     const int64_t slack = node->tied;
-    int64_t low = slopes->near_y - (slopes->rise > 0 ? v : node->before) - slack,
-            high = slopes->near_y - (slopes->rise > 0 ? node->before : v) + slack;
+    int64_t low = slopes->near_first - (slopes->rise > 0 ? v : node->before) - slack,
+            high = slopes->near_first - (slopes->rise > 0 ? node->before : v) + slack;
     if (low > high)
         return;
     constants_near(slopes, k, v, limit - node->paid, &low, &high);
     for (int64_t c = low - slack; c <= high + slack && take_step(slopes); c++) {
         const int64_t was = raw_at(slopes, node, k - 1, node->before, c), is = raw_at(slopes, node, k, v, c);
-        if (c % slopes->unit == 0 && (slopes->rise > 0 ? was < slopes->near_y && is >= slopes->near_y
-                                                       : was > slopes->near_y && is <= slopes->near_y))
+        if (c % slopes->unit == 0 && (slopes->rise > 0 ? was < slopes->near_first && is >= slopes->near_first
+                                                       : was > slopes->near_first && is <= slopes->near_first))
             push(slopes, node, c, node->paid);
     }
 }
 
+/* Flat lines of a half at its limits, where the cost is no parabola. */
+static void stay_at_limits(struct slopes *slopes, struct node *node, int64_t v)
+{
+    const int64_t unit = slopes->unit, low = slopes->rules->qmin_y - v, high = slopes->rules->qmax_y - v;
+    push(slopes, node, low - ((low % unit) + unit) % unit, 0);
+    push(slopes, node, high + (unit - ((high % unit) + unit) % unit) % unit, 0);
+}
+
 static bool beyond(const struct slopes *slopes, int64_t raw)
 {
-    return slopes->rise > 0 ? raw > slopes->far_y : slopes->rise < 0 && raw < slopes->far_y;
+    return slopes->rise > 0 ? raw > slopes->far_last : slopes->rise < 0 && raw < slopes->far_last;
 }
 
 static void keep_past(struct slopes *slopes, struct node *node, int64_t c, double cost)
@@ -209,8 +221,8 @@ static void reach_limit(struct slopes *slopes, struct node *node, int k, int64_t
     const double pays = cost_at(slopes, k, slopes->far_y);
     if (!(pays < limit))
         return;
-    int64_t low = slopes->far_y - (slopes->rise > 0 ? v : node->before) + (slopes->rise > 0),
-            high = slopes->far_y - (slopes->rise > 0 ? node->before : v) - (slopes->rise < 0);
+    int64_t low = slopes->far_last - (slopes->rise > 0 ? v : node->before) + (slopes->rise > 0),
+            high = slopes->far_last - (slopes->rise > 0 ? node->before : v) - (slopes->rise < 0);
     constants_within(node, limit - pays, &low, &high);
     low = low > node->free_low ? low : node->free_low;
     high = high < node->free_high ? high : node->free_high;
@@ -270,6 +282,8 @@ static bool node_add(struct slopes *slopes, struct node *node, int k, int64_t v)
     int64_t low, high, c;
     double least;
 
+    if (points->served && slopes->rise == 0 && k == slopes->start)
+        stay_at_limits(slopes, node, v);
     leave_limit(slopes, node, k, v, limit);
     reach_limit(slopes, node, k, v, limit);
     constant_limits(slopes, node, &low, &high);
@@ -288,7 +302,7 @@ static bool node_add(struct slopes *slopes, struct node *node, int k, int64_t v)
         const double d = t - (double)(v + node->reference);
         node->w += w;
         node->d += w * d;
-        node->dd += w * d * d;
+        node->dd += w * d * d + points_apart(points, k);
         if (points->fixed && points->fixed[k] != POINT_FREE) {
             const int64_t only = points->fixed[k] - v;
             node->free_low = only > node->free_low ? only : node->free_low;

@@ -227,13 +227,13 @@ static void shift_all(struct trial *trial, int n, int64_t addend)
 }
 
 /* Cost of shifted + c with saturation; INFINITY when a point misses its band or the cost reaches enough. *pull, if
- * asked for, receives how far the points that are not saturated would move c. */
-static double cost_saturated(const struct trial *trial, int64_t c, double enough, double *pull)
+ * asked for, receives how far the points that are not saturated would move c. For halves and others apart, so that the
+ * compiler knows which. */
+static inline double cost_with(const struct trial *trial, int64_t c, double enough, double *pull, const bool half)
 {
     const int64_t low = trial->rules->qmin_y, high = trial->rules->qmax_y;
     const double *target = trial->points->target + trial->begin, *mass = trial->points->mass + trial->begin;
     double cost = 0, sum_w = 0, sum_e = 0;
-    const bool half = trial->points->served;
     for (int k = 0; k < trial->count; k++) {
         const int64_t raw = trial->shifted[k] + c, q = raw < low ? low : raw > high ? high : raw;
         const double e = (double)q - target[k], w = mass[k];
@@ -250,6 +250,11 @@ static double cost_saturated(const struct trial *trial, int64_t c, double enough
     if (pull)
         *pull = sum_w > 0 ? -sum_e / sum_w : 0;
     return cost;
+}
+
+static double cost_saturated(const struct trial *trial, int64_t c, double enough, double *pull)
+{
+    return trial->points->served ? cost_with(trial, c, enough, pull, true) : cost_with(trial, c, enough, pull, false);
 }
 
 /* What a line must beat to be kept. */
@@ -326,6 +331,7 @@ static void try_constants(struct trial *trial, int64_t q_b, int n)
             sum_w += weight[k];
             sum_d += weight[k] * d;
             sum_dd += weight[k] * d * d;
+            sum_dd += points_apart(points, trial->begin + k);
         } else if (target[k] <= (double)qmin) {
             most_below = s > most_below ? s : most_below;
         } else {
@@ -347,9 +353,11 @@ static void try_constants(struct trial *trial, int64_t q_b, int n)
     }
     int64_t c = (int64_t)rint(any ? reference + sum_d / sum_w : target[0] - (double)trial->shifted[0]);
     c = c < low ? low : c > high ? high : c;
+    /* What a half costs at its limits is no parabola. */
+    const int64_t margin = points->served ? 1 : 0;
     const bool as_clipped =
         (most_below == INT64_MIN || most_below + c <= qmin) && (least_above == INT64_MAX || least_above + c >= qmax);
-    if (any && least + c >= qmin && most + c <= qmax && as_clipped) {
+    if (any && least + c >= qmin + margin && most + c <= qmax - margin && as_clipped) {
         const double m = (double)c - reference;
         keep_if_better(trial, q_b, n, c, fmax(0, sum_dd - 2 * m * sum_d + m * m * sum_w));
     } else {
@@ -629,9 +637,8 @@ bool line_fit(const struct line_rules *rules, const struct points *points, int b
     bool all_clipped_alike = true;
     double target_min = INFINITY, target_max = -INFINITY;
     for (int k = 0; k < trial.count; k++) {
-        const double e = points->target[begin + k] - rint(points->target[begin + k]);
         trial.x[k] = (int64_t)points->code[begin + k] - origin;
-        trial.least_cost += e * e * points->mass[begin + k];
+        trial.least_cost += points_floor(points, begin + k);
         trial.mass += points->mass[begin + k];
         target_min = fmin(target_min, points->target[begin + k]);
         target_max = fmax(target_max, points->target[begin + k]);

@@ -201,9 +201,12 @@ static bool serve(const struct spec *spec, struct points *points, int k)
 {
     const int64_t code = code_of(points, k), qmin = code_min(spec->out.bits, spec->out.is_signed),
                   qmax = code_max(spec->out.bits, spec->out.is_signed);
-    const struct tensor ranges[] = {{.qmin = qmin, .qmax = qmax},
-                                    {.qmin = spec->fold_sum - qmax, .qmax = spec->fold_sum - qmin}};
+    const struct tensor own[] = {{.qmin = qmin, .qmax = qmax},
+                                 {.qmin = spec->fold_sum - qmax, .qmax = spec->fold_sum - qmin}},
+                        one[] = {spec->out, spec->out}, *ranges = own;
     const bool served[] = {serves_itself(spec, code), serves_image(spec, code)};
+    if (spec->saturates_as_one && served[0] && served[1])
+        ranges = one;
     double sum = 0;
     bool clipped = true;
     for (int i = 0; i < 2; i++) {

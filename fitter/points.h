@@ -79,12 +79,34 @@ static inline double points_cost(const struct points *points, int k, double q_y)
 {
     double cost = 0;
     if (!points->served)
-        return points->mass[k] * (q_y - points->target[k]) * (q_y - points->target[k]);
+        return (q_y - points->target[k]) * (q_y - points->target[k]) * points->mass[k];
     for (int i = 0; i < 2; i++) {
         const double e = served_error(&points->served[k][i], q_y);
-        cost += points->served[k][i].mass * e * e;
+        cost += e * e * points->served[k][i].mass;
     }
     return cost;
+}
+
+/* What the best output code costs. Of a half it is the one nearest to the mean, or where the range of one of its codes
+ * ends the one nearest to the other's target. */
+static inline double points_floor(const struct points *points, int k)
+{
+    double least = points_cost(points, k, rint(points->target[k]));
+    for (int i = 0; points->served && i < 2; i++)
+        if (points->served[k][i].mass > 0)
+            least = fmin(least, points_cost(points, k, rint(points->served[k][i].target)));
+    return least;
+}
+
+/* What it costs at any output within all ranges, beyond mass * (q_y - target)^2: the targets of a half may differ. */
+static inline double points_apart(const struct points *points, int k)
+{
+    double apart = 0;
+    for (int i = 0; points->served && i < 2; i++) {
+        const double d = points->served[k][i].target - points->target[k];
+        apart += d * d * points->served[k][i].mass;
+    }
+    return apart;
 }
 
 /* Allows starts at these points alone: one for each of `count` equal parts of the codes, all of them to be used, or at

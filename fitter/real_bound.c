@@ -58,6 +58,8 @@ struct grid {
     struct moments *cell;
     struct place *place;
     double limit[LIMITS];
+    double reached[LIMITS];   /* values from which on a line is at the limit: for a half it costs apart, and half a code
+                               * before it a line may be rounded to it */
     double *at_limit[LIMITS]; /* cost of being at the limit in all cells before one */
     double *nearest[LIMITS];  /* least cost of a point at the limit in the cell or its neighbour at a place */
     double *floor_sum;        /* rounding floor of all cells before one */
@@ -118,10 +120,11 @@ static void fill_cells(struct grid *grid, const struct view *view)
         grid->cell[c] = (struct moments){0};
         for (int k = grid->edge[c]; k < grid->edge[c + 1]; k++) {
             const double w = view->points->mass[at(view, k)], t = view->points->target[at(view, k)];
-            grid->cell[c] = merge(grid->cell[c], (struct moments){.w = w, .x = code_of(view, k), .y = t});
-            least += w * (t - rint(t)) * (t - rint(t));
+            const double apart = points_apart(view->points, at(view, k));
+            grid->cell[c] = merge(grid->cell[c], (struct moments){.w = w, .x = code_of(view, k), .y = t, .yy = apart});
+            least += points_floor(view->points, at(view, k));
             for (int l = 0; l < LIMITS; l++)
-                cost[l] += w * (t - grid->limit[l]) * (t - grid->limit[l]);
+                cost[l] += points_cost(view->points, at(view, k), grid->limit[l]);
         }
         grid->floor_sum[c + 1] = grid->floor_sum[c] + least;
         for (int l = 0; l < LIMITS; l++)
@@ -137,10 +140,8 @@ static bool single(const struct grid *grid, int c)
 static double point_at_limit(const struct grid *grid, const struct view *view, int c, int l)
 {
     double least = INFINITY;
-    for (int k = grid->edge[c]; k < grid->edge[c + 1]; k++) {
-        const double e = view->points->target[at(view, k)] - grid->limit[l];
-        least = fmin(least, e * e * view->points->mass[at(view, k)]);
-    }
+    for (int k = grid->edge[c]; k < grid->edge[c + 1]; k++)
+        least = fmin(least, points_cost(view->points, at(view, k), grid->limit[l]));
     return least;
 }
 
@@ -180,7 +181,9 @@ static int grid_init(struct grid *grid, const struct view *view, int64_t qmin_y,
 {
     enum { RATIO = 256 };
     const int count = view->points->count;
-    *grid = (struct grid){.limit = {(double)qmin_y, (double)qmax_y}};
+    const double half = view->points->served ? 0.5 : 0;
+    *grid = (struct grid){.limit = {(double)qmin_y, (double)qmax_y},
+                          .reached = {(double)qmin_y + half, (double)qmax_y - half}};
     grid->edge = malloc(((size_t)count + 1) * sizeof *grid->edge);
     if (!grid->edge)
         goto fail;
@@ -249,10 +252,10 @@ static void row_fill(const struct grid *grid, int b, double ceiling, struct row 
             row->leaves[l] |= leaves;
             if (leaves)
                 row->from[l][a] =
-                    line_bound(grid, &sums, least_squares_beyond(&sums, begin->first, grid->limit[l], side), least);
+                    line_bound(grid, &sums, least_squares_beyond(&sums, begin->first, grid->reached[l], side), least);
             if (row->reaches[l])
                 row->to[l][a] =
-                    line_bound(grid, &sums, least_squares_beyond(&sums, end->last, grid->limit[l], side), least);
+                    line_bound(grid, &sums, least_squares_beyond(&sums, end->last, grid->reached[l], side), least);
         }
         if (row->line[a] >= ceiling) { /* and more so from further away */
             row->lowest = a;
@@ -554,10 +557,8 @@ double *rounding_floor_sums(const struct points *points)
     if (!sum)
         return NULL;
     sum[0] = 0;
-    for (int k = 0; k < points->count; k++) {
-        const double e = points->target[k] - rint(points->target[k]);
-        sum[k + 1] = sum[k] + e * e * points->mass[k];
-    }
+    for (int k = 0; k < points->count; k++)
+        sum[k + 1] = sum[k] + points_floor(points, k);
     return sum;
 }
 

@@ -21,6 +21,10 @@
  * under one inequality, which has its own least-squares line or passes through the limit. (Of the two inequalities of
  * a segment with parts at both limits, one is dropped.)
  *
+ * Half a folded table costs at its limits what points_cost says, and between them what the targets of a point are apart
+ * beyond the line's own cost. There a line counts as at a limit from half a code before it, where it may be rounded to
+ * it, so that what follows holds with those costs for what is at a limit.
+ *
  * Integer tables. A rounded value lies within 1/2 of a real line at every code (of the line 1/2 lower under floor),
  * and clipping both does not move them apart, so an integer table's RMS is at least this bound's minus 1/2. It is also
  * at least the rounding floor, the RMS distance of targets to their nearest codes.

@@ -119,7 +119,7 @@ static void leave_limit(struct search *search, enum direction way, int k, int sa
 {
     const struct points *points = search->points;
     const double limit = (double)(way == UP ? search->rules->qmin_y : search->rules->qmax_y);
-    const double pays = square(points->target[k - 1] - limit) * points->mass[k - 1];
+    const double pays = points_cost(points, k - 1, limit);
     struct waiting *waiting = search->waiting[way];
     struct slopes *slopes = &search->slopes;
     for (int m = 1; m <= search->segments; m++) {
@@ -206,9 +206,8 @@ static void sum_limits(struct search *search)
     search->over[0][0] = search->over[1][0] = 0;
     for (int k = 0; k < count; k++)
         for (int l = 0; l < 2; l++) {
-            const double limit = (double)(l ? search->rules->qmax_y : search->rules->qmin_y),
-                         e = points->target[k] - rint(points->target[k]);
-            search->over[l][k + 1] = search->over[l][k] + points->mass[k] * (square(points->target[k] - limit) - e * e);
+            const double limit = (double)(l ? search->rules->qmax_y : search->rules->qmin_y);
+            search->over[l][k + 1] = search->over[l][k] + points_cost(points, k, limit) - points_floor(points, k);
         }
     search->over_error = count * 0x1p-51 * fmax(search->over[0][count], search->over[1][count]);
 }

@@ -88,8 +88,10 @@ static void try_slope(struct slopes *slopes, int64_t q_b, int n)
     slopes->rise = (q_b > 0) - (q_b < 0);
     slopes->near_y = slopes->rise < 0 ? rules->qmax_y : rules->qmin_y;
     slopes->far_y = slopes->rise < 0 ? rules->qmin_y : rules->qmax_y;
+    slopes->near_first = slopes->near_y + (slopes->points->served ? slopes->rise : 0);
+    slopes->far_last = slopes->far_y - (slopes->points->served ? slopes->rise : 0);
     slopes->is_safe = is_safe(slopes, q_b, n);
-    if (slopes->apart && slopes->is_safe &&
+    if (slopes->apart && slopes->is_safe && !(slopes->points->served && q_b == 0) &&
         (slopes->ties == TIES_NONE || !phased(slopes) || rules->rounding < PWL_HALF_AWAY)) {
         if (slopes->leaves)
             follow_leaving(slopes);

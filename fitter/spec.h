@@ -50,6 +50,7 @@ struct spec {
     bool fold;                /* half a table for an odd or complementary function */
     bool is_half;             /* of the half of a folded table, see spec_fold_half: */
     int64_t fold_sum;         /* q_y(q_x) = sum - raw(2 * zp_x - q_x) below zp_x */
+    bool saturates_as_one;    /* both halves are taken to saturate where `out` ends, and not each for itself */
     bool reduce;              /* a table of one octave, see reduce.h */
     const struct spec *whole; /* of the core of a reduced table: the table's spec, and the plan; else null */
     const struct reduced_core *core;
@@ -122,6 +123,11 @@ int spec_fold_sum(const struct spec *spec, int64_t *sum, struct diag *diag);
  * input, and can then start no segment. Its output range holds the raw values of both halves, so that nothing but the
  * whole table saturates. */
 struct spec spec_fold_half(const struct spec *spec, int64_t sum);
+
+/* Narrows the output range of a half to one code beyond those that no half saturates, where squared errors are exact. A
+ * line that goes on beyond that costs no less than at its end, as no target lies there; it may cost more. False, and
+ * nothing is changed, where some target does lie there, or codes are too many to look. */
+bool spec_fold_narrow(struct spec *half);
 
 /* fit.c: spec -> certified table. Exit 3 when no provable table exists, --max-err or --no-saturate is not met; fit also
  * finds out, and says, which constraint is to blame. */
