@@ -129,13 +129,13 @@ static void test_shapes(void)
     for (int i = 0; i < 3; i++) {
         const uint32_t most = devices[i];
         for (size_t work = 1; work < (size_t)100 * PWL_SHAPE_RESIDENT * most; work += 1 + work / 7) {
-            const pwl_shape shape = pwl_shape_of(work, most,
-                                                 work % 3 == 0   ? 256
-                                                 : work % 3 == 1 ? 8 << 10
-                                                                 : PWL_PLAN_IMAGE);
+            const uint32_t values = work % 3 == 0 ? 256 : work % 3 == 1 ? 8 << 10 : PWL_PLAN_IMAGE;
+            const pwl_shape shape = pwl_shape_of(work, most, values);
+            const size_t threads = (size_t)shape.wave_blocks * shape.threads;
             size_t before = 0;
             good &= shape.threads % 32 == 0 && shape.threads <= PWL_SHAPE_RESIDENT / 2;
-            good &= shape.wave_blocks >= 1 && shape.wave_blocks * shape.threads <= PWL_SHAPE_RESIDENT * most;
+            good &= shape.wave_blocks >= 1;
+            good &= threads <= PWL_SHAPE_RESIDENT * most || (values == 256 && threads <= work / 4);
             good &= PWL_PLAN_IMAGE + PWL_SHAPE_DEPTH * shape.threads * 16 <= 48 << 10;
             /* No wave has threads without work, but for those of its last block. */
             good &= (size_t)(shape.wave_blocks - 1) * shape.threads < (work >> (shape.waves - 1));
@@ -148,6 +148,8 @@ static void test_shapes(void)
             waves |= 1 << shape.waves;
         }
     }
+    const pwl_shape large = pwl_shape_of((size_t)1 << 62, 132, 256);
+    good &= (uint64_t)large.wave_blocks * large.threads <= UINT32_MAX;
     tap(good && waves == (1 << 1 | 1 << 6), "shapes of launches share out all work, in one wave or six");
 }
 
