@@ -5,323 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <pwl/fixed.h>
-
 #include "band.h"
+#include "tie_follow.h"
 
-__extension__ typedef __int128 wide;
-
-/* What one fit may take: codes, errors that are told apart, states, and slopes tried and codes looked at. */
-enum { MOST_CODES = 1 << 12, MOST_ERRORS = 1 << 22, MOST_STATES = 1 << 21, MOST_STEPS = 1 << 26 };
-
-/* The best segments that end at a place and give a value there. */
-struct state {
-    int64_t last; /* the output before the place */
-    struct line line;
-    int start;     /* place where the last segment starts; -1 where the state is out of reach */
-    int begins_at; /* the value there of the state before */
-};
-
-/* Output codes allowed at a point. */
-struct limits {
-    int64_t low, high;
-};
-
-struct search {
-    const struct ties *ties;
-    const struct points *points;
-    struct line_rules rules; /* with one shift, that of a trial */
-    int segments, places;
-    int *place_at; /* by point; -1 where no segment may start */
-    struct limits *band;
-    int64_t margin; /* by which values at a place may lie outside the band */
-    int width;      /* values at a place */
-    struct state *state;
-    int *need;  /* by place: segments that follow it at least */
-    int *reach; /* by place: point that a segment from there ends at or before */
-    int *begun; /* by first output of a segment from the start in hand: the fewest segments before it */
-    int64_t steps;
-    bool gave_up;
-
-    int start;    /* place in hand */
-    int farthest; /* point that a segment from it may still look at */
-    int64_t origin;
-    int64_t q_b, *step_up; /* slope in hand; of the biased form the least sum for each output from qmin_y + 1 on */
-    int n;
-};
-
-/* All offsets between two. */
-struct span {
-    int64_t low, high;
-};
-
-static struct state *state_at(const struct search *search, int segments, int place, int value)
-{
-    return &search->state[((size_t)segments * (size_t)(search->places + 1) + (size_t)place) * (size_t)search->width +
-                          (size_t)value];
-}
-
-static int direction_at(const struct search *search, int point)
-{
-    return search->ties->constraints.monotone && point > 0 && point < search->points->count ? search->ties->joint[point]
-                                                                                            : 0;
-}
-
-static bool is_backward(int direction, int64_t from, int64_t to)
-{
-    return direction > 0 ? to < from : direction < 0 ? to > from : false;
-}
-
-/* The farthest from which the second output of a folded table may come: its first, or that of the mirrored half. */
-static int64_t folded_last(const struct search *search, int direction, int64_t first)
-{
-    const int64_t mirrored = search->ties->fold_sum - first;
-    return (direction > 0) == (mirrored > first) ? mirrored : first;
-}
-
-/* The least value of use at a point. */
-static int64_t least_value(const struct search *search, int point)
-{
-    const int64_t value = search->band[point].low - search->margin;
-    return value > search->rules.qmin_y ? value : search->rules.qmin_y;
-}
-
-/* Where no value counts at a place, its state has the one value 0. */
-static int value_index(const struct search *search, int point, int64_t value)
-{
-    return search->ties->constraints.continuous && point < search->points->count
-               ? (int)(value - least_value(search, point))
-               : 0;
-}
-
-/* The segment in hand with an offset, as one that ends at a place. */
-static void reach(struct search *search, int place, int64_t value, int64_t last, int64_t first, int64_t offset)
-{
-    const int point = points_at(search->points, place), direction = direction_at(search, point);
-    const int begun = search->begun[first - search->rules.qmin_y];
-    if (begun + 1 + search->need[place] > search->segments)
-        return;
-    struct state *state = state_at(search, begun + 1, place, value_index(search, point, value));
-    if (search->ties->fold && point == 1 && direction)
-        last = folded_last(search, direction, last);
-    if (state->start >= 0 && !is_backward(direction, state->last, last) && direction)
-        return;
-    if (state->start >= 0 && !direction)
-        return;
-    *state = (struct state){.last = last,
-                            .line = {.q_b = search->q_b, .n = search->n, .offset = offset},
-                            .start = search->start,
-                            .begins_at = (int)first};
-}
-
-static int64_t shifted(const struct search *search, int64_t sum)
-{
-    if (search->n >= 0)
-        return pwl_shr64(sum, search->n, (int)search->rules.rounding);
-    const wide value = (wide)sum * ((wide)1 << -search->n), most = (wide)1 << 62;
-    return (int64_t)(value > most ? most : value < -most ? -most : value);
-}
-
-/* The output codes of a slope at one point. */
-struct rung {
-    const struct search *search;
-    int64_t product, value; /* value: the shifted product, but for the biased form */
-};
-
-static struct rung rung_at(const struct search *search, int point)
-{
-    struct rung rung = {.search = search, .product = search->q_b * (search->points->cell[point] - search->origin)};
-    if (search->rules.form != PWL_BIASED)
-        rung.value = shifted(search, rung.product);
-    return rung;
-}
-
-static int64_t output_of(const struct rung *rung, int64_t offset)
-{
-    const struct line_rules *rules = &rung->search->rules;
-    const int64_t raw =
-        rules->form == PWL_BIASED ? shifted(rung->search, rung->product + offset) : rung->value + offset;
-    return pwl_sat(raw, rules->qmin_y, rules->qmax_y);
-}
-
-/* The least offset with an output of at least v. */
-static int64_t least_offset(const struct rung *rung, int64_t v)
-{
-    const struct search *search = rung->search;
-    return search->rules.form == PWL_BIASED ? search->step_up[v - search->rules.qmin_y] - rung->product
-                                            : v - rung->value;
-}
-
-/* The offsets of an output code among those given. */
-static struct span offsets_of(const struct rung *rung, int64_t v, struct span span)
-{
-    const struct line_rules *rules = &rung->search->rules;
-    if (v > rules->qmin_y) {
-        const int64_t low = least_offset(rung, v);
-        span.low = low > span.low ? low : span.low;
-    }
-    if (v < rules->qmax_y) {
-        const int64_t high = least_offset(rung, v + 1) - 1;
-        span.high = high < span.high ? high : span.high;
-    }
-    return span;
-}
-
-/* The offsets among those given with which the point is within the accumulator; as line_provable says of a segment's
- * ends, between which all codes are when the ends are. */
-static struct span provable_offsets(const struct rung *rung, int point, struct span span)
-{
-    const struct search *search = rung->search;
-    const struct line_rules *rules = &search->rules;
-    const wide limit = (wide)1 << (rules->accumulator_bits - 1);
-    const wide half = search->n > 0 && rules->rounding != PWL_FLOOR ? (wide)1 << (search->n - 1) : 0;
-    const wide x = (wide)search->points->cell[point] - search->origin, p = rung->product;
-    const struct span none = {0, -1};
-    /* of what is shifted */
-    wide low = -limit, high = limit - 1 - half;
-    if (half && rules->rounding == PWL_HALF_AWAY)
-        low = half - limit + 1;
-    if (search->n < 0) {
-        low = -(limit >> -search->n);
-        high = (limit - 1) >> -search->n;
-    }
-    if (x < -limit || x >= limit || p < -limit || p >= limit)
-        return none;
-    if (rules->form == PWL_BIASED) {
-        low -= p;
-        high -= p;
-    } else {
-        if (p < low || p > high)
-            return none;
-        low = -limit - rung->value;
-        high = limit - 1 - rung->value;
-    }
-    span.low = low > span.low ? (int64_t)low : span.low;
-    span.high = high < span.high ? (int64_t)high : span.high;
-    return span;
-}
-
-/* Goes on at a point with the offsets that have given the same outputs so far, the last of them `last`. */
-static void follow(struct search *search, int point, struct span span, int64_t first, int64_t last)
-{
-    const struct constraints *constraints = &search->ties->constraints;
-    const int start = points_at(search->points, search->start), place = search->place_at[point];
-    const bool may_end = place >= 0 && point > start;
-    if (++search->steps > MOST_STEPS) {
-        search->gave_up = true;
-        return;
-    }
-    if (point == search->points->count || (may_end && !constraints->continuous)) {
-        reach(search, place, 0, last, first, span.low);
-        if (point == search->points->count || search->points->grid_whole)
-            return;
-    }
-    const bool may_go_on = !(may_end && search->points->grid_whole);
-    const bool looks = may_end && constraints->continuous &&
-                       search->begun[first - search->rules.qmin_y] + 1 + search->need[place] <= search->segments;
-    const int direction = direction_at(search, point);
-    const struct limits *band = &search->band[point];
-    const struct rung rung = rung_at(search, point);
-    const int64_t low = output_of(&rung, span.low), high = output_of(&rung, span.high);
-    const int64_t around = looks ? search->margin : 0;
-    const int64_t from = low > band->low - around ? low : band->low - around;
-    const int64_t to = high < band->high + around ? high : band->high + around;
-    if (search->ties->fold && point == 1 && start == 0 && direction)
-        last = folded_last(search, direction, last);
-    for (int64_t v = from; v <= to && !search->gave_up; v++) {
-        struct span part = offsets_of(&rung, v, span);
-        if (part.low > part.high)
-            continue;
-        if (looks)
-            reach(search, place, v, last, first, part.low);
-        if (!may_go_on || v < band->low || v > band->high || (point > start && is_backward(direction, last, v)))
-            continue;
-        if (point == start &&
-            (search->begun[v - search->rules.qmin_y] + search->need[search->start] > search->segments ||
-             (search->ties->fold && point == 0 && constraints->continuous &&
-              llabs(2 * v - search->ties->fold_sum) > constraints->max_step)))
-            continue;
-        part = provable_offsets(&rung, point, part);
-        if (part.low <= part.high)
-            follow(search, point + 1, part, point == start ? v : first, v);
-    }
-}
-
-/* The least sum that is shifted to each output but the first. */
-static void find_steps(struct search *search)
-{
-    const struct line_rules *rules = &search->rules;
-    for (int64_t v = rules->qmin_y + 1; v <= rules->qmax_y; v++) {
-        int64_t *least = &search->step_up[v - rules->qmin_y];
-        if (search->n <= 0) {
-            const int64_t unit = (int64_t)1 << -search->n;
-            *least = v > 0 ? (v + unit - 1) / unit : -(-v / unit);
-            continue;
-        }
-        *least = v * ((int64_t)1 << search->n);
-        if (rules->rounding == PWL_FLOOR)
-            continue;
-        *least -= (int64_t)1 << (search->n - 1);
-        *least += shifted(search, *least) < v; /* a tie may go down */
-    }
-}
-
-/* The steepest slope of use; the reasons are those of strip.c, where a segment's codes and the one after it count. */
-static double steepest(const struct line_rules *rules)
-{
-    double steepest = 8;
-    while (steepest / 8 <= (double)(rules->qmax_y - rules->qmin_y))
-        steepest *= 2;
-    return fmax(steepest, ldexp(1, 1 - rules->shift_max));
-}
-
-static int64_t steepest_of(const struct line_rules *rules, int n)
-{
-    return (int64_t)fmin(ldexp(steepest(rules), n), (double)rules->slope_limit);
-}
-
-/*
- * Whether n makes no line from the start in hand that n - 1 does not make. Once 2^n is more than eight times each
- * product, products shifted by n are 0 or -1, or 0 to nearest, as those shifted by n - 1 are. Of the biased form, once
- * 2^n is more than eight times the difference of any two products, a line has at most one step, by 1, which n - 1 puts
- * between the same codes.
- */
-static bool is_too_flat(const struct search *search, int64_t q_b, int n)
-{
-    const struct line_rules *rules = &search->rules;
-    const int64_t *cell = search->points->cell;
-    const wide first = cell[points_at(search->points, search->start)], last = cell[search->farthest], q = llabs(q_b);
-    wide largest = last - first;
-    if (rules->form == PWL_ABSOLUTE) {
-        const wide a = first - rules->zp_x, b = last - rules->zp_x;
-        const wide left = a < 0 ? -a : a, right = b < 0 ? -b : b;
-        largest = left > right ? left : right;
-    }
-    return n > 3 && (wide)1 << (n - 3) > q * largest;
-}
-
-/* Of even q_b the half does as well with n - 1. So too of the biased form where sums are shifted to the right: the last
- * bit of an odd sum decides nothing under floor and half_up, but under the other roundings it keeps sums from being
- * ties. */
-static bool is_reducible(const struct search *search, int64_t q_b, int n)
-{
-    const struct line_rules *rules = &search->rules;
-    if (rules->form == PWL_BIASED && (n <= 0 || (rules->rounding != PWL_FLOOR && rules->rounding != PWL_HALF_UP)))
-        return false;
-    return q_b % 2 == 0;
-}
-
-/* Slopes of which another says the same. */
-static bool is_idle(const struct search *search, int64_t q_b, int n)
-{
-    const struct line_rules *rules = &search->rules;
-    if (q_b == 0)
-        return n != line_flat_shift(rules);
-    return n > rules->shift_min && (is_reducible(search, q_b, n) || is_too_flat(search, q_b, n));
-}
+/* What one fit may take: codes, errors that are told apart, and states. */
+enum { MOST_CODES = 1 << 12, MOST_ERRORS = 1 << 22, MOST_STATES = 1 << 21 };
 
 /* For each first output how few segments may come before. */
-static void begin(struct search *search)
+static void begin(struct tie_program *search)
 {
     const struct constraints *constraints = &search->ties->constraints;
     const int64_t outputs = search->rules.qmax_y - search->rules.qmin_y + 1;
@@ -348,7 +39,7 @@ static void begin(struct search *search)
 }
 
 /* The state before a segment that begins with some output. */
-static const struct state *state_before(const struct search *search, int segments, int place, int64_t first)
+static const struct state *state_before(const struct tie_program *search, int segments, int place, int64_t first)
 {
     const struct constraints *constraints = &search->ties->constraints;
     const int point = points_at(search->points, place), direction = direction_at(search, point);
@@ -362,7 +53,7 @@ static const struct state *state_before(const struct search *search, int segment
     return NULL;
 }
 
-static void take(const struct search *search, int segments, struct tie_exact *exact)
+static void take(const struct tie_program *search, int segments, struct tie_exact *exact)
 {
     const struct state *state = state_at(search, segments, search->places, 0);
     exact->segments = segments;
@@ -385,7 +76,7 @@ static struct limits codes_near(const struct points *points, const struct line_r
 }
 
 /* Output codes within max_err of each target; false where some point has none. */
-static bool set_bands(struct search *search, double max_err)
+static bool set_bands(struct tie_program *search, double max_err)
 {
     const struct points *points = search->points;
     const struct line_rules *rules = &search->rules;
@@ -421,7 +112,7 @@ static bool set_bands(struct search *search, double max_err)
 }
 
 /* Real lines within the bands say how many segments follow each place at least. */
-static bool set_needs(struct search *search, double max_err, struct diag *diag)
+static bool set_needs(struct tie_program *search, double max_err, struct diag *diag)
 {
     const struct points *points = search->points;
     search->need[search->places] = 0;
@@ -442,7 +133,7 @@ static bool set_needs(struct search *search, double max_err, struct diag *diag)
 }
 
 /* The slopes with which a segment from the start in hand can be of use; false when none can. */
-static bool find_window(struct search *search, double max_err, struct band_range *window, struct diag *diag)
+static bool find_window(struct tie_program *search, double max_err, struct band_range *window, struct diag *diag)
 {
     const struct line_rules *rules = &search->rules;
     int fewest = search->segments, end = search->start + 1;
@@ -464,30 +155,8 @@ static bool find_window(struct search *search, double max_err, struct band_range
     return true;
 }
 
-/* Every slope of the window from the start in hand. */
-static void try_slopes(struct search *search, const struct band_range *window)
-{
-    const struct line_rules *rules = &search->rules;
-    const int point = points_at(search->points, search->start);
-    search->origin = rules->form == PWL_ANCHORED ? search->points->cell[point] : rules->zp_x;
-    for (search->n = rules->shift_min; search->n <= rules->shift_max; search->n++) {
-        const double steep = (double)steepest_of(rules, search->n);
-        const int64_t least = (int64_t)fmin(fmax(ceil(ldexp(window->slope_min, search->n)), -steep), steep + 1),
-                      most = (int64_t)fmax(fmin(floor(ldexp(window->slope_max, search->n)), steep), -steep - 1);
-        if (least <= most && rules->form == PWL_BIASED)
-            find_steps(search);
-        for (search->q_b = slope_above(rules, least - 1); search->q_b <= most && !search->gave_up;
-             search->q_b = slope_above(rules, search->q_b)) {
-            if (++search->steps > MOST_STEPS)
-                search->gave_up = true;
-            else if (!is_idle(search, search->q_b, search->n))
-                follow(search, point, (struct span){-rules->offset_limit - 1, rules->offset_limit}, 0, 0);
-        }
-    }
-}
-
 /* Whether tables hold an error; the one found goes to *exact. */
-static bool holds(struct search *search, double max_err, struct tie_exact *exact, struct diag *diag)
+static bool holds(struct tie_program *search, double max_err, struct tie_exact *exact, struct diag *diag)
 {
     if (!set_bands(search, max_err))
         return false;
@@ -506,7 +175,7 @@ static bool holds(struct search *search, double max_err, struct tie_exact *exact
         struct band_range window;
         begin(search);
         if (find_window(search, wider, &window, diag))
-            try_slopes(search, &window);
+            tie_try_slopes(search, &window);
     }
     for (int m = 1; m <= search->segments && !search->gave_up; m++)
         if (state_at(search, m, search->places, 0)->start >= 0) {
@@ -547,7 +216,7 @@ static double *list_errors(const struct points *points, const struct line_rules 
 }
 
 /* The index of the least error that tables hold of those before `least`, or `least` when there is none. */
-static size_t improve(struct search *search, const double *errors, size_t least, struct tie_exact *exact,
+static size_t improve(struct tie_program *search, const double *errors, size_t least, struct tie_exact *exact,
                       struct diag *diag)
 {
     size_t low = 0;
@@ -562,7 +231,7 @@ static size_t improve(struct search *search, const double *errors, size_t least,
     return least;
 }
 
-static void search_all(struct search *search, const struct line_rules *rules, const double *errors, size_t count,
+static void search_all(struct tie_program *search, const struct line_rules *rules, const double *errors, size_t count,
                        struct tie_exact *exact, struct diag *diag)
 {
     const int trials = rules->one_shift ? rules->shift_max - rules->shift_min + 1 : 1;
@@ -588,17 +257,17 @@ int tie_least_error(const struct ties *ties, const struct points *points, const 
         return EXIT_DONE;
     size_t count;
     double *errors = list_errors(points, rules, low, fmin(high, (double)outputs), &count);
-    struct search search = {.ties = ties,
-                            .points = points,
-                            .segments = segments,
-                            .places = points_places(points),
-                            .place_at = malloc(((size_t)points->count + 1) * sizeof *search.place_at),
-                            .band = malloc((size_t)points->count * sizeof *search.band),
-                            .state = malloc(MOST_STATES * sizeof *search.state),
-                            .need = malloc(((size_t)points->count + 1) * sizeof *search.need),
-                            .reach = malloc(((size_t)points->count + 1) * sizeof *search.reach),
-                            .begun = malloc((size_t)outputs * sizeof *search.begun),
-                            .step_up = malloc((size_t)outputs * sizeof *search.step_up)};
+    struct tie_program search = {.ties = ties,
+                                 .points = points,
+                                 .segments = segments,
+                                 .places = points_places(points),
+                                 .place_at = malloc(((size_t)points->count + 1) * sizeof *search.place_at),
+                                 .band = malloc((size_t)points->count * sizeof *search.band),
+                                 .state = malloc(MOST_STATES * sizeof *search.state),
+                                 .need = malloc(((size_t)points->count + 1) * sizeof *search.need),
+                                 .reach = malloc(((size_t)points->count + 1) * sizeof *search.reach),
+                                 .begun = malloc((size_t)outputs * sizeof *search.begun),
+                                 .step_up = malloc((size_t)outputs * sizeof *search.step_up)};
     const bool has_room = errors && search.place_at && search.band && search.state && search.need && search.reach &&
                           search.begun && search.step_up;
     if (has_room) {

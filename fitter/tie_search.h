@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The search around a table whose segments are tied, shared by its files: what tables cost, and how they are moved. */
+#ifndef PWLC_TIE_SEARCH_H
+#define PWLC_TIE_SEARCH_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "line.h"
+#include "points.h"
+#include "tie.h"
+
+/* What a choice costs, the first that differs deciding. */
+struct price {
+    double violation; /* output codes by which ties are missed */
+    double error;     /* the largest, or 0 */
+    double squares;
+};
+
+static const struct price unaffordable = {INFINITY, INFINITY, INFINITY};
+
+static inline bool cheaper(const struct price *a, const struct price *b)
+{
+    if (a->violation != b->violation)
+        return a->violation < b->violation;
+    return a->error != b->error ? a->error < b->error : a->squares < b->squares;
+}
+
+static inline struct price together(const struct price *a, const struct price *b)
+{
+    return (struct price){.violation = a->violation + b->violation,
+                          .error = fmax(a->error, b->error),
+                          .squares = a->squares + b->squares};
+}
+
+/* One line over the points [begin, end). */
+struct option {
+    int begin, end;
+    struct line line;
+    int64_t first, last, next; /* outputs at the first code, at the last, and at the code after it */
+    struct price price;
+    struct price sum; /* of the cheapest way to the end of this segment */
+    int from;         /* the option before on that way */
+};
+
+/* The search around one table. */
+struct tie_search {
+    const struct ties *ties;
+    const struct points *points;
+    const struct line_rules *rules;
+    int segments, places; /* places where knots may lie: 0 to places */
+    int *place;           /* of the knots in hand; segments + 1 */
+    struct line *lines;
+    int64_t *outputs; /* room for one for each point */
+};
+
+static inline int64_t origin_of(const struct tie_search *search, int begin)
+{
+    return search->rules->form == PWL_ANCHORED ? search->points->cell[begin] : search->rules->zp_x;
+}
+
+/* tie_price.c: prices an option whose range and line are set; `enough`: whatever costs more is of no use. */
+void tie_appraise(const struct tie_search *search, struct option *option, const struct price *enough);
+
+/* By how many codes two neighbours miss their ties. */
+double tie_joint_violation(const struct ties *ties, const struct option *left, const struct option *right);
+
+/* The table in hand, all ties counted. */
+struct price tie_price(const struct tie_search *search);
+
+/* tie_move.c: the ends of a segment may move so many places to either side, and the values there so many steps. At most
+ * so many options of each segment. */
+enum { REACH = 1, PLACES = 2 * REACH + 1, VALUES = 2, LINES = (2 * VALUES + 1) * (2 * VALUES + 1) };
+enum { TIE_OPTIONS = 2 * PLACES * PLACES * LINES + 1 };
+
+/* Improves the table in hand, from wide steps to narrow ones; *price is its price. options has room for TIE_OPTIONS of
+ * each segment. */
+void tie_descend(struct tie_search *search, struct option *options, struct price *price);
+
+/* The same, and takes the better of what is found so and from a table with knots at the extremes of f. */
+void tie_search_around(struct tie_search *search, struct option *options, struct price *price);
+
+#endif
