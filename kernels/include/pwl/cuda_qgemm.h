@@ -30,9 +30,10 @@ typedef enum pwl_qgemm_kernel {
 
 /*
  * *bytes = the workspace that the product needs on the current device, aligned to 16. Of each row of X a number, blocks
- * of Q8_1 or halves, or none; halves that are aligned to 16 bytes, with rows so apart, need no copy. PWL_QGEMM_STREAMK
- * needs besides, for each thread block that the device holds at a time, 64 KiB, or up to M = 32 16 KiB, and 4 bytes.
- * The device is asked where PWL_QGEMM_STREAMK is named, or where the others on halves would run and K is above 960.
+ * of Q8_1, bytes or halves, or none; halves that are aligned to 16 bytes, with rows so apart, need no copy.
+ * PWL_QGEMM_STREAMK needs besides, for each thread block that the device holds at a time, 64 KiB, or up to M = 32 16
+ * KiB, and 4 bytes. The device is asked where PWL_QGEMM_STREAMK is named, or where the others on halves would run and K
+ * is above 960.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_workspace(const pwl_qgemm_product *product, size_t *bytes);
 
