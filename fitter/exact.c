@@ -10,6 +10,8 @@
 int exact_improve(const struct points *points, const struct line_rules *given, int segments, int *knots,
                   struct line *lines, struct exact *exact, struct diag *diag)
 {
+    enum { FEW_POINTS = 256, FEW_STEPS = 1 << 22 };
+    static const double hair = 1e-12; /* what rounding of sums may do */
     const int count = points->count;
     const size_t row = (size_t)count + 1, layers = (size_t)segments + 1;
     struct line_rules rules = *given;
@@ -30,38 +32,44 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     const double all = square((double)(rules.qmax_y - rules.qmin_y) + 1) * mass;
     bool known = exact->cost < all;
     exact->cost = known ? exact->cost : all;
-    if (integer_bound_suffixes(points, rules.qmin_y, rules.qmax_y, segments, exact->cost * (1 + 1e-9), search.ahead,
-                               diag))
+    if (integer_bound_suffixes(points, rules.qmin_y, rules.qmax_y, segments, (exact->cost + hair) * (1 + 1e-9),
+                               search.ahead, diag))
         goto done;
     /* The first of the two is cut a hair for its rounding. */
     exact->lower_bound = fmin(fmax(search.ahead[(layers - 1) * row], search.floor_sum[count]), exact->cost);
-    exact->optimal = exact->cost <= exact->lower_bound * (1 + 1e-12);
+    exact->optimal = exact->cost <= exact->lower_bound * (1 + hair);
 
     /* Some slopes, for a better table; then all. Where that is too much, all below lower ceilings, as a bound. */
-    static const struct {
+    /* Of few points all is soon done, but for ties that are followed one by one. */
+    const bool few = count <= FEW_POINTS && !(rules.form == PWL_BIASED && rules.rounding >= PWL_HALF_AWAY);
+    const struct {
         double share;
         int samples;
         int64_t steps;
-    } passes[] = {{1, 32, 1 << 21}, {1, 0, 1 << 25}, {1.0 / 8, 0, 1 << 22}};
+    } passes[] = {{1, few ? 8 : 32, few ? 1 << 18 : 1 << 21}, {1, 0, 1 << 25}, {1.0 / 8, 0, FEW_STEPS}};
     enum { PASSES = sizeof passes / sizeof *passes };
-    for (int pass = 0; pass < (exact->quick ? 1 : PASSES) && !exact->optimal; pass++) {
+    for (int pass = 0; pass < (exact->quick ? 1 : PASSES); pass++) {
         const double share = passes[pass].share;
-        search.ceiling = share < 1 ? exact->lower_bound + share * (exact->cost - exact->lower_bound) : exact->cost;
-        const double cost = search_solve(&search, passes[pass].samples, passes[pass].steps);
+        const bool known_optimal = exact->optimal; /* only fewer segments are of interest */
+        if (known_optimal && (passes[pass].samples || share < 1))
+            continue;
+        search.ceiling = share < 1 ? exact->lower_bound + share * (exact->cost - exact->lower_bound)
+                                   : exact->cost + hair * (1 + exact->cost);
+        const double cost = search_solve(&search, passes[pass].samples, known_optimal ? FEW_STEPS : passes[pass].steps);
         if (search.slopes.out_of_memory) {
             diag_set(diag, EXIT_IO, "out of memory for the lines of %d codes", count);
             break;
         }
-        if (cost < exact->cost) {
-            exact->cost = cost;
+        if (cost <= exact->cost + hair * (1 + exact->cost)) { /* of equal tables that of fewest segments */
+            exact->cost = fmin(cost, exact->cost);
             search_read(&search, knots, lines, exact);
             known = true;
-            exact->optimal = exact->cost <= exact->lower_bound * (1 + 1e-12);
+            exact->optimal = exact->cost <= exact->lower_bound * (1 + hair);
         }
         if (passes[pass].samples || wide_sums || !search.slopes.complete)
             continue;
         /* Nothing below the ceiling, or the best there is. */
-        exact->lower_bound = cost < INFINITY ? cost : search.ceiling;
+        exact->lower_bound = fmin(cost < INFINITY ? cost : search.ceiling, exact->cost);
         exact->optimal = exact->lower_bound >= exact->cost;
         break;
     }

@@ -23,7 +23,8 @@ struct exact {
  * Dynamic programming over all codes on the least cost of integer lines over the ranges [i, j) that can be part of a
  * better table. From each start i, slopes are tried one after the other, and each is followed from code to code with
  * running sums of target - shifted product, whose parabola gives the best constant at every end j at once. A bias that
- * comes before the shift is followed by its phases, that is the intervals of biases which give the same codes so far.
+ * comes before the shift is followed by its phases, that is the intervals of biases which give the same codes so far;
+ * but first by a few groups of phases, to see whether any of theirs can be of use.
  * A slope is given up when no continuation can be part of a better table: the cost of a line never falls as its range
  * grows. Slopes that would give the codes of one given up are skipped.
  *
@@ -33,9 +34,11 @@ struct exact {
  * saturation, which bounds its slope to a window around the real least-squares slope of those codes.
  *
  * A line of the absolute and biased forms is the same from whatever code it starts. So one that starts at a limit of
- * the output is followed from where it leaves the limit, once for all starts; one that runs into the other limit must
- * have cost less than that limit alone; and one that, begun a code earlier, would cost no more there than that code
- * costs in the best tables, is left to the earlier start. (Lines that may leave their types are followed one by one.)
+ * the output is followed from where it leaves the limit, once for all starts; and one that runs into the other limit
+ * must have cost less than that limit alone. (Lines that may leave their types are followed one by one.)
+ *
+ * Of equal tables that of fewest segments is taken. (Where one costs as little as the bound, that is looked for in
+ * fewer steps.)
  *
  * Half a folded table costs at a limit not what the parabola says; its lines are at a limit from there on, not beyond.
  *

@@ -12,9 +12,15 @@
 void follow_nodes(struct slopes *slopes);
 
 /* The same of a safe slope, where no biases put a code at a tie or those that do are left out; no point is fixed: the
- * lines that were not at the limit behind at the start, and those that leave it there. */
+ * lines that were not at the limit behind at the start, and those that have been there, which has cost `paid`, and
+ * leave it at the point `first`. */
 void follow_classes(struct slopes *slopes);
-void follow_leaving(struct slopes *slopes);
+void follow_leaving(struct slopes *slopes, int first, double paid);
+
+/* Finds the parts of all phases of the former, and of the biases [low, high) of the latter, that can be of use. Returns
+ * whether there are any. */
+bool follow_groups(struct slopes *slopes);
+bool follow_leaving_groups(struct slopes *slopes, int first, double paid, int64_t low, int64_t high);
 
 /* The nearest integer of |x| < 2^51, ties to even; rint is a call where the processor's instruction may not be used. */
 static inline double nearest(double x)
@@ -27,6 +33,11 @@ static inline bool take_step(struct slopes *slopes)
 {
     slopes->complete &= slopes->steps < slopes->most_steps;
     return ++slopes->steps <= slopes->most_steps;
+}
+
+static inline void note_point(struct slopes *slopes, int k)
+{
+    slopes->last = k > slopes->last ? k : slopes->last;
 }
 
 static inline int64_t floor_shr(int64_t a, int n)

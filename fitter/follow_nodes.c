@@ -396,7 +396,7 @@ static void grow(struct slopes *slopes, struct node *node, int k)
         } else {
             v = slopes->n >= 0 ? pwl_shr64(p, slopes->n, (int)slopes->rules->rounding) : p * pwl_shl64(1, -slopes->n);
         }
-        slopes->last = k > slopes->last ? k : slopes->last;
+        note_point(slopes, k);
         if (k < slopes->start)
             node->before = v;
         else if (!node_add(slopes, node, k, v))

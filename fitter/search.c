@@ -11,20 +11,27 @@
 static bool find_spare(struct search *search, int i, const double *paid)
 {
     struct slopes *slopes = &search->slopes;
-    slopes->start = slopes->furthest = i;
-    for (int j = i + 1; j <= search->count; j++) {
-        double spare = -INFINITY, known = INFINITY;
-        for (int m = 1; search->is_knot[j] && m <= search->segments; m++) {
-            known = fmin(known, *entry(search->behind, search, m, j));
-            const double most = fmin(*entry(search->upper, search, m, j) * (1 + 1e-9),
-                                     search->ceiling - *entry(search->ahead, search, search->segments - m, j));
-            spare = fmax(spare, fmin(known, most) - paid[m]);
+    double *spare = slopes->spare, *known = search->known;
+    int last = search->count;
+    for (int j = i + 1; search->points->grid_whole && last == search->count && j < last; j++)
+        last = search->is_knot[j] ? j : last;
+    for (int j = i + 1; j <= last; j++) {
+        spare[j] = -INFINITY;
+        known[j] = INFINITY;
+    }
+    for (int m = 1; m <= search->segments; m++) {
+        const double *behind = entry(search->behind, search, m, 0), *most = entry(search->most, search, m, 0);
+        for (int j = i + 1; j <= last; j++) {
+            known[j] = smaller(known[j], behind[j]);
+            spare[j] = larger(smaller(known[j], most[j]) - paid[m], spare[j]);
         }
-        slopes->spare[j] = spare;
-        if (search->floor_sum[j] - search->floor_sum[i] < spare)
+    }
+    slopes->start = slopes->furthest = i;
+    for (int j = i + 1; j <= last; j++) {
+        if (!search->is_knot[j])
+            spare[j] = -INFINITY;
+        if (search->floor_sum[j] - search->floor_sum[i] < spare[j])
             slopes->furthest = j;
-        if (search->is_knot[j] && search->points->grid_whole)
-            break;
     }
     return slopes->furthest > i;
 }
@@ -104,10 +111,6 @@ static void start_lines(struct search *search, int k, int samples)
     slopes->range = range_of(search, k, 0);
     if (!find_spare(search, k, search->paid))
         return;
-    slopes->gain = slopes->apart && k > 0 && search->is_knot[k - 1] ? INFINITY : -INFINITY;
-    for (int m = 1; m <= search->segments; m++)
-        if (search->paid[m] < INFINITY)
-            slopes->gain = fmin(slopes->gain, search->paid[m] - *entry(search->behind, search, m - 1, k - (k > 0)));
     search_start(search, samples);
     for (int j = k + 1; j <= slopes->furthest; j++)
         for (int m = 1; search->is_knot[j] && m <= search->segments; m++)
@@ -157,6 +160,11 @@ double search_solve(struct search *search, int samples, int64_t most_steps)
     for (size_t c = 0; c < cells; c++)
         search->behind[c] = INFINITY;
     for (int m = 0; m <= search->segments; m++)
+        for (int k = 0; k <= search->count; k++)
+            *entry(search->most, search, m, k) =
+                smaller(*entry(search->upper, search, m, k) * (1 + 1e-9) + 1e-12,
+                        search->ceiling - *entry(search->ahead, search, search->segments - m, k));
+    for (int m = 0; m <= search->segments; m++)
         search->waiting[UP][m] = search->waiting[DOWN][m] = (struct waiting){.cost = INFINITY};
     for (int k = 0; k <= search->count && !slopes->out_of_memory; k++) {
         slopes->most_steps = samples ? slopes->steps + most_steps / search->count : most_steps;
@@ -167,7 +175,7 @@ double search_solve(struct search *search, int samples, int64_t most_steps)
             start_lines(search, k, samples);
     }
     for (size_t c = 0; c < cells; c++)
-        search->upper[c] = fmin(search->upper[c], search->behind[c]);
+        search->upper[c] = smaller(search->upper[c], search->behind[c]);
     const double cost = *entry(search->behind, search, search->segments, search->count);
     return cost < search->ceiling ? cost : INFINITY;
 }
@@ -228,14 +236,17 @@ void search_free(struct search *search)
     free(search->left);
     free(search->behind);
     free(search->upper);
+    free(search->most);
+    free(search->known);
     free(search->from);
     free(search->ahead);
     free(search->range);
     free(search->is_knot);
     free(search->slopes.spare);
     free(search->slopes.limit);
+    free(search->slopes.useful);
+    free(search->slopes.code);
     free(search->slopes.singles);
-    free(search->slopes.classes.before);
 }
 
 int search_init(struct search *search, const struct points *points, const struct line_rules *rules, int segments,
@@ -266,15 +277,20 @@ int search_init(struct search *search, const struct points *points, const struct
     search->left = malloc(row * sizeof *search->left);
     search->behind = malloc(layers * row * sizeof *search->behind);
     search->upper = malloc(layers * row * sizeof *search->upper);
+    search->most = malloc(layers * row * sizeof *search->most);
+    search->known = malloc(row * sizeof *search->known);
     search->from = malloc(layers * row * sizeof *search->from);
     search->ahead = malloc(layers * row * sizeof *search->ahead);
     search->range = malloc(row * row * sizeof *search->range);
     search->is_knot = malloc(row * sizeof *search->is_knot);
     search->slopes.spare = malloc(row * sizeof *search->slopes.spare);
     search->slopes.limit = malloc(row * sizeof *search->slopes.limit);
+    search->slopes.useful = malloc(row * sizeof *search->slopes.useful);
+    search->slopes.code = malloc(row * sizeof *search->slopes.code);
     if (!search->floor_sum || !search->over[0] || !search->over[1] || !search->sums || !search->behind ||
-        !search->upper || !search->from || !search->ahead || !search->range || !search->is_knot ||
-        !search->slopes.spare || !search->core || !search->slopes.limit || !windows || !search->paid || !search->left) {
+        !search->upper || !search->most || !search->known || !search->slopes.useful || !search->slopes.code ||
+        !search->from || !search->ahead || !search->range || !search->is_knot || !search->slopes.spare ||
+        !search->core || !search->slopes.limit || !windows || !search->paid || !search->left) {
         search_free(search);
         return diag_set(diag, EXIT_IO, "out of memory for %d codes", count);
     }

@@ -39,6 +39,8 @@ struct search {
     struct sums *sums;   /* of the start in hand, over the points from there to each */
     double *behind;      /* least cost of the codes before k, by number of segments: [m * (count + 1) + k] */
     double *upper;       /* the same of passes before */
+    double *most;        /* what the codes before k may cost in a better table, likewise */
+    double *known;       /* of the start in hand: the least cost of the codes before, by the end */
     int *from;           /* where the last of them starts; -1 when one less does as well */
     double *ahead;       /* lower bound on the codes from k on, likewise */
     struct range *range; /* [i * (count + 1) + j] */

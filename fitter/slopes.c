@@ -8,12 +8,6 @@
 
 #include "follow.h"
 
-/* The first point that the codes of a line matter at. */
-static int first_looked_at(const struct slopes *slopes)
-{
-    return slopes->start - (slopes->leaves || (slopes->apart && slopes->gain >= 0));
-}
-
 /* Numerators of the grid 2^-n from one on, up to the next that may give one of the points up to k another code. Ties
  * are looked at one by one. */
 static int64_t count_alike(const struct slopes *slopes, int64_t numerator, int n, int k)
@@ -22,7 +16,7 @@ static int64_t count_alike(const struct slopes *slopes, int64_t numerator, int n
         return 1;
     const int64_t one = pwl_shl64(1, n), half = slopes->rules->rounding != PWL_FLOOR ? one / 2 : 0;
     double least = 0x1p62;
-    for (; k >= first_looked_at(slopes); k--) {
+    for (; k >= slopes->start - slopes->leaves; k--) {
         const int64_t x = (int64_t)slopes->points->code[k] - slopes->origin;
         if (fabs((double)numerator * (double)x) >= 0x1p60)
             return 1;
@@ -45,7 +39,7 @@ static int64_t count_alike(const struct slopes *slopes, int64_t numerator, int n
  */
 static int64_t count_alike_biased(const struct slopes *slopes, int64_t numerator, int n, int k)
 {
-    const int points = k - first_looked_at(slopes) + 1;
+    const int points = k - slopes->start + slopes->leaves + 1;
     double least = 0x1p62; /* the next fraction, in numerators */
     if (n <= 0)
         return 1;
@@ -91,15 +85,28 @@ static void try_slope(struct slopes *slopes, int64_t q_b, int n)
     slopes->near_first = slopes->near_y + (slopes->points->served ? slopes->rise : 0);
     slopes->far_last = slopes->far_y - (slopes->points->served ? slopes->rise : 0);
     slopes->is_safe = is_safe(slopes, q_b, n);
-    if (slopes->apart && slopes->is_safe && !(slopes->points->served && q_b == 0) &&
-        (slopes->ties == TIES_NONE || !phased(slopes) || rules->rounding < PWL_HALF_AWAY)) {
-        if (slopes->leaves)
-            follow_leaving(slopes);
-        else
-            follow_classes(slopes);
+    if (!slopes->is_safe || slopes->points->fixed || (slopes->points->served && q_b == 0) ||
+        (slopes->ties != TIES_NONE && phased(slopes) && rules->rounding >= PWL_HALF_AWAY)) {
+        follow_nodes(slopes);
         return;
     }
-    follow_nodes(slopes);
+    for (int k = slopes->start - (slopes->start > 0); k < slopes->end && !phased(slopes); k++)
+        slopes->code[k] = (double)pwl_shr64(product_at(slopes, k), n, (int)rules->rounding);
+    if (slopes->leaves) {
+        follow_leaving(slopes, slopes->start, 0);
+        return;
+    }
+    follow_classes(slopes);
+    const double *limit = slopes->limit;
+    const struct window *leaving = slopes->leaving[slopes->rise < 0 ? DOWN : UP];
+    double paid = 0;
+    for (int k = slopes->start + 1; slopes->rise != 0 && !slopes->apart && k <= slopes->leave; k++) {
+        paid += points_cost(slopes->points, k - 1, (double)slopes->near_y);
+        if (!(paid < limit[k]))
+            return;
+        if (leaving[k].low <= slopes->slope && slopes->slope <= leaving[k].high)
+            follow_leaving(slopes, k, paid);
+    }
 }
 
 /* Whether a biased slope has one bit to spare. */
@@ -183,19 +190,21 @@ static bool set_limits(struct slopes *slopes, double slope, double *others)
     slopes->steps += (slopes->furthest - slopes->start) / 16;
     slopes->end = slopes->start;
     for (int j = slopes->furthest; j > slopes->start; j--) {
+        slopes->useful[j] = -INFINITY;
         const struct window *window = slope == 0 ? &any : &slopes->window[way][j];
         if (slope < window->low) {
             *others = window->low < *others ? window->low : *others;
         } else if (slope <= window->high) {
             const double known = slopes->range[j].cost, spare = slopes->spare[j];
             const double excess = (known < spare ? known : spare) - floor_sum[j];
+            slopes->useful[j] = known < spare ? known : spare;
             most = excess > most ? excess : most;
             slopes->end = slopes->end > j ? slopes->end : j;
         }
         slopes->limit[j] = most + floor_sum[j];
     }
-    slopes->leave = slopes->leaves || slope == 0 ? slopes->start : slopes->end - 1;
-    while (slope != 0 && !slopes->leaves && slopes->leave > slopes->start &&
+    slopes->leave = slopes->leaves || slopes->apart || slope == 0 ? slopes->start : slopes->end - 1;
+    while (slopes->leave > slopes->start &&
            !(leaving[slopes->leave].low <= slope && slope <= leaving[slopes->leave].high))
         slopes->leave--;
     return slopes->end > slopes->start;

@@ -14,6 +14,17 @@ static inline double square(double x)
     return x * x;
 }
 
+/* fmin and fmax of numbers, which are calls. */
+static inline double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 /* The best line of a range so far. */
 struct range {
     double cost; /* INFINITY when none was found */
@@ -26,19 +37,6 @@ struct range {
 struct single {
     int64_t c;
     double cost;
-};
-
-/* Lines of one slope that were not at the limit behind at their start: class c has the biases whose phases lie in
- * [low[c], high[c]), which give the same codes so far but for a constant. */
-struct classes {
-    int count, room;
-    int64_t *low, *high;
-    double *before; /* the code before, of constant 0 */
-    double *d, *dd; /* sums of mass * (target - code - reference)^(1, 2); dd is INFINITY when those are given up */
-    double *past;   /* cost of the best line that has run into the limit ahead, and its constant */
-    double *past_c;
-    double *skip_low, *skip_high; /* constants that are left to an earlier start */
-    double *best, *cost;          /* the best constant of the others, and its cost */
 };
 
 /* What is done about biases that put a code at a tie. */
@@ -55,7 +53,12 @@ struct window {
 /* A line that rises comes from qmin_y and goes to qmax_y. */
 enum direction { UP, DOWN, DIRECTIONS };
 
-enum { SLOPES_SHIFTS = 128, SLOPES_NO_SHIFT = 64 };
+/* The phases, or biases, in [low, high). */
+struct phases {
+    int64_t low, high;
+};
+
+enum { SLOPES_SHIFTS = 128, SLOPES_NO_SHIFT = 64, SLOPES_GROUPS = 8 };
 
 struct slopes {
     const struct points *points;        /* every code is a point */
@@ -68,22 +71,24 @@ struct slopes {
     int64_t safe[SLOPES_SHIFTS];        /* the largest numerator of n whose lines cannot leave their types */
     bool all;                           /* safe slopes are no other matter than the rest; else: */
     bool apart;                         /* safe slopes alone, else the rest */
-    double gain;                        /* apart: lines that cost no more than this one code before the start ... */
-    bool leaves;               /* ... are left out, and those at the limit behind; or these alone, of one ... */
-    enum direction way;        /* ... direction, which leave it at the start */
+    bool leaves;               /* apart: lines at the limit behind are left out, or they alone are followed, of ... */
+    enum direction way;        /* ... one direction, which leave it at the start */
     int start, furthest;       /* the start; the last end of use */
     int64_t origin;            /* X is the code less this */
     int64_t steps, most_steps; /* points looked at, and how many may be */
     bool complete;             /* most_steps was never reached */
     bool out_of_memory;
-    struct classes classes;
     struct single *singles;
     int room;
     /* the slope in hand */
     double slope;
-    double *limit; /* what a line may cost up to an end, to be of use there or later; by the end */
-    int end;       /* the last end of use */
-    int leave;     /* the last point of use to leave a limit at */
+    double *limit;                     /* what a line may cost up to an end, to be of use there or later; by the end */
+    double *useful;                    /* what it must cost less than to be of use at an end; by the end */
+    int end;                           /* the last end of use */
+    struct phases part[SLOPES_GROUPS]; /* biases of use ... */
+    int parts, until;                  /* ... and the last end where they are */
+    double *code;                      /* of the constant 0, by the point, where biases have no phases */
+    int leave;                         /* the last point of use to leave a limit at */
     int64_t q_b;
     int n;
     int64_t unit, addend;

@@ -15,9 +15,9 @@ static struct real_line real_line_of(const struct search *search, int a, int b)
     const double w = to->w - from->w, x = to->x - from->x, y = to->y - from->y;
     const double xx = to->xx - from->xx - x * x / w, xy = to->xy - from->xy - x * y / w,
                  yy = to->yy - from->yy - y * y / w;
-    struct real_line line = {.spread = b - a > 1 ? fmax(0, xx) : 0};
+    struct real_line line = {.spread = b - a > 1 ? larger(0, xx) : 0};
     line.slope = line.spread > 0 ? xy / line.spread : 0;
-    line.sse = fmax(0, (line.spread > 0 ? yy - xy * line.slope : yy) - 0x1p-46 * to->yy);
+    line.sse = larger(0, (line.spread > 0 ? yy - xy * line.slope : yy) - 0x1p-46 * to->yy);
     return line;
 }
 
@@ -66,20 +66,82 @@ static void find_core(const struct search *search, enum direction way, int j, do
     *b = below;
 }
 
-/* Widens a window by the slopes of lines over the points [a, b) that cost at most `excess` beyond their floor. */
-static bool widen(const struct search *search, int a, int b, double excess, struct window *window, double *centre)
+/* What lines over the points [a, b) may cost as real lines, to cost at most `excess` beyond their floor. */
+static double real_room(const struct search *search, int a, int b, double excess)
 {
     const double mass = search->sums[b].w - search->sums[a].w;
-    const struct real_line real = a < b ? real_line_of(search, a, b) : (struct real_line){0};
     const double reach = sqrt(excess + search->floor_sum[b] - search->floor_sum[a]) + 0.5 * sqrt(mass);
-    const double room = square(reach) * (1 + 1e-9) - real.sse;
+    return square(reach) * (1 + 1e-9);
+}
+
+static void widen(struct window *window, double low, double high)
+{
+    if (low <= high) {
+        window->low = smaller(window->low, low);
+        window->high = larger(window->high, high);
+    }
+}
+
+/* Widens a window by the slopes of such lines. */
+static bool widen_by_lines(const struct search *search, int a, int b, double excess, struct window *window,
+                           double *centre)
+{
+    const struct real_line real = a < b ? real_line_of(search, a, b) : (struct real_line){0};
+    const double room = real_room(search, a, b, excess) - real.sse;
     if (room < 0)
         return false;
     const double half = real.spread > 0 ? sqrt(room / real.spread) : INFINITY;
     *centre = real.spread > 0 ? real.slope : NAN;
-    window->low = fmin(window->low, real.slope - half);
-    window->high = fmax(window->high, real.slope + half);
+    widen(window, real.slope - half, real.slope + half);
     return true;
+}
+
+/* Slopes s in [low, high] of lines that cost at most `room` beyond sse and pass at x by y + share * s, which are those
+ * between the roots of a parabola. */
+static void widen_through(const struct real_line *real, double mass, double x, double y, double room, double low,
+                          double high, struct window *window)
+{
+    /* spread (s - slope)^2 + mass (y + x s)^2 <= room */
+    const double a = real->spread + mass * x * x, b = real->spread * real->slope - mass * x * y,
+                 c = real->spread * square(real->slope) + mass * y * y - room;
+    const double root = b * b - a * c + 1e-12 * (b * b + fabs(a * c));
+    if (root >= 0)
+        widen(window, larger(low, (b - sqrt(root)) / a), smaller(high, (b + sqrt(root)) / a));
+}
+
+/* The same of lines that are at or beyond the limit behind at the point before a, and leave it there: rounded, they are
+ * at a where they meet it or up to a step further. */
+static void widen_by_leaving(const struct search *search, enum direction way, int a, int b, double excess,
+                             struct window *window)
+{
+    const struct sums *from = &search->sums[a], *to = &search->sums[b];
+    struct real_line real = a < b ? real_line_of(search, a, b) : (struct real_line){0};
+    const double room = real_room(search, a, b, excess) - real.sse;
+    struct window rising = {INFINITY, -INFINITY};
+    if (!(real.spread > 0)) {
+        if (room >= 0)
+            widen(window, -INFINITY, INFINITY);
+        return;
+    }
+    /* As lines that rise. */
+    const double up = way == UP ? 1 : -1, mass = to->w - from->w;
+    const double x = (to->x - from->x) / mass - (search->points->code[a] - search->points->code[search->slopes.start]);
+    const double y = (to->y - from->y) / mass + search->points->target[search->slopes.start];
+    const double near_y = (double)(way == UP ? search->rules->qmin_y : search->rules->qmax_y);
+    const double limit = near_y + (search->points->served ? up : 0); /* from there on it is left, see slopes.h */
+    real.slope *= up;
+    /* The mean is to be off by between `least` + x s and that + s. */
+    const double least = up * (limit - y) - 0.5 - 1e-6, most = least + 2e-6,
+                 half = room >= 0 ? sqrt(room / real.spread) : -1;
+    const double meets = -least / x, parts = -most / (x + 1);
+    if (half >= 0)
+        widen(&rising, larger(parts, real.slope - half), smaller(meets, real.slope + half));
+    widen_through(&real, mass, x, least, room, meets, INFINITY, &rising);
+    widen_through(&real, mass, x + 1, most, room, -INFINITY, parts, &rising);
+    if (way == UP)
+        widen(window, rising.low, rising.high);
+    else
+        widen(window, -rising.high, -rising.low);
 }
 
 /* Slopes that can give a range a line of use, by the end. */
@@ -89,7 +151,7 @@ static void find_windows(struct search *search, enum direction way)
     struct slopes *slopes = &search->slopes;
     const int i = slopes->start;
     for (int j = i + 1; j <= slopes->furthest; j++) {
-        const double budget = fmin(slopes->range[j].cost, slopes->spare[j]), floor = floor_sum[j] - floor_sum[i];
+        const double budget = smaller(slopes->range[j].cost, slopes->spare[j]), floor = floor_sum[j] - floor_sum[i];
         struct window *window = &slopes->window[way][j];
         struct core *core = &search->core[j];
         int a;
@@ -98,8 +160,13 @@ static void find_windows(struct search *search, enum direction way)
         if (!(floor < budget * (1 - 1e-12)))
             continue;
         find_core(search, way, j, budget - floor, &a, &core->end);
-        if (widen(search, a, core->end, budget - floor, window, &core->slope))
-            core->excess = budget - floor;
+        if (!widen_by_lines(search, a, core->end, budget - floor, window, &core->slope))
+            continue;
+        core->excess = budget - floor;
+        if (slopes->leaves && a == i) {
+            *window = (struct window){INFINITY, -INFINITY};
+            widen_by_leaving(search, way, a, core->end, budget - floor, window);
+        }
     }
 }
 
@@ -117,12 +184,21 @@ static void find_leaving_windows(struct search *search, enum direction way)
         if (paid >= most)
             continue;
         most = -INFINITY;
-        for (int j = k + 1; j <= slopes->furthest; j++) {
-            const struct core *core = &search->core[j];
-            double centre;
-            most = fmax(most, core->excess);
-            if (core->excess > paid)
-                widen(search, k, core->end > k ? core->end : k, core->excess - paid, window, &centre);
+        for (int j = k + 1; j <= slopes->furthest;) {
+            /* Some ends at once: what the least of them has to better, with what the most of them has to spare. */
+            enum { AT_ONCE = 4 };
+            double excess = -INFINITY;
+            int end = search->count;
+            for (int next = j + AT_ONCE; j < next && j <= slopes->furthest; j++) {
+                const struct core *core = &search->core[j];
+                if (core->excess <= paid)
+                    continue;
+                excess = larger(excess, core->excess);
+                end = core->end < end ? core->end : end;
+            }
+            most = larger(most, excess);
+            if (excess > paid)
+                widen_by_leaving(search, way, k, end > k ? end : k, excess - paid, window);
         }
     }
 }
@@ -140,10 +216,10 @@ struct window windows_find(struct search *search)
         find_leaving_windows(search, way);
         for (int j = slopes->start + 1; j <= slopes->furthest; j++) {
             const struct window *window = &slopes->window[way][j];
-            most[way] = fmax(most[way], way == UP ? window->high : -window->low);
+            most[way] = larger(most[way], way == UP ? window->high : -window->low);
         }
     }
-    return (struct window){-fmin(most[DOWN], steepest), fmin(most[UP], steepest)};
+    return (struct window){-smaller(most[DOWN], steepest), smaller(most[UP], steepest)};
 }
 
 /* Their lines lie between the limits at few codes, behind those at the one and before those at the other. */
@@ -152,16 +228,17 @@ bool windows_hold_steep(const struct search *search)
     const struct slopes *slopes = &search->slopes;
     const double range = (double)(search->rules->qmax_y - search->rules->qmin_y + 1);
     const int i = slopes->start;
-    const int between = search->unsafe > 0 ? (int)fmin(ceil(range / search->unsafe) + 1, search->count) : search->count;
+    const int between =
+        search->unsafe > 0 ? (int)smaller(ceil(range / search->unsafe) + 1, search->count) : search->count;
     for (enum direction way = UP; way < DIRECTIONS; way++) {
         const double *behind = search->over[way], *ahead = search->over[DIRECTIONS - 1 - way];
         double least =
             INFINITY; /* of being at the limit behind before the codes between, less that ahead up to there */
         for (int j = i + 1; j <= slopes->furthest; j++) {
-            const double most = fmin(slopes->range[j].cost, slopes->spare[j]) -
+            const double most = smaller(slopes->range[j].cost, slopes->spare[j]) -
                                 (search->floor_sum[j] - search->floor_sum[i]) + 2 * search->over_error;
             if (j - between > i)
-                least = fmin(least, behind[j - between] - behind[i] - ahead[j]);
+                least = smaller(least, behind[j - between] - behind[i] - ahead[j]);
             /* Its codes between may begin before the start or go on beyond the end. */
             const int last = j - between > i ? j - between : i, first = i + between < j ? i + between : j;
             if (least + ahead[j] < most || behind[last] - behind[i] < most || ahead[j] - ahead[first] < most)

@@ -8,7 +8,7 @@
 /*
  * pwl_gelu_s8
  *   function    gelu
- *   types       s8:2^-5:0 to s8:2^-5:0, int8, absolute, floor, 13 segments
+ *   types       s8:2^-5:0 to s8:2^-5:0, int8, absolute, floor, 12 segments
  *   spec        gelu --in s8:2^-5:0 --out s8:2^-5:0 --segments 16 --method lsq --form absolute --rounding floor
  *   spec sha256 dff3de535a8e4f3450597251a83aea428d39d37fff8d0c9d0a147215244f2b43
  *   optimised   RMS error
@@ -20,7 +20,7 @@
  *   monotone    yes
  */
 /* x = scale_x * (q_x - ZP_X) with scale_x = 2^-5, y = scale_y * (q_y - ZP_Y) with scale_y = 2^-5 */
-#define PWL_GELU_S8_SEGMENTS 13
+#define PWL_GELU_S8_SEGMENTS 12
 #define PWL_GELU_S8_ZP_X 0
 #define PWL_GELU_S8_QMIN_X (-128)
 #define PWL_GELU_S8_QMAX_X 127
@@ -29,16 +29,16 @@
 #define PWL_GELU_S8_QMAX_Y 127
 
 static const int8_t pwl_gelu_s8_start[] = {
-    -128,  -95,  -53,  -37,  -14,   -5,   -1,    1,    7,   16,   38,   54,   80
+    -128,  -74,  -45,  -17,   -7,   -1,    1,    8,   14,   38,   54,   80
 };
 static const int8_t pwl_gelu_s8_q_b[] = {
-      1,  -1, -91,  27,  59,  71,   0, 115,  99,  63,  71,  65,  63
+    -103,   -3,  -55,   57,   35,    0,   55,    7,   63,   71,   65,   63
 };
 static const int8_t pwl_gelu_s8_n[] = {
-    17,  4, 10, 10,  8,  8,  0,  8,  7,  6,  6,  6,  6
+    13,  5, 11,  8,  6,  0,  7,  3,  6,  6,  6,  6
 };
 static const int16_t pwl_gelu_s8_term_c[] = {
-     1, -5, -7, -4, -1,  0,  0,  1, -1, -4, -8, -2,  2
+    -1, -7, -5, -1,  1,  0,  1, -2, -4, -8, -2,  2
 };
 
 static const pwl_table pwl_gelu_s8 = {

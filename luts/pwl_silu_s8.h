@@ -8,7 +8,7 @@
 /*
  * pwl_silu_s8
  *   function    silu
- *   types       s8:2^-4:0 to s8:2^-4:0, int8, absolute, floor, 15 segments
+ *   types       s8:2^-4:0 to s8:2^-4:0, int8, absolute, floor, 12 segments
  *   spec        silu --in s8:2^-4:0 --out s8:2^-4:0 --segments 16 --method lsq --form absolute --rounding floor
  *   spec sha256 8870c7055c08b2f1d4430495fc966e0316043347bd3b682dfd858b6a530ad682
  *   optimised   RMS error
@@ -20,7 +20,7 @@
  *   monotone    yes
  */
 /* x = scale_x * (q_x - ZP_X) with scale_x = 2^-4, y = scale_y * (q_y - ZP_Y) with scale_y = 2^-4 */
-#define PWL_SILU_S8_SEGMENTS 15
+#define PWL_SILU_S8_SEGMENTS 12
 #define PWL_SILU_S8_ZP_X 0
 #define PWL_SILU_S8_QMIN_X (-128)
 #define PWL_SILU_S8_QMAX_X 127
@@ -29,16 +29,16 @@
 #define PWL_SILU_S8_QMAX_Y 127
 
 static const int8_t pwl_silu_s8_start[] = {
-    -128,  -73,  -45,  -35,  -15,   -8,   -7,   -5,    0,    2,   12,   36,   46,   59,   82
+    -128,  -62,  -45,  -13,   -5,    0,    2,   12,   36,   46,   59,   82
 };
 static const int8_t pwl_silu_s8_q_b[] = {
-     -25,  -35,    0,    0,   25, -127,   65,   69,    1,   45,   63,   63,   63,  127,   63
+    -101, -105, -117,   37,   69,    1,   45,   63,   63,   63,  127,   63
 };
 static const int8_t pwl_silu_s8_n[] = {
-    11,  9,  0,  0,  7,  0,  6,  7,  0,  6,  6,  6,  6,  7,  6
+    13, 11, 12,  7,  7,  0,  6,  6,  6,  6,  7,  6
 };
 static const int16_t pwl_silu_s8_term_c[] = {
-       -1,    -5,    -3,    -4,    -1, -1019,     5,     1,     0,     0,    -3,    -2,    -1,     0,     2
+    -1, -4, -4,  0,  1,  0,  0, -3, -2, -1,  0,  2
 };
 
 static const pwl_table pwl_silu_s8 = {

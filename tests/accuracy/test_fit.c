@@ -197,7 +197,7 @@ START_TEST(a_table_has_no_more_segments_than_codes)
 {
     struct fitted fitted;
     fit_well("sigmoid --in s3:2^-1:0 --out s8:2^-7:0 --segments 4096", &fitted);
-    ck_assert_int_eq(fitted.table.segment_count, 8);
+    ck_assert_int_le(fitted.table.segment_count, 8);
     assert_certified(&fitted);
     fitted_free(&fitted);
 }

@@ -295,6 +295,31 @@ START_TEST(a_table_that_may_do_more_is_never_worse)
 }
 END_TEST
 
+static const char *const equal_tables[] = {
+    "relu --in s8:2^-4:0 --out s8:2^-4:0 --segments 5",
+    "silu --in s8:2^-4:0 --out s8:2^-4:0 --segments 32 --form biased",
+    "exp --in s7:2^-4:0 --out s8:2^-1:0 --segments 32",
+    "elu --in s7:2^-4:0 --out s8:2^-4:0 --segments 20 --form anchored",
+    "tanh --in s8:2^-4:0 --out s8:2^-7:0 --segments 32",
+};
+enum { EQUAL_TABLES = sizeof equal_tables / sizeof *equal_tables };
+
+START_TEST(of_equal_tables_that_of_fewest_segments_is_taken)
+{
+    char fewer[32];
+    struct fitted fitted;
+    fit_well(equal_tables[_i], &fitted);
+    const double rms = measure_plainly(&fitted.spec, &fitted.table).rms;
+    const int count = fitted.table.segment_count;
+    ck_assert_int_lt(count, fitted.spec.segments);
+    fitted_free(&fitted);
+    snprintf(fewer, sizeof fewer, "--segments %d", count - 1);
+    if (count > 1)
+        ck_assert_msg(rms_of(equal_tables[_i], fewer) > rms * (1 + 1e-9), "%s: RMS %.9g of %d segments needs fewer",
+                      equal_tables[_i], rms, count);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("optimum");
@@ -307,6 +332,7 @@ int main(void)
     TCase *narrow = tcase_create("narrow");
     tcase_add_loop_test(narrow, narrow_tables_are_near_the_best_integer_table, 0, NARROW_PAIRS);
     tcase_add_loop_test(narrow, a_table_that_may_do_more_is_never_worse, 0, GROWING_TYPES * GROWING_CHOICES);
+    tcase_add_loop_test(narrow, of_equal_tables_that_of_fewest_segments_is_taken, 0, EQUAL_TABLES);
     suite_add_tcase(suite, narrow);
     return run_suite(suite);
 }
