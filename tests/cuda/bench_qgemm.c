@@ -24,7 +24,6 @@ struct arrays {
     size_t k;
     float *w;
     uint16_t *x;
-    void *packed;
     pwl_qgemm_weights weights, copies[MOST_COPIES];
     void *y[MOST_COPIES];
     const void *device_x;
