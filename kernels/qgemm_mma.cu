@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(mma::threads, mma::residents(groups))
     mma::sums_of<groups> sums = {};
     mma::add_pieces<format, bf16, exponents, groups>(
         call, m, n, 0, static_cast<uint32_t>(pwl_qgemm_depth(call.weights.k)), memory, sums);
-    mma::store_tile<format, bf16, exponents, groups>(call, m, n, memory, sums);
+    mma::store_tile<exponents, groups>(call, m, n, memory, sums);
 }
 
 template <unsigned groups> int launch(const pwl_qgemm_call *call, struct CUstream_st *stream)

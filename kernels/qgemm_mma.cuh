@@ -337,15 +337,13 @@ template <unsigned groups> __device__ unsigned rows_from(const pwl_qgemm_call &c
 }
 
 /* Y of a tile of halves. */
-template <pwl_qgemm_format format, bool bf16, bool exponents, unsigned groups>
+template <bool exponents, unsigned groups>
 __device__ void store_tile(const pwl_qgemm_call &call, size_t m, size_t n, uint8_t *memory, const sums_of<groups> &sums)
 {
     const float *const y = turn<float, groups>(memory, sums);
     const size_t column = n + threadIdx.x;
     if (column < call.weights.n) {
-        /* Of bf16 weights 2^-e is left out where it changes nothing. */
-        constexpr bool scaled = exponents && (!bf16 || format == PWL_QGEMM_MXFP4);
-        const int e = scaled ? pwl_qgemm_row_exponent(&call.weights, column) : 0;
+        const int e = exponents ? pwl_qgemm_row_exponent(&call.weights, column) : 0;
         store_column(call, m, column, e, y, rows_from<groups>(call, m));
     }
     __syncthreads();

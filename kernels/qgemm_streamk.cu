@@ -119,7 +119,7 @@ __global__ void __launch_bounds__(mma::threads, mma::residents(groups))
         } else {
             if (here.part.count < call.schedule.depth)
                 add_sums<groups>(call, here.share + 1, pwl_qgemm_last_share(&call.schedule, here.part.tile), sums);
-            mma::store_tile<format, bf16, exponents, groups>(call, here.m, here.n, memory, sums);
+            mma::store_tile<exponents, groups>(call, here.m, here.n, memory, sums);
         }
     }
 }
