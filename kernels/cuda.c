@@ -17,7 +17,7 @@ static pwl_cuda_status status_of(int error)
 }
 
 /* Fills memory of plan->bytes on the device. */
-static cudaError_t copy_plan(const pwl_plan *plan, const void *arrays, void *memory)
+static cudaError_t copy_plan(const pwl_cuda_plan *plan, const void *arrays, void *memory)
 {
     const cudaError_t error = cudaMemcpy(memory, arrays, plan->bytes, cudaMemcpyHostToDevice);
     /* A copy of pageable memory may return before it has arrived, and streams that do not wait for the default one are
@@ -40,11 +40,11 @@ pwl_cuda_status pwl_cuda_upload(const pwl_table *table, pwl_cuda_table *uploaded
     if (pwl_table_check(table, NULL) != PWL_OK)
         return PWL_CUDA_ERR_TABLE;
 
-    pwl_plan_init(&made.plan, table);
+    pwl_cuda_plan_init(&made.plan, table);
     arrays = malloc(made.plan.bytes);
     if (!arrays)
         return PWL_CUDA_ERR_MEMORY;
-    pwl_plan_fill(&made.plan, table, arrays);
+    pwl_cuda_plan_fill(&made.plan, table, arrays);
     error = cudaGetDevice(&device);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
@@ -92,7 +92,7 @@ static int overlap(uintptr_t x, size_t x_bytes, uintptr_t y, size_t y_bytes, siz
 }
 
 /* As pwl_fits(). */
-static int fits(const pwl_plan *plan, pwl_type out)
+static int fits(const pwl_cuda_plan *plan, pwl_type out)
 {
     pwl_table table = {0};
     table.qmin_y = plan->qmin_y;
@@ -136,7 +136,7 @@ pwl_cuda_status pwl_cuda_map(const pwl_cuda_table *uploaded, pwl_type in, const 
     return status_of(pwl_cuda_launch_map(uploaded, in, x, out, y, count, stream));
 }
 
-static int scale_serves(const pwl_plan *plan, pwl_affine of)
+static int scale_serves(const pwl_cuda_plan *plan, pwl_affine of)
 {
     const int64_t most = (int64_t)1 << (plan->wide ? 33 : 30);
     return of.scale >= 0x1p-126f && of.scale <= 0x1p126f && of.zero_point >= -most && of.zero_point <= most;

@@ -26,7 +26,7 @@ enum class fit { range, all_signed, all_unsigned };
 struct narrow {
     static constexpr bool is_wide = false;
     using value = int32_t;
-    using line = pwl_plan32;
+    using line = pwl_plain32;
     using cell = uint32_t;
     static __device__ uint32_t pick(cell c, uint32_t u)
     {
@@ -38,7 +38,7 @@ struct narrow {
     }
     static __device__ value eval(const line &of, uint32_t u, int rounding)
     {
-        return pwl_plan_eval32(&of, u, rounding);
+        return pwl_plain_eval32(&of, u, rounding);
     }
 };
 
@@ -46,7 +46,7 @@ struct narrow {
 struct wide {
     static constexpr bool is_wide = true;
     using value = int64_t;
-    using line = pwl_plan64;
+    using line = pwl_plain64;
     using cell = uint2;
     static __device__ uint32_t pick(cell c, uint32_t u)
     {
@@ -58,7 +58,7 @@ struct wide {
     }
     static __device__ value eval(const line &of, uint32_t u, int rounding)
     {
-        return pwl_plan_eval64(&of, u, rounding);
+        return pwl_plain_eval64(&of, u, rounding);
     }
 };
 
@@ -133,7 +133,7 @@ template <class width> struct by_search {
     {
         const pwl_cell *const cell = reinterpret_cast<const pwl_cell *>(task.memory + task.plan.cell_offset);
         const uint32_t *const start = reinterpret_cast<const uint32_t *>(task.memory + task.plan.start_offset);
-        const uint32_t i = pwl_plan_search(cell + (u >> task.plan.cell_shift), start, u);
+        const uint32_t i = pwl_cuda_plan_search(cell + (u >> task.plan.cell_shift), start, u);
         const auto *const line =
             reinterpret_cast<const typename width::line *>(task.memory + task.plan.line_offset) + i;
         return width::eval(*line, u, task.plan.rounding);

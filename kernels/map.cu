@@ -13,14 +13,14 @@ using namespace pwl;
 
 /* Kernels by the rounding, for one input, output and width; the last for tables without an image. */
 template <class input, class output, class width>
-kernel *const ways[] = {map_arrays<by_lines<input, output, by_image<width, PWL_PLAN_DOWN>, fit::range>>,
-                        map_arrays<by_lines<input, output, by_image<width, PWL_PLAN_AWAY>, fit::range>>,
-                        map_arrays<by_lines<input, output, by_image<width, PWL_PLAN_EVEN>, fit::range>>,
+kernel *const ways[] = {map_arrays<by_lines<input, output, by_image<width, PWL_PLAIN_DOWN>, fit::range>>,
+                        map_arrays<by_lines<input, output, by_image<width, PWL_PLAIN_AWAY>, fit::range>>,
+                        map_arrays<by_lines<input, output, by_image<width, PWL_PLAIN_EVEN>, fit::range>>,
                         map_arrays<by_lines<input, output, by_search<width>, fit::range>>};
 
 /* With all codes of one type, as input and as output. */
 template <class T, class width, fit to>
-kernel *const all_codes = map_arrays<by_lines<codes<T>, codes<T>, by_image<width, PWL_PLAN_DOWN>, to>>;
+kernel *const all_codes = map_arrays<by_lines<codes<T>, codes<T>, by_image<width, PWL_PLAIN_DOWN>, to>>;
 
 /* The kernel of an output type, by log2 of its bytes. */
 template <class input, class width> kernel *to_output(int out, int way)
@@ -31,14 +31,14 @@ template <class input, class width> kernel *to_output(int out, int way)
 }
 
 /* With another fit than the range the table takes all codes of its input's type, too. */
-kernel *kernel_of(const pwl_plan &plan, int in, int out, fit to)
+kernel *kernel_of(const pwl_cuda_plan &plan, int in, int out, fit to)
 {
     const int way = plan.image_bytes ? plan.rounding : 3;
     if (in == 0)
         return out == 0   ? map_arrays<by_value<uint8_t>>
                : out == 1 ? map_arrays<by_value<uint16_t>>
                           : map_arrays<by_value<uint32_t>>;
-    if (to != fit::range && way == PWL_PLAN_DOWN && in == out && plan.wide == (in == 2)) {
+    if (to != fit::range && way == PWL_PLAIN_DOWN && in == out && plan.wide == (in == 2)) {
         const bool is_signed = to == fit::all_signed;
         if (plan.wide)
             return is_signed ? all_codes<uint32_t, wide, fit::all_signed>
@@ -80,7 +80,7 @@ int pwl_cuda_launch_map(const pwl_cuda_table *uploaded, pwl_type in, const void 
                         struct CUstream_st *stream)
 {
     task task = task_of(uploaded);
-    const pwl_plan &plan = task.plan;
+    const pwl_cuda_plan &plan = task.plan;
     const size_t in_bytes = pwl_type_bytes(in), out_bytes = pwl_type_bytes(out);
     take_codes(&task, in_bytes, !(in & 1));
     const int64_t codes_in = INT64_C(1) << (8 * in_bytes), codes_out = INT64_C(1) << (8 * out_bytes);

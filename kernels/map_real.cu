@@ -12,23 +12,23 @@ namespace
 using namespace pwl;
 
 /* By the plan's image where it has one and rounds by an addend; else by its arrays, which serve every table. */
-template <class input, class output> kernel *kernel_of(const pwl_plan &plan)
+template <class input, class output> kernel *kernel_of(const pwl_cuda_plan &plan)
 {
     if (plan.wide)
         return map_arrays<by_lines<input, output, by_search<wide>, fit::range>>;
-    if (plan.image_bytes && plan.rounding == PWL_PLAN_DOWN)
-        return map_arrays<by_lines<input, output, by_image<narrow, PWL_PLAN_DOWN>, fit::range>>;
+    if (plan.image_bytes && plan.rounding == PWL_PLAIN_DOWN)
+        return map_arrays<by_lines<input, output, by_image<narrow, PWL_PLAIN_DOWN>, fit::range>>;
     return map_arrays<by_lines<input, output, by_search<narrow>, fit::range>>;
 }
 
-template <class input> kernel *to_codes(const pwl_plan &plan, size_t out_bytes)
+template <class input> kernel *to_codes(const pwl_cuda_plan &plan, size_t out_bytes)
 {
     return out_bytes == 1   ? kernel_of<input, codes<uint8_t>>(plan)
            : out_bytes == 2 ? kernel_of<input, codes<uint16_t>>(plan)
                             : kernel_of<input, codes<uint32_t>>(plan);
 }
 
-template <class input> kernel *to_reals(const pwl_plan &plan, pwl_real out)
+template <class input> kernel *to_reals(const pwl_cuda_plan &plan, pwl_real out)
 {
     return out == PWL_F32   ? kernel_of<input, reals<f32>>(plan)
            : out == PWL_F16 ? kernel_of<input, reals<f16>>(plan)

@@ -5,104 +5,13 @@
 
 #include <pwl/eval.h>
 
-/* One line before it is cut to its width: what holds for a segment, or for its mirror image. */
-typedef struct line {
-    uint64_t start; /* u of its first code */
-    pwl_plan64 of;
-} line;
-
-/* Walks the lines of a table from the lowest code up: the mirrored segments, then the segments. */
-typedef struct walk {
-    const pwl_table *table;
-    int32_t segment;
-    int mirrored;
-    uint64_t next; /* u that the next line must start at or beyond */
-} walk;
-
-static walk walk_of(const pwl_table *table)
-{
-    const int folded = (table->flags & PWL_FLAG_FOLD) && table->zp_x > table->qmin_x;
-    const walk w = {table, folded ? table->segments - 1 : 0, folded, 0};
-    return w;
-}
-
-static pwl_plan_rounding rounding_of(const pwl_table *table)
-{
-    return table->rounding == PWL_HALF_AWAY   ? PWL_PLAN_AWAY
-           : table->rounding == PWL_HALF_EVEN ? PWL_PLAN_EVEN
-                                              : PWL_PLAN_DOWN;
-}
-
-/* All arithmetic is modulo 2^64, of which modulo 2^32 is a part. */
-static pwl_plan64 line_of(const pwl_table *table, int32_t i, int mirrored)
-{
-    const int n = table->n[i];
-    const int adds = table->rounding == PWL_HALF_UP && n > 0;
-    const int biased = table->form == PWL_BIASED;
-    const uint64_t origin = (uint64_t)(table->form == PWL_ANCHORED ? pwl_element_start(table, i) : table->zp_x);
-    const uint64_t offset = (uint64_t)pwl_element_offset(table, i);
-    pwl_plan64 of;
-    of.slope = (uint64_t)(int64_t)pwl_element_slope(table, i);
-    of.pre = (biased ? offset : 0) - of.slope * origin; /* of q */
-    of.post = biased ? 0 : offset;
-    of.n = n > 0 ? (uint64_t)n : 0;
-    if (n < 0) {
-        of.slope <<= -n;
-        of.pre <<= -n;
-    }
-    if (adds)
-        of.pre += UINT64_C(1) << (n - 1);
-    if (mirrored) {
-        of.pre += of.slope * 2 * (uint64_t)table->zp_x;
-        of.slope = 0 - of.slope;
-        of.post = (uint64_t)table->fold_sum - of.post;
-        if (rounding_of(table) == PWL_PLAN_DOWN) {
-            of.slope = 0 - of.slope;
-            of.pre = ~of.pre;
-            of.post++;
-        } else {
-            of.n |= PWL_PLAN_NEGATED;
-        }
-    }
-    of.pre += of.slope * (uint64_t)table->qmin_x; /* of u */
-    return of;
-}
-
-/* The next line, 0 after the last. */
-static int walk_next(walk *w, line *next)
-{
-    const pwl_table *table = w->table;
-    while (w->mirrored) {
-        const int32_t i = w->segment;
-        /* q <= 2 zp_x - start[i], and beyond what the segment after it mirrors */
-        const int64_t end = 2 * table->zp_x - pwl_element_start(table, i);
-        const int64_t last = end < table->zp_x ? end : table->zp_x - 1;
-        if (i == 0)
-            w->mirrored = 0;
-        else
-            w->segment--;
-        if (last < table->qmin_x || (uint64_t)(last - table->qmin_x) < w->next)
-            continue;
-        next->start = w->next;
-        next->of = line_of(table, i, 1);
-        w->next = (uint64_t)(last - table->qmin_x) + 1;
-        return 1;
-    }
-    if (w->segment >= table->segments || pwl_element_start(table, w->segment) > table->qmax_x)
-        return 0;
-    next->start = (uint64_t)(pwl_element_start(table, w->segment) - table->qmin_x);
-    next->of = line_of(table, w->segment, 0);
-    w->segment++;
-    return 1;
-}
-
 /* Whether no cell of that width holds the starts of two lines beyond its first code. */
 static int is_single(const pwl_table *table, uint32_t shift)
 {
-    walk w = walk_of(table);
-    line next;
+    pwl_plain_walk walk = pwl_plain_begin(table);
+    pwl_plain_line next;
     uint64_t before = UINT64_MAX; /* cell of the last start inside one */
-    while (walk_next(&w, &next)) {
+    while (pwl_plain_next(&walk, &next)) {
         const uint64_t cell = next.start >> shift;
         if (next.start == cell << shift)
             continue;
@@ -116,9 +25,9 @@ static int is_single(const pwl_table *table, uint32_t shift)
 /* Lines of 64 bits: slopes of 32 bits, constants of 54. */
 static int lines_fit(const pwl_table *table)
 {
-    walk w = walk_of(table);
-    line next;
-    while (walk_next(&w, &next)) {
+    pwl_plain_walk walk = pwl_plain_begin(table);
+    pwl_plain_line next;
+    while (pwl_plain_next(&walk, &next)) {
         const int64_t slope = (int64_t)next.of.slope, post = (int64_t)next.of.post;
         if (slope != (int32_t)slope || post >= INT64_C(1) << 53 || post < -(INT64_C(1) << 53))
             return 0;
@@ -137,7 +46,7 @@ static uint32_t aligned(uint32_t bytes, uint32_t to)
 }
 
 /* Lays the image out with the copies chosen so far; all its bytes. */
-static uint32_t lay_image_out(pwl_plan *plan)
+static uint32_t lay_image_out(pwl_cuda_plan *plan)
 {
     const uint32_t cell_bytes = plan->wide ? sizeof(pwl_cell) : sizeof(uint32_t), tails = plan->wide ? plan->lines : 0;
     plan->image_tails = (plan->lines * (uint32_t)sizeof(pwl_wide_head)) << plan->head_copies;
@@ -146,7 +55,7 @@ static uint32_t lay_image_out(pwl_plan *plan)
 }
 
 /* As many copies as fit. A bank for each lane of a transaction, of 128 bytes, is all that helps. */
-static void choose_image(pwl_plan *plan, int lines_fit)
+static void choose_image(pwl_cuda_plan *plan, int lines_fit)
 {
     uint8_t *const copies[] = {&plan->head_copies, &plan->tail_copies, &plan->cell_copies};
     const int most[] = {3, plan->wide ? 5 : 0, plan->wide ? 4 : 5};
@@ -168,10 +77,10 @@ static void choose_image(pwl_plan *plan, int lines_fit)
     plan->image_bytes = lay_image_out(plan);
 }
 
-void pwl_plan_init(pwl_plan *plan, const pwl_table *table)
+void pwl_cuda_plan_init(pwl_cuda_plan *plan, const pwl_table *table)
 {
-    walk w = walk_of(table);
-    line next;
+    pwl_plain_walk walk = pwl_plain_begin(table);
+    pwl_plain_line next;
     uint32_t shift = 31;
     memset(plan, 0, sizeof *plan);
     plan->qmin_x = table->qmin_x;
@@ -179,8 +88,8 @@ void pwl_plan_init(pwl_plan *plan, const pwl_table *table)
     plan->qmin_y = table->qmin_y;
     plan->qmax_y = table->qmax_y;
     plan->wide = table->storage == PWL_INT32;
-    plan->rounding = (uint8_t)rounding_of(table);
-    while (walk_next(&w, &next))
+    plan->rounding = (uint8_t)pwl_plain_rounding_of(table);
+    while (pwl_plain_next(&walk, &next))
         plan->lines++;
     /* The widest cells that do; at shift 0 every code is a cell. */
     while (!is_single(table, shift) && cells_of(table, shift - 1) <= PWL_PLAN_CELLS)
@@ -190,20 +99,20 @@ void pwl_plan_init(pwl_plan *plan, const pwl_table *table)
     choose_image(plan, is_single(table, shift) && (!plan->wide || lines_fit(table)));
     plan->line_offset = PWL_PLAN_BYTE_CODES * sizeof(int32_t);
     plan->cell_offset =
-        plan->line_offset + plan->lines * (uint32_t)(plan->wide ? sizeof(pwl_plan64) : sizeof(pwl_plan32));
+        plan->line_offset + plan->lines * (uint32_t)(plan->wide ? sizeof(pwl_plain64) : sizeof(pwl_plain32));
     plan->start_offset = plan->cell_offset + (plan->cells + 1) * (uint32_t)sizeof(pwl_cell);
     plan->image_offset = aligned(plan->start_offset + plan->lines * (uint32_t)sizeof(uint32_t), 128);
     plan->bytes = plan->image_offset + plan->image_bytes;
 }
 
 /* All copies of the lines and cells that lie in the plan's memory. */
-static void fill_image(const pwl_plan *plan, char *memory)
+static void fill_image(const pwl_cuda_plan *plan, char *memory)
 {
-    const pwl_plan32 *const line32 = (const pwl_plan32 *)(memory + plan->line_offset);
-    const pwl_plan64 *const line64 = (const pwl_plan64 *)(memory + plan->line_offset);
+    const pwl_plain32 *const line32 = (const pwl_plain32 *)(memory + plan->line_offset);
+    const pwl_plain64 *const line64 = (const pwl_plain64 *)(memory + plan->line_offset);
     const pwl_cell *const cells = (const pwl_cell *)(memory + plan->cell_offset);
     char *const image = memory + plan->image_offset;
-    pwl_plan32 *const heads32 = (pwl_plan32 *)image;
+    pwl_plain32 *const heads32 = (pwl_plain32 *)image;
     pwl_wide_head *const heads = (pwl_wide_head *)image;
     uint32_t *const tails = (uint32_t *)(image + plan->image_tails);
     uint32_t *const cells32 = (uint32_t *)(image + plan->image_cells);
@@ -222,7 +131,7 @@ static void fill_image(const pwl_plan *plan, char *memory)
         }
     }
     for (i = 0; plan->wide && i < plan->lines << plan->tail_copies; i++) {
-        const pwl_plan64 *const line = &line64[i >> plan->tail_copies];
+        const pwl_plain64 *const line = &line64[i >> plan->tail_copies];
         tails[i] = (uint32_t)(line->post >> 32) << 10 | (uint32_t)line->n;
     }
     for (i = 0; i < plan->cells << plan->cell_copies; i++) {
@@ -234,22 +143,22 @@ static void fill_image(const pwl_plan *plan, char *memory)
     }
 }
 
-void pwl_plan_fill(const pwl_plan *plan, const pwl_table *table, void *memory)
+void pwl_cuda_plan_fill(const pwl_cuda_plan *plan, const pwl_table *table, void *memory)
 {
     char *const base = (char *)memory;
     int32_t *const values = (int32_t *)base;
-    pwl_plan32 *const line32 = (pwl_plan32 *)(base + plan->line_offset);
-    pwl_plan64 *const line64 = (pwl_plan64 *)(base + plan->line_offset);
+    pwl_plain32 *const line32 = (pwl_plain32 *)(base + plan->line_offset);
+    pwl_plain64 *const line64 = (pwl_plain64 *)(base + plan->line_offset);
     pwl_cell *const cells = (pwl_cell *)(base + plan->cell_offset);
     uint32_t *const starts = (uint32_t *)(base + plan->start_offset);
-    walk w = walk_of(table);
-    line next;
+    pwl_plain_walk walk = pwl_plain_begin(table);
+    pwl_plain_line next;
     uint32_t i, cell, at = 0;
 
     memset(memory, 0, plan->bytes);
     for (i = 0; i < PWL_PLAN_BYTE_CODES; i++)
         values[i] = (int32_t)(uint32_t)pwl_eval_inline(table, (int64_t)i + PWL_PLAN_BYTE_FIRST);
-    for (i = 0; walk_next(&w, &next); i++) {
+    for (i = 0; pwl_plain_next(&walk, &next); i++) {
         starts[i] = (uint32_t)next.start;
         if (plan->wide) {
             line64[i] = next.of;
@@ -274,7 +183,7 @@ void pwl_plan_fill(const pwl_plan *plan, const pwl_table *table, void *memory)
 }
 
 /* Before saturation. */
-static int64_t eval_image(const pwl_plan *plan, const char *image, uint32_t u, uint32_t lane)
+static int64_t eval_image(const pwl_cuda_plan *plan, const char *image, uint32_t u, uint32_t lane)
 {
     const uint32_t cell_bytes = plan->wide ? sizeof(pwl_cell) : sizeof(uint32_t);
     const char *const cell =
@@ -284,24 +193,24 @@ static int64_t eval_image(const pwl_plan *plan, const char *image, uint32_t u, u
         const uint32_t i = pwl_wide_pick(c->last, c->line, u);
         const char *const head = image + pwl_image_at(sizeof(pwl_wide_head), plan->head_copies, i, lane);
         const char *const tail = image + plan->image_tails + pwl_image_at(4, plan->tail_copies, i, lane);
-        const pwl_plan64 line = pwl_wide_line(*(const pwl_wide_head *)head, *(const uint32_t *)tail);
-        return pwl_plan_eval64(&line, u, plan->rounding);
+        const pwl_plain64 line = pwl_wide_line(*(const pwl_wide_head *)head, *(const uint32_t *)tail);
+        return pwl_plain_eval64(&line, u, plan->rounding);
     } else {
         const uint32_t i = pwl_narrow_pick(*(const uint32_t *)cell, u);
-        const char *const head = image + pwl_image_at(sizeof(pwl_plan32), plan->head_copies, i, lane);
-        return pwl_plan_eval32((const pwl_plan32 *)head, u, plan->rounding);
+        const char *const head = image + pwl_image_at(sizeof(pwl_plain32), plan->head_copies, i, lane);
+        return pwl_plain_eval32((const pwl_plain32 *)head, u, plan->rounding);
     }
 }
 
-static int64_t eval_arrays(const pwl_plan *plan, const char *memory, uint32_t u)
+static int64_t eval_arrays(const pwl_cuda_plan *plan, const char *memory, uint32_t u)
 {
     const pwl_cell *const cell = (const pwl_cell *)(memory + plan->cell_offset) + (u >> plan->cell_shift);
-    const uint32_t i = pwl_plan_search(cell, (const uint32_t *)(memory + plan->start_offset), u);
-    return plan->wide ? pwl_plan_eval64((const pwl_plan64 *)(memory + plan->line_offset) + i, u, plan->rounding)
-                      : pwl_plan_eval32((const pwl_plan32 *)(memory + plan->line_offset) + i, u, plan->rounding);
+    const uint32_t i = pwl_cuda_plan_search(cell, (const uint32_t *)(memory + plan->start_offset), u);
+    return plan->wide ? pwl_plain_eval64((const pwl_plain64 *)(memory + plan->line_offset) + i, u, plan->rounding)
+                      : pwl_plain_eval32((const pwl_plain32 *)(memory + plan->line_offset) + i, u, plan->rounding);
 }
 
-int64_t pwl_plan_eval(const pwl_plan *plan, const void *memory, int64_t q_x, int lane)
+int64_t pwl_cuda_plan_eval(const pwl_cuda_plan *plan, const void *memory, int64_t q_x, int lane)
 {
     const char *const base = (const char *)memory;
     const uint32_t u = (uint32_t)(pwl_sat(q_x, plan->qmin_x, plan->qmax_x) - plan->qmin_x);

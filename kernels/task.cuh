@@ -12,7 +12,7 @@ namespace pwl
 {
 
 struct task {
-    pwl_plan plan;
+    pwl_cuda_plan plan;
     const char *memory; /* the plan's arrays */
 
     /* Codes: u = clamp(code ^ flip, low, high) + add. */

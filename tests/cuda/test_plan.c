@@ -14,12 +14,12 @@ static struct made_table made;
 
 /* 1 when a code has the runtime's value by the arrays and by the image, of which each code asks another lane; else
  * tells of it. */
-static int code_agrees(const pwl_plan *plan, const void *memory, const pwl_table *table, int64_t q_x)
+static int code_agrees(const pwl_cuda_plan *plan, const void *memory, const pwl_table *table, int64_t q_x)
 {
     const int64_t expected = pwl_eval(table, q_x);
     const int lanes[] = {-1, (int)(q_x & 1023)};
     for (int i = 0; i < 2; i++) {
-        const int64_t value = pwl_plan_eval(plan, memory, q_x, lanes[i]);
+        const int64_t value = pwl_cuda_plan_eval(plan, memory, q_x, lanes[i]);
         if (value != expected) {
             printf("# storage %d form %d rounding %d flags %d, %d segments: code %lld gives lane %d %lld, not %lld\n",
                    table->storage, table->form, table->rounding, table->flags, table->segments, (long long)q_x,
@@ -32,14 +32,14 @@ static int code_agrees(const pwl_plan *plan, const void *memory, const pwl_table
 
 static int plan_agrees(const pwl_table *table, uint64_t *state, int random_codes, int *image)
 {
-    pwl_plan plan;
-    pwl_plan_init(&plan, table);
+    pwl_cuda_plan plan;
+    pwl_cuda_plan_init(&plan, table);
     char *const memory = malloc(plan.bytes);
     int good = memory != NULL && plan.cells <= PWL_PLAN_CELLS && plan.lines <= PWL_PLAN_LINES &&
                plan.image_bytes <= PWL_PLAN_IMAGE && plan.image_offset % 128 == 0 && plan.image_bytes % 16 == 0;
     if (!good)
         return 0;
-    pwl_plan_fill(&plan, table, memory);
+    pwl_cuda_plan_fill(&plan, table, memory);
     *image = plan.image_bytes != 0;
     for (int k = 0; k < PWL_PLAN_BYTE_CODES; k++)
         good &= ((const int32_t *)memory)[k] == (int32_t)(uint32_t)pwl_eval(table, k + PWL_PLAN_BYTE_FIRST);

@@ -42,7 +42,7 @@ typedef enum pwl_cuda_status {
 } pwl_cuda_status;
 
 /* How the kernels evaluate a table; kernels/plan.h says what it means. */
-typedef struct pwl_plan {
+typedef struct pwl_cuda_plan {
     int64_t qmin_x, qmax_x, qmin_y, qmax_y;
     uint32_t cells, lines;
     uint32_t cell_shift; /* the cell of a code is (q_x - qmin_x) >> cell_shift */
@@ -51,11 +51,11 @@ typedef struct pwl_plan {
     uint8_t head_copies, tail_copies, cell_copies; /* in the image, as powers of two */
     uint32_t line_offset, cell_offset, start_offset, image_offset, bytes; /* of the arrays in memory, and all of it */
     uint32_t image_tails, image_cells, image_bytes; /* offsets in the image, and all of it; 0 where there is none */
-} pwl_plan;
+} pwl_cuda_plan;
 
 /* A table on a device. To be passed around as one likes, by any number of threads and streams at a time. */
 typedef struct pwl_cuda_table {
-    pwl_plan plan;
+    pwl_cuda_plan plan;
     void *memory;             /* device memory of the plan's arrays; null once released */
     int32_t device;           /* whose memory it is */
     uint32_t multiprocessors; /* which it has */
