@@ -8,9 +8,10 @@
 /* Whether no cell of that width holds the starts of two lines beyond its first code. */
 static int is_single(const pwl_table *table, uint32_t shift)
 {
-    pwl_plain_walk walk = pwl_plain_begin(table);
+    pwl_plain_walk walk;
     pwl_plain_line next;
     uint64_t before = UINT64_MAX; /* cell of the last start inside one */
+    pwl_plain_begin(&walk, table);
     while (pwl_plain_next(&walk, &next)) {
         const uint64_t cell = next.start >> shift;
         if (next.start == cell << shift)
@@ -25,8 +26,9 @@ static int is_single(const pwl_table *table, uint32_t shift)
 /* Lines of 64 bits: slopes of 32 bits, constants of 54. */
 static int lines_fit(const pwl_table *table)
 {
-    pwl_plain_walk walk = pwl_plain_begin(table);
+    pwl_plain_walk walk;
     pwl_plain_line next;
+    pwl_plain_begin(&walk, table);
     while (pwl_plain_next(&walk, &next)) {
         const int64_t slope = (int64_t)next.of.slope, post = (int64_t)next.of.post;
         if (slope != (int32_t)slope || post >= INT64_C(1) << 53 || post < -(INT64_C(1) << 53))
@@ -79,8 +81,6 @@ static void choose_image(pwl_cuda_plan *plan, int lines_fit)
 
 void pwl_cuda_plan_init(pwl_cuda_plan *plan, const pwl_table *table)
 {
-    pwl_plain_walk walk = pwl_plain_begin(table);
-    pwl_plain_line next;
     uint32_t shift = 31;
     memset(plan, 0, sizeof *plan);
     plan->qmin_x = table->qmin_x;
@@ -89,8 +89,7 @@ void pwl_cuda_plan_init(pwl_cuda_plan *plan, const pwl_table *table)
     plan->qmax_y = table->qmax_y;
     plan->wide = table->storage == PWL_INT32;
     plan->rounding = (uint8_t)pwl_plain_rounding_of(table);
-    while (pwl_plain_next(&walk, &next))
-        plan->lines++;
+    plan->lines = pwl_plain_count(table);
     /* The widest cells that do; at shift 0 every code is a cell. */
     while (!is_single(table, shift) && cells_of(table, shift - 1) <= PWL_PLAN_CELLS)
         shift--;
@@ -151,22 +150,20 @@ void pwl_cuda_plan_fill(const pwl_cuda_plan *plan, const pwl_table *table, void 
     pwl_plain64 *const line64 = (pwl_plain64 *)(base + plan->line_offset);
     pwl_cell *const cells = (pwl_cell *)(base + plan->cell_offset);
     uint32_t *const starts = (uint32_t *)(base + plan->start_offset);
-    pwl_plain_walk walk = pwl_plain_begin(table);
+    pwl_plain_walk walk;
     pwl_plain_line next;
     uint32_t i, cell, at = 0;
 
     memset(memory, 0, plan->bytes);
     for (i = 0; i < PWL_PLAN_BYTE_CODES; i++)
         values[i] = (int32_t)(uint32_t)pwl_eval_inline(table, (int64_t)i + PWL_PLAN_BYTE_FIRST);
+    pwl_plain_begin(&walk, table);
     for (i = 0; pwl_plain_next(&walk, &next); i++) {
         starts[i] = (uint32_t)next.start;
         if (plan->wide) {
             line64[i] = next.of;
         } else {
-            line32[i].slope = (uint32_t)next.of.slope;
-            line32[i].pre = (uint32_t)next.of.pre;
-            line32[i].post = (uint32_t)next.of.post;
-            line32[i].n = (uint32_t)next.of.n;
+            line32[i] = pwl_plain_cut(&next.of);
         }
     }
     for (cell = 0; cell < plan->cells; cell++) {

@@ -3,11 +3,12 @@
 
 #include <pwl/eval.h>
 
-pwl_plain_walk pwl_plain_begin(const pwl_table *table)
+void pwl_plain_begin(pwl_plain_walk *walk, const pwl_table *table)
 {
-    const int folded = (table->flags & PWL_FLAG_FOLD) && table->zp_x > table->qmin_x;
-    const pwl_plain_walk walk = {table, folded ? table->segments - 1 : 0, folded, 0};
-    return walk;
+    walk->table = table;
+    walk->mirrored = (table->flags & PWL_FLAG_FOLD) && table->zp_x > table->qmin_x;
+    walk->segment = walk->mirrored ? table->segments - 1 : 0;
+    walk->next = 0;
 }
 
 pwl_plain_rounding pwl_plain_rounding_of(const pwl_table *table)
@@ -17,39 +18,38 @@ pwl_plain_rounding pwl_plain_rounding_of(const pwl_table *table)
                                               : PWL_PLAIN_DOWN;
 }
 
-/* All arithmetic is modulo 2^64, of which modulo 2^32 is a part. */
-static pwl_plain64 line_of(const pwl_table *table, int32_t i, int mirrored)
+/* All arithmetic is modulo 2^64, of which modulo 2^32 is a part. Written in place, here and elsewhere: some compilers
+ * copy structures by memcpy(), which not every target has. */
+static void line_of(const pwl_table *table, int32_t i, int mirrored, pwl_plain64 *of)
 {
     const int n = table->n[i];
     const int adds = table->rounding == PWL_HALF_UP && n > 0;
     const int biased = table->form == PWL_BIASED;
     const uint64_t origin = (uint64_t)(table->form == PWL_ANCHORED ? pwl_element_start(table, i) : table->zp_x);
     const uint64_t offset = (uint64_t)pwl_element_offset(table, i);
-    pwl_plain64 of;
-    of.slope = (uint64_t)(int64_t)pwl_element_slope(table, i);
-    of.pre = (biased ? offset : 0) - of.slope * origin; /* of q */
-    of.post = biased ? 0 : offset;
-    of.n = n > 0 ? (uint64_t)n : 0;
+    of->slope = (uint64_t)(int64_t)pwl_element_slope(table, i);
+    of->pre = (biased ? offset : 0) - of->slope * origin; /* of q */
+    of->post = biased ? 0 : offset;
+    of->n = n > 0 ? (uint64_t)n : 0;
     if (n < 0) {
-        of.slope <<= -n;
-        of.pre <<= -n;
+        of->slope <<= -n;
+        of->pre <<= -n;
     }
     if (adds)
-        of.pre += UINT64_C(1) << (n - 1);
+        of->pre += UINT64_C(1) << (n - 1);
     if (mirrored) {
-        of.pre += of.slope * 2 * (uint64_t)table->zp_x;
-        of.slope = 0 - of.slope;
-        of.post = (uint64_t)table->fold_sum - of.post;
+        of->pre += of->slope * 2 * (uint64_t)table->zp_x;
+        of->slope = 0 - of->slope;
+        of->post = (uint64_t)table->fold_sum - of->post;
         if (pwl_plain_rounding_of(table) == PWL_PLAIN_DOWN) {
-            of.slope = 0 - of.slope;
-            of.pre = ~of.pre;
-            of.post++;
+            of->slope = 0 - of->slope;
+            of->pre = ~of->pre;
+            of->post++;
         } else {
-            of.n |= PWL_PLAIN_NEGATED;
+            of->n |= PWL_PLAIN_NEGATED;
         }
     }
-    of.pre += of.slope * (uint64_t)table->qmin_x; /* of u */
-    return of;
+    of->pre += of->slope * (uint64_t)table->qmin_x; /* of u */
 }
 
 int pwl_plain_next(pwl_plain_walk *walk, pwl_plain_line *next)
@@ -67,14 +67,25 @@ int pwl_plain_next(pwl_plain_walk *walk, pwl_plain_line *next)
         if (last < table->qmin_x || (uint64_t)(last - table->qmin_x) < walk->next)
             continue;
         next->start = walk->next;
-        next->of = line_of(table, i, 1);
+        line_of(table, i, 1, &next->of);
         walk->next = (uint64_t)(last - table->qmin_x) + 1;
         return 1;
     }
     if (walk->segment >= table->segments || pwl_element_start(table, walk->segment) > table->qmax_x)
         return 0;
     next->start = (uint64_t)(pwl_element_start(table, walk->segment) - table->qmin_x);
-    next->of = line_of(table, walk->segment, 0);
+    line_of(table, walk->segment, 0, &next->of);
     walk->segment++;
     return 1;
+}
+
+uint32_t pwl_plain_count(const pwl_table *table)
+{
+    pwl_plain_walk walk;
+    pwl_plain_line next;
+    uint32_t count = 0;
+    pwl_plain_begin(&walk, table);
+    while (pwl_plain_next(&walk, &next))
+        count++;
+    return count;
 }

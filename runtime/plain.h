@@ -44,6 +44,17 @@ typedef struct pwl_plain64 {
     uint64_t slope, pre, post, n;
 } pwl_plain64;
 
+/* The line modulo 2^32. */
+PWL_FN pwl_plain32 pwl_plain_cut(const pwl_plain64 *line)
+{
+    pwl_plain32 cut;
+    cut.slope = (uint32_t)line->slope;
+    cut.pre = (uint32_t)line->pre;
+    cut.post = (uint32_t)line->post;
+    cut.n = (uint32_t)line->n;
+    return cut;
+}
+
 /* One line, before saturation. */
 PWL_FN int32_t pwl_plain_eval32(const pwl_plain32 *line, uint32_t u, int rounding)
 {
@@ -84,10 +95,13 @@ typedef struct pwl_plain_walk {
     uint64_t next; /* u that the next line must start at or beyond */
 } pwl_plain_walk;
 
-pwl_plain_walk pwl_plain_begin(const pwl_table *table);
+void pwl_plain_begin(pwl_plain_walk *walk, const pwl_table *table);
 
 /* The next line, 0 after the last; at most 2 * PWL_MAX_SEGMENTS of them, in ascending order, the first at u = 0. */
 int pwl_plain_next(pwl_plain_walk *walk, pwl_plain_line *next);
+
+/* How many there are. */
+uint32_t pwl_plain_count(const pwl_table *table);
 
 #ifdef __cplusplus
 }

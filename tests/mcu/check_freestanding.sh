@@ -24,6 +24,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
+runtime=()
+for source in "$source_root"/runtime/*.c; do
+    runtime+=("$(basename "$source" .c)")
+done
+
 fail() {
     echo "FAILED: $*"
     failed=1
@@ -37,8 +42,10 @@ build() {
     local compile=("$@" -std=c11 -Wall -Wextra -Wpedantic -Werror -Os -ffreestanding -fno-pic -ffunction-sections
         -fdata-sections "-I$source_root/runtime/include")
     local link=("$@" -nostdlib -static -Wl,--gc-sections -Wl,-e,start)
+    local objects=("${runtime[@]/#/$directory/}")
+    objects=("${objects[@]/%/.o}")
     mkdir "$directory"
-    for name in eval map proof reduce; do
+    for name in "${runtime[@]}"; do
         "${compile[@]}" -c "$source_root/runtime/$name.c" -o "$directory/$name.o"
         symbols=$("${tools}nm" -u "$directory/$name.o" | awk '{ print $2 }' | grep -Ev '^pwl_' | grep -Ev "$allowed" || true)
         [ -z "$symbols" ] || fail "$target: $name.c needs" $symbols
@@ -48,7 +55,7 @@ build() {
     "${compile[@]}" -c "$source_root/tests/mcu/main.c" -o "$directory/main.o"
     "${compile[@]}" -DEVAL_ONLY -c "$source_root/tests/mcu/main.c" -o "$directory/main_eval.o"
     # The compiler's own support library and no other: an undefined symbol ends here.
-    "${link[@]}" "$directory"/{main,eval,map,proof,reduce}.o -lgcc -o "$directory/all" || fail "$target: does not link"
+    "${link[@]}" "$directory/main.o" "${objects[@]}" -lgcc -o "$directory/all" || fail "$target: does not link"
     "${link[@]}" "$directory"/{main_eval,eval}.o -lgcc -o "$directory/eval" || fail "$target: does not link"
 }
 
@@ -61,7 +68,7 @@ eval_bytes() {
 }
 
 build host "" "$@"
-[ $failed -ne 0 ] || echo "host: eval.c, map.c, proof.c and reduce.c link without a C library"
+[ $failed -ne 0 ] || echo "host: all sources link without a C library"
 for cpu in cortex-m0 cortex-m4; do
     tools=${arm_cc%gcc}
     build $cpu "$tools" "$arm_cc" -mcpu=$cpu -mthumb

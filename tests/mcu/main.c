@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program without a C library: check_freestanding.sh links it, so that every symbol the runtime needs is found in
  * the runtime or in the compiler's own support library. */
+#include <pwl/plan.h>
 #include <pwl/pwl.h>
 #include <pwl/reduce.h>
 
@@ -40,12 +41,16 @@ static const pwl_reduced reduced = {{.version = PWL_REDUCTION_VERSION, .qmin_x =
 int main(void)
 {
     pwl_proof proof;
+    pwl_plan plan;
+    char memory[256];
     int sum = (int)pwl_table_check(&table, &proof) + *pwl_status_text(proof.status);
     sum += (int)pwl_eval(&table, code) + (int)pwl_eval_unclamped(&table, code) + pwl_segment(&table, code);
     sum += pwl_fits(&table, PWL_S8);
     PWL_MAP_PAIRS(MAP)
     sum += (int)pwl_reduced_check(&reduced, &proof) + (int)pwl_reduced_eval(&reduced, code);
     pwl_reduced_map(&reduced, PWL_S32, &sum, PWL_S32, &sum, 1);
+    sum += (int)pwl_plan_init(&plan, memory, sizeof memory, &table, PWL_S32, PWL_S32, PWL_LEVELS_ALL);
+    pwl_run(&plan, &sum, &sum, 1);
     return sum;
 }
 #endif

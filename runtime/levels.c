@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <pwl/plan.h>
+
+#if defined(PWL_HAVE_AVX512) || defined(PWL_HAVE_AVX2) || defined(PWL_HAVE_SSE41)
+/* Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, CPUID. */
+typedef struct cpuid {
+    uint32_t eax, ebx, ecx, edx;
+} cpuid;
+
+static cpuid ask(uint32_t leaf, uint32_t subleaf)
+{
+    cpuid r;
+    __asm__ volatile("cpuid" : "=a"(r.eax), "=b"(r.ebx), "=c"(r.ecx), "=d"(r.edx) : "a"(leaf), "c"(subleaf));
+    return r;
+}
+
+/* Register states that the operating system saves: 1 << 1 XMM, 1 << 2 YMM, 7 << 5 masks and ZMM. */
+static uint32_t saved_states(void)
+{
+    uint32_t low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return low;
+}
+
+static int all(uint32_t word, uint32_t bits)
+{
+    return (word & bits) == bits;
+}
+
+uint32_t pwl_levels(void)
+{
+    const uint32_t leaves = ask(0, 0).eax;
+    const cpuid basic = ask(1, 0), none = {0, 0, 0, 0}, extended = leaves >= 7 ? ask(7, 0) : none;
+    const uint32_t states = basic.ecx >> 27 & 1 ? saved_states() : 0;
+    uint32_t levels = 0;
+    if (all(basic.ecx, 1u << 9 | 1u << 19)) /* SSSE3, SSE4.1 */
+        levels |= PWL_LEVEL_SSE41;
+    if (all(states, 6) && extended.ebx >> 5 & 1)
+        levels |= PWL_LEVEL_AVX2;
+    if (all(states, 0xe6) && all(extended.ebx, 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31)) { /* F, DQ, BW, VL */
+        levels |= PWL_LEVEL_AVX512;
+        if (extended.ecx >> 1 & 1)
+            levels |= PWL_LEVEL_AVX512VBMI;
+    }
+    return levels;
+}
+#else
+/* What the build may take for granted: nothing is asked for at run time. */
+uint32_t pwl_levels(void)
+{
+    uint32_t levels = 0;
+#ifdef PWL_HAVE_NEON
+    levels |= PWL_LEVEL_NEON;
+#endif
+#ifdef PWL_HAVE_RVV
+    levels |= PWL_LEVEL_RVV;
+#endif
+    return levels;
+}
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "narrow.h"
+
+#include "span.h"
+
+static int fits_int32(int64_t v)
+{
+    return v == (int32_t)v;
+}
+
+/* Whether a line's value at s, counted from the middle of the output's type, is an int32. */
+static int value_fits(const pwl_span_walk *walk, const pwl_span *span, int64_t s)
+{
+    const pwl_plain32 line = pwl_plain_cut(span->of);
+    const int64_t value =
+        pwl_plain_eval32(&line, (uint32_t)(s + walk->from_s), pwl_plain_rounding_of(walk->job->table));
+    return fits_int32(value - pwl_type_middle(walk->job->out));
+}
+
+/* Whether what is shifted is an int32 still with post as part of it. */
+static int takes_post_at(const pwl_span_walk *walk, const pwl_span *span, int64_t s)
+{
+    const int64_t post = (int32_t)(uint32_t)span->of->post - pwl_type_middle(walk->job->out);
+    const int64_t p = (int32_t)((uint32_t)span->of->slope * (uint32_t)(s + walk->from_s) + (uint32_t)span->of->pre);
+    return fits_int32(p + post * ((int64_t)1 << span->of->n));
+}
+
+/* Lines are monotone: what holds at both ends holds between them. */
+static size_t narrow_size(const pwl_job *job)
+{
+    pwl_span_walk walk;
+    pwl_span span;
+    if (job->table->storage == PWL_INT32 || !pwl_span_overlaps(job))
+        return 0;
+    pwl_span_begin(&walk, job);
+    while (pwl_span_next(&walk, &span)) {
+        const int64_t slope = (int64_t)span.of->slope;
+        if (slope != (int16_t)slope || !value_fits(&walk, &span, span.first) || !value_fits(&walk, &span, span.last))
+            return 0;
+    }
+    return sizeof(pwl_narrow);
+}
+
+static int takes_post(const pwl_job *job)
+{
+    pwl_span_walk walk;
+    pwl_span span;
+    if (pwl_plain_rounding_of(job->table) != PWL_PLAIN_DOWN)
+        return 0;
+    pwl_span_begin(&walk, job);
+    while (pwl_span_next(&walk, &span))
+        if (!takes_post_at(&walk, &span, span.first) || !takes_post_at(&walk, &span, span.last))
+            return 0;
+    return 1;
+}
+
+static void prepare(const pwl_job *job, void *memory)
+{
+    pwl_narrow *const narrow = (pwl_narrow *)memory;
+    const pwl_table *const table = job->table;
+    const int64_t middle_x = pwl_type_middle(job->in), middle_y = pwl_type_middle(job->out);
+    pwl_span_walk walk;
+    pwl_span span;
+    int32_t last[PWL_NARROW_LINES], cell[PWL_NARROW_CELLS];
+    int i, lines = 0;
+    narrow->low = (int16_t)pwl_span_clip(job, table->qmin_x - middle_x);
+    narrow->high = (int16_t)pwl_span_clip(job, table->qmax_x - middle_x);
+    narrow->min_y = (int16_t)(table->qmin_y - middle_y);
+    narrow->max_y = (int16_t)(table->qmax_y - middle_y);
+    narrow->flip_x = (uint16_t)middle_x;
+    narrow->flip_y = (uint16_t)middle_y;
+    narrow->rounding = (uint8_t)pwl_plain_rounding_of(table);
+    narrow->has_post = (uint8_t)!takes_post(job);
+    for (i = 0; i < PWL_NARROW_LINES; i++) {
+        narrow->slope_n[i] = narrow->pre[i] = narrow->post[i] = 0;
+        last[i] = INT16_MAX;
+    }
+    pwl_span_begin(&walk, job);
+    while (pwl_span_next(&walk, &span)) {
+        const pwl_plain32 line = pwl_plain_cut(span.of);
+        const uint32_t post = line.post - (uint32_t)middle_y;
+        narrow->slope_n[lines] = line.n << 16 | (line.slope & UINT16_MAX);
+        narrow->pre[lines] = line.pre + line.slope * (uint32_t)walk.from_s;
+        if (narrow->has_post)
+            narrow->post[lines] = post;
+        else
+            narrow->pre[lines] += post << line.n;
+        last[lines++] = (int32_t)pwl_span_clip(job, span.last);
+    }
+    last[lines - 1] = INT16_MAX;
+    narrow->capacity = lines <= 16 ? 16 : lines <= 32 ? 32 : 64;
+    narrow->steps = (uint8_t)pwl_span_cells(job, last, narrow->capacity, PWL_NARROW_CELL_BITS, PWL_NARROW_CELLS, cell);
+    for (i = 0; i < PWL_NARROW_LINES; i++)
+        narrow->last[i] = (int16_t)last[i];
+    for (i = 0; i < PWL_NARROW_CELLS; i++)
+        narrow->cell[i] = (int16_t)cell[i];
+}
+
+const pwl_kind pwl_kind_narrow = {2, 2, narrow_size, prepare};

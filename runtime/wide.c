@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "wide.h"
+
+#include "span.h"
+
+/* Whether a line's value at s, counted from the middle of the output's type, is an int64. */
+static int value_fits(const pwl_span_walk *walk, const pwl_span *span, int64_t s)
+{
+    const int rounding = pwl_plain_rounding_of(walk->job->table);
+    const uint32_t u = (uint32_t)(s + walk->from_s);
+    return pwl_plain_eval64(span->of, u, rounding) >= INT64_MIN + pwl_type_middle(walk->job->out);
+}
+
+/* Lines are monotone: what holds at both ends holds between them. */
+static size_t wide_size(const pwl_job *job)
+{
+    pwl_span_walk walk;
+    pwl_span span;
+    if (job->table->storage != PWL_INT32 || !pwl_span_overlaps(job))
+        return 0;
+    pwl_span_begin(&walk, job);
+    while (pwl_span_next(&walk, &span)) {
+        const int64_t slope = (int64_t)span.of->slope;
+        if (slope != (int32_t)slope || !value_fits(&walk, &span, span.first) || !value_fits(&walk, &span, span.last))
+            return 0;
+    }
+    return sizeof(pwl_wide);
+}
+
+static void prepare(const pwl_job *job, void *memory)
+{
+    pwl_wide *const wide = (pwl_wide *)memory;
+    const pwl_table *const table = job->table;
+    const int64_t middle_x = pwl_type_middle(job->in), middle_y = pwl_type_middle(job->out);
+    pwl_span_walk walk;
+    pwl_span span;
+    int i, lines = 0;
+    wide->low = (int32_t)pwl_span_clip(job, table->qmin_x - middle_x);
+    wide->high = (int32_t)pwl_span_clip(job, table->qmax_x - middle_x);
+    wide->min_y = table->qmin_y - middle_y;
+    wide->max_y = table->qmax_y - middle_y;
+    wide->flip_x = (uint32_t)middle_x;
+    wide->flip_y = (uint32_t)middle_y;
+    wide->rounding = (uint8_t)pwl_plain_rounding_of(table);
+    for (i = 0; i < PWL_WIDE_LINES; i++) {
+        wide->slope[i] = wide->n[i] = 0;
+        wide->pre[i] = wide->post[i] = 0;
+        wide->last[i] = INT32_MAX;
+    }
+    pwl_span_begin(&walk, job);
+    while (pwl_span_next(&walk, &span)) {
+        wide->slope[lines] = (int32_t)(uint32_t)span.of->slope;
+        wide->n[lines] = (int32_t)span.of->n;
+        wide->pre[lines] = (int64_t)(span.of->pre + span.of->slope * (uint64_t)walk.from_s);
+        wide->post[lines] = (int64_t)(span.of->post - (uint64_t)middle_y);
+        wide->last[lines++] = (int32_t)pwl_span_clip(job, span.last);
+    }
+    wide->last[lines - 1] = INT32_MAX;
+    wide->capacity = lines <= 16 ? 16 : 32;
+    wide->steps =
+        (uint8_t)pwl_span_cells(job, wide->last, wide->capacity, PWL_WIDE_CELL_BITS, PWL_WIDE_CELLS, wide->cell);
+}
+
+const pwl_kind pwl_kind_wide = {4, 4, wide_size, prepare};

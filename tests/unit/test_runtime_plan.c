@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans: every way that this machine can run gives pwl_eval's codes for every table it serves, reads and writes nothing
+ * outside [0, count), and works in place. */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#include <check.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <pwl/eval.h>
+#include <pwl/plan.h>
+
+#define MADE_MAX_SEGMENTS 600
+#include "../../runtime/plain.h"
+#include "../../runtime/ways.h"
+#include "made_table.h"
+
+static struct made_table made;
+
+struct type_limits {
+    int64_t min, max;
+};
+#define LIMITS(name, type, min, max) {min, max},
+static const struct type_limits limits[] = {PWL_MAP_TYPES(LIMITS)};
+
+static int64_t get(pwl_type type, const void *array, size_t k)
+{
+    switch (type) {
+    case PWL_S8:
+        return ((const int8_t *)array)[k];
+    case PWL_U8:
+        return ((const uint8_t *)array)[k];
+    case PWL_S16:
+        return ((const int16_t *)array)[k];
+    case PWL_U16:
+        return ((const uint16_t *)array)[k];
+    case PWL_S32:
+        return ((const int32_t *)array)[k];
+    default:
+        return ((const uint32_t *)array)[k];
+    }
+}
+
+static void put(pwl_type type, void *array, size_t k, int64_t v)
+{
+    if (type <= PWL_U8)
+        ((uint8_t *)array)[k] = (uint8_t)v;
+    else if (type <= PWL_U16)
+        ((uint16_t *)array)[k] = (uint16_t)v;
+    else
+        ((uint32_t *)array)[k] = (uint32_t)v;
+}
+
+#define BYTES(type) ((size_t)1 << ((type) >> 1))
+
+/* Pages that may be touched between pages that may not. */
+#define PAGES 16
+static unsigned char *fenced(size_t *bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    unsigned char *const all = mmap(NULL, (PAGES + 2) * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert(all != MAP_FAILED && !mprotect(all + page, PAGES * page, PROT_READ | PROT_WRITE));
+    *bytes = PAGES * page;
+    return all + page;
+}
+
+struct arena {
+    unsigned char *x, *y, *memory;
+    size_t bytes;
+};
+
+static struct arena arena(void)
+{
+    static struct arena of;
+    if (!of.x) {
+        of.x = fenced(&of.bytes);
+        of.y = fenced(&of.bytes);
+        of.memory = malloc((size_t)512 << 10);
+        ck_assert_ptr_nonnull(of.memory);
+    }
+    return of;
+}
+
+/* `count` codes from code(k), which end where the pages end, or start where they start `shift` elements later. */
+static void check_run(const pwl_plan *plan, const pwl_table *table, size_t count, int at_end, size_t shift,
+                      const int64_t *codes)
+{
+    const struct arena of = arena();
+    const pwl_type in = (pwl_type)plan->in, out = (pwl_type)plan->out;
+    const size_t x_bytes = count * BYTES(in), y_bytes = count * BYTES(out);
+    unsigned char *const x = at_end ? of.x + of.bytes - x_bytes : of.x + shift * BYTES(in);
+    unsigned char *const y = at_end ? of.y + of.bytes - y_bytes : of.y + shift * BYTES(out);
+    unsigned char before[64], after[64];
+    const size_t left = shift * BYTES(out) < 64 && !at_end ? shift * BYTES(out) : 64, right = at_end ? 0 : 64;
+    memset(y - left, 0x5a, left + y_bytes + right);
+    memset(before, 0x5a, 64);
+    memset(after, 0x5a, 64);
+    for (size_t k = 0; k < count; k++)
+        put(in, x, k, codes[k]);
+    pwl_run(plan, x, y, count);
+    ck_assert(!memcmp(before, y - left, left) && !memcmp(after, y + y_bytes, right));
+    for (size_t k = 0; k < count; k++)
+        if (get(out, y, k) != pwl_eval(table, codes[k]))
+            ck_abort_msg("%s, storage %d form %d rounding %d flags %d, %d segments, types %d to %d: code %lld of %zu "
+                         "gives %lld, not %lld",
+                         plan->way, table->storage, table->form, table->rounding, table->flags, table->segments, in,
+                         out, (long long)codes[k], count, (long long)get(out, y, k),
+                         (long long)pwl_eval(table, codes[k]));
+    if (BYTES(in) == BYTES(out)) {
+        pwl_run(plan, x, x, count);
+        ck_assert(!memcmp(x, y, y_bytes));
+    }
+}
+
+enum { CODES = 4096, SHORT = 3 * 128 + 1 };
+
+static int64_t random_code(uint64_t *state, const pwl_table *table, pwl_type in)
+{
+    const uint64_t choice = random_bits(state) % 8;
+    const int segment = (int)(random_bits(state) % table->segments);
+    const int64_t start = pwl_element_start(table, segment);
+    int64_t q = choice == 0   ? limits[in].min
+                : choice == 1 ? limits[in].max
+                              : random_in(state, limits[in].min, limits[in].max);
+    if (choice == 2 || choice == 3)
+        q = random_in(state, table->qmin_x - 2, table->qmax_x + 2);
+    else if (choice >= 4)
+        q = random_in(state, start - 2, start + 2);
+    if (choice == 7)
+        q = 2 * table->zp_x - q;
+    return q < limits[in].min || q > limits[in].max ? limits[in].max : q;
+}
+
+/* Each way that serves; counted in `served`. All codes of 8- and 16-bit arrays, else random ones and starts; every
+ * short length, and shifts by single elements. */
+static void check_ways(const pwl_table *table, uint64_t *state, pwl_type in, pwl_type out, int *served)
+{
+    static int64_t codes[65536];
+    const struct arena of = arena();
+    const size_t all = BYTES(in) == 4 ? CODES : (size_t)1 << 8 * BYTES(in);
+    const uint32_t lines = pwl_plain_count(table);
+    for (size_t k = 0; k < all; k++)
+        codes[k] = BYTES(in) == 4 ? random_code(state, table, in) : limits[in].min + (int64_t)k;
+    for (size_t w = 0; w < pwl_way_count; w++) {
+        const pwl_way *const way = &pwl_ways[w];
+        const size_t bytes = pwl_way_bytes(way, table, lines, in, out), unaligned = random_bits(state) % 64;
+        pwl_plan plan;
+        if (!bytes || (way->level & pwl_levels()) != way->level)
+            continue;
+        ck_assert_uint_le(bytes, (size_t)300 << 10);
+        memset(of.memory, 0xa5, (size_t)512 << 10);
+        pwl_way_prepare(way, &plan, of.memory + unaligned, table, lines, in, out);
+        for (size_t k = unaligned + bytes; k < unaligned + bytes + 64; k++)
+            ck_assert_uint_eq(of.memory[k], 0xa5);
+        served[w]++;
+        for (size_t k = 0; k < all; k += 8192)
+            check_run(&plan, table, all - k < 8192 ? all - k : 8192, 0, 0, codes + k);
+        for (size_t count = 0; count <= SHORT; count += 1 + count / 16)
+            check_run(&plan, table, count, (int)(count % 2), random_bits(state) % 65,
+                      codes + random_bits(state) % (all - (all > SHORT ? SHORT : all - 1)) * (all > SHORT));
+    }
+}
+
+/* A proven table whose output codes are of the type. */
+static void draw(uint64_t *state, int storage, pwl_type out, int most)
+{
+    const int64_t half = (int64_t)1 << ((8 << storage) - 1);
+    for (;;) {
+        const uint64_t choice = random_bits(state);
+        const int64_t codes = 2 * half >> (random_bits(state) % 4 ? 0 : random_bits(state) % 6);
+        pwl_proof proof;
+        int tries = 0, last = -1;
+        made_random_dense(&made, state, (pwl_storage)storage, (pwl_form)(choice % 3), (pwl_rounding)(choice / 3 % 4),
+                          (int)(choice / 12 % 2), codes, 1 + codes * 2 / most);
+        made.table.qmin_y = limits[out].min < -half ? -half : limits[out].min;
+        made.table.qmax_y = made.table.qmin_y < 0 ? half - 1 : 2 * half - 1;
+        if (made.table.qmax_y > limits[out].max)
+            made.table.qmax_y = limits[out].max;
+        while (pwl_table_check(made_pack(&made), &proof) != PWL_OK) {
+            tries = proof.segment == last ? tries + 1 : 0;
+            last = proof.segment;
+            if (last < 0 || tries > 64)
+                break;
+            made_random_line(&made, state, last);
+        }
+        if (pwl_table_check(&made.table, NULL) == PWL_OK)
+            return;
+    }
+}
+
+/* One run for each storage and pair of types. */
+START_TEST(every_way_gives_the_runtimes_codes)
+{
+    const pwl_type in = (pwl_type)(_i / 6 % 6), out = (pwl_type)(_i % 6);
+    const int storage = _i / 36, longest[] = {6, 16, 32, 64, 200, 600};
+    uint64_t state = 77 + (uint64_t)_i;
+    int served[64] = {0};
+    for (int round = 0; round < 12; round++) {
+        draw(&state, storage, out, longest[round % 6]);
+        check_ways(&made.table, &state, in, out, served);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *const suite = suite_create("runtime plan");
+    TCase *const tcase = tcase_create("ways");
+    tcase_set_timeout(tcase, 300);
+    tcase_add_loop_test(tcase, every_way_gives_the_runtimes_codes, 0, 108);
+    suite_add_tcase(suite, tcase);
+    SRunner *const runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
