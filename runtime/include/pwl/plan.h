@@ -33,7 +33,7 @@ extern "C" {
 #define PWL_LEVELS_ALL 0xffffffffu
 
 /* Those that this machine, its operating system and this library have. */
-uint32_t pwl_levels(void);
+PWL_API uint32_t pwl_levels(void);
 
 /* A plan. Its fields are the library's own; copy it as you like. */
 typedef struct pwl_plan {
@@ -51,7 +51,7 @@ typedef struct pwl_plan {
  * given (and this machine's); 0 when it wants none. At most 256 KiB; a table of 16 bits with up to 64 lines, where the
  * machine has a way of searching them in registers, wants less than 2 KiB.
  */
-size_t pwl_plan_size(const pwl_table *table, pwl_type in, pwl_type out, uint32_t levels);
+PWL_API size_t pwl_plan_size(const pwl_table *table, pwl_type in, pwl_type out, uint32_t levels);
 
 /*
  * Makes a plan in `bytes` of memory, which may be fewer than pwl_plan_size(), down to none (memory is then not read and
@@ -61,8 +61,8 @@ size_t pwl_plan_size(const pwl_table *table, pwl_type in, pwl_type out, uint32_t
  * The table has passed pwl_table_check(). Returns PWL_OK, PWL_ERR_NULL (plan, table, or memory with bytes),
  * PWL_ERR_FIELD (in or out is not a pwl_type) or PWL_ERR_RANGE_Y (out does not hold [qmin_y, qmax_y], see pwl_fits()).
  */
-PWL_NODISCARD pwl_status pwl_plan_init(pwl_plan *plan, void *memory, size_t bytes, const pwl_table *table, pwl_type in,
-                                       pwl_type out, uint32_t levels);
+PWL_API PWL_NODISCARD pwl_status pwl_plan_init(pwl_plan *plan, void *memory, size_t bytes, const pwl_table *table,
+                                               pwl_type in, pwl_type out, uint32_t levels);
 
 /*
  * y[k] = pwl_eval(table, x[k]) for k in [0, count), in the types of the plan. Reads x[0..count), writes y[0..count),

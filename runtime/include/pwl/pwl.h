@@ -34,10 +34,24 @@ extern "C" {
 #define PWL_TABLE_VERSION 1   /* layout and meaning of pwl_table */
 #define PWL_MAX_SEGMENTS 4096
 
+/*
+ * Version of the binary interface: layouts of the structs, values of the enumerations, functions. It is the shared
+ * library's soname version, and changes when a program that is not compiled anew would go wrong; what is only added
+ * leaves it.
+ */
+#define PWL_ABI_VERSION 1
+
 #if defined(__GNUC__)
 #define PWL_NODISCARD __attribute__((warn_unused_result))
 #else
 #define PWL_NODISCARD
+#endif
+
+/* What the shared library offers; all else stays inside. */
+#if defined(__GNUC__) && !defined(_WIN32)
+#define PWL_API __attribute__((visibility("default")))
+#else
+#define PWL_API
 #endif
 
 /* Why a table is not safe to run; the values are stable. */
@@ -108,31 +122,34 @@ typedef struct pwl_proof {
     int32_t acc_bits;  /* smallest two's complement accumulator that holds every intermediate value; 0 unless PWL_OK */
 } pwl_proof;
 
+/* PWL_ABI_VERSION of the library that runs, for those who load it without its headers or do not trust the loader. */
+PWL_API int pwl_abi_version(void);
+
 /*
  * Proves a table safe over its whole input range: every field legal, no product, rounding addend,
  * shift or sum leaves its type. Reads the arrays only after the fields that size them are checked.
  * proof may be null. Returns PWL_OK, or the first limit that binds (also in proof->status).
  */
-PWL_NODISCARD pwl_status pwl_table_check(const pwl_table *table, pwl_proof *proof);
+PWL_API PWL_NODISCARD pwl_status pwl_table_check(const pwl_table *table, pwl_proof *proof);
 
 /* Name of a status for messages, for example "product leaves the accumulator". Never null. */
-const char *pwl_status_text(pwl_status status);
+PWL_API const char *pwl_status_text(pwl_status status);
 
 /* Segment index of a code: the last i with start[i] <= q_x. q_x is clamped (and mirrored, when folded) first. */
-int32_t pwl_segment(const pwl_table *table, int64_t q_x);
+PWL_API int32_t pwl_segment(const pwl_table *table, int64_t q_x);
 
 /* One code: the specification every other evaluation must equal. Any q_x is accepted. */
-int64_t pwl_eval(const pwl_table *table, int64_t q_x);
+PWL_API int64_t pwl_eval(const pwl_table *table, int64_t q_x);
 
 /* As pwl_eval, with q_x clamped but the result not saturated: raw, or fold_sum - raw below zp_x when folded. */
-int64_t pwl_eval_unclamped(const pwl_table *table, int64_t q_x);
+PWL_API int64_t pwl_eval_unclamped(const pwl_table *table, int64_t q_x);
 
 /* Element types of the arrays that pwl_map_* reads and writes; the values are stable. */
 typedef enum pwl_type { PWL_S8 = 0, PWL_U8 = 1, PWL_S16 = 2, PWL_U16 = 3, PWL_S32 = 4, PWL_U32 = 5 } pwl_type;
 
 /* 1 when every value of [qmin_y, qmax_y] is one of the output type, so that pwl_map_*_<out> loses nothing; else 0.
  * The input type needs no such question: every code is accepted and clamped. */
-int pwl_fits(const pwl_table *table, pwl_type out);
+PWL_API int pwl_fits(const pwl_table *table, pwl_type out);
 
 /*
  * Arrays: y[k] = (out type) pwl_eval(table, x[k]) for k in [0, count). Reads x[0..count), writes
@@ -153,7 +170,7 @@ int pwl_fits(const pwl_table *table, pwl_type out);
     PWL_MAP_PAIRS_FROM(F, u16, uint16_t) PWL_MAP_PAIRS_FROM(F, s32, int32_t) PWL_MAP_PAIRS_FROM(F, u32, uint32_t)
 
 #define PWL_DECLARE_MAP(in, in_t, out, out_t) \
-    void pwl_map_##in##_##out(const pwl_table *table, const in_t *x, out_t *y, size_t count);
+    PWL_API void pwl_map_##in##_##out(const pwl_table *table, const in_t *x, out_t *y, size_t count);
 PWL_MAP_PAIRS(PWL_DECLARE_MAP)
 #undef PWL_DECLARE_MAP
 

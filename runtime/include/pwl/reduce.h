@@ -65,14 +65,15 @@ typedef struct pwl_reduced {
  * within 63 bits, raw(m) and r * addend within 61 bits each, so that their difference and half of 2^62 fit 64. As
  * pwl_table_check(); proof->acc_bits is the core's, what lies around it is computed in 64 bits.
  */
-PWL_NODISCARD pwl_status pwl_reduced_check(const pwl_reduced *reduced, pwl_proof *proof);
+PWL_API PWL_NODISCARD pwl_status pwl_reduced_check(const pwl_reduced *reduced, pwl_proof *proof);
 
 /* One code: the specification every other evaluation must equal. Any q_x is accepted; the table passed the check. */
-int64_t pwl_reduced_eval(const pwl_reduced *reduced, int64_t q_x);
+PWL_API int64_t pwl_reduced_eval(const pwl_reduced *reduced, int64_t q_x);
 
 /* y[k] = pwl_reduced_eval(reduced, x[k]) for k in [0, count), for arrays of the types said. As for pwl_map_*: x and y
  * may be the same array when their elements have the same size, and [qmin_y, qmax_y] must fit the output type. */
-void pwl_reduced_map(const pwl_reduced *reduced, pwl_type in, const void *x, pwl_type out, void *y, size_t count);
+PWL_API void pwl_reduced_map(const pwl_reduced *reduced, pwl_type in, const void *x, pwl_type out, void *y,
+                             size_t count);
 
 /* Bits of v: 0 for 0, else 1 + floor(log2(v)). Halving steps, since not every target counts zeros. */
 PWL_FN int pwl_bit_length(uint64_t v)

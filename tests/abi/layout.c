@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Prints the binary interface of libpwl but for the functions: check_abi.sh holds it to what is recorded. Values are in
+ * "values.h", which the script takes from the headers. */
+#include <stdio.h>
+
+#include <pwl/plan.h>
+#include <pwl/pwl.h>
+#include <pwl/reduce.h>
+
+#define STRUCT(type) printf(#type " %zu\n", sizeof(type));
+#define FIELD(type, field) printf(#type "." #field " %zu+%zu\n", offsetof(type, field), sizeof(((type *)0)->field));
+#define VALUE(name) printf(#name " %lld\n", (long long)(name));
+#define ENUM(type) printf(#type " %zu\n", sizeof(type));
+
+#define TABLE(F)                                                                                                       \
+    F(version)                                                                                                         \
+    F(storage) F(form) F(rounding) F(flags) F(segments) F(start) F(q_b) F(n) F(offset) F(zp_x) F(qmin_x) F(qmax_x)     \
+        F(qmin_y) F(qmax_y) F(fold_sum)
+#define PROOF(F) F(status) F(segment) F(acc_bits)
+/* What pwl_run() and pwl_plan_way() read of it. */
+#define PLAN(F) F(run) F(way)
+#define REDUCTION(F)                                                                                                   \
+    F(version)                                                                                                         \
+    F(kind) F(log2_step) F(fraction) F(direction) F(shift) F(factor) F(addend) F(below) F(zp_x) F(qmin_x) F(qmax_x)    \
+        F(zp_y)
+#define REDUCED(F) F(reduction) F(core)
+
+#define IN_TABLE(field) FIELD(pwl_table, field)
+#define IN_PROOF(field) FIELD(pwl_proof, field)
+#define IN_PLAN(field) FIELD(pwl_plan, field)
+#define IN_REDUCTION(field) FIELD(pwl_reduction, field)
+#define IN_REDUCED(field) FIELD(pwl_reduced, field)
+
+int main(void)
+{
+    VALUE(PWL_ABI_VERSION)
+    STRUCT(pwl_table)
+    TABLE(IN_TABLE)
+    STRUCT(pwl_proof)
+    PROOF(IN_PROOF)
+    STRUCT(pwl_plan)
+    PLAN(IN_PLAN)
+    STRUCT(pwl_reduction)
+    REDUCTION(IN_REDUCTION)
+    STRUCT(pwl_reduced)
+    REDUCED(IN_REDUCED)
+    ENUM(pwl_status)
+    ENUM(pwl_storage)
+    ENUM(pwl_form)
+    ENUM(pwl_rounding)
+    ENUM(pwl_type)
+    ENUM(pwl_reduction_kind)
+#include "values.h"
+    return 0;
+}
