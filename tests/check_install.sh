@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# `meson install` into an empty place, then a program that finds pwl by pkg-config alone is compiled, linked and run.
+# `meson install` into an empty place, then a program that finds pwl by pkg-config alone is compiled, linked and run, in
+# C and in C++.
 # $1 source root, $2 build root, $3 "yes" when pwlc is part of the build, then the compiler.
 set -eu
 source_root=$1 build_root=$2 with_pwlc=$3
@@ -17,14 +18,18 @@ export PKG_CONFIG_PATH=${pc%/*} PKG_CONFIG_SYSROOT_DIR=$root
 pkg-config --exists --print-errors pwl
 
 # Outside the source tree, so that only the installed headers can be found.
-cp "$source_root/tests/consumer.c" "$root/consumer.c"
+cp "$source_root/tests/consumer.c" "$source_root/luts/pwl_gelu_s8.h" "$root"
 cd "$root"
-# The flags are a list of words.
-# shellcheck disable=SC2046
-"$@" -std=c11 -Wall -Wextra -Wpedantic -Werror consumer.c $(pkg-config --cflags --libs pwl) -o consumer
 libdir=$(pkg-config --variable=libdir pwl)
 case $libdir in "$root"/*) ;; *) libdir=$root$libdir ;; esac
-LD_LIBRARY_PATH=$libdir ./consumer
+for language in 'c -std=c11' 'c++ -std=c++11' 'c++ -std=c++17'; do
+    # The flags are lists of words.
+    # shellcheck disable=SC2046,SC2086
+    "$@" -x $language -Wall -Wextra -Wpedantic -Werror consumer.c $(pkg-config --cflags --libs pwl) -o consumer
+    LD_LIBRARY_PATH=$libdir ./consumer
+done
+abi=$(sed -n 's/^#define PWL_ABI_VERSION //p' "$source_root/runtime/include/pwl/pwl.h")
+[ -e "$libdir/libpwl.so.$abi" ] || { echo "no libpwl.so.$abi, though PWL_ABI_VERSION is $abi"; exit 1; }
 
 # Likewise for CUDA; its .pc file also names the toolkit's folder, which is no part of the root.
 if [ -f "${pc%/*}/pwl-cuda.pc" ]; then

@@ -1,43 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program of a user's: one table by hand, checked and evaluated with what is installed. */
+/* A program of a user's, in C and in C++: a standard table, checked, evaluated and planned with what is installed. */
+#include <pwl/plan.h>
 #include <pwl/pwl.h>
 
 #include <stdio.h>
 
-/* A clipped line, q_y = (3 * q_x) >> 1, in two segments. */
-static const int8_t start[] = {-128, 0};
-static const int8_t q_b[] = {3, 3};
-static const int8_t n[] = {1, 1};
-static const int16_t term_c[] = {0, 0};
-static const pwl_table line = {
-    .version = PWL_TABLE_VERSION,
-    .storage = PWL_INT8,
-    .form = PWL_ABSOLUTE,
-    .rounding = PWL_FLOOR,
-    .segments = 2,
-    .start = start,
-    .q_b = q_b,
-    .n = n,
-    .offset = term_c,
-    .qmin_x = -128,
-    .qmax_x = 127,
-    .qmin_y = -128,
-    .qmax_y = 127,
-};
+#include "pwl_gelu_s8.h"
 
 int main(void)
 {
-    const pwl_status status = pwl_table_check(&line, NULL);
+    static char memory[1024];
+    static int8_t x[256], y[256], planned[256];
+    pwl_plan plan;
+    int k;
+    pwl_status status = pwl_table_check(&pwl_gelu_s8, NULL);
+    if (status == PWL_OK)
+        status = pwl_plan_init(&plan, memory, sizeof memory, &pwl_gelu_s8, PWL_S8, PWL_S8, PWL_LEVELS_ALL);
     if (status != PWL_OK) {
         fprintf(stderr, "%s\n", pwl_status_text(status));
         return 1;
     }
-    const int8_t x[] = {-128, -3, 0, 5, 127}, expected[] = {-128, -5, 0, 7, 127};
-    int8_t y[5];
-    pwl_map_s8_s8(&line, x, y, 5);
-    for (int k = 0; k < 5; k++) {
-        if (y[k] != expected[k]) {
-            fprintf(stderr, "x = %d: %d, not %d\n", x[k], y[k], expected[k]);
+    if (pwl_abi_version() != PWL_ABI_VERSION) {
+        fprintf(stderr, "the library's ABI is %d, the headers' is %d\n", pwl_abi_version(), PWL_ABI_VERSION);
+        return 1;
+    }
+    for (k = 0; k < 256; k++)
+        x[k] = (int8_t)(k - 128);
+    pwl_map_s8_s8(&pwl_gelu_s8, x, y, 256);
+    pwl_run(&plan, x, planned, 256);
+    for (k = 0; k < 256; k++) {
+        /* GELU(x) lies between 0 and x from 0 on, within the table's error. */
+        if (y[k] != planned[k] || y[k] != pwl_eval(&pwl_gelu_s8, x[k]) || (x[k] >= 0 && (y[k] < 0 || y[k] > x[k]))) {
+            fprintf(stderr, "x = %d: %d by pwl_map_s8_s8(), %d by %s\n", x[k], y[k], planned[k], pwl_plan_way(&plan));
             return 1;
         }
     }

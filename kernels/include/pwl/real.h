@@ -28,7 +28,7 @@ typedef enum pwl_real { PWL_F32 = 0, PWL_F16 = 1, PWL_BF16 = 2 } pwl_real;
 /* The code of x; inverse is RN(1 / scale). */
 PWL_FN int64_t pwl_code_of_real(float x, float inverse, int64_t zero_point, int64_t qmin, int64_t qmax)
 {
-    const float steps = x * inverse, most = 0x1p62f; /* far beyond every code */
+    const float steps = x * inverse, most = (float)((int64_t)1 << 62); /* far beyond every code */
     int64_t whole = 0;
     if (steps >= most)
         whole = INT64_MAX / 2;
