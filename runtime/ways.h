@@ -22,14 +22,22 @@
 #ifdef PWL_HAVE_AVX512
 #define PWL_WAYS_AVX512(F)                                                                                             \
     F(bytes_avx512vbmi, PWL_LEVEL_AVX512VBMI, bytes, PWL_ANY_LINES)                                                    \
+    F(bytes_avx512, PWL_LEVEL_AVX512, bytes, PWL_ANY_LINES)                                                            \
     F(narrow_avx512, PWL_LEVEL_AVX512, narrow, PWL_NARROW_LINES)                                                       \
     F(wide_avx512, PWL_LEVEL_AVX512, wide, PWL_WIDE_LINES)
 #else
 #define PWL_WAYS_AVX512(F)
 #endif
 
+#ifdef PWL_HAVE_AVX2
+#define PWL_WAYS_AVX2(F) F(bytes_avx2, PWL_LEVEL_AVX2, bytes, PWL_ANY_LINES)
+#else
+#define PWL_WAYS_AVX2(F)
+#endif
+
 #define PWL_WAYS(F)                                                                                                    \
     PWL_WAYS_AVX512(F)                                                                                                 \
+    PWL_WAYS_AVX2(F)                                                                                                   \
     F(values, 0, values, PWL_ANY_LINES)                                                                                \
     F(cells, 0, cells, PWL_ANY_LINES)
 
