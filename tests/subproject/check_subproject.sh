@@ -1,0 +1,27 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A Meson project that has this tree as a subproject is configured, built and run, with nothing fetched.
+# $1 source root, then the compiler.
+set -eu
+source_root=$1
+shift
+
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+cp "$source_root"/tests/subproject/meson.build "$source_root"/tests/consumer.c "$source_root"/luts/pwl_gelu_s8.h "$root"
+mkdir "$root/subprojects"
+ln -s "$source_root" "$root/subprojects/pwl"
+
+# quietly COMMAND...: what it says is shown when it fails.
+quietly() {
+    "$@" >"$root/log" 2>&1 || { cat "$root/log"; exit 1; }
+}
+CC=$* quietly "${MESON:-meson}" setup --wrap-mode=nodownload "$root/build" "$root"
+quietly ninja -C "$root/build" consumer
+"$root/build/consumer"
+
+# Of this tree's own tests and programs none is a part of the user's build.
+if grep -E '(test_runtime|pwlc)' "$root/build/build.ninja" | grep -E '^build '; then
+    echo "a subproject builds its tests, or pwlc with fitter=disabled"
+    exit 1
+fi
