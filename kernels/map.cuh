@@ -29,6 +29,7 @@ inline cudaError_t launch(const pwl_cuda_table *uploaded, kernel *map, task *tas
     task->count = count;
 
     const pwl_shape shape = pwl_shape_of(task->packs ? task->packs : count, uploaded->multiprocessors, values);
+    task->shape = shape;
     task->ring = values;
 
     cudaLaunchAttribute overlap = {};

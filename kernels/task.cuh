@@ -8,6 +8,8 @@
 
 #include <pwl/cuda.h>
 
+#include "shape.h"
+
 namespace pwl
 {
 
@@ -25,7 +27,8 @@ struct task {
 
     /* The elements from `head` on are aligned to packs, `packs` of them; the rest goes one by one. */
     size_t head, packs, count;
-    uint32_t ring; /* where in shared memory loads arrive */
+    pwl_shape shape; /* of the launch */
+    uint32_t ring;   /* where in shared memory loads arrive */
 };
 
 } // namespace pwl

@@ -76,24 +76,32 @@ template <class in_t, class out_t> struct walk {
 
     const in_pack *from;
     out_pack *to;
-    size_t first, last; /* packs of this thread, `step` apart */
+    size_t first, end; /* packs: of this thread, and of all */
+    int rounds;
     uint32_t step, place;
 
     /* The grid is a wave wide and as many waves high: waves start one after another. */
     __device__ walk(const task &task, const void *x, void *y)
         : from(reinterpret_cast<const in_pack *>(static_cast<const in_t *>(x) + task.head)),
           to(reinterpret_cast<out_pack *>(static_cast<out_t *>(y) + task.head)),
-          first(pwl_shape_first(task.packs, gridDim.y, blockIdx.y) + blockIdx.x * blockDim.x + threadIdx.x),
-          last(pwl_shape_first(task.packs, gridDim.y, blockIdx.y + 1)), step(gridDim.x * blockDim.x),
-          place(task.ring + threadIdx.x * sizeof(in_pack))
+          first(pwl_shape_piece(&task.shape, pwl_shape_round(&task.shape, blockIdx.y), blockIdx.x, threadIdx.x)),
+          end(task.packs),
+          rounds(pwl_shape_round(&task.shape, blockIdx.y + 1) - pwl_shape_round(&task.shape, blockIdx.y)),
+          step(task.shape.step), place(task.ring + threadIdx.x * sizeof(in_pack))
     {
     }
 
-    /* A group of its own even where nothing is left, so that groups can be counted. */
-    __device__ void load(int d, size_t i) const
+    /* Where the pack arrives that is taken when `left` rounds are left. */
+    __device__ char *arrival(int left) const
     {
-        if (i < last)
-            copy_async<sizeof(in_pack)>(shared_memory() + place + d * blockDim.x * sizeof(in_pack), from + i);
+        return shared_memory() + place + left % depth * blockDim.x * sizeof(in_pack);
+    }
+
+    /* A group of its own even where nothing is left, so that groups can be counted. */
+    __device__ void load(int left, size_t i) const
+    {
+        if (left > 0 && i < end)
+            copy_async<sizeof(in_pack)>(arrival(left), from + i);
         close_group();
     }
 
@@ -101,20 +109,19 @@ template <class in_t, class out_t> struct walk {
     {
 #pragma unroll
         for (int d = 0; d < depth; d++)
-            load(d, first + size_t{step} * d);
+            load(rounds - d, first + size_t{step} * d);
     }
 
     /* `map` gives the values of a pack. */
     template <class map_type> __device__ void run(const map_type &map) const
     {
-        int d = 0;
-        for (size_t i = first; i < last; i += step) {
+        size_t i = first;
+        for (int left = rounds; left > 0 && i < end; left--) {
             wait_for_all_but<depth - 1>();
-            const in_pack elements =
-                *reinterpret_cast<const in_pack *>(shared_memory() + place + d * blockDim.x * sizeof(in_pack));
+            const in_pack elements = *reinterpret_cast<const in_pack *>(arrival(left));
             to[i] = map(elements);
-            load(d, i + size_t{step} * depth);
-            d = (d + 1) % depth;
+            load(left - depth, i + size_t{step} * depth);
+            i += step;
         }
     }
 };

@@ -3,6 +3,7 @@
  * lines and of cells, one code to each side, the ends and random codes. */
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../../kernels/plan.h"
 #include "../../kernels/shape.h"
@@ -121,36 +122,86 @@ static void test_image_limit(void)
     }
 }
 
-/* Every piece of work belongs to one thread, whatever the shape. */
+enum { MOST_WORK = 100 * PWL_SHAPE_RESIDENT };
+
+/* 1 when the threads of a launch, as kernels walk, take each piece exactly once. */
+static int takes_all_once(const pwl_shape *shape, size_t work)
+{
+    static uint8_t taken[MOST_WORK];
+    memset(taken, 0, work);
+    for (uint32_t w = 0; w < shape->waves; w++)
+        for (uint32_t b = 0; b < shape->wave_blocks; b++)
+            for (uint32_t t = 0; t < shape->threads; t++)
+                for (uint32_t r = pwl_shape_round(shape, w); r < pwl_shape_round(shape, w + 1); r++) {
+                    const size_t piece = pwl_shape_piece(shape, r, b, t);
+                    if (piece < work && taken[piece]++)
+                        return 0;
+                }
+    return memchr(taken, 0, work) == NULL;
+}
+
+/* Waves and stretches of any size. */
+static void test_walks(void)
+{
+    uint64_t state = 11;
+    int turns = 1, stretches = 1;
+    for (int i = 0; i < 400; i++) {
+        const size_t work = (size_t)random_in(&state, 1, i % 2 ? 60 : 20000);
+        const uint32_t threads = (uint32_t)random_in(&state, 1, i % 3 ? 40 : PWL_SHAPE_RESIDENT / 2);
+        pwl_shape shape = pwl_shape_by_turns(work, threads, (uint32_t)random_in(&state, 1, 9), 1 + (uint32_t)i % 7);
+        turns &= takes_all_once(&shape, work);
+        shape = pwl_shape_by_stretches(work, threads, 1 + (uint32_t)i % 9);
+        stretches &= takes_all_once(&shape, work);
+    }
+    tap(turns, "blocks that take turns in waves take each piece once");
+    tap(stretches, "blocks with a stretch each take each piece once");
+}
+
+/* The shapes of launches share out all work and fit devices. */
 static void test_shapes(void)
 {
-    static const uint32_t devices[] = {1, 20, 132};
-    int good = 1, waves = 0;
-    for (int i = 0; i < 3; i++) {
-        const uint32_t most = devices[i];
-        for (size_t work = 1; work < (size_t)100 * PWL_SHAPE_RESIDENT * most; work += 1 + work / 7) {
-            const uint32_t values = work % 3 == 0 ? 256 : work % 3 == 1 ? 8 << 10 : PWL_PLAN_IMAGE;
+    static const uint32_t devices[] = {1, 20, 132}, kept[] = {256, 8 << 10, 16 << 10, PWL_PLAN_IMAGE};
+    int good = 1, waves = 0, stretches = 0, i = 0;
+    for (int device = 0; device < 3; device++) {
+        const uint32_t most = devices[device];
+        for (size_t work = 1; work < (size_t)MOST_WORK * most; work += 1 + work / 7, i++) {
+            const uint32_t values = kept[i % 4];
             const pwl_shape shape = pwl_shape_of(work, most, values);
             const size_t threads = (size_t)shape.wave_blocks * shape.threads;
-            size_t before = 0;
             good &= shape.threads % 32 == 0 && shape.threads <= PWL_SHAPE_RESIDENT / 2;
             good &= shape.wave_blocks >= 1;
-            good &= threads <= PWL_SHAPE_RESIDENT * most || (values == 256 && threads <= work / 4);
             good &= PWL_PLAN_IMAGE + PWL_SHAPE_DEPTH * shape.threads * 16 <= 48 << 10;
-            /* No wave has threads without work, but for those of its last block. */
-            good &= (size_t)(shape.wave_blocks - 1) * shape.threads < (work >> (shape.waves - 1));
-            for (uint32_t w = 0; w <= shape.waves; w++) {
-                const size_t first = pwl_shape_first(work, shape.waves, w);
-                good &= w == 0 ? first == 0 : first > before;
-                before = first;
+            /* No block of the first wave is without work, and no wave. */
+            good &= pwl_shape_piece(&shape, 0, shape.wave_blocks - 1, 0) < work;
+            good &= pwl_shape_piece(&shape, pwl_shape_round(&shape, shape.waves - 1), 0, 0) < work;
+            for (uint32_t w = 0; w < shape.waves; w++)
+                good &= pwl_shape_round(&shape, w) < pwl_shape_round(&shape, w + 1);
+            if (shape.step == shape.threads && shape.wave_blocks > 1) {
+                good &= values <= 8 << 10 && threads <= work / 3;
+                stretches |= 1 << shape.rounds;
+            } else {
+                good &= threads <= PWL_SHAPE_RESIDENT * most;
+                waves |= 1 << shape.waves;
             }
-            good &= before == work;
-            waves |= 1 << shape.waves;
+            if (most == 1)
+                good &= takes_all_once(&shape, work);
         }
     }
-    const pwl_shape large = pwl_shape_of((size_t)1 << 62, 132, 256);
-    good &= (uint64_t)large.wave_blocks * large.threads <= UINT32_MAX;
-    tap(good && waves == (1 << 1 | 1 << 6), "shapes of launches share out all work, in one wave or six");
+    tap(good && waves == (1 << 1 | 1 << 6) && stretches == (1 << 4 | 1 << 7),
+        "shapes of launches share out all work, in one wave, six, or stretches of four rounds or seven");
+}
+
+/* The most work leaves blocks and rounds in 31 bits. */
+static void test_most_work(void)
+{
+    const size_t work = (size_t)1 << 39;
+    int good = 1;
+    for (uint32_t values = 256; values <= PWL_PLAN_IMAGE; values *= 2) {
+        const pwl_shape shape = pwl_shape_of(work, 1, values);
+        good &= shape.wave_blocks <= INT32_MAX && shape.rounds <= INT32_MAX;
+        good &= pwl_shape_piece(&shape, shape.rounds - 1, shape.wave_blocks - 1, shape.threads - 1) >= work - 1;
+    }
+    tap(good, "shapes of 2^39 pieces");
 }
 
 int main(void)
@@ -163,7 +214,9 @@ int main(void)
                     test_random((pwl_storage)storage, (pwl_form)form, (pwl_rounding)rounding, fold);
     test_crowded();
     test_image_limit();
+    test_walks();
     test_shapes();
+    test_most_work();
     for (int i = 0; luts[i].table; i++) {
         int image = 0;
         tap(plan_agrees(luts[i].table, &state, 100000, &image) && image, "shipped table %s: has an image",
