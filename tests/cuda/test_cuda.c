@@ -14,6 +14,7 @@
 #include <pwl/cuda.h>
 #include <pwl/pwl.h>
 
+#include "../../kernels/shape.h"
 #include "device.h"
 #include "luts.h" /* made by list_luts.sh */
 #include "tables.h"
@@ -321,6 +322,44 @@ static void test_large(void)
     PWL(pwl_cuda_release(&uploaded));
 }
 
+/* An array that long launches walk (shape.h), ending within a block and within a pack, has the values that short ones
+ * give. */
+static void test_longest(const char *name, const pwl_table *table)
+{
+    const pwl_type type = (pwl_type)(2 * table->storage);
+    const size_t element = types[type].bytes;
+    uint64_t state = 17;
+    pwl_cuda_table uploaded;
+    char *x, *at_once, *by_parts;
+    PWL(pwl_cuda_upload(table, &uploaded));
+    const size_t packs = (size_t)32 * PWL_SHAPE_RESIDENT * uploaded.multiprocessors + 12345;
+    const size_t count = packs * (16 / element) + 3, bytes = count * element;
+    uint64_t *const random = malloc(bytes + sizeof *random);
+    char *const values = malloc(2 * bytes);
+    if (!random || !values)
+        exit(1);
+    for (size_t k = 0; k <= bytes / sizeof *random; k++)
+        random[k] = random_bits(&state);
+    CUDA(cudaMalloc((void **)&x, bytes));
+    CUDA(cudaMalloc((void **)&at_once, bytes));
+    CUDA(cudaMalloc((void **)&by_parts, bytes));
+    CUDA(cudaMemcpy(x, random, bytes, cudaMemcpyHostToDevice));
+    CUDA(cudaMemset(at_once, POISON, bytes));
+    PWL(pwl_cuda_map(&uploaded, type, x, type, at_once, count, NULL));
+    for (size_t k = 0; k < count; k += MOST_CODES)
+        PWL(pwl_cuda_map(&uploaded, type, x + k * element, type, by_parts + k * element,
+                         count - k < MOST_CODES ? count - k : MOST_CODES, NULL));
+    CUDA(cudaMemcpy(values, at_once, bytes, cudaMemcpyDeviceToHost));
+    CUDA(cudaMemcpy(values + bytes, by_parts, bytes, cudaMemcpyDeviceToHost));
+    tap(memcmp(values, values + bytes, bytes) == 0, "%zu codes by %s", count, name);
+    CUDA(cudaFree(x));
+    CUDA(cudaFree(at_once));
+    CUDA(cudaFree(by_parts));
+    free(random);
+    free(values);
+    PWL(pwl_cuda_release(&uploaded));
+}
+
 /* Tables of their own on streams of their own, launched in turn without waiting. */
 static void test_streams(void)
 {
@@ -512,6 +551,10 @@ static void run_all(void)
     test_long_tables(PWL_INT16, 0);
     test_long_tables(PWL_INT32, MOST_CODES);
     test_shipped_tables();
+    for (int i = 0; luts[i].table; i++) { /* of each width, and with few segments and many */
+        if (!strncmp(luts[i].name, "pwl_tanh_", 9))
+            test_longest(luts[i].name, luts[i].table);
+    }
     for (int i = 0; i < TYPES * TYPES; i++)
         test_pair((pwl_type)(i / TYPES), (pwl_type)(i % TYPES));
 }
