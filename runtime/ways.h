@@ -30,7 +30,9 @@
 #endif
 
 #ifdef PWL_HAVE_AVX2
-#define PWL_WAYS_AVX2(F) F(bytes_avx2, PWL_LEVEL_AVX2, bytes, PWL_ANY_LINES)
+#define PWL_WAYS_AVX2(F)                                                                                               \
+    F(bytes_avx2, PWL_LEVEL_AVX2, bytes, PWL_ANY_LINES)                                                                \
+    F(narrow_avx2, PWL_LEVEL_AVX2, narrow, 32)
 #else
 #define PWL_WAYS_AVX2(F)
 #endif
