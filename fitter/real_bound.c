@@ -294,19 +294,42 @@ struct layer {
     struct state at[LIMITS];      /* segment m has reached the limit; likewise */
 };
 
-/* The best place to come from. */
+/* The least of `count` sums; four at a time, since a comparison waits for the one before it. */
+static double least_of(const double *before, const double *cost, int count)
+{
+    double a = INFINITY, b = INFINITY, c = INFINITY, d = INFINITY;
+    for (; count >= 4; count -= 4, before += 4, cost += 4) {
+        const double e = before[0] + cost[0], f = before[1] + cost[1], g = before[2] + cost[2], h = before[3] + cost[3];
+        a = e < a ? e : a;
+        b = f < b ? f : b;
+        c = g < c ? g : c;
+        d = h < d ? h : d;
+    }
+    for (int k = 0; k < count; k++)
+        a = before[k] + cost[k] < a ? before[k] + cost[k] : a;
+    a = b < a ? b : a;
+    c = d < c ? d : c;
+    return c < a ? c : a;
+}
+
+/* The best place to come from, the first of equals. */
 static struct state least_sum(const double *before, const struct state *starts, const double *cost, int lowest, int end)
 {
+    enum { BLOCK = 64 };
     double least = INFINITY;
     int best = -1;
-    for (int a = lowest; a < end; a++) {
-        const double sum = before[a] + cost[a];
+    for (int a = lowest; a < end; a += BLOCK) {
+        const double sum = least_of(before + a, cost + a, end - a < BLOCK ? end - a : BLOCK);
         if (sum < least) {
             least = sum;
             best = a;
         }
     }
-    return (struct state){least, best < 0 || !starts ? best : starts[best].start};
+    if (best < 0)
+        return nowhere;
+    while (before[best] + cost[best] != least)
+        best++;
+    return (struct state){least, starts ? starts[best].start : best};
 }
 
 static void advance(const struct grid *grid, const struct row *row, int b, const struct layer *before,
