@@ -113,7 +113,8 @@ static int range_of(const struct reference_map *map, double *low, double *high)
     return 0;
 }
 
-/* The searches over integer lines take seconds for wider inputs and outputs; what they find is tested elsewhere. */
+/* The searches over integer lines take seconds for wider inputs and outputs, where few specs ask for them; what they
+ * find is tested elsewhere. */
 static const char *choose_method(struct random_source *source, int in_bits, int storage, int form, int may_document)
 {
     const int quick = form == 1 ? 5 - storage : 6;
@@ -122,7 +123,9 @@ static const char *choose_method(struct random_source *source, int in_bits, int 
     if (in_bits <= 11 && one_in(source, 5))
         return "lut";
     if (in_bits <= quick)
-        return one_in(source, 4) ? "uniform" : storage == 0 && one_in(source, 2) ? "minimax" : "lsq";
+        return one_in(source, 4) || (storage == 2 && !one_in(source, 4)) ? "uniform"
+               : storage == 0 && one_in(source, 2)                       ? "minimax"
+                                                                         : "lsq";
     if (in_bits <= 8)
         return storage == 0 && one_in(source, 20) ? "lsq" : "uniform";
     return in_bits > 10 && one_in(source, 6) ? "lsq" : "uniform";

@@ -119,14 +119,19 @@ static void row_fill(const struct grid *grid, int b, double ceiling, struct row 
     }
 }
 
+/* Four at a time, since a comparison waits for the one before it. */
 static double least_sum(const double *before, const double *cost, int lowest, int end)
 {
-    double least = INFINITY;
-    for (int a = lowest; a < end; a++) {
-        const double sum = before[a] + cost[a];
-        least = sum < least ? sum : least;
-    }
-    return least;
+    enum { LANES = 4 };
+    double least[LANES] = {INFINITY, INFINITY, INFINITY, INFINITY};
+    for (; end - lowest >= LANES; lowest += LANES)
+        for (int l = 0; l < LANES; l++) {
+            const double sum = before[lowest + l] + cost[lowest + l];
+            least[l] = sum < least[l] ? sum : least[l];
+        }
+    for (; lowest < end; lowest++)
+        least[0] = fmin(least[0], before[lowest] + cost[lowest]);
+    return fmin(fmin(least[0], least[1]), fmin(least[2], least[3]));
 }
 
 /* Least costs with at most m segments, by the cell of the last knot or of what segment m does there. */
