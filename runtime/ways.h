@@ -15,6 +15,7 @@
 
 #include "kind.h"
 #include "narrow.h"
+#include "pieces.h"
 #include "wide.h"
 
 #define PWL_ANY_LINES (2 * PWL_MAX_SEGMENTS)
@@ -23,7 +24,8 @@
 #define PWL_WAYS_AVX512(F)                                                                                             \
     F(bytes_avx512vbmi, PWL_LEVEL_AVX512VBMI, bytes, PWL_ANY_LINES)                                                    \
     F(bytes_avx512, PWL_LEVEL_AVX512, bytes, PWL_ANY_LINES)                                                            \
-    F(narrow_avx512, PWL_LEVEL_AVX512, narrow, PWL_NARROW_LINES)                                                       \
+    F(narrow_avx512, PWL_LEVEL_AVX512, narrow, 32)                                                                     \
+    F(pieces_avx512, PWL_LEVEL_AVX512, pieces, PWL_PIECES)                                                             \
     F(wide_avx512, PWL_LEVEL_AVX512, wide, PWL_WIDE_LINES)
 #else
 #define PWL_WAYS_AVX512(F)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes to bytes by two permutations of 128 bytes each, the top bit of a code choosing between them. */
+/* Bytes to bytes by four permutations of 64 bytes, the top bits of a code choosing among them. */
 #include <immintrin.h>
 
 #include "../ways.h"
@@ -10,27 +10,42 @@ typedef struct table_256 {
 
 static inline __m512i look_up(const table_256 *values, __m512i x)
 {
-    const __m512i lower = _mm512_permutex2var_epi8(values->part[0], x, values->part[1]);
-    const __m512i upper = _mm512_permutex2var_epi8(values->part[2], x, values->part[3]);
-    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(x), lower, upper);
+    const __mmask64 bit_7 = _mm512_movepi8_mask(x), bit_6 = _mm512_movepi8_mask(_mm512_add_epi8(x, x));
+    __m512i lower = _mm512_permutexvar_epi8(x, values->part[0]), upper = _mm512_permutexvar_epi8(x, values->part[2]);
+    lower = _mm512_mask_permutexvar_epi8(lower, bit_6, x, values->part[1]);
+    upper = _mm512_mask_permutexvar_epi8(upper, bit_6, x, values->part[3]);
+    return _mm512_mask_blend_epi8(bit_7, lower, upper);
+}
+
+/* At most 64 bytes. */
+static inline void map_some(const table_256 *values, const uint8_t *from, uint8_t *to, size_t count)
+{
+    const __mmask64 lanes = count < 64 ? ((__mmask64)1 << count) - 1 : ~(__mmask64)0;
+    _mm512_mask_storeu_epi8(to, lanes, look_up(values, _mm512_maskz_loadu_epi8(lanes, from)));
 }
 
 void pwl_bytes_avx512vbmi(const pwl_plan *plan, const void *x, void *y, size_t count)
 {
     const uint8_t *from = (const uint8_t *)x;
     uint8_t *to = (uint8_t *)y;
+    const size_t head = -(uintptr_t)y & 63;
     table_256 values;
     int k;
     for (k = 0; k < 4; k++)
         values.part[k] = _mm512_load_si512((const uint8_t *)plan->memory + 64 * k);
-    for (; count >= 128; count -= 128, from += 128, to += 128) {
+    /* Stores that cross the lines of the cache cost more than one masked vector. */
+    map_some(&values, from, to, count < head ? count : head);
+    if (count <= head)
+        return;
+    from += head;
+    to += head;
+    for (count -= head; count >= 128; count -= 128, from += 128, to += 128) {
         const __m512i a = look_up(&values, _mm512_loadu_si512(from));
         const __m512i b = look_up(&values, _mm512_loadu_si512(from + 64));
-        _mm512_storeu_si512(to, a);
-        _mm512_storeu_si512(to + 64, b);
+        _mm512_store_si512(to, a);
+        _mm512_store_si512(to + 64, b);
     }
-    for (; count; count -= count < 64 ? count : 64, from += 64, to += 64) {
-        const __mmask64 lanes = count < 64 ? ((__mmask64)1 << count) - 1 : ~(__mmask64)0;
-        _mm512_mask_storeu_epi8(to, lanes, look_up(&values, _mm512_maskz_loadu_epi8(lanes, from)));
-    }
+    map_some(&values, from, to, count < 64 ? count : 64);
+    if (count > 64)
+        map_some(&values, from + 64, to + 64, count - 64);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kind "narrow", 32 codes at a time. The search runs in words of 16 bits; lines are evaluated in words of 32, those of
- * the even codes in one vector and of the odd codes in another, so that no word has to change its place: the index of
- * an even code, and the code itself, are the low halves of their word, those of an odd code the high halves.
+ * Kind "narrow" of up to 32 lines, 32 codes at a time. The search runs in words of 16 bits; lines are evaluated in
+ * words of 32, those of the even codes in one vector and of the odd codes in another, so that no word has to change its
+ * place: the index of an even code, and the code itself, are the low halves of their word, those of an odd code the
+ * high halves.
  */
 #include <immintrin.h>
 
@@ -11,9 +12,9 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* A table of up to 64 words of 16 or 32 bits. */
+/* A table of up to 64 words of 16 bits, or 32 of 32. */
 typedef struct words {
-    __m512i part[4];
+    __m512i part[2];
 } words;
 
 typedef struct state {
@@ -30,33 +31,22 @@ INLINE words load_words(const void *array, int bytes)
     return of;
 }
 
-/* Element i of `capacity` words of 16 bits. */
-INLINE __m512i pick16(const words *of, __m512i i, int capacity)
-{
-    if (capacity <= 32)
-        return _mm512_permutexvar_epi16(i, of->part[0]);
-    return _mm512_permutex2var_epi16(of->part[0], i, of->part[1]);
-}
-
 /* Element i of `capacity` words of 32 bits; bits of i beyond the capacity are passed over. */
-INLINE __m512i pick32(const words *of, __m512i i, int capacity)
+INLINE __m512i pick(const words *of, __m512i i, int capacity)
 {
     if (capacity == 16)
         return _mm512_permutexvar_epi32(i, of->part[0]);
-    if (capacity == 32)
-        return _mm512_permutex2var_epi32(of->part[0], i, of->part[1]);
-    return _mm512_mask_blend_epi32(_mm512_test_epi32_mask(i, _mm512_set1_epi32(32)),
-                                   _mm512_permutex2var_epi32(of->part[0], i, of->part[1]),
-                                   _mm512_permutex2var_epi32(of->part[2], i, of->part[3]));
+    return _mm512_permutex2var_epi32(of->part[0], i, of->part[1]);
 }
 
-INLINE __m512i find(const state *of, __m512i s, int capacity, int steps)
+INLINE __m512i find(const state *of, __m512i s, int steps)
 {
     const __m512i bits = _mm512_xor_si512(s, _mm512_set1_epi16(INT16_MIN));
-    __m512i i = pick16(&of->cell, _mm512_srli_epi16(bits, PWL_NARROW_CELL_BITS), PWL_NARROW_CELLS);
+    __m512i i =
+        _mm512_permutex2var_epi16(of->cell.part[0], _mm512_srli_epi16(bits, PWL_NARROW_CELL_BITS), of->cell.part[1]);
     while (steps--) {
         const __m512i last = _mm512_add_epi16(i, _mm512_set1_epi16((int16_t)((1 << steps) - 1)));
-        const __mmask32 beyond = _mm512_cmpgt_epi16_mask(s, pick16(&of->last, last, capacity));
+        const __mmask32 beyond = _mm512_cmpgt_epi16_mask(s, _mm512_permutexvar_epi16(last, of->last.part[0]));
         i = _mm512_mask_add_epi16(i, beyond, i, _mm512_set1_epi16((int16_t)(1 << steps)));
     }
     return i;
@@ -78,8 +68,8 @@ INLINE __m512i shift_right(__m512i p, __m512i n, int rounding)
 /* Values before saturation, of words with a code in the low half and anything else 0. */
 INLINE __m512i evaluate(const state *of, __m512i s, __m512i i, int capacity, int rounding, int has_post)
 {
-    const __m512i slope_n = pick32(&of->slope_n, i, capacity), n = _mm512_srli_epi32(slope_n, 16);
-    const __m512i p = _mm512_add_epi32(_mm512_madd_epi16(s, slope_n), pick32(&of->pre, i, capacity));
+    const __m512i slope_n = pick(&of->slope_n, i, capacity), n = _mm512_srli_epi32(slope_n, 16);
+    const __m512i p = _mm512_add_epi32(_mm512_madd_epi16(s, slope_n), pick(&of->pre, i, capacity));
     __m512i v;
     if (rounding == PWL_PLAIN_DOWN) {
         v = _mm512_srav_epi32(p, n);
@@ -88,7 +78,7 @@ INLINE __m512i evaluate(const state *of, __m512i s, __m512i i, int capacity, int
         v = shift_right(p, _mm512_and_si512(n, _mm512_set1_epi32(31)), rounding);
         v = _mm512_sub_epi32(_mm512_xor_si512(v, negated), negated);
     }
-    return has_post ? _mm512_add_epi32(v, pick32(&of->post, i, capacity)) : v;
+    return has_post ? _mm512_add_epi32(v, pick(&of->post, i, capacity)) : v;
 }
 
 INLINE __m512i map(const state *of, __m512i x, int capacity, int steps, int rounding, int has_post)
@@ -98,18 +88,29 @@ INLINE __m512i map(const state *of, __m512i x, int capacity, int steps, int roun
     const __m512i interleave =
         _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
     const __m512i s = _mm512_min_epi16(_mm512_max_epi16(_mm512_xor_si512(x, of->flip_x), of->low), of->high);
-    const __m512i i = find(of, s, capacity, steps);
+    const __m512i i = find(of, s, steps);
     const __m512i even = evaluate(of, _mm512_and_si512(s, low_half), i, capacity, rounding, has_post);
     const __m512i odd = evaluate(of, _mm512_srli_epi32(s, 16), _mm512_srli_epi32(i, 16), capacity, rounding, has_post);
     const __m512i v = _mm512_shuffle_epi8(_mm512_packs_epi32(even, odd), interleave);
     return _mm512_xor_si512(_mm512_min_epi16(_mm512_max_epi16(v, of->min_y), of->max_y), of->flip_y);
 }
 
+/* Fewer than 32 codes. */
+INLINE void map_some(const state *of, const uint16_t *x, uint16_t *y, size_t count, int capacity, int steps,
+                     int rounding, int has_post)
+{
+    const __mmask32 lanes = ((__mmask32)1 << count) - 1;
+    if (count)
+        _mm512_mask_storeu_epi16(y, lanes,
+                                 map(of, _mm512_maskz_loadu_epi16(lanes, x), capacity, steps, rounding, has_post));
+}
+
 INLINE void run(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t count, int capacity, int steps,
                 int rounding, int has_post)
 {
+    const size_t head = (-(uintptr_t)y & 63) / sizeof *y;
     state of;
-    of.last = load_words(narrow->last, capacity <= 32 ? 64 : 128);
+    of.last = load_words(narrow->last, 64);
     of.cell = load_words(narrow->cell, 128);
     of.slope_n = load_words(narrow->slope_n, 4 * capacity);
     of.pre = load_words(narrow->pre, 4 * capacity);
@@ -120,13 +121,15 @@ INLINE void run(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t
     of.max_y = _mm512_set1_epi16(narrow->max_y);
     of.flip_x = _mm512_set1_epi16((int16_t)narrow->flip_x);
     of.flip_y = _mm512_set1_epi16((int16_t)narrow->flip_y);
-    for (; count >= 32; count -= 32, x += 32, y += 32)
+    /* Stores that cross the lines of the cache cost more than one masked vector. */
+    map_some(&of, x, y, count < head ? count : head, capacity, steps, rounding, has_post);
+    if (count <= head)
+        return;
+    x += head;
+    y += head;
+    for (count -= head; count >= 32; count -= 32, x += 32, y += 32)
         _mm512_storeu_si512(y, map(&of, _mm512_loadu_si512(x), capacity, steps, rounding, has_post));
-    if (count) {
-        const __mmask32 lanes = ((__mmask32)1 << count) - 1;
-        const __m512i v = map(&of, _mm512_maskz_loadu_epi16(lanes, x), capacity, steps, rounding, has_post);
-        _mm512_mask_storeu_epi16(y, lanes, v);
-    }
+    map_some(&of, x, y, count, capacity, steps, rounding, has_post);
 }
 
 /* The variables of the loop above made constants. */
@@ -158,8 +161,6 @@ void pwl_narrow_avx512(const pwl_plan *plan, const void *x, void *y, size_t coun
     const pwl_narrow *const narrow = (const pwl_narrow *)plan->memory;
     if (narrow->capacity == 16)
         run_steps(narrow, (const uint16_t *)x, (uint16_t *)y, count, 16);
-    else if (narrow->capacity == 32)
-        run_steps(narrow, (const uint16_t *)x, (uint16_t *)y, count, 32);
     else
-        run_steps(narrow, (const uint16_t *)x, (uint16_t *)y, count, 64);
+        run_steps(narrow, (const uint16_t *)x, (uint16_t *)y, count, 32);
 }

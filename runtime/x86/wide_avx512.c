@@ -98,9 +98,19 @@ INLINE __m512i map(const state *of, __m512i x, int capacity, int steps, int roun
     return _mm512_xor_si512(_mm512_mask_blend_epi32(0xaaaa, even, _mm512_slli_epi64(odd, 32)), of->flip_y);
 }
 
+/* Fewer than 16 codes. */
+INLINE void map_some(const state *of, const uint32_t *x, uint32_t *y, size_t count, int capacity, int steps,
+                     int rounding)
+{
+    const __mmask16 lanes = (__mmask16)((1u << count) - 1);
+    if (count)
+        _mm512_mask_storeu_epi32(y, lanes, map(of, _mm512_maskz_loadu_epi32(lanes, x), capacity, steps, rounding));
+}
+
 INLINE void run(const pwl_wide *wide, const uint32_t *x, uint32_t *y, size_t count, int capacity, int steps,
                 int rounding)
 {
+    const size_t head = (-(uintptr_t)y & 63) / sizeof *y;
     state of;
     of.last = load_words(wide->last, 4 * capacity);
     of.cell = load_words(wide->cell, 128);
@@ -114,12 +124,15 @@ INLINE void run(const pwl_wide *wide, const uint32_t *x, uint32_t *y, size_t cou
     of.max_y = _mm512_set1_epi64(wide->max_y);
     of.flip_x = _mm512_set1_epi32((int32_t)wide->flip_x);
     of.flip_y = _mm512_set1_epi32((int32_t)wide->flip_y);
-    for (; count >= 16; count -= 16, x += 16, y += 16)
+    /* Stores that cross the lines of the cache cost more than one masked vector. */
+    map_some(&of, x, y, count < head ? count : head, capacity, steps, rounding);
+    if (count <= head)
+        return;
+    x += head;
+    y += head;
+    for (count -= head; count >= 16; count -= 16, x += 16, y += 16)
         _mm512_storeu_si512(y, map(&of, _mm512_loadu_si512(x), capacity, steps, rounding));
-    if (count) {
-        const __mmask16 lanes = (__mmask16)((1u << count) - 1);
-        _mm512_mask_storeu_epi32(y, lanes, map(&of, _mm512_maskz_loadu_epi32(lanes, x), capacity, steps, rounding));
-    }
+    map_some(&of, x, y, count, capacity, steps, rounding);
 }
 
 /* The variables of the loop above made constants. */
