@@ -88,7 +88,7 @@ static void prepare(const pwl_job *job, void *memory)
         last[lines++] = (int32_t)pwl_span_clip(job, span.last);
     }
     last[lines - 1] = INT16_MAX;
-    narrow->capacity = lines <= 16 ? 16 : lines <= 32 ? 32 : 64;
+    narrow->capacity = lines <= 16 ? 16 : 32;
     narrow->steps = (uint8_t)pwl_span_cells(job, last, narrow->capacity, PWL_NARROW_CELL_BITS, PWL_NARROW_CELLS, cell);
     for (i = 0; i < PWL_NARROW_LINES; i++)
         narrow->last[i] = (int16_t)last[i];

@@ -10,7 +10,7 @@
  *
  * modulo 2^32; neither side of the last sum, nor the sum, leaves int32. The search starts from the line of the first
  * code of a cell of 2^10 codes, or an earlier one, and takes `steps` steps: for step = steps - 1 ... 0, if
- * s > last[i + 2^step - 1] then i += 2^step. No index reaches `capacity`, which is 16, 32 or 64.
+ * s > last[i + 2^step - 1] then i += 2^step. No index reaches `capacity`, which is 16 or 32.
  *
  * Where every post can be made part of pre, so that slope * s + pre still fits int32 and rounding is down, it is, and
  * post is 0.
@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 
-#define PWL_NARROW_LINES 64
+#define PWL_NARROW_LINES 32
 #define PWL_NARROW_CELLS 64
 #define PWL_NARROW_CELL_BITS 10
 

@@ -24,7 +24,7 @@
 #define PWL_WAYS_AVX512(F)                                                                                             \
     F(bytes_avx512vbmi, PWL_LEVEL_AVX512VBMI, bytes, PWL_ANY_LINES)                                                    \
     F(bytes_avx512, PWL_LEVEL_AVX512, bytes, PWL_ANY_LINES)                                                            \
-    F(narrow_avx512, PWL_LEVEL_AVX512, narrow, 32)                                                                     \
+    F(narrow_avx512, PWL_LEVEL_AVX512, narrow, PWL_NARROW_LINES)                                                       \
     F(pieces_avx512, PWL_LEVEL_AVX512, pieces, PWL_PIECES)                                                             \
     F(wide_avx512, PWL_LEVEL_AVX512, wide, PWL_WIDE_LINES)
 #else
@@ -34,7 +34,7 @@
 #ifdef PWL_HAVE_AVX2
 #define PWL_WAYS_AVX2(F)                                                                                               \
     F(bytes_avx2, PWL_LEVEL_AVX2, bytes, PWL_ANY_LINES)                                                                \
-    F(narrow_avx2, PWL_LEVEL_AVX2, narrow, 32)
+    F(narrow_avx2, PWL_LEVEL_AVX2, narrow, PWL_NARROW_LINES)
 #else
 #define PWL_WAYS_AVX2(F)
 #endif
