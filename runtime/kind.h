@@ -25,7 +25,8 @@ typedef struct pwl_kind {
 /* Vectors of any width load from prepared arrays whole. */
 #define PWL_KIND_ALIGNMENT 64u
 
-extern const pwl_kind pwl_kind_bytes, pwl_kind_values, pwl_kind_pieces, pwl_kind_narrow, pwl_kind_wide, pwl_kind_cells;
+extern const pwl_kind pwl_kind_bytes, pwl_kind_values, pwl_kind_pieces, pwl_kind_narrow, pwl_kind_wide,
+    pwl_kind_cells16, pwl_kind_cells;
 
 static inline int pwl_type_bytes_log2(pwl_type type)
 {

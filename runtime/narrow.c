@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "narrow.h"
 
-#include "span.h"
-
 static int fits_int32(int64_t v)
 {
     return v == (int32_t)v;
@@ -26,7 +24,7 @@ static int takes_post_at(const pwl_span_walk *walk, const pwl_span *span, int64_
 }
 
 /* Lines are monotone: what holds at both ends holds between them. */
-static size_t narrow_size(const pwl_job *job)
+int pwl_narrow_serves(const pwl_job *job)
 {
     pwl_span_walk walk;
     pwl_span span;
@@ -38,10 +36,15 @@ static size_t narrow_size(const pwl_job *job)
         if (slope != (int16_t)slope || !value_fits(&walk, &span, span.first) || !value_fits(&walk, &span, span.last))
             return 0;
     }
-    return sizeof(pwl_narrow);
+    return 1;
 }
 
-static int takes_post(const pwl_job *job)
+static size_t narrow_size(const pwl_job *job)
+{
+    return pwl_narrow_serves(job) ? sizeof(pwl_narrow) : 0;
+}
+
+int pwl_narrow_takes_post(const pwl_job *job)
 {
     pwl_span_walk walk;
     pwl_span span;
@@ -52,6 +55,17 @@ static int takes_post(const pwl_job *job)
         if (!takes_post_at(&walk, &span, span.first) || !takes_post_at(&walk, &span, span.last))
             return 0;
     return 1;
+}
+
+pwl_narrow_line pwl_narrow_line_of(const pwl_span_walk *walk, const pwl_span *span, int has_post)
+{
+    const pwl_plain32 line = pwl_plain_cut(span->of);
+    const uint32_t post = line.post - (uint32_t)pwl_type_middle(walk->job->out);
+    pwl_narrow_line of;
+    of.slope_n = line.n << 16 | (line.slope & UINT16_MAX);
+    of.pre = line.pre + line.slope * (uint32_t)walk->from_s + (has_post ? 0 : post << line.n);
+    of.post = has_post ? post : 0;
+    return of;
 }
 
 static void prepare(const pwl_job *job, void *memory)
@@ -70,21 +84,17 @@ static void prepare(const pwl_job *job, void *memory)
     narrow->flip_x = (uint16_t)middle_x;
     narrow->flip_y = (uint16_t)middle_y;
     narrow->rounding = (uint8_t)pwl_plain_rounding_of(table);
-    narrow->has_post = (uint8_t)!takes_post(job);
+    narrow->has_post = (uint8_t)!pwl_narrow_takes_post(job);
     for (i = 0; i < PWL_NARROW_LINES; i++) {
         narrow->slope_n[i] = narrow->pre[i] = narrow->post[i] = 0;
         last[i] = INT16_MAX;
     }
     pwl_span_begin(&walk, job);
     while (pwl_span_next(&walk, &span)) {
-        const pwl_plain32 line = pwl_plain_cut(span.of);
-        const uint32_t post = line.post - (uint32_t)middle_y;
-        narrow->slope_n[lines] = line.n << 16 | (line.slope & UINT16_MAX);
-        narrow->pre[lines] = line.pre + line.slope * (uint32_t)walk.from_s;
-        if (narrow->has_post)
-            narrow->post[lines] = post;
-        else
-            narrow->pre[lines] += post << line.n;
+        const pwl_narrow_line line = pwl_narrow_line_of(&walk, &span, narrow->has_post);
+        narrow->slope_n[lines] = line.slope_n;
+        narrow->pre[lines] = line.pre;
+        narrow->post[lines] = line.post;
         last[lines++] = (int32_t)pwl_span_clip(job, span.last);
     }
     last[lines - 1] = INT16_MAX;

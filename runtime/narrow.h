@@ -20,6 +20,9 @@
 
 #include <stdint.h>
 
+#include "kind.h"
+#include "span.h"
+
 #define PWL_NARROW_LINES 32
 #define PWL_NARROW_CELLS 64
 #define PWL_NARROW_CELL_BITS 10
@@ -33,5 +36,18 @@ typedef struct pwl_narrow {
     uint16_t flip_x, flip_y; /* 0x8000 for unsigned arrays */
     uint8_t capacity, steps, rounding, has_post;
 } pwl_narrow;
+
+/* Whether a job's table, of any number of lines, is one of those told of above. */
+int pwl_narrow_serves(const pwl_job *job);
+
+/* Whether every post can be made part of pre. */
+int pwl_narrow_takes_post(const pwl_job *job);
+
+/* A line in these words; without has_post, post is part of pre. */
+typedef struct pwl_narrow_line {
+    uint32_t slope_n, pre, post;
+} pwl_narrow_line;
+
+pwl_narrow_line pwl_narrow_line_of(const pwl_span_walk *walk, const pwl_span *span, int has_post);
 
 #endif

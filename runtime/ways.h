@@ -35,14 +35,18 @@
 #define PWL_WAYS_AVX2(F)                                                                                               \
     F(bytes_avx2, PWL_LEVEL_AVX2, bytes, PWL_ANY_LINES)                                                                \
     F(narrow_avx2, PWL_LEVEL_AVX2, narrow, PWL_NARROW_LINES)
+#define PWL_WAYS_AVX2_CELLS(F) F(cells16_avx2, PWL_LEVEL_AVX2, cells16, PWL_ANY_LINES)
 #else
 #define PWL_WAYS_AVX2(F)
+#define PWL_WAYS_AVX2_CELLS(F)
 #endif
 
 #define PWL_WAYS(F)                                                                                                    \
     PWL_WAYS_AVX512(F)                                                                                                 \
     PWL_WAYS_AVX2(F)                                                                                                   \
     F(values, 0, values, PWL_ANY_LINES)                                                                                \
+    PWL_WAYS_AVX2_CELLS(F)                                                                                             \
+    F(cells16, 0, cells16, PWL_ANY_LINES)                                                                              \
     F(cells, 0, cells, PWL_ANY_LINES)
 
 /* y[k] = value of x[k] for k in [0, count), in types of the kind's kernels. */

@@ -5,12 +5,8 @@
  * 16 in a vector. Where there are 32 lines, `upper` tells which codes belong to the upper 16, and tables hold the
  * lower half and what the upper one differs in.
  */
-#include <immintrin.h>
-
-#include "../plain.h"
 #include "../ways.h"
-
-#define INLINE static inline __attribute__((always_inline))
+#include "line_avx2.h"
 
 #define LEVELS 4
 
@@ -125,20 +121,6 @@ INLINE wide widen(__m256i low, __m256i high)
     return of;
 }
 
-/* pwl_shr32() for words, by the rounding. */
-INLINE __m256i shift_right(__m256i p, __m256i n, int rounding)
-{
-    if (rounding != PWL_PLAIN_DOWN) {
-        const __m256i one = _mm256_set1_epi32(1), half = _mm256_srli_epi32(_mm256_sllv_epi32(one, n), 1);
-        const __m256i down =
-            rounding == PWL_PLAIN_AWAY ? _mm256_srli_epi32(p, 31) : _mm256_andnot_si256(_mm256_srav_epi32(p, n), one);
-        /* Nothing where n is 0. */
-        const __m256i shifts = _mm256_cmpgt_epi32(n, _mm256_setzero_si256());
-        p = _mm256_add_epi32(p, _mm256_and_si256(shifts, _mm256_sub_epi32(half, down)));
-    }
-    return _mm256_srav_epi32(p, n);
-}
-
 /* Values before saturation. */
 INLINE wide evaluate(const state *of, __m256i s, const place *at, int capacity, int rounding, int has_post)
 {
@@ -152,13 +134,7 @@ INLINE wide evaluate(const state *of, __m256i s, const place *at, int capacity, 
     int k;
     for (k = 0; k < 2; k++) {
         const __m256i p = _mm256_add_epi32(product.part[k], pre.part[k]);
-        if (rounding == PWL_PLAIN_DOWN) {
-            v.part[k] = _mm256_srav_epi32(p, n.part[k]);
-        } else {
-            const __m256i negated = _mm256_sub_epi32(_mm256_setzero_si256(), _mm256_srli_epi32(n.part[k], 8));
-            v.part[k] = shift_right(p, _mm256_and_si256(n.part[k], _mm256_set1_epi32(31)), rounding);
-            v.part[k] = _mm256_sub_epi32(_mm256_xor_si256(v.part[k], negated), negated);
-        }
+        v.part[k] = shift_words(p, n.part[k], rounding);
     }
     if (has_post) {
         const wide post = widen(pick16(of->post, at, capacity), pick16(of->post + 2, at, capacity));

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cells16.h"
+
+#include "narrow.h"
+#include "plain.h"
+#include "span.h"
+#include "ways.h"
+
+enum { LARGEST_CELL_BITS = 10, SMALLEST_CELL_BITS = 4 };
+
+/* How the lines of a job are laid out. */
+typedef struct layout {
+    int cell_bits, steps;
+    uint32_t cells, lines, posts, lasts, end, capacity;
+} layout;
+
+/* How many lines begin in one cell of 2^cell_bits codes, other than with its first, at most. */
+static uint32_t most_begun(const pwl_job *job, int cell_bits)
+{
+    pwl_span_walk walk;
+    pwl_span span;
+    uint32_t most = 0, begun = 0;
+    int64_t cell = INT64_MIN;
+    pwl_span_begin(&walk, job);
+    while (pwl_span_next(&walk, &span)) {
+        const int64_t of = span.first >> cell_bits;
+        const int is_first = span.first == of * ((int64_t)1 << cell_bits);
+        begun = (of == cell ? begun : 0) + !is_first;
+        cell = of;
+        most = begun > most ? begun : most;
+    }
+    return most;
+}
+
+static layout layout_of(const pwl_job *job)
+{
+    layout of;
+    int steps = 1;
+    of.cell_bits = LARGEST_CELL_BITS;
+    while (of.cell_bits > SMALLEST_CELL_BITS && most_begun(job, of.cell_bits) > 1)
+        of.cell_bits--;
+    while (most_begun(job, of.cell_bits) >> steps)
+        steps++;
+    of.steps = steps;
+    of.capacity = job->lines + (1u << steps);
+    of.cells = ((uint32_t)sizeof(pwl_packed) + PWL_KIND_ALIGNMENT - 1) / PWL_KIND_ALIGNMENT * PWL_KIND_ALIGNMENT;
+    of.lines = of.cells + (uint32_t)sizeof(uint32_t) * (65536u >> of.cell_bits);
+    of.posts = of.lines + (uint32_t)sizeof(pwl_packed_line) * of.capacity;
+    of.lasts = of.posts + (uint32_t)sizeof(uint32_t) * of.capacity;
+    of.end = of.lasts + (uint32_t)sizeof(int32_t) * of.capacity;
+    return of;
+}
+
+static size_t cells16_size(const pwl_job *job)
+{
+    return pwl_narrow_serves(job) ? layout_of(job).end : 0;
+}
+
+static void prepare(const pwl_job *job, void *memory)
+{
+    pwl_packed *const made = (pwl_packed *)memory;
+    const layout at = layout_of(job);
+    uint32_t *const cells = (uint32_t *)(void *)((char *)memory + at.cells);
+    uint32_t *const posts = (uint32_t *)(void *)((char *)memory + at.posts);
+    pwl_packed_line *const lines = (pwl_packed_line *)(void *)((char *)memory + at.lines);
+    int32_t *const lasts = (int32_t *)(void *)((char *)memory + at.lasts);
+    const pwl_table *const table = job->table;
+    const int64_t middle_x = pwl_type_middle(job->in), middle_y = pwl_type_middle(job->out);
+    const int cell_count = 65536 >> at.cell_bits;
+    pwl_span_walk walk;
+    pwl_span span;
+    uint32_t i = 0;
+    int k;
+    made->cells = at.cells;
+    made->lines = at.lines;
+    made->posts = at.posts;
+    made->lasts = at.lasts;
+    made->low = (int16_t)pwl_span_clip(job, table->qmin_x - middle_x);
+    made->high = (int16_t)pwl_span_clip(job, table->qmax_x - middle_x);
+    made->min_y = (int16_t)(table->qmin_y - middle_y);
+    made->max_y = (int16_t)(table->qmax_y - middle_y);
+    made->flip_x = (uint16_t)middle_x;
+    made->flip_y = (uint16_t)middle_y;
+    made->cell_bits = (uint8_t)at.cell_bits;
+    made->steps = (uint8_t)at.steps;
+    made->rounding = (uint8_t)pwl_plain_rounding_of(table);
+    made->has_post = (uint8_t)!pwl_narrow_takes_post(job);
+    pwl_span_begin(&walk, job);
+    while (pwl_span_next(&walk, &span)) {
+        const pwl_narrow_line line = pwl_narrow_line_of(&walk, &span, made->has_post);
+        lines[i].slope_n = line.slope_n;
+        lines[i].pre = line.pre;
+        posts[i] = line.post;
+        lasts[i++] = (int32_t)pwl_span_clip(job, span.last);
+    }
+    for (lasts[i - 1] = INT16_MAX; i < at.capacity; i++) {
+        lines[i].slope_n = lines[i].pre = posts[i] = 0;
+        lasts[i] = INT16_MAX;
+    }
+    pwl_span_cells(job, lasts, (int)at.capacity, at.cell_bits, cell_count, (int32_t *)cells);
+    for (k = 0; k < cell_count; k++)
+        cells[k] = cells[k] << 16 | (uint16_t)lasts[cells[k] + (1u << (at.steps - 1)) - 1];
+}
+
+const pwl_kind pwl_kind_cells16 = {2, 2, cells16_size, prepare};
+
+static inline void run(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t count, int steps, int rounding,
+                       int has_post)
+{
+    const uint32_t *const cells = pwl_packed_array(made, made->cells);
+    const uint32_t *const posts = pwl_packed_array(made, made->posts);
+    const int32_t *const lasts = (const int32_t *)pwl_packed_array(made, made->lasts);
+    const pwl_packed_line *const lines = (const pwl_packed_line *)(const void *)pwl_packed_array(made, made->lines);
+    const int32_t low = made->low, high = made->high, min_y = made->min_y, max_y = made->max_y;
+    const uint32_t flip_x = made->flip_x, flip_y = made->flip_y;
+    const int cell_bits = made->cell_bits;
+    size_t k;
+    for (k = 0; k < count; k++) {
+        const int32_t code = (int16_t)(x[k] ^ flip_x), from_low = code < low ? low : code;
+        const int32_t s = from_low > high ? high : from_low;
+        const uint32_t cell = cells[(uint32_t)(s - INT16_MIN) >> cell_bits];
+        uint32_t i = cell >> 16, step = 1u << (steps - 1);
+        pwl_plain32 line;
+        int32_t v;
+        i += s > (int16_t)(cell & UINT16_MAX) ? step : 0;
+        while (step >>= 1)
+            i += s > lasts[i + step - 1] ? step : 0;
+        line.slope = (uint32_t)(int16_t)(lines[i].slope_n & UINT16_MAX);
+        line.n = lines[i].slope_n >> 16;
+        line.pre = lines[i].pre;
+        line.post = has_post ? posts[i] : 0;
+        v = pwl_plain_eval32(&line, (uint32_t)s, rounding);
+        v = v < min_y ? min_y : v;
+        y[k] = (uint16_t)((uint32_t)(v > max_y ? max_y : v) ^ flip_y);
+    }
+}
+
+static inline void run_rounding(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t count, int steps)
+{
+    if (made->rounding == PWL_PLAIN_AWAY)
+        run(made, x, y, count, steps, PWL_PLAIN_AWAY, 1);
+    else if (made->rounding == PWL_PLAIN_EVEN)
+        run(made, x, y, count, steps, PWL_PLAIN_EVEN, 1);
+    else
+        run(made, x, y, count, steps, PWL_PLAIN_DOWN, made->has_post);
+}
+
+void pwl_cells16(const pwl_plan *plan, const void *x, void *y, size_t count)
+{
+    const pwl_packed *const made = (const pwl_packed *)plan->memory;
+    if (made->steps == 1)
+        run_rounding(made, (const uint16_t *)x, (uint16_t *)y, count, 1);
+    else
+        run_rounding(made, (const uint16_t *)x, (uint16_t *)y, count, made->steps);
+}
