@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Each public header compiles alone, and twice, as C11, C++11 and C++17, without a warning. $1 source root, then the
-# compiler.
+# Each public header compiles alone, and twice, as C11, C++11 and C++17, without a warning, and defines no macro that
+# does not begin with PWL_. $1 source root, then the compiler.
 set -u
 cd "$1" || exit 1
 shift
@@ -17,4 +17,15 @@ for header in "${headers[@]#*/include/}"; do
                 -fsyntax-only - || { echo "$header does not compile alone, -x $language"; failed=1; }
     done
 done
+
+# What the C library's headers define, then with ours.
+macros() {
+    printf '#include <%s>\n' stddef.h stdint.h math.h "$@" | "${compiler[@]}" -std=c11 -I{runtime,kernels}/include -dM -E - |
+        sort
+}
+compiler=("$@")
+if comm -13 <(macros) <(macros "${headers[@]#*/include/}") | grep -v '^#define PWL_'; then
+    echo "public headers define macros that do not begin with PWL_"
+    failed=1
+fi
 exit $failed
