@@ -37,6 +37,8 @@ KINDS = ["leading_zeros", "exponent"]
 OFFSETS = {"absolute": "term_c", "biased": "bias", "anchored": "y"}
 TABLE_FIELDS = {"pwl_table", "spec", "function", "parameters", "expression", "method", "form", "rounding", "case", "in",
                 "out", "fold", "reduction", "outside", "samples_sha256", "weights_sha256", "segments", "certificate"}
+REDUCTION_FIELDS = {"kind", "step", "direction", "shift", "below", "addend", "fraction", "factor"}
+SIDE_FIELDS = {"bits", "signed", "scale", "zero_point", "qmin", "qmax"}
 FLAG_UNSIGNED_X = 1
 FLAG_FOLD = 2
 
@@ -188,8 +190,7 @@ class Table:
         top = _Fields("", document)
         top.integer("pwl_table", 1, 1)
         top.only(TABLE_FIELDS)
-        sides = {"bits", "signed", "scale", "zero_point", "qmin", "qmax"}
-        self.input, self.output = Tensor(top.object("in", sides)), Tensor(top.object("out", sides))
+        self.input, self.output = Tensor(top.object("in", SIDE_FIELDS)), Tensor(top.object("out", SIDE_FIELDS))
         self.function = top.get("function")
         self._table = _Table(version=1, storage=top.choice("case", CASES), form=top.choice("form", FORMS),
                              rounding=top.choice("rounding", ROUNDINGS), qmin_y=self.output.qmin,
@@ -210,10 +211,11 @@ class Table:
                 table.flags |= FLAG_FOLD
                 table.fold_sum = top.object("fold", {"sum"}).integer("sum", *_signed(64))
             return
-        fields = top.object("reduction", {"kind", "step", "direction", "shift", "below", "addend", "fraction", "factor"})
+        fields = top.object("reduction", REDUCTION_FIELDS)
         reduction = _Reduction(version=1, kind=fields.choice("kind", KINDS), zp_x=self.input.zero_point,
                                qmin_x=self.input.qmin, qmax_x=self.input.qmax, zp_y=self.output.zero_point,
-                               direction=fields.integer("direction", -1, 1), shift=fields.integer("shift", *_signed(16)))
+                               direction=fields.integer("direction", -1, 1),
+                               shift=fields.integer("shift", *_signed(16)))
         if reduction.kind == KINDS.index("exponent"):
             reduction.fraction = fields.integer("fraction", bits, 62)
             reduction.factor = fields.integer("factor", 1, _signed(64)[1])
@@ -267,7 +269,8 @@ class Table:
 
     def plan(self, dtype=None, out_dtype=None, levels=LEVELS_ALL):
         """A Plan for arrays of these types, by default the smallest that hold the table's codes."""
-        return Plan(self, dtype or self.input.dtype, out_dtype or self.output.dtype, levels)
+        return Plan(self, self.input.dtype if dtype is None else dtype,
+                    self.output.dtype if out_dtype is None else out_dtype, levels)
 
     def __call__(self, x, out=None):
         """Output codes of an array of input codes; into out where it is given. Plans are kept by their types."""

@@ -184,7 +184,8 @@ def changed(path, value):
 @test("documents that are no tables are refused")
 def _():
     for message, path, value in [
-            ("pwl_table: 2", ["pwl_table"], 2), ("more: unknown field", ["more"], 1), ("form: 'other'", ["form"], "other"),
+            ("pwl_table: 2", ["pwl_table"], 2), ("more: unknown field", ["more"], 1),
+            ("form: 'other'", ["form"], "other"),
             ("in.bits: 33", ["in", "bits"], 33), ("out.qmax: is missing", ["out", "qmax"], None),
             ("segments: must be", ["segments"], []), ("segments: must be", ["segments"], 5),
             ("segments[1]: must be an object", ["segments", 1], 7),
