@@ -34,7 +34,8 @@
 #ifdef PWL_HAVE_AVX2
 #define PWL_WAYS_AVX2(F)                                                                                               \
     F(bytes_avx2, PWL_LEVEL_AVX2, bytes, PWL_ANY_LINES)                                                                \
-    F(narrow_avx2, PWL_LEVEL_AVX2, narrow, PWL_NARROW_LINES)
+    F(narrow_avx2, PWL_LEVEL_AVX2, narrow, PWL_NARROW_LINES)                                                           \
+    F(wide_avx2, PWL_LEVEL_AVX2, wide, 16)
 #define PWL_WAYS_AVX2_CELLS(F) F(cells16_avx2, PWL_LEVEL_AVX2, cells16, PWL_ANY_LINES)
 #else
 #define PWL_WAYS_AVX2(F)
