@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kind "narrow", 16 codes at a time, for up to 32 lines. The search halves the lines: an index of a pair of bytes
- * looks up the next word to compare with, of 8 in a vector. Of the lines' words each byte is looked up for itself, of
- * 16 in a vector. Where there are 32 lines, `upper` tells which codes belong to the upper 16, and tables hold the
- * lower half and what the upper one differs in.
+ * Kind "narrow", 32 codes at a time. The search halves the lines: an index of a pair of bytes looks up the next word to
+ * compare with, of 8 in a vector. Of the lines' words each byte is looked up for itself, of 16 in a vector. Where there
+ * are 32 lines, `upper` tells which codes belong to the upper 16, and tables hold the lower half and what the upper one
+ * differs in.
  */
 #include "../ways.h"
 #include "line_avx2.h"
@@ -77,82 +77,123 @@ INLINE __m256i pick(const table *of, __m256i index, __m256i upper, int capacity)
     return _mm256_xor_si256(lower, _mm256_and_si256(upper, _mm256_shuffle_epi8(of->change, index)));
 }
 
-/* Where to find what belongs to a code: its line in the low byte of the word, or in the high byte, the other being one
- * that a lookup answers by 0. */
+/* Words of 16 bits for 32 codes, or of 32 bits for 16 codes, of which part 0 has 0 to 3 and 8 to 11. */
+typedef struct words {
+    __m256i part[2];
+} words;
+
+/* Where to find what belongs to a code, by bytes: its line, of which the low four bits count, and whether it is an
+ * upper one. */
 typedef struct place {
-    __m256i in_low, in_high, upper;
+    __m256i line, upper;
 } place;
 
-INLINE place find(const state *of, __m256i s, int capacity)
+/* The line in the low byte of each word. */
+INLINE __m256i find(const state *of, __m256i s, __m256i upper, int capacity)
 {
-    const __m256i pair = _mm256_set1_epi16(0x0100);
-    __m256i index = pair, beyond;
+    __m256i index = _mm256_set1_epi16(0x0100);
+    __m256i beyond = _mm256_cmpgt_epi16(s, pick(&of->last[0], index, upper, capacity));
+    int k;
+    for (k = 1; k < LEVELS; k++) {
+        index = _mm256_or_si256(index, _mm256_and_si256(beyond, _mm256_set1_epi8((char)(16 >> k))));
+        beyond = _mm256_cmpgt_epi16(s, pick(&of->last[k], index, upper, capacity));
+    }
+    return _mm256_and_si256(_mm256_sub_epi8(index, beyond), _mm256_set1_epi16(UINT8_MAX));
+}
+
+INLINE place find_all(const state *of, const words *s, int capacity)
+{
+    __m256i line[2], upper[2];
     place at;
     int k;
-    at.upper = capacity == 16 ? _mm256_setzero_si256() : _mm256_cmpgt_epi16(s, of->middle);
-    for (k = 0; k < LEVELS - 1; k++) {
-        beyond = _mm256_cmpgt_epi16(s, pick(&of->last[k], index, at.upper, capacity));
-        index = _mm256_or_si256(index, _mm256_and_si256(beyond, _mm256_set1_epi8((char)(8 >> k))));
+    for (k = 0; k < 2; k++) {
+        upper[k] = capacity == 16 ? _mm256_setzero_si256() : _mm256_cmpgt_epi16(s->part[k], of->middle);
+        line[k] = find(of, s->part[k], upper[k], capacity);
     }
-    beyond = _mm256_cmpgt_epi16(s, pick(&of->last[k], index, at.upper, capacity));
-    index = _mm256_sub_epi8(index, beyond);
-    at.in_low = _mm256_add_epi8(index, _mm256_set1_epi16(0x7f00));
-    at.in_high = _mm256_add_epi8(index, _mm256_set1_epi16((int16_t)0xff80));
+    at.line = _mm256_packus_epi16(line[0], line[1]);
+    at.upper = _mm256_packs_epi16(upper[0], upper[1]);
     return at;
 }
 
-/* Words of 16 bits, of the two bytes. */
-INLINE __m256i pick16(const table bytes[2], const place *at, int capacity)
+/* Words of 16 bits, of their two bytes. What is packed is interleaved as it was. */
+INLINE words join(__m256i low, __m256i high)
 {
-    return _mm256_or_si256(pick(&bytes[0], at->in_low, at->upper, capacity),
-                           pick(&bytes[1], at->in_high, at->upper, capacity));
+    words of;
+    of.part[0] = _mm256_unpacklo_epi8(low, high);
+    of.part[1] = _mm256_unpackhi_epi8(low, high);
+    return of;
 }
 
-/* Words of 32 bits for codes 0 to 3 and 8 to 11, and for the other eight. */
-typedef struct wide {
-    __m256i part[2];
-} wide;
-
-INLINE wide widen(__m256i low, __m256i high)
+INLINE words pick16(const table bytes[2], const place *at, int capacity)
 {
-    wide of;
+    return join(pick(&bytes[0], at->line, at->upper, capacity), pick(&bytes[1], at->line, at->upper, capacity));
+}
+
+INLINE words widen(__m256i low, __m256i high)
+{
+    words of;
     of.part[0] = _mm256_unpacklo_epi16(low, high);
     of.part[1] = _mm256_unpackhi_epi16(low, high);
     return of;
 }
 
-/* Values before saturation. */
-INLINE wide evaluate(const state *of, __m256i s, const place *at, int capacity, int rounding, int has_post)
+/* What lines have for 32 codes, in words of 16 bits. */
+typedef struct lines {
+    words slope, n, pre_low, pre_high, post_low, post_high;
+} lines;
+
+INLINE lines pick_lines(const state *of, const place *at, int capacity, int rounding, int has_post)
 {
-    const __m256i slope = pick16(of->slope_n, at, capacity);
-    const __m256i n16 = rounding == PWL_PLAIN_DOWN ? pick(&of->slope_n[2], at->in_low, at->upper, capacity)
-                                                   : pick16(of->slope_n + 2, at, capacity);
-    const wide product = widen(_mm256_mullo_epi16(s, slope), _mm256_mulhi_epi16(s, slope));
-    const wide pre = widen(pick16(of->pre, at, capacity), pick16(of->pre + 2, at, capacity));
-    const wide n = widen(n16, _mm256_setzero_si256());
-    wide v;
-    int k;
-    for (k = 0; k < 2; k++) {
-        const __m256i p = _mm256_add_epi32(product.part[k], pre.part[k]);
-        v.part[k] = shift_words(p, n.part[k], rounding);
-    }
+    const __m256i zero = _mm256_setzero_si256();
+    lines found;
+    found.slope = pick16(of->slope_n, at, capacity);
+    found.n = rounding == PWL_PLAIN_DOWN ? join(pick(&of->slope_n[2], at->line, at->upper, capacity), zero)
+                                         : pick16(of->slope_n + 2, at, capacity);
+    found.pre_low = pick16(of->pre, at, capacity);
+    found.pre_high = pick16(of->pre + 2, at, capacity);
     if (has_post) {
-        const wide post = widen(pick16(of->post, at, capacity), pick16(of->post + 2, at, capacity));
+        found.post_low = pick16(of->post, at, capacity);
+        found.post_high = pick16(of->post + 2, at, capacity);
+    }
+    return found;
+}
+
+/* Values of 16 codes, saturated to int16; the other 16 have part 1 of the lines. */
+INLINE __m256i evaluate(__m256i s, const lines *of, int part, int rounding, int has_post)
+{
+    const __m256i slope = of->slope.part[part];
+    const words product = widen(_mm256_mullo_epi16(s, slope), _mm256_mulhi_epi16(s, slope));
+    const words pre = widen(of->pre_low.part[part], of->pre_high.part[part]);
+    const words n = widen(of->n.part[part], _mm256_setzero_si256());
+    words v;
+    int k;
+    for (k = 0; k < 2; k++)
+        v.part[k] = shift_words(_mm256_add_epi32(product.part[k], pre.part[k]), n.part[k], rounding);
+    if (has_post) {
+        const words post = widen(of->post_low.part[part], of->post_high.part[part]);
         for (k = 0; k < 2; k++)
             v.part[k] = _mm256_add_epi32(v.part[k], post.part[k]);
     }
-    return v;
+    return _mm256_packs_epi32(v.part[0], v.part[1]);
 }
 
 INLINE void map(const state *of, const uint16_t *x, uint16_t *y, int capacity, int rounding, int has_post)
 {
-    const __m256i bits = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)x), of->flip_x);
-    const __m256i s = _mm256_min_epi16(_mm256_max_epi16(bits, of->low), of->high);
-    const place at = find(of, s, capacity);
-    const wide v = evaluate(of, s, &at, capacity, rounding, has_post);
-    const __m256i packed = _mm256_packs_epi32(v.part[0], v.part[1]);
-    const __m256i clipped = _mm256_min_epi16(_mm256_max_epi16(packed, of->min_y), of->max_y);
-    _mm256_storeu_si256((__m256i *)y, _mm256_xor_si256(clipped, of->flip_y));
+    words s;
+    place at;
+    lines found;
+    int k;
+    for (k = 0; k < 2; k++) {
+        const __m256i bits = _mm256_loadu_si256((const __m256i *)(x + 16 * k));
+        s.part[k] = _mm256_min_epi16(_mm256_max_epi16(_mm256_xor_si256(bits, of->flip_x), of->low), of->high);
+    }
+    at = find_all(of, &s, capacity);
+    found = pick_lines(of, &at, capacity, rounding, has_post);
+    for (k = 0; k < 2; k++) {
+        const __m256i v = evaluate(s.part[k], &found, k, rounding, has_post);
+        const __m256i clipped = _mm256_min_epi16(_mm256_max_epi16(v, of->min_y), of->max_y);
+        _mm256_storeu_si256((__m256i *)(y + 16 * k), _mm256_xor_si256(clipped, of->flip_y));
+    }
 }
 
 INLINE void run(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t count, int capacity, int rounding,
@@ -172,10 +213,10 @@ INLINE void run(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t
     of.max_y = _mm256_set1_epi16(narrow->max_y);
     of.flip_x = _mm256_set1_epi16((int16_t)narrow->flip_x);
     of.flip_y = _mm256_set1_epi16((int16_t)narrow->flip_y);
-    for (; count >= 16; count -= 16, x += 16, y += 16)
+    for (; count >= 32; count -= 32, x += 32, y += 32)
         map(&of, x, y, capacity, rounding, has_post);
     if (count) {
-        uint16_t codes[16] = {0}, values[16];
+        uint16_t codes[32] = {0}, values[32];
         for (k = 0; k < count; k++)
             codes[k] = x[k];
         map(&of, codes, values, capacity, rounding, has_post);
