@@ -42,9 +42,18 @@
 #define PWL_WAYS_AVX2_CELLS(F)
 #endif
 
+#ifdef PWL_HAVE_NEON
+#define PWL_WAYS_NEON(F)                                                                                               \
+    F(bytes_neon, PWL_LEVEL_NEON, bytes, PWL_ANY_LINES)                                                                \
+    F(narrow_neon, PWL_LEVEL_NEON, narrow, PWL_NARROW_LINES)
+#else
+#define PWL_WAYS_NEON(F)
+#endif
+
 #define PWL_WAYS(F)                                                                                                    \
     PWL_WAYS_AVX512(F)                                                                                                 \
     PWL_WAYS_AVX2(F)                                                                                                   \
+    PWL_WAYS_NEON(F)                                                                                                   \
     F(values, 0, values, PWL_ANY_LINES)                                                                                \
     PWL_WAYS_AVX2_CELLS(F)                                                                                             \
     F(cells16, 0, cells16, PWL_ANY_LINES)                                                                              \
