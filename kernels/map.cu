@@ -88,7 +88,7 @@ int pwl_cuda_launch_map(const pwl_cuda_table *uploaded, pwl_type in, const void 
                       plan.qmax_y - plan.qmin_y + 1 == codes_out;
     const fit to = !full ? fit::range : out & 1 ? fit::all_unsigned : fit::all_signed;
     const uint32_t values = in_bytes == 1 ? 256 * static_cast<uint32_t>(out_bytes) : plan.image_bytes;
-    return launch(uploaded, kernel_of(plan, in >> 1, out >> 1, to), &task, values, in_bytes, x, out_bytes, y, count,
+    return launch(uploaded, kernel_of(plan, in >> 1, out >> 1, to), &task, values, 0, in_bytes, x, out_bytes, y, count,
                   stream);
 }
 

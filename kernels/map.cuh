@@ -14,9 +14,10 @@ namespace pwl
 
 typedef void kernel(const task task, const void *x, void *y);
 
-/* Fills in what depends on the arrays, and launches. `values` is what the kernel keeps in shared memory. */
-inline cudaError_t launch(const pwl_cuda_table *uploaded, kernel *map, task *task, uint32_t values, size_t in_bytes,
-                          const void *x, size_t out_bytes, void *y, size_t count, cudaStream_t stream)
+/* Fills in what depends on the arrays, and launches. `values` is what the kernel keeps in shared memory;
+ * for is_busy, see pwl_shape_of(). */
+inline cudaError_t launch(const pwl_cuda_table *uploaded, kernel *map, task *task, uint32_t values, int is_busy,
+                          size_t in_bytes, const void *x, size_t out_bytes, void *y, size_t count, cudaStream_t stream)
 {
     const size_t together = static_cast<size_t>(together_of(in_bytes, out_bytes));
     const size_t in_align = together * in_bytes, out_align = together * out_bytes;
@@ -28,7 +29,7 @@ inline cudaError_t launch(const pwl_cuda_table *uploaded, kernel *map, task *tas
     task->packs = aligned ? (count - head) / together : 0;
     task->count = count;
 
-    const pwl_shape shape = pwl_shape_of(task->packs ? task->packs : count, uploaded->multiprocessors, values);
+    const pwl_shape shape = pwl_shape_of(task->packs ? task->packs : count, uploaded->multiprocessors, values, is_busy);
     task->shape = shape;
     task->ring = values;
 

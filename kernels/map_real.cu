@@ -54,7 +54,8 @@ int pwl_cuda_launch_map_from_real(const pwl_cuda_table *uploaded, pwl_affine of_
     kernel *const map = in == PWL_F32   ? to_codes<reals<f32>>(task.plan, out_bytes)
                         : in == PWL_F16 ? to_codes<reals<f16>>(task.plan, out_bytes)
                                         : to_codes<reals<bf16>>(task.plan, out_bytes);
-    return launch(uploaded, map, &task, task.plan.image_bytes, pwl_real_bytes(in), x, out_bytes, y, count, stream);
+    return launch(uploaded, map, &task, task.plan.image_bytes, in != PWL_F32, pwl_real_bytes(in), x, out_bytes, y,
+                  count, stream);
 }
 
 int pwl_cuda_launch_map_real(const pwl_cuda_table *uploaded, pwl_affine of_x, pwl_real in, const void *x,
@@ -66,6 +67,6 @@ int pwl_cuda_launch_map_real(const pwl_cuda_table *uploaded, pwl_affine of_x, pw
     kernel *const map = in == PWL_F32   ? to_reals<reals<f32>>(task.plan, out)
                         : in == PWL_F16 ? to_reals<reals<f16>>(task.plan, out)
                                         : to_reals<reals<bf16>>(task.plan, out);
-    return launch(uploaded, map, &task, task.plan.image_bytes, pwl_real_bytes(in), x, pwl_real_bytes(out), y, count,
-                  stream);
+    return launch(uploaded, map, &task, task.plan.image_bytes, in != PWL_F32, pwl_real_bytes(in), x,
+                  pwl_real_bytes(out), y, count, stream);
 }

@@ -57,9 +57,9 @@ PWL_FN pwl_shape pwl_shape_by_stretches(size_t work, uint32_t threads, uint32_t 
     return shape;
 }
 
-/* For `work` pieces, 1 to 2^39, and blocks that keep `values` bytes in shared memory. The numbers were found by trial
- * on an H200. */
-PWL_FN pwl_shape pwl_shape_of(size_t work, uint32_t multiprocessors, uint32_t values)
+/* For `work` pieces, 1 to 2^39, and blocks that keep `values` bytes in shared memory; is_busy where evaluation, rather
+ * than memory, takes most of the time. The numbers were found by trial on an H200. */
+PWL_FN pwl_shape pwl_shape_of(size_t work, uint32_t multiprocessors, uint32_t values, int is_busy)
 {
     const uint32_t threads = values <= 16 << 10 ? 224 : 384;
     if (work < (size_t)32 * PWL_SHAPE_RESIDENT * multiprocessors) /* the last of six waves would be less than a round */
@@ -67,7 +67,7 @@ PWL_FN pwl_shape pwl_shape_of(size_t work, uint32_t multiprocessors, uint32_t va
                                   work > (size_t)8 * 512 * multiprocessors ? 2 * multiprocessors : multiprocessors, 1);
     if (values <= 1 << 10)
         return pwl_shape_by_stretches(work, 160, 4);
-    if (values <= 8 << 10)
+    if (values <= 8 << 10 && !is_busy)
         return pwl_shape_by_stretches(work, 128, 7);
     return pwl_shape_by_turns(work, threads, PWL_SHAPE_RESIDENT / threads * multiprocessors, 6);
 }

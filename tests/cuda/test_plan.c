@@ -166,7 +166,8 @@ static void test_shapes(void)
         const uint32_t most = devices[device];
         for (size_t work = 1; work < (size_t)MOST_WORK * most; work += 1 + work / 7, i++) {
             const uint32_t values = kept[i % 4];
-            const pwl_shape shape = pwl_shape_of(work, most, values);
+            const int is_busy = i / 4 % 3 == 2;
+            const pwl_shape shape = pwl_shape_of(work, most, values, is_busy);
             const size_t threads = (size_t)shape.wave_blocks * shape.threads;
             good &= shape.threads % 32 == 0 && shape.threads <= PWL_SHAPE_RESIDENT / 2;
             good &= shape.wave_blocks >= 1;
@@ -177,7 +178,7 @@ static void test_shapes(void)
             for (uint32_t w = 0; w < shape.waves; w++)
                 good &= pwl_shape_round(&shape, w) < pwl_shape_round(&shape, w + 1);
             if (shape.step == shape.threads && shape.wave_blocks > 1) {
-                good &= values <= 8 << 10 && threads <= work / 3;
+                good &= values <= (is_busy ? 1 << 10 : 8 << 10) && threads <= work / 3;
                 stretches |= 1 << shape.rounds;
             } else {
                 good &= threads <= PWL_SHAPE_RESIDENT * most;
@@ -197,7 +198,7 @@ static void test_most_work(void)
     const size_t work = (size_t)1 << 39;
     int good = 1;
     for (uint32_t values = 256; values <= PWL_PLAN_IMAGE; values *= 2) {
-        const pwl_shape shape = pwl_shape_of(work, 1, values);
+        const pwl_shape shape = pwl_shape_of(work, 1, values, 0);
         good &= shape.wave_blocks <= INT32_MAX && shape.rounds <= INT32_MAX;
         good &= pwl_shape_piece(&shape, shape.rounds - 1, shape.wave_blocks - 1, shape.threads - 1) >= work - 1;
     }
