@@ -45,7 +45,8 @@
 #ifdef PWL_HAVE_NEON
 #define PWL_WAYS_NEON(F)                                                                                               \
     F(bytes_neon, PWL_LEVEL_NEON, bytes, PWL_ANY_LINES)                                                                \
-    F(narrow_neon, PWL_LEVEL_NEON, narrow, PWL_NARROW_LINES)
+    F(narrow_neon, PWL_LEVEL_NEON, narrow, PWL_NARROW_LINES)                                                           \
+    F(wide_neon, PWL_LEVEL_NEON, wide, PWL_WIDE_LINES)
 #else
 #define PWL_WAYS_NEON(F)
 #endif
