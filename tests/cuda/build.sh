@@ -78,7 +78,7 @@ all() {
 
 build_host() {
     local source pids=()
-    bash tests/cuda/list_luts.sh "$PWD/luts" >"$build/luts.h" || return
+    bash tests/list_luts.sh "$PWD/luts" >"$build/luts.h" || return
     for source in "${c_sources[@]}" "${host_programs[@]/#/tests/cuda/}" "${programs[@]/#/tests/cuda/}"; do
         "$cc" -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -g -fPIC -Wall -Wextra "${include[@]}" -I"$build" -isystem "$cuda/include" \
             -c "${source%.c}.c" -o "$(objects "$build" "$source")" &

@@ -3,7 +3,9 @@
 #ifndef TABLES_H
 #define TABLES_H
 
+#ifndef MADE_MAX_SEGMENTS
 #define MADE_MAX_SEGMENTS PWL_MAX_SEGMENTS
+#endif
 
 #include <pwl/pwl.h>
 

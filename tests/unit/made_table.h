@@ -10,7 +10,6 @@
 #include <pwl/pwl.h>
 
 #include "random.h"
-#include "reference_eval.h"
 
 /* A test may ask for longer tables. */
 #ifndef MADE_MAX_SEGMENTS
@@ -65,29 +64,6 @@ static inline const pwl_table *made_pack(struct made_table *made)
     table->n = (const int8_t *)made_store(&made->packed_n, made->n, count, 1);
     table->offset = made_store(&made->packed_offset, made->offset, count, offset_bytes);
     return table;
-}
-
-static inline struct ref_table made_reference(const struct made_table *made)
-{
-    const pwl_table *const table = &made->table;
-    const struct ref_table reference = {
-        .form = table->form,
-        .rounding = table->rounding,
-        .fold = (table->flags & PWL_FLAG_FOLD) != 0,
-        .acc_bits = table->storage == PWL_INT32 ? 64 : 32,
-        .count = table->segments,
-        .start = made->start,
-        .q_b = made->q_b,
-        .n = made->n,
-        .offset = made->offset,
-        .zp_x = table->zp_x,
-        .qmin_x = table->qmin_x,
-        .qmax_x = table->qmax_x,
-        .qmin_y = table->qmin_y,
-        .qmax_y = table->qmax_y,
-        .fold_sum = table->fold_sum,
-    };
-    return reference;
 }
 
 /* A signed value of a random width up to `bits`, so that small and large magnitudes are equally common. */

@@ -7,7 +7,7 @@
 #include <pwl/fixed.h>
 #include <pwl/pwl.h>
 
-#include "made_table.h"
+#include "made_reference.h"
 #include "reference_eval.h"
 #include "unfused.h"
 

@@ -5,7 +5,7 @@
 
 #include <pwl/pwl.h>
 
-#include "made_table.h"
+#include "made_reference.h"
 #include "reference_eval.h"
 
 static pwl_status status_of(enum ref_step step)

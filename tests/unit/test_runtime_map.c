@@ -7,6 +7,7 @@
 #include <pwl/pwl.h>
 
 #include "made_table.h"
+#include "typed_array.h"
 
 #define GUARD 16
 #define MAX_COUNT 200
@@ -14,12 +15,6 @@
 static const size_t counts[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,  12,  13,  14,  15,       16,
                                 17, 31, 32, 33, 63, 64, 65, 66, 95, 96, 97, 127, 128, 129, 193, MAX_COUNT};
 #define COUNTS ((int)(sizeof counts / sizeof *counts))
-
-struct type_limits {
-    int64_t min, max;
-};
-#define LIMITS(name, type, min, max) {min, max},
-static const struct type_limits limits[] = {PWL_MAP_TYPES(LIMITS)};
 
 /* A proven table of the storage whose output codes are of the type. */
 static void table_for(struct made_table *made, uint64_t *state, int storage, struct type_limits out)

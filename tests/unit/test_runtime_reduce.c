@@ -5,7 +5,7 @@
 
 #include <pwl/reduce.h>
 
-#include "made_table.h"
+#include "made_reference.h"
 
 static ref_int floor_divide(ref_int v, ref_int d)
 {
