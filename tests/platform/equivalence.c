@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every way of the runtime gives the codes of pwl_eval(), and they are the same on every platform. Writes one line for
+ * each table and pair of array types, with a hash of the codes; hashes.txt is what it writes. Needs the runtime's
+ * sources and say.h alone; with -DFEW it visits the tables marked "few", for small and slow platforms.
+ *
+ * Tables: those in luts/, and drawn ones of each storage, form, rounding and fold. Codes: all of 8- and 16-bit arrays;
+ * of 32-bit ones those around each start and its mirror image, the ends of ranges, and RANDOM_CODES others.
+ */
+#ifdef FEW
+#define MADE_MAX_SEGMENTS 64 /* more than any of the few has */
+#else
+#define MADE_MAX_SEGMENTS 256
+#endif
+#include "../cuda/tables.h"
+
+#include <pwl/eval.h>
+#include <pwl/plan.h>
+
+#include "../../runtime/plain.h"
+#include "../../runtime/ways.h"
+#include "../unit/typed_array.h"
+#include "luts.h"
+#include "say.h"
+
+/* Storages, forms, roundings and folds make a round; each round's tables have more lines than those before. */
+enum { STORAGES = 3, FORMS = 3, ROUNDINGS = 4, FOLDS = 2, ROUND = STORAGES * FORMS * ROUNDINGS * FOLDS };
+enum { ROUNDS = 3, FEW_ROUNDS = 2, MIXED_ROUND = 1 };
+
+/* For what a way prepares; one that takes more is left out. */
+#ifndef MEMORY_BYTES
+#define MEMORY_BYTES (300 << 10)
+#endif
+
+/* Codes at a time: odd, so that parts of vectors are left over, and arrays begin everywhere. */
+enum { PART = 251, RANDOM_CODES = 2000, AROUND = 5 };
+
+static struct made_table made;
+static uint8_t memory[MEMORY_BYTES];
+static int failed;
+
+/* Text that is put together piece by piece. */
+struct text {
+    char characters[160];
+    size_t length;
+};
+
+static void add(struct text *text, const char *piece)
+{
+    while (*piece && text->length + 1 < sizeof text->characters)
+        text->characters[text->length++] = *piece++;
+    text->characters[text->length] = '\0';
+}
+
+static void add_number(struct text *text, int64_t value)
+{
+    char digits[21];
+    int at = sizeof digits - 1;
+    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    digits[at] = '\0';
+    do {
+        digits[--at] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left);
+    if (value < 0)
+        add(text, "-");
+    add(text, digits + at);
+}
+
+static void add_hash(struct text *text, uint64_t hash)
+{
+    for (int shift = 60; shift >= 0; shift -= 4) {
+        const char digit[] = {"0123456789abcdef"[hash >> shift & 15], '\0'};
+        add(text, digit);
+    }
+}
+
+static void add_types(struct text *text, pwl_type in, pwl_type out)
+{
+#define NAME(name, type, min, max) #name,
+    static const char *const names[] = {PWL_MAP_TYPES(NAME)};
+    add(text, " ");
+    add(text, names[in]);
+    add(text, " ");
+    add(text, names[out]);
+}
+
+/* The codes to visit, by number. */
+struct visit {
+    const pwl_table *table;
+    pwl_type in, out;
+    uint32_t count;
+};
+
+static struct visit visit_of(const pwl_table *table, pwl_type in, pwl_type out)
+{
+    const uint32_t bits = 8u << (in >> 1);
+    const struct visit visit = {table, in, out,
+                                bits < 32 ? (uint32_t)1 << bits : 2 * AROUND * (table->segments + 3u) + RANDOM_CODES};
+    return visit;
+}
+
+static int64_t code_at(const struct visit *visit, uint32_t k)
+{
+    const pwl_table *const table = visit->table;
+    const int64_t min = limits[visit->in].min, max = limits[visit->in].max;
+    const int32_t place = (int32_t)(k / (2 * AROUND));
+    uint64_t state = k;
+    int64_t q;
+    if (BYTES(visit->in) < 4)
+        return min + k;
+    if (place < table->segments + 3) {
+        q = place < table->segments        ? pwl_element_start(table, place)
+            : place == table->segments     ? table->qmin_x
+            : place == table->segments + 1 ? table->qmax_x
+                                           : table->zp_x;
+        q += (int64_t)(k % AROUND) - AROUND / 2;
+        if (k % (2 * AROUND) >= AROUND)
+            q = 2 * table->zp_x - q;
+    } else if (k % 2)
+        q = random_in(&state, table->qmin_x, table->qmax_x);
+    else
+        q = random_in(&state, min, max);
+    return q < min ? min : q > max ? max : q;
+}
+
+/* FNV-1a over values, not over their bytes in memory: those depend on the platform. */
+static uint64_t hashed(uint64_t hash, int64_t value)
+{
+    return (hash ^ (uint64_t)value) * UINT64_C(0x100000001b3);
+}
+
+#define HASH_OF_NOTHING UINT64_C(0xcbf29ce484222325)
+
+static uint64_t hash_of_eval(const struct visit *visit)
+{
+    uint64_t hash = HASH_OF_NOTHING;
+    for (uint32_t k = 0; k < visit->count; k++)
+        hash = hashed(hash, pwl_eval(visit->table, code_at(visit, k)));
+    return hash;
+}
+
+static void report(const struct visit *visit, const char *way, int64_t code, int64_t value)
+{
+    struct text text = {.length = 0};
+    add(&text, way);
+    add_types(&text, visit->in, visit->out);
+    add(&text, ": code ");
+    add_number(&text, code);
+    add(&text, " gives ");
+    add_number(&text, value);
+    add(&text, ", not ");
+    add_number(&text, pwl_eval(visit->table, code));
+    add(&text, "\n");
+    say(text.characters);
+    failed = 1;
+}
+
+/* Of what a plan maps; reports the first wrong code when it is asked to look for one. */
+static uint64_t hash_of_plan(const struct visit *visit, const pwl_plan *plan, int look)
+{
+    static uint32_t x[PART + 1], y[PART + 1];
+    uint64_t hash = HASH_OF_NOTHING;
+    for (uint32_t first = 0; first < visit->count; first += PART) {
+        const uint32_t count = visit->count - first < PART ? visit->count - first : PART, shift = first % 2;
+        uint8_t *const in = (uint8_t *)x + shift * BYTES(visit->in), *const out =
+                                                                         (uint8_t *)y + shift * BYTES(visit->out);
+        for (uint32_t k = 0; k < count; k++)
+            put(visit->in, in, k, code_at(visit, first + k));
+        pwl_run(plan, in, out, count);
+        for (uint32_t k = 0; k < count; k++) {
+            const int64_t value = get(visit->out, out, k);
+            hash = hashed(hash, value);
+            if (look && value != pwl_eval(visit->table, get(visit->in, in, k))) {
+                report(visit, pwl_plan_way(plan), get(visit->in, in, k), value);
+                return hash;
+            }
+        }
+    }
+    return hash;
+}
+
+static void check_plan(const struct visit *visit, const pwl_plan *plan, uint64_t expected)
+{
+    if (hash_of_plan(visit, plan, 0) != expected)
+        hash_of_plan(visit, plan, 1);
+}
+
+/* pwl_map_*(), and each way that this machine has and this table takes. */
+static void check_visit(const struct visit *visit, int number, const char *name)
+{
+    /* All codes of a 16-bit array take long. */
+    const int few = number < FEW_ROUNDS * ROUND && (BYTES(visit->in) != 2 || number % 7 == 0);
+#ifdef FEW
+    if (!few)
+        return;
+#endif
+    const uint64_t expected = hash_of_eval(visit);
+    const uint32_t lines = pwl_plain_count(visit->table);
+    struct text text = {.length = 0};
+    pwl_plan plan;
+
+    add(&text, few ? "few " : "all ");
+    add(&text, name);
+    add_types(&text, visit->in, visit->out);
+    add(&text, " ");
+    add_hash(&text, expected);
+    add(&text, "\n");
+    say(text.characters);
+
+    if (pwl_plan_init(&plan, NULL, 0, visit->table, visit->in, visit->out, 0) == PWL_OK)
+        check_plan(visit, &plan, expected);
+    else
+        failed = 1;
+    for (size_t w = 0; w < pwl_way_count; w++) {
+        const pwl_way *const way = &pwl_ways[w];
+        const size_t bytes = pwl_way_bytes(way, visit->table, lines, visit->in, visit->out);
+        if (!bytes || bytes > MEMORY_BYTES || (way->level & pwl_levels()) != way->level)
+            continue;
+        pwl_way_prepare(way, &plan, memory, visit->table, lines, visit->in, visit->out);
+        check_plan(visit, &plan, expected);
+    }
+}
+
+/* The narrowest type of output at or after `out`, beginning again after the last. */
+static pwl_type fitting(const pwl_table *table, int out)
+{
+    while (!pwl_fits(table, (pwl_type)(out % 6)))
+        out++;
+    return (pwl_type)(out % 6);
+}
+
+static pwl_type own_type(const pwl_table *table)
+{
+    return (pwl_type)(2 * table->storage + (table->flags & PWL_FLAG_UNSIGNED_X ? 1 : 0));
+}
+
+static void check_luts(void)
+{
+    for (int k = 0; luts[k].table; k++) {
+        const struct visit visit = visit_of(luts[k].table, own_type(luts[k].table), fitting(luts[k].table, 0));
+        check_visit(&visit, k, luts[k].name);
+    }
+}
+
+static const char *const forms[] = {"absolute", "biased", "anchored"};
+static const char *const roundings[] = {"floor", "half_up", "half_away", "half_even"};
+static const char *const storages[] = {"int8", "int16", "int32"};
+
+/* Table `number` of all; those of one round are mapped from another type too. */
+static void check_drawn(int number)
+{
+    static const int most_lines[ROUNDS] = {8, 32, 200};
+    const int rounding = number % ROUNDINGS, form = number / ROUNDINGS % FORMS,
+              storage = number / (ROUNDINGS * FORMS) % STORAGES, fold = number / (ROUNDINGS * FORMS * STORAGES) % FOLDS,
+              round = number / ROUND;
+    const int most = most_lines[round];
+    const int64_t codes = round == 0 ? 600 : (int64_t)1 << (8 << storage);
+    uint64_t state = (uint64_t)number;
+    struct text name = {.length = 0};
+    const pwl_table *const table = draw_table(&made, &state, (pwl_storage)storage, (pwl_form)form,
+                                              (pwl_rounding)rounding, fold, codes, 1 + codes * 2 / most, most / 8);
+    struct visit visit = visit_of(table, own_type(table), fitting(table, 0));
+    add(&name, storages[storage]);
+    add(&name, " ");
+    add(&name, forms[form]);
+    add(&name, " ");
+    add(&name, roundings[rounding]);
+    add(&name, fold ? " folded " : " whole ");
+    add_number(&name, table->segments);
+    check_visit(&visit, number, name.characters);
+    if (round == MIXED_ROUND) {
+        visit = visit_of(table, (pwl_type)(number % 6), fitting(table, number / 6));
+        check_visit(&visit, number, name.characters);
+    }
+}
+
+int main(void)
+{
+#ifdef FEW
+    const int tables = FEW_ROUNDS * ROUND;
+#else
+    const int tables = ROUNDS * ROUND;
+#endif
+    check_luts();
+    for (int number = 0; number < tables; number++)
+        check_drawn(number);
+    say(failed ? "FAILED\n" : "done\n");
+    return failed;
+}
