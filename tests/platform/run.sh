@@ -4,33 +4,12 @@
 # usage: run.sh few|all "EMULATOR..." PROGRAM
 #        run.sh few|all "EMULATOR..." --build COMPILER ARGUMENT...
 set -eu
-hashes=$(dirname "$0")/hashes.txt
-which=$1
-read -ra emulator <<<"$2"
-shift 2
-
-# needs COMMAND...
-needs() {
-    local tool=${1:-true}
-    command -v "$tool" >/dev/null || { echo "$tool is missing; ./dev test installs it"; exit 77; }
-}
-
-needs "${emulator[@]}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-program=$1
-if [ "$1" = --build ]; then
-    shift
-    needs "$@"
-    program=$work/equivalence
-    "$@" -o "$program"
-fi
-
+. "$(dirname "$0")/emulate.sh"
 marks=few
-[ "$which" = few ] || marks='few|all'
-{ grep -E "^($marks) " "$hashes"; echo 'done'; } >"$work/expected"
-status=0
-"${emulator[@]}" "$program" >"$work/found" 2>&1 || status=$?
+[ "$1" = few ] || marks='few|all'
+shift
+{ grep -E "^($marks) " "$(dirname "$0")/hashes.txt"; echo 'done'; } >"$work/expected"
+emulate "$@"
 if ! diff "$work/expected" "$work/found"; then
     echo "FAILED: not what hashes.txt holds; exit status $status"
     exit 1
