@@ -94,6 +94,13 @@ static inline void add_segment(struct made *made, int64_t start, int64_t q_b, in
         (struct segment){.start = start, .q_b = q_b, .n = n, .offset = offset};
 }
 
+/* As floorl(), which took a third of the time of tests that visit every code. */
+static inline int64_t floor_of(long double value)
+{
+    const int64_t cut = (int64_t)value;
+    return cut - ((long double)cut > value);
+}
+
 /* Plain evaluation of absolute tables with floor: no code of the project. */
 static inline int64_t plain_eval(const struct made *made, int64_t q)
 {
@@ -103,7 +110,7 @@ static inline int64_t plain_eval(const struct made *made, int64_t q)
         i--;
     const struct segment *segment = &made->segments[i];
     const long double exact = (long double)segment->q_b * (long double)(q - table->in.zero_point);
-    const int64_t y = (int64_t)floorl(ldexpl(exact, -segment->n)) + segment->offset;
+    const int64_t y = floor_of(ldexpl(exact, -segment->n)) + segment->offset;
     return y < table->out.qmin ? table->out.qmin : y > table->out.qmax ? table->out.qmax : y;
 }
 
@@ -134,7 +141,7 @@ static inline struct error_stats plain_measure(const struct made *made, const st
             stats.max_err_at = q;
         }
         /* Distance to the nearest codes, counted out. */
-        const int64_t below = (int64_t)floorl(clipped), above = (int64_t)ceill(clipped);
+        const int64_t below = floor_of(clipped), above = below + ((long double)below < clipped);
         int64_t ulp = clipped - below <= above - clipped ? llabs(y - below) : llabs(y - above);
         if (clipped - below == above - clipped && llabs(y - above) < ulp)
             ulp = llabs(y - above);
