@@ -25,9 +25,8 @@ typedef struct state {
 INLINE words load_words(const void *array, int bytes)
 {
     words of;
-    int k;
-    for (k = 0; k < bytes / 64; k++)
-        of.part[k] = _mm512_load_si512((const char *)array + 64 * k);
+    of.part[0] = _mm512_load_si512(array);
+    of.part[1] = bytes > 64 ? _mm512_load_si512((const char *)array + 64) : of.part[0];
     return of;
 }
 
