@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include "../ways.h"
+#include "store_avx512.h"
 
 typedef struct table_256 {
     __m512i part[4];
@@ -28,12 +29,12 @@ void pwl_bytes_avx512vbmi(const pwl_plan *plan, const void *x, void *y, size_t c
 {
     const uint8_t *from = (const uint8_t *)x;
     uint8_t *to = (uint8_t *)y;
-    const size_t head = -(uintptr_t)y & 63;
+    const size_t head = elements_before_line(y, 1);
+    const int streamed = is_streamed(x, y, count);
     table_256 values;
     int k;
     for (k = 0; k < 4; k++)
         values.part[k] = _mm512_load_si512((const uint8_t *)plan->memory + 64 * k);
-    /* Stores that cross the lines of the cache cost more than one masked vector. */
     map_some(&values, from, to, count < head ? count : head);
     if (count <= head)
         return;
@@ -42,9 +43,10 @@ void pwl_bytes_avx512vbmi(const pwl_plan *plan, const void *x, void *y, size_t c
     for (count -= head; count >= 128; count -= 128, from += 128, to += 128) {
         const __m512i a = look_up(&values, _mm512_loadu_si512(from));
         const __m512i b = look_up(&values, _mm512_loadu_si512(from + 64));
-        _mm512_store_si512(to, a);
-        _mm512_store_si512(to + 64, b);
+        store_line(to, a, streamed);
+        store_line(to + 64, b, streamed);
     }
+    end_stores(streamed);
     map_some(&values, from, to, count < 64 ? count : 64);
     if (count > 64)
         map_some(&values, from + 64, to + 64, count - 64);

@@ -9,6 +9,7 @@
 
 #include "../plain.h"
 #include "../ways.h"
+#include "store_avx512.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -107,7 +108,8 @@ INLINE void map_some(const state *of, const uint16_t *x, uint16_t *y, size_t cou
 INLINE void run(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t count, int capacity, int steps,
                 int rounding, int has_post)
 {
-    const size_t head = (-(uintptr_t)y & 63) / sizeof *y;
+    const size_t head = elements_before_line(y, sizeof *y);
+    const int streamed = is_streamed(x, y, count * sizeof *y);
     state of;
     of.last = load_words(narrow->last, 64);
     of.cell = load_words(narrow->cell, 128);
@@ -120,14 +122,14 @@ INLINE void run(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t
     of.max_y = _mm512_set1_epi16(narrow->max_y);
     of.flip_x = _mm512_set1_epi16((int16_t)narrow->flip_x);
     of.flip_y = _mm512_set1_epi16((int16_t)narrow->flip_y);
-    /* Stores that cross the lines of the cache cost more than one masked vector. */
     map_some(&of, x, y, count < head ? count : head, capacity, steps, rounding, has_post);
     if (count <= head)
         return;
     x += head;
     y += head;
     for (count -= head; count >= 32; count -= 32, x += 32, y += 32)
-        _mm512_storeu_si512(y, map(&of, _mm512_loadu_si512(x), capacity, steps, rounding, has_post));
+        store_line(y, map(&of, _mm512_loadu_si512(x), capacity, steps, rounding, has_post), streamed);
+    end_stores(streamed);
     map_some(&of, x, y, count, capacity, steps, rounding, has_post);
 }
 

@@ -4,6 +4,7 @@
 
 #include "../pieces.h"
 #include "../ways.h"
+#include "store_avx512.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -111,7 +112,8 @@ INLINE void map_some(const state *of, const uint16_t *x, uint16_t *y, size_t cou
 INLINE void run(const pwl_pieces *pieces, const uint16_t *x, uint16_t *y, size_t count, int capacity, int cell_bits,
                 int steps, int even, int is_long)
 {
-    const size_t head = (-(uintptr_t)y & 63) / sizeof *y;
+    const size_t head = elements_before_line(y, sizeof *y);
+    const int streamed = is_streamed(x, y, count * sizeof *y);
     state of;
     of.last = load_words(pieces->last, capacity);
     of.cell = load_words(pieces->cell, 1 << (16 - cell_bits));
@@ -122,14 +124,14 @@ INLINE void run(const pwl_pieces *pieces, const uint16_t *x, uint16_t *y, size_t
     of.post = load_words(pieces->post, capacity);
     of.flip_x = _mm512_set1_epi16((int16_t)pieces->flip_x);
     of.flip_y = _mm512_set1_epi16((int16_t)pieces->flip_y);
-    /* Stores that cross the lines of the cache cost more than one masked vector. */
     map_some(&of, x, y, count < head ? count : head, capacity, cell_bits, steps, even, is_long);
     if (count <= head)
         return;
     x += head;
     y += head;
     for (count -= head; count >= 32; count -= 32, x += 32, y += 32)
-        _mm512_storeu_si512(y, map(&of, _mm512_loadu_si512(x), capacity, cell_bits, steps, even, is_long));
+        store_line(y, map(&of, _mm512_loadu_si512(x), capacity, cell_bits, steps, even, is_long), streamed);
+    end_stores(streamed);
     map_some(&of, x, y, count, capacity, cell_bits, steps, even, is_long);
 }
 

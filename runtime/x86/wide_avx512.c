@@ -7,6 +7,7 @@
 
 #include "../plain.h"
 #include "../ways.h"
+#include "store_avx512.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -110,7 +111,8 @@ INLINE void map_some(const state *of, const uint32_t *x, uint32_t *y, size_t cou
 INLINE void run(const pwl_wide *wide, const uint32_t *x, uint32_t *y, size_t count, int capacity, int steps,
                 int rounding)
 {
-    const size_t head = (-(uintptr_t)y & 63) / sizeof *y;
+    const size_t head = elements_before_line(y, sizeof *y);
+    const int streamed = is_streamed(x, y, count * sizeof *y);
     state of;
     of.last = load_words(wide->last, 4 * capacity);
     of.cell = load_words(wide->cell, 128);
@@ -124,14 +126,14 @@ INLINE void run(const pwl_wide *wide, const uint32_t *x, uint32_t *y, size_t cou
     of.max_y = _mm512_set1_epi64(wide->max_y);
     of.flip_x = _mm512_set1_epi32((int32_t)wide->flip_x);
     of.flip_y = _mm512_set1_epi32((int32_t)wide->flip_y);
-    /* Stores that cross the lines of the cache cost more than one masked vector. */
     map_some(&of, x, y, count < head ? count : head, capacity, steps, rounding);
     if (count <= head)
         return;
     x += head;
     y += head;
     for (count -= head; count >= 16; count -= 16, x += 16, y += 16)
-        _mm512_storeu_si512(y, map(&of, _mm512_loadu_si512(x), capacity, steps, rounding));
+        store_line(y, map(&of, _mm512_loadu_si512(x), capacity, steps, rounding), streamed);
+    end_stores(streamed);
     map_some(&of, x, y, count, capacity, steps, rounding);
 }
 

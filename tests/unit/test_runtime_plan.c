@@ -96,9 +96,9 @@ static int64_t random_code(uint64_t *state, const pwl_table *table, pwl_type in)
     return q < limits[in].min || q > limits[in].max ? limits[in].max : q;
 }
 
-/* Each way that serves; counted in `served`. All codes of 8- and 16-bit arrays, else random ones and starts; every
+/* Each way that serves: all codes of 8- and 16-bit arrays, else random ones and starts; every
  * short length, and shifts by single elements. */
-static void check_ways(const pwl_table *table, uint64_t *state, pwl_type in, pwl_type out, int *served)
+static void check_ways(const pwl_table *table, uint64_t *state, pwl_type in, pwl_type out, int every_length)
 {
     static int64_t codes[65536];
     const struct arena of = arena();
@@ -117,12 +117,13 @@ static void check_ways(const pwl_table *table, uint64_t *state, pwl_type in, pwl
         pwl_way_prepare(way, &plan, of.memory + unaligned, table, lines, in, out);
         for (size_t k = unaligned + bytes; k < unaligned + bytes + 64; k++)
             ck_assert_uint_eq(of.memory[k], 0xa5);
-        served[w]++;
         for (size_t k = 0; k < all; k += 8192)
             check_run(&plan, table, all - k < 8192 ? all - k : 8192, 0, 0, codes + k);
-        for (size_t count = 0; count <= SHORT; count += 1 + count / 16)
-            check_run(&plan, table, count, (int)(count % 2), random_bits(state) % 65,
-                      codes + random_bits(state) % (all - (all > SHORT ? SHORT : all - 1)) * (all > SHORT));
+        for (size_t count = 0; count <= SHORT; count += every_length ? 1 : 1 + count / 16) {
+            const size_t first = all > SHORT ? random_bits(state) % (all - SHORT) : 0;
+            check_run(&plan, table, count < all ? count : all, (int)(count % 2), random_bits(state) % 65,
+                      codes + first);
+        }
     }
 }
 
@@ -159,11 +160,119 @@ START_TEST(every_way_gives_the_runtimes_codes)
     const pwl_type in = (pwl_type)(_i / 6 % 6), out = (pwl_type)(_i % 6);
     const int storage = _i / 36, longest[] = {6, 16, 32, 64, 200, 600};
     uint64_t state = 77 + (uint64_t)_i;
-    int served[64] = {0};
-    for (int round = 0; round < 12; round++) {
+    for (int round = 0; round < 8; round++) {
         draw(&state, storage, out, longest[round % 6]);
-        check_ways(&made.table, &state, in, out, served);
+        check_ways(&made.table, &state, in, out, round == 0);
     }
+}
+END_TEST
+
+/* A table of the storage that a way serves. */
+static void draw_for(const pwl_way *way, uint64_t *state, int storage, pwl_type type)
+{
+    int tries = 0;
+    do {
+        ck_assert_int_lt(tries++, 1000);
+        draw(state, storage, type, 12);
+    } while (!pwl_way_bytes(way, &made.table, pwl_plain_count(&made.table), type, type));
+}
+
+/* Long enough that no cache holds it: ways may store in another manner then. */
+START_TEST(long_arrays_are_mapped_whole)
+{
+    enum { PERIOD = 1 << 16, LONG = (32 << 20) + 3 * PERIOD + 128 };
+    static const pwl_type types[] = {PWL_S8, PWL_S16, PWL_S32};
+    unsigned char *const x = malloc(LONG + 64), *const y = malloc(LONG + 64), *const expected = malloc(PERIOD);
+    const struct arena of = arena();
+    uint64_t state = 5;
+    ck_assert(x && y && expected);
+    for (size_t k = 0; k < PERIOD; k++)
+        x[k] = (unsigned char)random_bits(&state);
+    for (size_t k = PERIOD; k < LONG; k++)
+        x[k] = x[k - PERIOD];
+    for (size_t w = 0; w < pwl_way_count; w++) {
+        const pwl_way *const way = &pwl_ways[w];
+        const int storage = way->kind == &pwl_kind_wide ? 2 : way->kind == &pwl_kind_bytes ? 0 : 1;
+        const pwl_type type = types[storage];
+        const size_t count = LONG / BYTES(type);
+        pwl_plan plan;
+        if ((way->level & pwl_levels()) != way->level)
+            continue;
+        draw_for(way, &state, storage, type);
+        pwl_way_prepare(way, &plan, of.memory, &made.table, pwl_plain_count(&made.table), type, type);
+        for (size_t k = 0; k < PERIOD / BYTES(type); k++)
+            put(type, expected, k, pwl_eval(&made.table, get(type, x, k)));
+        memset(y, 0x5a, LONG + 64);
+        pwl_run(&plan, x, y + BYTES(type), count);
+        ck_assert_uint_eq(y[0], 0x5a);
+        for (size_t k = 0; k < LONG; k += PERIOD)
+            if (memcmp(y + BYTES(type) + k, expected, LONG - k < PERIOD ? LONG - k : PERIOD))
+                ck_abort_msg("%s: bytes from %zu on", way->name, k);
+        for (size_t k = BYTES(type) + LONG; k < LONG + 64; k++)
+            ck_assert_uint_eq(y[k], 0x5a);
+    }
+    free(x);
+    free(y);
+    free(expected);
+}
+END_TEST
+
+/* The first way of the list that serves and needs no other levels and no more memory; null for none. */
+static const pwl_way *first_way(const pwl_table *table, pwl_type type, uint32_t levels, size_t most)
+{
+    for (size_t w = 0; w < pwl_way_count; w++) {
+        const size_t bytes = pwl_way_bytes(&pwl_ways[w], table, pwl_plain_count(table), type, type);
+        if (bytes && bytes <= most && (pwl_ways[w].level & levels & pwl_levels()) == pwl_ways[w].level)
+            return &pwl_ways[w];
+    }
+    return NULL;
+}
+
+START_TEST(the_quickest_way_that_finds_room_is_taken)
+{
+    static const pwl_type types[] = {PWL_S8, PWL_S16, PWL_S32};
+    static const uint32_t levels[] = {0, PWL_LEVEL_SSE41, PWL_LEVEL_AVX2, PWL_LEVEL_NEON, PWL_LEVELS_ALL};
+    const struct arena of = arena();
+    uint64_t state = 6;
+    for (int round = 0; round < 60; round++) {
+        const pwl_type type = types[round % 3];
+        const uint32_t level = levels[round / 3 % 5];
+        draw(&state, round % 3, type, 16);
+        size_t most = pwl_plan_size(&made.table, type, type, level);
+        const pwl_way *way = first_way(&made.table, type, level, SIZE_MAX);
+        ck_assert_uint_eq(most, pwl_way_bytes(way, &made.table, pwl_plain_count(&made.table), type, type));
+        for (;;) {
+            pwl_plan plan;
+            ck_assert_int_eq(pwl_plan_init(&plan, of.memory, most, &made.table, type, type, level), PWL_OK);
+            ck_assert_str_eq(pwl_plan_way(&plan), way ? way->name : "map");
+            int64_t codes[100];
+            for (int k = 0; k < 100; k++)
+                codes[k] = random_code(&state, &made.table, type);
+            check_run(&plan, &made.table, 100, 0, 0, codes);
+            if (!way)
+                break;
+            most = pwl_way_bytes(way, &made.table, pwl_plain_count(&made.table), type, type) - 1;
+            way = first_way(&made.table, type, level, most);
+        }
+    }
+}
+END_TEST
+
+START_TEST(what_cannot_be_planned_is_refused)
+{
+    uint64_t state = 7;
+    unsigned char memory[64];
+    pwl_plan plan;
+    draw(&state, PWL_INT16, PWL_S16, 16);
+    made.table.qmin_y = INT16_MIN;
+    const pwl_table *const table = &made.table;
+    ck_assert_int_eq(pwl_plan_init(NULL, memory, 64, table, PWL_S16, PWL_S16, 0), PWL_ERR_NULL);
+    ck_assert_int_eq(pwl_plan_init(&plan, memory, 64, NULL, PWL_S16, PWL_S16, 0), PWL_ERR_NULL);
+    ck_assert_int_eq(pwl_plan_init(&plan, NULL, 64, table, PWL_S16, PWL_S16, 0), PWL_ERR_NULL);
+    ck_assert_int_eq(pwl_plan_init(&plan, NULL, 0, table, (pwl_type)6, PWL_S16, 0), PWL_ERR_FIELD);
+    ck_assert_int_eq(pwl_plan_init(&plan, NULL, 0, table, PWL_S16, (pwl_type)6, 0), PWL_ERR_FIELD);
+    ck_assert_int_eq(pwl_plan_init(&plan, NULL, 0, table, PWL_S16, PWL_U16, 0), PWL_ERR_RANGE_Y);
+    ck_assert_int_eq(pwl_plan_init(&plan, NULL, 0, table, PWL_S16, PWL_S16, 0), PWL_OK);
 }
 END_TEST
 
@@ -173,6 +282,9 @@ int main(void)
     TCase *const tcase = tcase_create("ways");
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, every_way_gives_the_runtimes_codes, 0, 108);
+    tcase_add_test(tcase, long_arrays_are_mapped_whole);
+    tcase_add_test(tcase, the_quickest_way_that_finds_room_is_taken);
+    tcase_add_test(tcase, what_cannot_be_planned_is_refused);
     suite_add_tcase(suite, tcase);
     SRunner *const runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
