@@ -48,7 +48,7 @@ typedef struct pwl_plan {
 
 /*
  * Bytes of memory that the quickest way wants for a checked table and arrays of these types, with no levels but those
- * given (and this machine's); 0 when it wants none. At most 256 KiB; a table of 16 bits with up to 128 lines, where the
+ * given (and this machine's); 0 when it wants none. At most 300 KiB; a table of 16 bits with up to 128 lines, where the
  * machine has a way of searching them in registers, wants less than 2 KiB.
  */
 PWL_API size_t pwl_plan_size(const pwl_table *table, pwl_type in, pwl_type out, uint32_t levels);
