@@ -8,6 +8,15 @@
 
 #include "slopes.h"
 
+/* Lines of the slope in hand, without phases: those that were not at the limit behind at the start, `first`, and have
+ * any constants; or those with constants in [low, high) that leave it there, and have paid for the codes before. */
+struct lines {
+    int first;
+    bool leave;
+    double paid;
+    int64_t low, high;
+};
+
 /* Any lines of the slope in hand, and those that leave a limit: node by node. */
 void follow_nodes(struct slopes *slopes);
 
@@ -16,6 +25,9 @@ void follow_nodes(struct slopes *slopes);
  * leave it at the point `first`. */
 void follow_classes(struct slopes *slopes);
 void follow_leaving(struct slopes *slopes, int first, double paid);
+
+/* Either of those, by the parabola of what their constants cost. */
+void follow_constants(struct slopes *slopes, const struct lines *lines);
 
 /* Finds the parts of all phases of the former, and of the biases [low, high) of the latter, that can be of use. Returns
  * whether there are any. */

@@ -5,10 +5,13 @@
 #include "exact.h"
 #include "follow.h"
 
+static const double none = 0x1p40; /* beyond all constants */
+
 /* Lines of the slope in hand that were not at the limit behind at the start, and whose biases have phases in [low,
  * high): they give the same codes so far but for a constant. */
 struct line_class {
     int64_t low, high;
+    double least, most;  /* constants, relative to the reference */
     double before;       /* the code before, of constant 0 */
     double d, dd;        /* sums of mass * (target - code - reference)^(1, 2); dd is INFINITY when those are given up */
     double past, past_c; /* cost of the best line that has run into the limit ahead, and its constant */
@@ -63,8 +66,8 @@ static void reach_limit(const struct slopes *slopes, const struct classes *class
                         double code)
 {
     const double far = (double)slopes->far_y - classes->reference;
-    const double low = slopes->rise > 0 ? far - code : far - class->before + 1,
-                 high = slopes->rise > 0 ? far - class->before - 1 : far - code;
+    const double low = larger(class->least, slopes->rise > 0 ? far - code : far - class->before + 1),
+                 high = smaller(class->most, slopes->rise > 0 ? far - class->before - 1 : far - code);
     if (low > high)
         return;
     const double m = best_constant(classes, class, low, high), cost = cost_of(classes, class, m);
@@ -88,7 +91,6 @@ static void record(struct slopes *slopes, const struct classes *classes, const s
  * that are of no more use. */
 static void add_point(struct slopes *slopes, struct classes *classes, int k, double code, int cut)
 {
-    static const double none = 0x1p40; /* beyond all constants */
     const double w = slopes->points->mass[k], t = slopes->points->target[k], limit = slopes->limit[k + 1];
     const double far = (double)slopes->far_y, pays = points_cost(slopes->points, k, far);
     const bool reaches = k > slopes->start && pays < limit && slopes->rise != 0;
@@ -121,26 +123,93 @@ static void add_point(struct slopes *slopes, struct classes *classes, int k, dou
     classes->count = kept;
 }
 
+/* The best line before the limit ahead of a class at an end; returns its cost. */
+static inline double find_line(struct slopes *slopes, const struct classes *classes, const struct line_class *class,
+                               int end)
+{
+    const double last = (double)slopes->far_y - classes->reference - class->before;
+    const double low = slopes->rise < 0 ? larger(class->least, last + 1) : class->least,
+                 high = slopes->rise > 0 ? smaller(class->most, last - 1) : class->most;
+    if (low > high)
+        return INFINITY;
+    const double m = best_constant(classes, class, low, high), cost = cost_of(classes, class, m);
+    record(slopes, classes, class, end, m, cost);
+    return cost;
+}
+
+void follow_constants(struct slopes *slopes, const struct lines *lines)
+{
+    enum { FEW_POINTS = 256, SELDOM = 8 };
+    const struct points *points = slopes->points;
+    /* Where no line is of use, ends are looked at now and then; of few points at all, of equal lines to take the first.
+     */
+    const int seldom = points->count > FEW_POINTS ? SELDOM : 1;
+    const double *limit = slopes->limit, far = (double)slopes->far_y;
+    const int first = lines->first;
+    struct classes classes; /* of which none but the sums are of use */
+    classes.reference = nearest(points->target[first]) - slopes->code[first];
+    classes.paid_ahead = lines->leave ? INFINITY : 0;
+    struct line_class class = {.least = lines->leave ? (double)lines->low - classes.reference : -none,
+                               .most = lines->leave ? (double)lines->high - 1 - classes.reference : none,
+                               .before = lines->leave ? slopes->code[first - 1] : 0,
+                               .dd = lines->paid,
+                               .past = INFINITY};
+    double w = 0x1p-200; /* lest there be none */
+    int k = first;
+    if (!take_step(slopes))
+        return;
+    for (; k < slopes->end; k++) {
+        const double mass = points->mass[k], pays = points_cost(points, k, far), most = limit[k + 1];
+        classes.w = w;
+        if (pays < most && slopes->rise != 0 && (lines->leave || k > first))
+            reach_limit(slopes, &classes, &class, slopes->code[k]);
+        classes.paid_ahead += pays;
+        class.past += pays;
+        record(slopes, &classes, &class, k + 1, class.past_c, class.past);
+        class.before = slopes->code[k];
+        const double e = points->target[k] - classes.reference - class.before;
+        classes.w = w += mass;
+        class.d += mass * e;
+        class.dd += mass * e * e + points_apart(points, k);
+        /* Real constants cost no more. */
+        bool of_use = class.dd * w - class.d * class.d < most * w;
+        if (of_use && (k % seldom == 0 || slopes->useful[k + 1] > 0))
+            of_use = find_line(slopes, &classes, &class, k + 1) < most;
+        if (!of_use)
+            class.dd = INFINITY;
+        if (!of_use && !(class.past < most))
+            break;
+    }
+    slopes->steps += (k - first) / 2;
+    note_point(slopes, k < slopes->end ? k : slopes->end - 1);
+}
+
 void follow_classes(struct slopes *slopes)
 {
     enum { FEW_CODES = 16 };
-    const bool phases = phased(slopes), tie = phases && slopes->rules->rounding >= PWL_HALF_AWAY;
-    const int64_t one = phases ? pwl_shl64(1, slopes->n) : 1;
+    const struct lines any = {.first = slopes->start};
+    const bool tie = slopes->rules->rounding >= PWL_HALF_AWAY;
     struct classes classes;
+    if (!phased(slopes)) {
+        follow_constants(slopes, &any);
+        return;
+    }
+    const int64_t one = pwl_shl64(1, slopes->n);
     slopes->parts = 1;
     slopes->part[0] = (struct phases){0, one};
     slopes->until = slopes->end;
-    if (phases && one >= FEW_CODES && slopes->end - slopes->start >= FEW_CODES && !follow_groups(slopes))
+    if (one >= FEW_CODES && slopes->end - slopes->start >= FEW_CODES && !follow_groups(slopes))
         return;
     classes.count = slopes->parts;
     classes.w = classes.paid_ahead = 0;
     for (int c = 0; c < slopes->parts; c++)
-        classes.class[c] = (struct line_class){slopes->part[c].low, slopes->part[c].high, .past = INFINITY};
+        classes.class[c] =
+            (struct line_class){slopes->part[c].low, slopes->part[c].high, -none, none, .past = INFINITY};
     for (int k = slopes->start; k < slopes->until && classes.count > 0; k++) {
-        const int64_t p = product_at(slopes, k), v = phases ? floor_shr(p, slopes->n) : (int64_t)slopes->code[k];
+        const int64_t p = product_at(slopes, k), v = floor_shr(p, slopes->n);
         if (tie && p == v * one)
             cut_classes(&classes, 0, tie);
-        const int cut = phases ? cut_classes(&classes, one - (p - v * one), tie) : 1;
+        const int cut = cut_classes(&classes, one - (p - v * one), tie);
         if (k == slopes->start)
             classes.reference = nearest(slopes->points->target[k]) - (double)v;
         if (!take_step(slopes))

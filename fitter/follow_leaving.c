@@ -103,6 +103,7 @@ static void follow_constant(struct slopes *slopes, int first, double paid, int64
 
 void follow_leaving(struct slopes *slopes, int first, double paid)
 {
+    enum { FEW = 16 }; /* constants that are followed for themselves as soon */
     const int64_t one = phased(slopes) ? pwl_shl64(1, slopes->n) : 1, near_y = slopes->near_first + (slopes->rise < 0);
     const int64_t before = phased(slopes) ? product_at(slopes, first - 1) : (int64_t)slopes->code[first - 1],
                   after = phased(slopes) ? product_at(slopes, first) : (int64_t)slopes->code[first];
@@ -114,6 +115,8 @@ void follow_leaving(struct slopes *slopes, int first, double paid)
         return;
     if (phased(slopes))
         follow_biases(slopes, first, paid, low, high);
-    for (int64_t c = low; !phased(slopes) && c < high; c++)
+    else if (high - low > FEW)
+        follow_constants(slopes, &(struct lines){first, true, paid, low, high});
+    for (int64_t c = low; !phased(slopes) && high - low <= FEW && c < high; c++)
         follow_constant(slopes, first, paid, c);
 }

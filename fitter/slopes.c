@@ -25,6 +25,8 @@ static int64_t count_alike(const struct slopes *slopes, int64_t numerator, int n
             return 1;
         const double steps = x > 0 ? (double)(one - rest) / (double)x : x < 0 ? (double)rest / (double)-x : least;
         least = steps < least ? steps : least;
+        if (least <= 1)
+            return 1;
     }
     /* A hair less, for what the division may have rounded up: looking twice is no loss. */
     least = ceil(least * (1 - 0x1p-40));
