@@ -102,10 +102,11 @@ static void check_ways(const pwl_table *table, uint64_t *state, pwl_type in, pwl
 {
     static int64_t codes[65536];
     const struct arena of = arena();
-    const size_t all = BYTES(in) == 4 ? CODES : (size_t)1 << 8 * BYTES(in);
+    const size_t distinct = BYTES(in) == 4 ? CODES : (size_t)1 << 8 * BYTES(in);
+    const size_t all = distinct < 512 ? 512 : distinct;
     const uint32_t lines = pwl_plain_count(table);
     for (size_t k = 0; k < all; k++)
-        codes[k] = BYTES(in) == 4 ? random_code(state, table, in) : limits[in].min + (int64_t)k;
+        codes[k] = BYTES(in) == 4 ? random_code(state, table, in) : limits[in].min + (int64_t)(k % distinct);
     for (size_t w = 0; w < pwl_way_count; w++) {
         const pwl_way *const way = &pwl_ways[w];
         const size_t bytes = pwl_way_bytes(way, table, lines, in, out), unaligned = random_bits(state) % 64;
@@ -120,9 +121,8 @@ static void check_ways(const pwl_table *table, uint64_t *state, pwl_type in, pwl
         for (size_t k = 0; k < all; k += 8192)
             check_run(&plan, table, all - k < 8192 ? all - k : 8192, 0, 0, codes + k);
         for (size_t count = 0; count <= SHORT; count += every_length ? 1 : 1 + count / 16) {
-            const size_t first = all > SHORT ? random_bits(state) % (all - SHORT) : 0;
-            check_run(&plan, table, count < all ? count : all, (int)(count % 2), random_bits(state) % 65,
-                      codes + first);
+            const size_t first = random_bits(state) % (all - SHORT);
+            check_run(&plan, table, count, (int)(count % 2), random_bits(state) % 65, codes + first);
         }
     }
 }
