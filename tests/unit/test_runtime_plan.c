@@ -231,7 +231,7 @@ static const pwl_way *first_way(const pwl_table *table, pwl_type type, uint32_t 
 START_TEST(the_quickest_way_that_finds_room_is_taken)
 {
     static const pwl_type types[] = {PWL_S8, PWL_S16, PWL_S32};
-    static const uint32_t levels[] = {0, PWL_LEVEL_SSE41, PWL_LEVEL_AVX2, PWL_LEVEL_NEON, PWL_LEVELS_ALL};
+    static const uint32_t levels[] = {0, PWL_LEVEL_AVX2, PWL_LEVEL_AVX512, PWL_LEVEL_NEON, PWL_LEVELS_ALL};
     const struct arena of = arena();
     uint64_t state = 6;
     for (int round = 0; round < 60; round++) {
