@@ -217,6 +217,49 @@ START_TEST(long_arrays_are_mapped_whole)
 }
 END_TEST
 
+/* 2^24 random codes, signed and unsigned. */
+START_TEST(many_codes_of_32_bits_are_mapped_alike)
+{
+    enum { CHUNK = 1 << 16, CHUNKS = 1 << 8 };
+    static const pwl_type types[] = {PWL_S32, PWL_U32};
+    static uint32_t x[CHUNK], y[CHUNK], expected[CHUNK];
+    const pwl_type type = types[_i];
+    uint64_t state = 8 + (uint64_t)_i;
+    pwl_plan plans[32];
+    void *memories[32];
+    int count = 0;
+    const pwl_way *strictest = &pwl_ways[pwl_way_count - 1];
+    for (size_t w = pwl_way_count; w-- > 0;)
+        if (pwl_ways[w].kind == &pwl_kind_wide && (pwl_ways[w].level & pwl_levels()) == pwl_ways[w].level)
+            strictest = &pwl_ways[w];
+    draw_for(strictest, &state, PWL_INT32, type);
+    for (size_t w = 0; w < pwl_way_count; w++) {
+        const uint32_t lines = pwl_plain_count(&made.table);
+        const size_t bytes = pwl_way_bytes(&pwl_ways[w], &made.table, lines, type, type);
+        if (!bytes || (pwl_ways[w].level & pwl_levels()) != pwl_ways[w].level)
+            continue;
+        ck_assert_int_lt(count, 32);
+        ck_assert_ptr_nonnull(memories[count] = malloc(bytes));
+        pwl_way_prepare(&pwl_ways[w], &plans[count], memories[count], &made.table, lines, type, type);
+        count++;
+    }
+    ck_assert_int_gt(count, 0);
+    for (int chunk = 0; chunk < CHUNKS; chunk++) {
+        for (size_t k = 0; k < CHUNK; k++) {
+            put(type, x, k, random_in(&state, limits[type].min, limits[type].max));
+            put(type, expected, k, pwl_eval(&made.table, get(type, x, k)));
+        }
+        for (int p = 0; p < count; p++) {
+            pwl_run(&plans[p], x, y, CHUNK);
+            if (memcmp(y, expected, sizeof y))
+                ck_abort_msg("%s: chunk %d", pwl_plan_way(&plans[p]), chunk);
+        }
+    }
+    while (count)
+        free(memories[--count]);
+}
+END_TEST
+
 /* The first way of the list that serves and needs no other levels and no more memory; null for none. */
 static const pwl_way *first_way(const pwl_table *table, pwl_type type, uint32_t levels, size_t most)
 {
@@ -283,6 +326,7 @@ int main(void)
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, every_way_gives_the_runtimes_codes, 0, 108);
     tcase_add_test(tcase, long_arrays_are_mapped_whole);
+    tcase_add_loop_test(tcase, many_codes_of_32_bits_are_mapped_alike, 0, 2);
     tcase_add_test(tcase, the_quickest_way_that_finds_room_is_taken);
     tcase_add_test(tcase, what_cannot_be_planned_is_refused);
     suite_add_tcase(suite, tcase);
