@@ -5,6 +5,8 @@
 
 #include <pwl/plan.h>
 
+#include "element.h"
+
 /* What is to be prepared: a checked table, the types of the arrays that the kernel maps, and how many plain lines the
  * table has. */
 typedef struct pwl_job {
@@ -27,11 +29,6 @@ typedef struct pwl_kind {
 
 extern const pwl_kind pwl_kind_bytes, pwl_kind_values, pwl_kind_pieces, pwl_kind_narrow, pwl_kind_wide,
     pwl_kind_cells16, pwl_kind_cells;
-
-static inline int pwl_type_bytes_log2(pwl_type type)
-{
-    return (int)type >> 1;
-}
 
 static inline int pwl_type_is_unsigned(pwl_type type)
 {

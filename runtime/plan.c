@@ -2,6 +2,7 @@
 #include <pwl/fixed.h>
 #include <pwl/plan.h>
 
+#include "element.h"
 #include "kind.h"
 #include "plain.h"
 #include "ways.h"
@@ -84,39 +85,6 @@ static void run_map(const pwl_plan *plan, const void *x, void *y, size_t count)
     }
 }
 
-static int64_t element(pwl_type type, const void *array, size_t k)
-{
-    switch (type) {
-    case PWL_S8:
-        return ((const int8_t *)array)[k];
-    case PWL_U8:
-        return ((const uint8_t *)array)[k];
-    case PWL_S16:
-        return ((const int16_t *)array)[k];
-    case PWL_U16:
-        return ((const uint16_t *)array)[k];
-    case PWL_S32:
-        return ((const int32_t *)array)[k];
-    default:
-        return ((const uint32_t *)array)[k];
-    }
-}
-
-/* The bits of v that the type has. */
-static void set_element(pwl_type type, void *array, size_t k, int64_t v)
-{
-    switch (pwl_type_bytes_log2(type)) {
-    case 0:
-        ((uint8_t *)array)[k] = (uint8_t)v;
-        break;
-    case 1:
-        ((uint16_t *)array)[k] = (uint16_t)v;
-        break;
-    default:
-        ((uint32_t *)array)[k] = (uint32_t)v;
-    }
-}
-
 #define BLOCK 256 /* elements at a time: 2 KiB of stack */
 
 /* Through blocks in the kernel's types. A block is read whole before any of it is written. */
@@ -130,10 +98,11 @@ static void run_converted(const pwl_plan *plan, const void *x, void *y, size_t c
     for (first = 0; first < count; first += BLOCK) {
         const size_t n = count - first < BLOCK ? count - first : BLOCK;
         for (k = 0; k < n; k++)
-            set_element(kernel_in, codes, k, pwl_sat(element(in, x, first + k), table->qmin_x, table->qmax_x));
+            pwl_set_element_of(kernel_in, codes, k,
+                               pwl_sat(pwl_element_of(in, x, first + k), table->qmin_x, table->qmax_x));
         plan->kernel(plan, codes, values, n);
         for (k = 0; k < n; k++)
-            set_element(out, y, first + k, element(kernel_out, values, k));
+            pwl_set_element_of(out, y, first + k, pwl_element_of(kernel_out, values, k));
     }
 }
 

@@ -2,6 +2,8 @@
 /* Reduced tables: the proof, one code, arrays. */
 #include <pwl/reduce.h>
 
+#include "element.h"
+
 #define ZERO_POINT_LIMIT ((int64_t)1 << 60)
 
 static int is_within(int64_t v, int64_t min, int64_t max)
@@ -111,39 +113,9 @@ int64_t pwl_reduced_eval(const pwl_reduced *reduced, int64_t q_x)
     return pwl_reduced_eval_inline(reduced, q_x);
 }
 
-/* Element k of an array, and its place. */
-static int64_t load(const void *array, pwl_type type, size_t k)
-{
-    switch (type) {
-    case PWL_S8:
-        return ((const int8_t *)array)[k];
-    case PWL_U8:
-        return ((const uint8_t *)array)[k];
-    case PWL_S16:
-        return ((const int16_t *)array)[k];
-    case PWL_U16:
-        return ((const uint16_t *)array)[k];
-    case PWL_S32:
-        return ((const int32_t *)array)[k];
-    default:
-        return ((const uint32_t *)array)[k];
-    }
-}
-
-/* The value fits the type, so that its bits are those of the unsigned type too, through which it may be stored. */
-static void store(void *array, pwl_type type, size_t k, int64_t value)
-{
-    if (type <= PWL_U8)
-        ((uint8_t *)array)[k] = (uint8_t)value;
-    else if (type <= PWL_U16)
-        ((uint16_t *)array)[k] = (uint16_t)value;
-    else
-        ((uint32_t *)array)[k] = (uint32_t)value;
-}
-
 void pwl_reduced_map(const pwl_reduced *reduced, pwl_type in, const void *x, pwl_type out, void *y, size_t count)
 {
     size_t k;
     for (k = 0; k < count; k++)
-        store(y, out, k, pwl_reduced_eval(reduced, load(x, in, k)));
+        pwl_set_element_of(out, y, k, pwl_reduced_eval(reduced, pwl_element_of(in, x, k)));
 }
