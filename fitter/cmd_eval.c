@@ -196,12 +196,6 @@ static void note_clamped(const struct codes *codes)
                 clamped, codes->count, codes->in->qmin, codes->in->qmax, codes->values[first]);
 }
 
-static void store(unsigned char *bytes, uint64_t value, int size)
-{
-    for (int i = 0; i < size; i++)
-        bytes[i] = (unsigned char)(value >> (8 * i));
-}
-
 /* The smallest element type that holds the output codes; double for real values. */
 static int write_array(const struct request *request, const struct table *table, const struct packed_table *packed,
                        const struct codes *codes, struct diag *diag)
@@ -222,7 +216,7 @@ static int write_array(const struct request *request, const struct table *table,
             const double y = (double)tensor_real(out, q_y);
             memcpy(&bits, &y, sizeof bits);
         }
-        store(data + i * item_size, bits, npy.item_size);
+        npy_store(data + i * item_size, bits, npy.item_size);
     }
     npy.data = data;
 

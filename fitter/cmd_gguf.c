@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "../kernels/half.h"
 #include "columns.h"
 #include "command.h"
 #include "gguf.h"
@@ -21,27 +17,6 @@ static const struct option_info options[] = {
     {"-o", "FILE", "extract: where to write; - is standard output"},
     {NULL, NULL, NULL},
 };
-
-/* The file in memory, not read before it is looked at: models are larger than memory. */
-static int map_file(const char *path, const unsigned char **bytes, size_t *size, struct diag *diag)
-{
-    struct stat info;
-    const int fd = open(path, O_RDONLY);
-    void *mapped = MAP_FAILED;
-    if (fd < 0)
-        return diag_set(diag, EXIT_IO, "%s: cannot open: %s", path, strerror(errno));
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size <= 0 || (uintmax_t)info.st_size > SIZE_MAX) {
-        close(fd);
-        return diag_set(diag, EXIT_USAGE, "%s: not a file of one byte or more", path);
-    }
-    mapped = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    close(fd);
-    if (mapped == MAP_FAILED)
-        return diag_set(diag, EXIT_IO, "%s: cannot map: %s", path, strerror(errno));
-    *bytes = mapped;
-    *size = (size_t)info.st_size;
-    return EXIT_DONE;
-}
 
 static int list_metadata(const struct gguf *gguf, struct diag *diag)
 {
@@ -97,17 +72,6 @@ static int list_tensors(const struct gguf *gguf, struct diag *diag)
     return EXIT_DONE;
 }
 
-/* Floats as bytes, lowest first, as .npy has them; in place. */
-static void to_little_endian(float *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        uint32_t bits;
-        memcpy(&bits, &values[i], sizeof bits);
-        for (size_t j = 0; j < sizeof bits; j++)
-            ((unsigned char *)&values[i])[j] = (unsigned char)(bits >> 8 * j);
-    }
-}
-
 /* Rows first, as numpy has it. */
 static int write_array(const struct gguf_tensor *tensor, const char *output, struct diag *diag)
 {
@@ -120,7 +84,8 @@ static int write_array(const struct gguf_tensor *tensor, const char *output, str
     npy.count = (size_t)tensor->elements;
     for (int d = 0; d < tensor->dimensions; d++)
         npy.shape[d] = (size_t)tensor->shape[tensor->dimensions - 1 - d];
-    to_little_endian(values, npy.count);
+    for (size_t i = 0; i < npy.count; i++)
+        npy_store((unsigned char *)&values[i], pwl_bits_of_f32(values[i]), npy.item_size);
     npy.data = (const unsigned char *)values;
     int code = npy_build(&npy, &bytes, &size, diag);
     if (code == EXIT_DONE)
@@ -138,13 +103,8 @@ struct request {
 static int extract(const struct gguf *gguf, const struct request *request, struct diag *diag)
 {
     struct gguf_tensor tensor;
-    if (!gguf_find(gguf, request->tensor, &tensor))
-        return diag_set(diag, EXIT_USAGE, "no tensor \"%s\"; `pwlc gguf list` shows those that there are",
-                        request->tensor);
-    if (!tensor.known)
-        return diag_set(diag, EXIT_USAGE,
-                        "tensor \"%s\" is of type %" PRIu32 "; F32, F16, BF16, Q4_0, Q8_0 and MXFP4 can be read",
-                        request->tensor, tensor.type);
+    if (gguf_need(gguf, request->tensor, &tensor, diag) != EXIT_DONE)
+        return diag->code;
     if (request->raw)
         return file_write(request->output, tensor.data, tensor.bytes, diag);
     return write_array(&tensor, request->output, diag);
@@ -155,7 +115,7 @@ static int perform(const struct request *request, struct diag *diag)
     const unsigned char *bytes = NULL;
     size_t size = 0;
     struct gguf gguf;
-    if (map_file(request->path, &bytes, &size, diag) != EXIT_DONE)
+    if (file_map(request->path, &bytes, &size, diag) != EXIT_DONE)
         return diag->code;
     int code = gguf_parse(bytes, size, &gguf, diag);
     if (code == EXIT_DONE) {
@@ -166,7 +126,7 @@ static int perform(const struct request *request, struct diag *diag)
     }
     if (code != EXIT_DONE && code != EXIT_IO)
         diag_prefix(diag, request->path);
-    (void)munmap((void *)(uintptr_t)bytes, size);
+    file_unmap(bytes, size);
     return code;
 }
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -90,6 +91,35 @@ int file_read(const char *path, size_t max_bytes, unsigned char **bytes, size_t 
         code = read_all(fd, path, max_bytes, status.st_size > 0 ? (size_t)status.st_size : 0, bytes, size, diag);
     close(fd);
     return code;
+}
+
+int file_map(const char *path, const unsigned char **bytes, size_t *size, struct diag *diag)
+{
+    struct stat status;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    void *mapped = MAP_FAILED;
+    *bytes = NULL;
+    *size = 0;
+    if (fd < 0)
+        return diag_set(diag, EXIT_IO, "%s: cannot open: %s", path, strerror(errno));
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size <= 0 ||
+        (uintmax_t)status.st_size > SIZE_MAX) {
+        close(fd);
+        return diag_set(diag, EXIT_USAGE, "%s: not a file of one byte or more", path);
+    }
+    mapped = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    if (mapped == MAP_FAILED)
+        return diag_set(diag, EXIT_IO, "%s: cannot map: %s", path, strerror(errno));
+    *bytes = mapped;
+    *size = (size_t)status.st_size;
+    return EXIT_DONE;
+}
+
+void file_unmap(const unsigned char *bytes, size_t size)
+{
+    if (bytes)
+        (void)munmap((void *)(uintptr_t)bytes, size);
 }
 
 /* errno of the failure, or 0 */

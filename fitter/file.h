@@ -14,6 +14,11 @@
  * Exit 1 when it cannot be read, 2 when it is larger than max_bytes (or FILE_MAX_BYTES). */
 int file_read(const char *path, size_t max_bytes, unsigned char **bytes, size_t *size, struct diag *diag);
 
+/* A regular file of one byte or more in memory, which is read as it is looked at: models are larger than memory. To be
+ * given back by file_unmap(). Exit 1 when it cannot be opened, 2 when it is no such file. */
+int file_map(const char *path, const unsigned char **bytes, size_t *size, struct diag *diag);
+void file_unmap(const unsigned char *bytes, size_t size); /* leaves null alone */
+
 /* Writes through a temporary file in the same directory and a rename, so that the path holds the old or the
  * new content, never a part. An unchanged file is not touched, a replaced one keeps its permissions. What is no regular
  * file (/dev/full, a pipe) is written into. "-", "/dev/stdout" and null mean standard output. Exit 1 on failure. */
@@ -24,9 +29,9 @@ int file_check(const char *path, const void *bytes, size_t size, struct diag *di
 
 /* Growing text buffer; check `failed` once at the end. */
 struct text {
-    char *bytes;   /* zero-terminated once anything was added */
+    char *bytes; /* zero-terminated once anything was added */
     size_t size, capacity;
-    bool failed;   /* out of memory */
+    bool failed; /* out of memory */
 };
 void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_free(struct text *text);

@@ -291,6 +291,17 @@ bool gguf_find(const struct gguf *gguf, const char *name, struct gguf_tensor *te
     return false;
 }
 
+int gguf_need(const struct gguf *gguf, const char *name, struct gguf_tensor *tensor, struct diag *diag)
+{
+    if (!gguf_find(gguf, name, tensor))
+        return diag_set(diag, EXIT_USAGE, "no tensor \"%s\"; `pwlc gguf list` shows those that there are", name);
+    if (!tensor->known)
+        return diag_set(diag, EXIT_USAGE,
+                        "tensor \"%s\" is of type %" PRIu32 "; F32, F16, BF16, Q4_0, Q8_0 and MXFP4 can be read", name,
+                        tensor->type);
+    return EXIT_DONE;
+}
+
 static void blocks_to_floats(pwl_format format, const struct gguf_tensor *tensor, float *values)
 {
     /* The data may lie at any address: block by block, through an aligned one. */

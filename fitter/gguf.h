@@ -83,6 +83,9 @@ void gguf_next_tensor(const struct gguf *gguf, size_t *at, struct gguf_tensor *t
 /* The first tensor of that name; false when there is none. */
 bool gguf_find(const struct gguf *gguf, const char *name, struct gguf_tensor *tensor);
 
+/* The same, of a type that can be read. Exit 2. */
+int gguf_need(const struct gguf *gguf, const char *name, struct gguf_tensor *tensor, struct diag *diag);
+
 /* A tensor of a known type as floats: malloc'd, tensor->elements of them. Exit 1 without memory. */
 int gguf_dequantise(const struct gguf_tensor *tensor, float **values, struct diag *diag);
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../kernels/half.h"
+
 #define MAGIC "\x93NUMPY"
 #define MAGIC_SIZE 6
 #define ALIGNMENT 64 /* of the data, as numpy writes it */
@@ -62,7 +64,7 @@ static bool take_word(struct cursor *cursor, const char *word)
 
 static int parse_descr(const char *descr, struct npy *npy, struct diag *diag)
 {
-    static const char supported[] = "<f4, <f8, |i1, |u1, <i2, <u2, <i4, <u4, <i8 or <u8";
+    static const char supported[] = "<f2, <f4, <f8, |i1, |u1, <i2, <u2, <i4, <u4, <i8 or <u8";
     const char order = descr[0];
     if (order == '>')
         return diag_set(diag, EXIT_USAGE, "npy header: descr '%s' is big-endian; write little-endian data, %s", descr,
@@ -72,7 +74,7 @@ static int parse_descr(const char *descr, struct npy *npy, struct diag *diag)
     const int item_size = shaped ? descr[2] - '0' : 0;
     const bool known_size = item_size == 1 || item_size == 2 || item_size == 4 || item_size == 8;
     const bool integer = (kind == 'i' || kind == 'u') && known_size;
-    const bool real = kind == 'f' && (item_size == 4 || item_size == 8);
+    const bool real = kind == 'f' && known_size && item_size != 1;
     if ((!integer && !real) || (order == '|' && item_size != 1))
         return diag_set(diag, EXIT_USAGE, "npy header: descr '%s' is not supported; use %s", descr, supported);
     npy->kind = kind;
@@ -230,15 +232,9 @@ int npy_parse(const void *bytes, size_t size, struct npy *npy, struct diag *diag
 
 static double element_real(const struct npy *npy, uint64_t bits)
 {
-    if (npy->item_size == 4) {
-        const uint32_t half = (uint32_t)bits;
-        float value;
-        memcpy(&value, &half, sizeof value);
-        return value;
-    }
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    if (npy->item_size == 2)
+        return (double)pwl_f32_from_f16((uint16_t)bits);
+    return npy->item_size == 4 ? (double)pwl_f32_of_bits((uint32_t)bits) : pwl_f64_of_bits(bits);
 }
 
 /* Two's complement of 8 * item_size bits, widened. */
@@ -272,14 +268,18 @@ double npy_real(const struct npy *npy, size_t index)
     return npy->kind == 'u' ? (double)bits : element_real(npy, bits);
 }
 
-/* "(100, 2)", "(5,)", "()" */
-static size_t format_shape(const struct npy *npy, char *text, size_t size)
+void npy_store(unsigned char *to, uint64_t bits, int item_size)
 {
-    size_t used = (size_t)snprintf(text, size, "(");
+    for (int i = 0; i < item_size; i++)
+        to[i] = (unsigned char)(bits >> (8 * i));
+}
+
+void npy_shape_text(const struct npy *npy, char text[NPY_SHAPE_SIZE])
+{
+    size_t used = (size_t)snprintf(text, NPY_SHAPE_SIZE, "(");
     for (int i = 0; i < npy->dimensions; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%zu", i == 0 ? "" : ", ", npy->shape[i]);
-    used += (size_t)snprintf(text + used, size - used, npy->dimensions == 1 ? ",)" : ")");
-    return used;
+        used += (size_t)snprintf(text + used, NPY_SHAPE_SIZE - used, "%s%zu", i == 0 ? "" : ", ", npy->shape[i]);
+    snprintf(text + used, NPY_SHAPE_SIZE - used, npy->dimensions == 1 ? ",)" : ")");
 }
 
 int npy_build(const struct npy *npy, unsigned char **bytes, size_t *size, struct diag *diag)
@@ -294,9 +294,9 @@ int npy_build(const struct npy *npy, unsigned char **bytes, size_t *size, struct
         return diag_set(diag, EXIT_IO, "npy: an array of type '%s', %d dimensions and %zu elements cannot be written",
                         descr, npy->dimensions, npy->count);
 
-    char shape[NPY_MAX_DIMENSIONS * 22 + 3]; /* 20 digits and ", " each */
+    char shape[NPY_SHAPE_SIZE];
     char header[sizeof shape + 128];
-    format_shape(npy, shape, sizeof shape);
+    npy_shape_text(npy, shape);
     const size_t text_size =
         (size_t)snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, shape);
     const size_t start = MAGIC_SIZE + 4;

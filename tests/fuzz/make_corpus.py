@@ -120,6 +120,7 @@ def npy_seeds():
     yield "codes_u8", npy("<u8", (1,), b"\xff" * 8)
     yield "weights_pairs", npy("<i4", (2, 2), struct.pack("<4i", 3, 100, -3, 7))
     yield "weights_f4", npy("<f4", (4,), struct.pack("<4f", 0, 0.5, 2, 1))
+    yield "samples_f2", npy("<f2", (2, 2), struct.pack("<4e", -1, 1, 65504, 3))
     yield "scalar", npy("<i4", (), struct.pack("<i", 7))
     yield "empty", npy("<f8", (0, 2), b"")
     yield "truncated", npy("<f8", (3, 2), pairs[:-1])

@@ -122,6 +122,14 @@ START_TEST(extreme_elements_convert)
     ck_assert(npy_real(&npy, 0) == 1.5 && isinf(npy_real(&npy, 2)) && isnan(npy_real(&npy, 4)));
     free(file.bytes);
 
+    static const unsigned char halves[] = {0, 0x3e, 0xff, 0xfb, 1, 0x80, 0, 0x7c, 1, 0x7e};
+    const struct file small = make(1, "{'descr': '<f2', 'fortran_order': False, 'shape': (5,)}", halves, sizeof halves);
+    ck_assert_msg(npy_parse(small.bytes, small.size, &npy, &diag) == EXIT_DONE, "%s", diag.text);
+    ck_assert(npy_real(&npy, 0) == 1.5 && npy_real(&npy, 1) == -65504 && npy_real(&npy, 2) == -0x1p-24);
+    ck_assert(isinf(npy_real(&npy, 3)) && isnan(npy_real(&npy, 4)));
+    ck_assert_int_eq(npy_integer(&npy, 1), -65504);
+    free(small.bytes);
+
     static const unsigned char least[] = {0, 0, 0, 0, 0, 0, 0, 0x80};
     const struct file edge = make(1, "{'descr': '<i8', 'fortran_order': False, 'shape': ()}", least, sizeof least);
     ck_assert_msg(npy_parse(edge.bytes, edge.size, &npy, &diag) == EXIT_DONE, "%s", diag.text);
@@ -156,7 +164,6 @@ START_TEST(headers_that_are_refused)
         {DICTIONARY("'>i1'", "False", "(1,)"), "is big-endian"},
         {DICTIONARY("'=f8'", "False", "(1,)"), "'=f8' is not supported"},
         {DICTIONARY("'f8'", "False", "(1,)"), "'f8' is not supported"},
-        {DICTIONARY("'<f2'", "False", "(1,)"), "'<f2' is not supported"},
         {DICTIONARY("'<f1'", "False", "(1,)"), "'<f1' is not supported"},
         {DICTIONARY("'<f16'", "False", "(1,)"), "'<f16' is not supported"},
         {DICTIONARY("'<i3'", "False", "(1,)"), "'<i3' is not supported"},
@@ -265,6 +272,7 @@ START_TEST(writes_what_numpy_reads)
     } shapes[] = {
         {{'i', 1, 1, {5}, 5, numpy_data}, "{'descr': '|i1', 'fortran_order': False, 'shape': (5,), }"},
         {{'u', 1, 0, {0}, 1, numpy_data}, "{'descr': '|u1', 'fortran_order': False, 'shape': (), }"},
+        {{'f', 2, 1, {2}, 2, numpy_data}, "{'descr': '<f2', 'fortran_order': False, 'shape': (2,), }"},
         {{'u', 4, 2, {0, 7}, 0, NULL}, "{'descr': '<u4', 'fortran_order': False, 'shape': (0, 7), }"},
         {{'i', 2, 8, {1, 2, 1, 2, 1, 2, 1, 3}, 24, numpy_data},
          "{'descr': '<i2', 'fortran_order': False, 'shape': (1, 2, 1, 2, 1, 2, 1, 3), }"},
@@ -321,7 +329,7 @@ END_TEST
 START_TEST(arrays_that_cannot_be_written)
 {
     static const struct npy bad[] = {
-        {'f', 2, 1, {4}, 4, numpy_data},         {'c', 8, 1, {4}, 4, numpy_data},
+        {'f', 1, 1, {4}, 4, numpy_data},         {'c', 8, 1, {4}, 4, numpy_data},
         {'i', 0, 1, {4}, 4, numpy_data},         {'i', 3, 1, {4}, 4, numpy_data},
         {'i', 16, 1, {4}, 4, numpy_data},        {'i', 1, 9, {1}, 1, numpy_data},
         {'i', 1, -1, {1}, 1, numpy_data},        {'i', 1, 1, {4}, 5, numpy_data},
