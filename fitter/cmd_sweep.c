@@ -45,7 +45,8 @@ struct request {
     enum cells_format format;
     double max_err; /* NAN when not given */
     const char *baseline, *samples, *output, *plot;
-    bool exhaustive, histogram, mpfr, has_grid, anchors, cuda;
+    bool exhaustive, histogram, mpfr, has_grid, anchors;
+    enum device device;
     struct cuda_library library; /* of --device cuda */
     struct grid grid;
     const char *weights_path;
@@ -100,7 +101,7 @@ static int measure_with(const struct request *request, struct sweep_row *row, co
     const bool shown = isatty(STDERR_FILENO);
     measure_progress *const show = shown ? show_progress : NULL;
     const int code =
-        request->cuda
+        request->device == DEVICE_CUDA
             ? measure_on_cuda(&row->table, packed, function, &request->library, show, &progress, &row->stats, diag)
             : measure(&row->table, packed, function, request->exhaustive, show, &progress, &row->stats, diag);
     if (progress.percent >= 0)
@@ -337,7 +338,7 @@ static int sweep(struct request *request, struct diag *diag)
     struct svg drawing = {0};
     struct text text = {0};
     request->drawing = &drawing;
-    int code = request->cuda ? cuda_library_open(&request->library, diag) : EXIT_DONE;
+    int code = request->device == DEVICE_CUDA ? cuda_library_open(&request->library, diag) : EXIT_DONE;
     if (code == EXIT_DONE)
         code = measure_rows(request, diag);
     cuda_library_close(&request->library);
@@ -383,9 +384,7 @@ static int set_option(struct request *request, const char *name, const char *val
         if (!request->mpfr && strcmp(value, "libm") != 0)
             return diag_set(diag, EXIT_USAGE, "--ref is libm or mpfr, not \"%s\"", value);
     } else if (strcmp(name, "--device") == 0) {
-        request->cuda = strcmp(value, "cuda") == 0;
-        if (!request->cuda && strcmp(value, "cpu") != 0)
-            return diag_set(diag, EXIT_USAGE, "--device is cpu or cuda, not \"%s\"", value);
+        return device_parse(value, false, &request->device, diag);
     } else if (strcmp(name, "--grid") == 0) {
         request->has_grid = true;
         return grid_parse(value, &request->grid, diag);
@@ -427,7 +426,7 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
         return EXIT_DONE;
     if (request->count == 0)
         return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc sweep TABLE.json");
-    if (request->cuda && !request->exhaustive)
+    if (request->device == DEVICE_CUDA && !request->exhaustive)
         return diag_set(diag, EXIT_USAGE, "--device cuda visits every code, and needs --exhaustive");
     if (request->plot && request->count > 1)
         return diag_set(diag, EXIT_USAGE, "--plot draws one table, not %d", request->count);

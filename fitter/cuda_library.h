@@ -11,6 +11,8 @@
 #ifndef PWLC_CUDA_LIBRARY_H
 #define PWLC_CUDA_LIBRARY_H
 
+#include <stdbool.h>
+
 #include "diag.h"
 
 #define CUDA_LIBRARY_NAME "libpwlc-cuda.so"
@@ -20,6 +22,10 @@ struct cuda_library {
     void *handle;    /* null when none is open */
     char path[4096]; /* as found */
 };
+
+/* The value of --device: exit 2 unless it is cpu, cuda or, where it is allowed, auto. */
+enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_CUDA };
+int device_parse(const char *value, bool automatic, enum device *device, struct diag *diag);
 
 /* Opens it and compares its interface's version with pwlc's own. Exit 77, saying which file or folders, when there is
  * none, it cannot be loaded, or it is of another version. */

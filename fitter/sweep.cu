@@ -3,18 +3,15 @@
  * libpwlc-cuda: what pwlc runs on a device (cuda_library.h). Here, comparing every code of a table: the codes of many
  * runs are written to an array, pwl_cuda_map() evaluates it, and a block of threads measures each run.
  */
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include <cuda_runtime.h>
 
 #include <pwl/cuda.h>
 
+#include "device_report.h"
 #include "sweep_code.h"
 #include "sweep_values.h"
-
-#define EXPORTED extern "C" __attribute__((visibility("default")))
 
 EXPORTED pwlc_cuda_abi_function pwlc_cuda_abi;
 EXPORTED pwlc_cuda_sweep_function pwlc_cuda_sweep;
@@ -24,8 +21,6 @@ namespace
 
 constexpr unsigned batch_runs = 1024; /* evaluated together: 2^26 codes, 256 MiB of them at most */
 constexpr unsigned lanes = SWEEP_LANES;
-
-enum exit_code { done = 0, failed = 1, missing = 77 };
 
 /* Elements of the arrays of a batch: the code before the first, where there is one, and the batch's. */
 struct batch {
@@ -78,46 +73,33 @@ struct sweep {
     pwl_cuda_table table;
     void *x, *y;
     sweep_run *runs; /* on the device */
-    char *message;
-    size_t size;
+    device_report report;
 };
-
-int fail(const sweep *sweep, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-int fail(const sweep *sweep, int code, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(sweep->message, sweep->size, format, arguments);
-    va_end(arguments);
-    return code;
-}
 
 int check(const sweep *sweep, cudaError_t error, const char *what)
 {
-    return error == cudaSuccess ? done : fail(sweep, failed, "%s: %s", what, cudaGetErrorString(error));
+    return device_check(&sweep->report, error, what);
 }
 
 int check_pwl(const sweep *sweep, pwl_cuda_status status, const char *what)
 {
-    return status == PWL_CUDA_OK ? done : fail(sweep, failed, "%s: %s", what, pwl_cuda_status_text(status));
+    return status == PWL_CUDA_OK
+               ? DEVICE_DONE
+               : device_fail(&sweep->report, DEVICE_FAILED, "%s: %s", what, pwl_cuda_status_text(status));
 }
 
 int prepare(sweep *sweep, const pwl_table *table, const sweep_task *task)
 {
-    int devices = 0;
-    const cudaError_t error = cudaGetDeviceCount(&devices);
-    if (error != cudaSuccess || devices == 0)
-        return fail(sweep, missing, "no CUDA device: %s",
-                    error == cudaSuccess ? "the driver finds none" : cudaGetErrorString(error));
     const size_t runs = (static_cast<size_t>(task->count) + SWEEP_RUN - 1) / SWEEP_RUN;
     const size_t held = runs < batch_runs ? runs : batch_runs, elements = held * SWEEP_RUN + 1;
-    int code = check_pwl(sweep, pwl_cuda_upload(table, &sweep->table), "pwl_cuda_upload");
-    if (code == done)
+    int code = device_find(&sweep->report);
+    if (code == DEVICE_DONE)
+        code = check_pwl(sweep, pwl_cuda_upload(table, &sweep->table), "pwl_cuda_upload");
+    if (code == DEVICE_DONE)
         code = check(sweep, cudaMalloc(&sweep->x, elements * sweep_bytes(task->in)), "memory for codes");
-    if (code == done)
+    if (code == DEVICE_DONE)
         code = check(sweep, cudaMalloc(&sweep->y, elements * sweep_bytes(task->out)), "memory for values");
-    if (code == done)
+    if (code == DEVICE_DONE)
         code = check(sweep, cudaMalloc(reinterpret_cast<void **>(&sweep->runs), held * sizeof *sweep->runs),
                      "memory for results");
     return code;
@@ -128,20 +110,20 @@ int measure_batch(const sweep *sweep, const sweep_task *task, batch part, sweep_
     const unsigned count = static_cast<unsigned>((part.count + SWEEP_RUN - 1) / SWEEP_RUN);
     write_codes<<<count, lanes>>>(task->in, sweep->x, part);
     int code = check(sweep, cudaGetLastError(), "writing codes");
-    if (code == done)
+    if (code == DEVICE_DONE)
         code = check_pwl(sweep,
                          pwl_cuda_map(&sweep->table, task->in, sweep->x, task->out, sweep->y,
                                       static_cast<size_t>(part.count) + part.before, nullptr),
                          "pwl_cuda_map");
-    if (code != done)
+    if (code != DEVICE_DONE)
         return code;
     /* Lists are filled as far as they are needed, and copied whole. */
     code = check(sweep, cudaMemsetAsync(sweep->runs, 0, count * sizeof *runs, nullptr), "clearing results");
-    if (code != done)
+    if (code != DEVICE_DONE)
         return code;
     measure<<<count, lanes>>>(*task, sweep->y, part, sweep->runs);
     code = check(sweep, cudaGetLastError(), "measuring");
-    if (code == done)
+    if (code == DEVICE_DONE)
         code = check(sweep, cudaMemcpy(runs, sweep->runs, count * sizeof *runs, cudaMemcpyDeviceToHost), "measuring");
     return code;
 }
@@ -150,12 +132,12 @@ int measure_all(const sweep *sweep, const sweep_task *task, sweep_run *runs, pwl
                 void *context)
 {
     constexpr int64_t batch_codes = int64_t{batch_runs} * SWEEP_RUN;
-    int code = done;
-    for (int64_t begin = 0; begin < task->count && code == done; begin += batch_codes) {
+    int code = DEVICE_DONE;
+    for (int64_t begin = 0; begin < task->count && code == DEVICE_DONE; begin += batch_codes) {
         const int64_t left = task->count - begin;
         const batch part = {task->qmin_x + begin, left < batch_codes ? left : batch_codes, begin > 0};
         code = measure_batch(sweep, task, part, runs + begin / SWEEP_RUN);
-        if (code == done && progress)
+        if (code == DEVICE_DONE && progress)
             progress(context, static_cast<uint64_t>(begin + part.count), static_cast<uint64_t>(task->count));
     }
     return code;
@@ -172,15 +154,14 @@ int pwlc_cuda_sweep(const pwl_table *table, const sweep_task *task, sweep_run *r
                     void *context, char *message, size_t size)
 {
     sweep sweep = {};
-    sweep.message = message;
-    sweep.size = size;
+    sweep.report = {message, size};
     int code = prepare(&sweep, table, task);
-    if (code == done)
+    if (code == DEVICE_DONE)
         code = measure_all(&sweep, task, runs, progress, context);
     /* The first failure is the one to tell. */
     const cudaError_t x = cudaFree(sweep.x), y = cudaFree(sweep.y), results = cudaFree(sweep.runs);
     const pwl_cuda_status released = pwl_cuda_release(&sweep.table);
-    if (code == done)
+    if (code == DEVICE_DONE)
         code = check(&sweep, x != cudaSuccess ? x : y != cudaSuccess ? y : results, "freeing memory");
-    return code == done ? check_pwl(&sweep, released, "pwl_cuda_release") : code;
+    return code == DEVICE_DONE ? check_pwl(&sweep, released, "pwl_cuda_release") : code;
 }

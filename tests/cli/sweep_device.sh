@@ -44,18 +44,18 @@ PWL_CUDA_LIBRARY=$(ldd "$pwlc" | sed -n 's/.*=> \(.*libjansson[^ ]*\).*/\1/p')
     expect_error 77 'has no function pwlc_cuda_abi; it must be the libpwlc-cuda.so of pwlc' sweep tanh.json "${cuda[@]}"
 PWL_CUDA_LIBRARY=$host_library
 
-export SWEEP_FAULT=abi
-expect_error 77 'has interface version 2, must be 1; build it with this pwlc' sweep tanh.json "${cuda[@]}"
-SWEEP_FAULT=device
+export DEVICE_FAULT=abi
+expect_error 77 'has interface version 3, must be 2; build it with this pwlc' sweep tanh.json "${cuda[@]}"
+DEVICE_FAULT=device
 expect_error 77 'tanh.json: --device cuda: no CUDA device: none was found' sweep tanh.json "${cuda[@]}"
-SWEEP_FAULT=target
+DEVICE_FAULT=target
 expect_error 1 "--device cuda: the device's targets from code -512" sweep tanh.json "${cuda[@]}"
-SWEEP_FAULT=lost
+DEVICE_FAULT=lost
 expect_error 1 "--device cuda: the device's targets from code -512" sweep tanh.json "${cuda[@]}"
-SWEEP_FAULT=value
+DEVICE_FAULT=value
 expect_error 1 "--device cuda: the device's values of codes -512 to 511 are not the runtime's" \
     sweep tanh.json "${cuda[@]}"
-unset SWEEP_FAULT
+unset DEVICE_FAULT
 
 expect_error 2 'samples.json: --device cuda: samples is no built-in function; must be --device cpu' \
     sweep samples.json --samples samples.csv "${cuda[@]}"

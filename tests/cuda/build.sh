@@ -76,12 +76,17 @@ all() {
     return $status
 }
 
+# compile_c SOURCE DIRECTORY
+compile_c() {
+    "$cc" -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -g -fPIC -Wall -Wextra "${include[@]}" -I"$build" -isystem "$cuda/include" \
+        -c "$1" -o "$(objects "$2" "$1")"
+}
+
 build_host() {
     local source pids=()
     bash tests/list_luts.sh "$PWD/luts" >"$build/luts.h" || return
     for source in "${c_sources[@]}" "${host_programs[@]/#/tests/cuda/}" "${programs[@]/#/tests/cuda/}"; do
-        "$cc" -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -g -fPIC -Wall -Wextra "${include[@]}" -I"$build" -isystem "$cuda/include" \
-            -c "${source%.c}.c" -o "$(objects "$build" "$source")" &
+        compile_c "${source%.c}.c" "$build" &
         pids+=($!)
     done
     all "${pids[@]}"
@@ -108,8 +113,8 @@ build_for() {
 build_library() {
     local directory=$build/$1
     bash kernels/compile.sh "$nvcc" "${include[@]}" -Ifitter -Xcompiler -fPIC -lineinfo -gencode "$2" -c fitter/sweep.cu \
-        -o "$directory/sweep.o" || return
+        -o "$directory/sweep.o" && compile_c fitter/device_gemm.c "$directory" || return
     # shellcheck disable=SC2046
-    "$nvcc" -shared "$directory/sweep.o" $(objects "$build" "${c_sources[@]}") \
+    "$nvcc" -shared "$directory/sweep.o" "$directory/device_gemm.o" $(objects "$build" "${c_sources[@]}") \
         $(objects "$directory" "${cu_sources[@]}") -Xlinker --exclude-libs,ALL -o "$directory/libpwlc-cuda.so"
 }

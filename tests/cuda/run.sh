@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Every GPU test, on one device: as machine code of its architecture, then from the PTX of compute_80 alone, then a
-# small part under each tool of compute-sanitizer; and, where `./dev static` has made build/gpu/pwlc-static, sweeps and
-# emitted headers. Needs the CUDA toolkit and a C compiler; builds in build/gpu.
+# small part under each tool of compute-sanitizer; and, where `./dev static` has made build/gpu/pwlc-static, sweeps,
+# products and emitted headers. Needs the CUDA toolkit and a C compiler; builds in build/gpu.
 # Exit 77 where the toolkit or a device is missing. Whole logs stay in build/gpu.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -63,10 +63,11 @@ if [ -x "$build/pwlc-static" ]; then
     log build-library build_library native "arch=compute_$capability,code=sm_$capability" ||
         die "building libpwlc-cuda.so failed"
     run sweep bash tests/cuda/sweep.sh "$build/pwlc-static" "$build/native/libpwlc-cuda.so"
+    run gemm python3 tests/cli/gemm.py "$build/pwlc-static" "$build/native/libpwlc-cuda.so"
     run emitted-headers bash tests/emit/run_cuda.sh "$build/pwlc-static" "$nvcc" "sm_$capability"
     finish
 else
-    say "no $build/pwlc-static: sweeps and emitted headers are left out (./dev static makes it, where its libraries are)"
+    say "no $build/pwlc-static: sweeps, products and emitted headers are left out (./dev static makes it, where its libraries are)"
 fi
 
 sanitizer=$(find_tool "$cuda/bin/compute-sanitizer" "$cuda/compute-sanitizer/compute-sanitizer" compute-sanitizer) ||

@@ -1,25 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * libpwlc-cuda without a device: the functions that sweep.cu compiles for one, in its order, on the host. Values are
- * pwl_eval()'s. SWEEP_FAULT in the environment makes it go wrong, so that pwlc can be seen to notice.
+ * The functions that sweep.cu compiles for a device, in its order, on the host. Values are pwl_eval()'s.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <pwl/pwl.h>
 
+#include "device_host.h"
 #include "sweep_code.h"
 #include "sweep_values.h"
 
 __attribute__((visibility("default"))) pwlc_cuda_abi_function pwlc_cuda_abi;
 __attribute__((visibility("default"))) pwlc_cuda_sweep_function pwlc_cuda_sweep;
-
-static int fault(const char *name)
-{
-    const char *const wanted = getenv("SWEEP_FAULT");
-    return wanted && strcmp(wanted, name) == 0;
-}
 
 /* What the table's value of a code becomes in arrays of the task's types. */
 static int64_t value_of(const pwl_table *table, const struct sweep_task *task, int64_t q, int wrong)
@@ -60,10 +50,8 @@ int pwlc_cuda_abi(void)
 int pwlc_cuda_sweep(const pwl_table *table, const struct sweep_task *task, struct sweep_run *runs,
                     pwlc_cuda_progress *progress, void *context, char *message, size_t size)
 {
-    if (fault("device")) {
-        snprintf(message, size, "no CUDA device: none was found");
-        return 77;
-    }
+    if (fault("device"))
+        return no_device(message, size);
     for (int64_t begin = 0; begin < task->count; begin += SWEEP_RUN) {
         const int64_t left = task->count - begin;
         struct sweep_run *run = &runs[begin / SWEEP_RUN];

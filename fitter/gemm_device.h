@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The function of libpwlc-cuda.so that multiplies; pwl/qgemm.h says what. */
+#ifndef PWLC_GEMM_DEVICE_H
+#define PWLC_GEMM_DEVICE_H
+
+#include <stddef.h>
+
+#include <pwl/qgemm.h>
+
+/* What computed a product. */
+struct gemm_ran {
+    char device[256], kernel[32];
+};
+
+/* pwlc_cuda_gemm of the library: as pwl_qgemm_reference(), by a kernel of pwl/cuda_qgemm.h on the current device. Every
+ * pointer is the host's, and rows of X and Y have no gaps. */
+typedef int pwlc_cuda_gemm_function(const pwl_qgemm_product *product, struct gemm_ran *ran, char *message, size_t size);
+
+/* Of an element of X or Y. */
+static inline size_t gemm_element_bytes(pwl_qgemm_type type)
+{
+    static const size_t bytes[] = {[PWL_QGEMM_F32] = 4,  [PWL_QGEMM_F16] = 2,
+                                   [PWL_QGEMM_BF16] = 2, [PWL_QGEMM_BLOCKS_Q8_1] = sizeof(pwl_block_q8_1),
+                                   [PWL_QGEMM_S8] = 1,   [PWL_QGEMM_S32] = 4};
+    return bytes[type];
+}
+
+#endif

@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""pwlc gemm: what it writes, against the formulas of pwl/qgemm.h in exact fractions; and by libpwlc-cuda the same
+bytes, of numbers whose sums are exact in any order. TAP.
+
+usage: gemm.py PWLC LIBRARY    the library may be one without a device
+"""
+import math
+import os
+import pathlib
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+from fractions import Fraction
+
+PWLC = os.path.realpath(sys.argv[1])
+os.environ["PWL_CUDA_LIBRARY"] = os.path.realpath(sys.argv[2])
+F32, F16, Q4_0, Q8_0, BF16, MXFP4 = 0, 1, 2, 8, 30, 39
+E2M1 = [0, 0.5, 1, 1.5, 2, 3, 4, 6, 0, -0.5, -1, -1.5, -2, -3, -4, -6]
+draw = random.Random(1)
+count = failures = 0
+
+
+def tap(good, name):
+    global count, failures
+    count += 1
+    failures += not good
+    print(f"{'ok' if good else 'not ok'} {count} - {name}", flush=True)
+
+
+# -- Numbers ------------------------------------------------------------------------------------------------------------
+
+def f32(value):
+    return struct.unpack("<f", struct.pack("<f", value))[0]
+
+
+def f16(value):
+    return struct.unpack("<e", struct.pack("<e", value))[0]
+
+
+def away(value):
+    """The nearest integer, ties away from zero."""
+    return int(math.copysign(math.floor(abs(value) + Fraction(1, 2)), value))
+
+
+def rounded(value, code):
+    """A fraction rounded once, to the format of a code of struct: the neighbours of a first guess are tried."""
+    size = struct.calcsize(code)
+    guess = int.from_bytes(struct.pack(code, abs(float(value))), "little")
+    near = [(struct.unpack(code, (guess + step).to_bytes(size, "little"))[0], guess + step) for step in (-1, 0, 1)
+            if guess + step >= 0]
+    best = min(near, key=lambda each: (abs(Fraction(each[0]) - abs(value)), each[1] & 1))[0]
+    return -best if value < 0 else best
+
+
+# -- Files --------------------------------------------------------------------------------------------------------------
+
+def write_gguf(path, tensors, alignment=32):
+    """tensors: name, (N, K), type, bytes. Returns where the data begin."""
+    key = b"general.alignment"
+    head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), 1)
+    head += struct.pack("<Q", len(key)) + key + struct.pack("<II", 4, alignment)
+    data = b""
+    for name, shape, kind, payload in tensors:
+        head += struct.pack("<Q", len(name)) + name.encode()
+        head += struct.pack(f"<I{len(shape)}QIQ", len(shape), *reversed(shape), kind, len(data))
+        data += payload + bytes(-len(payload) % alignment)
+    head += bytes(-len(head) % alignment)
+    path.write_bytes(head + data)
+    return len(head)
+
+
+def write_model(path, tensor, n, k, alignment):
+    """One tensor; where the alignment is below 4, at no address that is a multiple of more."""
+    if alignment >= 4:
+        write_gguf(path, [("w", (n, k), *tensor)], alignment)
+        return
+    pad = alignment
+    while (write_gguf(path, [("pad", (pad,), 99, bytes(pad)), ("w", (n, k), *tensor)], alignment) + pad) % 4 != alignment:
+        pad += alignment
+
+
+def write_npy(path, code, shape, values):
+    text = "(" + "".join(f"{size}, " for size in shape) + ")"
+    header = f"{{'descr': '{code}', 'fortran_order': False, 'shape': {text}, }}".encode()
+    header += b" " * (-(10 + len(header) + 1) % 64) + b"\n"
+    kind = {"<f2": "e", "<f4": "f", "<f8": "d"}[code]
+    path.write_bytes(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header +
+                     struct.pack(f"<{len(values)}{kind}", *values))
+
+
+def read_npy(path):
+    data = path.read_bytes()
+    size = struct.unpack("<H", data[8:10])[0]
+    header = eval(data[10:10 + size])
+    return header["descr"], header["shape"], data[10 + size:]
+
+
+# -- Weights: what is in the file, and rows of what is multiplied -------------------------------------------------------
+
+def blocks(kind, n, k):
+    """Random blocks: bytes, and for each row (d, codes)."""
+    data, rows = b"", []
+    for _ in range(n):
+        row = []
+        for _ in range(k // 32):
+            if kind == MXFP4:
+                d, codes = 2.0 ** draw.randint(-9, 1), [draw.randrange(16) for _ in range(32)]
+                data += bytes([int(math.log2(d)) + 127])
+                values = [E2M1[code] for code in codes]
+            else:
+                d = f16(draw.choice((-1, 1)) * draw.uniform(0.001, 0.1))
+                codes = [draw.randrange(16) if kind == Q4_0 else draw.randrange(256) for _ in range(32)]
+                data += struct.pack("<e", d)
+                values = [code - 8 if kind == Q4_0 else code - (code & 128) * 2 for code in codes]
+            data += bytes(codes if kind == Q8_0 else [codes[j] | codes[j + 16] << 4 for j in range(16)])
+            row.append((d, values))
+        rows.append(row)
+    return data, rows
+
+
+def quantise_q8(values):
+    """Blocks of Q8_0 or Q8_1, by the default rule."""
+    row = []
+    for b in range(0, len(values), 32):
+        d = f16(f32(max(map(abs, values[b:b + 32])) / 127))
+        inverse = f32(1 / d) if d else 0
+        row.append((d, [away(Fraction(f32(v * inverse))) for v in values[b:b + 32]]))
+    return row
+
+
+def quantise_row(values):
+    """int8 with a power of two: the codes and its exponent."""
+    most = max(map(abs, values))
+    n = next(n for n in range(126, -127, -1) if Fraction(most) * Fraction(2) ** n <= 127) if most else 0
+    return [away(Fraction(v) * Fraction(2) ** n) for v in values], n
+
+
+# -- The schemes, in fractions ------------------------------------------------------------------------------------------
+
+def half_row(row):
+    """A16: w; blocks this small need no exponent."""
+    return [Fraction(f16(d * value)) for d, values in row for value in values]
+
+
+def input_row(x, halves):
+    """A16: x, in halves of the row's own exponent where it is in floats."""
+    if halves:
+        return [Fraction(v) for v in x]
+    most = max(map(abs, x))
+    f = max(math.frexp(most)[1] - 1 - 14, -126) if most else 0
+    return [Fraction(f16(v * 2.0 ** -f)) * Fraction(2) ** f for v in x]
+
+
+def dot(a, b):
+    return sum(p * q for p, q in zip(a, b))
+
+
+def product(scheme, rows, x, halves):
+    """Y without bias; rows: of floats for int8, else of blocks."""
+    if scheme == "int8":
+        w, x = [quantise_row(row) for row in rows], [quantise_row(row) for row in x]
+        return [[Fraction(dot(p, q)) * Fraction(2) ** -(e + f) for q, f in w] for p, e in x]
+    if scheme.endswith("a16"):
+        w, x = [half_row(row) for row in rows], [input_row(row, halves) for row in x]
+        return [[dot(p, q) for q in w] for p in x]
+    x = [quantise_q8(row) for row in x]
+    return [[sum(Fraction(d) * Fraction(e) * dot(p, q) for (d, p), (e, q) in zip(a, w)) for w in rows] for a in x]
+
+
+def run(*arguments):
+    return subprocess.run([PWLC, "gemm", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def check(folder, name, scheme, tensor, rows, k, shape, code="<f4", out="f32", bias=False, alignment=32):
+    """One product, compared with the fractions; by default the scheme is not named."""
+    n, m = len(rows), math.prod(shape)
+    model, act, b, y = (folder / file for file in ("model.gguf", "x.npy", "b.npy", "y.npy"))
+    write_model(model, tensor, n, k, alignment)
+    convert = f16 if code == "<f2" else f32
+    x = [[convert(draw.gauss(0, 1)) for _ in range(k)] for _ in range(m)]
+    added = [f32(draw.gauss(0, 1)) for _ in range(n)] if bias else [0] * n
+    write_npy(act, code, (*shape, k), [v for row in x for v in row])
+    write_npy(b, "<f8", (n,), added)
+    flags = ["--scheme", scheme] if scheme else []
+    done = run("--weights", f"{model}:w", "--act", act, "-o", y, "--out", out, "--device", "cpu", *flags,
+               *(["--bias", b] if bias else []))
+    if done.returncode:
+        tap(False, f"{name}: exit {done.returncode}: {done.stderr.strip()}")
+        return
+    scheme = scheme or {Q4_0: "w4a16", MXFP4: "mxfp4a16"}.get(tensor[0], "w8a16")
+    said = f"pwlc gemm: note: {scheme}, M {m}, N {n}, K {k}, on the CPU by the reference\n"
+    expected = [rounded(v + Fraction(c), "<e" if out == "f16" else "<f")
+                for row in product(scheme, rows, x, code == "<f2") for v, c in zip(row, added)]
+    descr, got_shape, data = read_npy(y)
+    got = list(struct.unpack(f"<{len(expected)}{'e' if out == 'f16' else 'f'}", data))
+    wrong = sum(p != q for p, q in zip(got, expected))
+    tap(wrong == 0 and got_shape == (*shape, n) and descr == ("<f2" if out == "f16" else "<f4") and done.stderr == said,
+        f"{name}: {wrong} of {len(expected)} differ, {descr} {got_shape}; {done.stderr.strip()}")
+
+
+def check_schemes(folder):
+    for kind, name, schemes in ((Q4_0, "Q4_0", ("w4a16", "w4a8")), (Q8_0, "Q8_0", ("w8a16", "w8a8")),
+                                (MXFP4, "MXFP4", ("mxfp4a16",))):
+        data, rows = blocks(kind, 5, 96)
+        for scheme in (None, *schemes):
+            check(folder, f"{name} by {scheme}", scheme, (kind, data), rows, 96, (3,), bias=scheme is not None)
+        check(folder, f"{name}, halves", None, (kind, data), rows, 96, (3,), code="<f2", out="f16", bias=True)
+    data, rows = blocks(Q8_0, 130, 64)
+    check(folder, "a row", "w8a8", (Q8_0, data), rows, 64, ())
+    check(folder, "rows of several dimensions, more than one job's", "w8a8", (Q8_0, data), rows, 64, (2, 1, 9),
+          code="<f8")
+    check(folder, "unaligned data", "w8a8", (Q8_0, data), rows, 64, (2,), alignment=1)
+
+
+def check_floats(folder):
+    """Tensors of floats, which the scheme quantises."""
+    kinds = ((F32, "F32", f32, "<f"), (F16, "F16", f16, "<e"),
+             (BF16, "BF16", lambda v: struct.unpack("<f", bytes(2) + struct.pack("<f", v)[2:])[0], None))
+    for kind, name, convert, code in kinds:
+        w = [[convert(draw.gauss(0, 0.1)) for _ in range(64)] for _ in range(5)]
+        data = b"".join(struct.pack(code, v) if code else struct.pack("<f", v)[2:] for row in w for v in row)
+        check(folder, f"{name} by default", None, (kind, data), [quantise_q8(row) for row in w], 64, (3,))
+        check(folder, f"{name} by int8", "int8", (kind, data), w, 64, (18,), bias=True,
+              alignment=2 if kind == F32 else 32)
+        check(folder, f"{name} by int8, halves", "int8", (kind, data), w, 64, (3,), code="<f2", out="f16")
+
+
+def check_devices(folder):
+    """Integers whose sums stay below 2^24: every kernel has the same bytes. Blocks of X have d = 1."""
+    k, n = 512, 136
+    q4 = b"".join(struct.pack("<e", 1) + draw.randbytes(16) for _ in range(n * k // 32))
+    q8 = b"".join(struct.pack("<e", 1) + draw.randbytes(32) for _ in range(n * k // 32))
+    mx = b"".join(b"\x80" + draw.randbytes(16) for _ in range(n * k // 32)) # 2 * E2M1
+    f = struct.pack(f"<{n * k}f", *(draw.randint(-127, 127) for _ in range(n * k)))
+    model = folder / "integers.gguf"
+    write_gguf(model, [("q4", (n, k), Q4_0, q4), ("q8", (n, k), Q8_0, q8), ("mx", (n, k), MXFP4, mx), ("f", (n, k), F32, f)])
+    write_npy(folder / "b.npy", "<f4", (n,), [draw.randint(-1000, 1000) for _ in range(n)])
+    for m in (1, 7, 16, 70):
+        x = [127 if i % 32 == 0 else draw.randint(-127, 127) for i in range(m * k)]
+        write_npy(folder / "x.npy", "<f4", (m, k), x)
+        for tensor, scheme in (("q4", "w4a16"), ("q4", "w4a8"), ("q8", "w8a16"), ("q8", "w8a8"), ("mx", "mxfp4a16"),
+                               ("f", "int8")):
+            compare_devices(folder, f"{model}:{tensor}", scheme, m, "f16" if (m, tensor) == (7, "q4") else "f32")
+
+
+def compare_devices(folder, weights, scheme, m, out):
+    arguments = ("--weights", weights, "--act", folder / "x.npy", "--bias", folder / "b.npy", "--scheme", scheme,
+                 "--out", out)
+    cpu = run(*arguments, "-o", folder / "cpu.npy", "--device", "cpu")
+    cuda = run(*arguments, "-o", folder / "cuda.npy", "--device", "cuda")
+    if cuda.returncode == 77:
+        print(f"1..0 # SKIP {cuda.stderr.strip()}")
+        sys.exit(77)
+    good = cpu.returncode == 0 and cuda.returncode == 0 and cuda.stderr.startswith("pwlc gemm: note: ") and \
+        " by the kernel " in cuda.stderr and (folder / "cpu.npy").read_bytes() == (folder / "cuda.npy").read_bytes()
+    tap(good, f"M {m}, {out}: {cuda.stderr.strip()} {'' if good else cpu.stderr.strip()}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        check_devices(folder)
+        check_schemes(folder)
+        check_floats(folder)
+    print(f"1..{count}")
+    return failures != 0 or count == 0
+
+
+sys.exit(main())
