@@ -136,12 +136,6 @@ pwl_cuda_status pwl_cuda_map(const pwl_cuda_table *uploaded, pwl_type in, const 
     return status_of(pwl_cuda_launch_map(uploaded, in, x, out, y, count, stream));
 }
 
-static int scale_serves(const pwl_cuda_plan *plan, pwl_affine of)
-{
-    const int64_t most = (int64_t)1 << (plan->wide ? 33 : 30);
-    return of.scale >= 0x1p-126f && of.scale <= 0x1p126f && of.zero_point >= -most && of.zero_point <= most;
-}
-
 pwl_cuda_status pwl_cuda_map_from_real(const pwl_cuda_table *uploaded, pwl_affine of_x, pwl_real in, const void *x,
                                        pwl_type out, void *y, size_t count, struct CUstream_st *stream)
 {
@@ -152,7 +146,7 @@ pwl_cuda_status pwl_cuda_map_from_real(const pwl_cuda_table *uploaded, pwl_affin
         return PWL_CUDA_ERR_TYPE;
     if (!fits(&uploaded->plan, out))
         return PWL_CUDA_ERR_FIT;
-    if (!scale_serves(&uploaded->plan, of_x))
+    if (!pwl_affine_serves(of_x, uploaded->plan.wide))
         return PWL_CUDA_ERR_SCALE;
     if (count == 0)
         return PWL_CUDA_OK;
@@ -170,7 +164,7 @@ pwl_cuda_status pwl_cuda_map_real(const pwl_cuda_table *uploaded, pwl_affine of_
         return PWL_CUDA_ERR_NULL;
     if ((unsigned)in > PWL_BF16 || (unsigned)out > PWL_BF16)
         return PWL_CUDA_ERR_TYPE;
-    if (!scale_serves(&uploaded->plan, of_x) || !scale_serves(&uploaded->plan, of_y))
+    if (!pwl_affine_serves(of_x, uploaded->plan.wide) || !pwl_affine_serves(of_y, uploaded->plan.wide))
         return PWL_CUDA_ERR_SCALE;
     if (count == 0)
         return PWL_CUDA_OK;

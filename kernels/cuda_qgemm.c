@@ -7,6 +7,7 @@
 
 #include <pwl/cuda_qgemm.h>
 
+#include "qgemm_check.h"
 #include "qgemm_input.h"
 #include "qgemm_launch.h"
 #include "qgemm_schedule.h"
@@ -141,20 +142,53 @@ static int plan_shares(struct plan *plan)
     return cudaSuccess;
 }
 
+/* The call's activation, of a product that is not checked yet. */
+static pwl_qgemm_status check(const pwl_qgemm_product *product, pwl_qgemm_call *call)
+{
+    const pwl_cuda_table *uploaded;
+    const pwl_cuda_plan *plan;
+    pwl_qgemm_codes codes;
+    pwl_qgemm_status status;
+    int device;
+    cudaError_t error;
+    if (!product)
+        return PWL_QGEMM_ERR_NULL;
+    if (!product->activation)
+        return pwl_qgemm_check_with(product, NULL);
+    uploaded = product->activation->uploaded;
+    if (!uploaded)
+        return PWL_QGEMM_ERR_NULL;
+    if (!uploaded->memory)
+        return PWL_QGEMM_ERR_TABLE;
+    plan = &uploaded->plan;
+    codes = (pwl_qgemm_codes){plan->qmin_x, plan->qmax_x, plan->qmin_y, plan->qmax_y, plan->wide};
+    status = pwl_qgemm_check_with(product, &codes);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    error = cudaGetDevice(&device);
+    if (error != cudaSuccess)
+        return status_of(error);
+    call->epilogue = pwl_qgemm_epilogue_of(product, &codes);
+    call->table = (pwl_planned){*plan, uploaded->memory};
+    return device == uploaded->device ? PWL_QGEMM_OK : PWL_QGEMM_ERR_DEVICE;
+}
+
 static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan *plan)
 {
     size_t elements;
     enum operand x;
     int a8;
-    pwl_qgemm_status status = pwl_qgemm_check(product);
+    pwl_qgemm_status status;
+    memset(&plan->call, 0, sizeof plan->call);
+    status = check(product, &plan->call);
     if (status == PWL_QGEMM_OK)
         status = choose(product, &plan->kernel);
     if (status != PWL_QGEMM_OK)
         return status;
-    memset(&plan->call, 0, sizeof plan->call);
     plan->call.product = *product;
     plan->call.weights = *product->weights;
     plan->call.product.weights = NULL;
+    plan->call.product.activation = NULL;
     elements = product->m * product->weights->k;
     if (elements > SIZE_MAX / 64) /* more than all that follows */
         return PWL_QGEMM_ERR_SHAPE;

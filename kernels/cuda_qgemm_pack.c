@@ -32,7 +32,6 @@ static int survey(const pwl_qgemm_source *from, void *memory, pwl_qgemm_survey *
 static pwl_qgemm_status pack(const pwl_qgemm_source *from, void *memory, size_t bytes, pwl_qgemm_weights *weights,
                              pwl_qgemm_place *bad, struct CUstream_st *stream)
 {
-    const size_t blocks = from->k / PWL_BLOCK;
     pwl_qgemm_survey found;
     pwl_qgemm_weights made;
     int error = cudaSuccess;
@@ -45,10 +44,8 @@ static pwl_qgemm_status pack(const pwl_qgemm_source *from, void *memory, size_t 
     if (error != cudaSuccess)
         return status_of(error);
     if (found.bad != UINT64_MAX) {
-        if (bad) {
-            bad->row = (size_t)found.bad / blocks;
-            bad->block = (size_t)found.bad % blocks;
-        }
+        if (bad)
+            *bad = pwl_qgemm_place_of(from, (size_t)found.bad);
         return PWL_QGEMM_ERR_SCALE;
     }
     made = pwl_qgemm_weights_of(from, memory, found.row != UINT64_MAX);
@@ -64,7 +61,8 @@ pwl_qgemm_status pwl_cuda_qgemm_pack(pwl_qgemm_format format, const void *blocks
                                      size_t bytes, pwl_qgemm_weights *weights, pwl_qgemm_place *bad,
                                      struct CUstream_st *stream)
 {
-    const pwl_qgemm_source from = {PWL_QGEMM_FROM_BLOCKS, format, PWL_QGEMM_F32, PWL_RULE_DEFAULT, n, k, blocks, NULL};
+    const pwl_qgemm_source from = {
+        PWL_QGEMM_FROM_BLOCKS, format, PWL_QGEMM_F32, PWL_RULE_DEFAULT, n, k, {blocks}, {NULL}};
     return pack(&from, memory, bytes, weights, bad, stream);
 }
 
@@ -72,7 +70,7 @@ pwl_qgemm_status pwl_cuda_qgemm_pack_f32(pwl_qgemm_format format, pwl_rule rule,
                                          void *memory, size_t bytes, pwl_qgemm_weights *weights, pwl_qgemm_place *bad,
                                          struct CUstream_st *stream)
 {
-    const pwl_qgemm_source from = {PWL_QGEMM_FROM_FLOATS, format, PWL_QGEMM_F32, rule, n, k, w, NULL};
+    const pwl_qgemm_source from = {PWL_QGEMM_FROM_FLOATS, format, PWL_QGEMM_F32, rule, n, k, {w}, {NULL}};
     return pack(&from, memory, bytes, weights, bad, stream);
 }
 
@@ -88,6 +86,25 @@ pwl_qgemm_status pwl_cuda_qgemm_pack_tensor(const pwl_qgemm_tensor *tensor, pwl_
 pwl_qgemm_status pwl_cuda_qgemm_pack_s8(const int8_t *q_w, const int8_t *n_w, size_t n, size_t k, void *memory,
                                         size_t bytes, pwl_qgemm_weights *weights, struct CUstream_st *stream)
 {
-    const pwl_qgemm_source from = {PWL_QGEMM_FROM_S8, PWL_QGEMM_ROWS8, PWL_QGEMM_F32, PWL_RULE_DEFAULT, n, k, q_w, n_w};
+    const pwl_qgemm_source from = {
+        PWL_QGEMM_FROM_S8, PWL_QGEMM_ROWS8, PWL_QGEMM_F32, PWL_RULE_DEFAULT, n, k, {q_w}, {n_w}};
     return pack(&from, memory, bytes, weights, NULL, stream);
+}
+
+pwl_qgemm_status pwl_cuda_qgemm_pack_pair(const pwl_qgemm_tensor *gate, const pwl_qgemm_tensor *up,
+                                          pwl_qgemm_format format, pwl_rule rule, void *memory, size_t bytes,
+                                          pwl_qgemm_weights *weights, pwl_qgemm_place *bad, struct CUstream_st *stream)
+{
+    pwl_qgemm_source from;
+    const pwl_qgemm_status status = pwl_qgemm_pair_source_of(gate, up, format, rule, &from);
+    return status == PWL_QGEMM_OK ? pack(&from, memory, bytes, weights, bad, stream) : status;
+}
+
+pwl_qgemm_status pwl_cuda_qgemm_pack_pair_s8(const int8_t *q_gate, const int8_t *n_gate, const int8_t *q_up,
+                                             const int8_t *n_up, size_t n, size_t k, void *memory, size_t bytes,
+                                             pwl_qgemm_weights *weights, struct CUstream_st *stream)
+{
+    pwl_qgemm_source from;
+    const pwl_qgemm_status status = pwl_qgemm_pair_source_of_s8(q_gate, n_gate, q_up, n_up, n, k, &from);
+    return status == PWL_QGEMM_OK ? pack(&from, memory, bytes, weights, NULL, stream) : status;
 }

@@ -62,13 +62,12 @@ struct wide {
     }
 };
 
-/* An array of the image in shared memory, as this lane reads it. */
+/* An array in shared memory of an image, as this lane reads it. */
 template <class T> struct copied {
     uint32_t stride, mine;
 
-    __device__ copied(uint32_t offset, uint32_t copies)
-        : stride(sizeof(T) << copies),
-          mine(shared_address(shared_memory()) + offset + pwl_image_at(sizeof(T), copies, 0, threadIdx.x))
+    __device__ copied(const char *array, uint32_t copies)
+        : stride(sizeof(T) << copies), mine(shared_address(array) + pwl_image_at(sizeof(T), copies, 0, threadIdx.x))
     {
     }
 
@@ -78,6 +77,13 @@ template <class T> struct copied {
     }
 };
 
+/* Starts to copy the image, to be waited for with the other copies of the group. */
+__device__ inline void copy_image(const pwl_planned &of, char *image)
+{
+    for (uint32_t at = 16 * threadIdx.x; at < of.plan.image_bytes; at += 16 * blockDim.x)
+        copy_async<16>(image + at, of.memory + of.plan.image_offset + at);
+}
+
 /* Raw values by the image. */
 template <class width, int rounding> struct by_image {
     using value = typename width::value;
@@ -86,16 +92,15 @@ template <class width, int rounding> struct by_image {
     copied<uint32_t> tails;
     copied<typename width::cell> cells;
 
-    __device__ explicit by_image(const task &task)
-        : heads(0, task.plan.head_copies), tails(task.plan.image_tails, task.plan.tail_copies),
-          cells(task.plan.image_cells, task.plan.cell_copies)
+    __device__ explicit by_image(const pwl_planned &of, const char *image = shared_memory())
+        : heads(image, of.plan.head_copies), tails(image + of.plan.image_tails, of.plan.tail_copies),
+          cells(image + of.plan.image_cells, of.plan.cell_copies)
     {
     }
 
-    __device__ void begin(const task &task) const
+    __device__ void begin(const pwl_planned &of) const
     {
-        for (uint32_t at = 16 * threadIdx.x; at < task.plan.image_bytes; at += 16 * blockDim.x)
-            copy_async<16>(shared_memory() + at, task.memory + task.plan.image_offset + at);
+        copy_image(of, shared_memory());
         close_group();
     }
 
@@ -105,9 +110,9 @@ template <class width, int rounding> struct by_image {
         __syncthreads();
     }
 
-    __device__ value operator()(const task &task, uint32_t u) const
+    __device__ value operator()(const pwl_planned &of, uint32_t u) const
     {
-        const uint32_t i = width::pick(cells[u >> task.plan.cell_shift], u);
+        const uint32_t i = width::pick(cells[u >> of.plan.cell_shift], u);
         return width::eval(width::line_of(heads[i], is_wide ? tails[i] : 0), u, rounding);
     }
 };
@@ -117,11 +122,11 @@ template <class width> struct by_search {
     using value = typename width::value;
     static constexpr bool is_wide = width::is_wide;
 
-    __device__ explicit by_search(const task &)
+    __device__ explicit by_search(const pwl_planned &)
     {
     }
 
-    __device__ void begin(const task &) const
+    __device__ void begin(const pwl_planned &) const
     {
     }
 
@@ -129,14 +134,13 @@ template <class width> struct by_search {
     {
     }
 
-    __device__ value operator()(const task &task, uint32_t u) const
+    __device__ value operator()(const pwl_planned &of, uint32_t u) const
     {
-        const pwl_cell *const cell = reinterpret_cast<const pwl_cell *>(task.memory + task.plan.cell_offset);
-        const uint32_t *const start = reinterpret_cast<const uint32_t *>(task.memory + task.plan.start_offset);
-        const uint32_t i = pwl_cuda_plan_search(cell + (u >> task.plan.cell_shift), start, u);
-        const auto *const line =
-            reinterpret_cast<const typename width::line *>(task.memory + task.plan.line_offset) + i;
-        return width::eval(*line, u, task.plan.rounding);
+        const pwl_cell *const cell = reinterpret_cast<const pwl_cell *>(of.memory + of.plan.cell_offset);
+        const uint32_t *const start = reinterpret_cast<const uint32_t *>(of.memory + of.plan.start_offset);
+        const uint32_t i = pwl_cuda_plan_search(cell + (u >> of.plan.cell_shift), start, u);
+        const auto *const line = reinterpret_cast<const typename width::line *>(of.memory + of.plan.line_offset) + i;
+        return width::eval(*line, u, of.plan.rounding);
     }
 };
 

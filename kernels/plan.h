@@ -96,6 +96,12 @@ PWL_FN uint32_t pwl_cuda_plan_search(const pwl_cell *cell, const uint32_t *start
     return low;
 }
 
+/* A plan with its arrays, where those run who evaluate it. */
+typedef struct pwl_planned {
+    pwl_cuda_plan plan;
+    const char *memory;
+} pwl_planned;
+
 /* Plans a checked table. */
 void pwl_cuda_plan_init(pwl_cuda_plan *plan, const pwl_table *table);
 

@@ -5,6 +5,8 @@
 
 enum {
     FLOATS = 1 << PWL_QGEMM_F32 | 1 << PWL_QGEMM_F16 | 1 << PWL_QGEMM_BF16,
+    INTEGERS = 1 << PWL_QGEMM_S8 | 1 << PWL_QGEMM_U8 | 1 << PWL_QGEMM_S16 | 1 << PWL_QGEMM_U16 | 1 << PWL_QGEMM_S32 |
+               1 << PWL_QGEMM_U32,
     QUANTISED = FLOATS | 1 << PWL_QGEMM_BLOCKS_Q8_1
 };
 
@@ -25,6 +27,8 @@ static const struct {
     [PWL_QGEMM_F32] = {4, 4},  [PWL_QGEMM_F16] = {2, 2},
     [PWL_QGEMM_BF16] = {2, 2}, [PWL_QGEMM_BLOCKS_Q8_1] = {sizeof(pwl_block_q8_1), _Alignof(pwl_block_q8_1)},
     [PWL_QGEMM_S8] = {1, 1},   [PWL_QGEMM_S32] = {4, 4},
+    [PWL_QGEMM_U8] = {1, 1},   [PWL_QGEMM_S16] = {2, 2},
+    [PWL_QGEMM_U16] = {2, 2},  [PWL_QGEMM_U32] = {4, 4},
 };
 
 /* m rows of `row` elements, `stride` apart. */
@@ -75,15 +79,29 @@ static int overlap(region a, region b)
     return 0;
 }
 
+static int is_gated(const pwl_qgemm_product *product)
+{
+    return product->activation && product->activation->gated;
+}
+
+/* Whether a type of Y is the scheme's. */
+static int has_y(const pwl_qgemm_product *product)
+{
+    const unsigned integers = product->scheme == PWL_QGEMM_INT8 ? INTEGERS : FLOATS | INTEGERS;
+    return (product->activation ? integers : schemes[product->scheme].y) >> product->y.type & 1;
+}
+
 /* Whether Y lies in what is read. */
 static int overwrites(const pwl_qgemm_product *product)
 {
     const pwl_qgemm_weights *const w = product->weights;
     const pwl_qgemm_input *const x = &product->x;
     const size_t columns = x->type == PWL_QGEMM_BLOCKS_Q8_1 ? w->k / PWL_BLOCK : w->k;
-    const region y = region_of(product->y.data, product->y.type, product->m, w->n, product->y.stride);
+    const size_t row = pwl_qgemm_columns(w->n, is_gated(product));
+    const region y = region_of(product->y.data, product->y.type, product->m, row, product->y.stride);
     return overlap(region_of(x->data, x->type, product->m, columns, x->stride), y) ||
-           overlap(array_of(w->memory, w->bytes), y) || overlap(array_of(product->bias, w->n * 4), y) ||
+           overlap(array_of(w->memory, w->bytes), y) || overlap(array_of(product->bias, row * 4), y) ||
+           (is_gated(product) && overlap(array_of(product->activation->bias_up, row * 4), y)) ||
            (product->scheme == PWL_QGEMM_INT8 && overlap(array_of(x->n_x, product->m), y));
 }
 
@@ -130,9 +148,15 @@ pwl_qgemm_status pwl_qgemm_check_source(const pwl_qgemm_source *from, const void
         status = check_rule(from->format, from->rule);
     if (status != PWL_QGEMM_OK)
         return status;
-    if (!from->data || (from->from == PWL_QGEMM_FROM_S8 && !from->n_w) || !memory || !weights)
+    for (int i = 0; i <= (from->data[1] != NULL); i++) {
+        if (!from->data[i] || (from->from == PWL_QGEMM_FROM_S8 && !from->n_w[i]))
+            return PWL_QGEMM_ERR_NULL;
+        if ((uintptr_t)from->data[i] % alignment_of(from))
+            return PWL_QGEMM_ERR_ALIGN;
+    }
+    if (!memory || !weights)
         return PWL_QGEMM_ERR_NULL;
-    if ((uintptr_t)from->data % alignment_of(from) || (uintptr_t)memory % 16)
+    if ((uintptr_t)memory % 16)
         return PWL_QGEMM_ERR_ALIGN;
     return bytes < pwl_qgemm_weights_of(from, memory, 0).bytes ? PWL_QGEMM_ERR_SPACE : PWL_QGEMM_OK;
 }
@@ -156,6 +180,13 @@ pwl_qgemm_status pwl_qgemm_check_weights(const pwl_qgemm_weights *weights)
 
 pwl_qgemm_status pwl_qgemm_check(const pwl_qgemm_product *product)
 {
+    pwl_qgemm_codes codes;
+    const pwl_qgemm_status status = pwl_qgemm_host_codes(product, &codes);
+    return status == PWL_QGEMM_OK ? pwl_qgemm_check_with(product, &codes) : status;
+}
+
+pwl_qgemm_status pwl_qgemm_check_with(const pwl_qgemm_product *product, const pwl_qgemm_codes *codes)
+{
     const pwl_qgemm_weights *weights;
     const pwl_qgemm_input *x;
     const pwl_qgemm_output *y;
@@ -170,15 +201,19 @@ pwl_qgemm_status pwl_qgemm_check(const pwl_qgemm_product *product)
         (unsigned)product->sums > PWL_QGEMM_SUMS_STORED ||
         (product->sums == PWL_QGEMM_SUMS_STORED && product->scheme != PWL_QGEMM_W4A8))
         return PWL_QGEMM_ERR_SCHEME;
-    if ((unsigned)x->type > PWL_QGEMM_S32 || !(schemes[product->scheme].x >> x->type & 1) ||
-        (unsigned)y->type > PWL_QGEMM_S32 || !(schemes[product->scheme].y >> y->type & 1))
+    if ((unsigned)x->type > PWL_QGEMM_U32 || !(schemes[product->scheme].x >> x->type & 1) ||
+        (unsigned)y->type > PWL_QGEMM_U32 || !has_y(product))
         return PWL_QGEMM_ERR_TYPE;
     if (product->m == 0)
         return PWL_QGEMM_ERR_SHAPE;
+    status = product->activation ? pwl_qgemm_check_activation(product, codes) : PWL_QGEMM_OK;
+    if (status != PWL_QGEMM_OK)
+        return status;
     status = check_matrix(x->data, x->type, product->m,
                           x->type == PWL_QGEMM_BLOCKS_Q8_1 ? weights->k / PWL_BLOCK : weights->k, x->stride);
     if (status == PWL_QGEMM_OK)
-        status = check_matrix(y->data, y->type, product->m, weights->n, y->stride);
+        status =
+            check_matrix(y->data, y->type, product->m, pwl_qgemm_columns(weights->n, is_gated(product)), y->stride);
     if (status != PWL_QGEMM_OK)
         return status;
     if ((uintptr_t)product->bias % 4) /* float or int32_t */
@@ -186,7 +221,7 @@ pwl_qgemm_status pwl_qgemm_check(const pwl_qgemm_product *product)
     if (product->scheme == PWL_QGEMM_INT8) {
         if (!x->n_x)
             return PWL_QGEMM_ERR_NULL;
-        if (!is_int8(x->zero_point) || (y->type == PWL_QGEMM_S8 && !is_int8(y->zero_point)))
+        if (!is_int8(x->zero_point) || (!product->activation && y->type == PWL_QGEMM_S8 && !is_int8(y->zero_point)))
             return PWL_QGEMM_ERR_RANGE;
     }
     return overwrites(product) ? PWL_QGEMM_ERR_OVERLAP : PWL_QGEMM_OK;
@@ -227,6 +262,16 @@ const char *pwl_qgemm_status_text(pwl_qgemm_status status)
         return "output overlaps what is read";
     case PWL_QGEMM_ERR_DATA:
         return "a tensor's data are more or fewer bytes than its shape takes";
+    case PWL_QGEMM_ERR_TABLE:
+        return "the activation's table is not safe to run, or was released";
+    case PWL_QGEMM_ERR_FIT:
+        return "type of Y does not hold the table's output range";
+    case PWL_QGEMM_ERR_AFFINE:
+        return "scale or zero point of an activation out of range, or in INT8 a scale that is no power of two";
+    case PWL_QGEMM_ERR_PAIR:
+        return "gate and up are of two types or shapes, or have rows that are no multiple of 8";
+    case PWL_QGEMM_ERR_DEVICE:
+        return "table lies on another device than the current one";
     case PWL_QGEMM_ERR_CUDA:
         break;
     }

@@ -48,9 +48,9 @@ template <bool stored> struct blocks {
             return pwl_device_add_stored(d_w, d_x, sum, s.x_sum[block][m], all);
         return fmaf(d_w * d_x, static_cast<float>(sum), all);
     }
-    static __device__ void store(const pwl_qgemm_call &call, size_t m, size_t n, int, float all)
+    static __device__ float y(const pwl_qgemm_call &call, size_t n, int, float all)
     {
-        pwl_device_store(call, m, n, all, 0);
+        return pwl_device_y(call, n, all, 0);
     }
 };
 
@@ -70,9 +70,9 @@ struct integers {
     {
         return 0;
     }
-    static __device__ void store(const pwl_qgemm_call &call, size_t m, size_t n, int sum, float)
+    static __device__ int64_t y(const pwl_qgemm_call &call, size_t n, int sum, float)
     {
-        pwl_device_store(call, m, n, sum);
+        return pwl_device_y(call, n, sum);
     }
 };
 
@@ -168,8 +168,11 @@ __global__ void __launch_bounds__(threads, 2) dp4a(const __grid_constant__ pwl_q
 #pragma unroll
             for (unsigned j = 0; j < w_each; j++) {
                 const size_t row = m + m_mine + i * apart, column = n + n_mine + j * apart;
-                if (row < call.product.m && column < call.weights.n)
-                    way::store(call, row, column, sums[i][j], all[i][j]);
+                const bool inside = row < call.product.m && column < call.weights.n;
+                decltype(way::y(call, column, 0, 0)) y = 0;
+                if (inside)
+                    y = way::y(call, column, sums[i][j], all[i][j]);
+                pwl_device_store_lanes(call, inside, row, column, y);
             }
         }
     }

@@ -4,7 +4,9 @@
 
 #include <pwl/qgemm.h>
 
-/* Y of the scheme INT8, after the checks. */
-void pwl_qgemm_integer(const pwl_qgemm_product *product);
+#include "qgemm_store.h"
+
+/* Y of the scheme INT8, after the checks; e is null without an activation. */
+void pwl_qgemm_integer(const pwl_qgemm_product *product, const pwl_qgemm_epilogue *e);
 
 #endif

@@ -308,6 +308,30 @@ __device__ inline void store_column(const pwl_qgemm_call &call, size_t m, size_t
         store_column<PWL_QGEMM_BF16>(call, m, n, e, sums, count);
 }
 
+/* y or v of sums that lie in shared memory. */
+template <bool exponents> __device__ float value_of(const pwl_qgemm_call &call, size_t m, size_t n, float sum)
+{
+    const int e = exponents ? pwl_qgemm_row_exponent(&call.weights, n) : 0;
+    return pwl_device_y(call, n, sum, e + (call.f ? call.f[m] : 0));
+}
+
+template <bool exponents> __device__ int64_t value_of(const pwl_qgemm_call &call, size_t, size_t n, int32_t sum)
+{
+    return pwl_device_y(call, n, sum);
+}
+
+template <bool exponents, class number>
+__device__ void store_activated(const pwl_qgemm_call &call, size_t m, size_t n, const number *sums, unsigned count)
+{
+    const bool gated = call.epilogue.as.gated;
+    if (gated && n % 16 >= 8)
+        return;
+    for (unsigned i = 0; i < count; i++, sums += pitch) {
+        const auto y = value_of<exponents>(call, m + i, n, sums[0]);
+        pwl_device_store(call, m + i, n, y, gated ? value_of<exponents>(call, m + i, n + 8, sums[8]) : decltype(y){});
+    }
+}
+
 /*
  * Sums of a tile into shared memory, a row for each of X: a thread has those of four rows of weights, and is to have
  * those of one, column threadIdx.x.
@@ -342,7 +366,9 @@ __device__ void store_tile(const pwl_qgemm_call &call, size_t m, size_t n, uint8
 {
     const float *const y = turn<float, groups>(memory, sums);
     const size_t column = n + threadIdx.x;
-    if (column < call.weights.n) {
+    if (column < call.weights.n && call.table.memory) {
+        store_activated<exponents>(call, m, column, y, rows_from<groups>(call, m));
+    } else if (column < call.weights.n) {
         const int e = exponents ? pwl_qgemm_row_exponent(&call.weights, column) : 0;
         store_column(call, m, column, e, y, rows_from<groups>(call, m));
     }

@@ -177,12 +177,10 @@ __global__ void __launch_bounds__(threads, 2) product(const __grid_constant__ pw
     const unsigned count = mma::rows_from<groups>(call, m);
     if (column >= call.weights.n)
         return;
-    if constexpr (format != PWL_QGEMM_ROWS8) {
+    if (format == PWL_QGEMM_ROWS8 || call.table.memory)
+        mma::store_activated<false>(call, m, column, y, count);
+    else if constexpr (format != PWL_QGEMM_ROWS8)
         mma::store_column(call, m, column, 0, y, count);
-    } else {
-        for (unsigned i = 0; i < count; i++)
-            pwl_device_store(call, m + i, column, y[i * mma::pitch]);
-    }
 }
 
 template <pwl_qgemm_format format, unsigned groups> int launch(const pwl_qgemm_call *call, struct CUstream_st *stream)

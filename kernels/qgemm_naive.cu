@@ -12,7 +12,7 @@ constexpr unsigned across = 32, down = 8; /* elements of a thread block, along N
 
 /* W4A16, W8A16, MXFP4 x A16 */
 template <pwl_qgemm_type type> struct halves {
-    static __device__ void compute(const pwl_qgemm_call &call, size_t m, size_t n)
+    static __device__ float compute(const pwl_qgemm_call &call, size_t m, size_t n)
     {
         const pwl_qgemm_product &p = call.product;
         const pwl_qgemm_format format = call.weights.format;
@@ -26,13 +26,13 @@ template <pwl_qgemm_type type> struct halves {
                 sum = fmaf(pwl_device_round<type == PWL_QGEMM_BF16>(q * unit), x, sum);
             }
         }
-        pwl_device_store(call, m, n, sum, e + f);
+        return pwl_device_y(call, n, sum, e + f);
     }
 };
 
 /* W4A8 and W8A8; `stored`: with the s of Q8_1, for codes that count from 0. */
 template <bool stored> struct bytes {
-    static __device__ void compute(const pwl_qgemm_call &call, size_t m, size_t n)
+    static __device__ float compute(const pwl_qgemm_call &call, size_t m, size_t n)
     {
         const int zero = call.weights.format == PWL_QGEMM_Q4_0 && !stored ? 8 : 0;
         float sum = 0;
@@ -47,29 +47,32 @@ template <bool stored> struct bytes {
             else
                 sum = fmaf(d_w * d_x, static_cast<float>(block), sum);
         }
-        pwl_device_store(call, m, n, sum, 0);
+        return pwl_device_y(call, n, sum, 0);
     }
 };
 
 struct integers {
-    static __device__ void compute(const pwl_qgemm_call &call, size_t m, size_t n)
+    static __device__ int64_t compute(const pwl_qgemm_call &call, size_t m, size_t n)
     {
         const pwl_qgemm_product &p = call.product;
         const int8_t *const x = static_cast<const int8_t *>(p.x.data) + m * p.x.stride;
         int32_t sum = 0;
         for (size_t c = 0; c < call.weights.k; c++)
             sum += pwl_qgemm_code(&call.weights, n, c) * x[c];
-        pwl_device_store(call, m, n, sum);
+        return pwl_device_y(call, n, sum);
     }
 };
 
 template <class way> __global__ void __launch_bounds__(across *down) naive(const __grid_constant__ pwl_qgemm_call call)
 {
-    const size_t n = size_t{blockIdx.x} * across + threadIdx.x;
+    const bool gated = call.epilogue.as.gated;
+    const size_t column = size_t{blockIdx.x} * across + threadIdx.x, n = gated ? pwl_qgemm_gate_row(column) : column;
     if (n >= call.weights.n)
         return;
-    for (size_t m = size_t{blockIdx.y} * down + threadIdx.y; m < call.product.m; m += size_t{gridDim.y} * down)
-        way::compute(call, m, n);
+    for (size_t m = size_t{blockIdx.y} * down + threadIdx.y; m < call.product.m; m += size_t{gridDim.y} * down) {
+        const auto y = way::compute(call, m, n);
+        pwl_device_store(call, m, n, y, gated ? way::compute(call, m, n + 8) : decltype(y){});
+    }
 }
 
 typedef void kernel(const pwl_qgemm_call call);
@@ -89,7 +92,8 @@ kernel *kernel_of(const pwl_qgemm_product *product)
 
 int pwl_cuda_launch_qgemm_naive(const pwl_qgemm_call *call, struct CUstream_st *stream)
 {
-    const size_t columns = (call->weights.n - 1) / across + 1, rows = (call->product.m - 1) / down + 1;
+    const size_t n = pwl_qgemm_columns(call->weights.n, call->epilogue.as.gated);
+    const size_t columns = (n - 1) / across + 1, rows = (call->product.m - 1) / down + 1;
     if (columns > INT32_MAX)
         return cudaErrorInvalidConfiguration;
     const dim3 grid(static_cast<unsigned>(columns), static_cast<unsigned>(rows < 65535 ? rows : 65535));

@@ -26,10 +26,8 @@ static int survey(const pwl_qgemm_source *from, int *exponents, pwl_qgemm_place 
         size_t finite;
         *exponents |= exponent_of(from, row, &finite) != 0;
         if (finite < from->k / PWL_BLOCK) {
-            if (bad) {
-                bad->row = row;
-                bad->block = finite;
-            }
+            if (bad)
+                *bad = pwl_qgemm_place_of(from, row * (from->k / PWL_BLOCK) + finite);
             return 0;
         }
     }
@@ -92,14 +90,15 @@ pwl_qgemm_status pwl_qgemm_weights_bytes(pwl_qgemm_format format, size_t n, size
 pwl_qgemm_status pwl_qgemm_pack(pwl_qgemm_format format, const void *blocks, size_t n, size_t k, void *memory,
                                 size_t bytes, pwl_qgemm_weights *weights, pwl_qgemm_place *bad)
 {
-    const pwl_qgemm_source from = {PWL_QGEMM_FROM_BLOCKS, format, PWL_QGEMM_F32, PWL_RULE_DEFAULT, n, k, blocks, NULL};
+    const pwl_qgemm_source from = {
+        PWL_QGEMM_FROM_BLOCKS, format, PWL_QGEMM_F32, PWL_RULE_DEFAULT, n, k, {blocks}, {NULL}};
     return pack(&from, memory, bytes, weights, bad);
 }
 
 pwl_qgemm_status pwl_qgemm_pack_f32(pwl_qgemm_format format, pwl_rule rule, const float *w, size_t n, size_t k,
                                     void *memory, size_t bytes, pwl_qgemm_weights *weights, pwl_qgemm_place *bad)
 {
-    const pwl_qgemm_source from = {PWL_QGEMM_FROM_FLOATS, format, PWL_QGEMM_F32, rule, n, k, w, NULL};
+    const pwl_qgemm_source from = {PWL_QGEMM_FROM_FLOATS, format, PWL_QGEMM_F32, rule, n, k, {w}, {NULL}};
     return pack(&from, memory, bytes, weights, bad);
 }
 
@@ -114,8 +113,27 @@ pwl_qgemm_status pwl_qgemm_pack_tensor(const pwl_qgemm_tensor *tensor, pwl_qgemm
 pwl_qgemm_status pwl_qgemm_pack_s8(const int8_t *q_w, const int8_t *n_w, size_t n, size_t k, void *memory, size_t bytes,
                                    pwl_qgemm_weights *weights)
 {
-    const pwl_qgemm_source from = {PWL_QGEMM_FROM_S8, PWL_QGEMM_ROWS8, PWL_QGEMM_F32, PWL_RULE_DEFAULT, n, k, q_w, n_w};
+    const pwl_qgemm_source from = {
+        PWL_QGEMM_FROM_S8, PWL_QGEMM_ROWS8, PWL_QGEMM_F32, PWL_RULE_DEFAULT, n, k, {q_w}, {n_w}};
     return pack(&from, memory, bytes, weights, NULL);
+}
+
+pwl_qgemm_status pwl_qgemm_pack_pair(const pwl_qgemm_tensor *gate, const pwl_qgemm_tensor *up, pwl_qgemm_format format,
+                                     pwl_rule rule, void *memory, size_t bytes, pwl_qgemm_weights *weights,
+                                     pwl_qgemm_place *bad)
+{
+    pwl_qgemm_source from;
+    const pwl_qgemm_status status = pwl_qgemm_pair_source_of(gate, up, format, rule, &from);
+    return status == PWL_QGEMM_OK ? pack(&from, memory, bytes, weights, bad) : status;
+}
+
+pwl_qgemm_status pwl_qgemm_pack_pair_s8(const int8_t *q_gate, const int8_t *n_gate, const int8_t *q_up,
+                                        const int8_t *n_up, size_t n, size_t k, void *memory, size_t bytes,
+                                        pwl_qgemm_weights *weights)
+{
+    pwl_qgemm_source from;
+    const pwl_qgemm_status status = pwl_qgemm_pair_source_of_s8(q_gate, n_gate, q_up, n_up, n, k, &from);
+    return status == PWL_QGEMM_OK ? pack(&from, memory, bytes, weights, NULL) : status;
 }
 
 pwl_qgemm_status pwl_qgemm_unpack(const pwl_qgemm_weights *weights, void *blocks)

@@ -17,10 +17,13 @@ template <pwl_qgemm_format format, pwl_qgemm_from kind> __device__ pwl_qgemm_sou
     return from;
 }
 
-/* A warp for a row: lanes take turns among its blocks. What is null is not told. */
+/*
+ * A warp for a row: lanes take turns among its blocks. What is null is not told. Two blocks in a multiprocessor, here
+ * and below: ptxas would else keep to fewer registers than floats need.
+ */
 template <pwl_qgemm_format format, pwl_qgemm_from kind>
-__global__ void __launch_bounds__(threads) rows(const __grid_constant__ pwl_qgemm_source source, size_t count,
-                                                pwl_qgemm_survey *found, int8_t *exponents, int32_t *sums)
+__global__ void __launch_bounds__(threads, 2) rows(const __grid_constant__ pwl_qgemm_source source, size_t count,
+                                                   pwl_qgemm_survey *found, int8_t *exponents, int32_t *sums)
 {
     const pwl_qgemm_source from = known<format, kind>(source);
     const unsigned lane = threadIdx.x % 32;
@@ -58,10 +61,7 @@ __global__ void __launch_bounds__(threads) rows(const __grid_constant__ pwl_qgem
     }
 }
 
-/*
- * A thread for a block of rows r and r + 8. n_w is there already in ROWS8; the other formats' codes need no e. Two
- * blocks in a multiprocessor: ptxas would else keep to fewer registers than floats need.
- */
+/* A thread for a block of rows r and r + 8. n_w is there already in ROWS8; the other formats' codes need no e. */
 template <pwl_qgemm_format format, pwl_qgemm_from kind>
 __global__ void __launch_bounds__(threads, 2)
     pieces(const __grid_constant__ pwl_qgemm_source source, const __grid_constant__ pwl_qgemm_weights to, size_t count)

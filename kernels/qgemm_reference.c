@@ -9,7 +9,9 @@
  * 8 d_w and s.
  */
 #include <math.h>
+#include <string.h>
 
+#include "qgemm_check.h"
 #include "qgemm_input.h"
 #include "qgemm_integer.h"
 #include "qgemm_layout.h"
@@ -27,8 +29,9 @@ typedef struct tile {
     double sum[SIDE][SIDE], magnitude[SIDE][SIDE], lost[SIDE][SIDE];
 } tile;
 
-/* Rows of a product, and where they go. */
-typedef void put_result(const pwl_qgemm_product *product, size_t m, size_t n, double value, double bound, void *to);
+/* Up to SIDE results of row m, from column n on, and where they go; n is a multiple of SIDE. */
+typedef void put_results(const pwl_qgemm_product *product, size_t m, size_t n, size_t count, const double value[SIDE],
+                         const double bound[SIDE], const void *to);
 
 static double power_of(double v, int exponent)
 {
@@ -134,19 +137,21 @@ static double bound_of(const pwl_qgemm_product *product, int halves, double magn
 }
 
 static void finish(const pwl_qgemm_product *product, size_t m, size_t xs, size_t n, size_t ws, const int f[SIDE],
-                   int halves, const tile *t, put_result *put, void *to)
+                   int halves, const tile *t, put_results *put, const void *to)
 {
     for (size_t i = 0; i < xs; i++) {
+        double value[SIDE], bound[SIDE];
         for (size_t j = 0; j < ws; j++) {
             const int e = pwl_qgemm_is_a8(product) ? 0 : pwl_qgemm_row_exponent(product->weights, n + j);
-            const double bias = product->bias ? ((const float *)product->bias)[n + j] : 0;
-            put(product, m + i, n + j, power_of(t->sum[i][j], e + f[i]) + bias,
-                bound_of(product, halves, power_of(t->magnitude[i][j], e + f[i]), t->lost[i][j], bias, e), to);
+            const double bias = pwl_qgemm_bias_f32(product, product->activation, n + j);
+            value[j] = power_of(t->sum[i][j], e + f[i]) + bias;
+            bound[j] = bound_of(product, halves, power_of(t->magnitude[i][j], e + f[i]), t->lost[i][j], bias, e);
         }
+        put(product, m + i, n, ws, value, bound, to);
     }
 }
 
-static void multiply(const pwl_qgemm_product *product, int halves, put_result *put, void *to)
+static void multiply(const pwl_qgemm_product *product, int halves, put_results *put, const void *to)
 {
     const size_t n_all = product->weights->n, blocks = product->weights->k / PWL_BLOCK;
     for (size_t m = 0; m < product->m; m += SIDE) {
@@ -173,44 +178,72 @@ static void multiply(const pwl_qgemm_product *product, int halves, put_result *p
 }
 
 /* Rounded once, unlike by pwl_qgemm_store(). */
-static void put_rounded(const pwl_qgemm_product *product, size_t m, size_t n, double value, double bound, void *to)
+static void put_rounded(const pwl_qgemm_product *product, size_t m, size_t n, size_t count, const double value[SIDE],
+                        const double bound[SIDE], const void *to)
 {
-    const size_t at = m * product->y.stride + n;
+    const pwl_qgemm_output *const y = &product->y;
     (void)bound;
-    if (product->y.type == PWL_QGEMM_F32)
-        ((float *)to)[at] = (float)value;
-    else
-        ((uint16_t *)to)[at] =
-            product->y.type == PWL_QGEMM_F16 ? pwl_round_f64(value, 10, 5) : pwl_round_f64(value, 7, 8);
+    (void)to;
+    for (size_t j = 0; j < count; j++) {
+        const size_t at = m * y->stride + n + j;
+        if (y->type == PWL_QGEMM_F32)
+            ((float *)y->data)[at] = (float)value[j];
+        else
+            ((uint16_t *)y->data)[at] =
+                y->type == PWL_QGEMM_F16 ? pwl_round_f64(value[j], 10, 5) : pwl_round_f64(value[j], 7, 8);
+    }
+}
+
+/* `to` is the pwl_qgemm_epilogue; results of gate and up are 8 apart. */
+static void put_activated(const pwl_qgemm_product *product, size_t m, size_t n, size_t count, const double value[SIDE],
+                          const double bound[SIDE], const void *to)
+{
+    const pwl_qgemm_epilogue *const e = to;
+    const size_t columns = pwl_qgemm_columns(count, e->as.gated);
+    const size_t at = m * product->y.stride + pwl_qgemm_columns(n, e->as.gated);
+    (void)bound;
+    for (size_t j = 0; j < columns; j++) {
+        const int64_t q = pwl_qgemm_code_of_f32(e, (float)value[j]);
+        pwl_qgemm_store_activated(e, product->y.type, product->y.data, at + j, pwl_eval(e->as.table, q),
+                                  e->as.gated ? (float)value[j + SIDE / 2] : 0);
+    }
 }
 
 typedef struct interval {
     double *value, *bound;
 } interval;
 
-static void put_interval(const pwl_qgemm_product *product, size_t m, size_t n, double value, double bound, void *to)
+static void put_interval(const pwl_qgemm_product *product, size_t m, size_t n, size_t count, const double value[SIDE],
+                         const double bound[SIDE], const void *to)
 {
     const interval *const into = to;
-    into->value[m * product->weights->n + n] = value;
-    into->bound[m * product->weights->n + n] = bound;
+    const size_t at = m * product->weights->n + n;
+    memcpy(into->value + at, value, count * sizeof *value);
+    memcpy(into->bound + at, bound, count * sizeof *bound);
 }
 
 pwl_qgemm_status pwl_qgemm_reference(const pwl_qgemm_product *product)
 {
-    const pwl_qgemm_status status = pwl_qgemm_check(product);
+    pwl_qgemm_codes codes;
+    pwl_qgemm_epilogue e;
+    pwl_qgemm_status status = pwl_qgemm_host_codes(product, &codes);
+    if (status == PWL_QGEMM_OK)
+        status = pwl_qgemm_check_with(product, &codes);
     if (status != PWL_QGEMM_OK)
         return status;
+    if (product->activation)
+        e = pwl_qgemm_epilogue_of(product, &codes);
     if (product->scheme == PWL_QGEMM_INT8)
-        pwl_qgemm_integer(product);
+        pwl_qgemm_integer(product, product->activation ? &e : NULL);
     else
-        multiply(product, 0, put_rounded, product->y.data);
+        multiply(product, 0, product->activation ? put_activated : put_rounded, &e);
     return PWL_QGEMM_OK;
 }
 
 pwl_qgemm_status pwl_qgemm_bound(const pwl_qgemm_product *product, int halves, double *value, double *bound)
 {
     const pwl_qgemm_status status = pwl_qgemm_check(product);
-    interval into = {value, bound};
+    const interval into = {value, bound};
     if (status != PWL_QGEMM_OK)
         return status;
     if (product->scheme == PWL_QGEMM_INT8 ||

@@ -20,9 +20,27 @@ typedef struct pwl_qgemm_source {
     pwl_qgemm_type type; /* of floats */
     pwl_rule rule;       /* of blocks that are made of them */
     size_t n, k;
-    const void *data;  /* blocks of the format [n][k / 32], or floats or int8_t [n][k] */
-    const int8_t *n_w; /* beside int8_t: [n] */
+    const void *data[2];  /* blocks of the format [n][k / 32], or floats or int8_t [n][k]; of a pair, n / 2 rows each */
+    const int8_t *n_w[2]; /* beside int8_t: [n], of a pair [n / 2] */
 } pwl_qgemm_source;
+
+/* Where a row of weights comes from: the rows of a pair take turns, 8 of gate and 8 of up. */
+typedef struct pwl_qgemm_origin {
+    const void *data;
+    const int8_t *n_w;
+    size_t row;
+    int up;
+} pwl_qgemm_origin;
+
+PWL_FN pwl_qgemm_origin pwl_qgemm_origin_of(const pwl_qgemm_source *from, size_t row)
+{
+    const pwl_qgemm_origin alone = {from->data[0], from->n_w[0], row, 0};
+    const pwl_qgemm_origin gate = {from->data[0], from->n_w[0], row / 16 * 8 + row % 8, 0};
+    const pwl_qgemm_origin up = {from->data[1], from->n_w[1], row / 16 * 8 + row % 8, 1};
+    if (!from->data[1])
+        return alone;
+    return row / 8 % 2 ? up : gate;
+}
 
 /* 32 columns of a row. */
 typedef struct pwl_qgemm_parts {
@@ -62,26 +80,28 @@ PWL_FN pwl_qgemm_parts pwl_qgemm_parts_of_block(pwl_qgemm_format format, const u
     return p;
 }
 
-/* 32 floats from element `at` on. */
+/* 32 floats of a row. */
 typedef struct pwl_qgemm_floats {
     float v[PWL_BLOCK];
 } pwl_qgemm_floats;
 
-PWL_FN pwl_qgemm_floats pwl_qgemm_floats_at(const pwl_qgemm_source *from, size_t at)
+PWL_FN pwl_qgemm_floats pwl_qgemm_floats_at(const pwl_qgemm_source *from, size_t row, size_t block)
 {
+    const pwl_qgemm_origin origin = pwl_qgemm_origin_of(from, row);
+    const size_t at = origin.row * from->k + block * PWL_BLOCK;
     pwl_qgemm_floats w;
     PWL_UNROLL
     for (int j = 0; j < PWL_BLOCK; j++)
-        w.v[j] = pwl_qgemm_element(from->type, from->data, at + (size_t)j);
+        w.v[j] = pwl_qgemm_element(from->type, origin.data, at + (size_t)j);
     return w;
 }
 
 /* As pwl_quantise() makes blocks; e is n_w in ROWS8. */
-PWL_FN pwl_qgemm_parts pwl_qgemm_parts_of_floats(const pwl_qgemm_source *from, size_t at, int e)
+PWL_FN pwl_qgemm_parts pwl_qgemm_parts_of_floats(const pwl_qgemm_source *from, size_t row, size_t block, int e)
 {
     const pwl_qgemm_format format = from->format;
     const pwl_format blocks = pwl_qgemm_block_format(format);
-    const pwl_qgemm_floats w = pwl_qgemm_floats_at(from, at);
+    const pwl_qgemm_floats w = pwl_qgemm_floats_at(from, row, block);
     const pwl_extent extent = pwl_extent_of(w.v);
     pwl_qgemm_parts p = {0, (int16_t)extent.finite, {0}};
     pwl_scale scale = {0, 0, 0};
@@ -102,15 +122,16 @@ PWL_FN pwl_qgemm_parts pwl_qgemm_parts_of_floats(const pwl_qgemm_source *from, s
 /* Block `block` of a row, e its exponent or n_w; outside of the matrix, weights of 0 and a scale of 0. */
 PWL_FN pwl_qgemm_parts pwl_qgemm_parts_of(const pwl_qgemm_source *from, size_t row, size_t block, int e)
 {
-    const size_t blocks = from->k / PWL_BLOCK, at = row * blocks + block;
-    const int8_t zero = from->format == PWL_QGEMM_Q4_0 ? 8 : 0, *const q = (const int8_t *)from->data + at * PWL_BLOCK;
+    const pwl_qgemm_origin origin = pwl_qgemm_origin_of(from, row);
+    const size_t blocks = from->k / PWL_BLOCK, at = origin.row * blocks + block;
+    const uint8_t *const data = (const uint8_t *)origin.data;
+    const int8_t zero = from->format == PWL_QGEMM_Q4_0 ? 8 : 0, *const q = (const int8_t *)data + at * PWL_BLOCK;
     const int inside = row < from->n && block < blocks;
     pwl_qgemm_parts p = {0, 1, {0}};
     if (inside && from->from == PWL_QGEMM_FROM_BLOCKS)
-        return pwl_qgemm_parts_of_block(from->format,
-                                        (const uint8_t *)from->data + at * pwl_qgemm_block_bytes(from->format));
+        return pwl_qgemm_parts_of_block(from->format, data + at * pwl_qgemm_block_bytes(from->format));
     if (inside && from->from == PWL_QGEMM_FROM_FLOATS)
-        return pwl_qgemm_parts_of_floats(from, at * PWL_BLOCK, e);
+        return pwl_qgemm_parts_of_floats(from, row, block, e);
     PWL_UNROLL
     for (int j = 0; j < PWL_BLOCK; j++)
         p.codes[j] = inside ? q[j] : zero;
@@ -145,7 +166,7 @@ PWL_FN pwl_qgemm_span pwl_qgemm_span_of(const pwl_qgemm_source *from, size_t row
     double most = 0;
     if (from->format == PWL_QGEMM_ROWS8) {
         if (from->from == PWL_QGEMM_FROM_FLOATS) {
-            const pwl_qgemm_floats w = pwl_qgemm_floats_at(from, row * from->k + block * PWL_BLOCK);
+            const pwl_qgemm_floats w = pwl_qgemm_floats_at(from, row, block);
             span.high = (int32_t)pwl_bits_of_f32(pwl_extent_of(w.v).amax);
         }
         return span;
@@ -170,8 +191,10 @@ PWL_FN pwl_qgemm_span pwl_qgemm_span_of(const pwl_qgemm_source *from, size_t row
 /* e of a row, or n_w. */
 PWL_FN int pwl_qgemm_exponent_of(const pwl_qgemm_source *from, size_t row, pwl_qgemm_span span)
 {
-    if (from->from == PWL_QGEMM_FROM_S8)
-        return from->n_w[row];
+    if (from->from == PWL_QGEMM_FROM_S8) {
+        const pwl_qgemm_origin origin = pwl_qgemm_origin_of(from, row);
+        return origin.n_w[origin.row];
+    }
     if (from->format == PWL_QGEMM_ROWS8)
         return pwl_qgemm_shift_of(pwl_f32_of_bits(span.high > 0 ? (uint32_t)span.high : 0));
     if (from->format == PWL_QGEMM_MXFP4)
@@ -196,6 +219,15 @@ PWL_FN pwl_qgemm_weights pwl_qgemm_weights_of(const pwl_qgemm_source *from, cons
     const size_t rows = row_data ? pwl_qgemm_row_bytes(from->format, from->n) : 0;
     const pwl_qgemm_weights weights = {memory, from->n, from->k, pieces + rows, from->format, row_data};
     return weights;
+}
+
+/* A block by its number, row * (k / 32) + block. Rows of up count on from those of the gate. */
+PWL_FN pwl_qgemm_place pwl_qgemm_place_of(const pwl_qgemm_source *from, size_t number)
+{
+    const size_t blocks = from->k / PWL_BLOCK;
+    const pwl_qgemm_origin origin = pwl_qgemm_origin_of(from, number / blocks);
+    const pwl_qgemm_place place = {(origin.up ? from->n / 2 : 0) + origin.row, number % blocks};
+    return place;
 }
 
 /* Rows r and r + 8 share words: r of the pairs, in order. */

@@ -54,10 +54,10 @@ template <pwl_qgemm_type type> struct halves {
     static __device__ void end_block(const stage<float> &, unsigned, unsigned, float *, float *)
     {
     }
-    static __device__ void store(const pwl_qgemm_call &call, size_t m, size_t n, float sum, float)
+    static __device__ float y(const pwl_qgemm_call &call, size_t m, size_t n, float sum, float)
     {
         const int f = type == PWL_QGEMM_F32 ? call.f[m] : 0;
-        pwl_device_store(call, m, n, sum, pwl_qgemm_row_exponent(&call.weights, n) + f);
+        return pwl_device_y(call, n, sum, pwl_qgemm_row_exponent(&call.weights, n) + f);
     }
 };
 
@@ -94,9 +94,9 @@ template <bool stored> struct bytes {
             *sum = fmaf(s.w_scale[n] * s.x_scale[m], static_cast<float>(*block), *sum);
         *block = 0;
     }
-    static __device__ void store(const pwl_qgemm_call &call, size_t m, size_t n, int, float sum)
+    static __device__ float y(const pwl_qgemm_call &call, size_t, size_t n, int, float sum)
     {
-        pwl_device_store(call, m, n, sum, 0);
+        return pwl_device_y(call, n, sum, 0);
     }
 };
 
@@ -117,9 +117,9 @@ struct integers {
     static __device__ void end_block(const stage<int> &, unsigned, unsigned, int *, float *)
     {
     }
-    static __device__ void store(const pwl_qgemm_call &call, size_t m, size_t n, int sum, float)
+    static __device__ int64_t y(const pwl_qgemm_call &call, size_t, size_t n, int sum, float)
     {
-        pwl_device_store(call, m, n, sum);
+        return pwl_device_y(call, n, sum);
     }
 };
 
@@ -177,8 +177,11 @@ template <class way> __global__ void __launch_bounds__(threads, 2) tiled(const _
 #pragma unroll
         for (unsigned i = 0; i < each * each; i++) {
             const size_t row = m + m_mine + i / each * apart, column = n + n_mine + i % each * apart;
-            if (row < call.product.m && column < call.weights.n)
-                way::store(call, row, column, sums[i / each][i % each], scaled[i / each][i % each]);
+            const bool inside = row < call.product.m && column < call.weights.n;
+            decltype(way::y(call, row, column, {}, {})) y = 0;
+            if (inside)
+                y = way::y(call, row, column, sums[i / each][i % each], scaled[i / each][i % each]);
+            pwl_device_store_lanes(call, inside, row, column, y);
         }
     }
 }

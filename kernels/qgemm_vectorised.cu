@@ -112,10 +112,15 @@ __global__ void __launch_bounds__(across *down, 2) vectorised(const __grid_const
                 }
             }
         }
+        const int f = call.f ? call.f[m] : 0;
         for (unsigned i = 0; i < 2; i++) {
             if (n + i * 8 < call.weights.n)
-                pwl_device_store(call, m, n + i * 8, sums[i], w.e[i] + (call.f ? call.f[m] : 0));
+                sums[i] = pwl_device_y(call, n + i * 8, sums[i], w.e[i] + f);
         }
+        if (n < call.weights.n)
+            pwl_device_store(call, m, n, sums[0], sums[1]);
+        if (n + 8 < call.weights.n && !call.epilogue.as.gated)
+            pwl_device_store(call, m, n + 8, sums[1]);
     }
 }
 

@@ -6,17 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <pwl/cuda.h>
-
+#include "plan.h"
 #include "shape.h"
 
 namespace pwl
 {
 
-struct task {
-    pwl_cuda_plan plan;
-    const char *memory; /* the plan's arrays */
-
+struct task : pwl_planned {
     /* Codes: u = clamp(code ^ flip, low, high) + add. */
     uint32_t flip, low, high, add;
     uint32_t flip_pair; /* flip in both halves of a word */

@@ -152,7 +152,8 @@ static struct problem new_problem(const struct scheme *scheme, const struct weig
                                     &w->host,
                                     {p.x, x_stride, x, -7, p.n_x},
                                     offset % 2 ? w->bias : NULL,
-                                    {p.expected, w->host.n + gap, y, 3, 9}};
+                                    {p.expected, w->host.n + gap, y, 3, 9},
+                                    NULL};
     draw_x(&p, odd, state);
     CUDA(cudaMalloc((void **)&p.device_x, p.x_bytes + offset * element_bytes[x]));
     CUDA(cudaMalloc((void **)&p.device_y, p.y_bytes + 2 * p.y_offset));

@@ -14,8 +14,8 @@ static const pwl_qgemm_weights weights = {memory, 1, 32, sizeof memory, PWL_QGEM
 
 static pwl_qgemm_product product_of(pwl_qgemm_scheme scheme, pwl_qgemm_type type)
 {
-    const pwl_qgemm_product product = {scheme, PWL_QGEMM_SUMS_EXACT,       2, &weights, {x, 32, type, 0, NULL},
-                                       NULL,   {y, 1, PWL_QGEMM_F32, 0, 0}};
+    const pwl_qgemm_product product = {scheme, PWL_QGEMM_SUMS_EXACT,        2,   &weights, {x, 32, type, 0, NULL},
+                                       NULL,   {y, 1, PWL_QGEMM_F32, 0, 0}, NULL};
     return product;
 }
 

@@ -66,7 +66,8 @@ static pwl_qgemm_product product_of(const struct scheme *scheme, const pwl_qgemm
                                        weights,
                                        {a8 ? (const void *)q : x, a8 ? K / PWL_BLOCK : K + GAP, type, 0, NULL},
                                        NULL,
-                                       {y, N + GAP, PWL_QGEMM_F32, 0, 0}};
+                                       {y, N + GAP, PWL_QGEMM_F32, 0, 0},
+                                       NULL};
     return product;
 }
 
@@ -190,7 +191,8 @@ static void test_int8(void)
                                      &weights,
                                      {q_x, K + GAP, PWL_QGEMM_S8, (int32_t)i * 40 - 100, n_x},
                                      bias,
-                                     {got, N + GAP, i % 2 ? PWL_QGEMM_S32 : PWL_QGEMM_S8, 3, 1}};
+                                     {got, N + GAP, i % 2 ? PWL_QGEMM_S32 : PWL_QGEMM_S8, 3, 1},
+                                     NULL};
         memset(got, 0xa5, sizeof got);
         memset(reference, 0xa5, sizeof reference);
         multiply_by_lanes(&product, 1 + 5 * i); /* of 135 pieces, or 27 */

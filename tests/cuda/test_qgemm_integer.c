@@ -39,7 +39,8 @@ static struct problem new_problem(size_t m, size_t n, size_t k, pwl_qgemm_type t
                                     NULL,
                                     {p.x, k + GAP, PWL_QGEMM_S8, (int32_t)random_in(state, -128, 127), p.n_x},
                                     p.bias,
-                                    {p.y, n + GAP, type, (int32_t)random_in(state, -128, 127), -4}};
+                                    {p.y, n + GAP, type, (int32_t)random_in(state, -128, 127), -4},
+                                    NULL};
     return p;
 }
 
@@ -215,7 +216,8 @@ static void test_errors(void)
                                     &weights,
                                     {x, 32, PWL_QGEMM_F32, 0, NULL},
                                     NULL,
-                                    {y, 1, PWL_QGEMM_F32, 0, 0}};
+                                    {y, 1, PWL_QGEMM_F32, 0, 0},
+                                    NULL};
     pwl_qgemm_product int8 = good;
     int8.scheme = PWL_QGEMM_INT8;
     int8.x.type = int8.y.type = PWL_QGEMM_S8;
@@ -250,7 +252,7 @@ static void test_errors(void)
     Q4(product.scheme = PWL_QGEMM_W8A16, PWL_QGEMM_ERR_SCHEME, "weights of another scheme");
     Q4(product.sums = PWL_QGEMM_SUMS_STORED, PWL_QGEMM_ERR_SCHEME, "stored sums in W4A16");
     Q4(product.sums = (pwl_qgemm_sums)2, PWL_QGEMM_ERR_SCHEME, "no kind of sums");
-    Q4(product.x.type = (pwl_qgemm_type)6, PWL_QGEMM_ERR_TYPE, "X of no type");
+    Q4(product.x.type = (pwl_qgemm_type)10, PWL_QGEMM_ERR_TYPE, "X of no type");
     Q4(product.x.type = PWL_QGEMM_BLOCKS_Q8_1, PWL_QGEMM_ERR_TYPE, "W4A16 of blocks");
     Q4(product.x.type = PWL_QGEMM_S8, PWL_QGEMM_ERR_TYPE, "W4A16 of integers");
     Q4(product.y.type = (pwl_qgemm_type)-1, PWL_QGEMM_ERR_TYPE, "Y of no type");
@@ -331,7 +333,8 @@ static void test_overlaps(void)
                                       &weights,
                                       {bytes + x_at, x_stride, PWL_QGEMM_S8, 0, n_x},
                                       NULL,
-                                      {bytes + y_at, y_stride, PWL_QGEMM_S8, 0, 0}};
+                                      {bytes + y_at, y_stride, PWL_QGEMM_S8, 0, 0},
+                                      NULL};
         (void)mark(marks, x_at, m, k, x_stride);
         const int overlap = mark(marks, y_at, m, n, y_stride);
         good = pwl_qgemm_check(&product) == (overlap ? PWL_QGEMM_ERR_OVERLAP : PWL_QGEMM_OK);

@@ -60,7 +60,8 @@ static int multiply(const struct figure *figure, const pwl_qgemm_weights *weight
                                  weights,
                                  {x, K, PWL_QGEMM_F32, 0, NULL},
                                  NULL,
-                                 {y, ROWS, PWL_QGEMM_F32, 0, 0}};
+                                 {y, ROWS, PWL_QGEMM_F32, 0, 0},
+                                 NULL};
     if (figure->scheme != PWL_QGEMM_INT8)
         return pwl_qgemm_reference(&product) == PWL_QGEMM_OK;
     product.x = (pwl_qgemm_input){q_x, K, PWL_QGEMM_S8, 0, n_x};

@@ -46,9 +46,9 @@ PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, 
                                               pwl_qgemm_kernel *ran, struct CUstream_st *stream);
 
 /*
- * As the functions of pwl/qgemm.h, to the same bytes, where blocks, floats, a tensor's data and integers, and memory,
- * are the device's; *tensor, *weights and *bad are the host's. Packing is queued on `stream`. All but
- * pwl_cuda_qgemm_pack_s8() look at all weights before it, and wait for what is found, so not while the stream is being
+ * As the functions of pwl/qgemm.h, to the same bytes, where blocks, floats, tensors' data and integers, and memory,
+ * are the device's; tensors themselves, *weights and *bad are the host's. Packing is queued on `stream`. All but
+ * those of integers look at all weights before it, and wait for what is found, so not while the stream is being
  * captured; when they refuse a scale, or find that memory has no room for row exponents, its first 16 bytes were
  * written to.
  */
@@ -65,6 +65,14 @@ PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack_tensor(const pwl_qgemm_tensor
 PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack_s8(const int8_t *q_w, const int8_t *n_w, size_t n, size_t k,
                                                       void *memory, size_t bytes, pwl_qgemm_weights *weights,
                                                       struct CUstream_st *stream);
+PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack_pair(const pwl_qgemm_tensor *gate, const pwl_qgemm_tensor *up,
+                                                        pwl_qgemm_format format, pwl_rule rule, void *memory,
+                                                        size_t bytes, pwl_qgemm_weights *weights, pwl_qgemm_place *bad,
+                                                        struct CUstream_st *stream);
+PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack_pair_s8(const int8_t *q_gate, const int8_t *n_gate,
+                                                           const int8_t *q_up, const int8_t *n_up, size_t n, size_t k,
+                                                           void *memory, size_t bytes, pwl_qgemm_weights *weights,
+                                                           struct CUstream_st *stream);
 
 /* "naive", "tiled", "vectorised", "dp4a", "mma_bytes", "mma", "streamk"; null for what is no kernel. */
 const char *pwl_qgemm_kernel_name(pwl_qgemm_kernel kernel);

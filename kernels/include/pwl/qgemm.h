@@ -35,6 +35,8 @@
  *       S32: v, saturated.  S8: sat(shr(v, n_w[n] + n_x[m] - n_y) + z_y), rounded half up
  *     bias counts in 2^-(n_w + n_x). Without it |v| <= K * 128 * 255 < 2^31, as K <= 65793.
  *
+ * With an activation (pwl_qgemm_activation), what is stored is a table's value of y or v, in one pass.
+ *
  * An infinity or a NaN in a row of X makes infinities and NaN in the same row of Y alone. Packing refuses those in
  * weights and scales. fp16 and bf16 numbers are their bits in a uint16_t. No function here prints, keeps state or
  * allocates; when one fails it has written nothing, but for what it says.
@@ -46,6 +48,8 @@
 #include <stdint.h>
 
 #include <pwl/blocks.h>
+#include <pwl/pwl.h>
+#include <pwl/real.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -77,8 +81,12 @@ typedef enum pwl_qgemm_type {
     PWL_QGEMM_F16 = 1,
     PWL_QGEMM_BF16 = 2,
     PWL_QGEMM_BLOCKS_Q8_1 = 3, /* X of W4A8 and W8A8: pwl_block_q8_1 */
-    PWL_QGEMM_S8 = 4,          /* X and Y of INT8 */
-    PWL_QGEMM_S32 = 5          /* Y of INT8 */
+    PWL_QGEMM_S8 = 4,          /* X and Y of INT8; with an activation, Y of every scheme */
+    PWL_QGEMM_S32 = 5,         /* Y of INT8; with an activation, of every scheme */
+    PWL_QGEMM_U8 = 6,          /* these: Y with an activation */
+    PWL_QGEMM_S16 = 7,
+    PWL_QGEMM_U16 = 8,
+    PWL_QGEMM_U32 = 9
 } pwl_qgemm_type;
 
 /* Why a call did nothing; the values are stable. */
@@ -97,8 +105,13 @@ typedef enum pwl_qgemm_status {
     PWL_QGEMM_ERR_DEPTH = 11,   /* K is above 65793 in the scheme INT8 */
     PWL_QGEMM_ERR_RANGE = 12,   /* a zero point outside the int8 range */
     PWL_QGEMM_ERR_KERNEL = 13,  /* PWL_QGEMM_KERNEL names none, see pwl/cuda_qgemm.h */
-    PWL_QGEMM_ERR_OVERLAP = 14, /* Y overlaps X, n_x, bias or the weights */
+    PWL_QGEMM_ERR_OVERLAP = 14, /* Y overlaps X, n_x, a bias or the weights */
     PWL_QGEMM_ERR_DATA = 15,    /* a tensor's data are more or fewer bytes than its shape takes, as of a file cut off */
+    PWL_QGEMM_ERR_TABLE = 16,   /* an activation's table is not safe to run, see pwl_table_check(), or was released */
+    PWL_QGEMM_ERR_FIT = 17,     /* Y's type does not hold [qmin_y, qmax_y] */
+    PWL_QGEMM_ERR_AFFINE = 18,  /* an activation's scale or zero point that pwl/real.h or the scheme does not allow */
+    PWL_QGEMM_ERR_PAIR = 19,    /* gate and up are of two types or shapes, or have rows that are no multiple of 8 */
+    PWL_QGEMM_ERR_DEVICE = 20,  /* the current device is not the one that the table was uploaded to */
     PWL_QGEMM_ERR_CUDA = 65536  /* plus the cudaError_t, which is below 65536 */
 } pwl_qgemm_status;
 
@@ -158,6 +171,18 @@ PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack_tensor(const pwl_qgemm_tensor *ten
                                                      pwl_rule rule, void *memory, size_t bytes,
                                                      pwl_qgemm_weights *weights, pwl_qgemm_place *bad);
 
+/*
+ * The weights of a gated activation: of two tensors of one type and shape, n rows each, n a multiple of 8; or of
+ * integers, int8[n][k] and int8[n] each. The packed weights have N = 2 n rows, in turns 8 of the gate's and 8 of up's,
+ * which is the order that pwl_qgemm_unpack() gives them back in. In *bad, rows of up are numbered n and on.
+ */
+PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack_pair(const pwl_qgemm_tensor *gate, const pwl_qgemm_tensor *up,
+                                                   pwl_qgemm_format format, pwl_rule rule, void *memory, size_t bytes,
+                                                   pwl_qgemm_weights *weights, pwl_qgemm_place *bad);
+PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack_pair_s8(const int8_t *q_gate, const int8_t *n_gate, const int8_t *q_up,
+                                                      const int8_t *n_up, size_t n, size_t k, void *memory,
+                                                      size_t bytes, pwl_qgemm_weights *weights);
+
 /* The blocks that were packed, bit for bit; memory on the host. */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_unpack(const pwl_qgemm_weights *weights, void *blocks);
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_unpack_s8(const pwl_qgemm_weights *weights, int8_t *q_w, int8_t *n_w);
@@ -195,6 +220,39 @@ typedef struct pwl_qgemm_output {
     int32_t n_y;        /* S8 */
 } pwl_qgemm_output;
 
+struct pwl_cuda_table; /* of pwl/cuda.h */
+
+/*
+ * What becomes of y[m,n], or of v in INT8, before it is stored. With a code's real number and the code of a real number
+ * as in pwl/real.h:
+ *
+ *   floats   q = code of y by of_x, y being what would be stored in F32
+ *   INT8     q = code of v * 2^-(n_w + n_x) by of_x, v being what would be stored in S32; of_x.scale is a power of two
+ *
+ *   Y = table(q) in a type of integers, which must hold [qmin_y, qmax_y]; or, but in INT8, the real number of table(q)
+ *   by of_y, in F32, or from there rounded once more to F16 or BF16
+ *
+ * Gated, of weights packed by pwl_qgemm_pack_pair(): y or v of gate and up make one element, so Y has N / 2 columns,
+ * and bias[N / 2] is the gate's:
+ *
+ *   floats   p = RN32(r * up), r the real number of table(q of gate) by of_y; Y = p, or the code of p by of_out
+ *   INT8     q_u = code of up by of_up, -32768 to 32767; of_up.scale is a power of two
+ *            Y = code of (table(q of gate) - of_y.zero_point) * (q_u - of_up.zero_point) * 2^-n by of_out, where
+ *            of_out.scale = 2^n * of_y.scale * of_up.scale with an integer n; of_up.zero_point is within 16 bits
+ *
+ * Codes of Y are clamped to its type, or by the table. The zero_point and n_y of Y are not used. Kernels' activations
+ * are bit for bit those of what the same kernel stores in F32 or S32.
+ */
+typedef struct pwl_qgemm_activation {
+    const pwl_table *table;                /* for the functions here; one that passes pwl_table_check() */
+    const struct pwl_cuda_table *uploaded; /* for those of pwl/cuda_qgemm.h */
+    pwl_affine of_x, of_y;                 /* of the table's codes; of_y where it is named above */
+    int32_t gated;
+    pwl_affine of_up;    /* gated, INT8 */
+    pwl_affine of_out;   /* gated, Y in integers */
+    const void *bias_up; /* gated: as bias, of the rows of up; or null */
+} pwl_qgemm_activation;
+
 typedef struct pwl_qgemm_product {
     pwl_qgemm_scheme scheme;
     pwl_qgemm_sums sums;
@@ -203,12 +261,16 @@ typedef struct pwl_qgemm_product {
     pwl_qgemm_input x;
     const void *bias; /* float[N], in INT8 int32_t[N]; or null */
     pwl_qgemm_output y;
+    const pwl_qgemm_activation *activation; /* or null */
 } pwl_qgemm_product;
 
-/* PWL_QGEMM_OK when the product can be computed; else why not. Reads nothing but the descriptions. */
+/* PWL_QGEMM_OK when the product can be computed; else why not. Reads nothing but the descriptions and the table. */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_check(const pwl_qgemm_product *product);
 
-/* Y by the formulas above on the host, sums in double (INT8: integers), rounded once. For checks, not for speed. */
+/*
+ * Y by the formulas above on the host, sums in double (INT8: integers), rounded once, with an activation to fp32. For
+ * checks, not for speed.
+ */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_reference(const pwl_qgemm_product *product);
 
 /*
@@ -223,7 +285,7 @@ PWL_NODISCARD pwl_qgemm_status pwl_qgemm_reference(const pwl_qgemm_product *prod
  *   A8, halves   as A16, times 1 + 2^-9; (2 * 2^-11 + 2^-22) * a for the two roundings to fp16; and, as numbers over
  *                2^e or 2^f may become subnormal, times 1 + 2^-9 + n * u, the sum of o_w * |x| + |w| * o_x + o_w * o_x,
  *                where o_w is 2^(e-25), o_x 2^(f-25), or 0 where e or f is
- * It holds where no partial sum leaves the range of fp32.
+ * It holds where no partial sum leaves the range of fp32. An activation has no part in it but for its bias.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_bound(const pwl_qgemm_product *product, int halves, double *value,
                                                double *bound);

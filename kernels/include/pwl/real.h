@@ -4,6 +4,7 @@
  *
  *   code of x    q = clamp(rint(x * RN(1 / scale)), qmin - zero_point, qmax - zero_point) + zero_point
  *   real of q    RN(scale * RN(q - zero_point))
+ *   code of v * 2^-n, v an integer    q = clamp(shr(v, n) + zero_point, qmin, qmax), rounded half up
  *
  * RN rounds to float, rint to an integer, both to nearest with ties to even; NaN has the code of 0. Host code must not
  * be compiled with -ffast-math, nor with another rounding mode in force.
@@ -42,6 +43,21 @@ PWL_FN int64_t pwl_code_of_real(float x, float inverse, int64_t zero_point, int6
 PWL_FN float pwl_real_of_code(int64_t q, pwl_affine of)
 {
     return of.scale * (float)(q - of.zero_point);
+}
+
+/* The code of v * 2^-n for any n, |v| <= 2^53. Shifted, v is cut to 2^62, beyond every code. */
+PWL_FN int64_t pwl_code_of_integer(int64_t v, int64_t n, int64_t zero_point, int64_t qmin, int64_t qmax)
+{
+    const int left = n < -62 ? 62 : n < 0 ? (int)-n : 0, right = n > 62 ? 62 : n > 0 ? (int)n : 0;
+    const int64_t most = INT64_C(1) << (62 - left);
+    return pwl_sat(pwl_shr64(pwl_sat(v, -most, most), right - left, PWL_HALF_UP) + zero_point, qmin, qmax);
+}
+
+/* Whether `of` is within what pwl_affine says, beside codes of up to 16 bits or `wide` ones. */
+PWL_FN int pwl_affine_serves(pwl_affine of, int wide)
+{
+    const int64_t most = INT64_C(1) << (wide ? 33 : 30);
+    return of.scale >= 0x1p-126f && of.scale <= 0x1p126f && of.zero_point >= -most && of.zero_point <= most;
 }
 
 #endif
