@@ -36,6 +36,61 @@ static int agrees(float x, pwl_affine of, int64_t qmin, int64_t qmax)
     return 0;
 }
 
+/* floor((v + 2^(n-1)) / 2^n) by division, or a product; beyond 2^40, which is beyond every code, whatever has its sign.
+ */
+static int64_t shifted_by_definition(int64_t v, int64_t n)
+{
+    const int64_t beyond = INT64_C(1) << 40;
+    if (n > 55 || v == 0)
+        return 0;
+    if (n > 0) {
+        const int64_t unit = INT64_C(1) << n, sum = v + unit / 2, rest = (sum % unit + unit) % unit;
+        return (sum - rest) / unit;
+    }
+    for (; n < 0 && v < beyond && v > -beyond; n++)
+        v *= 2;
+    return v;
+}
+
+/* Codes of integers, shifts from -300 to 300 and far beyond, ties among them. */
+static void test_integers(int64_t qmin, int64_t qmax, int64_t zero_point, const char *name)
+{
+    static const int64_t ends[] = {INT64_MIN, INT32_MIN, -300, -64, -63, -62,       -61,
+                                   61,        62,        63,   64,  300, INT32_MAX, INT64_MAX};
+    uint64_t state = 2;
+    int good = 1;
+    for (int i = 0; i < 200000 && good; i++) {
+        const int bits = (int)random_in(&state, 0, 53);
+        const int64_t most = INT64_C(1) << bits;
+        const int64_t v = i % 3 ? random_in(&state, -most, most) : random_in(&state, -9, 9) * (most / 16);
+        const int64_t n = i % 5 ? random_in(&state, -60, 60) : ends[random_bits(&state) % 14];
+        const int64_t q = pwl_code_of_integer(v, n, zero_point, qmin, qmax);
+        const int64_t expected = pwl_sat(shifted_by_definition(v, n) + zero_point, qmin, qmax);
+        good = q == expected;
+        if (!good)
+            printf("# v %lld, n %lld: code %lld, not %lld\n", (long long)v, (long long)n, (long long)q,
+                   (long long)expected);
+    }
+    tap(good, "codes of integers: %s", name);
+}
+
+/* The ends of what an affine may be. */
+static void test_affines(void)
+{
+    const pwl_affine good[] = {{0x1p-126f, INT64_C(1) << 30}, {0x1p126f, -(INT64_C(1) << 30)}};
+    const pwl_affine bad[] = {{0x1.fffffep-127f, 0},       {0x1.000002p126f, 0},        {NAN, 0}, {-1, 0},
+                              {1, (INT64_C(1) << 33) + 1}, {1, -(INT64_C(1) << 33) - 1}};
+    const pwl_affine wide[] = {{1, INT64_C(1) << 33}, {1, -(INT64_C(1) << 33)}, {1, (INT64_C(1) << 30) + 1}};
+    int right = 1;
+    for (int i = 0; i < 2; i++)
+        right &= pwl_affine_serves(good[i], 0) && pwl_affine_serves(good[i], 1);
+    for (int i = 0; i < 6; i++)
+        right &= !pwl_affine_serves(bad[i], 0) && !pwl_affine_serves(bad[i], 1);
+    for (int i = 0; i < 3; i++)
+        right &= !pwl_affine_serves(wide[i], 0) && pwl_affine_serves(wide[i], 1);
+    tap(right, "scales and zero points at their ends");
+}
+
 int main(void)
 {
     static const struct {
@@ -71,6 +126,8 @@ int main(void)
             }
         }
         tap(good, "codes of real numbers and back: %s", types[t].name);
+        test_integers(types[t].qmin, types[t].qmax, types[t].zero_points[1], types[t].name);
     }
+    test_affines();
     return tap_end();
 }

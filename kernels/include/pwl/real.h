@@ -57,7 +57,8 @@ PWL_FN int64_t pwl_code_of_integer(int64_t v, int64_t n, int64_t zero_point, int
 PWL_FN int pwl_affine_serves(pwl_affine of, int wide)
 {
     const int64_t most = INT64_C(1) << (wide ? 33 : 30);
-    return of.scale >= 0x1p-126f && of.scale <= 0x1p126f && of.zero_point >= -most && of.zero_point <= most;
+    /* 2^-126 and 2^126: C++11 has no hexadecimal floats. */
+    return of.scale >= 1.17549435e-38f && of.scale <= 8.50705917e37f && of.zero_point >= -most && of.zero_point <= most;
 }
 
 #endif
