@@ -78,7 +78,7 @@ static void test_integers(int64_t qmin, int64_t qmax, int64_t zero_point, const 
 static void test_affines(void)
 {
     const pwl_affine good[] = {{0x1p-126f, INT64_C(1) << 30}, {0x1p126f, -(INT64_C(1) << 30)}};
-    const pwl_affine bad[] = {{0x1.fffffep-127f, 0},       {0x1.000002p126f, 0},        {NAN, 0}, {-1, 0},
+    const pwl_affine bad[] = {{0x1.fffffcp-127f, 0},       {0x1.000002p126f, 0},        {NAN, 0}, {-1, 0},
                               {1, (INT64_C(1) << 33) + 1}, {1, -(INT64_C(1) << 33) - 1}};
     const pwl_affine wide[] = {{1, INT64_C(1) << 33}, {1, -(INT64_C(1) << 33)}, {1, (INT64_C(1) << 30) + 1}};
     int right = 1;
