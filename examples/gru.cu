@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 /*
- * The GRU cell of gru_step.h on a CUDA device: a product and a kernel for each step. The kernel evaluates tables by the code
- * that the host has, from arrays that are copied to the device.
+ * The GRU cell of gru_step.h on a CUDA device: a product and a kernel for each step. The kernel evaluates tables by the
+ * code that the host has, from arrays that are copied to the device.
  */
 #include <cuda_runtime.h>
 
