@@ -22,6 +22,7 @@
 #include "../unit/typed_array.h"
 #include "luts.h"
 #include "say.h"
+#include "text.h"
 
 /* Storages, forms, roundings and folds make a round; each round's tables have more lines than those before. */
 enum { STORAGES = 3, FORMS = 3, ROUNDINGS = 4, FOLDS = 2, ROUND = STORAGES * FORMS * ROUNDINGS * FOLDS };
@@ -35,37 +36,13 @@ enum { ROUNDS = 3, FEW_ROUNDS = 2, MIXED_ROUND = 1 };
 /* Codes at a time: odd, so that parts of vectors are left over, and arrays begin everywhere. */
 enum { PART = 251, RANDOM_CODES = 2000, AROUND = 5 };
 
+/* Longest of the arrays of every length, and what lies around them. */
+enum { SHORT = 130, LENGTH_STEP = 13, GUARD = 90 };
+
 static struct made_table made;
+static uint32_t x[PART + 1], y[PART + 1];
 static uint8_t memory[MEMORY_BYTES];
 static int failed;
-
-/* Text that is put together piece by piece. */
-struct text {
-    char characters[160];
-    size_t length;
-};
-
-static void add(struct text *text, const char *piece)
-{
-    while (*piece && text->length + 1 < sizeof text->characters)
-        text->characters[text->length++] = *piece++;
-    text->characters[text->length] = '\0';
-}
-
-static void add_number(struct text *text, int64_t value)
-{
-    char digits[21];
-    int at = sizeof digits - 1;
-    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    digits[at] = '\0';
-    do {
-        digits[--at] = (char)('0' + left % 10);
-        left /= 10;
-    } while (left);
-    if (value < 0)
-        add(text, "-");
-    add(text, digits + at);
-}
 
 static void add_hash(struct text *text, uint64_t hash)
 {
@@ -159,7 +136,6 @@ static void report(const struct visit *visit, const char *way, int64_t code, int
 /* Of what a plan maps; reports the first wrong code when it is asked to look for one. */
 static uint64_t hash_of_plan(const struct visit *visit, const pwl_plan *plan, int look)
 {
-    static uint32_t x[PART + 1], y[PART + 1];
     uint64_t hash = HASH_OF_NOTHING;
     for (uint32_t first = 0; first < visit->count; first += PART) {
         const uint32_t count = visit->count - first < PART ? visit->count - first : PART, shift = first % 2;
@@ -180,10 +156,47 @@ static uint64_t hash_of_plan(const struct visit *visit, const pwl_plan *plan, in
     return hash;
 }
 
-static void check_plan(const struct visit *visit, const pwl_plan *plan, uint64_t expected)
+/* The code of element k in arrays of every length. */
+static int64_t scattered(const struct visit *visit, uint32_t k)
 {
-    if (hash_of_plan(visit, plan, 0) != expected)
+    return code_at(visit, k * 40503 % visit->count);
+}
+
+/* Arrays of lengths from 0 to SHORT, one or two elements behind where any vector may lie, are mapped as `expected`
+ * says, in place too, and nothing around them is written. One length of LENGTH_STEP: the tables take turns. */
+static void check_lengths(const struct visit *visit, const pwl_plan *plan, const int64_t *expected)
+{
+    static uint32_t turn;
+    const uint32_t in = BYTES(visit->in), out = BYTES(visit->out);
+    for (uint32_t pass = turn++ % LENGTH_STEP; pass < (in == out ? 2 : 1) * (SHORT + 1); pass += LENGTH_STEP) {
+        const uint32_t count = pass % (SHORT + 1);
+        uint8_t *const from = (uint8_t *)x + in * (1 + count % 2);
+        uint8_t *const to = pass > SHORT ? from : (uint8_t *)y + out * (1 + count / 2 % 2);
+        uint8_t *const around = to - out;
+        for (uint32_t k = 0; k < count + 2; k++)
+            put(visit->out, around, k, GUARD);
+        for (uint32_t k = 0; k < count; k++)
+            put(visit->in, from, k, scattered(visit, k));
+        pwl_run(plan, from, to, count);
+        for (uint32_t k = 0; k < count; k++)
+            if (get(visit->out, to, k) != expected[k]) {
+                report(visit, pwl_plan_way(plan), scattered(visit, k), get(visit->out, to, k));
+                return;
+            }
+        if (get(visit->out, around, 0) != GUARD || get(visit->out, around, count + 1) != GUARD) {
+            say(pwl_plan_way(plan));
+            say(" writes around the array\n");
+            failed = 1;
+            return;
+        }
+    }
+}
+
+static void check_plan(const struct visit *visit, const pwl_plan *plan, uint64_t hash, const int64_t *expected)
+{
+    if (hash_of_plan(visit, plan, 0) != hash)
         hash_of_plan(visit, plan, 1);
+    check_lengths(visit, plan, expected);
 }
 
 /* pwl_map_*(), and each way that this machine has and this table takes. */
@@ -195,7 +208,8 @@ static void check_visit(const struct visit *visit, int number, const char *name)
     if (!few)
         return;
 #endif
-    const uint64_t expected = hash_of_eval(visit);
+    static int64_t expected[SHORT];
+    const uint64_t hash = hash_of_eval(visit);
     const uint32_t lines = pwl_plain_count(visit->table);
     struct text text = {.length = 0};
     pwl_plan plan;
@@ -204,12 +218,14 @@ static void check_visit(const struct visit *visit, int number, const char *name)
     add(&text, name);
     add_types(&text, visit->in, visit->out);
     add(&text, " ");
-    add_hash(&text, expected);
+    add_hash(&text, hash);
     add(&text, "\n");
     say(text.characters);
 
+    for (uint32_t k = 0; k < SHORT; k++)
+        expected[k] = pwl_eval(visit->table, scattered(visit, k));
     if (pwl_plan_init(&plan, NULL, 0, visit->table, visit->in, visit->out, 0) == PWL_OK)
-        check_plan(visit, &plan, expected);
+        check_plan(visit, &plan, hash, expected);
     else
         failed = 1;
     for (size_t w = 0; w < pwl_way_count; w++) {
@@ -218,7 +234,7 @@ static void check_visit(const struct visit *visit, int number, const char *name)
         if (!bytes || bytes > MEMORY_BYTES || (way->level & pwl_levels()) != way->level)
             continue;
         pwl_way_prepare(way, &plan, memory, visit->table, lines, visit->in, visit->out);
-        check_plan(visit, &plan, expected);
+        check_plan(visit, &plan, hash, expected);
     }
 }
 
