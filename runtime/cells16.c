@@ -107,10 +107,7 @@ const pwl_kind pwl_kind_cells16 = {2, 2, cells16_size, prepare};
 static inline void run(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t count, int steps, int rounding,
                        int has_post)
 {
-    const uint32_t *const cells = pwl_packed_array(made, made->cells);
-    const uint32_t *const posts = pwl_packed_array(made, made->posts);
-    const int32_t *const lasts = (const int32_t *)pwl_packed_array(made, made->lasts);
-    const pwl_packed_line *const lines = (const pwl_packed_line *)(const void *)pwl_packed_array(made, made->lines);
+    const pwl_packed_arrays of = pwl_packed_arrays_of(made);
     const int32_t low = made->low, high = made->high, min_y = made->min_y, max_y = made->max_y;
     const uint32_t flip_x = made->flip_x, flip_y = made->flip_y;
     const int cell_bits = made->cell_bits;
@@ -118,18 +115,13 @@ static inline void run(const pwl_packed *made, const uint16_t *x, uint16_t *y, s
     for (k = 0; k < count; k++) {
         const int32_t code = (int16_t)(x[k] ^ flip_x), from_low = code < low ? low : code;
         const int32_t s = from_low > high ? high : from_low;
-        const uint32_t cell = cells[(uint32_t)(s - INT16_MIN) >> cell_bits];
+        const uint32_t cell = of.cells[(uint32_t)(s - INT16_MIN) >> cell_bits];
         uint32_t i = cell >> 16, step = 1u << (steps - 1);
-        pwl_plain32 line;
         int32_t v;
         i += s > (int16_t)(cell & UINT16_MAX) ? step : 0;
         while (step >>= 1)
-            i += s > lasts[i + step - 1] ? step : 0;
-        line.slope = (uint32_t)(int16_t)(lines[i].slope_n & UINT16_MAX);
-        line.n = lines[i].slope_n >> 16;
-        line.pre = lines[i].pre;
-        line.post = has_post ? posts[i] : 0;
-        v = pwl_plain_eval32(&line, (uint32_t)s, rounding);
+            i += s > of.lasts[i + step - 1] ? step : 0;
+        v = pwl_packed_eval(&of, i, s, rounding, has_post);
         v = v < min_y ? min_y : v;
         y[k] = (uint16_t)((uint32_t)(v > max_y ? max_y : v) ^ flip_y);
     }

@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+#include "plain.h"
+
 typedef struct pwl_packed_line {
     uint32_t slope_n; /* n << 16 | slope's 16 bits; n may hold PWL_PLAIN_NEGATED */
     uint32_t pre;
@@ -24,9 +26,41 @@ typedef struct pwl_packed {
     uint8_t cell_bits, steps, rounding, has_post;
 } pwl_packed;
 
-static inline const uint32_t *pwl_packed_array(const pwl_packed *made, uint32_t at)
+/* The arrays. */
+typedef struct pwl_packed_arrays {
+    const uint32_t *cells, *posts;
+    const pwl_packed_line *lines;
+    const int32_t *lasts;
+} pwl_packed_arrays;
+
+static inline pwl_packed_arrays pwl_packed_arrays_of(const pwl_packed *made)
 {
-    return (const uint32_t *)(const void *)((const char *)made + at);
+    const char *const base = (const char *)made;
+    pwl_packed_arrays of;
+    of.cells = (const uint32_t *)(const void *)(base + made->cells);
+    of.posts = (const uint32_t *)(const void *)(base + made->posts);
+    of.lines = (const pwl_packed_line *)(const void *)(base + made->lines);
+    of.lasts = (const int32_t *)(const void *)(base + made->lasts);
+    return of;
+}
+
+/* Value of s on line i, before saturation. */
+static inline __attribute__((always_inline)) int32_t pwl_packed_eval(const pwl_packed_arrays *of, uint32_t i, int32_t s,
+                                                                     int rounding, int has_post)
+{
+    const uint32_t slope_n = of->lines[i].slope_n;
+    pwl_plain32 line;
+    line.slope = (uint32_t)(int16_t)(slope_n & UINT16_MAX);
+    line.n = slope_n >> 16;
+    line.pre = of->lines[i].pre;
+    line.post = has_post ? of->posts[i] : 0;
+    return pwl_plain_eval32(&line, (uint32_t)s, rounding);
+}
+
+/* Whether the table's codes are all that arrays can hold, so that none is clipped. */
+static inline int pwl_packed_is_whole(const pwl_packed *made)
+{
+    return made->low == INT16_MIN && made->high == INT16_MAX && made->min_y == INT16_MIN && made->max_y == INT16_MAX;
 }
 
 #endif

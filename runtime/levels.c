@@ -50,6 +50,12 @@ uint32_t pwl_levels(void)
 #ifdef PWL_HAVE_NEON
     levels |= PWL_LEVEL_NEON;
 #endif
+#ifdef PWL_HAVE_DSP
+    levels |= PWL_LEVEL_DSP;
+#endif
+#ifdef PWL_HAVE_HELIUM
+    levels |= PWL_LEVEL_HELIUM;
+#endif
     return levels;
 }
 #endif

@@ -51,12 +51,29 @@
 #define PWL_WAYS_NEON(F)
 #endif
 
+#ifdef PWL_HAVE_HELIUM
+#define PWL_WAYS_HELIUM(F) F(bytes_helium, PWL_LEVEL_HELIUM, bytes, PWL_ANY_LINES)
+#define PWL_WAYS_HELIUM_CELLS(F) F(cells16_helium, PWL_LEVEL_HELIUM, cells16, PWL_ANY_LINES)
+#else
+#define PWL_WAYS_HELIUM(F)
+#define PWL_WAYS_HELIUM_CELLS(F)
+#endif
+
+#ifdef PWL_HAVE_DSP
+#define PWL_WAYS_DSP_CELLS(F) F(cells16_dsp, PWL_LEVEL_DSP, cells16, PWL_ANY_LINES)
+#else
+#define PWL_WAYS_DSP_CELLS(F)
+#endif
+
 #define PWL_WAYS(F)                                                                                                    \
     PWL_WAYS_AVX512(F)                                                                                                 \
     PWL_WAYS_AVX2(F)                                                                                                   \
     PWL_WAYS_NEON(F)                                                                                                   \
+    PWL_WAYS_HELIUM(F)                                                                                                 \
     F(values, 0, values, PWL_ANY_LINES)                                                                                \
     PWL_WAYS_AVX2_CELLS(F)                                                                                             \
+    PWL_WAYS_HELIUM_CELLS(F)                                                                                           \
+    PWL_WAYS_DSP_CELLS(F)                                                                                              \
     F(cells16, 0, cells16, PWL_ANY_LINES)                                                                              \
     F(cells, 0, cells, PWL_ANY_LINES)
 

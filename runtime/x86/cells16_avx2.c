@@ -55,11 +55,12 @@ INLINE void map(const state *of, const uint16_t *x, uint16_t *y, int steps, int 
 INLINE void run(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t count, int steps, int rounding,
                 int has_post)
 {
+    const pwl_packed_arrays arrays = pwl_packed_arrays_of(made);
     state of;
-    of.cells = (const int *)pwl_packed_array(made, made->cells);
-    of.lines = (const int *)pwl_packed_array(made, made->lines);
-    of.posts = (const int *)pwl_packed_array(made, made->posts);
-    of.lasts = (const int *)pwl_packed_array(made, made->lasts);
+    of.cells = (const int *)arrays.cells;
+    of.lines = (const int *)arrays.lines;
+    of.posts = (const int *)arrays.posts;
+    of.lasts = (const int *)arrays.lasts;
     of.low = _mm256_set1_epi16(made->low);
     of.high = _mm256_set1_epi16(made->high);
     of.min_y = _mm256_set1_epi16(made->min_y);

@@ -24,29 +24,32 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-runtime=()
-for source in "$source_root"/runtime/*.c; do
-    runtime+=("$(basename "$source" .c)")
-done
-
 fail() {
     echo "FAILED: $*"
     failed=1
 }
 
-# build TARGET TOOL_PREFIX COMPILER...: objects, programs and the checks that every target shares.
+# build TARGET TOOL_PREFIX "LEVEL SOURCE..." COMPILER...: objects, programs and the checks that every target shares;
+# with the sources of a level, if any.
 build() {
-    local target=$1 tools=$2 name symbols state
-    shift 2
+    local target=$1 tools=$2 level name source symbols state
+    read -ra level <<<"$3"
+    shift 3
     local directory=$work/$target
     local compile=("$@" -std=c11 -Wall -Wextra -Wpedantic -Werror -Os -ffreestanding -fno-pic -ffunction-sections
         -fdata-sections "-I$source_root/runtime/include")
     local link=("$@" -nostdlib -static -Wl,--gc-sections -Wl,-e,start)
-    local objects=("${runtime[@]/#/$directory/}")
-    objects=("${objects[@]/%/.o}")
+    local objects=() sources=("$source_root"/runtime/*.c)
     mkdir "$directory"
-    for name in "${runtime[@]}"; do
-        "${compile[@]}" -c "$source_root/runtime/$name.c" -o "$directory/$name.o"
+    if [ ${#level[@]} -gt 0 ]; then
+        compile+=("-DPWL_HAVE_${level[0]}")
+        level=("${level[@]:1}")
+        sources+=("${level[@]/#/$source_root/runtime/}")
+    fi
+    for source in "${sources[@]}"; do
+        name=$(basename "$source" .c)
+        objects+=("$directory/$name.o")
+        "${compile[@]}" -c "$source" -o "$directory/$name.o"
         symbols=$("${tools}nm" -u "$directory/$name.o" | awk '{ print $2 }' | grep -Ev '^pwl_' | grep -Ev "$allowed" || true)
         [ -z "$symbols" ] || fail "$target: $name.c needs" $symbols
         state=$("${tools}size" "$directory/$name.o" | awk 'NR == 2 { print $2 + $3 }')
@@ -67,11 +70,12 @@ eval_bytes() {
     done | awk '{ sum += $1 } END { print sum + 0 }'
 }
 
-build host "" "$@"
+build host "" "" "$@"
 [ $failed -ne 0 ] || echo "host: all sources link without a C library"
+declare -A levels=([cortex-m0]='' [cortex-m4]="DSP arm/cells16_dsp.c")
 for cpu in cortex-m0 cortex-m4; do
     tools=${arm_cc%gcc}
-    build $cpu "$tools" "$arm_cc" -mcpu=$cpu -mthumb
+    build $cpu "$tools" "${levels[$cpu]}" "$arm_cc" -mcpu=$cpu -mthumb
     bytes=$(eval_bytes $cpu "$tools")
     echo "$cpu: pwl_eval $bytes bytes of at most $eval_limit_bytes;" \
         "whole objects: $("${tools}size" "$work/$cpu"/{eval,map,proof,reduce}.o |

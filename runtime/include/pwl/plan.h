@@ -28,6 +28,8 @@ extern "C" {
 #define PWL_LEVEL_AVX512 4u     /* x86: AVX-512 F, BW, DQ and VL */
 #define PWL_LEVEL_AVX512VBMI 8u /* x86: AVX-512 VBMI */
 #define PWL_LEVEL_NEON 16u      /* Arm: Advanced SIMD */
+#define PWL_LEVEL_DSP 32u       /* Arm: 32-bit SIMD, of Cortex-M the DSP extension */
+#define PWL_LEVEL_HELIUM 64u    /* Arm: M-profile Vector Extension */
 #define PWL_LEVELS_ALL 0xffffffffu
 
 /* Those that this machine, its operating system and this library have. */

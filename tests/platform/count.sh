@@ -1,0 +1,10 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# count.c under an emulator. Exit 77, a skip, without the emulator or compiler.
+# usage: count.sh "EMULATOR..." --build COMPILER ARGUMENT...
+set -eu
+. "$(dirname "$0")/emulate.sh"
+emulate "$@"
+cat "$work/found"
+[ $status -eq 0 ] || echo "FAILED: wrong values, or ways in another order than the list's; exit status $status"
+exit $status
