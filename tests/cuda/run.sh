@@ -7,8 +7,8 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 host_programs=(test_cuda_host test_bits test_blocks test_plan test_real test_qgemm_cuda_host)
-programs=(test_cuda test_real_cuda test_bits_cuda test_blocks_cuda test_qgemm_cuda test_qgemm_pack_cuda test_gru_cuda
-    test_ffn_cuda)
+programs=(test_cuda test_real_cuda test_bits_cuda test_blocks_cuda test_qgemm_cuda test_qgemm_activation_cuda
+    test_qgemm_pack_cuda test_gru_cuda test_ffn_cuda)
 . tests/cuda/build.sh
 failed=0
 
