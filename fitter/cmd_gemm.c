@@ -91,14 +91,16 @@ static int write_array(const struct npy *npy, const char *path, struct diag *dia
 static int compute(const struct request *request, const struct gguf_tensor *tensor, struct gemm *gemm,
                    struct diag *diag)
 {
+    pwl_qgemm_tensor from = {tensor->type, {0}, tensor->data, tensor->bytes};
     struct npy npy;
+    memcpy(from.shape, tensor->shape, sizeof from.shape);
     int code = gemm_take_weights(gemm, request->file, tensor, request->scheme, diag);
     if (code == EXIT_DONE)
         code = gemm_read_input(gemm, request->input, diag);
     if (code == EXIT_DONE && request->bias)
         code = gemm_read_bias(gemm, request->bias, diag);
     if (code == EXIT_DONE)
-        code = gemm_prepare(gemm, tensor, diag);
+        code = gemm_prepare(gemm, &from, diag);
     if (code == EXIT_DONE)
         code = multiply(gemm, request->device, diag);
     if (code != EXIT_DONE)

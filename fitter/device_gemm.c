@@ -21,12 +21,10 @@ struct array {
     void *at; /* the device's */
 };
 
-static int fail_status(const struct device_report *to, pwl_qgemm_status status, const char *what)
+static int check(const struct device_report *to, pwl_qgemm_status status, const char *what)
 {
-    if (status > PWL_QGEMM_ERR_CUDA)
-        return device_check(to, (cudaError_t)(status - PWL_QGEMM_ERR_CUDA), what);
-    return status == PWL_QGEMM_OK ? DEVICE_DONE
-                                  : device_fail(to, DEVICE_FAILED, "%s: %s", what, pwl_qgemm_status_text(status));
+    const char *const failed = device_status_text(status);
+    return failed ? device_fail(to, DEVICE_FAILED, "%s: %s", what, failed) : DEVICE_DONE;
 }
 
 /* Room for an array, and what is in it. */
@@ -59,28 +57,16 @@ static int multiply(const struct device_report *to, const pwl_qgemm_product *pro
     there.x.n_x = arrays[N_X].at;
     there.bias = arrays[BIAS].at;
     there.y.data = arrays[Y].at;
-    code = fail_status(to, pwl_cuda_qgemm_workspace(&there, &arrays[WORKSPACE].bytes), "pwl_cuda_qgemm_workspace");
+    code = check(to, pwl_cuda_qgemm_workspace(&there, &arrays[WORKSPACE].bytes), "pwl_cuda_qgemm_workspace");
     if (code == DEVICE_DONE)
         code = place(to, arrays, WORKSPACE);
     if (code == DEVICE_DONE)
-        code = fail_status(to, pwl_cuda_qgemm(&there, arrays[WORKSPACE].at, arrays[WORKSPACE].bytes, &ran, NULL),
-                           "pwl_cuda_qgemm");
+        code = check(to, pwl_cuda_qgemm(&there, arrays[WORKSPACE].at, arrays[WORKSPACE].bytes, &ran, NULL),
+                     "pwl_cuda_qgemm");
     if (code == DEVICE_DONE) /* waits for the product */
         code =
             device_check(to, cudaMemcpy(product->y.data, there.y.data, arrays[Y].bytes, cudaMemcpyDeviceToHost), "Y");
     *kernel = pwl_qgemm_kernel_name(ran);
-    return code;
-}
-
-static int name_device(const struct device_report *to, struct gemm_ran *ran)
-{
-    struct cudaDeviceProp properties;
-    int device = 0;
-    int code = device_check(to, cudaGetDevice(&device), "cudaGetDevice");
-    if (code == DEVICE_DONE)
-        code = device_check(to, cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
-    if (code == DEVICE_DONE)
-        snprintf(ran->device, sizeof ran->device, "%s", properties.name);
     return code;
 }
 
@@ -96,11 +82,11 @@ int pwlc_cuda_gemm(const pwl_qgemm_product *product, struct gemm_ran *ran, char 
         [Y] = {NULL, m * product->y.stride * gemm_element_bytes(product->y.type), NULL},
     };
     const char *kernel = "";
-    int code = fail_status(&to, pwl_qgemm_check(product), "the product");
+    int code = check(&to, pwl_qgemm_check(product), "the product");
     if (code == DEVICE_DONE)
         code = device_find(&to);
     if (code == DEVICE_DONE)
-        code = name_device(&to, ran);
+        code = device_name(&to, ran->device, sizeof ran->device);
     if (code == DEVICE_DONE)
         code = multiply(&to, product, arrays, &kernel);
     snprintf(ran->kernel, sizeof ran->kernel, "%s", kernel);

@@ -8,6 +8,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <pwl/qgemm.h>
+
 #ifdef __cplusplus
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 #else
@@ -37,6 +39,14 @@ static inline int device_check(const struct device_report *to, cudaError_t error
                                 : device_fail(to, DEVICE_FAILED, "%s: %s", what, cudaGetErrorString(error));
 }
 
+/* Null where nothing is wrong. */
+static inline const char *device_status_text(pwl_qgemm_status status)
+{
+    if (status > PWL_QGEMM_ERR_CUDA)
+        return cudaGetErrorString((cudaError_t)(status - PWL_QGEMM_ERR_CUDA));
+    return status == PWL_QGEMM_OK ? NULL : pwl_qgemm_status_text(status);
+}
+
 /* Whether there is a device. */
 static inline int device_find(const struct device_report *to)
 {
@@ -46,6 +56,19 @@ static inline int device_find(const struct device_report *to)
         return DEVICE_DONE;
     return device_fail(to, DEVICE_MISSING, "no CUDA device: %s",
                        error == cudaSuccess ? "the driver finds none" : cudaGetErrorString(error));
+}
+
+/* Of the current device. */
+static inline int device_name(const struct device_report *to, char *name, size_t size)
+{
+    struct cudaDeviceProp properties;
+    int device = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaGetDeviceProperties(&properties, device);
+    if (error == cudaSuccess)
+        snprintf(name, size, "%s", properties.name);
+    return device_check(to, error, "the device's name");
 }
 
 #endif

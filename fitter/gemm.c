@@ -155,12 +155,11 @@ static int pack(struct gemm *gemm, const pwl_qgemm_tensor *tensor, struct diag *
     return gemm->scheme->format == PWL_QGEMM_ROWS8 ? take_exponents(gemm, diag) : EXIT_DONE;
 }
 
-/* The data may lie at any address: through an aligned copy where they are not at one of their own. */
-static int pack_aligned(struct gemm *gemm, const struct gguf_tensor *tensor, struct diag *diag)
+/* By way of a copy where the data are not aligned to their elements. */
+static int pack_aligned(struct gemm *gemm, const pwl_qgemm_tensor *tensor, struct diag *diag)
 {
-    pwl_qgemm_tensor from = {tensor->type, {0}, tensor->data, tensor->bytes};
+    pwl_qgemm_tensor from = *tensor;
     void *copy = NULL;
-    memcpy(from.shape, tensor->shape, sizeof from.shape);
     if ((uintptr_t)tensor->data % sizeof(float)) {
         copy = make_array(tensor->bytes, 1);
         if (!copy)
@@ -222,7 +221,7 @@ static int quantise_input(struct gemm *gemm, struct diag *diag)
     return EXIT_DONE;
 }
 
-static int take_input(struct gemm *gemm, const struct npy *npy, struct diag *diag)
+int gemm_take_input(struct gemm *gemm, const struct npy *npy, struct diag *diag)
 {
     const size_t k = gemm->weights.k;
     const int last = npy->dimensions - 1;
@@ -276,7 +275,7 @@ static int read_array(struct gemm *gemm, const char *path, take_array *take, str
 
 int gemm_read_input(struct gemm *gemm, const char *path, struct diag *diag)
 {
-    return read_array(gemm, path, take_input, diag);
+    return read_array(gemm, path, gemm_take_input, diag);
 }
 
 int gemm_read_bias(struct gemm *gemm, const char *path, struct diag *diag)
@@ -288,7 +287,7 @@ int gemm_read_bias(struct gemm *gemm, const char *path, struct diag *diag)
  */
 
 /* int8 gives sums, which gemm_finish() scales and adds the bias to. */
-int gemm_prepare(struct gemm *gemm, const struct gguf_tensor *tensor, struct diag *diag)
+int gemm_prepare(struct gemm *gemm, const pwl_qgemm_tensor *tensor, struct diag *diag)
 {
     pwl_qgemm_product *const product = &gemm->product;
     const bool integers = gemm->scheme->scheme == PWL_QGEMM_INT8;

@@ -46,11 +46,12 @@ int gemm_take_weights(struct gemm *gemm, const char *path, const struct gguf_ten
                       const struct gemm_scheme *wanted, struct diag *diag);
 
 /* X of floats, (M, K), (K,) or (..., K); bias, (N,). Exit 2 for what they are not; 1 without memory or file. */
+int gemm_take_input(struct gemm *gemm, const struct npy *npy, struct diag *diag);
 int gemm_read_input(struct gemm *gemm, const char *path, struct diag *diag);
 int gemm_read_bias(struct gemm *gemm, const char *path, struct diag *diag);
 
-/* After these: packs the weights, and makes room for Y. */
-int gemm_prepare(struct gemm *gemm, const struct gguf_tensor *tensor, struct diag *diag);
+/* After these: packs the weights, whose data may lie at any address, and makes room for Y. */
+int gemm_prepare(struct gemm *gemm, const pwl_qgemm_tensor *tensor, struct diag *diag);
 
 /* Computes the product by the reference, on all cores. */
 void gemm_multiply(struct gemm *gemm);

@@ -9,7 +9,7 @@ PATH=$work/bin:$PATH
 
 expect_status 0 --help || finish
 commands=$(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' ../out)
-for name in list fit emit show eval sweep diff explore report gguf gemm; do
+for name in list fit emit show eval sweep diff explore report gguf gemm bench; do
     case " $(echo $commands) " in
     *" $name "*) ;;
     *) fail "pwlc --help does not list $name" ;;

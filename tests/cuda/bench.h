@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the benchmarks on a device share: works timed in turn, so that all see the same clocks, with medians and the
- * span from the 10th to the 90th percentile; and their rows, as markdown on standard output and as JSON lines in a
- * file.
+ * What the benchmarks on a device share: works timed in turn, and their rows, as markdown on standard output and as
+ * JSON lines in a file.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -12,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../../kernels/timing.h"
 #include "../unit/random.h"
 
 #define CUDA(call)                                                                                                     \
@@ -42,10 +42,14 @@ struct bench_work {
     const void *work;
 };
 
-/* Of one launch, in microseconds. */
-struct bench_time {
-    float median, p10, p90;
-};
+/* Exits where something went wrong. */
+static inline void bench_need(const char *failed)
+{
+    if (!failed)
+        return;
+    fprintf(stderr, "%s\n", failed);
+    exit(1);
+}
 
 /* The command line is the program and the file for JSON lines. */
 static inline void bench_open(int argc, char **argv)
@@ -86,12 +90,6 @@ static inline void *bench_memory(size_t bytes)
     return memory;
 }
 
-static inline int bench_by_size(const void *a, const void *b)
-{
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 static inline float bench_elapsed_us(void)
 {
     float ms;
@@ -101,47 +99,25 @@ static inline float bench_elapsed_us(void)
     return 1000 * ms;
 }
 
-static inline cudaGraphExec_t bench_graph(const struct bench_work *work, int count)
+static inline const char *bench_launch_work(const void *of, int turn, struct CUstream_st *stream)
 {
-    cudaGraph_t graph;
-    cudaGraphExec_t launches;
-    CUDA(cudaStreamBeginCapture(bench_stream, cudaStreamCaptureModeGlobal));
-    for (int k = 0; k < count; k++)
-        work->launch(work->work, k);
-    CUDA(cudaStreamEndCapture(bench_stream, &graph));
-    CUDA(cudaGraphInstantiate(&launches, graph, 0));
-    CUDA(cudaGraphDestroy(graph));
-    return launches;
+    const struct bench_work *const work = of;
+    (void)stream; /* it is bench_stream */
+    work->launch(work->work, turn);
+    return NULL;
 }
 
-/* At most BENCH_WORKS works, each repetition measuring all in turn: `in_graph` launches of each in a graph, or one. */
-static inline void bench_measure(const struct bench_work *works, int count, int in_graph, struct bench_time *times)
+/* At most BENCH_WORKS works, in turn: `in_graph` launches of each in a graph, or one. */
+static inline void bench_measure(const struct bench_work *works, int count, int in_graph, pwl_timing *times)
 {
-    static float us[BENCH_WORKS][BENCH_REPETITIONS];
-    cudaGraphExec_t graphs[BENCH_WORKS] = {NULL};
-    for (int w = 0; in_graph && w < count; w++)
-        graphs[w] = bench_graph(&works[w], in_graph);
-    for (int r = -3; r < BENCH_REPETITIONS; r++) /* three to warm up */
-        for (int w = 0; w < count; w++) {
-            CUDA(cudaEventRecord(bench_begin, bench_stream));
-            if (in_graph)
-                CUDA(cudaGraphLaunch(graphs[w], bench_stream));
-            else
-                works[w].launch(works[w].work, r + 3);
-            const float time = bench_elapsed_us();
-            us[w][r < 0 ? 0 : r] = in_graph ? time / (float)in_graph : time;
-        }
-    for (int w = 0; w < count; w++) {
-        qsort(us[w], BENCH_REPETITIONS, sizeof us[w][0], bench_by_size);
-        times[w] = (struct bench_time){us[w][BENCH_REPETITIONS / 2], us[w][BENCH_REPETITIONS / 10],
-                                       us[w][BENCH_REPETITIONS - 1 - BENCH_REPETITIONS / 10]};
-        if (in_graph)
-            CUDA(cudaGraphExecDestroy(graphs[w]));
-    }
+    pwl_timing_work launches[BENCH_WORKS];
+    for (int w = 0; w < count; w++)
+        launches[w] = (pwl_timing_work){bench_launch_work, &works[w]};
+    bench_need(pwl_timing_measure(launches, count, in_graph, BENCH_REPETITIONS, times, bench_stream));
 }
 
 /* ", "NAME": {"us": ..., "p10": ..., "p90": ...}" */
-static inline void bench_print_time(const char *name, const struct bench_time *time)
+static inline void bench_print_time(const char *name, const pwl_timing *time)
 {
     fprintf(bench_json, ", \"%s\": {\"us\": %.3f, \"p10\": %.3f, \"p90\": %.3f}", name, (double)time->median,
             (double)time->p10, (double)time->p90);

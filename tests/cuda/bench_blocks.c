@@ -93,7 +93,7 @@ static void check(const struct work *work, size_t value_bytes, size_t row_blocks
     free(expected);
 }
 
-static void print(const struct work *work, double bytes, const struct bench_time times[2])
+static void print(const struct work *work, double bytes, const pwl_timing times[2])
 {
     const double gb = bytes / 1000 / (double)times[0].median, share = (double)(times[1].median / times[0].median);
     printf("| %s, %s | %.1f | %.1f to %.1f | %.0f | %.1f | %.3f |\n", formats[work->format], operations[work->what],
@@ -136,7 +136,7 @@ static void run(pwl_format format, operation what, const float *random)
     struct work work = {
         .format = format, .what = what, .sets = 1 + (int)(COLD_BYTES / (double)bytes), .copied = bytes / 2};
     const struct bench_work works[] = {{launch, &work}, {launch_copy, &work}};
-    struct bench_time times[2];
+    pwl_timing times[2];
     for (int set = 0; set < work.sets; set++)
         fill(&work, set, value_bytes, block_bytes, random);
     bench_measure(works, 2, 0, times);

@@ -123,7 +123,7 @@ static void draw_64_segments(struct made_table *made, uint64_t *state)
         exit(1);
 }
 
-static void print(const char *what, int segments, const struct bench_time *cold, const struct bench_time *warm)
+static void print(const char *what, int segments, const pwl_timing *cold, const pwl_timing *warm)
 {
     const float share = cold[1].median / cold[0].median, times = warm[0].median / warm[1].median;
     char name[80];
@@ -172,7 +172,7 @@ int main(int argc, char **argv)
         pwl_cuda_table table;
         struct work map = {&table, cases[c].is_real, cases[c].type, x, y, 0, 0};
         const size_t element = element_bytes(&map);
-        struct bench_time cold[2], warm[2];
+        pwl_timing cold[2], warm[2];
         if (pwl_cuda_upload(cases[c].table, &table) != PWL_CUDA_OK)
             return 1;
         struct work copy = {NULL, 0, 0, x, y, 0, 0};

@@ -11,9 +11,9 @@
 #include <pwl/cuda_qgemm.h>
 #include <string.h>
 
+#include "../../kernels/cublaslt.h"
 #include "../../kernels/half.h"
 #include "bench.h"
-#include "bench_cublaslt.h"
 
 enum { M = 512, N = 4096, MOST_COPIES = 64, ROWS = 2 /* compared */ };
 
@@ -114,7 +114,7 @@ static void free_copies(struct arrays *a)
     }
 }
 
-static void print(const char *scheme, size_t k, const char *kernel, const struct bench_time *time, float naive)
+static void print(const char *scheme, size_t k, const char *kernel, const pwl_timing *time, float naive)
 {
     const double us = (double)time->median, teraflops = 2e-6 * M * N * (double)k / us;
     printf("| %s | %zu | %s | %.1f | %.1f to %.1f | %.1f | ", scheme, k, kernel, us, (double)time->p10,
@@ -184,7 +184,7 @@ static void bench(const char *name, pwl_qgemm_scheme scheme, const struct arrays
                         0};
     struct work works[2][BENCH_WORKS];
     struct bench_work launches[2][BENCH_WORKS];
-    struct bench_time times[2][BENCH_WORKS];
+    pwl_timing times[2][BENCH_WORKS];
     static struct expected expected;
     int counts[2] = {0, 0};
     expect(&work, &expected);
@@ -229,36 +229,39 @@ static void bench_format(pwl_qgemm_format format, struct arrays *arrays, const c
     free(packed);
 }
 
-#ifdef BENCH_HAS_CUBLASLT
 struct work_cublaslt {
     const struct arrays *arrays;
-    struct cublaslt_product product;
+    pwl_cublaslt *plan;
 };
 
 static void launch_cublaslt(const void *of, int turn)
 {
     const struct work_cublaslt *const work = of;
     const struct arrays *const a = work->arrays;
-    cublaslt_launch(&work->product, a->copies[turn % a->count].memory, a->device_x, a->y[turn % a->count]);
+    bench_need(pwl_cublaslt_launch(work->plan, a->copies[turn % a->count].memory, a->device_x, a->y[turn % a->count],
+                                   bench_stream));
 }
 
+/* Nothing where the library is missing. */
 static void bench_cublaslt(struct arrays *a)
 {
     const size_t bytes = (size_t)2 * N * a->k;
     uint16_t *const w = need(bytes);
-    struct bench_time time;
+    struct work_cublaslt work = {a, NULL};
+    const struct bench_work launches = {launch_cublaslt, &work};
+    pwl_timing time;
     for (size_t i = 0; i < N * a->k; i++)
         w[i] = pwl_f16_from_f32(a->w[i]);
     copy_weights(a, w, bytes);
-    const struct work_cublaslt work = {a, cublaslt_plan(M, N, a->k, a->copies[0].memory, a->device_x, a->y[0])};
-    const struct bench_work launches = {launch_cublaslt, &work};
-    bench_measure(&launches, 1, a->count, &time);
-    print("fp16", a->k, "cuBLASLt", &time, 0);
-    CUDA(cudaFree(work.product.workspace));
+    bench_need(pwl_cublaslt_plan(M, N, a->k, a->copies[0].memory, a->device_x, a->y[0], bench_stream, &work.plan));
+    if (work.plan) {
+        bench_measure(&launches, 1, a->count, &time);
+        print("fp16", a->k, "cuBLASLt", &time, 0);
+    }
+    pwl_cublaslt_free(work.plan);
     free_copies(a);
     free(w);
 }
-#endif
 
 int main(int argc, char **argv)
 {
@@ -270,10 +273,7 @@ int main(int argc, char **argv)
         bench_format(PWL_QGEMM_Q4_0, &arrays, "W4A16", PWL_QGEMM_W4A16, "W4A8", PWL_QGEMM_W4A8);
         bench_format(PWL_QGEMM_Q8_0, &arrays, "W8A16", PWL_QGEMM_W8A16, "W8A8", PWL_QGEMM_W8A8);
         bench_format(PWL_QGEMM_MXFP4, &arrays, "MXFP4 x A16", PWL_QGEMM_MXFP4_A16, NULL, PWL_QGEMM_MXFP4_A16);
-#ifdef BENCH_HAS_CUBLASLT
-        if (cublaslt_open())
-            bench_cublaslt(&arrays);
-#endif
+        bench_cublaslt(&arrays);
         free_arrays(&arrays);
     }
     return bench_close();

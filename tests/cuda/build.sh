@@ -54,7 +54,8 @@ include=(-Iruntime/include -Ikernels/include -Iluts)
 
 # What every program is linked from.
 c_sources=(runtime/{eval,map,plain,proof}.c kernels/{cuda,cuda_blocks,cuda_qgemm,cuda_qgemm_pack,blocks,plan}.c
-    kernels/qgemm_{activation,check,input,integer,pack,reference,tensor}.c examples/{gru_cell,ffn_block,ffn_cuda,gguf}.c)
+    kernels/qgemm_{activation,check,input,integer,pack,reference,tensor}.c kernels/{timing,cublaslt}.c
+    examples/{gru_cell,ffn_block,ffn_cuda,gguf}.c)
 cu_sources=(kernels/{map,map_real,blocks}.cu kernels/qgemm_{input,naive,tiled,vectorised,dp4a,mma_bytes,mma,streamk,pack}.cu tests/cuda/bits_device.cu
     examples/gru.cu)
 
@@ -114,8 +115,9 @@ build_for() {
 build_library() {
     local directory=$build/$1
     bash kernels/compile.sh "$nvcc" "${include[@]}" -Ifitter -Xcompiler -fPIC -lineinfo -gencode "$2" -c fitter/sweep.cu \
-        -o "$directory/sweep.o" && compile_c fitter/device_gemm.c "$directory" || return
+        -o "$directory/sweep.o" && compile_c fitter/device_gemm.c "$directory" &&
+        compile_c fitter/device_bench.c "$directory" || return
     # shellcheck disable=SC2046
-    "$nvcc" -shared "$directory/sweep.o" "$directory/device_gemm.o" $(objects "$build" "${c_sources[@]}") \
+    "$nvcc" -shared "$directory"/{sweep,device_gemm,device_bench}.o $(objects "$build" "${c_sources[@]}") \
         $(objects "$directory" "${cu_sources[@]}") -Xlinker --exclude-libs,ALL -o "$directory/libpwlc-cuda.so"
 }
