@@ -85,7 +85,7 @@ static int multiply_on_cpu(struct row *row, const float *w, const float *x, stru
     const struct gemm_case *const what = &row->what;
     const pwl_qgemm_tensor tensor = {0, {what->k, what->n, 1, 1}, w, what->n * what->k * sizeof *w};
     const struct npy npy = {'f', sizeof *x, 2, {what->m, what->k}, what->m * what->k, (const unsigned char *)x};
-    struct gemm gemm = {.half = true, .scheme = row->scheme, .weights = {.n = what->n, .k = what->k}};
+    struct gemm gemm = {.out = GEMM_F16, .scheme = row->scheme, .weights = {.n = what->n, .k = what->k}};
     double us[CPU_REPETITIONS];
     snprintf(gemm.weights_text, sizeof gemm.weights_text, "random weights, %zu x %zu (N x K)", what->n, what->k);
     int code = gemm_take_input(&gemm, &npy, diag);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,8 @@ static const struct option_info options[] = {
     {"--act", "FILE.npy", "X, floats: (M, K), one row (K,), or (..., K)"},
     {"--scheme", GEMM_SCHEMES, "the numbers that are multiplied; by default the tensor's own, with a16"},
     {"--bias", "FILE.npy", "floats (N,), added to each row of Y"},
-    {"--out", "f32|f16", "the elements of Y, f32 by default"},
+    {"--table", "TABLE.json", "what becomes of Y in the same pass: codes by the table's input, and its values"},
+    {"--out", "f32|f16", "the elements of Y, f32 by default; with --table real numbers instead of codes"},
     {"--device", "auto|cpu|cuda", "where: auto (default) is cuda where " CUDA_LIBRARY_NAME " finds a device, else cpu"},
     {"-o", "FILE.npy", "write Y in the shape of X, rows of N; without it Y is printed, a row a line"},
     {NULL, NULL, NULL},
@@ -21,9 +23,9 @@ static const struct option_info options[] = {
 
 struct request {
     const char *file, *tensor; /* of --weights; file is the request's own */
-    const char *input, *bias, *output;
+    const char *input, *bias, *table, *output;
     const struct gemm_scheme *scheme; /* null when not given */
-    bool half;
+    enum gemm_out out;                /* GEMM_CODES when not given */
     enum device device;
 };
 
@@ -73,8 +75,13 @@ static int multiply(struct gemm *gemm, enum device device, struct diag *diag)
 
 static void print_rows(const struct npy *npy, size_t columns)
 {
-    for (size_t i = 0; i < npy->count; i++)
-        printf("%.9g%c", npy_real(npy, i), (i + 1) % columns == 0 ? '\n' : ' ');
+    for (size_t i = 0; i < npy->count; i++) {
+        if (npy->kind == 'f')
+            printf("%.9g", npy_real(npy, i));
+        else
+            printf("%" PRId64, npy_integer(npy, i));
+        putchar((i + 1) % columns == 0 ? '\n' : ' ');
+    }
 }
 
 static int write_array(const struct npy *npy, const char *path, struct diag *diag)
@@ -95,10 +102,12 @@ static int compute(const struct request *request, const struct gguf_tensor *tens
     struct npy npy;
     memcpy(from.shape, tensor->shape, sizeof from.shape);
     int code = gemm_take_weights(gemm, request->file, tensor, request->scheme, diag);
-    if (code == EXIT_DONE)
-        code = gemm_read_input(gemm, request->input, diag);
+    if (code == EXIT_DONE && request->table)
+        code = gemm_read_table(gemm, request->table, diag);
     if (code == EXIT_DONE && request->bias)
         code = gemm_read_bias(gemm, request->bias, diag);
+    if (code == EXIT_DONE)
+        code = gemm_read_input(gemm, request->input, diag);
     if (code == EXIT_DONE)
         code = gemm_prepare(gemm, &from, diag);
     if (code == EXIT_DONE)
@@ -118,7 +127,7 @@ static int perform(const struct request *request, struct diag *diag)
     size_t size;
     struct gguf gguf;
     struct gguf_tensor tensor;
-    struct gemm gemm = {.half = request->half};
+    struct gemm gemm = {.out = request->out};
     if (file_map(request->file, &bytes, &size, diag) != EXIT_DONE)
         return diag->code;
     int code = gguf_parse(bytes, size, &gguf, diag);
@@ -161,16 +170,22 @@ static int set_option(struct request *request, const char *name, const char *val
     if (strcmp(name, "--scheme") == 0)
         return gemm_scheme_parse(value, strlen(value), &request->scheme, diag);
     if (strcmp(name, "--out") == 0) {
-        request->half = strcmp(value, "f16") == 0;
-        if (!request->half && strcmp(value, "f32") != 0)
+        request->out = strcmp(value, "f16") == 0 ? GEMM_F16 : GEMM_F32;
+        if (request->out == GEMM_F32 && strcmp(value, "f32") != 0)
             return diag_set(diag, EXIT_USAGE, "--out is f32 or f16, not \"%s\"", value);
         return EXIT_DONE;
     }
-    const char **const text = strcmp(name, "--act") == 0    ? &request->input
-                              : strcmp(name, "--bias") == 0 ? &request->bias
-                                                            : &request->output;
+    const char **const text = strcmp(name, "--act") == 0     ? &request->input
+                              : strcmp(name, "--bias") == 0  ? &request->bias
+                              : strcmp(name, "--table") == 0 ? &request->table
+                                                             : &request->output;
     *text = value;
     return EXIT_DONE;
+}
+
+static int is_standard_input(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
 }
 
 static int parse(int argc, char **argv, struct request *request, struct diag *diag)
@@ -192,8 +207,10 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
         return diag_set(diag, EXIT_USAGE, "--weights is needed: pwlc gemm --weights FILE.gguf:TENSOR --act X.npy");
     if (!request->input)
         return diag_set(diag, EXIT_USAGE, "--act is needed: pwlc gemm --weights FILE.gguf:TENSOR --act X.npy");
-    if (request->bias && strcmp(request->input, "-") == 0 && strcmp(request->bias, "-") == 0)
+    if (is_standard_input(request->input) + is_standard_input(request->bias) + is_standard_input(request->table) > 1)
         return diag_set(diag, EXIT_USAGE, "- is given more than once; standard input can be read once");
+    if (request->out == GEMM_CODES && !request->table)
+        request->out = GEMM_F32;
     return EXIT_DONE;
 }
 
@@ -205,10 +222,13 @@ const struct command command_gemm = {
     .summary = "Multiply activations with the quantised weights of a GGUF file: Y = X W^T + bias.",
     .details =
         "Schemes name the bits of weights and activations; pwl/qgemm.h has their formulas. Tensors of blocks are taken "
-        "as "
-        "they are, by the schemes of their type: Q4_0 by w4a16 (default) and w4a8, Q8_0 by w8a16 (default) and w8a8, "
-        "MXFP4 by mxfp4a16. F32, F16 and BF16 become what the scheme says, w8a16 by default. int8 has a power of two "
-        "for each row of W and of X, and is exact in between; its sums are scaled, and the bias added, in double.\n\n"
+        "as they are, by the schemes of their type: Q4_0 by w4a16 (default) and w4a8, Q8_0 by w8a16 (default) and "
+        "w8a8, MXFP4 by mxfp4a16. F32, F16 and BF16 become what the scheme says, w8a16 by default. int8 has a power of "
+        "two for each row of W and of X, and is exact in between; its sums are scaled, and the bias added, in "
+        "double.\n\n"
+        "--table quantises Y by the scale and zero point of the table's input, and stores the table's values: codes, "
+        "or with --out the real numbers that they stand for. With int8 all of that is in integers, from a scale that "
+        "is a power of two, and with --bias as well all rows of X have one exponent.\n\n"
         "What ran is told on standard error. --device cuda exits with 77 where there is no library or no device; "
         "`pwlc sweep --help` says where " CUDA_LIBRARY_NAME
         " is searched. PWL_QGEMM_KERNEL in the environment names the kernel, as pwl/cuda_qgemm.h does.",
@@ -222,7 +242,7 @@ const struct command command_gemm = {
 
 static int run(int argc, char **argv, struct diag *diag)
 {
-    struct request request = {.device = DEVICE_AUTO};
+    struct request request = {.device = DEVICE_AUTO, .out = GEMM_CODES};
     int code = parse(argc, argv, &request, diag);
     if (code == EXIT_DONE)
         code = perform(&request, diag);

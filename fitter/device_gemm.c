@@ -40,10 +40,22 @@ static int place(const struct device_report *to, struct array *arrays, int which
     return code;
 }
 
+static int check_table(const struct device_report *to, pwl_cuda_status status)
+{
+    return status == PWL_CUDA_OK ? DEVICE_DONE
+                                 : device_fail(to, DEVICE_FAILED, "the table: %s", pwl_cuda_status_text(status));
+}
+
+static int upload(const struct device_report *to, const pwl_qgemm_activation *activation, pwl_cuda_table *table)
+{
+    return activation ? check_table(to, pwl_cuda_upload(activation->table, table)) : DEVICE_DONE;
+}
+
 static int multiply(const struct device_report *to, const pwl_qgemm_product *product, struct array *arrays,
-                    const char **kernel)
+                    const pwl_cuda_table *table, const char **kernel)
 {
     pwl_qgemm_weights weights = *product->weights;
+    pwl_qgemm_activation activation;
     pwl_qgemm_product there = *product;
     pwl_qgemm_kernel ran = PWL_QGEMM_NAIVE;
     int code = DEVICE_DONE;
@@ -57,6 +69,11 @@ static int multiply(const struct device_report *to, const pwl_qgemm_product *pro
     there.x.n_x = arrays[N_X].at;
     there.bias = arrays[BIAS].at;
     there.y.data = arrays[Y].at;
+    if (product->activation) {
+        activation = *product->activation;
+        activation.uploaded = table;
+        there.activation = &activation;
+    }
     code = check(to, pwl_cuda_qgemm_workspace(&there, &arrays[WORKSPACE].bytes), "pwl_cuda_qgemm_workspace");
     if (code == DEVICE_DONE)
         code = place(to, arrays, WORKSPACE);
@@ -82,13 +99,17 @@ int pwlc_cuda_gemm(const pwl_qgemm_product *product, struct gemm_ran *ran, char 
         [Y] = {NULL, m * product->y.stride * gemm_element_bytes(product->y.type), NULL},
     };
     const char *kernel = "";
+    pwl_cuda_table table = {.memory = NULL};
+    pwl_cuda_status released;
     int code = check(&to, pwl_qgemm_check(product), "the product");
     if (code == DEVICE_DONE)
         code = device_find(&to);
     if (code == DEVICE_DONE)
         code = device_name(&to, ran->device, sizeof ran->device);
     if (code == DEVICE_DONE)
-        code = multiply(&to, product, arrays, &kernel);
+        code = upload(&to, product->activation, &table);
+    if (code == DEVICE_DONE)
+        code = multiply(&to, product, arrays, &table, &kernel);
     snprintf(ran->kernel, sizeof ran->kernel, "%s", kernel);
     /* The first failure is the one to tell. */
     for (int i = 0; i < ARRAYS; i++) {
@@ -96,5 +117,6 @@ int pwlc_cuda_gemm(const pwl_qgemm_product *product, struct gemm_ran *ran, char 
         if (code == DEVICE_DONE)
             code = device_check(&to, error, "freeing memory");
     }
-    return code;
+    released = pwl_cuda_release(&table);
+    return code == DEVICE_DONE ? check_table(&to, released) : code;
 }

@@ -35,6 +35,16 @@ int gemm_scheme_parse(const char *name, size_t length, const struct gemm_scheme 
                     name);
 }
 
+void *gemm_array(size_t count, size_t element)
+{
+    return count < (SIZE_MAX - 16) / element ? aligned_alloc(16, (count * element + 16) / 16 * 16) : NULL;
+}
+
+int gemm_out_of_memory(const char *what, struct diag *diag)
+{
+    return diag_set(diag, EXIT_IO, "out of memory for %s", what);
+}
+
 void gemm_free(struct gemm *gemm)
 {
     free(gemm->packed);
@@ -43,6 +53,9 @@ void gemm_free(struct gemm *gemm)
     free(gemm->n_x);
     free(gemm->n_w);
     free(gemm->bias);
+    free(gemm->integer_bias);
+    packed_table_free(&gemm->pwl);
+    table_free(&gemm->table);
 }
 
 /* -- Weights ----------------------------------------------------------------------------------------------------------
@@ -110,25 +123,14 @@ int gemm_take_weights(struct gemm *gemm, const char *path, const struct gguf_ten
     return EXIT_DONE;
 }
 
-/* `count` elements, aligned to 16 bytes; null without memory, or where they exceed it. */
-static void *make_array(size_t count, size_t element)
-{
-    return count < (SIZE_MAX - 16) / element ? aligned_alloc(16, (count * element + 16) / 16 * 16) : NULL;
-}
-
-static int out_of_memory(const char *what, struct diag *diag)
-{
-    return diag_set(diag, EXIT_IO, "out of memory for %s", what);
-}
-
 /* The exponents of the rows, which are packed with them. */
 static int take_exponents(struct gemm *gemm, struct diag *diag)
 {
-    int8_t *const q_w = make_array(gemm->weights.n * gemm->weights.k, 1);
-    gemm->n_w = make_array(gemm->weights.n, 1);
+    int8_t *const q_w = gemm_array(gemm->weights.n * gemm->weights.k, 1);
+    gemm->n_w = gemm_array(gemm->weights.n, 1);
     if (!q_w || !gemm->n_w) {
         free(q_w);
-        return out_of_memory("weights", diag);
+        return gemm_out_of_memory("weights", diag);
     }
     const pwl_qgemm_status status = pwl_qgemm_unpack_s8(&gemm->weights, q_w, gemm->n_w);
     free(q_w);
@@ -141,9 +143,9 @@ static int pack(struct gemm *gemm, const pwl_qgemm_tensor *tensor, struct diag *
     size_t bytes;
     pwl_qgemm_status status = pwl_qgemm_weights_bytes(gemm->scheme->format, gemm->weights.n, gemm->weights.k, &bytes);
     if (status == PWL_QGEMM_OK) {
-        gemm->packed = make_array(bytes, 1);
+        gemm->packed = gemm_array(bytes, 1);
         if (!gemm->packed)
-            return out_of_memory("weights", diag);
+            return gemm_out_of_memory("weights", diag);
         status = pwl_qgemm_pack_tensor(tensor, gemm->scheme->format, PWL_RULE_DEFAULT, gemm->packed, bytes,
                                        &gemm->weights, &bad);
     }
@@ -161,9 +163,9 @@ static int pack_aligned(struct gemm *gemm, const pwl_qgemm_tensor *tensor, struc
     pwl_qgemm_tensor from = *tensor;
     void *copy = NULL;
     if ((uintptr_t)tensor->data % sizeof(float)) {
-        copy = make_array(tensor->bytes, 1);
+        copy = gemm_array(tensor->bytes, 1);
         if (!copy)
-            return out_of_memory("weights", diag);
+            return gemm_out_of_memory("weights", diag);
         from.data = memcpy(copy, tensor->data, tensor->bytes);
     }
     const int code = pack(gemm, &from, diag);
@@ -171,145 +173,72 @@ static int pack_aligned(struct gemm *gemm, const pwl_qgemm_tensor *tensor, struc
     return code;
 }
 
-/* -- Activations and bias ---------------------------------------------------------------------------------------------
- */
-
-/* Floats of an array, in fp16 or fp32. */
-static int take_floats(const struct npy *npy, pwl_qgemm_type type, bool finite, void **values, struct diag *diag)
-{
-    *values = make_array(npy->count, gemm_element_bytes(type));
-    if (!*values)
-        return out_of_memory("the array", diag);
-    for (size_t i = 0; i < npy->count; i++) {
-        const double value = npy_real(npy, i);
-        if (finite && !isfinite(value))
-            return diag_set(diag, EXIT_USAGE, "element %zu is %g; must be finite for --scheme int8", i, value);
-        if (fabs(value) > (double)FLT_MAX && !isinf(value))
-            return diag_set(diag, EXIT_USAGE, "element %zu is %g; must be within the range of floats", i, value);
-        if (type == PWL_QGEMM_F16)
-            ((uint16_t *)*values)[i] = pwl_f16_from_f32((float)value);
-        else
-            ((float *)*values)[i] = (float)value;
-    }
-    return EXIT_DONE;
-}
-
-static int parse_floats(const void *bytes, size_t size, struct npy *npy, struct diag *diag)
-{
-    if (npy_parse(bytes, size, npy, diag) != EXIT_DONE)
-        return diag->code;
-    if (npy->kind != 'f')
-        return diag_set(diag, EXIT_USAGE, "the elements are integers; must be floats, <f2, <f4 or <f8");
-    return EXIT_DONE;
-}
-
-/* int8: codes with an exponent for each row instead of floats. */
-static int quantise_input(struct gemm *gemm, struct diag *diag)
-{
-    const size_t m = gemm->product.m, k = gemm->weights.k;
-    int8_t *const codes = make_array(m * k, 1);
-    gemm->n_x = make_array(m, 1);
-    if (!codes || !gemm->n_x) {
-        free(codes);
-        return out_of_memory("X", diag);
-    }
-    (void)!pwl_qgemm_quantise_s8(gemm->x, m, k, k, codes, gemm->n_x); /* of checked arrays: it cannot fail */
-    free(gemm->x);
-    gemm->x = codes;
-    gemm->product.x.type = PWL_QGEMM_S8;
-    gemm->product.x.n_x = gemm->n_x;
-    return EXIT_DONE;
-}
-
-int gemm_take_input(struct gemm *gemm, const struct npy *npy, struct diag *diag)
-{
-    const size_t k = gemm->weights.k;
-    const int last = npy->dimensions - 1;
-    const bool integers = gemm->scheme->scheme == PWL_QGEMM_INT8;
-    char shape[NPY_SHAPE_SIZE];
-    npy_shape_text(npy, shape);
-    if (last < 0 || npy->shape[last] != k)
-        return diag_set(diag, EXIT_USAGE, "shape %s must be (M, %zu), rows as long as those of %s", shape, k,
-                        gemm->weights_text);
-    if (npy->count == 0)
-        return diag_set(diag, EXIT_USAGE, "shape %s has no elements; must have a row or more", shape);
-    gemm->shape = *npy;
-    gemm->shape.data = NULL;
-    gemm->shape.shape[last] = gemm->weights.n;
-    gemm->product.m = npy->count / k;
-    gemm->product.x.stride = k;
-    gemm->product.x.type = npy->item_size == 2 && !integers ? PWL_QGEMM_F16 : PWL_QGEMM_F32;
-    if (take_floats(npy, gemm->product.x.type, integers, &gemm->x, diag) != EXIT_DONE)
-        return diag->code;
-    return integers ? quantise_input(gemm, diag) : EXIT_DONE;
-}
-
-static int take_bias(struct gemm *gemm, const struct npy *npy, struct diag *diag)
-{
-    char shape[NPY_SHAPE_SIZE];
-    npy_shape_text(npy, shape);
-    if (npy->dimensions != 1 || npy->shape[0] != gemm->weights.n)
-        return diag_set(diag, EXIT_USAGE, "shape %s must be (%zu,), a number for each row of %s", shape,
-                        gemm->weights.n, gemm->weights_text);
-    void *values = NULL;
-    const int code = take_floats(npy, PWL_QGEMM_F32, false, &values, diag);
-    gemm->bias = values;
-    return code;
-}
-
-typedef int take_array(struct gemm *gemm, const struct npy *npy, struct diag *diag);
-
-static int read_array(struct gemm *gemm, const char *path, take_array *take, struct diag *diag)
-{
-    unsigned char *bytes;
-    size_t size;
-    struct npy npy;
-    if (file_read(path, FILE_MAX_BYTES, &bytes, &size, diag) != EXIT_DONE)
-        return diag->code;
-    int code = parse_floats(bytes, size, &npy, diag);
-    if (code == EXIT_DONE)
-        code = take(gemm, &npy, diag);
-    free(bytes);
-    return code == EXIT_DONE ? EXIT_DONE : diag_prefix(diag, path);
-}
-
-int gemm_read_input(struct gemm *gemm, const char *path, struct diag *diag)
-{
-    return read_array(gemm, path, gemm_take_input, diag);
-}
-
-int gemm_read_bias(struct gemm *gemm, const char *path, struct diag *diag)
-{
-    return read_array(gemm, path, take_bias, diag);
-}
-
 /* -- The product ------------------------------------------------------------------------------------------------------
  */
 
-/* int8 gives sums, which gemm_finish() scales and adds the bias to. */
+/* int8 without a table gives sums, which gemm_finish() scales and adds the bias to. */
+static bool gives_sums(const struct gemm *gemm)
+{
+    return gemm->scheme->scheme == PWL_QGEMM_INT8 && !gemm->has_table;
+}
+
+/* int8 with a table: in units of the sums, since all rows of X have one exponent. */
+static int make_integer_bias(struct gemm *gemm, struct diag *diag)
+{
+    gemm->integer_bias = gemm_array(gemm->weights.n, sizeof *gemm->integer_bias);
+    if (!gemm->integer_bias)
+        return gemm_out_of_memory("the bias", diag);
+    for (size_t i = 0; i < gemm->weights.n; i++) {
+        const double units = rint(ldexp((double)gemm->bias[i], gemm->n_x[0] + gemm->n_w[i]));
+        if (!(fabs(units) <= INT32_MAX))
+            return diag_set(diag, EXIT_USAGE,
+                            "--bias: element %zu is %g; must be below 2^31 units of its sums, 2^%d each, for "
+                            "--scheme int8 with a table",
+                            i, (double)gemm->bias[i], -(gemm->n_x[0] + gemm->n_w[i]));
+        gemm->integer_bias[i] = (int32_t)units;
+    }
+    return EXIT_DONE;
+}
+
+static pwl_qgemm_type type_of_y(const struct gemm *gemm)
+{
+    static const pwl_qgemm_type types[][2] = {[PWL_INT8] = {PWL_QGEMM_U8, PWL_QGEMM_S8},
+                                              [PWL_INT16] = {PWL_QGEMM_U16, PWL_QGEMM_S16},
+                                              [PWL_INT32] = {PWL_QGEMM_U32, PWL_QGEMM_S32}};
+    const struct tensor *const codes = &gemm->table.out;
+    if (gives_sums(gemm))
+        return PWL_QGEMM_S32;
+    if (gemm->out == GEMM_CODES)
+        return types[storage_for(codes->bits, codes->bits)][codes->is_signed];
+    return gemm->out == GEMM_F16 ? PWL_QGEMM_F16 : PWL_QGEMM_F32;
+}
+
 int gemm_prepare(struct gemm *gemm, const pwl_qgemm_tensor *tensor, struct diag *diag)
 {
     pwl_qgemm_product *const product = &gemm->product;
     const bool integers = gemm->scheme->scheme == PWL_QGEMM_INT8;
     const size_t m = product->m, n = gemm->weights.n;
     if (m > SIZE_MAX / n)
-        return out_of_memory("Y", diag);
+        return gemm_out_of_memory("Y", diag);
     if (pack_aligned(gemm, tensor, diag) != EXIT_DONE)
+        return diag->code;
+    if (integers && gemm->has_table && gemm->bias && make_integer_bias(gemm, diag) != EXIT_DONE)
         return diag->code;
     product->scheme = gemm->scheme->scheme;
     product->weights = &gemm->weights;
     product->x.data = gemm->x;
-    product->bias = integers ? NULL : gemm->bias;
-    product->y.type = integers ? PWL_QGEMM_S32 : gemm->half ? PWL_QGEMM_F16 : PWL_QGEMM_F32;
+    product->bias = integers ? (const void *)gemm->integer_bias : gemm->bias;
+    product->activation = gemm->has_table ? &gemm->activation : NULL;
+    product->y.type = type_of_y(gemm);
     product->y.stride = n;
-    gemm->y = make_array(m * n, gemm_element_bytes(product->y.type));
+    gemm->y = gemm_array(m * n, gemm_element_bytes(product->y.type));
     if (!gemm->y)
-        return out_of_memory("Y", diag);
+        return gemm_out_of_memory("Y", diag);
     product->y.data = gemm->y;
     gemm->shape.count = m * n;
     const pwl_qgemm_status status = pwl_qgemm_check(product);
     return status == PWL_QGEMM_OK ? EXIT_DONE
-                                  : diag_set(diag, EXIT_IO, "the product: %s", pwl_qgemm_status_text(status));
+                                  : diag_set(diag, EXIT_USAGE, "the product: %s", pwl_qgemm_status_text(status));
 }
 
 static void multiply_rows(void *context, int job)
@@ -341,19 +270,33 @@ static double value_of_sum(const struct gemm *gemm, size_t i)
 
 static uint32_t bits_of(const struct gemm *gemm, size_t i)
 {
-    if (gemm->product.y.type == PWL_QGEMM_F16)
-        return ((const uint16_t *)gemm->y)[i];
-    if (gemm->product.y.type == PWL_QGEMM_F32)
-        return pwl_bits_of_f32(((const float *)gemm->y)[i]);
-    const double value = value_of_sum(gemm, i);
-    return gemm->half ? pwl_round_f64(value, 10, 5) : pwl_bits_of_f32((float)value);
+    const size_t bytes = gemm_element_bytes(gemm->product.y.type);
+    const unsigned char *const element = (const unsigned char *)gemm->y + i * bytes;
+    uint16_t half;
+    uint32_t word;
+    if (gives_sums(gemm)) {
+        const double value = value_of_sum(gemm, i);
+        return gemm->out == GEMM_F16 ? pwl_round_f64(value, 10, 5) : pwl_bits_of_f32((float)value);
+    }
+    if (bytes == sizeof *element)
+        return *element;
+    if (bytes == sizeof half) {
+        memcpy(&half, element, sizeof half);
+        return half;
+    }
+    memcpy(&word, element, sizeof word);
+    return word;
 }
 
 void gemm_finish(struct gemm *gemm, struct npy *npy)
 {
     *npy = gemm->shape;
     npy->kind = 'f';
-    npy->item_size = gemm->half ? 2 : 4;
+    npy->item_size = gemm->out == GEMM_F16 ? 2 : 4;
+    if (gemm->out == GEMM_CODES) {
+        npy->kind = gemm->table.out.is_signed ? 'i' : 'u';
+        npy->item_size = (int)gemm_element_bytes(gemm->product.y.type);
+    }
     npy->data = gemm->y;
     /* An element is not longer than what it is made from. */
     for (size_t i = 0; i < npy->count; i++)

@@ -46,7 +46,9 @@ static inline size_t gemm_element_bytes(pwl_qgemm_type type)
 {
     static const size_t bytes[] = {[PWL_QGEMM_F32] = 4,  [PWL_QGEMM_F16] = 2,
                                    [PWL_QGEMM_BF16] = 2, [PWL_QGEMM_BLOCKS_Q8_1] = sizeof(pwl_block_q8_1),
-                                   [PWL_QGEMM_S8] = 1,   [PWL_QGEMM_S32] = 4};
+                                   [PWL_QGEMM_S8] = 1,   [PWL_QGEMM_S32] = 4,
+                                   [PWL_QGEMM_U8] = 1,   [PWL_QGEMM_S16] = 2,
+                                   [PWL_QGEMM_U16] = 2,  [PWL_QGEMM_U32] = 4};
     return bytes[type];
 }
 

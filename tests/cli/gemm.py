@@ -5,6 +5,7 @@ bytes, of numbers whose sums are exact in any order. TAP.
 
 usage: gemm.py PWLC LIBRARY    the library may be one without a device
 """
+import json
 import math
 import os
 import pathlib
@@ -170,6 +171,16 @@ def product(scheme, rows, x, halves):
     return [[sum(Fraction(d) * Fraction(e) * dot(p, q) for (d, p), (e, q) in zip(a, w)) for w in rows] for a in x]
 
 
+def code_of(y, scale, zero_point, low, high):
+    """pwl/real.h: the code of a float."""
+    return min(max(round(f32(y * f32(1 / scale))) + zero_point, low), high)
+
+
+def code_of_sum(value, scale, zero_point, low, high):
+    """int8: ties go up."""
+    return min(max(math.floor(value / Fraction(scale) + Fraction(1, 2)) + zero_point, low), high)
+
+
 def run(*arguments):
     return subprocess.run([PWLC, "gemm", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -228,27 +239,113 @@ def check_floats(folder):
         check(folder, f"{name} by int8, halves", "int8", (kind, data), w, 64, (3,), code="<f2", out="f16")
 
 
+class Table:
+    """A table of pwlc fit, and what it makes of codes."""
+
+    def __init__(self, folder, name, *flags):
+        self.path = folder / f"{name}.json"
+        subprocess.run([PWLC, "fit", *flags, "-o", self.path], check=True, stderr=subprocess.DEVNULL)
+        self.fields = json.loads(self.path.read_text())
+
+    def side(self, side):
+        fields = self.fields[side]
+        base, _, power = fields["scale"].partition("^")
+        scale = 2.0 ** int(power) if power else f32(float(base))
+        return scale, fields["zero_point"], fields["qmin"], fields["qmax"]
+
+    def values(self, codes):
+        done = subprocess.run([PWLC, "eval", self.path, "-"], input="\n".join(map(str, codes)), stdout=subprocess.PIPE,
+                              text=True, check=True)
+        return [int(line) for line in done.stdout.split()]
+
+    def element(self):
+        out = self.fields["out"]
+        return f"{'|' if out['bits'] <= 8 else '<'}{'i' if out['signed'] else 'u'}{out['bits'] // 8}"
+
+
+def integer_codes(table, rows, x, added):
+    """int8: the codes of Y. One exponent for all rows where there is a bias, which is rounded to it."""
+    shared = quantise_row([v for row in x for v in row])[1] if any(added) else None
+    w, codes = [quantise_row(row) for row in rows], []
+    for row in x:
+        q, e = quantise_row(row)
+        if shared is not None:
+            q, e = [away(Fraction(v) * Fraction(2) ** shared) for v in row], shared
+        for (p, f), c in zip(w, added):
+            units = dot(q, p) + round(Fraction(c) * Fraction(2) ** (e + f))
+            codes.append(code_of_sum(units * Fraction(2) ** -(e + f), *table.side("in")))
+    return codes
+
+
+def check_table(folder, table, tensor, rows, k, scheme, bias, *flags):
+    """Activated by a table: the codes of Y, which is checked above, through pwlc eval; int8 in fractions."""
+    model, act, b, y, plain = (folder / file for file in ("model.gguf", "x.npy", "b.npy", "y.npy", "plain.npy"))
+    n, m = len(rows), 19
+    write_model(model, tensor, n, k, 32)
+    x = [[f32(draw.gauss(0, 1 + row)) for _ in range(k)] for row in range(m)]
+    added = [f32(draw.gauss(0, 1)) if bias else 0 for _ in range(n)]
+    write_npy(act, "<f4", (m, k), [v for row in x for v in row])
+    write_npy(b, "<f4", (n,), added)
+    arguments = ["--weights", f"{model}:w", "--act", act, "--scheme", scheme, "--device", "cpu"]
+    arguments += ["--bias", b] if bias else []
+    name = " ".join([f"{table.path.stem} of {scheme}{', bias' if bias else ''}", *flags])
+    done = run(*arguments, "--table", table.path, "-o", y, *flags)
+    if done.returncode or run(*arguments, "-o", plain).returncode:
+        tap(False, f"{name}: exit {done.returncode}: {done.stderr.strip()}")
+        return
+    if scheme == "int8":
+        codes = integer_codes(table, rows, x, added)
+    else:
+        codes = [code_of(v, *table.side("in")) for v in struct.unpack(f"<{m * n}f", read_npy(plain)[2])]
+    expected = table.values(codes)
+    if flags:
+        scale, zero_point, _, _ = table.side("out")
+        expected = [f32(scale * f32(v - zero_point)) for v in expected]
+    descr, shape, data = read_npy(y)
+    kind = {"|i1": "b", "|u1": "B", "<i2": "h", "<u2": "H", "<i4": "i", "<u4": "I", "<f4": "f"}[descr]
+    got = list(struct.unpack(f"<{m * n}{kind}", data))
+    tap(got == expected and descr == ("<f4" if flags else table.element()) and shape == (m, n),
+        f"{name}: {descr}, {len(set(expected))} values, {sum(p != q for p, q in zip(got, expected))} differ")
+
+
+def check_tables(folder):
+    tables = (Table(folder, "gelu", "gelu", "--in", "s8:0.0472:-3", "--out", "s8:0.0238:-121"),
+              Table(folder, "sigmoid", "sigmoid", "--in", "u16:2^-12:24576", "--out", "u16:2^-16:-1"),
+              Table(folder, "tanh", "tanh", "--in", "s16:2^-12:9", "--out", "s32:2^-31"),
+              Table(folder, "relu", "relu", "--in", "s8:2^-4:0", "--out", "u8:2^-4"))
+    q4, q4_rows = blocks(Q4_0, 6, 64)
+    w = [[f32(draw.gauss(0, 0.1)) for _ in range(64)] for _ in range(6)]
+    f = b"".join(struct.pack("<f", v) for row in w for v in row)
+    for table in tables:
+        for bias in (False, True):
+            check_table(folder, table, (Q4_0, q4), q4_rows, 64, "w4a8" if bias else "w4a16", bias)
+            if table.fields["in"]["scale"].startswith("2^"):
+                check_table(folder, table, (F32, f), w, 64, "int8", bias)
+        check_table(folder, table, (Q4_0, q4), q4_rows, 64, "w4a8", True, "--out", "f32")
+
+
 def check_devices(folder):
     """Integers whose sums stay below 2^24: every kernel has the same bytes. Blocks of X have d = 1."""
-    k, n = 512, 136
+    k, n = 256, 136
     q4 = b"".join(struct.pack("<e", 1) + draw.randbytes(16) for _ in range(n * k // 32))
     q8 = b"".join(struct.pack("<e", 1) + draw.randbytes(32) for _ in range(n * k // 32))
     mx = b"".join(b"\x80" + draw.randbytes(16) for _ in range(n * k // 32)) # 2 * E2M1
     f = struct.pack(f"<{n * k}f", *(draw.randint(-127, 127) for _ in range(n * k)))
+    table = Table(folder, "wide", "leaky_relu", "--in", "s16:2^2:-7", "--out", "s16:2^2:5", "--outside", "clamp")
     model = folder / "integers.gguf"
     write_gguf(model, [("q4", (n, k), Q4_0, q4), ("q8", (n, k), Q8_0, q8), ("mx", (n, k), MXFP4, mx), ("f", (n, k), F32, f)])
     write_npy(folder / "b.npy", "<f4", (n,), [draw.randint(-1000, 1000) for _ in range(n)])
-    for m in (1, 7, 16, 70):
+    for m in (1, 9, 70):
         x = [127 if i % 32 == 0 else draw.randint(-127, 127) for i in range(m * k)]
         write_npy(folder / "x.npy", "<f4", (m, k), x)
         for tensor, scheme in (("q4", "w4a16"), ("q4", "w4a8"), ("q8", "w8a16"), ("q8", "w8a8"), ("mx", "mxfp4a16"),
                                ("f", "int8")):
-            compare_devices(folder, f"{model}:{tensor}", scheme, m, "f16" if (m, tensor) == (7, "q4") else "f32")
+            compare_devices(folder, f"{model}:{tensor}", scheme, "--out", "f16" if (m, tensor) == (9, "q4") else "f32")
+            compare_devices(folder, f"{model}:{tensor}", scheme, "--table", table.path)
 
 
-def compare_devices(folder, weights, scheme, m, out):
-    arguments = ("--weights", weights, "--act", folder / "x.npy", "--bias", folder / "b.npy", "--scheme", scheme,
-                 "--out", out)
+def compare_devices(folder, weights, scheme, *flags):
+    arguments = ("--weights", weights, "--act", folder / "x.npy", "--bias", folder / "b.npy", "--scheme", scheme, *flags)
     cpu = run(*arguments, "-o", folder / "cpu.npy", "--device", "cpu")
     cuda = run(*arguments, "-o", folder / "cuda.npy", "--device", "cuda")
     if cuda.returncode == 77:
@@ -256,7 +353,7 @@ def compare_devices(folder, weights, scheme, m, out):
         sys.exit(77)
     good = cpu.returncode == 0 and cuda.returncode == 0 and cuda.stderr.startswith("pwlc gemm: note: ") and \
         " by the kernel " in cuda.stderr and (folder / "cpu.npy").read_bytes() == (folder / "cuda.npy").read_bytes()
-    tap(good, f"M {m}, {out}: {cuda.stderr.strip()} {'' if good else cpu.stderr.strip()}")
+    tap(good, f"{flags[0]}: {cuda.stderr.strip()} {'' if good else cpu.stderr.strip()}")
 
 
 def main():
@@ -265,6 +362,7 @@ def main():
         check_devices(folder)
         check_schemes(folder)
         check_floats(folder)
+        check_tables(folder)
     print(f"1..{count}")
     return failures != 0 or count == 0
 

@@ -83,6 +83,27 @@ expect_status 0 gemm --weights q8.gguf:w --act row.npy "${cpu[@]}" --out f16 -o 
 head -c 80 ../out | grep -aqF "'descr': '<f2', 'fortran_order': False, 'shape': (1,)" || fail 'gemm -o -: not the header'
 tail -c 2 ../out | cmp - <(printf '\x00\x50') || fail 'gemm --out f16: not 32'
 
+# Tables: tanh in s8:2^-4 of 32 and 64 saturates, of 0 is 0.
+expect_status 0 fit tanh --in s8:2^-4 --out s8:2^-7 -o tanh.json
+expect_status 0 fit gelu --in s8:0.0472:-3 --out s8:0.0238:-121 -o gelu.json
+prints $'127 127\n0 0' "${gemm[@]}" "${cpu[@]}" --scheme int8 --table tanh.json
+prints $'127 127\n0 0' "${gemm[@]}" "${cpu[@]}" --table tanh.json
+prints $'0.9921875 0.9921875\n0 0' "${gemm[@]}" "${cpu[@]}" --table tanh.json --out f16
+prints $'127 127\n127 127' "${gemm[@]}" "${cpu[@]}" --scheme int8 --table tanh.json --bias b.npy
+expect_status 0 "${gemm[@]}" "${cpu[@]}" --table gelu.json -o y.npy
+head -c 80 y.npy | grep -aqF "'descr': '|i1', 'fortran_order': False, 'shape': (2, 2)" || fail 'gemm --table: not the header'
+expect_error 1 'missing.json: cannot open' "${gemm[@]}" --table missing.json
+expect_error 2 'b.npy: ' "${gemm[@]}" --table b.npy
+expect_error 2 'gelu.json: in.scale is 0.0472; must be a power of two for --scheme int8' \
+    "${gemm[@]}" --table gelu.json --scheme int8
+expect_error 2 "tanh.json: --scheme int8 stores a table's codes alone; must be without --out" \
+    "${gemm[@]}" --table tanh.json --scheme int8 --out f32
+expect_status 0 fit rsqrt --in u10:2^-6:-6 --out u10:2^-8 --reduce on --segments 4 -o reduced.json
+expect_error 2 'reduced.json: reduction: must be a table without' "${gemm[@]}" --table reduced.json
+make_npy huge.npy '<f4' '(2,)' '\x00\x00\x00\x00\x00\x00\x80\x4f' # 0, 2^32
+expect_error 2 '--bias: element 1 is 4.29497e+09; must be below 2^31 units of its sums, 2^-11 each, for --scheme int8' \
+    "${gemm[@]}" --table tanh.json --scheme int8 --bias huge.npy -o y2.npy
+
 # Devices. Without a library: pwlc alone in a folder.
 cp "$pwlc" ../pwlc
 built=$pwlc
@@ -111,7 +132,7 @@ for device in auto cuda; do
     expect_error 1 '--device cuda: workspace: memory is too small' "${gemm[@]}" --device $device -o y2.npy
 done
 DEVICE_FAULT=abi
-expect_error 77 'has interface version 3, must be 2' "${gemm[@]}" --device cuda
+expect_error 77 'has interface version 4, must be 3' "${gemm[@]}" --device cuda
 unset DEVICE_FAULT PWL_CUDA_LIBRARY
 
 # Flags.
@@ -126,6 +147,7 @@ expect_error 2 '--scheme "w4a" is not one of' "${gemm[@]}" --scheme w4a
 expect_error 2 '--device is auto, cpu or cuda, not "gpu"' "${gemm[@]}" --device gpu
 expect_error 2 '--out is f32 or f16, not "bf16"' "${gemm[@]}" --out bf16
 expect_error 2 'standard input can be read once' gemm --weights ones.gguf:w --act - --bias -
+expect_error 2 'standard input can be read once' gemm --weights ones.gguf:w --act x.npy --table - --bias -
 
 # Weights.
 expect_error 1 'missing.gguf: cannot open' gemm --weights missing.gguf:w --act x.npy
