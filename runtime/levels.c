@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pwl/plan.h>
 
-#if defined(PWL_HAVE_AVX512) || defined(PWL_HAVE_AVX2)
+#if defined(PWL_HAVE_AVX512) || defined(PWL_HAVE_AVX2) || defined(PWL_HAVE_SSE41)
 /* Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, CPUID. */
 typedef struct cpuid {
     uint32_t eax, ebx, ecx, edx;
@@ -33,6 +33,8 @@ uint32_t pwl_levels(void)
     const cpuid basic = ask(1, 0), none = {0, 0, 0, 0}, extended = leaves >= 7 ? ask(7, 0) : none;
     const uint32_t states = basic.ecx >> 27 & 1 ? saved_states() : 0;
     uint32_t levels = 0;
+    if (basic.ecx >> 19 & 1)
+        levels |= PWL_LEVEL_SSE41;
     if (all(states, 6) && extended.ebx >> 5 & 1)
         levels |= PWL_LEVEL_AVX2;
     if (all(states, 0xe6) && all(extended.ebx, 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31)) { /* F, DQ, BW, VL */

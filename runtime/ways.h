@@ -42,6 +42,14 @@
 #define PWL_WAYS_AVX2_CELLS(F)
 #endif
 
+#ifdef PWL_HAVE_SSE41
+#define PWL_WAYS_SSE41(F) F(bytes_sse41, PWL_LEVEL_SSE41, bytes, PWL_ANY_LINES)
+#define PWL_WAYS_SSE41_NARROW(F) F(narrow_sse41, PWL_LEVEL_SSE41, narrow, PWL_NARROW_LINES)
+#else
+#define PWL_WAYS_SSE41(F)
+#define PWL_WAYS_SSE41_NARROW(F)
+#endif
+
 #ifdef PWL_HAVE_NEON
 #define PWL_WAYS_NEON(F)                                                                                               \
     F(bytes_neon, PWL_LEVEL_NEON, bytes, PWL_ANY_LINES)                                                                \
@@ -68,10 +76,12 @@
 #define PWL_WAYS(F)                                                                                                    \
     PWL_WAYS_AVX512(F)                                                                                                 \
     PWL_WAYS_AVX2(F)                                                                                                   \
+    PWL_WAYS_SSE41(F)                                                                                                  \
     PWL_WAYS_NEON(F)                                                                                                   \
     PWL_WAYS_HELIUM(F)                                                                                                 \
     F(values, 0, values, PWL_ANY_LINES)                                                                                \
     PWL_WAYS_AVX2_CELLS(F)                                                                                             \
+    PWL_WAYS_SSE41_NARROW(F)                                                                                           \
     PWL_WAYS_HELIUM_CELLS(F)                                                                                           \
     PWL_WAYS_DSP_CELLS(F)                                                                                              \
     F(cells16, 0, cells16, PWL_ANY_LINES)                                                                              \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes to bytes as in bytes_avx2.c, 64 at a time, where no permutation of bytes is at hand. */
+/* Bytes to bytes as in bytes_shuffle.h, 64 at a time, where no permutation of bytes is at hand. */
 #include <immintrin.h>
 
 #include "../ways.h"

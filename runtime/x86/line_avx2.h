@@ -9,6 +9,16 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
+/* Intrinsics of this width, and those that regard a vector as so many bits. */
+typedef __m256i vector;
+#define OP(name) _mm256_##name
+#define BITS(name) _mm256_##name##_si256
+
+INLINE vector in_each_16(__m128i v)
+{
+    return _mm256_broadcastsi128_si256(v);
+}
+
 /* pwl_shr32() for words, by the rounding, then negated where n says so. */
 INLINE __m256i shift_words(__m256i p, __m256i n, int rounding)
 {

@@ -24,6 +24,7 @@ extern "C" {
 #endif
 
 /* Instructions that a way may use beyond plain C, to be combined. A level does not stand for those below it. */
+#define PWL_LEVEL_SSE41 1u      /* x86: SSE4.1 */
 #define PWL_LEVEL_AVX2 2u       /* x86: AVX2 */
 #define PWL_LEVEL_AVX512 4u     /* x86: AVX-512 F, BW, DQ and VL */
 #define PWL_LEVEL_AVX512VBMI 8u /* x86: AVX-512 VBMI */

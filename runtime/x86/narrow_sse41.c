@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "line_sse41.h"
+
+#include "narrow_shuffle.h"
+
+void pwl_narrow_sse41(const pwl_plan *plan, const void *x, void *y, size_t count)
+{
+    run_all((const pwl_narrow *)plan->memory, x, y, count);
+}
