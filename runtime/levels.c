@@ -58,6 +58,9 @@ uint32_t pwl_levels(void)
 #ifdef PWL_HAVE_HELIUM
     levels |= PWL_LEVEL_HELIUM;
 #endif
+#ifdef PWL_HAVE_RVV
+    levels |= PWL_LEVEL_RVV;
+#endif
     return levels;
 }
 #endif

@@ -73,17 +73,27 @@
 #define PWL_WAYS_DSP_CELLS(F)
 #endif
 
+#ifdef PWL_HAVE_RVV
+#define PWL_WAYS_RVV(F) F(bytes_rvv, PWL_LEVEL_RVV, bytes, PWL_ANY_LINES)
+#define PWL_WAYS_RVV_CELLS(F) F(cells16_rvv, PWL_LEVEL_RVV, cells16, PWL_ANY_LINES)
+#else
+#define PWL_WAYS_RVV(F)
+#define PWL_WAYS_RVV_CELLS(F)
+#endif
+
 #define PWL_WAYS(F)                                                                                                    \
     PWL_WAYS_AVX512(F)                                                                                                 \
     PWL_WAYS_AVX2(F)                                                                                                   \
     PWL_WAYS_SSE41(F)                                                                                                  \
     PWL_WAYS_NEON(F)                                                                                                   \
     PWL_WAYS_HELIUM(F)                                                                                                 \
+    PWL_WAYS_RVV(F)                                                                                                    \
     F(values, 0, values, PWL_ANY_LINES)                                                                                \
     PWL_WAYS_AVX2_CELLS(F)                                                                                             \
     PWL_WAYS_SSE41_NARROW(F)                                                                                           \
     PWL_WAYS_HELIUM_CELLS(F)                                                                                           \
     PWL_WAYS_DSP_CELLS(F)                                                                                              \
+    PWL_WAYS_RVV_CELLS(F)                                                                                              \
     F(cells16, 0, cells16, PWL_ANY_LINES)                                                                              \
     F(cells, 0, cells, PWL_ANY_LINES)
 

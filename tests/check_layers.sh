@@ -18,7 +18,7 @@ allow() {
 
 # Headers beside a runtime source, and the public ones.
 own_runtime=$(find runtime -name '*.h' -o -name '*.inc' | sed 's|.*/||; s|\.|\\.|' | paste -sd '|')
-allow runtime "<std(def|int)\.h>|<immintrin\.h>|<arm_(acle|mve|neon)\.h>|<pwl/[a-z0-9_]+\.h>|\"(pwl/|\.\./)?($own_runtime)\"" \
+allow runtime "<std(def|int)\.h>|<immintrin\.h>|<arm_(acle|mve|neon)\.h>|<riscv_vector\.h>|<pwl/[a-z0-9_]+\.h>|\"(pwl/|\.\./)?($own_runtime)\"" \
     'runtime/ includes stddef.h, stdint.h, compilers'\'' own headers of instructions, and its own headers only'
 
 if grep -rnE '#[[:space:]]*include.*(fitter|gsl|jansson|nettle)' runtime kernels; then
