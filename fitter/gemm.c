@@ -98,7 +98,7 @@ static void describe(struct gemm *gemm, const char *path, const struct gguf_tens
     struct text name = {0};
     gguf_string_text(tensor->name, &name);
     snprintf(gemm->weights_text, sizeof gemm->weights_text,
-             "tensor \"%.40s\" of %.60s, %s %" PRIu64 " x %" PRIu64 " (N x K)", name.bytes ? name.bytes : "", path,
+             "tensor \"%.100s\" of %.200s, %s %" PRIu64 " x %" PRIu64 " (N x K)", name.bytes ? name.bytes : "", path,
              tensor->known->name, tensor->shape[1], tensor->shape[0]);
     text_free(&name);
 }

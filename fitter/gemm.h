@@ -33,7 +33,7 @@ enum gemm_out { GEMM_F32, GEMM_F16, GEMM_CODES };
 struct gemm {
     enum gemm_out out; /* elements of Y; codes are the table's */
     const struct gemm_scheme *scheme;
-    char weights_text[160]; /* for messages: the tensor, its file and its shape */
+    char weights_text[400]; /* for messages: the tensor, its file and its shape */
     pwl_qgemm_weights weights;
     void *packed, *x, *y;
     int8_t *n_x, *n_w; /* int8: the exponents of the rows */

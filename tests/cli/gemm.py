@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """pwlc gemm: what it writes, against the formulas of pwl/qgemm.h in exact fractions; and by libpwlc-cuda the same
-bytes, of numbers whose sums are exact in any order. TAP.
+bytes, of numbers whose sums are exact in any order. And pwlc bench gemm. TAP.
 
 usage: gemm.py PWLC LIBRARY    the library may be one without a device
 """
@@ -356,6 +356,18 @@ def compare_devices(folder, weights, scheme, *flags):
     tap(good, f"{flags[0]}: {cuda.stderr.strip()} {'' if good else cpu.stderr.strip()}")
 
 
+def check_bench():
+    """pwlc bench gemm, whose times are what they are."""
+    done = subprocess.run([PWLC, "bench", "gemm", "-m", "1,9,70", "-n", "136", "-k", "512", "--scheme",
+                           "w4a16,w8a16,mxfp4a16,w4a8,w8a8,int8", "--format", "json"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    rows = json.loads(done.stdout) if done.returncode == 0 else []
+    times = [(row["cold_us"], row["warm_us"], row["cublaslt_cold_us"] or 1) for row in rows]
+    said = " ".join(f"{row['scheme']} {row['m']} {row['kernel']}" for row in rows)
+    tap(len(rows) == 18 and all(time > 0 for row in times for time in row) and all(row["kernel"] for row in rows),
+        f"bench: {said} {done.stderr.strip()}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -363,6 +375,7 @@ def main():
         check_schemes(folder)
         check_floats(folder)
         check_tables(folder)
+    check_bench()
     print(f"1..{count}")
     return failures != 0 or count == 0
 
