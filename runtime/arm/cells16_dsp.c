@@ -9,9 +9,8 @@
 #include <arm_acle.h>
 
 #include "../cells16.h"
+#include "../loop.h"
 #include "../ways.h"
-
-#define INLINE static inline __attribute__((always_inline))
 
 /* Two codes, at any place where one may lie. */
 typedef struct __attribute__((packed, may_alias)) pair {

@@ -3,9 +3,8 @@
 #include <arm_mve.h>
 
 #include "../cells16.h"
+#include "../loop.h"
 #include "../ways.h"
-
-#define INLINE static inline __attribute__((always_inline))
 
 /* The lower half of each word, signed. */
 INLINE int32x4_t lower(uint32x4_t v)

@@ -4,12 +4,8 @@
  * the lane of line i the index has the bytes 2 i and 2 i + 1, below 64. Words of 32 bits are looked up by halves, and
  * lines are evaluated in two vectors, of the lower four codes and of the upper four.
  */
-#include <arm_neon.h>
-
-#include "../plain.h"
 #include "../ways.h"
-
-#define INLINE static inline __attribute__((always_inline))
+#include "line_neon.h"
 
 /* 32 words of 16 bits, or 64 bytes. */
 typedef uint8x16x4_t table;
@@ -69,13 +65,6 @@ INLINE halves load_halves(const uint32_t *words)
 INLINE uint8x16_t place_of(uint16x8_t i)
 {
     return vreinterpretq_u8_u16(vmlaq_n_u16(vdupq_n_u16(0x0100), i, 0x0202));
-}
-
-/* 64 bytes of a table. By its parts, or GCC copies it by memcpy() where it optimises for size. */
-INLINE uint8x16x4_t load(const uint8x16x4_t *of)
-{
-    const uint8x16x4_t parts = {{of->val[0], of->val[1], of->val[2], of->val[3]}};
-    return parts;
 }
 
 /* The words, of `capacity`, at a place. */
@@ -165,7 +154,6 @@ INLINE void run(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t
 {
     const int steps = narrow->steps;
     state of;
-    size_t k;
     of.cell = load_bytes(narrow->cell);
     of.last = load_words(narrow->last);
     of.slope_n = load_halves(narrow->slope_n);
@@ -177,36 +165,16 @@ INLINE void run(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t
     of.max_y = vdupq_n_s16(narrow->max_y);
     of.flip_x = vdupq_n_u16(narrow->flip_x);
     of.flip_y = vdupq_n_u16(narrow->flip_y);
-    for (; count >= 8; count -= 8, x += 8, y += 8)
-        map(&of, x, y, capacity, steps, rounding, has_post);
-    if (count) {
-        uint16_t codes[8] = {0}, values[8];
-        for (k = 0; k < count; k++)
-            codes[k] = x[k];
-        map(&of, codes, values, capacity, steps, rounding, has_post);
-        for (k = 0; k < count; k++)
-            y[k] = values[k];
-    }
-}
-
-/* The variables of the loop above made constants. */
-INLINE void run_rounding(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t count, int capacity)
-{
-    if (narrow->rounding == PWL_PLAIN_AWAY)
-        run(narrow, x, y, count, capacity, PWL_PLAIN_AWAY, 1);
-    else if (narrow->rounding == PWL_PLAIN_EVEN)
-        run(narrow, x, y, count, capacity, PWL_PLAIN_EVEN, 1);
-    else if (narrow->has_post)
-        run(narrow, x, y, count, capacity, PWL_PLAIN_DOWN, 1);
-    else
-        run(narrow, x, y, count, capacity, PWL_PLAIN_DOWN, 0);
+    PWL_MAP_VECTORS(uint16_t, 8, x, y, count, map, &of, capacity, steps, rounding, has_post);
 }
 
 void pwl_narrow_neon(const pwl_plan *plan, const void *x, void *y, size_t count)
 {
     const pwl_narrow *const narrow = (const pwl_narrow *)plan->memory;
+    const uint16_t *const codes = (const uint16_t *)x;
+    uint16_t *const values = (uint16_t *)y;
     if (narrow->capacity == 16)
-        run_rounding(narrow, (const uint16_t *)x, (uint16_t *)y, count, 16);
+        PWL_RUN_ROUNDED(narrow->rounding, narrow->has_post, run, narrow, codes, values, count, 16);
     else
-        run_rounding(narrow, (const uint16_t *)x, (uint16_t *)y, count, 32);
+        PWL_RUN_ROUNDED(narrow->rounding, narrow->has_post, run, narrow, codes, values, count, 32);
 }

@@ -4,12 +4,8 @@
  * 4 i to 4 i + 3, below 128, and words of 64 bits are looked up by halves. A table is looked up in two parts; a second
  * lookup leaves what the first one found where its index, the first one's less 64, is 64 or more.
  */
-#include <arm_neon.h>
-
-#include "../plain.h"
 #include "../ways.h"
-
-#define INLINE static inline __attribute__((always_inline))
+#include "line_neon.h"
 
 /* 32 words of 32 bits. */
 typedef struct table {
@@ -72,13 +68,6 @@ INLINE uint8x16x2_t load_bytes(const int32_t *words)
 INLINE uint8x16_t place_of(uint32x4_t i)
 {
     return vreinterpretq_u8_u32(vmlaq_n_u32(vdupq_n_u32(0x03020100), i, 0x04040404));
-}
-
-/* 64 bytes of a table. By its parts, or GCC copies it by memcpy() where it optimises for size. */
-INLINE uint8x16x4_t load(const uint8x16x4_t *of)
-{
-    const uint8x16x4_t parts = {{of->val[0], of->val[1], of->val[2], of->val[3]}};
-    return parts;
 }
 
 /* The words, of `capacity`, at a place. */
@@ -165,7 +154,6 @@ INLINE void run(const pwl_wide *wide, const uint32_t *x, uint32_t *y, size_t cou
 {
     const int steps = wide->steps;
     state of;
-    size_t k;
     of.cell = load_bytes(wide->cell);
     of.last = load_words(wide->last);
     of.slope = load_words(wide->slope);
@@ -178,16 +166,7 @@ INLINE void run(const pwl_wide *wide, const uint32_t *x, uint32_t *y, size_t cou
     of.max_y = vdupq_n_s32((int32_t)wide->max_y);
     of.flip_x = vdupq_n_u32(wide->flip_x);
     of.flip_y = vdupq_n_u32(wide->flip_y);
-    for (; count >= 4; count -= 4, x += 4, y += 4)
-        map(&of, x, y, capacity, steps, rounding);
-    if (count) {
-        uint32_t codes[4] = {0}, values[4];
-        for (k = 0; k < count; k++)
-            codes[k] = x[k];
-        map(&of, codes, values, capacity, steps, rounding);
-        for (k = 0; k < count; k++)
-            y[k] = values[k];
-    }
+    PWL_MAP_VECTORS(uint32_t, 4, x, y, count, map, &of, capacity, steps, rounding);
 }
 
 /* The variables of the loop above made constants. */

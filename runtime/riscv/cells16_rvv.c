@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kind "cells16", as many codes at a time as two registers hold, in words of 32 bits. */
 #include "../cells16.h"
+#include "../loop.h"
 #include "../ways.h"
 #include "vector.h"
-
-#define INLINE static inline __attribute__((always_inline))
 
 INLINE vuint32m4_t as_unsigned(vint32m4_t v)
 {
@@ -100,12 +99,5 @@ void pwl_cells16_rvv(const pwl_plan *plan, const void *x, void *y, size_t count)
     const pwl_packed *const made = (const pwl_packed *)plan->memory;
     const uint16_t *const from = (const uint16_t *)x;
     uint16_t *const to = (uint16_t *)y;
-    if (made->rounding == PWL_PLAIN_AWAY)
-        run(made, from, to, count, PWL_PLAIN_AWAY, 1);
-    else if (made->rounding == PWL_PLAIN_EVEN)
-        run(made, from, to, count, PWL_PLAIN_EVEN, 1);
-    else if (made->has_post)
-        run(made, from, to, count, PWL_PLAIN_DOWN, 1);
-    else
-        run(made, from, to, count, PWL_PLAIN_DOWN, 0);
+    PWL_RUN_ROUNDED(made->rounding, made->has_post, run, made, from, to, count);
 }

@@ -68,37 +68,16 @@ INLINE void run(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t c
     of.flip_x = _mm256_set1_epi16((int16_t)made->flip_x);
     of.flip_y = _mm256_set1_epi16((int16_t)made->flip_y);
     of.cell_bits = _mm_cvtsi32_si128(made->cell_bits);
-    for (; count >= 16; count -= 16, x += 16, y += 16)
-        map(&of, x, y, steps, rounding, has_post);
-    if (count) {
-        uint16_t codes[16] = {0}, values[16];
-        size_t k;
-        for (k = 0; k < count; k++)
-            codes[k] = x[k];
-        map(&of, codes, values, steps, rounding, has_post);
-        for (k = 0; k < count; k++)
-            y[k] = values[k];
-    }
-}
-
-/* The variables of the loop above made constants. */
-INLINE void run_rounding(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t count, int steps)
-{
-    if (made->rounding == PWL_PLAIN_AWAY)
-        run(made, x, y, count, steps, PWL_PLAIN_AWAY, 1);
-    else if (made->rounding == PWL_PLAIN_EVEN)
-        run(made, x, y, count, steps, PWL_PLAIN_EVEN, 1);
-    else if (made->has_post)
-        run(made, x, y, count, steps, PWL_PLAIN_DOWN, 1);
-    else
-        run(made, x, y, count, steps, PWL_PLAIN_DOWN, 0);
+    PWL_MAP_VECTORS(uint16_t, 16, x, y, count, map, &of, steps, rounding, has_post);
 }
 
 void pwl_cells16_avx2(const pwl_plan *plan, const void *x, void *y, size_t count)
 {
     const pwl_packed *const made = (const pwl_packed *)plan->memory;
+    const uint16_t *const codes = (const uint16_t *)x;
+    uint16_t *const values = (uint16_t *)y;
     if (made->steps == 1)
-        run_rounding(made, (const uint16_t *)x, (uint16_t *)y, count, 1);
+        PWL_RUN_ROUNDED(made->rounding, made->has_post, run, made, codes, values, count, 1);
     else
-        run_rounding(made, (const uint16_t *)x, (uint16_t *)y, count, made->steps);
+        PWL_RUN_ROUNDED(made->rounding, made->has_post, run, made, codes, values, count, made->steps);
 }

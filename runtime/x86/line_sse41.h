@@ -5,9 +5,7 @@
 
 #include <immintrin.h>
 
-#include "../plain.h"
-
-#define INLINE static inline __attribute__((always_inline))
+#include "../loop.h"
 
 /* Intrinsics of this width, and those that regard a vector as so many bits. */
 typedef __m128i vector;

@@ -7,11 +7,9 @@
  */
 #include <immintrin.h>
 
-#include "../plain.h"
+#include "../loop.h"
 #include "../ways.h"
 #include "store_avx512.h"
-
-#define INLINE static inline __attribute__((always_inline))
 
 /* A table of up to 64 words of 16 bits, or 32 of 32. */
 typedef struct words {
@@ -137,14 +135,7 @@ INLINE void run(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t
 INLINE void run_rounding(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t count, int capacity,
                          int steps)
 {
-    if (narrow->rounding == PWL_PLAIN_AWAY)
-        run(narrow, x, y, count, capacity, steps, PWL_PLAIN_AWAY, 1);
-    else if (narrow->rounding == PWL_PLAIN_EVEN)
-        run(narrow, x, y, count, capacity, steps, PWL_PLAIN_EVEN, 1);
-    else if (narrow->has_post)
-        run(narrow, x, y, count, capacity, steps, PWL_PLAIN_DOWN, 1);
-    else
-        run(narrow, x, y, count, capacity, steps, PWL_PLAIN_DOWN, 0);
+    PWL_RUN_ROUNDED(narrow->rounding, narrow->has_post, run, narrow, x, y, count, capacity, steps);
 }
 
 INLINE void run_steps(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t count, int capacity)

@@ -203,9 +203,9 @@ INLINE void run(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t
                 int has_post)
 {
     state of;
-    size_t k;
+    int k;
     for (k = 0; k < LEVELS; k++)
-        of.last[k] = make_table(words_of_level(narrow->last, (int)k), words_of_level(narrow->last + 16, (int)k));
+        of.last[k] = make_table(words_of_level(narrow->last, k), words_of_level(narrow->last + 16, k));
     of.middle = OP(set1_epi16)(narrow->last[15]);
     load_words(narrow->slope_n, of.slope_n);
     load_words(narrow->pre, of.pre);
@@ -216,37 +216,15 @@ INLINE void run(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t
     of.max_y = OP(set1_epi16)(narrow->max_y);
     of.flip_x = OP(set1_epi16)((int16_t)narrow->flip_x);
     of.flip_y = OP(set1_epi16)((int16_t)narrow->flip_y);
-    for (; count >= 2 * CODES; count -= 2 * CODES, x += 2 * CODES, y += 2 * CODES)
-        map(&of, x, y, capacity, rounding, has_post);
-    if (count) {
-        uint16_t codes[2 * CODES] = {0}, values[2 * CODES];
-        for (k = 0; k < count; k++)
-            codes[k] = x[k];
-        map(&of, codes, values, capacity, rounding, has_post);
-        for (k = 0; k < count; k++)
-            y[k] = values[k];
-    }
+    PWL_MAP_VECTORS(uint16_t, 2 * CODES, x, y, count, map, &of, capacity, rounding, has_post);
 }
 
-/* The variables of the loop above made constants. */
-INLINE void run_rounding(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t count, int capacity)
-{
-    if (narrow->rounding == PWL_PLAIN_AWAY)
-        run(narrow, x, y, count, capacity, PWL_PLAIN_AWAY, 1);
-    else if (narrow->rounding == PWL_PLAIN_EVEN)
-        run(narrow, x, y, count, capacity, PWL_PLAIN_EVEN, 1);
-    else if (narrow->has_post)
-        run(narrow, x, y, count, capacity, PWL_PLAIN_DOWN, 1);
-    else
-        run(narrow, x, y, count, capacity, PWL_PLAIN_DOWN, 0);
-}
-
-INLINE void run_all(const pwl_narrow *narrow, const void *x, void *y, size_t count)
+INLINE void run_all(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t count)
 {
     if (narrow->capacity == 16)
-        run_rounding(narrow, (const uint16_t *)x, (uint16_t *)y, count, 16);
+        PWL_RUN_ROUNDED(narrow->rounding, narrow->has_post, run, narrow, x, y, count, 16);
     else
-        run_rounding(narrow, (const uint16_t *)x, (uint16_t *)y, count, 32);
+        PWL_RUN_ROUNDED(narrow->rounding, narrow->has_post, run, narrow, x, y, count, 32);
 }
 
 #endif

@@ -2,11 +2,10 @@
 /* Kind "pieces", 32 codes at a time: every word of 16 bits stays in its place from the load to the store. */
 #include <immintrin.h>
 
+#include "../loop.h"
 #include "../pieces.h"
 #include "../ways.h"
 #include "store_avx512.h"
-
-#define INLINE static inline __attribute__((always_inline))
 
 /* A table of up to 128 words. */
 typedef struct words {

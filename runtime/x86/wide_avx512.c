@@ -5,11 +5,9 @@
  */
 #include <immintrin.h>
 
-#include "../plain.h"
+#include "../loop.h"
 #include "../ways.h"
 #include "store_avx512.h"
-
-#define INLINE static inline __attribute__((always_inline))
 
 /* A table of up to 32 words of 32 or 64 bits. */
 typedef struct words {
