@@ -135,7 +135,8 @@ def quantise_q8(values):
 def quantise_row(values):
     """int8 with a power of two: the codes and its exponent."""
     most = max(map(abs, values))
-    n = next(n for n in range(126, -127, -1) if Fraction(most) * Fraction(2) ** n <= 127) if most else 0
+    n = 7 - math.frexp(most)[1] if most else 0 # most * 2^n is from 64 to below 128
+    n -= Fraction(most) * Fraction(2) ** n > 127
     return [away(Fraction(v) * Fraction(2) ** n) for v in values], n
 
 
@@ -244,7 +245,7 @@ class Table:
 
     def __init__(self, folder, name, *flags):
         self.path = folder / f"{name}.json"
-        subprocess.run([PWLC, "fit", *flags, "-o", self.path], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run([PWLC, "fit", *flags, "--method", "uniform", "-o", self.path], check=True, stderr=subprocess.DEVNULL)
         self.fields = json.loads(self.path.read_text())
 
     def side(self, side):
@@ -335,7 +336,7 @@ def check_devices(folder):
     model = folder / "integers.gguf"
     write_gguf(model, [("q4", (n, k), Q4_0, q4), ("q8", (n, k), Q8_0, q8), ("mx", (n, k), MXFP4, mx), ("f", (n, k), F32, f)])
     write_npy(folder / "b.npy", "<f4", (n,), [draw.randint(-1000, 1000) for _ in range(n)])
-    for m in (1, 9, 70):
+    for m in (1, 9, 65):
         x = [127 if i % 32 == 0 else draw.randint(-127, 127) for i in range(m * k)]
         write_npy(folder / "x.npy", "<f4", (m, k), x)
         for tensor, scheme in (("q4", "w4a16"), ("q4", "w4a8"), ("q8", "w8a16"), ("q8", "w8a8"), ("mx", "mxfp4a16"),
