@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How many segments an error takes. */
+#include <math.h>
+
+#include "workspace.h"
+
+/* What --max-err is held against: proven where not every code was visited, if it can be. */
+static double held_error(const struct table *table)
+{
+    const struct certificate *certificate = &table->certificate;
+    return certificate->has_bound ? certificate->bound_lsb : certificate->max_err_lsb;
+}
+
+static bool holds_max_err(const struct spec *spec, const struct table *table)
+{
+    return held_error(table) <= spec->max_err;
+}
+
+static int miss_max_err(const struct spec *spec, const struct table *table, struct diag *diag)
+{
+    const struct certificate *certificate = &table->certificate;
+    if (certificate->has_bound && certificate->max_err_lsb <= spec->max_err)
+        return diag_set(diag, EXIT_REQUIREMENT,
+                        "--max-err %.6g: of the table of %d segments it is proven only that it is off by at most %.6g "
+                        "LSB; the largest error found is %.6g LSB at code %lld",
+                        spec->max_err, table->segment_count, certificate->bound_lsb, certificate->max_err_lsb,
+                        (long long)certificate->max_err_at);
+    return diag_set(diag, EXIT_REQUIREMENT, "--max-err %.6g: the table of %d segments is off by %.6g LSB at code %lld",
+                    spec->max_err, table->segment_count, certificate->max_err_lsb, (long long)certificate->max_err_at);
+}
+
+/* Whether a table of so many segments is one that was asked for. */
+static int try_count(struct workspace *work, int count, struct table *table, bool *good, struct diag *diag)
+{
+    *good = !fit_and_certify(work, count, table, diag) && holds_max_err(work->spec, table);
+    return diag->code == EXIT_REQUIREMENT ? EXIT_DONE : diag->code;
+}
+
+/* Few segments for a given error, `least` or more, where a search knows only how to fit a number of them: steps that
+ * double, then bisection. */
+static int fit_max_err_by_count(struct workspace *work, int least, int most, struct table *table, struct diag *diag)
+{
+    int bad = least - 1, good = least;
+    bool met;
+    for (int step = 1;; step *= 2) {
+        if (try_count(work, good, table, &met, diag))
+            return diag->code;
+        if (met)
+            break;
+        if (good == most)
+            return diag->code ? diag->code : miss_max_err(work->spec, table, diag);
+        bad = good;
+        good = step < most - good ? good + step : most;
+    }
+    while (bad + 1 < good) {
+        const int middle = bad + (good - bad) / 2;
+        if (try_count(work, middle, table, &met, diag))
+            return diag->code;
+        if (met)
+            good = middle;
+        else
+            bad = middle;
+    }
+    return table->segment_count == good && met ? EXIT_DONE : fit_and_certify(work, good, table, diag);
+}
+
+/* Fewest segments for a given error. It is held at the points only; where they are not all codes the certificate may
+ * find or prove no more than a larger one, and the limit is narrowed by as much. */
+static int fit_max_err_by_cover(struct workspace *work, int most, struct table *table, struct diag *diag)
+{
+    enum { ATTEMPTS = 10 };
+    const double max_err = work->spec->max_err;
+    /* A reduced table rounds once more, by half an LSB at most. */
+    double limit = table->has_reduction && max_err > 0.75 ? max_err - 0.5 : max_err;
+    for (int attempt = 0; attempt < ATTEMPTS && limit > 0; attempt++) {
+        if (fit_segments_within(work, limit, most, diag)) {
+            if (attempt > 0 && diag->code == EXIT_REQUIREMENT) /* the limit is too narrow by now */
+                break;
+            return diag->code;
+        }
+        if (certify(work, table, diag))
+            return diag->code;
+        if (holds_max_err(work->spec, table))
+            return EXIT_DONE;
+        limit -= fmax(1.02 * (held_error(table) - max_err), 1e-4 * max_err);
+    }
+    return miss_max_err(work->spec, table, diag);
+}
+
+/* Segments that depend on each other are at least as many as those that do not, wherever knots may lie; a grid is that
+ * of the number of segments. Where one of more segments has not all the places of one of fewer, each number is tried.
+ */
+static int fit_max_err_of_ties(struct workspace *work, int most, struct table *table, struct diag *diag)
+{
+    const struct spec *spec = work->spec;
+    bool met = false;
+    if (minimax_cover(&work->points, &work->rules, spec->max_err, most, &work->minimax, diag))
+        return diag->code;
+    int count = work->minimax.segments;
+    if (!has_uniform_knots(spec))
+        return fit_max_err_by_count(work, count, most, table, diag);
+    for (; count <= most && !met; count++) {
+        if (points_grid_uniform(&work->points, count, diag))
+            return diag->code;
+        if (minimax_cover(&work->points, &work->rules, spec->max_err, count, &work->minimax, diag) == EXIT_REQUIREMENT)
+            continue;
+        if (diag->code || try_count(work, count, table, &met, diag))
+            return diag->code;
+    }
+    return met ? EXIT_DONE : diag->code ? diag->code : miss_max_err(spec, table, diag);
+}
+
+int fit_max_err(struct workspace *work, int most, struct table *table, struct diag *diag)
+{
+    if (work->spec->method == METHOD_DOCUMENT)
+        return fit_max_err_by_count(work, 1, most, table, diag);
+    return constraints_tie(&work->spec->constraints) ? fit_max_err_of_ties(work, most, table, diag)
+                                                     : fit_max_err_by_cover(work, most, table, diag);
+}
+
+int check_max_err(const struct spec *spec, const struct table *table, struct diag *diag)
+{
+    return isnan(spec->max_err) || holds_max_err(spec, table) ? EXIT_DONE : miss_max_err(spec, table, diag);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One segment's points, and the best line of a slope over them. */
+#ifndef PWLC_LINE_TRIAL_H
+#define PWLC_LINE_TRIAL_H
+
+#include "band.h"
+#include "line.h"
+
+/* One segment's points, and room for one slope's products. */
+struct trial {
+    const struct line_rules *rules;
+    const struct points *points;
+    int begin, count;
+    int64_t first, last; /* codes of the segment */
+    struct line_limits limits;
+    double x_max;             /* largest |X| */
+    double mass;              /* of all points */
+    double least_cost;        /* every target met by its nearest code: no line is better */
+    bool clipped;             /* some target was clipped */
+    bool near_limits;         /* saturation may serve: targets come close to the ends of the output range */
+    const struct band *bands; /* null without a limit or a fixed value */
+    int64_t *x, *product, *shifted;
+    bool quick; /* fewer biases for each slope */
+    struct line best;
+    bool refused; /* the last slope met a point's best constant, but no proof */
+};
+
+/* What a line must beat to be kept. */
+static inline double to_beat(const struct trial *trial)
+{
+    return fmin(trial->best.cost, trial->limits.cost);
+}
+
+/* Keeps the best line of slope q_b * 2^-n if it is better. */
+void try_slope(struct trial *trial, int64_t q_b, int n);
+
+/* The same of the slope on its grid; of a shorter slope where the longer one has no provable constant. Returns the next
+ * slope worth trying. */
+double try_real_slope(struct trial *trial, double slope);
+
+#endif
