@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "last_line.h"
 #include "real_bound.h"
 #include "search.h"
 
@@ -24,16 +25,18 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
         rules.offset_limit = rules.offset_limit < INT64_C(1) << 54 ? rules.offset_limit : INT64_C(1) << 54;
     }
     struct search search;
-    if (search_init(&search, points, &rules, segments, diag))
-        return diag->code;
     double mass = 0;
     for (int k = 0; k < count; k++)
         mass += points->mass[k];
     const double all = square((double)(rules.qmax_y - rules.qmin_y) + 1) * mass;
     bool known = exact->cost < all;
     exact->cost = known ? exact->cost : all;
-    if (integer_bound_suffixes(points, rules.qmin_y, rules.qmax_y, segments, (exact->cost + hair) * (1 + 1e-9),
-                               search.ahead, diag))
+    const double ceiling = (exact->cost + hair) * (1 + 1e-9);
+    double last[EXACT_POINTS + 1];
+    if (last_line_costs(points, &rules, segments, ceiling, last, diag) ||
+        search_init(&search, points, &rules, segments, diag))
+        return diag->code;
+    if (integer_bound_suffixes(points, rules.qmin_y, rules.qmax_y, segments, ceiling, last, search.ahead, diag))
         goto done;
     /* The first of the two is cut a hair for its rounding. */
     exact->lower_bound = fmin(fmax(search.ahead[(layers - 1) * row], search.floor_sum[count]), exact->cost);

@@ -30,12 +30,14 @@ struct exact {
  *
  * What the codes before i cost at least is known exactly by then, and so is a table of the codes before j, which the
  * range has to better; the codes from j on cost at least what real lines do, less what rounding can gain
- * (real_bound.h). A line also costs at least (sqrt(real) - sqrt(mass)/2)^2 over the codes that it cannot leave to
- * saturation, which bounds its slope to a window around the real least-squares slope of those codes.
+ * (real_bound.h), and the last line as much as the best one (last_line.h). A line also costs at least
+ * (sqrt(real) - sqrt(mass)/2)^2 over the codes that it does not leave to saturation, which bounds its slope to a window
+ * around the real least-squares slope of those codes; what it pays at a limit it cannot pay between.
  *
- * A line of the absolute and biased forms is the same from whatever code it starts. So one that starts at a limit of
- * the output is followed from where it leaves the limit, once for all starts; and one that runs into the other limit
- * must have cost less than that limit alone. (Lines that may leave their types are followed one by one.)
+ * A line of the absolute and biased forms is the same from whatever code it starts. So none starts where the lines
+ * before meet one more code at no cost but its floor; one that starts at a limit of the output is followed from where it
+ * leaves the limit, once for all starts; and one that runs into the other limit must have cost less than that limit
+ * alone. (Lines that may leave their types are followed one by one.)
  *
  * Of equal tables that of fewest segments is taken. (Where one costs as little as the bound, that is looked for in
  * fewer steps.)

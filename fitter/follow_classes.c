@@ -139,11 +139,8 @@ static inline double find_line(struct slopes *slopes, const struct classes *clas
 
 void follow_constants(struct slopes *slopes, const struct lines *lines)
 {
-    enum { FEW_POINTS = 256, SELDOM = 8 };
+    enum { SELDOM = 8 }; /* ends where no line is of use are looked at now and then */
     const struct points *points = slopes->points;
-    /* Where no line is of use, ends are looked at now and then; of few points at all, of equal lines to take the first.
-     */
-    const int seldom = points->count > FEW_POINTS ? SELDOM : 1;
     const double *limit = slopes->limit, far = (double)slopes->far_y;
     const int first = lines->first;
     struct classes classes; /* of which none but the sums are of use */
@@ -159,21 +156,22 @@ void follow_constants(struct slopes *slopes, const struct lines *lines)
     if (!take_step(slopes))
         return;
     for (; k < slopes->end; k++) {
-        const double mass = points->mass[k], pays = points_cost(points, k, far), most = limit[k + 1];
+        const double mass = points->mass[k], pays = points_cost(points, k, far), most = limit[k + 1],
+                     code = slopes->code[k];
         classes.w = w;
         if (pays < most && slopes->rise != 0 && (lines->leave || k > first))
-            reach_limit(slopes, &classes, &class, slopes->code[k]);
+            reach_limit(slopes, &classes, &class, code);
         classes.paid_ahead += pays;
         class.past += pays;
         record(slopes, &classes, &class, k + 1, class.past_c, class.past);
-        class.before = slopes->code[k];
+        class.before = code;
         const double e = points->target[k] - classes.reference - class.before;
         classes.w = w += mass;
         class.d += mass * e;
         class.dd += mass * e * e + points_apart(points, k);
         /* Real constants cost no more. */
         bool of_use = class.dd * w - class.d * class.d < most * w;
-        if (of_use && (k % seldom == 0 || slopes->useful[k + 1] > 0))
+        if (of_use && (k % SELDOM == 0 || slopes->useful[k + 1] > 0))
             of_use = find_line(slopes, &classes, &class, k + 1) < most;
         if (!of_use)
             class.dd = INFINITY;

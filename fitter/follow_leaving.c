@@ -82,41 +82,19 @@ static void follow_biases(struct slopes *slopes, int first, double paid, int64_t
     }
 }
 
-static void follow_constant(struct slopes *slopes, int first, double paid, int64_t c)
-{
-    const double *code = slopes->code;
-    const double lowest = (double)slopes->rules->qmin_y, highest = (double)slopes->rules->qmax_y, constant = (double)c;
-    double cost = paid;
-    int k = first;
-    if (!take_step(slopes))
-        return;
-    for (; k < slopes->end; k++) {
-        cost += points_cost(slopes->points, k, larger(lowest, smaller(highest, code[k] + constant)));
-        if (cost < slopes->range[k + 1].cost)
-            keep_line(slopes, k + 1, c, cost);
-        if (!(cost < slopes->limit[k + 1]))
-            break;
-    }
-    slopes->steps += (k - first) / 8;
-    note_point(slopes, k < slopes->end ? k : slopes->end - 1);
-}
-
 void follow_leaving(struct slopes *slopes, int first, double paid)
 {
-    enum { FEW = 16 }; /* constants that are followed for themselves as soon */
-    const int64_t one = phased(slopes) ? pwl_shl64(1, slopes->n) : 1, near_y = slopes->near_first + (slopes->rise < 0);
+    const int64_t one = phased(slopes) ? pwl_shl64(1, slopes->n) : 1, edge = slopes->near_first + (slopes->rise < 0);
     const int64_t before = phased(slopes) ? product_at(slopes, first - 1) : (int64_t)slopes->code[first - 1],
                   after = phased(slopes) ? product_at(slopes, first) : (int64_t)slopes->code[first];
-    /* Offsets of the lines whose codes reach the limit between the two points. */
-    const int64_t low = near_y * one - (slopes->rise > 0 ? after : before),
-                  high = near_y * one - (slopes->rise > 0 ? before : after);
+    /* Offsets of the lines whose codes leave the limit between the two points. */
+    const int64_t low = edge * one - (slopes->rise > 0 ? after : before),
+                  high = edge * one - (slopes->rise > 0 ? before : after);
     note_point(slopes, first);
     if (slopes->rise == 0 || low >= high)
         return;
     if (phased(slopes))
         follow_biases(slopes, first, paid, low, high);
-    else if (high - low > FEW)
+    else
         follow_constants(slopes, &(struct lines){first, true, paid, low, high});
-    for (int64_t c = low; !phased(slopes) && high - low <= FEW && c < high; c++)
-        follow_constant(slopes, first, paid, c);
 }

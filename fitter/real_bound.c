@@ -287,6 +287,7 @@ static struct state dearer(struct state a, double cost)
 struct layer {
     struct state *knot;            /* segment m ends; start: where it began */
     double *ended;                 /* the cost of the same */
+    const double *least;           /* what it costs at least, if more is known, by the points left; or null */
     int first, last;               /* places where it is finite lie in [first, last] */
     struct state *leaving[LIMITS]; /* segment m, at the limit from its start, leaves it */
     double *left[LIMITS];
@@ -362,6 +363,8 @@ static void advance(const struct grid *grid, const struct row *row, int b, const
             least = better(least, reached);
             layer->at[l] = better(layer->at[l], dearer(reached, -grid->at_limit[l][place->right]));
         }
+    if (layer->least && least.cost < layer->least[place->left])
+        least.cost = layer->least[place->left];
     layer->knot[b] = least.cost < knot_ceiling ? least : nowhere;
     layer->ended[b] = layer->knot[b].cost;
     if (layer->ended[b] < INFINITY) {
@@ -490,7 +493,7 @@ static void ahead_free(struct ahead *ahead)
 }
 
 static int ahead_init(struct ahead *ahead, const struct view *reversed, const struct grid *grid, int segments,
-                      double ceiling, struct diag *diag)
+                      double ceiling, const double *last, struct diag *diag)
 {
     const int count = reversed->points->count;
     if (program_init(&ahead->program, segments, grid->places, diag))
@@ -501,6 +504,8 @@ static int ahead_init(struct ahead *ahead, const struct view *reversed, const st
         memset(ahead, 0, sizeof *ahead);
         return diag_set(diag, EXIT_IO, "out of memory for a bound on %d segments", segments);
     }
+    if (segments > 0)
+        ahead->program.layer[1].least = last;
     program_run(&ahead->program, grid, segments, ceiling, NULL);
     int p = 0;
     for (int k = count; k >= 0; k--) {
@@ -535,7 +540,7 @@ int real_bound(const struct points *points, int64_t qmin_y, int64_t qmax_y, int 
     for (int k = 0; k < near_count; k++)
         reversed_near[k] = count - near[near_count - 1 - k];
     if (grid_init(&reversed_grid, &reversed, qmin_y, qmax_y, reversed_near, near_count, coarse, diag) ||
-        ahead_init(&ahead, &reversed, &reversed_grid, segments, ceiling, diag) ||
+        ahead_init(&ahead, &reversed, &reversed_grid, segments, ceiling, NULL, diag) ||
         grid_init(&grid, &view, qmin_y, qmax_y, near, near_count, fine, diag) ||
         program_init(&program, segments, grid.places, diag))
         goto done;
@@ -555,7 +560,7 @@ done:
 }
 
 int integer_bound_suffixes(const struct points *points, int64_t qmin_y, int64_t qmax_y, int segments, double ceiling,
-                           double *cost, struct diag *diag)
+                           const double *last, double *cost, struct diag *diag)
 {
     const struct view reversed = {.points = points, .reversed = true};
     const size_t row = (size_t)points->count + 1;
@@ -564,7 +569,7 @@ int integer_bound_suffixes(const struct points *points, int64_t qmin_y, int64_t 
     if (grid_init(&grid, &reversed, qmin_y, qmax_y, NULL, 0, 0, diag))
         return diag->code;
     grid.integer = true;
-    if (!ahead_init(&ahead, &reversed, &grid, segments, ceiling, diag)) {
+    if (!ahead_init(&ahead, &reversed, &grid, segments, ceiling, last, diag)) {
         for (int m = 0; m <= segments; m++)
             for (int k = 0; k <= points->count; k++)
                 cost[(size_t)m * row + (size_t)k] = ahead_of(&ahead, m, k);

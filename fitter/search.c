@@ -27,10 +27,12 @@ static bool find_spare(struct search *search, int i, const double *paid)
         }
     }
     slopes->start = slopes->furthest = i;
+    const double *off = search->off[slopes->way];
     for (int j = i + 1; j <= last; j++) {
-        if (!search->is_knot[j])
+        const double least = slopes->leaves ? off[j] - off[i] - search->over_error : 0;
+        if (!search->is_knot[j] || !(search->floor_sum[j] - search->floor_sum[i] + least < spare[j]))
             spare[j] = -INFINITY;
-        if (search->floor_sum[j] - search->floor_sum[i] < spare[j])
+        else
             slopes->furthest = j;
     }
     return slopes->furthest > i;
@@ -51,7 +53,7 @@ static void try_seeds(struct search *search)
     if (i + 1 < search->count)
         try_near(search, rint(points->target[i + 1]) - rint(points->target[i]));
     for (int j = i + 2; j <= search->slopes.furthest; j += 1 + (j - i) / 3) {
-        const double slope = search->core[j].slope;
+        const double slope = windows_centre(search, j);
         if (search->core[j].excess > 0)
             try_near(search, isnan(slope) ? points->target[j - 1] - points->target[i] : slope);
     }
@@ -101,12 +103,19 @@ static void join(struct search *search, int m, int i, int j, double cost)
     }
 }
 
-/* The lines that start at k. */
+/* The lines that start at k. Where the lines before go on to the next point and meet its nearest code, a line that
+ * starts there instead costs no more; it is the same but for the anchored form. */
 static void start_lines(struct search *search, int k, int samples)
 {
     struct slopes *slopes = &search->slopes;
-    for (int m = 1; m <= search->segments; m++)
-        search->paid[m] = *entry(search->behind, search, m - 1, k);
+    const bool may_wait = search->rules->form != PWL_ANCHORED && search->is_knot[k + 1] && !search->points->grid_whole;
+    const double floor = search->floor_sum[k + 1] - search->floor_sum[k];
+    double next = INFINITY;
+    for (int m = 1; m <= search->segments; m++) {
+        const double here = *entry(search->behind, search, m - 1, k);
+        next = smaller(next, *entry(search->behind, search, m - 1, k + 1));
+        search->paid[m] = may_wait && next <= here + floor + 0x1p-48 * (1 + here) ? INFINITY : here;
+    }
     slopes->leaves = false;
     slopes->range = range_of(search, k, 0);
     if (!find_spare(search, k, search->paid))
@@ -134,12 +143,12 @@ static void leave_limit(struct search *search, enum direction way, int k, int sa
         search->paid[m] = waiting[m].cost;
     }
     slopes->leaves = true;
+    slopes->way = way;
     slopes->range = search->left;
     for (int j = k + 1; j <= search->count; j++)
         search->left[j].cost = INFINITY;
     if (!find_spare(search, k, search->paid))
         return;
-    slopes->way = way;
     search_start(search, samples);
     for (int j = k + 1; j <= slopes->furthest; j++)
         for (int m = 1; search->is_knot[j] && m <= search->segments; m++) {
@@ -206,31 +215,40 @@ void search_read(const struct search *search, int *knots, struct line *lines, st
     exact->segments = used;
 }
 
-/* What being at a limit of the output costs. */
+/* What being at a limit of the output costs, and being off it. */
 static void sum_limits(struct search *search)
 {
     const struct points *points = search->points;
     const int count = search->count;
-    search->over[0][0] = search->over[1][0] = 0;
-    for (int k = 0; k < count; k++)
-        for (int l = 0; l < 2; l++) {
-            const double limit = (double)(l ? search->rules->qmax_y : search->rules->qmin_y);
-            search->over[l][k + 1] = search->over[l][k] + points_cost(points, k, limit) - points_floor(points, k);
+    double most = 0;
+    for (enum direction way = UP; way < DIRECTIONS; way++) {
+        const double near = (double)(way == UP ? search->rules->qmin_y : search->rules->qmax_y),
+                     far = (double)(way == UP ? search->rules->qmax_y : search->rules->qmin_y);
+        double *over = search->over[way], *off = search->off[way];
+        over[0] = off[0] = 0;
+        for (int k = 0; k < count; k++) {
+            const double best = rint(points->target[k]), floor = points_floor(points, k);
+            const double y = way == UP ? larger(near + 1, best) : smaller(near - 1, best);
+            over[k + 1] = over[k] + points_cost(points, k, near) - floor;
+            /* Of a half the limit ahead may cost less than the codes before. */
+            off[k + 1] = off[k] + larger(0, smaller(points_cost(points, k, y), points_cost(points, k, far)) - floor);
         }
-    search->over_error = count * 0x1p-51 * fmax(search->over[0][count], search->over[1][count]);
+        most = larger(most, larger(over[count], off[count]));
+    }
+    search->over_error = count * 0x1p-51 * most;
 }
 
 void search_free(struct search *search)
 {
     free(search->floor_sum);
-    free(search->over[0]);
-    free(search->over[1]);
     free(search->sums);
     free(search->core);
     for (enum direction way = UP; way < DIRECTIONS; way++) {
         free(search->slopes.window[way]);
         free(search->slopes.leaving[way]);
         free(search->waiting[way]);
+        free(search->over[way]);
+        free(search->off[way]);
     }
     free(search->paid);
     free(search->left);
@@ -262,8 +280,6 @@ int search_init(struct search *search, const struct points *points, const struct
                                      .all = rules->form == PWL_ANCHORED || points->fixed || points->grid_whole};
     slopes_init(&search->slopes);
     search->unsafe = slopes_unsafe(&search->slopes);
-    search->over[0] = malloc(row * sizeof *search->over[0]);
-    search->over[1] = malloc(row * sizeof *search->over[1]);
     search->sums = malloc(row * sizeof *search->sums);
     search->core = malloc(row * sizeof *search->core);
     bool windows = true;
@@ -271,7 +287,10 @@ int search_init(struct search *search, const struct points *points, const struct
         search->slopes.window[way] = malloc(row * sizeof *search->slopes.window[way]);
         search->slopes.leaving[way] = malloc(row * sizeof *search->slopes.leaving[way]);
         search->waiting[way] = malloc(layers * sizeof *search->waiting[way]);
-        windows &= search->slopes.window[way] && search->slopes.leaving[way] && search->waiting[way];
+        search->over[way] = malloc(row * sizeof *search->over[way]);
+        search->off[way] = malloc(row * sizeof *search->off[way]);
+        windows &= search->slopes.window[way] && search->slopes.leaving[way] && search->waiting[way] &&
+                   search->over[way] && search->off[way];
     }
     search->paid = malloc(layers * sizeof *search->paid);
     search->left = malloc(row * sizeof *search->left);
@@ -287,10 +306,10 @@ int search_init(struct search *search, const struct points *points, const struct
     search->slopes.limit = malloc(row * sizeof *search->slopes.limit);
     search->slopes.useful = malloc(row * sizeof *search->slopes.useful);
     search->slopes.code = malloc(row * sizeof *search->slopes.code);
-    if (!search->floor_sum || !search->over[0] || !search->over[1] || !search->sums || !search->behind ||
-        !search->upper || !search->most || !search->known || !search->slopes.useful || !search->slopes.code ||
-        !search->from || !search->ahead || !search->range || !search->is_knot || !search->slopes.spare ||
-        !search->core || !search->slopes.limit || !windows || !search->paid || !search->left) {
+    if (!search->floor_sum || !search->sums || !search->behind || !search->upper || !search->most || !search->known ||
+        !search->slopes.useful || !search->slopes.code || !search->from || !search->ahead || !search->range ||
+        !search->is_knot || !search->slopes.spare || !search->core || !search->slopes.limit || !windows ||
+        !search->paid || !search->left) {
         search_free(search);
         return diag_set(diag, EXIT_IO, "out of memory for %d codes", count);
     }

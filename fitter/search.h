@@ -12,12 +12,10 @@ struct sums {
     double w, x, y, xx, xy, yy;
 };
 
-/* Of a range: what it may cost beyond the rounding floor, and where the last of the points ends that no line leaves to
- * saturation. */
+/* Of a range: what it may cost beyond the rounding floor, and the points between that no line leaves to saturation. */
 struct core {
     double excess;
-    int end;
-    double slope; /* of least squares from its first point on, NAN where any will do */
+    int begin, end;
 };
 
 /* A line that has been at a limit since its start. */
@@ -30,20 +28,21 @@ struct search {
     const struct points *points;
     const struct line_rules *rules;
     int segments, count;
-    double ceiling;      /* only cheaper tables count */
-    double *floor_sum;   /* rounding_floor_sums */
-    double *over[2];     /* what being at qmin_y and at qmax_y costs beyond that, of the points before each */
-    double unsafe;       /* the least slope that is not safe */
-    double over_error;   /* what rounding may have done to differences of those */
-    struct core *core;   /* of the start in hand, by the end */
-    struct sums *sums;   /* of the start in hand, over the points from there to each */
-    double *behind;      /* least cost of the codes before k, by number of segments: [m * (count + 1) + k] */
-    double *upper;       /* the same of passes before */
-    double *most;        /* what the codes before k may cost in a better table, likewise */
-    double *known;       /* of the start in hand: the least cost of the codes before, by the end */
-    int *from;           /* where the last of them starts; -1 when one less does as well */
-    double *ahead;       /* lower bound on the codes from k on, likewise */
-    struct range *range; /* [i * (count + 1) + j] */
+    double ceiling;           /* only cheaper tables count */
+    double *floor_sum;        /* rounding_floor_sums */
+    double *over[DIRECTIONS]; /* what being at the limit behind costs beyond that, of the points before each */
+    double *off[DIRECTIONS];  /* what not being at it does at least, likewise */
+    double unsafe;            /* the least slope that is not safe */
+    double over_error;        /* what rounding may have done to differences of both */
+    struct core *core;        /* of the start in hand, by the end */
+    struct sums *sums;        /* of the start in hand, over the points from there to each */
+    double *behind;           /* least cost of the codes before k, by number of segments: [m * (count + 1) + k] */
+    double *upper;            /* the same of passes before */
+    double *most;             /* what the codes before k may cost in a better table, likewise */
+    double *known;            /* of the start in hand: the least cost of the codes before, by the end */
+    int *from;                /* where the last of them starts; -1 when one less does as well */
+    double *ahead;            /* lower bound on the codes from k on, likewise */
+    struct range *range;      /* [i * (count + 1) + j] */
     struct waiting *waiting[DIRECTIONS]; /* the best line m that may leave the limit behind */
     double *paid;                        /* what all before the start in hand costs with line m */
     struct range *left;                  /* of the lines that leave a limit, by the end */

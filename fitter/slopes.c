@@ -84,7 +84,7 @@ static void try_slope(struct slopes *slopes, int64_t q_b, int n)
     slopes->rise = (q_b > 0) - (q_b < 0);
     slopes->near_y = slopes->rise < 0 ? rules->qmax_y : rules->qmin_y;
     slopes->far_y = slopes->rise < 0 ? rules->qmin_y : rules->qmax_y;
-    slopes->near_first = slopes->near_y + (slopes->points->served ? slopes->rise : 0);
+    slopes->near_first = slopes->near_y + slopes->rise;
     slopes->far_last = slopes->far_y - (slopes->points->served ? slopes->rise : 0);
     slopes->is_safe = is_safe(slopes, q_b, n);
     if (!slopes->is_safe || slopes->points->fixed || (slopes->points->served && q_b == 0) ||
@@ -294,6 +294,7 @@ void slopes_try_all(struct slopes *slopes, struct window window, double stride)
                 const int64_t done = of_use ? try_numerator(slopes, q, n, (int64_t)left) : (int64_t)left;
                 q = slope_above(rules, q + (done > step ? done : step) - 1);
             }
+            slopes->complete &= q > end;
         }
     }
 }

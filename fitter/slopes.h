@@ -94,8 +94,8 @@ struct slopes {
     int64_t unit, addend;
     int rise;              /* of the line along the codes: -1, 0, 1 */
     int64_t near_y, far_y; /* the limits it comes from and goes to */
-    int64_t near_first,
-        far_last; /* codes from the one to the other cost by the parabola: the limits too, but of a half */
+    int64_t near_first;    /* the first code that is not at the limit behind */
+    int64_t far_last;      /* the last one that costs by the parabola: the limit ahead too, but of a half */
     enum ties ties;
     bool is_safe; /* no constant of use can leave its type */
     bool touched; /* a limit of the rules had a say */

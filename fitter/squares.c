@@ -189,7 +189,6 @@ static void polish(struct squares *table)
 
 int squares_search(struct squares *table, const struct line_rules *any, struct diag *diag)
 {
-    enum { FEW_POINTS = 256 }; /* of which a biased table is found as soon */
     const struct points *points = table->points;
     const int count = table->exact.segments;
     struct exact *exact = &table->exact;
@@ -206,7 +205,7 @@ int squares_search(struct squares *table, const struct line_rules *any, struct d
         *table->rules = *any;
         if (any->one_shift)
             table->rules->shift_min = table->rules->shift_max = line_one_shift(any, points, trial);
-        if ((any->form == PWL_BIASED && points->count > FEW_POINTS && begin_with_absolute(table, diag)) ||
+        if ((any->form == PWL_BIASED && begin_with_absolute(table, diag)) ||
             exact_improve(points, table->rules, count, table->knots, table->lines, exact, diag)) {
             if (!any->one_shift || diag->code != EXIT_REQUIREMENT)
                 return diag->code;

@@ -83,17 +83,23 @@ static void widen(struct window *window, double low, double high)
 }
 
 /* Widens a window by the slopes of such lines. */
-static bool widen_by_lines(const struct search *search, int a, int b, double excess, struct window *window,
-                           double *centre)
+static bool widen_by_lines(const struct search *search, int a, int b, double excess, struct window *window)
 {
     const struct real_line real = a < b ? real_line_of(search, a, b) : (struct real_line){0};
     const double room = real_room(search, a, b, excess) - real.sse;
     if (room < 0)
         return false;
     const double half = real.spread > 0 ? sqrt(room / real.spread) : INFINITY;
-    *centre = real.spread > 0 ? real.slope : NAN;
     widen(window, real.slope - half, real.slope + half);
     return true;
+}
+
+double windows_centre(const struct search *search, int j)
+{
+    const struct core *core = &search->core[j];
+    const struct real_line real =
+        core->begin < core->end ? real_line_of(search, core->begin, core->end) : (struct real_line){0};
+    return real.spread > 0 ? real.slope : NAN;
 }
 
 /* Slopes s in [low, high] of lines that cost at most `room` beyond sse and pass at x by y + share * s, which are those
@@ -111,7 +117,7 @@ static void widen_through(const struct real_line *real, double mass, double x, d
 
 /* The same of lines that are at or beyond the limit behind at the point before a, and leave it there: rounded, they are
  * at a where they meet it or up to a step further. */
-static void widen_by_leaving(const struct search *search, enum direction way, int a, int b, double excess,
+static bool widen_by_leaving(const struct search *search, enum direction way, int a, int b, double excess,
                              struct window *window)
 {
     const struct sums *from = &search->sums[a], *to = &search->sums[b];
@@ -121,14 +127,14 @@ static void widen_by_leaving(const struct search *search, enum direction way, in
     if (!(real.spread > 0)) {
         if (room >= 0)
             widen(window, -INFINITY, INFINITY);
-        return;
+        return room >= 0;
     }
     /* As lines that rise. */
     const double up = way == UP ? 1 : -1, mass = to->w - from->w;
     const double x = (to->x - from->x) / mass - (search->points->code[a] - search->points->code[search->slopes.start]);
     const double y = (to->y - from->y) / mass + search->points->target[search->slopes.start];
     const double near_y = (double)(way == UP ? search->rules->qmin_y : search->rules->qmax_y);
-    const double limit = near_y + (search->points->served ? up : 0); /* from there on it is left, see slopes.h */
+    const double limit = near_y + up; /* from there on it is left */
     real.slope *= up;
     /* The mean is to be off by between `least` + x s and that + s. */
     const double least = up * (limit - y) - 0.5 - 1e-6, most = least + 2e-6,
@@ -142,31 +148,70 @@ static void widen_by_leaving(const struct search *search, enum direction way, in
         widen(window, rising.low, rising.high);
     else
         widen(window, -rising.high, -rising.low);
+    return rising.low <= rising.high;
+}
+
+enum { PARTS = 24 };               /* of a range: points of one where a limit may be met are looked at in one */
+static const double FEW = 1.0 / 8; /* a window of few slopes, by its width */
+
+static bool widen_by_range(const struct search *search, enum direction way, bool leaves, int a, int b, double excess,
+                           struct window *window)
+{
+    return leaves ? widen_by_leaving(search, way, a, b, excess, window) : widen_by_lines(search, a, b, excess, window);
+}
+
+/* Widens a window by the slopes of lines over the points [a, j) that may reach the limit ahead at any from the core's
+ * end on, some at once: what they pay there from the last of these on, they cannot over the points before the first. */
+static bool widen_by_ends(struct search *search, enum direction way, bool leaves, int a, int j, double excess,
+                          struct window *window)
+{
+    const double *ahead = search->over[DIRECTIONS - 1 - way];
+    struct core *core = &search->core[j];
+    const int at_once = 1 + (j - search->slopes.start) / PARTS;
+    struct window whole = {INFINITY, -INFINITY};
+    bool any = false;
+    if (!widen_by_range(search, way, leaves, a, core->end, excess, &whole))
+        return false;
+    if (whole.high - whole.low < FEW * larger(fabs(whole.low), fabs(whole.high)) ||
+        (window->low <= whole.low && whole.high <= window->high)) {
+        widen(window, whole.low, whole.high);
+        return true;
+    }
+    for (int end = core->end; end <= j; end += at_once) {
+        const int last = end + at_once - 1 < j ? end + at_once - 1 : j;
+        const double left = excess - larger(0, ahead[j] - ahead[last] - search->over_error);
+        any |= left > 0 && widen_by_range(search, way, leaves, a, end, left, window);
+    }
+    return any;
 }
 
 /* Slopes that can give a range a line of use, by the end. */
 static void find_windows(struct search *search, enum direction way)
 {
-    const double *floor_sum = search->floor_sum;
+    const double *floor_sum = search->floor_sum, *behind = search->over[way];
     struct slopes *slopes = &search->slopes;
     const int i = slopes->start;
     for (int j = i + 1; j <= slopes->furthest; j++) {
-        const double budget = smaller(slopes->range[j].cost, slopes->spare[j]), floor = floor_sum[j] - floor_sum[i];
+        const double budget = smaller(slopes->range[j].cost, slopes->spare[j]), floor = floor_sum[j] - floor_sum[i],
+                     excess = budget - floor;
         struct window *window = &slopes->window[way][j];
         struct core *core = &search->core[j];
-        int a;
         *window = (struct window){INFINITY, -INFINITY};
-        *core = (struct core){-INFINITY, i, NAN};
+        *core = (struct core){-INFINITY, i, i};
         if (!(floor < budget * (1 - 1e-12)))
             continue;
-        find_core(search, way, j, budget - floor, &a, &core->end);
-        if (!widen_by_lines(search, a, core->end, budget - floor, window, &core->slope))
-            continue;
-        core->excess = budget - floor;
-        if (slopes->leaves && a == i) {
-            *window = (struct window){INFINITY, -INFINITY};
-            widen_by_leaving(search, way, a, core->end, budget - floor, window);
+        find_core(search, way, j, excess, &core->begin, &core->end);
+        bool any = widen_by_ends(search, way, slopes->leaves, i, j, excess, window);
+        /* Those that leave the limit behind, up to the core's first point, in groups. */
+        for (int from = i; from < core->begin;) {
+            const int next = from + 1 + (j - i) / PARTS, to = next < core->begin ? next : core->begin;
+            const double left = excess - larger(0, behind[from + 1] - behind[i] - search->over_error);
+            if (left > 0)
+                any |= widen_by_ends(search, way, false, to, j, left, window);
+            from = to;
         }
+        if (any)
+            core->excess = excess;
     }
 }
 
@@ -175,7 +220,7 @@ static void find_leaving_windows(struct search *search, enum direction way)
 {
     struct slopes *slopes = &search->slopes;
     const int i = slopes->start;
-    const double *over = search->over[way];
+    const double *over = search->over[way], *off = search->off[way];
     double most = slopes->apart ? -INFINITY : INFINITY; /* what an end has to spare */
     for (int k = i + 1; k < slopes->furthest; k++) {
         const double paid = over[k] - over[i] - search->over_error;
@@ -191,12 +236,12 @@ static void find_leaving_windows(struct search *search, enum direction way)
             int end = search->count;
             for (int next = j + AT_ONCE; j < next && j <= slopes->furthest; j++) {
                 const struct core *core = &search->core[j];
-                if (core->excess <= paid)
+                most = larger(most, core->excess);
+                if (core->excess <= paid + larger(0, off[j] - off[k] - search->over_error))
                     continue;
                 excess = larger(excess, core->excess);
                 end = core->end < end ? core->end : end;
             }
-            most = larger(most, excess);
             if (excess > paid)
                 widen_by_leaving(search, way, k, end > k ? end : k, excess - paid, window);
         }

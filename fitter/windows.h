@@ -11,6 +11,9 @@ void windows_sum_points(struct search *search, int i);
 /* Those of every end; returns one that holds the windows of both directions. */
 struct window windows_find(struct search *search);
 
+/* The slope of least squares over the core of the range to an end, NAN where any will do. */
+double windows_centre(const struct search *search, int j);
+
 /* Whether any slope that is not safe can be of use. */
 bool windows_hold_steep(const struct search *search);
 

@@ -29,16 +29,16 @@
 #define PWL_GELU_S8_QMAX_Y 127
 
 static const int8_t pwl_gelu_s8_start[] = {
-    -128,  -74,  -45,  -17,   -7,   -1,    1,    8,   14,   38,   54,   80
+    -128,  -63,  -45,  -13,   -5,    0,    2,    8,   18,   38,   54,   96
 };
 static const int8_t pwl_gelu_s8_q_b[] = {
-    -103,   -3,  -55,   57,   35,    0,   55,    7,   63,   71,   65,   63
+    -103,   -3,  -55,    1,   17,    1,   55,   99,  125,   71,   17,   63
 };
 static const int8_t pwl_gelu_s8_n[] = {
-    13,  5, 11,  8,  6,  0,  7,  3,  6,  6,  6,  6
+    13,  5, 11,  3,  5,  0,  7,  7,  7,  6,  4,  6
 };
 static const int16_t pwl_gelu_s8_term_c[] = {
-    -1, -7, -5, -1,  1,  0,  1, -2, -4, -8, -2,  2
+    -1, -7, -5, -2,  1,  0,  1, -1, -4, -8, -5,  2
 };
 
 static const pwl_table pwl_gelu_s8 = {
