@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "elements.cuh"
+#include "overlap.cuh"
 #include "plan.h"
 #include "task.cuh"
 #include "walk.cuh"

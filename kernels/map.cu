@@ -94,9 +94,8 @@ int pwl_cuda_launch_map(const pwl_cuda_table *uploaded, pwl_type in, const void 
 
 int pwl_cuda_launches_overlap(int *overlap)
 {
-    cudaFuncAttributes attributes;
-    const cudaError_t error =
-        cudaFuncGetAttributes(&attributes, reinterpret_cast<const void *>(map_arrays<by_value<uint8_t>>));
-    *overlap = error == cudaSuccess && attributes.ptxVersion >= 90;
+    bool waits;
+    const cudaError_t error = waits_by_itself(reinterpret_cast<const void *>(map_arrays<by_value<uint8_t>>), &waits);
+    *overlap = waits;
     return error;
 }

@@ -8,6 +8,7 @@
 #include <pwl/cuda.h>
 
 #include "evaluate.cuh"
+#include "overlap.cuh"
 
 namespace pwl
 {
@@ -33,19 +34,8 @@ inline cudaError_t launch(const pwl_cuda_table *uploaded, kernel *map, task *tas
     task->shape = shape;
     task->ring = values;
 
-    cudaLaunchAttribute overlap = {};
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(shape.wave_blocks, shape.waves);
-    config.blockDim = dim3(shape.threads);
-    config.dynamicSmemBytes = values + PWL_SHAPE_DEPTH * shape.threads * in_align;
-    config.stream = stream;
-    config.attrs = &overlap;
-    config.numAttrs = uploaded->overlaps ? 1 : 0;
-    void *arguments[] = {task, &x, &y};
-    /* Its own result, not cudaGetLastError(), which may be that of someone else's call. */
-    return cudaLaunchKernelExC(&config, reinterpret_cast<const void *>(map), arguments);
+    return launch_overlapped(uploaded->overlaps, map, dim3(shape.wave_blocks, shape.waves), shape.threads,
+                             values + PWL_SHAPE_DEPTH * shape.threads * in_align, stream, *task, x, y);
 }
 
 /* A task of that table, but for the elements. */

@@ -4,6 +4,7 @@
 
 #include "bits.cuh"
 #include "block.h"
+#include "overlap.cuh"
 #include "qgemm_launch.h"
 #include "qgemm_layout.h"
 #include "qgemm_weight.h"
@@ -11,7 +12,16 @@
 namespace
 {
 
+using namespace pwl;
+
 constexpr unsigned threads = 256, all = 0xffffffff;
+
+/* The workspace that is written may be what the last launch reads. */
+__device__ void begin_after_last()
+{
+    start_next_launch();
+    wait_for_last_launch();
+}
 
 /* The largest of a thread block, for all its threads. */
 __device__ float largest_of(float v)
@@ -31,6 +41,7 @@ __device__ float largest_of(float v)
 /* A block for a row. The largest of finite magnitudes does not depend on the order. */
 __global__ void __launch_bounds__(threads) exponents(const float *x, size_t m, size_t k, size_t stride, int32_t *f)
 {
+    begin_after_last();
     for (size_t row = blockIdx.x; row < m; row += gridDim.x) {
         float amax = 0;
         for (size_t c = threadIdx.x; c < k; c += threads) {
@@ -106,6 +117,7 @@ template <pwl_qgemm_type type>
 __global__ void __launch_bounds__(threads)
     quantise(pwl_rule rule, const void *x, size_t m, size_t blocks, size_t stride, pwl_block_q8_1 *q)
 {
+    begin_after_last();
     const unsigned lane = threadIdx.x % lanes;
     const size_t count = m * blocks, step = size_t{gridDim.x} * (threads / lanes);
     const bool aligned = is_aligned<type>(x, stride);
@@ -166,6 +178,7 @@ template <pwl_qgemm_type type>
 __global__ void __launch_bounds__(threads)
     halve_blocks(const void *x, size_t m, size_t blocks, size_t stride, uint16_t *h, int32_t *f)
 {
+    begin_after_last();
     const unsigned lane = threadIdx.x % lanes;
     const bool aligned = is_aligned<type>(x, stride);
     for (size_t row = blockIdx.x; row < m; row += gridDim.x) {
@@ -204,6 +217,7 @@ __global__ void __launch_bounds__(threads)
 template <pwl_qgemm_type type>
 __global__ void __launch_bounds__(threads) pack(const void *x, size_t m, size_t k, size_t stride, uint8_t *bytes)
 {
+    begin_after_last();
     const unsigned lane = threadIdx.x % lanes, later = lane / 2 % 2;
     const size_t rows = pwl_qgemm_round_up(m, PWL_QGEMM_TOKENS), blocks = pwl_qgemm_depth(k) * 2, count = rows * blocks;
     const size_t step = size_t{gridDim.x} * (threads / lanes);
@@ -234,6 +248,7 @@ template <bool is_float>
 __global__ void __launch_bounds__(threads)
     halve(const void *x, size_t m, size_t k, size_t stride, const int32_t *f, uint16_t *h)
 {
+    begin_after_last();
     const size_t step = size_t{gridDim.x} * threads;
     for (size_t i = size_t{blockIdx.x} * threads + threadIdx.x; i < m * (k / 2); i += step) {
         const size_t row = i / (k / 2), at = row * stride + i % (k / 2) * 2;
@@ -248,9 +263,15 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
-unsigned grid_of(size_t blocks)
+template <typename... parameters, typename... types>
+int launch(void (*kernel)(parameters...), size_t blocks, cudaStream_t stream, types &&...arguments)
 {
-    return static_cast<unsigned>(blocks < 65536 ? blocks : 65536);
+    bool waits;
+    const cudaError_t error = waits_by_itself(reinterpret_cast<const void *>(kernel), &waits);
+    if (error != cudaSuccess)
+        return error;
+    const unsigned grid = static_cast<unsigned>(blocks < 65536 ? blocks : 65536);
+    return launch_overlapped(waits, kernel, dim3(grid), threads, 0, stream, std::forward<types>(arguments)...);
 }
 
 } // namespace
@@ -258,9 +279,8 @@ unsigned grid_of(size_t blocks)
 int pwl_cuda_launch_qgemm_exponents(const pwl_qgemm_call *call, int32_t *f, struct CUstream_st *stream)
 {
     const pwl_qgemm_product *const product = &call->product;
-    exponents<<<grid_of(product->m), threads, 0, stream>>>(static_cast<const float *>(product->x.data), product->m,
-                                                           call->weights.k, product->x.stride, f);
-    return cudaGetLastError();
+    return launch(exponents, product->m, stream, static_cast<const float *>(product->x.data), product->m,
+                  call->weights.k, product->x.stride, f);
 }
 
 int pwl_cuda_launch_qgemm_blocks(const pwl_qgemm_call *call, pwl_block_q8_1 *q, struct CUstream_st *stream)
@@ -270,9 +290,8 @@ int pwl_cuda_launch_qgemm_blocks(const pwl_qgemm_call *call, pwl_block_q8_1 *q, 
     const pwl_qgemm_product *const product = &call->product;
     const size_t blocks = call->weights.k / PWL_BLOCK;
     const pwl_rule rule = product->sums == PWL_QGEMM_SUMS_STORED ? PWL_RULE_DOCUMENT : PWL_RULE_DEFAULT;
-    kernels[product->x.type]<<<grid_of((product->m * blocks - 1) / (threads / lanes) + 1), threads, 0, stream>>>(
-        rule, product->x.data, product->m, blocks, product->x.stride, q);
-    return cudaGetLastError();
+    return launch(kernels[product->x.type], (product->m * blocks - 1) / (threads / lanes) + 1, stream, rule,
+                  product->x.data, product->m, blocks, product->x.stride, q);
 }
 
 int pwl_cuda_launch_qgemm_block_halves(const pwl_qgemm_call *call, uint16_t *h, int32_t *f, struct CUstream_st *stream)
@@ -282,8 +301,7 @@ int pwl_cuda_launch_qgemm_block_halves(const pwl_qgemm_call *call, uint16_t *h, 
                                       halve_blocks<PWL_QGEMM_BF16>, halve_blocks<PWL_QGEMM_BLOCKS_Q8_1>};
     const pwl_qgemm_input *const x = &call->product.x;
     const size_t m = call->product.m;
-    kernels[x->type]<<<grid_of(m), threads, 0, stream>>>(x->data, m, call->weights.k / PWL_BLOCK, x->stride, h, f);
-    return cudaGetLastError();
+    return launch(kernels[x->type], m, stream, x->data, m, call->weights.k / PWL_BLOCK, x->stride, h, f);
 }
 
 int pwl_cuda_launch_qgemm_bytes(const pwl_qgemm_call *call, uint8_t *bytes, struct CUstream_st *stream)
@@ -293,18 +311,15 @@ int pwl_cuda_launch_qgemm_bytes(const pwl_qgemm_call *call, uint8_t *bytes, stru
                                       pack<PWL_QGEMM_BLOCKS_Q8_1>, pack<PWL_QGEMM_S8>};
     const pwl_qgemm_input *const x = &call->product.x;
     const size_t m = call->product.m, k = call->weights.k, words = pwl_qgemm_input_codes(m, k) / 4;
-    kernels[x->type]<<<grid_of((words - 1) / threads + 1), threads, 0, stream>>>(x->data, m, k, x->stride, bytes);
-    return cudaGetLastError();
+    return launch(kernels[x->type], (words - 1) / threads + 1, stream, x->data, m, k, x->stride, bytes);
 }
 
 int pwl_cuda_launch_qgemm_halves(const pwl_qgemm_call *call, uint16_t *h, struct CUstream_st *stream)
 {
     const pwl_qgemm_product *const product = &call->product;
     const size_t m = product->m, k = call->weights.k;
-    const unsigned grid = grid_of((m * (k / 2) - 1) / threads + 1);
+    const size_t blocks = (m * (k / 2) - 1) / threads + 1;
     if (product->x.type == PWL_QGEMM_F32)
-        halve<true><<<grid, threads, 0, stream>>>(product->x.data, m, k, product->x.stride, call->f, h);
-    else
-        halve<false><<<grid, threads, 0, stream>>>(product->x.data, m, k, product->x.stride, nullptr, h);
-    return cudaGetLastError();
+        return launch(halve<true>, blocks, stream, product->x.data, m, k, product->x.stride, call->f, h);
+    return launch(halve<false>, blocks, stream, product->x.data, m, k, product->x.stride, nullptr, h);
 }

@@ -48,22 +48,6 @@ template <> __device__ inline uint4 load_shared<uint4>(uint32_t address)
     return v;
 }
 
-/* Lets the next launch of the stream start, as far as there is room: it waits on its own before it touches arrays. */
-__device__ inline void start_next_launch()
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;"); /* the next launch may start */
-#endif
-}
-
-/* Until here, only the table may be read: nothing that was launched before has ended for sure. */
-__device__ inline void wait_for_last_launch()
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); /* until all that was launched before has ended */
-#endif
-}
-
 /*
  * y[k] = value of x[k] for k in [0, count). x and y may be one array where elements have one size: a thread writes what
  * it alone has read. Loads arrive in the thread's own places in shared memory, so that some are always under way
