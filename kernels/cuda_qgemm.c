@@ -41,8 +41,13 @@ static int serves_exact_bytes(const pwl_qgemm_product *product)
     return serves_bytes(product) && product->sums == PWL_QGEMM_SUMS_EXACT;
 }
 
-/* How a kernel takes X: as it is, A8 in blocks; as h; or as bytes of the call. */
-enum operand { PLAIN, HALVES, BYTES };
+static int serves_few(const pwl_qgemm_product *product)
+{
+    return product->m <= 64 && product->sums == PWL_QGEMM_SUMS_EXACT;
+}
+
+/* How a kernel takes X: as it is, A8 in blocks; as h; as bytes of the call; or as h in A16 and as bytes in A8, INT8. */
+enum operand { PLAIN, HALVES, BYTES, EITHER };
 
 /* The later serves, the sooner it is taken. */
 static const struct {
@@ -60,19 +65,20 @@ static const struct {
     [PWL_QGEMM_MMA] = {"mma", pwl_cuda_launch_qgemm_mma, serves_halves, 1, HALVES},
     /* Never for M alone: see choose(). */
     [PWL_QGEMM_STREAMK] = {"streamk", pwl_cuda_launch_qgemm_streamk, serves_halves, SIZE_MAX, HALVES},
+    [PWL_QGEMM_SPLITK] = {"splitk", pwl_cuda_launch_qgemm_splitk, serves_few, 1, EITHER},
 };
 
 #define KERNELS (sizeof kernels / sizeof kernels[0])
 
 /*
  * What a product needs: the kernel, and what is made in the workspace: f, blocks or bytes at its beginning, then
- * halves, then what the shares of streamk leave. `call` is complete but for pointers there, and X where it is taken as
+ * halves, then what parts of K leave. `call` is complete but for pointers there, and X where it is taken as
  * it is.
  */
 struct plan {
     pwl_qgemm_call call;
     pwl_qgemm_kernel kernel;
-    int exponents, blocks, halves, packs;
+    int exponents, blocks, halves, packs, sums;
     size_t halves_at, sums_at, marks_at, bytes;
 };
 
@@ -136,6 +142,7 @@ static int plan_shares(struct plan *plan)
     if (tiles > SIZE_MAX / depth / shares)
         return cudaErrorInvalidConfiguration;
     plan->call.schedule = (pwl_qgemm_schedule){depth, tiles * depth, shares};
+    plan->sums = 1;
     plan->sums_at = pwl_qgemm_round_up(plan->bytes, 16);
     plan->marks_at = plan->sums_at + shares * pwl_qgemm_streamk_rows(m) * PWL_QGEMM_ROWS * sizeof(float);
     plan->bytes = plan->marks_at + (1 + shares) * sizeof(uint32_t);
@@ -193,6 +200,8 @@ static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan 
     if (elements > SIZE_MAX / 64) /* more than all that follows */
         return PWL_QGEMM_ERR_SHAPE;
     x = kernels[plan->kernel].x;
+    if (x == EITHER)
+        x = is_a16(product) ? HALVES : BYTES;
     a8 = pwl_qgemm_is_a8(product);
     plan->packs = x == BYTES;
     plan->halves = x == HALVES && (a8 || !is_aligned_halves(&product->x));
@@ -208,6 +217,13 @@ static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan 
     if (plan->halves) {
         plan->halves_at = pwl_qgemm_round_up(plan->bytes, 16);
         plan->bytes = plan->halves_at + elements * sizeof(uint16_t);
+    }
+    if (plan->kernel == PWL_QGEMM_SPLITK) {
+        const size_t sums = pwl_cuda_qgemm_splitk_bytes(product->m, product->weights->n);
+        plan->sums = sums > 0;
+        plan->sums_at = pwl_qgemm_round_up(plan->bytes, 16);
+        if (plan->sums)
+            plan->bytes = plan->sums_at + sums;
     }
     return plan->kernel == PWL_QGEMM_STREAMK ? status_of(plan_shares(plan)) : PWL_QGEMM_OK;
 }
@@ -251,10 +267,10 @@ pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspac
     call.h = plan.halves ? halves : product->x.data;
     call.h_stride = plan.halves ? call.weights.k : product->x.stride;
     call.bytes = plan.packs ? workspace : NULL;
-    if (plan.kernel == PWL_QGEMM_STREAMK) {
+    if (plan.sums)
         call.sums = (char *)workspace + plan.sums_at;
+    if (plan.kernel == PWL_QGEMM_STREAMK)
         call.marks = (uint32_t *)(void *)((char *)workspace + plan.marks_at);
-    }
     if (plan.packs)
         error = pwl_cuda_launch_qgemm_bytes(&call, workspace, stream);
     if (plan.blocks)

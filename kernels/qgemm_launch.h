@@ -29,9 +29,9 @@ typedef struct pwl_qgemm_call {
     size_t h_stride;
     const uint8_t *bytes; /* X in the order of qgemm_layout.h, for the kernels that take that */
 
-    /* Of the kernel that splits tiles along K. */
+    /* Of kernels that cut K: what the parts leave, aligned to 16 bytes. */
+    void *sums; /* streamk: a tile's in fp32 for each share; splitk: [4][M][N, up to a multiple of 128] */
     pwl_qgemm_schedule schedule;
-    void *sums;      /* a tile's in fp32 for each share, aligned to 16 bytes */
     uint32_t *marks; /* [1 + shares] */
 } pwl_qgemm_call;
 
@@ -57,9 +57,13 @@ int pwl_cuda_launch_qgemm_vectorised(const pwl_qgemm_call *call, struct CUstream
 int pwl_cuda_launch_qgemm_dp4a(const pwl_qgemm_call *call, struct CUstream_st *stream);
 int pwl_cuda_launch_qgemm_mma(const pwl_qgemm_call *call, struct CUstream_st *stream);
 int pwl_cuda_launch_qgemm_mma_bytes(const pwl_qgemm_call *call, struct CUstream_st *stream);
+int pwl_cuda_launch_qgemm_splitk(const pwl_qgemm_call *call, struct CUstream_st *stream);
 int pwl_cuda_launch_qgemm_streamk(const pwl_qgemm_call *call, struct CUstream_st *stream);
 
-/* *blocks = how many thread blocks of the last one a multiprocessor of this device holds, at least 1; a cudaError_t. */
+/* What splitk leaves in `sums`. */
+size_t pwl_cuda_qgemm_splitk_bytes(size_t m, size_t n);
+
+/* *blocks = how many thread blocks of streamk a multiprocessor of this device holds, at least 1; a cudaError_t. */
 int pwl_cuda_qgemm_streamk_residents(const pwl_qgemm_call *call, int *blocks);
 
 /* What is found about weights before they are packed; all bits 1 where there is no such thing. */

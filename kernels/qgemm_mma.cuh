@@ -135,32 +135,55 @@ template <pwl_qgemm_format format, unsigned groups> struct loader {
     }
 };
 
-/* Codes of this warp's rows of a piece, and their scales, of rows g and g + 8, of the first 32 columns and the second.
- */
-template <pwl_qgemm_format format> struct codes {
-    static constexpr bool is_wide = format == PWL_QGEMM_Q8_0 || format == PWL_QGEMM_ROWS8;
-    uint32_t words[tiles][is_wide ? 8 : 4], scales[tiles][2];
+/* What a tile has of a piece. */
+__host__ __device__ constexpr bool is_wide(pwl_qgemm_format format)
+{
+    return format == PWL_QGEMM_Q8_0 || format == PWL_QGEMM_ROWS8;
+}
 
+__host__ __device__ constexpr unsigned code_bytes(pwl_qgemm_format format)
+{
+    return is_wide(format) ? 1024 : 512;
+}
+
+__host__ __device__ constexpr unsigned scale_bytes(pwl_qgemm_format format)
+{
+    return piece_bytes(format) / PWL_QGEMM_TILES - code_bytes(format);
+}
+
+/* Codes of a warp's rows of a piece, and their scales, of rows g and g + 8, of the first 32 columns and the second. */
+template <pwl_qgemm_format format> struct codes {
+    uint32_t words[tiles][is_wide(format) ? 8 : 4], scales[tiles][2];
+
+    /* Of this warp among those that share a whole piece. */
     __device__ void load(const uint8_t *piece)
     {
-        constexpr unsigned bytes = is_wide ? 1024 : 512;
-        const unsigned lane = threadIdx.x % 32, first = threadIdx.x / 32 * tiles;
+        const unsigned first = threadIdx.x / 32 * tiles;
+        load(piece + first * code_bytes(format),
+             piece + PWL_QGEMM_TILES * code_bytes(format) + first * scale_bytes(format));
+    }
+
+    /* From where the first tile's lie. */
+    __device__ void load(const uint8_t *of, const uint8_t *its_scales)
+    {
+        constexpr unsigned bytes = code_bytes(format);
+        const unsigned lane = threadIdx.x % 32;
 #pragma unroll
         for (unsigned t = 0; t < tiles; t++) {
 #pragma unroll
             for (unsigned i = 0; i < bytes / 512; i++) {
-                const uint4 v = *reinterpret_cast<const uint4 *>(piece + (first + t) * bytes + i * 512 + lane * 16);
+                const uint4 v = *reinterpret_cast<const uint4 *>(of + t * bytes + i * 512 + lane * 16);
                 words[t][i * 4] = v.x;
                 words[t][i * 4 + 1] = v.y;
                 words[t][i * 4 + 2] = v.z;
                 words[t][i * 4 + 3] = v.w;
             }
-            const uint8_t *const all = piece + PWL_QGEMM_TILES * bytes;
-            const unsigned at = (first + t) * 32 + lane / 4 * 4; /* of this lane's four scales */
+            /* This lane's four. */
+            const uint8_t *const four = its_scales + t * scale_bytes(format) + lane / 4 * (scale_bytes(format) / 8);
             if constexpr (format == PWL_QGEMM_MXFP4) {
-                scales[t][0] = *reinterpret_cast<const uint32_t *>(all + at);
+                scales[t][0] = *reinterpret_cast<const uint32_t *>(four);
             } else if constexpr (format != PWL_QGEMM_ROWS8) {
-                const uint2 s = *reinterpret_cast<const uint2 *>(all + at * 2);
+                const uint2 s = *reinterpret_cast<const uint2 *>(four);
                 scales[t][0] = s.x;
                 scales[t][1] = s.y;
             }
@@ -173,9 +196,10 @@ template <pwl_qgemm_format format, bool bf16, bool exponents> struct decoder {
     uint32_t units[tiles]; /* 2^-e of rows g and g + 8 */
     int e[tiles][2];
 
+    /* Of a warp's rows of weights, from n on. */
     __device__ decoder(const pwl_qgemm_call &call, size_t n)
     {
-        const unsigned row = threadIdx.x / 32 * tiles * 16 + threadIdx.x % 32 / 4;
+        const unsigned row = threadIdx.x % 32 / 4;
         for (unsigned t = 0; t < tiles; t++) {
             for (unsigned i = 0; i < 2; i++)
                 e[t][i] = exponents ? pwl_qgemm_row_exponent(&call.weights, n + row + t * 16 + i * 8) : 0;
@@ -186,7 +210,7 @@ template <pwl_qgemm_format format, bool bf16, bool exponents> struct decoder {
     /* Operand A of a tile and the 16 columns of a step. */
     __device__ pwl_fragment fragment(const codes<format> &of, unsigned t, unsigned step) const
     {
-        constexpr unsigned each = codes<format>::is_wide ? 2 : 1; /* words of a step */
+        constexpr unsigned each = is_wide(format) ? 2 : 1; /* words of a step */
         const uint32_t *const words = &of.words[t][step * each];
         uint32_t scales = of.scales[t][format == PWL_QGEMM_MXFP4 ? 0 : step / 2];
         if constexpr (format == PWL_QGEMM_MXFP4) {
@@ -227,7 +251,7 @@ __device__ void add_pieces(const pwl_qgemm_call &call, size_t m, size_t n, uint3
     constexpr unsigned bytes = stage_bytes(format, groups);
     const uint32_t first = shared_address(memory);
     loader<format, groups> loads(call, m, n, piece, count, first);
-    const decoder<format, bf16, exponents> weights(call, n);
+    const decoder<format, bf16, exponents> weights(call, n + threadIdx.x / 32 * tiles * 16);
     codes<format> here, coming;
     uint32_t b[2][groups][2];
     pwl_fragment a[2][tiles];

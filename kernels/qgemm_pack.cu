@@ -88,6 +88,14 @@ typedef void rows_kernel(const pwl_qgemm_source source, size_t count, pwl_qgemm_
                          int32_t *sums);
 typedef void pieces_kernel(const pwl_qgemm_source source, const pwl_qgemm_weights to, size_t count);
 
+/*
+ * Does nothing, after the packing: products read weights before the launch just before them has ended, and that is then
+ * this one, which begins once the weights are there.
+ */
+__global__ void settle()
+{
+}
+
 struct kernels {
     rows_kernel *rows;
     pieces_kernel *pieces;
@@ -142,5 +150,6 @@ int pwl_cuda_launch_qgemm_pack(const pwl_qgemm_source *from, const pwl_qgemm_wei
             return error;
     }
     chosen.pieces<<<grid_of((count - 1) / threads + 1), threads, 0, stream>>>(*from, *to, count);
+    settle<<<1, 1, 0, stream>>>();
     return cudaGetLastError();
 }

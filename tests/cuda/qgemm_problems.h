@@ -12,8 +12,9 @@ enum { GUARD = 64 };
 
 #define POISON 0xa5
 
-static const pwl_qgemm_kernel kernels[] = {PWL_QGEMM_NAIVE, PWL_QGEMM_TILED,     PWL_QGEMM_VECTORISED, PWL_QGEMM_DP4A,
-                                           PWL_QGEMM_MMA,   PWL_QGEMM_MMA_BYTES, PWL_QGEMM_STREAMK};
+static const pwl_qgemm_kernel kernels[] = {PWL_QGEMM_NAIVE,   PWL_QGEMM_TILED, PWL_QGEMM_VECTORISED,
+                                           PWL_QGEMM_DP4A,    PWL_QGEMM_MMA,   PWL_QGEMM_MMA_BYTES,
+                                           PWL_QGEMM_STREAMK, PWL_QGEMM_SPLITK};
 
 #define KERNELS (sizeof kernels / sizeof kernels[0])
 
@@ -218,6 +219,8 @@ static inline int is_halved(pwl_qgemm_kernel kernel, const pwl_qgemm_product *pr
 static inline int serves(pwl_qgemm_kernel kernel, const pwl_qgemm_product *product)
 {
     const int a16 = product->scheme <= PWL_QGEMM_MXFP4_A16;
+    if (kernel == PWL_QGEMM_SPLITK)
+        return product->sums == PWL_QGEMM_SUMS_EXACT && product->m <= 64;
     if (is_halved(kernel, product))
         return product->m >= PWL_QGEMM_HALVES_FROM && product->sums == PWL_QGEMM_SUMS_EXACT;
     if (kernel == PWL_QGEMM_VECTORISED || has_halves(kernel))

@@ -275,13 +275,13 @@ static void test_cuts(const struct scheme *scheme)
     tap(good, "%s: tiles cut along K", scheme->name);
 }
 
-/* The kernel that a product of few tiles gets. */
-static pwl_qgemm_kernel choice(size_t k)
+/* Whether a product of few tiles gets a kernel. */
+static int chooses(size_t m, size_t k, pwl_qgemm_kernel kernel)
 {
     uint64_t state = 47;
     struct weights w = new_weights(PWL_QGEMM_Q4_0, 129, k, -2, &state);
     struct problem p =
-        new_problem(&schemes[0], &w, 4, PWL_QGEMM_F16, PWL_QGEMM_F32, PWL_QGEMM_SUMS_EXACT, 0, 0, 0, &state);
+        new_problem(&schemes[0], &w, m, PWL_QGEMM_F16, PWL_QGEMM_F32, PWL_QGEMM_SUMS_EXACT, 0, 0, 0, &state);
     pwl_qgemm_kernel ran;
     size_t bytes;
     void *workspace;
@@ -292,7 +292,68 @@ static pwl_qgemm_kernel choice(size_t k)
     CUDA(cudaFree(workspace));
     free_problem(&p);
     release(&w);
-    return ran;
+    return ran == kernel;
+}
+
+/*
+ * Y of a launch is X of the next, in the same workspace, without a wait in between, though launches may overlap: the
+ * bits that they have one by one. Weights of 0, but for one in each row, pass numbers on.
+ */
+static void test_chain(const struct scheme *scheme, size_t m, pwl_qgemm_kernel kernel)
+{
+    enum { N = 4096, LINKS = 200 };
+    pwl_qgemm_weights host, device;
+    float *const w = need(sizeof *w * N * N);
+    uint16_t *const y[2] = {need(2 * m * N), need(2 * m * N)};
+    uint64_t state = 48;
+    size_t bytes;
+    void *memory, *workspace, *x[2];
+    int good = 1;
+    memset(w, 0, sizeof *w * N * N);
+    for (size_t n = 0; n < N; n++)
+        w[n * N + (n * 1021 + 7) % N] = n % 2 ? 1.0f : -1.0f;
+    PWL(pwl_qgemm_weights_bytes(scheme->format, N, N, &bytes));
+    memory = need(bytes);
+    PWL(pwl_qgemm_pack_f32(scheme->format, PWL_RULE_DEFAULT, w, N, N, memory, bytes, &host, NULL));
+    device = host;
+    device.memory = on_device(memory, host.bytes);
+    for (size_t i = 0; i < m * N; i++)
+        y[0][i] = pwl_f16_from_f32((float)random_in(&state, -4096, 4095) / 1024);
+    x[0] = on_device(y[0], 2 * m * N);
+    x[1] = on_device(y[0], 2 * m * N);
+    pwl_qgemm_product product = {(pwl_qgemm_scheme)(scheme - schemes),
+                                 PWL_QGEMM_SUMS_EXACT,
+                                 m,
+                                 &device,
+                                 {x[0], N, PWL_QGEMM_F16, 0, NULL},
+                                 NULL,
+                                 {x[1], N, PWL_QGEMM_F16, 0, 0},
+                                 NULL};
+    setenv("PWL_QGEMM_KERNEL", pwl_qgemm_kernel_name(kernel), 1);
+    PWL(pwl_cuda_qgemm_workspace(&product, &bytes));
+    CUDA(cudaMalloc(&workspace, bytes + 16));
+    for (int waits = 0; waits < 2; waits++) {
+        CUDA(cudaMemcpy(x[0], y[0], 2 * m * N, cudaMemcpyHostToDevice));
+        for (int i = 0; i < LINKS; i++) {
+            product.x.data = x[i % 2];
+            product.y.data = x[1 - i % 2];
+            PWL(pwl_cuda_qgemm(&product, workspace, bytes, NULL, NULL));
+            if (waits)
+                CUDA(cudaDeviceSynchronize());
+        }
+        CUDA(cudaMemcpy(y[waits ? 0 : 1], x[0], 2 * m * N, cudaMemcpyDeviceToHost));
+    }
+    good = memcmp(y[0], y[1], 2 * m * N) == 0;
+    tap(good, "%s: launches of %s in a row, M = %zu", scheme->name, pwl_qgemm_kernel_name(kernel), m);
+    unsetenv("PWL_QGEMM_KERNEL");
+    CUDA(cudaFree(workspace));
+    CUDA(cudaFree(x[0]));
+    CUDA(cudaFree(x[1]));
+    CUDA(cudaFree((void *)(uintptr_t)device.memory));
+    free(memory);
+    free(w);
+    free(y[0]);
+    free(y[1]);
 }
 
 /* What a graph replays, each time, is what the call does. */
@@ -346,8 +407,18 @@ int main(int argc, char **argv)
         if (schemes[i].format != PWL_QGEMM_ROWS8)
             test_cuts(&schemes[i]);
     }
-    tap(choice(960) == PWL_QGEMM_MMA && choice(992) == PWL_QGEMM_STREAMK, "few tiles are cut from 16 pieces on");
+    tap(chooses(65, 960, PWL_QGEMM_MMA) && chooses(65, 992, PWL_QGEMM_STREAMK), "few tiles are cut from 16 pieces on");
+    tap(chooses(1, 992, PWL_QGEMM_SPLITK) && chooses(64, 992, PWL_QGEMM_SPLITK), "few rows of X: splitk");
     test_graph(&schemes[3], 9, 96, PWL_QGEMM_MMA_BYTES);
     test_graph(&schemes[0], 40, 544, PWL_QGEMM_STREAMK);
+    test_graph(&schemes[3], 9, 544, PWL_QGEMM_SPLITK);
+    if (!small) {
+        test_chain(&schemes[0], 1, PWL_QGEMM_SPLITK);
+        test_chain(&schemes[0], 33, PWL_QGEMM_SPLITK);
+        test_chain(&schemes[3], 1, PWL_QGEMM_SPLITK);
+        test_chain(&schemes[3], 17, PWL_QGEMM_SPLITK);
+        test_chain(&schemes[4], 70, PWL_QGEMM_MMA_BYTES);
+        test_chain(&schemes[3], 70, PWL_QGEMM_MMA);
+    }
     return tap_end();
 }

@@ -9,7 +9,9 @@
 #include "tap.h"
 
 static uint8_t memory[4608] __attribute__((aligned(16)));
-static float x[64 * 32] __attribute__((aligned(16))), y[64];
+static float x[65 * 32] __attribute__((aligned(16))), y[65];
+
+enum { BYTES = 8 * (64 + 8) }; /* of A8 as bytes, up to 8 rows and 64 columns */
 static const pwl_qgemm_weights weights = {memory, 1, 32, sizeof memory, PWL_QGEMM_Q4_0, 0};
 
 static pwl_qgemm_product product_of(pwl_qgemm_scheme scheme, pwl_qgemm_type type)
@@ -30,9 +32,9 @@ static void test_workspaces(void)
         {PWL_QGEMM_W4A16, PWL_QGEMM_F32, 16 + 128, "an exponent and halves for each row of fp32"},
         {PWL_QGEMM_W4A16, PWL_QGEMM_F16, 0, "nothing for fp16"},
         {PWL_QGEMM_W4A16, PWL_QGEMM_BF16, 0, "nothing for bf16"},
-        {PWL_QGEMM_W4A8, PWL_QGEMM_F32, 72, "blocks of fp32"},
-        {PWL_QGEMM_W4A8, PWL_QGEMM_BF16, 72, "blocks of bf16"},
-        {PWL_QGEMM_W4A8, PWL_QGEMM_BLOCKS_Q8_1, 0, "nothing for blocks"},
+        {PWL_QGEMM_W4A8, PWL_QGEMM_F32, BYTES, "bytes and scales of fp32"},
+        {PWL_QGEMM_W4A8, PWL_QGEMM_BF16, BYTES, "bytes and scales of bf16"},
+        {PWL_QGEMM_W4A8, PWL_QGEMM_BLOCKS_Q8_1, BYTES, "bytes and scales of blocks"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const pwl_qgemm_product product = product_of(cases[i].scheme, cases[i].type);
@@ -78,20 +80,22 @@ static void test_halves(void)
 
 static void test_errors(void)
 {
-    static const char *const names[] = {"naive", "tiled", "vectorised", "dp4a", "mma_bytes", "mma", "streamk"};
+    static const char *const names[] = {"naive",     "tiled", "vectorised", "dp4a",
+                                        "mma_bytes", "mma",   "streamk",    "splitk"};
     pwl_qgemm_product product = product_of(PWL_QGEMM_W4A8, PWL_QGEMM_F32);
     pwl_qgemm_kernel ran = (pwl_qgemm_kernel)77;
-    uint8_t workspace[80] __attribute__((aligned(16)));
+    uint8_t workspace[BYTES + 8] __attribute__((aligned(16)));
     size_t bytes = 77;
     tap(pwl_cuda_qgemm_workspace(NULL, &bytes) == PWL_QGEMM_ERR_NULL && bytes == 77, "workspace: no product");
     tap(pwl_cuda_qgemm_workspace(&product, NULL) == PWL_QGEMM_ERR_NULL, "workspace: nowhere to put it");
-    tap(pwl_cuda_qgemm(NULL, workspace, 72, &ran, NULL) == PWL_QGEMM_ERR_NULL, "no product");
-    tap(pwl_cuda_qgemm(&product, NULL, 72, &ran, NULL) == PWL_QGEMM_ERR_NULL, "no workspace");
-    tap(pwl_cuda_qgemm(&product, workspace, 71, &ran, NULL) == PWL_QGEMM_ERR_SPACE, "a workspace of a byte too few");
-    tap(pwl_cuda_qgemm(&product, workspace + 8, 72, &ran, NULL) == PWL_QGEMM_ERR_ALIGN, "a workspace aligned to 8");
+    tap(pwl_cuda_qgemm(NULL, workspace, BYTES, &ran, NULL) == PWL_QGEMM_ERR_NULL, "no product");
+    tap(pwl_cuda_qgemm(&product, NULL, BYTES, &ran, NULL) == PWL_QGEMM_ERR_NULL, "no workspace");
+    tap(pwl_cuda_qgemm(&product, workspace, BYTES - 1, &ran, NULL) == PWL_QGEMM_ERR_SPACE,
+        "a workspace of a byte too few");
+    tap(pwl_cuda_qgemm(&product, workspace + 8, BYTES, &ran, NULL) == PWL_QGEMM_ERR_ALIGN, "a workspace aligned to 8");
     setenv("PWL_QGEMM_KERNEL", "naïve", 1);
-    tap(pwl_cuda_qgemm(&product, workspace, 72, &ran, NULL) == PWL_QGEMM_ERR_KERNEL, "a kernel that is none");
-    for (int kernel = PWL_QGEMM_NAIVE; kernel <= PWL_QGEMM_STREAMK; kernel++) {
+    tap(pwl_cuda_qgemm(&product, workspace, BYTES, &ran, NULL) == PWL_QGEMM_ERR_KERNEL, "a kernel that is none");
+    for (int kernel = PWL_QGEMM_NAIVE; kernel <= PWL_QGEMM_SPLITK; kernel++) {
         const int serves = kernel != PWL_QGEMM_VECTORISED && kernel != PWL_QGEMM_MMA && kernel != PWL_QGEMM_STREAMK;
         const pwl_qgemm_status expected = serves ? PWL_QGEMM_ERR_SPACE : PWL_QGEMM_ERR_KERNEL;
         setenv("PWL_QGEMM_KERNEL", names[kernel], 1);
@@ -111,17 +115,26 @@ static void test_errors(void)
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_KERNEL, "nor is mma_bytes");
     setenv("PWL_QGEMM_KERNEL", "streamk", 1);
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_KERNEL, "nor is streamk");
+    setenv("PWL_QGEMM_KERNEL", "splitk", 1);
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_KERNEL, "nor is splitk");
     product.sums = PWL_QGEMM_SUMS_EXACT;
+    product.m = 65;
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_KERNEL, "splitk is not for 65 rows");
+    product.m = 16;
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 2 * BYTES, "workspace: no sums for 16");
+    product.m = 17;
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 3 * BYTES + 4 * 17 * 128 * 4,
+        "workspace: those of four parts for 17");
     product.m = 2;
     unsetenv("PWL_QGEMM_KERNEL");
     product.m = 0;
-    tap(pwl_cuda_qgemm(&product, workspace, 72, &ran, NULL) == PWL_QGEMM_ERR_SHAPE, "M of 0");
+    tap(pwl_cuda_qgemm(&product, workspace, BYTES, &ran, NULL) == PWL_QGEMM_ERR_SHAPE, "M of 0");
     tap(ran == (pwl_qgemm_kernel)77, "no kernel ran");
-    for (int kernel = PWL_QGEMM_NAIVE; kernel <= PWL_QGEMM_STREAMK; kernel++)
+    for (int kernel = PWL_QGEMM_NAIVE; kernel <= PWL_QGEMM_SPLITK; kernel++)
         tap(strcmp(pwl_qgemm_kernel_name((pwl_qgemm_kernel)kernel), names[kernel]) == 0, "a kernel's name is %s",
             names[kernel]);
     tap(pwl_qgemm_kernel_name((pwl_qgemm_kernel)-1) == NULL &&
-            pwl_qgemm_kernel_name((pwl_qgemm_kernel)(PWL_QGEMM_STREAMK + 1)) == NULL,
+            pwl_qgemm_kernel_name((pwl_qgemm_kernel)(PWL_QGEMM_SPLITK + 1)) == NULL,
         "what is no kernel has no name");
 }
 
@@ -129,7 +142,7 @@ static void test_errors(void)
 static void test_deep(void)
 {
     static uint8_t deep[16 * 4608] __attribute__((aligned(16)));
-    static float rows[2 * 1024] __attribute__((aligned(16)));
+    static float rows[65 * 1024] __attribute__((aligned(16)));
     pwl_qgemm_weights w = {deep, 1, 992, sizeof deep, PWL_QGEMM_Q4_0, 0};
     pwl_qgemm_product product = product_of(PWL_QGEMM_W4A16, PWL_QGEMM_F16);
     pwl_qgemm_kernel ran = (pwl_qgemm_kernel)77;
@@ -139,6 +152,7 @@ static void test_deep(void)
     const pwl_qgemm_status expected =
         error == (int)cudaSuccess ? PWL_QGEMM_OK : (pwl_qgemm_status)(PWL_QGEMM_ERR_CUDA + error);
     product.weights = &w;
+    product.m = 65;
     product.x.data = rows;
     product.x.stride = 1024;
     /* A tile in two parts of 32 rows and 128 columns, and three marks. */

@@ -5,7 +5,9 @@
  * pwl_qgemm_reference(); the others stay within pwl_qgemm_bound(), and give the same bits each time.
  *
  * Products are queued on `stream` (null: the default one), can be captured into a graph, and return before the work is
- * done. No call allocates; product and weights are not needed afterwards.
+ * done. Weights may be read while kernels that were queued before on the stream still run, if these let the next one
+ * start early, or have only just ended: what writes weights must be waited for, or be the packing here. No call
+ * allocates; product and weights are not needed afterwards.
  */
 #ifndef PWL_CUDA_QGEMM_H
 #define PWL_CUDA_QGEMM_H
@@ -24,16 +26,17 @@ typedef enum pwl_qgemm_kernel {
     PWL_QGEMM_VECTORISED = 2, /* W4A16, W8A16, MXFP4 x A16: naive but for loads of 16 bytes and packed conversions */
     PWL_QGEMM_DP4A = 3,       /* W4A8, W8A8, INT8: tiles of bytes, dp4a; naive's bits */
     PWL_QGEMM_MMA_BYTES = 4,  /* INT8, A8 with exact sums by tensor cores, bytes by mma.m16n8k32; naive's bits */
-    PWL_QGEMM_MMA = 5,    /* all but INT8 by tensor cores, halves by mma.m16n8k16; A8 with exact sums, from M = 64 */
-    PWL_QGEMM_STREAMK = 6 /* the same, the work along K shared out evenly over the multiprocessors */
+    PWL_QGEMM_MMA = 5,     /* all but INT8 by tensor cores, halves by mma.m16n8k16; A8 with exact sums, from M = 64 */
+    PWL_QGEMM_STREAMK = 6, /* the same, the work along K shared out evenly over the multiprocessors */
+    PWL_QGEMM_SPLITK = 7   /* all but stored sums, up to M = 64: K shared out over warps, weights read once */
 } pwl_qgemm_kernel;
 
 /*
  * *bytes = the workspace that the product needs on the current device, aligned to 16. Of each row of X a number, blocks
  * of Q8_1, bytes or halves, or none; halves that are aligned to 16 bytes, with rows so apart, need no copy.
  * PWL_QGEMM_STREAMK needs besides, for each thread block that the device holds at a time, 64 KiB, or up to M = 32 16
- * KiB, and 4 bytes. The device is asked where PWL_QGEMM_STREAMK is named, or where the others on halves would run and K
- * is above 960.
+ * KiB, and 4 bytes; PWL_QGEMM_SPLITK, from M = 17 on, 16 bytes for each element of Y, of N up to a multiple of 128. The
+ * device is asked where PWL_QGEMM_STREAMK is named, or where the others on halves would run and K is above 960.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_workspace(const pwl_qgemm_product *product, size_t *bytes);
 
@@ -74,7 +77,7 @@ PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack_pair_s8(const int8_t *q_gate,
                                                            void *memory, size_t bytes, pwl_qgemm_weights *weights,
                                                            struct CUstream_st *stream);
 
-/* "naive", "tiled", "vectorised", "dp4a", "mma_bytes", "mma", "streamk"; null for what is no kernel. */
+/* "naive", "tiled", "vectorised", "dp4a", "mma_bytes", "mma", "streamk", "splitk"; null for what is no kernel. */
 const char *pwl_qgemm_kernel_name(pwl_qgemm_kernel kernel);
 
 #ifdef __cplusplus

@@ -23,12 +23,11 @@
  *   W4A8 (Q4_0 weights), W8A8 (Q8_0): activations are Q8_1 blocks or are made such by PWL_RULE_DEFAULT:
  *       y[m,n] = sum_b d_w * d_x * (sum_{k in b} q_w * q_x) + bias[n]       q_w - 8 for q_w in Q4_0
  *     Block sums are exact in s32; blocks are added in fp32, b ascending, in as many parts as the kernel splits K into,
- *     which are then added in order. The s of Q8_1 is not used. With PWL_QGEMM_SUMS_STORED, W4A8 is what its source
- *     publishes, sum_b d_w * (d_x * sum q_w * q_x - 8 * s): it errs about six times as much where s is the sum of the
- *     floats, as it then is (PWL_RULE_DOCUMENT).
- *     From M = 64 on a kernel may multiply RN16(d_w * q_w * 2^-e[n]) and RN16(d_x * q_x * 2^-f[m]) as the schemes above
- *     do, and does so with sums that are exact. f[m] is the least >= 0 with 128 * |d_x| * 2^-f <= 65504 in the row: at
- *     most 7.
+ *     which are then added in a fixed order. The s of Q8_1 is not used. With PWL_QGEMM_SUMS_STORED, W4A8 is what its
+ * source publishes, sum_b d_w * (d_x * sum q_w * q_x - 8 * s): it errs about six times as much where s is the sum of
+ * the floats, as it then is (PWL_RULE_DOCUMENT). From M = 64 on a kernel may multiply RN16(d_w * q_w * 2^-e[n]) and
+ * RN16(d_x * q_x * 2^-f[m]) as the schemes above do, and does so with sums that are exact. f[m] is the least >= 0 with
+ * 128 * |d_x| * 2^-f <= 65504 in the row: at most 7.
  *
  *   INT8: integers alone; int8 weights of scale 2^-n_w[n], int8 activations of scale 2^-n_x[m] and one zero point z:
  *       v[m,n] = sum_k q_w * q_x - z * sum_k q_w + bias[n]

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Products with few rows of X, which take about as long as reading the weights once. K is cut into eight parts; a warp
+ * has one of them of 32 rows of weights, whose pieces it loads, decodes and multiplies as in qgemm_mma.cuh and
+ * qgemm_bytes.cuh.
+ *
+ *   up to 16 rows of X   A thread block has 32 rows of weights, each of its eight warps a part, and X of that to
+ * itself. The sums of the parts are added when all are done. more                 A thread block has 128 rows of
+ * weights and two parts, of each of which four warps share X: else all multiprocessors would have to read all of X,
+ * which is more than the weights. The sums of two parts go to the workspace, and a launch after this one adds those of
+ * all.
+ *
+ * Weights are no launch's output, so the first of them are loaded while the launch before this one still runs.
+ */
+#include "overlap.cuh"
+#include "qgemm_bytes.cuh"
+
+namespace
+{
+
+using namespace pwl;
+using mma::tiles;
+
+constexpr unsigned warps = 8, threads = warps * 32, all_parts = 8;
+constexpr unsigned warp_rows = tiles * PWL_QGEMM_TILE_ROWS; /* of weights, to a warp */
+
+/* Groups of 8 rows of X. */
+constexpr unsigned most = 8, many = 4, some = 2, few = 1;
+
+/* A thread block for so many groups. Warps that share a part have other rows of weights. */
+template <unsigned groups> struct shape {
+    static constexpr unsigned sharers = groups > some ? 4 : 1, parts = warps / sharers, blocks = all_parts / parts;
+    static constexpr unsigned rows = sharers * warp_rows, sharing_threads = sharers * 32;
+    static constexpr unsigned pitch = rows + 4; /* between the sums of a row of X: a warp's stores meet no bank twice */
+    static constexpr unsigned at_once = sharing_threads / 8; /* rows of X in halves, by a copy of each thread */
+};
+
+/* X in halves: as in qgemm_mma.cuh a row of 128 bytes, with its chunks swapped about. */
+template <pwl_qgemm_format format, bool bf16, bool exponents, unsigned groups> struct by_halves {
+    typedef float number;
+    using block = shape<groups>;
+    static constexpr unsigned x_bytes = mma::x_bytes(groups), copies = groups * 8 / block::at_once;
+
+    mma::decoder<format, bf16, exponents> weights;
+    const uint16_t *x;
+    size_t apart;
+    uint32_t to;
+    int there;        /* of this thread's rows */
+    size_t column, k; /* of its chunk, and how many there are */
+
+    __device__ by_halves(const pwl_qgemm_call &call, size_t n, size_t first) : weights(call, n)
+    {
+        const unsigned thread = threadIdx.x % block::sharing_threads, row = thread / 8, chunk = thread % 8;
+        column = first * PWL_QGEMM_COLUMNS + chunk * 8;
+        k = call.weights.k;
+        x = call.h + row * call.h_stride + column;
+        apart = block::at_once * call.h_stride;
+        to = row * 128 + (chunk ^ row % 8) * 16;
+        there = 0;
+        for (unsigned i = 0; i < copies; i++)
+            there += row + i * block::at_once < call.product.m;
+    }
+
+    /* The next piece's. */
+    __device__ void load(uint32_t stage, bool is_piece)
+    {
+        const int count = is_piece && column < k ? there : 0;
+#pragma unroll
+        for (unsigned i = 0; i < copies; i++) /* four rows further on, chunks are swapped the other way */
+            copy_async_if(static_cast<int>(i) < count,
+                          stage + (to ^ i * block::at_once % 8 * 16) + i * block::at_once * 128, x + i * apart);
+        x += PWL_QGEMM_COLUMNS;
+        column += PWL_QGEMM_COLUMNS;
+    }
+
+    /* Adds a piece, of the groups that are there. */
+    __device__ void add(const mma::codes<format> &codes, const uint8_t *stage, unsigned present,
+                        float (&sums)[tiles][groups][4]) const
+    {
+        const unsigned lane = threadIdx.x % 32;
+        const uint32_t row = shared_address(stage) + lane % 8 * 128;
+#pragma unroll
+        for (unsigned half = 0; half < 2; half++) { /* of the piece's steps */
+            pwl_fragment a[2][tiles];
+#pragma unroll
+            for (unsigned step = 0; step < 2; step++) {
+#pragma unroll
+                for (unsigned t = 0; t < tiles; t++)
+                    a[step][t] = weights.fragment(codes, t, half * 2 + step);
+            }
+#pragma unroll
+            for (unsigned g = 0; g < groups; g++) {
+                if (g >= many && g >= present)
+                    break;
+                uint32_t b[4];
+                mma::load_matrices(b, row + g * 8 * 128 + ((half * 4 + lane / 8) ^ lane % 8) * 16);
+#pragma unroll
+                for (unsigned step = 0; step < 2; step++) {
+                    const uint32_t of_step[2] = {b[step * 2], b[step * 2 + 1]};
+#pragma unroll
+                    for (unsigned t = 0; t < tiles; t++)
+                        mma::multiply_add<bf16>(sums[t][g], a[step][t], of_step);
+                }
+            }
+        }
+    }
+
+    /* y of the complete sum. */
+    static __device__ float y(const pwl_qgemm_call &call, size_t m, size_t n, float sum)
+    {
+        const int e = exponents ? pwl_qgemm_row_exponent(&call.weights, n) : 0;
+        return pwl_device_y(call, n, sum, e + (call.f ? call.f[m] : 0));
+    }
+};
+
+/* X in bytes, in the order of qgemm_layout.h. */
+template <pwl_qgemm_format format, unsigned groups> struct by_bytes {
+    typedef std::conditional_t<format == PWL_QGEMM_ROWS8, int32_t, float> number;
+    using block = shape<groups>;
+    static constexpr unsigned x_bytes = bytes::x_bytes(groups);
+    static constexpr unsigned all_codes = groups * 8 * bytes::x_code_bytes, all_scales = x_bytes - all_codes;
+
+    const uint8_t *codes_at, *scales_at;
+    unsigned codes, scales; /* bytes of a piece that are there */
+
+    __device__ by_bytes(const pwl_qgemm_call &call, size_t, size_t first)
+    {
+        const size_t m = call.product.m, column = first * PWL_QGEMM_COLUMNS;
+        const unsigned padded = static_cast<unsigned>(pwl_qgemm_round_up(m, PWL_QGEMM_TOKENS));
+        codes_at = call.bytes + pwl_qgemm_input_at(m, 0, column);
+        scales_at = call.bytes + pwl_qgemm_input_scale_at(m, call.weights.k, 0, column);
+        codes = padded * bytes::x_code_bytes;
+        scales = padded * bytes::x_scale_bytes;
+    }
+
+    __device__ void load(uint32_t stage, bool is_piece)
+    {
+        constexpr unsigned at_once = block::sharing_threads * 16;
+        const unsigned thread = threadIdx.x % block::sharing_threads * 16;
+#pragma unroll
+        for (unsigned i = 0; i < all_codes; i += at_once)
+            copy_async_if(is_piece && i + thread < codes, stage + i + thread, codes_at + i + thread);
+        if (format != PWL_QGEMM_ROWS8 && thread < all_scales)
+            copy_async_if(is_piece && thread < scales, stage + all_codes + thread, scales_at + thread);
+        codes_at += codes;
+        scales_at += scales;
+    }
+
+    __device__ void add(const mma::codes<format> &codes, const uint8_t *stage, unsigned present,
+                        number (&sums)[tiles][groups][4]) const
+    {
+        bytes::operand<format> weights;
+        weights.load(codes);
+        bytes::add<format, groups>(weights, stage, present, sums);
+    }
+
+    static __device__ float y(const pwl_qgemm_call &call, size_t, size_t n, float sum)
+    {
+        return pwl_device_y(call, n, sum, 0);
+    }
+
+    static __device__ int64_t y(const pwl_qgemm_call &call, size_t, size_t n, int32_t sum)
+    {
+        return pwl_device_y(call, n, sum);
+    }
+};
+
+/* Puts a complete sum where it belongs; for all lanes of a warp, of which some may be outside. */
+template <class way> __device__ void store(const pwl_qgemm_call &call, size_t m, size_t n, typename way::number sum)
+{
+    const bool inside = n < call.weights.n;
+    decltype(way::y(call, m, n, sum)) y = 0;
+    if (inside)
+        y = way::y(call, m, n, sum);
+    pwl_device_store_lanes(call, inside, m, n, y);
+}
+
+/* Stages of a part: of each warp that shares it codes of its tiles and their scales; then X. Where the sums lie
+ * afterwards, no stage does. */
+template <pwl_qgemm_format format, class way, unsigned groups> struct ring {
+    using block = shape<groups>;
+    static constexpr unsigned code_bytes = tiles * mma::code_bytes(format),
+                              scale_bytes = tiles * mma::scale_bytes(format), w_bytes = code_bytes + scale_bytes,
+                              x_at = block::sharers * w_bytes, bytes = x_at + way::x_bytes;
+    static constexpr unsigned room = 99 << 10, /* that every device from 8.0 on has */
+        fitting = room / block::parts / bytes, stages = fitting < 12 ? fitting : 12;
+    static constexpr unsigned sums = block::parts * groups * 8 * block::pitch * sizeof(float),
+                              all = block::parts * stages * bytes, shared = all > sums ? all : sums;
+    static_assert(stages >= 3, "one to read, one to fill, one on its way");
+};
+
+/* The warps that share a part meet. */
+template <unsigned sharers> __device__ void meet(unsigned part)
+{
+    if constexpr (sharers == 1)
+        __syncwarp();
+    else
+        asm volatile("bar.sync %0, %1;" : : "r"(part + 1), "n"(sharers * 32) : "memory"); /* 0 is __syncthreads()'s */
+}
+
+/* Sums of a row of X, of a rank of a block of rows, in the workspace; rows of weights up to a multiple of a piece's. */
+template <class number> __device__ number *sums_at(const pwl_qgemm_call &call, size_t rank, size_t m)
+{
+    return static_cast<number *>(call.sums) +
+           (rank * call.product.m + m) * pwl_qgemm_round_up(call.weights.n, PWL_QGEMM_ROWS);
+}
+
+template <pwl_qgemm_format format, class way, unsigned groups>
+__device__ void multiply(const pwl_qgemm_call &call, uint8_t *shared)
+{
+    using number = typename way::number;
+    using ring = ring<format, way, groups>;
+    constexpr int stages = ring::stages, early = stages > 4 ? 4 : stages - 1; /* weights that are loaded before X */
+    using block = shape<groups>;
+    const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const unsigned part = warp / block::sharers, sharer = warp % block::sharers, rank = blockIdx.x % block::blocks;
+    const unsigned in_all = rank * block::parts + part;
+    const unsigned present = static_cast<unsigned>(call.product.m + 7) / 8;
+    uint8_t *const memory = shared + part * stages * ring::bytes;
+    const uint32_t stage = shared_address(memory);
+    const size_t n = size_t{blockIdx.x / block::blocks} * block::rows, own = n + sharer * warp_rows;
+    const size_t pieces = pwl_qgemm_depth(call.weights.k), first = pieces * in_all / all_parts;
+    const int count = static_cast<int>(pieces * (in_all + 1) / all_parts - first);
+
+    /* The next piece of the weights. */
+    const unsigned tile = static_cast<unsigned>(own % PWL_QGEMM_ROWS) / PWL_QGEMM_TILE_ROWS;
+    const uint8_t *const piece = static_cast<const uint8_t *>(call.weights.memory) +
+                                 pwl_qgemm_piece_at(format, call.weights.k, own, first * PWL_QGEMM_COLUMNS);
+    const uint8_t *codes_at = piece + tile * mma::code_bytes(format) + lane * 16;
+    const uint8_t *scales_at =
+        piece + PWL_QGEMM_TILES * mma::code_bytes(format) + tile * mma::scale_bytes(format) + lane * 16;
+    const auto load_weights = [&](int i, bool is_piece) {
+        const uint32_t to = stage + static_cast<uint32_t>(i) * ring::bytes + sharer * ring::w_bytes + lane * 16;
+#pragma unroll
+        for (unsigned at = 0; at < ring::code_bytes; at += 512)
+            copy_async_if(is_piece, to + at, codes_at + at);
+        if constexpr (ring::scale_bytes > 0) {
+            if (lane * 16 < ring::scale_bytes)
+                copy_async_if(is_piece, to + ring::code_bytes, scales_at);
+        }
+        codes_at += mma::piece_bytes(format);
+        scales_at += mma::piece_bytes(format);
+    };
+
+    /* Groups of copies: the early weights; then X of a piece, beside the weights of a later one while stages are free.
+     */
+#pragma unroll
+    for (int i = 0; i < early; i++)
+        load_weights(i, i < count);
+    close_group();
+    wait_for_last_launch();
+    way with(call, own, first);
+#pragma unroll
+    for (int i = 0; i < stages - 1; i++) {
+        with.load(stage + i * ring::bytes + ring::x_at, i < count);
+        if (i + early < stages - 1)
+            load_weights(i + early, i + early < count);
+        close_group();
+    }
+
+    number sums[tiles][groups][4] = {};
+    for (int i = 0, at = 0, before = stages - 1; i < count; i++) {
+        mma::codes<format> codes;
+        wait_for_all_but<stages - 2>();
+        meet<block::sharers>(part); /* the piece is there, and the stage of the one before it was read */
+        const bool is_piece = i + stages - 1 < count;
+        load_weights(before, is_piece);
+        with.load(stage + static_cast<uint32_t>(before) * ring::bytes + ring::x_at, is_piece);
+        close_group();
+        const uint8_t *const here = memory + at * ring::bytes, *const mine = here + sharer * ring::w_bytes;
+        codes.load(mine, mine + ring::code_bytes);
+        with.add(codes, here + ring::x_at, present, sums);
+        before = at;
+        at = at + 1 == stages ? 0 : at + 1;
+    }
+    wait_for_all_but<0>();
+    __syncthreads();
+
+    number *const parts = reinterpret_cast<number *>(shared);
+    number *const to = parts + (part * groups * 8 + lane % 4 * 2) * block::pitch + sharer * warp_rows + lane / 4;
+#pragma unroll
+    for (unsigned t = 0; t < tiles; t++) {
+#pragma unroll
+        for (unsigned g = 0; g < groups; g++) {
+#pragma unroll
+            for (unsigned c = 0; c < 4; c++)
+                to[(g * 8 + c % 2) * block::pitch + t * 16 + c / 2 * 8] = sums[t][g][c];
+        }
+    }
+    __syncthreads();
+
+    constexpr unsigned at_once = threads / block::rows;
+    const unsigned row = threadIdx.x % block::rows, m = threadIdx.x / block::rows;
+    number complete[groups * 8 / at_once];
+#pragma unroll
+    for (unsigned i = 0; i < groups * 8 / at_once; i++) {
+        complete[i] = 0;
+#pragma unroll
+        for (unsigned p = 0; p < block::parts; p++)
+            complete[i] += parts[(p * groups * 8 + m + i * at_once) * block::pitch + row];
+    }
+#pragma unroll
+    for (unsigned i = 0; i < groups * 8 / at_once; i++) {
+        if (m + i * at_once >= call.product.m)
+            break;
+        if constexpr (block::blocks > 1)
+            sums_at<number>(call, rank, m + i * at_once)[n + row] = complete[i];
+        else
+            store<way>(call, m + i * at_once, n + row, complete[i]);
+    }
+}
+
+template <pwl_qgemm_format format, class way, unsigned groups>
+__global__ void __launch_bounds__(threads, 1) product(const __grid_constant__ pwl_qgemm_call call)
+{
+    extern __shared__ uint4 shared[];
+    start_next_launch();
+    multiply<format, way, groups>(call, reinterpret_cast<uint8_t *>(shared));
+}
+
+/* Adds what the blocks of a row left, in the order of K. */
+template <class way> __global__ void __launch_bounds__(threads) add_ranks(const __grid_constant__ pwl_qgemm_call call)
+{
+    using number = typename way::number;
+    start_next_launch();
+    wait_for_last_launch();
+    const size_t n = size_t{blockIdx.x} * threads + threadIdx.x;
+    number sum = 0;
+    if (n < call.weights.n) {
+#pragma unroll
+        for (unsigned rank = 0; rank < shape<most>::blocks; rank++)
+            sum += sums_at<number>(call, rank, blockIdx.y)[n];
+    }
+    store<way>(call, blockIdx.y, n, sum);
+}
+
+/* What a product is launched as. */
+struct launched {
+    void (*multiply)(pwl_qgemm_call call);
+    unsigned rows, blocks, bytes;     /* of weights, of thread blocks for these, of shared memory */
+    void (*add)(pwl_qgemm_call call); /* where there are several blocks */
+};
+
+template <pwl_qgemm_format format, class way, unsigned groups> launched launched_as()
+{
+    using block = shape<groups>;
+    launched as = {product<format, way, groups>, block::rows, block::blocks, ring<format, way, groups>::shared,
+                   nullptr};
+    if constexpr (block::blocks > 1)
+        as.add = add_ranks<way>;
+    return as;
+}
+
+template <unsigned groups> launched launched_as(const pwl_qgemm_call *call)
+{
+    switch (call->product.scheme) {
+    case PWL_QGEMM_INT8:
+        return launched_as<PWL_QGEMM_ROWS8, by_bytes<PWL_QGEMM_ROWS8, groups>, groups>();
+    case PWL_QGEMM_W4A8:
+        return launched_as<PWL_QGEMM_Q4_0, by_bytes<PWL_QGEMM_Q4_0, groups>, groups>();
+    case PWL_QGEMM_W8A8:
+        return launched_as<PWL_QGEMM_Q8_0, by_bytes<PWL_QGEMM_Q8_0, groups>, groups>();
+    default:
+        return mma::variant_of(call, [&](auto v) {
+            using variant = decltype(v);
+            using way = by_halves<variant::format, variant::bf16, variant::exponents, groups>;
+            return launched_as<variant::format, way, groups>();
+        });
+    }
+}
+
+launched launched_for(const pwl_qgemm_call *call)
+{
+    const size_t m = call->product.m;
+    return m > many * 8   ? launched_as<most>(call)
+           : m > some * 8 ? launched_as<many>(call)
+           : m > few * 8  ? launched_as<some>(call)
+                          : launched_as<few>(call);
+}
+
+/*
+ * *bytes = with what shared memory so many thread blocks are to be launched: where each can have a multiprocessor to
+ * itself, so much that it has. The next launch's blocks, which wait, must not take the place of this one's.
+ */
+cudaError_t bytes_for(size_t blocks, unsigned *bytes)
+{
+    int device, multiprocessors = 0, all = 0, most_of_block = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&most_of_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    const unsigned alone = static_cast<unsigned>(all / 2 < most_of_block ? all / 2 : most_of_block);
+    if (blocks <= static_cast<size_t>(multiprocessors) && *bytes < alone)
+        *bytes = alone;
+    return error;
+}
+
+} // namespace
+
+size_t pwl_cuda_qgemm_splitk_bytes(size_t m, size_t n)
+{
+    return m > some * 8 ? shape<most>::blocks * m * pwl_qgemm_round_up(n, PWL_QGEMM_ROWS) * sizeof(float) : 0;
+}
+
+int pwl_cuda_launch_qgemm_splitk(const pwl_qgemm_call *call, struct CUstream_st *stream)
+{
+    const launched as = launched_for(call);
+    const size_t n = call->weights.n, blocks = ((n - 1) / as.rows + 1) * as.blocks;
+    unsigned bytes = as.bytes;
+    bool waits = false;
+    if (blocks > INT32_MAX)
+        return cudaErrorInvalidConfiguration;
+    cudaError_t error = bytes_for(blocks, &bytes);
+    if (error == cudaSuccess)
+        error = cudaFuncSetAttribute(as.multiply, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+    if (error == cudaSuccess)
+        error = waits_by_itself(reinterpret_cast<const void *>(as.multiply), &waits);
+    if (error == cudaSuccess)
+        error =
+            launch_overlapped(waits, as.multiply, dim3(static_cast<unsigned>(blocks)), threads, bytes, stream, *call);
+    if (error != cudaSuccess || !as.add)
+        return error;
+    const dim3 grid(static_cast<unsigned>((n - 1) / threads + 1), static_cast<unsigned>(call->product.m));
+    return launch_overlapped(waits, as.add, grid, threads, 0, stream, *call);
+}
