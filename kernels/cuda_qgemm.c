@@ -196,6 +196,7 @@ static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan 
     plan->call.weights = *product->weights;
     plan->call.product.weights = NULL;
     plan->call.product.activation = NULL;
+    plan->call.fast = pwl_qgemm_fast_of(product, &plan->call.epilogue, &plan->call.table);
     elements = product->m * product->weights->k;
     if (elements > SIZE_MAX / 64) /* more than all that follows */
         return PWL_QGEMM_ERR_SHAPE;

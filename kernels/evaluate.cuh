@@ -67,8 +67,8 @@ struct wide {
 template <class T> struct copied {
     uint32_t stride, mine;
 
-    __device__ copied(const char *array, uint32_t copies)
-        : stride(sizeof(T) << copies), mine(shared_address(array) + pwl_image_at(sizeof(T), copies, 0, threadIdx.x))
+    __device__ copied(const char *array, uint32_t copies, uint32_t lane)
+        : stride(sizeof(T) << copies), mine(shared_address(array) + pwl_image_at(sizeof(T), copies, 0, lane))
     {
     }
 
@@ -79,9 +79,9 @@ template <class T> struct copied {
 };
 
 /* Starts to copy the image, to be waited for with the other copies of the group. */
-__device__ inline void copy_image(const pwl_planned &of, char *image)
+__device__ inline void copy_image(const pwl_planned &of, char *image, uint32_t thread)
 {
-    for (uint32_t at = 16 * threadIdx.x; at < of.plan.image_bytes; at += 16 * blockDim.x)
+    for (uint32_t at = 16 * thread; at < of.plan.image_bytes; at += 16 * blockDim.x)
         copy_async<16>(image + at, of.memory + of.plan.image_offset + at);
 }
 
@@ -93,15 +93,16 @@ template <class width, int rounding> struct by_image {
     copied<uint32_t> tails;
     copied<typename width::cell> cells;
 
-    __device__ explicit by_image(const pwl_planned &of, const char *image = shared_memory())
-        : heads(image, of.plan.head_copies), tails(image + of.plan.image_tails, of.plan.tail_copies),
-          cells(image + of.plan.image_cells, of.plan.cell_copies)
+    __device__ explicit by_image(const pwl_planned &of, const char *image = shared_memory(),
+                                 uint32_t lane = threadIdx.x)
+        : heads(image, of.plan.head_copies, lane), tails(image + of.plan.image_tails, of.plan.tail_copies, lane),
+          cells(image + of.plan.image_cells, of.plan.cell_copies, lane)
     {
     }
 
     __device__ void begin(const pwl_planned &of) const
     {
-        copy_image(of, shared_memory());
+        copy_image(of, shared_memory(), threadIdx.x);
         close_group();
     }
 

@@ -97,7 +97,8 @@ __device__ __noinline__ inline void pwl_device_activate(const pwl_qgemm_call &ca
     const pwl_qgemm_output &to = call.product.y;
     const int64_t q =
         pwl_device_value(call.table, pwl_qgemm_code_of_sum(&call.epilogue, v, pwl_device_shift(call, m, n)));
-    pwl_qgemm_store_activated_sum(&call.epilogue, to.type, to.data, at, q, up, pwl_device_shift(call, m, n + 8));
+    const int32_t shift = pwl_device_shift(call, m, call.epilogue.as.gated ? n + 8 : n);
+    pwl_qgemm_store_activated_sum(&call.epilogue, to.type, to.data, at, q, up, shift);
 }
 
 __device__ inline void pwl_device_keep(const pwl_qgemm_call &call, size_t m, size_t n, size_t at, float y)

@@ -6,6 +6,7 @@
 #include <pwl/qgemm.h>
 
 #include "plan.h"
+#include "qgemm_fast.h"
 #include "qgemm_schedule.h"
 #include "qgemm_source.h"
 #include "qgemm_store.h"
@@ -22,8 +23,9 @@ typedef struct pwl_qgemm_call {
     pwl_qgemm_weights weights;
     pwl_qgemm_epilogue epilogue; /* the activation, where there is one */
     pwl_planned table;           /* its table; memory is null where there is none */
-    const int32_t *f;            /* [M], where X is fp32 in a scheme of A16, or A8 is in halves */
-    const pwl_block_q8_1 *q;     /* [M][q_stride], X in A8 */
+    pwl_qgemm_fast fast;
+    const int32_t *f;        /* [M], where X is fp32 in a scheme of A16, or A8 is in halves */
+    const pwl_block_q8_1 *q; /* [M][q_stride], X in A8 */
     size_t q_stride;
     const uint16_t *h; /* [M][h_stride], X as halves aligned to 16 bytes, for the kernels that take them */
     size_t h_stride;

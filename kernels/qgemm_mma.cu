@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(mma::threads, mma::residents(groups))
     mma::sums_of<groups> sums = {};
     mma::add_pieces<format, bf16, exponents, groups>(
         call, m, n, 0, static_cast<uint32_t>(pwl_qgemm_depth(call.weights.k)), memory, sums);
-    mma::store_tile<exponents, groups>(call, m, n, memory, sums);
+    mma::store_tile<exponents, float, groups>(call, m, n, memory, sums);
 }
 
 template <unsigned groups> int launch(const pwl_qgemm_call *call, struct CUstream_st *stream)
@@ -29,7 +29,8 @@ template <unsigned groups> int launch(const pwl_qgemm_call *call, struct CUstrea
         using variant = decltype(v);
         return product<variant::format, variant::bf16, variant::exponents, groups>;
     });
-    return mma::launch<groups>(kernel, mma::shared_bytes(call->weights.format, groups), call, stream);
+    return mma::launch<groups>(kernel, mma::shared_bytes(call->weights.format, groups, mma::table_bytes(call)), call,
+                               stream);
 }
 
 } // namespace

@@ -5,26 +5,22 @@
  * Each of a thread block's four warps has 32 rows of weights and all rows of X, so that a code is decoded by one warp
  * alone, right into the fragment that mma.m16n8k16 takes as operand A. X is operand B. Both come in stages of 64
  * columns: a piece of the weights (qgemm_layout.h) and 128 bytes of each row of X, whose 16-byte chunks are swapped
- * about so that ldmatrix meets no bank twice. Sums go through shared memory at the end, for Y to be written along its
- * rows.
+ * about so that ldmatrix meets no bank twice.
  */
 #ifndef PWL_QGEMM_MMA_CUH
 #define PWL_QGEMM_MMA_CUH
 
-#include "async.cuh"
-#include "qgemm_device.cuh"
 #include "qgemm_fragment.cuh"
 #include "qgemm_input.h"
+#include "qgemm_tile.cuh"
 
 namespace pwl
 {
 namespace mma
 {
 
-constexpr unsigned threads = 128, stages = 4;
-constexpr unsigned tiles = 2;       /* of 16 rows of weights, to a warp */
-constexpr unsigned steps = 4;       /* of 16 columns, in a piece */
-constexpr unsigned pitch = 128 + 4; /* between the sums of a row of X: odd in chunks of 16 bytes */
+constexpr unsigned stages = 4;
+constexpr unsigned steps = 4; /* of 16 columns, in a piece */
 
 __host__ __device__ constexpr unsigned piece_bytes(pwl_qgemm_format format)
 {
@@ -41,14 +37,14 @@ __host__ __device__ constexpr unsigned stage_bytes(pwl_qgemm_format format, unsi
     return x_bytes(groups) + piece_bytes(format);
 }
 
-/* Stages, and after them the sums. */
-__host__ __device__ constexpr unsigned shared_bytes(pwl_qgemm_format format, unsigned groups)
+/* Stages, and after them the sums with what a table takes. */
+__host__ __device__ constexpr unsigned shared_bytes(pwl_qgemm_format format, unsigned groups, unsigned table)
 {
-    const unsigned sums = groups * 8 * pitch * sizeof(float), all = stages * stage_bytes(format, groups);
+    const unsigned sums = sums_bytes(groups) + table, all = stages * stage_bytes(format, groups);
     return all > sums ? all : sums;
 }
 
-static_assert(shared_bytes(PWL_QGEMM_Q8_0, 16) <= 99 << 10, "8.6, 8.9 and 12.0 grant a block no more");
+static_assert(shared_bytes(PWL_QGEMM_Q8_0, 16, PWL_PLAN_IMAGE) <= 99 << 10, "8.6, 8.9 and 12.0 grant a block no more");
 
 /* Thread blocks that a multiprocessor's registers are for. */
 __host__ __device__ constexpr unsigned residents(unsigned groups)
@@ -56,8 +52,7 @@ __host__ __device__ constexpr unsigned residents(unsigned groups)
     return groups > 8 ? 1 : 2;
 }
 
-/* Sums of a thread: c0, c1 of row g and two rows of X, c2, c3 of row g + 8. */
-template <unsigned groups> using sums_of = float[tiles][groups][4];
+template <unsigned groups> using sums_of = sums_in<float, groups>;
 
 /* Four matrices of 8 x 8 halves, whose rows lie at the addresses of 8 lanes each. */
 __device__ inline void load_matrices(uint32_t (&r)[4], uint32_t address)
@@ -95,21 +90,22 @@ template <pwl_qgemm_format format, unsigned groups> struct loader {
     uint32_t x_to, w_to;
     int rows;               /* of this thread that are there */
     int x_pieces, w_pieces; /* that are left with its columns, and at all */
+    bool has_last;          /* chunk of a piece */
 
     /* Of `count` pieces from `piece` on. */
     __device__ loader(const pwl_qgemm_call &call, size_t m, size_t n, uint32_t piece, uint32_t count, uint32_t stage)
     {
-        const uint32_t row = threadIdx.x / 8, chunk = threadIdx.x % 8;
+        const uint32_t thread = thread_here(), row = thread / 8, chunk = thread % 8;
         const size_t k = call.weights.k, column = size_t{piece} * PWL_QGEMM_COLUMNS;
         x = call.h + (m + row) * call.h_stride + column + chunk * 8;
-        w = static_cast<const uint8_t *>(call.weights.memory) + pwl_qgemm_piece_at(format, k, n, column) +
-            threadIdx.x * 16;
+        w = static_cast<const uint8_t *>(call.weights.memory) + pwl_qgemm_piece_at(format, k, n, column) + thread * 16;
         x_apart = x_rows * call.h_stride;
         x_to = stage + row * 128 + (chunk ^ row % 8) * 16;
-        w_to = stage + x_bytes(groups) + threadIdx.x * 16;
+        w_to = stage + x_bytes(groups) + thread * 16;
         rows = 0;
         for (unsigned i = 0; i < x_chunks; i++)
             rows += m + row + i * x_rows < call.product.m;
+        has_last = w_chunks / threads * threads + thread < w_chunks;
         w_pieces = static_cast<int>(count);
         x_pieces = column + (size_t{count} - 1) * PWL_QGEMM_COLUMNS + chunk * 8 < k ? w_pieces : w_pieces - 1;
     }
@@ -124,7 +120,7 @@ template <pwl_qgemm_format format, unsigned groups> struct loader {
             copy_async_if(static_cast<int>(i) < there, x_to + to + i * x_rows * 128, x + i * x_apart);
 #pragma unroll
         for (unsigned i = 0; i < w_chunks; i += threads) {
-            if (i + threads <= w_chunks || i + threadIdx.x < w_chunks)
+            if (i + threads <= w_chunks || has_last)
                 copy_async_if(w_pieces > 0, w_to + to + i * 16, w + i * 16);
         }
         x += PWL_QGEMM_COLUMNS;
@@ -294,108 +290,6 @@ __device__ void add_pieces(const pwl_qgemm_call &call, size_t m, size_t n, uint3
         at = next;
     }
     wait_for_all_but<0>();
-    __syncthreads();
-}
-
-/* A column of a tile of Y, of sums `pitch` apart, over 2^(e + f) where they are scaled. */
-template <pwl_qgemm_type type, bool scaled>
-__device__ void store_column(const pwl_qgemm_call &call, size_t m, size_t n, int e, const float *sums, unsigned count)
-{
-    const pwl_qgemm_output &y = call.product.y;
-    const float bias = call.product.bias ? static_cast<const float *>(call.product.bias)[n] : 0;
-    const int32_t *const f = call.f ? call.f + m : nullptr;
-    size_t at = m * y.stride + n;
-#pragma unroll 8
-    for (unsigned i = 0; i < count; i++, at += y.stride) {
-        const float sum = sums[i * pitch];
-        pwl_qgemm_store(type, y.data, at, scaled ? pwl_qgemm_finish(sum, e + (f ? f[i] : 0), bias) : sum + bias);
-    }
-}
-
-template <pwl_qgemm_type type>
-__device__ void store_column(const pwl_qgemm_call &call, size_t m, size_t n, int e, const float *sums, unsigned count)
-{
-    if (e || call.f)
-        store_column<type, true>(call, m, n, e, sums, count);
-    else
-        store_column<type, false>(call, m, n, e, sums, count);
-}
-
-__device__ inline void store_column(const pwl_qgemm_call &call, size_t m, size_t n, int e, const float *sums,
-                                    unsigned count)
-{
-    if (call.product.y.type == PWL_QGEMM_F32)
-        store_column<PWL_QGEMM_F32>(call, m, n, e, sums, count);
-    else if (call.product.y.type == PWL_QGEMM_F16)
-        store_column<PWL_QGEMM_F16>(call, m, n, e, sums, count);
-    else
-        store_column<PWL_QGEMM_BF16>(call, m, n, e, sums, count);
-}
-
-/* y or v of sums that lie in shared memory. */
-template <bool exponents> __device__ float value_of(const pwl_qgemm_call &call, size_t m, size_t n, float sum)
-{
-    const int e = exponents ? pwl_qgemm_row_exponent(&call.weights, n) : 0;
-    return pwl_device_y(call, n, sum, e + (call.f ? call.f[m] : 0));
-}
-
-template <bool exponents> __device__ int64_t value_of(const pwl_qgemm_call &call, size_t, size_t n, int32_t sum)
-{
-    return pwl_device_y(call, n, sum);
-}
-
-template <bool exponents, class number>
-__device__ void store_activated(const pwl_qgemm_call &call, size_t m, size_t n, const number *sums, unsigned count)
-{
-    const bool gated = call.epilogue.as.gated;
-    if (gated && n % 16 >= 8)
-        return;
-    for (unsigned i = 0; i < count; i++, sums += pitch) {
-        const auto y = value_of<exponents>(call, m + i, n, sums[0]);
-        pwl_device_store(call, m + i, n, y, gated ? value_of<exponents>(call, m + i, n + 8, sums[8]) : decltype(y){});
-    }
-}
-
-/*
- * Sums of a tile into shared memory, a row for each of X: a thread has those of four rows of weights, and is to have
- * those of one, column threadIdx.x.
- */
-template <class number, unsigned groups>
-__device__ const number *turn(uint8_t *memory, const number (&sums)[tiles][groups][4])
-{
-    number *const y = reinterpret_cast<number *>(memory);
-    const unsigned lane = threadIdx.x % 32, row = threadIdx.x / 32 * tiles * 16 + lane / 4, pair = lane % 4 * 2;
-#pragma unroll
-    for (unsigned t = 0; t < tiles; t++) {
-#pragma unroll
-        for (unsigned g = 0; g < groups; g++) {
-#pragma unroll
-            for (unsigned c = 0; c < 4; c++)
-                y[(g * 8 + pair + c % 2) * pitch + row + t * 16 + c / 2 * 8] = sums[t][g][c];
-        }
-    }
-    __syncthreads();
-    return y + threadIdx.x;
-}
-
-/* Rows of a tile that lie in Y. */
-template <unsigned groups> __device__ unsigned rows_from(const pwl_qgemm_call &call, size_t m)
-{
-    return static_cast<unsigned>(min(size_t{groups * 8}, call.product.m - m));
-}
-
-/* Y of a tile of halves. */
-template <bool exponents, unsigned groups>
-__device__ void store_tile(const pwl_qgemm_call &call, size_t m, size_t n, uint8_t *memory, const sums_of<groups> &sums)
-{
-    const float *const y = turn<float, groups>(memory, sums);
-    const size_t column = n + threadIdx.x;
-    if (column < call.weights.n && call.table.memory) {
-        store_activated<exponents>(call, m, column, y, rows_from<groups>(call, m));
-    } else if (column < call.weights.n) {
-        const int e = exponents ? pwl_qgemm_row_exponent(&call.weights, column) : 0;
-        store_column(call, m, column, e, y, rows_from<groups>(call, m));
-    }
     __syncthreads();
 }
 

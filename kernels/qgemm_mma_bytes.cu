@@ -24,13 +24,14 @@ __host__ __device__ constexpr unsigned stage_bytes(pwl_qgemm_format format, unsi
     return bytes::x_bytes(groups) + piece_bytes(format);
 }
 
-__host__ __device__ constexpr unsigned shared_bytes(pwl_qgemm_format format, unsigned groups)
+__host__ __device__ constexpr unsigned shared_bytes(pwl_qgemm_format format, unsigned groups, unsigned table)
 {
-    const unsigned sums = groups * 8 * mma::pitch * sizeof(float), all = stages * stage_bytes(format, groups);
+    const unsigned sums = mma::sums_bytes(groups) + table, all = stages * stage_bytes(format, groups);
     return all > sums ? all : sums;
 }
 
-static_assert(2 * shared_bytes(PWL_QGEMM_Q8_0, many) <= 163 << 10, "two blocks in a multiprocessor of 8.0");
+static_assert(2 * shared_bytes(PWL_QGEMM_Q8_0, many, PWL_PLAN_IMAGE) <= 163 << 10,
+              "two blocks in a multiprocessor of 8.0");
 
 /* Starts to copy `bytes` that lie together, zeros in place of those from `present` on. Both are multiples of 16. */
 template <unsigned bytes> __device__ void copy_run(uint32_t to, const uint8_t *from, size_t present)
@@ -91,20 +92,13 @@ __global__ void __launch_bounds__(threads, 2) product(const __grid_constant__ pw
     wait_for_all_but<0>();
     __syncthreads();
 
-    const number *const y = mma::turn<number, groups>(memory, sums);
-    const size_t column = n + threadIdx.x;
-    const unsigned count = mma::rows_from<groups>(call, m);
-    if (column >= call.weights.n)
-        return;
-    if (format == PWL_QGEMM_ROWS8 || call.table.memory)
-        mma::store_activated<false>(call, m, column, y, count);
-    else if constexpr (format != PWL_QGEMM_ROWS8)
-        mma::store_column(call, m, column, 0, y, count);
+    mma::store_tile<false, number, groups>(call, m, n, memory, sums);
 }
 
 template <pwl_qgemm_format format, unsigned groups> int launch(const pwl_qgemm_call *call, struct CUstream_st *stream)
 {
-    return mma::launch<groups>(product<format, groups>, shared_bytes(format, groups), call, stream);
+    return mma::launch<groups>(product<format, groups>, shared_bytes(format, groups, mma::table_bytes(call)), call,
+                               stream);
 }
 
 template <pwl_qgemm_format format> int launch(const pwl_qgemm_call *call, struct CUstream_st *stream)

@@ -18,7 +18,8 @@ using namespace pwl;
 /* Groups of 8 rows of X in a tile. */
 constexpr unsigned many = 16, few = 4;
 
-static_assert(mma::shared_bytes(PWL_QGEMM_Q8_0, many) + 128 <= 99 << 10, "a place is in shared memory as well");
+static_assert(mma::shared_bytes(PWL_QGEMM_Q8_0, many, PWL_PLAN_IMAGE) + 128 <= 99 << 10,
+              "a place is in shared memory as well");
 
 /* Where a block is in its share; in shared memory, since multiplications need the registers. */
 struct place {
@@ -119,7 +120,7 @@ __global__ void __launch_bounds__(mma::threads, mma::residents(groups))
         } else {
             if (here.part.count < call.schedule.depth)
                 add_sums<groups>(call, here.share + 1, pwl_qgemm_last_share(&call.schedule, here.part.tile), sums);
-            mma::store_tile<exponents, groups>(call, here.m, here.n, memory, sums);
+            mma::store_tile<exponents, float, groups>(call, here.m, here.n, memory, sums);
         }
     }
 }
@@ -144,7 +145,7 @@ struct kernel_of {
             using variant = decltype(v);
             return product<variant::format, variant::bf16, variant::exponents, groups>;
         });
-        bytes = mma::shared_bytes(call->weights.format, groups);
+        bytes = mma::shared_bytes(call->weights.format, groups, mma::table_bytes(call));
         error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
     }
 };

@@ -6,7 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 host_programs=()
-programs=(bench_map bench_blocks bench_qgemm)
+programs=(bench_map bench_blocks bench_qgemm bench_qgemm_activation)
 . tests/cuda/build.sh
 log build-host build_host || die "building the C parts failed"
 log build-native build_for native "arch=compute_$capability,code=sm_$capability" ||

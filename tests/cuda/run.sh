@@ -6,7 +6,7 @@
 # Exit 77 where the toolkit or a device is missing. Whole logs stay in build/gpu.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-host_programs=(test_cuda_host test_bits test_blocks test_plan test_real test_qgemm_cuda_host)
+host_programs=(test_cuda_host test_bits test_blocks test_plan test_real test_qgemm_cuda_host test_qgemm_fast)
 programs=(test_cuda test_real_cuda test_bits_cuda test_blocks_cuda test_qgemm_cuda test_qgemm_activation_cuda
     test_qgemm_pack_cuda test_gru_cuda test_ffn_cuda)
 . tests/cuda/build.sh

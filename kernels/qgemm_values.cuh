@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ways from y to what Y holds, four neighbouring columns at a time, for y that is not NaN (qgemm_fast.h): as it is; by
+ * a table of up to 256 codes, of which each lane has a copy of every entry in shared memory; by the lines of a table's
+ * image; and products of what a table gives with another y.
+ */
+#ifndef PWL_QGEMM_VALUES_CUH
+#define PWL_QGEMM_VALUES_CUH
+
+#include "evaluate.cuh"
+#include "qgemm_fast.h"
+#include "qgemm_launch.h"
+
+namespace pwl
+{
+namespace mma
+{
+
+constexpr unsigned threads = 128, warps = threads / 32;
+
+/* threadIdx.x, read anew: what is made of it here is not to stay in registers through the multiplications before. */
+__device__ inline unsigned thread_here()
+{
+    unsigned thread;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread)); /* thread = threadIdx.x */
+    return thread;
+}
+
+/* 256 entries by value, a word for each lane, so that neighbouring lanes read different banks. */
+constexpr unsigned entry_bytes = 128, entries = 256;
+
+/* What a table takes behind the sums, at most PWL_PLAN_IMAGE. */
+inline unsigned table_bytes(const pwl_qgemm_call *call)
+{
+    return call->fast.way == PWL_QGEMM_BY_VALUE   ? entry_bytes * entries
+           : call->fast.way == PWL_QGEMM_BY_IMAGE ? call->table.plan.image_bytes
+                                                  : 0;
+}
+
+static_assert(entry_bytes * entries <= PWL_PLAN_IMAGE, "as an image");
+
+/* Two halves in a word. */
+template <pwl_qgemm_type type> __device__ uint32_t halves_of(float first, float second)
+{
+    uint32_t pair;
+    if (type == PWL_QGEMM_F16)
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first)); /* second << 16 | first, RN16 */
+    else
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first)); /* the same, RNbf16 */
+    return pair;
+}
+
+/*
+ * Ways from y of four columns to the words of Y: find() gives one for each column, or fewer, and store() takes them.
+ */
+
+/* As they are. */
+template <pwl_qgemm_type type> struct as_floats {
+    static constexpr bool activates = false, gated = false;
+    static constexpr int together = 4;
+
+    __device__ void find(const float (&y)[4], const float (&)[4], uint32_t (&words)[4]) const
+    {
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            if (type == PWL_QGEMM_F32)
+                words[k] = __float_as_uint(y[k]);
+            else if (k % 2)
+                words[k / 2] = halves_of<type>(y[k - 1], y[k]);
+        }
+    }
+
+    __device__ void store(char *to, const uint32_t (&words)[4]) const
+    {
+        if (type == PWL_QGEMM_F32)
+            *reinterpret_cast<uint4 *>(to) = make_uint4(words[0], words[1], words[2], words[3]);
+        else
+            *reinterpret_cast<uint2 *>(to) = make_uint2(words[0], words[1]);
+    }
+};
+
+/* Stores the low bytes of four words. */
+template <class T> __device__ void store_low(char *to, const uint32_t (&words)[4])
+{
+    pack<T, 4> low;
+    low.set_all([&](int k) { return words[k]; });
+    *reinterpret_cast<pack<T, 4> *>(to) = low;
+}
+
+__device__ inline void store_low(unsigned bytes, char *to, const uint32_t (&words)[4])
+{
+    if (bytes == 1)
+        store_low<uint8_t>(to, words);
+    else if (bytes == 2)
+        store_low<uint16_t>(to, words);
+    else
+        store_low<uint32_t>(to, words);
+}
+
+/* A float in the type of Y; all are made, since branches would part one element from the next. */
+__device__ inline uint32_t word_of(pwl_qgemm_type type, float v)
+{
+    const uint32_t f16 = pwl_f16_from_f32(v), bf16 = pwl_bf16_from_f32(v);
+    return type == PWL_QGEMM_F32 ? __float_as_uint(v) : type == PWL_QGEMM_F16 ? f16 : bf16;
+}
+
+/* A table of at most 256 codes by its entries: what Y holds, or where that is another's factor, real numbers. */
+struct by_entry {
+    const pwl_qgemm_rounding &x;
+    uint32_t origin;
+
+    __device__ by_entry(const pwl_qgemm_call &call, const char *table)
+        : x(call.fast.x), origin(shared_address(table) + thread_here() % 32 * 4 - call.fast.x.zero * entry_bytes)
+    {
+    }
+
+    static __device__ uint32_t entry_of(const pwl_qgemm_call &call, int32_t q)
+    {
+        const pwl_qgemm_type type = call.product.y.type;
+        const float real = pwl_real_of_code(q, call.epilogue.as.of_y);
+        if (call.epilogue.as.gated)
+            return __float_as_uint(real);
+        return type >= PWL_QGEMM_S8 ? static_cast<uint32_t>(q) : word_of(type, real);
+    }
+
+    __device__ uint32_t word(float y) const
+    {
+        return load_shared<uint32_t>(pwl_qgemm_round(&x, y) * entry_bytes + origin);
+    }
+
+    __device__ uint32_t element(float y) const
+    {
+        return word(y);
+    }
+
+    __device__ float real(float y) const
+    {
+        return __uint_as_float(word(y));
+    }
+};
+
+/* A table by its image. */
+struct by_line {
+    const pwl_qgemm_call &call;
+    by_image<narrow, PWL_PLAIN_DOWN> raw;
+
+    __device__ by_line(const pwl_qgemm_call &of, const char *table) : call(of), raw(of.table, table, thread_here())
+    {
+    }
+
+    __device__ uint32_t word(float y) const
+    {
+        const int32_t q = raw(call.table, pwl_qgemm_round(&call.fast.x, y) - call.fast.x.zero);
+        return static_cast<uint32_t>(min(max(q, call.fast.qmin_y), call.fast.qmax_y));
+    }
+
+    __device__ uint32_t element(float y) const
+    {
+        const pwl_qgemm_type type = call.product.y.type;
+        const uint32_t q = word(y), real = word_of(type, real_of(q));
+        return type >= PWL_QGEMM_S8 ? q : real;
+    }
+
+    __device__ float real(float y) const
+    {
+        return real_of(word(y));
+    }
+
+    __device__ float real_of(uint32_t q) const
+    {
+        return pwl_qgemm_real(q, call.fast.zero_y, call.epilogue.as.of_y.scale);
+    }
+};
+
+/* By a table; `bytes` of Y, or 0 where that and what values become is known but at run time. */
+template <class table, int bytes> struct as_values {
+    static constexpr bool activates = true, gated = false;
+    static constexpr int together = bytes ? 4 : 2;
+    const pwl_qgemm_call &call;
+    table by;
+
+    __device__ as_values(const pwl_qgemm_call &of, const char *memory) : call(of), by(of, memory)
+    {
+    }
+
+    __device__ void find(const float (&y)[4], const float (&)[4], uint32_t (&words)[4]) const
+    {
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            words[k] = bytes ? by.word(y[k]) : by.element(y[k]);
+    }
+
+    __device__ void store(char *to, const uint32_t (&words)[4]) const
+    {
+        store_low(bytes ? bytes : call.fast.y_bytes, to, words);
+    }
+};
+
+/* Gated. */
+template <class table> struct as_products {
+    static constexpr bool activates = true, gated = true;
+    static constexpr int together = 2;
+    const pwl_qgemm_call &call;
+    table by;
+
+    __device__ as_products(const pwl_qgemm_call &of, const char *memory) : call(of), by(of, memory)
+    {
+    }
+
+    __device__ void find(const float (&y)[4], const float (&up)[4], uint32_t (&words)[4]) const
+    {
+        const pwl_qgemm_type type = call.product.y.type;
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const float v = __fmul_rn(by.real(y[k]), up[k]);
+            const uint32_t code = pwl_qgemm_round(&call.fast.out, v) + call.fast.zero_out, word = word_of(type, v);
+            words[k] = type >= PWL_QGEMM_S8 ? code : word;
+        }
+    }
+
+    __device__ void store(char *to, const uint32_t (&words)[4]) const
+    {
+        store_low(call.fast.y_bytes, to, words);
+    }
+};
+
+/* A table's entries. Threads take turns at the chunks of their rows, to write to different banks. */
+struct entry_loader {
+    static constexpr unsigned each = entries / threads;
+    int32_t q[each];
+
+    __device__ void load(const pwl_planned &table)
+    {
+        const int32_t *const values =
+            reinterpret_cast<const int32_t *>(table.memory) + (table.plan.qmin_x - PWL_PLAN_BYTE_FIRST);
+        const unsigned last = static_cast<unsigned>(table.plan.qmax_x - table.plan.qmin_x), thread = thread_here();
+#pragma unroll
+        for (unsigned i = 0; i < each; i++)
+            q[i] = values[min(thread + i * threads, last)];
+    }
+
+    __device__ void put(const pwl_qgemm_call &call, char *table) const
+    {
+        const unsigned thread = thread_here();
+#pragma unroll
+        for (unsigned i = 0; i < each; i++) {
+            const uint32_t word = by_entry::entry_of(call, q[i]);
+            char *const row = table + (thread + i * threads) * entry_bytes;
+            for (unsigned c = 0; c < entry_bytes; c += 16)
+                *reinterpret_cast<uint4 *>(row + (c + thread * 16) % entry_bytes) = make_uint4(word, word, word, word);
+        }
+    }
+};
+
+} // namespace mma
+} // namespace pwl
+
+#endif
