@@ -18,8 +18,10 @@ struct search {
     double *nearest;         /* weighted squared distance of each target to its nearest code */
     double spare;            /* what a table within `most` can cost above the sum of these */
     int *low_end, *high_end; /* from a code on, the code where a line at the limit has cost too much */
-    int64_t *line;           /* the line without its constant, by code */
-    double *range;           /* least cost of the codes [i, j) is range[i * (count + 1) + j] */
+    int outputs;
+    double *above; /* what output v costs at code k above its nearest: above[k * outputs + v - qmin_y] */
+    int64_t *line; /* the line without its constant, by code */
+    double *range; /* least cost above the nearest of the codes [i, j) is range[i * (count + 1) + j] */
 };
 
 static int64_t clipped(int64_t v, int64_t low, int64_t high)
@@ -32,12 +34,14 @@ static double weight_of(const struct integer_problem *problem, int k)
     return problem->weight ? problem->weight[k] : 1;
 }
 
-/* Weighted squared error of the line with a constant at code k. */
-static double cost_at(const struct search *search, int k, int64_t c)
+static void find_costs(struct search *search)
 {
     const struct integer_problem *problem = search->problem;
-    const double e = (double)clipped(search->line[k] + c, problem->qmin_y, problem->qmax_y) - problem->target[k];
-    return weight_of(problem, k) * e * e;
+    for (int k = 0; k < problem->count; k++)
+        for (int v = 0; v < search->outputs; v++) {
+            const double e = (double)(problem->qmin_y + v) - problem->target[k];
+            search->above[k * search->outputs + v] = weight_of(problem, k) * e * e - search->nearest[k];
+        }
 }
 
 /* Ranges that begin at code i, with every constant that does not cost too much at i already. */
@@ -66,14 +70,13 @@ static void extend(const struct search *search, int i)
     high = clipped(high, -c_max - 2, c_max);
     double *range = search->range + (size_t)i * ((size_t)problem->count + 1);
     for (int64_t c = low; c <= high; c++) {
-        double cost = 0, above = 0;
+        double above = 0;
         for (int j = i; j < problem->count; j++) {
-            const double added = cost_at(search, j, c);
-            cost += added;
-            above += added - search->nearest[j];
+            const int64_t v = clipped(line[j] + c, problem->qmin_y, problem->qmax_y) - problem->qmin_y;
+            above += search->above[j * search->outputs + v];
             if (above > search->spare)
                 break;
-            range[j + 1] = fmin(range[j + 1], cost);
+            range[j + 1] = above < range[j + 1] ? above : range[j + 1];
         }
     }
 }
@@ -167,11 +170,12 @@ static int *find_ends(const struct search *search, double limit)
 double integer_optimum(const struct integer_problem *problem, double most)
 {
     const size_t places = (size_t)problem->count + 1;
-    struct search search = {.problem = problem};
+    struct search search = {.problem = problem, .outputs = (int)(problem->qmax_y - problem->qmin_y) + 1};
+    search.above = malloc((size_t)problem->count * (size_t)search.outputs * sizeof *search.above);
     search.nearest = malloc(places * sizeof *search.nearest);
     search.line = malloc(places * sizeof *search.line);
     search.range = malloc(places * places * sizeof *search.range);
-    if (!search.nearest || !search.line || !search.range)
+    if (!search.nearest || !search.above || !search.line || !search.range)
         abort();
     for (size_t k = 0; k < places * places; k++)
         search.range[k] = INFINITY;
@@ -182,14 +186,18 @@ double integer_optimum(const struct integer_problem *problem, double most)
         search.spare -= search.nearest[k];
     }
     search.spare = fmax(search.spare, 1e-9);
+    find_costs(&search);
 
     search.low_end = find_ends(&search, (double)problem->qmin_y);
     search.high_end = find_ends(&search, (double)problem->qmax_y);
 
     try_all_lines(&search);
     inherit_parts(&search);
-    const double least = join_ranges(&search);
+    double least = join_ranges(&search);
+    for (int k = 0; k < problem->count; k++)
+        least += search.nearest[k];
     free(search.nearest);
+    free(search.above);
     free(search.low_end);
     free(search.high_end);
     free(search.line);
