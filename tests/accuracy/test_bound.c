@@ -8,7 +8,7 @@
 #include "fixture.h"
 #include "random_spec.h"
 
-enum { TABLES = 2000, MAX_SEGMENTS = 12, FUNCTIONS = 25, FORMS = 3, ROUNDINGS = 4 };
+enum { TABLES = 1200, MAX_SEGMENTS = 12, FUNCTIONS = 25, FORMS = 3, ROUNDINGS = 4 };
 
 struct made {
     struct table table;

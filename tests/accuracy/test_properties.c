@@ -5,7 +5,7 @@
 #include "random_spec.h"
 
 enum {
-    SPECS = 4000,
+    SPECS = 2500,
     STORAGES = 3,
     FORMS = 3,
     ROUNDINGS = 4,
