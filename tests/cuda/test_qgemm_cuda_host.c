@@ -174,6 +174,36 @@ static void test_deep(void)
     unsetenv("PWL_QGEMM_KERNEL");
 }
 
+/* Activations are refused by what their uploaded tables say. */
+static void test_activations(void)
+{
+    static char there[4];
+    static int8_t codes[4];
+    pwl_cuda_table uploaded = {.plan = {.qmin_x = -128, .qmax_x = 127, .qmin_y = -5, .qmax_y = 200}, .memory = there};
+    pwl_qgemm_activation as = {.uploaded = &uploaded, .of_x = {1, 0}, .of_y = {1, 0}, .of_out = {1, 0}};
+    pwl_qgemm_product product = product_of(PWL_QGEMM_W4A16, PWL_QGEMM_F16);
+    size_t bytes = 77;
+    product.activation = &as;
+    product.y = (pwl_qgemm_output){codes, 1, PWL_QGEMM_S8, 0, 0};
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_FIT, "activation: s8 does not hold 200");
+    product.y.type = PWL_QGEMM_U8;
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_FIT, "activation: u8 does not hold -5");
+    uploaded.plan.qmin_y = 0;
+    as.of_x.scale = 0;
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_AFFINE, "activation: a scale of 0");
+    as.of_x.scale = 1;
+    as.of_x.zero_point = INT64_C(1) << 31;
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_AFFINE, "activation: a zero point of 2^31");
+    as.of_x.zero_point = 0;
+    as.gated = 1;
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_SHAPE, "activation: gated, of one row of weights");
+    as.gated = 0;
+    uploaded.memory = NULL;
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_TABLE, "activation: a released table");
+    as.uploaded = NULL;
+    tap(pwl_cuda_qgemm(&product, NULL, 0, NULL, NULL) == PWL_QGEMM_ERR_NULL && bytes == 77, "activation: no table");
+}
+
 /* Packing on devices refuses what packing on the host does. */
 static void test_packing(void)
 {
@@ -200,12 +230,22 @@ static void test_packing(void)
     tap(pwl_cuda_qgemm_pack_s8(q, NULL, 1, 32, to, sizeof to, &made, NULL) == PWL_QGEMM_ERR_NULL, "pack: no shifts");
     tap(pwl_cuda_qgemm_pack_s8(q, &n_w, 1, 32, to, sizeof to, &made, NULL) == PWL_QGEMM_ERR_SPACE,
         "pack: no room for int8 rows");
+    const pwl_qgemm_tensor tensor = {0, {32, 8, 1, 1}, w, sizeof w}, nine = {0, {32, 9, 1, 1}, w, 9 * sizeof w};
+    tap(pwl_cuda_qgemm_pack_pair(&tensor, NULL, q4, PWL_RULE_DEFAULT, to, sizeof to, &made, NULL, NULL) ==
+            PWL_QGEMM_ERR_DATA,
+        "pack: a pair cut off");
+    tap(pwl_cuda_qgemm_pack_pair(&nine, &nine, q4, PWL_RULE_DEFAULT, to, sizeof to, &made, NULL, NULL) ==
+            PWL_QGEMM_ERR_PAIR,
+        "pack: a pair of nine rows each");
+    tap(pwl_cuda_qgemm_pack_pair_s8(q, &n_w, q, NULL, 8, 32, to, sizeof to, &made, NULL) == PWL_QGEMM_ERR_NULL,
+        "pack: a pair without up's shifts");
     tap(!made.memory && made.bytes == 3 && to[0] == 0, "pack: nothing was written");
 }
 
 int main(void)
 {
     test_packing();
+    test_activations();
     test_workspaces();
     test_halves();
     test_errors();

@@ -223,6 +223,101 @@ static void test_tensors(const struct tensor_kind *kind)
     free((void *)(uintptr_t)tensor.data);
 }
 
+static void *copy_of(const void *host, size_t bytes)
+{
+    void *memory;
+    CUDA(cudaMalloc(&memory, bytes));
+    CUDA(cudaMemcpy(memory, host, bytes, cudaMemcpyHostToDevice));
+    return memory;
+}
+
+/* Whether both sides packed the same bytes. */
+static int same_bytes(const pwl_qgemm_weights *host, const pwl_qgemm_weights *device)
+{
+    uint8_t *const got = need(host->bytes);
+    int good = host->n == device->n && host->k == device->k && host->bytes == device->bytes &&
+               host->row_data == device->row_data;
+    if (good)
+        CUDA(cudaMemcpy(got, device->memory, host->bytes, cudaMemcpyDeviceToHost));
+    good = good && memcmp(got, host->memory, host->bytes) == 0;
+    free(got);
+    return good;
+}
+
+/* Gate and up, of each type of tensor, floats in every format; with a NaN in up, its place. */
+static void test_pairs(const struct tensor_kind *kind)
+{
+    enum { N = 136, K = 1056 };
+    static float w[N * K];
+    uint64_t state = 56;
+    const pwl_qgemm_tensor gate = draw_tensor(kind, N, K, w, &state), up = draw_tensor(kind, N, K, w, &state);
+    pwl_qgemm_tensor device_gate = gate, device_up = up;
+    pwl_qgemm_place bad[2] = {{0, 0}, {1, 1}};
+    int good = 1;
+    device_gate.data = copy_of(gate.data, gate.bytes);
+    device_up.data = copy_of(up.data, up.bytes);
+    for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS8; format++) {
+        pwl_qgemm_weights host, device;
+        size_t bytes;
+        void *memory;
+        if (kind->blocks && kind->blocks->format != (pwl_qgemm_format)format)
+            continue;
+        PWL(pwl_qgemm_weights_bytes((pwl_qgemm_format)format, 2 * N, K, &bytes));
+        CUDA(cudaMalloc(&memory, bytes));
+        PWL(pwl_qgemm_pack_pair(&gate, &up, (pwl_qgemm_format)format, PWL_RULE_DEFAULT, need(bytes), bytes, &host,
+                                NULL));
+        PWL(pwl_cuda_qgemm_pack_pair(&device_gate, &device_up, (pwl_qgemm_format)format, PWL_RULE_DEFAULT, memory,
+                                     bytes, &device, NULL, NULL));
+        good &= same_bytes(&host, &device);
+        if (kind->type == 0) { /* floats as they are */
+            ((float *)(uintptr_t)up.data)[9 * K + 40] = NAN;
+            CUDA(cudaMemcpy((void *)(uintptr_t)device_up.data, up.data, up.bytes, cudaMemcpyHostToDevice));
+            good &= pwl_qgemm_pack_pair(&gate, &up, (pwl_qgemm_format)format, PWL_RULE_DEFAULT,
+                                        (void *)(uintptr_t)host.memory, bytes, &host, &bad[0]) == PWL_QGEMM_ERR_SCALE;
+            good &= pwl_cuda_qgemm_pack_pair(&device_gate, &device_up, (pwl_qgemm_format)format, PWL_RULE_DEFAULT,
+                                             memory, bytes, &device, &bad[1], NULL) == PWL_QGEMM_ERR_SCALE;
+            good &= bad[0].row == N + 9 && bad[0].block == 1 && bad[1].row == N + 9 && bad[1].block == 1;
+            ((float *)(uintptr_t)up.data)[9 * K + 40] = 0;
+            CUDA(cudaMemcpy((void *)(uintptr_t)device_up.data, up.data, up.bytes, cudaMemcpyHostToDevice));
+        }
+        free_weights(&host);
+        CUDA(cudaFree(memory));
+    }
+    tap(good, "%s: a pair", kind->name);
+    CUDA(cudaFree((void *)(uintptr_t)device_gate.data));
+    CUDA(cudaFree((void *)(uintptr_t)device_up.data));
+    free((void *)(uintptr_t)gate.data);
+    free((void *)(uintptr_t)up.data);
+}
+
+static void test_integer_pair(void)
+{
+    enum { N = 72, K = 160 };
+    static int8_t q[2][N * K], n_w[2][N];
+    uint64_t state = 57;
+    pwl_qgemm_weights host, device;
+    int8_t *there[4];
+    size_t bytes;
+    void *memory;
+    for (size_t i = 0; i < sizeof q; i++)
+        q[i / (N * K)][i % (N * K)] = (int8_t)random_bits(&state);
+    for (size_t i = 0; i < sizeof n_w; i++)
+        n_w[i / N][i % N] = (int8_t)random_bits(&state);
+    for (int i = 0; i < 2; i++) {
+        there[i] = copy_of(q[i], sizeof q[i]);
+        there[2 + i] = copy_of(n_w[i], sizeof n_w[i]);
+    }
+    PWL(pwl_qgemm_weights_bytes(PWL_QGEMM_ROWS8, 2 * N, K, &bytes));
+    CUDA(cudaMalloc(&memory, bytes));
+    PWL(pwl_qgemm_pack_pair_s8(q[0], n_w[0], q[1], n_w[1], N, K, need(bytes), bytes, &host));
+    PWL(pwl_cuda_qgemm_pack_pair_s8(there[0], there[2], there[1], there[3], N, K, memory, bytes, &device, NULL));
+    tap(same_bytes(&host, &device), "integers: a pair");
+    for (int i = 0; i < 4; i++)
+        CUDA(cudaFree(there[i]));
+    CUDA(cudaFree(memory));
+    free_weights(&host);
+}
+
 /* A NaN or an infinity, or two, of which the first is told. */
 static void test_bad_scales(const struct qgemm_kind *kind)
 {
@@ -289,6 +384,9 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < TENSOR_KINDS; i++)
         test_tensors(&tensor_kinds[i]);
+    for (size_t i = 0; i < TENSOR_KINDS; i++)
+        test_pairs(&tensor_kinds[i]);
+    test_integer_pair();
     test_rows8();
     test_bad_floats();
     return tap_end();

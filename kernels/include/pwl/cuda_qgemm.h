@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The products of pwl/qgemm.h on CUDA devices. Weights are packed there, or on the host and copied; every pointer in a
- * product, weights->memory too, is then the device's, but for product and weights themselves. INT8 has the bits of
- * pwl_qgemm_reference(); the others stay within pwl_qgemm_bound(), and give the same bits each time.
+ * product, weights->memory too, is then the device's, but for product, weights, activation and its table themselves.
+ * INT8 has the bits of pwl_qgemm_reference(); the others stay within pwl_qgemm_bound(), and give the same bits each
+ * time.
+ *
+ * An activation's table is the one that pwl_cuda_upload() made, `uploaded`; what it makes of Y is bit for bit what
+ * pwl_cuda_map_from_real() makes of the Y that the same kernel stores in PWL_QGEMM_F32, in INT8 what the host makes of
+ * PWL_QGEMM_S32. Fastest by mma, mma_bytes and streamk, where rows of Y are aligned to four elements, for tables of up
+ * to 256 codes, and for others of 8- and 16-bit storage that round by floor or half_up; zero points up to 2^21 from the
+ * codes.
  *
  * Products are queued on `stream` (null: the default one), can be captured into a graph, and return before the work is
  * done. Weights may be read while kernels that were queued before on the stream still run, if these let the next one
  * start early, or have only just ended: what writes weights must be waited for, or be the packing here. No call
- * allocates; product and weights are not needed afterwards.
+ * allocates; what product points to on the host is not needed afterwards.
  */
 #ifndef PWL_CUDA_QGEMM_H
 #define PWL_CUDA_QGEMM_H
