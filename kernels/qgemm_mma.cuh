@@ -238,11 +238,12 @@ template <unsigned groups> __device__ void load_x(uint32_t (&b)[groups][2], uint
  * Adds `count` pieces from `piece` on of the tile at row m of X and row n of the weights. Operands of a step are made
  * while the one before it is multiplied, and codes are read a step before that. Threads meet in the middle of a piece,
  * when they have much to do before they need the next: it has arrived then, and the stage of the piece before it is
- * free for the one that comes last.
+ * free for the one that comes last. `meanwhile` may start other copies, a group of them, once the first pieces' have
+ * been.
  */
-template <pwl_qgemm_format format, bool bf16, bool exponents, unsigned groups>
+template <pwl_qgemm_format format, bool bf16, bool exponents, unsigned groups, class function>
 __device__ void add_pieces(const pwl_qgemm_call &call, size_t m, size_t n, uint32_t piece, uint32_t count,
-                           uint8_t *memory, sums_of<groups> &sums)
+                           uint8_t *memory, sums_of<groups> &sums, const function &meanwhile)
 {
     constexpr unsigned bytes = stage_bytes(format, groups);
     const uint32_t first = shared_address(memory);
@@ -255,6 +256,7 @@ __device__ void add_pieces(const pwl_qgemm_call &call, size_t m, size_t n, uint3
 #pragma unroll
     for (unsigned i = 0; i < stages - 1; i++)
         loads.load(i);
+    meanwhile();
     wait_for_all_but<stages - 2>();
     __syncthreads();
     here.load(memory + x_bytes(groups));
@@ -293,10 +295,10 @@ __device__ void add_pieces(const pwl_qgemm_call &call, size_t m, size_t n, uint3
     __syncthreads();
 }
 
-/* A thread block for each tile of 128 rows of weights and 8 * groups of X. */
-template <unsigned groups>
-int launch(void (*kernel)(pwl_qgemm_call call, uint32_t across), unsigned bytes, const pwl_qgemm_call *call,
-           struct CUstream_st *stream)
+/* A thread block for each tile of 128 rows of weights and 8 * groups of X; `more` is what else the kernel takes. */
+template <unsigned groups, class... more_types>
+int launch(void (*kernel)(pwl_qgemm_call call, uint32_t across, more_types... more), unsigned bytes,
+           const pwl_qgemm_call *call, struct CUstream_st *stream, more_types... more)
 {
     const size_t across = (call->weights.n - 1) / PWL_QGEMM_ROWS + 1, down = (call->product.m - 1) / (groups * 8) + 1;
     if (across > INT32_MAX || down > INT32_MAX / across)
@@ -304,7 +306,8 @@ int launch(void (*kernel)(pwl_qgemm_call call, uint32_t across), unsigned bytes,
     const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (error != cudaSuccess)
         return error;
-    kernel<<<static_cast<unsigned>(across * down), threads, bytes, stream>>>(*call, static_cast<uint32_t>(across));
+    kernel<<<static_cast<unsigned>(across * down), threads, bytes, stream>>>(*call, static_cast<uint32_t>(across),
+                                                                             more...);
     return cudaGetLastError();
 }
 

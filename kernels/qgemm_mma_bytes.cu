@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(threads, 2) product(const __grid_constant__ pw
     wait_for_all_but<0>();
     __syncthreads();
 
-    mma::store_tile<false, number, groups>(call, m, n, memory, sums);
+    mma::store_tile<false, number, groups>(call, m, n, memory, 0, sums);
 }
 
 template <pwl_qgemm_format format, unsigned groups> int launch(const pwl_qgemm_call *call, struct CUstream_st *stream)

@@ -114,13 +114,13 @@ __global__ void __launch_bounds__(mma::threads, mma::residents(groups))
     while (advance<groups>(call, here)) {
         mma::sums_of<groups> sums = {};
         mma::add_pieces<format, bf16, exponents, groups>(call, here.m, here.n, static_cast<uint32_t>(here.part.piece),
-                                                         static_cast<uint32_t>(here.part.count), memory, sums);
+                                                         static_cast<uint32_t>(here.part.count), memory, sums, [] {});
         if (here.part.piece) {
             leave_sums<groups>(call, here.share, sums);
         } else {
             if (here.part.count < call.schedule.depth)
                 add_sums<groups>(call, here.share + 1, pwl_qgemm_last_share(&call.schedule, here.part.tile), sums);
-            mma::store_tile<exponents, float, groups>(call, here.m, here.n, memory, sums);
+            mma::store_tile<exponents, float, groups>(call, here.m, here.n, memory, 0, sums);
         }
     }
 }

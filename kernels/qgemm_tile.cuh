@@ -259,20 +259,23 @@ __device__ void put_sums(const pwl_qgemm_call &call, size_t m, unsigned rows, co
         to[thread * pitch + unit_at] = call.f && thread < rows ? pwl_device_power(call.f[m + thread]) : 1;
 }
 
-/* Y of a tile, from where the stages were; some e of the weights are not 0 where there are exponents. */
+/*
+ * Y of a tile, from where the stages were; some e of the weights are not 0 where there are exponents. The table's image
+ * is there already, image_at bytes on, unless that is 0.
+ */
 template <bool exponents, class number, unsigned groups>
-__device__ void store_tile(const pwl_qgemm_call &call, size_t m, size_t n, uint8_t *memory,
+__device__ void store_tile(const pwl_qgemm_call &call, size_t m, size_t n, uint8_t *memory, uint32_t image_at,
                            const sums_in<number, groups> &sums)
 {
     constexpr bool fast = !exponents && std::is_same<number, float>::value;
     const unsigned rows = static_cast<unsigned>(min(size_t{groups * 8}, call.product.m - m));
     number *const at = reinterpret_cast<number *>(memory);
-    char *const table = reinterpret_cast<char *>(memory) + sums_bytes(groups);
+    char *const table = reinterpret_cast<char *>(memory) + (image_at ? image_at : sums_bytes(groups));
     const bool by_value = fast && call.fast.way == PWL_QGEMM_BY_VALUE;
     entry_loader loads;
     if (by_value)
         loads.load(call.table);
-    if (fast && call.fast.way == PWL_QGEMM_BY_IMAGE)
+    if (fast && call.fast.way == PWL_QGEMM_BY_IMAGE && !image_at)
         copy_image(call.table, table, thread_here());
     close_group();
     put_sums<number, groups>(call, m, rows, sums, at);
