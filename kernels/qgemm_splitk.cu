@@ -4,11 +4,12 @@
  * has one of them of 32 rows of weights, whose pieces it loads, decodes and multiplies as in qgemm_mma.cuh and
  * qgemm_bytes.cuh.
  *
- *   up to 16 rows of X   A thread block has 32 rows of weights, each of its eight warps a part, and X of that to
- * itself. The sums of the parts are added when all are done. more                 A thread block has 128 rows of
- * weights and two parts, of each of which four warps share X: else all multiprocessors would have to read all of X,
- * which is more than the weights. The sums of two parts go to the workspace, and a launch after this one adds those of
- * all.
+ * Up to 32 rows of X a thread block has 32 rows of weights, each of its eight warps a part, and X of that to itself.
+ * The sums of the parts are added when all are done.
+ *
+ * With more, a thread block has 128 rows of weights and two parts, of each of which four warps share X: else all
+ * multiprocessors would have to read all of X, which is more than the weights. The sums of two parts go to the
+ * workspace, and a launch after this one adds those of all.
  *
  * Weights are no launch's output, so the first of them are loaded while the launch before this one still runs.
  */
@@ -29,7 +30,7 @@ constexpr unsigned most = 8, many = 4, some = 2, few = 1;
 
 /* A thread block for so many groups. Warps that share a part have other rows of weights. */
 template <unsigned groups> struct shape {
-    static constexpr unsigned sharers = groups > some ? 4 : 1, parts = warps / sharers, blocks = all_parts / parts;
+    static constexpr unsigned sharers = groups > many ? 4 : 1, parts = warps / sharers, blocks = all_parts / parts;
     static constexpr unsigned rows = sharers * warp_rows, sharing_threads = sharers * 32;
     static constexpr unsigned pitch = rows + 4; /* between the sums of a row of X: a warp's stores meet no bank twice */
     static constexpr unsigned at_once = sharing_threads / 8; /* rows of X in halves, by a copy of each thread */
@@ -182,21 +183,13 @@ template <pwl_qgemm_format format, class way, unsigned groups> struct ring {
     static constexpr unsigned code_bytes = tiles * mma::code_bytes(format),
                               scale_bytes = tiles * mma::scale_bytes(format), w_bytes = code_bytes + scale_bytes,
                               x_at = block::sharers * w_bytes, bytes = x_at + way::x_bytes;
-    static constexpr unsigned room = 99 << 10, /* that every device from 8.0 on has */
-        fitting = room / block::parts / bytes, stages = fitting < 12 ? fitting : 12;
+    /* What every device from 8.0 on has, and for many groups 8.0 and 9.0. */
+    static constexpr unsigned room = (groups == many ? 163 : 99) << 10, fitting = room / block::parts / bytes,
+                              enough = groups == many ? 3 : 12, stages = fitting < enough ? fitting : enough;
     static constexpr unsigned sums = block::parts * groups * 8 * block::pitch * sizeof(float),
                               all = block::parts * stages * bytes, shared = all > sums ? all : sums;
     static_assert(stages >= 3, "one to read, one to fill, one on its way");
 };
-
-/* The warps that share a part meet. */
-template <unsigned sharers> __device__ void meet(unsigned part)
-{
-    if constexpr (sharers == 1)
-        __syncwarp();
-    else
-        asm volatile("bar.sync %0, %1;" : : "r"(part + 1), "n"(sharers * 32) : "memory"); /* 0 is __syncthreads()'s */
-}
 
 /* Sums of a row of X, of a rank of a block of rows, in the workspace; rows of weights up to a multiple of a piece's. */
 template <class number> __device__ number *sums_at(const pwl_qgemm_call &call, size_t rank, size_t m)
@@ -221,6 +214,7 @@ __device__ void multiply(const pwl_qgemm_call &call, uint8_t *shared)
     const size_t n = size_t{blockIdx.x / block::blocks} * block::rows, own = n + sharer * warp_rows;
     const size_t pieces = pwl_qgemm_depth(call.weights.k), first = pieces * in_all / all_parts;
     const int count = static_cast<int>(pieces * (in_all + 1) / all_parts - first);
+    const int rounds = block::sharers == 1 ? count : static_cast<int>((pieces - 1) / all_parts + 1); /* of every part */
 
     /* The next piece of the weights. */
     const unsigned tile = static_cast<unsigned>(own % PWL_QGEMM_ROWS) / PWL_QGEMM_TILE_ROWS;
@@ -259,17 +253,23 @@ __device__ void multiply(const pwl_qgemm_call &call, uint8_t *shared)
     }
 
     number sums[tiles][groups][4] = {};
-    for (int i = 0, at = 0, before = stages - 1; i < count; i++) {
-        mma::codes<format> codes;
+    for (int i = 0, at = 0, before = stages - 1; i < rounds; i++) {
         wait_for_all_but<stages - 2>();
-        meet<block::sharers>(part); /* the piece is there, and the stage of the one before it was read */
+        /* The piece is there, and the stage of the one before it was read. */
+        if constexpr (block::sharers == 1)
+            __syncwarp();
+        else
+            __syncthreads();
         const bool is_piece = i + stages - 1 < count;
         load_weights(before, is_piece);
         with.load(stage + static_cast<uint32_t>(before) * ring::bytes + ring::x_at, is_piece);
         close_group();
-        const uint8_t *const here = memory + at * ring::bytes, *const mine = here + sharer * ring::w_bytes;
-        codes.load(mine, mine + ring::code_bytes);
-        with.add(codes, here + ring::x_at, present, sums);
+        if (i < count) {
+            mma::codes<format> codes;
+            const uint8_t *const here = memory + at * ring::bytes, *const mine = here + sharer * ring::w_bytes;
+            codes.load(mine, mine + ring::code_bytes);
+            with.add(codes, here + ring::x_at, present, sums);
+        }
         before = at;
         at = at + 1 == stages ? 0 : at + 1;
     }
@@ -369,33 +369,42 @@ template <unsigned groups> launched launched_as(const pwl_qgemm_call *call)
     }
 }
 
-launched launched_for(const pwl_qgemm_call *call)
+/* Where a thread block has no room for many groups, its shape for the most of them serves fewer. */
+launched launched_for(const pwl_qgemm_call *call, unsigned room)
 {
     const size_t m = call->product.m;
-    return m > many * 8   ? launched_as<most>(call)
-           : m > some * 8 ? launched_as<many>(call)
-           : m > few * 8  ? launched_as<some>(call)
-                          : launched_as<few>(call);
+    if (m <= some * 8)
+        return m > few * 8 ? launched_as<some>(call) : launched_as<few>(call);
+    const launched as = launched_as<many>(call);
+    return m <= many * 8 && as.bytes <= room ? as : launched_as<most>(call);
+}
+
+struct device {
+    int multiprocessors, shared, room; /* shared memory of a multiprocessor, and a thread block's at most */
+};
+
+cudaError_t ask(device *of)
+{
+    int current;
+    cudaError_t error = cudaGetDevice(&current);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&of->multiprocessors, cudaDevAttrMultiProcessorCount, current);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&of->shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, current);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&of->room, cudaDevAttrMaxSharedMemoryPerBlockOptin, current);
+    return error;
 }
 
 /*
- * *bytes = with what shared memory so many thread blocks are to be launched: where each can have a multiprocessor to
- * itself, so much that it has. The next launch's blocks, which wait, must not take the place of this one's.
+ * With how many bytes of shared memory so many thread blocks are launched that need `bytes`: where each can have a
+ * multiprocessor to itself, with so many that it has. The next launch's blocks, which wait, must not take the place of
+ * this one's.
  */
-cudaError_t bytes_for(size_t blocks, unsigned *bytes)
+unsigned bytes_for(const device &on, size_t blocks, unsigned bytes)
 {
-    int device, multiprocessors = 0, all = 0, most_of_block = 0;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&most_of_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    const unsigned alone = static_cast<unsigned>(all / 2 < most_of_block ? all / 2 : most_of_block);
-    if (blocks <= static_cast<size_t>(multiprocessors) && *bytes < alone)
-        *bytes = alone;
-    return error;
+    const unsigned alone = static_cast<unsigned>(on.shared / 2 < on.room ? on.shared / 2 : on.room);
+    return blocks <= static_cast<size_t>(on.multiprocessors) && bytes < alone ? alone : bytes;
 }
 
 } // namespace
@@ -407,15 +416,17 @@ size_t pwl_cuda_qgemm_splitk_bytes(size_t m, size_t n)
 
 int pwl_cuda_launch_qgemm_splitk(const pwl_qgemm_call *call, struct CUstream_st *stream)
 {
-    const launched as = launched_for(call);
-    const size_t n = call->weights.n, blocks = ((n - 1) / as.rows + 1) * as.blocks;
-    unsigned bytes = as.bytes;
+    device on = {};
     bool waits = false;
+    cudaError_t error = ask(&on);
+    if (error != cudaSuccess)
+        return error;
+    const launched as = launched_for(call, static_cast<unsigned>(on.room));
+    const size_t n = call->weights.n, blocks = ((n - 1) / as.rows + 1) * as.blocks;
+    const unsigned bytes = bytes_for(on, blocks, as.bytes);
     if (blocks > INT32_MAX)
         return cudaErrorInvalidConfiguration;
-    cudaError_t error = bytes_for(blocks, &bytes);
-    if (error == cudaSuccess)
-        error = cudaFuncSetAttribute(as.multiply, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+    error = cudaFuncSetAttribute(as.multiply, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
     if (error == cudaSuccess)
         error = waits_by_itself(reinterpret_cast<const void *>(as.multiply), &waits);
     if (error == cudaSuccess)

@@ -155,8 +155,8 @@ static void test_deep(void)
     product.m = 65;
     product.x.data = rows;
     product.x.stride = 1024;
-    /* A tile in two parts of 32 rows and 128 columns, and three marks. */
-    const size_t shared = expected == PWL_QGEMM_OK ? 2 * 32 * 128 * 4 + 3 * 4 : 77;
+    /* A tile in two parts of 128 rows and columns, and three marks. */
+    const size_t shared = expected == PWL_QGEMM_OK ? 2 * 128 * 128 * 4 + 3 * 4 : 77;
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == expected && bytes == shared, "workspace: sums of 16 pieces");
     tap(pwl_cuda_qgemm(&product, deep, 0, &ran, NULL) == (expected == PWL_QGEMM_OK ? PWL_QGEMM_ERR_SPACE : expected) &&
             ran == (pwl_qgemm_kernel)77,
