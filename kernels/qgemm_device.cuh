@@ -67,9 +67,12 @@ __device__ inline int64_t pwl_device_y(const pwl_qgemm_call &call, size_t n, int
            pwl_qgemm_bias_s32(&call.product, &call.epilogue.as, n);
 }
 
-/* A table's value of a code within [qmin_x, qmax_x]. */
+/* A table's value of a code within [qmin_x, qmax_x]: of codes of 8 bits by one load. */
 __device__ inline int64_t pwl_device_value(const pwl_planned &table, int64_t q)
 {
+    if (!table.plan.wide && table.plan.qmin_x >= PWL_PLAN_BYTE_FIRST &&
+        table.plan.qmax_x < PWL_PLAN_BYTE_FIRST + PWL_PLAN_BYTE_CODES)
+        return reinterpret_cast<const int32_t *>(table.memory)[q - PWL_PLAN_BYTE_FIRST];
     const uint32_t u = static_cast<uint32_t>(q - table.plan.qmin_x);
     const int64_t raw = table.plan.wide ? pwl::by_search<pwl::wide>(table)(table, u)
                                         : int64_t{pwl::by_search<pwl::narrow>(table)(table, u)};
