@@ -159,7 +159,8 @@ static void bench_scheme(const char *name, pwl_qgemm_scheme scheme)
     static pwl_cuda_table on_device[4];
     uint64_t state = 2;
     draw_64_segments(&made, &state);
-    const pwl_table *const tables[] = {shipped("gelu_s8"), made_pack(&made), shipped("gelu_s16"), shipped("silu_s8")};
+    const pwl_table *const tables[] = {shipped("pwl_gelu_s8"), made_pack(&made), shipped("pwl_gelu_s16"),
+                                       shipped("pwl_silu_s8")};
     const pwl_affine affines[] = {{0x1p-5f, 0}, {0x1p-12f, 0}, {0x1p-12f, 0}, {0x1p-4f, 0}};
     static const struct {
         const char *what;
