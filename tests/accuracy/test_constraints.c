@@ -286,7 +286,7 @@ static void check_case(int number, int first, int last)
     spec_free(&small.spec);
 }
 
-enum { CASES_PER_TEST = 100, FREE_TESTS = 4, TIED_TESTS = 3 };
+enum { CASES_PER_TEST = 60, FREE_TESTS = 4, TIED_TESTS = 3 };
 
 START_TEST(constrained_lines_have_the_least_error)
 {

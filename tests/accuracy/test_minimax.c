@@ -136,7 +136,7 @@ static void check_small(int number)
     spec_free(&small.spec);
 }
 
-enum { CASES = 400, CASES_PER_TEST = 100 };
+enum { CASES = 240, CASES_PER_TEST = 60 };
 
 START_TEST(minimax_is_the_least_of_all_tables)
 {
