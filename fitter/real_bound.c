@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "real_bound.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,11 +216,12 @@ fail:
 /* Costs of the cells between the places a and b, a in [lowest, b). */
 struct row {
     int lowest;
-    double *line;         /* a line between two knots */
-    double *from[LIMITS]; /* one that leaves a limit at a */
-    double *to[LIMITS];   /* one that reaches a limit at b */
-    bool reaches[LIMITS]; /* whether it is worth looking at */
-    bool leaves[LIMITS];  /* whether any from is finite */
+    double *line;            /* a line between two knots */
+    double *from[LIMITS];    /* one that leaves a limit at a */
+    double *to[LIMITS];      /* one that reaches a limit at b */
+    bool reaches[LIMITS];    /* whether it is worth looking at */
+    bool leaves[LIMITS];     /* whether any from is finite */
+    bool *may_leave[LIMITS]; /* whether some segment may leave the limit at a place */
 };
 
 /* Cost of a line where the real line's is at least `real` and, when it is rounded, the line's at least `least`. */
@@ -228,17 +230,16 @@ static double line_bound(const struct grid *grid, const struct moments *sums, do
     return grid->integer ? integer_cost_bound(real, sums->w, least) : real;
 }
 
-static void row_fill(const struct grid *grid, int b, double ceiling, struct row *row)
+/* Of the places from `from` on. */
+static void row_fill(const struct grid *grid, int b, int from, double ceiling, struct row *row)
 {
     const struct place *end = &grid->place[b];
     struct moments sums = {0};
     int cell = end->left;
     double least = 0; /* that of a part of the cells, and the floor of the others */
-    row->lowest = 0;
+    row->lowest = from;
     row->leaves[LOW] = row->leaves[HIGH] = false;
-    for (int l = 0; l < LIMITS; l++)
-        row->reaches[l] = b < grid->places - 1 && grid->nearest[l][b] < ceiling;
-    for (int a = b - 1; a >= 0; a--) {
+    for (int a = b - 1; a >= from; a--) {
         const struct place *begin = &grid->place[a];
         for (; cell > begin->right; cell--) {
             sums = merge(grid->cell[cell - 1], sums);
@@ -247,7 +248,7 @@ static void row_fill(const struct grid *grid, int b, double ceiling, struct row 
         row->line[a] = least = line_bound(grid, &sums, least_squares(&sums), least);
         for (int l = 0; l < LIMITS; l++) {
             const int side = l == HIGH ? +1 : -1;
-            const bool leaves = a > 0 && grid->nearest[l][a] < ceiling;
+            const bool leaves = row->may_leave[l][a];
             row->from[l][a] = INFINITY;
             row->leaves[l] |= leaves;
             if (leaves)
@@ -288,11 +289,16 @@ struct layer {
     struct state *knot;            /* segment m ends; start: where it began */
     double *ended;                 /* the cost of the same */
     const double *least;           /* what it costs at least, if more is known, by the points left; or null */
-    int first, last;               /* places where it is finite lie in [first, last] */
+    int first, last;               /* places where it is finite, and of use still, lie in [first, last] */
     struct state *leaving[LIMITS]; /* segment m, at the limit from its start, leaves it */
     double *left[LIMITS];
+    int left_first[LIMITS], left_last[LIMITS]; /* likewise */
     struct state waiting[LIMITS]; /* segment m began and is at the limit; without the cells since the beginning */
     struct state at[LIMITS];      /* segment m has reached the limit; likewise */
+    double line;                  /* the least of a line to the place before, and of what lies before it */
+    /* Of the place in hand: what is left when segment m ends there, when it goes on, and when it does at a limit, after
+     * the point or the cell where it got there. */
+    double room_behind, room, room_at_limit;
 };
 
 /* The least of `count` sums; four at a time, since a comparison waits for the one before it. */
@@ -333,44 +339,62 @@ static struct state least_sum(const double *before, const struct state *starts, 
     return (struct state){least, starts ? starts[best].start : best};
 }
 
-static void advance(const struct grid *grid, const struct row *row, int b, const struct layer *before,
-                    struct layer *layer, double ceiling, double knot_ceiling)
+/* Leaves out the first places from which even a line up to the row's place, and what is left by one line more, is too
+ * much: then so is every longer one. */
+static void drop_places(const struct row *row, const double *before, double room, int last, int *first)
+{
+    *first = *first > row->lowest ? *first : row->lowest;
+    while (*first <= last && before[*first] + row->line[*first] >= room)
+        ++*first;
+}
+
+static void advance(const struct grid *grid, struct row *row, int b, struct layer *before, struct layer *layer)
 {
     const struct place *place = &grid->place[b];
-    const int lowest = row->lowest > before->first ? row->lowest : before->first;
-    const int end = b <= before->last ? b : before->last + 1;
+    const int newest = b - 1 < before->last ? b - 1 : before->last;
+    drop_places(row, before->ended, layer->room, newest, &before->first);
     /* A segment may begin and end at one place; it then costs nothing, and is no segment. */
-    struct state least = better(before->knot[b], least_sum(before->ended, NULL, row->line, lowest, end));
+    struct state least = least_sum(before->ended, NULL, row->line, before->first, newest + 1);
+    layer->line = least.cost;
+    least = better(before->knot[b], least);
     for (int l = 0; l < LIMITS; l++) {
         const double *at_limit = grid->at_limit[l];
+        drop_places(row, layer->left[l], layer->room, layer->left_last[l], &layer->left_first[l]);
         /* Cells that are left out at the beginning are not paid: prices are relative to the sum up to there. */
         struct state leaving = dearer(layer->waiting[l], at_limit[place->left]);
-        leaving = better(leaving, (struct state){before->ended[b], b});
-        layer->leaving[l][b] = leaving.cost < ceiling ? leaving : nowhere;
+        if (place->left < place->right) /* within the cell, one of whose points is at the limit */
+            leaving = better(leaving, (struct state){before->ended[b] + grid->nearest[l][b], b});
+        layer->leaving[l][b] = leaving.cost < layer->room && grid->nearest[l][b] < layer->room ? leaving : nowhere;
         layer->left[l][b] = layer->leaving[l][b].cost;
         layer->waiting[l] = better(layer->waiting[l], (struct state){before->ended[b] - at_limit[place->right], b});
         least = better(least, layer->leaving[l][b]);
         if (row->leaves[l])
-            least = better(least, least_sum(layer->left[l], layer->leaving[l], row->from[l], row->lowest, b));
+            least = better(least, least_sum(layer->left[l], layer->leaving[l], row->from[l], layer->left_first[l],
+                                            layer->left_last[l] + 1));
         least = better(least, dearer(layer->at[l], at_limit[place->left]));
     }
     for (int l = 0; l < LIMITS; l++)
         if (row->reaches[l]) {
-            struct state reached = least_sum(before->ended, NULL, row->to[l], lowest, end);
-            if (row->leaves[LIMITS - 1 - l])
-                reached = better(reached, least_sum(layer->left[LIMITS - 1 - l], layer->leaving[LIMITS - 1 - l],
-                                                    row->to[l], row->lowest, b));
-            least = better(least, reached);
+            const int from = LIMITS - 1 - l;
+            struct state reached = nowhere;
+            if (layer->line + grid->nearest[l][b] < layer->room_at_limit)
+                reached = least_sum(before->ended, NULL, row->to[l], before->first, newest + 1);
+            if (row->leaves[from])
+                reached = better(reached, least_sum(layer->left[from], layer->leaving[from], row->to[l],
+                                                    layer->left_first[from], layer->left_last[from] + 1));
             layer->at[l] = better(layer->at[l], dearer(reached, -grid->at_limit[l][place->right]));
+        }
+    for (int l = 0; l < LIMITS; l++)
+        if (layer->left[l][b] < INFINITY) {
+            layer->left_last[l] = b;
+            row->may_leave[l][b] = true;
         }
     if (layer->least && least.cost < layer->least[place->left])
         least.cost = layer->least[place->left];
-    layer->knot[b] = least.cost < knot_ceiling ? least : nowhere;
+    layer->knot[b] = least.cost < layer->room_behind ? least : nowhere;
     layer->ended[b] = layer->knot[b].cost;
-    if (layer->ended[b] < INFINITY) {
-        layer->first = layer->first < b ? layer->first : b;
+    if (layer->ended[b] < INFINITY)
         layer->last = b;
-    }
 }
 
 struct program {
@@ -378,6 +402,7 @@ struct program {
     struct layer *layer; /* segments + 1 */
     double *doubles;
     struct state *states;
+    bool *flags;
 };
 
 static void program_free(struct program *program)
@@ -385,6 +410,7 @@ static void program_free(struct program *program)
     free(program->layer);
     free(program->doubles);
     free(program->states);
+    free(program->flags);
 }
 
 static int program_init(struct program *program, int segments, int places, struct diag *diag)
@@ -393,7 +419,8 @@ static int program_init(struct program *program, int segments, int places, struc
     program->layer = calloc(layers, sizeof *program->layer);
     program->doubles = malloc((layers * (1 + LIMITS) + 1 + 2 * LIMITS) * n * sizeof *program->doubles);
     program->states = malloc(layers * (1 + LIMITS) * n * sizeof *program->states);
-    if (!program->layer || !program->doubles || !program->states) {
+    program->flags = calloc(LIMITS * n, sizeof *program->flags);
+    if (!program->layer || !program->doubles || !program->states || !program->flags) {
         program_free(program);
         return diag_set(diag, EXIT_IO, "out of memory for a bound on %d segments", segments);
     }
@@ -427,6 +454,7 @@ static int program_init(struct program *program, int segments, int places, struc
         }
     program->row.line = d;
     for (int l = 0; l < LIMITS; l++) {
+        program->row.may_leave[l] = program->flags + (size_t)l * n;
         program->row.from[l] = d + (1 + (size_t)l) * n;
         program->row.to[l] = d + (1 + LIMITS + (size_t)l) * n;
     }
@@ -447,16 +475,51 @@ static double ahead_of(const struct ahead *ahead, int m, int point)
     return ahead->program.layer[m].ended[ahead->place[point]] * (1 - rounding_share);
 }
 
-/* ahead is null when nothing is known. */
+/* The first place from which a line may still be of use. */
+static int first_of_use(const struct program *program, int segments)
+{
+    int first = INT_MAX;
+    for (int m = 1; m <= segments; m++) {
+        const struct layer *layer = &program->layer[m], *before = layer - 1;
+        first = before->first <= before->last && before->first < first ? before->first : first;
+        for (int l = 0; l < LIMITS; l++)
+            if (layer->left_first[l] <= layer->left_last[l] && layer->left_first[l] < first)
+                first = layer->left_first[l];
+    }
+    return first;
+}
+
+/* Sets what is left at a place, and whether a segment may reach a limit there. ahead is null when nothing is known. */
+static void find_rooms(struct program *program, const struct grid *grid, int segments, double ceiling,
+                       const struct ahead *ahead, int b)
+{
+    const struct place *place = &grid->place[b];
+    const int point = grid->edge[place->right];
+    /* A place between cells is followed by a single point. */
+    const int next = place->left == place->right && b < grid->places - 1 ? point + 1 : point;
+    struct row *row = &program->row;
+    row->reaches[LOW] = row->reaches[HIGH] = false;
+    for (int m = 1; m <= segments; m++) {
+        struct layer *layer = &program->layer[m];
+        const double before = fmin(layer->line, program->layer[m - 1].ended[b - 1]); /* costs grow with the place */
+        layer->room_behind = ahead ? ceiling - ahead_of(ahead, segments - m, point) : ceiling;
+        layer->room = ahead ? ceiling - ahead_of(ahead, segments - m + 1, point) : ceiling;
+        layer->room_at_limit = ahead ? ceiling - ahead_of(ahead, segments - m + 1, next) : ceiling;
+        for (int l = 0; l < LIMITS; l++)
+            row->reaches[l] |= b < grid->places - 1 && grid->nearest[l][b] < ceiling &&
+                               (before + grid->nearest[l][b] < layer->room_at_limit ||
+                                layer->left_first[LIMITS - 1 - l] <= layer->left_last[LIMITS - 1 - l]);
+    }
+}
+
 static void program_run(struct program *program, const struct grid *grid, int segments, double ceiling,
                         const struct ahead *ahead)
 {
     for (int b = 1; b < grid->places; b++) {
-        const int point = grid->edge[grid->place[b].right];
-        row_fill(grid, b, ceiling, &program->row);
+        find_rooms(program, grid, segments, ceiling, ahead, b);
+        row_fill(grid, b, first_of_use(program, segments), ceiling, &program->row);
         for (int m = 1; m <= segments; m++)
-            advance(grid, &program->row, b, &program->layer[m - 1], &program->layer[m], ceiling,
-                    ahead ? ceiling - ahead_of(ahead, segments - m, point) : ceiling);
+            advance(grid, &program->row, b, &program->layer[m - 1], &program->layer[m]);
     }
 }
 

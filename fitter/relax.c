@@ -126,6 +126,7 @@ void relax_print_costs(const struct spec *spec, const struct table *table)
     for (int k = 0; relax(spec, k, &relaxed, &choice); k++) {
         struct table other;
         struct diag ignored;
+        relaxed.table_alone = true;
         if (fit_as_asked(&relaxed, &other, &ignored))
             continue;
         const struct certificate *with = &table->certificate, *without = &other.certificate;

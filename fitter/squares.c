@@ -150,7 +150,8 @@ int squares_bound(struct squares *table, struct diag *diag)
         table->exact.cost += table->lines[m].cost;
     table->exact.lower_bound = floor_sum[points->count];
     const bool movable = !points->grid && !rules->one_shift;
-    for (int round = movable ? 1 : ROUNDS; round <= ROUNDS && table->exact.lower_bound < table->exact.cost; round++) {
+    for (int round = movable ? 1 : ROUNDS;
+         round <= ROUNDS - table->alone && table->exact.lower_bound < table->exact.cost; round++) {
         const bool last = round == ROUNDS;
         const double root = sqrt(table->exact.cost) + 0.5 * sqrt(mass);
         const int wanted = (last ? CELLS : QUICK_CELLS) * count, least = last ? 4 * LEAST_CELLS : LEAST_CELLS;

@@ -14,6 +14,7 @@ struct squares {
     struct line_rules *rules; /* with one shift, that of the table in hand */
     int *knots;
     struct line *lines;
+    bool alone;         /* no bound is asked for where it takes longer than the table */
     struct exact exact; /* exact.segments is to be set */
 };
 
