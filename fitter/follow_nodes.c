@@ -160,10 +160,12 @@ static void constants_near(const struct slopes *slopes, int k, int64_t v, double
         y_low = (double)slopes->rules->qmin_y;
     if (slopes->points->served && points_cost(slopes->points, k, (double)slopes->rules->qmax_y) < limit)
         y_high = (double)slopes->rules->qmax_y;
-    if ((int64_t)y_low - v > *low)
-        *low = (int64_t)y_low - v;
-    if ((int64_t)y_high - v < *high)
-        *high = (int64_t)y_high - v;
+    /* In steps of a unit a line may miss a limit and lie beyond it. */
+    const int64_t beyond = slopes->unit - 1;
+    const int64_t least = (int64_t)y_low - v - (y_low == (double)slopes->rules->qmin_y ? beyond : 0),
+                  most = (int64_t)y_high - v + (y_high == (double)slopes->rules->qmax_y ? beyond : 0);
+    *low = least > *low ? least : *low;
+    *high = most < *high ? most : *high;
 }
 
 /* Lines that were at the limit behind at all codes since the start, and leave it at k. */
