@@ -63,7 +63,9 @@ struct integers {
     }
 };
 
-template <class way> __global__ void __launch_bounds__(across *down) naive(const __grid_constant__ pwl_qgemm_call call)
+/* Two blocks in a multiprocessor: ptxas would else keep to fewer registers than gate and up need. */
+template <class way>
+__global__ void __launch_bounds__(across *down, 2) naive(const __grid_constant__ pwl_qgemm_call call)
 {
     const bool gated = call.epilogue.as.gated;
     const size_t column = size_t{blockIdx.x} * across + threadIdx.x, n = gated ? pwl_qgemm_gate_row(column) : column;
