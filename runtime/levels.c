@@ -45,12 +45,26 @@ uint32_t pwl_levels(void)
     return levels;
 }
 #else
-/* What the build may take for granted: nothing is asked for at run time. */
+#if defined(__ARM_FEATURE_SVE2)
+#define HAS_SVE2 1
+#elif defined(PWL_HAVE_SVE2) && defined(__linux__)
+#include <sys/auxv.h>
+/* HWCAP2_SVE2. Source: Linux, "ARM64 ELF hwcaps" and arch/arm64/include/uapi/asm/hwcap.h. */
+#define HAS_SVE2 (getauxval(AT_HWCAP2) >> 1 & 1)
+#else
+#define HAS_SVE2 0
+#endif
+
+/* What the build may take for granted, and SVE2 where the system tells of it. */
 uint32_t pwl_levels(void)
 {
     uint32_t levels = 0;
 #ifdef PWL_HAVE_NEON
     levels |= PWL_LEVEL_NEON;
+#endif
+#ifdef PWL_HAVE_SVE2
+    if (HAS_SVE2)
+        levels |= PWL_LEVEL_SVE2;
 #endif
 #ifdef PWL_HAVE_DSP
     levels |= PWL_LEVEL_DSP;

@@ -59,6 +59,14 @@
 #define PWL_WAYS_NEON(F)
 #endif
 
+#ifdef PWL_HAVE_SVE2
+#define PWL_WAYS_SVE2(F) F(values_sve2, PWL_LEVEL_SVE2, values, PWL_ANY_LINES)
+#define PWL_WAYS_SVE2_CELLS(F) F(cells16_sve2, PWL_LEVEL_SVE2, cells16, PWL_ANY_LINES)
+#else
+#define PWL_WAYS_SVE2(F)
+#define PWL_WAYS_SVE2_CELLS(F)
+#endif
+
 #ifdef PWL_HAVE_HELIUM
 #define PWL_WAYS_HELIUM(F) F(bytes_helium, PWL_LEVEL_HELIUM, bytes, PWL_ANY_LINES)
 #define PWL_WAYS_HELIUM_CELLS(F) F(cells16_helium, PWL_LEVEL_HELIUM, cells16, PWL_ANY_LINES)
@@ -86,11 +94,13 @@
     PWL_WAYS_AVX2(F)                                                                                                   \
     PWL_WAYS_SSE41(F)                                                                                                  \
     PWL_WAYS_NEON(F)                                                                                                   \
+    PWL_WAYS_SVE2(F)                                                                                                   \
     PWL_WAYS_HELIUM(F)                                                                                                 \
     PWL_WAYS_RVV(F)                                                                                                    \
     F(values, 0, values, PWL_ANY_LINES)                                                                                \
     PWL_WAYS_AVX2_CELLS(F)                                                                                             \
     PWL_WAYS_SSE41_NARROW(F)                                                                                           \
+    PWL_WAYS_SVE2_CELLS(F)                                                                                             \
     PWL_WAYS_HELIUM_CELLS(F)                                                                                           \
     PWL_WAYS_DSP_CELLS(F)                                                                                              \
     PWL_WAYS_RVV_CELLS(F)                                                                                              \

@@ -18,8 +18,8 @@ allow() {
 
 # Headers beside a runtime source, and the public ones.
 own_runtime=$(find runtime -name '*.h' -o -name '*.inc' | sed 's|.*/||; s|\.|\\.|' | paste -sd '|')
-allow runtime "<std(def|int)\.h>|<immintrin\.h>|<arm_(acle|mve|neon)\.h>|<riscv_vector\.h>|<pwl/[a-z0-9_]+\.h>|\"(pwl/|\.\./)?($own_runtime)\"" \
-    'runtime/ includes stddef.h, stdint.h, compilers'\'' own headers of instructions, and its own headers only'
+allow runtime "<std(def|int)\.h>|<immintrin\.h>|<arm_(acle|mve|neon|sve)\.h>|<riscv_vector\.h>|<sys/auxv\.h>|<pwl/[a-z0-9_]+\.h>|\"(pwl/|\.\./)?($own_runtime)\"" \
+    'runtime/ includes stddef.h, stdint.h, compilers'\'' own headers of instructions, the list of what Linux tells of the processor, and its own headers only'
 
 if grep -rnE '#[[:space:]]*include.*(fitter|gsl|jansson|nettle)' runtime kernels; then
     echo 'runtime/ and kernels/ never include fitter/ headers or the libraries it needs'

@@ -4,7 +4,8 @@
 # the emulator or compiler. usage: check_firmware.sh "EMULATOR..." --build COMPILER ARGUMENT...
 set -eu
 . "$(dirname "$0")/../platform/emulate.sh"
-emulate "$@"
+program "${@:2}"
+emulate "$1"
 cat "$work/found"
 [ $status -eq 0 ] || { echo "FAILED: exit status $status"; exit 1; }
 grep -qx 'frames sent by way of values' "$work/found"

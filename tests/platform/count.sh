@@ -4,7 +4,8 @@
 # usage: count.sh "EMULATOR..." --build COMPILER ARGUMENT...
 set -eu
 . "$(dirname "$0")/emulate.sh"
-emulate "$@"
+program "${@:2}"
+emulate "$1"
 cat "$work/found"
 [ $status -eq 0 ] || echo "FAILED: wrong values, or ways in another order than the list's; exit status $status"
 exit $status

@@ -2,7 +2,8 @@
 /*
  * Every way of the runtime gives the codes of pwl_eval(), and they are the same on every platform. Writes one line for
  * each table and pair of array types, with a hash of the codes; hashes.txt is what it writes. Needs the runtime's
- * sources and say.h alone; with -DFEW it visits the tables marked "few", for small and slow platforms.
+ * sources and say.h alone; with -DFEW it visits the tables marked "few", for small and slow platforms, and with
+ * -DLEVELS=... it fails where the machine's levels are others.
  *
  * Tables: those in luts/, and drawn ones of each storage, form, rounding and fold. Codes: all of 8- and 16-bit arrays;
  * of 32-bit ones those around each start and its mirror image, the ends of ranges, and RANDOM_CODES others.
@@ -318,6 +319,12 @@ int main(void)
     const int tables = FEW_ROUNDS * ROUND;
 #else
     const int tables = ROUNDS * ROUND;
+#endif
+#ifdef LEVELS
+    if (pwl_levels() != (LEVELS)) {
+        say("pwl_levels() finds others than this machine has\n");
+        failed = 1;
+    }
 #endif
     check_luts();
     for (int number = 0; number < tables; number++)

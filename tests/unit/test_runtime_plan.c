@@ -275,12 +275,12 @@ START_TEST(the_quickest_way_that_finds_room_is_taken)
 {
     static const pwl_type types[] = {PWL_S8, PWL_S16, PWL_S32};
     static const uint32_t levels[] = {
-        0, PWL_LEVEL_SSE41, PWL_LEVEL_AVX2, PWL_LEVEL_AVX512, PWL_LEVEL_NEON, PWL_LEVELS_ALL};
+        0, PWL_LEVEL_SSE41, PWL_LEVEL_AVX2, PWL_LEVEL_AVX512, PWL_LEVEL_NEON, PWL_LEVEL_SVE2, PWL_LEVELS_ALL};
     const struct arena of = arena();
     uint64_t state = 6;
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < 63; round++) {
         const pwl_type type = types[round % 3];
-        const uint32_t level = levels[round / 3 % 6];
+        const uint32_t level = levels[round / 3 % 7];
         draw(&state, round % 3, type, 16);
         size_t most = pwl_plan_size(&made.table, type, type, level);
         const pwl_way *way = first_way(&made.table, type, level, SIZE_MAX);

@@ -32,6 +32,7 @@ extern "C" {
 #define PWL_LEVEL_DSP 32u       /* Arm: 32-bit SIMD, of Cortex-M the DSP extension */
 #define PWL_LEVEL_HELIUM 64u    /* Arm: M-profile Vector Extension */
 #define PWL_LEVEL_RVV 128u      /* RISC-V: V */
+#define PWL_LEVEL_SVE2 256u     /* Arm: Scalable Vector Extension 2, of any length */
 #define PWL_LEVELS_ALL 0xffffffffu
 
 /* Those that this machine, its operating system and this library have. */
