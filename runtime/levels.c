@@ -33,7 +33,7 @@ uint32_t pwl_levels(void)
     const cpuid basic = ask(1, 0), none = {0, 0, 0, 0}, extended = leaves >= 7 ? ask(7, 0) : none;
     const uint32_t states = basic.ecx >> 27 & 1 ? saved_states() : 0;
     uint32_t levels = 0;
-    if (basic.ecx >> 19 & 1)
+    if (all(basic.ecx, 1u << 9 | 1u << 19)) /* SSSE3, for its byte shuffle, and SSE4.1 */
         levels |= PWL_LEVEL_SSE41;
     if (all(states, 6) && extended.ebx >> 5 & 1)
         levels |= PWL_LEVEL_AVX2;
