@@ -43,7 +43,7 @@ static int serves_exact_bytes(const pwl_qgemm_product *product)
 
 static int serves_few(const pwl_qgemm_product *product)
 {
-    return product->m <= 64 && product->sums == PWL_QGEMM_SUMS_EXACT;
+    return product->m <= PWL_QGEMM_FEW_ROWS && product->sums == PWL_QGEMM_SUMS_EXACT;
 }
 
 /* How a kernel takes X: as it is, A8 in blocks; as h; as bytes of the call; or as h in A16 and as bytes in A8, INT8. */

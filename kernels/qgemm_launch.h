@@ -17,6 +17,8 @@ extern "C" {
 
 struct CUstream_st;
 
+#define PWL_QGEMM_FEW_ROWS 64 /* of X, that splitk takes at most */
+
 /* A product that was checked, by value; what product points to on the host is here instead. */
 typedef struct pwl_qgemm_call {
     pwl_qgemm_product product;

@@ -26,7 +26,7 @@ constexpr unsigned warps = 8, threads = warps * 32, all_parts = 8;
 constexpr unsigned warp_rows = tiles * PWL_QGEMM_TILE_ROWS; /* of weights, to a warp */
 
 /* Groups of 8 rows of X. */
-constexpr unsigned most = 8, many = 4, some = 2, few = 1;
+constexpr unsigned most = PWL_QGEMM_FEW_ROWS / 8, many = 4, some = 2, few = 1;
 
 /* A thread block for so many groups. Warps that share a part have other rows of weights. */
 template <unsigned groups> struct shape {
