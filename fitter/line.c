@@ -153,19 +153,6 @@ double line_max_err(const struct line_rules *rules, const struct points *points,
     return error;
 }
 
-double line_cost(const struct line_rules *rules, const struct points *points, int begin, int end,
-                 const struct line *line)
-{
-    double cost = 0;
-    for (int k = begin; k < end; k++) {
-        const int64_t q = line_output(rules, points, begin, k, line);
-        if (points->fixed && points->fixed[k] != POINT_FREE && points->fixed[k] != q)
-            return INFINITY;
-        cost += points_cost(points, k, (double)q);
-    }
-    return cost;
-}
-
 int line_shift(const struct line_rules *rules, double slope, double x_max)
 {
     const double magnitude = fabs(slope), ceiling = ldexp(1, rules->accumulator_bits - 1);

@@ -10,6 +10,8 @@
 #include "points.h"
 #include "spec.h"
 
+struct band;
+
 /* What the table's format allows; see design of the storage cases in pwl/pwl.h. */
 struct line_rules {
     pwl_form form;
@@ -36,8 +38,8 @@ int line_one_shift(const struct line_rules *rules, const struct points *points, 
 int64_t slope_above(const struct line_rules *rules, int64_t q_b);
 int64_t slope_nearest(const struct line_rules *rules, double q_b);
 
-/* Largest useful right shift for a slope: q_b and the product fit, and the grid is not finer than 2^-6 of an output code
- * over x_max, the segment's largest distance from the line's origin. */
+/* Largest useful right shift for a slope: q_b and the product fit, and the grid is not finer than 2^-6 of an output
+ * code over x_max, the segment's largest distance from the line's origin. */
 int line_shift(const struct line_rules *rules, double slope, double x_max);
 
 struct line {
@@ -46,6 +48,11 @@ struct line {
     int64_t offset;
     double cost; /* sum over points of mass * (q_y - target)^2, in LSB^2 */
 };
+
+static inline bool line_same(const struct line *a, const struct line *b)
+{
+    return a->q_b == b->q_b && a->n == b->n && a->offset == b->offset;
+}
 
 /* How many slopes are tried for one segment. */
 enum line_effort {
@@ -75,13 +82,24 @@ int64_t line_output(const struct line_rules *rules, const struct points *points,
  * anchored, else zp_x. */
 int64_t line_value(const struct line_rules *rules, const struct line *line, int64_t origin, int64_t code);
 
+/* The output codes at the points [from, to) of a provable line whose segment starts at point `begin`. */
+void line_outputs(const struct line_rules *rules, const struct points *points, int begin, int from, int to,
+                  const struct line *line, double *q);
+
+/* Points that are best looked at together: their outputs stay in the nearest cache. */
+#define LINE_BLOCK 512
+
+/* Sum over points [from, to) of mass * (q_y - target)^2, of output codes within the output range. */
+double points_squares(const struct points *points, int from, int to, const double *q);
+
 /* Largest |q_y - target| over points [begin, end) of a provable line. */
 double line_max_err(const struct line_rules *rules, const struct points *points, int begin, int end,
                     const struct line *line);
 
-/* Sum over points [begin, end) of mass * (q_y - target)^2 of a provable line; INFINITY when a fixed point is missed. */
-double line_cost(const struct line_rules *rules, const struct points *points, int begin, int end,
-                 const struct line *line);
+/* Sum over points [begin, end) of mass * (q_y - target)^2 of a provable line; INFINITY when a fixed point is missed, an
+ * output lies outside its band, or the sum reaches `enough`. bands: those of the points from begin on; may be null. */
+double line_cost_below(const struct line_rules *rules, const struct points *points, int begin, int end,
+                       const struct line *line, const struct band *bands, double enough);
 
 /* Whether the line's product, addend, shift and sum stay in their types over the codes [first, last]. */
 bool line_provable(const struct line_rules *rules, const struct line *line, int64_t first, int64_t last);

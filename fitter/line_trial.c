@@ -11,7 +11,7 @@
 
 #include <pwl/fixed.h>
 
-static void shift_all(struct trial *trial, int n, int64_t addend)
+static void shift_all(struct trial *trial, int n)
 {
     const int64_t *p = trial->product;
     int64_t *s = trial->shifted;
@@ -19,19 +19,19 @@ static void shift_all(struct trial *trial, int n, int64_t addend)
     switch (trial->rules->rounding) {
     case PWL_FLOOR:
         for (int k = 0; k < count; k++)
-            s[k] = pwl_shr64(p[k] + addend, n, PWL_FLOOR);
+            s[k] = pwl_shr64(p[k], n, PWL_FLOOR);
         break;
     case PWL_HALF_UP:
         for (int k = 0; k < count; k++)
-            s[k] = pwl_shr64(p[k] + addend, n, PWL_HALF_UP);
+            s[k] = pwl_shr64(p[k], n, PWL_HALF_UP);
         break;
     case PWL_HALF_AWAY:
         for (int k = 0; k < count; k++)
-            s[k] = pwl_shr64(p[k] + addend, n, PWL_HALF_AWAY);
+            s[k] = pwl_shr64(p[k], n, PWL_HALF_AWAY);
         break;
     case PWL_HALF_EVEN:
         for (int k = 0; k < count; k++)
-            s[k] = pwl_shr64(p[k] + addend, n, PWL_HALF_EVEN);
+            s[k] = pwl_shr64(p[k], n, PWL_HALF_EVEN);
         break;
     }
 }
@@ -122,7 +122,7 @@ static void try_constants(struct trial *trial, int64_t q_b, int n)
     double sum_w = 0, sum_d = 0, sum_dd = 0, reference = 0;
     bool any = false;
 
-    shift_all(trial, n, 0);
+    shift_all(trial, n);
     for (int k = 0; k < trial->count; k++) {
         const int64_t s = trial->shifted[k];
         if (weight[k] > 0) {
@@ -174,6 +174,7 @@ static void try_biases(struct trial *trial, int64_t q_b, int n)
 {
     const struct points *points = trial->points;
     const double *target = points->target + trial->begin, *weight = points->weight + trial->begin;
+    const int end = trial->begin + trial->count;
     const double unit = ldexp(1, n);
     const double half = n > 0 ? unit / 2 : 0;
     double low = -(double)trial->rules->offset_limit - 1, high = (double)trial->rules->offset_limit;
@@ -216,8 +217,8 @@ static void try_biases(struct trial *trial, int64_t q_b, int n)
                 trial->refused = true;
                 continue;
             }
-            shift_all(trial, n, bias);
-            const double cost = cost_saturated(trial, 0, to_beat(trial), NULL);
+            const double cost =
+                line_cost_below(trial->rules, points, trial->begin, end, &line, trial->bands, to_beat(trial));
             keep_if_better(trial, q_b, n, bias, cost);
             if (cost < best) {
                 best = cost;

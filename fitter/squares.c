@@ -21,7 +21,7 @@ static bool line_to_biased(const struct squares *table, int begin, int end, stru
     line->offset = n < 0 ? line->offset / pwl_shl64(1, -n) : pwl_shl64(line->offset, n);
     if (!line_provable(table->rules, line, points->cell[begin], points->cell[end] - 1))
         return false;
-    line->cost = line_cost(table->rules, points, begin, end, line);
+    line->cost = line_cost_below(table->rules, points, begin, end, line, NULL, INFINITY);
     return true;
 }
 

@@ -5,6 +5,9 @@
 
 #include "tie_search.h"
 
+/* Options that are yet to be collected. */
+#define STALE (-1)
+
 /* The finest provable line through (code, value) with about that slope. */
 static bool line_through(const struct tie_search *search, int begin, int end, double slope, double code, double value,
                          struct line *line)
@@ -41,23 +44,16 @@ struct ends {
     double x0, y0, x1, y1;
 };
 
-/* Lines through the ends and values near them, appraised. Returns how many. */
-static int add_lines(const struct tie_search *search, struct option option, const struct ends *ends, double shift,
-                     const struct price *enough, struct option *options)
+/* The line through values at two places, appraised; returns whether it is of use. */
+static bool add_line(const struct tie_search *search, const struct ends *ends, double left, double right,
+                     const struct price *enough, struct pieces *pieces, struct option *option)
 {
-    int count = 0;
-    for (int i = -VALUES; i <= VALUES; i++)
-        for (int j = -VALUES; j <= VALUES; j++) {
-            const double left = ends->y0 + i * shift, right = ends->y1 + j * shift;
-            const double slope = ends->x1 > ends->x0 ? (right - left) / (ends->x1 - ends->x0) : 0;
-            if (!line_through(search, option.begin, option.end, slope, 0.5 * (ends->x0 + ends->x1),
-                              0.5 * (left + right), &option.line))
-                continue;
-            tie_appraise(search, &option, enough);
-            if (option.price.squares < INFINITY)
-                options[count++] = option;
-        }
-    return count;
+    const double slope = ends->x1 > ends->x0 ? (right - left) / (ends->x1 - ends->x0) : 0;
+    if (!line_through(search, option->begin, option->end, slope, 0.5 * (ends->x0 + ends->x1), 0.5 * (left + right),
+                      &option->line))
+        return false;
+    tie_appraise(search, pieces, option, enough);
+    return option->price.squares < INFINITY;
 }
 
 /* The value at a knot that its two lines share: the mean of theirs, at a place near the knot. */
@@ -73,86 +69,157 @@ static double shared_value(const struct tie_search *search, int m, double code)
     return sum / count;
 }
 
-/* The options of segment m around the table in hand: the ends moved by `step` places, the values there by `shift`. */
-static int collect_options(const struct tie_search *search, int m, int step, double shift, const struct price *enough,
-                           struct option *options)
+/* The ranges of segment m when its ends move by `step` places; returns how many. The first one is its own. */
+static int collect_ranges(const struct tie_search *search, int m, int step, struct option *ranges)
 {
-    const struct points *points = search->points;
-    const struct line *line = &search->lines[m];
-    const int old_begin = points_at(search->points, search->place[m]);
-    const bool pinned = points->grid_whole;
+    static const int moves[PLACES] = {0, -1, 1};
+    const bool pinned = search->points->grid_whole;
     int count = 0;
-    for (int a = -REACH; a <= REACH; a++)
-        for (int b = -REACH; b <= REACH; b++) {
-            const int begin_place = search->place[m] + a * step, end_place = search->place[m + 1] + b * step;
-            if ((a && (m == 0 || pinned)) || (b && (m == search->segments - 1 || pinned)) || begin_place < 0 ||
-                end_place > search->places || begin_place >= end_place)
+    for (int a = 0; a < PLACES; a++)
+        for (int b = 0; b < PLACES; b++) {
+            const int begin = search->place[m] + moves[a] * step, end = search->place[m + 1] + moves[b] * step;
+            if ((a && (m == 0 || pinned)) || (b && (m == search->segments - 1 || pinned)) || begin < 0 ||
+                end > search->places || begin >= end)
                 continue;
-            struct option option = {.begin = points_at(search->points, begin_place),
-                                    .end = points_at(search->points, end_place)};
-            if (a == 0 && b == 0) {
-                option.line = *line;
-                tie_appraise(search, &option, &unaffordable);
-                options[count++] = option;
-            }
-            struct ends ends = {.x0 = (double)points->cell[option.begin], .x1 = (double)points->cell[option.end] - 1};
-            ends.y0 = real_value(search, old_begin, line, ends.x0);
-            ends.y1 = real_value(search, old_begin, line, ends.x1);
-            count += add_lines(search, option, &ends, shift, enough, options + count);
-            if (!search->ties->constraints.continuous)
-                continue;
-            ends.x1 += 1;
-            ends.y0 = rint(shared_value(search, m, ends.x0));
-            ends.y1 = rint(shared_value(search, m + 1, ends.x1));
-            count += add_lines(search, option, &ends, shift, enough, options + count);
+            ranges[count++] =
+                (struct option){.begin = points_at(search->points, begin), .end = points_at(search->points, end)};
         }
     return count;
 }
 
-/* The cheapest table among the options around the one in hand, which it becomes; *price is its price. */
-static bool improve(struct tie_search *search, int step, double shift, struct option *options, struct price *price)
+static void add_edge(struct pieces *pieces, int point)
+{
+    int i = pieces->count;
+    while (i > 0 && pieces->edge[i - 1] > point)
+        i--;
+    if (i > 0 && pieces->edge[i - 1] == point)
+        return;
+    memmove(pieces->edge + i + 1, pieces->edge + i, (size_t)(pieces->count - i) * sizeof *pieces->edge);
+    pieces->edge[i] = point;
+    pieces->count++;
+}
+
+/* Lines through values around some at the ends, each over all these ranges; returns how many are of use. */
+static int add_lines(const struct tie_search *search, const struct ends *ends, double shift, const struct price *enough,
+                     struct pieces *pieces, const struct option *ranges, int range_count, struct option *options)
+{
+    int count = 0;
+    for (int i = -VALUES; i <= VALUES; i++)
+        for (int j = -VALUES; j <= VALUES; j++)
+            for (int r = 0; r < range_count; r++) {
+                options[count] = ranges[r];
+                count +=
+                    add_line(search, ends, ends->y0 + i * shift, ends->y1 + j * shift, enough, pieces, &options[count]);
+            }
+    return count;
+}
+
+/*
+ * The options of segment m around the table in hand: the ends moved by `step` places, the values there by `shift`.
+ * Where the ends move far, each range has lines through values at its own ends. Lines near to those are as good where
+ * they move little, so all ranges share the lines of the first, and what these cost between the ends is counted once.
+ */
+static int collect_options(const struct tie_search *search, int m, int step, double shift, const struct price *enough,
+                           struct option *options)
+{
+    enum { FAR = 16 }; /* parts of a segment */
+    const struct points *points = search->points;
+    const struct line *line = &search->lines[m];
+    const bool far = step > (search->place[m + 1] - search->place[m]) / FAR;
+    struct option ranges[PLACES * PLACES];
+    struct pieces pieces = {0};
+    const int range_count = collect_ranges(search, m, step, ranges), begin = ranges[0].begin;
+    for (int r = 0; r < range_count; r++) {
+        add_edge(&pieces, ranges[r].begin);
+        add_edge(&pieces, ranges[r].end);
+    }
+    pieces.count--; /* from edges to what lies between them */
+    options[0] = ranges[0];
+    options[0].line = *line;
+    tie_appraise(search, &pieces, &options[0], &unaffordable);
+    int count = 1;
+    for (int r = 0; r < (far ? range_count : 1); r++) {
+        struct ends ends = {.x0 = (double)points->cell[ranges[r].begin], .x1 = (double)points->cell[ranges[r].end] - 1};
+        ends.y0 = real_value(search, begin, line, ends.x0);
+        ends.y1 = real_value(search, begin, line, ends.x1);
+        count += add_lines(search, &ends, shift, enough, &pieces, ranges + r, far ? 1 : range_count, options + count);
+    }
+    for (int r = 0; search->ties->constraints.continuous && r < range_count; r++) {
+        struct ends ends = {.x0 = (double)points->cell[ranges[r].begin], .x1 = (double)points->cell[ranges[r].end]};
+        ends.y0 = rint(shared_value(search, m, ends.x0));
+        ends.y1 = rint(shared_value(search, m + 1, ends.x1));
+        count += add_lines(search, &ends, shift, enough, &pieces, ranges + r, 1, options + count);
+    }
+    return count;
+}
+
+/* The cheapest way to the end of an option of segment m by those of the segment before it, `left`. */
+static void find_way(const struct tie_search *search, int m, const struct option *left, int left_count,
+                     struct option *option)
+{
+    option->sum = m == 0 ? option->price : unaffordable;
+    option->from = -1;
+    for (int before = 0; before < left_count; before++) {
+        if (left[before].end != option->begin || !(left[before].sum.squares < INFINITY))
+            continue;
+        const struct price joint = {tie_joint_violation(search->ties, &left[before], option), 0, 0};
+        struct price sum = together(&left[before].sum, &option->price);
+        sum = together(&sum, &joint);
+        if (cheaper(&sum, &option->sum)) {
+            option->sum = sum;
+            option->from = before;
+        }
+    }
+}
+
+/* Takes the option of segment m; options around another knot or line are to be collected anew. */
+static void choose(struct tie_search *search, int m, const struct option *option, int *counts)
+{
+    struct line *line = &search->lines[m];
+    const int begin = points_place_before(search->points, option->begin);
+    const bool same_knot = begin == search->place[m], same_line = same_knot && option->line.q_b == line->q_b &&
+                                                                  option->line.n == line->n &&
+                                                                  option->line.offset == line->offset;
+    /* Knots are shared by two segments; of --continuous the values there are, too. */
+    if (!same_line)
+        counts[m] = STALE;
+    if (m > 0 && (!same_knot || (!same_line && search->ties->constraints.continuous)))
+        counts[m - 1] = STALE;
+    if (m < search->segments - 1 && !same_line && search->ties->constraints.continuous)
+        counts[m + 1] = STALE;
+    *line = option->line;
+    search->place[m] = begin;
+}
+
+/* The cheapest table among the options around the one in hand, which it becomes; *price is its price. counts: options
+ * of each segment that are as they were in the last round, or STALE. */
+static bool improve(struct tie_search *search, int step, double shift, struct option *options, int *counts,
+                    struct price *price)
 {
     const int segments = search->segments;
-    int *starts = malloc(((size_t)segments + 1) * sizeof *starts);
-    if (!starts)
-        return false;
-    starts[0] = 0;
     for (int m = 0; m < segments; m++) {
-        struct option *mine = options + starts[m];
-        const int count = collect_options(search, m, step, shift, price, mine);
-        starts[m + 1] = starts[m] + count;
-        for (int k = 0; k < count; k++) {
-            mine[k].sum = m == 0 ? mine[k].price : unaffordable;
-            mine[k].from = -1;
-            for (int before = m ? starts[m - 1] : 0; m && before < starts[m]; before++) {
-                const struct option *left = &options[before];
-                if (left->end != mine[k].begin || !(left->sum.squares < INFINITY))
-                    continue;
-                const struct price joint = {tie_joint_violation(search->ties, left, &mine[k]), 0, 0};
-                struct price sum = together(&left->sum, &mine[k].price);
-                sum = together(&sum, &joint);
-                if (cheaper(&sum, &mine[k].sum)) {
-                    mine[k].sum = sum;
-                    mine[k].from = before;
-                }
-            }
-        }
+        struct option *mine = options + (size_t)m * TIE_OPTIONS;
+        if (counts[m] == STALE)
+            counts[m] = collect_options(search, m, step, shift, price, mine);
+        for (int k = 0; k < counts[m]; k++)
+            find_way(search, m, m ? mine - TIE_OPTIONS : NULL, m ? counts[m - 1] : 0, &mine[k]);
     }
+    const struct option *last = options + (size_t)(segments - 1) * TIE_OPTIONS;
     int best = -1;
-    for (int k = starts[segments - 1]; k < starts[segments]; k++)
-        if (cheaper(&options[k].sum, price)) {
-            *price = options[k].sum;
+    for (int k = 0; k < counts[segments - 1]; k++)
+        if (cheaper(&last[k].sum, price)) {
+            *price = last[k].sum;
             best = k;
         }
-    free(starts);
-    const bool improved = best >= 0;
-    if (improved)
-        search->place[segments] = search->places;
-    for (int m = segments - 1; best >= 0; best = options[best].from, m--) {
-        search->lines[m] = options[best].line;
-        search->place[m] = points_place_before(search->points, options[best].begin);
+    if (best < 0)
+        return false;
+    search->place[segments] = search->places;
+    for (int m = segments - 1; m >= 0; m--) {
+        const struct option *option = &options[(size_t)m * TIE_OPTIONS + (size_t)best];
+        best = option->from;
+        choose(search, m, option, counts);
     }
-    return improved;
+    return true;
 }
 
 /* The costs of a line over the points between two places, and the line. */
@@ -225,13 +292,21 @@ done:
 void tie_descend(struct tie_search *search, struct option *options, struct price *price)
 {
     enum { ROUNDS = 6 };
+    int *counts = malloc((size_t)search->segments * sizeof *counts);
+    if (!counts)
+        return;
     /* Errors of the table in hand, and the width of its segments, are the scale of the first steps. */
     double shift =
         fmax(1, 2 * (search->ties->by_max_err ? price->error : sqrt(price->squares / search->points->count)));
     int step = search->places / search->segments / 4;
-    for (; shift >= 0.25; shift /= 2, step /= 2)
-        for (int round = 0; round < ROUNDS && improve(search, step > 0 ? step : 1, shift, options, price); round++)
+    for (; shift >= 0.25; shift /= 2, step /= 2) {
+        for (int m = 0; m < search->segments; m++)
+            counts[m] = STALE;
+        for (int round = 0; round < ROUNDS && improve(search, step > 0 ? step : 1, shift, options, counts, price);
+             round++)
             ;
+    }
+    free(counts);
 }
 
 void tie_search_around(struct tie_search *search, struct option *options, struct price *price)

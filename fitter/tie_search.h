@@ -52,7 +52,7 @@ struct tie_search {
     int segments, places; /* places where knots may lie: 0 to places */
     int *place;           /* of the knots in hand; segments + 1 */
     struct line *lines;
-    int64_t *outputs; /* room for one for each point */
+    double *outputs; /* of the line last looked at, by point */
 };
 
 static inline int64_t origin_of(const struct tie_search *search, int begin)
@@ -60,8 +60,25 @@ static inline int64_t origin_of(const struct tie_search *search, int begin)
     return search->rules->form == PWL_ANCHORED ? search->points->cell[begin] : search->rules->zp_x;
 }
 
-/* tie_price.c: prices an option whose range and line are set; `enough`: whatever costs more is of no use. */
-void tie_appraise(const struct tie_search *search, struct option *option, const struct price *enough);
+/* The ends of a segment may move so many places to either side, and the values there so many steps. At most so many
+ * options of each segment. */
+enum { REACH = 1, PLACES = 2 * REACH + 1, VALUES = 2, LINES = (2 * VALUES + 1) * (2 * VALUES + 1) };
+enum { TIE_OPTIONS = 2 * PLACES * PLACES * LINES + 1 };
+
+/* The line last appraised between the points where options of a segment begin or end, so that options of the same line
+ * are priced in one. */
+struct pieces {
+    int count, edge[2 * PLACES]; /* piece i holds the points [edge[i], edge[i + 1]) */
+    struct line line;
+    int64_t origin;
+    bool known[2 * PLACES];
+    struct price price[2 * PLACES];
+};
+
+/* tie_price.c: prices an option whose range and line are set; `enough`: whatever costs more is of no use. Its ends are
+ * edges of the pieces, whose `known` are false at first. */
+void tie_appraise(const struct tie_search *search, struct pieces *pieces, struct option *option,
+                  const struct price *enough);
 
 /* By how many codes two neighbours miss their ties. */
 double tie_joint_violation(const struct ties *ties, const struct option *left, const struct option *right);
@@ -69,13 +86,8 @@ double tie_joint_violation(const struct ties *ties, const struct option *left, c
 /* The table in hand, all ties counted. */
 struct price tie_price(const struct tie_search *search);
 
-/* tie_move.c: the ends of a segment may move so many places to either side, and the values there so many steps. At most
- * so many options of each segment. */
-enum { REACH = 1, PLACES = 2 * REACH + 1, VALUES = 2, LINES = (2 * VALUES + 1) * (2 * VALUES + 1) };
-enum { TIE_OPTIONS = 2 * PLACES * PLACES * LINES + 1 };
-
-/* Improves the table in hand, from wide steps to narrow ones; *price is its price. options has room for TIE_OPTIONS of
- * each segment. */
+/* tie_move.c: improves the table in hand, from wide steps to narrow ones; *price is its price. options has room for
+ * TIE_OPTIONS of each segment. */
 void tie_descend(struct tie_search *search, struct option *options, struct price *price);
 
 /* The same, and takes the better of what is found so and from a table with knots at the extremes of f. */
