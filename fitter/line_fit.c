@@ -147,6 +147,20 @@ static void search_banded(struct trial *trial, int end, int effort)
     search_rms(trial, effort);
 }
 
+static void find_means(struct trial *trial)
+{
+    const double *target = trial->points->target + trial->begin, *weight = trial->points->weight + trial->begin;
+    const int last = trial->count - 1;
+    double sum = 0, x = 0, y = 0;
+    for (int k = 0; k <= last; k++) {
+        sum += weight[k];
+        x += weight[k] * (double)(trial->x[k] - trial->x[last]);
+        y += weight[k] * (target[k] - target[last]);
+    }
+    trial->x_mean = (double)trial->x[last] + (sum > 0 ? x / sum : 0);
+    trial->y_mean = target[last] + (sum > 0 ? y / sum : 0);
+}
+
 bool line_fit(const struct line_rules *rules, const struct points *points, int begin, int end,
               struct line_limits limits, enum line_effort effort, struct line *line)
 {
@@ -182,6 +196,7 @@ bool line_fit(const struct line_rules *rules, const struct points *points, int b
         if (banded)
             bands[k] = band_at(points, rules->qmin_y, rules->qmax_y, begin + k, limits.max_err);
     }
+    find_means(&trial);
     const double margin = (target_max - target_min) / 8;
     trial.near_limits =
         trial.clipped || target_min - margin < (double)rules->qmin_y || target_max + margin > (double)rules->qmax_y;

@@ -15,6 +15,7 @@ struct trial {
     struct line_limits limits;
     double x_max;             /* largest |X| */
     double mass;              /* of all points */
+    double x_mean, y_mean;    /* X and target of the points that are not clipped; of the last one where all are */
     double least_cost;        /* every target met by its nearest code: no line is better */
     bool clipped;             /* some target was clipped */
     bool near_limits;         /* saturation may serve: targets come close to the ends of the output range */
