@@ -101,6 +101,22 @@ static int search_completely(struct tie_search *search, const struct line_rules 
     return diag->code;
 }
 
+/* Better lines on the knots in hand, where no segment depends on another. */
+static void refine_lines(struct tie_search *search, struct price *price)
+{
+    for (int m = 0; m < search->segments; m++) {
+        const int begin = points_at(search->points, search->place[m]),
+                  end = points_at(search->points, search->place[m + 1]);
+        const double cost =
+            line_cost_below(search->rules, search->points, begin, end, &search->lines[m], NULL, INFINITY);
+        struct line line;
+        if (line_fit(search->rules, search->points, begin, end, (struct line_limits){INFINITY, cost}, LINE_THOROUGH,
+                     &line))
+            search->lines[m] = line;
+    }
+    *price = tie_price(search);
+}
+
 static int search_table(struct tie_search *search, const struct line_rules *rules, double low, struct tied *tied,
                         struct diag *diag)
 {
@@ -113,6 +129,8 @@ static int search_table(struct tie_search *search, const struct line_rules *rule
     diag->code = EXIT_DONE;
     if (tied->changed || search->ties->improve) {
         tie_search_around(search, options, &price);
+        if (!search->ties->by_max_err && !constraints_tie(&search->ties->constraints))
+            refine_lines(search, &price);
         if (search->ties->by_max_err)
             search_completely(search, rules, low, options, tied, &price, diag);
     }
