@@ -5,7 +5,7 @@
 host_library=$(realpath "$3")
 . "$(dirname "$0")/lib.sh"
 
-expect_status 0 fit tanh --in s10:2^-7 --out s8:2^-7 -o tanh.json
+expect_status 0 fit tanh --in s10:2^-7 --out s8:2^-7 --method uniform -o tanh.json
 expect_status 0 fit rsqrt --in u10:2^-6:-6 --out u10:2^-8 --reduce on --segments 4 -o reduced.json
 printf '%s\n' '-4,0' '4,1' >samples.csv
 expect_status 0 fit --samples samples.csv --in s8:2^-5 --out s8:2^-7 -o samples.json
@@ -61,12 +61,12 @@ expect_error 2 'samples.json: --device cuda: samples is no built-in function; mu
     sweep samples.json --samples samples.csv "${cuda[@]}"
 expect_error 2 'reduced.json: --device cuda: the table is reduced; must be --device cpu' sweep reduced.json "${cuda[@]}"
 
-# The same report, certificates and all.
-expect_status 0 sweep "$root"/luts/tables/*_s8.json "$root"/luts/tables/*_s16_1lsb.json tanh.json --exhaustive \
-    --format json
+# The same report, certificates and all, of one run of codes or of two.
+expect_status 0 fit tanh --in s17:2^-14 --out s16:2^-15 --method uniform -o wide.json
+tables=("$root"/luts/tables/*_s8.json "$root"/luts/tables/*_s16_1lsb.json tanh.json wide.json)
+expect_status 0 sweep "${tables[@]}" --exhaustive --format json
 cp ../out host.json
-expect_status 0 sweep "$root"/luts/tables/*_s8.json "$root"/luts/tables/*_s16_1lsb.json tanh.json "${cuda[@]}" \
-    --format json
+expect_status 0 sweep "${tables[@]}" "${cuda[@]}" --format json
 cmp ../out host.json || fail "the device's report differs from the host's"
 PWL_CUDA_LIBRARY=none expect_status 0 sweep tanh.json --exhaustive --device cpu
 

@@ -23,7 +23,7 @@ fit() {
     "$pwlc" fit "$@" 2>../err || fail "fit $*: $(cat ../err)"
 }
 fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json
-fit sigmoid --in s16:2^-12 --out u8:0.0039 --segments 20 --form biased --rounding half_even -o sigmoid.json
+fit sigmoid --in s16:2^-12 --out u8:0.0039 --segments 20 --method uniform --form biased --rounding half_even -o sigmoid.json
 fit gelu --in s8:0.0472:-3 --out s8:0.0238:-121 --method lut -o gelu.json
 
 # The emitted bytes are the same on standard output, in a file, and every time; they name no file and no day.
