@@ -22,11 +22,13 @@ static void take_lines(struct workspace *work, int count)
         settle_starts(&work->rules, &work->points, count, work->knots, work->lines, work->segments);
 }
 
-/* Lines for the knots chosen. */
-static int fit_lines(struct workspace *work, int count, struct diag *diag)
+/* Lines for the knots chosen, that cost less than *cost, which they then cost. */
+static int fit_lines(struct workspace *work, int count, double *cost, struct diag *diag)
 {
-    for (int m = 0; m < count; m++)
-        if (!line_fit(&work->rules, &work->points, work->knots[m], work->knots[m + 1], LINE_UNLIMITED, LINE_THOROUGH,
+    double sum = 0;
+    for (int m = 0; m < count; m++) {
+        const struct line_limits limits = {INFINITY, *cost - sum};
+        if (!line_fit(&work->rules, &work->points, work->knots[m], work->knots[m + 1], limits, LINE_THOROUGH,
                       &work->lines[m]))
             return diag_set(
                 diag, EXIT_REQUIREMENT,
@@ -34,6 +36,9 @@ static int fit_lines(struct workspace *work, int count, struct diag *diag)
                 "of --fix are not on one; a smaller zero point of --in or --out or more segments are needed",
                 (long long)work->points.cell[work->knots[m]], offset_name(work->rules.form),
                 offset_bits(storage_for(work->spec->in.bits, work->spec->out.bits), work->rules.form));
+        sum += work->lines[m].cost;
+    }
+    *cost = sum;
     take_lines(work, count);
     return EXIT_DONE;
 }
@@ -47,19 +52,16 @@ static int fit_lines_of_one_shift(struct workspace *work, int count, struct diag
     int best = 0;
     for (int trial = 0; trial <= any.shift_max - any.shift_min; trial++) {
         struct diag missing;
-        double cost = 0;
-        rules->shift_min = rules->shift_max = line_one_shift(&any, &work->points, trial);
-        if (fit_lines(work, count, &missing))
+        const int n = line_one_shift(&any, &work->points, trial);
+        if (line_shift_suffices(&any, &work->points, n + 1))
             continue;
-        for (int m = 0; m < count; m++)
-            cost += work->lines[m].cost;
-        if (cost < least) {
-            least = cost;
-            best = rules->shift_min;
-        }
+        rules->shift_min = rules->shift_max = n;
+        if (!fit_lines(work, count, &least, &missing))
+            best = n;
     }
+    double any_cost = INFINITY;
     rules->shift_min = rules->shift_max = best;
-    return fit_lines(work, count, diag);
+    return fit_lines(work, count, &any_cost, diag);
 }
 
 /* Whether the squared error at the points is that of the whole table, or no more: not where a point stands for several
@@ -85,10 +87,11 @@ static int fit_least_squares(struct workspace *work, int count, struct diag *dia
     else if (knots_least_squares(points, count, work->knots, diag))
         return diag->code;
     diag->code = EXIT_DONE;
+    double any_cost = INFINITY;
     if (work->rules.one_shift)
         fit_lines_of_one_shift(work, count, diag);
     else if (!exactly)
-        fit_lines(work, count, diag);
+        fit_lines(work, count, &any_cost, diag);
     if (diag->code && !(exactly && diag->code == EXIT_REQUIREMENT))
         return diag->code;
     if (exactly) {

@@ -29,12 +29,31 @@ int line_flat_shift(const struct line_rules *rules)
     return rules->shift_min > 0 ? rules->shift_min : rules->shift_max < 0 ? rules->shift_max : 0;
 }
 
-int line_one_shift(const struct line_rules *rules, const struct points *points, int trial)
+static double steepest_target(const struct points *points)
 {
     double steepest = 0;
-    for (int k = 1; k < points->count; k++)
-        steepest =
-            fmax(steepest, fabs((points->target[k] - points->target[k - 1]) / (points->code[k] - points->code[k - 1])));
+    for (int k = 1; k < points->count; k++) {
+        const double slope =
+            fabs((points->target[k] - points->target[k - 1]) / (points->code[k] - points->code[k - 1]));
+        steepest = slope > steepest ? slope : steepest;
+    }
+    return steepest;
+}
+
+bool line_shift_suffices(const struct line_rules *rules, const struct points *points, int n)
+{
+    const double slope = 2 * steepest_target(points), first = points->code[0], last = points->code[points->count - 1];
+    const double x_max = rules->form == PWL_ANCHORED
+                             ? last - first
+                             : fmax(fabs(first - (double)rules->zp_x), fabs(last - (double)rules->zp_x));
+    const double y_max = fmax(fabs((double)rules->qmin_y), fabs((double)rules->qmax_y)) + 2;
+    return n >= rules->shift_min && n <= rules->shift_max && ldexp(slope, n) <= (double)rules->slope_limit &&
+           ldexp(slope * x_max + y_max, n) < ldexp(1, rules->accumulator_bits - 2);
+}
+
+int line_one_shift(const struct line_rules *rules, const struct points *points, int trial)
+{
+    const double steepest = steepest_target(points);
     int likely = rules->shift_max;
     while (likely > rules->shift_min && ldexp(steepest, likely) > (double)rules->slope_limit)
         likely--;

@@ -33,6 +33,10 @@ int line_flat_shift(const struct line_rules *rules);
 /* The shifts of tables with one, the likely ones first: trial is from 0 to shift_max - shift_min. */
 int line_one_shift(const struct line_rules *rules, const struct points *points, int trial);
 
+/* Whether lines of this shift may be twice as steep as the targets ever are, and are provable. What shorter ones do, it
+ * does too. */
+bool line_shift_suffices(const struct line_rules *rules, const struct points *points, int n);
+
 /* The least slope above q_b that is a sum of slope_terms powers of two, and the one nearest to a real number, cut
  * to 2^60; whether they are within the limit is not looked at. */
 int64_t slope_above(const struct line_rules *rules, int64_t q_b);

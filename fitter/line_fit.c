@@ -147,18 +147,33 @@ static void search_banded(struct trial *trial, int end, int effort)
     search_rms(trial, effort);
 }
 
+static void extend(struct extent *extent, int k)
+{
+    extent->first = extent->first < 0 ? k : extent->first;
+    extent->last = k;
+}
+
+/* What all slopes have in common. */
 static void find_means(struct trial *trial)
 {
-    const double *target = trial->points->target + trial->begin, *weight = trial->points->weight + trial->begin;
+    const struct points *points = trial->points;
+    const double *target = points->target + trial->begin, *weight = points->weight + trial->begin;
     const int last = trial->count - 1;
-    double sum = 0, x = 0, y = 0;
+    double x = 0, y = 0;
+    trial->inside = trial->below = trial->above = (struct extent){-1, -1};
     for (int k = 0; k <= last; k++) {
-        sum += weight[k];
+        trial->weight += weight[k];
         x += weight[k] * (double)(trial->x[k] - trial->x[last]);
         y += weight[k] * (target[k] - target[last]);
+        if (weight[k] > 0)
+            trial->apart += points_apart(points, trial->begin + k);
+        extend(weight[k] > 0                               ? &trial->inside
+               : target[k] <= (double)trial->rules->qmin_y ? &trial->below
+                                                           : &trial->above,
+               k);
     }
-    trial->x_mean = (double)trial->x[last] + (sum > 0 ? x / sum : 0);
-    trial->y_mean = target[last] + (sum > 0 ? y / sum : 0);
+    trial->x_mean = (double)trial->x[last] + (trial->weight > 0 ? x / trial->weight : 0);
+    trial->y_mean = target[last] + (trial->weight > 0 ? y / trial->weight : 0);
 }
 
 bool line_fit(const struct line_rules *rules, const struct points *points, int begin, int end,
@@ -175,13 +190,12 @@ bool line_fit(const struct line_rules *rules, const struct points *points, int b
                           .quick = effort < LINE_THOROUGH,
                           .best = {.cost = INFINITY}};
     const int64_t origin = rules->form == PWL_ANCHORED ? trial.first : rules->zp_x;
-    int64_t *memory = malloc(count * (3 * sizeof *memory + sizeof(struct band)));
+    int64_t *memory = malloc(count * (sizeof *trial.x + sizeof *trial.shifted + sizeof(struct band)));
     if (!memory)
         return false;
     trial.x = memory;
-    trial.product = memory + count;
-    trial.shifted = memory + 2 * count;
-    struct band *bands = (struct band *)(memory + 3 * count);
+    trial.shifted = (double *)(memory + count);
+    struct band *bands = (struct band *)(trial.shifted + count);
     const bool banded = isfinite(limits.max_err) || points->fixed;
     bool all_clipped_alike = true;
     double target_min = INFINITY, target_max = -INFINITY;

@@ -12,60 +12,36 @@
 
 #include <pwl/fixed.h>
 
-static void shift_all(struct trial *trial, int n)
-{
-    const int64_t *p = trial->product;
-    int64_t *s = trial->shifted;
-    const int count = trial->count;
-    switch (trial->rules->rounding) {
-    case PWL_FLOOR:
-        for (int k = 0; k < count; k++)
-            s[k] = pwl_shr64(p[k], n, PWL_FLOOR);
-        break;
-    case PWL_HALF_UP:
-        for (int k = 0; k < count; k++)
-            s[k] = pwl_shr64(p[k], n, PWL_HALF_UP);
-        break;
-    case PWL_HALF_AWAY:
-        for (int k = 0; k < count; k++)
-            s[k] = pwl_shr64(p[k], n, PWL_HALF_AWAY);
-        break;
-    case PWL_HALF_EVEN:
-        for (int k = 0; k < count; k++)
-            s[k] = pwl_shr64(p[k], n, PWL_HALF_EVEN);
-        break;
-    }
-}
+enum { LANES = 4 }; /* sums side by side, as in points_squares */
 
 /* Cost of shifted + c with saturation; INFINITY when a point misses its band or the cost reaches enough. *pull, if
- * asked for, receives how far the points that are not saturated would move c. For halves and others apart, so that the
- * compiler knows which. */
-static inline double cost_with(const struct trial *trial, int64_t c, double enough, double *pull, const bool half)
-{
-    const int64_t low = trial->rules->qmin_y, high = trial->rules->qmax_y;
-    const double *target = trial->points->target + trial->begin, *mass = trial->points->mass + trial->begin;
-    double cost = 0, sum_w = 0, sum_e = 0;
-    for (int k = 0; k < trial->count; k++) {
-        const int64_t raw = trial->shifted[k] + c, q = raw < low ? low : raw > high ? high : raw;
-        const double e = (double)q - target[k], w = mass[k];
-        if (trial->bands && (q < trial->bands[k].low || q > trial->bands[k].high))
-            return INFINITY;
-        cost += half ? points_cost(trial->points, trial->begin + k, (double)q) : e * e * w;
-        if (cost >= enough)
-            return INFINITY;
-        if (q == raw) {
-            sum_w += w;
-            sum_e += w * e;
-        }
-    }
-    if (pull)
-        *pull = sum_w > 0 ? -sum_e / sum_w : 0;
-    return cost;
-}
-
+ * asked for, receives how far the points that are not saturated would move c. */
 static double cost_saturated(const struct trial *trial, int64_t c, double enough, double *pull)
 {
-    return trial->points->served ? cost_with(trial, c, enough, pull, true) : cost_with(trial, c, enough, pull, false);
+    const double low = (double)trial->rules->qmin_y, high = (double)trial->rules->qmax_y, added = (double)c;
+    const double *target = trial->points->target + trial->begin, *mass = trial->points->mass + trial->begin;
+    double q[LINE_BLOCK], cost = 0, sum_w[LANES] = {0}, sum_e[LANES] = {0};
+    for (int from = 0, to; from < trial->count && cost < enough; from = to) {
+        to = trial->count - from > LINE_BLOCK ? from + LINE_BLOCK : trial->count;
+        for (int k = from; k < to; k++) {
+            const double raw = trial->shifted[k] + added, above = raw > low ? raw : low;
+            q[k - from] = above < high ? above : high;
+        }
+        for (int k = from; trial->bands && k < to; k++)
+            if (q[k - from] < (double)trial->bands[k].low || q[k - from] > (double)trial->bands[k].high)
+                return INFINITY;
+        cost += points_squares(trial->points, trial->begin + from, trial->begin + to, q);
+        for (int k = from; pull && k < to; k += LANES)
+            for (int lane = 0; lane < LANES && lane < to - k; lane++) {
+                const double w = q[k - from + lane] == trial->shifted[k + lane] + added ? mass[k + lane] : 0;
+                sum_w[lane] += w;
+                sum_e[lane] += w * (q[k - from + lane] - target[k + lane]);
+            }
+    }
+    const double weight = (sum_w[0] + sum_w[1]) + (sum_w[2] + sum_w[3]);
+    if (pull)
+        *pull = weight > 0 ? -((sum_e[0] + sum_e[1]) + (sum_e[2] + sum_e[3])) / weight : 0;
+    return cost < enough ? cost : INFINITY;
 }
 
 static void keep_if_better(struct trial *trial, int64_t q_b, int n, int64_t offset, double cost)
@@ -110,63 +86,93 @@ static void descend(struct trial *trial, int64_t q_b, int n, int64_t c, int64_t 
         }
 }
 
+/* The outputs of a slope without a constant, not saturated; false where they leave the accumulator. */
+static bool shift_all(const struct trial *trial, int64_t q_b, int n)
+{
+    const struct line line = {.q_b = q_b, .n = n};
+    struct line_rules rules = *trial->rules;
+    rules.qmin_y = INT64_MIN;
+    rules.qmax_y = INT64_MAX;
+    if (!line_provable(&rules, &line, trial->first, trial->last))
+        return false;
+    line_outputs(&rules, trial->points, trial->begin, trial->begin, trial->begin + trial->count, &line, trial->shifted);
+    return true;
+}
+
+/* Sums of weight * d and weight * d^2, where d is how far a target is from what the slope gives, beyond a reference. */
+struct misses {
+    double sum, squares;
+};
+
+static struct misses add_misses(const struct trial *trial, double reference)
+{
+    const double *target = trial->points->target + trial->begin, *weight = trial->points->weight + trial->begin;
+    double sum[LANES] = {0}, squares[LANES] = {0};
+    int k = 0;
+    for (; k + LANES <= trial->count; k += LANES)
+        for (int lane = 0; lane < LANES; lane++) {
+            const double d = target[k + lane] - trial->shifted[k + lane] - reference, wd = weight[k + lane] * d;
+            sum[lane] += wd;
+            squares[lane] += wd * d;
+        }
+    for (; k < trial->count; k++) {
+        const double d = target[k] - trial->shifted[k] - reference;
+        sum[0] += weight[k] * d;
+        squares[0] += weight[k] * d * d;
+    }
+    return (struct misses){.sum = (sum[0] + sum[1]) + (sum[2] + sum[3]),
+                           .squares = (squares[0] + squares[1]) + (squares[2] + squares[3]) + trial->apart};
+}
+
+/* The extremes of what the slope gives at some points: that at the first or the last of them. */
+static double least_at(const struct trial *trial, struct extent points)
+{
+    return fmin(trial->shifted[points.first], trial->shifted[points.last]);
+}
+
+static double most_at(const struct trial *trial, struct extent points)
+{
+    return fmax(trial->shifted[points.first], trial->shifted[points.last]);
+}
+
 /* Absolute and anchored: the constant is added after the shift. */
 static void try_constants(struct trial *trial, int64_t q_b, int n)
 {
-    const struct points *points = trial->points;
-    const double *target = points->target + trial->begin, *weight = points->weight + trial->begin;
-    const int64_t qmin = trial->rules->qmin_y, qmax = trial->rules->qmax_y;
-    int64_t low = -trial->rules->offset_limit - 1, high = trial->rules->offset_limit;
-    /* Extremes over the points inside the output range, clipped at its bottom, and clipped at its top. */
-    int64_t least = INT64_MAX, most = INT64_MIN, most_below = INT64_MIN, least_above = INT64_MAX;
-    /* Differences are taken from the first one, so that their squares keep their digits. */
-    double sum_w = 0, sum_d = 0, sum_dd = 0, reference = 0;
-    bool any = false;
-
-    shift_all(trial, n);
-    for (int k = 0; k < trial->count; k++) {
-        const int64_t s = trial->shifted[k];
-        if (weight[k] > 0) {
-            least = s < least ? s : least;
-            most = s > most ? s : most;
-            if (!any)
-                reference = rint(target[k] - (double)s);
-            any = true;
-            const double d = target[k] - (double)s - reference;
-            sum_w += weight[k];
-            sum_d += weight[k] * d;
-            sum_dd += weight[k] * d * d;
-            sum_dd += points_apart(points, trial->begin + k);
-        } else if (target[k] <= (double)qmin) {
-            most_below = s > most_below ? s : most_below;
-        } else {
-            least_above = s < least_above ? s : least_above;
-        }
-        if (trial->bands) {
-            const struct band *band = &trial->bands[k];
-            if (!band->open_low && band->low - s > low)
-                low = band->low - s;
-            if (!band->open_high && band->high - s < high)
-                high = band->high - s;
-            if (low > high)
-                return;
-        }
+    const double *target = trial->points->target + trial->begin;
+    const double qmin = (double)trial->rules->qmin_y, qmax = (double)trial->rules->qmax_y;
+    const bool any = trial->inside.first >= 0;
+    double low = -(double)trial->rules->offset_limit - 1, high = (double)trial->rules->offset_limit;
+    if (!shift_all(trial, q_b, n)) {
+        trial->refused = true;
+        return;
+    }
+    for (int k = 0; trial->bands && k < trial->count; k++) {
+        const struct band *band = &trial->bands[k];
+        if (!band->open_low)
+            low = fmax(low, (double)band->low - trial->shifted[k]);
+        if (!band->open_high)
+            high = fmin(high, (double)band->high - trial->shifted[k]);
     }
     if (low > high) {
         trial->refused = !trial->bands;
         return;
     }
-    int64_t c = (int64_t)rint(any ? reference + sum_d / sum_w : target[0] - (double)trial->shifted[0]);
-    c = c < low ? low : c > high ? high : c;
+    /* Differences are taken from one of them, so that their squares keep their digits. */
+    const int one = any ? trial->inside.first : 0;
+    const double reference = rint(target[one] - trial->shifted[one]);
+    const struct misses misses = any ? add_misses(trial, reference) : (struct misses){0, 0};
+    const double best = rint(any ? reference + misses.sum / trial->weight : target[0] - trial->shifted[0]);
+    const double c = fmin(fmax(best, low), high);
     /* What a half costs at its limits is no parabola. */
-    const int64_t margin = points->served ? 1 : 0;
-    const bool as_clipped =
-        (most_below == INT64_MIN || most_below + c <= qmin) && (least_above == INT64_MAX || least_above + c >= qmax);
-    if (any && least + c >= qmin + margin && most + c <= qmax - margin && as_clipped) {
-        const double m = (double)c - reference;
-        keep_if_better(trial, q_b, n, c, fmax(0, sum_dd - 2 * m * sum_d + m * m * sum_w));
+    const double margin = trial->points->served ? 1 : 0;
+    const bool as_clipped = (trial->below.first < 0 || most_at(trial, trial->below) + c <= qmin) &&
+                            (trial->above.first < 0 || least_at(trial, trial->above) + c >= qmax);
+    if (any && least_at(trial, trial->inside) + c >= qmin + margin &&
+        most_at(trial, trial->inside) + c <= qmax - margin && as_clipped) {
+        const double m = c - reference;
+        keep_if_better(trial, q_b, n, (int64_t)c, fmax(0, misses.squares - 2 * m * misses.sum + m * m * trial->weight));
     } else {
-        descend(trial, q_b, n, c, low, high);
+        descend(trial, q_b, n, (int64_t)c, (int64_t)low, (int64_t)high);
     }
 }
 
@@ -300,13 +306,10 @@ void try_slope(struct trial *trial, int64_t q_b, int n)
         trial->refused = true;
         return;
     }
-    if (trial->rules->form == PWL_BIASED) {
+    if (trial->rules->form == PWL_BIASED)
         try_biases(trial, q_b, n);
-        return;
-    }
-    for (int k = 0; k < trial->count; k++)
-        trial->product[k] = q_b * trial->x[k];
-    try_constants(trial, q_b, n);
+    else
+        try_constants(trial, q_b, n);
 }
 
 double try_real_slope(struct trial *trial, double slope)

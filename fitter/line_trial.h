@@ -6,21 +6,30 @@
 #include "band.h"
 #include "line.h"
 
-/* One segment's points, and room for one slope's products. */
+/* The first and the last of some points, counted from the segment's first one; -1 where there are none. */
+struct extent {
+    int first, last;
+};
+
+/* One segment's points, and room for what one slope gives there. */
 struct trial {
     const struct line_rules *rules;
     const struct points *points;
     int begin, count;
     int64_t first, last; /* codes of the segment */
     struct line_limits limits;
-    double x_max;             /* largest |X| */
-    double mass;              /* of all points */
-    double x_mean, y_mean;    /* X and target of the points that are not clipped; of the last one where all are */
-    double least_cost;        /* every target met by its nearest code: no line is better */
-    bool clipped;             /* some target was clipped */
-    bool near_limits;         /* saturation may serve: targets come close to the ends of the output range */
-    const struct band *bands; /* null without a limit or a fixed value */
-    int64_t *x, *product, *shifted;
+    double x_max;          /* largest |X| */
+    double mass;           /* of all points */
+    double weight;         /* of all points, 0 where all are clipped */
+    double apart;          /* what the targets of points that are not clipped cost beyond their mean: points_apart */
+    double x_mean, y_mean; /* X and target of the points that are not clipped; of the last one where all are */
+    struct extent inside, below, above; /* points that are not clipped, and those clipped at either end */
+    double least_cost;                  /* every target met by its nearest code: no line is better */
+    bool clipped;                       /* some target was clipped */
+    bool near_limits;                   /* saturation may serve: targets come close to the ends of the output range */
+    const struct band *bands;           /* null without a limit or a fixed value */
+    int64_t *x;
+    double *shifted;
     bool quick; /* fewer biases for each slope */
     struct line best;
     bool refused; /* the last slope met a point's best constant, but no proof */

@@ -63,7 +63,8 @@ static inline double points_units(const struct points *points, int k)
 
 static inline double served_error(const struct served *served, double q_y)
 {
-    return fabs(fmin(fmax(q_y, served->low), served->high) - served->target);
+    const double above = q_y > served->low ? q_y : served->low, y = above < served->high ? above : served->high;
+    return fabs(y - served->target);
 }
 
 /* How far an output code within the output range is off at a point, in LSB: at the worse of the codes it serves. */
