@@ -184,6 +184,58 @@ START_TEST(wide_inputs_are_within_the_bound)
 }
 END_TEST
 
+/* Codes weigh by their octave, and not at all where f lies beyond the outputs by more than 1/1024 of them. A word is
+ * within one of its steps of the code's own; codes so near to where weights end are left out. */
+static void check_weights(const char *flags)
+{
+    char all[FLAGS_SIZE];
+    struct spec spec;
+    struct reduced_core core;
+    struct diag diag;
+    int64_t weighed = 0, word;
+    snprintf(all, sizeof all, "%s --reduce on", flags);
+    ck_assert(spec_from(all, &spec, &diag) == EXIT_DONE && reduce_plan(&spec, &core, &diag) == EXIT_DONE);
+    const struct spec inner = reduce_core_spec(&spec, &core);
+    const long double near = (long double)(spec.out.qmax - spec.out.qmin) / 1024;
+    for (int64_t q = spec.in.qmin; q <= spec.in.qmax; q++) {
+        const double units = reduce_units(&inner, q, &word);
+        if (core.reduction.kind == PWL_LEADING_ZEROS && q <= spec.in.zero_point) {
+            ck_assert(isinf(units));
+            continue;
+        }
+        const long double t = target_unclipped(&spec.function, &spec.in, &spec.out, spec.outside, q);
+        const long double x = tensor_real(&spec.in, q);
+        long double low, width;
+        part_of_octave(&spec, x, &low, &width);
+        const long double off = 1.0L / 32 + fabsl(function_derivative(&spec.function, x)) * width * SEGMENTS *
+                                                ldexpl(1, 1 - core.words.bits) / spec.out.scale.value;
+        const long double beyond = fmaxl((long double)spec.out.qmin - t, t - (long double)spec.out.qmax);
+        if (fabsl(beyond - near) <= off)
+            continue;
+        ck_assert_msg(isinf(units) == (beyond > near), "%s: code %" PRId64 ", target %Lg: weight 1/%g", all, q, t,
+                      units);
+        if (isinf(units))
+            continue;
+        long double y = reduce_target(&inner, word) / units + (long double)spec.out.zero_point - t;
+        if (core.reduction.direction == 0) /* but for whole octaves */
+            y = remainderl(y, logl(2) / spec.out.scale.value);
+        ck_assert_msg(fabsl(y) <= off, "%s: code %" PRId64 ", target %Lg: weight 1/%g is off by %Lg", all, q, t, units,
+                      y);
+        weighed++;
+    }
+    ck_assert_int_gt(weighed, 0);
+    spec_free(&spec);
+}
+
+START_TEST(codes_weigh_by_their_octaves_unless_they_saturate)
+{
+    for (int k = 0; k < WIDE_RANGES; k++)
+        check_weights(wide_ranges[k]);
+    check_weights("exp --in s12:2^-8 --out u8:2^-1");
+    check_weights("rsqrt --in u12:2^-8 --out s10:2^-4:20 --outside clamp");
+}
+END_TEST
+
 /* d and 4 d have the same word: half_up(v / 2^(n + 1)) and half_up(v / 2^n), so that twice the one is within 1 of the
  * other. */
 START_TEST(octaves_repeat)
@@ -219,13 +271,13 @@ START_TEST(every_form_and_rounding)
                                         "log --in s16:2^-12:-32769 --out s16:2^-12"};
     static const char *const forms[] = {"absolute", "biased", "anchored"};
     static const char *const roundings[] = {"floor", "half_up", "half_away", "half_even"};
-    static const char *const more[] = {"",
-                                       "--method minimax",
-                                       "--shift one",
-                                       "--slope-terms 2",
-                                       "--knots pow2",
+    static const char *const more[] = {"--segments 6",
+                                       "--segments 6 --method minimax",
+                                       "--segments 4 --shift one",
+                                       "--segments 5 --slope-terms 2",
+                                       "--segments 6 --knots pow2",
                                        "--method uniform",
-                                       "--slope-bits 9",
+                                       "--segments 6 --slope-bits 9",
                                        "--max-err 0.9"};
     for (int k = 0; k < 12; k++) {
         char flags[FLAGS_SIZE];
@@ -286,6 +338,7 @@ int main(void)
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, sixteen_segments_serve_a_wide_range, 0, WIDE_RANGES);
     tcase_add_loop_test(tcase, wide_inputs_are_within_the_bound, 0, WIDE_INPUTS);
+    tcase_add_test(tcase, codes_weigh_by_their_octaves_unless_they_saturate);
     tcase_add_test(tcase, octaves_repeat);
     tcase_add_loop_test(tcase, an_error_needs_fewer_segments, 0, 4);
     tcase_add_loop_test(tcase, every_form_and_rounding, 0, 4);
