@@ -25,6 +25,9 @@ struct solver {
     int places; /* where segments may start or end: 0 to places */
     struct cover cover;
     int *start_of, *reach; /* anchored: by number of segments */
+    int *due;              /* the least place after so many segments from which real lines can serve the rest, */
+    int due_segments;      /* of tables of so many segments; 0: nothing is known */
+    double due_max_err;    /* and this error or less */
     struct diag *diag;
 };
 
@@ -91,6 +94,35 @@ static int longest(struct solver *solver, int begin, int known, double max_err, 
     return good;
 }
 
+/* Whether the first m segments end too early for the others. */
+static bool is_overdue(const struct solver *solver, int m, int end, double max_err, int most)
+{
+    return solver->due_segments == most && max_err <= solver->due_max_err && end < solver->due[m];
+}
+
+/* Finds out which places are due. */
+static int find_due(struct solver *solver, double max_err, int most)
+{
+    solver->due_segments = 0;
+    solver->due[most] = solver->places;
+    for (int m = most - 1; m >= 0; m--) {
+        int low = -1, high = solver->due[m + 1] > 0 ? solver->due[m + 1] - 1 : 0;
+        while (high - low > 1) {
+            const int middle = low + (high - low) / 2, reach = real_reach(solver, middle, max_err);
+            if (reach < 0)
+                return solver->diag->code;
+            if (reach >= solver->due[m + 1])
+                high = middle;
+            else
+                low = middle;
+        }
+        solver->due[m] = high;
+    }
+    solver->due_segments = most;
+    solver->due_max_err = max_err;
+    return EXIT_DONE;
+}
+
 static int cover_hereditary(struct solver *solver, double max_err, int most)
 {
     struct cover *cover = &solver->cover;
@@ -101,7 +133,7 @@ static int cover_hereditary(struct solver *solver, double max_err, int most)
         const int next = longest(solver, end, end, max_err, &cover->lines[cover->segments]);
         if (next < 0)
             return -1;
-        if (next == end)
+        if (next == end || is_overdue(solver, cover->segments + 1, next, max_err, most))
             return 0;
         cover->knots[cover->segments] = points_at(solver->points, end);
         end = next;
@@ -137,7 +169,7 @@ static int cover_anchored(struct solver *solver, double max_err, int most)
                 start_of[m + 1] = start;
             }
         }
-        if (reach[m + 1] == reach[m])
+        if (reach[m + 1] == reach[m] || is_overdue(solver, m + 1, reach[m + 1], max_err, most))
             return 0;
     }
     cover->segments = m;
@@ -262,6 +294,21 @@ static bool surpass(struct solver *solver, int segments, double max_err, struct 
     return covered > 0;
 }
 
+/* The least distance of a target from a whole number that is larger than `max_err`: up to there each output has the
+ * same codes to choose from. */
+static double next_error(const struct points *points, double max_err)
+{
+    double next = INFINITY;
+    for (int k = 0; k < points->count; k++)
+        for (int i = 0; i < (points->served ? 2 : 1); i++) {
+            const double t = points->served ? points->served[k][i].target : points->target[k], part = t - floor(t);
+            const double above = part + floor(max_err - part) + 1, below = 1 - part + floor(max_err - (1 - part)) + 1;
+            next = above < next ? above : next;
+            next = below < next ? below : next;
+        }
+    return next;
+}
+
 /* Bisection between the lower bound and the error of the table in *result, whose rules are the solver's. */
 static void improve(struct solver *solver, int segments, struct minimax *result, bool *proven)
 {
@@ -274,8 +321,11 @@ static void improve(struct solver *solver, int segments, struct minimax *result,
             continue;
         }
         const double middle = 0.5 * (low + result->max_err);
-        if (!surpass(solver, segments, middle, result, proven))
-            low = middle;
+        if (surpass(solver, segments, middle, result, proven))
+            continue;
+        low = middle;
+        if (solver->points->exhaustive && !solver->points->units)
+            low = fmax(low, fmin(next_error(solver->points, middle), result->max_err) - resolution);
     }
 }
 
@@ -299,6 +349,10 @@ static bool minimise(struct solver *solver, int segments, bool found, struct min
     bool proven = solver->points->exhaustive;
     for (int trial = 0; !solver->diag->code && take_rules(solver, trial); trial++) {
         const double enough = found ? result->max_err - resolution_of(solver, result->max_err) : 0;
+        /* Most shifts fail, and most of those in the first segments. */
+        const bool is_due = solver->due_segments == segments && solver->due_max_err == enough;
+        if (found && solver->given->one_shift && !is_due && find_due(solver, enough, segments))
+            break;
         if (found ? surpass(solver, segments, enough, result, &proven) : find_any(solver, segments, result)) {
             found = true;
             improve(solver, segments, result, &proven);
@@ -317,6 +371,7 @@ static void solver_free(struct solver *solver)
     strip_room_free(solver->room);
     free(solver->reach);
     free(solver->start_of);
+    free(solver->due);
     free(solver);
 }
 
@@ -334,7 +389,8 @@ static struct solver *solver_new(const struct points *points, const struct line_
         solver->room = strip_room_new(points);
         solver->reach = malloc((PWL_MAX_SEGMENTS + 1) * sizeof *solver->reach);
         solver->start_of = malloc((PWL_MAX_SEGMENTS + 1) * sizeof *solver->start_of);
-        if (solver->room && solver->reach && solver->start_of)
+        solver->due = malloc((PWL_MAX_SEGMENTS + 1) * sizeof *solver->due);
+        if (solver->room && solver->reach && solver->start_of && solver->due)
             return solver;
     }
     solver_free(solver);
