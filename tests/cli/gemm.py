@@ -186,13 +186,14 @@ def run(*arguments):
     return subprocess.run([PWLC, "gemm", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def check(folder, name, scheme, tensor, rows, k, shape, code="<f4", out="f32", bias=False, alignment=32):
+def check(folder, name, scheme, tensor, rows, k, shape, code="<f4", out="f32", bias=False, alignment=32,
+          x=None):
     """One product, compared with the fractions; by default the scheme is not named."""
     n, m = len(rows), math.prod(shape)
     model, act, b, y = (folder / file for file in ("model.gguf", "x.npy", "b.npy", "y.npy"))
     write_model(model, tensor, n, k, alignment)
     convert = f16 if code == "<f2" else f32
-    x = [[convert(draw.gauss(0, 1)) for _ in range(k)] for _ in range(m)]
+    x = x or [[convert(draw.gauss(0, 1)) for _ in range(k)] for _ in range(m)]
     added = [f32(draw.gauss(0, 1)) for _ in range(n)] if bias else [0] * n
     write_npy(act, code, (*shape, k), [v for row in x for v in row])
     write_npy(b, "<f8", (n,), added)
@@ -219,7 +220,12 @@ def check_schemes(folder):
         data, rows = blocks(kind, 5, 96)
         for scheme in (None, *schemes):
             check(folder, f"{name} by {scheme}", scheme, (kind, data), rows, 96, (3,), bias=scheme is not None)
-        check(folder, f"{name}, halves", None, (kind, data), rows, 96, (3,), code="<f2", out="f16", bias=True)
+        check(folder, f"{name}, halves, more than one job's rows", None, (kind, data), rows, 96, (17,), code="<f2",
+              out="f16", bias=True)
+    # Beside the largest half, which a weight of 0 takes out, the least are kept: halves have no exponent of their row.
+    ones = (Q8_0, struct.pack("<e32b", 1, 0, *[1] * 31))
+    check(folder, "the least halves", "w8a16", ones, [[(1, [0] + [1] * 31)]], 32, (1,), code="<f2",
+          x=[[65504] + [2.0 ** -24] * 31])
     data, rows = blocks(Q8_0, 130, 64)
     check(folder, "a row", "w8a8", (Q8_0, data), rows, 64, ())
     check(folder, "rows of several dimensions, more than one job's", "w8a8", (Q8_0, data), rows, 64, (2, 1, 9),
