@@ -11,7 +11,7 @@
 int exact_improve(const struct points *points, const struct line_rules *given, int segments, int *knots,
                   struct line *lines, struct exact *exact, struct diag *diag)
 {
-    enum { FEW_POINTS = 256, FEW_STEPS = 1 << 22 };
+    enum { FEW_STEPS = 1 << 22, MOST_STEPS = 1 << 26 };
     static const double hair = 1e-12; /* what rounding of sums may do */
     const int count = points->count;
     const size_t row = (size_t)count + 1, layers = (size_t)segments + 1;
@@ -36,29 +36,53 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     if (last_line_costs(points, &rules, segments, ceiling, last, diag) ||
         search_init(&search, points, &rules, segments, diag))
         return diag->code;
-    if (integer_bound_suffixes(points, rules.qmin_y, rules.qmax_y, segments, ceiling, last, search.ahead, diag))
+    if (integer_bound_suffixes(points, rules.qmin_y, rules.qmax_y, segments, ceiling, last, search.ahead, diag) ||
+        integer_bound_prefixes(points, rules.qmin_y, rules.qmax_y, segments, ceiling, search.before, diag))
         goto done;
     /* The first of the two is cut a hair for its rounding. */
     exact->lower_bound = fmin(fmax(search.ahead[(layers - 1) * row], search.floor_sum[count]), exact->cost);
     exact->optimal = exact->cost <= exact->lower_bound * (1 + hair);
 
-    /* Some slopes, for a better table; then all. Where that is too much, all below lower ceilings, as a bound. */
     /* Of few points all is soon done, but for ties that are followed one by one. */
-    const bool few = count <= FEW_POINTS && !(rules.form == PWL_BIASED && rules.rounding >= PWL_HALF_AWAY);
+    const bool biased = rules.form == PWL_BIASED,
+               few = count <= EXACT_FEW && !(biased && rules.rounding >= PWL_HALF_AWAY);
+    /* Some slopes, for a better table; then all, where that is soon done. Else ranges are bounded first, and all is
+     * searched below lower ceilings, so that either nothing is found there, which is a bound, or the best there is. */
     const struct {
-        double share;
+        double share; /* of what lies between the bound and the table in hand */
+        double finest;
         int samples;
         int64_t steps;
-    } passes[] = {{1, few ? 8 : 32, few ? 1 << 18 : 1 << 21}, {1, 0, 1 << 25}, {1.0 / 8, 0, FEW_STEPS}};
+    } passes[] = {
+        {1, 0, few ? 8 : 32, few ? 1 << 18 : 1 << 21},
+        {1, 0, 0, few || biased ? 1 << 25 : 1 << 22},
+        {1, 0.5, 0, 1 << 24},
+        {0.25, 0.125, 0, 1 << 24},
+        {0.25, 0, 0, 1 << 24},
+        {0.4, 0.125, 0, 1 << 24},
+        {0.4, 0, 0, 1 << 24},
+        {1, 0.125, 0, 1 << 24},
+        {1, 0, 0, 1 << 25},
+    };
     enum { PASSES = sizeof passes / sizeof *passes };
-    for (int pass = 0; pass < (exact->quick ? 1 : PASSES); pass++) {
-        const double share = passes[pass].share;
+    bool bounds = !wide_sums; /* of ranges are of use */
+    int64_t left = exact->effort > 0 ? (int64_t)(exact->effort * MOST_STEPS) : MOST_STEPS;
+    for (int p = 0; p < (exact->effort > 0 ? PASSES : 1) && left > 0; p++) {
+        const double share = passes[p].share, finest = passes[p].finest;
+        const int samples = passes[p].samples;
         const bool known_optimal = exact->optimal; /* only fewer segments are of interest */
-        if (known_optimal && (passes[pass].samples || share < 1))
+        const double gap = exact->cost - exact->lower_bound;
+        if ((finest > 0 && !bounds) || (known_optimal && (samples > 0 || finest > 0 || share < 1)))
             continue;
-        search.ceiling = share < 1 ? exact->lower_bound + share * (exact->cost - exact->lower_bound)
-                                   : exact->cost + hair * (1 + exact->cost);
-        const double cost = search_solve(&search, passes[pass].samples, known_optimal ? FEW_STEPS : passes[pass].steps);
+        search.ceiling = share < 1 ? exact->lower_bound + share * gap : exact->cost + hair * (1 + exact->cost);
+        const int64_t most = known_optimal ? FEW_STEPS : passes[p].steps;
+        const int64_t steps = most < left ? most : left;
+        double cost = INFINITY;
+        if (finest > 0)
+            search_bound(&search, finest, steps);
+        else
+            cost = search_solve(&search, samples, steps);
+        left -= search.slopes.steps;
         if (search.slopes.out_of_memory) {
             diag_set(diag, EXIT_IO, "out of memory for the lines of %d codes", count);
             break;
@@ -69,12 +93,16 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
             known = true;
             exact->optimal = exact->cost <= exact->lower_bound * (1 + hair);
         }
-        if (passes[pass].samples || wide_sums || !search.slopes.complete)
+        if (samples > 0 || wide_sums)
             continue;
-        /* Nothing below the ceiling, or the best there is. */
-        exact->lower_bound = fmin(cost < INFINITY ? cost : search.ceiling, exact->cost);
-        exact->optimal = exact->lower_bound >= exact->cost;
-        break;
+        double lower = search.ahead[(layers - 1) * row];
+        if (finest == 0 && search.slopes.complete) /* nothing below the ceiling, or the best there is */
+            lower = cost < INFINITY ? cost : search.ceiling;
+        bounds &= finest == 0 || lower > exact->lower_bound;
+        exact->lower_bound = fmin(fmax(lower, exact->lower_bound), exact->cost);
+        exact->optimal |= exact->lower_bound >= exact->cost;
+        if (exact->optimal && (share == 1 || known_optimal) && finest == 0)
+            break;
     }
     exact->cost = known ? exact->cost : INFINITY;
     if (!known && !diag->code)

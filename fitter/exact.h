@@ -8,9 +8,10 @@
 #include "points.h"
 
 #define EXACT_POINTS 1025 /* inputs of at most 10 bits, or halves of 11 */
+#define EXACT_FEW 256     /* of which all lines are soon looked at */
 
 struct exact {
-    bool quick;         /* try some slopes only */
+    double effort;      /* share of the steps that a search may take; 0: some slopes only */
     int segments;       /* at most those asked for */
     double cost;        /* of the table, in LSB^2 */
     bool optimal;       /* the search was complete: no table of the rules with as many segments costs less */
@@ -34,9 +35,14 @@ struct exact {
  * (sqrt(real) - sqrt(mass)/2)^2 over the codes that it does not leave to saturation, which bounds its slope to a window
  * around the real least-squares slope of those codes; what it pays at a limit it cannot pay between.
  *
+ * Where that takes too long, lines are followed in bundles of neighbouring slopes and phases, whose codes differ at
+ * some points only, which bounds what ranges cost; and by those what lies before a code and after it (search_bound).
+ * Ranges of no use to a table below the ceiling are not searched any more. Ceilings first lie below what is likely to
+ * be the optimum: nothing found there is a bound, and anything found the optimum.
+ *
  * A line of the absolute and biased forms is the same from whatever code it starts. So none starts where the lines
- * before meet one more code at no cost but its floor; one that starts at a limit of the output is followed from where it
- * leaves the limit, once for all starts; and one that runs into the other limit must have cost less than that limit
+ * before meet one more code at no cost but its floor; one that starts at a limit of the output is followed from where
+ * it leaves the limit, once for all starts; and one that runs into the other limit must have cost less than that limit
  * alone. (Lines that may leave their types are followed one by one.)
  *
  * Of equal tables that of fewest segments is taken. (Where one costs as little as the bound, that is looked for in

@@ -29,6 +29,11 @@ void follow_leaving(struct slopes *slopes, int first, double paid);
 /* Either of those, by the parabola of what their constants cost. */
 void follow_constants(struct slopes *slopes, const struct lines *lines);
 
+/* Whether any line whose slope lies in [low, high] * 2^-n can be of use, as far as that is known without following
+ * each: slopes of one sign, of which set_limits has been told. Notes what they cost at least, or ends as soon as one
+ * can be. */
+bool follow_bundle(struct slopes *slopes, int64_t low, int64_t high, int n, bool note);
+
 /* Finds the parts of all phases of the former, and of the biases [low, high) of the latter, that can be of use. Returns
  * whether there are any. */
 bool follow_groups(struct slopes *slopes);

@@ -622,24 +622,38 @@ done:
     return diag->code;
 }
 
-int integer_bound_suffixes(const struct points *points, int64_t qmin_y, int64_t qmax_y, int segments, double ceiling,
-                           const double *last, double *cost, struct diag *diag)
+static int integer_bound(const struct view *view, int64_t qmin_y, int64_t qmax_y, int segments, double ceiling,
+                         const double *last, double *cost, struct diag *diag)
 {
-    const struct view reversed = {.points = points, .reversed = true};
-    const size_t row = (size_t)points->count + 1;
+    const int count = view->points->count;
+    const size_t row = (size_t)count + 1;
     struct ahead ahead;
     struct grid grid;
-    if (grid_init(&grid, &reversed, qmin_y, qmax_y, NULL, 0, 0, diag))
+    if (grid_init(&grid, view, qmin_y, qmax_y, NULL, 0, 0, diag))
         return diag->code;
     grid.integer = true;
-    if (!ahead_init(&ahead, &reversed, &grid, segments, ceiling, last, diag)) {
+    if (!ahead_init(&ahead, view, &grid, segments, ceiling, last, diag)) {
         for (int m = 0; m <= segments; m++)
-            for (int k = 0; k <= points->count; k++)
-                cost[(size_t)m * row + (size_t)k] = ahead_of(&ahead, m, k);
+            for (int k = 0; k <= count; k++)
+                cost[(size_t)m * row + (size_t)(view->reversed ? k : count - k)] = ahead_of(&ahead, m, k);
         ahead_free(&ahead);
     }
     grid_free(&grid);
     return diag->code;
+}
+
+int integer_bound_suffixes(const struct points *points, int64_t qmin_y, int64_t qmax_y, int segments, double ceiling,
+                           const double *last, double *cost, struct diag *diag)
+{
+    const struct view reversed = {.points = points, .reversed = true};
+    return integer_bound(&reversed, qmin_y, qmax_y, segments, ceiling, last, cost, diag);
+}
+
+int integer_bound_prefixes(const struct points *points, int64_t qmin_y, int64_t qmax_y, int segments, double ceiling,
+                           double *cost, struct diag *diag)
+{
+    const struct view view = {.points = points};
+    return integer_bound(&view, qmin_y, qmax_y, segments, ceiling, NULL, cost, diag);
 }
 
 double *rounding_floor_sums(const struct points *points)

@@ -55,6 +55,10 @@ int real_bound(const struct points *points, int64_t qmin_y, int64_t qmax_y, int 
 int integer_bound_suffixes(const struct points *points, int64_t qmin_y, int64_t qmax_y, int segments, double ceiling,
                            const double *last, double *cost, struct diag *diag);
 
+/* The same of prefixes, the points [0, k). */
+int integer_bound_prefixes(const struct points *points, int64_t qmin_y, int64_t qmax_y, int segments, double ceiling,
+                           double *cost, struct diag *diag);
+
 /* Squared distance of every target to its nearest code, summed before each point (count + 1 values): no table costs
  * less. malloc'd; null when out of memory. */
 double *rounding_floor_sums(const struct points *points);

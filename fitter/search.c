@@ -7,6 +7,9 @@
 #include "real_bound.h"
 #include "windows.h"
 
+/* What rounding of sums may do to what is known of lines. */
+static const double hair = 1e-12;
+
 /* What ranges from i may cost, when all before comes to paid[m] for line m. Returns whether any can be of use. */
 static bool find_spare(struct search *search, int i, const double *paid)
 {
@@ -19,18 +22,22 @@ static bool find_spare(struct search *search, int i, const double *paid)
         spare[j] = -INFINITY;
         known[j] = INFINITY;
     }
+    slopes->start = slopes->furthest = i;
     for (int m = 1; m <= search->segments; m++) {
         const double *behind = entry(search->behind, search, m, 0), *most = entry(search->most, search, m, 0);
-        for (int j = i + 1; j <= last; j++) {
+        /* What lies before is only bounded from below then, and so no table to better. */
+        for (int j = i + 1; !(slopes->finest > 0) && j <= last; j++)
             known[j] = smaller(known[j], behind[j]);
+        if (!(paid[m] + *entry(search->ahead, search, search->segments - m + 1, i) < search->ceiling))
+            continue;
+        for (int j = i + 1; j <= last; j++)
             spare[j] = larger(smaller(known[j], most[j]) - paid[m], spare[j]);
-        }
     }
-    slopes->start = slopes->furthest = i;
-    const double *off = search->off[slopes->way];
+    const double *off = search->off[slopes->way], *least = search_least(search, slopes->leaves, slopes->way, i);
     for (int j = i + 1; j <= last; j++) {
-        const double least = slopes->leaves ? off[j] - off[i] - search->over_error : 0;
-        if (!search->is_knot[j] || !(search->floor_sum[j] - search->floor_sum[i] + least < spare[j]))
+        const double off_limit = slopes->leaves ? off[j] - off[i] - search->over_error : 0;
+        if (!search->is_knot[j] || !(search->floor_sum[j] - search->floor_sum[i] + off_limit < spare[j]) ||
+            !(least[j] * (1 - hair) < spare[j]))
             spare[j] = -INFINITY;
         else
             slopes->furthest = j;
@@ -54,18 +61,45 @@ static void try_seeds(struct search *search)
         try_near(search, rint(points->target[i + 1]) - rint(points->target[i]));
     for (int j = i + 2; j <= search->slopes.furthest; j += 1 + (j - i) / 3) {
         const double slope = windows_centre(search, j);
-        if (search->core[j].excess > 0)
+        if (search->slopes.core[DOWN][j].excess > 0)
             try_near(search, isnan(slope) ? points->target[j - 1] - points->target[i] : slope);
     }
+}
+
+/* Leaves out the last ends that no slope is of use to. */
+static void drop_ends(struct slopes *slopes)
+{
+    const struct window *up = slopes->window[UP], *down = slopes->window[DOWN];
+    for (int j = slopes->furthest; j > slopes->start; slopes->furthest = --j)
+        if (up[j].low <= up[j].high || down[j].low <= down[j].high)
+            break;
+}
+
+/* Takes in what the lines of a part cost at least, where not all were looked at. */
+static void note_least(struct search *search, bool complete)
+{
+    const struct slopes *slopes = &search->slopes;
+    const double *floor_sum = search->floor_sum;
+    const int i = slopes->start;
+    for (enum direction way = UP; way < DIRECTIONS && !(complete && slopes->finest == 0); way++)
+        for (int j = i + 1; (!slopes->leaves || way == slopes->way) && j <= slopes->furthest; j++) {
+            const double least = slopes->core[way][j].least, bound = complete ? slopes->bound[way][j] : 0;
+            search->lowest[j] = smaller(search->lowest[j], floor_sum[j] - floor_sum[i] + larger(least, bound));
+        }
 }
 
 /* The lines from the start in hand. */
 static void search_start(struct search *search, int samples)
 {
     struct slopes *slopes = &search->slopes;
-    const int i = slopes->start;
+    const int i = slopes->start, furthest = slopes->furthest;
+    const bool complete = slopes->complete;
     slopes->origin = search->rules->form == PWL_ANCHORED ? (int64_t)search->points->code[i] : search->rules->zp_x;
+    slopes->least = search_least(search, slopes->leaves, slopes->way, i);
     windows_sum_points(search, i);
+    for (int j = i; j <= furthest; j++)
+        search->lowest[j] = INFINITY;
+    slopes->complete = true;
     if (!slopes->leaves) {
         if (samples)
             windows_find(search);
@@ -76,9 +110,19 @@ static void search_start(struct search *search, int samples)
     for (int part = 0; part < (slopes->all || slopes->leaves || !windows_hold_steep(search) ? 1 : 2); part++) {
         slopes->apart = !slopes->all && part == 0;
         const struct window window = windows_find(search);
+        for (int j = i; j <= furthest; j++)
+            slopes->bound[UP][j] = slopes->bound[DOWN][j] = INFINITY;
+        drop_ends(slopes);
         slopes_try_all(slopes, window, samples ? (window.high - window.low) / samples : 0);
+        slopes->furthest = furthest;
+        note_least(search, slopes->complete && !samples);
     }
     slopes->apart = !slopes->all;
+    for (int j = i + 1; j <= furthest; j++)
+        if (slopes->spare[j] > -INFINITY)
+            slopes->least[j] =
+                larger(slopes->least[j], smaller(search->lowest[j], smaller(slopes->range[j].cost, slopes->spare[j])));
+    slopes->complete &= complete;
 }
 
 /* Least cost of the codes before k, once all ranges that end there are in. */
@@ -86,6 +130,8 @@ static void settle_costs(struct search *search, int k)
 {
     for (int m = 0; m <= search->segments; m++) {
         double *cost = entry(search->behind, search, m, k);
+        if (search->slopes.finest > 0)
+            *cost = larger(*cost, *entry(search->before, search, m, k));
         const double fewer = k == 0 ? 0 : m == 0 ? INFINITY : *entry(search->behind, search, m - 1, k);
         if (fewer <= *cost) {
             *cost = fewer;
@@ -108,7 +154,8 @@ static void join(struct search *search, int m, int i, int j, double cost)
 static void start_lines(struct search *search, int k, int samples)
 {
     struct slopes *slopes = &search->slopes;
-    const bool may_wait = search->rules->form != PWL_ANCHORED && search->is_knot[k + 1] && !search->points->grid_whole;
+    const bool may_wait = search->rules->form != PWL_ANCHORED && search->is_knot[k + 1] &&
+                          !search->points->grid_whole && !(slopes->finest > 0);
     const double floor = search->floor_sum[k + 1] - search->floor_sum[k];
     double next = INFINITY;
     for (int m = 1; m <= search->segments; m++) {
@@ -121,9 +168,12 @@ static void start_lines(struct search *search, int k, int samples)
     if (!find_spare(search, k, search->paid))
         return;
     search_start(search, samples);
-    for (int j = k + 1; j <= slopes->furthest; j++)
+    const double *least = search_least(search, false, UP, k), *floor_sum = search->floor_sum;
+    for (int j = k + 1; j <= slopes->furthest; j++) {
+        const double cost = slopes->finest > 0 ? larger(least[j], floor_sum[j] - floor_sum[k]) : slopes->range[j].cost;
         for (int m = 1; search->is_knot[j] && m <= search->segments; m++)
-            join(search, m, k, j, search->paid[m] + slopes->range[j].cost);
+            join(search, m, k, j, search->paid[m] + cost);
+    }
 }
 
 /* The lines of a direction that have been at the limit behind since their start, and leave it at k. */
@@ -150,8 +200,13 @@ static void leave_limit(struct search *search, enum direction way, int k, int sa
     if (!find_spare(search, k, search->paid))
         return;
     search_start(search, samples);
+    const double *least = search_least(search, true, way, k), *floor_sum = search->floor_sum;
     for (int j = k + 1; j <= slopes->furthest; j++)
         for (int m = 1; search->is_knot[j] && m <= search->segments; m++) {
+            if (slopes->finest > 0) {
+                join(search, m, waiting[m].start, j, search->paid[m] + larger(least[j], floor_sum[j] - floor_sum[k]));
+                continue;
+            }
             struct range left = search->left[j], *range = range_of(search, waiting[m].start, j);
             join(search, m, waiting[m].start, j, search->paid[m] + left.cost);
             left.cost += waiting[m].paid;
@@ -162,6 +217,7 @@ static void leave_limit(struct search *search, enum direction way, int k, int sa
 
 double search_solve(struct search *search, int samples, int64_t most_steps)
 {
+    enum { EACH = 16 }; /* share of a start, where ranges are bounded */
     struct slopes *slopes = &search->slopes;
     slopes->steps = 0;
     slopes->complete = true;
@@ -176,14 +232,15 @@ double search_solve(struct search *search, int samples, int64_t most_steps)
     for (int m = 0; m <= search->segments; m++)
         search->waiting[UP][m] = search->waiting[DOWN][m] = (struct waiting){.cost = INFINITY};
     for (int k = 0; k <= search->count && !slopes->out_of_memory; k++) {
-        slopes->most_steps = samples ? slopes->steps + most_steps / search->count : most_steps;
+        slopes->most_steps = slopes->steps + most_steps / (samples ? search->count : slopes->finest > 0 ? EACH : 1);
+        slopes->most_steps = slopes->most_steps < most_steps ? slopes->most_steps : most_steps;
         settle_costs(search, k);
         for (enum direction way = UP; slopes->apart && k > 0 && k < search->count && way < DIRECTIONS; way++)
             leave_limit(search, way, k, samples);
         if (k < search->count && search->is_knot[k])
             start_lines(search, k, samples);
     }
-    for (size_t c = 0; c < cells; c++)
+    for (size_t c = 0; c < cells && !(slopes->finest > 0); c++)
         search->upper[c] = smaller(search->upper[c], search->behind[c]);
     const double cost = *entry(search->behind, search, search->segments, search->count);
     return cost < search->ceiling ? cost : INFINITY;
@@ -242,18 +299,23 @@ void search_free(struct search *search)
 {
     free(search->floor_sum);
     free(search->sums);
-    free(search->core);
     for (enum direction way = UP; way < DIRECTIONS; way++) {
         free(search->slopes.window[way]);
+        free(search->slopes.core[way]);
+        free(search->slopes.bound[way]);
+        free(search->least_left[way]);
         free(search->slopes.leaving[way]);
         free(search->waiting[way]);
         free(search->over[way]);
         free(search->off[way]);
     }
+    free(search->least);
+    free(search->lowest);
     free(search->paid);
     free(search->left);
     free(search->behind);
     free(search->upper);
+    free(search->before);
     free(search->most);
     free(search->known);
     free(search->from);
@@ -281,17 +343,25 @@ int search_init(struct search *search, const struct points *points, const struct
     slopes_init(&search->slopes);
     search->unsafe = slopes_unsafe(&search->slopes);
     search->sums = malloc(row * sizeof *search->sums);
-    search->core = malloc(row * sizeof *search->core);
     bool windows = true;
     for (enum direction way = UP; way < DIRECTIONS; way++) {
         search->slopes.window[way] = malloc(row * sizeof *search->slopes.window[way]);
+        search->slopes.bound[way] = malloc(row * sizeof *search->slopes.bound[way]);
+        search->least_left[way] = calloc(row * row, sizeof *search->least_left[way]);
+        windows &= search->slopes.bound[way] && search->least_left[way];
+        search->slopes.core[way] = malloc(row * sizeof *search->slopes.core[way]);
         search->slopes.leaving[way] = malloc(row * sizeof *search->slopes.leaving[way]);
         search->waiting[way] = malloc(layers * sizeof *search->waiting[way]);
         search->over[way] = malloc(row * sizeof *search->over[way]);
         search->off[way] = malloc(row * sizeof *search->off[way]);
-        windows &= search->slopes.window[way] && search->slopes.leaving[way] && search->waiting[way] &&
-                   search->over[way] && search->off[way];
+        windows &= search->slopes.window[way] && search->slopes.core[way] && search->slopes.leaving[way] &&
+                   search->waiting[way] && search->over[way] && search->off[way];
     }
+    search->least = calloc(row * row, sizeof *search->least);
+    search->before = malloc(layers * row * sizeof *search->before);
+    windows &= search->before != NULL;
+    search->lowest = malloc(row * sizeof *search->lowest);
+    windows &= search->least && search->lowest;
     search->paid = malloc(layers * sizeof *search->paid);
     search->left = malloc(row * sizeof *search->left);
     search->behind = malloc(layers * row * sizeof *search->behind);
@@ -308,8 +378,8 @@ int search_init(struct search *search, const struct points *points, const struct
     search->slopes.code = malloc(row * sizeof *search->slopes.code);
     if (!search->floor_sum || !search->sums || !search->behind || !search->upper || !search->most || !search->known ||
         !search->slopes.useful || !search->slopes.code || !search->from || !search->ahead || !search->range ||
-        !search->is_knot || !search->slopes.spare || !search->core || !search->slopes.limit || !windows ||
-        !search->paid || !search->left) {
+        !search->is_knot || !search->slopes.spare || !search->slopes.limit || !windows || !search->paid ||
+        !search->left) {
         search_free(search);
         return diag_set(diag, EXIT_IO, "out of memory for %d codes", count);
     }

@@ -12,12 +12,6 @@ struct sums {
     double w, x, y, xx, xy, yy;
 };
 
-/* Of a range: what it may cost beyond the rounding floor, and the points between that no line leaves to saturation. */
-struct core {
-    double excess;
-    int begin, end;
-};
-
 /* A line that has been at a limit since its start. */
 struct waiting {
     double cost, paid; /* of all codes so far, and of those since its start */
@@ -34,15 +28,18 @@ struct search {
     double *off[DIRECTIONS];  /* what not being at it does at least, likewise */
     double unsafe;            /* the least slope that is not safe */
     double over_error;        /* what rounding may have done to differences of both */
-    struct core *core;        /* of the start in hand, by the end */
     struct sums *sums;        /* of the start in hand, over the points from there to each */
     double *behind;           /* least cost of the codes before k, by number of segments: [m * (count + 1) + k] */
     double *upper;            /* the same of passes before */
     double *most;             /* what the codes before k may cost in a better table, likewise */
     double *known;            /* of the start in hand: the least cost of the codes before, by the end */
+    double *before;           /* lower bound on the codes before k, likewise */
     int *from;                /* where the last of them starts; -1 when one less does as well */
     double *ahead;            /* lower bound on the codes from k on, likewise */
     struct range *range;      /* [i * (count + 1) + j] */
+    double *least;            /* search_least */
+    double *least_left[DIRECTIONS];
+    double *lowest;                      /* of the start in hand, the same of lines not looked at, by the end */
     struct waiting *waiting[DIRECTIONS]; /* the best line m that may leave the limit behind */
     double *paid;                        /* what all before the start in hand costs with line m */
     struct range *left;                  /* of the lines that leave a limit, by the end */
@@ -65,6 +62,12 @@ static inline int *from_of(const struct search *search, int m, int k)
     return &search->from[(size_t)m * ((size_t)search->count + 1) + (size_t)k];
 }
 
+/* What a line from i costs at least, by the end: one that is not at the limit behind at i, or leaves it there. */
+static inline double *search_least(const struct search *search, bool leaves, enum direction way, int i)
+{
+    return (leaves ? search->least_left[way] : search->least) + (size_t)i * ((size_t)search->count + 1);
+}
+
 /* No table is known, and nothing about the codes from any on, until `upper` and `ahead` are set. */
 int search_init(struct search *search, const struct points *points, const struct line_rules *rules, int segments,
                 struct diag *diag);
@@ -74,6 +77,10 @@ void search_free(struct search *search);
 /* One dynamic program below the ceiling in hand; returns the least cost, INFINITY when no table lies below. With
  * samples each start has its share of the steps. */
 double search_solve(struct search *search, int samples, int64_t most_steps);
+
+/* The same with what lines cost at least, their codes being known but for `finest` of one, and what the codes before
+ * any cost at least; finds no table, but raises `ahead`. Searches at lower ceilings before make it no worse. */
+void search_bound(struct search *search, double finest, int64_t most_steps);
 
 /* The table that was found. */
 void search_read(const struct search *search, int *knots, struct line *lines, struct exact *exact);

@@ -178,9 +178,9 @@ static int64_t try_numerator(struct slopes *slopes, int64_t numerator, int n, in
 }
 
 /* A line is of use at an end when it costs less there than the range may, and than its best line does. Up to that end
- * it still pays at least the rounding floor. Sets the limits of a slope to where it can be of use; returns whether
- * there is any such end, and up to which slope there are no others. */
-static bool set_limits(struct slopes *slopes, double slope, double *others)
+ * it still pays at least the rounding floor. Sets the limits of the slopes up to `last`, of one sign, to where they can
+ * be of use; returns whether there is any such end, and up to which slope there are no others. */
+static bool set_limits(struct slopes *slopes, double slope, double last, double *others)
 {
     static const struct window any = {-INFINITY, INFINITY};
     const enum direction way = slope < 0 ? DOWN : UP;
@@ -194,7 +194,7 @@ static bool set_limits(struct slopes *slopes, double slope, double *others)
     for (int j = slopes->furthest; j > slopes->start; j--) {
         slopes->useful[j] = -INFINITY;
         const struct window *window = slope == 0 ? &any : &slopes->window[way][j];
-        if (slope < window->low) {
+        if (last < window->low) {
             *others = window->low < *others ? window->low : *others;
         } else if (slope <= window->high) {
             const double known = slopes->range[j].cost, spare = slopes->spare[j];
@@ -250,7 +250,7 @@ void slopes_try_flat(struct slopes *slopes)
 {
     const int n = line_flat_shift(slopes->rules);
     double others;
-    if (!set_limits(slopes, 0, &others))
+    if (!set_limits(slopes, 0, 0, &others))
         return;
     slopes->touched = false;
     try_slope(slopes, 0, n);
@@ -258,13 +258,16 @@ void slopes_try_flat(struct slopes *slopes)
         try_smaller(slopes, 0, n);
 }
 
-/* All slopes in a window, or some at even steps. */
+/* All slopes in a window, or some at even steps. Neighbours are taken as one as far as that shows them to be of no use:
+ * then twice as many, else a part of them. */
 void slopes_try_all(struct slopes *slopes, struct window window, double stride)
 {
+    enum { PARTS = 8, SPLIT = 4 };
     const struct line_rules *rules = slopes->rules;
     const int64_t limit = rules->slope_limit;
     const double x_max = fmax(fabs(slopes->points->code[0] - (double)slopes->origin),
                               fabs(slopes->points->code[slopes->points->count - 1] - (double)slopes->origin));
+    const double reach = rules->form == PWL_ABSOLUTE ? x_max : slopes->furthest - slopes->start;
     /* From 2^n above twice every product on, only the product's sign counts. */
     const int enough = (int)ceil(log2(4 * (double)limit * fmax(x_max, (double)slopes->points->count)));
     const int most = enough > rules->shift_min ? enough : rules->shift_min;
@@ -287,11 +290,27 @@ void slopes_try_all(struct slopes *slopes, struct window window, double stride)
             int64_t q = slope_above(rules, (sign > 0 ? from : -last) - 1);
             const int64_t end = sign > 0 ? last : -from;
             const int64_t step = stride > unit ? (int64_t)fmin(stride / unit, (double)limit + 1) : 1;
+            int64_t width = stride > 0 ? 1 : (end - q) / PARTS + 1; /* of the bundle in hand */
             while (q <= end && slopes->steps < slopes->most_steps && !slopes->out_of_memory) {
                 double others;
-                const bool of_use = set_limits(slopes, (double)q * unit, &others);
-                const double left = fmax(1, fmin(ceil(others / unit) - (double)q, 0x1p60));
-                const int64_t done = of_use ? try_numerator(slopes, q, n, (int64_t)left) : (int64_t)left;
+                const int64_t to = n > 0 && width <= end - q ? q + width - 1 : n > 0 ? end : q;
+                const bool of_use = set_limits(slopes, (double)q * unit, (double)to * unit, &others);
+                const int64_t left = (int64_t)fmax(1, fmin(ceil(others / unit) - (double)q, 0x1p60));
+                int64_t done = left;
+                if (of_use && (to > q || (slopes->finest > 0 && n > 0))) {
+                    const bool note =
+                        slopes->finest > 0 && (to == q || (double)(to - q) * unit * reach <= slopes->finest);
+                    const bool may_be = follow_bundle(slopes, q, to, n, note);
+                    if (may_be && !note) {
+                        width = (to - q + SPLIT) / SPLIT;
+                        continue;
+                    }
+                    done = to - q + 1;
+                    width *= may_be ? 1 : 2;
+                } else if (of_use) {
+                    done = try_numerator(slopes, q, n, left);
+                    width = stride > 0 ? 1 : SPLIT * done;
+                }
                 q = slope_above(rules, q + (done > step ? done : step) - 1);
             }
             slopes->complete &= q > end;

@@ -50,6 +50,13 @@ struct window {
     double low, high;
 };
 
+/* Of a range: what it may cost beyond the rounding floor, and the points between that no line leaves to saturation. */
+struct core {
+    double excess;
+    double least; /* beyond the floor: real lines over those points, as far as rounding may help them */
+    int begin, end;
+};
+
 /* A line that rises comes from qmin_y and goes to qmax_y. */
 enum direction { UP, DOWN, DIRECTIONS };
 
@@ -65,16 +72,20 @@ struct slopes {
     const struct line_rules *rules;     /* with sums of at most 56 bits */
     struct range *range;                /* of the start in hand, by the end */
     const double *floor_sum;            /* rounding_floor_sums */
+    double *least;                      /* what the best line of a range costs at least, likewise */
     double *spare;                      /* what a range may cost, by the end */
     struct window *window[DIRECTIONS];  /* slopes of use to a range, by the end */
+    struct core *core[DIRECTIONS];      /* of the range to an end */
     struct window *leaving[DIRECTIONS]; /* of those at the limit behind at all points before one */
     int64_t safe[SLOPES_SHIFTS];        /* the largest numerator of n whose lines cannot leave their types */
     bool all;                           /* safe slopes are no other matter than the rest; else: */
     bool apart;                         /* safe slopes alone, else the rest */
-    bool leaves;               /* apart: lines at the limit behind are left out, or they alone are followed, of ... */
-    enum direction way;        /* ... one direction, which leave it at the start */
-    int start, furthest;       /* the start; the last end of use */
-    int64_t origin;            /* X is the code less this */
+    bool leaves;         /* apart: lines at the limit behind are left out, or they alone are followed, of ... */
+    enum direction way;  /* ... one direction, which leave it at the start */
+    int start, furthest; /* the start; the last end of use */
+    int64_t origin;      /* X is the code less this */
+    double finest; /* 0: every line is followed; else bundles of lines are, whose codes vary by this at the most ... */
+    double *bound[DIRECTIONS]; /* ... which cost this beyond the floor at least, by the end */
     int64_t steps, most_steps; /* points looked at, and how many may be */
     bool complete;             /* most_steps was never reached */
     bool out_of_memory;

@@ -47,17 +47,19 @@ static int begin_with_absolute(struct squares *table, struct diag *diag)
     double cost = 0;
     rules.form = PWL_ABSOLUTE;
     memcpy(knots, table->knots, ((size_t)count + 1) * sizeof *knots);
-    struct exact exact = {
-        .quick = true, .segments = count, .cost = start_lines(table->points, &rules, count, knots, lines)};
+    struct exact exact = {.effort = table->points->count > EXACT_FEW ? 0.5 : 0,
+                          .segments = count,
+                          .cost = start_lines(table->points, &rules, count, knots, lines)};
     if (exact_improve(table->points, &rules, count, knots, lines, &exact, diag))
         return diag->code == EXIT_REQUIREMENT ? EXIT_DONE : diag->code; /* the biased form may have one */
     for (int m = 0; m < exact.segments; m++) {
-        if (!line_to_biased(table, knots[m], knots[m + 1], &lines[m]))
+        if (!line_to_biased(table, knots[m], knots[m + 1], &lines[m]) &&
+            !line_fit(table->rules, table->points, knots[m], knots[m + 1], LINE_UNLIMITED, LINE_THOROUGH, &lines[m]))
             return EXIT_DONE;
         cost += lines[m].cost;
     }
     if (cost < table->exact.cost) {
-        table->exact = (struct exact){.segments = exact.segments, .cost = cost};
+        table->exact = (struct exact){.effort = table->exact.effort, .segments = exact.segments, .cost = cost};
         memcpy(table->knots, knots, ((size_t)exact.segments + 1) * sizeof *knots);
         memcpy(table->lines, lines, (size_t)exact.segments * sizeof *lines);
     }
@@ -199,7 +201,7 @@ int squares_search(struct squares *table, const struct line_rules *any, struct d
         cost = start_lines(points, any, count, table->knots, table->lines);
     for (int m = 0; any->one_shift && m < count; m++)
         cost += table->lines[m].cost;
-    *exact = (struct exact){.segments = count, .cost = cost};
+    *exact = (struct exact){.effort = 1, .segments = count, .cost = cost};
     if (!any->one_shift && cost < INFINITY && move_to_real_knots(table, diag))
         return diag->code;
     for (int trial = 0; trial <= (any->one_shift ? any->shift_max - any->shift_min : 0); trial++) {

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "real_bound.h"
+
 /* Real least squares of a range. */
 struct real_line {
     double slope, sse, spread;
@@ -96,7 +98,7 @@ static bool widen_by_lines(const struct search *search, int a, int b, double exc
 
 double windows_centre(const struct search *search, int j)
 {
-    const struct core *core = &search->core[j];
+    const struct core *core = &search->slopes.core[DOWN][j];
     const struct real_line real =
         core->begin < core->end ? real_line_of(search, core->begin, core->end) : (struct real_line){0};
     return real.spread > 0 ? real.slope : NAN;
@@ -166,7 +168,7 @@ static bool widen_by_ends(struct search *search, enum direction way, bool leaves
                           struct window *window)
 {
     const double *ahead = search->over[DIRECTIONS - 1 - way];
-    struct core *core = &search->core[j];
+    const struct core *core = &search->slopes.core[way][j];
     const int at_once = 1 + (j - search->slopes.start) / PARTS;
     struct window whole = {INFINITY, -INFINITY};
     bool any = false;
@@ -185,6 +187,32 @@ static bool widen_by_ends(struct search *search, enum direction way, bool leaves
     return any;
 }
 
+/* What real lines cost beyond the floor of the points [a, b) at least, less what rounding can gain. */
+static double real_excess(const struct search *search, int a, int b)
+{
+    if (a >= b)
+        return 0;
+    const double floor = search->floor_sum[b] - search->floor_sum[a];
+    return integer_cost_bound(real_line_of(search, a, b).sse * (1 - 1e-9), search->sums[b].w - search->sums[a].w,
+                              floor) -
+           floor;
+}
+
+/* The same of a range to j, whose lines may reach the limit ahead from the core's end on. */
+static double least_by_ends(const struct search *search, enum direction way, int j)
+{
+    const double *ahead = search->over[DIRECTIONS - 1 - way];
+    const struct core *core = &search->slopes.core[way][j];
+    const int at_once = 1 + (j - search->slopes.start) / PARTS;
+    double least = INFINITY;
+    for (int end = core->end; end <= j; end += at_once) {
+        const int last = end + at_once - 1 < j ? end + at_once - 1 : j;
+        least = smaller(least,
+                        real_excess(search, core->begin, end) + larger(0, ahead[j] - ahead[last] - search->over_error));
+    }
+    return least;
+}
+
 /* Slopes that can give a range a line of use, by the end. */
 static void find_windows(struct search *search, enum direction way)
 {
@@ -195,12 +223,13 @@ static void find_windows(struct search *search, enum direction way)
         const double budget = smaller(slopes->range[j].cost, slopes->spare[j]), floor = floor_sum[j] - floor_sum[i],
                      excess = budget - floor;
         struct window *window = &slopes->window[way][j];
-        struct core *core = &search->core[j];
+        struct core *core = &slopes->core[way][j];
         *window = (struct window){INFINITY, -INFINITY};
-        *core = (struct core){-INFINITY, i, i};
-        if (!(floor < budget * (1 - 1e-12)))
+        *core = (struct core){-INFINITY, INFINITY, i, i};
+        if (!(larger(floor, slopes->least[j]) < budget * (1 - 1e-12)))
             continue;
         find_core(search, way, j, excess, &core->begin, &core->end);
+        core->least = slopes->finest > 0 ? least_by_ends(search, way, j) : 0;
         bool any = widen_by_ends(search, way, slopes->leaves, i, j, excess, window);
         /* Those that leave the limit behind, up to the core's first point, in groups. */
         for (int from = i; from < core->begin;) {
@@ -235,7 +264,7 @@ static void find_leaving_windows(struct search *search, enum direction way)
             double excess = -INFINITY;
             int end = search->count;
             for (int next = j + AT_ONCE; j < next && j <= slopes->furthest; j++) {
-                const struct core *core = &search->core[j];
+                const struct core *core = &slopes->core[way][j];
                 most = larger(most, core->excess);
                 if (core->excess <= paid + larger(0, off[j] - off[k] - search->over_error))
                     continue;

@@ -244,6 +244,29 @@ START_TEST(narrow_tables_are_near_the_best_integer_table)
 }
 END_TEST
 
+/* 10-bit inputs whose search is long: the best RMS that is known, and whether it is known to be the least. */
+static const struct {
+    const char *flags;
+    double rms;
+    int optimal;
+} long_searches[] = {
+    {"tanh --in s10:2^-6:0 --out s16:3.051803681566878e-5:0 --segments 32 --form anchored", 8.26023, 1},
+    {"exp --in s10:2^-6:0 --out s16:0.044781295210845624:-32768 --segments 16 --form biased", 21.5376, 0},
+};
+enum { LONG_SEARCHES = sizeof long_searches / sizeof *long_searches };
+
+START_TEST(long_searches_find_the_best_known_tables)
+{
+    struct fitted fitted;
+    fit_well(long_searches[_i].flags, &fitted);
+    const double rms = measure_plainly(&fitted.spec, &fitted.table).rms;
+    ck_assert_msg(rms <= long_searches[_i].rms * (1 + 1e-6), "%s: RMS %.6g, not %.6g", long_searches[_i].flags, rms,
+                  long_searches[_i].rms);
+    ck_assert_int_ge(fitted.table.certificate.optimal, long_searches[_i].optimal);
+    fitted_free(&fitted);
+}
+END_TEST
+
 /* RMS, to be compared with that of a table that may do more. */
 static double rms_of(const char *types, const char *choices)
 {
@@ -331,6 +354,7 @@ int main(void)
     suite_add_tcase(suite, wide);
     TCase *narrow = tcase_create("narrow");
     tcase_add_loop_test(narrow, narrow_tables_are_near_the_best_integer_table, 0, NARROW_PAIRS);
+    tcase_add_loop_test(narrow, long_searches_find_the_best_known_tables, 0, LONG_SEARCHES);
     tcase_add_loop_test(narrow, a_table_that_may_do_more_is_never_worse, 0, GROWING_TYPES * GROWING_CHOICES);
     tcase_add_loop_test(narrow, of_equal_tables_that_of_fewest_segments_is_taken, 0, EQUAL_TABLES);
     suite_add_tcase(suite, narrow);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search.h"
+
+/* What is known of one line over all codes before a point, or from one on, holds for the range. */
+static void begin_least(struct search *search)
+{
+    for (int k = 0; k < search->count; k++) {
+        double *first = &search_least(search, false, UP, 0)[k + 1],
+               *last = &search_least(search, false, UP, k)[search->count];
+        *first = larger(*first, *entry(search->before, search, 1, k + 1));
+        *last = larger(*last, *entry(search->ahead, search, 1, k));
+    }
+}
+
+/* The least of a range from k, and of what `rest` says of the codes after it. */
+static double least_from(const struct search *search, const double *least, const double *rest, int k)
+{
+    const double *floor_sum = search->floor_sum;
+    double cost = INFINITY;
+    for (int j = k + 1; j <= search->count; j++)
+        if (search->is_knot[j])
+            cost = smaller(cost, larger(least[j], floor_sum[j] - floor_sum[k]) + rest[j]);
+    return cost;
+}
+
+/* By the number of lines, from the last code on. Lines at a limit since their start are followed to where they leave
+ * it, as in search_solve. */
+static void look_ahead(struct search *search)
+{
+    static const double hair = 1e-11; /* sums in another order differ */
+    const int segments = search->segments;
+    for (int m = 1; m <= segments; m++) {
+        const double *rest = entry(search->ahead, search, m - 1, 0),
+                     *before = entry(search->behind, search, segments - m, 0);
+        double *ahead = entry(search->ahead, search, m, 0);
+        double at[DIRECTIONS] = {INFINITY,
+                                 INFINITY}; /* those that are at the limit, or leave it, from the next point on */
+        for (int k = search->count - 1; k >= 0; k--) {
+            double least = rest[k];
+            for (enum direction way = UP; !search->slopes.all && way < DIRECTIONS; way++) {
+                const double limit = (double)(way == UP ? search->rules->qmin_y : search->rules->qmax_y);
+                at[way] += points_cost(search->points, k, limit);
+                least = smaller(least, at[way]);
+                at[way] =
+                    smaller(at[way], larger(ahead[k], least_from(search, search_least(search, true, way, k), rest, k)));
+            }
+            /* Else no better table has so many lines there. */
+            if (search->is_knot[k] && before[k] + ahead[k] < search->ceiling)
+                ahead[k] = larger(ahead[k],
+                                  (1 - hair) *
+                                      smaller(least, least_from(search, search_least(search, false, UP, k), rest, k)));
+        }
+    }
+}
+
+void search_bound(struct search *search, double finest, int64_t most_steps)
+{
+    begin_least(search);
+    search->slopes.finest = finest;
+    search_solve(search, 0, most_steps);
+    search->slopes.finest = 0;
+    look_ahead(search);
+}

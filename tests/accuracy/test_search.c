@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The parts of the search for integer tables: what is said of ranges is true, and a search cut short does not say that
+ * it was complete. */
+#include "fixture.h"
+#include "line.h"
+#include "points.h"
+#include "real_bound.h"
+#include "search.h"
+
+static const char *const formats[] = {
+    "sigmoid --in s5:2^-2:0 --out s8:2^-8:-128", "tanh --in s5:2^-2:5 --out s9:2^-8:0",
+    "exp --in s5:2^-2:0 --out u8:2^-4:0",        "gelu --in u5:2^-2:15 --out s9:2^-6:0",
+    "tanh --in s5:2^0:0 --out s4:2^-3:0",        "cos --in s5:2^0:0 --out s6:2^-5:0 --slope-bits 5",
+    "sin --in s5:2^-2:0 --out s7:2^-5:0",        "softplus --in s5:2^-2:0 --out u6:2^-3:0 --slope-bits 4",
+};
+enum { FORMATS = sizeof formats / sizeof *formats, SEGMENTS = 3, MANY_STEPS = 1 << 25 };
+
+struct problem {
+    struct spec spec;
+    struct points points;
+    struct line_rules rules;
+    char flags[FLAGS_SIZE];
+};
+
+static void problem_init(struct problem *problem, int number)
+{
+    static const char *const forms[] = {"absolute", "biased", "anchored"};
+    static const char *const roundings[] = {"floor", "half_up", "half_away", "half_even"};
+    struct diag diag;
+    snprintf(problem->flags, sizeof problem->flags, "%s --form %s --rounding %s", formats[number / 12],
+             forms[number / 4 % 3], roundings[number % 4]);
+    ck_assert_int_eq(spec_from(problem->flags, &problem->spec, &diag), EXIT_DONE);
+    ck_assert_int_eq(points_build(&problem->spec, &problem->points, &diag), EXIT_DONE);
+    line_rules_init(&problem->rules, &problem->spec);
+}
+
+static void problem_free(struct problem *problem)
+{
+    points_free(&problem->points);
+    spec_free(&problem->spec);
+}
+
+/* A search that knows of no table, below a ceiling. */
+static void begin(struct search *search, const struct problem *problem, double ceiling)
+{
+    const struct line_rules *rules = &problem->rules;
+    struct diag diag;
+    ck_assert_int_eq(search_init(search, &problem->points, rules, SEGMENTS, &diag), EXIT_DONE);
+    ck_assert_int_eq(integer_bound_suffixes(&problem->points, rules->qmin_y, rules->qmax_y, SEGMENTS, ceiling, NULL,
+                                            search->ahead, &diag),
+                     EXIT_DONE);
+    ck_assert_int_eq(integer_bound_prefixes(&problem->points, rules->qmin_y, rules->qmax_y, SEGMENTS, ceiling,
+                                            search->before, &diag),
+                     EXIT_DONE);
+    search->ceiling = ceiling;
+}
+
+/* The least cost of a table, by a search without bounds of ranges that knows what the fitter finds, and the steps that
+ * it takes. */
+static double optimum_of(const struct problem *problem, double *ceiling, int64_t *steps)
+{
+    struct search search;
+    struct diag diag;
+    struct line lines[SEGMENTS];
+    int knots[SEGMENTS + 1] = {0};
+    struct exact exact = {.segments = SEGMENTS, .cost = INFINITY};
+    ck_assert_int_eq(exact_improve(&problem->points, &problem->rules, SEGMENTS, knots, lines, &exact, &diag),
+                     EXIT_DONE);
+    *ceiling = 1.1 * exact.cost + 1;
+    begin(&search, problem, *ceiling);
+    const double cost = search_solve(&search, 0, MANY_STEPS);
+    ck_assert_msg(cost < INFINITY && search.slopes.complete, "%s: no table, or none known", problem->flags);
+    *steps = search.slopes.steps;
+    search_free(&search);
+    return cost;
+}
+
+static double just_above(double cost)
+{
+    return cost * (1 + 1e-9) + 1e-9;
+}
+
+START_TEST(bounds_of_ranges_hold)
+{
+    static const double finest[] = {1, 0.5, 0.125, 0x1p-30};
+    struct problem problem;
+    double ceiling;
+    int64_t steps;
+    problem_init(&problem, _i);
+    const double optimum = optimum_of(&problem, &ceiling, &steps);
+    /* Below what another search may find, what this one just may and what it may not; and with too few steps. */
+    const double ceilings[] = {ceiling, just_above(optimum), 0.75 * optimum, just_above(optimum)};
+    for (int c = 0; c < 4; c++) {
+        struct search search;
+        begin(&search, &problem, ceiling);
+        const double *bound = entry(search.ahead, &search, SEGMENTS, 0);
+        double before = *bound;
+        for (int f = 0; f < 4; f++) {
+            search.ceiling = ceilings[c];
+            search_bound(&search, finest[f], c == 3 ? steps / 4 : MANY_STEPS);
+            ck_assert_msg(*bound <= just_above(optimum), "%s: the optimum is %.12g, its bound at %g %.12g",
+                          problem.flags, optimum, finest[f], *bound);
+            ck_assert_msg(*bound >= before, "%s: the bound fell from %.12g to %.12g at %g", problem.flags, before,
+                          *bound, finest[f]);
+            before = *bound;
+        }
+        search.ceiling = just_above(optimum);
+        const double found = search_solve(&search, 0, MANY_STEPS);
+        ck_assert_msg(fabs(found - optimum) <= 1e-9 * (1 + optimum), "%s: the optimum is %.12g, found %.12g",
+                      problem.flags, optimum, found);
+        search_free(&search);
+    }
+    problem_free(&problem);
+}
+END_TEST
+
+START_TEST(a_search_cut_short_is_not_complete)
+{
+    struct problem problem;
+    double ceiling;
+    int64_t steps;
+    problem_init(&problem, _i);
+    optimum_of(&problem, &ceiling, &steps);
+    for (int64_t most = 1; most < steps; most += 1 + most / 8) {
+        struct search search;
+        begin(&search, &problem, ceiling);
+        search_solve(&search, 0, most);
+        ck_assert_msg(!search.slopes.complete, "%s: complete after %lld of %lld steps", problem.flags, (long long)most,
+                      (long long)steps);
+        search_free(&search);
+    }
+    problem_free(&problem);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("search");
+    TCase *bounds = tcase_create("bounds");
+    tcase_add_loop_test(bounds, bounds_of_ranges_hold, 0, FORMATS * 12);
+    suite_add_tcase(suite, bounds);
+    TCase *steps = tcase_create("steps");
+    tcase_add_loop_test(steps, a_search_cut_short_is_not_complete, 0, 12);
+    suite_add_tcase(suite, steps);
+    return run_suite(suite);
+}
