@@ -37,23 +37,37 @@ inline cudaError_t waits_by_itself(const void *kernel, bool *waits)
     return error;
 }
 
-/* A launch of a kernel that waits by itself where `overlaps`. Its result is its own, not cudaGetLastError(), which may
- * be that of someone else's call. */
+/* A launch of a kernel that waits by itself where `overlaps`, in clusters of so many thread blocks. Its result is its
+ * own, not cudaGetLastError(), which may be that of someone else's call. */
 template <typename... parameters, typename... types>
-cudaError_t launch_overlapped(bool overlaps, void (*kernel)(parameters...), dim3 grid, unsigned threads, size_t bytes,
-                              cudaStream_t stream, types &&...arguments)
+cudaError_t launch_overlapped(bool overlaps, unsigned cluster, void (*kernel)(parameters...), dim3 grid,
+                              unsigned threads, size_t bytes, cudaStream_t stream, types &&...arguments)
 {
-    cudaLaunchAttribute overlap = {};
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchAttribute attributes[2] = {};
+    unsigned count = 0;
+    if (overlaps) {
+        attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (cluster > 1) {
+        attributes[count].id = cudaLaunchAttributeClusterDimension;
+        attributes[count++].val.clusterDim = {cluster, 1, 1};
+    }
     cudaLaunchConfig_t config = {};
     config.gridDim = grid;
     config.blockDim = dim3(threads);
     config.dynamicSmemBytes = bytes;
     config.stream = stream;
-    config.attrs = &overlap;
-    config.numAttrs = overlaps ? 1 : 0;
+    config.attrs = attributes;
+    config.numAttrs = count;
     return cudaLaunchKernelEx(&config, kernel, std::forward<types>(arguments)...);
+}
+
+template <typename... parameters, typename... types>
+cudaError_t launch_overlapped(bool overlaps, void (*kernel)(parameters...), dim3 grid, unsigned threads, size_t bytes,
+                              cudaStream_t stream, types &&...arguments)
+{
+    return launch_overlapped(overlaps, 1, kernel, grid, threads, bytes, stream, std::forward<types>(arguments)...);
 }
 
 } // namespace pwl

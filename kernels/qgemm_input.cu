@@ -226,7 +226,9 @@ __global__ void __launch_bounds__(threads) pack(const void *x, size_t m, size_t 
          first += step) {
         const size_t i = first + threadIdx.x % 32 / lanes, row = i / blocks, column = i % blocks * PWL_BLOCK;
         const bool there = row < m && column < k;
-        const mine own = block_of<type>(x, row, column, stride, aligned, there);
+        mine own = {0, 0};
+        if (__any_sync(all, there)) /* rows that are not there outnumber the others where these are few */
+            own = block_of<type>(x, row, column, stride, aligned, there);
         const uint32_t other = __shfl_xor_sync(all, own.codes, 2);
         int sum = pwl_dp4a(own.codes, 0x01010101, 0);
         for (unsigned apart = 1; apart < lanes; apart *= 2)

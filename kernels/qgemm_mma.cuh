@@ -148,7 +148,7 @@ __host__ __device__ constexpr unsigned scale_bytes(pwl_qgemm_format format)
 }
 
 /* Codes of a warp's rows of a piece, and their scales, of rows g and g + 8, of the first 32 columns and the second. */
-template <pwl_qgemm_format format> struct codes {
+template <pwl_qgemm_format format, unsigned tiles = mma::tiles> struct codes {
     uint32_t words[tiles][is_wide(format) ? 8 : 4], scales[tiles][2];
 
     /* Of this warp among those that share a whole piece. */
@@ -188,7 +188,7 @@ template <pwl_qgemm_format format> struct codes {
 };
 
 /* Fragments out of codes. `exponents`: some row's e is not 0. */
-template <pwl_qgemm_format format, bool bf16, bool exponents> struct decoder {
+template <pwl_qgemm_format format, bool bf16, bool exponents, unsigned tiles = mma::tiles> struct decoder {
     uint32_t units[tiles]; /* 2^-e of rows g and g + 8 */
     int e[tiles][2];
 
@@ -204,7 +204,7 @@ template <pwl_qgemm_format format, bool bf16, bool exponents> struct decoder {
     }
 
     /* Operand A of a tile and the 16 columns of a step. */
-    __device__ pwl_fragment fragment(const codes<format> &of, unsigned t, unsigned step) const
+    __device__ pwl_fragment fragment(const codes<format, tiles> &of, unsigned t, unsigned step) const
     {
         constexpr unsigned each = is_wide(format) ? 2 : 1; /* words of a step */
         const uint32_t *const words = &of.words[t][step * each];

@@ -7,14 +7,15 @@
  * Up to 32 rows of X a thread block has 32 rows of weights, each of its eight warps a part, and X of that to itself.
  * The sums of the parts are added when all are done.
  *
- * With more, a thread block has 128 rows of weights and two parts, of each of which four warps share X: else all
- * multiprocessors would have to read all of X, which is more than the weights. The sums of two parts go to the
- * workspace, and a launch after this one adds those of all.
+ * With more, devices of 9.0 multiply halves as in qgemm_splitk_wgmma.cu. Else a thread block has 128 rows of weights
+ * and two parts, of each of which four warps share X: else all multiprocessors would have to read all of X, which is
+ * more than the weights. The sums of two parts go to the workspace, and a launch after this one adds those of all.
  *
  * Weights are no launch's output, so the first of them are loaded while the launch before this one still runs.
  */
 #include "overlap.cuh"
 #include "qgemm_bytes.cuh"
+#include "qgemm_splitk.h"
 
 namespace
 {
@@ -26,21 +27,21 @@ constexpr unsigned warps = 8, threads = warps * 32, all_parts = 8;
 constexpr unsigned warp_rows = tiles * PWL_QGEMM_TILE_ROWS; /* of weights, to a warp */
 
 /* Groups of 8 rows of X. */
-constexpr unsigned most = PWL_QGEMM_FEW_ROWS / 8, many = 4, some = 2, few = 1;
+constexpr unsigned most = PWL_QGEMM_FEW_ROWS / 8, many = 4, several = 3, some = 2, few = 1;
 
 /* A thread block for so many groups. Warps that share a part have other rows of weights. */
 template <unsigned groups> struct shape {
     static constexpr unsigned sharers = groups > many ? 4 : 1, parts = warps / sharers, blocks = all_parts / parts;
     static constexpr unsigned rows = sharers * warp_rows, sharing_threads = sharers * 32;
     static constexpr unsigned pitch = rows + 4; /* between the sums of a row of X: a warp's stores meet no bank twice */
-    static constexpr unsigned at_once = sharing_threads / 8; /* rows of X in halves, by a copy of each thread */
 };
 
 /* X in halves: as in qgemm_mma.cuh a row of 128 bytes, with its chunks swapped about. */
 template <pwl_qgemm_format format, bool bf16, bool exponents, unsigned groups> struct by_halves {
     typedef float number;
     using block = shape<groups>;
-    static constexpr unsigned x_bytes = mma::x_bytes(groups), copies = groups * 8 / block::at_once;
+    static constexpr unsigned x_bytes = mma::x_bytes(groups);
+    static constexpr unsigned at_once = block::sharing_threads / 8, copies = groups * 8 / at_once; /* rows, by a copy */
 
     mma::decoder<format, bf16, exponents> weights;
     const uint16_t *x;
@@ -55,11 +56,11 @@ template <pwl_qgemm_format format, bool bf16, bool exponents, unsigned groups> s
         column = first * PWL_QGEMM_COLUMNS + chunk * 8;
         k = call.weights.k;
         x = call.h + row * call.h_stride + column;
-        apart = block::at_once * call.h_stride;
+        apart = at_once * call.h_stride;
         to = row * 128 + (chunk ^ row % 8) * 16;
         there = 0;
         for (unsigned i = 0; i < copies; i++)
-            there += row + i * block::at_once < call.product.m;
+            there += row + i * at_once < call.product.m;
     }
 
     /* The next piece's. */
@@ -68,8 +69,8 @@ template <pwl_qgemm_format format, bool bf16, bool exponents, unsigned groups> s
         const int count = is_piece && column < k ? there : 0;
 #pragma unroll
         for (unsigned i = 0; i < copies; i++) /* four rows further on, chunks are swapped the other way */
-            copy_async_if(static_cast<int>(i) < count,
-                          stage + (to ^ i * block::at_once % 8 * 16) + i * block::at_once * 128, x + i * apart);
+            copy_async_if(static_cast<int>(i) < count, stage + (to ^ i * at_once % 8 * 16) + i * at_once * 128,
+                          x + i * apart);
         x += PWL_QGEMM_COLUMNS;
         column += PWL_QGEMM_COLUMNS;
     }
@@ -351,22 +352,31 @@ template <pwl_qgemm_format format, class way, unsigned groups> launched launched
     return as;
 }
 
+template <unsigned groups> launched launched_as_bytes(const pwl_qgemm_call *call)
+{
+    const pwl_qgemm_scheme scheme = call->product.scheme;
+    return scheme == PWL_QGEMM_INT8   ? launched_as<PWL_QGEMM_ROWS8, by_bytes<PWL_QGEMM_ROWS8, groups>, groups>()
+           : scheme == PWL_QGEMM_W4A8 ? launched_as<PWL_QGEMM_Q4_0, by_bytes<PWL_QGEMM_Q4_0, groups>, groups>()
+                                      : launched_as<PWL_QGEMM_Q8_0, by_bytes<PWL_QGEMM_Q8_0, groups>, groups>();
+}
+
+template <unsigned groups> launched launched_as_halves(const pwl_qgemm_call *call)
+{
+    return mma::variant_of(call, [&](auto v) {
+        using variant = decltype(v);
+        using way = by_halves<variant::format, variant::bf16, variant::exponents, groups>;
+        return launched_as<variant::format, way, groups>();
+    });
+}
+
+bool is_a16(const pwl_qgemm_call *call)
+{
+    return call->product.scheme <= PWL_QGEMM_MXFP4_A16;
+}
+
 template <unsigned groups> launched launched_as(const pwl_qgemm_call *call)
 {
-    switch (call->product.scheme) {
-    case PWL_QGEMM_INT8:
-        return launched_as<PWL_QGEMM_ROWS8, by_bytes<PWL_QGEMM_ROWS8, groups>, groups>();
-    case PWL_QGEMM_W4A8:
-        return launched_as<PWL_QGEMM_Q4_0, by_bytes<PWL_QGEMM_Q4_0, groups>, groups>();
-    case PWL_QGEMM_W8A8:
-        return launched_as<PWL_QGEMM_Q8_0, by_bytes<PWL_QGEMM_Q8_0, groups>, groups>();
-    default:
-        return mma::variant_of(call, [&](auto v) {
-            using variant = decltype(v);
-            using way = by_halves<variant::format, variant::bf16, variant::exponents, groups>;
-            return launched_as<variant::format, way, groups>();
-        });
-    }
+    return is_a16(call) ? launched_as_halves<groups>(call) : launched_as_bytes<groups>(call);
 }
 
 /* Where a thread block has no room for many groups, its shape for the most of them serves fewer. */
@@ -375,6 +385,8 @@ launched launched_for(const pwl_qgemm_call *call, unsigned room)
     const size_t m = call->product.m;
     if (m <= some * 8)
         return m > few * 8 ? launched_as<some>(call) : launched_as<few>(call);
+    if (m <= several * 8 && !is_a16(call)) /* whose time depends on the groups more than on the weights */
+        return launched_as_bytes<several>(call);
     const launched as = launched_as<many>(call);
     return m <= many * 8 && as.bytes <= room ? as : launched_as<most>(call);
 }
@@ -418,7 +430,13 @@ int pwl_cuda_launch_qgemm_splitk(const pwl_qgemm_call *call, struct CUstream_st 
 {
     device on = {};
     bool waits = false;
-    cudaError_t error = ask(&on);
+    cudaError_t error;
+    if (call->product.m > many * 8 && is_a16(call)) {
+        error = static_cast<cudaError_t>(pwl_cuda_launch_qgemm_splitk_wgmma(call, stream));
+        if (error != cudaErrorNotSupported)
+            return error;
+    }
+    error = ask(&on);
     if (error != cudaSuccess)
         return error;
     const launched as = launched_for(call, static_cast<unsigned>(on.room));
