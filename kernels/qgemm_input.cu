@@ -212,36 +212,37 @@ __global__ void __launch_bounds__(threads)
 
 /*
  * X in bytes, with d and sums: eight lanes to 32 columns, a word each. Lanes of columns c and c + 8 have each other's
- * pairs.
+ * pairs. Thread blocks in rows: what belongs where takes no division, which little X would have to wait for.
  */
 template <pwl_qgemm_type type>
 __global__ void __launch_bounds__(threads) pack(const void *x, size_t m, size_t k, size_t stride, uint8_t *bytes)
 {
     begin_after_last();
     const unsigned lane = threadIdx.x % lanes, later = lane / 2 % 2;
-    const size_t rows = pwl_qgemm_round_up(m, PWL_QGEMM_TOKENS), blocks = pwl_qgemm_depth(k) * 2, count = rows * blocks;
-    const size_t step = size_t{gridDim.x} * (threads / lanes);
+    const size_t rows = pwl_qgemm_round_up(m, PWL_QGEMM_TOKENS), blocks = pwl_qgemm_depth(k) * 2;
     const bool aligned = is_aligned<type>(x, stride);
-    for (size_t first = (size_t{blockIdx.x} * threads + threadIdx.x) / 32 * blocks_of_warp; first < count;
-         first += step) {
-        const size_t i = first + threadIdx.x % 32 / lanes, row = i / blocks, column = i % blocks * PWL_BLOCK;
-        const bool there = row < m && column < k;
-        mine own = {0, 0};
-        if (__any_sync(all, there)) /* rows that are not there outnumber the others where these are few */
-            own = block_of<type>(x, row, column, stride, aligned, there);
-        const uint32_t other = __shfl_xor_sync(all, own.codes, 2);
-        int sum = pwl_dp4a(own.codes, 0x01010101, 0);
-        for (unsigned apart = 1; apart < lanes; apart *= 2)
-            sum += __shfl_xor_sync(all, sum, apart);
-        if (i >= count)
-            continue;
-        const unsigned c = static_cast<unsigned>(column % PWL_QGEMM_COLUMNS) + lane / 4 * 16 + lane % 2 * 4 + later * 2;
-        *reinterpret_cast<uint32_t *>(bytes + pwl_qgemm_input_at(m, row, column) + pwl_qgemm_byte_at(c)) =
-            later ? pwl_prmt(other, own.codes, 0x7362) : pwl_prmt(own.codes, other, 0x5140);
-        if (lane == 0)
-            *reinterpret_cast<uint32_t *>(bytes + pwl_qgemm_input_scale_at(m, k, row, column) +
-                                          column % PWL_QGEMM_COLUMNS / PWL_BLOCK * 4) =
-                static_cast<uint32_t>(sum) << 16 | own.d;
+    for (size_t row = blockIdx.y; row < rows; row += gridDim.y) {
+        for (size_t first = (size_t{blockIdx.x} * threads + threadIdx.x) / 32 * blocks_of_warp; first < blocks;
+             first += size_t{gridDim.x} * (threads / lanes)) {
+            const size_t block = first + threadIdx.x % 32 / lanes, column = block * PWL_BLOCK;
+            mine own = {0, 0};
+            if (row < m) /* the same for all lanes, and blocks of zeros take their time */
+                own = block_of<type>(x, row, column, stride, aligned, column < k);
+            const uint32_t other = __shfl_xor_sync(all, own.codes, 2);
+            int sum = pwl_dp4a(own.codes, 0x01010101, 0);
+            for (unsigned apart = 1; apart < lanes; apart *= 2)
+                sum += __shfl_xor_sync(all, sum, apart);
+            if (block >= blocks)
+                continue;
+            const unsigned c =
+                static_cast<unsigned>(column % PWL_QGEMM_COLUMNS) + lane / 4 * 16 + lane % 2 * 4 + later * 2;
+            *reinterpret_cast<uint32_t *>(bytes + pwl_qgemm_input_at(m, row, column) + pwl_qgemm_byte_at(c)) =
+                later ? pwl_prmt(other, own.codes, 0x7362) : pwl_prmt(own.codes, other, 0x5140);
+            if (lane == 0)
+                *reinterpret_cast<uint32_t *>(bytes + pwl_qgemm_input_scale_at(m, k, row, column) +
+                                              column % PWL_QGEMM_COLUMNS / PWL_BLOCK * 4) =
+                    static_cast<uint32_t>(sum) << 16 | own.d;
+        }
     }
 }
 
@@ -265,15 +266,17 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
+/* blocks across, and down where there are rows of them. */
 template <typename... parameters, typename... types>
-int launch(void (*kernel)(parameters...), size_t blocks, cudaStream_t stream, types &&...arguments)
+int launch(void (*kernel)(parameters...), size_t across, size_t down, cudaStream_t stream, types &&...arguments)
 {
     bool waits;
     const cudaError_t error = waits_by_itself(reinterpret_cast<const void *>(kernel), &waits);
     if (error != cudaSuccess)
         return error;
-    const unsigned grid = static_cast<unsigned>(blocks < 65536 ? blocks : 65536);
-    return launch_overlapped(waits, kernel, dim3(grid), threads, 0, stream, std::forward<types>(arguments)...);
+    const dim3 grid(static_cast<unsigned>(across < 65535 ? across : 65535),
+                    static_cast<unsigned>(down < 65535 ? down : 65535));
+    return launch_overlapped(waits, kernel, grid, threads, 0, stream, std::forward<types>(arguments)...);
 }
 
 } // namespace
@@ -281,7 +284,7 @@ int launch(void (*kernel)(parameters...), size_t blocks, cudaStream_t stream, ty
 int pwl_cuda_launch_qgemm_exponents(const pwl_qgemm_call *call, int32_t *f, struct CUstream_st *stream)
 {
     const pwl_qgemm_product *const product = &call->product;
-    return launch(exponents, product->m, stream, static_cast<const float *>(product->x.data), product->m,
+    return launch(exponents, product->m, 1, stream, static_cast<const float *>(product->x.data), product->m,
                   call->weights.k, product->x.stride, f);
 }
 
@@ -292,7 +295,7 @@ int pwl_cuda_launch_qgemm_blocks(const pwl_qgemm_call *call, pwl_block_q8_1 *q, 
     const pwl_qgemm_product *const product = &call->product;
     const size_t blocks = call->weights.k / PWL_BLOCK;
     const pwl_rule rule = product->sums == PWL_QGEMM_SUMS_STORED ? PWL_RULE_DOCUMENT : PWL_RULE_DEFAULT;
-    return launch(kernels[product->x.type], (product->m * blocks - 1) / (threads / lanes) + 1, stream, rule,
+    return launch(kernels[product->x.type], (product->m * blocks - 1) / (threads / lanes) + 1, 1, stream, rule,
                   product->x.data, product->m, blocks, product->x.stride, q);
 }
 
@@ -303,7 +306,7 @@ int pwl_cuda_launch_qgemm_block_halves(const pwl_qgemm_call *call, uint16_t *h, 
                                       halve_blocks<PWL_QGEMM_BF16>, halve_blocks<PWL_QGEMM_BLOCKS_Q8_1>};
     const pwl_qgemm_input *const x = &call->product.x;
     const size_t m = call->product.m;
-    return launch(kernels[x->type], m, stream, x->data, m, call->weights.k / PWL_BLOCK, x->stride, h, f);
+    return launch(kernels[x->type], m, 1, stream, x->data, m, call->weights.k / PWL_BLOCK, x->stride, h, f);
 }
 
 int pwl_cuda_launch_qgemm_bytes(const pwl_qgemm_call *call, uint8_t *bytes, struct CUstream_st *stream)
@@ -312,8 +315,9 @@ int pwl_cuda_launch_qgemm_bytes(const pwl_qgemm_call *call, uint8_t *bytes, stru
     static kernel *const kernels[] = {pack<PWL_QGEMM_F32>, pack<PWL_QGEMM_F16>, pack<PWL_QGEMM_BF16>,
                                       pack<PWL_QGEMM_BLOCKS_Q8_1>, pack<PWL_QGEMM_S8>};
     const pwl_qgemm_input *const x = &call->product.x;
-    const size_t m = call->product.m, k = call->weights.k, words = pwl_qgemm_input_codes(m, k) / 4;
-    return launch(kernels[x->type], (words - 1) / threads + 1, stream, x->data, m, k, x->stride, bytes);
+    const size_t m = call->product.m, k = call->weights.k, words = pwl_qgemm_depth(k) * PWL_QGEMM_COLUMNS / 4;
+    return launch(kernels[x->type], (words - 1) / threads + 1, pwl_qgemm_round_up(m, PWL_QGEMM_TOKENS), stream, x->data,
+                  m, k, x->stride, bytes);
 }
 
 int pwl_cuda_launch_qgemm_halves(const pwl_qgemm_call *call, uint16_t *h, struct CUstream_st *stream)
@@ -322,6 +326,6 @@ int pwl_cuda_launch_qgemm_halves(const pwl_qgemm_call *call, uint16_t *h, struct
     const size_t m = product->m, k = call->weights.k;
     const size_t blocks = (m * (k / 2) - 1) / threads + 1;
     if (product->x.type == PWL_QGEMM_F32)
-        return launch(halve<true>, blocks, stream, product->x.data, m, k, product->x.stride, call->f, h);
-    return launch(halve<false>, blocks, stream, product->x.data, m, k, product->x.stride, nullptr, h);
+        return launch(halve<true>, blocks, 1, stream, product->x.data, m, k, product->x.stride, call->f, h);
+    return launch(halve<false>, blocks, 1, stream, product->x.data, m, k, product->x.stride, nullptr, h);
 }
