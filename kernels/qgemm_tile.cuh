@@ -2,7 +2,7 @@
 /*
  * From the sums of a tile to Y, for the kernels whose sums are fragments of mma. Sums go through shared memory, a row
  * for each of X, so that Y is written along its rows; a thread has four neighbouring columns of every fourth row, and
- * several rows at a time. What a table needs is copied to shared memory behind the sums meanwhile.
+ * several rows at a time. What a table needs comes to shared memory behind the sums meanwhile, unless it is there.
  *
  * The fast ways (qgemm_fast.h) are for y that is not NaN. A thread that meets one which is not finite goes over its
  * rows once more, element by element; so do threads where Y is not aligned to four elements or ends within them.
@@ -260,26 +260,24 @@ __device__ void put_sums(const pwl_qgemm_call &call, size_t m, unsigned rows, co
 }
 
 /*
- * Y of a tile, from where the stages were; some e of the weights are not 0 where there are exponents. The table's image
- * is there already, image_at bytes on, unless that is 0.
+ * Y of a tile, from where the stages were; some e of the weights are not 0 where there are exponents. What the table
+ * takes is there already, table_at bytes on, unless that is 0.
  */
 template <bool exponents, class number, unsigned groups>
-__device__ void store_tile(const pwl_qgemm_call &call, size_t m, size_t n, uint8_t *memory, uint32_t image_at,
+__device__ void store_tile(const pwl_qgemm_call &call, size_t m, size_t n, uint8_t *memory, uint32_t table_at,
                            const sums_in<number, groups> &sums)
 {
     constexpr bool fast = !exponents && std::is_same<number, float>::value;
     const unsigned rows = static_cast<unsigned>(min(size_t{groups * 8}, call.product.m - m));
     number *const at = reinterpret_cast<number *>(memory);
-    char *const table = reinterpret_cast<char *>(memory) + (image_at ? image_at : sums_bytes(groups));
-    const bool by_value = fast && call.fast.way == PWL_QGEMM_BY_VALUE;
-    entry_loader loads;
-    if (by_value)
-        loads.load(call.table);
-    if (fast && call.fast.way == PWL_QGEMM_BY_IMAGE && !image_at)
-        copy_image(call.table, table, thread_here());
-    close_group();
+    char *const table = reinterpret_cast<char *>(memory) + (table_at ? table_at : sums_bytes(groups));
+    table_loader loads;
+    if (fast && !table_at) {
+        loads.load(call);
+        loads.copy(call, table);
+    }
     put_sums<number, groups>(call, m, rows, sums, at);
-    if (by_value)
+    if (fast && !table_at)
         loads.put(call, table);
     wait_for_all_but<0>();
     __syncthreads();

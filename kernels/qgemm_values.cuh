@@ -224,23 +224,43 @@ template <class table> struct as_products {
     }
 };
 
-/* A table's entries. Threads take turns at the chunks of their rows, to write to different banks. */
-struct entry_loader {
+/*
+ * Brings to shared memory what a way takes of a table there: its entries, whose values come through registers, or its
+ * image. Nothing by search.
+ */
+struct table_loader {
     static constexpr unsigned each = entries / threads;
     int32_t q[each];
 
-    __device__ void load(const pwl_planned &table)
+    /* Values, asked for before any copies that follow: none moves across where lanes meet. */
+    __device__ void load(const pwl_qgemm_call &call)
     {
+        if (call.fast.way != PWL_QGEMM_BY_VALUE)
+            return;
+        const pwl_cuda_plan &plan = call.table.plan;
         const int32_t *const values =
-            reinterpret_cast<const int32_t *>(table.memory) + (table.plan.qmin_x - PWL_PLAN_BYTE_FIRST);
-        const unsigned last = static_cast<unsigned>(table.plan.qmax_x - table.plan.qmin_x), thread = thread_here();
+            reinterpret_cast<const int32_t *>(call.table.memory) + (plan.qmin_x - PWL_PLAN_BYTE_FIRST);
+        const unsigned last = static_cast<unsigned>(plan.qmax_x - plan.qmin_x), thread = thread_here();
 #pragma unroll
         for (unsigned i = 0; i < each; i++)
             q[i] = values[min(thread + i * threads, last)];
+        __syncwarp();
     }
 
+    /* Starts to copy the image, a group of copies. */
+    __device__ void copy(const pwl_qgemm_call &call, char *table) const
+    {
+        if (call.fast.way != PWL_QGEMM_BY_IMAGE)
+            return;
+        copy_image(call.table, table, thread_here());
+        close_group();
+    }
+
+    /* Entries of the values. Threads take turns at the chunks of their rows, to write to different banks. */
     __device__ void put(const pwl_qgemm_call &call, char *table) const
     {
+        if (call.fast.way != PWL_QGEMM_BY_VALUE)
+            return;
         const unsigned thread = thread_here();
 #pragma unroll
         for (unsigned i = 0; i < each; i++) {
