@@ -37,6 +37,7 @@ typedef struct pwl_qgemm_fast {
     uint32_t y_bytes;
     pwl_qgemm_rounding x, out;
     int32_t qmin_y, qmax_y;    /* of the table */
+    int32_t fills;             /* these are all codes that Y holds */
     uint32_t zero_y, zero_out; /* of of_y and of_out, less PWL_QGEMM_MAGIC */
 } pwl_qgemm_fast;
 

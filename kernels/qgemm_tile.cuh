@@ -188,6 +188,10 @@ __device__ bool store_fours(const pwl_qgemm_call &call, const share &of, const f
     else if (by_value)
         call.fast.y_bytes == 1 ? store_rows<groups>(at, as_values<by_entry, 1>(call, table))
                                : store_rows<groups>(at, as_values<by_entry, 0>(call, table));
+    else if (type == PWL_QGEMM_S16 && call.fast.fills)
+        store_rows<groups>(at, as_pairs<fit::all_signed>(call, table));
+    else if (type == PWL_QGEMM_U16 && call.fast.fills)
+        store_rows<groups>(at, as_pairs<fit::all_unsigned>(call, table));
     else
         type == PWL_QGEMM_S16 || type == PWL_QGEMM_U16 ? store_rows<groups>(at, as_values<by_line, 2>(call, table))
                                                        : store_rows<groups>(at, as_values<by_line, 0>(call, table));

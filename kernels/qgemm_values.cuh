@@ -148,10 +148,15 @@ struct by_line {
     {
     }
 
+    /* Before saturation. */
+    __device__ int32_t value(float y) const
+    {
+        return raw(call.table, pwl_qgemm_round(&call.fast.x, y) - call.fast.x.zero);
+    }
+
     __device__ uint32_t word(float y) const
     {
-        const int32_t q = raw(call.table, pwl_qgemm_round(&call.fast.x, y) - call.fast.x.zero);
-        return static_cast<uint32_t>(min(max(q, call.fast.qmin_y), call.fast.qmax_y));
+        return static_cast<uint32_t>(min(max(value(y), call.fast.qmin_y), call.fast.qmax_y));
     }
 
     __device__ uint32_t element(float y) const
@@ -193,6 +198,29 @@ template <class table, int bytes> struct as_values {
     __device__ void store(char *to, const uint32_t (&words)[4]) const
     {
         store_low(bytes ? bytes : call.fast.y_bytes, to, words);
+    }
+};
+
+/* By the lines of a table whose values are all codes of 16 bits, to these: two at a time. */
+template <fit to> struct as_pairs {
+    static constexpr bool activates = true, gated = false;
+    static constexpr int together = 4;
+    by_line by;
+
+    __device__ as_pairs(const pwl_qgemm_call &of, const char *memory) : by(of, memory)
+    {
+    }
+
+    __device__ void find(const float (&y)[4], const float (&)[4], uint32_t (&words)[4]) const
+    {
+#pragma unroll
+        for (int k = 0; k < 4; k += 2)
+            words[k / 2] = saturate_pair<to>(by.value(y[k]), by.value(y[k + 1]));
+    }
+
+    __device__ void store(char *at, const uint32_t (&words)[4]) const
+    {
+        *reinterpret_cast<uint2 *>(at) = make_uint2(words[0], words[1]);
     }
 };
 

@@ -35,8 +35,16 @@ static inline const pwl_table *draw_activation_table(struct made_table *made, ui
 {
     const pwl_storage storage = (pwl_storage)(kind % 3);
     const int64_t codes = storage == PWL_INT8 ? 256 : storage == PWL_INT16 ? 65536 : INT64_C(1) << 32;
-    return draw_table(made, state, storage, (pwl_form)(kind / 3 % 3), (pwl_rounding)(kind / 9 % 4), kind / 36 % 2,
-                      codes, codes / fewest / 2 + 1, fewest);
+    (void)draw_table(made, state, storage, (pwl_form)(kind / 3 % 3), (pwl_rounding)(kind / 9 % 4), kind / 36 % 2, codes,
+                     codes / fewest / 2 + 1, fewest);
+    if (random_bits(state) % 2) { /* all codes of a type */
+        const int64_t lowest = made->table.qmin_y < 0 ? -codes / 2 : 0;
+        made->table.qmin_y = lowest;
+        made->table.qmax_y = lowest + codes - 1;
+        if (pwl_table_check(&made->table, NULL) != PWL_OK)
+            abort();
+    }
+    return &made->table;
 }
 
 /* 2^n of at least v, v above 0 */

@@ -70,7 +70,7 @@ int main(void)
     static char y[16] __attribute__((aligned(16)));
     pwl_qgemm_weights weights = {y, 16, 32, 0, PWL_QGEMM_Q4_0, 0};
     uint64_t state = 81;
-    int good = 1, ways[3] = {0}, far = 0;
+    int good = 1, ways[3] = {0}, far = 0, fills[2] = {0};
     for (int kind = 0; kind < 72; kind++) {
         const int fewest = kind % 3 == PWL_INT8 ? 4 : 32;
         const pwl_table *const table = draw_activation_table(&made, &state, kind, fewest);
@@ -105,6 +105,12 @@ int main(void)
             ways[fast.way]++;
             far += llabs(as.of_x.zero_point) > 1 << 23 && fast.way != PWL_QGEMM_BY_SEARCH;
             good &= fast.y_bytes == kind_y->bytes && fast.aligned;
+            if (fast.way == PWL_QGEMM_BY_IMAGE) {
+                const pwl_qgemm_range range = pwl_qgemm_range_of(kind_y->type);
+                const int fill = table->qmin_y == range.min && table->qmax_y == range.max;
+                good &= fast.fills == fill;
+                fills[fill]++;
+            }
             good = good && (fast.way == PWL_QGEMM_BY_SEARCH || agrees(&product, &fast, &e, &planned, &state));
         }
         free(memory);
@@ -112,6 +118,7 @@ int main(void)
     tap(good, "codes, values and real numbers as by pwl/real.h");
     tap(ways[PWL_QGEMM_BY_SEARCH] > 100 && ways[PWL_QGEMM_BY_VALUE] > 100 && ways[PWL_QGEMM_BY_IMAGE] > 100,
         "by search %d, by value %d, by image %d", ways[0], ways[1], ways[2]);
+    tap(fills[0] > 100 && fills[1] > 10, "images that fill Y's codes %d, others %d", fills[1], fills[0]);
     tap(far == 0, "zero points far from 0 are left to the search");
 
     const pwl_planned none = {.memory = NULL};
