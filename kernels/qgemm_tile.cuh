@@ -151,11 +151,11 @@ template <int count, class way> __device__ void store_some(four &at, const way &
 #pragma unroll
     for (int i = 0; i < count; i++)
         by.find(y[i][0], y[i][way::gated], words[i]);
+    destination<count> to = {at.to, at.to_apart, {}};
 #pragma unroll
-    for (int i = 0; i < count; i++) {
-        if (at.row + i * step < at.rows)
-            by.store(at.to + i * at.to_apart, words[i]);
-    }
+    for (int i = 0; i < count; i++)
+        to.there[i] = at.row + i * step < at.rows;
+    by.store(to, words);
     at.sums += count * step * pitch;
     at.units += count * step * pitch;
     at.to += count * at.to_apart;
@@ -186,15 +186,15 @@ __device__ bool store_fours(const pwl_qgemm_call &call, const share &of, const f
         by_value ? store_rows<groups>(at, as_products<by_entry>(call, table))
                  : store_rows<groups>(at, as_products<by_line>(call, table));
     else if (by_value)
-        call.fast.y_bytes == 1 ? store_rows<groups>(at, as_values<by_entry, 1>(call, table))
-                               : store_rows<groups>(at, as_values<by_entry, 0>(call, table));
+        store_rows<groups>(at, as_words<by_entry>(call, table));
+    else if (type < PWL_QGEMM_S8)
+        store_rows<groups>(at, as_reals(call, table));
     else if (type == PWL_QGEMM_S16 && call.fast.fills)
         store_rows<groups>(at, as_pairs<fit::all_signed>(call, table));
     else if (type == PWL_QGEMM_U16 && call.fast.fills)
         store_rows<groups>(at, as_pairs<fit::all_unsigned>(call, table));
     else
-        type == PWL_QGEMM_S16 || type == PWL_QGEMM_U16 ? store_rows<groups>(at, as_values<by_line, 2>(call, table))
-                                                       : store_rows<groups>(at, as_values<by_line, 0>(call, table));
+        store_rows<groups>(at, as_words<by_line>(call, table));
     return at.other == 0;
 }
 

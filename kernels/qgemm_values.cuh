@@ -50,8 +50,70 @@ template <pwl_qgemm_type type> __device__ uint32_t halves_of(float first, float 
     return pair;
 }
 
+/* Four columns of `count` rows of Y, those that are there. */
+template <int count> struct destination {
+    char *to;
+    size_t apart;
+    bool there[count];
+
+    template <class T> __device__ void store(int i, const T &four) const
+    {
+        if (there[i])
+            *reinterpret_cast<T *>(to + i * apart) = four;
+    }
+};
+
+/* Low bytes of words. */
+template <class T, int count> __device__ void store_low(const destination<count> &y, const uint32_t (&words)[count][4])
+{
+#pragma unroll
+    for (int i = 0; i < count; i++) {
+        pack<T, 4> low;
+        low.set_all([&](int k) { return words[i][k]; });
+        y.store(i, low);
+    }
+}
+
+/* As many as are known but at run time: all that branch on them do so for some rows at once. */
+template <int count>
+__device__ void store_low(unsigned bytes, const destination<count> &y, const uint32_t (&words)[count][4])
+{
+    if (bytes == 1)
+        store_low<uint8_t>(y, words);
+    else if (bytes == 2)
+        store_low<uint16_t>(y, words);
+    else
+        store_low<uint32_t>(y, words);
+}
+
+/* Floats, of which words are the bits. */
+template <pwl_qgemm_type type, int count>
+__device__ void store_floats(const destination<count> &y, const uint32_t (&words)[count][4])
+{
+#pragma unroll
+    for (int i = 0; i < count && type != PWL_QGEMM_F32; i++) {
+        const uint32_t(&of)[4] = words[i];
+        y.store(i, make_uint2(halves_of<type>(__uint_as_float(of[0]), __uint_as_float(of[1])),
+                              halves_of<type>(__uint_as_float(of[2]), __uint_as_float(of[3]))));
+    }
+    if (type == PWL_QGEMM_F32)
+        store_low<uint32_t>(y, words);
+}
+
+/* In the type of Y, one of floats. */
+template <int count>
+__device__ void store_floats(const pwl_qgemm_call &call, const destination<count> &y, const uint32_t (&words)[count][4])
+{
+    if (call.product.y.type == PWL_QGEMM_F16)
+        store_floats<PWL_QGEMM_F16>(y, words);
+    else if (call.fast.y_bytes == 2)
+        store_floats<PWL_QGEMM_BF16>(y, words);
+    else
+        store_floats<PWL_QGEMM_F32>(y, words);
+}
+
 /*
- * Ways from y of four columns to the words of Y: find() gives one for each column, or fewer, and store() takes them.
+ * Ways from y to Y: find() gives a word for each of four columns, and store() takes those of some rows.
  */
 
 /* As they are. */
@@ -62,47 +124,15 @@ template <pwl_qgemm_type type> struct as_floats {
     __device__ void find(const float (&y)[4], const float (&)[4], uint32_t (&words)[4]) const
     {
 #pragma unroll
-        for (int k = 0; k < 4; k++) {
-            if (type == PWL_QGEMM_F32)
-                words[k] = __float_as_uint(y[k]);
-            else if (k % 2)
-                words[k / 2] = halves_of<type>(y[k - 1], y[k]);
-        }
+        for (int k = 0; k < 4; k++)
+            words[k] = __float_as_uint(y[k]);
     }
 
-    __device__ void store(char *to, const uint32_t (&words)[4]) const
+    template <int count> __device__ void store(const destination<count> &to, const uint32_t (&words)[count][4]) const
     {
-        if (type == PWL_QGEMM_F32)
-            *reinterpret_cast<uint4 *>(to) = make_uint4(words[0], words[1], words[2], words[3]);
-        else
-            *reinterpret_cast<uint2 *>(to) = make_uint2(words[0], words[1]);
+        store_floats<type>(to, words);
     }
 };
-
-/* Stores the low bytes of four words. */
-template <class T> __device__ void store_low(char *to, const uint32_t (&words)[4])
-{
-    pack<T, 4> low;
-    low.set_all([&](int k) { return words[k]; });
-    *reinterpret_cast<pack<T, 4> *>(to) = low;
-}
-
-__device__ inline void store_low(unsigned bytes, char *to, const uint32_t (&words)[4])
-{
-    if (bytes == 1)
-        store_low<uint8_t>(to, words);
-    else if (bytes == 2)
-        store_low<uint16_t>(to, words);
-    else
-        store_low<uint32_t>(to, words);
-}
-
-/* A float in the type of Y; all are made, since branches would part one element from the next. */
-__device__ inline uint32_t word_of(pwl_qgemm_type type, float v)
-{
-    const uint32_t f16 = pwl_f16_from_f32(v), bf16 = pwl_bf16_from_f32(v);
-    return type == PWL_QGEMM_F32 ? __float_as_uint(v) : type == PWL_QGEMM_F16 ? f16 : bf16;
-}
 
 /* A table of at most 256 codes by its entries: what Y holds, or where that is another's factor, real numbers. */
 struct by_entry {
@@ -118,19 +148,16 @@ struct by_entry {
     {
         const pwl_qgemm_type type = call.product.y.type;
         const float real = pwl_real_of_code(q, call.epilogue.as.of_y);
-        if (call.epilogue.as.gated)
+        if (call.epilogue.as.gated || type == PWL_QGEMM_F32)
             return __float_as_uint(real);
-        return type >= PWL_QGEMM_S8 ? static_cast<uint32_t>(q) : word_of(type, real);
+        return type >= PWL_QGEMM_S8    ? static_cast<uint32_t>(q)
+               : type == PWL_QGEMM_F16 ? halves_of<PWL_QGEMM_F16>(real, real)
+                                       : halves_of<PWL_QGEMM_BF16>(real, real);
     }
 
     __device__ uint32_t word(float y) const
     {
         return load_shared<uint32_t>(pwl_qgemm_round(&x, y) * entry_bytes + origin);
-    }
-
-    __device__ uint32_t element(float y) const
-    {
-        return word(y);
     }
 
     __device__ float real(float y) const
@@ -159,32 +186,20 @@ struct by_line {
         return static_cast<uint32_t>(min(max(value(y), call.fast.qmin_y), call.fast.qmax_y));
     }
 
-    __device__ uint32_t element(float y) const
-    {
-        const pwl_qgemm_type type = call.product.y.type;
-        const uint32_t q = word(y), real = word_of(type, real_of(q));
-        return type >= PWL_QGEMM_S8 ? q : real;
-    }
-
     __device__ float real(float y) const
     {
-        return real_of(word(y));
-    }
-
-    __device__ float real_of(uint32_t q) const
-    {
-        return pwl_qgemm_real(q, call.fast.zero_y, call.epilogue.as.of_y.scale);
+        return pwl_qgemm_real(word(y), call.fast.zero_y, call.epilogue.as.of_y.scale);
     }
 };
 
-/* By a table; `bytes` of Y, or 0 where that and what values become is known but at run time. */
-template <class table, int bytes> struct as_values {
+/* What a table gives, of which Y holds the low bytes. */
+template <class table> struct as_words {
     static constexpr bool activates = true, gated = false;
-    static constexpr int together = bytes ? 4 : 2;
+    static constexpr int together = 4;
     const pwl_qgemm_call &call;
     table by;
 
-    __device__ as_values(const pwl_qgemm_call &of, const char *memory) : call(of), by(of, memory)
+    __device__ as_words(const pwl_qgemm_call &of, const char *memory) : call(of), by(of, memory)
     {
     }
 
@@ -192,17 +207,17 @@ template <class table, int bytes> struct as_values {
     {
 #pragma unroll
         for (int k = 0; k < 4; k++)
-            words[k] = bytes ? by.word(y[k]) : by.element(y[k]);
+            words[k] = by.word(y[k]);
     }
 
-    __device__ void store(char *to, const uint32_t (&words)[4]) const
+    template <int count> __device__ void store(const destination<count> &to, const uint32_t (&words)[count][4]) const
     {
-        store_low(bytes ? bytes : call.fast.y_bytes, to, words);
+        store_low(call.fast.y_bytes, to, words);
     }
 };
 
 /* By the lines of a table whose values are all codes of 16 bits, to these: two at a time. */
-template <fit to> struct as_pairs {
+template <fit all> struct as_pairs {
     static constexpr bool activates = true, gated = false;
     static constexpr int together = 4;
     by_line by;
@@ -215,19 +230,44 @@ template <fit to> struct as_pairs {
     {
 #pragma unroll
         for (int k = 0; k < 4; k += 2)
-            words[k / 2] = saturate_pair<to>(by.value(y[k]), by.value(y[k + 1]));
+            words[k / 2] = saturate_pair<all>(by.value(y[k]), by.value(y[k + 1]));
     }
 
-    __device__ void store(char *at, const uint32_t (&words)[4]) const
+    template <int count> __device__ void store(const destination<count> &to, const uint32_t (&words)[count][4]) const
     {
-        *reinterpret_cast<uint2 *>(at) = make_uint2(words[0], words[1]);
+#pragma unroll
+        for (int i = 0; i < count; i++)
+            to.store(i, make_uint2(words[i][0], words[i][1]));
     }
 };
 
-/* Gated. */
+/* Real numbers by the lines of a table. */
+struct as_reals {
+    static constexpr bool activates = true, gated = false;
+    static constexpr int together = 4;
+    by_line by;
+
+    __device__ as_reals(const pwl_qgemm_call &of, const char *memory) : by(of, memory)
+    {
+    }
+
+    __device__ void find(const float (&y)[4], const float (&)[4], uint32_t (&words)[4]) const
+    {
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            words[k] = __float_as_uint(by.real(y[k]));
+    }
+
+    template <int count> __device__ void store(const destination<count> &to, const uint32_t (&words)[count][4]) const
+    {
+        store_floats(by.call, to, words);
+    }
+};
+
+/* Gated: real numbers, or codes of them. */
 template <class table> struct as_products {
     static constexpr bool activates = true, gated = true;
-    static constexpr int together = 2;
+    static constexpr int together = 4;
     const pwl_qgemm_call &call;
     table by;
 
@@ -237,18 +277,25 @@ template <class table> struct as_products {
 
     __device__ void find(const float (&y)[4], const float (&up)[4], uint32_t (&words)[4]) const
     {
-        const pwl_qgemm_type type = call.product.y.type;
 #pragma unroll
-        for (int k = 0; k < 4; k++) {
-            const float v = __fmul_rn(by.real(y[k]), up[k]);
-            const uint32_t code = pwl_qgemm_round(&call.fast.out, v) + call.fast.zero_out, word = word_of(type, v);
-            words[k] = type >= PWL_QGEMM_S8 ? code : word;
-        }
+        for (int k = 0; k < 4; k++)
+            words[k] = __float_as_uint(__fmul_rn(by.real(y[k]), up[k]));
     }
 
-    __device__ void store(char *to, const uint32_t (&words)[4]) const
+    template <int count> __device__ void store(const destination<count> &to, const uint32_t (&words)[count][4]) const
     {
-        store_low(call.fast.y_bytes, to, words);
+        uint32_t codes[count][4];
+        if (call.product.y.type < PWL_QGEMM_S8) {
+            store_floats(call, to, words);
+            return;
+        }
+#pragma unroll
+        for (int i = 0; i < count; i++) {
+#pragma unroll
+            for (int k = 0; k < 4; k++)
+                codes[i][k] = pwl_qgemm_round(&call.fast.out, __uint_as_float(words[i][k])) + call.fast.zero_out;
+        }
+        store_low(call.fast.y_bytes, to, codes);
     }
 };
 
