@@ -186,7 +186,8 @@ __device__ bool store_fours(const pwl_qgemm_call &call, const share &of, const f
         by_value ? store_rows<groups>(at, as_products<by_entry>(call, table))
                  : store_rows<groups>(at, as_products<by_line>(call, table));
     else if (by_value)
-        store_rows<groups>(at, as_words<by_entry>(call, table));
+        call.fast.y_bytes == 1 ? store_rows<groups>(at, as_words<by_entry, 1>(call, table))
+                               : store_rows<groups>(at, as_words<by_entry, 0>(call, table));
     else if (type < PWL_QGEMM_S8)
         store_rows<groups>(at, as_reals(call, table));
     else if (type == PWL_QGEMM_S16 && call.fast.fills)
@@ -194,7 +195,7 @@ __device__ bool store_fours(const pwl_qgemm_call &call, const share &of, const f
     else if (type == PWL_QGEMM_U16 && call.fast.fills)
         store_rows<groups>(at, as_pairs<fit::all_unsigned>(call, table));
     else
-        store_rows<groups>(at, as_words<by_line>(call, table));
+        store_rows<groups>(at, as_words<by_line, 0>(call, table));
     return at.other == 0;
 }
 

@@ -192,8 +192,8 @@ struct by_line {
     }
 };
 
-/* What a table gives, of which Y holds the low bytes. */
-template <class table> struct as_words {
+/* What a table gives, of which Y holds the low bytes: `bytes`, or 0 where that is known but at run time. */
+template <class table, unsigned bytes> struct as_words {
     static constexpr bool activates = true, gated = false;
     static constexpr int together = 4;
     const pwl_qgemm_call &call;
@@ -212,7 +212,7 @@ template <class table> struct as_words {
 
     template <int count> __device__ void store(const destination<count> &to, const uint32_t (&words)[count][4]) const
     {
-        store_low(call.fast.y_bytes, to, words);
+        store_low(bytes ? bytes : call.fast.y_bytes, to, words);
     }
 };
 

@@ -105,6 +105,16 @@ static inline void put_float(const struct y_kind *y, void *data, size_t at, floa
         ((uint16_t *)data)[at] = y->type == PWL_QGEMM_F16 ? pwl_f16_from_f32(v) : pwl_bf16_from_f32(v);
 }
 
+/* What 0 times infinity is: the bits of such a NaN are the machine's own. A test of devices defines OF_DEVICE first. */
+static inline float born_nan(float v)
+{
+#ifdef OF_DEVICE
+    const uint32_t bits = 0x7fffffff;
+    memcpy(&v, &bits, sizeof v);
+#endif
+    return v;
+}
+
 /* Element `at` of Y from a y, and up's where they are gated. */
 static inline void activate_float(const pwl_qgemm_activation *as, const struct y_kind *y, void *data, size_t at,
                                   float gate, float up)
@@ -113,8 +123,11 @@ static inline void activate_float(const pwl_qgemm_activation *as, const struct y
     const int64_t q =
         pwl_eval(t, pwl_code_of_real(gate, 1.0f / as->of_x.scale, as->of_x.zero_point, t->qmin_x, t->qmax_x));
     float v = pwl_real_of_code(q, as->of_y);
-    if (as->gated)
+    if (as->gated) {
         v *= up;
+        if (isnan(v) && !isnan(up))
+            v = born_nan(v);
+    }
     if (y - y_kinds >= Y_INTEGERS)
         put_float(y, data, at, v);
     else

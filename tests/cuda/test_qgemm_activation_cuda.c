@@ -7,6 +7,7 @@
  * test_qgemm_activation_cuda        everything, on one device; exits 77 where there is none
  * test_qgemm_activation_cuda small  some of it, for compute-sanitizer
  */
+#define OF_DEVICE
 #include "qgemm_activations.h"
 #include "qgemm_problems.h"
 #include "tap.h"
