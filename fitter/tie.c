@@ -129,8 +129,11 @@ static int search_table(struct tie_search *search, const struct line_rules *rule
     diag->code = EXIT_DONE;
     if (tied->changed || search->ties->improve) {
         tie_search_around(search, options, &price);
-        if (!search->ties->by_max_err && !constraints_tie(&search->ties->constraints))
+        if (!search->ties->by_max_err && !constraints_tie(&search->ties->constraints)) {
             refine_lines(search, &price);
+            tie_descend(search, options, &price); /* better lines let knots move again */
+            refine_lines(search, &price);
+        }
         if (search->ties->by_max_err)
             search_completely(search, rules, low, options, tied, &price, diag);
     }
