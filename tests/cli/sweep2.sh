@@ -102,7 +102,8 @@ else
     compared=0
     # A scale at which no two codes are equally far off, which would make the first of them a matter of the last bit.
     for function in $("$pwlc" list functions | awk -F'|' '/^\|/ && !/---/ && ++row > 1 { gsub(/ /, "", $2); print $2 }'); do
-        "$pwlc" fit "$function" --in s8:0.0613:1 --out s16:0.0019 --outside clamp -o table.json 2>/dev/null ||
+        "$pwlc" fit "$function" --in s8:0.0613:1 --out s16:0.0019 --outside clamp --method uniform -o table.json \
+            2>/dev/null ||
             fail "fit $function"
         passes table.json --format json --ref libm
         sed '/"ref"/d' ../out >../libm
