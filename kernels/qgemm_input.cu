@@ -222,6 +222,7 @@ __global__ void __launch_bounds__(threads) pack(const void *x, size_t m, size_t 
     const size_t rows = pwl_qgemm_round_up(m, PWL_QGEMM_TOKENS), blocks = pwl_qgemm_depth(k) * 2;
     const bool aligned = is_aligned<type>(x, stride);
     for (size_t row = blockIdx.y; row < rows; row += gridDim.y) {
+#pragma unroll 1
         for (size_t first = (size_t{blockIdx.x} * threads + threadIdx.x) / 32 * blocks_of_warp; first < blocks;
              first += size_t{gridDim.x} * (threads / lanes)) {
             const size_t block = first + threadIdx.x % 32 / lanes, column = block * PWL_BLOCK;
