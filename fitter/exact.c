@@ -55,7 +55,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
         int64_t steps;
     } passes[] = {
         {1, 0, few ? 8 : 32, few ? 1 << 18 : 1 << 21},
-        {1, 0, 0, few || biased ? 1 << 25 : 1 << 22},
+        {1, 0, 0, few || biased || rules.one_shift ? 1 << 25 : 1 << 22},
         {1, 0.5, 0, 1 << 24},
         {0.25, 0.125, 0, 1 << 24},
         {0.25, 0, 0, 1 << 24},

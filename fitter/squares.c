@@ -47,7 +47,7 @@ static int begin_with_absolute(struct squares *table, struct diag *diag)
     double cost = 0;
     rules.form = PWL_ABSOLUTE;
     memcpy(knots, table->knots, ((size_t)count + 1) * sizeof *knots);
-    struct exact exact = {.effort = table->points->count > EXACT_FEW ? 0.5 : 0,
+    struct exact exact = {.effort = table->points->count > EXACT_FEW && !rules.one_shift ? 0.5 : 0,
                           .segments = count,
                           .cost = start_lines(table->points, &rules, count, knots, lines)};
     if (exact_improve(table->points, &rules, count, knots, lines, &exact, diag))
@@ -201,7 +201,7 @@ int squares_search(struct squares *table, const struct line_rules *any, struct d
         cost = start_lines(points, any, count, table->knots, table->lines);
     for (int m = 0; any->one_shift && m < count; m++)
         cost += table->lines[m].cost;
-    *exact = (struct exact){.effort = 1, .segments = count, .cost = cost};
+    *exact = (struct exact){.effort = any->one_shift ? 0.6 : 1, .segments = count, .cost = cost};
     if (!any->one_shift && cost < INFINITY && move_to_real_knots(table, diag))
         return diag->code;
     for (int trial = 0; trial <= (any->one_shift ? any->shift_max - any->shift_min : 0); trial++) {
