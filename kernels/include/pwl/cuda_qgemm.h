@@ -35,7 +35,8 @@ typedef enum pwl_qgemm_kernel {
     PWL_QGEMM_MMA_BYTES = 4,  /* INT8, A8 with exact sums by tensor cores, bytes by mma.m16n8k32; naive's bits */
     PWL_QGEMM_MMA = 5,     /* all but INT8 by tensor cores, halves by mma.m16n8k16; A8 with exact sums, from M = 64 */
     PWL_QGEMM_STREAMK = 6, /* the same, the work along K shared out evenly over the multiprocessors */
-    PWL_QGEMM_SPLITK = 7   /* all but stored sums, up to M = 64: K shared out over warps, weights read once */
+    PWL_QGEMM_SPLITK = 7   /* all but stored sums, up to M = 64: K shared out over warps, weights read once; halves from
+                            * M = 33 on by wgmma on devices of 9.0 */
 } pwl_qgemm_kernel;
 
 /*
