@@ -28,40 +28,35 @@ static inline void outputs64(const struct line_rules *rules, const struct line *
                                rules->qmin_y, rules->qmax_y);
 }
 
-/* For one rounding each, so that the compiler knows it. */
-void line_outputs(const struct line_rules *rules, const struct points *points, int begin, int from, int to,
-                  const struct line *line, double *q)
+static inline void outputs(const struct line_rules *rules, const struct points *points, int begin, int from, int to,
+                           const struct line *line, double *q, const int rounding)
 {
     const int64_t origin = rules->form == PWL_ANCHORED ? points->cell[begin] : rules->zp_x;
     const int64_t before = rules->form == PWL_BIASED ? line->offset : 0, after = line->offset - before;
     const int64_t p = line->q_b * (points->cell[from] - origin) + before;
-    const double *code = points->code + from;
     const int count = to - from;
-    const bool narrow = rules->accumulator_bits == 32 && points->cell[to] - points->cell[from] == count;
+    if (rules->accumulator_bits == 32 && points->cell[to] - points->cell[from] == count)
+        outputs32(rules, line, p, after, count, q, rounding);
+    else
+        outputs64(rules, line, origin, points->code + from, count, q, rounding);
+}
+
+/* For one rounding each, so that the compiler knows it. */
+void line_outputs(const struct line_rules *rules, const struct points *points, int begin, int from, int to,
+                  const struct line *line, double *q)
+{
     switch (rules->rounding) {
     case PWL_FLOOR:
-        if (narrow)
-            outputs32(rules, line, p, after, count, q, PWL_FLOOR);
-        else
-            outputs64(rules, line, origin, code, count, q, PWL_FLOOR);
+        outputs(rules, points, begin, from, to, line, q, PWL_FLOOR);
         break;
     case PWL_HALF_UP:
-        if (narrow)
-            outputs32(rules, line, p, after, count, q, PWL_HALF_UP);
-        else
-            outputs64(rules, line, origin, code, count, q, PWL_HALF_UP);
+        outputs(rules, points, begin, from, to, line, q, PWL_HALF_UP);
         break;
     case PWL_HALF_AWAY:
-        if (narrow)
-            outputs32(rules, line, p, after, count, q, PWL_HALF_AWAY);
-        else
-            outputs64(rules, line, origin, code, count, q, PWL_HALF_AWAY);
+        outputs(rules, points, begin, from, to, line, q, PWL_HALF_AWAY);
         break;
     case PWL_HALF_EVEN:
-        if (narrow)
-            outputs32(rules, line, p, after, count, q, PWL_HALF_EVEN);
-        else
-            outputs64(rules, line, origin, code, count, q, PWL_HALF_EVEN);
+        outputs(rules, points, begin, from, to, line, q, PWL_HALF_EVEN);
         break;
     }
 }
