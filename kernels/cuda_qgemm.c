@@ -12,11 +12,6 @@
 #include "qgemm_launch.h"
 #include "qgemm_schedule.h"
 
-static int is_a16(const pwl_qgemm_product *product)
-{
-    return !pwl_qgemm_is_a8(product) && product->scheme != PWL_QGEMM_INT8;
-}
-
 static int serves_all(const pwl_qgemm_product *product)
 {
     (void)product;
@@ -26,14 +21,14 @@ static int serves_all(const pwl_qgemm_product *product)
 /* Tensor cores: A16, and A8 where it may be multiplied in halves. */
 static int serves_halves(const pwl_qgemm_product *product)
 {
-    return is_a16(product) ||
+    return pwl_qgemm_is_a16(product) ||
            (pwl_qgemm_is_a8(product) && product->m >= PWL_QGEMM_HALVES_FROM && product->sums == PWL_QGEMM_SUMS_EXACT);
 }
 
 /* W4A8, W8A8, INT8 */
 static int serves_bytes(const pwl_qgemm_product *product)
 {
-    return !is_a16(product);
+    return !pwl_qgemm_is_a16(product);
 }
 
 static int serves_exact_bytes(const pwl_qgemm_product *product)
@@ -59,7 +54,7 @@ static const struct {
 } kernels[] = {
     [PWL_QGEMM_NAIVE] = {"naive", pwl_cuda_launch_qgemm_naive, serves_all, 1, PLAIN},
     [PWL_QGEMM_TILED] = {"tiled", pwl_cuda_launch_qgemm_tiled, serves_all, 9, PLAIN},
-    [PWL_QGEMM_VECTORISED] = {"vectorised", pwl_cuda_launch_qgemm_vectorised, is_a16, 1, HALVES},
+    [PWL_QGEMM_VECTORISED] = {"vectorised", pwl_cuda_launch_qgemm_vectorised, pwl_qgemm_is_a16, 1, HALVES},
     [PWL_QGEMM_DP4A] = {"dp4a", pwl_cuda_launch_qgemm_dp4a, serves_bytes, 1, PLAIN},
     [PWL_QGEMM_MMA_BYTES] = {"mma_bytes", pwl_cuda_launch_qgemm_mma_bytes, serves_exact_bytes, 9, BYTES},
     [PWL_QGEMM_MMA] = {"mma", pwl_cuda_launch_qgemm_mma, serves_halves, 1, HALVES},
@@ -202,7 +197,7 @@ static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan 
         return PWL_QGEMM_ERR_SHAPE;
     x = kernels[plan->kernel].x;
     if (x == EITHER)
-        x = is_a16(product) ? HALVES : BYTES;
+        x = pwl_qgemm_is_a16(product) ? HALVES : BYTES;
     a8 = pwl_qgemm_is_a8(product);
     plan->packs = x == BYTES;
     plan->halves = x == HALVES && (a8 || !is_aligned_halves(&product->x));

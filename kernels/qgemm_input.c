@@ -8,6 +8,11 @@
 #include "qgemm_layout.h"
 #include "qgemm_weight.h"
 
+int pwl_qgemm_is_a16(const pwl_qgemm_product *product)
+{
+    return !pwl_qgemm_is_a8(product) && product->scheme != PWL_QGEMM_INT8;
+}
+
 int pwl_qgemm_is_a8(const pwl_qgemm_product *product)
 {
     return product->scheme == PWL_QGEMM_W4A8 || product->scheme == PWL_QGEMM_W8A8;

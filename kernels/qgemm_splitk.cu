@@ -280,14 +280,8 @@ __device__ void multiply(const pwl_qgemm_call &call, uint8_t *shared)
     number *const parts = reinterpret_cast<number *>(shared);
     number *const to = parts + (part * groups * 8 + lane % 4 * 2) * block::pitch + sharer * warp_rows + lane / 4;
 #pragma unroll
-    for (unsigned t = 0; t < tiles; t++) {
-#pragma unroll
-        for (unsigned g = 0; g < groups; g++) {
-#pragma unroll
-            for (unsigned c = 0; c < 4; c++)
-                to[(g * 8 + c % 2) * block::pitch + t * 16 + c / 2 * 8] = sums[t][g][c];
-        }
-    }
+    for (unsigned t = 0; t < tiles; t++)
+        mma::put_fragments<block::pitch>(sums[t], to, 0, t * 16);
     __syncthreads();
 
     constexpr unsigned at_once = threads / block::rows;
@@ -369,14 +363,9 @@ template <unsigned groups> launched launched_as_halves(const pwl_qgemm_call *cal
     });
 }
 
-bool is_a16(const pwl_qgemm_call *call)
-{
-    return call->product.scheme <= PWL_QGEMM_MXFP4_A16;
-}
-
 template <unsigned groups> launched launched_as(const pwl_qgemm_call *call)
 {
-    return is_a16(call) ? launched_as_halves<groups>(call) : launched_as_bytes<groups>(call);
+    return pwl_qgemm_is_a16(&call->product) ? launched_as_halves<groups>(call) : launched_as_bytes<groups>(call);
 }
 
 /* Where a thread block has no room for many groups, its shape for the most of them serves fewer. */
@@ -385,7 +374,8 @@ launched launched_for(const pwl_qgemm_call *call, unsigned room)
     const size_t m = call->product.m;
     if (m <= some * 8)
         return m > few * 8 ? launched_as<some>(call) : launched_as<few>(call);
-    if (m <= several * 8 && !is_a16(call)) /* whose time depends on the groups more than on the weights */
+    if (m <= several * 8 &&
+        !pwl_qgemm_is_a16(&call->product)) /* whose time depends on the groups more than on the weights */
         return launched_as_bytes<several>(call);
     const launched as = launched_as<many>(call);
     return m <= many * 8 && as.bytes <= room ? as : launched_as<most>(call);
@@ -431,7 +421,7 @@ int pwl_cuda_launch_qgemm_splitk(const pwl_qgemm_call *call, struct CUstream_st 
     device on = {};
     bool waits = false;
     cudaError_t error;
-    if (call->product.m > many * 8 && is_a16(call)) {
+    if (call->product.m > many * 8 && pwl_qgemm_is_a16(&call->product)) {
         error = static_cast<cudaError_t>(pwl_cuda_launch_qgemm_splitk_wgmma(call, stream));
         if (error != cudaErrorNotSupported)
             return error;

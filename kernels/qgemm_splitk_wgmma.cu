@@ -166,19 +166,6 @@ __device__ void multiply(const pwl_qgemm_call &call, const ring &of, const uint8
     hold(sums);
 }
 
-/* Sums of a warp into shared memory. */
-__device__ void put(const sums64 &sums, unsigned warp, float *to)
-{
-    const unsigned lane = threadIdx.x % 32;
-    to += lane % 4 * 2 * pitch + warp * 16 + lane / 4;
-#pragma unroll
-    for (unsigned g = 0; g < groups; g++) {
-#pragma unroll
-        for (unsigned c = 0; c < 4; c++)
-            to[(g * 8 + c % 2) * pitch + c / 2 * 8] = sums[g][c];
-    }
-}
-
 /*
  * Adds the parts of both blocks and puts Y where it belongs, each block every second row of X. What it has of the other
  * rows, it puts in the other's shared memory first. A thread has a row of weights and every eighth row of X.
@@ -259,8 +246,11 @@ __global__ void __launch_bounds__(PWL_IS_HOPPER ? threads : 1, 1)
     else if (threadIdx.x % 32 == 0)
         fill<format>(call, x, of, n);
     __syncthreads();
-    if (multiplies)
-        put(sums, warp % part_warps, sums_at + part * groups * 8 * pitch);
+    if (multiplies) {
+        const unsigned lane = threadIdx.x % 32;
+        mma::put_fragments<pitch>(sums, sums_at + part * groups * 8 * pitch, lane % 4 * 2,
+                                  warp % part_warps * 16 + lane / 4);
+    }
     __syncthreads();
     wait_for_cluster(); /* the other block has begun */
     store<exponents>(call, n, rank, sums_at, reinterpret_cast<const float *>(memory + others_at(format)));
@@ -280,14 +270,15 @@ decltype(&cuTensorMapEncodeTiled) encoder()
     return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(function);
 }
 
-/* X in boxes of all its rows and a piece's columns: zeros beyond the last. */
+/* X in boxes of all its rows and a piece's columns, zeros beyond the last; false where there can be none. */
 bool describe(const pwl_qgemm_call *call, CUtensorMap *x)
 {
     const cuuint64_t shape[2] = {call->weights.k, call->product.m}, apart[1] = {call->h_stride * sizeof(uint16_t)};
     const cuuint32_t box[2] = {PWL_QGEMM_COLUMNS, static_cast<cuuint32_t>(call->product.m)}, steps[2] = {1, 1};
-    return encoder()(x, CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, const_cast<uint16_t *>(call->h), shape, apart, box, steps,
-                     CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                     CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+    const auto encode = encoder();
+    return encode && encode(x, CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, const_cast<uint16_t *>(call->h), shape, apart, box,
+                            steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                            CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
 } // namespace
@@ -301,7 +292,7 @@ int pwl_cuda_launch_qgemm_splitk_wgmma(const pwl_qgemm_call *call, struct CUstre
     if (error != cudaSuccess)
         return error;
     if (attributes.maxThreadsPerBlock < static_cast<int>(threads) || blocks > INT32_MAX ||
-        call->weights.k > INT32_MAX || !encoder() || !describe(call, &x))
+        call->weights.k > INT32_MAX || !describe(call, &x))
         return cudaErrorNotSupported;
     return mma::variant_of(call, [&](auto v) -> int {
         using variant = decltype(v);

@@ -165,10 +165,10 @@ template <int count, class way> __device__ void store_some(four &at, const way &
 /* All rows. Those beyond the last one of X are 0, and go through the motions but are not stored. */
 template <unsigned groups, class way> __device__ void store_rows(four &at, const way &by)
 {
-    constexpr int each = groups * 8 / (way::gated ? 2 * warps : warps);
+    constexpr int each = groups * 8 / (way::gated ? 2 * warps : warps), most = 4; /* rows of a thread, at once */
 #pragma unroll 1
     while (at.row < at.rows)
-        store_some<(each < way::together ? each : way::together)>(at, by);
+        store_some<(each < most ? each : most)>(at, by);
 }
 
 /* Four columns of some rows, where Y's rows are aligned to them; false where some y was not finite. */
@@ -244,6 +244,18 @@ __device__ void store_sums(const pwl_qgemm_call &call, size_t m, size_t n, unsig
         store_plainly<exponents>(call, of, sums);
 }
 
+/* Sums of 16 rows of weights into shared memory, rows of X `pitch` apart: from this row and column on, a lane's own. */
+template <unsigned pitch, class number, unsigned groups>
+__device__ void put_fragments(const number (&sums)[groups][4], number *to, unsigned row, unsigned column)
+{
+#pragma unroll
+    for (unsigned g = 0; g < groups; g++) {
+#pragma unroll
+        for (unsigned c = 0; c < 4; c++)
+            to[(g * 8 + row + c % 2) * pitch + column + c / 2 * 8] = sums[g][c];
+    }
+}
+
 /* Sums into shared memory, and 2^f of the rows. */
 template <class number, unsigned groups>
 __device__ void put_sums(const pwl_qgemm_call &call, size_t m, unsigned rows, const sums_in<number, groups> &sums,
@@ -252,14 +264,8 @@ __device__ void put_sums(const pwl_qgemm_call &call, size_t m, unsigned rows, co
     const unsigned thread = thread_here(), lane = thread % 32;
     const unsigned row = thread / 32 * tiles * 16 + lane / 4, pair = lane % 4 * 2;
 #pragma unroll
-    for (unsigned t = 0; t < tiles; t++) {
-#pragma unroll
-        for (unsigned g = 0; g < groups; g++) {
-#pragma unroll
-            for (unsigned c = 0; c < 4; c++)
-                to[(g * 8 + pair + c % 2) * pitch + row + t * 16 + c / 2 * 8] = sums[t][g][c];
-        }
-    }
+    for (unsigned t = 0; t < tiles; t++)
+        put_fragments<pitch>(sums[t], to, pair, row + t * 16);
     if (std::is_same<number, float>::value && thread < groups * 8)
         to[thread * pitch + unit_at] = call.f && thread < rows ? pwl_device_power(call.f[m + thread]) : 1;
 }

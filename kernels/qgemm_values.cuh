@@ -119,7 +119,6 @@ __device__ void store_floats(const pwl_qgemm_call &call, const destination<count
 /* As they are. */
 template <pwl_qgemm_type type> struct as_floats {
     static constexpr bool activates = false, gated = false;
-    static constexpr int together = 4;
 
     __device__ void find(const float (&y)[4], const float (&)[4], uint32_t (&words)[4]) const
     {
@@ -195,7 +194,6 @@ struct by_line {
 /* What a table gives, of which Y holds the low bytes: `bytes`, or 0 where that is known but at run time. */
 template <class table, unsigned bytes> struct as_words {
     static constexpr bool activates = true, gated = false;
-    static constexpr int together = 4;
     const pwl_qgemm_call &call;
     table by;
 
@@ -219,7 +217,6 @@ template <class table, unsigned bytes> struct as_words {
 /* By the lines of a table whose values are all codes of 16 bits, to these: two at a time. */
 template <fit all> struct as_pairs {
     static constexpr bool activates = true, gated = false;
-    static constexpr int together = 4;
     by_line by;
 
     __device__ as_pairs(const pwl_qgemm_call &of, const char *memory) : by(of, memory)
@@ -244,7 +241,6 @@ template <fit all> struct as_pairs {
 /* Real numbers by the lines of a table. */
 struct as_reals {
     static constexpr bool activates = true, gated = false;
-    static constexpr int together = 4;
     by_line by;
 
     __device__ as_reals(const pwl_qgemm_call &of, const char *memory) : by(of, memory)
@@ -267,7 +263,6 @@ struct as_reals {
 /* Gated: real numbers, or codes of them. */
 template <class table> struct as_products {
     static constexpr bool activates = true, gated = true;
-    static constexpr int together = 4;
     const pwl_qgemm_call &call;
     table by;
 
