@@ -84,9 +84,8 @@ double line_cost_below(const struct line_rules *rules, const struct points *poin
     for (int from = begin, to; from < end && cost < enough; from = to) {
         to = end - from > LINE_BLOCK ? from + LINE_BLOCK : end;
         line_outputs(rules, points, begin, from, to, line, q);
-        for (int k = from; bands && k < to; k++)
-            if (q[k - from] < (double)bands[k - begin].low || q[k - from] > (double)bands[k - begin].high)
-                return INFINITY;
+        if (!bands_hold(bands ? bands + (from - begin) : NULL, q, to - from))
+            return INFINITY;
         for (int k = from; points->fixed && k < to; k++)
             if (points->fixed[k] != POINT_FREE && points->fixed[k] != (int64_t)q[k - from])
                 return INFINITY;

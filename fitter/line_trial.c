@@ -27,9 +27,8 @@ static double cost_saturated(const struct trial *trial, int64_t c, double enough
             const double raw = trial->shifted[k] + added, above = raw > low ? raw : low;
             q[k - from] = above < high ? above : high;
         }
-        for (int k = from; trial->bands && k < to; k++)
-            if (q[k - from] < (double)trial->bands[k].low || q[k - from] > (double)trial->bands[k].high)
-                return INFINITY;
+        if (!bands_hold(trial->bands ? trial->bands + from : NULL, q, to - from))
+            return INFINITY;
         cost += points_squares(trial->points, trial->begin + from, trial->begin + to, q);
         for (int k = from; pull && k < to; k += LANES)
             for (int lane = 0; lane < LANES && lane < to - k; lane++) {

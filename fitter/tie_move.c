@@ -177,9 +177,7 @@ static void choose(struct tie_search *search, int m, const struct option *option
 {
     struct line *line = &search->lines[m];
     const int begin = points_place_before(search->points, option->begin);
-    const bool same_knot = begin == search->place[m], same_line = same_knot && option->line.q_b == line->q_b &&
-                                                                  option->line.n == line->n &&
-                                                                  option->line.offset == line->offset;
+    const bool same_knot = begin == search->place[m], same_line = same_knot && line_same(&option->line, line);
     /* Knots are shared by two segments; of --continuous the values there are, too. */
     if (!same_line)
         counts[m] = STALE;
