@@ -28,8 +28,7 @@ struct band band_at(const struct points *points, int64_t qmin_y, int64_t qmax_y,
 
 /* The longest range from begin, at most to limit, for which a real line z meets low <= z <= high + 1 at every point
  * (high + 1 because a floor may follow). No segment of any integer table reaches further: the requirement is
- * hereditary and the integer one is stricter. slope_min and slope_max bound the lines that serve [begin, end).
- * Source: J. O'Rourke, "An on-line algorithm for fitting straight lines between data ranges", CACM 24(9), 1981. */
+ * hereditary and the integer one is stricter. slope_min and slope_max bound the lines that serve [begin, end). */
 struct band_range {
     int end;                     /* begin when not even one point can be met */
     double slope_min, slope_max; /* +-INFINITY when nothing bounds them */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "band.h"
 #include "strip.h"
 #include "wide_line.h"
 
@@ -21,30 +20,40 @@ struct solver {
     const struct points *points;
     const struct line_rules *given;
     struct line_rules rules; /* those given, with a shift chosen where there is to be one */
-    struct strip_room *room;
+    struct hulls hulls;
     int places; /* where segments may start or end: 0 to places */
     struct cover cover;
     int *start_of, *reach; /* anchored: by number of segments */
     int *due;              /* the least place after so many segments from which real lines can serve the rest, */
     int due_segments;      /* of tables of so many segments; 0: nothing is known */
     double due_max_err;    /* and this error or less */
-    struct diag *diag;
 };
 
-/* Anchored tables look at every start only up to this many places; beyond, at the last ANCHORED_STARTS, and at the last
- * one alone where points are not all codes. */
-enum { ANCHORED_PLACES = 4096, ANCHORED_STARTS = 16 };
+/* Points the hulls to ranges from a place, unless they are. */
+static void look_from(struct solver *solver, int begin, double max_err)
+{
+    const int first = points_at(solver->points, begin);
+    if (solver->hulls.begin != first || solver->hulls.max_err != max_err)
+        hulls_start(&solver->hulls, max_err, first);
+}
 
-/* The last place that a real line from `begin` can reach, or -1 with a message. */
+/* The last place that a real line from `begin` can reach. */
 static int real_reach(struct solver *solver, int begin, double max_err)
 {
     const struct points *points = solver->points;
-    struct band_range range;
-    if (band_reach(points, solver->rules.qmin_y, solver->rules.qmax_y, points_at(points, begin), points->count, max_err,
-                   &range, solver->diag))
-        return -1;
-    const int reach = points_place_before(points, range.end);
+    look_from(solver, begin, max_err);
+    hulls_end_at(&solver->hulls, points->count);
+    const int reach = points_place_before(points, solver->hulls.end);
     return points->grid_whole && reach > begin + 1 ? begin + 1 : reach;
+}
+
+/* Whether a line of the rules serves the range of the hulls. */
+static bool hulls_serve(struct solver *solver, struct line *line)
+{
+    const enum strip_answer answer = strip_line(&solver->hulls, &solver->rules, line);
+    if (answer == STRIP_UNDECIDED)
+        solver->cover.complete = false;
+    return answer == STRIP_FOUND;
 }
 
 static bool serves(struct solver *solver, int begin, int end, double max_err, struct line *line)
@@ -56,24 +65,17 @@ static bool serves(struct solver *solver, int begin, int end, double max_err, st
     if (!solver->points->exhaustive)
         return line_fit(&solver->rules, solver->points, first, last, (struct line_limits){max_err, INFINITY},
                         LINE_QUICK, line);
-    const enum strip_answer answer = strip_line(solver->room, &solver->rules, first, last, max_err, line);
-    if (answer == STRIP_UNDECIDED)
-        solver->cover.complete = false;
-    return answer == STRIP_FOUND;
+    look_from(solver, begin, max_err);
+    return hulls_end_at(&solver->hulls, last) && hulls_serve(solver, line);
 }
 
-/* The longest [begin, end) that a line serves, known to be longer than `known`; `known` itself when there is none.
- * Ends that a real line cannot reach are not tried. */
+/* The longest [begin, end) that a line serves, `known` being one, or empty. Ends that a real line cannot reach are not
+ * tried. */
 static int longest(struct solver *solver, int begin, int known, double max_err, struct line *line)
 {
     struct line found;
-    /* Where a range is known, most starts do not reach beyond it. */
-    if (known > begin && known < solver->places && !serves(solver, begin, known + 1, max_err, line))
-        return known;
     const int reach = real_reach(solver, begin, max_err);
-    if (reach < 0)
-        return -1;
-    int good = known > begin && known < solver->places ? known + 1 : known, bad = reach + 1;
+    int good = known, bad = reach + 1;
     /* The integer line mostly stops a little short of the real one: steps back that double, then bisection, to the
      * point where it proves something. */
     const int close = solver->points->exhaustive || solver->points->spec ? 1 : 1 + (reach - begin) / 64;
@@ -101,49 +103,63 @@ static bool is_overdue(const struct solver *solver, int m, int end, double max_e
 }
 
 /* Finds out which places are due. */
-static int find_due(struct solver *solver, double max_err, int most)
+static void find_due(struct solver *solver, double max_err, int most)
 {
-    solver->due_segments = 0;
+    const struct points *points = solver->points;
     solver->due[most] = solver->places;
     for (int m = most - 1; m >= 0; m--) {
-        int low = -1, high = solver->due[m + 1] > 0 ? solver->due[m + 1] - 1 : 0;
-        while (high - low > 1) {
-            const int middle = low + (high - low) / 2, reach = real_reach(solver, middle, max_err);
-            if (reach < 0)
-                return solver->diag->code;
-            if (reach >= solver->due[m + 1])
-                high = middle;
-            else
-                low = middle;
-        }
-        solver->due[m] = high;
+        const int next = solver->due[m + 1];
+        hulls_start(&solver->hulls, max_err, points_at(points, next));
+        hulls_begin_at(&solver->hulls, 0);
+        const int place = points_place_before(points, solver->hulls.begin);
+        solver->due[m] = points_at(points, place) < solver->hulls.begin ? place + 1 : place;
+        if (next > 0 && (solver->due[m] == next || points->grid_whole))
+            solver->due[m] = next - 1;
     }
     solver->due_segments = most;
     solver->due_max_err = max_err;
-    return EXIT_DONE;
 }
 
-static int cover_hereditary(struct solver *solver, double max_err, int most)
+static bool cover_hereditary(struct solver *solver, double max_err, int most)
 {
     struct cover *cover = &solver->cover;
     int end = 0;
     for (cover->segments = 0; end < solver->places; cover->segments++) {
         if (cover->segments == most)
-            return 0;
+            return false;
         const int next = longest(solver, end, end, max_err, &cover->lines[cover->segments]);
-        if (next < 0)
-            return -1;
         if (next == end || is_overdue(solver, cover->segments + 1, next, max_err, most))
-            return 0;
+            return false;
         cover->knots[cover->segments] = points_at(solver->points, end);
         end = next;
     }
     cover->knots[cover->segments] = points_at(solver->points, end);
-    return 1;
+    return true;
+}
+
+/* The farthest end of a segment that starts at one of the places from `lowest` to `highest`, and the highest start that
+ * reaches it. All that real lines can serve is looked at: of starts below one that cannot reach beyond the farthest end
+ * so far, none can. */
+static int farthest_end(struct solver *solver, int lowest, int highest, double max_err, int *farthest_start)
+{
+    const struct points *points = solver->points;
+    struct hulls *hulls = &solver->hulls;
+    struct line line;
+    int end = longest(solver, highest, highest, max_err, &line);
+    *farthest_start = highest;
+    for (int start = highest - 1; start >= lowest && end < solver->places; start--) {
+        if (!hulls_end_at(hulls, points_at(points, end + 1)) || !hulls_begin_at(hulls, points_at(points, start)))
+            break;
+        if (hulls_serve(solver, &line)) {
+            end = longest(solver, start, end + 1, max_err, &line);
+            *farthest_start = start;
+        }
+    }
+    return end;
 }
 
 /* reach[m]: the farthest end of m segments; start_of[m]: where the last of them starts. */
-static int cover_anchored(struct solver *solver, double max_err, int most)
+static bool cover_anchored(struct solver *solver, double max_err, int most)
 {
     struct cover *cover = &solver->cover;
     const int places = solver->places;
@@ -151,39 +167,24 @@ static int cover_anchored(struct solver *solver, double max_err, int most)
     reach[0] = 0;
     for (; reach[m] < places; m++) {
         if (m == most)
-            return 0;
-        int lowest = m ? reach[m - 1] + 1 : 0;
-        const int starts = !solver->points->exhaustive ? 1 : places > ANCHORED_PLACES ? ANCHORED_STARTS : places;
-        if (reach[m] - lowest >= starts) {
-            lowest = reach[m] - starts + 1;
-            cover->complete = false;
-        }
-        reach[m + 1] = reach[m];
-        for (int start = reach[m]; start >= lowest; start--) {
-            struct line line;
-            const int end = longest(solver, start, reach[m + 1] > start ? reach[m + 1] : start, max_err, &line);
-            if (end < 0)
-                return -1;
-            if (end > reach[m + 1]) {
-                reach[m + 1] = end;
-                start_of[m + 1] = start;
-            }
-        }
+            return false;
+        const int lowest = m && solver->points->exhaustive ? reach[m - 1] + 1 : reach[m];
+        reach[m + 1] = farthest_end(solver, lowest, reach[m], max_err, &start_of[m + 1]);
         if (reach[m + 1] == reach[m] || is_overdue(solver, m + 1, reach[m + 1], max_err, most))
-            return 0;
+            return false;
     }
     cover->segments = m;
     cover->knots[m] = points_at(solver->points, places);
     for (int end = places; m > 0; end = start_of[m], m--) {
         cover->knots[m - 1] = points_at(solver->points, start_of[m]);
         if (!serves(solver, start_of[m], end, max_err, &cover->lines[m - 1]))
-            return 0;
+            return false;
     }
-    return 1;
+    return true;
 }
 
-/* 1: covered, 0: not with `most` segments, -1: failed with a message. */
-static int cover_all(struct solver *solver, double max_err, int most)
+/* Whether all is covered with `most` segments. */
+static bool cover_all(struct solver *solver, double max_err, int most)
 {
     solver->cover.complete = solver->points->exhaustive;
     /* Where every place starts a segment, each stands alone. */
@@ -192,15 +193,13 @@ static int cover_all(struct solver *solver, double max_err, int most)
 }
 
 /* Whether real lines within the bands need more than `most` segments: a table of any form would too. */
-static int real_lines_fail(struct solver *solver, double max_err, int most)
+static bool real_lines_fail(struct solver *solver, double max_err, int most)
 {
     int end = 0;
     for (int m = 0; m < most && end < solver->places; m++) {
         const int reach = real_reach(solver, end, max_err);
-        if (reach < 0)
-            return -1;
         if (reach == end)
-            return 1;
+            return true;
         end = reach;
     }
     return end < solver->places;
@@ -244,21 +243,17 @@ static double nearest_code_error(const struct points *points)
 }
 
 /* The largest error below `high` that real lines cannot reach, by bisection. */
-static int bound_by_real_lines(struct solver *solver, int segments, double high, double *bound)
+static double bound_by_real_lines(struct solver *solver, int segments, double high)
 {
     double low = nearest_code_error(solver->points);
     while (high - low > 1e-6 * high + MINIMAX_RESOLUTION) {
         const double middle = 0.5 * (low + high);
-        const int fails = real_lines_fail(solver, middle, segments);
-        if (fails < 0)
-            return solver->diag->code;
-        if (fails)
+        if (real_lines_fail(solver, middle, segments))
             low = middle;
         else
             high = middle;
     }
-    *bound = low;
-    return EXIT_DONE;
+    return low;
 }
 
 /* Sets the rules of one trial: all that are given, or those with the one shift of each trial. False after the last. */
@@ -286,12 +281,12 @@ static bool surpass(struct solver *solver, int segments, double max_err, struct 
 {
     if (max_err < nearest_code_error(solver->points))
         return false;
-    const int covered = cover_all(solver, max_err, segments);
-    if (covered > 0)
+    const bool covered = cover_all(solver, max_err, segments);
+    if (covered)
         keep(solver, result);
     else
         *proven &= solver->cover.complete;
-    return covered > 0;
+    return covered;
 }
 
 /* The least distance of a target from a whole number that is larger than `max_err`: up to there each output has the
@@ -313,7 +308,7 @@ static double next_error(const struct points *points, double max_err)
 static void improve(struct solver *solver, int segments, struct minimax *result, bool *proven)
 {
     double low = result->lower_bound;
-    while (!solver->diag->code) {
+    for (;;) {
         const double resolution = resolution_of(solver, result->max_err);
         if (result->max_err - low <= 4 * resolution) {
             if (!surpass(solver, segments, result->max_err - resolution, result, proven))
@@ -334,12 +329,12 @@ static void improve(struct solver *solver, int segments, struct minimax *result,
 static bool find_any(struct solver *solver, int segments, struct minimax *result)
 {
     const double least = result->lower_bound + MINIMAX_RESOLUTION;
-    int covered = 0;
-    for (double excess = 0.01; covered == 0 && least * excess < 0x1p40; excess *= 4)
+    bool covered = false;
+    for (double excess = 0.01; !covered && least * excess < 0x1p40; excess *= 4)
         covered = cover_all(solver, least * (1 + excess), segments);
-    if (covered > 0)
+    if (covered)
         keep(solver, result);
-    return covered > 0;
+    return covered;
 }
 
 /* The least error of so many segments, given the lower bound and, if `found`, some table in *result. Returns whether
@@ -347,12 +342,12 @@ static bool find_any(struct solver *solver, int segments, struct minimax *result
 static bool minimise(struct solver *solver, int segments, bool found, struct minimax *result)
 {
     bool proven = solver->points->exhaustive;
-    for (int trial = 0; !solver->diag->code && take_rules(solver, trial); trial++) {
+    for (int trial = 0; take_rules(solver, trial); trial++) {
         const double enough = found ? result->max_err - resolution_of(solver, result->max_err) : 0;
         /* Most shifts fail, and most of those in the first segments. */
         const bool is_due = solver->due_segments == segments && solver->due_max_err == enough;
-        if (found && solver->given->one_shift && !is_due && find_due(solver, enough, segments))
-            break;
+        if (found && solver->given->one_shift && !is_due)
+            find_due(solver, enough, segments);
         if (found ? surpass(solver, segments, enough, result, &proven) : find_any(solver, segments, result)) {
             found = true;
             improve(solver, segments, result, &proven);
@@ -368,7 +363,7 @@ static void solver_free(struct solver *solver)
 {
     if (!solver)
         return;
-    strip_room_free(solver->room);
+    hulls_free(&solver->hulls);
     free(solver->reach);
     free(solver->start_of);
     free(solver->due);
@@ -385,12 +380,11 @@ static struct solver *solver_new(const struct points *points, const struct line_
         solver->given = rules;
         solver->rules = *rules;
         solver->places = points_places(points);
-        solver->diag = diag;
-        solver->room = strip_room_new(points);
         solver->reach = malloc((PWL_MAX_SEGMENTS + 1) * sizeof *solver->reach);
         solver->start_of = malloc((PWL_MAX_SEGMENTS + 1) * sizeof *solver->start_of);
         solver->due = malloc((PWL_MAX_SEGMENTS + 1) * sizeof *solver->due);
-        if (solver->room && solver->reach && solver->start_of && solver->due)
+        if (hulls_init(&solver->hulls, points, rules->qmin_y, rules->qmax_y, points->count) && solver->reach &&
+            solver->start_of && solver->due)
             return solver;
     }
     solver_free(solver);
@@ -402,8 +396,10 @@ int minimax_least_error(const struct points *points, const struct line_rules *ru
                         struct minimax *result, struct diag *diag)
 {
     struct solver *solver = solver_new(points, rules, diag);
-    if (solver && !bound_by_real_lines(solver, segments, 0x1p34, &result->lower_bound) &&
-        !minimise(solver, segments, false, result) && !diag->code)
+    if (!solver)
+        return diag->code;
+    result->lower_bound = bound_by_real_lines(solver, segments, 0x1p34);
+    if (!minimise(solver, segments, false, result))
         diag_set(diag, EXIT_REQUIREMENT,
                  "no provable table of %d segments was found; more segments, a smaller zero point or fewer --fix are "
                  "needed",
@@ -413,28 +409,30 @@ int minimax_least_error(const struct points *points, const struct line_rules *ru
 }
 
 /* The fewest segments; *proven says that fewer do not suffice. */
-static int cover_with_fewest(struct solver *solver, double max_err, int most, struct minimax *result, bool *proven)
+static int cover_with_fewest(struct solver *solver, double max_err, int most, struct minimax *result, bool *proven,
+                             struct diag *diag)
 {
     bool found = false;
     *proven = true;
-    for (int trial = 0; !solver->diag->code && most > 0 && take_rules(solver, trial); trial++) {
-        const int fails = real_lines_fail(solver, max_err, most);
-        if (fails)
+    for (int trial = 0; most > 0 && take_rules(solver, trial); trial++) {
+        if (solver->due_segments != most)
+            find_due(solver, max_err, most);
+        if (is_overdue(solver, 0, 0, max_err, most))
             continue;
-        const int covered = cover_all(solver, max_err, most);
+        const bool covered = cover_all(solver, max_err, most);
         *proven &= solver->cover.complete;
-        if (covered > 0) {
+        if (covered) {
             found = true;
             keep(solver, result);
             most = result->segments - 1;
         }
     }
-    if (!found && !solver->diag->code)
-        diag_set(solver->diag, EXIT_REQUIREMENT,
+    if (!found)
+        diag_set(diag, EXIT_REQUIREMENT,
                  "--max-err %.6g: not met with %d segments (nearest codes alone are off by %.6g LSB); allow a "
                  "larger error, widen --out or drop a --fix",
                  max_err, most, nearest_code_error(solver->points));
-    return solver->diag->code;
+    return diag->code;
 }
 
 int minimax_cover(const struct points *points, const struct line_rules *rules, double max_err, int most,
@@ -443,7 +441,7 @@ int minimax_cover(const struct points *points, const struct line_rules *rules, d
     struct solver *solver = solver_new(points, rules, diag);
     bool proven;
     if (solver)
-        cover_with_fewest(solver, max_err, most, result, &proven);
+        cover_with_fewest(solver, max_err, most, result, &proven, diag);
     solver_free(solver);
     return diag->code;
 }
@@ -453,8 +451,8 @@ int minimax_fewest_segments(const struct points *points, const struct line_rules
 {
     struct solver *solver = solver_new(points, rules, diag);
     bool fewest;
-    if (solver && !cover_with_fewest(solver, max_err, most, result, &fewest) &&
-        !bound_by_real_lines(solver, result->segments, result->max_err, &result->lower_bound)) {
+    if (solver && !cover_with_fewest(solver, max_err, most, result, &fewest, diag)) {
+        result->lower_bound = bound_by_real_lines(solver, result->segments, result->max_err);
         minimise(solver, result->segments, true, result);
         result->optimal &= fewest;
     }

@@ -2,7 +2,6 @@
 #include "strip.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include <pwl/fixed.h>
 
@@ -14,65 +13,11 @@ __extension__ typedef __int128 wide;
  * all that can matter are fewer. */
 enum { MOST_CANDIDATES_32 = 1 << 22, MOST_CANDIDATES_64 = 1 << 8 };
 
-/* Corners of a hull; x is X of the form, y a limit. */
-struct corners {
-    int64_t *x, *y;
-    int count;
-};
-
-struct strip_room {
-    const struct points *points;
-    int64_t *memory;
-    struct corners low, high; /* upper hull of lower limits, lower hull of upper limits */
-};
-
-struct strip_room *strip_room_new(const struct points *points)
-{
-    const size_t count = (size_t)points->count;
-    struct strip_room *room = calloc(1, sizeof *room);
-    if (!room)
-        return NULL;
-    room->points = points;
-    room->memory = malloc(4 * count * sizeof *room->memory);
-    if (!room->memory) {
-        free(room);
-        return NULL;
-    }
-    room->low = (struct corners){.x = room->memory, .y = room->memory + count};
-    room->high = (struct corners){.x = room->memory + 2 * count, .y = room->memory + 3 * count};
-    return room;
-}
-
-void strip_room_free(struct strip_room *room)
-{
-    if (room)
-        free(room->memory);
-    free(room);
-}
-
-/* side +1 keeps an upper hull, -1 a lower one. |x| < 2^34 and |y| < 2^35: the products fit 128 bits. */
-static void corners_add(struct corners *corners, int side, int64_t x, int64_t y)
-{
-    while (corners->count >= 2) {
-        const int64_t x1 = corners->x[corners->count - 2], y1 = corners->y[corners->count - 2];
-        const int64_t x2 = corners->x[corners->count - 1], y2 = corners->y[corners->count - 1];
-        const wide turn = (wide)(y2 - y1) * (x - x1) - (wide)(y - y1) * (x2 - x1);
-        if (side > 0 ? turn > 0 : turn < 0)
-            break;
-        corners->count--;
-    }
-    corners->x[corners->count] = x;
-    corners->y[corners->count] = y;
-    corners->count++;
-}
-
 /* One search. */
 struct search {
-    const struct strip_room *room;
+    const struct hulls *hulls;
     const struct line_rules *rules;
-    int begin, end;
     int64_t origin, first, last;
-    double max_err;
     bool nearest; /* rounds to nearest: limits are widened by 1/2 */
     int64_t most_candidates;
     struct line line;
@@ -98,9 +43,10 @@ static wide power(int n)
 static bool serves(const struct search *search, const struct line *line)
 {
     const struct line_rules *rules = search->rules;
-    const struct points *points = search->room->points;
-    for (int k = search->begin; k < search->end; k++) {
-        const struct band band = band_at(points, rules->qmin_y, rules->qmax_y, k, search->max_err);
+    const struct hulls *hulls = search->hulls;
+    const struct points *points = hulls->points;
+    for (int k = hulls->begin; k < hulls->end; k++) {
+        const struct band band = band_at(points, rules->qmin_y, rules->qmax_y, k, hulls->max_err);
         const int64_t q = line_value(rules, line, search->origin, (int64_t)points->code[k]);
         if ((!band.open_low && q < band.low) || (!band.open_high && q > band.high))
             return false;
@@ -140,18 +86,17 @@ static bool less(const struct fraction *a, const struct fraction *b)
     return a->numerator * b->denominator < b->numerator * a->denominator;
 }
 
-/* Takes in one corner: limit - c against slope * x, `above` when the limit bounds from below. Returns false when x is 0
- * and the limit is missed. Numerators are doubled to hold the halves. */
-static bool bound_slope(const struct search *search, int64_t x, int64_t limit, int64_t c, bool above,
+/* Takes in one corner of a side: its limit - c against slope * x. Returns false when x is 0 and the limit is missed.
+ * Numerators are doubled to hold the halves. */
+static bool bound_slope(const struct search *search, enum hull_side side, int64_t x, int64_t limit, int64_t c,
                         struct fraction *low, struct fraction *high)
 {
-    /* floor: L - c <= v and v < U + 1 - c, which the closed bound below includes and serves() settles. */
-    wide twice = 2 * ((wide)limit - c);
-    twice += search->nearest ? (above ? -1 : 1) : (above ? 0 : 2);
+    /* v < U + 1 - c of floor, which the closed bound below includes, serves() settles. */
+    const wide twice = 2 * ((wide)limit - c) - search->nearest;
     if (x == 0)
-        return above ? twice <= 0 : twice >= 0;
+        return side == HULL_LOW ? twice <= 0 : twice >= 0;
     struct fraction bound = {.numerator = x > 0 ? twice : -twice, .denominator = 2 * (x > 0 ? x : -x), .finite = true};
-    if ((x > 0) == above) {
+    if ((x > 0) == (side == HULL_LOW)) {
         if (!low->finite || less(low, &bound))
             *low = bound;
     } else if (!high->finite || less(&bound, high)) {
@@ -203,18 +148,26 @@ static wide least_between(const struct fraction *low, const struct fraction *hig
     return low->finite && q <= floor_div(low->numerator * up, low->denominator * down) ? 0 : q;
 }
 
+/* The least shift with which a slope of 1 / 2^n may lie between two bounds of one sign. */
+static int least_shift(const struct line_rules *rules, const struct fraction *low, const struct fraction *high)
+{
+    const struct fraction *steep = low->finite && low->numerator >= 0 ? high : low;
+    if (!steep->finite)
+        return rules->shift_min;
+    const int n = -ilogb((double)steep->numerator / (double)steep->denominator) - 1;
+    return n > rules->shift_min ? n : rules->shift_min;
+}
+
 /* Some slope for the constant c. */
 static bool try_constant(struct search *search, int64_t c)
 {
     struct fraction low = {0}, high = {0};
-    const struct corners *corners = &search->room->low;
-    for (int k = 0; k < corners->count; k++)
-        if (!bound_slope(search, corners->x[k], corners->y[k], c, true, &low, &high))
-            return false;
-    corners = &search->room->high;
-    for (int k = 0; k < corners->count; k++)
-        if (!bound_slope(search, corners->x[k], corners->y[k], c, false, &low, &high))
-            return false;
+    for (enum hull_side side = HULL_LOW; side < HULL_SIDES; side++) {
+        const struct hull *hull = &search->hulls->of[side];
+        for (int k = hull->first; k < hull->last; k++)
+            if (!bound_slope(search, side, hull->corner[k].x - search->origin, hull->corner[k].y, c, &low, &high))
+                return false;
+    }
     if (low.finite && high.finite && less(&high, &low))
         return false;
 
@@ -224,7 +177,7 @@ static bool try_constant(struct search *search, int64_t c)
             return true;
     } else {
         const wide limit = search->rules->slope_limit;
-        for (int n = search->rules->shift_min; n <= search->rules->shift_max; n++) {
+        for (int n = least_shift(search->rules, &low, &high); n <= search->rules->shift_max; n++) {
             const wide q = least_between(&low, &high, n);
             if (q > limit || -q > limit)
                 break; /* and longer still for larger n */
@@ -235,37 +188,34 @@ static bool try_constant(struct search *search, int64_t c)
     return (low.finite && accept_end(search, &low, c)) || (high.finite && accept_end(search, &high, c));
 }
 
-/* Least c that meets all lower limits for a slope, and the largest that meets all upper ones; real. */
-static double least_constant(const struct corners *low, double slope)
+/* Of the limits of one side at X, less slope * X, the one that binds: no c less than it, or more, meets all. Real. */
+static double binding(const struct search *search, enum hull_side side, double slope)
 {
-    double c = -INFINITY;
-    for (int k = 0; k < low->count; k++)
-        c = fmax(c, (double)low->y[k] - slope * (double)low->x[k]);
-    return c;
-}
-
-static double most_constant(const struct corners *high, double slope)
-{
-    double c = INFINITY;
-    for (int k = 0; k < high->count; k++)
-        c = fmin(c, (double)high->y[k] + 1 - slope * (double)high->x[k]);
-    return c;
-}
-
-/* Extreme of a convex (sign +1: minimum) or concave (-1: maximum) function of the slope over [a, b]. */
-static double extreme(double (*of)(const struct corners *, double), const struct corners *corners, int sign, double a,
-                      double b)
-{
-    for (int step = 0; step < 100; step++) {
-        const double left = a + (b - a) / 3, right = b - (b - a) / 3;
-        if (sign * (of(corners, left) - of(corners, right)) <= 0)
-            b = right;
-        else
-            a = left;
+    const struct hull *hull = &search->hulls->of[side];
+    double c = side == HULL_LOW ? -INFINITY : INFINITY;
+    for (int k = hull->first; k < hull->last; k++) {
+        const double at_zero = (double)hull->corner[k].y - slope * (double)(hull->corner[k].x - search->origin);
+        if (side == HULL_LOW ? at_zero > c : at_zero < c)
+            c = at_zero;
     }
-    const double middle = 0.5 * (a + b);
-    return sign > 0 ? fmin(of(corners, middle), fmin(of(corners, a), of(corners, b)))
-                    : fmax(of(corners, middle), fmax(of(corners, a), of(corners, b)));
+    return c;
+}
+
+/* The least of what binds from below over the slopes of a window, or the largest of what binds from above: convex, or
+ * concave, in the slope. Its extreme is where the hull crosses X = 0, or else at an end of the window. */
+static double extreme_constant(const struct search *search, enum hull_side side, const struct slope_window *window)
+{
+    const struct hull *hull = &search->hulls->of[side];
+    const double a = binding(search, side, window->min), b = binding(search, side, window->max);
+    double extreme = side == HULL_LOW ? fmin(a, b) : fmax(a, b);
+    for (int k = hull->first + 1; k < hull->last; k++) {
+        const double x1 = (double)(hull->corner[k - 1].x - search->origin), y1 = (double)hull->corner[k - 1].y;
+        const double x2 = (double)(hull->corner[k].x - search->origin), y2 = (double)hull->corner[k].y;
+        const double slope = (y2 - y1) / (x2 - x1);
+        if ((x1 < 0) != (x2 < 0) && window->min < slope && slope < window->max)
+            extreme = y1 - slope * x1;
+    }
+    return extreme;
 }
 
 /* Integers from `low` to `high`. */
@@ -280,17 +230,16 @@ static struct span span_within(double low, double high, double min, double max)
                          .high = (int64_t)fmax(fmin(high, max), min - 1)};
 }
 
-/* The constants of the polygon of real lines. */
-static struct span constants_of(const struct search *search, const struct band_range *window)
+/* The constants of the polygon of real lines, and a little more: what the rounding of doubles may have cut off. */
+static struct span constants_of(const struct search *search, const struct slope_window *window)
 {
-    const double low = extreme(least_constant, &search->room->low, +1, window->slope_min, window->slope_max);
-    const double high = extreme(most_constant, &search->room->high, -1, window->slope_min, window->slope_max);
-    /* The searches above stop a little short of the extremes; one more constant on each side covers that. */
-    const double reach =
-        1e-12 * fmax(fabs(window->slope_min), fabs(window->slope_max)) *
+    const double shift = search->nearest ? 0.5 : 0, limit = (double)search->rules->offset_limit;
+    const double x_max =
         fmax(fabs((double)(search->first - search->origin)), fabs((double)(search->last - search->origin)));
-    const double margin = 2 + reach, limit = (double)search->rules->offset_limit;
-    return span_within(floor(low - margin), ceil(high + margin), -limit - 1, limit);
+    const double y_max = fmax(fabs((double)search->rules->qmin_y), fabs((double)search->rules->qmax_y));
+    const double slack = 1e-9 + 1e-12 * (y_max + fmax(fabs(window->min), fabs(window->max)) * x_max);
+    return span_within(ceil(extreme_constant(search, HULL_LOW, window) - shift - slack),
+                       floor(extreme_constant(search, HULL_HIGH, window) - shift + slack), -limit - 1, limit);
 }
 
 /* Every constant, from the middle outwards. */
@@ -347,6 +296,25 @@ static struct wide_span provable_offsets(const struct search *search, int64_t q_
     return offsets;
 }
 
+/* Of the limits of one side, times `unit`, less slope * X: the one that binds. Along a hull they rise and then fall, or
+ * the other way round. */
+static wide binding_limit(const struct search *search, enum hull_side side, wide slope, wide unit)
+{
+    const struct hull *hull = &search->hulls->of[side];
+    int low = hull->first, high = hull->last - 1; /* it is one of [low, high] */
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        const struct corner a = hull->corner[middle], b = hull->corner[middle + 1];
+        const wide step = (b.y - a.y) * unit - slope * (b.x - a.x);
+        if (side == HULL_LOW ? step > 0 : step < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return hull->first == hull->last ? (side == HULL_LOW ? -power(110) : power(110))
+                                     : hull->corner[low].y * unit - slope * (hull->corner[low].x - search->origin);
+}
+
 /*
  * The offsets with which a slope serves. Exact under floor. To nearest, ties are taken to go whichever way helps, so
  * that of the true interval an end may be missing, and no more than the end: where a tie goes changes an output by 1,
@@ -354,25 +322,12 @@ static struct wide_span provable_offsets(const struct search *search, int64_t q_
  */
 static struct wide_span serving_offsets(const struct search *search, int64_t q_b, int n)
 {
-    const struct corners *low = &search->room->low, *high = &search->room->high;
     const wide unit = n > 0 ? power(n) : 1, factor = n < 0 ? power(-n) : 1;
     const wide half = n > 0 && search->nearest ? unit / 2 : 0;
-    const bool biased = search->rules->form == PWL_BIASED;
-    struct wide_span offsets = {-power(100), power(100)};
-    for (int k = 0; k < low->count; k++) {
-        const wide p = (wide)q_b * low->x[k], y = low->y[k];
-        narrow(&offsets, biased ? ceil_div(y * unit, factor) - half - p : y - floor_div((p + half) * factor, unit),
-               power(100));
-    }
-    for (int k = 0; k < high->count; k++) {
-        const wide p = (wide)q_b * high->x[k], y = high->y[k];
-        const wide down = half ? ceil_div(p - half, unit) : floor_div(p * factor, unit);
-        narrow(&offsets, -power(100),
-               !biased ? y - down
-               : half  ? y * unit + half - p
-                       : floor_div((y + 1) * unit - 1, factor) - p);
-    }
-    return offsets;
+    const wide step = search->rules->form == PWL_BIASED ? factor : unit; /* of the offset */
+    const wide low = binding_limit(search, HULL_LOW, q_b * factor, unit);
+    const wide high = binding_limit(search, HULL_HIGH, q_b * factor, unit);
+    return (struct wide_span){ceil_div(low - half, step), floor_div(high - (half ? half : 1), step)};
 }
 
 /* Some offset for a slope. Inside the interval that serves one does so under every rounding: of three or more, the
@@ -391,10 +346,10 @@ static bool try_slope(struct search *search, int64_t q_b, int n)
 }
 
 /* The slopes q_b / 2^n of a window. */
-static struct span slopes_of(const struct search *search, const struct band_range *window, int n)
+static struct span slopes_of(const struct search *search, const struct slope_window *window, int n)
 {
-    return span_within(ceil(ldexp(window->slope_min, n)), floor(ldexp(window->slope_max, n)),
-                       -(double)search->rules->slope_limit, (double)search->rules->slope_limit);
+    return span_within(ceil(ldexp(window->min, n)), floor(ldexp(window->max, n)), -(double)search->rules->slope_limit,
+                       (double)search->rules->slope_limit);
 }
 
 /* Without a bias under the shift an even q_b says what its half says with n - 1, and is harder to prove. */
@@ -404,7 +359,7 @@ static bool is_reducible(const struct search *search, int64_t q_b, int n)
 }
 
 /* Every slope of the window, the short ones first. */
-static enum strip_answer search_slopes(struct search *search, const struct band_range *window)
+static enum strip_answer search_slopes(struct search *search, const struct slope_window *window)
 {
     const struct line_rules *rules = search->rules;
     int64_t candidates = 0;
@@ -422,7 +377,7 @@ static enum strip_answer search_slopes(struct search *search, const struct band_
     return STRIP_NONE;
 }
 
-static double count_slopes(const struct search *search, const struct band_range *window)
+static double count_slopes(const struct search *search, const struct slope_window *window)
 {
     double count = 0;
     for (int n = search->rules->shift_min; n <= search->rules->shift_max; n++) {
@@ -432,15 +387,17 @@ static double count_slopes(const struct search *search, const struct band_range 
     return 0.5 * count; /* half of them are reducible */
 }
 
-/* Constants or slopes, whichever are fewer; a constant says nothing of the sums that make a slope. */
-static enum strip_answer search_either(struct search *search, const struct band_range *window)
+/* Constants or slopes, whichever take less; a constant says nothing of the sums that make a slope. */
+static enum strip_answer search_either(struct search *search, const struct slope_window *window)
 {
+    enum { SLOPES = 8 }; /* take about as long as one constant, which meets all corners of the hulls */
     if (search->rules->slope_terms)
         return search_slopes(search, window);
     const struct span constants = constants_of(search, window);
-    const double count = (double)(constants.high - constants.low);
-    return count < 100 || count <= count_slopes(search, window) ? search_constants(search, constants)
-                                                                : search_slopes(search, window);
+    const double slopes = count_slopes(search, window);
+    return slopes < SLOPES * (double)(constants.high - constants.low + 1) && slopes <= (double)search->most_candidates
+               ? search_slopes(search, window)
+               : search_constants(search, constants);
 }
 
 /*
@@ -450,69 +407,54 @@ static enum strip_answer search_either(struct search *search, const struct band_
  * lies between the other line and that value, so that it is provable too. Biased: as well, with a shift to the left by
  * at most the bits of R, since of multiples of more than each output only the sign counts; the slope is then the least
  * multiple of the factor beyond 2 R. Where that factor is the only one, its first multiple is looked at however large.
+ * Nor is any that no q_b gives.
  */
-static void leave_out_steep(const struct line_rules *rules, struct band_range *window)
+static void leave_out_steep(const struct line_rules *rules, struct slope_window *window)
 {
     double steepest = 8;
     while (steepest / 8 <= (double)(rules->qmax_y - rules->qmin_y))
         steepest *= 2;
     steepest = fmax(steepest, ldexp(1, 1 - rules->shift_max));
-    window->slope_min = fmax(window->slope_min, -steepest);
-    window->slope_max = fmin(window->slope_max, steepest);
-    /* band_reach rounds; each candidate is verified, so a little more does no harm. */
-    const double slack = 1e-12 * fmax(fabs(window->slope_min), fabs(window->slope_max));
-    window->slope_min -= slack;
-    window->slope_max += slack;
+    steepest = fmin(steepest, ldexp((double)rules->slope_limit, -rules->shift_min));
+    window->min = fmax(window->min, -steepest);
+    window->max = fmin(window->max, steepest);
+    /* hulls_slopes rounds; each candidate is verified, so a little more does no harm. */
+    const double slack = 1e-12 * fmax(fabs(window->min), fabs(window->max));
+    window->min -= slack;
+    window->max += slack;
 }
 
-/* Hulls of the limits, and a constant line where one serves. */
-static bool take_limits(struct search *search)
+/* A line of slope 0, where one serves. */
+static bool try_flat(struct search *search)
 {
-    struct strip_room *room = (struct strip_room *)search->room;
-    const struct line_rules *rules = search->rules;
-    int64_t flat_low = rules->qmin_y, flat_high = rules->qmax_y;
-    room->low.count = room->high.count = 0;
-    for (int k = search->begin; k < search->end; k++) {
-        const struct band band = band_at(room->points, rules->qmin_y, rules->qmax_y, k, search->max_err);
-        const int64_t x = (int64_t)room->points->code[k] - search->origin;
-        if (!band.open_low) {
-            corners_add(&room->low, +1, x, band.low);
-            flat_low = band.low > flat_low ? band.low : flat_low;
-        }
-        if (!band.open_high) {
-            corners_add(&room->high, -1, x, band.high);
-            flat_high = band.high < flat_high ? band.high : flat_high;
-        }
-    }
+    const struct hull *low = &search->hulls->of[HULL_LOW], *high = &search->hulls->of[HULL_HIGH];
+    int64_t flat_low = search->rules->qmin_y, flat_high = search->rules->qmax_y;
+    for (int k = low->first; k < low->last; k++)
+        flat_low = low->corner[k].y > flat_low ? low->corner[k].y : flat_low;
+    for (int k = high->first; k < high->last; k++)
+        flat_high = high->corner[k].y - 1 < flat_high ? high->corner[k].y - 1 : flat_high;
     return flat_low <= flat_high && accept_flat(search, flat_low);
 }
 
-enum strip_answer strip_line(struct strip_room *room, const struct line_rules *rules, int begin, int end,
-                             double max_err, struct line *line)
+enum strip_answer strip_line(const struct hulls *hulls, const struct line_rules *rules, struct line *line)
 {
-    const struct points *points = room->points;
-    struct band_range window;
-    struct diag ignored;
-    struct search search = {.room = room,
+    const struct points *points = hulls->points;
+    struct slope_window window = hulls_slopes(hulls);
+    struct search search = {.hulls = hulls,
                             .rules = rules,
-                            .begin = begin,
-                            .end = end,
-                            .first = points->cell[begin],
-                            .last = points->cell[end] - 1,
-                            .max_err = max_err,
+                            .first = points->cell[hulls->begin],
+                            .last = points->cell[hulls->end] - 1,
                             .nearest = rules->rounding != PWL_FLOOR,
                             .most_candidates = rules->accumulator_bits <= 32 ? MOST_CANDIDATES_32 : MOST_CANDIDATES_64};
     search.origin = rules->form == PWL_ANCHORED ? search.first : rules->zp_x;
     *line = (struct line){0};
-    if (band_reach(points, rules->qmin_y, rules->qmax_y, begin, end, max_err, &window, &ignored))
-        return STRIP_UNDECIDED;
-    if (window.end < end)
-        return STRIP_NONE;
 
     enum strip_answer answer = STRIP_FOUND;
-    if (!take_limits(&search)) {
+    if (!try_flat(&search)) {
         leave_out_steep(rules, &window);
-        answer = rules->form == PWL_BIASED ? search_slopes(&search, &window) : search_either(&search, &window);
+        answer = window.min > window.max     ? STRIP_NONE
+                 : rules->form == PWL_BIASED ? search_slopes(&search, &window)
+                                             : search_either(&search, &window);
     }
     *line = search.line;
     return answer;

@@ -3,17 +3,8 @@
 #ifndef PWLC_STRIP_H
 #define PWLC_STRIP_H
 
-#include <stdbool.h>
-
-#include "diag.h"
+#include "hulls.h"
 #include "line.h"
-#include "points.h"
-
-/* Room for the search, made once for a set of points. */
-struct strip_room;
-
-struct strip_room *strip_room_new(const struct points *points);
-void strip_room_free(struct strip_room *room);
 
 enum strip_answer {
     STRIP_FOUND,    /* *line serves the range */
@@ -23,7 +14,7 @@ enum strip_answer {
 
 /*
  * Looks for slope, shift and constant within the rules, provable over the segment's codes, with the output code of
- * every point k in [begin, end) between L[k] = ceil(target - max_err) and U[k] = floor(target + max_err); points whose
+ * every point k of the hulls between L[k] = ceil(target - max_err) and U[k] = floor(target + max_err); points whose
  * limit lies beyond the output range are bounded on one side only. line->cost is not set.
  *
  * With v = q_b * X / 2^n a rounded value r(v) + c meets L and U where L - c <= v < U + 1 - c (floor) or
@@ -33,7 +24,6 @@ enum strip_answer {
  * the easiest to prove. For a slope the constants, or the biases in their steps of 2^-n, form an interval too.
  * Whichever of constants and slopes are fewer are all tried; a biased line is sought by slopes.
  */
-enum strip_answer strip_line(struct strip_room *room, const struct line_rules *rules, int begin, int end,
-                             double max_err, struct line *line);
+enum strip_answer strip_line(const struct hulls *hulls, const struct line_rules *rules, struct line *line);
 
 #endif

@@ -371,7 +371,7 @@ START_TEST(lines_that_brute_force_leaves_out_add_nothing)
 }
 END_TEST
 
-/* Errors that other searches have reached; at 12 bits, that a proof is found for each form. */
+/* Errors that other searches have reached, and that a proof is found for each form. */
 static const struct {
     const char *flags;
     int segments;
@@ -385,6 +385,8 @@ static const struct {
     {"tanh --in s16:2^-12:0 --out s16:2^-15:0 --max-err 1.476", 148, 1.476},
     {"gelu --in s12:2^-8:0 --out s12:2^-8:0 --segments 16 --form biased --rounding half_up", 16, 0.91},
     {"sigmoid --in s12:2^-8:0 --out s16:2^-15:0 --segments 16 --form anchored --rounding half_even", 16, 43},
+    {"sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 16 --form anchored", 16, 81.21},
+    {"tanh --in s16:2^-13:0 --out s16:2^-15:0 --max-err 1 --form anchored --shift one", 204, 1},
 };
 enum { KNOWN = sizeof known / sizeof *known };
 
