@@ -18,7 +18,8 @@ struct search {
     const struct hulls *hulls;
     const struct line_rules *rules;
     int64_t origin, first, last;
-    bool nearest; /* rounds to nearest: limits are widened by 1/2 */
+    int64_t flat_low, flat_high; /* outputs that all limits allow, if any: flat_low <= flat_high */
+    bool nearest;                /* rounds to nearest: limits are widened by 1/2 */
     int64_t most_candidates;
     struct line line;
 };
@@ -358,12 +359,20 @@ static bool is_reducible(const struct search *search, int64_t q_b, int n)
     return search->rules->form != PWL_BIASED && q_b % 2 == 0 && n > search->rules->shift_min;
 }
 
+/* Whether no sum of a biased line can be shifted to the outputs that the limits ask for, nor by more than n. */
+static bool is_beyond_sums(const struct search *search, int n)
+{
+    const wide limit = power(search->rules->accumulator_bits - 1);
+    return search->rules->form == PWL_BIASED && n > 0 &&
+           (search->flat_low * power(n) >= limit || (search->flat_high + 1) * power(n) < -limit);
+}
+
 /* Every slope of the window, the short ones first. */
 static enum strip_answer search_slopes(struct search *search, const struct slope_window *window)
 {
     const struct line_rules *rules = search->rules;
     int64_t candidates = 0;
-    for (int n = rules->shift_min; n <= rules->shift_max; n++) {
+    for (int n = rules->shift_min; n <= rules->shift_max && !is_beyond_sums(search, n); n++) {
         const struct span slopes = slopes_of(search, window, n);
         for (int64_t q_b = slope_above(rules, slopes.low - 1); q_b <= slopes.high; q_b = slope_above(rules, q_b)) {
             if (is_reducible(search, q_b, n))
@@ -424,16 +433,15 @@ static void leave_out_steep(const struct line_rules *rules, struct slope_window 
     window->max += slack;
 }
 
-/* A line of slope 0, where one serves. */
-static bool try_flat(struct search *search)
+static void find_flat(struct search *search)
 {
     const struct hull *low = &search->hulls->of[HULL_LOW], *high = &search->hulls->of[HULL_HIGH];
-    int64_t flat_low = search->rules->qmin_y, flat_high = search->rules->qmax_y;
+    search->flat_low = search->rules->qmin_y;
+    search->flat_high = search->rules->qmax_y;
     for (int k = low->first; k < low->last; k++)
-        flat_low = low->corner[k].y > flat_low ? low->corner[k].y : flat_low;
+        search->flat_low = low->corner[k].y > search->flat_low ? low->corner[k].y : search->flat_low;
     for (int k = high->first; k < high->last; k++)
-        flat_high = high->corner[k].y - 1 < flat_high ? high->corner[k].y - 1 : flat_high;
-    return flat_low <= flat_high && accept_flat(search, flat_low);
+        search->flat_high = high->corner[k].y - 1 < search->flat_high ? high->corner[k].y - 1 : search->flat_high;
 }
 
 enum strip_answer strip_line(const struct hulls *hulls, const struct line_rules *rules, struct line *line)
@@ -450,7 +458,8 @@ enum strip_answer strip_line(const struct hulls *hulls, const struct line_rules 
     *line = (struct line){0};
 
     enum strip_answer answer = STRIP_FOUND;
-    if (!try_flat(&search)) {
+    find_flat(&search);
+    if (search.flat_low > search.flat_high || !accept_flat(&search, search.flat_low)) {
         leave_out_steep(rules, &window);
         answer = window.min > window.max     ? STRIP_NONE
                  : rules->form == PWL_BIASED ? search_slopes(&search, &window)
