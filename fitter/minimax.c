@@ -268,11 +268,13 @@ static bool take_rules(struct solver *solver, int trial)
     return true;
 }
 
-/* Of large errors, as 32-bit outputs have, a double's last digits are left out; where points are not all codes, what
- * lies between them is not known any better. */
+/* Of large errors and targets, as 32-bit outputs have, a double's last digits are left out: the bands are made of their
+ * sums. Where points are not all codes, what lies between them is not known any better. */
 static double resolution_of(const struct solver *solver, double max_err)
 {
-    return solver->points->exhaustive ? fmax(MINIMAX_RESOLUTION, 1e-12 * max_err) : fmax(1e-6, 1e-4 * max_err);
+    const double y_max = fmax(fabs((double)solver->given->qmin_y), fabs((double)solver->given->qmax_y));
+    return solver->points->exhaustive ? fmax(MINIMAX_RESOLUTION, fmax(1e-12 * max_err, 0x1p-50 * y_max))
+                                      : fmax(1e-6, 1e-4 * max_err);
 }
 
 /* Whether some table is better than the one in *result, which it then becomes; *proven is cleared when a search without
