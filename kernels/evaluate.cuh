@@ -23,20 +23,11 @@ namespace pwl
 /* How values are saturated: to the table's range, or to all codes of the output's type. */
 enum class fit { range, all_signed, all_unsigned };
 
-/* 32-bit accumulators, as an image holds their lines and cells. */
+/* 32-bit accumulators. */
 struct narrow {
     static constexpr bool is_wide = false;
     using value = int32_t;
     using line = pwl_plain32;
-    using cell = uint32_t;
-    static __device__ uint32_t pick(cell c, uint32_t u)
-    {
-        return pwl_narrow_pick(c, u);
-    }
-    static __device__ line line_of(uint4 head, uint32_t)
-    {
-        return {head.x, head.y, head.z, head.w};
-    }
     static __device__ value eval(const line &of, uint32_t u, int rounding)
     {
         return pwl_plain_eval32(&of, u, rounding);
@@ -48,18 +39,37 @@ struct wide {
     static constexpr bool is_wide = true;
     using value = int64_t;
     using line = pwl_plain64;
+    static __device__ value eval(const line &of, uint32_t u, int rounding)
+    {
+        return pwl_plain_eval64(&of, u, rounding);
+    }
+};
+
+/* Heads and cells of an image of compact lines, of any rounding. */
+struct compact : narrow {
+    using head = pwl_compact;
+    using cell = uint32_t;
+    static __device__ uint32_t pick(cell c, uint32_t u)
+    {
+        return pwl_narrow_pick(c, u);
+    }
+    static __device__ value eval(const pwl_cuda_plan &plan, head h, uint32_t, uint32_t u)
+    {
+        return pwl_compact_eval(h, u, plan.fraction);
+    }
+};
+
+/* Those of an image of wide lines. */
+template <int rounding> struct wide_rounded : wide {
+    using head = uint4;
     using cell = uint2;
     static __device__ uint32_t pick(cell c, uint32_t u)
     {
         return pwl_wide_pick(c.x, c.y, u);
     }
-    static __device__ line line_of(uint4 head, uint32_t tail)
+    static __device__ value eval(const pwl_cuda_plan &, head h, uint32_t tail, uint32_t u)
     {
-        return pwl_wide_line({head.x, head.y, head.z, head.w}, tail);
-    }
-    static __device__ value eval(const line &of, uint32_t u, int rounding)
-    {
-        return pwl_plain_eval64(&of, u, rounding);
+        return wide::eval(pwl_wide_line({h.x, h.y, h.z, h.w}, tail), u, rounding);
     }
 };
 
@@ -85,13 +95,13 @@ __device__ inline void copy_image(const pwl_planned &of, char *image, uint32_t t
         copy_async<16>(image + at, of.memory + of.plan.image_offset + at);
 }
 
-/* Raw values by the image. */
-template <class width, int rounding> struct by_image {
-    using value = typename width::value;
-    static constexpr bool is_wide = width::is_wide;
-    copied<uint4> heads;
+/* Raw values by the image, whose lines are compact or wide_rounded. */
+template <class lines> struct by_image {
+    using value = typename lines::value;
+    static constexpr bool is_wide = lines::is_wide;
+    copied<typename lines::head> heads;
     copied<uint32_t> tails;
-    copied<typename width::cell> cells;
+    copied<typename lines::cell> cells;
 
     __device__ explicit by_image(const pwl_planned &of, const char *image = shared_memory(),
                                  uint32_t lane = threadIdx.x)
@@ -114,8 +124,8 @@ template <class width, int rounding> struct by_image {
 
     __device__ value operator()(const pwl_planned &of, uint32_t u) const
     {
-        const uint32_t i = width::pick(cells[u >> of.plan.cell_shift], u);
-        return width::eval(width::line_of(heads[i], is_wide ? tails[i] : 0), u, rounding);
+        const uint32_t i = lines::pick(cells[u >> of.plan.cell_shift], u);
+        return lines::eval(of.plan, heads[i], is_wide ? tails[i] : 0, u);
     }
 };
 

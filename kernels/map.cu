@@ -11,44 +11,48 @@ namespace
 
 using namespace pwl;
 
-/* Kernels by the rounding, for one input, output and width; the last for tables without an image. */
-template <class input, class output, class width>
-kernel *const ways[] = {map_arrays<by_lines<input, output, by_image<width, PWL_PLAIN_DOWN>, fit::range>>,
-                        map_arrays<by_lines<input, output, by_image<width, PWL_PLAIN_AWAY>, fit::range>>,
-                        map_arrays<by_lines<input, output, by_image<width, PWL_PLAIN_EVEN>, fit::range>>,
-                        map_arrays<by_lines<input, output, by_search<width>, fit::range>>};
+template <class input, class output, class raw>
+constexpr kernel *in_range = map_arrays<by_lines<input, output, raw, fit::range>>;
 
 /* With all codes of one type, as input and as output. */
-template <class T, class width, fit to>
-kernel *const all_codes = map_arrays<by_lines<codes<T>, codes<T>, by_image<width, PWL_PLAIN_DOWN>, to>>;
+template <class T, class lines, fit to>
+constexpr kernel *all_codes = map_arrays<by_lines<codes<T>, codes<T>, by_image<lines>, to>>;
 
-/* The kernel of an output type, by log2 of its bytes. */
-template <class input, class width> kernel *to_output(int out, int way)
+/* By the plan's image where it has one; else by its arrays, which serve every table. */
+template <class input, class output> kernel *to_range(const pwl_cuda_plan &plan)
 {
-    return out == 0   ? ways<input, codes<uint8_t>, width>[way]
-           : out == 1 ? ways<input, codes<uint16_t>, width>[way]
-                      : ways<input, codes<uint32_t>, width>[way];
+    if (!plan.image_bytes)
+        return plan.wide ? in_range<input, output, by_search<wide>> : in_range<input, output, by_search<narrow>>;
+    if (!plan.wide)
+        return in_range<input, output, by_image<compact>>;
+    return plan.rounding == PWL_PLAIN_DOWN   ? in_range<input, output, by_image<wide_rounded<PWL_PLAIN_DOWN>>>
+           : plan.rounding == PWL_PLAIN_AWAY ? in_range<input, output, by_image<wide_rounded<PWL_PLAIN_AWAY>>>
+                                             : in_range<input, output, by_image<wide_rounded<PWL_PLAIN_EVEN>>>;
 }
 
-/* With another fit than the range the table takes all codes of its input's type, too. */
+template <class input> kernel *to_range(const pwl_cuda_plan &plan, int out)
+{
+    return out == 0   ? to_range<input, codes<uint8_t>>(plan)
+           : out == 1 ? to_range<input, codes<uint16_t>>(plan)
+                      : to_range<input, codes<uint32_t>>(plan);
+}
+
+/* Types by log2 of their bytes. With another fit than the range the table takes all codes of its input's type, too. */
 kernel *kernel_of(const pwl_cuda_plan &plan, int in, int out, fit to)
 {
-    const int way = plan.image_bytes ? plan.rounding : 3;
+    using wide_down = wide_rounded<PWL_PLAIN_DOWN>;
+    const bool is_signed = to == fit::all_signed, fills = to != fit::range && in == out && plan.image_bytes;
     if (in == 0)
         return out == 0   ? map_arrays<by_value<uint8_t>>
                : out == 1 ? map_arrays<by_value<uint16_t>>
                           : map_arrays<by_value<uint32_t>>;
-    if (to != fit::range && way == PWL_PLAIN_DOWN && in == out && plan.wide == (in == 2)) {
-        const bool is_signed = to == fit::all_signed;
-        if (plan.wide)
-            return is_signed ? all_codes<uint32_t, wide, fit::all_signed>
-                             : all_codes<uint32_t, wide, fit::all_unsigned>;
-        return is_signed ? all_codes<uint16_t, narrow, fit::all_signed>
-                         : all_codes<uint16_t, narrow, fit::all_unsigned>;
-    }
-    if (plan.wide)
-        return in == 1 ? to_output<codes<uint16_t>, wide>(out, way) : to_output<codes<uint32_t>, wide>(out, way);
-    return in == 1 ? to_output<codes<uint16_t>, narrow>(out, way) : to_output<codes<uint32_t>, narrow>(out, way);
+    if (fills && in == 2 && plan.wide && plan.rounding == PWL_PLAIN_DOWN)
+        return is_signed ? all_codes<uint32_t, wide_down, fit::all_signed>
+                         : all_codes<uint32_t, wide_down, fit::all_unsigned>;
+    if (fills && in == 1 && !plan.wide)
+        return is_signed ? all_codes<uint16_t, compact, fit::all_signed>
+                         : all_codes<uint16_t, compact, fit::all_unsigned>;
+    return in == 1 ? to_range<codes<uint16_t>>(plan, out) : to_range<codes<uint32_t>>(plan, out);
 }
 
 int64_t clamp(int64_t v, int64_t low, int64_t high)

@@ -11,13 +11,13 @@ namespace
 
 using namespace pwl;
 
-/* By the plan's image where it has one and rounds by an addend; else by its arrays, which serve every table. */
+/* By an image of compact lines where the plan has one; else by its arrays, which serve every table. */
 template <class input, class output> kernel *kernel_of(const pwl_cuda_plan &plan)
 {
     if (plan.wide)
         return map_arrays<by_lines<input, output, by_search<wide>, fit::range>>;
-    if (plan.image_bytes && plan.rounding == PWL_PLAIN_DOWN)
-        return map_arrays<by_lines<input, output, by_image<narrow, PWL_PLAIN_DOWN>, fit::range>>;
+    if (plan.image_bytes)
+        return map_arrays<by_lines<input, output, by_image<compact>, fit::range>>;
     return map_arrays<by_lines<input, output, by_search<narrow>, fit::range>>;
 }
 

@@ -23,18 +23,34 @@ static int is_single(const pwl_table *table, uint32_t shift)
     return 1;
 }
 
-/* Lines of 64 bits: slopes of 32 bits, constants of 54. */
-static int lines_fit(const pwl_table *table)
+/* Lines of 64 bits, if they have slopes of 32 bits and constants of 54; else 0. */
+static uint32_t wide_heads(const pwl_table *table)
 {
     pwl_plain_walk walk;
     pwl_plain_line next;
+    uint32_t heads = 0;
     pwl_plain_begin(&walk, table);
     while (pwl_plain_next(&walk, &next)) {
         const int64_t slope = (int64_t)next.of.slope, post = (int64_t)next.of.post;
         if (slope != (int32_t)slope || post >= INT64_C(1) << 53 || post < -(INT64_C(1) << 53))
             return 0;
+        heads++;
     }
-    return 1;
+    return heads;
+}
+
+/* Compact lines; 0 where some are not to be had. */
+static uint32_t compact_heads(const pwl_table *table, uint32_t shift, uint32_t *fraction)
+{
+    pwl_compact_walk walk;
+    pwl_compact_part part;
+    uint32_t heads = 0;
+    int more;
+    pwl_compact_begin(&walk, table, shift);
+    *fraction = walk.fraction;
+    while ((more = pwl_compact_next(&walk, &part)) == 1)
+        heads++;
+    return more == 0 ? heads : 0;
 }
 
 static uint32_t cells_of(const pwl_table *table, uint32_t shift)
@@ -50,19 +66,20 @@ static uint32_t aligned(uint32_t bytes, uint32_t to)
 /* Lays the image out with the copies chosen so far; all its bytes. */
 static uint32_t lay_image_out(pwl_cuda_plan *plan)
 {
-    const uint32_t cell_bytes = plan->wide ? sizeof(pwl_cell) : sizeof(uint32_t), tails = plan->wide ? plan->lines : 0;
-    plan->image_tails = (plan->lines * (uint32_t)sizeof(pwl_wide_head)) << plan->head_copies;
+    const uint32_t cell_bytes = plan->wide ? sizeof(pwl_cell) : sizeof(uint32_t), tails = plan->wide ? plan->heads : 0;
+    const uint32_t head_bytes = plan->wide ? sizeof(pwl_wide_head) : sizeof(pwl_compact);
+    plan->image_tails = aligned((plan->heads * head_bytes) << plan->head_copies, 16);
     plan->image_cells = plan->image_tails + aligned((tails * 4) << plan->tail_copies, 16);
     return plan->image_cells + aligned((plan->cells * cell_bytes) << plan->cell_copies, 16);
 }
 
 /* As many copies as fit. A bank for each lane of a transaction, of 128 bytes, is all that helps. */
-static void choose_image(pwl_cuda_plan *plan, int lines_fit)
+static void choose_image(pwl_cuda_plan *plan)
 {
     uint8_t *const copies[] = {&plan->head_copies, &plan->tail_copies, &plan->cell_copies};
-    const int most[] = {3, plan->wide ? 5 : 0, plan->wide ? 4 : 5};
+    const int most[] = {plan->wide ? 3 : 4, plan->wide ? 5 : 0, plan->wide ? 4 : 5};
     int k, more = 1;
-    if (!lines_fit || lay_image_out(plan) > PWL_PLAN_IMAGE)
+    if (plan->heads == 0 || plan->heads > PWL_PLAN_LINES || lay_image_out(plan) > PWL_PLAN_IMAGE)
         return;
     while (more) {
         more = 0;
@@ -81,7 +98,7 @@ static void choose_image(pwl_cuda_plan *plan, int lines_fit)
 
 void pwl_cuda_plan_init(pwl_cuda_plan *plan, const pwl_table *table)
 {
-    uint32_t shift = 31;
+    uint32_t shift;
     memset(plan, 0, sizeof *plan);
     plan->qmin_x = table->qmin_x;
     plan->qmax_x = table->qmax_x;
@@ -90,12 +107,16 @@ void pwl_cuda_plan_init(pwl_cuda_plan *plan, const pwl_table *table)
     plan->wide = table->storage == PWL_INT32;
     plan->rounding = (uint8_t)pwl_plain_rounding_of(table);
     plan->lines = pwl_plain_count(table);
-    /* The widest cells that do; at shift 0 every code is a cell. */
+    /* The widest cells that do; at shift 0 every code is a cell. Compact lines of more than 2^12 codes are to be cut.
+     */
+    shift = plan->wide ? 31 : 12;
     while (!is_single(table, shift) && cells_of(table, shift - 1) <= PWL_PLAN_CELLS)
         shift--;
     plan->cell_shift = shift;
     plan->cells = cells_of(table, shift);
-    choose_image(plan, is_single(table, shift) && (!plan->wide || lines_fit(table)));
+    if (is_single(table, shift))
+        plan->heads = plan->wide ? wide_heads(table) : compact_heads(table, shift, &plan->fraction);
+    choose_image(plan);
     plan->line_offset = PWL_PLAN_BYTE_CODES * sizeof(int32_t);
     plan->cell_offset =
         plan->line_offset + plan->lines * (uint32_t)(plan->wide ? sizeof(pwl_plain64) : sizeof(pwl_plain32));
@@ -104,41 +125,49 @@ void pwl_cuda_plan_init(pwl_cuda_plan *plan, const pwl_table *table)
     plan->bytes = plan->image_offset + plan->image_bytes;
 }
 
-/* All copies of the lines and cells that lie in the plan's memory. */
-static void fill_image(const pwl_cuda_plan *plan, char *memory)
+/* All copies of the lines and cells of 64 bits that lie in the plan's memory. */
+static void put_wide(const pwl_cuda_plan *plan, char *memory)
 {
-    const pwl_plain32 *const line32 = (const pwl_plain32 *)(memory + plan->line_offset);
-    const pwl_plain64 *const line64 = (const pwl_plain64 *)(memory + plan->line_offset);
+    const pwl_plain64 *const lines = (const pwl_plain64 *)(memory + plan->line_offset);
     const pwl_cell *const cells = (const pwl_cell *)(memory + plan->cell_offset);
     char *const image = memory + plan->image_offset;
-    pwl_plain32 *const heads32 = (pwl_plain32 *)image;
     pwl_wide_head *const heads = (pwl_wide_head *)image;
     uint32_t *const tails = (uint32_t *)(image + plan->image_tails);
-    uint32_t *const cells32 = (uint32_t *)(image + plan->image_cells);
-    pwl_cell *const cells64 = (pwl_cell *)(image + plan->image_cells);
+    pwl_cell *const image_cells = (pwl_cell *)(image + plan->image_cells);
     uint32_t i;
 
     for (i = 0; i < plan->lines << plan->head_copies; i++) {
-        const uint32_t k = i >> plan->head_copies;
-        if (plan->wide) {
-            heads[i].pre_low = (uint32_t)line64[k].pre;
-            heads[i].pre_high = (uint32_t)(line64[k].pre >> 32);
-            heads[i].slope = (uint32_t)line64[k].slope;
-            heads[i].post_low = (uint32_t)line64[k].post;
-        } else {
-            heads32[i] = line32[k];
-        }
+        const pwl_plain64 *const line = &lines[i >> plan->head_copies];
+        heads[i].pre_low = (uint32_t)line->pre;
+        heads[i].pre_high = (uint32_t)(line->pre >> 32);
+        heads[i].slope = (uint32_t)line->slope;
+        heads[i].post_low = (uint32_t)line->post;
     }
-    for (i = 0; plan->wide && i < plan->lines << plan->tail_copies; i++) {
-        const pwl_plain64 *const line = &line64[i >> plan->tail_copies];
+    for (i = 0; i < plan->lines << plan->tail_copies; i++) {
+        const pwl_plain64 *const line = &lines[i >> plan->tail_copies];
         tails[i] = (uint32_t)(line->post >> 32) << 10 | (uint32_t)line->n;
     }
-    for (i = 0; i < plan->cells << plan->cell_copies; i++) {
-        const pwl_cell cell = cells[i >> plan->cell_copies];
-        if (plan->wide)
-            cells64[i] = cell;
-        else
-            cells32[i] = (cell.line << 16) + 65535 - (cell.last < 65535 ? cell.last : 65535);
+    for (i = 0; i < plan->cells << plan->cell_copies; i++)
+        image_cells[i] = cells[i >> plan->cell_copies];
+}
+
+/* All copies of the compact lines, and the cells that start in their parts. */
+static void put_compact(const pwl_cuda_plan *plan, const pwl_table *table, char *image)
+{
+    pwl_compact *const heads = (pwl_compact *)image;
+    uint32_t *const cells = (uint32_t *)(image + plan->image_cells);
+    pwl_compact_walk walk;
+    pwl_compact_part part;
+    uint32_t head = 0, cell = 0, end, i;
+
+    pwl_compact_begin(&walk, table, plan->cell_shift);
+    for (; pwl_compact_next(&walk, &part) == 1; head++) {
+        for (i = head << plan->head_copies; i < (head + 1) << plan->head_copies; i++)
+            heads[i] = part.line;
+        end = (part.last >> plan->cell_shift) + 1;
+        for (i = cell << plan->cell_copies; i < end << plan->cell_copies; i++)
+            cells[i] = (head << 16) + 65535 - part.last;
+        cell = end;
     }
 }
 
@@ -175,8 +204,10 @@ void pwl_cuda_plan_fill(const pwl_cuda_plan *plan, const pwl_table *table, void 
     }
     cells[plan->cells].line = plan->lines - 1;
     cells[plan->cells].last = UINT32_MAX;
-    if (plan->image_bytes)
-        fill_image(plan, base);
+    if (plan->image_bytes && plan->wide)
+        put_wide(plan, base);
+    else if (plan->image_bytes)
+        put_compact(plan, table, base + plan->image_offset);
 }
 
 /* Before saturation. */
@@ -194,8 +225,8 @@ static int64_t eval_image(const pwl_cuda_plan *plan, const char *image, uint32_t
         return pwl_plain_eval64(&line, u, plan->rounding);
     } else {
         const uint32_t i = pwl_narrow_pick(*(const uint32_t *)cell, u);
-        const char *const head = image + pwl_image_at(sizeof(pwl_plain32), plan->head_copies, i, lane);
-        return pwl_plain_eval32((const pwl_plain32 *)head, u, plan->rounding);
+        const char *const head = image + pwl_image_at(sizeof(pwl_compact), plan->head_copies, i, lane);
+        return pwl_compact_eval(*(const pwl_compact *)head, u, plan->fraction);
     }
 }
 

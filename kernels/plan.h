@@ -2,7 +2,7 @@
 /*
  * A table as the kernels evaluate it: prepared on the host, the same values bit for bit, and the function that
  * evaluates one code compiled for both sides. It is made of the plain lines of runtime/plain.h, whose u and n are meant
- * here too.
+ * here too, and, narrow (storage INT8 and INT16), of compact ones (compact.h).
  *
  * The segment comes from the top bits of u: each of at most PWL_PLAN_CELLS cells knows the line at its first code, and
  * the last code of that line. Where each cell holds at most one further line, one comparison settles it; else the
@@ -12,12 +12,13 @@
  * cells + 1 cells, of which the last ends a search; starts[lines] (uint32_t), the first u of each line; the image.
  *
  * The image is what each block of threads copies to its shared memory as it is, and starts at a multiple of 128 bytes:
- * across the lines of the cache, the copy takes a microsecond more. Where each cell is settled by one
- * comparison and all fits, it holds
+ * across the lines of the cache, the copy takes a microsecond more. Where each cell is settled by one comparison, all
+ * lines have such a form and all fits, it holds
  *
- *   heads[lines]   16 bytes   narrow: a pwl_plain32; wide: pwl_wide_head
- *   tails[lines]    4 bytes   wide: the high bits of post << 10 | n
- *   cells[cells]    4 bytes   narrow: line << 16 | 65535 - last, so that adding u carries into the line beyond last
+ *   heads           8 bytes   narrow: a pwl_compact of each part of a line
+ *                  16 bytes   wide: a pwl_wide_head of each line
+ *   tails           4 bytes   wide: the high bits of post << 10 | n
+ *   cells[cells]    4 bytes   narrow: part << 16 | 65535 - last, so that adding u carries into the line beyond last
  *                   8 bytes   wide: a pwl_cell
  *
  * each element in 2^copies copies side by side, of which a lane reads its own: neighbouring lanes then read different
@@ -34,6 +35,7 @@
 #include <pwl/pwl.h>
 
 #include "../runtime/plain.h"
+#include "compact.h"
 
 #define PWL_PLAN_CELLS 4096u
 #define PWL_PLAN_IMAGE (32u << 10) /* bytes at most: with what a launch adds, what every device grants a block */

@@ -168,7 +168,7 @@ struct by_entry {
 /* A table by its image. */
 struct by_line {
     const pwl_qgemm_call &call;
-    by_image<narrow, PWL_PLAIN_DOWN> raw;
+    by_image<compact> raw;
 
     __device__ by_line(const pwl_qgemm_call &of, const char *table) : call(of), raw(of.table, table, thread_here())
     {

@@ -32,6 +32,13 @@ template <> __device__ inline uint32_t load_shared<uint32_t>(uint32_t address)
     return v;
 }
 
+template <> __device__ inline uint64_t load_shared<uint64_t>(uint32_t address)
+{
+    uint64_t v;
+    asm volatile("ld.shared.u64 %0, [%1];" : "=l"(v) : "r"(address)); /* v = *address */
+    return v;
+}
+
 template <> __device__ inline uint2 load_shared<uint2>(uint32_t address)
 {
     uint2 v;

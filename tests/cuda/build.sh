@@ -53,7 +53,7 @@ log() {
 include=(-Iruntime/include -Ikernels/include -Iluts)
 
 # What every program is linked from.
-c_sources=(runtime/{eval,map,plain,proof}.c kernels/{cuda,cuda_blocks,cuda_qgemm,cuda_qgemm_pack,blocks,plan}.c
+c_sources=(runtime/{eval,map,plain,proof}.c kernels/{compact,cuda,cuda_blocks,cuda_qgemm,cuda_qgemm_pack,blocks,plan}.c
     kernels/qgemm_{activation,check,fast,input,integer,pack,reference,tensor}.c kernels/{timing,cublaslt}.c
     examples/{gru_cell,ffn_block,ffn_cuda,gguf}.c)
 cu_sources=(kernels/{map,map_real,blocks}.cu kernels/qgemm_{input,naive,tiled,vectorised,dp4a,mma_bytes,mma,splitk,splitk_wgmma,streamk,pack}.cu tests/cuda/bits_device.cu

@@ -34,6 +34,9 @@ enum { Y_INTEGERS = 6, Y_KINDS = sizeof y_kinds / sizeof y_kinds[0] };
 static inline const pwl_table *draw_activation_table(struct made_table *made, uint64_t *state, int kind, int fewest)
 {
     const pwl_storage storage = (pwl_storage)(kind % 3);
+    if (storage == PWL_INT16 && random_bits(state) % 2)
+        return draw_smooth_table(made, state, (pwl_form)(kind / 3 % 3), (pwl_rounding)(kind / 9 % 4), kind / 36 % 2,
+                                 MADE_MAX_SEGMENTS);
     const int64_t codes = storage == PWL_INT8 ? 256 : storage == PWL_INT16 ? 65536 : INT64_C(1) << 32;
     (void)draw_table(made, state, storage, (pwl_form)(kind / 3 % 3), (pwl_rounding)(kind / 9 % 4), kind / 36 % 2, codes,
                      codes / fewest / 2 + 1, fewest);
@@ -67,7 +70,7 @@ static inline pwl_qgemm_activation draw_activation(const pwl_table *table, int i
     const int powers = int8 || random_bits(state) % 3 == 0;
     pwl_qgemm_activation as = {.table = table, .gated = gated};
     as.of_x.scale = powers ? power_above(most * 2 / range) : (float)(most * 2 / range);
-    as.of_x.zero_point = middle + random_in(state, -3, 3);
+    as.of_x.zero_point = middle + (random_bits(state) % 2 ? 1 : random_in(state, -3, 3));
     as.of_y.scale = powers ? 0x1p-9f : 0x1.234p-9f;
     as.of_y.zero_point = table->qmin_y + random_in(state, 0, 99);
     as.of_up.scale = power_above(most / 30000);

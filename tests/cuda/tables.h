@@ -52,4 +52,36 @@ static inline const pwl_table *draw_table(struct made_table *made, uint64_t *sta
     return &made->table;
 }
 
+/* From all codes of 16 bits, in up to `most` segments that rise by less than one for each code, as those of functions
+ * do. */
+static inline const pwl_table *draw_smooth_table(struct made_table *made, uint64_t *state, pwl_form form,
+                                                 pwl_rounding rounding, int fold, int most)
+{
+    const int is_unsigned = (int)(random_bits(state) % 2), unsigned_y = (int)(random_bits(state) % 2);
+    pwl_table *const table = &made->table;
+    memset(made, 0, sizeof *made);
+    table->version = PWL_TABLE_VERSION;
+    table->storage = PWL_INT16;
+    table->form = (uint8_t)form;
+    table->rounding = (uint8_t)rounding;
+    table->flags = (uint16_t)((is_unsigned ? PWL_FLAG_UNSIGNED_X : 0) | (fold ? PWL_FLAG_FOLD : 0));
+    table->qmin_x = is_unsigned ? 0 : INT16_MIN;
+    table->qmax_x = table->qmin_x + UINT16_MAX;
+    table->qmin_y = unsigned_y ? 0 : INT16_MIN;
+    table->qmax_y = table->qmin_y + (random_bits(state) % 2 ? UINT16_MAX : random_in(state, 0, UINT16_MAX));
+    table->zp_x = table->qmin_x + 32768;
+    table->fold_sum = fold ? random_in(state, -40000, 40000) : 0;
+    table->segments = (uint16_t)random_in(state, 1, most);
+    const int64_t first = fold ? table->zp_x : table->qmin_x, apart = (table->qmax_x + 1 - first) / table->segments;
+    for (int i = 0; i < table->segments; i++) {
+        made->start[i] = first + apart * i + (i ? random_in(state, 0, apart - 1) : 0);
+        made->q_b[i] = random_in(state, -32767, 32767) >> random_bits(state) % 9;
+        made->n[i] = random_in(state, 15, 20);
+        made->offset[i] = random_in(state, table->qmin_y, table->qmax_y) << (form == PWL_BIASED ? made->n[i] - 7 : 0);
+    }
+    if (pwl_table_check(made_pack(made), NULL) != PWL_OK)
+        abort();
+    return table;
+}
+
 #endif

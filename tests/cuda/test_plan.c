@@ -79,6 +79,20 @@ static void test_random(pwl_storage storage, pwl_form form, pwl_rounding roundin
         kinds == 2 ? "images" : "with an image and without");
 }
 
+/* Tables as functions have them, all of whose lines are had in 8 bytes; but starts may be too close. */
+static void test_smooth(pwl_form form, pwl_rounding rounding, int fold)
+{
+    uint64_t state = (uint64_t)((form * 4 + rounding) * 2 + fold);
+    int good = 1, images = 0;
+    for (int k = 0; k < 20; k++) {
+        int image = 0;
+        good &= plan_agrees(draw_smooth_table(&made, &state, form, rounding, fold, 1 << k % 8), &state, 0, &image);
+        images += image;
+    }
+    tap(good && images >= 19, "plans of smooth tables, form %d, rounding %d%s: %d of 20 have an image", form, rounding,
+        fold ? ", folded" : "", images);
+}
+
 /* Starts one code apart, in a range too wide for a cell of each code: a search. */
 static void test_crowded(void)
 {
@@ -103,8 +117,8 @@ static void test_image_limit(void)
     uint64_t state = 5;
     int image[2];
     for (int i = 0; i < 2; i++) {
-        /* Starts at every fourth code, and one in between: cells of 4 codes, of 4 bytes beside the lines' 16. */
-        const int segments = (int)(PWL_PLAN_IMAGE / 20) + i;
+        /* Starts at every fourth code, and one in between: cells of 4 codes, of 4 bytes beside the lines' 8. */
+        const int segments = (int)(PWL_PLAN_IMAGE / 12) + i;
         (void)draw_table(&made, &state, PWL_INT16, PWL_ANCHORED, PWL_FLOOR, 0, 65536, 2, 3000);
         for (int k = 0; k < segments; k++) {
             made.start[k] = k < 2 ? 2 * k : 4 * (k - 1);
@@ -213,6 +227,10 @@ int main(void)
             for (int rounding = PWL_FLOOR; rounding <= PWL_HALF_EVEN; rounding++)
                 for (int fold = 0; fold < 2; fold++)
                     test_random((pwl_storage)storage, (pwl_form)form, (pwl_rounding)rounding, fold);
+    for (int form = PWL_ABSOLUTE; form <= PWL_ANCHORED; form++)
+        for (int rounding = PWL_FLOOR; rounding <= PWL_HALF_EVEN; rounding++)
+            for (int fold = 0; fold < 2; fold++)
+                test_smooth((pwl_form)form, (pwl_rounding)rounding, fold);
     test_crowded();
     test_image_limit();
     test_walks();

@@ -49,6 +49,7 @@ typedef struct pwl_cuda_plan {
     uint8_t wide;        /* lines of 64 bits */
     uint8_t rounding;
     uint8_t head_copies, tail_copies, cell_copies; /* in the image, as powers of two */
+    uint32_t heads, fraction;                      /* lines of the image, and what shift they share */
     uint32_t line_offset, cell_offset, start_offset, image_offset, bytes; /* of the arrays in memory, and all of it */
     uint32_t image_tails, image_cells, image_bytes; /* offsets in the image, and all of it; 0 where there is none */
 } pwl_cuda_plan;
