@@ -238,8 +238,8 @@ template <unsigned groups> __device__ void load_x(uint32_t (&b)[groups][2], uint
  * Adds `count` pieces from `piece` on of the tile at row m of X and row n of the weights. Operands of a step are made
  * while the one before it is multiplied, and codes are read a step before that. Threads meet in the middle of a piece,
  * when they have much to do before they need the next: it has arrived then, and the stage of the piece before it is
- * free for the one that comes last. `meanwhile` is called while the first pieces come; it may start other copies, a
- * group of them.
+ * free for the one that comes last. `meanwhile` is called while the first pieces come; it may start other copies, which
+ * arrive with the piece after these, so that none of the first waits for them.
  */
 template <pwl_qgemm_format format, bool bf16, bool exponents, unsigned groups, class function>
 __device__ void add_pieces(const pwl_qgemm_call &call, size_t m, size_t n, uint32_t piece, uint32_t count,

@@ -286,6 +286,7 @@ __device__ void store_tile(const pwl_qgemm_call &call, size_t m, size_t n, uint8
     if (fast && !table_at) {
         loads.load(call);
         loads.copy(call, table);
+        close_group();
     }
     put_sums<number, groups>(call, m, rows, sums, at);
     if (fast && !table_at)

@@ -317,13 +317,12 @@ struct table_loader {
         __syncwarp();
     }
 
-    /* Starts to copy the image, a group of copies. */
+    /* Starts to copy the image, with the copies of the group that is open. */
     __device__ void copy(const pwl_qgemm_call &call, char *table) const
     {
         if (call.fast.way != PWL_QGEMM_BY_IMAGE)
             return;
         copy_image(call.table, table, thread_here());
-        close_group();
     }
 
     /* Entries of the values. Threads take turns at the chunks of their rows, to write to different banks. */
