@@ -37,7 +37,8 @@ typedef struct pwl_qgemm_fast {
     uint32_t y_bytes;
     pwl_qgemm_rounding x, out;
     int32_t qmin_y, qmax_y;    /* of the table */
-    int32_t fills;             /* these are all codes that Y holds */
+    int32_t all16;             /* the table takes -2^15 to 2^15 - 1 around its zero point, and Y holds 16 bits, all of
+                                * which it gives */
     uint32_t zero_y, zero_out; /* of of_y and of_out, less PWL_QGEMM_MAGIC */
 } pwl_qgemm_fast;
 
@@ -46,6 +47,25 @@ typedef struct pwl_qgemm_fast {
 PWL_FN uint32_t pwl_qgemm_round(const pwl_qgemm_rounding *as, float y)
 {
     return pwl_bits_of_f32(fminf(fmaxf(y * as->inverse, as->first), as->last) + 12582912.0f);
+}
+
+/* pwl_code_of_real() of any y, where the codes are -2^15 to 2^15 - 1 around the zero point; counted from the lowest. */
+PWL_FN uint32_t pwl_qgemm_round16(float inverse, float y)
+{
+    const float steps = y * inverse;
+    int32_t code;
+#ifdef __CUDA_ARCH__
+    asm("{\n\t"
+        ".reg .s16 code;\n\t"
+        "cvt.rni.s16.f32 code, %1;\n\t" /* code = saturated rint(steps), of NaN 0 */
+        "cvt.s32.s16 %0, code;\n\t"
+        "}"
+        : "=r"(code)
+        : "f"(steps));
+#else
+    code = steps != steps ? 0 : (int32_t)fminf(fmaxf(rintf(steps), -32768.0f), 32767.0f);
+#endif
+    return (uint32_t)(code + 32768);
 }
 
 /* pwl_real_of_code() of a table's value, zero being fast.zero_y. */

@@ -101,7 +101,7 @@ struct four {
     size_t to_apart; /* bytes from row to row of the share */
     unsigned row, rows;
     float bias[2][4]; /* up's are the second */
-    float other;      /* 0 while every y was finite */
+    float other;      /* finite while every y was, and none beyond 10^18 */
 
     __device__ four(const pwl_qgemm_call &call, const share &of, const float *tile)
     {
@@ -144,8 +144,8 @@ template <int count, class way> __device__ void store_some(four &at, const way &
             y[i][which][2] = y_of(sum.z, unit, at.bias[which][2]);
             y[i][which][3] = y_of(sum.w, unit, at.bias[which][3]);
 #pragma unroll
-            for (int k = 0; k < 4 && way::activates; k++)
-                at.other = fmaf(y[i][which][k], 0, at.other);
+            for (int k = 0; k < 4 && way::finite; k += 2)
+                at.other = fmaf(y[i][which][k], y[i][which][k + 1], at.other);
         }
     }
 #pragma unroll
@@ -165,7 +165,7 @@ template <int count, class way> __device__ void store_some(four &at, const way &
 /* All rows. Those beyond the last one of X are 0, and go through the motions but are not stored. */
 template <unsigned groups, class way> __device__ void store_rows(four &at, const way &by)
 {
-    constexpr int each = groups * 8 / (way::gated ? 2 * warps : warps), most = 4; /* rows of a thread, at once */
+    constexpr int each = groups * 8 / (way::gated ? 2 * warps : warps), most = way::rows; /* of a thread, at once */
 #pragma unroll 1
     while (at.row < at.rows)
         store_some<(each < most ? each : most)>(at, by);
@@ -190,13 +190,13 @@ __device__ bool store_fours(const pwl_qgemm_call &call, const share &of, const f
                                : store_rows<groups>(at, as_words<by_entry, 0>(call, table));
     else if (type < PWL_QGEMM_S8)
         store_rows<groups>(at, as_reals(call, table));
-    else if (type == PWL_QGEMM_S16 && call.fast.fills)
+    else if (type == PWL_QGEMM_S16 && call.fast.all16)
         store_rows<groups>(at, as_pairs<fit::all_signed>(call, table));
-    else if (type == PWL_QGEMM_U16 && call.fast.fills)
+    else if (call.fast.all16)
         store_rows<groups>(at, as_pairs<fit::all_unsigned>(call, table));
     else
         store_rows<groups>(at, as_words<by_line, 0>(call, table));
-    return at.other == 0;
+    return at.other * 0 == 0;
 }
 
 /* Four columns of every fourth row, or, gated, of every eighth. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ways from y to what Y holds, four neighbouring columns at a time, for y that is not NaN (qgemm_fast.h): as it is; by
+ * Ways from y to what Y holds, four neighbouring columns at a time (qgemm_fast.h): as it is; by
  * a table of up to 256 codes, of which each lane has a copy of every entry in shared memory; by the lines of a table's
  * image; and products of what a table gives with another y.
  */
@@ -113,12 +113,14 @@ __device__ void store_floats(const pwl_qgemm_call &call, const destination<count
 }
 
 /*
- * Ways from y to Y: find() gives a word for each of four columns, and store() takes those of some rows.
+ * Ways from y to Y: find() gives a word for each of four columns, of y that is finite where `finite` says so, and
+ * store() takes those of some rows, `rows` where there are as many.
  */
 
 /* As they are. */
 template <pwl_qgemm_type type> struct as_floats {
-    static constexpr bool activates = false, gated = false;
+    static constexpr bool finite = false, gated = false;
+    static constexpr int rows = 4;
 
     __device__ void find(const float (&y)[4], const float (&)[4], uint32_t (&words)[4]) const
     {
@@ -180,6 +182,11 @@ struct by_line {
         return raw(call.table, pwl_qgemm_round(&call.fast.x, y) - call.fast.x.zero);
     }
 
+    __device__ int32_t value16(float y) const
+    {
+        return raw(call.table, pwl_qgemm_round16(call.fast.x.inverse, y));
+    }
+
     __device__ uint32_t word(float y) const
     {
         return static_cast<uint32_t>(min(max(value(y), call.fast.qmin_y), call.fast.qmax_y));
@@ -193,7 +200,8 @@ struct by_line {
 
 /* What a table gives, of which Y holds the low bytes: `bytes`, or 0 where that is known but at run time. */
 template <class table, unsigned bytes> struct as_words {
-    static constexpr bool activates = true, gated = false;
+    static constexpr bool finite = true, gated = false;
+    static constexpr int rows = 4;
     const pwl_qgemm_call &call;
     table by;
 
@@ -214,9 +222,10 @@ template <class table, unsigned bytes> struct as_words {
     }
 };
 
-/* By the lines of a table whose values are all codes of 16 bits, to these: two at a time. */
+/* By the lines of a table from all codes of 16 bits to all codes of 16 bits: two at a time. */
 template <fit all> struct as_pairs {
-    static constexpr bool activates = true, gated = false;
+    static constexpr bool finite = false, gated = false;
+    static constexpr int rows = 8;
     by_line by;
 
     __device__ as_pairs(const pwl_qgemm_call &of, const char *memory) : by(of, memory)
@@ -227,7 +236,7 @@ template <fit all> struct as_pairs {
     {
 #pragma unroll
         for (int k = 0; k < 4; k += 2)
-            words[k / 2] = saturate_pair<all>(by.value(y[k]), by.value(y[k + 1]));
+            words[k / 2] = saturate_pair<all>(by.value16(y[k]), by.value16(y[k + 1]));
     }
 
     template <int count> __device__ void store(const destination<count> &to, const uint32_t (&words)[count][4]) const
@@ -240,7 +249,8 @@ template <fit all> struct as_pairs {
 
 /* Real numbers by the lines of a table. */
 struct as_reals {
-    static constexpr bool activates = true, gated = false;
+    static constexpr bool finite = true, gated = false;
+    static constexpr int rows = 4;
     by_line by;
 
     __device__ as_reals(const pwl_qgemm_call &of, const char *memory) : by(of, memory)
@@ -262,7 +272,8 @@ struct as_reals {
 
 /* Gated: real numbers, or codes of them. */
 template <class table> struct as_products {
-    static constexpr bool activates = true, gated = true;
+    static constexpr bool finite = true, gated = true;
+    static constexpr int rows = 4;
     const pwl_qgemm_call &call;
     table by;
 
