@@ -57,10 +57,15 @@ template <class T> struct codes {
         return min(max(code, task.low), task.high) + task.add;
     }
 
-    /* The element of a saturated value. */
-    template <class V> static __device__ uint32_t from(const task &, V q)
+    /* The element of a saturated value, counted from zero(). */
+    template <class V> static __device__ uint32_t from(const task &, V steps)
     {
-        return static_cast<uint32_t>(q);
+        return static_cast<uint32_t>(steps);
+    }
+
+    template <class V> static __device__ V zero(const task &)
+    {
+        return 0;
     }
 };
 
@@ -118,14 +123,19 @@ template <class kind> struct reals {
         }
     }
 
-    static __device__ uint32_t from(const task &task, int32_t q)
+    static __device__ uint32_t from(const task &task, int32_t steps)
     {
-        return kind::of(__fmul_rn(__int2float_rn(q - static_cast<int32_t>(task.zero)), task.scale));
+        return kind::of(__fmul_rn(__int2float_rn(steps), task.scale));
     }
 
-    static __device__ uint32_t from(const task &task, int64_t q)
+    static __device__ uint32_t from(const task &task, int64_t steps)
     {
-        return kind::of(__fmul_rn(__ll2float_rn(q - task.zero), task.scale));
+        return kind::of(__fmul_rn(__ll2float_rn(steps), task.scale));
+    }
+
+    template <class V> static __device__ V zero(const task &task)
+    {
+        return static_cast<V>(task.zero);
     }
 };
 
