@@ -48,4 +48,11 @@ void try_slope(struct trial *trial, int64_t q_b, int n);
  * slope worth trying. */
 double try_real_slope(struct trial *trial, double slope);
 
+/* Keeps a line if it costs less than what is to beat and is provable. */
+void keep_if_better(struct trial *trial, int64_t q_b, int n, int64_t offset, double cost);
+
+/* line_bias.c: try_slope for the biased form, where the constant is added before the shift, in steps of 2^-n of an
+ * output code. */
+void try_biases(struct trial *trial, int64_t q_b, int n);
+
 #endif
