@@ -176,6 +176,22 @@ static void find_means(struct trial *trial)
     trial->y_mean = target[last] + (trial->weight > 0 ? y / trial->weight : 0);
 }
 
+static void find_sums(struct trial *trial)
+{
+    trial->before[0] = (struct sums){0};
+    for (int k = 0; k < trial->count; k++) {
+        const double w = trial->points->mass[trial->begin + k];
+        const struct sums *before = &trial->before[k];
+        trial->before[k + 1] = (struct sums){
+            .w = before->w + w,
+            .x = before->x + w * ((double)trial->x[k] - trial->x_mean),
+            .y = before->y + w * (trial->points->target[trial->begin + k] - trial->y_mean),
+            .at_low = before->at_low + points_cost(trial->points, trial->begin + k, (double)trial->rules->qmin_y),
+            .at_high = before->at_high + points_cost(trial->points, trial->begin + k, (double)trial->rules->qmax_y),
+        };
+    }
+}
+
 bool line_fit(const struct line_rules *rules, const struct points *points, int begin, int end,
               struct line_limits limits, enum line_effort effort, struct line *line)
 {
@@ -190,12 +206,15 @@ bool line_fit(const struct line_rules *rules, const struct points *points, int b
                           .quick = effort < LINE_THOROUGH,
                           .best = {.cost = INFINITY}};
     const int64_t origin = rules->form == PWL_ANCHORED ? trial.first : rules->zp_x;
-    int64_t *memory = malloc(count * (sizeof *trial.x + sizeof *trial.shifted + sizeof(struct band)));
+    int64_t *memory = malloc(count * (sizeof *trial.x + sizeof *trial.shifted + sizeof(struct band)) +
+                             (count + 1) * (sizeof *trial.before + sizeof *trial.missed));
     if (!memory)
         return false;
     trial.x = memory;
     trial.shifted = (double *)(memory + count);
     struct band *bands = (struct band *)(trial.shifted + count);
+    trial.before = (struct sums *)(bands + count);
+    trial.missed = (struct misses *)(trial.before + count + 1);
     const bool banded = isfinite(limits.max_err) || points->fixed;
     bool all_clipped_alike = true;
     double target_min = INFINITY, target_max = -INFINITY;
@@ -214,6 +233,7 @@ bool line_fit(const struct line_rules *rules, const struct points *points, int b
     const double margin = (target_max - target_min) / 8;
     trial.near_limits =
         trial.clipped || target_min - margin < (double)rules->qmin_y || target_max + margin > (double)rules->qmax_y;
+    find_sums(&trial);
     trial.bands = banded ? bands : NULL;
     trial.x_max = fmax(fabs((double)trial.first - (double)origin), fabs((double)trial.last - (double)origin));
 

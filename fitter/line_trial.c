@@ -11,13 +11,11 @@
 
 enum { LANES = 4 }; /* sums side by side, as in points_squares */
 
-/* Cost of shifted + c with saturation; INFINITY when a point misses its band or the cost reaches enough. *pull, if
- * asked for, receives how far the points that are not saturated would move c. */
-static double cost_saturated(const struct trial *trial, int64_t c, double enough, double *pull)
+/* Cost of shifted + c with saturation; INFINITY when a point misses its band or the cost reaches enough. */
+static double cost_saturated(const struct trial *trial, int64_t c, double enough)
 {
     const double low = (double)trial->rules->qmin_y, high = (double)trial->rules->qmax_y, added = (double)c;
-    const double *target = trial->points->target + trial->begin, *mass = trial->points->mass + trial->begin;
-    double q[LINE_BLOCK], cost = 0, sum_w[LANES] = {0}, sum_e[LANES] = {0};
+    double q[LINE_BLOCK], cost = 0;
     for (int from = 0, to; from < trial->count && cost < enough; from = to) {
         to = trial->count - from > LINE_BLOCK ? from + LINE_BLOCK : trial->count;
         for (int k = from; k < to; k++) {
@@ -27,16 +25,7 @@ static double cost_saturated(const struct trial *trial, int64_t c, double enough
         if (!bands_hold(trial->bands ? trial->bands + from : NULL, q, to - from))
             return INFINITY;
         cost += points_squares(trial->points, trial->begin + from, trial->begin + to, q);
-        for (int k = from; pull && k < to; k += LANES)
-            for (int lane = 0; lane < LANES && lane < to - k; lane++) {
-                const double w = q[k - from + lane] == trial->shifted[k + lane] + added ? mass[k + lane] : 0;
-                sum_w[lane] += w;
-                sum_e[lane] += w * (q[k - from + lane] - target[k + lane]);
-            }
     }
-    const double weight = (sum_w[0] + sum_w[1]) + (sum_w[2] + sum_w[3]);
-    if (pull)
-        *pull = weight > 0 ? -((sum_e[0] + sum_e[1]) + (sum_e[2] + sum_e[3])) / weight : 0;
     return cost < enough ? cost : INFINITY;
 }
 
@@ -51,35 +40,92 @@ void keep_if_better(struct trial *trial, int64_t q_b, int n, int64_t offset, dou
         trial->refused = true;
 }
 
+/* Sums over the points before each, for constants near a reference. */
+static void sum_misses(const struct trial *trial, double reference)
+{
+    const double *target = trial->points->target + trial->begin, *mass = trial->points->mass + trial->begin;
+    struct misses sum = {0, 0};
+    for (int k = 0; k < trial->count; k++) {
+        const double d = target[k] - trial->shifted[k] - reference, wd = mass[k] * d;
+        trial->missed[k] = sum;
+        sum.sum += wd;
+        sum.squares += wd * d + points_apart(trial->points, trial->begin + k);
+    }
+    trial->missed[trial->count] = sum;
+}
+
+/* The points before those whose products are above a value, of a falling line below it; `with`: those at it count. */
+static int points_within(const struct trial *trial, double value, bool with)
+{
+    const double sign = trial->shifted[trial->count - 1] < trial->shifted[0] ? -1 : 1;
+    int from = 0, to = trial->count;
+    while (from < to) {
+        const int middle = from + (to - from) / 2;
+        const double beyond = sign * (trial->shifted[middle] - value);
+        if (beyond < 0 || (with && beyond <= 0))
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+/* What a constant costs, but for rounding of the sums, and how far the points that do not saturate would move it. */
+struct foreseen {
+    double cost, pull;
+};
+
+static struct foreseen foresee(const struct trial *trial, double c, double reference)
+{
+    const double low = (double)trial->rules->qmin_y - c, high = (double)trial->rules->qmax_y - c, m = c - reference;
+    const bool falls = trial->shifted[trial->count - 1] < trial->shifted[0];
+    const int from = points_within(trial, falls ? high : low, true),
+              to = points_within(trial, falls ? low : high, false);
+    const struct sums *all = &trial->before[trial->count], *first = &trial->before[from], *last = &trial->before[to];
+    const double at_limits =
+        falls ? first->at_high + (all->at_low - last->at_low) : first->at_low + (all->at_high - last->at_high);
+    if (to <= from)
+        return (struct foreseen){at_limits, 0};
+    const double w = last->w - first->w, sum = trial->missed[to].sum - trial->missed[from].sum,
+                 squares = trial->missed[to].squares - trial->missed[from].squares;
+    return (struct foreseen){at_limits + squares - 2 * m * sum + m * m * w, sum / w - m};
+}
+
 /* Constant in [low, high] for shifted products of which some saturate: Newton steps over those that do not, then the
- * neighbours. */
+ * neighbours; those are priced that may be better. */
 static void descend(struct trial *trial, int64_t q_b, int n, int64_t c, int64_t low, int64_t high)
 {
     enum { STEPS = 8, NEIGHBOURS = 3 };
     c = c < low ? low : c > high ? high : c;
+    const double reference = (double)c;
     double cost = INFINITY;
+    sum_misses(trial, reference);
+    const struct sums *all = &trial->before[trial->count];
+    const double hair = trial->count * 0x1p-51 * (trial->missed[trial->count].squares + all->at_low + all->at_high);
+    int64_t candidates[STEPS + 2 * NEIGHBOURS];
+    double foreseen[STEPS + 2 * NEIGHBOURS];
+    int count = 0;
     for (int step = 0; step < STEPS; step++) {
-        double pull = 0;
-        const double next = cost_saturated(trial, c, step ? cost : INFINITY, &pull);
-        if (!(next < cost))
+        const struct foreseen next = foresee(trial, (double)c, reference);
+        if (!(next.cost < cost))
             break;
-        cost = next;
-        keep_if_better(trial, q_b, n, c, cost);
-        int64_t moved = c + (int64_t)rint(pull);
+        candidates[count] = c;
+        foreseen[count++] = cost = next.cost;
+        int64_t moved = c + (int64_t)rint(next.pull);
         moved = moved < low ? low : moved > high ? high : moved;
         if (moved == c)
             break;
         c = moved;
     }
-    if (cost > 4 * to_beat(trial)) /* neighbours cannot make up for that */
-        return;
-    for (int direction = -1; direction <= 1; direction += 2)
-        for (int m = 1; m <= NEIGHBOURS; m++) {
-            const int64_t next = c + direction * m;
-            if (next < low || next > high)
-                break;
-            keep_if_better(trial, q_b, n, next, cost_saturated(trial, next, to_beat(trial), NULL));
-        }
+    if (cost <= 4 * to_beat(trial)) /* else neighbours cannot make up for that */
+        for (int m = -NEIGHBOURS; m <= NEIGHBOURS; m++)
+            if (m && c + m >= low && c + m <= high) {
+                candidates[count] = c + m;
+                foreseen[count++] = foresee(trial, (double)(c + m), reference).cost;
+            }
+    while (count-- > 0)
+        if (foreseen[count] - hair < to_beat(trial))
+            keep_if_better(trial, q_b, n, candidates[count], cost_saturated(trial, candidates[count], to_beat(trial)));
 }
 
 /* The outputs of a slope without a constant, not saturated; false where they leave the accumulator. */
@@ -94,11 +140,6 @@ static bool shift_all(const struct trial *trial, int64_t q_b, int n)
     line_outputs(&rules, trial->points, trial->begin, trial->begin, trial->begin + trial->count, &line, trial->shifted);
     return true;
 }
-
-/* Sums of weight * d and weight * d^2, where d is how far a target is from what the slope gives, beyond a reference. */
-struct misses {
-    double sum, squares;
-};
 
 static struct misses add_misses(const struct trial *trial, double reference)
 {

@@ -11,6 +11,17 @@ struct extent {
     int first, last;
 };
 
+/* Sums of mass, mass * X and mass * target, the latter two about the means, and of what the limits cost. */
+struct sums {
+    double w, x, y;
+    double at_low, at_high;
+};
+
+/* Sums of mass * d and mass * d^2, where d is how far a target is from what the slope gives, beyond a reference. */
+struct misses {
+    double sum, squares;
+};
+
 /* One segment's points, and room for what one slope gives there. */
 struct trial {
     const struct line_rules *rules;
@@ -29,6 +40,8 @@ struct trial {
     bool near_limits;                   /* saturation may serve: targets come close to the ends of the output range */
     const struct band *bands;           /* null without a limit or a fixed value */
     int64_t *x;
+    struct sums *before;   /* of the points before one */
+    struct misses *missed; /* likewise, of the slope in hand where lines saturate */
     double *shifted;
     bool quick; /* fewer biases for each slope */
     struct line best;

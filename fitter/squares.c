@@ -202,7 +202,8 @@ int squares_search(struct squares *table, const struct line_rules *any, struct d
     for (int m = 0; any->one_shift && m < count; m++)
         cost += table->lines[m].cost;
     *exact = (struct exact){.effort = any->one_shift ? 0.6 : 1, .segments = count, .cost = cost};
-    if (!any->one_shift && cost < INFINITY && move_to_real_knots(table, diag))
+    /* A biased table begins with an absolute one, from knots of lines that do not saturate, too. */
+    if (!any->one_shift && any->form != PWL_BIASED && cost < INFINITY && move_to_real_knots(table, diag))
         return diag->code;
     for (int trial = 0; trial <= (any->one_shift ? any->shift_max - any->shift_min : 0); trial++) {
         *table->rules = *any;
