@@ -26,23 +26,26 @@ static struct moments merge(struct moments a, struct moments b)
                             .yy = a.yy + b.yy + dy * dy * both};
 }
 
-static double least_squares(const struct moments *m)
+/* The least-squares line of some points. */
+struct fitted {
+    double slope, cost;
+};
+
+static struct fitted least_squares(const struct moments *m)
 {
-    return fmax(0, m->xx > 0 ? m->yy - m->xy * m->xy / m->xx : m->yy);
+    const double slope = m->xx > 0 ? m->xy / m->xx : 0, cost = m->yy - m->xy * slope;
+    return (struct fitted){slope, cost > 0 ? cost : 0};
 }
 
 /* Least squares of the lines that are at or beyond a limit at x; side +1: at or above, -1: at or below. */
-static double least_squares_beyond(const struct moments *m, double x, double limit, int side)
+static double least_squares_beyond(const struct moments *m, const struct fitted *line, double x, double limit, int side)
 {
-    if (m->w <= 0)
-        return 0;
-    const double dx = x - m->x, dy = limit - m->y, slope = m->xx > 0 ? m->xy / m->xx : 0;
+    const double dx = x - m->x, short_of = side * (limit - m->y - line->slope * dx);
     /* One point alone: some line passes through it and the limit. */
-    if (m->xx <= 0 || side * (slope * dx - dy) >= 0)
-        return least_squares(m);
+    if (m->xx <= 0 || short_of <= 0)
+        return line->cost;
     /* The cost is convex in the line, so the best one allowed passes through (x, limit). */
-    const double xx = m->xx + m->w * dx * dx, xy = m->xy + m->w * dx * dy, yy = m->yy + m->w * dy * dy;
-    return fmax(0, yy - xy * xy / xx);
+    return line->cost + short_of * short_of * m->w * m->xx / (m->xx + m->w * dx * dx);
 }
 
 enum { LOW, HIGH, LIMITS };
@@ -245,18 +248,19 @@ static void row_fill(const struct grid *grid, int b, int from, double ceiling, s
             sums = merge(grid->cell[cell - 1], sums);
             least += grid->floor_sum[cell] - grid->floor_sum[cell - 1];
         }
-        row->line[a] = least = line_bound(grid, &sums, least_squares(&sums), least);
+        const struct fitted line = least_squares(&sums);
+        row->line[a] = least = line_bound(grid, &sums, line.cost, least);
         for (int l = 0; l < LIMITS; l++) {
             const int side = l == HIGH ? +1 : -1;
+            const double limit = grid->reached[l];
             const bool leaves = row->may_leave[l][a];
-            row->from[l][a] = INFINITY;
             row->leaves[l] |= leaves;
-            if (leaves)
-                row->from[l][a] =
-                    line_bound(grid, &sums, least_squares_beyond(&sums, begin->first, grid->reached[l], side), least);
+            row->from[l][a] =
+                leaves ? line_bound(grid, &sums, least_squares_beyond(&sums, &line, begin->first, limit, side), least)
+                       : INFINITY;
             if (row->reaches[l])
                 row->to[l][a] =
-                    line_bound(grid, &sums, least_squares_beyond(&sums, end->last, grid->reached[l], side), least);
+                    line_bound(grid, &sums, least_squares_beyond(&sums, &line, end->last, limit, side), least);
         }
         if (row->line[a] >= ceiling) { /* and more so from further away */
             row->lowest = a;
@@ -629,6 +633,7 @@ static int integer_bound(const struct view *view, int64_t qmin_y, int64_t qmax_y
     const size_t row = (size_t)count + 1;
     struct ahead ahead;
     struct grid grid;
+    diag->code = EXIT_DONE;
     if (grid_init(&grid, view, qmin_y, qmax_y, NULL, 0, 0, diag))
         return diag->code;
     grid.integer = true;
