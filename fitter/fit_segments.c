@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Segments of a table for the points in hand. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "document.h"
@@ -43,21 +44,42 @@ static int fit_lines(struct workspace *work, int count, double *cost, struct dia
     return EXIT_DONE;
 }
 
-/* A table of one shift has the one whose lines on the knots chosen cost least; it stays in the rules. */
+/* The segment of the steepest line. */
+static int steepest_line(const struct workspace *work, int count)
+{
+    int steepest = 0;
+    for (int m = 1; m < count; m++)
+        if (llabs(work->lines[m].q_b) > llabs(work->lines[steepest].q_b))
+            steepest = m;
+    return steepest;
+}
+
+/* A table of one shift has the one whose lines on the knots chosen cost least; it stays in the rules. Of those that
+ * cost about the same the likeliest is taken, with which lines can get steeper when knots move. */
 static int fit_lines_of_one_shift(struct workspace *work, int count, struct diag *diag)
 {
+    static const double gain = 1e-5;
     struct line_rules *rules = &work->rules;
     const struct line_rules any = *rules;
     double least = INFINITY;
-    int best = 0;
+    int best = 0, hardest = 0;
     for (int trial = 0; trial <= any.shift_max - any.shift_min; trial++) {
         struct diag missing;
+        struct line line;
         const int n = line_one_shift(&any, &work->points, trial);
         if (line_shift_suffices(&any, &work->points, n + 1))
             continue;
         rules->shift_min = rules->shift_max = n;
-        if (!fit_lines(work, count, &least, &missing))
+        double cost = least * (1 - gain);
+        /* Where the shift is too long for a slope, that of the steepest line so far tells. */
+        if (isfinite(least) && !line_fit(rules, &work->points, work->knots[hardest], work->knots[hardest + 1],
+                                         (struct line_limits){INFINITY, cost}, LINE_QUICK, &line))
+            continue;
+        if (!fit_lines(work, count, &cost, &missing)) {
             best = n;
+            least = cost;
+            hardest = steepest_line(work, count);
+        }
     }
     double any_cost = INFINITY;
     rules->shift_min = rules->shift_max = best;
@@ -72,10 +94,39 @@ static bool has_rms_bound(const struct workspace *work)
            !work->spec->saturates_as_one;
 }
 
+/* Exchanges the table in hand for one that keeps the ties. */
+static int tie_lines(struct workspace *work, int most, struct diag *diag)
+{
+    struct minimax *minimax = &work->minimax;
+    struct line_rules rules; /* those of any table, with one shift too */
+    struct tied tied = {.segments = work->count, .most = most, .knots = work->knots, .lines = work->lines};
+    const double low = work->spec->method == METHOD_MINIMAX ? minimax->lower_bound - 4 * MINIMAX_RESOLUTION : 0;
+    line_rules_init(&rules, work->spec);
+    if (tie_segments(&work->ties, &work->points, &rules, low, &tied, diag))
+        return diag->code;
+    work->moved_by_ties = tied.changed;
+    if (tied.proven) {
+        minimax->max_err = minimax->lower_bound = tied.max_err;
+        minimax->optimal = true;
+    }
+    take_lines(work, tied.segments);
+    return EXIT_DONE;
+}
+
+/* Least squares places knots for real lines. Where lines may be far from those, because slopes are rare, all have one
+ * shift, or a bias leaves the sum little room, a search around the table finds better ones. */
+static bool lines_are_constrained(const struct workspace *work)
+{
+    const struct line_rules *rules = &work->rules;
+    return work->spec->method == METHOD_LSQ && work->points.count > EXACT_POINTS &&
+           (rules->one_shift || rules->slope_terms || rules->form == PWL_BIASED || work->points.grid);
+}
+
 static int fit_least_squares(struct workspace *work, int count, struct diag *diag)
 {
     const struct points *points = &work->points;
     const bool exactly = points->count <= EXACT_POINTS && work->spec->method == METHOD_LSQ;
+    const bool constrained = work->ties.improve && !constraints_tie(&work->spec->constraints);
     struct squares table = {.points = points,
                             .rules = &work->rules,
                             .knots = work->knots,
@@ -99,13 +150,19 @@ static int fit_least_squares(struct workspace *work, int count, struct diag *dia
         line_rules_init(&any, work->spec);
         if (squares_search(&table, &any, diag))
             return diag->code;
-    } else if (has_rms_bound(work) && squares_bound(&table, diag)) {
-        return diag->code;
+    } else if (has_rms_bound(work)) {
+        /* The better the table, the closer its bound; and the best real lines may lie elsewhere. */
+        if (constrained && tie_lines(work, count, diag))
+            return diag->code;
+        table.exact.segments = constrained ? work->count : count;
+        if (squares_bound(&table, diag))
+            return diag->code;
     }
+    const bool again = constrained && (table.moved || !has_rms_bound(work));
     take_lines(work, table.exact.segments);
     if (has_rms_bound(work))
         work->exact = table.exact;
-    return EXIT_DONE;
+    return again ? tie_lines(work, count, diag) : EXIT_DONE;
 }
 
 /* The knots of a minimax search; each line may still be exchanged for one of smaller squared error, as long as max_err
@@ -147,6 +204,7 @@ static int choose_segments(struct workspace *work, int count, struct diag *diag)
     line_rules_init(&work->rules, work->spec);
     if (allow_knots(work, count, diag))
         return diag->code;
+    work->ties.improve = lines_are_constrained(work);
     count = points_places(points) < count ? points_places(points) : count;
     switch (work->spec->method) {
     case METHOD_LSQ:
@@ -171,42 +229,13 @@ static int choose_segments(struct workspace *work, int count, struct diag *diag)
     return diag_set(diag, EXIT_IO, "internal error: unknown method");
 }
 
-/* Exchanges the table in hand for one that keeps the ties. */
-static int tie_lines(struct workspace *work, int most, struct diag *diag)
-{
-    struct minimax *minimax = &work->minimax;
-    struct line_rules rules; /* those of any table, with one shift too */
-    struct tied tied = {.segments = work->count, .most = most, .knots = work->knots, .lines = work->lines};
-    const double low = work->spec->method == METHOD_MINIMAX ? minimax->lower_bound - 4 * MINIMAX_RESOLUTION : 0;
-    line_rules_init(&rules, work->spec);
-    if (tie_segments(&work->ties, &work->points, &rules, low, &tied, diag))
-        return diag->code;
-    work->moved_by_ties = tied.changed;
-    if (tied.proven) {
-        minimax->max_err = minimax->lower_bound = tied.max_err;
-        minimax->optimal = true;
-    }
-    take_lines(work, tied.segments);
-    return EXIT_DONE;
-}
-
-/* Least squares places knots for real lines. Where lines may be far from those, because slopes are rare, all have one
- * shift, or a bias leaves the sum little room, a search around the table finds better ones. */
-static bool lines_are_constrained(const struct workspace *work)
-{
-    const struct line_rules *rules = &work->rules;
-    return work->spec->method == METHOD_LSQ && work->points.count > EXACT_POINTS &&
-           (rules->one_shift || rules->slope_terms || rules->form == PWL_BIASED || work->points.grid);
-}
-
 int fit_segments(struct workspace *work, int count, struct diag *diag)
 {
     diag->code = EXIT_DONE;
     if (choose_segments(work, count, diag))
         return diag->code;
-    work->ties.improve = lines_are_constrained(work);
     const int places = points_places(&work->points);
-    if (work->ties.improve || constraints_tie(&work->spec->constraints))
+    if (constraints_tie(&work->spec->constraints))
         tie_lines(work, places < count ? places : count, diag);
     return diag->code;
 }

@@ -149,9 +149,10 @@ int squares_bound(struct squares *table, struct diag *diag)
         mass += points->mass[k];
     table->exact = (struct exact){.segments = count};
     for (int m = 0; m < count; m++)
-        table->exact.cost += table->lines[m].cost;
+        table->exact.cost +=
+            line_cost_below(rules, points, table->knots[m], table->knots[m + 1], &table->lines[m], NULL, INFINITY);
     table->exact.lower_bound = floor_sum[points->count];
-    const bool movable = !points->grid && !rules->one_shift;
+    const bool movable = !points->grid;
     for (int round = movable ? 1 : ROUNDS;
          round <= ROUNDS - table->alone && table->exact.lower_bound < table->exact.cost; round++) {
         const bool last = round == ROUNDS;
@@ -165,6 +166,7 @@ int squares_bound(struct squares *table, struct diag *diag)
         const double lower = integer_cost_bound(bound.cost, mass, floor_sum[points->count]);
         table->exact.lower_bound = fmax(table->exact.lower_bound, lower);
         const bool better = bound.found && movable && take_if_better(table, knots, bound.segments, lines);
+        table->moved |= better;
         round = better || last ? round : ROUNDS - 1;
     }
     table->exact.lower_bound = fmin(table->exact.lower_bound, table->exact.cost);

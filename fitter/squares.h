@@ -15,6 +15,7 @@ struct squares {
     int *knots;
     struct line *lines;
     bool alone;         /* no bound is asked for where it takes longer than the table */
+    bool moved;         /* squares_bound: it is another one now */
     struct exact exact; /* exact.segments is to be set */
 };
 
