@@ -172,6 +172,29 @@ static void find_way(const struct tie_search *search, int m, const struct option
     }
 }
 
+/* The same for all options of segment m. Where no tie binds neighbours, all that begin at one knot go on from the same
+ * option. */
+static void find_ways(const struct tie_search *search, int m, const struct option *left, int left_count,
+                      struct option *options, int count)
+{
+    const bool alike = m > 0 && !search->ties->by_max_err && !constraints_tie(&search->ties->constraints);
+    int seen[PLACES], knots = 0; /* an option of each knot */
+    for (int k = 0; k < count; k++) {
+        struct option *option = &options[k];
+        int s = 0;
+        while (s < knots && options[seen[s]].begin != option->begin)
+            s++;
+        if (s == knots) {
+            find_way(search, m, left, left_count, option);
+            if (alike && knots < PLACES)
+                seen[knots++] = k;
+        } else {
+            option->from = options[seen[s]].from;
+            option->sum = option->from < 0 ? unaffordable : together(&left[option->from].sum, &option->price);
+        }
+    }
+}
+
 /* Takes the option of segment m; options around another knot or line are to be collected anew. */
 static void choose(struct tie_search *search, int m, const struct option *option, int *counts)
 {
@@ -199,8 +222,7 @@ static bool improve(struct tie_search *search, int step, double shift, struct op
         struct option *mine = options + (size_t)m * TIE_OPTIONS;
         if (counts[m] == STALE)
             counts[m] = collect_options(search, m, step, shift, price, mine);
-        for (int k = 0; k < counts[m]; k++)
-            find_way(search, m, m ? mine - TIE_OPTIONS : NULL, m ? counts[m - 1] : 0, &mine[k]);
+        find_ways(search, m, m ? mine - TIE_OPTIONS : NULL, m ? counts[m - 1] : 0, mine, counts[m]);
     }
     const struct option *last = options + (size_t)(segments - 1) * TIE_OPTIONS;
     int best = -1;
