@@ -29,6 +29,8 @@ static const char *const wide_pairs[] = {
     "rsqrt --in u16:2^-13:-2048 --out u16:2^-14:0",
     "reciprocal --in u16:2^-13:-4096 --out u16:2^-13:0",
     "sin --in s16:2^-13:0 --out s16:2^-14:0",
+    "sin --in s16:2^-13:0 --out s16:2^-15:0 --form biased --rounding half_even",
+    "sin --in s16:2^-13:0 --out s16:2^-15:0 --shift one --rounding half_up",
     "atan --in s16:2^-12:0 --out s16:2^-14:0",
     "atan --in s16:2^-12:0 --out s16:2^-14:0 --form anchored --segments 24",
     "softsign --in s16:2^-12:0 --out s16:2^-15:0",
