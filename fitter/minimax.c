@@ -69,13 +69,13 @@ static bool serves(struct solver *solver, int begin, int end, double max_err, st
     return hulls_end_at(&solver->hulls, last) && hulls_serve(solver, line);
 }
 
-/* The longest [begin, end) that a line serves, `known` being one, or empty. Ends that a real line cannot reach are not
+/* The longest [begin, end) that a line serves; empty where there is none. Ends that a real line cannot reach are not
  * tried. */
-static int longest(struct solver *solver, int begin, int known, double max_err, struct line *line)
+static int longest(struct solver *solver, int begin, double max_err, struct line *line)
 {
     struct line found;
     const int reach = real_reach(solver, begin, max_err);
-    int good = known, bad = reach + 1;
+    int good = begin, bad = reach + 1;
     /* The integer line mostly stops a little short of the real one: steps back that double, then bisection, to the
      * point where it proves something. */
     const int close = solver->points->exhaustive || solver->points->spec ? 1 : 1 + (reach - begin) / 64;
@@ -127,7 +127,7 @@ static bool cover_hereditary(struct solver *solver, double max_err, int most)
     for (cover->segments = 0; end < solver->places; cover->segments++) {
         if (cover->segments == most)
             return false;
-        const int next = longest(solver, end, end, max_err, &cover->lines[cover->segments]);
+        const int next = longest(solver, end, max_err, &cover->lines[cover->segments]);
         if (next == end || is_overdue(solver, cover->segments + 1, next, max_err, most))
             return false;
         cover->knots[cover->segments] = points_at(solver->points, end);
@@ -135,6 +135,23 @@ static bool cover_hereditary(struct solver *solver, double max_err, int most)
     }
     cover->knots[cover->segments] = points_at(solver->points, end);
     return true;
+}
+
+/* The same where a line is known to serve [begin, end), and not much more is expected: steps that double, then
+ * bisection. */
+static int longest_from(struct solver *solver, int begin, int end, double max_err)
+{
+    struct line line;
+    int good = end, bad = solver->places + 1;
+    for (int step = 1; bad - good > 1; step *= 2) {
+        const bool doubles = bad > solver->places && good + step < bad;
+        const int probe = doubles ? good + step : good + (bad - good) / 2;
+        if (serves(solver, begin, probe, max_err, &line))
+            good = probe;
+        else
+            bad = probe;
+    }
+    return good;
 }
 
 /* The farthest end of a segment that starts at one of the places from `lowest` to `highest`, and the highest start that
@@ -145,13 +162,13 @@ static int farthest_end(struct solver *solver, int lowest, int highest, double m
     const struct points *points = solver->points;
     struct hulls *hulls = &solver->hulls;
     struct line line;
-    int end = longest(solver, highest, highest, max_err, &line);
+    int end = longest(solver, highest, max_err, &line);
     *farthest_start = highest;
     for (int start = highest - 1; start >= lowest && end < solver->places; start--) {
         if (!hulls_end_at(hulls, points_at(points, end + 1)) || !hulls_begin_at(hulls, points_at(points, start)))
             break;
         if (hulls_serve(solver, &line)) {
-            end = longest(solver, start, end + 1, max_err, &line);
+            end = longest_from(solver, start, end + 1, max_err);
             *farthest_start = start;
         }
     }

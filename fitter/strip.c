@@ -400,13 +400,16 @@ static double count_slopes(const struct search *search, const struct slope_windo
 static enum strip_answer search_either(struct search *search, const struct slope_window *window)
 {
     enum { SLOPES = 8 }; /* take about as long as one constant, which meets all corners of the hulls */
-    if (search->rules->slope_terms)
+    const struct line_rules *rules = search->rules;
+    if (rules->slope_terms)
         return search_slopes(search, window);
     const struct span constants = constants_of(search, window);
+    const double enough = SLOPES * (double)(constants.high - constants.low + 1);
+    if (enough <= rules->shift_max - rules->shift_min) /* each shift takes a look */
+        return search_constants(search, constants);
     const double slopes = count_slopes(search, window);
-    return slopes < SLOPES * (double)(constants.high - constants.low + 1) && slopes <= (double)search->most_candidates
-               ? search_slopes(search, window)
-               : search_constants(search, constants);
+    return slopes < enough && slopes <= (double)search->most_candidates ? search_slopes(search, window)
+                                                                        : search_constants(search, constants);
 }
 
 /*
