@@ -203,16 +203,13 @@ static bool beyond(const struct slopes *slopes, int64_t raw)
     return slopes->rise > 0 ? raw > slopes->far_last : slopes->rise < 0 && raw < slopes->far_last;
 }
 
+/* Where lines may leave their types the best may be the next to do so: then all are followed. */
 static void keep_past(struct slopes *slopes, struct node *node, int64_t c, double cost)
 {
-    int64_t low, high;
-    if (!(cost < node->past.cost))
-        return;
-    constant_limits(slopes, node, &low, &high);
-    if (low <= c && c <= high)
+    if (!slopes->is_safe)
+        push(slopes, node, c, cost);
+    else if (cost < node->past.cost)
         node->past = (struct single){c, cost};
-    else
-        slopes->touched = true;
 }
 
 /* Lines that met no limit before and are beyond the one ahead at k. */
@@ -246,7 +243,7 @@ static double follow_singles(struct slopes *slopes, struct node *node, int k, in
             slopes->touched = true;
             continue;
         }
-        if (beyond(slopes, raw)) {
+        if (slopes->is_safe && beyond(slopes, raw)) {
             keep_past(slopes, node, single.c, single.cost);
             continue;
         }
@@ -290,14 +287,8 @@ static bool node_add(struct slopes *slopes, struct node *node, int k, int64_t v)
     reach_limit(slopes, node, k, v, limit);
     constant_limits(slopes, node, &low, &high);
     least = follow_singles(slopes, node, k, v, limit, low, high);
-    if (node->past.cost < INFINITY) {
-        if (node->past.c < low || node->past.c > high) {
-            slopes->touched = true;
-            node->past.cost = INFINITY;
-        } else {
-            node->past.cost += cost_at(slopes, k, slopes->far_y);
-        }
-    }
+    if (node->past.cost < INFINITY)
+        node->past.cost += cost_at(slopes, k, slopes->far_y);
     if (!node->tied && !slopes->leaves) {
         if (k == slopes->start)
             node->reference = (int64_t)rint(t) - v;

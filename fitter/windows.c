@@ -42,7 +42,8 @@ void windows_sum_points(struct search *search, int i)
 }
 
 /* The points of [i, j) that no line of a direction leaves to saturation there: being at the limit behind at all before,
- * or at that ahead at all after, costs as much as the range may. */
+ * or at that ahead at all after, costs as much as the range may. There are none where the last comes before the first.
+ */
 static void find_core(const struct search *search, enum direction way, int j, double excess, int *a, int *b)
 {
     const int i = search->slopes.start;
@@ -57,6 +58,7 @@ static void find_core(const struct search *search, enum direction way, int j, do
             below = k + 1;
     }
     *a = below;
+    below = i;
     above = j;
     while (below < above) { /* the first from which on the points do not */
         const int k = above - 1 - (above - below) / 4;
@@ -169,17 +171,17 @@ static bool widen_by_ends(struct search *search, enum direction way, bool leaves
 {
     const double *ahead = search->over[DIRECTIONS - 1 - way];
     const struct core *core = &search->slopes.core[way][j];
-    const int at_once = 1 + (j - search->slopes.start) / PARTS;
+    const int at_once = 1 + (j - search->slopes.start) / PARTS, first = core->end > a ? core->end : a;
     struct window whole = {INFINITY, -INFINITY};
     bool any = false;
-    if (!widen_by_range(search, way, leaves, a, core->end, excess, &whole))
+    if (!widen_by_range(search, way, leaves, a, first, excess, &whole))
         return false;
     if (whole.high - whole.low < FEW * larger(fabs(whole.low), fabs(whole.high)) ||
         (window->low <= whole.low && whole.high <= window->high)) {
         widen(window, whole.low, whole.high);
         return true;
     }
-    for (int end = core->end; end <= j; end += at_once) {
+    for (int end = first; end <= j; end += at_once) {
         const int last = end + at_once - 1 < j ? end + at_once - 1 : j;
         const double left = excess - larger(0, ahead[j] - ahead[last] - search->over_error);
         any |= left > 0 && widen_by_range(search, way, leaves, a, end, left, window);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The parts of the search for integer tables: what is said of ranges is true, and a search cut short does not say that
- * it was complete. */
+/* The parts of the search for integer tables: what is said of ranges is true; sums of few bits leave nothing
+ * out; and a search cut short does not say that it was complete. */
+#include "brute_force.h"
 #include "fixture.h"
 #include "line.h"
 #include "points.h"
 #include "real_bound.h"
 #include "search.h"
+#include "small.h"
 
 static const char *const formats[] = {
     "sigmoid --in s5:2^-2:0 --out s8:2^-8:-128", "tanh --in s5:2^-2:5 --out s9:2^-8:0",
@@ -13,7 +15,7 @@ static const char *const formats[] = {
     "tanh --in s5:2^0:0 --out s4:2^-3:0",        "cos --in s5:2^0:0 --out s6:2^-5:0 --slope-bits 5",
     "sin --in s5:2^-2:0 --out s7:2^-5:0",        "softplus --in s5:2^-2:0 --out u6:2^-3:0 --slope-bits 4",
 };
-enum { FORMATS = sizeof formats / sizeof *formats, SEGMENTS = 3, MANY_STEPS = 1 << 25 };
+enum { FORMATS = sizeof formats / sizeof *formats, NARROW = 4, SEGMENTS = 3, MANY_STEPS = 1 << 25 };
 
 struct problem {
     struct spec spec;
@@ -22,16 +24,33 @@ struct problem {
     char flags[FLAGS_SIZE];
 };
 
+/* Targets that are at a limit of the output, at the other one for a single code, and between. */
+static void jump(struct problem *problem)
+{
+    const int part = problem->points.count / 4;
+    const double low = (double)problem->spec.out.qmin, high = (double)problem->spec.out.qmax,
+                 middle = rint((low + high) / 2);
+    for (int k = 0; k < problem->points.count; k++)
+        problem->points.target[k] = k < part           ? low
+                                    : k == part        ? high
+                                    : k < 3 * part     ? middle
+                                    : k < 4 * part - 1 ? high
+                                                       : low;
+}
+
+/* Each format with each form and rounding; then the one of few codes with targets that jump. */
 static void problem_init(struct problem *problem, int number)
 {
     static const char *const forms[] = {"absolute", "biased", "anchored"};
     static const char *const roundings[] = {"floor", "half_up", "half_away", "half_even"};
     struct diag diag;
-    snprintf(problem->flags, sizeof problem->flags, "%s --form %s --rounding %s", formats[number / 12],
-             forms[number / 4 % 3], roundings[number % 4]);
+    snprintf(problem->flags, sizeof problem->flags, "%s --form %s --rounding %s",
+             formats[number < FORMATS * 12 ? number / 12 : NARROW], forms[number / 4 % 3], roundings[number % 4]);
     ck_assert_int_eq(spec_from(problem->flags, &problem->spec, &diag), EXIT_DONE);
     ck_assert_int_eq(points_build(&problem->spec, &problem->points, &diag), EXIT_DONE);
     line_rules_init(&problem->rules, &problem->spec);
+    if (number >= FORMATS * 12)
+        jump(problem);
 }
 
 static void problem_free(struct problem *problem)
@@ -114,6 +133,46 @@ START_TEST(bounds_of_ranges_hold)
 }
 END_TEST
 
+START_TEST(sums_of_few_bits_leave_nothing_out)
+{
+    struct small small;
+    struct points points;
+    struct line_rules rules;
+    struct diag diag;
+    small_draw(&small, _i, false);
+    small.spec.fix_count = 0;
+    ck_assert_int_eq(points_build(&small.spec, &points, &diag), EXIT_DONE);
+    line_rules_init(&rules, &small.spec);
+    const double x_max =
+        fmax(fabs(points.code[0] - (double)rules.zp_x), fabs(points.code[points.count - 1] - (double)rules.zp_x));
+    int bits = small.spec.out.bits + 1 + _i / 12 % 6;
+    while (ldexp(1, bits - 1) <= x_max)
+        bits++;
+    rules.accumulator_bits = bits;
+    rules.shift_max = bits - 1;
+    rules.shift_min = 1 - bits;
+    rules.offset_limit = ((int64_t)1 << (bits - 1)) - 1;
+    small.problem.fixed = NULL;
+    small.problem.squares = true;
+    small.problem.offset_bits = small.problem.accumulator_bits = bits;
+    brute_force(&small.problem, small.least);
+    for (int segments = 1; segments <= SEGMENTS; segments++) {
+        struct line lines[SEGMENTS];
+        int knots[SEGMENTS + 1] = {0};
+        struct exact exact = {.effort = 1, .segments = segments, .cost = INFINITY};
+        const double least = small.least[segments];
+        const int status = exact_improve(&points, &rules, segments, knots, lines, &exact, &diag);
+        ck_assert_msg(status == (least < INFINITY ? EXIT_DONE : EXIT_REQUIREMENT), "%s, %d bits, %d segments: exit %d",
+                      small.text, bits, segments, status);
+        ck_assert_msg(!(least < INFINITY) || (exact.optimal && fabs(exact.cost - least) <= 1e-9 * (1 + least)),
+                      "%s, %d bits, %d segments: the optimum is %.12g, found %.12g", small.text, bits, segments, least,
+                      exact.cost);
+    }
+    points_free(&points);
+    spec_free(&small.spec);
+}
+END_TEST
+
 START_TEST(a_search_cut_short_is_not_complete)
 {
     struct problem problem;
@@ -137,8 +196,11 @@ int main(void)
 {
     Suite *suite = suite_create("search");
     TCase *bounds = tcase_create("bounds");
-    tcase_add_loop_test(bounds, bounds_of_ranges_hold, 0, FORMATS * 12);
+    tcase_add_loop_test(bounds, bounds_of_ranges_hold, 0, FORMATS * 12 + 12);
     suite_add_tcase(suite, bounds);
+    TCase *sums = tcase_create("sums");
+    tcase_add_loop_test(sums, sums_of_few_bits_leave_nothing_out, 140, 350);
+    suite_add_tcase(suite, sums);
     TCase *steps = tcase_create("steps");
     tcase_add_loop_test(steps, a_search_cut_short_is_not_complete, 0, 12);
     suite_add_tcase(suite, steps);
