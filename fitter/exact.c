@@ -44,36 +44,47 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     exact->optimal = exact->cost <= exact->lower_bound * (1 + hair);
 
     /* Of few points all is soon done, but for ties that are followed one by one. */
-    const bool biased = rules.form == PWL_BIASED,
-               few = count <= EXACT_FEW && !(biased && rules.rounding >= PWL_HALF_AWAY);
-    /* Some slopes, for a better table; then all, where that is soon done. Else ranges are bounded first, and all is
-     * searched below lower ceilings, so that either nothing is found there, which is a bound, or the best there is. */
+    const bool is_short = count <= EXACT_FEW,
+               few = is_short && !(rules.form == PWL_BIASED && rules.rounding >= PWL_HALF_AWAY);
+    if (known && !is_short)
+        search_know(&search, knots, lines, exact->segments);
+    /* Some slopes, for a better table; then all, where that is soon done. Else near the knots in hand for as long as
+     * that helps; then ranges are bounded first, and all is searched below lower ceilings, so that either nothing is
+     * found there, which is a bound, or the best there is. */
     const struct {
         double share; /* of what lies between the bound and the table in hand */
         double finest;
         int samples;
         int64_t steps;
+        int radius; /* how near; 0: anywhere */
     } passes[] = {
-        {1, 0, few ? 8 : 32, few ? 1 << 18 : 1 << 21},
-        {1, 0, 0, few || biased || rules.one_shift ? 1 << 25 : 1 << 22},
-        {1, 0.5, 0, 1 << 24},
-        {0.25, 0.125, 0, 1 << 24},
-        {0.25, 0, 0, 1 << 24},
-        {0.4, 0.125, 0, 1 << 24},
-        {0.4, 0, 0, 1 << 24},
-        {1, 0.125, 0, 1 << 24},
-        {1, 0, 0, 1 << 25},
+        {1, 0, few ? 8 : 32, few ? 1 << 18 : 1 << 21, 0},
+        {1, 0, 0, 1 << 22, 1},
+        {1, 0, 0, 1 << 22, 2},
+        {1, 0, 0, is_short || rules.one_shift ? 1 << 25 : 1 << 22, 0},
+        {1, 0.5, 0, 1 << 24, 0},
+        {0.25, 0.125, 0, 1 << 24, 0},
+        {0.25, 0, 0, 1 << 24, 0},
+        {0.4, 0.125, 0, 1 << 24, 0},
+        {0.4, 0, 0, 1 << 24, 0},
+        {1, 0.125, 0, 1 << 22, 0},
+        {1, 0, 0, 1 << 25, 0},
     };
     enum { PASSES = sizeof passes / sizeof *passes };
     bool bounds = !wide_sums; /* of ranges are of use */
     int64_t left = exact->effort > 0 ? (int64_t)(exact->effort * MOST_STEPS) : MOST_STEPS;
     for (int p = 0; p < (exact->effort > 0 ? PASSES : 1) && left > 0; p++) {
         const double share = passes[p].share, finest = passes[p].finest;
-        const int samples = passes[p].samples;
+        const int samples = passes[p].samples, radius = passes[p].radius;
         const bool known_optimal = exact->optimal; /* only fewer segments are of interest */
         const double gap = exact->cost - exact->lower_bound;
-        if ((finest > 0 && !bounds) || (known_optimal && (samples > 0 || finest > 0 || share < 1)))
+        if ((finest > 0 && !bounds) || (known_optimal && (samples > 0 || finest > 0 || share < 1)) ||
+            (radius > 0 && (is_short || !known || known_optimal || points->grid_whole)))
             continue;
+        if (radius > 0)
+            search_near(&search, knots, exact->segments, radius);
+        else
+            search_anywhere(&search);
         search.ceiling = share < 1 ? exact->lower_bound + share * gap : exact->cost + hair * (1 + exact->cost);
         const int64_t most = known_optimal ? FEW_STEPS : passes[p].steps;
         const int64_t steps = most < left ? most : left;
@@ -87,13 +98,16 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
             diag_set(diag, EXIT_IO, "out of memory for the lines of %d codes", count);
             break;
         }
+        const bool better = cost < exact->cost * (1 - 1e-9);
         if (cost <= exact->cost + hair * (1 + exact->cost)) { /* of equal tables that of fewest segments */
             exact->cost = fmin(cost, exact->cost);
             search_read(&search, knots, lines, exact);
             known = true;
             exact->optimal = exact->cost <= exact->lower_bound * (1 + hair);
         }
-        if (samples > 0 || wide_sums)
+        if (radius > 0)
+            p -= better; /* once more */
+        if (samples > 0 || radius > 0 || wide_sums)
             continue;
         double lower = search.ahead[(layers - 1) * row];
         if (finest == 0 && search.slopes.complete) /* nothing below the ceiling, or the best there is */

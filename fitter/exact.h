@@ -35,15 +35,16 @@ struct exact {
  * (sqrt(real) - sqrt(mass)/2)^2 over the codes that it does not leave to saturation, which bounds its slope to a window
  * around the real least-squares slope of those codes; what it pays at a limit it cannot pay between.
  *
- * Where that takes too long, lines are followed in bundles of neighbouring slopes and phases, whose codes differ at
- * some points only, which bounds what ranges cost; and by those what lies before a code and after it (search_bound).
- * Ranges of no use to a table below the ceiling are not searched any more. Ceilings first lie below what is likely to
- * be the optimum: nothing found there is a bound, and anything found the optimum.
+ * Where that takes too long, tables whose knots are near those in hand are searched, as long as there are better ones.
+ * Then lines are followed in bundles of neighbouring slopes and phases, whose codes differ at some points only, which
+ * bounds what ranges cost; and by those what lies before a code and after it (search_bound). Ranges of no use to a
+ * table below the ceiling are not searched any more. Ceilings first lie below what is likely to be the optimum: nothing
+ * found there is a bound, and anything found the optimum.
  *
  * A line of the absolute and biased forms is the same from whatever code it starts. So none starts where the lines
  * before meet one more code at no cost but its floor; one that starts at a limit of the output is followed from where
  * it leaves the limit, once for all starts; and one that runs into the other limit must have cost less than that limit
- * alone. (Lines that may leave their types are followed one by one.)
+ * alone. (Lines that may leave their types are followed one by one, if they would be of use in wider ones.)
  *
  * Of equal tables that of fewest segments is taken. (Where one costs as little as the bound, that is looked for in
  * fewer steps.)

@@ -78,11 +78,16 @@ static inline bool phased(const struct slopes *slopes)
     return slopes->rules->form == PWL_BIASED && slopes->n > 0;
 }
 
-/* A line that is the best of the range to an end. */
+/* A line that is the best of the range to an end, if it is one of the rules. */
 static inline void keep_line(struct slopes *slopes, int end, int64_t offset, double cost)
 {
-    slopes->range[end] =
-        (struct range){.cost = cost, .offset = offset, .q_b = (int32_t)slopes->q_b, .n = (int32_t)slopes->n};
+    const struct line line = {.q_b = slopes->q_b, .n = slopes->n, .offset = offset};
+    const double *code = slopes->points->code;
+    if (slopes->is_safe || line_provable(slopes->rules, &line, (int64_t)code[slopes->start], (int64_t)code[end - 1]))
+        slopes->range[end] =
+            (struct range){.cost = cost, .offset = offset, .q_b = (int32_t)slopes->q_b, .n = (int32_t)slopes->n};
+    else
+        slopes->beyond |= cost < slopes->useful[end];
 }
 
 #endif

@@ -158,7 +158,7 @@ bool follow_bundle(struct slopes *slopes, int64_t low, int64_t high, int n, bool
 {
     enum { SHORT = 32 };
     static const double some = 0x1p-100; /* mass, lest there be none */
-    const enum direction way = slopes->leaves ? slopes->way : low < 0 ? DOWN : UP;
+    const enum direction way = low < 0 ? DOWN : UP;
     const struct core *core = slopes->core[way];
     const double *floor_sum = slopes->floor_sum;
     const int start = slopes->start, end = slopes->end;

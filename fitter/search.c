@@ -232,7 +232,9 @@ double search_solve(struct search *search, int samples, int64_t most_steps)
     for (int m = 0; m <= search->segments; m++)
         search->waiting[UP][m] = search->waiting[DOWN][m] = (struct waiting){.cost = INFINITY};
     for (int k = 0; k <= search->count && !slopes->out_of_memory; k++) {
-        slopes->most_steps = slopes->steps + most_steps / (samples ? search->count : slopes->finest > 0 ? EACH : 1);
+        slopes->most_steps = slopes->steps + most_steps / (samples              ? search->count
+                                                           : slopes->finest > 0 ? EACH
+                                                                                : search->shares);
         slopes->most_steps = slopes->most_steps < most_steps ? slopes->most_steps : most_steps;
         settle_costs(search, k);
         for (enum direction way = UP; slopes->apart && k > 0 && k < search->count && way < DIRECTIONS; way++)
@@ -270,6 +272,36 @@ void search_read(const struct search *search, int *knots, struct line *lines, st
     }
     knots[used] = search->count;
     exact->segments = used;
+}
+
+void search_anywhere(struct search *search)
+{
+    const struct points *points = search->points;
+    for (int k = 0; k <= points->count; k++)
+        search->is_knot[k] = false;
+    for (int place = 0; place <= points_places(points); place++)
+        search->is_knot[points_at(points, place)] = true;
+    search->shares = 1;
+}
+
+void search_near(struct search *search, const int *knots, int segments, int radius)
+{
+    search_anywhere(search);
+    for (int k = 0, m = 0; k <= search->count; k++) {
+        m += m < segments && knots[m + 1] <= k;
+        search->is_knot[k] &= k - knots[m] <= radius || (m < segments && knots[m + 1] - k <= radius);
+    }
+    search->shares = (2 * radius + 1) * segments / 2 + 1;
+}
+
+void search_know(struct search *search, const int *knots, const struct line *lines, int segments)
+{
+    bool allowed = true;
+    for (int m = 0; m < segments; m++)
+        allowed &= lines[m].n >= search->rules->shift_min && lines[m].n <= search->rules->shift_max;
+    for (int m = 0; allowed && m < segments; m++)
+        *range_of(search, knots[m], knots[m + 1]) =
+            (struct range){lines[m].cost, lines[m].offset, (int32_t)lines[m].q_b, lines[m].n};
 }
 
 /* What being at a limit of the output costs, and being off it. */
@@ -383,10 +415,7 @@ int search_init(struct search *search, const struct points *points, const struct
         search_free(search);
         return diag_set(diag, EXIT_IO, "out of memory for %d codes", count);
     }
-    for (int k = 0; k <= count; k++)
-        search->is_knot[k] = false;
-    for (int place = 0; place <= points_places(points); place++)
-        search->is_knot[points_at(points, place)] = true;
+    search_anywhere(search);
     for (size_t c = 0; c < layers * row; c++)
         search->upper[c] = INFINITY;
     for (size_t r = 0; r < row * row; r++)

@@ -23,6 +23,7 @@ struct search {
     const struct line_rules *rules;
     int segments, count;
     double ceiling;           /* only cheaper tables count */
+    int shares;               /* of the steps: each start has one at most */
     double *floor_sum;        /* rounding_floor_sums */
     double *over[DIRECTIONS]; /* what being at the limit behind costs beyond that, of the points before each */
     double *off[DIRECTIONS];  /* what not being at it does at least, likewise */
@@ -73,6 +74,13 @@ int search_init(struct search *search, const struct points *points, const struct
                 struct diag *diag);
 
 void search_free(struct search *search);
+
+/* Segments start anywhere from now on, or within `radius` of the knots of a table alone. */
+void search_anywhere(struct search *search);
+void search_near(struct search *search, const int *knots, int segments, int radius);
+
+/* The lines of a table, if they are of the rules, need not be found. */
+void search_know(struct search *search, const int *knots, const struct line *lines, int segments);
 
 /* One dynamic program below the ceiling in hand; returns the least cost, INFINITY when no table lies below. With
  * samples each start has its share of the steps. */

@@ -70,7 +70,27 @@ static bool is_safe(const struct slopes *slopes, int64_t q_b, int n)
     const double y_max = fmax(fabs((double)rules->qmin_y), fabs((double)rules->qmax_y)) + 2;
     const double offset_max = rules->form == PWL_BIASED ? (y_max + 2 * v_max) * fmax(unit, 1) : y_max + 2 * v_max;
     return n >= 0 && offset_max < (double)rules->offset_limit &&
-           offset_max + v_max * unit < ldexp(1, rules->accumulator_bits - 2);
+           offset_max + (v_max + 1) * unit < ldexp(1, rules->accumulator_bits - 1);
+}
+
+/* Lines of the slope in hand that pass no tie and meet no fixed point, whatever their type. */
+static void follow_free(struct slopes *slopes)
+{
+    const double *limit = slopes->limit;
+    const struct window *leaving = slopes->leaving[slopes->rise < 0 ? DOWN : UP];
+    double paid = 0;
+    if (slopes->leaves) {
+        follow_leaving(slopes, slopes->start, 0);
+        return;
+    }
+    follow_classes(slopes);
+    for (int k = slopes->start + 1; slopes->rise != 0 && !slopes->apart && k <= slopes->leave; k++) {
+        paid += points_cost(slopes->points, k - 1, (double)slopes->near_y);
+        if (!(paid < limit[k]))
+            return;
+        if (leaving[k].low <= slopes->slope && slopes->slope <= leaving[k].high)
+            follow_leaving(slopes, k, paid);
+    }
 }
 
 /* Follows one slope from the start in hand. */
@@ -87,28 +107,17 @@ static void try_slope(struct slopes *slopes, int64_t q_b, int n)
     slopes->near_first = slopes->near_y + slopes->rise;
     slopes->far_last = slopes->far_y - (slopes->points->served ? slopes->rise : 0);
     slopes->is_safe = is_safe(slopes, q_b, n);
-    if (!slopes->is_safe || slopes->points->fixed || (slopes->points->served && q_b == 0) ||
+    slopes->beyond = false;
+    if ((!slopes->is_safe && !phased(slopes)) || slopes->points->fixed || (slopes->points->served && q_b == 0) ||
         (slopes->ties != TIES_NONE && phased(slopes) && rules->rounding >= PWL_HALF_AWAY)) {
         follow_nodes(slopes);
         return;
     }
     for (int k = slopes->start - (slopes->start > 0); k < slopes->end && !phased(slopes); k++)
         slopes->code[k] = (double)pwl_shr64(product_at(slopes, k), n, (int)rules->rounding);
-    if (slopes->leaves) {
-        follow_leaving(slopes, slopes->start, 0);
-        return;
-    }
-    follow_classes(slopes);
-    const double *limit = slopes->limit;
-    const struct window *leaving = slopes->leaving[slopes->rise < 0 ? DOWN : UP];
-    double paid = 0;
-    for (int k = slopes->start + 1; slopes->rise != 0 && !slopes->apart && k <= slopes->leave; k++) {
-        paid += points_cost(slopes->points, k - 1, (double)slopes->near_y);
-        if (!(paid < limit[k]))
-            return;
-        if (leaving[k].low <= slopes->slope && slopes->slope <= leaving[k].high)
-            follow_leaving(slopes, k, paid);
-    }
+    follow_free(slopes);
+    if (slopes->beyond)
+        follow_nodes(slopes);
 }
 
 /* Whether a biased slope has one bit to spare. */
@@ -212,13 +221,14 @@ static bool set_limits(struct slopes *slopes, double slope, double last, double 
     return slopes->end > slopes->start;
 }
 
-/* The largest numerator of n whose lines are safe with one bit more too, at most `limit`. */
+/* The largest numerator of n whose lines are safe, at most `limit`; with one bit more too, where ties ask for it. */
 static int64_t safe_numerator(const struct slopes *slopes, int n, int64_t limit)
 {
+    const bool ties = slopes->rules->form == PWL_BIASED && slopes->rules->rounding >= PWL_HALF_AWAY;
     int64_t safe = -1, unsafe = n < 0 ? 0 : limit + 1;
     while (unsafe - safe > 1) {
         const int64_t middle = safe + (unsafe - safe) / 2;
-        if (is_safe(slopes, 2 * middle, n + 1))
+        if (is_safe(slopes, ties ? 2 * middle : middle, n + ties))
             safe = middle;
         else
             unsafe = middle;
@@ -258,6 +268,25 @@ void slopes_try_flat(struct slopes *slopes)
         try_smaller(slopes, 0, n);
 }
 
+/* The largest shift of use, at most `most`. Sums of a bias fit the accumulator: the codes at the start are no larger
+ * than the shift leaves of it, which may be too far from its target. */
+static int largest_shift(const struct slopes *slopes, int most)
+{
+    const struct line_rules *rules = slopes->rules;
+    const double target = slopes->points->target[slopes->start];
+    double spare = -INFINITY;
+    for (int j = slopes->start + 1; j <= slopes->furthest; j++)
+        spare = larger(spare, slopes->spare[j]);
+    for (; rules->form == PWL_BIASED && !slopes->points->served && most > rules->shift_min; most--) {
+        const double largest = ldexp(1, rules->accumulator_bits - 1 - most) + 1;
+        const double near = larger(-largest, smaller(largest, target)),
+                     y = larger((double)rules->qmin_y, smaller((double)rules->qmax_y, near));
+        if (points_cost(slopes->points, slopes->start, y) < spare)
+            break;
+    }
+    return most;
+}
+
 /* All slopes in a window, or some at even steps. Neighbours are taken as one as far as that shows them to be of no use:
  * then twice as many, else a part of them. */
 void slopes_try_all(struct slopes *slopes, struct window window, double stride)
@@ -271,13 +300,13 @@ void slopes_try_all(struct slopes *slopes, struct window window, double stride)
     /* From 2^n above twice every product on, only the product's sign counts. */
     const int enough = (int)ceil(log2(4 * (double)limit * fmax(x_max, (double)slopes->points->count)));
     const int most = enough > rules->shift_min ? enough : rules->shift_min;
-    const int finest = most < rules->shift_max ? most : rules->shift_max;
+    const int finest = largest_shift(slopes, most < rules->shift_max ? most : rules->shift_max);
     for (int n = finest; n >= rules->shift_min; n--) {
         const double unit = ldexp(1, -n);
         const int64_t safe = slopes->safe[SLOPES_NO_SHIFT + n];
         for (int sign = -1; sign <= 1; sign += 2) {
-            /* Slopes of at most half the largest numerator belong to a finer grid. */
-            int64_t from = n == finest ? (sign < 0 ? 0 : 1) : limit / 2 + 1;
+            /* Slopes of at most half the largest numerator belong to a finer grid; flat lines have been tried. */
+            int64_t from = n == finest ? 1 : limit / 2 + 1;
             double low = sign > 0 ? window.low : -window.high, high = sign > 0 ? window.high : -window.low;
             if (low / unit > (double)from)
                 from = low / unit > (double)limit ? limit + 1 : (int64_t)ceil(low / unit);

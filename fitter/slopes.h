@@ -109,6 +109,7 @@ struct slopes {
     int64_t far_last;      /* the last one that costs by the parabola: the limit ahead too, but of a half */
     enum ties ties;
     bool is_safe; /* no constant of use can leave its type */
+    bool beyond;  /* of those that are followed as if all were, one that leaves its type would be of use */
     bool touched; /* a limit of the rules had a say */
     int last;     /* the last point that was looked at */
 };

@@ -9,19 +9,26 @@
 
 #include "real_bound.h"
 
-/* The same line with its constant before the shift; false where it has none there. */
+/* The same line with its constant before the shift, of a shorter slope where it does not fit there; false where there
+ * is none. */
 static bool line_to_biased(const struct squares *table, int begin, int end, struct line *line)
 {
     const struct points *points = table->points;
-    const int n = line->n;
-    if (n < 0 && line->offset % pwl_shl64(1, -n) != 0)
+    const struct line_rules *rules = table->rules;
+    const int64_t first = points->cell[begin], last = points->cell[end] - 1, constant = line->offset;
+    if (line->n < 0 && constant % pwl_shl64(1, -line->n) != 0)
         return false;
-    if (n > 0 && llabs(line->offset) > table->rules->offset_limit >> n)
-        return false;
-    line->offset = n < 0 ? line->offset / pwl_shl64(1, -n) : pwl_shl64(line->offset, n);
-    if (!line_provable(table->rules, line, points->cell[begin], points->cell[end] - 1))
-        return false;
-    line->cost = line_cost_below(table->rules, points, begin, end, line, NULL, INFINITY);
+    for (;; line->q_b = slope_nearest(rules, 0.5 * (double)line->q_b), line->n--) {
+        const int n = line->n;
+        if (n <= 0 || llabs(constant) <= rules->offset_limit >> n) {
+            line->offset = n < 0 ? constant / pwl_shl64(1, -n) : pwl_shl64(constant, n);
+            if (line_provable(rules, line, first, last))
+                break;
+        }
+        if (n <= 0 || n <= rules->shift_min)
+            return false;
+    }
+    line->cost = line_cost_below(rules, points, begin, end, line, NULL, INFINITY);
     return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The parts of the search for integer tables: what is said of ranges is true; sums of few bits leave nothing
- * out; and a search cut short does not say that it was complete. */
+/* The parts of the search for integer tables: what is said of ranges is true, also by a search near a table; sums of
+ * few bits leave nothing out; and a search cut short does not say that it was complete. */
 #include "brute_force.h"
 #include "fixture.h"
 #include "line.h"
@@ -133,6 +133,44 @@ START_TEST(bounds_of_ranges_hold)
 }
 END_TEST
 
+/* Some table is known; then those near it are, and the best there is. */
+START_TEST(a_search_near_a_table_leaves_the_rest_to_others)
+{
+    struct problem problem;
+    struct search search;
+    struct line lines[SEGMENTS];
+    int knots[SEGMENTS + 1];
+    double ceiling, known = 0;
+    int64_t steps;
+    problem_init(&problem, _i);
+    const double optimum = optimum_of(&problem, &ceiling, &steps);
+    for (int m = 0; m <= SEGMENTS; m++)
+        knots[m] = problem.points.count * m / SEGMENTS;
+    for (int m = 0; m < SEGMENTS; m++) {
+        ck_assert(
+            line_fit(&problem.rules, &problem.points, knots[m], knots[m + 1], LINE_UNLIMITED, LINE_QUICK, &lines[m]));
+        known += lines[m].cost;
+    }
+    begin(&search, &problem, just_above(known));
+    search_know(&search, knots, lines, SEGMENTS);
+    double before = known;
+    for (int radius = 0; radius <= 3; radius++) {
+        search_near(&search, knots, SEGMENTS, radius);
+        const double found = search_solve(&search, 0, MANY_STEPS);
+        ck_assert_msg(optimum <= just_above(found) && found <= just_above(before),
+                      "%s: the optimum is %.12g, within %d of knots %.12g, within less %.12g", problem.flags, optimum,
+                      radius, found, before);
+        before = found;
+    }
+    search_anywhere(&search);
+    const double found = search_solve(&search, 0, MANY_STEPS);
+    ck_assert_msg(search.slopes.complete && fabs(found - optimum) <= 1e-9 * (1 + optimum),
+                  "%s: the optimum is %.12g, found %.12g", problem.flags, optimum, found);
+    search_free(&search);
+    problem_free(&problem);
+}
+END_TEST
+
 START_TEST(sums_of_few_bits_leave_nothing_out)
 {
     struct small small;
@@ -198,6 +236,9 @@ int main(void)
     TCase *bounds = tcase_create("bounds");
     tcase_add_loop_test(bounds, bounds_of_ranges_hold, 0, FORMATS * 12 + 12);
     suite_add_tcase(suite, bounds);
+    TCase *near = tcase_create("near");
+    tcase_add_loop_test(near, a_search_near_a_table_leaves_the_rest_to_others, 0, FORMATS * 12);
+    suite_add_tcase(suite, near);
     TCase *sums = tcase_create("sums");
     tcase_add_loop_test(sums, sums_of_few_bits_leave_nothing_out, 140, 350);
     suite_add_tcase(suite, sums);
