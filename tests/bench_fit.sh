@@ -30,6 +30,18 @@ measure() {
     echo "| $name | $codes | $segments | $median | $memory | $proof |"
 }
 
+# The fit that takes longest among those of 16 bits under the same flags, each done once.
+slowest() {
+    local repetitions=1 job
+    for job in 'sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1' 'sigmoid --in s16:2^-12:0 --out s16:2^-15:0' \
+        'tanh --in s16:2^-13:0 --out s16:2^-15:0' 'gelu --in s16:2^-12:0 --out s16:2^-12:0' \
+        'silu --in s16:2^-12:0 --out s16:2^-12:0' 'sin --in s16:2^-13:0 --out s16:2^-15:0' \
+        'exp --in s16:2^-12:32767 --out s16:2^-15:0' 'erf --in s16:2^-13:0 --out s16:2^-15:0'; do
+        # shellcheck disable=SC2086
+        measure "${job%% *} $*" 65536 $job "$@"
+    done | sort -t '|' -k 5,5n | tail -n 1
+}
+
 echo "$(grep -m 1 '^model name' /proc/cpuinfo | cut -d: -f2 | sed 's/^ *//'), one core, $(date -u +%Y-%m-%d)," \
     "median of $repetitions, \`$("$pwlc" --version | head -n 1)\`"
 echo
@@ -48,3 +60,12 @@ for function in sigmoid gelu silu; do
 done
 measure 'sigmoid int32 lsq' $((1 << 32)) sigmoid --in s32:2^-28:0 --out s32:2^-30:0 --segments 16
 measure 'sigmoid int32 minimax' $((1 << 32)) sigmoid --in s32:2^-28:0 --out s32:2^-30:0 --segments 16 --method minimax
+echo
+echo '| slowest of eight | codes | segments | seconds | peak MiB | optimal |'
+echo '|---|---|---|---|---|---|'
+for form in absolute biased anchored; do
+    for shift in per-segment one; do
+        slowest --method minimax --form "$form" --shift "$shift"
+        slowest --max-err 1 --form "$form" --shift "$shift"
+    done
+done
