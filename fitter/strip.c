@@ -155,6 +155,8 @@ static int least_shift(const struct line_rules *rules, const struct fraction *lo
     const struct fraction *steep = low->finite && low->numerator >= 0 ? high : low;
     if (!steep->finite)
         return rules->shift_min;
+    if (steep->numerator == 0) /* as the other one is then: nothing lies between */
+        return rules->shift_max + 1;
     const int n = -ilogb((double)steep->numerator / (double)steep->denominator) - 1;
     return n > rules->shift_min ? n : rules->shift_min;
 }
