@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compact.h"
 
-#define MOST_FRACTION 14
-#define MOST_SUM ((1 << 30) - 1) /* 16 bits before the point */
+#define MOST_FRACTION 14 /* leaves values 18 bits */
 
 /* Offsets with which a slope gives the right values, and the codes that bound them. */
 typedef struct offsets {
@@ -60,7 +59,7 @@ void pwl_compact_begin(pwl_compact_walk *walk, const pwl_table *table, uint32_t 
 }
 
 /* Of a slope, for the codes from walk->first to `last`. Before the shift a value q is what lies in [q, q + 1) *
- * 2^fraction; where it saturates, what lies anywhere beyond, -2^30 to 2^30 - 1. */
+ * 2^fraction; where it saturates, what lies anywhere beyond in 32 bits. */
 static offsets offsets_of(const pwl_compact_walk *walk, int32_t slope, uint32_t last)
 {
     const pwl_table *const table = walk->table.table;
@@ -72,8 +71,8 @@ static offsets offsets_of(const pwl_compact_walk *walk, int32_t slope, uint32_t 
     for (u = walk->first; u <= last; u++) {
         const int64_t q = pwl_sat(pwl_plain_eval32(&walk->line, u, rounding), table->qmin_y, table->qmax_y);
         const int64_t sum = pwl_compact_sum(line, u);
-        const int64_t least = (q > table->qmin_y ? q * one : -MOST_SUM - 1) - sum;
-        const int64_t most = (q < table->qmax_y ? q * one + one - 1 : MOST_SUM) - sum;
+        const int64_t least = (q > table->qmin_y ? q * one : INT32_MIN) - sum;
+        const int64_t most = (q < table->qmax_y ? q * one + one - 1 : INT32_MAX) - sum;
         if (least > of.least) {
             of.least = least;
             of.least_at = u;

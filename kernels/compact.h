@@ -47,7 +47,7 @@ PWL_FN int32_t pwl_compact_sum(pwl_compact line, uint32_t u)
 #endif
 }
 
-/* A value before saturation, -2^30 to 2^30 - 1. */
+/* A value before saturation. */
 PWL_FN int32_t pwl_compact_eval(pwl_compact line, uint32_t u, uint32_t fraction)
 {
     return pwl_compact_sum(line, u) >> fraction;

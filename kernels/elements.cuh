@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "half.h"
+#include "near.h"
 #include "task.cuh"
 
 namespace pwl
@@ -57,15 +57,10 @@ template <class T> struct codes {
         return min(max(code, task.low), task.high) + task.add;
     }
 
-    /* The element of a saturated value, counted from zero(). */
-    template <class V> static __device__ uint32_t from(const task &, V steps)
+    /* The element of a saturated value. */
+    template <class V> static __device__ uint32_t from(const task &, V q)
     {
-        return static_cast<uint32_t>(steps);
-    }
-
-    template <class V> static __device__ V zero(const task &)
-    {
-        return 0;
+        return static_cast<uint32_t>(q);
     }
 };
 
@@ -123,19 +118,24 @@ template <class kind> struct reals {
         }
     }
 
-    static __device__ uint32_t from(const task &task, int32_t steps)
+    static __device__ uint32_t from(const task &task, int32_t q)
     {
-        return kind::of(__fmul_rn(__int2float_rn(steps), task.scale));
+        return kind::of(__fmul_rn(__int2float_rn(q - static_cast<int32_t>(task.zero)), task.scale));
     }
 
-    static __device__ uint32_t from(const task &task, int64_t steps)
+    static __device__ uint32_t from(const task &task, int64_t q)
     {
-        return kind::of(__fmul_rn(__ll2float_rn(steps), task.scale));
+        return kind::of(__fmul_rn(__ll2float_rn(q - task.zero), task.scale));
     }
+};
 
-    template <class V> static __device__ V zero(const task &task)
+/* Real outputs whose zero point is near the table's values. */
+template <class kind> struct near_reals {
+    using element = typename kind::bits;
+
+    static __device__ uint32_t from(const task &task, int32_t q)
     {
-        return static_cast<V>(task.zero);
+        return kind::of(pwl_near_real(static_cast<uint32_t>(q), task.near_zero, task.scale));
     }
 };
 

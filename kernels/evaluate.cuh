@@ -47,7 +47,6 @@ struct wide {
 
 /* Heads and cells of an image of compact lines, of any rounding. */
 struct compact : narrow {
-    static constexpr bool is_near = true; /* values are as far from 0 as zero points may be */
     using head = pwl_compact;
     using cell = uint32_t;
     static __device__ uint32_t pick(cell c, uint32_t u)
@@ -62,7 +61,6 @@ struct compact : narrow {
 
 /* Those of an image of wide lines. */
 template <int rounding> struct wide_rounded : wide {
-    static constexpr bool is_near = false;
     using head = uint4;
     using cell = uint2;
     static __device__ uint32_t pick(cell c, uint32_t u)
@@ -100,7 +98,7 @@ __device__ inline void copy_image(const pwl_planned &of, char *image, uint32_t t
 /* Raw values by the image, whose lines are compact or wide_rounded. */
 template <class lines> struct by_image {
     using value = typename lines::value;
-    static constexpr bool is_wide = lines::is_wide, is_near = lines::is_near;
+    static constexpr bool is_wide = lines::is_wide;
     copied<typename lines::head> heads;
     copied<uint32_t> tails;
     copied<typename lines::cell> cells;
@@ -134,7 +132,7 @@ template <class lines> struct by_image {
 /* Raw values by the arrays, for any table. */
 template <class width> struct by_search {
     using value = typename width::value;
-    static constexpr bool is_wide = width::is_wide, is_near = false;
+    static constexpr bool is_wide = width::is_wide;
 
     __device__ explicit by_search(const pwl_planned &)
     {
@@ -209,11 +207,8 @@ template <class input, class output, class raw_type, fit to> struct by_lines {
     __device__ uint32_t map(const task &task, in_t element) const
     {
         const value v = raw(task, input::template u<raw_type::is_wide>(task, element));
-        const value least = static_cast<value>(task.plan.qmin_y), most = static_cast<value>(task.plan.qmax_y);
-        const value zero = output::template zero<value>(task);
-        if constexpr (raw_type::is_near)
-            return output::from(task, min(max(v - zero, least - zero), most - zero));
-        return output::from(task, min(max(v, least), most) - zero);
+        return output::from(task,
+                            min(max(v, static_cast<value>(task.plan.qmin_y)), static_cast<value>(task.plan.qmax_y)));
     }
 
     template <int together>

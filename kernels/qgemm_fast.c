@@ -2,18 +2,10 @@
 /* Which tables kernels can evaluate fast, and by what numbers. */
 #include "qgemm_fast.h"
 
-#define MOST (INT64_C(1) << 22)
-
-/* Whether codes stay where floats around 1.5 * 2^23 have them. */
-static int is_near(int64_t zero_point, int64_t qmin, int64_t qmax)
-{
-    return qmin - zero_point >= -MOST && qmax - zero_point <= MOST;
-}
-
 static pwl_qgemm_rounding rounding_of(float inverse, int64_t zero_point, int64_t qmin, int64_t qmax)
 {
     const int64_t first = qmin - zero_point, last = qmax - zero_point;
-    const pwl_qgemm_rounding rounding = {inverse, (float)first, (float)last, PWL_QGEMM_MAGIC + (uint32_t)first};
+    const pwl_qgemm_rounding rounding = {inverse, (float)first, (float)last, PWL_NEAR_BITS + (uint32_t)first};
     return rounding;
 }
 
@@ -23,16 +15,16 @@ static pwl_qgemm_way way_of(const pwl_qgemm_product *product, const pwl_qgemm_ep
     const pwl_qgemm_type type = product->y.type;
     const int codes = type >= PWL_QGEMM_S8, four = type == PWL_QGEMM_S32 || type == PWL_QGEMM_U32;
     if (!table->memory || product->scheme == PWL_QGEMM_INT8 || plan->wide ||
-        !is_near(e->as.of_x.zero_point, plan->qmin_x, plan->qmax_x))
+        !pwl_is_near(e->as.of_x.zero_point, plan->qmin_x, plan->qmax_x))
         return PWL_QGEMM_BY_SEARCH;
-    if (e->as.gated && codes && (four || !is_near(e->as.of_out.zero_point, e->codes.min, e->codes.max)))
+    if (e->as.gated && codes && (four || !pwl_is_near(e->as.of_out.zero_point, e->codes.min, e->codes.max)))
         return PWL_QGEMM_BY_SEARCH;
     if (plan->qmax_x - plan->qmin_x < 256 && plan->qmin_x >= PWL_PLAN_BYTE_FIRST &&
         plan->qmax_x < PWL_PLAN_BYTE_FIRST + PWL_PLAN_BYTE_CODES)
         return PWL_QGEMM_BY_VALUE;
     if (!plan->image_bytes)
         return PWL_QGEMM_BY_SEARCH;
-    if ((e->as.gated || !codes) && !is_near(e->as.of_y.zero_point, plan->qmin_y, plan->qmax_y))
+    if ((e->as.gated || !codes) && !pwl_is_near(e->as.of_y.zero_point, plan->qmin_y, plan->qmax_y))
         return PWL_QGEMM_BY_SEARCH;
     return PWL_QGEMM_BY_IMAGE;
 }
@@ -55,9 +47,9 @@ pwl_qgemm_fast pwl_qgemm_fast_of(const pwl_qgemm_product *product, const pwl_qge
     fast.all16 = (y->type == PWL_QGEMM_S16 || y->type == PWL_QGEMM_U16) && plan->qmin_y == e->codes.min &&
                  plan->qmax_y == e->codes.max && plan->qmin_x - e->as.of_x.zero_point == INT16_MIN &&
                  plan->qmax_x - e->as.of_x.zero_point == INT16_MAX;
-    fast.zero_y = (uint32_t)e->as.of_y.zero_point - PWL_QGEMM_MAGIC;
+    fast.zero_y = (uint32_t)e->as.of_y.zero_point - PWL_NEAR_BITS;
     if (e->as.gated && y->type >= PWL_QGEMM_S8)
         fast.out = rounding_of(e->out_inverse, e->as.of_out.zero_point, e->codes.min, e->codes.max);
-    fast.zero_out = (uint32_t)e->as.of_out.zero_point - PWL_QGEMM_MAGIC;
+    fast.zero_out = (uint32_t)e->as.of_out.zero_point - PWL_NEAR_BITS;
     return fast;
 }

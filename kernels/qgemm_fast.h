@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "half.h"
+#include "near.h"
 #include "plan.h"
 #include "qgemm_store.h"
 
@@ -21,13 +21,10 @@ typedef enum pwl_qgemm_way {
     PWL_QGEMM_BY_IMAGE = 2   /* the image of its plan */
 } pwl_qgemm_way;
 
-/* The bits of 1.5 * 2^23, a float whose last bit counts 1. */
-#define PWL_QGEMM_MAGIC 0x4b400000u
-
 /* To codes from `first` to `last`, counted from the zero point, at most 2^22 from it. */
 typedef struct pwl_qgemm_rounding {
     float inverse, first, last;
-    uint32_t zero; /* first + PWL_QGEMM_MAGIC */
+    uint32_t zero; /* first + PWL_NEAR_BITS */
 } pwl_qgemm_rounding;
 
 /* What these kernels take from an epilogue, and of Y. */
@@ -39,14 +36,14 @@ typedef struct pwl_qgemm_fast {
     int32_t qmin_y, qmax_y;    /* of the table */
     int32_t all16;             /* the table takes -2^15 to 2^15 - 1 around its zero point, and Y holds 16 bits, all of
                                 * which it gives */
-    uint32_t zero_y, zero_out; /* of of_y and of_out, less PWL_QGEMM_MAGIC */
+    uint32_t zero_y, zero_out; /* of of_y and of_out, less PWL_NEAR_BITS */
 } pwl_qgemm_fast;
 
 /* pwl_code_of_real() of a y that is not NaN, counted from the lowest code, plus as->zero: clamped before it is rounded,
  * which a sum around 1.5 * 2^23 does, ties to even, and leaves in its last bits. */
 PWL_FN uint32_t pwl_qgemm_round(const pwl_qgemm_rounding *as, float y)
 {
-    return pwl_bits_of_f32(fminf(fmaxf(y * as->inverse, as->first), as->last) + 12582912.0f);
+    return pwl_bits_of_f32(fminf(fmaxf(y * as->inverse, as->first), as->last) + PWL_NEAR_ZERO);
 }
 
 /* pwl_code_of_real() of any y, where the codes are -2^15 to 2^15 - 1 around the zero point; counted from the lowest. */
@@ -66,12 +63,6 @@ PWL_FN uint32_t pwl_qgemm_round16(float inverse, float y)
     code = steps != steps ? 0 : (int32_t)fminf(fmaxf(rintf(steps), -32768.0f), 32767.0f);
 #endif
     return (uint32_t)(code + 32768);
-}
-
-/* pwl_real_of_code() of a table's value, zero being fast.zero_y. */
-PWL_FN float pwl_qgemm_real(uint32_t q, uint32_t zero, float scale)
-{
-    return scale * (pwl_f32_of_bits(q - zero) - 12582912.0f);
 }
 
 /* Of a product that was checked; table->memory is null where it has no activation, of which e is, else. */

@@ -57,7 +57,7 @@ static int agrees(const pwl_qgemm_product *product, const pwl_qgemm_fast *fast, 
             (pwl_cuda_plan_eval(plan, table->memory, q, i) != value || value < fast->qmin_y || value > fast->qmax_y))
             return 0;
         if (fast->way == PWL_QGEMM_BY_IMAGE && (as->gated || !codes) &&
-            pwl_qgemm_real((uint32_t)value, fast->zero_y, as->of_y.scale) != pwl_real_of_code(value, as->of_y))
+            pwl_near_real((uint32_t)value, fast->zero_y, as->of_y.scale) != pwl_real_of_code(value, as->of_y))
             return 0;
         if (!as->gated || !codes)
             continue;
