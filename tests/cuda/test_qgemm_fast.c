@@ -69,6 +69,31 @@ static int agrees(const pwl_qgemm_product *product, const pwl_qgemm_fast *fast, 
     return 1;
 }
 
+/* All codes of 16 bits, to all of them: of x and of y neither one fewer nor shifted by one, and no others of Y. */
+static void test_all16(void)
+{
+    static char y[16];
+    pwl_qgemm_product product = {.y = {y, 16, PWL_QGEMM_S16, 0, 0}};
+    pwl_qgemm_epilogue e = {.as = {.of_x = {1, 5}}, .codes = {INT16_MIN, INT16_MAX}, .x_inverse = 1};
+    pwl_planned table = {.plan = {.qmin_x = INT16_MIN + 5,
+                                  .qmax_x = INT16_MAX + 5,
+                                  .qmin_y = INT16_MIN,
+                                  .qmax_y = INT16_MAX,
+                                  .image_bytes = 16},
+                         .memory = y};
+    int64_t *const fields[] = {&table.plan.qmin_x, &table.plan.qmax_x, &table.plan.qmin_y, &table.plan.qmax_y,
+                               &e.as.of_x.zero_point};
+    int good = pwl_qgemm_fast_of(&product, &e, &table).all16;
+    for (int i = 0; i < 5; i++) {
+        *fields[i] += i % 2 ? -1 : 1;
+        good &= !pwl_qgemm_fast_of(&product, &e, &table).all16;
+        *fields[i] -= i % 2 ? -1 : 1;
+    }
+    product.y.type = PWL_QGEMM_S32;
+    good &= !pwl_qgemm_fast_of(&product, &e, &table).all16;
+    tap(good, "all codes of 16 bits are told from fewer and from others");
+}
+
 int main(void)
 {
     static const int64_t zero_points[] = {0, (1 << 22) - 300, -(1 << 22) + 300, 1 << 23, -(1 << 23), 1 << 30};
@@ -132,5 +157,6 @@ int main(void)
     product.y = (pwl_qgemm_output){y + 4, 16, PWL_QGEMM_F16, 0, 0};
     aligned &= !pwl_qgemm_fast_of(&product, &no_activation, &none).aligned;
     tap(aligned, "rows of Y are aligned to four elements, or not");
+    test_all16();
     return tap_end();
 }
