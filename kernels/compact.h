@@ -3,12 +3,12 @@
  * A line in 8 bytes, for tables of storage INT8 and INT16. With u as in runtime/plain.h, taken for a signed number of
  * 16 bits,
  *
- *   q_y = sat( (floor((slope * u * 2^16 + slope) / 2^32) + offset) >> fraction )
+ *   q_y = sat( floor((slope * u * 2^16 + line) / 2^32) >> fraction ),   line = offset * 2^32 + slope mod 2^32
  *
- * which is one multiplication of 32 by 32 bits, added to the line as it lies in memory, and one shift that all lines of
- * a table share. So many bits of what a line gives lie below the point that one slope and one offset, looked for among
- * all, give the rounded values of most lines at each of their codes, whatever the rounding. Where none does, the line
- * is cut in two.
+ * which is one multiplication of 32 by 32 bits, whose product is added to the line as it lies in memory, and one shift
+ * that all lines of a table share. So many bits of what a line gives lie below the point that one slope and one
+ * offset, looked for among all, give the rounded values of most lines at each of their codes, whatever the rounding.
+ * Where none does, the line is cut in two.
  */
 #ifndef PWL_COMPACT_H
 #define PWL_COMPACT_H

@@ -107,8 +107,7 @@ void pwl_cuda_plan_init(pwl_cuda_plan *plan, const pwl_table *table)
     plan->wide = table->storage == PWL_INT32;
     plan->rounding = (uint8_t)pwl_plain_rounding_of(table);
     plan->lines = pwl_plain_count(table);
-    /* The widest cells that do; at shift 0 every code is a cell. Compact lines of more than 2^12 codes are to be cut.
-     */
+    /* The widest cells that do, in which compact lines can be cut; at shift 0 every code is a cell. */
     shift = plan->wide ? 31 : 12;
     while (!is_single(table, shift) && cells_of(table, shift - 1) <= PWL_PLAN_CELLS)
         shift--;
