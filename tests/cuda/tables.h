@@ -52,8 +52,8 @@ static inline const pwl_table *draw_table(struct made_table *made, uint64_t *sta
     return &made->table;
 }
 
-/* From all codes of 16 bits, in up to `most` segments that rise by less than one for each code, as those of functions
- * do. */
+/* From all codes of 16 bits, in up to `most` segments that rise by at most one for each code, as those of functions do,
+ * and are not much shorter than each other. */
 static inline const pwl_table *draw_smooth_table(struct made_table *made, uint64_t *state, pwl_form form,
                                                  pwl_rounding rounding, int fold, int most)
 {
@@ -74,10 +74,13 @@ static inline const pwl_table *draw_smooth_table(struct made_table *made, uint64
     table->segments = (uint16_t)random_in(state, 1, most);
     const int64_t first = fold ? table->zp_x : table->qmin_x, apart = (table->qmax_x + 1 - first) / table->segments;
     for (int i = 0; i < table->segments; i++) {
-        made->start[i] = first + apart * i + (i ? random_in(state, 0, apart - 1) : 0);
-        made->q_b[i] = random_in(state, -32767, 32767) >> random_bits(state) % 9;
+        const int few_bits = (int)(random_bits(state) % 9);
+        made->start[i] = first + apart * i + (i ? random_in(state, 0, apart / 4 * 3) : 0);
+        made->q_b[i] = random_in(state, -32767, 32767) >> few_bits;
         made->n[i] = random_in(state, 15, 20);
-        made->offset[i] = random_in(state, table->qmin_y, table->qmax_y) << (form == PWL_BIASED ? made->n[i] - 7 : 0);
+        made->offset[i] = random_in(state, table->qmin_y, table->qmax_y);
+        if (form == PWL_BIASED)
+            made->offset[i] *= 1 << (made->n[i] - 7);
     }
     if (pwl_table_check(made_pack(made), NULL) != PWL_OK)
         __builtin_trap(); /* without a library too */

@@ -79,7 +79,7 @@ static void test_random(pwl_storage storage, pwl_form form, pwl_rounding roundin
         kinds == 2 ? "images" : "with an image and without");
 }
 
-/* Tables as functions have them, all of whose lines are had in 8 bytes; but starts may be too close. */
+/* Tables as functions have them, whose lines are had in 8 bytes, but for one now and then whose ties go both ways. */
 static void test_smooth(pwl_form form, pwl_rounding rounding, int fold)
 {
     uint64_t state = (uint64_t)((form * 4 + rounding) * 2 + fold);
@@ -89,7 +89,8 @@ static void test_smooth(pwl_form form, pwl_rounding rounding, int fold)
         good &= plan_agrees(draw_smooth_table(&made, &state, form, rounding, fold, 1 << k % 8), &state, 0, &image);
         images += image;
     }
-    tap(good && images >= 19, "plans of smooth tables, form %d, rounding %d%s: %d of 20 have an image", form, rounding,
+    tap(good && images >= (rounding == PWL_HALF_EVEN ? 19 : 20),
+        "plans of smooth tables, form %d, rounding %d%s: %d of 20 have an image", form, rounding,
         fold ? ", folded" : "", images);
 }
 
