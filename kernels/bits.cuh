@@ -369,13 +369,14 @@ PWL_FN pwl_halves8 pwl_bf16_from_mxfp4(uint32_t x, uint8_t e)
 /* -- Integer sums to float ------------------------------------------------------------------------------------------
  */
 
-/* What an accumulator starts from for pwl_f32_from_preset(): 12582912 = 1.5 * 2^23 as a float. */
+/* What an accumulator starts from for pwl_f32_from_preset(): 1.5 * 2^23 as a float, whose last bit counts 1. */
 #define PWL_PRESET 0x4b400000
+#define PWL_PRESET_FLOAT 12582912.0f
 
 /* sum, of an accumulator that holds PWL_PRESET + sum with |sum| < 2^22. */
 PWL_FN float pwl_f32_from_preset(int32_t accumulator)
 {
-    return pwl_f32_of_bits((uint32_t)accumulator) - 12582912.0f;
+    return pwl_f32_of_bits((uint32_t)accumulator) - PWL_PRESET_FLOAT;
 }
 
 #endif

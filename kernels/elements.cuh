@@ -48,6 +48,7 @@ template <class T, int count> struct alignas(sizeof(T) * count) pack {
 /* Codes, signed and unsigned alike, by their bits. */
 template <class T> struct codes {
     using element = T;
+    using near = codes;
     static constexpr bool is_real = false;
 
     /* u of an element, for lines of 64 bits or of 32. */
@@ -101,9 +102,20 @@ struct bf16 {
     }
 };
 
+/* Real outputs whose zero point is near the table's values. */
+template <class kind> struct near_reals {
+    using element = typename kind::bits;
+
+    static __device__ uint32_t from(const task &task, int32_t q)
+    {
+        return kind::of(pwl_near_real(static_cast<uint32_t>(q), task.near_zero, task.scale));
+    }
+};
+
 /* As pwl_code_of_real() and pwl_real_of_code() of pwl/real.h, counted from the lowest code. */
 template <class kind> struct reals {
     using element = typename kind::bits;
+    using near = near_reals<kind>;
     static constexpr bool is_real = true;
 
     template <bool wide> static __device__ uint32_t u(const task &task, element raw)
@@ -126,16 +138,6 @@ template <class kind> struct reals {
     static __device__ uint32_t from(const task &task, int64_t q)
     {
         return kind::of(__fmul_rn(__ll2float_rn(q - task.zero), task.scale));
-    }
-};
-
-/* Real outputs whose zero point is near the table's values. */
-template <class kind> struct near_reals {
-    using element = typename kind::bits;
-
-    static __device__ uint32_t from(const task &task, int32_t q)
-    {
-        return kind::of(pwl_near_real(static_cast<uint32_t>(q), task.near_zero, task.scale));
     }
 };
 

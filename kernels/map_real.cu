@@ -13,37 +13,27 @@ using namespace pwl;
 
 /* By an image of compact lines where the plan has one, to outputs near their zero point; else by the arrays, which
  * serve every table. */
-template <class input, class output, class near_output> kernel *kernel_of(const pwl_cuda_plan &plan, bool near)
+template <class input, class output> kernel *kernel_of(const pwl_cuda_plan &plan, bool is_near)
 {
     if (plan.wide)
         return map_arrays<by_lines<input, output, by_search<wide>, fit::range>>;
-    if (plan.image_bytes && near)
-        return map_arrays<by_lines<input, near_output, by_image<compact>, fit::range>>;
+    if (plan.image_bytes && is_near)
+        return map_arrays<by_lines<input, typename output::near, by_image<compact>, fit::range>>;
     return map_arrays<by_lines<input, output, by_search<narrow>, fit::range>>;
-}
-
-template <class input, class T> kernel *codes_of(const pwl_cuda_plan &plan)
-{
-    return kernel_of<input, codes<T>, codes<T>>(plan, true);
 }
 
 template <class input> kernel *to_codes(const pwl_cuda_plan &plan, size_t out_bytes)
 {
-    return out_bytes == 1   ? codes_of<input, uint8_t>(plan)
-           : out_bytes == 2 ? codes_of<input, uint16_t>(plan)
-                            : codes_of<input, uint32_t>(plan);
+    return out_bytes == 1   ? kernel_of<input, codes<uint8_t>>(plan, true)
+           : out_bytes == 2 ? kernel_of<input, codes<uint16_t>>(plan, true)
+                            : kernel_of<input, codes<uint32_t>>(plan, true);
 }
 
-template <class input, class kind> kernel *reals_of(const pwl_cuda_plan &plan, bool near)
+template <class input> kernel *to_reals(const pwl_cuda_plan &plan, pwl_real out, bool is_near)
 {
-    return kernel_of<input, reals<kind>, near_reals<kind>>(plan, near);
-}
-
-template <class input> kernel *to_reals(const pwl_cuda_plan &plan, pwl_real out, bool near)
-{
-    return out == PWL_F32   ? reals_of<input, f32>(plan, near)
-           : out == PWL_F16 ? reals_of<input, f16>(plan, near)
-                            : reals_of<input, bf16>(plan, near);
+    return out == PWL_F32   ? kernel_of<input, reals<f32>>(plan, is_near)
+           : out == PWL_F16 ? kernel_of<input, reals<f16>>(plan, is_near)
+                            : kernel_of<input, reals<bf16>>(plan, is_near);
 }
 
 task task_from_reals(const pwl_cuda_table *uploaded, pwl_affine of_x)
@@ -75,11 +65,11 @@ int pwl_cuda_launch_map_real(const pwl_cuda_table *uploaded, pwl_affine of_x, pw
     task task = task_from_reals(uploaded, of_x);
     task.scale = of_y.scale;
     task.zero = of_y.zero_point;
-    task.near_zero = static_cast<uint32_t>(of_y.zero_point) - PWL_NEAR_BITS;
-    const bool near = pwl_is_near(of_y.zero_point, task.plan.qmin_y, task.plan.qmax_y);
-    kernel *const map = in == PWL_F32   ? to_reals<reals<f32>>(task.plan, out, near)
-                        : in == PWL_F16 ? to_reals<reals<f16>>(task.plan, out, near)
-                                        : to_reals<reals<bf16>>(task.plan, out, near);
+    task.near_zero = static_cast<uint32_t>(of_y.zero_point) - PWL_PRESET;
+    const bool is_near = pwl_is_near(of_y.zero_point, task.plan.qmin_y, task.plan.qmax_y);
+    kernel *const map = in == PWL_F32   ? to_reals<reals<f32>>(task.plan, out, is_near)
+                        : in == PWL_F16 ? to_reals<reals<f16>>(task.plan, out, is_near)
+                                        : to_reals<reals<bf16>>(task.plan, out, is_near);
     return launch(uploaded, map, &task, task.plan.image_bytes, in != PWL_F32, pwl_real_bytes(in), x,
                   pwl_real_bytes(out), y, count, stream);
 }

@@ -81,7 +81,7 @@ __device__ void add(const operand<format> &w, const uint8_t *x, unsigned present
 template <pwl_qgemm_format format, unsigned groups>
 __device__ void add(const operand<format> &w, const uint8_t *x, unsigned present, float (&sums)[tiles][groups][4])
 {
-    const int32_t zero[4] = {0x4b400000, 0x4b400000, 0x4b400000, 0x4b400000};
+    const int32_t zero[4] = {PWL_PRESET, PWL_PRESET, PWL_PRESET, PWL_PRESET};
     const uint8_t *const scales = x + groups * 8 * x_code_bytes;
 #pragma unroll
     for (unsigned g = 0; g < groups; g++) {
@@ -101,8 +101,8 @@ __device__ void add(const operand<format> &w, const uint8_t *x, unsigned present
                 multiply_add(sum, w.a[t][block], block ? b.z : b.x, block ? b.w : b.y, zero);
 #pragma unroll
                 for (unsigned c = 0; c < 4; c++)
-                    sums[t][g][c] = fmaf(__fmul_rn(w.d[t][block][c / 2], d[block][c % 2]),
-                                         __int_as_float(sum[c]) - 12582912, sums[t][g][c]);
+                    sums[t][g][c] = fmaf(__fmul_rn(w.d[t][block][c / 2], d[block][c % 2]), pwl_f32_from_preset(sum[c]),
+                                         sums[t][g][c]);
             }
         }
     }

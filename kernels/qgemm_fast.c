@@ -5,7 +5,7 @@
 static pwl_qgemm_rounding rounding_of(float inverse, int64_t zero_point, int64_t qmin, int64_t qmax)
 {
     const int64_t first = qmin - zero_point, last = qmax - zero_point;
-    const pwl_qgemm_rounding rounding = {inverse, (float)first, (float)last, PWL_NEAR_BITS + (uint32_t)first};
+    const pwl_qgemm_rounding rounding = {inverse, (float)first, (float)last, PWL_PRESET + (uint32_t)first};
     return rounding;
 }
 
@@ -47,9 +47,9 @@ pwl_qgemm_fast pwl_qgemm_fast_of(const pwl_qgemm_product *product, const pwl_qge
     fast.all16 = (y->type == PWL_QGEMM_S16 || y->type == PWL_QGEMM_U16) && plan->qmin_y == e->codes.min &&
                  plan->qmax_y == e->codes.max && plan->qmin_x - e->as.of_x.zero_point == INT16_MIN &&
                  plan->qmax_x - e->as.of_x.zero_point == INT16_MAX;
-    fast.zero_y = (uint32_t)e->as.of_y.zero_point - PWL_NEAR_BITS;
+    fast.zero_y = (uint32_t)e->as.of_y.zero_point - PWL_PRESET;
     if (e->as.gated && y->type >= PWL_QGEMM_S8)
         fast.out = rounding_of(e->out_inverse, e->as.of_out.zero_point, e->codes.min, e->codes.max);
-    fast.zero_out = (uint32_t)e->as.of_out.zero_point - PWL_NEAR_BITS;
+    fast.zero_out = (uint32_t)e->as.of_out.zero_point - PWL_PRESET;
     return fast;
 }

@@ -24,7 +24,7 @@ typedef enum pwl_qgemm_way {
 /* To codes from `first` to `last`, counted from the zero point, at most 2^22 from it. */
 typedef struct pwl_qgemm_rounding {
     float inverse, first, last;
-    uint32_t zero; /* first + PWL_NEAR_BITS */
+    uint32_t zero; /* first + PWL_PRESET */
 } pwl_qgemm_rounding;
 
 /* What these kernels take from an epilogue, and of Y. */
@@ -36,14 +36,14 @@ typedef struct pwl_qgemm_fast {
     int32_t qmin_y, qmax_y;    /* of the table */
     int32_t all16;             /* the table takes -2^15 to 2^15 - 1 around its zero point, and Y holds 16 bits, all of
                                 * which it gives */
-    uint32_t zero_y, zero_out; /* of of_y and of_out, less PWL_NEAR_BITS */
+    uint32_t zero_y, zero_out; /* of of_y and of_out, less PWL_PRESET */
 } pwl_qgemm_fast;
 
 /* pwl_code_of_real() of a y that is not NaN, counted from the lowest code, plus as->zero: clamped before it is rounded,
  * which a sum around 1.5 * 2^23 does, ties to even, and leaves in its last bits. */
 PWL_FN uint32_t pwl_qgemm_round(const pwl_qgemm_rounding *as, float y)
 {
-    return pwl_bits_of_f32(fminf(fmaxf(y * as->inverse, as->first), as->last) + PWL_NEAR_ZERO);
+    return pwl_bits_of_f32(fminf(fmaxf(y * as->inverse, as->first), as->last) + PWL_PRESET_FLOAT);
 }
 
 /* pwl_code_of_real() of any y, where the codes are -2^15 to 2^15 - 1 around the zero point; counted from the lowest. */

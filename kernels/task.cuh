@@ -19,7 +19,7 @@ struct task : pwl_planned {
 
     /* Real inputs: u = clamp(rint(x * inverse), first, last) - first. Real outputs: scale * (q - zero). */
     float inverse, scale;
-    uint32_t near_zero; /* zero less PWL_NEAR_BITS */
+    uint32_t near_zero; /* zero less PWL_PRESET */
     int64_t first, last, zero;
 
     /* The elements from `head` on are aligned to packs, `packs` of them; the rest goes one by one. */
