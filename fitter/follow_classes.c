@@ -182,6 +182,85 @@ void follow_constants(struct slopes *slopes, const struct lines *lines)
     note_point(slopes, k < slopes->end ? k : slopes->end - 1);
 }
 
+/* A phase from which on the code of a point is one more, and what that takes off the sums. */
+struct cut {
+    int64_t phase;
+    double d, dd;
+};
+
+/* In buckets, which hold about one each; then each of them goes to its place. */
+static void sort_cuts(const struct cut *cut, int count, int64_t one, struct cut *sorted)
+{
+    int first[EXACT_POINTS + 1] = {0};
+    const double share = (double)count / (double)(one + 1);
+    for (int c = 0; c < count; c++)
+        first[(int)((double)cut[c].phase * share)]++;
+    for (int b = 0, sum = 0; b < count; b++) {
+        const int size = first[b];
+        first[b] = sum;
+        sum += size;
+    }
+    for (int c = 0; c < count; c++)
+        sorted[first[(int)((double)cut[c].phase * share)]++] = cut[c];
+    for (int c = 1; c < count; c++) {
+        const struct cut moved = sorted[c];
+        int at = c;
+        for (; at > 0 && sorted[at - 1].phase > moved.phase; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = moved;
+    }
+}
+
+/* The classes of the points before `end`, where no line of use has run into the limit ahead. */
+static void begin_classes(struct slopes *slopes, struct classes *classes, int end)
+{
+    const struct points *points = slopes->points;
+    const bool tie = slopes->rules->rounding >= PWL_HALF_AWAY;
+    const int64_t one = pwl_shl64(1, slopes->n);
+    const double far = (double)slopes->far_y;
+    const int count = end - slopes->start;
+    struct cut given[EXACT_POINTS], cut[EXACT_POINTS];
+    struct line_class class = {.least = -none, .most = none, .past = INFINITY};
+    int64_t before = 0, last_cut = one;
+    bool tie_at_zero = false;
+    for (int k = slopes->start; k < end; k++) {
+        const int64_t p = product_at(slopes, k), v = floor_shr(p, slopes->n);
+        const double w = points->mass[k];
+        if (k == slopes->start)
+            classes->reference = nearest(points->target[k]) - (double)v;
+        const double e = points->target[k] - classes->reference - (double)v;
+        before = v;
+        last_cut = one - (p - v * one);
+        tie_at_zero |= tie && last_cut == one;
+        given[k - slopes->start] = (struct cut){last_cut, w, w * (2 * e - 1)};
+        classes->w += w;
+        classes->paid_ahead += points_cost(points, k, far);
+        class.d += w * e;
+        class.dd += w * e * e + points_apart(points, k);
+    }
+    sort_cuts(given, count, one, cut);
+    const double limit = slopes->limit[end];
+    int c = 0;
+    for (int part = 0; part < slopes->parts; part++) {
+        const struct phases *phases = &slopes->part[part];
+        for (int64_t low = phases->low, high; low < phases->high; low = high) {
+            for (; c < count && cut[c].phase <= low; c++) {
+                class.d -= cut[c].d;
+                class.dd -= cut[c].dd;
+            }
+            high = c < count && cut[c].phase < phases->high ? cut[c].phase : phases->high;
+            class.low = low + (low == 0 ? tie_at_zero : tie && c > 0 && cut[c - 1].phase == low);
+            class.high = high;
+            class.before = (double)before + (low >= last_cut ? 1 : 0);
+            const double m = class.d / classes->w;
+            if (class.low < high && (class.dd - m * class.d) * (1 - 1e-12) < limit)
+                classes->class[classes->count++] = class;
+        }
+    }
+    slopes->steps += count / 8;
+    note_point(slopes, end - 1);
+}
+
 void follow_classes(struct slopes *slopes)
 {
     enum { FEW_CODES = 16 };
@@ -196,14 +275,17 @@ void follow_classes(struct slopes *slopes)
     slopes->parts = 1;
     slopes->part[0] = (struct phases){0, one};
     slopes->until = slopes->end;
+    slopes->at_once = slopes->start;
     if (one >= FEW_CODES && slopes->end - slopes->start >= FEW_CODES && !follow_groups(slopes))
         return;
-    classes.count = slopes->parts;
+    classes.count = 0;
     classes.w = classes.paid_ahead = 0;
-    for (int c = 0; c < slopes->parts; c++)
-        classes.class[c] =
+    if (slopes->at_once > slopes->start)
+        begin_classes(slopes, &classes, slopes->at_once);
+    for (int c = 0; slopes->at_once == slopes->start && c < slopes->parts; c++)
+        classes.class[classes.count++] =
             (struct line_class){slopes->part[c].low, slopes->part[c].high, -none, none, .past = INFINITY};
-    for (int k = slopes->start; k < slopes->until && classes.count > 0; k++) {
+    for (int k = slopes->at_once; k < slopes->until && classes.count > 0; k++) {
         const int64_t p = product_at(slopes, k), v = floor_shr(p, slopes->n);
         if (tie && p == v * one)
             cut_classes(&classes, 0, tie);

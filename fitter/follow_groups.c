@@ -126,6 +126,15 @@ static double find_costs(struct groups *groups, double far)
     return least;
 }
 
+/* Whether some line of use may be past the limit ahead. */
+static bool any_past(const struct groups *groups, double limit)
+{
+    double least = INFINITY;
+    for (int g = 0; g < groups->count; g++)
+        least = smaller(least, groups->past[g]);
+    return least < limit;
+}
+
 bool follow_groups(struct slopes *slopes)
 {
     enum { SELDOM = 4 };
@@ -135,6 +144,7 @@ bool follow_groups(struct slopes *slopes)
     struct groups groups = {.share = off > 0.75 ? 1 - 0.5 / off : 0, .less = 0.25 - 0.5 * off};
     bool of_use[GROUPS] = {false};
     int last_use = slopes->start;
+    bool ends = false;
     double least = 0;
     choose_edges(slopes, &groups);
     for (int g = 0; g < groups.count; g++) {
@@ -154,6 +164,9 @@ bool follow_groups(struct slopes *slopes)
         else if (pays < limit)
             reach_limit(&groups, far - groups.reference);
         add_codes(&groups, t, w, slopes->floor_sum[k + 1] - slopes->floor_sum[k], apart, pays);
+        ends |= useful > -INFINITY;
+        if (!ends && !any_past(&groups, limit))
+            slopes->at_once = k + 1;
         /* Costs never fall. */
         if (least >= useful && k % SELDOM != 0)
             continue;

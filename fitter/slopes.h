@@ -98,6 +98,7 @@ struct slopes {
     int end;                           /* the last end of use */
     struct phases part[SLOPES_GROUPS]; /* biases of use ... */
     int parts, until;                  /* ... and the last end where they are */
+    int at_once;                       /* no line of use ends, or is at the limit ahead, before this point */
     double *code;                      /* of the constant 0, by the point, where biases have no phases */
     int leave;                         /* the last point of use to leave a limit at */
     int64_t q_b;
