@@ -8,36 +8,28 @@
 
 #include "slopes.h"
 
-/* Lines of the slope in hand, without phases: those that were not at the limit behind at the start, `first`, and have
- * any constants; or those with constants in [low, high) that leave it there, and have paid for the codes before. */
+/* Lines of the slope in hand: those that were not at the limit behind at the start, `first`; or those that have been
+ * there, which has cost `paid`, and leave it at `first`. */
 struct lines {
     int first;
     bool leave;
     double paid;
-    int64_t low, high;
 };
 
 /* Any lines of the slope in hand, and those that leave a limit: node by node. */
 void follow_nodes(struct slopes *slopes);
 
-/* The same of a safe slope, where no biases put a code at a tie or those that do are left out; no point is fixed: the
- * lines that were not at the limit behind at the start, and those that have been there, which has cost `paid`, and
- * leave it at the point `first`. */
-void follow_classes(struct slopes *slopes);
-void follow_leaving(struct slopes *slopes, int first, double paid);
-
-/* Either of those, by the parabola of what their constants cost. */
-void follow_constants(struct slopes *slopes, const struct lines *lines);
+/* The lines of a safe slope, where no biases put a code at a tie or those that do are left out; no point is fixed. */
+void follow_lines(struct slopes *slopes, const struct lines *lines);
 
 /* Whether any line whose slope lies in [low, high] * 2^-n can be of use, as far as that is known without following
  * each: slopes of one sign, of which set_limits has been told. Notes what they cost at least, or ends as soon as one
  * can be. */
 bool follow_bundle(struct slopes *slopes, int64_t low, int64_t high, int n, bool note);
 
-/* Finds the parts of all phases of the former, and of the biases [low, high) of the latter, that can be of use. Returns
- * whether there are any. */
-bool follow_groups(struct slopes *slopes);
-bool follow_leaving_groups(struct slopes *slopes, int first, double paid, int64_t low, int64_t high);
+/* Finds the parts of all phases that can be of use, and the points that can be taken in at once; returns whether there
+ * are any parts. */
+bool follow_groups(struct slopes *slopes, const struct lines *lines);
 
 /* The nearest integer of |x| < 2^51, ties to even; rint is a call where the processor's instruction may not be used. */
 static inline double nearest(double x)

@@ -87,42 +87,6 @@ static void record(struct slopes *slopes, const struct classes *classes, const s
                   phased(slopes) ? constant * pwl_shl64(1, slopes->n) + class->low - slopes->addend : constant, cost);
 }
 
-/* Takes in point k, where the codes of constant 0 are `code`, and one more from class `cut` on, and drops the classes
- * that are of no more use. */
-static void add_point(struct slopes *slopes, struct classes *classes, int k, double code, int cut)
-{
-    const double w = slopes->points->mass[k], t = slopes->points->target[k], limit = slopes->limit[k + 1];
-    const double far = (double)slopes->far_y, pays = points_cost(slopes->points, k, far);
-    const bool reaches = k > slopes->start && pays < limit && slopes->rise != 0;
-    int kept = 0;
-    for (int c = 0; reaches && c < classes->count; c++)
-        reach_limit(slopes, classes, &classes->class[c], code + (c >= cut ? 1 : 0));
-    classes->w += w;
-    classes->paid_ahead += pays;
-    for (int c = 0; c < classes->count; c++) {
-        struct line_class *class = &classes->class[c];
-        class->before = code + (c >= cut ? 1 : 0);
-        const double e = t - classes->reference - class->before;
-        class->d += w * e;
-        class->dd += w * e * e + points_apart(slopes->points, k);
-        class->past += pays;
-        /* Before the limit ahead. */
-        const double end = far - classes->reference - class->before;
-        const double m =
-            best_constant(classes, class, slopes->rise < 0 ? end + 1 : -none, slopes->rise > 0 ? end - 1 : none);
-        const double cost = cost_of(classes, class, m);
-        record(slopes, classes, class, k + 1, class->past_c, class->past);
-        record(slopes, classes, class, k + 1, m, cost);
-        if (!(cost < limit))
-            class->dd = INFINITY;
-        if (!(class->past < limit))
-            class->past = INFINITY;
-        if (class->dd < INFINITY || class->past < INFINITY)
-            classes->class[kept++] = *class;
-    }
-    classes->count = kept;
-}
-
 /* The best line before the limit ahead of a class at an end; returns its cost. */
 static inline double find_line(struct slopes *slopes, const struct classes *classes, const struct line_class *class,
                                int end)
@@ -137,7 +101,47 @@ static inline double find_line(struct slopes *slopes, const struct classes *clas
     return cost;
 }
 
-void follow_constants(struct slopes *slopes, const struct lines *lines)
+/* Takes in point k, where the codes of constant 0 are `code`, and one more from class `cut` on, and drops the classes
+ * that are of no more use. Lines may reach the limit ahead there but where they start. */
+static void add_point(struct slopes *slopes, struct classes *classes, int k, double code, int cut, bool started)
+{
+    const double w = slopes->points->mass[k], t = slopes->points->target[k], limit = slopes->limit[k + 1];
+    const double far = (double)slopes->far_y, pays = points_cost(slopes->points, k, far);
+    const bool reaches = started && pays < limit && slopes->rise != 0;
+    int kept = 0;
+    for (int c = 0; reaches && c < classes->count; c++)
+        reach_limit(slopes, classes, &classes->class[c], code + (c >= cut ? 1 : 0));
+    classes->w += w;
+    classes->paid_ahead += pays;
+    for (int c = 0; c < classes->count; c++) {
+        struct line_class *class = &classes->class[c];
+        class->before = code + (c >= cut ? 1 : 0);
+        const double e = t - classes->reference - class->before;
+        class->d += w * e;
+        class->dd += w * e * e + points_apart(slopes->points, k);
+        class->past += pays;
+        record(slopes, classes, class, k + 1, class->past_c, class->past);
+        if (!(find_line(slopes, classes, class, k + 1) < limit))
+            class->dd = INFINITY;
+        if (!(class->past < limit))
+            class->past = INFINITY;
+        if (class->dd < INFINITY || class->past < INFINITY)
+            classes->class[kept++] = *class;
+    }
+    classes->count = kept;
+}
+
+/* Constants of a class that leaves the limit behind between two points, where its codes of constant 0 are these. */
+static void bound_leaving(const struct slopes *slopes, const struct classes *classes, struct line_class *class,
+                          double before, double after)
+{
+    const double first = (double)slopes->near_first - classes->reference;
+    class->least = slopes->rise > 0 ? first - after : first + 1 - before;
+    class->most = slopes->rise > 0 ? first - 1 - before : first - after;
+}
+
+/* Lines whose constants have no phases. */
+static void follow_constants(struct slopes *slopes, const struct lines *lines)
 {
     enum { SELDOM = 8 }; /* ends where no line is of use are looked at now and then */
     const struct points *points = slopes->points;
@@ -146,14 +150,14 @@ void follow_constants(struct slopes *slopes, const struct lines *lines)
     struct classes classes; /* of which none but the sums are of use */
     classes.reference = nearest(points->target[first]) - slopes->code[first];
     classes.paid_ahead = lines->leave ? INFINITY : 0;
-    struct line_class class = {.least = lines->leave ? (double)lines->low - classes.reference : -none,
-                               .most = lines->leave ? (double)lines->high - 1 - classes.reference : none,
-                               .before = lines->leave ? slopes->code[first - 1] : 0,
-                               .dd = lines->paid,
-                               .past = INFINITY};
+    struct line_class class = {.least = -none, .most = none, .dd = lines->paid, .past = INFINITY};
     double w = 0x1p-200; /* lest there be none */
     int k = first;
-    if (!take_step(slopes))
+    if (lines->leave) {
+        class.before = slopes->code[first - 1];
+        bound_leaving(slopes, &classes, &class, class.before, slopes->code[first]);
+    }
+    if (class.least > class.most || !take_step(slopes))
         return;
     for (; k < slopes->end; k++) {
         const double mass = points->mass[k], pays = points_cost(points, k, far), most = limit[k + 1],
@@ -211,35 +215,51 @@ static void sort_cuts(const struct cut *cut, int count, int64_t one, struct cut 
     }
 }
 
-/* The classes of the points before `end`, where no line of use has run into the limit ahead. */
-static void begin_classes(struct slopes *slopes, struct classes *classes, int end)
+/* The phase from which on the code of a point is one more than that of phase 0, *v. */
+static int64_t cut_at(const struct slopes *slopes, int k, int64_t *v)
+{
+    const int64_t p = product_at(slopes, k);
+    *v = floor_shr(p, slopes->n);
+    return pwl_shl64(1, slopes->n) - (p - pwl_shl64(*v, slopes->n));
+}
+
+/* The classes of lines and the points before `end`, where no line of use has run into the limit ahead. */
+static void begin_classes(struct slopes *slopes, struct classes *classes, const struct lines *lines, int end)
 {
     const struct points *points = slopes->points;
     const bool tie = slopes->rules->rounding >= PWL_HALF_AWAY;
     const int64_t one = pwl_shl64(1, slopes->n);
-    const double far = (double)slopes->far_y;
-    const int count = end - slopes->start;
-    struct cut given[EXACT_POINTS], cut[EXACT_POINTS];
-    struct line_class class = {.least = -none, .most = none, .past = INFINITY};
-    int64_t before = 0, last_cut = one;
+    const int first = lines->first;
+    struct cut given[EXACT_POINTS + 2], cut[EXACT_POINTS + 2];
+    struct line_class class = {.least = -none, .most = none, .dd = lines->paid, .past = INFINITY};
+    int64_t v, last_cut = one, first_cut, cut_before = one, first_v, v_before = 0;
     bool tie_at_zero = false;
-    for (int k = slopes->start; k < end; k++) {
-        const int64_t p = product_at(slopes, k), v = floor_shr(p, slopes->n);
+    int count = 0;
+    first_cut = cut_at(slopes, first, &first_v);
+    classes->count = 0;
+    classes->w = 0;
+    classes->paid_ahead = lines->leave ? INFINITY : 0;
+    classes->reference = nearest(points->target[first]) - (double)first_v;
+    if (lines->leave) {
+        cut_before = last_cut = cut_at(slopes, first - 1, &v_before);
+        given[count++] = (struct cut){.phase = cut_before};
+        given[count++] = (struct cut){.phase = first_cut};
+        tie_at_zero = tie && cut_before == one;
+    }
+    v = v_before;
+    for (int k = first; k < end; k++) {
         const double w = points->mass[k];
-        if (k == slopes->start)
-            classes->reference = nearest(points->target[k]) - (double)v;
+        last_cut = cut_at(slopes, k, &v);
         const double e = points->target[k] - classes->reference - (double)v;
-        before = v;
-        last_cut = one - (p - v * one);
         tie_at_zero |= tie && last_cut == one;
-        given[k - slopes->start] = (struct cut){last_cut, w, w * (2 * e - 1)};
+        given[count++] = (struct cut){last_cut, w, w * (2 * e - 1)};
         classes->w += w;
-        classes->paid_ahead += points_cost(points, k, far);
+        classes->paid_ahead += points_cost(points, k, (double)slopes->far_y);
         class.d += w * e;
         class.dd += w * e * e + points_apart(points, k);
     }
     sort_cuts(given, count, one, cut);
-    const double limit = slopes->limit[end];
+    const double limit = end > first ? slopes->limit[end] : INFINITY;
     int c = 0;
     for (int part = 0; part < slopes->parts; part++) {
         const struct phases *phases = &slopes->part[part];
@@ -251,51 +271,53 @@ static void begin_classes(struct slopes *slopes, struct classes *classes, int en
             high = c < count && cut[c].phase < phases->high ? cut[c].phase : phases->high;
             class.low = low + (low == 0 ? tie_at_zero : tie && c > 0 && cut[c - 1].phase == low);
             class.high = high;
-            class.before = (double)before + (low >= last_cut ? 1 : 0);
-            const double m = class.d / classes->w;
-            if (class.low < high && (class.dd - m * class.d) * (1 - 1e-12) < limit)
+            class.before = (double)v + (low >= last_cut ? 1 : 0);
+            if (lines->leave)
+                bound_leaving(slopes, classes, &class, (double)v_before + (low >= cut_before ? 1 : 0),
+                              (double)first_v + (low >= first_cut ? 1 : 0));
+            const double m = classes->w > 0 ? class.d / classes->w : 0;
+            if (class.low < high && class.least <= class.most && (class.dd - m * class.d) * (1 - 1e-12) < limit)
                 classes->class[classes->count++] = class;
         }
     }
     slopes->steps += count / 8;
-    note_point(slopes, end - 1);
 }
 
-void follow_classes(struct slopes *slopes)
+/* The same of biases with phases, by their classes. */
+static void follow_classes(struct slopes *slopes, const struct lines *lines)
 {
     enum { FEW_CODES = 16 };
-    const struct lines any = {.first = slopes->start};
     const bool tie = slopes->rules->rounding >= PWL_HALF_AWAY;
-    struct classes classes;
-    if (!phased(slopes)) {
-        follow_constants(slopes, &any);
-        return;
-    }
     const int64_t one = pwl_shl64(1, slopes->n);
+    struct classes classes;
     slopes->parts = 1;
     slopes->part[0] = (struct phases){0, one};
     slopes->until = slopes->end;
-    slopes->at_once = slopes->start;
-    if (one >= FEW_CODES && slopes->end - slopes->start >= FEW_CODES && !follow_groups(slopes))
+    slopes->at_once = lines->first;
+    if (one >= FEW_CODES && slopes->end - lines->first >= FEW_CODES && !follow_groups(slopes, lines))
         return;
-    classes.count = 0;
-    classes.w = classes.paid_ahead = 0;
-    if (slopes->at_once > slopes->start)
-        begin_classes(slopes, &classes, slopes->at_once);
-    for (int c = 0; slopes->at_once == slopes->start && c < slopes->parts; c++)
-        classes.class[classes.count++] =
-            (struct line_class){slopes->part[c].low, slopes->part[c].high, -none, none, .past = INFINITY};
+    begin_classes(slopes, &classes, lines, slopes->at_once);
+    if (slopes->at_once > lines->first)
+        note_point(slopes, slopes->at_once - 1);
     for (int k = slopes->at_once; k < slopes->until && classes.count > 0; k++) {
-        const int64_t p = product_at(slopes, k), v = floor_shr(p, slopes->n);
-        if (tie && p == v * one)
+        int64_t v;
+        const int64_t phase = cut_at(slopes, k, &v);
+        if (tie && phase == one)
             cut_classes(&classes, 0, tie);
-        const int cut = cut_classes(&classes, one - (p - v * one), tie);
-        if (k == slopes->start)
-            classes.reference = nearest(slopes->points->target[k]) - (double)v;
+        const int cut = cut_classes(&classes, phase, tie);
         if (!take_step(slopes))
             return;
         slopes->steps += classes.count / 8;
         note_point(slopes, k);
-        add_point(slopes, &classes, k, (double)v, cut);
+        add_point(slopes, &classes, k, (double)v, cut, lines->leave || k > lines->first);
     }
+}
+
+void follow_lines(struct slopes *slopes, const struct lines *lines)
+{
+    note_point(slopes, lines->first);
+    if (phased(slopes))
+        follow_classes(slopes, lines);
+    else
+        follow_constants(slopes, lines);
 }

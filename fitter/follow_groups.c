@@ -26,13 +26,14 @@ static bool keep_parts(struct slopes *slopes, int count, const int64_t *edge, co
     return slopes->parts > 0;
 }
 
-/* Lines that were not at the limit behind at the start. All goes by lines that rise: others are turned over. */
+/* All goes by lines that rise: others are turned over. */
 struct groups {
     int count;
     int64_t edge[GROUPS + 1];                /* group g has the phases [edge[g], edge[g + 1]) */
     double from[GROUPS + 1];                 /* the same */
     double low[GROUPS], high[GROUPS];        /* codes of constant 0 at the point in hand */
     double before[GROUPS];                   /* the least of them at the point before */
+    double least[GROUPS], most[GROUPS];      /* constants, relative to the reference */
     double w[GROUPS], d[GROUPS], dd[GROUPS]; /* sums of weight * (target - code - reference)^(0, 1, 2) */
     double past[GROUPS];                     /* no line that has run into the limit ahead costs less */
     double cost[GROUPS];                     /* and no line at all */
@@ -41,16 +42,16 @@ struct groups {
 };
 
 /* Edges at phases where codes change, about as many in each group. */
-static void choose_edges(const struct slopes *slopes, struct groups *groups)
+static void choose_edges(const struct slopes *slopes, struct groups *groups, int first)
 {
     enum { SHORT = 32, EACH = 2, MOST = EACH * GROUPS - 1 };
     const int64_t one = pwl_shl64(1, slopes->n);
-    const int length = slopes->end - slopes->start;
+    const int length = slopes->end - first;
     groups->count = length < SHORT ? GROUPS / 2 : GROUPS;
     const int samples = EACH * groups->count - 1;
     int64_t sample[MOST];
     for (int s = 0; s < samples; s++) {
-        const int64_t cut = -product_at(slopes, slopes->start + length * s / samples) & (one - 1);
+        const int64_t cut = -product_at(slopes, first + length * s / samples) & (one - 1);
         int at = s;
         for (; at > 0 && sample[at - 1] > cut; at--)
             sample[at] = sample[at - 1];
@@ -76,11 +77,14 @@ static void find_codes(const struct slopes *slopes, struct groups *groups, int k
     }
 }
 
-/* The least cost so far of constants within [first, last]. */
+/* The least cost so far of constants within [first, last] too. */
 static inline double least_cost(const struct groups *groups, int g, double first, double last)
 {
+    first = larger(first, groups->least[g]);
+    last = smaller(last, groups->most[g]);
     const double m = larger(first, smaller(last, nearest(groups->d[g] / groups->w[g])));
-    return groups->dd[g] - m * (2 * groups->d[g] - m * groups->w[g]);
+    const double none = first > last ? INFINITY : 0;
+    return groups->dd[g] - m * (2 * groups->d[g] - m * groups->w[g]) + none;
 }
 
 /* Lines that are the first time at or beyond the limit ahead, which cost less than that limit from the start on. */
@@ -89,8 +93,8 @@ static void reach_limit(struct groups *groups, double far)
     for (int g = 0; g < groups->count; g++) {
         const double first = far - groups->high[g], last = far - groups->before[g] - 1;
         const double cost = least_cost(groups, g, first, last);
-        const double none = first > last ? INFINITY : 0, dear = cost < groups->paid_ahead ? 0 : INFINITY;
-        groups->past[g] = smaller(groups->past[g], cost + none + dear);
+        const double dear = cost < groups->paid_ahead ? 0 : INFINITY;
+        groups->past[g] = smaller(groups->past[g], cost + dear);
     }
 }
 
@@ -135,23 +139,46 @@ static bool any_past(const struct groups *groups, double limit)
     return least < limit;
 }
 
-bool follow_groups(struct slopes *slopes)
+/* Lines that are at the limit behind before a point, and not there any more. */
+static void bound_leaving(const struct slopes *slopes, struct groups *groups, int first, double up)
+{
+    const double near = up * (double)slopes->near_y - groups->reference;
+    find_codes(slopes, groups, first - 1, up);
+    for (int g = 0; g < groups->count; g++) {
+        groups->most[g] = near - groups->low[g];
+        groups->before[g] = groups->low[g];
+    }
+    find_codes(slopes, groups, first, up);
+    for (int g = 0; g < groups->count; g++)
+        groups->least[g] = near + 1 - groups->high[g];
+}
+
+bool follow_groups(struct slopes *slopes, const struct lines *lines)
 {
     enum { SELDOM = 4 };
     static const double some = 0x1p-100; /* mass, lest there be none */
     const double up = slopes->rise < 0 ? -1 : 1, far = up * (double)slopes->far_y;
-    const double off = sqrt(larger(0, slopes->limit[slopes->end]) / (slopes->end - slopes->start));
-    struct groups groups = {.share = off > 0.75 ? 1 - 0.5 / off : 0, .less = 0.25 - 0.5 * off};
+    const int first = lines->first;
+    const double off = sqrt(larger(0, slopes->limit[slopes->end]) / (slopes->end - first));
+    struct groups groups = {
+        .share = off > 0.75 ? 1 - 0.5 / off : 0, .less = 0.25 - 0.5 * off, .paid_ahead = lines->leave ? INFINITY : 0};
     bool of_use[GROUPS] = {false};
-    int last_use = slopes->start;
+    int last_use = first;
     bool ends = false;
     double least = 0;
-    choose_edges(slopes, &groups);
+    choose_edges(slopes, &groups, first);
     for (int g = 0; g < groups.count; g++) {
         groups.w[g] = some;
+        groups.dd[g] = lines->paid;
         groups.past[g] = INFINITY;
+        groups.least[g] = -INFINITY;
+        groups.most[g] = INFINITY;
     }
-    for (int k = slopes->start; k < slopes->end; k++) {
+    find_codes(slopes, &groups, first, up);
+    groups.reference = nearest(up * slopes->points->target[first]) - groups.low[0];
+    if (lines->leave)
+        bound_leaving(slopes, &groups, first, up);
+    for (int k = first; k < slopes->end; k++) {
         const double w = slopes->points->mass[k], t = up * slopes->points->target[k];
         const double pays = points_cost(slopes->points, k, up * far), apart = points_apart(slopes->points, k);
         const double limit = slopes->limit[k + 1], useful = slopes->useful[k + 1];
@@ -159,9 +186,7 @@ bool follow_groups(struct slopes *slopes)
             return false;
         note_point(slopes, k);
         find_codes(slopes, &groups, k, up);
-        if (k == slopes->start)
-            groups.reference = nearest(t) - groups.low[0];
-        else if (pays < limit)
+        if ((lines->leave || k > first) && pays < limit)
             reach_limit(&groups, far - groups.reference);
         add_codes(&groups, t, w, slopes->floor_sum[k + 1] - slopes->floor_sum[k], apart, pays);
         ends |= useful > -INFINITY;
@@ -180,40 +205,4 @@ bool follow_groups(struct slopes *slopes)
             break;
     }
     return keep_parts(slopes, groups.count, groups.edge, of_use, last_use);
-}
-
-bool follow_leaving_groups(struct slopes *slopes, int first, double paid, int64_t low, int64_t high)
-{
-    int64_t edge[GROUPS + 1];
-    double cost[GROUPS];
-    bool of_use[GROUPS] = {false};
-    int last_use = first;
-    for (int g = 0; g <= GROUPS; g++)
-        edge[g] = low + (high - low) * g / GROUPS;
-    for (int g = 0; g < GROUPS; g++)
-        cost[g] = paid;
-    for (int k = first; k < slopes->end; k++) {
-        const double w = slopes->points->mass[k], t = slopes->points->target[k], useful = slopes->useful[k + 1];
-        const double best = nearest(t);
-        const int64_t p = product_at(slopes, k);
-        double before = (double)saturated(slopes, floor_shr(p + low, slopes->n)), least = INFINITY;
-        if (!take_step(slopes))
-            return false;
-        note_point(slopes, k);
-        for (int g = 0; g < GROUPS; g++) {
-            /* The code nearest to the target, of those of the first bias to those of the last. */
-            const double after = (double)saturated(slopes, floor_shr(p + edge[g + 1], slopes->n));
-            cost[g] += square(larger(before, smaller(after, best)) - t) * w;
-            least = smaller(least, cost[g]);
-            before = after;
-        }
-        if (least < useful) {
-            for (int g = 0; g < GROUPS; g++)
-                of_use[g] |= cost[g] < useful;
-            last_use = k + 1;
-        }
-        if (!(least < slopes->limit[k + 1]))
-            break;
-    }
-    return keep_parts(slopes, GROUPS, edge, of_use, last_use);
 }

@@ -80,16 +80,16 @@ static void follow_free(struct slopes *slopes)
     const struct window *leaving = slopes->leaving[slopes->rise < 0 ? DOWN : UP];
     double paid = 0;
     if (slopes->leaves) {
-        follow_leaving(slopes, slopes->start, 0);
+        follow_lines(slopes, &(struct lines){slopes->start, true, 0});
         return;
     }
-    follow_classes(slopes);
+    follow_lines(slopes, &(struct lines){.first = slopes->start});
     for (int k = slopes->start + 1; slopes->rise != 0 && !slopes->apart && k <= slopes->leave; k++) {
         paid += points_cost(slopes->points, k - 1, (double)slopes->near_y);
         if (!(paid < limit[k]))
             return;
         if (leaving[k].low <= slopes->slope && slopes->slope <= leaving[k].high)
-            follow_leaving(slopes, k, paid);
+            follow_lines(slopes, &(struct lines){k, true, paid});
     }
 }
 
