@@ -43,9 +43,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     exact->lower_bound = fmin(fmax(search.ahead[(layers - 1) * row], search.floor_sum[count]), exact->cost);
     exact->optimal = exact->cost <= exact->lower_bound * (1 + hair);
 
-    /* Of few points all is soon done, but for ties that are followed one by one. */
-    const bool is_short = count <= EXACT_FEW,
-               few = is_short && !(rules.form == PWL_BIASED && rules.rounding >= PWL_HALF_AWAY);
+    const bool is_short = count <= EXACT_FEW; /* all is soon done */
     if (known && !is_short)
         search_know(&search, knots, lines, exact->segments);
     /* Some slopes, for a better table; then all, where that is soon done. Else near the knots in hand for as long as
@@ -58,7 +56,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
         int64_t steps;
         int radius; /* how near; 0: anywhere */
     } passes[] = {
-        {1, 0, few ? 8 : 32, few ? 1 << 18 : 1 << 21, 0},
+        {1, 0, is_short ? 8 : 32, is_short ? 1 << 18 : 1 << 21, 0},
         {1, 0, 0, 1 << 22, 1},
         {1, 0, 0, 1 << 22, 2},
         {1, 0, 0, is_short || rules.one_shift ? 1 << 25 : 1 << 22, 0},

@@ -19,7 +19,7 @@ struct lines {
 /* Any lines of the slope in hand, and those that leave a limit: node by node. */
 void follow_nodes(struct slopes *slopes);
 
-/* The lines of a safe slope, where no biases put a code at a tie or those that do are left out; no point is fixed. */
+/* The lines of a safe slope, where no point is fixed. */
 void follow_lines(struct slopes *slopes, const struct lines *lines);
 
 /* Whether any line whose slope lies in [low, high] * 2^-n can be of use, as far as that is known without following
@@ -27,8 +27,8 @@ void follow_lines(struct slopes *slopes, const struct lines *lines);
  * can be. */
 bool follow_bundle(struct slopes *slopes, int64_t low, int64_t high, int n, bool note);
 
-/* Finds the parts of all phases that can be of use, and the points that can be taken in at once; returns whether there
- * are any parts. */
+/* Finds the parts of all phases of a slope but 0 that can be of use, and the points that can be taken in at once;
+ * returns whether there are any parts. */
 bool follow_groups(struct slopes *slopes, const struct lines *lines);
 
 /* The nearest integer of |x| < 2^51, ties to even; rint is a call where the processor's instruction may not be used. */
@@ -68,6 +68,12 @@ static inline int64_t saturated(const struct slopes *slopes, int64_t raw)
 static inline bool phased(const struct slopes *slopes)
 {
     return slopes->rules->form == PWL_BIASED && slopes->n > 0;
+}
+
+/* Whether biases that put a code at a tie are followed. */
+static inline bool follows_ties(const struct slopes *slopes)
+{
+    return slopes->rules->rounding >= PWL_HALF_AWAY && slopes->ties != TIES_NONE;
 }
 
 /* A line that is the best of the range to an end, if it is one of the rules. */

@@ -8,24 +8,36 @@
 static const double none = 0x1p40; /* beyond all constants */
 
 /* Lines of the slope in hand that were not at the limit behind at the start, and whose biases have phases in [low,
- * high): they give the same codes so far but for a constant. */
+ * high): they give the same codes so far but for a constant. Where a phase has put a code at a tie, the constants that
+ * round it one way are a class of their own. */
 struct line_class {
     int64_t low, high;
-    double least, most;  /* constants, relative to the reference */
-    double before;       /* the code before, of constant 0 */
+    double least, most;  /* constants, relative to the reference ... */
+    int step, first;     /* ... and all of those; or every other one, from this one on or back */
+    double code, before; /* of constant 0, at the point in hand and at the one before */
     double d, dd;        /* sums of mass * (target - code - reference)^(1, 2); dd is INFINITY when those are given up */
     double past, past_c; /* cost of the best line that has run into the limit ahead, and its constant */
 };
 
+/* Each point cuts off a phase, and a tie parts its constants once more. */
+enum { MOST_CLASSES = 3 * EXACT_POINTS + SLOPES_GROUPS };
+
 struct classes {
     int count;
-    struct line_class class[EXACT_POINTS + SLOPES_GROUPS];
+    struct line_class class[MOST_CLASSES];
     double reference, w; /* constants are relative to the reference; mass so far */
     double paid_ahead;   /* cost of being at the limit ahead so far */
 };
 
-/* Cuts a class in two at a phase, which is left out if it is a tie. Returns the first class from the phase on. */
-static int cut_classes(struct classes *classes, int64_t phase, bool tie)
+static struct line_class *insert_class(struct classes *classes, int at)
+{
+    struct line_class *class = &classes->class[at];
+    memmove(class + 1, class, (size_t)(classes->count++ - at) * sizeof *class);
+    return class;
+}
+
+/* Cuts a class in two at a phase. Returns the first class from the phase on. */
+static int cut_classes(struct classes *classes, int64_t phase)
 {
     struct line_class *class = classes->class;
     int from = 0, to = classes->count;
@@ -36,15 +48,10 @@ static int cut_classes(struct classes *classes, int64_t phase, bool tie)
         else
             to = middle;
     }
-    if (from == classes->count || class[from].low > phase)
+    if (from == classes->count || class[from].low >= phase)
         return from;
-    if (class[from].low < phase) {
-        memmove(&class[from + 1], &class[from], (size_t)(classes->count++ - from) * sizeof *class);
-        class[from++].high = phase;
-    }
-    class[from].low = phase + tie;
-    if (class[from].low == class[from].high) /* all of it */
-        memmove(&class[from], &class[from + 1], (size_t)(--classes->count - from) * sizeof *class);
+    insert_class(classes, from)->high = phase;
+    class[++from].low = phase;
     return from;
 }
 
@@ -54,23 +61,34 @@ static double cost_of(const struct classes *classes, const struct line_class *cl
     return cost > 0 ? cost : 0;
 }
 
-/* The best constant within [low, high]. */
-static double best_constant(const struct classes *classes, const struct line_class *class, double low, double high)
+/* The best constant within [low, high]; false where there is none. */
+static inline bool best_constant(const struct classes *classes, const struct line_class *class, double low, double high,
+                                 double *best)
 {
-    return larger(low, smaller(high, nearest(class->d / classes->w)));
+    low = larger(low, class->least);
+    high = smaller(high, class->most);
+    const double mean = class->d / classes->w;
+    if (class->step == 2) {
+        low = class->first + 2 * nearest(0.5 * (low - class->first) + 0.25);
+        high = class->first + 2 * nearest(0.5 * (high - class->first) - 0.25);
+        *best = larger(low, smaller(high, class->first + 2 * nearest(0.5 * (mean - class->first))));
+    } else {
+        *best = larger(low, smaller(high, nearest(mean)));
+    }
+    return low <= high;
 }
 
-/* The best of a class's lines whose next code, of constant 0, is the first at or beyond the limit ahead, when it costs
- * less than that limit from the start on. */
-static void reach_limit(const struct slopes *slopes, const struct classes *classes, struct line_class *class,
-                        double code)
+/* The best of a class's lines whose next code is the first at or beyond the limit ahead, when it costs less than that
+ * limit from the start on. */
+static void reach_limit(const struct slopes *slopes, const struct classes *classes, struct line_class *class)
 {
     const double far = (double)slopes->far_y - classes->reference;
-    const double low = larger(class->least, slopes->rise > 0 ? far - code : far - class->before + 1),
-                 high = smaller(class->most, slopes->rise > 0 ? far - class->before - 1 : far - code);
-    if (low > high)
+    const double low = slopes->rise > 0 ? far - class->code : far - class->before + 1,
+                 high = slopes->rise > 0 ? far - class->before - 1 : far - class->code;
+    double m;
+    if (low > high || !best_constant(classes, class, low, high, &m))
         return;
-    const double m = best_constant(classes, class, low, high), cost = cost_of(classes, class, m);
+    const double cost = cost_of(classes, class, m);
     if (cost < classes->paid_ahead && cost < class->past) {
         class->past = cost;
         class->past_c = m;
@@ -91,35 +109,35 @@ static void record(struct slopes *slopes, const struct classes *classes, const s
 static inline double find_line(struct slopes *slopes, const struct classes *classes, const struct line_class *class,
                                int end)
 {
-    const double last = (double)slopes->far_y - classes->reference - class->before;
-    const double low = slopes->rise < 0 ? larger(class->least, last + 1) : class->least,
-                 high = slopes->rise > 0 ? smaller(class->most, last - 1) : class->most;
-    if (low > high)
+    const double last = (double)slopes->far_y - classes->reference - class->code;
+    double m;
+    if (!best_constant(classes, class, slopes->rise < 0 ? last + 1 : -none, slopes->rise > 0 ? last - 1 : none, &m))
         return INFINITY;
-    const double m = best_constant(classes, class, low, high), cost = cost_of(classes, class, m);
+    const double cost = cost_of(classes, class, m);
     record(slopes, classes, class, end, m, cost);
     return cost;
 }
 
-/* Takes in point k, where the codes of constant 0 are `code`, and one more from class `cut` on, and drops the classes
- * that are of no more use. Lines may reach the limit ahead there but where they start. */
-static void add_point(struct slopes *slopes, struct classes *classes, int k, double code, int cut, bool started)
+/* Takes in point k, and drops the classes that are of no more use. Lines may reach the limit ahead there but where they
+ * start. */
+static void add_point(struct slopes *slopes, struct classes *classes, int k, bool started)
 {
-    const double w = slopes->points->mass[k], t = slopes->points->target[k], limit = slopes->limit[k + 1];
-    const double far = (double)slopes->far_y, pays = points_cost(slopes->points, k, far);
+    const double w = slopes->points->mass[k], t = slopes->points->target[k] - classes->reference,
+                 limit = slopes->limit[k + 1], pays = points_cost(slopes->points, k, (double)slopes->far_y),
+                 apart = points_apart(slopes->points, k);
     const bool reaches = started && pays < limit && slopes->rise != 0;
     int kept = 0;
     for (int c = 0; reaches && c < classes->count; c++)
-        reach_limit(slopes, classes, &classes->class[c], code + (c >= cut ? 1 : 0));
+        reach_limit(slopes, classes, &classes->class[c]);
     classes->w += w;
     classes->paid_ahead += pays;
     for (int c = 0; c < classes->count; c++) {
         struct line_class *class = &classes->class[c];
-        class->before = code + (c >= cut ? 1 : 0);
-        const double e = t - classes->reference - class->before;
+        const double e = t - class->code;
         class->d += w * e;
-        class->dd += w * e * e + points_apart(slopes->points, k);
+        class->dd += w * e * e + apart;
         class->past += pays;
+        class->before = class->code;
         record(slopes, classes, class, k + 1, class->past_c, class->past);
         if (!(find_line(slopes, classes, class, k + 1) < limit))
             class->dd = INFINITY;
@@ -136,8 +154,8 @@ static void bound_leaving(const struct slopes *slopes, const struct classes *cla
                           double before, double after)
 {
     const double first = (double)slopes->near_first - classes->reference;
-    class->least = slopes->rise > 0 ? first - after : first + 1 - before;
-    class->most = slopes->rise > 0 ? first - 1 - before : first - after;
+    class->least = larger(class->least, slopes->rise > 0 ? first - after : first + 1 - before);
+    class->most = smaller(class->most, slopes->rise > 0 ? first - 1 - before : first - after);
 }
 
 /* Lines whose constants have no phases. */
@@ -150,7 +168,7 @@ static void follow_constants(struct slopes *slopes, const struct lines *lines)
     struct classes classes; /* of which none but the sums are of use */
     classes.reference = nearest(points->target[first]) - slopes->code[first];
     classes.paid_ahead = lines->leave ? INFINITY : 0;
-    struct line_class class = {.least = -none, .most = none, .dd = lines->paid, .past = INFINITY};
+    struct line_class class = {.least = -none, .most = none, .step = 1, .dd = lines->paid, .past = INFINITY};
     double w = 0x1p-200; /* lest there be none */
     int k = first;
     if (lines->leave) {
@@ -160,16 +178,16 @@ static void follow_constants(struct slopes *slopes, const struct lines *lines)
     if (class.least > class.most || !take_step(slopes))
         return;
     for (; k < slopes->end; k++) {
-        const double mass = points->mass[k], pays = points_cost(points, k, far), most = limit[k + 1],
-                     code = slopes->code[k];
+        const double mass = points->mass[k], pays = points_cost(points, k, far), most = limit[k + 1];
         classes.w = w;
+        class.code = slopes->code[k];
         if (pays < most && slopes->rise != 0 && (lines->leave || k > first))
-            reach_limit(slopes, &classes, &class, code);
+            reach_limit(slopes, &classes, &class);
         classes.paid_ahead += pays;
         class.past += pays;
         record(slopes, &classes, &class, k + 1, class.past_c, class.past);
-        class.before = code;
-        const double e = points->target[k] - classes.reference - class.before;
+        class.before = class.code;
+        const double e = points->target[k] - classes.reference - class.code;
         classes.w = w += mass;
         class.d += mass * e;
         class.dd += mass * e * e + points_apart(points, k);
@@ -223,7 +241,8 @@ static int64_t cut_at(const struct slopes *slopes, int k, int64_t *v)
     return pwl_shl64(1, slopes->n) - (p - pwl_shl64(*v, slopes->n));
 }
 
-/* The classes of lines and the points before `end`, where no line of use has run into the limit ahead. */
+/* The classes of lines and the points before `end`, where no line of use has run into the limit ahead; ties are left
+ * out. */
 static void begin_classes(struct slopes *slopes, struct classes *classes, const struct lines *lines, int end)
 {
     const struct points *points = slopes->points;
@@ -231,7 +250,7 @@ static void begin_classes(struct slopes *slopes, struct classes *classes, const 
     const int64_t one = pwl_shl64(1, slopes->n);
     const int first = lines->first;
     struct cut given[EXACT_POINTS + 2], cut[EXACT_POINTS + 2];
-    struct line_class class = {.least = -none, .most = none, .dd = lines->paid, .past = INFINITY};
+    struct line_class class = {.step = 1, .dd = lines->paid, .past = INFINITY};
     int64_t v, last_cut = one, first_cut, cut_before = one, first_v, v_before = 0;
     bool tie_at_zero = false;
     int count = 0;
@@ -272,6 +291,8 @@ static void begin_classes(struct slopes *slopes, struct classes *classes, const 
             class.low = low + (low == 0 ? tie_at_zero : tie && c > 0 && cut[c - 1].phase == low);
             class.high = high;
             class.before = (double)v + (low >= last_cut ? 1 : 0);
+            class.least = -none;
+            class.most = none;
             if (lines->leave)
                 bound_leaving(slopes, classes, &class, (double)v_before + (low >= cut_before ? 1 : 0),
                               (double)first_v + (low >= first_cut ? 1 : 0));
@@ -283,33 +304,123 @@ static void begin_classes(struct slopes *slopes, struct classes *classes, const 
     slopes->steps += count / 8;
 }
 
+/* Parts the constants of a class whose code is a half below `code` and the constant by the way that is rounded. */
+static void part_constants(const struct slopes *slopes, struct classes *classes, int c)
+{
+    struct line_class *class = &classes->class[c];
+    const double positive = 1 - classes->reference - class->code; /* from there on it is */
+    const bool to_even = slopes->rules->rounding == PWL_HALF_EVEN;
+    if (to_even ? class->step == 2 : positive <= class->least || class->most < positive)
+        return;
+    const struct line_class both = *class;
+    *insert_class(classes, c) = both;
+    if (to_even) {
+        class[0].step = class[1].step = 2;
+        class[1].first = 1;
+    } else {
+        class[0].most = positive - 1;
+        class[1].least = positive;
+    }
+}
+
+static bool goes_down(const struct slopes *slopes, const struct classes *classes, const struct line_class *class)
+{
+    const double code = class->code + classes->reference;
+    return slopes->rules->rounding == PWL_HALF_EVEN ? ((int64_t)code + class->first) & 1 : class->most + code < 1;
+}
+
+/* Whether biases of an odd slope that put the code at point k at a tie may do so twice, that is 2^n codes apart. */
+static bool comes_again(const struct slopes *slopes, int k)
+{
+    const int64_t period = pwl_shl64(1, slopes->n);
+    return slopes->end - k > period || k - slopes->start >= period;
+}
+
+/* Finds the codes of the classes at point k, which cut them. A phase at a tie has the code of the phases above or one
+ * less. */
+static void find_codes(const struct slopes *slopes, struct classes *classes, int k)
+{
+    struct line_class *class = classes->class;
+    int64_t v;
+    const int64_t one = pwl_shl64(1, slopes->n), phase = cut_at(slopes, k, &v);
+    const int cut = cut_classes(classes, phase), tied = phase == one ? 0 : cut;
+    for (int c = 0; c < classes->count; c++)
+        class[c].code = (double)v + (c >= cut ? 1 : 0);
+    if (slopes->rules->rounding < PWL_HALF_AWAY || tied == classes->count || class[tied].low != (phase & (one - 1)))
+        return;
+    cut_classes(classes, class[tied].low + 1);
+    if (slopes->ties == TIES_NONE || (slopes->ties == TIES_AGAIN && !comes_again(slopes, k))) {
+        memmove(&class[tied], &class[tied + 1], (size_t)(--classes->count - tied) * sizeof *class);
+        return;
+    }
+    for (int c = tied; c < classes->count && class[c].low == class[tied].low; c++) {
+        part_constants(slopes, classes, c);
+        class[c].code -= goes_down(slopes, classes, &class[c]);
+    }
+}
+
+/* The classes of lines that may be at a tie, before the first point. */
+static void begin_tied_classes(const struct slopes *slopes, struct classes *classes, const struct lines *lines)
+{
+    const int first = lines->first;
+    struct line_class *class = classes->class;
+    int64_t v;
+    cut_at(slopes, first, &v);
+    classes->count = slopes->parts;
+    classes->reference = nearest(slopes->points->target[first]) - (double)v;
+    classes->w = 0;
+    classes->paid_ahead = lines->leave ? INFINITY : 0;
+    for (int c = 0; c < slopes->parts; c++)
+        class[c] = (struct line_class){.low = slopes->part[c].low,
+                                       .high = slopes->part[c].high,
+                                       .least = -none,
+                                       .most = none,
+                                       .step = 1,
+                                       .dd = lines->paid,
+                                       .past = INFINITY};
+    if (!lines->leave)
+        return;
+    int kept = 0;
+    find_codes(slopes, classes, first - 1);
+    for (int c = 0; c < classes->count; c++)
+        class[c].before = class[c].code;
+    find_codes(slopes, classes, first);
+    for (int c = 0; c < classes->count; c++) {
+        bound_leaving(slopes, classes, &class[c], class[c].before, class[c].code);
+        if (class[c].least <= class[c].most)
+            class[kept++] = class[c];
+    }
+    classes->count = kept;
+}
+
 /* The same of biases with phases, by their classes. */
 static void follow_classes(struct slopes *slopes, const struct lines *lines)
 {
     enum { FEW_CODES = 16 };
-    const bool tie = slopes->rules->rounding >= PWL_HALF_AWAY;
     const int64_t one = pwl_shl64(1, slopes->n);
     struct classes classes;
     slopes->parts = 1;
     slopes->part[0] = (struct phases){0, one};
     slopes->until = slopes->end;
     slopes->at_once = lines->first;
-    if (one >= FEW_CODES && slopes->end - lines->first >= FEW_CODES && !follow_groups(slopes, lines))
+    if (slopes->rise != 0 && one >= FEW_CODES && slopes->end - lines->first >= FEW_CODES &&
+        !follow_groups(slopes, lines))
         return;
-    begin_classes(slopes, &classes, lines, slopes->at_once);
+    if (follows_ties(slopes)) {
+        slopes->at_once = lines->first;
+        begin_tied_classes(slopes, &classes, lines);
+    } else {
+        begin_classes(slopes, &classes, lines, slopes->at_once);
+    }
     if (slopes->at_once > lines->first)
         note_point(slopes, slopes->at_once - 1);
     for (int k = slopes->at_once; k < slopes->until && classes.count > 0; k++) {
-        int64_t v;
-        const int64_t phase = cut_at(slopes, k, &v);
-        if (tie && phase == one)
-            cut_classes(&classes, 0, tie);
-        const int cut = cut_classes(&classes, phase, tie);
         if (!take_step(slopes))
             return;
+        find_codes(slopes, &classes, k);
         slopes->steps += classes.count / 8;
         note_point(slopes, k);
-        add_point(slopes, &classes, k, (double)v, cut, lines->leave || k > lines->first);
+        add_point(slopes, &classes, k, lines->leave || k > lines->first);
     }
 }
 

@@ -73,7 +73,7 @@ static bool is_safe(const struct slopes *slopes, int64_t q_b, int n)
            offset_max + (v_max + 1) * unit < ldexp(1, rules->accumulator_bits - 1);
 }
 
-/* Lines of the slope in hand that pass no tie and meet no fixed point, whatever their type. */
+/* Lines of the slope in hand that meet no fixed point, whatever their type. */
 static void follow_free(struct slopes *slopes)
 {
     const double *limit = slopes->limit;
@@ -108,8 +108,7 @@ static void try_slope(struct slopes *slopes, int64_t q_b, int n)
     slopes->far_last = slopes->far_y - (slopes->points->served ? slopes->rise : 0);
     slopes->is_safe = is_safe(slopes, q_b, n);
     slopes->beyond = false;
-    if ((!slopes->is_safe && !phased(slopes)) || slopes->points->fixed || (slopes->points->served && q_b == 0) ||
-        (slopes->ties != TIES_NONE && phased(slopes) && rules->rounding >= PWL_HALF_AWAY)) {
+    if ((!slopes->is_safe && !phased(slopes)) || slopes->points->fixed || (slopes->points->served && q_b == 0)) {
         follow_nodes(slopes);
         return;
     }
@@ -195,6 +194,7 @@ static bool set_limits(struct slopes *slopes, double slope, double last, double 
     const enum direction way = slope < 0 ? DOWN : UP;
     const struct window *leaving = slopes->leaving[way];
     const double *floor_sum = slopes->floor_sum;
+    const bool leaves_later = !slopes->leaves && !slopes->apart && slope != 0;
     double most = -INFINITY;
     *others = INFINITY;
     slopes->slope = slope;
@@ -213,8 +213,10 @@ static bool set_limits(struct slopes *slopes, double slope, double last, double 
             slopes->end = slopes->end > j ? slopes->end : j;
         }
         slopes->limit[j] = most + floor_sum[j];
+        if (leaves_later && j < slopes->furthest && last < leaving[j].low)
+            *others = smaller(*others, leaving[j].low);
     }
-    slopes->leave = slopes->leaves || slopes->apart || slope == 0 ? slopes->start : slopes->end - 1;
+    slopes->leave = leaves_later ? slopes->end - 1 : slopes->start;
     while (slopes->leave > slopes->start &&
            !(leaving[slopes->leave].low <= slope && slope <= leaving[slopes->leave].high))
         slopes->leave--;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The parts of the search for integer tables: what is said of ranges is true, also by a search near a table; sums of
- * few bits leave nothing out; and a search cut short does not say that it was complete. */
+ * few bits leave nothing out, nor lines that targets are made of; and a search cut short does not say that it was
+ * complete. */
+#include <pwl/fixed.h>
+
 #include "brute_force.h"
 #include "fixture.h"
 #include "line.h"
@@ -211,6 +214,74 @@ START_TEST(sums_of_few_bits_leave_nothing_out)
 }
 END_TEST
 
+/* A line that is just at a step at some code: biased, at a tie. */
+static bool draw_line(const struct problem *problem, int begin, int end, struct line *line)
+{
+    const struct line_rules *rules = &problem->rules;
+    const struct points *points = &problem->points;
+    const int64_t origin = rules->form == PWL_ANCHORED ? points->cell[begin] : rules->zp_x;
+    const int64_t code = points->cell[between(begin, end - 1)];
+    const int64_t y =
+        draw(3) ? between(rules->qmin_y - 9, rules->qmax_y + 9) : (draw(2) ? 0 : rules->qmax_y) + between(-1, 1);
+    *line = (struct line){.q_b = draw(4) ? between(-rules->slope_limit, rules->slope_limit) : 0,
+                          .n = (int)between(rules->shift_min, rules->shift_max)};
+    const int64_t product = line->q_b * (code - origin), half = line->n > 0 ? pwl_shl64(1, line->n) / 2 : 0;
+    if (rules->form == PWL_BIASED)
+        line->offset = line->n > 0 ? pwl_shl64(y, line->n) - half - product : y - product;
+    else
+        line->offset = y - pwl_shr64(product, line->n, (int)rules->rounding);
+    return line_provable(rules, line, points->cell[begin], points->cell[end] - 1);
+}
+
+/* Targets that some lines meet but for less than half a code; returns what these lines cost, and no others less. */
+static double aim_at_lines(struct problem *problem, int segments)
+{
+    struct points *points = &problem->points;
+    int begin = 0;
+    double cost = 0;
+    for (int m = segments; m > 0; m--) {
+        const int end = m == 1 ? points->count : (int)between(begin + 1, points->count - m + 1);
+        struct line line;
+        while (!draw_line(problem, begin, end, &line))
+            ;
+        for (int k = begin; k < end; k++) {
+            const int64_t y = line_output(&problem->rules, points, begin, k, &line);
+            const double target = (double)y + uniform(-0.45, 0.45);
+            points->target[k] = fmax((double)problem->rules.qmin_y, fmin((double)problem->rules.qmax_y, target));
+            cost += points_cost(points, k, (double)y);
+        }
+        begin = end;
+    }
+    return cost;
+}
+
+START_TEST(no_line_is_left_out)
+{
+    enum { DRAWS = 80 };
+    struct small small; /* for the numbers it draws */
+    small_draw(&small, _i, true);
+    spec_free(&small.spec);
+    for (int draws = 0; draws < DRAWS; draws++) {
+        struct problem problem;
+        struct search search;
+        problem_init(&problem, _i % 12 + 12 * (int)draw(FORMATS));
+        struct line_rules *rules = &problem.rules;
+        rules->slope_limit = between(3, rules->slope_limit < 127 ? rules->slope_limit : 127);
+        rules->shift_max = (int)between(0, 7);
+        rules->shift_min = draw(2) ? rules->shift_max : -2;
+        const double cost = aim_at_lines(&problem, (int)between(1, SEGMENTS));
+        const double ceiling = draw(2) ? just_above(cost) : just_above(cost) + uniform(0, 20);
+        begin(&search, &problem, ceiling);
+        const double found = search_solve(&search, 0, MANY_STEPS);
+        ck_assert_msg(search.slopes.complete && found <= just_above(cost),
+                      "%s, slopes to %d, shifts %d to %d: lines that cost %.12g are left out, found %.12g",
+                      problem.flags, (int)rules->slope_limit, rules->shift_min, rules->shift_max, cost, found);
+        search_free(&search);
+        problem_free(&problem);
+    }
+}
+END_TEST
+
 START_TEST(a_search_cut_short_is_not_complete)
 {
     struct problem problem;
@@ -242,6 +313,9 @@ int main(void)
     TCase *sums = tcase_create("sums");
     tcase_add_loop_test(sums, sums_of_few_bits_leave_nothing_out, 140, 350);
     suite_add_tcase(suite, sums);
+    TCase *drawn = tcase_create("drawn");
+    tcase_add_loop_test(drawn, no_line_is_left_out, 0, 144);
+    suite_add_tcase(suite, drawn);
     TCase *steps = tcase_create("steps");
     tcase_add_loop_test(steps, a_search_cut_short_is_not_complete, 0, 12);
     suite_add_tcase(suite, steps);
