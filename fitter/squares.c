@@ -8,6 +8,7 @@
 #include <pwl/fixed.h>
 
 #include "real_bound.h"
+#include "shifts.h"
 
 /* The same line with its constant before the shift, of a shorter slope where it does not fit there; false where there
  * is none. */
@@ -204,35 +205,23 @@ int squares_search(struct squares *table, const struct line_rules *any, struct d
     const struct points *points = table->points;
     const int count = table->exact.segments;
     struct exact *exact = &table->exact;
-    double cost = 0, lower_bound = INFINITY;
-    bool optimal = true;
+    double cost = 0;
     if (!any->one_shift)
         cost = start_lines(points, any, count, table->knots, table->lines);
     for (int m = 0; any->one_shift && m < count; m++)
         cost += table->lines[m].cost;
-    *exact = (struct exact){.effort = any->one_shift ? 0.6 : 1, .segments = count, .cost = cost};
+    *exact = (struct exact){.effort = 1, .segments = count, .cost = cost};
     /* A biased table begins with an absolute one, from knots of lines that do not saturate, too. */
     if (!any->one_shift && any->form != PWL_BIASED && cost < INFINITY && move_to_real_knots(table, diag))
         return diag->code;
-    for (int trial = 0; trial <= (any->one_shift ? any->shift_max - any->shift_min : 0); trial++) {
-        *table->rules = *any;
-        if (any->one_shift)
-            table->rules->shift_min = table->rules->shift_max = line_one_shift(any, points, trial);
-        if ((any->form == PWL_BIASED && begin_with_absolute(table, diag)) ||
-            exact_improve(points, table->rules, count, table->knots, table->lines, exact, diag)) {
-            if (!any->one_shift || diag->code != EXIT_REQUIREMENT)
-                return diag->code;
-            continue; /* no table has this shift */
-        }
-        optimal &= exact->optimal;
-        lower_bound = fmin(lower_bound, exact->lower_bound);
-    }
-    if (any->one_shift && !(exact->cost < INFINITY))
+    if (any->form == PWL_BIASED && begin_with_absolute(table, diag))
         return diag->code;
-    if (!optimal && !any->one_shift)
+    if (any->one_shift)
+        return shifts_search(table, any, count, diag);
+    if (exact_improve(points, table->rules, count, table->knots, table->lines, exact, diag))
+        return diag->code;
+    if (!exact->optimal)
         polish(table);
-    exact->optimal = optimal;
-    exact->lower_bound = fmin(lower_bound, exact->cost);
-    diag->code = EXIT_DONE;
+    exact->lower_bound = fmin(exact->lower_bound, exact->cost);
     return EXIT_DONE;
 }
