@@ -7,6 +7,7 @@
 #define PWL_BLOCK_H
 
 #include <float.h>
+#include <math.h>
 #include <stdint.h>
 
 #include <pwl/blocks.h>
@@ -68,6 +69,23 @@ PWL_FN pwl_scale pwl_scale_mxfp4(pwl_extent extent)
     return extent.finite ? scale : none;
 }
 
+/* v / 127, correctly rounded, by what is left of v after a first quotient. */
+PWL_FN float pwl_over_127_fused(float v)
+{
+    const float inverse = 0x1.020408p-7f, quotient = v * inverse;
+    return fmaf(fmaf(-127, quotient, v), inverse, quotient);
+}
+
+/* v / 127; devices have no instruction that divides, and the host may have none that fuses. */
+PWL_FN float pwl_over_127(float v)
+{
+#ifdef __CUDA_ARCH__
+    return pwl_over_127_fused(v);
+#else
+    return v / 127;
+#endif
+}
+
 PWL_FN pwl_scale pwl_scale_of(pwl_format format, pwl_rule rule, pwl_extent extent)
 {
     pwl_scale scale = {0x7fff, 0, 0};
@@ -76,7 +94,7 @@ PWL_FN pwl_scale pwl_scale_of(pwl_format format, pwl_rule rule, pwl_extent exten
     if (!extent.finite)
         return scale;
     if (format != PWL_Q4_0)
-        scale.unit = extent.amax / 127;
+        scale.unit = pwl_over_127(extent.amax);
     else
         scale.unit = rule == PWL_RULE_DOCUMENT ? extent.amax / 7 : extent.first / -8;
     scale.stored = pwl_f16_from_f32(scale.unit);
@@ -89,12 +107,11 @@ PWL_FN pwl_scale pwl_scale_of(pwl_format format, pwl_rule rule, pwl_extent exten
     return scale;
 }
 
-/* Ties away from zero; |v| < 2^23. Both the integer part and the rest are exact. */
+/* Ties away from zero; |v| < 2^23. To v is added the largest number below a half, with v's sign: of a tie, the sum is
+ * rounded up to the next integer, and of what is less by at least 2^-25, to less. */
 PWL_FN int pwl_round_away(float v)
 {
-    const int whole = (int)v;
-    const float rest = v - (float)whole;
-    return whole + (rest >= 0.5f) - (rest <= -0.5f);
+    return (int)(v + pwl_f32_of_bits((pwl_bits_of_f32(v) & 0x80000000u) | 0x3effffffu));
 }
 
 PWL_FN int pwl_clip(int v, int min, int max)

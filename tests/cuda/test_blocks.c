@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../kernels/half.h"
+#include "../../kernels/block.h"
 #include "blocks_inputs.h"
 #include "tap.h"
 
@@ -456,6 +456,34 @@ static void test_texts(void)
     tap(distinct && strcmp(unknown, "unknown status") == 0, "each status has a text of its own");
 }
 
+/* Each v from one power of two to the next, whose quotients by 127 are those of all others but for their exponents;
+ * and where these are subnormal. */
+static void test_over_127(void)
+{
+    int good = 1;
+    for (uint32_t bits = 0; bits < 1u << 23; bits++) {
+        const float v = pwl_f32_of_bits(0x3f800000 | bits), small = pwl_f32_of_bits(bits * 37);
+        good &= pwl_over_127_fused(v) == v / 127 && pwl_over_127_fused(small) == small / 127;
+    }
+    tap(good, "quotients by 127 are rounded correctly without a division");
+}
+
+/* The floats around each integer and each tie, to both sides, and one in 3000 of all below 2^23. */
+static void test_round_away(void)
+{
+    int good = 1;
+    for (int i = 0; i < 1 << 15; i++)
+        for (int side = -1; side <= 1; side++) {
+            const float v = pwl_f32_of_bits(pwl_bits_of_f32((float)(i + 1) / 2) + (uint32_t)side);
+            good &= pwl_round_away(v) == (int)roundf(v) && pwl_round_away(-v) == (int)roundf(-v);
+        }
+    for (uint32_t bits = 0; bits < 0x4b000000; bits += 3000) {
+        const float v = pwl_f32_of_bits(bits);
+        good &= pwl_round_away(v) == (int)roundf(v) && pwl_round_away(-v) == (int)roundf(-v);
+    }
+    tap(good, "ties are rounded away from zero");
+}
+
 int main(void)
 {
     static const char *const names[] = {"Q4_0", "Q8_0", "Q8_1", "MXFP4"};
@@ -463,6 +491,8 @@ int main(void)
         test_formulas(&block_kinds[i]);
     for (int format = PWL_Q4_0; format <= PWL_MXFP4; format++)
         test_values((pwl_format)format, names[format]);
+    test_over_127();
+    test_round_away();
     test_by_hand();
     test_small_scales();
     test_ends();
