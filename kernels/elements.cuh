@@ -141,6 +141,17 @@ template <class kind> struct reals {
     }
 };
 
+/* The same of tables that take all codes of 16 bits around their zero point, -2^15 to 2^15 - 1. */
+template <class kind> struct reals16 {
+    using element = typename kind::bits;
+    static constexpr bool is_real = true;
+
+    template <bool wide> static __device__ uint32_t u(const task &task, element raw)
+    {
+        return pwl_round16(task.inverse, kind::value(raw));
+    }
+};
+
 } // namespace pwl
 
 #endif

@@ -20,8 +20,8 @@
 namespace pwl
 {
 
-/* How values are saturated: to the table's range, or to all codes of the output's type. */
-enum class fit { range, all_signed, all_unsigned };
+/* How values are saturated: to the table's range, to all codes of the output's type, or not, since none has to be. */
+enum class fit { range, all_signed, all_unsigned, within };
 
 /* 32-bit accumulators. */
 struct narrow {
@@ -207,6 +207,8 @@ template <class input, class output, class raw_type, fit to> struct by_lines {
     __device__ uint32_t map(const task &task, in_t element) const
     {
         const value v = raw(task, input::template u<raw_type::is_wide>(task, element));
+        if constexpr (to == fit::within)
+            return output::from(task, v);
         return output::from(task,
                             min(max(v, static_cast<value>(task.plan.qmin_y)), static_cast<value>(task.plan.qmax_y)));
     }
@@ -215,7 +217,7 @@ template <class input, class output, class raw_type, fit to> struct by_lines {
     __device__ pack<out_t, together> map(const task &task, const pack<in_t, together> &elements) const
     {
         pack<out_t, together> values;
-        if constexpr (to == fit::range) {
+        if constexpr (to == fit::range || to == fit::within) {
             values.set_all([&](int k) { return map(task, elements.get(k)); });
         } else if constexpr (sizeof(out_t) == 2) {
 #pragma unroll

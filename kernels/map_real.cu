@@ -11,29 +11,37 @@ namespace
 
 using namespace pwl;
 
-/* By an image of compact lines where the plan has one, to outputs near their zero point; else by the arrays, which
- * serve every table. */
-template <class input, class output> kernel *kernel_of(const pwl_cuda_plan &plan, bool is_near)
+/*
+ * By an image of compact lines where the plan has one, to outputs near their zero point, and faster where neither codes
+ * nor values have to be clamped; else by the arrays, which serve every table.
+ */
+template <class kind, class output> kernel *kernel_of(const task &task, bool is_near)
 {
-    if (plan.wide)
+    using input = reals<kind>;
+    using near = typename output::near;
+    const bool all16 = task.first == INT16_MIN && task.last == INT16_MAX;
+    if (task.plan.wide)
         return map_arrays<by_lines<input, output, by_search<wide>, fit::range>>;
-    if (plan.image_bytes && is_near)
-        return map_arrays<by_lines<input, typename output::near, by_image<compact>, fit::range>>;
-    return map_arrays<by_lines<input, output, by_search<narrow>, fit::range>>;
+    if (!task.plan.image_bytes || !is_near)
+        return map_arrays<by_lines<input, output, by_search<narrow>, fit::range>>;
+    if (!all16)
+        return map_arrays<by_lines<input, near, by_image<compact>, fit::range>>;
+    return task.plan.within ? map_arrays<by_lines<reals16<kind>, near, by_image<compact>, fit::within>>
+                            : map_arrays<by_lines<reals16<kind>, near, by_image<compact>, fit::range>>;
 }
 
-template <class input> kernel *to_codes(const pwl_cuda_plan &plan, size_t out_bytes)
+template <class kind> kernel *to_codes(const task &task, size_t out_bytes)
 {
-    return out_bytes == 1   ? kernel_of<input, codes<uint8_t>>(plan, true)
-           : out_bytes == 2 ? kernel_of<input, codes<uint16_t>>(plan, true)
-                            : kernel_of<input, codes<uint32_t>>(plan, true);
+    return out_bytes == 1   ? kernel_of<kind, codes<uint8_t>>(task, true)
+           : out_bytes == 2 ? kernel_of<kind, codes<uint16_t>>(task, true)
+                            : kernel_of<kind, codes<uint32_t>>(task, true);
 }
 
-template <class input> kernel *to_reals(const pwl_cuda_plan &plan, pwl_real out, bool is_near)
+template <class kind> kernel *to_reals(const task &task, pwl_real out, bool is_near)
 {
-    return out == PWL_F32   ? kernel_of<input, reals<f32>>(plan, is_near)
-           : out == PWL_F16 ? kernel_of<input, reals<f16>>(plan, is_near)
-                            : kernel_of<input, reals<bf16>>(plan, is_near);
+    return out == PWL_F32   ? kernel_of<kind, reals<f32>>(task, is_near)
+           : out == PWL_F16 ? kernel_of<kind, reals<f16>>(task, is_near)
+                            : kernel_of<kind, reals<bf16>>(task, is_near);
 }
 
 task task_from_reals(const pwl_cuda_table *uploaded, pwl_affine of_x)
@@ -52,9 +60,9 @@ int pwl_cuda_launch_map_from_real(const pwl_cuda_table *uploaded, pwl_affine of_
 {
     task task = task_from_reals(uploaded, of_x);
     const size_t out_bytes = pwl_type_bytes(out);
-    kernel *const map = in == PWL_F32   ? to_codes<reals<f32>>(task.plan, out_bytes)
-                        : in == PWL_F16 ? to_codes<reals<f16>>(task.plan, out_bytes)
-                                        : to_codes<reals<bf16>>(task.plan, out_bytes);
+    kernel *const map = in == PWL_F32   ? to_codes<f32>(task, out_bytes)
+                        : in == PWL_F16 ? to_codes<f16>(task, out_bytes)
+                                        : to_codes<bf16>(task, out_bytes);
     return launch(uploaded, map, &task, task.plan.image_bytes, in != PWL_F32, pwl_real_bytes(in), x, out_bytes, y,
                   count, stream);
 }
@@ -67,9 +75,9 @@ int pwl_cuda_launch_map_real(const pwl_cuda_table *uploaded, pwl_affine of_x, pw
     task.zero = of_y.zero_point;
     task.near_zero = static_cast<uint32_t>(of_y.zero_point) - PWL_PRESET;
     const bool is_near = pwl_is_near(of_y.zero_point, task.plan.qmin_y, task.plan.qmax_y);
-    kernel *const map = in == PWL_F32   ? to_reals<reals<f32>>(task.plan, out, is_near)
-                        : in == PWL_F16 ? to_reals<reals<f16>>(task.plan, out, is_near)
-                                        : to_reals<reals<bf16>>(task.plan, out, is_near);
+    kernel *const map = in == PWL_F32   ? to_reals<f32>(task, out, is_near)
+                        : in == PWL_F16 ? to_reals<f16>(task, out, is_near)
+                                        : to_reals<bf16>(task, out, is_near);
     return launch(uploaded, map, &task, task.plan.image_bytes, in != PWL_F32, pwl_real_bytes(in), x,
                   pwl_real_bytes(out), y, count, stream);
 }

@@ -39,18 +39,34 @@ static uint32_t wide_heads(const pwl_table *table)
     return heads;
 }
 
-/* Compact lines; 0 where some are not to be had. */
-static uint32_t compact_heads(const pwl_table *table, uint32_t shift, uint32_t *fraction)
+/* Whether the values of a part's codes are all in range before they are saturated. */
+static int part_is_within(const pwl_cuda_plan *plan, const pwl_compact_part *part)
+{
+    uint32_t u;
+    for (u = part->first; u <= part->last; u++) {
+        const int32_t raw = pwl_compact_eval(part->line, u, plan->fraction);
+        if (raw < plan->qmin_y || raw > plan->qmax_y)
+            return 0;
+    }
+    return 1;
+}
+
+/* Counts compact lines, unless some are not to be had. */
+static void plan_compact(pwl_cuda_plan *plan, const pwl_table *table)
 {
     pwl_compact_walk walk;
     pwl_compact_part part;
     uint32_t heads = 0;
     int more;
-    pwl_compact_begin(&walk, table, shift);
-    *fraction = walk.fraction;
-    while ((more = pwl_compact_next(&walk, &part)) == 1)
+    pwl_compact_begin(&walk, table, plan->cell_shift);
+    plan->fraction = walk.fraction;
+    plan->within = 1;
+    while ((more = pwl_compact_next(&walk, &part)) == 1) {
+        plan->within &= part_is_within(plan, &part);
         heads++;
-    return more == 0 ? heads : 0;
+    }
+    if (more == 0)
+        plan->heads = heads;
 }
 
 static uint32_t cells_of(const pwl_table *table, uint32_t shift)
@@ -113,8 +129,10 @@ void pwl_cuda_plan_init(pwl_cuda_plan *plan, const pwl_table *table)
         shift--;
     plan->cell_shift = shift;
     plan->cells = cells_of(table, shift);
-    if (is_single(table, shift))
-        plan->heads = plan->wide ? wide_heads(table) : compact_heads(table, shift, &plan->fraction);
+    if (is_single(table, shift) && plan->wide)
+        plan->heads = wide_heads(table);
+    else if (is_single(table, shift))
+        plan_compact(plan, table);
     choose_image(plan);
     plan->line_offset = PWL_PLAN_BYTE_CODES * sizeof(int32_t);
     plan->cell_offset =

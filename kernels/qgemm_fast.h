@@ -46,25 +46,6 @@ PWL_FN uint32_t pwl_qgemm_round(const pwl_qgemm_rounding *as, float y)
     return pwl_bits_of_f32(fminf(fmaxf(y * as->inverse, as->first), as->last) + PWL_PRESET_FLOAT);
 }
 
-/* pwl_code_of_real() of any y, where the codes are -2^15 to 2^15 - 1 around the zero point; counted from the lowest. */
-PWL_FN uint32_t pwl_qgemm_round16(float inverse, float y)
-{
-    const float steps = y * inverse;
-    int32_t code;
-#ifdef __CUDA_ARCH__
-    asm("{\n\t"
-        ".reg .s16 code;\n\t"
-        "cvt.rni.s16.f32 code, %1;\n\t" /* code = saturated rint(steps), of NaN 0 */
-        "cvt.s32.s16 %0, code;\n\t"
-        "}"
-        : "=r"(code)
-        : "f"(steps));
-#else
-    code = steps != steps ? 0 : (int32_t)fminf(fmaxf(rintf(steps), -32768.0f), 32767.0f);
-#endif
-    return (uint32_t)(code + 32768);
-}
-
 /* Of a product that was checked; table->memory is null where it has no activation, of which e is, else. */
 pwl_qgemm_fast pwl_qgemm_fast_of(const pwl_qgemm_product *product, const pwl_qgemm_epilogue *e,
                                  const pwl_planned *table);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ways from y to what Y holds, four neighbouring columns at a time (qgemm_fast.h): as it is; by a table of up to 256
- * codes, of which each lane has a copy of every entry in shared memory; by the lines of a table's image; and products of
- * what a table gives with another y.
+ * codes, of which each lane has a copy of every entry in shared memory; by the lines of a table's image; and products
+ * of what a table gives with another y.
  */
 #ifndef PWL_QGEMM_VALUES_CUH
 #define PWL_QGEMM_VALUES_CUH
@@ -184,7 +184,7 @@ struct by_line {
 
     __device__ int32_t value16(float y) const
     {
-        return raw(call.table, pwl_qgemm_round16(call.fast.x.inverse, y));
+        return raw(call.table, pwl_round16(call.fast.x.inverse, y));
     }
 
     __device__ uint32_t word(float y) const

@@ -31,6 +31,20 @@ static int code_agrees(const pwl_cuda_plan *plan, const void *memory, const pwl_
     return 1;
 }
 
+/* Whether a plan says of its image what is so: that no value of a code leaves the table's range. */
+static int tells_within(const pwl_cuda_plan *plan, const char *memory)
+{
+    pwl_cuda_plan unsaturated = *plan;
+    int within = 1;
+    unsaturated.qmin_y = INT64_MIN;
+    unsaturated.qmax_y = INT64_MAX;
+    for (int64_t q = plan->qmin_x; q <= plan->qmax_x; q++) {
+        const int64_t raw = pwl_cuda_plan_eval(&unsaturated, memory, q, 0);
+        within &= raw >= plan->qmin_y && raw <= plan->qmax_y;
+    }
+    return plan->within == within;
+}
+
 static int plan_agrees(const pwl_table *table, uint64_t *state, int random_codes, int *image)
 {
     pwl_cuda_plan plan;
@@ -47,6 +61,7 @@ static int plan_agrees(const pwl_table *table, uint64_t *state, int random_codes
     if (table->qmax_x - table->qmin_x < 65536) {
         for (int64_t q = table->qmin_x - 3; good && q <= table->qmax_x + 3; q++)
             good = code_agrees(&plan, memory, table, q);
+        good &= plan.wide || !plan.image_bytes || tells_within(&plan, memory);
     } else {
         const uint32_t *const starts = (const uint32_t *)(memory + plan.start_offset);
         for (uint32_t i = 0; good && i < plan.lines; i++)

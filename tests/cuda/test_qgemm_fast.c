@@ -46,8 +46,8 @@ static int agrees(const pwl_qgemm_product *product, const pwl_qgemm_fast *fast, 
                    (long long)as->of_x.zero_point, u, (long long)(q - plan->qmin_x));
             return 0;
         }
-        if (fast->all16 && (pwl_qgemm_round16(fast->x.inverse, y) != u ||
-                            pwl_qgemm_round16(fast->x.inverse, NAN) != pwl_qgemm_code_of_f32(e, NAN) - plan->qmin_x ||
+        if (fast->all16 && (pwl_round16(fast->x.inverse, y) != u ||
+                            pwl_round16(fast->x.inverse, NAN) != pwl_qgemm_code_of_f32(e, NAN) - plan->qmin_x ||
                             plan->qmin_y != codes_of_y.min || plan->qmax_y != codes_of_y.max))
             return 0;
         if (fast->way == PWL_QGEMM_BY_VALUE &&

@@ -48,6 +48,7 @@ typedef struct pwl_cuda_plan {
     uint32_t cell_shift; /* the cell of a code is (q_x - qmin_x) >> cell_shift */
     uint8_t wide;        /* lines of 64 bits */
     uint8_t rounding;
+    uint8_t within;                                /* the image gives no value that needs to be saturated; narrow */
     uint8_t head_copies, tail_copies, cell_copies; /* in the image, as powers of two */
     uint32_t heads, fraction;                      /* lines of the image, and what shift they share */
     uint32_t line_offset, cell_offset, start_offset, image_offset, bytes; /* of the arrays in memory, and all of it */
@@ -65,9 +66,9 @@ typedef struct pwl_cuda_table {
 
 /*
  * Checks the table and copies its plan, 2 to 650 KiB, to the current device; *uploaded is usable on every stream when
- * the call returns. Takes host memory of that size in between, and waits for the device's default stream, so not while a
- * stream is being captured. The table and its arrays (host memory) are not needed afterwards. *uploaded is cleared when
- * the call fails.
+ * the call returns. Takes host memory of that size in between, and waits for the device's default stream, so not while
+ * a stream is being captured. The table and its arrays (host memory) are not needed afterwards. *uploaded is cleared
+ * when the call fails.
  */
 PWL_NODISCARD pwl_cuda_status pwl_cuda_upload(const pwl_table *table, pwl_cuda_table *uploaded);
 
