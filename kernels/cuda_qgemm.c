@@ -41,8 +41,20 @@ static int serves_few(const pwl_qgemm_product *product)
     return product->m <= PWL_QGEMM_FEW_ROWS && product->sums == PWL_QGEMM_SUMS_EXACT;
 }
 
-/* How a kernel takes X: as it is, A8 in blocks; as h; as bytes of the call; or as h in A16 and as bytes in A8, INT8. */
-enum operand { PLAIN, HALVES, BYTES, EITHER };
+/* How a kernel takes X: as it is, A8 in blocks; as h; as bytes of the call; as floats; or as splitk_operand() says. */
+enum operand { PLAIN, HALVES, BYTES, FLOATS, BY_PRODUCT };
+
+/* As h in A16; in A8 and INT8 as bytes, but one row of floats, aligned to 16 bytes, as it is where splitk makes bytes
+ * of it sooner than a launch of its own would. */
+static enum operand splitk_operand(const pwl_qgemm_product *product)
+{
+    const pwl_qgemm_input *const x = &product->x;
+    const int floats = x->type == PWL_QGEMM_F32 || x->type == PWL_QGEMM_F16 || x->type == PWL_QGEMM_BF16;
+    const int soon = product->scheme == PWL_QGEMM_W8A8 || pwl_qgemm_depth(product->weights->k) <= PWL_QGEMM_OWN_PIECES;
+    if (pwl_qgemm_is_a16(product))
+        return HALVES;
+    return floats && product->m == 1 && (uintptr_t)x->data % 16 == 0 && soon ? FLOATS : BYTES;
+}
 
 /* The later serves, the sooner it is taken. */
 static const struct {
@@ -60,7 +72,7 @@ static const struct {
     [PWL_QGEMM_MMA] = {"mma", pwl_cuda_launch_qgemm_mma, serves_halves, 1, HALVES},
     /* Never for M alone: see choose(). */
     [PWL_QGEMM_STREAMK] = {"streamk", pwl_cuda_launch_qgemm_streamk, serves_halves, SIZE_MAX, HALVES},
-    [PWL_QGEMM_SPLITK] = {"splitk", pwl_cuda_launch_qgemm_splitk, serves_few, 1, EITHER},
+    [PWL_QGEMM_SPLITK] = {"splitk", pwl_cuda_launch_qgemm_splitk, serves_few, 1, BY_PRODUCT},
 };
 
 #define KERNELS (sizeof kernels / sizeof kernels[0])
@@ -196,8 +208,8 @@ static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan 
     if (elements > SIZE_MAX / 64) /* more than all that follows */
         return PWL_QGEMM_ERR_SHAPE;
     x = kernels[plan->kernel].x;
-    if (x == EITHER)
-        x = pwl_qgemm_is_a16(product) ? HALVES : BYTES;
+    if (x == BY_PRODUCT)
+        x = splitk_operand(product);
     a8 = pwl_qgemm_is_a8(product);
     plan->packs = x == BYTES;
     plan->halves = x == HALVES && (a8 || !is_aligned_halves(&product->x));

@@ -74,22 +74,39 @@ __device__ void add(const operand<format> &w, const uint8_t *x, unsigned present
     }
 }
 
+/* What a lane multiplies of a group: 64 codes in operand B's order, and d and sum of both blocks of its two columns of
+ * Y, rows 2t and 2t + 1 of X; of one row alone, which lies by itself, the others are copies. */
+template <unsigned rows> struct x_of_lane {
+    uint4 codes, scales;
+
+    __device__ x_of_lane(const uint8_t *x, const uint8_t *x_scales)
+    {
+        codes = reinterpret_cast<const uint4 *>(x)[threadIdx.x % (rows * 4)];
+        if constexpr (rows == 1) {
+            const uint2 both = *reinterpret_cast<const uint2 *>(x_scales);
+            scales = make_uint4(both.x, both.y, both.x, both.y);
+        } else {
+            scales = reinterpret_cast<const uint4 *>(x_scales)[threadIdx.x % (rows / 2)];
+        }
+    }
+};
+
 /*
- * A piece of A8, block by block into sums in floats. A block's sum, at most 2^19, is counted from the bits of 1.5 *
- * 2^23, whose units they are: taken for a float, less that number, it needs no conversion.
+ * A piece of A8, block by block into sums in floats, with eight rows of X to a group, or one in all. A block's sum, at
+ * most 2^19, is counted from the bits of 1.5 * 2^23, whose units they are: taken for a float, less that number, it
+ * needs no conversion.
  */
-template <pwl_qgemm_format format, unsigned groups>
+template <pwl_qgemm_format format, unsigned groups, unsigned rows = 8>
 __device__ void add(const operand<format> &w, const uint8_t *x, unsigned present, float (&sums)[tiles][groups][4])
 {
     const int32_t zero[4] = {PWL_PRESET, PWL_PRESET, PWL_PRESET, PWL_PRESET};
-    const uint8_t *const scales = x + groups * 8 * x_code_bytes;
+    const uint8_t *const scales = x + groups * rows * x_code_bytes;
 #pragma unroll
     for (unsigned g = 0; g < groups; g++) {
         if (g >= 4 && g >= present)
             break;
-        const uint4 b = reinterpret_cast<const uint4 *>(x + g * 8 * x_code_bytes)[threadIdx.x % 32];
-        /* d and sum of both blocks of rows 2t and 2t + 1. */
-        const uint4 s = reinterpret_cast<const uint4 *>(scales + g * 8 * x_scale_bytes)[threadIdx.x % 4];
+        const x_of_lane<rows> of(x + g * rows * x_code_bytes, scales + g * rows * x_scale_bytes);
+        const uint4 b = of.codes, s = of.scales;
         const float d[2][2] = {
             {pwl_f32_from_f16(static_cast<uint16_t>(s.x)), pwl_f32_from_f16(static_cast<uint16_t>(s.z))},
             {pwl_f32_from_f16(static_cast<uint16_t>(s.y)), pwl_f32_from_f16(static_cast<uint16_t>(s.w))}};
@@ -100,7 +117,7 @@ __device__ void add(const operand<format> &w, const uint8_t *x, unsigned present
                 int32_t sum[4];
                 multiply_add(sum, w.a[t][block], block ? b.z : b.x, block ? b.w : b.y, zero);
 #pragma unroll
-                for (unsigned c = 0; c < 4; c++)
+                for (unsigned c = 0; c < 4; c += rows == 1 ? 2 : 1)
                     sums[t][g][c] = fmaf(__fmul_rn(w.d[t][block][c / 2], d[block][c % 2]), pwl_f32_from_preset(sum[c]),
                                          sums[t][g][c]);
             }

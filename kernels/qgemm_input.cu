@@ -5,6 +5,7 @@
 #include "bits.cuh"
 #include "block.h"
 #include "overlap.cuh"
+#include "qgemm_elements.cuh"
 #include "qgemm_launch.h"
 #include "qgemm_layout.h"
 #include "qgemm_weight.h"
@@ -55,29 +56,6 @@ __global__ void __launch_bounds__(threads) exponents(const float *x, size_t m, s
     }
 }
 
-/* Four elements that lie together; `aligned` to as many bytes. */
-template <pwl_qgemm_type type> __device__ void load(const void *x, size_t at, bool aligned, float (&v)[4])
-{
-    if (aligned && type == PWL_QGEMM_F32) {
-        const float4 four = *reinterpret_cast<const float4 *>(static_cast<const float *>(x) + at);
-        v[0] = four.x, v[1] = four.y, v[2] = four.z, v[3] = four.w;
-    } else if (aligned) {
-        const ushort4 four = *reinterpret_cast<const ushort4 *>(static_cast<const uint16_t *>(x) + at);
-        const uint16_t halves[4] = {four.x, four.y, four.z, four.w};
-        for (unsigned i = 0; i < 4; i++)
-            v[i] = pwl_qgemm_element(type, halves, i);
-    } else {
-        for (unsigned i = 0; i < 4; i++)
-            v[i] = pwl_qgemm_element(type, x, at + i);
-    }
-}
-
-template <pwl_qgemm_type type> __device__ bool is_aligned(const void *x, size_t stride)
-{
-    const unsigned bytes = type == PWL_QGEMM_F32 ? 16 : 8;
-    return reinterpret_cast<uintptr_t>(x) % bytes == 0 && stride % 4 == 0;
-}
-
 constexpr unsigned lanes = 8, blocks_of_warp = 32 / lanes; /* of a block: each has four elements that lie together */
 
 /* A block made Q8_1, as its lanes have it. */
@@ -96,7 +74,7 @@ __device__ coded code_of(pwl_rule rule, const void *x, size_t at, bool aligned, 
     bool finite = true;
     float amax = 0;
     if (there)
-        load<type>(x, at, aligned, c.v);
+        load_elements<type>(x, at, aligned, c.v);
     for (unsigned i = 0; i < 4; i++) {
         finite &= pwl_is_finite(c.v[i]) != 0;
         amax = fmaxf(amax, pwl_magnitude(c.v[i]));
@@ -120,7 +98,7 @@ __global__ void __launch_bounds__(threads)
     begin_after_last();
     const unsigned lane = threadIdx.x % lanes;
     const size_t count = m * blocks, step = size_t{gridDim.x} * (threads / lanes);
-    const bool aligned = is_aligned<type>(x, stride);
+    const bool aligned = elements_are_aligned<type>(x, stride);
     /* All lanes of a warp go on as long as its first block is there. */
     for (size_t first = (size_t{blockIdx.x} * threads + threadIdx.x) / 32 * blocks_of_warp; first < count;
          first += step) {
@@ -180,7 +158,7 @@ __global__ void __launch_bounds__(threads)
 {
     begin_after_last();
     const unsigned lane = threadIdx.x % lanes;
-    const bool aligned = is_aligned<type>(x, stride);
+    const bool aligned = elements_are_aligned<type>(x, stride);
     for (size_t row = blockIdx.x; row < m; row += gridDim.x) {
         int exponent = 0, needed = 0;
         do {
@@ -220,7 +198,7 @@ __global__ void __launch_bounds__(threads) pack(const void *x, size_t m, size_t 
     begin_after_last();
     const unsigned lane = threadIdx.x % lanes, later = lane / 2 % 2;
     const size_t rows = pwl_qgemm_round_up(m, PWL_QGEMM_TOKENS), blocks = pwl_qgemm_depth(k) * 2;
-    const bool aligned = is_aligned<type>(x, stride);
+    const bool aligned = elements_are_aligned<type>(x, stride);
     for (size_t row = blockIdx.y; row < rows; row += gridDim.y) {
 #pragma unroll 1
         for (size_t first = (size_t{blockIdx.x} * threads + threadIdx.x) / 32 * blocks_of_warp; first < blocks;

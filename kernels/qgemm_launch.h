@@ -17,7 +17,8 @@ extern "C" {
 
 struct CUstream_st;
 
-#define PWL_QGEMM_FEW_ROWS 64 /* of X, that splitk takes at most */
+#define PWL_QGEMM_FEW_ROWS 64   /* of X, that splitk takes at most */
+#define PWL_QGEMM_OWN_PIECES 64 /* of one row of floats, that it makes Q8_1 by itself in W4A8 at most */
 
 /* A product that was checked, by value; what product points to on the host is here instead. */
 typedef struct pwl_qgemm_call {
@@ -31,7 +32,8 @@ typedef struct pwl_qgemm_call {
     size_t q_stride;
     const uint16_t *h; /* [M][h_stride], X as halves aligned to 16 bytes, for the kernels that take them */
     size_t h_stride;
-    const uint8_t *bytes; /* X in the order of qgemm_layout.h, for the kernels that take that */
+    const uint8_t *bytes; /* X in the order of qgemm_layout.h, for the kernels that take that; null where splitk makes
+                           * it of a row of floats */
 
     /* Of kernels that cut K: what the parts leave, aligned to 16 bytes. */
     void *sums; /* streamk: a tile's in fp32 for each share; splitk: [4][M][N, up to a multiple of 128] */

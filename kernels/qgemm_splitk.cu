@@ -11,161 +11,18 @@
  * and two parts, of each of which four warps share X: else all multiprocessors would have to read all of X, which is
  * more than the weights. The sums of two parts go to the workspace, and a launch after this one adds those of all.
  *
- * Weights are no launch's output, so the first of them are loaded while the launch before this one still runs.
+ * Weights are no launch's output, so the first of them are loaded while the launch before this one still runs: of what
+ * a warp has room for, four pieces, or all where copies of X do not have to follow them.
  */
 #include "overlap.cuh"
-#include "qgemm_bytes.cuh"
 #include "qgemm_splitk.h"
+#include "qgemm_splitk_input.cuh"
 
 namespace
 {
 
 using namespace pwl;
-using mma::tiles;
-
-constexpr unsigned warps = 8, threads = warps * 32, all_parts = 8;
-constexpr unsigned warp_rows = tiles * PWL_QGEMM_TILE_ROWS; /* of weights, to a warp */
-
-/* Groups of 8 rows of X. */
-constexpr unsigned most = PWL_QGEMM_FEW_ROWS / 8, many = 4, several = 3, some = 2, few = 1;
-
-/* A thread block for so many groups. Warps that share a part have other rows of weights. */
-template <unsigned groups> struct shape {
-    static constexpr unsigned sharers = groups > many ? 4 : 1, parts = warps / sharers, blocks = all_parts / parts;
-    static constexpr unsigned rows = sharers * warp_rows, sharing_threads = sharers * 32;
-    static constexpr unsigned pitch = rows + 4; /* between the sums of a row of X: a warp's stores meet no bank twice */
-};
-
-/* X in halves: as in qgemm_mma.cuh a row of 128 bytes, with its chunks swapped about. */
-template <pwl_qgemm_format format, bool bf16, bool exponents, unsigned groups> struct by_halves {
-    typedef float number;
-    using block = shape<groups>;
-    static constexpr unsigned x_bytes = mma::x_bytes(groups);
-    static constexpr unsigned at_once = block::sharing_threads / 8, copies = groups * 8 / at_once; /* rows, by a copy */
-
-    mma::decoder<format, bf16, exponents> weights;
-    const uint16_t *x;
-    size_t apart;
-    uint32_t to;
-    int there;        /* of this thread's rows */
-    size_t column, k; /* of its chunk, and how many there are */
-
-    __device__ by_halves(const pwl_qgemm_call &call, size_t n, size_t first) : weights(call, n)
-    {
-        const unsigned thread = threadIdx.x % block::sharing_threads, row = thread / 8, chunk = thread % 8;
-        column = first * PWL_QGEMM_COLUMNS + chunk * 8;
-        k = call.weights.k;
-        x = call.h + row * call.h_stride + column;
-        apart = at_once * call.h_stride;
-        to = row * 128 + (chunk ^ row % 8) * 16;
-        there = 0;
-        for (unsigned i = 0; i < copies; i++)
-            there += row + i * at_once < call.product.m;
-    }
-
-    /* The next piece's. */
-    __device__ void load(uint32_t stage, bool is_piece)
-    {
-        const int count = is_piece && column < k ? there : 0;
-#pragma unroll
-        for (unsigned i = 0; i < copies; i++) /* four rows further on, chunks are swapped the other way */
-            copy_async_if(static_cast<int>(i) < count, stage + (to ^ i * at_once % 8 * 16) + i * at_once * 128,
-                          x + i * apart);
-        x += PWL_QGEMM_COLUMNS;
-        column += PWL_QGEMM_COLUMNS;
-    }
-
-    /* Adds a piece, of the groups that are there. */
-    __device__ void add(const mma::codes<format> &codes, const uint8_t *stage, unsigned present,
-                        float (&sums)[tiles][groups][4]) const
-    {
-        const unsigned lane = threadIdx.x % 32;
-        const uint32_t row = shared_address(stage) + lane % 8 * 128;
-#pragma unroll
-        for (unsigned half = 0; half < 2; half++) { /* of the piece's steps */
-            pwl_fragment a[2][tiles];
-#pragma unroll
-            for (unsigned step = 0; step < 2; step++) {
-#pragma unroll
-                for (unsigned t = 0; t < tiles; t++)
-                    a[step][t] = weights.fragment(codes, t, half * 2 + step);
-            }
-#pragma unroll
-            for (unsigned g = 0; g < groups; g++) {
-                if (g >= many && g >= present)
-                    break;
-                uint32_t b[4];
-                mma::load_matrices(b, row + g * 8 * 128 + ((half * 4 + lane / 8) ^ lane % 8) * 16);
-#pragma unroll
-                for (unsigned step = 0; step < 2; step++) {
-                    const uint32_t of_step[2] = {b[step * 2], b[step * 2 + 1]};
-#pragma unroll
-                    for (unsigned t = 0; t < tiles; t++)
-                        mma::multiply_add<bf16>(sums[t][g], a[step][t], of_step);
-                }
-            }
-        }
-    }
-
-    /* y of the complete sum. */
-    static __device__ float y(const pwl_qgemm_call &call, size_t m, size_t n, float sum)
-    {
-        const int e = exponents ? pwl_qgemm_row_exponent(&call.weights, n) : 0;
-        return pwl_device_y(call, n, sum, e + (call.f ? call.f[m] : 0));
-    }
-};
-
-/* X in bytes, in the order of qgemm_layout.h. */
-template <pwl_qgemm_format format, unsigned groups> struct by_bytes {
-    typedef std::conditional_t<format == PWL_QGEMM_ROWS8, int32_t, float> number;
-    using block = shape<groups>;
-    static constexpr unsigned x_bytes = bytes::x_bytes(groups);
-    static constexpr unsigned all_codes = groups * 8 * bytes::x_code_bytes, all_scales = x_bytes - all_codes;
-
-    const uint8_t *codes_at, *scales_at;
-    unsigned codes, scales; /* bytes of a piece that are there */
-
-    __device__ by_bytes(const pwl_qgemm_call &call, size_t, size_t first)
-    {
-        const size_t m = call.product.m, column = first * PWL_QGEMM_COLUMNS;
-        const unsigned padded = static_cast<unsigned>(pwl_qgemm_round_up(m, PWL_QGEMM_TOKENS));
-        codes_at = call.bytes + pwl_qgemm_input_at(m, 0, column);
-        scales_at = call.bytes + pwl_qgemm_input_scale_at(m, call.weights.k, 0, column);
-        codes = padded * bytes::x_code_bytes;
-        scales = padded * bytes::x_scale_bytes;
-    }
-
-    __device__ void load(uint32_t stage, bool is_piece)
-    {
-        constexpr unsigned at_once = block::sharing_threads * 16;
-        const unsigned thread = threadIdx.x % block::sharing_threads * 16;
-#pragma unroll
-        for (unsigned i = 0; i < all_codes; i += at_once)
-            copy_async_if(is_piece && i + thread < codes, stage + i + thread, codes_at + i + thread);
-        if (format != PWL_QGEMM_ROWS8 && thread < all_scales)
-            copy_async_if(is_piece && thread < scales, stage + all_codes + thread, scales_at + thread);
-        codes_at += codes;
-        scales_at += scales;
-    }
-
-    __device__ void add(const mma::codes<format> &codes, const uint8_t *stage, unsigned present,
-                        number (&sums)[tiles][groups][4]) const
-    {
-        bytes::operand<format> weights;
-        weights.load(codes);
-        bytes::add<format, groups>(weights, stage, present, sums);
-    }
-
-    static __device__ float y(const pwl_qgemm_call &call, size_t, size_t n, float sum)
-    {
-        return pwl_device_y(call, n, sum, 0);
-    }
-
-    static __device__ int64_t y(const pwl_qgemm_call &call, size_t, size_t n, int32_t sum)
-    {
-        return pwl_device_y(call, n, sum);
-    }
-};
+using namespace splitk;
 
 /* Puts a complete sum where it belongs; for all lanes of a warp, of which some may be outside. */
 template <class way> __device__ void store(const pwl_qgemm_call &call, size_t m, size_t n, typename way::number sum)
@@ -185,10 +42,12 @@ template <pwl_qgemm_format format, class way, unsigned groups> struct ring {
                               scale_bytes = tiles * mma::scale_bytes(format), w_bytes = code_bytes + scale_bytes,
                               x_at = block::sharers * w_bytes, bytes = x_at + way::x_bytes;
     /* What every device from 8.0 on has, and for many groups 8.0 and 9.0. */
-    static constexpr unsigned room = (groups == many ? 163 : 99) << 10, fitting = room / block::parts / bytes,
+    static constexpr unsigned room = (groups == many ? 163 : 99) << 10,
+                              fitting = (room / block::parts - way::own_bytes) / bytes,
                               enough = groups == many ? 3 : 12, stages = fitting < enough ? fitting : enough;
     static constexpr unsigned sums = block::parts * groups * 8 * block::pitch * sizeof(float),
-                              all = block::parts * stages * bytes, shared = all > sums ? all : sums;
+                              own_at = block::parts * stages * bytes, all = own_at + block::parts * way::own_bytes,
+                              shared = all > sums ? all : sums;
     static_assert(stages >= 3, "one to read, one to fill, one on its way");
 };
 
@@ -204,7 +63,8 @@ __device__ void multiply(const pwl_qgemm_call &call, uint8_t *shared)
 {
     using number = typename way::number;
     using ring = ring<format, way, groups>;
-    constexpr int stages = ring::stages, early = stages > 4 ? 4 : stages - 1; /* weights that are loaded before X */
+    constexpr int stages = ring::stages, room = stages - 1;
+    constexpr int early = way::x_bytes > 0 && room > 4 ? 4 : room; /* weights that are loaded before X */
     using block = shape<groups>;
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const unsigned part = warp / block::sharers, sharer = warp % block::sharers, rank = blockIdx.x % block::blocks;
@@ -244,11 +104,11 @@ __device__ void multiply(const pwl_qgemm_call &call, uint8_t *shared)
         load_weights(i, i < count);
     close_group();
     wait_for_last_launch();
-    way with(call, own, first);
+    way with(call, own, first, shared + ring::own_at + part * way::own_bytes);
 #pragma unroll
-    for (int i = 0; i < stages - 1; i++) {
+    for (int i = 0; i < room; i++) {
         with.load(stage + i * ring::bytes + ring::x_at, i < count);
-        if (i + early < stages - 1)
+        if (i + early < room)
             load_weights(i + early, i + early < count);
         close_group();
     }
@@ -269,7 +129,7 @@ __device__ void multiply(const pwl_qgemm_call &call, uint8_t *shared)
             mma::codes<format> codes;
             const uint8_t *const here = memory + at * ring::bytes, *const mine = here + sharer * ring::w_bytes;
             codes.load(mine, mine + ring::code_bytes);
-            with.add(codes, here + ring::x_at, present, sums);
+            with.add(codes, with.of(call, here + ring::x_at, i, count), present, sums);
         }
         before = at;
         at = at + 1 == stages ? 0 : at + 1;
@@ -346,6 +206,12 @@ template <pwl_qgemm_format format, class way, unsigned groups> launched launched
     return as;
 }
 
+template <pwl_qgemm_type type> launched launched_as_floats(const pwl_qgemm_call *call)
+{
+    return call->product.scheme == PWL_QGEMM_W4A8 ? launched_as<PWL_QGEMM_Q4_0, by_floats<PWL_QGEMM_Q4_0, type>, few>()
+                                                  : launched_as<PWL_QGEMM_Q8_0, by_floats<PWL_QGEMM_Q8_0, type>, few>();
+}
+
 template <unsigned groups> launched launched_as_bytes(const pwl_qgemm_call *call)
 {
     const pwl_qgemm_scheme scheme = call->product.scheme;
@@ -372,6 +238,11 @@ template <unsigned groups> launched launched_as(const pwl_qgemm_call *call)
 launched launched_for(const pwl_qgemm_call *call, unsigned room)
 {
     const size_t m = call->product.m;
+    const pwl_qgemm_type type = call->product.x.type;
+    if (!pwl_qgemm_is_a16(&call->product) && !call->bytes)
+        return type == PWL_QGEMM_F32   ? launched_as_floats<PWL_QGEMM_F32>(call)
+               : type == PWL_QGEMM_F16 ? launched_as_floats<PWL_QGEMM_F16>(call)
+                                       : launched_as_floats<PWL_QGEMM_BF16>(call);
     if (m <= some * 8)
         return m > few * 8 ? launched_as<some>(call) : launched_as<few>(call);
     if (m <= several * 8 &&

@@ -276,6 +276,43 @@ static void test_cuts(const struct scheme *scheme)
     tap(good, "%s: tiles cut along K", scheme->name);
 }
 
+/* Values whose blocks' d are fp16 numbers of every exponent, zero and none. */
+static void draw_row(struct problem *p, uint64_t *state)
+{
+    for (size_t c = 0; c < p->product.weights->k; c++) {
+        const double v = (double)random_in(state, -4096, 4095) / 1024;
+        put_x(p->product.x.type, p->x, c, (float)ldexp(v, 16 - (int)(c / PWL_BLOCK % 48)));
+    }
+}
+
+/* One row of floats, made bytes by splitk itself where it is aligned to 16 bytes: the bits that it has elsewhere. */
+static void test_row(const struct scheme *scheme)
+{
+    static const size_t ks[] = {32, 96, 4064, 4096, 5024};
+    uint64_t state = 49;
+    int good = 1;
+    for (size_t i = 0; i < (small ? 2 : sizeof ks / sizeof ks[0]); i++) {
+        struct weights w = new_weights(scheme->format, 129, ks[i], i % 2 ? 15 : -2, &state);
+        for (int type = PWL_QGEMM_F32; type <= PWL_QGEMM_BF16; type++) {
+            struct problem p =
+                new_problem(scheme, &w, 1, (pwl_qgemm_type)type, PWL_QGEMM_F32, PWL_QGEMM_SUMS_EXACT, 0, 0, 0, &state);
+            char *moved;
+            draw_row(&p, &state);
+            CUDA(cudaMemcpy(p.device_x, p.x, p.x_bytes, cudaMemcpyHostToDevice));
+            compute(&p, PWL_QGEMM_SPLITK, p.y);
+            CUDA(cudaMalloc((void **)&moved, p.x_bytes + 8));
+            CUDA(cudaMemcpy(moved + element_bytes[type], p.x, p.x_bytes, cudaMemcpyHostToDevice));
+            p.on_device.x.data = moved + element_bytes[type];
+            compute(&p, PWL_QGEMM_SPLITK, p.again);
+            good &= memcmp(p.y, p.again, p.y_bytes + 2 * p.y_offset) == 0;
+            CUDA(cudaFree(moved));
+            free_problem(&p);
+        }
+        release(&w);
+    }
+    tap(good, "%s: one row has the same bits wherever it lies", scheme->name);
+}
+
 /* Whether a product of few tiles gets a kernel. */
 static int chooses(size_t m, size_t k, pwl_qgemm_kernel kernel)
 {
@@ -405,6 +442,8 @@ int main(int argc, char **argv)
         if (schemes[i].format != PWL_QGEMM_ROWS8)
             test_one_hot(&schemes[i]);
         test_tiles(&schemes[i]);
+        if (schemes[i].a8)
+            test_row(&schemes[i]);
         if (schemes[i].format != PWL_QGEMM_ROWS8)
             test_cuts(&schemes[i]);
     }
@@ -413,10 +452,12 @@ int main(int argc, char **argv)
     test_graph(&schemes[3], 9, 96, PWL_QGEMM_MMA_BYTES);
     test_graph(&schemes[0], 40, 544, PWL_QGEMM_STREAMK);
     test_graph(&schemes[3], 9, 544, PWL_QGEMM_SPLITK);
+    test_graph(&schemes[4], 1, 4672, PWL_QGEMM_SPLITK);
     if (!small) {
         test_chain(&schemes[0], 1, PWL_QGEMM_SPLITK);
         test_chain(&schemes[0], 33, PWL_QGEMM_SPLITK);
         test_chain(&schemes[3], 1, PWL_QGEMM_SPLITK);
+        test_chain(&schemes[3], 2, PWL_QGEMM_SPLITK);
         test_chain(&schemes[3], 17, PWL_QGEMM_SPLITK);
         test_chain(&schemes[4], 70, PWL_QGEMM_MMA_BYTES);
         test_chain(&schemes[3], 70, PWL_QGEMM_MMA);

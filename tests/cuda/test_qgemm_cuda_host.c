@@ -5,6 +5,7 @@
 
 #include <pwl/cuda_qgemm.h>
 
+#include "../../kernels/qgemm_layout.h"
 #include "qgemm_cases.h"
 #include "tap.h"
 
@@ -76,6 +77,36 @@ static void test_halves(void)
     product.x.stride = 1;
     product.y.data = (void *)(UINTPTR_MAX / 16 * 12); /* behind all of X */
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_SHAPE, "workspace: more halves than size_t counts");
+}
+
+/* One row of floats is taken as it is where it is aligned to 16 bytes, and in W4A8 not too long. */
+static void test_row(void)
+{
+    static const struct {
+        pwl_qgemm_scheme scheme;
+        pwl_qgemm_type type;
+        size_t k, first; /* half of x */
+        int taken;
+    } cases[] = {{PWL_QGEMM_W4A8, PWL_QGEMM_F16, 32, 0, 1},    {PWL_QGEMM_W4A8, PWL_QGEMM_F16, 32, 1, 0},
+                 {PWL_QGEMM_W4A8, PWL_QGEMM_F16, 32, 8, 1},    {PWL_QGEMM_W4A8, PWL_QGEMM_F32, 32, 2, 0},
+                 {PWL_QGEMM_W4A8, PWL_QGEMM_BF16, 4096, 0, 1}, {PWL_QGEMM_W4A8, PWL_QGEMM_BF16, 4128, 0, 0},
+                 {PWL_QGEMM_W8A8, PWL_QGEMM_F32, 14336, 0, 1}, {PWL_QGEMM_W8A8, PWL_QGEMM_BLOCKS_Q8_1, 32, 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const size_t k = cases[i].k, needed = cases[i].taken ? 0 : pwl_qgemm_input_bytes(1, k);
+        pwl_qgemm_product product = product_of(cases[i].scheme, cases[i].type);
+        pwl_qgemm_weights deep = weights;
+        size_t bytes = 77;
+        deep.format = cases[i].scheme == PWL_QGEMM_W4A8 ? PWL_QGEMM_Q4_0 : PWL_QGEMM_Q8_0;
+        deep.k = product.x.stride = k;
+        product.m = 1;
+        product.weights = &deep;
+        product.x.data = (const uint16_t *)(const void *)x + cases[i].first;
+        product.y.data = (void *)(UINTPTR_MAX / 16 * 12); /* behind all of X */
+        deep.bytes = pwl_qgemm_pieces_bytes(deep.format, 1, k);
+        tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == needed,
+            "workspace: %s for a row of %zu, scheme %d, type %d, from half %zu", needed ? "bytes" : "none", k,
+            (int)cases[i].scheme, (int)cases[i].type, cases[i].first);
+    }
 }
 
 static void test_errors(void)
@@ -248,6 +279,7 @@ int main(void)
     test_activations();
     test_workspaces();
     test_halves();
+    test_row();
     test_errors();
     test_deep();
     return tap_end();

@@ -41,7 +41,8 @@ typedef enum pwl_qgemm_kernel {
 
 /*
  * *bytes = the workspace that the product needs on the current device, aligned to 16. Of each row of X a number, blocks
- * of Q8_1, bytes or halves, or none; halves that are aligned to 16 bytes, with rows so apart, need no copy.
+ * of Q8_1, bytes or halves, or none; halves that are aligned to 16 bytes, with rows so apart, need no copy, nor does
+ * one row of floats that is in W8A8, and in W4A8 with K up to 4096.
  * PWL_QGEMM_STREAMK needs besides, for each thread block that the device holds at a time, 64 KiB, or up to M = 32 16
  * KiB, and 4 bytes; PWL_QGEMM_SPLITK, from M = 17 on, 16 bytes for each element of Y, of N up to a multiple of 128. The
  * device is asked where PWL_QGEMM_STREAMK is named, or where the others on halves would run and K is above 960.
