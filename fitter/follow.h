@@ -19,8 +19,10 @@ struct lines {
 /* Any lines of the slope in hand, and those that leave a limit: node by node. */
 void follow_nodes(struct slopes *slopes);
 
-/* The lines of a safe slope, where no point is fixed. */
-void follow_lines(struct slopes *slopes, const struct lines *lines);
+/* The lines of a safe slope, where no point is fixed: by their constants, or of biases with phases by classes of
+ * those. */
+void follow_constants(struct slopes *slopes, const struct lines *lines);
+void follow_classes(struct slopes *slopes, const struct lines *lines);
 
 /* Whether any line whose slope lies in [low, high] * 2^-n can be of use, as far as that is known without following
  * each: slopes of one sign, of which set_limits has been told. Notes what they cost at least, or ends as soon as one
@@ -68,12 +70,6 @@ static inline int64_t saturated(const struct slopes *slopes, int64_t raw)
 static inline bool phased(const struct slopes *slopes)
 {
     return slopes->rules->form == PWL_BIASED && slopes->n > 0;
-}
-
-/* Whether biases that put a code at a tie are followed. */
-static inline bool follows_ties(const struct slopes *slopes)
-{
-    return slopes->rules->rounding >= PWL_HALF_AWAY && slopes->ties != TIES_NONE;
 }
 
 /* A line that is the best of the range to an end, if it is one of the rules. */

@@ -39,7 +39,6 @@ struct groups {
     double cost[GROUPS];                     /* and no line at all */
     double reference, paid_ahead;
     double share, less; /* what a point with two codes counts, see add_codes */
-    double tie;         /* a hair by which phases at one are below others, where they are followed; else 0 */
 };
 
 /* Edges at phases where codes change, about as many in each group. */
@@ -58,10 +57,10 @@ static void choose_edges(const struct slopes *slopes, struct groups *groups, int
             sample[at] = sample[at - 1];
         sample[at] = cut;
     }
-    groups->edge[0] = 0;
+    groups->edge[0] = 1;
     for (int g = 1; g < groups->count; g++)
-        groups->edge[g] = sample[EACH * g - 1];
-    groups->edge[groups->count] = one;
+        groups->edge[g] = sample[EACH * g - 1] > 0 ? sample[EACH * g - 1] : 1;
+    groups->edge[groups->count] = one + 1;
     for (int g = 0; g <= groups->count; g++)
         groups->from[g] = (double)groups->edge[g];
 }
@@ -69,11 +68,11 @@ static void choose_edges(const struct slopes *slopes, struct groups *groups, int
 static void find_codes(const struct slopes *slopes, struct groups *groups, int k, double up)
 {
     const int64_t p = product_at(slopes, k), v = floor_shr(p, slopes->n), one = pwl_shl64(1, slopes->n);
-    const double code = up * (double)v, cut = (double)(one - (p - pwl_shl64(v, slopes->n))), none = cut - (double)one;
+    const double code = up * (double)v, cut = (double)(one - (p - pwl_shl64(v, slopes->n)));
+    const double sure = slopes->ties == TIES_NONE ? cut : cut + 1; /* a tie may be rounded down */
     for (int g = 0; g < groups->count; g++) {
         /* From the phase `cut` on one more. */
-        const double from = groups->from[g] - groups->tie;
-        const double first = from >= cut ? up : from >= none ? 0 : -up, last = groups->from[g + 1] > cut ? up : 0;
+        const double first = groups->from[g] >= sure ? up : 0, last = groups->from[g + 1] > cut ? up : 0;
         groups->low[g] = code + smaller(first, last);
         groups->high[g] = code + larger(first, last);
     }
@@ -162,10 +161,8 @@ bool follow_groups(struct slopes *slopes, const struct lines *lines)
     const double up = slopes->rise < 0 ? -1 : 1, far = up * (double)slopes->far_y;
     const int first = lines->first;
     const double off = sqrt(larger(0, slopes->limit[slopes->end]) / (slopes->end - first));
-    struct groups groups = {.share = off > 0.75 ? 1 - 0.5 / off : 0,
-                            .less = 0.25 - 0.5 * off,
-                            .paid_ahead = lines->leave ? INFINITY : 0,
-                            .tie = follows_ties(slopes) ? 0.5 : 0};
+    struct groups groups = {
+        .share = off > 0.75 ? 1 - 0.5 / off : 0, .less = 0.25 - 0.5 * off, .paid_ahead = lines->leave ? INFINITY : 0};
     bool of_use[GROUPS] = {false};
     int last_use = first;
     bool ends = false;

@@ -73,6 +73,15 @@ static bool is_safe(const struct slopes *slopes, int64_t q_b, int n)
            offset_max + (v_max + 1) * unit < ldexp(1, rules->accumulator_bits - 1);
 }
 
+static void follow_lines(struct slopes *slopes, const struct lines *lines)
+{
+    note_point(slopes, lines->first);
+    if (phased(slopes))
+        follow_classes(slopes, lines);
+    else
+        follow_constants(slopes, lines);
+}
+
 /* Lines of the slope in hand that meet no fixed point, whatever their type. */
 static void follow_free(struct slopes *slopes)
 {
@@ -243,6 +252,7 @@ void slopes_init(struct slopes *slopes)
     const struct line_rules *rules = slopes->rules;
     slopes->origin = rules->zp_x;
     slopes->apart = !slopes->all;
+    slopes->ties = rules->rounding >= PWL_HALF_AWAY ? TIES_ALL : TIES_NONE;
     for (int n = rules->shift_min; n <= rules->shift_max; n++)
         slopes->safe[SLOPES_NO_SHIFT + n] =
             slopes->all ? rules->slope_limit : safe_numerator(slopes, n, rules->slope_limit);
