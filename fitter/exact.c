@@ -8,6 +8,19 @@
 #include "real_bound.h"
 #include "search.h"
 
+/* What is known of all tables before any line is looked at. */
+static int bound_tables(struct search *search, double ceiling, struct diag *diag)
+{
+    const struct line_rules *rules = search->rules;
+    double last[EXACT_POINTS + 1];
+    if (last_line_costs(search->points, rules, search->segments, ceiling, last, diag) ||
+        integer_bound_suffixes(search->points, rules->qmin_y, rules->qmax_y, search->segments, ceiling, last,
+                               search->ahead, diag))
+        return diag->code;
+    return integer_bound_prefixes(search->points, rules->qmin_y, rules->qmax_y, search->segments, ceiling,
+                                  search->before, diag);
+}
+
 int exact_improve(const struct points *points, const struct line_rules *given, int segments, int *knots,
                   struct line *lines, struct exact *exact, struct diag *diag)
 {
@@ -32,12 +45,11 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     bool known = exact->cost < all;
     exact->cost = known ? exact->cost : all;
     const double ceiling = (exact->cost + hair) * (1 + 1e-9);
-    double last[EXACT_POINTS + 1];
-    if (last_line_costs(points, &rules, segments, ceiling, last, diag) ||
-        search_init(&search, points, &rules, segments, diag))
+    if (search_init(&search, points, &rules, segments, diag))
         return diag->code;
-    if (integer_bound_suffixes(points, rules.qmin_y, rules.qmax_y, segments, ceiling, last, search.ahead, diag) ||
-        integer_bound_prefixes(points, rules.qmin_y, rules.qmax_y, segments, ceiling, search.before, diag))
+    if (exact->known)
+        search_take_bounds(&search, exact->known);
+    else if (bound_tables(&search, ceiling, diag))
         goto done;
     /* The first of the two is cut a hair for its rounding. */
     exact->lower_bound = fmin(fmax(search.ahead[(layers - 1) * row], search.floor_sum[count]), exact->cost);
@@ -122,6 +134,8 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
                  "no provable table of %d segments was found; more segments, a smaller zero point or fewer --fix are "
                  "needed",
                  segments);
+    if (exact->found && !search.slopes.out_of_memory)
+        search_give_bounds(&search, exact->found);
 done:
     search_free(&search);
     return diag->code;

@@ -10,12 +10,17 @@
 #define EXACT_POINTS 1025 /* inputs of at most 10 bits, or halves of 11 */
 #define EXACT_FEW 256     /* of which all lines are soon looked at */
 
+struct search_bounds;
+
 struct exact {
     double effort;      /* share of the steps that a search may take; 0: some slopes only */
     int segments;       /* at most those asked for */
     double cost;        /* of the table, in LSB^2 */
     bool optimal;       /* the search was complete: no table of the rules with as many segments costs less */
     double lower_bound; /* no such table costs less; cost when optimal */
+    const struct search_bounds *known; /* from a search over these lines and others, or null */
+    struct search_bounds *found;       /* takes those of this search, or null */
+    double any_shift; /* with one shift: what the best table without costs; NAN where that is not known */
 };
 
 /*

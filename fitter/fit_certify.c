@@ -64,6 +64,10 @@ static void certify_bounds(const struct workspace *work, const struct table *tab
             certificate->optimal = exact->optimal && !work->moved_by_ties && costs_as_searched(work, certificate);
             certificate->lower_bound_lsb =
                 certificate->optimal ? certificate->rms_err_lsb : sqrt(exact->lower_bound / total_mass(&work->points));
+            certificate->has_rms_any_shift =
+                work->rules.one_shift && certificate->optimal && isfinite(exact->any_shift);
+            if (certificate->has_rms_any_shift)
+                certificate->rms_any_shift_lsb = sqrt(exact->any_shift / total_mass(&work->points));
         }
         break;
     case METHOD_LUT:

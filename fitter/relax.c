@@ -124,12 +124,15 @@ void relax_print_costs(const struct spec *spec, const struct table *table)
     struct spec relaxed;
     struct text choice = {0};
     for (int k = 0; relax(spec, k, &relaxed, &choice); k++) {
-        struct table other;
+        struct table other = {0};
         struct diag ignored;
-        relaxed.table_alone = true;
-        if (fit_as_asked(&relaxed, &other, &ignored))
-            continue;
         const struct certificate *with = &table->certificate, *without = &other.certificate;
+        const bool any_shift = spec->constraints.one_shift && !relaxed.constraints.one_shift;
+        relaxed.table_alone = true;
+        if (any_shift && with->has_rms_any_shift && isnan(spec->max_err))
+            other.certificate.rms_err_lsb = with->rms_any_shift_lsb;
+        else if (fit_as_asked(&relaxed, &other, &ignored))
+            continue;
         if (!isnan(spec->max_err) && !spec->segments)
             fprintf(stderr, "pwlc fit: note: with %s %d segments are needed, without %d\n", choice.bytes,
                     table->segment_count, other.segment_count);

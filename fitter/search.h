@@ -48,6 +48,11 @@ struct search {
     struct slopes slopes;
 };
 
+/* Those of a search that has ended. They hold for searches over some of its lines. */
+struct search_bounds {
+    double *before, *ahead, *least, *least_left[DIRECTIONS];
+};
+
 static inline struct range *range_of(const struct search *search, int i, int j)
 {
     return &search->range[(size_t)i * ((size_t)search->count + 1) + (size_t)j];
@@ -89,6 +94,11 @@ double search_solve(struct search *search, int samples, int64_t most_steps);
 /* The same with what lines cost at least, their codes being known but for `finest` of one, and what the codes before
  * any cost at least; finds no table, but raises `ahead`. Searches at lower ceilings before make it no worse. */
 void search_bound(struct search *search, double finest, int64_t most_steps);
+
+/* Moves the bounds out of a search that has ended, or copies them into one that has not begun. */
+void search_give_bounds(struct search *search, struct search_bounds *bounds);
+void search_take_bounds(struct search *search, const struct search_bounds *bounds);
+void search_bounds_free(struct search_bounds *bounds);
 
 /* The table that was found. */
 void search_read(const struct search *search, int *knots, struct line *lines, struct exact *exact);

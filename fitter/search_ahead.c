@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* What is known of one line over all codes before a point, or from one on, holds for the range. */
 static void begin_least(struct search *search)
 {
@@ -60,4 +63,35 @@ void search_bound(struct search *search, double finest, int64_t most_steps)
     search_solve(search, 0, most_steps);
     search->slopes.finest = 0;
     look_ahead(search);
+}
+
+void search_give_bounds(struct search *search, struct search_bounds *bounds)
+{
+    begin_least(search);
+    look_ahead(search);
+    *bounds = (struct search_bounds){search->before, search->ahead, search->least, {NULL}};
+    search->before = search->ahead = search->least = NULL;
+    for (enum direction way = UP; way < DIRECTIONS; way++) {
+        bounds->least_left[way] = search->least_left[way];
+        search->least_left[way] = NULL;
+    }
+}
+
+void search_take_bounds(struct search *search, const struct search_bounds *bounds)
+{
+    const size_t row = (size_t)search->count + 1, layers = ((size_t)search->segments + 1) * row * sizeof(double);
+    memcpy(search->before, bounds->before, layers);
+    memcpy(search->ahead, bounds->ahead, layers);
+    memcpy(search->least, bounds->least, row * row * sizeof(double));
+    for (enum direction way = UP; way < DIRECTIONS; way++)
+        memcpy(search->least_left[way], bounds->least_left[way], row * row * sizeof(double));
+}
+
+void search_bounds_free(struct search_bounds *bounds)
+{
+    free(bounds->before);
+    free(bounds->ahead);
+    free(bounds->least);
+    for (enum direction way = UP; way < DIRECTIONS; way++)
+        free(bounds->least_left[way]);
 }

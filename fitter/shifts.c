@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "shifts.h"
 
+#include "search.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,25 +31,39 @@ static bool share_shift(const struct points *points, const struct line_rules *ru
     return true;
 }
 
-/* Looks at tables whose segments each have a shift from `first` to `last`, and takes the best if it is better than the
- * one in hand and its segments can have one shift. *done: that is all there is to know of one of these shifts. */
-static int search_between(struct squares *table, const struct line_rules *any, int first, int last, int most,
-                          double effort, bool *done, struct diag *diag)
+/* Shifts that are looked at together: as if each segment could have any of them. */
+struct shifts {
+    int first, last;
+    double effort;
+    const struct search_bounds *known;
+    struct search_bounds *found;
+    bool done;   /* that says all there is to know of one of them for all segments */
+    double cost; /* of the best table; NAN where that is not known */
+};
+
+/* Takes the best table if it is better than the one in hand and its segments can have one shift. That there is none is
+ * no error. */
+static int search_shifts(struct squares *table, const struct line_rules *any, int most, struct shifts *shifts,
+                         struct diag *diag)
 {
     static const double hair = 1e-12;
-    const struct exact known = table->exact;
+    const struct exact in_hand = table->exact;
     struct line_rules rules = *any;
     struct line lines[PWL_MAX_SEGMENTS];
     int knots[PWL_MAX_SEGMENTS + 1];
-    struct exact exact = {.effort = effort, .segments = known.segments, .cost = known.cost};
-    rules.shift_min = first;
-    rules.shift_max = last;
-    memcpy(knots, table->knots, ((size_t)known.segments + 1) * sizeof *knots);
-    memcpy(lines, table->lines, (size_t)known.segments * sizeof *lines);
+    struct exact exact = {.effort = shifts->effort,
+                          .segments = in_hand.segments,
+                          .cost = in_hand.cost,
+                          .known = shifts->known,
+                          .found = shifts->found};
+    rules.shift_min = shifts->first;
+    rules.shift_max = shifts->last;
+    memcpy(knots, table->knots, ((size_t)in_hand.segments + 1) * sizeof *knots);
+    memcpy(lines, table->lines, (size_t)in_hand.segments * sizeof *lines);
     if (exact_improve(table->points, &rules, most, knots, lines, &exact, diag) && diag->code != EXIT_REQUIREMENT)
         return diag->code;
-    const bool better = exact.cost < known.cost * (1 - hair) ||
-                        (exact.cost <= known.cost * (1 + hair) && exact.segments < known.segments);
+    const bool better = exact.cost < in_hand.cost * (1 - hair) ||
+                        (exact.cost <= in_hand.cost * (1 + hair) && exact.segments < in_hand.segments);
     const bool shared = better && share_shift(table->points, any, exact.segments, knots, lines);
     if (shared) {
         table->exact.cost = exact.cost;
@@ -56,36 +72,59 @@ static int search_between(struct squares *table, const struct line_rules *any, i
         memcpy(table->knots, knots, ((size_t)exact.segments + 1) * sizeof *knots);
         memcpy(table->lines, lines, (size_t)exact.segments * sizeof *lines);
     }
-    *done = first == last || (exact.optimal && shared == better);
-    if (*done) {
+    shifts->cost = exact.optimal ? exact.cost : NAN;
+    shifts->done = shifts->first == shifts->last || (exact.optimal && shared == better);
+    if (shifts->done) {
         table->exact.optimal &= exact.optimal;
         table->exact.lower_bound = fmin(table->exact.lower_bound, exact.lower_bound);
     }
     return EXIT_DONE;
 }
 
+static const double alone = 0.6; /* share of the steps of a search */
+
+/* The shifts above the likely one, or those below: all of them, then the nearest for itself, and so on with the rest.
+ */
+static int search_side(struct squares *table, const struct line_rules *any, int most, struct shifts side, bool up,
+                       struct diag *diag)
+{
+    for (; side.first <= side.last; side.first += up, side.last -= !up) {
+        const int n = up ? side.first : side.last;
+        struct shifts nearest = {n, n, .effort = alone, .known = side.known};
+        if (side.first < side.last && search_shifts(table, any, most, &side, diag))
+            return diag->code;
+        if (side.done)
+            break;
+        if (search_shifts(table, any, most, &nearest, diag))
+            return diag->code;
+    }
+    return EXIT_DONE;
+}
+
 int shifts_search(struct squares *table, const struct line_rules *any, int most, struct diag *diag)
 {
-    static const double alone = 0.6, together = 0.1; /* shares of a search */
-    const double effort = table->points->count <= EXACT_FEW ? alone : together;
+    const bool is_short = table->points->count <= EXACT_FEW;
     const int likely = table->rules->shift_min;
-    bool done;
+    struct search_bounds bounds = {0};
+    struct shifts one = {likely, likely, .effort = alone},
+                  all = {any->shift_min, any->shift_max, .effort = alone, .found = &bounds},
+                  side = {.effort = is_short ? alone : alone / 6, .known = is_short ? &bounds : NULL};
     table->exact.optimal = true;
     table->exact.lower_bound = INFINITY;
-    if (search_between(table, any, likely, likely, most, alone, &done, diag))
-        return diag->code;
-    for (int up = 0; up < 2; up++) {
-        int first = up ? likely + 1 : any->shift_min, last = up ? any->shift_max : likely - 1;
-        for (done = false; first <= last && !done; first += up, last -= !up) {
-            const int n = up ? first : last;
-            bool found;
-            if (search_between(table, any, first, last, most, first < last ? effort : alone, &done, diag) ||
-                (!done && search_between(table, any, n, n, most, alone, &found, diag)))
-                return diag->code;
-        }
+    table->exact.any_shift = NAN;
+    int status = search_shifts(table, any, most, &one, diag);
+    if (!status && is_short) {
+        status = search_shifts(table, any, most, &all, diag);
+        table->exact.any_shift = all.cost;
     }
-    if (!(table->exact.cost < INFINITY))
-        return diag->code; /* of the last one looked at */
+    for (int up = 0; !status && !all.done && up < 2; up++) {
+        side.first = up ? likely + 1 : any->shift_min;
+        side.last = up ? any->shift_max : likely - 1;
+        status = search_side(table, any, most, side, up, diag);
+    }
+    search_bounds_free(&bounds);
+    if (status || !(table->exact.cost < INFINITY))
+        return diag->code; /* of the last ones looked at */
     table->exact.lower_bound = fmin(table->exact.lower_bound, table->exact.cost);
     return diag->code = EXIT_DONE;
 }

@@ -255,6 +255,24 @@ static double aim_at_lines(struct problem *problem, int segments)
     return cost;
 }
 
+/* Begins a search that knows what one over more shifts found out. */
+static void begin_within(struct search *search, struct problem *problem, double ceiling)
+{
+    const struct line_rules rules = problem->rules;
+    struct search_bounds bounds;
+    struct search wider;
+    problem->rules.shift_min = -3;
+    problem->rules.shift_max = 8;
+    begin(&wider, problem, ceiling);
+    search_solve(&wider, 0, draw(4) ? MANY_STEPS : 1 << 12);
+    search_give_bounds(&wider, &bounds);
+    search_free(&wider);
+    problem->rules = rules;
+    begin(search, problem, ceiling);
+    search_take_bounds(search, &bounds);
+    search_bounds_free(&bounds);
+}
+
 START_TEST(no_line_is_left_out)
 {
     enum { DRAWS = 80 };
@@ -271,7 +289,10 @@ START_TEST(no_line_is_left_out)
         rules->shift_min = draw(2) ? rules->shift_max : -2;
         const double cost = aim_at_lines(&problem, (int)between(1, SEGMENTS));
         const double ceiling = draw(2) ? just_above(cost) : just_above(cost) + uniform(0, 20);
-        begin(&search, &problem, ceiling);
+        if (draw(3))
+            begin(&search, &problem, ceiling);
+        else
+            begin_within(&search, &problem, ceiling);
         const double found = search_solve(&search, 0, MANY_STEPS);
         ck_assert_msg(search.slopes.complete && found <= just_above(cost),
                       "%s, slopes to %d, shifts %d to %d: lines that cost %.12g are left out, found %.12g",
