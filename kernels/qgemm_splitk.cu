@@ -4,8 +4,8 @@
  * has one of them of 32 rows of weights, whose pieces it loads, decodes and multiplies as in qgemm_mma.cuh and
  * qgemm_bytes.cuh.
  *
- * Up to 32 rows of X a thread block has 32 rows of weights, each of its eight warps a part, and X of that to itself.
- * The sums of the parts are added when all are done.
+ * Up to 32 rows of X, of bytes 40, a thread block has 32 rows of weights, each of its eight warps a part, and X of that
+ * to itself. The sums of the parts are added when all are done.
  *
  * With more, devices of 9.0 multiply halves as in qgemm_splitk_wgmma.cu. Else a thread block has 128 rows of weights
  * and two parts, of each of which four warps share X: else all multiprocessors would have to read all of X, which is
@@ -42,9 +42,10 @@ template <pwl_qgemm_format format, class way, unsigned groups> struct ring {
                               scale_bytes = tiles * mma::scale_bytes(format), w_bytes = code_bytes + scale_bytes,
                               x_at = block::sharers * w_bytes, bytes = x_at + way::x_bytes;
     /* What every device from 8.0 on has, and for many groups 8.0 and 9.0. */
-    static constexpr unsigned room = (groups == many ? 163 : 99) << 10,
-                              fitting = (room / block::parts - way::own_bytes) / bytes,
-                              enough = groups == many ? 3 : 12, stages = fitting < enough ? fitting : enough;
+    static constexpr bool is_large = groups >= many && block::sharers == 1;
+    static constexpr unsigned room = (is_large ? 163 : 99) << 10,
+                              fitting = (room / block::parts - way::own_bytes) / bytes, enough = is_large ? 3 : 12,
+                              stages = fitting < enough ? fitting : enough;
     static constexpr unsigned sums = block::parts * groups * 8 * block::pitch * sizeof(float),
                               own_at = block::parts * stages * bytes, all = own_at + block::parts * way::own_bytes,
                               shared = all > sums ? all : sums;
@@ -212,6 +213,14 @@ template <pwl_qgemm_type type> launched launched_as_floats(const pwl_qgemm_call 
                                                   : launched_as<PWL_QGEMM_Q8_0, by_floats<PWL_QGEMM_Q8_0, type>, few>();
 }
 
+launched launched_as_floats(const pwl_qgemm_call *call)
+{
+    const pwl_qgemm_type type = call->product.x.type;
+    return type == PWL_QGEMM_F32   ? launched_as_floats<PWL_QGEMM_F32>(call)
+           : type == PWL_QGEMM_F16 ? launched_as_floats<PWL_QGEMM_F16>(call)
+                                   : launched_as_floats<PWL_QGEMM_BF16>(call);
+}
+
 template <unsigned groups> launched launched_as_bytes(const pwl_qgemm_call *call)
 {
     const pwl_qgemm_scheme scheme = call->product.scheme;
@@ -234,22 +243,24 @@ template <unsigned groups> launched launched_as(const pwl_qgemm_call *call)
     return pwl_qgemm_is_a16(&call->product) ? launched_as_halves<groups>(call) : launched_as_bytes<groups>(call);
 }
 
-/* Where a thread block has no room for many groups, its shape for the most of them serves fewer. */
+/* Where a thread block has no room for many groups, its shape for the most of them serves fewer. Bytes have more
+ * shapes: their time depends on the groups more than on the weights. */
 launched launched_for(const pwl_qgemm_call *call, unsigned room)
 {
-    const size_t m = call->product.m;
-    const pwl_qgemm_type type = call->product.x.type;
-    if (!pwl_qgemm_is_a16(&call->product) && !call->bytes)
-        return type == PWL_QGEMM_F32   ? launched_as_floats<PWL_QGEMM_F32>(call)
-               : type == PWL_QGEMM_F16 ? launched_as_floats<PWL_QGEMM_F16>(call)
-                                       : launched_as_floats<PWL_QGEMM_BF16>(call);
-    if (m <= some * 8)
-        return m > few * 8 ? launched_as<some>(call) : launched_as<few>(call);
-    if (m <= several * 8 &&
-        !pwl_qgemm_is_a16(&call->product)) /* whose time depends on the groups more than on the weights */
+    const size_t groups = (call->product.m + 7) / 8;
+    const bool is_bytes = !pwl_qgemm_is_a16(&call->product);
+    launched large = {};
+    if (is_bytes && !call->bytes)
+        return launched_as_floats(call);
+    if (groups <= some)
+        return groups > few ? launched_as<some>(call) : launched_as<few>(call);
+    if (is_bytes && groups <= several)
         return launched_as_bytes<several>(call);
-    const launched as = launched_as<many>(call);
-    return m <= many * 8 && as.bytes <= room ? as : launched_as<most>(call);
+    if (groups <= many)
+        large = launched_as<many>(call);
+    else if (is_bytes && groups <= alone)
+        large = launched_as_bytes<alone>(call);
+    return large.multiply && large.bytes <= room ? large : launched_as<most>(call);
 }
 
 struct device {

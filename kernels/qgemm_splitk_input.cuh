@@ -24,12 +24,12 @@ using mma::tiles;
 constexpr unsigned warps = 8, threads = warps * 32, all_parts = 8;
 constexpr unsigned warp_rows = tiles * PWL_QGEMM_TILE_ROWS; /* of weights, to a warp */
 
-/* Groups of 8 rows of X. */
-constexpr unsigned most = PWL_QGEMM_FEW_ROWS / 8, many = 4, several = 3, some = 2, few = 1;
+/* Groups of 8 rows of X; up to `alone` of them, a warp has its part of X to itself. */
+constexpr unsigned most = PWL_QGEMM_FEW_ROWS / 8, alone = 5, many = 4, several = 3, some = 2, few = 1;
 
 /* A thread block for so many groups. Warps that share a part have other rows of weights. */
 template <unsigned groups> struct shape {
-    static constexpr unsigned sharers = groups > many ? 4 : 1, parts = warps / sharers, blocks = all_parts / parts;
+    static constexpr unsigned sharers = groups > alone ? 4 : 1, parts = warps / sharers, blocks = all_parts / parts;
     static constexpr unsigned rows = sharers * warp_rows, sharing_threads = sharers * 32;
     static constexpr unsigned pitch = rows + 4; /* between the sums of a row of X: a warp's stores meet no bank twice */
 };

@@ -153,14 +153,14 @@ static int draw_and_compare(const struct scheme *scheme, const struct weights *w
 /* Every M with every N and K, but every third with large ones; types and alignment at random. */
 static void test_shapes(const struct scheme *scheme)
 {
-    static const size_t ms[] = {1, 2, 7, 8, 9, 15, 16, 17, 63, 64, 65, 127, 128, 129, MOST_M};
+    static const size_t ms[] = {1, 2, 7, 8, 9, 15, 16, 17, 40, 63, 64, 65, 127, 128, 129, MOST_M};
     static const size_t ns[] = {1, 63, 127, 128, 129, 4096, 4099}, ks[] = {32, 96, 4064, 4096};
     uint64_t state = 41;
     int good = 1;
     for (size_t n = small ? 4 : 0; n < (small ? 5 : 7); n++) {
         for (size_t k = 0; k < (small ? 2 : 4); k++) {
             struct weights w = new_weights(scheme->format, ns[n], ks[k], n % 2 ? 15 : -2, &state);
-            const size_t step = small ? 7 : ns[n] * ks[k] > 4000000 ? 3 : 1, end = small ? 14 : 15;
+            const size_t step = small ? 7 : ns[n] * ks[k] > 4000000 ? 3 : 1, end = small ? 14 : 16;
             for (size_t m = small ? 0 : (n + k) % step; m < end && good; m += step)
                 good &= draw_and_compare(scheme, &w, ms[m], &state);
             release(&w);
