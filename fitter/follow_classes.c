@@ -141,13 +141,17 @@ static void add_point(struct slopes *slopes, struct classes *classes, const stru
         class->d += w * e;
         class->dd += w * e * e + points_apart(slopes->points, k);
         class->past += pays;
-        line_class_record(slopes, course, class, k + 1, class->past_c, class->past);
+        if (class->past < limit)
+            line_class_record(slopes, course, class, k + 1, class->past_c, class->past);
+        else
+            class->past = INFINITY;
         if (!(line_class_find(slopes, course, class, k + 1) < limit))
             class->dd = INFINITY;
-        if (!(class->past < limit))
-            class->past = INFINITY;
-        if (class->dd < INFINITY || class->past < INFINITY)
-            classes->class[kept++] = *class;
+        if (!(class->dd < INFINITY || class->past < INFINITY))
+            continue;
+        if (kept < c)
+            classes->class[kept] = *class;
+        kept++;
     }
     classes->count = kept;
 }
@@ -257,10 +261,12 @@ static void begin_classes(struct slopes *slopes, struct classes *classes, const 
     const struct points *points = slopes->points;
     struct course *course = &classes->course;
     struct cut given[EXACT_POINTS + 2];
-    struct beginning beginning = {.lines = lines, .limit = end > lines->first ? slopes->limit[end] : INFINITY};
+    struct beginning beginning; /* of which cuts are set as far as they are needed */
     struct line_class class = line_class_of(lines);
     int count = 0;
-    beginning.at = cut_at(slopes, lines->first);
+    beginning.lines = lines;
+    beginning.limit = end > lines->first ? slopes->limit[end] : INFINITY;
+    beginning.at = beginning.last = beginning.before = cut_at(slopes, lines->first);
     classes->count = 0;
     *course = (struct course){.reference = nearest(points->target[lines->first]) - beginning.at.code,
                               .w = LINE_CLASS_LEAST,

@@ -55,8 +55,9 @@ static inline double line_class_best(const struct course *course, const struct l
         *m = nearest(*m);
     } else {
         const double rest = class->rest;
-        low += fabs(fmod(low - rest, 2));
-        high -= fabs(fmod(high - rest, 2));
+        /* Halves of whole numbers, rounded up and down. */
+        low = 2 * nearest((low - rest) / 2 + 0.25) + rest;
+        high = 2 * nearest((high - rest) / 2 - 0.25) + rest;
         *m = 2 * nearest((*m - rest) / 2) + rest;
     }
     *m = larger(low, smaller(high, *m));
