@@ -88,7 +88,8 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
         const int samples = passes[p].samples, radius = passes[p].radius;
         const bool known_optimal = exact->optimal; /* only fewer segments are of interest */
         const double gap = exact->cost - exact->lower_bound;
-        if ((finest > 0 && !bounds) || (known_optimal && (samples > 0 || finest > 0 || share < 1)) ||
+        if ((finest > 0 && !bounds) || (exact->searched && samples > 0) ||
+            (known_optimal && (samples > 0 || finest > 0 || share < 1)) ||
             (radius > 0 && (is_short || !known || known_optimal || points->grid_whole)))
             continue;
         if (radius > 0)

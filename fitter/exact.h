@@ -14,6 +14,7 @@ struct search_bounds;
 
 struct exact {
     double effort;      /* share of the steps that a search may take; 0: some slopes only */
+    bool searched;      /* the table is a search's: some slopes alone do not better it */
     int segments;       /* at most those asked for */
     double cost;        /* of the table, in LSB^2 */
     bool optimal;       /* the search was complete: no table of the rules with as many segments costs less */

@@ -35,6 +35,7 @@ static bool share_shift(const struct points *points, const struct line_rules *ru
 struct shifts {
     int first, last;
     double effort;
+    bool searched; /* the table in hand is the best of some shift */
     const struct search_bounds *known;
     struct search_bounds *found;
     bool done;   /* that says all there is to know of one of them for all segments */
@@ -52,6 +53,7 @@ static int search_shifts(struct squares *table, const struct line_rules *any, in
     struct line lines[PWL_MAX_SEGMENTS];
     int knots[PWL_MAX_SEGMENTS + 1];
     struct exact exact = {.effort = shifts->effort,
+                          .searched = shifts->searched,
                           .segments = in_hand.segments,
                           .cost = in_hand.cost,
                           .known = shifts->known,
@@ -90,7 +92,7 @@ static int search_side(struct squares *table, const struct line_rules *any, int 
 {
     for (; side.first <= side.last; side.first += up, side.last -= !up) {
         const int n = up ? side.first : side.last;
-        struct shifts nearest = {n, n, .effort = alone, .known = side.known};
+        struct shifts nearest = {n, n, .effort = alone, .searched = side.searched, .known = side.known};
         if (side.first < side.last && search_shifts(table, any, most, &side, diag))
             return diag->code;
         if (side.done)
@@ -107,8 +109,9 @@ int shifts_search(struct squares *table, const struct line_rules *any, int most,
     const int likely = table->rules->shift_min;
     struct search_bounds bounds = {0};
     struct shifts one = {likely, likely, .effort = alone},
-                  all = {any->shift_min, any->shift_max, .effort = alone, .found = &bounds},
-                  side = {.effort = is_short ? alone : alone / 6, .known = is_short ? &bounds : NULL};
+                  all = {any->shift_min, any->shift_max, .effort = alone, .searched = true, .found = &bounds},
+                  side = {
+                      .effort = is_short ? alone : alone / 6, .searched = is_short, .known = is_short ? &bounds : NULL};
     table->exact.optimal = true;
     table->exact.lower_bound = INFINITY;
     table->exact.any_shift = NAN;
