@@ -24,7 +24,7 @@ static int bound_tables(struct search *search, double ceiling, struct diag *diag
 int exact_improve(const struct points *points, const struct line_rules *given, int segments, int *knots,
                   struct line *lines, struct exact *exact, struct diag *diag)
 {
-    enum { FEW_STEPS = 1 << 22, MOST_STEPS = 1 << 26 };
+    enum { MOST_STEPS = 1 << 26 };
     static const double hair = 1e-12; /* what rounding of sums may do */
     const int count = points->count;
     const size_t row = (size_t)count + 1, layers = (size_t)segments + 1;
@@ -56,6 +56,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     exact->optimal = exact->cost <= exact->lower_bound * (1 + hair);
 
     const bool is_short = count <= EXACT_FEW; /* all is soon done */
+    const int64_t few_steps = is_short ? 1 << 18 : 1 << 22;
     if (known && !is_short)
         search_know(&search, knots, lines, exact->segments);
     /* Some slopes, for a better table; then all, where that is soon done. Else near the knots in hand for as long as
@@ -97,7 +98,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
         else
             search_anywhere(&search);
         search.ceiling = share < 1 ? exact->lower_bound + share * gap : exact->cost + hair * (1 + exact->cost);
-        const int64_t most = known_optimal ? FEW_STEPS : passes[p].steps;
+        const int64_t most = known_optimal ? few_steps : passes[p].steps;
         const int64_t steps = most < left ? most : left;
         double cost = INFINITY;
         if (finest > 0)

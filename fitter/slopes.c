@@ -199,32 +199,31 @@ static int64_t try_numerator(struct slopes *slopes, int64_t numerator, int n, in
  * be of use; returns whether there is any such end, and up to which slope there are no others. */
 static bool set_limits(struct slopes *slopes, double slope, double last, double *others)
 {
-    static const struct window any = {-INFINITY, INFINITY};
     const enum direction way = slope < 0 ? DOWN : UP;
-    const struct window *leaving = slopes->leaving[way];
-    const double *floor_sum = slopes->floor_sum;
-    const bool leaves_later = !slopes->leaves && !slopes->apart && slope != 0;
-    double most = -INFINITY;
-    *others = INFINITY;
+    const struct window *window = slopes->window[way], *leaving = slopes->leaving[way];
+    const struct range *range = slopes->range;
+    const double *floor_sum = slopes->floor_sum, *spare = slopes->spare;
+    double *useful = slopes->useful, *limit = slopes->limit;
+    const int start = slopes->start, furthest = slopes->furthest;
+    const bool flat = slope == 0, leaves_later = !slopes->leaves && !slopes->apart && !flat;
+    double most = -INFINITY, next = INFINITY;
+    int end = start;
     slopes->slope = slope;
-    slopes->steps += (slopes->furthest - slopes->start) / 16;
-    slopes->end = slopes->start;
-    for (int j = slopes->furthest; j > slopes->start; j--) {
-        slopes->useful[j] = -INFINITY;
-        const struct window *window = slope == 0 ? &any : &slopes->window[way][j];
-        if (last < window->low) {
-            *others = window->low < *others ? window->low : *others;
-        } else if (slope <= window->high) {
-            const double known = slopes->range[j].cost, spare = slopes->spare[j];
-            const double excess = (known < spare ? known : spare) - floor_sum[j];
-            slopes->useful[j] = known < spare ? known : spare;
-            most = excess > most ? excess : most;
-            slopes->end = slopes->end > j ? slopes->end : j;
-        }
-        slopes->limit[j] = most + floor_sum[j];
-        if (leaves_later && j < slopes->furthest && last < leaving[j].low)
-            *others = smaller(*others, leaving[j].low);
+    slopes->steps += (furthest - start) / 16;
+    for (int j = start + 1; j <= furthest; j++) {
+        const bool later = !flat && last < window[j].low, of_use = flat || (!later && slope <= window[j].high);
+        useful[j] = of_use ? smaller(range[j].cost, spare[j]) : -INFINITY;
+        next = smaller(next, later ? window[j].low : INFINITY);
     }
+    for (int k = start + 1; leaves_later && k < furthest; k++)
+        next = smaller(next, last < leaving[k].low ? leaving[k].low : INFINITY);
+    for (int j = furthest; j > start; j--) {
+        most = larger(most, useful[j] - floor_sum[j]);
+        limit[j] = most + floor_sum[j];
+        end = useful[j] > -INFINITY && end < j ? j : end;
+    }
+    *others = next;
+    slopes->end = end;
     slopes->leave = leaves_later ? slopes->end - 1 : slopes->start;
     while (slopes->leave > slopes->start &&
            !(leaving[slopes->leave].low <= slope && slope <= leaving[slopes->leave].high))
