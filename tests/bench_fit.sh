@@ -30,15 +30,29 @@ measure() {
     echo "| $name | $codes | $segments | $median | $memory | $proof |"
 }
 
-# The fit that takes longest among those of 16 bits under the same flags, each done once.
+jobs_of_16_bits=(
+    'sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1' 'sigmoid --in s16:2^-12:0 --out s16:2^-15:0'
+    'tanh --in s16:2^-13:0 --out s16:2^-15:0' 'gelu --in s16:2^-12:0 --out s16:2^-12:0'
+    'silu --in s16:2^-12:0 --out s16:2^-12:0' 'sin --in s16:2^-13:0 --out s16:2^-15:0'
+    'exp --in s16:2^-12:32767 --out s16:2^-15:0' 'erf --in s16:2^-13:0 --out s16:2^-15:0')
+jobs_of_8_bits=(
+    'sigmoid --in s8:2^-5:0 --out s8:2^-6:0' 'tanh --in s8:2^-5:0 --out s8:2^-6:0'
+    'gelu --in s8:2^-5:0 --out s8:2^-5:0' 'silu --in s8:2^-4:0 --out s8:2^-4:0' 'sin --in s8:2^-4:0 --out s8:2^-6:0'
+    'cos --in s8:2^-4:0 --out s8:2^-6:0' 'exp --in s8:2^-5:0 --out u8:2^-7:0' 'erf --in s8:2^-5:0 --out s8:2^-7:0')
+
+# The fit that takes longest among jobs under the same flags, each done once: slowest CODES FLAGS... -- JOBS...
 slowest() {
-    local repetitions=1 job
-    for job in 'sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1' 'sigmoid --in s16:2^-12:0 --out s16:2^-15:0' \
-        'tanh --in s16:2^-13:0 --out s16:2^-15:0' 'gelu --in s16:2^-12:0 --out s16:2^-12:0' \
-        'silu --in s16:2^-12:0 --out s16:2^-12:0' 'sin --in s16:2^-13:0 --out s16:2^-15:0' \
-        'exp --in s16:2^-12:32767 --out s16:2^-15:0' 'erf --in s16:2^-13:0 --out s16:2^-15:0'; do
+    local repetitions=1 codes=$1 job
+    local flags=()
+    shift
+    while [ "$1" != -- ]; do
+        flags+=("$1")
+        shift
+    done
+    shift
+    for job in "$@"; do
         # shellcheck disable=SC2086
-        measure "${job%% *} $*" 65536 $job "$@"
+        measure "${job%% *} ${flags[*]}" "$codes" $job "${flags[@]}"
     done | sort -t '|' -k 5,5n | tail -n 1
 }
 
@@ -65,7 +79,12 @@ echo '| slowest of eight | codes | segments | seconds | peak MiB | optimal |'
 echo '|---|---|---|---|---|---|'
 for form in absolute biased anchored; do
     for shift in per-segment one; do
-        slowest --method minimax --form "$form" --shift "$shift"
-        slowest --max-err 1 --form "$form" --shift "$shift"
+        slowest 65536 --method minimax --form "$form" --shift "$shift" -- "${jobs_of_16_bits[@]}"
+        slowest 65536 --max-err 1 --form "$form" --shift "$shift" -- "${jobs_of_16_bits[@]}"
+    done
+done
+for form in absolute biased anchored; do
+    for shift in per-segment one; do
+        slowest 256 --segments 8 --rounding half_even --form "$form" --shift "$shift" -- "${jobs_of_8_bits[@]}"
     done
 done
