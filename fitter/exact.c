@@ -60,8 +60,9 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     if (known && !is_short)
         search_know(&search, knots, lines, exact->segments);
     /* Some slopes, for a better table; then all, where that is soon done. Else near the knots in hand for as long as
-     * that helps; then ranges are bounded first, and all is searched below lower ceilings, so that either nothing is
-     * found there, which is a bound, or the best there is. */
+     * that helps; then all, after ranges were bounded a little. Where that is not done either, all is searched below
+     * lower ceilings: nothing found there is a bound. */
+    const bool biased = rules.form == PWL_BIASED, soon = is_short || rules.one_shift;
     const struct {
         double share; /* of what lies between the bound and the table in hand */
         double finest;
@@ -72,19 +73,18 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
         {1, 0, is_short ? 8 : 32, is_short ? 1 << 18 : 1 << 21, 0},
         {1, 0, 0, 1 << 22, 1},
         {1, 0, 0, 1 << 22, 2},
-        {1, 0, 0, is_short || rules.one_shift ? 1 << 25 : 1 << 22, 0},
-        {1, 0.5, 0, 1 << 24, 0},
-        {0.25, 0.125, 0, 1 << 24, 0},
-        {0.25, 0, 0, 1 << 24, 0},
-        {0.4, 0.125, 0, 1 << 24, 0},
-        {0.4, 0, 0, 1 << 24, 0},
-        {1, 0.125, 0, 1 << 22, 0},
-        {1, 0, 0, 1 << 25, 0},
+        {1, 0, 0, soon ? 1 << 25 : 1 << 22, 0},
+        {1, 0, 0, 1 << 22, 8},
+        {1, 0.5, 0, 1 << 22, 0},
+        {1, 0, 0, biased && !is_short ? 1 << 24 : 1 << 25, 0},
+        {0.25, 0.125, 0, 1 << 22, 0},
+        {0.25, 0, 0, 1 << 22, 0},
     };
-    enum { PASSES = sizeof passes / sizeof *passes };
+    enum { PASSES = sizeof passes / sizeof *passes, SEEKING = 5 };
     bool bounds = !wide_sums; /* of ranges are of use */
     int64_t left = exact->effort > 0 ? (int64_t)(exact->effort * MOST_STEPS) : MOST_STEPS;
-    for (int p = 0; p < (exact->effort > 0 ? PASSES : 1) && left > 0; p++) {
+    const int count_passes = exact->effort > 0 ? exact->seeks ? SEEKING : PASSES : 1;
+    for (int p = 0; p < count_passes && left > 0; p++) {
         const double share = passes[p].share, finest = passes[p].finest;
         const int samples = passes[p].samples, radius = passes[p].radius;
         const bool known_optimal = exact->optimal; /* only fewer segments are of interest */
@@ -97,6 +97,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
             search_near(&search, knots, exact->segments, radius);
         else
             search_anywhere(&search);
+        search.whole = p >= SEEKING && finest == 0 && biased && !soon;
         search.ceiling = share < 1 ? exact->lower_bound + share * gap : exact->cost + hair * (1 + exact->cost);
         const int64_t most = known_optimal ? few_steps : passes[p].steps;
         const int64_t steps = most < left ? most : left;

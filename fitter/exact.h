@@ -15,6 +15,7 @@ struct search_bounds;
 struct exact {
     double effort;      /* share of the steps that a search may take; 0: some slopes only */
     bool searched;      /* the table is a search's: some slopes alone do not better it */
+    bool seeks;         /* a better table alone is of interest, no bound */
     int segments;       /* at most those asked for */
     double cost;        /* of the table, in LSB^2 */
     bool optimal;       /* the search was complete: no table of the rules with as many segments costs less */
@@ -44,8 +45,8 @@ struct exact {
  * Where that takes too long, tables whose knots are near those in hand are searched, as long as there are better ones.
  * Then lines are followed in bundles of neighbouring slopes and phases, whose codes differ at some points only, which
  * bounds what ranges cost; and by those what lies before a code and after it (search_bound). Ranges of no use to a
- * table below the ceiling are not searched any more. Ceilings first lie below what is likely to be the optimum: nothing
- * found there is a bound, and anything found the optimum.
+ * table below the ceiling are not searched any more. Where that is too much still, ceilings lie below what is likely to
+ * be the optimum: nothing found there is a bound, and anything found the optimum.
  *
  * A line of the absolute and biased forms is the same from whatever code it starts. So none starts where the lines
  * before meet one more code at no cost but its floor; one that starts at a limit of the output is followed from where

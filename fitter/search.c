@@ -10,6 +10,8 @@
 /* What rounding of sums may do to what is known of lines. */
 static const double hair = 1e-12;
 
+enum { WHOLE_SHARES = 4 }; /* of the steps, where all is to be searched: a start has one at most */
+
 /* What ranges from i may cost, when all before comes to paid[m] for line m. Returns whether any can be of use. */
 static bool find_spare(struct search *search, int i, const double *paid)
 {
@@ -25,11 +27,11 @@ static bool find_spare(struct search *search, int i, const double *paid)
     slopes->start = slopes->furthest = i;
     for (int m = 1; m <= search->segments; m++) {
         const double *behind = entry(search->behind, search, m, 0), *most = entry(search->most, search, m, 0);
+        if (!(paid[m] + *entry(search->ahead, search, search->segments - m + 1, i) < search->ceiling))
+            continue;
         /* What lies before is only bounded from below then, and so no table to better. */
         for (int j = i + 1; !(slopes->finest > 0) && j <= last; j++)
             known[j] = smaller(known[j], behind[j]);
-        if (!(paid[m] + *entry(search->ahead, search, search->segments - m + 1, i) < search->ceiling))
-            continue;
         for (int j = i + 1; j <= last; j++)
             spare[j] = larger(smaller(known[j], most[j]) - paid[m], spare[j]);
     }
@@ -215,6 +217,13 @@ static void leave_limit(struct search *search, enum direction way, int k, int sa
         }
 }
 
+/* Whether a search up to k will take too many steps, at the pace so far. */
+static bool is_hopeless(const struct search *search, int k, int64_t most_steps)
+{
+    const int64_t steps = search->slopes.steps;
+    return steps > most_steps / WHOLE_SHARES && (double)steps * search->count > 2 * (double)most_steps * k;
+}
+
 double search_solve(struct search *search, int samples, int64_t most_steps)
 {
     enum { EACH = 16 }; /* share of a start, where ranges are bounded */
@@ -232,8 +241,13 @@ double search_solve(struct search *search, int samples, int64_t most_steps)
     for (int m = 0; m <= search->segments; m++)
         search->waiting[UP][m] = search->waiting[DOWN][m] = (struct waiting){.cost = INFINITY};
     for (int k = 0; k <= search->count && !slopes->out_of_memory; k++) {
+        if (search->whole && is_hopeless(search, k, most_steps)) {
+            slopes->complete = false;
+            break;
+        }
         slopes->most_steps = slopes->steps + most_steps / (samples              ? search->count
                                                            : slopes->finest > 0 ? EACH
+                                                           : search->whole      ? WHOLE_SHARES
                                                                                 : search->shares);
         slopes->most_steps = slopes->most_steps < most_steps ? slopes->most_steps : most_steps;
         settle_costs(search, k);

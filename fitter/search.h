@@ -24,6 +24,7 @@ struct search {
     int segments, count;
     double ceiling;           /* only cheaper tables count */
     int shares;               /* of the steps: each start has one at most */
+    bool whole;               /* only a search of all is of use: it ends where it is likely not to be done */
     double *floor_sum;        /* rounding_floor_sums */
     double *over[DIRECTIONS]; /* what being at the limit behind costs beyond that, of the points before each */
     double *off[DIRECTIONS];  /* what not being at it does at least, likewise */

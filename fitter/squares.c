@@ -56,6 +56,7 @@ static int begin_with_absolute(struct squares *table, struct diag *diag)
     rules.form = PWL_ABSOLUTE;
     memcpy(knots, table->knots, ((size_t)count + 1) * sizeof *knots);
     struct exact exact = {.effort = table->points->count > EXACT_FEW && !rules.one_shift ? 0.5 : 0,
+                          .seeks = true,
                           .segments = count,
                           .cost = start_lines(table->points, &rules, count, knots, lines)};
     if (exact_improve(table->points, &rules, count, knots, lines, &exact, diag))
@@ -210,7 +211,8 @@ int squares_search(struct squares *table, const struct line_rules *any, struct d
         cost = start_lines(points, any, count, table->knots, table->lines);
     for (int m = 0; any->one_shift && m < count; m++)
         cost += table->lines[m].cost;
-    *exact = (struct exact){.effort = 1, .segments = count, .cost = cost};
+    const bool is_long = any->form == PWL_BIASED && !any->one_shift && points->count > EXACT_FEW;
+    *exact = (struct exact){.effort = is_long ? 0.5 : 1, .segments = count, .cost = cost};
     /* A biased table begins with an absolute one, from knots of lines that do not saturate, too. */
     if (!any->one_shift && any->form != PWL_BIASED && cost < INFINITY && move_to_real_knots(table, diag))
         return diag->code;

@@ -309,15 +309,19 @@ START_TEST(a_search_cut_short_is_not_complete)
     double ceiling;
     int64_t steps;
     problem_init(&problem, _i);
-    optimum_of(&problem, &ceiling, &steps);
-    for (int64_t most = 1; most < steps; most += 1 + most / 8) {
-        struct search search;
-        begin(&search, &problem, ceiling);
-        search_solve(&search, 0, most);
-        ck_assert_msg(!search.slopes.complete, "%s: complete after %lld of %lld steps", problem.flags, (long long)most,
-                      (long long)steps);
-        search_free(&search);
-    }
+    const double optimum = optimum_of(&problem, &ceiling, &steps);
+    /* One that is to look at all ends early, and some that may take longer do so too. */
+    for (int64_t most = 1; most < 8 * steps; most += 1 + most / 8)
+        for (int whole = most >= steps; whole < 2; whole++) {
+            struct search search;
+            begin(&search, &problem, ceiling);
+            search.whole = whole;
+            const double found = search_solve(&search, 0, most);
+            ck_assert_msg(!search.slopes.complete || (most >= steps && fabs(found - optimum) <= 1e-9 * (1 + optimum)),
+                          "%s: complete after %lld of %lld steps, found %.12g for %.12g", problem.flags,
+                          (long long)most, (long long)steps, found, optimum);
+            search_free(&search);
+        }
     problem_free(&problem);
 }
 END_TEST
