@@ -51,15 +51,17 @@ static uint32_t fraction_of(const pwl_table *table)
     return fraction;
 }
 
-void pwl_compact_begin(pwl_compact_walk *walk, const pwl_table *table, uint32_t shift)
+void pwl_compact_begin(pwl_compact_walk *walk, const pwl_table *table, uint32_t shift, int even)
 {
     walk->fraction = fraction_of(table);
     walk->shift = shift;
+    walk->even = even;
     begin(walk, table);
 }
 
 /* Of a slope, for the codes from walk->first to `last`. Before the shift a value q is what lies in [q, q + 1) *
- * 2^fraction; where it saturates, what lies anywhere beyond in 32 bits. */
+ * 2^fraction; of even lines q + 1 itself as well, but not q, where q + slope is odd, the other way where it is even.
+ * Where q saturates, it is what lies anywhere beyond in 32 bits. */
 static offsets offsets_of(const pwl_compact_walk *walk, int32_t slope, uint32_t last)
 {
     const pwl_table *const table = walk->table.table;
@@ -71,8 +73,9 @@ static offsets offsets_of(const pwl_compact_walk *walk, int32_t slope, uint32_t 
     for (u = walk->first; u <= last; u++) {
         const int64_t q = pwl_sat(pwl_plain_eval32(&walk->line, u, rounding), table->qmin_y, table->qmax_y);
         const int64_t sum = pwl_compact_sum(line, u);
-        const int64_t least = (q > table->qmin_y ? q * one : INT32_MIN) - sum;
-        const int64_t most = (q < table->qmax_y ? q * one + one - 1 : INT32_MAX) - sum;
+        const int lowered = walk->even && ((q ^ slope) & 1), kept = walk->even && !lowered;
+        const int64_t least = (q > table->qmin_y ? q * one + lowered : INT32_MIN) - sum;
+        const int64_t most = (q < table->qmax_y ? q * one + one - 1 + kept : INT32_MAX) - sum;
         if (least > of.least) {
             of.least = least;
             of.least_at = u;
@@ -86,16 +89,21 @@ static offsets offsets_of(const pwl_compact_walk *walk, int32_t slope, uint32_t 
 }
 
 /*
- * A line for the codes from walk->first to `last`; 0 where there is none. How far apart the offsets' bounds are is, but
- * for rounding, a concave function of the slope, and the codes that set them tell to which side it grows: bisection,
- * from the table's slope on, to as far as turns a line by one value over these codes.
+ * A line for the codes from walk->first to `last`, of even ones with `odd` as the last bit of its slope; 0 where there
+ * is none. How far apart the offsets' bounds are is, but for rounding, a concave function of the slope, and the codes
+ * that set them tell to which side it grows: bisection, from the table's slope on, to as far as turns a line by one
+ * value over these codes.
  */
-static int find_line(const pwl_compact_walk *walk, uint32_t last, pwl_compact *found)
+static int find_slope(const pwl_compact_walk *walk, uint32_t last, int odd, pwl_compact *found)
 {
     const int64_t turn = (INT64_C(1) << (16 + walk->fraction)) / (last - walk->first + 1);
     int64_t slope = pwl_sat(scaled_slope(&walk->line, walk->fraction), INT32_MIN, INT32_MAX);
     int64_t low = pwl_sat(slope - turn, INT32_MIN, INT32_MAX), high = pwl_sat(slope + turn, INT32_MIN, INT32_MAX);
     while (low <= high) {
+        if (walk->even && (slope & 1) != odd)
+            slope += slope < high ? 1 : -1;
+        if (slope < low)
+            return 0;
         const offsets of = offsets_of(walk, (int32_t)slope, last);
         if (of.least <= of.most) {
             *found = (uint64_t)of.least << 32 | (uint32_t)slope;
@@ -108,6 +116,11 @@ static int find_line(const pwl_compact_walk *walk, uint32_t last, pwl_compact *f
         slope = low + (high - low) / 2;
     }
     return 0;
+}
+
+static int find_line(const pwl_compact_walk *walk, uint32_t last, pwl_compact *found)
+{
+    return find_slope(walk, last, 0, found) || (walk->even && find_slope(walk, last, 1, found));
 }
 
 /* The first code of the second half of codes that start at walk->first; walk->first where they cannot be cut. */

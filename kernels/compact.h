@@ -9,6 +9,10 @@
  * that all lines of a table share. So many bits of what a line gives lie below the point that one slope and one
  * offset, looked for among all, give the rounded values of most lines at each of their codes, whatever the rounding.
  * Where none does, the line is cut in two.
+ *
+ * Ties that are rounded to even go up and down in turn, which no such line does where they are many. Lines of a table
+ * that is `even` give values half a unit higher; one without a fraction, which was a tie, is lowered by one where it is
+ * odd and the slope even, or the other way round: what is even before a line's constant is added may be odd after it.
  */
 #ifndef PWL_COMPACT_H
 #define PWL_COMPACT_H
@@ -48,9 +52,10 @@ PWL_FN int32_t pwl_compact_sum(pwl_compact line, uint32_t u)
 }
 
 /* A value before saturation. */
-PWL_FN int32_t pwl_compact_eval(pwl_compact line, uint32_t u, uint32_t fraction)
+PWL_FN int32_t pwl_compact_eval(pwl_compact line, uint32_t u, uint32_t fraction, int even)
 {
-    return pwl_compact_sum(line, u) >> fraction;
+    const int32_t sum = pwl_compact_sum(line, u), lowered = ((sum >> fraction) ^ (int32_t)line) & 1;
+    return (even ? sum - lowered : sum) >> fraction;
 }
 
 /* Some codes, u = `first` to `last`, and the compact line that gives their values. */
@@ -67,10 +72,11 @@ typedef struct pwl_compact_walk {
     pwl_plain32 line; /* whose codes `first` to `last` are left */
     uint32_t first, last;
     uint32_t fraction, shift;
+    int even;
 } pwl_compact_walk;
 
 /* A line is cut where a multiple of 2^shift starts the second part. Sets walk->fraction. */
-void pwl_compact_begin(pwl_compact_walk *walk, const pwl_table *table, uint32_t shift);
+void pwl_compact_begin(pwl_compact_walk *walk, const pwl_table *table, uint32_t shift, int even);
 
 /* The next part, which starts where the last one ended: 1; 0 after the last; -1 where a line cannot be cut as it would
  * have to be. */

@@ -45,8 +45,8 @@ struct wide {
     }
 };
 
-/* Heads and cells of an image of compact lines, of any rounding. */
-struct compact : narrow {
+/* Heads and cells of an image of compact lines, which are of any rounding, `even` or not. */
+template <bool even> struct compact_lines : narrow {
     using head = pwl_compact;
     using cell = uint32_t;
     static __device__ uint32_t pick(cell c, uint32_t u)
@@ -55,9 +55,11 @@ struct compact : narrow {
     }
     static __device__ value eval(const pwl_cuda_plan &plan, head h, uint32_t, uint32_t u)
     {
-        return pwl_compact_eval(h, u, plan.fraction);
+        return pwl_compact_eval(h, u, plan.fraction, even);
     }
 };
+
+using compact = compact_lines<false>;
 
 /* Those of an image of wide lines. */
 template <int rounding> struct wide_rounded : wide {

@@ -24,7 +24,8 @@ template <class input, class output> kernel *to_range(const pwl_cuda_plan &plan)
     if (!plan.image_bytes)
         return plan.wide ? in_range<input, output, by_search<wide>> : in_range<input, output, by_search<narrow>>;
     if (!plan.wide)
-        return in_range<input, output, by_image<compact>>;
+        return plan.even ? in_range<input, output, by_image<compact_lines<true>>>
+                         : in_range<input, output, by_image<compact>>;
     return plan.rounding == PWL_PLAIN_DOWN   ? in_range<input, output, by_image<wide_rounded<PWL_PLAIN_DOWN>>>
            : plan.rounding == PWL_PLAIN_AWAY ? in_range<input, output, by_image<wide_rounded<PWL_PLAIN_AWAY>>>
                                              : in_range<input, output, by_image<wide_rounded<PWL_PLAIN_EVEN>>>;
@@ -49,7 +50,7 @@ kernel *kernel_of(const pwl_cuda_plan &plan, int in, int out, fit to)
     if (fills && in == 2 && plan.wide && plan.rounding == PWL_PLAIN_DOWN)
         return is_signed ? all_codes<uint32_t, wide_down, fit::all_signed>
                          : all_codes<uint32_t, wide_down, fit::all_unsigned>;
-    if (fills && in == 1 && !plan.wide)
+    if (fills && in == 1 && !plan.wide && !plan.even)
         return is_signed ? all_codes<uint16_t, compact, fit::all_signed>
                          : all_codes<uint16_t, compact, fit::all_unsigned>;
     return in == 1 ? to_range<codes<uint16_t>>(plan, out) : to_range<codes<uint32_t>>(plan, out);

@@ -44,7 +44,7 @@ static int part_is_within(const pwl_cuda_plan *plan, const pwl_compact_part *par
 {
     uint32_t u;
     for (u = part->first; u <= part->last; u++) {
-        const int32_t raw = pwl_compact_eval(part->line, u, plan->fraction);
+        const int32_t raw = pwl_compact_eval(part->line, u, plan->fraction, plan->even);
         if (raw < plan->qmin_y || raw > plan->qmax_y)
             return 0;
     }
@@ -52,14 +52,15 @@ static int part_is_within(const pwl_cuda_plan *plan, const pwl_compact_part *par
 }
 
 /* Counts compact lines, unless some are not to be had. */
-static void plan_compact(pwl_cuda_plan *plan, const pwl_table *table)
+static void plan_compact(pwl_cuda_plan *plan, const pwl_table *table, uint8_t even)
 {
     pwl_compact_walk walk;
     pwl_compact_part part;
     uint32_t heads = 0;
     int more;
-    pwl_compact_begin(&walk, table, plan->cell_shift);
+    pwl_compact_begin(&walk, table, plan->cell_shift, even);
     plan->fraction = walk.fraction;
+    plan->even = even;
     plan->within = 1;
     while ((more = pwl_compact_next(&walk, &part)) == 1) {
         plan->within &= part_is_within(plan, &part);
@@ -132,7 +133,9 @@ void pwl_cuda_plan_init(pwl_cuda_plan *plan, const pwl_table *table)
     if (is_single(table, shift) && plan->wide)
         plan->heads = wide_heads(table);
     else if (is_single(table, shift))
-        plan_compact(plan, table);
+        plan_compact(plan, table, 0);
+    if (!plan->wide && plan->heads == 0 && plan->rounding == PWL_PLAIN_EVEN && is_single(table, shift))
+        plan_compact(plan, table, 1);
     choose_image(plan);
     plan->line_offset = PWL_PLAN_BYTE_CODES * sizeof(int32_t);
     plan->cell_offset =
@@ -177,7 +180,7 @@ static void put_compact(const pwl_cuda_plan *plan, const pwl_table *table, char 
     pwl_compact_part part;
     uint32_t head = 0, cell = 0, end, i;
 
-    pwl_compact_begin(&walk, table, plan->cell_shift);
+    pwl_compact_begin(&walk, table, plan->cell_shift, plan->even);
     for (; pwl_compact_next(&walk, &part) == 1; head++) {
         for (i = head << plan->head_copies; i < (head + 1) << plan->head_copies; i++)
             heads[i] = part.line;
@@ -243,7 +246,7 @@ static int64_t eval_image(const pwl_cuda_plan *plan, const char *image, uint32_t
     } else {
         const uint32_t i = pwl_narrow_pick(*(const uint32_t *)cell, u);
         const char *const head = image + pwl_image_at(sizeof(pwl_compact), plan->head_copies, i, lane);
-        return pwl_compact_eval(*(const pwl_compact *)head, u, plan->fraction);
+        return pwl_compact_eval(*(const pwl_compact *)head, u, plan->fraction, plan->even);
     }
 }
 

@@ -22,7 +22,7 @@ static pwl_qgemm_way way_of(const pwl_qgemm_product *product, const pwl_qgemm_ep
     if (plan->qmax_x - plan->qmin_x < 256 && plan->qmin_x >= PWL_PLAN_BYTE_FIRST &&
         plan->qmax_x < PWL_PLAN_BYTE_FIRST + PWL_PLAN_BYTE_CODES)
         return PWL_QGEMM_BY_VALUE;
-    if (!plan->image_bytes)
+    if (!plan->image_bytes || plan->even)
         return PWL_QGEMM_BY_SEARCH;
     if ((e->as.gated || !codes) && !pwl_is_near(e->as.of_y.zero_point, plan->qmin_y, plan->qmax_y))
         return PWL_QGEMM_BY_SEARCH;

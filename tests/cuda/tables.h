@@ -53,7 +53,7 @@ static inline const pwl_table *draw_table(struct made_table *made, uint64_t *sta
 }
 
 /* From all codes of 16 bits, in up to `most` segments that rise by at most one for each code, as those of functions do,
- * and are not much shorter than each other. */
+ * and are not much shorter than each other. Half of the slopes end in zeros, which makes ties. */
 static inline const pwl_table *draw_smooth_table(struct made_table *made, uint64_t *state, pwl_form form,
                                                  pwl_rounding rounding, int fold, int most)
 {
@@ -74,9 +74,9 @@ static inline const pwl_table *draw_smooth_table(struct made_table *made, uint64
     table->segments = (uint16_t)random_in(state, 1, most);
     const int64_t first = fold ? table->zp_x : table->qmin_x, apart = (table->qmax_x + 1 - first) / table->segments;
     for (int i = 0; i < table->segments; i++) {
-        const int few_bits = (int)(random_bits(state) % 9);
+        const int drawn = (int)(random_bits(state) % 18), few_bits = drawn % 9;
         made->start[i] = first + apart * i + (i ? random_in(state, 0, apart / 4 * 3) : 0);
-        made->q_b[i] = random_in(state, -32767, 32767) >> few_bits;
+        made->q_b[i] = (random_in(state, -32767, 32767) >> few_bits) * (drawn < 9 ? 1 : 1 << few_bits);
         made->n[i] = random_in(state, 15, 20);
         made->offset[i] = random_in(state, table->qmin_y, table->qmax_y);
         if (form == PWL_BIASED)

@@ -206,6 +206,16 @@ static void test_long_tables(pwl_storage storage, size_t random_count)
     }
 }
 
+/* Lines in 8 bytes, of ties to even too. */
+static void test_smooth_tables(pwl_form form, pwl_rounding rounding)
+{
+    uint64_t state = (uint64_t)(form * 4 + rounding);
+    int good = 1;
+    for (int fold = 0; fold < 2; fold++)
+        good &= table_agrees(draw_smooth_table(&made, &state, form, rounding, fold, 16), &state, 1 << 16);
+    tap(good, "smooth tables, form %d, rounding %d", form, rounding);
+}
+
 static void test_shipped_tables(void)
 {
     uint64_t state = 1;
@@ -535,6 +545,7 @@ static void run_small(void)
     uint64_t state = 11;
     for (int storage = PWL_INT8; storage <= PWL_INT32; storage++)
         test_random_tables((pwl_storage)storage, (pwl_form)storage, PWL_HALF_EVEN, storage == PWL_INT16);
+    test_smooth_tables(PWL_ABSOLUTE, PWL_HALF_EVEN);
     (void)draw_table(&made, &state, PWL_INT32, PWL_ABSOLUTE, PWL_FLOOR, 0, (int64_t)1 << 32, 1 << 19, 4096);
     tap(table_agrees(&made.table, &state, 100), "a table in global memory");
     test_pair(PWL_S8, PWL_S8);
@@ -546,6 +557,8 @@ static void run_all(void)
 {
     for (int i = 0; i < 3 * 3 * 4 * 2; i++)
         test_random_tables((pwl_storage)(i / 24), (pwl_form)(i / 8 % 3), (pwl_rounding)(i / 2 % 4), i % 2);
+    for (int i = 0; i < 3 * 4; i++)
+        test_smooth_tables((pwl_form)(i / 4), (pwl_rounding)(i % 4));
     test_long_tables(PWL_INT16, 0);
     test_long_tables(PWL_INT32, MOST_CODES);
     test_shipped_tables();

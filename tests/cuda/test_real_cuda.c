@@ -165,6 +165,17 @@ static void test_random(pwl_storage storage, pwl_rounding rounding, int fold)
     test_table(name, table, of_x, of_y);
 }
 
+/* To codes of 16 bits around their zero point, by lines in 8 bytes, of ties to even too. */
+static void test_smooth(pwl_rounding rounding)
+{
+    uint64_t state = (uint64_t)rounding;
+    char name[64];
+    const pwl_table *const table = draw_smooth_table(&made, &state, (pwl_form)(rounding % 3), rounding, 0, 16);
+    const pwl_affine of_x = {0.0003f, table->zp_x}, of_y = {0.037f, -3};
+    snprintf(name, sizeof name, "smooth, rounding %d", rounding);
+    test_table(name, table, of_x, of_y);
+}
+
 int main(int argc, char **argv)
 {
     const size_t bytes = 4 * (size_t)MOST + 4096;
@@ -182,6 +193,8 @@ int main(int argc, char **argv)
         for (int rounding = small ? PWL_HALF_EVEN : PWL_FLOOR; rounding <= PWL_HALF_EVEN; rounding++)
             for (int fold = 0; fold < (small ? 1 : 2); fold++)
                 test_random((pwl_storage)storage, (pwl_rounding)rounding, fold);
+    for (int rounding = small ? PWL_HALF_EVEN : PWL_FLOOR; rounding <= PWL_HALF_EVEN; rounding++)
+        test_smooth((pwl_rounding)rounding);
     for (int i = 0; luts[i].table && i < (small ? 1 : 100); i++)
         test_table(luts[i].name, luts[i].table, of_x, of_y);
     CUDA(cudaFree(device_x));

@@ -48,6 +48,7 @@ typedef struct pwl_cuda_plan {
     uint32_t cell_shift; /* the cell of a code is (q_x - qmin_x) >> cell_shift */
     uint8_t wide;        /* lines of 64 bits */
     uint8_t rounding;
+    uint8_t even;                                  /* of the image's compact lines; kernels/compact.h */
     uint8_t within;                                /* the image gives no value that needs to be saturated; narrow */
     uint8_t head_copies, tail_copies, cell_copies; /* in the image, as powers of two */
     uint32_t heads, fraction;                      /* lines of the image, and what shift they share */
