@@ -83,13 +83,13 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     enum { PASSES = sizeof passes / sizeof *passes, SEEKING = 5 };
     bool bounds = !wide_sums; /* of ranges are of use */
     int64_t left = exact->effort > 0 ? (int64_t)(exact->effort * MOST_STEPS) : MOST_STEPS;
-    const int count_passes = exact->effort > 0 ? exact->seeks ? SEEKING : PASSES : 1;
-    for (int p = 0; p < count_passes && left > 0; p++) {
+    for (int p = 0; p < (exact->effort > 0 ? PASSES : 1) && left > 0; p++) {
         const double share = passes[p].share, finest = passes[p].finest;
         const int samples = passes[p].samples, radius = passes[p].radius;
         const bool known_optimal = exact->optimal; /* only fewer segments are of interest */
         const double gap = exact->cost - exact->lower_bound;
         if ((finest > 0 && !bounds) || (exact->searched && samples > 0) ||
+            (exact->near_alone && samples == 0 && radius == 0) ||
             (known_optimal && (samples > 0 || finest > 0 || share < 1)) ||
             (radius > 0 && (is_short || !known || known_optimal || points->grid_whole)))
             continue;

@@ -15,7 +15,7 @@ struct search_bounds;
 struct exact {
     double effort;      /* share of the steps that a search may take; 0: some slopes only */
     bool searched;      /* the table is a search's: some slopes alone do not better it */
-    bool seeks;         /* a better table alone is of interest, no bound */
+    bool near_alone;    /* after some slopes tables near the one in hand alone are searched: there is no bound */
     int segments;       /* at most those asked for */
     double cost;        /* of the table, in LSB^2 */
     bool optimal;       /* the search was complete: no table of the rules with as many segments costs less */

@@ -56,7 +56,7 @@ static int begin_with_absolute(struct squares *table, struct diag *diag)
     rules.form = PWL_ABSOLUTE;
     memcpy(knots, table->knots, ((size_t)count + 1) * sizeof *knots);
     struct exact exact = {.effort = table->points->count > EXACT_FEW && !rules.one_shift ? 0.5 : 0,
-                          .seeks = true,
+                          .near_alone = true,
                           .segments = count,
                           .cost = start_lines(table->points, &rules, count, knots, lines)};
     if (exact_improve(table->points, &rules, count, knots, lines, &exact, diag))
