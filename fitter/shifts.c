@@ -31,6 +31,8 @@ static bool share_shift(const struct points *points, const struct line_rules *ru
     return true;
 }
 
+static const double hair = 1e-12; /* what rounding of sums may do */
+
 /* Shifts that are looked at together: as if each segment could have any of them. */
 struct shifts {
     int first, last;
@@ -39,7 +41,8 @@ struct shifts {
     const struct search_bounds *known;
     struct search_bounds *found;
     bool done;   /* that says all there is to know of one of them for all segments */
-    double cost; /* of the best table; NAN where that is not known */
+    double cost; /* of the best table, with so many segments; NAN where that is not known */
+    int segments;
 };
 
 /* Takes the best table if it is better than the one in hand and its segments can have one shift. That there is none is
@@ -47,7 +50,6 @@ struct shifts {
 static int search_shifts(struct squares *table, const struct line_rules *any, int most, struct shifts *shifts,
                          struct diag *diag)
 {
-    static const double hair = 1e-12;
     const struct exact in_hand = table->exact;
     struct line_rules rules = *any;
     struct line lines[PWL_MAX_SEGMENTS];
@@ -75,6 +77,7 @@ static int search_shifts(struct squares *table, const struct line_rules *any, in
         memcpy(table->lines, lines, (size_t)exact.segments * sizeof *lines);
     }
     shifts->cost = exact.optimal ? exact.cost : NAN;
+    shifts->segments = exact.segments;
     shifts->done = shifts->first == shifts->last || (exact.optimal && shared == better);
     if (shifts->done) {
         table->exact.optimal &= exact.optimal;
@@ -108,19 +111,27 @@ int shifts_search(struct squares *table, const struct line_rules *any, int most,
     const bool is_short = table->points->count <= EXACT_FEW;
     const int likely = table->rules->shift_min;
     struct search_bounds bounds = {0};
-    struct shifts one = {likely, likely, .effort = alone},
-                  all = {any->shift_min, any->shift_max, .effort = alone, .searched = true, .found = &bounds},
-                  side = {
-                      .effort = is_short ? alone : alone / 6, .searched = is_short, .known = is_short ? &bounds : NULL};
+    struct shifts all = {any->shift_min, any->shift_max, .effort = alone, .found = &bounds, .cost = NAN},
+                  one = {likely, likely, .effort = alone}, side = {.effort = is_short ? alone : alone / 6};
+    int status = EXIT_DONE;
     table->exact.optimal = true;
     table->exact.lower_bound = INFINITY;
     table->exact.any_shift = NAN;
-    int status = search_shifts(table, any, most, &one, diag);
-    if (!status && is_short) {
+    const bool starts = !(table->exact.cost < INFINITY); /* there is no table to compare others with */
+    if (starts)
+        status = search_shifts(table, any, most, &one, diag);
+    if (!status && is_short && table->exact.cost < INFINITY) {
         status = search_shifts(table, any, most, &all, diag);
         table->exact.any_shift = all.cost;
+        one.known = side.known = &bounds;
+        one.searched = side.searched = true;
     }
-    for (int up = 0; !status && !all.done && up < 2; up++) {
+    if (!status && !starts && !all.done)
+        status = search_shifts(table, any, most, &one, diag);
+    /* Then nothing is better with other shifts, or as good with fewer segments. */
+    const bool is_best =
+        all.done || (table->exact.cost <= all.cost * (1 + hair) && table->exact.segments <= all.segments);
+    for (int up = 0; !status && !is_best && up < 2; up++) {
         side.first = up ? likely + 1 : any->shift_min;
         side.last = up ? any->shift_max : likely - 1;
         status = search_side(table, any, most, side, up, diag);
