@@ -25,7 +25,6 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
                   struct line *lines, struct exact *exact, struct diag *diag)
 {
     enum { MOST_STEPS = 1 << 26 };
-    static const double hair = 1e-12; /* what rounding of sums may do */
     const int count = points->count;
     const size_t row = (size_t)count + 1, layers = (size_t)segments + 1;
     struct line_rules rules = *given;
@@ -44,7 +43,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     const double all = square((double)(rules.qmax_y - rules.qmin_y) + 1) * mass;
     bool known = exact->cost < all;
     exact->cost = known ? exact->cost : all;
-    const double ceiling = (exact->cost + hair) * (1 + 1e-9);
+    const double ceiling = (exact->cost + EXACT_HAIR) * (1 + 1e-9);
     if (search_init(&search, points, &rules, segments, diag))
         return diag->code;
     if (exact->known)
@@ -53,7 +52,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
         goto done;
     /* The first of the two is cut a hair for its rounding. */
     exact->lower_bound = fmin(fmax(search.ahead[(layers - 1) * row], search.floor_sum[count]), exact->cost);
-    exact->optimal = exact->cost <= exact->lower_bound * (1 + hair);
+    exact->optimal = exact->cost <= exact->lower_bound * (1 + EXACT_HAIR);
 
     const bool is_short = count <= EXACT_FEW; /* all is soon done */
     const int64_t few_steps = is_short ? 1 << 18 : 1 << 22;
@@ -98,7 +97,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
         else
             search_anywhere(&search);
         search.whole = p >= SEEKING && finest == 0 && biased && !soon;
-        search.ceiling = share < 1 ? exact->lower_bound + share * gap : exact->cost + hair * (1 + exact->cost);
+        search.ceiling = share < 1 ? exact->lower_bound + share * gap : exact->cost + EXACT_HAIR * (1 + exact->cost);
         const int64_t most = known_optimal ? few_steps : passes[p].steps;
         const int64_t steps = most < left ? most : left;
         double cost = INFINITY;
@@ -112,11 +111,11 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
             break;
         }
         const bool better = cost < exact->cost * (1 - 1e-9);
-        if (cost <= exact->cost + hair * (1 + exact->cost)) { /* of equal tables that of fewest segments */
+        if (cost <= exact->cost + EXACT_HAIR * (1 + exact->cost)) { /* of equal tables that of fewest segments */
             exact->cost = fmin(cost, exact->cost);
             search_read(&search, knots, lines, exact);
             known = true;
-            exact->optimal = exact->cost <= exact->lower_bound * (1 + hair);
+            exact->optimal = exact->cost <= exact->lower_bound * (1 + EXACT_HAIR);
         }
         if (radius > 0)
             p -= better; /* once more */

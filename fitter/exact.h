@@ -9,12 +9,13 @@
 
 #define EXACT_POINTS 1025 /* inputs of at most 10 bits, or halves of 11 */
 #define EXACT_FEW 256     /* of which all lines are soon looked at */
+#define EXACT_HAIR 1e-12  /* what rounding of sums may do */
 
 struct search_bounds;
 
 struct exact {
     double effort;      /* share of the steps that a search may take; 0: some slopes only */
-    bool searched;      /* the table is a search's: some slopes alone do not better it */
+    bool searched;      /* a search was there before: some slopes alone do not better the table */
     bool near_alone;    /* after some slopes tables near the one in hand alone are searched: there is no bound */
     int segments;       /* at most those asked for */
     double cost;        /* of the table, in LSB^2 */

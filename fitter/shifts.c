@@ -31,13 +31,11 @@ static bool share_shift(const struct points *points, const struct line_rules *ru
     return true;
 }
 
-static const double hair = 1e-12; /* what rounding of sums may do */
-
 /* Shifts that are looked at together: as if each segment could have any of them. */
 struct shifts {
     int first, last;
     double effort;
-    bool searched; /* the table in hand is the best of some shift */
+    bool searched; /* some slopes alone were tried for the table in hand */
     const struct search_bounds *known;
     struct search_bounds *found;
     bool done;   /* that says all there is to know of one of them for all segments */
@@ -66,8 +64,8 @@ static int search_shifts(struct squares *table, const struct line_rules *any, in
     memcpy(lines, table->lines, (size_t)in_hand.segments * sizeof *lines);
     if (exact_improve(table->points, &rules, most, knots, lines, &exact, diag) && diag->code != EXIT_REQUIREMENT)
         return diag->code;
-    const bool better = exact.cost < in_hand.cost * (1 - hair) ||
-                        (exact.cost <= in_hand.cost * (1 + hair) && exact.segments < in_hand.segments);
+    const bool better = exact.cost < in_hand.cost * (1 - EXACT_HAIR) ||
+                        (exact.cost <= in_hand.cost * (1 + EXACT_HAIR) && exact.segments < in_hand.segments);
     const bool shared = better && share_shift(table->points, any, exact.segments, knots, lines);
     if (shared) {
         table->exact.cost = exact.cost;
@@ -130,7 +128,7 @@ int shifts_search(struct squares *table, const struct line_rules *any, int most,
         status = search_shifts(table, any, most, &one, diag);
     /* Then nothing is better with other shifts, or as good with fewer segments. */
     const bool is_best =
-        all.done || (table->exact.cost <= all.cost * (1 + hair) && table->exact.segments <= all.segments);
+        all.done || (table->exact.cost <= all.cost * (1 + EXACT_HAIR) && table->exact.segments <= all.segments);
     for (int up = 0; !status && !is_best && up < 2; up++) {
         side.first = up ? likely + 1 : any->shift_min;
         side.last = up ? any->shift_max : likely - 1;

@@ -48,12 +48,11 @@ enum operand { PLAIN, HALVES, BYTES, FLOATS, BY_PRODUCT };
  * of it sooner than a launch of its own would. */
 static enum operand splitk_operand(const pwl_qgemm_product *product)
 {
-    const pwl_qgemm_input *const x = &product->x;
-    const int floats = x->type == PWL_QGEMM_F32 || x->type == PWL_QGEMM_F16 || x->type == PWL_QGEMM_BF16;
+    const int floats = pwl_qgemm_is_a8(product) && product->x.type != PWL_QGEMM_BLOCKS_Q8_1;
     const int soon = product->scheme == PWL_QGEMM_W8A8 || pwl_qgemm_depth(product->weights->k) <= PWL_QGEMM_OWN_PIECES;
     if (pwl_qgemm_is_a16(product))
         return HALVES;
-    return floats && product->m == 1 && (uintptr_t)x->data % 16 == 0 && soon ? FLOATS : BYTES;
+    return floats && product->m == 1 && (uintptr_t)product->x.data % 16 == 0 && soon ? FLOATS : BYTES;
 }
 
 /* The later serves, the sooner it is taken. */

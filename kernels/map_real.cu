@@ -19,14 +19,13 @@ template <class kind, class output> kernel *kernel_of(const task &task, bool is_
 {
     using input = reals<kind>;
     using near = typename output::near;
-    const bool all16 = task.first == INT16_MIN && task.last == INT16_MAX;
     if (task.plan.wide)
         return map_arrays<by_lines<input, output, by_search<wide>, fit::range>>;
     if (!task.plan.image_bytes || !is_near)
         return map_arrays<by_lines<input, output, by_search<narrow>, fit::range>>;
     if (task.plan.even)
         return map_arrays<by_lines<input, near, by_image<compact_lines<true>>, fit::range>>;
-    if (!all16)
+    if (!pwl_is_all16(0, task.first, task.last))
         return map_arrays<by_lines<input, near, by_image<compact>, fit::range>>;
     return task.plan.within ? map_arrays<by_lines<reals16<kind>, near, by_image<compact>, fit::within>>
                             : map_arrays<by_lines<reals16<kind>, near, by_image<compact>, fit::range>>;

@@ -25,7 +25,13 @@ PWL_FN float pwl_near_real(uint32_t q, uint32_t zero, float scale)
     return scale * pwl_f32_from_preset((int32_t)(q - zero));
 }
 
-/* pwl_code_of_real() of any y, where the codes are -2^15 to 2^15 - 1 around the zero point; counted from the lowest. */
+/* Whether the codes are -2^15 to 2^15 - 1 around the zero point. */
+PWL_FN int pwl_is_all16(int64_t zero_point, int64_t qmin, int64_t qmax)
+{
+    return qmin - zero_point == INT16_MIN && qmax - zero_point == INT16_MAX;
+}
+
+/* pwl_code_of_real() of any y, where the codes are these; counted from the lowest. */
 PWL_FN uint32_t pwl_round16(float inverse, float y)
 {
     const float steps = y * inverse;

@@ -63,11 +63,23 @@ static void plan_compact(pwl_cuda_plan *plan, const pwl_table *table, uint8_t ev
     plan->even = even;
     plan->within = 1;
     while ((more = pwl_compact_next(&walk, &part)) == 1) {
-        plan->within &= part_is_within(plan, &part);
+        plan->within = plan->within && part_is_within(plan, &part);
         heads++;
     }
     if (more == 0)
         plan->heads = heads;
+}
+
+/* Lines of the image; none where some have no such form. Even compact ones are slower. */
+static void plan_heads(pwl_cuda_plan *plan, const pwl_table *table)
+{
+    if (plan->wide) {
+        plan->heads = wide_heads(table);
+        return;
+    }
+    plan_compact(plan, table, 0);
+    if (plan->heads == 0 && plan->rounding == PWL_PLAIN_EVEN)
+        plan_compact(plan, table, 1);
 }
 
 static uint32_t cells_of(const pwl_table *table, uint32_t shift)
@@ -130,12 +142,8 @@ void pwl_cuda_plan_init(pwl_cuda_plan *plan, const pwl_table *table)
         shift--;
     plan->cell_shift = shift;
     plan->cells = cells_of(table, shift);
-    if (is_single(table, shift) && plan->wide)
-        plan->heads = wide_heads(table);
-    else if (is_single(table, shift))
-        plan_compact(plan, table, 0);
-    if (!plan->wide && plan->heads == 0 && plan->rounding == PWL_PLAIN_EVEN && is_single(table, shift))
-        plan_compact(plan, table, 1);
+    if (is_single(table, shift))
+        plan_heads(plan, table);
     choose_image(plan);
     plan->line_offset = PWL_PLAN_BYTE_CODES * sizeof(int32_t);
     plan->cell_offset =

@@ -45,8 +45,7 @@ pwl_qgemm_fast pwl_qgemm_fast_of(const pwl_qgemm_product *product, const pwl_qge
     fast.qmin_y = (int32_t)plan->qmin_y;
     fast.qmax_y = (int32_t)plan->qmax_y;
     fast.all16 = (y->type == PWL_QGEMM_S16 || y->type == PWL_QGEMM_U16) && plan->qmin_y == e->codes.min &&
-                 plan->qmax_y == e->codes.max && plan->qmin_x - e->as.of_x.zero_point == INT16_MIN &&
-                 plan->qmax_x - e->as.of_x.zero_point == INT16_MAX;
+                 plan->qmax_y == e->codes.max && pwl_is_all16(e->as.of_x.zero_point, plan->qmin_x, plan->qmax_x);
     fast.zero_y = (uint32_t)e->as.of_y.zero_point - PWL_PRESET;
     if (e->as.gated && y->type >= PWL_QGEMM_S8)
         fast.out = rounding_of(e->out_inverse, e->as.of_out.zero_point, e->codes.min, e->codes.max);
