@@ -72,6 +72,17 @@ static inline bool phased(const struct slopes *slopes)
     return slopes->rules->form == PWL_BIASED && slopes->n > 0;
 }
 
+/* Whether no two of so many points have ties at the same phase or at neighbouring ones, of a slope q_b * 2^-n: then
+ * each tie gives the codes of a phase next to it, whichever way it is rounded. */
+static inline bool ties_are_apart(int64_t q_b, int n, int points)
+{
+    const int64_t mask = pwl_shl64(1, n) - 1;
+    for (int64_t d = 1; d < points; d++)
+        if (((q_b * d + 1) & mask) <= 2)
+            return false;
+    return true;
+}
+
 /* A line that is the best of the range to an end, if it is one of the rules. */
 static inline void keep_line(struct slopes *slopes, int end, int64_t offset, double cost)
 {

@@ -310,16 +310,20 @@ static void follow_ends(struct slopes *slopes, const struct lines *lines)
     if (slopes->rise != 0 && one >= FEW_CODES && slopes->end - lines->first >= FEW_CODES &&
         !follow_groups(slopes, lines))
         return;
+    const enum ties ties = slopes->ties;
+    if (ties == TIES_ALL && ties_are_apart(slopes->q_b, slopes->n, slopes->until - lines->first + lines->leave))
+        slopes->ties = TIES_NONE;
     begin_classes(slopes, &classes, lines, slopes->at_once);
     for (int k = slopes->at_once; k < slopes->until && classes.count > 0; k++) {
         const struct cut cut = cut_at(slopes, k);
         cut_classes(slopes, &classes, &cut);
         if (!take_step(slopes))
-            return;
+            break;
         slopes->steps += classes.count / 8;
         note_point(slopes, k);
         add_point(slopes, &classes, &cut, lines->leave || k > lines->first);
     }
+    slopes->ties = ties;
 }
 
 /* What lines may cost up to the ends of use in [begin, slopes->end], as slopes->limit. */

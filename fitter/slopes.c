@@ -37,7 +37,7 @@ static int64_t count_alike(const struct slopes *slopes, int64_t numerator, int n
  * The same for biased lines of a slope strictly between two fractions whose denominators are below the number of
  * points: all slopes in between give the same sets of codes as their biases vary, and the fractions themselves some of
  * them. A slope of 2^-n itself is no such fraction when its biases differ at all those points, and then each set has a
- * bias that puts no code at a tie, if there are biases between the ties.
+ * bias that puts no code at a tie, if there are biases between the ties (one bit more, or ties that are apart).
  */
 static int64_t count_alike_biased(const struct slopes *slopes, int64_t numerator, int n, int k)
 {
@@ -187,7 +187,9 @@ static int64_t try_numerator(struct slopes *slopes, int64_t numerator, int n, in
         try_slope(slopes, q_b, shift);
     if (biased)
         try_smaller(slopes, q_b, shift);
-    if (slopes->touched || (ties && !has_more_biases(rules, q_b, shift)))
+    const int points = slopes->last - slopes->start + slopes->leaves + 1;
+    const bool between = !ties || has_more_biases(rules, q_b, shift) || (n > 0 && ties_are_apart(q_b, shift, points));
+    if (slopes->touched || !between)
         return 1;
     const int64_t alike = biased ? count_alike_biased(slopes, numerator, n, slopes->last)
                                  : count_alike(slopes, numerator, n, slopes->last);
