@@ -11,13 +11,15 @@
 #include <pwl/blocks.h>
 
 #include "block.h"
+#include "block_lanes.cuh"
 #include "launch.h"
 
 namespace
 {
 
+using namespace pwl;
+
 constexpr unsigned threads = 256, lanes = 8, each = PWL_BLOCK / lanes;
-constexpr unsigned all = 0xffffffff;
 
 /* A format's block, what its codes are aligned to, and whether each of them has a byte of its own. */
 template <pwl_format format> struct layout;
@@ -88,51 +90,10 @@ template <class T> __device__ void save(T *row, size_t i, size_t k, bool aligned
     }
 }
 
-/* Over the eight threads; max and sum of integers do not depend on the order. */
-__device__ float largest(float v)
+/* The first of the elements of the largest magnitude. */
+__device__ float first_of(four<float> x, float amax, unsigned lane)
 {
-    for (unsigned step = 1; step < lanes; step *= 2)
-        v = fmaxf(v, __shfl_xor_sync(all, v, step));
-    return v;
-}
-
-__device__ int sum(int v)
-{
-    for (unsigned step = 1; step < lanes; step *= 2)
-        v += __shfl_xor_sync(all, v, step);
-    return v;
-}
-
-/* The sum of all 32, one after the other: the running sum is handed from lane to lane. */
-__device__ float sum_in_order(four<float> x, unsigned lane)
-{
-    float running = 0;
-    for (unsigned l = 0; l < lanes; l++) {
-        if (lane == l) {
-#pragma unroll
-            for (unsigned j = 0; j < each; j++)
-                running += x.v[j];
-        }
-        running = __shfl_sync(all, running, l, lanes);
-    }
-    return running;
-}
-
-__device__ pwl_extent extent_of(four<float> x, unsigned lane)
-{
-    pwl_extent extent = {0, 0, 1};
-    unsigned finite = 1, at = PWL_BLOCK;
-    float amax = 0;
-#pragma unroll
-    for (unsigned j = 0; j < each; j++) {
-        finite &= pwl_is_finite(x.v[j]);
-        amax = fmaxf(amax, pwl_magnitude(x.v[j]));
-    }
-    /* The group's eight bits of the warp's ballot. */
-    const unsigned group = threadIdx.x % 32 / lanes * lanes;
-    extent.finite = (__ballot_sync(all, finite) >> group & 0xff) == 0xff;
-    amax = largest(amax);
-
+    unsigned at = PWL_BLOCK;
     float first = 0;
 #pragma unroll
     for (int j = each - 1; j >= 0; j--) {
@@ -142,11 +103,16 @@ __device__ pwl_extent extent_of(four<float> x, unsigned lane)
         }
     }
     for (unsigned step = 1; step < lanes; step *= 2)
-        at = min(at, __shfl_xor_sync(all, at, step));
-    first = __shfl_sync(all, first, at, lanes);
-    if (extent.finite && amax > 0) {
-        extent.amax = amax;
-        extent.first = first;
+        at = min(at, __shfl_xor_sync(all_lanes, at, step));
+    return __shfl_sync(all_lanes, first, at, lanes);
+}
+
+template <pwl_format format> __device__ pwl_extent extent_of(four<float> x, unsigned lane)
+{
+    pwl_extent extent = extent_of_lanes<lanes>(x.v);
+    if (format == PWL_Q4_0) { /* no other asks for it */
+        const float first = first_of(x, extent.amax, lane);
+        extent.first = extent.amax > 0 ? first : 0;
     }
     return extent;
 }
@@ -214,7 +180,7 @@ __global__ void __launch_bounds__(threads)
     const place at = place_of_thread();
     for (size_t r = blockIdx.y; r < size.rows; r += gridDim.y) {
         const four<float> v = load(x + r * size.k, at.block * PWL_BLOCK + at.lane * each, size.k, aligned);
-        const pwl_extent extent = extent_of(v, at.lane);
+        const pwl_extent extent = extent_of<format>(v, at.lane);
         const pwl_scale scale = pwl_scale_of(format, rule, extent);
         uint32_t codes = 0;
         int sum_q = 0;
@@ -226,9 +192,10 @@ __global__ void __launch_bounds__(threads)
         }
         uint16_t s = 0;
         if (format == PWL_Q8_1)
-            s = pwl_sum_of(rule, extent, scale, sum(sum_q), rule == PWL_RULE_DOCUMENT ? sum_in_order(v, at.lane) : 0);
+            s = pwl_sum_of(rule, extent, scale, sum_of_lanes<lanes>(sum_q),
+                           rule == PWL_RULE_DOCUMENT ? sum_in_order<lanes>(v.v) : 0);
         if (!layout<format>::bytes)
-            codes |= __shfl_down_sync(all, codes, lanes / 2, lanes) << 4;
+            codes |= __shfl_down_sync(all_lanes, codes, lanes / 2, lanes) << 4;
         if (at.block >= size.blocks)
             continue;
         block_t *const block = static_cast<block_t *>(blocks) + (r * size.blocks + at.block);

@@ -3,7 +3,7 @@
 #include <cuda_runtime.h>
 
 #include "bits.cuh"
-#include "block.h"
+#include "block_lanes.cuh"
 #include "overlap.cuh"
 #include "qgemm_elements.cuh"
 #include "qgemm_launch.h"
@@ -15,7 +15,7 @@ namespace
 
 using namespace pwl;
 
-constexpr unsigned threads = 256, all = 0xffffffff;
+constexpr unsigned threads = 256;
 
 /* The workspace that is written may be what the last launch reads. */
 __device__ void begin_after_last()
@@ -29,7 +29,7 @@ __device__ float largest_of(float v)
 {
     __shared__ float largest[threads / 32];
     for (unsigned step = 1; step < 32; step *= 2)
-        v = fmaxf(v, __shfl_xor_sync(all, v, step));
+        v = fmaxf(v, __shfl_xor_sync(all_lanes, v, step));
     __syncthreads();
     if (threadIdx.x % 32 == 0)
         largest[threadIdx.x / 32] = v;
@@ -71,26 +71,15 @@ template <pwl_qgemm_type type>
 __device__ coded code_of(pwl_rule rule, const void *x, size_t at, bool aligned, bool there)
 {
     coded c = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
-    bool finite = true;
-    float amax = 0;
     if (there)
         load_elements<type>(x, at, aligned, c.v);
-    for (unsigned i = 0; i < 4; i++) {
-        finite &= pwl_is_finite(c.v[i]) != 0;
-        amax = fmaxf(amax, pwl_magnitude(c.v[i]));
-    }
-    const unsigned first = threadIdx.x % 32 / lanes * lanes;
-    c.extent.finite = (__ballot_sync(all, finite) >> first & 0xff) == 0xff;
-    for (unsigned step = 1; step < lanes; step *= 2)
-        amax = fmaxf(amax, __shfl_xor_sync(all, amax, step));
-    c.extent.amax = c.extent.finite ? amax : 0; /* Q8_1 does not ask which element it was */
+    c.extent = extent_of_lanes<lanes>(c.v); /* Q8_1 does not ask which element it was */
     c.scale = pwl_scale_of(PWL_Q8_1, rule, c.extent);
     for (unsigned i = 0; i < 4; i++)
         c.code[i] = pwl_code_of(PWL_Q8_1, rule, c.scale, c.extent.finite ? c.v[i] : 0);
     return c;
 }
 
-/* The document's sum is in order, from the first. */
 template <pwl_qgemm_type type>
 __global__ void __launch_bounds__(threads)
     quantise(pwl_rule rule, const void *x, size_t m, size_t blocks, size_t stride, pwl_block_q8_1 *q)
@@ -105,12 +94,8 @@ __global__ void __launch_bounds__(threads)
         const size_t i = first + threadIdx.x % 32 / lanes;
         const coded c =
             code_of<type>(rule, x, i / blocks * stride + i % blocks * PWL_BLOCK + lane * 4, aligned, i < count);
-        int sum_q = c.code[0] + c.code[1] + c.code[2] + c.code[3];
-        float sum_x = 0;
-        for (unsigned apart = 1; apart < lanes; apart *= 2)
-            sum_q += __shfl_xor_sync(all, sum_q, apart);
-        for (unsigned l = 0; l < PWL_BLOCK && rule == PWL_RULE_DOCUMENT; l++)
-            sum_x += __shfl_sync(all, c.v[l % 4], l / 4, lanes);
+        const int sum_q = sum_of_lanes<lanes>(c.code[0] + c.code[1] + c.code[2] + c.code[3]);
+        const float sum_x = rule == PWL_RULE_DOCUMENT ? sum_in_order<lanes>(c.v) : 0;
         if (i >= count)
             continue;
         for (unsigned j = 0; j < 4; j++)
@@ -151,9 +136,12 @@ __device__ mine block_of(const void *x, size_t row, size_t column, size_t stride
     return own;
 }
 
-/* RN16(d * q * 2^-f): a thread block for a row, once as if f were 0, and where it is not, again. */
+/*
+ * RN16(d * q * 2^-f): a thread block for a row, once as if f were 0, and where it is not, again. Four to a
+ * multiprocessor: for more of them, ptxas would spill registers on 12.0.
+ */
 template <pwl_qgemm_type type>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, 4)
     halve_blocks(const void *x, size_t m, size_t blocks, size_t stride, uint16_t *h, int32_t *f)
 {
     begin_after_last();
@@ -207,10 +195,8 @@ __global__ void __launch_bounds__(threads) pack(const void *x, size_t m, size_t 
             mine own = {0, 0};
             if (row < m) /* the same for all lanes, and blocks of zeros take their time */
                 own = block_of<type>(x, row, column, stride, aligned, column < k);
-            const uint32_t other = __shfl_xor_sync(all, own.codes, 2);
-            int sum = pwl_dp4a(own.codes, 0x01010101, 0);
-            for (unsigned apart = 1; apart < lanes; apart *= 2)
-                sum += __shfl_xor_sync(all, sum, apart);
+            const uint32_t other = __shfl_xor_sync(all_lanes, own.codes, 2);
+            const int sum = sum_of_lanes<lanes>(pwl_dp4a(own.codes, 0x01010101, 0));
             if (block >= blocks)
                 continue;
             const unsigned c =

@@ -10,6 +10,7 @@
 #ifndef PWL_QGEMM_SPLITK_INPUT_CUH
 #define PWL_QGEMM_SPLITK_INPUT_CUH
 
+#include "block_lanes.cuh"
 #include "qgemm_bytes.cuh"
 #include "qgemm_elements.cuh"
 #include "qgemm_launch.h"
@@ -222,14 +223,7 @@ template <pwl_qgemm_format format, pwl_qgemm_type type> struct by_floats : from_
         float v[16] = {};
         if (there)
             load_elements<type>(call.product.x.data, column, v);
-        uint32_t amax = 0; /* magnitudes in the order of their bits, NaN above infinity */
-#pragma unroll
-        for (unsigned i = 0; i < 16; i++)
-            amax = max(amax, pwl_bits_of_f32(pwl_magnitude(v[i])));
-        amax = max(amax, __shfl_xor_sync(0xffffffff, amax, 1));
-        pwl_extent extent = {0, 0, 0};
-        if (pwl_is_finite(pwl_f32_of_bits(amax)))
-            extent = {pwl_f32_of_bits(amax), 0, 1}; /* Q8_1 does not ask which element it was */
+        const pwl_extent extent = extent_of_lanes<2>(v); /* Q8_1 does not ask which element it was */
         const pwl_scale scale = pwl_scale_of(PWL_Q8_1, PWL_RULE_DEFAULT, extent);
         if (quarter % 2 == 0) /* the sum is none that add() asks for */
             *reinterpret_cast<uint32_t *>(to + codes + quarter * 2) = scale.stored;
