@@ -69,7 +69,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
         int64_t steps;
         int radius; /* how near; 0: anywhere */
     } passes[] = {
-        {1, 0, is_short ? 8 : 32, is_short ? 1 << 18 : 1 << 21, 0},
+        {1, 0, is_short ? 16 : 32, 1 << 21, 0},
         {1, 0, 0, 1 << 22, 1},
         {1, 0, 0, 1 << 22, 2},
         {1, 0, 0, soon ? 1 << 25 : 1 << 22, 0},

@@ -31,6 +31,31 @@ static bool share_shift(const struct points *points, const struct line_rules *ru
     return true;
 }
 
+/* Takes a table of the shift n with knots as the best one's, or nearly so, that costs no more; false where there is
+ * none.
+ */
+static int share_knots(const struct points *points, const struct line_rules *any, int n,
+                       const struct search_bounds *bounds, int *knots, struct line *lines, struct exact *best,
+                       bool *shared, struct diag *diag)
+{
+    enum { RADIUS = 1, STEPS = 1 << 22 };
+    struct line_rules rules = *any;
+    struct search search;
+    rules.shift_min = rules.shift_max = n;
+    if (search_init(&search, points, &rules, best->segments, diag))
+        return diag->code;
+    search_take_bounds(&search, bounds);
+    search_near(&search, knots, best->segments, RADIUS);
+    search.ceiling = best->cost * (1 + EXACT_HAIR);
+    *shared = search_solve(&search, 0, STEPS) < INFINITY;
+    if (search.slopes.out_of_memory)
+        diag_set(diag, EXIT_IO, "out of memory for the lines of %d codes", points->count);
+    else if (*shared)
+        search_read(&search, knots, lines, best);
+    search_free(&search);
+    return diag->code;
+}
+
 /* Shifts that are looked at together: as if each segment could have any of them. */
 struct shifts {
     int first, last;
@@ -66,7 +91,12 @@ static int search_shifts(struct squares *table, const struct line_rules *any, in
         return diag->code;
     const bool better = exact.cost < in_hand.cost * (1 - EXACT_HAIR) ||
                         (exact.cost <= in_hand.cost * (1 + EXACT_HAIR) && exact.segments < in_hand.segments);
-    const bool shared = better && share_shift(table->points, any, exact.segments, knots, lines);
+    const int n = table->rules->shift_min;
+    bool shared = better && share_shift(table->points, any, exact.segments, knots, lines);
+    /* A line may have other shifts than the one it was found with. */
+    if (better && !shared && shifts->found && exact.optimal &&
+        share_knots(table->points, any, n, shifts->found, knots, lines, &exact, &shared, diag))
+        return diag->code;
     if (shared) {
         table->exact.cost = exact.cost;
         table->exact.segments = exact.segments;

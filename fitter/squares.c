@@ -45,7 +45,8 @@ static double start_lines(const struct points *points, const struct line_rules *
     return cost;
 }
 
-/* A biased table can do what an absolute one does, which is found sooner: a better table to begin with. */
+/* A biased table can do what an absolute one does, which of many points is found sooner: a better table to begin with.
+ */
 static int begin_with_absolute(struct squares *table, struct diag *diag)
 {
     const int count = table->exact.segments;
@@ -55,7 +56,7 @@ static int begin_with_absolute(struct squares *table, struct diag *diag)
     double cost = 0;
     rules.form = PWL_ABSOLUTE;
     memcpy(knots, table->knots, ((size_t)count + 1) * sizeof *knots);
-    struct exact exact = {.effort = table->points->count > EXACT_FEW && !rules.one_shift ? 0.5 : 0,
+    struct exact exact = {.effort = rules.one_shift ? 0 : 0.5,
                           .near_alone = true,
                           .segments = count,
                           .cost = start_lines(table->points, &rules, count, knots, lines)};
@@ -213,10 +214,10 @@ int squares_search(struct squares *table, const struct line_rules *any, struct d
         cost += table->lines[m].cost;
     const bool is_long = any->form == PWL_BIASED && !any->one_shift && points->count > EXACT_FEW;
     *exact = (struct exact){.effort = is_long ? 0.5 : 1, .segments = count, .cost = cost};
-    /* A biased table begins with an absolute one, from knots of lines that do not saturate, too. */
+    /* A biased table of many points begins with an absolute one, from knots of lines that do not saturate, too. */
     if (!any->one_shift && any->form != PWL_BIASED && cost < INFINITY && move_to_real_knots(table, diag))
         return diag->code;
-    if (any->form == PWL_BIASED && begin_with_absolute(table, diag))
+    if (any->form == PWL_BIASED && points->count > EXACT_FEW && begin_with_absolute(table, diag))
         return diag->code;
     if (any->one_shift)
         return shifts_search(table, any, count, diag);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The parts of the search for integer tables: what is said of ranges is true, also by a search near a table; sums of
- * few bits leave nothing out, nor lines that targets are made of; and a search cut short does not say that it was
- * complete. */
+ * few bits leave nothing out, nor lines that targets are made of; the best shift is found; and a search cut short does
+ * not say that it was complete. */
 #include <pwl/fixed.h>
 
 #include "brute_force.h"
@@ -10,6 +10,7 @@
 #include "points.h"
 #include "real_bound.h"
 #include "search.h"
+#include "shifts.h"
 #include "small.h"
 
 static const char *const formats[] = {
@@ -303,6 +304,64 @@ START_TEST(no_line_is_left_out)
 }
 END_TEST
 
+/* The least cost of a table of shift n; INFINITY where there is none. */
+static double optimum_of_shift(const struct problem *problem, int n, int *knots, struct line *lines, int *segments)
+{
+    struct line_rules rules = problem->rules;
+    struct exact exact = {.effort = 1, .segments = SEGMENTS, .cost = INFINITY};
+    struct diag diag;
+    rules.shift_min = rules.shift_max = n;
+    const int status = exact_improve(&problem->points, &rules, SEGMENTS, knots, lines, &exact, &diag);
+    ck_assert_msg(status == EXIT_REQUIREMENT || (!status && exact.optimal), "%s, shift %d: exit %d", problem->flags, n,
+                  status);
+    *segments = exact.segments;
+    return exact.cost;
+}
+
+/* From the best table of some shift, or of none. */
+START_TEST(the_best_shift_of_all_is_found)
+{
+    struct problem problem;
+    struct line lines[SEGMENTS], given[SEGMENTS];
+    int knots[SEGMENTS + 1] = {0}, given_knots[SEGMENTS + 1] = {0};
+    struct diag diag;
+    problem_init(&problem, _i);
+    problem.rules.one_shift = true;
+    problem.rules.shift_min = -1;
+    problem.rules.shift_max = 7;
+    const struct line_rules any = problem.rules;
+    struct squares table = {.points = &problem.points,
+                            .rules = &problem.rules,
+                            .knots = given_knots,
+                            .lines = given,
+                            .exact = {.effort = 1, .segments = SEGMENTS, .cost = INFINITY}};
+    double least = INFINITY;
+    const int likely = any.shift_min + _i % (any.shift_max - any.shift_min + 1);
+    for (int n = any.shift_min; n <= any.shift_max; n++) {
+        int segments;
+        const double cost = optimum_of_shift(&problem, n, knots, lines, &segments);
+        least = fmin(least, cost);
+        if (n != likely || _i % 3 == 0 || !(cost < INFINITY))
+            continue;
+        table.exact.cost = cost;
+        table.exact.segments = segments;
+        memcpy(given_knots, knots, sizeof knots);
+        memcpy(given, lines, sizeof lines);
+    }
+    problem.rules.shift_min = problem.rules.shift_max = likely;
+    ck_assert_int_eq(shifts_search(&table, &any, SEGMENTS, &diag), EXIT_DONE);
+    double cost = 0;
+    for (int m = 0; m < table.exact.segments; m++) {
+        ck_assert_msg(given[m].n == given[0].n, "%s: two shifts", problem.flags);
+        cost += line_cost_below(&problem.rules, &problem.points, given_knots[m], given_knots[m + 1], &given[m], NULL,
+                                INFINITY);
+    }
+    ck_assert_msg(table.exact.optimal && fabs(cost - least) <= 1e-9 * (1 + least),
+                  "%s: the best of one shift costs %.12g, found %.12g", problem.flags, least, cost);
+    problem_free(&problem);
+}
+END_TEST
+
 START_TEST(a_search_cut_short_is_not_complete)
 {
     struct problem problem;
@@ -341,6 +400,9 @@ int main(void)
     TCase *drawn = tcase_create("drawn");
     tcase_add_loop_test(drawn, no_line_is_left_out, 0, 144);
     suite_add_tcase(suite, drawn);
+    TCase *shifts = tcase_create("shifts");
+    tcase_add_loop_test(shifts, the_best_shift_of_all_is_found, 0, FORMATS * 12 + 12);
+    suite_add_tcase(suite, shifts);
     TCase *steps = tcase_create("steps");
     tcase_add_loop_test(steps, a_search_cut_short_is_not_complete, 0, 12);
     suite_add_tcase(suite, steps);
