@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The manual and the completion scripts hold every command and every flag of --help, and bash completes with its script.
+# Exit 77, a skip, without mandoc and zsh.
+for tool in mandoc zsh; do
+    command -v "$tool" >/dev/null || { echo "$tool is missing; ./dev test installs it"; exit 77; }
+done
 . "$(dirname "$0")/lib.sh"
 
 expect_status 0 --completion bash && cp ../out ../pwlc.bash
@@ -11,12 +15,12 @@ expect_error 2 '--completion is bash or zsh, not "fish"' --completion fish
 expect_error 2 'takes one shell, not 2 arguments' --completion bash zsh
 
 # troff: no request but those of the man macros, and none begun by chance.
-checks=$((checks + 2))
+checks=$((checks + 4))
 if grep -vE '^(\.(TH|SH|SS|PP|TP|RS|RE|nf|fi|br|B|I)( |$)|[^.'"'"'])' ../pwlc.1; then
     fail 'pwlc --man: a line that is no request of the man macros'
 fi
-if command -v mandoc >/dev/null && ! mandoc -Tlint -W error ../pwlc.1; then fail 'mandoc finds errors'; fi
-if command -v zsh >/dev/null && ! zsh -n ../_pwlc; then fail 'zsh does not read its script'; fi
+mandoc -Tlint -W error ../pwlc.1 || fail 'mandoc finds errors'
+zsh -n ../_pwlc || fail 'zsh does not read its script'
 bash -n ../pwlc.bash || fail 'bash does not read its script'
 
 expect_status 0 --help && commands=$(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' ../out)

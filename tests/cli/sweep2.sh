@@ -81,7 +81,7 @@ if [ -s step.svg ]; then
     for words in '<title>leaky_relu, 2 segments</title>' 'certificate: max 3 LSB' 's8:2^0:0 to s8:2^0:0' '</svg>'; do
         grep -qF -- "$words" step.svg || fail "--plot: \"$words\" is missing"
     done
-    ! command -v xmllint >/dev/null || xmllint --noout step.svg || fail "--plot: not well-formed"
+    python3 -c 'from xml.dom import minidom; minidom.parse("step.svg")' || fail "--plot: not well-formed"
     cp step.svg first.svg
     passes step.json --plot step.svg
     cmp -s step.svg first.svg || fail "--plot: other bytes in a second run"
