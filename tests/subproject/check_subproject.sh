@@ -16,8 +16,9 @@ ln -s "$source_root" "$root/subprojects/pwl"
 quietly() {
     "$@" >"$root/log" 2>&1 || { cat "$root/log"; exit 1; }
 }
-# As for a processor of no family that has ways of its own: compiling those takes longer than all the rest.
-printf "[binaries]\nc = [%s]\n[host_machine]\nsystem = 'linux'\ncpu_family = 'none'\ncpu = 'none'\nendian = 'little'\n" \
+# As for a processor of no family that has ways of its own: compiling those takes longer than all the rest. What pwlc and
+# the tests need is found, so that they could be built.
+printf "[binaries]\nc = [%s]\npkgconfig = 'pkg-config'\n[host_machine]\nsystem = 'linux'\ncpu_family = 'none'\ncpu = 'none'\nendian = 'little'\n" \
     "$(printf "'%s', " "$@")" >"$root/plain.ini"
 quietly "${MESON:-meson}" setup --wrap-mode=nodownload --cross-file "$root/plain.ini" "$root/build" "$root"
 quietly ninja -C "$root/build" consumer
