@@ -29,12 +29,20 @@ static size_t name_length(const char *token)
     return strncmp(token, "--", 2) == 0 ? strcspn(token, "=") : strlen(token);
 }
 
+const char *option_short(const struct option_info *option)
+{
+    return strcmp(option->name, "--jobs") == 0 ? "-j" : NULL;
+}
+
 static const struct option_info *find_option(const struct command *command, const char *token)
 {
     const size_t length = name_length(token);
-    for (const struct option_info *option = command->options; option->name; option++)
-        if (strlen(option->name) == length && strncmp(option->name, token, length) == 0)
+    for (const struct option_info *option = command->options; option->name; option++) {
+        const char *brief = option_short(option);
+        if ((strlen(option->name) == length && strncmp(option->name, token, length) == 0) ||
+            (brief && strcmp(brief, token) == 0))
             return option;
+    }
     return NULL;
 }
 
@@ -128,10 +136,14 @@ int argument_next(struct argument_walk *walk, const struct option_info **option,
 }
 
 /* "--form absolute|biased|anchored" and the like stand on a line of their own. */
-static void print_flag(const char *name, const char *argument, const char *help)
+static void print_flag(const struct option_info *option)
 {
-    char left[80];
-    const int length = snprintf(left, sizeof left, "%s%s%s", name, argument ? " " : "", argument ? argument : "");
+    const char *brief = option_short(option), *space = option->argument ? " " : "";
+    const char *argument = option->argument ? option->argument : "", *help = option->help;
+    char left[120];
+    const int length =
+        brief ? snprintf(left, sizeof left, "%s%s%s, %s%s%s", option->name, space, argument, brief, space, argument)
+              : snprintf(left, sizeof left, "%s%s%s", option->name, space, argument);
     if (length > FLAG_WIDTH)
         printf("  %s\n  %*s  %s\n", left, FLAG_WIDTH, "", help);
     else
@@ -183,8 +195,8 @@ void command_print_help(const struct command *command)
 {
     printf("Usage: %s\n\n%s\n\nFlags:\n", command->synopsis, command->summary);
     for (const struct option_info *option = command->options; option->name; option++)
-        print_flag(option->name, option->argument, option->help);
-    print_flag("--help", NULL, "show this text");
+        print_flag(option);
+    print_flag(&(struct option_info){"--help", NULL, "show this text"});
     printf("\nA flag with ... may be repeated; -- ends the flags; - is standard input or output.\n");
     if (command->details)
         print_details(command->details);

@@ -21,6 +21,9 @@ struct command {
     int (*run)(int argc, char **argv, struct diag *diag); /* argv[0] is the command's name */
 };
 
+/* What may be written instead of a flag, "-j" for "--jobs"; null for most. */
+const char *option_short(const struct option_info *option);
+
 extern const struct command command_list, command_fit, command_emit, command_show, command_eval, command_sweep,
     command_diff, command_explore, command_report, command_gguf, command_gemm, command_bench;
 

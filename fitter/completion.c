@@ -55,18 +55,27 @@ static void print_words(const struct command *command)
     }
 }
 
+static void print_names(const struct option_info *option, const char *separator, const char *end)
+{
+    printf("%s", option->name);
+    if (option_short(option))
+        printf("%s%s", separator, option_short(option));
+    printf("%s", end);
+}
+
 static void print_bash_command(const struct command *command)
 {
     printf("    %s)\n        flags='", command->name);
     for (const struct option_info *option = command->options; option->name; option++)
-        printf("%s ", option->name);
+        print_names(option, " ", " ");
     printf("--help'\n        words='");
     print_words(command);
     printf("'\n        case $prev in\n");
     for (const struct option_info *option = command->options; option->name; option++) {
         if (!option->argument)
             continue;
-        printf("        %s) values='", option->name);
+        printf("        ");
+        print_names(option, "|", ") values='");
         print_choices(option->argument, " ");
         printf("' value=%s ;;\n", names_files(option->argument) ? "file" : "word");
     }
@@ -127,11 +136,11 @@ static void print_zsh_text(const char *text)
     }
 }
 
-static void print_zsh_option(const struct option_info *option)
+static void print_zsh_option(const char *name, const struct option_info *option)
 {
     const size_t length = option->argument ? strlen(option->argument) : 0;
     const bool repeatable = length > 3 && strcmp(option->argument + length - 3, "...") == 0;
-    printf(" \\\n            '%s%s[", repeatable ? "*" : "", option->name);
+    printf(" \\\n            '%s%s[", repeatable ? "*" : "", name);
     print_zsh_text(option->help);
     printf("]");
     if (option->argument) {
@@ -173,8 +182,11 @@ static void print_zsh(const struct command *const *commands)
            "        case $words[1] in\n");
     for (; *commands; commands++) {
         printf("        %s)\n            _arguments", (*commands)->name);
-        for (const struct option_info *option = (*commands)->options; option->name; option++)
-            print_zsh_option(option);
+        for (const struct option_info *option = (*commands)->options; option->name; option++) {
+            print_zsh_option(option->name, option);
+            if (option_short(option))
+                print_zsh_option(option_short(option), option);
+        }
         printf(" \\\n            '--help[show the flags and an example]' \\\n            '*:argument:");
         if (takes_function(*commands) || strcmp((*commands)->name, "list") == 0) {
             printf("(");

@@ -43,9 +43,9 @@ static void print_line(const char *text)
     putchar('\n');
 }
 
-static void print_flag(const char *name, const char *argument, const char *help)
+static void print_name(const char *name, const char *argument)
 {
-    printf(".TP\n\\fB");
+    printf("\\fB");
     print_text(name, strlen(name), false);
     printf("\\fR");
     if (argument) {
@@ -53,8 +53,18 @@ static void print_flag(const char *name, const char *argument, const char *help)
         print_text(argument, strlen(argument), false);
         printf("\\fR");
     }
+}
+
+static void print_flag(const struct option_info *option)
+{
+    printf(".TP\n");
+    print_name(option->name, option->argument);
+    if (option_short(option)) {
+        printf(", ");
+        print_name(option_short(option), option->argument);
+    }
     putchar('\n');
-    print_line(help);
+    print_line(option->help);
 }
 
 static void print_example(const char *lines)
@@ -89,8 +99,8 @@ static void print_command(const struct command *command)
     printf(".PP\n");
     print_line(command->summary);
     for (const struct option_info *option = command->options; option->name; option++)
-        print_flag(option->name, option->argument, option->help);
-    print_flag("--help", NULL, "show the flags and an example");
+        print_flag(option);
+    print_flag(&(struct option_info){"--help", NULL, "show the flags and an example"});
     if (command->details)
         print_details(command->details);
     print_example(command->example);

@@ -30,10 +30,10 @@ for name in $commands; do
     grep -qx "\.SS pwlc $name" ../pwlc.1 || fail "pwlc --man: no section of $name"
     grep -qE "^        '$name:" ../_pwlc || fail "pwlc --completion zsh: no $name"
     "$pwlc" "$name" --help >../out
-    for flag in $(sed -n '/^Flags:/,/^$/s/^  \(-[^ ]*\).*/\1/p' ../out); do
+    for flag in $(sed -n '/^Flags:/,/^$/{s/^  \(-[^ ]*\).*, \(-[a-z]\) .*/\1 \2/p;t;s/^  \(-[^ ]*\).*/\1/p}' ../out); do
         checks=$((checks + 1))
         escaped=$(printf '%s' "$flag" | sed 's/-/\\\\-/g')
-        sed -n "/^\.SS pwlc $name\$/,/^\.S/p" ../pwlc.1 | grep -q -- "^\\\\fB$escaped\\\\fR" ||
+        sed -n "/^\.SS pwlc $name\$/,/^\.S/p" ../pwlc.1 | grep -qE -- "^(.*, )?\\\\fB$escaped\\\\fR" ||
             fail "pwlc --man: no $flag in $name"
         sed -n "/^        $name)/,/;;/p" ../_pwlc | grep -q -- "$flag\[" || fail "pwlc --completion zsh: no $flag in $name"
         sed -n "/^    $name)/,/^        ;;/p" ../pwlc.bash | grep -qE -- "flags='(.* )?$flag[ ']" ||
@@ -67,6 +67,8 @@ completes 'pwlc fit tanh --calibrate-by p' 'percentile='
 completes 'pwlc fit tanh --in ' ''
 completes 'pwlc fit --samples no' notes.txt
 completes 'pwlc show tabl' 'table.json'
+completes 'pwlc explore -j' -j
+completes 'pwlc explore -j ' ''
 completes 'pwlc list f' 'functions formats'
 completes 'pwlc frobnicate --se' ''
 complete -p pwlc | grep -q -- '-F _pwlc' || fail 'the script does not register its function'

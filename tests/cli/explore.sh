@@ -100,7 +100,7 @@ grep -q 'slope-bits 12' ../out || fail "no table: the combinations are not liste
 # The same bytes on any number of threads; -o and --svg.
 for format in md csv json jsonl; do
     for jobs in 1 2 7; do
-        expect_status 0 explore tanh $types $lists --method uniform,minimax --format $format --jobs $jobs -o "$format.$jobs" --svg "svg.$jobs"
+        expect_status 0 explore tanh $types $lists --method uniform,minimax --format $format -j $jobs -o "$format.$jobs" --svg "svg.$jobs"
         [ ! -s ../out ] || fail "-o printed as well"
         cmp -s "$format.1" "$format.$jobs" || fail "$format differs with --jobs $jobs"
         cmp -s svg.1 "svg.$jobs" || fail "svg differs with --jobs $jobs"
@@ -158,6 +158,8 @@ refused '--symmetry: at most 64 values' tanh $types --symmetry "$(seq -s , 1 65)
 refused '--objective mean: must be rms or max' tanh $types --objective mean
 refused '--format xml: must be md' tanh $types --format xml
 refused '--jobs 0: must be' tanh $types --jobs 0
+refused '--jobs is given more than once' tanh $types --jobs 2 -j 2
+refused '--jobs needs a value' tanh $types -j
 refused 'more than 2000 combinations' tanh $types --segments "$(seq -s , 1 60)" --slope-bits "$(seq -s , 2 32)" --form absolute,biased
 refused 'domain' log --in s8:2^-5 --out s8:2^-7
 refused 'alpha' tanh $types --param alpha=1
