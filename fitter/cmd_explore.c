@@ -263,11 +263,6 @@ static int set_option(struct request *request, const char *flag, const char *val
     return EXIT_DONE;
 }
 
-static bool is_standard_output(const char *path)
-{
-    return !path || !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
-}
-
 static int parse(int argc, char **argv, struct request *request, struct diag *diag)
 {
     struct argument_walk walk = {.command = &command_explore, .argc = argc, .argv = argv, .index = 1};
@@ -286,7 +281,7 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
     for (int k = 0; more == 0 && k < parameter_count; k++)
         if (spec_set(&request->spec, "--param", parameters[k], diag))
             return diag->code;
-    if (more == 0 && request->svg && is_standard_output(request->svg) && is_standard_output(request->output))
+    if (more == 0 && request->svg && file_is_standard_output(request->svg) && file_is_standard_output(request->output))
         return diag_set(diag, EXIT_USAGE, "--svg %s: the table goes to standard output already; give -o FILE",
                         request->svg);
     return more < 0 ? diag->code : EXIT_DONE;

@@ -430,6 +430,9 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
         return diag_set(diag, EXIT_USAGE, "--device cuda visits every code, and needs --exhaustive");
     if (request->plot && request->count > 1)
         return diag_set(diag, EXIT_USAGE, "--plot draws one table, not %d", request->count);
+    if (request->plot && file_is_standard_output(request->plot) && file_is_standard_output(request->output))
+        return diag_set(diag, EXIT_USAGE, "--plot %s: the errors go to standard output already; give -o FILE",
+                        request->plot);
     if (request->baseline && request->count > 1)
         return diag_set(diag, EXIT_USAGE, "--baseline compares one table, not %d", request->count);
     if (request->baseline)

@@ -17,7 +17,7 @@
 #define TEMPORARY_TRIES 1000
 
 /* The names of the open descriptor too: behind them may be a regular file, which must not be replaced. */
-static bool is_standard(const char *path)
+bool file_is_standard_output(const char *path)
 {
     static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
     for (size_t i = 0; path != NULL && i < sizeof names / sizeof *names; i++)
@@ -244,7 +244,7 @@ static int write_path(const char *path, const void *bytes, size_t size, struct d
 int file_write(const char *path, const void *bytes, size_t size, struct diag *diag)
 {
     struct stat status;
-    if (is_standard(path))
+    if (file_is_standard_output(path))
         return write_standard_output(bytes, size, diag);
     if (lstat(path, &status) != 0 || !S_ISLNK(status.st_mode) || stat(path, &status) != 0 || !S_ISREG(status.st_mode))
         return write_path(path, bytes, size, diag);
@@ -261,7 +261,7 @@ int file_check(const char *path, const void *bytes, size_t size, struct diag *di
 {
     unsigned char *old;
     size_t old_size;
-    if (is_standard(path))
+    if (file_is_standard_output(path))
         return diag_set(diag, EXIT_USAGE, "a check needs the name of a file to compare with, not standard output");
     if (access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
         return diag_set(diag, EXIT_REQUIREMENT, "%s: is missing; write it without the check", path);

@@ -19,6 +19,9 @@ int file_read(const char *path, size_t max_bytes, unsigned char **bytes, size_t 
 int file_map(const char *path, const unsigned char **bytes, size_t *size, struct diag *diag);
 void file_unmap(const unsigned char *bytes, size_t size); /* leaves null alone */
 
+/* Whether a path to write to is "-", "/dev/stdout" or null. */
+bool file_is_standard_output(const char *path);
+
 /* Writes through a temporary file in the same directory and a rename, so that the path holds the old or the
  * new content, never a part. An unchanged file is not touched, a replaced one keeps its permissions. What is no regular
  * file (/dev/full, a pipe) is written into. "-", "/dev/stdout" and null mean standard output. Exit 1 on failure. */

@@ -90,6 +90,9 @@ else
     fail "--plot wrote nothing"
 fi
 expect_error 2 '--plot draws one table, not 2' sweep step.json step.json --plot step.svg
+expect_error 2 '--plot -: the errors go to standard output already; give -o FILE' sweep step.json --plot -
+passes step.json --plot - -o step.md
+grep -q '^<svg' ../out && grep -q 'max, LSB' step.md || fail '--plot - does not print the plot alone'
 expect_error 1 missing/step.svg sweep step.json --plot missing/step.svg
 expect_error 2 rsqrt.json: sweep rsqrt.json --grid 0:1:0.5 --plot rsqrt.svg
 
