@@ -57,7 +57,7 @@ int calibration_parse(const void *bytes, size_t size, double **values, size_t *c
     if (code != EXIT_DONE)
         return code;
     if (npy.kind != 'f')
-        return diag_set(diag, EXIT_USAGE, "elements are integers; must be float32 or float64");
+        return diag_set(diag, EXIT_USAGE, "elements are integers; must be float16, float32 or float64");
     if (npy.count == 0)
         return diag_set(diag, EXIT_USAGE, "no elements; at least 2 different values are needed");
     /* count is at most the bytes of a file, which FILE_MAX_BYTES keeps far below SIZE_MAX / sizeof(double) */

@@ -33,8 +33,8 @@ int calibrate_by_parse(const char *text, const char *flag, enum calibrate_by *by
 /* "lo:hi", two finite numbers, lo below hi. */
 int range_parse(const char *text, const char *flag, double *low, double *high, struct diag *diag);
 
-/* Reads the values of a .npy file of float32 or float64, any shape, and sorts them: malloc'd, at least one, all finite.
- * Exit 1 when it cannot be read, 2 for anything else. */
+/* Reads the values of a .npy file of float16, float32 or float64, any shape, and sorts them: malloc'd, at least one,
+ * all finite. Exit 1 when it cannot be read, 2 for anything else. */
 int calibration_read(const char *path, double **values, size_t *count, struct diag *diag);
 int calibration_parse(const void *bytes, size_t size, double **values, size_t *count, struct diag *diag);
 

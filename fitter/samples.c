@@ -100,7 +100,7 @@ static int read_npy(struct reader *reader, const void *bytes, size_t size)
     if (code != EXIT_DONE)
         return code;
     if (npy.kind != 'f')
-        return diag_set(reader->diag, EXIT_USAGE, "elements are integers; samples must be float32 or float64");
+        return diag_set(reader->diag, EXIT_USAGE, "elements are integers; samples must be float16, float32 or float64");
     if (npy.dimensions != 2 || npy.shape[1] != 2)
         return diag_set(reader->diag, EXIT_USAGE, "the shape must be (n, 2): one row x, y for each point");
     for (size_t row = 0; row < npy.shape[0]; row++) {

@@ -8,12 +8,12 @@
 #include "diag.h"
 
 struct samples {
-    size_t count;       /* at least 2 */
-    double *x, *y;      /* finite; x strictly ascending */
-    char sha256[65];    /* of the file's bytes, lower-case hexadecimal */
+    size_t count;    /* at least 2 */
+    double *x, *y;   /* finite; x strictly ascending */
+    char sha256[65]; /* of the file's bytes, lower-case hexadecimal */
 };
 
-/* Reads FILE: .npy (float32 or float64, shape (n, 2), C order) or text with one "x,y" a line
+/* Reads FILE: .npy (float16, float32 or float64, shape (n, 2), C order) or text with one "x,y" a line
  * (a first line that is not numeric is a header; blank lines and lines starting with '#' are skipped).
  * Descending x is reversed. Messages name the file and the line or element. */
 int samples_read(const char *path, struct samples **samples, struct diag *diag);

@@ -92,7 +92,7 @@ refused 'nan.npy: element 1 is not a number; all must be finite' $types --calibr
 refused 'inf.npy: element 0 is infinite' $types --calibrate inf.npy
 refused 'empty.npy: no elements' $types --calibrate empty.npy
 refused '--calibrate: every value is 1; at least 2 different values are needed' $types --calibrate same.npy
-refused 'integer.npy: elements are integers; must be float32 or float64' $types --calibrate integer.npy
+refused 'integer.npy: elements are integers; must be float16, float32 or float64' $types --calibrate integer.npy
 refused 'short.npy' $types --calibrate short.npy
 refused 'text.csv' $types --calibrate text.csv
 expect_error 1 'missing.npy' fit tanh $types --calibrate missing.npy -o out.json

@@ -218,7 +218,7 @@ START_TEST(refuses_bad_data)
     ck_assert_int_eq(parse_values('f', 4, with_inf, 0, &values, &count, &diag), EXIT_USAGE);
     ck_assert(strstr(diag.text, "no elements") != NULL);
     ck_assert_int_eq(parse_values('i', 4, integers, 2, &values, &count, &diag), EXIT_USAGE);
-    ck_assert(strstr(diag.text, "must be float32 or float64") != NULL);
+    ck_assert(strstr(diag.text, "must be float16, float32 or float64") != NULL);
     ck_assert_int_eq(calibration_parse("1,2\n", 4, &values, &count, &diag), EXIT_USAGE);
     ck_assert_int_eq(calibration_read("missing.npy", &values, &count, &diag), EXIT_IO);
     ck_assert_ptr_null(values);

@@ -211,7 +211,7 @@ START_TEST(npy_errors_name_the_row)
         {'f', 8, 2, 2, 3, 0, "shape must be (n, 2)"},
         {'f', 8, 1, 4, 1, 0, "shape must be (n, 2)"},
         {'f', 8, 3, 2, 2, 0, "shape must be (n, 2)"},
-        {'i', 8, 2, 2, 2, 0, "float32 or float64"},
+        {'i', 8, 2, 2, 2, 0, "float16, float32 or float64"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         size_t size;
