@@ -38,7 +38,7 @@ static const char style[] =
     "dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1.25rem;margin:.5rem 0}dt{color:var(--soft)}"
     "dd{margin:0;overflow-wrap:anywhere}\n"
     ".plot{overflow-x:auto;margin:.75rem 0}svg{display:block;width:100%;min-width:38rem;height:auto}\n"
-    ".wide{overflow:auto;border:1px solid var(--rule);border-radius:6px}.tall{max-height:32rem}\n"
+    ".wide{overflow:auto;border:1px solid var(--rule);border-radius:6px}.tall{max-height:42rem}\n"
     "table{border-collapse:collapse;width:100%;font-size:.9rem}"
     "th,td{padding:.3rem .7rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--rule)}"
     "tbody tr:last-child "
