@@ -57,6 +57,12 @@ static int64_t count_alike_biased(const struct slopes *slopes, int64_t numerator
     return least >= 0x1p61 ? INT64_MAX / 2 : least < 1 ? 1 : (int64_t)least;
 }
 
+static int64_t count_same(const struct slopes *slopes, int64_t numerator, int n, int k)
+{
+    return slopes->rules->form == PWL_BIASED ? count_alike_biased(slopes, numerator, n, k)
+                                             : count_alike(slopes, numerator, n, k);
+}
+
 /* Whether products and sums with the addends that rounding adds stay within the accumulator, and offsets below their
  * own limit, over all codes, when the codes that constants aim at are those of the output range, of lines that stay
  * near it. */
@@ -191,8 +197,7 @@ static int64_t try_numerator(struct slopes *slopes, int64_t numerator, int n, in
     const bool between = !ties || has_more_biases(rules, q_b, shift) || (n > 0 && ties_are_apart(q_b, shift, points));
     if (slopes->touched || !between)
         return 1;
-    const int64_t alike = biased ? count_alike_biased(slopes, numerator, n, slopes->last)
-                                 : count_alike(slopes, numerator, n, slopes->last);
+    const int64_t alike = count_same(slopes, numerator, n, slopes->last);
     return alike < most ? alike : most;
 }
 
@@ -301,7 +306,7 @@ static int largest_shift(const struct slopes *slopes, int most)
 }
 
 /* All slopes in a window, or some at even steps. Neighbours are taken as one as far as that shows them to be of no use:
- * then twice as many, else a part of them. */
+ * then twice as many, else a part of them, or one where all give the same codes. */
 void slopes_try_all(struct slopes *slopes, struct window window, double stride)
 {
     enum { PARTS = 8, SPLIT = 4 };
@@ -344,14 +349,15 @@ void slopes_try_all(struct slopes *slopes, struct window window, double stride)
                         slopes->finest > 0 && (to == q || (double)(to - q) * unit * reach <= slopes->finest);
                     const bool may_be = follow_bundle(slopes, q, to, n, note);
                     if (may_be && !note) {
-                        width = (to - q + SPLIT) / SPLIT;
+                        const bool same = slopes->finest == 0 && count_same(slopes, q, n, slopes->end - 1) > to - q;
+                        width = same ? 1 : (to - q + SPLIT) / SPLIT;
                         continue;
                     }
                     done = to - q + 1;
                     width *= may_be ? 1 : 2;
                 } else if (of_use) {
                     done = try_numerator(slopes, q, n, left);
-                    width = stride > 0 ? 1 : SPLIT * done;
+                    width = stride > 0 ? 1 : done;
                 }
                 q = slope_above(rules, q + (done > step ? done : step) - 1);
             }
