@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,17 @@ static void note_saturation(const struct table *table, const char *name)
                 (long long)certificate->checked);
 }
 
+static void note_unproven(const struct spec *spec, const struct table *table, const char *name)
+{
+    const struct certificate *certificate = &table->certificate;
+    if (!isnan(spec->max_err) && !certificate->exhaustive && !certificate->has_bound)
+        fprintf(
+            stderr,
+            "pwlc fit: note: %s%s--max-err %.6g holds for the %lld codes compared; of the others nothing is proven, "
+            "see pwlc sweep --exhaustive\n",
+            name, *name ? ": " : "", spec->max_err, (long long)certificate->checked);
+}
+
 static void note_types(const struct spec *spec)
 {
     char in[80], out[80];
@@ -75,6 +87,7 @@ static int fit_one(struct spec *spec, const char *output, struct diag *diag)
         note_types(spec);
     if (!table_to_json(&table, &text, diag) && !file_write(output, text, strlen(text), diag)) {
         note_saturation(&table, "");
+        note_unproven(spec, &table, "");
         relax_print_costs(spec, &table);
     }
     free(text);
@@ -119,6 +132,7 @@ static int write_batch(const struct batch *batch, const char *directory, struct 
         if (file_write(path, batch->texts[k], strlen(batch->texts[k]), diag))
             return diag->code;
         note_saturation(&batch->tables[k], batch->jobs[k].name);
+        note_unproven(&batch->jobs[k].spec, &batch->tables[k], batch->jobs[k].name);
     }
     return EXIT_DONE;
 }

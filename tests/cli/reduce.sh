@@ -40,6 +40,14 @@ expect_status 0 explore sqrt --in u8:2^-4 --out u8:2^-6 --reduce on --segments 2
 echo '[{"name": "job", "function": "sqrt", "in": "u8:2^-4", "out": "u8:2^-6", "segments": 4, "reduce": "on"}]' >jobs.json
 expect_status 0 fit --spec jobs.json -o . && { grep -q '"case": "int16"' job.json || fail 'the core of an 8-bit table is not int16'; }
 
+# Where neither every code is visited nor a bound is proven, --max-err says what it holds for.
+wide='--in u21:2^-12 --out u16:2^-11 --segments 4 --method uniform'
+unproven='note: --max-err 1000 holds for the [0-9]* codes compared; of the others nothing is proven'
+expect_status 0 fit sqrt $wide --max-err 1000 --reduce on -o wide.json
+grep -q "$unproven" ../err || fail "--max-err of samples: $(cat ../err)"
+expect_status 0 fit relu $wide --max-err 1000 -o wide.json
+! grep -q "$unproven" ../err || fail "--max-err that is proven: $(cat ../err)"
+
 # Rows of segments are not such a table.
 expect_error 2 'the table has a reduction' emit rsqrt.json --format csv
 expect_error 2 'the table has a reduction' emit exp.json --format npy -o exp.npy
