@@ -34,9 +34,9 @@ static bool share_shift(const struct points *points, const struct line_rules *ru
 /* Takes a table of the shift n with knots as the best one's, or nearly so, that costs no more; false where there is
  * none.
  */
-static int share_knots(const struct points *points, const struct line_rules *any, int n,
-                       const struct search_bounds *bounds, int *knots, struct line *lines, struct exact *best,
-                       bool *shared, struct diag *diag)
+static int share_knots_at(const struct points *points, const struct line_rules *any, int n,
+                          const struct search_bounds *bounds, int *knots, struct line *lines, struct exact *best,
+                          bool *shared, struct diag *diag)
 {
     enum { RADIUS = 1, STEPS = 1 << 22 };
     struct line_rules rules = *any;
@@ -54,6 +54,21 @@ static int share_knots(const struct points *points, const struct line_rules *any
         search_read(&search, knots, lines, best);
     search_free(&search);
     return diag->code;
+}
+
+/* The same of the likely shift, or the longest that the steepest line can have. */
+static int share_knots(const struct points *points, const struct line_rules *any, int likely,
+                       const struct search_bounds *bounds, int *knots, struct line *lines, struct exact *best,
+                       bool *shared, struct diag *diag)
+{
+    int longest = any->shift_max;
+    for (int m = 0; m < best->segments; m++)
+        while (longest > any->shift_min &&
+               ldexp((double)llabs(lines[m].q_b), longest - lines[m].n) > (double)any->slope_limit)
+            longest--;
+    if (share_knots_at(points, any, likely, bounds, knots, lines, best, shared, diag) || *shared || longest == likely)
+        return diag->code;
+    return share_knots_at(points, any, longest, bounds, knots, lines, best, shared, diag);
 }
 
 /* Shifts that are looked at together: as if each segment could have any of them. */
@@ -91,11 +106,10 @@ static int search_shifts(struct squares *table, const struct line_rules *any, in
         return diag->code;
     const bool better = exact.cost < in_hand.cost * (1 - EXACT_HAIR) ||
                         (exact.cost <= in_hand.cost * (1 + EXACT_HAIR) && exact.segments < in_hand.segments);
-    const int n = table->rules->shift_min;
     bool shared = better && share_shift(table->points, any, exact.segments, knots, lines);
     /* A line may have other shifts than the one it was found with. */
     if (better && !shared && shifts->found && exact.optimal &&
-        share_knots(table->points, any, n, shifts->found, knots, lines, &exact, &shared, diag))
+        share_knots(table->points, any, table->rules->shift_min, shifts->found, knots, lines, &exact, &shared, diag))
         return diag->code;
     if (shared) {
         table->exact.cost = exact.cost;
