@@ -107,8 +107,8 @@ static int search_shifts(struct squares *table, const struct line_rules *any, in
     const bool better = exact.cost < in_hand.cost * (1 - EXACT_HAIR) ||
                         (exact.cost <= in_hand.cost * (1 + EXACT_HAIR) && exact.segments < in_hand.segments);
     bool shared = better && share_shift(table->points, any, exact.segments, knots, lines);
-    /* A line may have other shifts than the one it was found with. */
-    if (better && !shared && shifts->found && exact.optimal &&
+    /* A line may have other shifts than the one it was found with. (Wide sums are not searched as they are.) */
+    if (better && !shared && shifts->found && exact.optimal && any->accumulator_bits <= 32 &&
         share_knots(table->points, any, table->rules->shift_min, shifts->found, knots, lines, &exact, &shared, diag))
         return diag->code;
     if (shared) {
