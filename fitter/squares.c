@@ -215,9 +215,10 @@ int squares_search(struct squares *table, const struct line_rules *any, struct d
     const bool is_long = any->form == PWL_BIASED && !any->one_shift && points->count > EXACT_FEW;
     *exact = (struct exact){.effort = is_long ? 0.5 : 1, .segments = count, .cost = cost};
     /* A biased table of many points begins with an absolute one, from knots of lines that do not saturate, too. */
-    if (!any->one_shift && any->form != PWL_BIASED && cost < INFINITY && move_to_real_knots(table, diag))
+    const bool is_short = points->count <= EXACT_FEW, begins = any->form == PWL_BIASED && !is_short;
+    if (cost < INFINITY && (is_short || !any->one_shift) && !begins && move_to_real_knots(table, diag))
         return diag->code;
-    if (any->form == PWL_BIASED && points->count > EXACT_FEW && begin_with_absolute(table, diag))
+    if (begins && begin_with_absolute(table, diag))
         return diag->code;
     if (any->one_shift)
         return shifts_search(table, any, count, diag);
