@@ -88,18 +88,28 @@ static void follow_lines(struct slopes *slopes, const struct lines *lines)
         follow_constants(slopes, lines);
 }
 
+/* Whether a biased line of the slope in hand can lie beyond the limit behind: its sum may leave the accumulator before.
+ * Then those at that limit cost what the parabola says there too, but of a half. */
+static bool passes_limit(const struct slopes *slopes)
+{
+    const double sums = ldexp(1, slopes->rules->accumulator_bits - 1), one = ldexp(1, slopes->n);
+    const double near = slopes->rise > 0 ? -(double)slopes->near_y : (double)slopes->near_y + 1;
+    return !phased(slopes) || slopes->points->served || near * one < sums;
+}
+
 /* Lines of the slope in hand that meet no fixed point, whatever their type. */
 static void follow_free(struct slopes *slopes)
 {
     const double *limit = slopes->limit;
     const struct window *leaving = slopes->leaving[slopes->rise < 0 ? DOWN : UP];
+    const int leave = slopes->rise != 0 && !slopes->apart && passes_limit(slopes) ? slopes->leave : slopes->start;
     double paid = 0;
     if (slopes->leaves) {
         follow_lines(slopes, &(struct lines){slopes->start, true, 0});
         return;
     }
     follow_lines(slopes, &(struct lines){.first = slopes->start});
-    for (int k = slopes->start + 1; slopes->rise != 0 && !slopes->apart && k <= slopes->leave; k++) {
+    for (int k = slopes->start + 1; k <= leave; k++) {
         paid += points_cost(slopes->points, k - 1, (double)slopes->near_y);
         if (!(paid < limit[k]))
             return;
