@@ -142,12 +142,48 @@ static void settle_costs(struct search *search, int k)
     }
 }
 
-/* Takes in a range [i, j) as line m. */
-static void join(struct search *search, int m, int i, int j, double cost)
+/* What ranges of the start in hand cost, by the end; at least, where they are bounded. */
+static void find_costs(struct search *search)
 {
-    if (cost < *entry(search->behind, search, m, j)) {
-        *entry(search->behind, search, m, j) = cost;
-        *from_of(search, m, j) = i;
+    const struct slopes *slopes = &search->slopes;
+    const int i = slopes->start;
+    const double *least = search_least(search, slopes->leaves, slopes->way, i), *floor_sum = search->floor_sum;
+    search->first_end = search->count + 1;
+    for (int j = i + 1; j <= slopes->furthest; j++) {
+        const double cost = slopes->finest > 0 ? larger(least[j], floor_sum[j] - floor_sum[i]) : slopes->range[j].cost;
+        search->cost[j] = search->is_knot[j] ? cost : INFINITY;
+        if (search->cost[j] < INFINITY) {
+            search->first_end = j < search->first_end ? j : search->first_end;
+            search->last_end = j;
+        }
+    }
+    if (search->first_end > search->count)
+        search->last_end = search->count;
+}
+
+/* Takes them in as line m, which has begun at i. */
+static void join(struct search *search, int m, int i)
+{
+    const double *cost = search->cost, paid = search->paid[m];
+    double *behind = entry(search->behind, search, m, 0);
+    int *from = from_of(search, m, 0);
+    for (int j = search->first_end; paid < INFINITY && j <= search->last_end; j++)
+        if (paid + cost[j] < behind[j]) {
+            behind[j] = paid + cost[j];
+            from[j] = i;
+        }
+}
+
+/* Keeps the lines that leave a limit, as lines from where they have begun. */
+static void keep_left(struct search *search, const struct waiting *waiting)
+{
+    for (int j = search->first_end; j <= search->last_end; j++) {
+        struct range *range = range_of(search, waiting->start, j);
+        const double cost = search->cost[j] + waiting->paid;
+        if (cost < range->cost) {
+            *range = search->left[j];
+            range->cost = cost;
+        }
     }
 }
 
@@ -170,12 +206,9 @@ static void start_lines(struct search *search, int k, int samples)
     if (!find_spare(search, k, search->paid))
         return;
     search_start(search, samples);
-    const double *least = search_least(search, false, UP, k), *floor_sum = search->floor_sum;
-    for (int j = k + 1; j <= slopes->furthest; j++) {
-        const double cost = slopes->finest > 0 ? larger(least[j], floor_sum[j] - floor_sum[k]) : slopes->range[j].cost;
-        for (int m = 1; search->is_knot[j] && m <= search->segments; m++)
-            join(search, m, k, j, search->paid[m] + cost);
-    }
+    find_costs(search);
+    for (int m = 1; m <= search->segments; m++)
+        join(search, m, k);
 }
 
 /* The lines of a direction that have been at the limit behind since their start, and leave it at k. */
@@ -202,19 +235,12 @@ static void leave_limit(struct search *search, enum direction way, int k, int sa
     if (!find_spare(search, k, search->paid))
         return;
     search_start(search, samples);
-    const double *least = search_least(search, true, way, k), *floor_sum = search->floor_sum;
-    for (int j = k + 1; j <= slopes->furthest; j++)
-        for (int m = 1; search->is_knot[j] && m <= search->segments; m++) {
-            if (slopes->finest > 0) {
-                join(search, m, waiting[m].start, j, search->paid[m] + larger(least[j], floor_sum[j] - floor_sum[k]));
-                continue;
-            }
-            struct range left = search->left[j], *range = range_of(search, waiting[m].start, j);
-            join(search, m, waiting[m].start, j, search->paid[m] + left.cost);
-            left.cost += waiting[m].paid;
-            if (left.cost < range->cost)
-                *range = left;
-        }
+    find_costs(search);
+    for (int m = 1; m <= search->segments; m++) {
+        join(search, m, waiting[m].start);
+        if (!(slopes->finest > 0) && waiting[m].cost < INFINITY)
+            keep_left(search, &waiting[m]);
+    }
 }
 
 /* Whether a search up to k will take too many steps, at the pace so far. */
@@ -364,6 +390,7 @@ void search_free(struct search *search)
     free(search->before);
     free(search->most);
     free(search->known);
+    free(search->cost);
     free(search->from);
     free(search->ahead);
     free(search->range);
@@ -414,6 +441,7 @@ int search_init(struct search *search, const struct points *points, const struct
     search->upper = malloc(layers * row * sizeof *search->upper);
     search->most = malloc(layers * row * sizeof *search->most);
     search->known = malloc(row * sizeof *search->known);
+    search->cost = malloc(row * sizeof *search->cost);
     search->from = malloc(layers * row * sizeof *search->from);
     search->ahead = malloc(layers * row * sizeof *search->ahead);
     search->range = malloc(row * row * sizeof *search->range);
@@ -423,9 +451,9 @@ int search_init(struct search *search, const struct points *points, const struct
     search->slopes.useful = malloc(row * sizeof *search->slopes.useful);
     search->slopes.code = malloc(row * sizeof *search->slopes.code);
     if (!search->floor_sum || !search->sums || !search->behind || !search->upper || !search->most || !search->known ||
-        !search->slopes.useful || !search->slopes.code || !search->from || !search->ahead || !search->range ||
-        !search->is_knot || !search->slopes.spare || !search->slopes.limit || !windows || !search->paid ||
-        !search->left) {
+        !search->cost || !search->slopes.useful || !search->slopes.code || !search->from || !search->ahead ||
+        !search->range || !search->is_knot || !search->slopes.spare || !search->slopes.limit || !windows ||
+        !search->paid || !search->left) {
         search_free(search);
         return diag_set(diag, EXIT_IO, "out of memory for %d codes", count);
     }

@@ -35,6 +35,8 @@ struct search {
     double *upper;            /* the same of passes before */
     double *most;             /* what the codes before k may cost in a better table, likewise */
     double *known;            /* of the start in hand: the least cost of the codes before, by the end */
+    double *cost;             /* of the start in hand: what ranges cost, likewise, ... */
+    int first_end, last_end;  /* ... less than INFINITY to none but these, and those between */
     double *before;           /* lower bound on the codes before k, likewise */
     int *from;                /* where the last of them starts; -1 when one less does as well */
     double *ahead;            /* lower bound on the codes from k on, likewise */
