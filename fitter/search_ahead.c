@@ -15,6 +15,30 @@ static void begin_least(struct search *search)
     }
 }
 
+/* A line costs as much on a part of a range, and at least the floor on the rest; from a later start it is the same but
+ * for the anchored form. Those that leave a limit are some of those that are not at it. */
+static void close_least(struct search *search)
+{
+    const int count = search->count;
+    const double *floor_sum = search->floor_sum;
+    for (int k = count - 1; k >= 0; k--) {
+        const bool same = search->rules->form != PWL_ANCHORED && k + 1 < count;
+        double *least = search_least(search, false, UP, k);
+        const double *later = search_least(search, false, UP, k + 1), floor = floor_sum[k + 1] - floor_sum[k];
+        for (int j = k + 2; same && j <= count; j++)
+            least[j] = larger(least[j], later[j] + floor);
+        for (int j = k + 2; j <= count; j++)
+            least[j] = larger(least[j], least[j - 1] + (floor_sum[j] - floor_sum[j - 1]));
+        for (enum direction way = UP; !search->slopes.all && way < DIRECTIONS; way++) {
+            double *left = search_least(search, true, way, k);
+            for (int j = k + 1; j <= count; j++)
+                left[j] = larger(left[j], least[j]);
+            for (int j = k + 2; j <= count; j++)
+                left[j] = larger(left[j], left[j - 1] + (floor_sum[j] - floor_sum[j - 1]));
+        }
+    }
+}
+
 /* The least of a range from k, and of what `rest` says of the codes after it. */
 static double least_from(const struct search *search, const double *least, const double *rest, int k)
 {
@@ -59,9 +83,11 @@ static void look_ahead(struct search *search)
 void search_bound(struct search *search, double finest, int64_t most_steps)
 {
     begin_least(search);
+    close_least(search);
     search->slopes.finest = finest;
     search_solve(search, 0, most_steps);
     search->slopes.finest = 0;
+    close_least(search);
     look_ahead(search);
 }
 
