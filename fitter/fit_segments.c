@@ -131,7 +131,6 @@ static int fit_least_squares(struct workspace *work, int count, struct diag *dia
                             .rules = &work->rules,
                             .knots = work->knots,
                             .lines = work->lines,
-                            .alone = work->spec->table_alone,
                             .exact = {.segments = count}};
     if (points->grid_whole)
         memcpy(work->knots, points->grid, ((size_t)count + 1) * sizeof *work->knots);

@@ -128,7 +128,6 @@ void relax_print_costs(const struct spec *spec, const struct table *table)
         struct diag ignored;
         const struct certificate *with = &table->certificate, *without = &other.certificate;
         const bool any_shift = spec->constraints.one_shift && !relaxed.constraints.one_shift;
-        relaxed.table_alone = true;
         if (any_shift && with->has_rms_any_shift && isnan(spec->max_err))
             other.certificate.rms_err_lsb = with->rms_any_shift_lsb;
         else if (fit_as_asked(&relaxed, &other, &ignored))

@@ -50,7 +50,6 @@ struct spec {
     bool fold;                /* half a table for an odd or complementary function */
     bool is_half;             /* of the half of a folded table, see spec_fold_half: */
     int64_t fold_sum;         /* q_y(q_x) = sum - raw(2 * zp_x - q_x) below zp_x */
-    bool table_alone;         /* a bound on all others is not asked for */
     bool saturates_as_one;    /* both halves are taken to saturate where `out` ends, and not each for itself */
     bool reduce;              /* a table of one octave, see reduce.h */
     const struct spec *whole; /* of the core of a reduced table: the table's spec, and the plan; else null */

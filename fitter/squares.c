@@ -163,8 +163,7 @@ int squares_bound(struct squares *table, struct diag *diag)
             line_cost_below(rules, points, table->knots[m], table->knots[m + 1], &table->lines[m], NULL, INFINITY);
     table->exact.lower_bound = floor_sum[points->count];
     const bool movable = !points->grid;
-    for (int round = movable ? 1 : ROUNDS;
-         round <= ROUNDS - table->alone && table->exact.lower_bound < table->exact.cost; round++) {
+    for (int round = movable ? 1 : ROUNDS; round <= ROUNDS && table->exact.lower_bound < table->exact.cost; round++) {
         const bool last = round == ROUNDS;
         const double root = sqrt(table->exact.cost) + 0.5 * sqrt(mass);
         const int wanted = (last ? CELLS : QUICK_CELLS) * count, least = last ? 4 * LEAST_CELLS : LEAST_CELLS;

@@ -14,7 +14,6 @@ struct squares {
     struct line_rules *rules; /* with one shift, that of the table in hand */
     int *knots;
     struct line *lines;
-    bool alone;         /* no bound is asked for where it takes longer than the table */
     bool moved;         /* squares_bound: it is another one now */
     struct exact exact; /* exact.segments is to be set */
 };

@@ -99,6 +99,14 @@ expect_status 0 fit tanh $types --method minimax --segments 8 --continuous 0 -o 
 grep -q 'note: with --continuous 0 the largest error is [0-9.]* LSB, without' ../err || fail "cost: $(cat ../err)"
 grep -q '"optimal": true' first.json || fail 'a continuous table of 8 bits is not proven'
 
+# The cost is counted from the very table that fit makes without it.
+longer='--in s12:2^-9 --out s16:2^-15 --segments 4'
+expect_status 0 fit tanh $longer -o free.json
+free=$(sed -n 's/.*"rms_err_lsb": \([0-9.]*\),.*/\1/p' free.json)
+expect_status 0 fit tanh $longer --knots pow2:6 -o first.json
+grep -q -- "note: with --knots pow2:6 the RMS error is [0-9.]* LSB, without $free\$" ../err ||
+    fail "the cost is not counted from $free LSB: $(cat ../err)"
+
 # The keys of a list of jobs, which gives the same tables whatever the number of workers.
 cat >jobs.json <<'END'
 [{"name": "a", "function": "tanh", "in": "s7:2^-4", "out": "s8:2^-7", "segments": 6, "shift": "one", "slope_terms": 2},
