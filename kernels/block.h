@@ -121,12 +121,16 @@ PWL_FN int pwl_clip(int v, int min, int max)
     return v > max ? max : v;
 }
 
-/* |v| < 8. The numbers 0.75, 1.75 and 3.5 lie between an odd and an even code, in this order. */
+/*
+ * |v| < 8. From 1 on, a code is the exponent and the first bit of the mantissa, 252 less than these bits of the float,
+ * to which all but half of a code is added: ties go down, or where that code is odd, up.
+ */
 PWL_FN int pwl_e2m1_of(float v, int ties_to_even)
 {
     const float a = pwl_magnitude(v);
-    const int above = (a > 0.25f) + (a > 0.75f) + (a > 1.25f) + (a > 1.75f) + (a > 2.5f) + (a > 3.5f) + (a > 5);
-    const int even = ties_to_even && (a == 0.75f || a == 1.75f || a == 3.5f), code = above + even;
+    const uint32_t bits = pwl_bits_of_f32(a), up = ties_to_even ? bits >> 22 & 1 : 0;
+    const int below_one = (a > 0.25f) + (ties_to_even ? a >= 0.75f : a > 0.75f);
+    const int above = a < 1 ? below_one : (int)((bits + 0x1fffff + up) >> 22) - 252, code = above < 7 ? above : 7;
     const int negative = ties_to_even ? (int)(pwl_bits_of_f32(v) >> 31) : v < 0 && code;
     return negative ? code + 8 : code;
 }
@@ -173,14 +177,15 @@ PWL_FN float pwl_unit_of(pwl_format format, uint16_t stored)
 /* Exact: at most 8 and 11 bits. A code of E2M1 is a float over 2^126, also where that is a subnormal one. */
 PWL_FN float pwl_value_of(pwl_format format, float unit, int code)
 {
-    float v;
+    float v, nan; /* nan is one where v is */
     if (format == PWL_Q4_0)
         v = (float)(code - 8) * unit;
     else if (format == PWL_MXFP4)
         v = pwl_f32_of_bits((uint32_t)(code & 7) << 22 | (uint32_t)(code & 8) << 28) * 0x1p126f * unit;
     else
         v = (float)code * unit;
-    return v == v ? v : pwl_f32_of_bits(0x7fc00000);
+    nan = format == PWL_MXFP4 ? unit : v; /* units that are infinite, of other formats, make it of 0 */
+    return nan == nan ? v : pwl_f32_of_bits(0x7fc00000);
 }
 
 #endif

@@ -28,14 +28,13 @@ template <unsigned lanes> __device__ int sum_of_lanes(int v)
     return v;
 }
 
-/* Of all elements, one after the other: the running sum is handed from lane to lane. */
-template <unsigned lanes> __device__ float sum_in_order(const float (&v)[PWL_BLOCK / lanes])
+/* The sum of elements in their order, after `running`, which is handed from lane to lane. */
+template <unsigned lanes, unsigned each> __device__ float sum_in_order(float running, const float *v)
 {
-    float running = 0;
     for (unsigned lane = 0; lane < lanes; lane++) {
         if (threadIdx.x % lanes == lane) {
 #pragma unroll
-            for (unsigned i = 0; i < PWL_BLOCK / lanes; i++)
+            for (unsigned i = 0; i < each; i++)
                 running += v[i];
         }
         running = __shfl_sync(all_lanes, running, lane, lanes);
@@ -46,6 +45,7 @@ template <unsigned lanes> __device__ float sum_in_order(const float (&v)[PWL_BLO
 /* Of a lane's elements and the others', but for the first of the largest magnitude, which is left 0. */
 template <unsigned lanes> __device__ pwl_extent extent_of_lanes(const float (&v)[PWL_BLOCK / lanes])
 {
+    __syncwarp(); /* what shuffles need, and where it is known, no code is made for lanes that come one by one */
     uint32_t largest = 0; /* magnitudes are in the order of their bits, with NaN above infinity */
 #pragma unroll
     for (unsigned i = 0; i < PWL_BLOCK / lanes; i++)

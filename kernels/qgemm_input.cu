@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(threads)
         const coded c =
             code_of<type>(rule, x, i / blocks * stride + i % blocks * PWL_BLOCK + lane * 4, aligned, i < count);
         const int sum_q = sum_of_lanes<lanes>(c.code[0] + c.code[1] + c.code[2] + c.code[3]);
-        const float sum_x = rule == PWL_RULE_DOCUMENT ? sum_in_order<lanes>(c.v) : 0;
+        const float sum_x = rule == PWL_RULE_DOCUMENT ? sum_in_order<lanes, 4>(0, c.v) : 0;
         if (i >= count)
             continue;
         for (unsigned j = 0; j < 4; j++)
