@@ -122,26 +122,37 @@ int tensor_set_range(struct tensor *tensor, long double low, long double high, b
     return EXIT_DONE;
 }
 
-/* Sum of squared errors; when it exceeds limit, any value above limit. */
-static double squared_errors(const double *values, size_t count, const struct tensor *tensor, double limit)
+/* The nearest value of a type. */
+struct rounding {
+    double scale, inverse, first, last;
+};
+
+static struct rounding rounding_of(const struct tensor *tensor)
 {
-    const double scale = (double)tensor->scale.value, inverse = 1 / scale;
-    const double first = (double)(tensor->qmin - tensor->zero_point),
-                 last = (double)(tensor->qmax - tensor->zero_point);
+    const double scale = (double)tensor->scale.value;
+    return (struct rounding){scale, 1 / scale, (double)(tensor->qmin - tensor->zero_point),
+                             (double)(tensor->qmax - tensor->zero_point)};
+}
+
+static double rounded(const struct rounding *rounding, double value)
+{
+    return rounding->scale * fmin(fmax(rint(value * rounding->inverse), rounding->first), rounding->last);
+}
+
+static double squared_errors(const double *values, size_t count, const struct rounding *rounding)
+{
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
-        const double code = fmin(fmax(rint(values[i] * inverse), first), last);
-        const double error = values[i] - code * scale;
+        const double error = values[i] - rounded(rounding, values[i]);
         sum += error * error;
-        if (sum > limit)
-            return sum;
     }
     return sum;
 }
 
 double calibration_mse(const double *values, size_t count, const struct tensor *tensor)
 {
-    return squared_errors(values, count, tensor, INFINITY) / (double)count;
+    const struct rounding rounding = rounding_of(tensor);
+    return squared_errors(values, count, &rounding) / (double)count;
 }
 
 /* numpy's default: the quantile's place between two sorted values, and a straight line there. */
@@ -161,15 +172,63 @@ static double quantile(const double *values, size_t count, double share)
 #define COARSEST (UNIT / 4)    /* first step */
 #define SHRINK_MAX (16 * UNIT) /* nothing is gained by clipping all but 2^-16 of the range */
 
+#define RUN 256 /* values; of many, most runs lie between two neighbouring codes */
+
+/* Neighbours among the sorted values. */
+struct run {
+    double mean, squares; /* the sum of squares about the mean */
+};
+
 struct search {
     const double *values;
     size_t count;
+    struct run *runs;
     const struct tensor *codes;
     bool powers_of_two;
     double median;
     int shrink[2]; /* of the lower and the upper end */
     double best;   /* sum of squared errors there */
 };
+
+static size_t run_length(const struct search *search, size_t run)
+{
+    const size_t left = search->count - run * RUN;
+    return left < RUN ? left : RUN;
+}
+
+static bool find_runs(struct search *search)
+{
+    const size_t runs = (search->count + RUN - 1) / RUN;
+    search->runs = malloc(runs * sizeof *search->runs);
+    for (size_t r = 0; search->runs && r < runs; r++) {
+        const double *values = search->values + r * RUN;
+        const size_t length = run_length(search, r);
+        struct run *run = &search->runs[r];
+        *run = (struct run){values[0], 0};
+        for (size_t i = 1; i < length; i++) { /* Welford's update */
+            const double step = values[i] - run->mean;
+            run->mean += step / (double)(i + 1);
+            run->squares += step * (values[i] - run->mean);
+        }
+    }
+    return search->runs != NULL;
+}
+
+/* Sum of squared errors; when it exceeds the best so far, any value above that. Values of a run that share a code are
+ * off by the run's squares about its mean, and by what the mean is off. */
+static double search_errors(const struct search *search, const struct tensor *tensor)
+{
+    const struct rounding rounding = rounding_of(tensor);
+    double sum = 0;
+    for (size_t r = 0; r * RUN < search->count && sum <= search->best; r++) {
+        const double *values = search->values + r * RUN;
+        const size_t length = run_length(search, r);
+        const double low = rounded(&rounding, values[0]), error = search->runs[r].mean - low;
+        sum += low == rounded(&rounding, values[length - 1]) ? search->runs[r].squares + (double)length * error * error
+                                                             : squared_errors(values, length, &rounding);
+    }
+    return sum;
+}
 
 static double search_end(const struct search *search, int end, int shrink)
 {
@@ -188,7 +247,7 @@ static bool search_try(struct search *search, int end, int shrink)
     if (shrink < 0 || shrink > SHRINK_MAX || !(low < high) ||
         tensor_set_range(&tensor, low, high, search->powers_of_two, "", &ignored) != EXIT_DONE)
         return false;
-    const double sum = squared_errors(search->values, search->count, &tensor, search->best);
+    const double sum = search_errors(search, &tensor);
     if (!(sum < search->best))
         return false;
     search->best = sum;
@@ -234,8 +293,15 @@ int calibrate(const double *values, size_t count, enum calibrate_by by, double p
             return diag_set(diag, EXIT_USAGE, "%s: the middle %.9g %% of the values are all %.9g; take more of them",
                             flag, percent, *low);
     } else if (by == CALIBRATE_MSE) {
-        struct search search = {values, count, codes, powers_of_two, quantile(values, count, 0.5), {0, 0}, 0};
+        struct search search = {.values = values,
+                                .count = count,
+                                .codes = codes,
+                                .powers_of_two = powers_of_two,
+                                .median = quantile(values, count, 0.5)};
+        if (!find_runs(&search))
+            return diag_set(diag, EXIT_IO, "out of memory for %zu values", count);
         search_range(&search);
+        free(search.runs);
         *low = search_end(&search, 0, search.shrink[0]);
         *high = search_end(&search, 1, search.shrink[1]);
     }

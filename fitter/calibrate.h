@@ -38,7 +38,8 @@ int range_parse(const char *text, const char *flag, double *low, double *high, s
 int calibration_read(const char *path, double **values, size_t *count, struct diag *diag);
 int calibration_parse(const void *bytes, size_t size, double **values, size_t *count, struct diag *diag);
 
-/* The range of sorted values for a type with these codes. Exit 2 when it is empty: constant data. */
+/* The range of sorted values for a type with these codes. Exit 2 when it is empty: constant data; 1 when memory is
+ * short. */
 int calibrate(const double *values, size_t count, enum calibrate_by by, double percent, const struct tensor *codes,
               bool powers_of_two, const char *flag, double *low, double *high, struct diag *diag);
 
