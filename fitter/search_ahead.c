@@ -68,8 +68,9 @@ static void look_ahead(struct search *search)
                 const double limit = (double)(way == UP ? search->rules->qmin_y : search->rules->qmax_y);
                 at[way] += points_cost(search->points, k, limit);
                 least = smaller(least, at[way]);
-                at[way] =
-                    smaller(at[way], larger(ahead[k], least_from(search, search_least(search, true, way, k), rest, k)));
+                if (ahead[k] < at[way])
+                    at[way] = smaller(
+                        at[way], larger(ahead[k], least_from(search, search_least(search, true, way, k), rest, k)));
             }
             /* Else no better table has so many lines there. */
             if (search->is_knot[k] && before[k] + ahead[k] < search->ceiling)
