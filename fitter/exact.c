@@ -32,8 +32,8 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     if (wide_sums) {
         /* So that every sum below fits 64 bits; what lies beyond is not searched. */
         rules.accumulator_bits = 56;
-        rules.shift_min = rules.shift_min > -24 ? rules.shift_min : -24;
-        rules.shift_max = rules.shift_max < 24 ? rules.shift_max : 24;
+        rules.shift_min = rules.shift_min > -EXACT_SHIFT ? rules.shift_min : -EXACT_SHIFT;
+        rules.shift_max = rules.shift_max < EXACT_SHIFT ? rules.shift_max : EXACT_SHIFT;
         rules.offset_limit = rules.offset_limit < INT64_C(1) << 54 ? rules.offset_limit : INT64_C(1) << 54;
     }
     struct search search;

@@ -10,6 +10,7 @@
 #define EXACT_POINTS 1025 /* inputs of at most 10 bits, or halves of 11 */
 #define EXACT_FEW 256     /* of which all lines are soon looked at */
 #define EXACT_HAIR 1e-12  /* what rounding of sums may do */
+#define EXACT_SHIFT 24    /* with sums of more than 32 bits no shift beyond this is searched, either way */
 
 struct search_bounds;
 
