@@ -31,9 +31,7 @@ static bool share_shift(const struct points *points, const struct line_rules *ru
     return true;
 }
 
-/* Takes a table of the shift n with knots as the best one's, or nearly so, that costs no more; false where there is
- * none.
- */
+/* Takes a table of the shift n that costs no more than the best one, with knots as near to its; false where none is. */
 static int share_knots_at(const struct points *points, const struct line_rules *any, int n,
                           const struct search_bounds *bounds, int *knots, struct line *lines, struct exact *best,
                           bool *shared, struct diag *diag)

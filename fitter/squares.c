@@ -45,8 +45,7 @@ static double start_lines(const struct points *points, const struct line_rules *
     return cost;
 }
 
-/* A biased table can do what an absolute one does, which of many points is found sooner: a better table to begin with.
- */
+/* A biased table can do what an absolute one does, which of many points is found sooner: a better one to begin with. */
 static int begin_with_absolute(struct squares *table, struct diag *diag)
 {
     const int count = table->exact.segments;
