@@ -136,10 +136,11 @@ int sweep_check_comparable(const struct sweep_row *new, const struct sweep_row *
                             old_text[i], new_text[i], new->label);
     }
     const char *new_expression = new->table.expression, *old_expression = old->table.expression;
-    bool same = new->table.parameter_count ==
-                    old->table.parameter_count &&strcmp(new->table.samples_sha256, old->table.samples_sha256) == 0 &&
+    const int parameters = new->table.parameter_count;
+    bool same = parameters == old->table.parameter_count &&
+                strcmp(new->table.samples_sha256, old->table.samples_sha256) == 0 &&
                 strcmp(new_expression ? new_expression : "", old_expression ? old_expression : "") == 0;
-    for (int i = 0; same && i < new->table.parameter_count; i++)
+    for (int i = 0; same && i < parameters; i++)
         same = new->table.parameters[i].value == old->table.parameters[i].value;
     if (!same)
         return diag_set(diag, EXIT_USAGE, "--baseline %s: must have the parameters, samples or expression of %s",
