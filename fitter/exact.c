@@ -21,6 +21,15 @@ static int bound_tables(struct search *search, double ceiling, struct diag *diag
                                   search->before, diag);
 }
 
+void exact_cut_shifts(const struct line_rules *rules, int *first, int *last)
+{
+    enum { MOST = 24 };
+    if (rules->accumulator_bits <= 32)
+        return;
+    *first = *first > -MOST ? *first : -MOST;
+    *last = *last < MOST ? *last : MOST;
+}
+
 int exact_improve(const struct points *points, const struct line_rules *given, int segments, int *knots,
                   struct line *lines, struct exact *exact, struct diag *diag)
 {
@@ -32,8 +41,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     if (wide_sums) {
         /* So that every sum below fits 64 bits; what lies beyond is not searched. */
         rules.accumulator_bits = 56;
-        rules.shift_min = rules.shift_min > -EXACT_SHIFT ? rules.shift_min : -EXACT_SHIFT;
-        rules.shift_max = rules.shift_max < EXACT_SHIFT ? rules.shift_max : EXACT_SHIFT;
+        exact_cut_shifts(given, &rules.shift_min, &rules.shift_max);
         rules.offset_limit = rules.offset_limit < INT64_C(1) << 54 ? rules.offset_limit : INT64_C(1) << 54;
     }
     struct search search;

@@ -10,7 +10,6 @@
 #define EXACT_POINTS 1025 /* inputs of at most 10 bits, or halves of 11 */
 #define EXACT_FEW 256     /* of which all lines are soon looked at */
 #define EXACT_HAIR 1e-12  /* what rounding of sums may do */
-#define EXACT_SHIFT 24    /* with sums of more than 32 bits no shift beyond this is searched, either way */
 
 struct search_bounds;
 
@@ -64,5 +63,8 @@ struct exact {
  */
 int exact_improve(const struct points *points, const struct line_rules *rules, int segments, int *knots,
                   struct line *lines, struct exact *exact, struct diag *diag);
+
+/* Cuts [first, last] to the shifts that are searched: with sums of more than 32 bits none beyond 24, either way. */
+void exact_cut_shifts(const struct line_rules *rules, int *first, int *last);
 
 #endif

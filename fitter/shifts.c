@@ -174,10 +174,7 @@ int shifts_search(struct squares *table, const struct line_rules *any, int most,
     for (int up = 0; !status && !is_best && up < 2; up++) {
         side.first = up ? likely + 1 : any->shift_min;
         side.last = up ? any->shift_max : likely - 1;
-        if (any->accumulator_bits > 32) {
-            side.first = side.first > -EXACT_SHIFT ? side.first : -EXACT_SHIFT;
-            side.last = side.last < EXACT_SHIFT ? side.last : EXACT_SHIFT;
-        }
+        exact_cut_shifts(any, &side.first, &side.last);
         status = search_side(table, any, most, side, up, diag);
     }
     search_bounds_free(&bounds);
