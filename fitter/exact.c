@@ -14,11 +14,9 @@ static int bound_tables(struct search *search, double ceiling, struct diag *diag
     const struct line_rules *rules = search->rules;
     double last[EXACT_POINTS + 1];
     if (last_line_costs(search->points, rules, search->segments, ceiling, last, diag) ||
-        integer_bound_suffixes(search->points, rules->qmin_y, rules->qmax_y, search->segments, ceiling, last,
-                               search->ahead, diag))
+        integer_bound_suffixes(search->points, rules, search->segments, ceiling, last, search->ahead, diag))
         return diag->code;
-    return integer_bound_prefixes(search->points, rules->qmin_y, rules->qmax_y, search->segments, ceiling,
-                                  search->before, diag);
+    return integer_bound_prefixes(search->points, rules, search->segments, ceiling, search->before, diag);
 }
 
 void exact_cut_shifts(const struct line_rules *rules, int *first, int *last)

@@ -39,9 +39,10 @@ struct exact {
  *
  * What the codes before i cost at least is known exactly by then, and so is a table of the codes before j, which the
  * range has to better; the codes from j on cost at least what real lines do, less what rounding can gain
- * (real_bound.h), and the last line as much as the best one (last_line.h). A line also costs at least
- * (sqrt(real) - sqrt(mass)/2)^2 over the codes that it does not leave to saturation, which bounds its slope to a window
- * around the real least-squares slope of those codes; what it pays at a limit it cannot pay between.
+ * (real_bound.h), and the last line as much as the best one (last_line.h). A line costs as much, too (digital_line.h),
+ * over the codes that it does not leave to saturation; and as it lies within 1/2 of a real one, which then costs at
+ * most (sqrt(cost) + sqrt(mass)/2)^2, its slope is in a window around the real least-squares slope of those codes. What
+ * it pays at a limit it cannot pay between.
  *
  * Where that takes too long, tables whose knots are near those in hand are searched, as long as there are better ones.
  * Then lines are followed in bundles of neighbouring slopes and phases, whose codes differ at some points only, which

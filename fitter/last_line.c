@@ -93,8 +93,7 @@ int last_line_costs(const struct points *points, const struct line_rules *rules,
     if (!before)
         diag_set(diag, EXIT_IO, "out of memory for %d codes", points->count);
     else
-        integer_bound_suffixes(&reversed.points, rules->qmin_y, rules->qmax_y, segments - 1, ceiling, NULL, before,
-                               diag);
+        integer_bound_suffixes(&reversed.points, rules, segments - 1, ceiling, NULL, before, diag);
     lines.zp_x = -rules->zp_x;
     if (is_anchored) {
         lines.zp_x = (int64_t)reversed.points.code[0];

@@ -107,7 +107,7 @@ done:
     return diag->code;
 }
 
-static int integer_bound(const struct view *view, int64_t qmin_y, int64_t qmax_y, int segments, double ceiling,
+static int integer_bound(const struct view *view, const struct line_rules *rules, int segments, double ceiling,
                          const double *last, double *cost, struct diag *diag)
 {
     const int count = view->points->count;
@@ -115,10 +115,10 @@ static int integer_bound(const struct view *view, int64_t qmin_y, int64_t qmax_y
     struct ahead ahead;
     struct real_grid grid;
     diag->code = EXIT_DONE;
-    if (real_grid_init(&grid, view, qmin_y, qmax_y, NULL, 0, 0, diag))
+    if (real_grid_init(&grid, view, rules->qmin_y, rules->qmax_y, NULL, 0, 0, diag))
         return diag->code;
-    grid.integer = true;
-    if (!ahead_init(&ahead, view, &grid, segments, ceiling, last, diag)) {
+    if (!real_grid_round(&grid, view, digital_lines_of(rules->form, rules->rounding), diag) &&
+        !ahead_init(&ahead, view, &grid, segments, ceiling, last, diag)) {
         for (int m = 0; m <= segments; m++)
             for (int k = 0; k <= count; k++)
                 cost[(size_t)m * row + (size_t)(view->reversed ? k : count - k)] = ahead_of(&ahead, m, k);
@@ -128,18 +128,18 @@ static int integer_bound(const struct view *view, int64_t qmin_y, int64_t qmax_y
     return diag->code;
 }
 
-int integer_bound_suffixes(const struct points *points, int64_t qmin_y, int64_t qmax_y, int segments, double ceiling,
+int integer_bound_suffixes(const struct points *points, const struct line_rules *rules, int segments, double ceiling,
                            const double *last, double *cost, struct diag *diag)
 {
     const struct view reversed = {.points = points, .reversed = true};
-    return integer_bound(&reversed, qmin_y, qmax_y, segments, ceiling, last, cost, diag);
+    return integer_bound(&reversed, rules, segments, ceiling, last, cost, diag);
 }
 
-int integer_bound_prefixes(const struct points *points, int64_t qmin_y, int64_t qmax_y, int segments, double ceiling,
+int integer_bound_prefixes(const struct points *points, const struct line_rules *rules, int segments, double ceiling,
                            double *cost, struct diag *diag)
 {
     const struct view view = {.points = points};
-    return integer_bound(&view, qmin_y, qmax_y, segments, ceiling, NULL, cost, diag);
+    return integer_bound(&view, rules, segments, ceiling, NULL, cost, diag);
 }
 
 double *rounding_floor_sums(const struct points *points)
@@ -153,8 +153,8 @@ double *rounding_floor_sums(const struct points *points)
     return sum;
 }
 
-double integer_cost_bound(double real, double mass, double floor)
+double integer_cost_bound(double real, double gain, double floor)
 {
-    const double root = sqrt(real) - 0.5 * sqrt(mass);
+    const double root = sqrt(real) - sqrt(gain);
     return fmax(floor, root > 0 ? root * root : 0);
 }

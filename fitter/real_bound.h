@@ -4,6 +4,7 @@
 #define PWLC_REAL_BOUND_H
 
 #include "diag.h"
+#include "line.h"
 #include "points.h"
 
 /*
@@ -49,21 +50,22 @@ int real_bound(const struct points *points, int64_t qmin_y, int64_t qmax_y, int 
  * As real_bound for every suffix, and for integer lines: cost[m * (count + 1) + k] bounds tables of at most m segments
  * over the points [k, count), 0 <= m <= segments; INFINITY where none lies below the ceiling. Every point is a cell.
  * Where the real line lies beyond a limit so does the rounded one, and costs the same; so each segment's other part
- * is rounded for itself, and costs no less than any range within it. last[k] bounds one line over the last k points,
- * 0 <= k <= count (last_line.h).
+ * is rounded for itself (digital_line.h), and costs no less than any range within it. last[k] bounds one line over the
+ * last k points, 0 <= k <= count (last_line.h).
  */
-int integer_bound_suffixes(const struct points *points, int64_t qmin_y, int64_t qmax_y, int segments, double ceiling,
+int integer_bound_suffixes(const struct points *points, const struct line_rules *rules, int segments, double ceiling,
                            const double *last, double *cost, struct diag *diag);
 
 /* The same of prefixes, the points [0, k). */
-int integer_bound_prefixes(const struct points *points, int64_t qmin_y, int64_t qmax_y, int segments, double ceiling,
+int integer_bound_prefixes(const struct points *points, const struct line_rules *rules, int segments, double ceiling,
                            double *cost, struct diag *diag);
 
 /* Squared distance of every target to its nearest code, summed before each point (count + 1 values): no table costs
  * less. malloc'd; null when out of memory. */
 double *rounding_floor_sums(const struct points *points);
 
-/* What an integer table costs at least where a real one costs `real`, over points of the given mass. */
-double integer_cost_bound(double real, double mass, double floor);
+/* What codes cost at least whose real table, `gain` = sum mass * (code - real)^2 at most away from them, costs `real`.
+ */
+double integer_cost_bound(double real, double gain, double floor);
 
 #endif

@@ -10,6 +10,7 @@ void real_grid_free(struct real_grid *grid)
     free(grid->cell);
     free(grid->place);
     free(grid->floor_sum);
+    free(grid->digital_end);
     for (int l = 0; l < LIMITS; l++) {
         free(grid->at_limit[l]);
         free(grid->nearest[l]);
@@ -141,4 +142,15 @@ int real_grid_init(struct real_grid *grid, const struct view *view, int64_t qmin
 fail:
     real_grid_free(grid);
     return diag_set(diag, EXIT_IO, "out of memory for a bound on %d codes", count);
+}
+
+int real_grid_round(struct real_grid *grid, const struct view *view, const struct digital_lines *lines,
+                    struct diag *diag)
+{
+    grid->digital_end = malloc(((size_t)grid->cells + 1) * sizeof *grid->digital_end);
+    if (!grid->digital_end)
+        return diag_set(diag, EXIT_IO, "out of memory for a bound on %d codes", grid->cells);
+    digital_line_runs(view->points, view->reversed, grid->digital_end);
+    grid->lines = lines;
+    return diag->code = EXIT_DONE;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "diag.h"
+#include "digital_line.h"
 #include "points.h"
 
 /* Moments of a set of points about their own means, so that nothing cancels. */
@@ -48,7 +49,8 @@ struct real_grid {
     double *at_limit[LIMITS]; /* cost of being at the limit in all cells before one */
     double *nearest[LIMITS];  /* least cost of a point at the limit in the cell or its neighbour at a place */
     double *floor_sum;        /* rounding floor of all cells before one */
-    bool integer;             /* lines are rounded, and costs those of their codes at least */
+    const struct digital_lines *lines; /* where lines are rounded, and cost what their codes do at least; else null */
+    int *digital_end;                  /* likewise digital_line_runs of the cells, each a point */
 };
 
 /* Points from the last one, so that the same program bounds suffixes. */
@@ -60,6 +62,11 @@ struct view {
 /* Cells as narrow as can be, at most `most` of them; each point is one when near is null. */
 int real_grid_init(struct real_grid *grid, const struct view *view, int64_t qmin_y, int64_t qmax_y, const int *near,
                    int near_count, int most, struct diag *diag);
+
+/* Lines over a grid of which every cell is a point are rounded from now on. */
+int real_grid_round(struct real_grid *grid, const struct view *view, const struct digital_lines *lines,
+                    struct diag *diag);
+
 void real_grid_free(struct real_grid *grid);
 
 #endif

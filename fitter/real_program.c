@@ -29,10 +29,43 @@ static double least_squares_beyond(const struct moments *m, const struct fitted 
     return line->cost + short_of * short_of * m->w * m->xx / (m->xx + m->w * dx * dx);
 }
 
-/* Cost of a line where the real line's is at least `real` and, when it is rounded, the line's at least `least`. */
+/* Cost of a line that passes through a limit where the real line's is at least `real` and, when it is rounded, the
+ * line's at least `least`. */
 static double line_bound(const struct real_grid *grid, const struct moments *sums, double real, double least)
 {
-    return grid->integer ? integer_cost_bound(real, sums->w, least) : real;
+    return grid->lines ? integer_cost_bound(real, sums->w / 4, least) : real;
+}
+
+/* Points from one on down, their targets being relative to its. */
+struct run {
+    int points;
+    double last;   /* its target */
+    double y_most; /* the largest |target - last| */
+    struct digital_sums sums;
+};
+
+static void add_point(struct run *run, double target)
+{
+    const double x = run->points++, y = target - run->last;
+    run->y_most = fmax(run->y_most, fabs(y));
+    run->sums.mean_x = 0.5 * x;
+    run->sums.y += y;
+    run->sums.xy += x * y;
+    run->sums.xxy += x * x * y;
+}
+
+/* The same of a line between two knots, whose points begin with that of a cell. */
+static double free_line_bound(const struct real_grid *grid, const struct moments *sums, struct run *run, int cell,
+                              double real, double least)
+{
+    const int n = run->points;
+    if (!grid->lines || n == 0)
+        return real;
+    if (grid->digital_end[cell] < cell + n)
+        return integer_cost_bound(real, sums->w / 4, least);
+    const double mass = grid->cell[cell].w, count = n;
+    run->sums.error = 0x1p-50 * count * count * count * count * run->y_most;
+    return fmax(least, mass * digital_line_cost(grid->lines, n, real / mass, digital_line_bend(n, &run->sums)));
 }
 
 /* Of the places from `from` on. */
@@ -40,18 +73,22 @@ static void row_fill(const struct real_grid *grid, int b, int from, double ceili
 {
     const struct place *end = &grid->place[b];
     struct moments sums = {0};
+    struct run run = {0};
     int cell = end->left;
     double least = 0; /* that of a part of the cells, and the floor of the others */
     row->lowest = from;
     row->leaves[LOW] = row->leaves[HIGH] = false;
+    if (cell > 0)
+        run.last = grid->cell[cell - 1].y;
     for (int a = b - 1; a >= from; a--) {
         const struct place *begin = &grid->place[a];
         for (; cell > begin->right; cell--) {
             sums = merge(grid->cell[cell - 1], sums);
             least += grid->floor_sum[cell] - grid->floor_sum[cell - 1];
+            add_point(&run, grid->cell[cell - 1].y);
         }
         const struct fitted line = least_squares(&sums);
-        row->line[a] = least = line_bound(grid, &sums, line.cost, least);
+        row->line[a] = least = free_line_bound(grid, &sums, &run, cell, line.cost, least);
         for (int l = 0; l < LIMITS; l++) {
             const int side = l == HIGH ? +1 : -1;
             const double limit = grid->reached[l];

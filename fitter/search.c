@@ -370,6 +370,7 @@ static void sum_limits(struct search *search)
 void search_free(struct search *search)
 {
     free(search->floor_sum);
+    free(search->digital_end);
     free(search->sums);
     for (enum direction way = UP; way < DIRECTIONS; way++) {
         free(search->slopes.window[way]);
@@ -415,6 +416,7 @@ int search_init(struct search *search, const struct points *points, const struct
                                      .all = rules->form == PWL_ANCHORED || points->fixed || points->grid_whole};
     slopes_init(&search->slopes);
     search->unsafe = slopes_unsafe(&search->slopes);
+    search->digital_end = malloc(row * sizeof *search->digital_end);
     search->sums = malloc(row * sizeof *search->sums);
     bool windows = true;
     for (enum direction way = UP; way < DIRECTIONS; way++) {
@@ -450,10 +452,10 @@ int search_init(struct search *search, const struct points *points, const struct
     search->slopes.limit = malloc(row * sizeof *search->slopes.limit);
     search->slopes.useful = malloc(row * sizeof *search->slopes.useful);
     search->slopes.code = malloc(row * sizeof *search->slopes.code);
-    if (!search->floor_sum || !search->sums || !search->behind || !search->upper || !search->most || !search->known ||
-        !search->cost || !search->slopes.useful || !search->slopes.code || !search->from || !search->ahead ||
-        !search->range || !search->is_knot || !search->slopes.spare || !search->slopes.limit || !windows ||
-        !search->paid || !search->left) {
+    if (!search->floor_sum || !search->digital_end || !search->sums || !search->behind || !search->upper ||
+        !search->most || !search->known || !search->cost || !search->slopes.useful || !search->slopes.code ||
+        !search->from || !search->ahead || !search->range || !search->is_knot || !search->slopes.spare ||
+        !search->slopes.limit || !windows || !search->paid || !search->left) {
         search_free(search);
         return diag_set(diag, EXIT_IO, "out of memory for %d codes", count);
     }
@@ -463,5 +465,7 @@ int search_init(struct search *search, const struct points *points, const struct
     for (size_t r = 0; r < row * row; r++)
         search->range[r].cost = INFINITY;
     sum_limits(search);
+    digital_line_runs(points, false, search->digital_end);
+    search->digital = digital_lines_of(rules->form, rules->rounding);
     return diag->code = EXIT_DONE;
 }

@@ -4,12 +4,13 @@
 #define PWLC_SEARCH_H
 
 #include "diag.h"
+#include "digital_line.h"
 #include "exact.h"
 #include "slopes.h"
 
-/* Weighted sums relative to the point they start from. */
+/* Weighted sums relative to the point they start from, and the largest |y|. */
 struct sums {
-    double w, x, y, xx, xy, yy;
+    double w, x, y, xx, xy, yy, xxy, y_most;
 };
 
 /* A line that has been at a limit since its start. */
@@ -21,6 +22,7 @@ struct waiting {
 struct search {
     const struct points *points;
     const struct line_rules *rules;
+    const struct digital_lines *digital; /* digital_lines_of the rules */
     int segments, count;
     double ceiling;           /* only cheaper tables count */
     int shares;               /* of the steps: each start has one at most */
@@ -30,6 +32,7 @@ struct search {
     double *off[DIRECTIONS];  /* what not being at it does at least, likewise */
     double unsafe;            /* the least slope that is not safe */
     double over_error;        /* what rounding may have done to differences of both */
+    int *digital_end;         /* digital_line_runs */
     struct sums *sums;        /* of the start in hand, over the points from there to each */
     double *behind;           /* least cost of the codes before k, by number of segments: [m * (count + 1) + k] */
     double *upper;            /* the same of passes before */

@@ -171,7 +171,7 @@ int squares_bound(struct squares *table, struct diag *diag)
         if (real_bound(points, rules->qmin_y, rules->qmax_y, count, root * root * (1 + 1e-9), near,
                        note_bends(table, near), cells, &bound, diag))
             goto done;
-        const double lower = integer_cost_bound(bound.cost, mass, floor_sum[points->count]);
+        const double lower = integer_cost_bound(bound.cost, mass / 4, floor_sum[points->count]);
         table->exact.lower_bound = fmax(table->exact.lower_bound, lower);
         const bool better = bound.found && movable && take_if_better(table, knots, bound.segments, lines);
         table->moved |= better;

@@ -37,6 +37,8 @@ void windows_sum_points(struct search *search, int i)
         s.xx += w * x * x;
         s.xy += w * x * y;
         s.yy += w * y * y;
+        s.xxy += w * x * x * y;
+        s.y_most = larger(s.y_most, fabs(y));
         search->sums[k + 1] = s;
     }
 }
@@ -189,15 +191,28 @@ static bool widen_by_ends(struct search *search, enum direction way, bool leaves
     return any;
 }
 
-/* What real lines cost beyond the floor of the points [a, b) at least, less what rounding can gain. */
+/* What lines over the points [a, b) cost at least, a real one costing `real`. */
+static double rounded_cost(const struct search *search, int a, int b, double real)
+{
+    const struct sums *from = &search->sums[a], *to = &search->sums[b];
+    const double w = to->w - from->w, mass = search->points->mass[a], span = b - search->slopes.start;
+    if (search->digital_end[a] < b)
+        return integer_cost_bound(real, w / 4, 0);
+    const struct digital_sums sums = {.mean_x = (to->x - from->x) / w,
+                                      .y = (to->y - from->y) / mass,
+                                      .xy = (to->xy - from->xy) / mass,
+                                      .xxy = (to->xxy - from->xxy) / mass,
+                                      .error = 0x1p-48 * square(square(span)) * to->y_most};
+    return mass * digital_line_cost(search->digital, b - a, real / mass, digital_line_bend(b - a, &sums));
+}
+
+/* What lines over the points [a, b) cost beyond their floor at least. */
 static double real_excess(const struct search *search, int a, int b)
 {
     if (a >= b)
         return 0;
     const double floor = search->floor_sum[b] - search->floor_sum[a];
-    return integer_cost_bound(real_line_of(search, a, b).sse * (1 - 1e-9), search->sums[b].w - search->sums[a].w,
-                              floor) -
-           floor;
+    return larger(0, rounded_cost(search, a, b, real_line_of(search, a, b).sse * (1 - 1e-9)) - floor);
 }
 
 /* The same of a range to j, whose lines may reach the limit ahead from the core's end on. */

@@ -263,7 +263,7 @@ static void check_narrow_squares(const struct small *small, const struct points 
         ck_assert_int_eq(
             real_bound(&weighed, rules->qmin_y, rules->qmax_y, segments, 1e12, near, 3, cells, &coarse, &diag),
             EXIT_DONE);
-        const double lower = integer_cost_bound(bound.cost, points->count, floor);
+        const double lower = integer_cost_bound(bound.cost, points->count / 4.0, floor);
         ck_assert_msg(lower <= least[segments] * (1 + 1e-9) + 1e-9,
                       "%s: %d segments cost at least %.17g, but %.17g is reached", small->text, segments, lower,
                       least[segments]);

@@ -69,11 +69,9 @@ static void begin(struct search *search, const struct problem *problem, double c
     const struct line_rules *rules = &problem->rules;
     struct diag diag;
     ck_assert_int_eq(search_init(search, &problem->points, rules, SEGMENTS, &diag), EXIT_DONE);
-    ck_assert_int_eq(integer_bound_suffixes(&problem->points, rules->qmin_y, rules->qmax_y, SEGMENTS, ceiling, NULL,
-                                            search->ahead, &diag),
+    ck_assert_int_eq(integer_bound_suffixes(&problem->points, rules, SEGMENTS, ceiling, NULL, search->ahead, &diag),
                      EXIT_DONE);
-    ck_assert_int_eq(integer_bound_prefixes(&problem->points, rules->qmin_y, rules->qmax_y, SEGMENTS, ceiling,
-                                            search->before, &diag),
+    ck_assert_int_eq(integer_bound_prefixes(&problem->points, rules, SEGMENTS, ceiling, search->before, &diag),
                      EXIT_DONE);
     search->ceiling = ceiling;
 }
