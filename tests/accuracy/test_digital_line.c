@@ -199,15 +199,18 @@ START_TEST(ties_to_even_are_within_the_bounds)
 }
 END_TEST
 
-enum { FRACTION = 5, STEEPEST = 64, POINTS = 14 }; /* slopes in steps of 2^-FRACTION */
+enum { FRACTION = 5, STEEPEST = 4 << FRACTION, POINTS = 14 }; /* slopes of up to 4, in steps of 2^-FRACTION */
 
-/* Targets around a line's outputs, bent and noisy. */
+/* Bent and noisy, or the steps of a line, made larger: nearest to that line, and as far from it as from no other. */
 static void draw_targets(uint64_t *seed, int n, double *t)
 {
     const double bend = (double)random_in(seed, -40, 40) / 128, noise = (double)random_in(seed, 0, 8) / 8;
-    const double slope = (double)random_in(seed, -60, 60) / 32;
+    const double slope = (double)random_in(seed, -60, 60) / 32, larger_by = 1 + (double)random_in(seed, 0, 64) / 16;
+    const int64_t width = random_in(seed, 2, 2 * n), before = random_in(seed, 0, width - 1);
+    const bool steps = random_in(seed, 0, 1);
     for (int k = 0; k < n; k++)
-        t[k] = slope * k + bend * k * (n - 1 - k) + noise * (double)random_in(seed, -64, 64) / 64;
+        t[k] = slope * k + (steps ? larger_by * (double)((k + before) / width)
+                                  : bend * k * (n - 1 - k) + noise * (double)random_in(seed, -64, 64) / 64);
 }
 
 static double cost_of(const struct line_rules *rules, const struct line *line, const double *t, int n)
@@ -225,7 +228,7 @@ static double least_cost(const struct line_rules *rules, const double *t, int n)
 {
     const int steps = rules->form == PWL_BIASED ? 1 << FRACTION : 1;
     double least = INFINITY;
-    for (int q_b = -STEEPEST * 2; q_b <= STEEPEST * 2; q_b++) {
+    for (int q_b = -STEEPEST; q_b <= STEEPEST; q_b++) {
         const double middle = (t[0] + t[n - 1]) / 2 - ldexp(q_b * 0.5 * (n - 1), -FRACTION);
         for (int c = -6 * steps; c <= 6 * steps; c++) {
             const struct line line = {.q_b = q_b, .n = FRACTION, .offset = (int64_t)rint(middle * steps) + c};
@@ -239,7 +242,7 @@ START_TEST(no_line_costs_less)
 {
     uint64_t seed = 1;
     int closer = 0;
-    for (int round = 0; round < 160; round++) {
+    for (int round = 0; round < 240; round++) {
         const int n = (int)random_in(&seed, 3, POINTS);
         const struct line_rules rules = {.form = (pwl_form)(round % 3), .rounding = (pwl_rounding)(round / 3 % 4)};
         static struct length length;
@@ -249,7 +252,7 @@ START_TEST(no_line_costs_less)
         draw_targets(&seed, n, t);
         for (int k = 0; k < n; k++)
             add(&sums, &length, k, t[k]);
-        const double sse = sums.yy - sums.y * sums.y / n - sums.xy * sums.xy * length.spread;
+        const double sse = fmax(0, sums.yy - sums.y * sums.y / n - sums.xy * sums.xy * length.spread);
 
         const double from = (double)random_in(&seed, 0, 100);
         struct digital_sums digital = {.mean_x = from + length.middle, .error = 0};
@@ -265,14 +268,16 @@ START_TEST(no_line_costs_less)
         ck_assert(digital_line_bend(n, &digital) <= bend);
 
         const struct digital_lines *lines = digital_lines_of(rules.form, rules.rounding);
-        const double cost = digital_line_cost(lines, n, fmax(0, sse) * (1 - 1e-9), bend * (1 - 1e-6));
+        const double cost = digital_line_cost(lines, n, sse * (1 - 1e-9), bend * (1 - 1e-6));
         const double least = least_cost(&rules, t, n);
         ck_assert_msg(cost <= least, "form %d, rounding %d, %d points: %.17g at least, but %.17g is reached", round % 3,
                       round / 3 % 4, n, cost, least);
-        ck_assert(cost <= sse && digital_line_cost(lines, n, sse, 0) <= cost + 1e-6);
+        ck_assert_msg(cost <= sse && digital_line_cost(lines, n, sse, 0) <= cost * (1 + 1e-5) + 1e-9,
+                      "%d points: %.17g at least, of %.17g, and without the parabola %.17g", n, cost, sse,
+                      digital_line_cost(lines, n, sse, 0));
         closer += cost > 0.8 * least;
     }
-    ck_assert_int_gt(closer, 20);
+    ck_assert_int_gt(closer, 10);
 }
 END_TEST
 
