@@ -64,53 +64,44 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     const int64_t few_steps = is_short ? 1 << 18 : 1 << 22;
     if (known && !is_short)
         search_know(&search, knots, lines, exact->segments);
-    /* Some slopes, for a better table; then all, where that is soon done. Else near the knots in hand for as long as
-     * that helps; then all, after ranges were bounded a little. Where that is not done either, all is searched below
-     * lower ceilings: nothing found there is a bound. */
+    /* Some slopes, for a better table; then near the knots in hand for as long as that helps; then all. What that found
+     * out of lines bounds the rest (search_look_ahead), and all is searched again. Where that is not done either, it is
+     * below a lower ceiling: nothing found there is a bound. */
     const bool biased = rules.form == PWL_BIASED, soon = is_short || rules.one_shift;
     const struct {
         double share; /* of what lies between the bound and the table in hand */
-        double finest;
         int samples;
         int64_t steps;
         int radius; /* how near; 0: anywhere */
     } passes[] = {
-        {1, 0, is_short ? 16 : 32, 1 << 21, 0},
-        {1, 0, 0, 1 << 22, 1},
-        {1, 0, 0, 1 << 22, 2},
-        {1, 0, 0, soon ? 1 << 25 : 1 << 22, 0},
-        {1, 0, 0, 1 << 22, 8},
-        {1, 0.5, 0, 1 << 22, 0},
-        {1, 0, 0, biased && !is_short ? 1 << 24 : 1 << 25, 0},
-        {0.25, 0.125, 0, 1 << 22, 0},
-        {0.25, 0, 0, 1 << 22, 0},
+        {1, is_short ? 16 : 32, 1 << 21, 0},
+        {1, 0, 1 << 22, 1},
+        {1, 0, 1 << 22, 2},
+        {1, 0, soon ? 1 << 25 : 1 << 23, 0},
+        {1, 0, 1 << 22, 4},
+        {1, 0, biased && !is_short ? 1 << 24 : 1 << 25, 0},
+        {0.25, 0, 1 << 22, 0},
     };
     enum { PASSES = sizeof passes / sizeof *passes, SEEKING = 5 };
-    bool bounds = !wide_sums; /* of ranges are of use */
     int64_t left = exact->effort > 0 ? (int64_t)(exact->effort * MOST_STEPS) : MOST_STEPS;
     for (int p = 0; p < (exact->effort > 0 ? PASSES : 1) && left > 0; p++) {
-        const double share = passes[p].share, finest = passes[p].finest;
+        const double share = passes[p].share;
         const int samples = passes[p].samples, radius = passes[p].radius;
         const bool known_optimal = exact->optimal; /* only fewer segments are of interest */
         const double gap = exact->cost - exact->lower_bound;
-        if ((finest > 0 && !bounds) || (exact->searched && samples > 0) ||
-            (exact->near_alone && samples == 0 && radius == 0) ||
-            (known_optimal && (samples > 0 || finest > 0 || share < 1)) ||
+        if ((exact->searched && samples > 0) || (exact->near_alone && samples == 0 && radius == 0) ||
+            (known_optimal && (samples > 0 || share < 1)) ||
             (radius > 0 && (is_short || !known || known_optimal || points->grid_whole)))
             continue;
         if (radius > 0)
             search_near(&search, knots, exact->segments, radius);
         else
             search_anywhere(&search);
-        search.whole = p >= SEEKING && finest == 0 && biased && !soon;
+        search.whole = p >= SEEKING && biased && !soon;
         search.ceiling = share < 1 ? exact->lower_bound + share * gap : exact->cost + EXACT_HAIR * (1 + exact->cost);
         const int64_t most = known_optimal ? few_steps : passes[p].steps;
         const int64_t steps = most < left ? most : left;
-        double cost = INFINITY;
-        if (finest > 0)
-            search_bound(&search, finest, steps);
-        else
-            cost = search_solve(&search, samples, steps);
+        const double cost = search_solve(&search, samples, steps);
         left -= search.slopes.steps;
         if (search.slopes.out_of_memory) {
             diag_set(diag, EXIT_IO, "out of memory for the lines of %d codes", count);
@@ -127,13 +118,14 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
             p -= better; /* once more */
         if (samples > 0 || radius > 0 || wide_sums)
             continue;
-        double lower = search.ahead[(layers - 1) * row];
-        if (finest == 0 && search.slopes.complete) /* nothing below the ceiling, or the best there is */
-            lower = cost < INFINITY ? cost : search.ceiling;
-        bounds &= finest == 0 || lower > exact->lower_bound;
+        double lower = cost < INFINITY ? cost : search.ceiling; /* the best there is, or nothing below the ceiling */
+        if (!search.slopes.complete) {
+            search_look_ahead(&search);
+            lower = search.ahead[(layers - 1) * row];
+        }
         exact->lower_bound = fmin(fmax(lower, exact->lower_bound), exact->cost);
         exact->optimal |= exact->lower_bound >= exact->cost;
-        if (exact->optimal && (share == 1 || known_optimal) && finest == 0)
+        if (exact->optimal && (known_optimal || (share == 1 && search.slopes.complete)))
             break;
     }
     exact->cost = known ? exact->cost : INFINITY;

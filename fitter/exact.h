@@ -33,22 +33,21 @@ struct exact {
  * better table. From each start i, slopes are tried one after the other, and each is followed from code to code with
  * running sums of target - shifted product, whose parabola gives the best constant at every end j at once. A bias that
  * comes before the shift is followed by its phases, that is the intervals of biases which give the same codes so far;
- * but first by a few groups of phases, to see whether any of theirs can be of use.
+ * but first by a few groups of phases, to see whether any of theirs can be of use. So are bundles of neighbouring
+ * slopes, whose codes differ at some points only.
  * A slope is given up when no continuation can be part of a better table: the cost of a line never falls as its range
  * grows. Slopes that would give the codes of one given up are skipped.
  *
  * What the codes before i cost at least is known exactly by then, and so is a table of the codes before j, which the
  * range has to better; the codes from j on cost at least what real lines do, less what rounding can gain
- * (real_bound.h), and the last line as much as the best one (last_line.h). A line costs as much, too (digital_line.h),
- * over the codes that it does not leave to saturation; and as it lies within 1/2 of a real one, which then costs at
- * most (sqrt(cost) + sqrt(mass)/2)^2, its slope is in a window around the real least-squares slope of those codes. What
- * it pays at a limit it cannot pay between.
+ * (real_bound.h), and the last line as much as the best one (last_line.h). A line also costs at least
+ * (sqrt(real) - sqrt(mass)/2)^2 over the codes that it does not leave to saturation, which bounds its slope to a window
+ * around the real least-squares slope of those codes; what it pays at a limit it cannot pay between.
  *
  * Where that takes too long, tables whose knots are near those in hand are searched, as long as there are better ones.
- * Then lines are followed in bundles of neighbouring slopes and phases, whose codes differ at some points only, which
- * bounds what ranges cost; and by those what lies before a code and after it (search_bound). Ranges of no use to a
- * table below the ceiling are not searched any more. Where that is too much still, ceilings lie below what is likely to
- * be the optimum: nothing found there is a bound, and anything found the optimum.
+ * What is known then of the lines from all starts bounds what lies after a code (search_look_ahead). Ranges of no use
+ * to a table below the ceiling are not searched any more. Where that is too much still, ceilings lie below what is
+ * likely to be the optimum: nothing found there is a bound, and anything found the optimum.
  *
  * A line of the absolute and biased forms is the same from whatever code it starts. So none starts where the lines
  * before meet one more code at no cost but its floor; one that starts at a limit of the output is followed from where

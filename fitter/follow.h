@@ -25,9 +25,8 @@ void follow_constants(struct slopes *slopes, const struct lines *lines);
 void follow_classes(struct slopes *slopes, const struct lines *lines);
 
 /* Whether any line whose slope lies in [low, high] * 2^-n can be of use, as far as that is known without following
- * each: slopes of one sign, of which set_limits has been told. Notes what they cost at least, or ends as soon as one
- * can be. */
-bool follow_bundle(struct slopes *slopes, int64_t low, int64_t high, int n, bool note);
+ * each: slopes of one sign, of which set_limits has been told. */
+bool follow_bundle(struct slopes *slopes, int64_t low, int64_t high, int n);
 
 /* Finds the parts of all phases of a slope but 0 that can be of use, and the points that can be taken in at once;
  * returns whether there are any parts. */

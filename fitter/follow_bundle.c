@@ -114,12 +114,11 @@ static inline double least_cost(const struct bundle *bundle, int groups, double 
 
 /* Up to where no line can be of use any more. */
 static inline bool follow(struct slopes *slopes, struct bundle *bundle, const int groups, int begin,
-                          const double *useful, const double *most, bool note)
+                          const double *useful, const double *most)
 {
     const double *floor_sum = slopes->floor_sum;
     const double far = (double)(bundle->way == UP ? slopes->rules->qmax_y : slopes->rules->qmin_y),
                  limit_ahead = far - bundle->reference;
-    double *bound = slopes->bound[bundle->way];
     bool of_use = false;
     int k = begin;
     for (; k < slopes->end; k++) {
@@ -139,14 +138,9 @@ static inline bool follow(struct slopes *slopes, struct bundle *bundle, const in
         }
         if (may_be) {
             const double least = least_cost(bundle, groups, limit_ahead) * (1 - 1e-12) - floor;
-            if (least < useful[k + 1]) {
-                of_use = true;
-                bound[k + 1] = smaller(bound[k + 1], larger(0, least));
-                if (!note)
-                    break;
-            }
+            of_use = least < useful[k + 1];
         }
-        if (!goes_on)
+        if (of_use || !goes_on)
             break;
     }
     slopes->steps += (k - begin) * (groups > 1 ? groups / 2 : 1) / 2;
@@ -154,7 +148,7 @@ static inline bool follow(struct slopes *slopes, struct bundle *bundle, const in
     return of_use;
 }
 
-bool follow_bundle(struct slopes *slopes, int64_t low, int64_t high, int n, bool note)
+bool follow_bundle(struct slopes *slopes, int64_t low, int64_t high, int n)
 {
     enum { SHORT = 32 };
     static const double some = 0x1p-100; /* mass, lest there be none */
@@ -173,14 +167,9 @@ bool follow_bundle(struct slopes *slopes, int64_t low, int64_t high, int n, bool
             begin = core[j].begin > begin ? core[j].begin : begin;
     }
     /* Of a range whose points may all be at the limit behind nothing is known. */
-    bool of_use = false;
     for (int k = start + 1; k <= begin; k++)
-        if (useful[k] > -INFINITY) {
-            of_use = true;
-            slopes->bound[way][k] = 0;
-        }
-    if (of_use && !note)
-        return true;
+        if (useful[k] > -INFINITY)
+            return true;
 
     const bool is_phased = slopes->rules->form == PWL_BIASED;
     const double off = sqrt(larger(0, slopes->limit[slopes->end]) / (slopes->end - start));
@@ -209,13 +198,10 @@ bool follow_bundle(struct slopes *slopes, int64_t low, int64_t high, int n, bool
         bound_constants(slopes, &bundle, bundle.groups);
     switch (bundle.groups) {
     case 1:
-        of_use |= follow(slopes, &bundle, 1, begin, useful, most, note);
-        break;
+        return follow(slopes, &bundle, 1, begin, useful, most);
     case GROUPS:
-        of_use |= follow(slopes, &bundle, GROUPS, begin, useful, most, note);
-        break;
+        return follow(slopes, &bundle, GROUPS, begin, useful, most);
     default:
-        of_use |= follow(slopes, &bundle, GROUPS / 2, begin, useful, most, note);
+        return follow(slopes, &bundle, GROUPS / 2, begin, useful, most);
     }
-    return of_use;
 }

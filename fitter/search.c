@@ -29,8 +29,7 @@ static bool find_spare(struct search *search, int i, const double *paid)
         const double *behind = entry(search->behind, search, m, 0), *most = entry(search->most, search, m, 0);
         if (!(paid[m] + *entry(search->ahead, search, search->segments - m + 1, i) < search->ceiling))
             continue;
-        /* What lies before is only bounded from below then, and so no table to better. */
-        for (int j = i + 1; !(slopes->finest > 0) && j <= last; j++)
+        for (int j = i + 1; j <= last; j++)
             known[j] = smaller(known[j], behind[j]);
         for (int j = i + 1; j <= last; j++)
             spare[j] = larger(smaller(known[j], most[j]) - paid[m], spare[j]);
@@ -77,19 +76,6 @@ static void drop_ends(struct slopes *slopes)
             break;
 }
 
-/* Takes in what the lines of a part cost at least, where not all were looked at. */
-static void note_least(struct search *search, bool complete)
-{
-    const struct slopes *slopes = &search->slopes;
-    const double *floor_sum = search->floor_sum;
-    const int i = slopes->start;
-    for (enum direction way = UP; way < DIRECTIONS && !(complete && slopes->finest == 0); way++)
-        for (int j = i + 1; (!slopes->leaves || way == slopes->way) && j <= slopes->furthest; j++) {
-            const double least = slopes->core[way][j].least, bound = complete ? slopes->bound[way][j] : 0;
-            search->lowest[j] = smaller(search->lowest[j], floor_sum[j] - floor_sum[i] + larger(least, bound));
-        }
-}
-
 /* The lines from the start in hand. */
 static void search_start(struct search *search, int samples)
 {
@@ -99,8 +85,6 @@ static void search_start(struct search *search, int samples)
     slopes->origin = search->rules->form == PWL_ANCHORED ? (int64_t)search->points->code[i] : search->rules->zp_x;
     slopes->least = search_least(search, slopes->leaves, slopes->way, i);
     windows_sum_points(search, i);
-    for (int j = i; j <= furthest; j++)
-        search->lowest[j] = INFINITY;
     slopes->complete = true;
     if (!slopes->leaves) {
         if (samples)
@@ -112,18 +96,14 @@ static void search_start(struct search *search, int samples)
     for (int part = 0; part < (slopes->all || slopes->leaves || !windows_hold_steep(search) ? 1 : 2); part++) {
         slopes->apart = !slopes->all && part == 0;
         const struct window window = windows_find(search);
-        for (int j = i; j <= furthest; j++)
-            slopes->bound[UP][j] = slopes->bound[DOWN][j] = INFINITY;
         drop_ends(slopes);
         slopes_try_all(slopes, window, samples ? (window.high - window.low) / samples : 0);
         slopes->furthest = furthest;
-        note_least(search, slopes->complete && !samples);
     }
     slopes->apart = !slopes->all;
-    for (int j = i + 1; j <= furthest; j++)
+    for (int j = i + 1; slopes->complete && !samples && j <= furthest; j++)
         if (slopes->spare[j] > -INFINITY)
-            slopes->least[j] =
-                larger(slopes->least[j], smaller(search->lowest[j], smaller(slopes->range[j].cost, slopes->spare[j])));
+            slopes->least[j] = larger(slopes->least[j], smaller(slopes->range[j].cost, slopes->spare[j]));
     slopes->complete &= complete;
 }
 
@@ -132,8 +112,6 @@ static void settle_costs(struct search *search, int k)
 {
     for (int m = 0; m <= search->segments; m++) {
         double *cost = entry(search->behind, search, m, k);
-        if (search->slopes.finest > 0)
-            *cost = larger(*cost, *entry(search->before, search, m, k));
         const double fewer = k == 0 ? 0 : m == 0 ? INFINITY : *entry(search->behind, search, m - 1, k);
         if (fewer <= *cost) {
             *cost = fewer;
@@ -142,16 +120,14 @@ static void settle_costs(struct search *search, int k)
     }
 }
 
-/* What ranges of the start in hand cost, by the end; at least, where they are bounded. */
+/* What ranges of the start in hand cost, by the end. */
 static void find_costs(struct search *search)
 {
     const struct slopes *slopes = &search->slopes;
     const int i = slopes->start;
-    const double *least = search_least(search, slopes->leaves, slopes->way, i), *floor_sum = search->floor_sum;
     search->first_end = search->count + 1;
     for (int j = i + 1; j <= slopes->furthest; j++) {
-        const double cost = slopes->finest > 0 ? larger(least[j], floor_sum[j] - floor_sum[i]) : slopes->range[j].cost;
-        search->cost[j] = search->is_knot[j] ? cost : INFINITY;
+        search->cost[j] = search->is_knot[j] ? slopes->range[j].cost : INFINITY;
         if (search->cost[j] < INFINITY) {
             search->first_end = j < search->first_end ? j : search->first_end;
             search->last_end = j;
@@ -192,8 +168,7 @@ static void keep_left(struct search *search, const struct waiting *waiting)
 static void start_lines(struct search *search, int k, int samples)
 {
     struct slopes *slopes = &search->slopes;
-    const bool may_wait = search->rules->form != PWL_ANCHORED && search->is_knot[k + 1] &&
-                          !search->points->grid_whole && !(slopes->finest > 0);
+    const bool may_wait = search->rules->form != PWL_ANCHORED && search->is_knot[k + 1] && !search->points->grid_whole;
     const double floor = search->floor_sum[k + 1] - search->floor_sum[k];
     double next = INFINITY;
     for (int m = 1; m <= search->segments; m++) {
@@ -238,7 +213,7 @@ static void leave_limit(struct search *search, enum direction way, int k, int sa
     find_costs(search);
     for (int m = 1; m <= search->segments; m++) {
         join(search, m, waiting[m].start);
-        if (!(slopes->finest > 0) && waiting[m].cost < INFINITY)
+        if (waiting[m].cost < INFINITY)
             keep_left(search, &waiting[m]);
     }
 }
@@ -252,7 +227,6 @@ static bool is_hopeless(const struct search *search, int k, int64_t most_steps)
 
 double search_solve(struct search *search, int samples, int64_t most_steps)
 {
-    enum { EACH = 16 }; /* share of a start, where ranges are bounded */
     struct slopes *slopes = &search->slopes;
     slopes->steps = 0;
     slopes->complete = true;
@@ -271,10 +245,9 @@ double search_solve(struct search *search, int samples, int64_t most_steps)
             slopes->complete = false;
             break;
         }
-        slopes->most_steps = slopes->steps + most_steps / (samples              ? search->count
-                                                           : slopes->finest > 0 ? EACH
-                                                           : search->whole      ? WHOLE_SHARES
-                                                                                : search->shares);
+        slopes->most_steps = slopes->steps + most_steps / (samples         ? search->count
+                                                           : search->whole ? WHOLE_SHARES
+                                                                           : search->shares);
         slopes->most_steps = slopes->most_steps < most_steps ? slopes->most_steps : most_steps;
         settle_costs(search, k);
         for (enum direction way = UP; slopes->apart && k > 0 && k < search->count && way < DIRECTIONS; way++)
@@ -282,7 +255,7 @@ double search_solve(struct search *search, int samples, int64_t most_steps)
         if (k < search->count && search->is_knot[k])
             start_lines(search, k, samples);
     }
-    for (size_t c = 0; c < cells && !(slopes->finest > 0); c++)
+    for (size_t c = 0; c < cells; c++)
         search->upper[c] = smaller(search->upper[c], search->behind[c]);
     const double cost = *entry(search->behind, search, search->segments, search->count);
     return cost < search->ceiling ? cost : INFINITY;
@@ -370,12 +343,10 @@ static void sum_limits(struct search *search)
 void search_free(struct search *search)
 {
     free(search->floor_sum);
-    free(search->digital_end);
     free(search->sums);
     for (enum direction way = UP; way < DIRECTIONS; way++) {
         free(search->slopes.window[way]);
         free(search->slopes.core[way]);
-        free(search->slopes.bound[way]);
         free(search->least_left[way]);
         free(search->slopes.leaving[way]);
         free(search->waiting[way]);
@@ -383,7 +354,6 @@ void search_free(struct search *search)
         free(search->off[way]);
     }
     free(search->least);
-    free(search->lowest);
     free(search->paid);
     free(search->left);
     free(search->behind);
@@ -416,14 +386,12 @@ int search_init(struct search *search, const struct points *points, const struct
                                      .all = rules->form == PWL_ANCHORED || points->fixed || points->grid_whole};
     slopes_init(&search->slopes);
     search->unsafe = slopes_unsafe(&search->slopes);
-    search->digital_end = malloc(row * sizeof *search->digital_end);
     search->sums = malloc(row * sizeof *search->sums);
     bool windows = true;
     for (enum direction way = UP; way < DIRECTIONS; way++) {
         search->slopes.window[way] = malloc(row * sizeof *search->slopes.window[way]);
-        search->slopes.bound[way] = malloc(row * sizeof *search->slopes.bound[way]);
         search->least_left[way] = calloc(row * row, sizeof *search->least_left[way]);
-        windows &= search->slopes.bound[way] && search->least_left[way];
+        windows &= search->least_left[way] != NULL;
         search->slopes.core[way] = malloc(row * sizeof *search->slopes.core[way]);
         search->slopes.leaving[way] = malloc(row * sizeof *search->slopes.leaving[way]);
         search->waiting[way] = malloc(layers * sizeof *search->waiting[way]);
@@ -435,8 +403,7 @@ int search_init(struct search *search, const struct points *points, const struct
     search->least = calloc(row * row, sizeof *search->least);
     search->before = malloc(layers * row * sizeof *search->before);
     windows &= search->before != NULL;
-    search->lowest = malloc(row * sizeof *search->lowest);
-    windows &= search->least && search->lowest;
+    windows &= search->least != NULL;
     search->paid = malloc(layers * sizeof *search->paid);
     search->left = malloc(row * sizeof *search->left);
     search->behind = malloc(layers * row * sizeof *search->behind);
@@ -452,10 +419,10 @@ int search_init(struct search *search, const struct points *points, const struct
     search->slopes.limit = malloc(row * sizeof *search->slopes.limit);
     search->slopes.useful = malloc(row * sizeof *search->slopes.useful);
     search->slopes.code = malloc(row * sizeof *search->slopes.code);
-    if (!search->floor_sum || !search->digital_end || !search->sums || !search->behind || !search->upper ||
-        !search->most || !search->known || !search->cost || !search->slopes.useful || !search->slopes.code ||
-        !search->from || !search->ahead || !search->range || !search->is_knot || !search->slopes.spare ||
-        !search->slopes.limit || !windows || !search->paid || !search->left) {
+    if (!search->floor_sum || !search->sums || !search->behind || !search->upper || !search->most || !search->known ||
+        !search->cost || !search->slopes.useful || !search->slopes.code || !search->from || !search->ahead ||
+        !search->range || !search->is_knot || !search->slopes.spare || !search->slopes.limit || !windows ||
+        !search->paid || !search->left) {
         search_free(search);
         return diag_set(diag, EXIT_IO, "out of memory for %d codes", count);
     }
@@ -465,7 +432,5 @@ int search_init(struct search *search, const struct points *points, const struct
     for (size_t r = 0; r < row * row; r++)
         search->range[r].cost = INFINITY;
     sum_limits(search);
-    digital_line_runs(points, false, search->digital_end);
-    search->digital = digital_lines_of(rules->form, rules->rounding);
     return diag->code = EXIT_DONE;
 }

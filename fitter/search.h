@@ -4,13 +4,12 @@
 #define PWLC_SEARCH_H
 
 #include "diag.h"
-#include "digital_line.h"
 #include "exact.h"
 #include "slopes.h"
 
-/* Weighted sums relative to the point they start from, and the largest |y|. */
+/* Weighted sums relative to the point they start from. */
 struct sums {
-    double w, x, y, xx, xy, yy, xxy, y_most;
+    double w, x, y, xx, xy, yy;
 };
 
 /* A line that has been at a limit since its start. */
@@ -22,7 +21,6 @@ struct waiting {
 struct search {
     const struct points *points;
     const struct line_rules *rules;
-    const struct digital_lines *digital; /* digital_lines_of the rules */
     int segments, count;
     double ceiling;           /* only cheaper tables count */
     int shares;               /* of the steps: each start has one at most */
@@ -32,7 +30,6 @@ struct search {
     double *off[DIRECTIONS];  /* what not being at it does at least, likewise */
     double unsafe;            /* the least slope that is not safe */
     double over_error;        /* what rounding may have done to differences of both */
-    int *digital_end;         /* digital_line_runs */
     struct sums *sums;        /* of the start in hand, over the points from there to each */
     double *behind;           /* least cost of the codes before k, by number of segments: [m * (count + 1) + k] */
     double *upper;            /* the same of passes before */
@@ -46,7 +43,6 @@ struct search {
     struct range *range;      /* [i * (count + 1) + j] */
     double *least;            /* search_least */
     double *least_left[DIRECTIONS];
-    double *lowest;                      /* of the start in hand, the same of lines not looked at, by the end */
     struct waiting *waiting[DIRECTIONS]; /* the best line m that may leave the limit behind */
     double *paid;                        /* what all before the start in hand costs with line m */
     struct range *left;                  /* of the lines that leave a limit, by the end */
@@ -97,9 +93,8 @@ void search_know(struct search *search, const int *knots, const struct line *lin
  * samples each start has its share of the steps. */
 double search_solve(struct search *search, int samples, int64_t most_steps);
 
-/* The same with what lines cost at least, their codes being known but for `finest` of one, and what the codes before
- * any cost at least; finds no table, but raises `ahead`. Searches at lower ceilings before make it no worse. */
-void search_bound(struct search *search, double finest, int64_t most_steps);
+/* Raises `ahead` by what searches so far, complete or not, know of lines from any start. */
+void search_look_ahead(struct search *search);
 
 /* Moves the bounds out of a search that has ended, or copies them into one that has not begun. */
 void search_give_bounds(struct search *search, struct search_bounds *bounds);

@@ -52,13 +52,13 @@ static double least_from(const struct search *search, const double *least, const
 
 /* By the number of lines, from the last code on. Lines at a limit since their start are followed to where they leave
  * it, as in search_solve. */
-static void look_ahead(struct search *search)
+static void raise_ahead(struct search *search)
 {
     static const double hair = 1e-11; /* sums in another order differ */
     const int segments = search->segments;
     for (int m = 1; m <= segments; m++) {
         const double *rest = entry(search->ahead, search, m - 1, 0),
-                     *before = entry(search->behind, search, segments - m, 0);
+                     *before = entry(search->before, search, segments - m, 0);
         double *ahead = entry(search->ahead, search, m, 0);
         double at[DIRECTIONS] = {INFINITY,
                                  INFINITY}; /* those that are at the limit, or leave it, from the next point on */
@@ -81,21 +81,17 @@ static void look_ahead(struct search *search)
     }
 }
 
-void search_bound(struct search *search, double finest, int64_t most_steps)
+void search_look_ahead(struct search *search)
 {
     begin_least(search);
     close_least(search);
-    search->slopes.finest = finest;
-    search_solve(search, 0, most_steps);
-    search->slopes.finest = 0;
-    close_least(search);
-    look_ahead(search);
+    raise_ahead(search);
 }
 
 void search_give_bounds(struct search *search, struct search_bounds *bounds)
 {
     begin_least(search);
-    look_ahead(search);
+    raise_ahead(search);
     *bounds = (struct search_bounds){search->before, search->ahead, search->least, {NULL}};
     search->before = search->ahead = search->least = NULL;
     for (enum direction way = UP; way < DIRECTIONS; way++) {

@@ -324,7 +324,6 @@ void slopes_try_all(struct slopes *slopes, struct window window, double stride)
     const int64_t limit = rules->slope_limit;
     const double x_max = fmax(fabs(slopes->points->code[0] - (double)slopes->origin),
                               fabs(slopes->points->code[slopes->points->count - 1] - (double)slopes->origin));
-    const double reach = rules->form == PWL_ABSOLUTE ? x_max : slopes->furthest - slopes->start;
     /* From 2^n above twice every product on, only the product's sign counts. */
     const int enough = (int)ceil(log2(4 * (double)limit * fmax(x_max, (double)slopes->points->count)));
     const int most = enough > rules->shift_min ? enough : rules->shift_min;
@@ -354,17 +353,14 @@ void slopes_try_all(struct slopes *slopes, struct window window, double stride)
                 const bool of_use = set_limits(slopes, (double)q * unit, (double)to * unit, &others);
                 const int64_t left = (int64_t)fmax(1, fmin(ceil(others / unit) - (double)q, 0x1p60));
                 int64_t done = left;
-                if (of_use && (to > q || (slopes->finest > 0 && n > 0))) {
-                    const bool note =
-                        slopes->finest > 0 && (to == q || (double)(to - q) * unit * reach <= slopes->finest);
-                    const bool may_be = follow_bundle(slopes, q, to, n, note);
-                    if (may_be && !note) {
-                        const bool same = slopes->finest == 0 && count_same(slopes, q, n, slopes->end - 1) > to - q;
+                if (of_use && to > q) {
+                    if (follow_bundle(slopes, q, to, n)) {
+                        const bool same = count_same(slopes, q, n, slopes->end - 1) > to - q;
                         width = same ? 1 : (to - q + SPLIT) / SPLIT;
                         continue;
                     }
                     done = to - q + 1;
-                    width *= may_be ? 1 : 2;
+                    width *= 2;
                 } else if (of_use) {
                     done = try_numerator(slopes, q, n, left);
                     width = stride > 0 ? 1 : done;

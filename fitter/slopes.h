@@ -53,7 +53,6 @@ struct window {
 /* Of a range: what it may cost beyond the rounding floor, and the points between that no line leaves to saturation. */
 struct core {
     double excess;
-    double least; /* beyond the floor: real lines over those points, as far as rounding may help them */
     int begin, end;
 };
 
@@ -80,12 +79,10 @@ struct slopes {
     int64_t safe[SLOPES_SHIFTS];        /* the largest numerator of n whose lines cannot leave their types */
     bool all;                           /* safe slopes are no other matter than the rest; else: */
     bool apart;                         /* safe slopes alone, else the rest */
-    bool leaves;         /* apart: lines at the limit behind are left out, or they alone are followed, of ... */
-    enum direction way;  /* ... one direction, which leave it at the start */
-    int start, furthest; /* the start; the last end of use */
-    int64_t origin;      /* X is the code less this */
-    double finest; /* 0: every line is followed; else bundles of lines are, whose codes vary by this at the most ... */
-    double *bound[DIRECTIONS]; /* ... which cost this beyond the floor at least, by the end */
+    bool leaves;               /* apart: lines at the limit behind are left out, or they alone are followed, of ... */
+    enum direction way;        /* ... one direction, which leave it at the start */
+    int start, furthest;       /* the start; the last end of use */
+    int64_t origin;            /* X is the code less this */
     int64_t steps, most_steps; /* points looked at, and how many may be */
     bool complete;             /* most_steps was never reached */
     bool out_of_memory;

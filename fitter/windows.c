@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#include "real_bound.h"
-
 /* Real least squares of a range. */
 struct real_line {
     double slope, sse, spread;
@@ -37,8 +35,6 @@ void windows_sum_points(struct search *search, int i)
         s.xx += w * x * x;
         s.xy += w * x * y;
         s.yy += w * y * y;
-        s.xxy += w * x * x * y;
-        s.y_most = larger(s.y_most, fabs(y));
         search->sums[k + 1] = s;
     }
 }
@@ -191,45 +187,6 @@ static bool widen_by_ends(struct search *search, enum direction way, bool leaves
     return any;
 }
 
-/* What lines over the points [a, b) cost at least, a real one costing `real`. */
-static double rounded_cost(const struct search *search, int a, int b, double real)
-{
-    const struct sums *from = &search->sums[a], *to = &search->sums[b];
-    const double w = to->w - from->w, mass = search->points->mass[a], span = b - search->slopes.start;
-    if (search->digital_end[a] < b)
-        return integer_cost_bound(real, w / 4, 0);
-    const struct digital_sums sums = {.mean_x = (to->x - from->x) / w,
-                                      .y = (to->y - from->y) / mass,
-                                      .xy = (to->xy - from->xy) / mass,
-                                      .xxy = (to->xxy - from->xxy) / mass,
-                                      .error = 0x1p-48 * square(square(span)) * to->y_most};
-    return mass * digital_line_cost(search->digital, b - a, real / mass, digital_line_bend(b - a, &sums));
-}
-
-/* What lines over the points [a, b) cost beyond their floor at least. */
-static double real_excess(const struct search *search, int a, int b)
-{
-    if (a >= b)
-        return 0;
-    const double floor = search->floor_sum[b] - search->floor_sum[a];
-    return larger(0, rounded_cost(search, a, b, real_line_of(search, a, b).sse * (1 - 1e-9)) - floor);
-}
-
-/* The same of a range to j, whose lines may reach the limit ahead from the core's end on. */
-static double least_by_ends(const struct search *search, enum direction way, int j)
-{
-    const double *ahead = search->over[DIRECTIONS - 1 - way];
-    const struct core *core = &search->slopes.core[way][j];
-    const int at_once = 1 + (j - search->slopes.start) / PARTS;
-    double least = INFINITY;
-    for (int end = core->end; end <= j; end += at_once) {
-        const int last = end + at_once - 1 < j ? end + at_once - 1 : j;
-        least = smaller(least,
-                        real_excess(search, core->begin, end) + larger(0, ahead[j] - ahead[last] - search->over_error));
-    }
-    return least;
-}
-
 /* Slopes that can give a range a line of use, by the end. */
 static void find_windows(struct search *search, enum direction way)
 {
@@ -242,11 +199,10 @@ static void find_windows(struct search *search, enum direction way)
         struct window *window = &slopes->window[way][j];
         struct core *core = &slopes->core[way][j];
         *window = (struct window){INFINITY, -INFINITY};
-        *core = (struct core){-INFINITY, INFINITY, i, i};
+        *core = (struct core){-INFINITY, i, i};
         if (!(larger(floor, slopes->least[j]) < budget * (1 - 1e-12)))
             continue;
         find_core(search, way, j, excess, &core->begin, &core->end);
-        core->least = slopes->finest > 0 ? least_by_ends(search, way, j) : 0;
         bool any = widen_by_ends(search, way, slopes->leaves, i, j, excess, window);
         /* Those that leave the limit behind, up to the core's first point, in groups. */
         for (int from = i; from < core->begin;) {
