@@ -35,6 +35,11 @@ jobs_of_16_bits=(
     'tanh --in s16:2^-13:0 --out s16:2^-15:0' 'gelu --in s16:2^-12:0 --out s16:2^-12:0'
     'silu --in s16:2^-12:0 --out s16:2^-12:0' 'sin --in s16:2^-13:0 --out s16:2^-15:0'
     'exp --in s16:2^-12:32767 --out s16:2^-15:0' 'erf --in s16:2^-13:0 --out s16:2^-15:0')
+jobs_of_10_bits=(
+    'sigmoid --in s10:2^-6:0 --out s16:2^-15:0' 'sigmoid --in s10:2^-6:0 --out u8:2^-8:0'
+    'tanh --in s10:2^-7:0 --out s16:2^-15:0' 'tanh --in s10:2^-7:0 --out s10:2^-9:0'
+    'exp --in s10:2^-7:511 --out s16:2^-15:0' 'gelu --in s10:2^-6:0 --out s10:2^-6:0'
+    'silu --in s10:2^-6:0 --out s16:2^-12:0' 'sin --in s10:2^-7:0 --out s8:2^-7:0')
 jobs_of_8_bits=(
     'sigmoid --in s8:2^-5:0 --out s8:2^-6:0' 'tanh --in s8:2^-5:0 --out s8:2^-6:0'
     'gelu --in s8:2^-5:0 --out s8:2^-5:0' 'silu --in s8:2^-4:0 --out s8:2^-4:0' 'sin --in s8:2^-4:0 --out s8:2^-6:0'
@@ -82,6 +87,9 @@ for form in absolute biased anchored; do
         slowest 65536 --method minimax --form "$form" --shift "$shift" -- "${jobs_of_16_bits[@]}"
         slowest 65536 --max-err 1 --form "$form" --shift "$shift" -- "${jobs_of_16_bits[@]}"
     done
+done
+for form in absolute biased anchored; do
+    slowest 1024 --segments 16 --rounding half_even --form "$form" -- "${jobs_of_10_bits[@]}"
 done
 for form in absolute biased anchored; do
     for shift in per-segment one; do
