@@ -56,8 +56,9 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
         search_take_bounds(&search, exact->known);
     else if (bound_tables(&search, ceiling, diag))
         goto done;
-    /* The first of the two is cut a hair for its rounding. */
-    exact->lower_bound = fmin(fmax(search.ahead[(layers - 1) * row], search.floor_sum[count]), exact->cost);
+    /* The first of the two is cut a hair for its rounding; above the ceiling no table is as good as the one in hand. */
+    const double least = fmax(search.ahead[(layers - 1) * row], search.floor_sum[count]);
+    exact->lower_bound = fmin(least, exact->cost);
     exact->optimal = exact->cost <= exact->lower_bound * (1 + EXACT_HAIR);
 
     const bool is_short = count <= EXACT_FEW; /* all is soon done */
@@ -84,7 +85,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     };
     enum { PASSES = sizeof passes / sizeof *passes, SEEKING = 5 };
     int64_t left = exact->effort > 0 ? (int64_t)(exact->effort * MOST_STEPS) : MOST_STEPS;
-    for (int p = 0; p < (exact->effort > 0 ? PASSES : 1) && left > 0; p++) {
+    for (int p = 0; p < (exact->effort > 0 ? PASSES : 1) && left > 0 && !(least > ceiling); p++) {
         const double share = passes[p].share;
         const int samples = passes[p].samples, radius = passes[p].radius;
         const bool known_optimal = exact->optimal; /* only fewer segments are of interest */

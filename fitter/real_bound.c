@@ -117,8 +117,7 @@ static int integer_bound(const struct view *view, const struct line_rules *rules
     diag->code = EXIT_DONE;
     if (real_grid_init(&grid, view, rules->qmin_y, rules->qmax_y, NULL, 0, 0, diag))
         return diag->code;
-    if (!real_grid_round(&grid, view, digital_lines_of(rules->form, rules->rounding), diag) &&
-        !ahead_init(&ahead, view, &grid, segments, ceiling, last, diag)) {
+    if (!real_grid_round(&grid, view, rules, diag) && !ahead_init(&ahead, view, &grid, segments, ceiling, last, diag)) {
         for (int m = 0; m <= segments; m++)
             for (int k = 0; k <= count; k++)
                 cost[(size_t)m * row + (size_t)(view->reversed ? k : count - k)] = ahead_of(&ahead, m, k);

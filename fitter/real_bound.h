@@ -47,11 +47,11 @@ int real_bound(const struct points *points, int64_t qmin_y, int64_t qmax_y, int 
                const int *near, int near_count, int cells, struct real_bound *bound, struct diag *diag);
 
 /*
- * As real_bound for every suffix, and for integer lines: cost[m * (count + 1) + k] bounds tables of at most m segments
- * over the points [k, count), 0 <= m <= segments; INFINITY where none lies below the ceiling. Every point is a cell.
- * Where the real line lies beyond a limit so does the rounded one, and costs the same; so each segment's other part
- * is rounded for itself (digital_line.h), and costs no less than any range within it. last[k] bounds one line over the
- * last k points, 0 <= k <= count (last_line.h).
+ * As real_bound for every suffix, and for integer lines, none steeper than the rules allow: cost[m * (count + 1) + k]
+ * bounds tables of at most m segments over the points [k, count), 0 <= m <= segments; INFINITY where none lies below
+ * the ceiling. Every point is a cell. Where the real line lies beyond a limit so does the rounded one, and costs the
+ * same; so each segment's other part is rounded for itself (digital_line.h), and costs no less than any range within
+ * it. last[k] bounds one line over the last k points, 0 <= k <= count (last_line.h).
  */
 int integer_bound_suffixes(const struct points *points, const struct line_rules *rules, int segments, double ceiling,
                            const double *last, double *cost, struct diag *diag);

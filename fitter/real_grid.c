@@ -114,7 +114,8 @@ int real_grid_init(struct real_grid *grid, const struct view *view, int64_t qmin
     enum { RATIO = 256 };
     const int count = view->points->count;
     const double half = view->points->served ? 0.5 : 0;
-    *grid = (struct real_grid){.limit = {(double)qmin_y, (double)qmax_y},
+    *grid = (struct real_grid){.steepest = INFINITY,
+                               .limit = {(double)qmin_y, (double)qmax_y},
                                .reached = {(double)qmin_y + half, (double)qmax_y - half}};
     grid->edge = malloc(((size_t)count + 1) * sizeof *grid->edge);
     if (!grid->edge)
@@ -144,13 +145,14 @@ fail:
     return diag_set(diag, EXIT_IO, "out of memory for a bound on %d codes", count);
 }
 
-int real_grid_round(struct real_grid *grid, const struct view *view, const struct digital_lines *lines,
-                    struct diag *diag)
+int real_grid_round(struct real_grid *grid, const struct view *view, const struct line_rules *rules, struct diag *diag)
 {
     grid->digital_end = malloc(((size_t)grid->cells + 1) * sizeof *grid->digital_end);
     if (!grid->digital_end)
         return diag_set(diag, EXIT_IO, "out of memory for a bound on %d codes", grid->cells);
     digital_line_runs(view->points, view->reversed, grid->digital_end);
-    grid->lines = lines;
+    grid->lines = digital_lines_of(rules->form, rules->rounding);
+    if (rules->accumulator_bits <= 32) /* else there are more shifts than those searched */
+        grid->steepest = ldexp((double)rules->slope_limit, -rules->shift_min);
     return diag->code = EXIT_DONE;
 }

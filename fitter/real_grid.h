@@ -8,6 +8,7 @@
 
 #include "diag.h"
 #include "digital_line.h"
+#include "line.h"
 #include "points.h"
 
 /* Moments of a set of points about their own means, so that nothing cancels. */
@@ -49,6 +50,7 @@ struct real_grid {
     double *at_limit[LIMITS]; /* cost of being at the limit in all cells before one */
     double *nearest[LIMITS];  /* least cost of a point at the limit in the cell or its neighbour at a place */
     double *floor_sum;        /* rounding floor of all cells before one */
+    double steepest;          /* the largest slope of a line */
     const struct digital_lines *lines; /* where lines are rounded, and cost what their codes do at least; else null */
     int *digital_end;                  /* likewise digital_line_runs of the cells, each a point */
 };
@@ -63,9 +65,8 @@ struct view {
 int real_grid_init(struct real_grid *grid, const struct view *view, int64_t qmin_y, int64_t qmax_y, const int *near,
                    int near_count, int most, struct diag *diag);
 
-/* Lines over a grid of which every cell is a point are rounded from now on. */
-int real_grid_round(struct real_grid *grid, const struct view *view, const struct digital_lines *lines,
-                    struct diag *diag);
+/* Lines over a grid of which every cell is a point are integer lines of the rules from now on. */
+int real_grid_round(struct real_grid *grid, const struct view *view, const struct line_rules *rules, struct diag *diag);
 
 void real_grid_free(struct real_grid *grid);
 

@@ -36,6 +36,13 @@ static double line_bound(const struct real_grid *grid, const struct moments *sum
     return grid->lines ? integer_cost_bound(real, sums->w / 4, least) : real;
 }
 
+/* Least squares of the lines that are no steeper than the grid's. */
+static double least_squares_limited(const struct real_grid *grid, const struct moments *m, const struct fitted *line)
+{
+    const double excess = fabs(line->slope) - grid->steepest;
+    return excess > 0 ? line->cost + m->xx * excess * excess : line->cost;
+}
+
 /* Points from one on down, their targets being relative to its. */
 struct run {
     int points;
@@ -88,18 +95,23 @@ static void row_fill(const struct real_grid *grid, int b, int from, double ceili
             add_point(&run, grid->cell[cell - 1].y);
         }
         const struct fitted line = least_squares(&sums);
-        row->line[a] = least = free_line_bound(grid, &sums, &run, cell, line.cost, least);
+        const double limited = least_squares_limited(grid, &sums, &line);
+        least = free_line_bound(grid, &sums, &run, cell, line.cost, least);
+        if (limited > line.cost)
+            least = line_bound(grid, &sums, limited, least);
+        row->line[a] = least;
         for (int l = 0; l < LIMITS; l++) {
             const int side = l == HIGH ? +1 : -1;
             const double limit = grid->reached[l];
             const bool leaves = row->may_leave[l][a];
             row->leaves[l] |= leaves;
-            row->from[l][a] =
-                leaves ? line_bound(grid, &sums, least_squares_beyond(&sums, &line, begin->first, limit, side), least)
-                       : INFINITY;
+            row->from[l][a] = INFINITY;
+            if (leaves)
+                row->from[l][a] = line_bound(
+                    grid, &sums, fmax(limited, least_squares_beyond(&sums, &line, begin->first, limit, side)), least);
             if (row->reaches[l])
-                row->to[l][a] =
-                    line_bound(grid, &sums, least_squares_beyond(&sums, &line, end->last, limit, side), least);
+                row->to[l][a] = line_bound(
+                    grid, &sums, fmax(limited, least_squares_beyond(&sums, &line, end->last, limit, side)), least);
         }
         if (row->line[a] >= ceiling) { /* and more so from further away */
             row->lowest = a;
