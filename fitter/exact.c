@@ -67,10 +67,10 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
         search_know(&search, knots, lines, exact->segments);
     /* Some slopes, for a better table; then near the knots in hand for as long as that helps; then all. What that found
      * out of lines bounds the rest (search_look_ahead), and all is searched again. Where that is not done either, it is
-     * below a lower ceiling: nothing found there is a bound. */
+     * below a lower ceiling: nothing found there is a bound. Then all again, in as many steps as are asked for. */
     const bool biased = rules.form == PWL_BIASED, soon = is_short || rules.one_shift;
-    const struct {
-        double share; /* of what lies between the bound and the table in hand */
+    const struct pass {
+        double part; /* of what lies between the bound and the table in hand */
         int samples;
         int64_t steps;
         int radius; /* how near; 0: anywhere */
@@ -84,14 +84,23 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
         {0.25, 0, 1 << 22, 0},
     };
     enum { PASSES = sizeof passes / sizeof *passes, SEEKING = 5 };
-    int64_t left = exact->effort > 0 ? (int64_t)(exact->effort * MOST_STEPS) : MOST_STEPS;
-    for (int p = 0; p < (exact->effort > 0 ? PASSES : 1) && left > 0 && !(least > ceiling); p++) {
-        const double share = passes[p].share;
-        const int samples = passes[p].samples, radius = passes[p].radius;
+    const int64_t share = exact->effort > 0 ? (int64_t)(exact->effort * MOST_STEPS) : MOST_STEPS;
+    int64_t left = share;
+    int doublings = 0;
+    while (exact->effort > 0 && exact->times >> 1 >> doublings > 0)
+        doublings++;
+    for (int p = 0; p < (exact->effort > 0 ? PASSES : 1) + doublings && !(least > ceiling); p++) {
+        const bool again = p >= PASSES;
+        const struct pass pass = passes[again ? SEEKING : p];
+        const int samples = pass.samples, radius = pass.radius;
+        if (again)
+            left = share << (p - PASSES + 1);
+        if (left <= 0)
+            continue;
         const bool known_optimal = exact->optimal; /* only fewer segments are of interest */
         const double gap = exact->cost - exact->lower_bound;
         if ((exact->searched && samples > 0) || (exact->near_alone && samples == 0 && radius == 0) ||
-            (known_optimal && (samples > 0 || share < 1)) ||
+            (known_optimal && (samples > 0 || pass.part < 1)) ||
             (radius > 0 && (is_short || !known || known_optimal || points->grid_whole)))
             continue;
         if (radius > 0)
@@ -99,8 +108,9 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
         else
             search_anywhere(&search);
         search.whole = p >= SEEKING && biased && !soon;
-        search.ceiling = share < 1 ? exact->lower_bound + share * gap : exact->cost + EXACT_HAIR * (1 + exact->cost);
-        const int64_t most = known_optimal ? few_steps : passes[p].steps;
+        search.ceiling =
+            pass.part < 1 ? exact->lower_bound + pass.part * gap : exact->cost + EXACT_HAIR * (1 + exact->cost);
+        const int64_t most = known_optimal ? few_steps : again ? left : pass.steps;
         const int64_t steps = most < left ? most : left;
         const double cost = search_solve(&search, samples, steps);
         left -= search.slopes.steps;
@@ -126,7 +136,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
         }
         exact->lower_bound = fmin(fmax(lower, exact->lower_bound), exact->cost);
         exact->optimal |= exact->lower_bound >= exact->cost;
-        if (exact->optimal && (known_optimal || (share == 1 && search.slopes.complete)))
+        if (exact->optimal && (known_optimal || (pass.part == 1 && search.slopes.complete)))
             break;
     }
     exact->cost = known ? exact->cost : INFINITY;

@@ -15,6 +15,7 @@ struct search_bounds;
 
 struct exact {
     double effort;      /* share of the steps that a search may take; 0: some slopes only */
+    int times;          /* after those all is searched in twice as many, four times, up to so many times as many */
     bool searched;      /* a search was there before: some slopes alone do not better the table */
     bool near_alone;    /* after some slopes tables near the one in hand alone are searched: there is no bound */
     int segments;       /* at most those asked for */
@@ -59,7 +60,8 @@ struct exact {
  *
  * Half a folded table costs at a limit not what the parabola says; its lines are at a limit from there on, not beyond.
  *
- * The search ends early, and is not complete, after a number of steps that depends on the input alone.
+ * The search ends early, and is not complete, after a number of steps that depends on the input alone, and on how many
+ * times as many are asked for. A longer one begins as a shorter one does, and so never has a larger error.
  */
 int exact_improve(const struct points *points, const struct line_rules *rules, int segments, int *knots,
                   struct line *lines, struct exact *exact, struct diag *diag);

@@ -200,6 +200,21 @@ static void polish(struct squares *table)
     }
 }
 
+/* One shift is searched again as a whole, and each time twice as long: a longer search never has a larger error. */
+static int search_one_shift(struct squares *table, const struct line_rules *any, int count, int effort,
+                            struct diag *diag)
+{
+    struct exact *exact = &table->exact;
+    double lower_bound = 0;
+    for (exact->times = 1;; exact->times *= 2) {
+        if (shifts_search(table, any, count, diag))
+            return diag->code;
+        exact->lower_bound = lower_bound = fmin(fmax(lower_bound, exact->lower_bound), exact->cost);
+        if (exact->optimal || exact->times > effort / 2)
+            return EXIT_DONE;
+    }
+}
+
 int squares_search(struct squares *table, const struct line_rules *any, struct diag *diag)
 {
     const struct points *points = table->points;
@@ -219,7 +234,8 @@ int squares_search(struct squares *table, const struct line_rules *any, struct d
     if (begins && begin_with_absolute(table, diag))
         return diag->code;
     if (any->one_shift)
-        return shifts_search(table, any, count, diag);
+        return search_one_shift(table, any, count, table->effort, diag);
+    exact->times = table->effort;
     if (exact_improve(points, table->rules, count, table->knots, table->lines, exact, diag))
         return diag->code;
     if (!exact->optimal)

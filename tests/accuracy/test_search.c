@@ -383,6 +383,40 @@ START_TEST(a_search_cut_short_is_not_complete)
 }
 END_TEST
 
+START_TEST(a_longer_search_never_has_a_larger_error)
+{
+    enum { MOST_STEPS = 1 << 26, PART = 16, TIMES = 1 << 16 };
+    struct problem problem;
+    double ceiling, cost = INFINITY, lower_bound = 0;
+    int64_t steps;
+    struct diag diag;
+    bool optimal = false, improved = false;
+    problem_init(&problem, _i);
+    const double optimum = optimum_of(&problem, &ceiling, &steps);
+    for (int times = 1; times <= TIMES && !optimal; times *= 2) {
+        struct line lines[SEGMENTS];
+        int knots[SEGMENTS + 1] = {0};
+        struct exact exact = {
+            .effort = (double)steps / PART / MOST_STEPS, .times = times, .segments = SEGMENTS, .cost = INFINITY};
+        exact_improve(&problem.points, &problem.rules, SEGMENTS, knots, lines, &exact, &diag);
+        ck_assert_msg(exact.cost <= cost && (exact.optimal || !optimal),
+                      "%s: %.12g in %d times as many steps, not %.12g", problem.flags, exact.cost, times, cost);
+        ck_assert_msg(exact.lower_bound >= lower_bound * (1 - 1e-9) &&
+                          exact.lower_bound <= optimum + 1e-9 * (1 + optimum),
+                      "%s: the bound is %.12g in %d times as many steps, %.12g before, the optimum %.12g",
+                      problem.flags, exact.lower_bound, times, lower_bound, optimum);
+        improved |= times > 1 && (exact.cost < cost || exact.lower_bound > lower_bound);
+        cost = exact.cost;
+        lower_bound = exact.lower_bound;
+        optimal = exact.optimal;
+    }
+    ck_assert_msg(optimal && fabs(cost - optimum) <= 1e-9 * (1 + optimum), "%s: the optimum is %.12g, found %.12g",
+                  problem.flags, optimum, cost);
+    ck_assert_msg(improved, "%s: a search that is too short found all", problem.flags);
+    problem_free(&problem);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("search");
@@ -404,5 +438,8 @@ int main(void)
     TCase *steps = tcase_create("steps");
     tcase_add_loop_test(steps, a_search_cut_short_is_not_complete, 0, 12);
     suite_add_tcase(suite, steps);
+    TCase *longer = tcase_create("longer");
+    tcase_add_loop_test(longer, a_longer_search_never_has_a_larger_error, 0, FORMATS * 12);
+    suite_add_tcase(suite, longer);
     return run_suite(suite);
 }
