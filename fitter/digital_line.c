@@ -26,7 +26,7 @@ double digital_line_cost(const struct digital_lines *lines, int n, double sse, d
 
 double digital_line_bend(int n, const struct digital_sums *sums)
 {
-    const double count = n, square = count * count, mean = sums->mean_x;
+    const double count = n, square = count * count, mean = 0.5 * (count - 1);
     const double product = sums->xxy - 2 * mean * sums->xy + (mean * mean - (square - 1) / 12) * sums->y;
     return n < 3 ? 0 : fmax(0, fabs(product) - sums->error) / sqrt(count * (square - 1) * (square - 4) / 180);
 }

@@ -42,10 +42,10 @@ const struct digital_lines *digital_lines_of(pwl_form form, pwl_rounding roundin
 /* Lower bound on sum (r_k - t_k)^2 of n points, of S and of at most |A|. */
 double digital_line_cost(const struct digital_lines *lines, int n, double sse, double bend);
 
-/* Of n consecutive codes: the mean of x, and the sums of t, x t and x^2 t, where x counts from any code. `error` is
- * what rounding may have done to sum |u| u_k t_k, computed from these. */
+/* Of n consecutive codes: the sums of t, x t and x^2 t, where x counts from 0 at the first or the last. `error` is what
+ * rounding may have done to sum |u| u_k t_k, computed from these. */
 struct digital_sums {
-    double mean_x, y, xy, xxy, error;
+    double y, xy, xxy, error;
 };
 
 /* |A|, or as much of it as is certain. */

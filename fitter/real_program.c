@@ -29,8 +29,7 @@ static double least_squares_beyond(const struct moments *m, const struct fitted 
     return line->cost + short_of * short_of * m->w * m->xx / (m->xx + m->w * dx * dx);
 }
 
-/* Cost of a line that passes through a limit where the real line's is at least `real` and, when it is rounded, the
- * line's at least `least`. */
+/* A line costs this much at least whose real line costs `real`, and when it is rounded `least` itself. */
 static double line_bound(const struct real_grid *grid, const struct moments *sums, double real, double least)
 {
     return grid->lines ? integer_cost_bound(real, sums->w / 4, least) : real;
@@ -55,21 +54,18 @@ static void add_point(struct run *run, double target)
 {
     const double x = run->points++, y = target - run->last;
     run->y_most = fmax(run->y_most, fabs(y));
-    run->sums.mean_x = 0.5 * x;
     run->sums.y += y;
     run->sums.xy += x * y;
     run->sums.xxy += x * x * y;
 }
 
-/* The same of a line between two knots, whose points begin with that of a cell. */
+/* As line_bound, of any line between two knots, whose points begin with that of a cell. */
 static double free_line_bound(const struct real_grid *grid, const struct moments *sums, struct run *run, int cell,
                               double real, double least)
 {
     const int n = run->points;
-    if (!grid->lines || n == 0)
-        return real;
-    if (grid->digital_end[cell] < cell + n)
-        return integer_cost_bound(real, sums->w / 4, least);
+    if (!grid->lines || n == 0 || grid->digital_end[cell] < cell + n)
+        return line_bound(grid, sums, real, least);
     const double mass = grid->cell[cell].w, count = n;
     run->sums.error = 0x1p-50 * count * count * count * count * run->y_most;
     return fmax(least, mass * digital_line_cost(grid->lines, n, real / mass, digital_line_bend(n, &run->sums)));
@@ -92,7 +88,8 @@ static void row_fill(const struct real_grid *grid, int b, int from, double ceili
         for (; cell > begin->right; cell--) {
             sums = merge(grid->cell[cell - 1], sums);
             least += grid->floor_sum[cell] - grid->floor_sum[cell - 1];
-            add_point(&run, grid->cell[cell - 1].y);
+            if (grid->lines)
+                add_point(&run, grid->cell[cell - 1].y);
         }
         const struct fitted line = least_squares(&sums);
         const double limited = least_squares_limited(grid, &sums, &line);

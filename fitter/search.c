@@ -402,8 +402,7 @@ int search_init(struct search *search, const struct points *points, const struct
     }
     search->least = calloc(row * row, sizeof *search->least);
     search->before = malloc(layers * row * sizeof *search->before);
-    windows &= search->before != NULL;
-    windows &= search->least != NULL;
+    windows &= search->before && search->least;
     search->paid = malloc(layers * sizeof *search->paid);
     search->left = malloc(row * sizeof *search->left);
     search->behind = malloc(layers * row * sizeof *search->behind);
