@@ -3,6 +3,7 @@
 
 #include "search.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,16 +128,22 @@ static int search_shifts(struct squares *table, const struct line_rules *any, in
     return EXIT_DONE;
 }
 
-static const double alone = 0.6; /* share of the steps of a search */
+static const double alone = 0.6, bound_alone = DBL_EPSILON; /* shares of the steps of a search */
 
 /* The shifts above the likely one, or those below: all of them, then the nearest for itself, and so on with the rest.
- */
+ * The steepest part of a function often bounds all above but the nearest, which is then all there is to search. */
 static int search_side(struct squares *table, const struct line_rules *any, int most, struct shifts side, bool up,
                        struct diag *diag)
 {
     for (; side.first <= side.last; side.first += up, side.last -= !up) {
         const int n = up ? side.first : side.last;
         struct shifts nearest = {n, n, .effort = alone, .searched = side.searched, .known = side.known};
+        struct shifts above = {n + 1, side.last, .effort = bound_alone, .searched = true};
+        if (up && !side.known && above.first < above.last) {
+            if (search_shifts(table, any, most, &above, diag))
+                return diag->code;
+            side.last = above.done ? n : side.last;
+        }
         if (side.first < side.last && search_shifts(table, any, most, &side, diag))
             return diag->code;
         if (side.done)
@@ -153,7 +160,7 @@ int shifts_search(struct squares *table, const struct line_rules *any, int most,
     const int likely = table->rules->shift_min;
     struct search_bounds bounds = {0};
     struct shifts all = {any->shift_min, any->shift_max, .effort = alone, .found = &bounds, .cost = NAN},
-                  one = {likely, likely, .effort = alone}, side = {.effort = is_short ? alone : alone / 6};
+                  one = {likely, likely, .effort = alone}, side = {.effort = alone};
     int status = EXIT_DONE;
     table->exact.optimal = true;
     table->exact.lower_bound = INFINITY;
