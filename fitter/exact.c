@@ -86,10 +86,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     enum { PASSES = sizeof passes / sizeof *passes, SEEKING = 5 };
     const int64_t share = exact->effort > 0 ? (int64_t)(exact->effort * MOST_STEPS) : MOST_STEPS;
     int64_t left = share;
-    int doublings = 0;
-    while (exact->effort > 0 && exact->times >> 1 >> doublings > 0)
-        doublings++;
-    for (int p = 0; p < (exact->effort > 0 ? PASSES : 1) + doublings && !(least > ceiling); p++) {
+    for (int p = 0; p < (exact->effort > 0 ? PASSES + exact->doublings : 1) && !(least > ceiling); p++) {
         const bool again = p >= PASSES;
         const struct pass pass = passes[again ? SEEKING : p];
         const int samples = pass.samples, radius = pass.radius;

@@ -15,7 +15,7 @@ struct search_bounds;
 
 struct exact {
     double effort;      /* share of the steps that a search may take; 0: some slopes only */
-    int times;          /* after those all is searched in twice as many, four times, up to so many times as many */
+    int doublings;      /* after those all is searched in twice as many, then in twice as many again, and so on */
     bool searched;      /* a search was there before: some slopes alone do not better the table */
     bool near_alone;    /* after some slopes tables near the one in hand alone are searched: there is no bound */
     int segments;       /* at most those asked for */

@@ -92,7 +92,7 @@ static int search_shifts(struct squares *table, const struct line_rules *any, in
     struct line lines[PWL_MAX_SEGMENTS];
     int knots[PWL_MAX_SEGMENTS + 1];
     struct exact exact = {.effort = shifts->effort,
-                          .times = in_hand.times,
+                          .doublings = in_hand.doublings,
                           .searched = shifts->searched,
                           .segments = in_hand.segments,
                           .cost = in_hand.cost,

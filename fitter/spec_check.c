@@ -96,7 +96,6 @@ static int check_fixes(const struct spec *spec, struct diag *diag)
     return EXIT_DONE;
 }
 
-/* Weights say nothing about the largest error, and the nearest code of each input needs none. */
 static int check_effort(const struct spec *spec, struct diag *diag)
 {
     if (spec->effort > 0 && spec->method != METHOD_LSQ)
@@ -110,6 +109,7 @@ static int check_effort(const struct spec *spec, struct diag *diag)
     return EXIT_DONE;
 }
 
+/* Weights say nothing about the largest error, and the nearest code of each input needs none. */
 static int check_weights(const struct spec *spec, struct diag *diag)
 {
     if (!spec->weights)

@@ -201,18 +201,19 @@ static void polish(struct squares *table)
 }
 
 /* One shift is searched again as a whole, and each time twice as long: a longer search never has a larger error. */
-static int search_one_shift(struct squares *table, const struct line_rules *any, int count, int effort,
+static int search_one_shift(struct squares *table, const struct line_rules *any, int count, int doublings,
                             struct diag *diag)
 {
     struct exact *exact = &table->exact;
     double lower_bound = 0;
-    for (exact->times = 1;; exact->times *= 2) {
+    for (exact->doublings = 0; exact->doublings <= doublings; exact->doublings++) {
         if (shifts_search(table, any, count, diag))
             return diag->code;
         exact->lower_bound = lower_bound = fmin(fmax(lower_bound, exact->lower_bound), exact->cost);
-        if (exact->optimal || exact->times > effort / 2)
-            return EXIT_DONE;
+        if (exact->optimal)
+            break;
     }
+    return EXIT_DONE;
 }
 
 int squares_search(struct squares *table, const struct line_rules *any, struct diag *diag)
@@ -225,6 +226,7 @@ int squares_search(struct squares *table, const struct line_rules *any, struct d
         cost = start_lines(points, any, count, table->knots, table->lines);
     for (int m = 0; any->one_shift && m < count; m++)
         cost += table->lines[m].cost;
+    const int doublings = table->effort > 1 ? ilogb(table->effort) : 0;
     const bool is_long = any->form == PWL_BIASED && !any->one_shift && points->count > EXACT_FEW;
     *exact = (struct exact){.effort = is_long ? 0.36 : 1, .segments = count, .cost = cost};
     /* A biased table of many points begins with an absolute one, from knots of lines that do not saturate, too. */
@@ -234,8 +236,8 @@ int squares_search(struct squares *table, const struct line_rules *any, struct d
     if (begins && begin_with_absolute(table, diag))
         return diag->code;
     if (any->one_shift)
-        return search_one_shift(table, any, count, table->effort, diag);
-    exact->times = table->effort;
+        return search_one_shift(table, any, count, doublings, diag);
+    exact->doublings = doublings;
     if (exact_improve(points, table->rules, count, table->knots, table->lines, exact, diag))
         return diag->code;
     if (!exact->optimal)
