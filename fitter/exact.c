@@ -8,24 +8,27 @@
 #include "real_bound.h"
 #include "search.h"
 
-/* What is known of all tables before any line is looked at. */
+enum { LONGEST_WITH_WIDE_SUMS = 24 };
+
+/* What is known of all tables before any line is looked at; of those with shifts that are not searched, too. */
 static int bound_tables(struct search *search, double ceiling, struct diag *diag)
 {
-    const struct line_rules *rules = search->rules;
+    struct line_rules rules = *search->rules;
     double last[EXACT_POINTS + 1];
-    if (last_line_costs(search->points, rules, search->segments, ceiling, last, diag) ||
-        integer_bound_suffixes(search->points, rules, search->segments, ceiling, last, search->ahead, diag))
+    if (rules.accumulator_bits > 32 && rules.shift_min <= -LONGEST_WITH_WIDE_SUMS)
+        rules.shift_min = -63;
+    if (last_line_costs(search->points, &rules, search->segments, ceiling, last, diag) ||
+        integer_bound_suffixes(search->points, &rules, search->segments, ceiling, last, search->ahead, diag))
         return diag->code;
-    return integer_bound_prefixes(search->points, rules, search->segments, ceiling, search->before, diag);
+    return integer_bound_prefixes(search->points, &rules, search->segments, ceiling, search->before, diag);
 }
 
 void exact_cut_shifts(const struct line_rules *rules, int *first, int *last)
 {
-    enum { MOST = 24 };
     if (rules->accumulator_bits <= 32)
         return;
-    *first = *first > -MOST ? *first : -MOST;
-    *last = *last < MOST ? *last : MOST;
+    *first = *first > -LONGEST_WITH_WIDE_SUMS ? *first : -LONGEST_WITH_WIDE_SUMS;
+    *last = *last < LONGEST_WITH_WIDE_SUMS ? *last : LONGEST_WITH_WIDE_SUMS;
 }
 
 int exact_improve(const struct points *points, const struct line_rules *given, int segments, int *knots,
@@ -67,15 +70,18 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
         search_know(&search, knots, lines, exact->segments);
     /* Some slopes, for a better table; then near the knots in hand for as long as that helps; then all. What that found
      * out of lines bounds the rest (search_look_ahead), and all is searched again. Where that is not done either, it is
-     * below a lower ceiling: nothing found there is a bound. Then all again, in as many steps as are asked for. */
-    const bool biased = rules.form == PWL_BIASED, soon = is_short || rules.one_shift;
+     * below a lower ceiling: nothing found there is a bound. Then all again, in as many steps as are asked for. With
+     * one shift, which takes several searches, more slopes and less near the knots are the sooner way. */
+    const bool biased = rules.form == PWL_BIASED, one_shift = rules.one_shift && !is_short;
+    const bool soon = is_short || one_shift;
+    const int few_samples = is_short ? 16 : one_shift ? 64 : 32;
     const struct pass {
         double part; /* of what lies between the bound and the table in hand */
         int samples;
         int64_t steps;
         int radius; /* how near; 0: anywhere */
     } passes[] = {
-        {1, is_short ? 16 : 32, 1 << 21, 0},
+        {1, few_samples, one_shift ? 1 << 22 : 1 << 21, 0},
         {1, 0, 1 << 22, 1},
         {1, 0, 1 << 22, 2},
         {1, 0, soon ? 1 << 25 : 1 << 23, 0},
@@ -85,19 +91,20 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     };
     enum { PASSES = sizeof passes / sizeof *passes, SEEKING = 5 };
     const int64_t share = exact->effort > 0 ? (int64_t)(exact->effort * MOST_STEPS) : MOST_STEPS;
-    int64_t left = share;
-    for (int p = 0; p < (exact->effort > 0 ? PASSES + exact->doublings : 1) && !(least > ceiling); p++) {
+    int64_t left = share, left_near = one_shift ? 1 << 22 : share;
+    const int most_passes = least > ceiling ? 0 : exact->effort > 0 ? PASSES + exact->doublings : 1;
+    for (int p = 0; p < most_passes && !(wide_sums && exact->complete); p++) {
         const bool again = p >= PASSES;
         const struct pass pass = passes[again ? SEEKING : p];
         const int samples = pass.samples, radius = pass.radius;
         if (again)
             left = share << (p - PASSES + 1);
-        if (left <= 0)
+        if (left <= 0 || (radius > 0 && left_near <= 0))
             continue;
         const bool known_optimal = exact->optimal; /* only fewer segments are of interest */
         const double gap = exact->cost - exact->lower_bound;
         if ((exact->searched && samples > 0) || (exact->near_alone && samples == 0 && radius == 0) ||
-            (known_optimal && (samples > 0 || pass.part < 1)) ||
+            (known_optimal && (samples > 0 || pass.part < 1)) || (radius > 0 && radius <= 2 && exact->near_known) ||
             (radius > 0 && (is_short || !known || known_optimal || points->grid_whole)))
             continue;
         if (radius > 0)
@@ -108,9 +115,11 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
         search.ceiling =
             pass.part < 1 ? exact->lower_bound + pass.part * gap : exact->cost + EXACT_HAIR * (1 + exact->cost);
         const int64_t most = known_optimal ? few_steps : again ? left : pass.steps;
-        const int64_t steps = most < left ? most : left;
+        const int64_t rest = radius > 0 && left_near < left ? left_near : left;
+        const int64_t steps = most < rest ? most : rest;
         const double cost = search_solve(&search, samples, steps);
         left -= search.slopes.steps;
+        left_near -= radius > 0 ? search.slopes.steps : 0;
         if (search.slopes.out_of_memory) {
             diag_set(diag, EXIT_IO, "out of memory for the lines of %d codes", count);
             break;
@@ -124,7 +133,10 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
         }
         if (radius > 0)
             p -= better; /* once more */
-        if (samples > 0 || radius > 0 || wide_sums)
+        if (samples > 0 || radius > 0)
+            continue;
+        exact->complete |= pass.part == 1 && search.slopes.complete;
+        if (wide_sums)
             continue;
         double lower = cost < INFINITY ? cost : search.ceiling; /* the best there is, or nothing below the ceiling */
         if (!search.slopes.complete) {
@@ -136,6 +148,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
         if (exact->optimal && (known_optimal || (pass.part == 1 && search.slopes.complete)))
             break;
     }
+    exact->complete |= exact->optimal;
     exact->cost = known ? exact->cost : INFINITY;
     if (!known && !diag->code)
         diag_set(diag, EXIT_REQUIREMENT,

@@ -17,10 +17,12 @@ struct exact {
     double effort;      /* share of the steps that a search may take; 0: some slopes only */
     int doublings;      /* after those all is searched in twice as many, then in twice as many again, and so on */
     bool searched;      /* a search was there before: some slopes alone do not better the table */
+    bool near_known;    /* nor do knots next to those in hand */
     bool near_alone;    /* after some slopes tables near the one in hand alone are searched: there is no bound */
     int segments;       /* at most those asked for */
     double cost;        /* of the table, in LSB^2 */
-    bool optimal;       /* the search was complete: no table of the rules with as many segments costs less */
+    bool complete;      /* the search was, over its lines */
+    bool optimal;       /* no table of the rules with as many segments costs less */
     double lower_bound; /* no such table costs less; cost when optimal */
     const struct search_bounds *known; /* from a search over these lines and others, or null */
     struct search_bounds *found;       /* takes those of this search, or null */

@@ -152,7 +152,6 @@ int real_grid_round(struct real_grid *grid, const struct view *view, const struc
         return diag_set(diag, EXIT_IO, "out of memory for a bound on %d codes", grid->cells);
     digital_line_runs(view->points, view->reversed, grid->digital_end);
     grid->lines = digital_lines_of(rules->form, rules->rounding);
-    if (rules->accumulator_bits <= 32) /* else there are more shifts than those searched */
-        grid->steepest = ldexp((double)rules->slope_limit, -rules->shift_min);
+    grid->steepest = ldexp((double)rules->slope_limit, -rules->shift_min);
     return diag->code = EXIT_DONE;
 }

@@ -73,13 +73,14 @@ static int share_knots(const struct points *points, const struct line_rules *any
 /* Shifts that are looked at together: as if each segment could have any of them. */
 struct shifts {
     int first, last;
-    double effort;
-    bool searched; /* some slopes alone were tried for the table in hand */
+    bool bound_alone;                      /* no lines are looked at */
+    bool searched, near_known, near_alone; /* see struct exact */
     const struct search_bounds *known;
     struct search_bounds *found;
     bool done;   /* that says all there is to know of one of them for all segments */
     double cost; /* of the best table, with so many segments; NAN where that is not known */
     int segments;
+    double lower_bound; /* no table costs less */
 };
 
 /* Takes the best table if it is better than the one in hand and its segments can have one shift. That there is none is
@@ -87,13 +88,16 @@ struct shifts {
 static int search_shifts(struct squares *table, const struct line_rules *any, int most, struct shifts *shifts,
                          struct diag *diag)
 {
+    static const double effort = 0.6;
     const struct exact in_hand = table->exact;
     struct line_rules rules = *any;
     struct line lines[PWL_MAX_SEGMENTS];
     int knots[PWL_MAX_SEGMENTS + 1];
-    struct exact exact = {.effort = shifts->effort,
+    struct exact exact = {.effort = shifts->bound_alone ? DBL_EPSILON : effort,
                           .doublings = in_hand.doublings,
                           .searched = shifts->searched,
+                          .near_known = shifts->near_known,
+                          .near_alone = shifts->near_alone,
                           .segments = in_hand.segments,
                           .cost = in_hand.cost,
                           .known = shifts->known,
@@ -118,27 +122,27 @@ static int search_shifts(struct squares *table, const struct line_rules *any, in
         memcpy(table->knots, knots, ((size_t)exact.segments + 1) * sizeof *knots);
         memcpy(table->lines, lines, (size_t)exact.segments * sizeof *lines);
     }
-    shifts->cost = exact.optimal ? exact.cost : NAN;
+    shifts->cost = exact.complete ? exact.cost : NAN;
     shifts->segments = exact.segments;
-    shifts->done = shifts->first == shifts->last || (exact.optimal && shared == better);
+    shifts->lower_bound = exact.lower_bound;
+    const bool searched_all = shifts->first == shifts->last && !shifts->near_alone && !shifts->bound_alone;
+    shifts->done = searched_all || (exact.complete && shared == better);
     if (shifts->done) {
         table->exact.optimal &= exact.optimal;
         table->exact.lower_bound = fmin(table->exact.lower_bound, exact.lower_bound);
     }
-    return EXIT_DONE;
+    return diag->code = EXIT_DONE;
 }
 
-static const double alone = 0.6, bound_alone = DBL_EPSILON; /* shares of the steps of a search */
-
-/* The shifts above the likely one, or those below: all of them, then the nearest for itself, and so on with the rest.
- * The steepest part of a function often bounds all above but the nearest, which is then all there is to search. */
+/* The shifts above some, or those below: all of them, then the nearest for itself, and so on with the rest. The
+ * steepest part of a function often bounds all above but the nearest, which is then all there is to search. */
 static int search_side(struct squares *table, const struct line_rules *any, int most, struct shifts side, bool up,
                        struct diag *diag)
 {
     for (; side.first <= side.last; side.first += up, side.last -= !up) {
         const int n = up ? side.first : side.last;
-        struct shifts nearest = {n, n, .effort = alone, .searched = side.searched, .known = side.known};
-        struct shifts above = {n + 1, side.last, .effort = bound_alone, .searched = true};
+        struct shifts nearest = side, above = {.first = n + 1, .last = side.last, .bound_alone = true};
+        nearest.first = nearest.last = n;
         if (up && !side.known && above.first < above.last) {
             if (search_shifts(table, any, most, &above, diag))
                 return diag->code;
@@ -154,40 +158,88 @@ static int search_side(struct squares *table, const struct line_rules *any, int 
     return EXIT_DONE;
 }
 
+/* The longest shift, from the likely one on, before the function's steepest part is too steep for all that are longer:
+ * then their bound is higher. */
+static int find_longest(struct squares *table, const struct line_rules *any, int most, const struct shifts *likely,
+                        int last, int *longest, struct diag *diag)
+{
+    for (*longest = likely->last; *longest < last; ++*longest) {
+        struct shifts above = {.first = *longest + 1, .last = last, .bound_alone = true};
+        if (search_shifts(table, any, most, &above, diag))
+            return diag->code;
+        if (above.done || above.lower_bound > likely->lower_bound * (1 + EXACT_HAIR))
+            break;
+    }
+    return EXIT_DONE;
+}
+
+/* Where a search of all shifts together was cut short, it bounds each of them; those above the likely one may still
+ * have better tables near the one in hand. */
+static int search_near_alone(struct squares *table, const struct line_rules *any, int most, const struct shifts *all,
+                             int likely, struct diag *diag)
+{
+    table->exact.optimal = false;
+    table->exact.lower_bound = fmin(table->exact.lower_bound, all->lower_bound);
+    for (int n = all->last; n > likely; n--) {
+        struct shifts one = {.first = n, .last = n, .near_alone = true};
+        if (search_shifts(table, any, most, &one, diag))
+            return diag->code;
+    }
+    return EXIT_DONE;
+}
+
+/* The likely shift, then all below it, unless what was looked at together says that there is nothing better; `beyond`
+ * becomes what is left. */
+static int search_apart(struct squares *table, const struct line_rules *any, int most, const struct shifts *all,
+                        struct shifts one, struct shifts *beyond, struct diag *diag)
+{
+    struct shifts below = *beyond;
+    below.first = all->first;
+    below.last = one.last - 1;
+    if (!one.done && search_shifts(table, any, most, &one, diag))
+        return diag->code;
+    /* Nothing is better with other shifts, or as good with fewer segments. */
+    if (table->exact.cost <= all->cost * (1 + EXACT_HAIR) && table->exact.segments <= all->segments)
+        return EXIT_DONE;
+    beyond->first = one.last + 1;
+    return search_side(table, any, most, below, false, diag);
+}
+
+static int search_all(struct squares *table, const struct line_rules *any, int most, struct search_bounds *bounds,
+                      struct diag *diag)
+{
+    const bool is_short = table->points->count <= EXACT_FEW, starts = !(table->exact.cost < INFINITY);
+    const int likely = table->rules->shift_min;
+    int first = any->shift_min, last = any->shift_max;
+    exact_cut_shifts(any, &first, &last);
+    struct shifts one = {.first = likely, .last = likely, .near_alone = !starts};
+    struct shifts all = {.first = first, .last = last, .near_known = !starts, .found = is_short ? bounds : NULL};
+    if ((starts || !is_short) && search_shifts(table, any, most, &one, diag))
+        return diag->code;
+    if ((!is_short && find_longest(table, any, most, &one, last, &all.last, diag)) ||
+        search_shifts(table, any, most, &all, diag))
+        return diag->code;
+    const bool cut_short = isnan(all.cost) && !is_short;
+    struct shifts beyond = {.first = all.last + 1, .last = last, .searched = is_short, .known = all.found};
+    if (is_short)
+        table->exact.any_shift = all.cost;
+    one = (struct shifts){.first = likely, .last = likely, .done = starts, .searched = is_short, .known = all.found};
+    if (!all.done && (cut_short ? search_near_alone(table, any, most, &all, likely, diag)
+                                : search_apart(table, any, most, &all, one, &beyond, diag)))
+        return diag->code;
+    return search_side(table, any, most, beyond, true, diag);
+}
+
 int shifts_search(struct squares *table, const struct line_rules *any, int most, struct diag *diag)
 {
-    const bool is_short = table->points->count <= EXACT_FEW;
-    const int likely = table->rules->shift_min;
     struct search_bounds bounds = {0};
-    struct shifts all = {any->shift_min, any->shift_max, .effort = alone, .found = &bounds, .cost = NAN},
-                  one = {likely, likely, .effort = alone}, side = {.effort = alone};
-    int status = EXIT_DONE;
     table->exact.optimal = true;
     table->exact.lower_bound = INFINITY;
     table->exact.any_shift = NAN;
-    const bool starts = !(table->exact.cost < INFINITY); /* there is no table to compare others with */
-    if (starts)
-        status = search_shifts(table, any, most, &one, diag);
-    if (!status && is_short && table->exact.cost < INFINITY) {
-        status = search_shifts(table, any, most, &all, diag);
-        table->exact.any_shift = all.cost;
-        one.known = side.known = &bounds;
-        one.searched = side.searched = true;
-    }
-    if (!status && !starts && !all.done)
-        status = search_shifts(table, any, most, &one, diag);
-    /* Then nothing is better with other shifts, or as good with fewer segments. */
-    const bool is_best =
-        all.done || (table->exact.cost <= all.cost * (1 + EXACT_HAIR) && table->exact.segments <= all.segments);
-    for (int up = 0; !status && !is_best && up < 2; up++) {
-        side.first = up ? likely + 1 : any->shift_min;
-        side.last = up ? any->shift_max : likely - 1;
-        exact_cut_shifts(any, &side.first, &side.last);
-        status = search_side(table, any, most, side, up, diag);
-    }
+    const int status = search_all(table, any, most, &bounds, diag);
     search_bounds_free(&bounds);
     if (status || !(table->exact.cost < INFINITY))
-        return diag->code; /* of the last ones looked at */
+        return diag->code = status ? status : EXIT_REQUIREMENT; /* of the last ones looked at */
     table->exact.lower_bound = fmin(table->exact.lower_bound, table->exact.cost);
     return diag->code = EXIT_DONE;
 }

@@ -341,8 +341,9 @@ START_TEST(the_best_shift_of_all_is_found)
     struct diag diag;
     problem_init(&problem, _i);
     problem.rules.one_shift = true;
-    problem.rules.shift_min = _i < LONG ? -1 : 5; /* coarser slopes are of little use, and slow to rule out */
-    problem.rules.shift_max = 7;
+    /* Of many codes, those around the longest that the function is not too steep for. */
+    problem.rules.shift_min = _i < LONG ? -1 : 6;
+    problem.rules.shift_max = _i < LONG ? 7 : 9;
     const struct line_rules any = problem.rules;
     struct squares table = {.points = &problem.points,
                             .rules = &problem.rules,
