@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "exact.h"
 #include "file.h"
 #include "jobs.h"
 #include "relax.h"
@@ -72,10 +73,10 @@ static void note_unproven(const struct spec *spec, const struct table *table, co
 /* Least squares of few codes are searched for as long as is asked for. */
 static void note_effort(const struct spec *spec, const struct table *table, const char *name)
 {
-    enum { BITS = 10 };
     const struct certificate *certificate = &table->certificate;
+    const int64_t codes = certificate->checked / (table->has_fold ? 2 : 1); /* that are searched */
     const int more = 2 * (spec->effort > 0 ? spec->effort : 1);
-    if (spec->method == METHOD_LSQ && spec->in.bits <= BITS && certificate->has_lower_bound && !certificate->optimal &&
+    if (spec->method == METHOD_LSQ && codes <= EXACT_POINTS && certificate->has_lower_bound && !certificate->optimal &&
         !constraints_tie(&spec->constraints) && more <= SPEC_MOST_EFFORT)
         fprintf(stderr,
                 "pwlc fit: note: %s%sthe error is %.6g LSB RMS, of the best table it may be %.6g; --effort %d searches "

@@ -88,12 +88,11 @@ struct shifts {
 static int search_shifts(struct squares *table, const struct line_rules *any, int most, struct shifts *shifts,
                          struct diag *diag)
 {
-    static const double effort = 0.6;
     const struct exact in_hand = table->exact;
     struct line_rules rules = *any;
     struct line lines[PWL_MAX_SEGMENTS];
     int knots[PWL_MAX_SEGMENTS + 1];
-    struct exact exact = {.effort = shifts->bound_alone ? DBL_EPSILON : effort,
+    struct exact exact = {.effort = shifts->bound_alone ? DBL_EPSILON : in_hand.effort,
                           .doublings = in_hand.doublings,
                           .searched = shifts->searched,
                           .near_known = shifts->near_known,

@@ -28,6 +28,12 @@ if grep -q "$note" ../err; then fail "a note of --effort for a proven table"; fi
 grep -q -- '--effort 4' effort4.json || fail "the table does not say what it was fitted with"
 rm -f ./*.json
 
+# Half of 11 bits is searched, too.
+folded='tanh --in s11:2^-8 --out s10:2^-9 --segments 8 --form biased --rounding half_even --symmetry fold'
+expect_status 0 fit $folded -o folded.json
+grep -qE "$note .*; --effort 2 searches longer\$" ../err || fail "no note of --effort for a folded table: $(cat ../err)"
+rm -f folded.json
+
 types='--in s8:2^-4 --out s8:2^-7'
 for effort in 0 -1 1.5 1025 x ''; do
     expect_error 2 "--effort $effort: must be an integer from 1 to 1024" fit tanh $types --effort "$effort" -o none.json
