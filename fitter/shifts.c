@@ -172,21 +172,6 @@ static int find_longest(struct squares *table, const struct line_rules *any, int
     return EXIT_DONE;
 }
 
-/* Where a search of all shifts together was cut short, it bounds each of them; those above the likely one may still
- * have better tables near the one in hand. */
-static int search_near_alone(struct squares *table, const struct line_rules *any, int most, const struct shifts *all,
-                             int likely, struct diag *diag)
-{
-    table->exact.optimal = false;
-    table->exact.lower_bound = fmin(table->exact.lower_bound, all->lower_bound);
-    for (int n = all->last; n > likely; n--) {
-        struct shifts one = {.first = n, .last = n, .near_alone = true};
-        if (search_shifts(table, any, most, &one, diag))
-            return diag->code;
-    }
-    return EXIT_DONE;
-}
-
 /* The likely shift, then all below it, unless what was looked at together says that there is nothing better; `beyond`
  * becomes what is left. */
 static int search_apart(struct squares *table, const struct line_rules *any, int most, const struct shifts *all,
@@ -218,14 +203,16 @@ static int search_all(struct squares *table, const struct line_rules *any, int m
     if ((!is_short && find_longest(table, any, most, &one, last, &all.last, diag)) ||
         search_shifts(table, any, most, &all, diag))
         return diag->code;
-    const bool cut_short = isnan(all.cost) && !is_short;
     struct shifts beyond = {.first = all.last + 1, .last = last, .searched = is_short, .known = all.found};
     if (is_short)
         table->exact.any_shift = all.cost;
     one = (struct shifts){.first = likely, .last = likely, .done = starts, .searched = is_short, .known = all.found};
-    if (!all.done && (cut_short ? search_near_alone(table, any, most, &all, likely, diag)
-                                : search_apart(table, any, most, &all, one, &beyond, diag)))
+    if (!all.done && isnan(all.cost)) { /* each alone would be cut short as well */
+        table->exact.optimal = false;
+        table->exact.lower_bound = fmin(table->exact.lower_bound, all.lower_bound);
+    } else if (!all.done && search_apart(table, any, most, &all, one, &beyond, diag)) {
         return diag->code;
+    }
     return search_side(table, any, most, beyond, true, diag);
 }
 
