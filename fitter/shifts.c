@@ -158,15 +158,16 @@ static int search_side(struct squares *table, const struct line_rules *any, int 
 }
 
 /* The longest shift, from the likely one on, before the function's steepest part is too steep for all that are longer:
- * then their bound is higher. */
+ * then their bound is higher. `last` becomes the last shift of use. */
 static int find_longest(struct squares *table, const struct line_rules *any, int most, const struct shifts *likely,
-                        int last, int *longest, struct diag *diag)
+                        int *longest, int *last, struct diag *diag)
 {
-    for (*longest = likely->last; *longest < last; ++*longest) {
-        struct shifts above = {.first = *longest + 1, .last = last, .bound_alone = true};
+    for (*longest = likely->last; *longest < *last; ++*longest) {
+        struct shifts above = {.first = *longest + 1, .last = *last, .bound_alone = true};
         if (search_shifts(table, any, most, &above, diag))
             return diag->code;
-        if (above.done || above.lower_bound > likely->lower_bound * (1 + EXACT_HAIR))
+        *last = above.done ? *longest : *last;
+        if (above.lower_bound > likely->lower_bound * (1 + EXACT_HAIR))
             break;
     }
     return EXIT_DONE;
@@ -200,7 +201,7 @@ static int search_all(struct squares *table, const struct line_rules *any, int m
     struct shifts all = {.first = first, .last = last, .near_known = !starts, .found = is_short ? bounds : NULL};
     if ((starts || !is_short) && search_shifts(table, any, most, &one, diag))
         return diag->code;
-    if ((!is_short && find_longest(table, any, most, &one, last, &all.last, diag)) ||
+    if ((!is_short && find_longest(table, any, most, &one, &all.last, &last, diag)) ||
         search_shifts(table, any, most, &all, diag))
         return diag->code;
     struct shifts beyond = {.first = all.last + 1, .last = last, .searched = is_short, .known = all.found};
