@@ -10,7 +10,8 @@
 
 enum { LONGEST_WITH_WIDE_SUMS = 24 };
 
-/* What is known of all tables before any line is looked at; of those with shifts that are not searched, too. */
+/* What is known of all tables before any line is looked at. Where short shifts are cut, lines of the table may be as
+ * steep as those of any. */
 static int bound_tables(struct search *search, double ceiling, struct diag *diag)
 {
     struct line_rules rules = *search->rules;

@@ -21,7 +21,7 @@ struct exact {
     bool near_alone;    /* after some slopes tables near the one in hand alone are searched: there is no bound */
     int segments;       /* at most those asked for */
     double cost;        /* of the table, in LSB^2 */
-    bool complete;      /* the search was, over its lines */
+    bool complete;      /* all its lines were searched, or need not be */
     bool optimal;       /* no table of the rules with as many segments costs less */
     double lower_bound; /* no such table costs less; cost when optimal */
     const struct search_bounds *known; /* from a search over these lines and others, or null */

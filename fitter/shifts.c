@@ -190,6 +190,7 @@ static int search_apart(struct squares *table, const struct line_rules *any, int
     return search_side(table, any, most, below, false, diag);
 }
 
+/* All shifts up to the longest of use together; then one by one as far as that leaves a question, and those beyond. */
 static int search_all(struct squares *table, const struct line_rules *any, int most, struct search_bounds *bounds,
                       struct diag *diag)
 {
@@ -226,7 +227,7 @@ int shifts_search(struct squares *table, const struct line_rules *any, int most,
     const int status = search_all(table, any, most, &bounds, diag);
     search_bounds_free(&bounds);
     if (status || !(table->exact.cost < INFINITY))
-        return diag->code = status ? status : EXIT_REQUIREMENT; /* of the last ones looked at */
+        return diag->code = status ? status : EXIT_REQUIREMENT; /* with the message of the last ones looked at */
     table->exact.lower_bound = fmin(table->exact.lower_bound, table->exact.cost);
     return diag->code = EXIT_DONE;
 }
