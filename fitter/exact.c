@@ -19,8 +19,9 @@ static int bound_tables(struct search *search, double ceiling, struct diag *diag
     if (rules.accumulator_bits > 32 && rules.shift_min <= -LONGEST_WITH_WIDE_SUMS)
         rules.shift_min = -63;
     if (last_line_costs(search->points, &rules, search->segments, ceiling, last, diag) ||
-        integer_bound_suffixes(search->points, &rules, search->segments, ceiling, last, search->ahead, diag))
+        integer_bound_suffixes(search->points, &rules, search->segments, ceiling, last, search->ahead_any, diag))
         return diag->code;
+    search_begin(search);
     return integer_bound_prefixes(search->points, &rules, search->segments, ceiling, search->before, diag);
 }
 
@@ -112,6 +113,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
             search_near(&search, knots, exact->segments, radius);
         else
             search_anywhere(&search);
+        search.all_starts = exact->found || pass.part < 1;
         search.whole = p >= SEEKING && biased && !soon;
         search.ceiling =
             pass.part < 1 ? exact->lower_bound + pass.part * gap : exact->cost + EXACT_HAIR * (1 + exact->cost);

@@ -53,9 +53,10 @@ struct exact {
  * likely to be the optimum: nothing found there is a bound, and anything found the optimum.
  *
  * A line of the absolute and biased forms is the same from whatever code it starts. So none starts where the lines
- * before meet one more code at no cost but its floor; one that starts at a limit of the output is followed from where
- * it leaves the limit, once for all starts; and one that runs into the other limit must have cost less than that limit
- * alone. (Lines that may leave their types are followed one by one, if they would be of use in wider ones.)
+ * before meet one more code at no cost but its floor, nor, of biased ones, where a table is better with the line from
+ * the next code on, or from the one before (search_enter); one that starts at a limit of the output is followed from
+ * where it leaves the limit, once for all starts; and one that runs into the other limit must have cost less than that
+ * limit alone. (Lines that may leave their types are followed one by one, if they would be of use in wider ones.)
  *
  * Of equal tables that of fewest segments is taken. (Where one costs as little as the bound, that is looked for in
  * fewer steps.)

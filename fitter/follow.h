@@ -14,7 +14,22 @@ struct lines {
     int first;
     bool leave;
     double paid;
+    const struct entry *entry; /* where they begin; null: any */
 };
+
+/* Constants of lines. */
+struct span {
+    double least, most;
+};
+
+/* Those whose lines begin as the entry says, where the constant 0 has codes in [low, high], and in [low_before,
+ * high_before] at the point before. */
+static inline struct span span_of(const struct entry *entry, double low, double high, double low_before,
+                                  double high_before)
+{
+    return (struct span){larger(entry->low - high, entry->low_before - high_before),
+                         smaller(entry->high - low, entry->high_before - low_before)};
+}
 
 /* Any lines of the slope in hand, and those that leave a limit: node by node. */
 void follow_nodes(struct slopes *slopes);

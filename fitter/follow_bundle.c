@@ -43,22 +43,23 @@ static inline void find_codes(const struct slopes *slopes, struct bundle *bundle
     }
 }
 
-/* Lines that are at the limit behind before the start, and not there any more. */
+/* Lines that begin as the entry says. */
 static void bound_constants(const struct slopes *slopes, struct bundle *bundle, int groups)
 {
-    const double near = (double)(bundle->way == UP ? slopes->rules->qmin_y : slopes->rules->qmax_y) - bundle->reference;
-    for (int g = 0; g < groups; g++)
-        if (bundle->way == UP)
-            bundle->least[g] = near + 1 - bundle->high[g];
-        else
-            bundle->most[g] = near - 1 - bundle->low[g];
+    const double reference = bundle->reference;
+    double low[GROUPS], high[GROUPS];
     find_codes(slopes, bundle, groups, slopes->start - 1);
-    for (int g = 0; g < groups; g++)
-        if (bundle->way == UP)
-            bundle->most[g] = near - bundle->low[g];
-        else
-            bundle->least[g] = near - bundle->high[g];
+    for (int g = 0; g < groups; g++) {
+        low[g] = bundle->low[g] + reference;
+        high[g] = bundle->high[g] + reference;
+    }
     find_codes(slopes, bundle, groups, slopes->start);
+    for (int g = 0; g < groups; g++) {
+        const struct span span =
+            span_of(slopes->entry, bundle->low[g] + reference, bundle->high[g] + reference, low[g], high[g]);
+        bundle->least[g] = span.least;
+        bundle->most[g] = span.most;
+    }
 }
 
 /*
@@ -131,7 +132,9 @@ static inline bool follow(struct slopes *slopes, struct bundle *bundle, const in
         bool may_be = false, goes_on = false;
         for (int g = 0; g < groups; g++) {
             /* Real constants cost no more. */
-            const double w = bundle->w[g], dd = square(bundle->d[g]) * (1 + 1e-12);
+            const double w = bundle->w[g], d = bundle->d[g];
+            const double q = larger(bundle->least[g] * w, smaller(bundle->most[g] * w, d)), gain = q * (2 * d - q),
+                         dd = gain + fabs(gain) * 1e-12;
             bundle->past[g] += pays;
             goes_on |= (bundle->dd[g] - limit) * w < dd || bundle->past[g] < limit;
             may_be |= (bundle->dd[g] - use) * w < dd || bundle->past[g] < use;
@@ -194,7 +197,7 @@ bool follow_bundle(struct slopes *slopes, int64_t low, int64_t high, int n)
     }
     find_codes(slopes, &bundle, bundle.groups, begin);
     bundle.reference = nearest(slopes->points->target[begin]) - bundle.low[0];
-    if (slopes->leaves)
+    if (slopes->entry)
         bound_constants(slopes, &bundle, bundle.groups);
     switch (bundle.groups) {
     case 1:

@@ -72,6 +72,7 @@ static int part_by_tie(const struct slopes *slopes, struct classes *classes, int
     const double below = last_below(&classes->course, cut->code + 1);
     for (; c < classes->count && classes->class[c].low == cut->phase; c++) {
         struct line_class *class = &classes->class[c];
+        class->met = true;
         if (slopes->rules->rounding == PWL_HALF_EVEN && class->unit == 1) {
             class->unit = 2;
             repeat_class(classes, c++);
@@ -112,7 +113,7 @@ static void cut_classes(const struct slopes *slopes, struct classes *classes, co
     const int c = class_from(classes, cut->phase);
     if (c == classes->count || class[c].low > cut->phase || !has_ties(slopes))
         return;
-    const bool met_before = class[c].unit == 2 || class[c].least > -LINE_CLASS_NONE || class[c].most < LINE_CLASS_NONE;
+    const bool met_before = class[c].met;
     class_from(classes, cut->phase + 1);
     if (slopes->ties == TIES_ALL || (slopes->ties == TIES_AGAIN && (met_before || comes_again(slopes, cut))))
         part_by_tie(slopes, classes, c, cut);
@@ -183,7 +184,7 @@ static void sort_cuts(const struct cut *cut, int count, int64_t one, struct cut 
 struct beginning {
     const struct lines *lines;
     double limit;                /* what they may cost */
-    struct cut before, at, last; /* of the points before the first, there, and of the last that is taken in */
+    struct cut before, at, last; /* of the point before the first, there, and of the last that is taken in */
     struct cut cut[EXACT_POINTS + 2];
 };
 
@@ -196,11 +197,12 @@ static void keep_classes(const struct slopes *slopes, struct classes *classes, c
     for (int c = from; c < classes->count; c++) {
         struct line_class class = classes->class[c];
         class.before = code_of(slopes, course, &class, &beginning->last);
-        if (beginning->lines->leave)
-            line_class_leave(slopes, course, &class, code_of(slopes, course, &class, &beginning->before),
+        if (beginning->lines->entry)
+            line_class_enter(course, &class, beginning->lines->entry,
+                             code_of(slopes, course, &class, &beginning->before),
                              code_of(slopes, course, &class, &beginning->at));
-        const double m = class.d / course->w;
-        if (class.least <= class.most && (class.dd - m * class.d) * (1 - 1e-12) < beginning->limit)
+        const double least = class.dd - line_class_gain(course, &class) / course->w;
+        if (class.least <= class.most && least * (1 - 1e-12) < beginning->limit)
             classes->class[kept++] = class;
     }
     classes->count = kept;
@@ -271,7 +273,7 @@ static void begin_classes(struct slopes *slopes, struct classes *classes, const 
     *course = (struct course){.reference = nearest(points->target[lines->first]) - beginning.at.code,
                               .w = LINE_CLASS_LEAST,
                               .paid_ahead = lines->leave ? INFINITY : 0};
-    if (lines->leave) {
+    if (lines->entry) {
         beginning.last = beginning.before = cut_at(slopes, lines->first - 1);
         given[count++] = beginning.before;
         given[count++] = beginning.at;
@@ -311,7 +313,8 @@ static void follow_ends(struct slopes *slopes, const struct lines *lines)
         !follow_groups(slopes, lines))
         return;
     const enum ties ties = slopes->ties;
-    if (ties == TIES_ALL && ties_are_apart(slopes->q_b, slopes->n, slopes->until - lines->first + lines->leave))
+    if (ties == TIES_ALL &&
+        ties_are_apart(slopes->q_b, slopes->n, slopes->until - lines->first + (lines->entry != NULL)))
         slopes->ties = TIES_NONE;
     begin_classes(slopes, &classes, lines, slopes->at_once);
     for (int k = slopes->at_once; k < slopes->until && classes.count > 0; k++) {

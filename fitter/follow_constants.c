@@ -12,9 +12,9 @@ void follow_constants(struct slopes *slopes, const struct lines *lines)
                             .paid_ahead = lines->leave ? INFINITY : 0};
     struct line_class class = line_class_of(lines);
     int k = first;
-    if (lines->leave) {
+    if (lines->entry) {
         class.before = slopes->code[first - 1];
-        line_class_leave(slopes, &course, &class, class.before, slopes->code[first]);
+        line_class_enter(&course, &class, lines->entry, class.before, slopes->code[first]);
     }
     if (class.least > class.most || !take_step(slopes))
         return;
@@ -32,7 +32,7 @@ void follow_constants(struct slopes *slopes, const struct lines *lines)
         class.d += mass * e;
         class.dd += mass * e * e + points_apart(points, k);
         /* Real constants cost no more. */
-        bool of_use = class.dd * course.w - class.d * class.d < most * course.w;
+        bool of_use = class.dd * course.w - line_class_gain(&course, &class) < most * course.w;
         if (of_use && (k % SELDOM == 0 || slopes->useful[k + 1] > 0))
             of_use = line_class_find(slopes, &course, &class, k + 1) < most;
         if (!of_use)

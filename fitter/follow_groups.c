@@ -140,18 +140,26 @@ static bool any_past(const struct groups *groups, double limit)
     return least < limit;
 }
 
-/* Lines that are at the limit behind before a point, and not there any more. */
-static void bound_leaving(const struct slopes *slopes, struct groups *groups, int first, double up)
+/* Lines that begin as an entry says. */
+static void bound_constants(const struct slopes *slopes, struct groups *groups, const struct entry *given, int first,
+                            double up)
 {
-    const double near = up * (double)slopes->near_y - groups->reference;
+    const struct entry turned = {-given->high, -given->low, -given->high_before, -given->low_before},
+                       *entry = up > 0 ? given : &turned;
+    double high[GROUPS];
     find_codes(slopes, groups, first - 1, up);
     for (int g = 0; g < groups->count; g++) {
-        groups->most[g] = near - groups->low[g];
         groups->before[g] = groups->low[g];
+        high[g] = groups->high[g] + groups->reference;
     }
     find_codes(slopes, groups, first, up);
-    for (int g = 0; g < groups->count; g++)
-        groups->least[g] = near + 1 - groups->high[g];
+    for (int g = 0; g < groups->count; g++) {
+        const double reference = groups->reference;
+        const struct span span = span_of(entry, groups->low[g] + reference, groups->high[g] + reference,
+                                         groups->before[g] + reference, high[g]);
+        groups->least[g] = span.least;
+        groups->most[g] = span.most;
+    }
 }
 
 bool follow_groups(struct slopes *slopes, const struct lines *lines)
@@ -177,8 +185,8 @@ bool follow_groups(struct slopes *slopes, const struct lines *lines)
     }
     find_codes(slopes, &groups, first, up);
     groups.reference = nearest(up * slopes->points->target[first]) - groups.low[0];
-    if (lines->leave)
-        bound_leaving(slopes, &groups, first, up);
+    if (lines->entry)
+        bound_constants(slopes, &groups, lines->entry, first, up);
     for (int k = first; k < slopes->end; k++) {
         const double w = slopes->points->mass[k], t = up * slopes->points->target[k];
         const double pays = points_cost(slopes->points, k, up * far), apart = points_apart(slopes->points, k);

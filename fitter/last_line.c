@@ -62,9 +62,10 @@ static int add_lines(const struct points *reversed, const struct line_rules *rul
         return diag->code;
     search.ceiling = ceiling;
     for (int k = 0; k <= count; k++) {
-        *entry(search.ahead, &search, 0, k) = before[k];
-        *entry(search.ahead, &search, 1, k) = 0;
+        *entry(search.ahead_any, &search, 0, k) = before[k];
+        *entry(search.ahead_any, &search, 1, k) = 0;
     }
+    search_begin(&search);
     search_solve(&search, 0, (int64_t)STEPS_EACH * count);
     for (int k = 0; k <= count; k++) {
         const double least = smaller(*entry(search.behind, &search, 1, k), *entry(search.most, &search, 1, k));

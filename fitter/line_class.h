@@ -15,6 +15,7 @@
 struct line_class {
     int64_t low, high;
     double least, most;  /* constants, relative to the reference */
+    bool met;            /* a tie */
     int unit, rest;      /* every constant, or those that leave a rest by 2, likewise */
     double before;       /* the code before, of constant 0 */
     double d, dd;        /* sums of mass * (target - code - reference)^(1, 2); dd is INFINITY when those are given up */
@@ -35,13 +36,22 @@ static inline struct line_class line_class_of(const struct lines *lines)
         .least = -LINE_CLASS_NONE, .most = LINE_CLASS_NONE, .unit = 1, .dd = lines->paid, .past = INFINITY};
 }
 
-/* Leaves the constants that leave the limit behind between two points, where the codes of constant 0 are these. */
-static inline void line_class_leave(const struct slopes *slopes, const struct course *course, struct line_class *class,
-                                    double before, double after)
+/* Leaves the constants that begin as an entry says, where the codes of constant 0 are these. */
+static inline void line_class_enter(const struct course *course, struct line_class *class, const struct entry *entry,
+                                    double before, double at)
 {
-    const double first = (double)slopes->near_first - course->reference;
-    class->least = larger(class->least, slopes->rise > 0 ? first - after : first + 1 - before);
-    class->most = smaller(class->most, slopes->rise > 0 ? first - 1 - before : first - after);
+    before += course->reference;
+    at += course->reference;
+    const struct span span = span_of(entry, at, at, before, before);
+    class->least = larger(class->least, span.least);
+    class->most = smaller(class->most, span.most);
+}
+
+/* A real constant of the class costs at least this, less the sum of squares, times the mass: with the best there is. */
+static inline double line_class_gain(const struct course *course, const struct line_class *class)
+{
+    const double q = larger(class->least * course->w, smaller(class->most * course->w, class->d));
+    return q * (2 * class->d - q);
 }
 
 /* The best constant within [low, high], and what it costs: INFINITY where there is none. */

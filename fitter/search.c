@@ -27,7 +27,9 @@ static bool find_spare(struct search *search, int i, const double *paid)
     slopes->start = slopes->furthest = i;
     for (int m = 1; m <= search->segments; m++) {
         const double *behind = entry(search->behind, search, m, 0), *most = entry(search->most, search, m, 0);
-        if (!(paid[m] + *entry(search->ahead, search, search->segments - m + 1, i) < search->ceiling))
+        double *ahead =
+            slopes->leaves ? search->ahead_any : search->ahead; /* no line starts where one leaves a limit */
+        if (!(paid[m] + *entry(ahead, search, search->segments - m + 1, i) < search->ceiling))
             continue;
         for (int j = i + 1; j <= last; j++)
             known[j] = smaller(known[j], behind[j]);
@@ -76,6 +78,35 @@ static void drop_ends(struct slopes *slopes)
             break;
 }
 
+/* The lines of the slopes in a window that begin as the entries say. */
+static void try_entries(struct search *search, struct window window, double stride)
+{
+    struct slopes *slopes = &search->slopes;
+    const int entries = slopes->apart ? search->entries : 0;
+    if (entries == 0)
+        slopes_try_all(slopes, window, stride);
+    for (int e = 0; e < entries; e++) {
+        slopes->entry = &search->entry[e];
+        slopes_try_all(slopes, window, stride);
+    }
+    slopes->entry = NULL;
+}
+
+/* Keeps what lines from the start in hand cost at least, now that all of use have been followed. */
+static void keep_least(struct search *search)
+{
+    struct slopes *slopes = &search->slopes;
+    const bool left_out = !slopes->leaves && search->entries > 0; /* those that need not start there */
+    double *any = entry(search->least_any, search, slopes->start, 0);
+    if (left_out && search->known_to < slopes->start)
+        return;
+    for (int j = slopes->start + 1; j <= slopes->furthest; j++) {
+        const double least = slopes->spare[j] > -INFINITY ? smaller(slopes->range[j].cost, slopes->spare[j]) : 0;
+        slopes->least[j] = larger(slopes->least[j], least);
+        any[j] = slopes->leaves || left_out ? any[j] : larger(any[j], least);
+    }
+}
+
 /* The lines from the start in hand. */
 static void search_start(struct search *search, int samples)
 {
@@ -97,13 +128,12 @@ static void search_start(struct search *search, int samples)
         slopes->apart = !slopes->all && part == 0;
         const struct window window = windows_find(search);
         drop_ends(slopes);
-        slopes_try_all(slopes, window, samples ? (window.high - window.low) / samples : 0);
+        try_entries(search, window, samples ? (window.high - window.low) / samples : 0);
         slopes->furthest = furthest;
     }
     slopes->apart = !slopes->all;
-    for (int j = i + 1; slopes->complete && !samples && j <= furthest; j++)
-        if (slopes->spare[j] > -INFINITY)
-            slopes->least[j] = larger(slopes->least[j], smaller(slopes->range[j].cost, slopes->spare[j]));
+    if (slopes->complete && !samples)
+        keep_least(search);
     slopes->complete &= complete;
 }
 
@@ -178,7 +208,8 @@ static void start_lines(struct search *search, int k, int samples)
     }
     slopes->leaves = false;
     slopes->range = range_of(search, k, 0);
-    if (!find_spare(search, k, search->paid))
+    search->entries = 0;
+    if ((!samples && !search_enter(search, k)) || !find_spare(search, k, search->paid))
         return;
     search_start(search, samples);
     find_costs(search);
@@ -204,6 +235,8 @@ static void leave_limit(struct search *search, enum direction way, int k, int sa
     }
     slopes->leaves = true;
     slopes->way = way;
+    search->entry[0] = entry_leaving(limit, way == UP ? 1 : -1);
+    search->entries = 1;
     slopes->range = search->left;
     for (int j = k + 1; j <= search->count; j++)
         search->left[j].cost = INFINITY;
@@ -240,6 +273,7 @@ double search_solve(struct search *search, int samples, int64_t most_steps)
                         search->ceiling - *entry(search->ahead, search, search->segments - m, k));
     for (int m = 0; m <= search->segments; m++)
         search->waiting[UP][m] = search->waiting[DOWN][m] = (struct waiting){.cost = INFINITY};
+    search->known_to = -1;
     for (int k = 0; k <= search->count && !slopes->out_of_memory; k++) {
         if (search->whole && is_hopeless(search, k, most_steps)) {
             slopes->complete = false;
@@ -250,6 +284,8 @@ double search_solve(struct search *search, int samples, int64_t most_steps)
                                                                            : search->shares);
         slopes->most_steps = slopes->most_steps < most_steps ? slopes->most_steps : most_steps;
         settle_costs(search, k);
+        if (slopes->complete && !samples && !search->near && !search->all_starts)
+            search->known_to = k;
         for (enum direction way = UP; slopes->apart && k > 0 && k < search->count && way < DIRECTIONS; way++)
             leave_limit(search, way, k, samples);
         if (k < search->count && search->is_knot[k])
@@ -295,6 +331,7 @@ void search_anywhere(struct search *search)
     for (int place = 0; place <= points_places(points); place++)
         search->is_knot[points_at(points, place)] = true;
     search->shares = 1;
+    search->near = false;
 }
 
 void search_near(struct search *search, const int *knots, int segments, int radius)
@@ -305,6 +342,7 @@ void search_near(struct search *search, const int *knots, int segments, int radi
         search->is_knot[k] &= k - knots[m] <= radius || (m < segments && knots[m + 1] - k <= radius);
     }
     search->shares = (2 * radius + 1) * segments / 2 + 1;
+    search->near = true;
 }
 
 void search_know(struct search *search, const int *knots, const struct line *lines, int segments)
@@ -354,6 +392,7 @@ void search_free(struct search *search)
         free(search->off[way]);
     }
     free(search->least);
+    free(search->least_any);
     free(search->paid);
     free(search->left);
     free(search->behind);
@@ -364,6 +403,7 @@ void search_free(struct search *search)
     free(search->cost);
     free(search->from);
     free(search->ahead);
+    free(search->ahead_any);
     free(search->range);
     free(search->is_knot);
     free(search->slopes.spare);
@@ -402,7 +442,9 @@ int search_init(struct search *search, const struct points *points, const struct
     }
     search->least = calloc(row * row, sizeof *search->least);
     search->before = malloc(layers * row * sizeof *search->before);
-    windows &= search->before && search->least;
+    search->least_any = calloc(row * row, sizeof *search->least_any);
+    search->ahead_any = malloc(layers * row * sizeof *search->ahead_any);
+    windows &= search->before && search->least && search->least_any && search->ahead_any;
     search->paid = malloc(layers * sizeof *search->paid);
     search->left = malloc(row * sizeof *search->left);
     search->behind = malloc(layers * row * sizeof *search->behind);

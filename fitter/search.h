@@ -24,6 +24,9 @@ struct search {
     int segments, count;
     double ceiling;           /* only cheaper tables count */
     int shares;               /* of the steps: each start has one at most */
+    bool all_starts;          /* lines are followed from all starts: what that says holds for other tables, too */
+    bool near;                /* starts are those near some knots */
+    int known_to;             /* no better table costs less than `behind` before any point up to this */
     bool whole;               /* only a search of all is of use: it ends where it is likely not to be done */
     double *floor_sum;        /* rounding_floor_sums */
     double *over[DIRECTIONS]; /* what being at the limit behind costs beyond that, of the points before each */
@@ -39,14 +42,18 @@ struct search {
     int first_end, last_end;  /* ... less than INFINITY to none but these, and those between */
     double *before;           /* lower bound on the codes before k, likewise */
     int *from;                /* where the last of them starts; -1 when one less does as well */
-    double *ahead;            /* lower bound on the codes from k on, likewise */
+    double *ahead_any;        /* lower bound on the codes from k on, likewise */
+    double *ahead;            /* the same where a line of a better table starts at k */
     struct range *range;      /* [i * (count + 1) + j] */
     double *least;            /* search_least */
+    double *least_any;        /* what any line costs at least that is not at the limit behind at its start, likewise */
     double *least_left[DIRECTIONS];
     struct waiting *waiting[DIRECTIONS]; /* the best line m that may leave the limit behind */
     double *paid;                        /* what all before the start in hand costs with line m */
     struct range *left;                  /* of the lines that leave a limit, by the end */
     bool *is_knot;                       /* points where ranges may start and end */
+    struct entry entry[2];               /* of the safe lines from the start in hand; none: any */
+    int entries;
     struct slopes slopes;
 };
 
@@ -70,21 +77,35 @@ static inline int *from_of(const struct search *search, int m, int k)
     return &search->from[(size_t)m * ((size_t)search->count + 1) + (size_t)k];
 }
 
-/* What a line from i costs at least, by the end: one that is not at the limit behind at i, or leaves it there. */
+/* What a line from i costs at least, by the end, if it is part of a better table: one that is not at the limit behind
+ * at i, or leaves it there. */
 static inline double *search_least(const struct search *search, bool leaves, enum direction way, int i)
 {
     return (leaves ? search->least_left[way] : search->least) + (size_t)i * ((size_t)search->count + 1);
 }
 
-/* No table is known, and nothing about the codes from any on, until `upper` and `ahead` are set. */
+/* No table is known, nor what lies before or after a code, until `before` and `ahead_any` are set: */
 int search_init(struct search *search, const struct points *points, const struct line_rules *rules, int segments,
                 struct diag *diag);
+
+void search_begin(struct search *search);
 
 void search_free(struct search *search);
 
 /* Segments start anywhere from now on, or within `radius` of the knots of a table alone. */
 void search_anywhere(struct search *search);
 void search_near(struct search *search, const int *knots, int segments, int radius);
+
+/*
+ * Finds the entries of the lines that start at i; returns whether any need start there.
+ *
+ * A biased line is the same from whatever code it starts. As line m of a table it need not start at i where the table
+ * is no worse with it from i + 1 on, or better with it from i - 1 on. So its code at i costs less than the best m - 1
+ * lines before i + 1 cost more than those before i; and its code at i - 1 no less than those before i cost more than
+ * those before i - 1: it lies beyond some codes on one side of the target or the other. (Of equal tables that of the
+ * latest starts is left. An absolute line would have to be followed for each of the sides, which takes longer.)
+ */
+bool search_enter(struct search *search, int i);
 
 /* The lines of a table, if they are of the rules, need not be found. */
 void search_know(struct search *search, const int *knots, const struct line *lines, int segments);

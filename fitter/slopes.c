@@ -16,7 +16,7 @@ static int64_t count_alike(const struct slopes *slopes, int64_t numerator, int n
         return 1;
     const int64_t one = pwl_shl64(1, n), half = slopes->rules->rounding != PWL_FLOOR ? one / 2 : 0;
     double least = 0x1p62;
-    for (; k >= slopes->start - slopes->leaves; k--) {
+    for (; k >= slopes->start - (slopes->entry != NULL); k--) {
         const int64_t x = (int64_t)slopes->points->code[k] - slopes->origin;
         if (fabs((double)numerator * (double)x) >= 0x1p60)
             return 1;
@@ -41,7 +41,7 @@ static int64_t count_alike(const struct slopes *slopes, int64_t numerator, int n
  */
 static int64_t count_alike_biased(const struct slopes *slopes, int64_t numerator, int n, int k)
 {
-    const int points = k - slopes->start + slopes->leaves + 1;
+    const int points = k - slopes->start + (slopes->entry != NULL) + 1;
     double least = 0x1p62; /* the next fraction, in numerators */
     if (n <= 0)
         return 1;
@@ -103,18 +103,19 @@ static void follow_free(struct slopes *slopes)
     const double *limit = slopes->limit;
     const struct window *leaving = slopes->leaving[slopes->rise < 0 ? DOWN : UP];
     const int leave = slopes->rise != 0 && !slopes->apart && passes_limit(slopes) ? slopes->leave : slopes->start;
+    const struct entry later = entry_leaving((double)slopes->near_y, slopes->rise);
     double paid = 0;
     if (slopes->leaves) {
-        follow_lines(slopes, &(struct lines){slopes->start, true, 0});
+        follow_lines(slopes, &(struct lines){.first = slopes->start, .leave = true, .entry = slopes->entry});
         return;
     }
-    follow_lines(slopes, &(struct lines){.first = slopes->start});
+    follow_lines(slopes, &(struct lines){.first = slopes->start, .entry = slopes->entry});
     for (int k = slopes->start + 1; k <= leave; k++) {
         paid += points_cost(slopes->points, k - 1, (double)slopes->near_y);
         if (!(paid < limit[k]))
             return;
         if (leaving[k].low <= slopes->slope && slopes->slope <= leaving[k].high)
-            follow_lines(slopes, &(struct lines){k, true, paid});
+            follow_lines(slopes, &(struct lines){k, true, paid, &later});
     }
 }
 
@@ -162,7 +163,7 @@ static void try_with_ties(struct slopes *slopes, int64_t q_b, int n)
         slopes->ties = TIES_NONE;
         try_slope(slopes, 2 * q_b, n + 1);
         slopes->ties = slopes->touched ? TIES_ALL : TIES_AGAIN;
-        if (slopes->touched || slopes->end - slopes->start + slopes->leaves > pwl_shl64(1, n))
+        if (slopes->touched || slopes->end - slopes->start + (slopes->entry != NULL) > pwl_shl64(1, n))
             try_slope(slopes, q_b, n);
         return;
     }
@@ -203,7 +204,7 @@ static int64_t try_numerator(struct slopes *slopes, int64_t numerator, int n, in
         try_slope(slopes, q_b, shift);
     if (biased)
         try_smaller(slopes, q_b, shift);
-    const int points = slopes->last - slopes->start + slopes->leaves + 1;
+    const int points = slopes->last - slopes->start + (slopes->entry != NULL) + 1;
     const bool between = !ties || has_more_biases(rules, q_b, shift) || (n > 0 && ties_are_apart(q_b, shift, points));
     if (slopes->touched || !between)
         return 1;

@@ -3,6 +3,7 @@
 #ifndef PWLC_SLOPES_H
 #define PWLC_SLOPES_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -59,6 +60,19 @@ struct core {
 /* A line that rises comes from qmin_y and goes to qmax_y. */
 enum direction { UP, DOWN, DIRECTIONS };
 
+/* The codes that lines have where they start, in [low, high], and at the point before. Beyond the output range they are
+ * not cut. */
+struct entry {
+    double low, high, low_before, high_before;
+};
+
+/* Of those that leave a limit, rising or falling from it. */
+static inline struct entry entry_leaving(double limit, int rise)
+{
+    return rise > 0 ? (struct entry){limit + 1, INFINITY, -INFINITY, limit}
+                    : (struct entry){-INFINITY, limit - 1, limit, INFINITY};
+}
+
 /* The phases, or biases, in [low, high). */
 struct phases {
     int64_t low, high;
@@ -81,6 +95,7 @@ struct slopes {
     bool apart;                         /* safe slopes alone, else the rest */
     bool leaves;               /* apart: lines at the limit behind are left out, or they alone are followed, of ... */
     enum direction way;        /* ... one direction, which leave it at the start */
+    const struct entry *entry; /* of the lines in hand, which are safe; null: any */
     int start, furthest;       /* the start; the last end of use */
     int64_t origin;            /* X is the code less this */
     int64_t steps, most_steps; /* points looked at, and how many may be */
