@@ -317,6 +317,7 @@ static void follow_ends(struct slopes *slopes, const struct lines *lines)
         ties_are_apart(slopes->q_b, slopes->n, slopes->until - lines->first + (lines->entry != NULL)))
         slopes->ties = TIES_NONE;
     begin_classes(slopes, &classes, lines, slopes->at_once);
+    slopes->found |= classes.count > 0;
     for (int k = slopes->at_once; k < slopes->until && classes.count > 0; k++) {
         const struct cut cut = cut_at(slopes, k);
         cut_classes(slopes, &classes, &cut);

@@ -363,8 +363,9 @@ void slopes_try_all(struct slopes *slopes, struct window window, double stride)
                     done = to - q + 1;
                     width *= 2;
                 } else if (of_use) {
+                    slopes->found = false;
                     done = try_numerator(slopes, q, n, left);
-                    width = stride > 0 ? 1 : done;
+                    width = stride > 0 || slopes->found ? 1 : done;
                 }
                 q = slope_above(rules, q + (done > step ? done : step) - 1);
             }

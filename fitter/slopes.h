@@ -123,6 +123,7 @@ struct slopes {
     enum ties ties;
     bool is_safe; /* no constant of use can leave its type */
     bool beyond;  /* of those that are followed as if all were, one that leaves its type would be of use */
+    bool found;   /* some line may have been of use */
     bool touched; /* a limit of the rules had a say */
     int last;     /* the last point that was looked at */
 };
