@@ -127,6 +127,7 @@ static void add_point(struct slopes *slopes, struct classes *classes, const stru
 {
     const int k = cut->point;
     const double w = slopes->points->mass[k], t = slopes->points->target[k], limit = slopes->limit[k + 1];
+    const double useful = slopes->useful[k + 1];
     const double pays = points_cost(slopes->points, k, (double)slopes->far_y);
     const bool reaches = started && pays < limit && slopes->rise != 0;
     struct course *course = &classes->course;
@@ -146,7 +147,12 @@ static void add_point(struct slopes *slopes, struct classes *classes, const stru
             line_class_record(slopes, course, class, k + 1, class->past_c, class->past);
         else
             class->past = INFINITY;
-        if (!(line_class_find(slopes, course, class, k + 1) < limit))
+        /* Real constants cost no more. */
+        const double gain = line_class_gain(course, class);
+        bool goes_on = (class->dd - limit) * course->w < gain;
+        if (goes_on && (class->dd - useful) * course->w < gain)
+            goes_on = line_class_find(slopes, course, class, k + 1) < limit;
+        if (!goes_on)
             class->dd = INFINITY;
         if (!(class->dd < INFINITY || class->past < INFINITY))
             continue;
