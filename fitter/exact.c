@@ -76,6 +76,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
      * one shift, which takes several searches, more slopes and less near the knots are the sooner way. */
     const bool biased = rules.form == PWL_BIASED, one_shift = rules.one_shift && !is_short;
     const bool soon = is_short || one_shift;
+    const int64_t all_steps = soon ? 1 << 25 : biased ? 5 << 22 : 1 << 23;
     const int few_samples = is_short ? 16 : one_shift ? 64 : 32;
     const struct pass {
         double part; /* of what lies between the bound and the table in hand */
@@ -86,7 +87,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
         {1, few_samples, one_shift ? 1 << 22 : 1 << 21, 0},
         {1, 0, 1 << 22, 1},
         {1, 0, 1 << 22, 2},
-        {1, 0, soon ? 1 << 25 : 1 << 23, 0},
+        {1, 0, all_steps, 0},
         {1, 0, 1 << 22, 4},
         {1, 0, biased && !is_short ? 1 << 24 : 1 << 25, 0},
         {0.25, 0, 1 << 22, 0},

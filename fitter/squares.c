@@ -229,7 +229,8 @@ int squares_search(struct squares *table, const struct line_rules *any, struct d
     const int doublings = table->effort > 1 ? ilogb(table->effort) : 0;
     /* A biased table of many points begins with an absolute one, from knots of lines that do not saturate, too. */
     const bool is_short = points->count <= EXACT_FEW, begins = any->form == PWL_BIASED && !is_short;
-    *exact = (struct exact){.effort = begins ? 0.36 : any->one_shift ? 0.6 : 1, .segments = count, .cost = cost};
+    const double effort = begins ? (any->one_shift ? 0.28 : 0.38) : any->one_shift ? 0.6 : 1;
+    *exact = (struct exact){.effort = effort, .segments = count, .cost = cost};
     if (cost < INFINITY && (is_short || !any->one_shift) && !begins && move_to_real_knots(table, diag))
         return diag->code;
     if (begins && begin_with_absolute(table, diag))
