@@ -7,6 +7,7 @@
 
 #include <pwl/fixed.h>
 
+#include "lsq.h"
 #include "real_bound.h"
 #include "shifts.h"
 
@@ -95,6 +96,40 @@ static int note_bends(const struct squares *table, int *near)
     return count;
 }
 
+/* What the least-squares line of a segment costs where it is clipped to the output range. */
+static double clipped_real_cost(const struct squares *table, int begin, int end)
+{
+    const struct points *points = table->points;
+    const double low = (double)table->rules->qmin_y, high = (double)table->rules->qmax_y;
+    struct lsq_line line;
+    double cost = 0;
+    if (lsq_fit(points->code + begin, points->target + begin, points->weight + begin, (size_t)(end - begin), &line))
+        line = (struct lsq_line){.y_mean = points->target[begin]};
+    for (int k = begin; k < end; k++)
+        cost +=
+            points_cost(points, k, fmin(fmax(line.y_mean + line.slope * (points->code[k] - line.x_mean), low), high));
+    return cost;
+}
+
+static double mass_of(const struct points *points)
+{
+    double mass = 0;
+    for (int k = 0; k < points->count; k++)
+        mass += points->mass[k];
+    return mass;
+}
+
+/* Real lines that cost more are of no use: those that a better table rounds do not, as a rounded value lies within 1/2
+ * of a real one, and those on the knots in hand are better. */
+static double real_ceiling(const struct squares *table)
+{
+    const double mass = mass_of(table->points), root = sqrt(table->exact.cost) + 0.5 * sqrt(mass);
+    double cost = 0;
+    for (int m = 0; m < table->exact.segments; m++)
+        cost += clipped_real_cost(table, table->knots[m], table->knots[m + 1]);
+    return fmin(cost, root * root) * (1 + 1e-9);
+}
+
 /* Lines on other knots, if they are better than those in hand. */
 static bool take_if_better(struct squares *table, const int *knots, int count, struct line *lines)
 {
@@ -121,16 +156,12 @@ static int move_to_real_knots(struct squares *table, struct diag *diag)
     int *knots = malloc(((size_t)count + 1) * sizeof *knots);
     struct line *lines = malloc((size_t)count * sizeof *lines);
     struct real_bound bound = {.knots = knots};
-    double mass = 0;
     diag->code = EXIT_DONE;
-    for (int k = 0; k < points->count; k++)
-        mass += points->mass[k];
-    const double root = sqrt(table->exact.cost) + 0.5 * sqrt(mass);
     if (!knots || !lines)
         diag_set(diag, EXIT_IO, "out of memory for %d segments", count);
     else if (!points->grid &&
-             !real_bound(points, table->rules->qmin_y, table->rules->qmax_y, count, root * root * (1 + 1e-9),
-                         table->knots, count + 1, points->count, &bound, diag) &&
+             !real_bound(points, table->rules->qmin_y, table->rules->qmax_y, count, real_ceiling(table), table->knots,
+                         count + 1, points->count, &bound, diag) &&
              bound.found)
         take_if_better(table, knots, bound.segments, lines);
     free(knots);
@@ -145,7 +176,8 @@ int squares_bound(struct squares *table, struct diag *diag)
     enum { ROUNDS = 3, QUICK_CELLS = 224, CELLS = 1024, LEAST_CELLS = 2048, MOST_CELLS = 16384 };
     const struct points *points = table->points;
     const struct line_rules *rules = table->rules;
-    double *floor_sum = rounding_floor_sums(points), mass = 0;
+    const double mass = mass_of(points);
+    double *floor_sum = rounding_floor_sums(points);
     int *knots = malloc(((size_t)count + 1) * sizeof *knots);
     int *near = malloc(((size_t)count * 3 + 1) * sizeof *near);
     struct line *lines = malloc((size_t)count * sizeof *lines);
@@ -154,8 +186,6 @@ int squares_bound(struct squares *table, struct diag *diag)
         diag_set(diag, EXIT_IO, "out of memory for a bound on %d segments", count);
         goto done;
     }
-    for (int k = 0; k < points->count; k++)
-        mass += points->mass[k];
     table->exact = (struct exact){.segments = count};
     for (int m = 0; m < count; m++)
         table->exact.cost +=
@@ -164,12 +194,11 @@ int squares_bound(struct squares *table, struct diag *diag)
     const bool movable = !points->grid;
     for (int round = movable ? 1 : ROUNDS; round <= ROUNDS && table->exact.lower_bound < table->exact.cost; round++) {
         const bool last = round == ROUNDS;
-        const double root = sqrt(table->exact.cost) + 0.5 * sqrt(mass);
         const int wanted = (last ? CELLS : QUICK_CELLS) * count, least = last ? 4 * LEAST_CELLS : LEAST_CELLS;
         const int cells = wanted < least ? least : wanted < MOST_CELLS ? wanted : MOST_CELLS;
         struct real_bound bound = {.knots = knots};
-        if (real_bound(points, rules->qmin_y, rules->qmax_y, count, root * root * (1 + 1e-9), near,
-                       note_bends(table, near), cells, &bound, diag))
+        if (real_bound(points, rules->qmin_y, rules->qmax_y, count, real_ceiling(table), near, note_bends(table, near),
+                       cells, &bound, diag))
             goto done;
         const double lower = integer_cost_bound(bound.cost, mass / 4, floor_sum[points->count]);
         table->exact.lower_bound = fmax(table->exact.lower_bound, lower);
