@@ -316,8 +316,9 @@ void tie_descend(struct tie_search *search, struct option *options, struct price
     if (!counts)
         return;
     /* Errors of the table in hand, and the width of its segments, are the scale of the first steps. */
-    double shift =
-        fmax(1, 2 * (search->ties->by_max_err ? price->error : sqrt(price->squares / search->points->count)));
+    const double error = search->ties->by_max_err ? price->error : sqrt(price->squares / search->points->count);
+    const double widest = (double)(search->rules->qmax_y - search->rules->qmin_y); /* that of an unaffordable one */
+    double shift = fmin(fmax(1, 2 * error), widest);
     int step = search->places / search->segments / 4;
     for (; shift >= 0.25; shift /= 2, step /= 2) {
         for (int m = 0; m < search->segments; m++)

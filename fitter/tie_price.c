@@ -13,11 +13,15 @@ static double backward(int direction, double step)
     return direction == TURN ? fabs(step) : fmax(0, -direction * step);
 }
 
-/* The output at a code that may lie beyond the segment; false where the product would leave 63 bits. */
-static bool output_at(const struct tie_search *search, const struct line *line, int64_t origin, int64_t code,
-                      int64_t *q)
+static int64_t saturated(const struct line_rules *rules, int64_t value)
 {
-    const struct line_rules *rules = search->rules;
+    return pwl_sat(value, rules->qmin_y, rules->qmax_y);
+}
+
+/* The output at the code after the last one of a provable line; false where the product would leave 63 bits. */
+static bool output_beyond(const struct line_rules *rules, const struct line *line, int64_t origin, int64_t code,
+                          int64_t *q)
+{
     int64_t product;
     if (__builtin_mul_overflow(line->q_b, code - origin, &product) ||
         (rules->form == PWL_BIASED && __builtin_add_overflow(product, line->offset, &product)) ||
@@ -25,7 +29,7 @@ static bool output_at(const struct tie_search *search, const struct line *line, 
         return false;
     if (line->n < 0 && llabs(product) >= INT64_MAX >> (2 - line->n))
         return false;
-    *q = pwl_sat(line_value(rules, line, origin, code), rules->qmin_y, rules->qmax_y);
+    *q = saturated(rules, line_value(rules, line, origin, code));
     return true;
 }
 
@@ -87,16 +91,17 @@ void tie_appraise(const struct tie_search *search, struct pieces *pieces, struct
 {
     const struct ties *ties = search->ties;
     const struct points *points = search->points;
+    const struct line_rules *rules = search->rules;
     const struct line *line = &option->line;
     const int64_t origin = origin_of(search, option->begin);
     const int64_t first = points->cell[option->begin], end = points->cell[option->end];
     const double *q = search->outputs;
     option->price = unaffordable;
-    if (!line_provable(search->rules, line, first, end - 1) ||
-        !output_at(search, line, origin, first, &option->first) ||
-        !output_at(search, line, origin, end - 1, &option->last) ||
-        !output_at(search, line, origin, end, &option->next))
+    if (!line_provable(rules, line, first, end - 1) ||
+        (ties->constraints.continuous && !output_beyond(rules, line, origin, end, &option->next)))
         return;
+    option->first = saturated(rules, line_value(rules, line, origin, first));
+    option->last = saturated(rules, line_value(rules, line, origin, end - 1));
     struct price price = price_of_pieces(search, pieces, option,
                                          enough->violation <= 0 && !ties->by_max_err ? enough->squares : INFINITY);
     if (!(price.squares < INFINITY) || (enough->violation <= 0 && !cheaper(&price, enough)))

@@ -38,7 +38,8 @@ static inline struct price together(const struct price *a, const struct price *b
 struct option {
     int begin, end;
     struct line line;
-    int64_t first, last, next; /* outputs at the first code, at the last, and at the code after it */
+    int64_t first, last; /* outputs at the first code and at the last */
+    int64_t next;        /* of --continuous at the code after it, too */
     struct price price;
     struct price sum; /* of the cheapest way to the end of this segment */
     int from;         /* the option before on that way */
