@@ -66,33 +66,34 @@ int line_one_shift(const struct line_rules *rules, const struct points *points, 
     return below > above ? likely - away : likely + away;
 }
 
+/* The largest power of two that is at most q, and the least that is at least q; 0 < q <= 2^62. */
+static int64_t power_below(int64_t q)
+{
+    return (int64_t)1 << (63 - __builtin_clzll((unsigned long long)q));
+}
+
+static int64_t power_above(int64_t q)
+{
+    return q == 1 ? 1 : 2 * power_below(q - 1);
+}
+
 /* Largest sum of at most `terms` signed powers of two that is at most q, for q > 0. */
 static int64_t sum_below(int64_t q, int terms)
 {
-    int64_t power = 1;
-    while (power <= q / 2)
-        power *= 2;
+    const int64_t power = power_below(q);
     if (terms == 1 || q == power)
         return power;
     /* From below by adding to this power of two, or by taking from the next one. */
-    int64_t less = 1;
-    while (less < 2 * power - q)
-        less *= 2;
-    const int64_t added = power + sum_below(q - power, 1), taken = 2 * power - less;
+    const int64_t added = power + power_below(q - power), taken = 2 * power - power_above(2 * power - q);
     return added > taken ? added : taken;
 }
 
 static int64_t sum_above(int64_t q, int terms)
 {
-    int64_t power = 1;
-    while (power < q)
-        power *= 2;
+    const int64_t power = power_above(q);
     if (terms == 1 || q == power)
         return power;
-    int64_t more = 1;
-    while (more < q - power / 2)
-        more *= 2;
-    const int64_t added = power / 2 + more, taken = power - sum_below(power - q, 1);
+    const int64_t added = power / 2 + power_above(q - power / 2), taken = power - power_below(power - q);
     return added < taken ? added : taken;
 }
 

@@ -42,9 +42,8 @@ static int real_reach(struct solver *solver, int begin, double max_err)
 {
     const struct points *points = solver->points;
     look_from(solver, begin, max_err);
-    hulls_end_at(&solver->hulls, points->count);
-    const int reach = points_place_before(points, solver->hulls.end);
-    return points->grid_whole && reach > begin + 1 ? begin + 1 : reach;
+    hulls_end_at(&solver->hulls, points->grid_whole ? points_at(points, begin + 1) : points->count);
+    return points_place_before(points, solver->hulls.end);
 }
 
 /* Whether a line of the rules serves the range of the hulls. */
@@ -259,10 +258,14 @@ static double nearest_code_error(const struct points *points)
     return error;
 }
 
-/* The largest error below `high` that real lines cannot reach, by bisection. */
-static double bound_by_real_lines(struct solver *solver, int segments, double high)
+/* The largest error below `most` that real lines cannot reach: steps that double, then bisection. */
+static double bound_by_real_lines(struct solver *solver, int segments, double most)
 {
-    double low = nearest_code_error(solver->points);
+    double low = nearest_code_error(solver->points), high = fmin(fmax(1, 2 * low), most);
+    while (high < most && real_lines_fail(solver, high, segments)) {
+        low = high;
+        high = fmin(2 * high, most);
+    }
     while (high - low > 1e-6 * high + MINIMAX_RESOLUTION) {
         const double middle = 0.5 * (low + high);
         if (real_lines_fail(solver, middle, segments))
