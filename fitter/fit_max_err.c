@@ -29,11 +29,22 @@ static int miss_max_err(const struct spec *spec, const struct table *table, stru
                     spec->max_err, table->segment_count, certificate->max_err_lsb, (long long)certificate->max_err_at);
 }
 
-/* Whether a table of so many segments is one that was asked for. */
+/* Whether a table of so many segments is one that was asked for. Ties are searched briefly, as many are tried. */
 static int try_count(struct workspace *work, int count, struct table *table, bool *good, struct diag *diag)
 {
+    work->ties.most_steps = TIE_FEW_STEPS;
     *good = !fit_and_certify(work, count, table, diag) && holds_max_err(work->spec, table);
     return diag->code == EXIT_REQUIREMENT ? EXIT_DONE : diag->code;
+}
+
+/* The table of the number of segments found, unless it is in hand; segments that are tied are searched longer now, by
+ * which it gets no worse. */
+static int fit_found_count(struct workspace *work, int count, bool in_hand, struct table *table, struct diag *diag)
+{
+    if (in_hand && table->segment_count == count && !constraints_tie(&work->spec->constraints))
+        return EXIT_DONE;
+    work->ties.most_steps = TIE_MOST_STEPS;
+    return fit_and_certify(work, count, table, diag);
 }
 
 /* Few segments for a given error, `least` or more, where a search knows only how to fit a number of them: steps that
@@ -61,7 +72,7 @@ static int fit_max_err_by_count(struct workspace *work, int least, int most, str
         else
             bad = middle;
     }
-    return table->segment_count == good && met ? EXIT_DONE : fit_and_certify(work, good, table, diag);
+    return fit_found_count(work, good, met, table, diag);
 }
 
 /* Fewest segments for a given error. It is held at the points only; where they are not all codes the certificate may
@@ -99,15 +110,17 @@ static int fit_max_err_of_ties(struct workspace *work, int most, struct table *t
     int count = work->minimax.segments;
     if (!has_uniform_knots(spec))
         return fit_max_err_by_count(work, count, most, table, diag);
-    for (; count <= most && !met; count++) {
+    for (; count <= most; count++) {
         if (points_grid_uniform(&work->points, count, diag))
             return diag->code;
         if (minimax_cover(&work->points, &work->rules, spec->max_err, count, &work->minimax, diag) == EXIT_REQUIREMENT)
             continue;
         if (diag->code || try_count(work, count, table, &met, diag))
             return diag->code;
+        if (met)
+            return fit_found_count(work, count, true, table, diag);
     }
-    return met ? EXIT_DONE : diag->code ? diag->code : miss_max_err(spec, table, diag);
+    return diag->code ? diag->code : miss_max_err(spec, table, diag);
 }
 
 int fit_max_err(struct workspace *work, int most, struct table *table, struct diag *diag)

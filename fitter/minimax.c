@@ -101,10 +101,12 @@ static bool is_overdue(const struct solver *solver, int m, int end, double max_e
     return solver->due_segments == most && max_err <= solver->due_max_err && end < solver->due[m];
 }
 
-/* Finds out which places are due. */
+/* Finds out which places are due, where segments may end elsewhere. */
 static void find_due(struct solver *solver, double max_err, int most)
 {
     const struct points *points = solver->points;
+    if (points->grid_whole)
+        return;
     solver->due[most] = solver->places;
     for (int m = most - 1; m >= 0; m--) {
         const int next = solver->due[m + 1];
@@ -112,7 +114,7 @@ static void find_due(struct solver *solver, double max_err, int most)
         hulls_begin_at(&solver->hulls, 0);
         const int place = points_place_before(points, solver->hulls.begin);
         solver->due[m] = points_at(points, place) < solver->hulls.begin ? place + 1 : place;
-        if (next > 0 && (solver->due[m] == next || points->grid_whole))
+        if (next > 0 && solver->due[m] == next)
             solver->due[m] = next - 1;
     }
     solver->due_segments = most;

@@ -29,7 +29,8 @@ int ties_init(struct ties *ties, const struct spec *spec, const struct points *p
     *ties = (struct ties){.constraints = spec->constraints,
                           .fold = spec->is_half,
                           .fold_sum = spec->fold_sum,
-                          .by_max_err = spec->method == METHOD_MINIMAX};
+                          .by_max_err = spec->method == METHOD_MINIMAX,
+                          .most_steps = TIE_MOST_STEPS};
     if (!ties->constraints.monotone)
         return EXIT_DONE;
     ties->inside = calloc((size_t)points->count, 3);
