@@ -27,6 +27,7 @@ struct solver {
     int *due;              /* the least place after so many segments from which real lines can serve the rest, */
     int due_segments;      /* of tables of so many segments; 0: nothing is known */
     double due_max_err;    /* and this error or less */
+    int *hardest;          /* that of the result */
 };
 
 /* Points the hulls to ranges from a place, unless they are. */
@@ -138,6 +139,27 @@ static bool cover_hereditary(struct solver *solver, double max_err, int most)
     return true;
 }
 
+/* Where every place starts a segment, each stands alone: the one that failed last is tried first. */
+static bool cover_cells(struct solver *solver, double max_err, int most)
+{
+    struct cover *cover = &solver->cover;
+    const struct points *points = solver->points;
+    const int places = solver->places, first = points_place_before(points, *solver->hardest);
+    if (places > most)
+        return false;
+    for (int m = 0; m < places; m++) {
+        const int begin = (first + m) % places;
+        cover->knots[begin] = points_at(points, begin);
+        if (longest(solver, begin, max_err, &cover->lines[begin]) == begin) {
+            *solver->hardest = cover->knots[begin];
+            return false;
+        }
+    }
+    cover->segments = places;
+    cover->knots[places] = points_at(points, places);
+    return true;
+}
+
 /* The same where a line is known to serve [begin, end), and not much more is expected: steps that double, then
  * bisection. */
 static int longest_from(struct solver *solver, int begin, int end, double max_err)
@@ -205,9 +227,10 @@ static bool cover_anchored(struct solver *solver, double max_err, int most)
 static bool cover_all(struct solver *solver, double max_err, int most)
 {
     solver->cover.complete = solver->points->exhaustive;
-    /* Where every place starts a segment, each stands alone. */
-    return solver->rules.form == PWL_ANCHORED && !solver->points->grid_whole ? cover_anchored(solver, max_err, most)
-                                                                             : cover_hereditary(solver, max_err, most);
+    if (solver->points->grid_whole)
+        return cover_cells(solver, max_err, most);
+    return solver->rules.form == PWL_ANCHORED ? cover_anchored(solver, max_err, most)
+                                              : cover_hereditary(solver, max_err, most);
 }
 
 /* Whether real lines within the bands need more than `most` segments: a table of any form would too. */
@@ -395,7 +418,8 @@ static void solver_free(struct solver *solver)
 }
 
 /* Null, with a message, when memory is short. */
-static struct solver *solver_new(const struct points *points, const struct line_rules *rules, struct diag *diag)
+static struct solver *solver_new(const struct points *points, const struct line_rules *rules, struct minimax *result,
+                                 struct diag *diag)
 {
     struct solver *solver = calloc(1, sizeof *solver);
     diag->code = EXIT_DONE;
@@ -404,6 +428,7 @@ static struct solver *solver_new(const struct points *points, const struct line_
         solver->given = rules;
         solver->rules = *rules;
         solver->places = points_places(points);
+        solver->hardest = &result->hardest;
         solver->reach = malloc((PWL_MAX_SEGMENTS + 1) * sizeof *solver->reach);
         solver->start_of = malloc((PWL_MAX_SEGMENTS + 1) * sizeof *solver->start_of);
         solver->due = malloc((PWL_MAX_SEGMENTS + 1) * sizeof *solver->due);
@@ -419,7 +444,7 @@ static struct solver *solver_new(const struct points *points, const struct line_
 int minimax_least_error(const struct points *points, const struct line_rules *rules, int segments,
                         struct minimax *result, struct diag *diag)
 {
-    struct solver *solver = solver_new(points, rules, diag);
+    struct solver *solver = solver_new(points, rules, result, diag);
     if (!solver)
         return diag->code;
     result->lower_bound = bound_by_real_lines(solver, segments, 0x1p34);
@@ -462,7 +487,7 @@ static int cover_with_fewest(struct solver *solver, double max_err, int most, st
 int minimax_cover(const struct points *points, const struct line_rules *rules, double max_err, int most,
                   struct minimax *result, struct diag *diag)
 {
-    struct solver *solver = solver_new(points, rules, diag);
+    struct solver *solver = solver_new(points, rules, result, diag);
     bool proven;
     if (solver)
         cover_with_fewest(solver, max_err, most, result, &proven, diag);
@@ -473,7 +498,7 @@ int minimax_cover(const struct points *points, const struct line_rules *rules, d
 int minimax_fewest_segments(const struct points *points, const struct line_rules *rules, double max_err, int most,
                             struct minimax *result, struct diag *diag)
 {
-    struct solver *solver = solver_new(points, rules, diag);
+    struct solver *solver = solver_new(points, rules, result, diag);
     bool fewest;
     if (solver && !cover_with_fewest(solver, max_err, most, result, &fewest, diag)) {
         result->lower_bound = bound_by_real_lines(solver, result->segments, result->max_err);

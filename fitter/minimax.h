@@ -18,6 +18,7 @@ struct minimax {
     double max_err;     /* of this table at the points; with points->spec, proven at every code */
     double lower_bound; /* no table of the rules with as many segments has a smaller largest error */
     bool optimal;       /* the search was complete: lower_bound equals max_err, to MINIMAX_RESOLUTION */
+    int hardest;        /* 0, or of an earlier search the point where a segment failed, to be tried first */
 };
 
 #define MINIMAX_RESOLUTION 1e-9 /* LSB, or 1e-12 of the error: far below the digits of a certificate */
