@@ -96,6 +96,9 @@ void line_outputs(const struct line_rules *rules, const struct points *points, i
 /* Sum over points [from, to) of mass * (q_y - target)^2, of output codes within the output range. */
 double points_squares(const struct points *points, int from, int to, const double *q);
 
+/* The largest points_error of the same. */
+double points_worst(const struct points *points, int from, int to, const double *q);
+
 /* Largest |q_y - target| over points [begin, end) of a provable line. */
 double line_max_err(const struct line_rules *rules, const struct points *points, int begin, int end,
                     const struct line *line);

@@ -61,9 +61,10 @@ void line_outputs(const struct line_rules *rules, const struct points *points, i
     }
 }
 
+enum { LANES = 4 }; /* sums side by side, so that one need not wait for the other */
+
 double points_squares(const struct points *points, int from, int to, const double *q)
 {
-    enum { LANES = 4 }; /* sums side by side, so that one need not wait for the other */
     const double *target = points->target + from, *mass = points->mass + from;
     double sum[LANES] = {0};
     int k = 0;
@@ -75,6 +76,21 @@ double points_squares(const struct points *points, int from, int to, const doubl
     for (; k < to - from; k++)
         sum[0] += points_cost(points, from + k, q[k]);
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+double points_worst(const struct points *points, int from, int to, const double *q)
+{
+    const double *target = points->target + from;
+    double worst[LANES] = {0};
+    int k = 0;
+    for (; !points->served && !points->units && k + LANES <= to - from; k += LANES)
+        for (int lane = 0; lane < LANES; lane++) {
+            const double e = fabs(q[k + lane] - target[k + lane]);
+            worst[lane] = e > worst[lane] ? e : worst[lane];
+        }
+    for (; k < to - from; k++)
+        worst[0] = fmax(worst[0], points_error(points, from + k, q[k]));
+    return fmax(fmax(worst[0], worst[1]), fmax(worst[2], worst[3]));
 }
 
 double line_cost_below(const struct line_rules *rules, const struct points *points, int begin, int end,

@@ -185,10 +185,9 @@ static void try_constants(struct trial *trial, int64_t q_b, int n)
     }
     for (int k = 0; trial->bands && k < trial->count; k++) {
         const struct band *band = &trial->bands[k];
-        if (!band->open_low)
-            low = fmax(low, (double)band->low - trial->shifted[k]);
-        if (!band->open_high)
-            high = fmin(high, (double)band->high - trial->shifted[k]);
+        const double least = (double)band->low - trial->shifted[k], most = (double)band->high - trial->shifted[k];
+        low = !band->open_low && least > low ? least : low;
+        high = !band->open_high && most < high ? most : high;
     }
     if (low > high) {
         trial->refused = !trial->bands;

@@ -10,7 +10,8 @@
 /* By how much a step goes against a direction. */
 static double backward(int direction, double step)
 {
-    return direction == TURN ? fabs(step) : fmax(0, -direction * step);
+    const double against = -direction * step;
+    return direction == TURN ? fabs(step) : against > 0 ? against : 0;
 }
 
 static int64_t saturated(const struct line_rules *rules, int64_t value)
@@ -49,8 +50,8 @@ static struct price piece_price(const struct tie_search *search, int begin, cons
         if (!(price.squares < most))
             return unaffordable;
     }
-    for (int k = from; ties->by_max_err && k < to; k++)
-        price.error = fmax(price.error, points_error(points, k, q[k]));
+    if (ties->by_max_err)
+        price.error = points_worst(points, from, to, q + from);
     for (int k = from; points->fixed && k < to; k++)
         if (points->fixed[k] != POINT_FREE && points->fixed[k] != (int64_t)q[k])
             return unaffordable;

@@ -30,7 +30,7 @@ static inline bool cheaper(const struct price *a, const struct price *b)
 static inline struct price together(const struct price *a, const struct price *b)
 {
     return (struct price){.violation = a->violation + b->violation,
-                          .error = fmax(a->error, b->error),
+                          .error = a->error > b->error ? a->error : b->error,
                           .squares = a->squares + b->squares};
 }
 
