@@ -32,7 +32,8 @@ static int miss_max_err(const struct spec *spec, const struct table *table, stru
 /* Whether a table of so many segments is one that was asked for. Ties are searched briefly, as many are tried. */
 static int try_count(struct workspace *work, int count, struct table *table, bool *good, struct diag *diag)
 {
-    work->ties.most_steps = TIE_FEW_STEPS;
+    const int64_t left = TIE_MOST_STEPS - work->tie_steps;
+    work->ties.most_steps = (int)(left < TIE_FEW_STEPS ? left : TIE_FEW_STEPS);
     *good = !fit_and_certify(work, count, table, diag) && holds_max_err(work->spec, table);
     return diag->code == EXIT_REQUIREMENT ? EXIT_DONE : diag->code;
 }
@@ -99,12 +100,19 @@ static int fit_max_err_by_cover(struct workspace *work, int most, struct table *
 }
 
 /* Segments that depend on each other are at least as many as those that do not, wherever knots may lie; a grid is that
- * of the number of segments. Where one of more segments has not all the places of one of fewer, each number is tried.
- */
+ * of the number of segments, but for one that is given. Where one of more segments has not all the places of one of
+ * fewer, each number is tried. */
 static int fit_max_err_of_ties(struct workspace *work, int most, struct table *table, struct diag *diag)
 {
     const struct spec *spec = work->spec;
+    const struct constraints *constraints = &spec->constraints;
     bool met = false;
+    if (constraints->knots == KNOTS_POW2 && constraints->index_bits) {
+        const int bits = constraints_index_bits(constraints, most, spec->in.bits);
+        if (points_grid_pow2(&work->points, spec->in.bits - bits, diag))
+            return diag->code;
+        most = points_places(&work->points) < most ? points_places(&work->points) : most;
+    }
     if (minimax_cover(&work->points, &work->rules, spec->max_err, most, &work->minimax, diag))
         return diag->code;
     int count = work->minimax.segments;

@@ -87,6 +87,7 @@ static int search_completely(struct tie_search *search, const struct line_rules 
         return diag_set(diag, EXIT_IO, "out of memory for %d segments", tied->most);
     if (!tie_least_error(search->ties, search->points, rules, tied->most, low, high, &exact, diag)) {
         tied->proven = exact.complete;
+        tied->steps = exact.steps;
         tied->max_err = exact.found ? exact.max_err : price->error;
         if (exact.found) {
             memcpy(search->lines, exact.lines, (size_t)exact.segments * sizeof *exact.lines);

@@ -244,6 +244,7 @@ static void search_all(struct tie_program *search, const struct line_rules *rule
             least = improve(search, errors, least, exact, diag);
     }
     exact->complete = !search->gave_up;
+    exact->steps = search->steps;
 }
 
 int tie_least_error(const struct ties *ties, const struct points *points, const struct line_rules *rules, int segments,
@@ -251,6 +252,7 @@ int tie_least_error(const struct ties *ties, const struct points *points, const 
 {
     const int64_t outputs = rules->qmax_y - rules->qmin_y + 1;
     exact->found = exact->complete = false;
+    exact->steps = 0;
     diag->code = EXIT_DONE;
     if (!points->exhaustive || points->count > MOST_CODES || points->units || rules->accumulator_bits > 32 ||
         outputs > 1 << 16 || (double)points->count * (double)outputs > MOST_ERRORS)

@@ -162,8 +162,10 @@ static void find_way(const struct tie_search *search, int m, const struct option
     for (int before = 0; before < left_count; before++) {
         if (left[before].end != option->begin || !(left[before].sum.squares < INFINITY))
             continue;
-        const struct price joint = {tie_joint_violation(search->ties, &left[before], option), 0, 0};
         struct price sum = together(&left[before].sum, &option->price);
+        if (!cheaper(&sum, &option->sum))
+            continue;
+        const struct price joint = {tie_joint_violation(search->ties, &left[before], option), 0, 0};
         sum = together(&sum, &joint);
         if (cheaper(&sum, &option->sum)) {
             option->sum = sum;
