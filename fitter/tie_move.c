@@ -15,7 +15,9 @@ static bool line_through(const struct tie_search *search, int begin, int end, do
     const struct line_rules *rules = search->rules;
     const struct points *points = search->points;
     const double x = code - (double)origin_of(search, begin);
-    for (int n = rules->shift_max; n >= rules->shift_min; n--) {
+    /* With a longer shift the slope is beyond its limit. */
+    const int longest = slope != 0 ? ilogb((double)rules->slope_limit) - ilogb(slope) + 1 : rules->shift_max;
+    for (int n = longest < rules->shift_max ? longest : rules->shift_max; n >= rules->shift_min; n--) {
         const double unit = ldexp(1, n);
         *line = (struct line){.q_b = slope_nearest(rules, slope * unit), .n = n};
         if (llabs(line->q_b) > rules->slope_limit)
@@ -153,23 +155,54 @@ static int collect_options(const struct tie_search *search, int m, int step, dou
     return count;
 }
 
-/* The cheapest way to the end of an option of segment m by those of the segment before it, `left`. */
-static void find_way(const struct tie_search *search, int m, const struct option *left, int left_count,
-                     struct option *option)
+/* Options of one segment by their end, and then by what the way there costs. */
+struct ways {
+    const struct option *options;
+    const struct option *sorted[TIE_OPTIONS];
+    int count;
+};
+
+static int compare_ways(const void *a, const void *b)
 {
-    option->sum = m == 0 ? option->price : unaffordable;
+    const struct option *x = *(const struct option *const *)a, *y = *(const struct option *const *)b;
+    if (x->end != y->end)
+        return x->end < y->end ? -1 : 1;
+    return cheaper(&x->sum, &y->sum) ? -1 : cheaper(&y->sum, &x->sum) ? 1 : (x > y) - (x < y);
+}
+
+static void ways_sort(struct ways *ways, const struct option *options, int count)
+{
+    ways->options = options;
+    ways->count = 0;
+    for (int k = 0; k < count; k++)
+        if (options[k].sum.squares < INFINITY)
+            ways->sorted[ways->count++] = &options[k];
+    qsort(ways->sorted, (size_t)ways->count, sizeof *ways->sorted, compare_ways);
+}
+
+/* The cheapest way to the end of an option by those of the segment before it; of the first segment, its own. */
+static void find_way(const struct tie_search *search, const struct ways *left, struct option *option)
+{
+    option->sum = left ? unaffordable : option->price;
     option->from = -1;
-    for (int before = 0; before < left_count; before++) {
-        if (left[before].end != option->begin || !(left[before].sum.squares < INFINITY))
+    int k = 0;
+    while (left && k < left->count && left->sorted[k]->end < option->begin)
+        k++;
+    for (; left && k < left->count && left->sorted[k]->end == option->begin; k++) {
+        const struct option *before = left->sorted[k];
+        struct price sum = together(&before->sum, &option->price);
+        if (!cheaper(&sum, &option->sum)) {
+            /* Nor are later ones, but for squares where errors before are smaller than the option's. */
+            if (sum.violation > option->sum.violation || sum.error > option->sum.error ||
+                before->sum.error >= option->price.error)
+                break;
             continue;
-        struct price sum = together(&left[before].sum, &option->price);
-        if (!cheaper(&sum, &option->sum))
-            continue;
-        const struct price joint = {tie_joint_violation(search->ties, &left[before], option), 0, 0};
+        }
+        const struct price joint = {tie_joint_violation(search->ties, before, option), 0, 0};
         sum = together(&sum, &joint);
         if (cheaper(&sum, &option->sum)) {
             option->sum = sum;
-            option->from = before;
+            option->from = (int)(before - left->options);
         }
     }
 }
@@ -181,13 +214,16 @@ static void find_ways(const struct tie_search *search, int m, const struct optio
 {
     const bool alike = m > 0 && !search->ties->by_max_err && !constraints_tie(&search->ties->constraints);
     int seen[PLACES], knots = 0; /* an option of each knot */
+    struct ways ways;
+    if (m > 0)
+        ways_sort(&ways, left, left_count);
     for (int k = 0; k < count; k++) {
         struct option *option = &options[k];
         int s = 0;
         while (s < knots && options[seen[s]].begin != option->begin)
             s++;
         if (s == knots) {
-            find_way(search, m, left, left_count, option);
+            find_way(search, m > 0 ? &ways : NULL, option);
             if (alike && knots < PLACES)
                 seen[knots++] = k;
         } else {
