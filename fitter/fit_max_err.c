@@ -29,22 +29,20 @@ static int miss_max_err(const struct spec *spec, const struct table *table, stru
                     spec->max_err, table->segment_count, certificate->max_err_lsb, (long long)certificate->max_err_at);
 }
 
-/* Whether a table of so many segments is one that was asked for. Ties are searched briefly, as many are tried. */
+/* Whether a table of so many segments is one that was asked for. */
 static int try_count(struct workspace *work, int count, struct table *table, bool *good, struct diag *diag)
 {
-    const int64_t left = TIE_MOST_STEPS - work->tie_steps;
-    work->ties.most_steps = (int)(left < TIE_FEW_STEPS ? left : TIE_FEW_STEPS);
+    work->ties.only_enough = true;
     *good = !fit_and_certify(work, count, table, diag) && holds_max_err(work->spec, table);
     return diag->code == EXIT_REQUIREMENT ? EXIT_DONE : diag->code;
 }
 
-/* The table of the number of segments found, unless it is in hand; segments that are tied are searched longer now, by
- * which it gets no worse. */
+/* The table of the number of segments found, unless it is in hand; of tied segments, the one of least error. */
 static int fit_found_count(struct workspace *work, int count, bool in_hand, struct table *table, struct diag *diag)
 {
     if (in_hand && table->segment_count == count && !constraints_tie(&work->spec->constraints))
         return EXIT_DONE;
-    work->ties.most_steps = TIE_MOST_STEPS;
+    work->ties.only_enough = false;
     return fit_and_certify(work, count, table, diag);
 }
 

@@ -30,7 +30,7 @@ int ties_init(struct ties *ties, const struct spec *spec, const struct points *p
                           .fold = spec->is_half,
                           .fold_sum = spec->fold_sum,
                           .by_max_err = spec->method == METHOD_MINIMAX,
-                          .most_steps = TIE_MOST_STEPS};
+                          .enough = isnan(spec->max_err) ? INFINITY : spec->max_err};
     if (!ties->constraints.monotone)
         return EXIT_DONE;
     ties->inside = calloc((size_t)points->count, 3);
@@ -81,13 +81,13 @@ static void take(struct tie_search *search, int segments, const int *knots)
 static int search_completely(struct tie_search *search, const struct line_rules *rules, double low,
                              struct option *options, struct tied *tied, struct price *price, struct diag *diag)
 {
-    const double high = price->violation > 0 ? INFINITY : price->error;
+    const double enough = search->ties->enough;
+    const double high = fmin(price->violation > 0 ? INFINITY : price->error, nextafter(enough, INFINITY));
     struct tie_exact exact = {.knots = tied->knots, .lines = malloc((size_t)tied->most * sizeof *exact.lines)};
     if (!exact.lines)
         return diag_set(diag, EXIT_IO, "out of memory for %d segments", tied->most);
     if (!tie_least_error(search->ties, search->points, rules, tied->most, low, high, &exact, diag)) {
-        tied->proven = exact.complete;
-        tied->steps = exact.steps;
+        tied->proven = exact.complete && (exact.found || price->error <= enough);
         tied->max_err = exact.found ? exact.max_err : price->error;
         if (exact.found) {
             memcpy(search->lines, exact.lines, (size_t)exact.segments * sizeof *exact.lines);
@@ -136,7 +136,7 @@ static int search_table(struct tie_search *search, const struct line_rules *rule
             tie_descend(search, options, &price); /* better lines let knots move again */
             refine_lines(search, &price);
         }
-        if (search->ties->by_max_err)
+        if (search->ties->by_max_err && !suffices(search->ties, &price))
             search_completely(search, rules, low, options, tied, &price, diag);
     }
     free(options);

@@ -19,14 +19,12 @@ struct ties {
     int64_t fold_sum;
     bool improve;        /* a table that keeps them already is searched around, too */
     bool by_max_err;     /* the largest error counts, else the sum of squared errors */
-    int most_steps;      /* slopes tried and codes looked at in a complete search */
+    double enough;       /* a largest error that is asked for, or infinity: tables of larger ones are of no use */
+    bool only_enough;    /* nor are those of smaller ones of more use */
     signed char *inside; /* direction of f, -1 to 1, from point k - 1 to point k, or TURN; malloc'd */
     signed char *joint;  /* from the code before cell[k] to cell[k]; of k = 0 neither is looked at */
     signed char *cell;   /* from the first to the last code of the cell, or TURN */
 };
-
-/* Of one table, or of all that are tried in turn, about two seconds; of each of those. */
-enum { TIE_MOST_STEPS = 1 << 26, TIE_FEW_STEPS = 1 << 21 };
 
 /* The ties of a spec over its points. Exit 1 when memory is short. */
 int ties_init(struct ties *ties, const struct spec *spec, const struct points *points, struct diag *diag);
@@ -41,7 +39,6 @@ struct tied {
     bool changed;   /* the table given did not keep the ties */
     bool proven;    /* no table of at most that many segments has a smaller largest error at the points */
     double max_err; /* where it is proven */
-    int64_t steps;  /* of the complete search */
 };
 
 /*

@@ -223,9 +223,9 @@ static size_t improve(struct tie_program *search, const double *errors, size_t l
     for (size_t next = least - 1; low < least && !search->gave_up; next = low + (least - low) / 2) {
         if (holds(search, errors[next], exact, diag)) {
             exact->max_err = errors[next];
-            least = next;
+            least = search->ties->only_enough ? 0 : next;
         } else {
-            low = next + 1;
+            low = search->ties->only_enough ? least : next + 1;
         }
     }
     return least;
@@ -244,7 +244,6 @@ static void search_all(struct tie_program *search, const struct line_rules *rule
             least = improve(search, errors, least, exact, diag);
     }
     exact->complete = !search->gave_up;
-    exact->steps = search->steps;
 }
 
 int tie_least_error(const struct ties *ties, const struct points *points, const struct line_rules *rules, int segments,
@@ -252,7 +251,6 @@ int tie_least_error(const struct ties *ties, const struct points *points, const 
 {
     const int64_t outputs = rules->qmax_y - rules->qmin_y + 1;
     exact->found = exact->complete = false;
-    exact->steps = 0;
     diag->code = EXIT_DONE;
     if (!points->exhaustive || points->count > MOST_CODES || points->units || rules->accumulator_bits > 32 ||
         outputs > 1 << 16 || (double)points->count * (double)outputs > MOST_ERRORS)

@@ -17,7 +17,6 @@ struct tie_exact {
     struct line *lines;
     double max_err; /* of this table */
     bool found;     /* one was found whose error is below `high` */
-    int64_t steps;  /* it took */
     bool complete;  /* no table has a smaller error than this one, or where none was found than `high` */
 };
 

@@ -141,7 +141,7 @@ static void follow(struct tie_program *search, int point, struct span span, int6
     const struct constraints *constraints = &search->ties->constraints;
     const int start = points_at(search->points, search->start), place = search->place_at[point];
     const bool may_end = place >= 0 && point > start;
-    if (++search->steps > search->ties->most_steps) {
+    if (++search->steps > TIE_MOST_STEPS) {
         search->gave_up = true;
         return;
     }
@@ -267,7 +267,7 @@ void tie_try_slopes(struct tie_program *search, const struct band_range *window)
             find_steps(search);
         for (search->q_b = slope_above(rules, least - 1); search->q_b <= most && !search->gave_up;
              search->q_b = slope_above(rules, search->q_b)) {
-            if (++search->steps > search->ties->most_steps)
+            if (++search->steps > TIE_MOST_STEPS)
                 search->gave_up = true;
             else if (!is_idle(search, search->q_b, search->n))
                 follow(search, point, (struct span){-rules->offset_limit - 1, rules->offset_limit}, 0, 0);

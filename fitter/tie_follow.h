@@ -11,6 +11,9 @@
 #include "points.h"
 #include "tie.h"
 
+/* Slopes tried and codes looked at in one fit. */
+#define TIE_MOST_STEPS (1 << 26)
+
 /* The best segments that end at a place and give a value there. */
 struct state {
     int64_t last; /* the output before the place */

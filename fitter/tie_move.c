@@ -358,7 +358,7 @@ void tie_descend(struct tie_search *search, struct option *options, struct price
     const double widest = (double)(search->rules->qmax_y - search->rules->qmin_y); /* that of an unaffordable one */
     double shift = fmin(fmax(1, 2 * error), widest);
     int step = search->places / search->segments / 4;
-    for (; shift >= 0.25; shift /= 2, step /= 2) {
+    for (; shift >= 0.25 && !suffices(search->ties, price); shift /= 2, step /= 2) {
         for (int m = 0; m < search->segments; m++)
             counts[m] = STALE;
         for (int round = 0; round < ROUNDS && improve(search, step > 0 ? step : 1, shift, options, counts, price);
@@ -379,7 +379,7 @@ void tie_search_around(struct tie_search *search, struct option *options, struct
         memcpy(line, search->lines, lines);
     }
     tie_descend(search, options, price);
-    if (place && line && search->ties->constraints.monotone) {
+    if (place && line && search->ties->constraints.monotone && !suffices(search->ties, price)) {
         struct tie_search other = *search;
         other.place = place;
         other.lines = line;

@@ -34,6 +34,12 @@ static inline struct price together(const struct price *a, const struct price *b
                           .squares = a->squares + b->squares};
 }
 
+/* Whether a table that costs as much is one that was asked for, a better one being of no more use. */
+static inline bool suffices(const struct ties *ties, const struct price *price)
+{
+    return ties->by_max_err && ties->only_enough && price->violation <= 0 && price->error <= ties->enough;
+}
+
 /* One line over the points [begin, end). */
 struct option {
     int begin, end;

@@ -27,7 +27,6 @@ struct workspace {
     struct exact exact; /* of the same, by least squares; 0 segments when nothing was proven */
     struct ties ties;   /* where its segments depend on each other */
     bool moved_by_ties;
-    int64_t tie_steps; /* of all complete searches so far */
     struct minimax minimax; /* its knots and lines are those above */
 };
 
