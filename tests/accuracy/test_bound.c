@@ -301,6 +301,24 @@ START_TEST(least_errors_of_wide_inputs_are_near_the_lower_bound)
 }
 END_TEST
 
+/* Lines of every form can be near the same real ones. */
+START_TEST(forms_of_wide_words_are_equally_good)
+{
+    static const char *const forms[] = {"absolute", "anchored", "biased"};
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        struct fitted fitted;
+        char text[200];
+        snprintf(text, sizeof text, "sin --in s32:2^-29:0 --out s32:2^-31:0 --segments 16 --form %s", forms[i]);
+        fit_well(text, &fitted);
+        least = fmin(least, fitted.table.certificate.rms_err_lsb);
+        most = fmax(most, fitted.table.certificate.rms_err_lsb);
+        fitted_free(&fitted);
+    }
+    ck_assert_msg(most <= 1.02 * least, "RMS from %.9g to %.9g", least, most);
+}
+END_TEST
+
 /* Straight lines need no more segments than they have, and are exact. */
 START_TEST(kinks_of_wide_inputs_are_knots)
 {
@@ -353,6 +371,7 @@ int main(void)
     tcase_add_test(tests, bounds_hold_at_every_code_and_are_tight);
     tcase_add_test(tests, limits_of_wide_inputs_hold_at_every_code);
     tcase_add_test(tests, least_errors_of_wide_inputs_are_near_the_lower_bound);
+    tcase_add_test(tests, forms_of_wide_words_are_equally_good);
     tcase_add_test(tests, kinks_of_wide_inputs_are_knots);
     tcase_add_test(tests, limits_are_held_against_the_bound);
     tcase_add_test(tests, bounds_are_claimed_where_there_are_some);

@@ -55,7 +55,7 @@ static void check(const struct problem *problem, const struct line *line, int be
 {
     const struct points *points = &problem->points;
     const struct line_rules *rules = &problem->rules;
-    double cost = 0;
+    double cost = 0, worst = 0;
     line_outputs(rules, points, begin, begin, end, line, q);
     for (int k = begin; k < end; k++) {
         const int64_t y = line_output(rules, points, begin, k, line);
@@ -64,7 +64,10 @@ static void check(const struct problem *problem, const struct line *line, int be
                       (int)rules->rounding, (long long)line->q_b, line->n, (long long)line->offset, k, q[k - begin],
                       (long long)y);
         cost += points_cost(points, k, (double)y);
+        worst = fmax(worst, points_error(points, k, (double)y));
     }
+    ck_assert_msg(points_worst(points, begin, end, q) == worst, "off by %.17g, is %.17g",
+                  points_worst(points, begin, end, q), worst);
     /* Sums of count terms, none below 0, in two orders. */
     const double squares = points_squares(points, begin, end, q), tolerance = cost * points->count * 0x1p-52;
     ck_assert_msg(fabs(squares - cost) <= tolerance, "costs %.17g, is %.17g", squares, cost);
@@ -93,11 +96,45 @@ START_TEST(many_points_are_as_each_one)
 }
 END_TEST
 
+/* Whether q is a sum of at most `terms` signed powers of two. */
+static bool is_sum(int64_t q, int terms)
+{
+    if (q == 0)
+        return true;
+    for (int bit = 0; terms > 0 && bit <= 12; bit++)
+        if (is_sum(q - ((int64_t)1 << bit), terms - 1) || is_sum(q + ((int64_t)1 << bit), terms - 1))
+            return true;
+    return false;
+}
+
+START_TEST(slopes_are_the_next_sums_of_powers_of_two)
+{
+    enum { LIMIT = 1 << 10 };
+    const struct line_rules rules = {.slope_terms = _i};
+    int64_t above = LIMIT;
+    for (int64_t q = LIMIT - 1; q >= -LIMIT; q--) {
+        above = is_sum(q + 1, _i) ? q + 1 : above;
+        ck_assert_msg(slope_above(&rules, q) == above, "%d terms: above %lld comes %lld, not %lld", _i, (long long)q,
+                      (long long)above, (long long)slope_above(&rules, q));
+        for (double part = 0; part < 1; part += 0.25) {
+            const double real = (double)q + part, apart = fabs((double)slope_nearest(&rules, real) - real);
+            ck_assert(is_sum(slope_nearest(&rules, real), _i));
+            for (int64_t other = (int64_t)ceil(real - apart); (double)other < real + apart; other++)
+                ck_assert_msg((double)other <= real - apart || !is_sum(other, _i), "%d terms: %lld is nearer to %g", _i,
+                              (long long)other, real);
+        }
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("line");
     TCase *points = tcase_create("points");
     tcase_add_loop_test(points, many_points_are_as_each_one, 0, FORMATS);
+    TCase *slopes = tcase_create("slopes");
+    tcase_add_loop_test(slopes, slopes_are_the_next_sums_of_powers_of_two, 1, 3);
     suite_add_tcase(suite, points);
+    suite_add_tcase(suite, slopes);
     return run_suite(suite);
 }

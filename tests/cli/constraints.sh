@@ -157,6 +157,8 @@ grep -q 'there is one without --monotone or --fix$' ../err || fail "blame: $(cat
 refused 3 '--continuous: no table of 2 segments keeps to it' \
     tanh --in s5:2^-2 --out s6:2^-5 --method minimax --segments 2 --continuous 0 --slope-terms 1 --fix 0:0 --fix 1:0.5 --fix -1:-0.9
 grep -q 'there is one without --slope-terms 1 or --continuous 0 or --fix$' ../err || fail "blame: $(cat ../err)"
+refused 3 '--max-err 2: ' mish --in s10:2^-6 --out s10:2^-6 --max-err 2 --knots pow2:3 --monotone
+grep -q 'there is one without --knots pow2:3$' ../err || fail "blame: $(cat ../err)"
 refused 3 '--max-err 0.6' tanh $types --max-err 0.6 --segments 4 --slope-terms 1 --knots uniform
 grep -q 'leaving out one of its constraints alone does not help' ../err || fail "blame: $(cat ../err)"
 
