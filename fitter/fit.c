@@ -76,11 +76,15 @@ static int fit_in(struct workspace *work, struct table *table, struct diag *diag
                         "would be constant; change the scale or the zero point",
                         function_name(&spec->function));
 
-    if (!isnan(spec->max_err) && !spec->segments && spec->method != METHOD_LUT)
-        return fit_max_err(work, most, table, diag);
-    int count = spec->method == METHOD_LUT ? points->count : spec->segments ? spec->segments : SPEC_DEFAULT_SEGMENTS;
-    count = count < most ? count : most;
-    return fit_and_certify(work, count, table, diag) ? diag->code : check_max_err(spec, table, diag);
+    if (!isnan(spec->max_err) && !spec->segments && spec->method != METHOD_LUT) {
+        fit_max_err(work, most, table, diag);
+    } else {
+        const int count = spec->method == METHOD_LUT ? points->count
+                          : spec->segments           ? spec->segments
+                                                     : SPEC_DEFAULT_SEGMENTS;
+        fit_and_certify(work, count < most ? count : most, table, diag);
+    }
+    return diag->code ? diag->code : check_max_err(spec, table, diag);
 }
 
 /* Fits the codes of a spec, of the half of one or of its core. */

@@ -346,6 +346,10 @@ START_TEST(limits_are_held_against_the_bound)
     fitted_free(&fitted);
     fit_well(limited, &fitted);
     fitted_free(&fitted);
+    /* The monotone table of least error at the points is off by more between them. */
+    fit_well("mish --in s24:2^-20:0 --out s16:2^-12:0 --monotone --max-err 2", &fitted);
+    ck_assert(fitted.table.certificate.bound_lsb <= 2);
+    fitted_free(&fitted);
 }
 END_TEST
 
