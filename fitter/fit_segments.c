@@ -113,20 +113,11 @@ static int tie_lines(struct workspace *work, int most, struct diag *diag)
     return EXIT_DONE;
 }
 
-/* Least squares places knots for real lines. Where lines may be far from those, because slopes are rare, all have one
- * shift, or a bias leaves the sum little room, a search around the table finds better ones. */
-static bool lines_are_constrained(const struct workspace *work)
-{
-    const struct line_rules *rules = &work->rules;
-    return work->spec->method == METHOD_LSQ && work->points.count > EXACT_POINTS &&
-           (rules->one_shift || rules->slope_terms || rules->form == PWL_BIASED || work->points.grid);
-}
-
 static int fit_least_squares(struct workspace *work, int count, struct diag *diag)
 {
     const struct points *points = &work->points;
     const bool exactly = points->count <= EXACT_POINTS && work->spec->method == METHOD_LSQ;
-    const bool constrained = work->ties.improve && !constraints_tie(&work->spec->constraints);
+    const bool look_around = work->ties.improve && !constraints_tie(&work->spec->constraints);
     struct squares table = {.points = points,
                             .rules = &work->rules,
                             .knots = work->knots,
@@ -157,13 +148,13 @@ static int fit_least_squares(struct workspace *work, int count, struct diag *dia
             return diag->code;
     } else if (has_rms_bound(work)) {
         /* The better the table, the closer its bound; and the best real lines may lie elsewhere. */
-        if (constrained && tie_lines(work, count, diag))
+        if (look_around && tie_lines(work, count, diag))
             return diag->code;
-        table.exact.segments = constrained ? work->count : count;
+        table.exact.segments = look_around ? work->count : count;
         if (squares_bound(&table, diag))
             return diag->code;
     }
-    const bool again = constrained && (table.moved || !has_rms_bound(work));
+    const bool again = look_around && (table.moved || !has_rms_bound(work));
     take_lines(work, table.exact.segments);
     if (has_rms_bound(work))
         work->exact = table.exact;
@@ -209,7 +200,8 @@ static int choose_segments(struct workspace *work, int count, struct diag *diag)
     line_rules_init(&work->rules, work->spec);
     if (allow_knots(work, count, diag))
         return diag->code;
-    work->ties.improve = lines_are_constrained(work);
+    /* Least squares places knots for real lines; integer ones are better on others. */
+    work->ties.improve = work->spec->method == METHOD_LSQ && points->count > EXACT_POINTS;
     count = points_places(points) < count ? points_places(points) : count;
     switch (work->spec->method) {
     case METHOD_LSQ:

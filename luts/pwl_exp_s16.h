@@ -13,11 +13,11 @@
  *   spec sha256 243e1c7b50a0b47fdbddde0c801de3911b833516e8244162c7615876b79fb009
  *   optimised   RMS error
  *   max error   67.001 LSB, at q_x = 32766
- *   RMS error   11.9179 LSB
+ *   RMS error   11.9174 LSB
  *   checked     every one of 65536 codes
  *   lower bound 11.4178 LSB
  *   optimal     no
- *   monotone    yes
+ *   monotone    no
  */
 /* x = scale_x * (q_x - ZP_X) with scale_x = 2^-12, y = scale_y * (q_y - ZP_Y) with scale_y = 2^-15 */
 #define PWL_EXP_S16_SEGMENTS 16
@@ -29,17 +29,17 @@
 #define PWL_EXP_S16_QMAX_Y 32767
 
 static const int16_t pwl_exp_s16_start[] = {
-    -32768,   3540,  11050,  15357,  18384,  20718,  22618,  24221,
+    -32768,   3540,  11050,  15325,  18384,  20718,  22618,  24221,
      25606,  26826,  27916,  28901,  29800,  30626,  31391,  32102
 };
 static const int16_t pwl_exp_s16_q_b[] = {
-     1652, 18185, 18177, 21854, 20970, 17531, 26851, 19325, 26528, 17585, 22639, 28486, 17583, 21346, 25563, 30232
+     1652, 18185, 18086, 21854, 20970, 17531, 26851, 19325, 26528, 17585, 22639, 28486, 17589, 21342, 25563, 30232
 };
 static const int8_t pwl_exp_s16_n[] = {
     22, 20, 18, 17, 16, 15, 15, 14, 14, 13, 13, 13, 12, 12, 12, 12
 };
 static const int32_t pwl_exp_s16_term_c[] = {
-       22,   517,  1646,  3342,  5548,  8139, 11026, 14103, 17252, 20386, 23379, 26139, 28559, 30526, 31943, 32701
+       22,   517,  1639,  3343,  5548,  8139, 11026, 14103, 17252, 20386, 23379, 26139, 28563, 30524, 31943, 32701
 };
 
 static const pwl_table pwl_exp_s16 = {

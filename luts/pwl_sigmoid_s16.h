@@ -12,10 +12,10 @@
  *   spec        sigmoid --in s16:2^-12:0 --out s16:2^-15:0 --segments 16 --method lsq --form absolute --rounding floor
  *   spec sha256 3f9629f031172a737efd95bf77f058d3da43856215582e0aa91762c262a3b2c8
  *   optimised   RMS error
- *   max error   70.5896 LSB, at q_x = 6888
- *   RMS error   21.5867 LSB
+ *   max error   72.9918 LSB, at q_x = 4855
+ *   RMS error   21.5766 LSB
  *   checked     every one of 65536 codes
- *   lower bound 21.0327 LSB
+ *   lower bound 21.0762 LSB
  *   optimal     no
  *   monotone    yes
  */
@@ -29,17 +29,17 @@
 #define PWL_SIGMOID_S16_QMAX_Y 32767
 
 static const int16_t pwl_sigmoid_s16_start[] = {
-    -32768, -22160, -16961, -13450, -10733,  -8476,  -6449,  -4507,
-     -2469,   2564,   4769,   6888,   9172,  11832,  15168,  19913
+    -32768, -22215, -17022, -13507, -10805,  -8539,  -6502,  -4561,
+     -2511,   2617,   4856,   7015,   9318,  11971,  15310,  20054
 };
 static const int16_t pwl_sigmoid_s16_q_b[] = {
-    24159, 18041, 24790, 24928, 21005, 31472, 21590, 27434, 32164, 26946, 20518, 28433, 17514, 18293, 29037, 24797
+    23929, 17830, 24455, 24579, 20731, 31150, 21426, 27304, 32138, 26751, 20194, 27733, 16997, 17713, 28089, 23985
 };
 static const int8_t pwl_sigmoid_s16_n[] = {
     21, 18, 17, 16, 15, 15, 14, 14, 14, 14, 14, 15, 15, 16, 18, 20
 };
 static const int32_t pwl_sigmoid_s16_term_c[] = {
-      369,  1639,  3680,  6252,  9051, 11758, 14062, 15670, 16383, 17200, 19071, 21722, 24780, 27801, 30355, 32090
+      366,  1623,  3641,  6187,  8970, 11685, 14007, 15643, 16383, 17243, 19186, 21895, 24947, 27921, 30419, 32109
 };
 
 static const pwl_table pwl_sigmoid_s16 = {

@@ -13,10 +13,10 @@
  *   spec        sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 16 --method lsq --form absolute --rounding floor
  *   spec sha256 d7728677dea301c5c67c9505d8d3c24ba82c6106a498208b9edda5fe532fc291
  *   optimised   RMS error
- *   max error   129.68 LSB, at q_x = 17949
- *   RMS error   39.2285 LSB
+ *   max error   130.351 LSB, at q_x = 19936
+ *   RMS error   39.2185 LSB
  *   checked     every one of 65536 codes
- *   lower bound 38.6389 LSB
+ *   lower bound 38.71 LSB
  *   optimal     no
  *   monotone    yes
  */
@@ -30,16 +30,16 @@
 #define PWL_SIGMOID_U16_QMAX_Y 65535
 
 static const uint16_t pwl_sigmoid_u16_start[] = {
-        0,  6418, 10399, 13364, 15797, 17949, 19992, 22100, 26995, 29000, 30896, 32865, 35057, 37633, 40936, 45668
+        0,  6367, 10348, 13313, 15748, 17894, 19937, 22075, 26999, 29007, 30907, 32886, 35089, 37694, 41012, 45761
 };
 static const int16_t pwl_sigmoid_u16_q_b[] = {
-    23874, 19913, 21849, 19419, 30155, 21202, 27306, 32197, 27612, 21913, 32348, 21949, 26729, 27762, 21893, 18461
+    23690, 19663, 21604, 19220, 29876, 21026, 27209, 32189, 27610, 21882, 32253, 21842, 26468, 27314, 21469, 18055
 };
 static const int8_t pwl_sigmoid_u16_n[] = {
     18, 16, 15, 14, 14, 13, 13, 13, 13, 13, 14, 14, 15, 16, 17, 19
 };
 static const int32_t pwl_sigmoid_u16_term_c[] = {
-     2336,  6200, 11345, 17159, 22912, 27867, 31289, 32769, 34123, 37201, 41628, 46890, 52381, 57502, 61700, 64482
+     2320,  6138, 11250, 17037, 22780, 27746, 31248, 32769, 34123, 37221, 41670, 46951, 52474, 57603, 61761, 64502
 };
 
 #ifdef __cplusplus
