@@ -121,6 +121,26 @@ static bool fits(const struct line_rules *rules, wide value)
     return -limit <= value && value < limit;
 }
 
+/* With q_b = odd * 2^s they lie at (2^(n - 1) - offset) / 2^s / odd modulo 2^(n - s), if that is whole. */
+struct line_ties line_ties(const struct line_rules *rules, const struct line *line)
+{
+    const struct line_ties none = {0};
+    if (line->n <= 0)
+        return none;
+    const uint64_t modulus = (uint64_t)1 << line->n, q_b = (uint64_t)line->q_b & (modulus - 1);
+    const uint64_t bias = rules->form == PWL_BIASED ? (uint64_t)line->offset : 0;
+    const uint64_t rest = (modulus / 2 - bias) & (modulus - 1);
+    const uint64_t power = q_b ? q_b & -q_b : modulus;
+    if (rest % power != 0)
+        return none;
+    const uint64_t odd = q_b / power;
+    uint64_t inverse = odd; /* modulo 2^3; each step doubles the bits */
+    for (int bits = 3; bits < line->n; bits *= 2)
+        inverse *= 2 - odd * inverse;
+    const uint64_t period = modulus / power;
+    return (struct line_ties){.first = rest / power * inverse & (period - 1), .period = period};
+}
+
 /* Every step is monotone in the code, so the two end codes are the extremes. */
 bool line_provable(const struct line_rules *rules, const struct line *line, int64_t first, int64_t last)
 {

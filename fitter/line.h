@@ -86,6 +86,14 @@ int64_t line_output(const struct line_rules *rules, const struct points *points,
  * anchored, else zp_x. */
 int64_t line_value(const struct line_rules *rules, const struct line *line, int64_t origin, int64_t code);
 
+/* Where the sum of a line lies half way between two outputs before it is shifted: at the codes origin + first + k *
+ * period, for all integers k; nowhere if the period, a power of two, is 0. */
+struct line_ties {
+    uint64_t first, period;
+};
+
+struct line_ties line_ties(const struct line_rules *rules, const struct line *line);
+
 /* The output codes at the points [from, to) of a provable line whose segment starts at point `begin`. */
 void line_outputs(const struct line_rules *rules, const struct points *points, int begin, int from, int to,
                   const struct line *line, double *q);

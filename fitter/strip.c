@@ -40,15 +40,41 @@ static wide power(int n)
     return (wide)1 << n;
 }
 
-/* The specification at every point. The line is provable, so no product overflows. */
+/* Whether a line meets the limits at the corners of the hulls. */
+static bool serves_corners(const struct search *search, const struct line *line)
+{
+    for (enum hull_side side = HULL_LOW; side < HULL_SIDES; side++) {
+        const struct hull *hull = &search->hulls->of[side];
+        for (int k = hull->first; k < hull->last; k++) {
+            const struct corner corner = hull->corner[k];
+            const int64_t q = line_value(search->rules, line, search->origin, corner.x);
+            if (side == HULL_LOW ? q < corner.y : q >= corner.y)
+                return false;
+        }
+    }
+    return true;
+}
+
+/*
+ * Whether a line meets the limits at every point; it is provable, so no product overflows. Rounded down, also half a
+ * code higher, a value meets an integer limit where the real line does, and a real line that meets the corners of the
+ * hulls meets all limits. To nearest that leaves the ties, which may go another way than those of the corners.
+ */
 static bool serves(const struct search *search, const struct line *line)
 {
     const struct line_rules *rules = search->rules;
     const struct hulls *hulls = search->hulls;
     const struct points *points = hulls->points;
-    for (int k = hulls->begin; k < hulls->end; k++) {
-        const struct band band = band_at(points, rules->qmin_y, rules->qmax_y, k, hulls->max_err);
-        const int64_t q = line_value(rules, line, search->origin, (int64_t)points->code[k]);
+    if (!serves_corners(search, line))
+        return false;
+    const struct line_ties ties = line_ties(rules, line);
+    if (rules->rounding == PWL_FLOOR || rules->rounding == PWL_HALF_UP || ties.period == 0)
+        return true;
+    const uint64_t x = (uint64_t)(search->first - search->origin), length = (uint64_t)(hulls->end - hulls->begin);
+    for (uint64_t k = (ties.first - x) & (ties.period - 1); k < length; k += ties.period) {
+        const int point = hulls->begin + (int)k;
+        const struct band band = band_at(points, rules->qmin_y, rules->qmax_y, point, hulls->max_err);
+        const int64_t q = line_value(rules, line, search->origin, (int64_t)points->code[point]);
         if ((!band.open_low && q < band.low) || (!band.open_high && q > band.high))
             return false;
     }

@@ -127,6 +127,29 @@ START_TEST(slopes_are_the_next_sums_of_powers_of_two)
 }
 END_TEST
 
+START_TEST(ties_are_half_way_between_outputs)
+{
+    enum { LINES = 2000, CODES = 300 };
+    uint64_t random = 1;
+    for (int i = 0; i < LINES; i++) {
+        const struct line_rules rules = {.form = (pwl_form)(i % 3)};
+        const struct line line = {.q_b = random_in(&random, -3000, 3000) >> random_in(&random, 0, 12),
+                                  .n = (int)random_in(&random, -2, 14),
+                                  .offset = random_in(&random, -3000, 3000) * (1 << random_in(&random, 0, 5))};
+        const struct line_ties ties = line_ties(&rules, &line);
+        const int64_t bias = rules.form == PWL_BIASED ? line.offset : 0, unit = (int64_t)1 << (line.n > 0 ? line.n : 0);
+        ck_assert((ties.period & (ties.period - 1)) == 0);
+        for (int64_t x = -CODES; x <= CODES; x++) {
+            const bool is_tie = line.n > 0 && ((line.q_b * x + bias) & (unit - 1)) == unit / 2;
+            const bool is_found = ties.period && (((uint64_t)x - ties.first) & (ties.period - 1)) == 0;
+            ck_assert_msg(is_tie == is_found, "form %d, q_b %lld n %d offset %lld: at %lld %s", (int)rules.form,
+                          (long long)line.q_b, line.n, (long long)line.offset, (long long)x,
+                          is_tie ? "is one" : "is none");
+        }
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("line");
@@ -134,6 +157,7 @@ int main(void)
     tcase_add_loop_test(points, many_points_are_as_each_one, 0, FORMATS);
     TCase *slopes = tcase_create("slopes");
     tcase_add_loop_test(slopes, slopes_are_the_next_sums_of_powers_of_two, 1, 3);
+    tcase_add_test(points, ties_are_half_way_between_outputs);
     suite_add_tcase(suite, points);
     suite_add_tcase(suite, slopes);
     return run_suite(suite);
