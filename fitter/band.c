@@ -40,6 +40,13 @@ struct band band_at(const struct points *points, int64_t qmin_y, int64_t qmax_y,
         band.low = points->fixed[k] > band.low ? points->fixed[k] : band.low;
         band.high = points->fixed[k] < band.high ? points->fixed[k] : band.high;
     }
+    for (int i = 0; points->held && !points->spec && i < POINTS_HELD; i++) {
+        const struct held *held = &points->held[i];
+        if (held->point != k)
+            continue;
+        band.low = held->low > band.low ? held->low : band.low;
+        band.high = held->high < band.high ? held->high : band.high;
+    }
     band.open_low = band.low <= qmin_y;
     band.open_high = band.high >= qmax_y;
     return band;

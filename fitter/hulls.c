@@ -34,9 +34,12 @@ bool hulls_init(struct hulls *hulls, const struct points *points, int64_t qmin_y
 
 void hulls_free(struct hulls *hulls)
 {
-    for (enum hull_side s = HULL_LOW; s < HULL_SIDES; s++)
+    for (enum hull_side s = HULL_LOW; s < HULL_SIDES; s++) {
         free(hulls->of[s].corner);
+        hulls->of[s].corner = NULL;
+    }
     free(hulls->step);
+    hulls->step = NULL;
 }
 
 void hulls_start(struct hulls *hulls, double max_err, int point)

@@ -59,8 +59,10 @@ static bool hulls_serve(struct solver *solver, struct line *line)
 static bool serves(struct solver *solver, int begin, int end, double max_err, struct line *line)
 {
     const int first = points_at(solver->points, begin), last = points_at(solver->points, end);
-    if (solver->points->spec)
-        return wide_line(&solver->rules, solver->points, first, last, max_err, line);
+    if (solver->points->spec) {
+        look_from(solver, begin, max_err);
+        return hulls_end_at(&solver->hulls, last) && wide_line(&solver->hulls, &solver->rules, line);
+    }
     /* Where points are not all codes nothing can be proven on them: the faster search will do. */
     if (!solver->points->exhaustive)
         return line_fit(&solver->rules, solver->points, first, last, (struct line_limits){max_err, INFINITY},

@@ -29,6 +29,15 @@ struct served {
     double mass;
 };
 
+/* Output codes that a line is held to at a code, which belongs to a point's cell; -1: at none. */
+struct held {
+    int point;
+    int64_t code;
+    int64_t low, high;
+};
+
+enum { POINTS_HELD = 3 };
+
 struct points {
     int count;
     int64_t *cell;  /* count + 1 boundaries */
@@ -42,10 +51,11 @@ struct points {
                      * words that no code takes; null: 1 everywhere. Largest errors are counted in LSB */
     double *bend;   /* cumulative share of curvature before the point, count + 1 values, 0..1 */
     int64_t *fixed; /* output code that a point must have, POINT_FREE where it need not; null without any */
-    int beyond;     /* points at the end that start no segment: 1 for the image beyond the last code of a folded table,
-                     * see spec_fold_half; else 0 */
-    int clipped;    /* points whose target was clipped */
-    int *grid;      /* grid_count + 1 points where segments may start or end, ends included; null: anywhere */
+    const struct held *held; /* of the segment in hand, POINTS_HELD; null without any */
+    int beyond;  /* points at the end that start no segment: 1 for the image beyond the last code of a folded table,
+                  * see spec_fold_half; else 0 */
+    int clipped; /* points whose target was clipped */
+    int *grid;   /* grid_count + 1 points where segments may start or end, ends included; null: anywhere */
     int grid_count;
     bool grid_whole; /* and every one of them does */
     bool exhaustive;

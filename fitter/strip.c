@@ -70,8 +70,9 @@ static bool serves(const struct search *search, const struct line *line)
     const struct line_ties ties = line_ties(rules, line);
     if (rules->rounding == PWL_FLOOR || rules->rounding == PWL_HALF_UP || ties.period == 0)
         return true;
+    const bool all = !points->exhaustive; /* codes do not count points */
     const uint64_t x = (uint64_t)(search->first - search->origin), length = (uint64_t)(hulls->end - hulls->begin);
-    for (uint64_t k = (ties.first - x) & (ties.period - 1); k < length; k += ties.period) {
+    for (uint64_t k = all ? 0 : (ties.first - x) & (ties.period - 1); k < length; k += all ? 1 : ties.period) {
         const int point = hulls->begin + (int)k;
         const struct band band = band_at(points, rules->qmin_y, rules->qmax_y, point, hulls->max_err);
         const int64_t q = line_value(rules, line, search->origin, (int64_t)points->code[point]);

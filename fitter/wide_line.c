@@ -4,7 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "band.h"
+#include <pwl/fixed.h>
+
 #include "bound.h"
 #include "certify.h"
 
@@ -26,6 +27,14 @@ static struct gate gate_at(const struct strip *strip, double x, double target, d
     const double low = target - max_err, high = target + max_err;
     return (struct gate){x, low <= (double)strip->rules->qmin_y ? -INFINITY : low + strip->below,
                          high >= (double)strip->rules->qmax_y ? INFINITY : high - strip->above};
+}
+
+/* Codes that rounding may take the line to. */
+static struct gate held_gate(const struct strip *strip, const struct held *held, int64_t first)
+{
+    return (struct gate){(double)(held->code - first),
+                         held->low <= strip->rules->qmin_y ? -INFINITY : (double)held->low - strip->above,
+                         held->high >= strip->rules->qmax_y ? INFINITY : (double)held->high + strip->below};
 }
 
 static double target_at(const struct points *points, const struct line_rules *rules, int64_t code)
@@ -51,9 +60,10 @@ static double room_of(const struct strip *strip, double slope, double *middle)
 }
 
 /* Golden section search for the most room, until slopes differ by no more than `fine` of an output. */
-static double roomiest_slope(const struct strip *strip, double low, double high, double fine)
+static double roomiest_slope(const struct strip *strip, const struct slope_window *slopes, double fine)
 {
     enum { STEPS = 44 };
+    double low = slopes->min, high = slopes->max;
     const double golden = 0.6180339887498949, close = fine / strip->gates[strip->count - 1].x;
     double ignored, a = high - golden * (high - low), b = low + golden * (high - low);
     double room_a = room_of(strip, a, &ignored), room_b = room_of(strip, b, &ignored);
@@ -75,10 +85,43 @@ static double roomiest_slope(const struct strip *strip, double low, double high,
     return 0.5 * (low + high);
 }
 
+/* The slope q_b * 2^-n next to one; of those that are sums of few powers of two, above or below it, the roomier one. */
+static int64_t grid_slope(const struct strip *strip, double slope, int n)
+{
+    const struct line_rules *rules = strip->rules;
+    const double scaled = ldexp(slope, n);
+    double ignored;
+    if (rules->slope_terms == 0 || fabs(scaled) > (double)rules->slope_limit)
+        return slope_nearest(rules, scaled);
+    const int64_t above = slope_above(rules, (int64_t)ceil(scaled) - 1),
+                  below = -slope_above(rules, (int64_t)ceil(-scaled) - 1);
+    return room_of(strip, ldexp((double)above, -n), &ignored) > room_of(strip, ldexp((double)below, -n), &ignored)
+               ? above
+               : below;
+}
+
 double wide_line_bound(const struct points *points, int begin, int end, const struct line *line)
 {
     double bound;
     return line_bound(points->spec, line, points->cell[begin], points->cell[end] - 1, &bound) ? bound : INFINITY;
+}
+
+/* Whether a line within the gates, on the integers' grid, holds the error and comes to the codes it is held to. */
+static bool serves(const struct hulls *hulls, const struct line_rules *rules, const struct line *line)
+{
+    const struct points *points = hulls->points;
+    const int64_t first = points->cell[hulls->begin], origin = rules->form == PWL_ANCHORED ? first : rules->zp_x;
+    for (int i = 0; points->held && i < POINTS_HELD; i++) {
+        const struct held *held = &points->held[i];
+        if (held->point < 0)
+            continue;
+        if (!line_provable(rules, line, first, held->code))
+            return false;
+        const int64_t q = pwl_sat(line_value(rules, line, origin, held->code), rules->qmin_y, rules->qmax_y);
+        if (q < held->low || q > held->high)
+            return false;
+    }
+    return wide_line_bound(points, hulls->begin, hulls->end, line) <= hulls->max_err;
 }
 
 /* Ways onto the integers' grid where the constant is in whole outputs: rounded to nearest, or to the other side; and a
@@ -94,7 +137,7 @@ static bool place_line(const struct strip *strip, double slope, int n, int varia
     const long double origin = (long double)(rules->form == PWL_ANCHORED ? first : rules->zp_x);
     const long double half = 0.5L * (long double)(last - first), centre = (long double)first + half - origin;
     double middle;
-    *line = (struct line){.q_b = slope_nearest(rules, ldexp(slope, n)), .n = n};
+    *line = (struct line){.q_b = grid_slope(strip, slope, n), .n = n};
     room_of(strip, ldexp((double)line->q_b, -n), &middle);
     const long double value = (long double)middle + ldexpl((long double)line->q_b * half, -n);
     const long double offset = value - ldexpl((long double)line->q_b * centre, -n);
@@ -128,12 +171,18 @@ static bool round_line(const struct strip *strip, double slope, int variant, int
     return false;
 }
 
-static bool fill(struct strip *strip, const struct points *points, int begin, int end, double max_err)
+static bool fill(struct strip *strip, const struct hulls *hulls)
 {
+    const struct points *points = hulls->points;
+    const int begin = hulls->begin, end = hulls->end;
     const int64_t first = points->cell[begin], last = points->cell[end] - 1;
-    strip->gates = malloc(((size_t)(end - begin) + 2) * sizeof *strip->gates);
+    const double max_err = hulls->max_err;
+    strip->gates = malloc(((size_t)(end - begin) + POINTS_HELD + 2) * sizeof *strip->gates);
     if (!strip->gates)
         return false;
+    for (int i = 0; points->held && i < POINTS_HELD; i++)
+        if (points->held[i].point >= 0)
+            strip->gates[strip->count++] = held_gate(strip, &points->held[i], first);
     for (int k = begin; k < end; k++)
         strip->gates[strip->count++] = gate_at(strip, points->code[k] - (double)first, points->target[k], max_err);
     strip->gates[strip->count++] = gate_at(strip, 0, target_at(points, strip->rules, first), max_err);
@@ -143,14 +192,14 @@ static bool fill(struct strip *strip, const struct points *points, int begin, in
 }
 
 /* The slope of fewest bits in a range: where f is a straight line, its own. */
-static bool shortest_slope(const struct line_rules *rules, const struct band_range *range, double *slope, int *n)
+static bool shortest_slope(const struct line_rules *rules, const struct slope_window *window, double *slope, int *n)
 {
     for (*n = rules->shift_min > 0 ? rules->shift_min : 0; *n <= rules->shift_max; ++*n) {
-        const double q_b = ceil(ldexp(range->slope_min, *n));
+        const double q_b = ceil(ldexp(window->min, *n));
         if (!(fabs(q_b) <= (double)rules->slope_limit))
             return false;
         *slope = ldexp(q_b, -*n);
-        if (*slope <= range->slope_max)
+        if (*slope <= window->max)
             return true;
     }
     return false;
@@ -158,42 +207,38 @@ static bool shortest_slope(const struct line_rules *rules, const struct band_ran
 
 /* Slopes that a line through the gates may have; where saturation leaves one side open, those up to the whole output
  * range within the segment. False when there are none. */
-static bool slopes_of(const struct strip *strip, const struct band_range *range, struct gate first, struct gate last,
-                      double *low, double *high)
+static bool slopes_of(const struct strip *strip, const struct slope_window *window, struct slope_window *slopes)
 {
+    const struct gate first = strip->gates[strip->count - 2], last = strip->gates[strip->count - 1];
     const double width = last.x - first.x;
     const double steepest = 2 * (double)(strip->rules->qmax_y - strip->rules->qmin_y + 1) / width;
-    *low = fmax(range->slope_min, fmax((last.low - first.high) / width, -steepest));
-    *high = fmin(range->slope_max, fmin((last.high - first.low) / width, steepest));
-    return width > 0 && *low <= *high;
+    slopes->min = fmax(window->min, fmax((last.low - first.high) / width, -steepest));
+    slopes->max = fmin(window->max, fmin((last.high - first.low) / width, steepest));
+    return width > 0 && slopes->min <= slopes->max;
 }
 
-bool wide_line(const struct line_rules *rules, const struct points *points, int begin, int end, double max_err,
-               struct line *line)
+bool wide_line(const struct hulls *hulls, const struct line_rules *rules, struct line *line)
 {
-    const int64_t first = points->cell[begin], last = points->cell[end] - 1;
+    const struct points *points = hulls->points;
+    const int64_t first = points->cell[hulls->begin], last = points->cell[hulls->end] - 1;
+    const struct slope_window window = hulls_slopes(hulls);
     struct strip strip = {.rules = rules,
                           .below = rules->rounding == PWL_FLOOR ? 1 : 0.5,
                           .above = rules->rounding == PWL_FLOOR ? 0 : 0.5};
-    struct band_range range;
-    struct diag ignored;
-    if (band_reach(points, rules->qmin_y, rules->qmax_y, begin, end, max_err, &range, &ignored) || range.end < end ||
-        !fill(&strip, points, begin, end, max_err))
+    if (!fill(&strip, hulls))
         return false;
-    double low, high;
+    struct slope_window slopes;
     bool found = false;
-    if (slopes_of(&strip, &range, strip.gates[strip.count - 2], strip.gates[strip.count - 1], &low, &high)) {
-        const double slope = roomiest_slope(&strip, low, high, fmax(0x1p-10, 1e-6 * max_err));
+    if (slopes_of(&strip, &window, &slopes)) {
+        const double slope = roomiest_slope(&strip, &slopes, fmax(0x1p-10, 1e-6 * hulls->max_err));
         for (int variant = 0; variant < VARIANTS && !found; variant++)
-            found = round_line(&strip, slope, variant, first, last, line) &&
-                    wide_line_bound(points, begin, end, line) <= max_err;
+            found = round_line(&strip, slope, variant, first, last, line) && serves(hulls, rules, line);
     }
     double slope;
     int n;
-    if (!found && shortest_slope(rules, &range, &slope, &n))
+    if (!found && shortest_slope(rules, &window, &slope, &n))
         for (int side = 0; side <= OTHER_SIDE && !found; side++)
-            found = place_line(&strip, slope, n, SAME_SLOPE | side, first, last, line) &&
-                    wide_line_bound(points, begin, end, line) <= max_err;
+            found = place_line(&strip, slope, n, SAME_SLOPE | side, first, last, line) && serves(hulls, rules, line);
     free(strip.gates);
     return found;
 }
