@@ -4,6 +4,8 @@
 
 #include "workspace.h"
 
+enum { ATTEMPTS = 10 }; /* at a limit that the certificate bears out */
+
 /* What --max-err is held against: proven where not every code was visited, if it can be. */
 static double held_error(const struct table *table)
 {
@@ -82,7 +84,6 @@ static int fit_max_err_by_count(struct workspace *work, int least, int most, str
  * find or prove no more than a larger one, and the limit is narrowed by as much. */
 static int fit_max_err_by_cover(struct workspace *work, int most, struct table *table, struct diag *diag)
 {
-    enum { ATTEMPTS = 10 };
     const double max_err = work->spec->max_err;
     /* A reduced table rounds once more, by half an LSB at most. */
     double limit = table->has_reduction && max_err > 0.75 ? max_err - 0.5 : max_err;
@@ -101,6 +102,52 @@ static int fit_max_err_by_cover(struct workspace *work, int most, struct table *
     return miss_max_err(work->spec, table, diag);
 }
 
+/* Few segments found at little cost; 0 where none are. The limit at the points is narrowed as above. */
+static int find_few(struct workspace *work, int most, struct table *table, int *few, struct diag *diag)
+{
+    const double max_err = work->spec->max_err;
+    double limit = max_err;
+    *few = 0;
+    for (int attempt = 0; attempt < ATTEMPTS && limit > 0 && !*few; attempt++) {
+        work->ties.enough = limit;
+        if (fit_few_segments(work, most, diag))
+            return diag->code;
+        if (work->count == 0)
+            break;
+        if (certify(work, table, diag))
+            return diag->code;
+        if (holds_max_err(work->spec, table))
+            *few = work->count;
+        limit -= fmax(1.02 * (held_error(table) - max_err), 1e-4 * max_err);
+    }
+    work->ties.enough = max_err;
+    work->ties.few = *few;
+    return EXIT_DONE;
+}
+
+/* The table of least error of few segments found; the one found where the error is larger between the points. */
+static int fit_few(struct workspace *work, int few, struct table *table, struct diag *diag)
+{
+    work->ties.only_enough = false;
+    if (!fit_and_certify(work, few, table, diag) && holds_max_err(work->spec, table))
+        return EXIT_DONE;
+    return find_few(work, few, table, &few, diag);
+}
+
+/* Fewer segments than the few found, but more than `bad`: steps down that double, then bisection. */
+static int fit_fewer(struct workspace *work, int bad, int few, struct table *table, struct diag *diag)
+{
+    bool met = true;
+    int good = few;
+    for (int step = 1; bad + 1 < good; step = met ? 2 * step : few) {
+        const int probe = good - step > bad ? good - step : bad + (good - bad) / 2;
+        if (try_count(work, probe, table, &met, diag))
+            return diag->code;
+        *(met ? &good : &bad) = probe;
+    }
+    return good < few ? fit_found_count(work, good, false, table, diag) : fit_few(work, few, table, diag);
+}
+
 /* Segments that depend on each other are at least as many as those that do not, wherever knots may lie; a grid is that
  * of the number of segments, but for one that is given. Where one of more segments has not all the places of one of
  * fewer, each number is tried. */
@@ -108,7 +155,7 @@ static int fit_max_err_of_ties(struct workspace *work, int most, struct table *t
 {
     const struct spec *spec = work->spec;
     const struct constraints *constraints = &spec->constraints;
-    bool met = false;
+    const bool own_grid = constraints->knots == KNOTS_POW2 && !constraints->index_bits;
     if (constraints->knots == KNOTS_POW2 && constraints->index_bits) {
         const int bits = constraints_index_bits(constraints, most, spec->in.bits);
         if (points_grid_pow2(&work->points, spec->in.bits - bits, diag))
@@ -117,15 +164,29 @@ static int fit_max_err_of_ties(struct workspace *work, int most, struct table *t
     }
     if (minimax_cover(&work->points, &work->rules, spec->max_err, most, &work->minimax, diag))
         return diag->code;
-    int count = work->minimax.segments;
-    if (!has_uniform_knots(spec))
-        return fit_max_err_by_count(work, count, most, table, diag);
+    int count = work->minimax.segments, few = 0;
+    bool met = false;
+    if (!has_uniform_knots(spec)) {
+        /* That number often does. */
+        if (try_count(work, count, table, &met, diag))
+            return diag->code;
+        if (met)
+            return fit_found_count(work, count, true, table, diag);
+        if (!own_grid && find_few(work, most, table, &few, diag))
+            return diag->code;
+        return few ? fit_fewer(work, count, few, table, diag)
+                   : fit_max_err_by_count(work, count < most ? count + 1 : most, most, table, diag);
+    }
     for (; count <= most; count++) {
         if (points_grid_uniform(&work->points, count, diag))
             return diag->code;
         if (minimax_cover(&work->points, &work->rules, spec->max_err, count, &work->minimax, diag) == EXIT_REQUIREMENT)
             continue;
-        if (diag->code || try_count(work, count, table, &met, diag))
+        if (diag->code || find_few(work, count, table, &few, diag))
+            return diag->code;
+        if (few)
+            return fit_few(work, count, table, diag);
+        if (try_count(work, count, table, &met, diag))
             return diag->code;
         if (met)
             return fit_found_count(work, count, true, table, diag);

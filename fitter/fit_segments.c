@@ -237,6 +237,17 @@ int fit_segments(struct workspace *work, int count, struct diag *diag)
     return diag->code;
 }
 
+int fit_few_segments(struct workspace *work, int most, struct diag *diag)
+{
+    struct line_rules rules;
+    struct tied tied = {.most = most, .knots = work->knots, .lines = work->lines};
+    line_rules_init(&rules, work->spec);
+    diag->code = EXIT_DONE;
+    if (!tie_few_segments(&work->ties, &work->points, &rules, &tied, diag))
+        take_lines(work, tied.segments);
+    return diag->code;
+}
+
 /* For a given error knots on a grid lie on the coarsest one that serves. */
 static int allow_knots_for(struct workspace *work, double max_err, int most, struct diag *diag)
 {

@@ -77,6 +77,13 @@ static void take(struct tie_search *search, int segments, const int *knots)
         search->place[m] = points_place_before(search->points, knots[m]);
 }
 
+static void give(const struct tie_search *search, struct tied *tied)
+{
+    tied->segments = search->segments;
+    for (int m = 0; m <= search->segments; m++)
+        tied->knots[m] = points_at(search->points, search->place[m]);
+}
+
 /* The table of the least largest error, where it can be found; then one near it of smaller squares. */
 static int search_completely(struct tie_search *search, const struct line_rules *rules, double low,
                              struct option *options, struct tied *tied, struct price *price, struct diag *diag)
@@ -130,7 +137,7 @@ static int search_table(struct tie_search *search, const struct line_rules *rule
         return diag_set(diag, EXIT_IO, "out of memory for %d segments", tied->most);
     diag->code = EXIT_DONE;
     if (tied->changed || search->ties->improve) {
-        tie_search_around(search, options, &price);
+        tie_search_around(search, low, options, &price);
         if (!search->ties->by_max_err && !constraints_tie(&search->ties->constraints)) {
             refine_lines(search, &price);
             tie_descend(search, options, &price); /* better lines let knots move again */
@@ -140,9 +147,7 @@ static int search_table(struct tie_search *search, const struct line_rules *rule
             search_completely(search, rules, low, options, tied, &price, diag);
     }
     free(options);
-    tied->segments = search->segments;
-    for (int m = 0; m <= search->segments; m++)
-        tied->knots[m] = points_at(search->points, search->place[m]);
+    give(search, tied);
     if (price.violation > 0 && !diag->code)
         diag_set(diag, EXIT_REQUIREMENT, "%s: no table of %d segments %s it; more segments or a larger step are needed",
                  binding(&search->ties->constraints), tied->most,
@@ -157,6 +162,7 @@ int tie_segments(const struct ties *ties, const struct points *points, const str
     struct tie_search search = {.ties = ties,
                                 .points = points,
                                 .rules = &own,
+                                .most = tied->most,
                                 .places = points_places(points),
                                 .place = malloc(((size_t)tied->most + 1) * sizeof *search.place),
                                 .lines = tied->lines,
@@ -168,6 +174,39 @@ int tie_segments(const struct ties *ties, const struct points *points, const str
         diag_set(diag, EXIT_IO, "out of memory for %d segments", tied->most);
     }
     free(search.place);
+    free(search.outputs);
+    return diag->code;
+}
+
+int tie_few_segments(const struct ties *ties, const struct points *points, const struct line_rules *rules,
+                     struct tied *tied, struct diag *diag)
+{
+    const int trials = rules->one_shift ? rules->shift_max - rules->shift_min + 1 : 1;
+    struct line_rules own = *rules;
+    struct tie_search search = {.ties = ties,
+                                .points = points,
+                                .rules = &own,
+                                .most = tied->most,
+                                .places = points_places(points),
+                                .place = malloc(((size_t)tied->most + 1) * sizeof *search.place),
+                                .lines = malloc((size_t)tied->most * sizeof *search.lines),
+                                .outputs = malloc((size_t)points->count * sizeof *search.outputs)};
+    tied->segments = 0;
+    if (search.place && search.lines && search.outputs) {
+        for (int trial = 0; trial < trials && search.most > 0; trial++) {
+            if (rules->one_shift)
+                own.shift_min = own.shift_max = line_one_shift(rules, points, trial);
+            if (!tie_meet_with_fewest(&search, ties->enough))
+                continue;
+            give(&search, tied);
+            memcpy(tied->lines, search.lines, (size_t)search.segments * sizeof *search.lines);
+            search.most = search.segments - 1;
+        }
+    } else {
+        diag_set(diag, EXIT_IO, "out of memory for %d segments", tied->most);
+    }
+    free(search.place);
+    free(search.lines);
     free(search.outputs);
     return diag->code;
 }

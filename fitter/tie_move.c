@@ -280,73 +280,6 @@ static bool improve(struct tie_search *search, int step, double shift, struct op
     return true;
 }
 
-/* The costs of a line over the points between two places, and the line. */
-static double line_between(const struct tie_search *search, int begin, int end, struct line *line)
-{
-    return line_fit(search->rules, search->points, points_at(search->points, begin), points_at(search->points, end),
-                    LINE_UNLIMITED, LINE_QUICK, line)
-               ? line->cost
-               : INFINITY;
-}
-
-/* Places a knot at each extreme of f and drops as many others, those whose neighbours are served best by one line.
- * Returns false, the table in hand being left, when no extreme is without a knot or there are too many. */
-static bool start_at_turns(struct tie_search *search)
-{
-    const struct ties *ties = search->ties;
-    const int points = search->points->count;
-    int *place = malloc(((size_t)points + 1) * sizeof *place);
-    bool *keep = calloc((size_t)search->places + 1, sizeof *keep);
-    int turns = 0, count = 0, last = 0;
-    bool moved = false;
-    if (!place || !keep)
-        goto done;
-    for (int k = 1; k < points; k++) {
-        const int direction = ties->joint[k];
-        int nearest = 0;
-        if (direction * last < 0) {
-            while (nearest < search->places && points_at(search->points, nearest) < k - 1)
-                nearest++;
-            turns += !keep[nearest];
-            keep[nearest] = true;
-        }
-        last = direction ? direction : last;
-    }
-    if (turns == 0 || turns >= search->segments || search->points->grid_whole)
-        goto done;
-    moved = true;
-    for (int p = 0, m = 0; p <= search->places; p++) {
-        while (m < search->segments && search->place[m] < p)
-            m++;
-        if (keep[p] || search->place[m] == p)
-            place[count++] = p;
-    }
-    for (count--; count > search->segments; count--) { /* count is the number of segments */
-        double least = INFINITY;
-        int victim = -1;
-        for (int m = 1; m < count; m++) {
-            struct line line;
-            if (keep[place[m]])
-                continue;
-            const double more = line_between(search, place[m - 1], place[m + 1], &line) -
-                                line_between(search, place[m - 1], place[m], &line) -
-                                line_between(search, place[m], place[m + 1], &line);
-            if (victim < 0 || more < least) {
-                least = more;
-                victim = m;
-            }
-        }
-        memmove(place + victim, place + victim + 1, (size_t)(count - victim) * sizeof *place);
-    }
-    memcpy(search->place, place, ((size_t)count + 1) * sizeof *place);
-    for (int m = 0; m < count; m++)
-        line_between(search, place[m], place[m + 1], &search->lines[m]);
-done:
-    free(place);
-    free(keep);
-    return moved;
-}
-
 void tie_descend(struct tie_search *search, struct option *options, struct price *price)
 {
     enum { ROUNDS = 6 };
@@ -366,33 +299,4 @@ void tie_descend(struct tie_search *search, struct option *options, struct price
             ;
     }
     free(counts);
-}
-
-void tie_search_around(struct tie_search *search, struct option *options, struct price *price)
-{
-    const size_t knots = ((size_t)search->segments + 1) * sizeof *search->place,
-                 lines = (size_t)search->segments * sizeof *search->lines;
-    int *place = malloc(knots);
-    struct line *line = malloc(lines);
-    if (place && line) {
-        memcpy(place, search->place, knots);
-        memcpy(line, search->lines, lines);
-    }
-    tie_descend(search, options, price);
-    if (place && line && search->ties->constraints.monotone && !suffices(search->ties, price)) {
-        struct tie_search other = *search;
-        other.place = place;
-        other.lines = line;
-        if (start_at_turns(&other)) {
-            struct price other_price = tie_price(&other);
-            tie_descend(&other, options, &other_price);
-            if (cheaper(&other_price, price)) {
-                *price = other_price;
-                memcpy(search->place, place, knots);
-                memcpy(search->lines, line, lines);
-            }
-        }
-    }
-    free(place);
-    free(line);
 }

@@ -56,8 +56,9 @@ struct tie_search {
     const struct ties *ties;
     const struct points *points;
     const struct line_rules *rules;
-    int segments, places; /* places where knots may lie: 0 to places */
-    int *place;           /* of the knots in hand; segments + 1 */
+    int segments, most; /* segments in hand, and allowed */
+    int places;         /* where knots may lie: 0 to places */
+    int *place;         /* of the knots in hand; segments + 1 */
     struct line *lines;
     double *outputs; /* of the line last looked at, by point */
 };
@@ -97,7 +98,22 @@ struct price tie_price(const struct tie_search *search);
  * TIE_OPTIONS of each segment. */
 void tie_descend(struct tie_search *search, struct option *options, struct price *price);
 
-/* The same, and takes the better of what is found so and from a table with knots at the extremes of f. */
-void tie_search_around(struct tie_search *search, struct option *options, struct price *price);
+/* tie_start.c: the same, and takes the best of what is found so, from a table with knots at the extremes of f and from
+ * one of tie_meet. No table has a smaller largest error than `low`. */
+void tie_search_around(struct tie_search *search, double low, struct option *options, struct price *price);
+
+/*
+ * tie_meet.c: tables in which neighbours meet in output codes agreed on beforehand, near f, so that a segment depends
+ * on the one before it alone: from the left, each is as long as some line serves it within an error and comes to the
+ * code agreed on at its end. These replace the table in hand by one of at most search->most segments; false, the table
+ * being lost, where none was found.
+ */
+
+/* Of about the least largest error of such tables from `low` on. */
+bool tie_meet_least_error(struct tie_search *search, double low);
+
+/* Of a largest error of at most max_err: any, or the one of fewest segments. */
+bool tie_meet_within(struct tie_search *search, double max_err);
+bool tie_meet_with_fewest(struct tie_search *search, double max_err);
 
 #endif

@@ -37,6 +37,9 @@ int fit_segments(struct workspace *work, int count, struct diag *diag);
  * squares on the same knots. */
 int fit_segments_within(struct workspace *work, double limit, int most, struct diag *diag);
 
+/* The same where they are tied and few hold ties.enough at the points; 0 segments where none are found so. */
+int fit_few_segments(struct workspace *work, int most, struct diag *diag);
+
 static inline bool has_uniform_knots(const struct spec *spec)
 {
     return spec->constraints.knots == KNOTS_UNIFORM || spec->method == METHOD_UNIFORM;

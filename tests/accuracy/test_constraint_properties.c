@@ -210,6 +210,66 @@ START_TEST(random_constraints_are_kept)
 }
 END_TEST
 
+/* A segment for each code, which goes from its output to the next one's, keeps every tie and is off by half a code at
+ * most. */
+START_TEST(ties_leave_errors_of_half_a_code)
+{
+    static const char *const functions[] = {"tanh", "gelu", "exp"}, *const forms[] = {"absolute", "anchored", "biased"},
+                             *const ties[] = {"--continuous 0", "--continuous 1 --monotone", "--continuous 2",
+                                              "--continuous 0 --monotone --shift one"};
+    for (int f = 0; f < 3; f++)
+        for (int t = 0; t < 4; t++) {
+            char flags[FLAGS_SIZE];
+            struct fitted fitted;
+            struct reference_table reference;
+            snprintf(flags, sizeof flags, "%s --in s7:2^-4:0 --out s16:2^-13:0 --form %s %s --max-err 0.5",
+                     functions[f], forms[_i], ties[t]);
+            fit_well(flags, &fitted);
+            reference_table_init(&reference, &fitted.table);
+            assert_segments(flags, &fitted, &reference.table);
+            assert_codes(flags, &fitted, &reference.table);
+            ck_assert_double_le(fitted.table.certificate.max_err_lsb, 0.5);
+            free(reference.memory);
+            fitted_free(&fitted);
+        }
+}
+END_TEST
+
+/* Tables of few segments are known that hold an error. */
+static const struct {
+    const char *flags;
+    int segments;
+} few[] = {
+    /* as few as without ties, where that is proven to be the fewest */
+    {"erf --in s16:2^-13 --out s16:2^-15 --continuous 0 --max-err 1 --rounding half_away", 187},
+    {"silu --in s12:2^-8 --out s16:2^-12 --monotone --slope-terms 2 --max-err 2", 123},
+    {"elu --in s8:2^-4 --out s16:2^-12 --continuous 1 --max-err 2 --form anchored --rounding half_even", 31},
+    {"sigmoid --in s16:2^-12 --out u16:2^-16 --knots uniform --continuous 0 --max-err 4", 170},
+    {"erf --in s16:2^-13 --out s16:2^-15 --symmetry fold --continuous 0 --monotone --max-err 2", 56},
+    {"silu --in s8:2^-4 --out s16:2^-12 --shift one --continuous 1 --max-err 2 --form biased --rounding half_even", 47},
+    {"elu --in s24:2^-20 --out s8:2^-4 --monotone --slope-terms 2 --max-err 1", 5},
+};
+
+enum { FEW = sizeof few / sizeof *few };
+
+START_TEST(tied_segments_are_few)
+{
+    struct fitted fitted;
+    struct reference_table reference;
+    fit_well(few[_i].flags, &fitted);
+    const struct certificate *certificate = &fitted.table.certificate;
+    reference_table_init(&reference, &fitted.table);
+    assert_segments(few[_i].flags, &fitted, &reference.table);
+    ck_assert_msg(!fitted.spec.constraints.monotone || certificate->monotone, "%s: a step against f", few[_i].flags);
+    ck_assert_double_le(certificate->has_bound ? certificate->bound_lsb : certificate->max_err_lsb,
+                        fitted.spec.max_err);
+    ck_assert_msg(fitted.table.segment_count <= few[_i].segments, "%s: %d segments, %d suffice", few[_i].flags,
+                  fitted.table.segment_count, few[_i].segments);
+    free(reference.memory);
+    fitted_free(&fitted);
+}
+END_TEST
+
 static const char *const kinds[] = {
     "sigmoid --in s8:2^-4:0 --out s8:2^-8:-128 --monotone",
     "tanh --in s8:2^-5:0 --out s8:2^-7:0 --shift one",
@@ -255,6 +315,8 @@ int main(void)
     tcase_add_test(tcase, random_constraints_are_kept);
     tcase_add_loop_test(tcase, more_segments_never_have_a_larger_error, 0, KINDS);
     tcase_add_loop_test(tcase, a_looser_bound_never_needs_more_segments, 0, KINDS);
+    tcase_add_loop_test(tcase, ties_leave_errors_of_half_a_code, 0, 3);
+    tcase_add_loop_test(tcase, tied_segments_are_few, 0, FEW);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }
