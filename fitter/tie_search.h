@@ -34,10 +34,16 @@ static inline struct price together(const struct price *a, const struct price *b
                           .squares = a->squares + b->squares};
 }
 
+/* Whether any table of a given largest error will do. */
+static inline bool is_error_given(const struct ties *ties)
+{
+    return ties->by_max_err && ties->only_enough;
+}
+
 /* Whether a table that costs as much is one that was asked for, a better one being of no more use. */
 static inline bool suffices(const struct ties *ties, const struct price *price)
 {
-    return ties->by_max_err && ties->only_enough && price->violation <= 0 && price->error <= ties->enough;
+    return is_error_given(ties) && price->violation <= 0 && price->error <= ties->enough;
 }
 
 /* One line over the points [begin, end). */

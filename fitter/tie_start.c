@@ -122,7 +122,7 @@ static bool start_where_they_meet(struct tie_search *search, double low)
 {
     const struct ties *ties = search->ties;
     bool found;
-    if (ties->by_max_err && ties->only_enough)
+    if (is_error_given(ties))
         found = (!ties->few && tie_meet_within(search, ties->enough)) ||
                 tie_meet_within(search, ties->enough * (1 + 0x1p-5));
     else
@@ -140,9 +140,18 @@ static double rms_error(const struct tie_search *search, const struct price *pri
     return price->squares < INFINITY ? sqrt(price->squares / mass) : 0;
 }
 
+/* Whether a table is as good as those that need not keep to ties, but for a hundredth. */
+static bool is_near(const struct ties *ties, const struct price *price, const struct price *untied, double low)
+{
+    if (is_error_given(ties) || price->violation > 0 || !(untied->squares < INFINITY))
+        return false;
+    return ties->by_max_err ? price->error <= 1.01 * low : price->squares <= 1.02 * untied->squares;
+}
+
 void tie_search_around(struct tie_search *search, double low, struct option *options, struct price *price)
 {
     const struct ties *ties = search->ties;
+    const struct price untied = *price;
     const double least = fmax(low, rms_error(search, price));
     struct tie_search other = *search;
     other.place = malloc(((size_t)search->most + 1) * sizeof *other.place);
@@ -153,7 +162,8 @@ void tie_search_around(struct tie_search *search, double low, struct option *opt
         tie_descend(search, options, price);
         if (turns && !suffices(ties, price))
             search_from(search, &other, options, price);
-        if (constraints_tie(&ties->constraints) && !suffices(ties, price) && start_where_they_meet(&other, least))
+        if (constraints_tie(&ties->constraints) && !suffices(ties, price) && !is_near(ties, price, &untied, least) &&
+            start_where_they_meet(&other, least))
             search_from(search, &other, options, price);
     }
     free(other.place);
