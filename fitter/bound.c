@@ -28,6 +28,7 @@ struct search {
     long double low, high; /* the output's range */
     long double attained;  /* largest error found at a code of the segment, its rounding taken at its worst */
     long double bound;     /* of the codes that were dealt with */
+    long double most;      /* beyond it the bound is of no use */
     long nodes, runs;
     bool failed;
 };
@@ -36,6 +37,7 @@ struct search {
 struct line_piece {
     const struct segment *segment;
     bool mirrored;
+    long double unit;         /* 2^-n */
     long double below, above; /* q_y - L is in [-below, above] */
 };
 
@@ -51,6 +53,11 @@ struct node {
 struct straight {
     long double from, to;
 };
+
+static bool is_over(const struct search *search)
+{
+    return search->failed || search->bound > search->most;
+}
 
 static long double clip(const struct search *search, long double y)
 {
@@ -123,7 +130,7 @@ static void line_at(const struct search *search, const struct line_piece *piece,
         segment->q_b * (code - (table->form == PWL_ANCHORED ? segment->start : table->in.zero_point));
     const int64_t inside = table->form == PWL_BIASED ? segment->offset : 0;
     const long double outside = table->form == PWL_BIASED ? 0 : (long double)segment->offset;
-    const long double shifted = ldexpl((long double)(product + inside), -segment->n);
+    const long double shifted = piece->unit * (long double)(product + inside);
     node->line = piece->mirrored ? sum - (shifted + outside) : shifted + outside;
     node->line_terms = fabsl(shifted) + fabsl(outside) + fabsl(sum);
 }
@@ -146,11 +153,14 @@ static struct node node_at(struct search *search, const struct line_piece *piece
 
 static void add_code(struct search *search, const struct line_piece *piece, const struct node *node)
 {
-    const struct straight line = {node->line, node->line}, target = {node->target, node->target};
-    const long double error =
-        error_between(search, piece, line, target, target, noise_of(search, node, fabsl(node->target)));
-    search->attained = fmaxl(search->attained, error);
-    search->bound = fmaxl(search->bound, error);
+    const long double line = node->line, target = node->target, noise = noise_of(search, node, fabsl(target));
+    const long double above = clip(search, line + piece->above) - clip(search, target - noise);
+    const long double below = clip(search, target + noise) - clip(search, line - piece->below);
+    const long double error = above > below ? above : below;
+    if (error > search->attained)
+        search->attained = error;
+    if (error > search->bound)
+        search->bound = error;
 }
 
 /* Codes whose target is that of one code: outside the domain. */
@@ -183,7 +193,7 @@ static void add_between(struct search *search, const struct line_piece *piece, i
                         const struct node *b)
 {
     const long double width = (long double)(b->q - a->q);
-    if (b->q - a->q <= 1 || search->failed)
+    if (b->q - a->q <= 1 || is_over(search))
         return;
     /* Where the tangents meet. Any place in the run would do, so its roundings do no harm. */
     long double meet = ((b->target - a->target) / width - b->slope) / (a->slope - b->slope);
@@ -236,7 +246,7 @@ static int64_t last_inside(const struct search *search, const struct curvature_r
 static void add_curved(struct search *search, const struct line_piece *piece, int64_t first, int64_t last)
 {
     const struct subject *subject = &search->subject;
-    while (first <= last && !search->failed) {
+    while (first <= last && !is_over(search)) {
         const struct curvature_region region =
             curvature_at(subject->function->info->curvature, tensor_real(&subject->table->in, first));
         const struct node a = node_at(search, piece, first);
@@ -293,7 +303,7 @@ static int lasting_shift(const struct table *table, const struct segment *segmen
 /* How far rounding takes the raw output from the line. */
 static struct line_piece piece_of(const struct table *table, const struct segment *segment)
 {
-    struct line_piece piece = {.segment = segment};
+    struct line_piece piece = {.segment = segment, .unit = ldexpl(1, -segment->n)};
     if (segment->q_b == 0)
         return piece;
     const int n = lasting_shift(table, segment);
@@ -316,7 +326,7 @@ static void add_segment(struct search *search, int i)
     search->attained = 0; /* so that a segment's bound does not depend on the others */
     add_piece(search, &piece, segment->start, last);
     if (table->has_fold) {
-        const struct line_piece mirrored = {segment, true, piece.above, piece.below};
+        const struct line_piece mirrored = {segment, true, piece.unit, piece.above, piece.below};
         add_piece(search, &mirrored, 2 * zero_point - last, smaller(2 * zero_point - segment->start, zero_point - 1));
     }
 }
@@ -334,32 +344,60 @@ static bool bound_exists(const struct table *table, const struct function *funct
            !too_many_waves(table, function);
 }
 
-static struct search search_of(const struct table *table, const struct function *function)
+static struct search search_of(const struct table *table, const struct function *function, double most)
 {
     return (struct search){
         .subject = {table, NULL, function, code_domain_find(function, &table->in)},
         .low = (long double)table->out.qmin,
         .high = (long double)table->out.qmax,
+        .most = most,
     };
 }
 
-bool line_bound(const struct spec *spec, const struct line *line, int64_t first, int64_t last, double *bound)
+static struct segment segment_of(const struct line *line, int64_t first)
 {
-    struct segment segment = {.start = first, .q_b = line->q_b, .n = line->n, .offset = line->offset};
-    const struct table table = {.form = spec->form,
-                                .rounding = spec->rounding,
-                                .in = spec->in,
-                                .out = spec->out,
-                                .outside = spec->outside,
-                                .segment_count = 1,
-                                .segments = &segment};
+    return (struct segment){.start = first, .q_b = line->q_b, .n = line->n, .offset = line->offset};
+}
+
+/* A spec's table of one segment. */
+static struct table table_of(const struct spec *spec, struct segment *segment)
+{
+    return (struct table){.form = spec->form,
+                          .rounding = spec->rounding,
+                          .in = spec->in,
+                          .out = spec->out,
+                          .outside = spec->outside,
+                          .segment_count = 1,
+                          .segments = segment};
+}
+
+bool line_bound(const struct spec *spec, const struct line *line, int64_t first, int64_t last, double most,
+                double *bound)
+{
+    struct segment segment = segment_of(line, first);
+    const struct table table = table_of(spec, &segment);
     if (!bound_exists(&table, &spec->function))
         return false;
-    struct search search = search_of(&table, &spec->function);
+    struct search search = search_of(&table, &spec->function, most);
     const struct line_piece piece = piece_of(&table, &segment);
     add_piece(&search, &piece, first, last);
     *bound = (double)search.bound;
     return !search.failed;
+}
+
+double line_bound_at(const struct spec *spec, const struct line *line, int64_t first, const double *codes,
+                     const double *targets, int count, double most)
+{
+    struct segment segment = segment_of(line, first);
+    const struct table table = table_of(spec, &segment);
+    struct search search = search_of(&table, &spec->function, most);
+    const struct line_piece piece = piece_of(&table, &segment);
+    for (int k = 0; k < count && !is_over(&search); k++) {
+        struct node node = {.q = (int64_t)codes[k], .target = targets[k]};
+        line_at(&search, &piece, &node);
+        add_code(&search, &piece, &node);
+    }
+    return (double)search.bound;
 }
 
 /* The next number of 6 significant digits, for the table's file. */
@@ -375,7 +413,7 @@ bool table_bound(const struct table *table, const struct function *function, dou
 {
     if (!bound_exists(table, function))
         return false;
-    struct search search = search_of(table, function);
+    struct search search = search_of(table, function, INFINITY);
     for (int i = 0; i < table->segment_count && !search.failed; i++)
         add_segment(&search, i);
     if (search.failed)

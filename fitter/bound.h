@@ -38,7 +38,14 @@
  * codes lie in the domain as measure makes sure. */
 bool table_bound(const struct table *table, const struct function *function, double *bound);
 
-/* As table_bound for one line of a spec's table over the codes [first, last], first being its start; not rounded. */
-bool line_bound(const struct spec *spec, const struct line *line, int64_t first, int64_t last, double *bound);
+/* As table_bound for one line of a spec's table over the codes [first, last], first being its start; not rounded. Where
+ * it would be more than `most`, *bound is some number that is. */
+bool line_bound(const struct spec *spec, const struct line *line, int64_t first, int64_t last, double most,
+                double *bound);
+
+/* The same over `count` codes alone, whose clipped targets are given: at least what the line is off by at any of them,
+ * however its rounding falls; `most` as above. */
+double line_bound_at(const struct spec *spec, const struct line *line, int64_t first, const double *codes,
+                     const double *targets, int count, double most);
 
 #endif

@@ -172,7 +172,7 @@ static int take_minimax(struct workspace *work, double max_err)
         struct line line;
         const int begin = work->knots[m], end = work->knots[m + 1];
         if (line_fit(&work->rules, &work->points, begin, end, limits, LINE_THOROUGH, &line) &&
-            (!work->points.spec || wide_line_bound(&work->points, begin, end, &line) <= max_err))
+            (!work->points.spec || wide_line_bound(&work->points, begin, end, &line, max_err) <= max_err))
             work->lines[m] = line;
     }
     take_lines(work, work->minimax.segments);

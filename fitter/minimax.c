@@ -256,7 +256,7 @@ static double cover_error(const struct solver *solver)
     for (int m = 0; m < cover->segments; m++) {
         const int begin = cover->knots[m], end = cover->knots[m + 1];
         const struct line *line = &cover->lines[m];
-        error = fmax(error, solver->points->spec ? wide_line_bound(solver->points, begin, end, line)
+        error = fmax(error, solver->points->spec ? wide_line_bound(solver->points, begin, end, line, INFINITY)
                                                  : line_max_err(&solver->rules, solver->points, begin, end, line));
     }
     return error;

@@ -410,8 +410,8 @@ int points_build(const struct spec *spec, struct points *points, struct diag *di
     const bool wide = spec->in.qmax - spec->in.qmin >= MOST_CODES;
     if (wide && on_grid ? points_even(spec, points, diag) : points_adaptive(spec, points, diag))
         return diag->code;
-    const bool bounded = spec->function.info && spec->function.info->curvature && !spec->core;
-    points->spec = bounded && !points->exhaustive ? spec : NULL;
+    points->spec = points->exhaustive || spec->core ? NULL : spec;
+    points->bounded = points->spec && spec->function.info && spec->function.info->curvature;
     points->beyond = spec->is_half && !serves_itself(spec, points->cell[points->count - 1]);
     return points_fix(spec, points, diag);
 }

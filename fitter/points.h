@@ -59,7 +59,8 @@ struct points {
     int grid_count;
     bool grid_whole; /* and every one of them does */
     bool exhaustive;
-    const struct spec *spec; /* where lines over codes that are no points can be judged (bound.h); else null */
+    const struct spec *spec; /* where lines are judged over codes that are no points (wide_line.h); else null */
+    bool bounded;            /* and proven there (bound.h) */
 };
 
 /* The points of a spec; of spec_fold_half when it is folded. */

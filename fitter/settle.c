@@ -21,7 +21,8 @@ static double bound_with(const struct spec *spec, const struct line_rules *rules
 {
     double left, right;
     if (!line_provable(rules, &lines[0], first, start - 1) || !line_provable(rules, &lines[1], start, last) ||
-        !line_bound(spec, &lines[0], first, start - 1, &left) || !line_bound(spec, &lines[1], start, last, &right))
+        !line_bound(spec, &lines[0], first, start - 1, INFINITY, &left) ||
+        !line_bound(spec, &lines[1], start, last, INFINITY, &right))
         return INFINITY;
     return fmax(left, right);
 }
@@ -30,7 +31,7 @@ void settle_starts(const struct line_rules *rules, const struct points *points, 
                    const struct line *lines, struct segment *segments)
 {
     const struct spec *spec = points->spec;
-    if (!spec || points->fixed || rules->form == PWL_ANCHORED || spec->constraints.knots != KNOTS_FREE ||
+    if (!points->bounded || points->fixed || rules->form == PWL_ANCHORED || spec->constraints.knots != KNOTS_FREE ||
         constraints_tie(&spec->constraints))
         return;
     for (int m = 1; m < count; m++) {

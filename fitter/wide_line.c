@@ -37,11 +37,11 @@ static struct gate held_gate(const struct strip *strip, const struct held *held,
                          held->high >= strip->rules->qmax_y ? INFINITY : (double)held->high + strip->below};
 }
 
-static double target_at(const struct points *points, const struct line_rules *rules, int64_t code)
+static double target_at(const struct points *points, int64_t code)
 {
     const struct spec *spec = points->spec;
     const long double t = target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, code);
-    return (double)fminl(fmaxl(t, (long double)rules->qmin_y), (long double)rules->qmax_y);
+    return (double)fminl(fmaxl(t, (long double)spec->out.qmin), (long double)spec->out.qmax);
 }
 
 /* How much a line of this slope can be moved up and down, and its value in the middle at x = 0; the room is a concave
@@ -100,10 +100,23 @@ static int64_t grid_slope(const struct strip *strip, double slope, int n)
                : below;
 }
 
-double wide_line_bound(const struct points *points, int begin, int end, const struct line *line)
+/* At the points and the two end codes. */
+static double bound_at_points(const struct points *points, int begin, int end, const struct line *line, double most)
+{
+    const struct spec *spec = points->spec;
+    const int64_t first = points->cell[begin], last = points->cell[end] - 1;
+    const double ends[] = {(double)first, (double)last};
+    const double targets[] = {target_at(points, first), target_at(points, last)};
+    return fmax(line_bound_at(spec, line, first, ends, targets, 2, most),
+                line_bound_at(spec, line, first, points->code + begin, points->target + begin, end - begin, most));
+}
+
+double wide_line_bound(const struct points *points, int begin, int end, const struct line *line, double most)
 {
     double bound;
-    return line_bound(points->spec, line, points->cell[begin], points->cell[end] - 1, &bound) ? bound : INFINITY;
+    if (!points->bounded)
+        return bound_at_points(points, begin, end, line, most);
+    return line_bound(points->spec, line, points->cell[begin], points->cell[end] - 1, most, &bound) ? bound : INFINITY;
 }
 
 /* Whether a line within the gates, on the integers' grid, holds the error and comes to the codes it is held to. */
@@ -121,7 +134,7 @@ static bool serves(const struct hulls *hulls, const struct line_rules *rules, co
         if (q < held->low || q > held->high)
             return false;
     }
-    return wide_line_bound(points, hulls->begin, hulls->end, line) <= hulls->max_err;
+    return wide_line_bound(points, hulls->begin, hulls->end, line, hulls->max_err) <= hulls->max_err;
 }
 
 /* Ways onto the integers' grid where the constant is in whole outputs: rounded to nearest, or to the other side; and a
@@ -185,9 +198,8 @@ static bool fill(struct strip *strip, const struct hulls *hulls)
             strip->gates[strip->count++] = held_gate(strip, &points->held[i], first);
     for (int k = begin; k < end; k++)
         strip->gates[strip->count++] = gate_at(strip, points->code[k] - (double)first, points->target[k], max_err);
-    strip->gates[strip->count++] = gate_at(strip, 0, target_at(points, strip->rules, first), max_err);
-    strip->gates[strip->count++] =
-        gate_at(strip, (double)(last - first), target_at(points, strip->rules, last), max_err);
+    strip->gates[strip->count++] = gate_at(strip, 0, target_at(points, first), max_err);
+    strip->gates[strip->count++] = gate_at(strip, (double)(last - first), target_at(points, last), max_err);
     return true;
 }
 
@@ -206,15 +218,19 @@ static bool shortest_slope(const struct line_rules *rules, const struct slope_wi
 }
 
 /* Slopes that a line through the gates may have; where saturation leaves one side open, those up to the whole output
- * range within the segment. False when there are none. */
+ * range within the segment; for a single code, level. False when there are none. */
 static bool slopes_of(const struct strip *strip, const struct slope_window *window, struct slope_window *slopes)
 {
     const struct gate first = strip->gates[strip->count - 2], last = strip->gates[strip->count - 1];
     const double width = last.x - first.x;
+    if (width == 0) {
+        *slopes = (struct slope_window){0, 0};
+        return true;
+    }
     const double steepest = 2 * (double)(strip->rules->qmax_y - strip->rules->qmin_y + 1) / width;
     slopes->min = fmax(window->min, fmax((last.low - first.high) / width, -steepest));
     slopes->max = fmin(window->max, fmin((last.high - first.low) / width, steepest));
-    return width > 0 && slopes->min <= slopes->max;
+    return slopes->min <= slopes->max;
 }
 
 bool wide_line(const struct hulls *hulls, const struct line_rules *rules, struct line *line)

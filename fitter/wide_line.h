@@ -7,13 +7,15 @@
 #include "line.h"
 #include "points.h"
 
-/* Finds a line over the points of the hulls, whose spec is points->spec, with |q_y - target| proven (bound.h) to be at
- * most their max_err for every code: the real line with most room at the points and the two end codes, its rounding
- * taken at its worst, on the integers' grid, or the line of fewest bits. points->held is kept to. Not every line that
- * serves is found. */
+/* Finds a line over the points of the hulls, whose spec is points->spec, with wide_line_bound at most their max_err:
+ * the real line with most room at the points and the two end codes, its rounding taken at its worst, on the integers'
+ * grid, or the line of fewest bits. points->held is kept to. Not every line that serves is found. */
 bool wide_line(const struct hulls *hulls, const struct line_rules *rules, struct line *line);
 
-/* The largest |q_y - target| proven of a line over them; INFINITY without a proof. */
-double wide_line_bound(const struct points *points, int begin, int end, const struct line *line);
+/* The largest |q_y - target| proven of a line for every code of the points [begin, end); INFINITY without a proof. Of
+ * functions without proofs (bound.h) that at the points and the two end codes, the rounding taken at its worst: what
+ * the codes between them come to, but for what the function does there. Where it is more than `most`, some number that
+ * is. */
+double wide_line_bound(const struct points *points, int begin, int end, const struct line *line, double most);
 
 #endif
