@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Formats that carry the table's numbers to other programs. */
-#ifndef PWLC_EMIT_DATA_H
-#define PWLC_EMIT_DATA_H
+#ifndef PWLC_DATA_H
+#define PWLC_DATA_H
 
 #include "emit.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "c.h"
+#include "c/c.h"
 #include "data.h"
 
 const struct emitter emitters[] = {

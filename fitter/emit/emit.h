@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../diag.h"
-#include "../file.h"
-#include "../table.h"
+#include "base/diag.h"
+#include "base/file.h"
+#include "table/table.h"
 
 struct emit_options {
     const char *prefix;       /* of identifiers; "pwl_" by default */

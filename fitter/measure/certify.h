@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Measuring a table against the real function. */
+#ifndef PWLC_CERTIFY_H
+#define PWLC_CERTIFY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "function/function.h"
+#include "function/weights.h"
+#include "table/table.h"
+
+/* The real target of a code in output LSB, f(x)/scale_y + zp_y, not clipped. Codes outside the domain take the
+ * nearest defined code's value under OUTSIDE_CLAMP. */
+long double target_unclipped(const struct function *function, const struct tensor *in, const struct tensor *out,
+                             enum outside outside, int64_t q_x);
+
+/* Statistics of |q_y - t|; all in output LSB. When not exhaustive: rms, mean_abs and correctly_rounded are of the
+ * evenly spaced codes alone, the rest is of every code compared. */
+struct error_stats {
+    int64_t checked;
+    bool exhaustive;
+    double max_err;
+    int64_t max_err_at; /* lowest code that attains it */
+    double rms, mean_abs;
+    int64_t max_ulp; /* largest |q_y - nearest code| */
+    int64_t max_ulp_at;
+    double correctly_rounded;
+    int64_t saturated_codes;
+    bool monotone;
+};
+
+#define MEASURE_EVERY_CODE ((int64_t)1 << 20)
+
+/* Progress of a long measurement, called from one thread with done <= total. */
+typedef void measure_progress(void *context, uint64_t done, uint64_t total);
+
+/* Inputs of up to MEASURE_EVERY_CODE codes: every code. Wider: all codes within 64 of each knot and of the range's
+ * ends, the codes around each extreme of f - line inside each segment, and 2^20 evenly spaced codes; with all_codes
+ * every code, on all cores. The same numbers on any number of cores. Exit 2 when the range leaves the function's
+ * domain. packed is the table in the runtime's layout, already proven. */
+int measure(const struct table *table, const struct packed_table *packed, const struct function *function,
+            bool all_codes, measure_progress *progress, void *context, struct error_stats *stats, struct diag *diag);
+
+/* As measure, on a given number of threads. */
+int measure_on_threads(const struct table *table, const struct packed_table *packed, const struct function *function,
+                       bool all_codes, int threads, measure_progress *progress, void *context,
+                       struct error_stats *stats, struct diag *diag);
+
+/* As measure with all_codes, on a CUDA device; measure_cuda.c says how. The extremes, with their codes, and the counts
+ * are those of measure. The averages are sums in double of errors that are off by less than the margins of sweep_code.h,
+ * up to 2^-15 LSB for 32-bit outputs, and more only where f multiplies its argument's rounding: exp, sin and cos of
+ * large arguments. The same numbers at each run on one device. Exit 2 for what devices do not have: reduced tables,
+ * samples and expressions; 77 without a device; 1 when a device's values or targets are not the host's. */
+struct cuda_library;
+int measure_on_cuda(const struct table *table, const struct packed_table *packed, const struct function *function,
+                    const struct cuda_library *library, measure_progress *progress, void *context,
+                    struct error_stats *stats, struct diag *diag);
+
+/* |q_y - t| at one code; NAN where the function has no value. */
+double measure_code(const struct table *table, const struct packed_table *packed, const struct function *function,
+                    int64_t q_x);
+
+/* The averages, each code counting by its weight; the weights are those of the table's input type. Every code that has
+ * a weight is compared, however wide the input. */
+struct weighted_stats {
+    double rms, mean_abs;
+    double correctly_rounded;
+};
+
+/* To be called after measure, which judges the function's domain. Exit 2 when the weights are not those of table->in.
+ */
+int measure_weighted(const struct table *table, const struct packed_table *packed, const struct function *function,
+                     const struct weights *weights, struct weighted_stats *stats, struct diag *diag);
+
+/* Fills table->certificate from a measurement and the proof. objective, bounds and optimal are the fitter's. */
+void certificate_fill(struct certificate *certificate, const struct error_stats *stats, const pwl_proof *proof);
+
+/* Replaces the certificate's averages by the weighted ones. */
+void certificate_weigh(struct certificate *certificate, const struct weighted_stats *weighted);
+
+#endif
