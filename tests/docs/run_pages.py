@@ -22,9 +22,9 @@ Comments before a block, which readers of the page do not see:
     <!-- docs: not run: WHY -->              shown only
     <!-- docs: needs: COMMAND -->            skipped where COMMAND fails; so is what exits with 77
 
-and anywhere before the first block:
+and anywhere:
 
-    <!-- docs: in the repository -->         the directory has the folders of the repository
+    <!-- docs: in the repository -->         the page's directory has the folders of the repository
 """
 import difflib
 import os
@@ -39,7 +39,7 @@ import tempfile
 FENCE = re.compile(r"^```(\w*)$")
 COMMENT = re.compile(r"^<!-- docs: (.*) -->$")
 KINDS = ("file", "compile", "not compared:", "not run:", "needs:")
-IN_REPOSITORY = "in the repository"
+IN_REPOSITORY = "<!-- docs: in the repository -->"
 COMPILE = "cc -std=c11 -Wall -Wextra -Werror -c {} -o /dev/null $(pkg-config --cflags pwl pwl-blocks) -I {}"
 SKIPPED = 77
 
@@ -70,7 +70,7 @@ def split_page(text):
             block, notes = Block(fence[1], number, notes), []
         else:
             parts.append(line)
-            if comment:
+            if comment and line != IN_REPOSITORY:
                 notes.append(comment[1])
             elif line.strip():
                 stray, notes = stray + notes, []
@@ -145,16 +145,17 @@ class Report:
 class Page:
     def __init__(self, path, name, report, environment, source, write):
         self.name, self.report, self.environment, self.source, self.write = name, report, environment, source, write
-        self.parts, self.stray = split_page(path.read_text())
+        text = path.read_text()
+        self.in_repository = IN_REPOSITORY in text.splitlines()
+        self.parts, self.stray = split_page(text)
 
     def run(self):
         """Runs all blocks; their lines are what they should be afterwards."""
         for note in self.stray:
-            if note != IN_REPOSITORY:
-                self.report.add(False, f"{self.name}: the comment \"docs: {note}\" stands before no block")
+            self.report.add(False, f"{self.name}: the comment \"docs: {note}\" stands before no block")
         with tempfile.TemporaryDirectory() as directory:
             self.directory = pathlib.Path(directory)
-            if IN_REPOSITORY in self.stray:
+            if self.in_repository:
                 for entry in self.source.iterdir():
                     if entry.is_dir() and not entry.name.startswith((".", "build")):
                         (self.directory / entry.name).symlink_to(entry)
