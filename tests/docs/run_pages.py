@@ -24,7 +24,7 @@ Comments before a block, which readers of the page do not see:
 
 and anywhere:
 
-    <!-- docs: in the repository -->         the page's directory has the folders of the repository
+    <!-- docs: in the repository -->         the page's directory has what the repository's has
 """
 import difflib
 import os
@@ -157,7 +157,7 @@ class Page:
             self.directory = pathlib.Path(directory)
             if self.in_repository:
                 for entry in self.source.iterdir():
-                    if entry.is_dir() and not entry.name.startswith((".", "build")):
+                    if not entry.name.startswith((".", "build")):
                         (self.directory / entry.name).symlink_to(entry)
             session = Session(directory, self.environment)
             for block in self.parts:
@@ -213,7 +213,7 @@ class Page:
             status, output = session.run("\n".join(lines)[2:])
             printed, differs = output.splitlines(), ""
             if status or block.note("not compared:"):
-                printed = shown
+                printed = shown or printed
             elif not self.write:
                 differs = "\n".join(difflib.unified_diff(shown, printed, "shown", "printed", lineterm=""))
             self.judge(status, output, f"{where}: {lines[0][2:]}", differs)
