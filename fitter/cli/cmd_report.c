@@ -7,6 +7,7 @@
 #include "base/jobs.h"
 #include "base/number.h"
 #include "command.h"
+#include "fit/fit.h"
 #include "measure/certify.h"
 #include "report/report_page.h"
 #include "spec/spec.h"

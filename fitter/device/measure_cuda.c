@@ -16,7 +16,7 @@
 
 #include "base/jobs.h"
 #include "cuda_library.h"
-#include "measure/certify.h"
+#include "measure_cuda.h"
 #include "measure/measure.h"
 #include "sweep_code.h"
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fit.h"
 #include "function/expression.h"
 #include "function/samples.h"
 #include "relax.h"

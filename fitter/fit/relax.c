@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fit.h"
+
 /* Drops one choice if it is there, and names it. */
 typedef bool drop(struct spec *spec, struct text *choice);
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "measure/certify.h"
+#include "function/target.h"
 #include "measure/error_bound.h"
 
 static long double error_at(const struct spec *spec, const struct line_rules *rules, const struct line *line,

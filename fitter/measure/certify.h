@@ -8,13 +8,9 @@
 
 #include "base/diag.h"
 #include "function/function.h"
+#include "function/target.h"
 #include "function/weights.h"
 #include "table/table.h"
-
-/* The real target of a code in output LSB, f(x)/scale_y + zp_y, not clipped. Codes outside the domain take the
- * nearest defined code's value under OUTSIDE_CLAMP. */
-long double target_unclipped(const struct function *function, const struct tensor *in, const struct tensor *out,
-                             enum outside outside, int64_t q_x);
 
 /* Statistics of |q_y - t|; all in output LSB. When not exhaustive: rms, mean_abs and correctly_rounded are of the
  * evenly spaced codes alone, the rest is of every code compared. */
@@ -47,16 +43,6 @@ int measure(const struct table *table, const struct packed_table *packed, const 
 int measure_on_threads(const struct table *table, const struct packed_table *packed, const struct function *function,
                        bool all_codes, int threads, measure_progress *progress, void *context,
                        struct error_stats *stats, struct diag *diag);
-
-/* As measure with all_codes, on a CUDA device; measure_cuda.c says how. The extremes, with their codes, and the counts
- * are those of measure. The averages are sums in double of errors that are off by less than the margins of sweep_code.h,
- * up to 2^-15 LSB for 32-bit outputs, and more only where f multiplies its argument's rounding: exp, sin and cos of
- * large arguments. The same numbers at each run on one device. Exit 2 for what devices do not have: reduced tables,
- * samples and expressions; 77 without a device; 1 when a device's values or targets are not the host's. */
-struct cuda_library;
-int measure_on_cuda(const struct table *table, const struct packed_table *packed, const struct function *function,
-                    const struct cuda_library *library, measure_progress *progress, void *context,
-                    struct error_stats *stats, struct diag *diag);
 
 /* |q_y - t| at one code; NAN where the function has no value. */
 double measure_code(const struct table *table, const struct packed_table *packed, const struct function *function,

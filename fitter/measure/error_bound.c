@@ -139,7 +139,7 @@ static struct node node_at(struct search *search, const struct line_piece *piece
 {
     const struct subject *subject = &search->subject;
     const struct tensor *in = &subject->table->in, *out = &subject->table->out;
-    const int64_t defined = subject_defined_code(subject, q);
+    const int64_t defined = code_domain_nearest(&subject->domain, q);
     const long double x = tensor_real(in, defined);
     struct node node = {.q = q, .offset = (long double)defined - (long double)in->zero_point};
     node.target = subject_target(subject, function_value(subject->function, x));

@@ -39,7 +39,7 @@ static bool one_direction(const struct subject *subject, int64_t a, int64_t b, i
 {
     const struct function *function = subject->function;
     const struct tensor *in = &subject->table->in;
-    if (subject_defined_code(subject, a) != a || subject_defined_code(subject, b) != b)
+    if (code_domain_nearest(&subject->domain, a) != a || code_domain_nearest(&subject->domain, b) != b)
         return false;
     const long double x_a = tensor_real(in, a), x_b = tensor_real(in, b);
     if (function->samples) {

@@ -9,17 +9,6 @@
 
 #include "certify.h"
 
-/* Codes of [qmin_x, qmax_x] at which the function is defined: [first, last] without `hole`; empty when first > last. */
-struct code_domain {
-    int64_t first, last;
-    bool has_hole; /* the code of x = 0 of a punctured function */
-    int64_t hole;
-    int64_t
-        hole_stands; /* the code whose value stands for the hole: the smallest positive, else the largest negative */
-};
-
-struct code_domain code_domain_find(const struct function *function, const struct tensor *in);
-
 /* What is measured. */
 struct subject {
     const struct table *table;
@@ -31,9 +20,6 @@ struct subject {
 /* Exit 2 when some code has no value: the range leaves the function's domain. */
 int subject_make(const struct table *table, const struct packed_table *packed, const struct function *function,
                  struct subject *subject, struct diag *diag);
-
-/* The defined code whose function value a code takes. */
-int64_t subject_defined_code(const struct subject *subject, int64_t q);
 
 /* f at a code (not scaled), and the target made from such a value, in output LSB, not clipped. */
 long double subject_value(const struct subject *subject, int64_t q);

@@ -75,7 +75,7 @@ static int side_of_slope(const struct builder *builder, const struct piece *piec
     const struct subject *subject = builder->subject;
     const struct tensor *in = &subject->table->in, *out = &subject->table->out;
     long double derivative = 0;
-    if (subject_defined_code(subject, q) == q)
+    if (code_domain_nearest(&subject->domain, q) == q)
         derivative = function_derivative(subject->function, tensor_real(in, q)) * in->scale.value / out->scale.value;
     return sign(derivative - piece->slope);
 }

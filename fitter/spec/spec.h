@@ -20,6 +20,9 @@ struct fix {
     double x, y;
 };
 
+/* Inputs of up to this many bits are fitted on every code. */
+#define SPEC_EXHAUSTIVE_BITS 16
+
 #define SPEC_MAX_FIXES 16
 #define SPEC_MOST_EFFORT 1024
 
@@ -130,10 +133,5 @@ struct spec spec_fold_half(const struct spec *spec, int64_t sum);
  * line that goes on beyond that costs no less than at its end, as no target lies there; it may cost more. False, and
  * nothing is changed, where some target does lie there, or codes are too many to look. */
 bool spec_fold_narrow(struct spec *half);
-
-/* fit.c: spec -> certified table. Exit 3 when no provable table exists, --max-err or --no-saturate is not met; fit also
- * finds out, and says, which constraint is to blame. */
-int fit_as_asked(const struct spec *spec, struct table *table, struct diag *diag);
-int fit(const struct spec *spec, struct table *table, struct diag *diag);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "function/expression.h"
 #include "io/fields.h"
-#include "spec/reduce.h"
+#include "reduction.h"
 #include "table.h"
 
 #define TABLE_VERSION 1

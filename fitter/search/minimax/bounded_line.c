@@ -6,7 +6,7 @@
 
 #include <pwl/fixed.h>
 
-#include "measure/certify.h"
+#include "function/target.h"
 #include "measure/error_bound.h"
 
 /* Where the line may pass at one code, rounding not yet counted; +-INFINITY where saturation serves. */

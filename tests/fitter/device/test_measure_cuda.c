@@ -3,6 +3,7 @@
  * against measure(): the same extremes and counts, and sums that differ by the margins. */
 #include "../measure/certify_fixture.h"
 #include "device/cuda_library.h"
+#include "device/measure_cuda.h"
 
 static struct cuda_library library;
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fit/fit.h"
 #include "function/expression.h"
 #include "measure/certify.h"
 #include "spec/spec.h"

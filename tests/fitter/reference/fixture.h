@@ -15,6 +15,7 @@
 #include "table/table.h"
 
 #include "../../support/reference_eval.h"
+#include "fit/fit.h"
 #include "reference_function.h"
 
 #define FLAGS_SIZE 640
