@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "base/jobs.h"
 #include "command.h"
-#include "fit/fit.h"
 #include "fit/relax.h"
 #include "search/squares/complete_search.h"
 #include "spec/spec.h"

@@ -5,7 +5,7 @@
 
 #include "base/diag.h"
 #include "cuda_library.h"
-#include "measure/certify.h"
+#include "measure/measure.h"
 
 /* As measure with all_codes, on a CUDA device; measure_cuda.c says how. The extremes, with their codes, and the counts
  * are those of measure. The averages are sums in double of errors that are off by less than the margins of sweep_code.h,

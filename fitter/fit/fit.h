@@ -7,9 +7,8 @@
 #include "spec/spec.h"
 #include "table/table.h"
 
-/* Exit 3 when no provable table exists, --max-err or --no-saturate is not met; fit also
- * finds out, and says, which constraint is to blame. */
+/* Fits a spec as it is. Exit 3 when no provable table exists, --max-err or --no-saturate is not met; fit() of relax.h
+ * also finds out which constraint is to blame. */
 int fit_as_asked(const struct spec *spec, struct table *table, struct diag *diag);
-int fit(const struct spec *spec, struct table *table, struct diag *diag);
 
 #endif

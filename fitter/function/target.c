@@ -92,3 +92,10 @@ long double target_unclipped(const struct function *function, const struct tenso
     }
     return function_value(function, x) / out->scale.value + (long double)out->zero_point;
 }
+
+long double target_clipped(const struct tensor *out, long double target)
+{
+    if (target < (long double)out->qmin)
+        return (long double)out->qmin;
+    return target > (long double)out->qmax ? (long double)out->qmax : target;
+}

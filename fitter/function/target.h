@@ -31,4 +31,7 @@ int64_t code_domain_nearest(const struct code_domain *domain, int64_t q);
 long double target_unclipped(const struct function *function, const struct tensor *in, const struct tensor *out,
                              enum outside outside, int64_t q_x);
 
+/* A target, or any output code, within the output range. */
+long double target_clipped(const struct tensor *out, long double target);
+
 #endif

@@ -8,7 +8,7 @@
 #include <pwl/fixed.h>
 
 #include "function/curvature.h"
-#include "measure.h"
+#include "comparison.h"
 
 /* Relative error of f and f', of the target and the line made from them, and of x; see error_bound.h. */
 #define NOISE (48 * LDBL_EPSILON)

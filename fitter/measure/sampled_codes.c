@@ -5,7 +5,7 @@
  * the slope, where f crosses a limit of the output, and, since rounding makes steps of the line, at the steps next to
  * those. Where the line crosses a limit is the step next to an end of the piece.
  */
-#include "measure.h"
+#include "sampled_codes.h"
 
 #include <math.h>
 #include <stdlib.h>
