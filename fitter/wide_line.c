@@ -130,7 +130,7 @@ static bool serves(const struct hulls *hulls, const struct line_rules *rules, co
             continue;
         if (!line_provable(rules, line, first, held->code))
             return false;
-        const int64_t q = pwl_sat(line_value(rules, line, origin, held->code), rules->qmin_y, rules->qmax_y);
+        const int64_t q = line_code(rules, line, origin, held->code);
         if (q < held->low || q > held->high)
             return false;
     }
@@ -227,7 +227,7 @@ static bool slopes_of(const struct strip *strip, const struct slope_window *wind
         *slopes = (struct slope_window){0, 0};
         return true;
     }
-    const double steepest = 2 * (double)(strip->rules->qmax_y - strip->rules->qmin_y + 1) / width;
+    const double steepest = line_steepest(strip->rules) / width;
     slopes->min = fmax(window->min, fmax((last.low - first.high) / width, -steepest));
     slopes->max = fmin(window->max, fmin((last.high - first.low) / width, steepest));
     return slopes->min <= slopes->max;
