@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "../../kernels/timing.h"
-#include "../unit/random.h"
+#include "../support/random.h"
 
 #define CUDA(call)                                                                                                     \
     do {                                                                                                               \

@@ -114,9 +114,9 @@ build_for() {
 # build_library NAME GENCODE: what pwlc loads, as build/gpu/NAME/libpwlc-cuda.so, from what build_for NAME made.
 build_library() {
     local directory=$build/$1
-    bash kernels/compile.sh "$nvcc" "${include[@]}" -Ifitter -Xcompiler -fPIC -lineinfo -gencode "$2" -c fitter/sweep.cu \
-        -o "$directory/sweep.o" && compile_c fitter/device_gemm.c "$directory" &&
-        compile_c fitter/device_bench.c "$directory" || return
+    bash kernels/compile.sh "$nvcc" "${include[@]}" -Ifitter -Xcompiler -fPIC -lineinfo -gencode "$2" -c fitter/device/sweep.cu \
+        -o "$directory/sweep.o" && compile_c fitter/device/device_gemm.c "$directory" &&
+        compile_c fitter/device/device_bench.c "$directory" || return
     # shellcheck disable=SC2046
     "$nvcc" -shared "$directory"/{sweep,device_gemm,device_bench}.o $(objects "$build" "${c_sources[@]}") \
         $(objects "$directory" "${cu_sources[@]}") -Xlinker --exclude-libs,ALL -o "$directory/libpwlc-cuda.so"

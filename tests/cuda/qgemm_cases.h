@@ -10,7 +10,7 @@
 #include <pwl/qgemm.h>
 
 #include "../../kernels/half.h"
-#include "../unit/random.h"
+#include "../support/random.h"
 
 static const struct qgemm_kind {
     const char *name;

@@ -20,7 +20,7 @@
 
 #include "../../runtime/plain.h"
 #include "../../runtime/ways.h"
-#include "../unit/typed_array.h"
+#include "../support/typed_array.h"
 #include "luts.h"
 #include "say.h"
 #include "text.h"

@@ -14,7 +14,7 @@
 
 #include "../../runtime/plain.h"
 #include "../../runtime/ways.h"
-#include "../unit/random.h"
+#include "../support/random.h"
 #include "baselines.h"
 #include "tables.h"
 
