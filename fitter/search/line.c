@@ -24,6 +24,12 @@ void line_rules_init(struct line_rules *rules, const struct spec *spec)
     rules->offset_limit = (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
 }
 
+struct table line_format(const struct spec *spec)
+{
+    return (struct table){
+        .form = spec->form, .rounding = spec->rounding, .in = spec->in, .out = spec->out, .outside = spec->outside};
+}
+
 int line_flat_shift(const struct line_rules *rules)
 {
     return rules->shift_min > 0 ? rules->shift_min : rules->shift_max < 0 ? rules->shift_max : 0;
@@ -154,8 +160,7 @@ struct offsets line_offsets_at(const struct line_rules *rules, int64_t q_b, int 
     } else {
         if (product < low || product > high)
             return none;
-        const wide shifted =
-            n >= 0 ? pwl_shr64((int64_t)product, n, (int)rules->rounding) : product * ((wide)1 << -n);
+        const wide shifted = n >= 0 ? pwl_shr64((int64_t)product, n, (int)rules->rounding) : product * ((wide)1 << -n);
         low = -limit - shifted;
         high = limit - 1 - shifted;
     }

@@ -9,6 +9,7 @@
 
 #include "points.h"
 #include "spec/spec.h"
+#include "table/table.h"
 
 struct band;
 
@@ -26,6 +27,9 @@ struct line_rules {
 };
 
 void line_rules_init(struct line_rules *rules, const struct spec *spec);
+
+/* The format of a spec's table, without segments. */
+struct table line_format(const struct spec *spec);
 
 /* The code from which a segment's X is counted; start: its first code. */
 static inline int64_t line_origin(const struct line_rules *rules, int64_t start)
@@ -65,6 +69,12 @@ struct line {
     int64_t offset;
     double cost; /* sum over points of mass * (q_y - target)^2, in LSB^2 */
 };
+
+/* As the segment of a table. */
+static inline struct segment line_segment(const struct line *line, int64_t start)
+{
+    return (struct segment){.start = start, .q_b = line->q_b, .n = line->n, .offset = line->offset};
+}
 
 static inline bool line_same(const struct line *a, const struct line *b)
 {
