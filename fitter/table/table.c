@@ -20,6 +20,13 @@ void table_free(struct table *table)
     table->segment_count = 0;
 }
 
+int64_t table_last_code(const struct table *table)
+{
+    const struct tensor in = table_segment_codes(table);
+    const int64_t mirrored = table->has_fold ? 2 * in.zero_point - in.qmin : in.qmax;
+    return mirrored > in.qmax ? mirrored : in.qmax;
+}
+
 int table_function(const struct table *table, const char *samples_path, struct function *function, struct diag *diag)
 {
     memset(function, 0, sizeof *function);

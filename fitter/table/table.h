@@ -95,6 +95,9 @@ void packed_table_free(struct packed_table *packed);
 /* The input codes of the segments: the table's, or the words of a reduced table's core. */
 struct tensor table_segment_codes(const struct table *table);
 
+/* Largest code that a segment can be asked for; with a fold the mirror image of qmin may lie beyond qmax. */
+int64_t table_last_code(const struct table *table);
+
 /* What the runtime gives for any code, and which segment it takes; -1 where a reduced table takes none. */
 int64_t packed_eval(const struct packed_table *packed, int64_t q_x);
 int packed_segment(const struct packed_table *packed, int64_t q_x);
