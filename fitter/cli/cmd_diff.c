@@ -7,7 +7,7 @@
 #include <pwl/fixed.h>
 
 #include "command.h"
-#include "spec/reduce.h"
+#include "table/reduction.h"
 #include "table/table.h"
 
 #define SHOWN_SEGMENTS 20  /* differing segments that are listed */

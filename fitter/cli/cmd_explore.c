@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/jobs.h"
 #include "command.h"
+#include "fit/relax.h"
 #include "report/explore_report.h"
 #include "spec/reduce.h"
 #include "spec/spec.h"

@@ -7,7 +7,8 @@
 #include "base/jobs.h"
 #include "base/number.h"
 #include "command.h"
-#include "measure/certify.h"
+#include "fit/relax.h"
+#include "measure/measure.h"
 #include "report/report_page.h"
 #include "spec/spec.h"
 

@@ -10,7 +10,7 @@
 
 #include "command.h"
 #include "io/columns.h"
-#include "spec/reduce.h"
+#include "table/reduction.h"
 #include "table/table.h"
 
 static const struct option_info options[] = {

@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "command.h"
 #include "device/cuda_library.h"
+#include "device/measure_cuda.h"
 #include "function/reference.h"
 #include "measure/curve.h"
 #include "measure/error_bound.h"

@@ -16,8 +16,9 @@
 
 #include "base/jobs.h"
 #include "cuda_library.h"
-#include "measure/certify.h"
-#include "measure/measure.h"
+#include "measure_cuda.h"
+#include "measure/comparison.h"
+#include "measure/smooth.h"
 #include "sweep_code.h"
 
 struct comparison {

@@ -3,7 +3,7 @@
 #ifndef PWLC_DATA_H
 #define PWLC_DATA_H
 
-#include "emit.h"
+#include "options.h"
 
 /* One table as it was read, several as a JSON array. */
 int emit_json(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,

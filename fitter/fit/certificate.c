@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "measure/certify.h"
+#include "measure/measure.h"
 #include "measure/error_bound.h"
 #include "workspace.h"
 

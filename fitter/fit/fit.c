@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fit.h"
 #include "function/expression.h"
 #include "function/samples.h"
-#include "relax.h"
 #include "search/real_line_fit.h"
 #include "spec/reduce.h"
 #include "workspace.h"
@@ -176,12 +176,5 @@ int fit_as_asked(const struct spec *spec, struct table *table, struct diag *diag
     points_free(&work->points);
     ties_free(&work->ties);
     free(work);
-    return diag->code;
-}
-
-int fit(const struct spec *spec, struct table *table, struct diag *diag)
-{
-    if (fit_as_asked(spec, table, diag) == EXIT_REQUIREMENT)
-        relax_explain(spec, diag);
     return diag->code;
 }

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fit.h"
+
 /* Drops one choice if it is there, and names it. */
 typedef bool drop(struct spec *spec, struct text *choice);
 
@@ -96,7 +98,8 @@ bool relax(const struct spec *spec, int k, struct spec *relaxed, struct text *ch
     return false;
 }
 
-void relax_explain(const struct spec *spec, struct diag *diag)
+/* Adds to the message of a failed fit the choices that are to blame. */
+static void explain(const struct spec *spec, struct diag *diag)
 {
     struct spec relaxed;
     struct text choice = {0}, binding = {0};
@@ -117,6 +120,13 @@ void relax_explain(const struct spec *spec, struct diag *diag)
         diag_set(diag, diag->code, "%s; leaving out one of its constraints alone does not help", message);
     text_free(&choice);
     text_free(&binding);
+}
+
+int fit(const struct spec *spec, struct table *table, struct diag *diag)
+{
+    if (fit_as_asked(spec, table, diag) == EXIT_REQUIREMENT)
+        explain(spec, diag);
+    return diag->code;
 }
 
 void relax_print_costs(const struct spec *spec, const struct table *table)

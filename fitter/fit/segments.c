@@ -14,11 +14,8 @@
 static void take_lines(struct workspace *work, int count)
 {
     work->count = count;
-    for (int m = 0; m < count; m++) {
-        const struct line *line = &work->lines[m];
-        work->segments[m] = (struct segment){
-            .start = work->points.cell[work->knots[m]], .q_b = line->q_b, .n = line->n, .offset = line->offset};
-    }
+    for (int m = 0; m < count; m++)
+        work->segments[m] = line_segment(&work->lines[m], work->points.cell[work->knots[m]]);
     if (work->spec->method != METHOD_UNIFORM)
         settle_starts(&work->rules, &work->points, count, work->knots, work->lines, work->segments);
 }
@@ -122,13 +119,7 @@ static int fit_least_squares(struct workspace *work, int count, struct diag *dia
                             .rules = &work->rules,
                             .knots = work->knots,
                             .lines = work->lines,
-                            .effort = work->spec->effort,
                             .exact = {.segments = count}};
-    if (!exactly && work->spec->effort > 0)
-        return diag_set(diag, EXIT_USAGE,
-                        "--effort %d: only tables of up to %d input codes are searched for the least squared error of "
-                        "all, this has %d; leave --effort out",
-                        work->spec->effort, EXACT_POINTS, points->count);
     if (points->grid_whole)
         memcpy(work->knots, points->grid, ((size_t)count + 1) * sizeof *work->knots);
     else if (knots_least_squares(points, count, work->knots, diag))
@@ -172,7 +163,7 @@ static int take_minimax(struct workspace *work, double max_err)
         struct line line;
         const int begin = work->knots[m], end = work->knots[m + 1];
         if (line_fit(&work->rules, &work->points, begin, end, limits, LINE_THOROUGH, &line) &&
-            (!work->points.spec || wide_line_bound(&work->points, begin, end, &line, max_err) <= max_err))
+            (!work->points.spec || bounded_line_error(&work->points, begin, end, &line, max_err) <= max_err))
             work->lines[m] = line;
     }
     take_lines(work, work->minimax.segments);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "measure/certify.h"
+#include "function/target.h"
 #include "measure/error_bound.h"
 
 static long double error_at(const struct spec *spec, const struct line_rules *rules, const struct line *line,
@@ -19,12 +19,16 @@ static long double error_at(const struct spec *spec, const struct line_rules *ru
 static double bound_with(const struct spec *spec, const struct line_rules *rules, const struct line *lines,
                          int64_t first, int64_t start, int64_t last)
 {
-    double left, right;
-    if (!line_provable(rules, &lines[0], first, start - 1) || !line_provable(rules, &lines[1], start, last) ||
-        !line_bound(spec, &lines[0], first, start - 1, INFINITY, &left) ||
-        !line_bound(spec, &lines[1], start, last, INFINITY, &right))
-        return INFINITY;
-    return fmax(left, right);
+    const struct table format = line_format(spec);
+    const int64_t firsts[] = {first, start}, lasts[] = {start - 1, last};
+    double bounds[2];
+    for (int side = 0; side < 2; side++) {
+        const struct segment segment = line_segment(&lines[side], firsts[side]);
+        if (!line_provable(rules, &lines[side], firsts[side], lasts[side]) ||
+            !segment_bound(&format, &spec->function, &segment, lasts[side], INFINITY, &bounds[side]))
+            return INFINITY;
+    }
+    return fmax(bounds[0], bounds[1]);
 }
 
 void settle_starts(const struct line_rules *rules, const struct points *points, int count, const int *knots,

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "certify.h"
+#include "function/target.h"
 
 static void set_point(struct curve *curve, size_t k, const struct table *table, const struct packed_table *packed,
                       const struct function *function, int64_t code)

@@ -8,7 +8,7 @@
 #include <pwl/fixed.h>
 
 #include "function/curvature.h"
-#include "measure.h"
+#include "comparison.h"
 
 /* Relative error of f and f', of the target and the line made from them, and of x; see error_bound.h. */
 #define NOISE (48 * LDBL_EPSILON)
@@ -18,18 +18,19 @@
 #define LEAST_GAIN 0x1p-12L
 #define LEAST_GAIN_RELATIVE 0x1p-20L
 /* Work after which runs are taken as they are: the bound stays one. */
-#define MAX_NODES (1L << 20)
+#define MAX_SAMPLES (1L << 20)
 #define MAX_RUNS (1L << 18)
 /* Between these nothing overflows: slopes are multiplied by at most 2^33 codes. */
 #define LARGEST_VALUE 0x1p500L
 
-struct search {
+/* The bound of some codes in the making. */
+struct error_search {
     struct subject subject;
     long double low, high; /* the output's range */
     long double attained;  /* largest error found at a code of the segment, its rounding taken at its worst */
     long double bound;     /* of the codes that were dealt with */
-    long double most;      /* beyond it the bound is of no use */
-    long nodes, runs;
+    long double most;      /* a bound beyond it may be any number beyond it: the search ends */
+    long samples, runs;
     bool failed;
 };
 
@@ -42,7 +43,7 @@ struct line_piece {
 };
 
 /* A code, with the target and its slope there. */
-struct node {
+struct sample {
     int64_t q;
     long double offset; /* q - zp, what x is made of */
     long double target, slope;
@@ -54,12 +55,12 @@ struct straight {
     long double from, to;
 };
 
-static bool is_over(const struct search *search)
+static bool is_over(const struct error_search *search)
 {
     return search->failed || search->bound > search->most;
 }
 
-static long double clip(const struct search *search, long double y)
+static long double clip(const struct error_search *search, long double y)
 {
     return y < search->low ? search->low : y > search->high ? search->high : y;
 }
@@ -80,7 +81,7 @@ static struct straight part(struct straight straight, long double from, long dou
 }
 
 /* The largest sat(upper) - sat(lower) on a run. */
-static long double largest_gap(const struct search *search, struct straight upper, struct straight lower)
+static long double largest_gap(const struct error_search *search, struct straight upper, struct straight lower)
 {
     long double gap =
         fmaxl(clip(search, upper.from) - clip(search, lower.from), clip(search, upper.to) - clip(search, lower.to));
@@ -96,21 +97,21 @@ static long double largest_gap(const struct search *search, struct straight uppe
 }
 
 /* The largest error of a run where the target lies between two straight lines. */
-static long double error_between(const struct search *search, const struct line_piece *piece, struct straight line,
-                                 struct straight lower, struct straight upper, long double noise)
+static long double error_between(const struct error_search *search, const struct line_piece *piece,
+                                 struct straight line, struct straight lower, struct straight upper, long double noise)
 {
     return fmaxl(largest_gap(search, raised(line, piece->above), raised(lower, -noise)),
                  largest_gap(search, raised(upper, noise), raised(line, -piece->below)));
 }
 
-static long double noise_of(const struct search *search, const struct node *node, long double target)
+static long double noise_of(const struct error_search *search, const struct sample *sample, long double target)
 {
     const long double zero_point = fabsl((long double)search->subject.table->out.zero_point);
-    return LEAST_NOISE + NOISE * (target + 2 * zero_point + node->line_terms);
+    return LEAST_NOISE + NOISE * (target + 2 * zero_point + sample->line_terms);
 }
 
 /* The line is exact in integers up to the last addition, of at most 64 bits each. */
-static void line_at(const struct search *search, const struct line_piece *piece, struct node *node)
+static void line_at(const struct error_search *search, const struct line_piece *piece, struct sample *sample)
 {
     const struct table *table = search->subject.table;
     const struct segment *segment = piece->segment;
@@ -120,40 +121,40 @@ static void line_at(const struct search *search, const struct line_piece *piece,
         const long double level =
             shifts ? (long double)pwl_shr64(segment->offset, segment->n, (int)table->rounding)
                    : ldexpl((long double)segment->offset, table->form == PWL_BIASED ? -segment->n : 0);
-        node->line = piece->mirrored ? sum - level : level;
-        node->line_terms = fabsl(level) + fabsl(sum);
+        sample->line = piece->mirrored ? sum - level : level;
+        sample->line_terms = fabsl(level) + fabsl(sum);
         return;
     }
-    const int64_t code = piece->mirrored ? 2 * table->in.zero_point - node->q : node->q;
+    const int64_t code = piece->mirrored ? 2 * table->in.zero_point - sample->q : sample->q;
     /* No product leaves its type, nor a sum of the biased form: the table is proven. */
     const int64_t product =
         segment->q_b * (code - (table->form == PWL_ANCHORED ? segment->start : table->in.zero_point));
     const int64_t inside = table->form == PWL_BIASED ? segment->offset : 0;
     const long double outside = table->form == PWL_BIASED ? 0 : (long double)segment->offset;
     const long double shifted = piece->unit * (long double)(product + inside);
-    node->line = piece->mirrored ? sum - (shifted + outside) : shifted + outside;
-    node->line_terms = fabsl(shifted) + fabsl(outside) + fabsl(sum);
+    sample->line = piece->mirrored ? sum - (shifted + outside) : shifted + outside;
+    sample->line_terms = fabsl(shifted) + fabsl(outside) + fabsl(sum);
 }
 
-static struct node node_at(struct search *search, const struct line_piece *piece, int64_t q)
+static struct sample sample_at(struct error_search *search, const struct line_piece *piece, int64_t q)
 {
     const struct subject *subject = &search->subject;
     const struct tensor *in = &subject->table->in, *out = &subject->table->out;
-    const int64_t defined = subject_defined_code(subject, q);
+    const int64_t defined = code_domain_nearest(&subject->domain, q);
     const long double x = tensor_real(in, defined);
-    struct node node = {.q = q, .offset = (long double)defined - (long double)in->zero_point};
-    node.target = subject_target(subject, function_value(subject->function, x));
-    node.slope = function_derivative(subject->function, x) * in->scale.value / out->scale.value;
-    line_at(search, piece, &node);
-    if (!(fabsl(node.target) < LARGEST_VALUE))
+    struct sample sample = {.q = q, .offset = (long double)defined - (long double)in->zero_point};
+    sample.target = subject_target(subject, function_value(subject->function, x));
+    sample.slope = function_derivative(subject->function, x) * in->scale.value / out->scale.value;
+    line_at(search, piece, &sample);
+    if (!(fabsl(sample.target) < LARGEST_VALUE))
         search->failed = true;
-    search->nodes++;
-    return node;
+    search->samples++;
+    return sample;
 }
 
-static void add_code(struct search *search, const struct line_piece *piece, const struct node *node)
+static void add_code(struct error_search *search, const struct line_piece *piece, const struct sample *sample)
 {
-    const long double line = node->line, target = node->target, noise = noise_of(search, node, fabsl(target));
+    const long double line = sample->line, target = sample->target, noise = noise_of(search, sample, fabsl(target));
     const long double above = clip(search, line + piece->above) - clip(search, target - noise);
     const long double below = clip(search, target + noise) - clip(search, line - piece->below);
     const long double error = above > below ? above : below;
@@ -164,11 +165,11 @@ static void add_code(struct search *search, const struct line_piece *piece, cons
 }
 
 /* Codes whose target is that of one code: outside the domain. */
-static void add_level(struct search *search, const struct line_piece *piece, int64_t first, int64_t last)
+static void add_level(struct error_search *search, const struct line_piece *piece, int64_t first, int64_t last)
 {
     if (first > last)
         return;
-    const struct node a = node_at(search, piece, first), b = node_at(search, piece, last);
+    const struct sample a = sample_at(search, piece, first), b = sample_at(search, piece, last);
     add_code(search, piece, &a);
     add_code(search, piece, &b);
     const struct straight line = {a.line, b.line}, target = {a.target, a.target};
@@ -182,34 +183,35 @@ static long double largest(long double a, long double b, long double c, long dou
 }
 
 /* f' is a sum of terms no larger than f / x and f'. */
-static long double slope_noise(const struct search *search, const struct node *node)
+static long double slope_noise(const struct error_search *search, const struct sample *sample)
 {
-    const long double value = node->target - (long double)search->subject.table->out.zero_point;
-    return NOISE * (fabsl(node->slope) + (node->offset != 0 ? fabsl(value / node->offset) : 0));
+    const long double value = sample->target - (long double)search->subject.table->out.zero_point;
+    return NOISE * (fabsl(sample->slope) + (sample->offset != 0 ? fabsl(value / sample->offset) : 0));
 }
 
 /* The codes between a and b, which have been added; f is of one curvature from a to b. */
-static void add_between(struct search *search, const struct line_piece *piece, int sign, const struct node *a,
-                        const struct node *b)
+static void add_between(struct error_search *search, const struct line_piece *piece, int sign, const struct sample *a,
+                        const struct sample *b)
 {
     const long double width = (long double)(b->q - a->q);
     if (b->q - a->q <= 1 || is_over(search))
         return;
-    /* Where the tangents meet. Any place in the run would do, so its roundings do no harm. */
-    long double meet = ((b->target - a->target) / width - b->slope) / (a->slope - b->slope);
-    if (!(meet >= 0 && meet <= 1))
-        meet = 0.5L;
+    /* Where the tangents cross. Any place in the run would do, so its roundings do no harm. */
+    long double crossing = ((b->target - a->target) / width - b->slope) / (a->slope - b->slope);
+    if (!(crossing >= 0 && crossing <= 1))
+        crossing = 0.5L;
     const struct straight line = {a->line, b->line}, chord = {a->target, b->target};
-    const struct straight from_a = {a->target, a->target + a->slope * (meet * width)};
-    const struct straight from_b = {b->target - b->slope * ((1 - meet) * width), b->target};
+    const struct straight from_a = {a->target, a->target + a->slope * (crossing * width)};
+    const struct straight from_b = {b->target - b->slope * ((1 - crossing) * width), b->target};
     /* f lies between the chord and the tangents, and f' between its values at the ends. */
     const long double target = largest(a->target, b->target, from_a.to, from_b.from);
     const long double rounded_x =
         NOISE * fmaxl(fabsl(a->offset), fabsl(b->offset)) * fmaxl(fabsl(a->slope), fabsl(b->slope));
     const long double noise = fmaxl(noise_of(search, a, target), noise_of(search, b, target)) + rounded_x +
                               fmaxl(slope_noise(search, a), slope_noise(search, b)) * width;
-    const struct straight tangents[] = {from_a, from_b}, chords[] = {part(chord, 0, meet), part(chord, meet, 1)};
-    const struct straight lines[] = {part(line, 0, meet), part(line, meet, 1)};
+    const struct straight tangents[] = {from_a, from_b},
+                          chords[] = {part(chord, 0, crossing), part(chord, crossing, 1)};
+    const struct straight lines[] = {part(line, 0, crossing), part(line, crossing, 1)};
     long double error = 0;
     for (int i = 0; i < 2; i++)
         error = fmaxl(error, error_between(search, piece, lines[i], sign > 0 ? tangents[i] : chords[i],
@@ -218,18 +220,18 @@ static void add_between(struct search *search, const struct line_piece *piece, i
     /* Noise that the output's own values have stays, however short the run. */
     const long double least = LEAST_GAIN + LEAST_GAIN_RELATIVE * search->attained +
                               4 * noise_of(search, a, fmaxl(fabsl(search->low), fabsl(search->high)));
-    if (error <= search->attained + least || search->nodes >= MAX_NODES) {
+    if (error <= search->attained + least || search->samples >= MAX_SAMPLES) {
         search->bound = fmaxl(search->bound, error);
         return;
     }
-    const struct node middle = node_at(search, piece, a->q + (b->q - a->q) / 2);
+    const struct sample middle = sample_at(search, piece, a->q + (b->q - a->q) / 2);
     add_code(search, piece, &middle);
     add_between(search, piece, sign, a, &middle);
     add_between(search, piece, sign, &middle, b);
 }
 
 /* The last code up to `last` whose x is inside the region, as first's is. */
-static int64_t last_inside(const struct search *search, const struct curvature_region *region, int64_t first,
+static int64_t last_inside(const struct error_search *search, const struct curvature_region *region, int64_t first,
                            int64_t last)
 {
     while (first < last) {
@@ -243,16 +245,16 @@ static int64_t last_inside(const struct search *search, const struct curvature_r
 }
 
 /* Codes of the domain. */
-static void add_curved(struct search *search, const struct line_piece *piece, int64_t first, int64_t last)
+static void add_curved(struct error_search *search, const struct line_piece *piece, int64_t first, int64_t last)
 {
     const struct subject *subject = &search->subject;
     while (first <= last && !is_over(search)) {
         const struct curvature_region region =
             curvature_at(subject->function->info->curvature, tensor_real(&subject->table->in, first));
-        const struct node a = node_at(search, piece, first);
+        const struct sample a = sample_at(search, piece, first);
         const bool inside = curvature_inside(&region, tensor_real(&subject->table->in, first)) && isfinite(a.slope);
         const int64_t end = inside ? last_inside(search, &region, first, last) : first;
-        const struct node b = node_at(search, piece, end);
+        const struct sample b = sample_at(search, piece, end);
         add_code(search, piece, &a);
         add_code(search, piece, &b);
         add_between(search, piece, region.sign, &a, &b);
@@ -273,7 +275,7 @@ static int64_t larger(int64_t a, int64_t b)
 }
 
 /* The codes [first, last] of the input's range. */
-static void add_piece(struct search *search, const struct line_piece *piece, int64_t first, int64_t last)
+static void add_piece(struct error_search *search, const struct line_piece *piece, int64_t first, int64_t last)
 {
     const struct code_domain *domain = &search->subject.domain;
     first = larger(first, search->subject.table->in.qmin);
@@ -315,7 +317,7 @@ static struct line_piece piece_of(const struct table *table, const struct segmen
     return piece;
 }
 
-static void add_segment(struct search *search, int i)
+static void add_segment(struct error_search *search, int i)
 {
     const struct table *table = search->subject.table;
     const struct segment *segment = &table->segments[i];
@@ -344,9 +346,9 @@ static bool bound_exists(const struct table *table, const struct function *funct
            !too_many_waves(table, function);
 }
 
-static struct search search_of(const struct table *table, const struct function *function, double most)
+static struct error_search search_of(const struct table *table, const struct function *function, double most)
 {
-    return (struct search){
+    return (struct error_search){
         .subject = {table, NULL, function, code_domain_find(function, &table->in)},
         .low = (long double)table->out.qmin,
         .high = (long double)table->out.qmax,
@@ -354,48 +356,30 @@ static struct search search_of(const struct table *table, const struct function 
     };
 }
 
-static struct segment segment_of(const struct line *line, int64_t first)
+bool segment_bound(const struct table *table, const struct function *function, const struct segment *segment,
+                   int64_t last, double most, double *bound)
 {
-    return (struct segment){.start = first, .q_b = line->q_b, .n = line->n, .offset = line->offset};
-}
-
-/* A spec's table of one segment. */
-static struct table table_of(const struct spec *spec, struct segment *segment)
-{
-    return (struct table){.form = spec->form,
-                          .rounding = spec->rounding,
-                          .in = spec->in,
-                          .out = spec->out,
-                          .outside = spec->outside,
-                          .segment_count = 1,
-                          .segments = segment};
-}
-
-bool line_bound(const struct spec *spec, const struct line *line, int64_t first, int64_t last, double most,
-                double *bound)
-{
-    struct segment segment = segment_of(line, first);
-    const struct table table = table_of(spec, &segment);
-    if (!bound_exists(&table, &spec->function))
+    if (!bound_exists(table, function))
         return false;
-    struct search search = search_of(&table, &spec->function, most);
-    const struct line_piece piece = piece_of(&table, &segment);
-    add_piece(&search, &piece, first, last);
+    struct error_search search = search_of(table, function, most);
+    const struct line_piece piece = piece_of(table, segment);
+    add_piece(&search, &piece, segment->start, last);
     *bound = (double)search.bound;
     return !search.failed;
 }
 
-double line_bound_at(const struct spec *spec, const struct line *line, int64_t first, const double *codes,
-                     const double *targets, int count, double most)
+double segment_bound_at(const struct table *table, const struct segment *segment, const double *codes,
+                        const double *targets, int count, double most)
 {
-    struct segment segment = segment_of(line, first);
-    const struct table table = table_of(spec, &segment);
-    struct search search = search_of(&table, &spec->function, most);
-    const struct line_piece piece = piece_of(&table, &segment);
+    struct error_search search = {.subject = {.table = table},
+                                  .low = (long double)table->out.qmin,
+                                  .high = (long double)table->out.qmax,
+                                  .most = most};
+    const struct line_piece piece = piece_of(table, segment);
     for (int k = 0; k < count && !is_over(&search); k++) {
-        struct node node = {.q = (int64_t)codes[k], .target = targets[k]};
-        line_at(&search, &piece, &node);
-        add_code(&search, &piece, &node);
+        struct sample sample = {.q = (int64_t)codes[k], .target = targets[k]};
+        line_at(&search, &piece, &sample);
+        add_code(&search, &piece, &sample);
     }
     return (double)search.bound;
 }
@@ -413,7 +397,7 @@ bool table_bound(const struct table *table, const struct function *function, dou
 {
     if (!bound_exists(table, function))
         return false;
-    struct search search = search_of(table, function, INFINITY);
+    struct error_search search = search_of(table, function, INFINITY);
     for (int i = 0; i < table->segment_count && !search.failed; i++)
         add_segment(&search, i);
     if (search.failed)

@@ -27,8 +27,6 @@
 #include <stdbool.h>
 
 #include "function/function.h"
-#include "search/line.h"
-#include "spec/spec.h"
 #include "table/table.h"
 
 /* Sets *bound to at least the largest |q_y - t|, t clipped to the output's range as in a certificate, over all codes.
@@ -38,14 +36,15 @@
  * codes lie in the domain as measure makes sure. */
 bool table_bound(const struct table *table, const struct function *function, double *bound);
 
-/* As table_bound for one line of a spec's table over the codes [first, last], first being its start; not rounded. Where
- * it would be more than `most`, *bound is some number that is. */
-bool line_bound(const struct spec *spec, const struct line *line, int64_t first, int64_t last, double most,
-                double *bound);
+/* As table_bound for one segment over the codes [segment->start, last], not rounded: proven there, of a table of this
+ * format without fold or reduction, whose own segments are not looked at. Where the bound would be more than `most`,
+ * *bound is some number that is. */
+bool segment_bound(const struct table *table, const struct function *function, const struct segment *segment,
+                   int64_t last, double most, double *bound);
 
-/* The same over `count` codes alone, whose clipped targets are given: at least what the line is off by at any of them,
- * however its rounding falls; `most` as above. */
-double line_bound_at(const struct spec *spec, const struct line *line, int64_t first, const double *codes,
-                     const double *targets, int count, double most);
+/* The same over `count` codes alone, whose clipped targets are given: at least what the segment is off by at any of
+ * them, however its rounding falls; `most` as above. */
+double segment_bound_at(const struct table *table, const struct segment *segment, const double *codes,
+                        const double *targets, int count, double most);
 
 #endif

@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "function/samples.h"
+#include "comparison.h"
+#include "sampled_codes.h"
+#include "smooth.h"
 
 #define MAX_THREADS 256
 
@@ -28,129 +30,6 @@ struct job {
     atomic_size_t next_chunk;
     atomic_uint_fast64_t done;
 };
-
-struct point point_at(const struct subject *subject, int64_t q, bool averaged)
-{
-    return (struct point){q, packed_eval(subject->packed, q), averaged, subject_value(subject, q)};
-}
-
-/* Whether f between two defined codes, a below b, keeps to one direction, as far as samples of its slope can tell. */
-static bool one_direction(const struct subject *subject, int64_t a, int64_t b, int direction)
-{
-    const struct function *function = subject->function;
-    const struct tensor *in = &subject->table->in;
-    if (subject_defined_code(subject, a) != a || subject_defined_code(subject, b) != b)
-        return false;
-    const long double x_a = tensor_real(in, a), x_b = tensor_real(in, b);
-    if (function->samples) {
-        const struct samples *samples = function->samples;
-        size_t low = 0, high = samples->count; /* the first sample beyond x_a lies in [low, high] */
-        while (low < high) {
-            const size_t middle = low + (high - low) / 2;
-            if (samples->x[middle] > x_a)
-                high = middle;
-            else
-                low = middle + 1;
-        }
-        /* Both lie inside the samples, so the interval that holds x_a ends at low, or x_a is the last sample. */
-        for (size_t i = low > 0 ? low : 1; i < samples->count && samples->x[i - 1] < x_b; i++) {
-            if ((samples->y[i] - samples->y[i - 1]) * direction <= 0)
-                return false;
-        }
-        return true;
-    }
-    const long double x_middle = tensor_real(in, a + (b - a) / 2);
-    return function_derivative(function, x_a) * direction > 0 && function_derivative(function, x_b) * direction > 0 &&
-           function_defined(function, x_middle) && function_derivative(function, x_middle) * direction > 0;
-}
-
-/* A difference within the function's own accuracy has no direction. */
-static int direction_of(const struct function *function, long double from, long double to)
-{
-    const long double difference = to - from;
-    const long double noise = function_noise(function) * fmaxl(fabsl(from), fabsl(to));
-    if (difference > noise)
-        return 1;
-    return difference < -noise ? -1 : 0;
-}
-
-bool steps_backward(const struct subject *subject, const struct point *from, const struct point *to)
-{
-    if (to->y == from->y)
-        return false;
-    const int step = to->y > from->y ? 1 : -1;
-    const int direction = direction_of(subject->function, from->value, to->value);
-    if (direction != -step)
-        return false;
-    return to->q == from->q + 1 || one_direction(subject, from->q, to->q, direction);
-}
-
-static long double clip(const struct tensor *out, long double target)
-{
-    if (target < (long double)out->qmin)
-        return (long double)out->qmin;
-    return target > (long double)out->qmax ? (long double)out->qmax : target;
-}
-
-void chunk_add_point(struct chunk *chunk, const struct subject *subject, const struct point *point)
-{
-    const struct tensor *out = &subject->table->out;
-    const long double target = subject_target(subject, point->value);
-    if (isnan(target)) {
-        if (!chunk->has_no_value)
-            chunk->no_value_at = point->q;
-        chunk->has_no_value = true;
-        return;
-    }
-    const long double clipped = clip(out, target);
-    const long double distance = fabsl((long double)point->y - clipped);
-    const double err = (double)distance;
-    if (err > chunk->max_err) {
-        chunk->max_err = err;
-        chunk->max_err_at = point->q;
-    }
-    if (distance > (long double)chunk->max_ulp + 0.5L) {
-        /* From the nearest code; of two equally near, the one on q_y's side. At most 2^32. */
-        chunk->max_ulp = (int64_t)ceill(distance - 0.5L);
-        chunk->max_ulp_at = point->q;
-    }
-    chunk->saturated += clipped != target;
-    if (point->averaged) {
-        chunk->sum += distance;
-        chunk->sum_of_squares += distance * distance;
-        chunk->correct += distance <= 0.5L;
-        chunk->averaged++;
-    }
-}
-
-bool steps_backward_at(const struct subject *subject, int64_t q)
-{
-    if (q == subject->table->in.qmin)
-        return false;
-    const struct point from = point_at(subject, q - 1, true), to = point_at(subject, q, true);
-    return steps_backward(subject, &from, &to);
-}
-
-struct chunk chunk_initial(const struct subject *subject)
-{
-    return (struct chunk){.max_err = -1, .max_ulp_at = subject->table->in.qmin};
-}
-
-void chunk_add_codes(struct chunk *chunk, const struct subject *subject, int64_t first, int64_t count, bool wide)
-{
-    if (wide) {
-        chunk_add_run(chunk, subject, first, count);
-        return;
-    }
-    struct point previous = point_at(subject, first > subject->table->in.qmin ? first - 1 : first, true);
-    for (int64_t q = first; q < first + count; q++) {
-        const struct point point = point_at(subject, q, true);
-        chunk_add_point(chunk, subject, &point);
-        if (!chunk->backward)
-            chunk->backward = steps_backward(subject, &previous, &point);
-        previous = point;
-    }
-}
 
 static struct point item_point(const struct job *job, uint64_t index)
 {
@@ -211,81 +90,6 @@ static void run_job(struct job *job, int threads, measure_progress *progress, vo
         pthread_join(others[i], NULL);
     if (progress)
         progress(context, job->count, job->count);
-}
-
-int chunks_join(const struct subject *subject, const struct chunk *chunks, size_t count, int64_t checked,
-                bool exhaustive, struct error_stats *stats, struct diag *diag)
-{
-    struct chunk all = chunks[0];
-    for (size_t i = 1; i < count; i++) {
-        const struct chunk *chunk = &chunks[i];
-        all.sum += chunk->sum;
-        all.sum_of_squares += chunk->sum_of_squares;
-        all.averaged += chunk->averaged;
-        all.correct += chunk->correct;
-        all.saturated += chunk->saturated;
-        if (chunk->max_err > all.max_err) {
-            all.max_err = chunk->max_err;
-            all.max_err_at = chunk->max_err_at;
-        }
-        if (chunk->max_ulp > all.max_ulp) {
-            all.max_ulp = chunk->max_ulp;
-            all.max_ulp_at = chunk->max_ulp_at;
-        }
-        all.backward |= chunk->backward;
-        if (chunk->has_no_value && !all.has_no_value) {
-            all.has_no_value = true;
-            all.no_value_at = chunk->no_value_at;
-        }
-    }
-    if (all.has_no_value)
-        return diag_set(diag, subject->function->expression ? EXIT_USAGE : EXIT_IO,
-                        "%s has no value at code %" PRId64 " (x = %Lg)", function_name(subject->function),
-                        all.no_value_at, tensor_real(&subject->table->in, all.no_value_at));
-    const long double averaged = (long double)all.averaged;
-    *stats = (struct error_stats){
-        .checked = checked,
-        .exhaustive = exhaustive,
-        .max_err = all.max_err,
-        .max_err_at = all.max_err_at,
-        .rms = (double)sqrtl(all.sum_of_squares / averaged),
-        .mean_abs = (double)(all.sum / averaged),
-        .max_ulp = all.max_ulp,
-        .max_ulp_at = all.max_ulp_at,
-        .correctly_rounded = (double)((long double)all.correct / averaged),
-        .saturated_codes = all.saturated,
-        .monotone = !all.backward,
-    };
-    return EXIT_DONE;
-}
-
-static int check_domain(const struct subject *subject, struct diag *diag)
-{
-    const struct tensor *in = &subject->table->in;
-    const struct code_domain *domain = &subject->domain;
-    const bool empty = domain->first > domain->last;
-    const bool whole = domain->first <= in->qmin && domain->last >= in->qmax && !domain->has_hole;
-    if (whole && !empty)
-        return EXIT_DONE;
-    char text[80];
-    function_domain_text(subject->function, text, sizeof text);
-    if (empty)
-        return diag_set(diag, EXIT_USAGE, "in: no code from %" PRId64 " to %" PRId64 " lies in the domain %s of %s",
-                        in->qmin, in->qmax, text, function_name(subject->function));
-    if (subject->table->outside == OUTSIDE_CLAMP)
-        return EXIT_DONE;
-    const int64_t code = domain->first > in->qmin ? in->qmin : domain->last < in->qmax ? in->qmax : domain->hole;
-    return diag_set(diag, EXIT_USAGE,
-                    "in: code %" PRId64 " (x = %Lg) lies outside the domain %s of %s; narrow the range or say "
-                    "outside: clamp",
-                    code, tensor_real(in, code), text, function_name(subject->function));
-}
-
-int subject_make(const struct table *table, const struct packed_table *packed, const struct function *function,
-                 struct subject *subject, struct diag *diag)
-{
-    *subject = (struct subject){table, packed, function, code_domain_find(function, &table->in)};
-    return check_domain(subject, diag);
 }
 
 /* Runs the comparison over the given codes, all when items is null. */
@@ -349,5 +153,56 @@ double measure_code(const struct table *table, const struct packed_table *packed
                     int64_t q_x)
 {
     const long double target = target_unclipped(function, &table->in, &table->out, table->outside, q_x);
-    return (double)fabsl((long double)packed_eval(packed, q_x) - clip(&table->out, target));
+    return (double)fabsl((long double)packed_eval(packed, q_x) - target_clipped(&table->out, target));
+}
+
+int measure_weighted(const struct table *table, const struct packed_table *packed, const struct function *function,
+                     const struct weights *weights, struct weighted_stats *stats, struct diag *diag)
+{
+    const struct subject subject = {table, packed, function, code_domain_find(function, &table->in)};
+    long double sum = 0, sum_of_squares = 0, correct = 0, total = 0;
+    if (weights_check(weights, &table->in, diag) != EXIT_DONE)
+        return diag->code;
+    for (size_t k = 0; k < weights->count; k++) {
+        const long double weight = weights->value[k];
+        if (weights->value[k] <= 0)
+            continue;
+        const int64_t q = weights_code(weights, &table->in, k);
+        const long double target = subject_target(&subject, subject_value(&subject, q));
+        const long double distance = fabsl((long double)packed_eval(packed, q) - target_clipped(&table->out, target));
+        if (isnan(distance))
+            return diag_set(diag, EXIT_USAGE, "%s has no value at code %" PRId64 " (x = %Lg)", function_name(function),
+                            q, tensor_real(&table->in, q));
+        sum += weight * distance;
+        sum_of_squares += weight * distance * distance;
+        correct += distance <= 0.5L ? weight : 0;
+        total += weight;
+    }
+    *stats = (struct weighted_stats){
+        .rms = (double)sqrtl(sum_of_squares / total),
+        .mean_abs = (double)(sum / total),
+        .correctly_rounded = (double)(correct / total),
+    };
+    return EXIT_DONE;
+}
+
+void certificate_fill(struct certificate *certificate, const struct error_stats *stats, const pwl_proof *proof)
+{
+    certificate->checked = stats->checked;
+    certificate->exhaustive = stats->exhaustive;
+    certificate->max_err_lsb = stats->max_err;
+    certificate->max_err_at = stats->max_err_at;
+    certificate->rms_err_lsb = stats->rms;
+    certificate->mean_abs_err_lsb = stats->mean_abs;
+    certificate->correctly_rounded = stats->correctly_rounded;
+    certificate->saturated_codes = stats->saturated_codes;
+    certificate->monotone = stats->monotone;
+    certificate->acc_bits = proof->acc_bits;
+}
+
+void certificate_weigh(struct certificate *certificate, const struct weighted_stats *weighted)
+{
+    certificate->rms_err_lsb = weighted->rms;
+    certificate->mean_abs_err_lsb = weighted->mean_abs;
+    certificate->correctly_rounded = weighted->correctly_rounded;
 }

@@ -1,94 +1,47 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What certify.c, measure.c, measure_cuda.c, smooth.c and sampled_codes.c share; other files use certify.h. */
+/* Measuring a table against the real function. */
 #ifndef PWLC_MEASURE_H
 #define PWLC_MEASURE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include "certify.h"
+#include "base/diag.h"
+#include "error_stats.h"
+#include "function/function.h"
+#include "function/weights.h"
+#include "table/table.h"
 
-/* Codes of [qmin_x, qmax_x] at which the function is defined: [first, last] without `hole`; empty when first > last. */
-struct code_domain {
-    int64_t first, last;
-    bool has_hole; /* the code of x = 0 of a punctured function */
-    int64_t hole;
-    int64_t
-        hole_stands; /* the code whose value stands for the hole: the smallest positive, else the largest negative */
-};
+#define MEASURE_EVERY_CODE ((int64_t)1 << 20)
 
-struct code_domain code_domain_find(const struct function *function, const struct tensor *in);
+/* Progress of a long measurement, called from one thread with done <= total. */
+typedef void measure_progress(void *context, uint64_t done, uint64_t total);
 
-/* What is measured. */
-struct subject {
-    const struct table *table;
-    const struct packed_table *packed;
-    const struct function *function;
-    struct code_domain domain;
-};
+/* Inputs of up to MEASURE_EVERY_CODE codes: every code. Wider: all codes within 64 of each knot and of the range's
+ * ends, the codes around each extreme of f - line inside each segment, and 2^20 evenly spaced codes; with all_codes
+ * every code, on all cores. The same numbers on any number of cores. Exit 2 when the range leaves the function's
+ * domain. packed is the table in the runtime's layout, already proven. */
+int measure(const struct table *table, const struct packed_table *packed, const struct function *function,
+            bool all_codes, measure_progress *progress, void *context, struct error_stats *stats, struct diag *diag);
 
-/* Exit 2 when some code has no value: the range leaves the function's domain. */
-int subject_make(const struct table *table, const struct packed_table *packed, const struct function *function,
-                 struct subject *subject, struct diag *diag);
+/* As measure, on a given number of threads. */
+int measure_on_threads(const struct table *table, const struct packed_table *packed, const struct function *function,
+                       bool all_codes, int threads, measure_progress *progress, void *context,
+                       struct error_stats *stats, struct diag *diag);
 
-/* The defined code whose function value a code takes. */
-int64_t subject_defined_code(const struct subject *subject, int64_t q);
+/* |q_y - t| at one code; NAN where the function has no value. */
+double measure_code(const struct table *table, const struct packed_table *packed, const struct function *function,
+                    int64_t q_x);
 
-/* f at a code (not scaled), and the target made from such a value, in output LSB, not clipped. */
-long double subject_value(const struct subject *subject, int64_t q);
-long double subject_target(const struct subject *subject, long double value);
+/* To be called after measure, which judges the function's domain. Exit 2 when the weights are not those of table->in.
+ */
+int measure_weighted(const struct table *table, const struct packed_table *packed, const struct function *function,
+                     const struct weights *weights, struct weighted_stats *stats, struct diag *diag);
 
-/* sampled_codes.c: the codes that stand for an input too wide to visit whole. An item is (q - qmin_x) * 2 + 1 for a
- * code of the evenly spaced sample, + 0 for the others; ascending, each code once. *items is malloc'd. */
-#define EVEN_SAMPLES ((int64_t)1 << 20)
-int wide_codes(const struct subject *subject, uint64_t **items, size_t *count, struct diag *diag);
+/* Fills a certificate from a measurement and the proof. objective, bounds and optimal are the fitter's. */
+void certificate_fill(struct certificate *certificate, const struct error_stats *stats, const pwl_proof *proof);
 
-/* What one thread finds in a run of codes. */
-struct chunk {
-    long double sum, sum_of_squares; /* of the codes in the averages */
-    int64_t averaged, correct;
-    int64_t saturated;
-    double max_err;
-    int64_t max_err_at;
-    int64_t max_ulp, max_ulp_at;
-    bool backward;     /* a step against the direction of f */
-    bool has_no_value; /* f is not a number at no_value_at */
-    int64_t no_value_at;
-};
-
-struct point {
-    int64_t q, y;
-    bool averaged;
-    long double value; /* f */
-};
-
-struct point point_at(const struct subject *subject, int64_t q, bool averaged);
-
-/* Everything but the direction of steps. */
-void chunk_add_point(struct chunk *chunk, const struct subject *subject, const struct point *point);
-
-/* A step of the table against the direction of f, between neighbouring codes of the comparison. */
-bool steps_backward(const struct subject *subject, const struct point *from, const struct point *to);
-
-/* Whether the table steps backward from q - 1 to q; false at the first code. */
-bool steps_backward_at(const struct subject *subject, int64_t q);
-
-/* What a chunk starts from, of a comparison that knows nothing yet: an error of -1 makes the first code the witness of
- * an exact table. */
-struct chunk chunk_initial(const struct subject *subject);
-
-/* Adds the codes [first, first + count), as chunk_add_run where wide. */
-void chunk_add_codes(struct chunk *chunk, const struct subject *subject, int64_t first, int64_t count, bool wide);
-
-/* Joins the chunks of neighbouring codes, in order. `checked` codes are in them; exhaustive: they are all. */
-int chunks_join(const struct subject *subject, const struct chunk *chunks, size_t count, int64_t checked,
-                bool exhaustive, struct error_stats *stats, struct diag *diag);
-
-/* smooth.c: adds the codes [first, first + count) as chunk_add_point and steps_backward would, but takes f from
- * polynomials where they are accurate enough. chunk->max_err and max_ulp must already be near the whole comparison's:
- * each code that might exceed them is decided in long double. The sums differ from the exact ones by less than 1e-9
- * of an LSB a code, and 2^-60 of the target, to which f itself is good. */
-void chunk_add_run(struct chunk *chunk, const struct subject *subject, int64_t first, int64_t count);
+/* Replaces the certificate's averages by the weighted ones. */
+void certificate_weigh(struct certificate *certificate, const struct weighted_stats *weighted);
 
 #endif

@@ -5,7 +5,7 @@
  * the slope, where f crosses a limit of the output, and, since rounding makes steps of the line, at the steps next to
  * those. Where the line crosses a limit is the step next to an end of the piece.
  */
-#include "measure.h"
+#include "sampled_codes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static int side_of_slope(const struct builder *builder, const struct piece *piec
     const struct subject *subject = builder->subject;
     const struct tensor *in = &subject->table->in, *out = &subject->table->out;
     long double derivative = 0;
-    if (subject_defined_code(subject, q) == q)
+    if (code_domain_nearest(&subject->domain, q) == q)
         derivative = function_derivative(subject->function, tensor_real(in, q)) * in->scale.value / out->scale.value;
     return sign(derivative - piece->slope);
 }

@@ -11,7 +11,7 @@
  * margin 64 times as wide as the tolerance of the check: a tie, a limit of the output, a step of the table against
  * f, the maximum; and where the error is next to nothing, so that exact stretches add nothing to the sums.
  */
-#include "measure.h"
+#include "smooth.h"
 
 #include <float.h>
 #include <math.h>
@@ -190,4 +190,20 @@ void chunk_add_run(struct chunk *chunk, const struct subject *subject, int64_t f
 {
     for (int64_t done = 0; done < count; done += LARGEST_BLOCK)
         add_halving(chunk, subject, first + done, count - done < LARGEST_BLOCK ? (int)(count - done) : LARGEST_BLOCK);
+}
+
+void chunk_add_codes(struct chunk *chunk, const struct subject *subject, int64_t first, int64_t count, bool wide)
+{
+    if (wide) {
+        chunk_add_run(chunk, subject, first, count);
+        return;
+    }
+    struct point previous = point_at(subject, first > subject->table->in.qmin ? first - 1 : first, true);
+    for (int64_t q = first; q < first + count; q++) {
+        const struct point point = point_at(subject, q, true);
+        chunk_add_point(chunk, subject, &point);
+        if (!chunk->backward)
+            chunk->backward = steps_backward(subject, &previous, &point);
+        previous = point;
+    }
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/jobs.h"
+#include "fit/relax.h"
 #include "function/samples.h"
 #include "measure/curve.h"
 #include "spec/spec.h"

@@ -8,7 +8,7 @@
 #include "base/escape.h"
 #include "measure/histogram.h"
 #include "plot.h"
-#include "spec/reduce.h"
+#include "table/reduction.h"
 
 #define WIDTH 960
 #define HISTOGRAM_HEIGHT 240

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "io/rows.h"
-#include "measure/certify.h"
+#include "measure/measure.h"
 #include "measure/grid.h"
 #include "measure/histogram.h"
 #include "table/table.h"

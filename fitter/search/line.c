@@ -24,6 +24,12 @@ void line_rules_init(struct line_rules *rules, const struct spec *spec)
     rules->offset_limit = (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
 }
 
+struct table line_format(const struct spec *spec)
+{
+    return (struct table){
+        .form = spec->form, .rounding = spec->rounding, .in = spec->in, .out = spec->out, .outside = spec->outside};
+}
+
 int line_flat_shift(const struct line_rules *rules)
 {
     return rules->shift_min > 0 ? rules->shift_min : rules->shift_max < 0 ? rules->shift_max : 0;
@@ -115,12 +121,6 @@ int64_t slope_nearest(const struct line_rules *rules, double q_b)
     return q_b < 0 ? -nearest : nearest;
 }
 
-static bool fits(const struct line_rules *rules, wide value)
-{
-    const wide limit = (wide)1 << (rules->accumulator_bits - 1);
-    return -limit <= value && value < limit;
-}
-
 /* With q_b = odd * 2^s they lie at (2^(n - 1) - offset) / 2^s / odd modulo 2^(n - s), if that is whole. */
 struct line_ties line_ties(const struct line_rules *rules, const struct line *line)
 {
@@ -141,33 +141,47 @@ struct line_ties line_ties(const struct line_rules *rules, const struct line *li
     return (struct line_ties){.first = rest / power * inverse & (period - 1), .period = period};
 }
 
+struct offsets line_offsets_at(const struct line_rules *rules, int64_t q_b, int n, int64_t x, struct offsets offsets)
+{
+    const struct offsets none = {0, -1};
+    const wide limit = (wide)1 << (rules->accumulator_bits - 1), product = (wide)q_b * x;
+    const wide half = n > 0 && rules->rounding != PWL_FLOOR ? (wide)1 << (n - 1) : 0;
+    /* What may be shifted: rounding adds `half` to it, half_away to the magnitude; to the left it grows. */
+    wide low = half && rules->rounding == PWL_HALF_AWAY ? half - limit + 1 : -limit, high = limit - 1 - half;
+    if (n < 0) {
+        low = -(limit >> -n);
+        high = (limit - 1) >> -n;
+    }
+    if (x < -limit || x >= limit || product < -limit || product >= limit)
+        return none;
+    if (rules->form == PWL_BIASED) {
+        low -= product;
+        high -= product;
+    } else {
+        if (product < low || product > high)
+            return none;
+        const wide shifted = n >= 0 ? pwl_shr64((int64_t)product, n, (int)rules->rounding) : product * ((wide)1 << -n);
+        low = -limit - shifted;
+        high = limit - 1 - shifted;
+    }
+    if (low > offsets.high || high < offsets.low)
+        return none;
+    return (struct offsets){low > offsets.low ? (int64_t)low : offsets.low,
+                            high < offsets.high ? (int64_t)high : offsets.high};
+}
+
 /* Every step is monotone in the code, so the two end codes are the extremes. */
+struct offsets line_offsets(const struct line_rules *rules, int64_t q_b, int n, int64_t first, int64_t last)
+{
+    const int64_t origin = line_origin(rules, first);
+    const struct offsets at_first = line_offsets_at(rules, q_b, n, first - origin, line_any_offset(rules));
+    return line_offsets_at(rules, q_b, n, last - origin, at_first);
+}
+
 bool line_provable(const struct line_rules *rules, const struct line *line, int64_t first, int64_t last)
 {
-    const wide origin = rules->form == PWL_ANCHORED ? first : rules->zp_x;
-    if (line->offset > rules->offset_limit || line->offset < -rules->offset_limit - 1)
-        return false;
-    for (int end = 0; end < 2; end++) {
-        const wide x = (wide)(end ? last : first) - origin;
-        wide p = (wide)line->q_b * x;
-        if (!fits(rules, x) || !fits(rules, p))
-            return false;
-        if (rules->form == PWL_BIASED)
-            p += line->offset;
-        if (!fits(rules, p))
-            return false;
-        if (line->n > 0 && rules->rounding != PWL_FLOOR) {
-            const wide half = (wide)1 << (line->n - 1);
-            if (!fits(rules, (rules->rounding == PWL_HALF_AWAY && p < 0 ? -p : p) + half))
-                return false;
-        }
-        p = line->n >= 0 ? pwl_shr64((int64_t)p, line->n, (int)rules->rounding) : p * ((wide)1 << -line->n);
-        if (!fits(rules, p))
-            return false;
-        if (rules->form != PWL_BIASED && !fits(rules, p + line->offset))
-            return false;
-    }
-    return true;
+    const struct offsets offsets = line_offsets(rules, line->q_b, line->n, first, last);
+    return offsets.low <= line->offset && line->offset <= offsets.high;
 }
 
 int64_t line_value(const struct line_rules *rules, const struct line *line, int64_t origin, int64_t code)
@@ -175,11 +189,15 @@ int64_t line_value(const struct line_rules *rules, const struct line *line, int6
     return pwl_line64((int)rules->form, (int)rules->rounding, (int32_t)line->q_b, code - origin, line->n, line->offset);
 }
 
+int64_t line_code(const struct line_rules *rules, const struct line *line, int64_t origin, int64_t code)
+{
+    return pwl_sat(line_value(rules, line, origin, code), rules->qmin_y, rules->qmax_y);
+}
+
 int64_t line_output(const struct line_rules *rules, const struct points *points, int begin, int k,
                     const struct line *line)
 {
-    const int64_t origin = rules->form == PWL_ANCHORED ? points->cell[begin] : rules->zp_x;
-    return pwl_sat(line_value(rules, line, origin, (int64_t)points->code[k]), rules->qmin_y, rules->qmax_y);
+    return line_code(rules, line, line_origin(rules, points->cell[begin]), (int64_t)points->code[k]);
 }
 
 double line_max_err(const struct line_rules *rules, const struct points *points, int begin, int end,

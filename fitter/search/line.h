@@ -9,6 +9,7 @@
 
 #include "points.h"
 #include "spec/spec.h"
+#include "table/table.h"
 
 struct band;
 
@@ -26,6 +27,22 @@ struct line_rules {
 };
 
 void line_rules_init(struct line_rules *rules, const struct spec *spec);
+
+/* The format of a spec's table, without segments. */
+struct table line_format(const struct spec *spec);
+
+/* The code from which a segment's X is counted; start: its first code. */
+static inline int64_t line_origin(const struct line_rules *rules, int64_t start)
+{
+    return rules->form == PWL_ANCHORED ? start : rules->zp_x;
+}
+
+/* A line as steep passes from one limit of the outputs to the other in half a code's width: beyond it all that is left
+ * to choose is where. */
+static inline double line_steepest(const struct line_rules *rules)
+{
+    return 2 * (double)(rules->qmax_y - rules->qmin_y + 1);
+}
 
 /* The shift of a line of slope 0: 0, or the nearest one allowed. */
 int line_flat_shift(const struct line_rules *rules);
@@ -52,6 +69,12 @@ struct line {
     int64_t offset;
     double cost; /* sum over points of mass * (q_y - target)^2, in LSB^2 */
 };
+
+/* As the segment of a table. */
+static inline struct segment line_segment(const struct line *line, int64_t start)
+{
+    return (struct segment){.start = start, .q_b = line->q_b, .n = line->n, .offset = line->offset};
+}
 
 static inline bool line_same(const struct line *a, const struct line *b)
 {
@@ -82,9 +105,11 @@ bool line_fit(const struct line_rules *rules, const struct points *points, int b
 int64_t line_output(const struct line_rules *rules, const struct points *points, int begin, int k,
                     const struct line *line);
 
-/* The line's value at a code of a segment for which it is provable, before saturation. origin: the segment's start when
- * anchored, else zp_x. */
+/* The line's value at a code of a segment for which it is provable, before saturation; origin: line_origin. */
 int64_t line_value(const struct line_rules *rules, const struct line *line, int64_t origin, int64_t code);
+
+/* The output code there. */
+int64_t line_code(const struct line_rules *rules, const struct line *line, int64_t origin, int64_t code);
 
 /* Where the sum of a line lies half way between two outputs before it is shifted: at the codes origin + first + k *
  * period, for all integers k; nowhere if the period, a power of two, is 0. */
@@ -116,7 +141,25 @@ double line_max_err(const struct line_rules *rules, const struct points *points,
 double line_cost_below(const struct line_rules *rules, const struct points *points, int begin, int end,
                        const struct line *line, const struct band *bands, double enough);
 
-/* Whether the line's product, addend, shift and sum stay in their types over the codes [first, last]. */
+/* The offsets from low to high; none where low > high. */
+struct offsets {
+    int64_t low, high;
+};
+
+/* All that the storage holds. */
+static inline struct offsets line_any_offset(const struct line_rules *rules)
+{
+    return (struct offsets){-rules->offset_limit - 1, rules->offset_limit};
+}
+
+/* Of some offsets those with which a line of slope q_b * 2^-n is provable at X, the distance of a code from the origin:
+ * its product, what rounding adds, the shifted value and the sum stay in their types. */
+struct offsets line_offsets_at(const struct line_rules *rules, int64_t q_b, int n, int64_t x, struct offsets offsets);
+
+/* The offsets with which it is provable over all codes of a segment [first, last]. */
+struct offsets line_offsets(const struct line_rules *rules, int64_t q_b, int n, int64_t first, int64_t last);
+
+/* Whether a line is provable over the codes of a segment [first, last]. */
 bool line_provable(const struct line_rules *rules, const struct line *line, int64_t first, int64_t last);
 
 #endif

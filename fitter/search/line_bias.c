@@ -28,18 +28,6 @@ static void try_bias(struct trial *trial, int64_t q_b, int n, double bias)
                                    trial->bands, to_beat(trial)));
 }
 
-/* The biases that may be provable: sums, and what rounding adds to them, have room in the accumulator. */
-static struct bias_range provable_biases(const struct trial *trial, int64_t q_b, int n)
-{
-    const double most = ldexp(1, trial->rules->accumulator_bits - 1),
-                 half = n > 0 && trial->rules->rounding != PWL_FLOOR ? ldexp(1, n - 1) : 0,
-                 first = (double)q_b * (double)trial->x[0], last = (double)q_b * (double)trial->x[trial->count - 1];
-    return (struct bias_range){
-        .low = -most + (trial->rules->rounding == PWL_HALF_AWAY ? half + 1 : 0) - fmin(first, last),
-        .high = most - 1 - half - fmax(first, last),
-    };
-}
-
 /*
  * What a slope costs with each bias of some turns, or of each `1 << coarse` of them with the last. In a turn of 2^n
  * biases each output steps up once, where the sum passes its rest, and from turn to turn at a cost that grows by twice
@@ -205,13 +193,15 @@ static double most_ties(const struct trial *trial, int64_t q_b, int n)
 /* All biases around `centre` that are provable. */
 static void sweep_biases(struct trial *trial, int64_t q_b, int n, double centre, struct bias_range range)
 {
-    const struct bias_range provable = provable_biases(trial, q_b, n);
+    const struct offsets any = {INT64_MIN, INT64_MAX},
+                         at_first = line_offsets_at(trial->rules, q_b, n, trial->x[0], any),
+                         provable = line_offsets_at(trial->rules, q_b, n, trial->x[trial->count - 1], at_first);
     const int64_t one = pwl_shl64(1, n), first = (int64_t)rint(centre) - one / 2;
     const bool ties = trial->rules->rounding >= PWL_HALF_AWAY;
     struct turns turns; /* of which steps are set to 0 as far as they are needed */
-    trial->refused |= (double)first < provable.low || (double)(first + one) > provable.high;
-    range.low = ceil(fmax(range.low, provable.low)) - (double)first;
-    range.high = floor(fmin(range.high, provable.high)) - (double)first;
+    trial->refused |= first < provable.low || first + one > provable.high;
+    range.low = ceil(fmax(range.low, (double)provable.low)) - (double)first;
+    range.high = floor(fmin(range.high, (double)provable.high)) - (double)first;
     if (range.low > range.high)
         return;
     turns.trial = trial;

@@ -31,7 +31,7 @@ static inline void outputs64(const struct line_rules *rules, const struct line *
 static inline void outputs(const struct line_rules *rules, const struct points *points, int begin, int from, int to,
                            const struct line *line, double *q, const int rounding)
 {
-    const int64_t origin = rules->form == PWL_ANCHORED ? points->cell[begin] : rules->zp_x;
+    const int64_t origin = line_origin(rules, points->cell[begin]);
     const int64_t before = rules->form == PWL_BIASED ? line->offset : 0, after = line->offset - before;
     const int64_t p = line->q_b * (points->cell[from] - origin) + before;
     const int count = to - from;

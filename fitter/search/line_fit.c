@@ -115,8 +115,8 @@ static void search_rms(struct trial *trial, int effort)
             search_from(trial, weight, &window);
         }
     free(weight);
-    /* Where all the mass but for a trace lies at one point, any slope will do; beyond this one it saturates at once. */
-    const double steepest = 2 * (double)(trial->rules->qmax_y - trial->rules->qmin_y + 1);
+    /* Where all the mass but for a trace lies at one point, any slope will do. */
+    const double steepest = line_steepest(trial->rules);
     scan_slopes(trial, fmax(window.low, -steepest), fmin(window.high, steepest), effort);
 }
 
@@ -205,7 +205,7 @@ bool line_fit(const struct line_rules *rules, const struct points *points, int b
                           .limits = limits,
                           .quick = effort < LINE_THOROUGH,
                           .best = {.cost = INFINITY}};
-    const int64_t origin = rules->form == PWL_ANCHORED ? trial.first : rules->zp_x;
+    const int64_t origin = line_origin(rules, trial.first);
     int64_t *memory = malloc(count * (sizeof *trial.x + sizeof *trial.shifted + sizeof(struct band)) +
                              (count + 1) * (sizeof *trial.before + sizeof *trial.missed));
     if (!memory)

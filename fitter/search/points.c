@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/certify.h"
+#include "function/target.h"
 #include "spec/reduce.h"
 
-#define WIDE_POINTS (1 << POINTS_EXHAUSTIVE_BITS)
+#define WIDE_POINTS (1 << SPEC_EXHAUSTIVE_BITS)
 #define MOST_CODES (WIDE_POINTS + 1) /* of half a folded table, with the mirror image of the lowest code */
 #define WIDE_PASSES 4
 
@@ -70,7 +70,7 @@ static const struct tensor *codes_of(const struct spec *spec)
 /* Whether the codes of a reduced table are few enough to visit each; if not, every word counts alike. */
 static bool visits_codes(const struct spec *spec)
 {
-    return spec->core && codes_of(spec)->bits <= POINTS_EXHAUSTIVE_BITS;
+    return spec->core && codes_of(spec)->bits <= SPEC_EXHAUSTIVE_BITS;
 }
 
 static int64_t mirror_image(const struct spec *spec, int64_t code)
@@ -335,7 +335,7 @@ static int points_fix(const struct spec *spec, struct points *points, struct dia
 /* Cells that end at multiples of 2^-16 of all codes, so that those of a grid are among them. */
 static int points_even(const struct spec *spec, struct points *points, struct diag *diag)
 {
-    const int64_t unit = (int64_t)1 << (spec->in.bits - POINTS_EXHAUSTIVE_BITS);
+    const int64_t unit = (int64_t)1 << (spec->in.bits - SPEC_EXHAUSTIVE_BITS);
     if (points_allocate(spec, points, WIDE_POINTS + 1, diag)) /* one more where qmin is no multiple */
         return diag->code;
     points->count = 0;

@@ -10,9 +10,6 @@
 #include "base/diag.h"
 #include "spec/spec.h"
 
-/* Inputs of up to this many bits are fitted on every code. */
-#define POINTS_EXHAUSTIVE_BITS 16
-
 /* Point k stands for the codes [cell[k], cell[k+1]). With up to 16 bits each code is a point; wider inputs get
  * 2^16 cells, narrow where the function bends. Knots are indices of points: a segment starts at cell[knot]. */
 #define POINT_FREE INT64_MIN

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "measure/measure.h"
+#include "function/target.h"
 #include "spec.h"
 
 #define EVEN_CODES 65536 /* up to so many, every code is evaluated */

@@ -2,8 +2,7 @@
 /* Folded tables: the half from zp_x on serves the other half by symmetry about x = 0. */
 #include <math.h>
 
-#include "measure/certify.h"
-#include "search/points.h"
+#include "function/target.h"
 #include "spec.h"
 
 int spec_fold_sum(const struct spec *spec, int64_t *sum, struct diag *diag)
@@ -54,7 +53,7 @@ bool spec_fold_narrow(struct spec *half)
     const int64_t qmin = code_min(half->out.bits, half->out.is_signed),
                   qmax = code_max(half->out.bits, half->out.is_signed), sum = half->fold_sum;
     const int64_t low = (qmin > sum - qmax ? qmin : sum - qmax) - 1, high = (qmax < sum - qmin ? qmax : sum - qmin) + 1;
-    if (in->bits > POINTS_EXHAUSTIVE_BITS)
+    if (in->bits > SPEC_EXHAUSTIVE_BITS)
         return false;
     for (int64_t code = code_min(in->bits, in->is_signed); code <= code_max(in->bits, in->is_signed); code++) {
         const long double t = target_unclipped(&half->function, in, &half->out, half->outside, code);

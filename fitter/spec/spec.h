@@ -20,8 +20,10 @@ struct fix {
     double x, y;
 };
 
+/* Inputs of up to this many bits are fitted on every code. */
+#define SPEC_EXHAUSTIVE_BITS 16
+
 #define SPEC_MAX_FIXES 16
-#define SPEC_MOST_EFFORT 1024
 
 /* Where types without a scale take it from; see calibrate.h. */
 struct calibration {
@@ -45,7 +47,6 @@ struct spec {
     pwl_rounding rounding;
     int slope_bits; /* 2..storage_bits: width of q_b, sign included; 0: the storage's */
     struct constraints constraints;
-    int effort; /* 1..1024: least squares may take so many times as many steps as usual; 0 when not given */
     int fix_count;
     struct fix fixes[SPEC_MAX_FIXES];
     struct weights *weights;  /* null: every code counts alike */
@@ -106,7 +107,7 @@ struct job {
 
 /* spec_json.c: a JSON list of objects. Keys are the flags without dashes, "_" for "-" inside: "function", "in", "out",
  * "segments", "max_err", "method", "form", "rounding", "slope_bits", "shift", "slope_terms", "knots", "monotone": true,
- * "continuous", "weights", "effort", "param": {"alpha": 0.1}, "samples", "expr",
+ * "continuous", "weights", "param": {"alpha": 0.1}, "samples", "expr",
  * "range", "calibrate", "calibrate_by", "pow2_scales": true, "outside", "no_saturate": true; "name" is required and
  * names the output. At most SPEC_MAX_JOBS jobs. */
 #define SPEC_MAX_JOBS 10000
@@ -130,10 +131,5 @@ struct spec spec_fold_half(const struct spec *spec, int64_t sum);
  * line that goes on beyond that costs no less than at its end, as no target lies there; it may cost more. False, and
  * nothing is changed, where some target does lie there, or codes are too many to look. */
 bool spec_fold_narrow(struct spec *half);
-
-/* fit.c: spec -> certified table. Exit 3 when no provable table exists, --max-err or --no-saturate is not met; fit also
- * finds out, and says, which constraint is to blame. */
-int fit_as_asked(const struct spec *spec, struct table *table, struct diag *diag);
-int fit(const struct spec *spec, struct table *table, struct diag *diag);
 
 #endif

@@ -11,8 +11,10 @@
 
 #include "base/diag.h"
 #include "function/function.h"
+#include "function/target.h"
 #include "function/tensor.h"
 #include "function/weights.h"
+#include "storage.h"
 
 /* The document's two-shift flow, kept beside a fused segment made by `--method document`. */
 struct unfused {
@@ -29,8 +31,6 @@ struct segment {
 };
 
 enum objective { OBJECTIVE_RMS, OBJECTIVE_MAX };
-
-enum outside { OUTSIDE_ERROR, OUTSIDE_CLAMP };
 
 /* Errors are |q_y - t| in output LSB, t = f(x)/scale_y + zp_y clipped to [qmin_y, qmax_y]. */
 struct certificate {
@@ -79,22 +79,6 @@ struct table {
 
 void table_free(struct table *table); /* frees what the table owns; the struct itself is the caller's */
 
-/* Names as the JSON and the command line write them; parsing returns false for an unknown name. */
-const char *form_name(pwl_form form);          /* absolute, biased, anchored */
-const char *rounding_name(pwl_rounding rounding); /* floor, half_up, half_away, half_even */
-const char *storage_name(pwl_storage storage); /* int8, int16, int32 */
-const char *offset_name(pwl_form form);        /* term_c, bias, y */
-bool form_parse(const char *name, pwl_form *form);
-bool rounding_parse(const char *name, pwl_rounding *rounding);
-bool storage_parse(const char *name, pwl_storage *storage);
-
-/* Smallest storage case that holds codes of both widths: up to 8, 16, 32 bits. */
-pwl_storage storage_for(int in_bits, int out_bits);
-int storage_bits(pwl_storage storage);                        /* 8, 16, 32: start and q_b */
-int offset_bits(pwl_storage storage, pwl_form form);          /* 16, 32, 48 valid; bias 32, 32, 64 */
-int accumulator_bits(pwl_storage storage);                    /* 32, 32, 64 */
-int packed_segment_bytes(pwl_storage storage, pwl_form form); /* 5, 7, 9, 17 */
-
 /* A table in the runtime's layout. */
 struct packed_table {
     pwl_table table; /* a reduced table's core */
@@ -110,6 +94,9 @@ void packed_table_free(struct packed_table *packed);
 
 /* The input codes of the segments: the table's, or the words of a reduced table's core. */
 struct tensor table_segment_codes(const struct table *table);
+
+/* Largest code that a segment can be asked for; with a fold the mirror image of qmin may lie beyond qmax. */
+int64_t table_last_code(const struct table *table);
 
 /* What the runtime gives for any code, and which segment it takes; -1 where a reduced table takes none. */
 int64_t packed_eval(const struct packed_table *packed, int64_t q_x);

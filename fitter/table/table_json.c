@@ -9,8 +9,9 @@
 #include "base/file.h"
 #include "function/expression.h"
 #include "io/fields.h"
-#include "spec/reduce.h"
+#include "reduction.h"
 #include "table.h"
+#include "unfused.h"
 
 #define TABLE_VERSION 1
 #define SPEC_MAX_LENGTH 8192
@@ -247,30 +248,6 @@ static int read_reduction(const struct fields *top, struct table *table, struct 
     return adds ? field_integer(&object, "addend", 0, INT64_MAX, &reduction->addend, diag) : EXIT_DONE;
 }
 
-/* Largest code that a segment can be asked for; with a fold the mirror image of qmin may lie beyond qmax. */
-static int64_t last_code(const struct table *table)
-{
-    const struct tensor in = table_segment_codes(table);
-    const int64_t mirrored = table->has_fold ? 2 * in.zero_point - in.qmin : in.qmax;
-    return mirrored > in.qmax ? mirrored : in.qmax;
-}
-
-/* Arithmetic right shift by 0..63, defined for negative values too. */
-static int64_t shift_right(int64_t value, int count)
-{
-    return value >= 0 ? value >> count : ~(~value >> count);
-}
-
-/* Whether q_c shifted right by n_yc, or left by -n_yc, is term_c. A left shift is undone instead of done, which
- * cannot overflow. */
-static bool is_shifted(int64_t q_c, int n_yc, int64_t term_c)
-{
-    if (n_yc >= 0)
-        return shift_right(q_c, n_yc) == term_c;
-    const uint64_t lost = ((uint64_t)1 << -n_yc) - 1;
-    return shift_right(term_c, -n_yc) == q_c && ((uint64_t)term_c & lost) == 0;
-}
-
 static int read_unfused(const struct fields *object, const struct table *table, struct segment *segment,
                         struct diag *diag)
 {
@@ -295,7 +272,7 @@ static int read_unfused(const struct fields *object, const struct table *table, 
     unfused->n_yc = (int)n_yc;
     if (segment->n != n_bx + n_yb)
         return field_refuse(object, "n_BX_total", diag, "n_bx + n_yb of unfused, %d", (int)(n_bx + n_yb));
-    if (!is_shifted(unfused->q_c, unfused->n_yc, segment->offset))
+    if (!unfused_gives(unfused->q_c, unfused->n_yc, segment->offset))
         return field_refuse(object, offset_name(table->form), diag, "q_c of unfused, %" PRId64 ", shifted %s by %d",
                             unfused->q_c, n_yc < 0 ? "left" : "right", abs(unfused->n_yc));
     return EXIT_DONE;
@@ -312,7 +289,7 @@ static int read_segment(const struct fields *object, struct table *table, int in
     const int64_t offset_max = INT64_MAX >> (64 - offset_bits(table->storage, table->form));
     int64_t n;
     if (fields_known(object, known, diag) ||
-        field_integer(object, "start", lowest, last_code(table), &segment->start, diag) ||
+        field_integer(object, "start", lowest, table_last_code(table), &segment->start, diag) ||
         field_integer(object, "q_b", -q_b_max - 1, q_b_max, &segment->q_b, diag) ||
         field_integer(object, "n_BX_total", -shift_max, shift_max, &n, diag) ||
         field_integer(object, offset, -offset_max - 1, offset_max, &segment->offset, diag))
@@ -410,52 +387,6 @@ static int read_certificate(const struct fields *top, struct table *table, struc
     return read_judgement(&object, certificate, diag);
 }
 
-static uint64_t magnitude(int64_t value)
-{
-    return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-}
-
-/* Shifts a magnitude right (one more than the quotient, since floor moves a negative value down by less than 1) or
- * left; false when the result, or the half that rounding adds before a right shift, leaves limit. */
-static bool shift_magnitude(uint64_t *value, int n, pwl_rounding rounding, uint64_t limit)
-{
-    if (n == 0)
-        return *value <= limit;
-    if (n > 0) {
-        const uint64_t half = rounding == PWL_FLOOR ? 0 : (uint64_t)1 << (n - 1);
-        if (*value > limit - half)
-            return false;
-        *value = (*value >> n) + 1;
-        return true;
-    }
-    if (*value > limit >> -n)
-        return false;
-    *value <<= -n;
-    return true;
-}
-
-/* The proof covers the fused shift; whoever shows the two shifts needs them to stay in the accumulator too. The table
- * is proven, so that each product fits. */
-static int prove_unfused(const struct table *table, struct diag *diag)
-{
-    const int bits = accumulator_bits(table->storage);
-    const uint64_t limit = ((uint64_t)1 << (bits - 1)) - 1;
-    for (int i = 0; table->has_unfused && i < table->segment_count; i++) {
-        const struct segment *const segment = &table->segments[i];
-        const int64_t last = i + 1 < table->segment_count ? segment[1].start - 1 : last_code(table);
-        const uint64_t low = magnitude(segment->start - table->in.zero_point);
-        const uint64_t high = magnitude(last - table->in.zero_point);
-        uint64_t value = magnitude(segment->q_b) * (low > high ? low : high);
-        if (!shift_magnitude(&value, segment->unfused.n_bx, table->rounding, limit) ||
-            !shift_magnitude(&value, segment->unfused.n_yb, table->rounding, limit) ||
-            magnitude(segment->offset) > limit - value)
-            return diag_set(diag, EXIT_USAGE,
-                            "segments[%d].unfused: n_bx %d and n_yb %d, must keep every value in %d bits", i,
-                            segment->unfused.n_bx, segment->unfused.n_yb, bits);
-    }
-    return EXIT_DONE;
-}
-
 static int read_table(const struct fields *top, struct table *table, struct diag *diag)
 {
     static const char *const known[] = {
@@ -470,7 +401,7 @@ static int read_table(const struct fields *top, struct table *table, struct diag
         table_prove(table, EXIT_USAGE, &packed, NULL, diag))
         return diag->code;
     packed_table_free(&packed);
-    return prove_unfused(table, diag);
+    return unfused_prove(table, diag);
 }
 
 int table_from_json(const char *bytes, size_t size, struct table *table, struct diag *diag)

@@ -7,8 +7,8 @@
 
 #include <pwl/fixed.h>
 
+#include "function/target.h"
 #include "function/tensor.h"
-#include "measure/certify.h"
 
 static void print_integer(const char *name, int64_t value)
 {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "emit/emit.h"
+#include "emit/options.h"
 
 #define EMIT_NAME_SIZE 128
 

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#include <pwl/fixed.h>
-
 #include "search/error_band.h"
 
 __extension__ typedef __int128 wide;
@@ -297,35 +295,6 @@ static void narrow(struct wide_span *span, wide low, wide high)
     span->high = high < span->high ? high : span->high;
 }
 
-/* The offsets with which line_provable agrees. */
-static struct wide_span provable_offsets(const struct search *search, int64_t q_b, int n)
-{
-    const struct line_rules *rules = search->rules;
-    const wide limit = power(rules->accumulator_bits - 1);
-    const wide half = n > 0 && search->nearest ? power(n - 1) : 0;
-    struct wide_span offsets = {-(wide)rules->offset_limit - 1, rules->offset_limit};
-    for (int end = 0; end < 2; end++) {
-        const wide x = (wide)(end ? search->last : search->first) - search->origin, p = q_b * x;
-        /* of all that is shifted to the right, or to the left */
-        struct wide_span sums = {-limit, limit - 1 - half};
-        if (half && rules->rounding == PWL_HALF_AWAY)
-            sums.low = half - limit + 1;
-        if (n < 0)
-            sums = (struct wide_span){-(limit >> -n), (limit - 1) >> -n};
-        if (p < -limit || p >= limit)
-            return (struct wide_span){0, -1};
-        if (rules->form == PWL_BIASED) {
-            narrow(&offsets, sums.low - p, sums.high - p);
-            continue;
-        }
-        if (p < sums.low || p > sums.high)
-            return (struct wide_span){0, -1};
-        const wide shifted = pwl_shr64((int64_t)p, n, (int)rules->rounding);
-        narrow(&offsets, -limit - shifted, limit - 1 - shifted);
-    }
-    return offsets;
-}
-
 /* Of the limits of one side, times `unit`, less slope * X: the one that binds. Along a hull they rise and then fall, or
  * the other way round. */
 static wide binding_limit(const struct search *search, enum hull_side side, wide slope, wide unit)
@@ -367,7 +336,7 @@ static bool try_slope(struct search *search, int64_t q_b, int n)
     struct wide_span offsets = serving_offsets(search, q_b, n);
     if (offsets.low > offsets.high)
         return false;
-    const struct wide_span provable = provable_offsets(search, q_b, n);
+    const struct offsets provable = line_offsets(search->rules, q_b, n, search->first, search->last);
     narrow(&offsets, provable.low, provable.high);
     if (offsets.low > offsets.high)
         return false;
@@ -486,7 +455,7 @@ enum strip_answer strip_line(const struct hulls *hulls, const struct line_rules 
                             .last = points->cell[hulls->end] - 1,
                             .nearest = rules->rounding != PWL_FLOOR,
                             .most_candidates = rules->accumulator_bits <= 32 ? MOST_CANDIDATES_32 : MOST_CANDIDATES_64};
-    search.origin = rules->form == PWL_ANCHORED ? search.first : rules->zp_x;
+    search.origin = line_origin(rules, search.first);
     *line = (struct line){0};
 
     enum strip_answer answer = STRIP_FOUND;

@@ -61,7 +61,7 @@ static bool serves(struct solver *solver, int begin, int end, double max_err, st
     const int first = points_at(solver->points, begin), last = points_at(solver->points, end);
     if (solver->points->spec) {
         look_from(solver, begin, max_err);
-        return hulls_end_at(&solver->hulls, last) && wide_line(&solver->hulls, &solver->rules, line);
+        return hulls_end_at(&solver->hulls, last) && bounded_line(&solver->hulls, &solver->rules, line);
     }
     /* Where points are not all codes nothing can be proven on them: the faster search will do. */
     if (!solver->points->exhaustive)
@@ -256,7 +256,7 @@ static double cover_error(const struct solver *solver)
     for (int m = 0; m < cover->segments; m++) {
         const int begin = cover->knots[m], end = cover->knots[m + 1];
         const struct line *line = &cover->lines[m];
-        error = fmax(error, solver->points->spec ? wide_line_bound(solver->points, begin, end, line, INFINITY)
+        error = fmax(error, solver->points->spec ? bounded_line_error(solver->points, begin, end, line, INFINITY)
                                                  : line_max_err(&solver->rules, solver->points, begin, end, line));
     }
     return error;

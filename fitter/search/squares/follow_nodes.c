@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-__extension__ typedef __int128 wide;
-
 /*
  * Lines of one slope and start that give the same codes so far, but for the constant. Their codes before saturation
  * are v + c, where c is a multiple of `unit`. Biased, n > 0: bias + addend = c * 2^n + phase, low <= phase < high.
@@ -69,44 +67,15 @@ static void record(struct slopes *slopes, const struct node *node, int end, int6
         keep_line(slopes, end, offset_of(slopes, node, c), cost);
 }
 
-static bool fits(const struct slopes *slopes, wide value)
+/* Whether some offset keeps every step within its type at X; narrows the offsets to those. */
+static bool provable_at(const struct slopes *slopes, struct node *node, int64_t x)
 {
-    const wide limit = (wide)1 << (slopes->rules->accumulator_bits - 1);
-    return -limit <= value && value < limit;
-}
-
-static void narrow(struct node *node, wide least, wide most)
-{
-    if (least > node->least)
-        node->least = least > INT64_MAX ? INT64_MAX : (int64_t)least;
-    if (most < node->most)
-        node->most = most < INT64_MIN ? INT64_MIN : (int64_t)most;
-}
-
-/* Whether some offset keeps every step within its type at point k; narrows the offsets to those. */
-static bool provable_at(struct slopes *slopes, struct node *node, int64_t x)
-{
-    const struct line_rules *rules = slopes->rules;
-    const wide limit = (wide)1 << (rules->accumulator_bits - 1), p = (wide)slopes->q_b * x;
-    const int n = slopes->n;
-    const wide half = n > 0 && rules->rounding != PWL_FLOOR ? (wide)1 << (n - 1) : 0;
     if (slopes->is_safe)
         return true;
-    if (!fits(slopes, x) || !fits(slopes, p))
-        return false;
-    if (rules->form == PWL_BIASED) {
-        /* |p + bias| + half for half_away */
-        const wide low = rules->rounding == PWL_HALF_AWAY && n > 0 ? -(limit - 1) + half : -limit;
-        const wide left = n < 0 ? (wide)1 << -n : 1;
-        narrow(node, low / left - p, (limit - 1) / left - half - p);
-    } else {
-        if (!fits(slopes, (rules->rounding == PWL_HALF_AWAY && p < 0 ? -p : p) + half))
-            return false;
-        const wide v = n >= 0 ? pwl_shr64((int64_t)p, n, (int)rules->rounding) : p * ((wide)1 << -n);
-        if (!fits(slopes, v))
-            return false;
-        narrow(node, -limit - v, limit - 1 - v);
-    }
+    const struct offsets before = {node->least, node->most},
+                         provable = line_offsets_at(slopes->rules, slopes->q_b, slopes->n, x, before);
+    node->least = provable.low;
+    node->most = provable.high;
     return node->least <= node->most;
 }
 

@@ -253,8 +253,7 @@ static void find_leaving_windows(struct search *search, enum direction way)
 struct window windows_find(struct search *search)
 {
     const struct slopes *slopes = &search->slopes;
-    /* Beyond this a line saturates at once. */
-    const double steepest = 2 * (double)(search->rules->qmax_y - search->rules->qmin_y + 1);
+    const double steepest = line_steepest(search->rules);
     double most[DIRECTIONS] = {0, 0};
     for (enum direction way = UP; way < DIRECTIONS; way++) {
         if (slopes->leaves && way != slopes->way)

@@ -122,7 +122,7 @@ static bool find_line(struct meeting *meeting, int begin, int end, struct line *
     const struct line_rules *rules = meeting->search->rules;
     look_from(meeting, begin);
     if (meeting->points.spec)
-        return hulls_end_at(&meeting->hulls, end) && wide_line(&meeting->hulls, rules, line);
+        return hulls_end_at(&meeting->hulls, end) && bounded_line(&meeting->hulls, rules, line);
     return hulls_end_at(&meeting->hulls, meeting->held[NEXT].point < 0 ? end : end + 1) &&
            strip_line(&meeting->hulls, rules, line) == STRIP_FOUND;
 }

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "function/target.h"
 #include "joint_exact.h"
 #include "joint_search.h"
-#include "measure/certify.h"
 
 /* Of f itself: where targets are clipped it still rises or falls. */
 static int direction_between(const struct spec *spec, int64_t from, int64_t to)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Every code by the functions of the device, compiled for the host (sweep_host.c, which PWL_CUDA_LIBRARY names),
  * against measure(): the same extremes and counts, and sums that differ by the margins. */
-#include "../measure/certify_fixture.h"
+#include "../measure/measure_fixture.h"
 #include "device/cuda_library.h"
+#include "device/measure_cuda.h"
 
 static struct cuda_library library;
 

@@ -2,7 +2,7 @@
 # Sourced by the scripts of this directory that compile emitted headers: a folder for their files, and what they share.
 # The caller has set PWLC.
 # shellcheck shell=bash
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -12,7 +12,7 @@
 #include <pwl/fixed.h>
 
 #include "base/file.h"
-#include "spec/reduce.h"
+#include "table/reduction.h"
 #include "table/table.h"
 
 #define MAX_TRIES 4000

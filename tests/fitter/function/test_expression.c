@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fit/relax.h"
 #include "function/expression.h"
-#include "measure/certify.h"
+#include "measure/measure.h"
 #include "spec/spec.h"
 #include "table/table.h"
 

@@ -5,7 +5,7 @@
 
 #include "../reference/fixture.h"
 #include "../reference/random_spec.h"
-#include "measure/certify.h"
+#include "measure/measure.h"
 #include "measure/error_bound.h"
 
 enum { TABLES = 1200, MAX_SEGMENTS = 12, FUNCTIONS = 25, FORMS = 3, ROUNDINGS = 4 };

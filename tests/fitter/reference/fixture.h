@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/certify.h"
+#include "measure/measure.h"
 #include "spec/spec.h"
 #include "table/table.h"
 
 #include "../../support/reference_eval.h"
+#include "fit/relax.h"
 #include "reference_function.h"
 
 #define FLAGS_SIZE 640

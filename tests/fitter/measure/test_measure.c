@@ -2,7 +2,7 @@
 /* Measuring tables of up to 2^20 codes: every code is compared. */
 #include <string.h>
 
-#include "certify_fixture.h"
+#include "measure_fixture.h"
 
 START_TEST(target_is_f_over_scale_plus_zero_point)
 {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "function/samples.h"
-#include "measure/certify.h"
+#include "measure/measure.h"
 
 #define MAX_SEGMENTS 32
 

@@ -2,7 +2,7 @@
 /* Measuring tables of more than 2^20 codes: chosen codes, or all of them through polynomials. */
 #include <string.h>
 
-#include "certify_fixture.h"
+#include "measure_fixture.h"
 #include "function/samples.h"
 
 /* f = -|x - c| over a level table: the worst code is the kink, which lies between the evenly spaced codes. */
