@@ -40,7 +40,7 @@ FENCE = re.compile(r"^```(\w*)$")
 COMMENT = re.compile(r"^<!-- docs: (.*) -->$")
 KINDS = ("file", "compile", "not compared:", "not run:", "needs:")
 IN_REPOSITORY = "<!-- docs: in the repository -->"
-COMPILE = "cc -std=c11 -Wall -Wextra -Werror -c {} -o /dev/null $(pkg-config --cflags pwl pwl-blocks) -I {}"
+INCLUDED = ("runtime/include", "kernels/include", "luts")
 SKIPPED = 77
 
 
@@ -188,8 +188,9 @@ class Page:
         name = block.note("file") or block.note("compile")
         (self.directory / name).write_text("\n".join(block.lines) + "\n")
         if block.note("compile"):
-            luts = shlex.quote(str(self.source / "luts"))
-            self.judge(*session.run(COMPILE.format(name, luts)), f"{where}: {name} compiles")
+            words = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-c", self.directory / name, "-o", "/dev/null"]
+            words += [f"-I{self.source / folder}" for folder in INCLUDED]
+            self.judge(*session.run(shlex.join(map(str, words))), f"{where}: {name} compiles")
 
     def judge(self, status, output, name, differs=""):
         """Reports a command. What differs from the page is an error, unless the pages are being written."""
