@@ -5,7 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../kernels/half.h"
+#include <pwl/half.h>
+
 #include "cells.h"
 #include "command.h"
 #include "cuda_library.h"

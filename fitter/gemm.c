@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../kernels/half.h"
+#include <pwl/half.h>
+
 #include "file.h"
 #include "gemm_device.h"
 #include "jobs.h"

@@ -14,7 +14,7 @@
 #include <pwl/cuda.h>
 #include <pwl/pwl.h>
 
-#include "../../kernels/shape.h"
+#include "../../kernels/map/shape.h"
 #include "device.h"
 #include "luts.h" /* made by list_luts.sh */
 #include "tables.h"

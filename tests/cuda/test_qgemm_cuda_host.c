@@ -5,7 +5,7 @@
 
 #include <pwl/cuda_qgemm.h>
 
-#include "../../kernels/qgemm_layout.h"
+#include "../../kernels/gemm/layout.h"
 #include "qgemm_cases.h"
 #include "tap.h"
 
