@@ -9,8 +9,6 @@
 #include <cuda.h>
 #include <stdint.h>
 
-#include "gemm/device/fragment.cuh"
-
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 #define PWL_IS_HOPPER 1
 #else
@@ -123,19 +121,20 @@ typedef float sums64[8][4];
     PWL_FOUR((d)[0]), PWL_FOUR((d)[1]), PWL_FOUR((d)[2]), PWL_FOUR((d)[3]), PWL_FOUR((d)[4]), PWL_FOUR((d)[5]),        \
         PWL_FOUR((d)[6]), PWL_FOUR((d)[7])
 
-/* d += a * b, 16 columns of each; goes on until it is waited for. */
-template <bool bf16> __device__ void multiply_add(sums64 &d, const pwl_fragment &a, uint64_t b)
+/* d += a * b, 16 columns of each; a is in the registers of this lane, as mma.m16n8k16 has them. Goes on until it is
+ * waited for. */
+template <bool bf16> __device__ void multiply_add(sums64 &d, const uint32_t (&a)[4], uint64_t b)
 {
     if constexpr (bf16)
         asm volatile("wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 " /* d += a * b */
                      PWL_SUMS ", {%32, %33, %34, %35}, %36, 1, 1, 1, 0;"
                      : PWL_SUMS_OF(d)
-                     : "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "l"(b));
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
     else
         asm volatile("wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 " /* d += a * b */
                      PWL_SUMS ", {%32, %33, %34, %35}, %36, 1, 1, 1, 0;"
                      : PWL_SUMS_OF(d)
-                     : "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "l"(b));
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
 }
 
 /* Keeps other instructions on sums where they are: before the multiplications, or after. */

@@ -12,7 +12,7 @@
 
 #include "block.h"
 #include "lanes.cuh"
-#include "map/launch.h"
+#include "launch.h"
 
 namespace
 {

@@ -6,7 +6,7 @@
 #include <pwl/cuda.h>
 
 #include "check.h"
-#include "map/launch.h"
+#include "launch.h"
 
 static pwl_cuda_status status_of_blocks(pwl_blocks_status status)
 {

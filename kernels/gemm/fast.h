@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How kernels whose tiles go through shared memory (qgemm_tile.cuh) find codes and values at speed. */
+/* How kernels whose tiles go through shared memory (device/tile.cuh) find codes and values at speed. */
 #ifndef PWL_QGEMM_FAST_H
 #define PWL_QGEMM_FAST_H
 

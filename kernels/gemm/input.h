@@ -24,7 +24,7 @@ pwl_block_q8_1 pwl_qgemm_input_block(const pwl_qgemm_product *product, size_t ro
 /* f of a row of X in W4A8 and W8A8 where halves are multiplied. */
 int pwl_qgemm_input_halves_exponent(const pwl_qgemm_product *product, size_t row);
 
-/* X of W4A8, W8A8 and INT8 (with d = 0) in the order of qgemm_layout.h, pwl_qgemm_input_bytes(), aligned to 16. */
+/* X of W4A8, W8A8 and INT8 (with d = 0) in the order of layout.h, pwl_qgemm_input_bytes(), aligned to 16. */
 void pwl_qgemm_pack_input(const pwl_qgemm_product *product, void *memory);
 
 #ifdef __cplusplus

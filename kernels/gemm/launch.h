@@ -32,7 +32,7 @@ typedef struct pwl_qgemm_call {
     size_t q_stride;
     const uint16_t *h; /* [M][h_stride], X as halves aligned to 16 bytes, for the kernels that take them */
     size_t h_stride;
-    const uint8_t *bytes; /* X in the order of qgemm_layout.h, for the kernels that take that; null where splitk makes
+    const uint8_t *bytes; /* X in the order of layout.h, for the kernels that take that; null where splitk makes
                            * it of a row of floats */
 
     /* Of kernels that cut K: what the parts leave, aligned to 16 bytes. */

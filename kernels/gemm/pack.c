@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weights into the order of qgemm_layout.h and back. Everything is checked before the first byte is written. */
+/* Weights into the order of layout.h and back. Everything is checked before the first byte is written. */
 #include <string.h>
 
 #include "check.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Weights on their way into the order of qgemm_layout.h, 32 columns of a row at a time, for the host and for devices:
+ * Weights on their way into the order of layout.h, 32 columns of a row at a time, for the host and for devices:
  * blocks taken apart or made, what a row's exponent depends on, and the words that rows g and g + 8 share.
  */
 #ifndef PWL_QGEMM_SOURCE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A piece of the weights times bytes of X by mma.m16n8k32, a warp's rows of the weights and all of X. X lies in the
- * order of qgemm_layout.h: a lane's 16 bytes are operand B of 64 columns and 8 rows.
+ * order of gemm/layout.h: a lane's 16 bytes are operand B of 64 columns and 8 rows.
  */
 #ifndef PWL_QGEMM_BYTES_CUH
 #define PWL_QGEMM_BYTES_CUH

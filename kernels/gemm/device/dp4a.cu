@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * W4A8, W8A8 and INT8 by dp4a, four products of bytes at a time. A thread block has 128 rows of weights, a piece of
- * qgemm_layout.h, and 64 of X; both go through shared memory as bytes, 64 columns at a time, in the order of the packed
+ * gemm/layout.h, and 64 of X; both go through shared memory as bytes, 64 columns at a time, in the order of the packed
  * words. A thread has 8 x 4 elements of Y. Sums are in the order of the naive kernel, and have its bits.
  */
 #include "fragment.cuh"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lane's registers of operand A, from the words of qgemm_layout.h: C for the host, CUDA for devices. `scales` holds
+ * A lane's registers of operand A, from the words of gemm/layout.h: C for the host, CUDA for devices. `scales` holds
  * those of row g, low, and row g + 8, high.
  */
 #ifndef PWL_QGEMM_FRAGMENT_CUH

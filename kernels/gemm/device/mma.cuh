@@ -4,7 +4,7 @@
  *
  * Each of a thread block's four warps has 32 rows of weights and all rows of X, so that a code is decoded by one warp
  * alone, right into the fragment that mma.m16n8k16 takes as operand A. X is operand B. Both come in stages of 64
- * columns: a piece of the weights (qgemm_layout.h) and 128 bytes of each row of X, whose 16-byte chunks are swapped
+ * columns: a piece of the weights (gemm/layout.h) and 128 bytes of each row of X, whose 16-byte chunks are swapped
  * about so that ldmatrix meets no bank twice.
  */
 #ifndef PWL_QGEMM_MMA_CUH

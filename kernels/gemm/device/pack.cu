@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weights into the order of qgemm_layout.h on a device, with the functions, and so the bits, of the host. */
+/* Weights into the order of gemm/layout.h on a device, with the functions, and so the bits, of the host. */
 #include <cuda_runtime.h>
 
 #include "gemm/launch.h"

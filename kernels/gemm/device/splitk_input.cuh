@@ -58,7 +58,7 @@ struct from_bytes {
     }
 };
 
-/* X in halves: as in qgemm_mma.cuh a row of 128 bytes, with its chunks swapped about. */
+/* X in halves: as in mma.cuh a row of 128 bytes, with its chunks swapped about. */
 template <pwl_qgemm_format format, bool bf16, bool exponents, unsigned groups> struct by_halves : in_stages {
     typedef float number;
     using block = shape<groups>;
@@ -137,7 +137,7 @@ template <pwl_qgemm_format format, bool bf16, bool exponents, unsigned groups> s
     }
 };
 
-/* X in bytes, in the order of qgemm_layout.h. */
+/* X in bytes, in the order of gemm/layout.h. */
 template <pwl_qgemm_format format, unsigned groups> struct by_bytes : in_stages, from_bytes {
     typedef std::conditional_t<format == PWL_QGEMM_ROWS8, int32_t, float> number;
     using block = shape<groups>;

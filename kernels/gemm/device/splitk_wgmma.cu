@@ -149,7 +149,7 @@ __device__ void multiply(const pwl_qgemm_call &call, const ring &of, const uint8
         begin_multiplications();
 #pragma unroll
         for (unsigned step = 0; step < mma::steps; step++)
-            multiply_add<bf16>(sums, a[step], matrix_at(of.x + stage * x_bytes + step * 32));
+            multiply_add<bf16>(sums, a[step].r, matrix_at(of.x + stage * x_bytes + step * 32));
         close_multiplications();
         stage = (stage + 1) % stages;
         odd ^= stage == 0;

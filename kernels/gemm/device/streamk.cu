@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Products by tensor cores, with the pieces of all tiles of Y shared out evenly among the thread blocks that the device
- * has room for (qgemm_schedule.h). A block that begins within a tile leaves its sums of it in the workspace; the block
+ * has room for (gemm/schedule.h). A block that begins within a tile leaves its sums of it in the workspace; the block
  * that has the tile's first pieces waits for those of the others, adds them in the order of K, and stores the tile.
  *
  * Shares are drawn, the last one first. So a block waits for blocks that drew before it, which run, and have left what

@@ -4,7 +4,7 @@
  * for each of X, so that Y is written along its rows; a thread has four neighbouring columns of every fourth row, and
  * several rows at a time. What a table needs comes to shared memory behind the sums meanwhile, unless it is there.
  *
- * The fast ways (qgemm_fast.h) are for y that is not NaN. A thread that meets one which is not finite goes over its
+ * The fast ways (gemm/fast.h) are for y that is not NaN. A thread that meets one which is not finite goes over its
  * rows once more, element by element; so do threads where Y is not aligned to four elements or ends within them.
  */
 #ifndef PWL_QGEMM_TILE_CUH

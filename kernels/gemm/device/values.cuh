@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ways from y to what Y holds, four neighbouring columns at a time (qgemm_fast.h): as it is; by a table of up to 256
+ * Ways from y to what Y holds, four neighbouring columns at a time (gemm/fast.h): as it is; by a table of up to 256
  * codes, of which each lane has a copy of every entry in shared memory; by the lines of a table's image; and products
  * of what a table gives with another y.
  */

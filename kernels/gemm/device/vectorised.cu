@@ -2,7 +2,7 @@
 /*
  * W4A16, W8A16 and MXFP4 x A16 with wide loads and nothing else: as in the naive kernel a thread goes along K on its
  * own, but by 16 bytes of codes and of X at a time, and with the conversions of bits.cuh. Since packed words hold rows
- * g and g + 8 (qgemm_layout.h), a thread has these two elements of Y. Each weight is still decoded for every row of X.
+ * g and g + 8 (gemm/layout.h), a thread has these two elements of Y. Each weight is still decoded for every row of X.
  */
 #include "fragment.cuh"
 #include "store.cuh"

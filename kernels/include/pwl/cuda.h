@@ -41,14 +41,14 @@ typedef enum pwl_cuda_status {
     PWL_CUDA_ERR_CUDA = 65536 /* plus the cudaError_t, which is below 65536 */
 } pwl_cuda_status;
 
-/* How the kernels evaluate a table; kernels/plan.h says what it means. */
+/* How the kernels evaluate a table; kernels/map/plan.h says what it means. */
 typedef struct pwl_cuda_plan {
     int64_t qmin_x, qmax_x, qmin_y, qmax_y;
     uint32_t cells, lines;
     uint32_t cell_shift; /* the cell of a code is (q_x - qmin_x) >> cell_shift */
     uint8_t wide;        /* lines of 64 bits */
     uint8_t rounding;
-    uint8_t even;                                  /* of the image's compact lines; kernels/compact.h */
+    uint8_t even;                                  /* of the image's compact lines; kernels/map/compact.h */
     uint8_t within;                                /* the image gives no value that needs to be saturated; narrow */
     uint8_t head_copies, tail_copies, cell_copies; /* in the image, as powers of two */
     uint32_t heads, fraction;                      /* lines of the image, and what shift they share */
