@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A line in 8 bytes, for tables of storage INT8 and INT16. With u as in runtime/plain.h, taken for a signed number of
+ * A line in 8 bytes, for tables of storage INT8 and INT16. With u as in pwl/plain.h, taken for a signed number of
  * 16 bits,
  *
  *   q_y = sat( floor((slope * u * 2^16 + line) / 2^32) >> fraction ),   line = offset * 2^32 + slope mod 2^32
@@ -20,9 +20,8 @@
 #include <stdint.h>
 
 #include <pwl/fixed.h>
+#include <pwl/plain.h>
 #include <pwl/pwl.h>
-
-#include "../../runtime/plain.h"
 
 #ifdef __cplusplus
 extern "C" {

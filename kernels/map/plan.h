@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A table as the kernels evaluate it: prepared on the host, the same values bit for bit, and the function that
- * evaluates one code compiled for both sides. It is made of the plain lines of runtime/plain.h, whose u and n are meant
+ * evaluates one code compiled for both sides. It is made of the plain lines of pwl/plain.h, whose u and n are meant
  * here too, and, narrow (storage INT8 and INT16), of compact ones (compact.h).
  *
  * The segment comes from the top bits of u: each of at most PWL_PLAN_CELLS cells knows the line at its first code, and
@@ -32,9 +32,9 @@
 
 #include <pwl/cuda.h>
 #include <pwl/fixed.h>
+#include <pwl/plain.h>
 #include <pwl/pwl.h>
 
-#include "../../runtime/plain.h"
 #include "compact.h"
 
 #define PWL_PLAN_CELLS 4096u

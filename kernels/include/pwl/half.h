@@ -1,8 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fp16 and bf16 as their bits: conversions, and the arithmetic of two halves in a word, with the same results on the
- * host, in integers and doubles, as on a device, by one instruction. Rounding is to nearest, ties to even; subnormals
- * are kept everywhere; a NaN result is 0x7fff on the host, and on a device some NaN.
+ * host, in integers and doubles, as on a device, by one instruction.
+ *
+ *            sign  exponent  stored significand   largest          smallest above 0
+ *   fp16     1     5         10                   65504            2^-24
+ *   bf16     1     8         7                    2^128 - 2^120    2^-133
+ *
+ * Functions take all values of their types, unless they say otherwise. Rounding is to nearest, ties to even, once; what
+ * is beyond the largest number by half a unit is infinite; subnormal numbers are kept everywhere; a NaN result is
+ * 0x7fff on the host, and on a device some NaN. Host code must not be compiled with -ffast-math, nor run with another
+ * rounding mode, nor with more precision than that of double (FLT_EVAL_METHOD 2). Held to this by test_bits.c and
+ * test_bits_cuda.c in tests/kernels/arch/.
+ *
+ * Sources: fp16 is binary16 of IEEE 754-2008; bf16 is the upper half of its binary32; the instructions are those of the
+ * PTX ISA, cvt and {fma, sub, mul}.rn.{f16x2, bf16x2}.
  */
 #ifndef PWL_HALF_H
 #define PWL_HALF_H
@@ -12,6 +24,7 @@
 
 #include <pwl/fixed.h>
 
+/* Numbers and their bits. */
 PWL_FN float pwl_f32_of_bits(uint32_t bits)
 {
     float v;
@@ -65,6 +78,7 @@ PWL_FN uint16_t pwl_round_f64(double v, int digits, int exponents)
     return (uint16_t)(sign | (code < infinity ? code : infinity));
 }
 
+/* Conversions; those to float are exact. */
 PWL_FN float pwl_f32_from_f16(uint16_t h)
 {
 #ifdef __CUDA_ARCH__
@@ -73,8 +87,8 @@ PWL_FN float pwl_f32_from_f16(uint16_t h)
     return v;
 #else
     const uint32_t sign = (uint32_t)(h & 0x8000u) << 16, rest = h & 0x7fffu;
-    if (rest < 0x400) { /* zero or subnormal: exact, at most 10 bits */
-        const float v = (float)rest * 0x1p-24f;
+    if (rest < 0x400) {                                       /* zero or subnormal: exact, at most 10 bits */
+        const float v = (float)rest * 5.9604644775390625e-8f; /* 2^-24 */
         return sign ? -v : v;
     }
     /* Infinity and NaN have exponent 31, which is 255 here; the others move by the difference of the biases. */
@@ -112,7 +126,8 @@ PWL_FN uint16_t pwl_bf16_from_f32(float v)
 /*
  * a * b + c with the last bit set where the result is not exact (rounded to odd), so that rounding it once more to at
  * most 51 bits gives the correctly rounded value. a and b have at most 11 bits: the product is exact, and so is what
- * the sum leaves over.
+ * the sum leaves over. Source: Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms
+ * using rounding to odd", IEEE Transactions on Computers 57(4), 2008.
  */
 PWL_FN double pwl_fma_to_odd(double a, double b, double c)
 {
@@ -127,6 +142,7 @@ PWL_FN double pwl_fma_to_odd(double a, double b, double c)
     return pwl_f64_of_bits(bits);
 }
 
+/* RN(a * b + c) */
 PWL_FN uint16_t pwl_f16_fma(uint16_t a, uint16_t b, uint16_t c)
 {
     return pwl_round_f64(pwl_fma_to_odd(pwl_f32_from_f16(a), pwl_f32_from_f16(b), pwl_f32_from_f16(c)), 10, 5);

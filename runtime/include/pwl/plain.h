@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The plain lines of a table: what is left when forms, left shifts, half_up and the fold are gone. Whoever evaluates
- * arrays at speed, on whatever machine, starts from them.
+ * The plain lines of a table: what is left when forms, left shifts, half_up and the fold are gone. The library's own
+ * ways to map arrays and its kernels for devices start from them, and so can other code that evaluates arrays at speed.
+ * Every function assumes a table that passed pwl_table_check(), its arrays readable where it runs.
  *
  * Codes are counted from the lowest: u = q_x - qmin_x after clamping, at most 32 bits. All forms become one,
  *
@@ -24,8 +25,8 @@
 
 #include <stdint.h>
 
-#include <pwl/fixed.h>
-#include <pwl/pwl.h>
+#include "fixed.h"
+#include "pwl.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,6 +37,7 @@ typedef enum pwl_plain_rounding { PWL_PLAIN_DOWN = 0, PWL_PLAIN_AWAY = 1, PWL_PL
 
 #define PWL_PLAIN_NEGATED 256u
 
+/* A line; all fields are as above, n is the shift, 0 to 31 or 0 to 63, plus PWL_PLAIN_NEGATED where that is asked for. */
 typedef struct pwl_plain32 {
     uint32_t slope, pre, post, n;
 } pwl_plain32;
@@ -55,7 +57,7 @@ PWL_FN pwl_plain32 pwl_plain_cut(const pwl_plain64 *line)
     return cut;
 }
 
-/* One line, before saturation. */
+/* The value at u, a code of the line's, before saturation; `rounding` is a pwl_plain_rounding. */
 PWL_FN int32_t pwl_plain_eval32(const pwl_plain32 *line, uint32_t u, int rounding)
 {
     const int32_t p = (int32_t)(line->slope * u + line->pre);
@@ -78,8 +80,8 @@ PWL_FN int64_t pwl_plain_eval64(const pwl_plain64 *line, uint32_t u, int roundin
     return (int64_t)((shifted ^ negated) - negated + line->post);
 }
 
-/* The rounding that all lines of a checked table share. */
-pwl_plain_rounding pwl_plain_rounding_of(const pwl_table *table);
+/* The rounding that all lines of a table share. */
+PWL_API pwl_plain_rounding pwl_plain_rounding_of(const pwl_table *table);
 
 /* A line before it is cut to its width. */
 typedef struct pwl_plain_line {
@@ -87,7 +89,8 @@ typedef struct pwl_plain_line {
     pwl_plain64 of; /* modulo 2^64, of which modulo 2^32 is a part */
 } pwl_plain_line;
 
-/* Walks the lines of a checked table from the lowest code up: the mirrored segments, then the segments. */
+/* Walks the lines of a table from the lowest code up: the mirrored segments, then the segments. The fields are the
+ * library's own. */
 typedef struct pwl_plain_walk {
     const pwl_table *table;
     int32_t segment;
@@ -95,13 +98,15 @@ typedef struct pwl_plain_walk {
     uint64_t next; /* u that the next line must start at or beyond */
 } pwl_plain_walk;
 
-void pwl_plain_begin(pwl_plain_walk *walk, const pwl_table *table);
+/* Sets *walk before the first line; the table is read until the walk ends. */
+PWL_API void pwl_plain_begin(pwl_plain_walk *walk, const pwl_table *table);
 
-/* The next line, 0 after the last; at most 2 * PWL_MAX_SEGMENTS of them, in ascending order, the first at u = 0. */
-int pwl_plain_next(pwl_plain_walk *walk, pwl_plain_line *next);
+/* *next = the next line, and 1; 0 after the last. At most 2 * PWL_MAX_SEGMENTS lines, in ascending order, the first at
+ * u = 0. */
+PWL_API int pwl_plain_next(pwl_plain_walk *walk, pwl_plain_line *next);
 
 /* How many there are. */
-uint32_t pwl_plain_count(const pwl_table *table);
+PWL_API uint32_t pwl_plain_count(const pwl_table *table);
 
 #ifdef __cplusplus
 }
