@@ -12,20 +12,21 @@
 #include "launch.h"
 #include "schedule.h"
 
+/* -- What serves a product, by the words of pwl/qgemm_kernels.h
+ * --------------------------------------------------------
+ */
+
 static int serves_all(const pwl_qgemm_product *product)
 {
     (void)product;
     return 1;
 }
 
-/* Tensor cores: A16, and A8 where it may be multiplied in halves. */
-static int serves_halves(const pwl_qgemm_product *product)
+static int serves_a16(const pwl_qgemm_product *product)
 {
-    return pwl_qgemm_is_a16(product) ||
-           (pwl_qgemm_is_a8(product) && product->m >= PWL_QGEMM_HALVES_FROM && product->sums == PWL_QGEMM_SUMS_EXACT);
+    return pwl_qgemm_is_a16(product);
 }
 
-/* W4A8, W8A8, INT8 */
 static int serves_bytes(const pwl_qgemm_product *product)
 {
     return !pwl_qgemm_is_a16(product);
@@ -36,17 +37,44 @@ static int serves_exact_bytes(const pwl_qgemm_product *product)
     return serves_bytes(product) && product->sums == PWL_QGEMM_SUMS_EXACT;
 }
 
+static int serves_halves(const pwl_qgemm_product *product)
+{
+    return pwl_qgemm_is_a16(product) ||
+           (pwl_qgemm_is_a8(product) && product->m >= PWL_QGEMM_HALVES_FROM && product->sums == PWL_QGEMM_SUMS_EXACT);
+}
+
 static int serves_few(const pwl_qgemm_product *product)
 {
     return product->m <= PWL_QGEMM_FEW_ROWS && product->sums == PWL_QGEMM_SUMS_EXACT;
 }
 
-/* How a kernel takes X: as it is, A8 in blocks; as h; as bytes of the call; as floats; or as splitk_operand() says. */
-enum operand { PLAIN, HALVES, BYTES, FLOATS, BY_PRODUCT };
+/* -- How a kernel takes X: as it is, A8 in blocks; as h; as bytes of the call; or as floats
+ * -----------------------------
+ */
+
+enum operand { PLAIN, HALVES, BYTES, FLOATS };
+
+static enum operand x_plain(const pwl_qgemm_product *product)
+{
+    (void)product;
+    return PLAIN;
+}
+
+static enum operand x_halves(const pwl_qgemm_product *product)
+{
+    (void)product;
+    return HALVES;
+}
+
+static enum operand x_bytes(const pwl_qgemm_product *product)
+{
+    (void)product;
+    return BYTES;
+}
 
 /* As h in A16; in A8 and INT8 as bytes, but one row of floats, aligned to 16 bytes, as it is where splitk makes bytes
  * of it sooner than a launch of its own would. */
-static enum operand splitk_operand(const pwl_qgemm_product *product)
+static enum operand x_splitk(const pwl_qgemm_product *product)
 {
     const int floats = pwl_qgemm_is_a8(product) && product->x.type != PWL_QGEMM_BLOCKS_Q8_1;
     const int soon = product->scheme == PWL_QGEMM_W8A8 || pwl_qgemm_depth(product->weights->k) <= PWL_QGEMM_OWN_PIECES;
@@ -55,43 +83,21 @@ static enum operand splitk_operand(const pwl_qgemm_product *product)
     return floats && product->m == 1 && (uintptr_t)product->x.data % 16 == 0 && soon ? FLOATS : BYTES;
 }
 
-/* The later serves, the sooner it is taken. */
-static const struct {
-    const char *name;
-    int (*launch)(const pwl_qgemm_call *call, struct CUstream_st *stream);
-    int (*serves)(const pwl_qgemm_product *product);
-    size_t fewest; /* rows of X from which on it is worth while */
-    enum operand x;
-} kernels[] = {
-    [PWL_QGEMM_NAIVE] = {"naive", pwl_cuda_launch_qgemm_naive, serves_all, 1, PLAIN},
-    [PWL_QGEMM_TILED] = {"tiled", pwl_cuda_launch_qgemm_tiled, serves_all, 9, PLAIN},
-    [PWL_QGEMM_VECTORISED] = {"vectorised", pwl_cuda_launch_qgemm_vectorised, pwl_qgemm_is_a16, 1, HALVES},
-    [PWL_QGEMM_DP4A] = {"dp4a", pwl_cuda_launch_qgemm_dp4a, serves_bytes, 1, PLAIN},
-    [PWL_QGEMM_MMA_BYTES] = {"mma_bytes", pwl_cuda_launch_qgemm_mma_bytes, serves_exact_bytes, 9, BYTES},
-    [PWL_QGEMM_MMA] = {"mma", pwl_cuda_launch_qgemm_mma, serves_halves, 1, HALVES},
-    /* Never for M alone: see choose(). */
-    [PWL_QGEMM_STREAMK] = {"streamk", pwl_cuda_launch_qgemm_streamk, serves_halves, SIZE_MAX, HALVES},
-    [PWL_QGEMM_SPLITK] = {"splitk", pwl_cuda_launch_qgemm_splitk, serves_few, 1, BY_PRODUCT},
-};
-
-#define KERNELS (sizeof kernels / sizeof kernels[0])
+/* -- How K is cut
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 /*
  * What a product needs: the kernel, and what is made in the workspace: f, blocks or bytes at its beginning, then
- * halves, then what parts of K leave. `call` is complete but for pointers there, and X where it is taken as
- * it is.
+ * halves, then the sums of parts of K, and marks of which there are. `call` is complete but for pointers there, and X
+ * where it is taken as it is.
  */
 struct plan {
     pwl_qgemm_call call;
-    pwl_qgemm_kernel kernel;
-    int exponents, blocks, halves, packs, sums;
+    const struct kernel *kernel;
+    int exponents, blocks, halves, packs, sums, marks;
     size_t halves_at, sums_at, marks_at, bytes;
 };
-
-static pwl_qgemm_status status_of(int error)
-{
-    return error == cudaSuccess ? PWL_QGEMM_OK : (pwl_qgemm_status)(PWL_QGEMM_ERR_CUDA + error);
-}
 
 static int count_multiprocessors(size_t *count)
 {
@@ -103,37 +109,52 @@ static int count_multiprocessors(size_t *count)
     return error;
 }
 
-/* The kernel for a product, or the environment's. Only where K is deep has the device a say. */
-static pwl_qgemm_status choose(const pwl_qgemm_product *product, pwl_qgemm_kernel *kernel)
+/* Whether a way to cut K is worth while for a product, which only shares ask the device, where K is deep; and what it
+ * takes of the workspace. Both return a cudaError_t. */
+static int suits_whole(const pwl_qgemm_product *product, int *suits)
 {
-    const char *const name = getenv("PWL_QGEMM_KERNEL");
+    (void)product;
+    *suits = 1;
+    return cudaSuccess;
+}
+
+static int plan_whole(struct plan *plan)
+{
+    (void)plan;
+    return cudaSuccess;
+}
+
+static int suits_parts(const pwl_qgemm_product *product, int *suits)
+{
+    return suits_whole(product, suits);
+}
+
+static int plan_parts(struct plan *plan)
+{
+    const size_t sums = pwl_cuda_qgemm_splitk_bytes(plan->call.product.m, plan->call.weights.n);
+    plan->sums = sums > 0;
+    plan->sums_at = pwl_qgemm_round_up(plan->bytes, 16);
+    if (plan->sums)
+        plan->bytes = plan->sums_at + sums;
+    return cudaSuccess;
+}
+
+static int suits_shares(const pwl_qgemm_product *product, int *suits)
+{
     const size_t depth = pwl_qgemm_depth(product->weights->k);
-    size_t i, multiprocessors;
+    size_t multiprocessors;
     int error;
-    for (i = KERNELS; i-- > 0;) {
-        if (name ? strcmp(name, kernels[i].name) == 0 : product->m >= kernels[i].fewest && kernels[i].serves(product))
-            break;
-    }
-    if (i >= KERNELS || !kernels[i].serves(product))
-        return PWL_QGEMM_ERR_KERNEL;
-    *kernel = (pwl_qgemm_kernel)i;
-    if (name || i != PWL_QGEMM_MMA || depth < PWL_QGEMM_DEEP)
-        return PWL_QGEMM_OK;
+    *suits = 0;
+    if (depth < PWL_QGEMM_DEEP)
+        return cudaSuccess;
     error = count_multiprocessors(&multiprocessors);
-    if (error == cudaSuccess &&
-        pwl_qgemm_suits_shares(pwl_qgemm_streamk_tiles(product->m, product->weights->n), depth, multiprocessors))
-        *kernel = PWL_QGEMM_STREAMK;
-    return status_of(error);
+    if (error == cudaSuccess)
+        *suits =
+            pwl_qgemm_suits_shares(pwl_qgemm_streamk_tiles(product->m, product->weights->n), depth, multiprocessors);
+    return error;
 }
 
-/* Halves that lie as tensor cores' kernels load them, 16 bytes at a time. */
-static int is_aligned_halves(const pwl_qgemm_input *x)
-{
-    return (x->type == PWL_QGEMM_F16 || x->type == PWL_QGEMM_BF16) && (uintptr_t)x->data % 16 == 0 &&
-           x->stride % 8 == 0;
-}
-
-/* Shares of streamk, and room for them behind what the workspace holds. */
+/* Shares of all tiles, and room for their sums and marks behind what the workspace holds. */
 static int plan_shares(struct plan *plan)
 {
     const size_t m = plan->call.product.m, depth = pwl_qgemm_depth(plan->call.weights.k);
@@ -148,11 +169,78 @@ static int plan_shares(struct plan *plan)
     if (tiles > SIZE_MAX / depth / shares)
         return cudaErrorInvalidConfiguration;
     plan->call.schedule = (pwl_qgemm_schedule){depth, tiles * depth, shares};
-    plan->sums = 1;
+    plan->sums = plan->marks = 1;
     plan->sums_at = pwl_qgemm_round_up(plan->bytes, 16);
     plan->marks_at = plan->sums_at + shares * pwl_qgemm_streamk_rows(m) * PWL_QGEMM_ROWS * sizeof(float);
     plan->bytes = plan->marks_at + (1 + shares) * sizeof(uint32_t);
     return cudaSuccess;
+}
+
+/* -- The kernels
+ * -------------------------------------------------------------------------------------------------------
+ */
+
+static const struct kernel {
+    pwl_qgemm_kernel id;
+    const char *name;
+    int (*launch)(const pwl_qgemm_call *call, struct CUstream_st *stream);
+    int (*serves)(const pwl_qgemm_product *product);
+    size_t rows; /* of X, the fewest for which it is worth while */
+    enum operand (*x)(const pwl_qgemm_product *product);
+    int (*suits)(const pwl_qgemm_product *product, int *suits);
+    int (*plan)(struct plan *plan);
+} kernels[] = {
+#define KERNEL(NAME, value, name, serves, rows, x, cut, bits)                                                          \
+    {PWL_QGEMM_##NAME, #name, pwl_cuda_launch_qgemm_##name, serves_##serves, rows, x_##x, suits_##cut, plan_##cut},
+    PWL_QGEMM_KERNELS(KERNEL)
+#undef KERNEL
+};
+
+#define KERNELS (sizeof kernels / sizeof kernels[0])
+
+static pwl_qgemm_status status_of(int error)
+{
+    return error == cudaSuccess ? PWL_QGEMM_OK : (pwl_qgemm_status)(PWL_QGEMM_ERR_CUDA + error);
+}
+
+/* The kernel that is named, or null. */
+static const struct kernel *find(const char *name)
+{
+    for (size_t i = 0; i < KERNELS; i++) {
+        if (strcmp(name, kernels[i].name) == 0)
+            return &kernels[i];
+    }
+    return NULL;
+}
+
+/* The kernel that the environment names, or else the first that serves and suits. */
+static pwl_qgemm_status choose(const pwl_qgemm_product *product, const struct kernel **kernel)
+{
+    const char *const name = getenv("PWL_QGEMM_KERNEL");
+    if (name) {
+        *kernel = find(name);
+        return *kernel && (*kernel)->serves(product) ? PWL_QGEMM_OK : PWL_QGEMM_ERR_KERNEL;
+    }
+    for (size_t i = 0; i < KERNELS; i++) {
+        int suits, error;
+        if (product->m < kernels[i].rows || !kernels[i].serves(product))
+            continue;
+        error = kernels[i].suits(product, &suits);
+        if (error != cudaSuccess)
+            return status_of(error);
+        if (suits) {
+            *kernel = &kernels[i];
+            return PWL_QGEMM_OK;
+        }
+    }
+    return PWL_QGEMM_ERR_KERNEL; /* not reached: the last of the list serves all */
+}
+
+/* Halves that lie as tensor cores' kernels load them, 16 bytes at a time. */
+static int is_aligned_halves(const pwl_qgemm_input *x)
+{
+    return (x->type == PWL_QGEMM_F16 || x->type == PWL_QGEMM_BF16) && (uintptr_t)x->data % 16 == 0 &&
+           x->stride % 8 == 0;
 }
 
 /* The call's activation, of a product that is not checked yet. */
@@ -192,7 +280,7 @@ static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan 
     enum operand x;
     int a8;
     pwl_qgemm_status status;
-    memset(&plan->call, 0, sizeof plan->call);
+    memset(plan, 0, sizeof *plan);
     status = check(product, &plan->call);
     if (status == PWL_QGEMM_OK)
         status = choose(product, &plan->kernel);
@@ -206,15 +294,12 @@ static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan 
     elements = product->m * product->weights->k;
     if (elements > SIZE_MAX / 64) /* more than all that follows */
         return PWL_QGEMM_ERR_SHAPE;
-    x = kernels[plan->kernel].x;
-    if (x == BY_PRODUCT)
-        x = splitk_operand(product);
+    x = plan->kernel->x(product);
     a8 = pwl_qgemm_is_a8(product);
     plan->packs = x == BYTES;
     plan->halves = x == HALVES && (a8 || !is_aligned_halves(&product->x));
     plan->exponents = a8 ? x == HALVES : product->x.type == PWL_QGEMM_F32;
     plan->blocks = a8 && x == PLAIN && product->x.type != PWL_QGEMM_BLOCKS_Q8_1;
-    plan->halves_at = plan->bytes = 0;
     if (plan->packs)
         plan->bytes = pwl_qgemm_input_bytes(product->m, product->weights->k);
     if (plan->blocks)
@@ -225,14 +310,7 @@ static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan 
         plan->halves_at = pwl_qgemm_round_up(plan->bytes, 16);
         plan->bytes = plan->halves_at + elements * sizeof(uint16_t);
     }
-    if (plan->kernel == PWL_QGEMM_SPLITK) {
-        const size_t sums = pwl_cuda_qgemm_splitk_bytes(product->m, product->weights->n);
-        plan->sums = sums > 0;
-        plan->sums_at = pwl_qgemm_round_up(plan->bytes, 16);
-        if (plan->sums)
-            plan->bytes = plan->sums_at + sums;
-    }
-    return plan->kernel == PWL_QGEMM_STREAMK ? status_of(plan_shares(plan)) : PWL_QGEMM_OK;
+    return status_of(plan->kernel->plan(plan));
 }
 
 pwl_qgemm_status pwl_cuda_qgemm_workspace(const pwl_qgemm_product *product, size_t *bytes)
@@ -276,7 +354,7 @@ pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspac
     call.bytes = plan.packs ? workspace : NULL;
     if (plan.sums)
         call.sums = (char *)workspace + plan.sums_at;
-    if (plan.kernel == PWL_QGEMM_STREAMK)
+    if (plan.marks)
         call.marks = (uint32_t *)(void *)((char *)workspace + plan.marks_at);
     if (plan.packs)
         error = pwl_cuda_launch_qgemm_bytes(&call, workspace, stream);
@@ -291,13 +369,17 @@ pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspac
             error = pwl_cuda_launch_qgemm_halves(&call, halves, stream);
     }
     if (error == cudaSuccess)
-        error = kernels[plan.kernel].launch(&call, stream);
+        error = plan.kernel->launch(&call, stream);
     if (error == cudaSuccess && ran)
-        *ran = plan.kernel;
+        *ran = plan.kernel->id;
     return status_of(error);
 }
 
 const char *pwl_qgemm_kernel_name(pwl_qgemm_kernel kernel)
 {
-    return (size_t)kernel < KERNELS ? kernels[kernel].name : NULL;
+    for (size_t i = 0; i < KERNELS; i++) {
+        if (kernels[i].id == kernel)
+            return kernels[i].name;
+    }
+    return NULL;
 }

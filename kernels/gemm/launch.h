@@ -4,6 +4,7 @@
 #define PWL_QGEMM_LAUNCH_H
 
 #include <pwl/qgemm.h>
+#include <pwl/qgemm_kernels.h>
 
 #include "fast.h"
 #include "map/plan.h"
@@ -57,14 +58,10 @@ int pwl_cuda_launch_qgemm_block_halves(const pwl_qgemm_call *call, uint16_t *h, 
 int pwl_cuda_launch_qgemm_bytes(const pwl_qgemm_call *call, uint8_t *bytes, struct CUstream_st *stream);
 
 /* Kernels, once f, q, h or bytes are there. */
-int pwl_cuda_launch_qgemm_naive(const pwl_qgemm_call *call, struct CUstream_st *stream);
-int pwl_cuda_launch_qgemm_tiled(const pwl_qgemm_call *call, struct CUstream_st *stream);
-int pwl_cuda_launch_qgemm_vectorised(const pwl_qgemm_call *call, struct CUstream_st *stream);
-int pwl_cuda_launch_qgemm_dp4a(const pwl_qgemm_call *call, struct CUstream_st *stream);
-int pwl_cuda_launch_qgemm_mma(const pwl_qgemm_call *call, struct CUstream_st *stream);
-int pwl_cuda_launch_qgemm_mma_bytes(const pwl_qgemm_call *call, struct CUstream_st *stream);
-int pwl_cuda_launch_qgemm_splitk(const pwl_qgemm_call *call, struct CUstream_st *stream);
-int pwl_cuda_launch_qgemm_streamk(const pwl_qgemm_call *call, struct CUstream_st *stream);
+#define PWL_QGEMM_DECLARE_LAUNCH(NAME, value, name, ...)                                                               \
+    int pwl_cuda_launch_qgemm_##name(const pwl_qgemm_call *call, struct CUstream_st *stream);
+PWL_QGEMM_KERNELS(PWL_QGEMM_DECLARE_LAUNCH)
+#undef PWL_QGEMM_DECLARE_LAUNCH
 
 /* What splitk leaves in `sums`. */
 size_t pwl_cuda_qgemm_splitk_bytes(size_t m, size_t n);
