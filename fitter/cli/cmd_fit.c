@@ -8,7 +8,6 @@
 #include "base/jobs.h"
 #include "command.h"
 #include "fit/relax.h"
-#include "search/squares/complete_search.h"
 #include "spec/spec.h"
 
 static const struct option_info options[] = {
@@ -74,7 +73,7 @@ static void note_gap(const struct spec *spec, const struct table *table, const c
 {
     const struct certificate *certificate = &table->certificate;
     const int64_t codes = certificate->checked / (table->has_fold ? 2 : 1); /* that are searched */
-    if (spec->method == METHOD_LSQ && codes <= EXACT_POINTS && certificate->has_lower_bound && !certificate->optimal &&
+    if (spec->method == METHOD_LSQ && codes <= SPEC_COMPLETE_CODES && certificate->has_lower_bound && !certificate->optimal &&
         !constraints_tie(&spec->constraints))
         fprintf(stderr, "pwlc fit: note: %s%sthe error is %.6g LSB RMS, of the best table it may be %.6g\n", name,
                 *name ? ": " : "", certificate->rms_err_lsb, certificate->lower_bound_lsb);

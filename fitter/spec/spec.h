@@ -23,6 +23,9 @@ struct fix {
 /* Inputs of up to this many bits are fitted on every code. */
 #define SPEC_EXHAUSTIVE_BITS 16
 
+/* Least squares of inputs of up to so many codes, 10 bits or halves of 11, come of a complete search. */
+#define SPEC_COMPLETE_CODES 1025
+
 #define SPEC_MAX_FIXES 16
 
 /* Where types without a scale take it from; see calibrate.h. */

@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../kernels/timing.h"
+#include <pwl/timing.h>
+
 #include "../support/random.h"
 
 #define CUDA(call)                                                                                                     \

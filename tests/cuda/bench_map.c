@@ -4,10 +4,11 @@
  * turn in one run: single launches over arrays that no cache holds, and launches in a graph over arrays that stay in
  * the L2 cache. Bits are uniform at random. Values are compared with the runtime's afterwards.
  */
-#include <pwl/cuda.h>
 #include <string.h>
 
-#include "../../kernels/half.h"
+#include <pwl/cuda.h>
+#include <pwl/half.h>
+
 #include "bench.h"
 #include "bench_tables.h"
 

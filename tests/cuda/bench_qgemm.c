@@ -8,11 +8,12 @@
 #define BENCH_REPETITIONS 21
 
 #include <math.h>
-#include <pwl/cuda_qgemm.h>
 #include <string.h>
 
-#include "../../kernels/cublaslt.h"
-#include "../../kernels/half.h"
+#include <pwl/cublaslt.h>
+#include <pwl/cuda_qgemm.h>
+#include <pwl/half.h>
+
 #include "bench.h"
 
 enum { M = 512, N = 4096, MOST_COPIES = 64, ROWS = 2 /* compared */ };

@@ -3,7 +3,7 @@
 #ifndef BITS_CASES_H
 #define BITS_CASES_H
 
-#include "../../kernels/bits.cuh"
+#include "../../kernels/arch/bits.cuh"
 
 /* A word of codes; a scale or E8M0 code, and a zero, where a conversion takes them. */
 typedef struct bits_input {

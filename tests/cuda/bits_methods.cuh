@@ -9,7 +9,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include "../../kernels/bits.cuh"
+#include "../../kernels/arch/bits.cuh"
 
 /* Words of results, to be stored at once. */
 template <int n> struct alignas(4 * n) results {

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 #include <pwl/blocks.h>
+#include <pwl/half.h>
 
-#include "../../kernels/half.h"
 #include "draw_matrix.h"
 
 enum { ROWS = 128, K = 4096, BLOCKS = K / PWL_BLOCK };

@@ -50,21 +50,25 @@ log() {
     return 1
 }
 
-include=(-Iruntime/include -Ikernels/include -Iluts)
+include=(-Iruntime/include -Ikernels/include -Ikernels/bench/include -Ikernels -Iluts)
 
 # What every program is linked from.
-c_sources=(runtime/{eval,map,plain,proof}.c kernels/{compact,cuda,cuda_blocks,cuda_qgemm,cuda_qgemm_pack,blocks,plan}.c
-    kernels/qgemm_{activation,check,fast,input,integer,pack,reference,tensor}.c kernels/{timing,cublaslt}.c
-    examples/{gru_cell,ffn_block,ffn_cuda,gguf}.c)
-cu_sources=(kernels/{map,map_real,blocks}.cu kernels/qgemm_{input,naive,tiled,vectorised,dp4a,mma_bytes,mma,splitk,splitk_wgmma,streamk,pack}.cu tests/cuda/bits_device.cu
-    examples/gru.cu)
+c_sources=(runtime/*.c examples/{gru_cell,ffn_block,ffn_cuda,gguf}.c)
+cu_sources=(tests/cuda/bits_device.cu examples/gru.cu)
+while read -r library source; do
+    case $library:$source in
+    '#'* | :) ;;
+    *.cu) cu_sources+=("kernels/$source") ;;
+    *) c_sources+=("kernels/$source") ;;
+    esac
+done <kernels/sources.txt
 
 # objects DIRECTORY SOURCE...: the names of their objects.
 objects() {
     local directory=$1 source
     shift
     for source; do
-        source=${source##*/}
+        source=${source//\//_}
         echo "$directory/${source%.*}.o"
     done
 }
@@ -106,7 +110,7 @@ build_for() {
     all "${pids[@]}" || return
     for program in "${host_programs[@]}" "${programs[@]}"; do
         # shellcheck disable=SC2046
-        "$nvcc" "$build/$program.o" $(objects "$build" "${c_sources[@]}") $(objects "$directory" "${cu_sources[@]}") \
+        "$nvcc" $(objects "$build" "tests/cuda/$program.c") $(objects "$build" "${c_sources[@]}") $(objects "$directory" "${cu_sources[@]}") \
             -o "$directory/$program" || return
     done
 }
@@ -115,9 +119,9 @@ build_for() {
 build_library() {
     local directory=$build/$1
     bash kernels/compile.sh "$nvcc" "${include[@]}" -Ifitter -Xcompiler -fPIC -lineinfo -gencode "$2" -c fitter/device/sweep.cu \
-        -o "$directory/sweep.o" && compile_c fitter/device/device_gemm.c "$directory" &&
+        -o "$(objects "$directory" fitter/device/sweep.cu)" && compile_c fitter/device/device_gemm.c "$directory" &&
         compile_c fitter/device/device_bench.c "$directory" || return
     # shellcheck disable=SC2046
-    "$nvcc" -shared "$directory"/{sweep,device_gemm,device_bench}.o $(objects "$build" "${c_sources[@]}") \
+    "$nvcc" -shared $(objects "$directory" fitter/device/{sweep,device_gemm,device_bench}.c) $(objects "$build" "${c_sources[@]}") \
         $(objects "$directory" "${cu_sources[@]}") -Xlinker --exclude-libs,ALL -o "$directory/libpwlc-cuda.so"
 }

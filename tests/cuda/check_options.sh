@@ -18,7 +18,7 @@ CC=$* quietly "${MESON:-meson}" setup "$root/build" "$source_root" -Dwerror=true
     -Dgpu_code=ptx -Dfitter=disabled
 # No command lacks a source, and one works.
 quietly ninja -C "$root/build" -n
-quietly ninja -C "$root/build" kernels/blocks.o
+quietly ninja -C "$root/build" kernels/blocks_blocks.o
 
 ninja -C "$root/build" -t commands >"$root/commands"
 grep -q 'code=compute_80' "$root/commands" || { echo "no PTX is compiled"; exit 1; }

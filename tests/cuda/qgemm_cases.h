@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <pwl/half.h>
 #include <pwl/qgemm.h>
 
-#include "../../kernels/half.h"
 #include "../support/random.h"
 
 static const struct qgemm_kind {

@@ -7,11 +7,11 @@
 #ifndef QGEMM_LANES_H
 #define QGEMM_LANES_H
 
-#include "../../kernels/qgemm_fragment.cuh"
-#include "../../kernels/qgemm_input.h"
-#include "../../kernels/qgemm_layout.h"
-#include "../../kernels/qgemm_schedule.h"
-#include "../../kernels/qgemm_store.h"
+#include "../../kernels/gemm/device/fragment.cuh"
+#include "../../kernels/gemm/input.h"
+#include "../../kernels/gemm/layout.h"
+#include "../../kernels/gemm/schedule.h"
+#include "../../kernels/gemm/store.h"
 #include "qgemm_cases.h"
 
 enum { LANES = 32 };

@@ -12,9 +12,11 @@ enum { GUARD = 64 };
 
 #define POISON 0xa5
 
-static const pwl_qgemm_kernel kernels[] = {PWL_QGEMM_NAIVE,   PWL_QGEMM_TILED, PWL_QGEMM_VECTORISED,
-                                           PWL_QGEMM_DP4A,    PWL_QGEMM_MMA,   PWL_QGEMM_MMA_BYTES,
-                                           PWL_QGEMM_STREAMK, PWL_QGEMM_SPLITK};
+static const pwl_qgemm_kernel kernels[] = {
+#define KERNEL(NAME, ...) PWL_QGEMM_##NAME,
+    PWL_QGEMM_KERNELS(KERNEL)
+#undef KERNEL
+};
 
 #define KERNELS (sizeof kernels / sizeof kernels[0])
 
@@ -203,31 +205,59 @@ static inline int is_a8(const pwl_qgemm_product *product)
     return schemes[product->scheme].a8;
 }
 
-/* Tensor cores that multiply halves. */
-static inline int has_halves(pwl_qgemm_kernel kernel)
+/* What a kernel is for, as the list's words are meant. */
+enum served { SERVES_all, SERVES_a16, SERVES_bytes, SERVES_exact_bytes, SERVES_halves, SERVES_few };
+
+static inline enum served served_by(pwl_qgemm_kernel kernel)
 {
-    return kernel == PWL_QGEMM_MMA || kernel == PWL_QGEMM_STREAMK;
+    switch (kernel) {
+#define CASE(NAME, value, name, serves, ...)                                                                           \
+    case PWL_QGEMM_##NAME:                                                                                             \
+        return SERVES_##serves;
+        PWL_QGEMM_KERNELS(CASE)
+#undef CASE
+    }
+    return SERVES_all;
+}
+
+static inline int serves(pwl_qgemm_kernel kernel, const pwl_qgemm_product *product)
+{
+    const int a16 = product->scheme <= PWL_QGEMM_MXFP4_A16, exact = product->sums == PWL_QGEMM_SUMS_EXACT;
+    switch (served_by(kernel)) {
+    case SERVES_all:
+        return 1;
+    case SERVES_a16:
+        return a16;
+    case SERVES_bytes:
+        return !a16;
+    case SERVES_exact_bytes:
+        return !a16 && exact;
+    case SERVES_halves:
+        return a16 || (is_a8(product) && product->m >= PWL_QGEMM_HALVES_FROM && exact);
+    case SERVES_few:
+        return exact && product->m <= 64;
+    }
+    return 0;
 }
 
 /* A8 in halves. */
 static inline int is_halved(pwl_qgemm_kernel kernel, const pwl_qgemm_product *product)
 {
-    return has_halves(kernel) && is_a8(product);
+    return served_by(kernel) == SERVES_halves && is_a8(product);
 }
 
-/* What a kernel is for. */
-static inline int serves(pwl_qgemm_kernel kernel, const pwl_qgemm_product *product)
+/* Whether a kernel gives naive's bits. */
+static inline int has_same_bits(pwl_qgemm_kernel kernel)
 {
-    const int a16 = product->scheme <= PWL_QGEMM_MXFP4_A16;
-    if (kernel == PWL_QGEMM_SPLITK)
-        return product->sums == PWL_QGEMM_SUMS_EXACT && product->m <= 64;
-    if (is_halved(kernel, product))
-        return product->m >= PWL_QGEMM_HALVES_FROM && product->sums == PWL_QGEMM_SUMS_EXACT;
-    if (kernel == PWL_QGEMM_VECTORISED || has_halves(kernel))
-        return a16;
-    if (kernel == PWL_QGEMM_MMA_BYTES)
-        return !a16 && product->sums == PWL_QGEMM_SUMS_EXACT;
-    return kernel != PWL_QGEMM_DP4A || !a16;
+    enum { BITS_own, BITS_same };
+    switch (kernel) {
+#define CASE(NAME, value, name, serves, rows, x, cut, bits)                                                            \
+    case PWL_QGEMM_##NAME:                                                                                             \
+        return BITS_##bits;
+        PWL_QGEMM_KERNELS(CASE)
+#undef CASE
+    }
+    return 0;
 }
 
 /* Nothing but the rows of Y was written. */

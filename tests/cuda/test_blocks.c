@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../kernels/block.h"
+#include "../../kernels/blocks/block.h"
 #include "blocks_inputs.h"
 #include "tap.h"
 

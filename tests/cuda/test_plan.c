@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../kernels/plan.h"
-#include "../../kernels/shape.h"
+#include "../../kernels/map/plan.h"
+#include "../../kernels/map/shape.h"
 #include "luts.h"
 #include "tables.h"
 #include "tap.h"

@@ -5,7 +5,8 @@
 
 #include <pwl/cuda_qgemm.h>
 
-#include "../../kernels/qgemm_layout.h"
+#include "../../kernels/gemm/layout.h"
+#include "../../kernels/map/plan.h"
 #include "qgemm_cases.h"
 #include "tap.h"
 
@@ -109,10 +110,37 @@ static void test_row(void)
     }
 }
 
+/* Names and values do not change; kernels that came later have others. */
+static const char *const names[] = {"naive", "tiled", "vectorised", "dp4a", "mma_bytes", "mma", "streamk", "splitk"};
+
+static void test_names(void)
+{
+    static const struct {
+        pwl_qgemm_kernel kernel;
+        const char *name;
+    } listed[] = {
+#define KERNEL(NAME, value, name, ...) {PWL_QGEMM_##NAME, #name},
+        PWL_QGEMM_KERNELS(KERNEL)
+#undef KERNEL
+    };
+    const size_t count = sizeof listed / sizeof listed[0], first = sizeof names / sizeof names[0];
+    int distinct = 1;
+    for (size_t i = 0; i < first; i++)
+        tap(strcmp(pwl_qgemm_kernel_name((pwl_qgemm_kernel)i), names[i]) == 0, "kernel %zu is %s", i, names[i]);
+    for (size_t i = 0; i < count; i++) {
+        const char *const name = pwl_qgemm_kernel_name(listed[i].kernel);
+        tap(name && strcmp(name, listed[i].name) == 0 && (size_t)listed[i].kernel < count, "%s is listed",
+            listed[i].name);
+        for (size_t j = 0; j < i; j++)
+            distinct &= listed[i].kernel != listed[j].kernel && strcmp(listed[i].name, listed[j].name) != 0;
+    }
+    tap(distinct, "kernels have a name and a value each");
+    tap(pwl_qgemm_kernel_name((pwl_qgemm_kernel)-1) == NULL && pwl_qgemm_kernel_name((pwl_qgemm_kernel)count) == NULL,
+        "what is no kernel has no name");
+}
+
 static void test_errors(void)
 {
-    static const char *const names[] = {"naive",     "tiled", "vectorised", "dp4a",
-                                        "mma_bytes", "mma",   "streamk",    "splitk"};
     pwl_qgemm_product product = product_of(PWL_QGEMM_W4A8, PWL_QGEMM_F32);
     pwl_qgemm_kernel ran = (pwl_qgemm_kernel)77;
     uint8_t workspace[BYTES + 8] __attribute__((aligned(16)));
@@ -161,12 +189,6 @@ static void test_errors(void)
     product.m = 0;
     tap(pwl_cuda_qgemm(&product, workspace, BYTES, &ran, NULL) == PWL_QGEMM_ERR_SHAPE, "M of 0");
     tap(ran == (pwl_qgemm_kernel)77, "no kernel ran");
-    for (int kernel = PWL_QGEMM_NAIVE; kernel <= PWL_QGEMM_SPLITK; kernel++)
-        tap(strcmp(pwl_qgemm_kernel_name((pwl_qgemm_kernel)kernel), names[kernel]) == 0, "a kernel's name is %s",
-            names[kernel]);
-    tap(pwl_qgemm_kernel_name((pwl_qgemm_kernel)-1) == NULL &&
-            pwl_qgemm_kernel_name((pwl_qgemm_kernel)(PWL_QGEMM_SPLITK + 1)) == NULL,
-        "what is no kernel has no name");
 }
 
 /* Where K is deep the device decides, and one that is not there is told of. */
@@ -210,16 +232,19 @@ static void test_activations(void)
 {
     static char there[4];
     static int8_t codes[4];
-    pwl_cuda_table uploaded = {.plan = {.qmin_x = -128, .qmax_x = 127, .qmin_y = -5, .qmax_y = 200}, .memory = there};
+    pwl_cuda_plan plan = {.qmin_x = -128, .qmax_x = 127, .qmin_y = -5, .qmax_y = 200};
+    pwl_cuda_table uploaded = {.memory = there};
     pwl_qgemm_activation as = {.uploaded = &uploaded, .of_x = {1, 0}, .of_y = {1, 0}, .of_out = {1, 0}};
     pwl_qgemm_product product = product_of(PWL_QGEMM_W4A16, PWL_QGEMM_F16);
     size_t bytes = 77;
+    pwl_cuda_plan_put(&uploaded, &plan);
     product.activation = &as;
     product.y = (pwl_qgemm_output){codes, 1, PWL_QGEMM_S8, 0, 0};
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_FIT, "activation: s8 does not hold 200");
     product.y.type = PWL_QGEMM_U8;
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_FIT, "activation: u8 does not hold -5");
-    uploaded.plan.qmin_y = 0;
+    plan.qmin_y = 0;
+    pwl_cuda_plan_put(&uploaded, &plan);
     as.of_x.scale = 0;
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_AFFINE, "activation: a scale of 0");
     as.of_x.scale = 1;
@@ -280,6 +305,7 @@ int main(void)
     test_workspaces();
     test_halves();
     test_row();
+    test_names();
     test_errors();
     test_deep();
     return tap_end();

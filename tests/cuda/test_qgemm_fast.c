@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The numbers by which kernels activate at speed, as they compute with them: codes, values and real numbers are those
  * of pwl/real.h and of the runtime, and what would not be is left to the search. */
-#include "../../kernels/qgemm_activation.h"
-#include "../../kernels/qgemm_fast.h"
+#include "../../kernels/gemm/activation.h"
+#include "../../kernels/gemm/fast.h"
 #include "qgemm_activations.h"
 #include "tap.h"
 

@@ -3,7 +3,7 @@
  * Packed weights through the fragments of matrix instructions, 32 lanes on the host: activations of one 1 give the
  * weights back bit for bit, random ones what the reference says, however the work along K is shared out.
  */
-#include "../../kernels/qgemm_weight.h"
+#include "../../kernels/gemm/weight.h"
 #include "qgemm_lanes.h"
 #include "tap.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packed weights: sizes, the order, round trips, row exponents, and every error, after which nothing was written. */
-#include "../../kernels/qgemm_layout.h"
-#include "../../kernels/qgemm_weight.h"
+#include "../../kernels/gemm/layout.h"
+#include "../../kernels/gemm/weight.h"
 #include "qgemm_cases.h"
 #include "tap.h"
 

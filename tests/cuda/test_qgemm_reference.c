@@ -5,8 +5,8 @@
  */
 #include <float.h>
 
-#include "../../kernels/qgemm_layout.h"
-#include "../../kernels/qgemm_store.h"
+#include "../../kernels/gemm/layout.h"
+#include "../../kernels/gemm/store.h"
 #include "qgemm_cases.h"
 #include "tap.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../kernels/qgemm_schedule.h"
+#include "../../kernels/gemm/schedule.h"
 #include "tap.h"
 
 enum { MOST_TILES = 13, MOST_DEPTH = 21, PIECES = MOST_TILES * MOST_DEPTH };

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdint.h>
 
+#include <pwl/half.h>
 #include <pwl/real.h>
 
-#include "../../kernels/half.h"
 #include "../support/random.h"
 #include "tap.h"
 

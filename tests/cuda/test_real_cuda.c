@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include <pwl/cuda.h>
+#include <pwl/half.h>
 #include <pwl/pwl.h>
 
-#include "../../kernels/half.h"
 #include "device.h"
 #include "luts.h" /* made by list_luts.sh */
 #include "tables.h"

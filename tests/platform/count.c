@@ -6,9 +6,9 @@
  * competitor.)
  */
 #include <pwl/eval.h>
+#include <pwl/plain.h>
 #include <pwl/plan.h>
 
-#include "../../runtime/plain.h"
 #include "../../runtime/ways.h"
 #include "../support/typed_array.h"
 #include "pwl_sigmoid_s16.h"

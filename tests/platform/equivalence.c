@@ -13,13 +13,12 @@
 #else
 #define MADE_MAX_SEGMENTS 256
 #endif
-#include "../cuda/tables.h"
-
 #include <pwl/eval.h>
+#include <pwl/plain.h>
 #include <pwl/plan.h>
 
-#include "../../runtime/plain.h"
 #include "../../runtime/ways.h"
+#include "../cuda/tables.h"
 #include "../support/typed_array.h"
 #include "luts.h"
 #include "say.h"

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include <pwl/eval.h>
+#include <pwl/plain.h>
 #include <pwl/plan.h>
 
 #define MADE_MAX_SEGMENTS 600
-#include "../../runtime/plain.h"
 #include "../../runtime/ways.h"
 #include "../support/made_table.h"
 #include "../support/typed_array.h"

@@ -7,7 +7,7 @@
 #include "search/line.h"
 #include "search/points.h"
 
-#define EXACT_POINTS 1025 /* inputs of at most 10 bits, or halves of 11 */
+#define EXACT_POINTS SPEC_COMPLETE_CODES
 #define EXACT_FEW 256     /* of which all lines are soon looked at */
 #define EXACT_HAIR 1e-12  /* what rounding of sums may do */
 
