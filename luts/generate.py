@@ -36,8 +36,12 @@ def describe(path):
     return {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
 
 
+def read_table(directory, name):
+    return json.loads((directory / "tables" / f"{name}.json").read_text())
+
+
 def manifest_entry(directory, name):
-    table = json.loads((directory / "tables" / f"{name}.json").read_text())
+    table = read_table(directory, name)
     certificate = table["certificate"]
     return {
         "name": name,
@@ -65,14 +69,16 @@ def type_text(tensor):
     return f'{sign}{tensor["bits"]}:{tensor["scale"]}:{tensor["zero_point"]}'
 
 
-def some_accuracy(entries):
+def some_accuracy(directory, entries):
     """Tables of which every code was compared."""
-    lines = ["| table | segments | bytes | max error, LSB | RMS error, LSB | correctly rounded |",
-             "|---|---:|---:|---:|---:|---:|"]
+    lines = ["| table | segments | bytes | max error, LSB | max error, real | RMS error, LSB | correctly rounded |",
+             "|---|---:|---:|---:|---:|---:|---:|"]
     for entry in (next(entry for entry in entries if entry["name"] == name) for name in SOME):
+        table = read_table(directory, entry["name"])
         lines.append(
             f'| `pwl_{entry["name"]}` | {entry["segments"]} | {entry["packed_bytes"]} | {entry["max_err_lsb"]:.6g} '
-            f'| {entry["rms_err_lsb"]:.6g} | {100 * entry["correctly_rounded"]:.2f} % |'
+            f'| {entry["max_err_lsb"] * real_scale(table["out"]):.2e} | {entry["rms_err_lsb"]:.6g} '
+            f'| {100 * entry["correctly_rounded"]:.2f} % |'
         )
     return "\n".join(lines) + "\n"
 
@@ -84,7 +90,7 @@ def all_accuracy(directory, entries):
         "|---|---|---|---:|---:|---:|---:|---:|---:|",
     ]
     for entry in entries:
-        table = json.loads((directory / "tables" / f'{entry["name"]}.json').read_text())
+        table = read_table(directory, entry["name"])
         sampled = "" if entry["exhaustive"] else " *"
         proven = "<= " if "bound_lsb" in entry else ""
         largest = entry.get("bound_lsb", entry["max_err_lsb"])
@@ -99,7 +105,7 @@ def all_accuracy(directory, entries):
 
 def replace_tables(page, directory, entries):
     text = page.read_text()
-    for begin, table in ((BEGIN_ALL, all_accuracy(directory, entries)), (BEGIN_SOME, some_accuracy(entries))):
+    for begin, table in ((BEGIN_ALL, all_accuracy(directory, entries)), (BEGIN_SOME, some_accuracy(directory, entries))):
         if begin in text:
             before, rest = text.split(begin)
             text = before + begin + table + END + rest.split(END, 1)[1]
