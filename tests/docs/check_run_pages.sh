@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # check_run_pages.sh SOURCE: run_pages.py accepts a page that shows what its commands print, refuses one that does not,
 # and writes one anew.
+# shellcheck disable=SC2016
 set -eu
 source=$1
 made=$(mktemp -d)
