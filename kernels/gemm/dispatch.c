@@ -247,7 +247,7 @@ static int is_aligned_halves(const pwl_qgemm_input *x)
 static pwl_qgemm_status check(const pwl_qgemm_product *product, pwl_qgemm_call *call)
 {
     const pwl_cuda_table *uploaded;
-    const pwl_cuda_plan *plan;
+    pwl_cuda_plan plan;
     pwl_qgemm_codes codes;
     pwl_qgemm_status status;
     int device;
@@ -261,8 +261,8 @@ static pwl_qgemm_status check(const pwl_qgemm_product *product, pwl_qgemm_call *
         return PWL_QGEMM_ERR_NULL;
     if (!uploaded->memory)
         return PWL_QGEMM_ERR_TABLE;
-    plan = &uploaded->plan;
-    codes = (pwl_qgemm_codes){plan->qmin_x, plan->qmax_x, plan->qmin_y, plan->qmax_y, plan->wide};
+    plan = pwl_cuda_plan_of(uploaded);
+    codes = (pwl_qgemm_codes){plan.qmin_x, plan.qmax_x, plan.qmin_y, plan.qmax_y, plan.wide};
     status = pwl_qgemm_check_with(product, &codes);
     if (status != PWL_QGEMM_OK)
         return status;
@@ -270,7 +270,7 @@ static pwl_qgemm_status check(const pwl_qgemm_product *product, pwl_qgemm_call *
     if (error != cudaSuccess)
         return status_of(error);
     call->epilogue = pwl_qgemm_epilogue_of(product, &codes);
-    call->table = (pwl_planned){*plan, uploaded->memory};
+    call->table = (pwl_planned){plan, uploaded->memory};
     return device == uploaded->device ? PWL_QGEMM_OK : PWL_QGEMM_ERR_DEVICE;
 }
 

@@ -27,7 +27,8 @@ static cudaError_t copy_plan(const pwl_cuda_plan *plan, const void *arrays, void
 
 pwl_cuda_status pwl_cuda_upload(const pwl_table *table, pwl_cuda_table *uploaded)
 {
-    pwl_cuda_table made;
+    pwl_cuda_table made = {0};
+    pwl_cuda_plan plan;
     int device = 0, multiprocessors = 0, overlap = 0;
     void *memory = NULL, *arrays;
     cudaError_t error;
@@ -40,25 +41,26 @@ pwl_cuda_status pwl_cuda_upload(const pwl_table *table, pwl_cuda_table *uploaded
     if (pwl_table_check(table, NULL) != PWL_OK)
         return PWL_CUDA_ERR_TABLE;
 
-    pwl_cuda_plan_init(&made.plan, table);
-    arrays = malloc(made.plan.bytes);
+    pwl_cuda_plan_init(&plan, table);
+    arrays = malloc(plan.bytes);
     if (!arrays)
         return PWL_CUDA_ERR_MEMORY;
-    pwl_cuda_plan_fill(&made.plan, table, arrays);
+    pwl_cuda_plan_fill(&plan, table, arrays);
     error = cudaGetDevice(&device);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
     if (error == cudaSuccess)
         error = (cudaError_t)pwl_cuda_launches_overlap(&overlap);
     if (error == cudaSuccess)
-        error = cudaMalloc(&memory, made.plan.bytes);
+        error = cudaMalloc(&memory, plan.bytes);
     if (error == cudaSuccess)
-        error = copy_plan(&made.plan, arrays, memory);
+        error = copy_plan(&plan, arrays, memory);
     free(arrays);
     if (error != cudaSuccess) {
         (void)cudaFree(memory); /* the first error is the one to tell */
         return status_of(error);
     }
+    pwl_cuda_plan_put(&made, &plan);
     made.memory = memory;
     made.device = device;
     made.multiprocessors = (uint32_t)multiprocessors;
@@ -92,12 +94,19 @@ static int overlap(uintptr_t x, size_t x_bytes, uintptr_t y, size_t y_bytes, siz
 }
 
 /* As pwl_fits(). */
-static int fits(const pwl_cuda_plan *plan, pwl_type out)
+static int fits(const pwl_cuda_table *uploaded, pwl_type out)
 {
+    const pwl_cuda_plan plan = pwl_cuda_plan_of(uploaded);
     pwl_table table = {0};
-    table.qmin_y = plan->qmin_y;
-    table.qmax_y = plan->qmax_y;
+    table.qmin_y = plan.qmin_y;
+    table.qmax_y = plan.qmax_y;
     return pwl_fits(&table, out);
+}
+
+/* As pwl_affine_serves(). */
+static int serves(const pwl_cuda_table *uploaded, pwl_affine of)
+{
+    return pwl_affine_serves(of, pwl_cuda_plan_of(uploaded).wide);
 }
 
 /* What all maps ask of their arrays. */
@@ -126,7 +135,7 @@ pwl_cuda_status pwl_cuda_map(const pwl_cuda_table *uploaded, pwl_type in, const 
         return PWL_CUDA_ERR_NULL;
     if ((unsigned)in > PWL_U32 || (unsigned)out > PWL_U32)
         return PWL_CUDA_ERR_TYPE;
-    if (!fits(&uploaded->plan, out))
+    if (!fits(uploaded, out))
         return PWL_CUDA_ERR_FIT;
     if (count == 0)
         return PWL_CUDA_OK;
@@ -144,9 +153,9 @@ pwl_cuda_status pwl_cuda_map_from_real(const pwl_cuda_table *uploaded, pwl_affin
         return PWL_CUDA_ERR_NULL;
     if ((unsigned)in > PWL_BF16 || (unsigned)out > PWL_U32)
         return PWL_CUDA_ERR_TYPE;
-    if (!fits(&uploaded->plan, out))
+    if (!fits(uploaded, out))
         return PWL_CUDA_ERR_FIT;
-    if (!pwl_affine_serves(of_x, uploaded->plan.wide))
+    if (!serves(uploaded, of_x))
         return PWL_CUDA_ERR_SCALE;
     if (count == 0)
         return PWL_CUDA_OK;
@@ -164,7 +173,7 @@ pwl_cuda_status pwl_cuda_map_real(const pwl_cuda_table *uploaded, pwl_affine of_
         return PWL_CUDA_ERR_NULL;
     if ((unsigned)in > PWL_BF16 || (unsigned)out > PWL_BF16)
         return PWL_CUDA_ERR_TYPE;
-    if (!pwl_affine_serves(of_x, uploaded->plan.wide) || !pwl_affine_serves(of_y, uploaded->plan.wide))
+    if (!serves(uploaded, of_x) || !serves(uploaded, of_y))
         return PWL_CUDA_ERR_SCALE;
     if (count == 0)
         return PWL_CUDA_OK;

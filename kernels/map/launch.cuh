@@ -42,7 +42,7 @@ inline cudaError_t launch(const pwl_cuda_table *uploaded, kernel *map, task *tas
 inline task task_of(const pwl_cuda_table *uploaded)
 {
     task task = {};
-    task.plan = uploaded->plan;
+    task.plan = pwl_cuda_plan_of(uploaded);
     task.memory = static_cast<const char *>(uploaded->memory);
     return task;
 }

@@ -5,6 +5,8 @@
 
 #include <pwl/eval.h>
 
+_Static_assert(sizeof(pwl_cuda_plan) <= sizeof((pwl_cuda_table *)0)->plan, "an uploaded table has room for its plan");
+
 /* Whether no cell of that width holds the starts of two lines beyond its first code. */
 static int is_single(const pwl_table *table, uint32_t shift)
 {

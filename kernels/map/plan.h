@@ -29,6 +29,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <pwl/cuda.h>
 #include <pwl/fixed.h>
@@ -44,6 +45,20 @@
 /* Values of all codes that an array of 8 bits can hold, signed or not: -128 to 255. */
 #define PWL_PLAN_BYTE_CODES 384
 #define PWL_PLAN_BYTE_FIRST (-128)
+
+typedef struct pwl_cuda_plan {
+    int64_t qmin_x, qmax_x, qmin_y, qmax_y;
+    uint32_t cells, lines;
+    uint32_t cell_shift; /* the cell of a code is (q_x - qmin_x) >> cell_shift */
+    uint8_t wide;        /* lines of 64 bits */
+    uint8_t rounding;
+    uint8_t even;                                  /* of the image's compact lines; compact.h */
+    uint8_t within;                                /* the image gives no value that needs to be saturated; narrow */
+    uint8_t head_copies, tail_copies, cell_copies; /* in the image, as powers of two */
+    uint32_t heads, fraction;                      /* lines of the image, and what shift they share */
+    uint32_t line_offset, cell_offset, start_offset, image_offset, bytes; /* of the arrays in memory, and all of it */
+    uint32_t image_tails, image_cells, image_bytes; /* offsets in the image, and all of it; 0 where there is none */
+} pwl_cuda_plan;
 
 /* A cell: the line at its first code, and the last u of that line, cut to 32 bits. */
 typedef struct pwl_cell {
@@ -103,6 +118,19 @@ typedef struct pwl_planned {
     pwl_cuda_plan plan;
     const char *memory;
 } pwl_planned;
+
+/* To and from the place that an uploaded table has for it; the room is asserted in plan.c. */
+PWL_FN void pwl_cuda_plan_put(pwl_cuda_table *uploaded, const pwl_cuda_plan *plan)
+{
+    memcpy(uploaded->plan, plan, sizeof *plan);
+}
+
+PWL_FN pwl_cuda_plan pwl_cuda_plan_of(const pwl_cuda_table *uploaded)
+{
+    pwl_cuda_plan plan;
+    memcpy(&plan, uploaded->plan, sizeof plan);
+    return plan;
+}
 
 /* Plans a checked table. */
 void pwl_cuda_plan_init(pwl_cuda_plan *plan, const pwl_table *table);

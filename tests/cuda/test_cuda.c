@@ -14,6 +14,7 @@
 #include <pwl/cuda.h>
 #include <pwl/pwl.h>
 
+#include "../../kernels/map/plan.h"
 #include "../../kernels/map/shape.h"
 #include "device.h"
 #include "luts.h" /* made by list_luts.sh */
@@ -523,7 +524,9 @@ static void test_launch_errors(void)
     tap(pwl_cuda_map(&changed, PWL_S8, arrays.device_x, out, arrays.device_y, 1, NULL) == PWL_CUDA_ERR_DEVICE,
         "a table of another device is refused");
     changed = uploaded;
-    changed.plan.image_bytes = 1 << 24; /* more shared memory than any device grants */
+    pwl_cuda_plan plan = pwl_cuda_plan_of(&uploaded);
+    plan.image_bytes = 1 << 24; /* more shared memory than any device grants */
+    pwl_cuda_plan_put(&changed, &plan);
     /* Not when small: memcheck takes every error of CUDA's for one of the program's. */
     const int refused =
         small ? cudaErrorInvalidValue

@@ -9,6 +9,7 @@
 #include <pwl/cuda.h>
 #include <pwl/pwl.h>
 
+#include "../../kernels/map/plan.h"
 #include "tap.h"
 
 static const int8_t start[] = {-128, 0}, slopes[] = {3, -2}, shifts[] = {1, 0};
@@ -33,14 +34,15 @@ static pwl_table small_table(void)
 /* As after an upload; the addresses are never followed, since each call below ends in an error or does nothing. */
 static pwl_cuda_table pretended(void)
 {
-    const pwl_cuda_table uploaded = {
-        .plan = {.qmin_y = -128, .qmax_y = 127}, .memory = (void *)0x1000, .multiprocessors = 1};
+    const pwl_cuda_plan plan = {.qmin_y = -128, .qmax_y = 127, .bytes = 1};
+    pwl_cuda_table uploaded = {.memory = (void *)0x1000, .multiprocessors = 1};
+    pwl_cuda_plan_put(&uploaded, &plan);
     return uploaded;
 }
 
 static int is_cleared(const pwl_cuda_table *uploaded)
 {
-    return !uploaded->memory && !uploaded->plan.bytes && !uploaded->multiprocessors;
+    return !uploaded->memory && !pwl_cuda_plan_of(uploaded).bytes && !uploaded->multiprocessors;
 }
 
 static void test_upload(void)

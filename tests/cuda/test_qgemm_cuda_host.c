@@ -6,6 +6,7 @@
 #include <pwl/cuda_qgemm.h>
 
 #include "../../kernels/gemm/layout.h"
+#include "../../kernels/map/plan.h"
 #include "qgemm_cases.h"
 #include "tap.h"
 
@@ -231,16 +232,19 @@ static void test_activations(void)
 {
     static char there[4];
     static int8_t codes[4];
-    pwl_cuda_table uploaded = {.plan = {.qmin_x = -128, .qmax_x = 127, .qmin_y = -5, .qmax_y = 200}, .memory = there};
+    pwl_cuda_plan plan = {.qmin_x = -128, .qmax_x = 127, .qmin_y = -5, .qmax_y = 200};
+    pwl_cuda_table uploaded = {.memory = there};
     pwl_qgemm_activation as = {.uploaded = &uploaded, .of_x = {1, 0}, .of_y = {1, 0}, .of_out = {1, 0}};
     pwl_qgemm_product product = product_of(PWL_QGEMM_W4A16, PWL_QGEMM_F16);
     size_t bytes = 77;
+    pwl_cuda_plan_put(&uploaded, &plan);
     product.activation = &as;
     product.y = (pwl_qgemm_output){codes, 1, PWL_QGEMM_S8, 0, 0};
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_FIT, "activation: s8 does not hold 200");
     product.y.type = PWL_QGEMM_U8;
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_FIT, "activation: u8 does not hold -5");
-    uploaded.plan.qmin_y = 0;
+    plan.qmin_y = 0;
+    pwl_cuda_plan_put(&uploaded, &plan);
     as.of_x.scale = 0;
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_AFFINE, "activation: a scale of 0");
     as.of_x.scale = 1;
