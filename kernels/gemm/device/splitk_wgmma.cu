@@ -9,8 +9,11 @@
  */
 #include "arch/hopper.cuh"
 #include "arch/overlap.cuh"
-#include "mma.cuh"
+#include "launch.cuh"
 #include "splitk.h"
+#include "store.cuh"
+#include "tile.cuh"
+#include "weights.cuh"
 
 namespace
 {

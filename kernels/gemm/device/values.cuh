@@ -10,21 +10,12 @@
 #include "gemm/fast.h"
 #include "gemm/launch.h"
 #include "map/evaluate.cuh"
+#include "tile.cuh"
 
 namespace pwl
 {
 namespace mma
 {
-
-constexpr unsigned threads = 128, warps = threads / 32;
-
-/* threadIdx.x, read anew: what is made of it here is not to stay in registers through the multiplications before. */
-__device__ inline unsigned thread_here()
-{
-    unsigned thread;
-    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread)); /* thread = threadIdx.x */
-    return thread;
-}
 
 /* 256 entries by value, a word for each lane, so that neighbouring lanes read different banks. */
 constexpr unsigned entry_bytes = 128, entries = 256;

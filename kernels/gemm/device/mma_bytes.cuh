@@ -3,18 +3,21 @@
  * A piece of the weights times bytes of X by mma.m16n8k32, a warp's rows of the weights and all of X. X lies in the
  * order of gemm/layout.h: a lane's 16 bytes are operand B of 64 columns and 8 rows.
  */
-#ifndef PWL_QGEMM_BYTES_CUH
-#define PWL_QGEMM_BYTES_CUH
+#ifndef PWL_QGEMM_MMA_BYTES_CUH
+#define PWL_QGEMM_MMA_BYTES_CUH
 
-#include "mma.cuh"
+#include "arch/bits.cuh"
+#include "arch/mma.cuh"
+#include "tile.cuh"
+#include "weights.cuh"
 
 namespace pwl
 {
 namespace bytes
 {
 
-using mma::codes;
 using mma::tiles;
+template <pwl_qgemm_format format> using codes = mma::codes<format, tiles>;
 
 /* What a stage has of a row of X: codes, and of A8 d and sum of two blocks. */
 constexpr unsigned x_code_bytes = PWL_QGEMM_COLUMNS, x_scale_bytes = x_code_bytes / 8;
@@ -22,16 +25,6 @@ constexpr unsigned x_code_bytes = PWL_QGEMM_COLUMNS, x_scale_bytes = x_code_byte
 __host__ __device__ constexpr unsigned x_bytes(unsigned groups)
 {
     return groups * 8 * (x_code_bytes + x_scale_bytes);
-}
-
-/* c + a * b */
-__device__ inline void multiply_add(int32_t (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1,
-                                    const int32_t (&c)[4])
-{
-    asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 " /* d = c + a * b */
-        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
-        : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));
 }
 
 /* Operands A of a piece: its two blocks of 32 columns, and of A8 the scales of rows g and g + 8. */
