@@ -15,7 +15,7 @@ allowed() {
     LICENSES/* | *.json | *.jsonl | *.csv | *.npy | *.txt | *.md | .git* | .clang-format | tests/fuzz/corpus/* | tests/golden/*.h) echo - ;;
     luts/*.h | examples/*) echo 0BSD ;;
     fitter/* | tests/fuzz/* | tests/cli/*) echo $GPL ;;
-    tests/unit/test_runtime* | tests/mcu/* | tests/cuda/* | runtime/* | kernels/*) echo $APACHE ;;
+    tests/unit/test_runtime* | tests/mcu/* | tests/kernels/* | runtime/* | kernels/*) echo $APACHE ;;
     tests/unit/*.c) echo $GPL ;;
     tests/*) echo "$GPL $APACHE" ;;
     *) echo $APACHE ;;
