@@ -35,10 +35,9 @@ nvcc=$(find_tool nvcc "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc") || skip "nvcc is
 cuda=$(bash kernels/toolkit.sh "$nvcc") || exit 1
 cc=$(find_tool "${CC:-cc}" gcc) || skip "a C compiler is missing"
 
-# The capability, as nvcc names it; Hopper's own instructions are those of 90a.
-capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d '. ')
-[[ $capability =~ ^[0-9]+$ ]] || skip "no CUDA device: nvidia-smi finds none"
-[ "$capability" != 90 ] || capability=90a
+nvidia-smi --query-gpu=name --format=csv,noheader >/dev/null 2>&1 || skip "no CUDA device: nvidia-smi finds none"
+capability=$(bash kernels/native.sh "$nvcc" | head -n 1)
+[ -n "$capability" ] || die "$nvcc does not compile for this machine's devices"
 say "$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -n 1)," \
     "$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/CUDA \1/p')"
 
