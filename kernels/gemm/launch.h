@@ -18,8 +18,10 @@ extern "C" {
 
 struct CUstream_st;
 
-#define PWL_QGEMM_FEW_ROWS 64   /* of X, that splitk takes at most */
-#define PWL_QGEMM_OWN_PIECES 64 /* of one row of floats, that it makes Q8_1 by itself in W4A8 at most */
+#define PWL_QGEMM_FEW_ROWS 64 /* of X, that splitk takes at most */
+#define PWL_QGEMM_OWN_PIECES                                                                                           \
+    64 /* of one row of floats, that it makes Q8_1 by itself in W4A8 at most: in each block of                         \
+        * threads anew, which at K = 14336 takes longer than a launch */
 
 /* A product that was checked, by value; what product points to on the host is here instead. */
 typedef struct pwl_qgemm_call {

@@ -3,7 +3,7 @@
  * W4A8, W8A8 and INT8 by tensor cores that multiply bytes, mma.m16n8k32. A thread block has 128 rows of weights and up
  * to 64 of X; each of its four warps 32 rows of weights and all of X, as in mma_halves.cuh. X lies in the order of
  * gemm/layout.h: a lane's 16 bytes are operand B of 64 columns and 8 rows. Sums of A8 are in the order of the naive
- * kernel, and have its bits.
+ * kernel, and have its bits: two operations on floats for each sum of a block, which mma does without.
  */
 #include "epilogue.cuh"
 #include "launch.cuh"

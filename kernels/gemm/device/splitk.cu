@@ -12,7 +12,12 @@
  * more than the weights. The sums of two parts go to the workspace, and a launch after this one adds those of all.
  *
  * Weights are no launch's output, so the first of them are loaded while the launch before this one still runs: of what
- * a warp has room for, four pieces, or all where copies of X do not have to follow them.
+ * a warp has room for, four pieces, or all where copies of X do not have to follow them. A thread block has a
+ * multiprocessor to itself: where the next launch's blocks wait beside it, some multiprocessors get two blocks of one
+ * launch and others none (M = 1: 5.9 us for 4.4 on an H200, N = K = 4096).
+ *
+ * Up to M = 40, each warp has X of its part to itself; to share it took 12.1 us for bytes at M = 40, 29.4 at K = 14336.
+ * From M = 33 on, the time of bytes goes to the two operations on floats for each block's sum.
  */
 #include "arch/overlap.cuh"
 #include "launch.cuh"

@@ -196,7 +196,9 @@ __device__ inline uint32_t saturate_bytes(int a, int b, int c, int d)
 
 /*
  * One row of floats, which each warp makes Q8_1 by itself, eight pieces at a time: where there are few of them, that
- * takes less time than a launch that does it once for all. A lane has 16 columns, half of a block.
+ * takes less time than a launch that does it once for all, 1.5 us on an H200 (M = 1 with it: W4A8 6.1 us for 5.4, W8A8
+ * 7.2 for 5.9). A lane has 16 columns, half of a block, so that the delays of finding a scale come once for 512
+ * columns; piece by piece they took 3 us.
  */
 template <pwl_qgemm_format format, pwl_qgemm_type type> struct by_floats : from_bytes {
     typedef float number;
