@@ -18,7 +18,7 @@
 #include <pwl/plan.h>
 
 #include "../../runtime/ways.h"
-#include "../cuda/tables.h"
+#include "../kernels/map/tables.h"
 #include "../support/typed_array.h"
 #include "luts.h"
 #include "say.h"
