@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/integers.h"
 #include "error_band.h"
-
-__extension__ typedef __int128 wide;
 
 /* What was before a point at the end, and the corners whose places its own took. */
 struct hulls_step {

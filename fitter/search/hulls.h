@@ -32,10 +32,10 @@ struct tangent {
 enum { STEEPEST, FLATTEST, EXTREMES };
 
 /*
- * A real line z serves the points [begin, end) if low <= z <= high + 1 at each, with the limits of error_band.h. Of all that
- * serve, the one of largest slope touches a lower limit and after it an upper one, that of least slope an upper limit
- * and after it a lower one. Source: J. O'Rourke, "An on-line algorithm for fitting straight lines between data ranges",
- * CACM 24(9), 1981; here for both ends, and exact: with |x| < 2^34 and |y| < 2^35 the products fit 128 bits.
+ * A real line z serves the points [begin, end) if low <= z <= high + 1 at each, with the limits of error_band.h. Of all
+ * that serve, the one of largest slope touches a lower limit and after it an upper one, that of least slope an upper
+ * limit and after it a lower one. Source: J. O'Rourke, "An on-line algorithm for fitting straight lines between data
+ * ranges", CACM 24(9), 1981; here for both ends, and exact: with |x| < 2^34 and |y| < 2^35 the products fit 128 bits.
  */
 struct hulls {
     const struct points *points;

@@ -50,10 +50,10 @@ static int real_reach(struct solver *solver, int begin, double max_err)
 /* Whether a line of the rules serves the range of the hulls. */
 static bool hulls_serve(struct solver *solver, struct line *line)
 {
-    const enum strip_answer answer = strip_line(&solver->hulls, &solver->rules, line);
-    if (answer == STRIP_UNDECIDED)
+    const enum line_answer answer = integer_line_in_band(&solver->hulls, &solver->rules, line);
+    if (answer == LINE_UNDECIDED)
         solver->cover.complete = false;
-    return answer == STRIP_FOUND;
+    return answer == LINE_FOUND;
 }
 
 static bool serves(struct solver *solver, int begin, int end, double max_err, struct line *line)
