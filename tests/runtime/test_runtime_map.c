@@ -7,6 +7,7 @@
 #include <pwl/pwl.h>
 
 #include "../support/made_table.h"
+#include "../support/suite.h"
 #include "../support/typed_array.h"
 
 #define GUARD 16
@@ -165,11 +166,5 @@ int main(void)
     tcase_add_test(maps, tables_are_read_within_their_arrays);
     tcase_add_test(maps, a_range_fits_a_type_up_to_its_ends);
     suite_add_tcase(suite, maps);
-
-    SRunner *const runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

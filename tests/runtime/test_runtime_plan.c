@@ -14,6 +14,7 @@
 #define MADE_MAX_SEGMENTS 600
 #include "../../runtime/ways.h"
 #include "../support/made_table.h"
+#include "../support/suite.h"
 #include "../support/typed_array.h"
 
 static struct made_table made;
@@ -335,10 +336,5 @@ int main(void)
     tcase_add_test(tcase, the_quickest_way_that_finds_room_is_taken);
     tcase_add_test(tcase, what_cannot_be_planned_is_refused);
     suite_add_tcase(suite, tcase);
-    SRunner *const runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK); /* or memory is searched for leaks as often as there are tests */
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }
