@@ -118,10 +118,10 @@ build_for() {
 # build_library NAME GENCODE: what pwlc loads, as build/gpu/NAME/libpwlc-cuda.so, from what build_for NAME made.
 build_library() {
     local directory=$build/$1
-    bash kernels/compile.sh "$nvcc" "${include[@]}" -Ifitter -Xcompiler -fPIC -lineinfo -gencode "$2" -c fitter/sweep.cu \
-        -o "$(objects "$directory" fitter/sweep.cu)" && compile_c fitter/device_gemm.c "$directory" &&
-        compile_c fitter/device_bench.c "$directory" || return
+    bash kernels/compile.sh "$nvcc" "${include[@]}" -Ifitter -Xcompiler -fPIC -lineinfo -gencode "$2" -c fitter/device/sweep.cu \
+        -o "$(objects "$directory" fitter/device/sweep.cu)" && compile_c fitter/device/device_gemm.c "$directory" &&
+        compile_c fitter/device/device_bench.c "$directory" || return
     # shellcheck disable=SC2046
-    "$nvcc" -shared $(objects "$directory" fitter/{sweep,device_gemm,device_bench}.c) $(objects "$build" "${c_sources[@]}") \
+    "$nvcc" -shared $(objects "$directory" fitter/device/{sweep,device_gemm,device_bench}.c) $(objects "$build" "${c_sources[@]}") \
         $(objects "$directory" "${cu_sources[@]}") -Xlinker --exclude-libs,ALL -o "$directory/libpwlc-cuda.so"
 }

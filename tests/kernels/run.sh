@@ -65,8 +65,8 @@ if [ -x "$build/pwlc-static" ]; then
     log build-library build_library native "arch=compute_$capability,code=sm_$capability" ||
         die "building libpwlc-cuda.so failed"
     run sweep bash tests/kernels/map/sweep.sh "$build/pwlc-static" "$build/native/libpwlc-cuda.so"
-    run gemm python3 tests/cli/gemm.py "$build/pwlc-static" "$build/native/libpwlc-cuda.so"
-    run emitted-headers bash tests/emit/run_cuda.sh "$build/pwlc-static" "$nvcc" "sm_$capability"
+    run gemm python3 tests/fitter/cli/gemm.py "$build/pwlc-static" "$build/native/libpwlc-cuda.so"
+    run emitted-headers bash tests/fitter/emit/run_cuda.sh "$build/pwlc-static" "$nvcc" "sm_$capability"
     finish
 else
     say "no $build/pwlc-static: sweeps, products and emitted headers are left out (./dev static makes it, where its libraries are)"

@@ -10,7 +10,7 @@
 #include <pwl/plan.h>
 
 #include "../../runtime/ways.h"
-#include "../unit/typed_array.h"
+#include "../support/typed_array.h"
 #include "pwl_sigmoid_s16.h"
 #include "pwl_sigmoid_s8.h"
 #include "say.h"

@@ -19,7 +19,7 @@
 
 #include "../../runtime/ways.h"
 #include "../kernels/map/tables.h"
-#include "../unit/typed_array.h"
+#include "../support/typed_array.h"
 #include "luts.h"
 #include "say.h"
 #include "text.h"

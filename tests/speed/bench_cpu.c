@@ -14,7 +14,7 @@
 #include <pwl/plan.h>
 
 #include "../../runtime/ways.h"
-#include "../unit/random.h"
+#include "../support/random.h"
 #include "baselines.h"
 #include "tables.h"
 

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "../../unit/random.h"
+#include "../../support/random.h"
 #include "bits_cases.h"
 
 #define BITS_MOST_INPUTS ((size_t)1 << 19)

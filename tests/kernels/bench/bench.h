@@ -13,7 +13,7 @@
 
 #include <pwl/timing.h>
 
-#include "../../unit/random.h"
+#include "../../support/random.h"
 
 #define CUDA(call)                                                                                                     \
     do {                                                                                                               \

@@ -8,7 +8,7 @@
 
 #include <pwl/blocks.h>
 
-#include "../../unit/random.h"
+#include "../../support/random.h"
 
 /* -1 to 1 */
 static inline double draw_unit(uint64_t *state)

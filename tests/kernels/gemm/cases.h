@@ -10,7 +10,7 @@
 #include <pwl/half.h>
 #include <pwl/qgemm.h>
 
-#include "../../unit/random.h"
+#include "../../support/random.h"
 #include "../need.h"
 
 static const struct qgemm_kind {

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "../../unit/random.h"
+#include "../../support/random.h"
 
 /* 0 to 1, both excluded */
 static inline double draw_open(uint64_t *state)

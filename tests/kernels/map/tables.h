@@ -9,7 +9,7 @@
 
 #include <pwl/pwl.h>
 
-#include "../../unit/made_table.h"
+#include "../../support/made_table.h"
 
 /* Beyond so many segments, drawing any line until it passes takes too long. */
 #define ANY_LINE_SEGMENTS 512

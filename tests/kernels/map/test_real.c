@@ -7,7 +7,7 @@
 #include <pwl/half.h>
 #include <pwl/real.h>
 
-#include "../../unit/random.h"
+#include "../../support/random.h"
 #include "../tap.h"
 
 /* The code by its definition. A product of two floats is exact in double; what lies beyond 2^52 has no fraction. */

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "line_class.h"
+
+void follow_constants(struct slopes *slopes, const struct lines *lines)
+{
+    enum { SELDOM = 8 }; /* ends where no line is of use are looked at now and then */
+    const struct points *points = slopes->points;
+    const double *limit = slopes->limit, far = (double)slopes->far_y;
+    const int first = lines->first;
+    struct course course = {.reference = nearest(points->target[first]) - slopes->code[first],
+                            .w = LINE_CLASS_LEAST,
+                            .paid_ahead = lines->leave ? INFINITY : 0};
+    struct line_class class = line_class_of(lines);
+    int k = first;
+    if (lines->leave) {
+        class.before = slopes->code[first - 1];
+        line_class_leave(slopes, &course, &class, class.before, slopes->code[first]);
+    }
+    if (class.least > class.most || !take_step(slopes))
+        return;
+    for (; k < slopes->end; k++) {
+        const double mass = points->mass[k], pays = points_cost(points, k, far), most = limit[k + 1],
+                     code = slopes->code[k];
+        if (pays < most && slopes->rise != 0 && (lines->leave || k > first))
+            line_class_reach(slopes, &course, &class, code);
+        course.paid_ahead += pays;
+        class.past += pays;
+        line_class_record(slopes, &course, &class, k + 1, class.past_c, class.past);
+        class.before = code;
+        const double e = points->target[k] - course.reference - class.before;
+        course.w += mass;
+        class.d += mass * e;
+        class.dd += mass * e * e + points_apart(points, k);
+        /* Real constants cost no more. */
+        bool of_use = class.dd * course.w - line_class_gain(&course, &class) < most * course.w;
+        if (of_use && (k % SELDOM == 0 || slopes->useful[k + 1] > 0))
+            of_use = line_class_find(slopes, &course, &class, k + 1) < most;
+        if (!of_use)
+            class.dd = INFINITY;
+        if (!of_use && !(class.past < most))
+            break;
+    }
+    slopes->steps += (k - first) / 2;
+    note_point(slopes, k < slopes->end ? k : slopes->end - 1);
+}
