@@ -24,9 +24,10 @@ accepted() {
     pages || complain "refused:"
 }
 
-# refused WORDS: standard input is a page, and WORDS are among what is said of it.
+# refused WORDS PAGE: the page, as printf writes it, is refused with these words.
 refused() {
-    cat >"$made/page.md"
+    # shellcheck disable=SC2059
+    printf "$2" >"$made/page.md"
     if pages; then
         complain "accepted:"
     elif ! grep -qF -- "$1" "$made/said"; then
@@ -84,26 +85,32 @@ PAGE
 grep -q 'SKIP false fails here' "$made/said" || complain "a block that needs something was not skipped:"
 grep -q 'SKIP exit status 77' "$made/said" || complain "exit status 77 was no skip:"
 
-printf '```console\n$ echo new\nold\n```\n' | refused '+new'
-printf '```console\n$ echo new\n```\n' | refused '+new'
-printf '```console\n$ true\nold\n```\n' | refused '-old'
-printf '```console\n$ false\n```\n' | refused 'exit status 1'
-printf '```console\n$ false | cat\n```\n' | refused 'exit status 1'
-printf '```console\n$ exit 0\n```\n' | refused 'the shell ended'
-printf '```console\n$ echo "\n```\n' | refused 'exit status'
-printf '```console\nold\n```\n' | refused 'a console block begins with'
-printf '```sh\nfalse\ntrue\n```\n' | refused 'exit status 1'
-printf '```c\nint x;\n```\n' | refused 'a comment must say what is done with this block of c'
-printf '```\ntrue\n```\n' | refused 'a comment must say'
-printf '<!-- docs: compile x.c -->\n```c\nint x = y;\n```\n' | refused 'x.c compiles'
-printf '<!-- docs: not compared: why -->\n```console\n$ false\n```\n' | refused 'exit status 1'
-printf '<!-- docs: skip -->\n```sh\ntrue\n```\n' | refused 'no comment that this program knows'
-printf '<!-- docs: file x -->\ntext\n' | refused 'stands before no block'
-printf '```sh\ntrue\n' | refused 'has no end'
+refused '+new' '```console\n$ echo new\nold\n```\n'
+refused '+new' '```console\n$ echo new\n```\n'
+refused '-old' '```console\n$ true\nold\n```\n'
+refused 'exit status 1' '```console\n$ false\n```\n'
+refused 'exit status 1' '```console\n$ false | cat\n```\n'
+refused 'the shell ended' '```console\n$ exit 0\n```\n'
+refused 'exit status' '```console\n$ echo "\n```\n'
+refused 'a console block begins with' '```console\nold\n```\n'
+refused 'exit status 1' '```sh\nfalse\ntrue\n```\n'
+refused 'the shell ended' '```sh\nexit 0\n```\n'
+refused 'a comment must say what is done with this block of c' '```c\nint x;\n```\n'
+refused 'a comment must say' '```\ntrue\n```\n'
+refused 'x.c compiles' '<!-- docs: compile x.c -->\n```c\nint x = y;\n```\n'
+refused 'exit status 1' '<!-- docs: not compared: why -->\n```console\n$ false\n```\n'
+refused 'no comment that this program knows' '<!-- docs: skip -->\n```sh\ntrue\n```\n'
+refused 'stands before no block' '<!-- docs: file x -->\ntext\n'
+refused 'has no end' '```sh\ntrue\n'
 
-printf 'before\n```console\n$ echo new\nold\n$ echo \\\n  more\n```\nafter\n' >"$made/page.md"
+# What is written: outputs, and those that are not compared where there are none yet.
+written() {
+    printf 'before\n```console\n$ echo new\n%s$ echo \\\n  more\n%s```\n' "$1" "$2"
+    printf '<!-- docs: not compared: why -->\n```console\n$ echo other\n%s$ echo none\n%s```\nafter\n' "$3" "$4"
+}
+written $'old\n' '' $'one\n' '' >"$made/page.md"
 pages --write || complain "not written:"
-printf 'before\n```console\n$ echo new\nnew\n$ echo \\\n  more\nmore\n```\nafter\n' >"$made/wanted"
+written $'new\n' $'more\n' $'one\n' $'none\n' >"$made/wanted"
 cmp -s "$made/page.md" "$made/wanted" || complain "written otherwise:"
 pages || complain "refuses what it wrote:"
 exit $failed
