@@ -56,6 +56,13 @@ void hulls_free(struct hulls *hulls);
 /* The empty range at a point. */
 void hulls_start(struct hulls *hulls, double max_err, int point);
 
+/* The same, but for a range from there for the same error, which is left as it is. */
+void hulls_start_at(struct hulls *hulls, double max_err, int point);
+
+/* The last position of the knot grid to which a real line from another one serves; where all positions are knots the
+ * next one at most. The hulls are left there. */
+int hulls_last_position(struct hulls *hulls, double max_err, int position);
+
 /* Moves the end to a point, or the beginning to one at or before it. False when no real line serves so much: the range
  * is then the longest that one serves. */
 bool hulls_end_at(struct hulls *hulls, int point);

@@ -79,6 +79,18 @@ int line_one_shift(const struct line_rules *rules, const struct points *points, 
     return below > above ? likely - away : likely + away;
 }
 
+bool line_rules_of_trial(const struct line_rules *given, const struct points *points, int trial,
+                         struct line_rules *rules)
+{
+    *rules = *given;
+    if (!given->one_shift)
+        return trial == 0;
+    if (trial > given->shift_max - given->shift_min)
+        return false;
+    rules->shift_min = rules->shift_max = line_one_shift(given, points, trial);
+    return true;
+}
+
 /* The largest power of two that is at most q, and the least that is at least q; 0 < q <= 2^62. */
 static int64_t power_below(int64_t q)
 {

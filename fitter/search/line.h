@@ -72,7 +72,12 @@ static inline bool line_is_reducible(const struct line_rules *rules, int64_t q_b
 /* The shift of a line of slope 0: 0, or the nearest one allowed. */
 int line_flat_shift(const struct line_rules *rules);
 
-/* The shifts of tables with one, the likely ones first: trial is from 0 to shift_max - shift_min. */
+/* With --shift one each shift has rules of its own: those of trial 0, 1, ..., the likely shifts first; without it those
+ * given are all there are. False after the last trial. */
+bool line_rules_of_trial(const struct line_rules *given, const struct points *points, int trial,
+                         struct line_rules *rules);
+
+/* The shift of a trial, from 0 to shift_max - shift_min. */
 int line_one_shift(const struct line_rules *rules, const struct points *points, int trial);
 
 /* Whether lines of this shift may be twice as steep as the targets ever are, and are provable. What shorter ones do, it
