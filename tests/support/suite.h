@@ -27,7 +27,7 @@ static inline int test_is_long(void)
 
 /* How many draws or cases a test does. The quick part is the first `few` of `all`, so that its seeds are those of the
  * whole; a test that counts what it met expects as large a share of either. */
-static inline int draws(int few, int all)
+static inline int how_many(int few, int all)
 {
     return test_is_long() ? all : few;
 }
