@@ -12,8 +12,7 @@
 #include "launch.h"
 #include "schedule.h"
 
-/* -- What serves a product, by the words of pwl/qgemm_kernels.h
- * --------------------------------------------------------
+/* -- What serves a product, by the words of pwl/qgemm_kernels.h ------------------------------------------------------
  */
 
 static int serves_all(const pwl_qgemm_product *product)
@@ -48,8 +47,7 @@ static int serves_few(const pwl_qgemm_product *product)
     return product->m <= PWL_QGEMM_FEW_ROWS && product->sums == PWL_QGEMM_SUMS_EXACT;
 }
 
-/* -- How a kernel takes X: as it is, A8 in blocks; as h; as bytes of the call; or as floats
- * -----------------------------
+/* -- How a kernel takes X: as it is, A8 in blocks; as h; as bytes of the call; or as floats --------------------------
  */
 
 enum operand { PLAIN, HALVES, BYTES, FLOATS };
@@ -83,14 +81,13 @@ static enum operand x_splitk(const pwl_qgemm_product *product)
     return floats && product->m == 1 && (uintptr_t)product->x.data % 16 == 0 && soon ? FLOATS : BYTES;
 }
 
-/* -- How K is cut
- * ------------------------------------------------------------------------------------------------------
+/* -- How K is cut ----------------------------------------------------------------------------------------------------
  */
 
 /*
  * What a product needs: the kernel, and what is made in the workspace: f, blocks or bytes at its beginning, then
- * halves, then the sums of parts of K, and marks of which there are. `call` is complete but for pointers there, and X
- * where it is taken as it is.
+ * halves, then the sums of parts of K, and marks of these. `call` is complete but for pointers there, and X where it is
+ * taken as it is.
  */
 struct plan {
     pwl_qgemm_call call;
@@ -176,8 +173,7 @@ static int plan_shares(struct plan *plan)
     return cudaSuccess;
 }
 
-/* -- The kernels
- * -------------------------------------------------------------------------------------------------------
+/* -- The kernels -----------------------------------------------------------------------------------------------------
  */
 
 static const struct kernel {

@@ -18,8 +18,12 @@ extern "C" {
 
 struct CUstream_st;
 
-#define PWL_QGEMM_FEW_ROWS 64   /* of X, that splitk takes at most */
-#define PWL_QGEMM_OWN_PIECES 64 /* of one row of floats, that it makes Q8_1 by itself in W4A8 at most */
+/* Rows of X that splitk takes at most. */
+#define PWL_QGEMM_FEW_ROWS 64
+
+/* Pieces of one row of floats that splitk makes Q8_1 by itself at most, in W4A8. Each thread block makes all of the
+ * row, which at K = 14336 takes longer than a launch that does it once. */
+#define PWL_QGEMM_OWN_PIECES 64
 
 /* A product that was checked, by value; what product points to on the host is here instead. */
 typedef struct pwl_qgemm_call {

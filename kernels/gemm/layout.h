@@ -38,31 +38,38 @@
 #define PWL_QGEMM_TILE_ROWS 16
 #define PWL_QGEMM_TILES (PWL_QGEMM_ROWS / PWL_QGEMM_TILE_ROWS)
 
+/* Sizes that device code has at compile time. */
+#ifdef __cplusplus
+#define PWL_QGEMM_SIZE constexpr PWL_FN
+#else
+#define PWL_QGEMM_SIZE PWL_FN
+#endif
+
 PWL_FN size_t pwl_qgemm_round_up(size_t count, size_t to)
 {
     return (count + (to - 1)) / to * to;
 }
 
 /* Bits of a code. */
-PWL_FN int pwl_qgemm_bits(pwl_qgemm_format format)
+PWL_QGEMM_SIZE int pwl_qgemm_bits(pwl_qgemm_format format)
 {
     return format == PWL_QGEMM_Q4_0 || format == PWL_QGEMM_MXFP4 ? 4 : 8;
 }
 
 /* Bytes of a block's scale. */
-PWL_FN size_t pwl_qgemm_scale_bytes(pwl_qgemm_format format)
+PWL_QGEMM_SIZE size_t pwl_qgemm_scale_bytes(pwl_qgemm_format format)
 {
     if (format == PWL_QGEMM_ROWS8)
         return 0;
     return format == PWL_QGEMM_MXFP4 ? 1 : 2;
 }
 
-PWL_FN size_t pwl_qgemm_tile_bytes(pwl_qgemm_format format)
+PWL_QGEMM_SIZE size_t pwl_qgemm_tile_bytes(pwl_qgemm_format format)
 {
     return pwl_qgemm_bits(format) == 4 ? 512 : 1024;
 }
 
-PWL_FN size_t pwl_qgemm_piece_bytes(pwl_qgemm_format format)
+PWL_QGEMM_SIZE size_t pwl_qgemm_piece_bytes(pwl_qgemm_format format)
 {
     return PWL_QGEMM_TILES * pwl_qgemm_tile_bytes(format) + PWL_QGEMM_ROWS * 2 * pwl_qgemm_scale_bytes(format);
 }

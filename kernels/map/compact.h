@@ -13,6 +13,11 @@
  * Ties that are rounded to even go up and down in turn, which no such line does where they are many. Lines of a table
  * that is `even` give values half a unit higher; one without a fraction, which was a tie, is lowered by one where it is
  * odd and the slope even, or the other way round: what is even before a line's constant is added may be odd after it.
+ *
+ * Beside lines of 16 bytes, these leave room for more copies in the image (plan.h) and are read faster: with 144
+ * segments 0.865 of the speed of a copy for 0.84, with 64 in the L2 cache 1.26 times its time for 1.34. Real numbers,
+ * bound by instructions, lose 0.01 by them. Even lines are slower (a GELU with 16 segments: s16 0.862), but not as slow
+ * as searching (0.351).
  */
 #ifndef PWL_COMPACT_H
 #define PWL_COMPACT_H

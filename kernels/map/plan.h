@@ -22,7 +22,9 @@
  *                   8 bytes   wide: a pwl_cell
  *
  * each element in 2^copies copies side by side, of which a lane reads its own: neighbouring lanes then read different
- * banks, and random codes cost what equal ones do.
+ * banks, and random codes cost what equal ones do. Fewer copies win nothing where more fit, and with one of each banks
+ * collide (0.83 of the speed of a copy of the arrays, for 0.96). All 65536 values of 16-bit codes in shared memory
+ * would be slower than lines (0.91).
  */
 #ifndef PWL_CUDA_PLAN_H
 #define PWL_CUDA_PLAN_H

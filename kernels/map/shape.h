@@ -7,6 +7,12 @@
  * stretch of its own; else several waves, each half as long as the one before it, the last as long as its predecessor.
  * Multiprocessors differ in speed by a tenth; those that end their part early start on the next one, so that all end
  * together, and stay close enough to each other to share the pages of memory that are open.
+ *
+ * Shares of the speed of cudaMemcpyAsync, 256 MiB in and out on an H200: a grid that stays for the whole array 0.93,
+ * since the last multiprocessor ends 12 us after the first; six waves 0.97; a pack of 16 bytes to a thread 1.00, but
+ * each block brings the table's image first. Stretches of seven packs pay for 8 KiB (32-bit tables 0.98, in waves
+ * 0.965, and 0.957 where a block's packs lie a grid apart), of four packs for the 256 values of 8-bit codes. Larger
+ * images (24 KiB: 0.955, in stretches 0.91) and busy evaluation (f16: 0.90, in stretches 0.855) stay with waves.
  */
 #ifndef PWL_SHAPE_H
 #define PWL_SHAPE_H

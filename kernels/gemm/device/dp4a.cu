@@ -5,6 +5,8 @@
  * words. A thread has 8 x 4 elements of Y. Sums are in the order of the naive kernel, and have its bits.
  */
 #include "fragment.cuh"
+#include "launch.cuh"
+#include "numbers.cuh"
 #include "store.cuh"
 
 namespace
@@ -43,10 +45,8 @@ template <bool stored> struct blocks {
     }
     static __device__ float add(const stage &s, unsigned block, unsigned m, unsigned n, int sum, float all)
     {
-        const float d_w = s.w_scale[block][n], d_x = s.x_scale[block][m];
-        if (stored)
-            return pwl_device_add_stored(d_w, d_x, sum, s.x_sum[block][m], all);
-        return fmaf(d_w * d_x, static_cast<float>(sum), all);
+        const float x_sum = stored ? s.x_sum[block][m] : 0;
+        return pwl_device_add_block<stored>(s.w_scale[block][n], s.x_scale[block][m], x_sum, sum, all);
     }
     static __device__ float y(const pwl_qgemm_call &call, size_t n, int, float all)
     {
@@ -194,10 +194,5 @@ kernel *kernel_of(const pwl_qgemm_call *call)
 
 int pwl_cuda_launch_qgemm_dp4a(const pwl_qgemm_call *call, struct CUstream_st *stream)
 {
-    const size_t columns = (call->weights.n - 1) / PWL_QGEMM_ROWS + 1, height = (call->product.m - 1) / tokens + 1;
-    if (columns > INT32_MAX)
-        return cudaErrorInvalidConfiguration;
-    const dim3 grid(static_cast<unsigned>(columns), static_cast<unsigned>(height < 65535 ? height : 65535));
-    kernel_of(call)<<<grid, threads, 0, stream>>>(*call);
-    return cudaGetLastError();
+    return pwl::launch_grid(kernel_of(call), call, call->weights.n, PWL_QGEMM_ROWS, tokens, dim3(threads), stream);
 }

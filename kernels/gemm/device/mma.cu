@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Products by tensor cores, a thread block for each tile of Y. */
-#include "mma.cuh"
+#include "epilogue.cuh"
+#include "launch.cuh"
+#include "mma_halves.cuh"
 
 namespace
 {

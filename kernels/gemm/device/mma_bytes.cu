@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * W4A8, W8A8 and INT8 by tensor cores that multiply bytes, mma.m16n8k32. A thread block has 128 rows of weights and up
- * to 64 of X; each of its four warps 32 rows of weights and all of X, as in mma.cuh. X lies in the order of
+ * to 64 of X; each of its four warps 32 rows of weights and all of X, as in mma_halves.cuh. X lies in the order of
  * gemm/layout.h: a lane's 16 bytes are operand B of 64 columns and 8 rows. Sums of A8 are in the order of the naive
- * kernel, and have its bits.
+ * kernel, and have its bits: two operations on floats for each sum of a block, which mma does without.
  */
-#include "bytes.cuh"
+#include "epilogue.cuh"
+#include "launch.cuh"
+#include "mma_bytes.cuh"
 
 namespace
 {
 
 using namespace pwl;
-using mma::codes;
 using mma::piece_bytes;
-using mma::stages;
 using mma::threads;
 using mma::tiles;
 
+constexpr unsigned stages = 4;
 constexpr unsigned many = 8, few = 1; /* groups of 8 rows of X */
 
 __host__ __device__ constexpr unsigned stage_bytes(pwl_qgemm_format format, unsigned groups)
@@ -76,7 +77,7 @@ __global__ void __launch_bounds__(threads, 2) product(const __grid_constant__ pw
     const size_t n = size_t{blockIdx.x % across} * PWL_QGEMM_ROWS, m = size_t{blockIdx.x / across} * groups * 8;
     number sums[tiles][groups][4] = {};
     bytes::operand<format> weights;
-    codes<format> here;
+    bytes::codes<format> here;
 
 #pragma unroll
     for (unsigned i = 0; i < stages - 1; i++)

@@ -5,6 +5,8 @@
  * g and g + 8 (gemm/layout.h), a thread has these two elements of Y. Each weight is still decoded for every row of X.
  */
 #include "fragment.cuh"
+#include "gemm/layout.h"
+#include "launch.cuh"
 #include "store.cuh"
 
 namespace
@@ -124,28 +126,13 @@ __global__ void __launch_bounds__(across *down, 2) vectorised(const __grid_const
     }
 }
 
-typedef void kernel(const pwl_qgemm_call call);
-
-template <pwl_qgemm_format format> kernel *kernel_of(bool bf16, bool exponents)
-{
-    if (bf16)
-        return exponents && format == PWL_QGEMM_MXFP4 ? vectorised<format, true, true>
-                                                      : vectorised<format, true, false>;
-    return exponents ? vectorised<format, false, true> : vectorised<format, false, false>;
-}
-
 } // namespace
 
 int pwl_cuda_launch_qgemm_vectorised(const pwl_qgemm_call *call, struct CUstream_st *stream)
 {
-    const bool bf16 = call->product.x.type == PWL_QGEMM_BF16, exponents = call->weights.row_data;
-    kernel *const chosen = call->weights.format == PWL_QGEMM_Q4_0   ? kernel_of<PWL_QGEMM_Q4_0>(bf16, exponents)
-                           : call->weights.format == PWL_QGEMM_Q8_0 ? kernel_of<PWL_QGEMM_Q8_0>(bf16, exponents)
-                                                                    : kernel_of<PWL_QGEMM_MXFP4>(bf16, exponents);
-    const size_t columns = (call->weights.n - 1) / rows + 1, height = (call->product.m - 1) / down + 1;
-    if (columns > INT32_MAX)
-        return cudaErrorInvalidConfiguration;
-    const dim3 grid(static_cast<unsigned>(columns), static_cast<unsigned>(height < 65535 ? height : 65535));
-    chosen<<<grid, dim3(across, down), 0, stream>>>(*call);
-    return cudaGetLastError();
+    const auto kernel = pwl::mma::variant_of(call, [](auto v) {
+        using variant = decltype(v);
+        return vectorised<variant::format, variant::bf16, variant::exponents>;
+    });
+    return pwl::launch_grid(kernel, call, call->weights.n, rows, down, dim3(across, down), stream);
 }

@@ -37,7 +37,8 @@ typedef enum pwl_plain_rounding { PWL_PLAIN_DOWN = 0, PWL_PLAIN_AWAY = 1, PWL_PL
 
 #define PWL_PLAIN_NEGATED 256u
 
-/* A line; all fields are as above, n is the shift, 0 to 31 or 0 to 63, plus PWL_PLAIN_NEGATED where that is asked for. */
+/* A line; all fields are as above, n is the shift, 0 to 31 or 0 to 63, plus PWL_PLAIN_NEGATED where that is asked for.
+ */
 typedef struct pwl_plain32 {
     uint32_t slope, pre, post, n;
 } pwl_plain32;

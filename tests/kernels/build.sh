@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced, from the root of the sources, by what builds programs for this machine's device: its tools, the device's
+# capability, and functions. The caller names host_programs, which need no device, and programs, by their sources' paths
+# below tests/ without the .c; they are built in build/gpu, where whole logs stay. Exit 77 where the toolkit or a device
+# is missing.
+build=build/gpu
+mkdir -p "$build" || exit 1
+
+say() {
+    printf 'gpu: %s\n' "$*"
+}
+
+skip() {
+    say "$*"
+    exit 77
+}
+
+die() {
+    say "$*"
+    exit 1
+}
+
+# find_tool NAME PATH...: the first that runs.
+find_tool() {
+    local path
+    for path; do
+        path=$(command -v "$path") || continue
+        echo "$path"
+        return
+    done
+    return 1
+}
+
+nvcc=$(find_tool nvcc "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc") || skip "nvcc is missing: install the CUDA toolkit"
+cuda=$(bash kernels/toolkit.sh "$nvcc") || exit 1
+cc=$(find_tool "${CC:-cc}" gcc) || skip "a C compiler is missing"
+
+nvidia-smi --query-gpu=name --format=csv,noheader >/dev/null 2>&1 || skip "no CUDA device: nvidia-smi finds none"
+capability=$(bash kernels/native.sh "$nvcc" | head -n 1)
+[ -n "$capability" ] || die "$nvcc does not compile for this machine's devices"
+say "$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -n 1)," \
+    "$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/CUDA \1/p')"
+
+# log NAME COMMAND...: the output goes to a file, which is shown when the command fails.
+log() {
+    local file=$build/$1.log
+    shift
+    "$@" >"$file" 2>&1 && return
+    tail -n 40 "$file"
+    return 1
+}
+
+include=(-Iruntime/include -Ikernels/include -Ikernels/bench/include -Ikernels -Iluts)
+
+# What every program is linked from.
+c_sources=(runtime/*.c examples/{gru_cell,ffn_block,ffn_cuda,gguf}.c)
+cu_sources=(tests/kernels/arch/bits_device.cu examples/gru.cu)
+while read -r library source; do
+    case $library:$source in
+    '#'* | :) ;;
+    *.cu) cu_sources+=("kernels/$source") ;;
+    *) c_sources+=("kernels/$source") ;;
+    esac
+done <kernels/sources.txt
+
+# objects DIRECTORY SOURCE...: the names of their objects.
+objects() {
+    local directory=$1 source
+    shift
+    for source; do
+        source=${source//\//_}
+        echo "$directory/${source%.*}.o"
+    done
+}
+
+# all PID...: waits for each; fails when one did.
+all() {
+    local pid status=0
+    for pid; do
+        wait "$pid" || status=1
+    done
+    return $status
+}
+
+# compile_c SOURCE DIRECTORY
+compile_c() {
+    "$cc" -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -g -fPIC -Wall -Wextra "${include[@]}" -I"$build" -isystem "$cuda/include" \
+        -c "$1" -o "$(objects "$2" "$1")"
+}
+
+build_host() {
+    local source pids=()
+    bash tests/list_luts.sh "$PWD/luts" >"$build/luts.h" || return
+    for source in "${c_sources[@]}" "${host_programs[@]/#/tests/}" "${programs[@]/#/tests/}"; do
+        compile_c "${source%.c}.c" "$build" &
+        pids+=($!)
+    done
+    all "${pids[@]}"
+}
+
+# build_for NAME GENCODE: the programs in build/gpu/NAME, without their folders.
+build_for() {
+    local directory=$build/$1 source program pids=()
+    mkdir -p "$directory"
+    for source in "${cu_sources[@]}"; do
+        bash kernels/compile.sh "$nvcc" "${include[@]}" -Xcompiler -fPIC -lineinfo -gencode "$2" -c "$source" \
+            -o "$(objects "$directory" "$source")" &
+        pids+=($!)
+    done
+    all "${pids[@]}" || return
+    for program in "${host_programs[@]}" "${programs[@]}"; do
+        # shellcheck disable=SC2046
+        "$nvcc" $(objects "$build" "tests/$program.c" "${c_sources[@]}") $(objects "$directory" "${cu_sources[@]}") \
+            -o "$directory/${program##*/}" || return
+    done
+}
+
+# build_library NAME GENCODE: what pwlc loads, as build/gpu/NAME/libpwlc-cuda.so, from what build_for NAME made.
+build_library() {
+    local directory=$build/$1
+    bash kernels/compile.sh "$nvcc" "${include[@]}" -Ifitter -Xcompiler -fPIC -lineinfo -gencode "$2" -c fitter/device/sweep.cu \
+        -o "$(objects "$directory" fitter/device/sweep.cu)" && compile_c fitter/device/device_gemm.c "$directory" &&
+        compile_c fitter/device/device_bench.c "$directory" || return
+    # shellcheck disable=SC2046
+    "$nvcc" -shared $(objects "$directory" fitter/device/{sweep,device_gemm,device_bench}.c) $(objects "$build" "${c_sources[@]}") \
+        $(objects "$directory" "${cu_sources[@]}") -Xlinker --exclude-libs,ALL -o "$directory/libpwlc-cuda.so"
+}
