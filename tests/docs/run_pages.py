@@ -9,7 +9,8 @@ A page is one shell session in an empty directory, pwlc in PATH; the environment
 fenced block is one of these, by the word behind its first three backquotes:
 
     console        lines that begin with "$ " are commands (a line that ends in a backslash goes on in the next), what
-                   follows is all that they print; a command that fails is an error
+                   follows is all that they print; a command that fails is an error, in a pipe too, so that head, which
+                   stops reading, is no end for one
     sh             commands to paste; they print what they like, and none may fail
     text           drawings, shown only
     anything else  source or data: a comment must say what is done with it
