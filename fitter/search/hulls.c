@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/integers.h"
 #include "error_band.h"
-
-__extension__ typedef __int128 wide;
 
 /* What was before a point at the end, and the corners whose places its own took. */
 struct hulls_step {
@@ -174,6 +173,20 @@ bool hulls_begin_at(struct hulls *hulls, int point)
         if (!grow(hulls, -1))
             return false;
     return true;
+}
+
+void hulls_start_at(struct hulls *hulls, double max_err, int point)
+{
+    if (hulls->begin != point || hulls->max_err != max_err)
+        hulls_start(hulls, max_err, point);
+}
+
+int hulls_last_position(struct hulls *hulls, double max_err, int position)
+{
+    const struct points *points = hulls->points;
+    hulls_start_at(hulls, max_err, points_at(points, position));
+    hulls_end_at(hulls, points->grid_whole ? points_at(points, position + 1) : points->count);
+    return points_place_before(points, hulls->end);
 }
 
 struct slope_window hulls_slopes(const struct hulls *hulls)

@@ -32,10 +32,10 @@ struct tangent {
 enum { STEEPEST, FLATTEST, EXTREMES };
 
 /*
- * A real line z serves the points [begin, end) if low <= z <= high + 1 at each, with the limits of error_band.h. Of all that
- * serve, the one of largest slope touches a lower limit and after it an upper one, that of least slope an upper limit
- * and after it a lower one. Source: J. O'Rourke, "An on-line algorithm for fitting straight lines between data ranges",
- * CACM 24(9), 1981; here for both ends, and exact: with |x| < 2^34 and |y| < 2^35 the products fit 128 bits.
+ * A real line z serves the points [begin, end) if low <= z <= high + 1 at each, with the limits of error_band.h. Of all
+ * that serve, the one of largest slope touches a lower limit and after it an upper one, that of least slope an upper
+ * limit and after it a lower one. Source: J. O'Rourke, "An on-line algorithm for fitting straight lines between data
+ * ranges", CACM 24(9), 1981; here for both ends, and exact: with |x| < 2^34 and |y| < 2^35 the products fit 128 bits.
  */
 struct hulls {
     const struct points *points;
@@ -55,6 +55,13 @@ void hulls_free(struct hulls *hulls);
 
 /* The empty range at a point. */
 void hulls_start(struct hulls *hulls, double max_err, int point);
+
+/* The same, but for a range from there for the same error, which is left as it is. */
+void hulls_start_at(struct hulls *hulls, double max_err, int point);
+
+/* The last position of the knot grid to which a real line from another one serves; where all positions are knots the
+ * next one at most. The hulls are left there. */
+int hulls_last_position(struct hulls *hulls, double max_err, int position);
 
 /* Moves the end to a point, or the beginning to one at or before it. False when no real line serves so much: the range
  * is then the longest that one serves. */

@@ -3,8 +3,6 @@
 
 #include <pwl/fixed.h>
 
-__extension__ typedef __int128 wide;
-
 void line_rules_init(struct line_rules *rules, const struct spec *spec)
 {
     const pwl_storage storage = storage_for(spec->in.bits, spec->out.bits);
@@ -33,6 +31,15 @@ struct table line_format(const struct spec *spec)
 int line_flat_shift(const struct line_rules *rules)
 {
     return rules->shift_min > 0 ? rules->shift_min : rules->shift_max < 0 ? rules->shift_max : 0;
+}
+
+double line_steepest_needed(const struct line_rules *rules)
+{
+    double steepest = 8;
+    while (steepest / 8 <= (double)(rules->qmax_y - rules->qmin_y))
+        steepest *= 2;
+    steepest = fmax(steepest, ldexp(1, 1 - rules->shift_max));
+    return fmin(steepest, ldexp((double)rules->slope_limit, -rules->shift_min));
 }
 
 static double steepest_target(const struct points *points)
@@ -70,6 +77,18 @@ int line_one_shift(const struct line_rules *rules, const struct points *points, 
         return trial % 2 ? likely - (trial + 1) / 2 : likely + trial / 2;
     const int away = trial - shorter;
     return below > above ? likely - away : likely + away;
+}
+
+bool line_rules_of_trial(const struct line_rules *given, const struct points *points, int trial,
+                         struct line_rules *rules)
+{
+    *rules = *given;
+    if (!given->one_shift)
+        return trial == 0;
+    if (trial > given->shift_max - given->shift_min)
+        return false;
+    rules->shift_min = rules->shift_max = line_one_shift(given, points, trial);
+    return true;
 }
 
 /* The largest power of two that is at most q, and the least that is at least q; 0 < q <= 2^62. */
@@ -141,9 +160,9 @@ struct line_ties line_ties(const struct line_rules *rules, const struct line *li
     return (struct line_ties){.first = rest / power * inverse & (period - 1), .period = period};
 }
 
-struct offsets line_offsets_at(const struct line_rules *rules, int64_t q_b, int n, int64_t x, struct offsets offsets)
+struct integers line_offsets_at(const struct line_rules *rules, int64_t q_b, int n, int64_t x, struct integers offsets)
 {
-    const struct offsets none = {0, -1};
+    const struct integers none = {0, -1};
     const wide limit = (wide)1 << (rules->accumulator_bits - 1), product = (wide)q_b * x;
     const wide half = n > 0 && rules->rounding != PWL_FLOOR ? (wide)1 << (n - 1) : 0;
     /* What may be shifted: rounding adds `half` to it, half_away to the magnitude; to the left it grows. */
@@ -164,23 +183,20 @@ struct offsets line_offsets_at(const struct line_rules *rules, int64_t q_b, int 
         low = -limit - shifted;
         high = limit - 1 - shifted;
     }
-    if (low > offsets.high || high < offsets.low)
-        return none;
-    return (struct offsets){low > offsets.low ? (int64_t)low : offsets.low,
-                            high < offsets.high ? (int64_t)high : offsets.high};
+    return integers_within(offsets, low, high);
 }
 
 /* Every step is monotone in the code, so the two end codes are the extremes. */
-struct offsets line_offsets(const struct line_rules *rules, int64_t q_b, int n, int64_t first, int64_t last)
+struct integers line_offsets(const struct line_rules *rules, int64_t q_b, int n, int64_t first, int64_t last)
 {
     const int64_t origin = line_origin(rules, first);
-    const struct offsets at_first = line_offsets_at(rules, q_b, n, first - origin, line_any_offset(rules));
+    const struct integers at_first = line_offsets_at(rules, q_b, n, first - origin, line_any_offset(rules));
     return line_offsets_at(rules, q_b, n, last - origin, at_first);
 }
 
 bool line_provable(const struct line_rules *rules, const struct line *line, int64_t first, int64_t last)
 {
-    const struct offsets offsets = line_offsets(rules, line->q_b, line->n, first, last);
+    const struct integers offsets = line_offsets(rules, line->q_b, line->n, first, last);
     return offsets.low <= line->offset && line->offset <= offsets.high;
 }
 

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/integers.h"
 #include "points.h"
 #include "spec/spec.h"
 #include "table/table.h"
@@ -38,16 +39,45 @@ static inline int64_t line_origin(const struct line_rules *rules, int64_t start)
 }
 
 /* A line as steep passes from one limit of the outputs to the other in half a code's width: beyond it all that is left
- * to choose is where. */
+ * to choose is where. Searches that need not be complete end here. */
 static inline double line_steepest(const struct line_rules *rules)
 {
     return 2 * (double)(rules->qmax_y - rules->qmin_y + 1);
 }
 
+/*
+ * The slope beyond which a complete search need not look: 8 R, R being a power of two beyond the number of output
+ * codes. A line that rises by more from code to code has at most one code that does not saturate. Absolute and
+ * anchored: the line of slope 4 R through that code's value, or else through qmin_y at the last code that saturates
+ * there, gives the same outputs and lies between the other line and that value, so that it is provable too. Biased: so
+ * does a line with a shift to the left by at most the bits of R, since of multiples of more than each output only the
+ * sign counts; its slope is the least multiple of the factor beyond 2 R. Where that factor is the only one, its first
+ * multiple is looked at however large. Nor is a slope needed that no q_b gives.
+ */
+double line_steepest_needed(const struct line_rules *rules);
+
+/*
+ * Whether each line of slope q_b * 2^-n, n not being the shortest shift, is one of slope (q_b / 2) * 2^-(n - 1) too,
+ * which is provable where the first is: q_b is even. Of the biased form only where sums are shifted to the right, under
+ * floor and half_up: the last bit of an odd sum then decides nothing, but under the other roundings it keeps sums from
+ * being ties.
+ */
+static inline bool line_is_reducible(const struct line_rules *rules, int64_t q_b, int n)
+{
+    if (q_b % 2 != 0 || n <= rules->shift_min)
+        return false;
+    return rules->form != PWL_BIASED || (n > 0 && (rules->rounding == PWL_FLOOR || rules->rounding == PWL_HALF_UP));
+}
+
 /* The shift of a line of slope 0: 0, or the nearest one allowed. */
 int line_flat_shift(const struct line_rules *rules);
 
-/* The shifts of tables with one, the likely ones first: trial is from 0 to shift_max - shift_min. */
+/* With --shift one each shift has rules of its own: those of trial 0, 1, ..., the likely shifts first; without it those
+ * given are all there are. False after the last trial. */
+bool line_rules_of_trial(const struct line_rules *given, const struct points *points, int trial,
+                         struct line_rules *rules);
+
+/* The shift of a trial, from 0 to shift_max - shift_min. */
 int line_one_shift(const struct line_rules *rules, const struct points *points, int trial);
 
 /* Whether lines of this shift may be twice as steep as the targets ever are, and are provable. What shorter ones do, it
@@ -141,23 +171,18 @@ double line_max_err(const struct line_rules *rules, const struct points *points,
 double line_cost_below(const struct line_rules *rules, const struct points *points, int begin, int end,
                        const struct line *line, const struct band *bands, double enough);
 
-/* The offsets from low to high; none where low > high. */
-struct offsets {
-    int64_t low, high;
-};
-
-/* All that the storage holds. */
-static inline struct offsets line_any_offset(const struct line_rules *rules)
+/* All offsets that the storage holds. */
+static inline struct integers line_any_offset(const struct line_rules *rules)
 {
-    return (struct offsets){-rules->offset_limit - 1, rules->offset_limit};
+    return (struct integers){-rules->offset_limit - 1, rules->offset_limit};
 }
 
 /* Of some offsets those with which a line of slope q_b * 2^-n is provable at X, the distance of a code from the origin:
  * its product, what rounding adds, the shifted value and the sum stay in their types. */
-struct offsets line_offsets_at(const struct line_rules *rules, int64_t q_b, int n, int64_t x, struct offsets offsets);
+struct integers line_offsets_at(const struct line_rules *rules, int64_t q_b, int n, int64_t x, struct integers offsets);
 
 /* The offsets with which it is provable over all codes of a segment [first, last]. */
-struct offsets line_offsets(const struct line_rules *rules, int64_t q_b, int n, int64_t first, int64_t last);
+struct integers line_offsets(const struct line_rules *rules, int64_t q_b, int n, int64_t first, int64_t last);
 
 /* Whether a line is provable over the codes of a segment [first, last]. */
 bool line_provable(const struct line_rules *rules, const struct line *line, int64_t first, int64_t last);

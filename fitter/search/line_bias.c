@@ -193,9 +193,9 @@ static double most_ties(const struct trial *trial, int64_t q_b, int n)
 /* All biases around `centre` that are provable. */
 static void sweep_biases(struct trial *trial, int64_t q_b, int n, double centre, struct bias_range range)
 {
-    const struct offsets any = {INT64_MIN, INT64_MAX},
-                         at_first = line_offsets_at(trial->rules, q_b, n, trial->x[0], any),
-                         provable = line_offsets_at(trial->rules, q_b, n, trial->x[trial->count - 1], at_first);
+    const struct integers any = {INT64_MIN, INT64_MAX},
+                          at_first = line_offsets_at(trial->rules, q_b, n, trial->x[0], any),
+                          provable = line_offsets_at(trial->rules, q_b, n, trial->x[trial->count - 1], at_first);
     const int64_t one = pwl_shl64(1, n), first = (int64_t)rint(centre) - one / 2;
     const bool ties = trial->rules->rounding >= PWL_HALF_AWAY;
     struct turns turns; /* of which steps are set to 0 as far as they are needed */

@@ -3,23 +3,22 @@
 
 #include <math.h>
 
+#include "base/integers.h"
 #include "search/error_band.h"
-
-__extension__ typedef __int128 wide;
 
 /* Slopes or constants of one search before it gives up undecided, by the bits of the accumulator. Of slopes of 16 bits
  * all that can matter are fewer. */
 enum { MOST_CANDIDATES_32 = 1 << 22, MOST_CANDIDATES_64 = 1 << 8 };
 
-/* One search. */
-struct search {
+/* One search, for a line over a range of codes. */
+struct band_search {
     const struct hulls *hulls;
     const struct line_rules *rules;
-    int64_t origin, first, last;
-    int64_t flat_low, flat_high; /* outputs that all limits allow, if any: flat_low <= flat_high */
-    bool nearest;                /* rounds to nearest: limits are widened by 1/2 */
+    int64_t origin, first, last; /* line_origin, and the codes of the segment */
+    struct integers level;       /* outputs that all bands allow: those of a line of slope 0 */
+    bool nearest;                /* rounds to nearest: real lines may lie half a code outside the hulls */
     int64_t most_candidates;
-    struct line line;
+    struct line line; /* the last one that was feasible */
 };
 
 static wide floor_div(wide a, wide b)
@@ -38,8 +37,8 @@ static wide power(int n)
     return (wide)1 << n;
 }
 
-/* Whether a line meets the limits at the corners of the hulls. */
-static bool serves_corners(const struct search *search, const struct line *line)
+/* Whether a line gives outputs within the bands at the corners of the hulls. */
+static bool meets_corners(const struct band_search *search, const struct line *line)
 {
     for (enum hull_side side = HULL_LOW; side < HULL_SIDES; side++) {
         const struct hull *hull = &search->hulls->of[side];
@@ -54,16 +53,17 @@ static bool serves_corners(const struct search *search, const struct line *line)
 }
 
 /*
- * Whether a line meets the limits at every point; it is provable, so no product overflows. Rounded down, also half a
- * code higher, a value meets an integer limit where the real line does, and a real line that meets the corners of the
- * hulls meets all limits. To nearest that leaves the ties, which may go another way than those of the corners.
+ * Whether a provable line gives outputs within the bands at every point. Rounded down, also half a code higher, a value
+ * is at or above an integer where the real line is, and a real line that is within the bands at the corners of the
+ * hulls is so everywhere. To nearest that leaves the codes where the sum lies half way between two outputs, which may
+ * go another way than at the corners.
  */
-static bool serves(const struct search *search, const struct line *line)
+static bool meets_bands(const struct band_search *search, const struct line *line)
 {
     const struct line_rules *rules = search->rules;
     const struct hulls *hulls = search->hulls;
     const struct points *points = hulls->points;
-    if (!serves_corners(search, line))
+    if (!meets_corners(search, line))
         return false;
     const struct line_ties ties = line_ties(rules, line);
     if (rules->rounding == PWL_FLOOR || rules->rounding == PWL_HALF_UP || ties.period == 0)
@@ -80,17 +80,18 @@ static bool serves(const struct search *search, const struct line *line)
     return true;
 }
 
-static bool accept(struct search *search, int64_t q_b, int n, int64_t offset)
+/* Keeps a candidate that is feasible. */
+static bool accept(struct band_search *search, int64_t q_b, int n, int64_t offset)
 {
     const struct line line = {.q_b = q_b, .n = n, .offset = offset};
-    if (!line_provable(search->rules, &line, search->first, search->last) || !serves(search, &line))
+    if (!line_provable(search->rules, &line, search->first, search->last) || !meets_bands(search, &line))
         return false;
     search->line = line;
     return true;
 }
 
 /* A line of slope 0 whose value is the code c, of at most 33 bits. */
-static bool accept_flat(struct search *search, int64_t c)
+static bool accept_level(struct band_search *search, int64_t c)
 {
     const int n = line_flat_shift(search->rules);
     if (search->rules->form != PWL_BIASED || n == 0)
@@ -114,10 +115,10 @@ static bool less(const struct fraction *a, const struct fraction *b)
 
 /* Takes in one corner of a side: its limit - c against slope * x. Returns false when x is 0 and the limit is missed.
  * Numerators are doubled to hold the halves. */
-static bool bound_slope(const struct search *search, enum hull_side side, int64_t x, int64_t limit, int64_t c,
+static bool bound_slope(const struct band_search *search, enum hull_side side, int64_t x, int64_t limit, int64_t c,
                         struct fraction *low, struct fraction *high)
 {
-    /* v < U + 1 - c of floor, which the closed bound below includes, serves() settles. */
+    /* v < U + 1 - c of floor, which the closed bound below includes, meets_bands() decides. */
     const wide twice = 2 * ((wide)limit - c) - search->nearest;
     if (x == 0)
         return side == HULL_LOW ? twice <= 0 : twice >= 0;
@@ -132,13 +133,13 @@ static bool bound_slope(const struct search *search, enum hull_side side, int64_
 }
 
 /* A bound that is itself q_b / 2^n; at an end of the interval the rounding decides. */
-static bool accept_end(struct search *search, const struct fraction *bound, int64_t c)
+static bool accept_end(struct band_search *search, const struct fraction *bound, int64_t c)
 {
     const struct line_rules *rules = search->rules;
     const int64_t limit = rules->slope_limit;
     wide q = bound->numerator, d = bound->denominator;
     if (q == 0)
-        return accept_flat(search, c);
+        return accept_level(search, c);
     while (q % 2 == 0 && d % 2 == 0) {
         q /= 2;
         d /= 2;
@@ -187,7 +188,7 @@ static int least_shift(const struct line_rules *rules, const struct fraction *lo
 }
 
 /* Some slope for the constant c. */
-static bool try_constant(struct search *search, int64_t c)
+static bool try_constant(struct band_search *search, int64_t c)
 {
     struct fraction low = {0}, high = {0};
     for (enum hull_side side = HULL_LOW; side < HULL_SIDES; side++) {
@@ -201,7 +202,7 @@ static bool try_constant(struct search *search, int64_t c)
 
     /* Strictly inside, each slope serves. The flattest of a shift is the easiest to prove. */
     if ((!low.finite || low.numerator < 0) && (!high.finite || high.numerator > 0)) {
-        if (accept_flat(search, c))
+        if (accept_level(search, c))
             return true;
     } else {
         const wide limit = search->rules->slope_limit;
@@ -217,7 +218,7 @@ static bool try_constant(struct search *search, int64_t c)
 }
 
 /* Of the limits of one side at X, less slope * X, the one that binds: no c less than it, or more, meets all. Real. */
-static double binding(const struct search *search, enum hull_side side, double slope)
+static double binding(const struct band_search *search, enum hull_side side, double slope)
 {
     const struct hull *hull = &search->hulls->of[side];
     double c = side == HULL_LOW ? -INFINITY : INFINITY;
@@ -231,7 +232,7 @@ static double binding(const struct search *search, enum hull_side side, double s
 
 /* The least of what binds from below over the slopes of a window, or the largest of what binds from above: convex, or
  * concave, in the slope. Its extreme is where the hull crosses X = 0, or else at an end of the window. */
-static double extreme_constant(const struct search *search, enum hull_side side, const struct slope_window *window)
+static double extreme_constant(const struct band_search *search, enum hull_side side, const struct slope_window *window)
 {
     const struct hull *hull = &search->hulls->of[side];
     const double a = binding(search, side, window->min), b = binding(search, side, window->max);
@@ -246,58 +247,43 @@ static double extreme_constant(const struct search *search, enum hull_side side,
     return extreme;
 }
 
-/* Integers from `low` to `high`. */
-struct span {
-    int64_t low, high;
-};
-
 /* Integers from low to high, cut to [min, max], which have at most 48 bits; empty when nothing is left. */
-static struct span span_within(double low, double high, double min, double max)
+static struct integers integers_between(double low, double high, double min, double max)
 {
-    return (struct span){.low = (int64_t)fmin(fmax(low, min), max + 1),
-                         .high = (int64_t)fmax(fmin(high, max), min - 1)};
+    return (struct integers){.low = (int64_t)fmin(fmax(low, min), max + 1),
+                             .high = (int64_t)fmax(fmin(high, max), min - 1)};
 }
 
 /* The constants of the polygon of real lines, and a little more: what the rounding of doubles may have cut off. */
-static struct span constants_of(const struct search *search, const struct slope_window *window)
+static struct integers constants_of(const struct band_search *search, const struct slope_window *window)
 {
     const double shift = search->nearest ? 0.5 : 0, limit = (double)search->rules->offset_limit;
     const double x_max =
         fmax(fabs((double)(search->first - search->origin)), fabs((double)(search->last - search->origin)));
     const double y_max = fmax(fabs((double)search->rules->qmin_y), fabs((double)search->rules->qmax_y));
     const double slack = 1e-9 + 1e-12 * (y_max + fmax(fabs(window->min), fabs(window->max)) * x_max);
-    return span_within(ceil(extreme_constant(search, HULL_LOW, window) - shift - slack),
-                       floor(extreme_constant(search, HULL_HIGH, window) - shift + slack), -limit - 1, limit);
+    return integers_between(ceil(extreme_constant(search, HULL_LOW, window) - shift - slack),
+                            floor(extreme_constant(search, HULL_HIGH, window) - shift + slack), -limit - 1, limit);
 }
 
 /* Every constant, from the middle outwards. */
-static enum strip_answer search_constants(struct search *search, struct span constants)
+static enum line_answer search_constants(struct band_search *search, struct integers constants)
 {
     const int64_t middle = constants.low + (constants.high - constants.low) / 2;
     for (int64_t away = 0; away <= constants.high - constants.low; away++) {
         if (away > search->most_candidates / 2)
-            return STRIP_UNDECIDED;
+            return LINE_UNDECIDED;
         if (middle + away <= constants.high && try_constant(search, middle + away))
-            return STRIP_FOUND;
+            return LINE_FOUND;
         if (away && middle - away >= constants.low && try_constant(search, middle - away))
-            return STRIP_FOUND;
+            return LINE_FOUND;
     }
-    return STRIP_NONE;
-}
-
-struct wide_span {
-    wide low, high;
-};
-
-static void narrow(struct wide_span *span, wide low, wide high)
-{
-    span->low = low > span->low ? low : span->low;
-    span->high = high < span->high ? high : span->high;
+    return LINE_NONE;
 }
 
 /* Of the limits of one side, times `unit`, less slope * X: the one that binds. Along a hull they rise and then fall, or
  * the other way round. */
-static wide binding_limit(const struct search *search, enum hull_side side, wide slope, wide unit)
+static wide binding_limit(const struct band_search *search, enum hull_side side, wide slope, wide unit)
 {
     const struct hull *hull = &search->hulls->of[side];
     int low = hull->first, high = hull->last - 1; /* it is one of [low, high] */
@@ -315,93 +301,87 @@ static wide binding_limit(const struct search *search, enum hull_side side, wide
 }
 
 /*
- * The offsets with which a slope serves. Exact under floor. To nearest, ties are taken to go whichever way helps, so
- * that of the true interval an end may be missing, and no more than the end: where a tie goes changes an output by 1,
- * which a step of the constant makes up for, and of the bias as well.
+ * The offsets with which a slope is feasible. Exact under floor. To nearest, sums half way between two outputs are
+ * taken to go whichever way helps, so that of the true interval an end may be missing, and no more than the end: where
+ * such a sum goes changes an output by 1, which a step of the offset makes up for.
  */
-static struct wide_span serving_offsets(const struct search *search, int64_t q_b, int n)
+static struct integers feasible_offsets(const struct band_search *search, int64_t q_b, int n)
 {
     const wide unit = n > 0 ? power(n) : 1, factor = n < 0 ? power(-n) : 1;
     const wide half = n > 0 && search->nearest ? unit / 2 : 0;
     const wide step = search->rules->form == PWL_BIASED ? factor : unit; /* of the offset */
     const wide low = binding_limit(search, HULL_LOW, q_b * factor, unit);
     const wide high = binding_limit(search, HULL_HIGH, q_b * factor, unit);
-    return (struct wide_span){ceil_div(low - half, step), floor_div(high - (half ? half : 1), step)};
+    const struct integers in_bands = integers_within(line_any_offset(search->rules), ceil_div(low - half, step),
+                                                     floor_div(high - (half ? half : 1), step));
+    if (in_bands.low > in_bands.high)
+        return in_bands;
+    const struct integers provable = line_offsets(search->rules, q_b, n, search->first, search->last);
+    return integers_within(provable, in_bands.low, in_bands.high);
 }
 
-/* Some offset for a slope. Inside the interval that serves one does so under every rounding: of three or more, the
- * middle one. */
-static bool try_slope(struct search *search, int64_t q_b, int n)
+/* Some offset for a slope. Of three or more offsets the middle one is feasible under every rounding. */
+static bool try_slope(struct band_search *search, int64_t q_b, int n)
 {
-    struct wide_span offsets = serving_offsets(search, q_b, n);
+    const struct integers offsets = feasible_offsets(search, q_b, n);
     if (offsets.low > offsets.high)
         return false;
-    const struct offsets provable = line_offsets(search->rules, q_b, n, search->first, search->last);
-    narrow(&offsets, provable.low, provable.high);
-    if (offsets.low > offsets.high)
-        return false;
-    const int64_t low = (int64_t)offsets.low, high = (int64_t)offsets.high, middle = low + (high - low) / 2;
-    return accept(search, q_b, n, middle) || (high != middle && accept(search, q_b, n, high));
+    const int64_t middle = offsets.low + (offsets.high - offsets.low) / 2;
+    return accept(search, q_b, n, middle) || (offsets.high != middle && accept(search, q_b, n, offsets.high));
 }
 
 /* The slopes q_b / 2^n of a window. */
-static struct span slopes_of(const struct search *search, const struct slope_window *window, int n)
+static struct integers slopes_of(const struct band_search *search, const struct slope_window *window, int n)
 {
-    return span_within(ceil(ldexp(window->min, n)), floor(ldexp(window->max, n)), -(double)search->rules->slope_limit,
-                       (double)search->rules->slope_limit);
-}
-
-/* Without a bias under the shift an even q_b says what its half says with n - 1, and is harder to prove. */
-static bool is_reducible(const struct search *search, int64_t q_b, int n)
-{
-    return search->rules->form != PWL_BIASED && q_b % 2 == 0 && n > search->rules->shift_min;
+    return integers_between(ceil(ldexp(window->min, n)), floor(ldexp(window->max, n)),
+                            -(double)search->rules->slope_limit, (double)search->rules->slope_limit);
 }
 
 /* Whether no sum of a biased line can be shifted to the outputs that the limits ask for, nor by more than n. */
-static bool is_beyond_sums(const struct search *search, int n)
+static bool is_beyond_sums(const struct band_search *search, int n)
 {
     const wide limit = power(search->rules->accumulator_bits - 1);
     return search->rules->form == PWL_BIASED && n > 0 &&
-           (search->flat_low * power(n) >= limit || (search->flat_high + 1) * power(n) < -limit);
+           (search->level.low * power(n) >= limit || (search->level.high + 1) * power(n) < -limit);
 }
 
 /* Every slope of the window, the short ones first. */
-static enum strip_answer search_slopes(struct search *search, const struct slope_window *window)
+static enum line_answer search_slopes(struct band_search *search, const struct slope_window *window)
 {
     const struct line_rules *rules = search->rules;
     int64_t candidates = 0;
     for (int n = rules->shift_min; n <= rules->shift_max && !is_beyond_sums(search, n); n++) {
-        const struct span slopes = slopes_of(search, window, n);
+        const struct integers slopes = slopes_of(search, window, n);
         for (int64_t q_b = slope_above(rules, slopes.low - 1); q_b <= slopes.high; q_b = slope_above(rules, q_b)) {
-            if (is_reducible(search, q_b, n))
+            if (line_is_reducible(rules, q_b, n))
                 continue;
             if (candidates++ > search->most_candidates)
-                return STRIP_UNDECIDED;
+                return LINE_UNDECIDED;
             if (try_slope(search, q_b, n))
-                return STRIP_FOUND;
+                return LINE_FOUND;
         }
     }
-    return STRIP_NONE;
+    return LINE_NONE;
 }
 
-static double count_slopes(const struct search *search, const struct slope_window *window)
+static double count_slopes(const struct band_search *search, const struct slope_window *window)
 {
     double count = 0;
     for (int n = search->rules->shift_min; n <= search->rules->shift_max; n++) {
-        const struct span slopes = slopes_of(search, window, n);
+        const struct integers slopes = slopes_of(search, window, n);
         count += slopes.low <= slopes.high ? (double)(slopes.high - slopes.low) + 1 : 0;
     }
     return 0.5 * count; /* half of them are reducible */
 }
 
 /* Constants or slopes, whichever take less; a constant says nothing of the sums that make a slope. */
-static enum strip_answer search_either(struct search *search, const struct slope_window *window)
+static enum line_answer search_either(struct band_search *search, const struct slope_window *window)
 {
     enum { SLOPES = 8 }; /* take about as long as one constant, which meets all corners of the hulls */
     const struct line_rules *rules = search->rules;
     if (rules->slope_terms)
         return search_slopes(search, window);
-    const struct span constants = constants_of(search, window);
+    const struct integers constants = constants_of(search, window);
     const double enough = SLOPES * (double)(constants.high - constants.low + 1);
     if (enough <= rules->shift_max - rules->shift_min) /* each shift takes a look */
         return search_constants(search, constants);
@@ -410,59 +390,48 @@ static enum strip_answer search_either(struct search *search, const struct slope
                                                                         : search_constants(search, constants);
 }
 
-/*
- * No slope steeper than 8 R is needed, R being a power of two beyond the number of output codes. A line that rises by
- * more from code to code has at most one code that does not saturate. Absolute and anchored: the line of slope 4 R
- * through that code's value, or else through qmin_y at the last code that saturates there, gives the same outputs and
- * lies between the other line and that value, so that it is provable too. Biased: as well, with a shift to the left by
- * at most the bits of R, since of multiples of more than each output only the sign counts; the slope is then the least
- * multiple of the factor beyond 2 R. Where that factor is the only one, its first multiple is looked at however large.
- * Nor is any that no q_b gives.
- */
-static void leave_out_steep(const struct line_rules *rules, struct slope_window *window)
+/* The slopes of real lines within the bands, but for those that are too steep to be needed. */
+static struct slope_window slopes_needed(const struct band_search *search)
 {
-    double steepest = 8;
-    while (steepest / 8 <= (double)(rules->qmax_y - rules->qmin_y))
-        steepest *= 2;
-    steepest = fmax(steepest, ldexp(1, 1 - rules->shift_max));
-    steepest = fmin(steepest, ldexp((double)rules->slope_limit, -rules->shift_min));
-    window->min = fmax(window->min, -steepest);
-    window->max = fmin(window->max, steepest);
+    const double steepest = line_steepest_needed(search->rules);
+    struct slope_window window = hulls_slopes(search->hulls);
+    window.min = fmax(window.min, -steepest);
+    window.max = fmin(window.max, steepest);
     /* hulls_slopes rounds; each candidate is verified, so a little more does no harm. */
-    const double slack = 1e-12 * fmax(fabs(window->min), fabs(window->max));
-    window->min -= slack;
-    window->max += slack;
+    const double slack = 1e-12 * fmax(fabs(window.min), fabs(window.max));
+    window.min -= slack;
+    window.max += slack;
+    return window;
 }
 
-static void find_flat(struct search *search)
+static struct integers level_outputs(const struct band_search *search)
 {
     const struct hull *low = &search->hulls->of[HULL_LOW], *high = &search->hulls->of[HULL_HIGH];
-    search->flat_low = search->rules->qmin_y;
-    search->flat_high = search->rules->qmax_y;
+    struct integers level = {search->rules->qmin_y, search->rules->qmax_y};
     for (int k = low->first; k < low->last; k++)
-        search->flat_low = low->corner[k].y > search->flat_low ? low->corner[k].y : search->flat_low;
+        level = integers_within(level, low->corner[k].y, level.high);
     for (int k = high->first; k < high->last; k++)
-        search->flat_high = high->corner[k].y - 1 < search->flat_high ? high->corner[k].y - 1 : search->flat_high;
+        level = integers_within(level, level.low, high->corner[k].y - 1);
+    return level;
 }
 
-enum strip_answer strip_line(const struct hulls *hulls, const struct line_rules *rules, struct line *line)
+enum line_answer integer_line_in_band(const struct hulls *hulls, const struct line_rules *rules, struct line *line)
 {
     const struct points *points = hulls->points;
-    struct slope_window window = hulls_slopes(hulls);
-    struct search search = {.hulls = hulls,
-                            .rules = rules,
-                            .first = points->cell[hulls->begin],
-                            .last = points->cell[hulls->end] - 1,
-                            .nearest = rules->rounding != PWL_FLOOR,
-                            .most_candidates = rules->accumulator_bits <= 32 ? MOST_CANDIDATES_32 : MOST_CANDIDATES_64};
+    struct band_search search = {.hulls = hulls,
+                                 .rules = rules,
+                                 .first = points->cell[hulls->begin],
+                                 .last = points->cell[hulls->end] - 1,
+                                 .nearest = rules->rounding != PWL_FLOOR,
+                                 .most_candidates =
+                                     rules->accumulator_bits <= 32 ? MOST_CANDIDATES_32 : MOST_CANDIDATES_64};
     search.origin = line_origin(rules, search.first);
-    *line = (struct line){0};
+    search.level = level_outputs(&search);
 
-    enum strip_answer answer = STRIP_FOUND;
-    find_flat(&search);
-    if (search.flat_low > search.flat_high || !accept_flat(&search, search.flat_low)) {
-        leave_out_steep(rules, &window);
-        answer = window.min > window.max     ? STRIP_NONE
+    enum line_answer answer = LINE_FOUND;
+    if (search.level.low > search.level.high || !accept_level(&search, search.level.low)) {
+        const struct slope_window window = slopes_needed(&search);
+        answer = window.min > window.max     ? LINE_NONE
                  : rules->form == PWL_BIASED ? search_slopes(&search, &window)
                                              : search_either(&search, &window);
     }

@@ -8,127 +8,119 @@
 #include "bounded_line.h"
 #include "integer_line_in_band.h"
 
-/* One cover of all points, for one error. */
+/* A table under construction: segments from the left, each with a line within one error. */
 struct cover {
     int segments;
     int knots[PWL_MAX_SEGMENTS + 1];
     struct line lines[PWL_MAX_SEGMENTS];
-    bool complete; /* no search was left undecided or shortened */
+    bool complete; /* whether a line exists was decided for each range that was looked at */
 };
 
+/* Where the rest of a table with so many segments can still be served by real lines. */
+struct deadlines {
+    int segments;   /* 0: nothing is known */
+    double max_err; /* and for any smaller error */
+    int *position;  /* after m segments: at this one or behind it */
+};
+
+/* Positions are indices of the knot grid (points.h): knots lie at positions 0 to `positions`. */
 struct solver {
     const struct points *points;
     const struct line_rules *given;
-    struct line_rules rules; /* those given, with a shift chosen where there is to be one */
+    struct line_rules rules; /* of the trial */
     struct hulls hulls;
-    int places; /* where segments may start or end: 0 to places */
+    int positions;
     struct cover cover;
-    int *start_of, *reach; /* anchored: by number of segments */
-    int *due;              /* the least place after so many segments from which real lines can serve the rest, */
-    int due_segments;      /* of tables of so many segments; 0: nothing is known */
-    double due_max_err;    /* and this error or less */
-    int *hardest;          /* that of the result */
+    int *reach, *start_of; /* anchored: the farthest end of m segments, and where the last of them starts */
+    struct deadlines deadlines;
+    int *hardest; /* that of the result */
 };
 
-/* Points the hulls to ranges from a place, unless they are. */
-static void look_from(struct solver *solver, int begin, double max_err)
+/* Whether a line of the rules exists for the range of the hulls. */
+static bool decide_line(struct solver *solver, struct line *line)
 {
-    const int first = points_at(solver->points, begin);
-    if (solver->hulls.begin != first || solver->hulls.max_err != max_err)
-        hulls_start(&solver->hulls, max_err, first);
+    const enum line_answer answer = integer_line_in_band(&solver->hulls, &solver->rules, line);
+    if (answer == LINE_UNDECIDED)
+        solver->cover.complete = false;
+    return answer == LINE_FOUND;
 }
 
-/* The last place that a real line from `begin` can reach. */
-static int real_reach(struct solver *solver, int begin, double max_err)
+/* A line over the points between two positions. */
+static bool find_line(struct solver *solver, int begin, int end, double max_err, struct line *line)
 {
     const struct points *points = solver->points;
-    look_from(solver, begin, max_err);
-    hulls_end_at(&solver->hulls, points->grid_whole ? points_at(points, begin + 1) : points->count);
-    return points_place_before(points, solver->hulls.end);
-}
-
-/* Whether a line of the rules serves the range of the hulls. */
-static bool hulls_serve(struct solver *solver, struct line *line)
-{
-    const enum strip_answer answer = strip_line(&solver->hulls, &solver->rules, line);
-    if (answer == STRIP_UNDECIDED)
-        solver->cover.complete = false;
-    return answer == STRIP_FOUND;
-}
-
-static bool serves(struct solver *solver, int begin, int end, double max_err, struct line *line)
-{
-    const int first = points_at(solver->points, begin), last = points_at(solver->points, end);
-    if (solver->points->spec) {
-        look_from(solver, begin, max_err);
-        return hulls_end_at(&solver->hulls, last) && bounded_line(&solver->hulls, &solver->rules, line);
-    }
+    const int first = points_at(points, begin), last = points_at(points, end);
     /* Where points are not all codes nothing can be proven on them: the faster search will do. */
-    if (!solver->points->exhaustive)
-        return line_fit(&solver->rules, solver->points, first, last, (struct line_limits){max_err, INFINITY},
-                        LINE_QUICK, line);
-    look_from(solver, begin, max_err);
-    return hulls_end_at(&solver->hulls, last) && hulls_serve(solver, line);
+    if (!points->spec && !points->exhaustive)
+        return line_fit(&solver->rules, points, first, last, (struct line_limits){max_err, INFINITY}, LINE_QUICK, line);
+    hulls_start_at(&solver->hulls, max_err, first);
+    return hulls_end_at(&solver->hulls, last) &&
+           (points->spec ? bounded_line(&solver->hulls, &solver->rules, line) : decide_line(solver, line));
 }
 
-/* The longest [begin, end) that a line serves; empty where there is none. Ends that a real line cannot reach are not
- * tried. */
+struct segment_search {
+    struct solver *solver;
+    int begin;
+    double max_err;
+    struct line *line; /* of the last end that passed */
+};
+
+static bool may_end(void *context, int end)
+{
+    const struct segment_search *search = context;
+    struct line line;
+    if (!find_line(search->solver, search->begin, end, search->max_err, &line))
+        return false;
+    *search->line = line;
+    return true;
+}
+
+/* The end of the longest segment from a position; that itself where there is none. */
 static int longest(struct solver *solver, int begin, double max_err, struct line *line)
 {
-    struct line found;
-    const int reach = real_reach(solver, begin, max_err);
-    int good = begin, bad = reach + 1;
-    /* The integer line mostly stops a little short of the real one: steps back that double, then bisection, to the
-     * point where it proves something. */
-    const int close = solver->points->exhaustive || solver->points->spec ? 1 : 1 + (reach - begin) / 64;
-    const int pace = solver->points->exhaustive ? 1 : 1 + (reach - begin) / 64;
-    for (int back = 0; good + (good == begin ? 1 : close) < bad;) {
-        int probe = reach - back;
-        if (probe <= good || back > reach - good)
-            probe = good + (bad - good) / 2;
-        if (serves(solver, begin, probe, max_err, &found)) {
-            *line = found;
-            good = probe;
-            back = reach; /* from here on, bisection */
-        } else {
-            bad = probe;
-            back = 2 * back + pace;
-        }
-    }
-    return good;
+    const struct points *points = solver->points;
+    const int reach = hulls_last_position(&solver->hulls, max_err, begin);
+    /* To the point where it proves something. */
+    const int coarse = 1 + (reach - begin) / 64, pace = points->exhaustive ? 1 : coarse,
+              close = points->exhaustive || points->spec ? 1 : coarse;
+    return points_farthest_end(begin, reach, pace, close, may_end,
+                               &(struct segment_search){solver, begin, max_err, line});
 }
 
-/* Whether the first m segments end too early for the others. */
+/* Whether the first m segments end before their deadline. */
 static bool is_overdue(const struct solver *solver, int m, int end, double max_err, int most)
 {
-    return solver->due_segments == most && max_err <= solver->due_max_err && end < solver->due[m];
+    const struct deadlines *deadlines = &solver->deadlines;
+    return deadlines->segments == most && max_err <= deadlines->max_err && end < deadlines->position[m];
 }
 
-/* Finds out which places are due, where segments may end elsewhere. */
-static void find_due(struct solver *solver, double max_err, int most)
+/* From the right, each segment as long as real lines allow. */
+static void find_deadlines(struct solver *solver, double max_err, int most)
 {
     const struct points *points = solver->points;
+    int *position = solver->deadlines.position;
     if (points->grid_whole)
         return;
-    solver->due[most] = solver->places;
+    position[most] = solver->positions;
     for (int m = most - 1; m >= 0; m--) {
-        const int next = solver->due[m + 1];
+        const int next = position[m + 1];
         hulls_start(&solver->hulls, max_err, points_at(points, next));
         hulls_begin_at(&solver->hulls, 0);
-        const int place = points_place_before(points, solver->hulls.begin);
-        solver->due[m] = points_at(points, place) < solver->hulls.begin ? place + 1 : place;
-        if (next > 0 && solver->due[m] == next)
-            solver->due[m] = next - 1;
+        const int before = points_place_before(points, solver->hulls.begin);
+        position[m] = points_at(points, before) < solver->hulls.begin ? before + 1 : before;
+        if (next > 0 && position[m] == next)
+            position[m] = next - 1;
     }
-    solver->due_segments = most;
-    solver->due_max_err = max_err;
+    solver->deadlines.segments = most;
+    solver->deadlines.max_err = max_err;
 }
 
-static bool cover_hereditary(struct solver *solver, double max_err, int most)
+/* Absolute and biased: from the left each segment as long as it can be. */
+static bool cover_greedily(struct solver *solver, double max_err, int most)
 {
     struct cover *cover = &solver->cover;
     int end = 0;
-    for (cover->segments = 0; end < solver->places; cover->segments++) {
+    for (cover->segments = 0; end < solver->positions; cover->segments++) {
         if (cover->segments == most)
             return false;
         const int next = longest(solver, end, max_err, &cover->lines[cover->segments]);
@@ -141,37 +133,37 @@ static bool cover_hereditary(struct solver *solver, double max_err, int most)
     return true;
 }
 
-/* Where every place starts a segment, each stands alone: the one that failed last is tried first. */
-static bool cover_cells(struct solver *solver, double max_err, int most)
+/* Where every position is a knot each segment stands alone: the one that failed last is tried first. */
+static bool cover_given_segments(struct solver *solver, double max_err, int most)
 {
     struct cover *cover = &solver->cover;
     const struct points *points = solver->points;
-    const int places = solver->places, first = points_place_before(points, *solver->hardest);
-    if (places > most)
+    const int positions = solver->positions, first = points_place_before(points, *solver->hardest);
+    if (positions > most)
         return false;
-    for (int m = 0; m < places; m++) {
-        const int begin = (first + m) % places;
+    for (int m = 0; m < positions; m++) {
+        const int begin = (first + m) % positions;
         cover->knots[begin] = points_at(points, begin);
         if (longest(solver, begin, max_err, &cover->lines[begin]) == begin) {
             *solver->hardest = cover->knots[begin];
             return false;
         }
     }
-    cover->segments = places;
-    cover->knots[places] = points_at(points, places);
+    cover->segments = positions;
+    cover->knots[positions] = points_at(points, positions);
     return true;
 }
 
-/* The same where a line is known to serve [begin, end), and not much more is expected: steps that double, then
- * bisection. */
+/* The end of the longest segment from a position where a line to `end` is known and not much more is expected: steps
+ * that double, then bisection. */
 static int longest_from(struct solver *solver, int begin, int end, double max_err)
 {
     struct line line;
-    int good = end, bad = solver->places + 1;
+    int good = end, bad = solver->positions + 1;
     for (int step = 1; bad - good > 1; step *= 2) {
-        const bool doubles = bad > solver->places && good + step < bad;
+        const bool doubles = bad > solver->positions && good + step < bad;
         const int probe = doubles ? good + step : good + (bad - good) / 2;
-        if (serves(solver, begin, probe, max_err, &line))
+        if (find_line(solver, begin, probe, max_err, &line))
             good = probe;
         else
             bad = probe;
@@ -179,9 +171,9 @@ static int longest_from(struct solver *solver, int begin, int end, double max_er
     return good;
 }
 
-/* The farthest end of a segment that starts at one of the places from `lowest` to `highest`, and the highest start that
- * reaches it. All that real lines can serve is looked at: of starts below one that cannot reach beyond the farthest end
- * so far, none can. */
+/* The farthest end of a segment that starts at one of the positions from `lowest` to `highest`, and the highest start
+ * that reaches it. Starts end to be of interest where no real line comes from there to beyond the farthest end so far:
+ * nor does any from a lower start. */
 static int farthest_end(struct solver *solver, int lowest, int highest, double max_err, int *farthest_start)
 {
     const struct points *points = solver->points;
@@ -189,10 +181,10 @@ static int farthest_end(struct solver *solver, int lowest, int highest, double m
     struct line line;
     int end = longest(solver, highest, max_err, &line);
     *farthest_start = highest;
-    for (int start = highest - 1; start >= lowest && end < solver->places; start--) {
+    for (int start = highest - 1; start >= lowest && end < solver->positions; start--) {
         if (!hulls_end_at(hulls, points_at(points, end + 1)) || !hulls_begin_at(hulls, points_at(points, start)))
             break;
-        if (hulls_serve(solver, &line)) {
+        if (decide_line(solver, &line)) {
             end = longest_from(solver, start, end + 1, max_err);
             *farthest_start = start;
         }
@@ -200,14 +192,14 @@ static int farthest_end(struct solver *solver, int lowest, int highest, double m
     return end;
 }
 
-/* reach[m]: the farthest end of m segments; start_of[m]: where the last of them starts. */
+/* Anchored: the farthest end of m segments, for each m, over all starts that m - 1 segments reach. */
 static bool cover_anchored(struct solver *solver, double max_err, int most)
 {
     struct cover *cover = &solver->cover;
-    const int places = solver->places;
+    const int positions = solver->positions;
     int *reach = solver->reach, *start_of = solver->start_of, m = 0;
     reach[0] = 0;
-    for (; reach[m] < places; m++) {
+    for (; reach[m] < positions; m++) {
         if (m == most)
             return false;
         const int lowest = m && solver->points->exhaustive ? reach[m - 1] + 1 : reach[m];
@@ -216,10 +208,10 @@ static bool cover_anchored(struct solver *solver, double max_err, int most)
             return false;
     }
     cover->segments = m;
-    cover->knots[m] = points_at(solver->points, places);
-    for (int end = places; m > 0; end = start_of[m], m--) {
+    cover->knots[m] = points_at(solver->points, positions);
+    for (int end = positions; m > 0; end = start_of[m], m--) {
         cover->knots[m - 1] = points_at(solver->points, start_of[m]);
-        if (!serves(solver, start_of[m], end, max_err, &cover->lines[m - 1]))
+        if (!find_line(solver, start_of[m], end, max_err, &cover->lines[m - 1]))
             return false;
     }
     return true;
@@ -230,22 +222,22 @@ static bool cover_all(struct solver *solver, double max_err, int most)
 {
     solver->cover.complete = solver->points->exhaustive;
     if (solver->points->grid_whole)
-        return cover_cells(solver, max_err, most);
+        return cover_given_segments(solver, max_err, most);
     return solver->rules.form == PWL_ANCHORED ? cover_anchored(solver, max_err, most)
-                                              : cover_hereditary(solver, max_err, most);
+                                              : cover_greedily(solver, max_err, most);
 }
 
 /* Whether real lines within the bands need more than `most` segments: a table of any form would too. */
 static bool real_lines_fail(struct solver *solver, double max_err, int most)
 {
     int end = 0;
-    for (int m = 0; m < most && end < solver->places; m++) {
-        const int reach = real_reach(solver, end, max_err);
+    for (int m = 0; m < most && end < solver->positions; m++) {
+        const int reach = hulls_last_position(&solver->hulls, max_err, end);
         if (reach == end)
             return true;
         end = reach;
     }
-    return end < solver->places;
+    return end < solver->positions;
 }
 
 /* At the points, or proven at every code. */
@@ -262,7 +254,7 @@ static double cover_error(const struct solver *solver)
     return error;
 }
 
-static void keep(const struct solver *solver, struct minimax *result)
+static void keep_cover(const struct solver *solver, struct minimax *result)
 {
     const struct cover *cover = &solver->cover;
     result->segments = cover->segments;
@@ -303,18 +295,6 @@ static double bound_by_real_lines(struct solver *solver, int segments, double mo
     return low;
 }
 
-/* Sets the rules of one trial: all that are given, or those with the one shift of each trial. False after the last. */
-static bool take_rules(struct solver *solver, int trial)
-{
-    const struct line_rules *given = solver->given;
-    if (!given->one_shift)
-        return trial == 0;
-    if (trial > given->shift_max - given->shift_min)
-        return false;
-    solver->rules.shift_min = solver->rules.shift_max = line_one_shift(given, solver->points, trial);
-    return true;
-}
-
 /* Of large errors and targets, as 32-bit outputs have, a double's last digits are left out: the bands are made of their
  * sums. Where points are not all codes, what lies between them is not known any better. */
 static double resolution_of(const struct solver *solver, double max_err)
@@ -324,15 +304,15 @@ static double resolution_of(const struct solver *solver, double max_err)
                                       : fmax(1e-6, 1e-4 * max_err);
 }
 
-/* Whether some table is better than the one in *result, which it then becomes; *proven is cleared when a search without
- * success was not complete. */
-static bool surpass(struct solver *solver, int segments, double max_err, struct minimax *result, bool *proven)
+/* Whether some table holds an error, which then becomes the incumbent, *result; *proven is cleared when none is found
+ * and the search was not complete. */
+static bool find_better(struct solver *solver, int segments, double max_err, struct minimax *result, bool *proven)
 {
     if (max_err < nearest_code_error(solver->points))
         return false;
     const bool covered = cover_all(solver, max_err, segments);
     if (covered)
-        keep(solver, result);
+        keep_cover(solver, result);
     else
         *proven &= solver->cover.complete;
     return covered;
@@ -353,19 +333,19 @@ static double next_error(const struct points *points, double max_err)
     return next;
 }
 
-/* Bisection between the lower bound and the error of the table in *result, whose rules are the solver's. */
-static void improve(struct solver *solver, int segments, struct minimax *result, bool *proven)
+/* Bisection between the lower bound and the error of the incumbent, whose rules are the solver's. */
+static void bisect(struct solver *solver, int segments, struct minimax *result, bool *proven)
 {
     double low = result->lower_bound;
     for (;;) {
         const double resolution = resolution_of(solver, result->max_err);
         if (result->max_err - low <= 4 * resolution) {
-            if (!surpass(solver, segments, result->max_err - resolution, result, proven))
+            if (!find_better(solver, segments, result->max_err - resolution, result, proven))
                 break;
             continue;
         }
         const double middle = 0.5 * (low + result->max_err);
-        if (surpass(solver, segments, middle, result, proven))
+        if (find_better(solver, segments, middle, result, proven))
             continue;
         low = middle;
         if (solver->points->exhaustive && !solver->points->units)
@@ -382,7 +362,7 @@ static bool find_any(struct solver *solver, int segments, struct minimax *result
     for (double excess = 0.01; !covered && least * excess < 0x1p40; excess *= 4)
         covered = cover_all(solver, least * (1 + excess), segments);
     if (covered)
-        keep(solver, result);
+        keep_cover(solver, result);
     return covered;
 }
 
@@ -391,15 +371,15 @@ static bool find_any(struct solver *solver, int segments, struct minimax *result
 static bool minimise(struct solver *solver, int segments, bool found, struct minimax *result)
 {
     bool proven = solver->points->exhaustive;
-    for (int trial = 0; take_rules(solver, trial); trial++) {
+    for (int trial = 0; line_rules_of_trial(solver->given, solver->points, trial, &solver->rules); trial++) {
         const double enough = found ? result->max_err - resolution_of(solver, result->max_err) : 0;
-        /* Most shifts fail, and most of those in the first segments. */
-        const bool is_due = solver->due_segments == segments && solver->due_max_err == enough;
-        if (found && solver->given->one_shift && !is_due)
-            find_due(solver, enough, segments);
-        if (found ? surpass(solver, segments, enough, result, &proven) : find_any(solver, segments, result)) {
+        /* Most shifts fail, and most of them in the first segments. */
+        const bool known = solver->deadlines.segments == segments && solver->deadlines.max_err == enough;
+        if (found && solver->given->one_shift && !known)
+            find_deadlines(solver, enough, segments);
+        if (found ? find_better(solver, segments, enough, result, &proven) : find_any(solver, segments, result)) {
             found = true;
-            improve(solver, segments, result, &proven);
+            bisect(solver, segments, result, &proven);
         }
     }
     result->optimal = proven;
@@ -415,7 +395,7 @@ static void solver_free(struct solver *solver)
     hulls_free(&solver->hulls);
     free(solver->reach);
     free(solver->start_of);
-    free(solver->due);
+    free(solver->deadlines.position);
     free(solver);
 }
 
@@ -429,13 +409,13 @@ static struct solver *solver_new(const struct points *points, const struct line_
         solver->points = points;
         solver->given = rules;
         solver->rules = *rules;
-        solver->places = points_places(points);
+        solver->positions = points_places(points);
         solver->hardest = &result->hardest;
         solver->reach = malloc((PWL_MAX_SEGMENTS + 1) * sizeof *solver->reach);
         solver->start_of = malloc((PWL_MAX_SEGMENTS + 1) * sizeof *solver->start_of);
-        solver->due = malloc((PWL_MAX_SEGMENTS + 1) * sizeof *solver->due);
+        solver->deadlines.position = malloc((PWL_MAX_SEGMENTS + 1) * sizeof *solver->deadlines.position);
         if (hulls_init(&solver->hulls, points, rules->qmin_y, rules->qmax_y, points->count) && solver->reach &&
-            solver->start_of && solver->due)
+            solver->start_of && solver->deadlines.position)
             return solver;
     }
     solver_free(solver);
@@ -465,16 +445,17 @@ static int cover_with_fewest(struct solver *solver, double max_err, int most, st
 {
     bool found = false;
     *proven = true;
-    for (int trial = 0; most > 0 && take_rules(solver, trial); trial++) {
-        if (solver->due_segments != most)
-            find_due(solver, max_err, most);
+    for (int trial = 0; most > 0 && line_rules_of_trial(solver->given, solver->points, trial, &solver->rules);
+         trial++) {
+        if (solver->deadlines.segments != most)
+            find_deadlines(solver, max_err, most);
         if (is_overdue(solver, 0, 0, max_err, most))
             continue;
         const bool covered = cover_all(solver, max_err, most);
         *proven &= solver->cover.complete;
         if (covered) {
             found = true;
-            keep(solver, result);
+            keep_cover(solver, result);
             most = result->segments - 1;
         }
     }

@@ -18,18 +18,18 @@ struct minimax {
     double max_err;     /* of this table at the points; with points->spec, proven at every code */
     double lower_bound; /* no table of the rules with as many segments has a smaller largest error */
     bool optimal;       /* the search was complete: lower_bound equals max_err, to MINIMAX_RESOLUTION */
-    int hardest;        /* 0, or of an earlier search the point where a segment failed, to be tried first */
+    int hardest;        /* the point where a segment failed in an earlier search, to be tried first; 0 at first */
 };
 
 #define MINIMAX_RESOLUTION 1e-9 /* LSB, or 1e-12 of the error: far below the digits of a certificate */
 
 /*
- * At most `segments` segments, least largest error.
+ * Finds the table of least largest error among those of at most `segments` segments.
  *
- * Absolute and biased: each part of a range that a line serves is served by it too. So the longest segment from the
- * left, again and again, gives the fewest segments for an error, and bisection the least error for a number of
- * segments. Anchored: the line moves with its start, but a shorter end is still served; so the farthest end of k
- * segments is sought over every start that k - 1 segments can reach.
+ * Absolute and biased: a line that is feasible over a range is so over each part of it. So the longest segment from the
+ * left, again and again, gives the fewest segments for an error, and bisection over the error the least one for a number
+ * of segments. Anchored: the line moves with its start, but its end may be cut; so the farthest end of k segments is
+ * sought over every start that k - 1 segments can reach.
  */
 int minimax_least_error(const struct points *points, const struct line_rules *rules, int segments,
                         struct minimax *result, struct diag *diag);

@@ -72,7 +72,7 @@ static bool provable_at(const struct slopes *slopes, struct node *node, int64_t 
 {
     if (slopes->is_safe)
         return true;
-    const struct offsets before = {node->least, node->most},
+    const struct integers before = {node->least, node->most},
                          provable = line_offsets_at(slopes->rules, slopes->q_b, slopes->n, x, before);
     node->least = provable.low;
     node->most = provable.high;

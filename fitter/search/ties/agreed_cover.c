@@ -124,7 +124,7 @@ static bool find_line(struct meeting *meeting, int begin, int end, struct line *
     if (meeting->points.spec)
         return hulls_end_at(&meeting->hulls, end) && bounded_line(&meeting->hulls, rules, line);
     return hulls_end_at(&meeting->hulls, meeting->held[NEXT].point < 0 ? end : end + 1) &&
-           strip_line(&meeting->hulls, rules, line) == STRIP_FOUND;
+           integer_line_in_band(&meeting->hulls, rules, line) == LINE_FOUND;
 }
 
 /* Whether a line serves [begin, end) and meets the neighbours. */

@@ -26,12 +26,24 @@ struct tie_exact {
  * found nor complete; the decision is by counts, so that it is the same on every machine.
  *
  * An error is one of the finitely many distances of an output code from a target, so bisection over those finds the
- * least. Whether an error can be held: from each start every slope of the rules is followed code by code. Its constants
- * form intervals within which all outputs so far are the same, and which part as the codes go on; an interval ends
- * where an output leaves its band, steps against f or is not provable. Of a segment only its last output and, for
- * --continuous, what it gives at the next start matter to the next; among segments that agree in the latter, the one
- * whose last output is farthest back in the direction of f stands for all. So a state for each number of segments, end
- * and value there holds all that is reachable.
+ * least one. Whether an error can be held is a dynamic program over knots. Of the segments before a knot two numbers
+ * matter to those behind it:
+ *
+ *     --continuous: what the last line     *  value      the next segment's first output lies
+ *     would give at the knot's code       .              within S codes of the value,
+ *                                        *  last         and not behind `last` in the direction of f
+ *     --monotone: the output before     .
+ *     the knot                         *
+ *                             ---------+--+---------> code
+ *                                        knot
+ *
+ * Of all ways to come to a knot with the same number of segments and the same value, the one whose last output is
+ * farthest back in the direction of f allows whatever any other one does: one state stands for all. From each start
+ * every slope is tried. Its offsets form an interval whose outputs are the same at all codes so far; from code to code
+ * it is split where outputs part. A part ends where its output leaves the band, steps against f or is not provable.
+ *
+ * Of 200 tied fits of 3 to 16 bits, drawn at random, twelve are worse without this search: seven errors are larger by
+ * up to two thirds, three tables have more segments, and of two fits none is found. 158 have a proof, 142 without.
  */
 int tie_least_error(const struct ties *ties, const struct points *points, const struct line_rules *rules, int segments,
                     double low, double high, struct tie_exact *exact, struct diag *diag);

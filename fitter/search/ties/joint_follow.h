@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The states of the complete search in joint_exact.h, and the lines that lead from one to the next. */
+/* The states of the complete search of joint_exact.h, and the lines that lead from one to the next. */
 #ifndef PWLC_JOINT_FOLLOW_H
 #define PWLC_JOINT_FOLLOW_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/integers.h"
 #include "search/error_band.h"
 #include "search/line.h"
 #include "search/points.h"
@@ -14,67 +15,65 @@
 /* Slopes tried and codes looked at in one fit. */
 #define TIE_MOST_STEPS (1 << 26)
 
-/* The best segments that end at a place and give a value there. */
+/* What is kept of all segments that end at one knot, and of those before them: one that no other one surpasses. */
 struct state {
-    int64_t last; /* the output before the place */
+    int64_t last; /* the output at the code before the knot */
     struct line line;
-    int start;     /* place where the last segment starts; -1 where the state is out of reach */
-    int begins_at; /* the value there of the state before */
+    int start;      /* position where the segment starts; -1 where no segments reach the state */
+    int64_t begins; /* the segment's first output */
 };
 
-/* Output codes allowed at a point. */
-struct limits {
-    int64_t low, high;
-};
-
+/* The dynamic program for one largest error. A position is an index of the knot grid (points.h). */
 struct tie_program {
     const struct ties *ties;
     const struct points *points;
-    struct line_rules rules; /* with one shift, that of a trial */
-    int segments, places;
-    int *place_at; /* by point; -1 where no segment may start */
-    struct limits *band;
-    int64_t margin; /* by which values at a place may lie outside the band */
-    int width;      /* values at a place */
-    struct state *state;
-    int *need;  /* by place: segments that follow it at least */
-    int *reach; /* by place: point that a segment from there ends at or before */
-    int *begun; /* by first output of a segment from the start in hand: the fewest segments before it */
+    struct line_rules rules; /* with --shift one: of the shift under trial */
+    int segments, positions; /* segments allowed; the last position */
+    int *position_at;        /* by point; -1 where no segment may start */
+    struct integers *band;   /* outputs allowed, by point */
+    int64_t margin;          /* by which a value at a knot may lie outside the band there */
+    int values;              /* values told apart at a knot */
+    struct state *state;     /* by segments, position and value */
+    int *fewest_after;       /* by position: fewer segments cannot serve the points from there on */
+    int *real_end;           /* by position: no real line serves points from there on and this one, too */
+    int *fewest_before;      /* by output from qmin_y on: the fewest segments before one that begins with it */
     int64_t steps;
     bool gave_up;
 
-    int start;    /* place in hand */
-    int farthest; /* point that a segment from it may still look at */
-    int64_t origin;
-    int64_t q_b, *step_up; /* slope in hand; of the biased form the least sum for each output from qmin_y + 1 on */
+    /* Of the start and the slope under trial. */
+    int start;      /* a position */
+    int last_point; /* that lines from there are followed to, and one code more */
+    int64_t origin, q_b;
     int n;
 };
 
-static inline struct state *state_at(const struct tie_program *search, int segments, int place, int value)
+/* Position and value are those where a segment ends and the next one starts. */
+static inline struct state *state_at(const struct tie_program *program, int segments, int position, int value)
 {
-    return &search->state[((size_t)segments * (size_t)(search->places + 1) + (size_t)place) * (size_t)search->width +
-                          (size_t)value];
+    const size_t row = (size_t)segments * (size_t)(program->positions + 1) + (size_t)position;
+    return &program->state[row * (size_t)program->values + (size_t)value];
 }
 
-static inline int direction_at(const struct tie_program *search, int point)
+/* Which way outputs may go from the code before a point to it: up (1), down (-1) or both. */
+static inline int direction_at(const struct tie_program *program, int point)
 {
-    return search->ties->constraints.monotone && point > 0 && point < search->points->count ? search->ties->joint[point]
-                                                                                            : 0;
+    const bool bound = program->ties->constraints.monotone && point > 0 && point < program->points->count;
+    return bound ? program->ties->joint[point] : 0;
 }
 
 static inline bool is_backward(int direction, int64_t from, int64_t to)
 {
-    return direction > 0 ? to < from : direction < 0 ? to > from : false;
+    return direction > 0 ? to < from : direction < 0 && to > from;
 }
 
-/* The least value of use at a point. */
-static inline int64_t least_value(const struct tie_program *search, int point)
+/* The value at a knot that is number 0 of those told apart. */
+static inline int64_t least_value(const struct tie_program *program, int point)
 {
-    const int64_t value = search->band[point].low - search->margin;
-    return value > search->rules.qmin_y ? value : search->rules.qmin_y;
+    const int64_t value = program->band[point].low - program->margin;
+    return value > program->rules.qmin_y ? value : program->rules.qmin_y;
 }
 
-/* Every slope of the window from the start in hand: the states that its lines reach. */
-void tie_try_slopes(struct tie_program *search, const struct band_range *window);
+/* Sets the states that lines from the start reach, of every slope in a window. */
+void tie_try_slopes(struct tie_program *program, const struct band_range *window);
 
 #endif

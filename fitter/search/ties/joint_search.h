@@ -89,8 +89,8 @@ struct pieces {
     struct price price[2 * PLACES];
 };
 
-/* joint_price.c: prices an option whose range and line are set; `enough`: whatever costs more is of no use. Its ends are
- * edges of the pieces, whose `known` are false at first. */
+/* joint_price.c: prices an option whose range and line are set; `enough`: whatever costs more is of no use. Its ends
+ * are edges of the pieces, whose `known` are false at first. */
 void tie_appraise(const struct tie_search *search, struct pieces *pieces, struct option *option,
                   const struct price *enough);
 
@@ -104,15 +104,15 @@ struct price tie_price(const struct tie_search *search);
  * TIE_OPTIONS of each segment. */
 void tie_descend(struct tie_search *search, struct option *options, struct price *price);
 
-/* joint_start.c: the same, and takes the best of what is found so, from a table with knots at the extremes of f and from
- * one of tie_meet. No table has a smaller largest error than `low`. */
+/* joint_start.c: the same, and takes the best of what is found so, from a table with knots at the extremes of f and
+ * from one of tie_meet. No table has a smaller largest error than `low`. */
 void tie_search_around(struct tie_search *search, double low, struct option *options, struct price *price);
 
 /*
- * agreed_cover.c: tables in which neighbours meet in output codes agreed on beforehand, near f, so that a segment depends
- * on the one before it alone: from the left, each is as long as some line serves it within an error and comes to the
- * code agreed on at its end. These replace the table in hand by one of at most search->most segments; false, the table
- * being lost, where none was found.
+ * agreed_cover.c: tables in which neighbours meet in output codes agreed on beforehand, near f, so that a segment
+ * depends on the one before it alone: from the left, each is as long as some line serves it within an error and comes
+ * to the code agreed on at its end. These replace the table in hand by one of at most search->most segments; false, the
+ * table being lost, where none was found.
  */
 
 /* Of about the least largest error of such tables from `low` on. */
