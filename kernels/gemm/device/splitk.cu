@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Products with few rows of X, which take about as long as reading the weights once. K is cut into eight parts; a warp
- * has one of them of 32 rows of weights, whose pieces it loads, decodes and multiplies as in mma_halves.cuh
- * and mma_bytes.cuh.
+ * has one of them of 32 rows of weights, whose pieces it loads, decodes and multiplies as in mma_halves.cuh and
+ * mma_bytes.cuh.
  *
  * Up to 32 rows of X, of bytes 40, a thread block has 32 rows of weights, each of its eight warps a part, and X of that
  * to itself. The sums of the parts are added when all are done.
  *
- * With more, devices of 9.0 multiply halves as in splitk_wgmma.cu. Else a thread block has 128 rows of weights
- * and two parts, of each of which four warps share X: else all multiprocessors would have to read all of X, which is
- * more than the weights. The sums of two parts go to the workspace, and a launch after this one adds those of all.
+ * With more, devices of 9.0 multiply halves as in splitk_wgmma.cu. Else a thread block has 128 rows of weights and two
+ * parts, of each of which four warps share X: else all multiprocessors would have to read all of X, which is more than
+ * the weights. The sums of two parts go to the workspace, and a launch after this one adds those of all.
  *
  * Weights are no launch's output, so the first of them are loaded while the launch before this one still runs: of what
  * a warp has room for, four pieces, or all where copies of X do not have to follow them. A thread block has a

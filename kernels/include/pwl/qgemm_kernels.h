@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * All kernels of products on devices (pwl/cuda_qgemm.h), the quickest first: the first that serves a product and is
- * worth while runs. This list is the only one: the enumeration, names, choice, launches and tests come from it.
+ * worth while runs. This list is the only one: the enumeration, names, choice, launches and tests come from it. A new
+ * kernel is a line here, its file, and the file's line in kernels/sources.txt.
  *
  *   PWL_QGEMM_KERNELS(F): F(NAME, value, name, serves, rows, x, cut, bits)
  *
