@@ -34,7 +34,7 @@ static int miss_max_err(const struct spec *spec, const struct table *table, stru
 /* Whether a table of so many segments is one that was asked for. */
 static int try_count(struct workspace *work, int count, struct table *table, bool *good, struct diag *diag)
 {
-    work->ties.only_enough = true;
+    work->ties.stops_at_max_err = true;
     *good = !fit_and_certify(work, count, table, diag) && holds_max_err(work->spec, table);
     return diag->code == EXIT_REQUIREMENT ? EXIT_DONE : diag->code;
 }
@@ -45,10 +45,10 @@ static int fit_found_count(struct workspace *work, int count, bool in_hand, stru
 {
     if (in_hand && table->segment_count == count && !constraints_tie(&work->spec->constraints))
         return EXIT_DONE;
-    work->ties.only_enough = false;
+    work->ties.stops_at_max_err = false;
     if (!fit_and_certify(work, count, table, diag) && holds_max_err(work->spec, table))
         return EXIT_DONE;
-    work->ties.only_enough = true;
+    work->ties.stops_at_max_err = true;
     return fit_and_certify(work, count, table, diag);
 }
 
@@ -109,7 +109,7 @@ static int find_few(struct workspace *work, int most, struct table *table, int *
     double limit = max_err;
     *few = 0;
     for (int attempt = 0; attempt < ATTEMPTS && limit > 0 && !*few; attempt++) {
-        work->ties.enough = limit;
+        work->ties.max_err = limit;
         if (fit_few_segments(work, most, diag))
             return diag->code;
         if (work->count == 0)
@@ -120,7 +120,7 @@ static int find_few(struct workspace *work, int most, struct table *table, int *
             *few = work->count;
         limit -= fmax(1.02 * (held_error(table) - max_err), 1e-4 * max_err);
     }
-    work->ties.enough = max_err;
+    work->ties.max_err = max_err;
     work->ties.few = *few;
     return EXIT_DONE;
 }
@@ -128,7 +128,7 @@ static int find_few(struct workspace *work, int most, struct table *table, int *
 /* The table of least error of few segments found; the one found where the error is larger between the points. */
 static int fit_few(struct workspace *work, int few, struct table *table, struct diag *diag)
 {
-    work->ties.only_enough = false;
+    work->ties.stops_at_max_err = false;
     if (!fit_and_certify(work, few, table, diag) && holds_max_err(work->spec, table))
         return EXIT_DONE;
     return find_few(work, few, table, &few, diag);

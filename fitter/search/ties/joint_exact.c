@@ -208,9 +208,9 @@ static size_t improve(struct tie_program *program, const double *errors, size_t 
     for (size_t next = least - 1; low < least && !program->gave_up; next = low + (least - low) / 2) {
         if (hold_error(program, errors[next], exact, diag)) {
             exact->max_err = errors[next];
-            least = program->ties->only_enough ? 0 : next;
+            least = program->ties->stops_at_max_err ? 0 : next;
         } else {
-            low = program->ties->only_enough ? least : next + 1;
+            low = program->ties->stops_at_max_err ? least : next + 1;
         }
     }
     return least;
@@ -219,14 +219,11 @@ static size_t improve(struct tie_program *program, const double *errors, size_t 
 static void search_all(struct tie_program *program, const struct line_rules *rules, const double *errors, size_t count,
                        struct tie_exact *exact, struct diag *diag)
 {
-    const int trials = rules->one_shift ? rules->shift_max - rules->shift_min + 1 : 1;
     size_t least = count;
-    for (int trial = 0; trial < trials && !program->gave_up; trial++) {
-        program->rules = *rules;
-        if (rules->one_shift)
-            program->rules.shift_min = program->rules.shift_max = line_one_shift(rules, program->points, trial);
-        if (least > 0)
-            least = improve(program, errors, least, exact, diag);
+    for (int trial = 0; !program->gave_up && least > 0; trial++) {
+        if (!line_rules_of_trial(rules, program->points, trial, &program->rules))
+            break;
+        least = improve(program, errors, least, exact, diag);
     }
     exact->complete = !program->gave_up;
 }

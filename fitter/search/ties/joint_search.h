@@ -11,115 +11,118 @@
 #include "search/points.h"
 #include "tie.h"
 
-/* What a choice costs, the first that differs deciding. */
-struct price {
-    double violation; /* output codes by which ties are missed */
-    double error;     /* the largest, or 0 */
-    double squares;
+/* What a line or a table costs. Of two costs the first part that differs decides, so that ties are kept before errors
+ * count, and the largest error before squares. */
+struct tie_cost {
+    double violation; /* output codes by which ties are missed, summed */
+    double error;     /* the largest, in output LSB; 0 where it does not count */
+    double squares;   /* the sum of mass * error^2 */
 };
 
-static const struct price unaffordable = {INFINITY, INFINITY, INFINITY};
+static const struct tie_cost infeasible = {INFINITY, INFINITY, INFINITY};
 
-static inline bool cheaper(const struct price *a, const struct price *b)
+static inline bool costs_less(const struct tie_cost *a, const struct tie_cost *b)
 {
     if (a->violation != b->violation)
         return a->violation < b->violation;
     return a->error != b->error ? a->error < b->error : a->squares < b->squares;
 }
 
-static inline struct price together(const struct price *a, const struct price *b)
+static inline struct tie_cost cost_sum(const struct tie_cost *a, const struct tie_cost *b)
 {
-    return (struct price){.violation = a->violation + b->violation,
-                          .error = a->error > b->error ? a->error : b->error,
-                          .squares = a->squares + b->squares};
+    return (struct tie_cost){.violation = a->violation + b->violation,
+                             .error = a->error > b->error ? a->error : b->error,
+                             .squares = a->squares + b->squares};
 }
 
 /* Whether any table of a given largest error will do. */
-static inline bool is_error_given(const struct ties *ties)
+static inline bool is_max_err_given(const struct ties *ties)
 {
-    return ties->by_max_err && ties->only_enough;
+    return ties->by_max_err && ties->stops_at_max_err;
 }
 
-/* Whether a table that costs as much is one that was asked for, a better one being of no more use. */
-static inline bool suffices(const struct ties *ties, const struct price *price)
+/* Whether a table of this cost is all that was asked for, so that the search may end. */
+static inline bool holds_max_err(const struct ties *ties, const struct tie_cost *cost)
 {
-    return is_error_given(ties) && price->violation <= 0 && price->error <= ties->enough;
+    return is_max_err_given(ties) && cost->violation <= 0 && cost->error <= ties->max_err;
 }
 
-/* One line over the points [begin, end). */
-struct option {
+/* One line over the points [begin, end), as a segment of a table. */
+struct candidate {
     int begin, end;
     struct line line;
     int64_t first, last; /* outputs at the first code and at the last */
-    int64_t next;        /* of --continuous at the code after it, too */
-    struct price price;
-    struct price sum; /* of the cheapest way to the end of this segment */
-    int from;         /* the option before on that way */
+    int64_t next;        /* what the line gives at the code after it; set for --continuous */
+    struct tie_cost cost;
+    struct tie_cost sum; /* with the cheapest candidates of all segments before */
+    int before;          /* which of them is that of the segment before; -1 of the first segment */
 };
 
-/* The search around one table. */
+/* The incumbent and what it is searched with. A position is an index of the knot grid (points.h). */
 struct tie_search {
     const struct ties *ties;
     const struct points *points;
     const struct line_rules *rules;
-    int segments, most; /* segments in hand, and allowed */
-    int places;         /* where knots may lie: 0 to places */
-    int *place;         /* of the knots in hand; segments + 1 */
-    struct line *lines;
-    double *outputs; /* of the line last looked at, by point */
+    int segments, most; /* segments of the incumbent, and allowed */
+    int positions;      /* the last position */
+    int *position;      /* of the incumbent's knots; segments + 1 */
+    struct line *lines; /* its lines */
+    double *outputs;    /* by point, of the line whose cost was found last */
 };
 
-static inline int64_t origin_of(const struct tie_search *search, int begin)
-{
-    return search->rules->form == PWL_ANCHORED ? search->points->cell[begin] : search->rules->zp_x;
-}
+/* The ends of a segment may move by one step to either side, and the values there by so many steps. */
+enum { MOVES = 3, VALUES = 2, LINES = (2 * VALUES + 1) * (2 * VALUES + 1) };
+/* Most candidates of a segment: each range with lines of two kinds, and the incumbent's line. */
+enum { TIE_CANDIDATES = 2 * MOVES * MOVES * LINES + 1 };
 
-/* The ends of a segment may move so many places to either side, and the values there so many steps. At most so many
- * options of each segment. */
-enum { REACH = 1, PLACES = 2 * REACH + 1, VALUES = 2, LINES = (2 * VALUES + 1) * (2 * VALUES + 1) };
-enum { TIE_OPTIONS = 2 * PLACES * PLACES * LINES + 1 };
-
-/* The line last appraised between the points where options of a segment begin or end, so that options of the same line
- * are priced in one. */
+/* What one line costs between the points where candidates begin or end, so that candidates of the same line over other
+ * ranges need not visit points again. */
 struct pieces {
-    int count, edge[2 * PLACES]; /* piece i holds the points [edge[i], edge[i + 1]) */
+    int count, edge[2 * MOVES]; /* piece i holds the points [edge[i], edge[i + 1]) */
     struct line line;
     int64_t origin;
-    bool known[2 * PLACES];
-    struct price price[2 * PLACES];
+    bool known[2 * MOVES]; /* false at first */
+    struct tie_cost cost[2 * MOVES];
 };
 
-/* joint_price.c: prices an option whose range and line are set; `enough`: whatever costs more is of no use. Its ends
- * are edges of the pieces, whose `known` are false at first. */
-void tie_appraise(const struct tie_search *search, struct pieces *pieces, struct option *option,
-                  const struct price *enough);
+/* joint_price.c: sets the outputs and the cost of a candidate whose range and line are set; infeasible where it costs
+ * more than the incumbent. Its ends are edges of the pieces. */
+void tie_find_cost(const struct tie_search *search, struct pieces *pieces, struct candidate *candidate,
+                   const struct tie_cost *incumbent);
 
 /* By how many codes two neighbours miss their ties. */
-double tie_joint_violation(const struct ties *ties, const struct option *left, const struct option *right);
+double tie_joint_violation(const struct ties *ties, const struct candidate *left, const struct candidate *right);
 
-/* The table in hand, all ties counted. */
-struct price tie_price(const struct tie_search *search);
+/* The cost of the incumbent. */
+struct tie_cost tie_table_cost(const struct tie_search *search);
 
-/* joint_moves.c: improves the table in hand, from wide steps to narrow ones; *price is its price. options has room for
- * TIE_OPTIONS of each segment. */
-void tie_descend(struct tie_search *search, struct option *options, struct price *price);
+/* joint_moves.c: improves the incumbent by smaller and smaller moves; *cost is its cost. candidates has room for
+ * TIE_CANDIDATES of each segment allowed. */
+void tie_descend(struct tie_search *search, struct candidate *candidates, struct tie_cost *cost);
 
-/* joint_start.c: the same, and takes the best of what is found so, from a table with knots at the extremes of f and
- * from one of tie_meet. No table has a smaller largest error than `low`. */
-void tie_search_around(struct tie_search *search, double low, struct option *options, struct price *price);
+/* joint_start.c: the same from several tables, of which the best result becomes the incumbent: the one given, one with
+ * knots at the extremes of f, and an agreed cover. No table has a smaller largest error than `low`. */
+void tie_search_around(struct tie_search *search, double low, struct candidate *candidates, struct tie_cost *cost);
 
 /*
- * agreed_cover.c: tables in which neighbours meet in output codes agreed on beforehand, near f, so that a segment
- * depends on the one before it alone: from the left, each is as long as some line serves it within an error and comes
- * to the code agreed on at its end. These replace the table in hand by one of at most search->most segments; false, the
- * table being lost, where none was found.
+ * agreed_cover.c: tables whose neighbours share output codes that are agreed on beforehand, near f, so that a segment
+ * depends on the one before it alone. From the left each segment is as long as some line stays within the error and
+ * comes to the code agreed on at its end:
+ *
+ *             agreed code _ o------.___         f: between the codes
+ *                  _.--'    |          `--o
+ *         o ---''           |             |
+ *         |  segment 1      |  segment 2  |
+ *
+ * Such a table of at most search->most segments becomes the incumbent; false, the incumbent being lost, where none was
+ * found.
  */
 
 /* Of about the least largest error of such tables from `low` on. */
-bool tie_meet_least_error(struct tie_search *search, double low);
+bool agreed_cover_least_error(struct tie_search *search, double low);
 
 /* Of a largest error of at most max_err: any, or the one of fewest segments. */
-bool tie_meet_within(struct tie_search *search, double max_err);
-bool tie_meet_with_fewest(struct tie_search *search, double max_err);
+bool agreed_cover_within(struct tie_search *search, double max_err);
+bool agreed_cover_fewest(struct tie_search *search, double max_err);
 
 #endif

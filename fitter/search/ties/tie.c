@@ -30,7 +30,7 @@ int ties_init(struct ties *ties, const struct spec *spec, const struct points *p
                           .fold = spec->is_half,
                           .fold_sum = spec->fold_sum,
                           .by_max_err = spec->method == METHOD_MINIMAX,
-                          .enough = isnan(spec->max_err) ? INFINITY : spec->max_err};
+                          .max_err = isnan(spec->max_err) ? INFINITY : spec->max_err};
     if (!ties->constraints.monotone)
         return EXIT_DONE;
     ties->inside = calloc((size_t)points->count, 3);
@@ -61,7 +61,7 @@ static const char *binding(const struct constraints *constraints)
                                                             : "--continuous";
 }
 
-/* The rules of a table in hand: with one shift, its own. */
+/* The rules for changing a table's lines: with --shift one, those of its shift. */
 static struct line_rules rules_of(const struct line_rules *rules, const struct line *lines)
 {
     struct line_rules own = *rules;
@@ -70,85 +70,110 @@ static struct line_rules rules_of(const struct line_rules *rules, const struct l
     return own;
 }
 
-static void take(struct tie_search *search, int segments, const int *knots)
+/* False when memory is short. */
+static bool search_init(struct tie_search *search, const struct ties *ties, const struct points *points,
+                        const struct line_rules *rules, int most, struct diag *diag)
+{
+    *search = (struct tie_search){.ties = ties,
+                                  .points = points,
+                                  .rules = rules,
+                                  .most = most,
+                                  .positions = points_places(points),
+                                  .position = malloc(((size_t)most + 1) * sizeof *search->position),
+                                  .lines = malloc((size_t)most * sizeof *search->lines),
+                                  .outputs = malloc((size_t)points->count * sizeof *search->outputs)};
+    diag->code = EXIT_DONE;
+    if (!search->position || !search->lines || !search->outputs)
+        diag_set(diag, EXIT_IO, "out of memory for %d segments", most);
+    return diag->code == EXIT_DONE;
+}
+
+static void search_free(struct tie_search *search)
+{
+    free(search->position);
+    free(search->lines);
+    free(search->outputs);
+}
+
+/* Makes a table the incumbent. */
+static void take_table(struct tie_search *search, int segments, const int *knots, const struct line *lines)
 {
     search->segments = segments;
     for (int m = 0; m <= segments; m++)
-        search->place[m] = points_place_before(search->points, knots[m]);
+        search->position[m] = points_place_before(search->points, knots[m]);
+    memcpy(search->lines, lines, (size_t)segments * sizeof *lines);
 }
 
-static void give(const struct tie_search *search, struct tied *tied)
+static void give_table(const struct tie_search *search, struct tied *tied)
 {
     tied->segments = search->segments;
     for (int m = 0; m <= search->segments; m++)
-        tied->knots[m] = points_at(search->points, search->place[m]);
+        tied->knots[m] = points_at(search->points, search->position[m]);
+    memcpy(tied->lines, search->lines, (size_t)search->segments * sizeof *tied->lines);
 }
 
-/* The table of the least largest error, where it can be found; then one near it of smaller squares. */
+/* The table of the least largest error, where it can be found; then one near it of smaller squares. tied->knots and
+ * lines are overwritten. */
 static int search_completely(struct tie_search *search, const struct line_rules *rules, double low,
-                             struct option *options, struct tied *tied, struct price *price, struct diag *diag)
+                             struct candidate *candidates, struct tied *tied, struct tie_cost *cost, struct diag *diag)
 {
-    const double enough = search->ties->enough;
-    const double high = fmin(price->violation > 0 ? INFINITY : price->error, nextafter(enough, INFINITY));
-    struct tie_exact exact = {.knots = tied->knots, .lines = malloc((size_t)tied->most * sizeof *exact.lines)};
-    if (!exact.lines)
-        return diag_set(diag, EXIT_IO, "out of memory for %d segments", tied->most);
-    if (!tie_least_error(search->ties, search->points, rules, tied->most, low, high, &exact, diag)) {
-        tied->proven = exact.complete && (exact.found || price->error <= enough);
-        tied->max_err = exact.found ? exact.max_err : price->error;
-        if (exact.found) {
-            memcpy(search->lines, exact.lines, (size_t)exact.segments * sizeof *exact.lines);
-            take(search, exact.segments, exact.knots);
-            const struct line_rules *const before = search->rules, own = rules_of(rules, search->lines);
-            search->rules = &own;
-            *price = tie_price(search);
-            tie_descend(search, options, price);
-            search->rules = before;
-        }
+    const double max_err = search->ties->max_err;
+    const double high = fmin(cost->violation > 0 ? INFINITY : cost->error, nextafter(max_err, INFINITY));
+    struct tie_exact exact = {.knots = tied->knots, .lines = tied->lines};
+    if (tie_least_error(search->ties, search->points, rules, tied->most, low, high, &exact, diag))
+        return diag->code;
+    tied->proven = exact.complete && (exact.found || cost->error <= max_err);
+    tied->max_err = exact.found ? exact.max_err : cost->error;
+    if (exact.found) {
+        take_table(search, exact.segments, exact.knots, exact.lines);
+        const struct line_rules *const before = search->rules, own = rules_of(rules, search->lines);
+        search->rules = &own;
+        *cost = tie_table_cost(search);
+        tie_descend(search, candidates, cost);
+        search->rules = before;
     }
-    free(exact.lines);
-    return diag->code;
+    return EXIT_DONE;
 }
 
-/* Better lines on the knots in hand, where no segment depends on another. */
-static void refine_lines(struct tie_search *search, struct price *price)
+/* Better lines on the same knots, where no segment depends on another. */
+static void refine_lines(struct tie_search *search, struct tie_cost *cost)
 {
     for (int m = 0; m < search->segments; m++) {
-        const int begin = points_at(search->points, search->place[m]),
-                  end = points_at(search->points, search->place[m + 1]);
-        const double cost =
+        const int begin = points_at(search->points, search->position[m]),
+                  end = points_at(search->points, search->position[m + 1]);
+        const double present =
             line_cost_below(search->rules, search->points, begin, end, &search->lines[m], NULL, INFINITY);
         struct line line;
-        if (line_fit(search->rules, search->points, begin, end, (struct line_limits){INFINITY, cost}, LINE_THOROUGH,
+        if (line_fit(search->rules, search->points, begin, end, (struct line_limits){INFINITY, present}, LINE_THOROUGH,
                      &line))
             search->lines[m] = line;
     }
-    *price = tie_price(search);
+    *cost = tie_table_cost(search);
 }
 
 static int search_table(struct tie_search *search, const struct line_rules *rules, double low, struct tied *tied,
                         struct diag *diag)
 {
-    struct option *options = malloc((size_t)tied->most * TIE_OPTIONS * sizeof *options);
-    struct price price = tie_price(search);
-    tied->changed = price.violation > 0;
+    struct candidate *candidates = malloc((size_t)tied->most * TIE_CANDIDATES * sizeof *candidates);
+    struct tie_cost cost = tie_table_cost(search);
+    tied->changed = cost.violation > 0;
     tied->proven = false;
-    if (!options)
+    if (!candidates)
         return diag_set(diag, EXIT_IO, "out of memory for %d segments", tied->most);
     diag->code = EXIT_DONE;
     if (tied->changed || search->ties->improve) {
-        tie_search_around(search, low, options, &price);
+        tie_search_around(search, low, candidates, &cost);
         if (!search->ties->by_max_err && !constraints_tie(&search->ties->constraints)) {
-            refine_lines(search, &price);
-            tie_descend(search, options, &price); /* better lines let knots move again */
-            refine_lines(search, &price);
+            refine_lines(search, &cost);
+            tie_descend(search, candidates, &cost); /* better lines let knots move again */
+            refine_lines(search, &cost);
         }
-        if (search->ties->by_max_err && !suffices(search->ties, &price))
-            search_completely(search, rules, low, options, tied, &price, diag);
+        if (search->ties->by_max_err && !holds_max_err(search->ties, &cost))
+            search_completely(search, rules, low, candidates, tied, &cost, diag);
     }
-    free(options);
-    give(search, tied);
-    if (price.violation > 0 && !diag->code)
+    free(candidates);
+    give_table(search, tied);
+    if (cost.violation > 0 && !diag->code)
         diag_set(diag, EXIT_REQUIREMENT, "%s: no table of %d segments %s it; more segments or a larger step are needed",
                  binding(&search->ties->constraints), tied->most,
                  tied->proven ? "keeps to" : "was found that keeps to");
@@ -159,54 +184,27 @@ int tie_segments(const struct ties *ties, const struct points *points, const str
                  struct tied *tied, struct diag *diag)
 {
     const struct line_rules own = rules_of(rules, tied->lines);
-    struct tie_search search = {.ties = ties,
-                                .points = points,
-                                .rules = &own,
-                                .most = tied->most,
-                                .places = points_places(points),
-                                .place = malloc(((size_t)tied->most + 1) * sizeof *search.place),
-                                .lines = tied->lines,
-                                .outputs = malloc((size_t)points->count * sizeof *search.outputs)};
-    if (search.place && search.outputs) {
-        take(&search, tied->segments, tied->knots);
+    struct tie_search search;
+    if (search_init(&search, ties, points, &own, tied->most, diag)) {
+        take_table(&search, tied->segments, tied->knots, tied->lines);
         search_table(&search, rules, low, tied, diag);
-    } else {
-        diag_set(diag, EXIT_IO, "out of memory for %d segments", tied->most);
     }
-    free(search.place);
-    free(search.outputs);
+    search_free(&search);
     return diag->code;
 }
 
 int tie_few_segments(const struct ties *ties, const struct points *points, const struct line_rules *rules,
                      struct tied *tied, struct diag *diag)
 {
-    const int trials = rules->one_shift ? rules->shift_max - rules->shift_min + 1 : 1;
     struct line_rules own = *rules;
-    struct tie_search search = {.ties = ties,
-                                .points = points,
-                                .rules = &own,
-                                .most = tied->most,
-                                .places = points_places(points),
-                                .place = malloc(((size_t)tied->most + 1) * sizeof *search.place),
-                                .lines = malloc((size_t)tied->most * sizeof *search.lines),
-                                .outputs = malloc((size_t)points->count * sizeof *search.outputs)};
+    struct tie_search search;
     tied->segments = 0;
-    if (search.place && search.lines && search.outputs) {
-        for (int trial = 0; trial < trials && search.most > 0; trial++) {
-            if (rules->one_shift)
-                own.shift_min = own.shift_max = line_one_shift(rules, points, trial);
-            if (!tie_meet_with_fewest(&search, ties->enough))
-                continue;
-            give(&search, tied);
-            memcpy(tied->lines, search.lines, (size_t)search.segments * sizeof *search.lines);
-            search.most = search.segments - 1;
-        }
-    } else {
-        diag_set(diag, EXIT_IO, "out of memory for %d segments", tied->most);
-    }
-    free(search.place);
-    free(search.lines);
-    free(search.outputs);
+    if (search_init(&search, ties, points, &own, tied->most, diag))
+        for (int trial = 0; search.most > 0 && line_rules_of_trial(rules, points, trial, &own); trial++)
+            if (agreed_cover_fewest(&search, ties->max_err)) {
+                give_table(&search, tied);
+                search.most = search.segments - 1;
+            }
+    search_free(&search);
     return diag->code;
 }
