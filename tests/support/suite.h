@@ -25,11 +25,11 @@ static inline int test_is_long(void)
     return value && strcmp(value, "1") == 0;
 }
 
-/* How many draws or cases a test does. The quick part is the first `few` of `all`, so that its seeds are those of the
- * whole; a test that counts what it met expects as large a share of either. */
-static inline int how_many(int few, int all)
+/* The step of a loop over cases or draws: each of them in the whole test, one in `few` in the quick part. What is
+ * counted on the way is expected to be as many times less. */
+static inline int quick_step(int few)
 {
-    return test_is_long() ? all : few;
+    return test_is_long() ? 1 : few;
 }
 
 #endif

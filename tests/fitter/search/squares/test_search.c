@@ -430,7 +430,9 @@ int main(void)
     tcase_add_loop_test(drawn, no_line_is_left_out, 0, 144);
     suite_add_tcase(suite, drawn);
     TCase *shifts = tcase_create("shifts");
-    tcase_add_loop_test(shifts, the_best_shift_of_all_is_found, 0, WIDE);
+    tcase_add_loop_test(shifts, the_best_shift_of_all_is_found, 0, LONG);
+    for (int k = LONG; k < WIDE; k += quick_step(5)) /* every form */
+        tcase_add_loop_test(shifts, the_best_shift_of_all_is_found, k, k + 1);
     suite_add_tcase(suite, shifts);
     TCase *steps = tcase_create("steps");
     tcase_add_loop_test(steps, a_search_cut_short_is_not_complete, 0, 12);
