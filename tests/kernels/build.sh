@@ -50,18 +50,28 @@ log() {
     return 1
 }
 
-include=(-Iruntime/include -Ikernels/include -Ikernels/bench/include -Ikernels -Iluts)
+include=(-Iruntime/include -Ikernels/include -Ikernels/bench/include -Ikernels -Ifitter -Iluts)
+
+# listed FILE: the sources that a list of sources names, as paths from here.
+listed() {
+    local library source
+    while read -r library source; do
+        case $library in
+        '' | '#') ;;
+        *) echo "${1%/*}/$source" ;;
+        esac
+    done <"$1"
+}
 
 # What every program is linked from.
 c_sources=(runtime/*.c examples/{gru_cell,ffn_block,ffn_cuda,gguf}.c)
 cu_sources=(tests/kernels/arch/bits_device.cu examples/gru.cu)
-while read -r library source; do
-    case $library:$source in
-    '#'* | :) ;;
-    *.cu) cu_sources+=("kernels/$source") ;;
-    *) c_sources+=("kernels/$source") ;;
+for source in $(listed kernels/sources.txt); do
+    case $source in
+    *.cu) cu_sources+=("$source") ;;
+    *) c_sources+=("$source") ;;
     esac
-done <kernels/sources.txt
+done
 
 # objects DIRECTORY SOURCE...: the names of their objects.
 objects() {
@@ -88,6 +98,12 @@ compile_c() {
         -c "$1" -o "$(objects "$2" "$1")"
 }
 
+# compile_cu SOURCE DIRECTORY GENCODE
+compile_cu() {
+    bash kernels/compile.sh "$nvcc" "${include[@]}" -Xcompiler -fPIC -lineinfo -gencode "$3" -c "$1" \
+        -o "$(objects "$2" "$1")"
+}
+
 build_host() {
     local source pids=()
     bash tests/list_luts.sh "$PWD/luts" >"$build/luts.h" || return
@@ -103,8 +119,7 @@ build_for() {
     local directory=$build/$1 source program pids=()
     mkdir -p "$directory"
     for source in "${cu_sources[@]}"; do
-        bash kernels/compile.sh "$nvcc" "${include[@]}" -Xcompiler -fPIC -lineinfo -gencode "$2" -c "$source" \
-            -o "$(objects "$directory" "$source")" &
+        compile_cu "$source" "$directory" "$2" &
         pids+=($!)
     done
     all "${pids[@]}" || return
@@ -117,11 +132,15 @@ build_for() {
 
 # build_library NAME GENCODE: what pwlc loads, as build/gpu/NAME/libpwlc-cuda.so, from what build_for NAME made.
 build_library() {
-    local directory=$build/$1
-    bash kernels/compile.sh "$nvcc" "${include[@]}" -Ifitter -Xcompiler -fPIC -lineinfo -gencode "$2" -c fitter/device/sweep.cu \
-        -o "$(objects "$directory" fitter/device/sweep.cu)" && compile_c fitter/device/device_gemm.c "$directory" &&
-        compile_c fitter/device/device_bench.c "$directory" || return
-    # shellcheck disable=SC2046
-    "$nvcc" -shared $(objects "$directory" fitter/device/{sweep,device_gemm,device_bench}.c) $(objects "$build" "${c_sources[@]}") \
+    local directory=$build/$1 source own
+    own=$(listed fitter/device/sources.txt)
+    for source in $own; do
+        case $source in
+        *.cu) compile_cu "$source" "$directory" "$2" ;;
+        *) compile_c "$source" "$directory" ;;
+        esac || return
+    done
+    # shellcheck disable=SC2046,SC2086
+    "$nvcc" -shared $(objects "$directory" $own) $(objects "$build" "${c_sources[@]}") \
         $(objects "$directory" "${cu_sources[@]}") -Xlinker --exclude-libs,ALL -o "$directory/libpwlc-cuda.so"
 }
