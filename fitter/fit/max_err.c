@@ -39,11 +39,11 @@ static int try_count(struct workspace *work, int count, struct table *table, boo
     return diag->code == EXIT_REQUIREMENT ? EXIT_DONE : diag->code;
 }
 
-/* The table of the number of segments found, unless it is in hand; of tied segments, the one of least error at the
+/* The table of the number of segments found, unless that was fitted last; of tied segments, the one of least error at the
  * points, unless it has a larger one at codes between them. */
-static int fit_found_count(struct workspace *work, int count, bool in_hand, struct table *table, struct diag *diag)
+static int fit_found_count(struct workspace *work, int count, bool fitted_last, struct table *table, struct diag *diag)
 {
-    if (in_hand && table->segment_count == count && !constraints_tie(&work->spec->constraints))
+    if (fitted_last && table->segment_count == count && !constraints_tie(&work->spec->constraints))
         return EXIT_DONE;
     work->ties.stops_at_max_err = false;
     if (!fit_and_certify(work, count, table, diag) && holds_max_err(work->spec, table))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The attempts of one fit, shared by its files: segments for the points in hand, what is known of them, and how many
+/* The attempts of one fit, shared by its files: segments for its points, what is known of them, and how many
  * are needed. */
 #ifndef PWLC_WORKSPACE_H
 #define PWLC_WORKSPACE_H
@@ -19,11 +19,11 @@
 struct workspace {
     const struct spec *spec; /* of the table, of its half when it is folded, or of its core when it is reduced */
     struct points points;
-    struct line_rules rules; /* with one shift, that of the table in hand */
+    struct line_rules rules; /* with one shift, that of the present table */
     int knots[PWL_MAX_SEGMENTS + 1];
     struct line lines[PWL_MAX_SEGMENTS];
     struct segment segments[PWL_MAX_SEGMENTS];
-    int count;          /* segments of the table in hand */
+    int count;          /* segments of the present table */
     struct exact exact; /* of the same, by least squares; 0 segments when nothing was proven */
     struct ties ties;   /* where its segments depend on each other */
     bool moved_by_ties;

@@ -41,7 +41,7 @@ struct trial {
     const struct band *bands;           /* null without a limit or a fixed value */
     int64_t *x;
     struct sums *before;   /* of the points before one */
-    struct misses *missed; /* likewise, of the slope in hand where lines saturate */
+    struct misses *missed; /* of the points before one, for the slope under trial, where lines saturate */
     double *shifted;
     bool quick; /* fewer biases for each slope */
     struct line best;

@@ -48,7 +48,7 @@ struct points {
                      * words that no code takes; null: 1 everywhere. Largest errors are counted in LSB */
     double *bend;   /* cumulative share of curvature before the point, count + 1 values, 0..1 */
     int64_t *fixed; /* output code that a point must have, POINT_FREE where it need not; null without any */
-    const struct held *held; /* of the segment in hand, POINTS_HELD; null without any */
+    const struct held *held; /* POINTS_HELD of them, for the segment under trial; null without any */
     int beyond;  /* points at the end that start no segment: 1 for the image beyond the last code of a folded table,
                   * see spec_fold_half; else 0 */
     int clipped; /* points whose target was clipped */
