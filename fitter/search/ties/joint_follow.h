@@ -45,6 +45,7 @@ struct tie_program {
     int last_point; /* that lines from there are followed to, and one code more */
     int64_t origin, q_b;
     int n;
+    struct integers safe; /* offsets that are provable at every code up to the last point */
 };
 
 /* Position and value are those where a segment ends and the next one starts. */
