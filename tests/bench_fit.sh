@@ -94,7 +94,6 @@ for form in absolute biased anchored; do
         slowest 1024 --segments 16 --rounding half_even --form "$form" --shift "$shift" -- "${jobs_of_10_bits[@]}"
     done
 done
-slowest 1024 --segments 16 --rounding half_even --form biased --effort 8 -- "${jobs_of_10_bits[@]}"
 for form in absolute biased anchored; do
     for shift in per-segment one; do
         slowest 256 --segments 8 --rounding half_even --form "$form" --shift "$shift" -- "${jobs_of_8_bits[@]}"

@@ -15,7 +15,7 @@ allowed() {
     LICENSES/* | *.json | *.jsonl | *.csv | *.npy | *.txt | *.md | .git* | .clang-format | tests/fuzz/corpus/* | tests/golden/*.h) echo - ;;
     luts/*.h | examples/*) echo 0BSD ;;
     fitter/* | tests/fitter/* | tests/fuzz/*) echo $GPL ;;
-    tests/runtime/* | tests/mcu/* | tests/cuda/* | runtime/* | kernels/*) echo $APACHE ;;
+    tests/runtime/* | tests/mcu/* | tests/kernels/* | runtime/* | kernels/*) echo $APACHE ;;
     tests/*) echo "$GPL $APACHE" ;;
     *) echo $APACHE ;;
     esac

@@ -5,7 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../kernels/half.h"
+#include <pwl/half.h>
+
 #include "base/number.h"
 #include "command.h"
 #include "device/cuda_library.h"

@@ -8,7 +8,6 @@
 #include "base/jobs.h"
 #include "command.h"
 #include "fit/relax.h"
-#include "search/squares/complete_search.h"
 #include "spec/spec.h"
 
 static const struct option_info options[] = {
@@ -40,7 +39,6 @@ static const struct option_info options[] = {
     {"--expr", "EXPRESSION", "instead of FUNCTION: an expression of x, as \"x/(1+exp(-x))\", see below"},
     {"--samples", "FILE", "instead of FUNCTION: x,y pairs (csv or npy), joined by straight lines"},
     {"--weights", "FILE", "how often each input code occurs (csv or npy): least squares counts them so, see below"},
-    {"--effort", "N", "least squares of up to 10 bits: up to N times as many steps, until optimal (default 1)"},
     {"--outside", "clamp|error",
      "codes outside the function's domain: take the nearest defined one, or refuse (default)"},
     {"--no-saturate", NULL, "exit 3 when the function leaves the output range"},
@@ -70,18 +68,15 @@ static void note_unproven(const struct spec *spec, const struct table *table, co
             name, *name ? ": " : "", spec->max_err, (long long)certificate->checked);
 }
 
-/* Least squares of few codes are searched for as long as is asked for. */
-static void note_effort(const struct spec *spec, const struct table *table, const char *name)
+/* How far off a table may be whose search was not complete. */
+static void note_gap(const struct spec *spec, const struct table *table, const char *name)
 {
     const struct certificate *certificate = &table->certificate;
     const int64_t codes = certificate->checked / (table->has_fold ? 2 : 1); /* that are searched */
-    const int more = 2 * (spec->effort > 0 ? spec->effort : 1);
-    if (spec->method == METHOD_LSQ && codes <= EXACT_POINTS && certificate->has_lower_bound && !certificate->optimal &&
-        !constraints_tie(&spec->constraints) && more <= SPEC_MOST_EFFORT)
-        fprintf(stderr,
-                "pwlc fit: note: %s%sthe error is %.6g LSB RMS, of the best table it may be %.6g; --effort %d searches "
-                "longer\n",
-                name, *name ? ": " : "", certificate->rms_err_lsb, certificate->lower_bound_lsb, more);
+    if (spec->method == METHOD_LSQ && codes <= SPEC_COMPLETE_CODES && certificate->has_lower_bound && !certificate->optimal &&
+        !constraints_tie(&spec->constraints))
+        fprintf(stderr, "pwlc fit: note: %s%sthe error is %.6g LSB RMS, of the best table it may be %.6g\n", name,
+                *name ? ": " : "", certificate->rms_err_lsb, certificate->lower_bound_lsb);
 }
 
 static void note_types(const struct spec *spec)
@@ -104,7 +99,7 @@ static int fit_one(struct spec *spec, const char *output, struct diag *diag)
     if (!table_to_json(&table, &text, diag) && !file_write(output, text, strlen(text), diag)) {
         note_saturation(&table, "");
         note_unproven(spec, &table, "");
-        note_effort(spec, &table, "");
+        note_gap(spec, &table, "");
         relax_print_costs(spec, &table);
     }
     free(text);
@@ -150,7 +145,7 @@ static int write_batch(const struct batch *batch, const char *directory, struct 
             return diag->code;
         note_saturation(&batch->tables[k], batch->jobs[k].name);
         note_unproven(&batch->jobs[k].spec, &batch->tables[k], batch->jobs[k].name);
-        note_effort(&batch->jobs[k].spec, &batch->tables[k], batch->jobs[k].name);
+        note_gap(&batch->jobs[k].spec, &batch->tables[k], batch->jobs[k].name);
     }
     return EXIT_DONE;
 }

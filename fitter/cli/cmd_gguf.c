@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../kernels/half.h"
+#include <pwl/half.h>
+
 #include "base/suggest.h"
 #include "command.h"
 #include "io/columns.h"

@@ -34,7 +34,9 @@ static const struct option_info options[] = {
     {"--grid", "LO:HI:STEP", "also measure at real x from LO to below HI (LO:HI:STEP:closed: HI too), in real units"},
     {"--hist", NULL, "also count the codes by error"},
     {"--plot", "OUT.svg", "draw f, one table, its knots and its error"},
-    {"--anchors", NULL, "instead of tables: fit and measure what other fitters published, side by side"},
+    {"--anchors", NULL,
+     "instead of tables: fit and measure what other fitters published, side by side; words choose rows: each is in the "
+     "row's source, function or types"},
     {"-o", "FILE", "write to FILE instead of standard output"},
     {NULL, NULL, NULL},
 };
@@ -217,7 +219,13 @@ static int sweep_anchors(const struct request *request, struct diag *diag)
 {
     struct text text = {0};
     struct diag writing = {.code = EXIT_DONE};
-    int code = anchors_report(request->format, &text, diag);
+    const char **words = calloc((size_t)request->count + 1, sizeof *words);
+    if (!words)
+        return diag_set(diag, EXIT_IO, "out of memory");
+    for (int i = 0; i < request->count; i++)
+        words[i] = request->rows[i].label;
+    int code = anchors_report(words, request->count, request->format, &text, diag);
+    free(words);
     if (code == EXIT_DONE || code == EXIT_REQUIREMENT) {
         if (write_text(&text, request->output, &writing) != EXIT_DONE) {
             *diag = writing;
@@ -278,9 +286,9 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
     }
     if (next < 0)
         return diag->code;
-    if (request->anchors && (request->other || request->count > 0))
-        return diag_set(diag, EXIT_USAGE, "--anchors fits its own tables and takes --format and -o alone, not %s",
-                        request->other ? request->other : request->rows[0].label);
+    if (request->anchors && request->other)
+        return diag_set(diag, EXIT_USAGE,
+                        "--anchors fits its own tables and takes words, --format and -o alone, not %s", request->other);
     if (request->anchors)
         return EXIT_DONE;
     if (request->count == 0)
@@ -317,7 +325,7 @@ static int run(int argc, char **argv, struct diag *diag)
 
 const struct command command_sweep = {
     .name = "sweep",
-    .synopsis = "pwlc sweep TABLE.json... [flags] | pwlc sweep --anchors [--format FORMAT] [-o FILE]",
+    .synopsis = "pwlc sweep TABLE.json... [flags] | pwlc sweep --anchors [WORD...] [--format FORMAT] [-o FILE]",
     .summary = "Measure tables against the real function, code by code.",
     .details =
         "--device cuda takes libpwlc-cuda.so from PWL_CUDA_LIBRARY where that is set; else from the folder of "

@@ -8,11 +8,11 @@
 
 #include <cuda_runtime_api.h>
 
+#include <pwl/cublaslt.h>
 #include <pwl/cuda_qgemm.h>
+#include <pwl/half.h>
+#include <pwl/timing.h>
 
-#include "../../kernels/cublaslt.h"
-#include "../../kernels/half.h"
-#include "../../kernels/timing.h"
 #include "device_report.h"
 #include "gemm_device.h"
 

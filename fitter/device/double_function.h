@@ -11,7 +11,7 @@
  * - the device's library: the CUDA C++ Programming Guide has errors of 1 ulp for exp, expm1, log, log1p and tanh, 2 for
  *   erf, atan, sinpi and cospi, and 5 for erfc; + - * / and sqrt are rounded right. An ulp is at most 2 u of the value.
  *   These errors come from tests and are no guarantee, so they are counted twice: 4, 8 and 20. The C library of a host
- *   is as good (tests/unit/test_double_function.c measures it), and sweeps compare a value of every run;
+ *   is as good (tests/fitter/device/test_double_function.c measures it), and sweeps compare a value of every run;
  * - u for every other operation, times how much it counts in the result;
  * - delta, times |x f' / f|, or as |x f'| where f has a root that x does not share.
  *

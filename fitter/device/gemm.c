@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../kernels/half.h"
+#include <pwl/half.h>
+
 #include "base/file.h"
 #include "base/jobs.h"
 #include "gemm_device.h"

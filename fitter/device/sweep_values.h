@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Arrays of codes and values whose element type is known at run time, on hosts and devices. */
+/* Arrays of codes and values whose element type is known at run time, on hosts and devices. As runtime/element.h, which
+ * is private to the runtime and not written for devices. */
 #ifndef PWLC_SWEEP_VALUES_H
 #define PWLC_SWEEP_VALUES_H
 

@@ -119,13 +119,7 @@ static int fit_least_squares(struct workspace *work, int count, struct diag *dia
                             .rules = &work->rules,
                             .knots = work->knots,
                             .lines = work->lines,
-                            .effort = work->spec->effort,
                             .exact = {.segments = count}};
-    if (!exactly && work->spec->effort > 0)
-        return diag_set(diag, EXIT_USAGE,
-                        "--effort %d: only tables of up to %d input codes are searched for the least squared error of "
-                        "all, this has %d; leave --effort out",
-                        work->spec->effort, EXACT_POINTS, points->count);
     if (points->grid_whole)
         memcpy(work->knots, points->grid, ((size_t)count + 1) * sizeof *work->knots);
     else if (knots_least_squares(points, count, work->knots, diag))

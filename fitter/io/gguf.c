@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include <pwl/blocks.h>
-
-#include "../../kernels/half.h"
+#include <pwl/half.h>
 
 enum { TYPE_F32 = 0, TYPE_F16 = 1, TYPE_Q4_0 = 2, TYPE_Q8_0 = 8, TYPE_BF16 = 30, TYPE_MXFP4 = 39 };
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../kernels/half.h"
+#include <pwl/half.h>
 
 #define MAGIC "\x93NUMPY"
 #define MAGIC_SIZE 6

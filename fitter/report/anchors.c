@@ -183,6 +183,7 @@ static const struct anchor anchors[] = {
 #define ANCHORS ((int)(sizeof anchors / sizeof *anchors))
 
 struct outcome {
+    const struct anchor *anchor;
     struct diag diag;
     int segments;
     double value;
@@ -258,13 +259,13 @@ static double metric_value(enum metric metric, const struct table *table)
     return NAN;
 }
 
-static int fit_once(const struct anchor *anchor, const struct spec *spec, struct outcome *outcome)
+static int fit_once(const struct spec *spec, struct outcome *outcome)
 {
     struct table table;
     if (fit(spec, &table, &outcome->diag) != EXIT_DONE)
         return outcome->diag.code;
     outcome->segments = table.segment_count;
-    outcome->value = metric_value(anchor->metric, &table);
+    outcome->value = metric_value(outcome->anchor->metric, &table);
     table_free(&table);
     return EXIT_DONE;
 }
@@ -307,7 +308,7 @@ static struct weights *inverse_weights(const struct curve *curve, double mean)
 }
 
 /* Least mean error by least squares, each code weighing 1/|error| of the fit before; the best of some rounds. */
-static int fit_mean(const struct anchor *anchor, struct spec *spec, struct outcome *outcome)
+static int fit_mean(struct spec *spec, struct outcome *outcome)
 {
     enum { ROUNDS = 12 };
     const double lsb = (double)spec->out.scale.value;
@@ -330,21 +331,21 @@ static int fit_mean(const struct anchor *anchor, struct spec *spec, struct outco
         if (!spec->weights)
             return diag_set(&outcome->diag, EXIT_IO, "out of memory for weights");
     }
-    outcome->value = anchor->metric == MEAN_ABS ? best * lsb : best * lsb * best * lsb;
+    outcome->value = outcome->anchor->metric == MEAN_ABS ? best * lsb : best * lsb * best * lsb;
     return EXIT_DONE;
 }
 
 static void run_anchor(void *context, int k)
 {
     struct outcome *outcome = (struct outcome *)context + k;
-    const struct anchor *anchor = &anchors[k];
+    const struct anchor *anchor = outcome->anchor;
     struct spec spec;
     spec_init(&spec);
     if (make_spec(anchor, &spec, &outcome->diag) == EXIT_DONE) {
         if (anchor->metric == MEAN_ABS || anchor->metric == MEAN_ABS_SQUARED)
-            fit_mean(anchor, &spec, outcome);
+            fit_mean(&spec, outcome);
         else
-            fit_once(anchor, &spec, outcome);
+            fit_once(&spec, outcome);
     }
     spec_free(&spec);
 }
@@ -369,8 +370,9 @@ static void points_text(const struct anchor *anchor, char *text, size_t size)
                  tensor_real(&in, anchor->last) + (long double)anchor->shift, in.scale.value);
 }
 
-static void fill(const struct anchor *anchor, const struct outcome *outcome, struct cells *cells)
+static void fill(const struct outcome *outcome, struct cells *cells)
 {
+    const struct anchor *anchor = outcome->anchor;
     char points[100];
     points_text(anchor, points, sizeof points);
     cells_add_text(cells, "source", "source", CELL_BRIEF, anchor->source);
@@ -393,10 +395,10 @@ static void fill(const struct anchor *anchor, const struct outcome *outcome, str
     cells_add_text(cells, "note", "note", CELL_BRIEF, anchor->note);
 }
 
-static int check_outcomes(const struct outcome *outcomes, struct diag *diag)
+static int check_outcomes(const struct outcome *outcomes, int count, struct diag *diag)
 {
-    for (int k = 0; k < ANCHORS; k++) {
-        const struct anchor *anchor = &anchors[k];
+    for (int k = 0; k < count; k++) {
+        const struct anchor *anchor = outcomes[k].anchor;
         const double worse = ratio(anchor, outcomes[k].value, anchor->value);
         if (worse > 1 && !anchor->note)
             return diag_set(diag, EXIT_REQUIREMENT, "--anchors: %s %s in %d segments: %s of %s is %.6g, ours %.6g",
@@ -406,27 +408,87 @@ static int check_outcomes(const struct outcome *outcomes, struct diag *diag)
     return EXIT_DONE;
 }
 
-int anchors_report(enum cells_format format, struct text *out, struct diag *diag)
+static bool has_words(const struct anchor *anchor, const char *const *words, int count)
+{
+    for (int w = 0; w < count; w++) {
+        if (!strstr(anchor->source, words[w]) && !strstr(anchor->function, words[w]) && !strstr(anchor->in, words[w]) &&
+            !strstr(anchor->out, words[w]))
+            return false;
+    }
+    return true;
+}
+
+static const char *source_of(const struct anchor *anchor)
+{
+    return anchor->source;
+}
+
+static const char *function_of(const struct anchor *anchor)
+{
+    return anchor->function;
+}
+
+/* Each name once. */
+static void add_names(struct text *names, const char *(*name_of)(const struct anchor *))
+{
+    for (int k = 0; k < ANCHORS; k++) {
+        bool is_first = true;
+        for (int before = 0; is_first && before < k; before++)
+            is_first = strcmp(name_of(&anchors[before]), name_of(&anchors[k])) != 0;
+        if (is_first)
+            text_add(names, "%s%s", k ? " | " : "", name_of(&anchors[k]));
+    }
+}
+
+static int refuse_words(const char *const *words, int count, struct diag *diag)
+{
+    struct text message = {0};
+    text_add(&message, "--anchors: no row has \"%s\"", words[0]);
+    for (int w = 1; w < count; w++)
+        text_add(&message, " and \"%s\"", words[w]);
+    text_add(&message, "; sources: ");
+    add_names(&message, source_of);
+    text_add(&message, "; functions: ");
+    add_names(&message, function_of);
+    if (message.failed)
+        diag_set(diag, EXIT_IO, "out of memory for a message");
+    else
+        diag_set(diag, EXIT_USAGE, "%s", message.bytes);
+    text_free(&message);
+    return diag->code;
+}
+
+static int fit_and_print(struct outcome *outcomes, struct cells *cells, int count, enum cells_format format,
+                         struct text *out, struct diag *diag)
+{
+    jobs_run(count, jobs_default(), run_anchor, outcomes, "anchors");
+    for (int k = 0; k < count; k++) {
+        if (outcomes[k].diag.code != EXIT_DONE) {
+            *diag = outcomes[k].diag;
+            return diag_prefix(diag, outcomes[k].anchor->function);
+        }
+        fill(&outcomes[k], &cells[k]);
+    }
+    cells_print(cells, count, format, out);
+    return check_outcomes(outcomes, count, diag);
+}
+
+int anchors_report(const char *const *words, int word_count, enum cells_format format, struct text *out,
+                   struct diag *diag)
 {
     struct outcome *outcomes = calloc((size_t)ANCHORS, sizeof *outcomes);
     struct cells *cells = calloc((size_t)ANCHORS, sizeof *cells);
-    int code = EXIT_DONE;
+    int code = EXIT_DONE, count = 0;
+    for (int k = 0; outcomes && k < ANCHORS; k++) {
+        if (has_words(&anchors[k], words, word_count))
+            outcomes[count++].anchor = &anchors[k];
+    }
     if (!outcomes || !cells)
         code = diag_set(diag, EXIT_IO, "out of memory for %d tables", ANCHORS);
+    else if (count == 0)
+        code = refuse_words(words, word_count, diag);
     else
-        jobs_run(ANCHORS, jobs_default(), run_anchor, outcomes, "anchors");
-    for (int k = 0; code == EXIT_DONE && k < ANCHORS; k++) {
-        if (outcomes[k].diag.code != EXIT_DONE) {
-            *diag = outcomes[k].diag;
-            code = diag_prefix(diag, anchors[k].function);
-        } else {
-            fill(&anchors[k], &outcomes[k], &cells[k]);
-        }
-    }
-    if (code == EXIT_DONE) {
-        cells_print(cells, ANCHORS, format, out);
-        code = check_outcomes(outcomes, diag);
-    }
+        code = fit_and_print(outcomes, cells, count, format, out, diag);
     free(outcomes);
     free(cells);
     return code;

@@ -104,8 +104,6 @@ char *spec_canonical(const struct spec *spec)
         text_add(&text, " --reduce on");
     if (spec->outside == OUTSIDE_CLAMP)
         text_add(&text, " --outside clamp");
-    if (spec->effort)
-        text_add(&text, " --effort %d", spec->effort);
     if (spec->no_saturate)
         text_add(&text, " --no-saturate");
     if (text.failed) {

@@ -23,8 +23,10 @@ struct fix {
 /* Inputs of up to this many bits are fitted on every code. */
 #define SPEC_EXHAUSTIVE_BITS 16
 
+/* Least squares of inputs of up to so many codes, 10 bits or halves of 11, come of a complete search. */
+#define SPEC_COMPLETE_CODES 1025
+
 #define SPEC_MAX_FIXES 16
-#define SPEC_MOST_EFFORT 1024
 
 /* Where types without a scale take it from; see calibrate.h. */
 struct calibration {
@@ -48,7 +50,6 @@ struct spec {
     pwl_rounding rounding;
     int slope_bits; /* 2..storage_bits: width of q_b, sign included; 0: the storage's */
     struct constraints constraints;
-    int effort; /* 1..1024: least squares may take so many times as many steps as usual; 0 when not given */
     int fix_count;
     struct fix fixes[SPEC_MAX_FIXES];
     struct weights *weights;  /* null: every code counts alike */
@@ -109,7 +110,7 @@ struct job {
 
 /* spec_json.c: a JSON list of objects. Keys are the flags without dashes, "_" for "-" inside: "function", "in", "out",
  * "segments", "max_err", "method", "form", "rounding", "slope_bits", "shift", "slope_terms", "knots", "monotone": true,
- * "continuous", "weights", "effort", "param": {"alpha": 0.1}, "samples", "expr",
+ * "continuous", "weights", "param": {"alpha": 0.1}, "samples", "expr",
  * "range", "calibrate", "calibrate_by", "pow2_scales": true, "outside", "no_saturate": true; "name" is required and
  * names the output. At most SPEC_MAX_JOBS jobs. */
 #define SPEC_MAX_JOBS 10000

@@ -96,19 +96,6 @@ static int check_fixes(const struct spec *spec, struct diag *diag)
     return EXIT_DONE;
 }
 
-static int check_effort(const struct spec *spec, struct diag *diag)
-{
-    if (spec->effort > 0 && spec->method != METHOD_LSQ)
-        return diag_set(diag, EXIT_USAGE, "--effort %d with --method %s%s: must be lsq", spec->effort,
-                        method_name(spec->method), spec->has_method ? "" : ", which --max-err implies");
-    if (spec->effort > 0 && !isnan(spec->max_err) && !spec->segments)
-        return diag_set(diag, EXIT_USAGE,
-                        "--effort %d with --max-err alone: least squares are searched for a given number of segments; "
-                        "give --segments",
-                        spec->effort);
-    return EXIT_DONE;
-}
-
 /* Weights say nothing about the largest error, and the nearest code of each input needs none. */
 static int check_weights(const struct spec *spec, struct diag *diag)
 {
@@ -226,7 +213,7 @@ int spec_check(const struct spec *spec, struct diag *diag)
     int64_t sum;
     diag->code = EXIT_DONE;
     if (check_method(spec, diag) || check_constraints(spec, diag) || check_fixes(spec, diag) ||
-        check_weights(spec, diag) || check_effort(spec, diag) || (spec->fold && spec_fold_sum(spec, &sum, diag)))
+        check_weights(spec, diag) || (spec->fold && spec_fold_sum(spec, &sum, diag)))
         return diag->code;
     if (spec->function.expression ? check_expression(spec, diag) : check_domain(spec, diag))
         return diag->code;

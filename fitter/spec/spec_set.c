@@ -134,11 +134,6 @@ static int set_slope_bits(struct spec *spec, const char *flag, const char *value
     return set_integer(flag, value, 2, 32, &spec->slope_bits, diag);
 }
 
-static int set_effort(struct spec *spec, const char *flag, const char *value, struct diag *diag)
-{
-    return set_integer(flag, value, 1, SPEC_MOST_EFFORT, &spec->effort, diag);
-}
-
 static int set_constraint(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
     return constraints_set(&spec->constraints, flag, value, diag);
@@ -229,7 +224,6 @@ static const struct {
     {"--outside", set_outside},
     {"--no-saturate", set_no_saturate},
     {"--weights", set_weights},
-    {"--effort", set_effort},
 };
 
 enum { SETTER_COUNT = sizeof setters / sizeof *setters };

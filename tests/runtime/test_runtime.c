@@ -2,12 +2,12 @@
 /* Evaluation: shifts and roundings, the documents' worked example, random tables against 128-bit arithmetic, and the
  * two-shift flow. */
 #include <check.h>
-#include <stdlib.h>
 
 #include <pwl/fixed.h>
 #include <pwl/pwl.h>
 
 #include "../support/reference_eval.h"
+#include "../support/suite.h"
 #include "made_reference.h"
 #include "unfused.h"
 
@@ -284,11 +284,5 @@ int main(void)
     tcase_add_test(tables, every_code_finds_its_segment_in_a_full_table);
     suite_add_tcase(suite, shifts);
     suite_add_tcase(suite, tables);
-
-    SRunner *const runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

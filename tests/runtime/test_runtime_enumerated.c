@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The proof of no overflow against every code in 128 bits: random tables, and tables with hostile fields. */
 #include <check.h>
-#include <stdlib.h>
 
 #include <pwl/pwl.h>
 
 #include "../support/reference_eval.h"
+#include "../support/suite.h"
 #include "made_reference.h"
 
 static pwl_status status_of(enum ref_step step)
@@ -113,11 +113,5 @@ int main(void)
     tcase_add_loop_test(tcase, random_tables_are_proven_exactly_when_every_code_fits, 0, 3);
     tcase_add_test(tcase, hostile_fields_get_a_verdict);
     suite_add_tcase(suite, tcase);
-
-    SRunner *const runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

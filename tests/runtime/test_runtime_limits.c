@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The proof of no overflow: each step of the arithmetic exactly at the accumulator's end and one past it. */
 #include <check.h>
-#include <stdlib.h>
 
 #include <pwl/pwl.h>
 
 #include "../support/made_table.h"
+#include "../support/suite.h"
 #include "proof_checks.h"
 
 /* One segment at one value of X, beside a constant one. */
@@ -336,11 +336,5 @@ int main(void)
     tcase_add_test(tcase, mirrored_codes_beyond_the_range_are_proven);
     tcase_add_test(tcase, accumulator_bits_are_the_widest_intermediate);
     suite_add_tcase(suite, tcase);
-
-    SRunner *const runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

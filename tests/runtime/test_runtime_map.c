@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arrays: each of the 36 type pairs gives pwl_eval's codes, reads and writes nothing outside [0, count), and works in
  * place. */
+#define _POSIX_C_SOURCE 200809L
 #include <check.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <pwl/pwl.h>
 
 #include "../support/made_table.h"
+#include "../support/suite.h"
 #include "../support/typed_array.h"
 
 #define GUARD 16
@@ -93,12 +97,47 @@ START_TEST(every_pair_of_types_maps_as_eval_inside_its_array)
 }
 END_TEST
 
+/* How the runtime, and tests with it, read and write elements of a type known at run time alone. */
+#define CHECK_ELEMENTS(name, type, min, max)                                                                           \
+    for (size_t v = 0; v < sizeof codes / sizeof *codes; v++) {                                                        \
+        type array[3] = {7, 7, 7};                                                                                     \
+        ck_assert_int_eq(1 << pwl_type_bytes_log2(of), sizeof *array);                                                 \
+        pwl_set_element_of(of, array, 1, codes[v]);                                                                    \
+        ck_assert(array[0] == 7 && array[1] == (type)codes[v] && array[2] == 7);                                       \
+        ck_assert_int_eq(pwl_element_of(of, array, 1), (type)codes[v]);                                                \
+    }                                                                                                                  \
+    of = (pwl_type)(of + 1);
+
+START_TEST(elements_are_those_of_their_type)
+{
+    static const int64_t codes[] = {INT64_MIN, INT32_MIN, INT16_MIN, INT8_MIN,   -1,        0,         1,
+                                    INT8_MAX,  UINT8_MAX, INT16_MAX, UINT16_MAX, INT32_MAX, UINT32_MAX};
+    pwl_type of = PWL_S8;
+    PWL_MAP_TYPES(CHECK_ELEMENTS)
+    ck_assert_int_eq(of, PWL_U32 + 1);
+}
+END_TEST
+
+/* Beside every short length of real arrays, which the tests of pairs have: null pointers, which nothing may look
+ * behind. In a process of its own, so that a fault there is this test's failure. */
+#define MAP_NOTHING(in, in_t, out, out_t) pwl_map_##in##_##out(&made.table, NULL, NULL, 0);
 START_TEST(empty_arrays_may_be_null)
 {
     struct made_table made;
     uint64_t state = 5;
-    table_for(&made, &state, PWL_INT8, limits[PWL_S8]);
-    pwl_map_s8_s8(&made.table, NULL, NULL, 0);
+    for (int storage = 0; storage <= 2; storage++) {
+        int status = 0;
+        table_for(&made, &state, storage, limits[PWL_S8]);
+        const pid_t child = fork();
+        ck_assert_int_ge(child, 0);
+        if (child == 0) {
+            PWL_MAP_PAIRS(MAP_NOTHING)
+            _exit(0);
+        }
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "storage %d: an empty array is looked at",
+                      storage);
+    }
 }
 END_TEST
 
@@ -161,15 +200,10 @@ int main(void)
     Suite *const suite = suite_create("map");
     TCase *const maps = tcase_create("maps");
     tcase_add_loop_test(maps, every_pair_of_types_maps_as_eval_inside_its_array, 0, PAIRS);
+    tcase_add_test(maps, elements_are_those_of_their_type);
     tcase_add_test(maps, empty_arrays_may_be_null);
     tcase_add_test(maps, tables_are_read_within_their_arrays);
     tcase_add_test(maps, a_range_fits_a_type_up_to_its_ends);
     suite_add_tcase(suite, maps);
-
-    SRunner *const runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

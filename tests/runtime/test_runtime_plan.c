@@ -8,12 +8,13 @@
 #include <unistd.h>
 
 #include <pwl/eval.h>
+#include <pwl/plain.h>
 #include <pwl/plan.h>
 
 #define MADE_MAX_SEGMENTS 600
-#include "../../runtime/plain.h"
 #include "../../runtime/ways.h"
 #include "../support/made_table.h"
+#include "../support/suite.h"
 #include "../support/typed_array.h"
 
 static struct made_table made;
@@ -62,15 +63,15 @@ static void check_run(const pwl_plan *plan, const pwl_table *table, size_t count
     memset(before, 0x5a, 64);
     memset(after, 0x5a, 64);
     for (size_t k = 0; k < count; k++)
-        put(in, x, k, codes[k]);
+        pwl_set_element_of(in, x, k, codes[k]);
     pwl_run(plan, x, y, count);
     ck_assert(!memcmp(before, y - left, left) && !memcmp(after, y + y_bytes, right));
     for (size_t k = 0; k < count; k++)
-        if (get(out, y, k) != expected[k])
+        if (pwl_element_of(out, y, k) != expected[k])
             ck_abort_msg("%s, storage %d form %d rounding %d flags %d, %d segments, types %d to %d: code %lld of %zu "
                          "gives %lld, not %lld",
                          plan->way, table->storage, table->form, table->rounding, table->flags, table->segments, in,
-                         out, (long long)codes[k], count, (long long)get(out, y, k), (long long)expected[k]);
+                         out, (long long)codes[k], count, (long long)pwl_element_of(out, y, k), (long long)expected[k]);
     if (BYTES(in) == BYTES(out)) {
         pwl_run(plan, x, x, count);
         ck_assert(!memcmp(x, y, y_bytes));
@@ -203,7 +204,7 @@ START_TEST(long_arrays_are_mapped_whole)
         draw_for(way, &state, storage, type);
         pwl_way_prepare(way, &plan, of.memory, &made.table, pwl_plain_count(&made.table), type, type);
         for (size_t k = 0; k < PERIOD / BYTES(type); k++)
-            put(type, expected, k, pwl_eval(&made.table, get(type, x, k)));
+            pwl_set_element_of(type, expected, k, pwl_eval(&made.table, pwl_element_of(type, x, k)));
         memset(y, 0x5a, LONG + 64);
         pwl_run(&plan, x, y + BYTES(type), count);
         ck_assert_uint_eq(y[0], 0x5a);
@@ -248,8 +249,8 @@ START_TEST(many_codes_of_32_bits_are_mapped_alike)
     ck_assert_int_gt(count, 0);
     for (int chunk = 0; chunk < CHUNKS; chunk++) {
         for (size_t k = 0; k < CHUNK; k++) {
-            put(type, x, k, random_in(&state, limits[type].min, limits[type].max));
-            put(type, expected, k, pwl_eval(&made.table, get(type, x, k)));
+            pwl_set_element_of(type, x, k, random_in(&state, limits[type].min, limits[type].max));
+            pwl_set_element_of(type, expected, k, pwl_eval(&made.table, pwl_element_of(type, x, k)));
         }
         for (int p = 0; p < count; p++) {
             pwl_run(&plans[p], x, y, CHUNK);
@@ -335,10 +336,5 @@ int main(void)
     tcase_add_test(tcase, the_quickest_way_that_finds_room_is_taken);
     tcase_add_test(tcase, what_cannot_be_planned_is_refused);
     suite_add_tcase(suite, tcase);
-    SRunner *const runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK); /* or memory is searched for leaks as often as there are tests */
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

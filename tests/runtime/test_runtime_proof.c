@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The proof of no overflow, before the arithmetic: each field at its limit and one past it. */
 #include <check.h>
-#include <stdlib.h>
 
 #include <pwl/pwl.h>
 
 #include "../support/made_table.h"
+#include "../support/suite.h"
 #include "proof_checks.h"
 
 START_TEST(null_pointers_are_refused)
@@ -303,11 +303,5 @@ int main(void)
     tcase_add_test(tcase, offsets_of_int32_have_48_bits_but_a_bias_64);
     tcase_add_test(tcase, every_status_has_its_own_text);
     suite_add_tcase(suite, tcase);
-
-    SRunner *const runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -7,6 +7,8 @@
 
 #include "made_reference.h"
 
+#include "../support/suite.h"
+
 static ref_int floor_divide(ref_int v, ref_int d)
 {
     const ref_int down = v / d;
@@ -351,10 +353,5 @@ int main(void)
     tcase_add_test(tcase, shifts_are_clipped);
     tcase_add_test(tcase, arrays_hold_what_single_codes_give);
     suite_add_tcase(suite, tcase);
-    SRunner *const runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

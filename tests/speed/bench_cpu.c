@@ -10,9 +10,9 @@
 #include <string.h>
 #include <time.h>
 
+#include <pwl/plain.h>
 #include <pwl/plan.h>
 
-#include "../../runtime/plain.h"
 #include "../../runtime/ways.h"
 #include "../support/random.h"
 #include "baselines.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays of an element type that is chosen at run time. */
+/* Arrays of an element type that is chosen at run time. Elements are read and written by the runtime's own functions,
+ * which test_runtime_map.c holds against C's. */
 #ifndef TYPED_ARRAY_H
 #define TYPED_ARRAY_H
 
@@ -8,40 +9,14 @@
 
 #include <pwl/pwl.h>
 
+#include "../../runtime/element.h"
+
 struct type_limits {
     int64_t min, max;
 };
 #define LIMITS(name, type, min, max) {min, max},
 static const struct type_limits limits[] = {PWL_MAP_TYPES(LIMITS)};
 
-static inline int64_t get(pwl_type type, const void *array, size_t k)
-{
-    switch (type) {
-    case PWL_S8:
-        return ((const int8_t *)array)[k];
-    case PWL_U8:
-        return ((const uint8_t *)array)[k];
-    case PWL_S16:
-        return ((const int16_t *)array)[k];
-    case PWL_U16:
-        return ((const uint16_t *)array)[k];
-    case PWL_S32:
-        return ((const int32_t *)array)[k];
-    default:
-        return ((const uint32_t *)array)[k];
-    }
-}
-
-static inline void put(pwl_type type, void *array, size_t k, int64_t v)
-{
-    if (type <= PWL_U8)
-        ((uint8_t *)array)[k] = (uint8_t)v;
-    else if (type <= PWL_U16)
-        ((uint16_t *)array)[k] = (uint16_t)v;
-    else
-        ((uint32_t *)array)[k] = (uint32_t)v;
-}
-
-#define BYTES(type) ((size_t)1 << ((type) >> 1))
+#define BYTES(type) ((size_t)1 << pwl_type_bytes_log2(type))
 
 #endif

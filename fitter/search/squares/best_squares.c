@@ -229,22 +229,6 @@ static void polish(struct squares *table)
     }
 }
 
-/* One shift is searched again as a whole, and each time twice as long: a longer search never has a larger error. */
-static int search_one_shift(struct squares *table, const struct line_rules *any, int count, int doublings,
-                            struct diag *diag)
-{
-    struct exact *exact = &table->exact;
-    double lower_bound = 0;
-    for (exact->doublings = 0; exact->doublings <= doublings; exact->doublings++) {
-        if (shifts_search(table, any, count, diag))
-            return diag->code;
-        exact->lower_bound = lower_bound = fmin(fmax(lower_bound, exact->lower_bound), exact->cost);
-        if (exact->optimal)
-            break;
-    }
-    return EXIT_DONE;
-}
-
 int squares_search(struct squares *table, const struct line_rules *any, struct diag *diag)
 {
     const struct points *points = table->points;
@@ -255,7 +239,6 @@ int squares_search(struct squares *table, const struct line_rules *any, struct d
         cost = start_lines(points, any, count, table->knots, table->lines);
     for (int m = 0; any->one_shift && m < count; m++)
         cost += table->lines[m].cost;
-    const int doublings = table->effort > 1 ? ilogb(table->effort) : 0;
     /* A biased table of many points begins with an absolute one, from knots of lines that do not saturate, too. */
     const bool is_short = points->count <= EXACT_FEW, begins = any->form == PWL_BIASED && !is_short;
     const double effort = begins ? (any->one_shift ? 0.28 : 0.38) : any->one_shift ? 0.6 : 1;
@@ -265,8 +248,7 @@ int squares_search(struct squares *table, const struct line_rules *any, struct d
     if (begins && begin_with_absolute(table, diag))
         return diag->code;
     if (any->one_shift)
-        return search_one_shift(table, any, count, doublings, diag);
-    exact->doublings = doublings;
+        return shifts_search(table, any, count, diag);
     if (exact_improve(points, table->rules, count, table->knots, table->lines, exact, diag))
         return diag->code;
     if (!exact->optimal)

@@ -15,7 +15,6 @@ struct squares {
     int *knots;
     struct line *lines;
     bool moved;         /* squares_bound: it is another one now */
-    int effort;         /* squares_search: so many times as many steps as usual, if all takes that many */
     struct exact exact; /* exact.segments is to be set */
 };
 

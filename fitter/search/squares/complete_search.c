@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "last_line.h"
 #include "line_program.h"
 #include "real_bound.h"
 
@@ -15,11 +14,9 @@ enum { LONGEST_WITH_WIDE_SUMS = 24 };
 static int bound_tables(struct search *search, double ceiling, struct diag *diag)
 {
     struct line_rules rules = *search->rules;
-    double last[EXACT_POINTS + 1];
     if (rules.accumulator_bits > 32 && rules.shift_min <= -LONGEST_WITH_WIDE_SUMS)
         rules.shift_min = -63;
-    if (last_line_costs(search->points, &rules, search->segments, ceiling, last, diag) ||
-        integer_bound_suffixes(search->points, &rules, search->segments, ceiling, last, search->ahead_any, diag))
+    if (integer_bound_suffixes(search->points, &rules, search->segments, ceiling, search->ahead_any, diag))
         return diag->code;
     search_begin(search);
     return integer_bound_prefixes(search->points, &rules, search->segments, ceiling, search->before, diag);
@@ -72,7 +69,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
         search_know(&search, knots, lines, exact->segments);
     /* Some slopes, for a better table; then near the knots in hand for as long as that helps; then all. What that found
      * out of lines bounds the rest (search_look_ahead), and all is searched again. Where that is not done either, it is
-     * below a lower ceiling: nothing found there is a bound. Then all again, in as many steps as are asked for. With
+     * below a lower ceiling: nothing found there is a bound. With
      * one shift, which takes several searches, more slopes and less near the knots are the sooner way. */
     const bool biased = rules.form == PWL_BIASED, one_shift = rules.one_shift && !is_short;
     const bool soon = is_short || one_shift;
@@ -95,13 +92,10 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     enum { PASSES = sizeof passes / sizeof *passes, SEEKING = 5 };
     const int64_t share = exact->effort > 0 ? (int64_t)(exact->effort * MOST_STEPS) : MOST_STEPS;
     int64_t left = share, left_near = one_shift ? 1 << 22 : share;
-    const int most_passes = least > ceiling ? 0 : exact->effort > 0 ? PASSES + exact->doublings : 1;
+    const int most_passes = least > ceiling ? 0 : exact->effort > 0 ? PASSES : 1;
     for (int p = 0; p < most_passes && !(wide_sums && exact->complete); p++) {
-        const bool again = p >= PASSES;
-        const struct pass pass = passes[again ? SEEKING : p];
+        const struct pass pass = passes[p];
         const int samples = pass.samples, radius = pass.radius;
-        if (again)
-            left = share << (p - PASSES + 1);
         if (left <= 0 || (radius > 0 && left_near <= 0))
             continue;
         const bool known_optimal = exact->optimal; /* only fewer segments are of interest */
@@ -118,7 +112,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
         search.whole = p >= SEEKING && biased && !soon;
         search.ceiling =
             pass.part < 1 ? exact->lower_bound + pass.part * gap : exact->cost + EXACT_HAIR * (1 + exact->cost);
-        const int64_t most = known_optimal ? few_steps : again ? left : pass.steps;
+        const int64_t most = known_optimal ? few_steps : pass.steps;
         const int64_t rest = radius > 0 && left_near < left ? left_near : left;
         const int64_t steps = most < rest ? most : rest;
         const double cost = search_solve(&search, samples, steps);

@@ -7,7 +7,7 @@
 #include "search/line.h"
 #include "search/points.h"
 
-#define EXACT_POINTS 1025 /* inputs of at most 10 bits, or halves of 11 */
+#define EXACT_POINTS SPEC_COMPLETE_CODES
 #define EXACT_FEW 256     /* of which all lines are soon looked at */
 #define EXACT_HAIR 1e-12  /* what rounding of sums may do */
 
@@ -15,7 +15,6 @@ struct search_bounds;
 
 struct exact {
     double effort;      /* share of the steps that a search may take; 0: some slopes only */
-    int doublings;      /* after those all is searched in twice as many, then in twice as many again, and so on */
     bool searched;      /* a search was there before: some slopes alone do not better the table */
     bool near_known;    /* nor do knots next to those in hand */
     bool near_alone;    /* after some slopes tables near the one in hand alone are searched: there is no bound */
@@ -35,15 +34,13 @@ struct exact {
  * Dynamic programming over all codes on the least cost of integer lines over the ranges [i, j) that can be part of a
  * better table. From each start i, slopes are tried one after the other, and each is followed from code to code with
  * running sums of target - shifted product, whose parabola gives the best constant at every end j at once. A bias that
- * comes before the shift is followed by its phases, that is the intervals of biases which give the same codes so far;
- * but first by a few groups of phases, to see whether any of theirs can be of use. So are bundles of neighbouring
- * slopes, whose codes differ at some points only.
+ * comes before the shift is followed by its phases, that is the intervals of biases which give the same codes so far.
  * A slope is given up when no continuation can be part of a better table: the cost of a line never falls as its range
  * grows. Slopes that would give the codes of one given up are skipped.
  *
  * What the codes before i cost at least is known exactly by then, and so is a table of the codes before j, which the
  * range has to better; the codes from j on cost at least what real lines do, less what rounding can gain
- * (real_bound.h), and the last line as much as the best one (last_line.h). A line also costs at least
+ * (real_bound.h). A line also costs at least
  * (sqrt(real) - sqrt(mass)/2)^2 over the codes that it does not leave to saturation, which bounds its slope to a window
  * around the real least-squares slope of those codes; what it pays at a limit it cannot pay between.
  *
@@ -53,8 +50,7 @@ struct exact {
  * likely to be the optimum: nothing found there is a bound, and anything found the optimum.
  *
  * A line of the absolute and biased forms is the same from whatever code it starts. So none starts where the lines
- * before meet one more code at no cost but its floor, nor, of biased ones, where a table is better with the line from
- * the next code on, or from the one before (search_enter); one that starts at a limit of the output is followed from
+ * before meet one more code at no cost but its floor; one that starts at a limit of the output is followed from
  * where it leaves the limit, once for all starts; and one that runs into the other limit must have cost less than that
  * limit alone. (Lines that may leave their types are followed one by one, if they would be of use in wider ones.)
  *
@@ -63,8 +59,7 @@ struct exact {
  *
  * Half a folded table costs at a limit not what the parabola says; its lines are at a limit from there on, not beyond.
  *
- * The search ends early, and is not complete, after a number of steps that depends on the input alone, and on how many
- * times as many are asked for. A longer one begins as a shorter one does, and so never has a larger error.
+ * The search ends early, and is not complete, after a number of steps that depends on the input alone.
  */
 int exact_improve(const struct points *points, const struct line_rules *rules, int segments, int *knots,
                   struct line *lines, struct exact *exact, struct diag *diag);

@@ -14,22 +14,7 @@ struct lines {
     int first;
     bool leave;
     double paid;
-    const struct entry *entry; /* where they begin; null: any */
 };
-
-/* Constants of lines. */
-struct span {
-    double least, most;
-};
-
-/* Those whose lines begin as the entry says, where the constant 0 has codes in [low, high], and in [low_before,
- * high_before] at the point before. */
-static inline struct span span_of(const struct entry *entry, double low, double high, double low_before,
-                                  double high_before)
-{
-    return (struct span){larger(entry->low - high, entry->low_before - high_before),
-                         smaller(entry->high - low, entry->high_before - low_before)};
-}
 
 /* Any lines of the slope in hand, and those that leave a limit: node by node. */
 void follow_nodes(struct slopes *slopes);
@@ -38,14 +23,6 @@ void follow_nodes(struct slopes *slopes);
  * those. */
 void follow_constants(struct slopes *slopes, const struct lines *lines);
 void follow_classes(struct slopes *slopes, const struct lines *lines);
-
-/* Whether any line whose slope lies in [low, high] * 2^-n can be of use, as far as that is known without following
- * each: slopes of one sign, of which set_limits has been told. */
-bool follow_bundle(struct slopes *slopes, int64_t low, int64_t high, int n);
-
-/* Finds the parts of all phases of a slope but 0 that can be of use, and the points that can be taken in at once;
- * returns whether there are any parts. */
-bool follow_groups(struct slopes *slopes, const struct lines *lines);
 
 /* The nearest integer of |x| < 2^51, ties to even; rint is a call where the processor's instruction may not be used. */
 static inline double nearest(double x)

@@ -9,8 +9,7 @@
 struct cut {
     int64_t phase;
     int point;
-    double code;  /* of the phases before, and constant 0 */
-    double d, dd; /* what the sums of a class are less from there on */
+    double code; /* of the phases before, and constant 0 */
 };
 
 /* Classes of biases by their phases, in order. A class of a tie has that phase alone; then it is one of two or more,
@@ -18,7 +17,7 @@ struct cut {
 struct classes {
     struct course course;
     int count;
-    struct line_class class[3 * EXACT_POINTS + SLOPES_GROUPS];
+    struct line_class class[3 * EXACT_POINTS + 2];
 };
 
 static bool has_ties(const struct slopes *slopes)
@@ -35,7 +34,7 @@ static struct cut cut_at(const struct slopes *slopes, int k)
 /* Whether a tie comes again before the ends of use. */
 static bool comes_again(const struct slopes *slopes, const struct cut *cut)
 {
-    return cut->point + pwl_shl64(1, slopes->n) < slopes->until;
+    return cut->point + pwl_shl64(1, slopes->n) < slopes->end;
 }
 
 /* The largest constant whose sum at a tie lies below 0, where the code would be `code` + m. */
@@ -163,168 +162,44 @@ static void add_point(struct slopes *slopes, struct classes *classes, const stru
     classes->count = kept;
 }
 
-/* In buckets, which hold about one each; then each of them goes to its place, after those before it. */
-static void sort_cuts(const struct cut *cut, int count, int64_t one, struct cut *sorted)
+/* One class of all phases; of lines that leave the limit behind, those that do, parted at the point before and at the
+ * first. */
+static void begin_classes(const struct slopes *slopes, struct classes *classes, const struct lines *lines)
 {
-    int first[EXACT_POINTS + 2] = {0};
-    const double share = (double)count / (double)(one + 1);
-    for (int c = 0; c < count; c++)
-        first[(int)((double)cut[c].phase * share)]++;
-    for (int b = 0, sum = 0; b < count; b++) {
-        const int size = first[b];
-        first[b] = sum;
-        sum += size;
-    }
-    for (int c = 0; c < count; c++)
-        sorted[first[(int)((double)cut[c].phase * share)]++] = cut[c];
-    for (int c = 1; c < count; c++) {
-        const struct cut moved = sorted[c];
-        int at = c;
-        for (; at > 0 && sorted[at - 1].phase > moved.phase; at--)
-            sorted[at] = sorted[at - 1];
-        sorted[at] = moved;
-    }
-}
-
-/* Of the points that are taken in at once. */
-struct beginning {
-    const struct lines *lines;
-    double limit;                /* what they may cost */
-    struct cut before, at, last; /* of the point before the first, there, and of the last that is taken in */
-    struct cut cut[EXACT_POINTS + 2];
-};
-
-/* Adds the classes from one on, if they are of use; keeps their number below. */
-static void keep_classes(const struct slopes *slopes, struct classes *classes, const struct beginning *beginning,
-                         int from)
-{
-    const struct course *course = &classes->course;
-    int kept = from;
-    for (int c = from; c < classes->count; c++) {
+    const struct cut at = cut_at(slopes, lines->first);
+    struct course *course = &classes->course;
+    int kept = 0;
+    *course = (struct course){.reference = nearest(slopes->points->target[lines->first]) - at.code,
+                              .w = LINE_CLASS_LEAST,
+                              .paid_ahead = lines->leave ? INFINITY : 0};
+    classes->count = 1;
+    classes->class[0] = line_class_of(lines);
+    classes->class[0].low = 1;
+    classes->class[0].high = pwl_shl64(1, slopes->n) + 1;
+    if (!lines->leave)
+        return;
+    const struct cut before = cut_at(slopes, lines->first - 1);
+    cut_classes(slopes, classes, &before);
+    cut_classes(slopes, classes, &at);
+    for (int c = 0; c < classes->count; c++) {
         struct line_class class = classes->class[c];
-        class.before = code_of(slopes, course, &class, &beginning->last);
-        if (beginning->lines->entry)
-            line_class_enter(course, &class, beginning->lines->entry,
-                             code_of(slopes, course, &class, &beginning->before),
-                             code_of(slopes, course, &class, &beginning->at));
-        const double least = class.dd - line_class_gain(course, &class) / course->w;
-        if (class.least <= class.most && least * (1 - 1e-12) < beginning->limit)
+        class.before = code_of(slopes, course, &class, &before);
+        line_class_leave(slopes, course, &class, class.before, code_of(slopes, course, &class, &at));
+        if (class.least <= class.most)
             classes->class[kept++] = class;
     }
     classes->count = kept;
 }
 
-/* Adds the classes of a tie, of the points with the cuts given; `class` is rounded up at all of them. */
-static void add_tie(const struct slopes *slopes, struct classes *classes, const struct beginning *beginning,
-                    struct line_class class, const struct cut *cut, int count)
-{
-    const int from = classes->count;
-    if (slopes->ties == TIES_NONE ||
-        (slopes->ties == TIES_AGAIN && cut[0].point == cut[count - 1].point && !comes_again(slopes, cut)))
-        return;
-    class.low = cut->phase;
-    class.high = cut->phase + 1;
-    classes->class[classes->count++] = class;
-    for (int i = 0; i < count; i++) {
-        part_by_tie(slopes, classes, from, &cut[i]);
-        for (int c = from; c < classes->count; c++)
-            if (rounds_down(slopes, &classes->course, &classes->class[c], cut[i].code + 1)) {
-                classes->class[c].d += cut[i].d;
-                classes->class[c].dd += cut[i].dd;
-            }
-    }
-    keep_classes(slopes, classes, beginning, from);
-}
-
-/* The classes of a part of the phases, in order; `class` has the sums of the phase before, and *c cuts come before. */
-static void add_part(const struct slopes *slopes, struct classes *classes, const struct beginning *beginning,
-                     const struct phases *phases, struct line_class *class, int count, int *c)
-{
-    /* Others than those of ties are of use then only where they are to meet some twice. */
-    const bool ties_alone = has_ties(slopes) && slopes->ties == TIES_AGAIN && !comes_again(slopes, &beginning->last);
-    const struct cut *cut = beginning->cut;
-    for (int64_t low = phases->low, high; low < phases->high; low = high) {
-        int tie = *c;
-        for (; *c < count && cut[*c].phase <= low; ++*c) {
-            class->d -= cut[*c].d;
-            class->dd -= cut[*c].dd;
-            tie += cut[*c].phase < low;
-        }
-        high = *c < count && cut[*c].phase < phases->high ? cut[*c].phase : phases->high;
-        const bool is_tie = tie < *c && has_ties(slopes);
-        if (is_tie)
-            add_tie(slopes, classes, beginning, *class, &cut[tie], *c - tie);
-        class->low = low + is_tie;
-        class->high = high;
-        if (class->low == high || ties_alone)
-            continue;
-        classes->class[classes->count++] = *class;
-        keep_classes(slopes, classes, beginning, classes->count - 1);
-    }
-}
-
-/* The classes of the points before `end`, where no line of use has run into the limit ahead. */
-static void begin_classes(struct slopes *slopes, struct classes *classes, const struct lines *lines, int end)
-{
-    const struct points *points = slopes->points;
-    struct course *course = &classes->course;
-    struct cut given[EXACT_POINTS + 2];
-    struct beginning beginning; /* of which cuts are set as far as they are needed */
-    struct line_class class = line_class_of(lines);
-    int count = 0;
-    beginning.lines = lines;
-    beginning.limit = end > lines->first ? slopes->limit[end] : INFINITY;
-    beginning.at = beginning.last = beginning.before = cut_at(slopes, lines->first);
-    classes->count = 0;
-    *course = (struct course){.reference = nearest(points->target[lines->first]) - beginning.at.code,
-                              .w = LINE_CLASS_LEAST,
-                              .paid_ahead = lines->leave ? INFINITY : 0};
-    if (lines->entry) {
-        beginning.last = beginning.before = cut_at(slopes, lines->first - 1);
-        given[count++] = beginning.before;
-        given[count++] = beginning.at;
-    }
-    for (int k = lines->first; k < end; k++) {
-        const double w = points->mass[k];
-        struct cut *cut = &given[count++];
-        *cut = cut_at(slopes, k);
-        const double e = points->target[k] - course->reference - cut->code;
-        cut->d = w;
-        cut->dd = w * (2 * e - 1);
-        course->w += w;
-        course->paid_ahead += points_cost(points, k, (double)slopes->far_y);
-        class.d += w * e;
-        class.dd += w * e * e + points_apart(points, k);
-        beginning.last = *cut;
-        note_point(slopes, k);
-    }
-    sort_cuts(given, count, pwl_shl64(1, slopes->n), beginning.cut);
-    int c = 0;
-    for (int part = 0; part < slopes->parts; part++)
-        add_part(slopes, classes, &beginning, &slopes->part[part], &class, count, &c);
-    slopes->steps += count / 8;
-}
-
 /* The lines to the ends in hand. */
 static void follow_ends(struct slopes *slopes, const struct lines *lines)
 {
-    enum { FEW_CODES = 16 };
-    const int64_t one = pwl_shl64(1, slopes->n);
     struct classes classes;
-    slopes->parts = 1;
-    slopes->part[0] = (struct phases){1, one + 1};
-    slopes->until = slopes->end;
-    slopes->at_once = lines->first;
-    if (slopes->rise != 0 && one >= FEW_CODES && slopes->end - lines->first >= FEW_CODES &&
-        !follow_groups(slopes, lines))
-        return;
     const enum ties ties = slopes->ties;
-    if (ties == TIES_ALL &&
-        ties_are_apart(slopes->q_b, slopes->n, slopes->until - lines->first + (lines->entry != NULL)))
+    if (ties == TIES_ALL && ties_are_apart(slopes->q_b, slopes->n, slopes->end - lines->first + lines->leave))
         slopes->ties = TIES_NONE;
-    begin_classes(slopes, &classes, lines, slopes->at_once);
-    slopes->found |= classes.count > 0;
-    for (int k = slopes->at_once; k < slopes->until && classes.count > 0; k++) {
+    begin_classes(slopes, &classes, lines);
+    for (int k = lines->first; k < slopes->end && classes.count > 0; k++) {
         const struct cut cut = cut_at(slopes, k);
         cut_classes(slopes, &classes, &cut);
         if (!take_step(slopes))

@@ -12,9 +12,9 @@ void follow_constants(struct slopes *slopes, const struct lines *lines)
                             .paid_ahead = lines->leave ? INFINITY : 0};
     struct line_class class = line_class_of(lines);
     int k = first;
-    if (lines->entry) {
+    if (lines->leave) {
         class.before = slopes->code[first - 1];
-        line_class_enter(&course, &class, lines->entry, class.before, slopes->code[first]);
+        line_class_leave(slopes, &course, &class, class.before, slopes->code[first]);
     }
     if (class.least > class.most || !take_step(slopes))
         return;

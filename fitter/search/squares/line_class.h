@@ -36,15 +36,14 @@ static inline struct line_class line_class_of(const struct lines *lines)
         .least = -LINE_CLASS_NONE, .most = LINE_CLASS_NONE, .unit = 1, .dd = lines->paid, .past = INFINITY};
 }
 
-/* Leaves the constants that begin as an entry says, where the codes of constant 0 are these. */
-static inline void line_class_enter(const struct course *course, struct line_class *class, const struct entry *entry,
+/* Leaves the constants whose lines are at or beyond the limit behind at the point before, and not at a point, where the
+ * codes of constant 0 are these. */
+static inline void line_class_leave(const struct slopes *slopes, const struct course *course, struct line_class *class,
                                     double before, double at)
 {
-    before += course->reference;
-    at += course->reference;
-    const struct span span = span_of(entry, at, at, before, before);
-    class->least = larger(class->least, span.least);
-    class->most = smaller(class->most, span.most);
+    const double near = (double)slopes->near_y - course->reference;
+    class->least = larger(class->least, slopes->rise > 0 ? near + 1 - at : near - before);
+    class->most = smaller(class->most, slopes->rise > 0 ? near - before : near - 1 - at);
 }
 
 /* A real constant of the class costs at least this, less the sum of squares, times the mass: with the best there is. */

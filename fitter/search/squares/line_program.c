@@ -78,32 +78,15 @@ static void drop_ends(struct slopes *slopes)
             break;
 }
 
-/* The lines of the slopes in a window that begin as the entries say. */
-static void try_entries(struct search *search, struct window window, double stride)
-{
-    struct slopes *slopes = &search->slopes;
-    const int entries = slopes->apart ? search->entries : 0;
-    if (entries == 0)
-        slopes_try_all(slopes, window, stride);
-    for (int e = 0; e < entries; e++) {
-        slopes->entry = &search->entry[e];
-        slopes_try_all(slopes, window, stride);
-    }
-    slopes->entry = NULL;
-}
-
 /* Keeps what lines from the start in hand cost at least, now that all of use have been followed. */
 static void keep_least(struct search *search)
 {
     struct slopes *slopes = &search->slopes;
-    const bool left_out = !slopes->leaves && search->entries > 0; /* those that need not start there */
     double *any = entry(search->least_any, search, slopes->start, 0);
-    if (left_out && search->known_to < slopes->start)
-        return;
     for (int j = slopes->start + 1; j <= slopes->furthest; j++) {
         const double least = slopes->spare[j] > -INFINITY ? smaller(slopes->range[j].cost, slopes->spare[j]) : 0;
         slopes->least[j] = larger(slopes->least[j], least);
-        any[j] = slopes->leaves || left_out ? any[j] : larger(any[j], least);
+        any[j] = slopes->leaves ? any[j] : larger(any[j], least);
     }
 }
 
@@ -128,7 +111,7 @@ static void search_start(struct search *search, int samples)
         slopes->apart = !slopes->all && part == 0;
         const struct window window = windows_find(search);
         drop_ends(slopes);
-        try_entries(search, window, samples ? (window.high - window.low) / samples : 0);
+        slopes_try_all(slopes, window, samples ? (window.high - window.low) / samples : 0);
         slopes->furthest = furthest;
     }
     slopes->apart = !slopes->all;
@@ -208,8 +191,7 @@ static void start_lines(struct search *search, int k, int samples)
     }
     slopes->leaves = false;
     slopes->range = range_of(search, k, 0);
-    search->entries = 0;
-    if ((!samples && !search_enter(search, k)) || !find_spare(search, k, search->paid))
+    if (!find_spare(search, k, search->paid))
         return;
     search_start(search, samples);
     find_costs(search);
@@ -235,8 +217,6 @@ static void leave_limit(struct search *search, enum direction way, int k, int sa
     }
     slopes->leaves = true;
     slopes->way = way;
-    search->entry[0] = entry_leaving(limit, way == UP ? 1 : -1);
-    search->entries = 1;
     slopes->range = search->left;
     for (int j = k + 1; j <= search->count; j++)
         search->left[j].cost = INFINITY;

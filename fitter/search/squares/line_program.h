@@ -52,8 +52,6 @@ struct search {
     double *paid;                        /* what all before the start in hand costs with line m */
     struct range *left;                  /* of the lines that leave a limit, by the end */
     bool *is_knot;                       /* points where ranges may start and end */
-    struct entry entry[2];               /* of the safe lines from the start in hand; none: any */
-    int entries;
     struct slopes slopes;
 };
 
@@ -95,17 +93,6 @@ void search_free(struct search *search);
 /* Segments start anywhere from now on, or within `radius` of the knots of a table alone. */
 void search_anywhere(struct search *search);
 void search_near(struct search *search, const int *knots, int segments, int radius);
-
-/*
- * Finds the entries of the lines that start at i; returns whether any need start there.
- *
- * A biased line is the same from whatever code it starts. As line m of a table it need not start at i where the table
- * is no worse with it from i + 1 on, or better with it from i - 1 on. So its code at i costs less than the best m - 1
- * lines before i + 1 cost more than those before i; and its code at i - 1 no less than those before i cost more than
- * those before i - 1: it lies beyond some codes on one side of the target or the other. (Of equal tables that of the
- * latest starts is left. An absolute line would have to be followed for each of the sides, which takes longer.)
- */
-bool search_enter(struct search *search, int i);
 
 /* The lines of a table, if they are of the rules, need not be found. */
 void search_know(struct search *search, const int *knots, const struct line *lines, int segments);

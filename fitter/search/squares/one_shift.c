@@ -93,7 +93,6 @@ static int search_shifts(struct squares *table, const struct line_rules *any, in
     struct line lines[PWL_MAX_SEGMENTS];
     int knots[PWL_MAX_SEGMENTS + 1];
     struct exact exact = {.effort = shifts->bound_alone ? DBL_EPSILON : in_hand.effort,
-                          .doublings = in_hand.doublings,
                           .searched = shifts->searched,
                           .near_known = shifts->near_known,
                           .near_alone = shifts->near_alone,

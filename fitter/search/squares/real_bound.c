@@ -41,7 +41,7 @@ static void ahead_free(struct ahead *ahead)
 }
 
 static int ahead_init(struct ahead *ahead, const struct view *reversed, const struct real_grid *grid, int segments,
-                      double ceiling, const double *last, struct diag *diag)
+                      double ceiling, struct diag *diag)
 {
     const int count = reversed->points->count;
     if (real_program_init(&ahead->program, segments, grid->places, diag))
@@ -52,8 +52,6 @@ static int ahead_init(struct ahead *ahead, const struct view *reversed, const st
         memset(ahead, 0, sizeof *ahead);
         return diag_set(diag, EXIT_IO, "out of memory for a bound on %d segments", segments);
     }
-    if (segments > 0)
-        ahead->program.layer[1].least = last;
     real_program_run(&ahead->program, grid, segments, ceiling, NULL);
     int p = 0;
     for (int k = count; k >= 0; k--) {
@@ -88,7 +86,7 @@ int real_bound(const struct points *points, int64_t qmin_y, int64_t qmax_y, int 
     for (int k = 0; k < near_count; k++)
         reversed_near[k] = count - near[near_count - 1 - k];
     if (real_grid_init(&reversed_grid, &reversed, qmin_y, qmax_y, reversed_near, near_count, coarse, diag) ||
-        ahead_init(&ahead, &reversed, &reversed_grid, segments, ceiling, NULL, diag) ||
+        ahead_init(&ahead, &reversed, &reversed_grid, segments, ceiling, diag) ||
         real_grid_init(&grid, &view, qmin_y, qmax_y, near, near_count, fine, diag) ||
         real_program_init(&program, segments, grid.places, diag))
         goto done;
@@ -108,7 +106,7 @@ done:
 }
 
 static int integer_bound(const struct view *view, const struct line_rules *rules, int segments, double ceiling,
-                         const double *last, double *cost, struct diag *diag)
+                         double *cost, struct diag *diag)
 {
     const int count = view->points->count;
     const size_t row = (size_t)count + 1;
@@ -117,7 +115,8 @@ static int integer_bound(const struct view *view, const struct line_rules *rules
     diag->code = EXIT_DONE;
     if (real_grid_init(&grid, view, rules->qmin_y, rules->qmax_y, NULL, 0, 0, diag))
         return diag->code;
-    if (!real_grid_round(&grid, view, rules, diag) && !ahead_init(&ahead, view, &grid, segments, ceiling, last, diag)) {
+    real_grid_round(&grid, rules);
+    if (!ahead_init(&ahead, view, &grid, segments, ceiling, diag)) {
         for (int m = 0; m <= segments; m++)
             for (int k = 0; k <= count; k++)
                 cost[(size_t)m * row + (size_t)(view->reversed ? k : count - k)] = ahead_of(&ahead, m, k);
@@ -128,17 +127,17 @@ static int integer_bound(const struct view *view, const struct line_rules *rules
 }
 
 int integer_bound_suffixes(const struct points *points, const struct line_rules *rules, int segments, double ceiling,
-                           const double *last, double *cost, struct diag *diag)
+                           double *cost, struct diag *diag)
 {
     const struct view reversed = {.points = points, .reversed = true};
-    return integer_bound(&reversed, rules, segments, ceiling, last, cost, diag);
+    return integer_bound(&reversed, rules, segments, ceiling, cost, diag);
 }
 
 int integer_bound_prefixes(const struct points *points, const struct line_rules *rules, int segments, double ceiling,
                            double *cost, struct diag *diag)
 {
     const struct view view = {.points = points};
-    return integer_bound(&view, rules, segments, ceiling, NULL, cost, diag);
+    return integer_bound(&view, rules, segments, ceiling, cost, diag);
 }
 
 double *rounding_floor_sums(const struct points *points)

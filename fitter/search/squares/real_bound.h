@@ -50,11 +50,10 @@ int real_bound(const struct points *points, int64_t qmin_y, int64_t qmax_y, int 
  * As real_bound for every suffix, and for integer lines, none steeper than the rules allow: cost[m * (count + 1) + k]
  * bounds tables of at most m segments over the points [k, count), 0 <= m <= segments; INFINITY where none lies below
  * the ceiling. Every point is a cell. Where the real line lies beyond a limit so does the rounded one, and costs the
- * same; so each segment's other part is rounded for itself (digital_line.h), and costs no less than any range within
- * it. last[k] bounds one line over the last k points, 0 <= k <= count (last_line.h).
+ * same; so each segment's other part is rounded for itself, and costs no less than any range within it.
  */
 int integer_bound_suffixes(const struct points *points, const struct line_rules *rules, int segments, double ceiling,
-                           const double *last, double *cost, struct diag *diag);
+                           double *cost, struct diag *diag);
 
 /* The same of prefixes, the points [0, k). */
 int integer_bound_prefixes(const struct points *points, const struct line_rules *rules, int segments, double ceiling,

@@ -10,7 +10,6 @@ void real_grid_free(struct real_grid *grid)
     free(grid->cell);
     free(grid->place);
     free(grid->floor_sum);
-    free(grid->digital_end);
     for (int l = 0; l < LIMITS; l++) {
         free(grid->at_limit[l]);
         free(grid->nearest[l]);
@@ -145,13 +144,8 @@ fail:
     return diag_set(diag, EXIT_IO, "out of memory for a bound on %d codes", count);
 }
 
-int real_grid_round(struct real_grid *grid, const struct view *view, const struct line_rules *rules, struct diag *diag)
+void real_grid_round(struct real_grid *grid, const struct line_rules *rules)
 {
-    grid->digital_end = malloc(((size_t)grid->cells + 1) * sizeof *grid->digital_end);
-    if (!grid->digital_end)
-        return diag_set(diag, EXIT_IO, "out of memory for a bound on %d codes", grid->cells);
-    digital_line_runs(view->points, view->reversed, grid->digital_end);
-    grid->lines = digital_lines_of(rules->form, rules->rounding);
+    grid->is_rounded = true;
     grid->steepest = ldexp((double)rules->slope_limit, -rules->shift_min);
-    return diag->code = EXIT_DONE;
 }

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "base/diag.h"
-#include "digital_line.h"
 #include "search/line.h"
 #include "search/points.h"
 
@@ -51,8 +50,7 @@ struct real_grid {
     double *nearest[LIMITS];  /* least cost of a point at the limit in the cell or its neighbour at a place */
     double *floor_sum;        /* rounding floor of all cells before one */
     double steepest;          /* the largest slope of a line */
-    const struct digital_lines *lines; /* where lines are rounded, and cost what their codes do at least; else null */
-    int *digital_end;                  /* likewise digital_line_runs of the cells, each a point */
+    bool is_rounded;          /* lines are integer lines, and cost what their codes do at least */
 };
 
 /* Points from the last one, so that the same program bounds suffixes. */
@@ -66,7 +64,7 @@ int real_grid_init(struct real_grid *grid, const struct view *view, int64_t qmin
                    int near_count, int most, struct diag *diag);
 
 /* Lines over a grid of which every cell is a point are integer lines of the rules from now on. */
-int real_grid_round(struct real_grid *grid, const struct view *view, const struct line_rules *rules, struct diag *diag);
+void real_grid_round(struct real_grid *grid, const struct line_rules *rules);
 
 void real_grid_free(struct real_grid *grid);
 

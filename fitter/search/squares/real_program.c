@@ -32,7 +32,7 @@ static double least_squares_beyond(const struct moments *m, const struct fitted 
 /* A line costs this much at least whose real line costs `real`, and when it is rounded `least` itself. */
 static double line_bound(const struct real_grid *grid, const struct moments *sums, double real, double least)
 {
-    return grid->lines ? integer_cost_bound(real, sums->w / 4, least) : real;
+    return grid->is_rounded ? integer_cost_bound(real, sums->w / 4, least) : real;
 }
 
 /* Least squares of the lines that are no steeper than the grid's. */
@@ -42,61 +42,24 @@ static double least_squares_limited(const struct real_grid *grid, const struct m
     return excess > 0 ? line->cost + m->xx * excess * excess : line->cost;
 }
 
-/* Points from one on down, their targets being relative to its. */
-struct run {
-    int points;
-    double last;   /* its target */
-    double y_most; /* the largest |target - last| */
-    struct digital_sums sums;
-};
-
-static void add_point(struct run *run, double target)
-{
-    const double x = run->points++, y = target - run->last;
-    run->y_most = fmax(run->y_most, fabs(y));
-    run->sums.y += y;
-    run->sums.xy += x * y;
-    run->sums.xxy += x * x * y;
-}
-
-/* As line_bound, of any line between two knots, whose points begin with that of a cell. */
-static double free_line_bound(const struct real_grid *grid, const struct moments *sums, struct run *run, int cell,
-                              double real, double least)
-{
-    const int n = run->points;
-    if (!grid->lines || n == 0 || grid->digital_end[cell] < cell + n)
-        return line_bound(grid, sums, real, least);
-    const double mass = grid->cell[cell].w, count = n;
-    run->sums.error = 0x1p-50 * count * count * count * count * run->y_most;
-    return fmax(least, mass * digital_line_cost(grid->lines, n, real / mass, digital_line_bend(n, &run->sums)));
-}
-
 /* Of the places from `from` on. */
 static void row_fill(const struct real_grid *grid, int b, int from, double ceiling, struct row *row)
 {
     const struct place *end = &grid->place[b];
     struct moments sums = {0};
-    struct run run = {0};
     int cell = end->left;
     double least = 0; /* that of a part of the cells, and the floor of the others */
     row->lowest = from;
     row->leaves[LOW] = row->leaves[HIGH] = false;
-    if (cell > 0)
-        run.last = grid->cell[cell - 1].y;
     for (int a = b - 1; a >= from; a--) {
         const struct place *begin = &grid->place[a];
         for (; cell > begin->right; cell--) {
             sums = merge(grid->cell[cell - 1], sums);
             least += grid->floor_sum[cell] - grid->floor_sum[cell - 1];
-            if (grid->lines)
-                add_point(&run, grid->cell[cell - 1].y);
         }
         const struct fitted line = least_squares(&sums);
         const double limited = least_squares_limited(grid, &sums, &line);
-        least = free_line_bound(grid, &sums, &run, cell, line.cost, least);
-        if (limited > line.cost)
-            least = line_bound(grid, &sums, limited, least);
-        row->line[a] = least;
+        row->line[a] = least = line_bound(grid, &sums, limited, least);
         for (int l = 0; l < LIMITS; l++) {
             const int side = l == HIGH ? +1 : -1;
             const double limit = grid->reached[l];
@@ -218,8 +181,6 @@ static void advance(const struct real_grid *grid, struct row *row, int b, struct
             layer->left_last[l] = b;
             row->may_leave[l][b] = true;
         }
-    if (layer->least && least.cost < layer->least[place->left])
-        least.cost = layer->least[place->left];
     layer->knot[b] = least.cost < layer->room_behind ? least : nowhere;
     layer->ended[b] = layer->knot[b].cost;
     if (layer->ended[b] < INFINITY)

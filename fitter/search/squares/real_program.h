@@ -26,7 +26,6 @@ struct state {
 struct layer {
     struct state *knot;            /* segment m ends; start: where it began */
     double *ended;                 /* the cost of the same */
-    const double *least;           /* what it costs at least, if more is known, by the points left; or null */
     int first, last;               /* places where it is finite, and of use still, lie in [first, last] */
     struct state *leaving[LIMITS]; /* segment m, at the limit from its start, leaves it */
     double *left[LIMITS];

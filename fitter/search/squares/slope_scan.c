@@ -16,7 +16,7 @@ static int64_t count_alike(const struct slopes *slopes, int64_t numerator, int n
         return 1;
     const int64_t one = pwl_shl64(1, n), half = slopes->rules->rounding != PWL_FLOOR ? one / 2 : 0;
     double least = 0x1p62;
-    for (; k >= slopes->start - (slopes->entry != NULL); k--) {
+    for (; k >= slopes->start - slopes->leaves; k--) {
         const int64_t x = (int64_t)slopes->points->code[k] - slopes->origin;
         if (fabs((double)numerator * (double)x) >= 0x1p60)
             return 1;
@@ -41,7 +41,7 @@ static int64_t count_alike(const struct slopes *slopes, int64_t numerator, int n
  */
 static int64_t count_alike_biased(const struct slopes *slopes, int64_t numerator, int n, int k)
 {
-    const int points = k - slopes->start + (slopes->entry != NULL) + 1;
+    const int points = k - slopes->start + slopes->leaves + 1;
     double least = 0x1p62; /* the next fraction, in numerators */
     if (n <= 0)
         return 1;
@@ -103,19 +103,18 @@ static void follow_free(struct slopes *slopes)
     const double *limit = slopes->limit;
     const struct window *leaving = slopes->leaving[slopes->rise < 0 ? DOWN : UP];
     const int leave = slopes->rise != 0 && !slopes->apart && passes_limit(slopes) ? slopes->leave : slopes->start;
-    const struct entry later = entry_leaving((double)slopes->near_y, slopes->rise);
     double paid = 0;
     if (slopes->leaves) {
-        follow_lines(slopes, &(struct lines){.first = slopes->start, .leave = true, .entry = slopes->entry});
+        follow_lines(slopes, &(struct lines){.first = slopes->start, .leave = true});
         return;
     }
-    follow_lines(slopes, &(struct lines){.first = slopes->start, .entry = slopes->entry});
+    follow_lines(slopes, &(struct lines){.first = slopes->start});
     for (int k = slopes->start + 1; k <= leave; k++) {
         paid += points_cost(slopes->points, k - 1, (double)slopes->near_y);
         if (!(paid < limit[k]))
             return;
         if (leaving[k].low <= slopes->slope && slopes->slope <= leaving[k].high)
-            follow_lines(slopes, &(struct lines){k, true, paid, &later});
+            follow_lines(slopes, &(struct lines){k, true, paid});
     }
 }
 
@@ -163,7 +162,7 @@ static void try_with_ties(struct slopes *slopes, int64_t q_b, int n)
         slopes->ties = TIES_NONE;
         try_slope(slopes, 2 * q_b, n + 1);
         slopes->ties = slopes->touched ? TIES_ALL : TIES_AGAIN;
-        if (slopes->touched || slopes->end - slopes->start + (slopes->entry != NULL) > pwl_shl64(1, n))
+        if (slopes->touched || slopes->end - slopes->start + slopes->leaves > pwl_shl64(1, n))
             try_slope(slopes, q_b, n);
         return;
     }
@@ -204,7 +203,7 @@ static int64_t try_numerator(struct slopes *slopes, int64_t numerator, int n, in
         try_slope(slopes, q_b, shift);
     if (biased)
         try_smaller(slopes, q_b, shift);
-    const int points = slopes->last - slopes->start + (slopes->entry != NULL) + 1;
+    const int points = slopes->last - slopes->start + slopes->leaves + 1;
     const bool between = !ties || has_more_biases(rules, q_b, shift) || (n > 0 && ties_are_apart(q_b, shift, points));
     if (slopes->touched || !between)
         return 1;
@@ -213,9 +212,9 @@ static int64_t try_numerator(struct slopes *slopes, int64_t numerator, int n, in
 }
 
 /* A line is of use at an end when it costs less there than the range may, and than its best line does. Up to that end
- * it still pays at least the rounding floor. Sets the limits of the slopes up to `last`, of one sign, to where they can
- * be of use; returns whether there is any such end, and up to which slope there are no others. */
-static bool set_limits(struct slopes *slopes, double slope, double last, double *others)
+ * it still pays at least the rounding floor. Sets the limits of a slope to where it can be of use; returns whether
+ * there is any such end, and up to which slope there are no others. */
+static bool set_limits(struct slopes *slopes, double slope, double *others)
 {
     const enum direction way = slope < 0 ? DOWN : UP;
     const struct window *window = slopes->window[way], *leaving = slopes->leaving[way];
@@ -229,12 +228,12 @@ static bool set_limits(struct slopes *slopes, double slope, double last, double 
     slopes->slope = slope;
     slopes->steps += (furthest - start) / 16;
     for (int j = start + 1; j <= furthest; j++) {
-        const bool later = !flat && last < window[j].low, of_use = flat || (!later && slope <= window[j].high);
+        const bool later = !flat && slope < window[j].low, of_use = flat || (!later && slope <= window[j].high);
         useful[j] = of_use ? smaller(range[j].cost, spare[j]) : -INFINITY;
         next = smaller(next, later ? window[j].low : INFINITY);
     }
     for (int k = start + 1; leaves_later && k < furthest; k++)
-        next = smaller(next, last < leaving[k].low ? leaving[k].low : INFINITY);
+        next = smaller(next, slope < leaving[k].low ? leaving[k].low : INFINITY);
     for (int j = furthest; j > start; j--) {
         most = larger(most, useful[j] - floor_sum[j]);
         limit[j] = most + floor_sum[j];
@@ -289,7 +288,7 @@ void slopes_try_flat(struct slopes *slopes)
 {
     const int n = line_flat_shift(slopes->rules);
     double others;
-    if (!set_limits(slopes, 0, 0, &others))
+    if (!set_limits(slopes, 0, &others))
         return;
     slopes->touched = false;
     try_slope(slopes, 0, n);
@@ -316,11 +315,9 @@ static int largest_shift(const struct slopes *slopes, int most)
     return most;
 }
 
-/* All slopes in a window, or some at even steps. Neighbours are taken as one as far as that shows them to be of no use:
- * then twice as many, else a part of them, or one where all give the same codes. */
+/* All slopes in a window, or some at even steps. */
 void slopes_try_all(struct slopes *slopes, struct window window, double stride)
 {
-    enum { PARTS = 8, SPLIT = 4 };
     const struct line_rules *rules = slopes->rules;
     const int64_t limit = rules->slope_limit;
     const double x_max = fmax(fabs(slopes->points->code[0] - (double)slopes->origin),
@@ -347,26 +344,11 @@ void slopes_try_all(struct slopes *slopes, struct window window, double stride)
             int64_t q = slope_above(rules, (sign > 0 ? from : -last) - 1);
             const int64_t end = sign > 0 ? last : -from;
             const int64_t step = stride > unit ? (int64_t)fmin(stride / unit, (double)limit + 1) : 1;
-            int64_t width = stride > 0 ? 1 : (end - q) / PARTS + 1; /* of the bundle in hand */
             while (q <= end && slopes->steps < slopes->most_steps && !slopes->out_of_memory) {
                 double others;
-                const int64_t to = n > 0 && width <= end - q ? q + width - 1 : n > 0 ? end : q;
-                const bool of_use = set_limits(slopes, (double)q * unit, (double)to * unit, &others);
+                const bool of_use = set_limits(slopes, (double)q * unit, &others);
                 const int64_t left = (int64_t)fmax(1, fmin(ceil(others / unit) - (double)q, 0x1p60));
-                int64_t done = left;
-                if (of_use && to > q) {
-                    if (follow_bundle(slopes, q, to, n)) {
-                        const bool same = count_same(slopes, q, n, slopes->end - 1) > to - q;
-                        width = same ? 1 : (to - q + SPLIT) / SPLIT;
-                        continue;
-                    }
-                    done = to - q + 1;
-                    width *= 2;
-                } else if (of_use) {
-                    slopes->found = false;
-                    done = try_numerator(slopes, q, n, left);
-                    width = stride > 0 || slopes->found ? 1 : done;
-                }
+                const int64_t done = of_use ? try_numerator(slopes, q, n, left) : left;
                 q = slope_above(rules, q + (done > step ? done : step) - 1);
             }
             slopes->complete &= q > end;

@@ -60,25 +60,7 @@ struct core {
 /* A line that rises comes from qmin_y and goes to qmax_y. */
 enum direction { UP, DOWN, DIRECTIONS };
 
-/* The codes that lines have where they start, in [low, high], and at the point before. Beyond the output range they are
- * not cut. */
-struct entry {
-    double low, high, low_before, high_before;
-};
-
-/* Of those that leave a limit, rising or falling from it. */
-static inline struct entry entry_leaving(double limit, int rise)
-{
-    return rise > 0 ? (struct entry){limit + 1, INFINITY, -INFINITY, limit}
-                    : (struct entry){-INFINITY, limit - 1, limit, INFINITY};
-}
-
-/* The phases, or biases, in [low, high). */
-struct phases {
-    int64_t low, high;
-};
-
-enum { SLOPES_SHIFTS = 128, SLOPES_NO_SHIFT = 64, SLOPES_GROUPS = 8 };
+enum { SLOPES_SHIFTS = 128, SLOPES_NO_SHIFT = 64 };
 
 struct slopes {
     const struct points *points;        /* every code is a point */
@@ -95,7 +77,6 @@ struct slopes {
     bool apart;                         /* safe slopes alone, else the rest */
     bool leaves;               /* apart: lines at the limit behind are left out, or they alone are followed, of ... */
     enum direction way;        /* ... one direction, which leave it at the start */
-    const struct entry *entry; /* of the lines in hand, which are safe; null: any */
     int start, furthest;       /* the start; the last end of use */
     int64_t origin;            /* X is the code less this */
     int64_t steps, most_steps; /* points looked at, and how many may be */
@@ -105,14 +86,11 @@ struct slopes {
     int room;
     /* the slope in hand */
     double slope;
-    double *limit;                     /* what a line may cost up to an end, to be of use there or later; by the end */
-    double *useful;                    /* what it must cost less than to be of use at an end; by the end */
-    int end;                           /* the last end of use */
-    struct phases part[SLOPES_GROUPS]; /* biases of use ... */
-    int parts, until;                  /* ... and the last end where they are */
-    int at_once;                       /* no line of use ends, or is at the limit ahead, before this point */
-    double *code;                      /* of the constant 0, by the point, where biases have no phases */
-    int leave;                         /* the last point of use to leave a limit at */
+    double *limit;  /* what a line may cost up to an end, to be of use there or later; by the end */
+    double *useful; /* what it must cost less than to be of use at an end; by the end */
+    int end;        /* the last end of use */
+    double *code;   /* of the constant 0, by the point, where biases have no phases */
+    int leave;      /* the last point of use to leave a limit at */
     int64_t q_b;
     int n;
     int64_t unit, addend;
@@ -123,7 +101,6 @@ struct slopes {
     enum ties ties;
     bool is_safe; /* no constant of use can leave its type */
     bool beyond;  /* of those that are followed as if all were, one that leaves its type would be of use */
-    bool found;   /* some line may have been of use */
     bool touched; /* a limit of the rules had a say */
     int last;     /* the last point that was looked at */
 };

@@ -16,6 +16,8 @@
 
 #include "base/file.h"
 
+#include "../../support/suite.h"
+
 static char directory[64];
 
 static void make_directory(void)
@@ -463,10 +465,5 @@ int main(void)
     tcase_add_test(memory, text_grows);
     tcase_add_test(memory, sha256_of_known_texts);
     suite_add_tcase(suite, memory);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -19,6 +19,11 @@ cd run
 failures=0
 checks=0
 
+# The whole test, as ./dev test long runs it, instead of its quick part; C programs ask support/suite.h.
+is_long() {
+    [ "${PWL_TEST_LONG:-}" = 1 ]
+}
+
 fail() {
     printf 'FAIL: %s\n' "$*" >&2
     failures=$((failures + 1))

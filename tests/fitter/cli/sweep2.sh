@@ -123,7 +123,17 @@ else
         sweep sampled.json --samples points.csv --ref mpfr
 fi
 
-# --anchors stands alone.
-expect_error 2 '--anchors fits its own tables and takes --format and -o alone, not step.json' sweep --anchors step.json
-expect_error 2 '--anchors fits its own tables and takes --format and -o alone, not --hist' sweep --anchors --hist
+# --anchors stands alone; words choose its rows, and ones that no row has are told what there is.
+expect_error 2 '--anchors: no row has "step.json"; sources: quant-gru-pytorch | exact search | ' sweep --anchors step.json
+expect_error 2 '; functions: sigmoid | tanh | gelu | hard_swish | ' sweep --anchors SCNA gelu
+expect_error 2 '--anchors: no row has "SCNA" and "gelu"; ' sweep SCNA --anchors gelu
+expect_error 2 '--anchors fits its own tables and takes words, --format and -o alone, not --hist' sweep --anchors --hist
+expect_status 0 sweep --anchors --format csv floor gelu
+checks=$((checks + 1))
+[ "$(cut -d , -f 1-4 ../out | tail -n +2)" = 'rounding floor,gelu,s8:2^-5,s8:2^-5
+rounding floor,gelu,s8:2^-4,s8:2^-4' ] || fail "sweep --anchors floor gelu: $(cut -c 1-300 ../out)"
+expect_status 0 sweep --anchors --format csv floor gelu s8:2^-4
+expect_line 'rounding floor,gelu,.*' ../out 'sweep --anchors, by type'
+[ "$(wc -l <../out)" -eq 2 ] || fail "sweep --anchors floor gelu s8:2^-4: $(cat ../out)"
+
 finish

@@ -10,6 +10,8 @@
 #include "device/double_function.h"
 #include "function/reference.h"
 
+#include "../../support/suite.h"
+
 #define STEPS 4001 /* of each scale, around 0 */
 
 #define ENTRY(name, identifier, side, a, b, c, d, e, tiny) {name, {side, a, b, c, d, e, tiny}},
@@ -83,11 +85,5 @@ int main(void)
     tcase_add_test(tests, values_are_within_their_margins);
     tcase_add_test(tests, every_function_has_one);
     suite_add_tcase(suite, tests);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Every code by the functions of the device, compiled for the host (sweep_host.c, which PWL_CUDA_LIBRARY names),
  * against measure(): the same extremes and counts, and sums that differ by the margins. */
+#include "../../support/suite.h"
 #include "../measure/measure_fixture.h"
 #include "device/cuda_library.h"
 #include "device/measure_cuda.h"
@@ -200,12 +201,7 @@ int main(void)
     tcase_add_test(tests, two_runs_give_the_same_bits);
     tcase_add_test(tests, other_functions_are_refused);
     suite_add_tcase(suite, tests);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
+    const int status = run_suite(suite);
     cuda_library_close(&library);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return status;
 }

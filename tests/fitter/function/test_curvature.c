@@ -3,11 +3,12 @@
 #include <check.h>
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "function/curvature.h"
 #include "function/function.h"
+
+#include "../../support/suite.h"
 
 static struct function init(const struct function_info *info)
 {
@@ -148,10 +149,5 @@ int main(void)
     tcase_add_test(tests, the_neighbours_of_a_change_are_not_inside);
     tcase_add_test(tests, waves_alternate);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -15,6 +15,8 @@
 #include "spec/spec.h"
 #include "table/table.h"
 
+#include "../../support/suite.h"
+
 static struct expression *make(const char *text)
 {
     struct expression *expression;
@@ -360,10 +362,5 @@ int main(void)
     tcase_add_test(cases, finds_the_peak_of_a_kink);
     Suite *suite = suite_create("expression");
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

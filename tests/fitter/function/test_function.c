@@ -11,6 +11,7 @@
 #include "base/suggest.h"
 #include "function/function.h"
 #include "function/samples.h"
+#include "../../support/suite.h"
 
 #define GOLDEN_COUNT (sizeof function_values / sizeof function_values[0])
 
@@ -410,10 +411,5 @@ int main(void)
     tcase_add_test(messages, domains_are_as_stated);
     tcase_add_test(messages, samples_stand_in_for_a_function);
     suite_add_tcase(suite, messages);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

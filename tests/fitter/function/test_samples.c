@@ -11,6 +11,8 @@
 #include "function/samples.h"
 #include "io/npy.h"
 
+#include "../../support/suite.h"
+
 /* Parses a copy of exactly the size, so that the address sanitizer sees any byte read behind it. */
 static int parse(const void *bytes, size_t size, int npy, struct samples **samples, struct diag *diag)
 {
@@ -337,10 +339,5 @@ int main(void)
     tcase_add_test(samples, files_are_named_in_messages);
     tcase_add_test(samples, mutated_files_are_read_safely);
     suite_add_tcase(suite, samples);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -11,6 +11,8 @@
 #include "base/number.h"
 #include "function/tensor.h"
 
+#include "../../support/suite.h"
+
 static void parse(const char *text, struct tensor *tensor)
 {
     struct diag diag = {0};
@@ -359,10 +361,5 @@ int main(void)
     tcase_add_test(number, decimals_print_shortest_and_read_back);
     tcase_add_test(number, numbers_do_not_depend_on_the_locale);
     suite_add_tcase(suite, number);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -11,6 +11,8 @@
 #include "io/npy.h"
 #include "search/points.h"
 
+#include "../../support/suite.h"
+
 /* Parses a copy of exactly the size, so that the address sanitizer sees any byte read behind it. */
 static int parse(const void *bytes, size_t size, int npy, struct weights **weights, struct diag *diag)
 {
@@ -351,10 +353,5 @@ int main(void)
     tcase_add_test(tcase, the_stored_half_weighs_both);
     tcase_add_test(tcase, cells_follow_the_weights);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

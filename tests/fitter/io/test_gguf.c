@@ -11,6 +11,8 @@
 
 #include "io/gguf.h"
 
+#include "../../support/suite.h"
+
 struct file {
     unsigned char *bytes;
     size_t size;
@@ -252,10 +254,5 @@ int main(void)
     tcase_add_test(cases, refuses_every_cut);
     tcase_add_test(cases, packs_weights);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

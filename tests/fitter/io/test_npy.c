@@ -9,6 +9,8 @@
 
 #include "io/npy.h"
 
+#include "../../support/suite.h"
+
 /* A file in memory of exactly its size, so that the address sanitizer sees any byte read behind it. */
 struct file {
     unsigned char *bytes;
@@ -398,10 +400,5 @@ int main(void)
     tcase_add_test(npy, arrays_that_cannot_be_written);
     tcase_add_test(npy, mutated_files_are_read_safely);
     suite_add_tcase(suite, npy);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

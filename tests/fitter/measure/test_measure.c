@@ -4,6 +4,8 @@
 
 #include "measure_fixture.h"
 
+#include "../../support/suite.h"
+
 START_TEST(target_is_f_over_scale_plus_zero_point)
 {
     const struct tensor in = tensor_of("u16:2^-12:24576"), out = tensor_of("u16:2^-16:-1");
@@ -259,11 +261,5 @@ int main(void)
     tcase_add_test(tests, a_function_without_a_value_is_an_error);
     tcase_add_test(tests, the_certificate_takes_the_measured_fields);
     suite_add_tcase(suite, tests);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -5,6 +5,8 @@
 #include "measure_fixture.h"
 #include "function/samples.h"
 
+#include "../../support/suite.h"
+
 /* f = -|x - c| over a level table: the worst code is the kink, which lies between the evenly spaced codes. */
 START_TEST(an_extreme_between_the_samples_is_found)
 {
@@ -440,11 +442,5 @@ int main(void)
     tcase_add_test(tests, folded_tables_are_compared_on_both_sides);
     tcase_add_test(tests, progress_ends_at_the_total);
     suite_add_tcase(suite, tests);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

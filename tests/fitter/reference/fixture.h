@@ -15,6 +15,7 @@
 #include "table/table.h"
 
 #include "../../support/reference_eval.h"
+#include "../../support/suite.h"
 #include "fit/relax.h"
 #include "reference_function.h"
 
@@ -122,7 +123,7 @@ static inline double *targets_of(const struct spec *spec, int *count)
     return target;
 }
 
-/* A table for the evaluator in unit/reference_eval.h, with room for its arrays. */
+/* A table for the evaluator in support/reference_eval.h, with room for its arrays. */
 struct reference_table {
     struct ref_table table;
     int64_t *memory;
@@ -194,16 +195,6 @@ static inline struct plain_stats measure_plainly(const struct spec *spec, const 
     stats.mean_abs = (double)(sum / (long double)stats.codes);
     stats.correct = (double)correct / (double)stats.codes;
     return stats;
-}
-
-static inline int run_suite(Suite *suite)
-{
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 /* Bounds from `first` to below `end`, each `factor` times the one before: none takes more segments than a tighter one,

@@ -9,6 +9,8 @@
 
 #include "report/svg.h"
 
+#include "../../support/suite.h"
+
 #define MANY 200000
 
 static double many_x[MANY], many_y[MANY];
@@ -280,10 +282,5 @@ int main(void)
     tcase_add_test(tests, ticks_are_round_numbers);
     tcase_add_test(tests, the_same_calls_give_the_same_bytes);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -2,9 +2,9 @@
 /* Hulls of bands that grow and shrink: which real lines serve is what all pairs of limits say. */
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "../../support/random.h"
+#include "../../support/suite.h"
 #include "search/error_band.h"
 #include "search/hulls.h"
 
@@ -149,10 +149,5 @@ int main(void)
     tcase_add_loop_test(tcase, hulls_are_those_of_the_range, 0, PROBLEMS);
     tcase_add_test(tcase, most_problems_stop_a_range_of_some_length);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -11,6 +11,8 @@
 #include "spec/calibrate.h"
 #include "spec/spec.h"
 
+#include "../../support/suite.h"
+
 static struct tensor codes(const char *text)
 {
     struct tensor tensor;
@@ -454,10 +456,5 @@ int main(void)
     tcase_add_test(cases, refuses_what_gives_no_type);
     Suite *suite = suite_create("calibrate");
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

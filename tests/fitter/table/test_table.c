@@ -7,6 +7,8 @@
 #include "base/file.h"
 #include "table_fixture.h"
 
+#include "../../support/suite.h"
+
 START_TEST(names_are_those_of_the_file)
 {
     static const char *const forms[] = {"absolute", "biased", "anchored"}, *const offsets[] = {"term_c", "bias", "y"},
@@ -319,10 +321,5 @@ int main(void)
     tcase_add_test(tests, the_function_of_a_table_has_its_parameters);
     tcase_add_test(tests, the_samples_of_a_table_are_the_same_bytes);
     suite_add_tcase(suite, tests);
-    SRunner *const runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -7,6 +7,8 @@
 #include "io/fields.h"
 #include "table_fixture.h"
 
+#include "../../support/suite.h"
+
 /* Not inlined: gcc 12 would warn that the result of strstr points at fixture_json's variable, which it does not. */
 __attribute__((noinline)) static char *replaced(const char *text, const char *find, const char *replacement)
 {
@@ -503,10 +505,5 @@ int main(void)
     tcase_add_test(faults, long_text_is_refused);
     tcase_add_test(faults, damaged_files_are_refused_or_sound);
     suite_add_tcase(suite, faults);
-    SRunner *const runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

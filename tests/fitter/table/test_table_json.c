@@ -8,6 +8,8 @@
 #include "io/fields.h"
 #include "table_fixture.h"
 
+#include "../../support/suite.h"
+
 #ifndef SOURCE_ROOT
 #define SOURCE_ROOT "."
 #endif
@@ -369,10 +371,5 @@ int main(void)
     tcase_add_test(reading, golden_segment_8_of_document_002);
     suite_add_tcase(suite, writing);
     suite_add_tcase(suite, reading);
-    SRunner *const runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

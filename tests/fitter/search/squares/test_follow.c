@@ -12,7 +12,6 @@ struct problem {
     struct line_rules rules;
     struct slopes slopes;
     struct lines lines;
-    struct entry entry;
     double code[COUNT], target[COUNT], mass[COUNT], floor_sum[COUNT + 1], limit[COUNT + 1], useful[COUNT + 1];
     struct range range[COUNT + 1];
     double least[COUNT + 1]; /* of the lines that are to be followed, by the end */
@@ -36,16 +35,6 @@ static bool is_tie(const struct problem *problem, int64_t bias, int k)
 {
     const int64_t one = (int64_t)1 << problem->slopes.n, sum = product_at(&problem->slopes, k) + bias;
     return problem->rules.rounding >= PWL_HALF_AWAY && (sum & (one - 1)) == one / 2;
-}
-
-/* Codes near the target where lines begin, and on one side of it at the point before, or any. */
-static struct entry draw_entry(const struct problem *problem, int first)
-{
-    const double at = rint(problem->target[first]), before = rint(problem->target[first - 1]);
-    const double apart = (double)between(0, 3);
-    const int side = (int)draw(3);
-    return (struct entry){at - (double)between(0, 4), at + (double)between(0, 4),
-                          side == 0 ? before + apart : -INFINITY, side == 1 ? before - apart : INFINITY};
 }
 
 static void draw_problem(struct problem *problem, int number)
@@ -99,28 +88,19 @@ static void draw_problem(struct problem *problem, int number)
     slopes->ties = problem->rules.rounding < PWL_HALF_AWAY ? TIES_NONE : (enum ties)draw(TIES);
     problem->lines.leave = draw(2) != 0;
     problem->lines.paid = problem->lines.leave ? uniform(0, 4) : 0;
-    const bool any = !problem->lines.leave && draw(2);
-    problem->entry = problem->lines.leave ? entry_leaving((double)slopes->near_y, slopes->rise)
-                                          : draw_entry(problem, problem->lines.first);
-    problem->lines.entry = any ? NULL : &problem->entry;
     slopes->start = problem->lines.first;
-    snprintf(problem->text, sizeof problem->text, "case %d: %lld * 2^-%d, rounding %d, ties %d, leave %d, any %d",
-             number, (long long)q_b, n, (int)problem->rules.rounding, (int)slopes->ties, problem->lines.leave, any);
+    snprintf(problem->text, sizeof problem->text, "case %d: %lld * 2^-%d, rounding %d, ties %d, leave %d", number,
+             (long long)q_b, n, (int)problem->rules.rounding, (int)slopes->ties, problem->lines.leave);
 }
 
-static bool enters(const struct problem *problem, int64_t bias)
-{
-    const struct entry *entry = problem->lines.entry;
-    const int first = problem->lines.first;
-    const double at = (double)code_of(problem, bias, first), before = (double)code_of(problem, bias, first - 1);
-    return !entry ||
-           (entry->low <= at && at <= entry->high && entry->low_before <= before && before <= entry->high_before);
-}
-
-/* Whether a line is one of those that are followed at all. */
+/* Whether a line is one of those that are followed at all: not at the limit behind, and where it leaves that limit, at
+ * it before. */
 static bool belongs(const struct problem *problem, int64_t bias)
 {
-    return output_of(problem, bias, problem->lines.first) != problem->slopes.near_y && enters(problem, bias);
+    const int first = problem->lines.first;
+    const int64_t near = problem->slopes.near_y;
+    return output_of(problem, bias, first) != near &&
+           (!problem->lines.leave || output_of(problem, bias, first - 1) == near);
 }
 
 /* Lowers what is known of every end to what a line costs, where its ties are of those asked for, if that is less than
@@ -130,7 +110,7 @@ static void add_line(struct problem *problem, int64_t bias)
     const struct slopes *slopes = &problem->slopes;
     const struct lines *lines = &problem->lines;
     const int first = lines->first;
-    int ties = lines->entry && is_tie(problem, bias, first - 1);
+    int ties = lines->leave && is_tie(problem, bias, first - 1);
     double cost = lines->paid, ahead = lines->leave ? INFINITY : 0;
     if (!belongs(problem, bias))
         return;
@@ -185,8 +165,8 @@ START_TEST(the_best_line_of_every_end_is_found)
             const double cost = cost_of(&problem, range->offset, j);
             ck_assert_msg(cost <= range->cost + 1e-9, "%s: the line to %d costs %.12g, not %.12g", problem.text, j,
                           cost, range->cost);
-            ck_assert_msg(enters(&problem, range->offset), "%s: the line to %d begins with other codes", problem.text,
-                          j);
+            ck_assert_msg(!problem.lines.leave || belongs(&problem, range->offset),
+                          "%s: the line to %d does not leave the limit", problem.text, j);
         }
         ck_assert_msg(!(problem.least[j] < problem.useful[j]) || range->cost <= problem.least[j] + 1e-9,
                       "%s: the best line to %d costs %.12g, found %.12g", problem.text, j, problem.least[j],

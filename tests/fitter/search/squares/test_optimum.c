@@ -26,13 +26,13 @@ static const char *const wide_pairs[] = {
     "exp --in u16:2^-13:65535 --out u16:2^-16:0",
     "log --in u16:2^-12:-256 --out s16:2^-12:0",
     "sqrt --in u16:2^-13:0 --out u16:2^-14:0",
-    "rsqrt --in u16:2^-13:-2048 --out u16:2^-14:0",
+    "atan --in s16:2^-12:0 --out s16:2^-14:0 --form anchored --segments 24",
     "reciprocal --in u16:2^-13:-4096 --out u16:2^-13:0",
     "sin --in s16:2^-13:0 --out s16:2^-14:0",
     "sin --in s16:2^-13:0 --out s16:2^-15:0 --form biased --rounding half_even",
     "sin --in s16:2^-13:0 --out s16:2^-15:0 --shift one --rounding half_up",
     "atan --in s16:2^-12:0 --out s16:2^-14:0",
-    "atan --in s16:2^-12:0 --out s16:2^-14:0 --form anchored --segments 24",
+    "rsqrt --in u16:2^-13:-2048 --out u16:2^-14:0",
     "softsign --in s16:2^-12:0 --out s16:2^-15:0",
     "logsigmoid --in s16:2^-12:0 --out s16:2^-12:0",
 };
@@ -252,8 +252,8 @@ static const struct {
     double rms;
     int optimal;
 } long_searches[] = {
-    {"tanh --in s10:2^-6:0 --out s16:3.051803681566878e-5:0 --segments 32 --form anchored", 8.26023, 1},
-    {"exp --in s10:2^-6:0 --out s16:0.044781295210845624:-32768 --segments 16 --form biased", 21.5376, 0},
+    {"tanh --in s10:2^-6:0 --out s16:3.051803681566878e-5:0 --segments 32 --form anchored", 8.26022672, 1},
+    {"exp --in s10:2^-6:0 --out s16:0.044781295210845624:-32768 --segments 16 --form biased", 21.535763, 0},
 };
 enum { LONG_SEARCHES = sizeof long_searches / sizeof *long_searches };
 
@@ -262,8 +262,12 @@ START_TEST(long_searches_find_the_best_known_tables)
     struct fitted fitted;
     fit_well(long_searches[_i].flags, &fitted);
     const double rms = measure_plainly(&fitted.spec, &fitted.table).rms;
-    ck_assert_msg(rms <= long_searches[_i].rms * (1 + 1e-6), "%s: RMS %.6g, not %.6g", long_searches[_i].flags, rms,
-                  long_searches[_i].rms);
+    const double known = long_searches[_i].rms, digits = 1e-6 * known, bound = fitted.table.certificate.lower_bound_lsb;
+    ck_assert_msg(rms <= known + digits, "%s: RMS %.9g, not %.9g", long_searches[_i].flags, rms, known);
+    ck_assert_msg(rms >= known - digits, "%s: RMS %.9g, better than %.9g: to be written down", long_searches[_i].flags,
+                  rms, known);
+    ck_assert_msg(bound <= known + digits, "%s: no table is said to be below %.9g, but one of %.9g is known",
+                  long_searches[_i].flags, bound, known);
     ck_assert_int_ge(fitted.table.certificate.optimal, long_searches[_i].optimal);
     fitted_free(&fitted);
 }
@@ -351,14 +355,19 @@ int main(void)
     TCase *wide = tcase_create("wide");
     tcase_add_test(wide, the_bound_agrees_with_known_values);
     tcase_add_test(wide, the_bound_is_just_below_real_tables);
-    tcase_add_loop_test(wide, wide_tables_are_near_the_bound_of_real_coefficients, 0, WIDE_PAIRS);
-    tcase_add_loop_test(wide, tables_at_a_limit_are_near_the_bound_without_saturation, 0, LIMITED_PAIRS);
+    /* Every fourth has each form, roundings, --shift one and scales of any value. */
+    for (int k = 0; k < WIDE_PAIRS; k += quick_step(4))
+        tcase_add_loop_test(wide, wide_tables_are_near_the_bound_of_real_coefficients, k, k + 1);
+    for (int k = 0; k < LIMITED_PAIRS; k += quick_step(4))
+        tcase_add_loop_test(wide, tables_at_a_limit_are_near_the_bound_without_saturation, k, k + 1);
     suite_add_tcase(suite, wide);
     TCase *narrow = tcase_create("narrow");
     tcase_add_loop_test(narrow, narrow_tables_are_near_the_best_integer_table, 0, NARROW_PAIRS);
-    tcase_add_loop_test(narrow, long_searches_find_the_best_known_tables, 0, LONG_SEARCHES);
     tcase_add_loop_test(narrow, a_table_that_may_do_more_is_never_worse, 0, GROWING_TYPES * GROWING_CHOICES);
     tcase_add_loop_test(narrow, of_equal_tables_that_of_fewest_segments_is_taken, 0, EQUAL_TABLES);
     suite_add_tcase(suite, narrow);
+    TCase *long_case = tcase_create("long");
+    tcase_add_loop_test(long_case, long_searches_find_the_best_known_tables, 0, LONG_SEARCHES);
+    suite_add_tcase(suite, long_case);
     return run_suite(suite);
 }

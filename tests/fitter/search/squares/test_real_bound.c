@@ -81,7 +81,7 @@ START_TEST(a_line_that_is_rounded_to_a_limit_is_at_it)
     ck_assert(line_provable(rules, &half.line, 0, CODES - 1));
     const double cost = line_cost_below(rules, points, 0, count, &half.line, NULL, INFINITY);
     ck_assert_msg(cost == 0, "the line costs %.17g", cost);
-    ck_assert_int_eq(integer_bound_suffixes(points, rules, 1, 1e9, NULL, suffixes, &diag), EXIT_DONE);
+    ck_assert_int_eq(integer_bound_suffixes(points, rules, 1, 1e9, suffixes, &diag), EXIT_DONE);
     ck_assert_int_eq(integer_bound_prefixes(points, rules, 1, 1e9, prefixes, &diag), EXIT_DONE);
     const double suffix = suffixes[count + 1], prefix = prefixes[2 * count + 1];
     ck_assert_msg(suffix == 0 && prefix == 0, "a line of cost 0; bounds of %.17g and %.17g", suffix, prefix);
