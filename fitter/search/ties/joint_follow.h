@@ -75,6 +75,6 @@ static inline int64_t least_value(const struct tie_program *program, int point)
 }
 
 /* Sets the states that lines from the start reach, of every slope in a window. */
-void tie_try_slopes(struct tie_program *program, const struct band_range *window);
+void tie_try_slopes(struct tie_program *program, const struct real_reach *window);
 
 #endif
