@@ -60,13 +60,12 @@ static int fit_lines_of_one_shift(struct workspace *work, int count, struct diag
     const struct line_rules any = *rules;
     double least = INFINITY;
     int best = 0, hardest = 0;
-    for (int trial = 0; trial <= any.shift_max - any.shift_min; trial++) {
+    for (int trial = 0; line_rules_of_trial(&any, &work->points, trial, rules); trial++) {
         struct diag missing;
         struct line line;
-        const int n = line_one_shift(&any, &work->points, trial);
+        const int n = rules->shift_min;
         if (line_shift_suffices(&any, &work->points, n + 1))
             continue;
-        rules->shift_min = rules->shift_max = n;
         double cost = least * (1 - gain);
         /* Where the shift is too long for a slope, that of the steepest line so far tells. */
         if (isfinite(least) && !line_fit(rules, &work->points, work->knots[hardest], work->knots[hardest + 1],

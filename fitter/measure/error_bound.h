@@ -15,8 +15,8 @@
  * not exist, at a kink or at the end of the domain, the code itself is a run of one.
  *
  * f, f' and x are long double; NOISE stands for their roundings. f and, relative to its terms, f' are within 8 epsilon
- * (tests/fitter/function/test_function.c), x = scale * (q - zp) and the rest of t and L within 4 more. Four times that is added
- * to every bound: below 1e-6 LSB for 32-bit codes, whose values have 33 bits.
+ * (tests/fitter/function/test_function.c), x = scale * (q - zp) and the rest of t and L within 4 more. Four times that
+ * is added to every bound: below 1e-6 LSB for 32-bit codes, whose values have 33 bits.
  *
  * The bound exceeds the largest error by at most the width of the rounding, r + s <= 1, and a part in a million:
  * seldom by as much, since among many codes some are rounded by about r and s where L is worst.

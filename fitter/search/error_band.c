@@ -15,7 +15,8 @@ static int64_t whole_above(double v)
     return -whole_below(-v);
 }
 
-/* Each code that the point serves narrows the band, but for an end that its saturation opens. */
+/* The band of a point of a folded table, which serves two codes: each narrows it, but for an end where the code
+ * saturates. */
 static struct band served_band(const struct served *served, int64_t qmin_y, int64_t qmax_y, double max_err)
 {
     struct band band = {.low = qmin_y, .high = qmax_y};
@@ -52,8 +53,8 @@ struct band band_at(const struct points *points, int64_t qmin_y, int64_t qmax_y,
     return band;
 }
 
-int band_reach(const struct points *points, int64_t qmin_y, int64_t qmax_y, int begin, int limit, double max_err,
-               struct band_range *range, struct diag *diag)
+int real_reach(const struct points *points, int64_t qmin_y, int64_t qmax_y, int begin, int limit, double max_err,
+               struct real_reach *range, struct diag *diag)
 {
     struct hulls hulls;
     if (!hulls_init(&hulls, points, qmin_y, qmax_y, limit - begin))

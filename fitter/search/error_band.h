@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Error bands: which codes one line can serve when every output code must lie within max_err of its target. */
+/* Error bands: the outputs that keep within a largest error, and how far one real line keeps within them. */
 #ifndef PWLC_ERROR_BAND_H
 #define PWLC_ERROR_BAND_H
 
@@ -15,7 +15,7 @@ struct band {
     int open_low, open_high;
 };
 
-/* Whether outputs lie within the bands of their points; null: any do. */
+/* Whether `count` outputs lie within the bands of their points; where bands is null, any do. */
 static inline bool bands_hold(const struct band *bands, const double *outputs, int count)
 {
     for (int k = 0; bands && k < count; k++)
@@ -24,17 +24,18 @@ static inline bool bands_hold(const struct band *bands, const double *outputs, i
     return true;
 }
 
+/* The band of point k. */
 struct band band_at(const struct points *points, int64_t qmin_y, int64_t qmax_y, int k, double max_err);
 
-/* The longest range from begin, at most to limit, for which a real line z meets low <= z <= high + 1 at every point
- * (high + 1 because a floor may follow). No segment of any integer table reaches further: the requirement is
- * hereditary and the integer one is stricter. slope_min and slope_max bound the lines that serve [begin, end). */
-struct band_range {
-    int end;                     /* begin when not even one point can be met */
-    double slope_min, slope_max; /* +-INFINITY when nothing bounds them */
+/* The longest range [begin, end), with end <= limit, over which a real line z keeps low <= z <= high + 1 at every point
+ * (high + 1 because a floor may follow), and bounds on the slopes of all such lines. No segment of any integer table is
+ * longer: its line keeps within the bands too, rounded. */
+struct real_reach {
+    int end;                     /* begin where no line does so at that point alone */
+    double slope_min, slope_max; /* +-INFINITY where nothing bounds them */
 };
 
-int band_reach(const struct points *points, int64_t qmin_y, int64_t qmax_y, int begin, int limit, double max_err,
-               struct band_range *range, struct diag *diag);
+int real_reach(const struct points *points, int64_t qmin_y, int64_t qmax_y, int begin, int limit, double max_err,
+               struct real_reach *range, struct diag *diag);
 
 #endif

@@ -45,7 +45,7 @@ void hulls_start(struct hulls *hulls, double max_err, int point)
 {
     hulls->max_err = max_err;
     hulls->begin = hulls->end = point;
-    hulls->undone = 0;
+    hulls->undoable = 0;
     for (enum hull_side s = HULL_LOW; s < HULL_SIDES; s++)
         hulls->of[s].first = hulls->of[s].last = hulls->middle;
     for (int extreme = STEEPEST; extreme < EXTREMES; extreme++)
@@ -123,8 +123,8 @@ static bool grow(struct hulls *hulls, int way)
                    (!tangent->exists || below(way, corner[s], corner[!s], limit[!s]) == sign_of(s));
     }
 
-    struct hulls_step *step = &hulls->step[way > 0 ? hulls->undone : 0];
-    hulls->undone = way > 0 ? hulls->undone + 1 : 0;
+    struct hulls_step *step = &hulls->step[way > 0 ? hulls->undoable : 0];
+    hulls->undoable = way > 0 ? hulls->undoable + 1 : 0;
     memcpy(step->extreme, hulls->extreme, sizeof step->extreme);
     for (enum hull_side s = HULL_LOW; s < HULL_SIDES; s++)
         if (turns[s])
@@ -144,7 +144,7 @@ static bool grow(struct hulls *hulls, int way)
 /* Takes back the last point. */
 static void shrink(struct hulls *hulls)
 {
-    const struct hulls_step *step = &hulls->step[--hulls->undone];
+    const struct hulls_step *step = &hulls->step[--hulls->undoable];
     const int64_t x = (int64_t)hulls->points->code[--hulls->end];
     for (enum hull_side s = HULL_LOW; s < HULL_SIDES; s++) {
         struct hull *hull = &hulls->of[s];
@@ -157,7 +157,7 @@ static void shrink(struct hulls *hulls)
 
 bool hulls_end_at(struct hulls *hulls, int point)
 {
-    if (point < hulls->end - hulls->undone)
+    if (point < hulls->end - hulls->undoable)
         hulls_start(hulls, hulls->max_err, hulls->begin);
     while (hulls->end > point)
         shrink(hulls);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The hulls of the bands of a range of points, which say what real lines serve it, kept while the range grows and
- * shrinks at one end. */
+/* The hulls of the bands over a range of points. They say which real lines keep within all bands, and are updated as
+ * either end of the range moves. */
 #ifndef PWLC_HULLS_H
 #define PWLC_HULLS_H
 
@@ -22,13 +22,14 @@ struct hull {
     int first, last;
 };
 
-/* A line that touches both hulls, and where. */
+/* A line that touches each hull at one corner, and the index of that corner. */
 struct tangent {
     struct corner corner[HULL_SIDES];
     int at[HULL_SIDES];
     bool exists;
 };
 
+/* The lines of largest and least slope that keep within the bands. */
 enum { STEEPEST, FLATTEST, EXTREMES };
 
 /*
@@ -45,8 +46,8 @@ struct hulls {
     struct hull of[HULL_SIDES];
     struct tangent extreme[EXTREMES];
     int middle;              /* where the corners start */
-    int undone;              /* points at the end that can be taken back */
-    struct hulls_step *step; /* how */
+    int undoable;            /* points at the end that can be taken back, one by one */
+    struct hulls_step *step; /* by such a point, what was before it */
 };
 
 /* Room for ranges of up to `length` points; false when memory is short. */

@@ -141,9 +141,9 @@ int64_t slope_nearest(const struct line_rules *rules, double q_b)
 }
 
 /* With q_b = odd * 2^s they lie at (2^(n - 1) - offset) / 2^s / odd modulo 2^(n - s), if that is whole. */
-struct line_ties line_ties(const struct line_rules *rules, const struct line *line)
+struct line_halfway line_halfway(const struct line_rules *rules, const struct line *line)
 {
-    const struct line_ties none = {0};
+    const struct line_halfway none = {0};
     if (line->n <= 0)
         return none;
     const uint64_t modulus = (uint64_t)1 << line->n, q_b = (uint64_t)line->q_b & (modulus - 1);
@@ -157,7 +157,7 @@ struct line_ties line_ties(const struct line_rules *rules, const struct line *li
     for (int bits = 3; bits < line->n; bits *= 2)
         inverse *= 2 - odd * inverse;
     const uint64_t period = modulus / power;
-    return (struct line_ties){.first = rest / power * inverse & (period - 1), .period = period};
+    return (struct line_halfway){.first = rest / power * inverse & (period - 1), .period = period};
 }
 
 struct integers line_offsets_at(const struct line_rules *rules, int64_t q_b, int n, int64_t x, struct integers offsets)

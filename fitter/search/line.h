@@ -80,8 +80,8 @@ bool line_rules_of_trial(const struct line_rules *given, const struct points *po
 /* The shift of a trial, from 0 to shift_max - shift_min. */
 int line_one_shift(const struct line_rules *rules, const struct points *points, int trial);
 
-/* Whether lines of this shift may be twice as steep as the targets ever are, and are provable. What shorter ones do, it
- * does too. */
+/* Whether lines of this shift may be twice as steep as the targets ever are, and are provable. Each line of a shorter
+ * shift is then one of this shift too. */
 bool line_shift_suffices(const struct line_rules *rules, const struct points *points, int n);
 
 /* The least slope above q_b that is a sum of slope_terms powers of two, and the one nearest to a real number, cut
@@ -93,6 +93,7 @@ int64_t slope_nearest(const struct line_rules *rules, double q_b);
  * code over x_max, the segment's largest distance from the line's origin. */
 int line_shift(const struct line_rules *rules, double slope, double x_max);
 
+/* q_b * X shifted by n, and an offset that is added after the shift, or before it (biased). */
 struct line {
     int64_t q_b;
     int n;
@@ -125,9 +126,9 @@ struct line_limits {
 
 #define LINE_UNLIMITED ((struct line_limits){INFINITY, INFINITY})
 
-/* Finds the line of least cost over points [begin, end) among those provable over the segment's codes and within the
- * limits. Returns false, with cost INFINITY, when no such line was found; without limits a constant always exists
- * unless no offset fits. */
+/* Looks for the line of least cost over the points [begin, end) among the lines that are provable over the segment's
+ * codes and meet the limits. Slopes are sampled, so that a better line may exist. Returns false, with cost INFINITY,
+ * when no line was found; without limits one of slope 0 always exists unless no offset fits. */
 bool line_fit(const struct line_rules *rules, const struct points *points, int begin, int end,
               struct line_limits limits, enum line_effort effort, struct line *line);
 
@@ -143,11 +144,11 @@ int64_t line_code(const struct line_rules *rules, const struct line *line, int64
 
 /* Where the sum of a line lies half way between two outputs before it is shifted: at the codes origin + first + k *
  * period, for all integers k; nowhere if the period, a power of two, is 0. */
-struct line_ties {
+struct line_halfway {
     uint64_t first, period;
 };
 
-struct line_ties line_ties(const struct line_rules *rules, const struct line *line);
+struct line_halfway line_halfway(const struct line_rules *rules, const struct line *line);
 
 /* The output codes at the points [from, to) of a provable line whose segment starts at point `begin`. */
 void line_outputs(const struct line_rules *rules, const struct points *points, int begin, int from, int to,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Biased: the constant comes before the shift, and each bias rounds the points another way. */
+/* The best bias of a slope. In the biased form the offset is added before the shift, so that each bias rounds the
+ * points in another way. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +140,8 @@ struct best {
     double cost;
 };
 
-/* The best bias in a turn, its cost relative to that at the turn's beginning; *sum is the cost at the end, likewise. */
+/* The best bias in a turn, its cost relative to that at the turn's beginning; *sum is the cost at the end, relative to
+ * the same. */
 static struct best best_of_turn(struct turns *turns, int turn, struct bias_range range, double *sum)
 {
     double step[(1 << MOST_BITS) + 1], cost = 0;
@@ -158,8 +160,8 @@ static struct best best_of_turn(struct turns *turns, int turn, struct bias_range
     return best;
 }
 
-/* The best bias from half an output code below the first one to half a code above it, and further as long as it lies
- * close to the end. range: counted from the first one. */
+/* The best bias of the first turn and, as long as it lies close to the end of those looked at, of further turns below
+ * and above. range: counted from the first bias. */
 static struct best best_of_turns(struct turns *turns, struct bias_range range)
 {
     const int64_t near = turns->one / 16;
@@ -190,7 +192,7 @@ static double most_ties(const struct trial *trial, int64_t q_b, int n)
     return floor(ldexp((double)(trial->last - trial->first), -n)) + 1;
 }
 
-/* All biases around `centre` that are provable. */
+/* Tries the best of all provable biases within half an output code of `centre`, and of some beyond. */
 static void sweep_biases(struct trial *trial, int64_t q_b, int n, double centre, struct bias_range range)
 {
     const struct integers any = {INT64_MIN, INT64_MAX},
@@ -227,7 +229,8 @@ static void sweep_biases(struct trial *trial, int64_t q_b, int n, double centre,
         try_bias(trial, q_b, n, (double)first + fmin(fmax((double)(best.bias + m), range.low), range.high));
 }
 
-/* The points before those where a slope has come to a value about the mean, if it falls has left it. */
+/* How many points come before the line of a slope through the means reaches a value, counted from the mean; of a
+ * falling line, before it has left the value. */
 static int points_up_to(const struct trial *trial, double slope, double value)
 {
     int from = 0, to = trial->count;

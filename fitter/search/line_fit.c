@@ -122,9 +122,9 @@ static void search_rms(struct trial *trial, int effort)
 
 static void search_banded(struct trial *trial, int end, int effort)
 {
-    struct band_range range;
+    struct real_reach range;
     struct diag ignored;
-    if (band_reach(trial->points, trial->rules->qmin_y, trial->rules->qmax_y, trial->begin, end, trial->limits.max_err,
+    if (real_reach(trial->points, trial->rules->qmin_y, trial->rules->qmax_y, trial->begin, end, trial->limits.max_err,
                    &range, &ignored) ||
         range.end < end)
         return;

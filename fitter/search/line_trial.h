@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One segment's points, and the best line of a slope over them. */
+/* The search for the best line of one segment, slope by slope (line_fit.c): for each slope the best offset over the
+ * segment's points. */
 #ifndef PWLC_LINE_TRIAL_H
 #define PWLC_LINE_TRIAL_H
 
@@ -11,7 +12,8 @@ struct extent {
     int first, last;
 };
 
-/* Sums of mass, mass * X and mass * target, the latter two about the means, and of what the limits cost. */
+/* Sums of mass, of mass * X and mass * target, X and target counted from their means, and of what being at the least
+ * and at the largest output code costs. */
 struct sums {
     double w, x, y;
     double at_low, at_high;
@@ -22,30 +24,30 @@ struct misses {
     double sum, squares;
 };
 
-/* One segment's points, and room for what one slope gives there. */
+/* One segment's points, what all slopes have in common there, and the best line so far. */
 struct trial {
     const struct line_rules *rules;
     const struct points *points;
-    int begin, count;
+    int begin, count;    /* the points [begin, begin + count) */
     int64_t first, last; /* codes of the segment */
     struct line_limits limits;
-    double x_max;          /* largest |X| */
-    double mass;           /* of all points */
-    double weight;         /* of all points, 0 where all are clipped */
-    double apart;          /* what the targets of points that are not clipped cost beyond their mean: points_apart */
-    double x_mean, y_mean; /* X and target of the points that are not clipped; of the last one where all are */
-    struct extent inside, below, above; /* points that are not clipped, and those clipped at either end */
+    double x_max;                       /* largest |X| */
+    double mass;                        /* of all points */
+    double weight;                      /* of the points that are not clipped */
+    double apart;                       /* points_apart of the points that are not clipped, summed */
+    double x_mean, y_mean;              /* X and target of these; of the last point where all are clipped */
+    struct extent inside, below, above; /* points that are not clipped, and points clipped at either limit */
     double least_cost;                  /* every target met by its nearest code: no line is better */
     bool clipped;                       /* some target was clipped */
-    bool near_limits;                   /* saturation may serve: targets come close to the ends of the output range */
-    const struct band *bands;           /* null without a limit or a fixed value */
-    int64_t *x;
-    struct sums *before;   /* of the points before one */
-    struct misses *missed; /* of the points before one, for the slope under trial, where lines saturate */
-    double *shifted;
-    bool quick; /* fewer biases for each slope */
+    bool near_limits;                   /* a line that saturates may be good: targets come close to the limits */
+    const struct band *bands;           /* by point; null without a largest error and fixed values */
+    int64_t *x;                         /* X by point */
+    struct sums *before;                /* by point, of the points before it */
+    double *shifted;                    /* by point, what the slope under trial gives there with offset 0 */
+    struct misses *missed;              /* by point, of the points before it; set where that slope saturates */
+    bool quick;                         /* fewer biases are tried for each slope */
     struct line best;
-    bool refused; /* the last slope met a point's best constant, but no proof */
+    bool refused; /* the last slope had a best offset that is not provable */
 };
 
 /* What a line must beat to be kept. */

@@ -65,12 +65,12 @@ static bool meets_bands(const struct band_search *search, const struct line *lin
     const struct points *points = hulls->points;
     if (!meets_corners(search, line))
         return false;
-    const struct line_ties ties = line_ties(rules, line);
-    if (rules->rounding == PWL_FLOOR || rules->rounding == PWL_HALF_UP || ties.period == 0)
+    const struct line_halfway halfway = line_halfway(rules, line);
+    if (rules->rounding == PWL_FLOOR || rules->rounding == PWL_HALF_UP || halfway.period == 0)
         return true;
     const bool all = !points->exhaustive; /* codes do not count points */
     const uint64_t x = (uint64_t)(search->first - search->origin), length = (uint64_t)(hulls->end - hulls->begin);
-    for (uint64_t k = all ? 0 : (ties.first - x) & (ties.period - 1); k < length; k += all ? 1 : ties.period) {
+    for (uint64_t k = all ? 0 : (halfway.first - x) & (halfway.period - 1); k < length; k += all ? 1 : halfway.period) {
         const int point = hulls->begin + (int)k;
         const struct band band = band_at(points, rules->qmin_y, rules->qmax_y, point, hulls->max_err);
         const int64_t q = line_value(rules, line, search->origin, (int64_t)points->code[point]);

@@ -27,9 +27,9 @@ struct minimax {
  * Finds the table of least largest error among those of at most `segments` segments.
  *
  * Absolute and biased: a line that is feasible over a range is so over each part of it. So the longest segment from the
- * left, again and again, gives the fewest segments for an error, and bisection over the error the least one for a number
- * of segments. Anchored: the line moves with its start, but its end may be cut; so the farthest end of k segments is
- * sought over every start that k - 1 segments can reach.
+ * left, again and again, gives the fewest segments for an error, and bisection over the error the least one for a
+ * number of segments. Anchored: the line moves with its start, but its end may be cut; so the farthest end of k
+ * segments is sought over every start that k - 1 segments can reach.
  */
 int minimax_least_error(const struct points *points, const struct line_rules *rules, int segments,
                         struct minimax *result, struct diag *diag);

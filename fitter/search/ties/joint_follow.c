@@ -87,14 +87,6 @@ static int64_t least_offset(const struct slope_at *slope, int64_t v)
     return sum - slope->product;
 }
 
-/* Of some offsets those that give an output code. */
-static struct integers offsets_of(const struct slope_at *slope, int64_t v, struct integers offsets)
-{
-    const struct line_rules *rules = &slope->program->rules;
-    return integers_within(offsets, v > rules->qmin_y ? least_offset(slope, v) : offsets.low,
-                           v < rules->qmax_y ? least_offset(slope, v + 1) - 1 : offsets.high);
-}
-
 /* Whether a segment with this first output may start where the start under trial is. */
 static bool may_begin(const struct tie_program *program, int64_t first)
 {
@@ -139,8 +131,11 @@ static void split(struct tie_program *program, int point, struct integers offset
                         band.low - margin, band.high + margin);
     if (program->ties->fold && point == 1 && start == 0 && direction)
         last = output_before_second(program, direction, last);
+    int64_t next = outputs.low > program->rules.qmin_y ? least_offset(&slope, outputs.low) : offsets.low; /* of v */
     for (int64_t v = outputs.low; v <= outputs.high && !program->gave_up; v++) {
-        struct integers part = offsets_of(&slope, v, offsets);
+        const int64_t least = next;
+        next = v < program->rules.qmax_y ? least_offset(&slope, v + 1) : offsets.high + 1;
+        struct integers part = integers_within(offsets, least, next - 1);
         if (part.low > part.high)
             continue;
         if (records)
@@ -148,7 +143,8 @@ static void split(struct tie_program *program, int point, struct integers offset
         if (!may_go_on || v < band.low || v > band.high ||
             (point > start ? is_backward(direction, last, v) : !may_begin(program, v)))
             continue;
-        part = line_offsets_at(&program->rules, program->q_b, program->n, slope.x, part);
+        if (part.low < program->safe.low || part.high > program->safe.high)
+            part = line_offsets_at(&program->rules, program->q_b, program->n, slope.x, part);
         if (part.low <= part.high)
             split(program, point + 1, part, point == start ? v : first, v);
     }
@@ -183,14 +179,15 @@ static bool is_redundant(const struct tie_program *program)
            (program->n > rules->shift_min && is_too_flat(program));
 }
 
-void tie_try_slopes(struct tie_program *program, const struct band_range *window)
+void tie_try_slopes(struct tie_program *program, const struct real_reach *window)
 {
     const struct line_rules *rules = &program->rules;
     const int point = points_at(program->points, program->start);
     /* The code after a segment counts as one of its codes: it is one more that may saturate. */
     const double steepest = line_steepest_needed(rules);
     const double low = fmax(window->slope_min, -steepest), high = fmin(window->slope_max, steepest);
-    program->origin = line_origin(rules, program->points->cell[point]);
+    const int64_t first = program->points->cell[point], last = program->points->cell[program->last_point];
+    program->origin = line_origin(rules, first);
     for (program->n = rules->shift_min; program->n <= rules->shift_max; program->n++) {
         const double limit = (double)rules->slope_limit;
         const int64_t least = (int64_t)fmin(fmax(ceil(ldexp(low, program->n)), -limit), limit + 1),
@@ -199,8 +196,10 @@ void tie_try_slopes(struct tie_program *program, const struct band_range *window
              program->q_b = slope_above(rules, program->q_b)) {
             if (++program->steps > TIE_MOST_STEPS)
                 program->gave_up = true;
-            else if (!is_redundant(program))
-                split(program, point, line_any_offset(rules), 0, 0);
+            if (program->gave_up || is_redundant(program))
+                continue;
+            program->safe = line_offsets(rules, program->q_b, program->n, first, last);
+            split(program, point, line_any_offset(rules), 0, 0);
         }
     }
 }

@@ -45,6 +45,7 @@ struct tie_program {
     int last_point; /* that lines from there are followed to, and one code more */
     int64_t origin, q_b;
     int n;
+    struct integers safe; /* offsets that are provable at every code up to the last point */
 };
 
 /* Position and value are those where a segment ends and the next one starts. */
@@ -74,6 +75,6 @@ static inline int64_t least_value(const struct tie_program *program, int point)
 }
 
 /* Sets the states that lines from the start reach, of every slope in a window. */
-void tie_try_slopes(struct tie_program *program, const struct band_range *window);
+void tie_try_slopes(struct tie_program *program, const struct real_reach *window);
 
 #endif

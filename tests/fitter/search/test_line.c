@@ -136,7 +136,7 @@ START_TEST(ties_are_half_way_between_outputs)
         const struct line line = {.q_b = random_in(&random, -3000, 3000) >> random_in(&random, 0, 12),
                                   .n = (int)random_in(&random, -2, 14),
                                   .offset = random_in(&random, -3000, 3000) * (1 << random_in(&random, 0, 5))};
-        const struct line_ties ties = line_ties(&rules, &line);
+        const struct line_halfway ties = line_halfway(&rules, &line);
         const int64_t bias = rules.form == PWL_BIASED ? line.offset : 0, unit = (int64_t)1 << (line.n > 0 ? line.n : 0);
         ck_assert((ties.period & (ties.period - 1)) == 0);
         for (int64_t x = -CODES; x <= CODES; x++) {
