@@ -35,8 +35,7 @@ static const struct option_info options[] = {
     {"--hist", NULL, "also count the codes by error"},
     {"--plot", "OUT.svg", "draw f, one table, its knots and its error"},
     {"--anchors", NULL,
-     "instead of tables: fit and measure what other fitters published, side by side; words choose rows: each is in the "
-     "row's source, function or types"},
+     "instead of tables: fit what others published, side by side; each WORD is in a row's source, function or types"},
     {"-o", "FILE", "write to FILE instead of standard output"},
     {NULL, NULL, NULL},
 };

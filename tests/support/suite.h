@@ -25,8 +25,8 @@ static inline int test_is_long(void)
     return value && strcmp(value, "1") == 0;
 }
 
-/* The step of a loop over cases or draws: each of them in the whole test, one in `few` in the quick part. What is
- * counted on the way is expected to be as many times less. */
+/* The step of a loop over cases: each of them in the whole test, one in `few` in the quick part. Where numbers of cases
+ * say what kind they are, a step would miss some: then as small a part of them, one after the other. */
 static inline int quick_step(int few)
 {
     return test_is_long() ? 1 : few;

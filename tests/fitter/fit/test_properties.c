@@ -22,6 +22,7 @@ struct tally {
 
 static struct tally tally;
 
+/* The first of them: every third would miss storages. */
 static int specs(void)
 {
     return ALL_SPECS / quick_step(3);
@@ -175,7 +176,7 @@ static void assert_refusal(const char *flags, const struct diag *diag)
 START_TEST(random_fits_keep_their_promises)
 {
     struct random_source source = {.state = 20240229};
-    for (int k = 0; k < ALL_SPECS; k += quick_step(3)) {
+    for (int k = 0; k < specs(); k++) {
         char flags[FLAGS_SIZE];
         struct fitted fitted;
         struct diag diag;

@@ -140,7 +140,7 @@ enum { CASES = 240, CASES_PER_TEST = 60 };
 
 START_TEST(minimax_is_the_least_of_all_tables)
 {
-    for (int k = 0; k < CASES_PER_TEST; k += quick_step(3))
+    for (int k = 0; k < CASES_PER_TEST / quick_step(3); k++) /* twelve have every form and rounding */
         check_small(_i * CASES_PER_TEST + k);
 }
 END_TEST
@@ -214,7 +214,7 @@ static void check_small_squares(int number)
 
 START_TEST(lsq_is_the_least_of_all_tables)
 {
-    for (int k = 0; k < CASES_PER_TEST; k += quick_step(3))
+    for (int k = 0; k < CASES_PER_TEST / quick_step(3); k++) /* twelve have every form and rounding */
         check_small_squares(900000 + _i * CASES_PER_TEST + k);
 }
 END_TEST

@@ -290,14 +290,14 @@ enum { CASES_PER_TEST = 60, FREE_TESTS = 4, TIED_TESTS = 3 };
 
 START_TEST(constrained_lines_have_the_least_error)
 {
-    for (int k = 0; k < CASES_PER_TEST; k += quick_step(3))
+    for (int k = 0; k < CASES_PER_TEST / quick_step(3); k++) /* twelve have every form and rounding */
         check_case(1100000 + _i * CASES_PER_TEST + k, 0, 2);
 }
 END_TEST
 
 START_TEST(tied_segments_have_the_least_error)
 {
-    for (int k = 0; k < CASES_PER_TEST; k += quick_step(3))
+    for (int k = 0; k < CASES_PER_TEST / quick_step(3); k++) /* twelve have every form and rounding */
         check_case(1200000 + _i * CASES_PER_TEST + k, 3, 4);
 }
 END_TEST
