@@ -202,7 +202,7 @@ struct slope_window hulls_slopes(const struct hulls *hulls)
 }
 
 int hulls_reach(const struct points *points, int64_t qmin_y, int64_t qmax_y, int begin, int limit, double max_err,
-               struct hulls_reach *range, struct diag *diag)
+                struct hulls_reach *range, struct diag *diag)
 {
     struct hulls hulls;
     if (!hulls_init(&hulls, points, qmin_y, qmax_y, limit - begin))

@@ -85,6 +85,6 @@ struct hulls_reach {
 };
 
 int hulls_reach(const struct points *points, int64_t qmin_y, int64_t qmax_y, int begin, int limit, double max_err,
-               struct hulls_reach *range, struct diag *diag);
+                struct hulls_reach *range, struct diag *diag);
 
 #endif
