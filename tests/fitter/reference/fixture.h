@@ -123,7 +123,7 @@ static inline double *targets_of(const struct spec *spec, int *count)
     return target;
 }
 
-/* A table for the evaluator in unit/reference_eval.h, with room for its arrays. */
+/* A table for the evaluator in support/reference_eval.h, with room for its arrays. */
 struct reference_table {
     struct ref_table table;
     int64_t *memory;
