@@ -9,6 +9,7 @@
 
 #include "line.h"
 #include "points.h"
+#include "rounding.h"
 
 static inline double square(double x)
 {
