@@ -223,7 +223,7 @@ static void sweep_biases(struct trial *trial, int64_t q_b, int n, double centre,
         best = (struct best){0, 0};
     /* Codes are at a tie that are 2^n apart, or closer for an even slope. Rounded down they may save their steps. */
     const double spared = ties ? turns.most * most_ties(trial, q_b, n) : 0;
-    if (best.cost - spared > to_beat(trial) * (1 + 1e-9))
+    if (best.cost - spared > to_beat(trial) * (1 + ROUNDING_SHARE(trial->count)))
         return;
     for (int m = -ties; m <= ties; m++)
         try_bias(trial, q_b, n, (double)first + fmin(fmax((double)(best.bias + m), range.low), range.high));

@@ -101,7 +101,8 @@ static void descend(struct trial *trial, int64_t q_b, int n, int64_t c, int64_t 
     double cost = INFINITY;
     sum_misses(trial, reference);
     const struct sums *all = &trial->before[trial->count];
-    const double hair = trial->count * 0x1p-51 * (trial->missed[trial->count].squares + all->at_low + all->at_high);
+    const double hair =
+        ROUNDING_SHARE(trial->count) * (trial->missed[trial->count].squares + all->at_low + all->at_high);
     int64_t candidates[STEPS + 2 * NEIGHBOURS];
     double foreseen[STEPS + 2 * NEIGHBOURS];
     int count = 0;
@@ -228,7 +229,7 @@ void try_slope(struct trial *trial, int64_t q_b, int n)
 
 double try_real_slope(struct trial *trial, double slope)
 {
-    if (trial->best.cost <= trial->least_cost * (1 + 1e-12)) /* nothing left to find */
+    if (trial->best.cost <= trial->least_cost * (1 + ROUNDING_SHARE(trial->count))) /* nothing left to find */
         return INFINITY;
     for (int n = line_shift(trial->rules, slope, trial->x_max);; n--) {
         const double unit = ldexp(1, -n);

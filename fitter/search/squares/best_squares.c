@@ -56,8 +56,8 @@ static int begin_with_absolute(struct squares *table, struct diag *diag)
     double cost = 0;
     rules.form = PWL_ABSOLUTE;
     memcpy(knots, table->knots, ((size_t)count + 1) * sizeof *knots);
-    struct exact exact = {.effort = rules.one_shift ? 0 : 0.5,
-                          .near_alone = true,
+    struct exact exact = {.last = rules.one_shift ? EXACT_SOME : EXACT_NEAR,
+                          .share = 0.5,
                           .segments = count,
                           .cost = start_lines(table->points, &rules, count, knots, lines)};
     if (exact_improve(table->points, &rules, count, knots, lines, &exact, diag))
@@ -69,7 +69,7 @@ static int begin_with_absolute(struct squares *table, struct diag *diag)
         cost += lines[m].cost;
     }
     if (cost < table->exact.cost) {
-        table->exact = (struct exact){.effort = table->exact.effort, .segments = exact.segments, .cost = cost};
+        table->exact = (struct exact){.last = EXACT_ALL, .share = table->exact.share, .segments = exact.segments, .cost = cost};
         memcpy(table->knots, knots, ((size_t)exact.segments + 1) * sizeof *knots);
         memcpy(table->lines, lines, (size_t)exact.segments * sizeof *lines);
     }
@@ -127,7 +127,7 @@ static double real_ceiling(const struct squares *table)
     double cost = 0;
     for (int m = 0; m < table->exact.segments; m++)
         cost += clipped_real_cost(table, table->knots[m], table->knots[m + 1]);
-    return fmin(cost, root * root) * (1 + 1e-9);
+    return fmin(cost, root * root) * (1 + ROUNDING_SHARE(table->points->count));
 }
 
 /* Lines on other knots, if they are better than those in hand. */
@@ -241,8 +241,8 @@ int squares_search(struct squares *table, const struct line_rules *any, struct d
         cost += table->lines[m].cost;
     /* A biased table of many points begins with an absolute one, from knots of lines that do not saturate, too. */
     const bool is_short = points->count <= EXACT_FEW, begins = any->form == PWL_BIASED && !is_short;
-    const double effort = begins ? (any->one_shift ? 0.28 : 0.38) : any->one_shift ? 0.6 : 1;
-    *exact = (struct exact){.effort = effort, .segments = count, .cost = cost};
+    const double share = begins ? (any->one_shift ? 0.16 : 0.38) : any->one_shift ? 0.6 : 1;
+    *exact = (struct exact){.last = EXACT_ALL, .share = share, .segments = count, .cost = cost};
     if (cost < INFINITY && (is_short || !any->one_shift) && !begins && move_to_real_knots(table, diag))
         return diag->code;
     if (begins && begin_with_absolute(table, diag))

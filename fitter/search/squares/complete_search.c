@@ -2,24 +2,53 @@
 #include "complete_search.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "line_program.h"
 #include "real_bound.h"
 
 enum { LONGEST_WITH_WIDE_SUMS = 24 };
 
+/*
+ * What is searched, one pass after the other, until a table is proven or the steps are used up. A step is a point that
+ * a slope is followed to; 2^22 take about a third of a second.
+ */
+static const struct pass {
+    enum exact_stage stage;
+    int samples; /* slopes tried from each start; 0: all that can be part of a better table */
+    int radius;  /* segments start at most so many codes from the incumbent's knots; 0: anywhere */
+    int steps;   /* at most */
+} schedule[] = {
+    /* A better incumbent: the lower it is, the more each later pass can leave out. */
+    {EXACT_SOME, 16, 0, 1 << 21},
+    /* Knots of a good table are mostly off by a code or two. Each is repeated as long as it finds a better table. */
+    {EXACT_NEAR, 0, 1, 1 << 22},
+    {EXACT_NEAR, 0, 2, 1 << 22},
+    /* The proof, if that does. Else what it found out about lines raises the bounds of the passes that follow. */
+    {EXACT_ALL, 0, 0, 1 << 24},
+    /* Further away, with these bounds. */
+    {EXACT_NEAR, 0, 4, 1 << 22},
+    /* The proof again, with all that is known. */
+    {EXACT_ALL, 0, 0, 1 << 25},
+};
+
+enum { PASSES = sizeof schedule / sizeof *schedule };
+
+/* Steps of all passes, where a table takes one search; see exact->share. */
+static const int BUDGET = 1 << 26;
+/* Once a table is proven only one of fewer segments is of interest. */
+static const int FEWER_SEGMENTS = 1 << 22;
+
 /* What is known of all tables before any line is looked at. Where short shifts are cut, lines of the table may be as
  * steep as those of any. */
-static int bound_tables(struct search *search, double ceiling, struct diag *diag)
+static int bound_tables(struct line_program *program, double ceiling, struct diag *diag)
 {
-    struct line_rules rules = *search->rules;
+    struct line_rules rules = *program->rules;
     if (rules.accumulator_bits > 32 && rules.shift_min <= -LONGEST_WITH_WIDE_SUMS)
         rules.shift_min = -63;
-    if (integer_bound_suffixes(search->points, &rules, search->segments, ceiling, search->ahead_any, diag))
+    if (integer_bound_suffixes(program->points, &rules, program->segments, ceiling, program->ahead_any, diag))
         return diag->code;
-    search_begin(search);
-    return integer_bound_prefixes(search->points, &rules, search->segments, ceiling, search->before, diag);
+    search_begin(program);
+    return integer_bound_prefixes(program->points, &rules, program->segments, ceiling, program->before, diag);
 }
 
 void exact_cut_shifts(const struct line_rules *rules, int *first, int *last)
@@ -30,132 +59,143 @@ void exact_cut_shifts(const struct line_rules *rules, int *first, int *last)
     *last = *last < LONGEST_WITH_WIDE_SUMS ? *last : LONGEST_WITH_WIDE_SUMS;
 }
 
-int exact_improve(const struct points *points, const struct line_rules *given, int segments, int *knots,
-                  struct line *lines, struct exact *exact, struct diag *diag)
+/* The rules with sums that all fit 64 bits; lines beyond are not searched. */
+static struct line_rules searched_rules(const struct line_rules *given)
 {
-    enum { MOST_STEPS = 1 << 26 };
-    const int count = points->count;
-    const size_t row = (size_t)count + 1, layers = (size_t)segments + 1;
     struct line_rules rules = *given;
-    const bool wide_sums = rules.accumulator_bits > 32;
-    if (wide_sums) {
-        /* So that every sum below fits 64 bits; what lies beyond is not searched. */
+    if (given->accumulator_bits > 32) {
         rules.accumulator_bits = 56;
         exact_cut_shifts(given, &rules.shift_min, &rules.shift_max);
         rules.offset_limit = rules.offset_limit < INT64_C(1) << 54 ? rules.offset_limit : INT64_C(1) << 54;
     }
-    struct search search;
+    return rules;
+}
+
+/* A search, and the table it improves. */
+struct improvement {
+    struct line_program program;
+    struct exact *exact;
+    int *knots;
+    struct line *lines;
+    bool known;     /* there is a table */
+    bool wide_sums; /* lines beyond those that are searched exist: the search bounds nothing */
+    int64_t left;   /* of the steps */
+};
+
+static double least_of_all(const struct line_program *program)
+{
+    return *entry(program->ahead, program, program->segments, 0);
+}
+
+static bool is_needed(const struct improvement *work, const struct pass *pass)
+{
+    const struct exact *exact = work->exact;
+    const bool is_short = work->program.count <= EXACT_FEW; /* all is soon searched */
+    if (pass->stage < exact->first || pass->stage > exact->last || (work->wide_sums && exact->complete))
+        return false;
+    if (pass->stage == EXACT_NEAR && (is_short || !work->known || work->program.points->grid_whole))
+        return false;
+    return !exact->optimal || (pass->stage == EXACT_ALL);
+}
+
+/* Takes the table that was found unless it is worse. Returns whether it is better. */
+static bool take_table(struct improvement *work, double cost)
+{
+    struct exact *exact = work->exact;
+    const bool better = just_above(cost) < exact->cost;
+    if (no_more_than(cost, exact->cost)) { /* of equal tables that of fewest segments */
+        exact->cost = fmin(cost, exact->cost);
+        exact->segments = search_read(&work->program, work->knots, work->lines);
+        work->known = true;
+        exact->optimal = no_more_than(exact->cost, exact->lower_bound);
+    }
+    return better;
+}
+
+/* Raises the lower bound by what a search of all lines below the ceiling says. */
+static void take_bound(struct improvement *work, double cost)
+{
+    struct exact *exact = work->exact;
+    double lower = cost < INFINITY ? cost : work->program.ceiling;
+    if (!work->program.slopes.complete) {
+        search_look_ahead(&work->program);
+        lower = least_of_all(&work->program);
+    }
+    exact->lower_bound = fmin(fmax(lower, exact->lower_bound), exact->cost);
+    exact->optimal |= exact->lower_bound >= exact->cost;
+}
+
+/* One pass, again as long as one near the knots betters them. Returns whether another may be of use. */
+static bool run_pass(struct improvement *work, const struct pass *pass)
+{
+    struct exact *exact = work->exact;
+    struct line_program *program = &work->program;
+    const bool was_optimal = exact->optimal;
+    bool again = true;
+    while (again && work->left > 0) {
+        if (pass->radius > 0)
+            search_near(program, work->knots, exact->segments, pass->radius);
+        else
+            search_anywhere(program);
+        program->ceiling = just_above(exact->cost);
+        const int64_t most = was_optimal ? FEWER_SEGMENTS : pass->steps;
+        const double cost = search_solve(program, pass->samples, most < work->left ? most : work->left);
+        work->left -= program->slopes.steps;
+        if (program->slopes.out_of_memory)
+            return false;
+        again = take_table(work, cost) && pass->radius > 0 && !exact->optimal;
+        if (pass->stage != EXACT_ALL)
+            continue;
+        exact->complete |= program->slopes.complete;
+        if (!work->wide_sums)
+            take_bound(work, cost);
+        if (exact->optimal && (was_optimal || program->slopes.complete))
+            return false;
+    }
+    return true;
+}
+
+int exact_improve(const struct points *points, const struct line_rules *given, int segments, int *knots,
+                  struct line *lines, struct exact *exact, struct diag *diag)
+{
+    const struct line_rules rules = searched_rules(given);
+    struct improvement work = {
+        .exact = exact, .knots = knots, .lines = lines, .wide_sums = given->accumulator_bits > 32};
+    struct line_program *program = &work.program;
     double mass = 0;
-    for (int k = 0; k < count; k++)
+    for (int k = 0; k < points->count; k++)
         mass += points->mass[k];
     const double all = square((double)(rules.qmax_y - rules.qmin_y) + 1) * mass;
-    bool known = exact->cost < all;
-    exact->cost = known ? exact->cost : all;
-    const double ceiling = (exact->cost + EXACT_HAIR) * (1 + 1e-9);
-    if (search_init(&search, points, &rules, segments, diag))
+    work.known = exact->cost < all;
+    exact->cost = work.known ? exact->cost : all;
+    if (search_init(program, points, &rules, segments, diag))
         return diag->code;
     if (exact->known)
-        search_take_bounds(&search, exact->known);
-    else if (bound_tables(&search, ceiling, diag))
+        search_take_bounds(program, exact->known);
+    else if (bound_tables(program, just_above(exact->cost), diag))
         goto done;
-    /* The first of the two is cut a hair for its rounding; above the ceiling no table is as good as the one in hand. */
-    const double least = fmax(search.ahead[(layers - 1) * row], search.floor_sum[count]);
+    /* Above the ceiling no table is as good as the incumbent. */
+    const double least = fmax(least_of_all(program), program->floor_sum[points->count]);
     exact->lower_bound = fmin(least, exact->cost);
-    exact->optimal = exact->cost <= exact->lower_bound * (1 + EXACT_HAIR);
-
-    const bool is_short = count <= EXACT_FEW; /* all is soon done */
-    const int64_t few_steps = is_short ? 1 << 18 : 1 << 22;
-    if (known && !is_short)
-        search_know(&search, knots, lines, exact->segments);
-    /* Some slopes, for a better table; then near the knots in hand for as long as that helps; then all. What that found
-     * out of lines bounds the rest (search_look_ahead), and all is searched again. Where that is not done either, it is
-     * below a lower ceiling: nothing found there is a bound. With
-     * one shift, which takes several searches, more slopes and less near the knots are the sooner way. */
-    const bool biased = rules.form == PWL_BIASED, one_shift = rules.one_shift && !is_short;
-    const bool soon = is_short || one_shift;
-    const int64_t all_steps = soon ? 1 << 25 : biased ? 5 << 22 : 1 << 23;
-    const int few_samples = is_short ? 16 : one_shift ? 64 : 32;
-    const struct pass {
-        double part; /* of what lies between the bound and the table in hand */
-        int samples;
-        int64_t steps;
-        int radius; /* how near; 0: anywhere */
-    } passes[] = {
-        {1, few_samples, one_shift ? 1 << 22 : 1 << 21, 0},
-        {1, 0, 1 << 22, 1},
-        {1, 0, 1 << 22, 2},
-        {1, 0, all_steps, 0},
-        {1, 0, 1 << 22, 4},
-        {1, 0, biased && !is_short ? 1 << 24 : 1 << 25, 0},
-        {0.25, 0, 1 << 22, 0},
-    };
-    enum { PASSES = sizeof passes / sizeof *passes, SEEKING = 5 };
-    const int64_t share = exact->effort > 0 ? (int64_t)(exact->effort * MOST_STEPS) : MOST_STEPS;
-    int64_t left = share, left_near = one_shift ? 1 << 22 : share;
-    const int most_passes = least > ceiling ? 0 : exact->effort > 0 ? PASSES : 1;
-    for (int p = 0; p < most_passes && !(wide_sums && exact->complete); p++) {
-        const struct pass pass = passes[p];
-        const int samples = pass.samples, radius = pass.radius;
-        if (left <= 0 || (radius > 0 && left_near <= 0))
-            continue;
-        const bool known_optimal = exact->optimal; /* only fewer segments are of interest */
-        const double gap = exact->cost - exact->lower_bound;
-        if ((exact->searched && samples > 0) || (exact->near_alone && samples == 0 && radius == 0) ||
-            (known_optimal && (samples > 0 || pass.part < 1)) || (radius > 0 && radius <= 2 && exact->near_known) ||
-            (radius > 0 && (is_short || !known || known_optimal || points->grid_whole)))
-            continue;
-        if (radius > 0)
-            search_near(&search, knots, exact->segments, radius);
-        else
-            search_anywhere(&search);
-        search.all_starts = exact->found || pass.part < 1;
-        search.whole = p >= SEEKING && biased && !soon;
-        search.ceiling =
-            pass.part < 1 ? exact->lower_bound + pass.part * gap : exact->cost + EXACT_HAIR * (1 + exact->cost);
-        const int64_t most = known_optimal ? few_steps : pass.steps;
-        const int64_t rest = radius > 0 && left_near < left ? left_near : left;
-        const int64_t steps = most < rest ? most : rest;
-        const double cost = search_solve(&search, samples, steps);
-        left -= search.slopes.steps;
-        left_near -= radius > 0 ? search.slopes.steps : 0;
-        if (search.slopes.out_of_memory) {
-            diag_set(diag, EXIT_IO, "out of memory for the lines of %d codes", count);
+    exact->optimal = no_more_than(exact->cost, exact->lower_bound);
+    if (work.known && points->count > EXACT_FEW)
+        search_know(program, knots, lines, exact->segments);
+    work.left = (int64_t)(exact->share * BUDGET);
+    for (int p = 0; p < PASSES && least <= just_above(exact->cost); p++)
+        if (is_needed(&work, &schedule[p]) && !run_pass(&work, &schedule[p]))
             break;
-        }
-        const bool better = cost < exact->cost * (1 - 1e-9);
-        if (cost <= exact->cost + EXACT_HAIR * (1 + exact->cost)) { /* of equal tables that of fewest segments */
-            exact->cost = fmin(cost, exact->cost);
-            search_read(&search, knots, lines, exact);
-            known = true;
-            exact->optimal = exact->cost <= exact->lower_bound * (1 + EXACT_HAIR);
-        }
-        if (radius > 0)
-            p -= better; /* once more */
-        if (samples > 0 || radius > 0)
-            continue;
-        exact->complete |= pass.part == 1 && search.slopes.complete;
-        if (wide_sums)
-            continue;
-        double lower = cost < INFINITY ? cost : search.ceiling; /* the best there is, or nothing below the ceiling */
-        if (!search.slopes.complete) {
-            search_look_ahead(&search);
-            lower = search.ahead[(layers - 1) * row];
-        }
-        exact->lower_bound = fmin(fmax(lower, exact->lower_bound), exact->cost);
-        exact->optimal |= exact->lower_bound >= exact->cost;
-        if (exact->optimal && (known_optimal || (pass.part == 1 && search.slopes.complete)))
-            break;
-    }
     exact->complete |= exact->optimal;
-    exact->cost = known ? exact->cost : INFINITY;
-    if (!known && !diag->code)
+    exact->cost = work.known ? exact->cost : INFINITY;
+    if (program->slopes.out_of_memory)
+        diag_set(diag, EXIT_IO, "out of memory for the lines of %d codes", points->count);
+    else if (exact->found)
+        search_give_bounds(program, exact->found);
+    if (!work.known && !diag->code)
         diag_set(diag, EXIT_REQUIREMENT,
                  "no provable table of %d segments was found; more segments, a smaller zero point or fewer --fix are "
                  "needed",
                  segments);
-    if (exact->found && !search.slopes.out_of_memory)
-        search_give_bounds(&search, exact->found);
 done:
-    search_free(&search);
+    search_free(program);
     return diag->code;
 }

@@ -6,26 +6,27 @@
 #include "base/diag.h"
 #include "search/line.h"
 #include "search/points.h"
+#include "search/rounding.h"
 
-#define EXACT_POINTS SPEC_COMPLETE_CODES
-#define EXACT_FEW 256     /* of which all lines are soon looked at */
-#define EXACT_HAIR 1e-12  /* what rounding of sums may do */
+#define EXACT_FEW 256 /* points of which all lines are soon looked at */
 
 struct search_bounds;
 
+/* How far a search goes: bounds that take no search; some slopes from each start; knots near those of the incumbent;
+ * all tables. */
+enum exact_stage { EXACT_BOUND, EXACT_SOME, EXACT_NEAR, EXACT_ALL };
+
 struct exact {
-    double effort;      /* share of the steps that a search may take; 0: some slopes only */
-    bool searched;      /* a search was there before: some slopes alone do not better the table */
-    bool near_known;    /* nor do knots next to those in hand */
-    bool near_alone;    /* after some slopes tables near the one in hand alone are searched: there is no bound */
-    int segments;       /* at most those asked for */
-    double cost;        /* of the table, in LSB^2 */
-    bool complete;      /* all its lines were searched, or need not be */
-    bool optimal;       /* no table of the rules with as many segments costs less */
-    double lower_bound; /* no such table costs less; cost when optimal */
+    enum exact_stage first, last;      /* the stages that are run */
+    double share;                      /* of the steps of a table that takes one search */
+    int segments;                      /* at most those asked for */
+    double cost;                       /* of the table, in LSB^2 */
+    bool complete;                     /* all its lines were searched, or need not be */
+    bool optimal;                      /* no table of the rules with as many segments costs less */
+    double lower_bound;                /* no such table costs less; cost when optimal */
     const struct search_bounds *known; /* from a search over these lines and others, or null */
     struct search_bounds *found;       /* takes those of this search, or null */
-    double any_shift; /* with one shift: what the best table without costs; NAN where that is not known */
+    double any_shift;                  /* with one shift: what the best table without costs; NAN where not known */
 };
 
 /*
@@ -45,17 +46,15 @@ struct exact {
  * around the real least-squares slope of those codes; what it pays at a limit it cannot pay between.
  *
  * Where that takes too long, tables whose knots are near those in hand are searched, as long as there are better ones.
- * What is known then of the lines from all starts bounds what lies after a code (search_look_ahead). Ranges of no use
- * to a table below the ceiling are not searched any more. Where that is too much still, ceilings lie below what is
- * likely to be the optimum: nothing found there is a bound, and anything found the optimum.
+ * What is known then of the lines from all starts bounds what lies after a code (search_look_ahead).
+ * The passes and their steps are in one table, in exact.c.
  *
  * A line of the absolute and biased forms is the same from whatever code it starts. So none starts where the lines
  * before meet one more code at no cost but its floor; one that starts at a limit of the output is followed from
  * where it leaves the limit, once for all starts; and one that runs into the other limit must have cost less than that
  * limit alone. (Lines that may leave their types are followed one by one, if they would be of use in wider ones.)
  *
- * Of equal tables that of fewest segments is taken. (Where one costs as little as the bound, that is looked for in
- * fewer steps.)
+ * Of equal tables that of fewest segments is taken.
  *
  * Half a folded table costs at a limit not what the parabola says; its lines are at a limit from there on, not beyond.
  *

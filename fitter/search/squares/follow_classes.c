@@ -191,8 +191,7 @@ static void begin_classes(const struct slopes *slopes, struct classes *classes, 
     classes->count = kept;
 }
 
-/* The lines to the ends in hand. */
-static void follow_ends(struct slopes *slopes, const struct lines *lines)
+void follow_classes(struct slopes *slopes, const struct lines *lines)
 {
     struct classes classes;
     const enum ties ties = slopes->ties;
@@ -209,36 +208,4 @@ static void follow_ends(struct slopes *slopes, const struct lines *lines)
         add_point(slopes, &classes, &cut, lines->leave || k > lines->first);
     }
     slopes->ties = ties;
-}
-
-/* What lines may cost up to the ends of use in [begin, slopes->end], as slopes->limit. */
-static void limit_to_ends(const struct slopes *slopes, int first, int begin, double *limit)
-{
-    double most = -INFINITY;
-    for (int j = slopes->end; j > first; j--) {
-        if (j >= begin)
-            most = larger(most, slopes->useful[j] - slopes->floor_sum[j]);
-        limit[j] = most + slopes->floor_sum[j];
-    }
-}
-
-/* Some ends at once, that are about as far: a line that may be of use far away is of none nearby. */
-void follow_classes(struct slopes *slopes, const struct lines *lines)
-{
-    const int first = lines->first, end = slopes->end;
-    double limit[EXACT_POINTS + 1], *all = slopes->limit;
-    slopes->limit = limit;
-    for (int j = first + 1; j <= end; j++) {
-        if (!(slopes->useful[j] > -INFINITY))
-            continue;
-        const int begin = j, next = j + (j - first), farthest = next < end ? next : end;
-        slopes->end = j;
-        for (; j <= farthest; j++)
-            slopes->end = slopes->useful[j] > -INFINITY ? j : slopes->end;
-        j = slopes->end;
-        limit_to_ends(slopes, first, begin, limit);
-        follow_ends(slopes, lines);
-    }
-    slopes->end = end;
-    slopes->limit = all;
 }

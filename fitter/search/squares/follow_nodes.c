@@ -110,7 +110,7 @@ static double cost_of(const struct node *node, int64_t c)
 static void constants_within(const struct node *node, double limit, int64_t *low, int64_t *high)
 {
     const double mean = node->d / node->w, least = fmax(0, node->dd - mean * node->d);
-    const double reach = sqrt(fmax(0, limit - least) / node->w) + 1e-6;
+    const double reach = sqrt(fmax(0, limit - least) / node->w) + CODE_SLACK;
     /* Beyond 2^62 the ends say nothing. */
     const double first = ceil(mean - reach), last = floor(mean + reach);
     if (first > -0x1p62 && node->reference + (int64_t)first > *low)
@@ -122,7 +122,7 @@ static void constants_within(const struct node *node, double limit, int64_t *low
 /* Narrows [low, high] to the constants that are near the target of point k. */
 static void constants_near(const struct slopes *slopes, int k, int64_t v, double limit, int64_t *low, int64_t *high)
 {
-    const double reach = sqrt(fmax(0, limit) / slopes->points->mass[k]) + 1e-6, t = slopes->points->target[k];
+    const double reach = sqrt(fmax(0, limit) / slopes->points->mass[k]) + CODE_SLACK, t = slopes->points->target[k];
     double y_low = fmax(ceil(t - reach), (double)slopes->rules->qmin_y),
            y_high = fmin(floor(t + reach), (double)slopes->rules->qmax_y);
     if (slopes->points->served && points_cost(slopes->points, k, (double)slopes->rules->qmin_y) < limit)

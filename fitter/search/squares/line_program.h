@@ -8,7 +8,7 @@
 #include "slope_scan.h"
 
 /* Weighted sums relative to the point they start from. */
-struct sums {
+struct moment_sums {
     double w, x, y, xx, xy, yy;
 };
 
@@ -18,98 +18,97 @@ struct waiting {
     int start;
 };
 
-struct search {
+/*
+ * Arrays by the number of segments and the point have the entry [m * (count + 1) + k], see `entry`; those of ranges
+ * [i * (count + 1) + j]. `before` and `ahead_any` are to be set, to 0 where nothing is known, before search_begin.
+ */
+struct line_program {
     const struct points *points;
     const struct line_rules *rules;
     int segments, count;
-    double ceiling;           /* only cheaper tables count */
-    int shares;               /* of the steps: each start has one at most */
-    bool all_starts;          /* lines are followed from all starts: what that says holds for other tables, too */
-    bool near;                /* starts are those near some knots */
-    int known_to;             /* no better table costs less than `behind` before any point up to this */
-    bool whole;               /* only a search of all is of use: it ends where it is likely not to be done */
-    double *floor_sum;        /* rounding_floor_sums */
-    double *over[DIRECTIONS]; /* what being at the limit behind costs beyond that, of the points before each */
-    double *off[DIRECTIONS];  /* what not being at it does at least, likewise */
-    double unsafe;            /* the least slope that is not safe */
-    double over_error;        /* what rounding may have done to differences of both */
-    struct sums *sums;        /* of the start in hand, over the points from there to each */
-    double *behind;           /* least cost of the codes before k, by number of segments: [m * (count + 1) + k] */
-    double *upper;            /* the same of passes before */
-    double *most;             /* what the codes before k may cost in a better table, likewise */
-    double *known;            /* of the start in hand: the least cost of the codes before, by the end */
-    double *cost;             /* of the start in hand: what ranges cost, likewise, ... */
-    int first_end, last_end;  /* ... less than INFINITY to none but these, and those between */
-    double *before;           /* lower bound on the codes before k, likewise */
-    int *from;                /* where the last of them starts; -1 when one less does as well */
-    double *ahead_any;        /* lower bound on the codes from k on, likewise */
-    double *ahead;            /* the same where a line of a better table starts at k */
-    struct range *range;      /* [i * (count + 1) + j] */
-    double *least;            /* search_least */
-    double *least_any;        /* what any line costs at least that is not at the limit behind at its start, likewise */
-    double *least_left[DIRECTIONS];
-    struct waiting *waiting[DIRECTIONS]; /* the best line m that may leave the limit behind */
-    double *paid;                        /* what all before the start in hand costs with line m */
-    struct range *left;                  /* of the lines that leave a limit, by the end */
-    bool *is_knot;                       /* points where ranges may start and end */
+    double ceiling; /* only cheaper tables count */
+    int shares;     /* of the steps: each start has one at most */
+    void *memory;   /* holds all arrays but singles */
+    /* By the point. */
+    double *floor_sum;                   /* the rounding floor of the points before */
+    double *over[DIRECTIONS];            /* what being at the limit behind costs beyond that, of the points before */
+    double *off[DIRECTIONS];             /* what not being at it costs at least, likewise */
+    double over_error;                   /* what rounding may have done to differences of both */
+    bool *is_knot;                       /* whether ranges may start and end there */
+    double unsafe;                       /* the least slope that is not safe */
+    struct waiting *waiting[DIRECTIONS]; /* by m: the best line m that may leave the limit behind */
+    double *paid;                        /* by m: what all before the start costs with line m */
+    /* Of the start under trial, by the point. */
+    struct moment_sums *sums; /* over the points from there on */
+    double *known;            /* the least cost of the codes before */
+    double *cost;             /* what ranges cost, less than INFINITY to none but the ends ... */
+    int first_end, last_end;  /* ... in [first_end, last_end] */
+    struct range *left;       /* of the lines that leave a limit */
+    /* By the number of segments and the point. */
+    double *behind;    /* least cost of the codes before */
+    int *from;         /* where the last of these lines starts; -1 when one less does as well */
+    double *upper;     /* `behind` of passes before */
+    double *most;      /* what the codes before may cost in a better table */
+    double *before;    /* lower bound on the codes before */
+    double *ahead_any; /* lower bound on the codes from there on */
+    double *ahead;     /* the same where a line of a better table starts there */
+    /* Of ranges. */
+    struct range *range;
+    double *least;                  /* lower bound on a line that is not at the limit behind at its start */
+    double *least_left[DIRECTIONS]; /* of these, on those that leave that limit there */
     struct slopes slopes;
 };
 
-/* Those of a search that has ended. They hold for searches over some of its lines. */
+/* Lower bounds of a program that has ended. They hold for programs over some of its lines. */
 struct search_bounds {
+    void *memory;
     double *before, *ahead, *least, *least_left[DIRECTIONS];
 };
 
-static inline struct range *range_of(const struct search *search, int i, int j)
+static inline struct range *range_of(const struct line_program *program, int i, int j)
 {
-    return &search->range[(size_t)i * ((size_t)search->count + 1) + (size_t)j];
+    return &program->range[(size_t)i * ((size_t)program->count + 1) + (size_t)j];
 }
 
-static inline double *entry(double *table, const struct search *search, int m, int k)
+static inline double *entry(double *table, const struct line_program *program, int m, int k)
 {
-    return &table[(size_t)m * ((size_t)search->count + 1) + (size_t)k];
+    return &table[(size_t)m * ((size_t)program->count + 1) + (size_t)k];
 }
 
-static inline int *from_of(const struct search *search, int m, int k)
+/* What a line from i costs at least, by the end: one that is not at the limit behind at i, or leaves it there. */
+static inline double *search_least(const struct line_program *program, bool leaves, enum direction way, int i)
 {
-    return &search->from[(size_t)m * ((size_t)search->count + 1) + (size_t)k];
+    return entry(leaves ? program->least_left[way] : program->least, program, i, 0);
 }
 
-/* What a line from i costs at least, by the end, if it is part of a better table: one that is not at the limit behind
- * at i, or leaves it there. */
-static inline double *search_least(const struct search *search, bool leaves, enum direction way, int i)
-{
-    return (leaves ? search->least_left[way] : search->least) + (size_t)i * ((size_t)search->count + 1);
-}
-
-/* No table is known, nor what lies before or after a code, until `before` and `ahead_any` are set: */
-int search_init(struct search *search, const struct points *points, const struct line_rules *rules, int segments,
+int search_init(struct line_program *program, const struct points *points, const struct line_rules *rules, int segments,
                 struct diag *diag);
 
-void search_begin(struct search *search);
+void search_begin(struct line_program *program);
 
-void search_free(struct search *search);
+void search_free(struct line_program *program);
 
 /* Segments start anywhere from now on, or within `radius` of the knots of a table alone. */
-void search_anywhere(struct search *search);
-void search_near(struct search *search, const int *knots, int segments, int radius);
+void search_anywhere(struct line_program *program);
+void search_near(struct line_program *program, const int *knots, int segments, int radius);
 
 /* The lines of a table, if they are of the rules, need not be found. */
-void search_know(struct search *search, const int *knots, const struct line *lines, int segments);
+void search_know(struct line_program *program, const int *knots, const struct line *lines, int segments);
 
-/* One dynamic program below the ceiling in hand; returns the least cost, INFINITY when no table lies below. With
- * samples each start has its share of the steps. */
-double search_solve(struct search *search, int samples, int64_t most_steps);
+/* One dynamic program below the ceiling; returns the least cost, INFINITY when no table lies below. With samples each
+ * start has its share of the steps. */
+double search_solve(struct line_program *program, int samples, int64_t most_steps);
 
 /* Raises `ahead` by what searches so far, complete or not, know of lines from any start. */
-void search_look_ahead(struct search *search);
+void search_look_ahead(struct line_program *program);
 
-/* Moves the bounds out of a search that has ended, or copies them into one that has not begun. */
-void search_give_bounds(struct search *search, struct search_bounds *bounds);
-void search_take_bounds(struct search *search, const struct search_bounds *bounds);
+/* Moves the bounds out of a program that has ended, which may only be freed then; or copies them into one that has not
+ * begun. */
+void search_give_bounds(struct line_program *program, struct search_bounds *bounds);
+void search_take_bounds(struct line_program *program, const struct search_bounds *bounds);
 void search_bounds_free(struct search_bounds *bounds);
 
-/* The table that was found. */
-void search_read(const struct search *search, int *knots, struct line *lines, struct exact *exact);
+/* The table that was found; returns the number of its segments. */
+int search_read(const struct line_program *program, int *knots, struct line *lines);
 
 #endif

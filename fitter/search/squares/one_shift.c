@@ -3,7 +3,6 @@
 
 #include "line_program.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,19 +38,19 @@ static int share_knots_at(const struct points *points, const struct line_rules *
 {
     enum { RADIUS = 1, STEPS = 1 << 22 };
     struct line_rules rules = *any;
-    struct search search;
+    struct line_program program;
     rules.shift_min = rules.shift_max = n;
-    if (search_init(&search, points, &rules, best->segments, diag))
+    if (search_init(&program, points, &rules, best->segments, diag))
         return diag->code;
-    search_take_bounds(&search, bounds);
-    search_near(&search, knots, best->segments, RADIUS);
-    search.ceiling = best->cost * (1 + EXACT_HAIR);
-    *shared = search_solve(&search, 0, STEPS) < INFINITY;
-    if (search.slopes.out_of_memory)
+    search_take_bounds(&program, bounds);
+    search_near(&program, knots, best->segments, RADIUS);
+    program.ceiling = just_above(best->cost);
+    *shared = search_solve(&program, 0, STEPS) < INFINITY;
+    if (program.slopes.out_of_memory)
         diag_set(diag, EXIT_IO, "out of memory for the lines of %d codes", points->count);
     else if (*shared)
-        search_read(&search, knots, lines, best);
-    search_free(&search);
+        best->segments = search_read(&program, knots, lines);
+    search_free(&program);
     return diag->code;
 }
 
@@ -73,8 +72,7 @@ static int share_knots(const struct points *points, const struct line_rules *any
 /* Shifts that are looked at together: as if each segment could have any of them. */
 struct shifts {
     int first, last;
-    bool bound_alone;                      /* no lines are looked at */
-    bool searched, near_known, near_alone; /* see struct exact */
+    enum exact_stage begin, end;
     const struct search_bounds *known;
     struct search_bounds *found;
     bool done;   /* that says all there is to know of one of them for all segments */
@@ -83,31 +81,30 @@ struct shifts {
     double lower_bound; /* no table costs less */
 };
 
-/* Takes the best table if it is better than the one in hand and its segments can have one shift. That there is none is
+/* Takes the best table if it is better than the incumbent and its segments can have one shift. That there is none is
  * no error. */
 static int search_shifts(struct squares *table, const struct line_rules *any, int most, struct shifts *shifts,
                          struct diag *diag)
 {
-    const struct exact in_hand = table->exact;
+    const struct exact incumbent = table->exact;
     struct line_rules rules = *any;
     struct line lines[PWL_MAX_SEGMENTS];
     int knots[PWL_MAX_SEGMENTS + 1];
-    struct exact exact = {.effort = shifts->bound_alone ? DBL_EPSILON : in_hand.effort,
-                          .searched = shifts->searched,
-                          .near_known = shifts->near_known,
-                          .near_alone = shifts->near_alone,
-                          .segments = in_hand.segments,
-                          .cost = in_hand.cost,
+    struct exact exact = {.first = shifts->begin,
+                          .last = shifts->end,
+                          .share = incumbent.share,
+                          .segments = incumbent.segments,
+                          .cost = incumbent.cost,
                           .known = shifts->known,
                           .found = shifts->found};
     rules.shift_min = shifts->first;
     rules.shift_max = shifts->last;
-    memcpy(knots, table->knots, ((size_t)in_hand.segments + 1) * sizeof *knots);
-    memcpy(lines, table->lines, (size_t)in_hand.segments * sizeof *lines);
+    memcpy(knots, table->knots, ((size_t)incumbent.segments + 1) * sizeof *knots);
+    memcpy(lines, table->lines, (size_t)incumbent.segments * sizeof *lines);
     if (exact_improve(table->points, &rules, most, knots, lines, &exact, diag) && diag->code != EXIT_REQUIREMENT)
         return diag->code;
-    const bool better = exact.cost < in_hand.cost * (1 - EXACT_HAIR) ||
-                        (exact.cost <= in_hand.cost * (1 + EXACT_HAIR) && exact.segments < in_hand.segments);
+    const bool better = just_above(exact.cost) < incumbent.cost ||
+                        (no_more_than(exact.cost, incumbent.cost) && exact.segments < incumbent.segments);
     bool shared = better && share_shift(table->points, any, exact.segments, knots, lines);
     /* A line may have other shifts than the one it was found with. (Wide sums are not searched as they are.) */
     if (better && !shared && shifts->found && exact.optimal && any->accumulator_bits <= 32 &&
@@ -122,13 +119,12 @@ static int search_shifts(struct squares *table, const struct line_rules *any, in
     }
     shifts->cost = exact.complete ? exact.cost : NAN;
     shifts->segments = exact.segments;
-    shifts->lower_bound = exact.lower_bound;
-    const bool searched_all = shifts->first == shifts->last && !shifts->near_alone && !shifts->bound_alone;
-    shifts->done = searched_all || (exact.complete && shared == better);
+    shifts->done = (shifts->first == shifts->last && shifts->end == EXACT_ALL) || (exact.complete && shared == better);
     if (shifts->done) {
         table->exact.optimal &= exact.optimal;
         table->exact.lower_bound = fmin(table->exact.lower_bound, exact.lower_bound);
     }
+    shifts->lower_bound = exact.lower_bound;
     return diag->code = EXIT_DONE;
 }
 
@@ -139,7 +135,7 @@ static int search_side(struct squares *table, const struct line_rules *any, int 
 {
     for (; side.first <= side.last; side.first += up, side.last -= !up) {
         const int n = up ? side.first : side.last;
-        struct shifts nearest = side, above = {.first = n + 1, .last = side.last, .bound_alone = true};
+        struct shifts nearest = side, above = {.first = n + 1, .last = side.last, .end = EXACT_BOUND};
         nearest.first = nearest.last = n;
         if (up && !side.known && above.first < above.last) {
             if (search_shifts(table, any, most, &above, diag))
@@ -156,40 +152,8 @@ static int search_side(struct squares *table, const struct line_rules *any, int 
     return EXIT_DONE;
 }
 
-/* The longest shift, from the likely one on, before the function's steepest part is too steep for all that are longer:
- * then their bound is higher. `last` becomes the last shift of use. */
-static int find_longest(struct squares *table, const struct line_rules *any, int most, const struct shifts *likely,
-                        int *longest, int *last, struct diag *diag)
-{
-    for (*longest = likely->last; *longest < *last; ++*longest) {
-        struct shifts above = {.first = *longest + 1, .last = *last, .bound_alone = true};
-        if (search_shifts(table, any, most, &above, diag))
-            return diag->code;
-        *last = above.done ? *longest : *last;
-        if (above.lower_bound > likely->lower_bound * (1 + EXACT_HAIR))
-            break;
-    }
-    return EXIT_DONE;
-}
-
-/* The likely shift, then all below it, unless what was looked at together says that there is nothing better; `beyond`
- * becomes what is left. */
-static int search_apart(struct squares *table, const struct line_rules *any, int most, const struct shifts *all,
-                        struct shifts one, struct shifts *beyond, struct diag *diag)
-{
-    struct shifts below = *beyond;
-    below.first = all->first;
-    below.last = one.last - 1;
-    if (!one.done && search_shifts(table, any, most, &one, diag))
-        return diag->code;
-    /* Nothing is better with other shifts, or as good with fewer segments. */
-    if (table->exact.cost <= all->cost * (1 + EXACT_HAIR) && table->exact.segments <= all->segments)
-        return EXIT_DONE;
-    beyond->first = one.last + 1;
-    return search_side(table, any, most, below, false, diag);
-}
-
-/* All shifts up to the longest of use together; then one by one as far as that leaves a question, and those beyond. */
+/* All shifts together, of many points those up to the likely one; then one by one as far as that leaves a question, and
+ * those beyond. */
 static int search_all(struct squares *table, const struct line_rules *any, int most, struct search_bounds *bounds,
                       struct diag *diag)
 {
@@ -197,22 +161,35 @@ static int search_all(struct squares *table, const struct line_rules *any, int m
     const int likely = table->rules->shift_min;
     int first = any->shift_min, last = any->shift_max;
     exact_cut_shifts(any, &first, &last);
-    struct shifts one = {.first = likely, .last = likely, .near_alone = !starts};
-    struct shifts all = {.first = first, .last = last, .near_known = !starts, .found = is_short ? bounds : NULL};
+    struct shifts one = {.first = likely, .last = likely, .end = starts ? EXACT_ALL : EXACT_NEAR};
+    struct shifts all = {
+        .first = first, .last = is_short ? last : likely, .end = EXACT_ALL, .found = is_short ? bounds : NULL};
     if ((starts || !is_short) && search_shifts(table, any, most, &one, diag))
         return diag->code;
-    if ((!is_short && find_longest(table, any, most, &one, &all.last, &last, diag)) ||
-        search_shifts(table, any, most, &all, diag))
+    if (search_shifts(table, any, most, &all, diag))
         return diag->code;
-    struct shifts beyond = {.first = all.last + 1, .last = last, .searched = is_short, .known = all.found};
+    /* What was searched for all shifts together leaves little to find for some slopes. */
+    struct shifts rest = {.begin = is_short ? EXACT_NEAR : EXACT_BOUND, .end = EXACT_ALL, .known = all.found};
+    struct shifts below = rest, beyond = rest;
+    below.first = first;
+    below.last = likely - 1;
+    beyond.first = all.last + 1;
+    beyond.last = last;
     if (is_short)
         table->exact.any_shift = all.cost;
-    one = (struct shifts){.first = likely, .last = likely, .done = starts, .searched = is_short, .known = all.found};
     if (!all.done && isnan(all.cost)) { /* each alone would be cut short as well */
         table->exact.optimal = false;
         table->exact.lower_bound = fmin(table->exact.lower_bound, all.lower_bound);
-    } else if (!all.done && search_apart(table, any, most, &all, one, &beyond, diag)) {
-        return diag->code;
+    } else if (!all.done) {
+        rest.first = rest.last = likely;
+        if (!starts && search_shifts(table, any, most, &rest, diag))
+            return diag->code;
+        /* Else nothing is better with other shifts, or as good with fewer segments. */
+        if (!no_more_than(table->exact.cost, all.cost) || table->exact.segments > all.segments) {
+            beyond.first = likely + 1;
+            if (search_side(table, any, most, below, false, diag))
+                return diag->code;
+        }
     }
     return search_side(table, any, most, beyond, true, diag);
 }

@@ -13,12 +13,12 @@
  *
  * A line of some shift is one of each longer shift too, unless it is steep there or its sums leave the accumulator. So
  * the shifts are looked at together, as if each segment could have any of them: mostly no such table is better than the
- * one in hand, and so none of one shift, or all lines of the best one can have the longest of their shifts, and it is
- * the best of them all. Else the shift in hand is searched for itself, then all below it and all above it together, and
+ * incumbent, and so none of one shift, or all lines of the best one can have the longest of their shifts, and it is the
+ * best of them all. Else the incumbent's shift is searched for itself, then all below it and all above it together, and
  * where that does not do the nearest for itself, and so on with the rest.
  *
  * Of few points all shifts are taken in that way: what that says of lines and of what lies before and after them bounds
- * all searches that follow. Of more, tables near the one in hand come first; and the longer shifts, of which the bound
+ * all searches that follow. Of more, tables near the incumbent come first; and the longer shifts, of which the bound
  * says that the function is too steep for them, are left for the end, when little is left of them.
  */
 int shifts_search(struct squares *table, const struct line_rules *any, int most, struct diag *diag);

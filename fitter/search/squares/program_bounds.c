@@ -4,138 +4,126 @@
 #include <stdlib.h>
 #include <string.h>
 
-void search_begin(struct search *search)
+static size_t layers_size(const struct line_program *program)
 {
-    memcpy(search->ahead, search->ahead_any,
-           ((size_t)search->segments + 1) * ((size_t)search->count + 1) * sizeof *search->ahead);
+    return ((size_t)program->segments + 1) * ((size_t)program->count + 1) * sizeof(double);
 }
 
-static double *any_least(struct search *search, int i)
+void search_begin(struct line_program *program)
 {
-    return entry(search->least_any, search, i, 0);
+    memcpy(program->ahead, program->ahead_any, layers_size(program));
 }
 
 /* What is known of one line over all codes before a point, or from one on, holds for the range. */
-static void begin_least(struct search *search)
+static void begin_least(struct line_program *program)
 {
-    for (int k = 0; k < search->count; k++) {
-        double *first = &any_least(search, 0)[k + 1], *last = &search_least(search, false, UP, k)[search->count];
-        *first = larger(*first, *entry(search->before, search, 1, k + 1));
-        *last = larger(*last, *entry(search->ahead, search, 1, k));
+    for (int k = 0; k < program->count; k++) {
+        double *first = &program->least[k + 1], *last = entry(program->least, program, k, program->count);
+        *first = larger(*first, *entry(program->before, program, 1, k + 1));
+        *last = larger(*last, *entry(program->ahead_any, program, 1, k));
     }
 }
 
-/* A line costs as much on a part of a range, and at least the floor on the rest; from a later start it is the same but
- * for the anchored form. Those that leave a limit are some of those that are not at it. */
-static void close_least(struct search *search)
+/* Raises the bounds on lines from k: a line costs as much on a part of a range, and at least the floor on the rest. */
+static void close_row(const struct line_program *program, int k, double *least)
 {
-    const int count = search->count;
-    const double *floor_sum = search->floor_sum;
+    const double *floor_sum = program->floor_sum;
+    for (int j = k + 2; j <= program->count; j++)
+        least[j] = larger(least[j], least[j - 1] + (floor_sum[j] - floor_sum[j - 1]));
+}
+
+/* From a later start a line is the same but for the anchored form, and those that leave a limit are some of those that
+ * are not at it. */
+static void close_least(struct line_program *program)
+{
+    const int count = program->count;
     for (int k = count - 1; k >= 0; k--) {
-        const bool same = search->rules->form != PWL_ANCHORED && k + 1 < count;
-        double *any = any_least(search, k), *least = search_least(search, false, UP, k);
-        const double *later = any_least(search, k + 1), floor = floor_sum[k + 1] - floor_sum[k];
-        for (int j = k + 2; same && j <= count; j++)
-            any[j] = larger(any[j], later[j] + floor);
-        for (int j = k + 2; j <= count; j++)
-            any[j] = larger(any[j], any[j - 1] + (floor_sum[j] - floor_sum[j - 1]));
-        for (int j = k + 1; j <= count; j++)
-            least[j] = larger(least[j], any[j]);
-        for (int j = k + 2; j <= count; j++)
-            least[j] = larger(least[j], least[j - 1] + (floor_sum[j] - floor_sum[j - 1]));
-        for (enum direction way = UP; !search->slopes.all && way < DIRECTIONS; way++) {
-            double *left = search_least(search, true, way, k);
+        const double *later = search_least(program, false, UP, k + 1),
+                     floor = program->floor_sum[k + 1] - program->floor_sum[k];
+        double *least = search_least(program, false, UP, k);
+        for (int j = k + 2; program->rules->form != PWL_ANCHORED && j <= count; j++)
+            least[j] = larger(least[j], later[j] + floor);
+        close_row(program, k, least);
+        for (enum direction way = UP; !program->slopes.all && way < DIRECTIONS; way++) {
+            double *left = search_least(program, true, way, k);
             for (int j = k + 1; j <= count; j++)
-                left[j] = larger(left[j], any[j]);
-            for (int j = k + 2; j <= count; j++)
-                left[j] = larger(left[j], left[j - 1] + (floor_sum[j] - floor_sum[j - 1]));
+                left[j] = larger(left[j], least[j]);
+            close_row(program, k, left);
         }
     }
 }
 
 /* The least of a range from k, and of what `rest` says of the codes after it. */
-static double least_from(const struct search *search, const double *least, const double *rest, int k)
+static double least_from(const struct line_program *program, const double *least, const double *rest, int k)
 {
-    const double *floor_sum = search->floor_sum;
+    const double *floor_sum = program->floor_sum;
     double cost = INFINITY;
-    for (int j = k + 1; j <= search->count; j++)
-        if (search->is_knot[j])
+    for (int j = k + 1; j <= program->count; j++)
+        if (program->is_knot[j])
             cost = smaller(cost, larger(least[j], floor_sum[j] - floor_sum[k]) + rest[j]);
     return cost;
 }
 
 /* By the number of lines, from the last code on. Lines at a limit since their start are followed to where they leave
  * it, as in search_solve. */
-static void raise_ahead(struct search *search)
+static void raise_ahead(struct line_program *program)
 {
-    static const double hair = 1e-11; /* sums in another order differ */
-    const int segments = search->segments;
+    const int segments = program->segments;
     for (int m = 1; m <= segments; m++) {
-        const double *rest = entry(search->ahead, search, m - 1, 0),
-                     *before = entry(search->before, search, segments - m, 0),
-                     *behind = entry(search->behind, search, segments - m, 0);
-        const double *any = entry(search->ahead_any, search, m, 0);
-        double *ahead = entry(search->ahead, search, m, 0);
-        double at[DIRECTIONS] = {INFINITY,
-                                 INFINITY}; /* those that are at the limit, or leave it, from the next point on */
-        for (int k = search->count - 1; k >= 0; k--) {
+        const double *rest = entry(program->ahead, program, m - 1, 0),
+                     *before = entry(program->before, program, segments - m, 0),
+                     *any = entry(program->ahead_any, program, m, 0);
+        double *ahead = entry(program->ahead, program, m, 0);
+        double at[DIRECTIONS] = {INFINITY, INFINITY}; /* of lines at the limit, or that leave it, from the next point */
+        for (int k = program->count - 1; k >= 0; k--) {
             double least = rest[k];
-            for (enum direction way = UP; !search->slopes.all && way < DIRECTIONS; way++) {
-                const double limit = (double)(way == UP ? search->rules->qmin_y : search->rules->qmax_y);
-                at[way] += points_cost(search->points, k, limit);
+            for (enum direction way = UP; !program->slopes.all && way < DIRECTIONS; way++) {
+                const double limit = (double)(way == UP ? program->rules->qmin_y : program->rules->qmax_y);
+                at[way] += points_cost(program->points, k, limit);
                 least = smaller(least, at[way]);
                 if (any[k] < at[way])
-                    at[way] = smaller(at[way],
-                                      larger(any[k], least_from(search, search_least(search, true, way, k), rest, k)));
+                    at[way] = smaller(
+                        at[way], larger(any[k], least_from(program, search_least(program, true, way, k), rest, k)));
             }
-            if (!search->is_knot[k])
-                continue;
-            if ((k <= search->known_to ? behind[k] : before[k]) + ahead[k] < search->ceiling)
-                ahead[k] = larger(ahead[k],
-                                  (1 - hair) *
-                                      smaller(least, least_from(search, search_least(search, false, UP, k), rest, k)));
-            else if (!search->all_starts)
-                ahead[k] = INFINITY; /* no better table has so many lines there */
+            if (program->is_knot[k] && before[k] + ahead[k] < program->ceiling)
+                ahead[k] = larger(
+                    ahead[k],
+                    just_below(smaller(least, least_from(program, search_least(program, false, UP, k), rest, k))));
         }
     }
 }
 
-void search_look_ahead(struct search *search)
+void search_look_ahead(struct line_program *program)
 {
-    begin_least(search);
-    close_least(search);
-    raise_ahead(search);
+    begin_least(program);
+    close_least(program);
+    raise_ahead(program);
 }
 
-void search_give_bounds(struct search *search, struct search_bounds *bounds)
+void search_give_bounds(struct line_program *program, struct search_bounds *bounds)
 {
-    begin_least(search);
-    raise_ahead(search);
-    *bounds = (struct search_bounds){search->before, search->ahead, search->least, {NULL}};
-    search->before = search->ahead = search->least = NULL;
-    for (enum direction way = UP; way < DIRECTIONS; way++) {
-        bounds->least_left[way] = search->least_left[way];
-        search->least_left[way] = NULL;
-    }
+    begin_least(program);
+    raise_ahead(program);
+    *bounds = (struct search_bounds){.memory = program->memory,
+                                     .before = program->before,
+                                     .ahead = program->ahead,
+                                     .least = program->least,
+                                     .least_left = {program->least_left[UP], program->least_left[DOWN]}};
+    program->memory = NULL;
 }
 
-void search_take_bounds(struct search *search, const struct search_bounds *bounds)
+void search_take_bounds(struct line_program *program, const struct search_bounds *bounds)
 {
-    const size_t row = (size_t)search->count + 1, layers = ((size_t)search->segments + 1) * row * sizeof(double);
-    memcpy(search->before, bounds->before, layers);
-    memcpy(search->ahead_any, bounds->ahead, layers);
-    search_begin(search);
-    memcpy(search->least, bounds->least, row * row * sizeof(double));
-    memcpy(search->least_any, bounds->least, row * row * sizeof(double));
+    const size_t row = (size_t)program->count + 1, ranges = row * row * sizeof(double);
+    memcpy(program->before, bounds->before, layers_size(program));
+    memcpy(program->ahead_any, bounds->ahead, layers_size(program));
+    search_begin(program);
+    memcpy(program->least, bounds->least, ranges);
     for (enum direction way = UP; way < DIRECTIONS; way++)
-        memcpy(search->least_left[way], bounds->least_left[way], row * row * sizeof(double));
+        memcpy(program->least_left[way], bounds->least_left[way], ranges);
 }
 
 void search_bounds_free(struct search_bounds *bounds)
 {
-    free(bounds->before);
-    free(bounds->ahead);
-    free(bounds->least);
-    for (enum direction way = UP; way < DIRECTIONS; way++)
-        free(bounds->least_left[way]);
+    free(bounds->memory);
 }

@@ -93,7 +93,7 @@ int real_bound(const struct points *points, int64_t qmin_y, int64_t qmax_y, int 
     real_program_run(&program, &grid, segments, ceiling, &ahead);
     const double least = program.layer[segments].ended[grid.places - 1];
     bound->found = least < ceiling;
-    bound->cost = fmin(least, ceiling) * (1 - rounding_share);
+    bound->cost = fmin(least, ceiling) * (1 - MOMENTS_ROUNDING);
     if (bound->found)
         read_path(&program, &grid, segments, bound);
     real_program_free(&program);

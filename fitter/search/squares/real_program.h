@@ -4,6 +4,7 @@
 #define PWLC_REAL_PROGRAM_H
 
 #include "real_grid.h"
+#include "search/rounding.h"
 
 /* Costs of the cells between the places a and b, a in [lowest, b). */
 struct row {
@@ -46,9 +47,6 @@ struct real_program {
     bool *flags;
 };
 
-/* Sums in another order differ by rounding. */
-static const double rounding_share = 1e-9;
-
 /* What the points from one on cost at least, by lines left: a program that ran from the last point. */
 struct ahead {
     struct real_program program;
@@ -57,7 +55,7 @@ struct ahead {
 
 static inline double ahead_of(const struct ahead *ahead, int m, int point)
 {
-    return ahead->program.layer[m].ended[ahead->place[point]] * (1 - rounding_share);
+    return ahead->program.layer[m].ended[ahead->place[point]] * (1 - MOMENTS_ROUNDING);
 }
 
 int real_program_init(struct real_program *program, int segments, int places, struct diag *diag);

@@ -29,7 +29,7 @@ static int64_t count_alike(const struct slopes *slopes, int64_t numerator, int n
             return 1;
     }
     /* A hair less, for what the division may have rounded up: looking twice is no loss. */
-    least = ceil(least * (1 - 0x1p-40));
+    least = ceil(least * (1 - EXACT_ROUNDING));
     return least >= 0x1p61 ? INT64_MAX / 2 : least < 1 ? 1 : (int64_t)least;
 }
 
@@ -53,7 +53,7 @@ static int64_t count_alike_biased(const struct slopes *slopes, int64_t numerator
         const double steps = (double)(one - rest) / b;
         least = steps < least ? steps : least;
     }
-    least = ceil(least * (1 - 0x1p-40));
+    least = ceil(least * (1 - EXACT_ROUNDING));
     return least >= 0x1p61 ? INT64_MAX / 2 : least < 1 ? 1 : (int64_t)least;
 }
 

@@ -9,6 +9,7 @@
 
 #include "search/line.h"
 #include "search/points.h"
+#include "search/rounding.h"
 
 static inline double square(double x)
 {

@@ -9,24 +9,24 @@ struct real_line {
 };
 
 /* Of the points [a, b), which lie at or after the start in hand. */
-static struct real_line real_line_of(const struct search *search, int a, int b)
+static struct real_line real_line_of(const struct line_program *program, int a, int b)
 {
-    const struct sums *from = &search->sums[a], *to = &search->sums[b];
+    const struct moment_sums *from = &program->sums[a], *to = &program->sums[b];
     const double w = to->w - from->w, x = to->x - from->x, y = to->y - from->y;
     const double xx = to->xx - from->xx - x * x / w, xy = to->xy - from->xy - x * y / w,
                  yy = to->yy - from->yy - y * y / w;
     struct real_line line = {.spread = b - a > 1 ? larger(0, xx) : 0};
     line.slope = line.spread > 0 ? xy / line.spread : 0;
-    line.sse = larger(0, (line.spread > 0 ? yy - xy * line.slope : yy) - 0x1p-46 * to->yy);
+    line.sse = larger(0, (line.spread > 0 ? yy - xy * line.slope : yy) - EXACT_ROUNDING * to->yy);
     return line;
 }
 
-void windows_sum_points(struct search *search, int i)
+void windows_sum_points(struct line_program *program, int i)
 {
-    const struct points *points = search->points;
-    struct sums s = {0};
-    search->sums[i] = s;
-    for (int k = i; k < search->slopes.furthest; k++) {
+    const struct points *points = program->points;
+    struct moment_sums s = {0};
+    program->sums[i] = s;
+    for (int k = i; k < program->slopes.furthest; k++) {
         const double w = points->mass[k], x = points->code[k] - points->code[i],
                      y = points->target[k] - points->target[i];
         s.w += w;
@@ -35,19 +35,19 @@ void windows_sum_points(struct search *search, int i)
         s.xx += w * x * x;
         s.xy += w * x * y;
         s.yy += w * y * y;
-        search->sums[k + 1] = s;
+        program->sums[k + 1] = s;
     }
 }
 
 /* The points of [i, j) that no line of a direction leaves to saturation there: being at the limit behind at all before,
  * or at that ahead at all after, costs as much as the range may. There are none where the last comes before the first.
  */
-static void find_core(const struct search *search, enum direction way, int j, double excess, int *a, int *b)
+static void find_core(const struct line_program *program, enum direction way, int j, double excess, int *a, int *b)
 {
-    const int i = search->slopes.start;
-    const double *behind = search->over[way], *ahead = search->over[DIRECTIONS - 1 - way];
-    const double most = excess + search->over_error;
-    int below = i, above = search->slopes.apart ? i : j;
+    const int i = program->slopes.start;
+    const double *behind = program->over[way], *ahead = program->over[DIRECTIONS - 1 - way];
+    const double most = excess + program->over_error;
+    int below = i, above = program->slopes.apart ? i : j;
     while (below < above) { /* the first whose points before, itself included, cost too much */
         const int k = below + (above - below) / 4;
         if (behind[k + 1] - behind[i] >= most)
@@ -69,11 +69,11 @@ static void find_core(const struct search *search, enum direction way, int j, do
 }
 
 /* What lines over the points [a, b) may cost as real lines, to cost at most `excess` beyond their floor. */
-static double real_room(const struct search *search, int a, int b, double excess)
+static double real_room(const struct line_program *program, int a, int b, double excess)
 {
-    const double mass = search->sums[b].w - search->sums[a].w;
-    const double reach = sqrt(excess + search->floor_sum[b] - search->floor_sum[a]) + 0.5 * sqrt(mass);
-    return square(reach) * (1 + 1e-9);
+    const double mass = program->sums[b].w - program->sums[a].w;
+    const double reach = sqrt(excess + program->floor_sum[b] - program->floor_sum[a]) + 0.5 * sqrt(mass);
+    return square(reach) * (1 + EXACT_ROUNDING);
 }
 
 static void widen(struct window *window, double low, double high)
@@ -85,10 +85,10 @@ static void widen(struct window *window, double low, double high)
 }
 
 /* Widens a window by the slopes of such lines. */
-static bool widen_by_lines(const struct search *search, int a, int b, double excess, struct window *window)
+static bool widen_by_lines(const struct line_program *program, int a, int b, double excess, struct window *window)
 {
-    const struct real_line real = a < b ? real_line_of(search, a, b) : (struct real_line){0};
-    const double room = real_room(search, a, b, excess) - real.sse;
+    const struct real_line real = a < b ? real_line_of(program, a, b) : (struct real_line){0};
+    const double room = real_room(program, a, b, excess) - real.sse;
     if (room < 0)
         return false;
     const double half = real.spread > 0 ? sqrt(room / real.spread) : INFINITY;
@@ -96,11 +96,11 @@ static bool widen_by_lines(const struct search *search, int a, int b, double exc
     return true;
 }
 
-double windows_centre(const struct search *search, int j)
+double windows_centre(const struct line_program *program, int j)
 {
-    const struct core *core = &search->slopes.core[DOWN][j];
+    const struct core *core = &program->slopes.core[DOWN][j];
     const struct real_line real =
-        core->begin < core->end ? real_line_of(search, core->begin, core->end) : (struct real_line){0};
+        core->begin < core->end ? real_line_of(program, core->begin, core->end) : (struct real_line){0};
     return real.spread > 0 ? real.slope : NAN;
 }
 
@@ -112,19 +112,19 @@ static void widen_through(const struct real_line *real, double mass, double x, d
     /* spread (s - slope)^2 + mass (y + x s)^2 <= room */
     const double a = real->spread + mass * x * x, b = real->spread * real->slope - mass * x * y,
                  c = real->spread * square(real->slope) + mass * y * y - room;
-    const double root = b * b - a * c + 1e-12 * (b * b + fabs(a * c));
+    const double root = b * b - a * c + EXACT_ROUNDING * (b * b + fabs(a * c));
     if (root >= 0)
         widen(window, larger(low, (b - sqrt(root)) / a), smaller(high, (b + sqrt(root)) / a));
 }
 
 /* The same of lines that are at or beyond the limit behind at the point before a, and leave it there: rounded, they are
  * at a where they meet it or up to a step further. */
-static bool widen_by_leaving(const struct search *search, enum direction way, int a, int b, double excess,
+static bool widen_by_leaving(const struct line_program *program, enum direction way, int a, int b, double excess,
                              struct window *window)
 {
-    const struct sums *from = &search->sums[a], *to = &search->sums[b];
-    struct real_line real = a < b ? real_line_of(search, a, b) : (struct real_line){0};
-    const double room = real_room(search, a, b, excess) - real.sse;
+    const struct moment_sums *from = &program->sums[a], *to = &program->sums[b];
+    struct real_line real = a < b ? real_line_of(program, a, b) : (struct real_line){0};
+    const double room = real_room(program, a, b, excess) - real.sse;
     struct window rising = {INFINITY, -INFINITY};
     if (!(real.spread > 0)) {
         if (room >= 0)
@@ -133,13 +133,14 @@ static bool widen_by_leaving(const struct search *search, enum direction way, in
     }
     /* As lines that rise. */
     const double up = way == UP ? 1 : -1, mass = to->w - from->w;
-    const double x = (to->x - from->x) / mass - (search->points->code[a] - search->points->code[search->slopes.start]);
-    const double y = (to->y - from->y) / mass + search->points->target[search->slopes.start];
-    const double near_y = (double)(way == UP ? search->rules->qmin_y : search->rules->qmax_y);
+    const double x =
+        (to->x - from->x) / mass - (program->points->code[a] - program->points->code[program->slopes.start]);
+    const double y = (to->y - from->y) / mass + program->points->target[program->slopes.start];
+    const double near_y = (double)(way == UP ? program->rules->qmin_y : program->rules->qmax_y);
     const double limit = near_y + up; /* from there on it is left */
     real.slope *= up;
     /* The mean is to be off by between `least` + x s and that + s. */
-    const double least = up * (limit - y) - 0.5 - 1e-6, most = least + 2e-6,
+    const double least = up * (limit - y) - 0.5 - CODE_SLACK, most = least + 2 * CODE_SLACK,
                  half = room >= 0 ? sqrt(room / real.spread) : -1;
     const double meets = -least / x, parts = -most / (x + 1);
     if (half >= 0)
@@ -156,23 +157,24 @@ static bool widen_by_leaving(const struct search *search, enum direction way, in
 enum { PARTS = 24 };               /* of a range: points of one where a limit may be met are looked at in one */
 static const double FEW = 1.0 / 8; /* a window of few slopes, by its width */
 
-static bool widen_by_range(const struct search *search, enum direction way, bool leaves, int a, int b, double excess,
-                           struct window *window)
+static bool widen_by_range(const struct line_program *program, enum direction way, bool leaves, int a, int b,
+                           double excess, struct window *window)
 {
-    return leaves ? widen_by_leaving(search, way, a, b, excess, window) : widen_by_lines(search, a, b, excess, window);
+    return leaves ? widen_by_leaving(program, way, a, b, excess, window)
+                  : widen_by_lines(program, a, b, excess, window);
 }
 
 /* Widens a window by the slopes of lines over the points [a, j) that may reach the limit ahead at any from the core's
  * end on, some at once: what they pay there from the last of these on, they cannot over the points before the first. */
-static bool widen_by_ends(struct search *search, enum direction way, bool leaves, int a, int j, double excess,
+static bool widen_by_ends(struct line_program *program, enum direction way, bool leaves, int a, int j, double excess,
                           struct window *window)
 {
-    const double *ahead = search->over[DIRECTIONS - 1 - way];
-    const struct core *core = &search->slopes.core[way][j];
-    const int at_once = 1 + (j - search->slopes.start) / PARTS, first = core->end > a ? core->end : a;
+    const double *ahead = program->over[DIRECTIONS - 1 - way];
+    const struct core *core = &program->slopes.core[way][j];
+    const int at_once = 1 + (j - program->slopes.start) / PARTS, first = core->end > a ? core->end : a;
     struct window whole = {INFINITY, -INFINITY};
     bool any = false;
-    if (!widen_by_range(search, way, leaves, a, first, excess, &whole))
+    if (!widen_by_range(program, way, leaves, a, first, excess, &whole))
         return false;
     if (whole.high - whole.low < FEW * larger(fabs(whole.low), fabs(whole.high)) ||
         (window->low <= whole.low && whole.high <= window->high)) {
@@ -181,17 +183,17 @@ static bool widen_by_ends(struct search *search, enum direction way, bool leaves
     }
     for (int end = first; end <= j; end += at_once) {
         const int last = end + at_once - 1 < j ? end + at_once - 1 : j;
-        const double left = excess - larger(0, ahead[j] - ahead[last] - search->over_error);
-        any |= left > 0 && widen_by_range(search, way, leaves, a, end, left, window);
+        const double left = excess - larger(0, ahead[j] - ahead[last] - program->over_error);
+        any |= left > 0 && widen_by_range(program, way, leaves, a, end, left, window);
     }
     return any;
 }
 
 /* Slopes that can give a range a line of use, by the end. */
-static void find_windows(struct search *search, enum direction way)
+static void find_windows(struct line_program *program, enum direction way)
 {
-    const double *floor_sum = search->floor_sum, *behind = search->over[way];
-    struct slopes *slopes = &search->slopes;
+    const double *floor_sum = program->floor_sum, *behind = program->over[way];
+    struct slopes *slopes = &program->slopes;
     const int i = slopes->start;
     for (int j = i + 1; j <= slopes->furthest; j++) {
         const double budget = smaller(slopes->range[j].cost, slopes->spare[j]), floor = floor_sum[j] - floor_sum[i],
@@ -200,16 +202,16 @@ static void find_windows(struct search *search, enum direction way)
         struct core *core = &slopes->core[way][j];
         *window = (struct window){INFINITY, -INFINITY};
         *core = (struct core){-INFINITY, i, i};
-        if (!(larger(floor, slopes->least[j]) < budget * (1 - 1e-12)))
+        if (!(larger(floor, slopes->least[j]) < just_below(budget)))
             continue;
-        find_core(search, way, j, excess, &core->begin, &core->end);
-        bool any = widen_by_ends(search, way, slopes->leaves, i, j, excess, window);
+        find_core(program, way, j, excess, &core->begin, &core->end);
+        bool any = widen_by_ends(program, way, slopes->leaves, i, j, excess, window);
         /* Those that leave the limit behind, up to the core's first point, in groups. */
         for (int from = i; from < core->begin;) {
             const int next = from + 1 + (j - i) / PARTS, to = next < core->begin ? next : core->begin;
-            const double left = excess - larger(0, behind[from + 1] - behind[i] - search->over_error);
+            const double left = excess - larger(0, behind[from + 1] - behind[i] - program->over_error);
             if (left > 0)
-                any |= widen_by_ends(search, way, false, to, j, left, window);
+                any |= widen_by_ends(program, way, false, to, j, left, window);
             from = to;
         }
         if (any)
@@ -218,14 +220,14 @@ static void find_windows(struct search *search, enum direction way)
 }
 
 /* Slopes of lines of use that are at the limit behind until k: those of the points from there on, with what is left. */
-static void find_leaving_windows(struct search *search, enum direction way)
+static void find_leaving_windows(struct line_program *program, enum direction way)
 {
-    struct slopes *slopes = &search->slopes;
+    struct slopes *slopes = &program->slopes;
     const int i = slopes->start;
-    const double *over = search->over[way], *off = search->off[way];
+    const double *over = program->over[way], *off = program->off[way];
     double most = slopes->apart ? -INFINITY : INFINITY; /* what an end has to spare */
     for (int k = i + 1; k < slopes->furthest; k++) {
-        const double paid = over[k] - over[i] - search->over_error;
+        const double paid = over[k] - over[i] - program->over_error;
         struct window *window = &slopes->leaving[way][k];
         *window = (struct window){INFINITY, -INFINITY};
         if (paid >= most)
@@ -235,31 +237,31 @@ static void find_leaving_windows(struct search *search, enum direction way)
             /* Some ends at once: what the least of them has to better, with what the most of them has to spare. */
             enum { AT_ONCE = 4 };
             double excess = -INFINITY;
-            int end = search->count;
+            int end = program->count;
             for (int next = j + AT_ONCE; j < next && j <= slopes->furthest; j++) {
                 const struct core *core = &slopes->core[way][j];
                 most = larger(most, core->excess);
-                if (core->excess <= paid + larger(0, off[j] - off[k] - search->over_error))
+                if (core->excess <= paid + larger(0, off[j] - off[k] - program->over_error))
                     continue;
                 excess = larger(excess, core->excess);
                 end = core->end < end ? core->end : end;
             }
             if (excess > paid)
-                widen_by_leaving(search, way, k, end > k ? end : k, excess - paid, window);
+                widen_by_leaving(program, way, k, end > k ? end : k, excess - paid, window);
         }
     }
 }
 
-struct window windows_find(struct search *search)
+struct window windows_find(struct line_program *program)
 {
-    const struct slopes *slopes = &search->slopes;
-    const double steepest = line_steepest(search->rules);
+    const struct slopes *slopes = &program->slopes;
+    const double steepest = line_steepest(program->rules);
     double most[DIRECTIONS] = {0, 0};
     for (enum direction way = UP; way < DIRECTIONS; way++) {
         if (slopes->leaves && way != slopes->way)
             continue;
-        find_windows(search, way);
-        find_leaving_windows(search, way);
+        find_windows(program, way);
+        find_leaving_windows(program, way);
         for (int j = slopes->start + 1; j <= slopes->furthest; j++) {
             const struct window *window = &slopes->window[way][j];
             most[way] = larger(most[way], way == UP ? window->high : -window->low);
@@ -269,20 +271,20 @@ struct window windows_find(struct search *search)
 }
 
 /* Their lines lie between the limits at few codes, behind those at the one and before those at the other. */
-bool windows_hold_steep(const struct search *search)
+bool windows_hold_steep(const struct line_program *program)
 {
-    const struct slopes *slopes = &search->slopes;
-    const double range = (double)(search->rules->qmax_y - search->rules->qmin_y + 1);
+    const struct slopes *slopes = &program->slopes;
+    const double range = (double)(program->rules->qmax_y - program->rules->qmin_y + 1);
     const int i = slopes->start;
     const int between =
-        search->unsafe > 0 ? (int)smaller(ceil(range / search->unsafe) + 1, search->count) : search->count;
+        program->unsafe > 0 ? (int)smaller(ceil(range / program->unsafe) + 1, program->count) : program->count;
     for (enum direction way = UP; way < DIRECTIONS; way++) {
-        const double *behind = search->over[way], *ahead = search->over[DIRECTIONS - 1 - way];
+        const double *behind = program->over[way], *ahead = program->over[DIRECTIONS - 1 - way];
         double least =
             INFINITY; /* of being at the limit behind before the codes between, less that ahead up to there */
         for (int j = i + 1; j <= slopes->furthest; j++) {
             const double most = smaller(slopes->range[j].cost, slopes->spare[j]) -
-                                (search->floor_sum[j] - search->floor_sum[i]) + 2 * search->over_error;
+                                (program->floor_sum[j] - program->floor_sum[i]) + 2 * program->over_error;
             if (j - between > i)
                 least = smaller(least, behind[j - between] - behind[i] - ahead[j]);
             /* Its codes between may begin before the start or go on beyond the end. */

@@ -6,15 +6,15 @@
 #include "line_program.h"
 
 /* Sums over the points from the start i on, up to the last end of use. */
-void windows_sum_points(struct search *search, int i);
+void windows_sum_points(struct line_program *program, int i);
 
 /* Those of every end; returns one that holds the windows of both directions. */
-struct window windows_find(struct search *search);
+struct window windows_find(struct line_program *program);
 
 /* The slope of least squares over the core of the range to an end, NAN where any will do. */
-double windows_centre(const struct search *search, int j);
+double windows_centre(const struct line_program *program, int j);
 
 /* Whether any slope that is not safe can be of use. */
-bool windows_hold_steep(const struct search *search);
+bool windows_hold_steep(const struct line_program *program);
 
 #endif

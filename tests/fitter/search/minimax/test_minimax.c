@@ -226,7 +226,7 @@ static void check_narrow_squares(const struct small *small, const struct points 
         floor += (points->target[k] - rint(points->target[k])) * (points->target[k] - rint(points->target[k]));
     }
     for (int segments = 1; segments <= 3; segments++) {
-        struct exact exact = {.effort = 1, .segments = segments, .cost = INFINITY};
+        struct exact exact = {.last = EXACT_ALL, .share = 1, .segments = segments, .cost = INFINITY};
         const int status = exact_improve(&weighed, rules, segments, knots, lines, &exact, &diag);
         ck_assert_msg((status == EXIT_DONE) == isfinite(least[segments]),
                       "%s; %d bits, offsets of %d, zero point %" PRId64 ": exit %d, the least cost is %g", small->text,

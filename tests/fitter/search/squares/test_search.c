@@ -6,6 +6,7 @@
 
 #include "../../reference/brute_force.h"
 #include "../../reference/fixture.h"
+#include "../../reference/integer_optimum.h"
 #include "../../reference/small.h"
 #include "search/line.h"
 #include "search/points.h"
@@ -89,7 +90,7 @@ static void problem_free(struct problem *problem)
 }
 
 /* A search that knows of no table, below a ceiling. */
-static void begin(struct search *search, const struct problem *problem, double ceiling)
+static void begin(struct line_program *search, const struct problem *problem, double ceiling)
 {
     const struct line_rules *rules = &problem->rules;
     struct diag diag;
@@ -102,15 +103,67 @@ static void begin(struct search *search, const struct problem *problem, double c
     search->ceiling = ceiling;
 }
 
+/* Whether every line of a problem is soon tried: slopes are short. */
+static bool has_reference(const struct problem *problem)
+{
+    const struct line_rules *rules = &problem->rules;
+    return problem->points.count <= BRUTE_CODES
+               ? rules->slope_limit < 16
+               : rules->form == PWL_ABSOLUTE && rules->rounding == PWL_FLOOR && rules->slope_limit < 64;
+}
+
+static int width_of(int64_t limit)
+{
+    int bits = 1;
+    while (limit >> (bits - 1) > 0)
+        bits++;
+    return bits;
+}
+
+/* The least cost of a table of SEGMENTS segments by enumeration of all lines. `known` is what some table costs. */
+static double reference_of(const struct problem *problem, double known)
+{
+    const struct line_rules *rules = &problem->rules;
+    const struct points *points = &problem->points;
+    double least[BRUTE_CODES + 1];
+    if (points->count > BRUTE_CODES)
+        return integer_optimum(&(struct integer_problem){.count = points->count,
+                                                         .target = points->target,
+                                                         .qmin_x = (int64_t)points->code[0],
+                                                         .zp_x = rules->zp_x,
+                                                         .qmin_y = rules->qmin_y,
+                                                         .qmax_y = rules->qmax_y,
+                                                         .slope_bits = width_of(rules->slope_limit),
+                                                         .term_c_bits = width_of(rules->offset_limit),
+                                                         .segments = SEGMENTS},
+                               known);
+    brute_force(&(struct brute_problem){.count = points->count,
+                                        .target = points->target,
+                                        .qmin_x = (int64_t)points->code[0],
+                                        .zp_x = rules->zp_x,
+                                        .qmin_y = rules->qmin_y,
+                                        .qmax_y = rules->qmax_y,
+                                        .form = (enum brute_form)(rules->form == PWL_ABSOLUTE ? BRUTE_ABSOLUTE
+                                                                  : rules->form == PWL_BIASED ? BRUTE_BIASED
+                                                                                              : BRUTE_ANCHORED),
+                                        .rounding = (enum brute_rounding)rules->rounding,
+                                        .slope_bits = width_of(rules->slope_limit),
+                                        .offset_bits = width_of(rules->offset_limit),
+                                        .accumulator_bits = rules->accumulator_bits,
+                                        .squares = true},
+                least);
+    return least[SEGMENTS];
+}
+
 /* The least cost of a table, by a search without bounds of ranges that knows what the fitter finds, and the steps that
  * it takes. */
 static double optimum_of(const struct problem *problem, double *ceiling, int64_t *steps)
 {
-    struct search search;
+    struct line_program search;
     struct diag diag;
     struct line lines[SEGMENTS];
     int knots[SEGMENTS + 1] = {0};
-    struct exact exact = {.segments = SEGMENTS, .cost = INFINITY};
+    struct exact exact = {.last = EXACT_SOME, .share = 1, .segments = SEGMENTS, .cost = INFINITY};
     ck_assert_int_eq(exact_improve(&problem->points, &problem->rules, SEGMENTS, knots, lines, &exact, &diag),
                      EXIT_DONE);
     *ceiling = 1.1 * exact.cost + 1;
@@ -122,7 +175,7 @@ static double optimum_of(const struct problem *problem, double *ceiling, int64_t
     return cost;
 }
 
-static double just_above(double cost)
+static double a_little_above(double cost)
 {
     return cost * (1 + 1e-9) + 1e-9;
 }
@@ -134,26 +187,29 @@ START_TEST(bounds_of_ranges_hold)
     int64_t steps;
     problem_init(&problem, _i);
     const double optimum = optimum_of(&problem, &ceiling, &steps);
+    if (has_reference(&problem)) {
+        const double least = reference_of(&problem, a_little_above(optimum));
+        ck_assert_msg(fabs(optimum - least) <= 1e-9 * (1 + least), "%s: the optimum is %.12g, found %.12g",
+                      problem.flags, least, optimum);
+    }
     /* Below what another search may find, what this one just may and what it may not. */
-    const double ceilings[] = {ceiling, just_above(optimum), 0.75 * optimum};
+    const double ceilings[] = {ceiling, a_little_above(optimum), 0.75 * optimum};
     for (int c = 0; c < 3; c++) {
-        struct search search;
+        struct line_program search;
         begin(&search, &problem, ceiling);
         const double *bound = entry(search.ahead, &search, SEGMENTS, 0);
         double before = *bound;
         for (int share = 16; share >= 2; share /= 2) {
             search.ceiling = ceilings[c];
-            search.all_starts = ceilings[c] <= optimum;
             search_solve(&search, 0, steps / share);
             search_look_ahead(&search);
-            ck_assert_msg(*bound <= just_above(optimum), "%s: the optimum is %.12g, its bound after 1/%d %.12g",
+            ck_assert_msg(*bound <= a_little_above(optimum), "%s: the optimum is %.12g, its bound after 1/%d %.12g",
                           problem.flags, optimum, share, *bound);
             ck_assert_msg(*bound >= before, "%s: the bound fell from %.12g to %.12g after 1/%d", problem.flags, before,
                           *bound, share);
             before = *bound;
         }
-        search.ceiling = just_above(optimum);
-        search.all_starts = false;
+        search.ceiling = a_little_above(optimum);
         const double found = search_solve(&search, 0, MANY_STEPS);
         ck_assert_msg(fabs(found - optimum) <= 1e-9 * (1 + optimum), "%s: the optimum is %.12g, found %.12g",
                       problem.flags, optimum, found);
@@ -167,7 +223,7 @@ END_TEST
 START_TEST(a_search_near_a_table_leaves_the_rest_to_others)
 {
     struct problem problem;
-    struct search search;
+    struct line_program search;
     struct line lines[SEGMENTS];
     int knots[SEGMENTS + 1];
     double ceiling, known = 0;
@@ -181,13 +237,13 @@ START_TEST(a_search_near_a_table_leaves_the_rest_to_others)
             line_fit(&problem.rules, &problem.points, knots[m], knots[m + 1], LINE_UNLIMITED, LINE_QUICK, &lines[m]));
         known += lines[m].cost;
     }
-    begin(&search, &problem, just_above(known));
+    begin(&search, &problem, a_little_above(known));
     search_know(&search, knots, lines, SEGMENTS);
     double before = known;
     for (int radius = 0; radius <= 3; radius++) {
         search_near(&search, knots, SEGMENTS, radius);
         const double found = search_solve(&search, 0, MANY_STEPS);
-        ck_assert_msg(optimum <= just_above(found) && found <= just_above(before),
+        ck_assert_msg(optimum <= a_little_above(found) && found <= a_little_above(before),
                       "%s: the optimum is %.12g, within %d of knots %.12g, within less %.12g", problem.flags, optimum,
                       radius, found, before);
         before = found;
@@ -227,7 +283,7 @@ START_TEST(sums_of_few_bits_leave_nothing_out)
     for (int segments = 1; segments <= SEGMENTS; segments++) {
         struct line lines[SEGMENTS];
         int knots[SEGMENTS + 1] = {0};
-        struct exact exact = {.effort = 1, .segments = segments, .cost = INFINITY};
+        struct exact exact = {.last = EXACT_ALL, .share = 1, .segments = segments, .cost = INFINITY};
         const double least = small.least[segments];
         const int status = exact_improve(&points, &rules, segments, knots, lines, &exact, &diag);
         ck_assert_msg(status == (least < INFINITY ? EXIT_DONE : EXIT_REQUIREMENT), "%s, %d bits, %d segments: exit %d",
@@ -283,15 +339,14 @@ static double aim_at_lines(struct problem *problem, int segments)
 }
 
 /* Begins a search that knows what one over more shifts found out. */
-static void begin_within(struct search *search, struct problem *problem, double ceiling)
+static void begin_within(struct line_program *search, struct problem *problem, double ceiling)
 {
     const struct line_rules rules = problem->rules;
     struct search_bounds bounds;
-    struct search wider;
+    struct line_program wider;
     problem->rules.shift_min = -3;
     problem->rules.shift_max = 8;
     begin(&wider, problem, ceiling);
-    wider.all_starts = true;
     search_solve(&wider, 0, draw(4) ? MANY_STEPS : 1 << 12);
     search_give_bounds(&wider, &bounds);
     search_free(&wider);
@@ -309,20 +364,20 @@ START_TEST(no_line_is_left_out)
     spec_free(&small.spec);
     for (int draws = 0; draws < DRAWS; draws++) {
         struct problem problem;
-        struct search search;
+        struct line_program search;
         problem_init(&problem, _i % 12 + 12 * (int)draw(FORMATS));
         struct line_rules *rules = &problem.rules;
         rules->slope_limit = between(3, rules->slope_limit < 127 ? rules->slope_limit : 127);
         rules->shift_max = (int)between(0, 7);
         rules->shift_min = draw(2) ? rules->shift_max : -2;
         const double cost = aim_at_lines(&problem, (int)between(1, SEGMENTS));
-        const double ceiling = draw(2) ? just_above(cost) : just_above(cost) + uniform(0, 20);
+        const double ceiling = draw(2) ? a_little_above(cost) : a_little_above(cost) + uniform(0, 20);
         if (draw(3))
             begin(&search, &problem, ceiling);
         else
             begin_within(&search, &problem, ceiling);
         const double found = search_solve(&search, 0, MANY_STEPS);
-        ck_assert_msg(search.slopes.complete && found <= just_above(cost),
+        ck_assert_msg(search.slopes.complete && found <= a_little_above(cost),
                       "%s, slopes to %d, shifts %d to %d: lines that cost %.12g are left out, found %.12g",
                       problem.flags, (int)rules->slope_limit, rules->shift_min, rules->shift_max, cost, found);
         search_free(&search);
@@ -335,7 +390,7 @@ END_TEST
 static double optimum_of_shift(const struct problem *problem, int n, int *knots, struct line *lines, int *segments)
 {
     struct line_rules rules = problem->rules;
-    struct exact exact = {.effort = 1, .segments = SEGMENTS, .cost = INFINITY};
+    struct exact exact = {.last = EXACT_ALL, .share = 1, .segments = SEGMENTS, .cost = INFINITY};
     struct diag diag;
     rules.shift_min = rules.shift_max = n;
     const int status = exact_improve(&problem->points, &rules, SEGMENTS, knots, lines, &exact, &diag);
@@ -362,7 +417,7 @@ START_TEST(the_best_shift_of_all_is_found)
                             .rules = &problem.rules,
                             .knots = given_knots,
                             .lines = given,
-                            .exact = {.effort = 1, .segments = SEGMENTS, .cost = INFINITY}};
+                            .exact = {.last = EXACT_ALL, .share = 1, .segments = SEGMENTS, .cost = INFINITY}};
     double least = INFINITY;
     const int likely = any.shift_min + _i % (any.shift_max - any.shift_min + 1);
     for (int n = any.shift_min; n <= any.shift_max; n++) {
@@ -397,18 +452,15 @@ START_TEST(a_search_cut_short_is_not_complete)
     int64_t steps;
     problem_init(&problem, _i);
     const double optimum = optimum_of(&problem, &ceiling, &steps);
-    /* One that is to look at all ends early, and some that may take longer do so too. */
-    for (int64_t most = 1; most < 8 * steps; most += 1 + most / 8)
-        for (int whole = most >= steps; whole < 2; whole++) {
-            struct search search;
-            begin(&search, &problem, ceiling);
-            search.whole = whole;
-            const double found = search_solve(&search, 0, most);
-            ck_assert_msg(!search.slopes.complete || (most >= steps && fabs(found - optimum) <= 1e-9 * (1 + optimum)),
-                          "%s: complete after %lld of %lld steps, found %.12g for %.12g", problem.flags,
-                          (long long)most, (long long)steps, found, optimum);
-            search_free(&search);
-        }
+    for (int64_t most = 1; most < 8 * steps; most += 1 + most / 8) {
+        struct line_program search;
+        begin(&search, &problem, ceiling);
+        const double found = search_solve(&search, 0, most);
+        ck_assert_msg(!search.slopes.complete || (most >= steps && fabs(found - optimum) <= 1e-9 * (1 + optimum)),
+                      "%s: complete after %lld of %lld steps, found %.12g for %.12g", problem.flags, (long long)most,
+                      (long long)steps, found, optimum);
+        search_free(&search);
+    }
     problem_free(&problem);
 }
 END_TEST
