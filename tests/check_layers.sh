@@ -1,38 +1,188 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Dependencies point one way: fitter -> runtime, kernels -> runtime, runtime -> nothing; GSL is in one file.
+# Who may include whom. Every source lies in a room of the table below, and includes headers of its own room, of the
+# rooms that its line names, and of systems and packages as far as the end of this script allows.
 set -u
 cd "$1" || exit 1
-failed=0
 
-# allow FOLDER PATTERN WHY: every #include in the folder's sources matches the extended pattern.
-allow() {
-    local folder=$1 pattern=$2 why=$3 line
-    [ -d "$folder" ] || return 0
-    while IFS= read -r line; do
-        echo "$line: $why"
-        failed=1
-    done < <(grep -rnE --include='*.[ch]' --include='*.cu' --include='*.cuh' --include='*.inc' \
-                 '^[[:space:]]*#[[:space:]]*include' "$folder" | grep -vE "include[[:space:]]*($pattern)")
+# A room is a folder; one with a "/" at its end is that folder with all in it. A line names rooms that stand above it
+# alone, so that what is included lies nearer to the top, always.
+rooms='
+runtime/include/pwl     :
+runtime                 : runtime/include/pwl
+runtime/x86             : runtime/include/pwl runtime
+runtime/arm             : runtime/include/pwl runtime
+runtime/riscv           : runtime/include/pwl runtime
+
+kernels/include/pwl     : runtime/include/pwl
+kernels/arch            : runtime/include/pwl kernels/include/pwl
+kernels/map             : runtime/include/pwl kernels/include/pwl kernels/arch
+kernels/blocks          : runtime/include/pwl kernels/include/pwl kernels/arch
+kernels/gemm            : runtime/include/pwl kernels/include/pwl kernels/arch kernels/map kernels/blocks
+kernels/gemm/device     : runtime/include/pwl kernels/include/pwl kernels/arch kernels/map kernels/blocks kernels/gemm
+kernels/bench/include/pwl :
+kernels/bench           : kernels/bench/include/pwl
+
+fitter/base             :
+fitter/io               : fitter/base kernels/include/pwl
+fitter/function         : fitter/base fitter/io
+fitter/table            : fitter/base fitter/io fitter/function runtime/include/pwl
+fitter/measure          : fitter/base fitter/function fitter/table runtime/include/pwl
+fitter/spec             : fitter/base fitter/io fitter/function fitter/table runtime/include/pwl
+fitter/search           : fitter/base fitter/function fitter/table fitter/spec runtime/include/pwl
+fitter/search/minimax   : fitter/base fitter/function fitter/measure fitter/search runtime/include/pwl
+fitter/search/squares   : fitter/base fitter/search runtime/include/pwl
+fitter/search/ties      : fitter/base fitter/function fitter/spec fitter/search fitter/search/minimax runtime/include/pwl
+fitter/fit              : fitter/base fitter/function fitter/table fitter/measure fitter/spec fitter/search fitter/search/minimax fitter/search/squares fitter/search/ties
+fitter/emit/            : fitter/base fitter/io fitter/table runtime/include/pwl
+fitter/report           : fitter/base fitter/io fitter/function fitter/table fitter/measure fitter/spec fitter/fit
+fitter/device           : fitter/base fitter/io fitter/table fitter/measure runtime/include/pwl kernels/include/pwl kernels/bench/include/pwl
+fitter/cli              : fitter/base fitter/io fitter/function fitter/table fitter/measure fitter/spec fitter/fit fitter/emit fitter/report fitter/device runtime/include/pwl kernels/include/pwl
+fitter                  : fitter/base fitter/cli
+'
+
+# Sources that need each other, and why. A source is a .c, .cu or .cuh with the header of its name.
+loops='
+fitter/function/expression fitter/function/function : an expression is a kind of function, and is made of functions
+'
+
+sources() {
+    if [ -e .git ] && command -v git >/dev/null; then
+        git -c safe.directory='*' ls-files --cached --others --exclude-standard runtime kernels fitter
+    else
+        find runtime kernels fitter -type f
+    fi | grep -E '\.(c|h|cu|cuh)$' | while IFS= read -r path; do [ -f "$path" ] && echo "$path"; done
 }
 
-# Headers beside a runtime source, and the public ones.
-own_runtime=$(find runtime -name '*.h' -o -name '*.inc' | sed 's|.*/||; s|\.|\\.|' | paste -sd '|')
-allow runtime "<std(def|int)\.h>|<immintrin\.h>|<arm_(acle|mve|neon|sve)\.h>|<riscv_vector\.h>|<sys/auxv\.h>|<pwl/[a-z0-9_]+\.h>|\"(pwl/|\.\./)?($own_runtime)\"" \
-    'runtime/ includes stddef.h, stdint.h, compilers'\'' own headers of instructions, the list of what Linux tells of the processor, and its own headers only'
+mapfile -t files < <(sources)
+[ ${#files[@]} -gt 0 ] || { echo "no sources found in $1"; exit 1; }
 
-if grep -rnE '#[[:space:]]*include.*(fitter|gsl|jansson|nettle)' runtime kernels; then
-    echo 'runtime/ and kernels/ never include fitter/ headers or the libraries it needs'
-    failed=1
-fi
-own_fitter=$(find fitter -name '*.h' | sed 's|.*/||; s|\.|\\.|' | paste -sd '|')
-if [ -n "$own_fitter" ] && grep -rnE "#[[:space:]]*include[[:space:]]*\"(.*/)?($own_fitter)\"" runtime kernels; then
-    echo 'runtime/ and kernels/ never include fitter/ headers'
-    failed=1
-fi
-if grep -rnE '#[[:space:]]*include[[:space:]]*<gsl/' --include='*.[ch]' --exclude-dir='build*' . |
-    grep -v '^\./fitter/search/real_line_fit\.c:'; then
-    echo 'GSL is included by fitter/search/real_line_fit.c alone'
-    failed=1
-fi
+ROOMS=$rooms LOOPS=$loops FILES=$(printf '%s\n' "${files[@]}") awk '
+function fail(text) { print text; failed = 1 }
+
+function folder(path) { sub(/\/[^\/]*$/, "", path); return path }
+
+# The room of a path; "" outside every room.
+function room_of(path, at) {
+    at = folder(path)
+    if (at in order)
+        return at
+    for (; at ~ /\//; at = folder(at))
+        if ((at "/") in whole)
+            return at
+    return (at "/") in whole ? at : ""
+}
+
+# A path without "x/../".
+function plain(path) { while (sub(/[^\/.]+\/\.\.\//, "", path)) {} return path }
+
+function resolve(from, name, count, places, i, path) {
+    count = split(folder(from) " fitter kernels kernels/include kernels/bench/include runtime/include", places, " ")
+    for (i = 1; i <= count; i++) {
+        path = plain(places[i] "/" name)
+        if (path in known)
+            return path
+    }
+    return ""
+}
+
+function source_of(path) { sub(/\.(c|h|cu|cuh)$/, "", path); return path }
+
+# Whether one source needs another, directly or through others.
+function reaches(from, to, seen, count, list, i) {
+    count = split(needs[from], list, " ")
+    for (i = 1; i <= count; i++) {
+        if (list[i] == to)
+            return 1
+        if (!(list[i] in seen)) {
+            seen[list[i]] = 1
+            if (reaches(list[i], to, seen))
+                return 1
+        }
+    }
+    return 0
+}
+
+BEGIN {
+    count = split(ENVIRON["ROOMS"], lines, "\n")
+    for (i = 1; i <= count; i++) {
+        if (split(lines[i], half, ":") < 2)
+            continue
+        room = half[1]
+        gsub(/ /, "", room)
+        if (sub(/\/$/, "", room))
+            whole[room "/"] = 1
+        order[room] = ++rooms
+        parts = split(half[2], named, " ")
+        for (k = 1; k <= parts; k++) {
+            if (!(named[k] in order))
+                fail("rooms: " room " names " named[k] ", which does not stand above it")
+            allowed[room, named[k]] = 1
+        }
+        allowed[room, room] = 1
+    }
+    count = split(ENVIRON["LOOPS"], lines, "\n")
+    for (i = 1; i <= count; i++)
+        if (split(lines[i], half, " : ") == 2) {
+            parts = split(half[1], named, " ")
+            for (k = 1; k <= parts; k++)
+                for (l = 1; l <= parts; l++)
+                    told[named[k], named[l]] = 1
+        }
+    count = split(ENVIRON["FILES"], list, "\n")
+    for (i = 1; i <= count; i++)
+        known[list[i]] = 1
+}
+
+FNR == 1 {
+    room = room_of(FILENAME)
+    if (room == "")
+        fail(FILENAME ": is in no room; tests/check_layers.sh has the table")
+}
+
+/^[ \t]*#[ \t]*include[ \t]*["<]/ {
+    name = $0
+    sub(/^[^"<]*["<]/, "", name)
+    sub(/[">].*/, "", name)
+    path = resolve(FILENAME, name)
+    if (path == "") {
+        if ($0 ~ /include[ \t]*"/ && name !~ /^cuda/)
+            fail(FILENAME ":" FNR ": " name " is no header of the project")
+        next
+    }
+    other = room_of(path)
+    if (room != "" && other != "" && !((room, other) in allowed))
+        fail(FILENAME ":" FNR ": " path ": " room "/ may not include what is in " other "/")
+    if (source_of(path) != source_of(FILENAME))
+        needs[source_of(FILENAME)] = needs[source_of(FILENAME)] " " source_of(path)
+}
+
+END {
+    for (from in needs) {
+        count = split(needs[from], list, " ")
+        for (i = 1; i <= count; i++) {
+            delete seen
+            if (!((from, list[i]) in told) && reaches(list[i], from, seen))
+                fail(from " needs " list[i] ", which needs it in turn")
+        }
+    }
+    exit failed
+}' "${files[@]}"
+failed=$?
+
+# Headers of systems and packages. only FOLDERS PATTERN WHY: sources there include, of <...>, what matches the extended
+# pattern alone; never FOLDERS PATTERN WHY: nothing that matches. FOLDERS is an extended pattern, too.
+judge() {
+    local kind=$1 folders=$2 pattern=$3 why=$4 found
+    found=$(printf '%s\n' "${files[@]}" | grep -E "^($folders)" | grep -v '^fitter/search/real_line_fit.c$' |
+        xargs -r grep -nHE '^[[:space:]]*#[[:space:]]*include[[:space:]]*<' | grep -v '<pwl/' |
+        grep $kind -E "<($pattern)>")
+    [ -z "$found" ] || { printf '%s\n' "$found" "$why"; failed=1; }
+}
+only() { judge -v "$@"; }
+never() { judge '' "$@"; }
+never . 'gsl/.*' 'GSL is included by fitter/search/real_line_fit.c alone'
+never 'runtime|kernels' '(jansson|nettle|mpfr|muParser).*' 'the packages of fitter/ are not for runtime/ and kernels/'
+only runtime 'std(def|int)\.h|immintrin\.h|arm_(acle|mve|neon|sve)\.h|riscv_vector\.h|sys/auxv\.h' \
+    'runtime/ includes stddef.h, stdint.h, headers of instructions, and sys/auxv.h'
 exit $failed

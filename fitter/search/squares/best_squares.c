@@ -9,6 +9,7 @@
 
 #include "one_shift.h"
 #include "real_bound.h"
+#include "rounding_floor.h"
 #include "search/real_line_fit.h"
 
 /* The same line with its constant before the shift, of a shorter slope where it does not fit there; false where there
@@ -69,7 +70,8 @@ static int begin_with_absolute(struct squares *table, struct diag *diag)
         cost += lines[m].cost;
     }
     if (cost < table->exact.cost) {
-        table->exact = (struct exact){.last = EXACT_ALL, .share = table->exact.share, .segments = exact.segments, .cost = cost};
+        table->exact =
+            (struct exact){.last = EXACT_ALL, .share = table->exact.share, .segments = exact.segments, .cost = cost};
         memcpy(table->knots, knots, ((size_t)exact.segments + 1) * sizeof *knots);
         memcpy(table->lines, lines, (size_t)exact.segments * sizeof *lines);
     }

@@ -4,19 +4,8 @@
 #define PWLC_BEST_SQUARES_H
 
 #include "base/diag.h"
-#include "complete_search.h"
 #include "search/line.h"
-#include "search/points.h"
-
-/* A table in hand. knots has room for PWL_MAX_SEGMENTS + 1, lines for PWL_MAX_SEGMENTS entries. */
-struct squares {
-    const struct points *points;
-    struct line_rules *rules; /* with one shift, that of the table in hand */
-    int *knots;
-    struct line *lines;
-    bool moved;         /* squares_bound: it is another one now */
-    struct exact exact; /* exact.segments is to be set */
-};
+#include "squares_table.h"
 
 /* The integer optimum of at most EXACT_POINTS points, from knots in hand; with one shift in `any` also from lines, and
  * over each shift. */

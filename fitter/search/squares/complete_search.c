@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "line_program.h"
+#include "program_bounds.h"
 #include "real_bound.h"
 
 enum { LONGEST_WITH_WIDE_SUMS = 24 };
@@ -47,7 +48,7 @@ static int bound_tables(struct line_program *program, double ceiling, struct dia
         rules.shift_min = -63;
     if (integer_bound_suffixes(program->points, &rules, program->segments, ceiling, program->ahead_any, diag))
         return diag->code;
-    search_begin(program);
+    program_begin_bounds(program);
     return integer_bound_prefixes(program->points, &rules, program->segments, ceiling, program->before, diag);
 }
 
@@ -105,7 +106,7 @@ static bool take_table(struct improvement *work, double cost)
     const bool better = just_above(cost) < exact->cost;
     if (no_more_than(cost, exact->cost)) { /* of equal tables that of fewest segments */
         exact->cost = fmin(cost, exact->cost);
-        exact->segments = search_read(&work->program, work->knots, work->lines);
+        exact->segments = program_read(&work->program, work->knots, work->lines);
         work->known = true;
         exact->optimal = no_more_than(exact->cost, exact->lower_bound);
     }
@@ -118,7 +119,7 @@ static void take_bound(struct improvement *work, double cost)
     struct exact *exact = work->exact;
     double lower = cost < INFINITY ? cost : work->program.ceiling;
     if (!work->program.slopes.complete) {
-        search_look_ahead(&work->program);
+        program_raise_bounds(&work->program);
         lower = least_of_all(&work->program);
     }
     exact->lower_bound = fmin(fmax(lower, exact->lower_bound), exact->cost);
@@ -134,12 +135,12 @@ static bool run_pass(struct improvement *work, const struct pass *pass)
     bool again = true;
     while (again && work->left > 0) {
         if (pass->radius > 0)
-            search_near(program, work->knots, exact->segments, pass->radius);
+            program_place_near(program, work->knots, exact->segments, pass->radius);
         else
-            search_anywhere(program);
+            program_place_anywhere(program);
         program->ceiling = just_above(exact->cost);
         const int64_t most = was_optimal ? FEWER_SEGMENTS : pass->steps;
-        const double cost = search_solve(program, pass->samples, most < work->left ? most : work->left);
+        const double cost = program_solve(program, pass->samples, most < work->left ? most : work->left);
         work->left -= program->slopes.steps;
         if (program->slopes.out_of_memory)
             return false;
@@ -168,10 +169,10 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     const double all = square((double)(rules.qmax_y - rules.qmin_y) + 1) * mass;
     work.known = exact->cost < all;
     exact->cost = work.known ? exact->cost : all;
-    if (search_init(program, points, &rules, segments, diag))
+    if (program_init(program, points, &rules, segments, diag))
         return diag->code;
     if (exact->known)
-        search_take_bounds(program, exact->known);
+        program_take_bounds(program, exact->known);
     else if (bound_tables(program, just_above(exact->cost), diag))
         goto done;
     /* Above the ceiling no table is as good as the incumbent. */
@@ -179,7 +180,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     exact->lower_bound = fmin(least, exact->cost);
     exact->optimal = no_more_than(exact->cost, exact->lower_bound);
     if (work.known && points->count > EXACT_FEW)
-        search_know(program, knots, lines, exact->segments);
+        program_take_lines(program, knots, lines, exact->segments);
     work.left = (int64_t)(exact->share * BUDGET);
     for (int p = 0; p < PASSES && least <= just_above(exact->cost); p++)
         if (is_needed(&work, &schedule[p]) && !run_pass(&work, &schedule[p]))
@@ -189,13 +190,13 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     if (program->slopes.out_of_memory)
         diag_set(diag, EXIT_IO, "out of memory for the lines of %d codes", points->count);
     else if (exact->found)
-        search_give_bounds(program, exact->found);
+        program_give_bounds(program, exact->found);
     if (!work.known && !diag->code)
         diag_set(diag, EXIT_REQUIREMENT,
                  "no provable table of %d segments was found; more segments, a smaller zero point or fewer --fix are "
                  "needed",
                  segments);
 done:
-    search_free(program);
+    program_free(program);
     return diag->code;
 }

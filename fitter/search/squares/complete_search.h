@@ -10,23 +10,23 @@
 
 #define EXACT_FEW 256 /* points of which all lines are soon looked at */
 
-struct search_bounds;
+struct program_bounds;
 
 /* How far a search goes: bounds that take no search; some slopes from each start; knots near those of the incumbent;
  * all tables. */
 enum exact_stage { EXACT_BOUND, EXACT_SOME, EXACT_NEAR, EXACT_ALL };
 
 struct exact {
-    enum exact_stage first, last;      /* the stages that are run */
-    double share;                      /* of the steps of a table that takes one search */
-    int segments;                      /* at most those asked for */
-    double cost;                       /* of the table, in LSB^2 */
-    bool complete;                     /* all its lines were searched, or need not be */
-    bool optimal;                      /* no table of the rules with as many segments costs less */
-    double lower_bound;                /* no such table costs less; cost when optimal */
-    const struct search_bounds *known; /* from a search over these lines and others, or null */
-    struct search_bounds *found;       /* takes those of this search, or null */
-    double any_shift;                  /* with one shift: what the best table without costs; NAN where not known */
+    enum exact_stage first, last;       /* the stages that are run */
+    double share;                       /* of the steps of a table that takes one search */
+    int segments;                       /* at most those asked for */
+    double cost;                        /* of the table, in LSB^2 */
+    bool complete;                      /* all its lines were searched, or need not be */
+    bool optimal;                       /* no table of the rules with as many segments costs less */
+    double lower_bound;                 /* no such table costs less; cost when optimal */
+    const struct program_bounds *known; /* from a search over these lines and others, or null */
+    struct program_bounds *found;       /* takes those of this search, or null */
+    double any_shift;                   /* with one shift: what the best table without costs; NAN where not known */
 };
 
 /*
@@ -46,7 +46,7 @@ struct exact {
  * around the real least-squares slope of those codes; what it pays at a limit it cannot pay between.
  *
  * Where that takes too long, tables whose knots are near those in hand are searched, as long as there are better ones.
- * What is known then of the lines from all starts bounds what lies after a code (search_look_ahead).
+ * What is known then of the lines from all starts bounds what lies after a code (program_raise_bounds).
  * The passes and their steps are in one table, in exact.c.
  *
  * A line of the absolute and biased forms is the same from whatever code it starts. So none starts where the lines

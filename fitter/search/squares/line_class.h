@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "follow.h"
+#include "slope_costs.h"
 
 #define LINE_CLASS_NONE 0x1p40    /* beyond all constants */
 #define LINE_CLASS_LEAST 0x1p-200 /* mass before the first point, lest there be none */
@@ -19,27 +19,27 @@ struct line_class {
     int unit, rest;      /* every constant, or those that leave a rest by 2, likewise */
     double before;       /* the code before, of constant 0 */
     double d, dd;        /* sums of mass * (target - code - reference)^(1, 2); dd is INFINITY when those are given up */
-    double past, past_c; /* cost of the best line that has run into the limit ahead, and its constant */
+    double past, past_c; /* cost of the best line that has run into the far limit, and its constant */
 };
 
 /* What all classes of a slope have in common. */
 struct course {
     double reference;  /* of the constants */
     double w;          /* mass so far */
-    double paid_ahead; /* cost of being at the limit ahead so far; INFINITY where lines cannot have been */
+    double paid_ahead; /* cost of being at the far limit so far; INFINITY where lines cannot have been */
 };
 
 /* All constants, with nothing but what lines have paid before. */
-static inline struct line_class line_class_of(const struct lines *lines)
+static inline struct line_class line_class_of(const struct line_origin *lines)
 {
     return (struct line_class){
         .least = -LINE_CLASS_NONE, .most = LINE_CLASS_NONE, .unit = 1, .dd = lines->paid, .past = INFINITY};
 }
 
-/* Leaves the constants whose lines are at or beyond the limit behind at the point before, and not at a point, where the
+/* Leaves the constants whose lines are at or beyond the near limit at the point before, and not at a point, where the
  * codes of constant 0 are these. */
-static inline void line_class_leave(const struct slopes *slopes, const struct course *course, struct line_class *class,
-                                    double before, double at)
+static inline void line_class_leave(const struct slope_scan *slopes, const struct course *course,
+                                    struct line_class *class, double before, double at)
 {
     const double near = (double)slopes->near_y - course->reference;
     class->least = larger(class->least, slopes->rise > 0 ? near + 1 - at : near - before);
@@ -74,10 +74,10 @@ static inline double line_class_best(const struct course *course, const struct l
     return low > high ? INFINITY : larger(0, cost);
 }
 
-/* The best lines whose next code, of constant 0, is the first at or beyond the limit ahead, when they cost less than
+/* The best lines whose next code, of constant 0, is the first at or beyond the far limit, when they cost less than
  * that limit from the start on. */
-static inline void line_class_reach(const struct slopes *slopes, const struct course *course, struct line_class *class,
-                                    double code)
+static inline void line_class_reach(const struct slope_scan *slopes, const struct course *course,
+                                    struct line_class *class, double code)
 {
     const double far = (double)slopes->far_y - course->reference;
     const double low = slopes->rise > 0 ? far - code : far - class->before + 1,
@@ -91,8 +91,8 @@ static inline void line_class_reach(const struct slopes *slopes, const struct co
 }
 
 /* Keeps a line that is the best of a range. */
-static inline void line_class_record(struct slopes *slopes, const struct course *course, const struct line_class *class,
-                                     int end, double m, double cost)
+static inline void line_class_record(struct slope_scan *slopes, const struct course *course,
+                                     const struct line_class *class, int end, double m, double cost)
 {
     const int64_t constant = (int64_t)(m + course->reference);
     if (cost < slopes->range[end].cost)
@@ -100,9 +100,9 @@ static inline void line_class_record(struct slopes *slopes, const struct course 
                   phased(slopes) ? constant * pwl_shl64(1, slopes->n) + class->low - slopes->addend : constant, cost);
 }
 
-/* Keeps the best line before the limit ahead at an end; returns its cost. */
-static inline double line_class_find(struct slopes *slopes, const struct course *course, const struct line_class *class,
-                                     int end)
+/* Keeps the best line before the far limit at an end; returns its cost. */
+static inline double line_class_find(struct slope_scan *slopes, const struct course *course,
+                                     const struct line_class *class, int end)
 {
     const double last = (double)slopes->far_y - course->reference - class->before;
     double m;

@@ -5,12 +5,13 @@
 #include <stdlib.h>
 
 #include "real_bound.h"
+#include "slope_scan.h"
 #include "slope_windows.h"
 
 /* What ranges from i may cost, when all before comes to paid[m] for line m. Returns whether any can be of use. */
 static bool find_spare(struct line_program *program, int i, const double *paid)
 {
-    struct slopes *slopes = &program->slopes;
+    struct slope_scan *slopes = &program->slopes;
     double *spare = slopes->spare, *known = program->known;
     int last = program->count;
     for (int j = i + 1; program->points->grid_whole && last == program->count && j < last; j++)
@@ -31,7 +32,7 @@ static bool find_spare(struct line_program *program, int i, const double *paid)
         for (int j = i + 1; j <= last; j++)
             spare[j] = larger(smaller(known[j], most[j]) - paid[m], spare[j]);
     }
-    const double *off = program->off[slopes->way], *least = search_least(program, slopes->leaves, slopes->way, i);
+    const double *off = program->off[slopes->way], *least = program_least(program, slopes->leaves, slopes->way, i);
     for (int j = i + 1; j <= last; j++) {
         const double off_limit = slopes->leaves ? off[j] - off[i] - program->over_error : 0;
         if (!program->is_knot[j] || !(program->floor_sum[j] - program->floor_sum[i] + off_limit < spare[j]) ||
@@ -58,14 +59,14 @@ static void try_seeds(struct line_program *program)
     if (i + 1 < program->count)
         try_near(program, rint(points->target[i + 1]) - rint(points->target[i]));
     for (int j = i + 2; j <= program->slopes.furthest; j += 1 + (j - i) / 3) {
-        const double slope = windows_centre(program, j);
+        const double slope = slope_windows_centre(program, j);
         if (program->slopes.core[DOWN][j].excess > 0)
             try_near(program, isnan(slope) ? points->target[j - 1] - points->target[i] : slope);
     }
 }
 
 /* Leaves out the last ends that no slope is of use to. */
-static void drop_ends(struct slopes *slopes)
+static void drop_ends(struct slope_scan *slopes)
 {
     const struct window *up = slopes->window[UP], *down = slopes->window[DOWN];
     for (int j = slopes->furthest; j > slopes->start; slopes->furthest = --j)
@@ -76,7 +77,7 @@ static void drop_ends(struct slopes *slopes)
 /* Keeps what lines from the start in hand cost at least, now that all of use have been followed. */
 static void keep_least(struct line_program *program)
 {
-    struct slopes *slopes = &program->slopes;
+    struct slope_scan *slopes = &program->slopes;
     for (int j = slopes->start + 1; j <= slopes->furthest; j++) {
         const double least = slopes->spare[j] > -INFINITY ? smaller(slopes->range[j].cost, slopes->spare[j]) : 0;
         slopes->least[j] = larger(slopes->least[j], least);
@@ -84,25 +85,25 @@ static void keep_least(struct line_program *program)
 }
 
 /* The lines from the start in hand. */
-static void search_start(struct line_program *program, int samples)
+static void scan_start(struct line_program *program, int samples)
 {
-    struct slopes *slopes = &program->slopes;
+    struct slope_scan *slopes = &program->slopes;
     const int i = slopes->start, furthest = slopes->furthest;
     const bool complete = slopes->complete;
     slopes->origin = program->rules->form == PWL_ANCHORED ? (int64_t)program->points->code[i] : program->rules->zp_x;
-    slopes->least = search_least(program, slopes->leaves, slopes->way, i);
-    windows_sum_points(program, i);
+    slopes->least = program_least(program, slopes->leaves, slopes->way, i);
+    slope_windows_sum_points(program, i);
     slopes->complete = true;
     if (!slopes->leaves) {
         if (samples)
-            windows_find(program);
+            slope_windows_find(program);
         slopes_try_flat(slopes);
         if (samples)
             try_seeds(program);
     }
-    for (int part = 0; part < (slopes->all || slopes->leaves || !windows_hold_steep(program) ? 1 : 2); part++) {
+    for (int part = 0; part < (slopes->all || slopes->leaves || !slope_windows_hold_steep(program) ? 1 : 2); part++) {
         slopes->apart = !slopes->all && part == 0;
-        const struct window window = windows_find(program);
+        const struct window window = slope_windows_find(program);
         drop_ends(slopes);
         slopes_try_all(slopes, window, samples ? (window.high - window.low) / samples : 0);
         slopes->furthest = furthest;
@@ -129,7 +130,7 @@ static void settle_costs(struct line_program *program, int k)
 /* What ranges of the start in hand cost, by the end. */
 static void find_costs(struct line_program *program)
 {
-    const struct slopes *slopes = &program->slopes;
+    const struct slope_scan *slopes = &program->slopes;
     const int i = slopes->start;
     program->first_end = program->count + 1;
     for (int j = i + 1; j <= slopes->furthest; j++) {
@@ -173,7 +174,7 @@ static void keep_left(struct line_program *program, const struct waiting *waitin
  * starts there instead costs no more; it is the same but for the anchored form. */
 static void start_lines(struct line_program *program, int k, int samples)
 {
-    struct slopes *slopes = &program->slopes;
+    struct slope_scan *slopes = &program->slopes;
     const bool may_wait =
         program->rules->form != PWL_ANCHORED && program->is_knot[k + 1] && !program->points->grid_whole;
     const double floor = program->floor_sum[k + 1] - program->floor_sum[k];
@@ -187,20 +188,20 @@ static void start_lines(struct line_program *program, int k, int samples)
     slopes->range = range_of(program, k, 0);
     if (!find_spare(program, k, program->paid))
         return;
-    search_start(program, samples);
+    scan_start(program, samples);
     find_costs(program);
     for (int m = 1; m <= program->segments; m++)
         join(program, m, k);
 }
 
-/* The lines of a direction that have been at the limit behind since their start, and leave it at k. */
+/* The lines of a direction that have been at the near limit since their start, and leave it at k. */
 static void leave_limit(struct line_program *program, enum direction way, int k, int samples)
 {
     const struct points *points = program->points;
     const double limit = (double)(way == UP ? program->rules->qmin_y : program->rules->qmax_y);
     const double pays = points_cost(points, k - 1, limit);
     struct waiting *waiting = program->waiting[way];
-    struct slopes *slopes = &program->slopes;
+    struct slope_scan *slopes = &program->slopes;
     for (int m = 1; m <= program->segments; m++) {
         const double begun = *entry(program->behind, program, m - 1, k - 1);
         if (program->is_knot[k - 1] && begun < waiting[m].cost)
@@ -216,7 +217,7 @@ static void leave_limit(struct line_program *program, enum direction way, int k,
         program->left[j].cost = INFINITY;
     if (!find_spare(program, k, program->paid))
         return;
-    search_start(program, samples);
+    scan_start(program, samples);
     find_costs(program);
     for (int m = 1; m <= program->segments; m++) {
         join(program, m, waiting[m].start);
@@ -225,9 +226,9 @@ static void leave_limit(struct line_program *program, enum direction way, int k,
     }
 }
 
-double search_solve(struct line_program *program, int samples, int64_t most_steps)
+double program_solve(struct line_program *program, int samples, int64_t most_steps)
 {
-    struct slopes *slopes = &program->slopes;
+    struct slope_scan *slopes = &program->slopes;
     slopes->steps = 0;
     slopes->complete = true;
     const size_t cells = ((size_t)program->segments + 1) * ((size_t)program->count + 1);
@@ -256,7 +257,7 @@ double search_solve(struct line_program *program, int samples, int64_t most_step
     return cost < program->ceiling ? cost : INFINITY;
 }
 
-int search_read(const struct line_program *program, int *knots, struct line *lines)
+int program_read(const struct line_program *program, int *knots, struct line *lines)
 {
     int k = program->count, m = program->segments, used = 0;
     for (; k > 0; m--) {
@@ -282,7 +283,7 @@ int search_read(const struct line_program *program, int *knots, struct line *lin
     return used;
 }
 
-void search_anywhere(struct line_program *program)
+void program_place_anywhere(struct line_program *program)
 {
     const struct points *points = program->points;
     for (int k = 0; k <= points->count; k++)
@@ -292,9 +293,9 @@ void search_anywhere(struct line_program *program)
     program->shares = 1;
 }
 
-void search_near(struct line_program *program, const int *knots, int segments, int radius)
+void program_place_near(struct line_program *program, const int *knots, int segments, int radius)
 {
-    search_anywhere(program);
+    program_place_anywhere(program);
     for (int k = 0, m = 0; k <= program->count; k++) {
         m += m < segments && knots[m + 1] <= k;
         program->is_knot[k] &= k - knots[m] <= radius || (m < segments && knots[m + 1] - k <= radius);
@@ -302,7 +303,7 @@ void search_near(struct line_program *program, const int *knots, int segments, i
     program->shares = (2 * radius + 1) * segments / 2 + 1;
 }
 
-void search_know(struct line_program *program, const int *knots, const struct line *lines, int segments)
+void program_take_lines(struct line_program *program, const int *knots, const struct line *lines, int segments)
 {
     bool allowed = true;
     for (int m = 0; m < segments; m++)
@@ -327,7 +328,7 @@ static void sum_limits(struct line_program *program)
             const double best = rint(points->target[k]), floor = points_floor(points, k);
             const double y = way == UP ? larger(near + 1, best) : smaller(near - 1, best);
             over[k + 1] = over[k] + points_cost(points, k, near) - floor;
-            /* Of a half the limit ahead may cost less than the codes before. */
+            /* Of a half the far limit may cost less than the codes before. */
             off[k + 1] = off[k] + larger(0, smaller(points_cost(points, k, y), points_cost(points, k, far)) - floor);
         }
         most = larger(most, larger(over[count], off[count]));
@@ -339,7 +340,7 @@ static void sum_limits(struct line_program *program)
 static size_t lay_out(struct line_program *program, char *memory)
 {
     const size_t row = (size_t)program->count + 1, layers = (size_t)program->segments + 1;
-    struct slopes *slopes = &program->slopes;
+    struct slope_scan *slopes = &program->slopes;
     size_t used = 0;
 #define TAKE(array, entries)                                                                                           \
     ((array) = memory ? (void *)(memory + used) : NULL, used += ((entries) * sizeof *(array) + 15) / 16 * 16)
@@ -369,21 +370,21 @@ static size_t lay_out(struct line_program *program, char *memory)
     TAKE(program->range, row * row);
     TAKE(program->least, row * row);
     TAKE(slopes->spare, row);
-    TAKE(slopes->limit, row);
+    TAKE(slopes->ceiling, row);
     TAKE(slopes->useful, row);
     TAKE(slopes->code, row);
 #undef TAKE
     return used;
 }
 
-void search_free(struct line_program *program)
+void program_free(struct line_program *program)
 {
     free(program->memory);
     free(program->slopes.singles);
 }
 
-int search_init(struct line_program *program, const struct points *points, const struct line_rules *rules, int segments,
-                struct diag *diag)
+int program_init(struct line_program *program, const struct points *points, const struct line_rules *rules,
+                 int segments, struct diag *diag)
 {
     const int count = points->count;
     const size_t row = (size_t)count + 1, layers = (size_t)segments + 1;
@@ -400,7 +401,7 @@ int search_init(struct line_program *program, const struct points *points, const
     program->unsafe = slopes_unsafe(&program->slopes);
     for (int k = 0; k < count; k++)
         program->floor_sum[k + 1] = program->floor_sum[k] + points_floor(points, k);
-    search_anywhere(program);
+    program_place_anywhere(program);
     for (size_t c = 0; c < layers * row; c++)
         program->upper[c] = INFINITY;
     for (size_t r = 0; r < row * row; r++)

@@ -2,6 +2,7 @@
 #include "one_shift.h"
 
 #include "line_program.h"
+#include "program_bounds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,30 +34,30 @@ static bool share_shift(const struct points *points, const struct line_rules *ru
 
 /* Takes a table of the shift n that costs no more than the best one, with knots as near to its; false where none is. */
 static int share_knots_at(const struct points *points, const struct line_rules *any, int n,
-                          const struct search_bounds *bounds, int *knots, struct line *lines, struct exact *best,
+                          const struct program_bounds *bounds, int *knots, struct line *lines, struct exact *best,
                           bool *shared, struct diag *diag)
 {
     enum { RADIUS = 1, STEPS = 1 << 22 };
     struct line_rules rules = *any;
     struct line_program program;
     rules.shift_min = rules.shift_max = n;
-    if (search_init(&program, points, &rules, best->segments, diag))
+    if (program_init(&program, points, &rules, best->segments, diag))
         return diag->code;
-    search_take_bounds(&program, bounds);
-    search_near(&program, knots, best->segments, RADIUS);
+    program_take_bounds(&program, bounds);
+    program_place_near(&program, knots, best->segments, RADIUS);
     program.ceiling = just_above(best->cost);
-    *shared = search_solve(&program, 0, STEPS) < INFINITY;
+    *shared = program_solve(&program, 0, STEPS) < INFINITY;
     if (program.slopes.out_of_memory)
         diag_set(diag, EXIT_IO, "out of memory for the lines of %d codes", points->count);
     else if (*shared)
-        best->segments = search_read(&program, knots, lines);
-    search_free(&program);
+        best->segments = program_read(&program, knots, lines);
+    program_free(&program);
     return diag->code;
 }
 
 /* The same of the likely shift, or the longest that the steepest line can have. */
 static int share_knots(const struct points *points, const struct line_rules *any, int likely,
-                       const struct search_bounds *bounds, int *knots, struct line *lines, struct exact *best,
+                       const struct program_bounds *bounds, int *knots, struct line *lines, struct exact *best,
                        bool *shared, struct diag *diag)
 {
     int longest = any->shift_max;
@@ -73,8 +74,8 @@ static int share_knots(const struct points *points, const struct line_rules *any
 struct shifts {
     int first, last;
     enum exact_stage begin, end;
-    const struct search_bounds *known;
-    struct search_bounds *found;
+    const struct program_bounds *known;
+    struct program_bounds *found;
     bool done;   /* that says all there is to know of one of them for all segments */
     double cost; /* of the best table, with so many segments; NAN where that is not known */
     int segments;
@@ -154,7 +155,7 @@ static int search_side(struct squares *table, const struct line_rules *any, int 
 
 /* All shifts together, of many points those up to the likely one; then one by one as far as that leaves a question, and
  * those beyond. */
-static int search_all(struct squares *table, const struct line_rules *any, int most, struct search_bounds *bounds,
+static int search_all(struct squares *table, const struct line_rules *any, int most, struct program_bounds *bounds,
                       struct diag *diag)
 {
     const bool is_short = table->points->count <= EXACT_FEW, starts = !(table->exact.cost < INFINITY);
@@ -196,12 +197,12 @@ static int search_all(struct squares *table, const struct line_rules *any, int m
 
 int shifts_search(struct squares *table, const struct line_rules *any, int most, struct diag *diag)
 {
-    struct search_bounds bounds = {0};
+    struct program_bounds bounds = {0};
     table->exact.optimal = true;
     table->exact.lower_bound = INFINITY;
     table->exact.any_shift = NAN;
     const int status = search_all(table, any, most, &bounds, diag);
-    search_bounds_free(&bounds);
+    program_bounds_free(&bounds);
     if (status || !(table->exact.cost < INFINITY))
         return diag->code = status ? status : EXIT_REQUIREMENT; /* with the message of the last ones looked at */
     table->exact.lower_bound = fmin(table->exact.lower_bound, table->exact.cost);

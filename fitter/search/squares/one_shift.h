@@ -4,8 +4,8 @@
 #define PWLC_ONE_SHIFT_H
 
 #include "base/diag.h"
-#include "best_squares.h"
 #include "search/line.h"
+#include "squares_table.h"
 
 /*
  * Improves a table of at most `most` segments and of the shift in table->rules, over all shifts of `any`. No table may

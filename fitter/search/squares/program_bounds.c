@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "line_program.h"
+#include "program_bounds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@ static size_t layers_size(const struct line_program *program)
     return ((size_t)program->segments + 1) * ((size_t)program->count + 1) * sizeof(double);
 }
 
-void search_begin(struct line_program *program)
+void program_begin_bounds(struct line_program *program)
 {
     memcpy(program->ahead, program->ahead_any, layers_size(program));
 }
@@ -38,14 +38,14 @@ static void close_least(struct line_program *program)
 {
     const int count = program->count;
     for (int k = count - 1; k >= 0; k--) {
-        const double *later = search_least(program, false, UP, k + 1),
+        const double *later = program_least(program, false, UP, k + 1),
                      floor = program->floor_sum[k + 1] - program->floor_sum[k];
-        double *least = search_least(program, false, UP, k);
+        double *least = program_least(program, false, UP, k);
         for (int j = k + 2; program->rules->form != PWL_ANCHORED && j <= count; j++)
             least[j] = larger(least[j], later[j] + floor);
         close_row(program, k, least);
         for (enum direction way = UP; !program->slopes.all && way < DIRECTIONS; way++) {
-            double *left = search_least(program, true, way, k);
+            double *left = program_least(program, true, way, k);
             for (int j = k + 1; j <= count; j++)
                 left[j] = larger(left[j], least[j]);
             close_row(program, k, left);
@@ -65,7 +65,7 @@ static double least_from(const struct line_program *program, const double *least
 }
 
 /* By the number of lines, from the last code on. Lines at a limit since their start are followed to where they leave
- * it, as in search_solve. */
+ * it, as in program_solve. */
 static void raise_ahead(struct line_program *program)
 {
     const int segments = program->segments;
@@ -83,47 +83,47 @@ static void raise_ahead(struct line_program *program)
                 least = smaller(least, at[way]);
                 if (any[k] < at[way])
                     at[way] = smaller(
-                        at[way], larger(any[k], least_from(program, search_least(program, true, way, k), rest, k)));
+                        at[way], larger(any[k], least_from(program, program_least(program, true, way, k), rest, k)));
             }
             if (program->is_knot[k] && before[k] + ahead[k] < program->ceiling)
                 ahead[k] = larger(
                     ahead[k],
-                    just_below(smaller(least, least_from(program, search_least(program, false, UP, k), rest, k))));
+                    just_below(smaller(least, least_from(program, program_least(program, false, UP, k), rest, k))));
         }
     }
 }
 
-void search_look_ahead(struct line_program *program)
+void program_raise_bounds(struct line_program *program)
 {
     begin_least(program);
     close_least(program);
     raise_ahead(program);
 }
 
-void search_give_bounds(struct line_program *program, struct search_bounds *bounds)
+void program_give_bounds(struct line_program *program, struct program_bounds *bounds)
 {
     begin_least(program);
     raise_ahead(program);
-    *bounds = (struct search_bounds){.memory = program->memory,
-                                     .before = program->before,
-                                     .ahead = program->ahead,
-                                     .least = program->least,
-                                     .least_left = {program->least_left[UP], program->least_left[DOWN]}};
+    *bounds = (struct program_bounds){.memory = program->memory,
+                                      .before = program->before,
+                                      .ahead = program->ahead,
+                                      .least = program->least,
+                                      .least_left = {program->least_left[UP], program->least_left[DOWN]}};
     program->memory = NULL;
 }
 
-void search_take_bounds(struct line_program *program, const struct search_bounds *bounds)
+void program_take_bounds(struct line_program *program, const struct program_bounds *bounds)
 {
     const size_t row = (size_t)program->count + 1, ranges = row * row * sizeof(double);
     memcpy(program->before, bounds->before, layers_size(program));
     memcpy(program->ahead_any, bounds->ahead, layers_size(program));
-    search_begin(program);
+    program_begin_bounds(program);
     memcpy(program->least, bounds->least, ranges);
     for (enum direction way = UP; way < DIRECTIONS; way++)
         memcpy(program->least_left[way], bounds->least_left[way], ranges);
 }
 
-void search_bounds_free(struct search_bounds *bounds)
+void program_bounds_free(struct program_bounds *bounds)
 {
     free(bounds->memory);
 }

@@ -139,20 +139,3 @@ int integer_bound_prefixes(const struct points *points, const struct line_rules 
     const struct view view = {.points = points};
     return integer_bound(&view, rules, segments, ceiling, cost, diag);
 }
-
-double *rounding_floor_sums(const struct points *points)
-{
-    double *sum = malloc(((size_t)points->count + 1) * sizeof *sum);
-    if (!sum)
-        return NULL;
-    sum[0] = 0;
-    for (int k = 0; k < points->count; k++)
-        sum[k + 1] = sum[k] + points_floor(points, k);
-    return sum;
-}
-
-double integer_cost_bound(double real, double gain, double floor)
-{
-    const double root = sqrt(real) - sqrt(gain);
-    return fmax(floor, root > 0 ? root * root : 0);
-}

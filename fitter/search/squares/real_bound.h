@@ -59,12 +59,4 @@ int integer_bound_suffixes(const struct points *points, const struct line_rules 
 int integer_bound_prefixes(const struct points *points, const struct line_rules *rules, int segments, double ceiling,
                            double *cost, struct diag *diag);
 
-/* Squared distance of every target to its nearest code, summed before each point (count + 1 values): no table costs
- * less. malloc'd; null when out of memory. */
-double *rounding_floor_sums(const struct points *points);
-
-/* What codes cost at least whose real table, `gain` = sum mass * (code - real)^2 at most away from them, costs `real`.
- */
-double integer_cost_bound(double real, double gain, double floor);
-
 #endif

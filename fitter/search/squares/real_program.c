@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "real_bound.h"
+#include "rounding_floor.h"
 
 /* The least-squares line of some points. */
 struct fitted {

@@ -6,11 +6,11 @@
 
 #include <pwl/fixed.h>
 
-#include "follow.h"
+#include "slope_costs.h"
 
 /* Numerators of the grid 2^-n from one on, up to the next that may give one of the points up to k another code. Ties
  * are looked at one by one. */
-static int64_t count_alike(const struct slopes *slopes, int64_t numerator, int n, int k)
+static int64_t count_alike(const struct slope_scan *slopes, int64_t numerator, int n, int k)
 {
     if (n <= 0)
         return 1;
@@ -39,7 +39,7 @@ static int64_t count_alike(const struct slopes *slopes, int64_t numerator, int n
  * them. A slope of 2^-n itself is no such fraction when its biases differ at all those points, and then each set has a
  * bias that puts no code at a tie, if there are biases between the ties (one bit more, or ties that are apart).
  */
-static int64_t count_alike_biased(const struct slopes *slopes, int64_t numerator, int n, int k)
+static int64_t count_alike_biased(const struct slope_scan *slopes, int64_t numerator, int n, int k)
 {
     const int points = k - slopes->start + slopes->leaves + 1;
     double least = 0x1p62; /* the next fraction, in numerators */
@@ -57,7 +57,7 @@ static int64_t count_alike_biased(const struct slopes *slopes, int64_t numerator
     return least >= 0x1p61 ? INT64_MAX / 2 : least < 1 ? 1 : (int64_t)least;
 }
 
-static int64_t count_same(const struct slopes *slopes, int64_t numerator, int n, int k)
+static int64_t count_same(const struct slope_scan *slopes, int64_t numerator, int n, int k)
 {
     return slopes->rules->form == PWL_BIASED ? count_alike_biased(slopes, numerator, n, k)
                                              : count_alike(slopes, numerator, n, k);
@@ -66,7 +66,7 @@ static int64_t count_same(const struct slopes *slopes, int64_t numerator, int n,
 /* Whether products and sums with the addends that rounding adds stay within the accumulator, and offsets below their
  * own limit, over all codes, when the codes that constants aim at are those of the output range, of lines that stay
  * near it. */
-static bool is_safe(const struct slopes *slopes, int64_t q_b, int n)
+static bool is_safe(const struct slope_scan *slopes, int64_t q_b, int n)
 {
     const struct line_rules *rules = slopes->rules;
     const struct points *points = slopes->points;
@@ -79,18 +79,18 @@ static bool is_safe(const struct slopes *slopes, int64_t q_b, int n)
            offset_max + (v_max + 1) * unit < ldexp(1, rules->accumulator_bits - 1);
 }
 
-static void follow_lines(struct slopes *slopes, const struct lines *lines)
+static void cost_lines(struct slope_scan *slopes, const struct line_origin *lines)
 {
     note_point(slopes, lines->first);
     if (phased(slopes))
-        follow_classes(slopes, lines);
+        slope_costs_by_phase(slopes, lines);
     else
-        follow_constants(slopes, lines);
+        slope_costs_by_offset(slopes, lines);
 }
 
-/* Whether a biased line of the slope in hand can lie beyond the limit behind: its sum may leave the accumulator before.
+/* Whether a biased line of the slope in hand can lie beyond the near limit: its sum may leave the accumulator before.
  * Then those at that limit cost what the parabola says there too, but of a half. */
-static bool passes_limit(const struct slopes *slopes)
+static bool passes_limit(const struct slope_scan *slopes)
 {
     const double sums = ldexp(1, slopes->rules->accumulator_bits - 1), one = ldexp(1, slopes->n);
     const double near = slopes->rise > 0 ? -(double)slopes->near_y : (double)slopes->near_y + 1;
@@ -98,28 +98,28 @@ static bool passes_limit(const struct slopes *slopes)
 }
 
 /* Lines of the slope in hand that meet no fixed point, whatever their type. */
-static void follow_free(struct slopes *slopes)
+static void cost_free_lines(struct slope_scan *slopes)
 {
-    const double *limit = slopes->limit;
+    const double *limit = slopes->ceiling;
     const struct window *leaving = slopes->leaving[slopes->rise < 0 ? DOWN : UP];
     const int leave = slopes->rise != 0 && !slopes->apart && passes_limit(slopes) ? slopes->leave : slopes->start;
     double paid = 0;
     if (slopes->leaves) {
-        follow_lines(slopes, &(struct lines){.first = slopes->start, .leave = true});
+        cost_lines(slopes, &(struct line_origin){.first = slopes->start, .leave = true});
         return;
     }
-    follow_lines(slopes, &(struct lines){.first = slopes->start});
+    cost_lines(slopes, &(struct line_origin){.first = slopes->start});
     for (int k = slopes->start + 1; k <= leave; k++) {
         paid += points_cost(slopes->points, k - 1, (double)slopes->near_y);
         if (!(paid < limit[k]))
             return;
         if (leaving[k].low <= slopes->slope && slopes->slope <= leaving[k].high)
-            follow_lines(slopes, &(struct lines){k, true, paid});
+            cost_lines(slopes, &(struct line_origin){k, true, paid});
     }
 }
 
 /* Follows one slope from the start in hand. */
-static void try_slope(struct slopes *slopes, int64_t q_b, int n)
+static void try_slope(struct slope_scan *slopes, int64_t q_b, int n)
 {
     const struct line_rules *rules = slopes->rules;
     slopes->q_b = q_b;
@@ -134,14 +134,14 @@ static void try_slope(struct slopes *slopes, int64_t q_b, int n)
     slopes->is_safe = is_safe(slopes, q_b, n);
     slopes->beyond = false;
     if ((!slopes->is_safe && !phased(slopes)) || slopes->points->fixed || (slopes->points->served && q_b == 0)) {
-        follow_nodes(slopes);
+        slope_costs_by_interval(slopes);
         return;
     }
     for (int k = slopes->start - (slopes->start > 0); k < slopes->end && !phased(slopes); k++)
         slopes->code[k] = (double)pwl_shr64(product_at(slopes, k), n, (int)rules->rounding);
-    follow_free(slopes);
+    cost_free_lines(slopes);
     if (slopes->beyond)
-        follow_nodes(slopes);
+        slope_costs_by_interval(slopes);
 }
 
 /* Whether a biased slope has one bit to spare. */
@@ -155,7 +155,7 @@ static bool has_more_biases(const struct line_rules *rules, int64_t q_b, int n)
  * A code at a tie is what a bias a little below or above makes of it, and so a tie by itself adds nothing to those
  * biases; one that comes again 2^n codes later, rounded the other way, does.
  */
-static void try_with_ties(struct slopes *slopes, int64_t q_b, int n)
+static void try_with_ties(struct slope_scan *slopes, int64_t q_b, int n)
 {
     const bool longer = has_more_biases(slopes->rules, q_b, n);
     if (longer && n > 0 && q_b % 2 != 0) {
@@ -173,7 +173,7 @@ static void try_with_ties(struct slopes *slopes, int64_t q_b, int n)
 }
 
 /* A biased slope of whole numbers makes the same line of a smaller product and bias, in coarser steps. */
-static void try_smaller(struct slopes *slopes, int64_t q_b, int n)
+static void try_smaller(struct slope_scan *slopes, int64_t q_b, int n)
 {
     while (slopes->touched && n <= 0 && n > slopes->rules->shift_min && q_b % 2 == 0) {
         q_b /= 2;
@@ -184,7 +184,7 @@ static void try_smaller(struct slopes *slopes, int64_t q_b, int n)
 }
 
 /* A slope given as a numerator on the finest grid of its size. Returns how many numerators are done with. */
-static int64_t try_numerator(struct slopes *slopes, int64_t numerator, int n, int64_t most)
+static int64_t try_numerator(struct slope_scan *slopes, int64_t numerator, int n, int64_t most)
 {
     const struct line_rules *rules = slopes->rules;
     int64_t q_b = numerator;
@@ -214,13 +214,13 @@ static int64_t try_numerator(struct slopes *slopes, int64_t numerator, int n, in
 /* A line is of use at an end when it costs less there than the range may, and than its best line does. Up to that end
  * it still pays at least the rounding floor. Sets the limits of a slope to where it can be of use; returns whether
  * there is any such end, and up to which slope there are no others. */
-static bool set_limits(struct slopes *slopes, double slope, double *others)
+static bool set_limits(struct slope_scan *slopes, double slope, double *others)
 {
     const enum direction way = slope < 0 ? DOWN : UP;
     const struct window *window = slopes->window[way], *leaving = slopes->leaving[way];
     const struct range *range = slopes->range;
     const double *floor_sum = slopes->floor_sum, *spare = slopes->spare;
-    double *useful = slopes->useful, *limit = slopes->limit;
+    double *useful = slopes->useful, *limit = slopes->ceiling;
     const int start = slopes->start, furthest = slopes->furthest;
     const bool flat = slope == 0, leaves_later = !slopes->leaves && !slopes->apart && !flat;
     double most = -INFINITY, next = INFINITY;
@@ -249,7 +249,7 @@ static bool set_limits(struct slopes *slopes, double slope, double *others)
 }
 
 /* The largest numerator of n whose lines are safe, at most `limit`; with one bit more too, where ties ask for it. */
-static int64_t safe_numerator(const struct slopes *slopes, int n, int64_t limit)
+static int64_t safe_numerator(const struct slope_scan *slopes, int n, int64_t limit)
 {
     const bool ties = slopes->rules->form == PWL_BIASED && slopes->rules->rounding >= PWL_HALF_AWAY;
     int64_t safe = -1, unsafe = n < 0 ? 0 : limit + 1;
@@ -263,7 +263,7 @@ static int64_t safe_numerator(const struct slopes *slopes, int n, int64_t limit)
     return safe;
 }
 
-void slopes_init(struct slopes *slopes)
+void slopes_init(struct slope_scan *slopes)
 {
     const struct line_rules *rules = slopes->rules;
     slopes->origin = rules->zp_x;
@@ -274,7 +274,7 @@ void slopes_init(struct slopes *slopes)
             slopes->all ? rules->slope_limit : safe_numerator(slopes, n, rules->slope_limit);
 }
 
-double slopes_unsafe(const struct slopes *slopes)
+double slopes_unsafe(const struct slope_scan *slopes)
 {
     const struct line_rules *rules = slopes->rules;
     double least = INFINITY;
@@ -284,7 +284,7 @@ double slopes_unsafe(const struct slopes *slopes)
     return least;
 }
 
-void slopes_try_flat(struct slopes *slopes)
+void slopes_try_flat(struct slope_scan *slopes)
 {
     const int n = line_flat_shift(slopes->rules);
     double others;
@@ -298,7 +298,7 @@ void slopes_try_flat(struct slopes *slopes)
 
 /* The largest shift of use, at most `most`. Sums of a bias fit the accumulator: the codes at the start are no larger
  * than the shift leaves of it, which may be too far from its target. */
-static int largest_shift(const struct slopes *slopes, int most)
+static int largest_shift(const struct slope_scan *slopes, int most)
 {
     const struct line_rules *rules = slopes->rules;
     const double target = slopes->points->target[slopes->start];
@@ -316,7 +316,7 @@ static int largest_shift(const struct slopes *slopes, int most)
 }
 
 /* All slopes in a window, or some at even steps. */
-void slopes_try_all(struct slopes *slopes, struct window window, double stride)
+void slopes_try_all(struct slope_scan *slopes, struct window window, double stride)
 {
     const struct line_rules *rules = slopes->rules;
     const int64_t limit = rules->slope_limit;

@@ -21,7 +21,7 @@ static struct real_line real_line_of(const struct line_program *program, int a, 
     return line;
 }
 
-void windows_sum_points(struct line_program *program, int i)
+void slope_windows_sum_points(struct line_program *program, int i)
 {
     const struct points *points = program->points;
     struct moment_sums s = {0};
@@ -39,7 +39,7 @@ void windows_sum_points(struct line_program *program, int i)
     }
 }
 
-/* The points of [i, j) that no line of a direction leaves to saturation there: being at the limit behind at all before,
+/* The points of [i, j) that no line of a direction leaves to saturation there: being at the near limit at all before,
  * or at that ahead at all after, costs as much as the range may. There are none where the last comes before the first.
  */
 static void find_core(const struct line_program *program, enum direction way, int j, double excess, int *a, int *b)
@@ -96,7 +96,7 @@ static bool widen_by_lines(const struct line_program *program, int a, int b, dou
     return true;
 }
 
-double windows_centre(const struct line_program *program, int j)
+double slope_windows_centre(const struct line_program *program, int j)
 {
     const struct core *core = &program->slopes.core[DOWN][j];
     const struct real_line real =
@@ -117,7 +117,7 @@ static void widen_through(const struct real_line *real, double mass, double x, d
         widen(window, larger(low, (b - sqrt(root)) / a), smaller(high, (b + sqrt(root)) / a));
 }
 
-/* The same of lines that are at or beyond the limit behind at the point before a, and leave it there: rounded, they are
+/* The same of lines that are at or beyond the near limit at the point before a, and leave it there: rounded, they are
  * at a where they meet it or up to a step further. */
 static bool widen_by_leaving(const struct line_program *program, enum direction way, int a, int b, double excess,
                              struct window *window)
@@ -164,7 +164,7 @@ static bool widen_by_range(const struct line_program *program, enum direction wa
                   : widen_by_lines(program, a, b, excess, window);
 }
 
-/* Widens a window by the slopes of lines over the points [a, j) that may reach the limit ahead at any from the core's
+/* Widens a window by the slopes of lines over the points [a, j) that may reach the far limit at any from the core's
  * end on, some at once: what they pay there from the last of these on, they cannot over the points before the first. */
 static bool widen_by_ends(struct line_program *program, enum direction way, bool leaves, int a, int j, double excess,
                           struct window *window)
@@ -193,7 +193,7 @@ static bool widen_by_ends(struct line_program *program, enum direction way, bool
 static void find_windows(struct line_program *program, enum direction way)
 {
     const double *floor_sum = program->floor_sum, *behind = program->over[way];
-    struct slopes *slopes = &program->slopes;
+    struct slope_scan *slopes = &program->slopes;
     const int i = slopes->start;
     for (int j = i + 1; j <= slopes->furthest; j++) {
         const double budget = smaller(slopes->range[j].cost, slopes->spare[j]), floor = floor_sum[j] - floor_sum[i],
@@ -206,7 +206,7 @@ static void find_windows(struct line_program *program, enum direction way)
             continue;
         find_core(program, way, j, excess, &core->begin, &core->end);
         bool any = widen_by_ends(program, way, slopes->leaves, i, j, excess, window);
-        /* Those that leave the limit behind, up to the core's first point, in groups. */
+        /* Those that leave the near limit, up to the core's first point, in groups. */
         for (int from = i; from < core->begin;) {
             const int next = from + 1 + (j - i) / PARTS, to = next < core->begin ? next : core->begin;
             const double left = excess - larger(0, behind[from + 1] - behind[i] - program->over_error);
@@ -219,10 +219,10 @@ static void find_windows(struct line_program *program, enum direction way)
     }
 }
 
-/* Slopes of lines of use that are at the limit behind until k: those of the points from there on, with what is left. */
+/* Slopes of lines of use that are at the near limit until k: those of the points from there on, with what is left. */
 static void find_leaving_windows(struct line_program *program, enum direction way)
 {
-    struct slopes *slopes = &program->slopes;
+    struct slope_scan *slopes = &program->slopes;
     const int i = slopes->start;
     const double *over = program->over[way], *off = program->off[way];
     double most = slopes->apart ? -INFINITY : INFINITY; /* what an end has to spare */
@@ -252,9 +252,9 @@ static void find_leaving_windows(struct line_program *program, enum direction wa
     }
 }
 
-struct window windows_find(struct line_program *program)
+struct window slope_windows_find(struct line_program *program)
 {
-    const struct slopes *slopes = &program->slopes;
+    const struct slope_scan *slopes = &program->slopes;
     const double steepest = line_steepest(program->rules);
     double most[DIRECTIONS] = {0, 0};
     for (enum direction way = UP; way < DIRECTIONS; way++) {
@@ -271,17 +271,16 @@ struct window windows_find(struct line_program *program)
 }
 
 /* Their lines lie between the limits at few codes, behind those at the one and before those at the other. */
-bool windows_hold_steep(const struct line_program *program)
+bool slope_windows_hold_steep(const struct line_program *program)
 {
-    const struct slopes *slopes = &program->slopes;
+    const struct slope_scan *slopes = &program->slopes;
     const double range = (double)(program->rules->qmax_y - program->rules->qmin_y + 1);
     const int i = slopes->start;
     const int between =
         program->unsafe > 0 ? (int)smaller(ceil(range / program->unsafe) + 1, program->count) : program->count;
     for (enum direction way = UP; way < DIRECTIONS; way++) {
         const double *behind = program->over[way], *ahead = program->over[DIRECTIONS - 1 - way];
-        double least =
-            INFINITY; /* of being at the limit behind before the codes between, less that ahead up to there */
+        double least = INFINITY; /* of being at the near limit before the codes between, less that ahead up to there */
         for (int j = i + 1; j <= slopes->furthest; j++) {
             const double most = smaller(slopes->range[j].cost, slopes->spare[j]) -
                                 (program->floor_sum[j] - program->floor_sum[i]) + 2 * program->over_error;

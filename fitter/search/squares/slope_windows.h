@@ -3,18 +3,18 @@
 #ifndef PWLC_SLOPE_WINDOWS_H
 #define PWLC_SLOPE_WINDOWS_H
 
-#include "line_program.h"
+#include "program_state.h"
 
 /* Sums over the points from the start i on, up to the last end of use. */
-void windows_sum_points(struct line_program *program, int i);
+void slope_windows_sum_points(struct line_program *program, int i);
 
 /* Those of every end; returns one that holds the windows of both directions. */
-struct window windows_find(struct line_program *program);
+struct window slope_windows_find(struct line_program *program);
 
 /* The slope of least squares over the core of the range to an end, NAN where any will do. */
-double windows_centre(const struct line_program *program, int j);
+double slope_windows_centre(const struct line_program *program, int j);
 
 /* Whether any slope that is not safe can be of use. */
-bool windows_hold_steep(const struct line_program *program);
+bool slope_windows_hold_steep(const struct line_program *program);
 
 #endif

@@ -12,6 +12,7 @@
 #include "search/points.h"
 #include "search/squares/line_program.h"
 #include "search/squares/one_shift.h"
+#include "search/squares/program_bounds.h"
 #include "search/squares/real_bound.h"
 
 static const char *const formats[] = {
@@ -94,12 +95,12 @@ static void begin(struct line_program *search, const struct problem *problem, do
 {
     const struct line_rules *rules = &problem->rules;
     struct diag diag;
-    ck_assert_int_eq(search_init(search, &problem->points, rules, SEGMENTS, &diag), EXIT_DONE);
+    ck_assert_int_eq(program_init(search, &problem->points, rules, SEGMENTS, &diag), EXIT_DONE);
     ck_assert_int_eq(integer_bound_suffixes(&problem->points, rules, SEGMENTS, ceiling, search->ahead_any, &diag),
                      EXIT_DONE);
     ck_assert_int_eq(integer_bound_prefixes(&problem->points, rules, SEGMENTS, ceiling, search->before, &diag),
                      EXIT_DONE);
-    search_begin(search);
+    program_begin_bounds(search);
     search->ceiling = ceiling;
 }
 
@@ -168,10 +169,10 @@ static double optimum_of(const struct problem *problem, double *ceiling, int64_t
                      EXIT_DONE);
     *ceiling = 1.1 * exact.cost + 1;
     begin(&search, problem, *ceiling);
-    const double cost = search_solve(&search, 0, MANY_STEPS);
+    const double cost = program_solve(&search, 0, MANY_STEPS);
     ck_assert_msg(cost < INFINITY && search.slopes.complete, "%s: no table, or none known", problem->flags);
     *steps = search.slopes.steps;
-    search_free(&search);
+    program_free(&search);
     return cost;
 }
 
@@ -201,8 +202,8 @@ START_TEST(bounds_of_ranges_hold)
         double before = *bound;
         for (int share = 16; share >= 2; share /= 2) {
             search.ceiling = ceilings[c];
-            search_solve(&search, 0, steps / share);
-            search_look_ahead(&search);
+            program_solve(&search, 0, steps / share);
+            program_raise_bounds(&search);
             ck_assert_msg(*bound <= a_little_above(optimum), "%s: the optimum is %.12g, its bound after 1/%d %.12g",
                           problem.flags, optimum, share, *bound);
             ck_assert_msg(*bound >= before, "%s: the bound fell from %.12g to %.12g after 1/%d", problem.flags, before,
@@ -210,10 +211,10 @@ START_TEST(bounds_of_ranges_hold)
             before = *bound;
         }
         search.ceiling = a_little_above(optimum);
-        const double found = search_solve(&search, 0, MANY_STEPS);
+        const double found = program_solve(&search, 0, MANY_STEPS);
         ck_assert_msg(fabs(found - optimum) <= 1e-9 * (1 + optimum), "%s: the optimum is %.12g, found %.12g",
                       problem.flags, optimum, found);
-        search_free(&search);
+        program_free(&search);
     }
     problem_free(&problem);
 }
@@ -238,21 +239,21 @@ START_TEST(a_search_near_a_table_leaves_the_rest_to_others)
         known += lines[m].cost;
     }
     begin(&search, &problem, a_little_above(known));
-    search_know(&search, knots, lines, SEGMENTS);
+    program_take_lines(&search, knots, lines, SEGMENTS);
     double before = known;
     for (int radius = 0; radius <= 3; radius++) {
-        search_near(&search, knots, SEGMENTS, radius);
-        const double found = search_solve(&search, 0, MANY_STEPS);
+        program_place_near(&search, knots, SEGMENTS, radius);
+        const double found = program_solve(&search, 0, MANY_STEPS);
         ck_assert_msg(optimum <= a_little_above(found) && found <= a_little_above(before),
                       "%s: the optimum is %.12g, within %d of knots %.12g, within less %.12g", problem.flags, optimum,
                       radius, found, before);
         before = found;
     }
-    search_anywhere(&search);
-    const double found = search_solve(&search, 0, MANY_STEPS);
+    program_place_anywhere(&search);
+    const double found = program_solve(&search, 0, MANY_STEPS);
     ck_assert_msg(search.slopes.complete && fabs(found - optimum) <= 1e-9 * (1 + optimum),
                   "%s: the optimum is %.12g, found %.12g", problem.flags, optimum, found);
-    search_free(&search);
+    program_free(&search);
     problem_free(&problem);
 }
 END_TEST
@@ -342,18 +343,18 @@ static double aim_at_lines(struct problem *problem, int segments)
 static void begin_within(struct line_program *search, struct problem *problem, double ceiling)
 {
     const struct line_rules rules = problem->rules;
-    struct search_bounds bounds;
+    struct program_bounds bounds;
     struct line_program wider;
     problem->rules.shift_min = -3;
     problem->rules.shift_max = 8;
     begin(&wider, problem, ceiling);
-    search_solve(&wider, 0, draw(4) ? MANY_STEPS : 1 << 12);
-    search_give_bounds(&wider, &bounds);
-    search_free(&wider);
+    program_solve(&wider, 0, draw(4) ? MANY_STEPS : 1 << 12);
+    program_give_bounds(&wider, &bounds);
+    program_free(&wider);
     problem->rules = rules;
     begin(search, problem, ceiling);
-    search_take_bounds(search, &bounds);
-    search_bounds_free(&bounds);
+    program_take_bounds(search, &bounds);
+    program_bounds_free(&bounds);
 }
 
 START_TEST(no_line_is_left_out)
@@ -376,11 +377,11 @@ START_TEST(no_line_is_left_out)
             begin(&search, &problem, ceiling);
         else
             begin_within(&search, &problem, ceiling);
-        const double found = search_solve(&search, 0, MANY_STEPS);
+        const double found = program_solve(&search, 0, MANY_STEPS);
         ck_assert_msg(search.slopes.complete && found <= a_little_above(cost),
                       "%s, slopes to %d, shifts %d to %d: lines that cost %.12g are left out, found %.12g",
                       problem.flags, (int)rules->slope_limit, rules->shift_min, rules->shift_max, cost, found);
-        search_free(&search);
+        program_free(&search);
         problem_free(&problem);
     }
 }
@@ -455,11 +456,11 @@ START_TEST(a_search_cut_short_is_not_complete)
     for (int64_t most = 1; most < 8 * steps; most += 1 + most / 8) {
         struct line_program search;
         begin(&search, &problem, ceiling);
-        const double found = search_solve(&search, 0, most);
+        const double found = program_solve(&search, 0, most);
         ck_assert_msg(!search.slopes.complete || (most >= steps && fabs(found - optimum) <= 1e-9 * (1 + optimum)),
                       "%s: complete after %lld of %lld steps, found %.12g for %.12g", problem.flags, (long long)most,
                       (long long)steps, found, optimum);
-        search_free(&search);
+        program_free(&search);
     }
     problem_free(&problem);
 }

@@ -3,15 +3,15 @@
 
 #include "../../reference/fixture.h"
 #include "../../reference/small.h"
-#include "search/squares/follow.h"
+#include "search/squares/slope_costs.h"
 
 enum { CASES = 2000, COUNT = 44, BIASES = 1 << 13, TIES = 3 };
 
 struct problem {
     struct points points;
     struct line_rules rules;
-    struct slopes slopes;
-    struct lines lines;
+    struct slope_scan slopes;
+    struct line_origin lines;
     double code[COUNT], target[COUNT], mass[COUNT], floor_sum[COUNT + 1], limit[COUNT + 1], useful[COUNT + 1];
     struct range range[COUNT + 1];
     double least[COUNT + 1]; /* of the lines that are to be followed, by the end */
@@ -39,7 +39,7 @@ static bool is_tie(const struct problem *problem, int64_t bias, int k)
 
 static void draw_problem(struct problem *problem, int number)
 {
-    struct slopes *slopes = &problem->slopes;
+    struct slope_scan *slopes = &problem->slopes;
     struct small seeded; /* by its number */
     small_draw(&seeded, number, true);
     spec_free(&seeded.spec);
@@ -67,22 +67,22 @@ static void draw_problem(struct problem *problem, int number)
         (struct points){.count = COUNT, .code = problem->code, .target = problem->target, .mass = problem->mass};
     for (int k = 0; k < COUNT; k++)
         problem->floor_sum[k + 1] = problem->floor_sum[k] + points_floor(&problem->points, k);
-    *slopes = (struct slopes){.points = &problem->points,
-                              .rules = &problem->rules,
-                              .range = problem->range,
-                              .floor_sum = problem->floor_sum,
-                              .limit = problem->limit,
-                              .useful = problem->useful,
-                              .origin = between(-COUNT, COUNT),
-                              .most_steps = INT64_MAX,
-                              .q_b = q_b,
-                              .n = n,
-                              .unit = 1,
-                              .addend = problem->rules.rounding == PWL_FLOOR ? 0 : (int64_t)1 << (n - 1),
-                              .rise = q_b > 0 ? 1 : -1,
-                              .near_y = q_b > 0 ? problem->rules.qmin_y : problem->rules.qmax_y,
-                              .far_y = q_b > 0 ? problem->rules.qmax_y : problem->rules.qmin_y,
-                              .is_safe = true};
+    *slopes = (struct slope_scan){.points = &problem->points,
+                                  .rules = &problem->rules,
+                                  .range = problem->range,
+                                  .floor_sum = problem->floor_sum,
+                                  .ceiling = problem->limit,
+                                  .useful = problem->useful,
+                                  .origin = between(-COUNT, COUNT),
+                                  .most_steps = INT64_MAX,
+                                  .q_b = q_b,
+                                  .n = n,
+                                  .unit = 1,
+                                  .addend = problem->rules.rounding == PWL_FLOOR ? 0 : (int64_t)1 << (n - 1),
+                                  .rise = q_b > 0 ? 1 : -1,
+                                  .near_y = q_b > 0 ? problem->rules.qmin_y : problem->rules.qmax_y,
+                                  .far_y = q_b > 0 ? problem->rules.qmax_y : problem->rules.qmin_y,
+                                  .is_safe = true};
     slopes->near_first = slopes->near_y + slopes->rise;
     slopes->far_last = slopes->far_y;
     slopes->ties = problem->rules.rounding < PWL_HALF_AWAY ? TIES_NONE : (enum ties)draw(TIES);
@@ -93,7 +93,7 @@ static void draw_problem(struct problem *problem, int number)
              (long long)q_b, n, (int)problem->rules.rounding, (int)slopes->ties, problem->lines.leave);
 }
 
-/* Whether a line is one of those that are followed at all: not at the limit behind, and where it leaves that limit, at
+/* Whether a line is one of those that are followed at all: not at the near limit, and where it leaves that limit, at
  * it before. */
 static bool belongs(const struct problem *problem, int64_t bias)
 {
@@ -104,11 +104,11 @@ static bool belongs(const struct problem *problem, int64_t bias)
 }
 
 /* Lowers what is known of every end to what a line costs, where its ties are of those asked for, if that is less than
- * the limit ahead alone. */
+ * the far limit alone. */
 static void add_line(struct problem *problem, int64_t bias)
 {
-    const struct slopes *slopes = &problem->slopes;
-    const struct lines *lines = &problem->lines;
+    const struct slope_scan *slopes = &problem->slopes;
+    const struct line_origin *lines = &problem->lines;
     const int first = lines->first;
     int ties = lines->leave && is_tie(problem, bias, first - 1);
     double cost = lines->paid, ahead = lines->leave ? INFINITY : 0;
@@ -134,7 +134,7 @@ static double cost_of(const struct problem *problem, int64_t bias, int end)
 /* Few ends late, many, or all; what they may cost, from nothing to spare to everything. */
 static void choose_ends(struct problem *problem)
 {
-    struct slopes *slopes = &problem->slopes;
+    struct slope_scan *slopes = &problem->slopes;
     const int first = problem->lines.first, from = draw(2) ? (int)between(first + 1, COUNT) : first + 1;
     const int seldom = (int)between(1, 4);
     const double spare = draw(4) ? uniform(1, 1.5) : 1e3;
@@ -158,7 +158,7 @@ START_TEST(the_best_line_of_every_end_is_found)
     for (int64_t bias = -BIASES; bias < BIASES; bias++)
         add_line(&problem, bias);
     choose_ends(&problem);
-    follow_classes(&problem.slopes, &problem.lines);
+    slope_costs_by_phase(&problem.slopes, &problem.lines);
     for (int j = problem.lines.first + 1; j <= COUNT; j++) {
         const struct range *range = &problem.range[j];
         if (range->cost < INFINITY) {

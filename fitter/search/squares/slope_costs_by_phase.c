@@ -20,19 +20,19 @@ struct classes {
     struct line_class class[3 * EXACT_POINTS + 2];
 };
 
-static bool has_ties(const struct slopes *slopes)
+static bool has_ties(const struct slope_scan *slopes)
 {
     return slopes->rules->rounding >= PWL_HALF_AWAY;
 }
 
-static struct cut cut_at(const struct slopes *slopes, int k)
+static struct cut cut_at(const struct slope_scan *slopes, int k)
 {
     const int64_t p = product_at(slopes, k), v = floor_shr(p, slopes->n), one = pwl_shl64(1, slopes->n);
     return (struct cut){.phase = one - (p - v * one), .point = k, .code = (double)v};
 }
 
 /* Whether a tie comes again before the ends of use. */
-static bool comes_again(const struct slopes *slopes, const struct cut *cut)
+static bool comes_again(const struct slope_scan *slopes, const struct cut *cut)
 {
     return cut->point + pwl_shl64(1, slopes->n) < slopes->end;
 }
@@ -43,7 +43,7 @@ static double last_below(const struct course *course, double code)
     return -code - course->reference;
 }
 
-static bool rounds_down(const struct slopes *slopes, const struct course *course, const struct line_class *class,
+static bool rounds_down(const struct slope_scan *slopes, const struct course *course, const struct line_class *class,
                         double code)
 {
     if (slopes->rules->rounding == PWL_HALF_EVEN)
@@ -51,7 +51,7 @@ static bool rounds_down(const struct slopes *slopes, const struct course *course
     return class->most <= last_below(course, code);
 }
 
-static double code_of(const struct slopes *slopes, const struct course *course, const struct line_class *class,
+static double code_of(const struct slope_scan *slopes, const struct course *course, const struct line_class *class,
                       const struct cut *cut)
 {
     const double code = cut->code + (class->low >= cut->phase ? 1 : 0);
@@ -66,7 +66,7 @@ static void repeat_class(struct classes *classes, int c)
 }
 
 /* Parts the classes of a tie, the first of them being `c`, by how it rounds their constants; returns the next class. */
-static int part_by_tie(const struct slopes *slopes, struct classes *classes, int c, const struct cut *cut)
+static int part_by_tie(const struct slope_scan *slopes, struct classes *classes, int c, const struct cut *cut)
 {
     const double below = last_below(&classes->course, cut->code + 1);
     for (; c < classes->count && classes->class[c].low == cut->phase; c++) {
@@ -106,7 +106,7 @@ static int class_from(struct classes *classes, int64_t phase)
 }
 
 /* Parts the classes at the cut of a point. */
-static void cut_classes(const struct slopes *slopes, struct classes *classes, const struct cut *cut)
+static void cut_classes(const struct slope_scan *slopes, struct classes *classes, const struct cut *cut)
 {
     struct line_class *class = classes->class;
     const int c = class_from(classes, cut->phase);
@@ -120,12 +120,12 @@ static void cut_classes(const struct slopes *slopes, struct classes *classes, co
         memmove(&class[c], &class[c + 1], (size_t)(--classes->count - c) * sizeof *class);
 }
 
-/* Takes in a point and drops the classes that are of no more use. Lines may reach the limit ahead there but where they
+/* Takes in a point and drops the classes that are of no more use. Lines may reach the far limit there but where they
  * start. */
-static void add_point(struct slopes *slopes, struct classes *classes, const struct cut *cut, bool started)
+static void add_point(struct slope_scan *slopes, struct classes *classes, const struct cut *cut, bool started)
 {
     const int k = cut->point;
-    const double w = slopes->points->mass[k], t = slopes->points->target[k], limit = slopes->limit[k + 1];
+    const double w = slopes->points->mass[k], t = slopes->points->target[k], limit = slopes->ceiling[k + 1];
     const double useful = slopes->useful[k + 1];
     const double pays = points_cost(slopes->points, k, (double)slopes->far_y);
     const bool reaches = started && pays < limit && slopes->rise != 0;
@@ -162,9 +162,9 @@ static void add_point(struct slopes *slopes, struct classes *classes, const stru
     classes->count = kept;
 }
 
-/* One class of all phases; of lines that leave the limit behind, those that do, parted at the point before and at the
+/* One class of all phases; of lines that leave the near limit, those that do, parted at the point before and at the
  * first. */
-static void begin_classes(const struct slopes *slopes, struct classes *classes, const struct lines *lines)
+static void begin_classes(const struct slope_scan *slopes, struct classes *classes, const struct line_origin *lines)
 {
     const struct cut at = cut_at(slopes, lines->first);
     struct course *course = &classes->course;
@@ -191,7 +191,7 @@ static void begin_classes(const struct slopes *slopes, struct classes *classes, 
     classes->count = kept;
 }
 
-void follow_classes(struct slopes *slopes, const struct lines *lines)
+void slope_costs_by_phase(struct slope_scan *slopes, const struct line_origin *lines)
 {
     struct classes classes;
     const enum ties ties = slopes->ties;

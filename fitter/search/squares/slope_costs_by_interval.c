@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "follow.h"
+#include "slope_costs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,20 +8,20 @@
  * Lines of one slope and start that give the same codes so far, but for the constant. Their codes before saturation
  * are v + c, where c is a multiple of `unit`. Biased, n > 0: bias + addend = c * 2^n + phase, low <= phase < high.
  */
-struct node {
+struct offset_interval {
     int64_t low, high;
     int64_t least, most;         /* offsets within the rules at every code so far */
     bool tied;                   /* its only phase met a tie: followed by its constants alone */
     int64_t free_low, free_high; /* constants that give fixed points their codes without saturation */
     double w, d, dd;             /* sums of mass * (target - v - reference)^(0, 1, 2) */
     int64_t reference, before;   /* before: v at the code before */
-    double paid;                 /* cost of being at the limit behind at all codes so far */
-    struct single past;          /* the best line that has run into the limit ahead */
+    double paid;                 /* cost of being at the near limit at all codes so far */
+    struct single_offset past;   /* the best line that has run into the far limit */
     int first, count;            /* its lines in slopes->singles */
 };
 
 /* The code of constant c at point k before saturation. */
-static int64_t raw_at(const struct slopes *slopes, const struct node *node, int k, int64_t v, int64_t c)
+static int64_t raw_at(const struct slope_scan *slopes, const struct offset_interval *node, int k, int64_t v, int64_t c)
 {
     if (!node->tied)
         return v + c;
@@ -30,7 +30,7 @@ static int64_t raw_at(const struct slopes *slopes, const struct node *node, int 
 }
 
 /* Cost of code y at point k; INFINITY where the point is fixed to another. */
-static double cost_at(const struct slopes *slopes, int k, int64_t y)
+static double cost_at(const struct slope_scan *slopes, int k, int64_t y)
 {
     const struct points *points = slopes->points;
     if (points->fixed && points->fixed[k] != POINT_FREE && points->fixed[k] != y)
@@ -39,7 +39,8 @@ static double cost_at(const struct slopes *slopes, int k, int64_t y)
 }
 
 /* Constants that some offset within [least, most] has. */
-static void constant_limits(const struct slopes *slopes, const struct node *node, int64_t *low, int64_t *high)
+static void constant_limits(const struct slope_scan *slopes, const struct offset_interval *node, int64_t *low,
+                            int64_t *high)
 {
     if (slopes->is_safe) {
         *low = -(INT64_C(1) << 50);
@@ -53,7 +54,7 @@ static void constant_limits(const struct slopes *slopes, const struct node *node
     }
 }
 
-static int64_t offset_of(const struct slopes *slopes, const struct node *node, int64_t c)
+static int64_t offset_of(const struct slope_scan *slopes, const struct offset_interval *node, int64_t c)
 {
     if (!phased(slopes))
         return c / slopes->unit;
@@ -61,25 +62,25 @@ static int64_t offset_of(const struct slopes *slopes, const struct node *node, i
     return offset < node->least ? node->least : offset;
 }
 
-static void record(struct slopes *slopes, const struct node *node, int end, int64_t c, double cost)
+static void record(struct slope_scan *slopes, const struct offset_interval *node, int end, int64_t c, double cost)
 {
     if (cost < slopes->range[end].cost)
         keep_line(slopes, end, offset_of(slopes, node, c), cost);
 }
 
 /* Whether some offset keeps every step within its type at X; narrows the offsets to those. */
-static bool provable_at(const struct slopes *slopes, struct node *node, int64_t x)
+static bool provable_at(const struct slope_scan *slopes, struct offset_interval *node, int64_t x)
 {
     if (slopes->is_safe)
         return true;
     const struct integers before = {node->least, node->most},
-                         provable = line_offsets_at(slopes->rules, slopes->q_b, slopes->n, x, before);
+                          provable = line_offsets_at(slopes->rules, slopes->q_b, slopes->n, x, before);
     node->least = provable.low;
     node->most = provable.high;
     return node->least <= node->most;
 }
 
-static void push(struct slopes *slopes, struct node *node, int64_t c, double cost)
+static void push(struct slope_scan *slopes, struct offset_interval *node, int64_t c, double cost)
 {
     enum { MOST = 1 << 16 };
     if (node->count == MOST) { /* outputs of many bits, of which few errors are small */
@@ -88,7 +89,7 @@ static void push(struct slopes *slopes, struct node *node, int64_t c, double cos
     }
     if (node->first + node->count == slopes->room) {
         const int room = 2 * slopes->room + 256;
-        struct single *singles = realloc(slopes->singles, (size_t)room * sizeof *singles);
+        struct single_offset *singles = realloc(slopes->singles, (size_t)room * sizeof *singles);
         if (!singles) {
             slopes->out_of_memory = true;
             return;
@@ -96,18 +97,18 @@ static void push(struct slopes *slopes, struct node *node, int64_t c, double cos
         slopes->singles = singles;
         slopes->room = room;
     }
-    slopes->singles[node->first + node->count++] = (struct single){c, cost};
+    slopes->singles[node->first + node->count++] = (struct single_offset){c, cost};
 }
 
 /* Cost so far of an unsaturated constant. */
-static double cost_of(const struct node *node, int64_t c)
+static double cost_of(const struct offset_interval *node, int64_t c)
 {
     const double m = (double)(c - node->reference), cost = node->dd - 2 * m * node->d + m * m * node->w;
     return cost > 0 ? cost : 0;
 }
 
 /* Narrows [low, high] to the constants whose unsaturated cost so far is within a limit. */
-static void constants_within(const struct node *node, double limit, int64_t *low, int64_t *high)
+static void constants_within(const struct offset_interval *node, double limit, int64_t *low, int64_t *high)
 {
     const double mean = node->d / node->w, least = fmax(0, node->dd - mean * node->d);
     const double reach = sqrt(fmax(0, limit - least) / node->w) + CODE_SLACK;
@@ -120,7 +121,7 @@ static void constants_within(const struct node *node, double limit, int64_t *low
 }
 
 /* Narrows [low, high] to the constants that are near the target of point k. */
-static void constants_near(const struct slopes *slopes, int k, int64_t v, double limit, int64_t *low, int64_t *high)
+static void constants_near(const struct slope_scan *slopes, int k, int64_t v, double limit, int64_t *low, int64_t *high)
 {
     const double reach = sqrt(fmax(0, limit) / slopes->points->mass[k]) + CODE_SLACK, t = slopes->points->target[k];
     double y_low = fmax(ceil(t - reach), (double)slopes->rules->qmin_y),
@@ -137,8 +138,8 @@ static void constants_near(const struct slopes *slopes, int k, int64_t v, double
     *high = most < *high ? most : *high;
 }
 
-/* Lines that were at the limit behind at all codes since the start, and leave it at k. */
-static void leave_limit(struct slopes *slopes, struct node *node, int k, int64_t v, double limit)
+/* Lines that were at the near limit at all codes since the start, and leave it at k. */
+static void leave_limit(struct slope_scan *slopes, struct offset_interval *node, int k, int64_t v, double limit)
 {
     const struct window *window = &slopes->leaving[slopes->rise < 0 ? DOWN : UP][k];
     if ((k == slopes->start) != slopes->leaves || k > slopes->leave || slopes->rise == 0 || !(node->paid < limit) ||
@@ -160,29 +161,29 @@ static void leave_limit(struct slopes *slopes, struct node *node, int k, int64_t
 }
 
 /* Flat lines of a half at its limits, where the cost is no parabola. */
-static void stay_at_limits(struct slopes *slopes, struct node *node, int64_t v)
+static void stay_at_limits(struct slope_scan *slopes, struct offset_interval *node, int64_t v)
 {
     const int64_t unit = slopes->unit, low = slopes->rules->qmin_y - v, high = slopes->rules->qmax_y - v;
     push(slopes, node, low - ((low % unit) + unit) % unit, 0);
     push(slopes, node, high + (unit - ((high % unit) + unit) % unit) % unit, 0);
 }
 
-static bool beyond(const struct slopes *slopes, int64_t raw)
+static bool beyond(const struct slope_scan *slopes, int64_t raw)
 {
     return slopes->rise > 0 ? raw > slopes->far_last : slopes->rise < 0 && raw < slopes->far_last;
 }
 
 /* Where lines may leave their types the best may be the next to do so: then all are followed. */
-static void keep_past(struct slopes *slopes, struct node *node, int64_t c, double cost)
+static void keep_past(struct slope_scan *slopes, struct offset_interval *node, int64_t c, double cost)
 {
     if (!slopes->is_safe)
         push(slopes, node, c, cost);
     else if (cost < node->past.cost)
-        node->past = (struct single){c, cost};
+        node->past = (struct single_offset){c, cost};
 }
 
 /* Lines that met no limit before and are beyond the one ahead at k. */
-static void reach_limit(struct slopes *slopes, struct node *node, int k, int64_t v, double limit)
+static void reach_limit(struct slope_scan *slopes, struct offset_interval *node, int k, int64_t v, double limit)
 {
     if (node->tied || slopes->leaves || k == slopes->start || v == node->before)
         return;
@@ -200,13 +201,13 @@ static void reach_limit(struct slopes *slopes, struct node *node, int k, int64_t
 }
 
 /* The lines that are followed by their constants; the best of them is recorded. */
-static double follow_singles(struct slopes *slopes, struct node *node, int k, int64_t v, double limit, int64_t c_low,
-                             int64_t c_high)
+static double cost_single_offsets(struct slope_scan *slopes, struct offset_interval *node, int k, int64_t v,
+                                  double limit, int64_t c_low, int64_t c_high)
 {
-    struct single best = {0, INFINITY};
+    struct single_offset best = {0, INFINITY};
     int kept = 0;
     for (int s = 0; s < node->count; s++) {
-        struct single single = slopes->singles[node->first + s];
+        struct single_offset single = slopes->singles[node->first + s];
         const int64_t raw = raw_at(slopes, node, k, v, single.c);
         if (single.c < c_low || single.c > c_high) {
             slopes->touched = true;
@@ -227,7 +228,8 @@ static double follow_singles(struct slopes *slopes, struct node *node, int k, in
 }
 
 /* The best unsaturated constant of the codes up to k; false when none is allowed. */
-static bool best_constant(struct slopes *slopes, const struct node *node, int64_t low, int64_t high, int64_t *c)
+static bool best_constant(struct slope_scan *slopes, const struct offset_interval *node, int64_t low, int64_t high,
+                          int64_t *c)
 {
     const double unit = (double)slopes->unit, mean = (double)node->reference + node->d / node->w;
     if (fabs(mean) >= 0x1p50)
@@ -243,10 +245,10 @@ static bool best_constant(struct slopes *slopes, const struct node *node, int64_
 }
 
 /* Takes in point k. Returns whether some line can still be part of a better table. */
-static bool node_add(struct slopes *slopes, struct node *node, int k, int64_t v)
+static bool node_add(struct slope_scan *slopes, struct offset_interval *node, int k, int64_t v)
 {
     const struct points *points = slopes->points;
-    const double limit = slopes->limit[k + 1], w = points->mass[k], t = points->target[k];
+    const double limit = slopes->ceiling[k + 1], w = points->mass[k], t = points->target[k];
     int64_t low, high, c;
     double least;
 
@@ -255,7 +257,7 @@ static bool node_add(struct slopes *slopes, struct node *node, int k, int64_t v)
     leave_limit(slopes, node, k, v, limit);
     reach_limit(slopes, node, k, v, limit);
     constant_limits(slopes, node, &low, &high);
-    least = follow_singles(slopes, node, k, v, limit, low, high);
+    least = cost_single_offsets(slopes, node, k, v, limit, low, high);
     if (node->past.cost < INFINITY)
         node->past.cost += cost_at(slopes, k, slopes->far_y);
     if (!node->tied && !slopes->leaves) {
@@ -287,14 +289,15 @@ static bool node_add(struct slopes *slopes, struct node *node, int k, int64_t v)
     return least < limit;
 }
 
-static void grow(struct slopes *slopes, struct node *node, int k);
+static void grow(struct slope_scan *slopes, struct offset_interval *node, int k);
 
 /* A part of a node's phases, followed from k on. */
-static void grow_part(struct slopes *slopes, const struct node *node, int64_t low, int64_t high, bool tied, int k)
+static void grow_part(struct slope_scan *slopes, const struct offset_interval *node, int64_t low, int64_t high,
+                      bool tied, int k)
 {
     if (low >= high || slopes->out_of_memory)
         return;
-    struct node part = *node;
+    struct offset_interval part = *node;
     part.low = low;
     part.high = high;
     part.first = node->first + node->count;
@@ -306,12 +309,12 @@ static void grow_part(struct slopes *slopes, const struct node *node, int64_t lo
         int64_t c_low, c_high, v = floor_shr(product_at(slopes, k) + low, slopes->n);
         constant_limits(slopes, &part, &c_low, &c_high);
         if (k > slopes->start) {
-            constants_within(node, slopes->limit[k + 1], &c_low, &c_high);
+            constants_within(node, slopes->ceiling[k + 1], &c_low, &c_high);
             c_low = c_low > node->free_low ? c_low : node->free_low;
             c_high = c_high < node->free_high ? c_high : node->free_high;
         } else {
             v -= 1;
-            constants_near(slopes, k, v, slopes->limit[k + 1], &c_low, &c_high);
+            constants_near(slopes, k, v, slopes->ceiling[k + 1], &c_low, &c_high);
             c_low -= 1;
         }
         for (int64_t c = c_low; c <= c_high && take_step(slopes); c++)
@@ -322,7 +325,7 @@ static void grow_part(struct slopes *slopes, const struct node *node, int64_t lo
 }
 
 /* Follows a node from point k to the end, or until none of its lines can be part of a better table. */
-static void grow(struct slopes *slopes, struct node *node, int k)
+static void grow(struct slope_scan *slopes, struct offset_interval *node, int k)
 {
     const bool ties = phased(slopes) && slopes->rules->rounding >= PWL_HALF_AWAY;
     const int64_t period = phased(slopes) ? pwl_shl64(1, slopes->n) : 1; /* codes from tie to tie of an odd q_b */
@@ -366,14 +369,14 @@ static void grow(struct slopes *slopes, struct node *node, int k)
     }
 }
 
-void follow_nodes(struct slopes *slopes)
+void slope_costs_by_interval(struct slope_scan *slopes)
 {
-    struct node node = {.high = phased(slopes) ? pwl_shl64(1, slopes->n) : 1,
-                        .least = -slopes->rules->offset_limit - 1,
-                        .most = slopes->rules->offset_limit,
-                        .free_low = INT64_MIN / 2,
-                        .free_high = INT64_MAX / 2,
-                        .paid = slopes->apart && slopes->is_safe && !slopes->leaves ? INFINITY : 0,
-                        .past = {0, INFINITY}};
+    struct offset_interval node = {.high = phased(slopes) ? pwl_shl64(1, slopes->n) : 1,
+                                   .least = -slopes->rules->offset_limit - 1,
+                                   .most = slopes->rules->offset_limit,
+                                   .free_low = INT64_MIN / 2,
+                                   .free_high = INT64_MAX / 2,
+                                   .paid = slopes->apart && slopes->is_safe && !slopes->leaves ? INFINITY : 0,
+                                   .past = {0, INFINITY}};
     grow(slopes, &node, slopes->leaves ? slopes->start - 1 : slopes->start);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "line_class.h"
 
-void follow_constants(struct slopes *slopes, const struct lines *lines)
+void slope_costs_by_offset(struct slope_scan *slopes, const struct line_origin *lines)
 {
     enum { SELDOM = 8 }; /* ends where no line is of use are looked at now and then */
     const struct points *points = slopes->points;
-    const double *limit = slopes->limit, far = (double)slopes->far_y;
+    const double *limit = slopes->ceiling, far = (double)slopes->far_y;
     const int first = lines->first;
     struct course course = {.reference = nearest(points->target[first]) - slopes->code[first],
                             .w = LINE_CLASS_LEAST,
