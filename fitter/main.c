@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "command.h"
-#include "suggest.h"
+#include "base/suggest.h"
+#include "cli/command.h"
 
 static const struct command *const commands[] = {
     &command_list, &command_fit,     &command_emit,   &command_show, &command_eval, &command_sweep,

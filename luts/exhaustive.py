@@ -22,7 +22,7 @@ COLUMNS = ["table", "date", "codes visited", "largest error, LSB", "at code", "R
 HEAD = """# Every code of 32-bit tables
 
 Certificates of tables with more than 2^20 input codes hold errors of samples and a bound that is proven for every code
-(`fitter/bound.h`). Here every code was visited, by
+(`fitter/measure/error_bound.h`). Here every code was visited, by
 
     pwlc sweep --exhaustive --format json luts/tables/NAME.json
 

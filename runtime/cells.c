@@ -3,8 +3,9 @@
  * Kind "cells": any table, in plain C. The cell of a code, by its top bits, knows the line at its first code, and the
  * next cell the last line that a search has to consider.
  */
+#include <pwl/plain.h>
+
 #include "kind.h"
-#include "plain.h"
 #include "ways.h"
 
 #define MOST_CELLS 256u

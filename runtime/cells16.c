@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cells16.h"
 
+#include <pwl/plain.h>
+
 #include "narrow.h"
-#include "plain.h"
 #include "span.h"
 #include "ways.h"
 

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "plain.h"
+#include <pwl/plain.h>
 
 typedef struct pwl_packed_line {
     uint32_t slope_n; /* n << 16 | slope's 16 bits; n may hold PWL_PLAIN_NEGATED */

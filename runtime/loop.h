@@ -3,7 +3,7 @@
 #ifndef PWL_LOOP_H
 #define PWL_LOOP_H
 
-#include "plain.h"
+#include <pwl/plain.h>
 
 #define INLINE static inline __attribute__((always_inline))
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plain.h"
+#include <pwl/plain.h>
 
 #include <pwl/eval.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pwl/fixed.h>
+#include <pwl/plain.h>
 #include <pwl/plan.h>
 
 #include "element.h"
 #include "kind.h"
-#include "plain.h"
 #include "ways.h"
 
 const pwl_way pwl_ways[] = {

@@ -4,8 +4,9 @@
 #ifndef PWL_SPAN_H
 #define PWL_SPAN_H
 
+#include <pwl/plain.h>
+
 #include "kind.h"
-#include "plain.h"
 
 /* A line and its codes in arrays of the job's type, counted from the middle of the type: s of the lowest and of the
  * highest code, which may lie beyond the type's ends. */

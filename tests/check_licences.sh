@@ -14,9 +14,8 @@ allowed() {
     case $1 in
     LICENSES/* | *.json | *.jsonl | *.csv | *.npy | *.txt | *.md | .git* | .clang-format | tests/fuzz/corpus/* | tests/golden/*.h) echo - ;;
     luts/*.h | examples/*) echo 0BSD ;;
-    fitter/* | tests/fuzz/* | tests/cli/*) echo $GPL ;;
-    tests/unit/test_runtime* | tests/mcu/* | tests/cuda/* | runtime/* | kernels/*) echo $APACHE ;;
-    tests/unit/*.c) echo $GPL ;;
+    fitter/* | tests/fitter/* | tests/fuzz/*) echo $GPL ;;
+    tests/runtime/* | tests/mcu/* | tests/kernels/* | runtime/* | kernels/*) echo $APACHE ;;
     tests/*) echo "$GPL $APACHE" ;;
     *) echo $APACHE ;;
     esac

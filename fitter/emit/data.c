@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../npy.h"
+#include "io/npy.h"
 
 /* Rows of segments do not say what comes before and after them. */
 static int refuse_reduced(const struct table *table, const char *format, struct diag *diag)

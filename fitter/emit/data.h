@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Formats that carry the table's numbers to other programs. */
-#ifndef PWLC_EMIT_DATA_H
-#define PWLC_EMIT_DATA_H
+#ifndef PWLC_DATA_H
+#define PWLC_DATA_H
 
-#include "emit.h"
+#include "options.h"
 
 /* One table as it was read, several as a JSON array. */
 int emit_json(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,

@@ -20,7 +20,7 @@ done
 
 # What the C library's headers define, then with ours.
 macros() {
-    printf '#include <%s>\n' stddef.h stdint.h math.h "$@" | "${compiler[@]}" -std=c11 -I{runtime,kernels}/include -dM -E - |
+    printf '#include <%s>\n' stddef.h stdint.h math.h string.h "$@" | "${compiler[@]}" -std=c11 -I{runtime,kernels}/include -dM -E - |
         sort
 }
 compiler=("$@")

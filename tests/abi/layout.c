@@ -3,6 +3,7 @@
  * "values.h", which the script takes from the headers. */
 #include <stdio.h>
 
+#include <pwl/plain.h>
 #include <pwl/plan.h>
 #include <pwl/pwl.h>
 #include <pwl/reduce.h>
@@ -19,6 +20,9 @@
 #define PROOF(F) F(status) F(segment) F(acc_bits)
 /* What pwl_run() and pwl_plan_way() read of it. */
 #define PLAN(F) F(run) F(way)
+#define LINE(F) F(slope) F(pre) F(post) F(n)
+#define PLAIN_LINE(F) F(start) F(of)
+#define WALK(F) F(table) F(segment) F(mirrored) F(next)
 #define REDUCTION(F)                                                                                                   \
     F(version)                                                                                                         \
     F(kind) F(log2_step) F(fraction) F(direction) F(shift) F(factor) F(addend) F(below) F(zp_x) F(qmin_x) F(qmax_x)    \
@@ -28,6 +32,10 @@
 #define IN_TABLE(field) FIELD(pwl_table, field)
 #define IN_PROOF(field) FIELD(pwl_proof, field)
 #define IN_PLAN(field) FIELD(pwl_plan, field)
+#define IN_LINE32(field) FIELD(pwl_plain32, field)
+#define IN_LINE64(field) FIELD(pwl_plain64, field)
+#define IN_PLAIN_LINE(field) FIELD(pwl_plain_line, field)
+#define IN_WALK(field) FIELD(pwl_plain_walk, field)
 #define IN_REDUCTION(field) FIELD(pwl_reduction, field)
 #define IN_REDUCED(field) FIELD(pwl_reduced, field)
 
@@ -40,6 +48,14 @@ int main(void)
     PROOF(IN_PROOF)
     STRUCT(pwl_plan)
     PLAN(IN_PLAN)
+    STRUCT(pwl_plain32)
+    LINE(IN_LINE32)
+    STRUCT(pwl_plain64)
+    LINE(IN_LINE64)
+    STRUCT(pwl_plain_line)
+    PLAIN_LINE(IN_PLAIN_LINE)
+    STRUCT(pwl_plain_walk)
+    WALK(IN_WALK)
     STRUCT(pwl_reduction)
     REDUCTION(IN_REDUCTION)
     STRUCT(pwl_reduced)
@@ -49,6 +65,7 @@ int main(void)
     ENUM(pwl_form)
     ENUM(pwl_rounding)
     ENUM(pwl_type)
+    ENUM(pwl_plain_rounding)
     ENUM(pwl_reduction_kind)
 #include "values.h"
     return 0;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../cuda/draw_matrix.h"
+#include "../kernels/gemm/draw_matrix.h"
 
 #define MODEL_GATE "blk.0.ffn_gate.weight"
 #define MODEL_UP "blk.0.ffn_up.weight"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "../../examples/gguf.h"
-#include "../cuda/tap.h"
+#include "../kernels/tap.h"
 #include "gguf_model.h"
 
 enum { D = 32, FF = 64 };

@@ -4,7 +4,7 @@
 #ifndef FUZZ_EVALUATE_H
 #define FUZZ_EVALUATE_H
 
-#include "table.h"
+#include "table/table.h"
 
 __extension__ typedef __int128 wide;
 

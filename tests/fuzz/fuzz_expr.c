@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "expression.h"
+#include "function/expression.h"
 
 static const double places[] = {0, 1, -1, 0.1, -2.5, 300, 1e300, -1e-300};
 

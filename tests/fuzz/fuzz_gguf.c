@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "gguf.h"
+#include "io/gguf.h"
 
 /* Dequantising more is only slow. */
 #define MOST_ELEMENTS 65536

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "npy.h"
+#include "io/npy.h"
 
 static void require_inside(const struct npy *npy, const uint8_t *data, size_t size)
 {

@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-#include "file.h"
+#include "base/file.h"
+#include "function/samples.h"
 #include "fuzz.h"
-#include "samples.h"
 
 static inline void samples_require(const struct samples *samples)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "spec.h"
+#include "spec/spec.h"
 
 /* Gives "FUNCTION --flag value ... --switch" to spec_set word by word. */
 static void set_flags(struct spec *spec, char *flags)

@@ -7,7 +7,7 @@
 
 #include "emit/emit.h"
 #include "evaluate.h"
-#include "table.h"
+#include "table/table.h"
 
 #define RANDOM_CODES 64
 #define KNOT_CODES 64

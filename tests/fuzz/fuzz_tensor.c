@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tensor.h"
+#include "function/tensor.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -3,8 +3,8 @@
 #ifndef FUZZ_WEIGHTS_H
 #define FUZZ_WEIGHTS_H
 
+#include "function/weights.h"
 #include "fuzz.h"
-#include "weights.h"
 
 static inline void weights_require(const struct weights *weights)
 {

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 #include "fuzz_weights.h"
 
-#include "file.h"
+#include "base/file.h"
 
 static void require_round_trip(const struct weights *weights)
 {

@@ -6,11 +6,11 @@
  * competitor.)
  */
 #include <pwl/eval.h>
+#include <pwl/plain.h>
 #include <pwl/plan.h>
 
-#include "../../runtime/plain.h"
 #include "../../runtime/ways.h"
-#include "../unit/typed_array.h"
+#include "../support/typed_array.h"
 #include "pwl_sigmoid_s16.h"
 #include "pwl_sigmoid_s8.h"
 #include "say.h"
@@ -71,7 +71,7 @@ static int count_all(const pwl_table *table, pwl_type type, uint32_t calibration
     int failed = 0;
     pwl_plan plan;
     for (size_t k = 0; k < COUNT; k++)
-        put(type, x, k, (int64_t)(k * 2654435761u >> 13));
+        pwl_set_element_of(type, x, k, (int64_t)(k * 2654435761u >> 13));
     for (size_t w = 0; w < pwl_way_count; w++) {
         const pwl_way *const way = &pwl_ways[w];
         const size_t bytes = pwl_way_bytes(way, table, lines, type, type);
@@ -82,7 +82,7 @@ static int count_all(const pwl_table *table, pwl_type type, uint32_t calibration
         taken = count(&plan, calibration);
         print(type, way->name, taken);
         for (size_t k = 0; k < COUNT; k++)
-            failed |= get(type, y, k) != pwl_eval(table, get(type, x, k));
+            failed |= pwl_element_of(type, y, k) != pwl_eval(table, pwl_element_of(type, x, k));
         if (plan.run == plan.kernel) {
             failed |= taken <= least;
             least = taken;

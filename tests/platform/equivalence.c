@@ -13,14 +13,13 @@
 #else
 #define MADE_MAX_SEGMENTS 256
 #endif
-#include "../cuda/tables.h"
-
 #include <pwl/eval.h>
+#include <pwl/plain.h>
 #include <pwl/plan.h>
 
-#include "../../runtime/plain.h"
 #include "../../runtime/ways.h"
-#include "../unit/typed_array.h"
+#include "../kernels/map/tables.h"
+#include "../support/typed_array.h"
 #include "luts.h"
 #include "say.h"
 #include "text.h"
@@ -143,13 +142,13 @@ static uint64_t hash_of_plan(const struct visit *visit, const pwl_plan *plan, in
         uint8_t *const in = (uint8_t *)x + shift * BYTES(visit->in), *const out =
                                                                          (uint8_t *)y + shift * BYTES(visit->out);
         for (uint32_t k = 0; k < count; k++)
-            put(visit->in, in, k, code_at(visit, first + k));
+            pwl_set_element_of(visit->in, in, k, code_at(visit, first + k));
         pwl_run(plan, in, out, count);
         for (uint32_t k = 0; k < count; k++) {
-            const int64_t value = get(visit->out, out, k);
+            const int64_t value = pwl_element_of(visit->out, out, k);
             hash = hashed(hash, value);
-            if (look && value != pwl_eval(visit->table, get(visit->in, in, k))) {
-                report(visit, pwl_plan_way(plan), get(visit->in, in, k), value);
+            if (look && value != pwl_eval(visit->table, pwl_element_of(visit->in, in, k))) {
+                report(visit, pwl_plan_way(plan), pwl_element_of(visit->in, in, k), value);
                 return hash;
             }
         }
@@ -175,16 +174,16 @@ static void check_lengths(const struct visit *visit, const pwl_plan *plan, const
         uint8_t *const to = pass > SHORT ? from : (uint8_t *)y + out * (1 + count / 2 % 2);
         uint8_t *const around = to - out;
         for (uint32_t k = 0; k < count + 2; k++)
-            put(visit->out, around, k, GUARD);
+            pwl_set_element_of(visit->out, around, k, GUARD);
         for (uint32_t k = 0; k < count; k++)
-            put(visit->in, from, k, scattered(visit, k));
+            pwl_set_element_of(visit->in, from, k, scattered(visit, k));
         pwl_run(plan, from, to, count);
         for (uint32_t k = 0; k < count; k++)
-            if (get(visit->out, to, k) != expected[k]) {
-                report(visit, pwl_plan_way(plan), scattered(visit, k), get(visit->out, to, k));
+            if (pwl_element_of(visit->out, to, k) != expected[k]) {
+                report(visit, pwl_plan_way(plan), scattered(visit, k), pwl_element_of(visit->out, to, k));
                 return;
             }
-        if (get(visit->out, around, 0) != GUARD || get(visit->out, around, count + 1) != GUARD) {
+        if (pwl_element_of(visit->out, around, 0) != GUARD || pwl_element_of(visit->out, around, count + 1) != GUARD) {
             say(pwl_plan_way(plan));
             say(" writes around the array\n");
             failed = 1;

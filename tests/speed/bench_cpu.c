@@ -10,11 +10,11 @@
 #include <string.h>
 #include <time.h>
 
+#include <pwl/plain.h>
 #include <pwl/plan.h>
 
-#include "../../runtime/plain.h"
 #include "../../runtime/ways.h"
-#include "../unit/random.h"
+#include "../support/random.h"
 #include "baselines.h"
 #include "tables.h"
 

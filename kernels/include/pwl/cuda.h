@@ -41,28 +41,15 @@ typedef enum pwl_cuda_status {
     PWL_CUDA_ERR_CUDA = 65536 /* plus the cudaError_t, which is below 65536 */
 } pwl_cuda_status;
 
-/* How the kernels evaluate a table; kernels/plan.h says what it means. */
-typedef struct pwl_cuda_plan {
-    int64_t qmin_x, qmax_x, qmin_y, qmax_y;
-    uint32_t cells, lines;
-    uint32_t cell_shift; /* the cell of a code is (q_x - qmin_x) >> cell_shift */
-    uint8_t wide;        /* lines of 64 bits */
-    uint8_t rounding;
-    uint8_t even;                                  /* of the image's compact lines; kernels/compact.h */
-    uint8_t within;                                /* the image gives no value that needs to be saturated; narrow */
-    uint8_t head_copies, tail_copies, cell_copies; /* in the image, as powers of two */
-    uint32_t heads, fraction;                      /* lines of the image, and what shift they share */
-    uint32_t line_offset, cell_offset, start_offset, image_offset, bytes; /* of the arrays in memory, and all of it */
-    uint32_t image_tails, image_cells, image_bytes; /* offsets in the image, and all of it; 0 where there is none */
-} pwl_cuda_plan;
+#define PWL_CUDA_PLAN_WORDS 16
 
 /* A table on a device. To be passed around as one likes, by any number of threads and streams at a time. */
 typedef struct pwl_cuda_table {
-    pwl_cuda_plan plan;
-    void *memory;             /* device memory of the plan's arrays; null once released */
-    int32_t device;           /* whose memory it is */
-    uint32_t multiprocessors; /* which it has */
-    uint32_t overlaps;        /* 1 where a launch may start while the one before it ends */
+    uint64_t plan[PWL_CUDA_PLAN_WORDS]; /* how the kernels evaluate it: the library's own */
+    void *memory;                       /* device memory of the plan's arrays; null once released */
+    int32_t device;                     /* whose memory it is */
+    uint32_t multiprocessors;           /* which it has */
+    uint32_t overlaps;                  /* 1 where a launch may start while the one before it ends */
 } pwl_cuda_table;
 
 /*

@@ -21,23 +21,11 @@
 
 #include <pwl/cuda.h>
 #include <pwl/qgemm.h>
+#include <pwl/qgemm_kernels.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Ways to compute a product; each takes every shape, and every scheme unless some are named. */
-typedef enum pwl_qgemm_kernel {
-    PWL_QGEMM_NAIVE = 0,      /* a thread for each element of Y: to read, and to compare with */
-    PWL_QGEMM_TILED = 1,      /* tiles in shared memory; the same bits */
-    PWL_QGEMM_VECTORISED = 2, /* W4A16, W8A16, MXFP4 x A16: naive but for loads of 16 bytes and packed conversions */
-    PWL_QGEMM_DP4A = 3,       /* W4A8, W8A8, INT8: tiles of bytes, dp4a; naive's bits */
-    PWL_QGEMM_MMA_BYTES = 4,  /* INT8, A8 with exact sums by tensor cores, bytes by mma.m16n8k32; naive's bits */
-    PWL_QGEMM_MMA = 5,     /* all but INT8 by tensor cores, halves by mma.m16n8k16; A8 with exact sums, from M = 64 */
-    PWL_QGEMM_STREAMK = 6, /* the same, the work along K shared out evenly over the multiprocessors */
-    PWL_QGEMM_SPLITK = 7   /* all but stored sums, up to M = 64: K shared out over warps, weights read once; halves from
-                            * M = 33 on by wgmma on devices of 9.0 */
-} pwl_qgemm_kernel;
 
 /*
  * *bytes = the workspace that the product needs on the current device, aligned to 16. Of each row of X a number, blocks
@@ -86,7 +74,7 @@ PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack_pair_s8(const int8_t *q_gate,
                                                            void *memory, size_t bytes, pwl_qgemm_weights *weights,
                                                            struct CUstream_st *stream);
 
-/* "naive", "tiled", "vectorised", "dp4a", "mma_bytes", "mma", "streamk", "splitk"; null for what is no kernel. */
+/* As in pwl/qgemm_kernels.h, for example "naive"; null for what is no kernel. */
 const char *pwl_qgemm_kernel_name(pwl_qgemm_kernel kernel);
 
 #ifdef __cplusplus

@@ -116,7 +116,7 @@ typedef enum pwl_qgemm_status {
 
 /*
  * Packed weights. memory has `bytes` and is aligned to 16, on the host or, copied there, on a device. It holds pieces
- * of 128 rows and 64 columns, K innermost, each with its scales (kernels/qgemm_layout.h says in what order); then,
+ * of 128 rows and 64 columns, K innermost, each with its scales (kernels/gemm/layout.h says in what order); then,
  * where row_data says so, what belongs to rows. Weights beyond N and K are 0.
  */
 typedef struct pwl_qgemm_weights {

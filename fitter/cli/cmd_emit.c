@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/suggest.h"
+#include "command.h"
+#include "emit/emit.h"
+#include "table/table.h"
+
+static const struct option_info options[] = {
+    {"--format", "c|cuda|json|csv|npy",
+     "c (default), cuda: headers; json: as read, several as a list; csv: a row a segment; npy: start, q_b, n, offset"},
+    {"--standalone", NULL,
+     "c: a header with its own evaluation, NAME_eval and NAME_map, that needs no runtime; cuda always has them"},
+    {"--prefix", "P", "c, cuda: begins every identifier, P + function + types; pwl_ by default"},
+    {"--name", "N", "c, cuda: the identifier of a single table, instead of the derived one"},
+    {"-o", "FILE", "write FILE, whole or not at all, and leave it untouched when nothing changes"},
+    {"--check", NULL, "write nothing; exit 3 when FILE is not what would be written"},
+    {"-MD", NULL, "also write a make rule, FILE: TABLE..., to FILE.d"},
+    {"-MF", "DEPFILE", "with -MD: write the make rule to DEPFILE"},
+    {NULL, NULL, NULL},
+};
+
+struct request {
+    const char **paths;
+    int count;
+    const struct emitter *emitter;
+    struct emit_options emit;
+    const char *output, *depfile;
+    bool check, depend;
+};
+
+static int unknown_format(const char *name, struct diag *diag)
+{
+    const char *names[8];
+    char list[80] = "";
+    size_t count = 0, used = 0;
+    for (; emitters[count].name && count + 1 < sizeof names / sizeof *names; count++) {
+        names[count] = emitters[count].name;
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", count ? ", " : "", names[count]);
+    }
+    names[count] = NULL;
+    const char *close = suggest(name, names);
+    return diag_set(diag, EXIT_USAGE, "--format %.40s: must be one of %s%s%s%s", name, list,
+                    close ? "; did you mean " : "", close ? close : "", close ? "?" : "");
+}
+
+static int set_option(struct request *request, const char *name, const char *value, struct diag *diag)
+{
+    if (strcmp(name, "--format") == 0) {
+        request->emitter = emitter_find(value);
+        return request->emitter ? EXIT_DONE : unknown_format(value, diag);
+    }
+    if (strcmp(name, "--standalone") == 0)
+        request->emit.standalone = true;
+    else if (strcmp(name, "--prefix") == 0)
+        request->emit.prefix = value;
+    else if (strcmp(name, "--name") == 0)
+        request->emit.name = value;
+    else if (strcmp(name, "-o") == 0)
+        request->output = value;
+    else if (strcmp(name, "--check") == 0)
+        request->check = true;
+    else if (strcmp(name, "-MD") == 0)
+        request->depend = true;
+    else
+        request->depfile = value;
+    return EXIT_DONE;
+}
+
+/* What one flag alone cannot tell. */
+static int check_request(const struct request *request, struct diag *diag)
+{
+    const struct emit_options *emit = &request->emit;
+    if (request->count == 0)
+        return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc emit TABLE.json");
+    if (request->count > 1 && !request->emitter->many)
+        return diag_set(diag, EXIT_USAGE, "--format %s takes one table, not %d; emit them one by one",
+                        request->emitter->name, request->count);
+    if (emit->standalone && strcmp(request->emitter->name, "c") != 0)
+        return diag_set(diag, EXIT_USAGE, "--standalone needs --format c; --format %s %s", request->emitter->name,
+                        request->emitter->code ? "has its own evaluation without it" : "has no code");
+    if ((emit->prefix || emit->name) && !request->emitter->code)
+        return diag_set(diag, EXIT_USAGE, "%s needs --format c or cuda; --format %s has no identifiers",
+                        emit->prefix ? "--prefix" : "--name", request->emitter->name);
+    if (emit->name && emit->prefix)
+        return diag_set(diag, EXIT_USAGE, "--name is the whole identifier; leave out --prefix");
+    if (emit->name && request->count > 1)
+        return diag_set(diag, EXIT_USAGE, "--name names one table, not %d; use --prefix", request->count);
+    if (request->check && !request->output)
+        return diag_set(diag, EXIT_USAGE, "--check needs -o FILE, the file to compare");
+    if (request->check && request->depend)
+        return diag_set(diag, EXIT_USAGE, "--check writes nothing; leave out -MD");
+    if (request->depend && !request->output)
+        return diag_set(diag, EXIT_USAGE, "-MD needs -o FILE, the target of the rule");
+    if (request->depfile && !request->depend)
+        return diag_set(diag, EXIT_USAGE, "-MF needs -MD");
+    if (request->depfile && strcmp(request->depfile, request->output) == 0)
+        return diag_set(diag, EXIT_USAGE, "-MF %s: is the output itself; name another file", request->depfile);
+    for (int i = 0; i < request->count; i++) {
+        if (request->output && strcmp(request->output, request->paths[i]) == 0 && !request->check)
+            return diag_set(diag, EXIT_USAGE, "-o %s: would overwrite the table it reads; name another file",
+                            request->output);
+        if (request->depfile && strcmp(request->depfile, request->paths[i]) == 0)
+            return diag_set(diag, EXIT_USAGE, "-MF %s: would overwrite a table; name another file", request->depfile);
+    }
+    return EXIT_DONE;
+}
+
+static int parse(int argc, char **argv, struct request *request, struct diag *diag)
+{
+    struct argument_walk walk = {.command = &command_emit, .argc = argc, .argv = argv};
+    const struct option_info *option;
+    const char *value;
+    int next, code = EXIT_DONE, standard_input = 0;
+    while ((next = argument_next(&walk, &option, &value, diag)) > 0 && code == EXIT_DONE) {
+        if (option) {
+            code = set_option(request, option->name, value, diag);
+        } else {
+            standard_input += strcmp(value, "-") == 0;
+            request->paths[request->count++] = value;
+        }
+    }
+    if (next < 0 || code != EXIT_DONE)
+        return diag->code;
+    if (standard_input > 1)
+        return diag_set(diag, EXIT_USAGE, "- is given more than once; standard input can be read once");
+    if (request->output && strcmp(request->output, "-") == 0)
+        request->output = NULL;
+    code = check_request(request, diag);
+    if (!request->emit.prefix)
+        request->emit.prefix = "pwl_";
+    request->emit.paths = request->paths;
+    return code;
+}
+
+/* A path in a make rule. A backslash is itself unless it stands before a space or #, and is doubled there. */
+static void add_make_path(struct text *rule, const char *path)
+{
+    for (size_t i = 0; path[i]; i++) {
+        if (path[i] == ' ' || path[i] == '\t' || path[i] == '#') {
+            for (size_t k = i; k > 0 && path[k - 1] == '\\'; k--)
+                text_add(rule, "\\");
+            text_add(rule, "\\");
+        } else if (path[i] == '$') {
+            text_add(rule, "$");
+        }
+        text_add(rule, "%c", path[i]);
+    }
+}
+
+static int write_rule(const struct request *request, const char *path, struct diag *diag)
+{
+    struct text rule = {0};
+    int code;
+    add_make_path(&rule, request->output);
+    text_add(&rule, ":");
+    for (int i = 0; i < request->count; i++) {
+        if (strcmp(request->paths[i], "-") == 0)
+            continue;
+        text_add(&rule, " ");
+        add_make_path(&rule, request->paths[i]);
+    }
+    text_add(&rule, "\n");
+    if (rule.failed)
+        code = diag_set(diag, EXIT_IO, "out of memory while writing %s", path);
+    else
+        code = file_write(path, rule.bytes, rule.size, diag);
+    text_free(&rule);
+    return code;
+}
+
+/* The rule goes first: an output without its rule would look up to date to make for ever. */
+static int write_all(const struct request *request, const struct text *out, struct diag *diag)
+{
+    struct text default_depfile = {0};
+    const char *depfile = request->depfile;
+    int code = EXIT_DONE;
+
+    if (request->check)
+        return file_check(request->output, out->bytes, out->size, diag);
+    if (!request->depend)
+        return file_write(request->output, out->bytes, out->size, diag);
+    if (!depfile) {
+        text_add(&default_depfile, "%s.d", request->output);
+        if (default_depfile.failed)
+            return diag_set(diag, EXIT_IO, "out of memory while writing %s", request->output);
+        depfile = default_depfile.bytes;
+    }
+    code = write_rule(request, depfile, diag);
+    if (code == EXIT_DONE)
+        code = file_write(request->output, out->bytes, out->size, diag);
+    text_free(&default_depfile);
+    return code;
+}
+
+static int emit_files(const struct request *request, struct diag *diag)
+{
+    const size_t count = (unsigned)request->count; /* never negative; keeps the product below SIZE_MAX in gcc's eyes */
+    struct table *tables = calloc(count, sizeof *tables);
+    const struct table **list = calloc(count, sizeof *list);
+    struct text out = {0};
+    int code = EXIT_DONE;
+
+    if (!tables || !list)
+        code = diag_set(diag, EXIT_IO, "out of memory for %zu tables", count);
+    for (size_t i = 0; i < count && code == EXIT_DONE; i++) {
+        list[i] = &tables[i];
+        code = table_read(request->paths[i], &tables[i], diag);
+    }
+    if (code == EXIT_DONE)
+        code = request->emitter->emit(list, request->count, &request->emit, &out, diag);
+    if (code == EXIT_DONE)
+        code = write_all(request, &out, diag);
+
+    text_free(&out);
+    for (size_t i = 0; tables && i < count; i++)
+        table_free(&tables[i]);
+    free(list);
+    free(tables);
+    return code;
+}
+
+static int run(int argc, char **argv, struct diag *diag)
+{
+    struct request request = {.paths = malloc((size_t)argc * sizeof *request.paths), .emitter = &emitters[0]};
+    if (!request.paths)
+        return diag_set(diag, EXIT_IO, "out of memory");
+    int code = parse(argc, argv, &request, diag);
+    if (code == EXIT_DONE)
+        code = emit_files(&request, diag);
+    free(request.paths);
+    return code;
+}
+
+const struct command command_emit = {
+    .name = "emit",
+    .synopsis = "pwlc emit TABLE.json... [--format c|cuda|json|csv|npy] [flags]",
+    .summary = "Write tables for their consumers: C and CUDA headers, JSON, CSV, NumPy.",
+    .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
+               "pwlc emit tanh.json -o tanh.h -MD -MF tanh.h.d\n"
+               "pwlc emit tanh.json --standalone --name my_tanh -o my_tanh.h\n"
+               "pwlc emit tanh.json --format cuda -o tanh.cuh\n"
+               "pwlc emit tanh.json --format csv",
+    .options = options,
+    .run = run,
+};

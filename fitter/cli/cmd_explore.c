@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/jobs.h"
+#include "command.h"
+#include "fit/relax.h"
+#include "report/explore_report.h"
+#include "spec/reduce.h"
+#include "spec/spec.h"
+
+#define MAX_COMBINATIONS 2000
+
+static const struct option_info options[] = {
+    {"--in", "TYPE", "input type, as for fit"},
+    {"--out", "TYPE", "output type"},
+    {"--segments", "N,N...", "numbers of segments (default 4,8,16,32)"},
+    {"--method", "NAME,NAME...", "methods, see `pwlc list methods` (default lsq, or minimax with --objective max)"},
+    {"--form", "NAME,NAME...", "absolute, biased, anchored (default absolute)"},
+    {"--rounding", "NAME,NAME...", "floor, half_up, half_away, half_even (default floor)"},
+    {"--slope-bits", "B,B...", "widths of q_b, sign included (default: 8, 16 or 32, by the types)"},
+    {"--slope-terms", "any,1,2", "powers of two whose sum a slope is (default any)"},
+    {"--shift", "per-segment,one", "n_BX_total of each segment, or the same in all (default per-segment)"},
+    {"--knots", "free,uniform,pow2[:B]", "where segments start, as for fit (default free)"},
+    {"--symmetry", "off,fold", "whole tables, halves of symmetric functions, or both (default off)"},
+    {"--range", "LO:HI", "real input range that gives types without a scale theirs, as for fit"},
+    {"--monotone", NULL, "no step against the direction of the function"},
+    {"--continuous", "S", "joints within S output LSB, as for fit"},
+    {"--fix", "X:Y...", "the code nearest to x gives the code nearest to y, as 0:0; may be repeated"},
+    {"--param", "NAME=VALUE...", "parameter of the function; may be repeated"},
+    {"--expr", "EXPRESSION", "instead of FUNCTION: an expression of x, as for fit"},
+    {"--samples", "FILE", "instead of FUNCTION: x,y pairs (csv or npy), joined by straight lines"},
+    {"--reduce", "on|off", "tables of one octave, as for fit (default off)"},
+    {"--weights", "FILE", "how often each input code occurs, as for fit; the averages are weighted so"},
+    {"--outside", "clamp|error", "codes outside the function's domain, as for fit (default error)"},
+    {"--objective", "rms|max", "the error that the front weighs against bytes (default rms)"},
+    {"--jobs", "N", "how many tables are fitted at once (default: one a core)"},
+    {"--format", "md|csv|json|jsonl", "how to print (default md)"},
+    {"-o", "FILE", "write to FILE instead of standard output"},
+    {"--svg", "FILE", "draw error over bytes, with the front"},
+    {NULL, NULL, NULL},
+};
+
+/* Flags of the choices, and their values when not given; the slope bits are then those of the storage. */
+static const struct {
+    const char *flag, *values;
+} axes[AXIS_COUNT] = {
+    [AXIS_METHOD] = {"--method", NULL},
+    [AXIS_FORM] = {"--form", "absolute"},
+    [AXIS_ROUNDING] = {"--rounding", "floor"},
+    [AXIS_SLOPE_BITS] = {"--slope-bits", NULL},
+    [AXIS_SLOPE_TERMS] = {"--slope-terms", "any"},
+    [AXIS_SHIFT] = {"--shift", "per-segment"},
+    [AXIS_KNOTS] = {"--knots", "free"},
+    [AXIS_SYMMETRY] = {"--symmetry", "off"},
+    [AXIS_SEGMENTS] = {"--segments", "4,8,16,32"},
+};
+
+struct request {
+    struct spec spec; /* what all combinations share */
+    const char *given[AXIS_COUNT];
+    char *lists[AXIS_COUNT]; /* copies that are cut into values */
+    char storage_bits[8];
+    struct exploration exploration;
+    struct spec *specs; /* of each row */
+    enum cells_format format;
+    const char *output, *svg;
+    int jobs;
+};
+
+/* Cuts a list at its commas. */
+static int split(struct request *request, enum explore_axis axis, const char *list, struct diag *diag)
+{
+    struct explore_choice *choice = &request->exploration.choice[axis];
+    char *copy = strdup(list);
+    if (!copy)
+        return diag_set(diag, EXIT_IO, "out of memory");
+    request->lists[axis] = copy;
+    for (char *value = copy; value;) {
+        char *comma = strchr(value, ',');
+        if (comma)
+            *comma = '\0';
+        for (int i = 0; i < choice->count; i++)
+            if (!strcmp(choice->value[i], value))
+                return diag_set(diag, EXIT_USAGE, "%s %s: %s is given twice", axes[axis].flag, list, value);
+        if (choice->count == EXPLORE_MAX_VALUES)
+            return diag_set(diag, EXIT_USAGE, "%s: at most %d values", axes[axis].flag, EXPLORE_MAX_VALUES);
+        choice->value[choice->count++] = value;
+        value = comma ? comma + 1 : NULL;
+    }
+    return EXIT_DONE;
+}
+
+/* Every value alone must be one that fit takes. */
+static int check_values(const struct request *request, struct diag *diag)
+{
+    for (int a = 0; a < AXIS_COUNT; a++) {
+        const struct explore_choice *choice = &request->exploration.choice[a];
+        for (int i = 0; request->given[a] && i < choice->count; i++) {
+            struct spec scratch = request->spec;
+            if (spec_set(&scratch, axes[a].flag, choice->value[i], diag))
+                return diag->code;
+        }
+    }
+    return EXIT_DONE;
+}
+
+static int build_choices(struct request *request, struct diag *diag)
+{
+    const struct spec *spec = &request->spec;
+    snprintf(request->storage_bits, sizeof request->storage_bits, "%d", storage_bits(spec_storage(spec)));
+    for (int a = 0; a < AXIS_COUNT; a++) {
+        const char *list = request->given[a]                                 ? request->given[a]
+                           : a == AXIS_SLOPE_BITS                            ? request->storage_bits
+                           : a != AXIS_METHOD                                ? axes[a].values
+                           : request->exploration.objective == OBJECTIVE_MAX ? "minimax"
+                                                                             : "lsq";
+        if (split(request, (enum explore_axis)a, list, diag))
+            return diag->code;
+    }
+    return check_values(request, diag);
+}
+
+/* A full table has a segment for each code, and no slopes. */
+static bool has_choice(const struct spec *spec, enum explore_axis axis)
+{
+    return spec->method != METHOD_LUT || axis == AXIS_METHOD || axis == AXIS_FORM || axis == AXIS_ROUNDING ||
+           axis == AXIS_SYMMETRY;
+}
+
+/* The combination of a number whose digits are the places in the lists. False for a repetition: a method that leaves
+ * no choice takes part once. */
+static bool combine(const struct request *request, int number, struct explore_row *row, struct spec *spec)
+{
+    *row = (struct explore_row){.diag = {.code = EXIT_DONE}};
+    *spec = request->spec;
+    int place[AXIS_COUNT];
+    for (int a = AXIS_COUNT - 1; a >= 0; a--) {
+        place[a] = number % request->exploration.choice[a].count;
+        number /= request->exploration.choice[a].count;
+    }
+    for (int a = 0; a < AXIS_COUNT; a++) { /* the method is first */
+        if (!has_choice(spec, (enum explore_axis)a)) {
+            if (place[a] > 0)
+                return false;
+            continue;
+        }
+        row->value[a] = request->exploration.choice[a].value[place[a]];
+        /* check_values has seen each value; the storage's bits need not be said. */
+        if (a != AXIS_SLOPE_BITS || request->given[a])
+            spec_set(spec, axes[a].flag, row->value[a], &row->diag);
+    }
+    return true;
+}
+
+static int build_rows(struct request *request, struct diag *diag)
+{
+    struct exploration *exploration = &request->exploration;
+    int combinations = 1;
+    for (int a = 0; a < AXIS_COUNT; a++) {
+        combinations *= exploration->choice[a].count; /* at most MAX_COMBINATIONS * EXPLORE_MAX_VALUES */
+        if (combinations > MAX_COMBINATIONS)
+            return diag_set(diag, EXIT_USAGE, "the lists make more than %d combinations; give fewer values",
+                            MAX_COMBINATIONS);
+    }
+    exploration->rows = calloc((size_t)combinations, sizeof *exploration->rows);
+    request->specs = calloc((size_t)combinations, sizeof *request->specs);
+    if (!exploration->rows || !request->specs)
+        return diag_set(diag, EXIT_IO, "out of memory for %d combinations", combinations);
+    for (int k = 0; k < combinations; k++)
+        if (combine(request, k, &exploration->rows[exploration->count], &request->specs[exploration->count]))
+            exploration->count++;
+    return EXIT_DONE;
+}
+
+static void fit_row(void *context, int k)
+{
+    struct request *request = context;
+    struct explore_row *row = &request->exploration.rows[k];
+    if (!row->diag.code)
+        fit(&request->specs[k], &row->table, &row->diag);
+}
+
+/* Running out of memory is a failure, everything else a finding. */
+static int fit_rows(struct request *request, struct diag *diag)
+{
+    struct exploration *exploration = &request->exploration;
+    jobs_run(exploration->count, request->jobs, fit_row, request, "pwlc explore");
+    for (int k = 0; k < exploration->count; k++)
+        if (exploration->rows[k].diag.code == EXIT_IO) {
+            *diag = exploration->rows[k].diag;
+            return diag->code;
+        }
+    explore_rank(exploration);
+    return EXIT_DONE;
+}
+
+static int write_results(const struct request *request, struct diag *diag)
+{
+    const struct exploration *exploration = &request->exploration;
+    struct text text = {0};
+    struct svg svg = {0};
+    int code = explore_print(exploration, request->format, &text, diag);
+    if (code == EXIT_DONE && request->svg && exploration->found > 0) {
+        explore_plot(exploration, &svg);
+        if (svg.text.failed)
+            code = diag_set(diag, EXIT_IO, "out of memory while drawing");
+        else
+            code = file_write(request->svg, svg.text.bytes, svg.text.size, diag);
+    }
+    if (code == EXIT_DONE)
+        code = file_write(request->output, text.bytes, text.size, diag);
+    text_free(&text);
+    svg_free(&svg);
+    if (code == EXIT_DONE && exploration->found == 0)
+        code = diag_set(diag, EXIT_REQUIREMENT, "no combination has a table; the first, because %s",
+                        exploration->rows[0].diag.text);
+    return code;
+}
+
+static int explore(struct request *request, struct diag *diag)
+{
+    struct exploration *exploration = &request->exploration;
+    const struct spec *spec = &request->spec;
+    /* What no choice can mend is said at once. */
+    if (spec_resolve(&request->spec, diag) || spec_check(spec, diag))
+        return diag->code;
+    exploration->function = function_name(&spec->function);
+    exploration->in = &spec->in;
+    exploration->out = &spec->out;
+    if (build_choices(request, diag) || build_rows(request, diag) || fit_rows(request, diag))
+        return diag->code;
+    return write_results(request, diag);
+}
+
+static int set_option(struct request *request, const char *flag, const char *value, struct diag *diag)
+{
+    for (int a = 0; a < AXIS_COUNT; a++)
+        if (!strcmp(flag, axes[a].flag)) {
+            request->given[a] = value;
+            return EXIT_DONE;
+        }
+    if (!strcmp(flag, "--objective")) {
+        if (strcmp(value, "rms") != 0 && strcmp(value, "max") != 0)
+            return diag_set(diag, EXIT_USAGE, "--objective %s: must be rms or max", value);
+        request->exploration.objective = strcmp(value, "max") == 0 ? OBJECTIVE_MAX : OBJECTIVE_RMS;
+        return EXIT_DONE;
+    }
+    if (!strcmp(flag, "--format")) {
+        if (!cells_format_parse(value, &request->format))
+            return diag_set(diag, EXIT_USAGE, "--format %s: must be md, csv, json or jsonl", value);
+        return EXIT_DONE;
+    }
+    if (!strcmp(flag, "--jobs"))
+        return jobs_parse(value, &request->jobs, diag);
+    if (!strcmp(flag, "-o"))
+        request->output = value;
+    else if (!strcmp(flag, "--svg"))
+        request->svg = value;
+    else
+        return spec_set(&request->spec, flag, value, diag);
+    return EXIT_DONE;
+}
+
+static int parse(int argc, char **argv, struct request *request, struct diag *diag)
+{
+    struct argument_walk walk = {.command = &command_explore, .argc = argc, .argv = argv, .index = 1};
+    const struct option_info *option;
+    const char *value, *parameters[FUNCTION_MAX_PARAMETERS + 8];
+    int more, parameter_count = 0;
+    while ((more = argument_next(&walk, &option, &value, diag)) > 0) {
+        if (option && !strcmp(option->name, "--param")) { /* the function may be named after it */
+            if (parameter_count == (int)(sizeof parameters / sizeof *parameters))
+                return diag_set(diag, EXIT_USAGE, "--param %s: too many parameters", value);
+            parameters[parameter_count++] = value;
+        } else if (set_option(request, option ? option->name : "FUNCTION", value, diag)) {
+            return diag->code;
+        }
+    }
+    for (int k = 0; more == 0 && k < parameter_count; k++)
+        if (spec_set(&request->spec, "--param", parameters[k], diag))
+            return diag->code;
+    if (more == 0 && request->svg && file_is_standard_output(request->svg) && file_is_standard_output(request->output))
+        return diag_set(diag, EXIT_USAGE, "--svg %s: the table goes to standard output already; give -o FILE",
+                        request->svg);
+    return more < 0 ? diag->code : EXIT_DONE;
+}
+
+static int run(int argc, char **argv, struct diag *diag)
+{
+    struct request request = {.jobs = jobs_default()};
+    diag->code = EXIT_DONE;
+    spec_init(&request.spec);
+    if (!parse(argc, argv, &request, diag))
+        explore(&request, diag);
+    for (int k = 0; k < request.exploration.count; k++)
+        table_free(&request.exploration.rows[k].table);
+    free(request.exploration.rows);
+    free(request.specs);
+    for (int a = 0; a < AXIS_COUNT; a++)
+        free(request.lists[a]);
+    spec_free(&request.spec);
+    return diag->code;
+}
+
+const struct command command_explore = {
+    .name = "explore",
+    .synopsis = "pwlc explore FUNCTION --in TYPE --out TYPE [--segments N,N...] [flags]",
+    .summary = "Fit every combination of the choices given and show which tables are worth their bytes.",
+    .example = "pwlc explore tanh --in s8:2^-5 --out s8:2^-7 --segments 4,8,16 --form absolute,biased --method minimax "
+               "--svg tanh.svg",
+    .options = options,
+    .run = run,
+};

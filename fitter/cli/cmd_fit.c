@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/jobs.h"
+#include "command.h"
+#include "fit/relax.h"
+#include "spec/spec.h"
+
+static const struct option_info options[] = {
+    {"--in", "TYPE", "input type, as u16:2^-12:24576 (width:scale:zero point), s8:0.0472:-3 or q3.12"},
+    {"--out", "TYPE", "output type; s8 alone takes scale and zero point from the function's range, see below"},
+    {"--range", "LO:HI", "real input range that gives types without a scale, as --in s8, theirs"},
+    {"--calibrate", "FILE",
+     "instead of --range: the range of the values in a .npy file of float16, float32 or float64"},
+    {"--calibrate-by", "minmax|percentile=P|mse",
+     "range of the data: all, the middle P percent, or least squared error (default minmax)"},
+    {"--pow2-scales", NULL, "round scales that are found up to powers of two"},
+    {"--segments", "N", "number of segments, 1 to 4096 (default 16, or as few as --max-err needs)"},
+    {"--max-err", "L", "largest error allowed, in output LSB; with --segments a gate (exit 3)"},
+    {"--method", "lsq|minimax|uniform|document|lut",
+     "how to fit, see `pwlc list methods` (default lsq; minimax with --max-err)"},
+    {"--form", "absolute|biased|anchored", "where the constant is added (default absolute)"},
+    {"--rounding", "floor|half_up|half_away|half_even", "of the right shift (default floor)"},
+    {"--slope-bits", "B", "width of q_b, sign included (default: 8, 16 or 32, by the types)"},
+    {"--shift", "per-segment|one", "one: the same n_BX_total in all segments (default per-segment)"},
+    {"--slope-terms", "any|1|2", "slopes are sums of one or two signed powers of two: shifts, no multiplier"},
+    {"--knots", "free|uniform|pow2[:B]",
+     "where segments start: equal widths, or where the top B bits of a code decide its segment (default free)"},
+    {"--monotone", NULL, "no step against the direction of the function"},
+    {"--continuous", "S", "where a segment starts, the one before it would give a value within S output LSB"},
+    {"--fix", "X:Y...", "the code nearest to x gives the code nearest to y, as 0:0; may be repeated"},
+    {"--symmetry", "fold|off", "fold: half a table for an odd function or f(-x) = 1 - f(x) (default off)"},
+    {"--reduce", "on|off", "on: a table of one octave of sqrt, rsqrt, reciprocal, log or exp serves all (default off)"},
+    {"--param", "NAME=VALUE...", "parameter of the function; may be repeated"},
+    {"--expr", "EXPRESSION", "instead of FUNCTION: an expression of x, as \"x/(1+exp(-x))\", see below"},
+    {"--samples", "FILE", "instead of FUNCTION: x,y pairs (csv or npy), joined by straight lines"},
+    {"--weights", "FILE", "how often each input code occurs (csv or npy): least squares counts them so, see below"},
+    {"--outside", "clamp|error",
+     "codes outside the function's domain: take the nearest defined one, or refuse (default)"},
+    {"--no-saturate", NULL, "exit 3 when the function leaves the output range"},
+    {"--spec", "FILE", "fit every job of a JSON list, in parallel; -o then names a directory"},
+    {"--jobs", "N", "how many jobs of --spec run at once (default: one a core)"},
+    {"-o", "FILE", "write the table there instead of standard output"},
+    {NULL, NULL, NULL},
+};
+
+static void note_saturation(const struct table *table, const char *name)
+{
+    const struct certificate *certificate = &table->certificate;
+    if (certificate->saturated_codes > 0)
+        fprintf(stderr, "pwlc fit: note: %s%s%s leaves the output range at %lld of %lld codes, which saturate\n", name,
+                *name ? ": " : "", table->function, (long long)certificate->saturated_codes,
+                (long long)certificate->checked);
+}
+
+static void note_unproven(const struct spec *spec, const struct table *table, const char *name)
+{
+    const struct certificate *certificate = &table->certificate;
+    if (!isnan(spec->max_err) && !certificate->exhaustive && !certificate->has_bound)
+        fprintf(
+            stderr,
+            "pwlc fit: note: %s%s--max-err %.6g holds for the %lld codes compared; of the others nothing is proven, "
+            "see pwlc sweep --exhaustive\n",
+            name, *name ? ": " : "", spec->max_err, (long long)certificate->checked);
+}
+
+/* How far off a table may be whose search was not complete. */
+static void note_gap(const struct spec *spec, const struct table *table, const char *name)
+{
+    const struct certificate *certificate = &table->certificate;
+    const int64_t codes = certificate->checked / (table->has_fold ? 2 : 1); /* that are searched */
+    if (spec->method == METHOD_LSQ && codes <= SPEC_COMPLETE_CODES && certificate->has_lower_bound && !certificate->optimal &&
+        !constraints_tie(&spec->constraints))
+        fprintf(stderr, "pwlc fit: note: %s%sthe error is %.6g LSB RMS, of the best table it may be %.6g\n", name,
+                *name ? ": " : "", certificate->rms_err_lsb, certificate->lower_bound_lsb);
+}
+
+static void note_types(const struct spec *spec)
+{
+    char in[80], out[80];
+    tensor_format(&spec->in, in, sizeof in);
+    tensor_format(&spec->out, out, sizeof out);
+    fprintf(stderr, "pwlc fit: note: the types are --in %s --out %s\n", in, out);
+}
+
+static int fit_one(struct spec *spec, const char *output, struct diag *diag)
+{
+    struct table table;
+    char *text = NULL;
+    const bool derived = spec->in_lacks_scale || spec->out_lacks_scale;
+    if (spec_resolve(spec, diag) || fit(spec, &table, diag))
+        return diag->code;
+    if (derived)
+        note_types(spec);
+    if (!table_to_json(&table, &text, diag) && !file_write(output, text, strlen(text), diag)) {
+        note_saturation(&table, "");
+        note_unproven(spec, &table, "");
+        note_gap(spec, &table, "");
+        relax_print_costs(spec, &table);
+    }
+    free(text);
+    table_free(&table);
+    return diag->code;
+}
+
+struct batch {
+    const struct job *jobs;
+    char **texts; /* table JSON of each job */
+    struct table *tables;
+    struct diag *diags;
+    int count;
+};
+
+static void fit_job(void *context, int k)
+{
+    struct batch *batch = context;
+    if (!fit(&batch->jobs[k].spec, &batch->tables[k], &batch->diags[k]))
+        table_to_json(&batch->tables[k], &batch->texts[k], &batch->diags[k]);
+}
+
+static int run_batch(struct batch *batch, int workers, struct diag *diag)
+{
+    jobs_run(batch->count, workers, fit_job, batch, "pwlc fit");
+    for (int k = 0; k < batch->count; k++)
+        if (batch->diags[k].code) {
+            *diag = batch->diags[k];
+            return diag_prefix(diag, batch->jobs[k].name);
+        }
+    return EXIT_DONE;
+}
+
+/* Every job is fitted before the first file is written. */
+static int write_batch(const struct batch *batch, const char *directory, struct diag *diag)
+{
+    for (int k = 0; k < batch->count; k++) {
+        char path[4096];
+        const int length = snprintf(path, sizeof path, "%s/%s.json", directory, batch->jobs[k].name);
+        if (length < 0 || (size_t)length >= sizeof path)
+            return diag_set(diag, EXIT_USAGE, "-o %.80s...: the path is too long", directory);
+        if (file_write(path, batch->texts[k], strlen(batch->texts[k]), diag))
+            return diag->code;
+        note_saturation(&batch->tables[k], batch->jobs[k].name);
+        note_unproven(&batch->jobs[k].spec, &batch->tables[k], batch->jobs[k].name);
+        note_gap(&batch->jobs[k].spec, &batch->tables[k], batch->jobs[k].name);
+    }
+    return EXIT_DONE;
+}
+
+static int fit_batch(const char *spec_path, const char *directory, int workers, struct diag *diag)
+{
+    unsigned char *bytes = NULL;
+    size_t size;
+    struct job *jobs = NULL;
+    struct batch batch = {0};
+    if (!directory)
+        return diag_set(diag, EXIT_USAGE, "--spec: -o DIRECTORY is needed, to hold a NAME.json for each job");
+    if (file_read(spec_path, FILE_MAX_BYTES, &bytes, &size, diag))
+        return diag->code;
+    if (spec_list_parse((const char *)bytes, size, &jobs, &batch.count, diag)) {
+        diag_prefix(diag, spec_path);
+        goto done;
+    }
+    batch.jobs = jobs;
+    batch.texts = calloc((size_t)batch.count, sizeof *batch.texts);
+    batch.tables = calloc((size_t)batch.count, sizeof *batch.tables);
+    batch.diags = calloc((size_t)batch.count, sizeof *batch.diags);
+    if (!batch.texts || !batch.tables || !batch.diags)
+        diag_set(diag, EXIT_IO, "out of memory for %d jobs", batch.count);
+    else if (!run_batch(&batch, workers, diag))
+        write_batch(&batch, directory, diag);
+done:
+    for (int k = 0; batch.texts && batch.tables && k < batch.count; k++) {
+        free(batch.texts[k]);
+        table_free(&batch.tables[k]);
+    }
+    free(batch.texts);
+    free(batch.tables);
+    free(batch.diags);
+    spec_list_free(jobs, batch.count);
+    free(bytes);
+    return diag->code;
+}
+
+/* What the command line says beyond the spec of one table. */
+struct request {
+    struct spec spec;
+    const char *first_flag; /* first flag that belongs to one table, null when none */
+    const char *output, *spec_path, *jobs_text;
+    int jobs;
+};
+
+static int parse(int argc, char **argv, struct request *request, struct diag *diag)
+{
+    struct argument_walk walk = {.command = &command_fit, .argc = argc, .argv = argv, .index = 1};
+    const struct option_info *option;
+    const char *value;
+    int more;
+    const char *parameters[FUNCTION_MAX_PARAMETERS + 8];
+    int parameter_count = 0;
+    while ((more = argument_next(&walk, &option, &value, diag)) > 0) {
+        const char *flag = option ? option->name : "FUNCTION";
+        if (!strcmp(flag, "-o")) {
+            request->output = value;
+        } else if (!strcmp(flag, "--spec")) {
+            request->spec_path = value;
+        } else if (!strcmp(flag, "--jobs")) {
+            request->jobs_text = value;
+            if (jobs_parse(value, &request->jobs, diag))
+                return diag->code;
+        } else {
+            if (!request->first_flag)
+                request->first_flag = flag;
+            if (!strcmp(flag, "--param")) { /* the function may be named after it */
+                if (parameter_count == (int)(sizeof parameters / sizeof *parameters))
+                    return diag_set(diag, EXIT_USAGE, "--param %s: too many parameters", value);
+                parameters[parameter_count++] = value;
+            } else if (spec_set(&request->spec, flag, value, diag)) {
+                return diag->code;
+            }
+        }
+    }
+    for (int k = 0; more == 0 && k < parameter_count; k++)
+        if (spec_set(&request->spec, "--param", parameters[k], diag))
+            return diag->code;
+    return more < 0 ? diag->code : EXIT_DONE;
+}
+
+static int run(int argc, char **argv, struct diag *diag)
+{
+    struct request request = {.jobs = jobs_default()};
+    diag->code = EXIT_DONE;
+    spec_init(&request.spec);
+    if (parse(argc, argv, &request, diag))
+        ;
+    else if (request.spec_path && request.first_flag)
+        diag_set(diag, EXIT_USAGE, "--spec with %s: the jobs in the file say it; give one or the other",
+                 request.first_flag);
+    else if (request.spec_path)
+        fit_batch(request.spec_path, request.output, request.jobs, diag);
+    else if (request.jobs_text)
+        diag_set(diag, EXIT_USAGE, "--jobs %s: only with --spec", request.jobs_text);
+    else
+        fit_one(&request.spec, request.output, diag);
+    spec_free(&request.spec);
+    return diag->code;
+}
+
+const struct command command_fit = {
+    .name = "fit",
+    .synopsis = "pwlc fit FUNCTION --in TYPE --out TYPE [flags] | pwlc fit --spec FILE -o DIRECTORY",
+    .summary = "compile a function into a table and certify its errors",
+    .details =
+        "Types from a range. A type without a scale, s8 or u16, has it found: --in from --range or --calibrate, --out "
+        "from the smallest and the largest value of the function over the codes of --in in that range, or over all of "
+        "them. For a range lo to hi:\n"
+        "  scale = (hi - lo) / (qmax - qmin), zero point = round(qmin - lo / scale)\n"
+        "so that lo and hi are the ends of the codes but for half a scale, and 0, when inside the range, is a code. "
+        "For signed codes and hi = -lo: scale = hi / qmax, zero point 0. --pow2-scales takes the next power of two. "
+        "The table holds the types that were found, not the range or the data.\n"
+        "  --calibrate-by percentile=P cuts (100 - P) / 2 percent of the values at each side.\n"
+        "  --calibrate-by mse searches the range whose type has the least mean squared error, clipping included.\n"
+        "\n"
+        "Weights. --weights takes counts or shares, one for each code from the lowest on (a column of text, or a .npy "
+        "array of any type), or rows q_x,weight (text, or .npy of shape (n, 2)), where codes not listed weigh 0. The "
+        "sum of squared errors that lsq, uniform and document minimise counts each code so often, and so do the RMS "
+        "error, the mean error and the share of correctly rounded codes; the largest error is that of any code. A "
+        "code of weight 0 may come out as anything: add a little to every count where such codes matter.\n"
+        "\n"
+        "Expressions. --expr takes + - * / ^, comparisons, && || and c ? a : b; the variable x, numbers, _pi and _e; "
+        "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 log (natural) ln log2 log10 log1p sqrt "
+        "abs sign rint (halves to even) floor ceil erf erfc min max sum avg. muParser evaluates it in double, where "
+        "the built-in functions use long double: errors are measured against these values. It must be finite at every "
+        "code.",
+    .example = "pwlc fit sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 16 -o sigmoid.json",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pwl/half.h>
+
+#include "base/suggest.h"
+#include "command.h"
+#include "io/columns.h"
+#include "io/gguf.h"
+#include "io/npy.h"
+
+static const struct option_info options[] = {
+    {"--metadata", NULL, "list: the metadata instead of the tensors"},
+    {"--raw", NULL, "extract: the bytes as they are in the file, instead of an .npy array of floats"},
+    {"-o", "FILE", "extract: where to write; - is standard output"},
+    {NULL, NULL, NULL},
+};
+
+static int list_metadata(const struct gguf *gguf, struct diag *diag)
+{
+    size_t at = gguf->metadata_at;
+    bool failed = false;
+    for (uint64_t i = 0; i < gguf->metadata_count; i++) {
+        struct gguf_value value;
+        struct text text = {0};
+        gguf_next_value(gguf, &at, &value);
+        gguf_string_text(value.key, &text);
+        text_add(&text, " = ");
+        gguf_value_text(&value, &text);
+        failed |= text.failed;
+        if (!text.failed)
+            printf("%s\n", text.bytes);
+        text_free(&text);
+    }
+    return failed ? diag_set(diag, EXIT_IO, "out of memory") : EXIT_DONE;
+}
+
+static int list_tensors(const struct gguf *gguf, struct diag *diag)
+{
+    static const char *const titles[] = {"tensor", "type", "shape", ">bytes", ">at", NULL};
+    struct columns columns;
+    size_t at = gguf->tensors_at;
+    bool failed = false;
+    columns_start(&columns, titles);
+    for (uint64_t i = 0; i < gguf->tensor_count; i++) {
+        struct gguf_tensor tensor;
+        struct text name = {0}, shape = {0};
+        gguf_next_tensor(gguf, &at, &tensor);
+        gguf_string_text(tensor.name, &name);
+        text_add(&shape, "%s", "");
+        for (int d = tensor.dimensions - 1; d >= 0; d--)
+            text_add(&shape, "%" PRIu64 "%s", tensor.shape[d], d > 0 ? " x " : "");
+        failed |= name.failed || shape.failed;
+        columns_cell(&columns, "%s", name.bytes ? name.bytes : "");
+        if (tensor.known)
+            columns_cell(&columns, "%s", tensor.known->name);
+        else
+            columns_cell(&columns, "type %" PRIu32, tensor.type);
+        columns_cell(&columns, "%s", shape.bytes ? shape.bytes : "");
+        if (tensor.known)
+            columns_cell(&columns, "%zu", tensor.bytes);
+        else
+            columns_cell(&columns, "-");
+        columns_cell(&columns, "%zu", (size_t)(tensor.data - gguf->bytes));
+        text_free(&name);
+        text_free(&shape);
+    }
+    if (!columns_print(&columns) || failed)
+        return diag_set(diag, EXIT_IO, "out of memory");
+    return EXIT_DONE;
+}
+
+/* Rows first, as numpy has it. */
+static int write_array(const struct gguf_tensor *tensor, const char *output, struct diag *diag)
+{
+    struct npy npy = {.kind = 'f', .item_size = 4, .dimensions = tensor->dimensions};
+    unsigned char *bytes = NULL;
+    size_t size = 0;
+    float *values;
+    if (gguf_dequantise(tensor, &values, diag) != EXIT_DONE)
+        return diag->code;
+    npy.count = (size_t)tensor->elements;
+    for (int d = 0; d < tensor->dimensions; d++)
+        npy.shape[d] = (size_t)tensor->shape[tensor->dimensions - 1 - d];
+    for (size_t i = 0; i < npy.count; i++)
+        npy_store((unsigned char *)&values[i], pwl_bits_of_f32(values[i]), npy.item_size);
+    npy.data = (const unsigned char *)values;
+    int code = npy_build(&npy, &bytes, &size, diag);
+    if (code == EXIT_DONE)
+        code = file_write(output, bytes, size, diag);
+    free(bytes);
+    free(values);
+    return code;
+}
+
+struct request {
+    const char *action, *path, *tensor, *output;
+    bool metadata, raw;
+};
+
+static int extract(const struct gguf *gguf, const struct request *request, struct diag *diag)
+{
+    struct gguf_tensor tensor;
+    if (gguf_need(gguf, request->tensor, &tensor, diag) != EXIT_DONE)
+        return diag->code;
+    if (request->raw)
+        return file_write(request->output, tensor.data, tensor.bytes, diag);
+    return write_array(&tensor, request->output, diag);
+}
+
+static int perform(const struct request *request, struct diag *diag)
+{
+    const unsigned char *bytes = NULL;
+    size_t size = 0;
+    struct gguf gguf;
+    if (file_map(request->path, &bytes, &size, diag) != EXIT_DONE)
+        return diag->code;
+    int code = gguf_parse(bytes, size, &gguf, diag);
+    if (code == EXIT_DONE) {
+        if (strcmp(request->action, "extract") == 0)
+            code = extract(&gguf, request, diag);
+        else
+            code = request->metadata ? list_metadata(&gguf, diag) : list_tensors(&gguf, diag);
+    }
+    if (code != EXIT_DONE && code != EXIT_IO)
+        diag_prefix(diag, request->path);
+    file_unmap(bytes, size);
+    return code;
+}
+
+static int check_request(const struct request *request, struct diag *diag)
+{
+    static const char *const actions[] = {"list", "extract", NULL};
+    if (!request->action)
+        return diag_set(diag, EXIT_USAGE, "an action is needed: pwlc gguf list FILE, or pwlc gguf extract FILE TENSOR");
+    const bool extracts = strcmp(request->action, "extract") == 0;
+    if (!extracts && strcmp(request->action, "list") != 0) {
+        const char *const close = suggest(request->action, actions);
+        return diag_set(diag, EXIT_USAGE, "\"%s\" is not an action%s%s; the actions are list and extract",
+                        request->action, close ? "; did you mean " : "", close ? close : "");
+    }
+    if (!request->path)
+        return diag_set(diag, EXIT_USAGE, "a file is needed: pwlc gguf %s FILE", request->action);
+    if (extracts && !request->tensor)
+        return diag_set(diag, EXIT_USAGE, "a tensor is needed: pwlc gguf extract FILE TENSOR -o OUT.npy");
+    if (extracts && !request->output)
+        return diag_set(diag, EXIT_USAGE, "-o is needed: pwlc gguf extract FILE TENSOR -o OUT.npy");
+    if (extracts && request->metadata)
+        return diag_set(diag, EXIT_USAGE, "--metadata goes with list");
+    if (!extracts && (request->raw || request->output))
+        return diag_set(diag, EXIT_USAGE, "%s goes with extract", request->raw ? "--raw" : "-o");
+    if (!extracts && request->tensor)
+        return diag_set(diag, EXIT_USAGE, "\"%s\" is one argument too many; list takes a file", request->tensor);
+    return EXIT_DONE;
+}
+
+static int run(int argc, char **argv, struct diag *diag);
+
+const struct command command_gguf = {
+    .name = "gguf",
+    .synopsis = "pwlc gguf list FILE [--metadata] | pwlc gguf extract FILE TENSOR [--raw] -o OUT",
+    .summary = "List the tensors of a GGUF file, or write one of them as an .npy array of floats.",
+    .details = "Reads tensors of F32, F16, BF16, Q4_0, Q8_0 and MXFP4; others are listed by number.",
+    .example =
+        "printf 'GGUF\\003000\\0010000000%08d\\0010000000w\\001000\\0020000000%019d00\\200?000@' 0 0 | tr 0 '\\0' "
+        ">small.gguf\n"
+        "pwlc gguf list small.gguf\n"
+        "pwlc gguf extract small.gguf w -o w.npy",
+    .options = options,
+    .run = run,
+};
+
+static int run(int argc, char **argv, struct diag *diag)
+{
+    struct argument_walk walk = {.command = &command_gguf, .argc = argc, .argv = argv};
+    const struct option_info *option;
+    const char *value;
+    struct request request = {0};
+    const char **const positional[] = {&request.action, &request.path, &request.tensor};
+    size_t count = 0;
+    int next;
+    while ((next = argument_next(&walk, &option, &value, diag)) > 0) {
+        if (!option && count < sizeof positional / sizeof *positional)
+            *positional[count++] = value;
+        else if (!option)
+            return diag_set(diag, EXIT_USAGE, "\"%s\" is one argument too many", value);
+        else if (option == &options[0])
+            request.metadata = true;
+        else if (option == &options[1])
+            request.raw = true;
+        else
+            request.output = value;
+    }
+    if (next < 0)
+        return diag->code;
+    if (check_request(&request, diag) != EXIT_DONE)
+        return diag->code;
+    return perform(&request, diag);
+}

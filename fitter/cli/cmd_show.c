@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "command.h"
+#include "io/columns.h"
+#include "table/reduction.h"
+#include "table/table.h"
+
+static const struct option_info options[] = {
+    {"--format", "text|json", "for people (default), or a JSON list of the same"},
+    {NULL, NULL, NULL},
+};
+
+/* dy/dx in real units; scales never reach the runtime, only q_b * 2^-n does. */
+static double real_slope(const struct table *table, const struct segment *segment)
+{
+    return (double)(ldexpl((long double)segment->q_b, -segment->n) * table->out.scale.value / table->in.scale.value);
+}
+
+static int packed_bytes(const struct table *table)
+{
+    return table->segment_count * packed_segment_bytes(table->storage, table->form);
+}
+
+static void print_tensor(const char *label, const struct tensor *tensor)
+{
+    char text[128];
+    tensor_format(tensor, text, sizeof text);
+    printf("  %-12s %s, codes %" PRId64 "..%" PRId64 ", real %.9Lg..%.9Lg\n", label, text, tensor->qmin, tensor->qmax,
+           tensor_real(tensor, tensor->qmin), tensor_real(tensor, tensor->qmax));
+}
+
+static void print_head(const char *path, const struct table *table)
+{
+    printf("%s\n", path);
+    printf("  %-12s %s\n", "spec", table->spec);
+    printf("  %-12s %s", "function", table->function);
+    for (int i = 0; i < table->parameter_count; i++)
+        printf(", %s=%.9g", table->parameters[i].name, table->parameters[i].value);
+    if (table->expression)
+        printf("\n  %-12s %s", "expression", table->expression);
+    printf("\n  %-12s %s\n", "method", table->method);
+    print_tensor("in", &table->in);
+    print_tensor("out", &table->out);
+    printf("  %-12s %s\n", "form", form_name(table->form));
+    printf("  %-12s %s\n", "rounding", rounding_name(table->rounding));
+    printf("  %-12s %s: start and q_b %d bits, %s %d, accumulator %d\n", "case", storage_name(table->storage),
+           storage_bits(table->storage), offset_name(table->form), offset_bits(table->storage, table->form),
+           accumulator_bits(table->storage));
+    printf("  %-12s %d of %d bytes: %d bytes\n", "segments", table->segment_count,
+           packed_segment_bytes(table->storage, table->form), packed_bytes(table));
+    if (table->has_fold)
+        printf("  %-12s sum %" PRId64 ", codes below %" PRId64 " are mirrored\n", "fold", table->fold_sum,
+               table->in.zero_point);
+    if (table->has_reduction) {
+        char text[160];
+        reduction_text(&table->reduction, text, sizeof text);
+        printf("  %-12s %s; the segments are of %d-bit words\n", "reduction", text, storage_bits(table->storage));
+    }
+    if (table->outside == OUTSIDE_CLAMP)
+        printf("  %-12s clamp\n", "outside");
+    if (table->samples_sha256[0])
+        printf("  %-12s %s\n", "samples", table->samples_sha256);
+    if (table->weights_sha256[0])
+        printf("  %-12s %s\n", "weights", table->weights_sha256);
+}
+
+static void print_certificate(const struct table *table)
+{
+    const struct certificate *c = &table->certificate;
+    const bool weighted = table->weights_sha256[0] != '\0';
+    printf("  %-12s %" PRId64 " codes, %s\n", "checked", c->checked, c->exhaustive ? "every one" : "not every one");
+    printf("  %-12s max %.6g at code %" PRId64 ", %srms %.6g, mean %.6g LSB\n", "error", c->max_err_lsb, c->max_err_at,
+           weighted ? "weighted " : "", c->rms_err_lsb, c->mean_abs_err_lsb);
+    printf("  %-12s %.6g %% %scorrectly rounded, %" PRId64 " saturated, %smonotone\n", "codes",
+           100 * c->correctly_rounded, weighted ? "by weight " : "", c->saturated_codes, c->monotone ? "" : "not ");
+    printf("  %-12s %d bits suffice\n", "accumulator", c->acc_bits);
+    printf("  %-12s %s", "objective", c->objective == OBJECTIVE_RMS ? "rms" : "max");
+    if (c->has_lower_bound)
+        printf(", nothing below %.6g LSB is reachable", c->lower_bound_lsb);
+    if (c->has_lower_bound && c->lower_bound_lsb > 0 && c->optimal != 1)
+        printf(", %.4g times that is reached",
+               (c->objective == OBJECTIVE_RMS ? c->rms_err_lsb : c->max_err_lsb) / c->lower_bound_lsb);
+    if (c->has_bound)
+        printf(", proven at most %.6g LSB", c->bound_lsb);
+    printf("%s\n", c->optimal < 0 ? "" : c->optimal ? ", optimal" : ", not known to be optimal");
+}
+
+static bool print_segments(const struct table *table)
+{
+    /* Words have no x, and the slope in x is another in each octave. */
+    const bool real = !table->has_reduction;
+    const char *titles[12];
+    char offset_title[16];
+    int count = 0;
+    snprintf(offset_title, sizeof offset_title, ">%s", offset_name(table->form));
+    titles[count++] = ">segment";
+    titles[count++] = ">start";
+    if (real)
+        titles[count++] = ">x";
+    titles[count++] = ">q_b";
+    titles[count++] = ">n_BX_total";
+    titles[count++] = offset_title;
+    if (real)
+        titles[count++] = ">slope";
+    if (table->has_unfused) {
+        titles[count++] = ">q_c";
+        titles[count++] = ">n_bx";
+        titles[count++] = ">n_yb";
+        titles[count++] = ">n_yc";
+    }
+    titles[count] = NULL;
+
+    struct columns columns;
+    columns_start(&columns, titles);
+    for (int i = 0; i < table->segment_count; i++) {
+        const struct segment *segment = &table->segments[i];
+        columns_cell(&columns, "%d", i);
+        columns_cell(&columns, "%" PRId64, segment->start);
+        if (real)
+            columns_cell(&columns, "%.9Lg", tensor_real(&table->in, segment->start));
+        columns_cell(&columns, "%" PRId64, segment->q_b);
+        columns_cell(&columns, "%d", segment->n);
+        columns_cell(&columns, "%" PRId64, segment->offset);
+        if (real)
+            columns_cell(&columns, "%.9g", real_slope(table, segment));
+        if (!table->has_unfused)
+            continue;
+        columns_cell(&columns, "%" PRId64, segment->unfused.q_c);
+        columns_cell(&columns, "%d", segment->unfused.n_bx);
+        columns_cell(&columns, "%d", segment->unfused.n_yb);
+        columns_cell(&columns, "%d", segment->unfused.n_yc);
+    }
+    return columns_print(&columns);
+}
+
+static int show_text(const char *path, const struct table *table, struct diag *diag)
+{
+    print_head(path, table);
+    print_certificate(table);
+    printf("\n");
+    return print_segments(table) ? EXIT_DONE : diag_set(diag, EXIT_IO, "out of memory");
+}
+
+static json_t *tensor_json(const struct tensor *tensor)
+{
+    char text[128];
+    tensor_format(tensor, text, sizeof text);
+    return json_pack("{s:s, s:I, s:I, s:f, s:f}", "type", text, "qmin", (json_int_t)tensor->qmin, "qmax",
+                     (json_int_t)tensor->qmax, "real_min", (double)tensor_real(tensor, tensor->qmin), "real_max",
+                     (double)tensor_real(tensor, tensor->qmax));
+}
+
+static json_t *segments_json(const struct table *table)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < table->segment_count; i++) {
+        const struct segment *segment = &table->segments[i];
+        json_t *object = json_pack("{s:I}", "start", (json_int_t)segment->start);
+        if (!table->has_reduction)
+            json_object_set_new(object, "x", json_real((double)tensor_real(&table->in, segment->start)));
+        json_object_set_new(object, "q_b", json_integer(segment->q_b));
+        json_object_set_new(object, "n_BX_total", json_integer(segment->n));
+        json_object_set_new(object, offset_name(table->form), json_integer(segment->offset));
+        if (!table->has_reduction)
+            json_object_set_new(object, "slope", json_real(real_slope(table, segment)));
+        if (table->has_unfused) {
+            const struct unfused *u = &segment->unfused;
+            json_object_set_new(object, "unfused",
+                                json_pack("{s:I, s:i, s:i, s:i}", "q_c", (json_int_t)u->q_c, "n_bx", u->n_bx, "n_yb",
+                                          u->n_yb, "n_yc", u->n_yc));
+        }
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+/* The certificate as the table file words it. */
+static json_t *certificate_json(const struct table *table, struct diag *diag)
+{
+    char *text;
+    if (table_to_json(table, &text, diag) != EXIT_DONE)
+        return NULL;
+    json_t *root = json_loads(text, 0, NULL);
+    json_t *certificate = json_incref(json_object_get(root, "certificate"));
+    json_decref(root);
+    free(text);
+    if (!certificate)
+        diag_set(diag, EXIT_IO, "out of memory");
+    return certificate;
+}
+
+static json_t *table_json(const char *path, const struct table *table, struct diag *diag)
+{
+    json_t *certificate = certificate_json(table, diag);
+    if (!certificate)
+        return NULL;
+    json_t *parameters = json_object();
+    for (int i = 0; i < table->parameter_count; i++)
+        json_object_set_new(parameters, table->parameters[i].name, json_real(table->parameters[i].value));
+    json_t *root = json_pack("{s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:s, s:s, s:s}", "file", path, "spec", table->spec,
+                             "function", table->function, "parameters", parameters, "method", table->method, "in",
+                             tensor_json(&table->in), "out", tensor_json(&table->out), "form", form_name(table->form),
+                             "rounding", rounding_name(table->rounding), "case", storage_name(table->storage));
+    if (!root) {
+        json_decref(certificate);
+        diag_set(diag, EXIT_USAGE, "the file name is not UTF-8, which JSON needs");
+        return NULL;
+    }
+    json_object_set_new(root, "packed_bytes", json_integer(packed_bytes(table)));
+    if (table->has_fold)
+        json_object_set_new(root, "fold_sum", json_integer(table->fold_sum));
+    if (table->has_reduction) {
+        char text[160];
+        reduction_text(&table->reduction, text, sizeof text);
+        json_object_set_new(root, "reduction", json_string(text));
+    }
+    json_object_set_new(root, "outside", json_string(table->outside == OUTSIDE_CLAMP ? "clamp" : "error"));
+    if (table->expression)
+        json_object_set_new(root, "expression", json_string(table->expression));
+    if (table->samples_sha256[0])
+        json_object_set_new(root, "samples_sha256", json_string(table->samples_sha256));
+    if (table->weights_sha256[0])
+        json_object_set_new(root, "weights_sha256", json_string(table->weights_sha256));
+    json_object_set_new(root, "segments", segments_json(table));
+    json_object_set_new(root, "certificate", certificate);
+    return root;
+}
+
+static int show_file(const char *path, bool first, json_t *list, struct diag *diag)
+{
+    struct table table = {0};
+    int code = table_read(path, &table, diag);
+    if (code == EXIT_DONE && !list) {
+        if (!first)
+            printf("\n");
+        code = show_text(path, &table, diag);
+    } else if (code == EXIT_DONE) {
+        json_t *object = table_json(path, &table, diag);
+        if (object)
+            json_array_append_new(list, object);
+        else
+            code = diag_prefix(diag, path);
+    }
+    table_free(&table);
+    return code;
+}
+
+static int show_files(const char *const *paths, int count, bool json, struct diag *diag)
+{
+    json_t *list = json ? json_array() : NULL;
+    int code = EXIT_DONE;
+    for (int i = 0; i < count && code == EXIT_DONE; i++)
+        code = show_file(paths[i], i == 0, list, diag);
+    if (code == EXIT_DONE && json) {
+        char *text = json_dumps(list, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+        if (text)
+            printf("%s\n", text);
+        else
+            code = diag_set(diag, EXIT_IO, "out of memory");
+        free(text);
+    }
+    json_decref(list);
+    return code;
+}
+
+static int run(int argc, char **argv, struct diag *diag)
+{
+    struct argument_walk walk = {.command = &command_show, .argc = argc, .argv = argv};
+    const struct option_info *option;
+    const char *value, **paths = malloc((size_t)argc * sizeof *paths);
+    bool json = false;
+    int next, count = 0, code = EXIT_DONE;
+    if (!paths)
+        return diag_set(diag, EXIT_IO, "out of memory");
+    while (code == EXIT_DONE && (next = argument_next(&walk, &option, &value, diag)) != 0) {
+        if (next < 0)
+            code = diag->code;
+        else if (!option)
+            paths[count++] = value;
+        else if (strcmp(value, "json") == 0)
+            json = true;
+        else if (strcmp(value, "text") != 0)
+            code = diag_set(diag, EXIT_USAGE, "--format is text or json, not \"%s\"", value);
+    }
+    if (code == EXIT_DONE && count == 0)
+        code = diag_set(diag, EXIT_USAGE, "a table is needed: pwlc show TABLE.json...");
+    if (code == EXIT_DONE)
+        code = show_files(paths, count, json, diag);
+    free(paths);
+    return code;
+}
+
+const struct command command_show = {
+    .name = "show",
+    .synopsis = "pwlc show TABLE.json... [--format text|json]",
+    .summary = "Show a table: its types, size, certificate and segments in codes and in real units.",
+    .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 --method uniform -o tanh.json\n"
+               "pwlc show tanh.json",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From a spec to a certified table. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fit.h"
+#include "function/expression.h"
+#include "function/samples.h"
+#include "search/real_line_fit.h"
+#include "spec/reduce.h"
+#include "workspace.h"
+
+static int describe(const struct spec *spec, struct table *table, struct diag *diag)
+{
+    memset(table, 0, sizeof *table);
+    table->spec = spec_canonical(spec);
+    table->segments = malloc(PWL_MAX_SEGMENTS * sizeof *table->segments);
+    if (!table->spec || !table->segments)
+        return diag_set(diag, EXIT_IO, "out of memory for a table");
+    snprintf(table->function, sizeof table->function, "%s", function_name(&spec->function));
+    if (spec->function.info)
+        for (; spec->function.info->parameters[table->parameter_count].name; table->parameter_count++) {
+            const int k = table->parameter_count;
+            snprintf(table->parameters[k].name, sizeof table->parameters[k].name, "%s",
+                     spec->function.info->parameters[k].name);
+            table->parameters[k].value = spec->function.parameters[k];
+        }
+    if (spec->function.expression && !(table->expression = strdup(spec->function.expression->text)))
+        return diag_set(diag, EXIT_IO, "out of memory for a table");
+    if (spec->function.samples)
+        snprintf(table->samples_sha256, sizeof table->samples_sha256, "%s", spec->function.samples->sha256);
+    if (spec->weights)
+        snprintf(table->weights_sha256, sizeof table->weights_sha256, "%s", spec->weights->sha256);
+    snprintf(table->method, sizeof table->method, "%s", method_name(spec->method));
+    table->form = spec->form;
+    table->rounding = spec->rounding;
+    table->storage = spec_storage(spec);
+    table->in = spec->in;
+    table->out = spec->out;
+    table->has_unfused = spec->method == METHOD_DOCUMENT;
+    table->outside = spec->outside;
+    return EXIT_DONE;
+}
+
+int fit_and_certify(struct workspace *work, int count, struct table *table, struct diag *diag)
+{
+    return fit_segments(work, count, diag) ? diag->code : certify(work, table, diag);
+}
+
+/* A table that is flat everywhere needs least; where even it has no proof, a zero point is to blame. */
+static int check_provable(struct table *table, struct diag *diag)
+{
+    struct packed_table packed;
+    pwl_proof proof;
+    table->segments[0] =
+        (struct segment){.start = table->has_fold ? table->in.zero_point : table_segment_codes(table).qmin};
+    table->segment_count = 1;
+    if (table_prove(table, EXIT_REQUIREMENT, &packed, &proof, diag))
+        return diag->code;
+    packed_table_free(&packed);
+    return EXIT_DONE;
+}
+
+static int fit_in(struct workspace *work, struct table *table, struct diag *diag)
+{
+    const struct spec *spec = work->spec;
+    const struct points *points = &work->points;
+    if (check_provable(table, diag))
+        return diag->code;
+    const int most = points_starts(points) < PWL_MAX_SEGMENTS ? points_starts(points) : PWL_MAX_SEGMENTS;
+    if (points->clipped == points->count)
+        return diag_set(diag, EXIT_USAGE,
+                        "--out: %s is outside the output range at every input code, so the table "
+                        "would be constant; change the scale or the zero point",
+                        function_name(&spec->function));
+
+    if (!isnan(spec->max_err) && !spec->segments && spec->method != METHOD_LUT) {
+        fit_max_err(work, most, table, diag);
+    } else {
+        const int count = spec->method == METHOD_LUT ? points->count
+                          : spec->segments           ? spec->segments
+                                                     : SPEC_DEFAULT_SEGMENTS;
+        fit_and_certify(work, count < most ? count : most, table, diag);
+    }
+    return diag->code ? diag->code : check_max_err(spec, table, diag);
+}
+
+/* Fits the codes of a spec, of the half of one or of its core. */
+static int fit_codes(struct workspace *work, const struct spec *spec, struct table *table, struct diag *diag)
+{
+    points_free(&work->points);
+    ties_free(&work->ties);
+    work->spec = spec;
+    work->exact = (struct exact){0};
+    work->minimax = (struct minimax){.knots = work->knots, .lines = work->lines};
+    line_rules_init(&work->rules, spec);
+    if (points_build(spec, &work->points, diag) || ties_init(&work->ties, spec, &work->points, diag))
+        return diag->code;
+    return fit_in(work, table, diag);
+}
+
+/* Fits the half of a folded table. For squares its output range is narrowed; where that finds a line which costs more
+ * than it seemed, the other way of taking the limits may find a better table, of which nothing is proven. */
+static int fit_half(struct workspace *work, const struct spec *half, struct table *table, struct diag *diag)
+{
+    struct spec narrow = *half, as_one = *half;
+    struct certificate *certificate = &table->certificate;
+    if (half->method == METHOD_MINIMAX)
+        return fit_codes(work, half, table, diag);
+    as_one.saturates_as_one = true;
+    const bool by_squares = half->method == METHOD_LSQ && (half->segments || isnan(half->max_err));
+    if (!by_squares || !spec_fold_narrow(&narrow))
+        return fit_codes(work, &as_one, table, diag);
+    if (fit_codes(work, &narrow, table, diag) || !work->exact.segments || costs_as_searched(work, certificate))
+        return diag->code;
+    const struct certificate first = *certificate;
+    if (fit_codes(work, &as_one, table, diag) || certificate->rms_err_lsb > first.rms_err_lsb)
+        return fit_codes(work, &narrow, table, diag);
+    certificate->has_lower_bound = first.has_lower_bound;
+    certificate->lower_bound_lsb = first.lower_bound_lsb;
+    certificate->optimal = first.optimal;
+    return EXIT_DONE;
+}
+
+/* Fits the table's own codes, those of the half that it stores, or the words of its core. */
+static int fit_with(struct workspace *work, const struct spec *spec, struct table *table, struct diag *diag)
+{
+    if (spec->reduce) {
+        struct reduced_core core;
+        if (reduce_plan(spec, &core, diag))
+            return diag->code;
+        table->has_reduction = true;
+        table->reduction = core.reduction;
+        const struct spec words = reduce_core_spec(spec, &core);
+        fit_codes(work, &words, table, diag);
+    } else if (spec->fold) {
+        if (spec_fold_sum(spec, &table->fold_sum, diag))
+            return diag->code;
+        table->has_fold = true;
+        const struct spec half = spec_fold_half(spec, table->fold_sum);
+        fit_half(work, &half, table, diag);
+    } else {
+        fit_codes(work, spec, table, diag);
+    }
+    if (diag->code)
+        return diag->code;
+    const struct certificate *certificate = &table->certificate;
+    if (spec->constraints.monotone && !certificate->monotone)
+        return diag_set(diag, EXIT_REQUIREMENT,
+                        "--monotone: no table of %d segments was found that keeps to it; more segments are needed",
+                        table->segment_count);
+    if (spec->no_saturate && certificate->saturated_codes > 0)
+        return diag_set(
+            diag, EXIT_REQUIREMENT, "--no-saturate: %s leaves the output range at %lld of %lld codes; widen --out",
+            function_name(&spec->function), (long long)certificate->saturated_codes, (long long)certificate->checked);
+    return EXIT_DONE;
+}
+
+int fit_as_asked(const struct spec *spec, struct table *table, struct diag *diag)
+{
+    lsq_begin();
+    memset(table, 0, sizeof *table);
+    if (spec_check(spec, diag))
+        return diag->code;
+    struct workspace *work = malloc(sizeof *work);
+    if (!work)
+        return diag_set(diag, EXIT_IO, "out of memory for a fit");
+    memset(&work->points, 0, sizeof work->points);
+    memset(&work->ties, 0, sizeof work->ties);
+    work->moved_by_ties = false;
+    diag->code = EXIT_DONE;
+    if (describe(spec, table, diag) || fit_with(work, spec, table, diag))
+        table_free(table);
+    points_free(&work->points);
+    ties_free(&work->ties);
+    free(work);
+    return diag->code;
+}

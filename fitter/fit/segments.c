@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Segments of a table for the points in hand. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "document.h"
+#include "search/minimax/bounded_line.h"
+#include "search/squares/best_squares.h"
+#include "search/squares/real_knots.h"
+#include "wide_starts.h"
+#include "workspace.h"
+
+static void take_lines(struct workspace *work, int count)
+{
+    work->count = count;
+    for (int m = 0; m < count; m++)
+        work->segments[m] = line_segment(&work->lines[m], work->points.cell[work->knots[m]]);
+    if (work->spec->method != METHOD_UNIFORM)
+        settle_starts(&work->rules, &work->points, count, work->knots, work->lines, work->segments);
+}
+
+/* Lines for the knots chosen, that cost less than *cost, which they then cost. */
+static int fit_lines(struct workspace *work, int count, double *cost, struct diag *diag)
+{
+    double sum = 0;
+    for (int m = 0; m < count; m++) {
+        const struct line_limits limits = {INFINITY, *cost - sum};
+        if (!line_fit(&work->rules, &work->points, work->knots[m], work->knots[m + 1], limits, LINE_THOROUGH,
+                      &work->lines[m]))
+            return diag_set(
+                diag, EXIT_REQUIREMENT,
+                "the segment at code %lld has no provable line: %s needs more than its %d bits, or the values "
+                "of --fix are not on one; a smaller zero point of --in or --out or more segments are needed",
+                (long long)work->points.cell[work->knots[m]], offset_name(work->rules.form),
+                offset_bits(storage_for(work->spec->in.bits, work->spec->out.bits), work->rules.form));
+        sum += work->lines[m].cost;
+    }
+    *cost = sum;
+    take_lines(work, count);
+    return EXIT_DONE;
+}
+
+/* The segment of the steepest line. */
+static int steepest_line(const struct workspace *work, int count)
+{
+    int steepest = 0;
+    for (int m = 1; m < count; m++)
+        if (llabs(work->lines[m].q_b) > llabs(work->lines[steepest].q_b))
+            steepest = m;
+    return steepest;
+}
+
+/* A table of one shift has the one whose lines on the knots chosen cost least; it stays in the rules. Of those that
+ * cost about the same the likeliest is taken, with which lines can get steeper when knots move. */
+static int fit_lines_of_one_shift(struct workspace *work, int count, struct diag *diag)
+{
+    static const double gain = 1e-5;
+    struct line_rules *rules = &work->rules;
+    const struct line_rules any = *rules;
+    double least = INFINITY;
+    int best = 0, hardest = 0;
+    for (int trial = 0; line_rules_of_trial(&any, &work->points, trial, rules); trial++) {
+        struct diag missing;
+        struct line line;
+        const int n = rules->shift_min;
+        if (line_shift_suffices(&any, &work->points, n + 1))
+            continue;
+        double cost = least * (1 - gain);
+        /* Where the shift is too long for a slope, that of the steepest line so far tells. */
+        if (isfinite(least) && !line_fit(rules, &work->points, work->knots[hardest], work->knots[hardest + 1],
+                                         (struct line_limits){INFINITY, cost}, LINE_QUICK, &line))
+            continue;
+        if (!fit_lines(work, count, &cost, &missing)) {
+            best = n;
+            least = cost;
+            hardest = steepest_line(work, count);
+        }
+    }
+    double any_cost = INFINITY;
+    rules->shift_min = rules->shift_max = best;
+    return fit_lines(work, count, &any_cost, diag);
+}
+
+/* Whether the squared error at the points is that of the whole table, or no more: not where a point stands for several
+ * codes, of the core of a reduced table, and of a half that is taken to saturate as one. */
+static bool has_rms_bound(const struct workspace *work)
+{
+    return work->spec->method == METHOD_LSQ && work->points.exhaustive && !work->spec->core &&
+           !work->spec->saturates_as_one;
+}
+
+/* Exchanges the table in hand for one that keeps the ties. */
+static int tie_lines(struct workspace *work, int most, struct diag *diag)
+{
+    struct minimax *minimax = &work->minimax;
+    struct line_rules rules; /* those of any table, with one shift too */
+    struct tied tied = {.segments = work->count, .most = most, .knots = work->knots, .lines = work->lines};
+    const double low = work->spec->method == METHOD_MINIMAX ? minimax->lower_bound - 4 * MINIMAX_RESOLUTION : 0;
+    line_rules_init(&rules, work->spec);
+    if (tie_segments(&work->ties, &work->points, &rules, low, &tied, diag))
+        return diag->code;
+    work->moved_by_ties = tied.changed;
+    if (tied.proven) {
+        minimax->max_err = minimax->lower_bound = tied.max_err;
+        minimax->optimal = true;
+    }
+    take_lines(work, tied.segments);
+    return EXIT_DONE;
+}
+
+static int fit_least_squares(struct workspace *work, int count, struct diag *diag)
+{
+    const struct points *points = &work->points;
+    const bool exactly = points->count <= EXACT_POINTS && work->spec->method == METHOD_LSQ;
+    const bool look_around = work->ties.improve && !constraints_tie(&work->spec->constraints);
+    struct squares table = {.points = points,
+                            .rules = &work->rules,
+                            .knots = work->knots,
+                            .lines = work->lines,
+                            .exact = {.segments = count}};
+    if (points->grid_whole)
+        memcpy(work->knots, points->grid, ((size_t)count + 1) * sizeof *work->knots);
+    else if (knots_least_squares(points, count, work->knots, diag))
+        return diag->code;
+    diag->code = EXIT_DONE;
+    double any_cost = INFINITY;
+    if (work->rules.one_shift)
+        fit_lines_of_one_shift(work, count, diag);
+    else if (!exactly)
+        fit_lines(work, count, &any_cost, diag);
+    if (diag->code && !(exactly && diag->code == EXIT_REQUIREMENT))
+        return diag->code;
+    if (exactly) {
+        struct line_rules any;
+        line_rules_init(&any, work->spec);
+        if (squares_search(&table, &any, diag))
+            return diag->code;
+    } else if (has_rms_bound(work)) {
+        /* The better the table, the closer its bound; and the best real lines may lie elsewhere. */
+        if (look_around && tie_lines(work, count, diag))
+            return diag->code;
+        table.exact.segments = look_around ? work->count : count;
+        if (squares_bound(&table, diag))
+            return diag->code;
+    }
+    const bool again = look_around && (table.moved || !has_rms_bound(work));
+    take_lines(work, table.exact.segments);
+    if (has_rms_bound(work))
+        work->exact = table.exact;
+    return again ? tie_lines(work, count, diag) : EXIT_DONE;
+}
+
+/* The knots of a minimax search; each line may still be exchanged for one of smaller squared error, as long as max_err
+ * holds. */
+static int take_minimax(struct workspace *work, double max_err)
+{
+    const struct line_limits limits = {max_err, INFINITY};
+    if (work->rules.one_shift)
+        work->rules.shift_min = work->rules.shift_max = work->lines[0].n;
+    for (int m = 0; m < work->minimax.segments; m++) {
+        struct line line;
+        const int begin = work->knots[m], end = work->knots[m + 1];
+        if (line_fit(&work->rules, &work->points, begin, end, limits, LINE_THOROUGH, &line) &&
+            (!work->points.spec || bounded_line_error(&work->points, begin, end, &line, max_err) <= max_err))
+            work->lines[m] = line;
+    }
+    take_lines(work, work->minimax.segments);
+    return EXIT_DONE;
+}
+
+/* Where the segments of a table of `count` may start. */
+static int allow_knots(struct workspace *work, int count, struct diag *diag)
+{
+    const struct spec *spec = work->spec;
+    const struct constraints *constraints = &spec->constraints;
+    if (has_uniform_knots(spec))
+        return points_grid_uniform(&work->points, count, diag);
+    if (constraints->knots == KNOTS_FREE)
+        return EXIT_DONE;
+    /* A folded table has its segments on half of the codes, a core by leading zeros on half of the words or more. */
+    const int halves = spec->fold || (spec->core && spec->in.qmin > 0) ? 2 : 1;
+    const int bits = constraints_index_bits(constraints, halves * count, spec->in.bits);
+    return points_grid_pow2(&work->points, spec->in.bits - bits, diag);
+}
+
+static int choose_segments(struct workspace *work, int count, struct diag *diag)
+{
+    const struct points *points = &work->points;
+    line_rules_init(&work->rules, work->spec);
+    if (allow_knots(work, count, diag))
+        return diag->code;
+    /* Least squares places knots for real lines; integer ones are better on others. */
+    work->ties.improve = work->spec->method == METHOD_LSQ && points->count > EXACT_POINTS;
+    count = points_places(points) < count ? points_places(points) : count;
+    switch (work->spec->method) {
+    case METHOD_LSQ:
+    case METHOD_UNIFORM:
+        return fit_least_squares(work, count, diag);
+    case METHOD_MINIMAX:
+        if (minimax_least_error(points, &work->rules, count, &work->minimax, diag))
+            return diag->code;
+        return take_minimax(work, work->minimax.max_err);
+    case METHOD_DOCUMENT:
+        if (knots_least_squares(points, count, work->knots, diag))
+            return diag->code;
+        work->count = count;
+        return document_quantise(work->spec, &work->rules, points, count, work->knots, work->segments, diag);
+    case METHOD_LUT:
+        work->count = count;
+        for (int m = 0; m < count; m++)
+            work->segments[m] =
+                (struct segment){.start = points->cell[m], .offset = (int64_t)floor(points->target[m] + 0.5)};
+        return EXIT_DONE;
+    }
+    return diag_set(diag, EXIT_IO, "internal error: unknown method");
+}
+
+int fit_segments(struct workspace *work, int count, struct diag *diag)
+{
+    diag->code = EXIT_DONE;
+    if (choose_segments(work, count, diag))
+        return diag->code;
+    const int places = points_places(&work->points);
+    if (constraints_tie(&work->spec->constraints))
+        tie_lines(work, places < count ? places : count, diag);
+    return diag->code;
+}
+
+int fit_few_segments(struct workspace *work, int most, struct diag *diag)
+{
+    struct line_rules rules;
+    struct tied tied = {.most = most, .knots = work->knots, .lines = work->lines};
+    line_rules_init(&rules, work->spec);
+    diag->code = EXIT_DONE;
+    if (!tie_few_segments(&work->ties, &work->points, &rules, &tied, diag))
+        take_lines(work, tied.segments);
+    return diag->code;
+}
+
+/* For a given error knots on a grid lie on the coarsest one that serves. */
+static int allow_knots_for(struct workspace *work, double max_err, int most, struct diag *diag)
+{
+    const struct spec *spec = work->spec;
+    const bool uniform = has_uniform_knots(spec);
+    const int given = spec->constraints.index_bits, bits = spec->in.bits;
+    const int finest = uniform ? most : bits < CONSTRAINTS_MAX_INDEX_BITS ? bits : CONSTRAINTS_MAX_INDEX_BITS;
+    line_rules_init(&work->rules, spec);
+    if (!uniform && spec->constraints.knots == KNOTS_FREE)
+        return EXIT_DONE;
+    for (int fineness = given ? given : 1; fineness <= (given ? given : finest); fineness++) {
+        diag->code = EXIT_DONE;
+        if (uniform ? points_grid_uniform(&work->points, fineness, diag)
+                    : points_grid_pow2(&work->points, bits - fineness, diag))
+            return diag->code;
+        minimax_cover(&work->points, &work->rules, max_err, most, &work->minimax, diag);
+        if (diag->code != EXIT_REQUIREMENT)
+            break;
+    }
+    return diag->code;
+}
+
+int fit_segments_within(struct workspace *work, double limit, int most, struct diag *diag)
+{
+    if (allow_knots_for(work, limit, most, diag))
+        return diag->code;
+    if (work->spec->method == METHOD_MINIMAX) {
+        if (minimax_fewest_segments(&work->points, &work->rules, limit, most, &work->minimax, diag))
+            return diag->code;
+        return take_minimax(work, work->minimax.max_err);
+    }
+    if (minimax_cover(&work->points, &work->rules, limit, most, &work->minimax, diag))
+        return diag->code;
+    return take_minimax(work, limit);
+}

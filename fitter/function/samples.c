@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "samples.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/number.h"
+#include "io/csv.h"
+#include "io/npy.h"
+
+/* Points as they are read. `unit` is what messages count: "line" (from 1) or "row" (from 0). */
+struct reader {
+    struct samples *samples;
+    size_t capacity;
+    const char *unit;
+    bool descending;
+    struct diag *diag;
+};
+
+static int reserve(struct reader *reader, size_t count)
+{
+    struct samples *samples = reader->samples;
+    if (count <= reader->capacity)
+        return EXIT_DONE;
+    size_t capacity = reader->capacity < 64 ? 64 : reader->capacity * 2;
+    if (capacity < count)
+        capacity = count;
+    /* count is at most half the bytes of a file, which FILE_MAX_BYTES keeps far below SIZE_MAX / sizeof(double) */
+    double *x = realloc(samples->x, capacity * sizeof *x);
+    if (x != NULL)
+        samples->x = x;
+    double *y = realloc(samples->y, capacity * sizeof *y);
+    if (y != NULL)
+        samples->y = y;
+    if (x == NULL || y == NULL)
+        return diag_set(reader->diag, EXIT_IO, "out of memory for %zu samples", capacity);
+    reader->capacity = capacity;
+    return EXIT_DONE;
+}
+
+static int add_point(struct reader *reader, size_t number, double x, double y)
+{
+    struct samples *samples = reader->samples;
+    const size_t count = samples->count;
+    if (!isfinite(x) || !isfinite(y))
+        return diag_set(reader->diag, EXIT_USAGE, "%s %zu: %s is not a finite number", reader->unit, number,
+                        isfinite(x) ? "y" : "x");
+    if (count > 0) {
+        const double previous = samples->x[count - 1];
+        if (count == 1)
+            reader->descending = x < previous;
+        if (x == previous || (x < previous) != reader->descending) {
+            char x_text[NUMBER_TEXT_SIZE], previous_text[NUMBER_TEXT_SIZE];
+            number_format(x, x_text);
+            number_format(previous, previous_text);
+            return diag_set(reader->diag, EXIT_USAGE, "%s %zu: x is %s after %s; x must be strictly %s", reader->unit,
+                            number, x_text, previous_text,
+                            count == 1           ? "ascending or descending"
+                            : reader->descending ? "descending, as it begins"
+                                                 : "ascending, as it begins");
+        }
+    }
+    if (reserve(reader, count + 1) != EXIT_DONE)
+        return reader->diag->code;
+    samples->x[count] = x;
+    samples->y[count] = y;
+    samples->count++;
+    return EXIT_DONE;
+}
+
+static void reverse(double *values, size_t count)
+{
+    for (size_t i = 0; i < count / 2; i++) {
+        const double value = values[i];
+        values[i] = values[count - 1 - i];
+        values[count - 1 - i] = value;
+    }
+}
+
+static int finish(struct reader *reader)
+{
+    struct samples *samples = reader->samples;
+    if (samples->count < 2)
+        return diag_set(reader->diag, EXIT_USAGE, "%s; at least 2 points x,y are needed",
+                        samples->count == 0 ? "no sample points" : "only 1 sample point");
+    if (reader->descending) {
+        reverse(samples->x, samples->count);
+        reverse(samples->y, samples->count);
+    }
+    return EXIT_DONE;
+}
+
+static int read_npy(struct reader *reader, const void *bytes, size_t size)
+{
+    struct npy npy;
+    const int code = npy_parse(bytes, size, &npy, reader->diag);
+    if (code != EXIT_DONE)
+        return code;
+    if (npy.kind != 'f')
+        return diag_set(reader->diag, EXIT_USAGE, "elements are integers; samples must be float16, float32 or float64");
+    if (npy.dimensions != 2 || npy.shape[1] != 2)
+        return diag_set(reader->diag, EXIT_USAGE, "the shape must be (n, 2): one row x, y for each point");
+    for (size_t row = 0; row < npy.shape[0]; row++) {
+        const int point = add_point(reader, row, npy_real(&npy, 2 * row), npy_real(&npy, 2 * row + 1));
+        if (point != EXIT_DONE)
+            return point;
+    }
+    return EXIT_DONE;
+}
+
+static int add_row(void *context, size_t number, const double *values, struct diag *diag)
+{
+    (void)diag; /* the reader's own */
+    return add_point(context, number, values[0], values[1]);
+}
+
+static int read_csv(struct reader *reader, const char *text, size_t size)
+{
+    static const struct csv_columns columns = {{"x", "y"}, 2};
+    return csv_read(text, size, &columns, add_row, reader, reader->diag);
+}
+
+int samples_parse(const void *bytes, size_t size, int npy, struct samples **samples, struct diag *diag)
+{
+    *samples = NULL;
+    struct samples *result = calloc(1, sizeof *result);
+    if (result == NULL)
+        return diag_set(diag, EXIT_IO, "out of memory for samples");
+    struct reader reader = {.samples = result, .unit = npy ? "row" : "line", .diag = diag};
+    int code = npy ? read_npy(&reader, bytes, size) : read_csv(&reader, bytes, size);
+    if (code == EXIT_DONE)
+        code = finish(&reader);
+    if (code != EXIT_DONE) {
+        samples_free(result);
+        return code;
+    }
+    sha256_hex(bytes, size, result->sha256);
+    *samples = result;
+    return EXIT_DONE;
+}
+
+int samples_read(const char *path, struct samples **samples, struct diag *diag)
+{
+    unsigned char *bytes;
+    size_t size;
+    *samples = NULL;
+    int code = file_read(path, FILE_MAX_BYTES, &bytes, &size, diag);
+    if (code != EXIT_DONE)
+        return code;
+    code = samples_parse(bytes, size, npy_recognise(path, bytes, size), samples, diag);
+    free(bytes);
+    return code == EXIT_DONE ? code : diag_prefix(diag, path);
+}
+
+void samples_free(struct samples *samples)
+{
+    if (samples == NULL)
+        return;
+    free(samples->x);
+    free(samples->y);
+    free(samples);
+}
+
+/* The last i with x[i] <= x, but never the last sample: the start of the interval that holds x. */
+static size_t find_interval(const struct samples *samples, long double x)
+{
+    size_t low = 0, high = samples->count - 1; /* the answer lies in [low, high) */
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (samples->x[middle] <= x)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+long double samples_derivative(const struct samples *samples, long double x)
+{
+    const size_t i = find_interval(samples, x);
+    return ((long double)samples->y[i + 1] - samples->y[i]) / ((long double)samples->x[i + 1] - samples->x[i]);
+}
+
+long double samples_value(const struct samples *samples, long double x)
+{
+    const size_t i = find_interval(samples, x);
+    if (x == samples->x[i + 1])
+        return samples->y[i + 1];
+    const long double part = (x - samples->x[i]) / ((long double)samples->x[i + 1] - samples->x[i]);
+    return samples->y[i] + part * ((long double)samples->y[i + 1] - samples->y[i]);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* User functions given as sample points (x, y), x strictly ascending, joined by straight lines. */
+#ifndef PWLC_SAMPLES_H
+#define PWLC_SAMPLES_H
+
+#include <stddef.h>
+
+#include "base/diag.h"
+
+struct samples {
+    size_t count;    /* at least 2 */
+    double *x, *y;   /* finite; x strictly ascending */
+    char sha256[65]; /* of the file's bytes, lower-case hexadecimal */
+};
+
+/* Reads FILE: .npy (float16, float32 or float64, shape (n, 2), C order) or text with one "x,y" a line
+ * (a first line that is not numeric is a header; blank lines and lines starting with '#' are skipped).
+ * Descending x is reversed. Messages name the file and the line or element. */
+int samples_read(const char *path, struct samples **samples, struct diag *diag);
+
+/* As samples_read, from memory; for tests and fuzzing. npy: the bytes are a .npy file. */
+int samples_parse(const void *bytes, size_t size, int npy, struct samples **samples, struct diag *diag);
+
+void samples_free(struct samples *samples);
+
+/* Linear interpolation, and its slope (of the interval to the right at a sample). x must lie in [x[0], x[count-1]]. */
+long double samples_value(const struct samples *samples, long double x);
+long double samples_derivative(const struct samples *samples, long double x);
+
+#endif

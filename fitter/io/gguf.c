@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "gguf.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pwl/blocks.h>
+#include <pwl/half.h>
+
+enum { TYPE_F32 = 0, TYPE_F16 = 1, TYPE_Q4_0 = 2, TYPE_Q8_0 = 8, TYPE_BF16 = 30, TYPE_MXFP4 = 39 };
+
+static const struct gguf_type types[] = {
+    {TYPE_F32, "F32", 1, 4},
+    {TYPE_F16, "F16", 1, 2},
+    {TYPE_Q4_0, "Q4_0", PWL_BLOCK, sizeof(pwl_block_q4_0)},
+    {TYPE_Q8_0, "Q8_0", PWL_BLOCK, sizeof(pwl_block_q8_0)},
+    {TYPE_BF16, "BF16", 1, 2},
+    {TYPE_MXFP4, "MXFP4", PWL_BLOCK, sizeof(pwl_block_mxfp4)},
+};
+
+/* Bytes of an element; 0 for strings and arrays. */
+static const size_t kind_bytes[GGUF_KINDS] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
+static const char *const kind_names[GGUF_KINDS] = {"u8",   "i8",     "u16",   "i16", "u32", "i32", "f32",
+                                                   "bool", "string", "array", "u64", "i64", "f64"};
+
+/* The least that an entry takes: a key of no bytes, its kind and one byte; a name of no bytes, no dimensions. */
+#define LEAST_VALUE_BYTES 13
+#define LEAST_TENSOR_BYTES 24
+
+/* -- Reading: at <= size always; failed once anything was not there ---------------------------------------------------
+ */
+
+struct reader {
+    const unsigned char *bytes;
+    size_t size, at;
+    bool failed;
+};
+
+static const unsigned char *take(struct reader *reader, uint64_t count)
+{
+    const unsigned char *const found = reader->bytes + reader->at;
+    if (count > reader->size - reader->at) {
+        reader->failed = true;
+        reader->at = reader->size;
+        return NULL;
+    }
+    reader->at += (size_t)count;
+    return found;
+}
+
+static uint64_t little_endian(const unsigned char *bytes, size_t count)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < count; i++)
+        value |= (uint64_t)bytes[i] << 8 * i;
+    return value;
+}
+
+static uint64_t take_integer(struct reader *reader, size_t count)
+{
+    const unsigned char *const bytes = take(reader, count);
+    return bytes ? little_endian(bytes, count) : 0;
+}
+
+static struct gguf_string take_string(struct reader *reader)
+{
+    const uint64_t size = take_integer(reader, 8);
+    const struct gguf_string string = {take(reader, size), (size_t)size};
+    const struct gguf_string none = {(const unsigned char *)"", 0};
+    return reader->failed ? none : string;
+}
+
+static void skip_elements(struct reader *reader, enum gguf_kind kind, uint64_t count)
+{
+    if (kind != GGUF_STRING) {
+        if (count > (reader->size - reader->at) / kind_bytes[kind])
+            reader->failed = true;
+        else
+            (void)take(reader, count * kind_bytes[kind]);
+        return;
+    }
+    /* Each takes 8 bytes at least, so that the file bounds the loop. */
+    for (uint64_t i = 0; i < count && !reader->failed; i++)
+        (void)take_string(reader);
+}
+
+/* `what` is set to what is wrong, and null when the file just ends too early. */
+static bool read_value(struct reader *reader, struct gguf_value *value, const char **what)
+{
+    uint64_t kind;
+    *what = NULL;
+    value->key = take_string(reader);
+    kind = take_integer(reader, 4);
+    value->is_array = kind == GGUF_ARRAY;
+    value->count = 1;
+    if (value->is_array) {
+        kind = take_integer(reader, 4);
+        value->count = take_integer(reader, 8);
+    }
+    if (reader->failed)
+        return false;
+    if (kind >= GGUF_KINDS || kind == GGUF_ARRAY) {
+        *what = "has a value of an unknown kind, or an array of arrays";
+        return false;
+    }
+    value->kind = (enum gguf_kind)kind;
+    value->payload = reader->bytes + reader->at;
+    skip_elements(reader, value->kind, value->count);
+    value->bytes = (size_t)(reader->bytes + reader->at - value->payload);
+    return !reader->failed;
+}
+
+static const struct gguf_type *find_type(uint32_t id)
+{
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (types[i].id == id)
+            return &types[i];
+    }
+    return NULL;
+}
+
+/* The entry alone; the data's place is left as an offset. */
+static bool read_tensor(struct reader *reader, struct gguf_tensor *tensor, uint64_t *offset, const char **what)
+{
+    uint64_t dimensions;
+    *what = NULL;
+    tensor->name = take_string(reader);
+    dimensions = take_integer(reader, 4);
+    if (dimensions > GGUF_MAX_DIMENSIONS) {
+        *what = "has more than 4 dimensions";
+        return false;
+    }
+    tensor->dimensions = (int)dimensions;
+    tensor->elements = 1;
+    for (int d = 0; d < GGUF_MAX_DIMENSIONS; d++) {
+        const uint64_t length = d < tensor->dimensions ? take_integer(reader, 8) : 1;
+        tensor->shape[d] = length;
+        /* Not above 2^63, so that no intermediate product wraps around, whatever the order of a 0. */
+        if (length != 0 && tensor->elements > INT64_MAX / length) {
+            *what = "has 2^63 elements or more";
+            return false;
+        }
+        tensor->elements *= length;
+    }
+    tensor->type = (uint32_t)take_integer(reader, 4);
+    *offset = take_integer(reader, 8);
+    if (reader->failed)
+        return false;
+    tensor->known = find_type(tensor->type);
+    if (tensor->known && tensor->shape[0] % tensor->known->block) {
+        *what = "has rows that are no multiple of 32 elements";
+        return false;
+    }
+    return true;
+}
+
+/* -- Checking ---------------------------------------------------------------------------------------------------------
+ */
+
+static int refuse(struct diag *diag, const char *entry, uint64_t index, struct gguf_string name, const char *what)
+{
+    struct text text = {0};
+    gguf_string_text(name, &text);
+    diag_set(diag, EXIT_USAGE, "gguf: %s %" PRIu64 " (\"%s\") %s", entry, index, text.bytes ? text.bytes : "",
+             what ? what : "reaches beyond the end of the file");
+    text_free(&text);
+    return diag->code;
+}
+
+static bool key_is(struct gguf_string key, const char *name)
+{
+    return key.size == strlen(name) && memcmp(key.text, name, key.size) == 0;
+}
+
+static int check_metadata(struct gguf *gguf, struct reader *reader, struct diag *diag)
+{
+    gguf->metadata_at = reader->at;
+    for (uint64_t i = 0; i < gguf->metadata_count; i++) {
+        struct gguf_value value;
+        const char *what;
+        if (!read_value(reader, &value, &what))
+            return refuse(diag, "metadata entry", i, value.key, what);
+        if (!key_is(value.key, "general.alignment"))
+            continue;
+        gguf->alignment = value.kind == GGUF_UINT32 && !value.is_array ? little_endian(value.payload, 4) : 0;
+        if (gguf->alignment == 0 || (gguf->alignment & (gguf->alignment - 1)) != 0)
+            return refuse(diag, "metadata entry", i, value.key, "is not a power of two of kind u32");
+    }
+    return EXIT_DONE;
+}
+
+/* The tensor's data lies in the file. */
+static bool place(const struct gguf *gguf, struct gguf_tensor *tensor, uint64_t offset, const char **what)
+{
+    const uint64_t room = gguf->size - gguf->data_at;
+    tensor->bytes = 0;
+    *what = "has an offset that is not a multiple of general.alignment";
+    if (offset % gguf->alignment)
+        return false;
+    *what = "has data beyond the end of the file";
+    if (offset > room)
+        return false;
+    tensor->data = gguf->bytes + gguf->data_at + (size_t)offset;
+    if (!tensor->known)
+        return true;
+    if (tensor->elements / tensor->known->block > (room - offset) / tensor->known->block_bytes)
+        return false;
+    tensor->bytes = (size_t)(tensor->elements / tensor->known->block) * tensor->known->block_bytes;
+    return true;
+}
+
+static int check_tensors(struct gguf *gguf, struct reader *reader, struct diag *diag)
+{
+    struct gguf_tensor tensor;
+    uint64_t offset, padding;
+    const char *what;
+    gguf->tensors_at = reader->at;
+    for (uint64_t i = 0; i < gguf->tensor_count; i++) {
+        if (!read_tensor(reader, &tensor, &offset, &what))
+            return refuse(diag, "tensor", i, tensor.name, what);
+    }
+    padding = -(uint64_t)reader->at & (gguf->alignment - 1);
+    gguf->data_at = padding > gguf->size - reader->at ? gguf->size : reader->at + (size_t)padding;
+    reader->at = gguf->tensors_at;
+    for (uint64_t i = 0; i < gguf->tensor_count; i++) {
+        if (!read_tensor(reader, &tensor, &offset, &what) || !place(gguf, &tensor, offset, &what))
+            return refuse(diag, "tensor", i, tensor.name, what);
+    }
+    return EXIT_DONE;
+}
+
+int gguf_parse(const void *bytes, size_t size, struct gguf *gguf, struct diag *diag)
+{
+    struct reader reader = {bytes, size, 0, false};
+    const unsigned char *const magic = take(&reader, 4);
+    memset(gguf, 0, sizeof *gguf);
+    if (!magic || memcmp(magic, "GGUF", 4) != 0)
+        return diag_set(diag, EXIT_USAGE, "gguf: the file does not start with GGUF");
+    gguf->bytes = bytes;
+    gguf->size = size;
+    gguf->alignment = 32;
+    gguf->version = (uint32_t)take_integer(&reader, 4);
+    gguf->tensor_count = take_integer(&reader, 8);
+    gguf->metadata_count = take_integer(&reader, 8);
+    if (reader.failed)
+        return diag_set(diag, EXIT_USAGE, "gguf: the file ends in its header, which has 24 bytes");
+    if (gguf->version != 2 && gguf->version != 3)
+        return diag_set(diag, EXIT_USAGE,
+                        "gguf: version %" PRIu32 "; little-endian files of version 2 or 3 can be read", gguf->version);
+    if (gguf->metadata_count > size / LEAST_VALUE_BYTES || gguf->tensor_count > size / LEAST_TENSOR_BYTES)
+        return diag_set(diag, EXIT_USAGE,
+                        "gguf: %" PRIu64 " metadata entries and %" PRIu64
+                        " tensors are more than the file has room for",
+                        gguf->metadata_count, gguf->tensor_count);
+    if (check_metadata(gguf, &reader, diag) != EXIT_DONE)
+        return diag->code;
+    return check_tensors(gguf, &reader, diag);
+}
+
+/* -- What is in a checked file ----------------------------------------------------------------------------------------
+ */
+
+void gguf_next_value(const struct gguf *gguf, size_t *at, struct gguf_value *value)
+{
+    struct reader reader = {gguf->bytes, gguf->size, *at, false};
+    const char *what;
+    (void)read_value(&reader, value, &what);
+    *at = reader.at;
+}
+
+void gguf_next_tensor(const struct gguf *gguf, size_t *at, struct gguf_tensor *tensor)
+{
+    struct reader reader = {gguf->bytes, gguf->size, *at, false};
+    uint64_t offset = 0;
+    const char *what;
+    (void)read_tensor(&reader, tensor, &offset, &what);
+    (void)place(gguf, tensor, offset, &what);
+    *at = reader.at;
+}
+
+bool gguf_find(const struct gguf *gguf, const char *name, struct gguf_tensor *tensor)
+{
+    size_t at = gguf->tensors_at;
+    for (uint64_t i = 0; i < gguf->tensor_count; i++) {
+        gguf_next_tensor(gguf, &at, tensor);
+        if (key_is(tensor->name, name))
+            return true;
+    }
+    return false;
+}
+
+int gguf_need(const struct gguf *gguf, const char *name, struct gguf_tensor *tensor, struct diag *diag)
+{
+    if (!gguf_find(gguf, name, tensor))
+        return diag_set(diag, EXIT_USAGE, "no tensor \"%s\"; `pwlc gguf list` shows those that there are", name);
+    if (!tensor->known)
+        return diag_set(diag, EXIT_USAGE,
+                        "tensor \"%s\" is of type %" PRIu32 "; F32, F16, BF16, Q4_0, Q8_0 and MXFP4 can be read", name,
+                        tensor->type);
+    return EXIT_DONE;
+}
+
+static void blocks_to_floats(pwl_format format, const struct gguf_tensor *tensor, float *values)
+{
+    /* The data may lie at any address: block by block, through an aligned one. */
+    const size_t block_bytes = tensor->known->block_bytes, blocks = tensor->bytes / block_bytes;
+    for (size_t b = 0; b < blocks; b++) {
+        uint16_t block[(sizeof(pwl_block_q8_0) + 1) / 2];
+        memcpy(block, tensor->data + b * block_bytes, block_bytes);
+        /* The format, shape and addresses are right by construction. */
+        (void)!pwl_dequantise(format, block, 1, PWL_BLOCK, PWL_BLOCK, values + b * PWL_BLOCK);
+    }
+}
+
+int gguf_dequantise(const struct gguf_tensor *tensor, float **values, struct diag *diag)
+{
+    const unsigned char *const data = tensor->data;
+    const size_t count = (size_t)tensor->elements;
+    *values = tensor->elements < SIZE_MAX / sizeof **values ? malloc((count + 1) * sizeof **values) : NULL;
+    if (!*values)
+        return diag_set(diag, EXIT_IO, "out of memory for %" PRIu64 " values", tensor->elements);
+    switch (tensor->type) {
+    case TYPE_Q4_0:
+        blocks_to_floats(PWL_Q4_0, tensor, *values);
+        break;
+    case TYPE_Q8_0:
+        blocks_to_floats(PWL_Q8_0, tensor, *values);
+        break;
+    case TYPE_MXFP4:
+        blocks_to_floats(PWL_MXFP4, tensor, *values);
+        break;
+    case TYPE_F32:
+        for (size_t i = 0; i < count; i++)
+            (*values)[i] = pwl_f32_of_bits((uint32_t)little_endian(data + 4 * i, 4));
+        break;
+    case TYPE_F16:
+        for (size_t i = 0; i < count; i++)
+            (*values)[i] = pwl_f32_from_f16((uint16_t)little_endian(data + 2 * i, 2));
+        break;
+    default:
+        for (size_t i = 0; i < count; i++)
+            (*values)[i] = pwl_f32_from_bf16((uint16_t)little_endian(data + 2 * i, 2));
+        break;
+    }
+    return EXIT_DONE;
+}
+
+/* -- Text -------------------------------------------------------------------------------------------------------------
+ */
+
+#define MOST_TEXT_BYTES 200
+#define MOST_TEXT_ELEMENTS 8
+
+void gguf_string_text(struct gguf_string string, struct text *text)
+{
+    const size_t shown = string.size < MOST_TEXT_BYTES ? string.size : MOST_TEXT_BYTES;
+    for (size_t i = 0; i < shown; i++) {
+        const unsigned char c = string.text[i];
+        if (c >= 0x20 && c < 0x7f && c != '\\')
+            text_add(text, "%c", c);
+        else
+            text_add(text, "\\x%02x", c);
+    }
+    if (shown < string.size)
+        text_add(text, "... (%zu bytes)", string.size);
+}
+
+static int64_t sign_extended(uint64_t bits, size_t bytes)
+{
+    const uint64_t sign = (uint64_t)1 << (8 * bytes - 1);
+    if (!(bits & sign))
+        return (int64_t)bits;
+    return -(int64_t)(sign - 1 - (bits & (sign - 1))) - 1;
+}
+
+static void element_text(enum gguf_kind kind, uint64_t bits, struct text *text)
+{
+    switch (kind) {
+    case GGUF_INT8:
+    case GGUF_INT16:
+    case GGUF_INT32:
+    case GGUF_INT64:
+        text_add(text, "%" PRId64, sign_extended(bits, kind_bytes[kind]));
+        break;
+    case GGUF_FLOAT32:
+        text_add(text, "%.9g", (double)pwl_f32_of_bits((uint32_t)bits));
+        break;
+    case GGUF_FLOAT64:
+        text_add(text, "%.17g", pwl_f64_of_bits(bits));
+        break;
+    case GGUF_BOOL:
+        text_add(text, "%s", bits ? "true" : "false");
+        break;
+    default:
+        text_add(text, "%" PRIu64, bits);
+    }
+}
+
+void gguf_value_text(const struct gguf_value *value, struct text *text)
+{
+    const uint64_t shown = value->count < MOST_TEXT_ELEMENTS ? value->count : MOST_TEXT_ELEMENTS;
+    struct reader reader = {value->payload, value->bytes, 0, false};
+    if (value->is_array)
+        text_add(text, "%s[%" PRIu64 "] ", kind_names[value->kind], value->count);
+    for (uint64_t i = 0; i < shown; i++) {
+        if (i > 0)
+            text_add(text, ", ");
+        if (value->kind == GGUF_STRING)
+            gguf_string_text(take_string(&reader), text);
+        else
+            element_text(value->kind, take_integer(&reader, kind_bytes[value->kind]), text);
+    }
+    if (shown < value->count)
+        text_add(text, ", ...");
+}

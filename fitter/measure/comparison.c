@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "comparison.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "function/samples.h"
+
+long double subject_value(const struct subject *subject, int64_t q)
+{
+    return function_value(subject->function,
+                          tensor_real(&subject->table->in, code_domain_nearest(&subject->domain, q)));
+}
+
+long double subject_target(const struct subject *subject, long double value)
+{
+    const struct tensor *out = &subject->table->out;
+    return value / out->scale.value + (long double)out->zero_point;
+}
+
+struct point point_at(const struct subject *subject, int64_t q, bool averaged)
+{
+    return (struct point){q, packed_eval(subject->packed, q), averaged, subject_value(subject, q)};
+}
+
+/* Whether f between two defined codes, a below b, keeps to one direction, as far as samples of its slope can tell. */
+static bool one_direction(const struct subject *subject, int64_t a, int64_t b, int direction)
+{
+    const struct function *function = subject->function;
+    const struct tensor *in = &subject->table->in;
+    if (code_domain_nearest(&subject->domain, a) != a || code_domain_nearest(&subject->domain, b) != b)
+        return false;
+    const long double x_a = tensor_real(in, a), x_b = tensor_real(in, b);
+    if (function->samples) {
+        const struct samples *samples = function->samples;
+        size_t low = 0, high = samples->count; /* the first sample beyond x_a lies in [low, high] */
+        while (low < high) {
+            const size_t middle = low + (high - low) / 2;
+            if (samples->x[middle] > x_a)
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        /* Both lie inside the samples, so the interval that holds x_a ends at low, or x_a is the last sample. */
+        for (size_t i = low > 0 ? low : 1; i < samples->count && samples->x[i - 1] < x_b; i++) {
+            if ((samples->y[i] - samples->y[i - 1]) * direction <= 0)
+                return false;
+        }
+        return true;
+    }
+    const long double x_middle = tensor_real(in, a + (b - a) / 2);
+    return function_derivative(function, x_a) * direction > 0 && function_derivative(function, x_b) * direction > 0 &&
+           function_defined(function, x_middle) && function_derivative(function, x_middle) * direction > 0;
+}
+
+/* A difference within the function's own accuracy has no direction. */
+static int direction_of(const struct function *function, long double from, long double to)
+{
+    const long double difference = to - from;
+    const long double noise = function_noise(function) * fmaxl(fabsl(from), fabsl(to));
+    if (difference > noise)
+        return 1;
+    return difference < -noise ? -1 : 0;
+}
+
+bool steps_backward(const struct subject *subject, const struct point *from, const struct point *to)
+{
+    if (to->y == from->y)
+        return false;
+    const int step = to->y > from->y ? 1 : -1;
+    const int direction = direction_of(subject->function, from->value, to->value);
+    if (direction != -step)
+        return false;
+    return to->q == from->q + 1 || one_direction(subject, from->q, to->q, direction);
+}
+
+void chunk_add_point(struct chunk *chunk, const struct subject *subject, const struct point *point)
+{
+    const struct tensor *out = &subject->table->out;
+    const long double target = subject_target(subject, point->value);
+    if (isnan(target)) {
+        if (!chunk->has_no_value)
+            chunk->no_value_at = point->q;
+        chunk->has_no_value = true;
+        return;
+    }
+    const long double clipped = target_clipped(out, target);
+    const long double distance = fabsl((long double)point->y - clipped);
+    const double err = (double)distance;
+    if (err > chunk->max_err) {
+        chunk->max_err = err;
+        chunk->max_err_at = point->q;
+    }
+    if (distance > (long double)chunk->max_ulp + 0.5L) {
+        /* From the nearest code; of two equally near, the one on q_y's side. At most 2^32. */
+        chunk->max_ulp = (int64_t)ceill(distance - 0.5L);
+        chunk->max_ulp_at = point->q;
+    }
+    chunk->saturated += clipped != target;
+    if (point->averaged) {
+        chunk->sum += distance;
+        chunk->sum_of_squares += distance * distance;
+        chunk->correct += distance <= 0.5L;
+        chunk->averaged++;
+    }
+}
+
+bool steps_backward_at(const struct subject *subject, int64_t q)
+{
+    if (q == subject->table->in.qmin)
+        return false;
+    const struct point from = point_at(subject, q - 1, true), to = point_at(subject, q, true);
+    return steps_backward(subject, &from, &to);
+}
+
+struct chunk chunk_initial(const struct subject *subject)
+{
+    return (struct chunk){.max_err = -1, .max_ulp_at = subject->table->in.qmin};
+}
+
+int chunks_join(const struct subject *subject, const struct chunk *chunks, size_t count, int64_t checked,
+                bool exhaustive, struct error_stats *stats, struct diag *diag)
+{
+    struct chunk all = chunks[0];
+    for (size_t i = 1; i < count; i++) {
+        const struct chunk *chunk = &chunks[i];
+        all.sum += chunk->sum;
+        all.sum_of_squares += chunk->sum_of_squares;
+        all.averaged += chunk->averaged;
+        all.correct += chunk->correct;
+        all.saturated += chunk->saturated;
+        if (chunk->max_err > all.max_err) {
+            all.max_err = chunk->max_err;
+            all.max_err_at = chunk->max_err_at;
+        }
+        if (chunk->max_ulp > all.max_ulp) {
+            all.max_ulp = chunk->max_ulp;
+            all.max_ulp_at = chunk->max_ulp_at;
+        }
+        all.backward |= chunk->backward;
+        if (chunk->has_no_value && !all.has_no_value) {
+            all.has_no_value = true;
+            all.no_value_at = chunk->no_value_at;
+        }
+    }
+    if (all.has_no_value)
+        return diag_set(diag, subject->function->expression ? EXIT_USAGE : EXIT_IO,
+                        "%s has no value at code %" PRId64 " (x = %Lg)", function_name(subject->function),
+                        all.no_value_at, tensor_real(&subject->table->in, all.no_value_at));
+    const long double averaged = (long double)all.averaged;
+    *stats = (struct error_stats){
+        .checked = checked,
+        .exhaustive = exhaustive,
+        .max_err = all.max_err,
+        .max_err_at = all.max_err_at,
+        .rms = (double)sqrtl(all.sum_of_squares / averaged),
+        .mean_abs = (double)(all.sum / averaged),
+        .max_ulp = all.max_ulp,
+        .max_ulp_at = all.max_ulp_at,
+        .correctly_rounded = (double)((long double)all.correct / averaged),
+        .saturated_codes = all.saturated,
+        .monotone = !all.backward,
+    };
+    return EXIT_DONE;
+}
+
+static int check_domain(const struct subject *subject, struct diag *diag)
+{
+    const struct tensor *in = &subject->table->in;
+    const struct code_domain *domain = &subject->domain;
+    const bool empty = domain->first > domain->last;
+    const bool whole = domain->first <= in->qmin && domain->last >= in->qmax && !domain->has_hole;
+    if (whole && !empty)
+        return EXIT_DONE;
+    char text[80];
+    function_domain_text(subject->function, text, sizeof text);
+    if (empty)
+        return diag_set(diag, EXIT_USAGE, "in: no code from %" PRId64 " to %" PRId64 " lies in the domain %s of %s",
+                        in->qmin, in->qmax, text, function_name(subject->function));
+    if (subject->table->outside == OUTSIDE_CLAMP)
+        return EXIT_DONE;
+    const int64_t code = domain->first > in->qmin ? in->qmin : domain->last < in->qmax ? in->qmax : domain->hole;
+    return diag_set(diag, EXIT_USAGE,
+                    "in: code %" PRId64 " (x = %Lg) lies outside the domain %s of %s; narrow the range or say "
+                    "outside: clamp",
+                    code, tensor_real(in, code), text, function_name(subject->function));
+}
+
+int subject_make(const struct table *table, const struct packed_table *packed, const struct function *function,
+                 struct subject *subject, struct diag *diag)
+{
+    *subject = (struct subject){table, packed, function, code_domain_find(function, &table->in)};
+    return check_domain(subject, diag);
+}

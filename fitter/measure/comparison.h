@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Comparing a table with its function, code by code and run by run: the parts of a measurement. */
+#ifndef PWLC_COMPARISON_H
+#define PWLC_COMPARISON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "error_stats.h"
+#include "function/target.h"
+#include "table/table.h"
+
+/* What is measured. */
+struct subject {
+    const struct table *table;
+    const struct packed_table *packed;
+    const struct function *function;
+    struct code_domain domain;
+};
+
+/* Exit 2 when some code has no value: the range leaves the function's domain. */
+int subject_make(const struct table *table, const struct packed_table *packed, const struct function *function,
+                 struct subject *subject, struct diag *diag);
+
+/* f at a code (not scaled), and the target made from such a value, in output LSB, not clipped. */
+long double subject_value(const struct subject *subject, int64_t q);
+long double subject_target(const struct subject *subject, long double value);
+
+/* What one thread finds in a run of codes. */
+struct chunk {
+    long double sum, sum_of_squares; /* of the codes in the averages */
+    int64_t averaged, correct;
+    int64_t saturated;
+    double max_err;
+    int64_t max_err_at;
+    int64_t max_ulp, max_ulp_at;
+    bool backward;     /* a step against the direction of f */
+    bool has_no_value; /* f is not a number at no_value_at */
+    int64_t no_value_at;
+};
+
+struct point {
+    int64_t q, y;
+    bool averaged;
+    long double value; /* f */
+};
+
+struct point point_at(const struct subject *subject, int64_t q, bool averaged);
+
+/* Everything but the direction of steps. */
+void chunk_add_point(struct chunk *chunk, const struct subject *subject, const struct point *point);
+
+/* A step of the table against the direction of f, between neighbouring codes of the comparison. */
+bool steps_backward(const struct subject *subject, const struct point *from, const struct point *to);
+
+/* Whether the table steps backward from q - 1 to q; false at the first code. */
+bool steps_backward_at(const struct subject *subject, int64_t q);
+
+/* What a chunk starts from, of a comparison that knows nothing yet: an error of -1 makes the first code the witness of
+ * an exact table. */
+struct chunk chunk_initial(const struct subject *subject);
+
+/* Joins the chunks of neighbouring codes, in order. `checked` codes are in them; exhaustive: they are all. */
+int chunks_join(const struct subject *subject, const struct chunk *chunks, size_t count, int64_t checked,
+                bool exhaustive, struct error_stats *stats, struct diag *diag);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The largest error of a table, proven for every code without visiting every code.
+ *
+ * On a run of codes where the function is convex (curvature.h says where; concave: turned over) and the table follows
+ * one line L, with a and b the run's ends:
+ *
+ *   T_a, T_b <= t <= C    the tangents at a and b, and the chord between a and b, of the target t
+ *   L - r <= q_y <= L + s the raw output before saturation; floor has r = 1 - 2^-n and s = 0, half_up 1/2 - 2^-n and
+ *                         1/2, half_away and half_even 1/2 and 1/2; 0 and 0 where nothing is shifted out
+ *
+ * Saturating both keeps the order. So q_y - t is at most sat(L + s) - sat(T), T being T_a up to where the tangents meet
+ * and T_b from there on, and t - q_y at most sat(C) - sat(L - r). Both are straight but where one of the two leaves
+ * the output's range: their largest values lie there or at the ends. A run whose bound is well above what single codes
+ * attain is halved; the gap between C and T falls with the square of the run's length, so few are. Where a tangent does
+ * not exist, at a kink or at the end of the domain, the code itself is a run of one.
+ *
+ * f, f' and x are long double; NOISE stands for their roundings. f and, relative to its terms, f' are within 8 epsilon
+ * (tests/fitter/function/test_function.c), x = scale * (q - zp) and the rest of t and L within 4 more. Four times that
+ * is added to every bound: below 1e-6 LSB for 32-bit codes, whose values have 33 bits.
+ *
+ * The bound exceeds the largest error by at most the width of the rounding, r + s <= 1, and a part in a million:
+ * seldom by as much, since among many codes some are rounded by about r and s where L is worst.
+ */
+#ifndef PWLC_ERROR_BOUND_H
+#define PWLC_ERROR_BOUND_H
+
+#include <stdbool.h>
+
+#include "function/function.h"
+#include "table/table.h"
+
+/* Sets *bound to at least the largest |q_y - t|, t clipped to the output's range as in a certificate, over all codes.
+ * It is a number of 6 significant digits, rounded up. False where nothing is proven: samples and expressions, whose
+ * curvature is not known; reduced tables, whose codes are not on lines; sin and cos over more than 2^16 half-waves;
+ * values beyond 2^500 LSB; a long double too narrow for the products of 32-bit codes. The table is proven, and its
+ * codes lie in the domain as measure makes sure. */
+bool table_bound(const struct table *table, const struct function *function, double *bound);
+
+/* As table_bound for one segment over the codes [segment->start, last], not rounded: proven there, of a table of this
+ * format without fold or reduction, whose own segments are not looked at. Where the bound would be more than `most`,
+ * *bound is some number that is. */
+bool segment_bound(const struct table *table, const struct function *function, const struct segment *segment,
+                   int64_t last, double most, double *bound);
+
+/* The same over `count` codes alone, whose clipped targets are given: at least what the segment is off by at any of
+ * them, however its rounding falls; `most` as above. */
+double segment_bound_at(const struct table *table, const struct segment *segment, const double *codes,
+                        const double *targets, int count, double most);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Many tables of one function compared: what their size buys in error. */
+#ifndef PWLC_EXPLORE_REPORT_H
+#define PWLC_EXPLORE_REPORT_H
+
+#include <stdbool.h>
+
+#include "base/diag.h"
+#include "io/rows.h"
+#include "svg.h"
+#include "table/table.h"
+
+/* The choices whose values are combined, in the order in which they are written. */
+enum explore_axis {
+    AXIS_METHOD,
+    AXIS_FORM,
+    AXIS_ROUNDING,
+    AXIS_SLOPE_BITS,
+    AXIS_SLOPE_TERMS,
+    AXIS_SHIFT,
+    AXIS_KNOTS,
+    AXIS_SYMMETRY,
+    AXIS_SEGMENTS,
+    AXIS_COUNT
+};
+
+#define EXPLORE_MAX_VALUES 64 /* of one choice */
+
+struct explore_choice {
+    const char *value[EXPLORE_MAX_VALUES];
+    int count;
+};
+
+/* One combination. */
+struct explore_row {
+    const char *value[AXIS_COUNT]; /* one of its choice's; null where the method leaves no choice */
+    struct diag diag;              /* why there is no table */
+    struct table table;            /* without that */
+    int bytes;                     /* start, q_b, n and offset of all segments */
+    double error;                  /* of the objective, in output LSB, to the six digits that are printed */
+    bool front;                    /* no table is smaller or more accurate without being worse in the other */
+};
+
+struct exploration {
+    const char *function;
+    const struct tensor *in, *out;
+    enum objective objective;
+    struct explore_choice choice[AXIS_COUNT];
+    struct explore_row *rows;
+    int count, found; /* the rows before `found` have tables */
+};
+
+/* Fills bytes, error, front and found; rows with tables come first, by size and then error, the others as they were. */
+void explore_rank(struct exploration *exploration);
+
+/* md: the tables, then the combinations without one and why; the others: every row. Exit 1 when memory ran out. */
+int explore_print(const struct exploration *exploration, enum cells_format format, struct text *out, struct diag *diag);
+
+/* Error over bytes, both logarithmic, with the front; for at least one table. Free with svg_free. */
+void explore_plot(const struct exploration *exploration, struct svg *svg);
+
+#endif

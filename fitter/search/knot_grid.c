@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where segments may start and end. */
+#include <stdlib.h>
+
+#include "points.h"
+
+static int grid_start(struct points *points, bool whole, struct diag *diag)
+{
+    free(points->grid);
+    points->grid = malloc(((size_t)points->count + 1) * sizeof *points->grid);
+    points->grid_count = 0;
+    points->grid_whole = whole;
+    return points->grid ? EXIT_DONE : diag_set(diag, EXIT_IO, "out of memory for %d codes", points->count);
+}
+
+int points_grid_uniform(struct points *points, int count, struct diag *diag)
+{
+    const int64_t first = points->cell[0], codes = points->cell[points_starts(points)] - first;
+    if (grid_start(points, true, diag))
+        return diag->code;
+    for (int k = 0, m = 0; m <= count; m++) {
+        const int64_t start = first + codes * m / count; /* codes <= 2^32, m <= 4096 */
+        while (points->cell[k] < start)
+            k++;
+        points->grid[m] = k;
+    }
+    points->grid[count] = points->count;
+    points->grid_count = count;
+    return EXIT_DONE;
+}
+
+int points_grid_pow2(struct points *points, int shift, struct diag *diag)
+{
+    const int64_t below = ((int64_t)1 << shift) - 1;
+    if (grid_start(points, false, diag))
+        return diag->code;
+    points->grid[0] = 0;
+    for (int k = 1; k <= points->count; k++)
+        if (k == points->count || (k < points_starts(points) && (points->cell[k] & below) == 0))
+            points->grid[++points->grid_count] = k;
+    return EXIT_DONE;
+}
+
+int points_place_before(const struct points *points, int point)
+{
+    if (!points->grid)
+        return point < points_starts(points) ? point
+               : point < points->count       ? points_starts(points) - 1
+                                             : points_starts(points);
+    int low = 0, high = points->grid_count; /* the place lies in [low, high] */
+    while (low < high) {
+        const int middle = high - (high - low) / 2;
+        if (points->grid[middle] <= point)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+int points_farthest_end(int begin, int reach, int pace, int close, end_test *test, void *context)
+{
+    int good = begin, bad = reach + 1;
+    for (int back = 0; good + (good == begin ? 1 : close) < bad;) {
+        int probe = reach - back;
+        if (probe <= good || back > reach - good)
+            probe = good + (bad - good) / 2;
+        if (test(context, probe)) {
+            good = probe;
+            back = reach; /* from here on, bisection */
+        } else {
+            bad = probe;
+            back = 2 * back + pace;
+        }
+    }
+    return good;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The least cost of real lines from place to place, by dynamic programming. */
+#ifndef PWLC_REAL_PROGRAM_H
+#define PWLC_REAL_PROGRAM_H
+
+#include "real_grid.h"
+#include "search/rounding.h"
+
+/* Costs of the cells between the places a and b, a in [lowest, b). */
+struct row {
+    int lowest;
+    double *line;            /* a line between two knots */
+    double *from[LIMITS];    /* one that leaves a limit at a */
+    double *to[LIMITS];      /* one that reaches a limit at b */
+    bool reaches[LIMITS];    /* whether it is worth looking at */
+    bool leaves[LIMITS];     /* whether any from is finite */
+    bool *may_leave[LIMITS]; /* whether some segment may leave the limit at a place */
+};
+
+/* The least cost of what some segment does somewhere, and the place where that segment began. */
+struct state {
+    double cost;
+    int start;
+};
+
+/* Least costs with at most m segments, by place. */
+struct layer {
+    struct state *knot;            /* segment m ends; start: where it began */
+    double *ended;                 /* the cost of the same */
+    int first, last;               /* places where it is finite, and of use still, lie in [first, last] */
+    struct state *leaving[LIMITS]; /* segment m, at the limit from its start, leaves it */
+    double *left[LIMITS];
+    int left_first[LIMITS], left_last[LIMITS]; /* likewise */
+    struct state waiting[LIMITS]; /* segment m began and is at the limit; without the cells since the beginning */
+    struct state at[LIMITS];      /* segment m has reached the limit; likewise */
+    double line;                  /* the least of a line to the place before, and of what lies before it */
+    /* Of the place in hand: what is left when segment m ends there, when it goes on, and when it does at a limit, after
+     * the point or the cell where it got there. */
+    double room_behind, room, room_at_limit;
+};
+
+struct real_program {
+    struct row row;
+    struct layer *layer; /* segments + 1 */
+    double *doubles;
+    struct state *states;
+    bool *flags;
+};
+
+/* What the points from one on cost at least, by lines left: a program that ran from the last point. */
+struct ahead {
+    struct real_program program;
+    int *place; /* of each point */
+};
+
+static inline double ahead_of(const struct ahead *ahead, int m, int point)
+{
+    return ahead->program.layer[m].ended[ahead->place[point]] * (1 - MOMENTS_ROUNDING);
+}
+
+int real_program_init(struct real_program *program, int segments, int places, struct diag *diag);
+void real_program_free(struct real_program *program);
+
+/* Tables of at most so many segments below the ceiling. ahead is null when nothing is known. */
+void real_program_run(struct real_program *program, const struct real_grid *grid, int segments, double ceiling,
+                      const struct ahead *ahead);
+
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "joint_search.h"
+#include "search/hulls.h"
+#include "search/minimax/bounded_line.h"
+#include "search/minimax/integer_line_in_band.h"
+
+/* The codes of a segment at which its neighbours depend on the output: the first, the last and the one after it. */
+enum { FIRST, LAST, NEXT };
+
+/* The search for one table. */
+struct agreed {
+    struct tie_search *search;
+    struct points points;          /* those of the search, with held outputs */
+    struct held held[POINTS_HELD]; /* of the segment under trial */
+    struct hulls hulls;
+    double max_err;
+    double share;            /* agreed codes lie off f by this share of max_err */
+    struct candidate before; /* the segment before */
+};
+
+/* f at the first code of a cell; where points are in the middle of their cells, about that. */
+static double target_at_start(const struct points *points, int k)
+{
+    if (points->exhaustive || k == 0)
+        return points->target[k];
+    const double x0 = points->code[k - 1], x1 = points->code[k], x = (double)points->cell[k];
+    return points->target[k - 1] + (points->target[k] - points->target[k - 1]) * (x - x0) / (x1 - x0);
+}
+
+/* The change of the slope of f at point k: positive where f is convex. */
+static double bend_at(const struct points *points, int k)
+{
+    if (k == 0 || k + 1 >= points->count)
+        return 0;
+    const double *x = points->code + k, *t = points->target + k;
+    return (t[1] - t[0]) / (x[1] - x[0]) - (t[0] - t[-1]) / (x[0] - x[-1]);
+}
+
+/* The output at a knot: below a convex f and above a concave one, so that lines from knot to knot cross f twice and are
+ * off by less between the knots. Rounding takes half a code of the error. */
+static int64_t agreed_code(const struct agreed *agreed, int k)
+{
+    const struct points *points = agreed->search->points;
+    const double target = target_at_start(points, k), bend = bend_at(points, k);
+    const double off = agreed->share * fmax(0, agreed->max_err - 0.5);
+    return (int64_t)rint(bend > 0 ? target - off : bend < 0 ? target + off : target);
+}
+
+static void narrow(struct held *held, int64_t low, int64_t high)
+{
+    held->low = low > held->low ? low : held->low;
+    held->high = high < held->high ? high : held->high;
+}
+
+/* To a code and, where f has a direction, to all codes beyond it in that direction. */
+static void narrow_beyond(struct held *held, int direction, int64_t code)
+{
+    narrow(held, direction == -1 ? INT64_MIN : code, direction == 1 ? INT64_MAX : code);
+}
+
+/* What the first output may be after the segment before, or the other half of a folded table. */
+static void hold_first(struct agreed *agreed, int begin)
+{
+    const struct ties *ties = agreed->search->ties;
+    const struct constraints *constraints = &ties->constraints;
+    const struct candidate *before = &agreed->before;
+    const int64_t sum = ties->fold_sum, step = constraints->max_step;
+    struct held *first = &agreed->held[FIRST];
+    first->point = begin;
+    first->code = agreed->points.cell[begin];
+    if (begin > 0) {
+        if (constraints->continuous)
+            narrow(first, before->next - step, before->next + step);
+        if (constraints->monotone)
+            narrow_beyond(first, ties->joint[begin], before->last);
+    } else if (ties->fold) {
+        if (constraints->continuous)
+            narrow(first, (sum - step + 1) >> 1, (sum + step) >> 1);
+        if (constraints->monotone && agreed->points.count > 1)
+            narrow_beyond(first, ties->joint[1], ties->joint[1] == 1 ? (sum + 1) >> 1 : sum >> 1);
+    }
+}
+
+/* What the last output and the next one may be, so that the segment behind may begin at the agreed code. */
+static void hold_last(struct agreed *agreed, int end)
+{
+    const struct ties *ties = agreed->search->ties;
+    const struct constraints *constraints = &ties->constraints;
+    if (end == agreed->points.count)
+        return;
+    const int64_t code = agreed_code(agreed, end), step = (constraints->max_step + 1) / 2;
+    agreed->held[LAST].point = end - 1;
+    agreed->held[LAST].code = agreed->points.cell[end] - 1;
+    if (constraints->continuous) {
+        agreed->held[NEXT].point = end;
+        agreed->held[NEXT].code = agreed->points.cell[end];
+        narrow(&agreed->held[NEXT], code - step, code + step);
+    }
+    if (constraints->monotone)
+        narrow_beyond(&agreed->held[LAST], -ties->joint[end], code);
+}
+
+static bool is_held(const struct held *held, int64_t q)
+{
+    return held->point < 0 || (held->low <= q && q <= held->high);
+}
+
+/* A line over the points [begin, end), and over the code after them where its output is held. */
+static bool find_line(struct agreed *agreed, int begin, int end, struct line *line)
+{
+    const struct line_rules *rules = agreed->search->rules;
+    struct hulls *hulls = &agreed->hulls;
+    if (agreed->points.spec) {
+        hulls_start_at(hulls, agreed->max_err, begin);
+        return hulls_end_at(hulls, end) && bounded_line(hulls, rules, line);
+    }
+    hulls_start(hulls, agreed->max_err, begin); /* anew, as held outputs are part of the bands */
+    return hulls_end_at(hulls, agreed->held[NEXT].point < 0 ? end : end + 1) &&
+           integer_line_in_band(hulls, rules, line) == LINE_FOUND;
+}
+
+/* Makes a candidate of a line over the points [begin, end) that agrees with both neighbours; false where none is found.
+ */
+static bool find_candidate(struct agreed *agreed, int begin, int end, struct candidate *candidate)
+{
+    const struct tie_search *search = agreed->search;
+    const struct held *held = agreed->held;
+    *candidate = (struct candidate){.begin = begin, .end = end};
+    for (int i = 0; i < POINTS_HELD; i++)
+        agreed->held[i] = (struct held){.point = -1, .low = search->rules->qmin_y, .high = search->rules->qmax_y};
+    hold_first(agreed, begin);
+    hold_last(agreed, end);
+    if (!find_line(agreed, begin, end, &candidate->line))
+        return false;
+    struct pieces pieces = {.count = 1, .edge = {begin, end}};
+    tie_find_cost(search, &pieces, candidate, &infeasible);
+    return candidate->cost.violation <= 0 && candidate->cost.error <= agreed->max_err &&
+           is_held(&held[FIRST], candidate->first) && is_held(&held[LAST], candidate->last) &&
+           is_held(&held[NEXT], candidate->next);
+}
+
+/* The last position to which a real line from `begin` serves, whatever is held. */
+static int last_position(struct agreed *agreed, int begin)
+{
+    agreed->points.held = NULL;
+    hulls_start(&agreed->hulls, agreed->max_err, points_at(&agreed->points, begin));
+    const int position = hulls_last_position(&agreed->hulls, agreed->max_err, begin);
+    agreed->points.held = agreed->held;
+    return position;
+}
+
+struct segment_search {
+    struct agreed *agreed;
+    int begin;
+    struct candidate *candidate; /* of the last end that passed */
+};
+
+static bool may_end(void *context, int end)
+{
+    const struct segment_search *search = context;
+    const struct points *points = &search->agreed->points;
+    struct candidate found;
+    if (!find_candidate(search->agreed, points_at(points, search->begin), points_at(points, end), &found))
+        return false;
+    *search->candidate = found;
+    return true;
+}
+
+/* The farthest position that was found for a segment from `begin`, or that itself. A longer segment may have a line
+ * where a shorter one has none, as the agreed code at its end is another: far steps find some of those. */
+static int longest(struct agreed *agreed, int begin, struct candidate *candidate)
+{
+    return points_farthest_end(begin, last_position(agreed, begin), 1, 1, may_end,
+                               &(struct segment_search){agreed, begin, candidate});
+}
+
+/* Whether `most` segments suffice for an error. */
+static bool cover_all(struct agreed *agreed, int most, double max_err, double share)
+{
+    struct tie_search *search = agreed->search;
+    int position = 0;
+    agreed->max_err = max_err;
+    agreed->share = share;
+    for (search->segments = 0; position < search->positions; search->segments++) {
+        struct candidate candidate;
+        if (search->segments == most)
+            return false;
+        const int next = longest(agreed, position, &candidate);
+        if (next == position)
+            return false;
+        search->lines[search->segments] = candidate.line;
+        search->position[search->segments] = position;
+        agreed->before = candidate;
+        position = next;
+    }
+    search->position[search->segments] = position;
+    return true;
+}
+
+static bool agreed_init(struct agreed *agreed, struct tie_search *search)
+{
+    const struct points *points = search->points;
+    *agreed = (struct agreed){.search = search, .points = *points};
+    agreed->points.held = agreed->held;
+    return hulls_init(&agreed->hulls, &agreed->points, search->rules->qmin_y, search->rules->qmax_y, points->count);
+}
+
+/* Where the error is many codes, segments are the longest with agreed codes off f by most of it; where it is few, and
+ * lines are coarse, with agreed codes near f. */
+static const double shares[] = {0.8, 0.9, 1, 0.6, 0};
+enum { SHARES = sizeof shares / sizeof *shares };
+
+/* Whether some share holds an error with `most` segments or fewer; the first to do so from share *s on. */
+static bool cover_with_some_share(struct agreed *agreed, int most, double max_err, int *s)
+{
+    for (; *s < SHARES; ++*s)
+        if (cover_all(agreed, most, max_err, shares[*s]))
+            return true;
+    return false;
+}
+
+static bool cover_with_fewest(struct agreed *agreed, int most, double max_err)
+{
+    int best = SHARES;
+    for (int s = 0; most > 0 && cover_with_some_share(agreed, most, max_err, &s); s++) {
+        best = s;
+        most = agreed->search->segments - 1;
+    }
+    return best < SHARES && cover_all(agreed, most + 1, max_err, shares[best]);
+}
+
+/* Of errors from `low` on. */
+static bool cover_with_least_error(struct agreed *agreed, int segments, double low)
+{
+    const double whole = (double)(agreed->search->rules->qmax_y - agreed->search->rules->qmin_y) + 1;
+    const double close = 1 + 0x1p-7;
+    double high = low;
+    int best = SHARES;
+    for (double excess = 0x1p-5; best == SHARES && low * excess < whole; excess *= 2) {
+        high = low * (1 + excess);
+        best = 0;
+        cover_with_some_share(agreed, segments, high, &best);
+    }
+    for (int s = 0; s < SHARES && best < SHARES; s++) {
+        /* A share that is not a little better than those before is left. */
+        double bad = low, probe = high - (high - low) / 32;
+        while (high > bad * close) {
+            const bool covered = cover_all(agreed, segments, probe, shares[s]);
+            if (!covered && bad == low && probe > 0.5 * (low + high))
+                break;
+            *(covered ? &high : &bad) = probe;
+            best = covered ? s : best;
+            probe = 0.5 * (bad + high);
+        }
+    }
+    return best < SHARES && cover_all(agreed, segments, high, shares[best]);
+}
+
+bool agreed_cover_least_error(struct tie_search *search, double low)
+{
+    struct agreed agreed;
+    const bool found = agreed_init(&agreed, search) && cover_with_least_error(&agreed, search->most, fmax(low, 0.5));
+    hulls_free(&agreed.hulls);
+    return found;
+}
+
+bool agreed_cover_within(struct tie_search *search, double max_err)
+{
+    struct agreed agreed;
+    int share = 0;
+    const bool found = agreed_init(&agreed, search) && cover_with_some_share(&agreed, search->most, max_err, &share);
+    hulls_free(&agreed.hulls);
+    return found;
+}
+
+bool agreed_cover_fewest(struct tie_search *search, double max_err)
+{
+    struct agreed agreed;
+    const bool found = agreed_init(&agreed, search) && cover_with_fewest(&agreed, search->most, max_err);
+    hulls_free(&agreed.hulls);
+    return found;
+}

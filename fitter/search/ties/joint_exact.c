@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "joint_exact.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "joint_follow.h"
+
+/* What one fit may take: codes, errors that are told apart, and states. */
+enum { MOST_CODES = 1 << 12, MOST_ERRORS = 1 << 22, MOST_STATES = 1 << 21 };
+
+/* The first outputs with which a segment may follow a state. */
+static struct integers firsts_after(const struct tie_program *program, int position, int value,
+                                    const struct state *state)
+{
+    const struct constraints *constraints = &program->ties->constraints;
+    const int point = points_at(program->points, position), direction = direction_at(program, point);
+    struct integers firsts = program->band[point];
+    if (state->start < 0)
+        return (struct integers){0, -1};
+    if (constraints->continuous) {
+        const int64_t next = least_value(program, point) + value;
+        firsts = integers_within(firsts, next - constraints->max_step, next + constraints->max_step);
+    }
+    return integers_within(firsts, direction > 0 ? state->last : firsts.low, direction < 0 ? state->last : firsts.high);
+}
+
+static void find_fewest_before(struct tie_program *program)
+{
+    const int64_t qmin = program->rules.qmin_y, outputs = program->rules.qmax_y - qmin + 1;
+    for (int64_t v = 0; v < outputs; v++)
+        program->fewest_before[v] = program->start == 0 ? 0 : program->segments;
+    for (int m = 1; program->start > 0 && m < program->segments; m++)
+        for (int k = 0; k < program->values; k++) {
+            const struct integers firsts =
+                firsts_after(program, program->start, k, state_at(program, m, program->start, k));
+            for (int64_t v = firsts.low; v <= firsts.high; v++)
+                if (program->fewest_before[v - qmin] > m)
+                    program->fewest_before[v - qmin] = m;
+        }
+}
+
+/* The state before a segment that begins with some output. */
+static const struct state *state_before(const struct tie_program *program, int segments, int position, int64_t first)
+{
+    for (int k = 0; k < program->values; k++) {
+        const struct state *state = state_at(program, segments, position, k);
+        const struct integers firsts = firsts_after(program, position, k, state);
+        if (firsts.low <= first && first <= firsts.high)
+            return state;
+    }
+    return NULL;
+}
+
+static void take_table(const struct tie_program *program, int segments, struct tie_exact *exact)
+{
+    const struct state *state = state_at(program, segments, program->positions, 0);
+    exact->segments = segments;
+    exact->knots[segments] = program->points->count;
+    for (int m = segments; m > 0; m--) {
+        exact->lines[m - 1] = state->line;
+        exact->knots[m - 1] = points_at(program->points, state->start);
+        if (m > 1)
+            state = state_before(program, m - 1, state->start, state->begins);
+    }
+    exact->found = true;
+}
+
+/* More than an error, by what rounding does to the ends of bands: the differences that a certificate takes decide. */
+static double with_room(double max_err)
+{
+    return max_err * (1 + 1e-12) + 1e-9;
+}
+
+/* The outputs allowed at a point, within the output range. */
+static struct integers outputs_within(const struct points *points, const struct line_rules *rules, int k,
+                                      double max_err)
+{
+    const struct band band = band_at(points, rules->qmin_y, rules->qmax_y, k, max_err);
+    return integers_within((struct integers){rules->qmin_y, rules->qmax_y}, band.low, band.high);
+}
+
+/* The outputs within max_err of each target; false where some point has none. */
+static bool set_bands(struct tie_program *program, double max_err)
+{
+    const struct points *points = program->points;
+    const struct constraints *constraints = &program->ties->constraints;
+    const int64_t outputs = program->rules.qmax_y - program->rules.qmin_y + 1;
+    int64_t most = 1;
+    for (int k = 0; k < points->count; k++) {
+        struct integers band = outputs_within(points, &program->rules, k, with_room(max_err));
+        while (band.low <= band.high && points_error(points, k, (double)band.low) > max_err)
+            band.low++;
+        while (band.low <= band.high && points_error(points, k, (double)band.high) > max_err)
+            band.high--;
+        if (band.low > band.high)
+            return false;
+        most = band.high - band.low + 1 > most ? band.high - band.low + 1 : most;
+        program->band[k] = band;
+    }
+    program->margin = !constraints->continuous ? 0 : constraints->max_step < outputs ? constraints->max_step : outputs;
+    most += 2 * program->margin;
+    program->values = !constraints->continuous ? 1 : (int)(most < outputs ? most : outputs);
+    return true;
+}
+
+/* What real lines within the bands say of the segments that follow each position. */
+static bool find_fewest_after(struct tie_program *program, double max_err, struct diag *diag)
+{
+    const struct points *points = program->points;
+    program->fewest_after[program->positions] = 0;
+    for (int position = program->positions - 1; position >= 0; position--) {
+        const int begin = points_at(points, position);
+        struct real_reach range;
+        if (real_reach(points, program->rules.qmin_y, program->rules.qmax_y, begin, points->count, max_err, &range,
+                       diag))
+            return false;
+        program->steps += range.end - begin;
+        int end = position;
+        while (end < program->positions && points_at(points, end + 1) <= range.end &&
+               !(points->grid_whole && end > position))
+            end++;
+        program->real_end[position] = range.end;
+        program->fewest_after[position] = end == position ? program->segments + 1 : program->fewest_after[end] + 1;
+    }
+    return true;
+}
+
+/* The slopes with which a segment from the start can be part of a table; false when none can. */
+static bool find_window(struct tie_program *program, double max_err, struct real_reach *window, struct diag *diag)
+{
+    const struct line_rules *rules = &program->rules;
+    const int begin = points_at(program->points, program->start), real_end = program->real_end[program->start];
+    int fewest = program->segments, end = program->start + 1;
+    for (int64_t v = 0; v <= rules->qmax_y - rules->qmin_y; v++)
+        fewest = program->fewest_before[v] < fewest ? program->fewest_before[v] : fewest;
+    while (end <= program->positions && fewest + 1 + program->fewest_after[end] > program->segments)
+        end++;
+    if (end > program->positions)
+        return false;
+    const int nearest = points_at(program->points, end); /* a segment has to come as far */
+    program->last_point = real_end < program->points->count ? real_end : program->points->count - 1;
+    if (real_reach(program->points, rules->qmin_y, rules->qmax_y, begin, nearest, max_err, window, diag) ||
+        window->end < nearest)
+        return false;
+    const double slack = 1e-9 * fmax(1, fmax(fabs(window->slope_min), fabs(window->slope_max)));
+    window->slope_min -= slack;
+    window->slope_max += slack;
+    return true;
+}
+
+/* Whether some table holds an error, which then goes to *exact. */
+static bool hold_error(struct tie_program *program, double max_err, struct tie_exact *exact, struct diag *diag)
+{
+    if (!set_bands(program, max_err))
+        return false;
+    const size_t states = (size_t)(program->segments + 1) * (size_t)(program->positions + 1) * (size_t)program->values;
+    if (states > MOST_STATES) {
+        program->gave_up = true;
+        return false;
+    }
+    for (size_t k = 0; k < states; k++)
+        program->state[k].start = -1;
+    if (!find_fewest_after(program, with_room(max_err), diag))
+        program->gave_up = true;
+    for (program->start = 0; program->start < program->positions && !program->gave_up; program->start++) {
+        struct real_reach window;
+        find_fewest_before(program);
+        if (find_window(program, with_room(max_err), &window, diag))
+            tie_try_slopes(program, &window);
+    }
+    for (int m = 1; m <= program->segments && !program->gave_up; m++)
+        if (state_at(program, m, program->positions, 0)->start >= 0) {
+            take_table(program, m, exact);
+            return true;
+        }
+    return false;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* All errors from low to below high that a code can have, in order; at most MOST_ERRORS. */
+static void list_errors(const struct points *points, const struct line_rules *rules, double low, double high,
+                        double *errors, size_t *count)
+{
+    *count = 0;
+    for (int k = 0; k < points->count; k++) {
+        const struct integers near = outputs_within(points, rules, k, high);
+        for (int64_t v = near.low; v <= near.high; v++) {
+            const double error = points_error(points, k, (double)v);
+            if (error >= low && error < high)
+                errors[(*count)++] = error;
+        }
+    }
+    qsort(errors, *count, sizeof *errors, ascending);
+}
+
+/* The index of the least error that tables hold of those before `least`, or `least` when there is none. */
+static size_t improve(struct tie_program *program, const double *errors, size_t least, struct tie_exact *exact,
+                      struct diag *diag)
+{
+    size_t low = 0;
+    for (size_t next = least - 1; low < least && !program->gave_up; next = low + (least - low) / 2) {
+        if (hold_error(program, errors[next], exact, diag)) {
+            exact->max_err = errors[next];
+            least = program->ties->stops_at_max_err ? 0 : next;
+        } else {
+            low = program->ties->stops_at_max_err ? least : next + 1;
+        }
+    }
+    return least;
+}
+
+static void search_all(struct tie_program *program, const struct line_rules *rules, const double *errors, size_t count,
+                       struct tie_exact *exact, struct diag *diag)
+{
+    size_t least = count;
+    for (int trial = 0; !program->gave_up && least > 0; trial++) {
+        if (!line_rules_of_trial(rules, program->points, trial, &program->rules))
+            break;
+        least = improve(program, errors, least, exact, diag);
+    }
+    exact->complete = !program->gave_up;
+}
+
+static void program_free(struct tie_program *program)
+{
+    free(program->position_at);
+    free(program->band);
+    free(program->state);
+    free(program->fewest_after);
+    free(program->real_end);
+    free(program->fewest_before);
+}
+
+/* False when memory is short. */
+static bool program_init(struct tie_program *program, const struct ties *ties, const struct points *points,
+                         int segments, int64_t outputs)
+{
+    const size_t count = (size_t)points->count + 1;
+    *program = (struct tie_program){.ties = ties,
+                                    .points = points,
+                                    .segments = segments,
+                                    .positions = points_places(points),
+                                    .position_at = malloc(count * sizeof *program->position_at),
+                                    .band = malloc(count * sizeof *program->band),
+                                    .state = malloc(MOST_STATES * sizeof *program->state),
+                                    .fewest_after = malloc(count * sizeof *program->fewest_after),
+                                    .real_end = malloc(count * sizeof *program->real_end),
+                                    .fewest_before = malloc((size_t)outputs * sizeof *program->fewest_before)};
+    if (!program->position_at || !program->band || !program->state || !program->fewest_after || !program->real_end ||
+        !program->fewest_before)
+        return false;
+    for (size_t k = 0; k < count; k++)
+        program->position_at[k] = -1;
+    for (int position = 0; position <= program->positions; position++)
+        program->position_at[points_at(points, position)] = position;
+    return true;
+}
+
+int tie_least_error(const struct ties *ties, const struct points *points, const struct line_rules *rules, int segments,
+                    double low, double high, struct tie_exact *exact, struct diag *diag)
+{
+    const int64_t outputs = rules->qmax_y - rules->qmin_y + 1;
+    exact->found = exact->complete = false;
+    diag->code = EXIT_DONE;
+    if (!points->exhaustive || points->count > MOST_CODES || points->units || rules->accumulator_bits > 32 ||
+        outputs > 1 << 16 || (double)points->count * (double)outputs > MOST_ERRORS)
+        return EXIT_DONE;
+    size_t count;
+    struct tie_program program;
+    double *errors = malloc(MOST_ERRORS * sizeof *errors);
+    if (program_init(&program, ties, points, segments, outputs) && errors) {
+        list_errors(points, rules, low, fmin(high, (double)outputs), errors, &count);
+        search_all(&program, rules, errors, count, exact, diag);
+    } else {
+        diag_set(diag, EXIT_IO, "out of memory for %d codes", points->count);
+    }
+    program_free(&program);
+    free(errors);
+    return diag->code;
+}

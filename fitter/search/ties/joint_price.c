@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "joint_search.h"
+
+/* By how much a step goes against a direction. */
+static double backward(int direction, double step)
+{
+    const double against = -direction * step;
+    return direction == TURN ? fabs(step) : against > 0 ? against : 0;
+}
+
+/* The output at the code after the last one of a provable line; false where the product would leave 63 bits. */
+static bool output_beyond(const struct line_rules *rules, const struct line *line, int64_t origin, int64_t code,
+                          int64_t *q)
+{
+    int64_t product;
+    if (__builtin_mul_overflow(line->q_b, code - origin, &product) ||
+        (rules->form == PWL_BIASED && __builtin_add_overflow(product, line->offset, &product)) ||
+        product > (INT64_MAX >> 1) || product < (INT64_MIN >> 1) || line->n < -31)
+        return false;
+    if (line->n < 0 && llabs(product) >= INT64_MAX >> (2 - line->n))
+        return false;
+    *q = line_code(rules, line, origin, code);
+    return true;
+}
+
+/* What a line costs over the points [from, to), whose outputs are left in search->outputs; infeasible where its squares
+ * come to `most`. */
+static struct tie_cost piece_cost(const struct tie_search *search, int begin, const struct line *line, int from, int to,
+                                  double most)
+{
+    const struct ties *ties = search->ties;
+    const struct points *points = search->points;
+    double *const q = search->outputs;
+    struct tie_cost cost = {0, 0, 0};
+    for (int k = from, end; k < to; k = end) {
+        end = to - k > LINE_BLOCK ? k + LINE_BLOCK : to;
+        line_outputs(search->rules, points, begin, k, end, line, q + k);
+        cost.squares += points_squares(points, k, end, q + k);
+        if (!(cost.squares < most))
+            return infeasible;
+    }
+    if (ties->by_max_err)
+        cost.error = points_worst(points, from, to, q + from);
+    for (int k = from; points->fixed && k < to; k++)
+        if (points->fixed[k] != POINT_FREE && points->fixed[k] != (int64_t)q[k])
+            return infeasible;
+    for (int k = from + 1; ties->constraints.monotone && k < to; k++)
+        cost.violation += backward(ties->inside[k], q[k] - q[k - 1]);
+    return cost;
+}
+
+/* What a candidate's line costs over all its points; infeasible as above. */
+static struct tie_cost cost_of_pieces(const struct tie_search *search, struct pieces *pieces,
+                                      const struct candidate *candidate, double most)
+{
+    const struct ties *ties = search->ties;
+    const double *q = search->outputs;
+    struct tie_cost sum = {0, 0, 0};
+    if (!line_same(&pieces->line, &candidate->line) ||
+        pieces->origin != line_origin(search->rules, search->points->cell[candidate->begin]))
+        memset(pieces->known, 0, sizeof pieces->known);
+    pieces->line = candidate->line;
+    pieces->origin = line_origin(search->rules, search->points->cell[candidate->begin]);
+    for (int i = 0; i < pieces->count; i++) {
+        const int from = pieces->edge[i], to = pieces->edge[i + 1];
+        if (from < candidate->begin || to > candidate->end)
+            continue;
+        if (!pieces->known[i])
+            pieces->cost[i] = piece_cost(search, candidate->begin, &candidate->line, from, to, most);
+        pieces->known[i] = true;
+        sum = cost_sum(&sum, &pieces->cost[i]);
+        if (!(sum.squares < most))
+            return infeasible;
+        if (ties->constraints.monotone && from > candidate->begin)
+            sum.violation += backward(ties->inside[from], q[from] - q[from - 1]);
+    }
+    return sum;
+}
+
+void tie_find_cost(const struct tie_search *search, struct pieces *pieces, struct candidate *candidate,
+                   const struct tie_cost *incumbent)
+{
+    const struct ties *ties = search->ties;
+    const struct points *points = search->points;
+    const struct line_rules *rules = search->rules;
+    const struct line *line = &candidate->line;
+    const int64_t origin = line_origin(search->rules, search->points->cell[candidate->begin]);
+    const int64_t first = points->cell[candidate->begin], end = points->cell[candidate->end];
+    const double *q = search->outputs;
+    candidate->cost = infeasible;
+    if (!line_provable(rules, line, first, end - 1) ||
+        (ties->constraints.continuous && !output_beyond(rules, line, origin, end, &candidate->next)))
+        return;
+    candidate->first = line_code(rules, line, origin, first);
+    candidate->last = line_code(rules, line, origin, end - 1);
+    struct tie_cost cost = cost_of_pieces(
+        search, pieces, candidate, incumbent->violation <= 0 && !ties->by_max_err ? incumbent->squares : INFINITY);
+    if (!(cost.squares < INFINITY) || (incumbent->violation <= 0 && !costs_less(&cost, incumbent)))
+        return;
+    if (ties->constraints.monotone) {
+        cost.violation += backward(ties->cell[candidate->begin], q[candidate->begin] - (double)candidate->first);
+        cost.violation += backward(ties->cell[candidate->end - 1], (double)candidate->last - q[candidate->end - 1]);
+    }
+    /* Where a folded table's halves meet, at the first code, the mirrored half ends with the sum minus the second. */
+    if (ties->fold && candidate->begin == 0 && ties->constraints.continuous)
+        cost.violation += fmax(0, fabs((double)(2 * candidate->first - ties->fold_sum)) - ties->constraints.max_step);
+    if (ties->fold && candidate->begin == 0 && candidate->end > 1 && ties->constraints.monotone)
+        cost.violation += backward(ties->joint[1], q[0] + q[1] - (double)ties->fold_sum);
+    candidate->cost = cost;
+}
+
+double tie_joint_violation(const struct ties *ties, const struct candidate *left, const struct candidate *right)
+{
+    double violation = 0;
+    if (ties->constraints.monotone)
+        violation += backward(ties->joint[right->begin], (double)(right->first - left->last));
+    if (ties->constraints.monotone && ties->fold && right->begin == 1)
+        violation += backward(ties->joint[1], (double)(left->first + right->first - ties->fold_sum));
+    if (ties->constraints.continuous)
+        violation += fmax(0, fabs((double)(right->first - left->next)) - ties->constraints.max_step);
+    return violation;
+}
+
+struct tie_cost tie_table_cost(const struct tie_search *search)
+{
+    struct tie_cost sum = {0, 0, 0};
+    struct candidate before = {0};
+    for (int m = 0; m < search->segments; m++) {
+        struct candidate candidate = {.begin = points_at(search->points, search->position[m]),
+                                      .end = points_at(search->points, search->position[m + 1]),
+                                      .line = search->lines[m]};
+        struct pieces pieces = {.count = 1, .edge = {candidate.begin, candidate.end}};
+        tie_find_cost(search, &pieces, &candidate, &infeasible);
+        sum = cost_sum(&sum, &candidate.cost);
+        if (m) {
+            const struct tie_cost joint = {tie_joint_violation(search->ties, &before, &candidate), 0, 0};
+            sum = cost_sum(&sum, &joint);
+        }
+        before = candidate;
+    }
+    return sum;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "constraints.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/number.h"
+
+static int set_shift(struct constraints *constraints, const char *value, struct diag *diag)
+{
+    if (strcmp(value, "one") && strcmp(value, "per-segment"))
+        return diag_set(diag, EXIT_USAGE, "--shift %s: must be per-segment or one", value);
+    constraints->one_shift = !strcmp(value, "one");
+    return EXIT_DONE;
+}
+
+/* An integer from min to max, the whole text. */
+static bool parse_integer(const char *value, int min, int max, int *integer)
+{
+    int64_t parsed;
+    if (number_integer(value, strlen(value), &parsed) != NUMBER_OK || parsed < min || parsed > max)
+        return false;
+    *integer = (int)parsed;
+    return true;
+}
+
+static int set_knots(struct constraints *constraints, const char *value, struct diag *diag)
+{
+    static const char pow2[] = "pow2:";
+    constraints->index_bits = 0;
+    if (!strcmp(value, "free"))
+        constraints->knots = KNOTS_FREE;
+    else if (!strcmp(value, "uniform"))
+        constraints->knots = KNOTS_UNIFORM;
+    else if (!strcmp(value, "pow2") ||
+             (!strncmp(value, pow2, strlen(pow2)) &&
+              parse_integer(value + strlen(pow2), 1, CONSTRAINTS_MAX_INDEX_BITS, &constraints->index_bits)))
+        constraints->knots = KNOTS_POW2;
+    else
+        return diag_set(
+            diag, EXIT_USAGE,
+            "--knots %s: must be free, uniform, pow2 or pow2:B, B from 1 to %d being the top bits of a code "
+            "that decide its segment",
+            value, CONSTRAINTS_MAX_INDEX_BITS);
+    return EXIT_DONE;
+}
+
+static int set_slope_terms(struct constraints *constraints, const char *value, struct diag *diag)
+{
+    constraints->slope_terms = 0;
+    return !strcmp(value, "any") || parse_integer(value, 1, 2, &constraints->slope_terms)
+               ? EXIT_DONE
+               : diag_set(diag, EXIT_USAGE, "--slope-terms %s: must be any, 1 or 2", value);
+}
+
+int constraints_set(struct constraints *constraints, const char *flag, const char *value, struct diag *diag)
+{
+    if (!strcmp(flag, "--shift"))
+        return set_shift(constraints, value, diag);
+    if (!strcmp(flag, "--knots"))
+        return set_knots(constraints, value, diag);
+    if (!strcmp(flag, "--slope-terms"))
+        return set_slope_terms(constraints, value, diag);
+    if (!strcmp(flag, "--monotone")) {
+        constraints->monotone = true;
+        return EXIT_DONE;
+    }
+    constraints->continuous = true;
+    return parse_integer(value, 0, INT32_MAX, &constraints->max_step)
+               ? EXIT_DONE
+               : diag_set(diag, EXIT_USAGE, "--continuous %s: must be an integer from 0 to %d, in output LSB", value,
+                          INT32_MAX);
+}
+
+void constraints_add_flags(const struct constraints *constraints, struct text *text)
+{
+    if (constraints->one_shift)
+        text_add(text, " --shift one");
+    if (constraints->slope_terms)
+        text_add(text, " --slope-terms %d", constraints->slope_terms);
+    if (constraints->knots != KNOTS_FREE)
+        text_add(text, " --knots %s", constraints->knots == KNOTS_UNIFORM ? "uniform" : "pow2");
+    if (constraints->index_bits)
+        text_add(text, ":%d", constraints->index_bits);
+    if (constraints->monotone)
+        text_add(text, " --monotone");
+    if (constraints->continuous)
+        text_add(text, " --continuous %d", constraints->max_step);
+}
+
+bool constraints_tie(const struct constraints *constraints)
+{
+    return constraints->monotone || constraints->continuous;
+}
+
+int constraints_index_bits(const struct constraints *constraints, int segments, int in_bits)
+{
+    const int most = in_bits < CONSTRAINTS_MAX_INDEX_BITS ? in_bits : CONSTRAINTS_MAX_INDEX_BITS;
+    int bits = constraints->index_bits;
+    if (bits == 0) {
+        while (1 << bits < segments)
+            bits++;
+        bits += 2;
+    }
+    return bits < most ? bits : most;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a table must be beyond its format; each may cost accuracy. */
+#ifndef PWLC_CONSTRAINTS_H
+#define PWLC_CONSTRAINTS_H
+
+#include <stdbool.h>
+
+#include "base/diag.h"
+#include "base/file.h"
+
+enum knots_rule {
+    KNOTS_FREE,
+    KNOTS_UNIFORM, /* segments of equal width */
+    KNOTS_POW2     /* starts on multiples of a power of two */
+};
+
+struct constraints {
+    bool one_shift;  /* n_BX_total is the same in all segments */
+    int slope_terms; /* q_b is a sum of at most so many +-2^k, 1 or 2; 0: any q_b */
+    enum knots_rule knots;
+    int index_bits; /* of KNOTS_POW2: the top bits of a code that decide its segment; 0 when not given */
+    bool monotone;  /* no step against the direction of f */
+    bool continuous;
+    int max_step; /* with continuous: output codes between two segments' values at the start of the second */
+};
+
+#define CONSTRAINTS_MAX_INDEX_BITS 12
+
+/* Sets one constraint from its flag, --shift, --slope-terms, --knots, --monotone or --continuous, and text; --monotone
+ * takes none. Exit 2 with the flag in the message. */
+int constraints_set(struct constraints *constraints, const char *flag, const char *value, struct diag *diag);
+
+/* Appends the flags of those that are set, in one order. */
+void constraints_add_flags(const struct constraints *constraints, struct text *text);
+
+/* Whether segments are tied to their neighbours. */
+bool constraints_tie(const struct constraints *constraints);
+
+/* The index bits of a table of so many segments: those given, else two more than number its segments. */
+int constraints_index_bits(const struct constraints *constraints, int segments, int in_bits);
+
+#endif

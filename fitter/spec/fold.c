@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Folded tables: the half from zp_x on serves the other half by symmetry about x = 0. */
+#include <math.h>
+
+#include "function/target.h"
+#include "spec.h"
+
+int spec_fold_sum(const struct spec *spec, int64_t *sum, struct diag *diag)
+{
+    const enum symmetry symmetry = spec->function.info ? spec->function.info->symmetry : SYMMETRY_NONE;
+    const struct tensor *in = &spec->in, *out = &spec->out;
+    if (symmetry != SYMMETRY_ODD && symmetry != SYMMETRY_COMPLEMENT)
+        return diag_set(diag, EXIT_USAGE,
+                        "--symmetry fold: %s is neither odd nor f(-x) = 1 - f(x), see `pwlc list functions`",
+                        function_name(&spec->function));
+    if (in->zero_point < in->qmin || in->zero_point > in->qmax)
+        return diag_set(diag, EXIT_USAGE,
+                        "--symmetry fold: the zero point %lld of --in must be one of its codes, %lld to %lld",
+                        (long long)in->zero_point, (long long)in->qmin, (long long)in->qmax);
+    /* No segment starts at a mirrored code beyond the last one; one such code, as of -32768, needs none. */
+    if (2 * in->zero_point - in->qmin > in->qmax + 1)
+        return diag_set(diag, EXIT_USAGE,
+                        "--symmetry fold: the zero point %lld of --in must be at most %lld, the middle of the codes",
+                        (long long)in->zero_point, (long long)((in->qmin + in->qmax + 1) / 2));
+    if (out->zero_point < -((int64_t)1 << 40) || out->zero_point > (int64_t)1 << 40)
+        return diag_set(diag, EXIT_USAGE, "--symmetry fold: the zero point %lld of --out must lie within 2^40 of 0",
+                        (long long)out->zero_point);
+    /* f(-x) = 1 - f(x): the codes of f(x) and f(-x) add up to 1/scale and two zero points. */
+    const int64_t one = symmetry == SYMMETRY_ODD ? 0 : (int64_t)rintl(1 / out->scale.value);
+    *sum = one + 2 * out->zero_point;
+    return EXIT_DONE;
+}
+
+struct spec spec_fold_half(const struct spec *spec, int64_t sum)
+{
+    struct spec half = *spec;
+    const int64_t last = 2 * spec->in.zero_point - spec->in.qmin;
+    half.is_half = true;
+    half.fold_sum = sum;
+    half.in.qmin = spec->in.zero_point;
+    if (last > half.in.qmax)
+        half.in.qmax = last;
+    if (sum - spec->out.qmax < half.out.qmin)
+        half.out.qmin = sum - spec->out.qmax;
+    if (sum - spec->out.qmin > half.out.qmax)
+        half.out.qmax = sum - spec->out.qmin;
+    return half;
+}
+
+bool spec_fold_narrow(struct spec *half)
+{
+    const struct tensor *in = &half->in;
+    const int64_t qmin = code_min(half->out.bits, half->out.is_signed),
+                  qmax = code_max(half->out.bits, half->out.is_signed), sum = half->fold_sum;
+    const int64_t low = (qmin > sum - qmax ? qmin : sum - qmax) - 1, high = (qmax < sum - qmin ? qmax : sum - qmin) + 1;
+    if (in->bits > SPEC_EXHAUSTIVE_BITS)
+        return false;
+    for (int64_t code = code_min(in->bits, in->is_signed); code <= code_max(in->bits, in->is_signed); code++) {
+        const long double t = target_unclipped(&half->function, in, &half->out, half->outside, code);
+        const long double clipped = fminl(fmaxl(t, (long double)qmin), (long double)qmax);
+        const long double stored = code < in->zero_point ? (long double)sum - clipped : clipped;
+        if (stored < (long double)low || stored > (long double)high)
+            return false;
+    }
+    if (low > half->out.qmin)
+        half->out.qmin = low;
+    if (high < half->out.qmax)
+        half->out.qmax = high;
+    return true;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What `pwlc fit` is asked for. Flags and the jobs of `--spec` fill the same structure. */
+#ifndef PWLC_SPEC_H
+#define PWLC_SPEC_H
+
+#include <stdbool.h>
+
+#include "base/diag.h"
+#include "calibrate.h"
+#include "constraints.h"
+#include "function/function.h"
+#include "function/tensor.h"
+#include "function/weights.h"
+#include "table/table.h"
+
+enum method { METHOD_LSQ, METHOD_MINIMAX, METHOD_UNIFORM, METHOD_DOCUMENT, METHOD_LUT };
+
+/* `--fix X:Y`: the code nearest to x gives the code nearest to y. */
+struct fix {
+    double x, y;
+};
+
+/* Inputs of up to this many bits are fitted on every code. */
+#define SPEC_EXHAUSTIVE_BITS 16
+
+/* Least squares of inputs of up to so many codes, 10 bits or halves of 11, come of a complete search. */
+#define SPEC_COMPLETE_CODES 1025
+
+#define SPEC_MAX_FIXES 16
+
+/* Where types without a scale take it from; see calibrate.h. */
+struct calibration {
+    bool has_range, has_by, powers_of_two;
+    double low, high; /* with has_range */
+    double *values;   /* of --calibrate, sorted; malloc'd, else null */
+    size_t count;
+    enum calibrate_by by;
+    double percent;
+};
+
+struct spec {
+    struct function function;
+    struct tensor in, out;
+    bool in_lacks_scale, out_lacks_scale; /* given as codes alone, "s8", until spec_resolve */
+    struct calibration calibration;
+    int segments;       /* 1..4096; 0 when not given */
+    double max_err;     /* output LSB, > 0; NAN when not given */
+    enum method method; /* lsq when not given, minimax with max_err */
+    pwl_form form;
+    pwl_rounding rounding;
+    int slope_bits; /* 2..storage_bits: width of q_b, sign included; 0: the storage's */
+    struct constraints constraints;
+    int fix_count;
+    struct fix fixes[SPEC_MAX_FIXES];
+    struct weights *weights;  /* null: every code counts alike */
+    bool fold;                /* half a table for an odd or complementary function */
+    bool is_half;             /* of the half of a folded table, see spec_fold_half: */
+    int64_t fold_sum;         /* q_y(q_x) = sum - raw(2 * zp_x - q_x) below zp_x */
+    bool saturates_as_one;    /* both halves are taken to saturate where `out` ends, and not each for itself */
+    bool reduce;              /* a table of one octave, see reduce.h */
+    const struct spec *whole; /* of the core of a reduced table: the table's spec, and the plan; else null */
+    const struct reduced_core *core;
+    enum outside outside;
+    bool no_saturate;
+    bool has_in, has_out, has_method;
+};
+
+#define SPEC_DEFAULT_SEGMENTS 16
+
+const char *method_name(enum method method);
+const char *method_summary(enum method method); /* one line for `pwlc list` */
+bool method_parse(const char *name, enum method *method);
+#define METHOD_COUNT 5
+
+/* Starts a spec with every default; function, in and out are still to be given. spec_free drops what it owns. */
+void spec_init(struct spec *spec);
+void spec_free(struct spec *spec);
+
+/* Sets one choice from its flag ("--in") and text ("u16:2^-12:24576"); switches take a null value. The positional
+ * function name has the flag "FUNCTION". Flags and spec files both come through here, so that they accept the same
+ * and complain alike. Exit 2 with the flag in the message. */
+int spec_set(struct spec *spec, const char *flag, const char *value, struct diag *diag);
+
+/* Whether spec_set knows the flag. */
+bool spec_has_flag(const char *flag);
+
+/* derive.c: finds the scales and zero points that types lack. --in takes those of --range, or of the range that
+ * --calibrate finds; --out takes those of the function's smallest and largest value over the codes of --in in that
+ * range, or over all of them when there is none. To be called once when every flag is set. Exit 2 when something needed
+ * is missing, something given is of no use, or there is no such range. */
+int spec_resolve(struct spec *spec, struct diag *diag);
+
+/* The parts of spec_check that come before spec_resolve: what must be given is; and that no type lacks a scale. */
+int spec_check_given(const struct spec *spec, struct diag *diag);
+int spec_check_scales(const struct spec *spec, struct diag *diag);
+
+/* Checks what single flags cannot: contradictions (document with an arbitrary scale, lut with more than 12 bits or
+ * with --segments, ...), the domain, an output that is saturated everywhere. */
+int spec_check(const struct spec *spec, struct diag *diag);
+
+/* Canonical flags, for example "sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 16 --method lsq
+ * --form absolute --rounding floor": every choice that changes the table is written, in one order. malloc'd. */
+char *spec_canonical(const struct spec *spec);
+
+/* A job of `--spec`: the name of its output file (NAME.json) and the spec. */
+struct job {
+    char name[64];
+    struct spec spec;
+};
+
+/* spec_json.c: a JSON list of objects. Keys are the flags without dashes, "_" for "-" inside: "function", "in", "out",
+ * "segments", "max_err", "method", "form", "rounding", "slope_bits", "shift", "slope_terms", "knots", "monotone": true,
+ * "continuous", "weights", "param": {"alpha": 0.1}, "samples", "expr",
+ * "range", "calibrate", "calibrate_by", "pow2_scales": true, "outside", "no_saturate": true; "name" is required and
+ * names the output. At most SPEC_MAX_JOBS jobs. */
+#define SPEC_MAX_JOBS 10000
+int spec_list_parse(const char *bytes, size_t size, struct job **jobs, int *count, struct diag *diag);
+void spec_list_free(struct job *jobs, int count);
+
+/* The codes of a fix. Exit 2 when x or y has no code. */
+int spec_fix_codes(const struct spec *spec, const struct fix *fix, int64_t *q_x, int64_t *q_y, struct diag *diag);
+
+/* fold.c: the sum S of a folded table, q_y(q_x) = S - raw(2*zp_x - q_x) below zp_x. Exit 2 when the function has no
+ * such symmetry or the types do not allow it. */
+int spec_fold_sum(const struct spec *spec, int64_t *sum, struct diag *diag);
+
+/* The spec whose table, over the codes from zp_x on, is the half that a folded table stores. Its codes are those that
+ * the table is asked for: the mirror image of the lowest code, -32768 as 32768, may lie one beyond the last code of the
+ * input, and can then start no segment. Its output range holds the raw values of both halves, so that nothing but the
+ * whole table saturates. */
+struct spec spec_fold_half(const struct spec *spec, int64_t sum);
+
+/* Narrows the output range of a half to one code beyond those that no half saturates, where squared errors are exact. A
+ * line that goes on beyond that costs no less than at its end, as no target lies there; it may cost more. False, and
+ * nothing is changed, where some target does lie there, or codes are too many to look. */
+bool spec_fold_narrow(struct spec *half);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "io/fields.h"
+#include "spec.h"
+
+/* A value of the file as the text its flag would have; null for a switch that is on. */
+static int value_text(const struct fields *job, const char *key, json_t *json, char *text, size_t size,
+                      const char **value, struct diag *diag)
+{
+    *value = text;
+    if (json_is_string(json))
+        return field_text(job, key, size - 1, value, diag);
+    if (json_is_integer(json)) {
+        int64_t integer;
+        if (field_integer(job, key, INT64_MIN, INT64_MAX, &integer, diag))
+            return diag->code;
+        snprintf(text, size, "%lld", (long long)integer);
+        return EXIT_DONE;
+    }
+    if (json_is_real(json)) {
+        char number[NUMBER_TEXT_SIZE];
+        number_format(json_real_value(json), number);
+        snprintf(text, size, "%s", number);
+        return EXIT_DONE;
+    }
+    return field_refuse(job, key, diag, "a string or a number");
+}
+
+static int set_parameters(const struct fields *job, struct spec *spec, struct diag *diag)
+{
+    struct fields parameters;
+    const char *name;
+    json_t *json;
+    if (!field_present(job, "param"))
+        return EXIT_DONE;
+    if (field_object(job, "param", &parameters, diag))
+        return diag->code;
+    json_object_foreach(parameters.json, name, json)
+    {
+        char text[NUMBER_TEXT_SIZE], assignment[96];
+        const char *value;
+        if (value_text(&parameters, name, json, text, sizeof text, &value, diag))
+            return diag->code;
+        snprintf(assignment, sizeof assignment, "%.40s=%s", name, value);
+        if (spec_set(spec, "--param", assignment, diag))
+            return diag->code;
+    }
+    return EXIT_DONE;
+}
+
+/* "fix": one "X:Y" or a list of them. */
+static int set_fixes(const struct fields *job, struct spec *spec, struct diag *diag)
+{
+    const json_t *json = json_object_get(job->json, "fix");
+    const size_t count = json_is_array(json) ? json_array_size(json) : 1;
+    for (size_t k = 0; k < count; k++) {
+        const json_t *fix = json_is_array(json) ? json_array_get(json, k) : json;
+        if (!json_is_string(fix))
+            return field_refuse(job, "fix", diag, "a string \"X:Y\" or a list of them");
+        if (spec_set(spec, "--fix", json_string_value(fix), diag))
+            return diag_prefix(diag, job->path);
+    }
+    return EXIT_DONE;
+}
+
+/* "slope_bits" -> "--slope-bits" */
+static void flag_of_key(const char *key, char *flag, size_t size)
+{
+    snprintf(flag, size, "%s%s", strcmp(key, "function") ? "--" : "", strcmp(key, "function") ? key : "FUNCTION");
+    for (char *c = flag; *c; c++)
+        if (*c == '_')
+            *c = '-';
+}
+
+static bool is_switch(const char *key)
+{
+    return !strcmp(key, "no_saturate") || !strcmp(key, "pow2_scales") || !strcmp(key, "monotone");
+}
+
+static int parse_job(const struct fields *fields, struct job *job, struct diag *diag)
+{
+    /* In this order, since a parameter needs its function. */
+    static const char *const known[] = {
+        "name",       "function",     "samples",     "expr",     "param",    "in",         "out",  "range",
+        "calibrate",  "calibrate_by", "pow2_scales", "segments", "max_err",  "method",     "form", "rounding",
+        "slope_bits", "shift",        "slope_terms", "knots",    "monotone", "continuous", "fix",  "symmetry",
+        "outside",    "no_saturate",  "weights",     "reduce",   NULL};
+    const char *name;
+    spec_init(&job->spec);
+    if (fields_known(fields, known, diag) || field_text(fields, "name", sizeof job->name - 1, &name, diag))
+        return diag->code;
+    if (!*name || strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != strlen(name))
+        return field_refuse(fields, "name", diag, "must be made of letters, digits, _ and -");
+    snprintf(job->name, sizeof job->name, "%s", name);
+
+    for (int k = 1; known[k]; k++) {
+        char flag[32], text[4096];
+        const char *value = NULL;
+        json_t *json = json_object_get(fields->json, known[k]);
+        if (!json)
+            continue;
+        if (!strcmp(known[k], "param")) {
+            if (set_parameters(fields, &job->spec, diag))
+                return diag->code;
+            continue;
+        }
+        if (!strcmp(known[k], "fix")) {
+            if (set_fixes(fields, &job->spec, diag))
+                return diag->code;
+            continue;
+        }
+        if (is_switch(known[k])) {
+            bool on;
+            if (field_boolean(fields, known[k], &on, diag))
+                return diag->code;
+            if (!on)
+                continue;
+        } else if (value_text(fields, known[k], json, text, sizeof text, &value, diag)) {
+            return diag->code;
+        }
+        flag_of_key(known[k], flag, sizeof flag);
+        if (spec_set(&job->spec, flag, value, diag))
+            return diag_prefix(diag, fields->path);
+    }
+    if (spec_resolve(&job->spec, diag) || spec_check(&job->spec, diag))
+        return diag_prefix(diag, fields->path);
+    return EXIT_DONE;
+}
+
+int spec_list_parse(const char *bytes, size_t size, struct job **jobs, int *count, struct diag *diag)
+{
+    json_t *root;
+    *jobs = NULL;
+    *count = 0;
+    if (fields_parse(bytes, size, &root, diag))
+        return diag->code;
+    diag->code = EXIT_DONE;
+    const size_t length = json_array_size(root);
+    if (!json_is_array(root) || length == 0 || length > SPEC_MAX_JOBS) {
+        diag_set(diag, EXIT_USAGE, "must be a JSON list of 1 to %d jobs", SPEC_MAX_JOBS);
+        goto done;
+    }
+    *jobs = calloc(length, sizeof **jobs);
+    if (!*jobs) {
+        diag_set(diag, EXIT_IO, "out of memory for %zu jobs", length);
+        goto done;
+    }
+    const struct fields whole = {.json = root};
+    for (size_t k = 0; k < length && !diag->code; k++) {
+        struct fields fields;
+        if (field_element(&whole, "", root, k, &fields, diag))
+            break;
+        *count = (int)k + 1;
+        if (parse_job(&fields, &(*jobs)[k], diag))
+            break;
+        for (size_t other = 0; other < k; other++)
+            if (!strcmp((*jobs)[other].name, (*jobs)[k].name)) {
+                field_refuse(&fields, "name", diag, "must differ from the names of the other jobs");
+                break;
+            }
+    }
+done:
+    json_decref(root);
+    if (diag->code) {
+        spec_list_free(*jobs, *count);
+        *jobs = NULL;
+        *count = 0;
+    }
+    return diag->code;
+}
+
+void spec_list_free(struct job *jobs, int count)
+{
+    for (int k = 0; k < count; k++)
+        spec_free(&jobs[k].spec);
+    free(jobs);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The flags of fit, each into its part of a spec. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "function/samples.h"
+#include "spec.h"
+
+static int set_integer(const char *flag, const char *value, int min, int max, int *target, struct diag *diag)
+{
+    int64_t parsed;
+    if (number_integer(value, strlen(value), &parsed) != NUMBER_OK || parsed < min || parsed > max)
+        return diag_set(diag, EXIT_USAGE, "%s %s: must be an integer from %d to %d", flag, value, min, max);
+    *target = (int)parsed;
+    return EXIT_DONE;
+}
+
+static int set_function(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (spec->function.info || spec->function.samples)
+        return diag_set(diag, EXIT_USAGE, "%s %s: the function is already %s; give one", flag, value,
+                        function_name(&spec->function));
+    return function_init(&spec->function, value, diag);
+}
+
+static int set_samples(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (spec->function.info || spec->function.samples)
+        return diag_set(diag, EXIT_USAGE, "%s %s: the function is already %s; give one", flag, value,
+                        function_name(&spec->function));
+    return samples_read(value, &spec->function.samples, diag);
+}
+
+static int set_expression(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (spec->function.info || spec->function.samples)
+        return diag_set(diag, EXIT_USAGE, "%s %s: the function is already %s; give one", flag, value,
+                        function_name(&spec->function));
+    return function_set_expression(&spec->function, value, flag, diag);
+}
+
+static int set_parameter(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (!spec->function.info)
+        return diag_set(diag, EXIT_USAGE, "%s %s: must come after the name of a function that has parameters", flag,
+                        value);
+    return function_set_parameter(&spec->function, value, diag);
+}
+
+/* "s8" leaves scale and zero point to --range or --calibrate. */
+static int set_type(struct tensor *tensor, bool *lacks_scale, const char *flag, const char *value, struct diag *diag)
+{
+    *lacks_scale = tensor_is_codes(value);
+    return *lacks_scale ? tensor_parse_codes(value, flag, tensor, diag) : tensor_parse(value, flag, tensor, diag);
+}
+
+static int set_in(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    spec->has_in = true;
+    return set_type(&spec->in, &spec->in_lacks_scale, flag, value, diag);
+}
+
+static int set_out(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    spec->has_out = true;
+    return set_type(&spec->out, &spec->out_lacks_scale, flag, value, diag);
+}
+
+static int set_range(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    spec->calibration.has_range = true;
+    return range_parse(value, flag, &spec->calibration.low, &spec->calibration.high, diag);
+}
+
+static int set_calibrate(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    (void)flag;
+    free(spec->calibration.values);
+    return calibration_read(value, &spec->calibration.values, &spec->calibration.count, diag);
+}
+
+static int set_calibrate_by(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    spec->calibration.has_by = true;
+    return calibrate_by_parse(value, flag, &spec->calibration.by, &spec->calibration.percent, diag);
+}
+
+static int set_pow2_scales(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    (void)flag, (void)value, (void)diag;
+    spec->calibration.powers_of_two = true;
+    return EXIT_DONE;
+}
+
+static int set_segments(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    return set_integer(flag, value, 1, PWL_MAX_SEGMENTS, &spec->segments, diag);
+}
+
+static int set_max_err(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (number_real(value, strlen(value), &spec->max_err) != NUMBER_OK || !(spec->max_err > 0))
+        return diag_set(diag, EXIT_USAGE, "%s %s: must be a positive number of output LSB", flag, value);
+    if (!spec->has_method)
+        spec->method = METHOD_MINIMAX;
+    return EXIT_DONE;
+}
+
+static int set_method(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (!method_parse(value, &spec->method))
+        return diag_set(diag, EXIT_USAGE, "%s %s: must be lsq, minimax, uniform, document or lut", flag, value);
+    spec->has_method = true;
+    return EXIT_DONE;
+}
+
+static int set_form(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (!form_parse(value, &spec->form))
+        return diag_set(diag, EXIT_USAGE, "%s %s: must be absolute, biased or anchored", flag, value);
+    return EXIT_DONE;
+}
+
+static int set_rounding(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (!rounding_parse(value, &spec->rounding))
+        return diag_set(diag, EXIT_USAGE, "%s %s: must be floor, half_up, half_away or half_even", flag, value);
+    return EXIT_DONE;
+}
+
+static int set_slope_bits(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    return set_integer(flag, value, 2, 32, &spec->slope_bits, diag);
+}
+
+static int set_constraint(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    return constraints_set(&spec->constraints, flag, value, diag);
+}
+
+static int set_fix(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    struct fix fix;
+    const char *colon = strchr(value, ':');
+    if (!colon || number_real(value, (size_t)(colon - value), &fix.x) != NUMBER_OK ||
+        number_real(colon + 1, strlen(colon + 1), &fix.y) != NUMBER_OK)
+        return diag_set(diag, EXIT_USAGE, "%s %s: must be X:Y, two real numbers such as 0:0", flag, value);
+    if (spec->fix_count == SPEC_MAX_FIXES)
+        return diag_set(diag, EXIT_USAGE, "%s %s: at most %d values can be fixed", flag, value, SPEC_MAX_FIXES);
+    spec->fixes[spec->fix_count++] = fix;
+    return EXIT_DONE;
+}
+
+static int set_symmetry(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (strcmp(value, "fold") && strcmp(value, "off"))
+        return diag_set(diag, EXIT_USAGE, "%s %s: must be fold or off", flag, value);
+    spec->fold = !strcmp(value, "fold");
+    return EXIT_DONE;
+}
+
+static int set_reduce(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (strcmp(value, "on") && strcmp(value, "off"))
+        return diag_set(diag, EXIT_USAGE, "%s %s: must be on or off", flag, value);
+    spec->reduce = !strcmp(value, "on");
+    return EXIT_DONE;
+}
+
+static int set_outside(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (!strcmp(value, "clamp"))
+        spec->outside = OUTSIDE_CLAMP;
+    else if (!strcmp(value, "error"))
+        spec->outside = OUTSIDE_ERROR;
+    else
+        return diag_set(diag, EXIT_USAGE, "%s %s: must be clamp or error", flag, value);
+    return EXIT_DONE;
+}
+
+static int set_weights(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    (void)flag;
+    weights_free(spec->weights);
+    return weights_read(value, &spec->weights, diag);
+}
+
+static int set_no_saturate(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    (void)flag, (void)value, (void)diag;
+    spec->no_saturate = true;
+    return EXIT_DONE;
+}
+
+static const struct {
+    const char *flag;
+    int (*set)(struct spec *spec, const char *flag, const char *value, struct diag *diag);
+} setters[] = {
+    {"FUNCTION", set_function},
+    {"--samples", set_samples},
+    {"--expr", set_expression},
+    {"--range", set_range},
+    {"--calibrate", set_calibrate},
+    {"--calibrate-by", set_calibrate_by},
+    {"--pow2-scales", set_pow2_scales},
+    {"--param", set_parameter},
+    {"--in", set_in},
+    {"--out", set_out},
+    {"--segments", set_segments},
+    {"--max-err", set_max_err},
+    {"--method", set_method},
+    {"--form", set_form},
+    {"--rounding", set_rounding},
+    {"--slope-bits", set_slope_bits},
+    {"--shift", set_constraint},
+    {"--slope-terms", set_constraint},
+    {"--knots", set_constraint},
+    {"--monotone", set_constraint},
+    {"--continuous", set_constraint},
+    {"--symmetry", set_symmetry},
+    {"--fix", set_fix},
+    {"--reduce", set_reduce},
+    {"--outside", set_outside},
+    {"--no-saturate", set_no_saturate},
+    {"--weights", set_weights},
+};
+
+enum { SETTER_COUNT = sizeof setters / sizeof *setters };
+
+bool spec_has_flag(const char *flag)
+{
+    for (int k = 0; k < SETTER_COUNT; k++)
+        if (!strcmp(flag, setters[k].flag))
+            return true;
+    return false;
+}
+
+int spec_set(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    for (int k = 0; k < SETTER_COUNT; k++)
+        if (!strcmp(flag, setters[k].flag))
+            return setters[k].set(spec, flag, value, diag);
+    return diag_set(diag, EXIT_USAGE, "%s: not a flag of fit", flag);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which weights and products there are. */
+#include "check.h"
+#include "layout.h"
+
+enum {
+    FLOATS = 1 << PWL_QGEMM_F32 | 1 << PWL_QGEMM_F16 | 1 << PWL_QGEMM_BF16,
+    INTEGERS = 1 << PWL_QGEMM_S8 | 1 << PWL_QGEMM_U8 | 1 << PWL_QGEMM_S16 | 1 << PWL_QGEMM_U16 | 1 << PWL_QGEMM_S32 |
+               1 << PWL_QGEMM_U32,
+    QUANTISED = FLOATS | 1 << PWL_QGEMM_BLOCKS_Q8_1
+};
+
+static const struct {
+    uint8_t format, x, y; /* types as sets */
+} schemes[] = {
+    [PWL_QGEMM_W4A16] = {PWL_QGEMM_Q4_0, FLOATS, FLOATS},
+    [PWL_QGEMM_W8A16] = {PWL_QGEMM_Q8_0, FLOATS, FLOATS},
+    [PWL_QGEMM_MXFP4_A16] = {PWL_QGEMM_MXFP4, FLOATS, FLOATS},
+    [PWL_QGEMM_W4A8] = {PWL_QGEMM_Q4_0, QUANTISED, FLOATS},
+    [PWL_QGEMM_W8A8] = {PWL_QGEMM_Q8_0, QUANTISED, FLOATS},
+    [PWL_QGEMM_INT8] = {PWL_QGEMM_ROWS8, 1 << PWL_QGEMM_S8, 1 << PWL_QGEMM_S8 | 1 << PWL_QGEMM_S32},
+};
+
+static const struct {
+    uint8_t bytes, align;
+} types[] = {
+    [PWL_QGEMM_F32] = {4, 4},  [PWL_QGEMM_F16] = {2, 2},
+    [PWL_QGEMM_BF16] = {2, 2}, [PWL_QGEMM_BLOCKS_Q8_1] = {sizeof(pwl_block_q8_1), _Alignof(pwl_block_q8_1)},
+    [PWL_QGEMM_S8] = {1, 1},   [PWL_QGEMM_S32] = {4, 4},
+    [PWL_QGEMM_U8] = {1, 1},   [PWL_QGEMM_S16] = {2, 2},
+    [PWL_QGEMM_U16] = {2, 2},  [PWL_QGEMM_U32] = {4, 4},
+};
+
+/* m rows of `row` elements, `stride` apart. */
+static pwl_qgemm_status check_matrix(const void *data, pwl_qgemm_type type, size_t m, size_t row, size_t stride)
+{
+    if (!data)
+        return PWL_QGEMM_ERR_NULL;
+    if (stride < row)
+        return PWL_QGEMM_ERR_STRIDE;
+    if (m > SIZE_MAX / types[type].bytes / stride)
+        return PWL_QGEMM_ERR_SHAPE;
+    return (uintptr_t)data % types[type].align ? PWL_QGEMM_ERR_ALIGN : PWL_QGEMM_OK;
+}
+
+/* Rows of bytes that are read or written. */
+typedef struct region {
+    uintptr_t at;
+    size_t rows, pitch, width;
+} region;
+
+static region region_of(const void *data, pwl_qgemm_type type, size_t m, size_t row, size_t stride)
+{
+    const region rows = {(uintptr_t)data, m, stride * types[type].bytes, row * types[type].bytes};
+    return rows;
+}
+
+static region array_of(const void *data, size_t bytes)
+{
+    const region all = {(uintptr_t)data, 1, bytes, bytes};
+    return all;
+}
+
+/* Whether any byte is in both. Of a's rows that begin before a row of b ends, the last one ends last. */
+static int overlap(region a, region b)
+{
+    const uintptr_t a_end = a.at + (a.rows - 1) * a.pitch + a.width, b_end = b.at + (b.rows - 1) * b.pitch + b.width;
+    if (!a.at || !b.at || a_end <= b.at || b_end <= a.at)
+        return 0;
+    for (size_t i = 0; i < b.rows; i++) {
+        const uintptr_t begin = b.at + i * b.pitch, end = begin + b.width;
+        size_t row;
+        if (end <= a.at)
+            continue;
+        row = (end - 1 - a.at) / a.pitch;
+        if (a.at + (row < a.rows ? row : a.rows - 1) * a.pitch + a.width > begin)
+            return 1;
+    }
+    return 0;
+}
+
+static int is_gated(const pwl_qgemm_product *product)
+{
+    return product->activation && product->activation->gated;
+}
+
+/* Whether a type of Y is the scheme's. */
+static int has_y(const pwl_qgemm_product *product)
+{
+    const unsigned integers = product->scheme == PWL_QGEMM_INT8 ? INTEGERS : FLOATS | INTEGERS;
+    return (product->activation ? integers : schemes[product->scheme].y) >> product->y.type & 1;
+}
+
+/* Whether Y lies in what is read. */
+static int overwrites(const pwl_qgemm_product *product)
+{
+    const pwl_qgemm_weights *const w = product->weights;
+    const pwl_qgemm_input *const x = &product->x;
+    const size_t columns = x->type == PWL_QGEMM_BLOCKS_Q8_1 ? w->k / PWL_BLOCK : w->k;
+    const size_t row = pwl_qgemm_columns(w->n, is_gated(product));
+    const region y = region_of(product->y.data, product->y.type, product->m, row, product->y.stride);
+    return overlap(region_of(x->data, x->type, product->m, columns, x->stride), y) ||
+           overlap(array_of(w->memory, w->bytes), y) || overlap(array_of(product->bias, row * 4), y) ||
+           (is_gated(product) && overlap(array_of(product->activation->bias_up, row * 4), y)) ||
+           (product->scheme == PWL_QGEMM_INT8 && overlap(array_of(x->n_x, product->m), y));
+}
+
+static int is_int8(int32_t zero_point)
+{
+    return zero_point >= -128 && zero_point <= 127;
+}
+
+pwl_qgemm_status pwl_qgemm_check_shape(pwl_qgemm_format format, size_t n, size_t k)
+{
+    if ((unsigned)format > PWL_QGEMM_ROWS8)
+        return PWL_QGEMM_ERR_FORMAT;
+    if (n == 0 || k == 0 || k % PWL_BLOCK)
+        return PWL_QGEMM_ERR_SHAPE;
+    /* 65536 is more than a piece takes, packed, as blocks or as floats, with its rows' data. */
+    if (n / PWL_QGEMM_ROWS + 1 > SIZE_MAX / 65536 / (k / PWL_QGEMM_COLUMNS + 1))
+        return PWL_QGEMM_ERR_SHAPE;
+    return format == PWL_QGEMM_ROWS8 && k > PWL_QGEMM_MAX_K_INT8 ? PWL_QGEMM_ERR_DEPTH : PWL_QGEMM_OK;
+}
+
+static pwl_qgemm_status check_rule(pwl_qgemm_format format, pwl_rule rule)
+{
+    if ((unsigned)rule > PWL_RULE_DOCUMENT || (format == PWL_QGEMM_MXFP4 && rule == PWL_RULE_DOCUMENT) ||
+        (format == PWL_QGEMM_ROWS8 && rule != PWL_RULE_DEFAULT))
+        return PWL_QGEMM_ERR_RULE;
+    return PWL_QGEMM_OK;
+}
+
+/* Of the source's data. */
+static size_t alignment_of(const pwl_qgemm_source *from)
+{
+    if (from->from == PWL_QGEMM_FROM_BLOCKS)
+        return pwl_qgemm_scale_bytes(from->format);
+    return from->from == PWL_QGEMM_FROM_FLOATS ? types[from->type].align : 1;
+}
+
+pwl_qgemm_status pwl_qgemm_check_source(const pwl_qgemm_source *from, const void *memory, size_t bytes,
+                                        const pwl_qgemm_weights *weights)
+{
+    pwl_qgemm_status status = pwl_qgemm_check_shape(from->format, from->n, from->k);
+    if (status == PWL_QGEMM_OK && from->from == PWL_QGEMM_FROM_BLOCKS && from->format == PWL_QGEMM_ROWS8)
+        status = PWL_QGEMM_ERR_FORMAT;
+    if (status == PWL_QGEMM_OK)
+        status = check_rule(from->format, from->rule);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    for (int i = 0; i <= (from->data[1] != NULL); i++) {
+        if (!from->data[i] || (from->from == PWL_QGEMM_FROM_S8 && !from->n_w[i]))
+            return PWL_QGEMM_ERR_NULL;
+        if ((uintptr_t)from->data[i] % alignment_of(from))
+            return PWL_QGEMM_ERR_ALIGN;
+    }
+    if (!memory || !weights)
+        return PWL_QGEMM_ERR_NULL;
+    if ((uintptr_t)memory % 16)
+        return PWL_QGEMM_ERR_ALIGN;
+    return bytes < pwl_qgemm_weights_of(from, memory, 0).bytes ? PWL_QGEMM_ERR_SPACE : PWL_QGEMM_OK;
+}
+
+pwl_qgemm_status pwl_qgemm_check_weights(const pwl_qgemm_weights *weights)
+{
+    pwl_qgemm_status status;
+    size_t bytes;
+    if (!weights || !weights->memory)
+        return PWL_QGEMM_ERR_NULL;
+    status = pwl_qgemm_check_shape(weights->format, weights->n, weights->k);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    if ((uintptr_t)weights->memory % 16)
+        return PWL_QGEMM_ERR_ALIGN;
+    bytes = pwl_qgemm_pieces_bytes(weights->format, weights->n, weights->k);
+    if (weights->row_data || weights->format == PWL_QGEMM_ROWS8)
+        bytes += pwl_qgemm_row_bytes(weights->format, weights->n);
+    return weights->bytes != bytes ? PWL_QGEMM_ERR_SPACE : PWL_QGEMM_OK;
+}
+
+pwl_qgemm_status pwl_qgemm_check(const pwl_qgemm_product *product)
+{
+    pwl_qgemm_codes codes;
+    const pwl_qgemm_status status = pwl_qgemm_host_codes(product, &codes);
+    return status == PWL_QGEMM_OK ? pwl_qgemm_check_with(product, &codes) : status;
+}
+
+pwl_qgemm_status pwl_qgemm_check_with(const pwl_qgemm_product *product, const pwl_qgemm_codes *codes)
+{
+    const pwl_qgemm_weights *weights;
+    const pwl_qgemm_input *x;
+    const pwl_qgemm_output *y;
+    pwl_qgemm_status status;
+    if (!product)
+        return PWL_QGEMM_ERR_NULL;
+    weights = product->weights, x = &product->x, y = &product->y;
+    status = pwl_qgemm_check_weights(weights);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    if ((unsigned)product->scheme > PWL_QGEMM_INT8 || schemes[product->scheme].format != weights->format ||
+        (unsigned)product->sums > PWL_QGEMM_SUMS_STORED ||
+        (product->sums == PWL_QGEMM_SUMS_STORED && product->scheme != PWL_QGEMM_W4A8))
+        return PWL_QGEMM_ERR_SCHEME;
+    if ((unsigned)x->type > PWL_QGEMM_U32 || !(schemes[product->scheme].x >> x->type & 1) ||
+        (unsigned)y->type > PWL_QGEMM_U32 || !has_y(product))
+        return PWL_QGEMM_ERR_TYPE;
+    if (product->m == 0)
+        return PWL_QGEMM_ERR_SHAPE;
+    status = product->activation ? pwl_qgemm_check_activation(product, codes) : PWL_QGEMM_OK;
+    if (status != PWL_QGEMM_OK)
+        return status;
+    status = check_matrix(x->data, x->type, product->m,
+                          x->type == PWL_QGEMM_BLOCKS_Q8_1 ? weights->k / PWL_BLOCK : weights->k, x->stride);
+    if (status == PWL_QGEMM_OK)
+        status =
+            check_matrix(y->data, y->type, product->m, pwl_qgemm_columns(weights->n, is_gated(product)), y->stride);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    if ((uintptr_t)product->bias % 4) /* float or int32_t */
+        return PWL_QGEMM_ERR_ALIGN;
+    if (product->scheme == PWL_QGEMM_INT8) {
+        if (!x->n_x)
+            return PWL_QGEMM_ERR_NULL;
+        if (!is_int8(x->zero_point) || (!product->activation && y->type == PWL_QGEMM_S8 && !is_int8(y->zero_point)))
+            return PWL_QGEMM_ERR_RANGE;
+    }
+    return overwrites(product) ? PWL_QGEMM_ERR_OVERLAP : PWL_QGEMM_OK;
+}
+
+const char *pwl_qgemm_status_text(pwl_qgemm_status status)
+{
+    switch (status) {
+    case PWL_QGEMM_OK:
+        return "ok";
+    case PWL_QGEMM_ERR_NULL:
+        return "null pointer";
+    case PWL_QGEMM_ERR_FORMAT:
+        return "unknown format of weights, or not one that this function takes";
+    case PWL_QGEMM_ERR_RULE:
+        return "unknown rule, or none of this format's";
+    case PWL_QGEMM_ERR_SHAPE:
+        return "M, N or K is 0, K is not a multiple of 32, or a matrix is too large";
+    case PWL_QGEMM_ERR_ALIGN:
+        return "array is not aligned to its elements, or packed weights not to 16 bytes";
+    case PWL_QGEMM_ERR_SPACE:
+        return "memory is too small";
+    case PWL_QGEMM_ERR_SCALE:
+        return "a scale, or a weight, is infinite or NaN";
+    case PWL_QGEMM_ERR_SCHEME:
+        return "unknown scheme, or weights or sums that are not the scheme's";
+    case PWL_QGEMM_ERR_TYPE:
+        return "type of X, Y or a tensor that is not taken here";
+    case PWL_QGEMM_ERR_STRIDE:
+        return "rows are closer together than they are long";
+    case PWL_QGEMM_ERR_DEPTH:
+        return "K is above 65793, where 32 bits do not hold every sum";
+    case PWL_QGEMM_ERR_RANGE:
+        return "zero point is outside -128 to 127";
+    case PWL_QGEMM_ERR_KERNEL:
+        return "PWL_QGEMM_KERNEL names no kernel";
+    case PWL_QGEMM_ERR_OVERLAP:
+        return "output overlaps what is read";
+    case PWL_QGEMM_ERR_DATA:
+        return "a tensor's data are more or fewer bytes than its shape takes";
+    case PWL_QGEMM_ERR_TABLE:
+        return "the activation's table is not safe to run, or was released";
+    case PWL_QGEMM_ERR_FIT:
+        return "type of Y does not hold the table's output range";
+    case PWL_QGEMM_ERR_AFFINE:
+        return "scale or zero point of an activation out of range, or in INT8 a scale that is no power of two";
+    case PWL_QGEMM_ERR_PAIR:
+        return "gate and up are of two types or shapes, or have rows that are no multiple of 8";
+    case PWL_QGEMM_ERR_DEVICE:
+        return "table lies on another device than the current one";
+    case PWL_QGEMM_ERR_CUDA:
+        break;
+    }
+    return status >= PWL_QGEMM_ERR_CUDA ? "an error of CUDA" : "unknown status";
+}

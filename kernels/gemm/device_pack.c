@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The host's side of packing on devices. */
+#include <string.h>
+
+#include <cuda_runtime_api.h>
+
+#include <pwl/cuda_qgemm.h>
+
+#include "check.h"
+#include "launch.h"
+
+static pwl_qgemm_status status_of(int error)
+{
+    return error == cudaSuccess ? PWL_QGEMM_OK : (pwl_qgemm_status)(PWL_QGEMM_ERR_CUDA + error);
+}
+
+/* Waits for what the device finds; in between it lies where packed weights will. */
+static int survey(const pwl_qgemm_source *from, void *memory, pwl_qgemm_survey *found, struct CUstream_st *stream)
+{
+    int error;
+    memset(found, 0xff, sizeof *found);
+    error = cudaMemsetAsync(memory, 0xff, sizeof *found, stream);
+    if (error == cudaSuccess)
+        error = pwl_cuda_launch_qgemm_survey(from, memory, stream);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(found, memory, sizeof *found, cudaMemcpyDeviceToHost, stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    return error;
+}
+
+static pwl_qgemm_status pack(const pwl_qgemm_source *from, void *memory, size_t bytes, pwl_qgemm_weights *weights,
+                             pwl_qgemm_place *bad, struct CUstream_st *stream)
+{
+    pwl_qgemm_survey found;
+    pwl_qgemm_weights made;
+    int error = cudaSuccess;
+    const pwl_qgemm_status status = pwl_qgemm_check_source(from, memory, bytes, weights);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    memset(&found, 0xff, sizeof found);
+    if (from->from != PWL_QGEMM_FROM_S8)
+        error = survey(from, memory, &found, stream);
+    if (error != cudaSuccess)
+        return status_of(error);
+    if (found.bad != UINT64_MAX) {
+        if (bad)
+            *bad = pwl_qgemm_place_of(from, (size_t)found.bad);
+        return PWL_QGEMM_ERR_SCALE;
+    }
+    made = pwl_qgemm_weights_of(from, memory, found.row != UINT64_MAX);
+    if (bytes < made.bytes)
+        return PWL_QGEMM_ERR_SPACE;
+    error = pwl_cuda_launch_qgemm_pack(from, &made, stream);
+    if (error == cudaSuccess)
+        *weights = made;
+    return status_of(error);
+}
+
+pwl_qgemm_status pwl_cuda_qgemm_pack(pwl_qgemm_format format, const void *blocks, size_t n, size_t k, void *memory,
+                                     size_t bytes, pwl_qgemm_weights *weights, pwl_qgemm_place *bad,
+                                     struct CUstream_st *stream)
+{
+    const pwl_qgemm_source from = {
+        PWL_QGEMM_FROM_BLOCKS, format, PWL_QGEMM_F32, PWL_RULE_DEFAULT, n, k, {blocks}, {NULL}};
+    return pack(&from, memory, bytes, weights, bad, stream);
+}
+
+pwl_qgemm_status pwl_cuda_qgemm_pack_f32(pwl_qgemm_format format, pwl_rule rule, const float *w, size_t n, size_t k,
+                                         void *memory, size_t bytes, pwl_qgemm_weights *weights, pwl_qgemm_place *bad,
+                                         struct CUstream_st *stream)
+{
+    const pwl_qgemm_source from = {PWL_QGEMM_FROM_FLOATS, format, PWL_QGEMM_F32, rule, n, k, {w}, {NULL}};
+    return pack(&from, memory, bytes, weights, bad, stream);
+}
+
+pwl_qgemm_status pwl_cuda_qgemm_pack_tensor(const pwl_qgemm_tensor *tensor, pwl_qgemm_format format, pwl_rule rule,
+                                            void *memory, size_t bytes, pwl_qgemm_weights *weights,
+                                            pwl_qgemm_place *bad, struct CUstream_st *stream)
+{
+    pwl_qgemm_source from;
+    const pwl_qgemm_status status = pwl_qgemm_source_of(tensor, format, rule, &from);
+    return status == PWL_QGEMM_OK ? pack(&from, memory, bytes, weights, bad, stream) : status;
+}
+
+pwl_qgemm_status pwl_cuda_qgemm_pack_s8(const int8_t *q_w, const int8_t *n_w, size_t n, size_t k, void *memory,
+                                        size_t bytes, pwl_qgemm_weights *weights, struct CUstream_st *stream)
+{
+    const pwl_qgemm_source from = {
+        PWL_QGEMM_FROM_S8, PWL_QGEMM_ROWS8, PWL_QGEMM_F32, PWL_RULE_DEFAULT, n, k, {q_w}, {n_w}};
+    return pack(&from, memory, bytes, weights, NULL, stream);
+}
+
+pwl_qgemm_status pwl_cuda_qgemm_pack_pair(const pwl_qgemm_tensor *gate, const pwl_qgemm_tensor *up,
+                                          pwl_qgemm_format format, pwl_rule rule, void *memory, size_t bytes,
+                                          pwl_qgemm_weights *weights, pwl_qgemm_place *bad, struct CUstream_st *stream)
+{
+    pwl_qgemm_source from;
+    const pwl_qgemm_status status = pwl_qgemm_pair_source_of(gate, up, format, rule, &from);
+    return status == PWL_QGEMM_OK ? pack(&from, memory, bytes, weights, bad, stream) : status;
+}
+
+pwl_qgemm_status pwl_cuda_qgemm_pack_pair_s8(const int8_t *q_gate, const int8_t *n_gate, const int8_t *q_up,
+                                             const int8_t *n_up, size_t n, size_t k, void *memory, size_t bytes,
+                                             pwl_qgemm_weights *weights, struct CUstream_st *stream)
+{
+    pwl_qgemm_source from;
+    const pwl_qgemm_status status = pwl_qgemm_pair_source_of_s8(q_gate, n_gate, q_up, n_up, n, k, &from);
+    return status == PWL_QGEMM_OK ? pack(&from, memory, bytes, weights, NULL, stream) : status;
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The host's side of products on devices: every check comes before the first launch. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuda_runtime_api.h>
+
+#include <pwl/cuda_qgemm.h>
+
+#include "check.h"
+#include "input.h"
+#include "launch.h"
+#include "schedule.h"
+
+/* -- What serves a product, by the words of pwl/qgemm_kernels.h ------------------------------------------------------
+ */
+
+static int serves_all(const pwl_qgemm_product *product)
+{
+    (void)product;
+    return 1;
+}
+
+static int serves_a16(const pwl_qgemm_product *product)
+{
+    return pwl_qgemm_is_a16(product);
+}
+
+static int serves_bytes(const pwl_qgemm_product *product)
+{
+    return !pwl_qgemm_is_a16(product);
+}
+
+static int serves_exact_bytes(const pwl_qgemm_product *product)
+{
+    return serves_bytes(product) && product->sums == PWL_QGEMM_SUMS_EXACT;
+}
+
+static int serves_halves(const pwl_qgemm_product *product)
+{
+    return pwl_qgemm_is_a16(product) ||
+           (pwl_qgemm_is_a8(product) && product->m >= PWL_QGEMM_HALVES_FROM && product->sums == PWL_QGEMM_SUMS_EXACT);
+}
+
+static int serves_few(const pwl_qgemm_product *product)
+{
+    return product->m <= PWL_QGEMM_FEW_ROWS && product->sums == PWL_QGEMM_SUMS_EXACT;
+}
+
+/* -- How a kernel takes X: as it is, A8 in blocks; as h; as bytes of the call; or as floats --------------------------
+ */
+
+enum operand { PLAIN, HALVES, BYTES, FLOATS };
+
+static enum operand x_plain(const pwl_qgemm_product *product)
+{
+    (void)product;
+    return PLAIN;
+}
+
+static enum operand x_halves(const pwl_qgemm_product *product)
+{
+    (void)product;
+    return HALVES;
+}
+
+static enum operand x_bytes(const pwl_qgemm_product *product)
+{
+    (void)product;
+    return BYTES;
+}
+
+/* As h in A16; in A8 and INT8 as bytes, but one row of floats, aligned to 16 bytes, as it is where splitk makes bytes
+ * of it sooner than a launch of its own would. */
+static enum operand x_splitk(const pwl_qgemm_product *product)
+{
+    const int floats = pwl_qgemm_is_a8(product) && product->x.type != PWL_QGEMM_BLOCKS_Q8_1;
+    const int soon = product->scheme == PWL_QGEMM_W8A8 || pwl_qgemm_depth(product->weights->k) <= PWL_QGEMM_OWN_PIECES;
+    if (pwl_qgemm_is_a16(product))
+        return HALVES;
+    return floats && product->m == 1 && (uintptr_t)product->x.data % 16 == 0 && soon ? FLOATS : BYTES;
+}
+
+/* -- How K is cut ----------------------------------------------------------------------------------------------------
+ */
+
+/*
+ * What a product needs: the kernel, and what is made in the workspace: f, blocks or bytes at its beginning, then
+ * halves, then the sums of parts of K, and marks of these. `call` is complete but for pointers there, and X where it is
+ * taken as it is.
+ */
+struct plan {
+    pwl_qgemm_call call;
+    const struct kernel *kernel;
+    int exponents, blocks, halves, packs, sums, marks;
+    size_t halves_at, sums_at, marks_at, bytes;
+};
+
+static int count_multiprocessors(size_t *count)
+{
+    int device, multiprocessors = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    *count = (size_t)multiprocessors;
+    return error;
+}
+
+/* Whether a way to cut K is worth while for a product, which only shares ask the device, where K is deep; and what it
+ * takes of the workspace. Both return a cudaError_t. */
+static int suits_whole(const pwl_qgemm_product *product, int *suits)
+{
+    (void)product;
+    *suits = 1;
+    return cudaSuccess;
+}
+
+static int plan_whole(struct plan *plan)
+{
+    (void)plan;
+    return cudaSuccess;
+}
+
+static int suits_parts(const pwl_qgemm_product *product, int *suits)
+{
+    return suits_whole(product, suits);
+}
+
+static int plan_parts(struct plan *plan)
+{
+    const size_t sums = pwl_cuda_qgemm_splitk_bytes(plan->call.product.m, plan->call.weights.n);
+    plan->sums = sums > 0;
+    plan->sums_at = pwl_qgemm_round_up(plan->bytes, 16);
+    if (plan->sums)
+        plan->bytes = plan->sums_at + sums;
+    return cudaSuccess;
+}
+
+static int suits_shares(const pwl_qgemm_product *product, int *suits)
+{
+    const size_t depth = pwl_qgemm_depth(product->weights->k);
+    size_t multiprocessors;
+    int error;
+    *suits = 0;
+    if (depth < PWL_QGEMM_DEEP)
+        return cudaSuccess;
+    error = count_multiprocessors(&multiprocessors);
+    if (error == cudaSuccess)
+        *suits =
+            pwl_qgemm_suits_shares(pwl_qgemm_streamk_tiles(product->m, product->weights->n), depth, multiprocessors);
+    return error;
+}
+
+/* Shares of all tiles, and room for their sums and marks behind what the workspace holds. */
+static int plan_shares(struct plan *plan)
+{
+    const size_t m = plan->call.product.m, depth = pwl_qgemm_depth(plan->call.weights.k);
+    const size_t tiles = pwl_qgemm_streamk_tiles(m, plan->call.weights.n);
+    size_t multiprocessors, shares;
+    int residents, error = count_multiprocessors(&multiprocessors);
+    if (error == cudaSuccess)
+        error = pwl_cuda_qgemm_streamk_residents(&plan->call, &residents);
+    if (error != cudaSuccess)
+        return error;
+    shares = pwl_qgemm_shares(tiles, depth, multiprocessors * (size_t)residents);
+    if (tiles > SIZE_MAX / depth / shares)
+        return cudaErrorInvalidConfiguration;
+    plan->call.schedule = (pwl_qgemm_schedule){depth, tiles * depth, shares};
+    plan->sums = plan->marks = 1;
+    plan->sums_at = pwl_qgemm_round_up(plan->bytes, 16);
+    plan->marks_at = plan->sums_at + shares * pwl_qgemm_streamk_rows(m) * PWL_QGEMM_ROWS * sizeof(float);
+    plan->bytes = plan->marks_at + (1 + shares) * sizeof(uint32_t);
+    return cudaSuccess;
+}
+
+/* -- The kernels -----------------------------------------------------------------------------------------------------
+ */
+
+static const struct kernel {
+    pwl_qgemm_kernel id;
+    const char *name;
+    int (*launch)(const pwl_qgemm_call *call, struct CUstream_st *stream);
+    int (*serves)(const pwl_qgemm_product *product);
+    size_t rows; /* of X, the fewest for which it is worth while */
+    enum operand (*x)(const pwl_qgemm_product *product);
+    int (*suits)(const pwl_qgemm_product *product, int *suits);
+    int (*plan)(struct plan *plan);
+} kernels[] = {
+#define KERNEL(NAME, value, name, serves, rows, x, cut, bits)                                                          \
+    {PWL_QGEMM_##NAME, #name, pwl_cuda_launch_qgemm_##name, serves_##serves, rows, x_##x, suits_##cut, plan_##cut},
+    PWL_QGEMM_KERNELS(KERNEL)
+#undef KERNEL
+};
+
+#define KERNELS (sizeof kernels / sizeof kernels[0])
+
+static pwl_qgemm_status status_of(int error)
+{
+    return error == cudaSuccess ? PWL_QGEMM_OK : (pwl_qgemm_status)(PWL_QGEMM_ERR_CUDA + error);
+}
+
+/* The kernel that is named, or null. */
+static const struct kernel *find(const char *name)
+{
+    for (size_t i = 0; i < KERNELS; i++) {
+        if (strcmp(name, kernels[i].name) == 0)
+            return &kernels[i];
+    }
+    return NULL;
+}
+
+/* The kernel that the environment names, or else the first that serves and suits. */
+static pwl_qgemm_status choose(const pwl_qgemm_product *product, const struct kernel **kernel)
+{
+    const char *const name = getenv("PWL_QGEMM_KERNEL");
+    if (name) {
+        *kernel = find(name);
+        return *kernel && (*kernel)->serves(product) ? PWL_QGEMM_OK : PWL_QGEMM_ERR_KERNEL;
+    }
+    for (size_t i = 0; i < KERNELS; i++) {
+        int suits, error;
+        if (product->m < kernels[i].rows || !kernels[i].serves(product))
+            continue;
+        error = kernels[i].suits(product, &suits);
+        if (error != cudaSuccess)
+            return status_of(error);
+        if (suits) {
+            *kernel = &kernels[i];
+            return PWL_QGEMM_OK;
+        }
+    }
+    return PWL_QGEMM_ERR_KERNEL; /* not reached: the last of the list serves all */
+}
+
+/* Halves that lie as tensor cores' kernels load them, 16 bytes at a time. */
+static int is_aligned_halves(const pwl_qgemm_input *x)
+{
+    return (x->type == PWL_QGEMM_F16 || x->type == PWL_QGEMM_BF16) && (uintptr_t)x->data % 16 == 0 &&
+           x->stride % 8 == 0;
+}
+
+/* The call's activation, of a product that is not checked yet. */
+static pwl_qgemm_status check(const pwl_qgemm_product *product, pwl_qgemm_call *call)
+{
+    const pwl_cuda_table *uploaded;
+    pwl_cuda_plan plan;
+    pwl_qgemm_codes codes;
+    pwl_qgemm_status status;
+    int device;
+    cudaError_t error;
+    if (!product)
+        return PWL_QGEMM_ERR_NULL;
+    if (!product->activation)
+        return pwl_qgemm_check_with(product, NULL);
+    uploaded = product->activation->uploaded;
+    if (!uploaded)
+        return PWL_QGEMM_ERR_NULL;
+    if (!uploaded->memory)
+        return PWL_QGEMM_ERR_TABLE;
+    plan = pwl_cuda_plan_of(uploaded);
+    codes = (pwl_qgemm_codes){plan.qmin_x, plan.qmax_x, plan.qmin_y, plan.qmax_y, plan.wide};
+    status = pwl_qgemm_check_with(product, &codes);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    error = cudaGetDevice(&device);
+    if (error != cudaSuccess)
+        return status_of(error);
+    call->epilogue = pwl_qgemm_epilogue_of(product, &codes);
+    call->table = (pwl_planned){plan, uploaded->memory};
+    return device == uploaded->device ? PWL_QGEMM_OK : PWL_QGEMM_ERR_DEVICE;
+}
+
+static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan *plan)
+{
+    size_t elements;
+    enum operand x;
+    int a8;
+    pwl_qgemm_status status;
+    memset(plan, 0, sizeof *plan);
+    status = check(product, &plan->call);
+    if (status == PWL_QGEMM_OK)
+        status = choose(product, &plan->kernel);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    plan->call.product = *product;
+    plan->call.weights = *product->weights;
+    plan->call.product.weights = NULL;
+    plan->call.product.activation = NULL;
+    plan->call.fast = pwl_qgemm_fast_of(product, &plan->call.epilogue, &plan->call.table);
+    elements = product->m * product->weights->k;
+    if (elements > SIZE_MAX / 64) /* more than all that follows */
+        return PWL_QGEMM_ERR_SHAPE;
+    x = plan->kernel->x(product);
+    a8 = pwl_qgemm_is_a8(product);
+    plan->packs = x == BYTES;
+    plan->halves = x == HALVES && (a8 || !is_aligned_halves(&product->x));
+    plan->exponents = a8 ? x == HALVES : product->x.type == PWL_QGEMM_F32;
+    plan->blocks = a8 && x == PLAIN && product->x.type != PWL_QGEMM_BLOCKS_Q8_1;
+    if (plan->packs)
+        plan->bytes = pwl_qgemm_input_bytes(product->m, product->weights->k);
+    if (plan->blocks)
+        plan->bytes = elements / PWL_BLOCK * sizeof(pwl_block_q8_1);
+    if (plan->exponents)
+        plan->bytes = product->m * sizeof(int32_t);
+    if (plan->halves) {
+        plan->halves_at = pwl_qgemm_round_up(plan->bytes, 16);
+        plan->bytes = plan->halves_at + elements * sizeof(uint16_t);
+    }
+    return status_of(plan->kernel->plan(plan));
+}
+
+pwl_qgemm_status pwl_cuda_qgemm_workspace(const pwl_qgemm_product *product, size_t *bytes)
+{
+    struct plan plan;
+    const pwl_qgemm_status status = make_plan(product, &plan);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    if (!bytes)
+        return PWL_QGEMM_ERR_NULL;
+    *bytes = plan.bytes;
+    return PWL_QGEMM_OK;
+}
+
+pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspace, size_t bytes, pwl_qgemm_kernel *ran,
+                                struct CUstream_st *stream)
+{
+    struct plan plan;
+    pwl_qgemm_call call;
+    int32_t *f;
+    uint16_t *halves;
+    int error = cudaSuccess;
+    const pwl_qgemm_status status = make_plan(product, &plan);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    if (plan.bytes && !workspace)
+        return PWL_QGEMM_ERR_NULL;
+    if (plan.bytes && (uintptr_t)workspace % 16)
+        return PWL_QGEMM_ERR_ALIGN;
+    if (bytes < plan.bytes)
+        return PWL_QGEMM_ERR_SPACE;
+
+    f = plan.exponents ? workspace : NULL;
+    halves = plan.halves ? (uint16_t *)(void *)((char *)workspace + plan.halves_at) : NULL;
+    call = plan.call;
+    call.f = f;
+    call.q = plan.blocks ? workspace : product->x.data;
+    call.q_stride = plan.blocks ? call.weights.k / PWL_BLOCK : product->x.stride;
+    call.h = plan.halves ? halves : product->x.data;
+    call.h_stride = plan.halves ? call.weights.k : product->x.stride;
+    call.bytes = plan.packs ? workspace : NULL;
+    if (plan.sums)
+        call.sums = (char *)workspace + plan.sums_at;
+    if (plan.marks)
+        call.marks = (uint32_t *)(void *)((char *)workspace + plan.marks_at);
+    if (plan.packs)
+        error = pwl_cuda_launch_qgemm_bytes(&call, workspace, stream);
+    if (plan.blocks)
+        error = pwl_cuda_launch_qgemm_blocks(&call, workspace, stream);
+    if (plan.halves && pwl_qgemm_is_a8(product)) {
+        error = pwl_cuda_launch_qgemm_block_halves(&call, halves, f, stream);
+    } else {
+        if (plan.exponents)
+            error = pwl_cuda_launch_qgemm_exponents(&call, f, stream);
+        if (plan.halves && error == cudaSuccess)
+            error = pwl_cuda_launch_qgemm_halves(&call, halves, stream);
+    }
+    if (error == cudaSuccess)
+        error = plan.kernel->launch(&call, stream);
+    if (error == cudaSuccess && ran)
+        *ran = plan.kernel->id;
+    return status_of(error);
+}
+
+const char *pwl_qgemm_kernel_name(pwl_qgemm_kernel kernel)
+{
+    for (size_t i = 0; i < KERNELS; i++) {
+        if (kernels[i].id == kernel)
+            return kernels[i].name;
+    }
+    return NULL;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the host's C code asks of the files that nvcc compiles. Each returns the launch's cudaError_t. */
+#ifndef PWL_QGEMM_LAUNCH_H
+#define PWL_QGEMM_LAUNCH_H
+
+#include <pwl/qgemm.h>
+#include <pwl/qgemm_kernels.h>
+
+#include "fast.h"
+#include "map/plan.h"
+#include "schedule.h"
+#include "source.h"
+#include "store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct CUstream_st;
+
+/* Rows of X that splitk takes at most. */
+#define PWL_QGEMM_FEW_ROWS 64
+
+/* Pieces of one row of floats that splitk makes Q8_1 by itself at most, in W4A8. Each thread block makes all of the
+ * row, which at K = 14336 takes longer than a launch that does it once. */
+#define PWL_QGEMM_OWN_PIECES 64
+
+/* A product that was checked, by value; what product points to on the host is here instead. */
+typedef struct pwl_qgemm_call {
+    pwl_qgemm_product product;
+    pwl_qgemm_weights weights;
+    pwl_qgemm_epilogue epilogue; /* the activation, where there is one */
+    pwl_planned table;           /* its table; memory is null where there is none */
+    pwl_qgemm_fast fast;
+    const int32_t *f;        /* [M], where X is fp32 in a scheme of A16, or A8 is in halves */
+    const pwl_block_q8_1 *q; /* [M][q_stride], X in A8 */
+    size_t q_stride;
+    const uint16_t *h; /* [M][h_stride], X as halves aligned to 16 bytes, for the kernels that take them */
+    size_t h_stride;
+    const uint8_t *bytes; /* X in the order of layout.h, for the kernels that take that; null where splitk makes
+                           * it of a row of floats */
+
+    /* Of kernels that cut K: what the parts leave, aligned to 16 bytes. */
+    void *sums; /* streamk: a tile's in fp32 for each share; splitk: [4][M][N, up to a multiple of 128] */
+    pwl_qgemm_schedule schedule;
+    uint32_t *marks; /* [1 + shares] */
+} pwl_qgemm_call;
+
+/* f of each row of X in A16. */
+int pwl_cuda_launch_qgemm_exponents(const pwl_qgemm_call *call, int32_t *f, struct CUstream_st *stream);
+
+/* X of A16 as halves over 2^f, or halves as they are: [M][K]. */
+int pwl_cuda_launch_qgemm_halves(const pwl_qgemm_call *call, uint16_t *h, struct CUstream_st *stream);
+
+/* X of A8, as pwl_qgemm_input_block(): blocks [M][K / 32]. */
+int pwl_cuda_launch_qgemm_blocks(const pwl_qgemm_call *call, pwl_block_q8_1 *q, struct CUstream_st *stream);
+
+/* These in halves over 2^f, [M][K], and f. */
+int pwl_cuda_launch_qgemm_block_halves(const pwl_qgemm_call *call, uint16_t *h, int32_t *f, struct CUstream_st *stream);
+
+/* X of A8 or INT8 as pwl_qgemm_pack_input() has it. */
+int pwl_cuda_launch_qgemm_bytes(const pwl_qgemm_call *call, uint8_t *bytes, struct CUstream_st *stream);
+
+/* Kernels, once f, q, h or bytes are there. */
+#define PWL_QGEMM_DECLARE_LAUNCH(NAME, value, name, ...)                                                               \
+    int pwl_cuda_launch_qgemm_##name(const pwl_qgemm_call *call, struct CUstream_st *stream);
+PWL_QGEMM_KERNELS(PWL_QGEMM_DECLARE_LAUNCH)
+#undef PWL_QGEMM_DECLARE_LAUNCH
+
+/* What splitk leaves in `sums`. */
+size_t pwl_cuda_qgemm_splitk_bytes(size_t m, size_t n);
+
+/* *blocks = how many thread blocks of streamk a multiprocessor of this device holds, at least 1; a cudaError_t. */
+int pwl_cuda_qgemm_streamk_residents(const pwl_qgemm_call *call, int *blocks);
+
+/* What is found about weights before they are packed; all bits 1 where there is no such thing. */
+typedef struct pwl_qgemm_survey {
+    unsigned long long bad; /* the first block that is not finite: row * k / 32 + block */
+    unsigned long long row; /* the first row with an exponent */
+} pwl_qgemm_survey;
+
+/* Lowers what *found, on the device, holds. */
+int pwl_cuda_launch_qgemm_survey(const pwl_qgemm_source *from, pwl_qgemm_survey *found, struct CUstream_st *stream);
+
+/* All of the weights, of a source that was checked. */
+int pwl_cuda_launch_qgemm_pack(const pwl_qgemm_source *from, const pwl_qgemm_weights *to, struct CUstream_st *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

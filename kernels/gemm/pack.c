@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Weights into the order of layout.h and back. Everything is checked before the first byte is written. */
+#include <string.h>
+
+#include "check.h"
+#include "source.h"
+
+/* e of a row, or n_w; *finite = the blocks before the first that is not finite. */
+static int exponent_of(const pwl_qgemm_source *from, size_t row, size_t *finite)
+{
+    pwl_qgemm_span span = pwl_qgemm_no_span();
+    for (*finite = 0; *finite < from->k / PWL_BLOCK; ++*finite) {
+        const pwl_qgemm_parts p = pwl_qgemm_parts_of(from, row, *finite, 0);
+        if (!p.finite)
+            break;
+        span = pwl_qgemm_join(span, pwl_qgemm_span_of(from, row, *finite, &p));
+    }
+    return pwl_qgemm_exponent_of(from, row, span);
+}
+
+/* Whether all weights are finite, else where one is not; and whether any row needs an exponent. */
+static int survey(const pwl_qgemm_source *from, int *exponents, pwl_qgemm_place *bad)
+{
+    *exponents = 0;
+    for (size_t row = 0; row < from->n; row++) {
+        size_t finite;
+        *exponents |= exponent_of(from, row, &finite) != 0;
+        if (finite < from->k / PWL_BLOCK) {
+            if (bad)
+                *bad = pwl_qgemm_place_of(from, row * (from->k / PWL_BLOCK) + finite);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Rows r and r + 8, with what belongs to them. */
+static void put_rows(const pwl_qgemm_source *from, size_t row, const pwl_qgemm_weights *made)
+{
+    uint8_t *const to = (uint8_t *)(uintptr_t)made->memory;
+    int32_t sums[2] = {0, 0};
+    int e[2] = {0, 0};
+    for (size_t i = 0; i < 2 && made->row_data; i++) {
+        size_t finite;
+        if (row + i * 8 < from->n)
+            e[i] = exponent_of(from, row + i * 8, &finite);
+        to[pwl_qgemm_row_exponent_at(made, row + i * 8)] = (uint8_t)e[i];
+    }
+    for (size_t b = 0; b < pwl_qgemm_depth(from->k) * 2; b++) {
+        const pwl_qgemm_parts g = pwl_qgemm_parts_of(from, row, b, e[0]);
+        const pwl_qgemm_parts g8 = pwl_qgemm_parts_of(from, row + 8, b, e[1]);
+        pwl_qgemm_put(from->format, to + pwl_qgemm_piece_at(from->format, from->k, row, b * PWL_BLOCK),
+                      (unsigned)(row % PWL_QGEMM_ROWS), (unsigned)(b % 2), &g, &g8);
+        sums[0] += pwl_qgemm_sum_of(&g); /* at most 65793 * 128 */
+        sums[1] += pwl_qgemm_sum_of(&g8);
+    }
+    for (size_t i = 0; i < 2 && from->format == PWL_QGEMM_ROWS8; i++)
+        memcpy(to + pwl_qgemm_row_sum_at(made, row + i * 8), &sums[i], sizeof sums[i]);
+}
+
+static pwl_qgemm_status pack(const pwl_qgemm_source *from, void *memory, size_t bytes, pwl_qgemm_weights *weights,
+                             pwl_qgemm_place *bad)
+{
+    pwl_qgemm_weights made;
+    int exponents;
+    const pwl_qgemm_status status = pwl_qgemm_check_source(from, memory, bytes, weights);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    if (!survey(from, &exponents, bad))
+        return PWL_QGEMM_ERR_SCALE;
+    made = pwl_qgemm_weights_of(from, memory, exponents);
+    if (bytes < made.bytes)
+        return PWL_QGEMM_ERR_SPACE;
+    for (size_t pair = 0; pair < pwl_qgemm_round_up(from->n, PWL_QGEMM_ROWS) / 2; pair++)
+        put_rows(from, pwl_qgemm_pair_row(pair), &made);
+    *weights = made;
+    return PWL_QGEMM_OK;
+}
+
+pwl_qgemm_status pwl_qgemm_weights_bytes(pwl_qgemm_format format, size_t n, size_t k, size_t *bytes)
+{
+    const pwl_qgemm_status status = pwl_qgemm_check_shape(format, n, k);
+    if (!bytes)
+        return PWL_QGEMM_ERR_NULL;
+    if (status == PWL_QGEMM_OK)
+        *bytes = pwl_qgemm_pieces_bytes(format, n, k) + pwl_qgemm_row_bytes(format, n);
+    return status;
+}
+
+pwl_qgemm_status pwl_qgemm_pack(pwl_qgemm_format format, const void *blocks, size_t n, size_t k, void *memory,
+                                size_t bytes, pwl_qgemm_weights *weights, pwl_qgemm_place *bad)
+{
+    const pwl_qgemm_source from = {
+        PWL_QGEMM_FROM_BLOCKS, format, PWL_QGEMM_F32, PWL_RULE_DEFAULT, n, k, {blocks}, {NULL}};
+    return pack(&from, memory, bytes, weights, bad);
+}
+
+pwl_qgemm_status pwl_qgemm_pack_f32(pwl_qgemm_format format, pwl_rule rule, const float *w, size_t n, size_t k,
+                                    void *memory, size_t bytes, pwl_qgemm_weights *weights, pwl_qgemm_place *bad)
+{
+    const pwl_qgemm_source from = {PWL_QGEMM_FROM_FLOATS, format, PWL_QGEMM_F32, rule, n, k, {w}, {NULL}};
+    return pack(&from, memory, bytes, weights, bad);
+}
+
+pwl_qgemm_status pwl_qgemm_pack_tensor(const pwl_qgemm_tensor *tensor, pwl_qgemm_format format, pwl_rule rule,
+                                       void *memory, size_t bytes, pwl_qgemm_weights *weights, pwl_qgemm_place *bad)
+{
+    pwl_qgemm_source from;
+    const pwl_qgemm_status status = pwl_qgemm_source_of(tensor, format, rule, &from);
+    return status == PWL_QGEMM_OK ? pack(&from, memory, bytes, weights, bad) : status;
+}
+
+pwl_qgemm_status pwl_qgemm_pack_s8(const int8_t *q_w, const int8_t *n_w, size_t n, size_t k, void *memory, size_t bytes,
+                                   pwl_qgemm_weights *weights)
+{
+    const pwl_qgemm_source from = {
+        PWL_QGEMM_FROM_S8, PWL_QGEMM_ROWS8, PWL_QGEMM_F32, PWL_RULE_DEFAULT, n, k, {q_w}, {n_w}};
+    return pack(&from, memory, bytes, weights, NULL);
+}
+
+pwl_qgemm_status pwl_qgemm_pack_pair(const pwl_qgemm_tensor *gate, const pwl_qgemm_tensor *up, pwl_qgemm_format format,
+                                     pwl_rule rule, void *memory, size_t bytes, pwl_qgemm_weights *weights,
+                                     pwl_qgemm_place *bad)
+{
+    pwl_qgemm_source from;
+    const pwl_qgemm_status status = pwl_qgemm_pair_source_of(gate, up, format, rule, &from);
+    return status == PWL_QGEMM_OK ? pack(&from, memory, bytes, weights, bad) : status;
+}
+
+pwl_qgemm_status pwl_qgemm_pack_pair_s8(const int8_t *q_gate, const int8_t *n_gate, const int8_t *q_up,
+                                        const int8_t *n_up, size_t n, size_t k, void *memory, size_t bytes,
+                                        pwl_qgemm_weights *weights)
+{
+    pwl_qgemm_source from;
+    const pwl_qgemm_status status = pwl_qgemm_pair_source_of_s8(q_gate, n_gate, q_up, n_up, n, k, &from);
+    return status == PWL_QGEMM_OK ? pack(&from, memory, bytes, weights, NULL) : status;
+}
+
+pwl_qgemm_status pwl_qgemm_unpack(const pwl_qgemm_weights *weights, void *blocks)
+{
+    const pwl_qgemm_status status = pwl_qgemm_check_weights(weights);
+    uint8_t *block = blocks;
+    if (status != PWL_QGEMM_OK)
+        return status;
+    if (weights->format == PWL_QGEMM_ROWS8)
+        return PWL_QGEMM_ERR_FORMAT;
+    if (!blocks)
+        return PWL_QGEMM_ERR_NULL;
+    if ((uintptr_t)blocks % pwl_qgemm_scale_bytes(weights->format))
+        return PWL_QGEMM_ERR_ALIGN;
+    for (size_t row = 0; row < weights->n; row++) {
+        for (size_t c = 0; c < weights->k; c += PWL_BLOCK, block += pwl_qgemm_block_bytes(weights->format)) {
+            const uint16_t scale = pwl_qgemm_scale(weights, row, c / PWL_BLOCK);
+            uint8_t *const qs = block + pwl_qgemm_scale_bytes(weights->format);
+            if (weights->format == PWL_QGEMM_MXFP4)
+                block[0] = (uint8_t)scale;
+            else
+                memcpy(block, &scale, sizeof scale);
+            for (size_t j = 0; j < PWL_BLOCK; j++) {
+                const int code = pwl_qgemm_code(weights, row, c + j);
+                if (weights->format == PWL_QGEMM_Q8_0)
+                    qs[j] = (uint8_t)code;
+                else
+                    qs[j % 16] = (uint8_t)(j < 16 ? code : qs[j % 16] | code << 4);
+            }
+        }
+    }
+    return PWL_QGEMM_OK;
+}
+
+pwl_qgemm_status pwl_qgemm_unpack_s8(const pwl_qgemm_weights *weights, int8_t *q_w, int8_t *n_w)
+{
+    const pwl_qgemm_status status = pwl_qgemm_check_weights(weights);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    if (weights->format != PWL_QGEMM_ROWS8)
+        return PWL_QGEMM_ERR_FORMAT;
+    if (!q_w || !n_w)
+        return PWL_QGEMM_ERR_NULL;
+    for (size_t row = 0; row < weights->n; row++) {
+        for (size_t c = 0; c < weights->k; c++)
+            q_w[row * weights->k + c] = (int8_t)pwl_qgemm_code(weights, row, c);
+        n_w[row] = (int8_t)pwl_qgemm_row_exponent(weights, row);
+    }
+    return PWL_QGEMM_OK;
+}
+
+static float amax_of(const float *x, size_t k)
+{
+    float amax = 0;
+    for (size_t i = 0; i < k; i++) {
+        if (pwl_is_finite(x[i]) && pwl_magnitude(x[i]) > amax)
+            amax = pwl_magnitude(x[i]);
+    }
+    return amax;
+}
+
+pwl_qgemm_status pwl_qgemm_quantise_s8(const float *x, size_t m, size_t k, size_t stride, int8_t *q_x, int8_t *n_x)
+{
+    if (!x || !q_x || !n_x)
+        return PWL_QGEMM_ERR_NULL;
+    if (m == 0 || k == 0)
+        return PWL_QGEMM_ERR_SHAPE;
+    if (stride < k)
+        return PWL_QGEMM_ERR_STRIDE;
+    if (m > SIZE_MAX / sizeof *x / stride)
+        return PWL_QGEMM_ERR_SHAPE;
+    if ((uintptr_t)x % sizeof *x)
+        return PWL_QGEMM_ERR_ALIGN;
+    for (size_t row = 0; row < m; row++) {
+        const float *const from = x + row * stride;
+        n_x[row] = (int8_t)pwl_qgemm_shift_of(amax_of(from, k));
+        for (size_t c = 0; c < k; c++)
+            q_x[row * k + c] = (int8_t)pwl_qgemm_code_s8(from[c], n_x[row]);
+    }
+    return PWL_QGEMM_OK;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Products as they are defined, in double. All schemes with floats are one: both operands are taken apart into numbers
+ * whose products are exact in double, blocks of 32 columns with a scale each,
+ *
+ *     sum_b scale_w * scale_x * (sum_{k in b} w * x) - extra_w * extra_x
+ *
+ * A16: rounded halves, scales 1. A8: codes, and the blocks' d. With stored sums codes count from 0, and the extras are
+ * 8 d_w and s.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "check.h"
+#include "input.h"
+#include "integer.h"
+#include "layout.h"
+#include "store.h"
+#include "weight.h"
+
+enum { SIDE = 16 }; /* rows of each operand at a time */
+
+typedef struct operand {
+    double v[SIDE][PWL_BLOCK], scale[SIDE], extra[SIDE];
+} operand;
+
+/* For a row of X and one of W: the sum, what the addends' magnitudes come to, and what halves lose as subnormals. */
+typedef struct tile {
+    double sum[SIDE][SIDE], magnitude[SIDE][SIDE], lost[SIDE][SIDE];
+} tile;
+
+/* Up to SIDE results of row m, from column n on, and where they go; n is a multiple of SIDE. */
+typedef void put_results(const pwl_qgemm_product *product, size_t m, size_t n, size_t count, const double value[SIDE],
+                         const double bound[SIDE], const void *to);
+
+static double power_of(double v, int exponent)
+{
+    return v * pwl_qgemm_power(exponent);
+}
+
+static void load_weights(const pwl_qgemm_product *product, size_t row, size_t rows, size_t block, operand *w)
+{
+    const pwl_qgemm_weights *const weights = product->weights;
+    const int stored = product->sums == PWL_QGEMM_SUMS_STORED, bf16 = product->x.type == PWL_QGEMM_BF16;
+    for (size_t i = 0; i < rows; i++) {
+        const uint16_t scale = pwl_qgemm_scale(weights, row + i, block);
+        const double d = pwl_qgemm_scale_value(weights->format, scale);
+        const int e = pwl_qgemm_row_exponent(weights, row + i);
+        w->scale[i] = pwl_qgemm_is_a8(product) ? d : 1;
+        w->extra[i] = stored ? 8 * d : 0;
+        for (size_t j = 0; j < PWL_BLOCK; j++) {
+            const int code = pwl_qgemm_code(weights, row + i, block * PWL_BLOCK + j);
+            if (pwl_qgemm_is_a8(product)) {
+                w->v[i][j] = stored ? code : pwl_qgemm_code_value(weights->format, code);
+            } else {
+                const uint16_t half = pwl_qgemm_weight(weights->format, code, scale, e, bf16);
+                w->v[i][j] = bf16 ? pwl_f32_from_bf16(half) : pwl_f32_from_f16(half);
+            }
+        }
+    }
+}
+
+static void load_input(const pwl_qgemm_product *product, size_t row, size_t rows, size_t block, const int f[SIDE],
+                       operand *x)
+{
+    for (size_t i = 0; i < rows; i++) {
+        x->scale[i] = 1;
+        x->extra[i] = 0;
+        if (pwl_qgemm_is_a8(product)) {
+            const pwl_block_q8_1 q = pwl_qgemm_input_block(product, row + i, block);
+            x->scale[i] = pwl_f32_from_f16(q.d);
+            if (product->sums == PWL_QGEMM_SUMS_STORED)
+                x->extra[i] = pwl_f32_from_f16(q.s);
+            for (size_t j = 0; j < PWL_BLOCK; j++)
+                x->v[i][j] = q.qs[j];
+            continue;
+        }
+        for (size_t j = 0; j < PWL_BLOCK; j++) {
+            const double v = pwl_qgemm_input_element(&product->x, row + i, block * PWL_BLOCK + j);
+            x->v[i][j] = product->x.type == PWL_QGEMM_F32
+                             ? (double)pwl_f32_from_f16(pwl_round_f64(power_of(v, -f[i]), 10, 5))
+                             : v;
+        }
+    }
+}
+
+static void add_block(const pwl_qgemm_product *product, const operand *x, size_t xs, const operand *w, size_t ws,
+                      int halves, tile *t)
+{
+    const int each = !pwl_qgemm_is_a8(product) || halves; /* every product is an addend */
+    for (size_t i = 0; i < xs; i++) {
+        for (size_t j = 0; j < ws; j++) {
+            const double scale = x->scale[i] * w->scale[j], extra = x->extra[i] * w->extra[j];
+            double dot = 0, dots = 0;
+            for (int k = 0; k < PWL_BLOCK; k++) {
+                const double p = x->v[i][k] * w->v[j][k];
+                dot += p;
+                dots += p < 0 ? -p : p;
+            }
+            dot *= scale;
+            dots *= scale < 0 ? -scale : scale;
+            t->sum[i][j] += dot - extra;
+            t->magnitude[i][j] += each ? dots : (dot < 0 ? -dot : dot) + (extra < 0 ? -extra : extra);
+        }
+    }
+}
+
+/* A8 in halves: by how much numbers over 2^exponent may be off where they become subnormal; codes over 1 do not. */
+static double spacing_of(int exponent)
+{
+    return exponent ? pwl_qgemm_power(exponent - 25) : 0;
+}
+
+static void add_lost(const pwl_qgemm_product *product, const operand *x, size_t xs, const int x_exponents[SIDE],
+                     const operand *w, size_t n, size_t ws, tile *t)
+{
+    for (size_t i = 0; i < xs; i++) {
+        const double x_off = spacing_of(x_exponents[i]);
+        for (size_t j = 0; j < ws; j++) {
+            const double w_off = spacing_of(pwl_qgemm_row_exponent(product->weights, n + j));
+            for (int k = 0; k < PWL_BLOCK; k++)
+                t->lost[i][j] +=
+                    (fabs(x->v[i][k] * x->scale[i]) + x_off) * w_off + fabs(w->v[j][k] * w->scale[j]) * x_off;
+        }
+    }
+}
+
+/* By how much a kernel may differ, see the header. */
+static double bound_of(const pwl_qgemm_product *product, int halves, double magnitude, double lost, double bias, int e)
+{
+    const double k = (double)product->weights->k, u = 0x1p-23;
+    const double n = pwl_qgemm_is_a8(product) && !halves ? 5 * k / PWL_BLOCK + 4 : k + k / PWL_BLOCK + 4;
+    double bound = n * u * (magnitude + (bias < 0 ? -bias : bias)) + n * 0x1p-149 * (1 + pwl_qgemm_power(e));
+    if (halves)
+        bound = bound * (1 + 0x1p-9) + (2 * 0x1p-11 + 0x1p-22) * magnitude + lost * (1 + 0x1p-9 + n * u);
+    return bound;
+}
+
+static void finish(const pwl_qgemm_product *product, size_t m, size_t xs, size_t n, size_t ws, const int f[SIDE],
+                   int halves, const tile *t, put_results *put, const void *to)
+{
+    for (size_t i = 0; i < xs; i++) {
+        double value[SIDE], bound[SIDE];
+        for (size_t j = 0; j < ws; j++) {
+            const int e = pwl_qgemm_is_a8(product) ? 0 : pwl_qgemm_row_exponent(product->weights, n + j);
+            const double bias = pwl_qgemm_bias_f32(product, product->activation, n + j);
+            value[j] = power_of(t->sum[i][j], e + f[i]) + bias;
+            bound[j] = bound_of(product, halves, power_of(t->magnitude[i][j], e + f[i]), t->lost[i][j], bias, e);
+        }
+        put(product, m + i, n, ws, value, bound, to);
+    }
+}
+
+static void multiply(const pwl_qgemm_product *product, int halves, put_results *put, const void *to)
+{
+    const size_t n_all = product->weights->n, blocks = product->weights->k / PWL_BLOCK;
+    for (size_t m = 0; m < product->m; m += SIDE) {
+        const size_t xs = product->m - m < SIDE ? product->m - m : SIDE;
+        int f[SIDE], in_halves[SIDE];
+        for (size_t i = 0; i < xs; i++) {
+            f[i] = pwl_qgemm_input_row_exponent(product, m + i);
+            in_halves[i] = halves ? pwl_qgemm_input_halves_exponent(product, m + i) : 0;
+        }
+        for (size_t n = 0; n < n_all; n += SIDE) {
+            const size_t ws = n_all - n < SIDE ? n_all - n : SIDE;
+            tile t = {{{0}}, {{0}}, {{0}}};
+            for (size_t b = 0; b < blocks; b++) {
+                operand x, w;
+                load_input(product, m, xs, b, f, &x);
+                load_weights(product, n, ws, b, &w);
+                add_block(product, &x, xs, &w, ws, halves, &t);
+                if (halves)
+                    add_lost(product, &x, xs, in_halves, &w, n, ws, &t);
+            }
+            finish(product, m, xs, n, ws, f, halves, &t, put, to);
+        }
+    }
+}
+
+/* Rounded once, unlike by pwl_qgemm_store(). */
+static void put_rounded(const pwl_qgemm_product *product, size_t m, size_t n, size_t count, const double value[SIDE],
+                        const double bound[SIDE], const void *to)
+{
+    const pwl_qgemm_output *const y = &product->y;
+    (void)bound;
+    (void)to;
+    for (size_t j = 0; j < count; j++) {
+        const size_t at = m * y->stride + n + j;
+        if (y->type == PWL_QGEMM_F32)
+            ((float *)y->data)[at] = (float)value[j];
+        else
+            ((uint16_t *)y->data)[at] =
+                y->type == PWL_QGEMM_F16 ? pwl_round_f64(value[j], 10, 5) : pwl_round_f64(value[j], 7, 8);
+    }
+}
+
+/* `to` is the pwl_qgemm_epilogue; results of gate and up are 8 apart. */
+static void put_activated(const pwl_qgemm_product *product, size_t m, size_t n, size_t count, const double value[SIDE],
+                          const double bound[SIDE], const void *to)
+{
+    const pwl_qgemm_epilogue *const e = to;
+    const size_t columns = pwl_qgemm_columns(count, e->as.gated);
+    const size_t at = m * product->y.stride + pwl_qgemm_columns(n, e->as.gated);
+    (void)bound;
+    for (size_t j = 0; j < columns; j++) {
+        const int64_t q = pwl_qgemm_code_of_f32(e, (float)value[j]);
+        pwl_qgemm_store_activated(e, product->y.type, product->y.data, at + j, pwl_eval(e->as.table, q),
+                                  e->as.gated ? (float)value[j + SIDE / 2] : 0);
+    }
+}
+
+typedef struct interval {
+    double *value, *bound;
+} interval;
+
+static void put_interval(const pwl_qgemm_product *product, size_t m, size_t n, size_t count, const double value[SIDE],
+                         const double bound[SIDE], const void *to)
+{
+    const interval *const into = to;
+    const size_t at = m * product->weights->n + n;
+    memcpy(into->value + at, value, count * sizeof *value);
+    memcpy(into->bound + at, bound, count * sizeof *bound);
+}
+
+pwl_qgemm_status pwl_qgemm_reference(const pwl_qgemm_product *product)
+{
+    pwl_qgemm_codes codes;
+    pwl_qgemm_epilogue e;
+    pwl_qgemm_status status = pwl_qgemm_host_codes(product, &codes);
+    if (status == PWL_QGEMM_OK)
+        status = pwl_qgemm_check_with(product, &codes);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    if (product->activation)
+        e = pwl_qgemm_epilogue_of(product, &codes);
+    if (product->scheme == PWL_QGEMM_INT8)
+        pwl_qgemm_integer(product, product->activation ? &e : NULL);
+    else
+        multiply(product, 0, product->activation ? put_activated : put_rounded, &e);
+    return PWL_QGEMM_OK;
+}
+
+pwl_qgemm_status pwl_qgemm_bound(const pwl_qgemm_product *product, int halves, double *value, double *bound)
+{
+    const pwl_qgemm_status status = pwl_qgemm_check(product);
+    const interval into = {value, bound};
+    if (status != PWL_QGEMM_OK)
+        return status;
+    if (product->scheme == PWL_QGEMM_INT8 ||
+        (halves && (!pwl_qgemm_is_a8(product) || product->sums == PWL_QGEMM_SUMS_STORED)))
+        return PWL_QGEMM_ERR_SCHEME;
+    if (!value || !bound)
+        return PWL_QGEMM_ERR_NULL;
+    multiply(product, halves, put_interval, &into);
+    return PWL_QGEMM_OK;
+}

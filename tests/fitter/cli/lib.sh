@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Shared by the scripts of this directory, which are run as NAME.sh PWLC SOURCE_DIR and source this file first.
+# shellcheck shell=bash disable=SC2034
+set -eu
+pwlc=$(realpath "$1")
+root=$(realpath "$2")
+work=$(mktemp -d)
+mounted=
+clean_up() {
+    cd /
+    [ -z "$mounted" ] || umount "$mounted" || true
+    chmod -R u+w "$work" || true
+    rm -rf "$work"
+}
+trap clean_up EXIT
+cd "$work"
+mkdir run
+cd run
+failures=0
+checks=0
+
+# The whole test, as ./dev test long runs it, instead of its quick part; C programs ask support/suite.h.
+is_long() {
+    [ "${PWL_TEST_LONG:-}" = 1 ]
+}
+
+fail() {
+    printf 'FAIL: %s\n' "$*" >&2
+    failures=$((failures + 1))
+}
+
+# run ARGUMENT...: pwlc with $status, and its streams in ../out and ../err; standard input is that of the caller.
+run() {
+    status=0
+    "$pwlc" "$@" >../out 2>../err || status=$?
+}
+
+# expect_status CODE ARGUMENT...
+expect_status() {
+    local want=$1
+    shift
+    checks=$((checks + 1))
+    run "$@"
+    if [ "$status" -ne "$want" ]; then
+        fail "pwlc $*: exit $status, expected $want: $(head -c 300 ../err)"
+        return 1
+    fi
+}
+
+# expect_error CODE WORDS ARGUMENT...: exactly one line on standard error, from pwlc, which contains WORDS; nothing on
+# standard output; no file is made in the current directory.
+expect_error() {
+    local want=$1 words=$2 before after
+    shift 2
+    before=$(ls -A)
+    expect_status "$want" "$@" || return 0
+    after=$(ls -A)
+    [ "$(wc -l <../err)" -eq 1 ] || fail "pwlc $*: expected one line of message: $(head -c 600 ../err)"
+    [ "$(head -c 4 ../err)" = pwlc ] || fail "pwlc $*: the message is not from pwlc: $(head -c 300 ../err)"
+    grep -qF -- "$words" ../err || fail "pwlc $*: \"$words\" is not in the message: $(head -c 300 ../err)"
+    [ ! -s ../out ] || fail "pwlc $*: printed in spite of the error: $(head -c 300 ../out)"
+    [ "$before" = "$after" ] || fail "pwlc $*: left files behind: $after"
+}
+
+# expect_output TEXT ARGUMENT...: exit 0, exactly TEXT and a line feed on standard output, nothing on standard error.
+expect_output() {
+    local want=$1
+    shift
+    expect_status 0 "$@" || return 0
+    [ "$(cat ../out)" = "$want" ] || fail "pwlc $*: printed \"$(head -c 300 ../out)\", expected \"$want\""
+    [ ! -s ../err ] || fail "pwlc $*: message in spite of success: $(head -c 300 ../err)"
+}
+
+# expect_line REGEX FILE WHAT: a whole line of the file matches.
+expect_line() {
+    checks=$((checks + 1))
+    grep -qxE -- "$1" "$2" || fail "$3: no line \"$1\" in: $(head -c 1500 "$2")"
+}
+
+finish() {
+    printf '%d checks, %d failed\n' "$checks" "$failures"
+    [ "$failures" -eq 0 ] && [ "$checks" -gt 0 ]
+    exit
+}
+
+# make_npy FILE DTYPE SHAPE BYTES: a .npy file, version 1.0; BYTES as printf escapes.
+make_npy() {
+    local header
+    header=$(printf "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" "$2" "$3")
+    {
+        printf '\x93NUMPY\x01\x00\x76\x00'
+        printf '%-117s\n' "$header"
+        printf "$4"
+    } >"$1"
+}
+
+# make_table FILE SEGMENTS [NAME=JSON...]: a table of tanh in eight bits whose segments, form and so on are given; the
+# certificate is not that of the segments, since nothing measures it here.
+make_table() {
+    local file=$1 segments=$2 assignment
+    local form='"absolute"' rounding='"floor"' extra='' case='"int8"' bits=8 qmin=-128 qmax=127
+    shift 2
+    for assignment; do
+        local "$assignment"
+    done
+    cat >"$file" <<END
+{"pwl_table": 1, "spec": "tanh --in s$bits:2^-4:0 --out s$bits:2^-7:0", "function": "tanh", "parameters": {},
+ "method": "lsq", "form": $form, "rounding": $rounding, "case": $case, $extra
+ "in": {"bits": $bits, "signed": true, "scale": "2^-4", "zero_point": 0, "qmin": $qmin, "qmax": $qmax},
+ "out": {"bits": $bits, "signed": true, "scale": "2^-7", "zero_point": 0, "qmin": $qmin, "qmax": $qmax},
+ "segments": [$segments],
+ "certificate": {"checked": 0, "exhaustive": false, "max_err_lsb": 0, "max_err_at": 0, "rms_err_lsb": 0,
+   "mean_abs_err_lsb": 0, "correctly_rounded": 0, "saturated_codes": 0, "monotone": true, "acc_bits": 32,
+   "objective": "rms", "lower_bound_lsb": null, "optimal": null}}
+END
+}

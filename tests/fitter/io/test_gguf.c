@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* GGUF files, those of the fuzz corpus, which make_corpus.py explains: what is in them, and why others are refused. */
+#include <check.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pwl/qgemm.h>
+
+#include "io/gguf.h"
+
+#include "../../support/suite.h"
+
+struct file {
+    unsigned char *bytes;
+    size_t size;
+};
+
+/* In memory of exactly its size, so that the address sanitizer sees any byte read behind it. */
+static struct file load(const char *name)
+{
+    char path[512];
+    struct diag diag = {0};
+    struct file file = {0};
+    unsigned char *bytes;
+    snprintf(path, sizeof path, SOURCE_ROOT "/tests/fuzz/corpus/gguf/%s", name);
+    ck_assert_msg(file_read(path, 1 << 20, &bytes, &file.size, &diag) == EXIT_DONE, "%s", diag.text);
+    file.bytes = malloc(file.size);
+    ck_assert_ptr_nonnull(file.bytes);
+    memcpy(file.bytes, bytes, file.size);
+    free(bytes);
+    return file;
+}
+
+static struct gguf parse(const struct file *file)
+{
+    struct gguf gguf;
+    struct diag diag = {0};
+    ck_assert_msg(gguf_parse(file->bytes, file->size, &gguf, &diag) == EXIT_DONE, "%s", diag.text);
+    return gguf;
+}
+
+/* Each tensor of every_type: its bytes in the file, and its first values. */
+START_TEST(reads_every_type)
+{
+    static const struct {
+        const char *name, *type;
+        int dimensions;
+        uint64_t elements;
+        size_t bytes;
+        float values[6];
+    } tensors[] = {
+        {"f32", "F32", 2, 6, 24, {1, -2, 0.5f, 3e38f, 0, -0.0f}},
+        {"f16", "F16", 3, 4, 8, {1, 2, -3, 65504}},
+        {"bf16", "BF16", 1, 4, 8, {1, -2, INFINITY, 0x1p-133f}},
+        {"q4_0", "Q4_0", 2, 32, 18, {-8, -7, -6, -5, -4, -3}},
+        {"q8_0", "Q8_0", 1, 32, 34, {-32, -30, -28, -26, -24, -22}},
+        {"mxfp4", "MXFP4", 4, 32, 17, {0, 0, 0, 0, 0, 0}},
+    };
+    const struct file file = load("every_type");
+    const struct gguf gguf = parse(&file);
+    struct gguf_tensor tensor;
+    ck_assert_uint_eq(gguf.tensor_count, 7);
+    ck_assert_uint_eq(gguf.version, 3);
+    for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; i++) {
+        struct diag diag = {0};
+        float *values;
+        ck_assert(gguf_find(&gguf, tensors[i].name, &tensor));
+        ck_assert_str_eq(tensor.known->name, tensors[i].type);
+        ck_assert_int_eq(tensor.dimensions, tensors[i].dimensions);
+        ck_assert_uint_eq(tensor.elements, tensors[i].elements);
+        ck_assert_uint_eq(tensor.bytes, tensors[i].bytes);
+        ck_assert_int_eq(gguf_dequantise(&tensor, &values, &diag), EXIT_DONE);
+        for (size_t k = 0; k < 6 && k < tensors[i].elements; k++)
+            ck_assert_msg(memcmp(&values[k], &tensors[i].values[k], sizeof values[k]) == 0, "%s: %zu is %a",
+                          tensors[i].name, k, (double)values[k]);
+        /* The high halves of bytes 0, 16, ... 240: every E2M1 code. */
+        if (strcmp(tensors[i].name, "mxfp4") == 0)
+            ck_assert(values[16] == 0 && values[17] == 0.5f && values[23] == 6 && signbit(values[24]) &&
+                      values[31] == -6);
+        free(values);
+    }
+    ck_assert(gguf_find(&gguf, "q6_k", &tensor) && !tensor.known && tensor.type == 14 && tensor.bytes == 0);
+    ck_assert(!gguf_find(&gguf, "f3", &tensor) && !gguf_find(&gguf, "f321", &tensor));
+    free(file.bytes);
+}
+END_TEST
+
+START_TEST(reads_every_kind_of_metadata)
+{
+    static const char *const expected[] = {"u8 = 255",
+                                           "i8 = -1",
+                                           "u16 = 65535",
+                                           "i16 = -1",
+                                           "u32 = 4294967295",
+                                           "i32 = -1",
+                                           "f32 = 0.5",
+                                           "bool = true",
+                                           "string = a\\x5cb\\x0a\\xff",
+                                           "u64 = 18446744073709551615",
+                                           "i64 = -9223372036854775808",
+                                           "f64 = 0.10000000000000001",
+                                           "array = i16[9] -4, -3, -2, -1, 0, 1, 2, 3, ...",
+                                           "strings = string[2] one, "};
+    const struct file file = load("metadata");
+    const struct gguf gguf = parse(&file);
+    size_t at = gguf.metadata_at;
+    ck_assert_uint_eq(gguf.metadata_count, sizeof expected / sizeof expected[0]);
+    for (uint64_t i = 0; i < gguf.metadata_count; i++) {
+        struct gguf_value value;
+        struct text text = {0};
+        gguf_next_value(&gguf, &at, &value);
+        gguf_string_text(value.key, &text);
+        text_add(&text, " = ");
+        gguf_value_text(&value, &text);
+        ck_assert_str_eq(text.bytes, expected[i]);
+        text_free(&text);
+    }
+    free(file.bytes);
+}
+END_TEST
+
+START_TEST(follows_the_alignment)
+{
+    const struct file file = load("aligned_64");
+    const struct gguf gguf = parse(&file);
+    struct gguf_tensor tensor;
+    ck_assert_uint_eq(gguf.alignment, 64);
+    ck_assert_uint_eq(gguf.data_at, 128);
+    ck_assert(gguf_find(&gguf, "t", &tensor) && tensor.data == file.bytes + 192);
+    free(file.bytes);
+}
+END_TEST
+
+START_TEST(takes_tensors_without_dimensions_or_elements)
+{
+    const struct file scalar = load("version_2"), empty = load("empty_tensor");
+    struct gguf gguf = parse(&scalar);
+    struct gguf_tensor tensor;
+    ck_assert_uint_eq(gguf.version, 2);
+    ck_assert(gguf_find(&gguf, "scalar", &tensor) && tensor.dimensions == 0 && tensor.elements == 1 &&
+              tensor.bytes == 4);
+    gguf = parse(&empty);
+    ck_assert(gguf_find(&gguf, "t", &tensor) && tensor.elements == 0 && tensor.bytes == 0);
+    free(scalar.bytes);
+    free(empty.bytes);
+}
+END_TEST
+
+START_TEST(refuses)
+{
+    static const char *const refusals[][2] = {
+        {"data_missing", "tensor 0 (\"t\") has data beyond the end of the file"},
+        {"offset_beyond", "tensor 0 (\"t\") has data beyond the end of the file"},
+        {"offset_unaligned", "tensor 0 (\"t\") has an offset that is not a multiple of general.alignment"},
+        {"size_overflow", "tensor 0 (\"t\") has 2^63 elements or more"},
+        {"rows_of_33", "tensor 0 (\"t\") has rows that are no multiple of 32 elements"},
+        {"dimensions_5", "tensor 0 (\"t\") has more than 4 dimensions"},
+        {"many_tensors", "more than the file has room for"},
+        {"many_entries", "more than the file has room for"},
+        {"array_of_arrays", "metadata entry 0 (\"k\") has a value of an unknown kind, or an array of arrays"},
+        {"long_array", "metadata entry 0 (\"k\") reaches beyond the end of the file"},
+        {"long_string", "metadata entry 0 (\"k\") reaches beyond the end of the file"},
+        {"alignment_24", "metadata entry 0 (\"general.alignment\") is not a power of two of kind u32"},
+        {"big_endian", "version 50331648; little-endian files of version 2 or 3 can be read"},
+        {"not_gguf", "does not start with GGUF"},
+    };
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        const struct file file = load(refusals[i][0]);
+        struct gguf gguf;
+        struct diag diag = {0};
+        ck_assert_int_eq(gguf_parse(file.bytes, file.size, &gguf, &diag), EXIT_USAGE);
+        ck_assert_msg(strstr(diag.text, refusals[i][1]) != NULL, "%s: %s", refusals[i][0], diag.text);
+        free(file.bytes);
+    }
+}
+END_TEST
+
+/* Cut anywhere, a file is refused, unless the last tensor still lies in it. */
+START_TEST(refuses_every_cut)
+{
+    static const char *const names[] = {"metadata", "every_type", "aligned_64"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const struct file file = load(names[i]);
+        const struct gguf whole = parse(&file);
+        struct gguf_tensor tensor;
+        size_t at = whole.tensors_at, needed = 0;
+        for (uint64_t k = 0; k < whole.tensor_count; k++) {
+            gguf_next_tensor(&whole, &at, &tensor);
+            const size_t end = (size_t)(tensor.data - file.bytes) + tensor.bytes;
+            needed = end > needed ? end : needed;
+        }
+        needed = needed > at ? needed : at;
+        for (size_t size = 0; size <= file.size; size++) {
+            unsigned char *const cut = malloc(size + 1);
+            struct gguf gguf;
+            struct diag diag = {0};
+            ck_assert_ptr_nonnull(cut);
+            memcpy(cut + 1, file.bytes, size); /* at an odd address, and the heap's end */
+            ck_assert_int_eq(gguf_parse(cut + 1, size, &gguf, &diag), size < needed ? EXIT_USAGE : EXIT_DONE);
+            free(cut);
+        }
+        free(file.bytes);
+    }
+}
+END_TEST
+
+/* What is found in a file goes to pwl_qgemm_pack_tensor() as it is, and its blocks come back. */
+START_TEST(packs_weights)
+{
+    static const struct {
+        const char *name;
+        pwl_qgemm_format format;
+        pwl_qgemm_status status;
+    } cases[] = {
+        {"q4_0", PWL_QGEMM_Q4_0, PWL_QGEMM_OK},         {"q8_0", PWL_QGEMM_Q8_0, PWL_QGEMM_OK},
+        {"mxfp4", PWL_QGEMM_MXFP4, PWL_QGEMM_OK},       {"q8_0", PWL_QGEMM_Q4_0, PWL_QGEMM_ERR_FORMAT},
+        {"q6_k", PWL_QGEMM_Q4_0, PWL_QGEMM_ERR_TYPE},   {"f32", PWL_QGEMM_Q4_0, PWL_QGEMM_ERR_SHAPE},
+        {"bf16", PWL_QGEMM_ROWS8, PWL_QGEMM_ERR_SHAPE},
+    };
+    static _Alignas(16) uint8_t memory[8832];
+    const struct file file = load("every_type");
+    const struct gguf gguf = parse(&file);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gguf_tensor found;
+        _Alignas(4) uint8_t blocks[64];
+        pwl_qgemm_weights weights;
+        ck_assert(gguf_find(&gguf, cases[i].name, &found));
+        pwl_qgemm_tensor tensor = {found.type, {1, 1, 1, 1}, found.data, found.bytes};
+        memcpy(tensor.shape, found.shape, sizeof tensor.shape);
+        ck_assert_int_eq(
+            pwl_qgemm_pack_tensor(&tensor, cases[i].format, PWL_RULE_DEFAULT, memory, sizeof memory, &weights, NULL),
+            cases[i].status);
+        if (cases[i].status != PWL_QGEMM_OK)
+            continue;
+        ck_assert_int_eq(pwl_qgemm_unpack(&weights, blocks), PWL_QGEMM_OK);
+        ck_assert_mem_eq(blocks, found.data, found.bytes);
+    }
+    free(file.bytes);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("gguf");
+    TCase *cases = tcase_create("gguf");
+    tcase_add_test(cases, reads_every_type);
+    tcase_add_test(cases, reads_every_kind_of_metadata);
+    tcase_add_test(cases, follows_the_alignment);
+    tcase_add_test(cases, takes_tensors_without_dimensions_or_elements);
+    tcase_add_test(cases, refuses);
+    tcase_add_test(cases, refuses_every_cut);
+    tcase_add_test(cases, packs_weights);
+    suite_add_tcase(suite, cases);
+    return run_suite(suite);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Measuring tables of up to 2^20 codes: every code is compared. */
+#include <string.h>
+
+#include "measure_fixture.h"
+
+#include "../../support/suite.h"
+
+START_TEST(target_is_f_over_scale_plus_zero_point)
+{
+    const struct tensor in = tensor_of("u16:2^-12:24576"), out = tensor_of("u16:2^-16:-1");
+    const struct function sigmoid = function_of("sigmoid");
+    const double x = 410.0 / 4096;
+    const double expected = 65536 / (1 + exp(-x)) - 1;
+    assert_close("t", (double)target_unclipped(&sigmoid, &in, &out, OUTSIDE_ERROR, 24986), expected, 1e-14);
+}
+END_TEST
+
+START_TEST(target_outside_the_domain_is_the_nearest_defined_codes)
+{
+    const struct tensor in = tensor_of("s8:2^-4:3"), out = tensor_of("s16:2^-8:7");
+    const struct function logarithm = function_of("log"), reciprocal = function_of("reciprocal");
+    const long double at_first = logl(0x1p-4L) * 256 + 7;
+    for (int64_t q = -128; q <= 4; q++)
+        ck_assert(target_unclipped(&logarithm, &in, &out, OUTSIDE_CLAMP, q) == at_first);
+    ck_assert(target_unclipped(&logarithm, &in, &out, OUTSIDE_CLAMP, 5) > at_first);
+    /* Code 3 is x = 0: the smallest positive code stands for it. */
+    ck_assert(target_unclipped(&reciprocal, &in, &out, OUTSIDE_CLAMP, 3) == 16 * 256 + 7);
+    ck_assert(target_unclipped(&reciprocal, &in, &out, OUTSIDE_CLAMP, 2) == -16 * 256 + 7);
+    /* No positive code: the largest negative one does. */
+    const struct tensor negative = tensor_of("s8:2^-4:127");
+    ck_assert(target_unclipped(&reciprocal, &negative, &out, OUTSIDE_CLAMP, 127) == -16 * 256 + 7);
+}
+END_TEST
+
+START_TEST(target_may_overflow_and_is_then_clipped)
+{
+    struct made made;
+    const struct function exponential = function_of("exp");
+    start_table(&made, "s8:2^9:0", "s8:2^-1:0");
+    add_segment(&made, -128, 0, 0, 0);
+    add_segment(&made, 1, 0, 0, 127);
+    finish(&made);
+    ck_assert(isinf(target_unclipped(&exponential, &made.table.in, &made.table.out, OUTSIDE_ERROR, 127)));
+    const struct error_stats stats = measured(&made, &exponential, false);
+    ck_assert_int_eq(stats.saturated_codes, 127);
+    ck_assert(stats.max_err == 2 && stats.max_err_at == 0); /* e^0 = 1 is code 2 */
+}
+END_TEST
+
+START_TEST(every_code_agrees_with_a_plain_loop)
+{
+    static const char *const names[] = {"sigmoid", "tanh", "gelu", "exp", "relu6", "sin"};
+    static const char *const types[][2] = {{"s8:2^-4:0", "s8:2^-7:0"},        {"u8:0.0472:100", "u8:0.0238:17"},
+                                           {"s8:2^-3:-20", "s16:2^-12:-300"}, {"u16:2^-12:24576", "u16:2^-16:-1"},
+                                           {"s16:2^-12:0", "s16:2^-15:0"},    {"s16:0.00021:12345", "u8:0.011:40"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct function function = function_of(names[i]);
+        for (size_t j = 0; j < sizeof types / sizeof *types; j++) {
+            for (int tilt = -1; tilt <= 1; tilt += 2) {
+                struct made made;
+                char what[80];
+                snprintf(what, sizeof what, "%s %s %s tilt %d", names[i], types[j][0], types[j][1], tilt);
+                start_table(&made, types[j][0], types[j][1]);
+                add_chords(&made, &function, 16, 12, tilt * 5);
+                const struct error_stats stats = measured(&made, &function, false);
+                const struct error_stats plain = plain_measure(&made, &function, everywhere);
+                assert_same(what, &stats, &plain, 1e-14);
+            }
+        }
+    }
+}
+END_TEST
+
+START_TEST(the_witness_is_the_lowest_code)
+{
+    struct made made;
+    const struct function function = own(&identity_info);
+    start_table(&made, "s16:2^0:0", "s16:2^0:0");
+    add_segment(&made, -32768, 1, 0, 0);
+    add_segment(&made, -20000, 1, 0, 3);
+    add_segment(&made, 100, 1, 0, 0);
+    add_segment(&made, 200, 1, 0, -3);
+    add_segment(&made, 300, 1, 0, 2);
+    finish(&made);
+    const struct error_stats stats = measured(&made, &function, false);
+    ck_assert(stats.max_err == 3 && stats.max_err_at == -20000);
+    ck_assert(stats.max_ulp == 3 && stats.max_ulp_at == -20000);
+    ck_assert(measure_code(&made.table, &made.packed, &function, 250) == 3);
+    ck_assert(measure_code(&made.table, &made.packed, &function, 150) == 0);
+    ck_assert(measure_code(&made.table, &made.packed, &function, 32767) == 0); /* saturates where f does */
+}
+END_TEST
+
+START_TEST(an_exact_table_has_no_error_at_its_first_code)
+{
+    struct made made;
+    const struct function function = own(&identity_info);
+    start_table(&made, "s8:2^0:5", "s8:2^0:5");
+    add_segment(&made, -128, 1, 0, 5);
+    finish(&made);
+    const struct error_stats stats = measured(&made, &function, false);
+    ck_assert(stats.max_err == 0 && stats.max_err_at == -128 && stats.rms == 0 && stats.mean_abs == 0);
+    ck_assert(stats.max_ulp == 0 && stats.max_ulp_at == -128 && stats.correctly_rounded == 1);
+    ck_assert(stats.checked == 256 && stats.exhaustive && stats.monotone && stats.saturated_codes == 0);
+}
+END_TEST
+
+START_TEST(a_tie_is_correctly_rounded)
+{
+    struct made made;
+    const struct function function = own(&identity_info);
+    start_table(&made, "s8:2^0:0", "s8:2^1:0"); /* t = q / 2 */
+    add_segment(&made, -128, 1, 1, 0);
+    finish(&made);
+    struct error_stats stats = measured(&made, &function, false);
+    ck_assert(stats.max_err == 0.5 && stats.max_err_at == -127 && stats.correctly_rounded == 1 && stats.max_ulp == 0);
+
+    start_table(&made, "s8:2^0:0", "s8:2^1:0"); /* one too low: odd codes are 1.5 off, one from the nearer code */
+    add_segment(&made, -128, 1, 1, -1);
+    finish(&made);
+    stats = measured(&made, &function, false);
+    ck_assert(stats.max_err == 1.5 && stats.max_err_at == -127 && stats.correctly_rounded == 0);
+    ck_assert(stats.max_ulp == 1 && stats.max_ulp_at == -128);
+}
+END_TEST
+
+START_TEST(saturated_codes_are_strictly_outside_the_output)
+{
+    struct made made;
+    const struct function function = own(&identity_info);
+    start_table(&made, "s8:2^0:0", "s8:2^-1:0"); /* t = 2 q: -65 and below, 64 and above; -64 is code -128 itself */
+    add_segment(&made, -128, 2, 0, 0);
+    finish(&made);
+    const struct error_stats stats = measured(&made, &function, false);
+    ck_assert_int_eq(stats.saturated_codes, 64 + 64);
+    ck_assert(stats.max_err == 0);
+}
+END_TEST
+
+START_TEST(a_backward_step_is_not_monotone)
+{
+    struct made made;
+    const struct function function = own(&identity_info), falling = own(&minus_abs_info);
+    for (int drop = 0; drop <= 2; drop++) {
+        start_table(&made, "s16:2^0:0", "s16:2^4:0");
+        add_segment(&made, -32768, 1, 4, 0);
+        add_segment(&made, 160, 1, 4, -drop); /* code 159 gives 9, code 160 10 - drop */
+        finish(&made);
+        ck_assert_int_eq(measured(&made, &function, false).monotone, drop < 2);
+    }
+    /* A function that falls, and its table with it. */
+    start_table(&made, "u8:2^0:0", "s16:2^0:0");
+    add_segment(&made, 0, -1, 0, 0);
+    add_segment(&made, 128, -1, 0, -3);
+    finish(&made);
+    ck_assert(measured(&made, &falling, false).monotone);
+    made.offset[1] = 3;
+    ck_assert(!measured(&made, &falling, false).monotone);
+}
+END_TEST
+
+START_TEST(where_f_is_flat_any_step_is_monotone)
+{
+    struct made made;
+    const struct function function = own(&constant_info);
+    start_table(&made, "s8:2^0:0", "s8:2^0:0");
+    add_segment(&made, -128, 1, 4, 0);
+    add_segment(&made, 0, -1, 4, 0);
+    finish(&made);
+    ck_assert(measured(&made, &function, false).monotone);
+}
+END_TEST
+
+START_TEST(numbers_do_not_depend_on_threads)
+{
+    static const char *const types[] = {"s16:2^-12:0", "s24:2^-20:0"};
+    const struct function function = function_of("tanh");
+    for (int i = 0; i < 2; i++) {
+        struct made made;
+        start_table(&made, types[i], "s16:2^-15:0");
+        add_chords(&made, &function, 16, 14, 1);
+        const struct error_stats single = measured_on(&made, &function, false, 1);
+        for (int threads = 2; threads <= 5; threads++) {
+            const struct error_stats stats = measured_on(&made, &function, false, threads);
+            ck_assert(memcmp(&single, &stats, sizeof stats) == 0);
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_range_outside_the_domain_is_refused)
+{
+    struct made made;
+    struct error_stats stats;
+    struct diag diag;
+    const struct function logarithm = function_of("log"), reciprocal = function_of("reciprocal");
+    start_table(&made, "s8:2^-4:0", "s8:2^-4:0");
+    add_segment(&made, -128, 0, 0, 0);
+    finish(&made);
+    ck_assert_int_eq(measure(&made.table, &made.packed, &logarithm, false, NULL, NULL, &stats, &diag), EXIT_USAGE);
+    ck_assert_ptr_nonnull(strstr(diag.text, "code -128"));
+    ck_assert_int_eq(measure(&made.table, &made.packed, &reciprocal, false, NULL, NULL, &stats, &diag), EXIT_USAGE);
+    ck_assert_ptr_nonnull(strstr(diag.text, "code 0"));
+    made.table.outside = OUTSIDE_CLAMP;
+    ck_assert_int_eq(measure(&made.table, &made.packed, &logarithm, false, NULL, NULL, &stats, &diag), EXIT_DONE);
+
+    made.table.in.qmax = 0; /* no code is in the domain, so none can stand for the others */
+    ck_assert_int_eq(measure(&made.table, &made.packed, &logarithm, false, NULL, NULL, &stats, &diag), EXIT_USAGE);
+    ck_assert_ptr_nonnull(strstr(diag.text, "no code"));
+    made.table.in.qmin = 0; /* x = 0 alone */
+    ck_assert_int_eq(measure(&made.table, &made.packed, &reciprocal, false, NULL, NULL, &stats, &diag), EXIT_USAGE);
+}
+END_TEST
+
+START_TEST(a_function_without_a_value_is_an_error)
+{
+    struct made made;
+    struct error_stats stats;
+    struct diag diag;
+    const struct function function = own(&nan_info);
+    start_table(&made, "s8:2^0:0", "s8:2^0:0");
+    add_segment(&made, -128, 0, 0, 0);
+    finish(&made);
+    ck_assert_int_eq(measure(&made.table, &made.packed, &function, false, NULL, NULL, &stats, &diag), EXIT_IO);
+    ck_assert_ptr_nonnull(strstr(diag.text, "code 5"));
+    ck_assert(isnan(measure_code(&made.table, &made.packed, &function, 5)));
+}
+END_TEST
+
+START_TEST(the_certificate_takes_the_measured_fields)
+{
+    const struct error_stats stats = {10, true, 1.5, -3, 0.5, 0.25, 2, -4, 0.75, 6, true};
+    const pwl_proof proof = {.acc_bits = 29};
+    struct certificate certificate = {.objective = OBJECTIVE_MAX, .optimal = -1, .has_bound = true, .bound_lsb = 9};
+    certificate_fill(&certificate, &stats, &proof);
+    ck_assert(certificate.checked == 10 && certificate.exhaustive && certificate.max_err_lsb == 1.5 &&
+              certificate.max_err_at == -3 && certificate.rms_err_lsb == 0.5 && certificate.mean_abs_err_lsb == 0.25 &&
+              certificate.correctly_rounded == 0.75 && certificate.saturated_codes == 6 && certificate.monotone &&
+              certificate.acc_bits == 29);
+    ck_assert(certificate.objective == OBJECTIVE_MAX && certificate.optimal == -1 && certificate.bound_lsb == 9);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("certify");
+    TCase *tests = tcase_create("certify");
+    tcase_add_test(tests, target_is_f_over_scale_plus_zero_point);
+    tcase_add_test(tests, target_outside_the_domain_is_the_nearest_defined_codes);
+    tcase_add_test(tests, target_may_overflow_and_is_then_clipped);
+    tcase_add_test(tests, every_code_agrees_with_a_plain_loop);
+    tcase_add_test(tests, the_witness_is_the_lowest_code);
+    tcase_add_test(tests, an_exact_table_has_no_error_at_its_first_code);
+    tcase_add_test(tests, a_tie_is_correctly_rounded);
+    tcase_add_test(tests, saturated_codes_are_strictly_outside_the_output);
+    tcase_add_test(tests, a_backward_step_is_not_monotone);
+    tcase_add_test(tests, where_f_is_flat_any_step_is_monotone);
+    tcase_add_test(tests, numbers_do_not_depend_on_threads);
+    tcase_add_test(tests, a_range_outside_the_domain_is_refused);
+    tcase_add_test(tests, a_function_without_a_value_is_an_error);
+    tcase_add_test(tests, the_certificate_takes_the_measured_fields);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}

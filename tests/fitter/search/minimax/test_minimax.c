@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Both methods that prove an optimum against every table of tiny formats; minimax against known optima of wide ones. */
+#include "../../reference/fixture.h"
+#include "../../reference/small.h"
+#include "search/minimax/minimax.h"
+#include "search/squares/complete_search.h"
+#include "search/squares/real_bound.h"
+
+/* The search ends when an error smaller by 1e-9 LSB is out of reach; targets differ in their last bits. */
+static const double tolerance = 1.01e-9;
+
+/* The error of a table, by the definitions alone. */
+static double error_of(const struct small *small, const struct table *table)
+{
+    struct reference_table reference;
+    double error = 0;
+    reference_table_init(&reference, table);
+    for (int k = 0; k < small->problem.count; k++) {
+        const struct ref_result result = ref_eval(&reference.table, small->problem.qmin_x + k);
+        ck_assert_msg(result.leaves == REF_FITS, "%s: code %d leaves the accumulator", small->text, k);
+        ck_assert_msg(small->fixed[k] == BRUTE_FREE || result.q_y == small->fixed[k],
+                      "%s: code %d is not the value it was fixed to", small->text, k);
+        error = fmax(error, fabs((double)result.q_y - small->target[k]));
+    }
+    free(reference.memory);
+    return error;
+}
+
+static void expect(const struct small *small, const struct table *table, int segments)
+{
+    const struct certificate *certificate = &table->certificate;
+    const double least = small->least[segments], error = error_of(small, table);
+    ck_assert_msg(table->segment_count <= segments, "%s: %d segments, must be at most %d", small->text,
+                  table->segment_count, segments);
+    ck_assert_msg(fabs(error - certificate->max_err_lsb) <= 1e-11, "%s: certified %.17g, is %.17g", small->text,
+                  certificate->max_err_lsb, error);
+    ck_assert_msg(fabs(error - least) <= tolerance, "%s: %d segments: error %.17g, the least is %.17g", small->text,
+                  segments, error, least);
+    ck_assert_msg(certificate->optimal == 1, "%s: %d segments: not claimed to be optimal", small->text, segments);
+    ck_assert_msg(fabs(certificate->lower_bound_lsb - least) <= tolerance,
+                  "%s: %d segments: lower bound %.17g, the least is %.17g", small->text, segments,
+                  certificate->lower_bound_lsb, least);
+}
+
+/* The error of a table, asked for as --max-err, takes as many segments. */
+static void check_round_trip(struct small *small, const struct table *made)
+{
+    struct table table;
+    struct diag diag;
+    small->spec.max_err = made->certificate.max_err_lsb + (small_is_exact(small) ? 0 : 1e-11);
+    const int status = small->spec.max_err > 0 ? fit(&small->spec, &table, &diag) : EXIT_REQUIREMENT;
+    if (small->spec.max_err > 0) {
+        ck_assert_msg(status == EXIT_DONE, "%s: --max-err %.17g: exit %d: %s", small->text, small->spec.max_err, status,
+                      diag.text);
+        ck_assert_msg(table.segment_count <= made->segment_count, "%s: --max-err %.17g: %d segments, %d reach it",
+                      small->text, small->spec.max_err, table.segment_count, made->segment_count);
+        table_free(&table);
+    }
+    small->spec.max_err = NAN;
+}
+
+static void check_segments(struct small *small, int segments)
+{
+    struct table table;
+    struct diag diag;
+    small->spec.segments = segments;
+    const int status = fit(&small->spec, &table, &diag);
+    small->spec.segments = 0;
+    if (!isfinite(small->least[segments])) { /* the values of --fix are out of reach */
+        ck_assert_msg(status == EXIT_REQUIREMENT, "%s: %d segments: exit %d, must be %d", small->text, segments, status,
+                      EXIT_REQUIREMENT);
+        return;
+    }
+    ck_assert_msg(status == EXIT_DONE, "%s: %d segments: exit %d: %s", small->text, segments, status, diag.text);
+    expect(small, &table, segments);
+    if (segments == 2)
+        check_round_trip(small, &table);
+    table_free(&table);
+}
+
+static void check_max_err(struct small *small, double max_err)
+{
+    struct table table;
+    struct diag diag;
+    int fewest = 1;
+    while (fewest <= small->problem.count && !(small->least[fewest] <= max_err))
+        fewest++;
+    small->spec.max_err = max_err;
+    const int status = fit(&small->spec, &table, &diag);
+    small->spec.max_err = NAN;
+    if (fewest > small->problem.count) {
+        ck_assert_msg(status == EXIT_REQUIREMENT, "%s: --max-err %.17g: exit %d, must be %d", small->text, max_err,
+                      status, EXIT_REQUIREMENT);
+        return;
+    }
+    ck_assert_msg(status == EXIT_DONE, "%s: --max-err %.17g: exit %d: %s", small->text, max_err, status, diag.text);
+    ck_assert_msg(table.segment_count == fewest, "%s: --max-err %.17g: %d segments, the fewest are %d", small->text,
+                  max_err, table.segment_count, fewest);
+    expect(small, &table, fewest);
+    table_free(&table);
+}
+
+/* Errors between those of one table and the next, and one a little below and above a least error. */
+static void check_max_errs(struct small *small)
+{
+    const double *least = small->least;
+    const int most = small->problem.count < 5 ? small->problem.count : 5;
+    for (int m = 1; m < most; m++)
+        if (isfinite(least[m]) && least[m] > least[m + 1] + 1e-3)
+            check_max_err(small, least[m + 1] + (least[m] - least[m + 1]) * uniform(0.01, 0.99));
+    const int m = (int)between(1, most);
+    if (isfinite(least[m]) && least[m] > 1e-6) {
+        check_max_err(small, least[m] + 1e-7);
+        check_max_err(small, least[m] - 1e-7);
+    }
+}
+
+static int checked;
+
+static void check_small(int number)
+{
+    struct small small;
+    struct table table;
+    struct diag diag;
+    small_draw(&small, number, false);
+    if (small.constant) {
+        ck_assert_msg(fit(&small.spec, &table, &diag) == EXIT_USAGE, "%s: exit %d", small.text, diag.code);
+    } else {
+        brute_force(&small.problem, small.least);
+        const int most = small.problem.count < 4 ? small.problem.count : 4;
+        for (int segments = 1; segments <= most; segments++)
+            check_segments(&small, segments);
+        check_max_errs(&small);
+        checked++;
+    }
+    spec_free(&small.spec);
+}
+
+enum { CASES = 240, CASES_PER_TEST = 60 };
+
+START_TEST(minimax_is_the_least_of_all_tables)
+{
+    for (int k = 0; k < CASES_PER_TEST / quick_step(3); k++) /* twelve have every form and rounding */
+        check_small(_i * CASES_PER_TEST + k);
+}
+END_TEST
+
+/* The squared error of a table, by the definitions alone. */
+static double squares_of(const struct small *small, const struct table *table)
+{
+    struct reference_table reference;
+    double cost = 0;
+    reference_table_init(&reference, table);
+    for (int k = 0; k < small->problem.count; k++) {
+        const struct ref_result result = ref_eval(&reference.table, small->problem.qmin_x + k);
+        ck_assert_msg(result.leaves == REF_FITS, "%s: code %d leaves the accumulator", small->text, k);
+        ck_assert_msg(small->fixed[k] == BRUTE_FREE || result.q_y == small->fixed[k],
+                      "%s: code %d is not the value it was fixed to", small->text, k);
+        cost += ((double)result.q_y - small->target[k]) * ((double)result.q_y - small->target[k]);
+    }
+    free(reference.memory);
+    return cost;
+}
+
+/* Sums of at most 64 squares, of errors below 2^11, taken in other orders. */
+static double squares_tolerance(double least)
+{
+    return 1e-9 + 1e-11 * least;
+}
+
+static int bounds_above_floor;
+
+static void check_squares(struct small *small, int segments)
+{
+    struct table table;
+    struct diag diag;
+    const double least = small->least[segments];
+    small->spec.segments = segments;
+    const int status = fit(&small->spec, &table, &diag);
+    small->spec.segments = 0;
+    if (!isfinite(least)) {
+        ck_assert_msg(status == EXIT_REQUIREMENT, "%s: %d segments: exit %d, must be %d", small->text, segments, status,
+                      EXIT_REQUIREMENT);
+        return;
+    }
+    ck_assert_msg(status == EXIT_DONE, "%s: %d segments: exit %d: %s", small->text, segments, status, diag.text);
+    const struct certificate *certificate = &table.certificate;
+    const double cost = squares_of(small, &table);
+    ck_assert_msg(table.segment_count <= segments, "%s: %d segments, must be at most %d", small->text,
+                  table.segment_count, segments);
+    ck_assert_msg(fabs(cost - least) <= squares_tolerance(least), "%s: %d segments: cost %.17g, the least is %.17g",
+                  small->text, segments, cost, least);
+    ck_assert_msg(certificate->optimal == 1 && certificate->objective == OBJECTIVE_RMS,
+                  "%s: %d segments: not claimed to be optimal", small->text, segments);
+    ck_assert_msg(certificate->lower_bound_lsb == certificate->rms_err_lsb, "%s: %d segments: lower bound %.17g",
+                  small->text, segments, certificate->lower_bound_lsb);
+    table_free(&table);
+}
+
+static void check_small_squares(int number)
+{
+    struct small small;
+    small_draw(&small, number, false);
+    if (!small.constant) {
+        small.spec.method = METHOD_LSQ;
+        small.problem.squares = true;
+        brute_force(&small.problem, small.least);
+        const int most = small.problem.count < 4 ? small.problem.count : 4;
+        for (int segments = 1; segments <= most; segments++)
+            check_squares(&small, segments);
+    }
+    spec_free(&small.spec);
+}
+
+START_TEST(lsq_is_the_least_of_all_tables)
+{
+    for (int k = 0; k < CASES_PER_TEST / quick_step(3); k++) /* twelve have every form and rounding */
+        check_small_squares(900000 + _i * CASES_PER_TEST + k);
+}
+END_TEST
+
+START_TEST(most_cases_are_not_constant)
+{
+    ck_assert_int_ge(checked, CASES / quick_step(3) * 9 / 10);
+}
+END_TEST
+
+/* The same search below fit, and the bound of real lines on cells of several codes. */
+static void check_narrow_squares(const struct small *small, const struct points *points, const struct line_rules *rules)
+{
+    struct brute_problem problem = small->problem;
+    double least[BRUTE_CODES + 1], mass[BRUTE_CODES], floor = 0;
+    int knots[PWL_MAX_SEGMENTS + 1];
+    struct line lines[PWL_MAX_SEGMENTS];
+    struct points weighed = *points;
+    struct diag diag;
+    problem.squares = true;
+    brute_force(&problem, least);
+    weighed.mass = mass;
+    for (int k = 0; k < points->count; k++) {
+        mass[k] = 1;
+        floor += (points->target[k] - rint(points->target[k])) * (points->target[k] - rint(points->target[k]));
+    }
+    for (int segments = 1; segments <= 3; segments++) {
+        struct exact exact = {.last = EXACT_ALL, .share = 1, .segments = segments, .cost = INFINITY};
+        const int status = exact_improve(&weighed, rules, segments, knots, lines, &exact, &diag);
+        ck_assert_msg((status == EXIT_DONE) == isfinite(least[segments]),
+                      "%s; %d bits, offsets of %d, zero point %" PRId64 ": exit %d, the least cost is %g", small->text,
+                      problem.accumulator_bits, problem.offset_bits, problem.zp_x, status, least[segments]);
+        if (status != EXIT_DONE)
+            continue;
+        ck_assert_msg(fabs(exact.cost - least[segments]) <= squares_tolerance(least[segments]) && exact.optimal,
+                      "%s; %d bits, offsets of %d, zero point %" PRId64 ", %d segments: cost %.17g (%s), the least is "
+                      "%.17g",
+                      small->text, problem.accumulator_bits, problem.offset_bits, problem.zp_x, segments, exact.cost,
+                      exact.optimal ? "optimal" : "no proof", least[segments]);
+        const int near[] = {0, (int)between(1, points->count - 1), points->count};
+        const int cells = (int)between(2, points->count);
+        struct real_bound bound = {.knots = knots}, coarse = {.knots = knots};
+        ck_assert_int_eq(
+            real_bound(&weighed, rules->qmin_y, rules->qmax_y, segments, 1e12, near, 3, points->count, &bound, &diag),
+            EXIT_DONE);
+        ck_assert_int_eq(
+            real_bound(&weighed, rules->qmin_y, rules->qmax_y, segments, 1e12, near, 3, cells, &coarse, &diag),
+            EXIT_DONE);
+        const double lower = integer_cost_bound(bound.cost, points->count / 4.0, floor);
+        ck_assert_msg(lower <= least[segments] * (1 + 1e-9) + 1e-9,
+                      "%s: %d segments cost at least %.17g, but %.17g is reached", small->text, segments, lower,
+                      least[segments]);
+        ck_assert_msg(coarse.cost <= bound.cost * (1 + 1e-9) + 1e-9,
+                      "%s: %d segments cost at least %.17g, but with %d cells %.17g", small->text, segments, bound.cost,
+                      cells, coarse.cost);
+        bounds_above_floor += lower > floor;
+    }
+}
+
+/*
+ * Sums of so few bits that they decide which lines there are, which in real formats only long slopes bring about: the
+ * search below fit, with rules of its own.
+ */
+static void check_narrow(int number)
+{
+    struct small small;
+    int64_t cell[BRUTE_CODES + 1];
+    double code[BRUTE_CODES], weight[BRUTE_CODES];
+    int knots[PWL_MAX_SEGMENTS + 1];
+    struct line lines[PWL_MAX_SEGMENTS];
+    struct diag diag;
+    small_draw(&small, number, false);
+    struct brute_problem *problem = &small.problem;
+    const int64_t near = between(-40, 40);
+    problem->zp_x = llabs(problem->zp_x) < 100 ? problem->zp_x : near;
+    problem->accumulator_bits = (int)between(8, 14);
+    problem->offset_bits = (int)between(5, problem->accumulator_bits);
+    const struct points points = {.count = problem->count,
+                                  .cell = cell,
+                                  .code = code,
+                                  .target = small.target,
+                                  .weight = weight,
+                                  .fixed = small.fixed,
+                                  .exhaustive = true};
+    for (int k = 0; k <= problem->count; k++)
+        cell[k] = problem->qmin_x + k;
+    for (int k = 0; k < problem->count; k++) {
+        code[k] = (double)cell[k];
+        weight[k] = 1;
+    }
+    const struct line_rules rules = {.form = (pwl_form)small.spec.form,
+                                     .rounding = small.spec.rounding,
+                                     .zp_x = problem->zp_x,
+                                     .qmin_y = problem->qmin_y,
+                                     .qmax_y = problem->qmax_y,
+                                     .slope_limit = ((int64_t)1 << (problem->slope_bits - 1)) - 1,
+                                     .accumulator_bits = problem->accumulator_bits,
+                                     .shift_min = 1 - problem->accumulator_bits,
+                                     .shift_max = problem->accumulator_bits - 1,
+                                     .offset_limit = ((int64_t)1 << (problem->offset_bits - 1)) - 1};
+    brute_force(problem, small.least);
+    check_narrow_squares(&small, &points, &rules);
+    for (int segments = 1; segments <= 3; segments++) {
+        struct minimax result = {.knots = knots, .lines = lines};
+        const int status = minimax_least_error(&points, &rules, segments, &result, &diag);
+        ck_assert_msg((status == EXIT_DONE) == isfinite(small.least[segments]),
+                      "%s; %d bits, offsets of %d, zero point %" PRId64 ": exit %d, the least error is %g", small.text,
+                      problem->accumulator_bits, problem->offset_bits, problem->zp_x, status, small.least[segments]);
+        if (status != EXIT_DONE)
+            continue;
+        ck_assert_msg(fabs(result.max_err - small.least[segments]) <= tolerance && result.optimal,
+                      "%s; %d bits, offsets of %d, zero point %" PRId64
+                      ", %d segments: error %.17g (%s), the least is %.17g",
+                      small.text, problem->accumulator_bits, problem->offset_bits, problem->zp_x, segments,
+                      result.max_err, result.optimal ? "optimal" : "no proof", small.least[segments]);
+    }
+    spec_free(&small.spec);
+}
+
+START_TEST(bounds_of_real_lines_say_something)
+{
+    ck_assert_int_ge(bounds_above_floor, 20);
+}
+END_TEST
+
+START_TEST(narrow_sums_leave_the_least_error)
+{
+    for (int k = 0; k < CASES_PER_TEST; k++)
+        check_narrow(700000 + _i * CASES_PER_TEST + k);
+}
+END_TEST
+
+/* The reasons in brute_force.c for leaving lines out, put to the test where all can be tried. */
+START_TEST(lines_that_brute_force_leaves_out_add_nothing)
+{
+    for (int number = 10000; number < 10400; number++) {
+        struct small small;
+        double least[BRUTE_CODES + 1];
+        small_draw(&small, number, false);
+        if (small.problem.count == 8 && small.problem.slope_bits < 5 && small.problem.qmax_y < 64) {
+            if (number % 2) {
+                small.problem.accumulator_bits = (int)between(8, 14);
+                small.problem.offset_bits = (int)between(5, small.problem.accumulator_bits);
+            }
+            brute_force(&small.problem, small.least);
+            small.problem.every_line = true;
+            brute_force(&small.problem, least);
+            for (int m = 1; m <= small.problem.count; m++)
+                ck_assert_msg(least[m] == small.least[m], "%s: %d segments: %.17g with all lines, %.17g with some",
+                              small.text, m, least[m], small.least[m]);
+        }
+        spec_free(&small.spec);
+    }
+}
+END_TEST
+
+/* Errors that other searches have reached, and that a proof is found for each form. */
+static const struct {
+    const char *flags;
+    int segments;
+    double max_err;
+} known[] = {
+    {"sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 16", 16, 81.3},
+    {"sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 32", 32, 20.3},
+    {"sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 64", 64, 5.7},
+    {"tanh --in s16:2^-13:0 --out s16:2^-15:0 --segments 16", 16, 83.8},
+    {"sigmoid --in s16:2^-12:0 --out s16:2^-15:0 --max-err 1.016", 142, 1.016},
+    {"tanh --in s16:2^-12:0 --out s16:2^-15:0 --max-err 1.476", 148, 1.476},
+    {"gelu --in s12:2^-8:0 --out s12:2^-8:0 --segments 16 --form biased --rounding half_up", 16, 0.91},
+    {"sigmoid --in s12:2^-8:0 --out s16:2^-15:0 --segments 16 --form anchored --rounding half_even", 16, 43},
+    {"sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 16 --form anchored", 16, 81.21},
+    {"tanh --in s16:2^-13:0 --out s16:2^-15:0 --max-err 1 --form anchored --shift one", 204, 1},
+    {"sigmoid --in s16:2^-12:0 --out s32:2^-30:0 --max-err 20000", 135, 19632.2},
+    {"erf --in s16:2^-13:0 --out s16:2^-15:0 --max-err 1 --knots uniform", 495, 1},
+};
+enum { KNOWN = sizeof known / sizeof *known };
+
+START_TEST(known_optima_are_met_and_proven)
+{
+    char flags[FLAGS_SIZE];
+    struct fitted fitted;
+    snprintf(flags, sizeof flags, "%s --method minimax", known[_i].flags);
+    fit_well(flags, &fitted);
+    const struct certificate *certificate = &fitted.table.certificate;
+    const struct plain_stats stats = measure_plainly(&fitted.spec, &fitted.table);
+    ck_assert_int_le(fitted.table.segment_count, known[_i].segments);
+    ck_assert_msg(stats.max <= known[_i].max_err, "%s: error %g, must be at most %g", flags, stats.max,
+                  known[_i].max_err);
+    ck_assert_msg(fabs(certificate->max_err_lsb - stats.max) < 1e-9, "%s: certified %.12g, is %.12g", flags,
+                  certificate->max_err_lsb, stats.max);
+    ck_assert_msg(certificate->optimal == 1, "%s: not claimed to be optimal", flags);
+    fitted_free(&fitted);
+}
+END_TEST
+
+static const char *const exact[] = {
+    "gelu --in s8:2^-5:0 --out s8:2^-5:0",
+    "gelu --in s8:2^-4:0 --out s8:2^-4:0",
+    "silu --in s8:2^-4:0 --out s8:2^-4:0",
+    "hard_swish --in s8:2^-4:0 --out s8:2^-4:0",
+};
+enum { EXACT = sizeof exact / sizeof *exact };
+
+START_TEST(tables_of_8_bits_round_every_code_correctly)
+{
+    char flags[FLAGS_SIZE];
+    struct fitted fitted;
+    snprintf(flags, sizeof flags, "%s --segments 16 --slope-bits 8 --method minimax", exact[_i]);
+    fit_well(flags, &fitted);
+    ck_assert_int_le(fitted.table.segment_count, 16);
+    ck_assert_msg(measure_plainly(&fitted.spec, &fitted.table).correct == 1, "%s: not every code is the nearest",
+                  flags);
+    fitted_free(&fitted);
+}
+END_TEST
+
+static const char *const pairs[] = {
+    "sigmoid --in s8:2^-4:0 --out s8:2^-8:-128 --form absolute --rounding floor",
+    "tanh --in s8:2^-5:0 --out s8:2^-7:0 --form biased --rounding half_even",
+    "gelu --in u8:0.0472:131 --out u8:0.0238:9 --form anchored --rounding half_away",
+    "exp --in s8:2^-5:127 --out u8:2^-8:0 --form biased --rounding floor",
+    "sin --in s9:2^-6:0 --out s10:2^-8:0 --form anchored --rounding floor",
+    "mish --in s9:2^-6:0 --out s10:2^-6:3 --form absolute --rounding half_up",
+};
+enum { PAIRS = sizeof pairs / sizeof *pairs };
+
+START_TEST(more_segments_never_have_a_larger_error)
+{
+    double before = INFINITY;
+    for (int segments = 1; segments <= 24; segments++) {
+        char flags[FLAGS_SIZE];
+        struct fitted fitted;
+        snprintf(flags, sizeof flags, "%s --segments %d --method minimax", pairs[_i], segments);
+        fit_well(flags, &fitted);
+        const double error = measure_plainly(&fitted.spec, &fitted.table).max;
+        ck_assert_msg(error <= before + tolerance, "%s: error %.12g, with one segment less %.12g", flags, error,
+                      before);
+        ck_assert_int_eq(fitted.table.certificate.optimal, 1);
+        before = error;
+        fitted_free(&fitted);
+    }
+}
+END_TEST
+
+START_TEST(a_looser_bound_never_needs_more_segments)
+{
+    char flags[FLAGS_SIZE];
+    snprintf(flags, sizeof flags, "%s --method minimax", pairs[_i]);
+    expect_looser_bounds_to_need_no_more(flags, 0.51, 40, 1.17);
+}
+END_TEST
+
+START_TEST(two_runs_give_the_same_bytes)
+{
+    char flags[FLAGS_SIZE];
+    struct fitted first, second;
+    snprintf(flags, sizeof flags, "%s --max-err 0.8 --method minimax", pairs[_i]);
+    fit_well(flags, &first);
+    fit_well(flags, &second);
+    char *a = json_of(&first.table), *b = json_of(&second.table);
+    ck_assert_str_eq(a, b);
+    free(a);
+    free(b);
+    fitted_free(&first);
+    fitted_free(&second);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("minimax");
+    TCase *small = tcase_create("small");
+    tcase_add_loop_test(small, minimax_is_the_least_of_all_tables, 0, CASES / CASES_PER_TEST);
+    tcase_add_loop_test(small, lsq_is_the_least_of_all_tables, 0, CASES / CASES_PER_TEST);
+    tcase_add_loop_test(small, narrow_sums_leave_the_least_error, 0, 4);
+    tcase_add_test(small, most_cases_are_not_constant);
+    tcase_add_test(small, bounds_of_real_lines_say_something);
+    tcase_add_test(small, lines_that_brute_force_leaves_out_add_nothing);
+    suite_add_tcase(suite, small);
+    TCase *large = tcase_create("large");
+    tcase_add_loop_test(large, known_optima_are_met_and_proven, 0, KNOWN);
+    tcase_add_loop_test(large, tables_of_8_bits_round_every_code_correctly, 0, EXACT);
+    tcase_add_loop_test(large, more_segments_never_have_a_larger_error, 0, PAIRS);
+    tcase_add_loop_test(large, a_looser_bound_never_needs_more_segments, 0, PAIRS);
+    tcase_add_loop_test(large, two_runs_give_the_same_bytes, 0, PAIRS);
+    suite_add_tcase(suite, large);
+    return run_suite(suite);
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans: every way that this machine can run gives pwl_eval's codes for every table it serves, reads and writes nothing
+ * outside [0, count), and works in place. */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#include <check.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <pwl/eval.h>
+#include <pwl/plain.h>
+#include <pwl/plan.h>
+
+#define MADE_MAX_SEGMENTS 600
+#include "../../runtime/ways.h"
+#include "../support/made_table.h"
+#include "../support/suite.h"
+#include "../support/typed_array.h"
+
+static struct made_table made;
+
+/* Pages that may be touched between pages that may not. */
+#define PAGES 16
+static unsigned char *fenced(size_t *bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    unsigned char *const all = mmap(NULL, (PAGES + 2) * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert(all != MAP_FAILED && !mprotect(all + page, PAGES * page, PROT_READ | PROT_WRITE));
+    *bytes = PAGES * page;
+    return all + page;
+}
+
+struct arena {
+    unsigned char *x, *y, *memory;
+    size_t bytes;
+};
+
+static struct arena arena(void)
+{
+    static struct arena of;
+    if (!of.x) {
+        of.x = fenced(&of.bytes);
+        of.y = fenced(&of.bytes);
+        of.memory = malloc((size_t)512 << 10);
+        ck_assert_ptr_nonnull(of.memory);
+    }
+    return of;
+}
+
+/* `count` codes, which end where the pages end, or start where they start `shift` elements later; expected: what
+ * pwl_eval makes of each. */
+static void check_run(const pwl_plan *plan, const pwl_table *table, size_t count, int at_end, size_t shift,
+                      const int64_t *codes, const int64_t *expected)
+{
+    const struct arena of = arena();
+    const pwl_type in = (pwl_type)plan->in, out = (pwl_type)plan->out;
+    const size_t x_bytes = count * BYTES(in), y_bytes = count * BYTES(out);
+    unsigned char *const x = at_end ? of.x + of.bytes - x_bytes : of.x + shift * BYTES(in);
+    unsigned char *const y = at_end ? of.y + of.bytes - y_bytes : of.y + shift * BYTES(out);
+    unsigned char before[64], after[64];
+    const size_t left = shift * BYTES(out) < 64 && !at_end ? shift * BYTES(out) : 64, right = at_end ? 0 : 64;
+    memset(y - left, 0x5a, left + y_bytes + right);
+    memset(before, 0x5a, 64);
+    memset(after, 0x5a, 64);
+    for (size_t k = 0; k < count; k++)
+        pwl_set_element_of(in, x, k, codes[k]);
+    pwl_run(plan, x, y, count);
+    ck_assert(!memcmp(before, y - left, left) && !memcmp(after, y + y_bytes, right));
+    for (size_t k = 0; k < count; k++)
+        if (pwl_element_of(out, y, k) != expected[k])
+            ck_abort_msg("%s, storage %d form %d rounding %d flags %d, %d segments, types %d to %d: code %lld of %zu "
+                         "gives %lld, not %lld",
+                         plan->way, table->storage, table->form, table->rounding, table->flags, table->segments, in,
+                         out, (long long)codes[k], count, (long long)pwl_element_of(out, y, k), (long long)expected[k]);
+    if (BYTES(in) == BYTES(out)) {
+        pwl_run(plan, x, x, count);
+        ck_assert(!memcmp(x, y, y_bytes));
+    }
+}
+
+enum { CODES = 4096, SHORT = 3 * 128 + 1 };
+
+static int64_t random_code(uint64_t *state, const pwl_table *table, pwl_type in)
+{
+    const uint64_t choice = random_bits(state) % 8;
+    const int segment = (int)(random_bits(state) % table->segments);
+    const int64_t start = pwl_element_start(table, segment);
+    int64_t q = choice == 0   ? limits[in].min
+                : choice == 1 ? limits[in].max
+                              : random_in(state, limits[in].min, limits[in].max);
+    if (choice == 2 || choice == 3)
+        q = random_in(state, table->qmin_x - 2, table->qmax_x + 2);
+    else if (choice >= 4)
+        q = random_in(state, start - 2, start + 2);
+    if (choice == 7)
+        q = 2 * table->zp_x - q;
+    return q < limits[in].min || q > limits[in].max ? limits[in].max : q;
+}
+
+/* Each way that serves: all codes of 8- and 16-bit arrays, else random ones and starts; every
+ * short length, and shifts by single elements. */
+static void check_ways(const pwl_table *table, uint64_t *state, pwl_type in, pwl_type out, int every_length)
+{
+    static int64_t codes[65536], expected[65536];
+    const struct arena of = arena();
+    const size_t distinct = BYTES(in) == 4 ? CODES : (size_t)1 << 8 * BYTES(in);
+    const size_t all = distinct < 512 ? 512 : distinct;
+    const uint32_t lines = pwl_plain_count(table);
+    for (size_t k = 0; k < all; k++) {
+        codes[k] = BYTES(in) == 4 ? random_code(state, table, in) : limits[in].min + (int64_t)(k % distinct);
+        expected[k] = pwl_eval(table, codes[k]);
+    }
+    for (size_t w = 0; w < pwl_way_count; w++) {
+        const pwl_way *const way = &pwl_ways[w];
+        const size_t bytes = pwl_way_bytes(way, table, lines, in, out), unaligned = random_bits(state) % 64;
+        pwl_plan plan;
+        if (!bytes || (way->level & pwl_levels()) != way->level)
+            continue;
+        ck_assert_uint_le(bytes, (size_t)300 << 10);
+        memset(of.memory, 0xa5, (size_t)512 << 10);
+        pwl_way_prepare(way, &plan, of.memory + unaligned, table, lines, in, out);
+        for (size_t k = unaligned + bytes; k < unaligned + bytes + 64; k++)
+            ck_assert_uint_eq(of.memory[k], 0xa5);
+        for (size_t k = 0; k < all; k += 8192)
+            check_run(&plan, table, all - k < 8192 ? all - k : 8192, 0, 0, codes + k, expected + k);
+        for (size_t count = 0; count <= SHORT; count += every_length ? 1 : 1 + count / 16) {
+            const size_t first = random_bits(state) % (all - SHORT);
+            check_run(&plan, table, count, (int)(count % 2), random_bits(state) % 65, codes + first, expected + first);
+        }
+    }
+}
+
+/* A proven table whose output codes are of the type. */
+static void draw(uint64_t *state, int storage, pwl_type out, int most)
+{
+    const int64_t half = (int64_t)1 << ((8 << storage) - 1);
+    for (;;) {
+        const uint64_t choice = random_bits(state);
+        const int64_t codes = 2 * half >> (random_bits(state) % 4 ? 0 : random_bits(state) % 6);
+        pwl_proof proof;
+        int tries = 0, last = -1;
+        made_random_dense(&made, state, (pwl_storage)storage, (pwl_form)(choice % 3), (pwl_rounding)(choice / 3 % 4),
+                          (int)(choice / 12 % 2), codes, 1 + codes * 2 / most);
+        made.table.qmin_y = limits[out].min < -half ? -half : limits[out].min;
+        made.table.qmax_y = made.table.qmin_y < 0 ? half - 1 : 2 * half - 1;
+        if (made.table.qmax_y > limits[out].max)
+            made.table.qmax_y = limits[out].max;
+        while (pwl_table_check(made_pack(&made), &proof) != PWL_OK) {
+            tries = proof.segment == last ? tries + 1 : 0;
+            last = proof.segment;
+            if (last < 0 || tries > 64)
+                break;
+            made_random_line(&made, state, last);
+        }
+        if (pwl_table_check(&made.table, NULL) == PWL_OK)
+            return;
+    }
+}
+
+/* One run for each storage and pair of types. */
+START_TEST(every_way_gives_the_runtimes_codes)
+{
+    const pwl_type in = (pwl_type)(_i / 6 % 6), out = (pwl_type)(_i % 6);
+    const int storage = _i / 36, longest[] = {6, 16, 32, 64, 200, 600};
+    uint64_t state = 77 + (uint64_t)_i;
+    for (int round = 0; round < 8; round++) {
+        draw(&state, storage, out, longest[round % 6]);
+        check_ways(&made.table, &state, in, out, round == 0);
+    }
+}
+END_TEST
+
+/* A table of the storage that a way serves. */
+static void draw_for(const pwl_way *way, uint64_t *state, int storage, pwl_type type)
+{
+    int tries = 0;
+    do {
+        ck_assert_int_lt(tries++, 1000);
+        draw(state, storage, type, 12);
+    } while (!pwl_way_bytes(way, &made.table, pwl_plain_count(&made.table), type, type));
+}
+
+/* Long enough that no cache holds it: ways may store in another manner then. */
+START_TEST(long_arrays_are_mapped_whole)
+{
+    enum { PERIOD = 1 << 16, LONG = (32 << 20) + 3 * PERIOD + 128 };
+    static const pwl_type types[] = {PWL_S8, PWL_S16, PWL_S32};
+    unsigned char *const x = malloc(LONG + 64), *const y = malloc(LONG + 64), *const expected = malloc(PERIOD);
+    const struct arena of = arena();
+    uint64_t state = 5;
+    ck_assert(x && y && expected);
+    for (size_t k = 0; k < PERIOD; k++)
+        x[k] = (unsigned char)random_bits(&state);
+    for (size_t k = PERIOD; k < LONG; k++)
+        x[k] = x[k - PERIOD];
+    for (size_t w = 0; w < pwl_way_count; w++) {
+        const pwl_way *const way = &pwl_ways[w];
+        const int storage = way->kind == &pwl_kind_wide ? 2 : way->kind == &pwl_kind_bytes ? 0 : 1;
+        const pwl_type type = types[storage];
+        const size_t count = LONG / BYTES(type);
+        pwl_plan plan;
+        if ((way->level & pwl_levels()) != way->level)
+            continue;
+        draw_for(way, &state, storage, type);
+        pwl_way_prepare(way, &plan, of.memory, &made.table, pwl_plain_count(&made.table), type, type);
+        for (size_t k = 0; k < PERIOD / BYTES(type); k++)
+            pwl_set_element_of(type, expected, k, pwl_eval(&made.table, pwl_element_of(type, x, k)));
+        memset(y, 0x5a, LONG + 64);
+        pwl_run(&plan, x, y + BYTES(type), count);
+        ck_assert_uint_eq(y[0], 0x5a);
+        for (size_t k = 0; k < LONG; k += PERIOD)
+            if (memcmp(y + BYTES(type) + k, expected, LONG - k < PERIOD ? LONG - k : PERIOD))
+                ck_abort_msg("%s: bytes from %zu on", way->name, k);
+        for (size_t k = BYTES(type) + LONG; k < LONG + 64; k++)
+            ck_assert_uint_eq(y[k], 0x5a);
+    }
+    free(x);
+    free(y);
+    free(expected);
+}
+END_TEST
+
+/* 2^24 random codes, signed and unsigned. */
+START_TEST(many_codes_of_32_bits_are_mapped_alike)
+{
+    enum { CHUNK = 1 << 16, CHUNKS = 1 << 8 };
+    static const pwl_type types[] = {PWL_S32, PWL_U32};
+    static uint32_t x[CHUNK], y[CHUNK], expected[CHUNK];
+    const pwl_type type = types[_i];
+    uint64_t state = 8 + (uint64_t)_i;
+    pwl_plan plans[32];
+    void *memories[32];
+    int count = 0;
+    const pwl_way *strictest = &pwl_ways[pwl_way_count - 1];
+    for (size_t w = pwl_way_count; w-- > 0;)
+        if (pwl_ways[w].kind == &pwl_kind_wide && (pwl_ways[w].level & pwl_levels()) == pwl_ways[w].level)
+            strictest = &pwl_ways[w];
+    draw_for(strictest, &state, PWL_INT32, type);
+    for (size_t w = 0; w < pwl_way_count; w++) {
+        const uint32_t lines = pwl_plain_count(&made.table);
+        const size_t bytes = pwl_way_bytes(&pwl_ways[w], &made.table, lines, type, type);
+        if (!bytes || (pwl_ways[w].level & pwl_levels()) != pwl_ways[w].level)
+            continue;
+        ck_assert_int_lt(count, 32);
+        ck_assert_ptr_nonnull(memories[count] = malloc(bytes));
+        pwl_way_prepare(&pwl_ways[w], &plans[count], memories[count], &made.table, lines, type, type);
+        count++;
+    }
+    ck_assert_int_gt(count, 0);
+    for (int chunk = 0; chunk < CHUNKS; chunk++) {
+        for (size_t k = 0; k < CHUNK; k++) {
+            pwl_set_element_of(type, x, k, random_in(&state, limits[type].min, limits[type].max));
+            pwl_set_element_of(type, expected, k, pwl_eval(&made.table, pwl_element_of(type, x, k)));
+        }
+        for (int p = 0; p < count; p++) {
+            pwl_run(&plans[p], x, y, CHUNK);
+            if (memcmp(y, expected, sizeof y))
+                ck_abort_msg("%s: chunk %d", pwl_plan_way(&plans[p]), chunk);
+        }
+    }
+    while (count)
+        free(memories[--count]);
+}
+END_TEST
+
+/* The first way of the list that serves and needs no other levels and no more memory; null for none. */
+static const pwl_way *first_way(const pwl_table *table, pwl_type type, uint32_t levels, size_t most)
+{
+    for (size_t w = 0; w < pwl_way_count; w++) {
+        const size_t bytes = pwl_way_bytes(&pwl_ways[w], table, pwl_plain_count(table), type, type);
+        if (bytes && bytes <= most && (pwl_ways[w].level & levels & pwl_levels()) == pwl_ways[w].level)
+            return &pwl_ways[w];
+    }
+    return NULL;
+}
+
+START_TEST(the_quickest_way_that_finds_room_is_taken)
+{
+    static const pwl_type types[] = {PWL_S8, PWL_S16, PWL_S32};
+    static const uint32_t levels[] = {
+        0, PWL_LEVEL_SSE41, PWL_LEVEL_AVX2, PWL_LEVEL_AVX512, PWL_LEVEL_NEON, PWL_LEVEL_SVE2, PWL_LEVELS_ALL};
+    const struct arena of = arena();
+    uint64_t state = 6;
+    for (int round = 0; round < 63; round++) {
+        const pwl_type type = types[round % 3];
+        const uint32_t level = levels[round / 3 % 7];
+        draw(&state, round % 3, type, 16);
+        size_t most = pwl_plan_size(&made.table, type, type, level);
+        const pwl_way *way = first_way(&made.table, type, level, SIZE_MAX);
+        ck_assert_uint_eq(most, pwl_way_bytes(way, &made.table, pwl_plain_count(&made.table), type, type));
+        for (;;) {
+            pwl_plan plan;
+            ck_assert_int_eq(pwl_plan_init(&plan, of.memory, most, &made.table, type, type, level), PWL_OK);
+            ck_assert_str_eq(pwl_plan_way(&plan), way ? way->name : "map");
+            int64_t codes[100], expected[100];
+            for (int k = 0; k < 100; k++) {
+                codes[k] = random_code(&state, &made.table, type);
+                expected[k] = pwl_eval(&made.table, codes[k]);
+            }
+            check_run(&plan, &made.table, 100, 0, 0, codes, expected);
+            if (!way)
+                break;
+            most = pwl_way_bytes(way, &made.table, pwl_plain_count(&made.table), type, type) - 1;
+            way = first_way(&made.table, type, level, most);
+        }
+    }
+}
+END_TEST
+
+START_TEST(what_cannot_be_planned_is_refused)
+{
+    uint64_t state = 7;
+    unsigned char memory[64];
+    pwl_plan plan;
+    draw(&state, PWL_INT16, PWL_S16, 16);
+    made.table.qmin_y = INT16_MIN;
+    const pwl_table *const table = &made.table;
+    ck_assert_int_eq(pwl_plan_init(NULL, memory, 64, table, PWL_S16, PWL_S16, 0), PWL_ERR_NULL);
+    ck_assert_int_eq(pwl_plan_init(&plan, memory, 64, NULL, PWL_S16, PWL_S16, 0), PWL_ERR_NULL);
+    ck_assert_int_eq(pwl_plan_init(&plan, NULL, 64, table, PWL_S16, PWL_S16, 0), PWL_ERR_NULL);
+    ck_assert_int_eq(pwl_plan_init(&plan, NULL, 0, table, (pwl_type)6, PWL_S16, 0), PWL_ERR_FIELD);
+    ck_assert_int_eq(pwl_plan_init(&plan, NULL, 0, table, PWL_S16, (pwl_type)6, 0), PWL_ERR_FIELD);
+    ck_assert_int_eq(pwl_plan_init(&plan, NULL, 0, table, PWL_S16, PWL_U16, 0), PWL_ERR_RANGE_Y);
+    ck_assert_int_eq(pwl_plan_init(&plan, NULL, 0, table, PWL_S16, PWL_S16, 0), PWL_OK);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *const suite = suite_create("runtime plan");
+    TCase *const tcase = tcase_create("ways");
+    tcase_set_timeout(tcase, 300);
+    tcase_add_loop_test(tcase, every_way_gives_the_runtimes_codes, 0, 108);
+    tcase_add_test(tcase, long_arrays_are_mapped_whole);
+    tcase_add_loop_test(tcase, many_codes_of_32_bits_are_mapped_alike, 0, 2);
+    tcase_add_test(tcase, the_quickest_way_that_finds_room_is_taken);
+    tcase_add_test(tcase, what_cannot_be_planned_is_refused);
+    suite_add_tcase(suite, tcase);
+    return run_suite(suite);
+}
