@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "error_band.h"
 
-#include "hulls.h"
-
 /* floor and ceil of values within 2^62, without a call. */
 static int64_t whole_below(double v)
 {
@@ -51,20 +49,4 @@ struct band band_at(const struct points *points, int64_t qmin_y, int64_t qmax_y,
     band.open_low = band.low <= qmin_y;
     band.open_high = band.high >= qmax_y;
     return band;
-}
-
-int real_reach(const struct points *points, int64_t qmin_y, int64_t qmax_y, int begin, int limit, double max_err,
-               struct real_reach *range, struct diag *diag)
-{
-    struct hulls hulls;
-    if (!hulls_init(&hulls, points, qmin_y, qmax_y, limit - begin))
-        return diag_set(diag, EXIT_IO, "out of memory for a segment of %d codes", limit - begin);
-    hulls_start(&hulls, max_err, begin);
-    hulls_end_at(&hulls, limit);
-    range->end = hulls.end;
-    const struct slope_window window = hulls_slopes(&hulls);
-    range->slope_min = window.min;
-    range->slope_max = window.max;
-    hulls_free(&hulls);
-    return EXIT_DONE;
 }

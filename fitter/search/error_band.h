@@ -27,15 +27,4 @@ static inline bool bands_hold(const struct band *bands, const double *outputs, i
 /* The band of point k. */
 struct band band_at(const struct points *points, int64_t qmin_y, int64_t qmax_y, int k, double max_err);
 
-/* The longest range [begin, end), with end <= limit, over which a real line z keeps low <= z <= high + 1 at every point
- * (high + 1 because a floor may follow), and bounds on the slopes of all such lines. No segment of any integer table is
- * longer: its line keeps within the bands too, rounded. */
-struct real_reach {
-    int end;                     /* begin where no line does so at that point alone */
-    double slope_min, slope_max; /* +-INFINITY where nothing bounds them */
-};
-
-int real_reach(const struct points *points, int64_t qmin_y, int64_t qmax_y, int begin, int limit, double max_err,
-               struct real_reach *range, struct diag *diag);
-
 #endif

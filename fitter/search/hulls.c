@@ -200,3 +200,19 @@ struct slope_window hulls_slopes(const struct hulls *hulls)
     }
     return (struct slope_window){slope[FLATTEST], slope[STEEPEST]};
 }
+
+int hulls_reach(const struct points *points, int64_t qmin_y, int64_t qmax_y, int begin, int limit, double max_err,
+                struct hulls_reach *range, struct diag *diag)
+{
+    struct hulls hulls;
+    if (!hulls_init(&hulls, points, qmin_y, qmax_y, limit - begin))
+        return diag_set(diag, EXIT_IO, "out of memory for a segment of %d codes", limit - begin);
+    hulls_start(&hulls, max_err, begin);
+    hulls_end_at(&hulls, limit);
+    range->end = hulls.end;
+    const struct slope_window window = hulls_slopes(&hulls);
+    range->slope_min = window.min;
+    range->slope_max = window.max;
+    hulls_free(&hulls);
+    return EXIT_DONE;
+}

@@ -76,4 +76,15 @@ struct slope_window {
 
 struct slope_window hulls_slopes(const struct hulls *hulls);
 
+/* The longest range [begin, end), with end <= limit, over which a real line z keeps low <= z <= high + 1 at every point
+ * (high + 1 because a floor may follow), and bounds on the slopes of all such lines. No segment of any integer table is
+ * longer: its line keeps within the bands too, rounded. */
+struct hulls_reach {
+    int end;                     /* begin where no line does so at that point alone */
+    double slope_min, slope_max; /* +-INFINITY where nothing bounds them */
+};
+
+int hulls_reach(const struct points *points, int64_t qmin_y, int64_t qmax_y, int begin, int limit, double max_err,
+                struct hulls_reach *range, struct diag *diag);
+
 #endif

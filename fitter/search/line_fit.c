@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hulls.h"
 #include "line_trial.h"
 #include "real_line_fit.h"
 
@@ -122,9 +123,9 @@ static void search_rms(struct trial *trial, int effort)
 
 static void search_banded(struct trial *trial, int end, int effort)
 {
-    struct real_reach range;
+    struct hulls_reach range;
     struct diag ignored;
-    if (real_reach(trial->points, trial->rules->qmin_y, trial->rules->qmax_y, trial->begin, end, trial->limits.max_err,
+    if (hulls_reach(trial->points, trial->rules->qmin_y, trial->rules->qmax_y, trial->begin, end, trial->limits.max_err,
                    &range, &ignored) ||
         range.end < end)
         return;

@@ -25,8 +25,9 @@
 /* In codes: constants so little outside an interval are looked at, too, which is no loss. */
 #define CODE_SLACK 1e-6
 
-/* That of the complete searches. */
-#define EXACT_ROUNDING ROUNDING_SHARE(SPEC_COMPLETE_CODES)
+/* That of the searches of squares/complete_search.h, over EXACT_POINTS points. */
+#define EXACT_POINTS SPEC_COMPLETE_CODES
+#define EXACT_ROUNDING ROUNDING_SHARE(EXACT_POINTS)
 
 /* What a cost may come out as in another order. (One of 0 as a share of the squares of one code, which is what
  * constants are moved by.) */

@@ -112,8 +112,8 @@ static bool find_fewest_after(struct tie_program *program, double max_err, struc
     program->fewest_after[program->positions] = 0;
     for (int position = program->positions - 1; position >= 0; position--) {
         const int begin = points_at(points, position);
-        struct real_reach range;
-        if (real_reach(points, program->rules.qmin_y, program->rules.qmax_y, begin, points->count, max_err, &range,
+        struct hulls_reach range;
+        if (hulls_reach(points, program->rules.qmin_y, program->rules.qmax_y, begin, points->count, max_err, &range,
                        diag))
             return false;
         program->steps += range.end - begin;
@@ -128,7 +128,7 @@ static bool find_fewest_after(struct tie_program *program, double max_err, struc
 }
 
 /* The slopes with which a segment from the start can be part of a table; false when none can. */
-static bool find_window(struct tie_program *program, double max_err, struct real_reach *window, struct diag *diag)
+static bool find_window(struct tie_program *program, double max_err, struct hulls_reach *window, struct diag *diag)
 {
     const struct line_rules *rules = &program->rules;
     const int begin = points_at(program->points, program->start), real_end = program->real_end[program->start];
@@ -141,7 +141,7 @@ static bool find_window(struct tie_program *program, double max_err, struct real
         return false;
     const int nearest = points_at(program->points, end); /* a segment has to come as far */
     program->last_point = real_end < program->points->count ? real_end : program->points->count - 1;
-    if (real_reach(program->points, rules->qmin_y, rules->qmax_y, begin, nearest, max_err, window, diag) ||
+    if (hulls_reach(program->points, rules->qmin_y, rules->qmax_y, begin, nearest, max_err, window, diag) ||
         window->end < nearest)
         return false;
     const double slack = 1e-9 * fmax(1, fmax(fabs(window->slope_min), fabs(window->slope_max)));
@@ -165,7 +165,7 @@ static bool hold_error(struct tie_program *program, double max_err, struct tie_e
     if (!find_fewest_after(program, with_room(max_err), diag))
         program->gave_up = true;
     for (program->start = 0; program->start < program->positions && !program->gave_up; program->start++) {
-        struct real_reach window;
+        struct hulls_reach window;
         find_fewest_before(program);
         if (find_window(program, with_room(max_err), &window, diag))
             tie_try_slopes(program, &window);

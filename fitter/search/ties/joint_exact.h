@@ -8,7 +8,7 @@
 #include "base/diag.h"
 #include "search/line.h"
 #include "search/points.h"
-#include "tie.h"
+#include "ties.h"
 
 /* Room for segments + 1 knots and as many lines as segments. */
 struct tie_exact {

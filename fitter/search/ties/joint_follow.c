@@ -179,7 +179,7 @@ static bool is_redundant(const struct tie_program *program)
            (program->n > rules->shift_min && is_too_flat(program));
 }
 
-void tie_try_slopes(struct tie_program *program, const struct real_reach *window)
+void tie_try_slopes(struct tie_program *program, const struct hulls_reach *window)
 {
     const struct line_rules *rules = &program->rules;
     const int point = points_at(program->points, program->start);

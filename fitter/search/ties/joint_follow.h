@@ -8,9 +8,10 @@
 
 #include "base/integers.h"
 #include "search/error_band.h"
+#include "search/hulls.h"
 #include "search/line.h"
 #include "search/points.h"
-#include "tie.h"
+#include "ties.h"
 
 /* Slopes tried and codes looked at in one fit. */
 #define TIE_MOST_STEPS (1 << 26)
@@ -75,6 +76,6 @@ static inline int64_t least_value(const struct tie_program *program, int point)
 }
 
 /* Sets the states that lines from the start reach, of every slope in a window. */
-void tie_try_slopes(struct tie_program *program, const struct real_reach *window);
+void tie_try_slopes(struct tie_program *program, const struct hulls_reach *window);
 
 #endif

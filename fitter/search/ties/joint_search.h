@@ -9,7 +9,7 @@
 
 #include "search/line.h"
 #include "search/points.h"
-#include "tie.h"
+#include "ties.h"
 
 /* What a line or a table costs. Of two costs the first part that differs decides, so that ties are kept before errors
  * count, and the largest error before squares. */

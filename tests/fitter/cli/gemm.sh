@@ -57,26 +57,18 @@ said() {
     [ "$(cat ../err)" = "$1" ] || fail "said \"$(head -c 600 ../err)\", expected \"$1\""
 }
 
-# prints TEXT FILE...: what gemm prints
-prints() {
-    local want=$1
-    shift
-    expect_status 0 "$@" || return 0
-    [ "$(cat ../out)" = "$want" ] || fail "pwlc $*: printed \"$(head -c 300 ../out)\", expected \"$want\""
-}
-
 # Rows of Y, by powers of two exactly.
-prints $'32 64\n0 0' "${gemm[@]}" "${cpu[@]}" --scheme int8
+expect_printed $'32 64\n0 0' "${gemm[@]}" "${cpu[@]}" --scheme int8
 said 'pwlc gemm: note: int8, M 2, N 2, K 32, on the CPU by the reference'
-prints $'42 164\n10 100' "${gemm[@]}" "${cpu[@]}" --scheme int8 --bias b.npy
-prints $'42 164\n10 100' "${gemm[@]}" "${cpu[@]}" --scheme int8 --bias b.npy --out f16
-prints 32 gemm --weights q4.gguf:w --act row.npy "${cpu[@]}"
+expect_printed $'42 164\n10 100' "${gemm[@]}" "${cpu[@]}" --scheme int8 --bias b.npy
+expect_printed $'42 164\n10 100' "${gemm[@]}" "${cpu[@]}" --scheme int8 --bias b.npy --out f16
+expect_printed 32 gemm --weights q4.gguf:w --act row.npy "${cpu[@]}"
 said 'pwlc gemm: note: w4a16, M 1, N 1, K 32, on the CPU by the reference'
-prints 32 gemm --weights q8.gguf:w --act row.npy "${cpu[@]}"
-prints 32 gemm --weights mx.gguf:w --act row.npy "${cpu[@]}" --scheme=mxfp4a16
-prints 32 gemm --weights q8.gguf:w --act - "${cpu[@]}" <row.npy
+expect_printed 32 gemm --weights q8.gguf:w --act row.npy "${cpu[@]}"
+expect_printed 32 gemm --weights mx.gguf:w --act row.npy "${cpu[@]}" --scheme=mxfp4a16
+expect_printed 32 gemm --weights q8.gguf:w --act - "${cpu[@]}" <row.npy
 cp q8.gguf a:b.gguf
-prints 32 gemm --weights a:b.gguf:w --act row.npy "${cpu[@]}"
+expect_printed 32 gemm --weights a:b.gguf:w --act row.npy "${cpu[@]}"
 expect_status 0 "${gemm[@]}" "${cpu[@]}" -o y.npy && [ ! -s ../out ] || fail 'gemm -o: prints as well'
 head -c 80 y.npy | grep -aqF "'descr': '<f4', 'fortran_order': False, 'shape': (2, 2)" || fail 'gemm -o: not the header'
 expect_status 0 gemm --weights q8.gguf:w --act row.npy "${cpu[@]}" --out f16 -o -
@@ -86,10 +78,10 @@ tail -c 2 ../out | cmp - <(printf '\x00\x50') || fail 'gemm --out f16: not 32'
 # Tables: tanh in s8:2^-4 of 32 and 64 saturates, of 0 is 0.
 expect_status 0 fit tanh --in s8:2^-4 --out s8:2^-7 -o tanh.json
 expect_status 0 fit gelu --in s8:0.0472:-3 --out s8:0.0238:-121 -o gelu.json
-prints $'127 127\n0 0' "${gemm[@]}" "${cpu[@]}" --scheme int8 --table tanh.json
-prints $'127 127\n0 0' "${gemm[@]}" "${cpu[@]}" --table tanh.json
-prints $'0.9921875 0.9921875\n0 0' "${gemm[@]}" "${cpu[@]}" --table tanh.json --out f16
-prints $'127 127\n127 127' "${gemm[@]}" "${cpu[@]}" --scheme int8 --table tanh.json --bias b.npy
+expect_printed $'127 127\n0 0' "${gemm[@]}" "${cpu[@]}" --scheme int8 --table tanh.json
+expect_printed $'127 127\n0 0' "${gemm[@]}" "${cpu[@]}" --table tanh.json
+expect_printed $'0.9921875 0.9921875\n0 0' "${gemm[@]}" "${cpu[@]}" --table tanh.json --out f16
+expect_printed $'127 127\n127 127' "${gemm[@]}" "${cpu[@]}" --scheme int8 --table tanh.json --bias b.npy
 expect_status 0 "${gemm[@]}" "${cpu[@]}" --table gelu.json -o y.npy
 head -c 80 y.npy | grep -aqF "'descr': '|i1', 'fortran_order': False, 'shape': (2, 2)" || fail 'gemm --table: not the header'
 expect_error 1 'missing.json: cannot open' "${gemm[@]}" --table missing.json
@@ -105,13 +97,10 @@ expect_error 2 '--bias: element 1 is 4.29497e+09; must be below 2^31 units of it
     "${gemm[@]}" --table tanh.json --scheme int8 --bias huge.npy -o y2.npy
 
 # Devices. Without a library: pwlc alone in a folder.
-cp "$pwlc" ../pwlc
-built=$pwlc
-pwlc=$(realpath ../pwlc)
-unset PWL_CUDA_LIBRARY
+leave_libraries
 if ! ldconfig -p 2>/dev/null | grep -q libpwlc-cuda; then
     expect_error 77 "libpwlc-cuda.so is neither in $(dirname "$pwlc") nor in" "${gemm[@]}" --device cuda
-    prints $'32 64\n0 0' "${gemm[@]}" --scheme int8
+    expect_printed $'32 64\n0 0' "${gemm[@]}" --scheme int8
     grep -q "^pwlc gemm: note: int8, M 2, N 2, K 32, on the CPU by the reference: libpwlc-cuda.so is neither in " ../err ||
         fail "gemm does not say why it ran on the CPU: $(head -c 300 ../err)"
 fi
@@ -120,12 +109,12 @@ export PWL_CUDA_LIBRARY=nowhere/lib.so
 expect_error 77 'PWL_CUDA_LIBRARY: nowhere/lib.so: cannot open shared object file' "${gemm[@]}" --device cuda -o y2.npy
 PWL_CUDA_LIBRARY=$host_library
 for device in auto cuda; do
-    prints $'32 64\n0 0' "${gemm[@]}" --scheme int8 --device $device
+    expect_printed $'32 64\n0 0' "${gemm[@]}" --scheme int8 --device $device
     said 'pwlc gemm: note: int8, M 2, N 2, K 32, on no device by the kernel reference'
 done
 export DEVICE_FAULT=device
 expect_error 77 '--device cuda: no CUDA device: none was found' "${gemm[@]}" --device cuda
-prints $'32 64\n0 0' "${gemm[@]}" --scheme int8
+expect_printed $'32 64\n0 0' "${gemm[@]}" --scheme int8
 said 'pwlc gemm: note: int8, M 2, N 2, K 32, on the CPU by the reference: --device cuda: no CUDA device: none was found'
 DEVICE_FAULT=memory
 for device in auto cuda; do
@@ -190,7 +179,7 @@ expect_error 2 'large.npy: element 0 is 3.40282e+38; must be within the range of
 make_npy nan.npy '<f4' '(32,)' "$(repeat 31 "$one")\x00\x00\xc0\x7f"
 expect_error 2 'nan.npy: element 31 is nan; must be finite for --scheme int8' \
     gemm --weights ones.gguf:w --act nan.npy --scheme int8
-prints 'nan nan' gemm --weights ones.gguf:w --act nan.npy "${cpu[@]}"
+expect_printed 'nan nan' gemm --weights ones.gguf:w --act nan.npy "${cpu[@]}"
 expect_error 2 'x.npy: shape (2, 32) must be (2,), a number for each row of tensor "w"' "${gemm[@]}" --bias x.npy
 expect_error 2 'row.npy: shape (32,) must be (2,)' "${gemm[@]}" --bias row.npy
 expect_status 1 "${gemm[@]}" "${cpu[@]}" -o missing/y.npy && grep -q '^pwlc gemm: missing/y.npy: cannot write' ../err ||

@@ -13,30 +13,13 @@ gate() {
     grep -q . ../out || fail "sweep $*: printed nothing"
 }
 
-# passes ARGUMENT...: exit 0 and nothing on standard error.
-passes() {
-    expect_status 0 sweep "$@" || return 0
-    [ ! -s ../err ] || fail "sweep $*: messages: $(head -c 600 ../err)"
-}
-
 # with FIELD VALUE FILE: the table FILE with another value of a certificate's field, in changed.json.
 with() {
     sed -E "s/(\"$1\": )[^,}]+/\1$2/" "$3" >changed.json
     ! cmp -s "$3" changed.json || fail "$1 was not changed in $3"
 }
 
-# f(q) = q in whole codes, by a table that is 3 too high from code 100 on: 256 codes, 4 of which saturate.
-cat >step.json <<'END'
-{"pwl_table": 1, "spec": "leaky_relu --in s8:2^0 --out s8:2^0 --param alpha=1", "function": "leaky_relu",
- "parameters": {"alpha": 1.0}, "method": "lsq", "form": "absolute", "rounding": "floor", "case": "int8",
- "in": {"bits": 8, "signed": true, "scale": "2^0", "zero_point": 0, "qmin": -128, "qmax": 127},
- "out": {"bits": 8, "signed": true, "scale": "2^0", "zero_point": 0, "qmin": -128, "qmax": 123},
- "segments": [{"start": -128, "q_b": 1, "n_BX_total": 0, "term_c": 0},
-   {"start": 100, "q_b": 1, "n_BX_total": 0, "term_c": 3}],
- "certificate": {"checked": 256, "exhaustive": true, "max_err_lsb": 3.0, "max_err_at": 100, "rms_err_lsb": 0.870524,
-   "mean_abs_err_lsb": 0.257812, "correctly_rounded": 0.910156, "saturated_codes": 4, "monotone": true,
-   "acc_bits": 16, "objective": "rms", "lower_bound_lsb": null, "optimal": null}}
-END
+make_step step.json
 
 # Without a certificate that says what was measured.
 sed 's/"exhaustive": true/"exhaustive": false/' step.json >silent.json
@@ -50,7 +33,7 @@ for table in better wider coarse other; do
 done
 
 # Codes 100 to 120 are 3 off, 121 and 122 by 2 and 1: 63 + 3 in 256, 21 * 9 + 4 + 1 squared, 23 codes wrong.
-passes step.json --format json
+sweep_passes step.json --format json
 for line in '"table": "step.json"' '"function": "leaky_relu alpha=1"' '"in": "s8:2^0:0"' '"out": "s8:2^0:0"' '"segments": 2' \
     '"max_err_lsb": 3' '"max_err_real": 3' '"max_err_at": 100' '"max_err_at_real": 100' '"rms_err_lsb": 0.870524' \
     '"mean_abs_err_lsb": 0.257812' '"mean_abs_squared_lsb2": 0.0664673' '"mse_lsb2": 0.757812' '"mse_real": 0.757812' \
@@ -60,32 +43,32 @@ for line in '"table": "step.json"' '"function": "leaky_relu alpha=1"' '"in": "s8
 done
 [ "$(head -n 1 ../out)$(tail -n 1 ../out)" = '[]' ] || fail "json is not an array"
 
-passes step.json
+sweep_passes step.json
 expect_line '\| max, LSB +\| 3 +\|' ../out "sweep of one table"
 expect_line '\| codes checked +\| 256 +\|' ../out "sweep of one table"
 [ "$(awk '{ print length }' ../out | sort -u | wc -l)" -eq 1 ] || fail "columns of one table are not aligned"
-passes step.json better.json
+sweep_passes step.json better.json
 [ "$(wc -l <../out)" -eq 4 ] || fail "two tables are not two rows below titles and rule"
 [ "$(awk '{ print length }' ../out | sort -u | wc -l)" -eq 1 ] || fail "columns of two tables are not aligned"
-passes step.json better.json --format jsonl
+sweep_passes step.json better.json --format jsonl
 expect_line '\{"table": "step.json",.*"max_err_lsb": 3,.*\}' ../out "sweep --format jsonl"
 expect_line '\{"table": "better.json",.*"max_err_lsb": 2,.*\}' ../out "sweep --format jsonl"
-passes step.json better.json --format json
+sweep_passes step.json better.json --format json
 [ "$(grep -c '"table"' ../out)" -eq 2 ] || fail "json: not two objects"
 
 cp step.json 'a,"b|.json'
-passes 'a,"b|.json' --format csv
+sweep_passes 'a,"b|.json' --format csv
 expect_line 'table,function,in,out,form,rounding,segments,max_err_lsb,.*' ../out "sweep --format csv"
 expect_line '"a,""b\|.json",leaky_relu alpha=1,s8:2\^0:0,s8:2\^0:0,absolute,floor,2,3,.*' ../out "sweep --format csv"
-passes 'a,"b|.json' --format jsonl
+sweep_passes 'a,"b|.json' --format jsonl
 grep -qF '{"table": "a,\"b|.json",' ../out || fail "jsonl: the file name is not escaped"
-passes 'a,"b|.json' step.json
+sweep_passes 'a,"b|.json' step.json
 grep -qF '| a,"b\|.json |' ../out || fail "md: the file name is not escaped"
 
 # -o writes what would be printed.
-passes step.json
+sweep_passes step.json
 cp ../out printed
-passes step.json -o written
+sweep_passes step.json -o written
 [ ! -s ../out ] || fail "-o printed as well"
 cmp -s printed written || fail "-o wrote something else"
 rm printed written
@@ -94,12 +77,12 @@ expect_status 3 sweep step.json --max-err 1 -o written && [ -s written ] || fail
 rm -f written
 
 # Gates.
-passes step.json --max-err 3
+sweep_passes step.json --max-err 3
 gate 'step.json: max error 3 LSB at code 100 exceeds --max-err 2.5 by 0.5' step.json --max-err 2.5
 gate '2 tables in all' step.json better.json --max-err 0
-passes silent.json --baseline silent.json
+sweep_passes silent.json --baseline silent.json
 [ "$(wc -l <../out)" -eq 4 ] || fail "--baseline does not print both"
-passes better.json --baseline silent.json
+sweep_passes better.json --baseline silent.json
 gate 'max error 3 LSB at code 100 is larger than the 2 of --baseline better.json' silent.json --baseline better.json
 gate 'RMS error' wider.json --baseline silent.json
 expect_error 2 '--baseline coarse.json: out is s8:2^1:0, must be s8:2^0:0' sweep silent.json --baseline coarse.json
@@ -115,10 +98,10 @@ done
 with max_err_at 121 step.json
 gate 'changed.json: certificate says max_err_at 121, where the error is 2; measured 100' changed.json
 with max_err_lsb 3.0000001 step.json # rounds to the same six digits
-passes changed.json
+sweep_passes changed.json
 with exhaustive false step.json # what was sampled claims less than every code
 sed -i 's/"max_err_lsb": 3.0/"max_err_lsb": 1.0/' changed.json
-passes changed.json
+sweep_passes changed.json
 
 # Wide inputs: a table in 22 bits, exact but for one segment.
 cat >wide.json <<'END'
@@ -132,9 +115,9 @@ cat >wide.json <<'END'
    "mean_abs_err_lsb": 2.0, "correctly_rounded": 0.75, "saturated_codes": 0, "monotone": false, "acc_bits": 24,
    "objective": "rms", "lower_bound_lsb": null, "optimal": null, "bound_lsb": 8.0}}
 END
-passes wide.json --format json
+sweep_passes wide.json --format json
 expect_line ' *"exhaustive": false,' ../out "sweep of a wide input"
-passes wide.json --format json --exhaustive
+sweep_passes wide.json --format json --exhaustive
 for line in '"checked": 4194304' '"exhaustive": true' '"max_err_lsb": 8' '"max_err_at": 1048576' '"monotone": false' \
     '"correctly_rounded": 0.750001' '"mean_abs_err_lsb": 1.99999'; do # 1048572 codes of 4194304
     expect_line " *$line,?" ../out "sweep --exhaustive"
@@ -146,26 +129,26 @@ gate 'changed.json: certificate says bound_lsb 7.99999, measured 8 at code 10485
 
 # The bound is proven here, not taken from the file; six digits, rounded up.
 with bound_lsb 9.0 wide.json
-passes changed.json --format json
+sweep_passes changed.json --format json
 expect_line ' *"bound_lsb": 8.00001,' ../out "sweep of a wide input"
-passes changed.json
+sweep_passes changed.json
 expect_line '\| proven max, LSB +\| 8.00001 +\|' ../out "sweep of a wide input"
-passes step.json --format json
+sweep_passes step.json --format json
 expect_line ' *"bound_lsb": null,' ../out "sweep of a narrow input"
-passes step.json
+sweep_passes step.json
 ! grep -q proven ../out || fail 'sweep step.json: a bound where every code was visited'
-passes wide.json --max-err 8.001
+sweep_passes wide.json --max-err 8.001
 gate 'wide.json: the proven bound 8.00001 LSB exceeds --max-err 8, though the largest error found is 8' wide.json \
     --max-err 8
 gate 'wide.json: max error 8 LSB at code 1048576 exceeds --max-err 7.5 by 0.5' wide.json --max-err 7.5
-passes wide.json --max-err 8 --exhaustive
+sweep_passes wide.json --max-err 8 --exhaustive
 
 # Functions given as samples.
 printf '%s\n' -8,-1 0,0 8,1 >points.csv
 printf '%s\n' -8,-1 0,0 8,2 >others.csv
 if expect_status 0 fit --samples points.csv --in s8:2^-4 --out s8:2^-7 --segments 4 -o sampled.json; then
-    passes sampled.json --samples points.csv
-    passes sampled.json step.json --samples points.csv
+    sweep_passes sampled.json --samples points.csv
+    sweep_passes sampled.json step.json --samples points.csv
     expect_error 2 sampled.json: sweep sampled.json
     expect_error 2 sampled.json: sweep sampled.json --samples others.csv
 fi
@@ -175,7 +158,7 @@ expect_error 2 '--samples points.csv: no table here was made from samples' sweep
 expect_error 2 'a table is needed' sweep
 expect_error 2 '--format is md, csv, json or jsonl, not "xml"' sweep step.json --format xml
 expect_error 2 '--ref is libm or mpfr, not "exact"' sweep step.json --ref exact
-passes step.json --ref libm
+sweep_passes step.json --ref libm
 for bound in -1 nan inf 1x ''; do
     expect_error 2 '--max-err is a number' sweep step.json --max-err "$bound"
 done

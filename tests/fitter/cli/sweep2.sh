@@ -8,63 +8,47 @@ has() {
     expect_line " *\"$1\": $2,?" ../out "sweep --format json"
 }
 
-passes() {
-    expect_status 0 sweep "$@" || return 0
-    [ ! -s ../err ] || fail "sweep $*: messages: $(head -c 600 ../err)"
-}
-
-# f(q) = q in whole codes, by a table that is 3 too high from code 100 on: 256 codes, 4 of which saturate.
-cat >step.json <<'END'
-{"pwl_table": 1, "spec": "leaky_relu --in s8:2^0 --out s8:2^0 --param alpha=1", "function": "leaky_relu",
- "parameters": {"alpha": 1.0}, "method": "lsq", "form": "absolute", "rounding": "floor", "case": "int8",
- "in": {"bits": 8, "signed": true, "scale": "2^0", "zero_point": 0, "qmin": -128, "qmax": 127},
- "out": {"bits": 8, "signed": true, "scale": "2^0", "zero_point": 0, "qmin": -128, "qmax": 123},
- "segments": [{"start": -128, "q_b": 1, "n_BX_total": 0, "term_c": 0},
-   {"start": 100, "q_b": 1, "n_BX_total": 0, "term_c": 3}],
- "certificate": {"checked": 256, "exhaustive": true, "max_err_lsb": 3.0, "max_err_at": 100, "rms_err_lsb": 0.870524,
-   "mean_abs_err_lsb": 0.257812, "correctly_rounded": 0.910156, "saturated_codes": 4, "monotone": true,
-   "acc_bits": 16, "objective": "rms", "lower_bound_lsb": null, "optimal": null}}
-END
+make_step step.json
 sed 's/leaky_relu/rsqrt/g; s/{"alpha": 1.0}/{}/; s/ --param alpha=1//; s/"zero_point": 0, "qmin": -128, "qmax": 127/"zero_point": -129, "qmin": -128, "qmax": 127/
     s/"exhaustive": true/"exhaustive": false/' step.json >rsqrt.json
 
 # Errors of 0 at 233 codes, of 3 at 21, of 2 and 1 at one each, in bins of 0.2.
-passes step.json --hist --format json
+sweep_passes step.json --hist --format json
 has hist_from_lsb 0
 has hist_bin_lsb 0.2
 has hist_counts '\[233, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 21\]'
-passes step.json --hist --format csv
+sweep_passes step.json --hist --format csv
 grep -qF ',"233, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 21"' ../out || fail "csv: no counts"
-passes step.json --hist
+sweep_passes step.json --hist
 expect_line '\| +0 \| +0\.2 \| +233 \| +91\.02% \| #{40} \|' ../out "sweep --hist"
 expect_line '\| +1 \| +1\.2 \| +1 \| +0\.39% \| # +\|' ../out "sweep --hist"
 expect_line '\| +3 \| +3\.2 \| +21 \| +8\.20% \| #### +\|' ../out "sweep --hist"
 [ "$(grep '^|' ../out | tail -n 18 | awk '{ print length }' | sort -u | wc -l)" -eq 1 ] || fail "the histogram is not aligned"
-passes step.json step.json --hist
+sweep_passes step.json step.json --hist
 [ "$(grep -c 'codes by error' ../out)" -eq 2 ] || fail "two tables, not two histograms"
 
 # x on the quarters: 0, 1/4, 1/2 and 1/4 away from the nearest code, each four times; -1.5 is the first of 1/2.
-passes step.json --grid -2:2:0.25 --format json
+sweep_passes step.json --grid -2:2:0.25 --format json
 for field in 'grid "\[-2, 2\) step 0\.25"' 'grid_points 16' 'grid_mse 0.09375' 'grid_mean_abs 0.25' \
     'grid_mean_abs_squared 0.0625' 'grid_rms 0.306186' 'grid_max 0.5' 'grid_max_at -1.5'; do
     has "${field%% *}" "${field#* }"
 done
-passes step.json --grid -2:2:0.25:closed --format json
+sweep_passes step.json --grid -2:2:0.25:closed --format json
 has grid '"\[-2, 2\] step 0\.25"'
 has grid_points 17
-passes step.json --grid 0:1:0.3 --format json
+sweep_passes step.json --grid 0:1:0.3 --format json
 has grid_points 4
 # Ties go to the even code: 99.5 to 100, which is 3 too high, 100.5 to 100, 98.5 to 98.
-passes step.json --grid 99.5:100:0.5 --format json
+sweep_passes step.json --grid 99.5:100:0.5 --format json
 has grid_max 3.5
-passes step.json --grid 100.5:101:0.5 --format json
+sweep_passes step.json --grid 100.5:101:0.5 --format json
 has grid_max 2.5
-passes step.json --grid 98.5:99:0.5 --format json
+sweep_passes step.json --grid 98.5:99:0.5 --format json
 has grid_max 0.5
 # Outside the input range the nearest code answers, and f is not clipped: 123 for 130.
-passes step.json --grid 130:131:1 --format json
+sweep_passes step.json --grid 130:131:1 --format json
 has grid_max 7
-passes step.json step.json --grid 0:1:0.5
+sweep_passes step.json step.json --grid 0:1:0.5
 [ "$(wc -l <../out)" -eq 4 ] && grep -q 'grid MSE' ../out || fail "--grid of two tables"
 for grid in '' 1 0:1 0:1: 0:1:x 0:1:0.5: 0:1:0.5:open 0:1:0.5:closed: 0:nan:1; do
     expect_error 2 --grid sweep step.json --grid "$grid"
@@ -76,14 +60,14 @@ expect_error 2 'hi must be a whole number of steps' sweep step.json --grid 0:1:0
 expect_error 2 'rsqrt.json: --grid: rsqrt has no value at x = 0' sweep rsqrt.json --grid 0:1:0.5
 
 # A plot is well-formed and names the certificate's maximum, and nothing else is written when it fails.
-passes step.json --plot step.svg
+sweep_passes step.json --plot step.svg
 if [ -s step.svg ]; then
     for words in '<title>leaky_relu, 2 segments</title>' 'certificate: max 3 LSB' 's8:2^0:0 to s8:2^0:0' '</svg>'; do
         grep -qF -- "$words" step.svg || fail "--plot: \"$words\" is missing"
     done
     python3 -c 'from xml.dom import minidom; minidom.parse("step.svg")' || fail "--plot: not well-formed"
     cp step.svg first.svg
-    passes step.json --plot step.svg
+    sweep_passes step.json --plot step.svg
     cmp -s step.svg first.svg || fail "--plot: other bytes in a second run"
     rm -f step.svg first.svg
 else
@@ -91,7 +75,7 @@ else
 fi
 expect_error 2 '--plot draws one table, not 2' sweep step.json step.json --plot step.svg
 expect_error 2 '--plot -: the errors go to standard output already; give -o FILE' sweep step.json --plot -
-passes step.json --plot - -o step.md
+sweep_passes step.json --plot - -o step.md
 grep -q '^<svg' ../out && grep -q 'max, LSB' step.md || fail '--plot - does not print the plot alone'
 expect_error 1 missing/step.svg sweep step.json --plot missing/step.svg
 expect_error 2 rsqrt.json: sweep rsqrt.json --grid 0:1:0.5 --plot rsqrt.svg
@@ -108,9 +92,9 @@ else
         "$pwlc" fit "$function" --in s8:0.0613:1 --out s16:0.0019 --outside clamp --method uniform -o table.json \
             2>/dev/null ||
             fail "fit $function"
-        passes table.json --format json --ref libm
+        sweep_passes table.json --format json --ref libm
         sed '/"ref"/d' ../out >../libm
-        passes table.json --format json --ref mpfr
+        sweep_passes table.json --format json --ref mpfr
         has ref '"mpfr"'
         sed '/"ref"/d' ../out >../mpfr
         cmp -s ../mpfr ../libm || fail "$function: MPFR and libm differ: $(diff ../mpfr ../libm)"

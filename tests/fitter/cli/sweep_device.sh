@@ -15,10 +15,7 @@ expect_error 2 '--device is cpu or cuda, not "gpu"' sweep tanh.json --exhaustive
 expect_error 2 '--device cuda visits every code, and needs --exhaustive' sweep tanh.json --device cuda
 
 # None found: pwlc alone in a folder, and an empty folder for libraries where it cannot be the system's.
-cp "$pwlc" ../pwlc
-built=$pwlc
-pwlc=$(realpath ../pwlc)
-unset PWL_CUDA_LIBRARY
+leave_libraries
 if ! ldconfig -p 2>/dev/null | grep -q libpwlc-cuda; then
     expect_error 77 "libpwlc-cuda.so is neither in $(dirname "$pwlc") nor in" sweep tanh.json "${cuda[@]}"
     expect_error 77 'name it in PWL_CUDA_LIBRARY' sweep tanh.json "${cuda[@]}"
