@@ -6,7 +6,7 @@
 
 #include "error_band.h"
 #include "line.h"
-#include "rounding.h"
+#include "search/rounding.h"
 
 /* The first and the last of some points, counted from the segment's first one; -1 where there are none. */
 struct extent {

@@ -58,7 +58,7 @@ static int begin_with_absolute(struct squares *table, struct diag *diag)
     rules.form = PWL_ABSOLUTE;
     memcpy(knots, table->knots, ((size_t)count + 1) * sizeof *knots);
     struct exact exact = {.last = rules.one_shift ? EXACT_SOME : EXACT_NEAR,
-                          .share = 0.5,
+                          .share = EXACT_SHARE_ABSOLUTE,
                           .segments = count,
                           .cost = start_lines(table->points, &rules, count, knots, lines)};
     if (exact_improve(table->points, &rules, count, knots, lines, &exact, diag))
@@ -243,7 +243,9 @@ int squares_search(struct squares *table, const struct line_rules *any, struct d
         cost += table->lines[m].cost;
     /* A biased table of many points begins with an absolute one, from knots of lines that do not saturate, too. */
     const bool is_short = points->count <= EXACT_FEW, begins = any->form == PWL_BIASED && !is_short;
-    const double share = begins ? (any->one_shift ? 0.16 : 0.38) : any->one_shift ? 0.6 : 1;
+    const double share = begins           ? (any->one_shift ? EXACT_SHARE_BIASED_SHIFTS : EXACT_SHARE_BIASED)
+                         : any->one_shift ? EXACT_SHARE_SHIFTS
+                                          : 1;
     *exact = (struct exact){.last = EXACT_ALL, .share = share, .segments = count, .cost = cost};
     if (cost < INFINITY && (is_short || !any->one_shift) && !begins && move_to_real_knots(table, diag))
         return diag->code;
