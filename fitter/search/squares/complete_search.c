@@ -79,7 +79,7 @@ struct improvement {
     int *knots;
     struct line *lines;
     bool known;     /* there is a table */
-    bool wide_sums; /* lines beyond those that are searched exist: the search bounds nothing */
+    bool wide_sums; /* there are lines that are not searched, so the search bounds nothing */
     int64_t left;   /* of the steps */
 };
 
@@ -126,7 +126,7 @@ static void take_bound(struct improvement *work, double cost)
     exact->optimal |= exact->lower_bound >= exact->cost;
 }
 
-/* One pass, again as long as one near the knots betters them. Returns whether another may be of use. */
+/* One pass, again as long as one near the knots betters them. Returns whether another can find more. */
 static bool run_pass(struct improvement *work, const struct pass *pass)
 {
     struct exact *exact = work->exact;

@@ -37,34 +37,19 @@ struct exact {
 
 /*
  * Improves a table: on entry knots and lines hold one of *exact's segments and cost (INFINITY when there is none).
+ * The passes stand in one schedule in complete_search.c; the page of the room, ../README.md, tells what each of them
+ * does and why its bounds hold. What the page leaves out:
  *
- * Dynamic programming over all codes on the least cost of integer lines over the ranges [i, j) that can be part of a
- * better table. From each start i, slopes are tried one after the other, and each is followed from code to code with
- * running sums of target - shifted product, whose parabola gives the best constant at every end j at once. A bias that
- * comes before the shift is followed by its phases, that is the intervals of biases which give the same codes so far.
- * A slope is given up when no continuation can be part of a better table: the cost of a line never falls as its range
- * grows. Slopes that would give the codes of one given up are skipped.
- *
- * What the codes before i cost at least is known exactly by then, and so is a table of the codes before j, which the
- * range has to better; the codes from j on cost at least what real lines do, less what rounding can gain
- * (real_bound.h). A line also costs at least
- * (sqrt(real) - sqrt(mass)/2)^2 over the codes that it does not leave to saturation, which bounds its slope to a window
- * around the real least-squares slope of those codes; what it pays at a limit it cannot pay between.
- *
- * Where that takes too long, tables whose knots are near those in hand are searched, as long as there are better ones.
- * What is known then of the lines from all starts bounds what lies after a code (program_raise_bounds).
- * The passes and their steps are in one table, in exact.c.
- *
- * A line of the absolute and biased forms is the same from whatever code it starts. So none starts where the lines
- * before meet one more code at no cost but its floor; one that starts at a limit of the output is followed from
- * where it leaves the limit, once for all starts; and one that runs into the other limit must have cost less than that
- * limit alone. (Lines that may leave their types are followed one by one, if they would be of use in wider ones.)
- *
- * Of equal tables that of fewest segments is taken.
- *
- * Half a folded table costs at a limit not what the parabola says; its lines are at a limit from there on, not beyond.
- *
- * The search ends early, and is not complete, after a number of steps that depends on the input alone.
+ * - A line of the absolute or biased form is the same from whatever code it starts. So no line starts at a code that
+ * the lines before it meet at no more than the rounding floor; a line that starts at a limit of the output is followed
+ *   from where it leaves the limit, once for all starts; and a line that runs into the other limit must have cost less
+ *   than that limit alone. Lines that may leave their types are followed one by one, where a line of wider types could
+ *   belong to a better table.
+ * - What a line pays at a limit it cannot pay between the limits: that narrows the window of its slopes.
+ * - Slopes that would give the codes of a slope that was given up are skipped.
+ * - Half a folded table does not cost at a limit what the parabola says. Its lines are at a limit from the limit's code
+ *   on, not from the code beyond it.
+ * - Of equal tables the one of fewest segments is taken.
  */
 int exact_improve(const struct points *points, const struct line_rules *rules, int segments, int *knots,
                   struct line *lines, struct exact *exact, struct diag *diag);

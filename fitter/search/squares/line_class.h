@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lines of the slope in hand that give the same codes so far but for the constant, by the parabola of what constants
- * cost. */
+/* A class of lines: lines of the slope under trial that give the same codes so far but for the constant. The parabola
+ * of what a constant costs gives the best one. */
 #ifndef PWLC_LINE_CLASS_H
 #define PWLC_LINE_CLASS_H
 
@@ -14,11 +14,11 @@
 /* Of biases with phases those in [low, high). */
 struct line_class {
     int64_t low, high;
-    double least, most;  /* constants, relative to the reference */
-    bool met;            /* a tie */
-    int unit, rest;      /* every constant, or those that leave a rest by 2, likewise */
-    double before;       /* the code before, of constant 0 */
-    double d, dd;        /* sums of mass * (target - code - reference)^(1, 2); dd is INFINITY when those are given up */
+    double least, most; /* constants, relative to the reference */
+    bool met;           /* a tie */
+    int unit, rest;     /* unit 1: every constant; unit 2: constants, relative to the reference, that leave this rest */
+    double before;      /* the code before, of constant 0 */
+    double d, dd;       /* sums of mass * (target - code - reference)^(1, 2); dd is INFINITY when those are given up */
     double past, past_c; /* cost of the best line that has run into the far limit, and its constant */
 };
 

@@ -8,7 +8,8 @@
 #include "slope_scan.h"
 #include "slope_windows.h"
 
-/* What ranges from i may cost, when all before comes to paid[m] for line m. Returns whether any can be of use. */
+/* What ranges from i may cost, when all before comes to paid[m] for line m. Returns whether any can belong to a better
+ * table. */
 static bool find_spare(struct line_program *program, int i, const double *paid)
 {
     struct slope_scan *slopes = &program->slopes;
@@ -65,7 +66,7 @@ static void try_seeds(struct line_program *program)
     }
 }
 
-/* Leaves out the last ends that no slope is of use to. */
+/* Leaves out the last ends for which the windows hold no slope. */
 static void drop_ends(struct slope_scan *slopes)
 {
     const struct window *up = slopes->window[UP], *down = slopes->window[DOWN];
@@ -74,7 +75,7 @@ static void drop_ends(struct slope_scan *slopes)
             break;
 }
 
-/* Keeps what lines from the start in hand cost at least, now that all of use have been followed. */
+/* Keeps what lines from this start cost at least, now that each line that can belong to a better table was followed. */
 static void keep_least(struct line_program *program)
 {
     struct slope_scan *slopes = &program->slopes;
@@ -84,7 +85,7 @@ static void keep_least(struct line_program *program)
     }
 }
 
-/* The lines from the start in hand. */
+/* Follows the lines from one start. */
 static void scan_start(struct line_program *program, int samples)
 {
     struct slope_scan *slopes = &program->slopes;
@@ -127,7 +128,7 @@ static void settle_costs(struct line_program *program, int k)
     }
 }
 
-/* What ranges of the start in hand cost, by the end. */
+/* What the ranges from this start cost, by the end. */
 static void find_costs(struct line_program *program)
 {
     const struct slope_scan *slopes = &program->slopes;

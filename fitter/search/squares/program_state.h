@@ -31,7 +31,7 @@ struct line_program {
     /* By the point. */
     double *floor_sum;                   /* the rounding floor of the points before */
     double *over[DIRECTIONS];            /* what being at the near limit costs beyond that, of the points before */
-    double *off[DIRECTIONS];             /* what not being at it costs at least, likewise */
+    double *off[DIRECTIONS];             /* what not being at it costs at least, of the points before */
     double over_error;                   /* what rounding may have done to differences of both */
     bool *is_knot;                       /* whether ranges may start and end there */
     double unsafe;                       /* the least slope that is not safe */

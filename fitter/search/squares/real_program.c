@@ -243,7 +243,7 @@ int real_program_init(struct real_program *program, int segments, int places, st
     return EXIT_DONE;
 }
 
-/* The first place from which a line may still be of use. */
+/* The first place from which a line can still belong to a better table. */
 static int first_of_use(const struct real_program *program, int segments)
 {
     int first = INT_MAX;

@@ -27,14 +27,14 @@ struct state {
 struct layer {
     struct state *knot;            /* segment m ends; start: where it began */
     double *ended;                 /* the cost of the same */
-    int first, last;               /* places where it is finite, and of use still, lie in [first, last] */
+    int first, last;               /* places where it is finite and can belong to a better table lie in [first, last] */
     struct state *leaving[LIMITS]; /* segment m, at the limit from its start, leaves it */
     double *left[LIMITS];
-    int left_first[LIMITS], left_last[LIMITS]; /* likewise */
+    int left_first[LIMITS], left_last[LIMITS]; /* the same of lines that leave a limit */
     struct state waiting[LIMITS]; /* segment m began and is at the limit; without the cells since the beginning */
-    struct state at[LIMITS];      /* segment m has reached the limit; likewise */
+    struct state at[LIMITS];      /* segment m has reached the limit; without the cells since then */
     double line;                  /* the least of a line to the place before, and of what lies before it */
-    /* Of the place in hand: what is left when segment m ends there, when it goes on, and when it does at a limit, after
+    /* At the present place: what is left when segment m ends there, when it goes on, and when it does at a limit, after
      * the point or the cell where it got there. */
     double room_behind, room, room_at_limit;
 };

@@ -21,11 +21,12 @@ struct offset_interval {
 };
 
 /* The code of constant c at point k before saturation. */
-static int64_t raw_at(const struct slope_scan *slopes, const struct offset_interval *node, int k, int64_t v, int64_t c)
+static int64_t raw_at(const struct slope_scan *slopes, const struct offset_interval *interval, int k, int64_t v,
+                      int64_t c)
 {
-    if (!node->tied)
+    if (!interval->tied)
         return v + c;
-    const int64_t bias = c * pwl_shl64(1, slopes->n) + node->low - slopes->addend;
+    const int64_t bias = c * pwl_shl64(1, slopes->n) + interval->low - slopes->addend;
     return pwl_shr64(product_at(slopes, k) + bias, slopes->n, (int)slopes->rules->rounding);
 }
 
@@ -39,55 +40,55 @@ static double cost_at(const struct slope_scan *slopes, int k, int64_t y)
 }
 
 /* Constants that some offset within [least, most] has. */
-static void constant_limits(const struct slope_scan *slopes, const struct offset_interval *node, int64_t *low,
+static void constant_limits(const struct slope_scan *slopes, const struct offset_interval *interval, int64_t *low,
                             int64_t *high)
 {
     if (slopes->is_safe) {
         *low = -(INT64_C(1) << 50);
         *high = INT64_C(1) << 50;
     } else if (phased(slopes)) {
-        *low = -floor_shr(-(node->least + slopes->addend - (node->high - 1)), slopes->n);
-        *high = floor_shr(node->most + slopes->addend - node->low, slopes->n);
+        *low = -floor_shr(-(interval->least + slopes->addend - (interval->high - 1)), slopes->n);
+        *high = floor_shr(interval->most + slopes->addend - interval->low, slopes->n);
     } else {
-        *low = node->least * slopes->unit;
-        *high = node->most * slopes->unit;
+        *low = interval->least * slopes->unit;
+        *high = interval->most * slopes->unit;
     }
 }
 
-static int64_t offset_of(const struct slope_scan *slopes, const struct offset_interval *node, int64_t c)
+static int64_t offset_of(const struct slope_scan *slopes, const struct offset_interval *interval, int64_t c)
 {
     if (!phased(slopes))
         return c / slopes->unit;
-    const int64_t offset = c * pwl_shl64(1, slopes->n) + node->low - slopes->addend;
-    return offset < node->least ? node->least : offset;
+    const int64_t offset = c * pwl_shl64(1, slopes->n) + interval->low - slopes->addend;
+    return offset < interval->least ? interval->least : offset;
 }
 
-static void record(struct slope_scan *slopes, const struct offset_interval *node, int end, int64_t c, double cost)
+static void record(struct slope_scan *slopes, const struct offset_interval *interval, int end, int64_t c, double cost)
 {
     if (cost < slopes->range[end].cost)
-        keep_line(slopes, end, offset_of(slopes, node, c), cost);
+        keep_line(slopes, end, offset_of(slopes, interval, c), cost);
 }
 
 /* Whether some offset keeps every step within its type at X; narrows the offsets to those. */
-static bool provable_at(const struct slope_scan *slopes, struct offset_interval *node, int64_t x)
+static bool provable_at(const struct slope_scan *slopes, struct offset_interval *interval, int64_t x)
 {
     if (slopes->is_safe)
         return true;
-    const struct integers before = {node->least, node->most},
+    const struct integers before = {interval->least, interval->most},
                           provable = line_offsets_at(slopes->rules, slopes->q_b, slopes->n, x, before);
-    node->least = provable.low;
-    node->most = provable.high;
-    return node->least <= node->most;
+    interval->least = provable.low;
+    interval->most = provable.high;
+    return interval->least <= interval->most;
 }
 
-static void push(struct slope_scan *slopes, struct offset_interval *node, int64_t c, double cost)
+static void push(struct slope_scan *slopes, struct offset_interval *interval, int64_t c, double cost)
 {
     enum { MOST = 1 << 16 };
-    if (node->count == MOST) { /* outputs of many bits, of which few errors are small */
+    if (interval->count == MOST) { /* outputs of many bits, of which few errors are small */
         slopes->complete = false;
         return;
     }
-    if (node->first + node->count == slopes->room) {
+    if (interval->first + interval->count == slopes->room) {
         const int room = 2 * slopes->room + 256;
         struct single_offset *singles = realloc(slopes->singles, (size_t)room * sizeof *singles);
         if (!singles) {
@@ -97,27 +98,27 @@ static void push(struct slope_scan *slopes, struct offset_interval *node, int64_
         slopes->singles = singles;
         slopes->room = room;
     }
-    slopes->singles[node->first + node->count++] = (struct single_offset){c, cost};
+    slopes->singles[interval->first + interval->count++] = (struct single_offset){c, cost};
 }
 
 /* Cost so far of an unsaturated constant. */
-static double cost_of(const struct offset_interval *node, int64_t c)
+static double cost_of(const struct offset_interval *interval, int64_t c)
 {
-    const double m = (double)(c - node->reference), cost = node->dd - 2 * m * node->d + m * m * node->w;
+    const double m = (double)(c - interval->reference), cost = interval->dd - 2 * m * interval->d + m * m * interval->w;
     return cost > 0 ? cost : 0;
 }
 
 /* Narrows [low, high] to the constants whose unsaturated cost so far is within a limit. */
-static void constants_within(const struct offset_interval *node, double limit, int64_t *low, int64_t *high)
+static void constants_within(const struct offset_interval *interval, double limit, int64_t *low, int64_t *high)
 {
-    const double mean = node->d / node->w, least = fmax(0, node->dd - mean * node->d);
-    const double reach = sqrt(fmax(0, limit - least) / node->w) + CODE_SLACK;
+    const double mean = interval->d / interval->w, least = fmax(0, interval->dd - mean * interval->d);
+    const double reach = sqrt(fmax(0, limit - least) / interval->w) + CODE_SLACK;
     /* Beyond 2^62 the ends say nothing. */
     const double first = ceil(mean - reach), last = floor(mean + reach);
-    if (first > -0x1p62 && node->reference + (int64_t)first > *low)
-        *low = node->reference + (int64_t)first;
-    if (last < 0x1p62 && node->reference + (int64_t)last < *high)
-        *high = node->reference + (int64_t)last;
+    if (first > -0x1p62 && interval->reference + (int64_t)first > *low)
+        *low = interval->reference + (int64_t)first;
+    if (last < 0x1p62 && interval->reference + (int64_t)last < *high)
+        *high = interval->reference + (int64_t)last;
 }
 
 /* Narrows [low, high] to the constants that are near the target of point k. */
@@ -139,33 +140,34 @@ static void constants_near(const struct slope_scan *slopes, int k, int64_t v, do
 }
 
 /* Lines that were at the near limit at all codes since the start, and leave it at k. */
-static void leave_limit(struct slope_scan *slopes, struct offset_interval *node, int k, int64_t v, double limit)
+static void leave_limit(struct slope_scan *slopes, struct offset_interval *interval, int k, int64_t v, double limit)
 {
     const struct window *window = &slopes->leaving[slopes->rise < 0 ? DOWN : UP][k];
-    if ((k == slopes->start) != slopes->leaves || k > slopes->leave || slopes->rise == 0 || !(node->paid < limit) ||
+    if ((k == slopes->start) != slopes->leaves || k > slopes->leave || slopes->rise == 0 || !(interval->paid < limit) ||
         (!slopes->leaves && !(window->low <= slopes->slope && slopes->slope <= window->high)))
         return;
     /* A tie may move a line by one. */
-    const int64_t slack = node->tied;
-    int64_t low = slopes->near_first - (slopes->rise > 0 ? v : node->before) - slack,
-            high = slopes->near_first - (slopes->rise > 0 ? node->before : v) + slack;
+    const int64_t slack = interval->tied;
+    int64_t low = slopes->near_first - (slopes->rise > 0 ? v : interval->before) - slack,
+            high = slopes->near_first - (slopes->rise > 0 ? interval->before : v) + slack;
     if (low > high)
         return;
-    constants_near(slopes, k, v, limit - node->paid, &low, &high);
+    constants_near(slopes, k, v, limit - interval->paid, &low, &high);
     for (int64_t c = low - slack; c <= high + slack && take_step(slopes); c++) {
-        const int64_t was = raw_at(slopes, node, k - 1, node->before, c), is = raw_at(slopes, node, k, v, c);
+        const int64_t was = raw_at(slopes, interval, k - 1, interval->before, c),
+                      is = raw_at(slopes, interval, k, v, c);
         if (c % slopes->unit == 0 && (slopes->rise > 0 ? was < slopes->near_first && is >= slopes->near_first
                                                        : was > slopes->near_first && is <= slopes->near_first))
-            push(slopes, node, c, node->paid);
+            push(slopes, interval, c, interval->paid);
     }
 }
 
 /* Flat lines of a half at its limits, where the cost is no parabola. */
-static void stay_at_limits(struct slope_scan *slopes, struct offset_interval *node, int64_t v)
+static void stay_at_limits(struct slope_scan *slopes, struct offset_interval *interval, int64_t v)
 {
     const int64_t unit = slopes->unit, low = slopes->rules->qmin_y - v, high = slopes->rules->qmax_y - v;
-    push(slopes, node, low - ((low % unit) + unit) % unit, 0);
-    push(slopes, node, high + (unit - ((high % unit) + unit) % unit) % unit, 0);
+    push(slopes, interval, low - ((low % unit) + unit) % unit, 0);
+    push(slopes, interval, high + (unit - ((high % unit) + unit) % unit) % unit, 0);
 }
 
 static bool beyond(const struct slope_scan *slopes, int64_t raw)
@@ -174,69 +176,69 @@ static bool beyond(const struct slope_scan *slopes, int64_t raw)
 }
 
 /* Where lines may leave their types the best may be the next to do so: then all are followed. */
-static void keep_past(struct slope_scan *slopes, struct offset_interval *node, int64_t c, double cost)
+static void keep_past(struct slope_scan *slopes, struct offset_interval *interval, int64_t c, double cost)
 {
     if (!slopes->is_safe)
-        push(slopes, node, c, cost);
-    else if (cost < node->past.cost)
-        node->past = (struct single_offset){c, cost};
+        push(slopes, interval, c, cost);
+    else if (cost < interval->past.cost)
+        interval->past = (struct single_offset){c, cost};
 }
 
 /* Lines that met no limit before and are beyond the one ahead at k. */
-static void reach_limit(struct slope_scan *slopes, struct offset_interval *node, int k, int64_t v, double limit)
+static void reach_limit(struct slope_scan *slopes, struct offset_interval *interval, int k, int64_t v, double limit)
 {
-    if (node->tied || slopes->leaves || k == slopes->start || v == node->before)
+    if (interval->tied || slopes->leaves || k == slopes->start || v == interval->before)
         return;
     const double pays = cost_at(slopes, k, slopes->far_y);
     if (!(pays < limit))
         return;
-    int64_t low = slopes->far_last - (slopes->rise > 0 ? v : node->before) + (slopes->rise > 0),
-            high = slopes->far_last - (slopes->rise > 0 ? node->before : v) - (slopes->rise < 0);
-    constants_within(node, limit - pays, &low, &high);
-    low = low > node->free_low ? low : node->free_low;
-    high = high < node->free_high ? high : node->free_high;
+    int64_t low = slopes->far_last - (slopes->rise > 0 ? v : interval->before) + (slopes->rise > 0),
+            high = slopes->far_last - (slopes->rise > 0 ? interval->before : v) - (slopes->rise < 0);
+    constants_within(interval, limit - pays, &low, &high);
+    low = low > interval->free_low ? low : interval->free_low;
+    high = high < interval->free_high ? high : interval->free_high;
     for (int64_t c = low; c <= high && take_step(slopes); c++)
         if (c % slopes->unit == 0)
-            keep_past(slopes, node, c, cost_of(node, c));
+            keep_past(slopes, interval, c, cost_of(interval, c));
 }
 
 /* The lines that are followed by their constants; the best of them is recorded. */
-static double cost_single_offsets(struct slope_scan *slopes, struct offset_interval *node, int k, int64_t v,
+static double cost_single_offsets(struct slope_scan *slopes, struct offset_interval *interval, int k, int64_t v,
                                   double limit, int64_t c_low, int64_t c_high)
 {
     struct single_offset best = {0, INFINITY};
     int kept = 0;
-    for (int s = 0; s < node->count; s++) {
-        struct single_offset single = slopes->singles[node->first + s];
-        const int64_t raw = raw_at(slopes, node, k, v, single.c);
+    for (int s = 0; s < interval->count; s++) {
+        struct single_offset single = slopes->singles[interval->first + s];
+        const int64_t raw = raw_at(slopes, interval, k, v, single.c);
         if (single.c < c_low || single.c > c_high) {
             slopes->touched = true;
             continue;
         }
         if (slopes->is_safe && beyond(slopes, raw)) {
-            keep_past(slopes, node, single.c, single.cost);
+            keep_past(slopes, interval, single.c, single.cost);
             continue;
         }
         single.cost += cost_at(slopes, k, saturated(slopes, raw));
         if (single.cost < limit)
-            slopes->singles[node->first + kept++] = single;
+            slopes->singles[interval->first + kept++] = single;
         best = single.cost < best.cost ? single : best;
     }
-    node->count = kept;
-    record(slopes, node, k + 1, best.c, best.cost);
+    interval->count = kept;
+    record(slopes, interval, k + 1, best.c, best.cost);
     return best.cost;
 }
 
 /* The best unsaturated constant of the codes up to k; false when none is allowed. */
-static bool best_constant(struct slope_scan *slopes, const struct offset_interval *node, int64_t low, int64_t high,
+static bool best_constant(struct slope_scan *slopes, const struct offset_interval *interval, int64_t low, int64_t high,
                           int64_t *c)
 {
-    const double unit = (double)slopes->unit, mean = (double)node->reference + node->d / node->w;
+    const double unit = (double)slopes->unit, mean = (double)interval->reference + interval->d / interval->w;
     if (fabs(mean) >= 0x1p50)
         return false;
     const double best = unit == 1 ? nearest(mean) : unit * rint(mean / unit);
-    low = low > node->free_low ? low : node->free_low;
-    high = high < node->free_high ? high : node->free_high;
+    low = low > interval->free_low ? low : interval->free_low;
+    high = high < interval->free_high ? high : interval->free_high;
     if (low > high || (low == high && low % slopes->unit != 0))
         return false;
     *c = best <= (double)low ? low : best >= (double)high ? high : (int64_t)best;
@@ -245,7 +247,7 @@ static bool best_constant(struct slope_scan *slopes, const struct offset_interva
 }
 
 /* Takes in point k. Returns whether some line can still be part of a better table. */
-static bool node_add(struct slope_scan *slopes, struct offset_interval *node, int k, int64_t v)
+static bool interval_add(struct slope_scan *slopes, struct offset_interval *interval, int k, int64_t v)
 {
     const struct points *points = slopes->points;
     const double limit = slopes->ceiling[k + 1], w = points->mass[k], t = points->target[k];
@@ -253,79 +255,79 @@ static bool node_add(struct slope_scan *slopes, struct offset_interval *node, in
     double least;
 
     if (points->served && slopes->rise == 0 && k == slopes->start)
-        stay_at_limits(slopes, node, v);
-    leave_limit(slopes, node, k, v, limit);
-    reach_limit(slopes, node, k, v, limit);
-    constant_limits(slopes, node, &low, &high);
-    least = cost_single_offsets(slopes, node, k, v, limit, low, high);
-    if (node->past.cost < INFINITY)
-        node->past.cost += cost_at(slopes, k, slopes->far_y);
-    if (!node->tied && !slopes->leaves) {
+        stay_at_limits(slopes, interval, v);
+    leave_limit(slopes, interval, k, v, limit);
+    reach_limit(slopes, interval, k, v, limit);
+    constant_limits(slopes, interval, &low, &high);
+    least = cost_single_offsets(slopes, interval, k, v, limit, low, high);
+    if (interval->past.cost < INFINITY)
+        interval->past.cost += cost_at(slopes, k, slopes->far_y);
+    if (!interval->tied && !slopes->leaves) {
         if (k == slopes->start)
-            node->reference = (int64_t)rint(t) - v;
-        const double d = t - (double)(v + node->reference);
-        node->w += w;
-        node->d += w * d;
-        node->dd += w * d * d + points_apart(points, k);
+            interval->reference = (int64_t)rint(t) - v;
+        const double d = t - (double)(v + interval->reference);
+        interval->w += w;
+        interval->d += w * d;
+        interval->dd += w * d * d + points_apart(points, k);
         if (points->fixed && points->fixed[k] != POINT_FREE) {
             const int64_t only = points->fixed[k] - v;
-            node->free_low = only > node->free_low ? only : node->free_low;
-            node->free_high = only < node->free_high ? only : node->free_high;
+            interval->free_low = only > interval->free_low ? only : interval->free_low;
+            interval->free_high = only < interval->free_high ? only : interval->free_high;
         }
-        if (best_constant(slopes, node, low, high, &c)) {
-            const double cost = cost_of(node, c);
+        if (best_constant(slopes, interval, low, high, &c)) {
+            const double cost = cost_of(interval, c);
             least = cost < least ? cost : least;
-            record(slopes, node, k + 1, c, cost);
+            record(slopes, interval, k + 1, c, cost);
         }
     }
-    if (node->past.cost < least)
-        least = node->past.cost;
-    record(slopes, node, k + 1, node->past.c, node->past.cost);
-    node->before = v;
-    if (node->paid < limit)
-        node->paid += cost_at(slopes, k, slopes->near_y);
-    if (slopes->rise != 0 && k < slopes->leave && node->paid < least)
-        least = node->paid;
+    if (interval->past.cost < least)
+        least = interval->past.cost;
+    record(slopes, interval, k + 1, interval->past.c, interval->past.cost);
+    interval->before = v;
+    if (interval->paid < limit)
+        interval->paid += cost_at(slopes, k, slopes->near_y);
+    if (slopes->rise != 0 && k < slopes->leave && interval->paid < least)
+        least = interval->paid;
     return least < limit;
 }
 
-static void grow(struct slope_scan *slopes, struct offset_interval *node, int k);
+static void grow(struct slope_scan *slopes, struct offset_interval *interval, int k);
 
-/* A part of a node's phases, followed from k on. */
-static void grow_part(struct slope_scan *slopes, const struct offset_interval *node, int64_t low, int64_t high,
+/* A part of a interval's phases, followed from k on. */
+static void grow_part(struct slope_scan *slopes, const struct offset_interval *interval, int64_t low, int64_t high,
                       bool tied, int k)
 {
     if (low >= high || slopes->out_of_memory)
         return;
-    struct offset_interval part = *node;
+    struct offset_interval part = *interval;
     part.low = low;
     part.high = high;
-    part.first = node->first + node->count;
+    part.first = interval->first + interval->count;
     part.count = 0;
-    for (int s = 0; s < node->count; s++)
-        push(slopes, &part, slopes->singles[node->first + s].c, slopes->singles[node->first + s].cost);
-    if (tied && !node->tied && !slopes->leaves) {
+    for (int s = 0; s < interval->count; s++)
+        push(slopes, &part, slopes->singles[interval->first + s].c, slopes->singles[interval->first + s].cost);
+    if (tied && !interval->tied && !slopes->leaves) {
         /* From here on each constant for itself, those too that a tie may move into the range. */
         int64_t c_low, c_high, v = floor_shr(product_at(slopes, k) + low, slopes->n);
         constant_limits(slopes, &part, &c_low, &c_high);
         if (k > slopes->start) {
-            constants_within(node, slopes->ceiling[k + 1], &c_low, &c_high);
-            c_low = c_low > node->free_low ? c_low : node->free_low;
-            c_high = c_high < node->free_high ? c_high : node->free_high;
+            constants_within(interval, slopes->ceiling[k + 1], &c_low, &c_high);
+            c_low = c_low > interval->free_low ? c_low : interval->free_low;
+            c_high = c_high < interval->free_high ? c_high : interval->free_high;
         } else {
             v -= 1;
             constants_near(slopes, k, v, slopes->ceiling[k + 1], &c_low, &c_high);
             c_low -= 1;
         }
         for (int64_t c = c_low; c <= c_high && take_step(slopes); c++)
-            push(slopes, &part, c, k > slopes->start ? cost_of(node, c) : 0);
+            push(slopes, &part, c, k > slopes->start ? cost_of(interval, c) : 0);
     }
     part.tied |= tied;
     grow(slopes, &part, k);
 }
 
-/* Follows a node from point k to the end, or until none of its lines can be part of a better table. */
-static void grow(struct slope_scan *slopes, struct offset_interval *node, int k)
+/* Follows a interval from point k to the end, or until none of its lines can be part of a better table. */
+static void grow(struct slope_scan *slopes, struct offset_interval *interval, int k)
 {
     const bool ties = phased(slopes) && slopes->rules->rounding >= PWL_HALF_AWAY;
     const int64_t period = phased(slopes) ? pwl_shl64(1, slopes->n) : 1; /* codes from tie to tie of an odd q_b */
@@ -333,7 +335,7 @@ static void grow(struct slope_scan *slopes, struct offset_interval *node, int k)
         const int64_t x = (int64_t)slopes->points->code[k] - slopes->origin;
         if (!take_step(slopes))
             return;
-        if (!provable_at(slopes, node, x)) {
+        if (!provable_at(slopes, interval, x)) {
             slopes->touched = true;
             return;
         }
@@ -344,39 +346,39 @@ static void grow(struct slope_scan *slopes, struct offset_interval *node, int k)
             v = floor_shr(p, slopes->n);
             const int64_t split = one - (p - v * one); /* phases from here on give v + 1 */
             const int64_t tie = split & (one - 1);
-            if (ties && slopes->ties == TIES_AGAIN && !node->tied && k - slopes->start >= period)
+            if (ties && slopes->ties == TIES_AGAIN && !interval->tied && k - slopes->start >= period)
                 return;
-            if (ties && !node->tied && node->low <= tie && tie < node->high) {
-                grow_part(slopes, node, node->low, tie, false, k);
+            if (ties && !interval->tied && interval->low <= tie && tie < interval->high) {
+                grow_part(slopes, interval, interval->low, tie, false, k);
                 if (slopes->ties == TIES_ALL || (slopes->ties == TIES_AGAIN && slopes->end - k > period))
-                    grow_part(slopes, node, tie, tie + 1, true, k);
-                node->low = tie + 1;
-            } else if (node->low < split && split < node->high) {
-                grow_part(slopes, node, node->low, split, false, k);
-                node->low = split;
+                    grow_part(slopes, interval, tie, tie + 1, true, k);
+                interval->low = tie + 1;
+            } else if (interval->low < split && split < interval->high) {
+                grow_part(slopes, interval, interval->low, split, false, k);
+                interval->low = split;
             }
-            if (node->low >= node->high)
+            if (interval->low >= interval->high)
                 return;
-            v += node->low >= split;
+            v += interval->low >= split;
         } else {
             v = slopes->n >= 0 ? pwl_shr64(p, slopes->n, (int)slopes->rules->rounding) : p * pwl_shl64(1, -slopes->n);
         }
         note_point(slopes, k);
         if (k < slopes->start)
-            node->before = v;
-        else if (!node_add(slopes, node, k, v))
+            interval->before = v;
+        else if (!interval_add(slopes, interval, k, v))
             return;
     }
 }
 
 void slope_costs_by_interval(struct slope_scan *slopes)
 {
-    struct offset_interval node = {.high = phased(slopes) ? pwl_shl64(1, slopes->n) : 1,
-                                   .least = -slopes->rules->offset_limit - 1,
-                                   .most = slopes->rules->offset_limit,
-                                   .free_low = INT64_MIN / 2,
-                                   .free_high = INT64_MAX / 2,
-                                   .paid = slopes->apart && slopes->is_safe && !slopes->leaves ? INFINITY : 0,
-                                   .past = {0, INFINITY}};
-    grow(slopes, &node, slopes->leaves ? slopes->start - 1 : slopes->start);
+    struct offset_interval interval = {.high = phased(slopes) ? pwl_shl64(1, slopes->n) : 1,
+                                       .least = -slopes->rules->offset_limit - 1,
+                                       .most = slopes->rules->offset_limit,
+                                       .free_low = INT64_MIN / 2,
+                                       .free_high = INT64_MAX / 2,
+                                       .paid = slopes->apart && slopes->is_safe && !slopes->leaves ? INFINITY : 0,
+                                       .past = {0, INFINITY}};
+    grow(slopes, &interval, slopes->leaves ? slopes->start - 1 : slopes->start);
 }

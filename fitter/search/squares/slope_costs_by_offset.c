@@ -3,7 +3,7 @@
 
 void slope_costs_by_offset(struct slope_scan *slopes, const struct line_origin *lines)
 {
-    enum { SELDOM = 8 }; /* ends where no line is of use are looked at now and then */
+    enum { SELDOM = 8 }; /* at ends that no better table can have, only each eighth is looked at */
     const struct points *points = slopes->points;
     const double *limit = slopes->ceiling, far = (double)slopes->far_y;
     const int first = lines->first;
@@ -32,12 +32,12 @@ void slope_costs_by_offset(struct slope_scan *slopes, const struct line_origin *
         class.d += mass * e;
         class.dd += mass * e * e + points_apart(points, k);
         /* Real constants cost no more. */
-        bool of_use = class.dd * course.w - line_class_gain(&course, &class) < most * course.w;
-        if (of_use && (k % SELDOM == 0 || slopes->useful[k + 1] > 0))
-            of_use = line_class_find(slopes, &course, &class, k + 1) < most;
-        if (!of_use)
+        bool can_serve = class.dd * course.w - line_class_gain(&course, &class) < most * course.w;
+        if (can_serve && (k % SELDOM == 0 || slopes->useful[k + 1] > 0))
+            can_serve = line_class_find(slopes, &course, &class, k + 1) < most;
+        if (!can_serve)
             class.dd = INFINITY;
-        if (!of_use && !(class.past < most))
+        if (!can_serve && !(class.past < most))
             break;
     }
     slopes->steps += (k - first) / 2;

@@ -31,7 +31,7 @@ static struct cut cut_at(const struct slope_scan *slopes, int k)
     return (struct cut){.phase = one - (p - v * one), .point = k, .code = (double)v};
 }
 
-/* Whether a tie comes again before the ends of use. */
+/* Whether a tie comes again before the last end that a better table can have. */
 static bool comes_again(const struct slope_scan *slopes, const struct cut *cut)
 {
     return cut->point + pwl_shl64(1, slopes->n) < slopes->end;

@@ -53,11 +53,11 @@ enum { SLOPES_SHIFTS = 128, SLOPES_NO_SHIFT = 64 };
 struct slope_scan {
     const struct points *points;        /* every code is a point */
     const struct line_rules *rules;     /* with sums of at most 56 bits */
-    struct range *range;                /* of the start in hand, by the end */
+    struct range *range;                /* from the start, by the end */
     const double *floor_sum;            /* rounding_floor_sums */
-    double *least;                      /* what the best line of a range costs at least, likewise */
+    double *least;                      /* what the best line of a range costs at least, by the end */
     double *spare;                      /* what a range may cost, by the end */
-    struct window *window[DIRECTIONS];  /* slopes of use to a range, by the end */
+    struct window *window[DIRECTIONS];  /* slopes that can make a range part of a better table, by the end */
     struct core *core[DIRECTIONS];      /* of the range to an end */
     struct window *leaving[DIRECTIONS]; /* of those at the near limit at all points before one */
     int64_t safe[SLOPES_SHIFTS];        /* the largest numerator of n whose lines cannot leave their types */
@@ -65,20 +65,20 @@ struct slope_scan {
     bool apart;                         /* safe slopes alone, else the rest */
     bool leaves;               /* apart: lines at the near limit are left out, or they alone are followed, of ... */
     enum direction way;        /* ... one direction, which leave it at the start */
-    int start, furthest;       /* the start; the last end of use */
+    int start, furthest;       /* the start; the last end that a better table can have */
     int64_t origin;            /* X is the code less this */
     int64_t steps, most_steps; /* points looked at, and how many may be */
     bool complete;             /* most_steps was never reached */
     bool out_of_memory;
     struct single_offset *singles;
     int room;
-    /* the slope in hand */
+    /* Of the slope under trial: */
     double slope;
-    double *ceiling; /* what a line may cost up to an end, to be of use there or later; by the end */
-    double *useful;  /* what it must cost less than to be of use at an end; by the end */
-    int end;         /* the last end of use */
+    double *ceiling; /* what a line may cost up to an end, to serve a better table there or later; by the end */
+    double *useful;  /* what a line must cost less than to serve at an end itself; by the end */
+    int end;         /* the last end that its lines can serve */
     double *code;    /* of the constant 0, by the point, where biases have no phases */
-    int leave;       /* the last point of use to leave a limit at */
+    int leave;       /* the last point at which a line may leave a limit */
     int64_t q_b;
     int n;
     int64_t unit, addend;
@@ -87,8 +87,8 @@ struct slope_scan {
     int64_t near_first;    /* the first code that is not at the near limit */
     int64_t far_last;      /* the last one that costs by the parabola: the far limit too, but of a half */
     enum ties ties;
-    bool is_safe; /* no constant of use can leave its type */
-    bool beyond;  /* of those that are followed as if all were, one that leaves its type would be of use */
+    bool is_safe; /* no constant that can serve leaves its type */
+    bool beyond;  /* a line that was followed as if it were safe left its type, and would have served */
     bool touched; /* a limit of the rules had a say */
     int last;     /* the last point that was looked at */
 };

@@ -88,8 +88,8 @@ static void cost_lines(struct slope_scan *slopes, const struct line_origin *line
         slope_costs_by_offset(slopes, lines);
 }
 
-/* Whether a biased line of the slope in hand can lie beyond the near limit: its sum may leave the accumulator before.
- * Then those at that limit cost what the parabola says there too, but of a half. */
+/* Whether a biased line of the slope under trial can lie beyond the near limit: its sum may leave the accumulator
+ * before. Then those at that limit cost what the parabola says there too, but of a half. */
 static bool passes_limit(const struct slope_scan *slopes)
 {
     const double sums = ldexp(1, slopes->rules->accumulator_bits - 1), one = ldexp(1, slopes->n);
@@ -97,7 +97,7 @@ static bool passes_limit(const struct slope_scan *slopes)
     return !phased(slopes) || slopes->points->served || near * one < sums;
 }
 
-/* Lines of the slope in hand that meet no fixed point, whatever their type. */
+/* Lines of the slope under trial that meet no fixed point, whatever their type. */
 static void cost_free_lines(struct slope_scan *slopes)
 {
     const double *limit = slopes->ceiling;
@@ -118,7 +118,7 @@ static void cost_free_lines(struct slope_scan *slopes)
     }
 }
 
-/* Follows one slope from the start in hand. */
+/* Follows one slope from the start. */
 static void try_slope(struct slope_scan *slopes, int64_t q_b, int n)
 {
     const struct line_rules *rules = slopes->rules;
@@ -211,8 +211,8 @@ static int64_t try_numerator(struct slope_scan *slopes, int64_t numerator, int n
     return alike < most ? alike : most;
 }
 
-/* A line is of use at an end when it costs less there than the range may, and than its best line does. Up to that end
- * it still pays at least the rounding floor. Sets the limits of a slope to where it can be of use; returns whether
+/* A line serves at an end when it costs less there than the range may, and than its best line does. Up to that end it
+ * still pays at least the rounding floor. Sets what lines of a slope may cost to where they can serve; returns whether
  * there is any such end, and up to which slope there are no others. */
 static bool set_limits(struct slope_scan *slopes, double slope, double *others)
 {
@@ -228,8 +228,8 @@ static bool set_limits(struct slope_scan *slopes, double slope, double *others)
     slopes->slope = slope;
     slopes->steps += (furthest - start) / 16;
     for (int j = start + 1; j <= furthest; j++) {
-        const bool later = !flat && slope < window[j].low, of_use = flat || (!later && slope <= window[j].high);
-        useful[j] = of_use ? smaller(range[j].cost, spare[j]) : -INFINITY;
+        const bool later = !flat && slope < window[j].low, serves_here = flat || (!later && slope <= window[j].high);
+        useful[j] = serves_here ? smaller(range[j].cost, spare[j]) : -INFINITY;
         next = smaller(next, later ? window[j].low : INFINITY);
     }
     for (int k = start + 1; leaves_later && k < furthest; k++)
@@ -296,8 +296,8 @@ void slopes_try_flat(struct slope_scan *slopes)
         try_smaller(slopes, 0, n);
 }
 
-/* The largest shift of use, at most `most`. Sums of a bias fit the accumulator: the codes at the start are no larger
- * than the shift leaves of it, which may be too far from its target. */
+/* The largest shift that can serve, at most `most`. Sums of a bias fit the accumulator: the codes at the start are no
+ * larger than the shift leaves of it, which may be too far from its target. */
 static int largest_shift(const struct slope_scan *slopes, int most)
 {
     const struct line_rules *rules = slopes->rules;
@@ -346,9 +346,9 @@ void slopes_try_all(struct slope_scan *slopes, struct window window, double stri
             const int64_t step = stride > unit ? (int64_t)fmin(stride / unit, (double)limit + 1) : 1;
             while (q <= end && slopes->steps < slopes->most_steps && !slopes->out_of_memory) {
                 double others;
-                const bool of_use = set_limits(slopes, (double)q * unit, &others);
+                const bool serves_here = set_limits(slopes, (double)q * unit, &others);
                 const int64_t left = (int64_t)fmax(1, fmin(ceil(others / unit) - (double)q, 0x1p60));
-                const int64_t done = of_use ? try_numerator(slopes, q, n, left) : left;
+                const int64_t done = serves_here ? try_numerator(slopes, q, n, left) : left;
                 q = slope_above(rules, q + (done > step ? done : step) - 1);
             }
             slopes->complete &= q > end;

@@ -8,7 +8,7 @@ struct real_line {
     double slope, sse, spread;
 };
 
-/* Of the points [a, b), which lie at or after the start in hand. */
+/* Of the points [a, b), which lie at or after the start. */
 static struct real_line real_line_of(const struct line_program *program, int a, int b)
 {
     const struct moment_sums *from = &program->sums[a], *to = &program->sums[b];
@@ -189,7 +189,7 @@ static bool widen_by_ends(struct line_program *program, enum direction way, bool
     return any;
 }
 
-/* Slopes that can give a range a line of use, by the end. */
+/* The windows of slopes whose lines can make a range part of a better table, by the end. */
 static void find_windows(struct line_program *program, enum direction way)
 {
     const double *floor_sum = program->floor_sum, *behind = program->over[way];
@@ -219,7 +219,7 @@ static void find_windows(struct line_program *program, enum direction way)
     }
 }
 
-/* Slopes of lines of use that are at the near limit until k: those of the points from there on, with what is left. */
+/* Slopes of lines that are at the near limit until k: the slopes for the points from there on, with what is left. */
 static void find_leaving_windows(struct line_program *program, enum direction way)
 {
     struct slope_scan *slopes = &program->slopes;

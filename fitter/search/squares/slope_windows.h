@@ -5,7 +5,7 @@
 
 #include "program_state.h"
 
-/* Sums over the points from the start i on, up to the last end of use. */
+/* Sums over the points from the start i on, up to the last end that a better table can have. */
 void slope_windows_sum_points(struct line_program *program, int i);
 
 /* Those of every end; returns one that holds the windows of both directions. */
@@ -14,7 +14,7 @@ struct window slope_windows_find(struct line_program *program);
 /* The slope of least squares over the core of the range to an end, NAN where any will do. */
 double slope_windows_centre(const struct line_program *program, int j);
 
-/* Whether any slope that is not safe can be of use. */
+/* Whether any slope that is not safe can serve. */
 bool slope_windows_hold_steep(const struct line_program *program);
 
 #endif
