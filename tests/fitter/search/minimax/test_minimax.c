@@ -140,7 +140,7 @@ enum { CASES = 240, CASES_PER_TEST = 60 };
 
 START_TEST(minimax_is_the_least_of_all_tables)
 {
-    for (int k = 0; k < CASES_PER_TEST; k += quick_step(3))
+    for (int k = 0; k < CASES_PER_TEST; k += quick_step(5)) /* a multiple of 3 would meet one form alone */
         check_small(_i * CASES_PER_TEST + k);
 }
 END_TEST
@@ -214,14 +214,14 @@ static void check_small_squares(int number)
 
 START_TEST(lsq_is_the_least_of_all_tables)
 {
-    for (int k = 0; k < CASES_PER_TEST; k += quick_step(3))
+    for (int k = 0; k < CASES_PER_TEST; k += quick_step(5)) /* a multiple of 3 would meet one form alone */
         check_small_squares(900000 + _i * CASES_PER_TEST + k);
 }
 END_TEST
 
 START_TEST(most_cases_are_not_constant)
 {
-    ck_assert_int_ge(checked, CASES / quick_step(3) * 9 / 10);
+    ck_assert_int_ge(checked, CASES / quick_step(5) * 9 / 10);
 }
 END_TEST
 
