@@ -3,6 +3,7 @@
  * and what is made keeps to them. */
 #include "../../reference/fixture.h"
 #include "../../reference/small.h"
+#include "search/ties/joint_exact.h"
 
 /* The search ends when an error smaller by 1e-9 LSB is out of reach; targets differ in their last bits. */
 static const double tolerance = 1.01e-9;
@@ -203,7 +204,61 @@ static void check_proof(const struct small *small, int segments, struct measured
                   small->text, segments, proven, least);
 }
 
-static int checked, refused;
+static int checked, refused, searched_alone;
+
+/* What the table found gives, segment by segment as it was asked for. */
+static void check_found(const struct small *small, const struct demand *demand, const struct tie_exact *exact,
+                        const struct points *points)
+{
+    struct segment segments[BRUTE_CODES];
+    struct table table = line_format(&small->spec);
+    table.storage = storage_for(small->spec.in.bits, small->spec.out.bits);
+    table.segments = segments;
+    table.segment_count = exact->segments;
+    for (int m = 0; m < exact->segments; m++)
+        segments[m] = line_segment(&exact->lines[m], points->cell[exact->knots[m]]);
+    table.certificate.max_err_lsb = exact->max_err;
+    const double error = check_table(small, demand, &table).error;
+    ck_assert_msg(fabs(error - exact->max_err) <= 1e-11, "%s: %.17g claimed, the table found is off by %.17g",
+                  small->text, exact->max_err, error);
+}
+
+/* The complete search of most tables is left little to find by those before it: alone, it finds the least error of each
+ * number of segments. */
+static void check_complete_search(const struct small *small, const struct demand *demand)
+{
+    struct points points;
+    struct line_rules rules;
+    struct ties ties;
+    struct diag diag = {0};
+    int knots[BRUTE_CODES + 1];
+    struct line lines[BRUTE_CODES];
+    if (!is_tied(small) || small->problem.starts)
+        return;
+    line_rules_init(&rules, &small->spec);
+    ck_assert_int_eq(points_build(&small->spec, &points, &diag), EXIT_DONE);
+    ck_assert_int_eq(ties_init(&ties, &small->spec, &points, &diag), EXIT_DONE);
+    for (int segments = 1; segments <= small->problem.count; segments++) {
+        struct tie_exact exact = {.knots = knots, .lines = lines};
+        const double least = small->least[segments];
+        ck_assert_int_eq(tie_least_error(&ties, &points, &rules, segments, 0, INFINITY, &exact, &diag), EXIT_DONE);
+        ck_assert_msg(exact.complete && exact.found == isfinite(least), "%s: %d segments: %s, the least is %g",
+                      small->text, segments,
+                      exact.found      ? "found"
+                      : exact.complete ? "none"
+                                       : "gave up",
+                      least);
+        if (!exact.found)
+            continue;
+        ck_assert_msg(exact.segments <= segments && fabs(exact.max_err - least) <= 1e-9 + 1e-11 * least,
+                      "%s: the complete search reaches %.17g with %d segments, the least is %.17g with %d", small->text,
+                      exact.max_err, exact.segments, least, segments);
+        check_found(small, demand, &exact, &points);
+    }
+    searched_alone++;
+    ties_free(&ties);
+    points_free(&points);
+}
 
 /* The least error of so many segments, proven. */
 static void check_segments(struct small *small, struct demand *demand, int segments)
@@ -216,6 +271,8 @@ static void check_segments(struct small *small, struct demand *demand, int segme
     small->spec.segments = segments;
     const int status = fit(&small->spec, &table, &diag);
     checked++;
+    if (!small->problem.squares)
+        check_complete_search(small, demand);
     if (!isfinite(least) || (status == EXIT_REQUIREMENT && tolerates_no_proof(small))) {
         ck_assert_msg(status == EXIT_REQUIREMENT, "%s: %d segments: exit %d, must be %d", small->text, segments, status,
                       EXIT_REQUIREMENT);
@@ -306,6 +363,7 @@ START_TEST(most_cases_are_checked)
 {
     ck_assert_int_ge(checked, (FREE_TESTS + TIED_TESTS) * CASES_PER_TEST / quick_step(3) * 2 / 3);
     ck_assert_int_ge(refused, 10 / quick_step(3));
+    ck_assert_int_ge(searched_alone, 50 / quick_step(3));
 }
 END_TEST
 
