@@ -12,7 +12,7 @@ enum { MOST_CODES = 1 << 12, MOST_ERRORS = 1 << 22, MOST_STATES = 1 << 21 };
 
 /* The first outputs with which a segment may follow a state. */
 static struct integers firsts_after(const struct tie_program *program, int position, int value,
-                                    const struct state *state)
+                                    const struct reached *state)
 {
     const struct constraints *constraints = &program->ties->constraints;
     const int point = points_at(program->points, position), direction = direction_at(program, point);
@@ -42,10 +42,10 @@ static void find_fewest_before(struct tie_program *program)
 }
 
 /* The state before a segment that begins with some output. */
-static const struct state *state_before(const struct tie_program *program, int segments, int position, int64_t first)
+static const struct reached *state_before(const struct tie_program *program, int segments, int position, int64_t first)
 {
     for (int k = 0; k < program->values; k++) {
-        const struct state *state = state_at(program, segments, position, k);
+        const struct reached *state = state_at(program, segments, position, k);
         const struct integers firsts = firsts_after(program, position, k, state);
         if (firsts.low <= first && first <= firsts.high)
             return state;
@@ -55,7 +55,7 @@ static const struct state *state_before(const struct tie_program *program, int s
 
 static void take_table(const struct tie_program *program, int segments, struct tie_exact *exact)
 {
-    const struct state *state = state_at(program, segments, program->positions, 0);
+    const struct reached *state = state_at(program, segments, program->positions, 0);
     exact->segments = segments;
     exact->knots[segments] = program->points->count;
     for (int m = segments; m > 0; m--) {
@@ -114,7 +114,7 @@ static bool find_fewest_after(struct tie_program *program, double max_err, struc
         const int begin = points_at(points, position);
         struct hulls_reach range;
         if (hulls_reach(points, program->rules.qmin_y, program->rules.qmax_y, begin, points->count, max_err, &range,
-                       diag))
+                        diag))
             return false;
         program->steps += range.end - begin;
         int end = position;

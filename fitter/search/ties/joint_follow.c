@@ -30,15 +30,15 @@ static void record(struct tie_program *program, int position, int64_t value, int
     const int before = program->fewest_before[first - program->rules.qmin_y];
     if (before + 1 + program->fewest_after[position] > program->segments)
         return;
-    struct state *state = state_at(program, before + 1, position, value_index(program, point, value));
+    struct reached *state = state_at(program, before + 1, position, value_index(program, point, value));
     if (program->ties->fold && point == 1 && direction)
         last = output_before_second(program, direction, last);
     if (state->start >= 0 && (!direction || !is_backward(direction, state->last, last)))
         return;
-    *state = (struct state){.last = last,
-                            .line = {.q_b = program->q_b, .n = program->n, .offset = offset},
-                            .start = program->start,
-                            .begins = first};
+    *state = (struct reached){.last = last,
+                              .line = {.q_b = program->q_b, .n = program->n, .offset = offset},
+                              .start = program->start,
+                              .begins = first};
 }
 
 static int64_t shifted(const struct tie_program *program, int64_t sum)

@@ -17,7 +17,7 @@
 #define TIE_MOST_STEPS (1 << 26)
 
 /* What is kept of all segments that end at one knot, and of those before them: one that no other one surpasses. */
-struct state {
+struct reached {
     int64_t last; /* the output at the code before the knot */
     struct line line;
     int start;      /* position where the segment starts; -1 where no segments reach the state */
@@ -34,7 +34,7 @@ struct tie_program {
     struct integers *band;   /* outputs allowed, by point */
     int64_t margin;          /* by which a value at a knot may lie outside the band there */
     int values;              /* values told apart at a knot */
-    struct state *state;     /* by segments, position and value */
+    struct reached *state;   /* by segments, position and value */
     int *fewest_after;       /* by position: fewer segments cannot serve the points from there on */
     int *real_end;           /* by position: no real line serves points from there on and this one, too */
     int *fewest_before;      /* by output from qmin_y on: the fewest segments before one that begins with it */
@@ -50,7 +50,7 @@ struct tie_program {
 };
 
 /* Position and value are those where a segment ends and the next one starts. */
-static inline struct state *state_at(const struct tie_program *program, int segments, int position, int value)
+static inline struct reached *state_at(const struct tie_program *program, int segments, int position, int value)
 {
     const size_t row = (size_t)segments * (size_t)(program->positions + 1) + (size_t)position;
     return &program->state[row * (size_t)program->values + (size_t)value];
