@@ -18,6 +18,9 @@ struct squares {
     struct exact exact; /* exact.segments is to be set */
 };
 
+/* Exchanges the table in hand. */
+void squares_take(struct squares *table, double cost, int count, const int *knots, const struct line *lines);
+
 /* The integer optimum of at most EXACT_POINTS points, from knots in hand; with one shift in `any` also from lines, and
  * over each shift. */
 int squares_search(struct squares *table, const struct line_rules *any, struct diag *diag);

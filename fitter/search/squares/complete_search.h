@@ -12,13 +12,12 @@
 
 struct search_bounds;
 
-/* How far a search goes: bounds that take no search; some slopes from each start; knots near those of the incumbent;
- * all tables. */
-enum exact_stage { EXACT_BOUND, EXACT_SOME, EXACT_NEAR, EXACT_ALL };
+/* How far a search goes: some slopes from each start; knots near those of the incumbent; all tables. */
+enum exact_stage { EXACT_SOME, EXACT_NEAR, EXACT_ALL };
 
 struct exact {
-    enum exact_stage first, last;      /* the stages that are run */
-    double share;                      /* of the steps of a table that takes one search */
+    enum exact_stage last;             /* the last stage that is run */
+    double share;                      /* of the steps of a table that takes one search; then what is left */
     int segments;                      /* at most those asked for */
     double cost;                       /* of the table, in LSB^2 */
     bool complete;                     /* all its lines were searched, or need not be */
