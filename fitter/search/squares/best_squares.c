@@ -69,12 +69,8 @@ static int begin_with_absolute(struct squares *table, struct diag *diag)
             return EXIT_DONE;
         cost += lines[m].cost;
     }
-    if (cost < table->exact.cost) {
-        table->exact =
-            (struct exact){.last = EXACT_ALL, .share = table->exact.share, .segments = exact.segments, .cost = cost};
-        memcpy(table->knots, knots, ((size_t)exact.segments + 1) * sizeof *knots);
-        memcpy(table->lines, lines, (size_t)exact.segments * sizeof *lines);
-    }
+    if (cost < table->exact.cost)
+        squares_take(table, cost, exact.segments, knots, lines);
     return EXIT_DONE;
 }
 
@@ -143,10 +139,7 @@ static bool take_if_better(struct squares *table, const int *knots, int count, s
     }
     if (!(cost < known))
         return false;
-    memcpy(table->knots, knots, ((size_t)count + 1) * sizeof *knots);
-    memcpy(table->lines, lines, (size_t)count * sizeof *lines);
-    table->exact.cost = cost;
-    table->exact.segments = count;
+    squares_take(table, cost, count, knots, lines);
     return true;
 }
 
@@ -243,9 +236,7 @@ int squares_search(struct squares *table, const struct line_rules *any, struct d
         cost += table->lines[m].cost;
     /* A biased table of many points begins with an absolute one, from knots of lines that do not saturate, too. */
     const bool is_short = points->count <= EXACT_FEW, begins = any->form == PWL_BIASED && !is_short;
-    const double share = begins           ? (any->one_shift ? EXACT_SHARE_BIASED_SHIFTS : EXACT_SHARE_BIASED)
-                         : any->one_shift ? EXACT_SHARE_SHIFTS
-                                          : 1;
+    const double share = begins ? EXACT_SHARE_BIASED : 1;
     *exact = (struct exact){.last = EXACT_ALL, .share = share, .segments = count, .cost = cost};
     if (cost < INFINITY && (is_short || !any->one_shift) && !begins && move_to_real_knots(table, diag))
         return diag->code;

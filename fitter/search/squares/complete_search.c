@@ -92,7 +92,8 @@ static bool is_needed(const struct improvement *work, const struct pass *pass)
 {
     const struct exact *exact = work->exact;
     const bool is_short = work->program.count <= EXACT_FEW; /* all is soon searched */
-    if (pass->stage < exact->first || pass->stage > exact->last || (work->wide_sums && exact->complete))
+    if (pass->stage > exact->last || (pass->stage == EXACT_SOME && exact->known) ||
+        (work->wide_sums && exact->complete))
         return false;
     if (pass->stage == EXACT_NEAR && (is_short || !work->known || work->program.points->grid_whole))
         return false;
@@ -185,6 +186,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     for (int p = 0; p < PASSES && least <= just_above(exact->cost); p++)
         if (is_needed(&work, &schedule[p]) && !run_pass(&work, &schedule[p]))
             break;
+    exact->share = fmax(0, (double)work.left / BUDGET);
     exact->complete |= exact->optimal;
     exact->cost = work.known ? exact->cost : INFINITY;
     if (program->slopes.out_of_memory)

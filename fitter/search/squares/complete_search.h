@@ -12,19 +12,16 @@
 
 struct program_bounds;
 
-/* How far a search goes: bounds that take no search; some slopes from each start; knots near those of the incumbent;
- * all tables. */
-enum exact_stage { EXACT_BOUND, EXACT_SOME, EXACT_NEAR, EXACT_ALL };
+/* How far a search goes: some slopes from each start; knots near those of the incumbent; all tables. */
+enum exact_stage { EXACT_SOME, EXACT_NEAR, EXACT_ALL };
 
 /* Shares of the steps where a table takes several searches, so that all together take about as long as one. */
-#define EXACT_SHARE_ABSOLUTE 0.5       /* of the absolute table that a biased one of many points begins with */
-#define EXACT_SHARE_BIASED 0.38        /* of that biased one; its steps take longer, too */
-#define EXACT_SHARE_SHIFTS 0.6         /* with one shift: of each search over shifts, which are mostly two */
-#define EXACT_SHARE_BIASED_SHIFTS 0.16 /* of those of a biased table of many points, which are more */
+#define EXACT_SHARE_ABSOLUTE 0.5 /* of the absolute table that a biased one of many points begins with */
+#define EXACT_SHARE_BIASED 0.38  /* of that biased one; its steps take longer, too */
 
 struct exact {
-    enum exact_stage first, last;       /* the stages that are run */
-    double share;                       /* of the steps of a table that takes one search */
+    enum exact_stage last;              /* the last stage that is run */
+    double share;                       /* of the steps of a table that takes one search; then what is left */
     int segments;                       /* at most those asked for */
     double cost;                        /* of the table, in LSB^2 */
     bool complete;                      /* all its lines were searched, or need not be */

@@ -11,15 +11,10 @@
  * Improves a table of at most `most` segments and of the shift in table->rules, over all shifts of `any`. No table may
  * be known: then table->exact.cost is INFINITY. Exit 3 when none is found.
  *
- * A line of some shift is one of each longer shift too, unless it is steep there or its sums leave the accumulator. So
- * the shifts are looked at together, as if each segment could have any of them: mostly no such table is better than the
- * incumbent, and so none of one shift, or all lines of the best one can have the longest of their shifts, and it is the
- * best of them all. Else the incumbent's shift is searched for itself, then all below it and all above it together, and
- * where that does not do the nearest for itself, and so on with the rest.
- *
- * Of few points all shifts are taken in that way: what that says of lines and of what lies before and after them bounds
- * all searches that follow. Of more, tables near the incumbent come first; and the longer shifts, of which the bound
- * says that the function is too steep for them, are left for the end, when little is left of them.
+ * Tables that may mix shifts are searched first, of many points those up to the likely one, since a function is mostly
+ * too steep for longer ones. Often none of them is better, or all lines of the best one can have the longest of their
+ * shifts, and it is the best of all. What else was found out bounds the searches that follow: of the likely shift for
+ * itself, and of those below and above it in the same way. Each has half of the steps that are left.
  */
 int shifts_search(struct squares *table, const struct line_rules *any, int most, struct diag *diag);
 

@@ -4,6 +4,7 @@
 #define PWLC_SQUARES_TABLE_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "complete_search.h"
 #include "search/line.h"
@@ -18,5 +19,15 @@ struct squares {
     bool moved;         /* squares_bound has replaced it */
     struct exact exact; /* exact.segments is to be set */
 };
+
+/* Takes another incumbent. */
+static inline void squares_take(struct squares *table, double cost, int count, const int *knots,
+                                const struct line *lines)
+{
+    table->exact.cost = cost;
+    table->exact.segments = count;
+    memcpy(table->knots, knots, ((size_t)count + 1) * sizeof *knots);
+    memcpy(table->lines, lines, (size_t)count * sizeof *lines);
+}
 
 #endif
