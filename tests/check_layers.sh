@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Who may include whom. Every source lies in a room of the table below, and includes headers of its own room, of the
-# rooms that its line names, and of systems and packages as far as the end of this script allows.
+# Who may include whom. Every source but the tests' lies in a room of the table below, and includes headers of its own
+# room, of the rooms that its line names, and of systems and packages as far as the end of this script allows.
 set -u
 cd "$1" || exit 1
 
@@ -39,6 +39,10 @@ fitter/report           : fitter/base fitter/io fitter/function fitter/table fit
 fitter/device           : fitter/base fitter/io fitter/table fitter/measure runtime/include/pwl kernels/include/pwl kernels/bench/include/pwl
 fitter/cli              : fitter/base fitter/io fitter/function fitter/table fitter/measure fitter/spec fitter/fit fitter/emit fitter/report fitter/device runtime/include/pwl kernels/include/pwl
 fitter                  : fitter/base fitter/cli
+
+luts                    : runtime/include/pwl
+luts/standalone         :
+examples                : runtime/include/pwl kernels/include/pwl luts
 '
 
 # Sources that need each other, and why. A source is a .c, .cu or .cuh with the header of its name.
@@ -48,10 +52,10 @@ fitter/function/expression fitter/function/function : an expression is a kind of
 
 sources() {
     if [ -e .git ] && command -v git >/dev/null; then
-        git -c safe.directory='*' ls-files --cached --others --exclude-standard runtime kernels fitter
+        git -c safe.directory='*' ls-files --cached --others --exclude-standard
     else
-        find runtime kernels fitter -type f
-    fi | grep -E '\.(c|h|cu|cuh)$' | while IFS= read -r path; do [ -f "$path" ] && echo "$path"; done
+        find . -type f -not -path './build*' | sed 's|^\./||'
+    fi | grep -E '\.(c|h|cu|cuh)$' | grep -v '^tests/' | while IFS= read -r path; do [ -f "$path" ] && echo "$path"; done
 }
 
 mapfile -t files < <(sources)
@@ -77,7 +81,7 @@ function room_of(path, at) {
 function plain(path) { while (sub(/[^\/.]+\/\.\.\//, "", path)) {} return path }
 
 function resolve(from, name, count, places, i, path) {
-    count = split(folder(from) " fitter kernels kernels/include kernels/bench/include runtime/include", places, " ")
+    count = split(folder(from) " fitter kernels kernels/include kernels/bench/include runtime/include luts", places, " ")
     for (i = 1; i <= count; i++) {
         path = plain(places[i] "/" name)
         if (path in known)
@@ -146,7 +150,7 @@ FNR == 1 {
     sub(/[">].*/, "", name)
     path = resolve(FILENAME, name)
     if (path == "") {
-        if ($0 ~ /include[ \t]*"/ && name !~ /^cuda/)
+        if ($0 ~ /include[ \t]*"/ && room != "examples") # which include what a build makes, too
             fail(FILENAME ":" FNR ": " name " is no header of the project")
         next
     }
