@@ -39,121 +39,6 @@ static double running_cost(const struct running *r)
     return fmax(0, xx > 0 ? yy - xy * xy / xx : yy);
 }
 
-/* Costs of ranges between candidates: row j holds the ranges [i, j) for i in [lowest[j], j). */
-struct ranges {
-    int candidates; /* candidates are 0..candidates; 0 and the last are the ends */
-    int *lowest;
-    size_t *row; /* cost of [i, j) is cost[row[j] + (i - lowest[j])] */
-    double *cost;
-    size_t size, capacity;
-};
-
-static void ranges_free(struct ranges *ranges)
-{
-    free(ranges->lowest);
-    free(ranges->row);
-    free(ranges->cost);
-}
-
-static int ranges_init(struct ranges *ranges, int candidates, struct diag *diag)
-{
-    memset(ranges, 0, sizeof *ranges);
-    ranges->candidates = candidates;
-    ranges->lowest = calloc((size_t)candidates + 1, sizeof *ranges->lowest);
-    ranges->row = calloc((size_t)candidates + 1, sizeof *ranges->row);
-    if (ranges->lowest && ranges->row)
-        return EXIT_DONE;
-    return diag_set(diag, EXIT_IO, "out of memory for %d knot candidates", candidates);
-}
-
-/* Opens row j for ranges that start at lowest or later, their costs still to be written. */
-static double *ranges_row(struct ranges *ranges, int j, int lowest)
-{
-    const size_t length = (size_t)(j - lowest);
-    if (ranges->capacity - ranges->size < length) {
-        const size_t capacity = 2 * ranges->capacity + length + 1024;
-        double *cost = realloc(ranges->cost, capacity * sizeof *cost);
-        if (!cost)
-            return NULL;
-        ranges->cost = cost;
-        ranges->capacity = capacity;
-    }
-    ranges->row[j] = ranges->size;
-    ranges->lowest[j] = lowest;
-    ranges->size += length;
-    return ranges->cost + ranges->row[j];
-}
-
-/* Least total cost of covering [0, j) with exactly m ranges, for every m and j so far. */
-struct path {
-    int segments;
-    size_t row;    /* candidates + 1 */
-    double *cost;  /* cost[m * row + j] */
-    int *from;     /* where the last of the m ranges starts */
-    double *least; /* least[j]: over 0 to segments - 1 ranges */
-};
-
-static void path_free(struct path *path)
-{
-    free(path->cost);
-    free(path->from);
-    free(path->least);
-}
-
-static int path_init(struct path *path, int segments, int candidates, struct diag *diag)
-{
-    const size_t row = (size_t)candidates + 1, cells = row * ((size_t)segments + 1);
-    *path = (struct path){.segments = segments, .row = row};
-    path->cost = malloc(cells * sizeof *path->cost);
-    path->from = malloc(cells * sizeof *path->from);
-    path->least = malloc(row * sizeof *path->least);
-    if (!path->cost || !path->from || !path->least)
-        return diag_set(diag, EXIT_IO, "out of memory for %d segments", segments);
-    for (int m = 0; m <= segments; m++)
-        path->cost[(size_t)m * row] = m ? INFINITY : 0;
-    path->least[0] = 0;
-    return EXIT_DONE;
-}
-
-/* Takes in the ranges that end at j, once those that end before it are in. */
-static void path_extend(struct path *path, const struct ranges *ranges, int j)
-{
-    const double *range = ranges->cost + ranges->row[j];
-    const int lowest = ranges->lowest[j];
-    path->cost[j] = path->least[j] = INFINITY;
-    for (int m = 1; m <= path->segments; m++) {
-        const double *before = path->cost + (size_t)(m - 1) * path->row;
-        double best = INFINITY;
-        int from = -1;
-        for (int i = j - 1; i >= lowest && i >= m - 1; i--) {
-            const double total = before[i] + range[i - lowest];
-            if (total < best) {
-                best = total;
-                from = i;
-            }
-        }
-        path->cost[(size_t)m * path->row + (size_t)j] = best;
-        path->from[(size_t)m * path->row + (size_t)j] = from;
-        if (m < path->segments)
-            path->least[j] = fmin(path->least[j], best);
-    }
-}
-
-/* The candidates of the best path to the last one; chosen has segments + 1 entries. */
-static int path_read(const struct path *path, int *chosen, struct diag *diag)
-{
-    chosen[path->segments] = (int)path->row - 1;
-    for (int m = path->segments; m > 0; m--) {
-        chosen[m - 1] = path->from[(size_t)m * path->row + (size_t)chosen[m]];
-        if (chosen[m - 1] < 0)
-            return diag_set(diag, EXIT_REQUIREMENT,
-                            "no provable table of %d segments was found; more segments, a smaller zero point or fewer "
-                            "--fix are needed",
-                            path->segments);
-    }
-    return EXIT_DONE;
-}
-
 /* Places at equal steps of cumulative bend, at least one apart. */
 static void spread_by_bend(const struct points *points, int pieces, int *chosen)
 {
@@ -176,103 +61,99 @@ static double real_cost(const struct points *points, int begin, int end)
     return running_cost(&sums);
 }
 
-/* knots are places on the grid: on entry those of some path, whose cost is the ceiling, then those of the best one. */
-static int solve_on_grid(const struct points *points, int segments, const int *grid, int candidates, int *knots,
-                         struct diag *diag)
+/* Dynamic programming: knots are candidates, on entry those of some table, whose cost is the ceiling, then those of the
+ * best one. */
+static int solve(const struct points *points, int segments, const int *candidate, int candidates, int *knots,
+                 struct diag *diag)
 {
-    struct ranges ranges = {0};
-    struct path path = {0};
+    const size_t row = (size_t)candidates + 1, cells = row * ((size_t)segments + 1);
+    double *least = malloc(cells * sizeof *least), *range = malloc(row * sizeof *range);
+    int *from = malloc(cells * sizeof *from); /* where the last of m segments up to j starts */
     double ceiling = 0;
-    int m = 0;
-    for (int k = 0; k < segments; k++)
-        ceiling += real_cost(points, grid[knots[k]], grid[knots[k + 1]]);
-    if (ranges_init(&ranges, candidates, diag) || path_init(&path, segments, candidates, diag))
+    if (!least || !range || !from) {
+        diag_set(diag, EXIT_IO, "out of memory for %d segments", segments);
         goto done;
-    for (int j = 1; j <= candidates; j++) {
-        /* The cost grows with the range: once above the ceiling, no earlier start can help. The ranges of the path
-         * on entry are always kept, so that a path exists even where costs are 0 but for rounding. */
-        double *row = ranges_row(&ranges, j, 0);
-        struct running sums;
-        int i = j - 1;
-        if (!row) {
-            diag_set(diag, EXIT_IO, "out of memory for %d knot candidates", candidates);
-            goto done;
-        }
-        m += knots[m + 1] < j;
-        const int kept = knots[m + 1] == j ? knots[m] : j - 1;
-        running_start(&sums, points, grid[j] - 1);
-        for (int k = grid[j] - 1; i >= 0; i--) {
-            for (; k >= grid[i]; k--)
-                running_add(&sums, points, k);
-            row[i] = running_cost(&sums);
-            if (row[i] > ceiling && i <= kept)
-                break;
-        }
-        const int lowest = i < 0 ? 0 : i;
-        memmove(row, row + lowest, (size_t)(j - lowest) * sizeof *row);
-        ranges.lowest[j] = lowest;
-        ranges.size = ranges.row[j] + (size_t)(j - lowest);
-        path_extend(&path, &ranges, j);
     }
-    diag->code = path_read(&path, knots, diag);
+    for (int m = 0; m < segments; m++)
+        ceiling += real_cost(points, candidate[knots[m]], candidate[knots[m + 1]]);
+    for (int m = 0; m <= segments; m++)
+        least[(size_t)m * row] = m ? INFINITY : 0;
+    for (int j = 1, given = 0; j <= candidates; j++) {
+        /* The cost grows with the range: once above the ceiling, no earlier start can help. The ranges of the table on
+         * entry are always kept, so that there is one even where costs are 0 but for rounding. */
+        given += knots[given + 1] < j;
+        const int kept = knots[given + 1] == j ? knots[given] : j - 1;
+        int lowest = j;
+        struct running sums;
+        running_start(&sums, points, candidate[j] - 1);
+        do {
+            lowest--;
+            for (int k = candidate[lowest + 1] - 1; k >= candidate[lowest]; k--)
+                running_add(&sums, points, k);
+            range[lowest] = running_cost(&sums);
+        } while (lowest > 0 && (range[lowest] <= ceiling || lowest > kept));
+        least[j] = INFINITY;
+        for (int m = 1; m <= segments; m++) {
+            const double *before = least + (size_t)(m - 1) * row;
+            double best = INFINITY;
+            int start = 0;
+            for (int i = j - 1; i >= lowest && i >= m - 1; i--)
+                if (before[i] + range[i] < best) {
+                    best = before[i] + range[i];
+                    start = i;
+                }
+            least[(size_t)m * row + (size_t)j] = best;
+            from[(size_t)m * row + (size_t)j] = start;
+        }
+    }
+    for (int m = segments; m > 0; m--)
+        knots[m - 1] = from[(size_t)m * row + (size_t)knots[m]];
 done:
-    path_free(&path);
-    ranges_free(&ranges);
+    free(least);
+    free(range);
+    free(from);
     return diag->code;
 }
 
-enum { NEARBY = 3, PLACES = 2 * NEARBY + 1 };
+enum { NEARBY = 3, CHOICES = 2 * NEARBY + 1 };
 
-/* Moves every inner knot to one of PLACES positions `step` apart, all chosen together. Returns whether any moved. */
+/* Moves every inner knot to one of CHOICES points `step` apart, all chosen together. Returns whether any moved. */
 static bool move_knots(const struct points *points, int segments, int *knots, int step)
 {
-    double before[PLACES], after[PLACES];
-    int place[2][PLACES];
-    unsigned char(*from)[PLACES] = malloc((size_t)(segments + 1) * sizeof *from);
-    if (!from)
-        return false;
-    int places_before = 1;
-    before[0] = 0;
-    place[0][0] = knots[0];
+    double before[CHOICES] = {0}, after[CHOICES];
+    unsigned char from[PWL_MAX_SEGMENTS + 1][CHOICES];
     for (int m = 1; m <= segments; m++) {
-        int *end_place = place[m & 1], *begin_place = place[(m - 1) & 1];
-        const int places = m == segments ? 1 : PLACES;
-        for (int e = 0; e < places; e++) {
-            const int end = m == segments ? knots[m] : knots[m] + (e - NEARBY) * step;
-            end_place[e] = end;
-            after[e] = INFINITY;
-            from[m][e] = 0;
-            if (end < 1 || end <= begin_place[0] || (m < segments && end >= points_starts(points)))
-                continue;
+        const int begins = m == 1 ? 0 : NEARBY, ends = m == segments ? 0 : NEARBY;
+        for (int e = -ends; e <= ends; e++) {
+            const int end = knots[m] + e * step;
             struct running sums;
-            running_start(&sums, points, end - 1);
+            double *least = &after[e + ends];
+            *least = INFINITY;
+            if (end < 1 || (m < segments && end >= points_starts(points)))
+                continue;
             int k = end - 1;
-            for (int b = places_before - 1; b >= 0; b--) {
-                if (begin_place[b] >= end || begin_place[b] < 0)
+            running_start(&sums, points, k);
+            for (int b = begins; b >= -begins; b--) {
+                const int begin = knots[m - 1] + b * step;
+                if (begin >= end || begin < 0 || (m > 1 && begin < 1))
                     continue;
-                for (; k >= begin_place[b]; k--)
+                for (; k >= begin; k--)
                     running_add(&sums, points, k);
-                const double total = before[b] + running_cost(&sums);
-                if (total < after[e]) {
-                    after[e] = total;
-                    from[m][e] = (unsigned char)b;
+                const double total = before[b + begins] + running_cost(&sums);
+                if (total < *least) {
+                    *least = total;
+                    from[m][e + ends] = (unsigned char)(b + begins);
                 }
             }
         }
         memcpy(before, after, sizeof before);
-        places_before = places;
     }
     bool moved = false;
-    if (before[0] < INFINITY) {
-        int e = from[segments][0];
-        for (int m = segments - 1; m >= 1; m--) {
-            const int next = from[m][e];
-            moved |= e != NEARBY;
-            knots[m] += (e - NEARBY) * step;
-            e = next;
-        }
+    for (int m = segments, choice = 0; m > 1 && before[0] < INFINITY; m--) {
+        choice = from[m][choice];
+        moved |= choice != NEARBY;
+        knots[m - 1] += (choice - NEARBY) * step;
     }
-    free(from);
     return moved;
 }
 
@@ -294,7 +175,7 @@ int knots_least_squares(const struct points *points, int segments, int *knots, s
         knots[m] = (int)((int64_t)candidates * m / segments);
     /* Beyond that many segments each is so short that moving them from an even spread of bend finds as much. */
     if (segments <= MOST_SOLVED)
-        solve_on_grid(points, segments, grid, candidates, knots, diag);
+        solve(points, segments, grid, candidates, knots, diag);
     for (int m = 0; !diag->code && m <= segments; m++)
         knots[m] = grid[knots[m]];
 
