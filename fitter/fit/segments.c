@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Segments of a table for the points in hand. */
+/* Segments of a table for the points of a workspace. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +90,7 @@ static bool has_rms_bound(const struct workspace *work)
            !work->spec->saturates_as_one;
 }
 
-/* Exchanges the table in hand for one that keeps the ties. */
+/* Exchanges the present table for one that keeps the ties. */
 static int tie_lines(struct workspace *work, int most, struct diag *diag)
 {
     struct minimax *minimax = &work->minimax;

@@ -19,7 +19,7 @@
 #define ROUNDING_SHARE(points) (((double)(points) + 8) * 0x1p-50)
 
 /* The cost of a real line is what moments about the means leave of each other, mostly the thousandth part or more; and
- * bounds of these costs are of use to six digits. */
+ * bounds of these costs need six digits. */
 #define MOMENTS_ROUNDING 1e-9
 
 /* In codes: constants so little outside an interval are looked at, too, which is no loss. */

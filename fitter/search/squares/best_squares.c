@@ -74,7 +74,8 @@ static int begin_with_absolute(struct squares *table, struct diag *diag)
     return EXIT_DONE;
 }
 
-/* Where the lines in hand end, or meet a limit of the output, in ascending order: at most three points a segment. */
+/* Where the lines of the incumbent end, or meet a limit of the output, in ascending order: at most three points a
+ * segment. */
 static int note_bends(const struct squares *table, int *near)
 {
     const struct line_rules *rules = table->rules;
@@ -118,7 +119,7 @@ static double mass_of(const struct points *points)
 }
 
 /* Real lines that cost more are of no use: those that a better table rounds do not, as a rounded value lies within 1/2
- * of a real one, and those on the knots in hand are better. */
+ * of a real one, and the real lines on the knots of the incumbent are better. */
 static double real_ceiling(const struct squares *table)
 {
     const double mass = mass_of(table->points), root = sqrt(table->exact.cost) + 0.5 * sqrt(mass);
@@ -128,7 +129,7 @@ static double real_ceiling(const struct squares *table)
     return fmin(cost, root * root) * (1 + ROUNDING_SHARE(table->points->count));
 }
 
-/* Lines on other knots, if they are better than those in hand. */
+/* Takes lines on other knots if they are better than the incumbent. */
 static bool take_if_better(struct squares *table, const int *knots, int count, struct line *lines)
 {
     const double known = table->exact.cost;
@@ -211,7 +212,7 @@ done:
     return diag->code;
 }
 
-/* Better lines on the knots in hand, where the search did not see all. */
+/* Better lines on the knots of the incumbent, where the search did not see all. */
 static void polish(struct squares *table)
 {
     for (int m = 0; m < table->exact.segments; m++) {

@@ -7,12 +7,12 @@
 #include "search/line.h"
 #include "squares_table.h"
 
-/* The integer optimum of at most EXACT_POINTS points, from knots in hand; with one shift in `any` also from lines, and
- * over each shift. */
+/* The integer optimum of at most EXACT_POINTS points, from the knots of the incumbent; with one shift in `any` also
+ * from its lines, and over each shift. */
 int squares_search(struct squares *table, const struct line_rules *any, struct diag *diag);
 
-/* The lines in hand against what real lines can do at best, saturation included, and lines on the knots of those where
- * they are better. The points are all codes. */
+/* The lines of the incumbent against what real lines can do at best, saturation included, and lines on the knots of
+ * those where they are better. The points are all codes. */
 int squares_bound(struct squares *table, struct diag *diag);
 
 #endif
