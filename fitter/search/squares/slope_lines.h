@@ -14,7 +14,7 @@
 #include "search/points.h"
 #include "search/rounding.h"
 
-/* The best line of a range so far. */
+/* The best line of a range so far; cost in LSB^2. */
 struct range {
     double cost; /* INFINITY when none was found */
     int64_t offset;
@@ -22,72 +22,86 @@ struct range {
     int32_t n;
 };
 
-/* A line that is followed by its constant: it began at a limit, or meets ties. */
+/* A line that is followed by its constant c alone, as it began at a limit or meets ties; its cost so far. */
 struct single_offset {
     int64_t c;
     double cost;
 };
 
-/* What is done about biases that put a code at a tie. */
+/* Biases that put a code at a tie are ... */
 enum ties {
-    TIES_ALL,  /* they are followed */
-    TIES_NONE, /* they are left out */
-    TIES_AGAIN /* they alone, and only where they may come twice */
+    TIES_ALL,  /* followed */
+    TIES_NONE, /* left out */
+    TIES_AGAIN /* alone followed, and only where a tie may come twice */
 };
 
+/* Slopes from low to high, in output codes per input code; none where low > high. */
 struct window {
     double low, high;
 };
 
-/* Of a range: what it may cost beyond the rounding floor, and the points between that no line leaves to saturation. */
+/* Of a range: what its line may cost beyond the rounding floor, and its points [begin, end) at which no line saturates
+ * that costs no more. */
 struct core {
     double excess;
     int begin, end;
 };
 
-/* A line that rises comes from qmin_y and goes to qmax_y. */
+/* A line that goes UP comes from qmin_y and goes to qmax_y. */
 enum direction { UP, DOWN, DIRECTIONS };
 
 enum { SLOPES_SHIFTS = 128, SLOPES_NO_SHIFT = 64 };
 
+/*
+ * The slopes from one start, tried one after the other. Ranges begin at the start; "by the end" is an array whose entry
+ * j is of the range [start, j). Slopes are scanned in one of two ways: all alike, or safe slopes apart from the rest,
+ * as only safe ones may be followed by the parabola without a look at types.
+ */
 struct slope_scan {
-    const struct points *points;        /* every code is a point */
-    const struct line_rules *rules;     /* with sums of at most 56 bits */
-    struct range *range;                /* from the start, by the end */
-    const double *floor_sum;            /* rounding_floor_sums */
-    double *least;                      /* what the best line of a range costs at least, by the end */
-    double *spare;                      /* what a range may cost, by the end */
-    struct window *window[DIRECTIONS];  /* slopes that can make a range part of a better table, by the end */
-    struct core *core[DIRECTIONS];      /* of the range to an end */
-    struct window *leaving[DIRECTIONS]; /* of those at the near limit at all points before one */
-    int64_t safe[SLOPES_SHIFTS];        /* the largest numerator of n whose lines cannot leave their types */
-    bool all;                           /* safe slopes are no other matter than the rest; else: */
-    bool apart;                         /* safe slopes alone, else the rest */
-    bool leaves;               /* apart: lines at the near limit are left out, or they alone are followed, of ... */
-    enum direction way;        /* ... one direction, which leave it at the start */
-    int start, furthest;       /* the start; the last end that a better table can have */
-    int64_t origin;            /* X is the code less this */
+    const struct points *points;    /* every code is a point */
+    const struct line_rules *rules; /* with sums of at most 56 bits */
+    const double *floor_sum;        /* rounding_floor_sums */
+    int64_t safe[SLOPES_SHIFTS];    /* by SLOPES_NO_SHIFT + n: the largest |q_b| whose lines cannot leave their types */
+    bool all;           /* all slopes are scanned alike: of the anchored form, with fixed points or a whole grid */
+    bool apart;         /* where not: safe slopes are scanned now, else the rest */
+    bool leaves;        /* apart: only lines of direction `way` that leave the near limit at the start; else ... */
+    enum direction way; /* ... lines that are at the near limit at the start are left out */
+    int64_t origin;     /* X is the code less this */
+
+    /* Of the start, set before its slopes are tried. */
+    int start, furthest;                /* the start, and the last end that a better table can have */
+    struct range *range;                /* by the end: the best line so far */
+    double *least;                      /* by the end: a lower bound on the best line, in LSB^2 */
+    double *spare;                      /* by the end: what a range may cost in a better table */
+    struct window *window[DIRECTIONS];  /* by the end: slopes that can make the range part of a better table */
+    struct core *core[DIRECTIONS];      /* by the end */
+    struct window *leaving[DIRECTIONS]; /* by the point: slopes of lines that leave the near limit there */
+
+    /* The work done. */
     int64_t steps, most_steps; /* points looked at, and how many may be */
     bool complete;             /* most_steps was never reached */
     bool out_of_memory;
-    struct single_offset *singles;
+    struct single_offset *singles; /* room for `room` of them */
     int room;
-    /* Of the slope under trial: */
-    double slope;
-    double *ceiling; /* what a line may cost up to an end, to serve a better table there or later; by the end */
-    double *useful;  /* what a line must cost less than to serve at an end itself; by the end */
-    int end;         /* the last end that its lines can serve */
-    double *code;    /* of the constant 0, by the point, where biases have no phases */
-    int leave;       /* the last point at which a line may leave a limit */
+
+    /* Of the slope under trial, set by slope_scan.c. */
     int64_t q_b;
     int n;
-    int64_t unit, addend;
+    double slope;          /* q_b * 2^-n */
+    int64_t unit, addend;  /* constants are multiples of unit; addend is what rounding adds before the shift */
     int rise;              /* of the line along the codes: -1, 0, 1 */
-    int64_t near_y, far_y; /* the limits it comes from and goes to */
-    int64_t near_first;    /* the first code that is not at the near limit */
-    int64_t far_last;      /* the last one that costs by the parabola: the far limit too, but of a half */
+    int64_t near_y, far_y; /* the near and the far limit */
+    int64_t near_first;    /* the first code beyond the near limit */
+    int64_t far_last;      /* the last code that costs by the parabola: the far limit, or of a half the one before */
+    double *ceiling;       /* by the end: what a line may cost up to there, to serve a better table there or later */
+    double *useful;        /* by the end: what a line must cost less than to serve at that end itself */
+    int end;               /* the last end that its lines can serve */
+    int leave;             /* the last point at which its lines may leave the near limit */
+    double *code;          /* by the point: the code of the constant 0, where biases have no phases */
     enum ties ties;
     bool is_safe; /* no constant that can serve leaves its type */
+
+    /* What following it has shown. */
     bool beyond;  /* a line that was followed as if it were safe left its type, and would have served */
     bool touched; /* a limit of the rules had a say */
     int last;     /* the last point that was looked at */
