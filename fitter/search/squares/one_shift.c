@@ -35,7 +35,8 @@ static bool share_shift(const struct points *points, const struct line_rules *ru
 struct shifts {
     struct squares *table;
     const struct line_rules *any;
-    int most, likely, top, fewest;
+    int most, likely, top;
+    int fewest;                   /* segments of a table that costs table->exact.any_shift */
     struct program_bounds bounds; /* of tables that may mix the shifts up to `top` */
     struct line lines[PWL_MAX_SEGMENTS];
     int knots[PWL_MAX_SEGMENTS + 1];

@@ -47,7 +47,7 @@ static void spread_by_bend(const struct points *points, int pieces, int *chosen)
         const double wanted = (double)m / pieces;
         while (k < points->count && points->bend[k] < wanted)
             k++;
-        const int lowest = m == 0 ? 0 : chosen[m - 1] + 1, highest = points_starts(points) - (pieces - m);
+        const int lowest = m == 0 ? 0 : chosen[m - 1] + 1, highest = points_places(points) - (pieces - m);
         chosen[m] = m == 0 ? 0 : k < lowest ? lowest : k > highest ? highest : k;
     }
 }
@@ -167,11 +167,10 @@ int knots_least_squares(const struct points *points, int segments, int *knots, s
     if (!grid)
         return diag_set(diag, EXIT_IO, "out of memory for %d knot candidates", candidates);
     diag->code = EXIT_DONE;
-    if (!points->grid)
-        spread_by_bend(points, candidates, grid);
+    spread_by_bend(points, candidates, grid);
     for (int m = 0; m <= candidates; m++)
-        grid[m] = points_at(points, points->grid ? m : grid[m]);
-    for (int m = 0; m <= segments; m++) /* the grid's own even spread of bend */
+        grid[m] = points_at(points, grid[m]);
+    for (int m = 0; m <= segments; m++)
         knots[m] = (int)((int64_t)candidates * m / segments);
     /* Beyond that many segments each is so short that moving them from an even spread of bend finds as much. */
     if (segments <= MOST_SOLVED)

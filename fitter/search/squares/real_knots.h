@@ -7,11 +7,9 @@
 #include "search/line.h"
 #include "search/points.h"
 
-/* Each range a caller asks for has at least `segments` points; knots has room for segments + 1 entries. */
-
-/* Least squares with real lines: dynamic programming on a grid of candidates, dense where the function bends, then
- * each knot moved, all together, to the best code nearby; on a grid of the points' own it is left at that. Cost of a
- * segment: least squares over unclipped points. */
+/* Least squares with real lines over unclipped points: dynamic programming over candidates, dense where the function
+ * bends, or all places; of many points each knot is then moved, all together, to the best code nearby. There are at
+ * least `segments` places; knots has room for segments + 1 entries. */
 int knots_least_squares(const struct points *points, int segments, int *knots, struct diag *diag);
 
 #endif
