@@ -126,7 +126,7 @@ static void search_banded(struct trial *trial, int end, int effort)
     struct hulls_reach range;
     struct diag ignored;
     if (hulls_reach(trial->points, trial->rules->qmin_y, trial->rules->qmax_y, trial->begin, end, trial->limits.max_err,
-                   &range, &ignored) ||
+                    &range, &ignored) ||
         range.end < end)
         return;
     if (isfinite(range.slope_min) && isfinite(range.slope_max)) {
