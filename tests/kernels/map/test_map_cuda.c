@@ -14,6 +14,7 @@
 #include <pwl/cuda.h>
 #include <pwl/pwl.h>
 
+#include "../../../runtime/element.h"
 #include "../device.h"
 #include "../tap.h"
 #include "luts.h" /* made by list_luts.sh */
@@ -46,34 +47,6 @@ static const struct {
 
 #define TYPES (int)(sizeof types / sizeof types[0])
 
-static void put(void *array, pwl_type type, size_t k, int64_t v)
-{
-    if (types[type].bytes == 1)
-        ((uint8_t *)array)[k] = (uint8_t)v;
-    else if (types[type].bytes == 2)
-        ((uint16_t *)array)[k] = (uint16_t)v;
-    else
-        ((uint32_t *)array)[k] = (uint32_t)v;
-}
-
-static int64_t get(const void *array, pwl_type type, size_t k)
-{
-    switch (type) {
-    case PWL_S8:
-        return ((const int8_t *)array)[k];
-    case PWL_U8:
-        return ((const uint8_t *)array)[k];
-    case PWL_S16:
-        return ((const int16_t *)array)[k];
-    case PWL_U16:
-        return ((const uint16_t *)array)[k];
-    case PWL_S32:
-        return ((const int32_t *)array)[k];
-    default:
-        return ((const uint32_t *)array)[k];
-    }
-}
-
 /* The first type that holds the table's output. */
 static pwl_type output_type(const pwl_table *table)
 {
@@ -87,7 +60,8 @@ static pwl_type output_type(const pwl_table *table)
 static int values_agree(const pwl_table *table, pwl_type in, const void *x, pwl_type out, const void *y, size_t count)
 {
     for (size_t k = 0; k < count; k++) {
-        const int64_t code = get(x, in, k), expected = pwl_eval(table, code), value = get(y, out, k);
+        const int64_t code = pwl_element_of(in, x, k), expected = pwl_eval(table, code),
+                      value = pwl_element_of(out, y, k);
         if (value != expected) {
             printf("# storage %d form %d rounding %d flags %d, %d segments, %s to %s, element %zu of %zu: "
                    "x = %lld gives %lld, not %lld\n",
@@ -118,7 +92,7 @@ static int every_code_agrees(const pwl_table *table, pwl_type in)
 {
     const size_t count = (size_t)(types[in].max - types[in].min + 1);
     for (size_t k = 0; k < count; k++)
-        put(arrays.x, in, k, types[in].min + (int64_t)k);
+        pwl_set_element_of(in, arrays.x, k, types[in].min + (int64_t)k);
     return device_agrees(table, in, count);
 }
 
@@ -127,7 +101,7 @@ static size_t put_around(pwl_type in, size_t k, int64_t code)
 {
     for (int64_t v = code - 2; v <= code + 2; v++) {
         if (types[in].min <= v && v <= types[in].max)
-            put(arrays.x, in, k++, v);
+            pwl_set_element_of(in, arrays.x, k++, v);
     }
     return k;
 }
@@ -156,9 +130,9 @@ static int wide_codes_agree(const pwl_table *table, pwl_type in, uint64_t *state
     k = put_around(in, k, table->qmin_x);
     k = put_around(in, k, table->qmax_x);
     while (random_count--) {
-        put(arrays.x, in, k++, (int64_t)random_bits(state));
+        pwl_set_element_of(in, arrays.x, k++, (int64_t)random_bits(state));
         if (random_count && random_count--)
-            put(arrays.x, in, k++, random_in(state, table->qmin_x, table->qmax_x));
+            pwl_set_element_of(in, arrays.x, k++, random_in(state, table->qmin_x, table->qmax_x));
     }
     return device_agrees(table, in, k);
 }
@@ -297,8 +271,9 @@ static void test_pair(pwl_type in, pwl_type out)
         made.table.qmin_y = types[out].min > min ? types[out].min : min;
         made.table.qmax_y = types[out].max < max ? types[out].max : max;
         for (size_t k = 0; k < PAIR_BYTES / types[in].bytes; k++)
-            put(arrays.x, in, k,
-                k % 2 ? random_in(&state, made.table.qmin_x, made.table.qmax_x) : (int64_t)random_bits(&state));
+            pwl_set_element_of(in, arrays.x, k,
+                               k % 2 ? random_in(&state, made.table.qmin_x, made.table.qmax_x)
+                                     : (int64_t)random_bits(&state));
         CUDA(cudaMemcpy(arrays.device_x, arrays.x, PAIR_BYTES, cudaMemcpyHostToDevice));
         PWL(pwl_cuda_upload(&made.table, &uploaded));
         good &= lengths_agree(&uploaded, &made.table, in, out);
@@ -320,7 +295,7 @@ static void test_large(void)
     made.table.qmax_y = INT16_MAX;
     PWL(pwl_cuda_upload(&made.table, &uploaded));
     for (size_t k = 0; k <= count; k++)
-        put(arrays.x, PWL_S16, k, (int64_t)random_bits(&state));
+        pwl_set_element_of(PWL_S16, arrays.x, k, (int64_t)random_bits(&state));
     CUDA(cudaMemcpy(arrays.device_x, arrays.x, 2 * count + 2, cudaMemcpyHostToDevice));
     for (size_t at = 0; at < 2; at++) {
         CUDA(cudaMemset(arrays.device_y, POISON, 2 * count + 4));
@@ -382,7 +357,7 @@ static void test_streams(void)
     uint64_t state = 5;
     int good = 1;
     for (size_t k = 0; k < count; k++)
-        put(arrays.x, PWL_U16, k, (int64_t)random_bits(&state));
+        pwl_set_element_of(PWL_U16, arrays.x, k, (int64_t)random_bits(&state));
     CUDA(cudaMemcpy(arrays.device_x, arrays.x, bytes, cudaMemcpyHostToDevice));
     CUDA(cudaMemset(arrays.device_y, POISON, STREAMS * ROUNDS * bytes));
     CUDA(cudaDeviceSynchronize());
@@ -432,7 +407,7 @@ static void test_graph(void)
     memset(&uploaded, POISON, sizeof uploaded);
     for (int round = 0; round < 3; round++) {
         for (size_t k = 0; k < count; k++)
-            put(arrays.x, PWL_S8, k, (int64_t)random_bits(&state));
+            pwl_set_element_of(PWL_S8, arrays.x, k, (int64_t)random_bits(&state));
         CUDA(cudaMemcpy(arrays.device_x, arrays.x, count, cudaMemcpyHostToDevice));
         CUDA(cudaMemset(arrays.device_y, POISON, 4 * count));
         CUDA(cudaDeviceSynchronize());
@@ -440,7 +415,7 @@ static void test_graph(void)
         CUDA(cudaStreamSynchronize(stream));
         CUDA(cudaMemcpy(arrays.y, arrays.device_y, 4 * count, cudaMemcpyDeviceToHost));
         for (size_t k = 0; k < count; k++)
-            put(arrays.x, PWL_S8, k, pwl_eval(&made.table, get(arrays.x, PWL_S8, k)));
+            pwl_set_element_of(PWL_S8, arrays.x, k, pwl_eval(&made.table, pwl_element_of(PWL_S8, arrays.x, k)));
         good &= values_agree(&made.table, PWL_S8, arrays.x, PWL_S32, arrays.y, count);
     }
     CUDA(cudaGraphExecDestroy(replay));
