@@ -6,8 +6,10 @@
 
 #include "document.h"
 #include "search/minimax/bounded_line.h"
+#include "search/rounding.h"
 #include "search/squares/best_squares.h"
 #include "search/squares/real_knots.h"
+#include "search/ties/tied_table.h"
 #include "wide_starts.h"
 #include "workspace.h"
 

@@ -11,7 +11,7 @@
 #include "search/minimax/minimax.h"
 #include "search/points.h"
 #include "search/squares/complete_search.h"
-#include "search/ties/tied_table.h"
+#include "search/ties/ties.h"
 #include "spec/spec.h"
 #include "table/table.h"
 

@@ -8,6 +8,7 @@
 #include <pwl/fixed.h>
 
 #include "line_trial.h"
+#include "rounding.h"
 
 struct bias_range {
     double low, high;

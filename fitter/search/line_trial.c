@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "rounding.h"
+
 enum { LANES = 4 }; /* sums side by side, as in points_squares */
 
 /* Cost of shifted + c with saturation; INFINITY when a point misses its band or the cost reaches enough. */

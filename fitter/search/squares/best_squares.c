@@ -11,6 +11,7 @@
 #include "real_bound.h"
 #include "rounding_floor.h"
 #include "search/real_line_fit.h"
+#include "search/rounding.h"
 
 /* The same line with its constant before the shift, of a shorter slope where it does not fit there; false where there
  * is none. */

@@ -3,9 +3,11 @@
 
 #include <math.h>
 
+#include "base/numbers.h"
 #include "line_program.h"
 #include "program_bounds.h"
 #include "real_bound.h"
+#include "search/rounding.h"
 
 enum { LONGEST_WITH_WIDE_SUMS = 24 };
 

@@ -6,7 +6,6 @@
 #include "base/diag.h"
 #include "search/line.h"
 #include "search/points.h"
-#include "search/rounding.h"
 
 #define EXACT_FEW 256 /* points of which all lines are soon looked at */
 

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "base/numbers.h"
 #include "slope_costs.h"
 
 #define LINE_CLASS_NONE 0x1p40    /* beyond all constants */

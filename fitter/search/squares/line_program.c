@@ -4,7 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "real_bound.h"
+#include "base/numbers.h"
+#include "search/rounding.h"
 #include "slope_scan.h"
 #include "slope_windows.h"
 

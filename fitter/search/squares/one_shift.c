@@ -8,6 +8,7 @@
 #include <pwl/fixed.h>
 
 #include "program_bounds.h"
+#include "search/rounding.h"
 
 /* Gives all lines the longest of their shifts; false where that does not do for some. */
 static bool share_shift(const struct points *points, const struct line_rules *rules, int count, const int *knots,

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
+#include "search/rounding.h"
+
 static size_t layers_size(const struct line_program *program)
 {
     return ((size_t)program->segments + 1) * ((size_t)program->count + 1) * sizeof(double);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "real_program.h"
+#include "search/rounding.h"
 
 /* The knots of the best path, ascending; places that fall together make fewer segments. */
 static void read_path(const struct real_program *program, const struct real_grid *grid, int segments,

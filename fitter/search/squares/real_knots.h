@@ -4,7 +4,6 @@
 #define PWLC_REAL_KNOTS_H
 
 #include "base/diag.h"
-#include "search/line.h"
 #include "search/points.h"
 
 /* Least squares with real lines over unclipped points: dynamic programming over candidates, dense where the function

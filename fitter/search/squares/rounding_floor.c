@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/numbers.h"
-
 double *rounding_floor_sums(const struct points *points)
 {
     double *sum = malloc(((size_t)points->count + 1) * sizeof *sum);

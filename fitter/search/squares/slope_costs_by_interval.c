@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/rounding.h"
 #include "slope_costs.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
 
 #include "complete_search.h"
 #include "line_class.h"
+#include "search/rounding.h"
 
 /* Phases lie in [1, 2^n]. From one on, the cut, the code of a point is one more than before; with the bias of that
  * phase it is at a tie, which is rounded one way or the other. */

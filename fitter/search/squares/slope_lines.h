@@ -9,10 +9,8 @@
 
 #include <pwl/fixed.h>
 
-#include "base/numbers.h"
 #include "search/line.h"
 #include "search/points.h"
-#include "search/rounding.h"
 
 /* The best line of a range so far; cost in LSB^2. */
 struct range {

@@ -6,6 +6,8 @@
 
 #include <pwl/fixed.h>
 
+#include "base/numbers.h"
+#include "search/rounding.h"
 #include "slope_costs.h"
 
 /* Numerators of the grid 2^-n from one on, up to the next that may give one of the points up to k another code. Ties

@@ -3,6 +3,9 @@
 
 #include <math.h>
 
+#include "base/numbers.h"
+#include "search/rounding.h"
+
 /* Real least squares of a range. */
 struct real_line {
     double slope, sse, spread;

@@ -3,6 +3,7 @@
 
 #include "../../reference/fixture.h"
 #include "../../reference/small.h"
+#include "base/numbers.h"
 #include "search/squares/slope_costs.h"
 
 enum { CASES = 2000, COUNT = 44, BIASES = 1 << 13, TIES = 3 };
