@@ -87,15 +87,17 @@ static void print_certificate(const struct table *table)
     printf("  %-12s %.6g %% %scorrectly rounded, %" PRId64 " saturated, %smonotone\n", "codes",
            100 * c->correctly_rounded, weighted ? "by weight " : "", c->saturated_codes, c->monotone ? "" : "not ");
     printf("  %-12s %d bits suffice\n", "accumulator", c->acc_bits);
-    printf("  %-12s %s", "objective", c->objective == OBJECTIVE_RMS ? "rms" : "max");
+    printf("  %-12s %s%s", "objective",
+           c->objective == OBJECTIVE_SEGMENTS ? "fewest segments" : objective_name(c->objective),
+           c->has_second_objective ? ", then rms" : "");
     if (c->has_lower_bound)
         printf(", nothing below %.6g LSB is reachable", c->lower_bound_lsb);
     if (c->has_lower_bound && c->lower_bound_lsb > 0 && c->optimal != 1)
-        printf(", %.4g times that is reached",
-               (c->objective == OBJECTIVE_RMS ? c->rms_err_lsb : c->max_err_lsb) / c->lower_bound_lsb);
+        printf(", %.4g times that is reached", objective_error(c) / c->lower_bound_lsb);
     if (c->has_bound)
         printf(", proven at most %.6g LSB", c->bound_lsb);
-    printf("%s\n", c->optimal < 0 ? "" : c->optimal ? ", optimal" : ", not known to be optimal");
+    const char *const optimal = c->objective == OBJECTIVE_SEGMENTS ? "the fewest" : "optimal";
+    printf("%s%s\n", c->optimal < 0 ? "" : c->optimal ? ", " : ", not known to be ", c->optimal < 0 ? "" : optimal);
 }
 
 static bool print_segments(const struct table *table)

@@ -58,7 +58,9 @@ void explore_rank(struct exploration *exploration)
 static void proof_text(const struct certificate *certificate, char *text, size_t size)
 {
     const char *objective = certificate->objective == OBJECTIVE_MAX ? "max" : "RMS";
-    if (certificate->optimal == 1)
+    if (certificate->optimal == 1 && certificate->objective == OBJECTIVE_SEGMENTS)
+        snprintf(text, size, "fewest");
+    else if (certificate->optimal == 1)
         snprintf(text, size, "%s%soptimal", certificate->has_lower_bound ? objective : "",
                  certificate->has_lower_bound ? " " : "");
     else if (certificate->has_lower_bound)

@@ -91,8 +91,10 @@ static void tensor_text(const struct tensor *tensor, char *text, size_t size)
 static void proof_text(const struct certificate *says, char *text, size_t size)
 {
     const char *error = says->objective == OBJECTIVE_MAX ? "max" : "RMS";
-    const double achieved = says->objective == OBJECTIVE_MAX ? says->max_err_lsb : says->rms_err_lsb;
-    if (says->optimal == 1 && says->has_lower_bound)
+    const double achieved = objective_error(says);
+    if (says->optimal == 1 && says->objective == OBJECTIVE_SEGMENTS)
+        snprintf(text, size, "fewest: no table of this form and these widths keeps to --max-err with fewer segments");
+    else if (says->optimal == 1 && says->has_lower_bound)
         snprintf(text, size,
                  "optimal: no table of this form, these widths and this number of segments has a %s error below %.6g "
                  "LSB",
