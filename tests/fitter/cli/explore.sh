@@ -60,7 +60,7 @@ assert all(("--symmetry fold" in r["spec"]) == (r["symmetry"] == "fold") for r i
 
 # Constraints: some to compare, some that hold for all.
 expect_status 0 explore tanh $types --segments 8 --slope-terms any,1,2 --shift per-segment,one --knots free,pow2,uniform \
-    --method minimax,lut --objective max --format json
+    --method minimax,lut --objective max --zero free --format json
 judge 'constraints' 'full = [r for r in rows if r["method"] == "lut"]
 kept = {(r["slope_terms"], r["shift"], r["knots"]): r for r in rows if r["method"] != "lut"}
 assert len(rows) == len(tables) == 19 and len(kept) == 18 and len(full) == 1 and full[0]["knots"] is None
