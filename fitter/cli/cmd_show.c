@@ -12,6 +12,7 @@
 #include "io/columns.h"
 #include "measure/claim.h"
 #include "table/reduction.h"
+#include "table/size.h"
 #include "table/table.h"
 
 static const struct option_info options[] = {
@@ -25,17 +26,30 @@ static double real_slope(const struct table *table, const struct segment *segmen
     return (double)(ldexpl((long double)segment->q_b, -segment->n) * table->out.scale.value / table->in.scale.value);
 }
 
-static int packed_bytes(const struct table *table)
-{
-    return table->segment_count * packed_segment_bytes(table->storage, table->form);
-}
-
 static void print_tensor(const char *label, const struct tensor *tensor)
 {
     char text[128];
     tensor_format(tensor, text, sizeof text);
     printf("  %-12s %s, codes %" PRId64 "..%" PRId64 ", real %.9Lg..%.9Lg\n", label, text, tensor->qmin, tensor->qmax,
            tensor_real(tensor, tensor->qmin), tensor_real(tensor, tensor->qmax));
+}
+
+static void print_width(const char *name, struct field_width width)
+{
+    if (width.bits > 0)
+        printf("%s %d%s, ", name, width.bits, width.is_signed ? " signed" : "");
+}
+
+static void print_widths(const struct table *table)
+{
+    const struct field_widths widths = table_field_widths(table);
+    printf("  %-12s ", "fields, bits");
+    print_width("start", widths.start);
+    print_width("q_b", widths.q_b);
+    print_width("n_BX_total", widths.n);
+    print_width(offset_name(table->form), widths.offset);
+    print_width("output", widths.value);
+    printf("ROM %d\n", widths.rom_bits);
 }
 
 static void print_head(const char *path, const struct table *table)
@@ -55,8 +69,10 @@ static void print_head(const char *path, const struct table *table)
     printf("  %-12s %s: start and q_b %d bits, %s %d, accumulator %d\n", "case", storage_name(table->storage),
            storage_bits(table->storage), offset_name(table->form), offset_bits(table->storage, table->form),
            accumulator_bits(table->storage));
-    printf("  %-12s %d of %d bytes: %d bytes\n", "segments", table->segment_count,
-           packed_segment_bytes(table->storage, table->form), packed_bytes(table));
+    const int each = table_bytes(table) / table->segment_count;
+    printf("  %-12s %d of %d byte%s: %d bytes%s\n", "segments", table->segment_count, each, each == 1 ? "" : "s",
+           table_bytes(table), table_is_full(table) ? ", an output for each code" : "");
+    print_widths(table);
     if (table->has_fold)
         printf("  %-12s sum %" PRId64 ", codes below %" PRId64 " are mirrored\n", "fold", table->fold_sum,
                table->in.zero_point);
@@ -165,6 +181,14 @@ static json_t *tensor_json(const struct tensor *tensor)
                      (double)tensor_real(tensor, tensor->qmax));
 }
 
+static json_t *widths_json(const struct table *table)
+{
+    const struct field_widths widths = table_field_widths(table);
+    return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i}", "start", widths.start.bits, "q_b", widths.q_b.bits, "n_BX_total",
+                     widths.n.bits, offset_name(table->form), widths.offset.bits, "output", widths.value.bits, "rom",
+                     widths.rom_bits);
+}
+
 static json_t *segments_json(const struct table *table)
 {
     json_t *array = json_array();
@@ -223,7 +247,8 @@ static json_t *table_json(const char *path, const struct table *table, struct di
         diag_set(diag, EXIT_USAGE, "the file name is not UTF-8, which JSON needs");
         return NULL;
     }
-    json_object_set_new(root, "packed_bytes", json_integer(packed_bytes(table)));
+    json_object_set_new(root, "packed_bytes", json_integer(table_bytes(table)));
+    json_object_set_new(root, "field_bits", widths_json(table));
     if (table->has_fold)
         json_object_set_new(root, "fold_sum", json_integer(table->fold_sum));
     if (table->has_reduction) {

@@ -76,7 +76,7 @@ judge 'ties' 'assert all("--monotone --continuous 1" in r["spec"] for r in table
 expect_status 0 explore tanh $types --segments 4,8 --slope-bits 6,8 --method minimax,lut --format json
 judge 'lut' 'full = [r for r in rows if r["method"] == "lut"]
 assert len(rows) == 5 and len(full) == 1
-assert (full[0]["segments"], full[0]["bytes"], full[0]["segments_asked"], full[0]["slope_bits"]) == (256, 1280, None, None)
+assert (full[0]["segments"], full[0]["bytes"], full[0]["segments_asked"], full[0]["slope_bits"]) == (256, 256, None, None)
 assert full[0]["proof"] == "optimal" and full[0]["front"]'
 
 # Combinations without a table have a reason; they are a failure only when there is nothing else.
