@@ -366,6 +366,8 @@ static void extend(const struct program *program, const struct lines *lines, int
             if (least < end->least)
                 *end = (struct state){.least = least, .line = index, .start = start, .before = before[m]};
         }
+        if (spec->start_all && k + 1 < spec->count && spec->may_start[k + 1])
+            return;
     }
 }
 

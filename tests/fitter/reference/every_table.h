@@ -38,6 +38,7 @@ struct every_spec {
     struct every_output output[EVERY_CODES], mirror[EVERY_CODES];
     int64_t sum;
     bool may_start[EVERY_CODES]; /* a segment */
+    bool start_all;              /* and one does wherever it may */
 };
 
 struct every_segment {

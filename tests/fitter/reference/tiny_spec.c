@@ -268,6 +268,7 @@ void tiny_draw(struct tiny *tiny, int number)
     set(tiny, "--rounding", roundings[number / 3 % 4]);
     draw_method(tiny, number);
     draw_constraints(tiny, tied, folded);
+    add_text(tiny, "; number %d", number);
     for (int k = 1; k < tiny->count; k++) {
         const long double step = tiny->whole[k] - tiny->whole[k - 1];
         tiny->is_level |= step != 0 && fabsl(step) < 1e-9L;
@@ -334,7 +335,8 @@ struct every_spec tiny_every(const struct tiny *tiny, const struct table *table)
                                .segments = spec->segments,
                                .squares = spec->method == METHOD_LSQ,
                                .count = (int)(last - first + 1),
-                               .sum = table ? table->fold_sum : 0};
+                               .sum = table ? table->fold_sum : 0,
+                               .start_all = spec->constraints.knots == KNOTS_UNIFORM};
     for (int k = 0; k < every.count; k++) {
         every.output[k] = output_at(tiny, first + k);
         if (spec->fold && k > 0)

@@ -152,7 +152,7 @@ static void check_fewest(const struct tiny *tiny, const struct table *table)
     char better[800];
     every.segments = table->segment_count - 1;
     every.squares = false;
-    if (every.segments == 0 || tiny->spec.constraints.knots == KNOTS_UNIFORM)
+    if (every.segments == 0 || table->certificate.optimal != 1 || every.start_all)
         return;
     const struct every_found found = every_table(&every, tiny->spec.max_err - 1.01e-9);
     describe(&found, better, sizeof better);
@@ -161,7 +161,7 @@ static void check_fewest(const struct tiny *tiny, const struct table *table)
 }
 
 /* Where none is found there is none, except by searches that are not complete. */
-static void check_none(const struct tiny *tiny)
+static void check_none(const struct tiny *tiny, const char *message)
 {
     const struct spec *spec = &tiny->spec;
     const bool given = !isnan(spec->max_err);
@@ -176,7 +176,7 @@ static void check_none(const struct tiny *tiny)
         every.segments = every.count;
     const struct every_found found = every_table(&every, given ? spec->max_err - 1.01e-9 : 1e99);
     describe(&found, better, sizeof better);
-    ck_assert_msg(!found.found, "%s: no table is found; %.17g have%s", tiny->text, found.least, better);
+    ck_assert_msg(!found.found, "%s: %s; %.17g have%s", tiny->text, message, found.least, better);
 }
 
 static void check_table(const struct tiny *tiny, const struct table *table)
@@ -230,7 +230,7 @@ static void check_number(int number)
         check_table(&tiny, &table);
         table_free(&table);
     } else if (status == EXIT_REQUIREMENT) {
-        check_none(&tiny);
+        check_none(&tiny, diag.text);
     } else {
         counts.unusable++;
     }
