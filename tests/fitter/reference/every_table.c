@@ -152,9 +152,9 @@ static struct sums sums_of(const struct every_spec *spec, const struct values *v
 {
     struct sums sums;
     for (int v = 0; v < values->count; v++)
-        sums.least[v] = v == 0                         ? -far
+        sums.least[v] = v == 0                       ? -far
                         : spec->form == EVERY_BIASED ? threshold(spec, values->low + v, n)
-                                                       : values->low + v;
+                                                     : values->low + v;
     for (int m = 0; m < 2; m++)
         sums.legal[m] = legal_sums(spec, n, m);
     return sums;
@@ -287,9 +287,8 @@ static void fill_costs(struct program *program)
     for (int k = 0; k < spec->count; k++)
         for (int v = 0; v < program->values.count; v++) {
             const int64_t value = program->values.low + v;
-            program->cost[k][v] =
-                together(program, cost_of(spec, &spec->output[k], output_of(spec, value)),
-                         cost_of(spec, &spec->mirror[k], output_of(spec, spec->sum - value)));
+            program->cost[k][v] = together(program, cost_of(spec, &spec->output[k], output_of(spec, value)),
+                                           cost_of(spec, &spec->mirror[k], output_of(spec, spec->sum - value)));
         }
 }
 
@@ -339,8 +338,7 @@ static int best_before(const struct program *program, int k, int segments, int v
         for (int next = 0; next < program->nexts; next++) {
             const int at = last * program->nexts + next;
             if (states[at].least <= program->limit && (best < 0 || states[at].least < states[best].least) &&
-                (k == 0 ? begins_well(program, v)
-                        : steps_well(program, k, last, v) && joins_well(program, k, next, v)))
+                (k == 0 ? begins_well(program, v) : steps_well(program, k, last, v) && joins_well(program, k, next, v)))
                 best = at;
         }
     return best;

@@ -32,8 +32,8 @@ struct every_spec {
     int max_step; /* of --continuous */
     int segments; /* at most */
     bool squares; /* else the largest error */
-    /* Codes that segments serve, from first_x on. The mirror image of code k gives sum - value instead of value; without
-     * a fold no mirror image exists. */
+    /* Codes that segments serve, from first_x on. The mirror image of code k gives sum - value instead of value;
+     * without a fold no mirror image exists. */
     int count;
     struct every_output output[EVERY_CODES], mirror[EVERY_CODES];
     int64_t sum;

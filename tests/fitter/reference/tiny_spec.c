@@ -62,8 +62,8 @@ static struct format draw_format(bool tied)
     return format;
 }
 
-static const char *const odd[] = {"tanh", "erf", "sin", "atan", "softsign"},
-                        *const complements[] = {"sigmoid", "hard_sigmoid"};
+static const char *const odd[] = {"tanh", "erf", "sin", "atan", "softsign"}, *const complements[] = {"sigmoid",
+                                                                                                     "hard_sigmoid"};
 
 static void parse(struct tiny *tiny, const struct format *format, const char *function)
 {
@@ -245,8 +245,9 @@ static void draw_constraints(struct tiny *tiny, bool tied, bool folded)
 
 void tiny_draw(struct tiny *tiny, int number)
 {
-    static const char *const forms[] = {"absolute", "biased", "anchored"},
-                            *const roundings[] = {"floor", "half_up", "half_away", "half_even"};
+    static const char *const forms[] = {"absolute", "biased", "anchored"}, *const roundings[] = {"floor", "half_up",
+                                                                                                 "half_away",
+                                                                                                 "half_even"};
     memset(tiny, 0, sizeof *tiny);
     state = (uint64_t)number * UINT64_C(0xd1342543de82ef95);
     const bool folded = one_in(8), tied = one_in(5);
@@ -318,7 +319,8 @@ static bool may_start(const struct tiny *tiny, const struct table *table, int64_
 struct every_spec tiny_every(const struct tiny *tiny, const struct table *table)
 {
     const struct spec *spec = &tiny->spec;
-    const int64_t image = 2 * spec->in.zero_point - spec->in.qmin, first = spec->fold ? spec->in.zero_point : spec->in.qmin,
+    const int64_t image = 2 * spec->in.zero_point - spec->in.qmin,
+                  first = spec->fold ? spec->in.zero_point : spec->in.qmin,
                   last = spec->fold && image > spec->in.qmax ? image : spec->in.qmax;
     struct every_spec every = {.form = (enum every_form)spec->form,
                                .rounding = (enum every_rounding)spec->rounding,
@@ -347,4 +349,3 @@ struct every_spec tiny_every(const struct tiny *tiny, const struct table *table)
     every.mirror[0].direction = spec->fold ? every.output[0].direction : 0;
     return every;
 }
-

@@ -10,12 +10,12 @@
 
 struct tiny {
     struct spec spec;
-    char text[1600];                 /* the flags, and what flags would name files for */
-    int count;                       /* codes of the input */
-    long double whole[TINY_CODES];   /* f in output codes, before saturation */
-    double weight[TINY_CODES];       /* of a code's squared error */
-    int64_t fixed[TINY_CODES];       /* output code, or TINY_FREE */
-    bool is_level;                   /* so nearly somewhere that rounding decides whether f rises */
+    char text[1600];               /* the flags, and what flags would name files for */
+    int count;                     /* codes of the input */
+    long double whole[TINY_CODES]; /* f in output codes, before saturation */
+    double weight[TINY_CODES];     /* of a code's squared error */
+    int64_t fixed[TINY_CODES];     /* output code, or TINY_FREE */
+    bool is_level;                 /* so nearly somewhere that rounding decides whether f rises */
 };
 
 #define TINY_FREE INT64_MIN
