@@ -133,6 +133,8 @@ static int fit_least_squares(struct workspace *work, int count, struct diag *dia
         fit_lines(work, count, &any_cost, diag);
     if (diag->code && !(exactly && diag->code == EXIT_REQUIREMENT))
         return diag->code;
+    for (int m = 0; diag->code && m < count; m++)
+        work->lines[m].cost = INFINITY; /* there is no table to begin with */
     if (exactly) {
         struct line_rules any;
         line_rules_init(&any, work->spec);
