@@ -251,6 +251,10 @@ def gguf_seeds():
     yield "long_array", gguf([(b"k", 9, struct.pack("<IQ", 12, 1 << 61) + bytes(64))])
     yield "long_string", gguf([(b"k", 8, struct.pack("<Q", (1 << 64) - 1) + bytes(64))])
     yield "alignment_24", gguf([(b"general.alignment", 4, struct.pack("<I", 24))])
+    yield "alignment_twice", gguf([(b"general.alignment", 4, struct.pack("<I", 32)), (b"k", 0, b"1"),
+                                   (b"general.alignment", 4, struct.pack("<I", 64))])
+    yield "name_twice", gguf([], [(b"a", (1,), 0, 0), (b"b", (1,), 0, 0), (b"a", (1,), 0, 32), (b"aa", (1,), 0, 32)],
+                             bytes(36))
     yield "big_endian", b"GGUF\0\0\0\3" + bytes(16)
     yield "truncated", gguf(scalars)[:100]
     yield "not_gguf", b"GGML" + bytes(28)

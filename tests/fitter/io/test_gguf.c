@@ -38,7 +38,7 @@ static struct gguf parse(const struct file *file)
 {
     struct gguf gguf;
     struct diag diag = {0};
-    ck_assert_msg(gguf_parse(file->bytes, file->size, &gguf, &diag) == EXIT_DONE, "%s", diag.text);
+    ck_assert_msg(gguf_parse(file->bytes, file->size, file->size, &gguf, &diag) == EXIT_DONE, "%s", diag.text);
     return gguf;
 }
 
@@ -72,7 +72,7 @@ START_TEST(reads_every_type)
         ck_assert_int_eq(tensor.dimensions, tensors[i].dimensions);
         ck_assert_uint_eq(tensor.elements, tensors[i].elements);
         ck_assert_uint_eq(tensor.bytes, tensors[i].bytes);
-        ck_assert_int_eq(gguf_dequantise(&tensor, &values, &diag), EXIT_DONE);
+        ck_assert_int_eq(gguf_dequantise(&tensor, file.bytes + tensor.at, &values, &diag), EXIT_DONE);
         for (size_t k = 0; k < 6 && k < tensors[i].elements; k++)
             ck_assert_msg(memcmp(&values[k], &tensors[i].values[k], sizeof values[k]) == 0, "%s: %zu is %a",
                           tensors[i].name, k, (double)values[k]);
@@ -129,7 +129,7 @@ START_TEST(follows_the_alignment)
     struct gguf_tensor tensor;
     ck_assert_uint_eq(gguf.alignment, 64);
     ck_assert_uint_eq(gguf.data_at, 128);
-    ck_assert(gguf_find(&gguf, "t", &tensor) && tensor.data == file.bytes + 192);
+    ck_assert(gguf_find(&gguf, "t", &tensor) && tensor.at == 192);
     free(file.bytes);
 }
 END_TEST
@@ -164,6 +164,8 @@ START_TEST(refuses)
         {"long_array", "metadata entry 0 (\"k\") reaches beyond the end of the file"},
         {"long_string", "metadata entry 0 (\"k\") reaches beyond the end of the file"},
         {"alignment_24", "metadata entry 0 (\"general.alignment\") is not a power of two of kind u32"},
+        {"alignment_twice", "metadata entry 2 (\"general.alignment\") is there already"},
+        {"name_twice", "tensor 2 (\"a\") has the name of another one"},
         {"big_endian", "version 50331648; little-endian files of version 2 or 3 can be read"},
         {"not_gguf", "does not start with GGUF"},
     };
@@ -171,7 +173,7 @@ START_TEST(refuses)
         const struct file file = load(refusals[i][0]);
         struct gguf gguf;
         struct diag diag = {0};
-        ck_assert_int_eq(gguf_parse(file.bytes, file.size, &gguf, &diag), EXIT_USAGE);
+        ck_assert_int_eq(gguf_parse(file.bytes, file.size, file.size, &gguf, &diag), EXIT_USAGE);
         ck_assert_msg(strstr(diag.text, refusals[i][1]) != NULL, "%s: %s", refusals[i][0], diag.text);
         free(file.bytes);
     }
@@ -189,7 +191,7 @@ START_TEST(refuses_every_cut)
         size_t at = whole.tensors_at, needed = 0;
         for (uint64_t k = 0; k < whole.tensor_count; k++) {
             gguf_next_tensor(&whole, &at, &tensor);
-            const size_t end = (size_t)(tensor.data - file.bytes) + tensor.bytes;
+            const size_t end = (size_t)(tensor.at + tensor.bytes);
             needed = end > needed ? end : needed;
         }
         needed = needed > at ? needed : at;
@@ -199,8 +201,35 @@ START_TEST(refuses_every_cut)
             struct diag diag = {0};
             ck_assert_ptr_nonnull(cut);
             memcpy(cut + 1, file.bytes, size); /* at an odd address, and the heap's end */
-            ck_assert_int_eq(gguf_parse(cut + 1, size, &gguf, &diag), size < needed ? EXIT_USAGE : EXIT_DONE);
+            ck_assert_int_eq(gguf_parse(cut + 1, size, size, &gguf, &diag), size < needed ? EXIT_USAGE : EXIT_DONE);
             free(cut);
+        }
+        free(file.bytes);
+    }
+}
+END_TEST
+
+/* With only a part of the file at hand the entries are the same once they are all there, and before that more of the
+ * file is asked for. */
+START_TEST(needs_the_entries_alone)
+{
+    static const char *const names[] = {"metadata", "every_type", "aligned_64", "empty_tensor"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const struct file file = load(names[i]);
+        const struct gguf whole = parse(&file);
+        struct gguf_tensor tensor;
+        size_t at = whole.tensors_at;
+        for (uint64_t k = 0; k < whole.tensor_count; k++)
+            gguf_next_tensor(&whole, &at, &tensor);
+        for (size_t held = 0; held <= file.size; held++) {
+            unsigned char *const head = malloc(held + 1);
+            struct gguf gguf;
+            struct diag diag = {0};
+            ck_assert_ptr_nonnull(head);
+            memcpy(head + 1, file.bytes, held);
+            ck_assert_int_eq(gguf_parse(head + 1, held, file.size, &gguf, &diag), held < at ? GGUF_LACKS : EXIT_DONE);
+            ck_assert(held < at || (gguf.data_at == whole.data_at && gguf.tensors_at == whole.tensors_at));
+            free(head);
         }
         free(file.bytes);
     }
@@ -228,7 +257,7 @@ START_TEST(packs_weights)
         _Alignas(4) uint8_t blocks[64];
         pwl_qgemm_weights weights;
         ck_assert(gguf_find(&gguf, cases[i].name, &found));
-        pwl_qgemm_tensor tensor = {found.type, {1, 1, 1, 1}, found.data, found.bytes};
+        pwl_qgemm_tensor tensor = {found.type, {1, 1, 1, 1}, file.bytes + found.at, found.bytes};
         memcpy(tensor.shape, found.shape, sizeof tensor.shape);
         ck_assert_int_eq(
             pwl_qgemm_pack_tensor(&tensor, cases[i].format, PWL_RULE_DEFAULT, memory, sizeof memory, &weights, NULL),
@@ -236,7 +265,7 @@ START_TEST(packs_weights)
         if (cases[i].status != PWL_QGEMM_OK)
             continue;
         ck_assert_int_eq(pwl_qgemm_unpack(&weights, blocks), PWL_QGEMM_OK);
-        ck_assert_mem_eq(blocks, found.data, found.bytes);
+        ck_assert_mem_eq(blocks, file.bytes + found.at, found.bytes);
     }
     free(file.bytes);
 }
@@ -252,6 +281,7 @@ int main(void)
     tcase_add_test(cases, takes_tensors_without_dimensions_or_elements);
     tcase_add_test(cases, refuses);
     tcase_add_test(cases, refuses_every_cut);
+    tcase_add_test(cases, needs_the_entries_alone);
     tcase_add_test(cases, packs_weights);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
