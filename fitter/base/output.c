@@ -88,7 +88,8 @@ static int refuse_input(const char *path, struct diag *diag)
 
 struct waiting {
     _Atomic(struct waiting *) next;
-    char *temporary, *path;    /* path: links resolved */
+    char *temporary;           /* null where path has the content already */
+    char *path;                /* links resolved */
     struct identity directory; /* of path, whose name follows the last slash */
 };
 
@@ -106,7 +107,8 @@ static void remove_and_end(int number)
 {
     const struct waiting *entry = &first;
     while ((entry = atomic_load(&entry->next)) != NULL)
-        unlink(entry->temporary);
+        if (entry->temporary)
+            unlink(entry->temporary);
     raise(number);
 }
 
@@ -187,7 +189,8 @@ void outputs_drop(void)
     last = &first;
     while (entry) {
         struct waiting *const next = atomic_load(&entry->next);
-        unlink(entry->temporary);
+        if (entry->temporary)
+            unlink(entry->temporary);
         free_waiting(entry);
         entry = next;
     }
@@ -207,7 +210,7 @@ int outputs_commit(struct diag *diag)
         sigaddset(&ending, ending_signals[i]);
     pthread_sigmask(SIG_BLOCK, &ending, &old);
     for (const struct waiting *entry = &first; code == EXIT_DONE && (entry = atomic_load(&entry->next)) != NULL;)
-        if (rename(entry->temporary, entry->path) != 0)
+        if (entry->temporary && rename(entry->temporary, entry->path) != 0)
             code = diag_set(diag, EXIT_IO, "%s: cannot write: %s", entry->path, strerror(errno));
     outputs_drop();
     pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -286,12 +289,32 @@ static bool has_content(const char *path, const struct stat *status, const unsig
     return got == 0 && same == size;
 }
 
-/* A new file beside path, to replace `old`, whose permissions it has before its first byte, or where that is null under
- * those that umask leaves. Set-user-ID and the like are not kept: the file is the runner's now. */
+/* A new file with the permissions of `old`, which it has before its first byte, or where that is null with those that
+ * umask leaves. Set-user-ID and the like are not kept: the file is the runner's now. errno of the failure, or 0. */
+static int write_temporary(const char *temporary, const struct stat *old, const void *bytes, size_t size)
+{
+    const mode_t mode = old ? old->st_mode & 0777 : 0666;
+    const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (fd < 0)
+        return errno;
+    int error = old && fchmod(fd, mode) != 0 ? errno : write_all(fd, bytes, size);
+    /* without it a crash soon after the rename may leave an empty file; some file systems cannot */
+    if (error == 0 && fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP)
+        error = errno;
+    if (close(fd) != 0 && error == 0)
+        error = errno;
+    if (error != 0)
+        unlink(temporary);
+    return error;
+}
+
+/* old: what is at path, or null; name: path as the user has it */
 static int write_regular(const char *path, const char *name, const struct stat *old, const void *bytes, size_t size,
                          struct diag *diag)
 {
-    const mode_t mode = old ? old->st_mode & 0777 : 0666;
+    const bool unchanged = old && has_content(path, old, bytes, size);
+    if (old && !unchanged && access(path, W_OK) != 0) /* a rename would replace even a file that is protected */
+        return write_error(name, errno, diag);
     struct waiting *const entry = make_waiting(path);
     if (!entry)
         return write_error(name, errno, diag);
@@ -299,24 +322,16 @@ static int write_regular(const char *path, const char *name, const struct stat *
         free_waiting(entry);
         return diag_set(diag, EXIT_USAGE, "%s: two outputs of this command go there; name two files", name);
     }
+    if (unchanged) {
+        free(entry->temporary);
+        entry->temporary = NULL;
+    }
     atomic_store(&last->next, entry); /* from here on a signal removes it */
     last = entry;
-    const int fd = open(entry->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (fd < 0)
-        return write_error(name, errno, diag);
-    int error = old && fchmod(fd, mode) != 0 ? errno : write_all(fd, bytes, size);
-    /* without it a crash soon after the rename may leave an empty file; some file systems cannot */
-    if (error == 0 && fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP)
-        error = errno;
-    if (close(fd) != 0 && error == 0)
-        error = errno;
-    if (error == 0)
-        return EXIT_DONE;
-    unlink(entry->temporary);
-    return write_error(name, error, diag);
+    const int error = unchanged ? 0 : write_temporary(entry->temporary, old, bytes, size);
+    return error != 0 ? write_error(name, error, diag) : EXIT_DONE;
 }
 
-/* path: links resolved; name: as the user has it */
 static int write_path(const char *path, const char *name, const void *bytes, size_t size, struct diag *diag)
 {
     struct stat status;
@@ -331,10 +346,6 @@ static int write_path(const char *path, const char *name, const void *bytes, siz
         return write_special(name, bytes, size, diag);
     if (is_input(&status))
         return refuse_input(name, diag);
-    if (has_content(path, &status, bytes, size))
-        return EXIT_DONE;
-    if (access(path, W_OK) != 0) /* a rename would replace even a file that is protected against writing */
-        return write_error(name, errno, diag);
     return write_regular(path, name, &status, bytes, size, diag);
 }
 

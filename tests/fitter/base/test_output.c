@@ -143,6 +143,9 @@ START_TEST(one_path_takes_one_output)
     expect_refusal("here/fresh", "two outputs");
     keep("link", "2");
     expect_refusal("old", "two outputs");
+    put("same", "4");
+    keep("same", "4");
+    expect_refusal("same", "two outputs");
     keep("fresher", "3");
     ck_assert_int_eq(outputs_commit(&diag), EXIT_DONE);
     expect_content("old", "2");
