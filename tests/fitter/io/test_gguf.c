@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* GGUF files, those of the fuzz corpus, which make_corpus.py explains: what is in them, and why others are refused. */
+#define _XOPEN_SOURCE 700 /* mkstemp */
 #include <check.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <pwl/qgemm.h>
 
-#include "io/gguf.h"
+#include "io/gguf_file.h"
 
 #include "../../support/suite.h"
 
@@ -236,6 +238,66 @@ START_TEST(needs_the_entries_alone)
 }
 END_TEST
 
+/* On disk: the entries are read, in pieces where they are many, and the data of one tensor; a file that is cut off in
+ * between is a failed read, not a fault of memory. */
+START_TEST(reads_from_files)
+{
+    enum { TENSORS = 5000 };
+    char path[] = "/tmp/test_gguf_XXXXXX";
+    struct text text = {0};
+    struct gguf_file file;
+    struct gguf_tensor tensor;
+    struct diag diag = {0};
+    unsigned char *data;
+    FILE *const stream = fdopen(mkstemp(path), "w");
+    ck_assert_ptr_nonnull(stream);
+    const uint64_t head[] = {TENSORS, 0};
+    fwrite("GGUF\3\0\0\0", 1, 8, stream);
+    fwrite(head, sizeof head, 1, stream); /* on a little-endian machine */
+    for (uint64_t i = 0; i < TENSORS; i++) {
+        const uint64_t name = 5, shape = 1, offset = 32 * i;
+        const uint32_t dimensions = 1, type = 0;
+        fwrite(&name, sizeof name, 1, stream);
+        fprintf(stream, "%05d", (int)i);
+        fwrite(&dimensions, sizeof dimensions, 1, stream);
+        fwrite(&shape, sizeof shape, 1, stream);
+        fwrite(&type, sizeof type, 1, stream);
+        fwrite(&offset, sizeof offset, 1, stream);
+    }
+    while (ftell(stream) % 32)
+        fputc(0, stream);
+    const long data_at = ftell(stream);
+    for (int i = 0; i < TENSORS; i++) {
+        const float values[8] = {(float)i};
+        fwrite(values, sizeof values, 1, stream);
+    }
+    ck_assert_int_eq(fclose(stream), 0);
+
+    ck_assert_msg(gguf_open(path, &file, &diag) == EXIT_DONE, "%s", diag.text);
+    ck_assert(file.gguf.held < file.gguf.size && file.gguf.data_at == (uint64_t)data_at);
+    for (int i = 0; i < TENSORS; i += 1249) {
+        char name[8];
+        float value;
+        snprintf(name, sizeof name, "%05d", i);
+        ck_assert(gguf_find(&file.gguf, name, &tensor) && tensor.bytes == sizeof value);
+        ck_assert_int_eq(gguf_load(&file, &tensor, &data, &diag), EXIT_DONE);
+        memcpy(&value, data, sizeof value);
+        ck_assert(value == (float)i);
+        free(data);
+    }
+    ck_assert_int_eq(truncate(path, data_at), 0);
+    ck_assert_int_eq(gguf_load(&file, &tensor, &data, &diag), EXIT_IO);
+    ck_assert_ptr_null(data);
+    text_add(&text, "%s: became shorter while it was read", path);
+    ck_assert_str_eq(diag.text, text.bytes);
+    gguf_close(&file);
+    ck_assert_int_eq(gguf_open(path, &file, &diag), EXIT_USAGE);
+    ck_assert_msg(strncmp(diag.text, path, strlen(path)) == 0, "%s", diag.text);
+    text_free(&text);
+    unlink(path);
+}
+END_TEST
+
 /* What is found in a file goes to pwl_qgemm_pack_tensor() as it is, and its blocks come back. */
 START_TEST(packs_weights)
 {
@@ -282,6 +344,7 @@ int main(void)
     tcase_add_test(cases, refuses);
     tcase_add_test(cases, refuses_every_cut);
     tcase_add_test(cases, needs_the_entries_alone);
+    tcase_add_test(cases, reads_from_files);
     tcase_add_test(cases, packs_weights);
     suite_add_tcase(suite, cases);
     return run_suite(suite);

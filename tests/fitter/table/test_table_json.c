@@ -231,7 +231,7 @@ START_TEST(order_and_blanks_do_not_matter)
     char *const good = fixture_json(fixture_parameter());
     struct diag diag = {0};
     json_t *root;
-    ck_assert_int_eq(fields_parse(good, strlen(good), &root, &diag), EXIT_DONE);
+    ck_assert_int_eq(fields_parse(good, strlen(good), &fixture_limits, &root, &diag), EXIT_DONE);
     char *const shuffled = json_dumps(root, JSON_SORT_KEYS | JSON_COMPACT);
     ck_assert_str_ne(good, shuffled);
     char *const again = fixture_json(read_good(shuffled));
@@ -260,7 +260,7 @@ START_TEST(files_are_read_and_named)
     ck_assert_int_eq(table_read(path, &table, &diag), EXIT_USAGE);
     snprintf(expected, sizeof expected, "%s: line ", path);
     ck_assert_msg(strstr(diag.text, expected) == diag.text, "%s", diag.text);
-    ck_assert_int_eq(ftruncate(file, (off_t)FIELDS_MAX_BYTES + 1), 0);
+    ck_assert_int_eq(ftruncate(file, (off_t)TABLE_MAX_BYTES + 1), 0);
     ck_assert_int_eq(table_read(path, &table, &diag), EXIT_USAGE);
     ck_assert_msg(strstr(diag.text, path) == diag.text, "%s", diag.text);
     close(file);
