@@ -13,7 +13,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "output.h"
+#include "descriptor.h"
+#include "input.h"
+
+bool file_is_standard_output(const char *path)
+{
+    return descriptor_of(path) == STDOUT_FILENO;
+}
 
 /* Everything up to the end of fd, at most max_bytes. */
 static int read_all(int fd, const char *name, size_t max_bytes, size_t expected, unsigned char **bytes, size_t *size,
@@ -62,7 +68,7 @@ static int open_input(const char *path, struct stat *status, struct diag *diag)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0 && fstat(fd, status) == 0) {
-        if (outputs_know_input(fd, path, diag) == EXIT_DONE)
+        if (inputs_know(fd, path, diag) == EXIT_DONE)
             return fd;
     } else {
         diag_set(diag, EXIT_IO, "%s: cannot open: %s", path, strerror(errno));
@@ -79,7 +85,7 @@ int file_read(const char *path, size_t max_bytes, unsigned char **bytes, size_t 
     if (max_bytes > FILE_MAX_BYTES)
         max_bytes = FILE_MAX_BYTES;
     if (strcmp(path, "-") == 0) {
-        if (outputs_know_input(STDIN_FILENO, "standard input", diag) != EXIT_DONE)
+        if (inputs_know(STDIN_FILENO, "standard input", diag) != EXIT_DONE)
             return diag->code;
         return read_all(STDIN_FILENO, "standard input", max_bytes, 0, bytes, size, diag);
     }

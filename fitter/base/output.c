@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,81 +17,17 @@
 
 #include "descriptor.h"
 #include "file.h"
-
-/* -- What is read -----------------------------------------------------------------------------------------------------
- */
-
-struct identity {
-    dev_t device;
-    ino_t inode;
-};
-
-static struct {
-    pthread_mutex_t lock; /* jobs may read at the same time */
-    struct identity *files;
-    size_t count, capacity;
-} inputs = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static struct identity identity_of(const struct stat *status)
-{
-    return (struct identity){status->st_dev, status->st_ino};
-}
-
-static bool is_same(struct identity a, struct identity b)
-{
-    return a.device == b.device && a.inode == b.inode;
-}
-
-static bool is_input(const struct stat *status)
-{
-    bool found = false;
-    pthread_mutex_lock(&inputs.lock);
-    for (size_t i = 0; i < inputs.count && !found; i++)
-        found = is_same(inputs.files[i], identity_of(status));
-    pthread_mutex_unlock(&inputs.lock);
-    return found;
-}
-
-static bool add_input(struct identity file)
-{
-    bool added = true;
-    pthread_mutex_lock(&inputs.lock);
-    if (inputs.count == inputs.capacity) {
-        const size_t capacity = inputs.capacity ? 2 * inputs.capacity : 16;
-        struct identity *const files = realloc(inputs.files, capacity * sizeof *files);
-        added = files != NULL;
-        inputs.files = added ? files : inputs.files;
-        inputs.capacity = added ? capacity : inputs.capacity;
-    }
-    if (added)
-        inputs.files[inputs.count++] = file;
-    pthread_mutex_unlock(&inputs.lock);
-    return added;
-}
-
-int outputs_know_input(int fd, const char *name, struct diag *diag)
-{
-    struct stat status, output;
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
-        return EXIT_DONE;
-    if (fstat(STDOUT_FILENO, &output) == 0 && is_same(identity_of(&status), identity_of(&output)))
-        return diag_set(diag, EXIT_USAGE, "%s: standard output goes into this file too; write to another one", name);
-    return add_input(identity_of(&status)) ? EXIT_DONE : diag_set(diag, EXIT_IO, "out of memory");
-}
-
-static int refuse_input(const char *path, struct diag *diag)
-{
-    return diag_set(diag, EXIT_USAGE, "%s: is an input of this command too; write to another file", path);
-}
+#include "input.h"
 
 /* -- What waits for its place -----------------------------------------------------------------------------------------
  */
 
 struct waiting {
     _Atomic(struct waiting *) next;
-    char *temporary;           /* null where path has the content already */
-    char *path;                /* links resolved */
-    struct identity directory; /* of path, whose name follows the last slash */
+    char *temporary; /* null where path has the content already */
+    char *path;      /* links resolved */
+    dev_t device;    /* of path's directory; the name follows the last slash */
+    ino_t inode;
 };
 
 /* Starts before the first. A signal handler walks it: entries are linked when they are complete. */
@@ -130,14 +67,16 @@ static const char *name_in(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static bool identify_directory(const char *path, struct identity *directory)
+static bool identify_directory(struct waiting *entry, const char *path)
 {
     struct stat status;
     const size_t length = (size_t)(name_in(path) - path);
     char *const name = length ? strndup(path, length) : strdup(".");
     const bool found = name && stat(name, &status) == 0;
-    if (found)
-        *directory = identity_of(&status);
+    if (found) {
+        entry->device = status.st_dev;
+        entry->inode = status.st_ino;
+    }
     free(name);
     return found;
 }
@@ -146,7 +85,8 @@ static bool identify_directory(const char *path, struct identity *directory)
 static bool waits(const struct waiting *other)
 {
     for (const struct waiting *entry = &first; (entry = atomic_load(&entry->next)) != NULL;)
-        if (is_same(entry->directory, other->directory) && strcmp(name_in(entry->path), name_in(other->path)) == 0)
+        if (entry->device == other->device && entry->inode == other->inode &&
+            strcmp(name_in(entry->path), name_in(other->path)) == 0)
             return true;
     return false;
 }
@@ -171,8 +111,7 @@ static struct waiting *make_waiting(const char *path)
         return NULL;
     entry->path = strdup(path);
     entry->temporary = malloc(size);
-    if (entry->path && entry->temporary && identify_directory(path, &entry->directory) &&
-        getentropy(&drawn, sizeof drawn) == 0) {
+    if (entry->path && entry->temporary && identify_directory(entry, path) && getentropy(&drawn, sizeof drawn) == 0) {
         snprintf(entry->temporary, size, "%.*s.pwlc-%ld-%016llx.tmp", length, path, (long)getpid(),
                  (unsigned long long)drawn);
         return entry;
@@ -194,11 +133,7 @@ void outputs_drop(void)
         free_waiting(entry);
         entry = next;
     }
-    pthread_mutex_lock(&inputs.lock);
-    free(inputs.files);
-    inputs.files = NULL;
-    inputs.count = inputs.capacity = 0;
-    pthread_mutex_unlock(&inputs.lock);
+    inputs_forget();
 }
 
 int outputs_commit(struct diag *diag)
@@ -240,6 +175,11 @@ static int write_error(const char *path, int error, struct diag *diag)
     return diag_set(diag, EXIT_IO, "%s: cannot write: %s", path, strerror(error));
 }
 
+static int refuse_input(const char *path, struct diag *diag)
+{
+    return diag_set(diag, EXIT_USAGE, "%s: is an input of this command too; write to another file", path);
+}
+
 static int write_standard_output(const void *bytes, size_t size, struct diag *diag)
 {
     errno = 0;
@@ -251,7 +191,7 @@ static int write_standard_output(const void *bytes, size_t size, struct diag *di
 static int write_descriptor(int fd, const char *path, const void *bytes, size_t size, struct diag *diag)
 {
     struct stat status;
-    if (fstat(fd, &status) == 0 && is_input(&status))
+    if (fstat(fd, &status) == 0 && inputs_have(&status))
         return refuse_input(path, diag);
     const int error = write_all(fd, bytes, size);
     return error != 0 ? write_error(path, error, diag) : EXIT_DONE;
@@ -344,14 +284,9 @@ static int write_path(const char *path, const char *name, const void *bytes, siz
         return diag_set(diag, EXIT_IO, "%s: is a directory; name a file", name);
     if (!S_ISREG(status.st_mode))
         return write_special(name, bytes, size, diag);
-    if (is_input(&status))
+    if (inputs_have(&status))
         return refuse_input(name, diag);
     return write_regular(path, name, &status, bytes, size, diag);
-}
-
-bool file_is_standard_output(const char *path)
-{
-    return descriptor_of(path) == STDOUT_FILENO;
 }
 
 int file_write(const char *path, const void *bytes, size_t size, struct diag *diag)

@@ -10,10 +10,6 @@
  * the limit of the shell is a failed write. To be called once, before all others. */
 void outputs_guard(void);
 
-/* Tells that the command reads the file behind a descriptor; file_read() and file_open() do it. Exit 2 when standard
- * output goes into the same file. */
-int outputs_know_input(int fd, const char *name, struct diag *diag);
-
 /* Puts all that file_write() kept into its place, in the order of the calls. Exit 1 when the file system refuses. */
 int outputs_commit(struct diag *diag);
 

@@ -111,8 +111,8 @@ static int parse_field(size_t number, const char *name, struct span field, doubl
     if (status == NUMBER_OK)
         return EXIT_DONE;
     if (field.length > NUMBER_MAX_LENGTH)
-        return diag_set(diag, EXIT_USAGE, "line %zu: %s has %zu characters; write a decimal number of at most %d", number,
-                        name, field.length, NUMBER_MAX_LENGTH);
+        return diag_set(diag, EXIT_USAGE, "line %zu: %s has %zu characters; write a decimal number of at most %d",
+                        number, name, field.length, NUMBER_MAX_LENGTH);
     if (status == NUMBER_RANGE || is_not_finite(field))
         return diag_set(diag, EXIT_USAGE, "line %zu: %s is not a finite number", number, name);
     return diag_set(diag, EXIT_USAGE, "line %zu: %s is '%.*s'; write a decimal number", number, name,

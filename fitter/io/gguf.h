@@ -73,8 +73,9 @@ struct gguf_type {
     size_t block, block_bytes; /* elements, and their bytes */
 };
 
-/* Checks all entries in bytes[0..held), the first of a file of `size`, so that the walks below cannot fail. Exit 2, also
- * for two tensors of one name; 1 without memory; GGUF_LACKS, without a message, where more of the file is needed. */
+/* Checks all entries in bytes[0..held), the first of a file of `size`, so that the walks below cannot fail. Exit 2,
+ * also for two tensors of one name; 1 without memory; GGUF_LACKS, without a message, where more of the file is needed.
+ */
 #define GGUF_LACKS (-1)
 int gguf_parse(const void *bytes, size_t held, uint64_t size, struct gguf *gguf, struct diag *diag);
 

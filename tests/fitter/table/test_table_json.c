@@ -273,6 +273,48 @@ START_TEST(files_are_read_and_named)
 }
 END_TEST
 
+START_TEST(huge_files_are_refused)
+{
+    const size_t size = TABLE_MAX_BYTES + 1;
+    char *const text = calloc(size, 1);
+    ck_assert(text != NULL);
+    assert_refused(text, size, "4194305 bytes, must be at most 4194304");
+    memset(text, ' ', size);
+    assert_refused(text, size - 1, "not valid JSON"); /* one byte less gets as far as the parser */
+    free(text);
+}
+END_TEST
+
+/* Small files that would make large trees: elements are counted before any is made. */
+START_TEST(trees_beyond_any_table_are_refused)
+{
+    static const struct {
+        const char *element, *words;
+        size_t count;
+    } cases[] = {{"{},", "line 1: more than 8256 objects and lists, must be fewer", 8256},
+                 {"\n[],", "line 8257: more than 8256 objects and lists, must be fewer", 8256},
+                 {"1,", "line 1: more than 45120 values, must be fewer", 45121}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t length = strlen(cases[i].element), size = 1 + cases[i].count * length;
+        char *const text = malloc(size);
+        ck_assert(text != NULL);
+        text[0] = '[';
+        for (size_t k = 0; k < cases[i].count; k++)
+            memcpy(text + 1 + k * length, cases[i].element, length);
+        text[size - 1] = ']'; /* for the last comma */
+        assert_refused(text, size, cases[i].words);
+        memset(text + 1, ' ', length); /* one less gets as far as the parser */
+        assert_refused(text, size, "must be an object");
+        /* in a text they are none */
+        memset(text, '[', size);
+        memcpy(text, "[\"\\\"", 4);
+        memcpy(text + size - 2, "\"]", 2);
+        assert_refused(text, size, "must be an object");
+        free(text);
+    }
+}
+END_TEST
+
 /* What the golden file's certificate must say, in plain long double arithmetic straight from the formula. */
 static struct certificate measured(const struct table *table, int acc_bits)
 {
@@ -401,6 +443,8 @@ int main(void)
     tcase_add_test(reading, files_are_read_and_named);
     tcase_add_test(reading, a_certificate_belongs_to_the_types_and_segments_of_its_hash);
     tcase_add_test(reading, golden_segment_8_of_document_002);
+    tcase_add_test(reading, huge_files_are_refused);
+    tcase_add_test(reading, trees_beyond_any_table_are_refused);
     suite_add_tcase(suite, writing);
     suite_add_tcase(suite, reading);
     return run_suite(suite);
