@@ -53,7 +53,7 @@ static int certify_file(const struct request *request, struct diag *diag)
     struct weights *weights = NULL;
     char *text = NULL;
     if (!table_read(request->path, &table, diag) &&
-        (!request->weights || !weights_read(request->weights, &weights, diag)) &&
+        (!request->weights || !weights_read(request->weights, (uint64_t)1 << table.in.bits, &weights, diag)) &&
         (!certify_table(request, &table, weights, diag) || !diag_prefix(diag, request->path)) &&
         !table_to_json(&table, &text, diag))
         file_write(request->output, text, strlen(text), diag);

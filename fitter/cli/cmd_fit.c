@@ -127,7 +127,7 @@ static int fit_batch(const char *spec_path, const char *directory, int workers, 
     struct batch batch = {0};
     if (!directory)
         return diag_set(diag, EXIT_USAGE, "--spec: -o DIRECTORY is needed, to hold a NAME.json for each job");
-    if (file_read(spec_path, FILE_MAX_BYTES, &bytes, &size, diag))
+    if (file_read(spec_path, SPEC_MAX_BYTES, &bytes, &size, diag))
         return diag->code;
     if (spec_list_parse((const char *)bytes, size, &jobs, &batch.count, diag)) {
         diag_prefix(diag, spec_path);

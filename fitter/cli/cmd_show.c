@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "base/escape.h"
 #include "command.h"
 #include "io/columns.h"
 #include "measure/claim.h"
@@ -54,8 +55,8 @@ static void print_widths(const struct table *table)
 
 static void print_head(const char *path, const struct table *table)
 {
-    printf("%s\n", path);
-    printf("  %-12s %s\n", "spec", table->spec);
+    escape_print(path);
+    printf("\n  %-12s %s\n", "spec", table->spec);
     printf("  %-12s %s", "function", table->function);
     for (int i = 0; i < table->parameter_count; i++)
         printf(", %s=%.9g", table->parameters[i].name, table->parameters[i].value);

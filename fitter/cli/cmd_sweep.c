@@ -181,12 +181,16 @@ static int write_text(const struct text *text, const char *path, struct diag *di
 static int measure_rows(struct request *request, struct diag *diag)
 {
     const int total = request->count + (request->baseline != NULL);
+    int bits = 0; /* of the widest input */
     for (int i = 0; i < total; i++) {
+        const struct table *const table = &request->rows[i].table;
         if (table_read(request->rows[i].label, &request->rows[i].table, diag) != EXIT_DONE)
             return diag->code;
+        bits = table->in.bits > bits ? table->in.bits : bits;
     }
     if (check_samples_flag(request, request->rows, total, diag) != EXIT_DONE ||
-        (request->weights_path && weights_read(request->weights_path, &request->weights, diag) != EXIT_DONE))
+        (request->weights_path &&
+         weights_read(request->weights_path, (uint64_t)1 << bits, &request->weights, diag) != EXIT_DONE))
         return diag->code;
     if (request->baseline && sweep_check_comparable(&request->rows[0], &request->rows[1], diag) != EXIT_DONE)
         return diag->code;

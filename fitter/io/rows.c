@@ -9,6 +9,8 @@
 
 #include <jansson.h>
 
+#include "base/escape.h"
+
 static struct cell *append(struct cells *cells, const char *key, const char *title, int flags)
 {
     struct cell *cell = &cells->cell[cells->count++];
@@ -92,16 +94,19 @@ static void print_jsonl(const struct cells *rows, int count, struct text *out)
     }
 }
 
+/* No field holds a line feed: names of files have theirs escaped. */
 static void add_csv_field(struct text *out, const char *field)
 {
-    if (!strpbrk(field, ",\"\r\n")) {
-        text_add(out, "%s", field);
-        return;
-    }
-    text_add(out, "\"");
-    for (const char *c = field; *c; c++)
+    struct text shown = {0};
+    escape_control(&shown, field);
+    const char *const text = shown.bytes ? shown.bytes : "";
+    const bool quoted = strpbrk(text, ",\"") != NULL;
+    text_add(out, quoted ? "\"" : "");
+    for (const char *c = text; *c; c++)
         text_add(out, *c == '"' ? "\"\"" : "%c", *c);
-    text_add(out, "\"");
+    text_add(out, quoted ? "\"" : "");
+    out->failed |= shown.failed;
+    text_free(&shown);
 }
 
 static void print_csv(const struct cells *rows, int count, struct text *out)
@@ -119,21 +124,33 @@ static void print_csv(const struct cells *rows, int count, struct text *out)
 }
 
 /* A bar ends a Markdown cell and a line feed its row. */
+static struct text md_shown(const char *text)
+{
+    struct text escaped = {0}, shown = {0};
+    escape_control(&escaped, text);
+    text_add(&shown, "%s", "");
+    for (const char *c = escaped.bytes ? escaped.bytes : ""; *c; c++)
+        text_add(&shown, *c == '|' ? "\\%c" : "%c", *c);
+    shown.failed |= escaped.failed;
+    text_free(&escaped);
+    return shown;
+}
+
 static int md_width(const char *text)
 {
-    int width = 0;
-    for (; *text; text++)
-        width += *text == '|' ? 2 : 1;
+    struct text shown = md_shown(text);
+    const int width = (int)shown.size;
+    text_free(&shown);
     return width;
 }
 
 static void add_md_cell(struct text *out, const char *text, int width, bool right)
 {
-    const int space = width - md_width(text);
-    text_add(out, "| %*s", right ? space : 0, "");
-    for (; *text; text++)
-        text_add(out, *text == '|' ? "\\%c" : "%c", (unsigned char)*text < ' ' ? '?' : *text);
-    text_add(out, "%*s ", right ? 0 : space, "");
+    struct text shown = md_shown(text);
+    const int space = width - (int)shown.size;
+    text_add(out, "| %*s%s%*s ", right ? space : 0, "", shown.failed ? "" : shown.bytes, right ? 0 : space, "");
+    out->failed |= shown.failed;
+    text_free(&shown);
 }
 
 static void add_md_rule(struct text *out, int width, bool right)

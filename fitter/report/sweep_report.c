@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/escape.h"
+
 static void function_text(const struct table *table, char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "%s", table->function);
@@ -102,7 +104,9 @@ static void fill(const struct sweep_row *row, bool bounds, struct cells *cells)
 
 static void print_histogram(const struct sweep_row *row, struct text *out)
 {
-    text_add(out, "\n%s, codes by error (table - function, %s):\n\n", row->label,
+    text_add(out, "\n");
+    escape_control(out, row->label);
+    text_add(out, ", codes by error (table - function, %s):\n\n",
              row->stats.exhaustive ? "every code" : "evenly spaced codes");
     histogram_print(&row->histogram, "LSB", out);
 }

@@ -147,6 +147,9 @@ bool table_hash(const json_t *root, char hex[65]);
 /* Deterministic bytes: same table, same text. *text is malloc'd. A certificate of another table is left out. */
 int table_to_json(const struct table *table, char **text, struct diag *diag);
 
+/* What a file of 4096 segments stays far below. */
+#define TABLE_MAX_BYTES ((size_t)4 << 20)
+
 /* Full validation: every field, type, range and order, then the proof. Exit 2 with the field in the message. */
 int table_from_json(const char *bytes, size_t size, struct table *table, struct diag *diag);
 

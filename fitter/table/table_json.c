@@ -17,6 +17,9 @@
 #define SPEC_MAX_LENGTH 8192
 #define SHA256_LENGTH 64
 
+/* A segment is an object, with its unfused part two, of 11 values at most; 64 for all else. */
+static const struct fields_limits limits = {TABLE_MAX_BYTES, 2 * PWL_MAX_SEGMENTS + 64, 11 * PWL_MAX_SEGMENTS + 64};
+
 static int read_version(const struct fields *top, struct diag *diag)
 {
     int64_t version;
@@ -445,7 +448,7 @@ int table_from_json(const char *bytes, size_t size, struct table *table, struct 
     struct fields top = {0};
     memset(table, 0, sizeof *table);
     diag_set(diag, EXIT_DONE, "%s", "");
-    if (fields_parse(bytes, size, &top.json, diag))
+    if (fields_parse(bytes, size, &limits, &top.json, diag))
         return diag->code;
     if (!json_is_object(top.json))
         diag_set(diag, EXIT_USAGE, "an array, must be an object with the field pwl_table");
@@ -462,7 +465,7 @@ int table_read(const char *path, struct table *table, struct diag *diag)
     unsigned char *bytes;
     size_t size;
     memset(table, 0, sizeof *table);
-    if (file_read(path, FIELDS_MAX_BYTES, &bytes, &size, diag))
+    if (file_read(path, TABLE_MAX_BYTES, &bytes, &size, diag))
         return diag->code;
     if (table_from_json((const char *)bytes, size, table, diag))
         diag_prefix(diag, strcmp(path, "-") == 0 ? "standard input" : path);
