@@ -8,6 +8,7 @@
 #include "base/suggest.h"
 #include "command.h"
 #include "emit/emit.h"
+#include "measure/claim.h"
 #include "table/table.h"
 
 static const struct option_info options[] = {
@@ -210,6 +211,8 @@ static int emit_files(const struct request *request, struct diag *diag)
     for (size_t i = 0; i < count && code == EXIT_DONE; i++) {
         list[i] = &tables[i];
         code = table_read(request->paths[i], &tables[i], diag);
+        if (code == EXIT_DONE && claim_check(&tables[i], NULL, NULL, diag))
+            code = diag_prefix(diag, request->paths[i]);
     }
     if (code == EXIT_DONE)
         code = request->emitter->emit(list, request->count, &request->emit, &out, diag);

@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "io/columns.h"
+#include "measure/claim.h"
 #include "table/reduction.h"
 #include "table/table.h"
 
@@ -76,6 +77,10 @@ static void print_certificate(const struct table *table)
 {
     const struct certificate *c = &table->certificate;
     const bool weighted = table->weights_sha256[0] != '\0';
+    if (table->standing == CERTIFICATE_ABSENT) {
+        printf("  %-12s none, `pwlc certify` measures the table\n", "certificate");
+        return;
+    }
     printf("  %-12s %" PRId64 " codes, %s\n", "checked", c->checked, c->exhaustive ? "every one" : "not every one");
     printf("  %-12s max %.6g at code %" PRId64 ", %srms %.6g, mean %.6g LSB\n", "error", c->max_err_lsb, c->max_err_at,
            weighted ? "weighted " : "", c->rms_err_lsb, c->mean_abs_err_lsb);
@@ -182,10 +187,12 @@ static json_t *segments_json(const struct table *table)
     return array;
 }
 
-/* The certificate as the table file words it. */
+/* The certificate as the table file words it, null without one. */
 static json_t *certificate_json(const struct table *table, struct diag *diag)
 {
     char *text;
+    if (table->standing == CERTIFICATE_ABSENT)
+        return json_null();
     if (table_to_json(table, &text, diag) != EXIT_DONE)
         return NULL;
     json_t *root = json_loads(text, 0, NULL);
@@ -238,6 +245,8 @@ static int show_file(const char *path, bool first, json_t *list, struct diag *di
 {
     struct table table = {0};
     int code = table_read(path, &table, diag);
+    if (code == EXIT_DONE && claim_check(&table, NULL, NULL, diag))
+        code = diag_prefix(diag, path);
     if (code == EXIT_DONE && !list) {
         if (!first)
             printf("\n");

@@ -158,7 +158,11 @@ static int check_samples_flag(const struct request *request, const struct sweep_
 static int check_gates(const struct request *request, struct diag *diag)
 {
     for (int i = 0; i < request->count; i++) {
-        if (sweep_check_certificate(&request->rows[i], diag) != EXIT_DONE)
+        const struct sweep_row *row = &request->rows[i];
+        if (row->table.standing == CERTIFICATE_OTHER)
+            fprintf(stderr, "pwlc sweep: note: %s: the certificate is of another table, see pwlc certify\n",
+                    row->label);
+        if (sweep_check_certificate(row, diag) != EXIT_DONE)
             return diag->code;
     }
     if (!isnan(request->max_err) &&

@@ -3,8 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "measure/measure.h"
-#include "measure/error_bound.h"
+#include "measure/claim.h"
 #include "workspace.h"
 
 /* Ties and fixes of a folded table are searched by outputs that saturate where those of both halves do. Where one half
@@ -38,7 +37,6 @@ bool costs_as_searched(const struct workspace *work, const struct certificate *c
 static void certify_bounds(const struct workspace *work, const struct table *table, struct certificate *certificate)
 {
     const struct minimax *minimax = &work->minimax;
-    certificate->optimal = -1;
     if (is_kept_by_saturation(work, certificate))
         return;
     switch (work->spec->method) {
@@ -80,28 +78,9 @@ static void certify_bounds(const struct workspace *work, const struct table *tab
 
 int certify(struct workspace *work, struct table *table, struct diag *diag)
 {
-    struct packed_table packed;
-    struct error_stats stats;
-    struct weighted_stats weighted;
-    const struct weights *weights = work->spec->weights;
-    pwl_proof proof;
     memcpy(table->segments, work->segments, (size_t)work->count * sizeof *table->segments);
     table->segment_count = work->count;
-    if (table_prove(table, EXIT_REQUIREMENT, &packed, &proof, diag))
-        return diag->code;
-    struct certificate *certificate = &table->certificate;
-    memset(certificate, 0, sizeof *certificate);
-    int status = measure(table, &packed, &work->spec->function, false, NULL, NULL, &stats, diag);
-    if (!status && weights)
-        status = measure_weighted(table, &packed, &work->spec->function, weights, &weighted, diag);
-    if (!status) {
-        certificate_fill(certificate, &stats, &proof);
-        if (weights)
-            certificate_weigh(certificate, &weighted);
-        certify_bounds(work, table, certificate);
-        certificate->has_bound =
-            !stats.exhaustive && table_bound(table, &work->spec->function, &certificate->bound_lsb);
-    }
-    packed_table_free(&packed);
-    return status;
+    if (!certificate_make(table, &work->spec->function, work->spec->weights, false, diag))
+        certify_bounds(work, table, &table->certificate);
+    return diag->code;
 }

@@ -185,24 +185,3 @@ int measure_weighted(const struct table *table, const struct packed_table *packe
     };
     return EXIT_DONE;
 }
-
-void certificate_fill(struct certificate *certificate, const struct error_stats *stats, const pwl_proof *proof)
-{
-    certificate->checked = stats->checked;
-    certificate->exhaustive = stats->exhaustive;
-    certificate->max_err_lsb = stats->max_err;
-    certificate->max_err_at = stats->max_err_at;
-    certificate->rms_err_lsb = stats->rms;
-    certificate->mean_abs_err_lsb = stats->mean_abs;
-    certificate->correctly_rounded = stats->correctly_rounded;
-    certificate->saturated_codes = stats->saturated_codes;
-    certificate->monotone = stats->monotone;
-    certificate->acc_bits = proof->acc_bits;
-}
-
-void certificate_weigh(struct certificate *certificate, const struct weighted_stats *weighted)
-{
-    certificate->rms_err_lsb = weighted->rms;
-    certificate->mean_abs_err_lsb = weighted->mean_abs;
-    certificate->correctly_rounded = weighted->correctly_rounded;
-}

@@ -75,7 +75,8 @@ static void draw_values(struct svg *svg, const struct table *table, const struct
 static void draw_errors(struct svg *svg, const struct table *table, const struct curve *curve)
 {
     const struct certificate *says = &table->certificate;
-    const double bound = says->has_bound ? says->bound_lsb : says->max_err_lsb;
+    const bool is_certified = table->standing == CERTIFICATE_OWN;
+    const double bound = !is_certified ? 0 : says->has_bound ? says->bound_lsb : says->max_err_lsb;
     char name[80];
     snprintf(name, sizeof name, "certificate: %s %.6g LSB", says->has_bound ? "at most" : "max", bound);
     const struct svg_key keys[] = {{"error, table - f(x)", SVG_PURPLE, SVG_LINE}, {name, SVG_RED, SVG_DASHES}};
@@ -85,7 +86,7 @@ static void draw_errors(struct svg *svg, const struct table *table, const struct
                               .x = {.label = "x, real"},
                               .y = {.label = "error, output LSB"},
                               .keys = keys,
-                              .key_count = 2};
+                              .key_count = is_certified ? 2 : 1};
     double low, high;
     range_of(curve->err, curve->count, &low, &high);
     svg_axis_around(&panel.x, curve->x[0], curve->x[curve->count - 1]);
@@ -94,8 +95,10 @@ static void draw_errors(struct svg *svg, const struct table *table, const struct
     draw_knots(&panel, table, curve, false);
     svg_polyline(&panel, curve->x, curve->err, curve->count, SVG_PURPLE, SVG_LINE);
     svg_horizontal(&panel, 0, SVG_TEXT, SVG_LINE);
-    svg_horizontal(&panel, bound, SVG_RED, SVG_DASHES);
-    svg_horizontal(&panel, -bound, SVG_RED, SVG_DASHES);
+    if (is_certified) {
+        svg_horizontal(&panel, bound, SVG_RED, SVG_DASHES);
+        svg_horizontal(&panel, -bound, SVG_RED, SVG_DASHES);
+    }
     svg_panel_end(&panel);
 }
 

@@ -6,71 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PRINTED_DIGITS 6        /* of a certificate's real fields */
+#include "measure/claim.h"
+
 #define BASELINE_TOLERANCE 1e-9 /* relative; both are measured by the same code */
-
-/* Whether `printed`, a number of 6 significant digits, is what `value` rounds to: within half a unit of the sixth
- * digit, and a little for the binary form of both. */
-static bool agrees(double printed, double value)
-{
-    if (printed == value)
-        return true;
-    const double magnitude = fmax(fabs(printed), fabs(value));
-    const double unit = pow(10, floor(log10(magnitude)) + 1 - PRINTED_DIGITS);
-    return fabs(printed - value) <= unit * (0.5 + 1e-6);
-}
-
-static int refuse_real(const char *label, const char *field, double says, double measured, struct diag *diag)
-{
-    return diag_set(diag, EXIT_REQUIREMENT, "%s: certificate says %s %.6g, measured %.6g; run pwlc fit again", label,
-                    field, says, measured);
-}
-
-static int refuse_integer(const char *label, const char *field, int64_t says, int64_t measured, struct diag *diag)
-{
-    return diag_set(diag, EXIT_REQUIREMENT,
-                    "%s: certificate says %s %" PRId64 ", measured %" PRId64 "; run pwlc fit again", label, field, says,
-                    measured);
-}
 
 int sweep_check_certificate(const struct sweep_row *row, struct diag *diag)
 {
-    const struct certificate *says = &row->table.certificate;
-    const struct error_stats *stats = &row->stats;
-    const bool weighted = row->table.weights_sha256[0] != '\0';
-    if (says->has_bound && stats->max_err > says->bound_lsb) /* written rounded up */
-        return diag_set(diag, EXIT_REQUIREMENT,
-                        "%s: certificate says bound_lsb %.6g, measured %.9g at code %" PRId64 "; run pwlc fit again",
-                        row->label, says->bound_lsb, stats->max_err, stats->max_err_at);
-    if (!says->exhaustive || !stats->exhaustive)
-        return EXIT_DONE;
-    const struct {
-        const char *field;
-        double says, measured;
-    } reals[] = {
-        {"max_err_lsb", says->max_err_lsb, stats->max_err},
-        {"rms_err_lsb", says->rms_err_lsb, weighted ? row->weighted.rms : stats->rms},
-        {"mean_abs_err_lsb", says->mean_abs_err_lsb, weighted ? row->weighted.mean_abs : stats->mean_abs},
-        {"correctly_rounded", says->correctly_rounded,
-         weighted ? row->weighted.correctly_rounded : stats->correctly_rounded},
-    };
-    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
-        if (!agrees(reals[i].says, reals[i].measured))
-            return refuse_real(row->label, reals[i].field, reals[i].says, reals[i].measured, diag);
-    }
-    if (!agrees(row->witness_err, stats->max_err))
-        return diag_set(diag, EXIT_REQUIREMENT,
-                        "%s: certificate says max_err_at %" PRId64 ", where the error is %.6g; measured %" PRId64
-                        "; run pwlc fit again",
-                        row->label, says->max_err_at, row->witness_err, stats->max_err_at);
-    if (says->checked != stats->checked)
-        return refuse_integer(row->label, "checked", says->checked, stats->checked, diag);
-    if (says->saturated_codes != stats->saturated_codes)
-        return refuse_integer(row->label, "saturated_codes", says->saturated_codes, stats->saturated_codes, diag);
-    if (says->monotone != stats->monotone)
-        return diag_set(diag, EXIT_REQUIREMENT, "%s: certificate says monotone %s, measured %s; run pwlc fit again",
-                        row->label, says->monotone ? "true" : "false", stats->monotone ? "true" : "false");
-    return EXIT_DONE;
+    const struct measured measured = {&row->stats, row->has_weighted ? &row->weighted : NULL, row->witness_err};
+    return claim_compare(&row->table, &measured, diag) ? diag_prefix(diag, row->label) : EXIT_DONE;
 }
 
 /* What is sure of all codes, as far as it is. */

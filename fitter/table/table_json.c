@@ -387,17 +387,47 @@ static int read_certificate(const struct fields *top, struct table *table, struc
     return read_judgement(&object, certificate, diag);
 }
 
+/* Only a certificate with the hash of its own table counts. */
+static int read_standing(const struct fields *top, struct table *table, struct diag *diag)
+{
+    char says[SHA256_LENGTH + 1], hash[SHA256_LENGTH + 1];
+    if (read_sha256(top, "hash", says, diag))
+        return diag->code;
+    if (!field_present(top, "certificate"))
+        return says[0] ? field_refuse(top, "hash", diag, "left out without a certificate") : EXIT_DONE;
+    if (!table_hash(top->json, hash))
+        return diag_set(diag, EXIT_IO, "out of memory for the hash");
+    table->standing = strcmp(says, hash) == 0 ? CERTIFICATE_OWN : CERTIFICATE_OTHER;
+    return read_certificate(top, table, diag);
+}
+
 static int read_table(const struct fields *top, struct table *table, struct diag *diag)
 {
-    static const char *const known[] = {
-        "pwl_table", "spec",        "function",   "parameters", "method",  "form",           "rounding",
-        "case",      "in",          "out",        "fold",       "outside", "samples_sha256", "weights_sha256",
-        "segments",  "certificate", "expression", "reduction",  NULL};
+    static const char *const known[] = {"pwl_table",
+                                        "spec",
+                                        "function",
+                                        "parameters",
+                                        "method",
+                                        "form",
+                                        "rounding",
+                                        "case",
+                                        "in",
+                                        "out",
+                                        "fold",
+                                        "outside",
+                                        "samples_sha256",
+                                        "weights_sha256",
+                                        "segments",
+                                        "certificate",
+                                        "expression",
+                                        "reduction",
+                                        "hash",
+                                        NULL};
     struct packed_table packed;
     if (read_version(top, diag) || fields_known(top, known, diag) || read_words(top, table, diag) ||
         read_function(top, table, diag) || read_tensor(top, "in", &table->in, diag) ||
         read_tensor(top, "out", &table->out, diag) || read_case(top, table, diag) || read_fold(top, table, diag) ||
-        read_reduction(top, table, diag) || read_segments(top, table, diag) || read_certificate(top, table, diag) ||
+        read_reduction(top, table, diag) || read_segments(top, table, diag) || read_standing(top, table, diag) ||
         table_prove(table, EXIT_USAGE, &packed, NULL, diag))
         return diag->code;
     packed_table_free(&packed);

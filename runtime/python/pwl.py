@@ -36,7 +36,8 @@ ROUNDINGS = ["floor", "half_up", "half_away", "half_even"]
 KINDS = ["leading_zeros", "exponent"]
 OFFSETS = {"absolute": "term_c", "biased": "bias", "anchored": "y"}
 TABLE_FIELDS = {"pwl_table", "spec", "function", "parameters", "expression", "method", "form", "rounding", "case", "in",
-                "out", "fold", "reduction", "outside", "samples_sha256", "weights_sha256", "segments", "certificate"}
+                "out", "fold", "reduction", "outside", "samples_sha256", "weights_sha256", "segments", "hash",
+                "certificate"}
 REDUCTION_FIELDS = {"kind", "step", "direction", "shift", "below", "addend", "fraction", "factor"}
 SIDE_FIELDS = {"bits", "signed", "scale", "zero_point", "qmin", "qmax"}
 FLAG_UNSIGNED_X = 1

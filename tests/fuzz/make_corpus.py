@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writes the seeds of the fuzz targets: corpus/TARGET/FILE beside this script, or below the directory given."""
+import hashlib
 import json
 import os
 import struct
@@ -24,6 +25,14 @@ def table(**changes):
     }
     result.update(changes)
     return result
+
+
+def signed(fields):
+    """The table with the hash of its types and segments, as docs/table-json.md defines it."""
+    names = ("function", "expression", "samples_sha256", "weights_sha256", "form", "rounding", "in", "out", "fold",
+             "reduction", "outside", "segments")
+    text = json.dumps({name: fields[name] for name in names if name in fields}, sort_keys=True, separators=(",", ":"))
+    return {**fields, "hash": hashlib.sha256(text.encode()).hexdigest()}
 
 
 def code_range(bits, signed):
@@ -50,6 +59,7 @@ def table_seeds():
     sigmoid["segments"][0]["unfused"] = {"q_c": 16385, "n_bx": 9, "n_yb": 4, "n_yc": -1}
     yield "document_unfused", sigmoid
     yield "absolute_int16", table(rounding="half_even")
+    yield "certified_int16", signed(table())
     yield "biased_int8", table(
         form="biased", rounding="half_up", function="gelu", **int8, **{
             "in": tensor(8, True, "0.0472", -3), "out": tensor(8, True, "0.0248", -121)},

@@ -133,6 +133,10 @@ static void add_comment_text(struct text *out, const char *text)
 static void add_quality(struct text *out, const struct table *table)
 {
     const struct certificate *certificate = &table->certificate;
+    if (table->standing != CERTIFICATE_OWN) {
+        text_add(out, " *   certificate none\n");
+        return;
+    }
     text_add(out, " *   optimised   %s error\n", certificate->objective == OBJECTIVE_MAX ? "max" : "RMS");
     text_add(out, " *   max error   %.6g LSB, at q_x = %" PRId64 "\n", certificate->max_err_lsb,
              certificate->max_err_at);
@@ -173,7 +177,7 @@ void c_add_description(struct text *out, const struct c_table *c)
                                 : "",
              t->segment_count, t->segment_count == 1 ? "" : "s");
     text_add(out, " *   spec        ");
-    add_comment_text(out, t->spec);
+    add_comment_text(out, t->spec[0] ? t->spec : "none, the table was not made by fit");
     text_add(out, "\n *   spec sha256 %s\n", hash);
     if (t->samples_sha256[0] != '\0')
         text_add(out, " *   samples     sha256 %s\n", t->samples_sha256);

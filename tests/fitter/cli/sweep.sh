@@ -30,6 +30,7 @@ sed 's/"scale": "2^0", "zero_point": 0, "qmin": -128, "qmax": 123/"scale": "2^1"
 sed 's/"alpha": 1.0/"alpha": 0.5/' silent.json >other.json
 for table in better wider coarse other; do
     ! cmp -s silent.json "$table.json" || fail "$table.json is silent.json"
+    sign "$table.json"
 done
 
 # Codes 100 to 120 are 3 off, 121 and 122 by 2 and 1: 63 + 3 in 256, 21 * 9 + 4 + 1 squared, 23 codes wrong.
@@ -115,6 +116,7 @@ cat >wide.json <<'END'
    "mean_abs_err_lsb": 2.0, "correctly_rounded": 0.75, "saturated_codes": 0, "monotone": false, "acc_bits": 24,
    "objective": "rms", "lower_bound_lsb": null, "optimal": null, "bound_lsb": 8.0}}
 END
+sign wide.json
 sweep_passes wide.json --format json
 expect_line ' *"exhaustive": false,' ../out "sweep of a wide input"
 sweep_passes wide.json --format json --exhaustive

@@ -2,6 +2,7 @@
 /* Measuring tables of up to 2^20 codes: every code is compared. */
 #include <string.h>
 
+#include "measure/claim.h"
 #include "measure_fixture.h"
 
 #include "../../support/suite.h"
@@ -228,17 +229,29 @@ START_TEST(a_function_without_a_value_is_an_error)
 }
 END_TEST
 
-START_TEST(the_certificate_takes_the_measured_fields)
+START_TEST(a_certificate_is_what_is_measured_and_proven)
 {
-    const struct error_stats stats = {10, true, 1.5, -3, 0.5, 0.25, 2, -4, 0.75, 6, true};
-    const pwl_proof proof = {.acc_bits = 29};
-    struct certificate certificate = {.objective = OBJECTIVE_MAX, .optimal = -1, .has_bound = true, .bound_lsb = 9};
-    certificate_fill(&certificate, &stats, &proof);
-    ck_assert(certificate.checked == 10 && certificate.exhaustive && certificate.max_err_lsb == 1.5 &&
-              certificate.max_err_at == -3 && certificate.rms_err_lsb == 0.5 && certificate.mean_abs_err_lsb == 0.25 &&
-              certificate.correctly_rounded == 0.75 && certificate.saturated_codes == 6 && certificate.monotone &&
-              certificate.acc_bits == 29);
-    ck_assert(certificate.objective == OBJECTIVE_MAX && certificate.optimal == -1 && certificate.bound_lsb == 9);
+    struct made made;
+    struct error_stats stats;
+    struct diag diag;
+    pwl_proof proof;
+    const struct function function = own(&minus_abs_info);
+    start_table(&made, "s8:2^0:0", "s8:2^0:0");
+    add_segment(&made, -128, 0, 0, 0);
+    add_segment(&made, 0, 3, 5, 0);
+    finish(&made);
+    made.table.certificate = (struct certificate){.objective = OBJECTIVE_MAX, .optimal = 1, .has_lower_bound = true};
+    ck_assert_int_eq(table_prove(&made.table, EXIT_USAGE, &made.packed, &proof, &diag), EXIT_DONE);
+    ck_assert_int_eq(measure(&made.table, &made.packed, &function, false, NULL, NULL, &stats, &diag), EXIT_DONE);
+    ck_assert_int_eq(certificate_make(&made.table, &function, NULL, false, &diag), EXIT_DONE);
+    const struct certificate *c = &made.table.certificate;
+    ck_assert(made.table.standing == CERTIFICATE_OWN && c->checked == 256 && c->exhaustive &&
+              c->max_err_lsb == stats.max_err && c->max_err_at == stats.max_err_at && c->rms_err_lsb == stats.rms &&
+              c->mean_abs_err_lsb == stats.mean_abs && c->correctly_rounded == stats.correctly_rounded &&
+              c->saturated_codes == stats.saturated_codes && c->monotone == stats.monotone &&
+              c->acc_bits == proof.acc_bits);
+    /* Nothing is known of other tables. */
+    ck_assert(c->optimal == -1 && !c->has_lower_bound && !c->has_bound);
 }
 END_TEST
 
@@ -259,7 +272,7 @@ int main(void)
     tcase_add_test(tests, numbers_do_not_depend_on_threads);
     tcase_add_test(tests, a_range_outside_the_domain_is_refused);
     tcase_add_test(tests, a_function_without_a_value_is_an_error);
-    tcase_add_test(tests, the_certificate_takes_the_measured_fields);
+    tcase_add_test(tests, a_certificate_is_what_is_measured_and_proven);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

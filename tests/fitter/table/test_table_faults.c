@@ -9,17 +9,6 @@
 
 #include "../../support/suite.h"
 
-/* Not inlined: gcc 12 would warn that the result of strstr points at fixture_json's variable, which it does not. */
-__attribute__((noinline)) static char *replaced(const char *text, const char *find, const char *replacement)
-{
-    const char *const at = strstr(text, find);
-    ck_assert_msg(at != NULL, "the fixture has no %s:\n%s", find, text);
-    char *const result = malloc(strlen(text) + strlen(replacement) + 1);
-    ck_assert(result != NULL);
-    sprintf(result, "%.*s%s%s", (int)(at - text), text, replacement, at + strlen(find));
-    return result;
-}
-
 #define A64 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
 /* One edit of a good text, and a part of the message that it must give. */
@@ -233,8 +222,13 @@ END_TEST
 START_TEST(whole_fields_missing_or_of_wrong_type)
 {
     static const struct {
-        const char *name, *wrong;
-    } fields[] = {{"in", "3"}, {"out", "[]"}, {"segments", "{}"}, {"certificate", "null"}, {"segments", "[]"}};
+        const char *name, *wrong, *without;
+    } fields[] = {{"in", "3", "in: missing"},
+                  {"out", "[]", "out: missing"},
+                  {"segments", "{}", "segments: missing"},
+                  {"certificate", "null", "hash: "}, /* of a certificate that is not there */
+                  {"segments", "[]", "segments: missing"},
+                  {"hash", "7", NULL}};
     char *const good = fixture_json(fixture_plain());
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         struct diag diag = {0};
@@ -248,8 +242,8 @@ START_TEST(whole_fields_missing_or_of_wrong_type)
         free(text);
         json_object_del(root, fields[i].name);
         text = json_dumps(root, 0);
-        snprintf(expected, sizeof expected, "%s: missing", fields[i].name);
-        assert_refused(text, strlen(text), expected);
+        if (fields[i].without)
+            assert_refused(text, strlen(text), fields[i].without);
         free(text);
         json_decref(root);
     }
@@ -467,6 +461,10 @@ START_TEST(damaged_files_are_refused_or_sound)
         if (table_from_json(exact, size, &table, &diag) == EXIT_DONE) {
             char *first;
             accepted++;
+            if (table.standing == CERTIFICATE_OTHER) { /* which is not written */
+                table.standing = CERTIFICATE_ABSENT;
+                table.certificate = (struct certificate){0};
+            }
             ck_assert_msg(table_to_json(&table, &first, &diag) == EXIT_DONE, "%s", diag.text);
             changed += strcmp(first, from) != 0;
             struct table read = read_good(first);
