@@ -131,6 +131,7 @@ static void settle_run(struct comparison *all, size_t k)
             chunk.backward = steps_backward_at(&all->subject, q);
     }
     chunk.sum += (long double)run->sum;
+    chunk.signed_sum += (long double)run->signed_sum;
     chunk.sum_of_squares += (long double)run->sum_of_squares;
     chunk.averaged += run->averaged;
     chunk.correct += run->correct;
