@@ -39,8 +39,8 @@ static const struct option_info options[] = {
     {"--grid", "LO:HI:STEP", "also measure at real x from LO to below HI (LO:HI:STEP:closed: HI too), in real units"},
     {"--hist", NULL, "also count the codes by error"},
     {"--plot", "OUT.svg", "draw f, the tables and their errors; a single table with its knots"},
-    {"--codes", "OUT.csv|OUT.npy|OUT.jsonl",
-     "write code, x, target, output and error of every input code; with --exhaustive of more than 2^20, too"},
+    {"--codes", "FILE",
+     "write code, x, target, output and error of every input code to FILE.csv, FILE.npy or FILE.jsonl"},
     {"--anchors", NULL,
      "instead of tables: fit what others published, side by side; each WORD is in a row's source, function or types"},
     {"-o", "FILE", "write to FILE instead of standard output"},
@@ -425,6 +425,10 @@ const struct command command_sweep = {
     .synopsis = "pwlc sweep TABLE.json... [flags] | pwlc sweep --anchors [WORD...] [--format FORMAT] [-o FILE]",
     .summary = "Measure tables against the real function, code by code.",
     .details =
+        "An error is output - target, in output LSB; bias is its mean with the sign, the other averages are of its "
+        "size. \"90 % within\" is the least size that 90 % of the codes do not exceed. (mean abs)^2, the square of "
+        "the mean absolute error, is what some papers give in the place of the MSE, which is never below it. --codes "
+        "of more than 2^20 input codes needs --exhaustive.\n"
         "--device cuda takes libpwlc-cuda.so from PWL_CUDA_LIBRARY where that is set; else from the folder of "
         "pwlc, the folder of installed libraries, or where the system searches. Codes that double precision does "
         "not decide are settled by --ref on the host, so that only averages, which are sums in double, can differ from "
