@@ -93,7 +93,7 @@ static int parse_job(const struct fields *fields, struct job *job, struct diag *
     if (fields_known(fields, known, diag) || field_text(fields, "name", sizeof job->name - 1, &name, diag))
         return diag->code;
     if (!*name || strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != strlen(name))
-        return field_refuse(fields, "name", diag, "must be made of letters, digits, _ and -");
+        return field_refuse(fields, "name", diag, "made of letters, digits, _ and -");
     snprintf(job->name, sizeof job->name, "%s", name);
 
     for (int k = 1; known[k]; k++) {
@@ -158,7 +158,7 @@ int spec_list_parse(const char *bytes, size_t size, struct job **jobs, int *coun
             break;
         for (size_t other = 0; other < k; other++)
             if (!strcmp((*jobs)[other].name, (*jobs)[k].name)) {
-                field_refuse(&fields, "name", diag, "must differ from the names of the other jobs");
+                field_refuse(&fields, "name", diag, "different from the names of the other jobs");
                 break;
             }
     }
