@@ -36,7 +36,8 @@ static const struct option_info options[] = {
     {"--reduce", SPEC_REDUCES,
      "on: a table of one octave of sqrt, rsqrt, reciprocal, log or exp serves all (default off)"},
     {"--param", "NAME=VALUE...", "parameter of the function; may be repeated"},
-    {"--expr", "EXPRESSION", "instead of FUNCTION: an expression of x, as \"x/(1+exp(-x))\", see below"},
+    {"--expr", "EXPRESSION",
+     "instead of FUNCTION: an expression of x, as \"x/(1+exp(-x))\" or \"gelu(x)/2\", see below"},
     {"--samples", "FILE", "instead of FUNCTION: x,y pairs (csv or npy), joined by straight lines"},
     {"--weights", "FILE", "how often each input code occurs (csv or npy): least squares counts them so, see below"},
     {"--outside", SPEC_OUTSIDES,
@@ -272,7 +273,9 @@ const struct command command_fit = {
         "\n"
         "Expressions. --expr takes + - * / ^, comparisons, && || and c ? a : b; the variable x, numbers, _pi and _e; "
         "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 log (natural) ln log2 log10 log1p sqrt "
-        "abs sign rint (halves to even) floor ceil erf erfc min max sum avg. muParser evaluates it in double, where "
+        "abs sign rint (halves to even) floor ceil erf erfc min max sum avg; and the functions that `pwlc list` shows, "
+        "as sigmoid(2*x) or x*tanh(softplus(x)), elu(x, alpha) with its parameter. muParser evaluates it in double, "
+        "where "
         "the built-in functions use long double: errors are measured against these values. It must be finite at every "
         "code.",
     .example = "pwlc fit sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 16 -o sigmoid.json",
