@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "table/size.h"
+
 static int compare_rows(const void *left, const void *right)
 {
     const struct explore_row *a = left, *b = right;
@@ -37,7 +39,7 @@ void explore_rank(struct exploration *exploration)
     for (int k = 0; k < found; k++) {
         const struct table *table = &rows[k].table;
         const struct certificate *certificate = &table->certificate;
-        rows[k].bytes = table->segment_count * packed_segment_bytes(table->storage, table->form);
+        rows[k].bytes = table_bytes(table);
         rows[k].error =
             printed(exploration->objective == OBJECTIVE_MAX ? certificate->max_err_lsb : certificate->rms_err_lsb);
     }
@@ -58,7 +60,9 @@ void explore_rank(struct exploration *exploration)
 static void proof_text(const struct certificate *certificate, char *text, size_t size)
 {
     const char *objective = certificate->objective == OBJECTIVE_MAX ? "max" : "RMS";
-    if (certificate->optimal == 1)
+    if (certificate->optimal == 1 && certificate->objective == OBJECTIVE_SEGMENTS)
+        snprintf(text, size, "fewest");
+    else if (certificate->optimal == 1)
         snprintf(text, size, "%s%soptimal", certificate->has_lower_bound ? objective : "",
                  certificate->has_lower_bound ? " " : "");
     else if (certificate->has_lower_bound)

@@ -63,6 +63,7 @@ struct spec {
     const struct reduced_core *core;
     enum outside outside;
     bool no_saturate;
+    bool zero_is_free; /* f(0) may come out as another code than its own; else see keep_zero.h */
     bool has_in, has_out, has_method;
 };
 

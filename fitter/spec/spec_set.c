@@ -193,6 +193,14 @@ static int set_no_saturate(struct spec *spec, const char *flag, const char *valu
     return EXIT_DONE;
 }
 
+static int set_zero(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (strcmp(value, "keep") && strcmp(value, "free"))
+        return diag_set(diag, EXIT_USAGE, "%s %s: must be keep or free", flag, value);
+    spec->zero_is_free = !strcmp(value, "free");
+    return EXIT_DONE;
+}
+
 static const struct {
     const char *flag;
     int (*set)(struct spec *spec, const char *flag, const char *value, struct diag *diag);
@@ -224,6 +232,7 @@ static const struct {
     {"--outside", set_outside},
     {"--no-saturate", set_no_saturate},
     {"--weights", set_weights},
+    {"--zero", set_zero},
 };
 
 enum { SETTER_COUNT = sizeof setters / sizeof *setters };

@@ -31,7 +31,8 @@ struct segment {
     struct unfused unfused;
 };
 
-enum objective { OBJECTIVE_RMS, OBJECTIVE_MAX };
+/* What was made least. OBJECTIVE_SEGMENTS: their number, of tables that keep to --max-err. */
+enum objective { OBJECTIVE_RMS, OBJECTIVE_MAX, OBJECTIVE_SEGMENTS };
 
 /* Errors are |q_y - t| in output LSB, t = f(x)/scale_y + zp_y clipped to [qmin_y, qmax_y]. */
 struct certificate {
@@ -45,7 +46,8 @@ struct certificate {
     bool monotone;            /* no step against the direction of f */
     int acc_bits;             /* smallest sufficient accumulator */
     enum objective objective;
-    bool has_lower_bound; /* else lower_bound_lsb is null in the file */
+    bool has_second_objective; /* among tables of least objective, one of little RMS error was sought */
+    bool has_lower_bound;      /* else lower_bound_lsb is null in the file */
     double lower_bound_lsb;
     int optimal;    /* 1, 0, or -1: no proof was attempted */
     bool has_bound; /* bound_lsb: proven upper bound, wider inputs */
@@ -88,6 +90,13 @@ struct table {
     enum standing standing;   /* of the certificate; only an own one is written */
     struct certificate certificate;
 };
+
+/* rms, max, segments; parsing returns false for an unknown name. */
+const char *objective_name(enum objective objective);
+bool objective_parse(const char *name, enum objective *objective);
+
+/* The error that is the objective, or of a limit that was given the largest one. */
+double objective_error(const struct certificate *certificate);
 
 void table_free(struct table *table); /* frees what the table owns; the struct itself is the caller's */
 

@@ -345,9 +345,15 @@ static int read_judgement(const struct fields *object, struct certificate *certi
     const char *objective;
     if (field_text(object, "objective", SPEC_MAX_LENGTH, &objective, diag))
         return diag->code;
-    if (strcmp(objective, "max") != 0 && strcmp(objective, "rms") != 0)
-        return field_refuse(object, "objective", diag, "\"max\" or \"rms\"");
-    certificate->objective = strcmp(objective, "max") == 0 ? OBJECTIVE_MAX : OBJECTIVE_RMS;
+    if (!objective_parse(objective, &certificate->objective))
+        return field_refuse(object, "objective", diag, "\"max\", \"rms\" or \"segments\"");
+    certificate->has_second_objective = field_present(object, "second_objective");
+    if (certificate->has_second_objective) {
+        if (field_text(object, "second_objective", SPEC_MAX_LENGTH, &objective, diag))
+            return diag->code;
+        if (strcmp(objective, objective_name(OBJECTIVE_RMS)) != 0)
+            return field_refuse(object, "second_objective", diag, "\"rms\", or left out");
+    }
 
     certificate->has_lower_bound = !is_null(object, "lower_bound_lsb");
     if (certificate->has_lower_bound &&
@@ -367,10 +373,10 @@ static int read_judgement(const struct fields *object, struct certificate *certi
 
 static int read_certificate(const struct fields *top, struct table *table, struct diag *diag)
 {
-    static const char *const known[] = {
-        "checked",          "exhaustive",        "max_err_lsb",     "max_err_at", "rms_err_lsb",
-        "mean_abs_err_lsb", "correctly_rounded", "saturated_codes", "monotone",   "acc_bits",
-        "objective",        "lower_bound_lsb",   "optimal",         "bound_lsb",  NULL};
+    static const char *const known[] = {"checked",     "exhaustive",       "max_err_lsb",       "max_err_at",
+                                        "rms_err_lsb", "mean_abs_err_lsb", "correctly_rounded", "saturated_codes",
+                                        "monotone",    "acc_bits",         "objective",         "lower_bound_lsb",
+                                        "optimal",     "bound_lsb",        "second_objective",  NULL};
     struct certificate *const certificate = &table->certificate;
     struct fields object;
     int64_t acc_bits;

@@ -195,7 +195,7 @@ static const struct edit {
     {PLAIN, "\"acc_bits\": 17", "\"acc_bits\": 0", "certificate.acc_bits: 0, must be an integer in 1..64"},
     {PLAIN, "\"acc_bits\": 17", "\"acc_bits\": 65", "certificate.acc_bits: 65, must be an integer in 1..64"},
     {PLAIN, "\"objective\": \"max\"", "\"objective\": \"mean\"",
-     "certificate.objective: \"mean\", must be \"max\" or \"rms\""},
+     "certificate.objective: \"mean\", must be \"max\", \"rms\" or \"segments\""},
     {PLAIN, "\"objective\": \"max\", ", "", "certificate.objective: missing"},
     {PLAIN, "\"lower_bound_lsb\": 0.25", "\"lower_bound_lsb\": -1", "certificate.lower_bound_lsb: -1, must be null or"},
     {PLAIN, "\"lower_bound_lsb\": 0.25, ", "", "certificate.lower_bound_lsb: missing, must be null or a number"},
