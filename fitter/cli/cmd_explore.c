@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/jobs.h"
+#include "base/terminal.h"
 #include "command.h"
 #include "fit/relax.h"
 #include "report/explore_report.h"
@@ -203,7 +204,7 @@ static int write_results(const struct request *request, struct diag *diag)
     const struct exploration *exploration = &request->exploration;
     struct text text = {0};
     struct svg svg = {0};
-    int code = explore_print(exploration, request->format, &text, diag);
+    int code = explore_print(exploration, request->format, terminal_width(request->output), &text, diag);
     if (code == EXIT_DONE && request->svg && exploration->found > 0) {
         explore_plot(exploration, &svg);
         if (svg.text.failed)

@@ -195,23 +195,21 @@ static void print_md_single(const struct cells *cells, struct text *out)
     }
 }
 
-static void print_md_rows(const struct cells *rows, int count, struct text *out)
+static bool is_column(const struct cell *cell)
 {
-    int width[CELLS_MAX] = {0};
-    for (int i = 0; i < count; i++) {
-        for (int j = 0; j < rows[i].count; j++) {
-            const struct cell *cell = &rows[i].cell[j];
-            if (cell->title)
-                width[j] = larger(width[j], larger(larger(3, md_width(cell->title)), md_width(md_text(cell))));
-        }
-    }
-    /* Row -2 is the titles, -1 the rule below them. */
+    return (cell->flags & CELL_BRIEF) && cell->title;
+}
+
+/* Column 0 and those of [first, last). Row -2 is the titles, -1 the rule below them. */
+static void print_md_columns(const struct cells *rows, int count, const int *width, int first, int last,
+                             struct text *out)
+{
     for (int i = -2; i < count; i++) {
         const struct cells *cells = &rows[larger(i, 0)];
-        for (int j = 0; j < cells->count; j++) {
+        for (int j = 0; j < last; j = j == 0 && first > 0 ? first : j + 1) {
             const struct cell *cell = &cells->cell[j];
             const bool right = !(cell->flags & CELL_STRING);
-            if (!(cell->flags & CELL_BRIEF) || !cell->title)
+            if (!is_column(cell))
                 continue;
             if (i == -1)
                 add_md_rule(out, width[j], right);
@@ -219,6 +217,35 @@ static void print_md_rows(const struct cells *rows, int count, struct text *out)
                 add_md_cell(out, i == -2 ? cell->title : md_text(cell), width[j], right);
         }
         text_add(out, "|\n");
+    }
+}
+
+static void print_md_rows(const struct cells *rows, int count, int line_width, struct text *out)
+{
+    int width[CELLS_MAX] = {0};
+    const int columns = rows[0].count;
+    for (int i = 0; i < count; i++) {
+        for (int j = 0; j < columns; j++) {
+            const struct cell *cell = &rows[i].cell[j];
+            if (is_column(cell))
+                width[j] = larger(width[j], larger(larger(3, md_width(cell->title)), md_width(md_text(cell))));
+        }
+    }
+    for (int first = 0, last; first < columns; first = last) {
+        int used = first > 0 ? width[0] + 4 : 1; /* with bars and blanks */
+        bool any = false;
+        for (last = first; last < columns; last++) {
+            if (!is_column(&rows[0].cell[last]))
+                continue;
+            used += width[last] + 3;
+            if (line_width > 0 && used > line_width && any)
+                break;
+            any |= last > 0;
+        }
+        if (first > 0 && any)
+            text_add(out, "\n");
+        if (first == 0 || any)
+            print_md_columns(rows, count, width, first, last, out);
     }
 }
 
@@ -234,14 +261,14 @@ bool cells_format_parse(const char *name, enum cells_format *format)
     return false;
 }
 
-void cells_print(const struct cells *rows, int count, enum cells_format format, struct text *out)
+void cells_print(const struct cells *rows, int count, enum cells_format format, int line_width, struct text *out)
 {
     switch (format) {
     case CELLS_MD:
         if (count == 1)
             print_md_single(&rows[0], out);
         else
-            print_md_rows(rows, count, out);
+            print_md_rows(rows, count, line_width, out);
         break;
     case CELLS_CSV:
         print_csv(rows, count, out);

@@ -118,7 +118,7 @@ int claim_compare(const struct table *table, const struct measured *measured, st
 {
     const struct certificate *says = &table->certificate;
     const struct error_stats *stats = measured->stats;
-    const struct weighted_stats plain = {stats->rms, stats->mean_abs, stats->correctly_rounded};
+    const struct weighted_stats plain = {stats->rms, stats->mean_abs, stats->bias, stats->correctly_rounded};
     const struct weighted_stats *averages = table->weights_sha256[0] ? measured->weighted : &plain;
     if (table->standing != CERTIFICATE_OWN)
         return EXIT_DONE;

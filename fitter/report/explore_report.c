@@ -136,7 +136,8 @@ static void fill(const struct exploration *exploration, const struct explore_row
     cells_add_text(cells, "reason", found ? NULL : "no table, because", CELL_BRIEF, found ? NULL : row->diag.text);
 }
 
-int explore_print(const struct exploration *exploration, enum cells_format format, struct text *out, struct diag *diag)
+int explore_print(const struct exploration *exploration, enum cells_format format, int line_width, struct text *out,
+                  struct diag *diag)
 {
     const bool md = format == CELLS_MD;
     const int found = exploration->found, missing = exploration->count - found;
@@ -146,14 +147,14 @@ int explore_print(const struct exploration *exploration, enum cells_format forma
     for (int k = 0; k < exploration->count; k++)
         fill(exploration, &exploration->rows[k], md, &rows[k]);
     if (!md) {
-        cells_print(rows, exploration->count, format, out);
+        cells_print(rows, exploration->count, format, line_width, out);
     } else {
         if (found > 0)
-            cells_print(rows, found, format, out);
+            cells_print(rows, found, format, line_width, out);
         if (found > 0 && missing > 0)
             text_add(out, "\n");
         if (missing > 0)
-            cells_print(&rows[found], missing, format, out);
+            cells_print(&rows[found], missing, format, line_width, out);
     }
     free(rows);
     return out->failed ? diag_set(diag, EXIT_IO, "out of memory while printing") : EXIT_DONE;
