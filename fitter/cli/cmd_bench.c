@@ -274,11 +274,11 @@ static int set_option(struct request *request, const char *name, const char *val
     if (strcmp(name, "--scheme") == 0)
         return split(request, value, add_scheme, NULL, diag);
     if (strcmp(name, "--device") == 0)
-        return device_parse(value, false, &request->device, diag);
-    if (strcmp(name, "-o") == 0)
+        request->device = device_parse(value);
+    else if (strcmp(name, "-o") == 0)
         request->output = value;
-    else if (!cells_format_parse(value, &request->format))
-        return diag_set(diag, EXIT_USAGE, "--format is md, csv, json or jsonl, not \"%s\"", value);
+    else
+        request->format = cells_format_parse(value);
     return EXIT_DONE;
 }
 

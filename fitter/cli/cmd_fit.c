@@ -22,28 +22,29 @@ static const struct option_info options[] = {
     {"--pow2-scales", NULL, "round scales that are found up to powers of two"},
     {"--segments", "N", "number of segments, 1 to 4096 (default 16, or as few as --max-err needs)"},
     {"--max-err", "L", "largest error allowed, in output LSB; with --segments a gate (exit 3)"},
-    {"--method", "lsq|minimax|uniform|document|lut",
-     "how to fit, see `pwlc list methods` (default lsq; minimax with --max-err)"},
-    {"--form", "absolute|biased|anchored", "where the constant is added (default absolute)"},
-    {"--rounding", "floor|half_up|half_away|half_even", "of the right shift (default floor)"},
+    {"--method", SPEC_METHODS, "how to fit, see `pwlc list methods` (default lsq; minimax with --max-err)"},
+    {"--form", SPEC_FORMS, "where the constant is added (default absolute)"},
+    {"--rounding", SPEC_ROUNDINGS, "of the right shift (default floor)"},
     {"--slope-bits", "B", "width of q_b, sign included (default: 8, 16 or 32, by the types)"},
-    {"--shift", "per-segment|one", "one: the same n_BX_total in all segments (default per-segment)"},
-    {"--slope-terms", "any|1|2", "slopes are sums of one or two signed powers of two: shifts, no multiplier"},
+    {"--shift", SPEC_SHIFTS, "one: the same n_BX_total in all segments (default per-segment)"},
+    {"--slope-terms", SPEC_SLOPE_TERMS, "slopes are sums of one or two signed powers of two: shifts, no multiplier"},
     {"--knots", "free|uniform|pow2[:B]",
      "where segments start: equal widths, or where the top B bits of a code decide its segment (default free)"},
     {"--monotone", NULL, "no step against the direction of the function"},
     {"--continuous", "S", "where a segment starts, the one before it would give a value within S output LSB"},
     {"--fix", "X:Y...", "the code nearest to x gives the code nearest to y, as 0:0; may be repeated"},
-    {"--zero", "keep|free",
+    {"--zero", SPEC_ZEROS,
      "keep: f(0) = 0 or 1/2 gives its own code if that costs no segment and at most 0.25 LSB (default); free: any "
      "code"},
-    {"--symmetry", "fold|off", "fold: half a table for an odd function or f(-x) = 1 - f(x) (default off)"},
-    {"--reduce", "on|off", "on: a table of one octave of sqrt, rsqrt, reciprocal, log or exp serves all (default off)"},
+    {"--symmetry", SPEC_SYMMETRIES, "fold: half a table for an odd function or f(-x) = 1 - f(x) (default off)"},
+    {"--reduce", SPEC_REDUCES,
+     "on: a table of one octave of sqrt, rsqrt, reciprocal, log or exp serves all (default off)"},
     {"--param", "NAME=VALUE...", "parameter of the function; may be repeated"},
-    {"--expr", "EXPRESSION", "instead of FUNCTION: an expression of x, as \"x/(1+exp(-x))\", see below"},
+    {"--expr", "EXPRESSION",
+     "instead of FUNCTION: an expression of x, as \"x/(1+exp(-x))\" or \"gelu(x)/2\", see below"},
     {"--samples", "FILE", "instead of FUNCTION: x,y pairs (csv or npy), joined by straight lines"},
     {"--weights", "FILE", "how often each input code occurs (csv or npy): least squares counts them so, see below"},
-    {"--outside", "clamp|error",
+    {"--outside", SPEC_OUTSIDES,
      "codes outside the function's domain: take the nearest defined one, or refuse (default)"},
     {"--no-saturate", NULL, "exit 3 when the function leaves the output range"},
     {"--spec", "FILE", "fit every job of a JSON list, in parallel; -o then names a directory"},
@@ -245,7 +246,9 @@ const struct command command_fit = {
         "\n"
         "Expressions. --expr takes + - * / ^, comparisons, && || and c ? a : b; the variable x, numbers, _pi and _e; "
         "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 log (natural) ln log2 log10 log1p sqrt "
-        "abs sign rint (halves to even) floor ceil erf erfc min max sum avg. muParser evaluates it in double, where "
+        "abs sign rint (halves to even) floor ceil erf erfc min max sum avg; and the functions that `pwlc list` shows, "
+        "as sigmoid(2*x) or x*tanh(softplus(x)), elu(x, alpha) with its parameter. muParser evaluates it in double, "
+        "where "
         "the built-in functions use long double: errors are measured against these values. It must be finite at every "
         "code.",
     .example = "pwlc fit sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 16 -o sigmoid.json",

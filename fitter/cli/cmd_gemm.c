@@ -167,20 +167,19 @@ static int set_option(struct request *request, const char *name, const char *val
     if (strcmp(name, "--weights") == 0)
         return set_weights(request, value, diag);
     if (strcmp(name, "--device") == 0)
-        return device_parse(value, true, &request->device, diag);
-    if (strcmp(name, "--scheme") == 0)
+        request->device = device_parse(value);
+    else if (strcmp(name, "--scheme") == 0)
         return gemm_scheme_parse(value, strlen(value), &request->scheme, diag);
-    if (strcmp(name, "--out") == 0) {
+    else if (strcmp(name, "--out") == 0)
         request->out = strcmp(value, "f16") == 0 ? GEMM_F16 : GEMM_F32;
-        if (request->out == GEMM_F32 && strcmp(value, "f32") != 0)
-            return diag_set(diag, EXIT_USAGE, "--out is f32 or f16, not \"%s\"", value);
-        return EXIT_DONE;
-    }
-    const char **const text = strcmp(name, "--act") == 0     ? &request->input
-                              : strcmp(name, "--bias") == 0  ? &request->bias
-                              : strcmp(name, "--table") == 0 ? &request->table
-                                                             : &request->output;
-    *text = value;
+    else if (strcmp(name, "--act") == 0)
+        request->input = value;
+    else if (strcmp(name, "--bias") == 0)
+        request->bias = value;
+    else if (strcmp(name, "--table") == 0)
+        request->table = value;
+    else
+        request->output = value;
     return EXIT_DONE;
 }
 

@@ -322,10 +322,8 @@ static int run(int argc, char **argv, struct diag *diag)
             code = diag->code;
         else if (!option)
             paths[count++] = value;
-        else if (strcmp(value, "json") == 0)
-            json = true;
-        else if (strcmp(value, "text") != 0)
-            code = diag_set(diag, EXIT_USAGE, "--format is text or json, not \"%s\"", value);
+        else
+            json = strcmp(value, "json") == 0;
     }
     if (code == EXIT_DONE && count == 0)
         code = diag_set(diag, EXIT_USAGE, "a table is needed: pwlc show TABLE.json...");

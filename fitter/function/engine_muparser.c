@@ -12,10 +12,13 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <muParserDLL.h>
+
+#include "function.h"
 
 #define PARSERS 64
 #define SHOWN 40 /* characters of the user's text that a message repeats */
@@ -44,6 +47,55 @@ static double plus_one(double x)
     return log1p(x);
 }
 
+/* The built-in function that was called with too many arguments last, null when none was. */
+static _Thread_local const struct function_info *miscalled;
+
+static double value_of(void *built_in, double x)
+{
+    const struct function_info *info = built_in;
+    return (double)info->value(x, NULL);
+}
+
+/* Of a function with parameters, which follow x; those left out have their initial values. */
+static double value_with_parameters(void *built_in, const double *arguments, int count)
+{
+    const struct function_info *info = built_in;
+    double parameters[FUNCTION_MAX_PARAMETERS];
+    int known = 0;
+    for (; info->parameters[known].name != NULL; known++)
+        parameters[known] = known + 1 < count ? arguments[known + 1] : info->parameters[known].initial;
+    if (count > known + 1) {
+        miscalled = info;
+        return NAN;
+    }
+    return (double)info->value(arguments[0], parameters);
+}
+
+static void define_as(muParserHandle_t handle, const char *name, const struct function_info *info)
+{
+    /* Defined already, in double. */
+    static const char *const own[] = {"tanh", "exp", "erf", "log", "ln", "sqrt", "sin", "cos", "atan"};
+    void *const data = (void *)(uintptr_t)info;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcmp(name, own[i]) == 0)
+            return;
+    if (info->parameters[0].name != NULL)
+        mupDefineMultFunUserData(handle, name, value_with_parameters, data, 1);
+    else
+        mupDefineFunUserData1(handle, name, value_of, data, 1);
+}
+
+/* The functions of `pwlc list`, by all their names. */
+static void define_built_ins(muParserHandle_t handle)
+{
+    const char *alias;
+    for (const struct function_info *info = function_table; info->name != NULL; info++) {
+        define_as(handle, info->name, info);
+        for (size_t i = 0; (alias = function_alias(info, i)) != NULL; i++)
+            define_as(handle, alias, info);
+    }
+}
+
 static bool parser_make(struct parser *parser, const char *text)
 {
     parser->handle = mupCreate(muBASETYPE_FLOAT);
@@ -61,6 +113,7 @@ static bool parser_make(struct parser *parser, const char *text)
     mupDefineFun1(parser->handle, "log1p", plus_one, 1);
     mupDefineFun1(parser->handle, "floor", floor, 1);
     mupDefineFun1(parser->handle, "ceil", ceil, 1);
+    define_built_ins(parser->handle);
     mupSetExpr(parser->handle, text);
     return true;
 }
@@ -81,10 +134,14 @@ static int refuse(const struct parser *parser, const char *field, const char *te
 static int check(const struct parser *parser, const char *field, const char *text, struct diag *diag)
 {
     int values = 0;
+    miscalled = NULL;
     mupErrorReset(parser->handle);
     mupEvalMulti(parser->handle, &values);
     if (mupError(parser->handle))
         return refuse(parser, field, text, diag);
+    if (miscalled != NULL)
+        return diag_set(diag, EXIT_USAGE, "%s '%.*s': too many arguments of %s, which takes x and %s", field, SHOWN,
+                        text, miscalled->name, miscalled->parameters[0].name);
     if (values != 1)
         return diag_set(diag, EXIT_USAGE, "%s '%.*s': has %d values, must have one", field, SHOWN, text, values);
     if (mupGetExprVarNum(parser->handle) != 1)

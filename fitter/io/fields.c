@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/suggest.h"
+
 /* Messages are one line of plain text, whatever the file holds. */
 static void copy_printable(char *to, size_t size, const char *from)
 {
@@ -105,8 +107,10 @@ int fields_known(const struct fields *fields, const char *const *known, struct d
         if (!*match) {
             char text[48];
             copy_printable(text, sizeof text, name);
-            return diag_set(diag, EXIT_USAGE, "%s%s%s: unknown field, must be left out", fields->path,
-                            separator(fields), text);
+            const char *close = suggest(text, known);
+            return diag_set(diag, EXIT_USAGE, "%s%s%s: unknown field, must be left out%s%s%s", fields->path,
+                            separator(fields), text, close ? "; did you mean " : "", close ? close : "",
+                            close ? "?" : "");
         }
     }
     return EXIT_DONE;

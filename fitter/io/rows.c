@@ -249,16 +249,13 @@ static void print_md_rows(const struct cells *rows, int count, int line_width, s
     }
 }
 
-bool cells_format_parse(const char *name, enum cells_format *format)
+enum cells_format cells_format_parse(const char *name)
 {
-    static const char *const names[] = {"md", "csv", "json", "jsonl"};
-    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++) {
-        if (strcmp(name, names[i]) == 0) {
-            *format = (enum cells_format)i;
-            return true;
-        }
-    }
-    return false;
+    static const char *const names[] = {[CELLS_MD] = "md", [CELLS_CSV] = "csv", [CELLS_JSON] = "json"};
+    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return (enum cells_format)i;
+    return CELLS_JSONL;
 }
 
 void cells_print(const struct cells *rows, int count, enum cells_format format, int line_width, struct text *out)

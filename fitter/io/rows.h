@@ -32,7 +32,8 @@ struct cells {
 
 enum cells_format { CELLS_MD, CELLS_CSV, CELLS_JSON, CELLS_JSONL };
 
-bool cells_format_parse(const char *name, enum cells_format *format);
+/* The value of --format: md, csv, json or jsonl. */
+enum cells_format cells_format_parse(const char *name);
 
 void cells_add(struct cells *cells, const char *key, const char *title, int flags, const char *format, ...)
     __attribute__((format(printf, 5, 6)));

@@ -13,6 +13,17 @@
 #include "function/weights.h"
 #include "table/table.h"
 
+/* The values of the flags that have a list of them, as --help writes it. */
+#define SPEC_METHODS "lsq|minimax|uniform|document|lut"
+#define SPEC_FORMS "absolute|biased|anchored"
+#define SPEC_ROUNDINGS "floor|half_up|half_away|half_even"
+#define SPEC_SHIFTS "per-segment|one"
+#define SPEC_SLOPE_TERMS "any|1|2"
+#define SPEC_SYMMETRIES "fold|off"
+#define SPEC_REDUCES "on|off"
+#define SPEC_ZEROS "keep|free"
+#define SPEC_OUTSIDES "clamp|error"
+
 enum method { METHOD_LSQ, METHOD_MINIMAX, METHOD_UNIFORM, METHOD_DOCUMENT, METHOD_LUT };
 
 /* `--fix X:Y`: the code nearest to x gives the code nearest to y. */

@@ -161,8 +161,8 @@ expect_error 2 '--samples points.csv: no table here was made from samples' sweep
 
 # Flags and files.
 expect_error 2 'a table is needed' sweep
-expect_error 2 '--format is md, csv, json or jsonl, not "xml"' sweep step.json --format xml
-expect_error 2 '--ref is libm or mpfr, not "exact"' sweep step.json --ref exact
+expect_error 2 '--format xml: must be md, csv, json or jsonl' sweep step.json --format xml
+expect_error 2 '--ref exact: must be libm or mpfr' sweep step.json --ref exact
 sweep_passes step.json --ref libm
 for bound in -1 nan inf 1x ''; do
     expect_error 2 '--max-err is a number' sweep step.json --max-err "$bound"
