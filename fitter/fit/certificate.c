@@ -59,7 +59,8 @@ static void certify_bounds(const struct workspace *work, const struct table *tab
         if (work->exact.segments) {
             const struct exact *exact = &work->exact;
             certificate->has_lower_bound = true;
-            certificate->optimal = exact->optimal && !work->moved_by_ties && costs_as_searched(work, certificate);
+            certificate->optimal =
+                exact_is_optimal(exact) && !work->moved_by_ties && costs_as_searched(work, certificate);
             certificate->lower_bound_lsb =
                 certificate->optimal ? certificate->rms_err_lsb : sqrt(exact->lower_bound / total_mass(&work->points));
             certificate->has_rms_any_shift =

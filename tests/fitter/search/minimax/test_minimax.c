@@ -234,11 +234,12 @@ static void check_narrow_squares(const struct small *small, const struct points 
                       problem.accumulator_bits, problem.offset_bits, problem.zp_x, status, least[segments]);
         if (status != EXIT_DONE)
             continue;
-        ck_assert_msg(fabs(exact.cost - least[segments]) <= squares_tolerance(least[segments]) && exact.optimal,
+        ck_assert_msg(fabs(exact.cost - least[segments]) <= squares_tolerance(least[segments]) &&
+                          exact_is_optimal(&exact),
                       "%s; %d bits, offsets of %d, zero point %" PRId64 ", %d segments: cost %.17g (%s), the least is "
                       "%.17g",
                       small->text, problem.accumulator_bits, problem.offset_bits, problem.zp_x, segments, exact.cost,
-                      exact.optimal ? "optimal" : "no proof", least[segments]);
+                      exact_is_optimal(&exact) ? "optimal" : "no proof", least[segments]);
         const int near[] = {0, (int)between(1, points->count - 1), points->count};
         const int cells = (int)between(2, points->count);
         struct real_bound bound = {.knots = knots}, coarse = {.knots = knots};
