@@ -88,6 +88,12 @@ static int unknown_flag(const struct argument_walk *walk, const char *token, str
     return -1;
 }
 
+/* A flag whose help names all its values takes no other. */
+static int check_value(const struct option_info *option, const char *value, struct diag *diag)
+{
+    return choice_is_closed(option->argument) && choice_check(option->name, option->argument, value, diag) ? -1 : 1;
+}
+
 int argument_next(struct argument_walk *walk, const struct option_info **option, const char **value, struct diag *diag)
 {
     if (walk->index < 1)
@@ -124,7 +130,7 @@ int argument_next(struct argument_walk *walk, const struct option_info **option,
         return -1;
     }
     if (*value)
-        return 1;
+        return check_value(*option, *value, diag);
     /* "-o --check": the flag that follows is not a file name. */
     if (walk->index >= walk->argc || strcmp(walk->argv[walk->index], "--") == 0 ||
         (looks_like_flag(walk->argv[walk->index]) && find_option(walk->command, walk->argv[walk->index]))) {
@@ -132,7 +138,7 @@ int argument_next(struct argument_walk *walk, const struct option_info **option,
         return -1;
     }
     *value = walk->argv[walk->index++];
-    return 1;
+    return check_value(*option, *value, diag);
 }
 
 /* "--form absolute|biased|anchored" and the like stand on a line of their own. */

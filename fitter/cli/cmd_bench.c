@@ -8,6 +8,7 @@
 #include <pwl/half.h>
 
 #include "base/number.h"
+#include "base/terminal.h"
 #include "command.h"
 #include "device/cuda_library.h"
 #include "device/gemm.h"
@@ -189,7 +190,7 @@ static int report(const struct request *request, const struct row *rows, int cou
     for (int i = 0; cells && i < count; i++)
         fill(&rows[i], &cells[i]);
     if (cells)
-        cells_print(cells, count, request->format, &text);
+        cells_print(cells, count, request->format, terminal_width(request->output), &text);
     const int code = !cells || text.failed ? diag_set(diag, EXIT_IO, "out of memory")
                                            : file_write(request->output, text.bytes, text.size, diag);
     text_free(&text);
@@ -273,11 +274,11 @@ static int set_option(struct request *request, const char *name, const char *val
     if (strcmp(name, "--scheme") == 0)
         return split(request, value, add_scheme, NULL, diag);
     if (strcmp(name, "--device") == 0)
-        return device_parse(value, false, &request->device, diag);
-    if (strcmp(name, "-o") == 0)
+        request->device = device_parse(value);
+    else if (strcmp(name, "-o") == 0)
         request->output = value;
-    else if (!cells_format_parse(value, &request->format))
-        return diag_set(diag, EXIT_USAGE, "--format is md, csv, json or jsonl, not \"%s\"", value);
+    else
+        request->format = cells_format_parse(value);
     return EXIT_DONE;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/jobs.h"
+#include "base/terminal.h"
 #include "command.h"
 #include "fit/relax.h"
 #include "report/explore_report.h"
@@ -26,15 +27,16 @@ static const struct option_info options[] = {
     {"--knots", "free,uniform,pow2[:B]", "where segments start, as for fit (default free)"},
     {"--symmetry", "off,fold", "whole tables, halves of symmetric functions, or both (default off)"},
     {"--range", "LO:HI", "real input range that gives types without a scale theirs, as for fit"},
+    {"--zero", SPEC_ZEROS, "as in pwlc fit: keep (default) or leave the code of f(0) = 0 or 1/2"},
     {"--monotone", NULL, "no step against the direction of the function"},
     {"--continuous", "S", "joints within S output LSB, as for fit"},
     {"--fix", "X:Y...", "the code nearest to x gives the code nearest to y, as 0:0; may be repeated"},
     {"--param", "NAME=VALUE...", "parameter of the function; may be repeated"},
     {"--expr", "EXPRESSION", "instead of FUNCTION: an expression of x, as for fit"},
     {"--samples", "FILE", "instead of FUNCTION: x,y pairs (csv or npy), joined by straight lines"},
-    {"--reduce", "on|off", "tables of one octave, as for fit (default off)"},
+    {"--reduce", SPEC_REDUCES, "tables of one octave, as for fit (default off)"},
     {"--weights", "FILE", "how often each input code occurs, as for fit; the averages are weighted so"},
-    {"--outside", "clamp|error", "codes outside the function's domain, as for fit (default error)"},
+    {"--outside", SPEC_OUTSIDES, "codes outside the function's domain, as for fit (default error)"},
     {"--objective", "rms|max", "the error that the front weighs against bytes (default rms)"},
     {"--jobs", "N", "how many tables are fitted at once (default: one a core)"},
     {"--format", "md|csv|json|jsonl", "how to print (default md)"},
@@ -202,7 +204,7 @@ static int write_results(const struct request *request, struct diag *diag)
     const struct exploration *exploration = &request->exploration;
     struct text text = {0};
     struct svg svg = {0};
-    int code = explore_print(exploration, request->format, &text, diag);
+    int code = explore_print(exploration, request->format, terminal_width(request->output), &text, diag);
     if (code == EXIT_DONE && request->svg && exploration->found > 0) {
         explore_plot(exploration, &svg);
         if (svg.text.failed)
@@ -242,20 +244,13 @@ static int set_option(struct request *request, const char *flag, const char *val
             request->given[a] = value;
             return EXIT_DONE;
         }
-    if (!strcmp(flag, "--objective")) {
-        if (strcmp(value, "rms") != 0 && strcmp(value, "max") != 0)
-            return diag_set(diag, EXIT_USAGE, "--objective %s: must be rms or max", value);
-        request->exploration.objective = strcmp(value, "max") == 0 ? OBJECTIVE_MAX : OBJECTIVE_RMS;
-        return EXIT_DONE;
-    }
-    if (!strcmp(flag, "--format")) {
-        if (!cells_format_parse(value, &request->format))
-            return diag_set(diag, EXIT_USAGE, "--format %s: must be md, csv, json or jsonl", value);
-        return EXIT_DONE;
-    }
     if (!strcmp(flag, "--jobs"))
         return jobs_parse(value, &request->jobs, diag);
-    if (!strcmp(flag, "-o"))
+    if (!strcmp(flag, "--objective"))
+        request->exploration.objective = strcmp(value, "max") == 0 ? OBJECTIVE_MAX : OBJECTIVE_RMS;
+    else if (!strcmp(flag, "--format"))
+        request->format = cells_format_parse(value);
+    else if (!strcmp(flag, "-o"))
         request->output = value;
     else if (!strcmp(flag, "--svg"))
         request->svg = value;

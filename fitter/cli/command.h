@@ -39,7 +39,7 @@ struct argument_walk {
 
 /* Next flag or positional argument: returns 1 and sets *option (null for a positional) and *value (null for a
  * switch); 0 at the end; -1 with an exit-2 message for an unknown flag (naming the closest), a flag given twice,
- * a missing value, or a value given to a switch. */
+ * a missing value, a value that is not among those its help names, or a value given to a switch. */
 int argument_next(struct argument_walk *walk, const struct option_info **option, const char **value, struct diag *diag);
 
 void command_print_help(const struct command *command);
@@ -50,7 +50,8 @@ extern const char *const exit_codes[];
 /* manual.c: a man page of pwlc, troff with the man macros, on standard output; commands ends with null. */
 void manual_print(const struct command *const *commands);
 
-/* completion.c: the same as a completion script. Exit 2 when shell is neither bash nor zsh. */
+/* completion.c: the same as a completion script. Exit 2 when shell is none of COMPLETION_SHELLS. */
+#define COMPLETION_SHELLS "bash|zsh"
 int completion_print(const struct command *const *commands, const char *shell, struct diag *diag);
 
 #endif

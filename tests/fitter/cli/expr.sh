@@ -77,6 +77,19 @@ refused '--outside clamp with --expr' --expr 'sqrt(x)' $types --outside clamp
 refused '--out u8: expr has no finite value over the range of --in' --expr 'sqrt(-1-x*x)' --in s8:2^-4 --out u8
 expect_error 2 'expr' sweep table.json --ref mpfr
 
+# The built-in functions inside.
+expect_status 0 fit silu $types -o silu.json
+expect_status 0 fit --expr 'x*sigmoid(x)' $types -o product.json
+expect_status 0 fit --expr 'swish(x)' $types -o swish.json
+checks=$((checks + 2))
+for name in product swish; do
+    [ "$(sed -n '/"segments"/,/^  \]/p' silu.json)" = "$(sed -n '/"segments"/,/^  \]/p' $name.json)" ] ||
+        fail "the expression of $name.json gives another table than silu"
+done
+rm silu.json product.json swish.json
+refused "--expr 'elu(x, 1, 2)': too many arguments of elu, which takes x and alpha" --expr 'elu(x, 1, 2)' $types
+refused "--expr 'gelu(x, 1)': not understood" --expr 'gelu(x, 1)' $types
+
 # The field in a file.
 broken() {
     local words=$1 script=$2

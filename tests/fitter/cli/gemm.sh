@@ -131,10 +131,10 @@ expect_error 2 '"x.npy" belongs to no flag' gemm x.npy
 for value in ones.gguf ones.gguf: :w ''; do
     expect_error 2 "--weights is FILE.gguf:TENSOR, not \"$value\"" gemm --weights "$value" --act x.npy
 done
-expect_error 2 '--scheme "w4a4" is not one of w4a16|w8a16|mxfp4a16|w4a8|w8a8|int8' "${gemm[@]}" --scheme w4a4
-expect_error 2 '--scheme "w4a" is not one of' "${gemm[@]}" --scheme w4a
-expect_error 2 '--device is auto, cpu or cuda, not "gpu"' "${gemm[@]}" --device gpu
-expect_error 2 '--out is f32 or f16, not "bf16"' "${gemm[@]}" --out bf16
+expect_error 2 '--scheme w4a4: must be w4a16, w8a16, mxfp4a16, w4a8, w8a8 or int8' "${gemm[@]}" --scheme w4a4
+expect_error 2 '--scheme w4a: must be' "${gemm[@]}" --scheme w4a
+expect_error 2 '--device gpu: must be auto, cpu or cuda' "${gemm[@]}" --device gpu
+expect_error 2 '--out bf16: must be f32 or f16' "${gemm[@]}" --out bf16
 expect_error 2 'standard input can be read once' gemm --weights ones.gguf:w --act - --bias -
 expect_error 2 'standard input can be read once' gemm --weights ones.gguf:w --act x.npy --table - --bias -
 

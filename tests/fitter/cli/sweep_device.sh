@@ -11,7 +11,7 @@ printf '%s\n' '-4,0' '4,1' >samples.csv
 expect_status 0 fit --samples samples.csv --in s8:2^-5 --out s8:2^-7 -o samples.json
 
 cuda=(--exhaustive --device cuda)
-expect_error 2 '--device is cpu or cuda, not "gpu"' sweep tanh.json --exhaustive --device gpu
+expect_error 2 '--device gpu: must be cpu or cuda' sweep tanh.json --exhaustive --device gpu
 expect_error 2 '--device cuda visits every code, and needs --exhaustive' sweep tanh.json --device cuda
 
 # None found: pwlc alone in a folder, and an empty folder for libraries where it cannot be the system's.

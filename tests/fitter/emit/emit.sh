@@ -77,7 +77,7 @@ expect_error 2 'tanh.json and twin.json would both be named pwl_tanh_s8' emit ta
 expect_error 2 'a table is needed' emit
 expect_error 2 'a table is needed' emit -o out.h
 expect_error 2 'did you mean csv?' emit tanh.json --format cvs -o out.h
-expect_error 2 'c, cuda, json, csv, npy' emit tanh.json --format vhdl -o out.h
+expect_error 2 'c, cuda, json, csv or npy' emit tanh.json --format vhdl -o out.h
 for format in json csv npy; do
     expect_error 2 '--standalone needs --format c' emit tanh.json --format $format --standalone -o out
     expect_error 2 "--prefix needs --format c or cuda; --format $format" emit tanh.json --format $format --prefix p -o out
@@ -89,9 +89,9 @@ expect_error 2 '--format npy takes one table' emit tanh.json sigmoid.json --form
 expect_error 2 '-MD needs -o' emit tanh.json -MD
 expect_error 2 '-MD needs -o' emit tanh.json -MD -o -
 expect_error 2 '-MF needs -MD' emit tanh.json -MF x.d -o out.h
-expect_error 2 'is the output itself' emit tanh.json -MD -MF out.h -o out.h
-expect_error 2 'would overwrite' emit tanh.json sigmoid.json -o sigmoid.json
-expect_error 2 'would overwrite' emit tanh.json -MD -MF tanh.json -o out.h
+expect_error 2 'out.h: two outputs of this command go there' emit tanh.json -MD -MF out.h -o out.h
+expect_error 2 'sigmoid.json: is an input of this command too' emit tanh.json sigmoid.json -o sigmoid.json
+expect_error 2 'tanh.json: is an input of this command too' emit tanh.json -MD -MF tanh.json -o out.h
 expect_error 2 '--check needs -o' emit tanh.json --check
 expect_error 2 'leave out -MD' emit tanh.json --check -MD -o tanh.h
 expect_error 2 'more than once' emit - - <tanh.json
