@@ -306,9 +306,9 @@ static int check_array(struct evaluation *all, struct npy_pieces *array, struct 
 
 static int open_array(struct evaluation *all, const char *path, struct npy_pieces *array, struct diag *diag)
 {
-    if (npy_open(path, array, diag) != EXIT_DONE)
-        return diag->code;
-    return check_array(all, array, diag) == EXIT_DONE ? EXIT_DONE : diag_prefix(diag, path);
+    if (npy_open(path, array, diag) != EXIT_DONE || check_array(all, array, diag) != EXIT_DONE)
+        return diag_prefix(diag, path);
+    return EXIT_DONE;
 }
 
 static int open_source(struct evaluation *all, const char *input, struct source *source, struct diag *diag)
@@ -335,7 +335,9 @@ static int answer_lines(struct evaluation *all, struct diag *diag)
     char *line = NULL;
     size_t capacity = 0, number = 1;
     ssize_t length;
-    int code = inputs_know(STDIN_FILENO, "standard input", diag);
+    if (inputs_know(STDIN_FILENO, diag) != EXIT_DONE)
+        return diag_prefix(diag, "standard input");
+    int code = EXIT_DONE;
     for (;;) {
         const size_t first = all->codes.count;
         if (fflush(stdout) != 0)

@@ -38,32 +38,35 @@ static void drop(struct npy_pieces *pieces, size_t bytes)
     memmove(pieces->buffer, pieces->buffer + bytes, pieces->filled);
 }
 
-static int read_header(struct npy_pieces *pieces, const struct stat *status, struct diag *diag)
+static int read_header(struct npy_pieces *pieces, struct diag *diag)
 {
+    struct stat status;
     size_t start;
-    if (S_ISDIR(status->st_mode))
+    if (fstat(pieces->fd, &status) != 0)
+        return cannot_read(errno, diag);
+    if (S_ISDIR(status.st_mode))
         return diag_set(diag, EXIT_IO, "is a directory; name a file");
-    if (fill(pieces, NPY_MAX_START, diag) != EXIT_DONE ||
-        npy_parse_header(pieces->buffer, pieces->filled, &pieces->npy, &start, diag) != EXIT_DONE)
+    if (fill(pieces, NPY_MAX_START, diag) != EXIT_DONE)
         return diag->code;
-    pieces->regular = S_ISREG(status->st_mode);
+    if (npy_parse_header(pieces->buffer, pieces->filled, &pieces->npy, &start, diag) != EXIT_DONE)
+        return diag->code;
+    pieces->regular = S_ISREG(status.st_mode);
     pieces->data_at = start;
     drop(pieces, start);
-    return pieces->regular ? npy_check_size(&pieces->npy, (uint64_t)status->st_size - start, diag) : EXIT_DONE;
+    return pieces->regular ? npy_check_size(&pieces->npy, (uint64_t)status.st_size - start, diag) : EXIT_DONE;
 }
 
 int npy_open(const char *path, struct npy_pieces *pieces, struct diag *diag)
 {
-    struct stat status;
     *pieces = (struct npy_pieces){.fd = open(path, O_RDONLY | O_CLOEXEC)};
-    if (pieces->fd < 0 || fstat(pieces->fd, &status) != 0)
-        return diag_set(diag, EXIT_IO, "%s: cannot open: %s", path, strerror(errno));
-    if (inputs_know(pieces->fd, path, diag) != EXIT_DONE)
+    if (pieces->fd < 0)
+        return diag_set(diag, EXIT_IO, "cannot open: %s", strerror(errno));
+    if (inputs_know(pieces->fd, diag) != EXIT_DONE)
         return diag->code;
     pieces->buffer = malloc(NPY_PIECE_BYTES);
     if (!pieces->buffer)
-        return diag_set(diag, EXIT_IO, "%s: out of memory", path);
-    return read_header(pieces, &status, diag) == EXIT_DONE ? EXIT_DONE : diag_prefix(diag, path);
+        return diag_set(diag, EXIT_IO, "out of memory");
+    return read_header(pieces, diag);
 }
 
 void npy_close(struct npy_pieces *pieces)

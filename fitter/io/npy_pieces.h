@@ -24,8 +24,7 @@ struct npy_pieces {
     size_t piece;          /* at the front are the last piece's */
 };
 
-/* Reads the header and, of a regular file, judges its size; messages begin with the path, unlike those of the functions
- * below. npy_close also after a failure. */
+/* Reads the header and, of a regular file, judges its size. npy_close also after a failure. */
 int npy_open(const char *path, struct npy_pieces *pieces, struct diag *diag);
 void npy_close(struct npy_pieces *pieces);
 
