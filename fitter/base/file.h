@@ -29,14 +29,13 @@ bool file_is_standard_output(const char *path);
 /* output.c: writes a file beside path, which gets its place when the command ends well (output.h): path holds the old
  * or the new content, never a part. An unchanged file is not touched, a replaced one keeps its permissions, but not
  * set-user-ID and the like, and belongs to who runs the command. What is no regular file (/dev/full, a pipe) and open
- * descriptors
- * (/dev/stderr, /dev/fd/3) are written into at once; "-", "/dev/stdout" and null are standard output. Exit 1 on
- * failure, 2 when the command reads the same file or has written there already. */
+ * descriptors (/dev/stderr, /dev/fd/3) are written into at once; "-", "/dev/stdout" and null are standard output. Exit 1
+ * on failure, 2 when the command reads the same file or has written there already. */
 int file_write(const char *path, const void *bytes, size_t size, struct diag *diag);
 
-/* The same piece by piece, of what is larger than memory; a file that is there already is replaced even when it does not
- * change. file_end() follows every file_begin(), also a failed one, and returns `code` where that is a failure: what was
- * written then gets no place. */
+/* The same piece by piece, of what is larger than memory; a file that is there already is replaced even when it does
+ * not change. file_end() follows every file_begin(), also a failed one, and returns `code` where that is a failure:
+ * what was written then gets no place. */
 struct file_output {
     int fd;            /* -1: nothing is to be written */
     bool is_opened;    /* by file_begin(), which file_end() closes */

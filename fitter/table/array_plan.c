@@ -5,33 +5,24 @@
 
 #include <pwl/reduce.h>
 
-#define ELEMENT_TYPES(F)                                                                                               \
-    F(S8, int8_t, INT8_MIN, INT8_MAX)                                                                                  \
-    F(U8, uint8_t, 0, UINT8_MAX) F(S16, int16_t, INT16_MIN, INT16_MAX) F(U16, uint16_t, 0, UINT16_MAX)                 \
-        F(S32, int32_t, INT32_MIN, INT32_MAX) F(U32, uint32_t, 0, UINT32_MAX)
-
 pwl_type element_type(int bits, bool is_signed)
 {
     return (pwl_type)((bits <= 8 ? PWL_S8 : bits <= 16 ? PWL_S16 : PWL_S32) + !is_signed);
 }
 
-int64_t element_of(pwl_type type, const void *array, size_t k)
-{
-    switch (type) {
-#define ELEMENT(name, element, low, high)                                                                              \
-    case PWL_##name:                                                                                                   \
-        return ((const element *)array)[k];
-        ELEMENT_TYPES(ELEMENT)
-#undef ELEMENT
+#define DEFINE_ELEMENT(name, element, low, high)                                                                       \
+    static int64_t element_##name(const void *array, size_t k)                                                         \
+    {                                                                                                                  \
+        return ((const element *)array)[k];                                                                            \
     }
-    return 0;
-}
+PWL_MAP_TYPES(DEFINE_ELEMENT)
 
 /* The limits are cut to what the type holds, so that an array of which nothing can lie outside is not looked at, and
  * the comparisons of all others are as narrow as its elements. */
-#define COUNT_OUTSIDE(name, element, low, high)                                                                        \
-    static size_t count_outside_##name(const element *x, size_t n, int64_t a, int64_t b)                               \
+#define DEFINE_OUTSIDE(name, element, low, high)                                                                       \
+    static size_t outside_##name(const void *array, size_t n, int64_t a, int64_t b)                                    \
     {                                                                                                                  \
+        const element *const x = array;                                                                                \
         if (a > (high) || b < (low))                                                                                   \
             return n;                                                                                                  \
         if (a <= (low) && b >= (high))                                                                                 \
@@ -43,20 +34,23 @@ int64_t element_of(pwl_type type, const void *array, size_t k)
             outside += (size_t)(x[k] < min) | (size_t)(x[k] > max);                                                    \
         return outside;                                                                                                \
     }
-ELEMENT_TYPES(COUNT_OUTSIDE)
-#undef COUNT_OUTSIDE
+PWL_MAP_TYPES(DEFINE_OUTSIDE)
+
+/* In the order of pwl_type. */
+#define TYPE_FUNCTIONS(name, element, low, high) {element_##name, outside_##name},
+static const struct {
+    int64_t (*element)(const void *array, size_t k);
+    size_t (*outside)(const void *array, size_t n, int64_t a, int64_t b);
+} functions[] = {PWL_MAP_TYPES(TYPE_FUNCTIONS)};
+
+int64_t element_of(pwl_type type, const void *array, size_t k)
+{
+    return functions[type].element(array, k);
+}
 
 size_t elements_outside(pwl_type type, const void *array, size_t count, int64_t min, int64_t max, int64_t *first)
 {
-    size_t outside = 0;
-    switch (type) {
-#define OUTSIDE(name, element, low, high)                                                                              \
-    case PWL_##name:                                                                                                   \
-        outside = count_outside_##name(array, count, min, max);                                                        \
-        break;
-        ELEMENT_TYPES(OUTSIDE)
-#undef OUTSIDE
-    }
+    const size_t outside = functions[type].outside(array, count, min, max);
     for (size_t k = 0; outside > 0; k++) {
         *first = element_of(type, array, k);
         if (*first < min || *first > max)

@@ -180,9 +180,10 @@ END
 }
 make_table big.json '{"start": 0, "q_b": 77, "n_BX_total": 6, "term_c": 5}, {"start": 150, "q_b": -3, "n_BX_total": 0, "term_c": 9}' \
     case='"int16"' bits=9 qmin=0 qmax=200
-sed -i 's/"signed": true/"signed": false/g' big.json
+make_table far.json '{"start": 300, "q_b": 77, "n_BX_total": 6, "term_c": 5}' case='"int16"' bits=9 qmin=300 qmax=500
+sed -i 's/"signed": true/"signed": false/g' big.json far.json
 "$pwlc" fit rsqrt --in u16:2^-8 --out u16:2^-12 --reduce on --outside clamp -o reduced.json 2>../err || fail "fit: $(cat ../err)"
-for table in biased big reduced; do
+for table in biased big far reduced; do
     for type in '|i1 -128 127' '|u1 0 255' '<i2 -400 400' '<u2 0 65535' '<i4 -300 70000' '<u4 100 4294967295' \
         '<i8 -9000 9000' '<u8 0 70000' '<f8 -200 200'; do
         read -r kind low high <<<"$type"
