@@ -122,7 +122,7 @@ static struct waiting *make_waiting(const char *path)
     return NULL;
 }
 
-void outputs_drop(void)
+static void drop_waiting(void)
 {
     struct waiting *entry = atomic_exchange(&first.next, NULL);
     last = &first;
@@ -133,6 +133,11 @@ void outputs_drop(void)
         free_waiting(entry);
         entry = next;
     }
+}
+
+void outputs_drop(void)
+{
+    drop_waiting();
     inputs_forget();
 }
 
@@ -175,11 +180,6 @@ static int write_error(const char *path, int error, struct diag *diag)
     return diag_set(diag, EXIT_IO, "%s: cannot write: %s", path, strerror(error));
 }
 
-static int refuse_input(const char *path, struct diag *diag)
-{
-    return diag_set(diag, EXIT_USAGE, "%s: is an input of this command too; write to another file", path);
-}
-
 static int write_standard_output(const void *bytes, size_t size, struct diag *diag)
 {
     errno = 0;
@@ -190,9 +190,6 @@ static int write_standard_output(const void *bytes, size_t size, struct diag *di
 
 static int write_descriptor(int fd, const char *path, const void *bytes, size_t size, struct diag *diag)
 {
-    struct stat status;
-    if (fstat(fd, &status) == 0 && inputs_have(&status))
-        return refuse_input(path, diag);
     const int error = write_all(fd, bytes, size);
     return error != 0 ? write_error(path, error, diag) : EXIT_DONE;
 }
@@ -276,20 +273,33 @@ static int write_path(const char *path, const char *name, const void *bytes, siz
 {
     struct stat status;
     if (stat(path, &status) != 0) {
-        if (errno != ENOENT || !*path)
+        if (errno != ENOENT)
             return write_error(name, errno, diag);
         return write_regular(path, name, NULL, bytes, size, diag);
     }
-    if (S_ISDIR(status.st_mode))
-        return diag_set(diag, EXIT_IO, "%s: is a directory; name a file", name);
     if (!S_ISREG(status.st_mode))
         return write_special(name, bytes, size, diag);
-    if (inputs_have(&status))
-        return refuse_input(name, diag);
     return write_regular(path, name, &status, bytes, size, diag);
 }
 
-int file_write(const char *path, const void *bytes, size_t size, struct diag *diag)
+int file_expect(const char *path, struct diag *diag)
+{
+    struct waiting entry;
+    struct stat status;
+    const int fd = descriptor_of(path);
+    if (fd >= 0 ? fstat(fd, &status) != 0 : stat(path, &status) != 0) {
+        /* a descriptor that is closed says so when it is written to */
+        const bool fresh = fd >= 0 || (errno == ENOENT && *path && identify_directory(&entry, path));
+        return fresh ? EXIT_DONE : write_error(path, errno, diag);
+    }
+    if (fd < 0 && S_ISDIR(status.st_mode))
+        return diag_set(diag, EXIT_IO, "%s: is a directory; name a file", path);
+    if (inputs_have(&status))
+        return diag_set(diag, EXIT_USAGE, "%s: is an input of this command too; write to another file", path);
+    return EXIT_DONE;
+}
+
+static int write_anywhere(const char *path, const void *bytes, size_t size, struct diag *diag)
 {
     struct stat status;
     const int fd = descriptor_of(path);
@@ -305,5 +315,15 @@ int file_write(const char *path, const void *bytes, size_t size, struct diag *di
         return write_error(path, errno, diag);
     const int code = write_path(target, path, bytes, size, diag);
     free(target);
+    return code;
+}
+
+int file_write(const char *path, const void *bytes, size_t size, struct diag *diag)
+{
+    int code = file_expect(path, diag);
+    if (code == EXIT_DONE)
+        code = write_anywhere(path, bytes, size, diag);
+    if (code != EXIT_DONE)
+        drop_waiting(); /* all or none */
     return code;
 }

@@ -213,7 +213,7 @@ static int run(int argc, char **argv, struct diag *diag)
         fit_batch(request.spec_path, request.output, request.jobs, diag);
     else if (request.jobs_text)
         diag_set(diag, EXIT_USAGE, "--jobs %s: only with --spec", request.jobs_text);
-    else
+    else if (!file_expect(request.output, diag))
         fit_one(&request.spec, request.output, diag);
     spec_free(&request.spec);
     return diag->code;
