@@ -301,7 +301,7 @@ void tiny_draw_tied(struct tiny *tiny, int number)
 {
     state = (uint64_t)number * UINT64_C(0xd1342543de82ef95) + 1;
     struct format format = draw_format(true);
-    format.out_bits = (int)between(2, 3);
+    format.out_bits = (int)between(2, 5);
     format.out_min = format.out_signed ? -(1 << (format.out_bits - 1)) : 0;
     begin(tiny, &format);
     draw_samples(tiny, &format);
@@ -315,6 +315,26 @@ void tiny_draw_tied(struct tiny *tiny, int number)
     if (one_in(3))
         set_number(tiny, "--continuous", between(0, 1));
     end(tiny, number);
+}
+
+void tiny_from_flags(struct tiny *tiny, const char *flags)
+{
+    struct diag diag;
+    memset(tiny, 0, sizeof *tiny);
+    add_text(tiny, "%s", flags);
+    ck_assert_msg(spec_from(flags, &tiny->spec, &diag) == EXIT_DONE, "%s: %s", flags, diag.text);
+    const struct reference_map map = map_of(&tiny->spec);
+    tiny->count = (int)(map.qmax_x - map.qmin_x + 1);
+    for (int k = 0; k < tiny->count; k++) {
+        tiny->whole[k] = reference_target(&map, map.qmin_x + k);
+        tiny->weight[k] = 1;
+        tiny->fixed[k] = TINY_FREE;
+    }
+    for (int f = 0; f < tiny->spec.fix_count; f++) {
+        const struct fix *fix = &tiny->spec.fixes[f];
+        const int64_t code = llrintl((long double)fix->x / map.scale_x) + map.zp_x;
+        tiny->fixed[code - map.qmin_x] = llrintl((long double)fix->y / map.scale_y) + map.zp_y;
+    }
 }
 
 static struct every_output output_at(const struct tiny *tiny, int64_t code)
