@@ -25,7 +25,7 @@ static const struct option_info options[] = {
     {"--method", SPEC_METHODS, "how to fit, see `pwlc list methods` (default lsq; minimax with --max-err)"},
     {"--form", SPEC_FORMS, "where the constant is added (default absolute)"},
     {"--rounding", SPEC_ROUNDINGS, "of the right shift (default floor)"},
-    {"--slope-bits", "B", "width of q_b, sign included (default: 8, 16 or 32, by the types)"},
+    {"--slope-bits", "B", "width of q_b, sign included; -2^(B-1) is left out (default: 8, 16 or 32, by the types)"},
     {"--shift", SPEC_SHIFTS, "one: the same n_BX_total in all segments (default per-segment)"},
     {"--slope-terms", SPEC_SLOPE_TERMS, "slopes are sums of one or two signed powers of two: shifts, no multiplier"},
     {"--knots", "free|uniform|pow2[:B]",
