@@ -26,11 +26,16 @@ int file_read_at(int fd, const char *path, uint64_t at, void *bytes, size_t size
 /* Whether a path to write to is "-", "/dev/stdout" (by any of its names) or null. */
 bool file_is_standard_output(const char *path);
 
-/* output.c: writes a file beside path, which gets its place when the command ends well (output.h): path holds the old
+/* output.c: refuses at once what file_write() would refuse after all the work: a path that the command reads (exit 2),
+ * a directory, a file in none (1). */
+int file_expect(const char *path, struct diag *diag);
+
+/* The same: writes a file beside path, which gets its place when the command ends well (output.h): path holds the old
  * or the new content, never a part. An unchanged file is not touched, a replaced one keeps its permissions, but not
  * set-user-ID and the like, and belongs to who runs the command. What is no regular file (/dev/full, a pipe) and open
- * descriptors (/dev/stderr, /dev/fd/3) are written into at once; "-", "/dev/stdout" and null are standard output. Exit 1
- * on failure, 2 when the command reads the same file or has written there already. */
+ * descriptors (/dev/stderr, /dev/fd/3) are written into at once; "-", "/dev/stdout" and null are standard output. Exit
+ * 1 on failure, 2 when the command reads the same file or has written there already; nothing waits for its place then.
+ */
 int file_write(const char *path, const void *bytes, size_t size, struct diag *diag);
 
 /* The same piece by piece, of what is larger than memory; a file that is there already is replaced even when it does

@@ -122,7 +122,7 @@ static struct waiting *make_waiting(const char *path)
     return NULL;
 }
 
-void outputs_drop(void)
+static void drop_waiting(void)
 {
     struct waiting *entry = atomic_exchange(&first.next, NULL);
     last = &first;
@@ -133,6 +133,11 @@ void outputs_drop(void)
         free_waiting(entry);
         entry = next;
     }
+}
+
+void outputs_drop(void)
+{
+    drop_waiting();
     inputs_forget();
 }
 
@@ -175,11 +180,6 @@ static int write_error(const char *path, int error, struct diag *diag)
     return diag_set(diag, EXIT_IO, "%s: cannot write: %s", path, strerror(error));
 }
 
-static int refuse_input(const char *path, struct diag *diag)
-{
-    return diag_set(diag, EXIT_USAGE, "%s: is an input of this command too; write to another file", path);
-}
-
 /* What a file is to hold, where all of it is known beforehand. */
 struct content {
     const void *bytes;
@@ -192,15 +192,6 @@ static int begin_standard_output(struct file_output *file, struct diag *diag)
     errno = 0;
     *file = (struct file_output){.fd = STDOUT_FILENO, .name = "standard output"};
     return fflush(stdout) != 0 ? write_error(file->name, errno != 0 ? errno : EIO, diag) : EXIT_DONE;
-}
-
-static int begin_descriptor(int fd, struct file_output *file, struct diag *diag)
-{
-    struct stat status;
-    if (fstat(fd, &status) == 0 && inputs_have(&status))
-        return refuse_input(file->name, diag);
-    file->fd = fd;
-    return EXIT_DONE;
 }
 
 /* A device, pipe or socket: there is nothing to replace, the bytes go into it. */
@@ -270,28 +261,43 @@ static int begin_path(const char *path, const struct content *content, struct fi
 {
     struct stat status;
     if (stat(path, &status) != 0) {
-        if (errno != ENOENT || !*path)
+        if (errno != ENOENT)
             return write_error(file->name, errno, diag);
         return begin_regular(path, NULL, content, file, diag);
     }
-    if (S_ISDIR(status.st_mode))
-        return diag_set(diag, EXIT_IO, "%s: is a directory; name a file", file->name);
     if (!S_ISREG(status.st_mode))
         return begin_special(file, diag);
-    if (inputs_have(&status))
-        return refuse_input(file->name, diag);
     return begin_regular(path, &status, content, file, diag);
+}
+
+int file_expect(const char *path, struct diag *diag)
+{
+    struct waiting entry;
+    struct stat status;
+    const int fd = descriptor_of(path);
+    if (fd >= 0 ? fstat(fd, &status) != 0 : stat(path, &status) != 0) {
+        /* a descriptor that is closed says so when it is written to */
+        const bool fresh = fd >= 0 || (errno == ENOENT && *path && identify_directory(&entry, path));
+        return fresh ? EXIT_DONE : write_error(path, errno, diag);
+    }
+    if (fd < 0 && S_ISDIR(status.st_mode))
+        return diag_set(diag, EXIT_IO, "%s: is a directory; name a file", path);
+    if (inputs_have(&status))
+        return diag_set(diag, EXIT_USAGE, "%s: is an input of this command too; write to another file", path);
+    return EXIT_DONE;
 }
 
 static int begin(const char *path, const struct content *content, struct file_output *file, struct diag *diag)
 {
     struct stat status;
     const int fd = descriptor_of(path);
-    *file = (struct file_output){.fd = -1, .name = path};
+    *file = (struct file_output){.fd = fd, .name = path};
+    if (file_expect(path, diag) != EXIT_DONE)
+        return diag->code;
     if (fd == STDOUT_FILENO)
         return begin_standard_output(file, diag);
     if (fd >= 0)
-        return begin_descriptor(fd, file, diag);
+        return EXIT_DONE;
     if (lstat(path, &status) != 0 || !S_ISLNK(status.st_mode) || stat(path, &status) != 0 || !S_ISREG(status.st_mode))
         return begin_path(path, content, file, diag);
     /* the file behind a link is replaced, not the link */
@@ -316,16 +322,20 @@ int file_add(struct file_output *file, const void *bytes, size_t size, struct di
 
 int file_end(struct file_output *file, int code, struct diag *diag)
 {
+    const bool is_open = file->fd >= 0 && file->is_opened;
     int error = 0;
-    if (file->fd < 0 || !file->is_opened)
-        return code;
     /* without it a crash soon after the rename may leave an empty file; some file systems cannot */
-    if (code == EXIT_DONE && file->is_temporary && fsync(file->fd) != 0 && errno != EINVAL && errno != ENOTSUP)
+    if (is_open && code == EXIT_DONE && file->is_temporary && fsync(file->fd) != 0 && errno != EINVAL &&
+        errno != ENOTSUP)
         error = errno;
-    if (close(file->fd) != 0 && error == 0)
+    if (is_open && close(file->fd) != 0 && error == 0)
         error = errno;
     file->fd = -1;
-    return code == EXIT_DONE && error != 0 ? write_error(file->name, error, diag) : code;
+    if (code == EXIT_DONE && error != 0)
+        code = write_error(file->name, error, diag);
+    if (code != EXIT_DONE)
+        drop_waiting(); /* all or none */
+    return code;
 }
 
 int file_write(const char *path, const void *bytes, size_t size, struct diag *diag)

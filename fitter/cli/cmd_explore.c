@@ -232,7 +232,8 @@ static int explore(struct request *request, struct diag *diag)
     exploration->function = function_name(&spec->function);
     exploration->in = &spec->in;
     exploration->out = &spec->out;
-    if (build_choices(request, diag) || build_rows(request, diag) || fit_rows(request, diag))
+    if (file_expect(request->output, diag) || (request->svg && file_expect(request->svg, diag)) ||
+        build_choices(request, diag) || build_rows(request, diag) || fit_rows(request, diag))
         return diag->code;
     return write_results(request, diag);
 }

@@ -25,7 +25,7 @@ static const struct option_info options[] = {
     {"--method", SPEC_METHODS, "how to fit, see `pwlc list methods` (default lsq; minimax with --max-err)"},
     {"--form", SPEC_FORMS, "where the constant is added (default absolute)"},
     {"--rounding", SPEC_ROUNDINGS, "of the right shift (default floor)"},
-    {"--slope-bits", "B", "width of q_b, sign included (default: 8, 16 or 32, by the types)"},
+    {"--slope-bits", "B", "width of q_b, sign included; -2^(B-1) is left out (default: 8, 16 or 32, by the types)"},
     {"--shift", SPEC_SHIFTS, "one: the same n_BX_total in all segments (default per-segment)"},
     {"--slope-terms", SPEC_SLOPE_TERMS, "slopes are sums of one or two signed powers of two: shifts, no multiplier"},
     {"--knots", "free|uniform|pow2[:B]",
@@ -213,7 +213,7 @@ static int run(int argc, char **argv, struct diag *diag)
         fit_batch(request.spec_path, request.output, request.jobs, diag);
     else if (request.jobs_text)
         diag_set(diag, EXIT_USAGE, "--jobs %s: only with --spec", request.jobs_text);
-    else
+    else if (!file_expect(request.output, diag))
         fit_one(&request.spec, request.output, diag);
     spec_free(&request.spec);
     return diag->code;

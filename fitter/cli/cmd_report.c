@@ -177,7 +177,7 @@ static int report(struct request *request, struct diag *diag)
     for (int k = 0; k < request->count; k++)
         if (table_read(request->reports[k].label, &request->reports[k].table, diag))
             return diag->code;
-    if ((request->samples && check_samples_flag(request, diag)) ||
+    if (file_expect(request->output, diag) || (request->samples && check_samples_flag(request, diag)) ||
         (request->weights_path && read_weights(request, diag)))
         return diag->code;
     for (int k = 0; k < request->count; k++)

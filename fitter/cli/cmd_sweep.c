@@ -211,6 +211,15 @@ static int write_text(const struct text *text, const char *path, struct diag *di
     return file_write(path, text->bytes, text->size, diag);
 }
 
+static int expect_outputs(const struct request *request, struct diag *diag)
+{
+    if (request->codes && file_expect(request->codes, diag) != EXIT_DONE)
+        return diag->code;
+    if (request->plot && file_expect(request->plot, diag) != EXIT_DONE)
+        return diag->code;
+    return file_expect(request->output, diag);
+}
+
 static int measure_rows(struct request *request, struct diag *diag)
 {
     const int total = request->count + (request->baseline != NULL);
@@ -222,7 +231,7 @@ static int measure_rows(struct request *request, struct diag *diag)
         bits = table->in.bits > bits ? table->in.bits : bits;
     }
     if (check_samples_flag(request, request->rows, total, diag) != EXIT_DONE ||
-        check_codes_flag(request, diag) != EXIT_DONE ||
+        check_codes_flag(request, diag) != EXIT_DONE || expect_outputs(request, diag) != EXIT_DONE ||
         (request->weights_path &&
          weights_read(request->weights_path, (uint64_t)1 << bits, &request->weights, diag) != EXIT_DONE))
         return diag->code;

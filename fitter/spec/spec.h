@@ -59,7 +59,7 @@ struct spec {
     enum method method; /* lsq when not given, minimax with max_err */
     pwl_form form;
     pwl_rounding rounding;
-    int slope_bits; /* 2..storage_bits: width of q_b, sign included; 0: the storage's */
+    int slope_bits; /* 2..storage_bits: width of q_b, sign included, -2^(width - 1) left out; 0: the storage's */
     struct constraints constraints;
     int fix_count;
     struct fix fixes[SPEC_MAX_FIXES];

@@ -190,13 +190,15 @@ START_TEST(one_path_takes_one_output)
     ck_assert_int_eq(symlink(".", "here"), 0);
     keep("fresh", "1");
     expect_refusal("./fresh", "two outputs");
+    ck_assert_int_eq(count_entries(NULL), 3); /* after a failure nothing waits */
+    keep("fresh", "1");
     expect_refusal("here/fresh", "two outputs");
     keep("link", "2");
     expect_refusal("old", "two outputs");
     put("same", "4");
     keep("same", "4");
     expect_refusal("same", "two outputs");
-    keep("fresher", "3");
+    keep("link", "2");
     ck_assert_int_eq(outputs_commit(&diag), EXIT_DONE);
     expect_content("old", "2");
     keep("old", "again, by the next command");
@@ -220,9 +222,28 @@ START_TEST(inputs_are_not_written)
     expect_refusal(path, "is an input of this command too");
     close(fd);
     expect_content("in", "in");
-    ck_assert_int_eq(outputs_commit(&diag), EXIT_DONE); /* others are unharmed, and the next command may */
-    expect_content("other", "1");
+    ck_assert_int_eq(outputs_commit(&diag), EXIT_DONE); /* the next command may, and another did not wait in vain */
+    ck_assert_int_ne(access("other", F_OK), 0);
     keep("in", "new");
+}
+END_TEST
+
+/* What would be refused after all the work is refused before it. */
+START_TEST(what_to_expect_is_said_at_once)
+{
+    struct diag diag = {0};
+    put("in", "in");
+    read_input("in");
+    ck_assert_int_eq(file_expect("in", &diag), EXIT_USAGE);
+    ck_assert_int_eq(file_expect(".", &diag), EXIT_IO);
+    ck_assert_int_eq(file_expect("absent/out", &diag), EXIT_IO);
+    ck_assert_msg(strstr(diag.text, "No such file") != NULL, "%s", diag.text);
+    ck_assert_int_eq(file_expect("in/out", &diag), EXIT_IO);
+    ck_assert_int_eq(file_expect("", &diag), EXIT_IO);
+    ck_assert_int_eq(file_expect("out", &diag), EXIT_DONE);
+    ck_assert_int_eq(file_expect(NULL, &diag), EXIT_DONE);
+    ck_assert_int_eq(file_expect("/dev/full", &diag), EXIT_DONE);
+    ck_assert_int_eq(count_entries(NULL), 1);
 }
 END_TEST
 
@@ -380,6 +401,7 @@ int main(void)
     tcase_add_test(cases, what_the_file_system_refuses_is_said);
     tcase_add_test(cases, one_path_takes_one_output);
     tcase_add_test(cases, inputs_are_not_written);
+    tcase_add_test(cases, what_to_expect_is_said_at_once);
     tcase_add_test(cases, a_large_input_counts_too);
     tcase_add_test(cases, standard_streams_count_too);
     tcase_add_test(cases, descriptors_are_written_into);

@@ -11,6 +11,7 @@ printf '1\n%.0s' $(seq 256) >w.csv
 make_npy x.npy '<i2' '(2,)' '\0\0\1\0'
 make_npy a.npy '<f4' '(1, 32)' "$(printf '\\0%.0s' $(seq 128))"
 cp "$corpus/every_type" m.gguf
+cp t.json t.csv
 ln -s t.json soft.json
 ln t.json hard.json
 echo '[{"name": "jobs", "function": "tanh", "in": "s8:2^-5", "out": "s8:2^-7", "segments": 2}]' >jobs.json
@@ -40,6 +41,10 @@ refused hard.json emit t.json -o hard.json
 refused t.json emit t.json -o t.h -MD -MF t.json
 refused t.json sweep t.json -o t.json
 refused t.json sweep t.json -o e.md --plot t.json
+refused t.csv sweep t.csv --codes t.csv
+refused t.json certify t.json -o t.json
+# before what takes long
+expect_error 1 'absent/t.json: cannot write: No such file' fit sin --in u10:2^-6 --out s16:2^-14 --segments 48 -o absent/t.json
 refused a.npy gemm --weights m.gguf:q4_0 --act a.npy --device cpu -o a.npy
 refused m.gguf gemm --weights m.gguf:q4_0 --act a.npy --device cpu -o m.gguf
 refused t.json emit - -o t.json <t.json

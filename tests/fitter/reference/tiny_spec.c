@@ -247,20 +247,43 @@ static void draw_constraints(struct tiny *tiny, bool tied, bool folded)
         draw_weights(tiny);
 }
 
-void tiny_draw(struct tiny *tiny, int number)
+/* The table's form and rounding, by the number. */
+static void set_format(struct tiny *tiny, int number)
 {
     static const char *const forms[] = {"absolute", "biased", "anchored"}, *const roundings[] = {"floor", "half_up",
                                                                                                  "half_away",
                                                                                                  "half_even"};
+    add_text(tiny, ";");
+    set(tiny, "--form", forms[number % 3]);
+    set(tiny, "--rounding", roundings[number / 3 % 4]);
+}
+
+/* The codes of a format, free and of one weight. */
+static void begin(struct tiny *tiny, const struct format *format)
+{
     memset(tiny, 0, sizeof *tiny);
-    state = (uint64_t)number * UINT64_C(0xd1342543de82ef95);
-    const bool folded = one_in(8), tied = one_in(5);
-    struct format format = draw_format(tied);
-    tiny->count = 1 << format.in_bits;
+    tiny->count = 1 << format->in_bits;
     for (int k = 0; k < tiny->count; k++) {
         tiny->fixed[k] = TINY_FREE;
         tiny->weight[k] = 1;
     }
+}
+
+static void end(struct tiny *tiny, int number)
+{
+    add_text(tiny, "; number %d", number);
+    for (int k = 1; k < tiny->count; k++) {
+        const long double step = tiny->whole[k] - tiny->whole[k - 1];
+        tiny->is_level |= step != 0 && fabsl(step) < 1e-9L;
+    }
+}
+
+void tiny_draw(struct tiny *tiny, int number)
+{
+    state = (uint64_t)number * UINT64_C(0xd1342543de82ef95);
+    const bool folded = one_in(8), tied = one_in(5);
+    struct format format = draw_format(tied);
+    begin(tiny, &format);
     const char *const symmetric = one_in(2) ? odd[between(0, 4)] : complements[between(0, 1)];
     if (folded)
         draw_function(tiny, &format, reference_find(symmetric), true);
@@ -268,15 +291,49 @@ void tiny_draw(struct tiny *tiny, int number)
         draw_function(tiny, &format, &reference_functions[between(0, REFERENCE_FUNCTIONS - 1)], false);
     else
         draw_samples(tiny, &format);
-    add_text(tiny, ";");
-    set(tiny, "--form", forms[number % 3]);
-    set(tiny, "--rounding", roundings[number / 3 % 4]);
+    set_format(tiny, number);
     draw_method(tiny, number);
     draw_constraints(tiny, tied, folded);
-    add_text(tiny, "; number %d", number);
-    for (int k = 1; k < tiny->count; k++) {
-        const long double step = tiny->whole[k] - tiny->whole[k - 1];
-        tiny->is_level |= step != 0 && fabsl(step) < 1e-9L;
+    end(tiny, number);
+}
+
+void tiny_draw_tied(struct tiny *tiny, int number)
+{
+    state = (uint64_t)number * UINT64_C(0xd1342543de82ef95) + 1;
+    struct format format = draw_format(true);
+    format.out_bits = (int)between(2, 5);
+    format.out_min = format.out_signed ? -(1 << (format.out_bits - 1)) : 0;
+    begin(tiny, &format);
+    draw_samples(tiny, &format);
+    set_format(tiny, number);
+    set(tiny, "--method", "minimax");
+    set_number(tiny, "--segments", between(1, 4));
+    set_number(tiny, "--slope-bits", between(2, 4));
+    if (one_in(4))
+        set(tiny, "--shift", "one");
+    set(tiny, "--monotone", NULL);
+    if (one_in(3))
+        set_number(tiny, "--continuous", between(0, 1));
+    end(tiny, number);
+}
+
+void tiny_from_flags(struct tiny *tiny, const char *flags)
+{
+    struct diag diag;
+    memset(tiny, 0, sizeof *tiny);
+    add_text(tiny, "%s", flags);
+    ck_assert_msg(spec_from(flags, &tiny->spec, &diag) == EXIT_DONE, "%s: %s", flags, diag.text);
+    const struct reference_map map = map_of(&tiny->spec);
+    tiny->count = (int)(map.qmax_x - map.qmin_x + 1);
+    for (int k = 0; k < tiny->count; k++) {
+        tiny->whole[k] = reference_target(&map, map.qmin_x + k);
+        tiny->weight[k] = 1;
+        tiny->fixed[k] = TINY_FREE;
+    }
+    for (int f = 0; f < tiny->spec.fix_count; f++) {
+        const struct fix *fix = &tiny->spec.fixes[f];
+        const int64_t code = llrintl((long double)fix->x / map.scale_x) + map.zp_x;
+        tiny->fixed[code - map.qmin_x] = llrintl((long double)fix->y / map.scale_y) + map.zp_y;
     }
 }
 

@@ -25,6 +25,13 @@ struct tiny {
  * The caller frees the spec. */
 void tiny_draw(struct tiny *tiny, int number);
 
+/* The same of the largest error, samples, free knots and --monotone, at times with --continuous: short
+ * slopes, of which each counts. */
+void tiny_draw_tied(struct tiny *tiny, int number);
+
+/* The spec of flags, as in fixture.h, of a function. */
+void tiny_from_flags(struct tiny *tiny, const char *flags);
+
 /* What every table of the spec has to keep to. Uniform knots are those of `table`. */
 struct every_spec tiny_every(const struct tiny *tiny, const struct table *table);
 

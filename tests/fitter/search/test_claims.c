@@ -17,7 +17,7 @@ static double hair(double error)
 
 struct counts {
     int drawn, unusable, without_table, claimed, bounded, of_form[3][4], one_shift, terms, knots, monotone, continuous,
-        fixed, weighted, folded, fewest, joints_alone;
+        fixed, weighted, folded, fewest;
 };
 
 static struct counts counts;
@@ -142,29 +142,6 @@ static void tally(const struct spec *spec)
     counts.folded += spec->fold;
 }
 
-/* The complete search for tied segments is left little to find by those before it: alone, it finds the least error. */
-static void check_joints_alone(const struct tiny *tiny, double least)
-{
-    struct points points;
-    struct line_rules rules;
-    struct ties ties;
-    struct diag diag = {0};
-    int knots[TINY_CODES + 1];
-    struct line lines[TINY_CODES];
-    struct tie_exact exact = {.knots = knots, .lines = lines};
-    line_rules_init(&rules, &tiny->spec);
-    ck_assert_int_eq(points_build(&tiny->spec, &points, &diag), EXIT_DONE);
-    ck_assert_int_eq(ties_init(&ties, &tiny->spec, &points, &diag), EXIT_DONE);
-    ck_assert_int_eq(tie_least_error(&ties, &points, &rules, tiny->spec.segments, 0, INFINITY, &exact, &diag),
-                     EXIT_DONE);
-    ck_assert_msg(exact.complete && exact.found && fabs(exact.max_err - least) <= hair(least),
-                  "%s: the least error is %.17g, the complete search alone %s %.17g", tiny->text, least,
-                  exact.found ? "finds" : "does not find", exact.max_err);
-    counts.joints_alone++;
-    ties_free(&ties);
-    points_free(&points);
-}
-
 /* The claims of a table of `error`, the largest or the sum of squares. */
 static void check_claims(const struct tiny *tiny, const struct every_spec *every, const struct table *table,
                          double error)
@@ -183,9 +160,6 @@ static void check_claims(const struct tiny *tiny, const struct every_spec *every
                       least, other.text);
         tally(&tiny->spec);
     }
-    if (constraints_tie(&tiny->spec.constraints) && !every->squares && tiny->spec.segments &&
-        tiny->spec.constraints.knots == KNOTS_FREE && !tiny->spec.fold)
-        check_joints_alone(tiny, least);
     if (certificate->has_lower_bound) {
         const double bound = certificate->lower_bound_lsb, proven = every->squares ? bound * bound * mass : bound;
         ck_assert_msg(proven <= least + hair(least), "%s: nothing below %.17g; %.17g have%s", tiny->text, proven, least,
@@ -268,30 +242,90 @@ static void check_table(const struct tiny *tiny, const struct table *table)
     free(reference.memory);
 }
 
-static void check_number(int number)
+/* Frees the spec. */
+static void check_spec(struct tiny *tiny)
 {
-    struct tiny tiny;
     struct table table;
     struct diag diag;
-    tiny_draw(&tiny, number);
-    if (tiny.spec.constraints.monotone && tiny.is_level) {
-        spec_free(&tiny.spec);
-        return;
-    }
-    counts.drawn++;
-    const int status = fit(&tiny.spec, &table, &diag);
-    ck_assert_msg(status == EXIT_DONE || status == EXIT_USAGE || status == EXIT_REQUIREMENT, "%s: %s", tiny.text,
+    /* Rounding says whether f rises between codes where it nearly stays. */
+    const bool is_clear = !tiny->spec.constraints.monotone || !tiny->is_level;
+    counts.drawn += is_clear;
+    const int status = is_clear ? fit(&tiny->spec, &table, &diag) : EXIT_USAGE;
+    ck_assert_msg(status == EXIT_DONE || status == EXIT_USAGE || status == EXIT_REQUIREMENT, "%s: %s", tiny->text,
                   diag.text);
     if (status == EXIT_DONE) {
-        check_table(&tiny, &table);
+        check_table(tiny, &table);
         table_free(&table);
     } else if (status == EXIT_REQUIREMENT) {
-        check_none(&tiny, diag.text);
+        check_none(tiny, diag.text);
     } else {
         counts.unusable++;
     }
+    spec_free(&tiny->spec);
+}
+
+static void check_number(int number)
+{
+    struct tiny tiny;
+    tiny_draw(&tiny, number);
+    check_spec(&tiny);
+}
+
+static const char *const known[] = {
+    /* Targets reach an odd limit, and outputs are even: one beyond it serves. */
+    "leaky_relu --in u3:2^2:2 --out u6:0.31873:0 --form biased --rounding half_even --method lsq --segments 3 "
+    "--slope-bits 4 --shift one",
+    /* No code is mirrored. */
+    "hard_sigmoid --in s2:2^-1:-2 --out u5:0.013547:-34 --form biased --rounding half_even --method minimax "
+    "--segments 3 --slope-bits 2 --symmetry fold --continuous 1 --zero free",
+    /* Of an output that only one half saturates beyond. */
+    "hard_sigmoid --in u2:2^1:1 --out s5:2^-4:-17 --form absolute --rounding half_even --method lsq --segments 1 "
+    "--slope-bits 2 --symmetry fold --shift one --fix 4:1 --zero free",
+};
+
+START_TEST(claims_of_known_specs_hold)
+{
+    struct tiny tiny;
+    tiny_from_flags(&tiny, known[_i]);
+    check_spec(&tiny);
+}
+END_TEST
+
+/* The complete search for tied segments is left little to find by those before it: alone, it finds the least error. */
+static void check_joints(int number)
+{
+    struct tiny tiny;
+    struct points points;
+    struct line_rules rules;
+    struct ties ties;
+    struct diag diag = {0};
+    int knots[TINY_CODES + 1];
+    struct line lines[TINY_CODES];
+    struct tie_exact exact = {.knots = knots, .lines = lines};
+    tiny_draw_tied(&tiny, number);
+    line_rules_init(&rules, &tiny.spec);
+    ck_assert_int_eq(points_build(&tiny.spec, &points, &diag), EXIT_DONE);
+    ck_assert_int_eq(ties_init(&ties, &tiny.spec, &points, &diag), EXIT_DONE);
+    ck_assert_int_eq(tie_least_error(&ties, &points, &rules, tiny.spec.segments, 0, INFINITY, &exact, &diag),
+                     EXIT_DONE);
+    const struct every_spec every = tiny_every(&tiny, NULL);
+    const struct other other = search_all(&tiny, &every, exact.found ? exact.max_err + hair(exact.max_err) : 1e99);
+    ck_assert_msg(tiny.is_level || (exact.complete && exact.found == other.found.found), "%s: %s, there is%s",
+                  tiny.text, exact.found ? "found" : "not found", other.found.found ? other.text : " none");
+    ck_assert_msg(tiny.is_level || !exact.found || fabs(exact.max_err - other.found.least) <= hair(exact.max_err),
+                  "%s: the complete search finds %.17g; %.17g have%s", tiny.text, exact.max_err, other.found.least,
+                  other.text);
+    ties_free(&ties);
+    points_free(&points);
     spec_free(&tiny.spec);
 }
+
+START_TEST(tied_segments_are_searched_completely)
+{
+    for (int k = 0; k < SPECS_PER_TEST / quick_step(10); k++) /* twelve have every form and rounding */
+        check_joints(_i * SPECS_PER_TEST + k);
+}
+END_TEST
 
 static int first, last; /* of argv */
 
@@ -328,8 +362,15 @@ int main(int argc, char **argv)
     first = argc == 3 ? atoi(argv[1]) : 0;
     last = argc == 3 ? atoi(argv[2]) : 0;
     tcase_add_loop_test(tcase, claims_hold, 0, argc == 3 ? 1 : TESTS);
-    if (argc != 3)
+    if (argc != 3) {
         tcase_add_test(tcase, every_kind_of_claim_was_checked);
+        TCase *const specs = tcase_create("known");
+        tcase_add_loop_test(specs, claims_of_known_specs_hold, 0, sizeof known / sizeof *known);
+        suite_add_tcase(suite, specs);
+        TCase *const joints = tcase_create("joints");
+        tcase_add_loop_test(joints, tied_segments_are_searched_completely, 0, TESTS);
+        suite_add_tcase(suite, joints);
+    }
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }
