@@ -38,6 +38,19 @@ int file_expect(const char *path, struct diag *diag);
  */
 int file_write(const char *path, const void *bytes, size_t size, struct diag *diag);
 
+/* The same piece by piece, of what is larger than memory; a file that is there already is replaced even when it does not
+ * change. file_end() follows every file_begin(), also a failed one, and returns `code` where that is a failure: what was
+ * written then gets no place. */
+struct file_output {
+    int fd;            /* -1: nothing is to be written */
+    bool is_opened;    /* by file_begin(), which file_end() closes */
+    bool is_temporary; /* and it waits for its place */
+    const char *name;  /* the path, for messages */
+};
+int file_begin(const char *path, struct file_output *file, struct diag *diag);
+int file_add(struct file_output *file, const void *bytes, size_t size, struct diag *diag);
+int file_end(struct file_output *file, int code, struct diag *diag);
+
 /* Exit 3 with a message when the file's content differs from bytes (or the file is missing). */
 int file_check(const char *path, const void *bytes, size_t size, struct diag *diag);
 

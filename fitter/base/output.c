@@ -180,84 +180,72 @@ static int write_error(const char *path, int error, struct diag *diag)
     return diag_set(diag, EXIT_IO, "%s: cannot write: %s", path, strerror(error));
 }
 
-static int write_standard_output(const void *bytes, size_t size, struct diag *diag)
+/* What a file is to hold, where all of it is known beforehand. */
+struct content {
+    const void *bytes;
+    size_t size;
+};
+
+/* What was printed before comes first. */
+static int begin_standard_output(struct file_output *file, struct diag *diag)
 {
     errno = 0;
-    if ((size > 0 && fwrite(bytes, 1, size, stdout) != size) || fflush(stdout) != 0)
-        return write_error("standard output", errno != 0 ? errno : EIO, diag);
-    return EXIT_DONE;
-}
-
-static int write_descriptor(int fd, const char *path, const void *bytes, size_t size, struct diag *diag)
-{
-    const int error = write_all(fd, bytes, size);
-    return error != 0 ? write_error(path, error, diag) : EXIT_DONE;
+    *file = (struct file_output){.fd = STDOUT_FILENO, .name = "standard output"};
+    return fflush(stdout) != 0 ? write_error(file->name, errno != 0 ? errno : EIO, diag) : EXIT_DONE;
 }
 
 /* A device, pipe or socket: there is nothing to replace, the bytes go into it. */
-static int write_special(const char *path, const void *bytes, size_t size, struct diag *diag)
+static int begin_special(struct file_output *file, struct diag *diag)
 {
-    const int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
-        return write_error(path, errno, diag);
-    int error = write_all(fd, bytes, size);
-    if (close(fd) != 0 && error == 0)
-        error = errno;
-    return error != 0 ? write_error(path, error, diag) : EXIT_DONE;
+    file->fd = open(file->name, O_WRONLY | O_CLOEXEC);
+    file->is_opened = true;
+    return file->fd < 0 ? write_error(file->name, errno, diag) : EXIT_DONE;
 }
 
-/* Whether the regular file at path holds exactly bytes. Unreadable counts as different. */
-static bool has_content(const char *path, const struct stat *status, const unsigned char *bytes, size_t size)
+/* Whether the regular file at path holds exactly the content. Unreadable counts as different. */
+static bool has_content(const char *path, const struct stat *status, const struct content *content)
 {
+    const unsigned char *const bytes = content->bytes;
     unsigned char piece[65536];
     size_t same = 0;
     ssize_t got;
-    if (status->st_size < 0 || (uintmax_t)status->st_size != size)
+    if (status->st_size < 0 || (uintmax_t)status->st_size != content->size)
         return false;
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
     while ((got = read(fd, piece, sizeof piece)) > 0) {
-        if ((size_t)got > size - same || memcmp(piece, bytes + same, (size_t)got) != 0)
+        if ((size_t)got > content->size - same || memcmp(piece, bytes + same, (size_t)got) != 0)
             break;
         same += (size_t)got;
     }
     close(fd);
-    return got == 0 && same == size;
+    return got == 0 && same == content->size;
 }
 
 /* A new file with the permissions of `old`, which it has before its first byte, or where that is null with those that
  * umask leaves. Set-user-ID and the like are not kept: the file is the runner's now. errno of the failure, or 0. */
-static int write_temporary(const char *temporary, const struct stat *old, const void *bytes, size_t size)
+static int begin_temporary(const char *temporary, const struct stat *old, struct file_output *file)
 {
     const mode_t mode = old ? old->st_mode & 0777 : 0666;
-    const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (fd < 0)
-        return errno;
-    int error = old && fchmod(fd, mode) != 0 ? errno : write_all(fd, bytes, size);
-    /* without it a crash soon after the rename may leave an empty file; some file systems cannot */
-    if (error == 0 && fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP)
-        error = errno;
-    if (close(fd) != 0 && error == 0)
-        error = errno;
-    if (error != 0)
-        unlink(temporary);
-    return error;
+    file->fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    file->is_opened = file->is_temporary = true;
+    return file->fd < 0 || (old && fchmod(file->fd, mode) != 0) ? errno : 0;
 }
 
-/* old: what is at path, or null; name: path as the user has it */
-static int write_regular(const char *path, const char *name, const struct stat *old, const void *bytes, size_t size,
-                         struct diag *diag)
+/* old: what is at path, or null; content: null where it is not known. An unchanged file is given no descriptor. */
+static int begin_regular(const char *path, const struct stat *old, const struct content *content,
+                         struct file_output *file, struct diag *diag)
 {
-    const bool unchanged = old && has_content(path, old, bytes, size);
+    const bool unchanged = old && content && has_content(path, old, content);
     if (old && !unchanged && access(path, W_OK) != 0) /* a rename would replace even a file that is protected */
-        return write_error(name, errno, diag);
+        return write_error(file->name, errno, diag);
     struct waiting *const entry = make_waiting(path);
     if (!entry)
-        return write_error(name, errno, diag);
+        return write_error(file->name, errno, diag);
     if (waits(entry)) {
         free_waiting(entry);
-        return diag_set(diag, EXIT_USAGE, "%s: two outputs of this command go there; name two files", name);
+        return diag_set(diag, EXIT_USAGE, "%s: two outputs of this command go there; name two files", file->name);
     }
     if (unchanged) {
         free(entry->temporary);
@@ -265,21 +253,21 @@ static int write_regular(const char *path, const char *name, const struct stat *
     }
     atomic_store(&last->next, entry); /* from here on a signal removes it */
     last = entry;
-    const int error = unchanged ? 0 : write_temporary(entry->temporary, old, bytes, size);
-    return error != 0 ? write_error(name, error, diag) : EXIT_DONE;
+    const int error = unchanged ? 0 : begin_temporary(entry->temporary, old, file);
+    return error != 0 ? write_error(file->name, error, diag) : EXIT_DONE;
 }
 
-static int write_path(const char *path, const char *name, const void *bytes, size_t size, struct diag *diag)
+static int begin_path(const char *path, const struct content *content, struct file_output *file, struct diag *diag)
 {
     struct stat status;
     if (stat(path, &status) != 0) {
         if (errno != ENOENT)
-            return write_error(name, errno, diag);
-        return write_regular(path, name, NULL, bytes, size, diag);
+            return write_error(file->name, errno, diag);
+        return begin_regular(path, NULL, content, file, diag);
     }
     if (!S_ISREG(status.st_mode))
-        return write_special(name, bytes, size, diag);
-    return write_regular(path, name, &status, bytes, size, diag);
+        return begin_special(file, diag);
+    return begin_regular(path, &status, content, file, diag);
 }
 
 int file_expect(const char *path, struct diag *diag)
@@ -299,31 +287,63 @@ int file_expect(const char *path, struct diag *diag)
     return EXIT_DONE;
 }
 
-static int write_anywhere(const char *path, const void *bytes, size_t size, struct diag *diag)
+static int begin(const char *path, const struct content *content, struct file_output *file, struct diag *diag)
 {
     struct stat status;
     const int fd = descriptor_of(path);
+    *file = (struct file_output){.fd = fd, .name = path};
+    if (file_expect(path, diag) != EXIT_DONE)
+        return diag->code;
     if (fd == STDOUT_FILENO)
-        return write_standard_output(bytes, size, diag);
+        return begin_standard_output(file, diag);
     if (fd >= 0)
-        return write_descriptor(fd, path, bytes, size, diag);
+        return EXIT_DONE;
     if (lstat(path, &status) != 0 || !S_ISLNK(status.st_mode) || stat(path, &status) != 0 || !S_ISREG(status.st_mode))
-        return write_path(path, path, bytes, size, diag);
+        return begin_path(path, content, file, diag);
     /* the file behind a link is replaced, not the link */
     char *target = realpath(path, NULL);
     if (target == NULL)
         return write_error(path, errno, diag);
-    const int code = write_path(target, path, bytes, size, diag);
+    const int code = begin_path(target, content, file, diag);
     free(target);
+    return code;
+}
+
+int file_begin(const char *path, struct file_output *file, struct diag *diag)
+{
+    return begin(path, NULL, file, diag);
+}
+
+int file_add(struct file_output *file, const void *bytes, size_t size, struct diag *diag)
+{
+    const int error = file->fd < 0 ? 0 : write_all(file->fd, bytes, size);
+    return error != 0 ? write_error(file->name, error, diag) : EXIT_DONE;
+}
+
+int file_end(struct file_output *file, int code, struct diag *diag)
+{
+    const bool is_open = file->fd >= 0 && file->is_opened;
+    int error = 0;
+    /* without it a crash soon after the rename may leave an empty file; some file systems cannot */
+    if (is_open && code == EXIT_DONE && file->is_temporary && fsync(file->fd) != 0 && errno != EINVAL &&
+        errno != ENOTSUP)
+        error = errno;
+    if (is_open && close(file->fd) != 0 && error == 0)
+        error = errno;
+    file->fd = -1;
+    if (code == EXIT_DONE && error != 0)
+        code = write_error(file->name, error, diag);
+    if (code != EXIT_DONE)
+        drop_waiting(); /* all or none */
     return code;
 }
 
 int file_write(const char *path, const void *bytes, size_t size, struct diag *diag)
 {
-    int code = file_expect(path, diag);
+    const struct content content = {bytes, size};
+    struct file_output file;
+    int code = begin(path, &content, &file, diag);
     if (code == EXIT_DONE)
-        code = write_anywhere(path, bytes, size, diag);
-    if (code != EXIT_DONE)
-        drop_waiting(); /* all or none */
-    return code;
+        code = file_add(&file, bytes, size, diag);
+    return file_end(&file, code, diag);
 }

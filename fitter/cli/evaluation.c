@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/number.h"
+#include "base/input.h"
 #include "io/npy_pieces.h"
 #include "table/array_plan.h"
 #include "table/trace.h"
@@ -43,12 +45,11 @@ struct evaluation {
     int source_count;       /* are set */
     struct npy shape;       /* of the output: the input's when one .npy is all there is */
     struct function function;
-    bool has_function;      /* of a trace */
-    struct array_plan plan; /* of the table's own codes */
-    unsigned char *file;    /* of -o, */
-    size_t file_size;       /* as far as it is made */
-    size_t done, clamped;   /* results; codes beyond the range, */
-    int64_t first_clamped;  /* and the first of these */
+    bool has_function;       /* of a trace */
+    struct array_plan plan;  /* of the table's own codes */
+    struct file_output file; /* of -o */
+    size_t done, clamped;    /* results; codes beyond the range, */
+    int64_t first_clamped;   /* and the first of these */
 };
 
 static int codes_add(struct codes *codes, int64_t value, struct diag *diag)
@@ -174,27 +175,24 @@ static void print_results(const struct evaluation *all, const void *y, size_t co
 }
 
 /* Results into the array that is written. */
-static void store_results(struct evaluation *all, const void *y, size_t count)
+static int write_results(struct evaluation *all, void *y, size_t count, struct diag *diag)
 {
-    const size_t item_size = (size_t)all->shape.item_size;
-    unsigned char *const to = all->file + all->file_size;
-    for (size_t i = 0; all->codes.real && i < count; i++) {
-        const double value = (double)tensor_real(&all->table->out, element_of(all->plan.out, y, i));
-        memcpy(to + i * item_size, &value, sizeof value);
-    }
-    if (!all->codes.real)
-        memcpy(to, y, count * item_size);
-    npy_swap_order(to, count, all->shape.item_size);
-    all->file_size += count * item_size;
+    double real[STEP];
+    void *const bytes = all->codes.real ? real : y;
+    for (size_t i = 0; all->codes.real && i < count; i++)
+        real[i] = (double)tensor_real(&all->table->out, element_of(all->plan.out, y, i));
+    npy_swap_order(bytes, count, all->shape.item_size);
+    return file_add(&all->file, bytes, count * (size_t)all->shape.item_size, diag);
 }
 
-static void give(struct evaluation *all, const void *y, size_t count)
+/* At most STEP results, which it may change. */
+static int give(struct evaluation *all, void *y, size_t count, struct diag *diag)
 {
-    if (all->request->output)
-        store_results(all, y, count);
-    else
-        print_results(all, y, count);
     all->done += count;
+    if (all->request->output)
+        return write_results(all, y, count, diag);
+    print_results(all, y, count);
+    return EXIT_DONE;
 }
 
 static void note_outside(struct evaluation *all, size_t outside, int64_t first)
@@ -230,8 +228,7 @@ static int answer_codes(struct evaluation *all, const int64_t *codes, size_t cou
     if (all->request->trace)
         return trace_codes(all, codes, count, diag);
     array_plan_run(&all->plan, x, y, count);
-    give(all, y, count);
-    return EXIT_DONE;
+    return give(all, y, count, diag);
 }
 
 static int answer_words(struct evaluation *all, size_t first, size_t count, struct diag *diag)
@@ -264,10 +261,10 @@ static int answer_directly(struct evaluation *all, struct npy_pieces *array, str
         const size_t outside = elements_outside(type, array->buffer, piece.count, in->qmin, in->qmax, &first);
         if (outside > 0)
             note_outside(all, outside, first);
-        for (size_t from = 0; from < piece.count; from += STEP) {
+        for (size_t from = 0; code == EXIT_DONE && from < piece.count; from += STEP) {
             const size_t left = piece.count - from, step = left < STEP ? left : STEP;
             array_plan_run(&plan, array->buffer + from * (size_t)piece.item_size, y, step);
-            give(all, y, step);
+            code = give(all, y, step, diag);
         }
     }
     array_plan_free(&plan);
@@ -297,17 +294,21 @@ static int walk_array(struct evaluation *all, struct npy_pieces *array, bool ans
 
 /* Results are printed as they come, but those of an array that is refused further on are not: what can be read again is
  * looked at beforehand. */
+static int check_array(struct evaluation *all, struct npy_pieces *array, struct diag *diag)
+{
+    if (array->npy.kind == 'f' && !all->codes.real)
+        return diag_set(diag, EXIT_USAGE, "the elements are real, integer codes are needed; real values need --real");
+    if (!array->regular || !needs_check(&array->npy))
+        return EXIT_DONE;
+    const int code = walk_array(all, array, false, diag);
+    return code == EXIT_DONE ? npy_rewind(array, diag) : code;
+}
+
 static int open_array(struct evaluation *all, const char *path, struct npy_pieces *array, struct diag *diag)
 {
-    int code = npy_open(path, array, diag);
-    if (code == EXIT_DONE && array->npy.kind == 'f' && !all->codes.real)
-        code = diag_set(diag, EXIT_USAGE, "the elements are real, integer codes are needed; real values need --real");
-    if (code == EXIT_DONE && array->regular && needs_check(&array->npy)) {
-        code = walk_array(all, array, false, diag);
-        if (code == EXIT_DONE)
-            code = npy_rewind(array, diag);
-    }
-    return code == EXIT_DONE ? code : diag_prefix(diag, path);
+    if (npy_open(path, array, diag) != EXIT_DONE || check_array(all, array, diag) != EXIT_DONE)
+        return diag_prefix(diag, path);
+    return EXIT_DONE;
 }
 
 static int open_source(struct evaluation *all, const char *input, struct source *source, struct diag *diag)
@@ -334,6 +335,8 @@ static int answer_lines(struct evaluation *all, struct diag *diag)
     char *line = NULL;
     size_t capacity = 0, number = 1;
     ssize_t length;
+    if (inputs_know(STDIN_FILENO, diag) != EXIT_DONE)
+        return diag_prefix(diag, "standard input");
     int code = EXIT_DONE;
     for (;;) {
         const size_t first = all->codes.count;
@@ -389,14 +392,11 @@ static int begin_output(struct evaluation *all, struct diag *diag)
     if (!all->request->output)
         return EXIT_DONE;
     unsigned char header[NPY_HEADER_SIZE];
-    if (npy_build_header(&all->shape, header, &all->file_size, diag) != EXIT_DONE)
+    size_t size;
+    if (npy_build_header(&all->shape, header, &size, diag) != EXIT_DONE ||
+        file_begin(all->request->output, &all->file, diag) != EXIT_DONE)
         return diag->code;
-    const size_t data_size = count * (size_t)all->shape.item_size;
-    all->file = malloc(all->file_size + data_size);
-    if (!all->file)
-        return diag_set(diag, EXIT_IO, "out of memory for %zu results", count);
-    memcpy(all->file, header, all->file_size);
-    return EXIT_DONE;
+    return file_add(&all->file, header, size, diag);
 }
 
 static int answer_all(struct evaluation *all, struct diag *diag)
@@ -416,9 +416,6 @@ static int answer_all(struct evaluation *all, struct diag *diag)
     for (int i = 0; i < all->source_count; i++)
         if (answer_source(all, &all->sources[i], diag) != EXIT_DONE)
             return diag->code;
-    if (request->output && file_write(request->output, all->file, all->file_size, diag) != EXIT_DONE)
-        return diag->code;
-    note_clamped(all);
     return EXIT_DONE;
 }
 int evaluate(const struct evaluation_request *request, const struct table *table, const struct packed_table *packed,
@@ -428,14 +425,17 @@ int evaluate(const struct evaluation_request *request, const struct table *table
                              .table = table,
                              .packed = packed,
                              .codes = {.in = &table->in, .real = request->real},
+                             .file = {.fd = -1},
                              .sources = calloc((size_t)request->input_count, sizeof *all.sources)};
-    const int code = all.sources ? answer_all(&all, diag) : diag_set(diag, EXIT_IO, "out of memory");
+    int code = all.sources ? answer_all(&all, diag) : diag_set(diag, EXIT_IO, "out of memory");
+    code = file_end(&all.file, code, diag);
+    if (code == EXIT_DONE)
+        note_clamped(&all);
     for (int i = 0; i < all.source_count; i++)
         if (all.sources[i].is_array)
             npy_close(&all.sources[i].array);
     free(all.sources);
     free(all.codes.values);
-    free(all.file);
     array_plan_free(&all.plan);
     if (all.has_function)
         function_free(&all.function);

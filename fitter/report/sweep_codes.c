@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/file_output.h"
+#include "base/file.h"
 #include "io/npy.h"
 #include "measure/curve.h"
 
@@ -89,9 +89,8 @@ int sweep_codes_write(const char *path, const struct table *table, const struct 
     const enum format format = format_of(path);
     struct file_output file;
     int code = file_begin(path, &file, diag);
-    if (code != EXIT_DONE)
-        return code;
-    code = add_start(&file, format, table->in.qmax - table->in.qmin + 1, diag);
+    if (code == EXIT_DONE)
+        code = add_start(&file, format, table->in.qmax - table->in.qmin + 1, diag);
     if (code == EXIT_DONE)
         code = add_rows(&file, format, table, packed, function, diag);
     return file_end(&file, code, diag);

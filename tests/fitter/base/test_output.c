@@ -118,6 +118,56 @@ START_TEST(files_get_their_places_together)
 }
 END_TEST
 
+/* A file of two pieces; with a failure between them. */
+static int keep_pieces(const char *path, int failure, struct diag *diag)
+{
+    struct file_output file;
+    int code = file_begin(path, &file, diag);
+    if (code == EXIT_DONE)
+        code = file_add(&file, "one, ", 5, diag);
+    if (code == EXIT_DONE && failure != EXIT_DONE)
+        code = diag_set(diag, failure, "no second piece");
+    if (code == EXIT_DONE)
+        code = file_add(&file, "two", 3, diag);
+    return file_end(&file, code, diag);
+}
+
+START_TEST(files_are_written_in_pieces)
+{
+    struct diag diag = {0};
+    put("old", "one, two");
+    put("input", "read");
+    read_input("input");
+    ck_assert_int_eq(chmod("old", 0640), 0);
+    for (int round = 0; round < 2; round++) {
+        ck_assert_msg(keep_pieces("new", EXIT_DONE, &diag) == EXIT_DONE, "%s", diag.text);
+        ck_assert_msg(keep_pieces("old", EXIT_DONE, &diag) == EXIT_DONE, "%s", diag.text);
+        ck_assert_int_eq(keep_pieces("old", EXIT_DONE, &diag), EXIT_USAGE); /* two outputs */
+        ck_assert_int_eq(count_entries(NULL), 4 + round);
+        ck_assert_int_eq(outputs_commit(&diag), EXIT_DONE);
+        expect_content("new", "one, two");
+        expect_content("old", "one, two");
+        ck_assert_int_eq(count_entries(NULL), 3);
+        put("old", "another");
+    }
+    struct stat status;
+    ck_assert_int_eq(stat("old", &status), 0);
+    ck_assert_uint_eq(status.st_mode & 07777, 0640);
+    /* a failure is passed on, and what was written goes */
+    ck_assert_int_eq(keep_pieces("old", EXIT_USAGE, &diag), EXIT_USAGE);
+    ck_assert_str_eq(diag.text, "no second piece");
+    outputs_drop();
+    expect_content("old", "another");
+    ck_assert_int_eq(count_entries(NULL), 3);
+    read_input("input");
+    ck_assert_int_eq(keep_pieces("input", EXIT_DONE, &diag), EXIT_USAGE);
+    ck_assert_int_eq(keep_pieces("nowhere/file", EXIT_DONE, &diag), EXIT_IO);
+    ck_assert_int_eq(keep_pieces("/dev/full", EXIT_DONE, &diag), EXIT_IO);
+    ck_assert_str_eq(diag.text, "/dev/full: cannot write: No space left on device");
+    expect_content("input", "read");
+}
+END_TEST
+
 START_TEST(what_the_file_system_refuses_is_said)
 {
     struct diag diag = {0};
@@ -346,6 +396,7 @@ int main(void)
     Suite *suite = suite_create("output");
     TCase *cases = tcase_create("output");
     tcase_add_checked_fixture(cases, enter_directory, leave_directory);
+    tcase_add_test(cases, files_are_written_in_pieces);
     tcase_add_test(cases, files_get_their_places_together);
     tcase_add_test(cases, what_the_file_system_refuses_is_said);
     tcase_add_test(cases, one_path_takes_one_output);

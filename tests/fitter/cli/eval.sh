@@ -233,6 +233,36 @@ mkdir folder.npy
 expect_error 1 'folder.npy: is a directory' eval biased.json folder.npy
 rmdir folder.npy
 
+# Arrays larger than the memory that is allowed: 48 MB of codes, and as many results.
+python3 - <<'END'
+header = b"{'descr': '|i1', 'fortran_order': False, 'shape': (48000000,), }" + b" " * 53 + b"\n"
+with open("large.npy", "wb") as file:
+    file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    for i in range(480):
+        file.write(bytes(range(250)) * 400)
+END
+limited() ( # ARGUMENT...: in 40 MB; sanitizers, which reserve terabytes, run without a limit
+    [ "$limits" = no ] || ulimit -v 40000
+    exec "$pwlc" "$@"
+)
+limits=yes
+limited --version >../out 2>&1 || limits=no
+checks=$((checks + 1))
+limited eval biased.json large.npy -o out.npy 2>../err || fail "large.npy: $(cat ../err)"
+[ "$(stat -c %s out.npy)" -eq 48000128 ] || fail "large.npy: a file of $(stat -c %s out.npy) bytes"
+[ "$(limited eval biased.json large.npy | tail -n 1)" = "$("$pwlc" eval biased.json -- -7)" ] || fail 'large.npy, printed'
+# What cannot be written whole is not there.
+rm -f out.npy
+before=$(ls -A)
+(
+    ulimit -f 1000
+    failures=0
+    expect_error 1 'out.npy: cannot write: File too large' eval biased.json large.npy -o out.npy
+    [ "$failures" -eq 0 ]
+) || fail 'large.npy at the limit of file sizes'
+[ "$before" = "$(ls -A)" ] || fail "large.npy at the limit of file sizes left $(ls -A)"
+rm large.npy
+
 # A line is answered before the next one comes; one that is refused ends it, behind the answers to those before.
 answers() { # answers LINE RESULT...: to a line of standard input, which stays open
     local line

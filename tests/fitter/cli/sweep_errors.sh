@@ -117,6 +117,7 @@ expect_error 2 '--codes -: the errors go to standard output already; give -o FIL
 expect_error 2 '--codes -: the plot goes to standard output already; give --plot FILE' sweep step.json --plot - \
     --codes - -o report.md
 expect_error 1 missing/codes.csv sweep step.json --codes missing/codes.csv
+expect_error 2 'weights.csv: is an input of this command too' sweep step.json --weights weights.csv --codes weights.csv
 sed 's/s8:2^0/s24:2^0/g; s/"bits": 8/"bits": 24/g; s/"int8"/"int32"/; s/"qmin": -128, "qmax": 127/"qmin": -600000, "qmax": 600000/
     s/"qmin": -128, "qmax": 123/"qmin": -600000, "qmax": 600000/; s/"start": -128/"start": -600000/
     s/"exhaustive": true/"exhaustive": false/' step.json >wide.json
