@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/progress.h"
 #include "error_bound.h"
 #include "measure.h"
 
@@ -90,7 +91,10 @@ int certificate_make(struct table *table, const struct function *function, const
     if (table_prove(table, EXIT_REQUIREMENT, &packed, &proof, diag))
         return diag->code;
     memset(certificate, 0, sizeof *certificate);
-    int status = measure(table, &packed, function, all_codes, NULL, NULL, &stats, diag);
+    struct progress progress;
+    progress_begin(&progress, "codes", 0);
+    int status = measure(table, &packed, function, all_codes, progress_set, &progress, &stats, diag);
+    progress_end(&progress);
     if (!status && weights)
         status = measure_weighted(table, &packed, function, weights, &weighted, diag);
     if (!status) {
