@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/color.h"
+#include "base/output.h"
 #include "base/progress.h"
 #include "base/suggest.h"
 #include "cli/command.h"
@@ -65,14 +66,18 @@ static int unknown_command(const char *name, struct diag *diag)
     return diag_set(diag, EXIT_USAGE, "\"%s\" is not a command; pwlc --help lists them", name);
 }
 
-/* What was printed counts only when it arrived: a full disk or a closed pipe is a failure. */
+/* What was printed counts only when it arrived: a full disk or a closed pipe is a failure. Files get their places after
+ * that, also when a requirement is missed, which they show. */
 static int finish_output(int code, struct diag *diag)
 {
     const bool failed = ferror(stdout) != 0;
     errno = 0;
-    if ((fclose(stdout) == 0 && !failed) || code != EXIT_DONE)
-        return code;
-    return diag_set(diag, EXIT_IO, "standard output: %s", errno ? strerror(errno) : "could not be written");
+    if ((fclose(stdout) != 0 || failed) && code == EXIT_DONE)
+        code = diag_set(diag, EXIT_IO, "standard output: %s", errno ? strerror(errno) : "could not be written");
+    if ((code == EXIT_DONE || code == EXIT_REQUIREMENT) && outputs_commit(diag) != EXIT_DONE)
+        code = diag->code;
+    outputs_drop();
+    return code;
 }
 
 static bool asks_for_version(const char *word)
@@ -133,6 +138,7 @@ int main(int argc, char **argv)
 {
     struct diag diag = {.code = EXIT_DONE};
     const struct command *command = NULL;
+    outputs_guard();
     int code = run(argc, argv, &command, &diag);
     code = finish_output(code, &diag);
     if (code != EXIT_DONE)

@@ -2,6 +2,7 @@
 #include "escape.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 /* Length of the UTF-8 sequence at c, 0 when it is not one (overlong, surrogate, or no XML character). */
 static int utf8_length(const unsigned char *c)
@@ -36,4 +37,29 @@ void escape_xml(struct text *out, const char *string)
             text_add(out, "%.*s", length, (const char *)c);
         c += length ? length : 1;
     }
+}
+
+/* As utf8_length, and 0 for U+0080 to U+009F, by which terminals are controlled too. */
+static int shown_length(const unsigned char *c)
+{
+    return c[0] == 0xc2 && c[1] < 0xa0 ? 0 : utf8_length(c);
+}
+
+void escape_control(struct text *out, const char *string)
+{
+    for (const unsigned char *c = (const unsigned char *)string; *c;) {
+        const int length = shown_length(c);
+        if (length == 0)
+            text_add(out, "\\x%02x", *c++);
+        for (int i = 0; i < length; i++)
+            text_add(out, "%c", *c++);
+    }
+}
+
+void escape_print(const char *string)
+{
+    struct text text = {0};
+    escape_control(&text, string);
+    printf("%s", text.failed || !text.bytes ? "" : text.bytes);
+    text_free(&text);
 }

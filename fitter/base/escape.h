@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Texts of any origin inside XML and HTML. */
+/* Texts of any origin, as names of files, inside XML and HTML and on terminals. */
 #ifndef PWLC_ESCAPE_H
 #define PWLC_ESCAPE_H
 
@@ -7,5 +7,11 @@
 
 /* For elements and quoted attributes alike. Bytes that are no UTF-8, and control characters, become '?'. */
 void escape_xml(struct text *out, const char *string);
+
+/* Control characters and bytes that are no UTF-8 as \xNN. */
+void escape_control(struct text *out, const char *string);
+
+/* The same on standard output. */
+void escape_print(const char *string);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/number.h"
 #include "base/progress.h"
+#include "base/terminal.h"
 #include "command.h"
 #include "device/cuda_library.h"
 #include "device/gemm.h"
@@ -193,7 +194,7 @@ static int report(const struct request *request, const struct row *rows, int cou
     for (int i = 0; cells && i < count; i++)
         fill(&rows[i], &cells[i]);
     if (cells)
-        cells_print(cells, count, request->format, &text);
+        cells_print(cells, count, request->format, terminal_width(request->output), &text);
     const int code = !cells || text.failed ? diag_set(diag, EXIT_IO, "out of memory")
                                            : file_write(request->output, text.bytes, text.size, diag);
     text_free(&text);

@@ -20,27 +20,6 @@ struct request {
     bool exhaustive;
 };
 
-/* What fit knew of other tables stays known of its own table, that of an edited one does not. */
-struct judgement {
-    enum objective objective;
-    bool has_lower_bound;
-    double lower_bound_lsb;
-    int optimal;
-};
-
-static struct judgement judgement_of(const struct certificate *c)
-{
-    return (struct judgement){c->objective, c->has_lower_bound, c->lower_bound_lsb, c->optimal};
-}
-
-static void restore(struct certificate *c, const struct judgement *judgement)
-{
-    c->objective = judgement->objective;
-    c->has_lower_bound = judgement->has_lower_bound;
-    c->lower_bound_lsb = judgement->lower_bound_lsb;
-    c->optimal = judgement->optimal;
-}
-
 /* The flags of fit no longer give this table. */
 static int forget_origin(struct table *table, struct diag *diag)
 {
@@ -58,12 +37,12 @@ static int certify_table(const struct request *request, struct table *table, con
 {
     struct function function;
     const bool kept = table->standing == CERTIFICATE_OWN;
-    const struct judgement judgement = judgement_of(&table->certificate);
+    const struct certificate before = table->certificate;
     if (table_check_weights(table, weights, diag) || (kept && claim_check(table, NULL, weights, diag)) ||
         (!kept && forget_origin(table, diag)) || table_function(table, request->samples, &function, diag))
         return diag->code;
     if (!certificate_make(table, &function, weights, request->exhaustive, diag) && kept)
-        restore(&table->certificate, &judgement);
+        certificate_keep_judgement(&table->certificate, &before);
     function_free(&function);
     return diag->code;
 }
@@ -74,7 +53,7 @@ static int certify_file(const struct request *request, struct diag *diag)
     struct weights *weights = NULL;
     char *text = NULL;
     if (!table_read(request->path, &table, diag) &&
-        (!request->weights || !weights_read(request->weights, &weights, diag)) &&
+        (!request->weights || !weights_read(request->weights, (uint64_t)1 << table.in.bits, &weights, diag)) &&
         (!certify_table(request, &table, weights, diag) || !diag_prefix(diag, request->path)) &&
         !table_to_json(&table, &text, diag))
         file_write(request->output, text, strlen(text), diag);

@@ -7,6 +7,7 @@
 #include <pwl/fixed.h>
 
 #include "base/color.h"
+#include "base/escape.h"
 #include "base/progress.h"
 #include "command.h"
 #include "table/reduction.h"
@@ -169,12 +170,13 @@ static void report_origin(const struct table *a, const struct table *b)
 static void print_certificate(const struct side *side)
 {
     const struct certificate *c = &side->table.certificate;
+    escape_print(side->path);
     if (side->table.standing != CERTIFICATE_OWN) {
-        printf("%s: no certificate of these segments, see pwlc certify\n", side->path);
+        printf(": no certificate of these segments, see pwlc certify\n");
         return;
     }
-    printf("%s: max %.6g LSB at code %" PRId64 ", rms %.6g, mean %.6g, %.6g %% correctly rounded, %smonotone\n",
-           side->path, c->max_err_lsb, c->max_err_at, c->rms_err_lsb, c->mean_abs_err_lsb, 100 * c->correctly_rounded,
+    printf(": max %.6g LSB at code %" PRId64 ", rms %.6g, mean %.6g, %.6g %% correctly rounded, %smonotone\n",
+           c->max_err_lsb, c->max_err_at, c->rms_err_lsb, c->mean_abs_err_lsb, 100 * c->correctly_rounded,
            c->monotone ? "" : "not ");
 }
 

@@ -80,15 +80,6 @@ static int check_request(const struct request *request, struct diag *diag)
         return diag_set(diag, EXIT_USAGE, "-MD needs -o FILE, the target of the rule");
     if (request->depfile && !request->depend)
         return diag_set(diag, EXIT_USAGE, "-MF needs -MD");
-    if (request->depfile && strcmp(request->depfile, request->output) == 0)
-        return diag_set(diag, EXIT_USAGE, "-MF %s: is the output itself; name another file", request->depfile);
-    for (int i = 0; i < request->count; i++) {
-        if (request->output && strcmp(request->output, request->paths[i]) == 0 && !request->check)
-            return diag_set(diag, EXIT_USAGE, "-o %s: would overwrite the table it reads; name another file",
-                            request->output);
-        if (request->depfile && strcmp(request->depfile, request->paths[i]) == 0)
-            return diag_set(diag, EXIT_USAGE, "-MF %s: would overwrite a table; name another file", request->depfile);
-    }
     return EXIT_DONE;
 }
 
@@ -123,7 +114,7 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
 static void add_make_path(struct text *rule, const char *path)
 {
     for (size_t i = 0; path[i]; i++) {
-        if (path[i] == ' ' || path[i] == '\t' || path[i] == '#') {
+        if (path[i] == ' ' || path[i] == '#') {
             for (size_t k = i; k > 0 && path[k - 1] == '\\'; k--)
                 text_add(rule, "\\");
             text_add(rule, "\\");
@@ -134,10 +125,24 @@ static void add_make_path(struct text *rule, const char *path)
     }
 }
 
+/* No make reads a line feed in a name. */
+static int check_make_path(const char *path, struct diag *diag)
+{
+    for (const char *c = path; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            return diag_set(diag, EXIT_USAGE, "-MD: %s: a make rule cannot hold control characters; rename the file",
+                            path);
+    return EXIT_DONE;
+}
+
 static int write_rule(const struct request *request, const char *path, struct diag *diag)
 {
     struct text rule = {0};
-    int code;
+    int code = check_make_path(request->output, diag);
+    for (int i = 0; i < request->count && code == EXIT_DONE; i++)
+        code = check_make_path(request->paths[i], diag);
+    if (code != EXIT_DONE)
+        return code;
     add_make_path(&rule, request->output);
     text_add(&rule, ":");
     for (int i = 0; i < request->count; i++) {

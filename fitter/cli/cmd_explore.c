@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/jobs.h"
 #include "base/number.h"
+#include "base/terminal.h"
 #include "command.h"
 #include "fit/relax.h"
 #include "report/explore_report.h"
@@ -27,6 +28,7 @@ static const struct option_info options[] = {
     {"--knots", "free,uniform,pow2[:B]", "where segments start, as for fit (default free)"},
     {"--symmetry", "off,fold", "whole tables, halves of symmetric functions, or both (default off)"},
     {"--range", "LO:HI", "real input range that gives types without a scale theirs, as for fit"},
+    {"--zero", "keep|free", "as in pwlc fit: keep (default) or leave the code of f(0) = 0 or 1/2"},
     {"--monotone", NULL, "no step against the direction of the function"},
     {"--continuous", "S", "joints within S output LSB, as for fit"},
     {"--fix", "X:Y...", "the code nearest to x gives the code nearest to y, as 0:0; may be repeated"},
@@ -258,7 +260,7 @@ static int write_results(const struct request *request, struct diag *diag)
     const struct exploration *exploration = &request->exploration;
     struct text text = {0};
     struct svg svg = {0};
-    int code = explore_print(exploration, request->format, &text, diag);
+    int code = explore_print(exploration, request->format, terminal_width(request->output), &text, diag);
     if (code == EXIT_DONE && request->svg && exploration->found > 0) {
         explore_plot(exploration, &svg);
         if (svg.text.failed)

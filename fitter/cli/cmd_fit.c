@@ -11,6 +11,7 @@
 #include "base/progress.h"
 #include "command.h"
 #include "fit/relax.h"
+#include "fit_notes.h"
 #include "spec/spec.h"
 
 static const struct option_info options[] = {
@@ -35,6 +36,9 @@ static const struct option_info options[] = {
     {"--monotone", NULL, "no step against the direction of the function"},
     {"--continuous", "S", "where a segment starts, the one before it would give a value within S output LSB"},
     {"--fix", "X:Y...", "the code nearest to x gives the code nearest to y, as 0:0; may be repeated"},
+    {"--zero", SPEC_ZEROS,
+     "keep: f(0) = 0 or 1/2 gives its own code if that costs no segment and at most 0.25 LSB (default); free: any "
+     "code"},
     {"--symmetry", SPEC_SYMMETRIES, "fold: half a table for an odd function or f(-x) = 1 - f(x) (default off)"},
     {"--reduce", SPEC_REDUCES,
      "on: a table of one octave of sqrt, rsqrt, reciprocal, log or exp serves all (default off)"},
@@ -51,37 +55,6 @@ static const struct option_info options[] = {
     {"-o", "FILE", "write the table there instead of standard output"},
     {NULL, NULL, NULL},
 };
-
-static void note_saturation(const struct table *table, const char *name)
-{
-    const struct certificate *certificate = &table->certificate;
-    if (certificate->saturated_codes > 0)
-        fprintf(stderr, "pwlc fit: note: %s%s%s leaves the output range at %lld of %lld codes, which saturate\n", name,
-                *name ? ": " : "", table->function, (long long)certificate->saturated_codes,
-                (long long)certificate->checked);
-}
-
-static void note_unproven(const struct spec *spec, const struct table *table, const char *name)
-{
-    const struct certificate *certificate = &table->certificate;
-    if (!isnan(spec->max_err) && !certificate->exhaustive && !certificate->has_bound)
-        fprintf(
-            stderr,
-            "pwlc fit: note: %s%s--max-err %.6g holds for the %lld codes compared; of the others nothing is proven, "
-            "see pwlc sweep --exhaustive\n",
-            name, *name ? ": " : "", spec->max_err, (long long)certificate->checked);
-}
-
-/* How far off a table may be whose search was not complete. */
-static void note_gap(const struct spec *spec, const struct table *table, const char *name)
-{
-    const struct certificate *certificate = &table->certificate;
-    const int64_t codes = certificate->checked / (table->has_fold ? 2 : 1); /* that are searched */
-    if (spec->method == METHOD_LSQ && codes <= SPEC_COMPLETE_CODES && certificate->has_lower_bound &&
-        !certificate->optimal && !constraints_tie(&spec->constraints))
-        fprintf(stderr, "pwlc fit: note: %s%sthe error is %.6g LSB RMS, of the best table it may be %.6g\n", name,
-                *name ? ": " : "", certificate->rms_err_lsb, certificate->lower_bound_lsb);
-}
 
 static void note_types(const struct spec *spec)
 {
@@ -107,9 +80,7 @@ static int fit_one(struct spec *spec, const char *output, struct diag *diag)
     if (derived)
         note_types(spec);
     if (!table_to_json(&table, &text, diag) && !file_write(output, text, strlen(text), diag)) {
-        note_saturation(&table, "");
-        note_unproven(spec, &table, "");
-        note_gap(spec, &table, "");
+        fit_notes(spec, &table, "");
         relax_print_costs(spec, &table);
     }
     free(text);
@@ -153,9 +124,7 @@ static int write_batch(const struct batch *batch, const char *directory, struct 
             return diag_set(diag, EXIT_USAGE, "-o %.80s...: the path is too long", directory);
         if (file_write(path, batch->texts[k], strlen(batch->texts[k]), diag))
             return diag->code;
-        note_saturation(&batch->tables[k], batch->jobs[k].name);
-        note_unproven(&batch->jobs[k].spec, &batch->tables[k], batch->jobs[k].name);
-        note_gap(&batch->jobs[k].spec, &batch->tables[k], batch->jobs[k].name);
+        fit_notes(&batch->jobs[k].spec, &batch->tables[k], batch->jobs[k].name);
     }
     return EXIT_DONE;
 }
@@ -169,7 +138,7 @@ static int fit_batch(const char *spec_path, const char *directory, int workers, 
     bool made = false;
     if (!directory)
         return diag_set(diag, EXIT_USAGE, "--spec: -o DIRECTORY is needed, to hold a NAME.json for each job");
-    if (file_read(spec_path, FILE_MAX_BYTES, &bytes, &size, diag))
+    if (file_read(spec_path, SPEC_MAX_BYTES, &bytes, &size, diag))
         return diag->code;
     if (spec_list_parse((const char *)bytes, size, &jobs, &batch.count, diag)) {
         diag_prefix(diag, spec_path);
@@ -276,6 +245,10 @@ const struct command command_fit = {
         "The table holds the types that were found, not the range or the data.\n"
         "  --calibrate-by percentile=P cuts (100 - P) / 2 percent of the values at each side.\n"
         "  --calibrate-by mse searches the range whose type has the least mean squared error, clipping included.\n"
+        "\n"
+        "What is made least. lsq: the RMS error; minimax: the largest error, and among tables of the least one a small "
+        "RMS error; --max-err: the number of segments, then a small RMS error; with --knots pow2 the number of "
+        "segments, then that of top bits. The certificate names both objectives.\n"
         "\n"
         "Weights. --weights takes counts or shares, one for each code from the lowest on (a column of text, or a .npy "
         "array of any type), or rows q_x,weight (text, or .npy of shape (n, 2)), where codes not listed weigh 0. The "

@@ -160,9 +160,14 @@ static int check_samples_flag(const struct request *request, struct diag *diag)
 
 static int read_weights(struct request *request, struct diag *diag)
 {
-    for (int k = 0; k < request->count; k++)
-        if (request->reports[k].table.weights_sha256[0])
-            return weights_read(request->weights_path, &request->weights, diag);
+    int bits = 0; /* of the widest table that has weights */
+    for (int k = 0; k < request->count; k++) {
+        const struct table *const table = &request->reports[k].table;
+        if (table->weights_sha256[0] && table->in.bits > bits)
+            bits = table->in.bits;
+    }
+    if (bits > 0)
+        return weights_read(request->weights_path, (uint64_t)1 << bits, &request->weights, diag);
     return diag_set(diag, EXIT_USAGE, "--weights %s: no table here was made with weights; leave the flag out",
                     request->weights_path);
 }

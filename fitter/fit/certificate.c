@@ -37,11 +37,17 @@ bool costs_as_searched(const struct workspace *work, const struct certificate *c
 static void certify_bounds(const struct workspace *work, const struct table *table, struct certificate *certificate)
 {
     const struct minimax *minimax = &work->minimax;
+    certificate->objective = work->objective;
+    certificate->has_second_objective = work->objective != OBJECTIVE_RMS && !constraints_tie(&work->spec->constraints);
     if (is_kept_by_saturation(work, certificate))
         return;
+    if (work->objective == OBJECTIVE_SEGMENTS) {
+        if (!table->has_reduction)
+            certificate->optimal = work->is_fewest;
+        return;
+    }
     switch (work->spec->method) {
     case METHOD_MINIMAX: {
-        certificate->objective = OBJECTIVE_MAX;
         /* The core's error is bounded, in its own units; what rounding makes of it is not. */
         if (table->has_reduction)
             break;

@@ -8,6 +8,7 @@
 #include "fit.h"
 #include "function/expression.h"
 #include "function/samples.h"
+#include "keep_zero.h"
 #include "search/real_line_fit.h"
 #include "spec/reduce.h"
 #include "workspace.h"
@@ -158,7 +159,8 @@ static int fit_with(struct workspace *work, const struct spec *spec, struct tabl
     return EXIT_DONE;
 }
 
-int fit_as_asked(const struct spec *spec, struct table *table, struct diag *diag)
+/* Without regard to f(0). */
+static int fit_freely(const struct spec *spec, struct table *table, struct diag *diag)
 {
     lsq_begin();
     memset(table, 0, sizeof *table);
@@ -176,5 +178,14 @@ int fit_as_asked(const struct spec *spec, struct table *table, struct diag *diag
     points_free(&work->points);
     ties_free(&work->ties);
     free(work);
+    return diag->code;
+}
+
+int fit_as_asked(const struct spec *spec, struct table *table, struct diag *diag)
+{
+    if (fit_freely(spec, table, diag) || spec->zero_is_free)
+        return diag->code;
+    if (keep_zero(spec, fit_freely, table, diag))
+        table_free(table);
     return diag->code;
 }

@@ -31,9 +31,11 @@ struct parser {
 
 struct engine {
     struct parser parsers[PARSERS];
-    pthread_mutex_t making; /* muParser does not promise that two may be made at once */
     char text[];
 };
+
+/* muParser does not promise that two parsers may be made, or compile, at once, of whatever engines. */
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
 static double minus_one(double x)
 {
@@ -151,10 +153,8 @@ int engine_create(const char *text, const char *field, struct engine **engine, s
 {
     *engine = NULL;
     struct engine *result = malloc(sizeof *result + strlen(text) + 1);
-    if (result == NULL || pthread_mutex_init(&result->making, NULL) != 0) {
-        free(result);
+    if (result == NULL)
         return diag_set(diag, EXIT_IO, "out of memory for an expression");
-    }
     strcpy(result->text, text);
     for (int i = 0; i < PARSERS; i++) {
         result->parsers[i].handle = NULL;
@@ -162,10 +162,12 @@ int engine_create(const char *text, const char *field, struct engine **engine, s
         atomic_flag_clear(&result->parsers[i].busy);
     }
     int code;
+    pthread_mutex_lock(&making);
     if (!parser_make(&result->parsers[0], result->text))
         code = diag_set(diag, EXIT_IO, "out of memory for an expression");
     else
         code = check(&result->parsers[0], field, text, diag);
+    pthread_mutex_unlock(&making);
     if (code != EXIT_DONE) {
         engine_free(result);
         return code;
@@ -181,7 +183,6 @@ void engine_free(struct engine *engine)
     for (int i = 0; i < PARSERS; i++)
         if (engine->parsers[i].handle != NULL)
             mupRelease(engine->parsers[i].handle);
-    pthread_mutex_destroy(&engine->making);
     free(engine);
 }
 
@@ -204,12 +205,12 @@ double engine_value(struct engine *engine, double x)
     struct parser *parser = acquire(engine);
     bool made = parser->handle != NULL;
     if (!made) {
-        pthread_mutex_lock(&engine->making);
+        pthread_mutex_lock(&making);
         parser->x = x;
         made = parser_make(parser, engine->text);
         if (made)
             mupEval(parser->handle); /* the first evaluation compiles the expression */
-        pthread_mutex_unlock(&engine->making);
+        pthread_mutex_unlock(&making);
     }
     double value = NAN;
     if (made) {

@@ -109,11 +109,20 @@ int certificate_make(struct table *table, const struct function *function, const
     return status;
 }
 
+void certificate_keep_judgement(struct certificate *certificate, const struct certificate *older)
+{
+    certificate->objective = older->objective;
+    certificate->has_second_objective = older->has_second_objective;
+    certificate->has_lower_bound = older->has_lower_bound;
+    certificate->lower_bound_lsb = older->lower_bound_lsb;
+    certificate->optimal = older->optimal;
+}
+
 int claim_compare(const struct table *table, const struct measured *measured, struct diag *diag)
 {
     const struct certificate *says = &table->certificate;
     const struct error_stats *stats = measured->stats;
-    const struct weighted_stats plain = {stats->rms, stats->mean_abs, stats->correctly_rounded};
+    const struct weighted_stats plain = {stats->rms, stats->mean_abs, stats->bias, stats->correctly_rounded};
     const struct weighted_stats *averages = table->weights_sha256[0] ? measured->weighted : &plain;
     if (table->standing != CERTIFICATE_OWN)
         return EXIT_DONE;

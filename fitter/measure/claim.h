@@ -18,6 +18,9 @@
 int certificate_make(struct table *table, const struct function *function, const struct weights *weights,
                      bool all_codes, struct diag *diag);
 
+/* Takes from an older certificate of the same table what is known of other tables. */
+void certificate_keep_judgement(struct certificate *certificate, const struct certificate *older);
+
 /* What is measured of a table, beside its certificate. */
 struct measured {
     const struct error_stats *stats;

@@ -3,6 +3,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define WIDTH 960
 #define HEIGHT 640
@@ -116,4 +118,137 @@ void plot_table(const struct table *table, const struct curve *curve, struct svg
     draw_values(svg, table, curve);
     draw_errors(svg, table, curve);
     svg_end(svg);
+}
+
+static const enum svg_ink inks[PLOT_MAX_TABLES] = {SVG_ORANGE, SVG_GREEN, SVG_PURPLE, SVG_TEAL, SVG_RED, SVG_GREY};
+
+struct extent {
+    double low, high;
+};
+
+static void extend(struct extent *extent, const double *values, size_t count)
+{
+    double low, high;
+    range_of(values, count, &low, &high);
+    extent->low = fmin(extent->low, low);
+    extent->high = fmax(extent->high, high);
+}
+
+static struct extent extent_of_x(const struct plot_item *items, int count)
+{
+    struct extent extent = {INFINITY, -INFINITY};
+    for (int i = 0; i < count; i++) {
+        const struct curve *curve = items[i].curve;
+        extent.low = fmin(extent.low, curve->x[0]);
+        extent.high = fmax(extent.high, curve->x[curve->count - 1]);
+    }
+    return extent;
+}
+
+static void draw_all_values(struct svg *svg, const struct plot_item *items, int count, struct extent x)
+{
+    struct svg_key keys[PLOT_MAX_TABLES + 1] = {{"f(x)", SVG_BLUE, SVG_THICK}};
+    char names[PLOT_MAX_TABLES][160];
+    struct extent y = {INFINITY, -INFINITY}, f = y;
+    for (int i = 0; i < count; i++) {
+        snprintf(names[i], sizeof names[i], "%s, %d segments", items[i].label, items[i].table->segment_count);
+        keys[i + 1] = (struct svg_key){names[i], inks[i], SVG_LINE};
+        extend(&y, items[i].curve->y, items[i].curve->count);
+        extend(&f, items[i].curve->f, items[i].curve->count);
+    }
+    struct svg_panel panel = {.top = HEADING,
+                              .width = WIDTH,
+                              .height = VALUES,
+                              .x = {.bare = true},
+                              .y = {.label = "y, real"},
+                              .keys = keys,
+                              .key_count = count + 1};
+    const double room = (y.high - y.low) / 2; /* as of one table */
+    svg_axis_around(&panel.x, x.low, x.high);
+    svg_axis_around(&panel.y, fmin(y.low, fmax(f.low, y.low - room)), fmax(y.high, fmin(f.high, y.high + room)));
+    svg_panel_begin(svg, &panel);
+    for (int i = 0; i < count; i++)
+        svg_polyline(&panel, items[i].curve->x, items[i].curve->f, items[i].curve->count, SVG_BLUE, SVG_THICK);
+    for (int i = 0; i < count; i++)
+        svg_polyline(&panel, items[i].curve->x, items[i].curve->y, items[i].curve->count, inks[i], SVG_LINE);
+    svg_panel_end(&panel);
+}
+
+static bool same_steps(const struct plot_item *items, int count)
+{
+    for (int i = 1; i < count; i++)
+        if (items[i].table->out.scale.value != items[0].table->out.scale.value)
+            return false;
+    return true;
+}
+
+/* err[i]: the errors of table i in the unit that is drawn */
+static void draw_all_errors(struct svg *svg, const struct plot_item *items, int count, struct extent x,
+                            double *const *err, const char *unit)
+{
+    struct svg_key keys[PLOT_MAX_TABLES];
+    char names[PLOT_MAX_TABLES][160], label[40];
+    struct extent y = {INFINITY, -INFINITY};
+    for (int i = 0; i < count; i++) {
+        struct extent own = {INFINITY, -INFINITY};
+        extend(&own, err[i], items[i].curve->count);
+        extend(&y, err[i], items[i].curve->count);
+        snprintf(names[i], sizeof names[i], "%s, %.4g to %.4g", items[i].label, own.low, own.high);
+        keys[i] = (struct svg_key){names[i], inks[i], SVG_LINE};
+    }
+    snprintf(label, sizeof label, "error, %s", unit);
+    struct svg_panel panel = {.top = HEADING + VALUES,
+                              .width = WIDTH,
+                              .height = HEIGHT - HEADING - VALUES,
+                              .x = {.label = "x, real"},
+                              .y = {.label = label},
+                              .keys = keys,
+                              .key_count = count};
+    svg_axis_around(&panel.x, x.low, x.high);
+    svg_axis_around(&panel.y, y.low, y.high);
+    svg_panel_begin(svg, &panel);
+    for (int i = 0; i < count; i++)
+        svg_polyline(&panel, items[i].curve->x, err[i], items[i].curve->count, inks[i], SVG_LINE);
+    svg_horizontal(&panel, 0, SVG_TEXT, SVG_LINE);
+    svg_panel_end(&panel);
+}
+
+static void draw_several(const struct plot_item *items, int count, double *const *err, bool steps, struct svg *svg)
+{
+    const struct table *first = items[0].table;
+    const struct extent x = extent_of_x(items, count);
+    char title[160], subtitle[160];
+    bool alike = true;
+    for (int i = 1; i < count; i++)
+        alike &= strcmp(items[i].table->function, first->function) == 0;
+    snprintf(title, sizeof title, "%s%s%d tables", alike ? first->function : "", alike ? ", " : "", count);
+    snprintf(subtitle, sizeof subtitle, "error: table - f(x), in %s", steps ? "output LSB" : "real units");
+    svg_begin(svg, WIDTH, HEIGHT, title);
+    svg_caption(svg, 76, 24, true, title);
+    svg_caption(svg, 76, 44, false, subtitle);
+    draw_all_values(svg, items, count, x);
+    draw_all_errors(svg, items, count, x, err, steps ? "output LSB" : "real");
+    svg_end(svg);
+}
+
+void plot_tables(const struct plot_item *items, int count, struct svg *svg)
+{
+    const bool steps = same_steps(items, count);
+    double *err[PLOT_MAX_TABLES] = {0};
+    if (count == 1) {
+        plot_table(items[0].table, items[0].curve, svg);
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        const struct curve *curve = items[i].curve;
+        const double unit = steps ? 1 : (double)items[i].table->out.scale.value;
+        err[i] = malloc(curve->count * sizeof *err[i]);
+        svg->text.failed |= !err[i];
+        for (size_t k = 0; err[i] && k < curve->count; k++)
+            err[i][k] = curve->err[k] * unit;
+    }
+    if (!svg->text.failed)
+        draw_several(items, count, err, steps, svg);
+    for (int i = 0; i < count; i++)
+        free(err[i]);
 }

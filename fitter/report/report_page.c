@@ -9,6 +9,7 @@
 #include "measure/histogram.h"
 #include "plot.h"
 #include "table/reduction.h"
+#include "table/size.h"
 
 #define WIDTH 960
 #define HISTOGRAM_HEIGHT 240
@@ -54,11 +55,6 @@ static const char style[] =
     "5rem}"
     "th{position:static}svg,.tiles,tr{break-inside:avoid}h3{break-after:avoid}}\n";
 
-static int packed_bytes(const struct table *table)
-{
-    return table->segment_count * packed_segment_bytes(table->storage, table->form);
-}
-
 /* "&" and "<" in a text that is made here are written as such. */
 static void add_fact(struct text *page, const char *name, const char *value)
 {
@@ -91,8 +87,10 @@ static void tensor_text(const struct tensor *tensor, char *text, size_t size)
 static void proof_text(const struct certificate *says, char *text, size_t size)
 {
     const char *error = says->objective == OBJECTIVE_MAX ? "max" : "RMS";
-    const double achieved = says->objective == OBJECTIVE_MAX ? says->max_err_lsb : says->rms_err_lsb;
-    if (says->optimal == 1 && says->has_lower_bound)
+    const double achieved = objective_error(says);
+    if (says->optimal == 1 && says->objective == OBJECTIVE_SEGMENTS)
+        snprintf(text, size, "fewest: no table of this form and these widths keeps to --max-err with fewer segments");
+    else if (says->optimal == 1 && says->has_lower_bound)
         snprintf(text, size,
                  "optimal: no table of this form, these widths and this number of segments has a %s error below %.6g "
                  "LSB",
@@ -138,7 +136,7 @@ static void add_tiles(const struct table *table, struct text *page)
     add_tile(page, value, table->weights_sha256[0] ? "correctly rounded, weighted" : "correctly rounded");
     snprintf(value, sizeof value, "%d", table->segment_count);
     add_tile(page, value, table->segment_count == 1 ? "segment" : "segments");
-    snprintf(value, sizeof value, "%d", packed_bytes(table));
+    snprintf(value, sizeof value, "%d", table_bytes(table));
     add_tile(page, value, "bytes");
     text_add(page, "</div>\n");
 }
@@ -170,7 +168,7 @@ static void add_facts(const struct table *table, struct text *page)
         add_fact(page, "reduction", text);
     }
     snprintf(text, sizeof text, "%s; %d bytes a segment, an accumulator of %d bits suffices",
-             storage_name(table->storage), packed_segment_bytes(table->storage, table->form), says->acc_bits);
+             storage_name(table->storage), table_bytes(table) / table->segment_count, says->acc_bits);
     add_fact(page, "storage", text);
     coverage_text(says, text, sizeof text);
     add_fact(page, "codes compared", text);
@@ -247,7 +245,7 @@ static void add_table_row(const struct table *table, const struct table *own, co
              "<tr%s><td class=\"text\">%s</td><td class=\"text\">%s, %s</td><td>%d</td><td>%d</td><td>%.6g</td>"
              "<td>%.6g</td><td>%.4g %%</td>",
              table == own ? " class=\"own\"" : "", name, form_name(table->form), rounding_name(table->rounding),
-             table->segment_count, packed_bytes(table), says->max_err_lsb, says->rms_err_lsb,
+             table->segment_count, table_bytes(table), says->max_err_lsb, says->rms_err_lsb,
              100 * says->correctly_rounded);
     if (table == own)
         text_add(page, "<td>1</td><td>1</td></tr>\n");
@@ -334,7 +332,7 @@ static void add_summary(const struct report *reports, int count, struct text *pa
         text_add(page,
                  "</a></td><td class=\"text\">%s</td><td>%d</td><td>%d</td><td>%.6g</td><td>%.6g</td>"
                  "<td>%.4g %%</td></tr>\n",
-                 table->function, table->segment_count, packed_bytes(table), says->max_err_lsb, says->rms_err_lsb,
+                 table->function, table->segment_count, table_bytes(table), says->max_err_lsb, says->rms_err_lsb,
                  100 * says->correctly_rounded);
     }
     text_add(page, "</tbody></table></div>\n");

@@ -175,15 +175,22 @@ static int set_outside(struct spec *spec, const char *flag, const char *value, s
 
 static int set_weights(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
-    (void)flag;
-    weights_free(spec->weights);
-    return weights_read(value, &spec->weights, diag);
+    (void)flag, (void)diag;
+    spec->weights_path = value;
+    return EXIT_DONE;
 }
 
 static int set_no_saturate(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
     (void)flag, (void)value, (void)diag;
     spec->no_saturate = true;
+    return EXIT_DONE;
+}
+
+static int set_zero(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    (void)flag, (void)diag;
+    spec->zero_is_free = !strcmp(value, "free");
     return EXIT_DONE;
 }
 
@@ -219,6 +226,7 @@ static const struct {
     {"--outside", set_outside, SPEC_OUTSIDES},
     {"--no-saturate", set_no_saturate, NULL},
     {"--weights", set_weights, NULL},
+    {"--zero", set_zero, SPEC_ZEROS},
 };
 
 enum { SETTER_COUNT = sizeof setters / sizeof *setters };

@@ -31,7 +31,8 @@ struct segment {
     struct unfused unfused;
 };
 
-enum objective { OBJECTIVE_RMS, OBJECTIVE_MAX };
+/* What was made least. OBJECTIVE_SEGMENTS: their number, of tables that keep to --max-err. */
+enum objective { OBJECTIVE_RMS, OBJECTIVE_MAX, OBJECTIVE_SEGMENTS };
 
 /* Errors are |q_y - t| in output LSB, t = f(x)/scale_y + zp_y clipped to [qmin_y, qmax_y]. */
 struct certificate {
@@ -45,7 +46,8 @@ struct certificate {
     bool monotone;            /* no step against the direction of f */
     int acc_bits;             /* smallest sufficient accumulator */
     enum objective objective;
-    bool has_lower_bound; /* else lower_bound_lsb is null in the file */
+    bool has_second_objective; /* among tables of least objective, one of little RMS error was sought */
+    bool has_lower_bound;      /* else lower_bound_lsb is null in the file */
     double lower_bound_lsb;
     int optimal;    /* 1, 0, or -1: no proof was attempted */
     bool has_bound; /* bound_lsb: proven upper bound, wider inputs */
@@ -88,6 +90,13 @@ struct table {
     enum standing standing;   /* of the certificate; only an own one is written */
     struct certificate certificate;
 };
+
+/* rms, max, segments; parsing returns false for an unknown name. */
+const char *objective_name(enum objective objective);
+bool objective_parse(const char *name, enum objective *objective);
+
+/* The error that is the objective, or of a limit that was given the largest one. */
+double objective_error(const struct certificate *certificate);
 
 void table_free(struct table *table); /* frees what the table owns; the struct itself is the caller's */
 
@@ -137,6 +146,9 @@ bool table_hash(const json_t *root, char hex[65]);
 
 /* Deterministic bytes: same table, same text. *text is malloc'd. A certificate of another table is left out. */
 int table_to_json(const struct table *table, char **text, struct diag *diag);
+
+/* What a file of 4096 segments stays far below. */
+#define TABLE_MAX_BYTES ((size_t)4 << 20)
 
 /* Full validation: every field, type, range and order, then the proof. Exit 2 with the field in the message. */
 int table_from_json(const char *bytes, size_t size, struct table *table, struct diag *diag);

@@ -146,9 +146,10 @@ static void write_certificate(struct text *out, const struct certificate *certif
     write_real(out, "mean_abs_err_lsb", certificate->mean_abs_err_lsb);
     text_add(out, ", ");
     write_real(out, "correctly_rounded", certificate->correctly_rounded);
-    text_add(out, ", \"saturated_codes\": %" PRId64 ", \"monotone\": %s, \"acc_bits\": %d, \"objective\": \"%s\", ",
+    text_add(out, ", \"saturated_codes\": %" PRId64 ", \"monotone\": %s, \"acc_bits\": %d, \"objective\": \"%s\"%s, ",
              certificate->saturated_codes, boolean(certificate->monotone), certificate->acc_bits,
-             certificate->objective == OBJECTIVE_MAX ? "max" : "rms");
+             objective_name(certificate->objective),
+             certificate->has_second_objective ? ", \"second_objective\": \"rms\"" : "");
     if (certificate->has_lower_bound)
         write_real(out, "lower_bound_lsb", certificate->lower_bound_lsb);
     else

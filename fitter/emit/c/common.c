@@ -137,7 +137,9 @@ static void add_quality(struct text *out, const struct table *table)
         text_add(out, " *   certificate none\n");
         return;
     }
-    text_add(out, " *   optimised   %s error\n", certificate->objective == OBJECTIVE_MAX ? "max" : "RMS");
+    static const char *const objectives[] = {"RMS error", "max error", "number of segments"};
+    text_add(out, " *   optimised   %s%s\n", objectives[certificate->objective],
+             certificate->has_second_objective ? ", then RMS error" : "");
     text_add(out, " *   max error   %.6g LSB, at q_x = %" PRId64 "\n", certificate->max_err_lsb,
              certificate->max_err_at);
     text_add(out, " *   RMS error   %.6g LSB%s\n", certificate->rms_err_lsb,

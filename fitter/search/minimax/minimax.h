@@ -35,13 +35,12 @@ int minimax_least_error(const struct points *points, const struct line_rules *ru
                         struct minimax *result, struct diag *diag);
 
 /* The fewest segments with a largest error of at most max_err: each as long as it can be. Only segments, knots, lines
- * and max_err are set. Exit 3 when `most` segments do not suffice. */
+ * and max_err are set; *fewest says that no table has fewer segments. Exit 3 when `most` segments do not suffice. */
 int minimax_cover(const struct points *points, const struct line_rules *rules, double max_err, int most,
-                  struct minimax *result, struct diag *diag);
+                  struct minimax *result, bool *fewest, struct diag *diag);
 
-/* As minimax_cover, and among the tables with that many segments the one of least error. optimal also says that no
- * table has fewer segments. */
+/* As minimax_cover, and among the tables with that many segments the one of least error. */
 int minimax_fewest_segments(const struct points *points, const struct line_rules *rules, double max_err, int most,
-                            struct minimax *result, struct diag *diag);
+                            struct minimax *result, bool *fewest, struct diag *diag);
 
 #endif

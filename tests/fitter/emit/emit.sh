@@ -89,9 +89,9 @@ expect_error 2 '--format npy takes one table' emit tanh.json sigmoid.json --form
 expect_error 2 '-MD needs -o' emit tanh.json -MD
 expect_error 2 '-MD needs -o' emit tanh.json -MD -o -
 expect_error 2 '-MF needs -MD' emit tanh.json -MF x.d -o out.h
-expect_error 2 'is the output itself' emit tanh.json -MD -MF out.h -o out.h
-expect_error 2 'would overwrite' emit tanh.json sigmoid.json -o sigmoid.json
-expect_error 2 'would overwrite' emit tanh.json -MD -MF tanh.json -o out.h
+expect_error 2 'out.h: two outputs of this command go there' emit tanh.json -MD -MF out.h -o out.h
+expect_error 2 'sigmoid.json: is an input of this command too' emit tanh.json sigmoid.json -o sigmoid.json
+expect_error 2 'tanh.json: is an input of this command too' emit tanh.json -MD -MF tanh.json -o out.h
 expect_error 2 '--check needs -o' emit tanh.json --check
 expect_error 2 'leave out -MD' emit tanh.json --check -MD -o tanh.h
 expect_error 2 'more than once' emit - - <tanh.json

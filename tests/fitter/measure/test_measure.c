@@ -126,6 +126,40 @@ START_TEST(a_tie_is_correctly_rounded)
 }
 END_TEST
 
+/* ReLU where an output step is two input steps: every second positive code is a tie, and the others are exact. */
+START_TEST(averages_by_weight_count_each_code_by_its_own)
+{
+    struct made made;
+    struct weights *weights;
+    struct weighted_stats stats;
+    struct diag diag;
+    const struct function function = function_of("relu");
+    start_table(&made, "s8:2^-5:0", "s8:2^-4:0");
+    add_segment(&made, -128, 0, 0, 0);
+    add_segment(&made, 0, 1, 1, 0);
+    finish(&made);
+    /* q_y - t is 0 at -7 and 2, -1/2 at 1 and 3 */
+    static const char text[] = "-7,8\n1,4\n2,3\n3,1\n5,0\n";
+    ck_assert_int_eq(weights_parse(text, sizeof text - 1, 0, &weights, &diag), EXIT_DONE);
+    ck_assert_int_eq(measure_weighted(&made.table, &made.packed, &function, weights, &stats, &diag), EXIT_DONE);
+    weights_free(weights);
+    assert_close("mean", stats.mean_abs, 0.5 * 5 / 16, 1e-15);
+    assert_close("bias", stats.bias, -0.5 * 5 / 16, 1e-15);
+    assert_close("rms", stats.rms, sqrt(0.25 * 5 / 16), 1e-15);
+    ck_assert(stats.correctly_rounded == 1);
+    /* one code higher, the ties are on the other side, and the rest is wrong */
+    start_table(&made, "s8:2^-5:0", "s8:2^-4:0");
+    add_segment(&made, -128, 0, 0, 0);
+    add_segment(&made, 0, 1, 1, 1);
+    finish(&made);
+    ck_assert_int_eq(weights_parse(text, sizeof text - 1, 0, &weights, &diag), EXIT_DONE);
+    ck_assert_int_eq(measure_weighted(&made.table, &made.packed, &function, weights, &stats, &diag), EXIT_DONE);
+    weights_free(weights);
+    assert_close("bias", stats.bias, (0.5 * 5 + 3) / 16, 1e-15);
+    ck_assert(stats.correctly_rounded == 13.0 / 16);
+}
+END_TEST
+
 START_TEST(saturated_codes_are_strictly_outside_the_output)
 {
     struct made made;
@@ -266,6 +300,7 @@ int main(void)
     tcase_add_test(tests, the_witness_is_the_lowest_code);
     tcase_add_test(tests, an_exact_table_has_no_error_at_its_first_code);
     tcase_add_test(tests, a_tie_is_correctly_rounded);
+    tcase_add_test(tests, averages_by_weight_count_each_code_by_its_own);
     tcase_add_test(tests, saturated_codes_are_strictly_outside_the_output);
     tcase_add_test(tests, a_backward_step_is_not_monotone);
     tcase_add_test(tests, where_f_is_flat_any_step_is_monotone);

@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/fields.h"
 #include "table/table.h"
+
+/* For JSON that the tests take apart themselves. */
+static const struct fields_limits fixture_limits = {1 << 20, 1000, 10000};
 
 static inline struct tensor fixture_tensor(const char *text)
 {

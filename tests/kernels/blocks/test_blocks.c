@@ -170,6 +170,31 @@ static void test_formulas(const struct block_kind *kind)
     tap(good, "%s by its formula", kind->name);
 }
 
+/* Half way between each two codes, and the floats on both sides of that, which drawn blocks hardly hold. */
+static void test_e2m1_ties(void)
+{
+    static const float ties[] = {0.25f, 0.75f, 1.25f, 1.75f, 2.5f, 3.5f, 5};
+    static const pwl_rule rules[] = {PWL_RULE_DEFAULT, PWL_RULE_GGML};
+    for (int r = 0; r < 2; r++) {
+        int good = 1;
+        for (int k = 0; k < 4; k++) {
+            const float sign = k % 2 ? -1 : 1, scale = k / 2 ? 0x1p-20f : 1;
+            float x[PWL_BLOCK] = {4 * scale};
+            pwl_block_mxfp4 block;
+            for (int i = 0; i < 21; i++) {
+                const float toward = (float)(i % 3) * 8; /* below, the tie itself, above */
+                x[i + 1] = i % 3 == 1 ? ties[i / 3] : nextafterf(ties[i / 3], toward);
+                x[i + 1] *= sign * scale;
+            }
+            good &= pwl_quantise(PWL_MXFP4, rules[r], x, 1, 32, 32, &block) == PWL_BLOCKS_OK;
+            const struct parts got = parts_of(PWL_MXFP4, (const uint8_t *)&block);
+            const struct parts expected = formula_mxfp4(rules[r], x);
+            good = good && parts_agree(&got, &expected, x);
+        }
+        tap(good, "MXFP4: ties and their neighbours, %s rule", r ? "ggml's" : "the default");
+    }
+}
+
 /* -- Values ---------------------------------------------------------------------------------------------------------
  */
 
@@ -486,6 +511,7 @@ int main(void)
         test_formulas(&block_kinds[i]);
     for (int format = PWL_Q4_0; format <= PWL_MXFP4; format++)
         test_values((pwl_format)format, names[format]);
+    test_e2m1_ties();
     test_over_127();
     test_round_away();
     test_by_hand();
