@@ -28,7 +28,7 @@ static const struct option_info options[] = {
     {"--knots", "free,uniform,pow2[:B]", "where segments start, as for fit (default free)"},
     {"--symmetry", "off,fold", "whole tables, halves of symmetric functions, or both (default off)"},
     {"--range", "LO:HI", "real input range that gives types without a scale theirs, as for fit"},
-    {"--zero", "keep|free", "as in pwlc fit: keep (default) or leave the code of f(0) = 0 or 1/2"},
+    {"--zero", SPEC_ZEROS, "as in pwlc fit: keep (default) or leave the code of f(0) = 0 or 1/2"},
     {"--monotone", NULL, "no step against the direction of the function"},
     {"--continuous", "S", "joints within S output LSB, as for fit"},
     {"--fix", "X:Y...", "the code nearest to x gives the code nearest to y, as 0:0; may be repeated"},

@@ -21,6 +21,7 @@
 #define SPEC_SLOPE_TERMS "any|1|2"
 #define SPEC_SYMMETRIES "fold|off"
 #define SPEC_REDUCES "on|off"
+#define SPEC_ZEROS "keep|free"
 #define SPEC_OUTSIDES "clamp|error"
 #define SPEC_ZEROS "keep|free"
 

@@ -97,7 +97,7 @@ static int parse_job(const struct fields *fields, struct job *job, struct diag *
         return diag->code;
     if (!*name || *name == '-' ||
         strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != strlen(name))
-        return field_refuse(fields, "name", diag, "a name of letters, digits, _ and -, not - first");
+        return field_refuse(fields, "name", diag, "made of letters, digits, _ and -, not - first");
     snprintf(job->name, sizeof job->name, "%s", name);
 
     for (int k = 1; known[k]; k++) {
@@ -162,7 +162,7 @@ int spec_list_parse(const char *bytes, size_t size, struct job **jobs, int *coun
             break;
         for (size_t other = 0; other < k; other++)
             if (!strcmp((*jobs)[other].name, (*jobs)[k].name)) {
-                field_refuse(&fields, "name", diag, "other than the names of all other jobs");
+                field_refuse(&fields, "name", diag, "different from the names of the other jobs");
                 break;
             }
     }

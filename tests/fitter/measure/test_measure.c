@@ -140,7 +140,7 @@ START_TEST(averages_by_weight_count_each_code_by_its_own)
     finish(&made);
     /* q_y - t is 0 at -7 and 2, -1/2 at 1 and 3 */
     static const char text[] = "-7,8\n1,4\n2,3\n3,1\n5,0\n";
-    ck_assert_int_eq(weights_parse(text, sizeof text - 1, 0, &weights, &diag), EXIT_DONE);
+    ck_assert_int_eq(weights_parse(text, sizeof text - 1, 0, (uint64_t)1 << 16, &weights, &diag), EXIT_DONE);
     ck_assert_int_eq(measure_weighted(&made.table, &made.packed, &function, weights, &stats, &diag), EXIT_DONE);
     weights_free(weights);
     assert_close("mean", stats.mean_abs, 0.5 * 5 / 16, 1e-15);
@@ -152,7 +152,7 @@ START_TEST(averages_by_weight_count_each_code_by_its_own)
     add_segment(&made, -128, 0, 0, 0);
     add_segment(&made, 0, 1, 1, 1);
     finish(&made);
-    ck_assert_int_eq(weights_parse(text, sizeof text - 1, 0, &weights, &diag), EXIT_DONE);
+    ck_assert_int_eq(weights_parse(text, sizeof text - 1, 0, (uint64_t)1 << 16, &weights, &diag), EXIT_DONE);
     ck_assert_int_eq(measure_weighted(&made.table, &made.packed, &function, weights, &stats, &diag), EXIT_DONE);
     weights_free(weights);
     assert_close("bias", stats.bias, (0.5 * 5 + 3) / 16, 1e-15);

@@ -200,7 +200,9 @@ static void draw_weights(struct tiny *tiny)
         length += (size_t)snprintf(csv + length, sizeof csv - length, "%d\n", weight);
         add_text(tiny, " %d", weight);
     }
-    ck_assert_msg(weights_parse(csv, length, 0, &tiny->spec.weights, &diag) == EXIT_DONE, "%s", diag.text);
+    ck_assert_msg(weights_parse(csv, length, 0, (uint64_t)1 << tiny->spec.in.bits, &tiny->spec.weights, &diag) ==
+                      EXIT_DONE,
+                  "%s", diag.text);
 }
 
 /* Every eighth number asks for an error, every 24th for a method that claims nothing or everything. */
