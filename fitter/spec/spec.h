@@ -23,7 +23,6 @@
 #define SPEC_REDUCES "on|off"
 #define SPEC_ZEROS "keep|free"
 #define SPEC_OUTSIDES "clamp|error"
-#define SPEC_ZEROS "keep|free"
 
 enum method { METHOD_LSQ, METHOD_MINIMAX, METHOD_UNIFORM, METHOD_DOCUMENT, METHOD_LUT };
 

@@ -121,7 +121,7 @@ for device in auto cuda; do
     expect_error 1 '--device cuda: workspace: memory is too small' "${gemm[@]}" --device $device -o y2.npy
 done
 DEVICE_FAULT=abi
-expect_error 77 'has interface version 4, must be 3' "${gemm[@]}" --device cuda
+expect_error 77 'has interface version 5, must be 4' "${gemm[@]}" --device cuda
 unset DEVICE_FAULT PWL_CUDA_LIBRARY
 
 # Flags.

@@ -42,7 +42,7 @@ PWL_CUDA_LIBRARY=$(ldd "$pwlc" | sed -n 's/.*=> \(.*libjansson[^ ]*\).*/\1/p')
 PWL_CUDA_LIBRARY=$host_library
 
 export DEVICE_FAULT=abi
-expect_error 77 'has interface version 4, must be 3; build it with this pwlc' sweep tanh.json "${cuda[@]}"
+expect_error 77 'has interface version 5, must be 4; build it with this pwlc' sweep tanh.json "${cuda[@]}"
 DEVICE_FAULT=device
 expect_error 77 'tanh.json: --device cuda: no CUDA device: none was found' sweep tanh.json "${cuda[@]}"
 DEVICE_FAULT=target
