@@ -109,15 +109,28 @@ done
 cp json.1 ../out
 judge 'plot' '
 svg = minidom.parse("svg.1").documentElement
-dots = [c for c in svg.getElementsByTagName("circle") if c.getElementsByTagName("title")]
+dots = [c for name in ("circle", "path") for c in svg.getElementsByTagName(name) if c.getElementsByTagName("title")]
+def radius(mark):
+    return float(mark.getAttribute("r") or mark.getAttribute("data-r"))
+def place(mark):
+    if mark.tagName == "circle":
+        return float(mark.getAttribute("cx")), float(mark.getAttribute("cy"))
+    x, y = mark.getAttribute("d")[1:].split("h")[0].split() # a square, from a corner
+    return round(float(x) + 0.89 * radius(mark), 1), round(float(y) + 0.89 * radius(mark), 1)
 assert len(dots) == len(tables)
-large = max(float(c.getAttribute("r")) for c in dots)
-assert sum(float(c.getAttribute("r")) == large for c in dots) == sum(r["front"] for r in tables)
-by_size = sorted((float(c.getAttribute("cx")), -float(c.getAttribute("cy"))) for c in dots)
+large = max(map(radius, dots))
+assert sum(radius(c) == large for c in dots) == sum(r["front"] for r in tables)
+# Colour is the method, shape the form.
+for c in dots:
+    says = c.getElementsByTagName("title")[0].firstChild.data
+    assert c.getAttribute("class") == ("f0" if "--method uniform" in says else "f1"), says
+    assert c.tagName == ("circle" if "--form absolute" in says else "path"), says
+by_size = sorted((round(x, 1), -y) for x, y in map(place, dots))
 ranks = [(r["bytes"], r["rms_err_lsb"]) for r in tables]
 assert len(set(x for x, _ in by_size)) == len(set(b for b, _ in ranks))
 text = svg.toxml()
-for word in "absolute", "biased", "tanh", "s8:2^-5:0", "RMS error, output LSB", "8 segments":
+for word in ("absolute", "biased", "tanh", "s8:2^-5:0", "RMS error, output LSB", "8 segments, ", "method", "form",
+             "labels at the front: segments, slope bits", " bits"):
     assert word in text, word
 assert "script" not in text and "href" not in text'
 expect_status 0 explore leaky_relu --param alpha=1 --in s8:2^0 --out s8:2^0 --segments 1,2 --svg exact.svg
