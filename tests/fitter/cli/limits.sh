@@ -69,5 +69,5 @@ rm many.gguf
 # A job's name is a file's, and no flag of the commands that take it.
 job='"function": "tanh", "in": "s8:2^-5", "out": "s8:2^-7", "segments": 2'
 echo "[{\"name\": \"-o\", $job}]" >dash.json
-expect_error 2 '[0].name: "-o", must be a name of letters, digits, _ and -, not - first' fit --spec dash.json -o .
+expect_error 2 '[0].name: "-o", must be made of letters, digits, _ and -, not - first' fit --spec dash.json -o .
 finish
