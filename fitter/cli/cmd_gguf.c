@@ -6,6 +6,7 @@
 
 #include <pwl/half.h>
 
+#include "base/progress.h"
 #include "base/suggest.h"
 #include "command.h"
 #include "io/columns.h"
@@ -116,11 +117,15 @@ static int extract(const struct gguf_file *file, const struct request *request, 
     unsigned char *data;
     if (gguf_need(&file->gguf, request->tensor, &tensor, diag) != EXIT_DONE)
         return diag_prefix(diag, request->path);
-    if (gguf_load(file, &tensor, &data, diag) != EXIT_DONE)
-        return diag->code;
-    const int code = request->raw ? file_write(request->output, data, (size_t)tensor.bytes, diag)
-                                  : write_array(&tensor, data, request->output, diag);
-    free(data);
+    struct progress progress;
+    progress_begin(&progress, "values", 0);
+    int code = gguf_load(file, &tensor, &data, diag);
+    if (code == EXIT_DONE) {
+        code = request->raw ? file_write(request->output, data, (size_t)tensor.bytes, diag)
+                            : write_array(&tensor, data, request->output, diag);
+        free(data);
+    }
+    progress_end(&progress);
     return code;
 }
 
