@@ -68,8 +68,9 @@ static int open_input(const char *path, struct stat *status, struct diag *diag)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0 && fstat(fd, status) == 0) {
-        if (inputs_know(fd, path, diag) == EXIT_DONE)
+        if (inputs_know(fd, diag) == EXIT_DONE)
             return fd;
+        diag_prefix(diag, path);
     } else {
         diag_set(diag, EXIT_IO, "%s: cannot open: %s", path, strerror(errno));
     }
@@ -85,8 +86,8 @@ int file_read(const char *path, size_t max_bytes, unsigned char **bytes, size_t 
     if (max_bytes > FILE_MAX_BYTES)
         max_bytes = FILE_MAX_BYTES;
     if (strcmp(path, "-") == 0) {
-        if (inputs_know(STDIN_FILENO, "standard input", diag) != EXIT_DONE)
-            return diag->code;
+        if (inputs_know(STDIN_FILENO, diag) != EXIT_DONE)
+            return diag_prefix(diag, "standard input");
         return read_all(STDIN_FILENO, "standard input", max_bytes, 0, bytes, size, diag);
     }
     struct stat status;

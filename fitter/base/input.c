@@ -55,13 +55,13 @@ static bool add_input(struct identity file)
     return added;
 }
 
-int inputs_know(int fd, const char *name, struct diag *diag)
+int inputs_know(int fd, struct diag *diag)
 {
     struct stat status, output;
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
         return EXIT_DONE;
     if (fstat(STDOUT_FILENO, &output) == 0 && is_same(identity_of(&status), identity_of(&output)))
-        return diag_set(diag, EXIT_USAGE, "%s: standard output goes into this file too; write to another one", name);
+        return diag_set(diag, EXIT_USAGE, "standard output goes into this file too; write to another one");
     return add_input(identity_of(&status)) ? EXIT_DONE : diag_set(diag, EXIT_IO, "out of memory");
 }
 

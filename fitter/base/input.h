@@ -10,7 +10,7 @@
 
 /* Notes the file behind a descriptor, where it is a regular one. Exit 2 when standard output goes into the same file.
  */
-int inputs_know(int fd, const char *name, struct diag *diag);
+int inputs_know(int fd, struct diag *diag);
 
 /* Whether the file of that status was noted. */
 bool inputs_have(const struct stat *status);

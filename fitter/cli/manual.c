@@ -123,7 +123,15 @@ void manual_print(const struct command *const *commands)
            PWLC_VERSION);
     for (; *commands; commands++)
         print_command(*commands);
-    printf(".SH EXIT STATUS\n");
+    printf(".SH FILES\n"
+           "Files of one command get their places together at its end; after an error or a signal the old ones are as "
+           "they were.\n"
+           "A file that the command reads is never written over. A replaced file keeps its permissions, but not "
+           "set\\-user\\-ID and set\\-group\\-ID, and belongs to who ran the command.\n"
+           ".PP\n"
+           "Limits: tables of 4 MiB, lists of jobs of 64 MiB and 10000 jobs, other files of 1 GiB; GGUF files may be "
+           "larger.\n"
+           ".SH EXIT STATUS\n");
     for (const char *const *code = exit_codes; *code; code++) {
         const size_t number = strspn(*code, "0123456789");
         printf(".TP\n.B %.*s\n", (int)number, *code);

@@ -9,6 +9,7 @@
 #include "function/expression.h"
 #include "function/samples.h"
 #include "keep_zero.h"
+#include "measure/claim.h"
 #include "search/real_line_fit.h"
 #include "spec/reduce.h"
 #include "workspace.h"
@@ -119,9 +120,7 @@ static int fit_half(struct workspace *work, const struct spec *half, struct tabl
     const struct certificate first = *certificate;
     if (fit_codes(work, &as_one, table, diag) || certificate->rms_err_lsb > first.rms_err_lsb)
         return fit_codes(work, &narrow, table, diag);
-    certificate->has_lower_bound = first.has_lower_bound;
-    certificate->lower_bound_lsb = first.lower_bound_lsb;
-    certificate->optimal = first.optimal;
+    certificate_keep_judgement(certificate, &first);
     return EXIT_DONE;
 }
 

@@ -103,10 +103,8 @@ static int tie_lines(struct workspace *work, int most, struct diag *diag)
     if (tie_segments(&work->ties, &work->points, &rules, low, &tied, diag))
         return diag->code;
     work->moved_by_ties = tied.changed;
-    if (tied.proven) {
+    if (tied.proven)
         minimax->max_err = minimax->lower_bound = tied.max_err;
-        minimax->optimal = true;
-    }
     take_lines(work, tied.segments);
     return EXIT_DONE;
 }

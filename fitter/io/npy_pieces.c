@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/input.h"
+
 static int cannot_read(int error, struct diag *diag)
 {
     return diag_set(diag, EXIT_IO, "cannot read: %s", strerror(error));
@@ -59,6 +61,8 @@ int npy_open(const char *path, struct npy_pieces *pieces, struct diag *diag)
     *pieces = (struct npy_pieces){.fd = open(path, O_RDONLY | O_CLOEXEC)};
     if (pieces->fd < 0)
         return diag_set(diag, EXIT_IO, "cannot open: %s", strerror(errno));
+    if (inputs_know(pieces->fd, diag) != EXIT_DONE)
+        return diag->code;
     pieces->buffer = malloc(NPY_PIECE_BYTES);
     if (!pieces->buffer)
         return diag_set(diag, EXIT_IO, "out of memory");

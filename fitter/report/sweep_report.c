@@ -155,7 +155,9 @@ static void print_worst(const struct sweep_row *row, struct cells *cells, struct
         cells_add(&cells[i], "output", "output code", CELL_BRIEF, "%" PRId64, worst->output);
         cells_add(&cells[i], "error", "error, LSB", CELL_BRIEF, "%.6g", worst->err);
     }
-    text_add(out, "\n%s, the worst codes (error: output - target):\n\n", row->label);
+    text_add(out, "\n");
+    escape_control(out, row->label);
+    text_add(out, ", the worst codes (error: output - target):\n\n");
     cells_print(cells, count, CELLS_MD, 0, out);
 }
 

@@ -147,7 +147,7 @@ struct spec spec_fold_half(const struct spec *spec, int64_t sum);
 
 /* Narrows the output range of a half to one code beyond those that no half saturates, where squared errors are exact. A
  * line that goes on beyond that costs no less than at its end, as no target lies there; it may cost more. False, and
- * nothing is changed, where some target does lie there, or codes are too many to look. */
+ * nothing is changed, where some target or fix does lie there, or codes are too many to look. */
 bool spec_fold_narrow(struct spec *half);
 
 #endif

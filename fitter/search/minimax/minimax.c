@@ -382,8 +382,7 @@ static bool minimise(struct solver *solver, int segments, bool found, struct min
             bisect(solver, segments, result, &proven);
         }
     }
-    result->optimal = proven;
-    if (found && result->optimal)
+    if (found && proven)
         result->lower_bound = result->max_err;
     return found;
 }

@@ -17,9 +17,14 @@ struct minimax {
     struct line *lines;
     double max_err;     /* of this table at the points; with points->spec, proven at every code */
     double lower_bound; /* no table of the rules with as many segments has a smaller largest error */
-    bool optimal;       /* the search was complete: lower_bound equals max_err, to MINIMAX_RESOLUTION */
     int hardest;        /* the point where a segment failed in an earlier search, to be tried first; 0 at first */
 };
+
+/* Whether the search was complete: the bound is what the table has, to MINIMAX_RESOLUTION. */
+static inline bool minimax_is_optimal(const struct minimax *minimax)
+{
+    return minimax->lower_bound >= minimax->max_err;
+}
 
 #define MINIMAX_RESOLUTION 1e-9 /* LSB, or 1e-12 of the error: far below the digits of a certificate */
 

@@ -114,7 +114,7 @@ expect_error 2 '-MD: new?line: a make rule cannot hold control characters; renam
 expect_error 2 'a make rule cannot hold control characters' emit t.json -o "$(printf 't\033.h')" -MD -MF t.d
 mv "$name" "$(printf 'esc\033[31m.json')"
 name=$(printf 'esc\033[31m.json')
-for arguments in 'sweep' 'sweep t.json' 'sweep --format csv' 'sweep --format jsonl' 'show' 'show t.json' 'diff t.json' \
+for arguments in 'sweep' 'sweep --hist' 'sweep t.json' 'sweep --format csv' 'sweep --format jsonl' 'show' 'show t.json' 'diff t.json' \
     'report'; do
     read -r -a words <<<"$arguments"
     expect_status 0 "${words[@]}" "$name" || continue

@@ -52,7 +52,8 @@ static inline int fit_flags(const char *flags, struct fitted *fitted, struct dia
     memset(fitted, 0, sizeof *fitted);
     diag->code = EXIT_DONE;
     diag->text[0] = '\0';
-    if (spec_from(flags, &fitted->spec, diag) || fit(&fitted->spec, &fitted->table, diag)) {
+    if (spec_from(flags, &fitted->spec, diag) || spec_resolve(&fitted->spec, diag) ||
+        fit(&fitted->spec, &fitted->table, diag)) {
         spec_free(&fitted->spec);
         return diag->code;
     }

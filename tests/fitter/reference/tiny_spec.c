@@ -226,6 +226,8 @@ static void draw_constraints(struct tiny *tiny, bool tied, bool folded)
     const bool fixes = one_in(8), weights = one_in(4);
     if (tiny->spec.method != METHOD_LUT)
         set_number(tiny, "--slope-bits", one_in(6) ? 5 : between(2, 4));
+    if (!one_in(4))
+        set(tiny, "--zero", "free");
     if (folded)
         set(tiny, "--symmetry", "fold");
     if (one_in(3))
@@ -308,19 +310,20 @@ static bool may_start(const struct tiny *tiny, const struct table *table, int64_
     }
     if (constraints->knots == KNOTS_FREE)
         return true;
-    /* Without a number, two bits more than number the segments. */
-    int64_t bits = constraints->index_bits;
-    if (bits == 0) {
-        while (1 << bits < segments)
-            bits++;
-        bits = bits + 2 < in_bits ? bits + 2 : in_bits;
-    }
+    /* Without a number, two bits more than number the segments; all where that is not given. */
+    int64_t bits = constraints->index_bits ? constraints->index_bits : segments ? 2 : in_bits;
+    for (int most = 1; !constraints->index_bits && most < segments; most *= 2)
+        bits++;
+    bits = bits < in_bits ? bits : in_bits;
     return (code - tiny->spec.in.qmin) % (INT64_C(1) << (in_bits - bits)) == 0;
 }
 
 struct every_spec tiny_every(const struct tiny *tiny, const struct table *table)
 {
     const struct spec *spec = &tiny->spec;
+    /* Knots of tied segments are on the grid of the number found. */
+    const int segments =
+        spec->segments || !table || !constraints_tie(&spec->constraints) ? spec->segments : table->segment_count;
     const int64_t image = 2 * spec->in.zero_point - spec->in.qmin,
                   first = spec->fold ? spec->in.zero_point : spec->in.qmin,
                   last = spec->fold && image > spec->in.qmax ? image : spec->in.qmax;
@@ -345,7 +348,7 @@ struct every_spec tiny_every(const struct tiny *tiny, const struct table *table)
         every.output[k] = output_at(tiny, first + k);
         if (spec->fold && k > 0)
             every.mirror[k] = output_at(tiny, first - k);
-        every.may_start[k] = k == 0 || may_start(tiny, table, first + k, spec->segments);
+        every.may_start[k] = k == 0 || may_start(tiny, table, first + k, segments);
     }
     /* Steps to the zero point from below. */
     every.mirror[0].direction = spec->fold ? every.output[0].direction : 0;

@@ -247,11 +247,12 @@ static void check_narrow_squares(const struct small *small, const struct points 
                       problem.accumulator_bits, problem.offset_bits, problem.zp_x, status, least[segments]);
         if (status != EXIT_DONE)
             continue;
-        ck_assert_msg(fabs(exact.cost - least[segments]) <= squares_tolerance(least[segments]) && exact.optimal,
+        ck_assert_msg(fabs(exact.cost - least[segments]) <= squares_tolerance(least[segments]) &&
+                          exact_is_optimal(&exact),
                       "%s; %d bits, offsets of %d, zero point %" PRId64 ", %d segments: cost %.17g (%s), the least is "
                       "%.17g",
                       small->text, problem.accumulator_bits, problem.offset_bits, problem.zp_x, segments, exact.cost,
-                      exact.optimal ? "optimal" : "no proof", least[segments]);
+                      exact_is_optimal(&exact) ? "optimal" : "no proof", least[segments]);
         const int near[] = {0, (int)between(1, points->count - 1), points->count};
         const int cells = (int)between(2, points->count);
         struct real_bound bound = {.knots = knots}, coarse = {.knots = knots};
@@ -323,11 +324,11 @@ static void check_narrow(int number)
                       problem->accumulator_bits, problem->offset_bits, problem->zp_x, status, small.least[segments]);
         if (status != EXIT_DONE)
             continue;
-        ck_assert_msg(fabs(result.max_err - small.least[segments]) <= tolerance && result.optimal,
+        ck_assert_msg(fabs(result.max_err - small.least[segments]) <= tolerance && minimax_is_optimal(&result),
                       "%s; %d bits, offsets of %d, zero point %" PRId64
                       ", %d segments: error %.17g (%s), the least is %.17g",
                       small.text, problem->accumulator_bits, problem->offset_bits, problem->zp_x, segments,
-                      result.max_err, result.optimal ? "optimal" : "no proof", small.least[segments]);
+                      result.max_err, minimax_is_optimal(&result) ? "optimal" : "no proof", small.least[segments]);
     }
     spec_free(&small.spec);
 }
