@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/color.h"
 #include "base/output.h"
+#include "base/progress.h"
 #include "base/suggest.h"
 #include "cli/command.h"
 
@@ -98,6 +100,8 @@ static int print_help(const char *name, struct diag *diag)
 
 static int run(int argc, char **argv, const struct command **command, struct diag *diag)
 {
+    if (color_take(&argc, argv, diag))
+        return diag->code;
     if (argc < 2)
         return diag_set(diag, EXIT_USAGE, "a command is needed; pwlc --help lists them");
     if (is_help(argv[1]) || strcmp(argv[1], "help") == 0)
@@ -112,7 +116,7 @@ static int run(int argc, char **argv, const struct command **command, struct dia
     }
     if (strcmp(argv[1], "--completion") == 0) {
         if (argc < 3)
-            return diag_set(diag, EXIT_USAGE, "--completion needs a value, bash|zsh");
+            return diag_set(diag, EXIT_USAGE, "--completion needs a value, " COMPLETION_SHELLS);
         if (argc > 3)
             return diag_set(diag, EXIT_USAGE, "--completion takes one shell, not %d arguments", argc - 2);
         return completion_print(commands, argv[2], diag);
@@ -124,6 +128,9 @@ static int run(int argc, char **argv, const struct command **command, struct dia
         command_print_help(*command);
         return EXIT_DONE;
     }
+    char name[40];
+    snprintf(name, sizeof name, "pwlc %s", (*command)->name);
+    progress_name(name);
     return (*command)->run(argc - 1, argv + 1, diag);
 }
 
@@ -135,6 +142,7 @@ int main(int argc, char **argv)
     int code = run(argc, argv, &command, &diag);
     code = finish_output(code, &diag);
     if (code != EXIT_DONE)
-        fprintf(stderr, "pwlc%s%s: %s\n", command ? " " : "", command ? command->name : "", diag.text);
+        fprintf(stderr, "%spwlc%s%s:%s %s\n", color_on(stderr, COLOR_ERROR), command ? " " : "",
+                command ? command->name : "", color_off(stderr), diag.text);
     return code;
 }

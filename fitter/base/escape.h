@@ -11,7 +11,11 @@ void escape_xml(struct text *out, const char *string);
 /* Control characters and bytes that are no UTF-8 as \xNN. */
 void escape_control(struct text *out, const char *string);
 
-/* The same on standard output. */
+/* How many bytes at c, of `size` there are, make a character that terminals show; 0 for control characters, U+0080 to
+ * U+009F among them, and for what is no UTF-8. */
+int escape_shown(const unsigned char *c, size_t size);
+
+/* escape_control on standard output. */
 void escape_print(const char *string);
 
 #endif

@@ -8,6 +8,7 @@
 #include <pwl/half.h>
 
 #include "base/number.h"
+#include "base/progress.h"
 #include "base/terminal.h"
 #include "command.h"
 #include "device/cuda_library.h"
@@ -134,7 +135,9 @@ static int measure_rows(const struct request *request, struct row *rows, int cou
     int code = cuda ? cuda_library_open(&library, diag) : EXIT_DONE;
     if (code == EXIT_DONE && cuda)
         code = cuda_library_function(&library, "pwlc_cuda_bench_gemm", &function, diag);
-    for (int i = 0; i < count && code == EXIT_DONE; i++) {
+    struct progress progress;
+    progress_begin(&progress, "products", (uint64_t)count);
+    for (int i = 0; i < count && code == EXIT_DONE; i++, progress_add(&progress, 1)) {
         char message[400] = "";
         if (!cuda) {
             code = measure_on_cpu(&rows[i], diag);
@@ -145,6 +148,7 @@ static int measure_rows(const struct request *request, struct row *rows, int cou
             diag_set(diag, code, "--device cuda: %s, M %zu, N %zu, K %zu: %s", rows[i].scheme->name, rows[i].what.m,
                      rows[i].what.n, rows[i].what.k, message);
     }
+    progress_end(&progress);
     cuda_library_close(&library);
     return code;
 }

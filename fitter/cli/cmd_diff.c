@@ -6,7 +6,9 @@
 
 #include <pwl/fixed.h>
 
+#include "base/color.h"
 #include "base/escape.h"
+#include "base/progress.h"
 #include "command.h"
 #include "table/reduction.h"
 #include "table/table.h"
@@ -231,7 +233,9 @@ static bool compare_outputs(const struct side *a, const struct side *b, struct o
 
 static void print_outputs(const struct outputs *outputs, bool every_code)
 {
-    printf("outputs: %" PRId64 " of %" PRId64 " codes differ%s\n", outputs->differing, outputs->compared,
+    const enum color verdict = outputs->differing ? COLOR_BAD : COLOR_GOOD;
+    printf("outputs: %s%" PRId64 " of %" PRId64 " codes differ%s%s\n", color_on(stdout, verdict), outputs->differing,
+           outputs->compared, color_off(stdout),
            every_code ? "" : " (not every code was compared: those near the knots, and 2^20 evenly spaced ones)");
     if (outputs->differing)
         printf("outputs: largest difference %" PRId64 " at code %" PRId64 ", first difference at code %" PRId64 "\n",
@@ -252,7 +256,10 @@ static int compare(const struct side *a, const struct side *b, bool outputs_only
                         a->path, b->path, a->table.in.qmin, a->table.in.qmax, b->table.in.qmin, b->table.in.qmax);
     }
     struct outputs outputs = {0};
+    struct progress progress;
+    progress_begin(&progress, "codes", 0);
     const bool every_code = compare_outputs(a, b, &outputs);
+    progress_end(&progress);
     print_outputs(&outputs, every_code);
     if (!outputs_only) {
         print_certificate(a);

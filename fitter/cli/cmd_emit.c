@@ -17,6 +17,8 @@ static const struct option_info options[] = {
      "c: a header with its own evaluation, NAME_eval and NAME_map, that needs no runtime; cuda always has them"},
     {"--prefix", "P", "c, cuda: begins every identifier, P + function + types; pwl_ by default"},
     {"--name", "N", "c, cuda: the identifier of a single table, instead of the derived one"},
+    {"--attribute", "A",
+     "c: what stands behind the name of each array, to place it: PROGMEM, or __attribute__((section(\".tables\")))"},
     {"-o", "FILE", "write FILE, whole or not at all, and leave it untouched when nothing changes"},
     {"--check", NULL, "write nothing; exit 3 when FILE is not what would be written"},
     {"-MD", NULL, "also write a make rule, FILE: TABLE..., to FILE.d"},
@@ -41,6 +43,8 @@ static void set_option(struct request *request, const char *name, const char *va
         request->emit.standalone = true;
     else if (strcmp(name, "--prefix") == 0)
         request->emit.prefix = value;
+    else if (strcmp(name, "--attribute") == 0)
+        request->emit.attribute = value;
     else if (strcmp(name, "--name") == 0)
         request->emit.name = value;
     else if (strcmp(name, "-o") == 0)
@@ -68,6 +72,11 @@ static int check_request(const struct request *request, struct diag *diag)
     if ((emit->prefix || emit->name) && !request->emitter->code)
         return diag_set(diag, EXIT_USAGE, "%s needs --format c or cuda; --format %s has no identifiers",
                         emit->prefix ? "--prefix" : "--name", request->emitter->name);
+    if (emit->attribute && strcmp(request->emitter->name, "c") != 0)
+        return diag_set(diag, EXIT_USAGE, "--attribute needs --format c; --format %s has no arrays to place",
+                        request->emitter->name);
+    if (emit->attribute && emit_check_attribute(emit->attribute, diag))
+        return diag->code;
     if (emit->name && emit->prefix)
         return diag_set(diag, EXIT_USAGE, "--name is the whole identifier; leave out --prefix");
     if (emit->name && request->count > 1)

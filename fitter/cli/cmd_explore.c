@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/jobs.h"
+#include "base/number.h"
 #include "base/terminal.h"
 #include "command.h"
 #include "fit/relax.h"
@@ -17,11 +18,11 @@
 static const struct option_info options[] = {
     {"--in", "TYPE", "input type, as for fit"},
     {"--out", "TYPE", "output type"},
-    {"--segments", "N,N...", "numbers of segments (default 4,8,16,32)"},
+    {"--segments", "N,N...", "numbers of segments (default 4,8,16,32); also 4-16, 4:64:4 in steps, 4:64:x2 by factors"},
     {"--method", "NAME,NAME...", "methods, see `pwlc list methods` (default lsq, or minimax with --objective max)"},
     {"--form", "NAME,NAME...", "absolute, biased, anchored (default absolute)"},
     {"--rounding", "NAME,NAME...", "floor, half_up, half_away, half_even (default floor)"},
-    {"--slope-bits", "B,B...", "widths of q_b, sign included (default: 8, 16 or 32, by the types)"},
+    {"--slope-bits", "B,B...", "widths of q_b, sign included, or ranges (default: 8, 16 or 32, by the types)"},
     {"--slope-terms", "any,1,2", "powers of two whose sum a slope is (default any)"},
     {"--shift", "per-segment,one", "n_BX_total of each segment, or the same in all (default per-segment)"},
     {"--knots", "free,uniform,pow2[:B]", "where segments start, as for fit (default free)"},
@@ -72,13 +73,68 @@ struct request {
     int jobs;
 };
 
+static bool takes_ranges(enum explore_axis axis)
+{
+    return axis == AXIS_SEGMENTS || axis == AXIS_SLOPE_BITS;
+}
+
+/* A part of a list, up to a comma or its end: "4-16", "4:64:4" or "4:64:x2" as all its numbers, others as they are. */
+static int expand(const char *flag, const char *part, size_t length, struct text *out, struct diag *diag)
+{
+    const size_t first = strcspn(part, "-:");
+    if (first == 0 || first >= length) {
+        text_add(out, "%.*s", (int)length, part);
+        return EXIT_DONE;
+    }
+    const char *rest = part + first + 1;
+    const size_t end = part[first] == ':' ? strcspn(rest, ":,") : strcspn(rest, ",");
+    const bool has_step = rest[end] == ':', is_factor = has_step && rest[end + 1] == 'x';
+    const char *step_text = rest + end + 1 + is_factor;
+    int64_t low, high, step = 1;
+    if (number_integer(part, first, &low) || number_integer(rest, end, &high) || low < 1 || low > high ||
+        (has_step && number_integer(step_text, strcspn(step_text, ","), &step)) || step < 1 + is_factor ||
+        high > PWL_MAX_SEGMENTS)
+        return diag_set(diag, EXIT_USAGE,
+                        "%s %.*s: must be a range such as 4-16, 4:64:4 (in steps of 4) or 4:64:x2 (by factors of 2)",
+                        flag, (int)(length < 40 ? length : 40), part);
+    for (int count = 0; low <= high && count <= EXPLORE_MAX_VALUES; count++) {
+        text_add(out, "%s%lld", count ? "," : "", (long long)low);
+        low = is_factor ? low * step : low + step;
+    }
+    return EXIT_DONE;
+}
+
+/* A list with its ranges written out. malloc'd in *copy. */
+static int expand_list(enum explore_axis axis, const char *list, char **copy, struct diag *diag)
+{
+    struct text text = {0};
+    for (const char *part = list; part;) {
+        const size_t length = strcspn(part, ",");
+        if (part > list)
+            text_add(&text, ",");
+        if (!takes_ranges(axis))
+            text_add(&text, "%.*s", (int)length, part);
+        else if (expand(axes[axis].flag, part, length, &text, diag)) {
+            text_free(&text);
+            return diag->code;
+        }
+        part = part[length] ? part + length + 1 : NULL;
+    }
+    if (text.failed || !text.bytes) {
+        text_free(&text);
+        return diag_set(diag, EXIT_IO, "out of memory");
+    }
+    *copy = text.bytes;
+    return EXIT_DONE;
+}
+
 /* Cuts a list at its commas. */
 static int split(struct request *request, enum explore_axis axis, const char *list, struct diag *diag)
 {
     struct explore_choice *choice = &request->exploration.choice[axis];
-    char *copy = strdup(list);
-    if (!copy)
-        return diag_set(diag, EXIT_IO, "out of memory");
+    char *copy = NULL;
+    if (expand_list(axis, list, &copy, diag))
+        return diag->code;
     request->lists[axis] = copy;
     for (char *value = copy; value;) {
         char *comma = strchr(value, ',');
@@ -189,7 +245,7 @@ static void fit_row(void *context, int k)
 static int fit_rows(struct request *request, struct diag *diag)
 {
     struct exploration *exploration = &request->exploration;
-    jobs_run(exploration->count, request->jobs, fit_row, request, "pwlc explore");
+    jobs_run(exploration->count, request->jobs, fit_row, request, "tables");
     for (int k = 0; k < exploration->count; k++)
         if (exploration->rows[k].diag.code == EXIT_IO) {
             *diag = exploration->rows[k].diag;

@@ -3,9 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/jobs.h"
+#include "base/progress.h"
 #include "command.h"
 #include "fit/relax.h"
 #include "fit_notes.h"
@@ -47,7 +50,7 @@ static const struct option_info options[] = {
     {"--outside", SPEC_OUTSIDES,
      "codes outside the function's domain: take the nearest defined one, or refuse (default)"},
     {"--no-saturate", NULL, "exit 3 when the function leaves the output range"},
-    {"--spec", "FILE", "fit every job of a JSON list, in parallel; -o then names a directory"},
+    {"--spec", "FILE", "fit every job of a JSON list, in parallel; -o then names a directory, made when missing"},
     {"--jobs", "N", "how many jobs of --spec run at once (default: one a core)"},
     {"-o", "FILE", "write the table there instead of standard output"},
     {NULL, NULL, NULL},
@@ -64,9 +67,15 @@ static void note_types(const struct spec *spec)
 static int fit_one(struct spec *spec, const char *output, struct diag *diag)
 {
     struct table table;
+    struct progress progress;
     char *text = NULL;
     const bool derived = spec->in_lacks_scale || spec->out_lacks_scale;
-    if (spec_resolve(spec, diag) || fit(spec, &table, diag))
+    if (spec_resolve(spec, diag))
+        return diag->code;
+    progress_begin(&progress, "tables", 0);
+    fit(spec, &table, diag);
+    progress_end(&progress);
+    if (diag->code)
         return diag->code;
     if (derived)
         note_types(spec);
@@ -96,7 +105,7 @@ static void fit_job(void *context, int k)
 
 static int run_batch(struct batch *batch, int workers, struct diag *diag)
 {
-    jobs_run(batch->count, workers, fit_job, batch, "pwlc fit");
+    jobs_run(batch->count, workers, fit_job, batch, "tables");
     for (int k = 0; k < batch->count; k++)
         if (batch->diags[k].code) {
             *diag = batch->diags[k];
@@ -126,6 +135,7 @@ static int fit_batch(const char *spec_path, const char *directory, int workers, 
     size_t size;
     struct job *jobs = NULL;
     struct batch batch = {0};
+    bool made = false;
     if (!directory)
         return diag_set(diag, EXIT_USAGE, "--spec: -o DIRECTORY is needed, to hold a NAME.json for each job");
     if (file_read(spec_path, SPEC_MAX_BYTES, &bytes, &size, diag))
@@ -140,8 +150,10 @@ static int fit_batch(const char *spec_path, const char *directory, int workers, 
     batch.diags = calloc((size_t)batch.count, sizeof *batch.diags);
     if (!batch.texts || !batch.tables || !batch.diags)
         diag_set(diag, EXIT_IO, "out of memory for %d jobs", batch.count);
-    else if (!run_batch(&batch, workers, diag))
+    else if (!folder_make(directory, &made, diag) && !run_batch(&batch, workers, diag))
         write_batch(&batch, directory, diag);
+    if (diag->code && made)
+        (void)rmdir(directory);
 done:
     for (int k = 0; batch.texts && batch.tables && k < batch.count; k++) {
         free(batch.texts[k]);

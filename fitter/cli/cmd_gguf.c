@@ -6,6 +6,7 @@
 
 #include <pwl/half.h>
 
+#include "base/progress.h"
 #include "base/suggest.h"
 #include "command.h"
 #include "io/columns.h"
@@ -42,6 +43,7 @@ static void add_tensor(const struct gguf_tensor *tensor, struct columns *columns
 {
     struct text name = {0}, shape = {0};
     gguf_string_text(tensor->name, &name);
+    char type[GGUF_TYPE_NAME_SIZE];
     text_add(&shape, "%s", "");
     for (int d = tensor->dimensions - 1; d >= 0; d--)
         text_add(&shape, "%" PRIu64 "%s", tensor->shape[d], d > 0 ? " x " : "");
@@ -50,7 +52,7 @@ static void add_tensor(const struct gguf_tensor *tensor, struct columns *columns
     if (tensor->known)
         columns_cell(columns, "%s", tensor->known->name);
     else
-        columns_cell(columns, "type %" PRIu32, tensor->type);
+        columns_cell(columns, "%s, unsupported", gguf_type_name(tensor->type, type));
     columns_cell(columns, "%s", shape.bytes ? shape.bytes : "");
     if (tensor->known)
         columns_cell(columns, "%" PRIu64, tensor->bytes);
@@ -115,11 +117,15 @@ static int extract(const struct gguf_file *file, const struct request *request, 
     unsigned char *data;
     if (gguf_need(&file->gguf, request->tensor, &tensor, diag) != EXIT_DONE)
         return diag_prefix(diag, request->path);
-    if (gguf_load(file, &tensor, &data, diag) != EXIT_DONE)
-        return diag->code;
-    const int code = request->raw ? file_write(request->output, data, (size_t)tensor.bytes, diag)
-                                  : write_array(&tensor, data, request->output, diag);
-    free(data);
+    struct progress progress;
+    progress_begin(&progress, "values", 0);
+    int code = gguf_load(file, &tensor, &data, diag);
+    if (code == EXIT_DONE) {
+        code = request->raw ? file_write(request->output, data, (size_t)tensor.bytes, diag)
+                            : write_array(&tensor, data, request->output, diag);
+        free(data);
+    }
+    progress_end(&progress);
     return code;
 }
 
@@ -169,7 +175,7 @@ const struct command command_gguf = {
     .name = "gguf",
     .synopsis = "pwlc gguf list FILE [--metadata] | pwlc gguf extract FILE TENSOR [--raw] -o OUT",
     .summary = "List the tensors of a GGUF file, or write one of them as an .npy array of floats.",
-    .details = "Reads tensors of F32, F16, BF16, Q4_0, Q8_0 and MXFP4; others are listed by number.",
+    .details = "Reads tensors of F32, F16, BF16, Q4_0, Q8_0 and MXFP4; others are listed by name.",
     .example =
         "printf 'GGUF\\003000\\0010000000%08d\\0010000000w\\001000\\0020000000%019d00\\200?000@' 0 0 | tr 0 '\\0' "
         ">small.gguf\n"

@@ -184,7 +184,7 @@ static int report(struct request *request, struct diag *diag)
         if (measure_report(request, k, diag))
             return diag_prefix(diag, request->reports[k].label);
 
-    jobs_run(request->count * REPORT_RIVALS, request->jobs, fit_rival, request, "pwlc report");
+    jobs_run(request->count * REPORT_RIVALS, request->jobs, fit_rival, request, "tables");
     struct text page = {0};
     report_page(request->reports, request->count, &page);
     if (page.failed)

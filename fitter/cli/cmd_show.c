@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "base/color.h"
 #include "base/escape.h"
 #include "command.h"
 #include "io/columns.h"
@@ -114,7 +115,10 @@ static void print_certificate(const struct table *table)
     if (c->has_bound)
         printf(", proven at most %.6g LSB", c->bound_lsb);
     const char *const optimal = c->objective == OBJECTIVE_SEGMENTS ? "the fewest" : "optimal";
-    printf("%s%s\n", c->optimal < 0 ? "" : c->optimal ? ", " : ", not known to be ", c->optimal < 0 ? "" : optimal);
+    if (c->optimal >= 0)
+        printf(", %s%s%s%s", c->optimal ? color_on(stdout, COLOR_GOOD) : "", c->optimal ? "" : "not known to be ",
+               optimal, c->optimal ? color_off(stdout) : "");
+    printf("\n");
 }
 
 static bool print_segments(const struct table *table)

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/number.h"
+#include "base/progress.h"
 #include "base/terminal.h"
 #include "command.h"
 #include "device/cuda_library.h"
@@ -19,8 +19,6 @@
 #include "report/sweep_codes.h"
 #include "report/sweep_gates.h"
 #include "report/sweep_report.h"
-
-#define PROGRESS_CODES ((uint64_t)1 << 24) /* fewer codes than this are done before anyone looks */
 
 static const struct option_info options[] = {
     {"--format", "md|csv|json|jsonl", "how to print (md by default; json is an array, jsonl one object a line)"},
@@ -62,22 +60,6 @@ struct request {
     struct curve *curves;    /* of --plot, one a row */
     const char *other;       /* a flag that --anchors does not take */
 };
-
-struct progress {
-    const char *label;
-    int percent; /* the last one shown; -1 when none was */
-};
-
-static void show_progress(void *context, uint64_t done, uint64_t total)
-{
-    struct progress *progress = context;
-    if (total < PROGRESS_CODES)
-        return;
-    const int percent = (int)(done * 100 / total); /* at most 2^32 * 100 */
-    if (percent != progress->percent)
-        fprintf(stderr, "\r%s: %d %% of %" PRIu64 " codes", progress->label, percent, total);
-    progress->percent = percent;
-}
 
 static int measure_curve(const struct request *request, struct sweep_row *row, const struct packed_table *packed,
                          const struct function *function, struct curve *curve, struct diag *diag)
@@ -121,15 +103,13 @@ static int measure_extras(const struct request *request, struct sweep_row *row, 
 static int measure_with(const struct request *request, struct sweep_row *row, const struct packed_table *packed,
                         const struct function *function, struct diag *diag)
 {
-    struct progress progress = {row->label, -1};
-    const bool shown = isatty(STDERR_FILENO);
-    measure_progress *const show = shown ? show_progress : NULL;
-    const int code =
-        request->device == DEVICE_CUDA
-            ? measure_on_cuda(&row->table, packed, function, &request->library, show, &progress, &row->stats, diag)
-            : measure(&row->table, packed, function, request->exhaustive, show, &progress, &row->stats, diag);
-    if (progress.percent >= 0)
-        fprintf(stderr, "\r\033[K");
+    struct progress progress;
+    progress_begin(&progress, "codes", 0);
+    const int code = request->device == DEVICE_CUDA ? measure_on_cuda(&row->table, packed, function, &request->library,
+                                                                      progress_set, &progress, &row->stats, diag)
+                                                    : measure(&row->table, packed, function, request->exhaustive,
+                                                              progress_set, &progress, &row->stats, diag);
+    progress_end(&progress);
     if (code != EXIT_DONE)
         return code;
     row->has_bound = row->table.in.qmax - row->table.in.qmin >= MEASURE_EVERY_CODE &&

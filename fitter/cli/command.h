@@ -21,6 +21,13 @@ struct command {
     int (*run)(int argc, char **argv, struct diag *diag); /* argv[0] is the command's name */
 };
 
+/* The flags that every command takes; they end with a null name. */
+extern const struct option_info common_options[];
+
+/* Takes --color out of a command line, up to "--", and does what it says. Exit 2 when its value is none of COLOR_MODES.
+ */
+int color_take(int *argc, char **argv, struct diag *diag);
+
 /* What may be written instead of a flag, "-j" for "--jobs"; null for most. */
 const char *option_short(const struct option_info *option);
 
@@ -51,7 +58,7 @@ extern const char *const exit_codes[];
 void manual_print(const struct command *const *commands);
 
 /* completion.c: the same as a completion script. Exit 2 when shell is none of COMPLETION_SHELLS. */
-#define COMPLETION_SHELLS "bash|zsh"
+#define COMPLETION_SHELLS "bash|zsh|fish"
 int completion_print(const struct command *const *commands, const char *shell, struct diag *diag);
 
 #endif

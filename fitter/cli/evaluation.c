@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/number.h"
 #include "base/input.h"
+#include "base/number.h"
+#include "base/progress.h"
 #include "io/npy_pieces.h"
 #include "table/array_plan.h"
 #include "table/trace.h"
@@ -247,13 +248,23 @@ static bool is_direct(const struct evaluation *all, const struct npy *npy)
     return npy->kind != 'f' && npy->item_size <= 4 && !all->codes.real && !all->request->trace;
 }
 
+/* Where answers are printed on a terminal, they are the progress. */
+static void begin_progress(struct progress *progress, const struct npy_pieces *array)
+{
+    memset(progress, 0, sizeof *progress);
+    if (!isatty(STDOUT_FILENO))
+        progress_begin(progress, "codes", array->npy.count);
+}
+
 static int answer_directly(struct evaluation *all, struct npy_pieces *array, struct diag *diag)
 {
     const struct tensor *in = &all->table->in;
     const pwl_type type = element_type(8 * array->npy.item_size, array->npy.kind == 'i');
     struct array_plan plan;
     struct npy piece;
+    struct progress progress;
     uint32_t y[STEP];
+    begin_progress(&progress, array);
     int code = array_plan_make(&plan, all->packed, type, all->plan.out, diag);
     while (code == EXIT_DONE && (code = npy_next(array, &piece, diag)) == EXIT_DONE && piece.count > 0) {
         int64_t first = 0;
@@ -265,8 +276,10 @@ static int answer_directly(struct evaluation *all, struct npy_pieces *array, str
             const size_t left = piece.count - from, step = left < STEP ? left : STEP;
             array_plan_run(&plan, array->buffer + from * (size_t)piece.item_size, y, step);
             code = give(all, y, step, diag);
+            progress_add(&progress, step);
         }
     }
+    progress_end(&progress);
     array_plan_free(&plan);
     return code;
 }
@@ -276,19 +289,23 @@ static int walk_array(struct evaluation *all, struct npy_pieces *array, bool ans
 {
     struct npy piece;
     int64_t codes[STEP];
+    struct progress progress;
     size_t before = 0;
     int code;
+    begin_progress(&progress, array);
     while ((code = npy_next(array, &piece, diag)) == EXIT_DONE && piece.count > 0) {
         for (size_t from = 0; code == EXIT_DONE && from < piece.count; from += STEP) {
             const size_t left = piece.count - from, step = left < STEP ? left : STEP;
             code = array_codes(&all->codes, &piece, before, from, step, codes, diag);
             if (code == EXIT_DONE && answers)
                 code = answer_codes(all, codes, step, diag);
+            progress_add(&progress, step);
         }
         if (code != EXIT_DONE)
             break;
         before += piece.count;
     }
+    progress_end(&progress);
     return code;
 }
 

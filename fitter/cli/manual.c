@@ -100,7 +100,8 @@ static void print_command(const struct command *command)
     print_line(command->summary);
     for (const struct option_info *option = command->options; option->name; option++)
         print_flag(option);
-    print_flag(&(struct option_info){"--help", NULL, "show the flags and an example"});
+    for (const struct option_info *option = common_options; option->name; option++)
+        print_flag(option);
     if (command->details)
         print_details(command->details);
     print_example(command->example);
@@ -111,7 +112,8 @@ void manual_print(const struct command *const *commands)
     printf(".TH PWLC 1 \"\" \"pwlc %s\" \"User Commands\"\n"
            ".SH NAME\npwlc \\- compile activation functions to fixed\\-point piecewise\\-linear tables\n"
            ".SH SYNOPSIS\n.B pwlc\n.I command\n[\\fIarguments\\fR]\n.br\n"
-           ".B pwlc \\-\\-help\n|\n.B \\-\\-version\n|\n.B \\-\\-man\n|\n.B \\-\\-completion\n.I bash|zsh\n"
+           ".B pwlc \\-\\-help\n|\n.B \\-\\-version\n|\n.B \\-\\-man\n|\n.B \\-\\-completion\n.I " COMPLETION_SHELLS
+           "\n"
            ".SH DESCRIPTION\n"
            "Compiles activation functions to fixed\\-point piecewise\\-linear tables, and measures and emits them.\n"
            ".PP\n"

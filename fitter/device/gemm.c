@@ -258,7 +258,7 @@ static void multiply_rows(void *context, int job)
 void gemm_multiply(struct gemm *gemm)
 {
     /* A file has at most 2^30 bytes, and so 2^24 rows. */
-    jobs_run((int)((gemm->product.m + ROWS - 1) / ROWS), jobs_default(), multiply_rows, gemm, "multiplying rows");
+    jobs_run((int)((gemm->product.m + ROWS - 1) / ROWS), jobs_default(), multiply_rows, gemm, "parts of Y");
 }
 
 /* int8: the sum, scaled and with the bias, rounded once. */

@@ -189,7 +189,7 @@ static int settle(struct comparison *all, struct error_stats *stats, struct diag
         else
             settle_run(all, k);
     }
-    jobs_run((int)again, jobs_default(), measure_run, all, "settling runs of codes");
+    jobs_run((int)again, jobs_default(), measure_run, all, "runs of codes");
     for (size_t i = 0; i < again; i++) {
         if (all->differs[all->again[i]])
             return diag_set(diag, EXIT_IO,

@@ -2,11 +2,14 @@
 #include "gguf.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <pwl/blocks.h>
 #include <pwl/half.h>
+
+#include "base/escape.h"
 
 enum { TYPE_F32 = 0, TYPE_F16 = 1, TYPE_Q4_0 = 2, TYPE_Q8_0 = 8, TYPE_BF16 = 30, TYPE_MXFP4 = 39 };
 
@@ -18,6 +21,22 @@ static const struct gguf_type types[] = {
     {TYPE_BF16, "BF16", 1, 2},
     {TYPE_MXFP4, "MXFP4", PWL_BLOCK, sizeof(pwl_block_mxfp4)},
 };
+
+/* The types of ggml by number; null for numbers that were never used, or are no longer. */
+static const char *const type_names[] = {
+    "F32",    "F16",      "Q4_0",     "Q4_1",     NULL,    NULL,    "Q5_0",       "Q5_1",       "Q8_0",       "Q8_1",
+    "Q2_K",   "Q3_K",     "Q4_K",     "Q5_K",     "Q6_K",  "Q8_K",  "IQ2_XXS",    "IQ2_XS",     "IQ3_XXS",    "IQ1_S",
+    "IQ4_NL", "IQ3_S",    "IQ2_S",    "IQ4_XS",   "I8",    "I16",   "I32",        "I64",        "F64",        "IQ1_M",
+    "BF16",   "Q4_0_4_4", "Q4_0_4_8", "Q4_0_8_8", "TQ1_0", "TQ2_0", "IQ4_NL_4_4", "IQ4_NL_4_8", "IQ4_NL_8_8", "MXFP4",
+};
+
+const char *gguf_type_name(uint32_t type, char text[GGUF_TYPE_NAME_SIZE])
+{
+    if (type < sizeof type_names / sizeof *type_names && type_names[type])
+        return type_names[type];
+    snprintf(text, GGUF_TYPE_NAME_SIZE, "unknown type %" PRIu32, type);
+    return text;
+}
 
 /* Bytes of an element; 0 for strings and arrays. */
 static const size_t kind_bytes[GGUF_KINDS] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
@@ -347,12 +366,15 @@ bool gguf_find(const struct gguf *gguf, const char *name, struct gguf_tensor *te
 
 int gguf_need(const struct gguf *gguf, const char *name, struct gguf_tensor *tensor, struct diag *diag)
 {
+    char text[GGUF_TYPE_NAME_SIZE];
     if (!gguf_find(gguf, name, tensor))
         return diag_set(diag, EXIT_USAGE, "no tensor \"%s\"; `pwlc gguf list` shows those that there are", name);
     if (!tensor->known)
-        return diag_set(diag, EXIT_USAGE,
-                        "tensor \"%s\" is of type %" PRIu32 "; F32, F16, BF16, Q4_0, Q8_0 and MXFP4 can be read", name,
-                        tensor->type);
+        return diag_set(
+            diag, EXIT_USAGE,
+            "tensor \"%s\" is of type %s, which is not supported; F32, F16, BF16, Q4_0, Q8_0 and MXFP4 can be "
+            "read",
+            name, gguf_type_name(tensor->type, text));
     return EXIT_DONE;
 }
 
@@ -410,14 +432,17 @@ int gguf_dequantise(const struct gguf_tensor *tensor, const unsigned char *data,
 void gguf_string_text(struct gguf_string string, struct text *text)
 {
     const size_t shown = string.size < MOST_TEXT_BYTES ? string.size : MOST_TEXT_BYTES;
-    for (size_t i = 0; i < shown; i++) {
-        const unsigned char c = string.text[i];
-        if (c >= 0x20 && c < 0x7f && c != '\\')
-            text_add(text, "%c", c);
+    size_t i = 0;
+    while (i < shown) {
+        const unsigned char *c = string.text + i;
+        const int length = *c == '\\' ? 0 : escape_shown(c, string.size - i);
+        if (length > 0)
+            text_add(text, "%.*s", length, (const char *)c);
         else
-            text_add(text, "\\x%02x", c);
+            text_add(text, "\\x%02x", *c);
+        i += length > 0 ? (size_t)length : 1;
     }
-    if (shown < string.size)
+    if (i < string.size)
         text_add(text, "... (%zu bytes)", string.size);
 }
 

@@ -73,6 +73,10 @@ struct gguf_type {
     size_t block, block_bytes; /* elements, and their bytes */
 };
 
+/* "Q6_K", of types that cannot be read too; "unknown type 99", in text, of others. */
+#define GGUF_TYPE_NAME_SIZE 32
+const char *gguf_type_name(uint32_t type, char text[GGUF_TYPE_NAME_SIZE]);
+
 /* Checks all entries in bytes[0..held), the first of a file of `size`, so that the walks below cannot fail. Exit 2,
  * also for two tensors of one name; 1 without memory; GGUF_LACKS, without a message, where more of the file is needed.
  */
@@ -92,8 +96,8 @@ int gguf_need(const struct gguf *gguf, const char *name, struct gguf_tensor *ten
 /* The data of a tensor of a known type as floats: malloc'd, tensor->elements of them. Exit 1 without memory. */
 int gguf_dequantise(const struct gguf_tensor *tensor, const unsigned char *data, float **values, struct diag *diag);
 
-/* Text of a string, of a value, of a shape: what is not printable ASCII, and a backslash, as \xNN; long ones are cut.
- */
+/* Text of a string, of a value, of a shape: control characters, what is no UTF-8, and a backslash as \xNN; long ones
+ * are cut. */
 void gguf_string_text(struct gguf_string string, struct text *text);
 void gguf_value_text(const struct gguf_value *value, struct text *text);
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/progress.h"
 #include "error_bound.h"
 #include "measure.h"
 
@@ -79,6 +80,16 @@ void certificate_weigh(struct certificate *certificate, const struct weighted_st
     certificate->correctly_rounded = weighted->correctly_rounded;
 }
 
+static int measure_shown(const struct table *table, const struct packed_table *packed, const struct function *function,
+                         bool all_codes, struct error_stats *stats, struct diag *diag)
+{
+    struct progress progress;
+    progress_begin(&progress, "codes", 0);
+    const int code = measure(table, packed, function, all_codes, progress_set, &progress, stats, diag);
+    progress_end(&progress);
+    return code;
+}
+
 int certificate_make(struct table *table, const struct function *function, const struct weights *weights,
                      bool all_codes, struct diag *diag)
 {
@@ -90,7 +101,7 @@ int certificate_make(struct table *table, const struct function *function, const
     if (table_prove(table, EXIT_REQUIREMENT, &packed, &proof, diag))
         return diag->code;
     memset(certificate, 0, sizeof *certificate);
-    int status = measure(table, &packed, function, all_codes, NULL, NULL, &stats, diag);
+    int status = measure_shown(table, &packed, function, all_codes, &stats, diag);
     if (!status && weights)
         status = measure_weighted(table, &packed, function, weights, &weighted, diag);
     if (!status) {
@@ -154,7 +165,7 @@ static int measure_claim(const struct table *table, const struct function *funct
     struct packed_table packed;
     if (table_prove(table, EXIT_USAGE, &packed, NULL, diag))
         return diag->code;
-    if (!measure(table, &packed, function, false, NULL, NULL, &claim->stats, diag) && weights &&
+    if (!measure_shown(table, &packed, function, false, &claim->stats, diag) && weights &&
         !measure_weighted(table, &packed, function, weights, &claim->weighted, diag))
         claim->measured.weighted = &claim->weighted;
     claim->measured.witness_err = measure_code(table, &packed, function, table->certificate.max_err_at);

@@ -461,7 +461,7 @@ static int refuse_words(const char *const *words, int count, struct diag *diag)
 static int fit_and_print(struct outcome *outcomes, struct cells *cells, int count, enum cells_format format,
                          int line_width, struct text *out, struct diag *diag)
 {
-    jobs_run(count, jobs_default(), run_anchor, outcomes, "anchors");
+    jobs_run(count, jobs_default(), run_anchor, outcomes, "tables");
     for (int k = 0; k < count; k++) {
         if (outcomes[k].diag.code != EXIT_DONE) {
             *diag = outcomes[k].diag;

@@ -9,8 +9,8 @@
 #define WIDTH 960
 #define HEIGHT 640
 #define HEADING 52
-#define VALUES 350    /* height of the panel of f and the table */
-#define MANY_KNOTS 96 /* no line for each of more */
+#define VALUES 350 /* height of the panel of f and the table */
+#define STRIP_HEIGHT 230
 
 static void range_of(const double *values, size_t count, double *low, double *high)
 {
@@ -35,12 +35,14 @@ static size_t point_at_code(const struct curve *curve, int64_t code)
     return low;
 }
 
-static void draw_knots(struct svg_panel *panel, const struct table *table, const struct curve *curve, bool dots)
+/* Where the segments from first up to last start. */
+static void draw_knots(struct svg_panel *panel, const struct table *table, const struct curve *curve, int first,
+                       int last, bool dots)
 {
-    const bool many = table->segment_count > MANY_KNOTS;
+    const bool many = last - first > PLOT_MANY_KNOTS;
     if (table->has_reduction) /* its knots are words', in every octave */
         return;
-    for (int i = 1; i < table->segment_count; i++) {
+    for (int i = first > 0 ? first : 1; i < last; i++) {
         const size_t k = point_at_code(curve, table->segments[i].start);
         if (!many)
             svg_vertical(panel, curve->x[k], SVG_GREY, SVG_LINE);
@@ -70,11 +72,13 @@ static void draw_values(struct svg *svg, const struct table *table, const struct
     svg_panel_begin(svg, &panel);
     svg_polyline(&panel, curve->x, curve->f, curve->count, SVG_BLUE, SVG_THICK);
     svg_polyline(&panel, curve->x, curve->y, curve->count, SVG_ORANGE, SVG_LINE);
-    draw_knots(&panel, table, curve, true);
+    draw_knots(&panel, table, curve, 0, table->segment_count, true);
     svg_panel_end(&panel);
 }
 
-static void draw_errors(struct svg *svg, const struct table *table, const struct curve *curve)
+/* Of the segments from first up to last, whose points are the curve's, below `top`. */
+static void draw_errors(struct svg *svg, const struct table *table, const struct curve *curve, int first, int last,
+                        double top)
 {
     const struct certificate *says = &table->certificate;
     const bool is_certified = table->standing == CERTIFICATE_OWN;
@@ -82,9 +86,9 @@ static void draw_errors(struct svg *svg, const struct table *table, const struct
     char name[80];
     snprintf(name, sizeof name, "certificate: %s %.6g LSB", says->has_bound ? "at most" : "max", bound);
     const struct svg_key keys[] = {{"error, table - f(x)", SVG_PURPLE, SVG_LINE}, {name, SVG_RED, SVG_DASHES}};
-    struct svg_panel panel = {.top = HEADING + VALUES,
+    struct svg_panel panel = {.top = top,
                               .width = WIDTH,
-                              .height = HEIGHT - HEADING - VALUES,
+                              .height = svg->height - top,
                               .x = {.label = "x, real"},
                               .y = {.label = "error, output LSB"},
                               .keys = keys,
@@ -94,7 +98,7 @@ static void draw_errors(struct svg *svg, const struct table *table, const struct
     svg_axis_around(&panel.x, curve->x[0], curve->x[curve->count - 1]);
     svg_axis_around(&panel.y, fmin(low, -bound), fmax(high, bound));
     svg_panel_begin(svg, &panel);
-    draw_knots(&panel, table, curve, false);
+    draw_knots(&panel, table, curve, first, last, false);
     svg_polyline(&panel, curve->x, curve->err, curve->count, SVG_PURPLE, SVG_LINE);
     svg_horizontal(&panel, 0, SVG_TEXT, SVG_LINE);
     if (is_certified) {
@@ -116,7 +120,26 @@ void plot_table(const struct table *table, const struct curve *curve, struct svg
     svg_caption(svg, 76, 24, true, title);
     svg_caption(svg, 76, 44, false, subtitle);
     draw_values(svg, table, curve);
-    draw_errors(svg, table, curve);
+    draw_errors(svg, table, curve, 0, table->segment_count, HEADING + VALUES);
+    svg_end(svg);
+}
+
+void plot_strip(const struct table *table, const struct curve *curve, int first, int last, struct svg *svg)
+{
+    const size_t from = point_at_code(curve, table->segments[first].start);
+    const size_t to =
+        last < table->segment_count ? point_at_code(curve, table->segments[last].start) : curve->count - 1;
+    const struct curve part = {.count = to - from + 1,
+                               .exhaustive = curve->exhaustive,
+                               .code = curve->code + from,
+                               .x = curve->x + from,
+                               .f = curve->f + from,
+                               .y = curve->y + from,
+                               .err = curve->err + from};
+    char title[80];
+    snprintf(title, sizeof title, "error of segments %d to %d", first, last - 1);
+    svg_begin(svg, WIDTH, STRIP_HEIGHT, title);
+    draw_errors(svg, table, &part, first, last, 0);
     svg_end(svg);
 }
 

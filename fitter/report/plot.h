@@ -19,8 +19,13 @@ struct plot_item {
  * svg->text.failed when memory ran out. Free with svg_free. */
 void plot_table(const struct table *table, const struct curve *curve, struct svg *svg);
 
-/* The same of 1 to PLOT_MAX_TABLES tables. Errors of several are in output LSB where these are the same, else in real
- * units. */
+/* The errors of the segments from first up to last alone; not of a reduced table. More knots than PLOT_MANY_KNOTS have
+ * no lines here and there. Free with svg_free. */
+#define PLOT_MANY_KNOTS 96
+void plot_strip(const struct table *table, const struct curve *curve, int first, int last, struct svg *svg);
+
+/* As plot_table, of 1 to PLOT_MAX_TABLES tables. Errors of several are in output LSB where these are the same, else in
+ * real units. */
 void plot_tables(const struct plot_item *items, int count, struct svg *svg);
 
 #endif

@@ -13,6 +13,8 @@
 
 #define WIDTH 960
 #define HISTOGRAM_HEIGHT 240
+#define STRIP_SEGMENTS 48 /* of a strip, or as many as STRIPS_MAX of them need */
+#define STRIPS_MAX 24
 
 const char *const report_rival_names[REPORT_RIVALS] = {"uniform", "document", "lut"};
 
@@ -39,6 +41,7 @@ static const char style[] =
     "dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1.25rem;margin:.5rem 0}dt{color:var(--soft)}"
     "dd{margin:0;overflow-wrap:anywhere}\n"
     ".plot{overflow-x:auto;margin:.75rem 0}svg{display:block;width:100%;min-width:38rem;height:auto}\n"
+    "details{margin:.3rem 0}summary{cursor:pointer;font-variant-numeric:tabular-nums}\n"
     ".wide{overflow:auto;border:1px solid var(--rule);border-radius:6px}.tall{max-height:42rem}\n"
     "table{border-collapse:collapse;width:100%;font-size:.9rem}"
     "th,td{padding:.3rem .7rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--rule)}"
@@ -200,6 +203,35 @@ static void add_svg(struct svg *svg, struct text *page)
     svg_free(svg);
 }
 
+/* The errors range by range, where the plot of all has no room for the knots. The range of the largest is open. */
+static void add_strips(const struct report *report, struct text *page)
+{
+    const struct table *table = &report->table;
+    const int count = table->segment_count, most = (count + STRIPS_MAX - 1) / STRIPS_MAX;
+    const int each = most > STRIP_SEGMENTS ? most : STRIP_SEGMENTS;
+    if (count <= PLOT_MANY_KNOTS || table->has_reduction)
+        return;
+    text_add(page, "<h3>Errors, %d segments at a time</h3>\n", each);
+    int worst = 0;
+    for (int i = 1; i < count; i++)
+        if (report->segments[i].max > report->segments[worst].max)
+            worst = i;
+    for (int first = 0; first < count; first += each) {
+        const int last = first + each < count ? first + each : count;
+        double largest = 0;
+        for (int i = first; i < last; i++)
+            largest = fmax(largest, report->segments[i].max);
+        text_add(page,
+                 "<details%s><summary>segments %d to %d, from code %" PRId64 ", x = %.6Lg: max %.6g LSB</summary>\n",
+                 worst >= first && worst < last ? " open" : "", first, last - 1, table->segments[first].start,
+                 tensor_real(&table->in, table->segments[first].start), largest);
+        struct svg svg;
+        plot_strip(table, &report->curve, first, last, &svg);
+        add_svg(&svg, page);
+        text_add(page, "</details>\n");
+    }
+}
+
 static void add_histogram(const struct curve *curve, struct text *page)
 {
     struct histogram histogram;
@@ -348,6 +380,7 @@ static void add_report(const struct report *report, int number, struct text *pag
     add_facts(&report->table, page);
     plot_table(&report->table, &report->curve, &svg);
     add_svg(&svg, page);
+    add_strips(report, page);
     add_histogram(&report->curve, page);
     add_rivals(report, page);
     add_segments(report, page);

@@ -52,7 +52,8 @@ void c_add_array(struct text *out, const struct c_table *c, const char *type, co
     }
     while (columns > 1 && columns * (width + 2) + (int)strlen(c->indent) > 116)
         columns /= 2;
-    text_add(out, "%sstatic const %s %s_%s[] = {\n", c->indent, type, c->name, suffix);
+    text_add(out, "%sstatic const %s %s_%s[]%s%s = {\n", c->indent, type, c->name, suffix, *c->attribute ? " " : "",
+             c->attribute);
     for (int i = 0; i < count; i++) {
         const bool ends_row = (i + 1) % columns == 0 || i + 1 == count;
         if (i % columns == 0)

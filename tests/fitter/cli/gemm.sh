@@ -142,7 +142,7 @@ expect_error 2 'standard input can be read once' gemm --weights ones.gguf:w --ac
 expect_error 1 'missing.gguf: cannot open' gemm --weights missing.gguf:w --act x.npy
 expect_error 2 'x.npy: gguf: the file does not start with GGUF' gemm --weights x.npy:w --act x.npy
 expect_error 2 'ones.gguf: no tensor "v"; `pwlc gguf list` shows' gemm --weights ones.gguf:v --act x.npy
-expect_error 2 'tensor "q6_k" is of type 14' gemm --weights "$root/tests/fuzz/corpus/gguf/every_type:q6_k" --act x.npy
+expect_error 2 'tensor "q6_k" is of type Q6_K, which is not supported' gemm --weights "$root/tests/fuzz/corpus/gguf/every_type:q6_k" --act x.npy
 expect_error 2 'has 3 dimensions; must be a matrix' \
     gemm --weights "$root/tests/fuzz/corpus/gguf/every_type:f16" --act x.npy
 expect_error 2 'F32 2 x 3 (N x K): N must be 1 or more, and K a multiple of 32' \

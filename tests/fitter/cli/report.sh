@@ -140,6 +140,26 @@ assert "samples, SHA-256" in text and "nan" not in raw
 '
 rm -f page.* several.html kinds.html
 
+# Hundreds of segments: a strip for each range, with a line at every knot; the one of the largest error is open.
+expect_status 0 fit sigmoid --in s16:2^-12 --out s16:2^-15 --segments 100 --method uniform -o many.json
+expect_status 0 report many.json tanh.json -o many.html
+judge 'strips' many.html '
+import json, re
+made = json.load(open("many.json"))
+says, starts = made["certificate"], [segment["start"] for segment in made["segments"]]
+assert len(starts) > 96
+strips = [p for p in plots if p.getElementsByTagName("title")[0].firstChild.data.startswith("error of segments")]
+assert len(strips) == (len(starts) + 47) // 48 == raw.count("<details") and raw.count("<details open>") == 1
+for k, strip in enumerate(strips):
+    knots = [p for p in strip.getElementsByTagName("path") if p.getAttribute("class") == "thin s6"]
+    assert len(knots) == min(48, len(starts) - 48 * k) - (k == 0), (k, len(knots))
+largest = [float(m) for m in re.findall(r"max ([0-9.e+-]+) LSB</summary>", raw)]
+assert max(largest) == float("%.6g" % says["max_err_lsb"]), largest
+opened = re.search(r"<details open><summary>segments (\d+) to (\d+)", raw)
+assert starts[int(opened[1])] <= says["max_err_at"]
+'
+rm -f many.*
+
 # A certificate that does not hold is not repeated.
 sed -E 's/("max_err_lsb": )[0-9.]+/\11.5/' tanh.json >wrong.json
 expect_error 3 'wrong.json: certificate says max_err_lsb 1.5, measured' report tanh.json wrong.json -o out.html

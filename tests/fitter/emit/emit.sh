@@ -102,6 +102,26 @@ expect_error 1 'missing/' emit tanh.json -MD -MF missing/out.d -o out.h
 head -c 300 tanh.json >cut.json
 expect_error 2 'cut.json' emit cut.json -o out.h
 
+# --attribute places every array, and nothing else.
+section='__attribute__((section(".tables")))'
+for flag in '' --standalone; do
+    expect_status 0 emit tanh.json $flag -o plain.h
+    expect_status 0 emit tanh.json $flag --attribute "$section" -o placed.h
+    holds 'each array has the attribute' [ "$(grep -c '\[\] __attribute__((section(".tables"))) = {$' placed.h)" = \
+        "$(grep -c '\[\] = {$' plain.h)" ]
+    sed 's/ __attribute__((section(".tables")))//' placed.h >without.h
+    holds 'nothing else has it' cmp without.h plain.h
+done
+printf '#include "placed.h"\nint8_t use(int8_t x);\nint8_t use(int8_t x) { return pwl_tanh_s8_eval(x); }\n' >place.c
+"${CC:-cc}" -std=gnu11 -O1 -c place.c -o place.o
+holds 'the arrays are in their section' [ "$(objdump -h place.o | awk '$2 == ".tables" { print $3 != "00000000" }')" = 1 ]
+rm place.c place.o placed.h plain.h without.h
+expect_status 0 emit tanh.json --attribute PROGMEM && expect_line 'static const int8_t pwl_tanh_s8_q_b\[\] PROGMEM = \{' ../out PROGMEM
+for attribute in '' '= {1}; int x' 'section(' ')(' '"' '/* x */' 'a)b(' $'a\nb'; do
+    expect_error 2 '--attribute' emit tanh.json --attribute "$attribute" -o out.h
+done
+expect_error 2 '--attribute needs --format c; --format cuda has no arrays' emit tanh.json --format cuda --attribute PROGMEM -o out.h
+
 # An unchanged file keeps its inode and its time; a changed one is replaced.
 expect_status 0 emit tanh.json -o same.h
 touch -d '2001-02-03 04:05:06' same.h
