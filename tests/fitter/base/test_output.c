@@ -142,7 +142,6 @@ START_TEST(files_are_written_in_pieces)
     for (int round = 0; round < 2; round++) {
         ck_assert_msg(keep_pieces("new", EXIT_DONE, &diag) == EXIT_DONE, "%s", diag.text);
         ck_assert_msg(keep_pieces("old", EXIT_DONE, &diag) == EXIT_DONE, "%s", diag.text);
-        ck_assert_int_eq(keep_pieces("old", EXIT_DONE, &diag), EXIT_USAGE); /* two outputs */
         ck_assert_int_eq(count_entries(NULL), 4 + round);
         ck_assert_int_eq(outputs_commit(&diag), EXIT_DONE);
         expect_content("new", "one, two");
@@ -153,10 +152,14 @@ START_TEST(files_are_written_in_pieces)
     struct stat status;
     ck_assert_int_eq(stat("old", &status), 0);
     ck_assert_uint_eq(status.st_mode & 07777, 0640);
-    /* a failure is passed on, and what was written goes */
+    /* a failure is passed on, and all that waits goes */
+    ck_assert_int_eq(keep_pieces("new", EXIT_DONE, &diag), EXIT_DONE);
+    ck_assert_int_eq(count_entries(NULL), 4);
     ck_assert_int_eq(keep_pieces("old", EXIT_USAGE, &diag), EXIT_USAGE);
     ck_assert_str_eq(diag.text, "no second piece");
-    outputs_drop();
+    ck_assert_int_eq(count_entries(NULL), 3);
+    ck_assert_int_eq(keep_pieces("new", EXIT_DONE, &diag), EXIT_DONE);
+    ck_assert_int_eq(keep_pieces("new", EXIT_DONE, &diag), EXIT_USAGE); /* two outputs */
     expect_content("old", "another");
     ck_assert_int_eq(count_entries(NULL), 3);
     read_input("input");
