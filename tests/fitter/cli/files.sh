@@ -44,7 +44,7 @@ refused t.json sweep t.json -o e.md --plot t.json
 refused t.csv sweep t.csv --codes t.csv
 refused t.json certify t.json -o t.json
 # before what takes long
-expect_error 1 'absent/t.json: cannot write: No such file' fit sin --in u10:2^-6 --out s16:2^-14 --segments 48 -o absent/t.json
+expect_error 1 'absent/t.json: cannot write: the folder absent: No such file' fit sin --in u10:2^-6 --out s16:2^-14 --segments 48 -o absent/t.json
 refused a.npy gemm --weights m.gguf:q4_0 --act a.npy --device cpu -o a.npy
 refused m.gguf gemm --weights m.gguf:q4_0 --act a.npy --device cpu -o m.gguf
 refused t.json emit - -o t.json <t.json
