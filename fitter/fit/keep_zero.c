@@ -46,9 +46,10 @@ static bool is_free(const struct spec *spec, const struct zero *zero)
 
 static bool is_worth_it(const struct table *kept, const struct table *free)
 {
-    return kept->segment_count <= free->segment_count &&
-           objective_error(&kept->certificate) <= objective_error(&free->certificate) + KEEP_ZERO_COST &&
-           kept->certificate.rms_err_lsb <= free->certificate.rms_err_lsb + KEEP_ZERO_COST;
+    const struct certificate *c = &kept->certificate, *least = &free->certificate;
+    return kept->segment_count <= free->segment_count && c->monotone >= least->monotone &&
+           c->max_err_lsb <= least->max_err_lsb + KEEP_ZERO_COST &&
+           c->rms_err_lsb <= least->rms_err_lsb + KEEP_ZERO_COST;
 }
 
 /* It is one of the tables that the other search was about. */

@@ -24,9 +24,9 @@ bool zero_find(const struct function *function, const struct tensor *in, const s
 /* Whether a table gives that code. */
 bool zero_is_kept(const struct table *table, const struct zero *zero);
 
-/* Exchanges a table for one that gives it, as --fix 0:f(0) does, unless that takes more segments or more than
- * KEEP_ZERO_COST of the error that was made least; fit is what fits a spec. The spec in the table stays the one given,
- * and so does what is known of other tables. */
+/* Exchanges a table for one that gives it, as --fix 0:f(0) does, unless that takes more segments, steps against
+ * the direction of the function, or more than KEEP_ZERO_COST of the largest or of the RMS error; fit is what fits a
+ * spec. The spec in the table stays the one given, and so does what is known of other tables. */
 int keep_zero(const struct spec *spec, int (*fit)(const struct spec *spec, struct table *table, struct diag *diag),
               struct table *table, struct diag *diag);
 
