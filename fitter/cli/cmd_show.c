@@ -105,19 +105,16 @@ static void print_certificate(const struct table *table)
     printf("  %-12s %.6g %% %scorrectly rounded, %" PRId64 " saturated, %smonotone\n", "codes",
            100 * c->correctly_rounded, weighted ? "by weight " : "", c->saturated_codes, c->monotone ? "" : "not ");
     printf("  %-12s %d bits suffice\n", "accumulator", c->acc_bits);
-    printf("  %-12s %s%s", "objective",
-           c->objective == OBJECTIVE_SEGMENTS ? "fewest segments" : objective_name(c->objective),
-           c->has_second_objective ? ", then rms" : "");
+    printf("  %-12s %s%s", "objective", objective_name(c->objective), c->has_second_objective ? ", then rms" : "");
     if (c->has_lower_bound)
         printf(", nothing below %.6g LSB is reachable", c->lower_bound_lsb);
     if (c->has_lower_bound && c->lower_bound_lsb > 0 && c->optimal != 1)
         printf(", %.4g times that is reached", objective_error(c) / c->lower_bound_lsb);
     if (c->has_bound)
         printf(", proven at most %.6g LSB", c->bound_lsb);
-    const char *const optimal = c->objective == OBJECTIVE_SEGMENTS ? "the fewest" : "optimal";
     if (c->optimal >= 0)
-        printf(", %s%s%s%s", c->optimal ? color_on(stdout, COLOR_GOOD) : "", c->optimal ? "" : "not known to be ",
-               optimal, c->optimal ? color_off(stdout) : "");
+        printf(", %s%soptimal%s", c->optimal ? color_on(stdout, COLOR_GOOD) : "", c->optimal ? "" : "not known to be ",
+               c->optimal ? color_off(stdout) : "");
     printf("\n");
 }
 
