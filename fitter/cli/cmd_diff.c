@@ -10,6 +10,7 @@
 #include "base/escape.h"
 #include "base/progress.h"
 #include "command.h"
+#include "measure/claim.h"
 #include "table/reduction.h"
 #include "table/table.h"
 
@@ -170,8 +171,9 @@ static void report_origin(const struct table *a, const struct table *b)
 static void print_certificate(const struct side *side)
 {
     const struct certificate *c = &side->table.certificate;
+    struct diag false_claim;
     escape_print(side->path);
-    if (side->table.standing != CERTIFICATE_OWN) {
+    if (side->table.standing == CERTIFICATE_ABSENT || claim_check(&side->table, NULL, NULL, &false_claim)) {
         printf(": no certificate of these segments, see pwlc certify\n");
         return;
     }
