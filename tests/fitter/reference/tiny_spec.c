@@ -124,14 +124,13 @@ static void draw_targets(struct tiny *tiny, const struct format *format)
     }
 }
 
-/* A function given by a sample for each code, and one beyond each end. */
+/* A function given by a sample for each code, and one beyond each end. The scale of codes is given. */
 static void draw_samples(struct tiny *tiny, struct format *format)
 {
     const int codes = 1 << format->in_bits;
     char csv[(TINY_CODES + 2) * 64];
     struct diag diag;
     size_t length = 0;
-    draw_scale(uniform(0.1, 9), format->in_scale);
     draw_scale(uniform(0.05, 4), format->out_scale);
     format->zp_x = format->in_min + (one_in(5) ? between(-3000, 3000) : between(-2, codes + 1));
     format->zp_y = format->out_min + (one_in(5) ? between(-3000, 3000) : between(-9, (1 << format->out_bits) + 8));
@@ -274,7 +273,8 @@ static void end(struct tiny *tiny, int number)
     add_text(tiny, "; number %d", number);
     for (int k = 1; k < tiny->count; k++) {
         const long double step = tiny->whole[k] - tiny->whole[k - 1];
-        tiny->is_level |= step != 0 && fabsl(step) < 1e-9L;
+        const bool is_exact = step == 0 && (tiny->spec.function.info || tiny->spec.in.scale.power_of_two);
+        tiny->is_level |= fabsl(step) < 1e-9L && !is_exact;
     }
 }
 
@@ -285,12 +285,14 @@ void tiny_draw(struct tiny *tiny, int number)
     struct format format = draw_format(tied);
     begin(tiny, &format);
     const char *const symmetric = one_in(2) ? odd[between(0, 4)] : complements[between(0, 1)];
-    if (folded)
+    if (folded) {
         draw_function(tiny, &format, reference_find(symmetric), true);
-    else if (one_in(2))
+    } else if (one_in(2)) {
         draw_function(tiny, &format, &reference_functions[between(0, REFERENCE_FUNCTIONS - 1)], false);
-    else
+    } else {
+        draw_scale(uniform(0.1, 9), format.in_scale);
         draw_samples(tiny, &format);
+    }
     set_format(tiny, number);
     draw_method(tiny, number);
     draw_constraints(tiny, tied, folded);
@@ -304,6 +306,7 @@ void tiny_draw_tied(struct tiny *tiny, int number)
     format.out_bits = (int)between(2, 5);
     format.out_min = format.out_signed ? -(1 << (format.out_bits - 1)) : 0;
     begin(tiny, &format);
+    snprintf(format.in_scale, sizeof format.in_scale, "2^0"); /* that no step is a matter of rounding */
     draw_samples(tiny, &format);
     set_format(tiny, number);
     set(tiny, "--method", "minimax");
