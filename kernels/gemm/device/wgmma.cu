@@ -44,8 +44,9 @@ __device__ void multiply_and_store(const pwl_qgemm_call &call, const CUtensorMap
     const uint32_t memory = shared_address(memory_at);
     const unsigned row = __shfl_sync(0xffffffff, threadIdx.x / 32, 0) * PWL_QGEMM_TILE_ROWS;
     char *const table = reinterpret_cast<char *>(memory_at) + of.table_at;
-    float *const units = reinterpret_cast<float *>(memory_at + units_at) + threadIdx.x / group_threads * most_tokens;
-    place<shape::bytes> from(memory, of.stages, false);
+    int8_t *const units =
+        reinterpret_cast<int8_t *>(memory_at + of.units_at) + threadIdx.x / group_threads * most_tokens;
+    place<shape> from(of, memory, false);
     wait_for_last_launch();
     if constexpr (!shape::direct && !shape::exponents) {
         if (of.table_at && threadIdx.x < mma::threads) {
@@ -60,15 +61,14 @@ __device__ void multiply_and_store(const pwl_qgemm_call &call, const CUtensorMap
     for (tile_place here(of); here.is_there(of); here.advance(of)) {
         const size_t m = here.m(of, shape::tokens), n = size_t{here.across(of)} * PWL_QGEMM_ROWS;
         float sums[shape::tokens / 8][4] = {};
-        const bool shared = shape::splits && of.split > 1;
         if constexpr (shape::direct)
             put_units<shape::tokens>(call, m, units);
         multiply<shape>(call, memory_at, n + row, row, here.end - here.first, from, sums);
-        float *const to = reinterpret_cast<float *>(memory_at + (shared ? stages_at : of.out_at));
+        float *const to = reinterpret_cast<float *>(memory_at + of.out_at);
         if constexpr (!shape::direct)
-            store_through_floats<shape>(call, shared, m, n, to, table, sums);
-        else if (!shared)
-            store_by_copies<shape>(call, y, m, n, units, memory + of.out_at, sums);
+            store_through_floats<shape>(call, of, m, n, to, table, sums);
+        else if (!shape::splits || of.split == 1)
+            store_by_copies<shape>(call, of, y, m, n, units, memory, sums);
         else if constexpr (shape::splits)
             store_parts<shape>(call, m, n, units, to, sums);
     }
@@ -90,8 +90,8 @@ __global__ void __launch_bounds__(PWL_IS_HOPPER ? threads : 1, 1)
     start_next_launch();
     if (threadIdx.x == 0) {
         for (unsigned i = 0; i < of.stages; i++) {
-            init_barrier(memory + i * 16, 2);
-            init_barrier(memory + i * 16 + 8, multiplying / 32);
+            init_barrier(memory + of.barriers_at + i * 16, 2);
+            init_barrier(memory + of.barriers_at + i * 16 + 8, multiplying / 32);
         }
         show_barriers();
         prefetch_tensor(&x);
@@ -107,6 +107,31 @@ __global__ void __launch_bounds__(PWL_IS_HOPPER ? threads : 1, 1)
         multiply_and_store<shape>(call, y, of, shared);
     }
 #endif
+}
+
+/* What Y of a tile, or of some of its rows, takes in shared memory before it is stored. */
+template <class shape> constexpr unsigned out_bytes()
+{
+    return shape::direct ? shape::tokens * PWL_QGEMM_ROWS * 2 : chunk_bytes;
+}
+
+/* Gives shared memory to as many stages as leave room for `out` bytes of Y and `table`; the bytes of all. */
+template <class shape> unsigned share_out(work &of, unsigned out, unsigned table)
+{
+    unsigned bytes;
+    of.stages = most_stages + 1;
+    do {
+        of.stages--;
+        const unsigned end = of.stages * (shape::x_bytes + shape::w_bytes);
+        const unsigned behind = (end + alignment - 1) / alignment * alignment;
+        of.w_at = of.stages * shape::x_bytes;
+        of.out_at = of.alone ? 0 : behind;
+        of.table_at = table ? behind + out : 0;
+        of.units_at = behind + out + table;
+        of.barriers_at = of.units_at + groups * most_tokens;
+        bytes = of.barriers_at + of.stages * 16;
+    } while (bytes > most_shared);
+    return bytes;
 }
 
 template <class shape> int launch(const pwl_qgemm_call *call, struct CUstream_st *stream)
@@ -130,13 +155,10 @@ template <class shape> int launch(const pwl_qgemm_call *call, struct CUstream_st
         return cudaErrorInvalidConfiguration;
     if (!describe_matrix(&x, call->h, m, k, call->h_stride, shape::tokens))
         return cudaErrorInvalidConfiguration;
-    const unsigned out = split > 1 ? 0 : shape::direct ? shape::tokens * PWL_QGEMM_ROWS * 2 : chunk_bytes;
-    const unsigned fitting = (most_shared - stages_at - out - table) / shape::bytes;
-    of.stages = fitting < most_stages ? fitting : most_stages;
-    of.out_at = stages_at + of.stages * shape::bytes;
-    of.table_at = table ? of.out_at + out : 0;
-    const unsigned bytes = of.out_at + out + table;
-    const unsigned blocks = split > 1 || of.tiles < call->tile.blocks ? of.tiles * split : call->tile.blocks;
+    of.alone = split > 1 || of.tiles <= call->tile.blocks;
+    const unsigned out = of.alone ? 0 : out_bytes<shape>();
+    const unsigned bytes = share_out<shape>(of, out, table);
+    const unsigned blocks = of.alone ? of.tiles * split : call->tile.blocks;
     const auto kernel = product<shape>;
     const cudaError_t error =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
@@ -149,10 +171,9 @@ template <class variant, unsigned tokens, bool direct>
 int launch_as(const pwl_qgemm_call *call, struct CUstream_st *stream)
 {
     using of = shape<variant, tokens, direct>;
-    constexpr unsigned room = most_shared - stages_at - (direct ? 0 : PWL_PLAN_IMAGE);
-    constexpr unsigned out = direct ? tokens * PWL_QGEMM_ROWS * 2 : chunk_bytes;
-    static_assert(fewest_stages * of::bytes + out <= room, "stages beside Y");
-    static_assert(!of::splits || mma::sums_bytes(tokens / 8) <= room / of::bytes * of::bytes,
+    constexpr unsigned most = fewest_stages * of::bytes + out_bytes<of>() + (direct ? 0 : PWL_PLAN_IMAGE);
+    static_assert(most + groups * most_tokens + alignment <= most_shared, "stages beside Y");
+    static_assert(!of::splits || mma::sums_bytes(tokens / 8) <= fewest_stages * of::bytes,
                   "parts lie where stages were");
     return launch<of>(call, stream);
 }

@@ -44,50 +44,53 @@ constexpr unsigned group_threads = 128, groups = 2; /* warpgroups that multiply 
 constexpr unsigned multiplying = groups * group_threads, threads = multiplying + group_threads;
 constexpr unsigned group_rows = PWL_QGEMM_ROWS / groups; /* of weights */
 
-/* Shared memory begins with the barriers, 16 bytes a stage, and 2^f of a tile's rows of X, for each warpgroup; then
- * come stages, each aligned as operand B is. */
-constexpr unsigned alignment = 1024, most_tokens = 256, fewest_stages = 3, most_stages = alignment / 16;
-constexpr unsigned units_at = alignment, stages_at = units_at + groups * most_tokens * sizeof(float);
-static_assert(stages_at % alignment == 0, "as stages are");
+constexpr unsigned alignment = 1024; /* of operand B in shared memory */
+constexpr unsigned fewest_stages = 3, most_stages = 64, most_tokens = 256;
 
 /* What a kernel is compiled for: a variant of launch.cuh, rows of X, and whether Y is `direct` (gemm/tiles.h). */
 template <class variant, unsigned count, bool is_direct> struct shape : variant {
     static constexpr unsigned tokens = count;
     static constexpr bool direct = is_direct;
     static constexpr bool splits = tokens <= PWL_QGEMM_SPLIT_TOKENS;
-    /* Of a stage: two, where registers have room for so much of A, and shared memory for three stages. */
-    static constexpr unsigned slabs = tokens > (mma::is_wide(variant::format) ? 144 : 192) ? 1 : 2;
+    /* Of a stage: two, where registers have room for so much of A, and shared memory for enough stages. */
+    static constexpr unsigned slabs = tokens > (mma::is_wide(variant::format) ? 128 : 192) ? 1 : 2;
     static constexpr unsigned x_slab = tokens * PWL_QGEMM_COLUMNS * 2, x_bytes = slabs * x_slab;
     static constexpr unsigned piece = mma::piece_bytes(variant::format), w_bytes = slabs * piece;
-    static constexpr unsigned bytes = (x_bytes + w_bytes + alignment - 1) / alignment * alignment;
+    static constexpr unsigned bytes = x_bytes + w_bytes + 16; /* with two barriers */
+    static_assert(x_slab % alignment == 0 && w_bytes % 16 == 0, "as copies want it");
 };
 
-/* What a launch has to do, and how shared memory is shared out. */
+/* What a launch has to do, and where what lies in shared memory: X of the stages at first, then their weights. Y of a
+ * block that has one tile takes the place of stages. */
 struct work {
     uint32_t across, tiles; /* tiles along N, and in all: those along N come first */
     uint32_t depth, steps;  /* pieces along K, and stages that they fill */
     uint32_t split;         /* thread blocks to a tile, one cluster: each takes its part of the steps */
-    uint32_t stages, out_at, table_at;
+    uint32_t alone;         /* whether each thread block has one tile at most */
+    uint32_t stages, w_at, out_at, table_at;
+    uint32_t units_at; /* f of a tile's rows of X, a byte each, for each warpgroup that multiplies */
+    uint32_t barriers_at;
 };
 
 #if PWL_IS_HOPPER
 
 using namespace pwl::hopper;
 
-/* A stage of `bytes`, and which of its phases comes next. */
-template <unsigned bytes> struct place {
-    const uint32_t memory, stages;
-    uint32_t stage;
+/* A stage, and which of its phases comes next. */
+template <class shape> struct place {
+    const work &of;
+    const uint32_t memory;
+    uint32_t stage = 0;
     bool odd;
 
-    __device__ place(uint32_t memory, uint32_t stages, bool odd) : memory(memory), stages(stages), stage(0), odd(odd)
+    __device__ place(const work &of, uint32_t memory, bool odd) : of(of), memory(memory), odd(odd)
     {
     }
 
-    /* Its barriers, and where it lies. */
+    /* Its barriers, and its operands. */
     __device__ uint32_t full() const
     {
-        return memory + stage * 16;
+        return memory + of.barriers_at + stage * 16;
     }
 
     __device__ uint32_t empty() const
@@ -95,15 +98,21 @@ template <unsigned bytes> struct place {
         return full() + 8;
     }
 
-    __device__ uint32_t at() const
+    __device__ uint32_t x() const
     {
-        return memory + stages_at + stage * bytes;
+        return memory + stage * shape::x_bytes;
+    }
+
+    /* Counted from where shared memory begins. */
+    __device__ uint32_t w() const
+    {
+        return of.w_at + stage * shape::w_bytes;
     }
 
     __device__ void advance()
     {
         stage++;
-        if (stage == stages) {
+        if (stage == of.stages) {
             stage = 0;
             odd = !odd;
         }
@@ -144,7 +153,7 @@ struct tile_place {
 /* One thread copies X of all steps. */
 template <class shape> __device__ void copy_x(const work &of, const CUtensorMap &x, uint32_t memory)
 {
-    place<shape::bytes> to(memory, of.stages, true);
+    place<shape> to(of, memory, true);
     wait_for_last_launch();
     for (tile_place here(of); here.is_there(of); here.advance(of)) {
         const int32_t m = static_cast<int32_t>(here.m(of, shape::tokens));
@@ -153,7 +162,7 @@ template <class shape> __device__ void copy_x(const work &of, const CUtensorMap 
             arrive_and_expect(to.full(), shape::x_bytes);
 #pragma unroll
             for (uint32_t slab = 0; slab < shape::slabs; slab++)
-                copy_tensor(to.at() + slab * shape::x_slab, &x,
+                copy_tensor(to.x() + slab * shape::x_slab, &x,
                             static_cast<int32_t>((step * shape::slabs + slab) * PWL_QGEMM_COLUMNS), m, to.full());
         }
     }
@@ -162,7 +171,7 @@ template <class shape> __device__ void copy_x(const work &of, const CUtensorMap 
 /* Another copies the weights, which are no launch's output. */
 template <class shape> __device__ void copy_weights(const pwl_qgemm_call &call, const work &of, uint32_t memory)
 {
-    place<shape::bytes> to(memory, of.stages, true);
+    place<shape> to(of, memory, true);
     for (tile_place here(of); here.is_there(of); here.advance(of)) {
         const uint8_t *piece = static_cast<const uint8_t *>(call.weights.memory) +
                                (size_t{here.across(of)} * of.depth + here.first * shape::slabs) * shape::piece;
@@ -170,11 +179,11 @@ template <class shape> __device__ void copy_weights(const pwl_qgemm_call &call, 
             wait_for(to.empty(), to.odd);
             arrive_and_expect(to.full(), shape::w_bytes);
             if ((step + 1) * shape::slabs <= of.depth) {
-                copy_bytes(to.at() + shape::x_bytes, piece, shape::w_bytes, to.full());
+                copy_bytes(memory + to.w(), piece, shape::w_bytes, to.full());
             } else {
 #pragma unroll
                 for (uint32_t slab = 0; slab < shape::slabs; slab++)
-                    copy_bytes(to.at() + shape::x_bytes + slab * shape::piece, piece, shape::piece, to.full());
+                    copy_bytes(memory + to.w() + slab * shape::piece, piece, shape::piece, to.full());
             }
             piece += shape::w_bytes;
         }
@@ -192,15 +201,14 @@ template <pwl_qgemm_format format> __device__ void hold(mma::codes<format, 1> &c
 /* A warpgroup adds `steps` stages to its sums; n is the first of this warp's rows of weights, `row` that in a tile. */
 template <class shape>
 __device__ void multiply(const pwl_qgemm_call &call, const uint8_t *memory, size_t n, unsigned row, uint32_t steps,
-                         place<shape::bytes> &from, float (&sums)[shape::tokens / 8][4])
+                         place<shape> &from, float (&sums)[shape::tokens / 8][4])
 {
     constexpr pwl_qgemm_format format = shape::format;
     const mma::decoder<format, shape::bf16, shape::exponents, 1> weights(call, n);
     const bool first_lane = threadIdx.x % 32 == 0;
     const uint32_t tile = row / PWL_QGEMM_TILE_ROWS;
-    const uint32_t codes_at = shape::x_bytes + tile * mma::code_bytes(format);
-    const uint32_t scales_at =
-        shape::x_bytes + PWL_QGEMM_TILES * mma::code_bytes(format) + tile * mma::scale_bytes(format);
+    const uint32_t codes_at = tile * mma::code_bytes(format);
+    const uint32_t scales_at = PWL_QGEMM_TILES * mma::code_bytes(format) + tile * mma::scale_bytes(format);
     pwl_fragment a[2][shape::slabs * mma::steps];
     uint32_t last = 0, before = 0; /* barriers of empty stages to come: of the last step, and of that before */
     const auto add = [&](uint32_t i, pwl_fragment(&a)[shape::slabs * mma::steps]) {
@@ -208,7 +216,7 @@ __device__ void multiply(const pwl_qgemm_call &call, const uint8_t *memory, size
         wait_for(from.full(), from.odd);
 #pragma unroll
         for (unsigned slab = 0; slab < shape::slabs; slab++) {
-            const uint8_t *const stage = memory + stages_at + from.stage * shape::bytes + slab * shape::piece;
+            const uint8_t *const stage = memory + from.w() + slab * shape::piece;
             codes[slab].load(stage + codes_at, stage + scales_at);
         }
         wait_for_multiplications<1>();
@@ -222,7 +230,7 @@ __device__ void multiply(const pwl_qgemm_call &call, const uint8_t *memory, size
                 a[slab * mma::steps + step] = weights.fragment(codes[slab], 0, step);
         }
         begin_multiplications();
-        const uint64_t x = matrix_at(from.at());
+        const uint64_t x = matrix_at(from.x());
 #pragma unroll
         for (unsigned slab = 0; slab < shape::slabs; slab++) {
 #pragma unroll

@@ -26,11 +26,11 @@ __device__ inline float unit_of(const pwl_qgemm_call &call, size_t m)
     return call.f && m < call.product.m ? pwl_device_power(call.f[m]) : 1;
 }
 
-/* 2^f of a tile's rows, for this warpgroup; `units` is its own. */
-template <unsigned tokens> __device__ void put_units(const pwl_qgemm_call &call, size_t m, float *units)
+/* f of a tile's rows, -126 to 127, for this warpgroup; `units` is its own. */
+template <unsigned tokens> __device__ void put_units(const pwl_qgemm_call &call, size_t m, int8_t *units)
 {
     for (unsigned token = threadIdx.x % group_threads; token < tokens; token += group_threads)
-        units[token] = unit_of(call, m + token);
+        units[token] = static_cast<int8_t>(call.f && m + token < call.product.m ? call.f[m + token] : 0);
 }
 
 /* What the warpgroups that multiply do together, and one of them. */
@@ -97,7 +97,7 @@ __device__ void add_parts(unsigned rank, float *to, const float (&sums)[tokens /
 
 /* Parts whose Y is direct: a thread has four columns. */
 template <class shape, pwl_qgemm_type type>
-__device__ void store_parts(const pwl_qgemm_call &call, size_t m, size_t n, const float *units, float *to,
+__device__ void store_parts(const pwl_qgemm_call &call, size_t m, size_t n, const int8_t *units, float *to,
                             const float (&sums)[shape::tokens / 8][4])
 {
     const pwl_qgemm_output &y = call.product.y;
@@ -106,7 +106,7 @@ __device__ void store_parts(const pwl_qgemm_call &call, size_t m, size_t n, cons
     float bias[4];
     mma::four::load_bias(inside ? call.product.bias : nullptr, column, bias);
     add_parts<shape::tokens>(blockIdx.x % 2, to, sums, [&](unsigned row, const float4 &sum) {
-        const float unit = units[row];
+        const float unit = pwl_device_power(units[row]);
         uint16_t *const at = static_cast<uint16_t *>(y.data) + (m + row) * y.stride + column;
         const uint2 halves =
             make_uint2(mma::halves_of<type>(mma::y_of(sum.x, unit, bias[0]), mma::y_of(sum.y, unit, bias[1])),
@@ -120,10 +120,11 @@ __device__ void store_parts(const pwl_qgemm_call &call, size_t m, size_t n, cons
 /* All that goes through floats in shared memory: chunk by chunk, or, where two blocks share the tile, the half of it
  * that is here. */
 template <class shape>
-__device__ void store_through_floats(const pwl_qgemm_call &call, bool shared, size_t m, size_t n, float *to,
+__device__ void store_through_floats(const pwl_qgemm_call &call, const work &of, size_t m, size_t n, float *to,
                                      const char *table, const float (&sums)[shape::tokens / 8][4])
 {
     constexpr unsigned half = shape::tokens / 2;
+    const bool shared = shape::splits && of.split > 1;
     const unsigned rank = shared ? blockIdx.x % 2 : 0, own = threadIdx.x / group_threads * (chunk / groups);
     const unsigned there = static_cast<unsigned>(min(size_t{shape::tokens}, call.product.m - m));
     const unsigned rows = shared ? min(there, (rank + 1) * half) : there;
@@ -133,6 +134,8 @@ __device__ void store_through_floats(const pwl_qgemm_call &call, bool shared, si
                 *(reinterpret_cast<float4 *>(to + row * mma::pitch) + threadIdx.x % (PWL_QGEMM_ROWS / 4)) = sum;
             });
     }
+    if (!shared && of.alone)
+        meet(meet_all, multiplying); /* the other warpgroup is through with the stages, too */
 #pragma unroll 1
     for (unsigned first = rank * half; first < rows; first += chunk) {
         float *const from = shared ? to + first * mma::pitch : to;
@@ -152,7 +155,7 @@ __device__ void store_through_floats(const pwl_qgemm_call &call, bool shared, si
 
 /* Y in halves of a type: a warpgroup's 64 columns of all rows of X, as operand B lies. */
 template <class shape, pwl_qgemm_type type>
-__device__ void put_halves(const pwl_qgemm_call &call, size_t n, const float *units, uint32_t to,
+__device__ void put_halves(const pwl_qgemm_call &call, size_t n, const int8_t *units, uint32_t to,
                            const float (&sums)[shape::tokens / 8][4])
 {
     const unsigned lane = threadIdx.x % 32, matrix = lane / 8,
@@ -169,7 +172,8 @@ __device__ void put_halves(const pwl_qgemm_call &call, size_t n, const float *un
         uint32_t r[4];
 #pragma unroll
         for (unsigned i = 0; i < 2; i++) {
-            const float2 unit = *reinterpret_cast<const float2 *>(units + (g + i) * 8 + lane % 4 * 2);
+            const char2 f = *reinterpret_cast<const char2 *>(units + (g + i) * 8 + lane % 4 * 2);
+            const float2 unit = make_float2(pwl_device_power(f.x), pwl_device_power(f.y));
             const float(&of)[4] = sums[g + i];
             r[i * 2] = mma::halves_of<type>(mma::y_of(of[0], unit.x, bias[0]), mma::y_of(of[1], unit.y, bias[0]));
             r[i * 2 + 1] = mma::halves_of<type>(mma::y_of(of[2], unit.x, bias[1]), mma::y_of(of[3], unit.y, bias[1]));
@@ -179,7 +183,7 @@ __device__ void put_halves(const pwl_qgemm_call &call, size_t n, const float *un
 }
 
 template <class shape>
-__device__ void store_parts(const pwl_qgemm_call &call, size_t m, size_t n, const float *units, float *to,
+__device__ void store_parts(const pwl_qgemm_call &call, size_t m, size_t n, const int8_t *units, float *to,
                             const float (&sums)[shape::tokens / 8][4])
 {
     if (call.product.y.type == PWL_QGEMM_F16)
@@ -189,15 +193,18 @@ __device__ void store_parts(const pwl_qgemm_call &call, size_t m, size_t n, cons
 }
 
 template <class shape>
-__device__ void store_by_copies(const pwl_qgemm_call &call, const CUtensorMap &y, size_t m, size_t n,
-                                const float *units, uint32_t memory, const float (&sums)[shape::tokens / 8][4])
+__device__ void store_by_copies(const pwl_qgemm_call &call, const work &of, const CUtensorMap &y, size_t m, size_t n,
+                                const int8_t *units, uint32_t memory, const float (&sums)[shape::tokens / 8][4])
 {
     const unsigned group = threadIdx.x / group_threads;
-    const uint32_t to = memory + group * shape::tokens * group_rows * 2;
+    const uint32_t to = memory + of.out_at + group * shape::tokens * group_rows * 2;
     const bool first_thread = threadIdx.x % group_threads == 0;
     if (first_thread)
         wait_for_copies_to_read();
-    meet(meet_group + group, group_threads);
+    if (of.alone)
+        meet(meet_all, multiplying); /* the other warpgroup is through with the stages, too */
+    else
+        meet(meet_group + group, group_threads);
     if (call.product.y.type == PWL_QGEMM_F16)
         put_halves<shape, PWL_QGEMM_F16>(call, n, units, to, sums);
     else
