@@ -171,9 +171,9 @@ template <class variant, unsigned tokens, bool direct>
 int launch_as(const pwl_qgemm_call *call, struct CUstream_st *stream)
 {
     using of = shape<variant, tokens, direct>;
-    constexpr unsigned most = fewest_stages * of::bytes + out_bytes<of>() + (direct ? 0 : PWL_PLAN_IMAGE);
-    static_assert(most + groups * most_tokens + alignment <= most_shared, "stages beside Y");
-    static_assert(!of::splits || mma::sums_bytes(tokens / 8) <= fewest_stages * of::bytes,
+    constexpr unsigned room = most_shared - groups * most_tokens - alignment - (direct ? 0 : PWL_PLAN_IMAGE);
+    static_assert(fewest_stages * of::bytes + out_bytes<of>() <= room, "stages beside Y");
+    static_assert(!of::splits || mma::sums_bytes(tokens / 8) <= room / of::bytes * of::bytes,
                   "parts lie where stages were");
     return launch<of>(call, stream);
 }
@@ -184,10 +184,10 @@ template <class variant> int launch_variant(const pwl_qgemm_call *call, struct C
         return launch_as<variant, PWL_QGEMM_ANY_TOKENS, false>(call, stream);
     if constexpr (!variant::exponents) {
         switch (call->tile.tokens) {
-#define LAUNCH(tokens)                                                                                                 \
+#define LAUNCH(tokens, ...)                                                                                            \
     case tokens:                                                                                                       \
         return launch_as<variant, tokens, true>(call, stream);
-            PWL_QGEMM_TILE_TOKENS(LAUNCH)
+            PWL_QGEMM_TILE_SIZES(LAUNCH)
 #undef LAUNCH
         }
     }

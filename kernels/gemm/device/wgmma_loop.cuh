@@ -52,8 +52,8 @@ template <class variant, unsigned count, bool is_direct> struct shape : variant 
     static constexpr unsigned tokens = count;
     static constexpr bool direct = is_direct;
     static constexpr bool splits = tokens <= PWL_QGEMM_SPLIT_TOKENS;
-    /* Of a stage: two, where registers have room for so much of A, and shared memory for enough stages. */
-    static constexpr unsigned slabs = tokens > (mma::is_wide(variant::format) ? 128 : 192) ? 1 : 2;
+    /* Of a stage: two, where registers have room for so much of A, and shared memory for four stages. */
+    static constexpr unsigned slabs = tokens > 128 ? 1 : 2;
     static constexpr unsigned x_slab = tokens * PWL_QGEMM_COLUMNS * 2, x_bytes = slabs * x_slab;
     static constexpr unsigned piece = mma::piece_bytes(variant::format), w_bytes = slabs * piece;
     static constexpr unsigned bytes = x_bytes + w_bytes + 16; /* with two barriers */

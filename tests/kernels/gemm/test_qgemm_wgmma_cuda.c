@@ -13,8 +13,8 @@
 #include "problems.h"
 
 static const uint32_t sizes[] = {
-#define TOKENS(count) count,
-    PWL_QGEMM_TILE_TOKENS(TOKENS)
+#define TOKENS(count, ...) count,
+    PWL_QGEMM_TILE_SIZES(TOKENS)
 #undef TOKENS
 };
 
