@@ -147,13 +147,15 @@ template <class shape> int launch(const pwl_qgemm_call *call, struct CUstream_st
         return cudaErrorInvalidConfiguration;
     of.across = static_cast<uint32_t>(across);
     of.tiles = static_cast<uint32_t>(across * down);
+    of.m_last = static_cast<uint32_t>(m > shape::tokens ? m - shape::tokens : 0);
+    of.rows = static_cast<uint32_t>(m < shape::tokens ? m : shape::tokens);
     of.depth = static_cast<uint32_t>(depth);
     of.steps = static_cast<uint32_t>(steps);
     of.split = split;
     if (shape::direct && split == 1 &&
-        !describe_matrix(&y, call->product.y.data, m, n, call->product.y.stride, shape::tokens))
+        !describe_matrix(&y, call->product.y.data, m, n, call->product.y.stride, of.rows))
         return cudaErrorInvalidConfiguration;
-    if (!describe_matrix(&x, call->h, m, k, call->h_stride, shape::tokens))
+    if (!describe_matrix(&x, call->h, m, k, call->h_stride, of.rows))
         return cudaErrorInvalidConfiguration;
     of.alone = split > 1 || of.tiles <= call->tile.blocks;
     const unsigned out = of.alone ? 0 : out_bytes<shape>();

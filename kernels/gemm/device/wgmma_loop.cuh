@@ -64,6 +64,8 @@ template <class variant, unsigned count, bool is_direct> struct shape : variant 
  * block that has one tile takes the place of stages. */
 struct work {
     uint32_t across, tiles; /* tiles along N, and in all: those along N come first */
+    uint32_t m_last;        /* row of X of the last tile along M */
+    uint32_t rows;          /* of X in a copy: those of a tile, or of X, where it has fewer */
     uint32_t depth, steps;  /* pieces along K, and stages that they fill */
     uint32_t split;         /* thread blocks to a tile, one cluster: each takes its part of the steps */
     uint32_t alone;         /* whether each thread block has one tile at most */
@@ -139,9 +141,11 @@ struct tile_place {
         tile += gridDim.x / of.split;
     }
 
+    /* Its first row of X. The last tile begins so early that it ends with X, since copies of boxes that reach beyond a
+     * tensor take longer: of rows that it shares with the tile before it, it makes the same Y. */
     __device__ uint32_t m(const work &of, uint32_t tokens) const
     {
-        return tile / of.across * tokens;
+        return min(tile / of.across * tokens, of.m_last);
     }
 
     __device__ uint32_t across(const work &of) const
@@ -159,7 +163,7 @@ template <class shape> __device__ void copy_x(const work &of, const CUtensorMap 
         const int32_t m = static_cast<int32_t>(here.m(of, shape::tokens));
         for (uint32_t step = here.first; step < here.end; step++, to.advance()) {
             wait_for(to.empty(), to.odd);
-            arrive_and_expect(to.full(), shape::x_bytes);
+            arrive_and_expect(to.full(), shape::slabs * of.rows * PWL_QGEMM_COLUMNS * 2);
 #pragma unroll
             for (uint32_t slab = 0; slab < shape::slabs; slab++)
                 copy_tensor(to.x() + slab * shape::x_slab, &x,
