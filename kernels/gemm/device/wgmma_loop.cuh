@@ -205,7 +205,7 @@ template <pwl_qgemm_format format> __device__ void hold(mma::codes<format, 1> &c
 /* A warpgroup adds `steps` stages to its sums; n is the first of this warp's rows of weights, `row` that in a tile. */
 template <class shape>
 __device__ void multiply(const pwl_qgemm_call &call, const uint8_t *memory, size_t n, unsigned row, uint32_t steps,
-                         place<shape> &from, float (&sums)[shape::tokens / 8][4])
+                         place<shape> &begin, float (&sums)[shape::tokens / 8][4])
 {
     constexpr pwl_qgemm_format format = shape::format;
     const mma::decoder<format, shape::bf16, shape::exponents, 1> weights(call, n);
@@ -214,6 +214,9 @@ __device__ void multiply(const pwl_qgemm_call &call, const uint8_t *memory, size
     const uint32_t codes_at = tile * mma::code_bytes(format);
     const uint32_t scales_at = PWL_QGEMM_TILES * mma::code_bytes(format) + tile * mma::scale_bytes(format);
     pwl_fragment a[2][shape::slabs * mma::steps];
+    place<shape> from = begin;
+    if (!shape::direct) /* so that ptxas sees that it is the same for all lanes, after what it has to keep it through */
+        from.stage = __shfl_sync(0xffffffff, from.stage, 0);
     uint32_t last = 0, before = 0; /* barriers of empty stages to come: of the last step, and of that before */
     const auto add = [&](uint32_t i, pwl_fragment(&a)[shape::slabs * mma::steps]) {
         mma::codes<format, 1> codes[shape::slabs];
@@ -257,6 +260,8 @@ __device__ void multiply(const pwl_qgemm_call &call, const uint8_t *memory, size
         add(i, a[0]);
     wait_for_multiplications<0>();
     hopper::hold(sums);
+    begin.stage = from.stage;
+    begin.odd = from.odd;
     if (first_lane) {
         if (steps >= 2)
             arrive(before);

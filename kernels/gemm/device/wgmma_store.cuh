@@ -16,7 +16,7 @@ namespace pwl
 namespace wgmma
 {
 
-constexpr unsigned chunk = 32, chunk_bytes = mma::sums_bytes(chunk / 8); /* rows of X that are stored at a time */
+constexpr unsigned chunk = 32, chunk_bytes = mma::sums_bytes(chunk / 8); /* rows of X, stored at a time */
 
 #if PWL_IS_HOPPER
 
@@ -117,36 +117,40 @@ __device__ void store_parts(const pwl_qgemm_call &call, size_t m, size_t n, cons
     wait_for_cluster();
 }
 
-/* All that goes through floats in shared memory: chunk by chunk, or, where two blocks share the tile, the half of it
- * that is here. */
+/*
+ * All that goes through floats in shared memory. Where stages are free, which is where each block has one tile, that is
+ * all rows of the tile at once, or, where two blocks share it, the half of them that is here; else chunk by chunk.
+ */
 template <class shape>
 __device__ void store_through_floats(const pwl_qgemm_call &call, const work &of, size_t m, size_t n, float *to,
                                      const char *table, const float (&sums)[shape::tokens / 8][4])
 {
     constexpr unsigned half = shape::tokens / 2;
     const bool shared = shape::splits && of.split > 1;
-    const unsigned rank = shared ? blockIdx.x % 2 : 0, own = threadIdx.x / group_threads * (chunk / groups);
-    const unsigned there = static_cast<unsigned>(min(size_t{shape::tokens}, call.product.m - m));
-    const unsigned rows = shared ? min(there, (rank + 1) * half) : there;
+    const unsigned begin = shared ? blockIdx.x % 2 * half : 0, all = shared ? half : shape::tokens;
+    const unsigned rows = static_cast<unsigned>(min(size_t{begin + all}, call.product.m - m));
+    const unsigned step = of.alone ? all : chunk, own = threadIdx.x / group_threads * (step / groups);
     if constexpr (shape::splits) {
         if (shared)
-            add_parts<shape::tokens>(rank, to, sums, [&](unsigned row, const float4 &sum) {
+            add_parts<shape::tokens>(blockIdx.x % 2, to, sums, [&](unsigned row, const float4 &sum) {
                 *(reinterpret_cast<float4 *>(to + row * mma::pitch) + threadIdx.x % (PWL_QGEMM_ROWS / 4)) = sum;
             });
     }
-    if (!shared && of.alone)
+    if (of.alone && !shared) {
         meet(meet_all, multiplying); /* the other warpgroup is through with the stages, too */
+        put<0, shape::tokens / 8>(sums, to);
+    }
 #pragma unroll 1
-    for (unsigned first = rank * half; first < rows; first += chunk) {
-        float *const from = shared ? to + first * mma::pitch : to;
-        if (!shared)
+    for (unsigned first = begin; first < rows; first += step) {
+        float *const from = of.alone ? to + first * mma::pitch : to;
+        if (!of.alone)
             put_chunk(sums, first / 8, from);
-        if (threadIdx.x < min(chunk, rows - first))
+        if (threadIdx.x < min(step, rows - first))
             from[threadIdx.x * mma::pitch + mma::unit_at] = unit_of(call, m + first + threadIdx.x);
         meet(meet_all, multiplying);
         if (first + own < rows)
-            mma::store_sums<shape::exponents, chunk / groups / 8>(
-                call, m + first + own, n, min(chunk / groups, rows - first - own), from + own * mma::pitch, table);
+            mma::store_sums<shape::exponents, chunk / 8>(
+                call, m + first + own, n, min(step / groups, rows - first - own), from + own * mma::pitch, table);
         meet(meet_all, multiplying);
     }
     if (shared)
