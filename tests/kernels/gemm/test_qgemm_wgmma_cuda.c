@@ -8,8 +8,9 @@
  * test_qgemm_wgmma_cuda small  some of it, for compute-sanitizer
  */
 #include "../tap.h"
-#include "gemm/fast.h"
+#include "gemm/activation.h"
 #include "gemm/launch.h"
+#include "luts.h"
 #include "problems.h"
 
 static const uint32_t sizes[] = {
@@ -35,6 +36,13 @@ static void run(const struct problem *p, const pwl_qgemm_tile *tile, uint8_t *to
     memset(&call, 0, sizeof call);
     call.product = p->on_device;
     call.weights = *p->on_device.weights;
+    if (p->on_device.activation) {
+        const pwl_cuda_table *const uploaded = p->on_device.activation->uploaded;
+        pwl_qgemm_codes codes;
+        PWL(pwl_qgemm_host_codes(&p->on_device, &codes));
+        call.epilogue = pwl_qgemm_epilogue_of(&p->on_device, &codes);
+        call.table = (pwl_planned){pwl_cuda_plan_of(uploaded), uploaded->memory};
+    }
     call.fast = pwl_qgemm_fast_of(&p->on_device, &call.epilogue, &call.table);
     call.h = halves;
     call.h_stride = p->on_device.weights->k;
@@ -153,6 +161,49 @@ static void test_one_hot(const struct scheme *scheme)
     tap(good, "%s: a 1 in X gives each weight back", scheme->name);
 }
 
+/* Activations of blocks with several tiles, whose Y is stored some rows at a time, have the bits of those with one. */
+static void test_activations(const struct scheme *scheme)
+{
+    static const struct {
+        const pwl_table *table;
+        pwl_qgemm_type y;
+        size_t bytes;
+        int gated;
+    } cases[] = {{&pwl_gelu_s8, PWL_QGEMM_S8, 1, 0},
+                 {&pwl_gelu_s16, PWL_QGEMM_S16, 2, 0},
+                 {&pwl_gelu_s16, PWL_QGEMM_F16, 2, 0},
+                 {&pwl_silu_s8, PWL_QGEMM_F32, 4, 1},
+                 {&pwl_silu_s16, PWL_QGEMM_S8, 1, 1}};
+    const size_t n = small ? 144 : 400, m = small ? 140 : M_MOST;
+    const pwl_qgemm_tile few = {PWL_QGEMM_ANY_TOKENS, 1, 1, 0}, many = {PWL_QGEMM_ANY_TOKENS, 1, 132, 0};
+    uint64_t state = 53;
+    int good = 1;
+    struct weights w = new_weights(scheme->format, n, 160, -2, &state);
+    struct problem p = new_problem(scheme, &w, m, PWL_QGEMM_F16, PWL_QGEMM_F32, PWL_QGEMM_SUMS_EXACT, 0, 8, 1, &state);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        pwl_cuda_table uploaded;
+        PWL(pwl_cuda_upload(cases[i].table, &uploaded));
+        const pwl_qgemm_activation as = {.table = cases[i].table,
+                                         .uploaded = &uploaded,
+                                         .of_x = {0.0625f, 0},
+                                         .of_y = {0.0625f, 0},
+                                         .gated = cases[i].gated,
+                                         .of_out = {0.0625f, 0}};
+        p.on_device.activation = &as;
+        p.on_device.y.type = cases[i].y;
+        p.on_device.y.stride = (cases[i].gated ? n / 2 : n) + 8;
+        p.y_bytes = m * p.on_device.y.stride * cases[i].bytes;
+        run(&p, &few, p.y);
+        run(&p, &many, p.again);
+        good &= memcmp(p.y, p.again, p.y_bytes + 2 * p.y_offset) == 0;
+        p.on_device.activation = NULL;
+        PWL(pwl_cuda_release(&uploaded));
+    }
+    free_problem(&p);
+    release(&w);
+    tap(good, "%s: activations of a block's first tile and of those after it", scheme->name);
+}
+
 int main(int argc, char **argv)
 {
     small = test_is_small(argc, argv);
@@ -160,6 +211,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < 3 && runs_here(PWL_QGEMM_WGMMA); i++) {
         test_tiles(&schemes[i]);
         test_one_hot(&schemes[i]);
+        test_activations(&schemes[i]);
     }
     return tap_end();
 }
