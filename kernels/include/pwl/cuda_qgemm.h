@@ -7,9 +7,9 @@
  *
  * An activation's table is the one that pwl_cuda_upload() made, `uploaded`; what it makes of Y is bit for bit what
  * pwl_cuda_map_from_real() makes of the Y that the same kernel stores in PWL_QGEMM_F32, in INT8 what the host makes of
- * PWL_QGEMM_S32. Fastest by wgmma, mma, mma_bytes and streamk, where rows of Y are aligned to four elements, for tables of up
- * to 256 codes, and for others of 8- and 16-bit storage that round by floor or half_up; zero points up to 2^21 from the
- * codes.
+ * PWL_QGEMM_S32. Fastest by wgmma, mma, mma_bytes and streamk, where rows of Y are aligned to four elements, for tables
+ * of up to 256 codes, and for others of 8- and 16-bit storage that round by floor or half_up; zero points up to 2^21
+ * from the codes.
  *
  * Products are queued on `stream` (null: the default one), can be captured into a graph, and return before the work is
  * done. Weights may be read while kernels that were queued before on the stream still run, if these let the next one
