@@ -57,7 +57,7 @@ static void skip_values(struct reader *reader, uint64_t kind, uint64_t count)
 /* The metadata; what matters is how tensors are aligned. */
 static uint64_t take_metadata(struct reader *reader, uint64_t count)
 {
-    uint64_t alignment = 32;
+    uint64_t alignment = 0;
     for (uint64_t i = 0; i < count && !reader->failed; i++) {
         const int aligns = take_string(reader, "general.alignment");
         uint64_t kind = take_integer(reader, 4), values = 1;
@@ -65,12 +65,12 @@ static uint64_t take_metadata(struct reader *reader, uint64_t count)
             kind = take_integer(reader, 4);
             values = take_integer(reader, 8);
         }
-        if (aligns && kind == KIND_U32 && values == 1)
-            alignment = take_integer(reader, 4);
-        else
+        if (!aligns)
             skip_values(reader, kind, values);
+        else if (kind != KIND_U32 || values != 1 || alignment != 0 || (alignment = take_integer(reader, 4)) == 0)
+            reader->failed = 1; /* of another kind, there already, or 0 */
     }
-    return alignment;
+    return alignment == 0 ? 32 : alignment;
 }
 
 /* Bytes of a tensor; 0 for a type that pwl/qgemm.h does not take, for no elements, or for more than 2^56. */
@@ -119,16 +119,16 @@ const char *gguf_find(const void *bytes, size_t size, const char *name, pwl_qgem
     for (uint64_t i = 0; i < tensors && !reader.failed; i++) {
         pwl_qgemm_tensor entry;
         uint64_t at;
-        if (take_tensor(&reader, name, &entry, &at) && !found) {
-            found = 1;
+        if (take_tensor(&reader, name, &entry, &at)) {
+            found++;
             *tensor = entry;
             offset = at;
         }
     }
-    if (reader.failed || alignment == 0 || (alignment & (alignment - 1)) != 0)
+    if (reader.failed || (alignment & (alignment - 1)) != 0)
         return "is cut off or damaged";
-    if (!found)
-        return "has no such tensor";
+    if (found != 1)
+        return found == 0 ? "has no such tensor" : "has more than one tensor of that name";
     /* The data begin behind the entries, aligned. */
     (void)take(&reader, -(uint64_t)reader.at & (alignment - 1));
     data_bytes = bytes_of(tensor);

@@ -8,7 +8,7 @@
 #include <pwl/qgemm.h>
 
 /*
- * The first tensor of that name in a file's bytes, which tensor->data then points into. Every size is checked against
+ * The tensor of that name in a file's bytes, which tensor->data then points into. Every size is checked against
  * the file. Null when it is found; else why not, for messages: "%s has ...", the file or the tensor being %s.
  */
 const char *gguf_find(const void *bytes, size_t size, const char *name, pwl_qgemm_tensor *tensor);

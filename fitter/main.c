@@ -5,12 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/color.h"
+#include "base/output.h"
+#include "base/progress.h"
 #include "base/suggest.h"
 #include "cli/command.h"
 
 static const struct command *const commands[] = {
-    &command_list, &command_fit,     &command_emit,   &command_show, &command_eval, &command_sweep,
-    &command_diff, &command_explore, &command_report, &command_gguf, &command_gemm,    &command_bench, NULL,
+    &command_list, &command_fit,     &command_certify, &command_emit, &command_show, &command_eval,  &command_sweep,
+    &command_diff, &command_explore, &command_report,  &command_gguf, &command_gemm, &command_bench, NULL,
 };
 
 #define COMMAND_COUNT ((int)(sizeof commands / sizeof *commands) - 1)
@@ -30,8 +33,8 @@ static void print_overview(void)
            "Commands:\n");
     for (int i = 0; i < COMMAND_COUNT; i++)
         printf("  %-7s  %s\n", commands[i]->name, commands[i]->summary);
-    printf("\n`pwlc COMMAND --help` shows a command's flags and an example. Also: pwlc --help, --version,\n"
-           "--man (a manual page), --completion bash|zsh (a script for the shell).\n");
+    printf("\n`pwlc COMMAND --help` and `pwlc help COMMAND` show a command's flags and an example. Also: pwlc --help,\n"
+           "--version, -V, --man (a manual page), --completion " COMPLETION_SHELLS " (a script for the shell).\n");
 }
 
 static bool is_help(const char *argument)
@@ -49,10 +52,13 @@ static bool asks_for_help(int argc, char **argv)
 
 static int unknown_command(const char *name, struct diag *diag)
 {
-    const char *names[COMMAND_COUNT + 1];
+    const char *names[COMMAND_COUNT + 4];
     for (int i = 0; i < COMMAND_COUNT; i++)
         names[i] = commands[i]->name;
-    names[COMMAND_COUNT] = NULL;
+    names[COMMAND_COUNT] = "--version";
+    names[COMMAND_COUNT + 1] = "--man";
+    names[COMMAND_COUNT + 2] = "--completion";
+    names[COMMAND_COUNT + 3] = NULL;
 
     const char *close = suggest(name, names);
     if (close)
@@ -60,25 +66,47 @@ static int unknown_command(const char *name, struct diag *diag)
     return diag_set(diag, EXIT_USAGE, "\"%s\" is not a command; pwlc --help lists them", name);
 }
 
-/* What was printed counts only when it arrived: a full disk or a closed pipe is a failure. */
+/* What was printed counts only when it arrived: a full disk or a closed pipe is a failure. Files get their places after
+ * that, also when a requirement is missed, which they show. */
 static int finish_output(int code, struct diag *diag)
 {
     const bool failed = ferror(stdout) != 0;
     errno = 0;
-    if ((fclose(stdout) == 0 && !failed) || code != EXIT_DONE)
-        return code;
-    return diag_set(diag, EXIT_IO, "standard output: %s", errno ? strerror(errno) : "could not be written");
+    if ((fclose(stdout) != 0 || failed) && code == EXIT_DONE)
+        code = diag_set(diag, EXIT_IO, "standard output: %s", errno ? strerror(errno) : "could not be written");
+    if ((code == EXIT_DONE || code == EXIT_REQUIREMENT) && outputs_commit(diag) != EXIT_DONE)
+        code = diag->code;
+    outputs_drop();
+    return code;
+}
+
+static bool asks_for_version(const char *word)
+{
+    return strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0 || strcmp(word, "version") == 0;
+}
+
+/* Of a command, or of all. */
+static int print_help(const char *name, struct diag *diag)
+{
+    const struct command *command = name ? command_find(name) : NULL;
+    if (name && !command)
+        return unknown_command(name, diag);
+    if (command)
+        command_print_help(command);
+    else
+        print_overview();
+    return EXIT_DONE;
 }
 
 static int run(int argc, char **argv, const struct command **command, struct diag *diag)
 {
+    if (color_take(&argc, argv, diag))
+        return diag->code;
     if (argc < 2)
         return diag_set(diag, EXIT_USAGE, "a command is needed; pwlc --help lists them");
-    if (is_help(argv[1])) {
-        print_overview();
-        return EXIT_DONE;
-    }
-    if (strcmp(argv[1], "--version") == 0) {
+    if (is_help(argv[1]) || strcmp(argv[1], "help") == 0)
+        return print_help(argc > 2 ? argv[2] : NULL, diag);
+    if (asks_for_version(argv[1])) {
         printf("pwlc %s\n", PWLC_VERSION);
         return EXIT_DONE;
     }
@@ -88,7 +116,7 @@ static int run(int argc, char **argv, const struct command **command, struct dia
     }
     if (strcmp(argv[1], "--completion") == 0) {
         if (argc < 3)
-            return diag_set(diag, EXIT_USAGE, "--completion needs a value, bash|zsh");
+            return diag_set(diag, EXIT_USAGE, "--completion needs a value, " COMPLETION_SHELLS);
         if (argc > 3)
             return diag_set(diag, EXIT_USAGE, "--completion takes one shell, not %d arguments", argc - 2);
         return completion_print(commands, argv[2], diag);
@@ -100,6 +128,9 @@ static int run(int argc, char **argv, const struct command **command, struct dia
         command_print_help(*command);
         return EXIT_DONE;
     }
+    char name[40];
+    snprintf(name, sizeof name, "pwlc %s", (*command)->name);
+    progress_name(name);
     return (*command)->run(argc - 1, argv + 1, diag);
 }
 
@@ -107,9 +138,11 @@ int main(int argc, char **argv)
 {
     struct diag diag = {.code = EXIT_DONE};
     const struct command *command = NULL;
+    outputs_guard();
     int code = run(argc, argv, &command, &diag);
     code = finish_output(code, &diag);
     if (code != EXIT_DONE)
-        fprintf(stderr, "pwlc%s%s: %s\n", command ? " " : "", command ? command->name : "", diag.text);
+        fprintf(stderr, "%spwlc%s%s:%s %s\n", color_on(stderr, COLOR_ERROR), command ? " " : "",
+                command ? command->name : "", color_off(stderr), diag.text);
     return code;
 }

@@ -52,13 +52,46 @@ SOURCE
     LD_LIBRARY_PATH=$libdir ./consumer_cuda
 fi
 
+# CMake finds the same libraries.
+if command -v cmake >/dev/null; then
+    mkdir cmake
+    printf '#!/bin/sh\nexec %s "$@"\n' "$*" >compiler
+    chmod +x compiler
+    cat >cmake/CMakeLists.txt <<'LISTS'
+cmake_minimum_required(VERSION 3.13)
+project(consumer C)
+find_package(pwl 0.1 REQUIRED)
+foreach(library pwl static)
+  add_executable(consumer_${library} ../consumer.c)
+  target_link_libraries(consumer_${library} pwl::${library})
+endforeach()
+file(WRITE blocks.c "#include <pwl/blocks.h>\nint main(void) { return pwl_dequantise(PWL_Q4_0, 0, 1, 32, 32, 0) == 0; }\n")
+add_executable(consumer_blocks blocks.c)
+target_link_libraries(consumer_blocks pwl::blocks)
+LISTS
+    config=$(find "$root" -name pwl-config.cmake)
+    { cmake -S cmake -B cmake/build "-Dpwl_DIR=${config%/*}" "-DCMAKE_C_COMPILER=$root/compiler" &&
+        cmake --build cmake/build; } >log 2>&1 || { cat log; exit 1; }
+    for library in pwl static blocks; do
+        "cmake/build/consumer_$library"
+    done
+fi
+
+# Python finds the module where its own are.
+if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+    module=$(find "$root" -name pwl.py)
+    [ -n "$module" ] || { echo "pwl.py was not installed"; exit 1; }
+    PYTHONPATH=${module%/*} PWL_LIBRARY=$libdir/libpwl.so.$abi /usr/bin/python3 -c 'import pwl; pwl.levels()'
+fi
+
 if [ "$with_pwlc" = yes ]; then
     pwlc=$(find "$root" -type f -name pwlc -perm -u+x)
     [ -n "$pwlc" ] || { echo "pwlc was not installed"; exit 1; }
     "$pwlc" list | grep -q sigmoid
     # A cross build cannot run pwlc to write them.
     if [ -f "$build_root/fitter/completion/pwlc.1" ]; then
-        for file in man/man1/pwlc.1 bash-completion/completions/pwlc zsh/site-functions/_pwlc; do
+        for file in man/man1/pwlc.1 bash-completion/completions/pwlc zsh/site-functions/_pwlc \
+            fish/vendor_completions.d/pwlc.fish; do
             [ -s "$(find "$root" -path "*/share/$file")" ] || { echo "share/$file was not installed"; exit 1; }
         done
     fi

@@ -12,8 +12,8 @@ enum exit_code {
 };
 
 struct diag {
-    int code;        /* enum exit_code */
-    char text[640];  /* one line: the file, the field or flag, and what would be right */
+    int code;       /* enum exit_code */
+    char text[640]; /* one line: the file, the field or flag, and what would be right */
 };
 
 /* Formats a message into *diag (cut when too long) and returns code, so that `return diag_set(...)` reads well. */

@@ -2,13 +2,19 @@
 #include "escape.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
-/* Length of the UTF-8 sequence at c, 0 when it is not one (overlong, surrogate, or no XML character). */
-static int utf8_length(const unsigned char *c)
+#define MOST_BYTES 4 /* of a sequence; the zero at the end of a string ends one before */
+
+/* Length of the UTF-8 sequence at c, of at most `size` bytes; 0 when it is not one (overlong, surrogate, or no XML
+ * character). */
+static int utf8_length(const unsigned char *c, size_t size)
 {
     const int length = c[0] < 0x80 ? 1 : c[0] >= 0xf5 ? 0 : c[0] >= 0xf0 ? 4 : c[0] >= 0xe0 ? 3 : c[0] >= 0xc2 ? 2 : 0;
     if (length == 1)
         return c[0] >= ' ' && c[0] != 0x7f;
+    if ((size_t)length > size)
+        return 0;
     for (int i = 1; i < length; i++) /* a zero byte ends it too */
         if ((c[i] & 0xc0) != 0x80)
             return 0;
@@ -21,7 +27,7 @@ static int utf8_length(const unsigned char *c)
 void escape_xml(struct text *out, const char *string)
 {
     for (const unsigned char *c = (const unsigned char *)string; *c;) {
-        const int length = utf8_length(c);
+        const int length = utf8_length(c, MOST_BYTES);
         if (length == 0)
             text_add(out, "?");
         else if (*c == '&')
@@ -36,4 +42,28 @@ void escape_xml(struct text *out, const char *string)
             text_add(out, "%.*s", length, (const char *)c);
         c += length ? length : 1;
     }
+}
+
+int escape_shown(const unsigned char *c, size_t size)
+{
+    return size > 1 && c[0] == 0xc2 && c[1] < 0xa0 ? 0 : utf8_length(c, size);
+}
+
+void escape_control(struct text *out, const char *string)
+{
+    for (const unsigned char *c = (const unsigned char *)string; *c;) {
+        const int length = escape_shown(c, MOST_BYTES);
+        if (length == 0)
+            text_add(out, "\\x%02x", *c++);
+        for (int i = 0; i < length; i++)
+            text_add(out, "%c", *c++);
+    }
+}
+
+void escape_print(const char *string)
+{
+    struct text text = {0};
+    escape_control(&text, string);
+    printf("%s", text.failed || !text.bytes ? "" : text.bytes);
+    text_free(&text);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Texts of any origin inside XML and HTML. */
+/* Texts of any origin, as names of files, inside XML and HTML and on terminals. */
 #ifndef PWLC_ESCAPE_H
 #define PWLC_ESCAPE_H
 
@@ -7,5 +7,15 @@
 
 /* For elements and quoted attributes alike. Bytes that are no UTF-8, and control characters, become '?'. */
 void escape_xml(struct text *out, const char *string);
+
+/* Control characters and bytes that are no UTF-8 as \xNN. */
+void escape_control(struct text *out, const char *string);
+
+/* How many bytes at c, of `size` there are, make a character that terminals show; 0 for control characters, U+0080 to
+ * U+009F among them, and for what is no UTF-8. */
+int escape_shown(const unsigned char *c, size_t size);
+
+/* escape_control on standard output. */
+void escape_print(const char *string);
 
 #endif

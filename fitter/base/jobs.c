@@ -2,21 +2,20 @@
 #include "jobs.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "number.h"
+#include "progress.h"
 
 #define MAX_WORKERS 64
 
 struct pool {
-    int count, next, done;
+    int count, next;
     job_work *work;
     void *context;
-    const char *label; /* null: shows nothing */
+    struct progress progress;
     pthread_mutex_t lock;
 };
 
@@ -28,32 +27,31 @@ static void *serve(void *argument)
         const int k = pool->next++;
         pthread_mutex_unlock(&pool->lock);
         pool->work(pool->context, k);
+        progress_add(&pool->progress, 1);
         pthread_mutex_lock(&pool->lock);
-        pool->done++;
-        if (pool->label)
-            fprintf(stderr, "\r%s: %d of %d", pool->label, pool->done, pool->count);
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;
 }
 
-void jobs_run(int count, int workers, job_work *work, void *context, const char *label)
+void jobs_run(int count, int workers, job_work *work, void *context, const char *unit)
 {
     pthread_t threads[MAX_WORKERS];
     struct pool pool = {.count = count, .work = work, .context = context};
     int started = 0;
-    pool.label = count > 1 && isatty(STDERR_FILENO) ? label : NULL;
     workers = workers < count ? workers : count;
     workers = workers < MAX_WORKERS ? workers : MAX_WORKERS;
     pthread_mutex_init(&pool.lock, NULL);
+    if (unit)
+        progress_begin(&pool.progress, unit, (uint64_t)count);
     while (started < workers - 1 && pthread_create(&threads[started], NULL, serve, &pool) == 0)
         started++;
     serve(&pool);
     for (int k = 0; k < started; k++)
         pthread_join(threads[k], NULL);
     pthread_mutex_destroy(&pool.lock);
-    if (pool.label)
-        fprintf(stderr, "\r\033[K");
+    if (unit)
+        progress_end(&pool.progress);
 }
 
 int jobs_default(void)

@@ -8,10 +8,9 @@
 /* Does job k of [0, count). Called at the same time for different jobs: it writes only what belongs to its own. */
 typedef void job_work(void *context, int k);
 
-/* Does every job, on up to `workers` threads of which the caller's is one; jobs are handed out in order. On a terminal
- * the label, unless null, is shown on stderr with how many are done. Fewer threads than asked for change nothing but
- * the time. */
-void jobs_run(int count, int workers, job_work *work, void *context, const char *label);
+/* Does every job, on up to `workers` threads of which the caller's is one; jobs are handed out in order. Unless
+ * the unit is null, "tables", they are a progress. Fewer threads than asked for change nothing but the time. */
+void jobs_run(int count, int workers, job_work *work, void *context, const char *unit);
 
 /* One a core. */
 int jobs_default(void);

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REAL_MAX_LENGTH 1200
-
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -66,8 +64,8 @@ static void leave_c_locale(locale_t c_locale, locale_t previous)
 
 enum number_status number_real(const char *text, size_t length, double *value)
 {
-    char copy[REAL_MAX_LENGTH + 1];
-    if (length > REAL_MAX_LENGTH || !is_decimal(text, length))
+    char copy[NUMBER_MAX_LENGTH + 1];
+    if (length > NUMBER_MAX_LENGTH || !is_decimal(text, length))
         return NUMBER_SYNTAX;
     memcpy(copy, text, length);
     copy[length] = '\0';

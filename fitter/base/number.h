@@ -9,10 +9,11 @@
 enum number_status { NUMBER_OK, NUMBER_SYNTAX, NUMBER_RANGE };
 
 #define NUMBER_TEXT_SIZE 32
+#define NUMBER_MAX_LENGTH 1200 /* no double needs more characters */
 
 /* The whole of text[0..length) as a decimal: [+-] digits [. digits] [e [+-] digits], a digit on at least one side of
  * the point; no blanks, hexadecimal, "inf" or "nan". Rounded to the nearest double; NUMBER_RANGE when that overflows.
- * More than 1200 characters are NUMBER_SYNTAX: no double needs them. */
+ * More than NUMBER_MAX_LENGTH characters are NUMBER_SYNTAX. */
 enum number_status number_real(const char *text, size_t length, double *value);
 
 /* The whole of text[0..length) as [+-] digits. NUMBER_RANGE beyond int64. */

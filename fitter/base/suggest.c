@@ -2,9 +2,11 @@
 #include "suggest.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #define WORD_MAX 40 /* longer words are no slips of the names used here */
+#define CHOICES_MAX 12
 
 static size_t smaller(size_t a, size_t b)
 {
@@ -37,22 +39,124 @@ static size_t edits(const char *a, size_t a_size, const char *b, size_t b_size)
     return cost[a_size][b_size];
 }
 
+/* Words that others use, and what they are here; taken where it is among the candidates. */
+static const char *const synonyms[][2] = {
+    {"--output", "-o"},
+    {"--out-file", "-o"},
+    {"--outfile", "-o"},
+    {"--threads", "--jobs"},
+    {"--tolerance", "--max-err"},
+    {"nearest", "half_even"},
+    {"round", "half_even"},
+    {"trunc", "floor"},
+    {"truncate", "floor"},
+    {"least_squares", "lsq"},
+    {"chebyshev", "minimax"},
+    {"markdown", "md"},
+    {"header", "c"},
+    {"h", "c"},
+    {"numpy", "npy"},
+    {"gpu", "cuda"},
+    {"host", "cpu"},
+    {"yes", "on"},
+    {"true", "on"},
+    {"no", "off"},
+    {"false", "off"},
+    {"none", "off"},
+    {"offset", "biased"},
+};
+
+static const char *find(const char *word, const char *const *candidates)
+{
+    for (; *candidates != NULL; candidates++)
+        if (strcmp(word, *candidates) == 0)
+            return *candidates;
+    return NULL;
+}
+
+/* The only candidate that begins with the word, and has a letter that the word has not. */
+static const char *begun(const char *word, size_t size, const char *const *candidates)
+{
+    const char *found = NULL;
+    for (; *candidates != NULL; candidates++) {
+        if (strncmp(word, *candidates, size) != 0)
+            continue;
+        if (found != NULL)
+            return NULL;
+        found = *candidates;
+    }
+    return found;
+}
+
+/* Dashes before a flag are not part of its word. */
+static const char *letters(const char *word)
+{
+    return word + strspn(word, "-");
+}
+
 const char *suggest(const char *word, const char *const *candidates)
 {
-    const size_t size = strlen(word);
-    const char *closest = NULL;
-    size_t fewest = (size + 2) / 3 + 1;
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
+        const char *meant = strcmp(word, synonyms[i][0]) == 0 ? find(synonyms[i][1], candidates) : NULL;
+        if (meant != NULL)
+            return meant;
+    }
+    const char *closest = NULL, *plain = letters(word);
+    const size_t size = strlen(plain);
+    size_t fewest = size < 3 ? 1 : size < 6 ? 2 : (size + 2) / 3 + 1;
     if (size == 0 || size > WORD_MAX)
         return NULL;
-    for (; *candidates != NULL; candidates++) {
-        const size_t candidate_size = strlen(*candidates);
-        if (candidate_size > WORD_MAX)
+    for (const char *const *candidate = candidates; *candidate != NULL; candidate++) {
+        const char *other = letters(*candidate);
+        const size_t other_size = strlen(other);
+        if (other_size > WORD_MAX)
             continue;
-        const size_t distance = edits(word, size, *candidates, candidate_size);
+        const size_t distance = edits(plain, size, other, other_size);
         if (distance < fewest) {
             fewest = distance;
-            closest = *candidates;
+            closest = *candidate;
         }
     }
-    return closest;
+    const char *whole = size < 2 || (closest != NULL && fewest < 2) ? NULL : begun(word, strlen(word), candidates);
+    return whole != NULL ? whole : closest;
+}
+
+/* Cuts "a|b|c" in place. */
+static size_t split(char *text, const char *words[CHOICES_MAX + 1])
+{
+    size_t count = 0;
+    while (text != NULL && count < CHOICES_MAX) {
+        char *bar = strchr(text, '|');
+        words[count++] = text;
+        if (bar != NULL)
+            *bar++ = '\0';
+        text = bar;
+    }
+    words[count] = NULL;
+    return count;
+}
+
+bool choice_is_closed(const char *choices)
+{
+    return strchr(choices, '|') != NULL && strpbrk(choices, "=[,.ABCDEFGHIJKLMNOPQRSTUVWXYZ") == NULL;
+}
+
+int choice_check(const char *flag, const char *choices, const char *value, struct diag *diag)
+{
+    char text[160], list[200] = "";
+    const char *words[CHOICES_MAX + 1];
+    snprintf(text, sizeof text, "%s", choices);
+    const size_t count = split(text, words);
+    if (find(value, words) != NULL)
+        return EXIT_DONE;
+    for (size_t i = 0, used = 0; i < count && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
+                                 i == 0           ? ""
+                                 : i + 1 == count ? " or "
+                                                  : ", ",
+                                 words[i]);
+    /* bf16 is another thing than f16, no slip */
+    const char *close = strpbrk(value, "0123456789") ? NULL : suggest(value, words);
+    return diag_set(diag, EXIT_USAGE, "%s %.60s: must be %s%s%s%s", flag, value, list, close ? "; did you mean " : "",
+                    close ? close : "", close ? "?" : "");
 }

@@ -3,8 +3,20 @@
 #ifndef PWLC_SUGGEST_H
 #define PWLC_SUGGEST_H
 
-/* The first candidate with the fewest edits (insert, delete, replace, swap of neighbours; case does not count), or
- * null when even that takes more than one edit for every three characters, rounded up. The list ends with null. */
+#include <stdbool.h>
+
+#include "diag.h"
+
+/* What was meant by a word, or null; the candidates end with null. In this order: what others call so ("--output" is
+ * -o); a candidate that is one edit away (insert, delete, replace, swap of neighbours; case and the dashes of flags do
+ * not count); the only candidate that the word begins; the first with the fewest edits, at most one for every three
+ * characters, rounded up. Words of less than six letters allow one edit, of less than three none. */
 const char *suggest(const char *word, const char *const *candidates);
+
+/* Whether a flag's argument, as its help writes it, is a list of all its values: "on|off", but not "free|pow2[:B]". */
+bool choice_is_closed(const char *choices);
+
+/* Exit 2 unless the value is one of "a|b|c": "--method minmax: must be lsq, minimax or lut; did you mean minimax?" */
+int choice_check(const char *flag, const char *choices, const char *value, struct diag *diag);
 
 #endif

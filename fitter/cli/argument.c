@@ -5,6 +5,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/color.h"
+#include "base/file.h"
+#include "base/folder.h"
 #include "base/suggest.h"
 #include "command.h"
 
@@ -32,6 +35,38 @@ static size_t name_length(const char *token)
 const char *option_short(const struct option_info *option)
 {
     return strcmp(option->name, "--jobs") == 0 ? "-j" : NULL;
+}
+
+const struct option_info common_options[] = {
+    {"--color", COLOR_MODES, "of errors and verdicts (default auto: on terminals, unless NO_COLOR is set)"},
+    {"--help", NULL, "show this text"},
+    {NULL, NULL, NULL},
+};
+
+int color_take(int *argc, char **argv, struct diag *diag)
+{
+    static const char flag[] = "--color";
+    const char *mode = NULL;
+    int kept = 1, i = 1;
+    for (; i < *argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strncmp(argv[i], flag, strlen(flag)) != 0 || name_length(argv[i]) != strlen(flag)) {
+            argv[kept++] = argv[i];
+            continue;
+        }
+        if (mode)
+            return diag_set(diag, EXIT_USAGE, "%s is given more than once", flag);
+        mode = argv[i][strlen(flag)] == '=' ? argv[i] + strlen(flag) + 1 : argv[++i];
+        if (!mode)
+            return diag_set(diag, EXIT_USAGE, "%s needs a value, " COLOR_MODES, flag);
+        if (choice_check(flag, COLOR_MODES, mode, diag))
+            return diag->code;
+        color_mode(mode);
+    }
+    for (; i < *argc; i++)
+        argv[kept++] = argv[i];
+    argv[kept] = NULL;
+    *argc = kept;
+    return EXIT_DONE;
 }
 
 static const struct option_info *find_option(const struct command *command, const char *token)
@@ -69,11 +104,12 @@ static bool occurs_before(const struct argument_walk *walk, const struct option_
 
 static int unknown_flag(const struct argument_walk *walk, const char *token, struct diag *diag)
 {
-    const char *names[MAX_OPTIONS + 2];
+    const char *names[MAX_OPTIONS + 3];
     int count = 0;
     for (const struct option_info *option = walk->command->options; option->name && count < MAX_OPTIONS; option++)
         names[count++] = option->name;
-    names[count++] = "--help";
+    for (const struct option_info *option = common_options; option->name; option++)
+        names[count++] = option->name;
     names[count] = NULL;
 
     char name[80];
@@ -86,6 +122,34 @@ static int unknown_flag(const struct argument_walk *walk, const char *token, str
         diag_set(diag, EXIT_USAGE, "%s is not a flag of %s; pwlc %s --help lists them", name, walk->command->name,
                  walk->command->name);
     return -1;
+}
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+    while (*words && strcasecmp(word, *words) != 0)
+        words++;
+    return *words != NULL;
+}
+
+/* What can be known of a file to be written before anything is computed. */
+static int check_output(const char *flag, const char *path, struct diag *diag)
+{
+    static const char *const drawings[] = {"--plot", "--svg", NULL};
+    static const char *const others[] = {".png",  ".jpg", ".jpeg", ".gif", ".webp", ".bmp",  ".tif",
+                                         ".tiff", ".pdf", ".ps",   ".eps", ".htm",  ".html", NULL};
+    const char *ending = strrchr(path, '.');
+    if (is_one_of(flag, drawings) && ending && is_one_of(ending, others))
+        return diag_set(diag, EXIT_USAGE, "%s %s: the drawing is SVG; name a file that ends in .svg", flag, path);
+    return file_is_standard_output(path) ? EXIT_DONE : folder_check(path, diag);
+}
+
+/* A flag whose help names all its values takes no other. */
+static int check_value(const struct option_info *option, const char *value, struct diag *diag)
+{
+    static const char *const outputs[] = {"-o", "-MF", "--plot", "--svg", "--codes", NULL};
+    if (choice_is_closed(option->argument) && choice_check(option->name, option->argument, value, diag))
+        return -1;
+    return is_one_of(option->name, outputs) && check_output(option->name, value, diag) ? -1 : 1;
 }
 
 int argument_next(struct argument_walk *walk, const struct option_info **option, const char **value, struct diag *diag)
@@ -124,7 +188,7 @@ int argument_next(struct argument_walk *walk, const struct option_info **option,
         return -1;
     }
     if (*value)
-        return 1;
+        return check_value(*option, *value, diag);
     /* "-o --check": the flag that follows is not a file name. */
     if (walk->index >= walk->argc || strcmp(walk->argv[walk->index], "--") == 0 ||
         (looks_like_flag(walk->argv[walk->index]) && find_option(walk->command, walk->argv[walk->index]))) {
@@ -132,7 +196,7 @@ int argument_next(struct argument_walk *walk, const struct option_info **option,
         return -1;
     }
     *value = walk->argv[walk->index++];
-    return 1;
+    return check_value(*option, *value, diag);
 }
 
 /* "--form absolute|biased|anchored" and the like stand on a line of their own. */
@@ -196,7 +260,8 @@ void command_print_help(const struct command *command)
     printf("Usage: %s\n\n%s\n\nFlags:\n", command->synopsis, command->summary);
     for (const struct option_info *option = command->options; option->name; option++)
         print_flag(option);
-    print_flag(&(struct option_info){"--help", NULL, "show this text"});
+    for (const struct option_info *option = common_options; option->name; option++)
+        print_flag(option);
     printf("\nA flag with ... may be repeated; -- ends the flags; - is standard input or output.\n");
     if (command->details)
         print_details(command->details);

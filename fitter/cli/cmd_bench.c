@@ -8,6 +8,8 @@
 #include <pwl/half.h>
 
 #include "base/number.h"
+#include "base/progress.h"
+#include "base/terminal.h"
 #include "command.h"
 #include "device/cuda_library.h"
 #include "device/gemm.h"
@@ -133,7 +135,9 @@ static int measure_rows(const struct request *request, struct row *rows, int cou
     int code = cuda ? cuda_library_open(&library, diag) : EXIT_DONE;
     if (code == EXIT_DONE && cuda)
         code = cuda_library_function(&library, "pwlc_cuda_bench_gemm", &function, diag);
-    for (int i = 0; i < count && code == EXIT_DONE; i++) {
+    struct progress progress;
+    progress_begin(&progress, "products", (uint64_t)count);
+    for (int i = 0; i < count && code == EXIT_DONE; i++, progress_add(&progress, 1)) {
         char message[400] = "";
         if (!cuda) {
             code = measure_on_cpu(&rows[i], diag);
@@ -144,6 +148,7 @@ static int measure_rows(const struct request *request, struct row *rows, int cou
             diag_set(diag, code, "--device cuda: %s, M %zu, N %zu, K %zu: %s", rows[i].scheme->name, rows[i].what.m,
                      rows[i].what.n, rows[i].what.k, message);
     }
+    progress_end(&progress);
     cuda_library_close(&library);
     return code;
 }
@@ -189,7 +194,7 @@ static int report(const struct request *request, const struct row *rows, int cou
     for (int i = 0; cells && i < count; i++)
         fill(&rows[i], &cells[i]);
     if (cells)
-        cells_print(cells, count, request->format, &text);
+        cells_print(cells, count, request->format, terminal_width(request->output), &text);
     const int code = !cells || text.failed ? diag_set(diag, EXIT_IO, "out of memory")
                                            : file_write(request->output, text.bytes, text.size, diag);
     text_free(&text);
@@ -273,11 +278,11 @@ static int set_option(struct request *request, const char *name, const char *val
     if (strcmp(name, "--scheme") == 0)
         return split(request, value, add_scheme, NULL, diag);
     if (strcmp(name, "--device") == 0)
-        return device_parse(value, false, &request->device, diag);
-    if (strcmp(name, "-o") == 0)
+        request->device = device_parse(value);
+    else if (strcmp(name, "-o") == 0)
         request->output = value;
-    else if (!cells_format_parse(value, &request->format))
-        return diag_set(diag, EXIT_USAGE, "--format is md, csv, json or jsonl, not \"%s\"", value);
+    else
+        request->format = cells_format_parse(value);
     return EXIT_DONE;
 }
 

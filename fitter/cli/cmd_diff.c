@@ -6,6 +6,9 @@
 
 #include <pwl/fixed.h>
 
+#include "base/color.h"
+#include "base/escape.h"
+#include "base/progress.h"
 #include "command.h"
 #include "table/reduction.h"
 #include "table/table.h"
@@ -167,8 +170,13 @@ static void report_origin(const struct table *a, const struct table *b)
 static void print_certificate(const struct side *side)
 {
     const struct certificate *c = &side->table.certificate;
-    printf("%s: max %.6g LSB at code %" PRId64 ", rms %.6g, mean %.6g, %.6g %% correctly rounded, %smonotone\n",
-           side->path, c->max_err_lsb, c->max_err_at, c->rms_err_lsb, c->mean_abs_err_lsb, 100 * c->correctly_rounded,
+    escape_print(side->path);
+    if (side->table.standing != CERTIFICATE_OWN) {
+        printf(": no certificate of these segments, see pwlc certify\n");
+        return;
+    }
+    printf(": max %.6g LSB at code %" PRId64 ", rms %.6g, mean %.6g, %.6g %% correctly rounded, %smonotone\n",
+           c->max_err_lsb, c->max_err_at, c->rms_err_lsb, c->mean_abs_err_lsb, 100 * c->correctly_rounded,
            c->monotone ? "" : "not ");
 }
 
@@ -225,7 +233,9 @@ static bool compare_outputs(const struct side *a, const struct side *b, struct o
 
 static void print_outputs(const struct outputs *outputs, bool every_code)
 {
-    printf("outputs: %" PRId64 " of %" PRId64 " codes differ%s\n", outputs->differing, outputs->compared,
+    const enum color verdict = outputs->differing ? COLOR_BAD : COLOR_GOOD;
+    printf("outputs: %s%" PRId64 " of %" PRId64 " codes differ%s%s\n", color_on(stdout, verdict), outputs->differing,
+           outputs->compared, color_off(stdout),
            every_code ? "" : " (not every code was compared: those near the knots, and 2^20 evenly spaced ones)");
     if (outputs->differing)
         printf("outputs: largest difference %" PRId64 " at code %" PRId64 ", first difference at code %" PRId64 "\n",
@@ -246,7 +256,10 @@ static int compare(const struct side *a, const struct side *b, bool outputs_only
                         a->path, b->path, a->table.in.qmin, a->table.in.qmax, b->table.in.qmin, b->table.in.qmax);
     }
     struct outputs outputs = {0};
+    struct progress progress;
+    progress_begin(&progress, "codes", 0);
     const bool every_code = compare_outputs(a, b, &outputs);
+    progress_end(&progress);
     print_outputs(&outputs, every_code);
     if (!outputs_only) {
         print_certificate(a);

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/suggest.h"
 #include "command.h"
 #include "emit/emit.h"
+#include "measure/claim.h"
 #include "table/table.h"
 
 static const struct option_info options[] = {
@@ -17,6 +17,8 @@ static const struct option_info options[] = {
      "c: a header with its own evaluation, NAME_eval and NAME_map, that needs no runtime; cuda always has them"},
     {"--prefix", "P", "c, cuda: begins every identifier, P + function + types; pwl_ by default"},
     {"--name", "N", "c, cuda: the identifier of a single table, instead of the derived one"},
+    {"--attribute", "A",
+     "c: what stands behind the name of each array, to place it: PROGMEM, or __attribute__((section(\".tables\")))"},
     {"-o", "FILE", "write FILE, whole or not at all, and leave it untouched when nothing changes"},
     {"--check", NULL, "write nothing; exit 3 when FILE is not what would be written"},
     {"-MD", NULL, "also write a make rule, FILE: TABLE..., to FILE.d"},
@@ -33,31 +35,16 @@ struct request {
     bool check, depend;
 };
 
-static int unknown_format(const char *name, struct diag *diag)
+static void set_option(struct request *request, const char *name, const char *value)
 {
-    const char *names[8];
-    char list[80] = "";
-    size_t count = 0, used = 0;
-    for (; emitters[count].name && count + 1 < sizeof names / sizeof *names; count++) {
-        names[count] = emitters[count].name;
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", count ? ", " : "", names[count]);
-    }
-    names[count] = NULL;
-    const char *close = suggest(name, names);
-    return diag_set(diag, EXIT_USAGE, "--format %.40s: must be one of %s%s%s%s", name, list,
-                    close ? "; did you mean " : "", close ? close : "", close ? "?" : "");
-}
-
-static int set_option(struct request *request, const char *name, const char *value, struct diag *diag)
-{
-    if (strcmp(name, "--format") == 0) {
+    if (strcmp(name, "--format") == 0)
         request->emitter = emitter_find(value);
-        return request->emitter ? EXIT_DONE : unknown_format(value, diag);
-    }
-    if (strcmp(name, "--standalone") == 0)
+    else if (strcmp(name, "--standalone") == 0)
         request->emit.standalone = true;
     else if (strcmp(name, "--prefix") == 0)
         request->emit.prefix = value;
+    else if (strcmp(name, "--attribute") == 0)
+        request->emit.attribute = value;
     else if (strcmp(name, "--name") == 0)
         request->emit.name = value;
     else if (strcmp(name, "-o") == 0)
@@ -68,7 +55,6 @@ static int set_option(struct request *request, const char *name, const char *val
         request->depend = true;
     else
         request->depfile = value;
-    return EXIT_DONE;
 }
 
 /* What one flag alone cannot tell. */
@@ -86,6 +72,11 @@ static int check_request(const struct request *request, struct diag *diag)
     if ((emit->prefix || emit->name) && !request->emitter->code)
         return diag_set(diag, EXIT_USAGE, "%s needs --format c or cuda; --format %s has no identifiers",
                         emit->prefix ? "--prefix" : "--name", request->emitter->name);
+    if (emit->attribute && strcmp(request->emitter->name, "c") != 0)
+        return diag_set(diag, EXIT_USAGE, "--attribute needs --format c; --format %s has no arrays to place",
+                        request->emitter->name);
+    if (emit->attribute && emit_check_attribute(emit->attribute, diag))
+        return diag->code;
     if (emit->name && emit->prefix)
         return diag_set(diag, EXIT_USAGE, "--name is the whole identifier; leave out --prefix");
     if (emit->name && request->count > 1)
@@ -98,15 +89,6 @@ static int check_request(const struct request *request, struct diag *diag)
         return diag_set(diag, EXIT_USAGE, "-MD needs -o FILE, the target of the rule");
     if (request->depfile && !request->depend)
         return diag_set(diag, EXIT_USAGE, "-MF needs -MD");
-    if (request->depfile && strcmp(request->depfile, request->output) == 0)
-        return diag_set(diag, EXIT_USAGE, "-MF %s: is the output itself; name another file", request->depfile);
-    for (int i = 0; i < request->count; i++) {
-        if (request->output && strcmp(request->output, request->paths[i]) == 0 && !request->check)
-            return diag_set(diag, EXIT_USAGE, "-o %s: would overwrite the table it reads; name another file",
-                            request->output);
-        if (request->depfile && strcmp(request->depfile, request->paths[i]) == 0)
-            return diag_set(diag, EXIT_USAGE, "-MF %s: would overwrite a table; name another file", request->depfile);
-    }
     return EXIT_DONE;
 }
 
@@ -115,22 +97,22 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
     struct argument_walk walk = {.command = &command_emit, .argc = argc, .argv = argv};
     const struct option_info *option;
     const char *value;
-    int next, code = EXIT_DONE, standard_input = 0;
-    while ((next = argument_next(&walk, &option, &value, diag)) > 0 && code == EXIT_DONE) {
+    int next, standard_input = 0;
+    while ((next = argument_next(&walk, &option, &value, diag)) > 0) {
         if (option) {
-            code = set_option(request, option->name, value, diag);
+            set_option(request, option->name, value);
         } else {
             standard_input += strcmp(value, "-") == 0;
             request->paths[request->count++] = value;
         }
     }
-    if (next < 0 || code != EXIT_DONE)
+    if (next < 0)
         return diag->code;
     if (standard_input > 1)
         return diag_set(diag, EXIT_USAGE, "- is given more than once; standard input can be read once");
     if (request->output && strcmp(request->output, "-") == 0)
         request->output = NULL;
-    code = check_request(request, diag);
+    const int code = check_request(request, diag);
     if (!request->emit.prefix)
         request->emit.prefix = "pwl_";
     request->emit.paths = request->paths;
@@ -141,7 +123,7 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
 static void add_make_path(struct text *rule, const char *path)
 {
     for (size_t i = 0; path[i]; i++) {
-        if (path[i] == ' ' || path[i] == '\t' || path[i] == '#') {
+        if (path[i] == ' ' || path[i] == '#') {
             for (size_t k = i; k > 0 && path[k - 1] == '\\'; k--)
                 text_add(rule, "\\");
             text_add(rule, "\\");
@@ -152,10 +134,24 @@ static void add_make_path(struct text *rule, const char *path)
     }
 }
 
+/* No make reads a line feed in a name. */
+static int check_make_path(const char *path, struct diag *diag)
+{
+    for (const char *c = path; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            return diag_set(diag, EXIT_USAGE, "-MD: %s: a make rule cannot hold control characters; rename the file",
+                            path);
+    return EXIT_DONE;
+}
+
 static int write_rule(const struct request *request, const char *path, struct diag *diag)
 {
     struct text rule = {0};
-    int code;
+    int code = check_make_path(request->output, diag);
+    for (int i = 0; i < request->count && code == EXIT_DONE; i++)
+        code = check_make_path(request->paths[i], diag);
+    if (code != EXIT_DONE)
+        return code;
     add_make_path(&rule, request->output);
     text_add(&rule, ":");
     for (int i = 0; i < request->count; i++) {
@@ -210,6 +206,8 @@ static int emit_files(const struct request *request, struct diag *diag)
     for (size_t i = 0; i < count && code == EXIT_DONE; i++) {
         list[i] = &tables[i];
         code = table_read(request->paths[i], &tables[i], diag);
+        if (code == EXIT_DONE && claim_check(&tables[i], NULL, NULL, diag))
+            code = diag_prefix(diag, request->paths[i]);
     }
     if (code == EXIT_DONE)
         code = request->emitter->emit(list, request->count, &request->emit, &out, diag);

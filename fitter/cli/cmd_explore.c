@@ -5,6 +5,8 @@
 
 #include "base/file.h"
 #include "base/jobs.h"
+#include "base/number.h"
+#include "base/terminal.h"
 #include "command.h"
 #include "fit/relax.h"
 #include "report/explore_report.h"
@@ -16,25 +18,26 @@
 static const struct option_info options[] = {
     {"--in", "TYPE", "input type, as for fit"},
     {"--out", "TYPE", "output type"},
-    {"--segments", "N,N...", "numbers of segments (default 4,8,16,32)"},
+    {"--segments", "N,N...", "numbers of segments (default 4,8,16,32); also 4-16, 4:64:4 in steps, 4:64:x2 by factors"},
     {"--method", "NAME,NAME...", "methods, see `pwlc list methods` (default lsq, or minimax with --objective max)"},
     {"--form", "NAME,NAME...", "absolute, biased, anchored (default absolute)"},
     {"--rounding", "NAME,NAME...", "floor, half_up, half_away, half_even (default floor)"},
-    {"--slope-bits", "B,B...", "widths of q_b, sign included (default: 8, 16 or 32, by the types)"},
+    {"--slope-bits", "B,B...", "widths of q_b, sign included, or ranges (default: 8, 16 or 32, by the types)"},
     {"--slope-terms", "any,1,2", "powers of two whose sum a slope is (default any)"},
     {"--shift", "per-segment,one", "n_BX_total of each segment, or the same in all (default per-segment)"},
     {"--knots", "free,uniform,pow2[:B]", "where segments start, as for fit (default free)"},
     {"--symmetry", "off,fold", "whole tables, halves of symmetric functions, or both (default off)"},
     {"--range", "LO:HI", "real input range that gives types without a scale theirs, as for fit"},
+    {"--zero", SPEC_ZEROS, "as in pwlc fit: keep (default) or leave the code of f(0) = 0 or 1/2"},
     {"--monotone", NULL, "no step against the direction of the function"},
     {"--continuous", "S", "joints within S output LSB, as for fit"},
     {"--fix", "X:Y...", "the code nearest to x gives the code nearest to y, as 0:0; may be repeated"},
     {"--param", "NAME=VALUE...", "parameter of the function; may be repeated"},
     {"--expr", "EXPRESSION", "instead of FUNCTION: an expression of x, as for fit"},
     {"--samples", "FILE", "instead of FUNCTION: x,y pairs (csv or npy), joined by straight lines"},
-    {"--reduce", "on|off", "tables of one octave, as for fit (default off)"},
+    {"--reduce", SPEC_REDUCES, "tables of one octave, as for fit (default off)"},
     {"--weights", "FILE", "how often each input code occurs, as for fit; the averages are weighted so"},
-    {"--outside", "clamp|error", "codes outside the function's domain, as for fit (default error)"},
+    {"--outside", SPEC_OUTSIDES, "codes outside the function's domain, as for fit (default error)"},
     {"--objective", "rms|max", "the error that the front weighs against bytes (default rms)"},
     {"--jobs", "N", "how many tables are fitted at once (default: one a core)"},
     {"--format", "md|csv|json|jsonl", "how to print (default md)"},
@@ -70,13 +73,68 @@ struct request {
     int jobs;
 };
 
+static bool takes_ranges(enum explore_axis axis)
+{
+    return axis == AXIS_SEGMENTS || axis == AXIS_SLOPE_BITS;
+}
+
+/* A part of a list, up to a comma or its end: "4-16", "4:64:4" or "4:64:x2" as all its numbers, others as they are. */
+static int expand(const char *flag, const char *part, size_t length, struct text *out, struct diag *diag)
+{
+    const size_t first = strcspn(part, "-:");
+    if (first == 0 || first >= length) {
+        text_add(out, "%.*s", (int)length, part);
+        return EXIT_DONE;
+    }
+    const char *rest = part + first + 1;
+    const size_t end = part[first] == ':' ? strcspn(rest, ":,") : strcspn(rest, ",");
+    const bool has_step = rest[end] == ':', is_factor = has_step && rest[end + 1] == 'x';
+    const char *step_text = rest + end + 1 + is_factor;
+    int64_t low, high, step = 1;
+    if (number_integer(part, first, &low) || number_integer(rest, end, &high) || low < 1 || low > high ||
+        (has_step && number_integer(step_text, strcspn(step_text, ","), &step)) || step < 1 + is_factor ||
+        high > PWL_MAX_SEGMENTS)
+        return diag_set(diag, EXIT_USAGE,
+                        "%s %.*s: must be a range such as 4-16, 4:64:4 (in steps of 4) or 4:64:x2 (by factors of 2)",
+                        flag, (int)(length < 40 ? length : 40), part);
+    for (int count = 0; low <= high && count <= EXPLORE_MAX_VALUES; count++) {
+        text_add(out, "%s%lld", count ? "," : "", (long long)low);
+        low = is_factor ? low * step : low + step;
+    }
+    return EXIT_DONE;
+}
+
+/* A list with its ranges written out. malloc'd in *copy. */
+static int expand_list(enum explore_axis axis, const char *list, char **copy, struct diag *diag)
+{
+    struct text text = {0};
+    for (const char *part = list; part;) {
+        const size_t length = strcspn(part, ",");
+        if (part > list)
+            text_add(&text, ",");
+        if (!takes_ranges(axis))
+            text_add(&text, "%.*s", (int)length, part);
+        else if (expand(axes[axis].flag, part, length, &text, diag)) {
+            text_free(&text);
+            return diag->code;
+        }
+        part = part[length] ? part + length + 1 : NULL;
+    }
+    if (text.failed || !text.bytes) {
+        text_free(&text);
+        return diag_set(diag, EXIT_IO, "out of memory");
+    }
+    *copy = text.bytes;
+    return EXIT_DONE;
+}
+
 /* Cuts a list at its commas. */
 static int split(struct request *request, enum explore_axis axis, const char *list, struct diag *diag)
 {
     struct explore_choice *choice = &request->exploration.choice[axis];
-    char *copy = strdup(list);
-    if (!copy)
-        return diag_set(diag, EXIT_IO, "out of memory");
+    char *copy = NULL;
+    if (expand_list(axis, list, &copy, diag))
+        return diag->code;
     request->lists[axis] = copy;
     for (char *value = copy; value;) {
         char *comma = strchr(value, ',');
@@ -187,7 +245,7 @@ static void fit_row(void *context, int k)
 static int fit_rows(struct request *request, struct diag *diag)
 {
     struct exploration *exploration = &request->exploration;
-    jobs_run(exploration->count, request->jobs, fit_row, request, "pwlc explore");
+    jobs_run(exploration->count, request->jobs, fit_row, request, "tables");
     for (int k = 0; k < exploration->count; k++)
         if (exploration->rows[k].diag.code == EXIT_IO) {
             *diag = exploration->rows[k].diag;
@@ -202,7 +260,7 @@ static int write_results(const struct request *request, struct diag *diag)
     const struct exploration *exploration = &request->exploration;
     struct text text = {0};
     struct svg svg = {0};
-    int code = explore_print(exploration, request->format, &text, diag);
+    int code = explore_print(exploration, request->format, terminal_width(request->output), &text, diag);
     if (code == EXIT_DONE && request->svg && exploration->found > 0) {
         explore_plot(exploration, &svg);
         if (svg.text.failed)
@@ -230,7 +288,8 @@ static int explore(struct request *request, struct diag *diag)
     exploration->function = function_name(&spec->function);
     exploration->in = &spec->in;
     exploration->out = &spec->out;
-    if (build_choices(request, diag) || build_rows(request, diag) || fit_rows(request, diag))
+    if (file_expect(request->output, diag) || (request->svg && file_expect(request->svg, diag)) ||
+        build_choices(request, diag) || build_rows(request, diag) || fit_rows(request, diag))
         return diag->code;
     return write_results(request, diag);
 }
@@ -242,20 +301,13 @@ static int set_option(struct request *request, const char *flag, const char *val
             request->given[a] = value;
             return EXIT_DONE;
         }
-    if (!strcmp(flag, "--objective")) {
-        if (strcmp(value, "rms") != 0 && strcmp(value, "max") != 0)
-            return diag_set(diag, EXIT_USAGE, "--objective %s: must be rms or max", value);
-        request->exploration.objective = strcmp(value, "max") == 0 ? OBJECTIVE_MAX : OBJECTIVE_RMS;
-        return EXIT_DONE;
-    }
-    if (!strcmp(flag, "--format")) {
-        if (!cells_format_parse(value, &request->format))
-            return diag_set(diag, EXIT_USAGE, "--format %s: must be md, csv, json or jsonl", value);
-        return EXIT_DONE;
-    }
     if (!strcmp(flag, "--jobs"))
         return jobs_parse(value, &request->jobs, diag);
-    if (!strcmp(flag, "-o"))
+    if (!strcmp(flag, "--objective"))
+        request->exploration.objective = strcmp(value, "max") == 0 ? OBJECTIVE_MAX : OBJECTIVE_RMS;
+    else if (!strcmp(flag, "--format"))
+        request->format = cells_format_parse(value);
+    else if (!strcmp(flag, "-o"))
         request->output = value;
     else if (!strcmp(flag, "--svg"))
         request->svg = value;

@@ -3,11 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/jobs.h"
+#include "base/progress.h"
 #include "command.h"
 #include "fit/relax.h"
+#include "fit_notes.h"
 #include "spec/spec.h"
 
 static const struct option_info options[] = {
@@ -21,63 +25,36 @@ static const struct option_info options[] = {
     {"--pow2-scales", NULL, "round scales that are found up to powers of two"},
     {"--segments", "N", "number of segments, 1 to 4096 (default 16, or as few as --max-err needs)"},
     {"--max-err", "L", "largest error allowed, in output LSB; with --segments a gate (exit 3)"},
-    {"--method", "lsq|minimax|uniform|document|lut",
-     "how to fit, see `pwlc list methods` (default lsq; minimax with --max-err)"},
-    {"--form", "absolute|biased|anchored", "where the constant is added (default absolute)"},
-    {"--rounding", "floor|half_up|half_away|half_even", "of the right shift (default floor)"},
-    {"--slope-bits", "B", "width of q_b, sign included (default: 8, 16 or 32, by the types)"},
-    {"--shift", "per-segment|one", "one: the same n_BX_total in all segments (default per-segment)"},
-    {"--slope-terms", "any|1|2", "slopes are sums of one or two signed powers of two: shifts, no multiplier"},
+    {"--method", SPEC_METHODS, "how to fit, see `pwlc list methods` (default lsq; minimax with --max-err)"},
+    {"--form", SPEC_FORMS, "where the constant is added (default absolute)"},
+    {"--rounding", SPEC_ROUNDINGS, "of the right shift (default floor)"},
+    {"--slope-bits", "B", "width of q_b, sign included; -2^(B-1) is left out (default: 8, 16 or 32, by the types)"},
+    {"--shift", SPEC_SHIFTS, "one: the same n_BX_total in all segments (default per-segment)"},
+    {"--slope-terms", SPEC_SLOPE_TERMS, "slopes are sums of one or two signed powers of two: shifts, no multiplier"},
     {"--knots", "free|uniform|pow2[:B]",
      "where segments start: equal widths, or where the top B bits of a code decide its segment (default free)"},
     {"--monotone", NULL, "no step against the direction of the function"},
     {"--continuous", "S", "where a segment starts, the one before it would give a value within S output LSB"},
     {"--fix", "X:Y...", "the code nearest to x gives the code nearest to y, as 0:0; may be repeated"},
-    {"--symmetry", "fold|off", "fold: half a table for an odd function or f(-x) = 1 - f(x) (default off)"},
-    {"--reduce", "on|off", "on: a table of one octave of sqrt, rsqrt, reciprocal, log or exp serves all (default off)"},
+    {"--zero", SPEC_ZEROS,
+     "keep: f(0) = 0 or 1/2 gives its own code if that costs no segment and at most 0.25 LSB (default); free: any "
+     "code"},
+    {"--symmetry", SPEC_SYMMETRIES, "fold: half a table for an odd function or f(-x) = 1 - f(x) (default off)"},
+    {"--reduce", SPEC_REDUCES,
+     "on: a table of one octave of sqrt, rsqrt, reciprocal, log or exp serves all (default off)"},
     {"--param", "NAME=VALUE...", "parameter of the function; may be repeated"},
-    {"--expr", "EXPRESSION", "instead of FUNCTION: an expression of x, as \"x/(1+exp(-x))\", see below"},
+    {"--expr", "EXPRESSION",
+     "instead of FUNCTION: an expression of x, as \"x/(1+exp(-x))\" or \"gelu(x)/2\", see below"},
     {"--samples", "FILE", "instead of FUNCTION: x,y pairs (csv or npy), joined by straight lines"},
     {"--weights", "FILE", "how often each input code occurs (csv or npy): least squares counts them so, see below"},
-    {"--outside", "clamp|error",
+    {"--outside", SPEC_OUTSIDES,
      "codes outside the function's domain: take the nearest defined one, or refuse (default)"},
     {"--no-saturate", NULL, "exit 3 when the function leaves the output range"},
-    {"--spec", "FILE", "fit every job of a JSON list, in parallel; -o then names a directory"},
+    {"--spec", "FILE", "fit every job of a JSON list, in parallel; -o then names a directory, made when missing"},
     {"--jobs", "N", "how many jobs of --spec run at once (default: one a core)"},
     {"-o", "FILE", "write the table there instead of standard output"},
     {NULL, NULL, NULL},
 };
-
-static void note_saturation(const struct table *table, const char *name)
-{
-    const struct certificate *certificate = &table->certificate;
-    if (certificate->saturated_codes > 0)
-        fprintf(stderr, "pwlc fit: note: %s%s%s leaves the output range at %lld of %lld codes, which saturate\n", name,
-                *name ? ": " : "", table->function, (long long)certificate->saturated_codes,
-                (long long)certificate->checked);
-}
-
-static void note_unproven(const struct spec *spec, const struct table *table, const char *name)
-{
-    const struct certificate *certificate = &table->certificate;
-    if (!isnan(spec->max_err) && !certificate->exhaustive && !certificate->has_bound)
-        fprintf(
-            stderr,
-            "pwlc fit: note: %s%s--max-err %.6g holds for the %lld codes compared; of the others nothing is proven, "
-            "see pwlc sweep --exhaustive\n",
-            name, *name ? ": " : "", spec->max_err, (long long)certificate->checked);
-}
-
-/* How far off a table may be whose search was not complete. */
-static void note_gap(const struct spec *spec, const struct table *table, const char *name)
-{
-    const struct certificate *certificate = &table->certificate;
-    const int64_t codes = certificate->checked / (table->has_fold ? 2 : 1); /* that are searched */
-    if (spec->method == METHOD_LSQ && codes <= SPEC_COMPLETE_CODES && certificate->has_lower_bound && !certificate->optimal &&
-        !constraints_tie(&spec->constraints))
-        fprintf(stderr, "pwlc fit: note: %s%sthe error is %.6g LSB RMS, of the best table it may be %.6g\n", name,
-                *name ? ": " : "", certificate->rms_err_lsb, certificate->lower_bound_lsb);
-}
 
 static void note_types(const struct spec *spec)
 {
@@ -90,16 +67,20 @@ static void note_types(const struct spec *spec)
 static int fit_one(struct spec *spec, const char *output, struct diag *diag)
 {
     struct table table;
+    struct progress progress;
     char *text = NULL;
     const bool derived = spec->in_lacks_scale || spec->out_lacks_scale;
-    if (spec_resolve(spec, diag) || fit(spec, &table, diag))
+    if (spec_resolve(spec, diag))
+        return diag->code;
+    progress_begin(&progress, "tables", 0);
+    fit(spec, &table, diag);
+    progress_end(&progress);
+    if (diag->code)
         return diag->code;
     if (derived)
         note_types(spec);
     if (!table_to_json(&table, &text, diag) && !file_write(output, text, strlen(text), diag)) {
-        note_saturation(&table, "");
-        note_unproven(spec, &table, "");
-        note_gap(spec, &table, "");
+        fit_notes(spec, &table, "");
         relax_print_costs(spec, &table);
     }
     free(text);
@@ -124,7 +105,7 @@ static void fit_job(void *context, int k)
 
 static int run_batch(struct batch *batch, int workers, struct diag *diag)
 {
-    jobs_run(batch->count, workers, fit_job, batch, "pwlc fit");
+    jobs_run(batch->count, workers, fit_job, batch, "tables");
     for (int k = 0; k < batch->count; k++)
         if (batch->diags[k].code) {
             *diag = batch->diags[k];
@@ -143,9 +124,7 @@ static int write_batch(const struct batch *batch, const char *directory, struct 
             return diag_set(diag, EXIT_USAGE, "-o %.80s...: the path is too long", directory);
         if (file_write(path, batch->texts[k], strlen(batch->texts[k]), diag))
             return diag->code;
-        note_saturation(&batch->tables[k], batch->jobs[k].name);
-        note_unproven(&batch->jobs[k].spec, &batch->tables[k], batch->jobs[k].name);
-        note_gap(&batch->jobs[k].spec, &batch->tables[k], batch->jobs[k].name);
+        fit_notes(&batch->jobs[k].spec, &batch->tables[k], batch->jobs[k].name);
     }
     return EXIT_DONE;
 }
@@ -156,9 +135,10 @@ static int fit_batch(const char *spec_path, const char *directory, int workers, 
     size_t size;
     struct job *jobs = NULL;
     struct batch batch = {0};
+    bool made = false;
     if (!directory)
         return diag_set(diag, EXIT_USAGE, "--spec: -o DIRECTORY is needed, to hold a NAME.json for each job");
-    if (file_read(spec_path, FILE_MAX_BYTES, &bytes, &size, diag))
+    if (file_read(spec_path, SPEC_MAX_BYTES, &bytes, &size, diag))
         return diag->code;
     if (spec_list_parse((const char *)bytes, size, &jobs, &batch.count, diag)) {
         diag_prefix(diag, spec_path);
@@ -170,8 +150,10 @@ static int fit_batch(const char *spec_path, const char *directory, int workers, 
     batch.diags = calloc((size_t)batch.count, sizeof *batch.diags);
     if (!batch.texts || !batch.tables || !batch.diags)
         diag_set(diag, EXIT_IO, "out of memory for %d jobs", batch.count);
-    else if (!run_batch(&batch, workers, diag))
+    else if (!folder_make(directory, &made, diag) && !run_batch(&batch, workers, diag))
         write_batch(&batch, directory, diag);
+    if (diag->code && made)
+        (void)rmdir(directory);
 done:
     for (int k = 0; batch.texts && batch.tables && k < batch.count; k++) {
         free(batch.texts[k]);
@@ -243,7 +225,7 @@ static int run(int argc, char **argv, struct diag *diag)
         fit_batch(request.spec_path, request.output, request.jobs, diag);
     else if (request.jobs_text)
         diag_set(diag, EXIT_USAGE, "--jobs %s: only with --spec", request.jobs_text);
-    else
+    else if (!file_expect(request.output, diag))
         fit_one(&request.spec, request.output, diag);
     spec_free(&request.spec);
     return diag->code;
@@ -264,6 +246,10 @@ const struct command command_fit = {
         "  --calibrate-by percentile=P cuts (100 - P) / 2 percent of the values at each side.\n"
         "  --calibrate-by mse searches the range whose type has the least mean squared error, clipping included.\n"
         "\n"
+        "What is made least. lsq: the RMS error; minimax: the largest error, and among tables of the least one a small "
+        "RMS error; --max-err: the number of segments, then a small RMS error; with --knots pow2 the number of "
+        "segments, then that of top bits. The certificate names both objectives.\n"
+        "\n"
         "Weights. --weights takes counts or shares, one for each code from the lowest on (a column of text, or a .npy "
         "array of any type), or rows q_x,weight (text, or .npy of shape (n, 2)), where codes not listed weigh 0. The "
         "sum of squared errors that lsq, uniform and document minimise counts each code so often, and so do the RMS "
@@ -272,7 +258,9 @@ const struct command command_fit = {
         "\n"
         "Expressions. --expr takes + - * / ^, comparisons, && || and c ? a : b; the variable x, numbers, _pi and _e; "
         "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 log (natural) ln log2 log10 log1p sqrt "
-        "abs sign rint (halves to even) floor ceil erf erfc min max sum avg. muParser evaluates it in double, where "
+        "abs sign rint (halves to even) floor ceil erf erfc min max sum avg; and the functions that `pwlc list` shows, "
+        "as sigmoid(2*x) or x*tanh(softplus(x)), elu(x, alpha) with its parameter. muParser evaluates it in double, "
+        "where "
         "the built-in functions use long double: errors are measured against these values. It must be finite at every "
         "code.",
     .example = "pwlc fit sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 16 -o sigmoid.json",

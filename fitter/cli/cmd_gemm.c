@@ -8,6 +8,7 @@
 #include "device/cuda_library.h"
 #include "device/gemm.h"
 #include "device/gemm_device.h"
+#include "io/gguf_file.h"
 
 static const struct option_info options[] = {
     {"--weights", "FILE.gguf:TENSOR", "W, a matrix of a GGUF file: its rows are the N columns of Y"},
@@ -95,10 +96,10 @@ static int write_array(const struct npy *npy, const char *path, struct diag *dia
     return code;
 }
 
-static int compute(const struct request *request, const struct gguf_tensor *tensor, struct gemm *gemm,
-                   struct diag *diag)
+static int compute(const struct request *request, const struct gguf_tensor *tensor, const unsigned char *data,
+                   struct gemm *gemm, struct diag *diag)
 {
-    pwl_qgemm_tensor from = {tensor->type, {0}, tensor->data, tensor->bytes};
+    pwl_qgemm_tensor from = {tensor->type, {0}, data, (size_t)tensor->bytes};
     struct npy npy;
     memcpy(from.shape, tensor->shape, sizeof from.shape);
     int code = gemm_take_weights(gemm, request->file, tensor, request->scheme, diag);
@@ -123,22 +124,22 @@ static int compute(const struct request *request, const struct gguf_tensor *tens
 
 static int perform(const struct request *request, struct diag *diag)
 {
-    const unsigned char *bytes;
-    size_t size;
-    struct gguf gguf;
+    struct gguf_file file;
     struct gguf_tensor tensor;
     struct gemm gemm = {.out = request->out};
-    if (file_map(request->file, &bytes, &size, diag) != EXIT_DONE)
-        return diag->code;
-    int code = gguf_parse(bytes, size, &gguf, diag);
-    if (code == EXIT_DONE)
-        code = gguf_need(&gguf, request->tensor, &tensor, diag);
+    unsigned char *data = NULL;
+    int code = gguf_open(request->file, &file, diag);
     if (code != EXIT_DONE)
-        diag_prefix(diag, request->file);
-    else
-        code = compute(request, &tensor, &gemm, diag);
+        return code;
+    if (gguf_need(&file.gguf, request->tensor, &tensor, diag) != EXIT_DONE)
+        code = diag_prefix(diag, request->file);
+    if (code == EXIT_DONE)
+        code = gguf_load(&file, &tensor, &data, diag);
+    if (code == EXIT_DONE)
+        code = compute(request, &tensor, data, &gemm, diag);
     gemm_free(&gemm);
-    file_unmap(bytes, size);
+    free(data);
+    gguf_close(&file);
     return code;
 }
 
@@ -166,20 +167,19 @@ static int set_option(struct request *request, const char *name, const char *val
     if (strcmp(name, "--weights") == 0)
         return set_weights(request, value, diag);
     if (strcmp(name, "--device") == 0)
-        return device_parse(value, true, &request->device, diag);
-    if (strcmp(name, "--scheme") == 0)
+        request->device = device_parse(value);
+    else if (strcmp(name, "--scheme") == 0)
         return gemm_scheme_parse(value, strlen(value), &request->scheme, diag);
-    if (strcmp(name, "--out") == 0) {
+    else if (strcmp(name, "--out") == 0)
         request->out = strcmp(value, "f16") == 0 ? GEMM_F16 : GEMM_F32;
-        if (request->out == GEMM_F32 && strcmp(value, "f32") != 0)
-            return diag_set(diag, EXIT_USAGE, "--out is f32 or f16, not \"%s\"", value);
-        return EXIT_DONE;
-    }
-    const char **const text = strcmp(name, "--act") == 0     ? &request->input
-                              : strcmp(name, "--bias") == 0  ? &request->bias
-                              : strcmp(name, "--table") == 0 ? &request->table
-                                                             : &request->output;
-    *text = value;
+    else if (strcmp(name, "--act") == 0)
+        request->input = value;
+    else if (strcmp(name, "--bias") == 0)
+        request->bias = value;
+    else if (strcmp(name, "--table") == 0)
+        request->table = value;
+    else
+        request->output = value;
     return EXIT_DONE;
 }
 

@@ -6,10 +6,11 @@
 
 #include <pwl/half.h>
 
+#include "base/progress.h"
 #include "base/suggest.h"
 #include "command.h"
 #include "io/columns.h"
-#include "io/gguf.h"
+#include "io/gguf_file.h"
 #include "io/npy.h"
 
 static const struct option_info options[] = {
@@ -38,49 +39,58 @@ static int list_metadata(const struct gguf *gguf, struct diag *diag)
     return failed ? diag_set(diag, EXIT_IO, "out of memory") : EXIT_DONE;
 }
 
+static void add_tensor(const struct gguf_tensor *tensor, struct columns *columns)
+{
+    struct text name = {0}, shape = {0};
+    gguf_string_text(tensor->name, &name);
+    char type[GGUF_TYPE_NAME_SIZE];
+    text_add(&shape, "%s", "");
+    for (int d = tensor->dimensions - 1; d >= 0; d--)
+        text_add(&shape, "%" PRIu64 "%s", tensor->shape[d], d > 0 ? " x " : "");
+    columns->failed |= name.failed || shape.failed;
+    columns_cell(columns, "%s", name.bytes ? name.bytes : "");
+    if (tensor->known)
+        columns_cell(columns, "%s", tensor->known->name);
+    else
+        columns_cell(columns, "%s, unsupported", gguf_type_name(tensor->type, type));
+    columns_cell(columns, "%s", shape.bytes ? shape.bytes : "");
+    if (tensor->known)
+        columns_cell(columns, "%" PRIu64, tensor->bytes);
+    else
+        columns_cell(columns, "-");
+    columns_cell(columns, "%" PRIu64, tensor->at);
+    text_free(&name);
+    text_free(&shape);
+}
+
+/* A file may have millions: the widths of all are found first, and nothing is kept. */
 static int list_tensors(const struct gguf *gguf, struct diag *diag)
 {
     static const char *const titles[] = {"tensor", "type", "shape", ">bytes", ">at", NULL};
     struct columns columns;
-    size_t at = gguf->tensors_at;
-    bool failed = false;
-    columns_start(&columns, titles);
-    for (uint64_t i = 0; i < gguf->tensor_count; i++) {
-        struct gguf_tensor tensor;
-        struct text name = {0}, shape = {0};
-        gguf_next_tensor(gguf, &at, &tensor);
-        gguf_string_text(tensor.name, &name);
-        text_add(&shape, "%s", "");
-        for (int d = tensor.dimensions - 1; d >= 0; d--)
-            text_add(&shape, "%" PRIu64 "%s", tensor.shape[d], d > 0 ? " x " : "");
-        failed |= name.failed || shape.failed;
-        columns_cell(&columns, "%s", name.bytes ? name.bytes : "");
-        if (tensor.known)
-            columns_cell(&columns, "%s", tensor.known->name);
-        else
-            columns_cell(&columns, "type %" PRIu32, tensor.type);
-        columns_cell(&columns, "%s", shape.bytes ? shape.bytes : "");
-        if (tensor.known)
-            columns_cell(&columns, "%zu", tensor.bytes);
-        else
-            columns_cell(&columns, "-");
-        columns_cell(&columns, "%zu", (size_t)(tensor.data - gguf->bytes));
-        text_free(&name);
-        text_free(&shape);
+    columns_measure(&columns, titles);
+    for (int pass = 0; pass < 2; pass++) {
+        size_t at = gguf->tensors_at;
+        if (pass == 1)
+            columns_show(&columns, titles);
+        for (uint64_t i = 0; i < gguf->tensor_count; i++) {
+            struct gguf_tensor tensor;
+            gguf_next_tensor(gguf, &at, &tensor);
+            add_tensor(&tensor, &columns);
+        }
     }
-    if (!columns_print(&columns) || failed)
-        return diag_set(diag, EXIT_IO, "out of memory");
-    return EXIT_DONE;
+    return columns.failed ? diag_set(diag, EXIT_IO, "out of memory") : EXIT_DONE;
 }
 
 /* Rows first, as numpy has it. */
-static int write_array(const struct gguf_tensor *tensor, const char *output, struct diag *diag)
+static int write_array(const struct gguf_tensor *tensor, const unsigned char *data, const char *output,
+                       struct diag *diag)
 {
     struct npy npy = {.kind = 'f', .item_size = 4, .dimensions = tensor->dimensions};
     unsigned char *bytes = NULL;
     size_t size = 0;
     float *values;
-    if (gguf_dequantise(tensor, &values, diag) != EXIT_DONE)
+    if (gguf_dequantise(tensor, data, &values, diag) != EXIT_DONE)
         return diag->code;
     npy.count = (size_t)tensor->elements;
     for (int d = 0; d < tensor->dimensions; d++)
@@ -101,33 +111,35 @@ struct request {
     bool metadata, raw;
 };
 
-static int extract(const struct gguf *gguf, const struct request *request, struct diag *diag)
+static int extract(const struct gguf_file *file, const struct request *request, struct diag *diag)
 {
     struct gguf_tensor tensor;
-    if (gguf_need(gguf, request->tensor, &tensor, diag) != EXIT_DONE)
-        return diag->code;
-    if (request->raw)
-        return file_write(request->output, tensor.data, tensor.bytes, diag);
-    return write_array(&tensor, request->output, diag);
+    unsigned char *data;
+    if (gguf_need(&file->gguf, request->tensor, &tensor, diag) != EXIT_DONE)
+        return diag_prefix(diag, request->path);
+    struct progress progress;
+    progress_begin(&progress, "values", 0);
+    int code = gguf_load(file, &tensor, &data, diag);
+    if (code == EXIT_DONE) {
+        code = request->raw ? file_write(request->output, data, (size_t)tensor.bytes, diag)
+                            : write_array(&tensor, data, request->output, diag);
+        free(data);
+    }
+    progress_end(&progress);
+    return code;
 }
 
 static int perform(const struct request *request, struct diag *diag)
 {
-    const unsigned char *bytes = NULL;
-    size_t size = 0;
-    struct gguf gguf;
-    if (file_map(request->path, &bytes, &size, diag) != EXIT_DONE)
-        return diag->code;
-    int code = gguf_parse(bytes, size, &gguf, diag);
-    if (code == EXIT_DONE) {
-        if (strcmp(request->action, "extract") == 0)
-            code = extract(&gguf, request, diag);
-        else
-            code = request->metadata ? list_metadata(&gguf, diag) : list_tensors(&gguf, diag);
-    }
-    if (code != EXIT_DONE && code != EXIT_IO)
-        diag_prefix(diag, request->path);
-    file_unmap(bytes, size);
+    struct gguf_file file;
+    int code = gguf_open(request->path, &file, diag);
+    if (code != EXIT_DONE)
+        return code;
+    if (strcmp(request->action, "extract") == 0)
+        code = extract(&file, request, diag);
+    else
+        code = request->metadata ? list_metadata(&file.gguf, diag) : list_tensors(&file.gguf, diag);
+    gguf_close(&file);
     return code;
 }
 
@@ -163,7 +175,7 @@ const struct command command_gguf = {
     .name = "gguf",
     .synopsis = "pwlc gguf list FILE [--metadata] | pwlc gguf extract FILE TENSOR [--raw] -o OUT",
     .summary = "List the tensors of a GGUF file, or write one of them as an .npy array of floats.",
-    .details = "Reads tensors of F32, F16, BF16, Q4_0, Q8_0 and MXFP4; others are listed by number.",
+    .details = "Reads tensors of F32, F16, BF16, Q4_0, Q8_0 and MXFP4; others are listed by name.",
     .example =
         "printf 'GGUF\\003000\\0010000000%08d\\0010000000w\\001000\\0020000000%019d00\\200?000@' 0 0 | tr 0 '\\0' "
         ">small.gguf\n"

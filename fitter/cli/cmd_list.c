@@ -30,7 +30,8 @@ static const struct named_text tensor_types[] = {
     {"s8:0.0472:-3", "signed 8 bits, any positive scale, zero point -3; widths are 2 to 32"},
     {"s16:2^-8", "zero point 0"},
     {"s8", "of fit: scale and zero point are found from --range, --calibrate or the function"},
-    {"q3.12", "short for s16:2^-12:0: sign, 3 integer and 12 fraction bits"},
+    {"i8, int8:2^-5, uint8", "the same as s8, s8:2^-5, u8"},
+    {"q3.12", "short for s16:2^-12:0: sign, 3 integer and 12 fraction bits; q4.12, 17 bits here, is refused"},
     {"uq0.16", "short for u16:2^-16:0: 0 integer and 16 fraction bits"},
     {NULL, NULL},
 };
@@ -86,16 +87,26 @@ static void parameters_text(const struct function_info *info, char *text, size_t
                                  p->min, p->max);
 }
 
+static void aliases_text(const struct function_info *info, char *text, size_t size)
+{
+    size_t used = 0;
+    const char *alias;
+    text[0] = '\0';
+    for (size_t i = 0; (alias = function_alias(info, i)) && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", alias);
+}
+
 static bool print_functions(void)
 {
-    static const char *const titles[] = {"function", "formula", "domain",     "symmetry",
-                                         "at min",   "at max",  "parameters", NULL};
+    static const char *const titles[] = {"function", "formula",    "domain",      "symmetry", "at min",
+                                         "at max",   "parameters", "also called", NULL};
     struct columns columns;
     columns_start(&columns, titles);
     for (const struct function_info *info = function_table; info->name; info++) {
-        char domain[80], parameters[160];
+        char domain[80], parameters[160], aliases[160];
         domain_text(info, domain, sizeof domain);
         parameters_text(info, parameters, sizeof parameters);
+        aliases_text(info, aliases, sizeof aliases);
         columns_cell(&columns, "%s", info->name);
         columns_cell(&columns, "%s", info->formula);
         columns_cell(&columns, "%s", domain);
@@ -103,6 +114,7 @@ static bool print_functions(void)
         columns_cell(&columns, "%s", info->limit_min);
         columns_cell(&columns, "%s", info->limit_max);
         columns_cell(&columns, "%s", parameters);
+        columns_cell(&columns, "%s", aliases);
     }
     return columns_print(&columns);
 }
@@ -207,13 +219,18 @@ static json_t *functions_json(void)
         for (const struct parameter_info *p = info->parameters; p->name; p++)
             json_array_append_new(parameters, json_pack("{s:s, s:f, s:f, s:f}", "name", p->name, "initial", p->initial,
                                                         "min", p->min, "max", p->max));
+        json_t *aliases = json_array();
+        const char *alias;
+        for (size_t i = 0; (alias = function_alias(info, i)); i++)
+            json_array_append_new(aliases, json_string(alias));
         char domain[80];
         domain_text(info, domain, sizeof domain);
-        json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:s, s:s, s:o}", "name", info->name,
-                                               "formula", info->formula, "domain", domain, "domain_min",
-                                               bound_json(info->domain_min), "domain_max", bound_json(info->domain_max),
-                                               "symmetry", symmetry_text(info->symmetry), "limit_min", info->limit_min,
-                                               "limit_max", info->limit_max, "parameters", parameters));
+        json_array_append_new(array,
+                              json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:s, s:s, s:o, s:o}", "name", info->name,
+                                        "formula", info->formula, "domain", domain, "domain_min",
+                                        bound_json(info->domain_min), "domain_max", bound_json(info->domain_max),
+                                        "symmetry", symmetry_text(info->symmetry), "limit_min", info->limit_min,
+                                        "limit_max", info->limit_max, "parameters", parameters, "aliases", aliases));
     }
     return array;
 }
@@ -310,10 +327,8 @@ static int run(int argc, char **argv, struct diag *diag)
         if (!option) {
             if (parse_section(value, &sections, diag) != EXIT_DONE)
                 return diag->code;
-        } else if (strcmp(value, "json") == 0) {
-            json = true;
-        } else if (strcmp(value, "md") != 0) {
-            return diag_set(diag, EXIT_USAGE, "--format is md or json, not \"%s\"", value);
+        } else {
+            json = strcmp(value, "json") == 0;
         }
     }
     if (next < 0)

@@ -8,11 +8,10 @@
 #include "base/number.h"
 #include "command.h"
 #include "fit/relax.h"
+#include "measure/claim.h"
 #include "measure/measure.h"
 #include "report/report_page.h"
 #include "spec/spec.h"
-
-#define AGREES 1e-5 /* relative; a certificate has 6 significant digits */
 
 static const struct option_info options[] = {
     {"-o", "FILE", "the page (default: standard output)"},
@@ -108,37 +107,6 @@ static void fit_rival(void *context, int k)
         weigh_rival(rival, function, weights);
 }
 
-static bool agrees(double says, double measured)
-{
-    return fabs(says - measured) <= AGREES * fmax(fabs(says), fabs(measured));
-}
-
-/* A page must not repeat what a file wrongly says of itself. */
-static int check_certificate(const struct report *report, const struct error_stats *stats, double rms,
-                             struct diag *diag)
-{
-    const struct certificate *says = &report->table.certificate;
-    const char *field = NULL;
-    double claimed = 0, measured = 0;
-    if (says->has_bound && stats->max_err > says->bound_lsb * (1 + AGREES)) {
-        field = "bound_lsb";
-        claimed = says->bound_lsb;
-        measured = stats->max_err;
-    } else if (says->exhaustive && stats->exhaustive && !agrees(says->max_err_lsb, stats->max_err)) {
-        field = "max_err_lsb";
-        claimed = says->max_err_lsb;
-        measured = stats->max_err;
-    } else if (says->exhaustive && stats->exhaustive && !agrees(says->rms_err_lsb, rms)) {
-        field = "rms_err_lsb";
-        claimed = says->rms_err_lsb;
-        measured = rms;
-    }
-    if (!field)
-        return EXIT_DONE;
-    return diag_set(diag, EXIT_REQUIREMENT, "certificate says %s %.6g, measured %.6g; run pwlc fit again", field,
-                    claimed, measured);
-}
-
 static int measure_segments(struct report *report, const struct packed_table *packed, struct diag *diag)
 {
     const struct curve *curve = &report->curve;
@@ -166,18 +134,15 @@ static int measure_report(const struct request *request, int k, struct diag *dia
     struct report *report = &request->reports[k];
     struct function *function = &request->functions[k];
     struct packed_table packed;
-    struct error_stats stats;
-    struct weighted_stats weighted;
-    pwl_proof proof;
     const struct weights *weights = weights_of(request, &report->table);
     const char *samples = report->table.samples_sha256[0] ? request->samples : NULL;
+    if (report->table.standing == CERTIFICATE_ABSENT)
+        return diag_set(diag, EXIT_REQUIREMENT, "certificate: missing; `pwlc certify` writes a table with one");
     if (table_check_weights(&report->table, request->weights, diag) ||
-        table_prove(&report->table, EXIT_USAGE, &packed, &proof, diag))
+        table_prove(&report->table, EXIT_USAGE, &packed, NULL, diag))
         return diag->code;
     if (!table_function(&report->table, samples, function, diag) &&
-        !measure(&report->table, &packed, function, false, NULL, NULL, &stats, diag) &&
-        (!weights || !measure_weighted(&report->table, &packed, function, weights, &weighted, diag)) &&
-        !check_certificate(report, &stats, weights ? weighted.rms : stats.rms, diag) &&
+        !claim_check(&report->table, function, weights, diag) &&
         !curve_make(&report->table, &packed, function, &report->curve, diag))
         measure_segments(report, &packed, diag);
     packed_table_free(&packed);
@@ -195,9 +160,14 @@ static int check_samples_flag(const struct request *request, struct diag *diag)
 
 static int read_weights(struct request *request, struct diag *diag)
 {
-    for (int k = 0; k < request->count; k++)
-        if (request->reports[k].table.weights_sha256[0])
-            return weights_read(request->weights_path, &request->weights, diag);
+    int bits = 0; /* of the widest table that has weights */
+    for (int k = 0; k < request->count; k++) {
+        const struct table *const table = &request->reports[k].table;
+        if (table->weights_sha256[0] && table->in.bits > bits)
+            bits = table->in.bits;
+    }
+    if (bits > 0)
+        return weights_read(request->weights_path, (uint64_t)1 << bits, &request->weights, diag);
     return diag_set(diag, EXIT_USAGE, "--weights %s: no table here was made with weights; leave the flag out",
                     request->weights_path);
 }
@@ -207,14 +177,14 @@ static int report(struct request *request, struct diag *diag)
     for (int k = 0; k < request->count; k++)
         if (table_read(request->reports[k].label, &request->reports[k].table, diag))
             return diag->code;
-    if ((request->samples && check_samples_flag(request, diag)) ||
+    if (file_expect(request->output, diag) || (request->samples && check_samples_flag(request, diag)) ||
         (request->weights_path && read_weights(request, diag)))
         return diag->code;
     for (int k = 0; k < request->count; k++)
         if (measure_report(request, k, diag))
             return diag_prefix(diag, request->reports[k].label);
 
-    jobs_run(request->count * REPORT_RIVALS, request->jobs, fit_rival, request, "pwlc report");
+    jobs_run(request->count * REPORT_RIVALS, request->jobs, fit_rival, request, "tables");
     struct text page = {0};
     report_page(request->reports, request->count, &page);
     if (page.failed)

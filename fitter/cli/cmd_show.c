@@ -8,9 +8,13 @@
 
 #include <jansson.h>
 
+#include "base/color.h"
+#include "base/escape.h"
 #include "command.h"
 #include "io/columns.h"
+#include "measure/claim.h"
 #include "table/reduction.h"
+#include "table/size.h"
 #include "table/table.h"
 
 static const struct option_info options[] = {
@@ -24,11 +28,6 @@ static double real_slope(const struct table *table, const struct segment *segmen
     return (double)(ldexpl((long double)segment->q_b, -segment->n) * table->out.scale.value / table->in.scale.value);
 }
 
-static int packed_bytes(const struct table *table)
-{
-    return table->segment_count * packed_segment_bytes(table->storage, table->form);
-}
-
 static void print_tensor(const char *label, const struct tensor *tensor)
 {
     char text[128];
@@ -37,10 +36,28 @@ static void print_tensor(const char *label, const struct tensor *tensor)
            tensor_real(tensor, tensor->qmin), tensor_real(tensor, tensor->qmax));
 }
 
+static void print_width(const char *name, struct field_width width)
+{
+    if (width.bits > 0)
+        printf("%s %d%s, ", name, width.bits, width.is_signed ? " signed" : "");
+}
+
+static void print_widths(const struct table *table)
+{
+    const struct field_widths widths = table_field_widths(table);
+    printf("  %-12s ", "fields, bits");
+    print_width("start", widths.start);
+    print_width("q_b", widths.q_b);
+    print_width("n_BX_total", widths.n);
+    print_width(offset_name(table->form), widths.offset);
+    print_width("output", widths.value);
+    printf("ROM %d\n", widths.rom_bits);
+}
+
 static void print_head(const char *path, const struct table *table)
 {
-    printf("%s\n", path);
-    printf("  %-12s %s\n", "spec", table->spec);
+    escape_print(path);
+    printf("\n  %-12s %s\n", "spec", table->spec);
     printf("  %-12s %s", "function", table->function);
     for (int i = 0; i < table->parameter_count; i++)
         printf(", %s=%.9g", table->parameters[i].name, table->parameters[i].value);
@@ -54,8 +71,10 @@ static void print_head(const char *path, const struct table *table)
     printf("  %-12s %s: start and q_b %d bits, %s %d, accumulator %d\n", "case", storage_name(table->storage),
            storage_bits(table->storage), offset_name(table->form), offset_bits(table->storage, table->form),
            accumulator_bits(table->storage));
-    printf("  %-12s %d of %d bytes: %d bytes\n", "segments", table->segment_count,
-           packed_segment_bytes(table->storage, table->form), packed_bytes(table));
+    const int each = table_bytes(table) / table->segment_count;
+    printf("  %-12s %d of %d byte%s: %d bytes%s\n", "segments", table->segment_count, each, each == 1 ? "" : "s",
+           table_bytes(table), table_is_full(table) ? ", an output for each code" : "");
+    print_widths(table);
     if (table->has_fold)
         printf("  %-12s sum %" PRId64 ", codes below %" PRId64 " are mirrored\n", "fold", table->fold_sum,
                table->in.zero_point);
@@ -76,21 +95,27 @@ static void print_certificate(const struct table *table)
 {
     const struct certificate *c = &table->certificate;
     const bool weighted = table->weights_sha256[0] != '\0';
+    if (table->standing == CERTIFICATE_ABSENT) {
+        printf("  %-12s none, `pwlc certify` measures the table\n", "certificate");
+        return;
+    }
     printf("  %-12s %" PRId64 " codes, %s\n", "checked", c->checked, c->exhaustive ? "every one" : "not every one");
     printf("  %-12s max %.6g at code %" PRId64 ", %srms %.6g, mean %.6g LSB\n", "error", c->max_err_lsb, c->max_err_at,
            weighted ? "weighted " : "", c->rms_err_lsb, c->mean_abs_err_lsb);
     printf("  %-12s %.6g %% %scorrectly rounded, %" PRId64 " saturated, %smonotone\n", "codes",
            100 * c->correctly_rounded, weighted ? "by weight " : "", c->saturated_codes, c->monotone ? "" : "not ");
     printf("  %-12s %d bits suffice\n", "accumulator", c->acc_bits);
-    printf("  %-12s %s", "objective", c->objective == OBJECTIVE_RMS ? "rms" : "max");
+    printf("  %-12s %s%s", "objective", objective_name(c->objective), c->has_second_objective ? ", then rms" : "");
     if (c->has_lower_bound)
         printf(", nothing below %.6g LSB is reachable", c->lower_bound_lsb);
     if (c->has_lower_bound && c->lower_bound_lsb > 0 && c->optimal != 1)
-        printf(", %.4g times that is reached",
-               (c->objective == OBJECTIVE_RMS ? c->rms_err_lsb : c->max_err_lsb) / c->lower_bound_lsb);
+        printf(", %.4g times that is reached", objective_error(c) / c->lower_bound_lsb);
     if (c->has_bound)
         printf(", proven at most %.6g LSB", c->bound_lsb);
-    printf("%s\n", c->optimal < 0 ? "" : c->optimal ? ", optimal" : ", not known to be optimal");
+    if (c->optimal >= 0)
+        printf(", %s%soptimal%s", c->optimal ? color_on(stdout, COLOR_GOOD) : "", c->optimal ? "" : "not known to be ",
+               c->optimal ? color_off(stdout) : "");
+    printf("\n");
 }
 
 static bool print_segments(const struct table *table)
@@ -158,6 +183,14 @@ static json_t *tensor_json(const struct tensor *tensor)
                      (double)tensor_real(tensor, tensor->qmax));
 }
 
+static json_t *widths_json(const struct table *table)
+{
+    const struct field_widths widths = table_field_widths(table);
+    return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i}", "start", widths.start.bits, "q_b", widths.q_b.bits, "n_BX_total",
+                     widths.n.bits, offset_name(table->form), widths.offset.bits, "output", widths.value.bits, "rom",
+                     widths.rom_bits);
+}
+
 static json_t *segments_json(const struct table *table)
 {
     json_t *array = json_array();
@@ -182,10 +215,12 @@ static json_t *segments_json(const struct table *table)
     return array;
 }
 
-/* The certificate as the table file words it. */
+/* The certificate as the table file words it, null without one. */
 static json_t *certificate_json(const struct table *table, struct diag *diag)
 {
     char *text;
+    if (table->standing == CERTIFICATE_ABSENT)
+        return json_null();
     if (table_to_json(table, &text, diag) != EXIT_DONE)
         return NULL;
     json_t *root = json_loads(text, 0, NULL);
@@ -214,7 +249,8 @@ static json_t *table_json(const char *path, const struct table *table, struct di
         diag_set(diag, EXIT_USAGE, "the file name is not UTF-8, which JSON needs");
         return NULL;
     }
-    json_object_set_new(root, "packed_bytes", json_integer(packed_bytes(table)));
+    json_object_set_new(root, "packed_bytes", json_integer(table_bytes(table)));
+    json_object_set_new(root, "field_bits", widths_json(table));
     if (table->has_fold)
         json_object_set_new(root, "fold_sum", json_integer(table->fold_sum));
     if (table->has_reduction) {
@@ -238,6 +274,8 @@ static int show_file(const char *path, bool first, json_t *list, struct diag *di
 {
     struct table table = {0};
     int code = table_read(path, &table, diag);
+    if (code == EXIT_DONE && claim_check(&table, NULL, NULL, diag))
+        code = diag_prefix(diag, path);
     if (code == EXIT_DONE && !list) {
         if (!first)
             printf("\n");
@@ -285,10 +323,8 @@ static int run(int argc, char **argv, struct diag *diag)
             code = diag->code;
         else if (!option)
             paths[count++] = value;
-        else if (strcmp(value, "json") == 0)
-            json = true;
-        else if (strcmp(value, "text") != 0)
-            code = diag_set(diag, EXIT_USAGE, "--format is text or json, not \"%s\"", value);
+        else
+            json = strcmp(value, "json") == 0;
     }
     if (code == EXIT_DONE && count == 0)
         code = diag_set(diag, EXIT_USAGE, "a table is needed: pwlc show TABLE.json...");

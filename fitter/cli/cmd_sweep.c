@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/number.h"
+#include "base/progress.h"
+#include "base/terminal.h"
 #include "command.h"
 #include "device/cuda_library.h"
 #include "device/measure_cuda.h"
@@ -15,15 +16,17 @@
 #include "measure/error_bound.h"
 #include "report/anchors.h"
 #include "report/plot.h"
+#include "report/sweep_codes.h"
 #include "report/sweep_gates.h"
 #include "report/sweep_report.h"
-
-#define PROGRESS_CODES ((uint64_t)1 << 24) /* fewer codes than this are done before anyone looks */
 
 static const struct option_info options[] = {
     {"--format", "md|csv|json|jsonl", "how to print (md by default; json is an array, jsonl one object a line)"},
     {"--max-err", "L",
      "exit 3 when the largest error of a table, the proven one where codes are left out, exceeds L output LSB"},
+    {"--max-rms", "R", "exit 3 when the RMS error of a table exceeds R output LSB"},
+    {"--max-bias", "B", "exit 3 when the mean error of a table, with its sign, is more than B output LSB away from 0"},
+    {"--min-correct", "SHARE", "exit 3 when a smaller share of a table's codes, 0 to 1, is correctly rounded"},
     {"--baseline", "OLD.json", "measure OLD.json too; exit 3 when the table's max or RMS error is larger"},
     {"--exhaustive", NULL, "every code of inputs with more than 2^20 codes too, on all cores"},
     {"--device", "cpu|cuda",
@@ -33,7 +36,9 @@ static const struct option_info options[] = {
     {"--ref", "libm|mpfr", "where f comes from: long double libm (default), or MPFR where pwlc was built with it"},
     {"--grid", "LO:HI:STEP", "also measure at real x from LO to below HI (LO:HI:STEP:closed: HI too), in real units"},
     {"--hist", NULL, "also count the codes by error"},
-    {"--plot", "OUT.svg", "draw f, one table, its knots and its error"},
+    {"--plot", "OUT.svg", "draw f, the tables and their errors; a single table with its knots"},
+    {"--codes", "FILE",
+     "write code, x, target, output and error of every input code to FILE.csv, FILE.npy or FILE.jsonl"},
     {"--anchors", NULL,
      "instead of tables: fit what others published, side by side; each WORD is in a row's source, function or types"},
     {"-o", "FILE", "write to FILE instead of standard output"},
@@ -44,35 +49,36 @@ struct request {
     int count;              /* of rows that are under test */
     struct sweep_row *rows; /* and the baseline after them */
     enum cells_format format;
-    double max_err; /* NAN when not given */
-    const char *baseline, *samples, *output, *plot;
+    struct sweep_limits limits;
+    const char *baseline, *samples, *output, *plot, *codes;
     bool exhaustive, histogram, mpfr, has_grid, anchors;
     enum device device;
     struct cuda_library library; /* of --device cuda */
     struct grid grid;
     const char *weights_path;
     struct weights *weights; /* null without */
-    struct svg *drawing;     /* of --plot */
+    struct curve *curves;    /* of --plot, one a row */
     const char *other;       /* a flag that --anchors does not take */
 };
 
-struct progress {
-    const char *label;
-    int percent; /* the last one shown; -1 when none was */
-};
-
-static void show_progress(void *context, uint64_t done, uint64_t total)
+static int measure_curve(const struct request *request, struct sweep_row *row, const struct packed_table *packed,
+                         const struct function *function, struct curve *curve, struct diag *diag)
 {
-    struct progress *progress = context;
-    if (total < PROGRESS_CODES)
-        return;
-    const int percent = (int)(done * 100 / total); /* at most 2^32 * 100 */
-    if (percent != progress->percent)
-        fprintf(stderr, "\r%s: %d %% of %" PRIu64 " codes", progress->label, percent, total);
-    progress->percent = percent;
+    const struct table *table = &row->table;
+    const struct curve_point witness = curve_point_of(table, packed, function, row->stats.max_err_at);
+    const struct code_error largest = {witness.code, witness.err};
+    struct distribution *distribution = &row->distribution;
+    row->has_histogram = request->histogram;
+    if (request->histogram)
+        histogram_make(curve->err, curve->count, &row->histogram);
+    if (distribution_make(curve->code, curve->err, curve->count, largest, distribution, diag) != EXIT_DONE)
+        return diag->code;
+    for (int i = 0; i < distribution->count; i++)
+        row->worst[i] = curve_point_of(table, packed, function, distribution->worst[i].code);
+    return EXIT_DONE;
 }
 
-/* What is asked for beyond the statistics. */
+/* All beyond the statistics. */
 static int measure_extras(const struct request *request, struct sweep_row *row, const struct packed_table *packed,
                           const struct function *function, struct diag *diag)
 {
@@ -82,31 +88,28 @@ static int measure_extras(const struct request *request, struct sweep_row *row, 
         if (grid_measure(row->grid, &row->table, packed, function, &row->grid_stats, diag) != EXIT_DONE)
             return diag->code;
     }
-    if (!request->histogram && !request->plot)
-        return EXIT_DONE;
     if (curve_make(&row->table, packed, function, &curve, diag) != EXIT_DONE)
         return diag->code;
-    row->has_histogram = request->histogram;
-    if (request->histogram)
-        histogram_make(curve.err, curve.count, &row->histogram);
-    if (request->plot && row == request->rows)
-        plot_table(&row->table, &curve, request->drawing);
-    curve_free(&curve);
-    return EXIT_DONE;
+    const int code = measure_curve(request, row, packed, function, &curve, diag);
+    if (request->plot)
+        request->curves[row - request->rows] = curve;
+    else
+        curve_free(&curve);
+    if (code != EXIT_DONE || !request->codes || row != request->rows)
+        return code;
+    return sweep_codes_write(request->codes, &row->table, packed, function, diag);
 }
 
 static int measure_with(const struct request *request, struct sweep_row *row, const struct packed_table *packed,
                         const struct function *function, struct diag *diag)
 {
-    struct progress progress = {row->label, -1};
-    const bool shown = isatty(STDERR_FILENO);
-    measure_progress *const show = shown ? show_progress : NULL;
-    const int code =
-        request->device == DEVICE_CUDA
-            ? measure_on_cuda(&row->table, packed, function, &request->library, show, &progress, &row->stats, diag)
-            : measure(&row->table, packed, function, request->exhaustive, show, &progress, &row->stats, diag);
-    if (progress.percent >= 0)
-        fprintf(stderr, "\r\033[K");
+    struct progress progress;
+    progress_begin(&progress, "codes", 0);
+    const int code = request->device == DEVICE_CUDA ? measure_on_cuda(&row->table, packed, function, &request->library,
+                                                                      progress_set, &progress, &row->stats, diag)
+                                                    : measure(&row->table, packed, function, request->exhaustive,
+                                                              progress_set, &progress, &row->stats, diag);
+    progress_end(&progress);
     if (code != EXIT_DONE)
         return code;
     row->has_bound = row->table.in.qmax - row->table.in.qmin >= MEASURE_EVERY_CODE &&
@@ -155,14 +158,28 @@ static int check_samples_flag(const struct request *request, const struct sweep_
                     request->samples);
 }
 
+static int check_codes_flag(const struct request *request, struct diag *diag)
+{
+    const struct tensor *in = &request->rows[0].table.in;
+    const int64_t codes = in->qmax - in->qmin + 1;
+    if (!request->codes || request->exhaustive || codes <= MEASURE_EVERY_CODE)
+        return EXIT_DONE;
+    return diag_set(diag, EXIT_USAGE,
+                    "--codes %s: %" PRId64 " rows, one for each input code; give --exhaustive as well", request->codes,
+                    codes);
+}
+
 static int check_gates(const struct request *request, struct diag *diag)
 {
     for (int i = 0; i < request->count; i++) {
-        if (sweep_check_certificate(&request->rows[i], diag) != EXIT_DONE)
+        const struct sweep_row *row = &request->rows[i];
+        if (row->table.standing == CERTIFICATE_OTHER)
+            fprintf(stderr, "pwlc sweep: note: %s: the certificate is of another table, see pwlc certify\n",
+                    row->label);
+        if (sweep_check_certificate(row, diag) != EXIT_DONE)
             return diag->code;
     }
-    if (!isnan(request->max_err) &&
-        sweep_check_max_err(request->rows, request->count, request->max_err, diag) != EXIT_DONE)
+    if (sweep_check_limits(request->rows, request->count, &request->limits, diag) != EXIT_DONE)
         return diag->code;
     return request->baseline ? sweep_check_baseline(&request->rows[0], &request->rows[1], diag) : EXIT_DONE;
 }
@@ -174,15 +191,29 @@ static int write_text(const struct text *text, const char *path, struct diag *di
     return file_write(path, text->bytes, text->size, diag);
 }
 
+static int expect_outputs(const struct request *request, struct diag *diag)
+{
+    if (request->codes && file_expect(request->codes, diag) != EXIT_DONE)
+        return diag->code;
+    if (request->plot && file_expect(request->plot, diag) != EXIT_DONE)
+        return diag->code;
+    return file_expect(request->output, diag);
+}
+
 static int measure_rows(struct request *request, struct diag *diag)
 {
     const int total = request->count + (request->baseline != NULL);
+    int bits = 0; /* of the widest input */
     for (int i = 0; i < total; i++) {
+        const struct table *const table = &request->rows[i].table;
         if (table_read(request->rows[i].label, &request->rows[i].table, diag) != EXIT_DONE)
             return diag->code;
+        bits = table->in.bits > bits ? table->in.bits : bits;
     }
     if (check_samples_flag(request, request->rows, total, diag) != EXIT_DONE ||
-        (request->weights_path && weights_read(request->weights_path, &request->weights, diag) != EXIT_DONE))
+        check_codes_flag(request, diag) != EXIT_DONE || expect_outputs(request, diag) != EXIT_DONE ||
+        (request->weights_path &&
+         weights_read(request->weights_path, (uint64_t)1 << bits, &request->weights, diag) != EXIT_DONE))
         return diag->code;
     if (request->baseline && sweep_check_comparable(&request->rows[0], &request->rows[1], diag) != EXIT_DONE)
         return diag->code;
@@ -193,23 +224,34 @@ static int measure_rows(struct request *request, struct diag *diag)
     return EXIT_DONE;
 }
 
+static int plot(const struct request *request, struct diag *diag)
+{
+    const int count = request->count + (request->baseline != NULL);
+    struct plot_item items[PLOT_MAX_TABLES];
+    struct svg drawing = {0};
+    for (int i = 0; i < count; i++)
+        items[i] = (struct plot_item){&request->rows[i].table, &request->curves[i], request->rows[i].label};
+    plot_tables(items, count, &drawing);
+    const int code = write_text(&drawing.text, request->plot, diag);
+    svg_free(&drawing);
+    return code;
+}
+
 static int sweep(struct request *request, struct diag *diag)
 {
-    struct svg drawing = {0};
     struct text text = {0};
-    request->drawing = &drawing;
     int code = request->device == DEVICE_CUDA ? cuda_library_open(&request->library, diag) : EXIT_DONE;
     if (code == EXIT_DONE)
         code = measure_rows(request, diag);
     cuda_library_close(&request->library);
+    if (code == EXIT_DONE && request->plot)
+        code = plot(request, diag);
     if (code == EXIT_DONE) {
-        sweep_report(request->rows, request->count + (request->baseline != NULL), request->format, &text);
-        code = request->plot ? write_text(&drawing.text, request->plot, diag) : EXIT_DONE;
-    }
-    if (code == EXIT_DONE)
+        sweep_report(request->rows, request->count + (request->baseline != NULL), request->format,
+                     terminal_width(request->output), &text);
         code = write_text(&text, request->output, diag);
+    }
     text_free(&text);
-    svg_free(&drawing);
     return code == EXIT_DONE ? check_gates(request, diag) : code;
 }
 
@@ -223,7 +265,7 @@ static int sweep_anchors(const struct request *request, struct diag *diag)
         return diag_set(diag, EXIT_IO, "out of memory");
     for (int i = 0; i < request->count; i++)
         words[i] = request->rows[i].label;
-    int code = anchors_report(words, request->count, request->format, &text, diag);
+    int code = anchors_report(words, request->count, request->format, terminal_width(request->output), &text, diag);
     free(words);
     if (code == EXIT_DONE || code == EXIT_REQUIREMENT) {
         if (write_text(&text, request->output, &writing) != EXIT_DONE) {
@@ -235,22 +277,38 @@ static int sweep_anchors(const struct request *request, struct diag *diag)
     return code;
 }
 
+static double *limit_of(struct request *request, const char *name)
+{
+    struct sweep_limits *limits = &request->limits;
+    return strcmp(name, "--max-err") == 0       ? &limits->max_err
+           : strcmp(name, "--max-rms") == 0     ? &limits->max_rms
+           : strcmp(name, "--max-bias") == 0    ? &limits->max_bias
+           : strcmp(name, "--min-correct") == 0 ? &limits->min_correct
+                                                : NULL;
+}
+
+static int set_limit(struct request *request, const char *name, const char *value, struct diag *diag)
+{
+    double *const limit = limit_of(request, name);
+    const bool is_share = limit == &request->limits.min_correct;
+    if (number_real(value, strlen(value), limit) != NUMBER_OK || *limit < 0 || (is_share && *limit > 1))
+        return diag_set(diag, EXIT_USAGE, "%s is a %s, not \"%s\"", name,
+                        is_share ? "share of codes, 0 to 1" : "number of output LSB, 0 or more", value);
+    return EXIT_DONE;
+}
+
 static int set_option(struct request *request, const char *name, const char *value, struct diag *diag)
 {
     if (strcmp(name, "--format") != 0 && strcmp(name, "-o") != 0 && strcmp(name, "--anchors") != 0)
         request->other = name;
+    if (limit_of(request, name))
+        return set_limit(request, name, value, diag);
     if (strcmp(name, "--format") == 0) {
-        if (!cells_format_parse(value, &request->format))
-            return diag_set(diag, EXIT_USAGE, "--format is md, csv, json or jsonl, not \"%s\"", value);
-    } else if (strcmp(name, "--max-err") == 0) {
-        if (number_real(value, strlen(value), &request->max_err) != NUMBER_OK || request->max_err < 0)
-            return diag_set(diag, EXIT_USAGE, "--max-err is a number of output LSB, 0 or more, not \"%s\"", value);
+        request->format = cells_format_parse(value);
     } else if (strcmp(name, "--ref") == 0) {
         request->mpfr = strcmp(value, "mpfr") == 0;
-        if (!request->mpfr && strcmp(value, "libm") != 0)
-            return diag_set(diag, EXIT_USAGE, "--ref is libm or mpfr, not \"%s\"", value);
     } else if (strcmp(name, "--device") == 0) {
-        return device_parse(value, false, &request->device, diag);
+        request->device = device_parse(value);
     } else if (strcmp(name, "--grid") == 0) {
         request->has_grid = true;
         return grid_parse(value, &request->grid, diag);
@@ -265,8 +323,29 @@ static int set_option(struct request *request, const char *name, const char *val
                             : strcmp(name, "--samples") == 0 ? &request->samples
                             : strcmp(name, "--weights") == 0 ? &request->weights_path
                             : strcmp(name, "--plot") == 0    ? &request->plot
+                            : strcmp(name, "--codes") == 0   ? &request->codes
                                                              : &request->output;
         *text = value;
+    }
+    return EXIT_DONE;
+}
+
+/* One thing alone goes to standard output. */
+static int check_streams(const struct request *request, struct diag *diag)
+{
+    const struct {
+        const char *flag, *path;
+    } files[] = {{"--plot", request->plot}, {"--codes", request->codes}};
+    bool taken = file_is_standard_output(request->output);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (!files[i].path || !file_is_standard_output(files[i].path))
+            continue;
+        if (taken)
+            return diag_set(diag, EXIT_USAGE, "%s %s: %s standard output already; give %s FILE", files[i].flag,
+                            files[i].path,
+                            file_is_standard_output(request->output) ? "the errors go to" : "the plot goes to",
+                            file_is_standard_output(request->output) ? "-o" : "--plot");
+        taken = true;
     }
     return EXIT_DONE;
 }
@@ -294,11 +373,15 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
         return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc sweep TABLE.json");
     if (request->device == DEVICE_CUDA && !request->exhaustive)
         return diag_set(diag, EXIT_USAGE, "--device cuda visits every code, and needs --exhaustive");
-    if (request->plot && request->count > 1)
-        return diag_set(diag, EXIT_USAGE, "--plot draws one table, not %d", request->count);
-    if (request->plot && file_is_standard_output(request->plot) && file_is_standard_output(request->output))
-        return diag_set(diag, EXIT_USAGE, "--plot %s: the errors go to standard output already; give -o FILE",
-                        request->plot);
+    const int tables = request->count + (request->baseline != NULL);
+    if (request->plot && tables > PLOT_MAX_TABLES)
+        return diag_set(diag, EXIT_USAGE, "--plot draws up to %d tables, not %d", PLOT_MAX_TABLES, tables);
+    if (request->codes && request->count > 1)
+        return diag_set(diag, EXIT_USAGE, "--codes writes those of one table, not of %d", request->count);
+    if (request->codes && !sweep_codes_path(request->codes))
+        return diag_set(diag, EXIT_USAGE, "--codes %s: the name must end in .csv, .npy or .jsonl", request->codes);
+    if (check_streams(request, diag) != EXIT_DONE)
+        return diag->code;
     if (request->baseline && request->count > 1)
         return diag_set(diag, EXIT_USAGE, "--baseline compares one table, not %d", request->count);
     if (request->baseline)
@@ -309,15 +392,20 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
 static int run(int argc, char **argv, struct diag *diag)
 {
     /* A row for each argument and one for the baseline. */
-    struct request request = {.max_err = NAN, .rows = calloc((size_t)argc + 1, sizeof *request.rows)};
-    if (!request.rows)
+    struct request request = {.limits = {NAN, NAN, NAN, NAN},
+                              .rows = calloc((size_t)argc + 1, sizeof *request.rows),
+                              .curves = calloc((size_t)argc + 1, sizeof *request.curves)};
+    if (!request.rows || !request.curves)
         return diag_set(diag, EXIT_IO, "out of memory");
     int code = parse(argc, argv, &request, diag);
     if (code == EXIT_DONE)
         code = request.anchors ? sweep_anchors(&request, diag) : sweep(&request, diag);
-    for (int i = 0; i <= argc; i++)
+    for (int i = 0; i <= argc; i++) {
         table_free(&request.rows[i].table);
+        curve_free(&request.curves[i]);
+    }
     free(request.rows);
+    free(request.curves);
     weights_free(request.weights);
     return code;
 }
@@ -327,6 +415,10 @@ const struct command command_sweep = {
     .synopsis = "pwlc sweep TABLE.json... [flags] | pwlc sweep --anchors [WORD...] [--format FORMAT] [-o FILE]",
     .summary = "Measure tables against the real function, code by code.",
     .details =
+        "An error is output - target, in output LSB; bias is its mean with the sign, the other averages are of its "
+        "size. \"90 % within\" is the least size that 90 % of the codes do not exceed. (mean abs)^2, the square of "
+        "the mean absolute error, is what some papers give in the place of the MSE, which is never below it. --codes "
+        "of more than 2^20 input codes needs --exhaustive.\n"
         "--device cuda takes libpwlc-cuda.so from PWL_CUDA_LIBRARY where that is set; else from the folder of "
         "pwlc, the folder of installed libraries, or where the system searches. Codes that double precision does "
         "not decide are settled by --ref on the host, so that only averages, which are sums in double, can differ from "

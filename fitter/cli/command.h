@@ -6,26 +6,33 @@
 #include "base/diag.h"
 
 struct option_info {
-    const char *name;      /* "--in"; "-o" */
-    const char *argument;  /* "TYPE"; null for a switch; "NAME=VALUE..." when the flag may be given again */
-    const char *help;      /* one line */
+    const char *name;     /* "--in"; "-o" */
+    const char *argument; /* "TYPE"; null for a switch; "NAME=VALUE..." when the flag may be given again */
+    const char *help;     /* one line */
 };
 
 struct command {
     const char *name;
-    const char *synopsis;             /* "pwlc fit FUNCTION --in TYPE --out TYPE [flags]" */
-    const char *summary;              /* one line */
-    const char *details;              /* paragraphs, "  " before one that stands apart; null when there are none */
-    const char *example;              /* works when pasted */
+    const char *synopsis;              /* "pwlc fit FUNCTION --in TYPE --out TYPE [flags]" */
+    const char *summary;               /* one line */
+    const char *details;               /* paragraphs, "  " before one that stands apart; null when there are none */
+    const char *example;               /* works when pasted */
     const struct option_info *options; /* ends with a null name */
     int (*run)(int argc, char **argv, struct diag *diag); /* argv[0] is the command's name */
 };
 
+/* The flags that every command takes; they end with a null name. */
+extern const struct option_info common_options[];
+
+/* Takes --color out of a command line, up to "--", and does what it says. Exit 2 when its value is none of COLOR_MODES.
+ */
+int color_take(int *argc, char **argv, struct diag *diag);
+
 /* What may be written instead of a flag, "-j" for "--jobs"; null for most. */
 const char *option_short(const struct option_info *option);
 
-extern const struct command command_list, command_fit, command_emit, command_show, command_eval, command_sweep,
-    command_diff, command_explore, command_report, command_gguf, command_gemm, command_bench;
+extern const struct command command_list, command_fit, command_certify, command_emit, command_show, command_eval,
+    command_sweep, command_diff, command_explore, command_report, command_gguf, command_gemm, command_bench;
 
 /* Walks a command line by its option table: flags as "--name value" or "--name=value", "--" ends them, and
  * arguments that look like numbers ("-3", "-") are never flags. */
@@ -39,9 +46,8 @@ struct argument_walk {
 
 /* Next flag or positional argument: returns 1 and sets *option (null for a positional) and *value (null for a
  * switch); 0 at the end; -1 with an exit-2 message for an unknown flag (naming the closest), a flag given twice,
- * a missing value, or a value given to a switch. */
-int argument_next(struct argument_walk *walk, const struct option_info **option, const char **value,
-                  struct diag *diag);
+ * a missing value, a value that is not among those its help names, or a value given to a switch. */
+int argument_next(struct argument_walk *walk, const struct option_info **option, const char **value, struct diag *diag);
 
 void command_print_help(const struct command *command);
 
@@ -51,7 +57,8 @@ extern const char *const exit_codes[];
 /* manual.c: a man page of pwlc, troff with the man macros, on standard output; commands ends with null. */
 void manual_print(const struct command *const *commands);
 
-/* completion.c: the same as a completion script. Exit 2 when shell is neither bash nor zsh. */
+/* completion.c: the same as a completion script. Exit 2 when shell is none of COMPLETION_SHELLS. */
+#define COMPLETION_SHELLS "bash|zsh|fish"
 int completion_print(const struct command *const *commands, const char *shell, struct diag *diag);
 
 #endif

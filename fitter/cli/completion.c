@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Completion scripts, from the tables that --help prints: "a|b|c" as an argument gives its values, "FILE" file names,
- * FUNCTION in a synopsis the functions, "[word]" that word. */
+/* Completion scripts, from the tables that --help prints: "a|b|c" as an argument gives its values, "FILE" file names.
+ * In a synopsis FUNCTION gives the functions, "[word]" that word, a word after the command's name an action, and FILE
+ * or a name with an ending, where it belongs to no flag, files. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/suggest.h"
 #include "command.h"
 #include "function/function.h"
 
 static bool names_files(const char *argument)
 {
-    return strstr(argument, "FILE") || strstr(argument, "DIR") || strstr(argument, "TABLE");
+    static const char *const signs[] = {"FILE", "DIR", "TABLE", ".json", ".npy", ".svg", ".gguf"};
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (strstr(argument, signs[i]))
+            return true;
+    return false;
 }
 
 /* Whether an argument is a choice of words, and then these, each after a separator but the first. Of "percentile=P" the
@@ -55,6 +61,42 @@ static void print_words(const struct command *command)
     }
 }
 
+/* What must come first: the lower-case words that follow the command's name in its synopsis. The next one from a place
+ * in it on; null when there is none. */
+static const char *find_action(const struct command *command, const char *from, size_t *length)
+{
+    while ((from = strstr(from, "pwlc "))) {
+        from += strlen("pwlc ") + strlen(command->name) + 1;
+        *length = strspn(from, "abcdefghijklmnopqrstuvwxyz");
+        if (*length > 0 && (from[*length] == ' ' || from[*length] == '\0'))
+            return from;
+    }
+    return NULL;
+}
+
+static void print_actions(const struct command *command)
+{
+    size_t length = 0;
+    const char *action = command->synopsis;
+    for (bool first = true; (action = find_action(command, action, &length)); first = false)
+        printf("%s%.*s", first ? "" : " ", (int)length, action);
+}
+
+/* Whether files stand for themselves: a FILE of the synopsis that does not follow a flag. */
+static bool takes_files(const struct command *command)
+{
+    char word[80], before[80] = "";
+    for (const char *c = command->synopsis; *c;) {
+        const size_t length = strcspn(c, " ");
+        snprintf(word, sizeof word, "%.*s", (int)length, c);
+        if (word[0] != '[' && before[0] != '-' && strncmp(before, "[-", 2) != 0 && names_files(word))
+            return true;
+        strcpy(before, word);
+        c += length + (c[length] == ' ');
+    }
+    return false;
+}
+
 static void print_names(const struct option_info *option, const char *separator, const char *end)
 {
     printf("%s", option->name);
@@ -63,22 +105,32 @@ static void print_names(const struct option_info *option, const char *separator,
     printf("%s", end);
 }
 
+static void print_bash_value(const struct option_info *option)
+{
+    if (!option->argument)
+        return;
+    printf("        ");
+    print_names(option, "|", ") values='");
+    print_choices(option->argument, " ");
+    printf("' value=%s ;;\n", names_files(option->argument) ? "file" : "word");
+}
+
 static void print_bash_command(const struct command *command)
 {
     printf("    %s)\n        flags='", command->name);
     for (const struct option_info *option = command->options; option->name; option++)
         print_names(option, " ", " ");
-    printf("--help'\n        words='");
+    for (const struct option_info *option = common_options; option->name; option++)
+        print_names(option, " ", option[1].name ? " " : "'\n");
+    printf("        words='");
     print_words(command);
-    printf("'\n        case $prev in\n");
-    for (const struct option_info *option = command->options; option->name; option++) {
-        if (!option->argument)
-            continue;
-        printf("        ");
-        print_names(option, "|", ") values='");
-        print_choices(option->argument, " ");
-        printf("' value=%s ;;\n", names_files(option->argument) ? "file" : "word");
-    }
+    printf("' actions='");
+    print_actions(command);
+    printf("' files=%s\n        case $prev in\n", takes_files(command) ? "yes" : "");
+    for (const struct option_info *option = command->options; option->name; option++)
+        print_bash_value(option);
+    for (const struct option_info *option = common_options; option->name; option++)
+        print_bash_value(option);
     printf("        esac\n        ;;\n");
 }
 
@@ -87,13 +139,13 @@ static void print_bash(const struct command *const *commands)
     printf("# Completion of pwlc for bash, written by `pwlc --completion bash`.\n"
            "_pwlc()\n{\n"
            "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
-           "    local flags='' words='' values='' value=''\n"
+           "    local flags='' words='' actions='' files='' values='' value=''\n"
            "    COMPREPLY=()\n"
            "    if ((COMP_CWORD == 1)); then\n"
            "        mapfile -t COMPREPLY < <(compgen -W '");
     for (const struct command *const *command = commands; *command; command++)
         printf("%s ", (*command)->name);
-    printf("--help --version --man --completion' -- \"$cur\")\n"
+    printf("help --help --version --man --completion' -- \"$cur\")\n"
            "        return\n"
            "    fi\n"
            "    # bash cuts --flag=value into three words\n"
@@ -103,7 +155,11 @@ static void print_bash(const struct command *const *commands)
            "        prev=${COMP_WORDS[COMP_CWORD - 2]}\n"
            "    fi\n"
            "    case ${COMP_WORDS[1]} in\n"
-           "    --completion)\n        values='bash zsh' value=word\n        ;;\n");
+           "    --completion)\n        values='");
+    print_choices(COMPLETION_SHELLS, " ");
+    printf("' value=word\n        ;;\n    help)\n        actions='");
+    for (const struct command *const *command = commands; *command; command++)
+        printf("%s%s", (*command)->name, command[1] ? " " : "'\n        ;;\n");
     for (; *commands; commands++)
         print_bash_command(*commands);
     printf("    esac\n"
@@ -114,9 +170,11 @@ static void print_bash(const struct command *const *commands)
            "        fi\n"
            "    elif [[ $cur == -* ]]; then\n"
            "        mapfile -t COMPREPLY < <(compgen -W \"$flags\" -- \"$cur\")\n"
+           "    elif [[ $actions && $COMP_CWORD == 2 ]]; then\n"
+           "        mapfile -t COMPREPLY < <(compgen -W \"$actions\" -- \"$cur\")\n"
            "    elif [[ $words ]]; then\n"
            "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
-           "    else\n"
+           "    elif [[ $files ]]; then\n"
            "        mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
            "    fi\n"
            "}\n"
@@ -158,6 +216,25 @@ static void print_zsh_option(const char *name, const struct option_info *option)
     printf("'");
 }
 
+static void print_zsh_arguments(const struct command *command)
+{
+    size_t length;
+    printf(" \\\n            ");
+    if (find_action(command, command->synopsis, &length)) {
+        printf("'1:action:(");
+        print_actions(command);
+        printf(")' ");
+    }
+    printf("'*:argument:");
+    if (takes_files(command)) {
+        printf("_files'");
+        return;
+    }
+    printf("(");
+    print_words(command);
+    printf(")'");
+}
+
 static void print_zsh(const struct command *const *commands)
 {
     printf("#compdef pwlc\n"
@@ -174,7 +251,9 @@ static void print_zsh(const struct command *const *commands)
     }
     printf("\n    )\n"
            "    _arguments -C '--help[show the commands]' '--version[show the version]' '--man[print the manual]' \\\n"
-           "        '--completion[print a completion script]:shell:(bash zsh)' \\\n"
+           "        '--completion[print a completion script]:shell:(");
+    print_choices(COMPLETION_SHELLS, " ");
+    printf(")' \\\n"
            "        '1:command:->command' '*::argument:->argument'\n"
            "    case $state in\n"
            "    command) _describe command commands ;;\n"
@@ -187,27 +266,89 @@ static void print_zsh(const struct command *const *commands)
             if (option_short(option))
                 print_zsh_option(option_short(option), option);
         }
-        printf(" \\\n            '--help[show the flags and an example]' \\\n            '*:argument:");
-        if (takes_function(*commands) || strcmp((*commands)->name, "list") == 0) {
-            printf("(");
-            print_words(*commands);
-            printf(")");
-        } else {
-            printf("_files");
-        }
-        printf("'\n            ;;\n");
+        for (const struct option_info *option = common_options; option->name; option++)
+            print_zsh_option(option->name, option);
+        print_zsh_arguments(*commands);
+        printf("\n            ;;\n");
     }
     printf("        esac\n        ;;\n    esac\n}\n"
            "if [ \"$funcstack[1]\" = _pwlc ]; then\n    _pwlc \"$@\"\nelse\n    compdef _pwlc pwlc\nfi\n");
 }
 
+/* Inside single quotes of fish. */
+static void print_fish_text(const char *text)
+{
+    for (; *text; text++)
+        printf(*text == '\'' || *text == '\\' ? "\\%c" : "%c", *text);
+}
+
+static void print_fish_option(const char *command, const char *name, const struct option_info *option)
+{
+    /* "-o" is short, "--in" long, "-MD" old */
+    const char *kind = strncmp(name, "--", 2) == 0 ? "l" : strlen(name) == 2 ? "s" : "o";
+    printf("complete -c pwlc -n '__fish_seen_subcommand_from %s' -%s %s -d '", command, kind, name + strspn(name, "-"));
+    print_fish_text(option->help);
+    printf("'");
+    if (option->argument) {
+        printf(names_files(option->argument) ? " -r -F" : " -x");
+        if (strchr(option->argument, '|')) {
+            printf(" -a '");
+            print_choices(option->argument, " ");
+            printf("'");
+        }
+    }
+    printf("\n");
+}
+
+static void print_fish_command(const struct command *command)
+{
+    printf("complete -c pwlc -n __fish_use_subcommand -a %s -d '", command->name);
+    print_fish_text(command->summary);
+    printf("'\n");
+    for (const struct option_info *option = command->options; option->name; option++) {
+        print_fish_option(command->name, option->name, option);
+        if (option_short(option))
+            print_fish_option(command->name, option_short(option), option);
+    }
+    for (const struct option_info *option = common_options; option->name; option++)
+        print_fish_option(command->name, option->name, option);
+    printf("complete -c pwlc -n '__fish_seen_subcommand_from %s; and test (count (commandline -opc)) -eq 2' -a '",
+           command->name);
+    print_actions(command);
+    printf("'\ncomplete -c pwlc -n '__fish_seen_subcommand_from %s' -a '", command->name);
+    print_words(command);
+    printf("'\n");
+    if (takes_files(command))
+        printf("complete -c pwlc -n '__fish_seen_subcommand_from %s' -F\n", command->name);
+}
+
+static void print_fish(const struct command *const *commands)
+{
+    printf("# Completion of pwlc for fish, written by `pwlc --completion fish`.\n"
+           "complete -c pwlc -f\n"
+           "complete -c pwlc -n __fish_use_subcommand -l help -d 'show the commands'\n"
+           "complete -c pwlc -n __fish_use_subcommand -l version -s V -d 'show the version'\n"
+           "complete -c pwlc -n __fish_use_subcommand -l man -d 'print the manual'\n"
+           "complete -c pwlc -n __fish_use_subcommand -l completion -x -a '");
+    print_choices(COMPLETION_SHELLS, " ");
+    printf("' -d 'print a completion script'\n"
+           "complete -c pwlc -n __fish_use_subcommand -a help -d 'show the flags of a command'\n"
+           "complete -c pwlc -n '__fish_seen_subcommand_from help' -a '");
+    for (const struct command *const *command = commands; *command; command++)
+        printf("%s%s", (*command)->name, command[1] ? " " : "'\n");
+    for (; *commands; commands++)
+        print_fish_command(*commands);
+}
+
 int completion_print(const struct command *const *commands, const char *shell, struct diag *diag)
 {
+    if (choice_check("--completion", COMPLETION_SHELLS, shell, diag))
+        return diag->code;
     if (strcmp(shell, "bash") == 0)
         print_bash(commands);
     else if (strcmp(shell, "zsh") == 0)
         print_zsh(commands);
     else
-        return diag_set(diag, EXIT_USAGE, "--completion is bash or zsh, not \"%s\"", shell);
+        print_fish(commands);
     return EXIT_DONE;
 }

@@ -100,7 +100,8 @@ static void print_command(const struct command *command)
     print_line(command->summary);
     for (const struct option_info *option = command->options; option->name; option++)
         print_flag(option);
-    print_flag(&(struct option_info){"--help", NULL, "show the flags and an example"});
+    for (const struct option_info *option = common_options; option->name; option++)
+        print_flag(option);
     if (command->details)
         print_details(command->details);
     print_example(command->example);
@@ -111,7 +112,8 @@ void manual_print(const struct command *const *commands)
     printf(".TH PWLC 1 \"\" \"pwlc %s\" \"User Commands\"\n"
            ".SH NAME\npwlc \\- compile activation functions to fixed\\-point piecewise\\-linear tables\n"
            ".SH SYNOPSIS\n.B pwlc\n.I command\n[\\fIarguments\\fR]\n.br\n"
-           ".B pwlc \\-\\-help\n|\n.B \\-\\-version\n|\n.B \\-\\-man\n|\n.B \\-\\-completion\n.I bash|zsh\n"
+           ".B pwlc \\-\\-help\n|\n.B \\-\\-version\n|\n.B \\-\\-man\n|\n.B \\-\\-completion\n.I " COMPLETION_SHELLS
+           "\n"
            ".SH DESCRIPTION\n"
            "Compiles activation functions to fixed\\-point piecewise\\-linear tables, and measures and emits them.\n"
            ".PP\n"
@@ -121,7 +123,15 @@ void manual_print(const struct command *const *commands)
            PWLC_VERSION);
     for (; *commands; commands++)
         print_command(*commands);
-    printf(".SH EXIT STATUS\n");
+    printf(".SH FILES\n"
+           "Files of one command get their places together at its end; after an error or a signal the old ones are as "
+           "they were.\n"
+           "A file that the command reads is never written over. A replaced file keeps its permissions, but not "
+           "set\\-user\\-ID and set\\-group\\-ID, and belongs to who ran the command.\n"
+           ".PP\n"
+           "Limits: tables of 4 MiB, lists of jobs of 64 MiB and 10000 jobs, other files of 1 GiB; GGUF files may be "
+           "larger.\n"
+           ".SH EXIT STATUS\n");
     for (const char *const *code = exit_codes; *code; code++) {
         const size_t number = strspn(*code, "0123456789");
         printf(".TP\n.B %.*s\n", (int)number, *code);

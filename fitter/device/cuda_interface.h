@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* Changes when a function of the library does, or a struct that one takes. */
-#define PWLC_CUDA_ABI 3
+#define PWLC_CUDA_ABI 4
 typedef int pwlc_cuda_abi_function(void);
 
 /* Called now and then by functions that take long, with done <= total. */

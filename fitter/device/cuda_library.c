@@ -9,16 +9,9 @@
 
 #include "cuda_interface.h"
 
-int device_parse(const char *value, bool automatic, enum device *device, struct diag *diag)
+enum device device_parse(const char *value)
 {
-    static const char *const names[] = {[DEVICE_AUTO] = "auto", [DEVICE_CPU] = "cpu", [DEVICE_CUDA] = "cuda"};
-    for (int i = automatic ? DEVICE_AUTO : DEVICE_CPU; i <= DEVICE_CUDA; i++) {
-        if (strcmp(value, names[i]) == 0) {
-            *device = (enum device)i;
-            return EXIT_DONE;
-        }
-    }
-    return diag_set(diag, EXIT_USAGE, "--device is %scpu or cuda, not \"%s\"", automatic ? "auto, " : "", value);
+    return strcmp(value, "cuda") == 0 ? DEVICE_CUDA : strcmp(value, "cpu") == 0 ? DEVICE_CPU : DEVICE_AUTO;
 }
 
 /* Of pwlc itself, without the last slash; empty where the system does not tell. */

@@ -23,9 +23,9 @@ struct cuda_library {
     char path[4096]; /* as found */
 };
 
-/* The value of --device: exit 2 unless it is cpu, cuda or, where it is allowed, auto. */
+/* The value of --device: cpu, cuda or, where its command has that, auto. */
 enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_CUDA };
-int device_parse(const char *value, bool automatic, enum device *device, struct diag *diag);
+enum device device_parse(const char *value);
 
 /* Opens it and compares its interface's version with pwlc's own. Exit 77, saying which file or folders, when there is
  * none, it cannot be loaded, or it is of another version. */

@@ -21,6 +21,7 @@
  *               erfc(z) >= 2 / sqrt(pi) exp(-z^2) / (z + sqrt(z^2 + 2)); so 20 + 3 (x^2 + 1) + 2
  *   gelu_tanh   v within 10, so sigmoid(v) within 7 + 11 |v|, |v| <= 1.6 |x| + 0.072 |x|^3. Where x < -21.5 the value
  *               is below 2^-1000; above, |x|^3 <= 21.5 x^2: 11 |v| <= 18 |x| + 17 x^2
+ *   quick_gelu  v = 1.702 x within 2, so sigmoid(v) within 7 + 3 |v| <= 7 + 5.2 |x|; the product 2
  *   silu        2 more than sigmoid
  *   softplus    exp(-|x|) 4 + |x|, log1p 4 + 1; the sum 1; |x f' / f| <= 1 from 0 on. logsigmoid the same of -x
  *   mish        e or w within 4 + |x|, or 4 where it counts; four more operations on each side of the quotient
@@ -44,6 +45,7 @@
     F("tanh", TANH, 0, 6, 0, 0, 0, 0, 0)                                                                               \
     F("gelu", GELU, -1, 26, 0, 4, 0, 0, 1)                                                                             \
     F("gelu_tanh", GELU_TANH, -1, 24, 20, 18, 0, 0, 1)                                                                 \
+    F("quick_gelu", QUICK_GELU, -1, 12, 6, 0, 0, 0, 1)                                                                 \
     F("silu", SILU, -1, 12, 2, 0, 0, 0, 1)                                                                             \
     F("softplus", SOFTPLUS, -1, 12, 2, 0, 0, 0, 1)                                                                     \
     F("mish", MISH, -1, 24, 4, 0, 0, 0, 1)                                                                             \
@@ -149,6 +151,8 @@ PWL_FN double double_value(enum double_function function, double x, double p)
         return x * (0.5 * erfc(-x * sqrt_half));
     case DOUBLE_GELU_TANH:
         return double_gelu_tanh(x);
+    case DOUBLE_QUICK_GELU:
+        return x * double_sigmoid(1.702 * x);
     case DOUBLE_SILU:
         return x * double_sigmoid(x);
     case DOUBLE_SOFTPLUS:

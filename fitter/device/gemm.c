@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/jobs.h"
+#include "base/suggest.h"
 #include "gemm_device.h"
 
 #define FOR_FLOATS 1 /* the scheme for tensors of floats: the one that loses least */
@@ -32,8 +33,9 @@ int gemm_scheme_parse(const char *name, size_t length, const struct gemm_scheme 
     for (*scheme = gemm_schemes; (*scheme)->name; ++*scheme)
         if (strlen((*scheme)->name) == length && memcmp((*scheme)->name, name, length) == 0)
             return EXIT_DONE;
-    return diag_set(diag, EXIT_USAGE, "--scheme \"%.*s\" is not one of " GEMM_SCHEMES, length < 40 ? (int)length : 40,
-                    name);
+    char word[40];
+    snprintf(word, sizeof word, "%.*s", length < sizeof word ? (int)length : (int)sizeof word - 1, name);
+    return choice_check("--scheme", GEMM_SCHEMES, word, diag);
 }
 
 void *gemm_array(size_t count, size_t element)
@@ -258,7 +260,7 @@ static void multiply_rows(void *context, int job)
 void gemm_multiply(struct gemm *gemm)
 {
     /* A file has at most 2^30 bytes, and so 2^24 rows. */
-    jobs_run((int)((gemm->product.m + ROWS - 1) / ROWS), jobs_default(), multiply_rows, gemm, "multiplying rows");
+    jobs_run((int)((gemm->product.m + ROWS - 1) / ROWS), jobs_default(), multiply_rows, gemm, "parts of Y");
 }
 
 /* int8: the sum, scaled and with the bias, rounded once. */

@@ -62,6 +62,7 @@ int gemm_read_table(struct gemm *gemm, const char *path, struct diag *diag);
 
 /* After these: bias, (N,), and then X of floats, (M, K), (K,) or (..., K). Exit 2 for what they are not; 1 without
  * memory or file. */
+int gemm_take_bias(struct gemm *gemm, const struct npy *npy, struct diag *diag);
 int gemm_read_bias(struct gemm *gemm, const char *path, struct diag *diag);
 int gemm_take_input(struct gemm *gemm, const struct npy *npy, struct diag *diag);
 int gemm_read_input(struct gemm *gemm, const char *path, struct diag *diag);

@@ -35,10 +35,8 @@ static int take_floats(const struct npy *npy, pwl_qgemm_type type, bool finite, 
     return EXIT_DONE;
 }
 
-static int parse_floats(const void *bytes, size_t size, struct npy *npy, struct diag *diag)
+static int need_floats(const struct npy *npy, struct diag *diag)
 {
-    if (npy_parse(bytes, size, npy, diag) != EXIT_DONE)
-        return diag->code;
     if (npy->kind != 'f')
         return diag_set(diag, EXIT_USAGE, "the elements are integers; must be floats, <f2, <f4 or <f8");
     return EXIT_DONE;
@@ -71,6 +69,8 @@ int gemm_take_input(struct gemm *gemm, const struct npy *npy, struct diag *diag)
     const int last = npy->dimensions - 1;
     const bool integers = gemm->scheme->scheme == PWL_QGEMM_INT8;
     char shape[NPY_SHAPE_SIZE];
+    if (need_floats(npy, diag) != EXIT_DONE)
+        return diag->code;
     npy_shape_text(npy, shape);
     if (last < 0 || npy->shape[last] != k)
         return diag_set(diag, EXIT_USAGE, "shape %s must be (M, %zu), rows as long as those of %s", shape, k,
@@ -88,9 +88,11 @@ int gemm_take_input(struct gemm *gemm, const struct npy *npy, struct diag *diag)
     return integers ? quantise_input(gemm, diag) : EXIT_DONE;
 }
 
-static int take_bias(struct gemm *gemm, const struct npy *npy, struct diag *diag)
+int gemm_take_bias(struct gemm *gemm, const struct npy *npy, struct diag *diag)
 {
     char shape[NPY_SHAPE_SIZE];
+    if (need_floats(npy, diag) != EXIT_DONE)
+        return diag->code;
     npy_shape_text(npy, shape);
     if (npy->dimensions != 1 || npy->shape[0] != gemm->weights.n)
         return diag_set(diag, EXIT_USAGE, "shape %s must be (%zu,), a number for each row of %s", shape,
@@ -110,7 +112,7 @@ static int read_array(struct gemm *gemm, const char *path, take_array *take, str
     struct npy npy;
     if (file_read(path, FILE_MAX_BYTES, &bytes, &size, diag) != EXIT_DONE)
         return diag->code;
-    int code = parse_floats(bytes, size, &npy, diag);
+    int code = npy_parse(bytes, size, &npy, diag);
     if (code == EXIT_DONE)
         code = take(gemm, &npy, diag);
     free(bytes);
@@ -124,7 +126,7 @@ int gemm_read_input(struct gemm *gemm, const char *path, struct diag *diag)
 
 int gemm_read_bias(struct gemm *gemm, const char *path, struct diag *diag)
 {
-    return read_array(gemm, path, take_bias, diag);
+    return read_array(gemm, path, gemm_take_bias, diag);
 }
 
 /* -- The table --------------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@
 #include "measure/comparison.h"
 #include "measure/smooth.h"
 #include "sweep_code.h"
+#include "table/array_plan.h"
 
 struct comparison {
     struct subject subject;
@@ -38,11 +39,6 @@ static const struct {
     const char *name;
     struct double_error error;
 } device_functions[] = {DOUBLE_FUNCTIONS(DOUBLE_NAME)};
-
-static pwl_type type_of(int bits, bool is_signed)
-{
-    return (pwl_type)((bits <= 8 ? PWL_S8 : bits <= 16 ? PWL_S16 : PWL_S32) + !is_signed);
-}
 
 static int task_make(const struct subject *subject, struct sweep_task *task, struct diag *diag)
 {
@@ -74,8 +70,8 @@ static int task_make(const struct subject *subject, struct sweep_task *task, str
         .function = (enum double_function)id,
         .parameter = function->parameters[0],
         .error = device_functions[id].error,
-        .in = type_of(table->in.bits, table->in.is_signed),
-        .out = type_of(table->out.bits, table->out.is_signed),
+        .in = element_type(table->in.bits, table->in.is_signed),
+        .out = element_type(table->out.bits, table->out.is_signed),
     };
     return EXIT_DONE;
 }
@@ -135,6 +131,7 @@ static void settle_run(struct comparison *all, size_t k)
             chunk.backward = steps_backward_at(&all->subject, q);
     }
     chunk.sum += (long double)run->sum;
+    chunk.signed_sum += (long double)run->signed_sum;
     chunk.sum_of_squares += (long double)run->sum_of_squares;
     chunk.averaged += run->averaged;
     chunk.correct += run->correct;
@@ -192,7 +189,7 @@ static int settle(struct comparison *all, struct error_stats *stats, struct diag
         else
             settle_run(all, k);
     }
-    jobs_run((int)again, jobs_default(), measure_run, all, "settling runs of codes");
+    jobs_run((int)again, jobs_default(), measure_run, all, "runs of codes");
     for (size_t i = 0; i < again; i++) {
         if (all->differs[all->again[i]])
             return diag_set(diag, EXIT_IO,

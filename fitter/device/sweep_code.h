@@ -43,19 +43,19 @@ struct sweep_task {
 
 /* What is found in a run. */
 struct sweep_run {
-    double sum, sum_of_squares;            /* of the errors of decided codes */
-    double at_least, at_most;              /* what the largest error is; -1 where no code has one */
-    double probe;                          /* the target of the run's first code, not clipped */
-    uint64_t hash;                         /* sweep_hash of every code, summed */
-    uint32_t averaged, correct, saturated; /* decided codes, those within 1/2, those beyond a limit */
-    uint32_t backward;                     /* whether the table surely steps against f */
-    uint32_t undecided;                    /* codes that are not decided; the run is void when the list is too short */
-    uint16_t code[SWEEP_UNDECIDED];        /* places of these in the run, in any order */
+    double sum, signed_sum, sum_of_squares; /* of the errors of decided codes, without and with their signs */
+    double at_least, at_most;               /* what the largest error is; -1 where no code has one */
+    double probe;                           /* the target of the run's first code, not clipped */
+    uint64_t hash;                          /* sweep_hash of every code, summed */
+    uint32_t averaged, correct, saturated;  /* decided codes, those within 1/2, those beyond a limit */
+    uint32_t backward;                      /* whether the table surely steps against f */
+    uint32_t undecided;                     /* codes that are not decided; the run is void when the list is too short */
+    uint16_t code[SWEEP_UNDECIDED];         /* places of these in the run, in any order */
 };
 
 /* What a lane gathers. */
 struct sweep_lane {
-    double sum, sum_of_squares, at_least, at_most;
+    double sum, signed_sum, sum_of_squares, at_least, at_most;
     uint64_t hash;
     uint32_t averaged, correct, saturated, backward;
 };
@@ -66,7 +66,7 @@ struct sweep_target {
 
 PWL_FN struct sweep_lane sweep_lane_empty(void)
 {
-    const struct sweep_lane lane = {0, 0, -1, -1, 0, 0, 0, 0, 0};
+    const struct sweep_lane lane = {0, 0, 0, -1, -1, 0, 0, 0, 0, 0};
     return lane;
 }
 
@@ -75,6 +75,7 @@ PWL_FN struct sweep_lane sweep_lane_empty(void)
 PWL_FN void sweep_lane_join(struct sweep_lane *lane, const struct sweep_lane *other)
 {
     lane->sum += other->sum;
+    lane->signed_sum += other->signed_sum;
     lane->sum_of_squares += other->sum_of_squares;
     lane->at_least = fmax(lane->at_least, other->at_least);
     lane->at_most = fmax(lane->at_most, other->at_most);
@@ -142,7 +143,7 @@ PWL_FN int sweep_add(struct sweep_lane *lane, const struct sweep_task *task, int
     if (isnan(target.t))
         return 0;
 
-    const double err = fabs((double)y - fmin(fmax(target.t, low), high));
+    const double difference = (double)y - fmin(fmax(target.t, low), high), err = fabs(difference);
     const double margin = above || below ? 0 : target.margin + 2 * DOUBLE_UNIT * err;
     lane->at_least = fmax(lane->at_least, err - margin);
     lane->at_most = fmax(lane->at_most, err + margin);
@@ -151,6 +152,7 @@ PWL_FN int sweep_add(struct sweep_lane *lane, const struct sweep_task *task, int
     if (!decided)
         return 0;
     lane->sum += err;
+    lane->signed_sum += difference;
     lane->sum_of_squares += err * err;
     lane->averaged++;
     lane->correct += err <= 0.5;
@@ -163,6 +165,7 @@ PWL_FN int sweep_add(struct sweep_lane *lane, const struct sweep_task *task, int
 PWL_FN void sweep_run_set(struct sweep_run *run, const struct sweep_lane *lane, uint32_t undecided, double probe)
 {
     run->sum = lane->sum;
+    run->signed_sum = lane->signed_sum;
     run->sum_of_squares = lane->sum_of_squares;
     run->at_least = lane->at_least;
     run->at_most = lane->at_most;

@@ -28,6 +28,24 @@ static bool is_keyword(const char *text)
     return length > 0 && (size_t)length < sizeof padded && strstr(words, padded) != NULL;
 }
 
+int emit_check_attribute(const char *attribute, struct diag *diag)
+{
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_ ()[],.:-\"$";
+    int depth = 0, quotes = 0;
+    const char *c = attribute;
+    for (; *c != '\0' && strchr(allowed, *c) != NULL && depth >= 0; c++) {
+        quotes += *c == '"';
+        if (quotes % 2 == 0)
+            depth += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
+    }
+    if (c == attribute || *c != '\0' || depth != 0 || quotes % 2 != 0)
+        return diag_set(diag, EXIT_USAGE,
+                        "--attribute %.80s: must be what stands behind an array's name, as PROGMEM or "
+                        "__attribute__((section(\".tables\")))",
+                        attribute);
+    return EXIT_DONE;
+}
+
 int emit_table_name(const struct table *table, const struct emit_options *options, char *name, size_t size,
                     struct diag *diag)
 {

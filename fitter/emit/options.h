@@ -13,9 +13,13 @@
 struct emit_options {
     const char *prefix;       /* of identifiers; "pwl_" by default */
     const char *name;         /* identifier of a single table instead of the derived one; null by default */
+    const char *attribute;    /* c: of the arrays, as __attribute__((section(".tables"))); null by default */
     bool standalone;          /* c: with its own evaluation, including only stdint.h and stddef.h */
     const char *const *paths; /* of the tables, for messages alone; may be null */
 };
+
+/* Exit 2 when --attribute is more than names, strings and parentheses that match. */
+int emit_check_attribute(const char *attribute, struct diag *diag);
 
 /* Identifier of a table: prefix + function + "_" + input type [+ "_" + output type when it differs],
  * for example pwl_gelu_s8, pwl_sigmoid_s16_u8. */

@@ -3,8 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "measure/measure.h"
-#include "measure/error_bound.h"
+#include "measure/claim.h"
 #include "workspace.h"
 
 /* Ties and fixes of a folded table are searched by outputs that saturate where those of both halves do. Where one half
@@ -34,74 +33,88 @@ bool costs_as_searched(const struct workspace *work, const struct certificate *c
     return !work->points.served || rms * rms * mass <= work->exact.cost * (1 + 1e-9) + 1e-18 * mass;
 }
 
+/* The searches that look at every table, or show those that they leave out to be no better. */
+enum complete_search {
+    SEARCH_NONE,
+    SEARCH_COVERS,     /* search/minimax/minimax.h: each segment as long as the error allows, of all integer lines */
+    SEARCH_JOINTS,     /* search/ties/joint_exact.h: all segments that may follow each other */
+    SEARCH_LINES,      /* search/squares/complete_search.h: all integer lines by dynamic programming */
+    SEARCH_REAL_LINES, /* search/squares/real_bound.h: no table of real lines is better by more than rounding gains */
+    SEARCH_CODES       /* none is needed: no output code is nearer than the nearest one */
+};
+
+/* The one that was complete, and found no table better than this one by the objective. */
+static enum complete_search search_completed(const struct workspace *work, const struct certificate *certificate)
+{
+    const struct minimax *minimax = &work->minimax;
+    const bool few = work->points.count <= EXACT_POINTS;
+    if (work->objective == OBJECTIVE_SEGMENTS)
+        return work->is_fewest ? SEARCH_COVERS : SEARCH_NONE;
+    switch (work->spec->method) {
+    case METHOD_MINIMAX:
+        if (!work->points.exhaustive || !minimax_is_optimal(minimax) ||
+            certificate->max_err_lsb > minimax->max_err + 4 * MINIMAX_RESOLUTION)
+            return SEARCH_NONE;
+        return work->moved_by_ties ? SEARCH_JOINTS : SEARCH_COVERS;
+    case METHOD_LSQ:
+        if (!exact_is_optimal(&work->exact) || work->moved_by_ties || !costs_as_searched(work, certificate))
+            return SEARCH_NONE;
+        return few ? SEARCH_LINES : SEARCH_REAL_LINES;
+    case METHOD_LUT:
+        return SEARCH_CODES;
+    default:
+        return SEARCH_NONE;
+    }
+}
+
+/* Whether something is known of all tables. Of a core it is, in its own units; what rounding makes of it is not. */
+static bool is_judged(const struct workspace *work, const struct table *table, const struct certificate *certificate)
+{
+    const enum method method = work->spec->method;
+    if (is_kept_by_saturation(work, certificate))
+        return false;
+    if (work->objective == OBJECTIVE_SEGMENTS || method == METHOD_MINIMAX)
+        return !table->has_reduction;
+    return method == METHOD_LUT || work->exact.segments > 0;
+}
+
+/* What no table has less than, by the search of a largest error. Points are codes, so what no table reaches at them
+ * none reaches. Over 2^32 codes, slopes and targets of up to 33 bits, the doubles that say so are off by up to 2^-20
+ * LSB. */
+static double least_max_err(const struct workspace *work)
+{
+    const double bound = work->minimax.lower_bound;
+    return work->points.exhaustive ? bound : fmax(0, bound * (1 - 1e-6) - 0x1p-20);
+}
+
 /* What the search knows of all other tables. */
 static void certify_bounds(const struct workspace *work, const struct table *table, struct certificate *certificate)
 {
-    const struct minimax *minimax = &work->minimax;
-    certificate->optimal = -1;
-    if (is_kept_by_saturation(work, certificate))
+    const struct exact *exact = &work->exact;
+    certificate->objective = work->objective;
+    certificate->has_second_objective = work->objective != OBJECTIVE_RMS && !constraints_tie(&work->spec->constraints);
+    if (!is_judged(work, table, certificate))
         return;
-    switch (work->spec->method) {
-    case METHOD_MINIMAX: {
-        certificate->objective = OBJECTIVE_MAX;
-        /* The core's error is bounded, in its own units; what rounding makes of it is not. */
-        if (table->has_reduction)
-            break;
-        certificate->has_lower_bound = true;
-        certificate->lower_bound_lsb = minimax->lower_bound;
-        /* Points are codes, so what no table reaches at them none reaches. Over 2^32 codes, slopes and targets of up to
-         * 33 bits, the doubles that say so are off by up to 2^-20 LSB. */
-        if (!work->points.exhaustive)
-            certificate->lower_bound_lsb = fmax(0, minimax->lower_bound * (1 - 1e-6) - 0x1p-20);
-        certificate->optimal =
-            minimax->optimal && certificate->max_err_lsb <= minimax->max_err + 4 * MINIMAX_RESOLUTION;
-        break;
+    certificate->optimal = search_completed(work, certificate) != SEARCH_NONE;
+    certificate->has_lower_bound = work->objective != OBJECTIVE_SEGMENTS && work->spec->method != METHOD_LUT;
+    if (!certificate->has_lower_bound)
+        return;
+    if (work->objective == OBJECTIVE_MAX) {
+        certificate->lower_bound_lsb = least_max_err(work);
+        return;
     }
-    case METHOD_LSQ:
-        if (work->exact.segments) {
-            const struct exact *exact = &work->exact;
-            certificate->has_lower_bound = true;
-            certificate->optimal = exact->optimal && !work->moved_by_ties && costs_as_searched(work, certificate);
-            certificate->lower_bound_lsb =
-                certificate->optimal ? certificate->rms_err_lsb : sqrt(exact->lower_bound / total_mass(&work->points));
-            certificate->has_rms_any_shift =
-                work->rules.one_shift && certificate->optimal && isfinite(exact->any_shift);
-            if (certificate->has_rms_any_shift)
-                certificate->rms_any_shift_lsb = sqrt(exact->any_shift / total_mass(&work->points));
-        }
-        break;
-    case METHOD_LUT:
-        certificate->optimal = 1; /* no output code is nearer than the nearest one */
-        break;
-    default:
-        break;
-    }
+    certificate->lower_bound_lsb =
+        certificate->optimal ? certificate->rms_err_lsb : sqrt(exact->lower_bound / total_mass(&work->points));
+    certificate->has_rms_any_shift = work->rules.one_shift && certificate->optimal && isfinite(exact->any_shift);
+    if (certificate->has_rms_any_shift)
+        certificate->rms_any_shift_lsb = sqrt(exact->any_shift / total_mass(&work->points));
 }
 
 int certify(struct workspace *work, struct table *table, struct diag *diag)
 {
-    struct packed_table packed;
-    struct error_stats stats;
-    struct weighted_stats weighted;
-    const struct weights *weights = work->spec->weights;
-    pwl_proof proof;
     memcpy(table->segments, work->segments, (size_t)work->count * sizeof *table->segments);
     table->segment_count = work->count;
-    if (table_prove(table, EXIT_REQUIREMENT, &packed, &proof, diag))
-        return diag->code;
-    struct certificate *certificate = &table->certificate;
-    memset(certificate, 0, sizeof *certificate);
-    int status = measure(table, &packed, &work->spec->function, false, NULL, NULL, &stats, diag);
-    if (!status && weights)
-        status = measure_weighted(table, &packed, &work->spec->function, weights, &weighted, diag);
-    if (!status) {
-        certificate_fill(certificate, &stats, &proof);
-        if (weights)
-            certificate_weigh(certificate, &weighted);
-        certify_bounds(work, table, certificate);
-        certificate->has_bound =
-            !stats.exhaustive && table_bound(table, &work->spec->function, &certificate->bound_lsb);
-    }
-    packed_table_free(&packed);
-    return status;
+    if (!certificate_make(table, &work->spec->function, work->spec->weights, false, diag))
+        certify_bounds(work, table, &table->certificate);
+    return diag->code;
 }

@@ -8,6 +8,8 @@
 #include "fit.h"
 #include "function/expression.h"
 #include "function/samples.h"
+#include "keep_zero.h"
+#include "measure/claim.h"
 #include "search/real_line_fit.h"
 #include "spec/reduce.h"
 #include "workspace.h"
@@ -118,9 +120,7 @@ static int fit_half(struct workspace *work, const struct spec *half, struct tabl
     const struct certificate first = *certificate;
     if (fit_codes(work, &as_one, table, diag) || certificate->rms_err_lsb > first.rms_err_lsb)
         return fit_codes(work, &narrow, table, diag);
-    certificate->has_lower_bound = first.has_lower_bound;
-    certificate->lower_bound_lsb = first.lower_bound_lsb;
-    certificate->optimal = first.optimal;
+    certificate_keep_judgement(certificate, &first);
     return EXIT_DONE;
 }
 
@@ -158,7 +158,8 @@ static int fit_with(struct workspace *work, const struct spec *spec, struct tabl
     return EXIT_DONE;
 }
 
-int fit_as_asked(const struct spec *spec, struct table *table, struct diag *diag)
+/* Without regard to f(0). */
+static int fit_freely(const struct spec *spec, struct table *table, struct diag *diag)
 {
     lsq_begin();
     memset(table, 0, sizeof *table);
@@ -176,5 +177,14 @@ int fit_as_asked(const struct spec *spec, struct table *table, struct diag *diag
     points_free(&work->points);
     ties_free(&work->ties);
     free(work);
+    return diag->code;
+}
+
+int fit_as_asked(const struct spec *spec, struct table *table, struct diag *diag)
+{
+    if (fit_freely(spec, table, diag) || spec->zero_is_free)
+        return diag->code;
+    if (keep_zero(spec, fit_freely, table, diag))
+        table_free(table);
     return diag->code;
 }

@@ -39,8 +39,8 @@ static int try_count(struct workspace *work, int count, struct table *table, boo
     return diag->code == EXIT_REQUIREMENT ? EXIT_DONE : diag->code;
 }
 
-/* The table of the number of segments found, unless that was fitted last; of tied segments, the one of least error at the
- * points, unless it has a larger one at codes between them. */
+/* The table of the number of segments found, unless that was fitted last; of tied segments, the one of least error at
+ * the points, unless it has a larger one at codes between them. */
 static int fit_found_count(struct workspace *work, int count, bool fitted_last, struct table *table, struct diag *diag)
 {
     if (fitted_last && table->segment_count == count && !constraints_tie(&work->spec->constraints))
@@ -162,7 +162,7 @@ static int fit_max_err_of_ties(struct workspace *work, int most, struct table *t
             return diag->code;
         most = points_places(&work->points) < most ? points_places(&work->points) : most;
     }
-    if (minimax_cover(&work->points, &work->rules, spec->max_err, most, &work->minimax, diag))
+    if (minimax_cover(&work->points, &work->rules, spec->max_err, most, &work->minimax, &work->is_fewest, diag))
         return diag->code;
     int count = work->minimax.segments, few = 0;
     bool met = false;
@@ -180,7 +180,8 @@ static int fit_max_err_of_ties(struct workspace *work, int most, struct table *t
     for (; count <= most; count++) {
         if (points_grid_uniform(&work->points, count, diag))
             return diag->code;
-        if (minimax_cover(&work->points, &work->rules, spec->max_err, count, &work->minimax, diag) == EXIT_REQUIREMENT)
+        if (minimax_cover(&work->points, &work->rules, spec->max_err, count, &work->minimax, &work->is_fewest, diag) ==
+            EXIT_REQUIREMENT)
             continue;
         if (diag->code || find_few(work, count, table, &few, diag))
             return diag->code;

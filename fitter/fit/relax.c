@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/progress.h"
 #include "fit.h"
+
+#define SHOWN 1e-5 /* relative: figures are printed to six digits */
 
 /* Drops one choice if it is there, and names it. */
 typedef bool drop(struct spec *spec, struct text *choice);
@@ -129,28 +132,43 @@ int fit(const struct spec *spec, struct table *table, struct diag *diag)
     return diag->code;
 }
 
+/* Says what a choice costs, if it does. Where the search without the choice did worse, the table with it serves there,
+ * too. */
+static void print_cost(const struct spec *spec, const char *choice, const struct table *with,
+                       const struct table *without)
+{
+    const struct certificate *c = &with->certificate, *other = &without->certificate;
+    const bool by_max = c->objective == OBJECTIVE_MAX;
+    const double error = by_max ? c->max_err_lsb : c->rms_err_lsb;
+    const double other_error = by_max ? other->max_err_lsb : other->rms_err_lsb;
+    const bool segments_count = !isnan(spec->max_err) && !spec->segments;
+    if (segments_count && with->segment_count > without->segment_count)
+        fprintf(stderr, "pwlc fit: note: with %s %d segments are needed, without %d\n", choice, with->segment_count,
+                without->segment_count);
+    else if ((!segments_count || with->segment_count == without->segment_count) && error > other_error * (1 + SHOWN))
+        fprintf(stderr, "pwlc fit: note: with %s the %s error is %.6g LSB, without %.6g\n", choice,
+                by_max ? "largest" : "RMS", error, other_error);
+}
+
 void relax_print_costs(const struct spec *spec, const struct table *table)
 {
     struct spec relaxed;
     struct text choice = {0};
     for (int k = 0; relax(spec, k, &relaxed, &choice); k++) {
-        struct table other = {0};
+        struct progress progress;
+        struct table other = {.segment_count = table->segment_count};
         struct diag ignored;
-        const struct certificate *with = &table->certificate, *without = &other.certificate;
         const bool any_shift = spec->constraints.one_shift && !relaxed.constraints.one_shift;
-        if (any_shift && with->has_rms_any_shift && isnan(spec->max_err))
-            other.certificate.rms_err_lsb = with->rms_any_shift_lsb;
-        else if (fit_as_asked(&relaxed, &other, &ignored))
-            continue;
-        if (!isnan(spec->max_err) && !spec->segments)
-            fprintf(stderr, "pwlc fit: note: with %s %d segments are needed, without %d\n", choice.bytes,
-                    table->segment_count, other.segment_count);
-        else if (with->objective == OBJECTIVE_MAX)
-            fprintf(stderr, "pwlc fit: note: with %s the largest error is %.6g LSB, without %.6g\n", choice.bytes,
-                    with->max_err_lsb, without->max_err_lsb);
-        else
-            fprintf(stderr, "pwlc fit: note: with %s the RMS error is %.6g LSB, without %.6g\n", choice.bytes,
-                    with->rms_err_lsb, without->rms_err_lsb);
+        if (any_shift && table->certificate.has_rms_any_shift && isnan(spec->max_err))
+            other.certificate.rms_err_lsb = table->certificate.rms_any_shift_lsb;
+        else {
+            progress_begin(&progress, "tables", 0);
+            const int code = fit_as_asked(&relaxed, &other, &ignored);
+            progress_end(&progress);
+            if (code)
+                continue;
+        }
+        print_cost(spec, choice.bytes, table, &other);
         table_free(&other);
     }
     text_free(&choice);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "document.h"
-#include "search/minimax/bounded_line.h"
+#include "search/minimax/squares_in_band.h"
 #include "search/rounding.h"
 #include "search/squares/best_squares.h"
 #include "search/squares/real_knots.h"
@@ -103,10 +103,8 @@ static int tie_lines(struct workspace *work, int most, struct diag *diag)
     if (tie_segments(&work->ties, &work->points, &rules, low, &tied, diag))
         return diag->code;
     work->moved_by_ties = tied.changed;
-    if (tied.proven) {
+    if (tied.proven)
         minimax->max_err = minimax->lower_bound = tied.max_err;
-        minimax->optimal = true;
-    }
     take_lines(work, tied.segments);
     return EXIT_DONE;
 }
@@ -133,6 +131,8 @@ static int fit_least_squares(struct workspace *work, int count, struct diag *dia
         fit_lines(work, count, &any_cost, diag);
     if (diag->code && !(exactly && diag->code == EXIT_REQUIREMENT))
         return diag->code;
+    for (int m = 0; diag->code && m < count; m++)
+        work->lines[m].cost = INFINITY; /* there is no table to begin with */
     if (exactly) {
         struct line_rules any;
         line_rules_init(&any, work->spec);
@@ -153,20 +153,14 @@ static int fit_least_squares(struct workspace *work, int count, struct diag *dia
     return again ? tie_lines(work, count, diag) : EXIT_DONE;
 }
 
-/* The knots of a minimax search; each line may still be exchanged for one of smaller squared error, as long as max_err
- * holds. */
-static int take_minimax(struct workspace *work, double max_err)
+/* The table of a minimax search, of less squared error as long as max_err holds. Where segments depend on each other
+ * their knots stay, and the lines are exchanged with the ties. */
+static int take_minimax(struct workspace *work, double max_err, struct diag *diag)
 {
-    const struct line_limits limits = {max_err, INFINITY};
     if (work->rules.one_shift)
-        work->rules.shift_min = work->rules.shift_max = work->lines[0].n;
-    for (int m = 0; m < work->minimax.segments; m++) {
-        struct line line;
-        const int begin = work->knots[m], end = work->knots[m + 1];
-        if (line_fit(&work->rules, &work->points, begin, end, limits, LINE_THOROUGH, &line) &&
-            (!work->points.spec || bounded_line_error(&work->points, begin, end, &line, max_err) <= max_err))
-            work->lines[m] = line;
-    }
+        work->rules.shift_min = work->rules.shift_max = work->minimax.lines[0].n;
+    if (squares_in_band(&work->points, &work->rules, max_err, &work->minimax, diag))
+        return diag->code;
     take_lines(work, work->minimax.segments);
     return EXIT_DONE;
 }
@@ -202,7 +196,7 @@ static int choose_segments(struct workspace *work, int count, struct diag *diag)
     case METHOD_MINIMAX:
         if (minimax_least_error(points, &work->rules, count, &work->minimax, diag))
             return diag->code;
-        return take_minimax(work, work->minimax.max_err);
+        return take_minimax(work, work->minimax.max_err, diag);
     case METHOD_DOCUMENT:
         if (knots_least_squares(points, count, work->knots, diag))
             return diag->code;
@@ -221,6 +215,7 @@ static int choose_segments(struct workspace *work, int count, struct diag *diag)
 int fit_segments(struct workspace *work, int count, struct diag *diag)
 {
     diag->code = EXIT_DONE;
+    work->objective = work->spec->method == METHOD_MINIMAX ? OBJECTIVE_MAX : OBJECTIVE_RMS;
     if (choose_segments(work, count, diag))
         return diag->code;
     const int places = points_places(&work->points);
@@ -240,38 +235,48 @@ int fit_few_segments(struct workspace *work, int most, struct diag *diag)
     return diag->code;
 }
 
-/* For a given error knots on a grid lie on the coarsest one that serves. */
-static int allow_knots_for(struct workspace *work, double max_err, int most, struct diag *diag)
+/* Allows starts on the grid of a fineness, which is a number of equal parts or of top bits. */
+static int allow_fineness(struct workspace *work, int fineness, struct diag *diag)
+{
+    return has_uniform_knots(work->spec) ? points_grid_uniform(&work->points, fineness, diag)
+                                         : points_grid_pow2(&work->points, work->spec->in.bits - fineness, diag);
+}
+
+/* Where knots lie on a grid: of the grids that have tables of the fewest segments the coarsest. Each grid of top bits
+ * has the places of the coarser ones, so that the finest has the fewest segments. */
+static int fewest_on_grid(struct workspace *work, double max_err, int most, struct diag *diag)
 {
     const struct spec *spec = work->spec;
     const bool uniform = has_uniform_knots(spec);
-    const int given = spec->constraints.index_bits, bits = spec->in.bits;
-    const int finest = uniform ? most : bits < CONSTRAINTS_MAX_INDEX_BITS ? bits : CONSTRAINTS_MAX_INDEX_BITS;
-    line_rules_init(&work->rules, spec);
-    if (!uniform && spec->constraints.knots == KNOTS_FREE)
-        return EXIT_DONE;
-    for (int fineness = given ? given : 1; fineness <= (given ? given : finest); fineness++) {
-        diag->code = EXIT_DONE;
-        if (uniform ? points_grid_uniform(&work->points, fineness, diag)
-                    : points_grid_pow2(&work->points, bits - fineness, diag))
+    const int bits = spec->in.bits, widest = bits < CONSTRAINTS_MAX_INDEX_BITS ? bits : CONSTRAINTS_MAX_INDEX_BITS;
+    const int given = uniform ? 0 : spec->constraints.index_bits, finest = uniform ? most : given ? given : widest;
+    bool proven = true, fewest;
+    if (!uniform) {
+        if (allow_fineness(work, finest, diag) ||
+            minimax_cover(&work->points, &work->rules, max_err, most, &work->minimax, &proven, diag))
             return diag->code;
-        minimax_cover(&work->points, &work->rules, max_err, most, &work->minimax, diag);
+        most = work->minimax.segments;
+    }
+    for (int fineness = given ? given : 1; fineness <= finest; fineness++) {
+        if (allow_fineness(work, fineness, diag))
+            return diag->code;
+        minimax_fewest_segments(&work->points, &work->rules, max_err, most, &work->minimax, &fewest, diag);
         if (diag->code != EXIT_REQUIREMENT)
             break;
     }
+    work->is_fewest = proven && (!uniform || fewest);
     return diag->code;
 }
 
 int fit_segments_within(struct workspace *work, double limit, int most, struct diag *diag)
 {
-    if (allow_knots_for(work, limit, most, diag))
-        return diag->code;
-    if (work->spec->method == METHOD_MINIMAX) {
-        if (minimax_fewest_segments(&work->points, &work->rules, limit, most, &work->minimax, diag))
-            return diag->code;
-        return take_minimax(work, work->minimax.max_err);
-    }
-    if (minimax_cover(&work->points, &work->rules, limit, most, &work->minimax, diag))
-        return diag->code;
-    return take_minimax(work, limit);
+    const struct spec *spec = work->spec;
+    line_rules_init(&work->rules, spec);
+    work->objective = OBJECTIVE_SEGMENTS;
+    if (has_uniform_knots(spec) || spec->constraints.knots != KNOTS_FREE)
+        fewest_on_grid(work, limit, most, diag);
+    else
+        minimax_fewest_segments(&work->points, &work->rules, limit, most, &work->minimax, &work->is_fewest, diag);
+    work->is_fewest &= limit == spec->max_err;
+    return diag->code ? diag->code : take_minimax(work, limit, diag);
 }

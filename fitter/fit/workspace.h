@@ -23,9 +23,11 @@ struct workspace {
     int knots[PWL_MAX_SEGMENTS + 1];
     struct line lines[PWL_MAX_SEGMENTS];
     struct segment segments[PWL_MAX_SEGMENTS];
-    int count;          /* segments of the present table */
-    struct exact exact; /* of the same, by least squares; 0 segments when nothing was proven */
-    struct ties ties;   /* where its segments depend on each other */
+    int count;                /* segments of the present table */
+    enum objective objective; /* that it was searched by */
+    bool is_fewest;           /* by OBJECTIVE_SEGMENTS: no table of the rules keeps to --max-err with fewer */
+    struct exact exact;       /* of the same, by least squares; 0 segments when nothing was proven */
+    struct ties ties;         /* where its segments depend on each other */
     bool moved_by_ties;
     struct minimax minimax; /* its knots and lines are those above */
 };
@@ -33,8 +35,7 @@ struct workspace {
 /* segments.c: fills work->segments with a table of `count` segments, or fewer where more would not help. */
 int fit_segments(struct workspace *work, int count, struct diag *diag);
 
-/* The same of the fewest that hold `limit` at the points, `most` or fewer: by minimax those of least error, else least
- * squares on the same knots. */
+/* The same of the fewest that hold `limit` at the points, `most` or fewer, and of those with little squared error. */
 int fit_segments_within(struct workspace *work, double limit, int most, struct diag *diag);
 
 /* The same where they are tied and few hold ties.enough at the points; 0 segments where none are found so. */

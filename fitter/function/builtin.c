@@ -385,6 +385,8 @@ const struct function_info function_table[] = {
      SYMMETRY_NONE, &curvature_gelu, "0", "x", NO_PARAMETERS},
     {"gelu_tanh", "x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2", gelu_tanh, gelu_tanh_d1, gelu_tanh_d2, REALS,
      SYMMETRY_NONE, &curvature_gelu_tanh, "0", "x", NO_PARAMETERS},
+    {"quick_gelu", "x / (1 + exp(-1.702 x))", quick_gelu, quick_gelu_d1, quick_gelu_d2, REALS,
+     SYMMETRY_NONE, &curvature_quick_gelu, "0", "x", NO_PARAMETERS},
     {"silu", "x / (1 + exp(-x))", silu, silu_d1, silu_d2, REALS,
      SYMMETRY_NONE, &curvature_silu, "0", "x", NO_PARAMETERS},
     {"softplus", "log(1 + exp(x))", softplus, sigmoid, sigmoid_d1, REALS,

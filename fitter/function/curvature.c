@@ -34,6 +34,12 @@ const struct curvature curvature_silu = {
     .at = {-2.399357280515467667832739697282283888523L, 2.399357280515467667832739697282283888523L},
     .sign = {-1, 1, -1}};
 
+/* quick_gelu(x) = silu(1.702 x) / 1.702 */
+const struct curvature curvature_quick_gelu = {
+    .changes = 2,
+    .at = {-1.409728131912730709654958694055395939203L, 1.409728131912730709654958694055395939203L},
+    .sign = {-1, 1, -1}};
+
 /* With f = x sigmoid(v), v = a (x + c x^3) and u = 3 c x^2: f'' has the sign of
  * 2 + 4 u - a x (1 + u)^2 tanh(v/2), which is even. Above 0, x tanh(v/2) increases, and so does
  * (1 + u)^2 / (2 + 4 u), whose derivative has the sign of 4 u (1 + u): one change. */

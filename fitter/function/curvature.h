@@ -17,8 +17,8 @@ struct curvature {
 };
 
 extern const struct curvature curvature_convex, curvature_concave, curvature_convex_concave, curvature_concave_convex,
-    curvature_kink, curvature_gelu, curvature_gelu_tanh, curvature_silu, curvature_mish, curvature_sine,
-    curvature_cosine, curvature_relu6, curvature_hard;
+    curvature_kink, curvature_gelu, curvature_gelu_tanh, curvature_quick_gelu, curvature_silu, curvature_mish,
+    curvature_sine, curvature_cosine, curvature_relu6, curvature_hard;
 
 struct curvature_region {
     long double from, to; /* +-INFINITY beyond the outer changes */

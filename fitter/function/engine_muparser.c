@@ -12,10 +12,13 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <muParserDLL.h>
+
+#include "function.h"
 
 #define PARSERS 64
 #define SHOWN 40 /* characters of the user's text that a message repeats */
@@ -28,9 +31,11 @@ struct parser {
 
 struct engine {
     struct parser parsers[PARSERS];
-    pthread_mutex_t making; /* muParser does not promise that two may be made at once */
     char text[];
 };
+
+/* muParser does not promise that two parsers may be made, or compile, at once, of whatever engines. */
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
 static double minus_one(double x)
 {
@@ -40,6 +45,55 @@ static double minus_one(double x)
 static double plus_one(double x)
 {
     return log1p(x);
+}
+
+/* The built-in function that was called with too many arguments last, null when none was. */
+static _Thread_local const struct function_info *miscalled;
+
+static double value_of(void *built_in, double x)
+{
+    const struct function_info *info = built_in;
+    return (double)info->value(x, NULL);
+}
+
+/* Of a function with parameters, which follow x; those left out have their initial values. */
+static double value_with_parameters(void *built_in, const double *arguments, int count)
+{
+    const struct function_info *info = built_in;
+    double parameters[FUNCTION_MAX_PARAMETERS];
+    int known = 0;
+    for (; info->parameters[known].name != NULL; known++)
+        parameters[known] = known + 1 < count ? arguments[known + 1] : info->parameters[known].initial;
+    if (count > known + 1) {
+        miscalled = info;
+        return NAN;
+    }
+    return (double)info->value(arguments[0], parameters);
+}
+
+static void define_as(muParserHandle_t handle, const char *name, const struct function_info *info)
+{
+    /* Defined already, in double. */
+    static const char *const own[] = {"tanh", "exp", "erf", "log", "ln", "sqrt", "sin", "cos", "atan"};
+    void *const data = (void *)(uintptr_t)info;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcmp(name, own[i]) == 0)
+            return;
+    if (info->parameters[0].name != NULL)
+        mupDefineMultFunUserData(handle, name, value_with_parameters, data, 1);
+    else
+        mupDefineFunUserData1(handle, name, value_of, data, 1);
+}
+
+/* The functions of `pwlc list`, by all their names. */
+static void define_built_ins(muParserHandle_t handle)
+{
+    const char *alias;
+    for (const struct function_info *info = function_table; info->name != NULL; info++) {
+        define_as(handle, info->name, info);
+        for (size_t i = 0; (alias = function_alias(info, i)) != NULL; i++)
+            define_as(handle, alias, info);
+    }
 }
 
 static bool parser_make(struct parser *parser, const char *text)
@@ -59,6 +113,7 @@ static bool parser_make(struct parser *parser, const char *text)
     mupDefineFun1(parser->handle, "log1p", plus_one, 1);
     mupDefineFun1(parser->handle, "floor", floor, 1);
     mupDefineFun1(parser->handle, "ceil", ceil, 1);
+    define_built_ins(parser->handle);
     mupSetExpr(parser->handle, text);
     return true;
 }
@@ -79,10 +134,14 @@ static int refuse(const struct parser *parser, const char *field, const char *te
 static int check(const struct parser *parser, const char *field, const char *text, struct diag *diag)
 {
     int values = 0;
+    miscalled = NULL;
     mupErrorReset(parser->handle);
     mupEvalMulti(parser->handle, &values);
     if (mupError(parser->handle))
         return refuse(parser, field, text, diag);
+    if (miscalled != NULL)
+        return diag_set(diag, EXIT_USAGE, "%s '%.*s': too many arguments of %s, which takes x and %s", field, SHOWN,
+                        text, miscalled->name, miscalled->parameters[0].name);
     if (values != 1)
         return diag_set(diag, EXIT_USAGE, "%s '%.*s': has %d values, must have one", field, SHOWN, text, values);
     if (mupGetExprVarNum(parser->handle) != 1)
@@ -94,10 +153,8 @@ int engine_create(const char *text, const char *field, struct engine **engine, s
 {
     *engine = NULL;
     struct engine *result = malloc(sizeof *result + strlen(text) + 1);
-    if (result == NULL || pthread_mutex_init(&result->making, NULL) != 0) {
-        free(result);
+    if (result == NULL)
         return diag_set(diag, EXIT_IO, "out of memory for an expression");
-    }
     strcpy(result->text, text);
     for (int i = 0; i < PARSERS; i++) {
         result->parsers[i].handle = NULL;
@@ -105,10 +162,12 @@ int engine_create(const char *text, const char *field, struct engine **engine, s
         atomic_flag_clear(&result->parsers[i].busy);
     }
     int code;
+    pthread_mutex_lock(&making);
     if (!parser_make(&result->parsers[0], result->text))
         code = diag_set(diag, EXIT_IO, "out of memory for an expression");
     else
         code = check(&result->parsers[0], field, text, diag);
+    pthread_mutex_unlock(&making);
     if (code != EXIT_DONE) {
         engine_free(result);
         return code;
@@ -124,7 +183,6 @@ void engine_free(struct engine *engine)
     for (int i = 0; i < PARSERS; i++)
         if (engine->parsers[i].handle != NULL)
             mupRelease(engine->parsers[i].handle);
-    pthread_mutex_destroy(&engine->making);
     free(engine);
 }
 
@@ -147,12 +205,12 @@ double engine_value(struct engine *engine, double x)
     struct parser *parser = acquire(engine);
     bool made = parser->handle != NULL;
     if (!made) {
-        pthread_mutex_lock(&engine->making);
+        pthread_mutex_lock(&making);
         parser->x = x;
         made = parser_make(parser, engine->text);
         if (made)
             mupEval(parser->handle); /* the first evaluation compiles the expression */
-        pthread_mutex_unlock(&engine->making);
+        pthread_mutex_unlock(&making);
     }
     double value = NAN;
     if (made) {

@@ -11,7 +11,7 @@
 #include "expression.h"
 #include "samples.h"
 
-#define MAX_NAMES 64
+#define MAX_NAMES 128
 #define SHOWN 60 /* characters of the user's text that a message repeats */
 
 const struct function_info *function_find(const char *name)
@@ -22,12 +22,46 @@ const struct function_info *function_find(const char *name)
     return NULL;
 }
 
+/* What others call the functions. */
+static const struct {
+    const char *other, *name;
+} aliases[] = {
+    {"logistic", "sigmoid"},      {"expit", "sigmoid"},          {"swish", "silu"},
+    {"gelu_erf", "gelu"},         {"gelu_new", "gelu_tanh"},     {"gelu_pytorch_tanh", "gelu_tanh"},
+    {"quickgelu", "quick_gelu"},  {"soft_plus", "softplus"},     {"softrelu", "softplus"},
+    {"smooth_relu", "softplus"},  {"soft_sign", "softsign"},     {"log_sigmoid", "logsigmoid"},
+    {"hsigmoid", "hard_sigmoid"}, {"h_sigmoid", "hard_sigmoid"}, {"hardsigmoid", "hard_sigmoid"},
+    {"hswish", "hard_swish"},     {"h_swish", "hard_swish"},     {"hardswish", "hard_swish"},
+    {"leakyrelu", "leaky_relu"},  {"lrelu", "leaky_relu"},       {"ln", "log"},
+    {"arctan", "atan"},           {"inv_sqrt", "rsqrt"},         {"recip", "reciprocal"},
+};
+
+#define ALIAS_COUNT (sizeof aliases / sizeof *aliases)
+
+const char *function_alias(const struct function_info *info, size_t index)
+{
+    for (size_t i = 0; i < ALIAS_COUNT; i++)
+        if (strcmp(aliases[i].name, info->name) == 0 && index-- == 0)
+            return aliases[i].other;
+    return NULL;
+}
+
+static const struct function_info *find_by_any_name(const char *name)
+{
+    for (size_t i = 0; i < ALIAS_COUNT; i++)
+        if (strcmp(aliases[i].other, name) == 0)
+            return function_find(aliases[i].name);
+    return function_find(name);
+}
+
 static int unknown_function(const char *name, struct diag *diag)
 {
     const char *names[MAX_NAMES + 1];
     size_t count = 0;
     for (const struct function_info *info = function_table; info->name != NULL && count < MAX_NAMES; info++)
         names[count++] = info->name;
+    for (size_t i = 0; i < ALIAS_COUNT && count < MAX_NAMES; i++)
+        names[count++] = aliases[i].other;
     names[count] = NULL;
     const char *close = suggest(name, names);
     if (close == NULL)
@@ -38,7 +72,7 @@ static int unknown_function(const char *name, struct diag *diag)
 
 int function_init(struct function *function, const char *name, struct diag *diag)
 {
-    const struct function_info *info = function_find(name);
+    const struct function_info *info = find_by_any_name(name);
     if (info == NULL)
         return unknown_function(name, diag);
     memset(function, 0, sizeof *function);

@@ -47,6 +47,9 @@ extern const struct function_info function_table[];
 
 const struct function_info *function_find(const char *name); /* null when unknown */
 
+/* What others call a function, "swish" for silu, which function_init takes too; null after the last. */
+const char *function_alias(const struct function_info *info, size_t index);
+
 struct samples;    /* samples.h */
 struct expression; /* expression.h */
 

@@ -18,6 +18,9 @@ static const struct pair gelu_tanh_outer = {0x1.9884533d43651p+0L, -9.9693088091
 /* 0.044715, the decimal */
 static const struct pair gelu_tanh_cubic = {0x1.6e4e26d4801f7p-5L, 2.196021142708559636957943439483642578125e-18L};
 
+/* 1.702, the decimal */
+static const struct pair quick_gelu_factor = {0x1.b3b645a1cac08p+0L, 4.26325641456060111522674560546875e-17L};
+
 static const long double two_over_sqrt_pi = 1.128379167095512573896158903121545171688L;
 static const long double one_over_sqrt_two_pi = 0.3989422804014326779399460599343818684759L;
 
@@ -143,6 +146,31 @@ long double gelu_tanh_d2(long double x, const double *p)
     const long double left = gelu_tanh_gate(-x), right = gelu_tanh_gate(x);
     const long double v1 = gelu_tanh_v1(x);
     return left * right * (2 * v1 + x * gelu_tanh_v2(x) - x * v1 * v1 * (right - left));
+}
+
+/* quick_gelu = x sigmoid(v), v = 1.702 x. sigmoid(v) and sigmoid(-v), which has the other sign of x. */
+static long double quick_gelu_gate(long double x)
+{
+    const struct pair v = pair_multiply(quick_gelu_factor, pair_of(x));
+    return sigmoid(v.hi, NULL) * (1 + v.lo * sigmoid(-v.hi, NULL));
+}
+
+long double quick_gelu(long double x, const double *p)
+{
+    (void)p;
+    return x * quick_gelu_gate(x);
+}
+
+long double quick_gelu_d1(long double x, const double *p)
+{
+    (void)p;
+    return quick_gelu_gate(x) * (1 + 1.702L * x * quick_gelu_gate(-x));
+}
+
+long double quick_gelu_d2(long double x, const double *p)
+{
+    (void)p;
+    return 1.702L * quick_gelu_gate(x) * quick_gelu_gate(-x) * (2 - 1.702L * x * tanhl(1.702L * x / 2));
 }
 
 /* erf */

@@ -69,6 +69,18 @@ static void silu(mpfr_t y, mpfr_t x, const double *p)
     mpfr_mul(y, y, x, NEAREST);
 }
 
+/* x sigmoid(1.702 x) */
+static void quick_gelu(mpfr_t y, mpfr_t x, const double *p)
+{
+    mpfr_t v;
+    mpfr_init2(v, PRECISION);
+    mpfr_mul_ui(v, x, 1702, NEAREST);
+    mpfr_div_ui(v, v, 1000, NEAREST);
+    sigmoid(y, v, p);
+    mpfr_mul(y, y, x, NEAREST);
+    mpfr_clear(v);
+}
+
 /* log(1 + e^x), as max(x, 0) + log(1 + e^-|x|) */
 static void softplus(mpfr_t y, mpfr_t x, const double *p)
 {
@@ -244,6 +256,7 @@ static long double evaluate(mpfr_function *function, long double x, const double
     F("tanh", tangent_h)                                                                                               \
     F("gelu", gelu)                                                                                                    \
     F("gelu_tanh", gelu_tanh)                                                                                          \
+    F("quick_gelu", quick_gelu)                                                                                        \
     F("silu", silu)                                                                                                    \
     F("softplus", softplus)                                                                                            \
     F("mish", mish)                                                                                                    \

@@ -104,6 +104,21 @@ static bool parse_width(const char *text, size_t length, int *width)
     return true;
 }
 
+/* Q formats are written in two ways: with the sign among the whole bits, as Arm has it, and beside them, as here. A
+ * width that only the first makes one of whole bytes is a sign that it was meant. */
+static int ambiguous_q_format(const char *text, int whole_bits, int fraction_bits, const char *field, struct diag *diag)
+{
+    const int bits = whole_bits + fraction_bits;
+    char other[80] = "";
+    if (bits < 32)
+        snprintf(other, sizeof other, ", or s%d:2^-%d for %d bits", bits + 1, fraction_bits, bits + 1);
+    return diag_set(
+        diag, EXIT_USAGE,
+        "%s: type '%.*s' would have %d bits, since the sign is not one of the %d; write q%d.%d or s%d:2^-%d "
+        "for %d bits%s",
+        field, SHOWN, text, bits + 1, whole_bits, whole_bits - 1, fraction_bits, bits, fraction_bits, bits, other);
+}
+
 /* q<whole>.<fraction>, uq<whole>.<fraction>; numbers starts behind the q. */
 static int parse_q_format(const char *text, const char *numbers, const char *field, struct tensor *tensor,
                           struct diag *diag)
@@ -118,6 +133,8 @@ static int parse_q_format(const char *text, const char *numbers, const char *fie
     if (!parse_width(numbers, whole_length, &whole_bits) || !parse_width(fraction, strlen(fraction), &fraction_bits))
         return type_error(text, field, "is not a Q format of two bit counts", diag);
     const int bits = whole_bits + fraction_bits + (is_signed ? 1 : 0);
+    if (is_signed && whole_bits > 0 && bits % 8 == 1 && bits > 8 && bits <= 33)
+        return ambiguous_q_format(text, whole_bits, fraction_bits, field, diag);
     if (bits < 2 || bits > 32)
         return type_error(text, field, "is not 2 to 32 bits wide, the sign included", diag);
     set_codes(tensor, bits, is_signed);
@@ -126,24 +143,35 @@ static int parse_q_format(const char *text, const char *numbers, const char *fie
     return EXIT_DONE;
 }
 
+/* Length of "s", "i" or "int", "u" or "uint" at the start of a type; 0 when there is none. */
+static size_t sign_length(const char *text)
+{
+    static const char *const signs[] = {"uint", "int", "s", "i", "u"};
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (strncmp(text, signs[i], strlen(signs[i])) == 0)
+            return strlen(signs[i]);
+    return 0;
+}
+
 int tensor_parse(const char *text, const char *field, struct tensor *tensor, struct diag *diag)
 {
     char scale_text[1280]; /* longer than any decimal that number_real takes */
     if (text[0] == 'q' || (text[0] == 'u' && text[1] == 'q'))
         return parse_q_format(text, strchr(text, 'q') + 1, field, tensor, diag);
-    if (text[0] != 's' && text[0] != 'u')
+    const char *width = text + sign_length(text);
+    if (width == text)
         return type_error(text, field, text[0] == '\0' ? "is missing" : "does not start with s, u, q or uq", diag);
 
-    const size_t width_length = strcspn(text + 1, ":");
+    const size_t width_length = strcspn(width, ":");
     int bits;
-    if (!parse_width(text + 1, width_length, &bits))
+    if (!parse_width(width, width_length, &bits))
         return type_error(text, field, "has no width in bits behind its first letter", diag);
     if (bits < 2 || bits > 32)
         return type_error(text, field, "is not 2 to 32 bits wide", diag);
-    if (text[1 + width_length] == '\0')
+    if (width[width_length] == '\0')
         return type_error(text, field, "has no scale", diag);
 
-    const char *scale_start = text + 1 + width_length + 1;
+    const char *scale_start = width + width_length + 1;
     const size_t scale_length = strcspn(scale_start, ":");
     if (scale_length >= sizeof scale_text)
         return type_error(text, field, "has a scale that is not a number", diag);
@@ -163,7 +191,7 @@ int tensor_parse(const char *text, const char *field, struct tensor *tensor, str
         if (status == NUMBER_SYNTAX)
             return type_error(text, field, "has a zero point that is not a whole number", diag);
     }
-    set_codes(tensor, bits, text[0] == 's');
+    set_codes(tensor, bits, text[0] != 'u');
     tensor->scale = scale;
     tensor->zero_point = zero_point;
     return EXIT_DONE;
@@ -171,16 +199,18 @@ int tensor_parse(const char *text, const char *field, struct tensor *tensor, str
 
 bool tensor_is_codes(const char *text)
 {
-    return (text[0] == 's' || text[0] == 'u') && text[1] != '\0' && text[1 + strspn(text + 1, "0123456789")] == '\0';
+    const char *width = text + sign_length(text);
+    return width > text && *width != '\0' && width[strspn(width, "0123456789")] == '\0';
 }
 
 int tensor_parse_codes(const char *text, const char *field, struct tensor *tensor, struct diag *diag)
 {
     int bits;
-    if (!parse_width(text + 1, strlen(text + 1), &bits) || bits < 2 || bits > 32)
+    const char *width = text + sign_length(text);
+    if (!parse_width(width, strlen(width), &bits) || bits < 2 || bits > 32)
         return type_error(text, field, "is not 2 to 32 bits wide", diag);
     memset(tensor, 0, sizeof *tensor);
-    set_codes(tensor, bits, text[0] == 's');
+    set_codes(tensor, bits, text[0] != 'u');
     return EXIT_DONE;
 }
 

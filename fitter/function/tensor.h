@@ -14,15 +14,15 @@ struct scale {
     char text[40];
     long double value;
     bool power_of_two;
-    int shift_bits;   /* value = 2^-shift_bits when power_of_two; -64..64 */
+    int shift_bits; /* value = 2^-shift_bits when power_of_two; -64..64 */
 };
 
 struct tensor {
-    int bits;             /* 2..32 */
+    int bits; /* 2..32 */
     bool is_signed;
     struct scale scale;
-    int64_t zero_point;   /* inside or outside [qmin, qmax] */
-    int64_t qmin, qmax;   /* the type's full range, unless a table file narrows it */
+    int64_t zero_point; /* inside or outside [qmin, qmax] */
+    int64_t qmin, qmax; /* the type's full range, unless a table file narrows it */
 };
 
 /* Parses "2^-12", "2^3" or a decimal such as "0.0472" (a decimal that is a power of two becomes one).
@@ -32,7 +32,8 @@ int scale_parse(const char *text, const char *field, struct scale *scale, struct
 /* The scale of any value in 2^-64 to 2^64; false for others. */
 bool scale_of_value(double value, struct scale *scale);
 
-/* Parses "u16:2^-12:24576", "s8:0.0472:-3", "s16:2^-8" (zero point 0), "q3.12" = s16:2^-12:0, "uq0.16" = u16:2^-16:0. */
+/* Parses "u16:2^-12:24576", "s8:0.0472:-3", "s16:2^-8" (zero point 0), "q3.12" = s16:2^-12:0, "uq0.16" = u16:2^-16:0;
+ * "int8" and "i8" are s8, "uint8" is u8. "q8.8", 17 bits here and 16 where the sign is counted, is refused. */
 int tensor_parse(const char *text, const char *field, struct tensor *tensor, struct diag *diag);
 
 /* Whether the text is a type's codes alone, "s8", which have neither scale nor zero point; and the type with these

@@ -18,11 +18,13 @@ struct entry {
     size_t number; /* where in the file */
 };
 
-/* Entries as they are read. `unit` is what messages count: "line" (from 1), "row" or "element" (from 0). */
+/* Weights as they are read. `unit` is what messages count: "line" (from 1), "row" or "element" (from 0). */
 struct reader {
-    struct entry *entries;
+    double *values;        /* of a list; */
+    struct entry *entries; /* else of pairs */
     size_t count, capacity;
-    int columns; /* 1: the codes are not said */
+    uint64_t most; /* codes of the input */
+    int columns;   /* 1: the codes are not said */
     const char *unit;
 };
 
@@ -32,10 +34,15 @@ static int reserve(struct reader *reader, struct diag *diag)
         return EXIT_DONE;
     /* At most one entry a byte of a file, which FILE_MAX_BYTES keeps far below SIZE_MAX / sizeof(struct entry). */
     const size_t capacity = reader->capacity < 256 ? 256 : reader->capacity * 2;
-    struct entry *entries = realloc(reader->entries, capacity * sizeof *entries);
-    if (entries == NULL)
+    const bool listed = reader->columns == 1;
+    void *const larger = listed ? realloc(reader->values, capacity * sizeof *reader->values)
+                                : realloc(reader->entries, capacity * sizeof *reader->entries);
+    if (larger == NULL)
         return diag_set(diag, EXIT_IO, "out of memory for %zu weights", capacity);
-    reader->entries = entries;
+    if (listed)
+        reader->values = larger;
+    else
+        reader->entries = larger;
     reader->capacity = capacity;
     return EXIT_DONE;
 }
@@ -51,9 +58,15 @@ static int add_entry(void *context, size_t number, const double *values, struct 
     if (!(fabs(code) <= CODE_LIMIT) || code != rint(code))
         return diag_set(diag, EXIT_USAGE, "%s %zu: q_x is %.9g, must be a code, an integer", reader->unit, number,
                         code);
+    if (reader->count == reader->most)
+        return diag_set(diag, EXIT_USAGE, "%s %zu: one weight too many, the input has %" PRIu64 " codes", reader->unit,
+                        number, reader->most);
     if (reserve(reader, diag) != EXIT_DONE)
         return diag->code;
-    reader->entries[reader->count++] = (struct entry){(int64_t)code, weight, number};
+    if (reader->columns == 1)
+        reader->values[reader->count++] = weight;
+    else
+        reader->entries[reader->count++] = (struct entry){(int64_t)code, weight, number};
     return EXIT_DONE;
 }
 
@@ -93,26 +106,18 @@ static int compare_entries(const void *left, const void *right)
     return order ? order : (a->number > b->number) - (a->number < b->number);
 }
 
-/* Weights count relative to one another: over the largest one, their sums cannot overflow, and equal ones are 1. */
-static int finish(struct reader *reader, struct weights *weights, struct diag *diag)
+/* Pairs in the order of their codes. */
+static int sort_pairs(struct reader *reader, struct weights *weights, struct diag *diag)
 {
     const size_t count = reader->count;
-    double largest = 0;
-    for (size_t k = 0; k < count; k++)
-        largest = fmax(largest, reader->entries[k].value);
-    if (!(largest > 0))
-        return diag_set(diag, EXIT_USAGE, count == 0 ? "no weights" : "every weight is 0; some code must occur");
-    weights->count = count;
-    weights->value = malloc(count * sizeof *weights->value);
-    weights->code = reader->columns == 2 ? malloc(count * sizeof *weights->code) : NULL;
-    if (weights->value == NULL || (reader->columns == 2 && weights->code == NULL))
+    reader->values = malloc((count + 1) * sizeof *reader->values);
+    weights->code = malloc((count + 1) * sizeof *weights->code);
+    if (reader->values == NULL || weights->code == NULL)
         return diag_set(diag, EXIT_IO, "out of memory for %zu weights", count);
-    if (weights->code)
+    if (count > 0)
         qsort(reader->entries, count, sizeof *reader->entries, compare_entries);
     for (size_t k = 0; k < count; k++) {
-        weights->value[k] = reader->entries[k].value / largest;
-        if (!weights->code)
-            continue;
+        reader->values[k] = reader->entries[k].value;
         weights->code[k] = reader->entries[k].code;
         if (k > 0 && weights->code[k] == weights->code[k - 1])
             return diag_set(diag, EXIT_USAGE, "%s %zu: q_x %" PRId64 " is there already, in %s %zu; write it once",
@@ -122,9 +127,28 @@ static int finish(struct reader *reader, struct weights *weights, struct diag *d
     return EXIT_DONE;
 }
 
-int weights_parse(const void *bytes, size_t size, int npy, struct weights **weights, struct diag *diag)
+/* Weights count relative to one another: over the largest one, their sums cannot overflow, and equal ones are 1. */
+static int finish(struct reader *reader, struct weights *weights, struct diag *diag)
 {
-    struct reader reader = {.columns = 1};
+    const size_t count = reader->count;
+    double largest = 0;
+    if (reader->columns == 2 && sort_pairs(reader, weights, diag) != EXIT_DONE)
+        return diag->code;
+    for (size_t k = 0; k < count; k++)
+        largest = fmax(largest, reader->values[k]);
+    if (!(largest > 0))
+        return diag_set(diag, EXIT_USAGE, count == 0 ? "no weights" : "every weight is 0; some code must occur");
+    for (size_t k = 0; k < count; k++)
+        reader->values[k] /= largest;
+    weights->count = count;
+    weights->value = reader->values;
+    reader->values = NULL;
+    return EXIT_DONE;
+}
+
+int weights_parse(const void *bytes, size_t size, int npy, uint64_t codes, struct weights **weights, struct diag *diag)
+{
+    struct reader reader = {.most = codes, .columns = 1};
     struct weights *result = calloc(1, sizeof *result);
     *weights = NULL;
     if (result == NULL)
@@ -133,6 +157,7 @@ int weights_parse(const void *bytes, size_t size, int npy, struct weights **weig
     if (code == EXIT_DONE)
         code = finish(&reader, result, diag);
     free(reader.entries);
+    free(reader.values);
     if (code != EXIT_DONE) {
         weights_free(result);
         return code;
@@ -142,14 +167,14 @@ int weights_parse(const void *bytes, size_t size, int npy, struct weights **weig
     return EXIT_DONE;
 }
 
-int weights_read(const char *path, struct weights **weights, struct diag *diag)
+int weights_read(const char *path, uint64_t codes, struct weights **weights, struct diag *diag)
 {
     unsigned char *bytes;
     size_t size;
     *weights = NULL;
     if (file_read(path, FILE_MAX_BYTES, &bytes, &size, diag) != EXIT_DONE)
         return diag->code;
-    const int code = weights_parse(bytes, size, npy_recognise(path, bytes, size), weights, diag);
+    const int code = weights_parse(bytes, size, npy_recognise(path, bytes, size), codes, weights, diag);
     free(bytes);
     return code == EXIT_DONE ? code : diag_prefix(diag, path);
 }

@@ -18,11 +18,11 @@ struct weights {
 
 /* Reads FILE: .npy of any type (shape (n,): a weight for each code; (n, 2): rows q_x, weight, in any order) or text
  * with one "weight" or one "q_x,weight" a line, as csv.h reads it. Weights are counts or shares: finite, 0 or more, not
- * all 0. Messages name the file and the line or element. */
-int weights_read(const char *path, struct weights **weights, struct diag *diag);
+ * all 0, and not more than the input has codes. Messages name the file and the line or element. */
+int weights_read(const char *path, uint64_t codes, struct weights **weights, struct diag *diag);
 
 /* As weights_read, from memory; for tests and fuzzing. npy: the bytes are a .npy file. */
-int weights_parse(const void *bytes, size_t size, int npy, struct weights **weights, struct diag *diag);
+int weights_parse(const void *bytes, size_t size, int npy, uint64_t codes, struct weights **weights, struct diag *diag);
 
 void weights_free(struct weights *weights);
 

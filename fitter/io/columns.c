@@ -15,7 +15,7 @@ static size_t text_width(const char *text)
     return width;
 }
 
-static void add(struct columns *columns, const char *text)
+static void keep(struct columns *columns, const char *text)
 {
     if (columns->used == columns->capacity) {
         const size_t capacity = columns->capacity ? 2 * columns->capacity : 64;
@@ -34,33 +34,10 @@ static void add(struct columns *columns, const char *text)
         columns->failed = true;
 }
 
-void columns_start(struct columns *columns, const char *const *titles)
+static void widen(struct columns *columns, const char *text)
 {
-    *columns = (struct columns){0};
-    for (; titles[columns->count]; columns->count++) {
-        const char *title = titles[columns->count];
-        columns->right[columns->count] = title[0] == '>';
-        add(columns, title + (title[0] == '>'));
-    }
-}
-
-void columns_cell(struct columns *columns, const char *format, ...)
-{
-    char text[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    add(columns, text);
-}
-
-static void print_cell(const char *text, size_t width, bool right)
-{
-    const int space = (int)(width - text_width(text));
-    printf("| %*s", right ? space : 0, "");
-    for (; *text; text++)
-        printf(*text == '|' ? "\\%c" : "%c", *text);
-    printf("%*s ", right ? 0 : space, "");
+    const size_t width = text_width(text), column = columns->used++ % (size_t)columns->count;
+    columns->width[column] = width > columns->width[column] ? width : columns->width[column];
 }
 
 static void print_rule(size_t width, bool right)
@@ -71,28 +48,79 @@ static void print_rule(size_t width, bool right)
     putchar(' ');
 }
 
+static void print(struct columns *columns, const char *text)
+{
+    const size_t count = (size_t)columns->count, cell = columns->used++, column = cell % count;
+    const int space = (int)(columns->width[column] - text_width(text));
+    const bool right = columns->right[column];
+    printf("| %*s", right ? space : 0, "");
+    for (; *text; text++)
+        printf(*text == '|' ? "\\%c" : "%c", *text);
+    printf("%*s ", right ? 0 : space, "");
+    if (column != count - 1)
+        return;
+    printf("|\n");
+    for (size_t i = 0; cell == count - 1 && i < count; i++) /* below the titles */
+        print_rule(columns->width[i], columns->right[i]);
+    if (cell == count - 1)
+        printf("|\n");
+}
+
+/* Titles are the first row of each pass. */
+static void start_pass(struct columns *columns, columns_pass *pass, const char *const *titles)
+{
+    columns->pass = pass;
+    columns->used = 0;
+    for (int i = 0; titles[i]; i++)
+        pass(columns, titles[i] + (titles[i][0] == '>'));
+}
+
+static void start(struct columns *columns, columns_pass *pass, const char *const *titles)
+{
+    *columns = (struct columns){0};
+    for (; titles[columns->count]; columns->count++) {
+        columns->right[columns->count] = titles[columns->count][0] == '>';
+        columns->width[columns->count] = 3; /* the shortest rule that Markdown takes */
+    }
+    start_pass(columns, pass, titles);
+}
+
+void columns_start(struct columns *columns, const char *const *titles)
+{
+    start(columns, keep, titles);
+}
+
+void columns_measure(struct columns *columns, const char *const *titles)
+{
+    start(columns, widen, titles);
+}
+
+void columns_show(struct columns *columns, const char *const *titles)
+{
+    start_pass(columns, print, titles);
+}
+
+void columns_cell(struct columns *columns, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    columns->pass(columns, text);
+}
+
 bool columns_print(struct columns *columns)
 {
-    const size_t count = (size_t)columns->count;
+    const size_t kept = columns->used;
     const bool whole = !columns->failed;
-    size_t width[COLUMNS_MAX];
-    for (size_t i = 0; i < count; i++)
-        width[i] = 3; /* the shortest rule that Markdown takes */
-    for (size_t i = 0; i < columns->used && whole; i++) {
-        const size_t cell = text_width(columns->cells[i]);
-        width[i % count] = cell > width[i % count] ? cell : width[i % count];
-    }
-    for (size_t i = 0; i < columns->used && whole; i++) {
-        print_cell(columns->cells[i], width[i % count], columns->right[i % count]);
-        if (i % count != count - 1)
-            continue;
-        printf("|\n");
-        for (size_t j = 0; i == count - 1 && j < count; j++)
-            print_rule(width[j], columns->right[j]);
-        if (i == count - 1)
-            printf("|\n");
-    }
-    for (size_t i = 0; i < columns->used; i++)
+    columns->used = 0;
+    for (size_t i = 0; i < kept && whole; i++)
+        widen(columns, columns->cells[i]);
+    columns->used = 0;
+    for (size_t i = 0; i < kept && whole; i++)
+        print(columns, columns->cells[i]);
+    for (size_t i = 0; i < kept; i++)
         free(columns->cells[i]);
     free(columns->cells);
     *columns = (struct columns){0};

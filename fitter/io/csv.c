@@ -46,9 +46,11 @@ static bool is_not_finite(struct span field)
     return false;
 }
 
-/* A header has no number in any field. */
+/* A header has no number in any field; what is longer than a number can be is one that is written wrong. */
 static bool is_header(struct span line)
 {
+    if (line.length > NUMBER_MAX_LENGTH)
+        return false;
     for (;;) {
         const char *comma = memchr(line.start, ',', line.length);
         const size_t length = comma == NULL ? line.length : (size_t)(comma - line.start);
@@ -108,6 +110,9 @@ static int parse_field(size_t number, const char *name, struct span field, doubl
     const enum number_status status = number_real(field.start, field.length, value);
     if (status == NUMBER_OK)
         return EXIT_DONE;
+    if (field.length > NUMBER_MAX_LENGTH)
+        return diag_set(diag, EXIT_USAGE, "line %zu: %s has %zu characters; write a decimal number of at most %d",
+                        number, name, field.length, NUMBER_MAX_LENGTH);
     if (status == NUMBER_RANGE || is_not_finite(field))
         return diag_set(diag, EXIT_USAGE, "line %zu: %s is not a finite number", number, name);
     return diag_set(diag, EXIT_USAGE, "line %zu: %s is '%.*s'; write a decimal number", number, name,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Text with rows of decimal numbers, columns separated by commas. A first line without any number is a header; blank
- * lines and lines that start with '#' are skipped, blanks around numbers too. */
+/* Text with rows of decimal numbers, columns separated by commas. A first line without any number is a header, unless
+ * it has more than 1200 characters; blank lines and lines that start with '#' are skipped, blanks around numbers too.
+ */
 #ifndef PWLC_CSV_H
 #define PWLC_CSV_H
 

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/suggest.h"
+
 /* Messages are one line of plain text, whatever the file holds. */
 static void copy_printable(char *to, size_t size, const char *from)
 {
@@ -49,13 +51,41 @@ static const char *separator(const struct fields *fields)
     return fields->path[0] ? "." : "";
 }
 
-int fields_parse(const char *bytes, size_t size, json_t **root, struct diag *diag)
+/* Counts what the parser would make of the bytes; what is no JSON is its to refuse. Each value follows a bracket, a
+ * brace, a comma or, after its key, a colon. */
+static int check_limits(const char *bytes, size_t size, const struct fields_limits *limits, struct diag *diag)
+{
+    size_t containers = 0, values = 0, line = 1;
+    bool quoted = false;
+    if (size > limits->bytes)
+        return diag_set(diag, EXIT_USAGE, "%zu bytes, must be at most %zu", size, limits->bytes);
+    for (size_t i = 0; i < size && containers <= limits->containers && values <= limits->values; i++) {
+        const char c = bytes[i];
+        line += c == '\n';
+        if (c == '"')
+            quoted = !quoted;
+        else if (quoted && c == '\\')
+            i++;
+        else if (!quoted && (c == '{' || c == '['))
+            containers++, values++;
+        else if (!quoted && c == ',')
+            values++;
+    }
+    if (containers > limits->containers)
+        return diag_set(diag, EXIT_USAGE, "line %zu: more than %zu objects and lists, must be fewer", line,
+                        limits->containers);
+    if (values > limits->values)
+        return diag_set(diag, EXIT_USAGE, "line %zu: more than %zu values, must be fewer", line, limits->values);
+    return EXIT_DONE;
+}
+
+int fields_parse(const char *bytes, size_t size, const struct fields_limits *limits, json_t **root, struct diag *diag)
 {
     json_error_t error;
     char reason[JSON_ERROR_TEXT_LENGTH];
     *root = NULL;
-    if (size > FIELDS_MAX_BYTES)
-        return diag_set(diag, EXIT_USAGE, "%zu bytes, must be at most %zu", size, FIELDS_MAX_BYTES);
+    if (check_limits(bytes, size, limits, diag) != EXIT_DONE)
+        return diag->code;
     *root = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &error);
     if (*root)
         return EXIT_DONE;
@@ -77,8 +107,10 @@ int fields_known(const struct fields *fields, const char *const *known, struct d
         if (!*match) {
             char text[48];
             copy_printable(text, sizeof text, name);
-            return diag_set(diag, EXIT_USAGE, "%s%s%s: unknown field, must be left out", fields->path,
-                            separator(fields), text);
+            const char *close = suggest(text, known);
+            return diag_set(diag, EXIT_USAGE, "%s%s%s: unknown field, must be left out%s%s%s", fields->path,
+                            separator(fields), text, close ? "; did you mean " : "", close ? close : "",
+                            close ? "?" : "");
         }
     }
     return EXIT_DONE;

@@ -12,7 +12,12 @@
 
 #include "base/diag.h"
 
-#define FIELDS_MAX_BYTES ((size_t)64 << 20)
+/* How much a file may hold, so that a small one cannot make a large tree. */
+struct fields_limits {
+    size_t bytes;
+    size_t containers; /* objects and lists */
+    size_t values;     /* of any kind */
+};
 
 /* A JSON object and its place in the file, which is empty for the outermost. */
 struct fields {
@@ -20,9 +25,9 @@ struct fields {
     char path[96]; /* cut when longer */
 };
 
-/* Parses bytes into a reference that the caller drops with json_decref. Refused: more than FIELDS_MAX_BYTES, nesting
- * that jansson finds too deep (2048), duplicate keys, anything after the value. */
-int fields_parse(const char *bytes, size_t size, json_t **root, struct diag *diag);
+/* Parses bytes into a reference that the caller drops with json_decref. Refused: more than the limits, before anything
+ * is made of it, nesting that jansson finds too deep (2048), duplicate keys, anything after the value. */
+int fields_parse(const char *bytes, size_t size, const struct fields_limits *limits, json_t **root, struct diag *diag);
 
 /* Refuses names that are not in known, which ends with null. */
 int fields_known(const struct fields *fields, const char *const *known, struct diag *diag);

@@ -2,11 +2,14 @@
 #include "gguf.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <pwl/blocks.h>
 #include <pwl/half.h>
+
+#include "base/escape.h"
 
 enum { TYPE_F32 = 0, TYPE_F16 = 1, TYPE_Q4_0 = 2, TYPE_Q8_0 = 8, TYPE_BF16 = 30, TYPE_MXFP4 = 39 };
 
@@ -19,6 +22,22 @@ static const struct gguf_type types[] = {
     {TYPE_MXFP4, "MXFP4", PWL_BLOCK, sizeof(pwl_block_mxfp4)},
 };
 
+/* The types of ggml by number; null for numbers that were never used, or are no longer. */
+static const char *const type_names[] = {
+    "F32",    "F16",      "Q4_0",     "Q4_1",     NULL,    NULL,    "Q5_0",       "Q5_1",       "Q8_0",       "Q8_1",
+    "Q2_K",   "Q3_K",     "Q4_K",     "Q5_K",     "Q6_K",  "Q8_K",  "IQ2_XXS",    "IQ2_XS",     "IQ3_XXS",    "IQ1_S",
+    "IQ4_NL", "IQ3_S",    "IQ2_S",    "IQ4_XS",   "I8",    "I16",   "I32",        "I64",        "F64",        "IQ1_M",
+    "BF16",   "Q4_0_4_4", "Q4_0_4_8", "Q4_0_8_8", "TQ1_0", "TQ2_0", "IQ4_NL_4_4", "IQ4_NL_4_8", "IQ4_NL_8_8", "MXFP4",
+};
+
+const char *gguf_type_name(uint32_t type, char text[GGUF_TYPE_NAME_SIZE])
+{
+    if (type < sizeof type_names / sizeof *type_names && type_names[type])
+        return type_names[type];
+    snprintf(text, GGUF_TYPE_NAME_SIZE, "unknown type %" PRIu32, type);
+    return text;
+}
+
 /* Bytes of an element; 0 for strings and arrays. */
 static const size_t kind_bytes[GGUF_KINDS] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 static const char *const kind_names[GGUF_KINDS] = {"u8",   "i8",     "u16",   "i16", "u32", "i32", "f32",
@@ -28,21 +47,24 @@ static const char *const kind_names[GGUF_KINDS] = {"u8",   "i8",     "u16",   "i
 #define LEAST_VALUE_BYTES 13
 #define LEAST_TENSOR_BYTES 24
 
-/* -- Reading: at <= size always; failed once anything was not there ---------------------------------------------------
+/* -- Reading: at <= held <= size always; failed once anything was not there -------------------------------------------
  */
 
 struct reader {
     const unsigned char *bytes;
-    size_t size, at;
+    size_t held, at;
+    uint64_t size; /* of the file, of which `held` bytes are there */
     bool failed;
+    bool lacks; /* it failed for want of bytes that the file has */
 };
 
 static const unsigned char *take(struct reader *reader, uint64_t count)
 {
     const unsigned char *const found = reader->bytes + reader->at;
-    if (count > reader->size - reader->at) {
+    if (count > reader->held - reader->at) {
         reader->failed = true;
-        reader->at = reader->size;
+        reader->lacks |= count <= reader->size - reader->at;
+        reader->at = reader->held;
         return NULL;
     }
     reader->at += (size_t)count;
@@ -74,7 +96,7 @@ static struct gguf_string take_string(struct reader *reader)
 static void skip_elements(struct reader *reader, enum gguf_kind kind, uint64_t count)
 {
     if (kind != GGUF_STRING) {
-        if (count > (reader->size - reader->at) / kind_bytes[kind])
+        if (count > reader->size / kind_bytes[kind])
             reader->failed = true;
         else
             (void)take(reader, count * kind_bytes[kind]);
@@ -158,9 +180,13 @@ static bool read_tensor(struct reader *reader, struct gguf_tensor *tensor, uint6
 /* -- Checking ---------------------------------------------------------------------------------------------------------
  */
 
-static int refuse(struct diag *diag, const char *entry, uint64_t index, struct gguf_string name, const char *what)
+/* Or GGUF_LACKS, where the reader just has too little of the file. */
+static int refuse(const struct reader *reader, struct diag *diag, const char *entry, uint64_t index,
+                  struct gguf_string name, const char *what)
 {
     struct text text = {0};
+    if (reader->lacks)
+        return GGUF_LACKS;
     gguf_string_text(name, &text);
     diag_set(diag, EXIT_USAGE, "gguf: %s %" PRIu64 " (\"%s\") %s", entry, index, text.bytes ? text.bytes : "",
              what ? what : "reaches beyond the end of the file");
@@ -175,17 +201,21 @@ static bool key_is(struct gguf_string key, const char *name)
 
 static int check_metadata(struct gguf *gguf, struct reader *reader, struct diag *diag)
 {
+    bool aligned = false;
     gguf->metadata_at = reader->at;
     for (uint64_t i = 0; i < gguf->metadata_count; i++) {
         struct gguf_value value;
         const char *what;
         if (!read_value(reader, &value, &what))
-            return refuse(diag, "metadata entry", i, value.key, what);
+            return refuse(reader, diag, "metadata entry", i, value.key, what);
         if (!key_is(value.key, "general.alignment"))
             continue;
+        if (aligned)
+            return refuse(reader, diag, "metadata entry", i, value.key, "is there already; it must be there once");
+        aligned = true;
         gguf->alignment = value.kind == GGUF_UINT32 && !value.is_array ? little_endian(value.payload, 4) : 0;
         if (gguf->alignment == 0 || (gguf->alignment & (gguf->alignment - 1)) != 0)
-            return refuse(diag, "metadata entry", i, value.key, "is not a power of two of kind u32");
+            return refuse(reader, diag, "metadata entry", i, value.key, "is not a power of two of kind u32");
     }
     return EXIT_DONE;
 }
@@ -194,20 +224,59 @@ static int check_metadata(struct gguf *gguf, struct reader *reader, struct diag 
 static bool place(const struct gguf *gguf, struct gguf_tensor *tensor, uint64_t offset, const char **what)
 {
     const uint64_t room = gguf->size - gguf->data_at;
-    tensor->bytes = 0;
+    tensor->at = tensor->bytes = 0;
     *what = "has an offset that is not a multiple of general.alignment";
     if (offset % gguf->alignment)
         return false;
     *what = "has data beyond the end of the file";
     if (offset > room)
         return false;
-    tensor->data = gguf->bytes + gguf->data_at + (size_t)offset;
+    tensor->at = gguf->data_at + offset;
     if (!tensor->known)
         return true;
     if (tensor->elements / tensor->known->block > (room - offset) / tensor->known->block_bytes)
         return false;
-    tensor->bytes = (size_t)(tensor->elements / tensor->known->block) * tensor->known->block_bytes;
+    tensor->bytes = tensor->elements / tensor->known->block * tensor->known->block_bytes;
     return true;
+}
+
+struct named {
+    struct gguf_string name;
+    uint64_t index;
+};
+
+static int compare_names(const void *left, const void *right)
+{
+    const struct named *const a = left, *const b = right;
+    const size_t shorter = a->name.size < b->name.size ? a->name.size : b->name.size;
+    const int order = memcmp(a->name.text, b->name.text, shorter);
+    if (order != 0 || a->name.size != b->name.size)
+        return order != 0 ? order : a->name.size < b->name.size ? -1 : 1;
+    return a->index < b->index ? -1 : 1;
+}
+
+/* A name that two tensors have would mean the one to some readers and the other to others. */
+static int check_names(const struct reader *reader, struct named *names, size_t count, struct diag *diag)
+{
+    qsort(names, count, sizeof *names, compare_names);
+    for (size_t i = 1; i < count; i++)
+        if (names[i].name.size == names[i - 1].name.size &&
+            memcmp(names[i].name.text, names[i - 1].name.text, names[i].name.size) == 0)
+            return refuse(reader, diag, "tensor", names[i].index, names[i].name, "has the name of another one");
+    return EXIT_DONE;
+}
+
+static int check_places(const struct gguf *gguf, struct reader *reader, struct named *names, struct diag *diag)
+{
+    struct gguf_tensor tensor;
+    uint64_t offset;
+    const char *what;
+    for (uint64_t i = 0; i < gguf->tensor_count; i++) {
+        if (!read_tensor(reader, &tensor, &offset, &what) || !place(gguf, &tensor, offset, &what))
+            return refuse(reader, diag, "tensor", i, tensor.name, what);
+        names[i] = (struct named){tensor.name, i};
+    }
+    return check_names(reader, names, (size_t)gguf->tensor_count, diag);
 }
 
 static int check_tensors(struct gguf *gguf, struct reader *reader, struct diag *diag)
@@ -218,33 +287,39 @@ static int check_tensors(struct gguf *gguf, struct reader *reader, struct diag *
     gguf->tensors_at = reader->at;
     for (uint64_t i = 0; i < gguf->tensor_count; i++) {
         if (!read_tensor(reader, &tensor, &offset, &what))
-            return refuse(diag, "tensor", i, tensor.name, what);
+            return refuse(reader, diag, "tensor", i, tensor.name, what);
     }
     padding = -(uint64_t)reader->at & (gguf->alignment - 1);
-    gguf->data_at = padding > gguf->size - reader->at ? gguf->size : reader->at + (size_t)padding;
+    gguf->data_at = padding > gguf->size - reader->at ? gguf->size : reader->at + padding;
     reader->at = gguf->tensors_at;
-    for (uint64_t i = 0; i < gguf->tensor_count; i++) {
-        if (!read_tensor(reader, &tensor, &offset, &what) || !place(gguf, &tensor, offset, &what))
-            return refuse(diag, "tensor", i, tensor.name, what);
-    }
-    return EXIT_DONE;
+    /* Each has taken LEAST_TENSOR_BYTES of what is held. */
+    struct named *const names = calloc((size_t)gguf->tensor_count + 1, sizeof *names);
+    const int code =
+        names ? check_places(gguf, reader, names, diag)
+              : diag_set(diag, EXIT_IO, "gguf: out of memory for the names of %" PRIu64 " tensors", gguf->tensor_count);
+    free(names);
+    return code;
 }
 
-int gguf_parse(const void *bytes, size_t size, struct gguf *gguf, struct diag *diag)
+int gguf_parse(const void *bytes, size_t held, uint64_t size, struct gguf *gguf, struct diag *diag)
 {
-    struct reader reader = {bytes, size, 0, false};
+    struct reader reader = {.bytes = bytes, .held = held, .size = size};
     const unsigned char *const magic = take(&reader, 4);
     memset(gguf, 0, sizeof *gguf);
+    if (reader.lacks)
+        return GGUF_LACKS;
     if (!magic || memcmp(magic, "GGUF", 4) != 0)
         return diag_set(diag, EXIT_USAGE, "gguf: the file does not start with GGUF");
     gguf->bytes = bytes;
+    gguf->held = held;
     gguf->size = size;
     gguf->alignment = 32;
     gguf->version = (uint32_t)take_integer(&reader, 4);
     gguf->tensor_count = take_integer(&reader, 8);
     gguf->metadata_count = take_integer(&reader, 8);
     if (reader.failed)
-        return diag_set(diag, EXIT_USAGE, "gguf: the file ends in its header, which has 24 bytes");
+        return reader.lacks ? GGUF_LACKS
+                            : diag_set(diag, EXIT_USAGE, "gguf: the file ends in its header, which has 24 bytes");
     if (gguf->version != 2 && gguf->version != 3)
         return diag_set(diag, EXIT_USAGE,
                         "gguf: version %" PRIu32 "; little-endian files of version 2 or 3 can be read", gguf->version);
@@ -253,9 +328,8 @@ int gguf_parse(const void *bytes, size_t size, struct gguf *gguf, struct diag *d
                         "gguf: %" PRIu64 " metadata entries and %" PRIu64
                         " tensors are more than the file has room for",
                         gguf->metadata_count, gguf->tensor_count);
-    if (check_metadata(gguf, &reader, diag) != EXIT_DONE)
-        return diag->code;
-    return check_tensors(gguf, &reader, diag);
+    const int code = check_metadata(gguf, &reader, diag);
+    return code == EXIT_DONE ? check_tensors(gguf, &reader, diag) : code;
 }
 
 /* -- What is in a checked file ----------------------------------------------------------------------------------------
@@ -263,7 +337,7 @@ int gguf_parse(const void *bytes, size_t size, struct gguf *gguf, struct diag *d
 
 void gguf_next_value(const struct gguf *gguf, size_t *at, struct gguf_value *value)
 {
-    struct reader reader = {gguf->bytes, gguf->size, *at, false};
+    struct reader reader = {.bytes = gguf->bytes, .held = gguf->held, .size = gguf->size, .at = *at};
     const char *what;
     (void)read_value(&reader, value, &what);
     *at = reader.at;
@@ -271,7 +345,7 @@ void gguf_next_value(const struct gguf *gguf, size_t *at, struct gguf_value *val
 
 void gguf_next_tensor(const struct gguf *gguf, size_t *at, struct gguf_tensor *tensor)
 {
-    struct reader reader = {gguf->bytes, gguf->size, *at, false};
+    struct reader reader = {.bytes = gguf->bytes, .held = gguf->held, .size = gguf->size, .at = *at};
     uint64_t offset = 0;
     const char *what;
     (void)read_tensor(&reader, tensor, &offset, &what);
@@ -292,43 +366,46 @@ bool gguf_find(const struct gguf *gguf, const char *name, struct gguf_tensor *te
 
 int gguf_need(const struct gguf *gguf, const char *name, struct gguf_tensor *tensor, struct diag *diag)
 {
+    char text[GGUF_TYPE_NAME_SIZE];
     if (!gguf_find(gguf, name, tensor))
         return diag_set(diag, EXIT_USAGE, "no tensor \"%s\"; `pwlc gguf list` shows those that there are", name);
     if (!tensor->known)
-        return diag_set(diag, EXIT_USAGE,
-                        "tensor \"%s\" is of type %" PRIu32 "; F32, F16, BF16, Q4_0, Q8_0 and MXFP4 can be read", name,
-                        tensor->type);
+        return diag_set(
+            diag, EXIT_USAGE,
+            "tensor \"%s\" is of type %s, which is not supported; F32, F16, BF16, Q4_0, Q8_0 and MXFP4 can be "
+            "read",
+            name, gguf_type_name(tensor->type, text));
     return EXIT_DONE;
 }
 
-static void blocks_to_floats(pwl_format format, const struct gguf_tensor *tensor, float *values)
+static void blocks_to_floats(pwl_format format, const struct gguf_tensor *tensor, const unsigned char *data,
+                             float *values)
 {
     /* The data may lie at any address: block by block, through an aligned one. */
-    const size_t block_bytes = tensor->known->block_bytes, blocks = tensor->bytes / block_bytes;
+    const size_t block_bytes = tensor->known->block_bytes, blocks = (size_t)(tensor->bytes / block_bytes);
     for (size_t b = 0; b < blocks; b++) {
         uint16_t block[(sizeof(pwl_block_q8_0) + 1) / 2];
-        memcpy(block, tensor->data + b * block_bytes, block_bytes);
+        memcpy(block, data + b * block_bytes, block_bytes);
         /* The format, shape and addresses are right by construction. */
         (void)!pwl_dequantise(format, block, 1, PWL_BLOCK, PWL_BLOCK, values + b * PWL_BLOCK);
     }
 }
 
-int gguf_dequantise(const struct gguf_tensor *tensor, float **values, struct diag *diag)
+int gguf_dequantise(const struct gguf_tensor *tensor, const unsigned char *data, float **values, struct diag *diag)
 {
-    const unsigned char *const data = tensor->data;
     const size_t count = (size_t)tensor->elements;
     *values = tensor->elements < SIZE_MAX / sizeof **values ? malloc((count + 1) * sizeof **values) : NULL;
     if (!*values)
         return diag_set(diag, EXIT_IO, "out of memory for %" PRIu64 " values", tensor->elements);
     switch (tensor->type) {
     case TYPE_Q4_0:
-        blocks_to_floats(PWL_Q4_0, tensor, *values);
+        blocks_to_floats(PWL_Q4_0, tensor, data, *values);
         break;
     case TYPE_Q8_0:
-        blocks_to_floats(PWL_Q8_0, tensor, *values);
+        blocks_to_floats(PWL_Q8_0, tensor, data, *values);
         break;
     case TYPE_MXFP4:
-        blocks_to_floats(PWL_MXFP4, tensor, *values);
+        blocks_to_floats(PWL_MXFP4, tensor, data, *values);
         break;
     case TYPE_F32:
         for (size_t i = 0; i < count; i++)
@@ -355,14 +432,17 @@ int gguf_dequantise(const struct gguf_tensor *tensor, float **values, struct dia
 void gguf_string_text(struct gguf_string string, struct text *text)
 {
     const size_t shown = string.size < MOST_TEXT_BYTES ? string.size : MOST_TEXT_BYTES;
-    for (size_t i = 0; i < shown; i++) {
-        const unsigned char c = string.text[i];
-        if (c >= 0x20 && c < 0x7f && c != '\\')
-            text_add(text, "%c", c);
+    size_t i = 0;
+    while (i < shown) {
+        const unsigned char *c = string.text + i;
+        const int length = *c == '\\' ? 0 : escape_shown(c, string.size - i);
+        if (length > 0)
+            text_add(text, "%.*s", length, (const char *)c);
         else
-            text_add(text, "\\x%02x", c);
+            text_add(text, "\\x%02x", *c);
+        i += length > 0 ? (size_t)length : 1;
     }
-    if (shown < string.size)
+    if (i < string.size)
         text_add(text, "... (%zu bytes)", string.size);
 }
 
@@ -400,7 +480,7 @@ static void element_text(enum gguf_kind kind, uint64_t bits, struct text *text)
 void gguf_value_text(const struct gguf_value *value, struct text *text)
 {
     const uint64_t shown = value->count < MOST_TEXT_ELEMENTS ? value->count : MOST_TEXT_ELEMENTS;
-    struct reader reader = {value->payload, value->bytes, 0, false};
+    struct reader reader = {.bytes = value->payload, .held = value->bytes, .size = value->bytes};
     if (value->is_array)
         text_add(text, "%s[%" PRIu64 "] ", kind_names[value->kind], value->count);
     for (uint64_t i = 0; i < shown; i++) {

@@ -14,13 +14,14 @@
 #define GGUF_MAX_DIMENSIONS 4
 
 struct gguf {
-    const unsigned char *bytes;
-    size_t size;
+    const unsigned char *bytes; /* the first `held` of the file, all entries among them */
+    size_t held;
+    uint64_t size; /* of the file */
     uint32_t version;
     uint64_t metadata_count, tensor_count;
     uint64_t alignment;             /* of each tensor's data; a power of two */
     size_t metadata_at, tensors_at; /* where their entries start; a walk starts there */
-    size_t data_at;                 /* where offset 0 is, at most size where there are tensors */
+    uint64_t data_at;               /* where offset 0 is, at most size where there are tensors */
 };
 
 /* Any bytes, not zero-terminated. */
@@ -62,8 +63,7 @@ struct gguf_tensor {
     uint64_t elements;
     uint32_t type;
     const struct gguf_type *known; /* null where the type is not one of ours: bytes is 0 then */
-    const unsigned char *data;
-    size_t bytes;
+    uint64_t at, bytes;            /* where in the file its data are */
 };
 
 /* A tensor type that can be read: F32, F16, BF16, Q4_0, Q8_0, MXFP4. */
@@ -73,24 +73,31 @@ struct gguf_type {
     size_t block, block_bytes; /* elements, and their bytes */
 };
 
-/* Checks everything in bytes[0..size), so that the walks below cannot fail. Exit 2. */
-int gguf_parse(const void *bytes, size_t size, struct gguf *gguf, struct diag *diag);
+/* "Q6_K", of types that cannot be read too; "unknown type 99", in text, of others. */
+#define GGUF_TYPE_NAME_SIZE 32
+const char *gguf_type_name(uint32_t type, char text[GGUF_TYPE_NAME_SIZE]);
+
+/* Checks all entries in bytes[0..held), the first of a file of `size`, so that the walks below cannot fail. Exit 2,
+ * also for two tensors of one name; 1 without memory; GGUF_LACKS, without a message, where more of the file is needed.
+ */
+#define GGUF_LACKS (-1)
+int gguf_parse(const void *bytes, size_t held, uint64_t size, struct gguf *gguf, struct diag *diag);
 
 /* The entry at *at, which then is that of the next; *at starts as metadata_at or tensors_at, and the caller counts. */
 void gguf_next_value(const struct gguf *gguf, size_t *at, struct gguf_value *value);
 void gguf_next_tensor(const struct gguf *gguf, size_t *at, struct gguf_tensor *tensor);
 
-/* The first tensor of that name; false when there is none. */
+/* The tensor of that name; false when there is none. */
 bool gguf_find(const struct gguf *gguf, const char *name, struct gguf_tensor *tensor);
 
 /* The same, of a type that can be read. Exit 2. */
 int gguf_need(const struct gguf *gguf, const char *name, struct gguf_tensor *tensor, struct diag *diag);
 
-/* A tensor of a known type as floats: malloc'd, tensor->elements of them. Exit 1 without memory. */
-int gguf_dequantise(const struct gguf_tensor *tensor, float **values, struct diag *diag);
+/* The data of a tensor of a known type as floats: malloc'd, tensor->elements of them. Exit 1 without memory. */
+int gguf_dequantise(const struct gguf_tensor *tensor, const unsigned char *data, float **values, struct diag *diag);
 
-/* Text of a string, of a value, of a shape: what is not printable ASCII, and a backslash, as \xNN; long ones are cut.
- */
+/* Text of a string, of a value, of a shape: control characters, what is no UTF-8, and a backslash as \xNN; long ones
+ * are cut. */
 void gguf_string_text(struct gguf_string string, struct text *text);
 void gguf_value_text(const struct gguf_value *value, struct text *text);
 

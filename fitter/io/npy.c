@@ -199,7 +199,7 @@ bool npy_recognise(const char *path, const void *bytes, size_t size)
            (size >= MAGIC_SIZE && memcmp(bytes, MAGIC, MAGIC_SIZE) == 0);
 }
 
-int npy_parse(const void *bytes, size_t size, struct npy *npy, struct diag *diag)
+int npy_parse_header(const void *bytes, size_t size, struct npy *npy, size_t *data_start, struct diag *diag)
 {
     const unsigned char *file = bytes;
     memset(npy, 0, sizeof *npy);
@@ -212,6 +212,9 @@ int npy_parse(const void *bytes, size_t size, struct npy *npy, struct diag *diag
     if (size < start)
         return diag_set(diag, EXIT_USAGE, "npy file ends inside its header length");
     const uint64_t header_size = little_endian(file + MAGIC_SIZE + 2, major == 1 ? 2 : 4);
+    if (size >= NPY_MAX_START && header_size > NPY_MAX_START - start)
+        return diag_set(diag, EXIT_USAGE, "npy header length is %" PRIu64 ", must be at most %zu", header_size,
+                        NPY_MAX_START - start);
     if (header_size > size - start)
         return diag_set(diag, EXIT_USAGE, "npy header length %" PRIu64 " exceeds the %zu bytes that follow it",
                         header_size, size - start);
@@ -219,15 +222,28 @@ int npy_parse(const void *bytes, size_t size, struct npy *npy, struct diag *diag
     const int code = parse_header((struct cursor){header, header + header_size}, npy, diag);
     if (code != EXIT_DONE)
         return code;
-    const size_t data_size = size - start - (size_t)header_size;
     if (!multiply_shape(npy) || npy->count > SIZE_MAX / (size_t)npy->item_size)
         return shape_error("is too large for memory", diag);
-    const size_t needed = npy->count * (size_t)npy->item_size;
-    if (needed != data_size)
-        return diag_set(diag, EXIT_USAGE, "npy data is %zu bytes; the header's shape and type need %zu", data_size,
-                        needed);
-    npy->data = file + start + header_size;
+    *data_start = start + (size_t)header_size;
     return EXIT_DONE;
+}
+
+int npy_check_size(const struct npy *npy, uint64_t data_size, struct diag *diag)
+{
+    const size_t needed = npy->count * (size_t)npy->item_size;
+    if (needed == data_size)
+        return EXIT_DONE;
+    return diag_set(diag, EXIT_USAGE, "npy data is %" PRIu64 " bytes; the header's shape and type need %zu", data_size,
+                    needed);
+}
+
+int npy_parse(const void *bytes, size_t size, struct npy *npy, struct diag *diag)
+{
+    size_t start;
+    if (npy_parse_header(bytes, size, npy, &start, diag) != EXIT_DONE)
+        return diag->code;
+    npy->data = (const unsigned char *)bytes + start;
+    return npy_check_size(npy, size - start, diag);
 }
 
 static double element_real(const struct npy *npy, uint64_t bits)
@@ -274,6 +290,21 @@ void npy_store(unsigned char *to, uint64_t bits, int item_size)
         to[i] = (unsigned char)(bits >> (8 * i));
 }
 
+void npy_swap_order(void *elements, size_t count, int item_size)
+{
+    unsigned char *bytes = elements;
+    const uint16_t one = 1;
+    if (*(const unsigned char *)&one == 1 || item_size == 1)
+        return;
+    for (; count > 0; count--, bytes += item_size) {
+        for (int i = 0; i < item_size / 2; i++) {
+            const unsigned char byte = bytes[i];
+            bytes[i] = bytes[item_size - 1 - i];
+            bytes[item_size - 1 - i] = byte;
+        }
+    }
+}
+
 void npy_shape_text(const struct npy *npy, char text[NPY_SHAPE_SIZE])
 {
     size_t used = (size_t)snprintf(text, NPY_SHAPE_SIZE, "(");
@@ -282,39 +313,47 @@ void npy_shape_text(const struct npy *npy, char text[NPY_SHAPE_SIZE])
     snprintf(text + used, NPY_SHAPE_SIZE - used, npy->dimensions == 1 ? ",)" : ")");
 }
 
-int npy_build(const struct npy *npy, unsigned char **bytes, size_t *size, struct diag *diag)
+int npy_build_header(const struct npy *npy, unsigned char header[NPY_HEADER_SIZE], size_t *size, struct diag *diag)
 {
-    *bytes = NULL;
-    *size = 0;
     char descr[4] = {npy->item_size == 1 ? '|' : '<', npy->kind, (char)('0' + npy->item_size), '\0'};
     struct npy copy = *npy;
     if (npy->dimensions < 0 || npy->dimensions > NPY_MAX_DIMENSIONS || npy->item_size < 1 || npy->item_size > 8 ||
         parse_descr(descr, &copy, diag) != EXIT_DONE || !multiply_shape(&copy) || copy.count != npy->count ||
-        npy->count > (SIZE_MAX - 1024) / (size_t)npy->item_size)
+        npy->count > (SIZE_MAX - NPY_HEADER_SIZE) / (size_t)npy->item_size)
         return diag_set(diag, EXIT_IO, "npy: an array of type '%s', %d dimensions and %zu elements cannot be written",
                         descr, npy->dimensions, npy->count);
 
     char shape[NPY_SHAPE_SIZE];
-    char header[sizeof shape + 128];
+    char text[sizeof shape + 128];
     npy_shape_text(npy, shape);
     const size_t text_size =
-        (size_t)snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, shape);
+        (size_t)snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, shape);
     const size_t start = MAGIC_SIZE + 4;
-    const size_t data_start = (start + text_size + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    *size = (start + text_size + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    memset(header, ' ', *size);
+    memcpy(header, MAGIC "\x01\x00", MAGIC_SIZE + 2);
+    npy_store(header + MAGIC_SIZE + 2, *size - start, 2);
+    memcpy(header + start, text, text_size);
+    header[*size - 1] = '\n';
+    return EXIT_DONE;
+}
+
+int npy_build(const struct npy *npy, unsigned char **bytes, size_t *size, struct diag *diag)
+{
+    unsigned char header[NPY_HEADER_SIZE];
+    size_t start;
+    *bytes = NULL;
+    *size = 0;
+    if (npy_build_header(npy, header, &start, diag) != EXIT_DONE)
+        return diag->code;
     const size_t data_size = npy->count * (size_t)npy->item_size;
-    unsigned char *file = malloc(data_start + data_size);
+    unsigned char *file = malloc(start + data_size);
     if (file == NULL)
-        return diag_set(diag, EXIT_IO, "out of memory for an npy file of %zu bytes", data_start + data_size);
-    const size_t header_size = data_start - start; /* below 512 */
-    memset(file, ' ', data_start);
-    memcpy(file, MAGIC "\x01\x00", MAGIC_SIZE + 2);
-    file[MAGIC_SIZE + 2] = (unsigned char)(header_size & 0xff);
-    file[MAGIC_SIZE + 3] = (unsigned char)(header_size >> 8);
-    memcpy(file + start, header, text_size);
-    file[data_start - 1] = '\n';
+        return diag_set(diag, EXIT_IO, "out of memory for an npy file of %zu bytes", start + data_size);
+    memcpy(file, header, start);
     if (data_size > 0)
-        memcpy(file + data_start, npy->data, data_size);
+        memcpy(file + start, npy->data, data_size);
     *bytes = file;
-    *size = data_start + data_size;
+    *size = start + data_size;
     return EXIT_DONE;
 }

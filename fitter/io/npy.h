@@ -11,6 +11,8 @@
 #include "base/diag.h"
 
 #define NPY_MAX_DIMENSIONS 8
+#define NPY_MAX_START ((size_t)65547) /* of a file's data: version 1.0 allows headers of up to 65535 bytes */
+#define NPY_HEADER_SIZE 512           /* more than any that is written */
 #define NPY_SHAPE_SIZE (NPY_MAX_DIMENSIONS * 22 + 3) /* 20 digits and ", " each */
 
 struct npy {
@@ -28,6 +30,11 @@ bool npy_recognise(const char *path, const void *bytes, size_t size);
 /* Describes the array in bytes[0..size); data points into bytes. */
 int npy_parse(const void *bytes, size_t size, struct npy *npy, struct diag *diag);
 
+/* The same of a file's first bytes, all of them or at least NPY_MAX_START: npy->data stays null, and the data begin at
+ * *data_start. npy_check_size then judges how many bytes of data there are. */
+int npy_parse_header(const void *bytes, size_t size, struct npy *npy, size_t *data_start, struct diag *diag);
+int npy_check_size(const struct npy *npy, uint64_t data_size, struct diag *diag);
+
 /* Element as integer or real. Integer elements beyond int64 and kinds that do not fit are the caller's to check. */
 int64_t npy_integer(const struct npy *npy, size_t index);
 double npy_real(const struct npy *npy, size_t index);
@@ -37,6 +44,12 @@ void npy_shape_text(const struct npy *npy, char text[NPY_SHAPE_SIZE]);
 
 /* Writes an element's bytes as a file has them. */
 void npy_store(unsigned char *to, uint64_t bits, int item_size);
+
+/* Turns elements as a file has them into the machine's own, or back, in place. */
+void npy_swap_order(void *elements, size_t count, int item_size);
+
+/* What a version 1.0 file begins with; npy->data is not looked at. */
+int npy_build_header(const struct npy *npy, unsigned char header[NPY_HEADER_SIZE], size_t *size, struct diag *diag);
 
 /* Builds a version 1.0 file; *bytes is malloc'd. data holds count little-endian elements as in npy. */
 int npy_build(const struct npy *npy, unsigned char **bytes, size_t *size, struct diag *diag);

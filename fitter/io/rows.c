@@ -9,6 +9,8 @@
 
 #include <jansson.h>
 
+#include "base/escape.h"
+
 static struct cell *append(struct cells *cells, const char *key, const char *title, int flags)
 {
     struct cell *cell = &cells->cell[cells->count++];
@@ -92,16 +94,19 @@ static void print_jsonl(const struct cells *rows, int count, struct text *out)
     }
 }
 
+/* No field holds a line feed: names of files have theirs escaped. */
 static void add_csv_field(struct text *out, const char *field)
 {
-    if (!strpbrk(field, ",\"\r\n")) {
-        text_add(out, "%s", field);
-        return;
-    }
-    text_add(out, "\"");
-    for (const char *c = field; *c; c++)
+    struct text shown = {0};
+    escape_control(&shown, field);
+    const char *const text = shown.bytes ? shown.bytes : "";
+    const bool quoted = strpbrk(text, ",\"") != NULL;
+    text_add(out, quoted ? "\"" : "");
+    for (const char *c = text; *c; c++)
         text_add(out, *c == '"' ? "\"\"" : "%c", *c);
-    text_add(out, "\"");
+    text_add(out, quoted ? "\"" : "");
+    out->failed |= shown.failed;
+    text_free(&shown);
 }
 
 static void print_csv(const struct cells *rows, int count, struct text *out)
@@ -119,21 +124,33 @@ static void print_csv(const struct cells *rows, int count, struct text *out)
 }
 
 /* A bar ends a Markdown cell and a line feed its row. */
+static struct text md_shown(const char *text)
+{
+    struct text escaped = {0}, shown = {0};
+    escape_control(&escaped, text);
+    text_add(&shown, "%s", "");
+    for (const char *c = escaped.bytes ? escaped.bytes : ""; *c; c++)
+        text_add(&shown, *c == '|' ? "\\%c" : "%c", *c);
+    shown.failed |= escaped.failed;
+    text_free(&escaped);
+    return shown;
+}
+
 static int md_width(const char *text)
 {
-    int width = 0;
-    for (; *text; text++)
-        width += *text == '|' ? 2 : 1;
+    struct text shown = md_shown(text);
+    const int width = (int)shown.size;
+    text_free(&shown);
     return width;
 }
 
 static void add_md_cell(struct text *out, const char *text, int width, bool right)
 {
-    const int space = width - md_width(text);
-    text_add(out, "| %*s", right ? space : 0, "");
-    for (; *text; text++)
-        text_add(out, *text == '|' ? "\\%c" : "%c", (unsigned char)*text < ' ' ? '?' : *text);
-    text_add(out, "%*s ", right ? 0 : space, "");
+    struct text shown = md_shown(text);
+    const int space = width - (int)shown.size;
+    text_add(out, "| %*s%s%*s ", right ? space : 0, "", shown.failed ? "" : shown.bytes, right ? 0 : space, "");
+    out->failed |= shown.failed;
+    text_free(&shown);
 }
 
 static void add_md_rule(struct text *out, int width, bool right)
@@ -178,23 +195,21 @@ static void print_md_single(const struct cells *cells, struct text *out)
     }
 }
 
-static void print_md_rows(const struct cells *rows, int count, struct text *out)
+static bool is_column(const struct cell *cell)
 {
-    int width[CELLS_MAX] = {0};
-    for (int i = 0; i < count; i++) {
-        for (int j = 0; j < rows[i].count; j++) {
-            const struct cell *cell = &rows[i].cell[j];
-            if (cell->title)
-                width[j] = larger(width[j], larger(larger(3, md_width(cell->title)), md_width(md_text(cell))));
-        }
-    }
-    /* Row -2 is the titles, -1 the rule below them. */
+    return (cell->flags & CELL_BRIEF) && cell->title;
+}
+
+/* Column 0 and those of [first, last). Row -2 is the titles, -1 the rule below them. */
+static void print_md_columns(const struct cells *rows, int count, const int *width, int first, int last,
+                             struct text *out)
+{
     for (int i = -2; i < count; i++) {
         const struct cells *cells = &rows[larger(i, 0)];
-        for (int j = 0; j < cells->count; j++) {
+        for (int j = 0; j < last; j = j == 0 && first > 0 ? first : j + 1) {
             const struct cell *cell = &cells->cell[j];
             const bool right = !(cell->flags & CELL_STRING);
-            if (!(cell->flags & CELL_BRIEF) || !cell->title)
+            if (!is_column(cell))
                 continue;
             if (i == -1)
                 add_md_rule(out, width[j], right);
@@ -205,26 +220,52 @@ static void print_md_rows(const struct cells *rows, int count, struct text *out)
     }
 }
 
-bool cells_format_parse(const char *name, enum cells_format *format)
+static void print_md_rows(const struct cells *rows, int count, int line_width, struct text *out)
 {
-    static const char *const names[] = {"md", "csv", "json", "jsonl"};
-    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++) {
-        if (strcmp(name, names[i]) == 0) {
-            *format = (enum cells_format)i;
-            return true;
+    int width[CELLS_MAX] = {0};
+    const int columns = rows[0].count;
+    for (int i = 0; i < count; i++) {
+        for (int j = 0; j < columns; j++) {
+            const struct cell *cell = &rows[i].cell[j];
+            if (is_column(cell))
+                width[j] = larger(width[j], larger(larger(3, md_width(cell->title)), md_width(md_text(cell))));
         }
     }
-    return false;
+    for (int first = 0, last; first < columns; first = last) {
+        int used = first > 0 ? width[0] + 4 : 1; /* with bars and blanks */
+        bool any = false;
+        for (last = first; last < columns; last++) {
+            if (!is_column(&rows[0].cell[last]))
+                continue;
+            used += width[last] + 3;
+            if (line_width > 0 && used > line_width && any)
+                break;
+            any |= last > 0;
+        }
+        if (first > 0 && any)
+            text_add(out, "\n");
+        if (first == 0 || any)
+            print_md_columns(rows, count, width, first, last, out);
+    }
 }
 
-void cells_print(const struct cells *rows, int count, enum cells_format format, struct text *out)
+enum cells_format cells_format_parse(const char *name)
+{
+    static const char *const names[] = {[CELLS_MD] = "md", [CELLS_CSV] = "csv", [CELLS_JSON] = "json"};
+    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return (enum cells_format)i;
+    return CELLS_JSONL;
+}
+
+void cells_print(const struct cells *rows, int count, enum cells_format format, int line_width, struct text *out)
 {
     switch (format) {
     case CELLS_MD:
         if (count == 1)
             print_md_single(&rows[0], out);
         else
-            print_md_rows(rows, count, out);
+            print_md_rows(rows, count, line_width, out);
         break;
     case CELLS_CSV:
         print_csv(rows, count, out);

@@ -8,7 +8,7 @@
 #include "base/file.h"
 
 #define CELL_SIZE 400
-#define CELLS_MAX 48
+#define CELLS_MAX 64
 
 enum cell_flags {
     CELL_STRING = 1, /* in quotes in JSON, and aligned to the left */
@@ -32,7 +32,8 @@ struct cells {
 
 enum cells_format { CELLS_MD, CELLS_CSV, CELLS_JSON, CELLS_JSONL };
 
-bool cells_format_parse(const char *name, enum cells_format *format);
+/* The value of --format: md, csv, json or jsonl. */
+enum cells_format cells_format_parse(const char *name);
 
 void cells_add(struct cells *cells, const char *key, const char *title, int flags, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
@@ -44,7 +45,8 @@ void cells_add_text(struct cells *cells, const char *key, const char *title, int
 void cells_add_number(struct cells *cells, const char *key, const char *title, int flags, double value);
 
 /* Every row has the same keys, and there is at least one. md: a single row has a line for each value, several are a row
- * each with the values that are CELL_BRIEF; csv, json (an array) and jsonl: every value. */
-void cells_print(const struct cells *rows, int count, enum cells_format format, struct text *out);
+ * each with the values that are CELL_BRIEF, columns that do not fit into lines of line_width characters (0: any) in
+ * further tables below, each with the first column; csv, json (an array) and jsonl: every value. */
+void cells_print(const struct cells *rows, int count, enum cells_format format, int line_width, struct text *out);
 
 #endif

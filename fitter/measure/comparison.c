@@ -85,7 +85,7 @@ void chunk_add_point(struct chunk *chunk, const struct subject *subject, const s
         return;
     }
     const long double clipped = target_clipped(out, target);
-    const long double distance = fabsl((long double)point->y - clipped);
+    const long double difference = (long double)point->y - clipped, distance = fabsl(difference);
     const double err = (double)distance;
     if (err > chunk->max_err) {
         chunk->max_err = err;
@@ -99,6 +99,7 @@ void chunk_add_point(struct chunk *chunk, const struct subject *subject, const s
     chunk->saturated += clipped != target;
     if (point->averaged) {
         chunk->sum += distance;
+        chunk->signed_sum += difference;
         chunk->sum_of_squares += distance * distance;
         chunk->correct += distance <= 0.5L;
         chunk->averaged++;
@@ -125,6 +126,7 @@ int chunks_join(const struct subject *subject, const struct chunk *chunks, size_
     for (size_t i = 1; i < count; i++) {
         const struct chunk *chunk = &chunks[i];
         all.sum += chunk->sum;
+        all.signed_sum += chunk->signed_sum;
         all.sum_of_squares += chunk->sum_of_squares;
         all.averaged += chunk->averaged;
         all.correct += chunk->correct;
@@ -148,6 +150,7 @@ int chunks_join(const struct subject *subject, const struct chunk *chunks, size_
                         "%s has no value at code %" PRId64 " (x = %Lg)", function_name(subject->function),
                         all.no_value_at, tensor_real(&subject->table->in, all.no_value_at));
     const long double averaged = (long double)all.averaged;
+    const bool balanced = fabsl(all.signed_sum) <= (long double)BIAS_RESOLUTION * all.sum;
     *stats = (struct error_stats){
         .checked = checked,
         .exhaustive = exhaustive,
@@ -155,6 +158,7 @@ int chunks_join(const struct subject *subject, const struct chunk *chunks, size_
         .max_err_at = all.max_err_at,
         .rms = (double)sqrtl(all.sum_of_squares / averaged),
         .mean_abs = (double)(all.sum / averaged),
+        .bias = balanced ? 0 : (double)(all.signed_sum / averaged),
         .max_ulp = all.max_ulp,
         .max_ulp_at = all.max_ulp_at,
         .correctly_rounded = (double)((long double)all.correct / averaged),

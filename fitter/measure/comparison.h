@@ -30,7 +30,8 @@ long double subject_target(const struct subject *subject, long double value);
 
 /* What one thread finds in a run of codes. */
 struct chunk {
-    long double sum, sum_of_squares; /* of the codes in the averages */
+    long double sum, sum_of_squares; /* of |q_y - t| of the codes in the averages */
+    long double signed_sum;          /* of q_y - t of the same */
     int64_t averaged, correct;
     int64_t saturated;
     double max_err;

@@ -5,18 +5,19 @@
 
 #include "function/target.h"
 
-static void set_point(struct curve *curve, size_t k, const struct table *table, const struct packed_table *packed,
-                      const struct function *function, int64_t code)
+struct curve_point curve_point_of(const struct table *table, const struct packed_table *packed,
+                                  const struct function *function, int64_t code)
 {
     const struct tensor *out = &table->out;
     const long double target = target_unclipped(function, &table->in, out, table->outside, code);
-    const long double low = (long double)out->qmin, high = (long double)out->qmax;
+    const long double clipped = target_clipped(out, target);
     const int64_t y = packed_eval(packed, code);
-    curve->code[k] = code;
-    curve->x[k] = (double)tensor_real(&table->in, code);
-    curve->f[k] = (double)((target - (long double)out->zero_point) * out->scale.value);
-    curve->y[k] = (double)tensor_real(out, y);
-    curve->err[k] = (double)((long double)y - (target < low ? low : target > high ? high : target));
+    return (struct curve_point){.code = code,
+                                .x = (double)tensor_real(&table->in, code),
+                                .f = (double)((target - (long double)out->zero_point) * out->scale.value),
+                                .target = (double)clipped,
+                                .output = y,
+                                .err = (double)((long double)y - clipped)};
 }
 
 int curve_make(const struct table *table, const struct packed_table *packed, const struct function *function,
@@ -36,9 +37,15 @@ int curve_make(const struct table *table, const struct packed_table *packed, con
         return diag_set(diag, EXIT_IO, "out of memory for %lld codes", (long long)count);
     }
     /* At most 2^20 * 2^32. A single code is its own step. */
-    for (int64_t k = 0; k < count; k++)
-        set_point(curve, (size_t)k, table, packed, function,
-                  table->in.qmin + (count > 1 ? k * (codes - 1) / (count - 1) : 0));
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t code = table->in.qmin + (count > 1 ? k * (codes - 1) / (count - 1) : 0);
+        const struct curve_point point = curve_point_of(table, packed, function, code);
+        curve->code[k] = code;
+        curve->x[k] = point.x;
+        curve->f[k] = point.f;
+        curve->y[k] = (double)tensor_real(&table->out, point.output);
+        curve->err[k] = point.err;
+    }
     return EXIT_DONE;
 }
 

@@ -14,12 +14,24 @@
 /* Inputs of more codes than this are sampled evenly, their lowest and highest code included. */
 #define CURVE_CODES ((int64_t)1 << 20)
 
+struct curve_point {
+    int64_t code;
+    double x, f;    /* real input and function */
+    double target;  /* t in output codes, clipped to the output range, as in a certificate */
+    int64_t output; /* q_y */
+    double err;     /* q_y - t */
+};
+
+/* Of a proven table and a code where the function has a value. */
+struct curve_point curve_point_of(const struct table *table, const struct packed_table *packed,
+                                  const struct function *function, int64_t code);
+
 struct curve {
     size_t count;
     bool exhaustive; /* every code is in it */
     int64_t *code;
     double *x, *f, *y; /* real input, function and dequantised output */
-    double *err;       /* q_y - t in output LSB, t clipped to the output range, as in a certificate */
+    double *err;       /* of curve_point */
 };
 
 /* The table must already be proven and its codes lie in the function's domain, as measure makes sure. */

@@ -6,14 +6,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Statistics of |q_y - t|; all in output LSB. When not exhaustive: rms, mean_abs and correctly_rounded are of the
- * evenly spaced codes alone, the rest is of every code compared. */
+#define BIAS_RESOLUTION                                                                                                \
+    1e-12 /* of the mean absolute error: what sums of errors of both signs leave is given as 0 below */
+
+/* Statistics of |q_y - t|, the bias of q_y - t; all in output LSB. When not exhaustive: rms, mean_abs, bias and
+ * correctly_rounded are of the evenly spaced codes alone, the rest is of every code compared. */
 struct error_stats {
     int64_t checked;
     bool exhaustive;
     double max_err;
     int64_t max_err_at; /* lowest code that attains it */
     double rms, mean_abs;
+    double bias;     /* the mean error with its sign: above 0 where the table is too high */
     int64_t max_ulp; /* largest |q_y - nearest code| */
     int64_t max_ulp_at;
     double correctly_rounded;
@@ -24,7 +28,7 @@ struct error_stats {
 /* The averages, each code counting by its weight; the weights are those of the table's input type. Every code that has
  * a weight is compared, however wide the input. */
 struct weighted_stats {
-    double rms, mean_abs;
+    double rms, mean_abs, bias;
     double correctly_rounded;
 };
 

@@ -38,10 +38,4 @@ double measure_code(const struct table *table, const struct packed_table *packed
 int measure_weighted(const struct table *table, const struct packed_table *packed, const struct function *function,
                      const struct weights *weights, struct weighted_stats *stats, struct diag *diag);
 
-/* Fills a certificate from a measurement and the proof. objective, bounds and optimal are the fitter's. */
-void certificate_fill(struct certificate *certificate, const struct error_stats *stats, const pwl_proof *proof);
-
-/* Replaces the certificate's averages by the weighted ones. */
-void certificate_weigh(struct certificate *certificate, const struct weighted_stats *weighted);
-
 #endif

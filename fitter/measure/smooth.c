@@ -143,13 +143,13 @@ static void add_block(struct chunk *chunk, const struct subject *subject, const 
     const double margin = block->margin;
     const double low = (double)out->qmin - block->base, high = (double)out->qmax - block->base;
     int64_t y[LARGEST_BLOCK];
-    double sum = 0, sum_of_squares = 0, previous = 0;
+    double sum = 0, signed_sum = 0, sum_of_squares = 0, previous = 0;
     int averaged = 0, correct = 0, saturated = 0;
     eval_run(subject->packed, block->first, block->count, y);
     for (int k = 0; k < block->count; k++) {
         const double target = block_target(block, k);
         const double clipped = target < low ? low : target > high ? high : target;
-        const double err = fabs((double)y[k] - block->base - clipped);
+        const double difference = (double)y[k] - block->base - clipped, err = fabs(difference);
         if (!chunk->backward && (k == 0 || (y[k] != y[k - 1] && !(y[k] > y[k - 1] ? target - previous > 2 * margin
                                                                                   : previous - target > 2 * margin))))
             chunk->backward = steps_backward_at(subject, block->first + k);
@@ -161,12 +161,14 @@ static void add_block(struct chunk *chunk, const struct subject *subject, const 
             continue;
         }
         sum += err;
+        signed_sum += difference;
         sum_of_squares += err * err;
         averaged++;
         correct += err < 0.5;
         saturated += clipped != target;
     }
     chunk->sum += (long double)sum;
+    chunk->signed_sum += (long double)signed_sum;
     chunk->sum_of_squares += (long double)sum_of_squares;
     chunk->averaged += averaged;
     chunk->correct += correct;

@@ -459,9 +459,9 @@ static int refuse_words(const char *const *words, int count, struct diag *diag)
 }
 
 static int fit_and_print(struct outcome *outcomes, struct cells *cells, int count, enum cells_format format,
-                         struct text *out, struct diag *diag)
+                         int line_width, struct text *out, struct diag *diag)
 {
-    jobs_run(count, jobs_default(), run_anchor, outcomes, "anchors");
+    jobs_run(count, jobs_default(), run_anchor, outcomes, "tables");
     for (int k = 0; k < count; k++) {
         if (outcomes[k].diag.code != EXIT_DONE) {
             *diag = outcomes[k].diag;
@@ -469,11 +469,11 @@ static int fit_and_print(struct outcome *outcomes, struct cells *cells, int coun
         }
         fill(&outcomes[k], &cells[k]);
     }
-    cells_print(cells, count, format, out);
+    cells_print(cells, count, format, line_width, out);
     return check_outcomes(outcomes, count, diag);
 }
 
-int anchors_report(const char *const *words, int word_count, enum cells_format format, struct text *out,
+int anchors_report(const char *const *words, int word_count, enum cells_format format, int line_width, struct text *out,
                    struct diag *diag)
 {
     struct outcome *outcomes = calloc((size_t)ANCHORS, sizeof *outcomes);
@@ -488,7 +488,7 @@ int anchors_report(const char *const *words, int word_count, enum cells_format f
     else if (count == 0)
         code = refuse_words(words, word_count, diag);
     else
-        code = fit_and_print(outcomes, cells, count, format, out, diag);
+        code = fit_and_print(outcomes, cells, count, format, line_width, out, diag);
     free(outcomes);
     free(cells);
     return code;

@@ -2,31 +2,55 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "explore_report.h"
 
 #define WIDTH 960
 #define HEIGHT 560
 #define HEADING 52
-#define INKS 6         /* for values of a choice, SVG_BLUE to SVG_TEAL */
-#define LABEL_WIDTH 84 /* of "16 segments" and some room, in pixels */
+#define INKS 6           /* for values of a choice, SVG_BLUE to SVG_TEAL */
+#define SHAPES 4         /* SVG_DOT to SVG_DIAMOND */
+#define LETTER_WIDTH 6.5 /* of a label, in pixels */
 #define LABEL_HEIGHT 16
 
-/* The first choice that has several values; the method when none has. Segments show in the size. */
-static enum explore_axis colored_axis(const struct exploration *exploration)
+static const char *const axis_names[AXIS_COUNT] = {"method", "form",  "rounding", "slope bits", "slope terms",
+                                                   "shift",  "knots", "symmetry", "segments"};
+
+/* How the choices with several values show: one as colour, one as shape, the others in the labels. */
+struct looks {
+    enum explore_axis color, shape; /* AXIS_COUNT for none */
+    bool written[AXIS_COUNT];
+};
+
+static struct looks looks_of(const struct exploration *exploration)
 {
-    for (int a = 0; a < AXIS_SEGMENTS; a++)
-        if (exploration->choice[a].count > 1)
-            return (enum explore_axis)a;
-    return AXIS_METHOD;
+    struct looks looks = {AXIS_COUNT, AXIS_COUNT, {false}};
+    for (int a = 0; a < AXIS_SEGMENTS; a++) {
+        const int count = exploration->choice[a].count;
+        if (count < 2)
+            continue;
+        if (looks.color == AXIS_COUNT && count <= INKS)
+            looks.color = (enum explore_axis)a;
+        else if (looks.shape == AXIS_COUNT && count <= SHAPES)
+            looks.shape = (enum explore_axis)a;
+        else
+            looks.written[a] = true;
+    }
+    return looks;
 }
 
-static enum svg_ink ink_of(const struct explore_choice *choice, const char *value)
+/* The place of a row's value among those of its choice; 0 for no choice, and none where the method leaves none. */
+static int place_of(const struct exploration *exploration, const struct explore_row *row, enum explore_axis axis,
+                    int none)
 {
+    if (axis == AXIS_COUNT)
+        return 0;
+    const struct explore_choice *choice = &exploration->choice[axis];
     for (int i = 0; i < choice->count; i++)
-        if (choice->value[i] == value)
-            return (enum svg_ink)(i % INKS);
-    return SVG_GREY;
+        if (choice->value[i] == row->value[axis])
+            return i;
+    return none;
 }
 
 static void tooltip_text(const struct explore_row *row, char *text, size_t size)
@@ -59,16 +83,17 @@ static void set_axes(const struct exploration *exploration, struct svg_panel *pa
     svg_axis_around(&panel->x, exploration->rows[0].bytes, exploration->rows[exploration->found - 1].bytes * 1.1);
 }
 
-static void draw_dots(const struct exploration *exploration, struct svg_panel *panel, bool front)
+static void draw_dots(const struct exploration *exploration, const struct looks *looks, struct svg_panel *panel,
+                      bool front)
 {
-    const enum explore_axis axis = colored_axis(exploration);
     for (int k = 0; k < exploration->found; k++) {
         const struct explore_row *row = &exploration->rows[k];
         char tooltip[700];
         tooltip_text(row, tooltip, sizeof tooltip);
         if (row->front == front)
-            svg_dot(panel, row->bytes, height_of(panel, row), front ? 6 : 3.5,
-                    ink_of(&exploration->choice[axis], row->value[axis]), tooltip);
+            svg_symbol(panel, row->bytes, height_of(panel, row), front ? 6 : 3.5,
+                       (enum svg_mark)(SVG_DOT + place_of(exploration, row, looks->shape, SVG_RING - SVG_DOT)),
+                       (enum svg_ink)place_of(exploration, row, looks->color, SVG_GREY), tooltip);
     }
 }
 
@@ -93,8 +118,20 @@ static void draw_front(const struct exploration *exploration, struct svg_panel *
     svg_polyline(panel, x, y, used + 1, SVG_GREY, SVG_LINE);
 }
 
-/* Segments beside the dots of the front, where the last label leaves room. */
-static void draw_labels(const struct exploration *exploration, struct svg_panel *panel)
+static void label_text(const struct explore_row *row, const struct looks *looks, char *text, size_t size)
+{
+    const int segments = row->table.segment_count;
+    size_t used = (size_t)snprintf(text, size, "%d segment%s", segments, segments == 1 ? "" : "s");
+    for (int a = 0; a < AXIS_SEGMENTS && used < size; a++)
+        if (looks->written[a] && row->value[a])
+            used += (size_t)snprintf(text + used, size - used, ", %s%s", row->value[a],
+                                     a == AXIS_SLOPE_BITS    ? " bits"
+                                     : a == AXIS_SLOPE_TERMS ? " terms"
+                                                             : "");
+}
+
+/* Segments, and what has neither colour nor shape, beside the dots of the front, where the last label leaves room. */
+static void draw_labels(const struct exploration *exploration, const struct looks *looks, struct svg_panel *panel)
 {
     double last_end = -1, last_y = -LABEL_HEIGHT;
     for (int k = 0; k < exploration->found; k++) {
@@ -102,42 +139,66 @@ static void draw_labels(const struct exploration *exploration, struct svg_panel 
         const double height = height_of(panel, row);
         const double x = log(row->bytes / panel->x.min) / log(panel->x.max / panel->x.min) * panel->plot_width;
         const double y = log(panel->y.max / height) / log(panel->y.max / panel->y.min) * panel->plot_height;
-        const bool right = x + LABEL_WIDTH < panel->plot_width;
-        const double start = right ? x : x - LABEL_WIDTH;
+        char text[120];
+        label_text(row, looks, text, sizeof text);
+        const double width = 12 + LETTER_WIDTH * (double)strlen(text);
+        const bool right = x + width < panel->plot_width;
+        const double start = right ? x : x - width;
         if (!row->front || (start < last_end && y - last_y < LABEL_HEIGHT))
             continue;
-        char text[32];
-        const int segments = row->table.segment_count;
-        snprintf(text, sizeof text, "%d segment%s", segments, segments == 1 ? "" : "s");
         svg_label(panel, row->bytes, height, right ? 8 : -8, -9, right ? SVG_ANCHOR_START : SVG_ANCHOR_END, SVG_TEXT,
                   text);
-        last_end = start + LABEL_WIDTH;
+        last_end = start + width;
         last_y = y;
     }
+}
+
+/* The name of a choice and its values, as colours or as shapes. */
+static int add_keys(const struct exploration *exploration, enum explore_axis axis, bool shapes, struct svg_key *keys)
+{
+    if (axis == AXIS_COUNT)
+        return 0;
+    const struct explore_choice *choice = &exploration->choice[axis];
+    keys[0] = (struct svg_key){axis_names[axis], SVG_TEXT, SVG_WORD};
+    for (int i = 0; i < choice->count; i++)
+        keys[i + 1] = (struct svg_key){choice->value[i], shapes ? SVG_GREY : (enum svg_ink)i,
+                                       shapes ? (enum svg_mark)(SVG_DOT + i) : SVG_DOT};
+    return choice->count + 1;
+}
+
+/* ", segments and rounding at the front": what the labels say. */
+static void subtitle_text(const struct exploration *exploration, const struct looks *looks, char *text, size_t size)
+{
+    char in[80], out[80];
+    tensor_format(exploration->in, in, sizeof in);
+    tensor_format(exploration->out, out, sizeof out);
+    size_t used =
+        (size_t)snprintf(text, size, "%s to %s, %d tables; labels at the front: segments", in, out, exploration->found);
+    for (int a = 0; a < AXIS_SEGMENTS && used < size; a++)
+        if (looks->written[a])
+            used += (size_t)snprintf(text + used, size - used, ", %s", axis_names[a]);
 }
 
 void explore_plot(const struct exploration *exploration, struct svg *svg)
 {
     const char *error = exploration->objective == OBJECTIVE_MAX ? "max error" : "RMS error";
-    char in[80], out[80], title[128], subtitle[256], label[48];
-    tensor_format(exploration->in, in, sizeof in);
-    tensor_format(exploration->out, out, sizeof out);
+    const struct looks looks = looks_of(exploration);
+    char title[128], subtitle[320], label[48];
     snprintf(title, sizeof title, "%s: %s over size", exploration->function, error);
-    snprintf(subtitle, sizeof subtitle, "%s to %s, %d tables", in, out, exploration->found);
+    subtitle_text(exploration, &looks, subtitle, sizeof subtitle);
     snprintf(label, sizeof label, "%s, output LSB", error);
 
-    const struct explore_choice *colored = &exploration->choice[colored_axis(exploration)];
-    struct svg_key keys[EXPLORE_MAX_VALUES + 1];
-    for (int i = 0; i < colored->count; i++)
-        keys[i] = (struct svg_key){colored->value[i], ink_of(colored, colored->value[i]), SVG_DOT};
-    keys[colored->count] = (struct svg_key){"Pareto front, large dots", SVG_GREY, SVG_LINE};
+    struct svg_key keys[INKS + SHAPES + 3];
+    int key_count = add_keys(exploration, looks.color, false, keys);
+    key_count += add_keys(exploration, looks.shape, true, &keys[key_count]);
+    keys[key_count++] = (struct svg_key){"Pareto front, large marks", SVG_GREY, SVG_LINE};
     struct svg_panel panel = {.top = HEADING,
                               .width = WIDTH,
                               .height = HEIGHT - HEADING,
                               .x = {.logarithmic = true, .label = "bytes of the table"},
                               .y = {.logarithmic = true, .label = label},
                               .keys = keys,
-                              .key_count = colored->count + 1};
+                              .key_count = key_count};
     set_axes(exploration, &panel);
 
     svg_begin(svg, WIDTH, HEIGHT, title);
@@ -152,9 +213,9 @@ void explore_plot(const struct exploration *exploration, struct svg *svg)
         svg->text.failed = true;
     free(x);
     /* The small dots above, not to be hidden. */
-    draw_dots(exploration, &panel, true);
-    draw_dots(exploration, &panel, false);
-    draw_labels(exploration, &panel);
+    draw_dots(exploration, &looks, &panel, true);
+    draw_dots(exploration, &looks, &panel, false);
+    draw_labels(exploration, &looks, &panel);
     svg_panel_end(&panel);
     svg_end(svg);
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "table/size.h"
+
 static int compare_rows(const void *left, const void *right)
 {
     const struct explore_row *a = left, *b = right;
@@ -37,7 +39,7 @@ void explore_rank(struct exploration *exploration)
     for (int k = 0; k < found; k++) {
         const struct table *table = &rows[k].table;
         const struct certificate *certificate = &table->certificate;
-        rows[k].bytes = table->segment_count * packed_segment_bytes(table->storage, table->form);
+        rows[k].bytes = table_bytes(table);
         rows[k].error =
             printed(exploration->objective == OBJECTIVE_MAX ? certificate->max_err_lsb : certificate->rms_err_lsb);
     }
@@ -58,7 +60,9 @@ void explore_rank(struct exploration *exploration)
 static void proof_text(const struct certificate *certificate, char *text, size_t size)
 {
     const char *objective = certificate->objective == OBJECTIVE_MAX ? "max" : "RMS";
-    if (certificate->optimal == 1)
+    if (certificate->optimal == 1 && certificate->objective == OBJECTIVE_SEGMENTS)
+        snprintf(text, size, "fewest");
+    else if (certificate->optimal == 1)
         snprintf(text, size, "%s%soptimal", certificate->has_lower_bound ? objective : "",
                  certificate->has_lower_bound ? " " : "");
     else if (certificate->has_lower_bound)
@@ -132,7 +136,8 @@ static void fill(const struct exploration *exploration, const struct explore_row
     cells_add_text(cells, "reason", found ? NULL : "no table, because", CELL_BRIEF, found ? NULL : row->diag.text);
 }
 
-int explore_print(const struct exploration *exploration, enum cells_format format, struct text *out, struct diag *diag)
+int explore_print(const struct exploration *exploration, enum cells_format format, int line_width, struct text *out,
+                  struct diag *diag)
 {
     const bool md = format == CELLS_MD;
     const int found = exploration->found, missing = exploration->count - found;
@@ -142,14 +147,14 @@ int explore_print(const struct exploration *exploration, enum cells_format forma
     for (int k = 0; k < exploration->count; k++)
         fill(exploration, &exploration->rows[k], md, &rows[k]);
     if (!md) {
-        cells_print(rows, exploration->count, format, out);
+        cells_print(rows, exploration->count, format, line_width, out);
     } else {
         if (found > 0)
-            cells_print(rows, found, format, out);
+            cells_print(rows, found, format, line_width, out);
         if (found > 0 && missing > 0)
             text_add(out, "\n");
         if (missing > 0)
-            cells_print(&rows[found], missing, format, out);
+            cells_print(&rows[found], missing, format, line_width, out);
     }
     free(rows);
     return out->failed ? diag_set(diag, EXIT_IO, "out of memory while printing") : EXIT_DONE;

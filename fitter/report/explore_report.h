@@ -54,7 +54,8 @@ struct exploration {
 void explore_rank(struct exploration *exploration);
 
 /* md: the tables, then the combinations without one and why; the others: every row. Exit 1 when memory ran out. */
-int explore_print(const struct exploration *exploration, enum cells_format format, struct text *out, struct diag *diag);
+int explore_print(const struct exploration *exploration, enum cells_format format, int line_width, struct text *out,
+                  struct diag *diag);
 
 /* Error over bytes, both logarithmic, with the front; for at least one table. Free with svg_free. */
 void explore_plot(const struct exploration *exploration, struct svg *svg);

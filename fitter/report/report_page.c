@@ -9,9 +9,12 @@
 #include "measure/histogram.h"
 #include "plot.h"
 #include "table/reduction.h"
+#include "table/size.h"
 
 #define WIDTH 960
 #define HISTOGRAM_HEIGHT 240
+#define STRIP_SEGMENTS 48 /* of a strip, or as many as STRIPS_MAX of them need */
+#define STRIPS_MAX 24
 
 const char *const report_rival_names[REPORT_RIVALS] = {"uniform", "document", "lut"};
 
@@ -38,6 +41,7 @@ static const char style[] =
     "dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1.25rem;margin:.5rem 0}dt{color:var(--soft)}"
     "dd{margin:0;overflow-wrap:anywhere}\n"
     ".plot{overflow-x:auto;margin:.75rem 0}svg{display:block;width:100%;min-width:38rem;height:auto}\n"
+    "details{margin:.3rem 0}summary{cursor:pointer;font-variant-numeric:tabular-nums}\n"
     ".wide{overflow:auto;border:1px solid var(--rule);border-radius:6px}.tall{max-height:42rem}\n"
     "table{border-collapse:collapse;width:100%;font-size:.9rem}"
     "th,td{padding:.3rem .7rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--rule)}"
@@ -53,11 +57,6 @@ static const char style[] =
     "section{break-before:page;border-top:0;margin-top:0;padding-top:0}section.first{break-before:auto;margin-top:1."
     "5rem}"
     "th{position:static}svg,.tiles,tr{break-inside:avoid}h3{break-after:avoid}}\n";
-
-static int packed_bytes(const struct table *table)
-{
-    return table->segment_count * packed_segment_bytes(table->storage, table->form);
-}
 
 /* "&" and "<" in a text that is made here are written as such. */
 static void add_fact(struct text *page, const char *name, const char *value)
@@ -91,8 +90,10 @@ static void tensor_text(const struct tensor *tensor, char *text, size_t size)
 static void proof_text(const struct certificate *says, char *text, size_t size)
 {
     const char *error = says->objective == OBJECTIVE_MAX ? "max" : "RMS";
-    const double achieved = says->objective == OBJECTIVE_MAX ? says->max_err_lsb : says->rms_err_lsb;
-    if (says->optimal == 1 && says->has_lower_bound)
+    const double achieved = objective_error(says);
+    if (says->optimal == 1 && says->objective == OBJECTIVE_SEGMENTS)
+        snprintf(text, size, "fewest: no table of this form and these widths keeps to --max-err with fewer segments");
+    else if (says->optimal == 1 && says->has_lower_bound)
         snprintf(text, size,
                  "optimal: no table of this form, these widths and this number of segments has a %s error below %.6g "
                  "LSB",
@@ -138,7 +139,7 @@ static void add_tiles(const struct table *table, struct text *page)
     add_tile(page, value, table->weights_sha256[0] ? "correctly rounded, weighted" : "correctly rounded");
     snprintf(value, sizeof value, "%d", table->segment_count);
     add_tile(page, value, table->segment_count == 1 ? "segment" : "segments");
-    snprintf(value, sizeof value, "%d", packed_bytes(table));
+    snprintf(value, sizeof value, "%d", table_bytes(table));
     add_tile(page, value, "bytes");
     text_add(page, "</div>\n");
 }
@@ -170,7 +171,7 @@ static void add_facts(const struct table *table, struct text *page)
         add_fact(page, "reduction", text);
     }
     snprintf(text, sizeof text, "%s; %d bytes a segment, an accumulator of %d bits suffices",
-             storage_name(table->storage), packed_segment_bytes(table->storage, table->form), says->acc_bits);
+             storage_name(table->storage), table_bytes(table) / table->segment_count, says->acc_bits);
     add_fact(page, "storage", text);
     coverage_text(says, text, sizeof text);
     add_fact(page, "codes compared", text);
@@ -200,6 +201,35 @@ static void add_svg(struct svg *svg, struct text *page)
     if (!page->failed)
         text_add(page, "<div class=\"plot\">%s</div>\n", svg->text.bytes);
     svg_free(svg);
+}
+
+/* The errors range by range, where the plot of all has no room for the knots. The range of the largest is open. */
+static void add_strips(const struct report *report, struct text *page)
+{
+    const struct table *table = &report->table;
+    const int count = table->segment_count, most = (count + STRIPS_MAX - 1) / STRIPS_MAX;
+    const int each = most > STRIP_SEGMENTS ? most : STRIP_SEGMENTS;
+    if (count <= PLOT_MANY_KNOTS || table->has_reduction)
+        return;
+    text_add(page, "<h3>Errors, %d segments at a time</h3>\n", each);
+    int worst = 0;
+    for (int i = 1; i < count; i++)
+        if (report->segments[i].max > report->segments[worst].max)
+            worst = i;
+    for (int first = 0; first < count; first += each) {
+        const int last = first + each < count ? first + each : count;
+        double largest = 0;
+        for (int i = first; i < last; i++)
+            largest = fmax(largest, report->segments[i].max);
+        text_add(page,
+                 "<details%s><summary>segments %d to %d, from code %" PRId64 ", x = %.6Lg: max %.6g LSB</summary>\n",
+                 worst >= first && worst < last ? " open" : "", first, last - 1, table->segments[first].start,
+                 tensor_real(&table->in, table->segments[first].start), largest);
+        struct svg svg;
+        plot_strip(table, &report->curve, first, last, &svg);
+        add_svg(&svg, page);
+        text_add(page, "</details>\n");
+    }
 }
 
 static void add_histogram(const struct curve *curve, struct text *page)
@@ -247,7 +277,7 @@ static void add_table_row(const struct table *table, const struct table *own, co
              "<tr%s><td class=\"text\">%s</td><td class=\"text\">%s, %s</td><td>%d</td><td>%d</td><td>%.6g</td>"
              "<td>%.6g</td><td>%.4g %%</td>",
              table == own ? " class=\"own\"" : "", name, form_name(table->form), rounding_name(table->rounding),
-             table->segment_count, packed_bytes(table), says->max_err_lsb, says->rms_err_lsb,
+             table->segment_count, table_bytes(table), says->max_err_lsb, says->rms_err_lsb,
              100 * says->correctly_rounded);
     if (table == own)
         text_add(page, "<td>1</td><td>1</td></tr>\n");
@@ -334,7 +364,7 @@ static void add_summary(const struct report *reports, int count, struct text *pa
         text_add(page,
                  "</a></td><td class=\"text\">%s</td><td>%d</td><td>%d</td><td>%.6g</td><td>%.6g</td>"
                  "<td>%.4g %%</td></tr>\n",
-                 table->function, table->segment_count, packed_bytes(table), says->max_err_lsb, says->rms_err_lsb,
+                 table->function, table->segment_count, table_bytes(table), says->max_err_lsb, says->rms_err_lsb,
                  100 * says->correctly_rounded);
     }
     text_add(page, "</tbody></table></div>\n");
@@ -350,6 +380,7 @@ static void add_report(const struct report *report, int number, struct text *pag
     add_facts(&report->table, page);
     plot_table(&report->table, &report->curve, &svg);
     add_svg(&svg, page);
+    add_strips(report, page);
     add_histogram(&report->curve, page);
     add_rivals(report, page);
     add_segments(report, page);

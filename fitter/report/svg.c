@@ -39,7 +39,7 @@ static const char style[] =
                 INK("1", "#f6a25a") INK("2", "#6bc46d") INK("3", "#ff8a80") INK("4", "#c39bff") INK("5", "#4fd0da")
                     INK("6", "#7d8690") "}\n</style>\n";
 
-static const char *const mark_class[] = {"line", "thick", "dash", "line", "fill"};
+static const char *const mark_class[] = {"line", "thick", "dash", "fill"};
 
 static double text_width(const char *string)
 {
@@ -148,6 +148,28 @@ static void repair_axis(struct svg_axis *axis)
     }
 }
 
+/* The start of a mark's element, which has no end yet; its name. */
+static const char *begin_symbol(struct text *out, enum svg_mark mark, enum svg_ink ink, double x, double y,
+                                double radius)
+{
+    /* Corners and half sides that give each about the area of the dot. */
+    const double side = 0.89 * radius, high = 1.2 * radius, wide = 1.25 * radius;
+    if (mark == SVG_DOT || mark == SVG_RING) {
+        text_add(out, "<circle class=\"%s%d\" cx=\"%.2f\" cy=\"%.2f\" r=\"%.2f\"", mark == SVG_RING ? "line s" : "f",
+                 ink, x, y, radius);
+        return "circle";
+    }
+    text_add(out, "<path class=\"f%d\" data-r=\"%.2f\" d=\"", ink, radius);
+    if (mark == SVG_SQUARE)
+        text_add(out, "M%.2f %.2fh%.2fv%.2fh%.2fz\"", x - side, y - side, 2 * side, 2 * side, -2 * side);
+    else if (mark == SVG_TRIANGLE)
+        text_add(out, "M%.2f %.2fl%.2f %.2fh%.2fz\"", x, y - high, wide, 1.8 * radius, -2 * wide);
+    else
+        text_add(out, "M%.2f %.2fl%.2f %.2fl%.2f %.2fl%.2f %.2fz\"", x, y - wide, wide, wide, -wide, wide, -wide,
+                 -wide);
+    return "path";
+}
+
 /* Lays the entries out from left to right, in rows; returns how many rows, and draws when asked to. */
 static int legend(const struct svg_panel *panel, double top, bool draw)
 {
@@ -155,7 +177,8 @@ static int legend(const struct svg_panel *panel, double top, bool draw)
     int row = 0;
     for (int i = 0; i < panel->key_count; i++) {
         const struct svg_key *key = &panel->keys[i];
-        const double width = KEY_WIDTH + 6 + text_width(key->name) + 14;
+        const double mark_width = key->mark == SVG_WORD ? 0 : KEY_WIDTH + 6;
+        const double width = mark_width + text_width(key->name) + (key->mark == SVG_WORD ? 8 : 14);
         if (x > 0 && x + width > panel->plot_width) {
             x = 0;
             row++;
@@ -163,16 +186,16 @@ static int legend(const struct svg_panel *panel, double top, bool draw)
         if (draw) {
             struct text *out = &panel->svg->text;
             const double left = panel->plot_left + x, middle = top + row * ROW + ROW / 2.0;
-            if (key->mark == SVG_DOT)
-                text_add(out, "<circle class=\"f%d\" cx=\"%.2f\" cy=\"%.2f\" r=\"4\"/>", key->ink,
-                         left + KEY_WIDTH / 2.0, middle);
-            else if (key->mark == SVG_FILL)
+            if (key->mark >= SVG_DOT) {
+                begin_symbol(out, key->mark, key->ink, left + KEY_WIDTH / 2.0, middle, 4);
+                text_add(out, "/>");
+            } else if (key->mark == SVG_FILL)
                 text_add(out, "<rect class=\"fill f%d\" x=\"%.2f\" y=\"%.2f\" width=\"%d\" height=\"10\"/>", key->ink,
                          left, middle - 5, KEY_WIDTH);
-            else
+            else if (key->mark != SVG_WORD)
                 text_add(out, "<path class=\"%s s%d\" d=\"M%.2f %.2fh%d\"/>", mark_class[key->mark], key->ink, left,
                          middle, KEY_WIDTH);
-            text_add(out, "<text x=\"%.2f\" y=\"%.2f\">", left + KEY_WIDTH + 6, middle + 4);
+            text_add(out, "<text x=\"%.2f\" y=\"%.2f\">", left + mark_width, middle + 4);
             escape_xml(out, key->name);
             text_add(out, "</text>\n");
         }
@@ -409,16 +432,21 @@ void svg_box(struct svg_panel *panel, double x_min, double x_max, double y_min, 
 
 void svg_dot(struct svg_panel *panel, double x, double y, double radius, enum svg_ink ink, const char *tooltip)
 {
+    svg_symbol(panel, x, y, radius, SVG_DOT, ink, tooltip);
+}
+
+void svg_symbol(struct svg_panel *panel, double x, double y, double radius, enum svg_mark mark, enum svg_ink ink,
+                const char *tooltip)
+{
     struct text *out = &panel->svg->text;
-    text_add(out, "<circle class=\"f%d\" cx=\"%.2f\" cy=\"%.2f\" r=\"%.2f\"", ink, pixel_x(panel, x), pixel_y(panel, y),
-             radius);
+    const char *element = begin_symbol(out, mark, ink, pixel_x(panel, x), pixel_y(panel, y), radius);
     if (!tooltip) {
         text_add(out, "/>\n");
         return;
     }
     text_add(out, "><title>");
     escape_xml(out, tooltip);
-    text_add(out, "</title></circle>\n");
+    text_add(out, "</title></%s>\n", element);
 }
 
 void svg_vertical(struct svg_panel *panel, double x, enum svg_ink ink, enum svg_mark mark)

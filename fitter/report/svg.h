@@ -30,7 +30,19 @@ struct svg {
 /* Both themes have a shade of each. */
 enum svg_ink { SVG_BLUE, SVG_ORANGE, SVG_GREEN, SVG_RED, SVG_PURPLE, SVG_TEAL, SVG_GREY, SVG_TEXT };
 
-enum svg_mark { SVG_LINE, SVG_THICK, SVG_DASHES, SVG_DOT, SVG_FILL };
+/* SVG_WORD: in a legend, the name alone. */
+enum svg_mark {
+    SVG_LINE,
+    SVG_THICK,
+    SVG_DASHES,
+    SVG_FILL,
+    SVG_WORD,
+    SVG_DOT,
+    SVG_SQUARE,
+    SVG_TRIANGLE,
+    SVG_DIAMOND,
+    SVG_RING
+};
 
 /* An entry of a legend. */
 struct svg_key {
@@ -82,7 +94,11 @@ void svg_area(struct svg_panel *panel, const double *x, const double *low, const
 /* A filled box, as of a histogram. */
 void svg_box(struct svg_panel *panel, double x_min, double x_max, double y_min, double y_max, enum svg_ink ink);
 
-/* A dot of a radius in pixels; the tooltip may be null. */
+/* A mark from SVG_DOT on, of a radius in pixels; the tooltip may be null. */
+void svg_symbol(struct svg_panel *panel, double x, double y, double radius, enum svg_mark mark, enum svg_ink ink,
+                const char *tooltip);
+
+/* The same with SVG_DOT. */
 void svg_dot(struct svg_panel *panel, double x, double y, double radius, enum svg_ink ink, const char *tooltip);
 
 /* Lines across the whole plot. */

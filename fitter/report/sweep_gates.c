@@ -6,71 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PRINTED_DIGITS 6        /* of a certificate's real fields */
+#include "measure/claim.h"
+
 #define BASELINE_TOLERANCE 1e-9 /* relative; both are measured by the same code */
-
-/* Whether `printed`, a number of 6 significant digits, is what `value` rounds to: within half a unit of the sixth
- * digit, and a little for the binary form of both. */
-static bool agrees(double printed, double value)
-{
-    if (printed == value)
-        return true;
-    const double magnitude = fmax(fabs(printed), fabs(value));
-    const double unit = pow(10, floor(log10(magnitude)) + 1 - PRINTED_DIGITS);
-    return fabs(printed - value) <= unit * (0.5 + 1e-6);
-}
-
-static int refuse_real(const char *label, const char *field, double says, double measured, struct diag *diag)
-{
-    return diag_set(diag, EXIT_REQUIREMENT, "%s: certificate says %s %.6g, measured %.6g; run pwlc fit again", label,
-                    field, says, measured);
-}
-
-static int refuse_integer(const char *label, const char *field, int64_t says, int64_t measured, struct diag *diag)
-{
-    return diag_set(diag, EXIT_REQUIREMENT,
-                    "%s: certificate says %s %" PRId64 ", measured %" PRId64 "; run pwlc fit again", label, field, says,
-                    measured);
-}
 
 int sweep_check_certificate(const struct sweep_row *row, struct diag *diag)
 {
-    const struct certificate *says = &row->table.certificate;
-    const struct error_stats *stats = &row->stats;
-    const bool weighted = row->table.weights_sha256[0] != '\0';
-    if (says->has_bound && stats->max_err > says->bound_lsb) /* written rounded up */
-        return diag_set(diag, EXIT_REQUIREMENT,
-                        "%s: certificate says bound_lsb %.6g, measured %.9g at code %" PRId64 "; run pwlc fit again",
-                        row->label, says->bound_lsb, stats->max_err, stats->max_err_at);
-    if (!says->exhaustive || !stats->exhaustive)
-        return EXIT_DONE;
-    const struct {
-        const char *field;
-        double says, measured;
-    } reals[] = {
-        {"max_err_lsb", says->max_err_lsb, stats->max_err},
-        {"rms_err_lsb", says->rms_err_lsb, weighted ? row->weighted.rms : stats->rms},
-        {"mean_abs_err_lsb", says->mean_abs_err_lsb, weighted ? row->weighted.mean_abs : stats->mean_abs},
-        {"correctly_rounded", says->correctly_rounded,
-         weighted ? row->weighted.correctly_rounded : stats->correctly_rounded},
-    };
-    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
-        if (!agrees(reals[i].says, reals[i].measured))
-            return refuse_real(row->label, reals[i].field, reals[i].says, reals[i].measured, diag);
-    }
-    if (!agrees(row->witness_err, stats->max_err))
-        return diag_set(diag, EXIT_REQUIREMENT,
-                        "%s: certificate says max_err_at %" PRId64 ", where the error is %.6g; measured %" PRId64
-                        "; run pwlc fit again",
-                        row->label, says->max_err_at, row->witness_err, stats->max_err_at);
-    if (says->checked != stats->checked)
-        return refuse_integer(row->label, "checked", says->checked, stats->checked, diag);
-    if (says->saturated_codes != stats->saturated_codes)
-        return refuse_integer(row->label, "saturated_codes", says->saturated_codes, stats->saturated_codes, diag);
-    if (says->monotone != stats->monotone)
-        return diag_set(diag, EXIT_REQUIREMENT, "%s: certificate says monotone %s, measured %s; run pwlc fit again",
-                        row->label, says->monotone ? "true" : "false", stats->monotone ? "true" : "false");
-    return EXIT_DONE;
+    const struct measured measured = {&row->stats, row->has_weighted ? &row->weighted : NULL, row->witness_err};
+    return claim_compare(&row->table, &measured, diag) ? diag_prefix(diag, row->label) : EXIT_DONE;
 }
 
 /* What is sure of all codes, as far as it is. */
@@ -79,29 +22,87 @@ static double largest_error(const struct sweep_row *row)
     return row->has_bound && !row->stats.exhaustive ? row->bound : row->stats.max_err;
 }
 
-int sweep_check_max_err(const struct sweep_row *rows, int count, double max_err, struct diag *diag)
+enum figure { FIGURE_MAX, FIGURE_RMS, FIGURE_BIAS, FIGURE_CORRECT };
+
+static double figure_of(const struct sweep_row *row, enum figure figure)
+{
+    const struct error_stats *stats = &row->stats;
+    const struct weighted_stats *weighted = row->has_weighted ? &row->weighted : NULL;
+    switch (figure) {
+    case FIGURE_MAX:
+        return largest_error(row);
+    case FIGURE_RMS:
+        return weighted ? weighted->rms : stats->rms;
+    case FIGURE_BIAS:
+        return weighted ? weighted->bias : stats->bias;
+    default:
+        return weighted ? weighted->correctly_rounded : stats->correctly_rounded;
+    }
+}
+
+/* By how much the figure misses its limit; 0 or less when it does not, or there is none. */
+static double excess(const struct sweep_row *row, enum figure figure, double limit)
+{
+    const double value = figure_of(row, figure);
+    if (isnan(limit))
+        return 0;
+    return figure == FIGURE_CORRECT ? limit - value : fabs(value) - limit;
+}
+
+static int refuse(const struct sweep_row *row, enum figure figure, double limit, const char *others, struct diag *diag)
+{
+    const struct error_stats *stats = &row->stats;
+    const char *weighted = row->has_weighted ? "weighted " : "";
+    const double value = figure_of(row, figure), by = excess(row, figure, limit);
+    switch (figure) {
+    case FIGURE_MAX:
+        if (stats->max_err <= limit)
+            return diag_set(diag, EXIT_REQUIREMENT,
+                            "%s: the proven bound %.6g LSB exceeds --max-err %g, though the largest error found is "
+                            "%.6g at code %" PRId64 "; --exhaustive visits every code%s",
+                            row->label, value, limit, stats->max_err, stats->max_err_at, others);
+        return diag_set(diag, EXIT_REQUIREMENT,
+                        "%s: max error %.6g LSB at code %" PRId64 " exceeds --max-err %g by %.6g%s", row->label,
+                        stats->max_err, stats->max_err_at, limit, stats->max_err - limit, others);
+    case FIGURE_RMS:
+        return diag_set(diag, EXIT_REQUIREMENT, "%s: %sRMS error %.6g LSB exceeds --max-rms %g by %.6g%s", row->label,
+                        weighted, value, limit, by, others);
+    case FIGURE_BIAS:
+        return diag_set(diag, EXIT_REQUIREMENT, "%s: %sbias %.6g LSB exceeds --max-bias %g by %.6g%s", row->label,
+                        weighted, value, limit, by, others);
+    default:
+        return diag_set(diag, EXIT_REQUIREMENT,
+                        "%s: %sshare of correctly rounded codes %.6g is below --min-correct %g by %.6g%s", row->label,
+                        weighted, value, limit, by, others);
+    }
+}
+
+static int check_limit(const struct sweep_row *rows, int count, enum figure figure, double limit, struct diag *diag)
 {
     const struct sweep_row *first = NULL;
+    char others[48] = "";
     int failing = 0;
     for (int i = 0; i < count; i++) {
-        if (largest_error(&rows[i]) > max_err) {
+        if (excess(&rows[i], figure, limit) > 0) {
             first = first ? first : &rows[i];
             failing++;
         }
     }
-    if (!first)
-        return EXIT_DONE;
-    char others[48] = "";
     if (failing > 1)
-        snprintf(others, sizeof others, "; %d tables in all exceed it", failing);
-    if (first->stats.max_err <= max_err)
-        return diag_set(diag, EXIT_REQUIREMENT,
-                        "%s: the proven bound %.6g LSB exceeds --max-err %g, though the largest error found is %.6g at "
-                        "code %" PRId64 "; --exhaustive visits every code%s",
-                        first->label, first->bound, max_err, first->stats.max_err, first->stats.max_err_at, others);
-    return diag_set(diag, EXIT_REQUIREMENT, "%s: max error %.6g LSB at code %" PRId64 " exceeds --max-err %g by %.6g%s",
-                    first->label, first->stats.max_err, first->stats.max_err_at, max_err,
-                    first->stats.max_err - max_err, others);
+        snprintf(others, sizeof others, "; %d tables in all miss it", failing);
+    return first ? refuse(first, figure, limit, others, diag) : EXIT_DONE;
+}
+
+int sweep_check_limits(const struct sweep_row *rows, int count, const struct sweep_limits *limits, struct diag *diag)
+{
+    const double limit[] = {[FIGURE_MAX] = limits->max_err,
+                            [FIGURE_RMS] = limits->max_rms,
+                            [FIGURE_BIAS] = limits->max_bias,
+                            [FIGURE_CORRECT] = limits->min_correct};
+    for (int i = 0; i < (int)(sizeof limit / sizeof *limit); i++)
+        if (check_limit(rows, count, (enum figure)i, limit[i], diag) != EXIT_DONE)
+            return diag->code;
+    return EXIT_DONE;
 }
 
 int sweep_check_baseline(const struct sweep_row *new, const struct sweep_row *old, struct diag *diag)

@@ -10,8 +10,15 @@
  * accuracy may change places as the worst one, so the witness is judged by its error. */
 int sweep_check_certificate(const struct sweep_row *row, struct diag *diag);
 
-/* The largest error of each row, the proven one where not every code was visited. */
-int sweep_check_max_err(const struct sweep_row *rows, int count, double max_err, struct diag *diag);
+/* Limits that every row is to keep; NAN: none. */
+struct sweep_limits {
+    double max_err;     /* the largest error, the proven one where not every code was visited, in LSB */
+    double max_rms;     /* averages, weighted where weights are given: RMS error, LSB, */
+    double max_bias;    /* the size of the mean error, LSB, */
+    double min_correct; /* share of correctly rounded codes */
+};
+
+int sweep_check_limits(const struct sweep_row *rows, int count, const struct sweep_limits *limits, struct diag *diag);
 
 /* No larger max or RMS error, weighted where weights are given, than the old table's. */
 int sweep_check_baseline(const struct sweep_row *new, const struct sweep_row *old, struct diag *diag);

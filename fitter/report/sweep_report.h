@@ -7,9 +7,11 @@
 
 #include "base/file.h"
 #include "io/rows.h"
-#include "measure/measure.h"
+#include "measure/curve.h"
+#include "measure/distribution.h"
 #include "measure/grid.h"
 #include "measure/histogram.h"
+#include "measure/measure.h"
 #include "table/table.h"
 
 struct sweep_row {
@@ -21,16 +23,18 @@ struct sweep_row {
     double bound;
     bool has_weighted;
     struct weighted_stats weighted;
-    double witness_err;      /* at the certificate's max_err_at */
-    const struct grid *grid; /* null without --grid */
+    double witness_err; /* at the certificate's max_err_at */
+    struct distribution distribution;
+    struct curve_point worst[DISTRIBUTION_WORST]; /* its worst codes */
+    const struct grid *grid;                      /* null without --grid */
     struct grid_stats grid_stats;
     bool has_histogram;
     struct histogram histogram;
 };
 
-/* md: every metric of a single table on a line of its own, or one row a table with the metrics that fit, and histograms
- * below; csv and json (an array) and jsonl: every metric, one row or object a table. Values have 6 significant digits.
- */
-void sweep_report(const struct sweep_row *rows, int count, enum cells_format format, struct text *out);
+/* md: every metric of a single table on a line of its own and its worst codes, or one row a table with the metrics that
+ * matter most, in lines of line_width characters where that is above 0; and histograms below; csv and json (an array)
+ * and jsonl: every metric, one row or object a table. Values have 6 significant digits. */
+void sweep_report(const struct sweep_row *rows, int count, enum cells_format format, int line_width, struct text *out);
 
 #endif

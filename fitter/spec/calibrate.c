@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/number.h"
+#include "base/suggest.h"
 #include "io/npy.h"
 
 #define ZERO_POINT_LIMIT 0x1p40L /* no table is provable with a zero point as large */
@@ -14,6 +15,7 @@
 int calibrate_by_parse(const char *text, const char *flag, enum calibrate_by *by, double *percent, struct diag *diag)
 {
     static const char prefix[] = "percentile=";
+    static const char *const names[] = {"minmax", "percentile=P", "mse", NULL};
     const size_t length = sizeof prefix - 1;
     if (strcmp(text, "minmax") == 0) {
         *by = CALIBRATE_MINMAX;
@@ -26,7 +28,9 @@ int calibrate_by_parse(const char *text, const char *flag, enum calibrate_by *by
             return diag_set(diag, EXIT_USAGE, "%s %s: the percentage must be above 0 and at most 100, such as 99.9",
                             flag, text);
     } else {
-        return diag_set(diag, EXIT_USAGE, "%s %s: must be minmax, percentile=P or mse", flag, text);
+        const char *close = suggest(text, names);
+        return diag_set(diag, EXIT_USAGE, "%s %.60s: must be minmax, percentile=P or mse%s%s%s", flag, text,
+                        close ? "; did you mean " : "", close ? close : "", close ? "?" : "");
     }
     return EXIT_DONE;
 }

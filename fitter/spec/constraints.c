@@ -5,14 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
-
-static int set_shift(struct constraints *constraints, const char *value, struct diag *diag)
-{
-    if (strcmp(value, "one") && strcmp(value, "per-segment"))
-        return diag_set(diag, EXIT_USAGE, "--shift %s: must be per-segment or one", value);
-    constraints->one_shift = !strcmp(value, "one");
-    return EXIT_DONE;
-}
+#include "base/suggest.h"
 
 /* An integer from min to max, the whole text. */
 static bool parse_integer(const char *value, int min, int max, int *integer)
@@ -27,6 +20,7 @@ static bool parse_integer(const char *value, int min, int max, int *integer)
 static int set_knots(struct constraints *constraints, const char *value, struct diag *diag)
 {
     static const char pow2[] = "pow2:";
+    static const char *const names[] = {"free", "uniform", "pow2", NULL};
     constraints->index_bits = 0;
     if (!strcmp(value, "free"))
         constraints->knots = KNOTS_FREE;
@@ -36,31 +30,29 @@ static int set_knots(struct constraints *constraints, const char *value, struct 
              (!strncmp(value, pow2, strlen(pow2)) &&
               parse_integer(value + strlen(pow2), 1, CONSTRAINTS_MAX_INDEX_BITS, &constraints->index_bits)))
         constraints->knots = KNOTS_POW2;
-    else
-        return diag_set(
-            diag, EXIT_USAGE,
-            "--knots %s: must be free, uniform, pow2 or pow2:B, B from 1 to %d being the top bits of a code "
-            "that decide its segment",
-            value, CONSTRAINTS_MAX_INDEX_BITS);
+    else {
+        const char *close = suggest(value, names);
+        return diag_set(diag, EXIT_USAGE,
+                        "--knots %.40s: must be free, uniform, pow2 or pow2:B, B from 1 to %d being the top bits of a "
+                        "code that decide its segment%s%s%s",
+                        value, CONSTRAINTS_MAX_INDEX_BITS, close ? "; did you mean " : "", close ? close : "",
+                        close ? "?" : "");
+    }
     return EXIT_DONE;
-}
-
-static int set_slope_terms(struct constraints *constraints, const char *value, struct diag *diag)
-{
-    constraints->slope_terms = 0;
-    return !strcmp(value, "any") || parse_integer(value, 1, 2, &constraints->slope_terms)
-               ? EXIT_DONE
-               : diag_set(diag, EXIT_USAGE, "--slope-terms %s: must be any, 1 or 2", value);
 }
 
 int constraints_set(struct constraints *constraints, const char *flag, const char *value, struct diag *diag)
 {
-    if (!strcmp(flag, "--shift"))
-        return set_shift(constraints, value, diag);
     if (!strcmp(flag, "--knots"))
         return set_knots(constraints, value, diag);
-    if (!strcmp(flag, "--slope-terms"))
-        return set_slope_terms(constraints, value, diag);
+    if (!strcmp(flag, "--shift")) {
+        constraints->one_shift = !strcmp(value, "one");
+        return EXIT_DONE;
+    }
+    if (!strcmp(flag, "--slope-terms")) {
+        constraints->slope_terms = !strcmp(value, "any") ? 0 : value[0] - '0';
+        return EXIT_DONE;
+    }
     if (!strcmp(flag, "--monotone")) {
         constraints->monotone = true;
         return EXIT_DONE;

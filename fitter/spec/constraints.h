@@ -27,7 +27,7 @@ struct constraints {
 #define CONSTRAINTS_MAX_INDEX_BITS 12
 
 /* Sets one constraint from its flag, --shift, --slope-terms, --knots, --monotone or --continuous, and text; --monotone
- * takes none. Exit 2 with the flag in the message. */
+ * takes none, --shift and --slope-terms one of the lists of spec.h. Exit 2 with the flag in the message. */
 int constraints_set(struct constraints *constraints, const char *flag, const char *value, struct diag *diag);
 
 /* Appends the flags of those that are set, in one order. */

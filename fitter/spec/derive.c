@@ -129,7 +129,8 @@ int spec_resolve(struct spec *spec, struct diag *diag)
 {
     struct calibration *calibration = &spec->calibration;
     double low = calibration->low, high = calibration->high;
-    if (spec_check_given(spec, diag) || check_calibration(spec, diag))
+    if (spec_check_given(spec, diag) || check_calibration(spec, diag) ||
+        (spec->weights_path && weights_read(spec->weights_path, (uint64_t)1 << spec->in.bits, &spec->weights, diag)))
         return diag->code;
     const bool ranged = calibration->has_range || calibration->values;
     if (spec->in_lacks_scale && !ranged)

@@ -47,13 +47,31 @@ struct spec spec_fold_half(const struct spec *spec, int64_t sum)
     return half;
 }
 
+/* Whether no fix of a half is cut off by a range that ends at low and high, nor at its new ends, where lines beyond
+ * keep to it. */
+static bool keeps_fixes(const struct spec *half, int64_t low, int64_t high)
+{
+    struct spec whole = *half;
+    whole.in.qmin = code_min(half->in.bits, half->in.is_signed);
+    for (int k = 0; k < half->fix_count; k++) {
+        struct diag refusal;
+        int64_t q_x, q_y;
+        if (spec_fix_codes(&whole, &half->fixes[k], &q_x, &q_y, &refusal))
+            return false;
+        const int64_t stored = q_x < half->in.zero_point ? half->fold_sum - q_y : q_y;
+        if ((stored <= low && low > half->out.qmin) || (stored >= high && high < half->out.qmax))
+            return false;
+    }
+    return true;
+}
+
 bool spec_fold_narrow(struct spec *half)
 {
     const struct tensor *in = &half->in;
     const int64_t qmin = code_min(half->out.bits, half->out.is_signed),
                   qmax = code_max(half->out.bits, half->out.is_signed), sum = half->fold_sum;
     const int64_t low = (qmin > sum - qmax ? qmin : sum - qmax) - 1, high = (qmax < sum - qmin ? qmax : sum - qmin) + 1;
-    if (in->bits > SPEC_EXHAUSTIVE_BITS)
+    if (in->bits > SPEC_EXHAUSTIVE_BITS || !keeps_fixes(half, low, high))
         return false;
     for (int64_t code = code_min(in->bits, in->is_signed); code <= code_max(in->bits, in->is_signed); code++) {
         const long double t = target_unclipped(&half->function, in, &half->out, half->outside, code);

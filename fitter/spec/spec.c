@@ -106,6 +106,8 @@ char *spec_canonical(const struct spec *spec)
         text_add(&text, " --outside clamp");
     if (spec->no_saturate)
         text_add(&text, " --no-saturate");
+    if (spec->zero_is_free)
+        text_add(&text, " --zero free");
     if (text.failed) {
         text_free(&text);
         return NULL;

@@ -13,6 +13,17 @@
 #include "function/weights.h"
 #include "table/table.h"
 
+/* The values of the flags that have a list of them, as --help writes it. */
+#define SPEC_METHODS "lsq|minimax|uniform|document|lut"
+#define SPEC_FORMS "absolute|biased|anchored"
+#define SPEC_ROUNDINGS "floor|half_up|half_away|half_even"
+#define SPEC_SHIFTS "per-segment|one"
+#define SPEC_SLOPE_TERMS "any|1|2"
+#define SPEC_SYMMETRIES "fold|off"
+#define SPEC_REDUCES "on|off"
+#define SPEC_ZEROS "keep|free"
+#define SPEC_OUTSIDES "clamp|error"
+
 enum method { METHOD_LSQ, METHOD_MINIMAX, METHOD_UNIFORM, METHOD_DOCUMENT, METHOD_LUT };
 
 /* `--fix X:Y`: the code nearest to x gives the code nearest to y. */
@@ -48,11 +59,12 @@ struct spec {
     enum method method; /* lsq when not given, minimax with max_err */
     pwl_form form;
     pwl_rounding rounding;
-    int slope_bits; /* 2..storage_bits: width of q_b, sign included; 0: the storage's */
+    int slope_bits; /* 2..storage_bits: width of q_b, sign included, -2^(width - 1) left out; 0: the storage's */
     struct constraints constraints;
     int fix_count;
     struct fix fixes[SPEC_MAX_FIXES];
-    struct weights *weights;  /* null: every code counts alike */
+    const char *weights_path; /* the caller's, read by spec_resolve; null: every code counts alike */
+    struct weights *weights;  /* of that */
     bool fold;                /* half a table for an odd or complementary function */
     bool is_half;             /* of the half of a folded table, see spec_fold_half: */
     int64_t fold_sum;         /* q_y(q_x) = sum - raw(2 * zp_x - q_x) below zp_x */
@@ -62,6 +74,7 @@ struct spec {
     const struct reduced_core *core;
     enum outside outside;
     bool no_saturate;
+    bool zero_is_free; /* f(0) may come out as another code than its own; else see keep_zero.h */
     bool has_in, has_out, has_method;
 };
 
@@ -84,7 +97,8 @@ int spec_set(struct spec *spec, const char *flag, const char *value, struct diag
 /* Whether spec_set knows the flag. */
 bool spec_has_flag(const char *flag);
 
-/* derive.c: finds the scales and zero points that types lack. --in takes those of --range, or of the range that
+/* derive.c: reads the weights, which may be as many as --in has codes, and finds the scales and zero points that types
+ * lack. --in takes those of --range, or of the range that
  * --calibrate finds; --out takes those of the function's smallest and largest value over the codes of --in in that
  * range, or over all of them when there is none. To be called once when every flag is set. Exit 2 when something needed
  * is missing, something given is of no use, or there is no such range. */
@@ -112,8 +126,9 @@ struct job {
  * "segments", "max_err", "method", "form", "rounding", "slope_bits", "shift", "slope_terms", "knots", "monotone": true,
  * "continuous", "weights", "param": {"alpha": 0.1}, "samples", "expr",
  * "range", "calibrate", "calibrate_by", "pow2_scales": true, "outside", "no_saturate": true; "name" is required and
- * names the output. At most SPEC_MAX_JOBS jobs. */
+ * names the output. At most SPEC_MAX_JOBS jobs in SPEC_MAX_BYTES. */
 #define SPEC_MAX_JOBS 10000
+#define SPEC_MAX_BYTES ((size_t)64 << 20)
 int spec_list_parse(const char *bytes, size_t size, struct job **jobs, int *count, struct diag *diag);
 void spec_list_free(struct job *jobs, int count);
 
@@ -132,7 +147,7 @@ struct spec spec_fold_half(const struct spec *spec, int64_t sum);
 
 /* Narrows the output range of a half to one code beyond those that no half saturates, where squared errors are exact. A
  * line that goes on beyond that costs no less than at its end, as no target lies there; it may cost more. False, and
- * nothing is changed, where some target does lie there, or codes are too many to look. */
+ * nothing is changed, where some target or fix does lie there, or codes are too many to look. */
 bool spec_fold_narrow(struct spec *half);
 
 #endif

@@ -6,6 +6,9 @@
 #include "io/fields.h"
 #include "spec.h"
 
+/* A job is three objects and lists at most, its parameters and what is fixed among them, and 64 values. */
+static const struct fields_limits limits = {SPEC_MAX_BYTES, 3 * SPEC_MAX_JOBS + 1, 64 * SPEC_MAX_JOBS};
+
 /* A value of the file as the text its flag would have; null for a switch that is on. */
 static int value_text(const struct fields *job, const char *key, json_t *json, char *text, size_t size,
                       const char **value, struct diag *diag)
@@ -92,8 +95,9 @@ static int parse_job(const struct fields *fields, struct job *job, struct diag *
     spec_init(&job->spec);
     if (fields_known(fields, known, diag) || field_text(fields, "name", sizeof job->name - 1, &name, diag))
         return diag->code;
-    if (!*name || strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != strlen(name))
-        return field_refuse(fields, "name", diag, "must be made of letters, digits, _ and -");
+    if (!*name || *name == '-' ||
+        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != strlen(name))
+        return field_refuse(fields, "name", diag, "made of letters, digits, _ and -, not - first");
     snprintf(job->name, sizeof job->name, "%s", name);
 
     for (int k = 1; known[k]; k++) {
@@ -135,7 +139,7 @@ int spec_list_parse(const char *bytes, size_t size, struct job **jobs, int *coun
     json_t *root;
     *jobs = NULL;
     *count = 0;
-    if (fields_parse(bytes, size, &root, diag))
+    if (fields_parse(bytes, size, &limits, &root, diag))
         return diag->code;
     diag->code = EXIT_DONE;
     const size_t length = json_array_size(root);
@@ -158,7 +162,7 @@ int spec_list_parse(const char *bytes, size_t size, struct job **jobs, int *coun
             break;
         for (size_t other = 0; other < k; other++)
             if (!strcmp((*jobs)[other].name, (*jobs)[k].name)) {
-                field_refuse(&fields, "name", diag, "must differ from the names of the other jobs");
+                field_refuse(&fields, "name", diag, "different from the names of the other jobs");
                 break;
             }
     }

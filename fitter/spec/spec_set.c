@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/suggest.h"
 #include "function/samples.h"
 #include "spec.h"
 
@@ -109,23 +110,22 @@ static int set_max_err(struct spec *spec, const char *flag, const char *value, s
 
 static int set_method(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
-    if (!method_parse(value, &spec->method))
-        return diag_set(diag, EXIT_USAGE, "%s %s: must be lsq, minimax, uniform, document or lut", flag, value);
-    spec->has_method = true;
+    (void)flag, (void)diag;
+    spec->has_method = method_parse(value, &spec->method);
     return EXIT_DONE;
 }
 
 static int set_form(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
-    if (!form_parse(value, &spec->form))
-        return diag_set(diag, EXIT_USAGE, "%s %s: must be absolute, biased or anchored", flag, value);
+    (void)flag, (void)diag;
+    form_parse(value, &spec->form);
     return EXIT_DONE;
 }
 
 static int set_rounding(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
-    if (!rounding_parse(value, &spec->rounding))
-        return diag_set(diag, EXIT_USAGE, "%s %s: must be floor, half_up, half_away or half_even", flag, value);
+    (void)flag, (void)diag;
+    rounding_parse(value, &spec->rounding);
     return EXIT_DONE;
 }
 
@@ -154,36 +154,30 @@ static int set_fix(struct spec *spec, const char *flag, const char *value, struc
 
 static int set_symmetry(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
-    if (strcmp(value, "fold") && strcmp(value, "off"))
-        return diag_set(diag, EXIT_USAGE, "%s %s: must be fold or off", flag, value);
+    (void)flag, (void)diag;
     spec->fold = !strcmp(value, "fold");
     return EXIT_DONE;
 }
 
 static int set_reduce(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
-    if (strcmp(value, "on") && strcmp(value, "off"))
-        return diag_set(diag, EXIT_USAGE, "%s %s: must be on or off", flag, value);
+    (void)flag, (void)diag;
     spec->reduce = !strcmp(value, "on");
     return EXIT_DONE;
 }
 
 static int set_outside(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
-    if (!strcmp(value, "clamp"))
-        spec->outside = OUTSIDE_CLAMP;
-    else if (!strcmp(value, "error"))
-        spec->outside = OUTSIDE_ERROR;
-    else
-        return diag_set(diag, EXIT_USAGE, "%s %s: must be clamp or error", flag, value);
+    (void)flag, (void)diag;
+    spec->outside = !strcmp(value, "clamp") ? OUTSIDE_CLAMP : OUTSIDE_ERROR;
     return EXIT_DONE;
 }
 
 static int set_weights(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
-    (void)flag;
-    weights_free(spec->weights);
-    return weights_read(value, &spec->weights, diag);
+    (void)flag, (void)diag;
+    spec->weights_path = value;
+    return EXIT_DONE;
 }
 
 static int set_no_saturate(struct spec *spec, const char *flag, const char *value, struct diag *diag)
@@ -193,37 +187,46 @@ static int set_no_saturate(struct spec *spec, const char *flag, const char *valu
     return EXIT_DONE;
 }
 
+static int set_zero(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    (void)flag, (void)diag;
+    spec->zero_is_free = !strcmp(value, "free");
+    return EXIT_DONE;
+}
+
 static const struct {
     const char *flag;
     int (*set)(struct spec *spec, const char *flag, const char *value, struct diag *diag);
+    const char *choices; /* all values, "on|off"; null where there is no list of them */
 } setters[] = {
-    {"FUNCTION", set_function},
-    {"--samples", set_samples},
-    {"--expr", set_expression},
-    {"--range", set_range},
-    {"--calibrate", set_calibrate},
-    {"--calibrate-by", set_calibrate_by},
-    {"--pow2-scales", set_pow2_scales},
-    {"--param", set_parameter},
-    {"--in", set_in},
-    {"--out", set_out},
-    {"--segments", set_segments},
-    {"--max-err", set_max_err},
-    {"--method", set_method},
-    {"--form", set_form},
-    {"--rounding", set_rounding},
-    {"--slope-bits", set_slope_bits},
-    {"--shift", set_constraint},
-    {"--slope-terms", set_constraint},
-    {"--knots", set_constraint},
-    {"--monotone", set_constraint},
-    {"--continuous", set_constraint},
-    {"--symmetry", set_symmetry},
-    {"--fix", set_fix},
-    {"--reduce", set_reduce},
-    {"--outside", set_outside},
-    {"--no-saturate", set_no_saturate},
-    {"--weights", set_weights},
+    {"FUNCTION", set_function, NULL},
+    {"--samples", set_samples, NULL},
+    {"--expr", set_expression, NULL},
+    {"--range", set_range, NULL},
+    {"--calibrate", set_calibrate, NULL},
+    {"--calibrate-by", set_calibrate_by, NULL},
+    {"--pow2-scales", set_pow2_scales, NULL},
+    {"--param", set_parameter, NULL},
+    {"--in", set_in, NULL},
+    {"--out", set_out, NULL},
+    {"--segments", set_segments, NULL},
+    {"--max-err", set_max_err, NULL},
+    {"--method", set_method, SPEC_METHODS},
+    {"--form", set_form, SPEC_FORMS},
+    {"--rounding", set_rounding, SPEC_ROUNDINGS},
+    {"--slope-bits", set_slope_bits, NULL},
+    {"--shift", set_constraint, SPEC_SHIFTS},
+    {"--slope-terms", set_constraint, SPEC_SLOPE_TERMS},
+    {"--knots", set_constraint, NULL},
+    {"--monotone", set_constraint, NULL},
+    {"--continuous", set_constraint, NULL},
+    {"--symmetry", set_symmetry, SPEC_SYMMETRIES},
+    {"--fix", set_fix, NULL},
+    {"--reduce", set_reduce, SPEC_REDUCES},
+    {"--outside", set_outside, SPEC_OUTSIDES},
+    {"--no-saturate", set_no_saturate, NULL},
+    {"--weights", set_weights, NULL},
+    {"--zero", set_zero, SPEC_ZEROS},
 };
 
 enum { SETTER_COUNT = sizeof setters / sizeof *setters };
@@ -240,6 +243,8 @@ int spec_set(struct spec *spec, const char *flag, const char *value, struct diag
 {
     for (int k = 0; k < SETTER_COUNT; k++)
         if (!strcmp(flag, setters[k].flag))
-            return setters[k].set(spec, flag, value, diag);
+            return setters[k].choices && choice_check(flag, setters[k].choices, value, diag)
+                       ? diag->code
+                       : setters[k].set(spec, flag, value, diag);
     return diag_set(diag, EXIT_USAGE, "%s: not a flag of fit", flag);
 }

@@ -9,6 +9,28 @@
 #include "function/expression.h"
 #include "function/samples.h"
 
+static const char *const objective_names[] = {"rms", "max", "segments"};
+
+const char *objective_name(enum objective objective)
+{
+    return objective_names[objective];
+}
+
+bool objective_parse(const char *name, enum objective *objective)
+{
+    for (size_t i = 0; i < sizeof objective_names / sizeof *objective_names; i++)
+        if (strcmp(name, objective_names[i]) == 0) {
+            *objective = (enum objective)i;
+            return true;
+        }
+    return false;
+}
+
+double objective_error(const struct certificate *certificate)
+{
+    return certificate->objective == OBJECTIVE_RMS ? certificate->rms_err_lsb : certificate->max_err_lsb;
+}
+
 void table_free(struct table *table)
 {
     free(table->spec);

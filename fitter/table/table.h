@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <jansson.h>
 #include <pwl/pwl.h>
 #include <pwl/reduce.h>
 
@@ -25,57 +26,77 @@ struct unfused {
 struct segment {
     int64_t start;
     int64_t q_b;
-    int n;            /* n_BX_total */
-    int64_t offset;   /* term_c, bias or y, by form */
+    int n;          /* n_BX_total */
+    int64_t offset; /* term_c, bias or y, by form */
     struct unfused unfused;
 };
 
-enum objective { OBJECTIVE_RMS, OBJECTIVE_MAX };
+/* What was made least. OBJECTIVE_SEGMENTS: their number, of tables that keep to --max-err. */
+enum objective { OBJECTIVE_RMS, OBJECTIVE_MAX, OBJECTIVE_SEGMENTS };
 
 /* Errors are |q_y - t| in output LSB, t = f(x)/scale_y + zp_y clipped to [qmin_y, qmax_y]. */
 struct certificate {
-    int64_t checked;          /* codes compared */
-    bool exhaustive;          /* every code was */
+    int64_t checked; /* codes compared */
+    bool exhaustive; /* every code was */
     double max_err_lsb;
-    int64_t max_err_at;       /* lowest code that attains it */
+    int64_t max_err_at; /* lowest code that attains it */
     double rms_err_lsb, mean_abs_err_lsb;
     double correctly_rounded; /* share of codes with |q_y - t| <= 1/2 */
     int64_t saturated_codes;  /* real value outside [qmin_y, qmax_y] */
     bool monotone;            /* no step against the direction of f */
     int acc_bits;             /* smallest sufficient accumulator */
     enum objective objective;
-    bool has_lower_bound;     /* else lower_bound_lsb is null in the file */
+    bool has_second_objective; /* among tables of least objective, one of little RMS error was sought */
+    bool has_lower_bound;      /* else lower_bound_lsb is null in the file */
     double lower_bound_lsb;
-    int optimal;              /* 1, 0, or -1: no proof was attempted */
-    bool has_bound;           /* bound_lsb: proven upper bound, wider inputs */
+    int optimal;    /* 1, 0, or -1: no proof was attempted */
+    bool has_bound; /* bound_lsb: proven upper bound, wider inputs */
     double bound_lsb;
-    bool has_rms_any_shift;   /* with one shift: what the best table without has; not in the file */
+    bool has_rms_any_shift; /* with one shift: what the best table without has; not in the file */
     double rms_any_shift_lsb;
 };
 
+/* Of what the file's certificate is: its hash says so. */
+enum standing {
+    CERTIFICATE_ABSENT, /* there is none */
+    CERTIFICATE_OTHER,  /* of another table: the hash is missing or that of other types or segments */
+    CERTIFICATE_OWN,
+};
+
 struct table {
-    char *spec;               /* canonical flags of fit, no file names; malloc'd */
+    char *spec; /* canonical flags of fit, no file names; malloc'd */
     char function[32];
-    char *expression;         /* of the function "expr", else null; malloc'd */
+    char *expression; /* of the function "expr", else null; malloc'd */
     int parameter_count;
-    struct { char name[16]; double value; } parameters[FUNCTION_MAX_PARAMETERS];
+    struct {
+        char name[16];
+        double value;
+    } parameters[FUNCTION_MAX_PARAMETERS];
     char method[16];
     pwl_form form;
     pwl_rounding rounding;
-    pwl_storage storage;      /* "case" in the file */
+    pwl_storage storage; /* "case" in the file */
     struct tensor in, out;
     bool has_fold;
     int64_t fold_sum;
-    bool has_reduction;       /* the segments are a core's, over words instead of codes */
-    pwl_reduction reduction;  /* its kind and integers; table_pack() adds ranges and zero points */
-    bool has_unfused;         /* every segment carries `unfused` */
-    enum outside outside;     /* written only when clamp */
-    char samples_sha256[65];  /* empty when not from samples */
-    char weights_sha256[65];  /* empty without weights */
+    bool has_reduction;      /* the segments are a core's, over words instead of codes */
+    pwl_reduction reduction; /* its kind and integers; table_pack() adds ranges and zero points */
+    bool has_unfused;        /* every segment carries `unfused` */
+    enum outside outside;    /* written only when clamp */
+    char samples_sha256[65]; /* empty when not from samples */
+    char weights_sha256[65]; /* empty without weights */
     int segment_count;
     struct segment *segments; /* malloc'd */
+    enum standing standing;   /* of the certificate; only an own one is written */
     struct certificate certificate;
 };
+
+/* rms, max, segments; parsing returns false for an unknown name. */
+const char *objective_name(enum objective objective);
+bool objective_parse(const char *name, enum objective *objective);
+
+/* The error that is the objective, or of a limit that was given the largest one. */
+double objective_error(const struct certificate *certificate);
 
 void table_free(struct table *table); /* frees what the table owns; the struct itself is the caller's */
 
@@ -102,7 +123,8 @@ int64_t table_last_code(const struct table *table);
 int64_t packed_eval(const struct packed_table *packed, int64_t q_x);
 int packed_segment(const struct packed_table *packed, int64_t q_x);
 
-/* Packs and proves, with its reduction; a failed proof is exit code `refusal` with the limit and the segment in the message. */
+/* Packs and proves, with its reduction; a failed proof is exit code `refusal` with the limit and the segment in the
+ * message. */
 int table_prove(const struct table *table, int refusal, struct packed_table *packed, pwl_proof *proof,
                 struct diag *diag);
 
@@ -117,8 +139,16 @@ int table_check_weights(const struct table *table, const struct weights *weights
 
 /* table_json.c: the canonical artefact. */
 
-/* Deterministic bytes: same table, same text. *text is malloc'd. */
+/* The hash that ties a certificate to its table: SHA-256 of the text that Python's
+ * json.dumps(fields, sort_keys=True, separators=(",", ":")) gives, where fields are those of the root that
+ * table_hash.c names. False when memory is short. */
+bool table_hash(const json_t *root, char hex[65]);
+
+/* Deterministic bytes: same table, same text. *text is malloc'd. A certificate of another table is left out. */
 int table_to_json(const struct table *table, char **text, struct diag *diag);
+
+/* What a file of 4096 segments stays far below. */
+#define TABLE_MAX_BYTES ((size_t)4 << 20)
 
 /* Full validation: every field, type, range and order, then the proof. Exit 2 with the field in the message. */
 int table_from_json(const char *bytes, size_t size, struct table *table, struct diag *diag);

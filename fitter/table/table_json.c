@@ -17,6 +17,9 @@
 #define SPEC_MAX_LENGTH 8192
 #define SHA256_LENGTH 64
 
+/* A segment is an object, with its unfused part two, of 11 values at most; 64 for all else. */
+static const struct fields_limits limits = {TABLE_MAX_BYTES, 2 * PWL_MAX_SEGMENTS + 64, 11 * PWL_MAX_SEGMENTS + 64};
+
 static int read_version(const struct fields *top, struct diag *diag)
 {
     int64_t version;
@@ -342,9 +345,15 @@ static int read_judgement(const struct fields *object, struct certificate *certi
     const char *objective;
     if (field_text(object, "objective", SPEC_MAX_LENGTH, &objective, diag))
         return diag->code;
-    if (strcmp(objective, "max") != 0 && strcmp(objective, "rms") != 0)
-        return field_refuse(object, "objective", diag, "\"max\" or \"rms\"");
-    certificate->objective = strcmp(objective, "max") == 0 ? OBJECTIVE_MAX : OBJECTIVE_RMS;
+    if (!objective_parse(objective, &certificate->objective))
+        return field_refuse(object, "objective", diag, "\"max\", \"rms\" or \"segments\"");
+    certificate->has_second_objective = field_present(object, "second_objective");
+    if (certificate->has_second_objective) {
+        if (field_text(object, "second_objective", SPEC_MAX_LENGTH, &objective, diag))
+            return diag->code;
+        if (strcmp(objective, objective_name(OBJECTIVE_RMS)) != 0)
+            return field_refuse(object, "second_objective", diag, "\"rms\", or left out");
+    }
 
     certificate->has_lower_bound = !is_null(object, "lower_bound_lsb");
     if (certificate->has_lower_bound &&
@@ -364,10 +373,10 @@ static int read_judgement(const struct fields *object, struct certificate *certi
 
 static int read_certificate(const struct fields *top, struct table *table, struct diag *diag)
 {
-    static const char *const known[] = {
-        "checked",          "exhaustive",        "max_err_lsb",     "max_err_at", "rms_err_lsb",
-        "mean_abs_err_lsb", "correctly_rounded", "saturated_codes", "monotone",   "acc_bits",
-        "objective",        "lower_bound_lsb",   "optimal",         "bound_lsb",  NULL};
+    static const char *const known[] = {"checked",     "exhaustive",       "max_err_lsb",       "max_err_at",
+                                        "rms_err_lsb", "mean_abs_err_lsb", "correctly_rounded", "saturated_codes",
+                                        "monotone",    "acc_bits",         "objective",         "lower_bound_lsb",
+                                        "optimal",     "bound_lsb",        "second_objective",  NULL};
     struct certificate *const certificate = &table->certificate;
     struct fields object;
     int64_t acc_bits;
@@ -387,17 +396,47 @@ static int read_certificate(const struct fields *top, struct table *table, struc
     return read_judgement(&object, certificate, diag);
 }
 
+/* Only a certificate with the hash of its own table counts. */
+static int read_standing(const struct fields *top, struct table *table, struct diag *diag)
+{
+    char says[SHA256_LENGTH + 1], hash[SHA256_LENGTH + 1];
+    if (read_sha256(top, "hash", says, diag))
+        return diag->code;
+    if (!field_present(top, "certificate"))
+        return says[0] ? field_refuse(top, "hash", diag, "left out without a certificate") : EXIT_DONE;
+    if (!table_hash(top->json, hash))
+        return diag_set(diag, EXIT_IO, "out of memory for the hash");
+    table->standing = strcmp(says, hash) == 0 ? CERTIFICATE_OWN : CERTIFICATE_OTHER;
+    return read_certificate(top, table, diag);
+}
+
 static int read_table(const struct fields *top, struct table *table, struct diag *diag)
 {
-    static const char *const known[] = {
-        "pwl_table", "spec",        "function",   "parameters", "method",  "form",           "rounding",
-        "case",      "in",          "out",        "fold",       "outside", "samples_sha256", "weights_sha256",
-        "segments",  "certificate", "expression", "reduction",  NULL};
+    static const char *const known[] = {"pwl_table",
+                                        "spec",
+                                        "function",
+                                        "parameters",
+                                        "method",
+                                        "form",
+                                        "rounding",
+                                        "case",
+                                        "in",
+                                        "out",
+                                        "fold",
+                                        "outside",
+                                        "samples_sha256",
+                                        "weights_sha256",
+                                        "segments",
+                                        "certificate",
+                                        "expression",
+                                        "reduction",
+                                        "hash",
+                                        NULL};
     struct packed_table packed;
     if (read_version(top, diag) || fields_known(top, known, diag) || read_words(top, table, diag) ||
         read_function(top, table, diag) || read_tensor(top, "in", &table->in, diag) ||
         read_tensor(top, "out", &table->out, diag) || read_case(top, table, diag) || read_fold(top, table, diag) ||
-        read_reduction(top, table, diag) || read_segments(top, table, diag) || read_certificate(top, table, diag) ||
+        read_reduction(top, table, diag) || read_segments(top, table, diag) || read_standing(top, table, diag) ||
         table_prove(table, EXIT_USAGE, &packed, NULL, diag))
         return diag->code;
     packed_table_free(&packed);
@@ -409,7 +448,7 @@ int table_from_json(const char *bytes, size_t size, struct table *table, struct 
     struct fields top = {0};
     memset(table, 0, sizeof *table);
     diag_set(diag, EXIT_DONE, "%s", "");
-    if (fields_parse(bytes, size, &top.json, diag))
+    if (fields_parse(bytes, size, &limits, &top.json, diag))
         return diag->code;
     if (!json_is_object(top.json))
         diag_set(diag, EXIT_USAGE, "an array, must be an object with the field pwl_table");
@@ -426,7 +465,7 @@ int table_read(const char *path, struct table *table, struct diag *diag)
     unsigned char *bytes;
     size_t size;
     memset(table, 0, sizeof *table);
-    if (file_read(path, FIELDS_MAX_BYTES, &bytes, &size, diag))
+    if (file_read(path, TABLE_MAX_BYTES, &bytes, &size, diag))
         return diag->code;
     if (table_from_json((const char *)bytes, size, table, diag))
         diag_prefix(diag, strcmp(path, "-") == 0 ? "standard input" : path);

@@ -118,7 +118,21 @@ static void write_segments(struct text *out, const struct table *table)
                      segment->unfused.q_c, segment->unfused.n_bx, segment->unfused.n_yb, segment->unfused.n_yc);
         text_add(out, "}%s\n", i + 1 < table->segment_count ? "," : "");
     }
-    text_add(out, "  ],\n");
+    text_add(out, "  ]");
+}
+
+/* Of the table written so far. */
+static void write_hash(struct text *out)
+{
+    char hex[65];
+    struct text whole = {0};
+    text_add(&whole, "%s}", out->bytes ? out->bytes : "");
+    json_t *root = whole.failed ? NULL : json_loads(whole.bytes, 0, NULL);
+    out->failed = out->failed || !root || !table_hash(root, hex);
+    if (!out->failed)
+        text_add(out, ",\n  \"hash\": \"%s\",\n", hex);
+    json_decref(root);
+    text_free(&whole);
 }
 
 static void write_certificate(struct text *out, const struct certificate *certificate)
@@ -132,9 +146,10 @@ static void write_certificate(struct text *out, const struct certificate *certif
     write_real(out, "mean_abs_err_lsb", certificate->mean_abs_err_lsb);
     text_add(out, ", ");
     write_real(out, "correctly_rounded", certificate->correctly_rounded);
-    text_add(out, ", \"saturated_codes\": %" PRId64 ", \"monotone\": %s, \"acc_bits\": %d, \"objective\": \"%s\", ",
+    text_add(out, ", \"saturated_codes\": %" PRId64 ", \"monotone\": %s, \"acc_bits\": %d, \"objective\": \"%s\"%s, ",
              certificate->saturated_codes, boolean(certificate->monotone), certificate->acc_bits,
-             certificate->objective == OBJECTIVE_MAX ? "max" : "rms");
+             objective_name(certificate->objective),
+             certificate->has_second_objective ? ", \"second_objective\": \"rms\"" : "");
     if (certificate->has_lower_bound)
         write_real(out, "lower_bound_lsb", certificate->lower_bound_lsb);
     else
@@ -144,7 +159,7 @@ static void write_certificate(struct text *out, const struct certificate *certif
         text_add(out, ", ");
         write_real(out, "bound_lsb", certificate->bound_lsb);
     }
-    text_add(out, "}\n");
+    text_add(out, "}");
 }
 
 /* A value that JSON cannot spell would give a file that nothing reads. */
@@ -198,8 +213,11 @@ int table_to_json(const struct table *table, char **text, struct diag *diag)
     if (table->weights_sha256[0])
         text_add(&out, "  \"weights_sha256\": \"%s\",\n", table->weights_sha256);
     write_segments(&out, table);
-    write_certificate(&out, &table->certificate);
-    text_add(&out, "}\n");
+    if (table->standing == CERTIFICATE_OWN) {
+        write_hash(&out);
+        write_certificate(&out, &table->certificate);
+    }
+    text_add(&out, "\n}\n");
 
     if (out.failed) {
         text_free(&out);

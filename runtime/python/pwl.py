@@ -20,6 +20,7 @@ import functools
 import json
 import operator
 import os
+import re
 
 import numpy as np
 
@@ -36,9 +37,12 @@ ROUNDINGS = ["floor", "half_up", "half_away", "half_even"]
 KINDS = ["leading_zeros", "exponent"]
 OFFSETS = {"absolute": "term_c", "biased": "bias", "anchored": "y"}
 TABLE_FIELDS = {"pwl_table", "spec", "function", "parameters", "expression", "method", "form", "rounding", "case", "in",
-                "out", "fold", "reduction", "outside", "samples_sha256", "weights_sha256", "segments", "certificate"}
+                "out", "fold", "reduction", "outside", "samples_sha256", "weights_sha256", "segments", "hash",
+                "certificate"}
 REDUCTION_FIELDS = {"kind", "step", "direction", "shift", "below", "addend", "fraction", "factor"}
 SIDE_FIELDS = {"bits", "signed", "scale", "zero_point", "qmin", "qmax"}
+MOST_BYTES = 4 << 20  # of a file, as for pwlc
+SCALE = re.compile(r"2\^([+-]?[0-9]{1,18})|\+?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 FLAG_UNSIGNED_X = 1
 FLAG_FOLD = 2
 
@@ -117,6 +121,15 @@ def levels():
     return library().pwl_levels()
 
 
+def _shown(value):
+    """A value for messages, which may be of any size."""
+    try:
+        text = repr(value)
+    except ValueError:  # integers have at most 4300 digits
+        return "a number of thousands of digits"
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
 class _Fields:
     """An object of the JSON whose fields are asked for by name, with a path for messages."""
 
@@ -136,13 +149,26 @@ class _Fields:
     def integer(self, field, low, high):
         value = self.get(field)
         if type(value) is not int or not low <= value <= high:
-            raise Error(f"{self.name(field)}: {value!r}, must be an integer from {low} to {high}")
+            raise Error(f"{self.name(field)}: {_shown(value)}, must be an integer from {low} to {high}")
+        return value
+
+    def scale(self, field):
+        """The text of a scale, "2^-12" or "0.0472"."""
+        value = self.get(field)
+        match = SCALE.fullmatch(value) if isinstance(value, str) and len(value) <= 1200 else None
+        if match and match[1]:
+            good = abs(int(match[1])) <= 64
+        else:
+            good = match and 2.0 ** -64 <= float(value) <= 2.0 ** 64
+        if not good:
+            raise Error(f"{self.name(field)}: {_shown(value)}, must be a text, 2^n or a positive decimal, from 2^-64 to "
+                        "2^64")
         return value
 
     def choice(self, field, choices):
         value = self.get(field)
         if value not in choices:
-            raise Error(f"{self.name(field)}: {value!r}, must be one of {', '.join(map(str, choices))}")
+            raise Error(f"{self.name(field)}: {_shown(value)}, must be one of {', '.join(map(str, choices))}")
         return choices.index(value)
 
     def object(self, field, known):
@@ -166,7 +192,7 @@ class Tensor:
     def __init__(self, fields):
         self.bits = fields.integer("bits", 2, 32)
         self.signed = bool(fields.choice("signed", [False, True]))
-        self.scale = fields.get("scale")
+        self.scale = fields.scale("scale")
         self.zero_point = fields.integer("zero_point", *_signed(64))
         low, high = _signed(self.bits) if self.signed else (0, (1 << self.bits) - 1)
         self.qmin, self.qmax = fields.integer("qmin", low, high), fields.integer("qmax", low, high)
@@ -322,10 +348,42 @@ class Plan:
         return out
 
 
+def _object(pairs):
+    """An object of JSON; the second of two fields of one name would hide the first."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Error(f"{_shown(twice)}: appears twice in one object")
+    return fields
+
+
+def _integer(digits):
+    value = int(digits) if len(digits) <= 20 else None
+    if value is None or not -(1 << 63) <= value < 1 << 63:
+        raise Error(f"{digits if len(digits) <= 40 else digits[:37] + '...'}: an integer beyond 64 bits")
+    return value
+
+
+def _real(digits):
+    value = float(digits)
+    if value in (float("inf"), float("-inf")):
+        raise Error(f"{digits[:40]}: a number beyond double precision")
+    return value
+
+
+def _no_number(name):
+    raise Error(f"{name}: is no number of JSON")
+
+
 def load(path):
     """A Table from a file that pwlc fit wrote. Error names the file and the field, OSError a file that is not there."""
-    with open(path, encoding="utf-8") as file:
-        try:
-            return Table(json.load(file))
-        except (Error, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-            raise Error(f"{path}: {error}") from None
+    with open(path, "rb") as file:
+        data = file.read(MOST_BYTES + 1)
+    try:
+        if len(data) > MOST_BYTES:
+            raise Error(f"larger than the limit of {MOST_BYTES} bytes")
+        return Table(json.loads(data.decode("utf-8"), object_pairs_hook=_object, parse_int=_integer, parse_float=_real,
+                                parse_constant=_no_number))
+    except (Error, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise Error(f"{path}: {error}") from None

@@ -74,12 +74,70 @@ static void test_damaged(const model_file *model)
     tap(sound == count, "with any byte of the header changed, what is found lies in the file");
 }
 
+/* The header's last occurrence of a text becomes another one of the same length. */
+static void rename_last(const model_file *model, const char *from, const char *to)
+{
+    const size_t length = strlen(from);
+    for (size_t at = model->header - length; at > 0; at--) {
+        if (memcmp(model->bytes + at, from, length) == 0) {
+            memcpy(model->bytes + at, to, length);
+            return;
+        }
+    }
+    abort();
+}
+
+/* Which of two would be meant, readers would not agree on. */
+static void test_twice(const model_file *model)
+{
+    pwl_qgemm_tensor tensor;
+    rename_last(model, MODEL_DOWN, MODEL_GATE);
+    const char *what = gguf_find(model->bytes, model->size, MODEL_GATE, &tensor);
+    tap(what && strcmp(what, "has more than one tensor of that name") == 0, "a name that is there twice is refused");
+    tap(!gguf_find(model->bytes, model->size, MODEL_UP, &tensor), "and other names are found");
+}
+
+/* A file that says how it is aligned, so many times, in a kind of 4 bytes; what is wrong with it. */
+static const char *find_aligned(uint64_t alignment, unsigned kind, unsigned times)
+{
+    model_file file = {NULL, 0, 0, 0};
+    pwl_qgemm_tensor tensor;
+    model_put(&file, "GGUF", 4);
+    model_put_integer(&file, 3, 4);
+    model_put_integer(&file, 1, 8);
+    model_put_integer(&file, times, 8);
+    for (unsigned i = 0; i < times; i++) {
+        model_put_key(&file, "general.alignment", kind);
+        model_put_integer(&file, alignment, 4);
+    }
+    model_put_string(&file, "t");
+    model_put_integer(&file, 1, 4);
+    model_put_integer(&file, 1, 8);
+    model_put_integer(&file, 0, 4);
+    model_put_integer(&file, 0, 8);
+    while (file.size < 256)
+        model_put(&file, "", 1);
+    const char *const what = gguf_find(file.bytes, file.size, "t", &tensor);
+    free(file.bytes);
+    return what;
+}
+
+static void test_alignment(void)
+{
+    enum { U32 = 4, I32 = 5 };
+    tap(!find_aligned(32, U32, 0) && !find_aligned(64, U32, 1), "one alignment, or none, is taken");
+    tap(find_aligned(64, U32, 2) && find_aligned(0, U32, 1) && find_aligned(24, U32, 1) && find_aligned(64, I32, 1),
+        "two, 0, 24, and one that is signed are refused");
+}
+
 int main(void)
 {
     const model_file model = make_model(D, FF);
     test_found(&model);
     test_cut_off(&model);
     test_damaged(&model);
+    test_twice(&model);
+    test_alignment();
     free(model.bytes);
     return tap_end();
 }

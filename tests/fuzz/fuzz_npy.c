@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     struct weights *weights = NULL;
     struct diag weights_diag = {0};
-    code = weights_parse(data, size, 1, &weights, &weights_diag);
+    code = weights_parse(data, size, 1, MOST_WEIGHTS, &weights, &weights_diag);
     if (code == EXIT_DONE) {
         weights_require(weights);
         weights_free(weights);

@@ -16,7 +16,7 @@ static void require_round_trip(const struct weights *weights)
     REQUIRE(!csv.failed);
     struct weights *again = NULL;
     struct diag diag = {0};
-    REQUIRE(weights_parse(csv.bytes, csv.size, 0, &again, &diag) == EXIT_DONE);
+    REQUIRE(weights_parse(csv.bytes, csv.size, 0, MOST_WEIGHTS, &again, &diag) == EXIT_DONE);
     REQUIRE(again->count == weights->count && (again->code != NULL) == (weights->code != NULL));
     for (size_t k = 0; k < weights->count; k++) {
         REQUIRE(again->value[k] == weights->value[k]);
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct weights *weights = NULL;
     struct diag diag = {0};
-    const int code = weights_parse(data, size, 0, &weights, &diag);
+    const int code = weights_parse(data, size, 0, MOST_WEIGHTS, &weights, &diag);
     if (code != EXIT_DONE) {
         REQUIRE_REFUSAL(code, diag);
         return 0;

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writes the seeds of the fuzz targets: corpus/TARGET/FILE beside this script, or below the directory given."""
+import hashlib
 import json
 import os
 import struct
@@ -24,6 +25,14 @@ def table(**changes):
     }
     result.update(changes)
     return result
+
+
+def signed(fields):
+    """The table with the hash of its types and segments, as docs/table-json.md defines it."""
+    names = ("function", "expression", "samples_sha256", "weights_sha256", "form", "rounding", "in", "out", "fold",
+             "reduction", "outside", "segments")
+    text = json.dumps({name: fields[name] for name in names if name in fields}, sort_keys=True, separators=(",", ":"))
+    return {**fields, "hash": hashlib.sha256(text.encode()).hexdigest()}
 
 
 def code_range(bits, signed):
@@ -50,6 +59,7 @@ def table_seeds():
     sigmoid["segments"][0]["unfused"] = {"q_c": 16385, "n_bx": 9, "n_yb": 4, "n_yc": -1}
     yield "document_unfused", sigmoid
     yield "absolute_int16", table(rounding="half_even")
+    yield "certified_int16", signed(table())
     yield "biased_int8", table(
         form="biased", rounding="half_up", function="gelu", **int8, **{
             "in": tensor(8, True, "0.0472", -3), "out": tensor(8, True, "0.0248", -121)},
@@ -241,9 +251,85 @@ def gguf_seeds():
     yield "long_array", gguf([(b"k", 9, struct.pack("<IQ", 12, 1 << 61) + bytes(64))])
     yield "long_string", gguf([(b"k", 8, struct.pack("<Q", (1 << 64) - 1) + bytes(64))])
     yield "alignment_24", gguf([(b"general.alignment", 4, struct.pack("<I", 24))])
+    yield "alignment_twice", gguf([(b"general.alignment", 4, struct.pack("<I", 32)), (b"k", 0, b"1"),
+                                   (b"general.alignment", 4, struct.pack("<I", 64))])
+    yield "name_twice", gguf([], [(b"a", (1,), 0, 0), (b"b", (1,), 0, 0), (b"a", (1,), 0, 32), (b"aa", (1,), 0, 32)],
+                             bytes(36))
     yield "big_endian", b"GGUF\0\0\0\3" + bytes(16)
     yield "truncated", gguf(scalars)[:100]
     yield "not_gguf", b"GGML" + bytes(28)
+
+
+def flags(text, data=b""):
+    return text.encode() + (b"\n\n" + data if data else b"")
+
+
+def flags_seeds():
+    types = "FUNCTION tanh\n--in s8:2^-5\n--out s8:2^-7\n"
+    data = npy("<f8", (6,), struct.pack("<6d", -3, -1, 0, 0.5, 1, 2.5))
+    yield "every_flag", flags("--form biased\n--rounding half_even\n--slope-bits 6\n--shift one\n--slope-terms 2\n"
+                              "--knots pow2:4\n--monotone\n--continuous 1\n--fix 0:0\n--fix 1:0.75\n--outside clamp\n"
+                              "--no-saturate\n--segments 12\n--method lsq\n--symmetry off\n--reduce off\n" + types)
+    yield "fold", flags(types + "--symmetry fold\n--knots free\n--method lsq")
+    yield "reduce", flags("FUNCTION rsqrt\n--in u16:2^-8\n--out u16:2^-14\n--reduce on\n--outside clamp")
+    yield "bound", flags(types + "--max-err 1.5\n--segments 4")
+    yield "parameter", flags("FUNCTION elu\n--param alpha=0.5\n--in q3.4\n--out q1.6\n--method document")
+    yield "range", flags("FUNCTION tanh\n--in s8\n--out u8\n--range -4:4\n--pow2-scales")
+    yield "calibrate", flags("FUNCTION gelu\n--in s8\n--out s8\n--calibrate x\n--calibrate-by minmax", data)
+    yield "percentile", flags("FUNCTION gelu\n--in u16\n--out s8\n--calibrate x\n--calibrate-by percentile=90", data)
+    yield "mse", flags("FUNCTION gelu\n--in s4\n--out s8\n--calibrate x\n--calibrate-by mse\n--pow2-scales", data)
+    yield "samples", flags("--samples s.csv\n--in s8:2^-5\n--out s8:2^-7\n--outside clamp", CSVS["plain"])
+    yield "weights", flags("FUNCTION tanh\n--in s2:2^0\n--out s4:2^-3\n--weights w.csv", WEIGHTS["list"])
+    yield "expression", flags("--expr x/(1+exp(-x))\n--in s8:2^-4\n--out s8:2^-5\n--segments 8")
+    yield "grid", flags("--grid -4:4:0.01")
+    yield "grid_closed", flags("--grid -4:4:0.01:closed")
+    yield "grid_open_end", flags("--grid 0:1:0.3")
+    yield "grid_bad", flags("--grid 0:1:1e-30")
+    yield "no_flag", flags("--colour red")
+
+
+def gemm_input(scheme, out, model, x, bias=b""):
+    return bytes([scheme, out]) + struct.pack("<II", len(model), len(x)) + model + x + bias
+
+
+def gemm_seeds():
+    random = bytes(hashlib.sha256(bytes([k])).digest()[0] for k in range(256))
+    f32 = struct.pack("<64f", *[(b - 128) / 100 for b in random[:64]])
+    q4_0 = bytes([0, 0x3c]) + random[:16] + bytes([0, 0x38]) + random[16:32]
+    q8_0 = bytes([0, 0x34]) + random[:32] + bytes([0, 0x30]) + random[32:64]
+    mxfp4 = bytes([127]) + random[:16] + bytes([120]) + random[16:32]
+    x32 = npy("<f4", (3, 32), struct.pack("<96f", *[(b - 128) / 64 for b in random[:96]]))
+    x16 = npy("<f2", (2, 1, 32), struct.pack("<64e", *[(b - 128) / 64 for b in random[:64]]))
+    row = npy("<f8", (32,), struct.pack("<32d", *random[:32]))
+    bias = npy("<f4", (2,), struct.pack("<2f", 1, -0.5))
+    for name, kind, data, schemes in (("f32", 0, f32, range(7)), ("q4_0", 2, q4_0, (0, 3, 6)), ("q8_0", 8, q8_0, (1, 4)),
+                                      ("mxfp4", 39, mxfp4, (2,))):
+        model = gguf([], [(b"w", (32, 2), kind, 0)], data)
+        for scheme in schemes:
+            yield f"{name}_{scheme}", gemm_input(scheme, scheme % 2, model, (x32, x16, row)[scheme % 3],
+                                                 bias if scheme % 2 else b"")
+    model = gguf([], [(b"w", (32, 2), 0, 0)], f32)
+    yield "short_x", gemm_input(6, 0, model, npy("<f4", (31,), bytes(124)))
+    yield "integers", gemm_input(6, 0, model, npy("<i4", (32,), bytes(128)))
+    yield "short_bias", gemm_input(6, 0, model, x32, npy("<f4", (1,), bytes(4)))
+    yield "infinite", gemm_input(5, 0, model, npy("<f4", (32,), struct.pack("<f", float("inf")) * 32))
+    yield "infinite_weights", gemm_input(1, 0, gguf([], [(b"w", (32, 1), 0, 0)], struct.pack("<f", float("nan")) * 32), x32)
+    yield "vector", gemm_input(6, 0, gguf([], [(b"w", (64,), 0, 0)], f32), x32)
+
+
+def pwl_loader_seeds():
+    text = json.dumps(table(hash="0" * 64))
+    yield "scale_zero", text.replace('"2^-12"', '"0"').encode()
+    yield "scale_negative", text.replace('"2^-12"', '"-0.5"').encode()
+    yield "scale_word", text.replace('"2^-12"', '"nan"').encode()
+    yield "scale_number", text.replace('"2^-12"', "0.5").encode()
+    yield "scale_decimal", text.replace('"2^-12"', '"0.0472"').encode()
+    yield "digits_5000", text.replace('"zero_point": 24576', '"zero_point": ' + "9" * 5000).encode()
+    yield "digits_20", text.replace('"zero_point": 24576', '"zero_point": 9223372036854775808').encode()
+    yield "twice", text.replace('"start": ', '"start": 0, "start": ', 1).encode()
+    yield "beyond_double", text.replace('"max_err_lsb": ', '"max_err_lsb": 1e999, "x": ', 1).encode()
+    yield "no_number", text.replace('"max_err_lsb": ', '"max_err_lsb": Infinity, "x": ', 1).encode()
+    yield "latin", text.replace("sigmoid", "sigmo\xefd").encode("latin-1")
 
 
 def main(root):
@@ -253,6 +339,12 @@ def main(root):
     seeds += [("weights_csv", name, data) for name, data in WEIGHTS.items()]
     seeds += [("npy", name, data) for name, data in npy_seeds()]
     seeds += [("gguf", name, data) for name, data in gguf_seeds()]
+    seeds += [("gguf_readers", name, data) for name, data in gguf_seeds()
+              if name in ("metadata", "every_type", "aligned_64", "version_2", "empty_tensor", "name_twice",
+                          "alignment_twice", "offset_unaligned", "truncated")]
+    seeds += [("gemm", name, data) for name, data in gemm_seeds()]
+    seeds += [("flags", name, data) for name, data in flags_seeds()]
+    seeds += [("pwl_loader", name, data) for name, data in pwl_loader_seeds()]
     seeds += [("spec", name, json.dumps(value, indent=1).encode()) for name, value in SPECS.items()]
     seeds += [("table_json", name, json.dumps(value, indent=1).encode()) for name, value in table_seeds()]
     seeds += [("table_json", name, data) for name, data in {

@@ -15,6 +15,7 @@ mp.dps = 60
 SELU_SCALE = mpf("1.0507009873554804934193349852946")
 SELU_ALPHA = mpf("1.6732632423543772848170429916717")
 CUBIC = mpf("0.044715")
+QUICK = mpf("1.702")
 
 WIDE = [0, 1e-30, 1e-5, 0.1, 0.5, 1, 1.7, 2.75, 4.5, 9.9, 20, 37.5, 98.7, 1e5]
 BOTH = sorted({-x for x in WIDE} | set(WIDE))
@@ -45,6 +46,7 @@ FUNCTIONS = [
     ("tanh", smooth(tanh), BOTH + [-5600.5, 5600.5]),
     ("gelu", smooth(lambda x: x * erfc(-x / sqrt(2)) / 2), BOTH + [-140.7, -30.1, 140.7]),
     ("gelu_tanh", smooth(lambda x: x * (1 + tanh(sqrt(2 / pi) * (x + CUBIC * x**3))) / 2), BOTH + [-52.3, -30.1, 52.3]),
+    ("quick_gelu", smooth(lambda x: x * gate(QUICK * x)), BOTH + [-6600.5, -415.3, 415.3, 6600.5]),
     ("silu", smooth(lambda x: x * gate(x)), BOTH + FAR),
     ("softplus", smooth(lambda x: log(1 + exp(x))), BOTH + FAR),
     ("mish", smooth(lambda x: x * tanh(log(1 + exp(x)))), BOTH + FAR),

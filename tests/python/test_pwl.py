@@ -193,10 +193,18 @@ def _():
             ("segments[2].q_b: 1.5", ["segments", 2, "q_b"], 1.5),
             ("segments[2].slope: unknown field", ["segments", 2, "slope"], 1),
             ("fold.sum: 'x'", ["fold"], {"sum": "x"}), ("case: ['int16']", ["case"], ["int16"]),
+            ("in.scale: '0'", ["in", "scale"], "0"), ("in.scale: '-1'", ["in", "scale"], "-1"),
+            ("in.scale: 0.5, must be a text", ["in", "scale"], 0.5), ("out.scale: 'nan'", ["out", "scale"], "nan"),
+            ("out.scale: '1e999'", ["out", "scale"], "1e999"), ("out.scale: '2^65'", ["out", "scale"], "2^65"),
+            ("out.scale: '2^'", ["out", "scale"], "2^"), ("out.scale: '0x1'", ["out", "scale"], "0x1"),
+            ("out.scale: ''", ["out", "scale"], ""), ("out.scale: '1e-30'", ["out", "scale"], "1e-30"),
+            ("out.zero_point: a number of thousands of digits", ["out", "zero_point"], 10 ** 5000),
             ("segments[3]: not safe to run: starts", ["segments", 3, "start"], 0),
             ("segments[8]: not safe to run: left shift", ["segments", 8, "n_BX_total"], -31)]:
         refused(message, lambda: pwl.Table(changed(path, value)))
     refused("must be an object", lambda: pwl.Table([]))
+    for scale in ("2^-64", "2^64", "0.0472", "1e-9", "3.", "+.5"):
+        assert pwl.Table(changed(["in", "scale"], scale)).input.scale == scale
 
 
 @test("files that are no tables are refused by name")
@@ -206,6 +214,20 @@ def _():
         for data in (b"", b"{", b"\xff\xfe", b"[" * 100000, b"[]", b"{}"):
             path.write_bytes(data)
             refused("broken.json: ", lambda: pwl.load(path))
+        good = json.dumps(document)
+        digits = "9" * 5000
+        for message, data in [
+                ("broken.json: 'in': appears twice", good[:-1] + ', "in": 1}'),
+                ("broken.json: 'start': appears twice", good.replace('"start":', '"start": 0, "start":', 1)),
+                (f"broken.json: {digits[:37]}...: an integer beyond 64 bits", good[:-1] + f', "more": {digits}}}'),
+                ("broken.json: -9223372036854775809: an integer beyond 64 bits", "[-9223372036854775809]"),
+                ("broken.json: 1e999: a number beyond double", "[1e999]"),
+                ("broken.json: NaN: is no number of JSON", "[NaN]"),
+                ("broken.json: larger than the limit of 4194304 bytes", good + " " * (4 << 20))]:
+            path.write_text(data)
+            refused(message, lambda: pwl.load(path))
+        path.write_text(good)
+        pwl.load(path)
     refused("missing.json", lambda: pwl.load("missing.json"), FileNotFoundError)
 
 

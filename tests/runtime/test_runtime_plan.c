@@ -170,6 +170,44 @@ START_TEST(every_way_gives_the_runtimes_codes)
 }
 END_TEST
 
+/* One segment of 16 bits that rounds halves to even. */
+static const pwl_table *one_line(pwl_form form, int64_t q_b, int64_t n, int64_t offset, unsigned flags, int64_t zp_x)
+{
+    const int unsigned_x = (flags & PWL_FLAG_UNSIGNED_X) != 0, fold = (flags & PWL_FLAG_FOLD) != 0;
+    made = (struct made_table){.table = {.version = PWL_TABLE_VERSION,
+                                         .storage = PWL_INT16,
+                                         .form = (uint8_t)form,
+                                         .rounding = PWL_HALF_EVEN,
+                                         .flags = (uint16_t)flags,
+                                         .segments = 1,
+                                         .zp_x = zp_x,
+                                         .qmin_x = unsigned_x ? 0 : INT16_MIN,
+                                         .qmax_x = unsigned_x ? UINT16_MAX : INT16_MAX,
+                                         .qmin_y = INT16_MIN,
+                                         .qmax_y = INT16_MAX}};
+    made.start[0] = fold ? zp_x : made.table.qmin_x;
+    made.q_b[0] = q_b;
+    made.n[0] = n;
+    made.offset[0] = offset;
+    ck_assert_int_eq(pwl_table_check(made_pack(&made), NULL), PWL_OK);
+    return &made.table;
+}
+
+/* Where a way that keeps 32 bits of a sum, or moves it by 2^31, would round a tie to the odd neighbour or negate what
+ * has no opposite: -2^30 / 2^31 at code 32768, and the mirror image of code -32768, whose sum is -2^31. */
+START_TEST(ties_at_the_ends_of_the_accumulator_are_even)
+{
+    uint64_t state = 9;
+    const pwl_table *table = one_line(PWL_ABSOLUTE, -32768, 31, 100, PWL_FLAG_UNSIGNED_X, 0);
+    ck_assert_int_eq(pwl_eval(table, 32768), 100);
+    ck_assert_int_eq(pwl_eval(table, 32769), 99);
+    check_ways(table, &state, PWL_U16, PWL_S16, 0);
+    table = one_line(PWL_BIASED, -32767, 20, -98303, PWL_FLAG_FOLD, 32767);
+    ck_assert_int_eq(pwl_eval(table, -32768), 2048);
+    check_ways(table, &state, PWL_S16, PWL_S16, 0);
+}
+END_TEST
+
 /* A table of the storage that a way serves. */
 static void draw_for(const pwl_way *way, uint64_t *state, int storage, pwl_type type)
 {
@@ -331,6 +369,7 @@ int main(void)
     TCase *const tcase = tcase_create("ways");
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, every_way_gives_the_runtimes_codes, 0, 108);
+    tcase_add_test(tcase, ties_at_the_ends_of_the_accumulator_are_even);
     tcase_add_test(tcase, long_arrays_are_mapped_whole);
     tcase_add_loop_test(tcase, many_codes_of_32_bits_are_mapped_alike, 0, 2);
     tcase_add_test(tcase, the_quickest_way_that_finds_room_is_taken);

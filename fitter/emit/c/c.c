@@ -18,6 +18,7 @@ static int prepare(struct c_table *c, enum c_kind kind, const struct table *tabl
 {
     c->table = table;
     c->kind = kind;
+    c->attribute = options->attribute ? options->attribute : "";
     c->indent = kind == C_CUDA ? "    " : "";
     int code = emit_table_name(table, options, c->name, sizeof c->name, diag);
     if (code != EXIT_DONE)

@@ -23,6 +23,7 @@ struct c_table {
     struct packed_table packed;
     char name[EMIT_NAME_SIZE];  /* of objects and functions */
     char upper[EMIT_NAME_SIZE]; /* of macros: name in upper case */
+    const char *attribute;      /* of arrays; "" for none */
     const char *indent;         /* of arrays and their assertions */
     int64_t *column;            /* scratch for one array: segment_count values */
 };

@@ -52,7 +52,8 @@ void c_add_array(struct text *out, const struct c_table *c, const char *type, co
     }
     while (columns > 1 && columns * (width + 2) + (int)strlen(c->indent) > 116)
         columns /= 2;
-    text_add(out, "%sstatic const %s %s_%s[] = {\n", c->indent, type, c->name, suffix);
+    text_add(out, "%sstatic const %s %s_%s[]%s%s = {\n", c->indent, type, c->name, suffix, *c->attribute ? " " : "",
+             c->attribute);
     for (int i = 0; i < count; i++) {
         const bool ends_row = (i + 1) % columns == 0 || i + 1 == count;
         if (i % columns == 0)
@@ -133,7 +134,13 @@ static void add_comment_text(struct text *out, const char *text)
 static void add_quality(struct text *out, const struct table *table)
 {
     const struct certificate *certificate = &table->certificate;
-    text_add(out, " *   optimised   %s error\n", certificate->objective == OBJECTIVE_MAX ? "max" : "RMS");
+    if (table->standing != CERTIFICATE_OWN) {
+        text_add(out, " *   certificate none\n");
+        return;
+    }
+    static const char *const objectives[] = {"RMS error", "max error", "number of segments"};
+    text_add(out, " *   optimised   %s%s\n", objectives[certificate->objective],
+             certificate->has_second_objective ? ", then RMS error" : "");
     text_add(out, " *   max error   %.6g LSB, at q_x = %" PRId64 "\n", certificate->max_err_lsb,
              certificate->max_err_at);
     text_add(out, " *   RMS error   %.6g LSB%s\n", certificate->rms_err_lsb,
@@ -173,7 +180,7 @@ void c_add_description(struct text *out, const struct c_table *c)
                                 : "",
              t->segment_count, t->segment_count == 1 ? "" : "s");
     text_add(out, " *   spec        ");
-    add_comment_text(out, t->spec);
+    add_comment_text(out, t->spec[0] ? t->spec : "none, the table was not made by fit");
     text_add(out, "\n *   spec sha256 %s\n", hash);
     if (t->samples_sha256[0] != '\0')
         text_add(out, " *   samples     sha256 %s\n", t->samples_sha256);

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "table/size.h"
+
 /* A scan beats halving in bytes, and up to here in time too. */
 #define SCAN_MAX_SEGMENTS 16
 
@@ -30,12 +32,10 @@ static struct shape shape_of(const struct table *t)
                           .out = c_type(t->out.bits, t->out.is_signed),
                           .acc = c_type(acc_bits, true),
                           .uacc = c_type(acc_bits, false),
-                          .direct =
-                              !t->has_fold && !t->has_reduction && t->segment_count == t->in.qmax - t->in.qmin + 1,
+                          .direct = table_is_full(t),
                           .one_shift = true};
     for (int i = 0; i < t->segment_count; i++) {
         const struct segment *segment = &t->segments[i];
-        shape.direct = shape.direct && segment->q_b == 0 && segment->start == t->in.qmin + i;
         shape.one_shift = shape.one_shift && segment->n == t->segments[0].n;
         shape.left = shape.left || segment->n < 0;
         shape.zero = shape.zero || segment->n == 0;

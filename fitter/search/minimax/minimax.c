@@ -382,8 +382,7 @@ static bool minimise(struct solver *solver, int segments, bool found, struct min
             bisect(solver, segments, result, &proven);
         }
     }
-    result->optimal = proven;
-    if (found && result->optimal)
+    if (found && proven)
         result->lower_bound = result->max_err;
     return found;
 }
@@ -467,27 +466,24 @@ static int cover_with_fewest(struct solver *solver, double max_err, int most, st
     return diag->code;
 }
 
-int minimax_cover(const struct points *points, const struct line_rules *rules, double max_err, int most,
-                  struct minimax *result, struct diag *diag)
+int minimax_fewest_segments(const struct points *points, const struct line_rules *rules, double max_err, int most,
+                            struct minimax *result, bool *fewest, struct diag *diag)
 {
     struct solver *solver = solver_new(points, rules, result, diag);
-    bool proven;
-    if (solver)
-        cover_with_fewest(solver, max_err, most, result, &proven, diag);
+    if (solver && !cover_with_fewest(solver, max_err, most, result, fewest, diag)) {
+        result->lower_bound = bound_by_real_lines(solver, result->segments, result->max_err);
+        minimise(solver, result->segments, true, result);
+    }
     solver_free(solver);
     return diag->code;
 }
 
-int minimax_fewest_segments(const struct points *points, const struct line_rules *rules, double max_err, int most,
-                            struct minimax *result, struct diag *diag)
+int minimax_cover(const struct points *points, const struct line_rules *rules, double max_err, int most,
+                  struct minimax *result, bool *fewest, struct diag *diag)
 {
     struct solver *solver = solver_new(points, rules, result, diag);
-    bool fewest;
-    if (solver && !cover_with_fewest(solver, max_err, most, result, &fewest, diag)) {
-        result->lower_bound = bound_by_real_lines(solver, result->segments, result->max_err);
-        minimise(solver, result->segments, true, result);
-        result->optimal &= fewest;
-    }
+    if (solver)
+        cover_with_fewest(solver, max_err, most, result, fewest, diag);
     solver_free(solver);
     return diag->code;
 }

@@ -17,9 +17,14 @@ struct minimax {
     struct line *lines;
     double max_err;     /* of this table at the points; with points->spec, proven at every code */
     double lower_bound; /* no table of the rules with as many segments has a smaller largest error */
-    bool optimal;       /* the search was complete: lower_bound equals max_err, to MINIMAX_RESOLUTION */
     int hardest;        /* the point where a segment failed in an earlier search, to be tried first; 0 at first */
 };
+
+/* Whether the search was complete: the bound is what the table has, to MINIMAX_RESOLUTION. */
+static inline bool minimax_is_optimal(const struct minimax *minimax)
+{
+    return minimax->lower_bound >= minimax->max_err;
+}
 
 #define MINIMAX_RESOLUTION 1e-9 /* LSB, or 1e-12 of the error: far below the digits of a certificate */
 
@@ -35,13 +40,12 @@ int minimax_least_error(const struct points *points, const struct line_rules *ru
                         struct minimax *result, struct diag *diag);
 
 /* The fewest segments with a largest error of at most max_err: each as long as it can be. Only segments, knots, lines
- * and max_err are set. Exit 3 when `most` segments do not suffice. */
+ * and max_err are set; *fewest says that no table has fewer segments. Exit 3 when `most` segments do not suffice. */
 int minimax_cover(const struct points *points, const struct line_rules *rules, double max_err, int most,
-                  struct minimax *result, struct diag *diag);
+                  struct minimax *result, bool *fewest, struct diag *diag);
 
-/* As minimax_cover, and among the tables with that many segments the one of least error. optimal also says that no
- * table has fewer segments. */
+/* As minimax_cover, and among the tables with that many segments the one of least error. */
 int minimax_fewest_segments(const struct points *points, const struct line_rules *rules, double max_err, int most,
-                            struct minimax *result, struct diag *diag);
+                            struct minimax *result, bool *fewest, struct diag *diag);
 
 #endif

@@ -204,7 +204,6 @@ int squares_bound(struct squares *table, struct diag *diag)
         round = better || last ? round : ROUNDS - 1;
     }
     table->exact.lower_bound = fmin(table->exact.lower_bound, table->exact.cost);
-    table->exact.optimal = table->exact.lower_bound == table->exact.cost;
 done:
     free(floor_sum);
     free(knots);
@@ -248,7 +247,7 @@ int squares_search(struct squares *table, const struct line_rules *any, struct d
         return shifts_search(table, any, count, diag);
     if (exact_improve(points, table->rules, count, table->knots, table->lines, exact, diag))
         return diag->code;
-    if (!exact->optimal)
+    if (!exact_is_optimal(exact))
         polish(table);
     exact->lower_bound = fmin(exact->lower_bound, exact->cost);
     return EXIT_DONE;

@@ -7,7 +7,6 @@
 #include "line_program.h"
 #include "program_bounds.h"
 #include "real_bound.h"
-#include "search/rounding.h"
 
 enum { LONGEST_WITH_WIDE_SUMS = 24 };
 
@@ -99,7 +98,7 @@ static bool is_needed(const struct improvement *work, const struct pass *pass)
         return false;
     if (pass->stage == EXACT_NEAR && (is_short || !work->known || work->program.points->grid_whole))
         return false;
-    return !exact->optimal || (pass->stage == EXACT_ALL);
+    return pass->stage == EXACT_ALL || !exact_is_optimal(exact);
 }
 
 /* Takes the table that was found unless it is worse. Returns whether it is better. */
@@ -111,7 +110,6 @@ static bool take_table(struct improvement *work, double cost)
         exact->cost = fmin(cost, exact->cost);
         exact->segments = program_read(&work->program, work->knots, work->lines);
         work->known = true;
-        exact->optimal = no_more_than(exact->cost, exact->lower_bound);
     }
     return better;
 }
@@ -126,7 +124,6 @@ static void take_bound(struct improvement *work, double cost)
         lower = least_of_all(&work->program);
     }
     exact->lower_bound = fmin(fmax(lower, exact->lower_bound), exact->cost);
-    exact->optimal |= exact->lower_bound >= exact->cost;
 }
 
 /* One pass, again as long as one near the knots betters them. Returns whether another can find more. */
@@ -134,7 +131,7 @@ static bool run_pass(struct improvement *work, const struct pass *pass)
 {
     struct exact *exact = work->exact;
     struct line_program *program = &work->program;
-    const bool was_optimal = exact->optimal;
+    const bool was_optimal = exact_is_optimal(exact);
     bool again = true;
     while (again && work->left > 0) {
         if (pass->radius > 0)
@@ -147,13 +144,13 @@ static bool run_pass(struct improvement *work, const struct pass *pass)
         work->left -= program->slopes.steps;
         if (program->slopes.out_of_memory)
             return false;
-        again = take_table(work, cost) && pass->radius > 0 && !exact->optimal;
+        again = take_table(work, cost) && pass->radius > 0 && !exact_is_optimal(exact);
         if (pass->stage != EXACT_ALL)
             continue;
         exact->complete |= program->slopes.complete;
         if (!work->wide_sums)
             take_bound(work, cost);
-        if (exact->optimal && (was_optimal || program->slopes.complete))
+        if (exact_is_optimal(exact) && (was_optimal || program->slopes.complete))
             return false;
     }
     return true;
@@ -181,7 +178,6 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     /* Above the ceiling no table is as good as the incumbent. */
     const double least = fmax(least_of_all(program), program->floor_sum[points->count]);
     exact->lower_bound = fmin(least, exact->cost);
-    exact->optimal = no_more_than(exact->cost, exact->lower_bound);
     if (work.known && points->count > EXACT_FEW)
         program_take_lines(program, knots, lines, exact->segments);
     work.left = (int64_t)(exact->share * BUDGET);
@@ -189,7 +185,7 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
         if (is_needed(&work, &schedule[p]) && !run_pass(&work, &schedule[p]))
             break;
     exact->share = fmax(0, (double)work.left / BUDGET);
-    exact->complete |= exact->optimal;
+    exact->complete |= exact_is_optimal(exact);
     exact->cost = work.known ? exact->cost : INFINITY;
     if (program->slopes.out_of_memory)
         diag_set(diag, EXIT_IO, "out of memory for the lines of %d codes", points->count);

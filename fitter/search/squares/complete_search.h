@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "search/line.h"
 #include "search/points.h"
+#include "search/rounding.h"
 
 #define EXACT_FEW 256 /* points of which all lines are soon looked at */
 
@@ -24,12 +25,17 @@ struct exact {
     int segments;                       /* at most those asked for */
     double cost;                        /* of the table, in LSB^2 */
     bool complete;                      /* all its lines were searched, or need not be */
-    bool optimal;                       /* no table of the rules with as many segments costs less */
-    double lower_bound;                 /* no such table costs less; cost when optimal */
+    double lower_bound;                 /* no table of the rules with as many segments costs less */
     const struct program_bounds *known; /* from a search over these lines and others, or null */
     struct program_bounds *found;       /* takes those of this search, or null */
     double any_shift;                   /* with one shift: what the best table without costs; NAN where not known */
 };
+
+/* Whether the bound says that no table of the rules with as many segments costs less: the search was complete. */
+static inline bool exact_is_optimal(const struct exact *exact)
+{
+    return no_more_than(exact->cost, exact->lower_bound);
+}
 
 /*
  * Improves a table: on entry knots and lines hold one of *exact's segments and cost (INFINITY when there is none).

@@ -84,7 +84,6 @@ static int search_shifts(struct shifts *shifts, int first, int last, enum exact_
     if (end < EXACT_ALL)
         return EXIT_DONE;
     if (first == last || (exact.complete && shared == better)) {
-        best->optimal &= exact.optimal;
         best->lower_bound = fmin(best->lower_bound, exact.lower_bound);
         return EXIT_DONE;
     }
@@ -104,7 +103,6 @@ int shifts_search(struct squares *table, const struct line_rules *any, int most,
                             .most = most,
                             .likely = likely,
                             .top = table->points->count <= EXACT_FEW ? last : likely};
-    best->optimal = true;
     best->lower_bound = INFINITY;
     best->any_shift = NAN;
     diag->code = EXIT_DONE;

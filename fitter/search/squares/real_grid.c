@@ -69,27 +69,18 @@ static bool single(const struct real_grid *grid, int c)
     return c >= 0 && c < grid->cells && grid->edge[c + 1] - grid->edge[c] == 1;
 }
 
-static double point_at_limit(const struct real_grid *grid, const struct view *view, int c, int l)
-{
-    double least = INFINITY;
-    for (int k = grid->edge[c]; k < grid->edge[c + 1]; k++)
-        least = fmin(least, points_cost(view->points, at(view, k), grid->limit[l]));
-    return least;
-}
-
 static void add_place(struct real_grid *grid, const struct view *view, int left, int right)
 {
-    const int p = grid->places++;
-    /* The neighbours of a place between cells are single points. */
-    const int before = left == right ? left - 1 : left, after = left;
-    struct place *place = &grid->place[p];
-    *place = (struct place){.left = left, .right = right};
-    place->first = before >= 0 ? code_of(view, grid->edge[before]) : 0;
-    place->last = after < grid->cells ? code_of(view, grid->edge[after + 1] - 1) : 0;
+    /* Where the limit is left the last point at it lies in the cell or just before it, where it is reached the first
+     * one in the cell or just behind it: between cells, and at the edges of larger ones, next to them. */
+    const int p = grid->places++, points = view->points->count;
+    const int begin = grid->edge[left] > 0 ? grid->edge[left] - 1 : 0;
+    const int end = grid->edge[right] < points ? grid->edge[right] : points - 1;
+    grid->place[p] = (struct place){left, right, code_of(view, begin), code_of(view, end)};
     for (int l = 0; l < LIMITS; l++) {
-        const double cost_before = before >= 0 ? point_at_limit(grid, view, before, l) : INFINITY;
-        const double cost_after = after < grid->cells ? point_at_limit(grid, view, after, l) : INFINITY;
-        grid->nearest[l][p] = fmin(cost_before, cost_after);
+        grid->nearest[l][p] = INFINITY;
+        for (int k = begin; k <= end; k++)
+            grid->nearest[l][p] = fmin(grid->nearest[l][p], points_cost(view->points, at(view, k), grid->limit[l]));
     }
 }
 

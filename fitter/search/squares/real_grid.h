@@ -47,7 +47,7 @@ struct real_grid {
     double reached[LIMITS];   /* values from which on a line is at the limit: for a half it costs apart, and half a code
                                * before it a line may be rounded to it */
     double *at_limit[LIMITS]; /* cost of being at the limit in all cells before one */
-    double *nearest[LIMITS];  /* least cost of a point at the limit in the cell or its neighbour at a place */
+    double *nearest[LIMITS];  /* least cost of a point at the limit, of the cell and of its neighbours at a place */
     double *floor_sum;        /* rounding floor of all cells before one */
     double steepest;          /* the largest slope of a line */
     bool is_rounded;          /* lines are integer lines, and cost what their codes do at least */

@@ -163,7 +163,8 @@ static void leave_limit(struct slope_scan *slopes, struct offset_interval *inter
     }
 }
 
-/* Flat lines of a half at its limits, where the cost is no parabola. */
+/* Flat lines at or beyond the limits, where the cost is no parabola: of a half, and in steps of a unit that may miss a
+ * limit. Lines that are beyond the far limit at their start are none better. */
 static void stay_at_limits(struct slope_scan *slopes, struct offset_interval *interval, int64_t v)
 {
     const int64_t unit = slopes->unit, low = slopes->rules->qmin_y - v, high = slopes->rules->qmax_y - v;
@@ -255,7 +256,7 @@ static bool interval_add(struct slope_scan *slopes, struct offset_interval *inte
     int64_t low, high, c;
     double least;
 
-    if (points->served && slopes->rise == 0 && k == slopes->start)
+    if ((points->served || slopes->unit > 1) && slopes->rise == 0 && k == slopes->start)
         stay_at_limits(slopes, interval, v);
     leave_limit(slopes, interval, k, v, limit);
     reach_limit(slopes, interval, k, v, limit);

@@ -25,7 +25,7 @@ static signed char direction_over(const struct spec *spec, int64_t from, int64_t
 int ties_init(struct ties *ties, const struct spec *spec, const struct points *points, struct diag *diag)
 {
     *ties = (struct ties){.constraints = spec->constraints,
-                          .fold = spec->is_half,
+                          .fold = spec->is_half && spec->in.zero_point > code_min(spec->in.bits, spec->in.is_signed),
                           .fold_sum = spec->fold_sum,
                           .by_max_err = spec->method == METHOD_MINIMAX,
                           .max_err = isnan(spec->max_err) ? INFINITY : spec->max_err};

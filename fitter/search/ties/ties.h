@@ -15,7 +15,8 @@
 /* What neighbouring codes and segments of a table owe each other. */
 struct ties {
     struct constraints constraints;
-    bool fold; /* the points are the half of a folded table, whose other half is the sum minus this one */
+    bool fold; /* the points are the half of a folded table, whose other half, of a code at least, is the sum minus this
+                * one */
     int64_t fold_sum;
     bool improve;          /* a table that keeps the ties already is to be improved, too */
     bool by_max_err;       /* the largest error counts, else the sum of squared errors */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/output.h"
 
 #include "../../support/suite.h"
 
@@ -71,10 +72,21 @@ static void expect_content(const char *path, const char *content)
     free(bytes);
 }
 
+/* As one command does it. */
+static int write_now(const char *path, const void *bytes, size_t size, struct diag *diag)
+{
+    outputs_drop();
+    const int code = file_write(path, bytes, size, diag);
+    if (code == EXIT_DONE)
+        return outputs_commit(diag);
+    outputs_drop();
+    return code;
+}
+
 static void write_done(const char *path, const char *content)
 {
     struct diag diag = {0};
-    ck_assert_msg(file_write(path, content, strlen(content), &diag) == EXIT_DONE, "%s", diag.text);
+    ck_assert_msg(write_now(path, content, strlen(content), &diag) == EXIT_DONE, "%s", diag.text);
 }
 
 static void expect_failure(int got, int code, const struct diag *diag, const char *start, const char *text)
@@ -174,7 +186,7 @@ START_TEST(large_files_come_back_whole)
     for (size_t i = 0; i < size; i++)
         bytes[i] = (unsigned char)(i * 2654435761u >> 24);
     const char *path = in_directory("large");
-    ck_assert_int_eq(file_write(path, bytes, size, &diag), EXIT_DONE);
+    ck_assert_int_eq(write_now(path, bytes, size, &diag), EXIT_DONE);
     ck_assert_int_eq(file_read(path, FILE_MAX_BYTES, &back, &back_size, &diag), EXIT_DONE);
     ck_assert_uint_eq(back_size, size);
     ck_assert_mem_eq(back, bytes, size);
@@ -238,12 +250,12 @@ START_TEST(missing_directories_are_reported)
 {
     struct diag diag = {0};
     const char *path = in_directory("absent/out");
-    expect_failure(file_write(path, "x", 1, &diag), EXIT_IO, &diag, path, "No such file");
-    expect_failure(file_write(directory, "x", 1, &diag), EXIT_IO, &diag, directory, "is a directory");
+    expect_failure(write_now(path, "x", 1, &diag), EXIT_IO, &diag, path, "No such file");
+    expect_failure(write_now(directory, "x", 1, &diag), EXIT_IO, &diag, directory, "is a directory");
     write_done(in_directory("file"), "x");
     path = in_directory("file/out");
-    expect_failure(file_write(path, "x", 1, &diag), EXIT_IO, &diag, path, "Not a directory");
-    expect_failure(file_write("", "x", 1, &diag), EXIT_IO, &diag, "", "cannot write");
+    expect_failure(write_now(path, "x", 1, &diag), EXIT_IO, &diag, path, "Not a directory");
+    expect_failure(write_now("", "x", 1, &diag), EXIT_IO, &diag, "", "cannot write");
     ck_assert_int_eq(count_entries(), 1);
 }
 END_TEST
@@ -266,11 +278,11 @@ static int run_as_nobody(int (*body)(void))
 static int write_into_read_only_directory(void)
 {
     struct diag diag = {0};
-    if (file_write(in_directory("new"), "x", 1, &diag) != EXIT_IO || strstr(diag.text, "Permission denied") == NULL)
+    if (write_now(in_directory("new"), "x", 1, &diag) != EXIT_IO || strstr(diag.text, "Permission denied") == NULL)
         return 1;
-    if (file_write(in_directory("old"), "x", 1, &diag) != EXIT_IO || strstr(diag.text, "Permission denied") == NULL)
+    if (write_now(in_directory("old"), "x", 1, &diag) != EXIT_IO || strstr(diag.text, "Permission denied") == NULL)
         return 2;
-    return file_write(in_directory("old"), "old", 3, &diag) == EXIT_DONE ? 0 : 3; /* nothing to change */
+    return write_now(in_directory("old"), "old", 3, &diag) == EXIT_DONE ? 0 : 3; /* nothing to change */
 }
 
 START_TEST(read_only_directories_are_reported)
@@ -287,7 +299,7 @@ END_TEST
 static int write_over_read_only_file(void)
 {
     struct diag diag = {0};
-    return file_write(in_directory("kept"), "x", 1, &diag) == EXIT_IO && strstr(diag.text, "Permission denied") ? 0 : 1;
+    return write_now(in_directory("kept"), "x", 1, &diag) == EXIT_IO && strstr(diag.text, "Permission denied") ? 0 : 1;
 }
 
 START_TEST(read_only_files_are_kept)
@@ -315,9 +327,9 @@ START_TEST(a_failed_write_leaves_nothing_behind)
     small = old;
     small.rlim_cur = 1000;
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
-    const int fresh = file_write(path, content, sizeof content, &diag);
+    const int fresh = write_now(path, content, sizeof content, &diag);
     struct diag second = {0};
-    const int replacing = file_write(in_directory("old"), content, sizeof content, &second);
+    const int replacing = write_now(in_directory("old"), content, sizeof content, &second);
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &old), 0);
     signal(SIGXFSZ, handler);
     expect_failure(fresh, EXIT_IO, &diag, path, "File too large");
@@ -335,7 +347,7 @@ START_TEST(devices_and_pipes_are_written_into)
     const char *full = in_directory("full"), *null = in_directory("null");
     ck_assert_int_eq(symlink("/dev/full", full), 0);
     ck_assert_int_eq(symlink("/dev/null", null), 0);
-    expect_failure(file_write(full, "x", 1, &diag), EXIT_IO, &diag, full, "No space left");
+    expect_failure(write_now(full, "x", 1, &diag), EXIT_IO, &diag, full, "No space left");
     write_done(null, "x");
     ck_assert_int_eq(stat(full, &status), 0);
     ck_assert(S_ISCHR(status.st_mode));
@@ -354,7 +366,7 @@ START_TEST(devices_and_pipes_are_written_into)
 }
 END_TEST
 
-/* Standard output goes to path meanwhile; returns file_write's code. */
+/* Standard output goes to path meanwhile; returns write_now's code. */
 static int write_redirected(const char *path, const char *to, const char *content, struct diag *diag)
 {
     fflush(stdout);
@@ -363,7 +375,7 @@ static int write_redirected(const char *path, const char *to, const char *conten
     ck_assert_int_ge(fd, 0);
     dup2(fd, STDOUT_FILENO);
     close(fd);
-    const int code = file_write(to, content, strlen(content), diag);
+    const int code = write_now(to, content, strlen(content), diag);
     dup2(saved, STDOUT_FILENO);
     close(saved);
     clearerr(stdout);

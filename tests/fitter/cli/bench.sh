@@ -52,9 +52,9 @@ for value in 0 33 16 16777248; do
 done
 expect_error 2 '-m has more than 32 values' bench gemm -m "1$(printf ',%s' {1..32})"
 expect_error 2 '--scheme has more than 32 values' bench gemm --scheme "int8$(printf ',int8%.0s' {1..32})"
-expect_error 2 '--scheme "w4" is not one of' bench gemm --scheme w8a8,w4
-expect_error 2 '--device is cpu or cuda, not "auto"' bench gemm --device auto
-expect_error 2 '--format is md, csv, json or jsonl, not "xml"' bench gemm --format xml
+expect_error 2 '--scheme w4: must be w4a16, w8a16, mxfp4a16, w4a8, w8a8 or int8' bench gemm --scheme w8a8,w4
+expect_error 2 '--device auto: must be cpu or cuda' bench gemm --device auto
+expect_error 2 '--format xml: must be md, csv, json or jsonl' bench gemm --format xml
 expect_error 2 'M 512, N 4096, K 4096 is more than 2^30 multiplications' bench gemm -m 512 --device cpu
 expect_error 2 'random weights, 1 x 65824 (N x K): K is above 65793' bench gemm -m 1 -n 1 -k 65824 --scheme int8 --device cpu
 expect_status 1 "${small[@]}" -o missing/rows && grep -q '^pwlc bench: missing/rows: cannot write' ../err ||

@@ -1,26 +1,28 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The manual and the completion scripts hold every command and every flag of --help, and bash completes with its script.
-# Exit 77, a skip, without mandoc and zsh.
-for tool in mandoc zsh; do
+# Exit 77, a skip, without mandoc, zsh and fish.
+for tool in mandoc zsh fish; do
     command -v "$tool" >/dev/null || { echo "$tool is missing; ./dev test installs it"; exit 77; }
 done
 . "$(dirname "$0")/lib.sh"
 
 expect_status 0 --completion bash && cp ../out ../pwlc.bash
 expect_status 0 --completion zsh && cp ../out ../_pwlc
+expect_status 0 --completion fish && cp ../out ../pwlc.fish
 expect_status 0 --man && cp ../out ../pwlc.1
-expect_error 2 '--completion needs a value, bash|zsh' --completion
-expect_error 2 '--completion is bash or zsh, not "fish"' --completion fish
+expect_error 2 '--completion needs a value, bash|zsh|fish' --completion
+expect_error 2 '--completion tcsh: must be bash, zsh or fish' --completion tcsh
 expect_error 2 'takes one shell, not 2 arguments' --completion bash zsh
 
 # troff: no request but those of the man macros, and none begun by chance.
-checks=$((checks + 4))
+checks=$((checks + 5))
 if grep -vE '^(\.(TH|SH|SS|PP|TP|RS|RE|nf|fi|br|B|I)( |$)|[^.'"'"'])' ../pwlc.1; then
     fail 'pwlc --man: a line that is no request of the man macros'
 fi
 mandoc -Tlint -W error ../pwlc.1 || fail 'mandoc finds errors'
 zsh -n ../_pwlc || fail 'zsh does not read its script'
+fish --no-config --no-execute ../pwlc.fish || fail 'fish does not read its script'
 bash -n ../pwlc.bash || fail 'bash does not read its script'
 
 expect_status 0 --help && commands=$(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' ../out)
@@ -38,6 +40,8 @@ for name in $commands; do
         sed -n "/^        $name)/,/;;/p" ../_pwlc | grep -q -- "$flag\[" || fail "pwlc --completion zsh: no $flag in $name"
         sed -n "/^    $name)/,/^        ;;/p" ../pwlc.bash | grep -qE -- "flags='(.* )?$flag[ ']" ||
             fail "pwlc --completion bash: no $flag in $name"
+        grep -qE -- "^complete -c pwlc -n '__fish_seen_subcommand_from $name' -[slo] $(sed 's/^-*//' <<<"$flag") " \
+            ../pwlc.fish || fail "pwlc --completion fish: no $flag in $name"
     done
 done
 
@@ -57,7 +61,19 @@ touch table.json notes.txt
 completes 'pwlc fit --se' --segments
 completes 'pwlc sh' show
 completes 'pwlc --ver' --version
-completes 'pwlc --completion ' 'bash zsh'
+completes 'pwlc --completion ' 'bash zsh fish'
+completes 'pwlc help ex' explore
+completes 'pwlc gguf ' 'list extract'
+completes 'pwlc gguf list no' notes.txt
+completes 'pwlc gguf extract no' notes.txt
+completes 'pwlc bench ' gemm
+completes 'pwlc bench gemm -o no' notes.txt
+completes 'pwlc bench gemm --device ' 'cpu cuda'
+completes 'pwlc bench gemm no' ''
+completes 'pwlc gemm --weights no' notes.txt
+completes 'pwlc gemm --act no' notes.txt
+completes 'pwlc sweep table.json --baseline tab' table.json
+completes 'pwlc show --color ' 'auto always never'
 completes 'pwlc fit tan' tanh
 completes 'pwlc fit hard_s' 'hard_sigmoid hard_swish'
 completes 'pwlc fit tanh --method l' 'lsq lut'
@@ -72,5 +88,26 @@ completes 'pwlc explore -j ' ''
 completes 'pwlc list f' 'functions formats'
 completes 'pwlc frobnicate --se' ''
 complete -p pwlc | grep -q -- '-F _pwlc' || fail 'the script does not register its function'
+
+# The same by fish: what it offers for a line, each before a tab.
+offers() {
+    local wanted=$2
+    checks=$((checks + 1))
+    got=$(HOME=$PWD fish --no-config -c "source ../pwlc.fish; complete -C '$1'" | cut -f 1 | tr '\n' ' ')
+    [ "${got% }" = "$wanted" ] || fail "fish: \"$1\" completes to \"${got% }\", expected \"$wanted\""
+}
+offers 'pwlc sh' show
+offers 'pwlc fit tan' tanh
+offers 'pwlc fit --se' --segments
+offers 'pwlc fit tanh --method l' 'lsq lut'
+offers 'pwlc fit tanh --symmetry=' '--symmetry=fold --symmetry=off'
+offers 'pwlc fit --samples no' notes.txt
+offers 'pwlc show tab' table.json
+offers 'pwlc gguf ext' extract
+offers 'pwlc gguf list no' notes.txt
+offers 'pwlc bench gemm -o no' notes.txt
+offers 'pwlc bench g' gemm
+offers 'pwlc fit no' ''
+offers 'pwlc help ex' explore
 
 finish

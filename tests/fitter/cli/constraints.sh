@@ -79,22 +79,35 @@ fit_twice() {
     local flags=$1 types='--in s7:2^-4 --out s8:2^-7'
     expect_status 0 fit tanh $types --segments 8 $flags -o first.json || return 0
     grep -q -- " $flags\"" first.json || fail "$flags: the spec is $(grep '"spec"' first.json)"
-    grep -q -- "note: with $flags the RMS error is [0-9.]* LSB, without [0-9.]*$" ../err ||
-        fail "$flags: no note of its cost: $(cat ../err)"
+    says=$(sed -n "s/.*note: with $flags the RMS error is \([0-9.]*\) LSB, without \([0-9.]*\)\$/\1 \2/p" ../err)
+    with=$(sed -n 's/.*"rms_err_lsb": \([0-9.]*\),.*/\1/p' first.json)
+    without=$(sed -n 's/.*"rms_err_lsb": \([0-9.]*\),.*/\1/p' unbound.json)
+    if awk "BEGIN { exit !($with > $without) }"; then
+        [ "$says" = "$with $without" ] || fail "$flags: $with LSB, without $without; the note says $says"
+        costly="$costly $flags"
+    else
+        [ -z "$says" ] || fail "$flags: costs nothing, and the note says $says"
+    fi
     expect_status 0 fit $(sed -n 's/.*"spec": "\(.*\)",/\1/p' first.json) -o second.json
     cmp -s first.json second.json || fail "$flags: its canonical spec gives another table"
     expect_status 0 sweep first.json
 }
+expect_status 0 fit tanh --in s7:2^-4 --out s8:2^-7 --segments 8 -o unbound.json
+costly=
 for flags in '--shift one' '--slope-terms 1' '--slope-terms 2' '--knots uniform' '--knots pow2' '--knots pow2:4' \
     --monotone '--continuous 0' '--continuous 2'; do
     fit_twice "$flags"
 done
+case $costly in
+*'--shift one'*'--slope-terms 1'*'--knots uniform'*'--continuous 0'*) ;;
+*) fail "few constraints cost anything:$costly" ;;
+esac
 expect_status 0 fit tanh $types --segments 8 --shift per-segment --knots free --slope-terms any -o first.json
 ! grep -q -e --shift -e --knots -e --slope-terms first.json || fail 'defaults are in the spec'
 ! grep -q 'note: with' ../err || fail "defaults cost: $(cat ../err)"
-expect_status 0 fit tanh $types --max-err 1 --slope-terms 1 --knots pow2 -o first.json
+expect_status 0 fit tanh $types --max-err 1 --slope-terms 1 --knots pow2:7 -o first.json
 grep -q 'note: with --slope-terms 1 [0-9]* segments are needed, without [0-9]*$' ../err || fail "cost: $(cat ../err)"
-grep -q 'note: with --knots pow2 [0-9]* segments are needed, without [0-9]*$' ../err || fail "cost: $(cat ../err)"
+grep -q 'note: with --knots pow2:7 [0-9]* segments are needed, without [0-9]*$' ../err || fail "cost: $(cat ../err)"
 expect_status 0 fit tanh $types --method minimax --segments 8 --continuous 0 -o first.json
 grep -q 'note: with --continuous 0 the largest error is [0-9.]* LSB, without' ../err || fail "cost: $(cat ../err)"
 grep -q '"optimal": true' first.json || fail 'a continuous table of 8 bits is not proven'

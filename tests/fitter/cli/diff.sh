@@ -19,13 +19,15 @@ make_table a.json "$a"
 differs 0 a.json a.json
 expect_line 'outputs: 0 of 256 codes differ' ../out 'diff of equal tables'
 differs 0 a.json - <a.json
-sed -e 's/"method": "lsq"/"method": "uniform"/' -e 's/"spec": "tanh/"spec": "erf/' -e 's/"rms_err_lsb": 0/"rms_err_lsb": 0.5/' \
-    a.json >origin.json
-differs 0 a.json origin.json
-expect_line 'method: lsq \| uniform' ../out 'diff of origins'
-expect_line 'spec: tanh .* \| erf .*' ../out 'diff of origins'
-expect_line 'a.json: max .* rms 0, .*' ../out 'diff of certificates'
-expect_line 'origin.json: max .* rms 0.5, .*' ../out 'diff of certificates'
+expect_line 'a.json: no certificate of these segments, .*' ../out 'diff without certificates'
+expect_status 0 certify a.json -o certified.json
+sed -e 's/"method": "by_hand"/"method": "uniform"/' -e 's/"spec": ""/"spec": "erf"/' -e 's/"rms_err_lsb": /&1/' \
+    certified.json >origin.json
+differs 0 certified.json origin.json
+expect_line 'method: by_hand \| uniform' ../out 'diff of origins'
+expect_line 'spec: none \| erf' ../out 'diff of origins'
+expect_line 'certified.json: max .* rms 6\.8.*' ../out 'diff of certificates'
+expect_line 'origin.json: max .* rms 16\.8.*' ../out 'diff of certificates'
 
 # One output: 17 becomes 126.
 make_table one.json "${a/\"start\": 17, \"q_b\": 0, \"n_BX_total\": 0, \"term_c\": 127/\"start\": 17, \"q_b\": 1, \"n_BX_total\": 1, \"term_c\": 118}, {\"start\": 18, \"q_b\": 0, \"n_BX_total\": 0, \"term_c\": 127}"

@@ -164,6 +164,152 @@ expect_error 2 'contradict' eval biased.json 5 --trace -o five.npy
 expect_error 2 '--samples is of use with --trace' eval biased.json 5 --samples s.csv
 expect_error 1 'missing/out.npy' eval biased.json 5 -o missing/out.npy
 
+# Arrays of every element type, larger than what is read at a time, give what words give; their data may begin anywhere.
+long_array() {
+    python3 - "$@" <<'END'
+import struct, sys
+path, kind, count, low, high, padding = sys.argv[1], sys.argv[2], int(sys.argv[3]), *map(int, sys.argv[4:7])
+values = [low + i * 2654435761 % (high - low + 1) for i in range(count)]
+letter = {"|i1": "b", "|u1": "B", "<i2": "h", "<u2": "H", "<i4": "i", "<u4": "I", "<i8": "q", "<u8": "Q", "<f8": "d"}[kind]
+header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({count},), }}".encode() + b" " * padding + b"\n"
+with open(path, "wb") as file:
+    file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + struct.pack(f"<{count}{letter}", *values))
+with open("../words", "w") as file:
+    file.writelines(f"{value}\n" for value in values)
+END
+}
+make_table big.json '{"start": 0, "q_b": 77, "n_BX_total": 6, "term_c": 5}, {"start": 150, "q_b": -3, "n_BX_total": 0, "term_c": 9}' \
+    case='"int16"' bits=9 qmin=0 qmax=200
+make_table far.json '{"start": 300, "q_b": 77, "n_BX_total": 6, "term_c": 5}' case='"int16"' bits=9 qmin=300 qmax=500
+sed -i 's/"signed": true/"signed": false/g' big.json far.json
+"$pwlc" fit rsqrt --in u16:2^-8 --out u16:2^-12 --reduce on --outside clamp -o reduced.json 2>../err || fail "fit: $(cat ../err)"
+for table in biased big far reduced; do
+    for type in '|i1 -128 127' '|u1 0 255' '<i2 -400 400' '<u2 0 65535' '<i4 -300 70000' '<u4 100 4294967295' \
+        '<i8 -9000 9000' '<u8 0 70000' '<f8 -200 200'; do
+        read -r kind low high <<<"$type"
+        real=()
+        [ "$kind" != '<f8' ] || real=(--real)
+        count=40001
+        [ "${kind#?}" != i1 ] && [ "${kind#?}" != u1 ] || count=140001
+        long_array long.npy "$kind" "$count" "$low" "$high" 5
+        expect_status 0 eval "$table.json" "${real[@]}" - <../words || continue
+        cp ../out ../printed
+        cp ../err ../noted
+        expect_status 0 eval "$table.json" "${real[@]}" long.npy || continue
+        cmp -s ../out ../printed || fail "$table, $type: printed otherwise than words"
+        cmp -s ../err ../noted || fail "$table, $type: $(cat ../err), of words $(cat ../noted)"
+        expect_status 0 eval "$table.json" "${real[@]}" long.npy -o out.npy || continue
+        cmp -s ../err ../noted || fail "$table, $type, -o: $(cat ../err), of words $(cat ../noted)"
+        python3 - "$([ "$kind" = '<f8' ] && echo d || case $table in biased) echo b ;; *) echo H ;; esac)" "$count" <<'END' || fail "$table, $type: -o"
+import struct, sys
+data = open("out.npy", "rb").read()[128:]
+values = struct.unpack(f"<{len(data) // struct.calcsize(sys.argv[1])}{sys.argv[1]}", data)
+printed = [float(line) for line in open("../printed")]
+sys.exit(len(values) != int(sys.argv[2]) or any(abs(a - b) > 1e-8 * abs(b) for a, b in zip(values, printed)))
+END
+    done
+done
+# Nothing is printed of an array whose last element is refused.
+long_array long.npy '<u8' 40001 0 9223372036854775808 0
+python3 -c 'import struct; f = open("long.npy", "r+b"); f.seek(-8, 2); f.write(struct.pack("<Q", 1 << 63))'
+expect_error 2 'long.npy: element' eval biased.json long.npy
+printf 'x' >>codes.npy
+expect_error 2 'codes.npy: npy data is 7 bytes; the header'"'"'s shape and type need 6' eval biased.json codes.npy
+truncate -s -1 codes.npy
+# From a pipe, whose size nobody knows, too.
+mkfifo pipe.npy
+for bytes in 133 134 135; do
+    { cat codes.npy; printf xyz; } | head -c "$bytes" >pipe.npy &
+    status=0
+    "$pwlc" eval biased.json pipe.npy >../out 2>../err || status=$?
+    wait $!
+    case $bytes in
+    134) [ "$status" -eq 0 ] && [ "$(cat ../out)" = $'-40\n0\n40\n127\n-127\n127' ] || fail "a pipe: $status $(cat ../err)" ;;
+    *) [ "$status" -eq 2 ] && grep -qF "pipe.npy: npy data is $((bytes - 128)) bytes" ../err || fail "a pipe: $(cat ../err)" ;;
+    esac
+done
+rm pipe.npy
+expect_error 1 'missing/codes.npy: cannot open' eval biased.json codes.npy missing/codes.npy
+mkdir folder.npy
+expect_error 1 'folder.npy: is a directory' eval biased.json folder.npy
+rmdir folder.npy
+
+# Arrays larger than the memory that is allowed: 48 MB of codes, and as many results.
+python3 - <<'END'
+header = b"{'descr': '|i1', 'fortran_order': False, 'shape': (48000000,), }" + b" " * 53 + b"\n"
+with open("large.npy", "wb") as file:
+    file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    for i in range(480):
+        file.write(bytes(range(250)) * 400)
+END
+limited() ( # ARGUMENT...: in 40 MB; sanitizers, which reserve terabytes, run without a limit
+    [ "$limits" = no ] || ulimit -v 40000
+    exec "$pwlc" "$@"
+)
+limits=yes
+limited --version >../out 2>&1 || limits=no
+checks=$((checks + 1))
+limited eval biased.json large.npy -o out.npy 2>../err || fail "large.npy: $(cat ../err)"
+[ "$(stat -c %s out.npy)" -eq 48000128 ] || fail "large.npy: a file of $(stat -c %s out.npy) bytes"
+[ "$(limited eval biased.json large.npy | tail -n 1)" = "$("$pwlc" eval biased.json -- -7)" ] || fail 'large.npy, printed'
+# What cannot be written whole is not there.
+rm -f out.npy
+before=$(ls -A)
+(
+    ulimit -f 1000
+    failures=0
+    expect_error 1 'out.npy: cannot write: File too large' eval biased.json large.npy -o out.npy
+    [ "$failures" -eq 0 ]
+) || fail 'large.npy at the limit of file sizes'
+[ "$before" = "$(ls -A)" ] || fail "large.npy at the limit of file sizes left $(ls -A)"
+rm large.npy
+
+# A line is answered before the next one comes; one that is refused ends it, behind the answers to those before.
+answers() { # answers LINE RESULT...: to a line of standard input, which stays open
+    local line
+    checks=$((checks + 1))
+    [ -z "$1" ] || echo "$1" >&"${pwlc_in}"
+    for result in "${@:2}"; do
+        read -r -t 20 -u "$pwlc_out" line || line='nothing within 20 s'
+        [ "$line" = "$result" ] || fail "--line-buffered: $1: $line, expected $result"
+    done
+}
+coproc "$pwlc" eval biased.json 16 - 5 --line-buffered 2>../err
+eval "exec {pwlc_out}<&${COPROC[0]} {pwlc_in}>&${COPROC[1]} ${COPROC[0]}<&- ${COPROC[1]}>&-"
+pid=$COPROC_PID
+answers '' 127
+answers 5 40
+answers '  -5 0 ' -40 0
+exec {pwlc_in}>&-
+answers '' 40
+exec {pwlc_out}<&-
+wait "$pid" || fail "--line-buffered: exit $?: $(cat ../err)"
+status=0
+printf '5\n\n1 x\n16\n' | "$pwlc" eval biased.json - --line-buffered >../out 2>../err || status=$?
+[ "$status" -eq 2 ] && [ "$(cat ../out)" = 40 ] && grep -qF 'standard input: line 3: "x" is not' ../err ||
+    fail "--line-buffered: exit $status, $(cat ../out ../err)"
+expect_output 0 eval biased.json - --line-buffered < <(printf 0)
+expect_error 2 '--line-buffered is for standard input alone' eval biased.json 5 --line-buffered
+expect_error 2 '--line-buffered is for standard input alone' eval - 5 --line-buffered <biased.json
+expect_error 2 '--line-buffered and -o contradict' eval biased.json - --line-buffered -o five.npy
+
+# No array goes to a terminal.
+on_terminal() {
+    python3 - "$pwlc" "$@" <<'END'
+import os, pty, subprocess, sys
+master, slave = pty.openpty()
+code = subprocess.run(sys.argv[1:], stdout=slave, stderr=open("../err", "wb")).returncode
+os.close(slave)
+sys.exit(code)
+END
+}
+checks=$((checks + 1))
+status=0
+on_terminal eval biased.json 5 -o - || status=$?
+[ "$status" -eq 2 ] && grep -qF -- '-o -: an array is binary' ../err || fail "-o - on a terminal: $status, $(cat ../err)"
+on_terminal eval biased.json 5 || fail 'eval on a terminal'
+expect_status 0 eval biased.json 5 -o - && expect_bytes ../out '|i1' '(1,)' 28
+
 # A table made from samples is traced with its reference when the samples are at hand.
 sum=$(printf -- '-8,-1\n8,1\n' | tee line.csv | sha256sum | cut -d ' ' -f 1)
 sed -e 's/"function": "tanh"/"function": "samples", "samples_sha256": "'"$sum"'"/' biased.json >sampled.json

@@ -26,9 +26,39 @@ expect_error 2 '--format needs a value' list --format --format
 expect_error 2 '--format is given more than once' list --format md --format md
 expect_error 2 '--format is given more than once' list --format=md --format=json
 expect_error 2 '--real is a switch' eval "$golden" --real=1 24986
-expect_error 2 '--format is md or json' list --format xml
-expect_error 2 '--format is md or json' list --format=
-expect_error 2 '--format is text or json' show --format md "$golden"
+expect_error 2 '--format xml: must be md or json' list --format xml
+expect_error 2 '--format : must be md or json' list --format=
+expect_error 2 '--format md: must be text or json' show --format md "$golden"
+
+# What was meant, or nothing.
+types='--in s8:2^-4 --out s8:2^-7'
+expect_error 2 '--seg is not a flag of fit; did you mean --segments?' fit tanh $types --seg 4
+expect_error 2 '--output is not a flag of fit; did you mean -o?' fit tanh $types --output x.json
+expect_error 2 '-n is not a flag of fit; pwlc fit --help lists them' fit tanh $types -n 4
+expect_error 2 'must be lsq, minimax, uniform, document or lut; did you mean minimax?' fit tanh $types --method minmax
+expect_error 2 'must be floor, half_up, half_away or half_even; did you mean half_even?' \
+    fit tanh $types --rounding nearest
+expect_error 2 '; did you mean uniform?' fit tanh $types --knots unform
+expect_error 2 '; did you mean minmax?' fit tanh --in s8 --out s8 --calibrate-by minimax
+expect_error 2 'must be cpu or cuda; did you mean cuda?' sweep "$golden" --device gpu
+expect_error 2 '--form biassed: must be absolute, biased or anchored; did you mean biased?' \
+    explore tanh $types --form absolute,biassed
+printf '[{"name": "a", "function": "tanh", "in": "s8:2^-4", "out": "s8:2^-7", "max-err": 1}]' >../jobs.json
+expect_error 2 '[0].max-err: unknown field, must be left out; did you mean max_err?' fit --spec ../jobs.json -o .
+printf '[{"name": "a b", "function": "tanh"}]' >../jobs.json
+expect_error 2 '[0].name: "a b", must be made of letters' fit --spec ../jobs.json -o .
+printf '[{"name": "a", "function": "tanh", "in": "s8:2^-4", "out": "s8:2^-7"},
+  {"name": "a", "function": "tanh", "in": "s8:2^-4", "out": "s8:2^-7"}]' >../jobs.json
+expect_error 2 '[1].name: "a", must be different from the names of the other jobs' fit --spec ../jobs.json -o .
+
+# Help and the version, however they are asked for.
+expect_status 0 fit --help && cp ../out ../help && expect_status 0 help fit && { cmp -s ../out ../help || fail 'help fit'; }
+expect_status 0 --help && cp ../out ../help && expect_status 0 help && { cmp -s ../out ../help || fail 'help'; }
+expect_error 2 'did you mean fit?' help fitt
+for word in version -V; do
+    expect_status 0 "$word" && expect_line 'pwlc [0-9]+\.[0-9]+\.[0-9]+' ../out "$word"
+done
+expect_error 2 'did you mean --version?' --verison
 expect_error 2 'did you mean functions?' list function
 expect_error 2 'is not a section' list everything
 expect_error 2 'a table is needed' show

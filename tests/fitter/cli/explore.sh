@@ -60,7 +60,7 @@ assert all(("--symmetry fold" in r["spec"]) == (r["symmetry"] == "fold") for r i
 
 # Constraints: some to compare, some that hold for all.
 expect_status 0 explore tanh $types --segments 8 --slope-terms any,1,2 --shift per-segment,one --knots free,pow2,uniform \
-    --method minimax,lut --objective max --format json
+    --method minimax,lut --objective max --zero free --format json
 judge 'constraints' 'full = [r for r in rows if r["method"] == "lut"]
 kept = {(r["slope_terms"], r["shift"], r["knots"]): r for r in rows if r["method"] != "lut"}
 assert len(rows) == len(tables) == 19 and len(kept) == 18 and len(full) == 1 and full[0]["knots"] is None
@@ -76,7 +76,7 @@ judge 'ties' 'assert all("--monotone --continuous 1" in r["spec"] for r in table
 expect_status 0 explore tanh $types --segments 4,8 --slope-bits 6,8 --method minimax,lut --format json
 judge 'lut' 'full = [r for r in rows if r["method"] == "lut"]
 assert len(rows) == 5 and len(full) == 1
-assert (full[0]["segments"], full[0]["bytes"], full[0]["segments_asked"], full[0]["slope_bits"]) == (256, 1280, None, None)
+assert (full[0]["segments"], full[0]["bytes"], full[0]["segments_asked"], full[0]["slope_bits"]) == (256, 256, None, None)
 assert full[0]["proof"] == "optimal" and full[0]["front"]'
 
 # Combinations without a table have a reason; they are a failure only when there is nothing else.
@@ -109,15 +109,28 @@ done
 cp json.1 ../out
 judge 'plot' '
 svg = minidom.parse("svg.1").documentElement
-dots = [c for c in svg.getElementsByTagName("circle") if c.getElementsByTagName("title")]
+dots = [c for name in ("circle", "path") for c in svg.getElementsByTagName(name) if c.getElementsByTagName("title")]
+def radius(mark):
+    return float(mark.getAttribute("r") or mark.getAttribute("data-r"))
+def place(mark):
+    if mark.tagName == "circle":
+        return float(mark.getAttribute("cx")), float(mark.getAttribute("cy"))
+    x, y = mark.getAttribute("d")[1:].split("h")[0].split() # a square, from a corner
+    return round(float(x) + 0.89 * radius(mark), 1), round(float(y) + 0.89 * radius(mark), 1)
 assert len(dots) == len(tables)
-large = max(float(c.getAttribute("r")) for c in dots)
-assert sum(float(c.getAttribute("r")) == large for c in dots) == sum(r["front"] for r in tables)
-by_size = sorted((float(c.getAttribute("cx")), -float(c.getAttribute("cy"))) for c in dots)
+large = max(map(radius, dots))
+assert sum(radius(c) == large for c in dots) == sum(r["front"] for r in tables)
+# Colour is the method, shape the form.
+for c in dots:
+    says = c.getElementsByTagName("title")[0].firstChild.data
+    assert c.getAttribute("class") == ("f0" if "--method uniform" in says else "f1"), says
+    assert c.tagName == ("circle" if "--form absolute" in says else "path"), says
+by_size = sorted((round(x, 1), -y) for x, y in map(place, dots))
 ranks = [(r["bytes"], r["rms_err_lsb"]) for r in tables]
 assert len(set(x for x, _ in by_size)) == len(set(b for b, _ in ranks))
 text = svg.toxml()
-for word in "absolute", "biased", "tanh", "s8:2^-5:0", "RMS error, output LSB", "8 segments":
+for word in ("absolute", "biased", "tanh", "s8:2^-5:0", "RMS error, output LSB", "8 segments, ", "method", "form",
+             "labels at the front: segments, slope bits", " bits"):
     assert word in text, word
 assert "script" not in text and "href" not in text'
 expect_status 0 explore leaky_relu --param alpha=1 --in s8:2^0 --out s8:2^0 --segments 1,2 --svg exact.svg
@@ -132,6 +145,10 @@ assert [(r["segments"], r["rms_err_lsb"], r["front"]) for r in rows] == [(1, 0, 
 printf '%s\n' -8,-1 0,0 8,1 >points.csv
 expect_status 0 explore --samples points.csv --in s8:2^-4 --out s8:2^-7 --segments 1,2 --svg points.svg --format json
 judge 'samples' 'assert len(tables) == 2'
+expect_status 0 explore tanh $types --format json --segments 2,4-6,8:16:4,20:90:x2 --slope-bits 6:8:2 --method uniform
+judge 'ranges' 'assert sorted({(r["segments_asked"], r["slope_bits"]) for r in rows}) == [
+    (n, b) for n in (2, 4, 5, 6, 8, 12, 16, 20, 40, 80) for b in (6, 8)]'
+
 expect_status 0 explore tanh --in s8 --out s8 --range -2:2 --fix 0:0 --method uniform --segments 4 --format json
 judge 'types from a range' 'assert len(tables) == 1 and "--fix 0:0" in tables[0]["spec"] and ":" in tables[0]["spec"].split()[2]'
 rm -f points.svg exact.svg svg.* md.* csv.* json.* jsonl.*
@@ -155,6 +172,12 @@ refused '--method best: must be' tanh $types --method best
 refused '--slope-bits 1: must be' tanh $types --slope-bits 1,8
 refused '--symmetry on: must be' tanh $types --symmetry on
 refused '--symmetry: at most 64 values' tanh $types --symmetry "$(seq -s , 1 65)"
+for range in 4- 16-4 4:64:0 4:64:x1 4:64:x 4:64:4:4 4-5000 4:9x; do
+    refused "--segments $range: must be a range such as 4-16" tanh $types --segments "2,$range"
+done
+refused '--segments: at most 64 values' tanh $types --segments 1-65
+refused '--segments 3-5,4: 4 is given twice' tanh $types --segments 3-5,4
+refused '--svg out.png: the drawing is SVG; name a file that ends in .svg' tanh $types --svg out.png
 refused '--objective mean: must be rms or max' tanh $types --objective mean
 refused '--format xml: must be md' tanh $types --format xml
 refused '--jobs 0: must be' tanh $types --jobs 0

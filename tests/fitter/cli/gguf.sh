@@ -7,10 +7,33 @@ corpus=$root/tests/fuzz/corpus/gguf
 expect_status 0 gguf list "$corpus/every_type"
 expect_line '\| f32 +\| F32 +\| 2 x 3 +\| +24 \| +352 \|' ../out 'gguf list'
 expect_line '\| mxfp4 +\| MXFP4 +\| 1 x 1 x 1 x 32 +\| +17 \| +544 \|' ../out 'gguf list'
-expect_line '\| q6_k +\| type 14 +\| 256 +\| +- \| +576 \|' ../out 'gguf list'
+expect_line '\| q6_k +\| Q6_K, unsupported +\| 256 +\| +- \| +576 \|' ../out 'gguf list'
 expect_status 0 gguf list "$corpus/metadata" --metadata
 expect_line 'string = a\\x5cb\\x0a\\xff' ../out 'gguf list --metadata'
 expect_line 'array = i16\[9\] -4, -3, -2, -1, 0, 1, 2, 3, \.\.\.' ../out 'gguf list --metadata'
+
+# Text is shown as text: UTF-8, but for control characters, those of two bytes among them, and what is cut or wrong.
+python3 - <<'END'
+import struct
+def string(data):
+    return struct.pack("<Q", len(data)) + data
+values = {"name": "größe 模型 🙂", "bad": b"a\xc3(\xe6\xa8", "control": "\u009b1m\t", "long": "é" * 150}
+file = b"GGUF" + struct.pack("<IQQ", 3, 3, len(values))
+for key, value in values.items():
+    file += string(key.encode()) + struct.pack("<I", 8) + string(value if isinstance(value, bytes) else value.encode())
+for name, kind in (("prüfung", 0), ("odd", 4), ("new", 99)):
+    file += string(name.encode()) + struct.pack("<IQIQ", 1, 1, kind, 0)
+open("text.gguf", "wb").write(file + bytes(-len(file) % 32) + bytes(4))
+END
+expect_status 0 gguf list text.gguf --metadata
+expect_line 'name = größe 模型 🙂' ../out 'UTF-8'
+expect_line 'bad = a\\xc3\(\\xe6\\xa8' ../out 'no UTF-8'
+expect_line 'control = \\xc2\\x9b1m\\x09' ../out 'control characters'
+expect_line "long = (é){100}\\.\\.\\. \\(300 bytes\\)" ../out 'a long text'
+expect_status 0 gguf list text.gguf
+expect_line '\| prüfung \| F32 +\| 1 +\| +4 \| .*' ../out 'a name in UTF-8'
+expect_line '\| odd +\| unknown type 4, unsupported +\|.*' ../out 'a number without a name'
+expect_line '\| new +\| unknown type 99, unsupported +\|.*' ../out 'a number without a name'
 
 # An array of floats: numpy's shape, rows first, and the six values.
 expect_status 0 gguf extract "$corpus/every_type" f32 -o f32.npy
@@ -36,7 +59,7 @@ expect_error 2 '-o goes with extract' gguf list "$corpus/every_type" -o a
 expect_error 2 '"f32" is one argument too many' gguf list "$corpus/every_type" f32
 expect_error 2 '"more" is one argument too many' gguf extract "$corpus/every_type" f32 more -o a
 expect_error 2 'no tensor "g32"; `pwlc gguf list` shows' gguf extract "$corpus/every_type" g32 -o a
-expect_error 2 'tensor "q6_k" is of type 14; F32, F16, BF16, Q4_0, Q8_0 and MXFP4 can be read' \
+expect_error 2 'tensor "q6_k" is of type Q6_K, which is not supported; F32, F16, BF16, Q4_0, Q8_0 and MXFP4 can be read' \
     gguf extract "$corpus/every_type" q6_k -o a
 expect_error 2 'not_gguf: gguf: the file does not start with GGUF' gguf list "$corpus/not_gguf"
 expect_error 2 'not a file of one byte or more' gguf list /dev/null

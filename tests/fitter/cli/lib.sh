@@ -100,8 +100,25 @@ make_npy() {
     } >"$1"
 }
 
-# make_table FILE SEGMENTS [NAME=JSON...]: a table of tanh in eight bits whose segments, form and so on are given; the
-# certificate is not that of the segments, since nothing measures it here.
+# sign FILE...: gives each table the hash of its types and segments, as docs/table-json.md defines it.
+sign() {
+    /usr/bin/python3 - "$@" <<'END'
+import hashlib, json, sys
+HASHED = ("function", "expression", "samples_sha256", "weights_sha256", "form", "rounding", "in", "out", "fold",
+          "reduction", "outside", "segments")
+for path in sys.argv[1:]:
+    with open(path) as file:
+        table = json.load(file)
+    fields = {name: table[name] for name in HASHED if name in table}
+    text = json.dumps(fields, sort_keys=True, separators=(",", ":"))
+    table["hash"] = hashlib.sha256(text.encode()).hexdigest()
+    with open(path, "w") as file:
+        json.dump(table, file)
+END
+}
+
+# make_table FILE SEGMENTS [NAME=JSON...]: a table of tanh in eight bits whose segments, form and so on are given, without
+# a certificate.
 make_table() {
     local file=$1 segments=$2 assignment
     local form='"absolute"' rounding='"floor"' extra='' case='"int8"' bits=8 qmin=-128 qmax=127
@@ -114,10 +131,7 @@ make_table() {
  "method": "lsq", "form": $form, "rounding": $rounding, "case": $case, $extra
  "in": {"bits": $bits, "signed": true, "scale": "2^-4", "zero_point": 0, "qmin": $qmin, "qmax": $qmax},
  "out": {"bits": $bits, "signed": true, "scale": "2^-7", "zero_point": 0, "qmin": $qmin, "qmax": $qmax},
- "segments": [$segments],
- "certificate": {"checked": 0, "exhaustive": false, "max_err_lsb": 0, "max_err_at": 0, "rms_err_lsb": 0,
-   "mean_abs_err_lsb": 0, "correctly_rounded": 0, "saturated_codes": 0, "monotone": true, "acc_bits": 32,
-   "objective": "rms", "lower_bound_lsb": null, "optimal": null}}
+ "segments": [$segments]}
 END
 }
 
@@ -140,6 +154,7 @@ make_step() {
    "mean_abs_err_lsb": 0.257812, "correctly_rounded": 0.910156, "saturated_codes": 4, "monotone": true,
    "acc_bits": 16, "objective": "rms", "lower_bound_lsb": null, "optimal": null}}
 END
+    sign "$1"
 }
 
 # leave_libraries: pwlc alone in a folder, without a library for devices beside it; $built is where it was.

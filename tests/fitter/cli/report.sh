@@ -98,7 +98,7 @@ judge 'comparison' page.html '
 import json, subprocess
 rows = {row[0]: row for row in table("method")[1:]}
 assert list(rows) == ["this table, minimax", "uniform", "document", "lut"]
-assert rows["lut"][2:4] == ["256", "1280"]
+assert rows["lut"][2:4] == ["256", "256"]
 own = rows["this table, minimax"]
 for name in "uniform", "document":
     flags = ["--method", name, "--segments", "6", "--slope-bits", "7"]
@@ -139,6 +139,26 @@ assert len([t for t in page.tables if len(t) == 257]) == 1
 assert "samples, SHA-256" in text and "nan" not in raw
 '
 rm -f page.* several.html kinds.html
+
+# Hundreds of segments: a strip for each range, with a line at every knot; the one of the largest error is open.
+expect_status 0 fit sigmoid --in s16:2^-12 --out s16:2^-15 --segments 100 --method uniform -o many.json
+expect_status 0 report many.json tanh.json -o many.html
+judge 'strips' many.html '
+import json, re
+made = json.load(open("many.json"))
+says, starts = made["certificate"], [segment["start"] for segment in made["segments"]]
+assert len(starts) > 96
+strips = [p for p in plots if p.getElementsByTagName("title")[0].firstChild.data.startswith("error of segments")]
+assert len(strips) == (len(starts) + 47) // 48 == raw.count("<details") and raw.count("<details open>") == 1
+for k, strip in enumerate(strips):
+    knots = [p for p in strip.getElementsByTagName("path") if p.getAttribute("class") == "thin s6"]
+    assert len(knots) == min(48, len(starts) - 48 * k) - (k == 0), (k, len(knots))
+largest = [float(m) for m in re.findall(r"max ([0-9.e+-]+) LSB</summary>", raw)]
+assert max(largest) == float("%.6g" % says["max_err_lsb"]), largest
+opened = re.search(r"<details open><summary>segments (\d+) to (\d+)", raw)
+assert starts[int(opened[1])] <= says["max_err_at"]
+'
+rm -f many.*
 
 # A certificate that does not hold is not repeated.
 sed -E 's/("max_err_lsb": )[0-9.]+/\11.5/' tanh.json >wrong.json

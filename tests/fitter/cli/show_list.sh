@@ -56,7 +56,7 @@ expect_status 0 show --format json biased.json fold.json && {
 }
 expect_status 0 show - <fold.json || true
 
-functions='sigmoid tanh gelu gelu_tanh silu softplus mish elu selu exp erf log sqrt rsqrt reciprocal sin cos atan softsign
+functions='sigmoid tanh gelu gelu_tanh quick_gelu silu softplus mish elu selu exp erf log sqrt rsqrt reciprocal sin cos atan softsign
     logsigmoid hard_sigmoid hard_swish relu relu6 leaky_relu'
 expect_status 0 list && {
     columns ../out

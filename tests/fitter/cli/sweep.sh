@@ -30,6 +30,7 @@ sed 's/"scale": "2^0", "zero_point": 0, "qmin": -128, "qmax": 123/"scale": "2^1"
 sed 's/"alpha": 1.0/"alpha": 0.5/' silent.json >other.json
 for table in better wider coarse other; do
     ! cmp -s silent.json "$table.json" || fail "$table.json is silent.json"
+    sign "$table.json"
 done
 
 # Codes 100 to 120 are 3 off, 121 and 122 by 2 and 1: 63 + 3 in 256, 21 * 9 + 4 + 1 squared, 23 codes wrong.
@@ -46,7 +47,10 @@ done
 sweep_passes step.json
 expect_line '\| max, LSB +\| 3 +\|' ../out "sweep of one table"
 expect_line '\| codes checked +\| 256 +\|' ../out "sweep of one table"
-[ "$(awk '{ print length }' ../out | sort -u | wc -l)" -eq 1 ] || fail "columns of one table are not aligned"
+for part in '1,/^$/' '/^$/,$'; do # the figures, and the worst codes
+    [ "$(sed -n "$part p" ../out | awk '/^\|/ { print length }' | sort -u | wc -l)" -eq 1 ] ||
+        fail "columns of one table are not aligned"
+done
 sweep_passes step.json better.json
 [ "$(wc -l <../out)" -eq 4 ] || fail "two tables are not two rows below titles and rule"
 [ "$(awk '{ print length }' ../out | sort -u | wc -l)" -eq 1 ] || fail "columns of two tables are not aligned"
@@ -115,6 +119,7 @@ cat >wide.json <<'END'
    "mean_abs_err_lsb": 2.0, "correctly_rounded": 0.75, "saturated_codes": 0, "monotone": false, "acc_bits": 24,
    "objective": "rms", "lower_bound_lsb": null, "optimal": null, "bound_lsb": 8.0}}
 END
+sign wide.json
 sweep_passes wide.json --format json
 expect_line ' *"exhaustive": false,' ../out "sweep of a wide input"
 sweep_passes wide.json --format json --exhaustive
@@ -156,8 +161,8 @@ expect_error 2 '--samples points.csv: no table here was made from samples' sweep
 
 # Flags and files.
 expect_error 2 'a table is needed' sweep
-expect_error 2 '--format is md, csv, json or jsonl, not "xml"' sweep step.json --format xml
-expect_error 2 '--ref is libm or mpfr, not "exact"' sweep step.json --ref exact
+expect_error 2 '--format xml: must be md, csv, json or jsonl' sweep step.json --format xml
+expect_error 2 '--ref exact: must be libm or mpfr' sweep step.json --ref exact
 sweep_passes step.json --ref libm
 for bound in -1 nan inf 1x ''; do
     expect_error 2 '--max-err is a number' sweep step.json --max-err "$bound"

@@ -11,7 +11,7 @@ printf '%s\n' '-4,0' '4,1' >samples.csv
 expect_status 0 fit --samples samples.csv --in s8:2^-5 --out s8:2^-7 -o samples.json
 
 cuda=(--exhaustive --device cuda)
-expect_error 2 '--device is cpu or cuda, not "gpu"' sweep tanh.json --exhaustive --device gpu
+expect_error 2 '--device gpu: must be cpu or cuda' sweep tanh.json --exhaustive --device gpu
 expect_error 2 '--device cuda visits every code, and needs --exhaustive' sweep tanh.json --device cuda
 
 # None found: pwlc alone in a folder, and an empty folder for libraries where it cannot be the system's.
@@ -42,7 +42,7 @@ PWL_CUDA_LIBRARY=$(ldd "$pwlc" | sed -n 's/.*=> \(.*libjansson[^ ]*\).*/\1/p')
 PWL_CUDA_LIBRARY=$host_library
 
 export DEVICE_FAULT=abi
-expect_error 77 'has interface version 4, must be 3; build it with this pwlc' sweep tanh.json "${cuda[@]}"
+expect_error 77 'has interface version 5, must be 4; build it with this pwlc' sweep tanh.json "${cuda[@]}"
 DEVICE_FAULT=device
 expect_error 77 'tanh.json: --device cuda: no CUDA device: none was found' sweep tanh.json "${cuda[@]}"
 DEVICE_FAULT=target

@@ -15,7 +15,7 @@ for file in list.csv pairs.csv counts.npy; do
     expect_status 0 fit tanh $types --segments 2 --weights $file -o "$file.json" || true
     sum=$(sha256sum <$file)
     expect_line "  \"weights_sha256\": \"${sum%% *}\"," "$file.json" "fit --weights $file"
-    sed '/weights_sha256/d' "$file.json" >"$file.bare"
+    sed '/weights_sha256/d; /"hash"/d' "$file.json" >"$file.bare"
     cmp -s list.csv.bare "$file.bare" || fail "$file makes another table than list.csv"
 done
 

@@ -9,6 +9,7 @@ expect_error 2 '--expr: empty' fit --expr '' --in s8:2^-4 --out u8:2^-4 -o out.j
 expect_status 0 fit tanh --in s8 --out s8 --range -4:4 -o table.json
 expect_status 0 sweep table.json
 sed 's/"function": "tanh"/"function": "expr", "expression": "tanh(x)"/' table.json >expr.json
+sign expr.json
 expect_status 0 show expr.json
 expect_status 0 emit expr.json --format c -o expr.h
 expect_status 0 eval expr.json 3

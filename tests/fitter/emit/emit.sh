@@ -77,7 +77,7 @@ expect_error 2 'tanh.json and twin.json would both be named pwl_tanh_s8' emit ta
 expect_error 2 'a table is needed' emit
 expect_error 2 'a table is needed' emit -o out.h
 expect_error 2 'did you mean csv?' emit tanh.json --format cvs -o out.h
-expect_error 2 'c, cuda, json, csv, npy' emit tanh.json --format vhdl -o out.h
+expect_error 2 'c, cuda, json, csv or npy' emit tanh.json --format vhdl -o out.h
 for format in json csv npy; do
     expect_error 2 '--standalone needs --format c' emit tanh.json --format $format --standalone -o out
     expect_error 2 "--prefix needs --format c or cuda; --format $format" emit tanh.json --format $format --prefix p -o out
@@ -89,9 +89,9 @@ expect_error 2 '--format npy takes one table' emit tanh.json sigmoid.json --form
 expect_error 2 '-MD needs -o' emit tanh.json -MD
 expect_error 2 '-MD needs -o' emit tanh.json -MD -o -
 expect_error 2 '-MF needs -MD' emit tanh.json -MF x.d -o out.h
-expect_error 2 'is the output itself' emit tanh.json -MD -MF out.h -o out.h
-expect_error 2 'would overwrite' emit tanh.json sigmoid.json -o sigmoid.json
-expect_error 2 'would overwrite' emit tanh.json -MD -MF tanh.json -o out.h
+expect_error 2 'out.h: two outputs of this command go there' emit tanh.json -MD -MF out.h -o out.h
+expect_error 2 'sigmoid.json: is an input of this command too' emit tanh.json sigmoid.json -o sigmoid.json
+expect_error 2 'tanh.json: is an input of this command too' emit tanh.json -MD -MF tanh.json -o out.h
 expect_error 2 '--check needs -o' emit tanh.json --check
 expect_error 2 'leave out -MD' emit tanh.json --check -MD -o tanh.h
 expect_error 2 'more than once' emit - - <tanh.json
@@ -101,6 +101,26 @@ expect_error 1 'missing/' emit tanh.json -o missing/out.h
 expect_error 1 'missing/' emit tanh.json -MD -MF missing/out.d -o out.h
 head -c 300 tanh.json >cut.json
 expect_error 2 'cut.json' emit cut.json -o out.h
+
+# --attribute places every array, and nothing else.
+section='__attribute__((section(".tables")))'
+for flag in '' --standalone; do
+    expect_status 0 emit tanh.json $flag -o plain.h
+    expect_status 0 emit tanh.json $flag --attribute "$section" -o placed.h
+    holds 'each array has the attribute' [ "$(grep -c '\[\] __attribute__((section(".tables"))) = {$' placed.h)" = \
+        "$(grep -c '\[\] = {$' plain.h)" ]
+    sed 's/ __attribute__((section(".tables")))//' placed.h >without.h
+    holds 'nothing else has it' cmp without.h plain.h
+done
+printf '#include "placed.h"\nint8_t use(int8_t x);\nint8_t use(int8_t x) { return pwl_tanh_s8_eval(x); }\n' >place.c
+"${CC:-cc}" -std=gnu11 -O1 -c place.c -o place.o
+holds 'the arrays are in their section' [ "$(objdump -h place.o | awk '$2 == ".tables" { print $3 != "00000000" }')" = 1 ]
+rm place.c place.o placed.h plain.h without.h
+expect_status 0 emit tanh.json --attribute PROGMEM && expect_line 'static const int8_t pwl_tanh_s8_q_b\[\] PROGMEM = \{' ../out PROGMEM
+for attribute in '' '= {1}; int x' 'section(' ')(' '"' '/* x */' 'a)b(' $'a\nb'; do
+    expect_error 2 '--attribute' emit tanh.json --attribute "$attribute" -o out.h
+done
+expect_error 2 '--attribute needs --format c; --format cuda has no arrays' emit tanh.json --format cuda --attribute PROGMEM -o out.h
 
 # An unchanged file keeps its inode and its time; a changed one is replaced.
 expect_status 0 emit tanh.json -o same.h

@@ -12,6 +12,7 @@
 #include <pwl/fixed.h>
 
 #include "base/file.h"
+#include "base/output.h"
 #include "table/reduction.h"
 #include "table/table.h"
 
@@ -176,7 +177,7 @@ static void write_table(const char *directory, struct table *t, int *number)
              : t->has_reduction ? "_reduced"
                                 : "");
     if (table_from_json(text, strlen(text), &again, &diag) != EXIT_DONE ||
-        file_write(path, text, strlen(text), &diag) != EXIT_DONE)
+        file_write(path, text, strlen(text), &diag) != EXIT_DONE || outputs_commit(&diag) != EXIT_DONE)
         fail(path, diag.text);
     t->spec = NULL;
     table_free(&again);

@@ -11,6 +11,7 @@ static const struct {
     {"tanh", "", 2, 0},
     {"gelu", "", 3, 3},
     {"gelu_tanh", "", 3, 3},
+    {"quick_gelu", "", 3, 3},
     {"silu", "", 3, 3},
     {"softplus", "", 3, 3},
     {"mish", "", 3, 3},

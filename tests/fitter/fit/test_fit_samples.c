@@ -2,6 +2,7 @@
 /* Tables made from sample points, csv and npy, from the file to the sweep. */
 #include <unistd.h>
 
+#include "base/output.h"
 #include "../reference/fixture.h"
 #include "cli/command.h"
 #include "function/samples.h"
@@ -186,7 +187,11 @@ static int run(const struct command *command, const char *flags, struct diag *di
         argv[argc++] = word;
     diag->code = EXIT_DONE;
     diag->text[0] = '\0';
-    return command->run(argc, argv, diag);
+    const int code = command->run(argc, argv, diag);
+    if (code == EXIT_DONE || code == EXIT_REQUIREMENT)
+        ck_assert_int_eq(outputs_commit(&(struct diag){.code = EXIT_DONE}), EXIT_DONE);
+    outputs_drop();
+    return code;
 }
 
 START_TEST(sweep_measures_against_the_samples)

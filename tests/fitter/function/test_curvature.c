@@ -68,7 +68,7 @@ START_TEST(signs_are_those_of_the_second_derivative)
         }
         known++;
     }
-    ck_assert_int_eq(known, 25);
+    ck_assert_int_eq(known, 26);
 }
 END_TEST
 

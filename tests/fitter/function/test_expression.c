@@ -55,6 +55,36 @@ static double others(double x)
     return expm1(x) + log1p(fabs(x)) + erfc(x) + log2(x * x + 1) + log10(x * x + 1) + log(x * x + 1);
 }
 
+/* Every function that can be fitted can stand in an expression, by each of its names. */
+START_TEST(built_in_functions_are_known)
+{
+    static const double places[] = {-7.3, -2.5, -0.4, 0.3, 1.7, 6.6};
+    for (const struct function_info *info = function_table; info->name != NULL; info++) {
+        struct function function;
+        struct diag diag = {0};
+        ck_assert_int_eq(function_init(&function, info->name, &diag), EXIT_DONE);
+        const char *name = info->name;
+        for (size_t i = 0; name != NULL; name = function_alias(info, i++)) {
+            char text[40];
+            snprintf(text, sizeof text, "%s(x)", name);
+            struct expression *expression = make(text);
+            for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
+                if (!function_defined(&function, places[k]))
+                    continue;
+                const double expected = (double)function_value(&function, places[k]);
+                const double value = expression_value(expression, places[k]);
+                ck_assert_msg(fabs(value - expected) <= 2 * DBL_EPSILON * fabs(expected), "%s at %g: %.17g, not %.17g",
+                              text, places[k], value, expected);
+            }
+            expression_free(expression);
+        }
+    }
+    struct expression *composed = make("leaky_relu(x, 0.25) + elu(-x, 2) + swish(2*x)/2");
+    ck_assert_double_eq(expression_value(composed, -2), -0.5 + 2 + (double)(-2 / (1 + expl(4))));
+    expression_free(composed);
+}
+END_TEST
+
 START_TEST(evaluates_in_double)
 {
     static const struct {
@@ -350,6 +380,7 @@ int main(void)
 {
     TCase *cases = tcase_create("expression");
     tcase_set_timeout(cases, 60);
+    tcase_add_test(cases, built_in_functions_are_known);
     tcase_add_test(cases, evaluates_in_double);
     tcase_add_test(cases, keeps_the_text_without_outer_blanks);
     tcase_add_test(cases, refuses_what_is_no_function);

@@ -66,9 +66,9 @@ END_TEST
 START_TEST(every_function_is_in_the_golden_table)
 {
     static const char *const names[] = {
-        "sigmoid",  "tanh",       "gelu",         "gelu_tanh",  "silu",  "softplus",   "mish",      "elu", "selu",
-        "exp",      "erf",        "log",          "sqrt",       "rsqrt", "reciprocal", "sin",       "cos", "atan",
-        "softsign", "logsigmoid", "hard_sigmoid", "hard_swish", "relu",  "relu6",      "leaky_relu"};
+        "sigmoid", "tanh",     "gelu",       "gelu_tanh",    "quick_gelu", "silu",  "softplus",   "mish",      "elu",
+        "selu",    "exp",      "erf",        "log",          "sqrt",       "rsqrt", "reciprocal", "sin",       "cos",
+        "atan",    "softsign", "logsigmoid", "hard_sigmoid", "hard_swish", "relu",  "relu6",      "leaky_relu"};
     const size_t count = sizeof names / sizeof names[0];
     for (size_t i = 0; i < count; i++) {
         size_t points = 0;
@@ -89,9 +89,8 @@ START_TEST(derivatives_stay_accurate_near_their_roots)
         long double root;  /* of the first derivative, from mpmath's findroot at 40 digits */
         long double slope; /* an upper bound of |f''| there */
     } roots[] = {
-        {"gelu", -0.751791524693564457904947L, 1.0L},
-        {"gelu_tanh", -0.752461422071016258487954L, 1.0L},
-        {"silu", -1.278464542761073795109359L, 1.0L},
+        {"gelu", -0.751791524693564457904947L, 1.0L},        {"gelu_tanh", -0.752461422071016258487954L, 1.0L},
+        {"quick_gelu", -0.7511542554412889512980956L, 1.0L}, {"silu", -1.278464542761073795109359L, 1.0L},
         {"mish", -1.192431214515495212137588L, 1.0L},
     };
     for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) {
@@ -295,10 +294,17 @@ END_TEST
 
 START_TEST(unknown_functions_get_a_suggestion)
 {
-    static const char *const slips[][2] = {{"sigmod", "sigmoid"},     {"Gelu", "gelu"},
-                                           {"GELU", "gelu"},          {"tahn", "tanh"},
-                                           {"log2", "log"},           {"hardswish", "hard_swish"},
-                                           {"softpluss", "softplus"}, {"leakyrelu", "leaky_relu"}};
+    static const char *const slips[][2] = {{"sigmod", "sigmoid"},
+                                           {"Gelu", "gelu"},
+                                           {"GELU", "gelu"},
+                                           {"tahn", "tanh"},
+                                           {"log2", "log"},
+                                           {"Hardswish", "hardswish"},
+                                           {"softpluss", "softplus"},
+                                           {"leaky-relu", "leaky_relu"},
+                                           {"Swish", "swish"},
+                                           {"swsh", "swish"},
+                                           {"quick-gelu", "quick_gelu"}};
     struct function function;
     struct diag diag;
     for (size_t i = 0; i < sizeof slips / sizeof slips[0]; i++) {
@@ -320,9 +326,47 @@ START_TEST(unknown_functions_get_a_suggestion)
 }
 END_TEST
 
+/* Whoever writes one of these finds the function that was meant. */
+START_TEST(other_names_are_taken)
+{
+    static const char *const names[][2] = {{"swish", "silu"},
+                                           {"logistic", "sigmoid"},
+                                           {"quickgelu", "quick_gelu"},
+                                           {"hswish", "hard_swish"},
+                                           {"hardswish", "hard_swish"},
+                                           {"hsigmoid", "hard_sigmoid"},
+                                           {"softrelu", "softplus"},
+                                           {"soft_plus", "softplus"},
+                                           {"lrelu", "leaky_relu"},
+                                           {"gelu_new", "gelu_tanh"},
+                                           {"ln", "log"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct function function;
+        init(&function, names[i][0]);
+        ck_assert_str_eq(function_name(&function), names[i][1]);
+        ck_assert_ptr_null(function_find(names[i][0]));
+    }
+    /* Each is another name of one function that there is, and no function's own. */
+    size_t count = 0;
+    for (const struct function_info *info = function_table; info->name != NULL; info++) {
+        const char *alias;
+        for (size_t i = 0; (alias = function_alias(info, i)) != NULL; i++, count++) {
+            struct function function;
+            init(&function, alias);
+            ck_assert_ptr_eq(function.info, info);
+            ck_assert_ptr_null(function_find(alias));
+        }
+    }
+    ck_assert_uint_ge(count, 20);
+}
+END_TEST
+
 START_TEST(suggestions_count_edits)
 {
     static const char *const words[] = {"segments", "--max-err", "form", "format", "fit", NULL};
+    static const char *const functions[] = {"mish", "tanh", NULL};
+    static const char *const flags[] = {"-o", "--out", "--segments", "--slope-bits", "--slope-terms", NULL};
+    static const char *const roundings[] = {"floor", "half_up", "half_away", "half_even", NULL};
     static const char *const none[] = {NULL};
     ck_assert_str_eq(suggest("segment", words), "segments");
     ck_assert_str_eq(suggest("sgements", words), "segments");
@@ -332,7 +376,15 @@ START_TEST(suggestions_count_edits)
     ck_assert_str_eq(suggest("formatt", words), "format");
     ck_assert_ptr_null(suggest("abcdef", words));
     ck_assert_str_eq(suggest("frm", words), "form");
-    ck_assert_ptr_null(suggest("fm", words)); /* two characters allow one edit */
+    ck_assert_ptr_null(suggest("fm", words)); /* two characters allow none */
+    ck_assert_str_eq(suggest("FORM", words), "form");
+    ck_assert_ptr_null(suggest("swish", functions)); /* two edits are too many for five characters */
+    ck_assert_str_eq(suggest("--seg", flags), "--segments");
+    ck_assert_ptr_null(suggest("--slope", flags)); /* begins two */
+    ck_assert_ptr_null(suggest("-n", flags));
+    ck_assert_str_eq(suggest("--output", flags), "-o");
+    ck_assert_str_eq(suggest("nearest", roundings), "half_even");
+    ck_assert_ptr_null(suggest("nearest", words));
     ck_assert_ptr_null(suggest("", words));
     ck_assert_ptr_null(suggest("form", none));
 }
@@ -407,6 +459,7 @@ int main(void)
     TCase *messages = tcase_create("messages");
     tcase_add_test(messages, parameter_errors_are_named);
     tcase_add_test(messages, unknown_functions_get_a_suggestion);
+    tcase_add_test(messages, other_names_are_taken);
     tcase_add_test(messages, suggestions_count_edits);
     tcase_add_test(messages, domains_are_as_stated);
     tcase_add_test(messages, samples_stand_in_for_a_function);

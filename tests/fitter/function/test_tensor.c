@@ -40,6 +40,12 @@ START_TEST(types_parse_and_print)
         {"s32:1e-9:9223372036854775807", "s32:1e-9:9223372036854775807", "s32", INT32_MIN, INT32_MAX},
         {"u5:0.25:+7", "u5:2^-2:7", "u5", 0, 31},
         {"s08:0.5:-0", "s8:2^-1:0", "s8", -128, 127},
+        {"int8:2^-5", "s8:2^-5:0", "s8", -128, 127},
+        {"i16:2^-12", "s16:2^-12:0", "s16", -32768, 32767},
+        {"uint8:2^-8:3", "u8:2^-8:3", "u8", 0, 255},
+        {"q7.8", "s16:2^-8:0", "s16", -32768, 32767},
+        {"q2.9", "s12:2^-9:0", "s12", -2048, 2047},
+        {"q0.8", "s9:2^-8:0", "s9", -256, 255},
     };
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         struct tensor tensor, again;
@@ -168,7 +174,8 @@ START_TEST(bad_types_are_refused)
     static const char *const bad[][2] = {
         {"", "is missing"},
         {"16:2^-12", "does not start with s, u, q or uq"},
-        {"i16:2^-12", "does not start with s, u, q or uq"},
+        {"in16:2^-12", "has no width"},
+        {"float16:2^-12", "does not start with s, u, q or uq"},
         {"U16:2^-12", "does not start with s, u, q or uq"},
         {"u", "has no width"},
         {"u:2^-12", "has no width"},
@@ -204,7 +211,13 @@ START_TEST(bad_types_are_refused)
         {"uq", "is not a Q format"},
         {"q0.0", "is not 2 to 32 bits wide"},
         {"uq1.0", "is not 2 to 32 bits wide"},
-        {"q16.16", "is not 2 to 32 bits wide"},
+        {"q16.16", "write q15.16 or s32:2^-16 for 32 bits"},
+        {"q8.8", "would have 17 bits, since the sign is not one of the 8; write q7.8 or s16:2^-8 for 16 bits, or "
+                 "s17:2^-8 for 17 bits"},
+        {"q1.7", "write q0.7 or s8:2^-7 for 8 bits, or s9:2^-7 for 9 bits"},
+        {"q1.15", "write q0.15 or s16:2^-15 for 16 bits"},
+        {"q1.31", "write q0.31 or s32:2^-31 for 32 bits"},
+        {"q16.17", "is not 2 to 32 bits wide"},
         {"uq0.33", "is not 2 to 32 bits wide"},
         {"uq999.999", "is not 2 to 32 bits wide"},
         {"q3.12:5", "neither scale nor zero point"},

@@ -20,7 +20,7 @@ static int parse(const void *bytes, size_t size, int npy, struct weights **weigh
     ck_assert_ptr_nonnull(exact);
     if (size > 0)
         memcpy(exact + 1, bytes, size);
-    const int code = weights_parse(exact + 1, size, npy, weights, diag);
+    const int code = weights_parse(exact + 1, size, npy, 256, weights, diag);
     free(exact);
     return code;
 }
@@ -113,6 +113,59 @@ START_TEST(reads_npy_of_every_type)
         weights_free(weights);
         free(bytes);
     }
+}
+END_TEST
+
+static void refuse(const char *text, size_t size, const char *words)
+{
+    struct weights *weights;
+    struct diag diag = {0};
+    ck_assert_int_eq(parse(text, size, 0, &weights, &diag), EXIT_USAGE);
+    ck_assert_msg(strstr(diag.text, words) != NULL, "'%s' lacks '%s'", diag.text, words);
+    ck_assert_ptr_null(weights);
+}
+
+/* There are 256 codes. */
+START_TEST(stops_at_the_first_weight_too_many)
+{
+    char text[4000];
+    size_t size = 0;
+    struct weights *weights;
+    struct diag diag = {0};
+    for (int i = 0; i < 257; i++)
+        size += (size_t)sprintf(text + size, "%d\n", i);
+    refuse(text, size, "line 257: one weight too many, the input has 256 codes");
+    ck_assert_int_eq(parse(text, size - 4, 0, &weights, &diag), EXIT_DONE);
+    weights_free(weights);
+    size = 0;
+    for (int i = 0; i < 257; i++)
+        size += (size_t)sprintf(text + size, "%d,1\n", -i);
+    refuse(text, size, "line 257: one weight too many, the input has 256 codes");
+}
+END_TEST
+
+/* A line that is longer than a number can be is no header either: it would be left out without a word. */
+START_TEST(long_numbers_are_no_header)
+{
+    char text[1300];
+    struct weights *weights;
+    struct diag diag = {0};
+    memset(text, '1', sizeof text);
+    memcpy(text + 1201, "\n1\n1\n", 5);
+    refuse(text, 1206, "line 1: weight has 1201 characters; write a decimal number of at most 1200");
+    memset(text, ',', 1201);
+    refuse(text, 1206, "line 1: more than the two columns q_x,weight");
+    memset(text, 'a', 1201);
+    refuse(text, 1206, "line 1: weight has 1201 characters");
+    memset(text, '0', 1201);
+    memcpy(text + 1200, "\n1\n1\n", 5);
+    ck_assert_int_eq(parse(text, 1205, 0, &weights, &diag), EXIT_DONE);
+    ck_assert_uint_eq(weights->count, 3);
+    weights_free(weights);
+    memset(text, 'a', 1200);
+    ck_assert_int_eq(parse(text, 1205, 0, &weights, &diag), EXIT_DONE);
+    ck_assert_uint_eq(weights->count, 2);
+    weights_free(weights);
 }
 END_TEST
 
@@ -226,19 +279,19 @@ START_TEST(files_are_named_in_messages)
     struct diag diag = {0};
     ck_assert_ptr_nonnull(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/weights", directory);
-    ck_assert_int_eq(weights_read(path, &weights, &diag), EXIT_IO);
+    ck_assert_int_eq(weights_read(path, 256, &weights, &diag), EXIT_IO);
     ck_assert_msg(strncmp(diag.text, path, strlen(path)) == 0, "%s", diag.text);
     ck_assert_ptr_null(weights);
 
     write_file(path, "1\nx\n", 4);
-    ck_assert_int_eq(weights_read(path, &weights, &diag), EXIT_USAGE);
+    ck_assert_int_eq(weights_read(path, 256, &weights, &diag), EXIT_USAGE);
     snprintf(expected, sizeof expected, "%s: line 2: ", path);
     ck_assert_msg(strncmp(diag.text, expected, strlen(expected)) == 0, "%s", diag.text);
 
     size_t size;
     unsigned char *bytes = build('f', 8, 1, 2, 1, data, &size);
     write_file(path, bytes, size); /* known by its content, not its name */
-    ck_assert_int_eq(weights_read(path, &weights, &diag), EXIT_DONE);
+    ck_assert_int_eq(weights_read(path, 256, &weights, &diag), EXIT_DONE);
     ck_assert_uint_eq(weights->count, 2);
     weights_free(weights);
     free(bytes);
@@ -345,6 +398,8 @@ int main(void)
     tcase_add_test(tcase, reads_codes_with_their_weights);
     tcase_add_test(tcase, reads_npy_of_every_type);
     tcase_add_test(tcase, refuses_bad_csv);
+    tcase_add_test(tcase, stops_at_the_first_weight_too_many);
+    tcase_add_test(tcase, long_numbers_are_no_header);
     tcase_add_test(tcase, refuses_bad_npy);
     tcase_add_test(tcase, weights_must_be_those_of_the_type);
     tcase_add_test(tcase, files_are_named_in_messages);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* GGUF files, those of the fuzz corpus, which make_corpus.py explains: what is in them, and why others are refused. */
+#define _XOPEN_SOURCE 700 /* mkstemp */
 #include <check.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <pwl/qgemm.h>
 
-#include "io/gguf.h"
+#include "io/gguf_file.h"
 
 #include "../../support/suite.h"
 
@@ -38,7 +40,7 @@ static struct gguf parse(const struct file *file)
 {
     struct gguf gguf;
     struct diag diag = {0};
-    ck_assert_msg(gguf_parse(file->bytes, file->size, &gguf, &diag) == EXIT_DONE, "%s", diag.text);
+    ck_assert_msg(gguf_parse(file->bytes, file->size, file->size, &gguf, &diag) == EXIT_DONE, "%s", diag.text);
     return gguf;
 }
 
@@ -72,7 +74,7 @@ START_TEST(reads_every_type)
         ck_assert_int_eq(tensor.dimensions, tensors[i].dimensions);
         ck_assert_uint_eq(tensor.elements, tensors[i].elements);
         ck_assert_uint_eq(tensor.bytes, tensors[i].bytes);
-        ck_assert_int_eq(gguf_dequantise(&tensor, &values, &diag), EXIT_DONE);
+        ck_assert_int_eq(gguf_dequantise(&tensor, file.bytes + tensor.at, &values, &diag), EXIT_DONE);
         for (size_t k = 0; k < 6 && k < tensors[i].elements; k++)
             ck_assert_msg(memcmp(&values[k], &tensors[i].values[k], sizeof values[k]) == 0, "%s: %zu is %a",
                           tensors[i].name, k, (double)values[k]);
@@ -129,7 +131,7 @@ START_TEST(follows_the_alignment)
     struct gguf_tensor tensor;
     ck_assert_uint_eq(gguf.alignment, 64);
     ck_assert_uint_eq(gguf.data_at, 128);
-    ck_assert(gguf_find(&gguf, "t", &tensor) && tensor.data == file.bytes + 192);
+    ck_assert(gguf_find(&gguf, "t", &tensor) && tensor.at == 192);
     free(file.bytes);
 }
 END_TEST
@@ -164,6 +166,8 @@ START_TEST(refuses)
         {"long_array", "metadata entry 0 (\"k\") reaches beyond the end of the file"},
         {"long_string", "metadata entry 0 (\"k\") reaches beyond the end of the file"},
         {"alignment_24", "metadata entry 0 (\"general.alignment\") is not a power of two of kind u32"},
+        {"alignment_twice", "metadata entry 2 (\"general.alignment\") is there already"},
+        {"name_twice", "tensor 2 (\"a\") has the name of another one"},
         {"big_endian", "version 50331648; little-endian files of version 2 or 3 can be read"},
         {"not_gguf", "does not start with GGUF"},
     };
@@ -171,7 +175,7 @@ START_TEST(refuses)
         const struct file file = load(refusals[i][0]);
         struct gguf gguf;
         struct diag diag = {0};
-        ck_assert_int_eq(gguf_parse(file.bytes, file.size, &gguf, &diag), EXIT_USAGE);
+        ck_assert_int_eq(gguf_parse(file.bytes, file.size, file.size, &gguf, &diag), EXIT_USAGE);
         ck_assert_msg(strstr(diag.text, refusals[i][1]) != NULL, "%s: %s", refusals[i][0], diag.text);
         free(file.bytes);
     }
@@ -189,7 +193,7 @@ START_TEST(refuses_every_cut)
         size_t at = whole.tensors_at, needed = 0;
         for (uint64_t k = 0; k < whole.tensor_count; k++) {
             gguf_next_tensor(&whole, &at, &tensor);
-            const size_t end = (size_t)(tensor.data - file.bytes) + tensor.bytes;
+            const size_t end = (size_t)(tensor.at + tensor.bytes);
             needed = end > needed ? end : needed;
         }
         needed = needed > at ? needed : at;
@@ -199,11 +203,98 @@ START_TEST(refuses_every_cut)
             struct diag diag = {0};
             ck_assert_ptr_nonnull(cut);
             memcpy(cut + 1, file.bytes, size); /* at an odd address, and the heap's end */
-            ck_assert_int_eq(gguf_parse(cut + 1, size, &gguf, &diag), size < needed ? EXIT_USAGE : EXIT_DONE);
+            ck_assert_int_eq(gguf_parse(cut + 1, size, size, &gguf, &diag), size < needed ? EXIT_USAGE : EXIT_DONE);
             free(cut);
         }
         free(file.bytes);
     }
+}
+END_TEST
+
+/* With only a part of the file at hand the entries are the same once they are all there, and before that more of the
+ * file is asked for. */
+START_TEST(needs_the_entries_alone)
+{
+    static const char *const names[] = {"metadata", "every_type", "aligned_64", "empty_tensor"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const struct file file = load(names[i]);
+        const struct gguf whole = parse(&file);
+        struct gguf_tensor tensor;
+        size_t at = whole.tensors_at;
+        for (uint64_t k = 0; k < whole.tensor_count; k++)
+            gguf_next_tensor(&whole, &at, &tensor);
+        for (size_t held = 0; held <= file.size; held++) {
+            unsigned char *const head = malloc(held + 1);
+            struct gguf gguf;
+            struct diag diag = {0};
+            ck_assert_ptr_nonnull(head);
+            memcpy(head + 1, file.bytes, held);
+            ck_assert_int_eq(gguf_parse(head + 1, held, file.size, &gguf, &diag), held < at ? GGUF_LACKS : EXIT_DONE);
+            ck_assert(held < at || (gguf.data_at == whole.data_at && gguf.tensors_at == whole.tensors_at));
+            free(head);
+        }
+        free(file.bytes);
+    }
+}
+END_TEST
+
+/* On disk: the entries are read, in pieces where they are many, and the data of one tensor; a file that is cut off in
+ * between is a failed read, not a fault of memory. */
+START_TEST(reads_from_files)
+{
+    enum { TENSORS = 5000 };
+    char path[] = "/tmp/test_gguf_XXXXXX";
+    struct text text = {0};
+    struct gguf_file file;
+    struct gguf_tensor tensor;
+    struct diag diag = {0};
+    unsigned char *data;
+    FILE *const stream = fdopen(mkstemp(path), "w");
+    ck_assert_ptr_nonnull(stream);
+    const uint64_t head[] = {TENSORS, 0};
+    fwrite("GGUF\3\0\0\0", 1, 8, stream);
+    fwrite(head, sizeof head, 1, stream); /* on a little-endian machine */
+    for (uint64_t i = 0; i < TENSORS; i++) {
+        const uint64_t name = 5, shape = 1, offset = 32 * i;
+        const uint32_t dimensions = 1, type = 0;
+        fwrite(&name, sizeof name, 1, stream);
+        fprintf(stream, "%05d", (int)i);
+        fwrite(&dimensions, sizeof dimensions, 1, stream);
+        fwrite(&shape, sizeof shape, 1, stream);
+        fwrite(&type, sizeof type, 1, stream);
+        fwrite(&offset, sizeof offset, 1, stream);
+    }
+    while (ftell(stream) % 32)
+        fputc(0, stream);
+    const long data_at = ftell(stream);
+    for (int i = 0; i < TENSORS; i++) {
+        const float values[8] = {(float)i};
+        fwrite(values, sizeof values, 1, stream);
+    }
+    ck_assert_int_eq(fclose(stream), 0);
+
+    ck_assert_msg(gguf_open(path, &file, &diag) == EXIT_DONE, "%s", diag.text);
+    ck_assert(file.gguf.held < file.gguf.size && file.gguf.data_at == (uint64_t)data_at);
+    for (int i = 0; i < TENSORS; i += 1249) {
+        char name[8];
+        float value;
+        snprintf(name, sizeof name, "%05d", i);
+        ck_assert(gguf_find(&file.gguf, name, &tensor) && tensor.bytes == sizeof value);
+        ck_assert_int_eq(gguf_load(&file, &tensor, &data, &diag), EXIT_DONE);
+        memcpy(&value, data, sizeof value);
+        ck_assert(value == (float)i);
+        free(data);
+    }
+    ck_assert_int_eq(truncate(path, data_at), 0);
+    ck_assert_int_eq(gguf_load(&file, &tensor, &data, &diag), EXIT_IO);
+    ck_assert_ptr_null(data);
+    text_add(&text, "%s: became shorter while it was read", path);
+    ck_assert_str_eq(diag.text, text.bytes);
+    gguf_close(&file);
+    ck_assert_int_eq(gguf_open(path, &file, &diag), EXIT_USAGE);
+    ck_assert_msg(strncmp(diag.text, path, strlen(path)) == 0, "%s", diag.text);
+    text_free(&text);
+    unlink(path);
 }
 END_TEST
 
@@ -228,7 +319,7 @@ START_TEST(packs_weights)
         _Alignas(4) uint8_t blocks[64];
         pwl_qgemm_weights weights;
         ck_assert(gguf_find(&gguf, cases[i].name, &found));
-        pwl_qgemm_tensor tensor = {found.type, {1, 1, 1, 1}, found.data, found.bytes};
+        pwl_qgemm_tensor tensor = {found.type, {1, 1, 1, 1}, file.bytes + found.at, found.bytes};
         memcpy(tensor.shape, found.shape, sizeof tensor.shape);
         ck_assert_int_eq(
             pwl_qgemm_pack_tensor(&tensor, cases[i].format, PWL_RULE_DEFAULT, memory, sizeof memory, &weights, NULL),
@@ -236,7 +327,7 @@ START_TEST(packs_weights)
         if (cases[i].status != PWL_QGEMM_OK)
             continue;
         ck_assert_int_eq(pwl_qgemm_unpack(&weights, blocks), PWL_QGEMM_OK);
-        ck_assert_mem_eq(blocks, found.data, found.bytes);
+        ck_assert_mem_eq(blocks, file.bytes + found.at, found.bytes);
     }
     free(file.bytes);
 }
@@ -252,6 +343,8 @@ int main(void)
     tcase_add_test(cases, takes_tensors_without_dimensions_or_elements);
     tcase_add_test(cases, refuses);
     tcase_add_test(cases, refuses_every_cut);
+    tcase_add_test(cases, needs_the_entries_alone);
+    tcase_add_test(cases, reads_from_files);
     tcase_add_test(cases, packs_weights);
     suite_add_tcase(suite, cases);
     return run_suite(suite);

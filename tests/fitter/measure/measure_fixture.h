@@ -126,7 +126,7 @@ static inline struct error_stats plain_measure(const struct made *made, const st
 {
     const struct tensor *in = &made->table.in, *out = &made->table.out;
     struct error_stats stats = {.exhaustive = true, .monotone = true, .max_err = -1, .max_ulp = -1};
-    long double sum = 0, squares = 0, correct = 0, previous_value = 0;
+    long double sum = 0, signed_sum = 0, squares = 0, correct = 0, previous_value = 0;
     int64_t previous_y = 0;
     for (int64_t q = in->qmin; q <= in->qmax; q++) {
         int64_t code = q < domain.first ? domain.first : q > domain.last ? domain.last : q;
@@ -153,6 +153,7 @@ static inline struct error_stats plain_measure(const struct made *made, const st
         if (q > in->qmin && ((value > previous_value && y < previous_y) || (value < previous_value && y > previous_y)))
             stats.monotone = false;
         sum += err;
+        signed_sum += y - clipped;
         squares += err * err;
         correct += err <= 0.5L;
         stats.checked++;
@@ -161,6 +162,7 @@ static inline struct error_stats plain_measure(const struct made *made, const st
     }
     stats.rms = (double)sqrtl(squares / stats.checked);
     stats.mean_abs = (double)(sum / stats.checked);
+    stats.bias = (double)(signed_sum / stats.checked);
     stats.correctly_rounded = (double)(correct / stats.checked);
     return stats;
 }
@@ -189,6 +191,9 @@ static inline void assert_same(const char *what, const struct error_stats *stats
     ck_assert_msg(stats->monotone == plain->monotone, "%s: monotone %d", what, stats->monotone);
     assert_close(what, stats->rms, plain->rms, relative);
     assert_close(what, stats->mean_abs, plain->mean_abs, relative);
+    /* Errors of both signs cancel each other, their own inaccuracy does not. */
+    ck_assert_msg(fabs(stats->bias - plain->bias) <= (relative + BIAS_RESOLUTION) * plain->mean_abs,
+                  "%s: bias %.17g, expected %.17g", what, stats->bias, plain->bias);
 }
 
 static inline struct error_stats measured_on(const struct made *made, const struct function *function, bool all_codes,

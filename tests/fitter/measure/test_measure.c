@@ -2,6 +2,7 @@
 /* Measuring tables of up to 2^20 codes: every code is compared. */
 #include <string.h>
 
+#include "measure/claim.h"
 #include "measure_fixture.h"
 
 #include "../../support/suite.h"
@@ -125,6 +126,40 @@ START_TEST(a_tie_is_correctly_rounded)
 }
 END_TEST
 
+/* ReLU where an output step is two input steps: every second positive code is a tie, and the others are exact. */
+START_TEST(averages_by_weight_count_each_code_by_its_own)
+{
+    struct made made;
+    struct weights *weights;
+    struct weighted_stats stats;
+    struct diag diag;
+    const struct function function = function_of("relu");
+    start_table(&made, "s8:2^-5:0", "s8:2^-4:0");
+    add_segment(&made, -128, 0, 0, 0);
+    add_segment(&made, 0, 1, 1, 0);
+    finish(&made);
+    /* q_y - t is 0 at -7 and 2, -1/2 at 1 and 3 */
+    static const char text[] = "-7,8\n1,4\n2,3\n3,1\n5,0\n";
+    ck_assert_int_eq(weights_parse(text, sizeof text - 1, 0, (uint64_t)1 << 16, &weights, &diag), EXIT_DONE);
+    ck_assert_int_eq(measure_weighted(&made.table, &made.packed, &function, weights, &stats, &diag), EXIT_DONE);
+    weights_free(weights);
+    assert_close("mean", stats.mean_abs, 0.5 * 5 / 16, 1e-15);
+    assert_close("bias", stats.bias, -0.5 * 5 / 16, 1e-15);
+    assert_close("rms", stats.rms, sqrt(0.25 * 5 / 16), 1e-15);
+    ck_assert(stats.correctly_rounded == 1);
+    /* one code higher, the ties are on the other side, and the rest is wrong */
+    start_table(&made, "s8:2^-5:0", "s8:2^-4:0");
+    add_segment(&made, -128, 0, 0, 0);
+    add_segment(&made, 0, 1, 1, 1);
+    finish(&made);
+    ck_assert_int_eq(weights_parse(text, sizeof text - 1, 0, (uint64_t)1 << 16, &weights, &diag), EXIT_DONE);
+    ck_assert_int_eq(measure_weighted(&made.table, &made.packed, &function, weights, &stats, &diag), EXIT_DONE);
+    weights_free(weights);
+    assert_close("bias", stats.bias, (0.5 * 5 + 3) / 16, 1e-15);
+    ck_assert(stats.correctly_rounded == 13.0 / 16);
+}
+END_TEST
+
 START_TEST(saturated_codes_are_strictly_outside_the_output)
 {
     struct made made;
@@ -228,17 +263,29 @@ START_TEST(a_function_without_a_value_is_an_error)
 }
 END_TEST
 
-START_TEST(the_certificate_takes_the_measured_fields)
+START_TEST(a_certificate_is_what_is_measured_and_proven)
 {
-    const struct error_stats stats = {10, true, 1.5, -3, 0.5, 0.25, 2, -4, 0.75, 6, true};
-    const pwl_proof proof = {.acc_bits = 29};
-    struct certificate certificate = {.objective = OBJECTIVE_MAX, .optimal = -1, .has_bound = true, .bound_lsb = 9};
-    certificate_fill(&certificate, &stats, &proof);
-    ck_assert(certificate.checked == 10 && certificate.exhaustive && certificate.max_err_lsb == 1.5 &&
-              certificate.max_err_at == -3 && certificate.rms_err_lsb == 0.5 && certificate.mean_abs_err_lsb == 0.25 &&
-              certificate.correctly_rounded == 0.75 && certificate.saturated_codes == 6 && certificate.monotone &&
-              certificate.acc_bits == 29);
-    ck_assert(certificate.objective == OBJECTIVE_MAX && certificate.optimal == -1 && certificate.bound_lsb == 9);
+    struct made made;
+    struct error_stats stats;
+    struct diag diag;
+    pwl_proof proof;
+    const struct function function = own(&minus_abs_info);
+    start_table(&made, "s8:2^0:0", "s8:2^0:0");
+    add_segment(&made, -128, 0, 0, 0);
+    add_segment(&made, 0, 3, 5, 0);
+    finish(&made);
+    made.table.certificate = (struct certificate){.objective = OBJECTIVE_MAX, .optimal = 1, .has_lower_bound = true};
+    ck_assert_int_eq(table_prove(&made.table, EXIT_USAGE, &made.packed, &proof, &diag), EXIT_DONE);
+    ck_assert_int_eq(measure(&made.table, &made.packed, &function, false, NULL, NULL, &stats, &diag), EXIT_DONE);
+    ck_assert_int_eq(certificate_make(&made.table, &function, NULL, false, &diag), EXIT_DONE);
+    const struct certificate *c = &made.table.certificate;
+    ck_assert(made.table.standing == CERTIFICATE_OWN && c->checked == 256 && c->exhaustive &&
+              c->max_err_lsb == stats.max_err && c->max_err_at == stats.max_err_at && c->rms_err_lsb == stats.rms &&
+              c->mean_abs_err_lsb == stats.mean_abs && c->correctly_rounded == stats.correctly_rounded &&
+              c->saturated_codes == stats.saturated_codes && c->monotone == stats.monotone &&
+              c->acc_bits == proof.acc_bits);
+    /* Nothing is known of other tables. */
+    ck_assert(c->optimal == -1 && !c->has_lower_bound && !c->has_bound);
 }
 END_TEST
 
@@ -253,13 +300,14 @@ int main(void)
     tcase_add_test(tests, the_witness_is_the_lowest_code);
     tcase_add_test(tests, an_exact_table_has_no_error_at_its_first_code);
     tcase_add_test(tests, a_tie_is_correctly_rounded);
+    tcase_add_test(tests, averages_by_weight_count_each_code_by_its_own);
     tcase_add_test(tests, saturated_codes_are_strictly_outside_the_output);
     tcase_add_test(tests, a_backward_step_is_not_monotone);
     tcase_add_test(tests, where_f_is_flat_any_step_is_monotone);
     tcase_add_test(tests, numbers_do_not_depend_on_threads);
     tcase_add_test(tests, a_range_outside_the_domain_is_refused);
     tcase_add_test(tests, a_function_without_a_value_is_an_error);
-    tcase_add_test(tests, the_certificate_takes_the_measured_fields);
+    tcase_add_test(tests, a_certificate_is_what_is_measured_and_proven);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

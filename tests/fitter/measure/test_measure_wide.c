@@ -116,17 +116,19 @@ START_TEST(averages_of_wide_inputs_are_of_the_even_samples)
     add_segment(&made, 0, 1, 16, 2);
     finish(&made);
     const struct error_stats stats = measured(&made, &function, false);
-    long double sum = 0, squares = 0, correct = 0;
+    long double sum = 0, signed_sum = 0, squares = 0, correct = 0;
     for (int64_t k = 0; k < 1 << 20; k++) {
         const int64_t q = INT32_MIN + k * 4294967295 / 1048575;
         int64_t y = plain_eval(&made, q);
         long double target = ldexpl((long double)q, -16);
         target = target > 32767 ? 32767 : target;
         sum += fabsl(y - target);
+        signed_sum += y - target;
         squares += (y - target) * (y - target);
         correct += fabsl(y - target) <= 0.5L;
     }
     assert_close("mean", stats.mean_abs, (double)ldexpl(sum, -20), 1e-14);
+    assert_close("bias", stats.bias, (double)ldexpl(signed_sum, -20), 1e-14);
     assert_close("rms", stats.rms, (double)sqrtl(ldexpl(squares, -20)), 1e-14);
     assert_close("correct", stats.correctly_rounded, (double)ldexpl(correct, -20), 1e-15);
 }

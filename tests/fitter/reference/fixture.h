@@ -26,6 +26,7 @@ static inline int spec_from(const char *flags, struct spec *spec, struct diag *d
 {
     char text[FLAGS_SIZE], *rest = NULL;
     spec_init(spec);
+    spec->zero_is_free = true; /* optima are those of all tables */
     ck_assert(strlen(flags) < sizeof text);
     strcpy(text, flags);
     for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
@@ -51,7 +52,8 @@ static inline int fit_flags(const char *flags, struct fitted *fitted, struct dia
     memset(fitted, 0, sizeof *fitted);
     diag->code = EXIT_DONE;
     diag->text[0] = '\0';
-    if (spec_from(flags, &fitted->spec, diag) || fit(&fitted->spec, &fitted->table, diag)) {
+    if (spec_from(flags, &fitted->spec, diag) || spec_resolve(&fitted->spec, diag) ||
+        fit(&fitted->spec, &fitted->table, diag)) {
         spec_free(&fitted->spec);
         return diag->code;
     }

@@ -34,6 +34,12 @@ static long double gelu_tanh(long double x, long double p)
     return x / (1 + expl(-2 * sqrtl(2 / pi) * (x + 0.044715L * x * x * x)));
 }
 
+static long double quick_gelu(long double x, long double p)
+{
+    (void)p;
+    return x / (1 + expl(-1.702L * x));
+}
+
 static long double silu(long double x, long double p)
 {
     (void)p;
@@ -160,6 +166,7 @@ const struct reference_function reference_functions[REFERENCE_FUNCTIONS] = {
     {"tanh", hyperbolic_tangent, REFERENCE_ALL, -4, 4, NULL, 0, 0},
     {"gelu", gelu, REFERENCE_ALL, -5, 5, NULL, 0, 0},
     {"gelu_tanh", gelu_tanh, REFERENCE_ALL, -5, 5, NULL, 0, 0},
+    {"quick_gelu", quick_gelu, REFERENCE_ALL, -5, 5, NULL, 0, 0},
     {"silu", silu, REFERENCE_ALL, -8, 8, NULL, 0, 0},
     {"softplus", softplus, REFERENCE_ALL, -8, 8, NULL, 0, 0},
     {"mish", mish, REFERENCE_ALL, -8, 8, NULL, 0, 0},

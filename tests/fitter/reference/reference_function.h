@@ -17,7 +17,7 @@ struct reference_function {
 
 enum { REFERENCE_ALL, REFERENCE_POSITIVE, REFERENCE_NOT_NEGATIVE, REFERENCE_NOT_ZERO };
 
-#define REFERENCE_FUNCTIONS 25
+#define REFERENCE_FUNCTIONS 26
 extern const struct reference_function reference_functions[REFERENCE_FUNCTIONS];
 
 const struct reference_function *reference_find(const char *name); /* null when unknown */

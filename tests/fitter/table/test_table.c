@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "table/size.h"
 #include "table_fixture.h"
 
 #include "../../support/suite.h"
@@ -308,6 +309,64 @@ START_TEST(the_samples_of_a_table_are_the_same_bytes)
 }
 END_TEST
 
+/* The width of a field by its definition: the fewest bits that tell all values. */
+static bool holds(struct field_width width, int64_t value)
+{
+    const int64_t low = width.is_signed ? -((int64_t)1 << (width.bits - 1)) : 0;
+    return value >= low && value <= low + (int64_t)(((uint64_t)1 << width.bits) - 1);
+}
+
+START_TEST(fields_are_as_narrow_as_their_values)
+{
+    static const int64_t values[][3] = {{0, 0, 0},    {-7, 9, 11},       {5, 5, 5},        {0, 1, 1},
+                                        {-1, 0, 0},   {-128, 0, 127},    {-129, 0, 0},     {0, 0, 128},
+                                        {-2, -1, -2}, {0, 1, INT32_MAX}, {INT32_MIN, 0, 1}};
+    static const int bits[] = {0, 5, 0, 1, 1, 8, 9, 8, 2, 31, 32};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        struct table table = fixture_table(PWL_BIASED, PWL_FLOOR, PWL_INT32);
+        for (int k = 0; k < 3; k++)
+            table.segments[k].offset = values[i][k];
+        const struct field_widths widths = table_field_widths(&table);
+        ck_assert_int_eq(widths.offset.bits, bits[i]);
+        for (int k = 0; k < 3 && bits[i]; k++)
+            ck_assert(holds(widths.offset, values[i][k]));
+        ck_assert_int_eq(widths.rom_bits, 3 * (widths.start.bits + widths.q_b.bits + widths.n.bits + bits[i]));
+        ck_assert_int_eq(table_bytes(&table), 3 * 17);
+        table_free(&table);
+    }
+    struct table table = fixture_plain(); /* starts -128, 10, 100; slopes 0, 3, -5; shifts 0, 4, -1; term_c -7, 9, 11 */
+    const struct field_widths widths = table_field_widths(&table);
+    ck_assert(widths.start.bits == 8 && widths.q_b.bits == 4 && widths.n.bits == 4 && widths.offset.bits == 5);
+    ck_assert_int_eq(widths.rom_bits, 3 * (8 + 4 + 4 + 5));
+    table_free(&table);
+}
+END_TEST
+
+START_TEST(a_full_table_takes_one_output_a_code)
+{
+    struct table table = fixture_table(PWL_ABSOLUTE, PWL_FLOOR, PWL_INT8);
+    table.segments = realloc(table.segments, 256 * sizeof *table.segments);
+    ck_assert_ptr_nonnull(table.segments);
+    table.segment_count = 256;
+    for (int i = 0; i < 256; i++) /* outputs 0 to 63 by saturation */
+        table.segments[i] = (struct segment){.start = i - 128, .offset = i - 100};
+    ck_assert(table_is_full(&table));
+    ck_assert_int_eq(table_bytes(&table), 256);
+    const struct field_widths widths = table_field_widths(&table);
+    ck_assert(widths.value.bits == 6 && widths.rom_bits == 256 * 6);
+    ck_assert(widths.start.bits == 0 && widths.q_b.bits == 0 && widths.n.bits == 0 && widths.offset.bits == 0);
+    table.out.bits = 9;
+    ck_assert_int_eq(table_bytes(&table), 512);
+    table.segments[3].q_b = 1;
+    ck_assert(!table_is_full(&table));
+    ck_assert_int_eq(table_bytes(&table), 5 * 256);
+    table.segments[3].q_b = 0;
+    table.has_fold = true;
+    ck_assert(!table_is_full(&table));
+    table_free(&table);
+}
+END_TEST
+
 int main(void)
 {
     Suite *const suite = suite_create("table");
@@ -320,6 +379,8 @@ int main(void)
     tcase_add_test(tests, a_proven_table_runs);
     tcase_add_test(tests, the_function_of_a_table_has_its_parameters);
     tcase_add_test(tests, the_samples_of_a_table_are_the_same_bytes);
+    tcase_add_test(tests, fields_are_as_narrow_as_their_values);
+    tcase_add_test(tests, a_full_table_takes_one_output_a_code);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -9,17 +9,6 @@
 
 #include "../../support/suite.h"
 
-/* Not inlined: gcc 12 would warn that the result of strstr points at fixture_json's variable, which it does not. */
-__attribute__((noinline)) static char *replaced(const char *text, const char *find, const char *replacement)
-{
-    const char *const at = strstr(text, find);
-    ck_assert_msg(at != NULL, "the fixture has no %s:\n%s", find, text);
-    char *const result = malloc(strlen(text) + strlen(replacement) + 1);
-    ck_assert(result != NULL);
-    sprintf(result, "%.*s%s%s", (int)(at - text), text, replacement, at + strlen(find));
-    return result;
-}
-
 #define A64 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
 /* One edit of a good text, and a part of the message that it must give. */
@@ -206,7 +195,7 @@ static const struct edit {
     {PLAIN, "\"acc_bits\": 17", "\"acc_bits\": 0", "certificate.acc_bits: 0, must be an integer in 1..64"},
     {PLAIN, "\"acc_bits\": 17", "\"acc_bits\": 65", "certificate.acc_bits: 65, must be an integer in 1..64"},
     {PLAIN, "\"objective\": \"max\"", "\"objective\": \"mean\"",
-     "certificate.objective: \"mean\", must be \"max\" or \"rms\""},
+     "certificate.objective: \"mean\", must be \"max\", \"rms\" or \"segments\""},
     {PLAIN, "\"objective\": \"max\", ", "", "certificate.objective: missing"},
     {PLAIN, "\"lower_bound_lsb\": 0.25", "\"lower_bound_lsb\": -1", "certificate.lower_bound_lsb: -1, must be null or"},
     {PLAIN, "\"lower_bound_lsb\": 0.25, ", "", "certificate.lower_bound_lsb: missing, must be null or a number"},
@@ -233,14 +222,19 @@ END_TEST
 START_TEST(whole_fields_missing_or_of_wrong_type)
 {
     static const struct {
-        const char *name, *wrong;
-    } fields[] = {{"in", "3"}, {"out", "[]"}, {"segments", "{}"}, {"certificate", "null"}, {"segments", "[]"}};
+        const char *name, *wrong, *without;
+    } fields[] = {{"in", "3", "in: missing"},
+                  {"out", "[]", "out: missing"},
+                  {"segments", "{}", "segments: missing"},
+                  {"certificate", "null", "hash: "}, /* of a certificate that is not there */
+                  {"segments", "[]", "segments: missing"},
+                  {"hash", "7", NULL}};
     char *const good = fixture_json(fixture_plain());
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         struct diag diag = {0};
         json_t *root;
         char expected[64];
-        ck_assert_int_eq(fields_parse(good, strlen(good), &root, &diag), EXIT_DONE);
+        ck_assert_int_eq(fields_parse(good, strlen(good), &fixture_limits, &root, &diag), EXIT_DONE);
         json_object_set_new(root, fields[i].name, json_loads(fields[i].wrong, JSON_DECODE_ANY, NULL));
         char *text = json_dumps(root, 0);
         snprintf(expected, sizeof expected, "%s: ", fields[i].name);
@@ -248,8 +242,8 @@ START_TEST(whole_fields_missing_or_of_wrong_type)
         free(text);
         json_object_del(root, fields[i].name);
         text = json_dumps(root, 0);
-        snprintf(expected, sizeof expected, "%s: missing", fields[i].name);
-        assert_refused(text, strlen(text), expected);
+        if (fields[i].without)
+            assert_refused(text, strlen(text), fields[i].without);
         free(text);
         json_decref(root);
     }
@@ -280,23 +274,11 @@ END_TEST
 
 START_TEST(deep_nesting_is_refused)
 {
-    const size_t depth = 1000000;
+    const size_t depth = 5000;
     char *const text = malloc(depth);
     ck_assert(text != NULL);
     memset(text, '[', depth);
     assert_refused(text, depth, "maximum parsing depth");
-    free(text);
-}
-END_TEST
-
-START_TEST(huge_files_are_refused)
-{
-    const size_t size = FIELDS_MAX_BYTES + 1;
-    char *const text = calloc(size, 1);
-    ck_assert(text != NULL);
-    assert_refused(text, size, "67108865 bytes, must be at most 67108864");
-    memset(text, ' ', size);
-    assert_refused(text, size - 1, "not valid JSON"); /* one byte less gets as far as the parser */
     free(text);
 }
 END_TEST
@@ -467,6 +449,10 @@ START_TEST(damaged_files_are_refused_or_sound)
         if (table_from_json(exact, size, &table, &diag) == EXIT_DONE) {
             char *first;
             accepted++;
+            if (table.standing == CERTIFICATE_OTHER) { /* which is not written */
+                table.standing = CERTIFICATE_ABSENT;
+                table.certificate = (struct certificate){0};
+            }
             ck_assert_msg(table_to_json(&table, &first, &diag) == EXIT_DONE, "%s", diag.text);
             changed += strcmp(first, from) != 0;
             struct table read = read_good(first);
@@ -500,7 +486,6 @@ int main(void)
     tcase_add_test(faults, two_shifts_belong_to_the_absolute_form);
     tcase_add_test(faults, every_truncation_is_refused);
     tcase_add_test(faults, deep_nesting_is_refused);
-    tcase_add_test(faults, huge_files_are_refused);
     tcase_add_test(faults, other_json_is_refused);
     tcase_add_test(faults, long_text_is_refused);
     tcase_add_test(faults, damaged_files_are_refused_or_sound);

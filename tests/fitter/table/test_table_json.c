@@ -55,6 +55,7 @@ START_TEST(layout_is_canonical)
         "    {\"start\": 10, \"q_b\": 3, \"n_BX_total\": 4, \"term_c\": 9},\n"
         "    {\"start\": 100, \"q_b\": -5, \"n_BX_total\": -1, \"term_c\": 11}\n"
         "  ],\n"
+        "  \"hash\": \"36ac3023b540514bf635c3610f24a0253ba26ba2d95b335df46b242038b9834f\",\n"
         "  \"certificate\": {\"checked\": 256, \"exhaustive\": true, \"max_err_lsb\": 0.333333, \"max_err_at\": 12, "
         "\"rms_err_lsb\": 1.5e-9, \"mean_abs_err_lsb\": 1.23457e8, \"correctly_rounded\": 1.0, "
         "\"saturated_codes\": 0, \"monotone\": true, \"acc_bits\": 17, \"objective\": \"max\", "
@@ -230,7 +231,7 @@ START_TEST(order_and_blanks_do_not_matter)
     char *const good = fixture_json(fixture_parameter());
     struct diag diag = {0};
     json_t *root;
-    ck_assert_int_eq(fields_parse(good, strlen(good), &root, &diag), EXIT_DONE);
+    ck_assert_int_eq(fields_parse(good, strlen(good), &fixture_limits, &root, &diag), EXIT_DONE);
     char *const shuffled = json_dumps(root, JSON_SORT_KEYS | JSON_COMPACT);
     ck_assert_str_ne(good, shuffled);
     char *const again = fixture_json(read_good(shuffled));
@@ -259,7 +260,7 @@ START_TEST(files_are_read_and_named)
     ck_assert_int_eq(table_read(path, &table, &diag), EXIT_USAGE);
     snprintf(expected, sizeof expected, "%s: line ", path);
     ck_assert_msg(strstr(diag.text, expected) == diag.text, "%s", diag.text);
-    ck_assert_int_eq(ftruncate(file, (off_t)FIELDS_MAX_BYTES + 1), 0);
+    ck_assert_int_eq(ftruncate(file, (off_t)TABLE_MAX_BYTES + 1), 0);
     ck_assert_int_eq(table_read(path, &table, &diag), EXIT_USAGE);
     ck_assert_msg(strstr(diag.text, path) == diag.text, "%s", diag.text);
     close(file);
@@ -269,6 +270,48 @@ START_TEST(files_are_read_and_named)
     ck_assert(table.spec == NULL && table.segments == NULL);
     free(good);
     free(again);
+}
+END_TEST
+
+START_TEST(huge_files_are_refused)
+{
+    const size_t size = TABLE_MAX_BYTES + 1;
+    char *const text = calloc(size, 1);
+    ck_assert(text != NULL);
+    assert_refused(text, size, "4194305 bytes, must be at most 4194304");
+    memset(text, ' ', size);
+    assert_refused(text, size - 1, "not valid JSON"); /* one byte less gets as far as the parser */
+    free(text);
+}
+END_TEST
+
+/* Small files that would make large trees: elements are counted before any is made. */
+START_TEST(trees_beyond_any_table_are_refused)
+{
+    static const struct {
+        const char *element, *words;
+        size_t count;
+    } cases[] = {{"{},", "line 1: more than 8256 objects and lists, must be fewer", 8256},
+                 {"\n[],", "line 8257: more than 8256 objects and lists, must be fewer", 8256},
+                 {"1,", "line 1: more than 45120 values, must be fewer", 45121}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t length = strlen(cases[i].element), size = 1 + cases[i].count * length;
+        char *const text = malloc(size);
+        ck_assert(text != NULL);
+        text[0] = '[';
+        for (size_t k = 0; k < cases[i].count; k++)
+            memcpy(text + 1 + k * length, cases[i].element, length);
+        text[size - 1] = ']'; /* for the last comma */
+        assert_refused(text, size, cases[i].words);
+        memset(text + 1, ' ', length); /* one less gets as far as the parser */
+        assert_refused(text, size, "must be an object");
+        /* in a text they are none */
+        memset(text, '[', size);
+        memcpy(text, "[\"\\\"", 4);
+        memcpy(text + size - 2, "\"]", 2);
+        assert_refused(text, size, "must be an object");
+        free(text);
+    }
 }
 END_TEST
 
@@ -306,6 +349,36 @@ static struct certificate measured(const struct table *table, int acc_bits)
     c.correctly_rounded = (double)nearest / 65536;
     return c;
 }
+
+START_TEST(a_certificate_belongs_to_the_types_and_segments_of_its_hash)
+{
+    static const struct {
+        const char *from, *to;
+        enum standing standing;
+    } edits[] = {{"", "", CERTIFICATE_OWN},
+                 {"0.333333", "0.222222", CERTIFICATE_OWN}, /* measured, not hashed */
+                 {"sigmoid --note", "sigmoid --other", CERTIFICATE_OWN},
+                 {"\"sigmoid\",", "\"tanh\",", CERTIFICATE_OTHER},
+                 {"\"q_b\": 3", "\"q_b\": 2", CERTIFICATE_OTHER},
+                 {"\"term_c\": 9", "\"term_c\": 8", CERTIFICATE_OTHER},
+                 {"\"start\": 10,", "\"start\": 11,", CERTIFICATE_OTHER},
+                 {"\"floor\"", "\"half_up\"", CERTIFICATE_OTHER},
+                 {"2^-8", "2^-7", CERTIFICATE_OTHER},
+                 {"\"zero_point\": -3", "\"zero_point\": -4", CERTIFICATE_OTHER},
+                 {"\"hash\": \"36ac3023", "\"hash\": \"06ac3023", CERTIFICATE_OTHER}};
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        char *const text = fixture_json(fixture_plain());
+        char *const edited = replaced(text, edits[i].from, edits[i].to);
+        struct table table;
+        struct diag diag = {0};
+        ck_assert_msg(table_from_json(edited, strlen(edited), &table, &diag) == EXIT_DONE, "%s", diag.text);
+        ck_assert_msg(table.standing == edits[i].standing, "%s -> %s", edits[i].from, edits[i].to);
+        table_free(&table);
+        free(edited);
+        free(text);
+    }
+}
+END_TEST
 
 START_TEST(golden_segment_8_of_document_002)
 {
@@ -368,7 +441,10 @@ int main(void)
     tcase_add_test(writing, writing_refuses_what_json_cannot_spell);
     tcase_add_test(reading, order_and_blanks_do_not_matter);
     tcase_add_test(reading, files_are_read_and_named);
+    tcase_add_test(reading, a_certificate_belongs_to_the_types_and_segments_of_its_hash);
     tcase_add_test(reading, golden_segment_8_of_document_002);
+    tcase_add_test(reading, huge_files_are_refused);
+    tcase_add_test(reading, trees_beyond_any_table_are_refused);
     suite_add_tcase(suite, writing);
     suite_add_tcase(suite, reading);
     return run_suite(suite);

@@ -88,11 +88,41 @@ START_TEST(a_line_that_is_rounded_to_a_limit_is_at_it)
 }
 END_TEST
 
+/* Targets that one line gives without error, which is well beyond each limit at the first code that is at it. */
+START_TEST(a_bound_on_cells_is_none_that_a_line_beats)
+{
+    enum { COUNT = 64 };
+    static const int near[] = {0, COUNT};
+    const int sign = _i % 2 ? -1 : 1, slope = _i / 2 % 10, cells = 15 + 10 * (_i / 20);
+    int coarse = 0;
+    for (int step = 1; step + slope < COUNT; step++) {
+        double code[COUNT], target[COUNT], mass[COUNT];
+        int knots[4];
+        struct diag diag;
+        struct real_bound bound = {.knots = knots};
+        const struct points points = {.count = COUNT, .code = code, .target = target, .mass = mass, .exhaustive = true};
+        for (int k = 0; k < COUNT; k++) {
+            const double way = (k - step + 0.7) / (slope + 0.4);
+            code[k] = k;
+            mass[k] = 1;
+            target[k] = sign * 100 * fmin(fmax(2 * way - 1, -1), 1);
+        }
+        ck_assert_int_eq(real_bound(&points, -100, 100, 1, 1e12, near, 2, cells, &bound, &diag), EXIT_DONE);
+        ck_assert_msg(bound.cost <= 1e-9,
+                      "%d cells: a line costs nothing, the bound is %.17g (limits left at %d, %d codes between them)",
+                      cells, bound.cost, step, slope);
+        coarse += bound.found;
+    }
+    ck_assert_int_gt(coarse, COUNT / 2);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("real_bound");
     TCase *limits = tcase_create("limits");
     tcase_add_loop_test(limits, a_line_that_is_rounded_to_a_limit_is_at_it, 0, 2);
+    tcase_add_loop_test(limits, a_bound_on_cells_is_none_that_a_line_beats, 0, 100);
     suite_add_tcase(suite, limits);
     return run_suite(suite);
 }

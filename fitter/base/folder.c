@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "folder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+int folder_check(const char *path, struct diag *diag)
+{
+    struct stat status;
+    const char *slash = strrchr(path, '/');
+    if (!slash || slash == path)
+        return EXIT_DONE;
+    char *folder = strdup(path);
+    if (!folder)
+        return diag_set(diag, EXIT_IO, "out of memory");
+    folder[slash - path] = '\0';
+    int code = EXIT_DONE;
+    if (stat(folder, &status) != 0)
+        code = diag_set(diag, EXIT_IO, "%s: cannot write: the folder %s: %s", path, folder, strerror(errno));
+    else if (!S_ISDIR(status.st_mode))
+        code = diag_set(diag, EXIT_IO, "%s: cannot write: %s is no folder", path, folder);
+    free(folder);
+    return code;
+}
+
+int folder_make(const char *path, bool *made, struct diag *diag)
+{
+    struct stat status;
+    *made = mkdir(path, 0777) == 0;
+    if (*made)
+        return EXIT_DONE;
+    const int error = errno;
+    if (error == EEXIST && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        return EXIT_DONE;
+    return diag_set(diag, EXIT_IO, "%s: cannot make this folder: %s", path, strerror(error));
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Folders that output goes to. */
+#ifndef PWLC_FOLDER_H
+#define PWLC_FOLDER_H
+
+#include <stdbool.h>
+
+#include "diag.h"
+
+/* Exit 1 when the folder of a file that is to be written is not there: said before anything is computed. */
+int folder_check(const char *path, struct diag *diag);
+
+/* Makes the folder unless it is there; *made tells. Exit 1 when it cannot, or when something else has its name. */
+int folder_make(const char *path, bool *made, struct diag *diag);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The files that this command reads, by what they are and not by their names: so that none is written over. */
+#ifndef PWLC_INPUT_H
+#define PWLC_INPUT_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#include "diag.h"
+
+/* Notes the file behind a descriptor, where it is a regular one. Exit 2 when standard output goes into the same file.
+ */
+int inputs_know(int fd, struct diag *diag);
+
+/* Whether the file of that status was noted. */
+bool inputs_have(const struct stat *status);
+
+void inputs_forget(void);
+
+#endif

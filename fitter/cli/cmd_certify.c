@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "command.h"
+#include "measure/claim.h"
+#include "table/table.h"
+
+static const struct option_info options[] = {
+    {"--exhaustive", NULL, "every code of inputs with more than 2^20 codes too, on all cores"},
+    {"--samples", "FILE", "the sample points of a table made with fit --samples"},
+    {"--weights", "FILE", "the weights of a table made with fit --weights"},
+    {"-o", "FILE", "write the table there instead of standard output"},
+    {NULL, NULL, NULL},
+};
+
+struct request {
+    const char *path, *samples, *weights, *output;
+    bool exhaustive;
+};
+
+/* The flags of fit no longer give this table. */
+static int forget_origin(struct table *table, struct diag *diag)
+{
+    char *nothing = strdup("");
+    if (!nothing)
+        return diag_set(diag, EXIT_IO, "out of memory");
+    free(table->spec);
+    table->spec = nothing;
+    strcpy(table->method, "by_hand");
+    return EXIT_DONE;
+}
+
+static int certify_table(const struct request *request, struct table *table, const struct weights *weights,
+                         struct diag *diag)
+{
+    struct function function;
+    const bool kept = table->standing == CERTIFICATE_OWN;
+    const struct certificate before = table->certificate;
+    if (table_check_weights(table, weights, diag) || (kept && claim_check(table, NULL, weights, diag)) ||
+        (!kept && forget_origin(table, diag)) || table_function(table, request->samples, &function, diag))
+        return diag->code;
+    if (!certificate_make(table, &function, weights, request->exhaustive, diag) && kept)
+        certificate_keep_judgement(&table->certificate, &before);
+    function_free(&function);
+    return diag->code;
+}
+
+static int certify_file(const struct request *request, struct diag *diag)
+{
+    struct table table;
+    struct weights *weights = NULL;
+    char *text = NULL;
+    if (!table_read(request->path, &table, diag) &&
+        (!request->weights || !weights_read(request->weights, (uint64_t)1 << table.in.bits, &weights, diag)) &&
+        (!certify_table(request, &table, weights, diag) || !diag_prefix(diag, request->path)) &&
+        !table_to_json(&table, &text, diag))
+        file_write(request->output, text, strlen(text), diag);
+    free(text);
+    weights_free(weights);
+    table_free(&table);
+    return diag->code;
+}
+
+static int run(int argc, char **argv, struct diag *diag)
+{
+    struct argument_walk walk = {.command = &command_certify, .argc = argc, .argv = argv};
+    struct request request = {0};
+    const struct option_info *option;
+    const char *value;
+    int next;
+    while ((next = argument_next(&walk, &option, &value, diag)) > 0) {
+        if (!option && request.path)
+            return diag_set(diag, EXIT_USAGE, "\"%s\" is one table too many; certify takes one", value);
+        if (!option)
+            request.path = value;
+        else if (strcmp(option->name, "--exhaustive") == 0)
+            request.exhaustive = true;
+        else if (strcmp(option->name, "--samples") == 0)
+            request.samples = value;
+        else if (strcmp(option->name, "--weights") == 0)
+            request.weights = value;
+        else
+            request.output = value;
+    }
+    if (next < 0)
+        return diag->code;
+    if (!request.path)
+        return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc certify TABLE.json -o NEW.json");
+    return certify_file(&request, diag);
+}
+
+const struct command command_certify = {
+    .name = "certify",
+    .synopsis = "pwlc certify TABLE.json [-o NEW.json] [flags]",
+    .summary = "Measure a table that was edited or written by hand, and give it a true certificate.",
+    .details =
+        "A certificate belongs to the segments whose hash stands beside it. Where they were changed, or there is no "
+        "certificate, every figure is measured anew, nothing is claimed of other tables, and method becomes by_hand. "
+        "A table as fit wrote it keeps what was proven; with --exhaustive its figures become those of every code.",
+    .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
+               "sed 's/\"q_b\": 33/\"q_b\": 34/' tanh.json >edited.json\n"
+               "pwlc certify edited.json -o tanh34.json",
+    .options = options,
+    .run = run,
+};

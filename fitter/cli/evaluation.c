@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "evaluation.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/input.h"
+#include "base/number.h"
+#include "base/progress.h"
+#include "io/npy_pieces.h"
+#include "table/array_plan.h"
+#include "table/trace.h"
+
+#define STEP 8192 /* results that are worked out at a time; arrays of any size take no more memory */
+
+/* Input codes of words as given, not yet clamped. */
+struct codes {
+    const struct tensor *in;
+    bool real;
+    int64_t *values;
+    size_t count, capacity;
+};
+
+/* An argument: an array, or the codes [first, first + count) of words; lines of standard input are read when their
+ * turn comes. */
+struct source {
+    const char *path;
+    bool is_array, is_lines;
+    struct npy_pieces array;
+    size_t first, count;
+};
+
+struct evaluation {
+    const struct evaluation_request *request;
+    const struct table *table;
+    const struct packed_table *packed;
+    struct codes codes;
+    struct source *sources; /* request->input_count, of which */
+    int source_count;       /* are set */
+    struct npy shape;       /* of the output: the input's when one .npy is all there is */
+    struct function function;
+    bool has_function;       /* of a trace */
+    struct array_plan plan;  /* of the table's own codes */
+    struct file_output file; /* of -o */
+    size_t done, clamped;    /* results; codes beyond the range, */
+    int64_t first_clamped;   /* and the first of these */
+};
+
+static int codes_add(struct codes *codes, int64_t value, struct diag *diag)
+{
+    if (codes->count == codes->capacity) {
+        const size_t capacity = codes->capacity ? 2 * codes->capacity : 256;
+        int64_t *values =
+            capacity > SIZE_MAX / sizeof *values ? NULL : realloc(codes->values, capacity * sizeof *values);
+        if (!values)
+            return diag_set(diag, EXIT_IO, "out of memory for %zu codes", capacity);
+        codes->values = values;
+        codes->capacity = capacity;
+    }
+    codes->values[codes->count++] = value;
+    return EXIT_DONE;
+}
+
+/* The code of a real value. 2^62 is beyond every range, so that larger ones are clamped all the same. */
+static int64_t quantise(const struct tensor *in, long double x)
+{
+    const long double limit = 4611686018427387904.0L;
+    const long double q = rintl(x / in->scale.value) + (long double)in->zero_point;
+    return (int64_t)fminl(fmaxl(q, -limit), limit);
+}
+
+/* One word of the command line or of standard input. */
+static int add_word(struct codes *codes, const char *word, size_t length, struct diag *diag)
+{
+    const int shown = length > 60 ? 60 : (int)length;
+    if (codes->real) {
+        double x;
+        if (number_real(word, length, &x) != NUMBER_OK)
+            return diag_set(diag, EXIT_USAGE, "\"%.*s\" is not a finite real value, such as -1.5 or 3e-2", shown, word);
+        return codes_add(codes, quantise(codes->in, x), diag);
+    }
+    int64_t q;
+    switch (number_integer(word, length, &q)) {
+    case NUMBER_OK:
+        return codes_add(codes, q, diag);
+    case NUMBER_RANGE:
+        return diag_set(diag, EXIT_USAGE, "\"%.*s\" does not fit 64 bits; the table's codes are %" PRId64 "..%" PRId64,
+                        shown, word, codes->in->qmin, codes->in->qmax);
+    default:
+        return diag_set(diag, EXIT_USAGE, "\"%.*s\" is not an integer code; real values need --real", shown, word);
+    }
+}
+
+/* The words of text[0..size), which begins with line *line; *line is then that of its end. */
+static int add_words(struct codes *codes, const char *text, size_t size, size_t *line, struct diag *diag)
+{
+    for (size_t at = 0; at < size;) {
+        if (isspace((unsigned char)text[at])) {
+            *line += text[at++] == '\n';
+            continue;
+        }
+        const size_t start = at;
+        while (at < size && !isspace((unsigned char)text[at]))
+            at++;
+        if (add_word(codes, text + start, at - start, diag) != EXIT_DONE) {
+            char where[64];
+            snprintf(where, sizeof where, "standard input: line %zu", *line);
+            return diag_prefix(diag, where);
+        }
+    }
+    return EXIT_DONE;
+}
+
+static int add_standard_input(struct codes *codes, struct diag *diag)
+{
+    unsigned char *bytes;
+    size_t size, line = 1;
+    if (file_read("-", FILE_MAX_BYTES, &bytes, &size, diag) != EXIT_DONE)
+        return diag->code;
+    const int code = add_words(codes, (const char *)bytes, size, &line, diag);
+    free(bytes);
+    return code;
+}
+
+bool evaluation_takes_array(const char *input)
+{
+    const size_t length = strlen(input);
+    return length > 4 && strcmp(input + length - 4, ".npy") == 0;
+}
+
+/* An unsigned element whose highest bit is set. */
+static bool beyond_int64(const struct npy *npy, size_t i)
+{
+    return npy->kind == 'u' && npy->item_size == 8 && npy->data[8 * i + 7] > INT8_MAX;
+}
+
+/* The codes of elements [from, from + count) of a piece, which `before` elements of the array precede. */
+static int array_codes(const struct codes *how, const struct npy *piece, size_t before, size_t from, size_t count,
+                       int64_t *codes, struct diag *diag)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t at = from + i;
+        const double x = how->real ? npy_real(piece, at) : 0;
+        if (isnan(x))
+            return diag_set(diag, EXIT_USAGE, "element %zu is not a number; every element must be", before + at);
+        if (!how->real && beyond_int64(piece, at))
+            return diag_set(diag, EXIT_USAGE, "element %zu is above %" PRId64 ", the largest code", before + at,
+                            INT64_MAX);
+        codes[i] = how->real ? quantise(how->in, x) : npy_integer(piece, at);
+    }
+    return EXIT_DONE;
+}
+
+/* Whether some element may be refused, which its value tells. */
+static bool needs_check(const struct npy *npy)
+{
+    return npy->kind == 'f' || (npy->kind == 'u' && npy->item_size == 8);
+}
+
+static void print_results(const struct evaluation *all, const void *y, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const int64_t q_y = element_of(all->plan.out, y, i);
+        if (all->codes.real)
+            printf("%.9Lg\n", tensor_real(&all->table->out, q_y));
+        else
+            printf("%" PRId64 "\n", q_y);
+    }
+}
+
+/* Results into the array that is written. */
+static int write_results(struct evaluation *all, void *y, size_t count, struct diag *diag)
+{
+    double real[STEP];
+    void *const bytes = all->codes.real ? real : y;
+    for (size_t i = 0; all->codes.real && i < count; i++)
+        real[i] = (double)tensor_real(&all->table->out, element_of(all->plan.out, y, i));
+    npy_swap_order(bytes, count, all->shape.item_size);
+    return file_add(&all->file, bytes, count * (size_t)all->shape.item_size, diag);
+}
+
+/* At most STEP results, which it may change. */
+static int give(struct evaluation *all, void *y, size_t count, struct diag *diag)
+{
+    all->done += count;
+    if (all->request->output)
+        return write_results(all, y, count, diag);
+    print_results(all, y, count);
+    return EXIT_DONE;
+}
+
+static void note_outside(struct evaluation *all, size_t outside, int64_t first)
+{
+    if (all->clamped == 0)
+        all->first_clamped = first;
+    all->clamped += outside;
+}
+
+static int trace_codes(struct evaluation *all, const int64_t *codes, size_t count, struct diag *diag)
+{
+    const struct function *function = all->has_function ? &all->function : NULL;
+    for (size_t i = 0; i < count; i++, all->done++) {
+        if (all->done > 0)
+            printf("\n");
+        if (trace_print(all->table, all->packed, function, codes[i], diag) != EXIT_DONE)
+            return diag->code;
+    }
+    return EXIT_DONE;
+}
+
+/* At most STEP codes, whatever they are. */
+static int answer_codes(struct evaluation *all, const int64_t *codes, size_t count, struct diag *diag)
+{
+    const struct tensor *in = &all->table->in;
+    uint32_t x[STEP], y[STEP]; /* or int32_t, as the plan has it */
+    for (size_t i = 0; i < count; i++) {
+        const int64_t q = codes[i] < in->qmin ? in->qmin : codes[i] > in->qmax ? in->qmax : codes[i];
+        x[i] = (uint32_t)q;
+        if (q != codes[i])
+            note_outside(all, 1, codes[i]);
+    }
+    if (all->request->trace)
+        return trace_codes(all, codes, count, diag);
+    array_plan_run(&all->plan, x, y, count);
+    return give(all, y, count, diag);
+}
+
+static int answer_words(struct evaluation *all, size_t first, size_t count, struct diag *diag)
+{
+    for (size_t done = 0; done < count; done += STEP) {
+        const size_t left = count - done, step = left < STEP ? left : STEP;
+        if (answer_codes(all, all->codes.values + first + done, step, diag) != EXIT_DONE)
+            return diag->code;
+    }
+    return EXIT_DONE;
+}
+
+/* Elements that a plan takes as they are. */
+static bool is_direct(const struct evaluation *all, const struct npy *npy)
+{
+    return npy->kind != 'f' && npy->item_size <= 4 && !all->codes.real && !all->request->trace;
+}
+
+/* Where answers are printed on a terminal, they are the progress. */
+static void begin_progress(struct progress *progress, const struct npy_pieces *array)
+{
+    memset(progress, 0, sizeof *progress);
+    if (!isatty(STDOUT_FILENO))
+        progress_begin(progress, "codes", array->npy.count);
+}
+
+static int answer_directly(struct evaluation *all, struct npy_pieces *array, struct diag *diag)
+{
+    const struct tensor *in = &all->table->in;
+    const pwl_type type = element_type(8 * array->npy.item_size, array->npy.kind == 'i');
+    struct array_plan plan;
+    struct npy piece;
+    struct progress progress;
+    uint32_t y[STEP];
+    begin_progress(&progress, array);
+    int code = array_plan_make(&plan, all->packed, type, all->plan.out, diag);
+    while (code == EXIT_DONE && (code = npy_next(array, &piece, diag)) == EXIT_DONE && piece.count > 0) {
+        int64_t first = 0;
+        npy_swap_order(array->buffer, piece.count, piece.item_size);
+        const size_t outside = elements_outside(type, array->buffer, piece.count, in->qmin, in->qmax, &first);
+        if (outside > 0)
+            note_outside(all, outside, first);
+        for (size_t from = 0; code == EXIT_DONE && from < piece.count; from += STEP) {
+            const size_t left = piece.count - from, step = left < STEP ? left : STEP;
+            array_plan_run(&plan, array->buffer + from * (size_t)piece.item_size, y, step);
+            code = give(all, y, step, diag);
+            progress_add(&progress, step);
+        }
+    }
+    progress_end(&progress);
+    array_plan_free(&plan);
+    return code;
+}
+
+/* Without answers: only whether every element can be given one. */
+static int walk_array(struct evaluation *all, struct npy_pieces *array, bool answers, struct diag *diag)
+{
+    struct npy piece;
+    int64_t codes[STEP];
+    struct progress progress;
+    size_t before = 0;
+    int code;
+    begin_progress(&progress, array);
+    while ((code = npy_next(array, &piece, diag)) == EXIT_DONE && piece.count > 0) {
+        for (size_t from = 0; code == EXIT_DONE && from < piece.count; from += STEP) {
+            const size_t left = piece.count - from, step = left < STEP ? left : STEP;
+            code = array_codes(&all->codes, &piece, before, from, step, codes, diag);
+            if (code == EXIT_DONE && answers)
+                code = answer_codes(all, codes, step, diag);
+            progress_add(&progress, step);
+        }
+        if (code != EXIT_DONE)
+            break;
+        before += piece.count;
+    }
+    progress_end(&progress);
+    return code;
+}
+
+/* Results are printed as they come, but those of an array that is refused further on are not: what can be read again is
+ * looked at beforehand. */
+static int check_array(struct evaluation *all, struct npy_pieces *array, struct diag *diag)
+{
+    if (array->npy.kind == 'f' && !all->codes.real)
+        return diag_set(diag, EXIT_USAGE, "the elements are real, integer codes are needed; real values need --real");
+    if (!array->regular || !needs_check(&array->npy))
+        return EXIT_DONE;
+    const int code = walk_array(all, array, false, diag);
+    return code == EXIT_DONE ? npy_rewind(array, diag) : code;
+}
+
+static int open_array(struct evaluation *all, const char *path, struct npy_pieces *array, struct diag *diag)
+{
+    if (npy_open(path, array, diag) != EXIT_DONE || check_array(all, array, diag) != EXIT_DONE)
+        return diag_prefix(diag, path);
+    return EXIT_DONE;
+}
+
+static int open_source(struct evaluation *all, const char *input, struct source *source, struct diag *diag)
+{
+    const bool stream = strcmp(input, "-") == 0;
+    int code = EXIT_DONE;
+    source->path = input;
+    source->is_array = !stream && evaluation_takes_array(input);
+    source->is_lines = stream && all->request->line_buffered;
+    source->first = all->codes.count;
+    if (source->is_array)
+        code = open_array(all, input, &source->array, diag);
+    else if (stream && !source->is_lines)
+        code = add_standard_input(&all->codes, diag);
+    else if (!stream)
+        code = add_word(&all->codes, input, strlen(input), diag);
+    source->count = source->is_array ? source->array.npy.count : all->codes.count - source->first;
+    return code;
+}
+
+/* Nothing that is known waits for the next line. */
+static int answer_lines(struct evaluation *all, struct diag *diag)
+{
+    char *line = NULL;
+    size_t capacity = 0, number = 1;
+    ssize_t length;
+    if (inputs_know(STDIN_FILENO, diag) != EXIT_DONE)
+        return diag_prefix(diag, "standard input");
+    int code = EXIT_DONE;
+    for (;;) {
+        const size_t first = all->codes.count;
+        if (fflush(stdout) != 0)
+            code = diag_set(diag, EXIT_IO, "standard output: %s", strerror(errno));
+        if (code != EXIT_DONE || (length = getline(&line, &capacity, stdin)) < 0)
+            break;
+        code = add_words(&all->codes, line, (size_t)length, &number, diag);
+        if (code == EXIT_DONE)
+            code = answer_words(all, first, all->codes.count - first, diag);
+        all->codes.count = first;
+    }
+    if (code == EXIT_DONE && ferror(stdin))
+        code = diag_set(diag, EXIT_IO, "standard input: cannot read: %s", strerror(errno));
+    free(line);
+    return code;
+}
+
+static int answer_source(struct evaluation *all, struct source *source, struct diag *diag)
+{
+    if (source->is_lines)
+        return answer_lines(all, diag);
+    if (!source->is_array)
+        return answer_words(all, source->first, source->count, diag);
+    const int code = is_direct(all, &source->array.npy) ? answer_directly(all, &source->array, diag)
+                                                        : walk_array(all, &source->array, true, diag);
+    return code == EXIT_DONE ? code : diag_prefix(diag, source->path);
+}
+
+static void note_clamped(const struct evaluation *all)
+{
+    if (all->clamped)
+        fprintf(stderr,
+                "pwlc eval: note: %zu of %zu codes outside [%" PRId64 ", %" PRId64 "] clamped; the first is %" PRId64
+                "\n",
+                all->clamped, all->done, all->table->in.qmin, all->table->in.qmax, all->first_clamped);
+}
+
+/* The smallest element type that holds the output codes; double for real values. */
+static int begin_output(struct evaluation *all, struct diag *diag)
+{
+    const struct tensor *in = &all->table->in, *out = &all->table->out;
+    const bool alone = all->source_count == 1 && all->sources[0].is_array;
+    const pwl_type type = element_type(out->bits, out->is_signed);
+    size_t count = 0;
+    for (int i = 0; i < all->source_count; i++)
+        count += all->sources[i].count;
+    all->shape = alone ? all->sources[0].array.npy : (struct npy){.dimensions = 1, .shape = {count}, .count = count};
+    all->shape.kind = all->codes.real ? 'f' : out->is_signed ? 'i' : 'u';
+    all->shape.item_size = all->codes.real ? 8 : 1 << (type >> 1);
+    if (array_plan_make(&all->plan, all->packed, element_type(32, in->is_signed), type, diag) != EXIT_DONE)
+        return diag->code;
+    if (!all->request->output)
+        return EXIT_DONE;
+    unsigned char header[NPY_HEADER_SIZE];
+    size_t size;
+    if (npy_build_header(&all->shape, header, &size, diag) != EXIT_DONE ||
+        file_begin(all->request->output, &all->file, diag) != EXIT_DONE)
+        return diag->code;
+    return file_add(&all->file, header, size, diag);
+}
+
+static int answer_all(struct evaluation *all, struct diag *diag)
+{
+    const struct evaluation_request *request = all->request;
+    for (int i = 0; i < request->input_count; i++) {
+        all->source_count++;
+        if (open_source(all, request->inputs[i], &all->sources[i], diag) != EXIT_DONE)
+            return diag->code;
+    }
+    /* A table made from samples is traced without its reference when the samples are not at hand. */
+    all->has_function = request->trace && (!all->table->samples_sha256[0] || request->samples);
+    if (all->has_function && table_function(all->table, request->samples, &all->function, diag) != EXIT_DONE)
+        return diag->code;
+    if (begin_output(all, diag) != EXIT_DONE)
+        return diag->code;
+    for (int i = 0; i < all->source_count; i++)
+        if (answer_source(all, &all->sources[i], diag) != EXIT_DONE)
+            return diag->code;
+    return EXIT_DONE;
+}
+int evaluate(const struct evaluation_request *request, const struct table *table, const struct packed_table *packed,
+             struct diag *diag)
+{
+    struct evaluation all = {.request = request,
+                             .table = table,
+                             .packed = packed,
+                             .codes = {.in = &table->in, .real = request->real},
+                             .file = {.fd = -1},
+                             .sources = calloc((size_t)request->input_count, sizeof *all.sources)};
+    int code = all.sources ? answer_all(&all, diag) : diag_set(diag, EXIT_IO, "out of memory");
+    code = file_end(&all.file, code, diag);
+    if (code == EXIT_DONE)
+        note_clamped(&all);
+    for (int i = 0; i < all.source_count; i++)
+        if (all.sources[i].is_array)
+            npy_close(&all.sources[i].array);
+    free(all.sources);
+    free(all.codes.values);
+    array_plan_free(&all.plan);
+    if (all.has_function)
+        function_free(&all.function);
+    return code;
+}

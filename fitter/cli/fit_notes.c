@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "fit_notes.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "fit/keep_zero.h"
+
+#define FEW_CODES 8         /* of the output, below which a scale is hardly meant */
+#define COUNTED_CODES 65536 /* of the input, evenly spaced, that are looked at */
+
+static void note(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void note(const char *name, const char *format, ...)
+{
+    va_list arguments;
+    fprintf(stderr, "pwlc fit: note: %s%s", name, *name ? ": " : "");
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "\n");
+}
+
+static void note_saturation(const struct table *table, const char *name)
+{
+    const struct certificate *certificate = &table->certificate;
+    if (certificate->saturated_codes > 0)
+        note(name, "%s leaves the output range at %" PRId64 " of %" PRId64 " codes, which saturate", table->function,
+             certificate->saturated_codes, certificate->checked);
+}
+
+static void note_unproven(const struct spec *spec, const struct table *table, const char *name)
+{
+    const struct certificate *certificate = &table->certificate;
+    if (!isnan(spec->max_err) && !certificate->exhaustive && !certificate->has_bound)
+        note(name,
+             "--max-err %.6g holds for the %" PRId64 " codes compared; of the others nothing is proven, see pwlc sweep "
+             "--exhaustive",
+             spec->max_err, certificate->checked);
+}
+
+/* How far off a table may be whose search was not complete. */
+static void note_gap(const struct spec *spec, const struct table *table, const char *name)
+{
+    const struct certificate *certificate = &table->certificate;
+    const int64_t codes = certificate->checked / (table->has_fold ? 2 : 1); /* that are searched */
+    if (spec->method == METHOD_LSQ && codes <= SPEC_COMPLETE_CODES && certificate->has_lower_bound &&
+        !certificate->optimal && !constraints_tie(&spec->constraints))
+        note(name, "the error is %.6g LSB RMS, of the best table it may be %.6g", certificate->rms_err_lsb,
+             certificate->lower_bound_lsb);
+}
+
+/* Output codes that a table gives, counted up to FEW_CODES. */
+static int count_codes(const struct table *table)
+{
+    struct packed_table packed;
+    struct diag diag;
+    int64_t seen[FEW_CODES];
+    int count = 0;
+    if (table_prove(table, EXIT_IO, &packed, NULL, &diag))
+        return FEW_CODES;
+    const int64_t last = table->in.qmax - table->in.qmin, steps = last < COUNTED_CODES ? last : COUNTED_CODES;
+    for (int64_t k = 0; k <= steps && count < FEW_CODES; k++) {
+        const int64_t y = packed_eval(&packed, table->in.qmin + (steps ? last * k / steps : 0));
+        int i = 0;
+        while (i < count && seen[i] != y)
+            i++;
+        if (i == count)
+            seen[count++] = y;
+    }
+    packed_table_free(&packed);
+    return count;
+}
+
+/* A scale that is too coarse or a range that is too narrow gives a table that is exact and says nothing. */
+static void note_few_codes(const struct table *table, const char *name)
+{
+    const int64_t codes = table->out.qmax - table->out.qmin + 1;
+    const int used = count_codes(table);
+    if (used < FEW_CODES && used < codes)
+        note(name, "the output takes only %d of its %" PRId64 " codes; are the scales of --in and --out those meant?",
+             used, codes);
+}
+
+static void note_zero_point(const struct tensor *tensor, const char *flag, const char *name)
+{
+    if (tensor->zero_point < tensor->qmin || tensor->zero_point > tensor->qmax)
+        note(name,
+             "%s: the zero point %" PRId64 " lies outside the codes %" PRId64 " to %" PRId64 ", so that no code is 0",
+             flag, tensor->zero_point, tensor->qmin, tensor->qmax);
+}
+
+static void note_zero(const struct spec *spec, const struct table *table, const char *name)
+{
+    struct zero zero;
+    if (spec->method == METHOD_DOCUMENT || spec->reduce || !zero_find(&spec->function, &spec->in, &spec->out, &zero) ||
+        zero_is_kept(table, &zero))
+        return;
+    char advice[80] = "";
+    if (spec->in.bits <= SPEC_EXHAUSTIVE_BITS && spec->method != METHOD_LUT)
+        snprintf(advice, sizeof advice, "; --fix 0:%g gives that, at the cost of segments or accuracy", zero.value);
+    note(name, "f(0) = %g does not give its own code %" PRId64 "%s", zero.value, zero.q_y, advice);
+}
+
+void fit_notes(const struct spec *spec, const struct table *table, const char *name)
+{
+    note_saturation(table, name);
+    note_few_codes(table, name);
+    note_zero_point(&table->in, "--in", name);
+    note_zero_point(&table->out, "--out", name);
+    note_zero(spec, table, name);
+    note_unproven(spec, table, name);
+    note_gap(spec, table, name);
+}

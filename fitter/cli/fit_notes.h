@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What `pwlc fit` says on standard error of a table that was made as asked, and that its user may not expect. */
+#ifndef PWLC_FIT_NOTES_H
+#define PWLC_FIT_NOTES_H
+
+#include "spec/spec.h"
+#include "table/table.h"
+
+/* Codes that saturate, output codes that are never given, zero points that are no codes, f(0) that is not kept, and how
+ * far a proof reaches. name: of a job of --spec, else empty. */
+void fit_notes(const struct spec *spec, const struct table *table, const char *name);
+
+#endif

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What pwlc fit says of a table that was made as asked and that its user may not expect; and that it says nothing else.
+. "$(dirname "$0")/lib.sh"
+
+# notes WORDS ARGUMENT...: a note with WORDS; with no WORDS, none at all.
+notes() {
+    local words=$1
+    shift
+    expect_status 0 fit "$@" -o table.json || return 0
+    if [ -z "$words" ]; then
+        [ ! -s ../err ] || fail "fit $*: notes: $(head -c 600 ../err)"
+    else
+        grep -qF -- "note: $words" ../err || fail "fit $*: \"$words\" is not in: $(head -c 600 ../err)"
+    fi
+}
+
+notes '' silu --in s8:2^-5 --out s8:2^-5
+notes 'the output takes only 1 of its 256 codes' sigmoid --in s8:2e-5 --out s8:2^-7
+notes 'the output takes only 3 of its 256 codes' tanh --in s8:2^6 --out s8:2^-1 --method minimax
+notes '--in: the zero point 300 lies outside the codes -128 to 127' sigmoid --in s8:0.1:300 --out s8:2^-7
+notes '--out: the zero point -1 lies outside the codes 0 to 65535' sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1
+notes 'tanh leaves the output range at 39 of 256 codes' tanh --in s8:2^-5 --out s8:2^-7
+notes 'f(0) = 0 does not give its own code -121; --fix 0:0' gelu --in s8:0.0472:-3 --out s8:0.0238:-121 --segments 2
+notes 'f(0) = 0.5 does not give its own code 32768' sigmoid --in s20:2^-16 --out u16:2^-16 --segments 7
+if grep -q -- --fix ../err; then fail "--fix is advised where it cannot be: $(cat ../err)"; fi
+cat >jobs.json <<'END'
+[{"name": "narrow", "function": "sigmoid", "in": "s8:2e-5", "out": "s8:2^-7"}]
+END
+expect_status 0 fit --spec jobs.json -o .
+grep -qF 'note: narrow: the output takes only 1' ../err || fail "--spec: $(cat ../err)"
+
+# A constraint that costs nothing is not said to.
+notes '' relu --in s8:2^-5 --out s8:2^-5 --slope-terms 1 --shift one --knots pow2 --monotone --segments 2
+notes 'with --slope-terms 2 ' silu --in s8:2^-5 --out s8:2^-5 --slope-terms 2 --max-err 0.6
+expect_status 0 fit tanh --in s8:2^-5 --out s8:2^-7 --max-err 1 --knots pow2:6 -o six.json
+expect_status 0 fit tanh --in s8:2^-5 --out s8:2^-7 --max-err 1 --knots pow2 -o any.json
+[ "$(grep -c '"start"' any.json)" -le "$(grep -c '"start"' six.json)" ] || fail 'pow2 needs more segments than pow2:6'
+
+finish

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The least error of all tables of a tiny spec, whatever they are asked to keep to. No header of the project. */
+#ifndef EVERY_TABLE_H
+#define EVERY_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define EVERY_CODES 17   /* inputs of at most 4 bits; half of a folded table may serve one code more */
+#define EVERY_VALUES 640 /* values of a line that differ after saturation */
+
+enum every_form { EVERY_ABSOLUTE, EVERY_BIASED, EVERY_ANCHORED };
+enum every_rounding { EVERY_FLOOR, EVERY_HALF_UP, EVERY_HALF_AWAY, EVERY_HALF_EVEN };
+
+/* What a line gives at one input code. */
+struct every_output {
+    bool exists;
+    double target; /* clipped to the output range */
+    double weight; /* of its squared error */
+    bool is_fixed; /* to `fixed`, an output code */
+    int64_t fixed;
+    int direction; /* no step against it, 1 or -1, from the code below to this code; 0: any step */
+};
+
+struct every_spec {
+    enum every_form form;
+    enum every_rounding rounding;
+    int64_t first_x, zp_x, qmin_y, qmax_y;
+    int slope_bits;  /* |q_b| < 2^(slope_bits - 1); 8 at most */
+    int slope_terms; /* 0: any slope */
+    bool one_shift, monotone, is_continuous;
+    int max_step; /* of --continuous */
+    int segments; /* at most */
+    bool squares; /* else the largest error */
+    /* Codes that segments serve, from first_x on. The mirror image of code k gives sum - value instead of value;
+     * without a fold no mirror image exists. */
+    int count;
+    struct every_output output[EVERY_CODES], mirror[EVERY_CODES];
+    int64_t sum;
+    bool may_start[EVERY_CODES]; /* a segment */
+    bool start_all;              /* and one does wherever it may */
+};
+
+struct every_segment {
+    int64_t start, q_b, n, offset;
+};
+
+struct every_found {
+    bool found;
+    double least; /* the largest error, or the sum of weighted squares */
+    int segments;
+    struct every_segment segment[EVERY_CODES];
+};
+
+/* Tries every segment: each slope, each shift from -31 to 31 and each offset with which outputs differ, over each range
+ * of codes; and joins ranges by dynamic programming over what the next segment has to know of the one before. The least
+ * error among tables whose error is at most `limit`. Fields and sums are those of 8-bit inputs and outputs. */
+struct every_found every_table(const struct every_spec *spec, double limit);
+
+#endif

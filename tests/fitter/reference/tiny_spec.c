@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tiny_spec.h"
+
+#include <stdarg.h>
+
+#include "../../support/random.h"
+#include "fixture.h"
+#include "function/samples.h"
+
+static uint64_t state;
+
+static int64_t between(int64_t low, int64_t high)
+{
+    return random_in(&state, low, high);
+}
+
+static bool one_in(int count)
+{
+    return between(1, count) == 1;
+}
+
+static double uniform(double low, double high)
+{
+    return low + (high - low) * (double)between(0, 1 << 20) / (1 << 20);
+}
+
+static void add_text(struct tiny *tiny, const char *format, ...)
+{
+    const size_t length = strlen(tiny->text);
+    va_list list;
+    va_start(list, format);
+    const int added = vsnprintf(tiny->text + length, sizeof tiny->text - length, format, list);
+    va_end(list);
+    ck_assert(added >= 0 && length + (size_t)added < sizeof tiny->text);
+}
+
+/* What is drawn before the scales. */
+struct format {
+    int in_bits, out_bits;
+    bool in_signed, out_signed;
+    int64_t in_min, out_min, zp_x, zp_y;
+    char in_scale[24], out_scale[24];
+};
+
+/* A power of two or five digits. */
+static void draw_scale(double near, char text[24])
+{
+    if (one_in(2))
+        snprintf(text, 24, "2^%d", (int)lrint(log2(near)));
+    else
+        snprintf(text, 24, "%.5g", near);
+}
+
+/* Many codes on both sides take the other search long. */
+static struct format draw_format(bool tied)
+{
+    struct format format = {.in_bits = (int)between(2, 4), .in_signed = one_in(2), .out_signed = one_in(2)};
+    const int most = tied ? 5 : 10 - format.in_bits;
+    format.out_bits = (int)(one_in(3) ? between(2, most) : between(3, most < 6 ? most : 6));
+    format.in_min = format.in_signed ? -(1 << (format.in_bits - 1)) : 0;
+    format.out_min = format.out_signed ? -(1 << (format.out_bits - 1)) : 0;
+    return format;
+}
+
+static const char *const odd[] = {"tanh", "erf", "sin", "atan", "softsign"}, *const complements[] = {"sigmoid",
+                                                                                                     "hard_sigmoid"};
+
+static void parse(struct tiny *tiny, const struct format *format, const char *function)
+{
+    struct diag diag;
+    add_text(tiny, "%s--in %c%d:%s:%" PRId64 " --out %c%d:%s:%" PRId64 " --outside clamp", function,
+             format->in_signed ? 's' : 'u', format->in_bits, format->in_scale, format->zp_x,
+             format->out_signed ? 's' : 'u', format->out_bits, format->out_scale, format->zp_y);
+    ck_assert_msg(spec_from(tiny->text, &tiny->spec, &diag) == EXIT_DONE, "%s: %s", tiny->text, diag.text);
+}
+
+/* A function on about the range where it bends, in a part of the output range or in more than that. */
+static void draw_function(struct tiny *tiny, struct format *format, const struct reference_function *function,
+                          bool folded)
+{
+    const int codes = 1 << format->in_bits;
+    char name[40];
+    draw_scale((function->x_max - function->x_min) / codes * uniform(0.3, 2), format->in_scale);
+    struct reference_map map = {.function = function,
+                                .parameter = function->parameter ? 0.25L : 0,
+                                .qmin_x = format->in_min,
+                                .qmax_x = format->in_min + codes - 1,
+                                .scale_x = reference_scale(format->in_scale),
+                                .scale_y = 1};
+    format->zp_x = folded ? format->in_min + between(0, codes - 1)
+                          : format->in_min - lrintl(function->x_min / map.scale_x) + between(-1, 1);
+    map.zp_x = format->zp_x;
+    long double low = INFINITY, high = -INFINITY;
+    for (int k = 0; k < codes; k++) {
+        const long double y = reference_target(&map, map.qmin_x + k);
+        low = fminl(low, y);
+        high = fmaxl(high, y);
+    }
+    draw_scale(fmax((double)(high - low), 0.01) / (1 << format->out_bits) * uniform(0.4, 3), format->out_scale);
+    map.scale_y = reference_scale(format->out_scale);
+    format->zp_y = format->out_min - lrintl(low / map.scale_y) + between(-3, 3);
+    map.zp_y = format->zp_y;
+    snprintf(name, sizeof name, function->parameter ? "%s --param %s=0.25 " : "%s ", function->name,
+             function->parameter);
+    parse(tiny, format, name);
+    for (int k = 0; k < codes; k++)
+        tiny->whole[k] = reference_target(&map, map.qmin_x + k);
+}
+
+/* Targets of several shapes, half of them in quarters: ties and equal errors. */
+static void draw_targets(struct tiny *tiny, const struct format *format)
+{
+    const int codes = 1 << format->in_bits, shape = (int)between(0, 3);
+    const double low = (double)format->out_min, high = low + (1 << format->out_bits) - 1, range = high - low,
+                 slope = uniform(-2, 2) * range / codes, start = uniform(low, high);
+    const bool quarters = one_in(2);
+    double walk = start;
+    for (int k = 0; k < codes; k++) {
+        const double t = (double)k / codes;
+        const double at[] = {uniform(low - 1, high + 1), walk += uniform(-3, 3) * range / codes,
+                             start + slope * k + uniform(-1, 1), start + slope * k * (t - 0.3) * 3};
+        const double y = fmax(low - 2, fmin(high + 2, at[shape]));
+        tiny->whole[k] = quarters ? rint(4 * y) / 4 : y;
+    }
+}
+
+/* A function given by a sample for each code, and one beyond each end. */
+static void draw_samples(struct tiny *tiny, struct format *format)
+{
+    const int codes = 1 << format->in_bits;
+    char csv[(TINY_CODES + 2) * 64];
+    struct diag diag;
+    size_t length = 0;
+    draw_scale(uniform(0.1, 9), format->in_scale);
+    draw_scale(uniform(0.05, 4), format->out_scale);
+    format->zp_x = format->in_min + (one_in(5) ? between(-3000, 3000) : between(-2, codes + 1));
+    format->zp_y = format->out_min + (one_in(5) ? between(-3000, 3000) : between(-9, (1 << format->out_bits) + 8));
+    parse(tiny, format, "");
+    draw_targets(tiny, format);
+    add_text(tiny, "; samples in codes");
+    const long double scale_x = reference_scale(format->in_scale), scale_y = reference_scale(format->out_scale);
+    for (int k = -1; k <= codes; k++) {
+        const int at = k < 0 ? 0 : k < codes ? k : codes - 1;
+        const double x = (double)(scale_x * (long double)(format->in_min + k - format->zp_x)),
+                     y = (double)(scale_y * (tiny->whole[at] - (long double)format->zp_y));
+        length += (size_t)snprintf(csv + length, sizeof csv - length, "%.17g,%.17g\n", x, y);
+        if (k == at)
+            add_text(tiny, " %.17g", (double)tiny->whole[at]);
+    }
+    ck_assert_msg(samples_parse(csv, length, 0, &tiny->spec.function.samples, &diag) == EXIT_DONE, "%s", diag.text);
+}
+
+static void set(struct tiny *tiny, const char *flag, const char *value)
+{
+    struct diag diag;
+    ck_assert_msg(spec_set(&tiny->spec, flag, value, &diag) == EXIT_DONE, "%s", diag.text);
+    add_text(tiny, " %s%s%s", flag, value ? " " : "", value ? value : "");
+}
+
+static void set_number(struct tiny *tiny, const char *flag, int64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    set(tiny, flag, text);
+}
+
+static void draw_knots(struct tiny *tiny)
+{
+    char value[16];
+    snprintf(value, sizeof value, "pow2:%d", (int)between(1, tiny->spec.in.bits));
+    set(tiny, "--knots", one_in(3) ? "uniform" : one_in(3) ? "pow2" : value);
+}
+
+/* A code or two that must have some value near their own. */
+static void draw_fixes(struct tiny *tiny)
+{
+    struct spec *spec = &tiny->spec;
+    add_text(tiny, "; fixed");
+    for (int64_t wanted = between(1, 2); wanted > 0; wanted--) {
+        const int at = (int)between(0, tiny->count - 1);
+        const long double near = rintl(tiny->whole[at]) + (long double)between(-1, 1);
+        if (tiny->fixed[at] != TINY_FREE)
+            continue;
+        tiny->fixed[at] = (int64_t)fmaxl((long double)spec->out.qmin, fminl((long double)spec->out.qmax, near));
+        spec->fixes[spec->fix_count++] = (struct fix){.x = (double)tensor_real(&spec->in, spec->in.qmin + at),
+                                                      .y = (double)tensor_real(&spec->out, tiny->fixed[at])};
+        add_text(tiny, " %" PRId64 "=%" PRId64, spec->in.qmin + at, tiny->fixed[at]);
+    }
+}
+
+static void draw_weights(struct tiny *tiny)
+{
+    char csv[TINY_CODES * 8];
+    size_t length = 0;
+    struct diag diag;
+    add_text(tiny, "; weights");
+    for (int k = 0; k < tiny->count; k++) {
+        const int weight = k == 0 ? 1 : (int)between(0, 9);
+        tiny->weight[k] = weight;
+        length += (size_t)snprintf(csv + length, sizeof csv - length, "%d\n", weight);
+        add_text(tiny, " %d", weight);
+    }
+    ck_assert_msg(weights_parse(csv, length, 0, (uint64_t)1 << tiny->spec.in.bits, &tiny->spec.weights, &diag) ==
+                      EXIT_DONE,
+                  "%s", diag.text);
+}
+
+/* Every eighth number asks for an error, every 24th for a method that claims nothing or everything. */
+static void draw_method(struct tiny *tiny, int number)
+{
+    static const char *const others[] = {"uniform", "document", "lut"};
+    const int segments = (int)between(1, 4);
+    if (number / 12 % 8 == 7) {
+        char limit[24];
+        snprintf(limit, sizeof limit, "%.4g", uniform(0.3, 3));
+        set(tiny, "--max-err", limit);
+        return;
+    }
+    set(tiny, "--method", number / 12 % 24 == 6 ? others[between(0, 2)] : number / 12 % 2 ? "lsq" : "minimax");
+    if (tiny->spec.method != METHOD_LUT)
+        set_number(tiny, "--segments", segments);
+}
+
+static void draw_constraints(struct tiny *tiny, bool tied, bool folded)
+{
+    const bool fixes = one_in(8), weights = one_in(4);
+    if (tiny->spec.method != METHOD_LUT)
+        set_number(tiny, "--slope-bits", one_in(6) ? 5 : between(2, 4));
+    if (!one_in(4))
+        set(tiny, "--zero", "free");
+    if (folded)
+        set(tiny, "--symmetry", "fold");
+    if (one_in(3))
+        set(tiny, "--shift", "one");
+    if (one_in(5))
+        set(tiny, "--slope-terms", one_in(2) ? "1" : "2");
+    if (one_in(5))
+        draw_knots(tiny);
+    const bool monotone = tied && one_in(2);
+    if (monotone)
+        set(tiny, "--monotone", NULL);
+    if (tied && (!monotone || (tiny->spec.out.bits <= 4 && one_in(4))))
+        set_number(tiny, "--continuous", between(0, 2));
+    if (fixes)
+        draw_fixes(tiny);
+    if (weights && (tiny->spec.method == METHOD_LSQ || tiny->spec.method == METHOD_UNIFORM))
+        draw_weights(tiny);
+}
+
+/* The table's form and rounding, by the number. */
+static void set_format(struct tiny *tiny, int number)
+{
+    static const char *const forms[] = {"absolute", "biased", "anchored"}, *const roundings[] = {"floor", "half_up",
+                                                                                                 "half_away",
+                                                                                                 "half_even"};
+    add_text(tiny, ";");
+    set(tiny, "--form", forms[number % 3]);
+    set(tiny, "--rounding", roundings[number / 3 % 4]);
+}
+
+/* The codes of a format, free and of one weight. */
+static void begin(struct tiny *tiny, const struct format *format)
+{
+    memset(tiny, 0, sizeof *tiny);
+    tiny->count = 1 << format->in_bits;
+    for (int k = 0; k < tiny->count; k++) {
+        tiny->fixed[k] = TINY_FREE;
+        tiny->weight[k] = 1;
+    }
+}
+
+static void end(struct tiny *tiny, int number)
+{
+    add_text(tiny, "; number %d", number);
+    for (int k = 1; k < tiny->count; k++) {
+        const long double step = tiny->whole[k] - tiny->whole[k - 1];
+        tiny->is_level |= step != 0 && fabsl(step) < 1e-9L;
+    }
+}
+
+void tiny_draw(struct tiny *tiny, int number)
+{
+    state = (uint64_t)number * UINT64_C(0xd1342543de82ef95);
+    const bool folded = one_in(8), tied = one_in(5);
+    struct format format = draw_format(tied);
+    begin(tiny, &format);
+    const char *const symmetric = one_in(2) ? odd[between(0, 4)] : complements[between(0, 1)];
+    if (folded)
+        draw_function(tiny, &format, reference_find(symmetric), true);
+    else if (one_in(2))
+        draw_function(tiny, &format, &reference_functions[between(0, REFERENCE_FUNCTIONS - 1)], false);
+    else
+        draw_samples(tiny, &format);
+    set_format(tiny, number);
+    draw_method(tiny, number);
+    draw_constraints(tiny, tied, folded);
+    end(tiny, number);
+}
+
+void tiny_draw_tied(struct tiny *tiny, int number)
+{
+    state = (uint64_t)number * UINT64_C(0xd1342543de82ef95) + 1;
+    struct format format = draw_format(true);
+    format.out_bits = (int)between(2, 5);
+    format.out_min = format.out_signed ? -(1 << (format.out_bits - 1)) : 0;
+    begin(tiny, &format);
+    draw_samples(tiny, &format);
+    set_format(tiny, number);
+    set(tiny, "--method", "minimax");
+    set_number(tiny, "--segments", between(1, 4));
+    set_number(tiny, "--slope-bits", between(2, 4));
+    if (one_in(4))
+        set(tiny, "--shift", "one");
+    set(tiny, "--monotone", NULL);
+    if (one_in(3))
+        set_number(tiny, "--continuous", between(0, 1));
+    end(tiny, number);
+}
+
+void tiny_from_flags(struct tiny *tiny, const char *flags)
+{
+    struct diag diag;
+    memset(tiny, 0, sizeof *tiny);
+    add_text(tiny, "%s", flags);
+    ck_assert_msg(spec_from(flags, &tiny->spec, &diag) == EXIT_DONE, "%s: %s", flags, diag.text);
+    const struct reference_map map = map_of(&tiny->spec);
+    tiny->count = (int)(map.qmax_x - map.qmin_x + 1);
+    for (int k = 0; k < tiny->count; k++) {
+        tiny->whole[k] = reference_target(&map, map.qmin_x + k);
+        tiny->weight[k] = 1;
+        tiny->fixed[k] = TINY_FREE;
+    }
+    for (int f = 0; f < tiny->spec.fix_count; f++) {
+        const struct fix *fix = &tiny->spec.fixes[f];
+        const int64_t code = llrintl((long double)fix->x / map.scale_x) + map.zp_x;
+        tiny->fixed[code - map.qmin_x] = llrintl((long double)fix->y / map.scale_y) + map.zp_y;
+    }
+}
+
+static struct every_output output_at(const struct tiny *tiny, int64_t code)
+{
+    const struct tensor *in = &tiny->spec.in, *out = &tiny->spec.out;
+    if (code < in->qmin || code > in->qmax)
+        return (struct every_output){.exists = false};
+    const int k = (int)(code - in->qmin);
+    const long double step = k > 0 ? tiny->whole[k] - tiny->whole[k - 1] : 0;
+    return (struct every_output){
+        .exists = true,
+        .target = (double)fmaxl((long double)out->qmin, fminl((long double)out->qmax, tiny->whole[k])),
+        .weight = tiny->weight[k],
+        .is_fixed = tiny->fixed[k] != TINY_FREE,
+        .fixed = tiny->fixed[k],
+        .direction = (step > 0) - (step < 0)};
+}
+
+static bool may_start(const struct tiny *tiny, const struct table *table, int64_t code, int segments)
+{
+    const struct constraints *constraints = &tiny->spec.constraints;
+    const int64_t in_bits = tiny->spec.in.bits;
+    if (code > tiny->spec.in.qmax)
+        return false;
+    if (constraints->knots == KNOTS_UNIFORM) {
+        for (int m = 0; m < table->segment_count; m++)
+            if (table->segments[m].start == code)
+                return true;
+        return false;
+    }
+    if (constraints->knots == KNOTS_FREE)
+        return true;
+    /* Without a number, two bits more than number the segments; all where that is not given. */
+    int64_t bits = constraints->index_bits ? constraints->index_bits : segments ? 2 : in_bits;
+    for (int most = 1; !constraints->index_bits && most < segments; most *= 2)
+        bits++;
+    bits = bits < in_bits ? bits : in_bits;
+    return (code - tiny->spec.in.qmin) % (INT64_C(1) << (in_bits - bits)) == 0;
+}
+
+struct every_spec tiny_every(const struct tiny *tiny, const struct table *table)
+{
+    const struct spec *spec = &tiny->spec;
+    /* Knots of tied segments are on the grid of the number found. */
+    const int segments =
+        spec->segments || !table || !constraints_tie(&spec->constraints) ? spec->segments : table->segment_count;
+    const int64_t image = 2 * spec->in.zero_point - spec->in.qmin,
+                  first = spec->fold ? spec->in.zero_point : spec->in.qmin,
+                  last = spec->fold && image > spec->in.qmax ? image : spec->in.qmax;
+    struct every_spec every = {.form = (enum every_form)spec->form,
+                               .rounding = (enum every_rounding)spec->rounding,
+                               .first_x = first,
+                               .zp_x = spec->in.zero_point,
+                               .qmin_y = spec->out.qmin,
+                               .qmax_y = spec->out.qmax,
+                               .slope_bits = spec->slope_bits,
+                               .slope_terms = spec->constraints.slope_terms,
+                               .one_shift = spec->constraints.one_shift,
+                               .monotone = spec->constraints.monotone,
+                               .is_continuous = spec->constraints.continuous,
+                               .max_step = spec->constraints.max_step,
+                               .segments = spec->segments,
+                               .squares = spec->method == METHOD_LSQ,
+                               .count = (int)(last - first + 1),
+                               .sum = table ? table->fold_sum : 0,
+                               .start_all = spec->constraints.knots == KNOTS_UNIFORM};
+    for (int k = 0; k < every.count; k++) {
+        every.output[k] = output_at(tiny, first + k);
+        if (spec->fold && k > 0)
+            every.mirror[k] = output_at(tiny, first - k);
+        every.may_start[k] = k == 0 || may_start(tiny, table, first + k, segments);
+    }
+    /* Steps to the zero point from below. */
+    every.mirror[0].direction = spec->fold ? every.output[0].direction : 0;
+    return every;
+}

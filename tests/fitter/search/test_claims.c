@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What certificates claim, of tiny specs with every method and constraint, against a search of all tables that shares
+ * no code with the fitter: where a table is said to be optimal no other is better, no bound is above the least error,
+ * and where no table is found there is none. `test_claims FIRST LAST` checks the specs of these numbers alone. */
+#include "../reference/fixture.h"
+#include "../reference/tiny_spec.h"
+#include "search/ties/joint_exact.h"
+
+enum { TESTS = 20, SPECS_PER_TEST = 1000 };
+
+/* Targets differ in their last bits, and the search for the largest error ends when one smaller by 1e-9 is out of
+ * reach. */
+static double hair(double error)
+{
+    return 1.01e-9 + 1e-9 * error;
+}
+
+struct counts {
+    int drawn, unusable, without_table, claimed, bounded, of_form[3][4], one_shift, terms, knots, monotone, continuous,
+        fixed, weighted, folded, fewest;
+};
+
+static struct counts counts;
+
+static bool keeps_ties(const struct every_spec *every, const struct reference_table *reference)
+{
+    for (int k = 1; k < every->count; k++) {
+        const int64_t q = every->first_x + k;
+        const struct ref_table *table = &reference->table;
+        if (every->monotone && every->output[k].exists &&
+            every->output[k].direction * (ref_eval(table, q).q_y - ref_eval(table, q - 1).q_y) < 0)
+            return false;
+        if (every->monotone && every->mirror[k].exists) {
+            const int64_t mirror = every->first_x - k;
+            if (every->mirror[k - 1].direction * (ref_eval(table, mirror + 1).q_y - ref_eval(table, mirror).q_y) < 0)
+                return false;
+        }
+    }
+    for (int m = 1; m < reference->table.count && every->is_continuous; m++) {
+        struct ref_table before = reference->table; /* whose last segment goes on, in whatever type it takes */
+        const int64_t at = before.start[m], mirror = 2 * before.zp_x - at;
+        before.count = m;
+        before.acc_bits = 127;
+        if (llabs(ref_eval(&reference->table, at).q_y - ref_eval(&before, at).q_y) > every->max_step)
+            return false;
+        if (before.fold && mirror >= before.qmin_x &&
+            llabs(ref_eval(&reference->table, mirror).q_y - ref_eval(&before, mirror).q_y) > every->max_step)
+            return false;
+    }
+    return true;
+}
+
+static bool keeps_to_fields(const struct every_spec *every, const struct table *table)
+{
+    for (int m = 0; m < table->segment_count; m++) {
+        const struct segment *segment = &table->segments[m];
+        const uint64_t q = (uint64_t)llabs(segment->q_b);
+        if (!every->may_start[segment->start - every->first_x] ||
+            (every->one_shift && segment->n != table->segments[0].n) ||
+            (every->slope_terms && __builtin_popcountll(q ^ 3 * q) > every->slope_terms) ||
+            llabs(segment->q_b) >= 1 << (every->slope_bits - 1))
+            return false;
+    }
+    return true;
+}
+
+struct error {
+    double max, squares; /* weighted */
+};
+
+/* By the definitions alone. */
+static struct error error_of(const struct every_spec *every, const struct reference_table *reference, const char *text)
+{
+    struct error error = {0, 0};
+    for (int k = 0; k < 2 * every->count; k++) {
+        const struct every_output *output = k < every->count ? &every->output[k] : &every->mirror[k - every->count];
+        const int64_t q = every->first_x + (k < every->count ? k : every->count - k);
+        if (!output->exists)
+            continue;
+        const struct ref_result result = ref_eval(&reference->table, q);
+        ck_assert_msg(result.leaves == REF_FITS, "%s: code %" PRId64 " leaves the accumulator", text, q);
+        ck_assert_msg(!output->is_fixed || result.q_y == output->fixed, "%s: code %" PRId64 " gives %" PRId64, text, q,
+                      result.q_y);
+        const double e = fabs((double)result.q_y - output->target);
+        error.max = fmax(error.max, e);
+        error.squares += output->weight * e * e;
+    }
+    return error;
+}
+
+/* A table of the other search: its segments as text. It has the error that this search says. */
+struct other {
+    struct every_found found;
+    char text[EVERY_CODES * 48];
+};
+
+static struct other search_all(const struct tiny *tiny, const struct every_spec *every, double limit)
+{
+    struct other other = {.found = every_table(every, limit)};
+    struct segment segments[EVERY_CODES];
+    struct table table = {.form = tiny->spec.form,
+                          .rounding = tiny->spec.rounding,
+                          .in = tiny->spec.in,
+                          .out = tiny->spec.out,
+                          .has_fold = tiny->spec.fold,
+                          .fold_sum = every->sum,
+                          .segments = segments};
+    struct reference_table reference;
+    size_t length = 0;
+    table.segment_count = other.found.segments;
+    for (int m = 0; m < other.found.segments; m++) {
+        const struct every_segment *s = &other.found.segment[m];
+        segments[m] = (struct segment){.start = s->start, .q_b = s->q_b, .n = (int)s->n, .offset = s->offset};
+        length += (size_t)snprintf(other.text + length, sizeof other.text - length,
+                                   " (%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ")", s->start, s->q_b, s->n,
+                                   s->offset);
+    }
+    if (!other.found.found)
+        return other;
+    reference_table_init(&reference, &table);
+    const struct error error = error_of(every, &reference, tiny->text);
+    const double reached = every->squares ? error.squares : error.max;
+    ck_assert_msg(fabs(reached - other.found.least) <= hair(reached) && keeps_ties(every, &reference),
+                  "%s: the other search says %.17g, and it is %.17g, of%s", tiny->text, other.found.least, reached,
+                  other.text);
+    free(reference.memory);
+    return other;
+}
+
+static void tally(const struct spec *spec)
+{
+    const struct constraints *constraints = &spec->constraints;
+    counts.claimed++;
+    counts.of_form[spec->form][spec->rounding]++;
+    counts.one_shift += constraints->one_shift;
+    counts.terms += constraints->slope_terms > 0;
+    counts.knots += constraints->knots != KNOTS_FREE;
+    counts.monotone += constraints->monotone;
+    counts.continuous += constraints->continuous;
+    counts.fixed += spec->fix_count > 0;
+    counts.weighted += spec->weights != NULL;
+    counts.folded += spec->fold;
+}
+
+/* The claims of a table of `error`, the largest or the sum of squares. */
+static void check_claims(const struct tiny *tiny, const struct every_spec *every, const struct table *table,
+                         double error)
+{
+    const struct certificate *certificate = &table->certificate;
+    double mass = 0;
+    for (int k = 0; k < tiny->count; k++)
+        mass += tiny->weight[k];
+    if (certificate->optimal != 1 && !certificate->has_lower_bound)
+        return;
+    const struct other other = search_all(tiny, every, error + hair(error));
+    const double least = other.found.least;
+    ck_assert_msg(other.found.found, "%s: no table has an error of %.17g", tiny->text, error);
+    if (certificate->optimal == 1) {
+        ck_assert_msg(least >= error - hair(error), "%s: %.17g is said to be optimal; %.17g have%s", tiny->text, error,
+                      least, other.text);
+        tally(&tiny->spec);
+    }
+    if (certificate->has_lower_bound) {
+        const double bound = certificate->lower_bound_lsb, proven = every->squares ? bound * bound * mass : bound;
+        ck_assert_msg(proven <= least + hair(least), "%s: nothing below %.17g; %.17g have%s", tiny->text, proven, least,
+                      other.text);
+        ck_assert_msg(certificate->optimal != 1 || proven >= error - hair(error), "%s: optimal, with a bound of %.17g",
+                      tiny->text, proven);
+        counts.bounded++;
+    }
+}
+
+/* A table of the fewest segments for an error: of one segment less none keeps to it, nor of fewer equal parts. The grid
+ * of tied segments is that of their number, and says nothing of others. */
+static void check_fewest(const struct tiny *tiny, const struct table *table)
+{
+    const struct constraints *constraints = &tiny->spec.constraints;
+    struct every_spec every = tiny_every(tiny, table);
+    const bool uniform = constraints->knots == KNOTS_UNIFORM,
+               free_grid = constraints->knots == KNOTS_POW2 && !constraints->index_bits;
+    every.squares = false;
+    if (constraints_tie(constraints) && (uniform || free_grid))
+        return;
+    for (int m = uniform ? 1 : table->segment_count - 1; m > 0 && m < table->segment_count; m++) {
+        every.segments = m;
+        for (int k = 1; uniform && k < every.count; k++)
+            every.may_start[k] = false;
+        for (int part = 1; uniform && part < m; part++)
+            every.may_start[every.count * part / m] = true;
+        const struct other fewer = search_all(tiny, &every, tiny->spec.max_err - 1.01e-9);
+        ck_assert_msg(!fewer.found.found, "%s: %d segments, fewer serve:%s", tiny->text, table->segment_count,
+                      fewer.text);
+        counts.fewest++;
+    }
+}
+
+/* Where none is found there is none, except by searches that are not complete. */
+static void check_none(const struct tiny *tiny, const char *message)
+{
+    const struct spec *spec = &tiny->spec;
+    const bool given = !isnan(spec->max_err);
+    counts.without_table++;
+    if (spec->constraints.knots == KNOTS_UNIFORM || (spec->method != METHOD_MINIMAX && spec->method != METHOD_LSQ) ||
+        (spec->method == METHOD_LSQ && constraints_tie(&spec->constraints)) || spec->fold)
+        return;
+    struct every_spec every = tiny_every(tiny, NULL);
+    if (given)
+        every.segments = every.count;
+    const struct other other = search_all(tiny, &every, given ? spec->max_err - 1.01e-9 : 1e99);
+    ck_assert_msg(!other.found.found, "%s: %s; %.17g have%s", tiny->text, message, other.found.least, other.text);
+}
+
+static void check_table(const struct tiny *tiny, const struct table *table)
+{
+    const struct spec *spec = &tiny->spec;
+    const struct certificate *certificate = &table->certificate;
+    struct every_spec every = tiny_every(tiny, table);
+    struct reference_table reference;
+    every.segments = spec->segments ? spec->segments : table->segment_count;
+    every.squares = certificate->objective == OBJECTIVE_RMS;
+    reference_table_init(&reference, table);
+    const struct error error = error_of(&every, &reference, tiny->text);
+    if (spec->method == METHOD_LSQ || spec->method == METHOD_MINIMAX) {
+        ck_assert_msg(keeps_to_fields(&every, table), "%s: a field or a start that is not allowed", tiny->text);
+        ck_assert_msg(keeps_ties(&every, &reference), "%s: a step that is not allowed", tiny->text);
+        ck_assert_msg(table->segment_count <= every.segments, "%s: too many segments", tiny->text);
+        ck_assert_msg(isnan(spec->max_err) || error.max <= spec->max_err + 1e-9, "%s: an error of %.17g", tiny->text,
+                      error.max);
+        if (certificate->objective != OBJECTIVE_SEGMENTS)
+            check_claims(tiny, &every, table, every.squares ? error.squares : error.max);
+        if (!isnan(spec->max_err) && certificate->optimal == 1)
+            check_fewest(tiny, table);
+    } else if (spec->method == METHOD_LUT) {
+        for (int k = 0; k < every.count; k++) {
+            const double q_y = (double)ref_eval(&reference.table, every.first_x + k).q_y;
+            ck_assert_msg(fabs(q_y - every.output[k].target) <= 0.5 + 1e-9, "%s: not the nearest code", tiny->text);
+        }
+        ck_assert_msg(certificate->optimal == 1, "%s: nearest codes are optimal", tiny->text);
+    } else {
+        ck_assert_msg(certificate->optimal == -1 && !certificate->has_lower_bound, "%s: claims something", tiny->text);
+    }
+    free(reference.memory);
+}
+
+/* Frees the spec. */
+static void check_spec(struct tiny *tiny)
+{
+    struct table table;
+    struct diag diag;
+    /* Rounding says whether f rises between codes where it nearly stays. */
+    const bool is_clear = !tiny->spec.constraints.monotone || !tiny->is_level;
+    counts.drawn += is_clear;
+    const int status = is_clear ? fit(&tiny->spec, &table, &diag) : EXIT_USAGE;
+    ck_assert_msg(status == EXIT_DONE || status == EXIT_USAGE || status == EXIT_REQUIREMENT, "%s: %s", tiny->text,
+                  diag.text);
+    if (status == EXIT_DONE) {
+        check_table(tiny, &table);
+        table_free(&table);
+    } else if (status == EXIT_REQUIREMENT) {
+        check_none(tiny, diag.text);
+    } else {
+        counts.unusable++;
+    }
+    spec_free(&tiny->spec);
+}
+
+static void check_number(int number)
+{
+    struct tiny tiny;
+    tiny_draw(&tiny, number);
+    check_spec(&tiny);
+}
+
+static const char *const known[] = {
+    /* Targets reach an odd limit, and outputs are even: one beyond it serves. */
+    "leaky_relu --in u3:2^2:2 --out u6:0.31873:0 --form biased --rounding half_even --method lsq --segments 3 "
+    "--slope-bits 4 --shift one",
+    /* No code is mirrored. */
+    "hard_sigmoid --in s2:2^-1:-2 --out u5:0.013547:-34 --form biased --rounding half_even --method minimax "
+    "--segments 3 --slope-bits 2 --symmetry fold --continuous 1 --zero free",
+    /* Of an output that only one half saturates beyond. */
+    "hard_sigmoid --in u2:2^1:1 --out s5:2^-4:-17 --form absolute --rounding half_even --method lsq --segments 1 "
+    "--slope-bits 2 --symmetry fold --shift one --fix 4:1 --zero free",
+};
+
+START_TEST(claims_of_known_specs_hold)
+{
+    struct tiny tiny;
+    tiny_from_flags(&tiny, known[_i]);
+    check_spec(&tiny);
+}
+END_TEST
+
+/* The complete search for tied segments is left little to find by those before it: alone, it finds the least error. */
+static void check_joints(int number)
+{
+    struct tiny tiny;
+    struct points points;
+    struct line_rules rules;
+    struct ties ties;
+    struct diag diag = {0};
+    int knots[TINY_CODES + 1];
+    struct line lines[TINY_CODES];
+    struct tie_exact exact = {.knots = knots, .lines = lines};
+    tiny_draw_tied(&tiny, number);
+    line_rules_init(&rules, &tiny.spec);
+    ck_assert_int_eq(points_build(&tiny.spec, &points, &diag), EXIT_DONE);
+    ck_assert_int_eq(ties_init(&ties, &tiny.spec, &points, &diag), EXIT_DONE);
+    ck_assert_int_eq(tie_least_error(&ties, &points, &rules, tiny.spec.segments, 0, INFINITY, &exact, &diag),
+                     EXIT_DONE);
+    const struct every_spec every = tiny_every(&tiny, NULL);
+    const struct other other = search_all(&tiny, &every, exact.found ? exact.max_err + hair(exact.max_err) : 1e99);
+    ck_assert_msg(tiny.is_level || (exact.complete && exact.found == other.found.found), "%s: %s, there is%s",
+                  tiny.text, exact.found ? "found" : "not found", other.found.found ? other.text : " none");
+    ck_assert_msg(tiny.is_level || !exact.found || fabs(exact.max_err - other.found.least) <= hair(exact.max_err),
+                  "%s: the complete search finds %.17g; %.17g have%s", tiny.text, exact.max_err, other.found.least,
+                  other.text);
+    ties_free(&ties);
+    points_free(&points);
+    spec_free(&tiny.spec);
+}
+
+START_TEST(tied_segments_are_searched_completely)
+{
+    for (int k = 0; k < SPECS_PER_TEST / quick_step(10); k++) /* twelve have every form and rounding */
+        check_joints(_i * SPECS_PER_TEST + k);
+}
+END_TEST
+
+static int first, last; /* of argv */
+
+START_TEST(claims_hold)
+{
+    for (int k = first; k < last; k++)
+        check_number(k);
+    for (int k = 0; last == 0 && k < SPECS_PER_TEST / quick_step(10); k++) /* 96 have every form, rounding and method */
+        check_number(_i * SPECS_PER_TEST + k);
+}
+END_TEST
+
+START_TEST(every_kind_of_claim_was_checked)
+{
+    const int drawn = TESTS * SPECS_PER_TEST / quick_step(10);
+    ck_assert_int_ge(counts.drawn, drawn * 19 / 20);
+    ck_assert_int_ge(counts.claimed, drawn * 2 / 3);
+    for (int form = 0; form < 3; form++)
+        for (int rounding = 0; rounding < 4; rounding++)
+            ck_assert_int_ge(counts.of_form[form][rounding], drawn / 20);
+    const int kinds[] = {counts.one_shift, counts.terms,  counts.knots,    counts.monotone, counts.continuous,
+                         counts.fixed,     counts.folded, counts.weighted, counts.fewest};
+    for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++)
+        ck_assert_int_ge(kinds[kind], drawn / 40);
+    ck_assert_int_ge(counts.without_table, drawn / 200);
+    ck_assert_int_le(counts.unusable, drawn / 8);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    Suite *suite = suite_create("claims");
+    TCase *tcase = tcase_create("claims");
+    first = argc == 3 ? atoi(argv[1]) : 0;
+    last = argc == 3 ? atoi(argv[2]) : 0;
+    tcase_add_loop_test(tcase, claims_hold, 0, argc == 3 ? 1 : TESTS);
+    if (argc != 3) {
+        tcase_add_test(tcase, every_kind_of_claim_was_checked);
+        TCase *const specs = tcase_create("known");
+        tcase_add_loop_test(specs, claims_of_known_specs_hold, 0, sizeof known / sizeof *known);
+        suite_add_tcase(suite, specs);
+        TCase *const joints = tcase_create("joints");
+        tcase_add_loop_test(joints, tied_segments_are_searched_completely, 0, TESTS);
+        suite_add_tcase(suite, joints);
+    }
+    suite_add_tcase(suite, tcase);
+    return run_suite(suite);
+}
