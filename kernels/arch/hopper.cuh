@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Instructions of devices of 9.0 alone, in code that is compiled for 9.0a: multiplications of a warpgroup, copies of
- * tensors that tell a barrier in shared memory when they have arrived, and clusters of thread blocks.
+ * Instructions of devices of 9.0 alone, in code that is compiled for 9.0a: copies of tensors that tell a barrier in
+ * shared memory when they have arrived, roles of warpgroups, and clusters of thread blocks. Multiplications of a
+ * warpgroup are in wgmma.cuh.
  */
 #ifndef PWL_HOPPER_CUH
 #define PWL_HOPPER_CUH
@@ -84,68 +85,56 @@ __device__ inline void copy_bytes(uint32_t to, const void *from, uint32_t bytes,
                  : "memory"); /* to[0..bytes) = from[0..bytes) */
 }
 
-/* Before the first multiplication, and after registers that one takes were written. */
-__device__ inline void begin_multiplications()
+/* What was written to shared memory by ordinary stores is there for copies that start after a barrier. */
+__device__ inline void show_to_copies()
 {
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-__device__ inline void close_multiplications()
-{
-    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); /* group++ */
-}
-
-/* Until all but the last `groups` groups have ended. */
-template <int groups> __device__ void wait_for_multiplications()
-{
-    asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(groups) : "memory"); /* while (pending > groups); */
-}
-
-/*
- * Operand B at an address: rows of 128 bytes, K innermost, eight of them 1024 bytes on, which is what the address of
- * the first is aligned to; 16-byte chunk c of row r lies at c ^ r % 8.
+/* Starts to copy from shared memory to the tensor's box at (x, y), as far as it lies in the tensor; a group of its own.
  */
-__device__ inline uint64_t matrix_at(uint32_t address)
+__device__ inline void copy_to_tensor(const CUtensorMap *tensor, int32_t x, int32_t y, uint32_t from)
 {
-    return uint64_t{1} << 62 | uint64_t{1024 >> 4} << 32 | 1 << 16 | (address & 0x3ffff) >> 4;
+    asm volatile(
+        "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];\n" /* tensor[y..][x..] = from[] */
+        "cp.async.bulk.commit_group;"
+        :
+        : "l"(tensor), "r"(x), "r"(y), "r"(from)
+        : "memory");
 }
 
-/* Sums of a warp, 16 rows of A and 64 of B: for every 8 of B as mma.m16n8 has them. */
-typedef float sums64[8][4];
-
-#define PWL_SUMS                                                                                                       \
-    "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, "  \
-    "%24, %25, %26, %27, %28, %29, %30, %31}"
-#define PWL_FOUR(d) "+f"((d)[0]), "+f"((d)[1]), "+f"((d)[2]), "+f"((d)[3])
-#define PWL_SUMS_OF(d)                                                                                                 \
-    PWL_FOUR((d)[0]), PWL_FOUR((d)[1]), PWL_FOUR((d)[2]), PWL_FOUR((d)[3]), PWL_FOUR((d)[4]), PWL_FOUR((d)[5]),        \
-        PWL_FOUR((d)[6]), PWL_FOUR((d)[7])
-
-/* d += a * b, 16 columns of each; a is in the registers of this lane, as mma.m16n8k16 has them. Goes on until it is
- * waited for. */
-template <bool bf16> __device__ void multiply_add(sums64 &d, const uint32_t (&a)[4], uint64_t b)
+/* Until the copies that this thread started to tensors have read what they copy. */
+__device__ inline void wait_for_copies_to_read()
 {
-    if constexpr (bf16)
-        asm volatile("wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 " /* d += a * b */
-                     PWL_SUMS ", {%32, %33, %34, %35}, %36, 1, 1, 1, 0;"
-                     : PWL_SUMS_OF(d)
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
-    else
-        asm volatile("wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 " /* d += a * b */
-                     PWL_SUMS ", {%32, %33, %34, %35}, %36, 1, 1, 1, 0;"
-                     : PWL_SUMS_OF(d)
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
 
-/* Keeps other instructions on sums where they are: before the multiplications, or after. */
-__device__ inline void hold(sums64 &d)
+/* Four matrices of 8 x 8 halves, each to eight rows of 16 bytes whose addresses eight lanes have: r[i] of lane l are
+ * elements 2 * (l % 4) and the next of column l / 4 of matrix i. */
+__device__ inline void store_matrices_transposed(uint32_t row, const uint32_t (&r)[4])
 {
-    asm volatile("" : PWL_SUMS_OF(d)::"memory"); /* d may have changed */
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "r"(row), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+                 : "memory");
 }
 
-#undef PWL_SUMS_OF
-#undef PWL_FOUR
-#undef PWL_SUMS
+/* Registers of each thread of this warpgroup from here on: more than the kernel began with, or fewer. */
+template <int count> __device__ void take_registers()
+{
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"(count));
+}
+
+template <int count> __device__ void leave_registers()
+{
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(count));
+}
+
+/* Threads of whole warps meet at one of the barriers 1 to 15; 0 is that of __syncthreads(). */
+__device__ inline void meet(unsigned barrier, unsigned threads)
+{
+    asm volatile("bar.sync %0, %1;" : : "r"(barrier), "r"(threads) : "memory");
+}
 
 /* All threads of the cluster: what they wrote before they arrived is there after the wait. */
 __device__ inline void arrive_at_cluster()
@@ -169,6 +158,16 @@ __device__ inline uint32_t address_in(uint32_t rank, uint32_t address)
 __device__ inline void store_in_cluster(uint32_t address, float v)
 {
     asm volatile("st.shared::cluster.f32 [%0], %1;" : : "r"(address), "f"(v) : "memory"); /* [address] = v */
+}
+
+__device__ inline float4 load_in_cluster(uint32_t address)
+{
+    float4 v;
+    asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];" /* v = [address] */
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "r"(address)
+                 : "memory");
+    return v;
 }
 
 } // namespace hopper

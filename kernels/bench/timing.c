@@ -2,6 +2,7 @@
 #include <pwl/timing.h>
 
 #include <stdlib.h>
+#include <time.h>
 
 #include <cuda_runtime_api.h>
 
@@ -58,13 +59,17 @@ static int by_size(const void *a, const void *b)
 }
 
 /* us: of each work, as many as there are repetitions. */
-static const char *measure_all(const pwl_timing_work *works, int count, int repetitions, const cudaGraphExec_t *graphs,
-                               const stopwatch *watch, float *us)
+static const char *measure_all(const pwl_timing_work *works, int count, int repetitions, unsigned rest,
+                               const cudaGraphExec_t *graphs, const stopwatch *watch, float *us)
 {
+    const struct timespec pause = {rest / 1000000, (long)(rest % 1000000) * 1000};
     const char *failed = NULL;
     for (int r = -WARMING; r < repetitions; r++) {
-        for (int w = 0; w < count && !failed; w++)
+        for (int w = 0; w < count && !failed; w++) {
+            if (rest)
+                nanosleep(&pause, NULL);
             failed = measure_once(&works[w], graphs[w], r + WARMING, watch, &us[w * repetitions + (r < 0 ? 0 : r)]);
+        }
     }
     return failed;
 }
@@ -81,6 +86,12 @@ static void sum_up(float *us, int repetitions, int launches, pwl_timing *time)
 const char *pwl_timing_measure(const pwl_timing_work *works, int count, int launches, int repetitions,
                                pwl_timing *times, struct CUstream_st *stream)
 {
+    return pwl_timing_measure_rested(works, count, launches, repetitions, 0, times, stream);
+}
+
+const char *pwl_timing_measure_rested(const pwl_timing_work *works, int count, int launches, int repetitions,
+                                      unsigned rest, pwl_timing *times, struct CUstream_st *stream)
+{
     cudaGraphExec_t *const graphs = calloc((size_t)count, sizeof *graphs);
     float *const us = calloc((size_t)count * (size_t)repetitions, sizeof *us);
     stopwatch watch = {stream, NULL, NULL};
@@ -92,7 +103,7 @@ const char *pwl_timing_measure(const pwl_timing_work *works, int count, int laun
     for (int w = 0; w < count && launches && !failed; w++)
         failed = capture(&works[w], launches, stream, &graphs[w]);
     if (!failed)
-        failed = measure_all(works, count, repetitions, graphs, &watch, us);
+        failed = measure_all(works, count, repetitions, rest, graphs, &watch, us);
     for (int w = 0; w < count && !failed; w++)
         sum_up(us + w * repetitions, repetitions, launches, &times[w]);
     for (int w = 0; w < count && graphs; w++) {

@@ -90,6 +90,7 @@ static enum operand x_splitk(const pwl_qgemm_product *product)
  * taken as it is.
  */
 struct plan {
+    const pwl_qgemm_product *product; /* as it was given */
     pwl_qgemm_call call;
     const struct kernel *kernel;
     int exponents, blocks, halves, packs, sums, marks;
@@ -119,6 +120,20 @@ static int plan_whole(struct plan *plan)
 {
     (void)plan;
     return cudaSuccess;
+}
+
+static int suits_tiles(const pwl_qgemm_product *product, int *suits)
+{
+    return suits_whole(product, suits);
+}
+
+static int plan_tiles(struct plan *plan)
+{
+    size_t multiprocessors;
+    const int error = count_multiprocessors(&multiprocessors);
+    if (error == cudaSuccess)
+        plan->call.tile = pwl_qgemm_tile_of(plan->product, &plan->call.weights, multiprocessors);
+    return error;
 }
 
 static int suits_parts(const pwl_qgemm_product *product, int *suits)
@@ -173,6 +188,19 @@ static int plan_shares(struct plan *plan)
     return cudaSuccess;
 }
 
+/* -- The devices it runs on, where the current one can be asked -----------------------------------------------------
+ */
+
+static int runs_on_any(void)
+{
+    return 1;
+}
+
+static int runs_on_hopper(void)
+{
+    return pwl_cuda_qgemm_wgmma_runs();
+}
+
 /* -- The kernels -----------------------------------------------------------------------------------------------------
  */
 
@@ -185,9 +213,11 @@ static const struct kernel {
     enum operand (*x)(const pwl_qgemm_product *product);
     int (*suits)(const pwl_qgemm_product *product, int *suits);
     int (*plan)(struct plan *plan);
+    int (*runs)(void);
 } kernels[] = {
-#define KERNEL(NAME, value, name, serves, rows, x, cut, bits)                                                          \
-    {PWL_QGEMM_##NAME, #name, pwl_cuda_launch_qgemm_##name, serves_##serves, rows, x_##x, suits_##cut, plan_##cut},
+#define KERNEL(NAME, value, name, serves, rows, x, cut, bits, on)                                                      \
+    {PWL_QGEMM_##NAME, #name,       pwl_cuda_launch_qgemm_##name, serves_##serves, rows, x_##x, suits_##cut,           \
+     plan_##cut,       runs_on_##on},
     PWL_QGEMM_KERNELS(KERNEL)
 #undef KERNEL
 };
@@ -215,11 +245,11 @@ static pwl_qgemm_status choose(const pwl_qgemm_product *product, const struct ke
     const char *const name = getenv("PWL_QGEMM_KERNEL");
     if (name) {
         *kernel = find(name);
-        return *kernel && (*kernel)->serves(product) ? PWL_QGEMM_OK : PWL_QGEMM_ERR_KERNEL;
+        return *kernel && (*kernel)->serves(product) && (*kernel)->runs() ? PWL_QGEMM_OK : PWL_QGEMM_ERR_KERNEL;
     }
     for (size_t i = 0; i < KERNELS; i++) {
         int suits, error;
-        if (product->m < kernels[i].rows || !kernels[i].serves(product))
+        if (product->m < kernels[i].rows || !kernels[i].serves(product) || !kernels[i].runs())
             continue;
         error = kernels[i].suits(product, &suits);
         if (error != cudaSuccess)
@@ -282,6 +312,7 @@ static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan 
         status = choose(product, &plan->kernel);
     if (status != PWL_QGEMM_OK)
         return status;
+    plan->product = product;
     plan->call.product = *product;
     plan->call.weights = *product->weights;
     plan->call.product.weights = NULL;

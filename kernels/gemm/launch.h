@@ -11,6 +11,7 @@
 #include "schedule.h"
 #include "source.h"
 #include "store.h"
+#include "tiles.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,6 +45,8 @@ typedef struct pwl_qgemm_call {
     void *sums; /* streamk: a tile's in fp32 for each share; splitk: [4][M][N, up to a multiple of 128] */
     pwl_qgemm_schedule schedule;
     uint32_t *marks; /* [1 + shares] */
+
+    pwl_qgemm_tile tile; /* of wgmma */
 } pwl_qgemm_call;
 
 /* f of each row of X in A16. */
@@ -72,6 +75,9 @@ size_t pwl_cuda_qgemm_splitk_bytes(size_t m, size_t n);
 
 /* *blocks = how many thread blocks of streamk a multiprocessor of this device holds, at least 1; a cudaError_t. */
 int pwl_cuda_qgemm_streamk_residents(const pwl_qgemm_call *call, int *blocks);
+
+/* Whether wgmma has code for this device. */
+int pwl_cuda_qgemm_wgmma_runs(void);
 
 /* What is found about weights before they are packed; all bits 1 where there is no such thing. */
 typedef struct pwl_qgemm_survey {

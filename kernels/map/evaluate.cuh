@@ -91,10 +91,10 @@ template <class T> struct copied {
     }
 };
 
-/* Starts to copy the image, to be waited for with the other copies of the group. */
-__device__ inline void copy_image(const pwl_planned &of, char *image, uint32_t thread)
+/* Starts to copy the image, by so many threads, to be waited for with the other copies of the group. */
+__device__ inline void copy_image(const pwl_planned &of, char *image, uint32_t thread, uint32_t threads)
 {
-    for (uint32_t at = 16 * thread; at < of.plan.image_bytes; at += 16 * blockDim.x)
+    for (uint32_t at = 16 * thread; at < of.plan.image_bytes; at += 16 * threads)
         copy_async<16>(image + at, of.memory + of.plan.image_offset + at);
 }
 
@@ -115,7 +115,7 @@ template <class lines> struct by_image {
 
     __device__ void begin(const pwl_planned &of) const
     {
-        copy_image(of, shared_memory(), threadIdx.x);
+        copy_image(of, shared_memory(), threadIdx.x, blockDim.x);
         close_group();
     }
 

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 host_programs=(kernels/arch/test_bits kernels/map/test_{map_cuda_host,plan,real} kernels/blocks/test_blocks
     kernels/gemm/test_qgemm_{cuda_host,fast})
 programs=(kernels/arch/test_bits_cuda kernels/map/test_{map,real}_cuda kernels/blocks/test_blocks_cuda
-    kernels/gemm/test_qgemm_{cuda,activation_cuda,pack_cuda} examples/test_{gru,ffn}_cuda)
+    kernels/gemm/test_qgemm_{cuda,activation_cuda,pack_cuda,wgmma_cuda} examples/test_{gru,ffn}_cuda)
 . tests/kernels/build.sh
 failed=0
 
@@ -57,7 +57,7 @@ for program in "${host_programs[@]##*/}"; do
 done
 for program in "${programs[@]##*/}"; do
     run "$program-sm_$capability" "$build/native/$program"
-    run "$program-compute_80-ptx" "$build/ptx/$program"
+    run "$program-compute_80-ptx" env QGEMM_PTX=1 "$build/ptx/$program"
 done
 finish
 

@@ -65,7 +65,8 @@ __device__ void store_plainly(const pwl_qgemm_call &call, const share &of, const
             if (n >= call.weights.n)
                 break;
             const auto y = y_of<exponents>(call, m, n, from, column);
-            pwl_device_store(call, m, n, y, gated ? y_of<exponents>(call, m, n + 8, from, column + 8) : decltype(y){});
+            pwl_device_store<false>(call, m, n, y,
+                                    gated ? y_of<exponents>(call, m, n + 8, from, column + 8) : decltype(y){});
         }
     }
 }

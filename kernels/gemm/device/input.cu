@@ -136,6 +136,41 @@ __device__ mine block_of(const void *x, size_t row, size_t column, size_t stride
     return own;
 }
 
+/* Eight codes of a block that four lanes share, and the block's d. */
+constexpr unsigned quarters = 4, eight = PWL_BLOCK / quarters;
+
+struct eighth {
+    int code[eight];
+    uint16_t d;
+};
+
+template <pwl_qgemm_type type>
+__device__ eighth codes_of(const void *x, size_t row, size_t block, size_t stride, bool aligned, bool there)
+{
+    const unsigned at = threadIdx.x % quarters * eight;
+    eighth own = {};
+    if constexpr (type == PWL_QGEMM_BLOCKS_Q8_1) {
+        const pwl_block_q8_1 *const q = static_cast<const pwl_block_q8_1 *>(x) + row * stride + block;
+        const uint16_t *const pairs = reinterpret_cast<const uint16_t *>(there ? &q->qs[at] : nullptr);
+        if (there)
+            own.d = q->d;
+        for (unsigned i = 0; i < eight && there; i++)
+            own.code[i] = static_cast<int8_t>(pairs[i / 2] >> i % 2 * 8);
+    } else {
+        float v[2][4] = {}, all[eight];
+        for (unsigned i = 0; i < 2 && there; i++)
+            load_elements<type>(x, row * stride + block * PWL_BLOCK + at + i * 4, aligned, v[i]);
+        for (unsigned i = 0; i < eight; i++)
+            all[i] = v[i / 4][i % 4];
+        const pwl_extent extent = extent_of_lanes<quarters>(all); /* Q8_1 does not ask which element it was */
+        const pwl_scale scale = pwl_scale_of(PWL_Q8_1, PWL_RULE_DEFAULT, extent);
+        own.d = scale.stored;
+        for (unsigned i = 0; i < eight; i++)
+            own.code[i] = pwl_code_of(PWL_Q8_1, PWL_RULE_DEFAULT, scale, extent.finite ? all[i] : 0);
+    }
+    return own;
+}
+
 /*
  * RN16(d * q * 2^-f): a thread block for a row, once as if f were 0, and where it is not, again. Four to a
  * multiprocessor: for more of them, ptxas would spill registers on 12.0.
@@ -145,7 +180,7 @@ __global__ void __launch_bounds__(threads, 4)
     halve_blocks(const void *x, size_t m, size_t blocks, size_t stride, uint16_t *h, int32_t *f)
 {
     begin_after_last();
-    const unsigned lane = threadIdx.x % lanes;
+    const unsigned lane = threadIdx.x % quarters;
     const bool aligned = elements_are_aligned<type>(x, stride);
     for (size_t row = blockIdx.x; row < m; row += gridDim.x) {
         int exponent = 0, needed = 0;
@@ -153,19 +188,19 @@ __global__ void __launch_bounds__(threads, 4)
             float most = 0;
             exponent = needed;
 #pragma unroll 2
-            for (size_t first = threadIdx.x / 32 * blocks_of_warp; first < blocks; first += threads / lanes) {
-                const size_t b = first + threadIdx.x % 32 / lanes;
-                const mine own = block_of<type>(x, row, b * PWL_BLOCK, stride, aligned, b < blocks);
+            for (size_t first = threadIdx.x / 32 * (32 / quarters); first < blocks; first += threads / quarters) {
+                const size_t b = first + threadIdx.x % 32 / quarters;
+                const eighth own = codes_of<type>(x, row, b, stride, aligned, b < blocks);
                 const float d = pwl_f32_from_f16(own.d);
                 if (b >= blocks)
                     continue;
                 const float unit = d * pwl_f32_of_bits(static_cast<uint32_t>(127 - exponent) << 23); /* exact */
-                ushort4 four;
-                four.x = pwl_f16_from_f32(unit * static_cast<int8_t>(own.codes));
-                four.y = pwl_f16_from_f32(unit * static_cast<int8_t>(own.codes >> 8));
-                four.z = pwl_f16_from_f32(unit * static_cast<int8_t>(own.codes >> 16));
-                four.w = pwl_f16_from_f32(unit * static_cast<int8_t>(own.codes >> 24));
-                *reinterpret_cast<ushort4 *>(h + (row * blocks + b) * PWL_BLOCK + lane * 4) = four;
+                uint32_t pairs[eight / 2];
+                for (unsigned i = 0; i < eight / 2; i++)
+                    pairs[i] = static_cast<uint32_t>(pwl_f16_from_f32(unit * own.code[2 * i + 1])) << 16 |
+                               pwl_f16_from_f32(unit * own.code[2 * i]);
+                *reinterpret_cast<uint4 *>(h + (row * blocks + b) * PWL_BLOCK + lane * eight) =
+                    make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
                 if (pwl_is_finite(d))
                     most = fmaxf(most, pwl_magnitude(d));
             }

@@ -11,11 +11,12 @@
  * parts, 11.9 and 30.7; by wgmma, with copies that all threads start and fence, 11.1 and 26.4; 6.5 and 17.6 are left
  * when the sums are neither added nor stored. A box of X that reaches beyond its last row takes longer to copy.
  */
-#include "arch/hopper.cuh"
 #include "arch/overlap.cuh"
+#include "arch/wgmma.cuh"
 #include "launch.cuh"
 #include "splitk.h"
 #include "store.cuh"
+#include "tensor.cuh"
 #include "tile.cuh"
 #include "weights.cuh"
 
@@ -134,7 +135,7 @@ __device__ void fill(const pwl_qgemm_call &call, const CUtensorMap &x, const rin
 /* A warpgroup multiplies its part. */
 template <pwl_qgemm_format format, bool bf16, bool exponents>
 __device__ void multiply(const pwl_qgemm_call &call, const ring &of, const uint8_t *memory, uint32_t here,
-                         unsigned warp, size_t n, sums64 &sums)
+                         unsigned warp, size_t n, float (&sums)[groups][4])
 {
     const mma::decoder<format, bf16, exponents, 1> weights(call, n + warp * 16);
     const bool first_lane = threadIdx.x % 32 == 0;
@@ -247,7 +248,7 @@ __global__ void __launch_bounds__(PWL_IS_HOPPER ? threads : 1, 1)
         show_barriers();
     }
     __syncthreads();
-    sums64 sums = {};
+    float sums[groups][4] = {};
     if (multiplies)
         multiply<format, bf16, exponents>(call, of, memory, here, warp % part_warps, n, sums);
     else if (threadIdx.x % 32 == 0)
@@ -264,30 +265,6 @@ __global__ void __launch_bounds__(PWL_IS_HOPPER ? threads : 1, 1)
 #endif
 }
 
-/* The driver's function, or null. */
-decltype(&cuTensorMapEncodeTiled) encoder()
-{
-    static void *const function = [] {
-        void *found = nullptr;
-        cudaDriverEntryPointQueryResult result;
-        const cudaError_t error =
-            cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result);
-        return error == cudaSuccess && result == cudaDriverEntryPointSuccess ? found : nullptr;
-    }();
-    return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(function);
-}
-
-/* X in boxes of all its rows and a piece's columns, zeros beyond the last; false where there can be none. */
-bool describe(const pwl_qgemm_call *call, CUtensorMap *x)
-{
-    const cuuint64_t shape[2] = {call->weights.k, call->product.m}, apart[1] = {call->h_stride * sizeof(uint16_t)};
-    const cuuint32_t box[2] = {PWL_QGEMM_COLUMNS, static_cast<cuuint32_t>(call->product.m)}, steps[2] = {1, 1};
-    const auto encode = encoder();
-    return encode && encode(x, CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, const_cast<uint16_t *>(call->h), shape, apart, box,
-                            steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                            CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
-}
-
 } // namespace
 
 int pwl_cuda_launch_qgemm_splitk_wgmma(const pwl_qgemm_call *call, struct CUstream_st *stream)
@@ -299,7 +276,8 @@ int pwl_cuda_launch_qgemm_splitk_wgmma(const pwl_qgemm_call *call, struct CUstre
     if (error != cudaSuccess)
         return error;
     if (attributes.maxThreadsPerBlock < static_cast<int>(threads) || blocks > INT32_MAX ||
-        call->weights.k > INT32_MAX || !describe(call, &x))
+        !describe_matrix(&x, call->h, call->product.m, call->weights.k, call->h_stride,
+                         static_cast<unsigned>(call->product.m)))
         return cudaErrorNotSupported;
     return mma::variant_of(call, [&](auto v) -> int {
         using variant = decltype(v);

@@ -40,23 +40,29 @@ __device__ inline int32_t pwl_device_shift(const pwl_qgemm_call &call, size_t m,
     return pwl_qgemm_row_exponent(&call.weights, n) + call.product.x.n_x[m];
 }
 
-/* Not inlined: kernels that have many sums to a thread come here with each. */
-__device__ __noinline__ inline void pwl_device_activate(const pwl_qgemm_call &call, size_t m, size_t n, size_t at,
-                                                        float y, float up)
+__device__ inline void pwl_device_activate(const pwl_qgemm_call &call, size_t m, size_t n, size_t at, float y, float up)
 {
     const pwl_qgemm_output &to = call.product.y;
     const int64_t q = pwl_device_value(call.table, pwl_qgemm_code_of_f32(&call.epilogue, y));
     pwl_qgemm_store_activated(&call.epilogue, to.type, to.data, at, q, up);
 }
 
-__device__ __noinline__ inline void pwl_device_activate(const pwl_qgemm_call &call, size_t m, size_t n, size_t at,
-                                                        int64_t v, int64_t up)
+__device__ inline void pwl_device_activate(const pwl_qgemm_call &call, size_t m, size_t n, size_t at, int64_t v,
+                                           int64_t up)
 {
     const pwl_qgemm_output &to = call.product.y;
     const int64_t q =
         pwl_device_value(call.table, pwl_qgemm_code_of_sum(&call.epilogue, v, pwl_device_shift(call, m, n)));
     const int32_t shift = pwl_device_shift(call, m, call.epilogue.as.gated ? n + 8 : n);
     pwl_qgemm_store_activated_sum(&call.epilogue, to.type, to.data, at, q, up, shift);
+}
+
+/* Not inlined: kernels that have many sums to a thread come here with each. */
+template <class number>
+__device__ __noinline__ void pwl_device_activate_apart(const pwl_qgemm_call &call, size_t m, size_t n, size_t at,
+                                                       number y, number up)
+{
+    pwl_device_activate(call, m, n, at, y, up);
 }
 
 __device__ inline void pwl_device_keep(const pwl_qgemm_call &call, size_t m, size_t n, size_t at, float y)
@@ -74,13 +80,16 @@ __device__ inline void pwl_device_keep(const pwl_qgemm_call &call, size_t m, siz
         static_cast<int32_t *>(to.data)[at] = pwl_qgemm_store_s32(v);
 }
 
-/* Puts y or v of a row of weights where it belongs in row m of Y; where gate and up are paired, theirs. */
-template <class number>
+/* Puts y or v of a row of weights where it belongs in row m of Y; where gate and up are paired, theirs. `apart`: with
+ * an activation that is a function of its own. */
+template <bool apart = true, class number>
 __device__ void pwl_device_store(const pwl_qgemm_call &call, size_t m, size_t n, number y, number up = 0)
 {
     const size_t row = m * call.product.y.stride;
     if (!call.table.memory)
         pwl_device_keep(call, m, n, row + n, y);
+    else if (apart)
+        pwl_device_activate_apart(call, m, n, row + (call.epilogue.as.gated ? n / 16 * 8 + n % 8 : n), y, up);
     else
         pwl_device_activate(call, m, n, row + (call.epilogue.as.gated ? n / 16 * 8 + n % 8 : n), y, up);
 }

@@ -15,12 +15,13 @@ namespace mma
 
 constexpr unsigned threads = 128, warps = threads / 32;
 
-/* threadIdx.x, read anew: what is made of it here is not to stay in registers through the multiplications before. */
+/* This thread among those that share a tile, of threadIdx.x read anew: what is made of it here is not to stay in
+ * registers through the multiplications before. */
 __device__ inline unsigned thread_here()
 {
     unsigned thread;
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread)); /* thread = threadIdx.x */
-    return thread;
+    return thread % threads;
 }
 
 constexpr unsigned tiles = 2;                  /* of 16 rows of weights, to a warp */

@@ -329,7 +329,7 @@ struct table_loader {
     {
         if (call.fast.way != PWL_QGEMM_BY_IMAGE)
             return;
-        copy_image(call.table, table, thread_here());
+        copy_image(call.table, table, thread_here(), threads);
     }
 
     /* Entries of the values. Threads take turns at the chunks of their rows, to write to different banks. */

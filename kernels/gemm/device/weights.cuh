@@ -77,6 +77,29 @@ template <pwl_qgemm_format format, unsigned tiles> struct codes {
     }
 };
 
+/* The smaller and the larger of integers below 2^15 in both halves of a word, which are ordered as fp16 numbers are. */
+__device__ inline uint32_t least_halves(uint32_t a, uint32_t b)
+{
+    uint32_t least;
+    asm("min.f16x2 %0, %1, %2;" : "=r"(least) : "r"(a), "r"(b)); /* least = min(a, b) */
+    return least;
+}
+
+__device__ inline uint32_t most_halves(uint32_t a, uint32_t b)
+{
+    uint32_t most;
+    asm("max.f16x2 %0, %1, %2;" : "=r"(most) : "r"(a), "r"(b)); /* most = max(a, b) */
+    return most;
+}
+
+/* pwl_fragment_scale() of MXFP4 without exponents, of both rows at once: of the first or second two bytes of `stored`.
+ */
+template <bool bf16> __device__ uint32_t mxfp4_scales(uint32_t stored, unsigned block)
+{
+    const uint32_t two = least_halves(pwl_prmt(stored, 0, block ? 0x4342 : 0x4140), 0x00800080);
+    return bf16 ? (two + 0x007e007e) << 7 : (most_halves(two, 0x00620062) - 0x00620062) << 10;
+}
+
 /* Fragments out of codes. `exponents`: some row's e is not 0. */
 template <pwl_qgemm_format format, bool bf16, bool exponents, unsigned tiles> struct decoder {
     uint32_t units[tiles]; /* 2^-e of rows g and g + 8 */
@@ -99,7 +122,9 @@ template <pwl_qgemm_format format, bool bf16, bool exponents, unsigned tiles> st
         constexpr unsigned each = is_wide(format) ? 2 : 1; /* words of a step */
         const uint32_t *const words = &of.words[t][step * each];
         uint32_t scales = of.scales[t][format == PWL_QGEMM_MXFP4 ? 0 : step / 2];
-        if constexpr (format == PWL_QGEMM_MXFP4) {
+        if constexpr (format == PWL_QGEMM_MXFP4 && !exponents) {
+            scales = mxfp4_scales<bf16>(scales, step / 2);
+        } else if constexpr (format == PWL_QGEMM_MXFP4) {
             const uint32_t stored = scales >> step / 2 * 16;
             scales = static_cast<uint32_t>(pwl_fragment_scale(format, bf16, stored >> 8 & 0xff, e[t][1])) << 16 |
                      pwl_fragment_scale(format, bf16, stored & 0xff, e[t][0]);

@@ -7,9 +7,9 @@
  *
  * An activation's table is the one that pwl_cuda_upload() made, `uploaded`; what it makes of Y is bit for bit what
  * pwl_cuda_map_from_real() makes of the Y that the same kernel stores in PWL_QGEMM_F32, in INT8 what the host makes of
- * PWL_QGEMM_S32. Fastest by mma, mma_bytes and streamk, where rows of Y are aligned to four elements, for tables of up
- * to 256 codes, and for others of 8- and 16-bit storage that round by floor or half_up; zero points up to 2^21 from the
- * codes.
+ * PWL_QGEMM_S32. Fastest by wgmma, mma, mma_bytes and streamk, where rows of Y are aligned to four elements, for tables
+ * of up to 256 codes, and for others of 8- and 16-bit storage that round by floor or half_up; zero points up to 2^21
+ * from the codes.
  *
  * Products are queued on `stream` (null: the default one), can be captured into a graph, and return before the work is
  * done. Weights may be read while kernels that were queued before on the stream still run, if these let the next one
@@ -33,14 +33,15 @@ extern "C" {
  * one row of floats that is in W8A8, and in W4A8 with K up to 4096.
  * PWL_QGEMM_STREAMK needs besides, for each thread block that the device holds at a time, 64 KiB, or up to M = 32 16
  * KiB, and 4 bytes; PWL_QGEMM_SPLITK, from M = 17 on, 16 bytes for each element of Y, of N up to a multiple of 128. The
- * device is asked where PWL_QGEMM_STREAMK is named, or where the others on halves would run and K is above 960.
+ * device is asked where PWL_QGEMM_STREAMK is named, or where the others on halves would run and K is above 960; and
+ * whether it has PWL_QGEMM_WGMMA, for more than 64 rows of X.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_workspace(const pwl_qgemm_product *product, size_t *bytes);
 
 /*
  * Computes Y. *ran (may be null) tells by which kernel, which the shape and the device decide, or the name in the
- * environment's PWL_QGEMM_KERNEL; what is no kernel's name there, or of one without the scheme, is
- * PWL_QGEMM_ERR_KERNEL. Fails with CUDA's own error as PWL_QGEMM_ERR_CUDA plus the cudaError_t.
+ * environment's PWL_QGEMM_KERNEL; what is no kernel's name there, or of one without the scheme or not for the device,
+ * is PWL_QGEMM_ERR_KERNEL. Fails with CUDA's own error as PWL_QGEMM_ERR_CUDA plus the cudaError_t.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspace, size_t bytes,
                                               pwl_qgemm_kernel *ran, struct CUstream_st *stream);

@@ -220,9 +220,28 @@ static inline enum served served_by(pwl_qgemm_kernel kernel)
     return SERVES_all;
 }
 
+/* Whether a kernel runs on this device: those of `hopper`, where they were compiled for 9.0a, which QGEMM_PTX in the
+ * environment denies. */
+static inline int runs_here(pwl_qgemm_kernel kernel)
+{
+    enum { ON_any, ON_hopper };
+    int major = 0;
+    CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+    switch (kernel) {
+#define CASE(NAME, value, name, serves, rows, x, cut, bits, on)                                                        \
+    case PWL_QGEMM_##NAME:                                                                                             \
+        return ON_##on == ON_any || (major == 9 && !getenv("QGEMM_PTX"));
+        PWL_QGEMM_KERNELS(CASE)
+#undef CASE
+    }
+    return 0;
+}
+
 static inline int serves(pwl_qgemm_kernel kernel, const pwl_qgemm_product *product)
 {
     const int a16 = product->scheme <= PWL_QGEMM_MXFP4_A16, exact = product->sums == PWL_QGEMM_SUMS_EXACT;
+    if (!runs_here(kernel))
+        return 0;
     switch (served_by(kernel)) {
     case SERVES_all:
         return 1;
@@ -251,7 +270,7 @@ static inline int has_same_bits(pwl_qgemm_kernel kernel)
 {
     enum { BITS_own, BITS_same };
     switch (kernel) {
-#define CASE(NAME, value, name, serves, rows, x, cut, bits)                                                            \
+#define CASE(NAME, value, name, serves, rows, x, cut, bits, on)                                                        \
     case PWL_QGEMM_##NAME:                                                                                             \
         return BITS_##bits;
         PWL_QGEMM_KERNELS(CASE)

@@ -446,10 +446,16 @@ int main(int argc, char **argv)
         if (schemes[i].format != PWL_QGEMM_ROWS8)
             test_cuts(&schemes[i]);
     }
-    tap(chooses(65, 960, PWL_QGEMM_MMA) && chooses(65, 992, PWL_QGEMM_STREAMK), "few tiles are cut from 16 pieces on");
+    if (runs_here(PWL_QGEMM_WGMMA))
+        tap(chooses(65, 960, PWL_QGEMM_WGMMA) && chooses(65, 992, PWL_QGEMM_WGMMA), "more than 64 rows of X: wgmma");
+    else
+        tap(chooses(65, 960, PWL_QGEMM_MMA) && chooses(65, 992, PWL_QGEMM_STREAMK),
+            "few tiles are cut from 16 pieces on");
     tap(chooses(1, 992, PWL_QGEMM_SPLITK) && chooses(64, 992, PWL_QGEMM_SPLITK), "few rows of X: splitk");
     test_graph(&schemes[3], 9, 96, PWL_QGEMM_MMA_BYTES);
     test_graph(&schemes[0], 40, 544, PWL_QGEMM_STREAMK);
+    if (runs_here(PWL_QGEMM_WGMMA))
+        test_graph(&schemes[0], 70, 544, PWL_QGEMM_WGMMA);
     test_graph(&schemes[3], 9, 544, PWL_QGEMM_SPLITK);
     test_graph(&schemes[4], 1, 4672, PWL_QGEMM_SPLITK);
     if (!small) {
@@ -460,6 +466,10 @@ int main(int argc, char **argv)
         test_chain(&schemes[3], 17, PWL_QGEMM_SPLITK);
         test_chain(&schemes[4], 70, PWL_QGEMM_MMA_BYTES);
         test_chain(&schemes[3], 70, PWL_QGEMM_MMA);
+        for (size_t i = 0; i < 4 && runs_here(PWL_QGEMM_WGMMA); i++) {
+            test_chain(&schemes[i], 70, PWL_QGEMM_WGMMA);
+            test_chain(&schemes[i], 300, PWL_QGEMM_WGMMA);
+        }
     }
     return tap_end();
 }

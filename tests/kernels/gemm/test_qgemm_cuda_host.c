@@ -111,7 +111,8 @@ static void test_row(void)
 }
 
 /* Names and values do not change; kernels that came later have others. */
-static const char *const names[] = {"naive", "tiled", "vectorised", "dp4a", "mma_bytes", "mma", "streamk", "splitk"};
+static const char *const names[] = {"naive", "tiled",   "vectorised", "dp4a", "mma_bytes",
+                                    "mma",   "streamk", "splitk",     "wgmma"};
 
 static void test_names(void)
 {
@@ -154,8 +155,9 @@ static void test_errors(void)
     tap(pwl_cuda_qgemm(&product, workspace + 8, BYTES, &ran, NULL) == PWL_QGEMM_ERR_ALIGN, "a workspace aligned to 8");
     setenv("PWL_QGEMM_KERNEL", "naïve", 1);
     tap(pwl_cuda_qgemm(&product, workspace, BYTES, &ran, NULL) == PWL_QGEMM_ERR_KERNEL, "a kernel that is none");
-    for (int kernel = PWL_QGEMM_NAIVE; kernel <= PWL_QGEMM_SPLITK; kernel++) {
-        const int serves = kernel != PWL_QGEMM_VECTORISED && kernel != PWL_QGEMM_MMA && kernel != PWL_QGEMM_STREAMK;
+    for (int kernel = PWL_QGEMM_NAIVE; kernel <= PWL_QGEMM_WGMMA; kernel++) {
+        const int serves = kernel != PWL_QGEMM_VECTORISED && kernel != PWL_QGEMM_MMA && kernel != PWL_QGEMM_STREAMK &&
+                           kernel != PWL_QGEMM_WGMMA;
         const pwl_qgemm_status expected = serves ? PWL_QGEMM_ERR_SPACE : PWL_QGEMM_ERR_KERNEL;
         setenv("PWL_QGEMM_KERNEL", names[kernel], 1);
         tap(pwl_cuda_qgemm(&product, workspace, 71, &ran, NULL) == expected &&
@@ -208,12 +210,21 @@ static void test_deep(void)
     product.m = 65;
     product.x.data = rows;
     product.x.stride = 1024;
+    setenv("PWL_QGEMM_KERNEL", "wgmma", 1);
+    const pwl_qgemm_status wgmma = pwl_cuda_qgemm_workspace(&product, &bytes);
+    tap(wgmma == PWL_QGEMM_ERR_KERNEL ? bytes == 77 : wgmma == PWL_QGEMM_OK && bytes == 0,
+        "workspace: nothing for wgmma, where it runs");
+    bytes = 77;
+    unsetenv("PWL_QGEMM_KERNEL");
+    if (wgmma == PWL_QGEMM_OK) /* it would be taken */
+        setenv("PWL_QGEMM_KERNEL", "streamk", 1);
     /* A tile in two parts of 128 rows and columns, and three marks. */
     const size_t shared = expected == PWL_QGEMM_OK ? 2 * 128 * 128 * 4 + 3 * 4 : 77;
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == expected && bytes == shared, "workspace: sums of 16 pieces");
     tap(pwl_cuda_qgemm(&product, deep, 0, &ran, NULL) == (expected == PWL_QGEMM_OK ? PWL_QGEMM_ERR_SPACE : expected) &&
             ran == (pwl_qgemm_kernel)77,
         "no product of 16 pieces without them");
+    unsetenv("PWL_QGEMM_KERNEL");
     w.k = 960;
     w.bytes = 15 * 4608;
     tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 0, "workspace: nothing for 15 pieces");

@@ -26,4 +26,9 @@ typedef struct pwl_timing {
 const char *pwl_timing_measure(const pwl_timing_work *works, int count, int launches, int repetitions,
                                pwl_timing *times, struct CUstream_st *stream);
 
+/* The same, where the device rests for so many microseconds before each measurement: it has its full clock then, which
+ * power lowers in the course of long works. */
+const char *pwl_timing_measure_rested(const pwl_timing_work *works, int count, int launches, int repetitions,
+                                      unsigned rest, pwl_timing *times, struct CUstream_st *stream);
+
 #endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Multiplications of a warpgroup, on devices of 9.0 alone: D += A * B, 64 rows of A in registers, B in shared memory,
+ * 16 columns of each. D has as many columns as B has rows, a multiple of 16 up to 256.
+ */
+#ifndef PWL_WGMMA_CUH
+#define PWL_WGMMA_CUH
+
+#include "hopper.cuh"
+
+#if PWL_IS_HOPPER
+
+namespace pwl
+{
+namespace hopper
+{
+
+/* Before the first multiplication, and after registers that one takes were written. */
+__device__ inline void begin_multiplications()
+{
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+__device__ inline void close_multiplications()
+{
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); /* group++ */
+}
+
+/* Until all but the last `groups` groups have ended. */
+template <int groups> __device__ void wait_for_multiplications()
+{
+    asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(groups) : "memory"); /* while (pending > groups); */
+}
+
+/*
+ * Operand B at an address: rows of 128 bytes, K innermost, eight of them 1024 bytes on, which is what the address of
+ * the first is aligned to; 16-byte chunk c of row r lies at c ^ r % 8.
+ */
+__device__ inline uint64_t matrix_at(uint32_t address)
+{
+    return uint64_t{1} << 62 | uint64_t{1024 >> 4} << 32 | 1 << 16 | (address & 0x3ffff) >> 4;
+}
+
+/* The same so many bytes on, a multiple of 16. */
+__device__ inline uint64_t matrix_beyond(uint64_t matrix, uint32_t bytes)
+{
+    return matrix + (bytes >> 4);
+}
+
+/* Registers %0 to %(8 i - 1), and the sums in them: 2 i groups of four. */
+#define PWL_NUMBERS_1 "%0, %1, %2, %3, %4, %5, %6, %7"
+#define PWL_NUMBERS_2 PWL_NUMBERS_1 ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define PWL_NUMBERS_3 PWL_NUMBERS_2 ", %16, %17, %18, %19, %20, %21, %22, %23"
+#define PWL_NUMBERS_4 PWL_NUMBERS_3 ", %24, %25, %26, %27, %28, %29, %30, %31"
+#define PWL_NUMBERS_5 PWL_NUMBERS_4 ", %32, %33, %34, %35, %36, %37, %38, %39"
+#define PWL_NUMBERS_6 PWL_NUMBERS_5 ", %40, %41, %42, %43, %44, %45, %46, %47"
+#define PWL_NUMBERS_7 PWL_NUMBERS_6 ", %48, %49, %50, %51, %52, %53, %54, %55"
+#define PWL_NUMBERS_8 PWL_NUMBERS_7 ", %56, %57, %58, %59, %60, %61, %62, %63"
+#define PWL_NUMBERS_9 PWL_NUMBERS_8 ", %64, %65, %66, %67, %68, %69, %70, %71"
+#define PWL_NUMBERS_10 PWL_NUMBERS_9 ", %72, %73, %74, %75, %76, %77, %78, %79"
+#define PWL_NUMBERS_11 PWL_NUMBERS_10 ", %80, %81, %82, %83, %84, %85, %86, %87"
+#define PWL_NUMBERS_12 PWL_NUMBERS_11 ", %88, %89, %90, %91, %92, %93, %94, %95"
+#define PWL_NUMBERS_13 PWL_NUMBERS_12 ", %96, %97, %98, %99, %100, %101, %102, %103"
+#define PWL_NUMBERS_14 PWL_NUMBERS_13 ", %104, %105, %106, %107, %108, %109, %110, %111"
+#define PWL_NUMBERS_15 PWL_NUMBERS_14 ", %112, %113, %114, %115, %116, %117, %118, %119"
+#define PWL_NUMBERS_16 PWL_NUMBERS_15 ", %120, %121, %122, %123, %124, %125, %126, %127"
+#define PWL_FOUR(d) "+f"((d)[0]), "+f"((d)[1]), "+f"((d)[2]), "+f"((d)[3])
+#define PWL_EIGHT(d, i) PWL_FOUR((d)[i]), PWL_FOUR((d)[(i) + 1])
+#define PWL_SUMS_1(d) PWL_EIGHT(d, 0)
+#define PWL_SUMS_2(d) PWL_SUMS_1(d), PWL_EIGHT(d, 2)
+#define PWL_SUMS_3(d) PWL_SUMS_2(d), PWL_EIGHT(d, 4)
+#define PWL_SUMS_4(d) PWL_SUMS_3(d), PWL_EIGHT(d, 6)
+#define PWL_SUMS_5(d) PWL_SUMS_4(d), PWL_EIGHT(d, 8)
+#define PWL_SUMS_6(d) PWL_SUMS_5(d), PWL_EIGHT(d, 10)
+#define PWL_SUMS_7(d) PWL_SUMS_6(d), PWL_EIGHT(d, 12)
+#define PWL_SUMS_8(d) PWL_SUMS_7(d), PWL_EIGHT(d, 14)
+#define PWL_SUMS_9(d) PWL_SUMS_8(d), PWL_EIGHT(d, 16)
+#define PWL_SUMS_10(d) PWL_SUMS_9(d), PWL_EIGHT(d, 18)
+#define PWL_SUMS_11(d) PWL_SUMS_10(d), PWL_EIGHT(d, 20)
+#define PWL_SUMS_12(d) PWL_SUMS_11(d), PWL_EIGHT(d, 22)
+#define PWL_SUMS_13(d) PWL_SUMS_12(d), PWL_EIGHT(d, 24)
+#define PWL_SUMS_14(d) PWL_SUMS_13(d), PWL_EIGHT(d, 26)
+#define PWL_SUMS_15(d) PWL_SUMS_14(d), PWL_EIGHT(d, 28)
+#define PWL_SUMS_16(d) PWL_SUMS_15(d), PWL_EIGHT(d, 30)
+
+/* d += a * b, with the numbers of the registers behind the sums. */
+#define PWL_MULTIPLY(tokens, type, i, a0, a1, a2, a3, b0)                                                              \
+    asm volatile("wgmma.mma_async.sync.aligned.m64n" #tokens "k16.f32." #type "." #type " {" PWL_NUMBERS_##i           \
+                 "}, {%" #a0 ", %" #a1 ", %" #a2 ", %" #a3 "}, %" #b0 ", 1, 1, 1, 0;"                                  \
+                 : PWL_SUMS_##i(d)                                                                                     \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b))
+#define PWL_MULTIPLY_IF(tokens, i, ...)                                                                                \
+    if constexpr (groups == tokens / 8 && bf16)                                                                        \
+        PWL_MULTIPLY(tokens, bf16, i, __VA_ARGS__);                                                                    \
+    else if constexpr (groups == tokens / 8)                                                                           \
+    PWL_MULTIPLY(tokens, f16, i, __VA_ARGS__)
+
+/*
+ * Adds products to the sums of a warp, 16 rows of A: for every 8 rows of B as mma.m16n8 has them. a is in the registers
+ * of this lane, as mma.m16n8k16 has it. Goes on until it is waited for.
+ */
+template <bool bf16, unsigned groups>
+__device__ void multiply_add(float (&d)[groups][4], const uint32_t (&a)[4], uint64_t b)
+{
+    static_assert(groups % 2 == 0 && groups <= 32, "a multiple of 16 rows of B, up to 256");
+    PWL_MULTIPLY_IF(16, 1, 8, 9, 10, 11, 12);
+    PWL_MULTIPLY_IF(32, 2, 16, 17, 18, 19, 20);
+    PWL_MULTIPLY_IF(48, 3, 24, 25, 26, 27, 28);
+    PWL_MULTIPLY_IF(64, 4, 32, 33, 34, 35, 36);
+    PWL_MULTIPLY_IF(80, 5, 40, 41, 42, 43, 44);
+    PWL_MULTIPLY_IF(96, 6, 48, 49, 50, 51, 52);
+    PWL_MULTIPLY_IF(112, 7, 56, 57, 58, 59, 60);
+    PWL_MULTIPLY_IF(128, 8, 64, 65, 66, 67, 68);
+    PWL_MULTIPLY_IF(144, 9, 72, 73, 74, 75, 76);
+    PWL_MULTIPLY_IF(160, 10, 80, 81, 82, 83, 84);
+    PWL_MULTIPLY_IF(176, 11, 88, 89, 90, 91, 92);
+    PWL_MULTIPLY_IF(192, 12, 96, 97, 98, 99, 100);
+    PWL_MULTIPLY_IF(208, 13, 104, 105, 106, 107, 108);
+    PWL_MULTIPLY_IF(224, 14, 112, 113, 114, 115, 116);
+    PWL_MULTIPLY_IF(240, 15, 120, 121, 122, 123, 124);
+    PWL_MULTIPLY_IF(256, 16, 128, 129, 130, 131, 132);
+}
+
+/* Keeps other instructions on sums where they are: before the multiplications, or after. */
+template <unsigned groups> __device__ void hold(float (&d)[groups][4])
+{
+#pragma unroll
+    for (unsigned i = 0; i < groups; i++)
+        asm volatile(""
+                     : "+f"(d[i][0]), "+f"(d[i][1]), "+f"(d[i][2]), "+f"(d[i][3])::"memory"); /* it may have changed */
+}
+
+} // namespace hopper
+} // namespace pwl
+
+#endif
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Matrices of 16-bit elements as the copies of 9.0 take them. */
+#ifndef PWL_QGEMM_TENSOR_CUH
+#define PWL_QGEMM_TENSOR_CUH
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <stddef.h>
+
+namespace pwl
+{
+
+/* The driver's function, or null. */
+inline decltype(&cuTensorMapEncodeTiled) tensor_encoder()
+{
+    static void *const function = [] {
+        void *found = nullptr;
+        cudaDriverEntryPointQueryResult result;
+        const cudaError_t error =
+            cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result);
+        return error == cudaSuccess && result == cudaDriverEntryPointSuccess ? found : nullptr;
+    }();
+    return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(function);
+}
+
+/* A matrix, its rows `stride` elements apart and aligned to 16 bytes, in boxes of 64 columns and `box_rows` rows, which
+ * lie in shared memory as matrix_at() has them; what is beyond its edges is read as zeros and not written. False where
+ * there can be none. */
+inline bool describe_matrix(CUtensorMap *tensor, const void *data, size_t rows, size_t columns, size_t stride,
+                            unsigned box_rows)
+{
+    const cuuint64_t shape[2] = {columns, rows}, apart[1] = {stride * sizeof(uint16_t)};
+    const cuuint32_t box[2] = {64, box_rows}, steps[2] = {1, 1};
+    const auto encode = tensor_encoder();
+    return encode && columns <= INT32_MAX && rows <= INT32_MAX &&
+           encode(tensor, CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, const_cast<void *>(data), shape, apart, box, steps,
+                  CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+}
+
+} // namespace pwl
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The main loop of wgmma: a tile of Y, 128 rows of weights and up to 256 rows of X, by a thread block of three
+ * warpgroups, of which the last one copies and the others multiply, 64 rows of weights each.
+ *
+ *     X (halves)         W (packed)
+ *        | tensor copies    | bulk copies                 of one thread each
+ *        v                  v
+ *     +-------------------------------+
+ *     | stage: X 64 columns a row,    |  x slabs          full: both copies have arrived
+ *     |        piece of the weights   |                   empty: both warpgroups are through
+ *     +-------------------------------+  x stages
+ *        |                  | 16 bytes of codes a lane and slab, and four scales
+ *        |                  v
+ *        |            registers: operand A, twice
+ *        |                  |
+ *        +----- wgmma ------+
+ *                 v
+ *          sums in registers
+ *
+ * What a warpgroup does at step i, while the tensor cores are busy with step i - 1:
+ *
+ *     wait for stage i, load its codes | wait for multiplications i - 2, stage i - 2 is empty | decode to the registers
+ *     of A that they had | start multiplications i
+ *
+ * A stage is read in two ways: its codes by loads, long before X is by the tensor cores, which is what frees it. So
+ * three stages are the fewest that work. Where K ends within a stage, X is zeros there, and the last piece of the
+ * weights comes once more: weights are finite, and 0 times any of them adds nothing.
+ */
+#ifndef PWL_QGEMM_WGMMA_LOOP_CUH
+#define PWL_QGEMM_WGMMA_LOOP_CUH
+
+#include "arch/overlap.cuh"
+#include "arch/wgmma.cuh"
+#include "gemm/tiles.h"
+#include "weights.cuh"
+
+namespace pwl
+{
+namespace wgmma
+{
+
+constexpr unsigned group_threads = 128, groups = 2; /* warpgroups that multiply */
+constexpr unsigned multiplying = groups * group_threads, threads = multiplying + group_threads;
+constexpr unsigned group_rows = PWL_QGEMM_ROWS / groups; /* of weights */
+
+constexpr unsigned alignment = 1024; /* of operand B in shared memory */
+constexpr unsigned fewest_stages = 3, most_stages = 64, most_tokens = 256;
+
+/* What a kernel is compiled for: a variant of launch.cuh, rows of X, and whether Y is `direct` (gemm/tiles.h). */
+template <class variant, unsigned count, bool is_direct> struct shape : variant {
+    static constexpr unsigned tokens = count;
+    static constexpr bool direct = is_direct;
+    static constexpr bool splits = tokens <= PWL_QGEMM_SPLIT_TOKENS;
+    /* Of a stage: two, where registers have room for so much of A, and shared memory for four stages. */
+    static constexpr unsigned slabs = tokens > 128 ? 1 : 2;
+    static constexpr unsigned x_slab = tokens * PWL_QGEMM_COLUMNS * 2, x_bytes = slabs * x_slab;
+    static constexpr unsigned piece = mma::piece_bytes(variant::format), w_bytes = slabs * piece;
+    static constexpr unsigned bytes = x_bytes + w_bytes + 16; /* with two barriers */
+    static_assert(x_slab % alignment == 0 && w_bytes % 16 == 0, "as copies want it");
+};
+
+/* What a launch has to do, and where what lies in shared memory: X of the stages at first, then their weights. Y of a
+ * block that has one tile takes the place of stages. */
+struct work {
+    uint32_t across, tiles; /* tiles along N, and in all: those along N come first */
+    uint32_t m_last;        /* row of X of the last tile along M */
+    uint32_t rows;          /* of X in a copy: those of a tile, or of X, where it has fewer */
+    uint32_t depth, steps;  /* pieces along K, and stages that they fill */
+    uint32_t split;         /* thread blocks to a tile, one cluster: each takes its part of the steps */
+    uint32_t alone;         /* whether each thread block has one tile at most */
+    uint32_t stages, w_at, out_at, table_at;
+    uint32_t units_at; /* f of a tile's rows of X, a byte each, for each warpgroup that multiplies */
+    uint32_t barriers_at;
+};
+
+#if PWL_IS_HOPPER
+
+using namespace pwl::hopper;
+
+/* A stage, and which of its phases comes next. */
+template <class shape> struct place {
+    const work &of;
+    const uint32_t memory;
+    uint32_t stage = 0;
+    bool odd;
+
+    __device__ place(const work &of, uint32_t memory, bool odd) : of(of), memory(memory), odd(odd)
+    {
+    }
+
+    /* Its barriers, and its operands. */
+    __device__ uint32_t full() const
+    {
+        return memory + of.barriers_at + stage * 16;
+    }
+
+    __device__ uint32_t empty() const
+    {
+        return full() + 8;
+    }
+
+    __device__ uint32_t x() const
+    {
+        return memory + stage * shape::x_bytes;
+    }
+
+    /* Counted from where shared memory begins. */
+    __device__ uint32_t w() const
+    {
+        return of.w_at + stage * shape::w_bytes;
+    }
+
+    __device__ void advance()
+    {
+        stage++;
+        if (stage == of.stages) {
+            stage = 0;
+            odd = !odd;
+        }
+    }
+};
+
+/* Tiles of this thread block, one after the other, and its part of their steps. */
+struct tile_place {
+    uint32_t tile, first, end; /* steps */
+
+    __device__ explicit tile_place(const work &of)
+        : tile(blockIdx.x / of.split), first(of.steps * (blockIdx.x % of.split) / of.split),
+          end(of.steps * (blockIdx.x % of.split + 1) / of.split)
+    {
+    }
+
+    __device__ bool is_there(const work &of) const
+    {
+        return tile < of.tiles;
+    }
+
+    __device__ void advance(const work &of)
+    {
+        tile += gridDim.x / of.split;
+    }
+
+    /* Its first row of X. The last tile begins so early that it ends with X, since copies of boxes that reach beyond a
+     * tensor take longer: of rows that it shares with the tile before it, it makes the same Y. */
+    __device__ uint32_t m(const work &of, uint32_t tokens) const
+    {
+        return min(tile / of.across * tokens, of.m_last);
+    }
+
+    __device__ uint32_t across(const work &of) const
+    {
+        return tile % of.across;
+    }
+};
+
+/* One thread copies X of all steps. */
+template <class shape> __device__ void copy_x(const work &of, const CUtensorMap &x, uint32_t memory)
+{
+    place<shape> to(of, memory, true);
+    wait_for_last_launch();
+    for (tile_place here(of); here.is_there(of); here.advance(of)) {
+        const int32_t m = static_cast<int32_t>(here.m(of, shape::tokens));
+        for (uint32_t step = here.first; step < here.end; step++, to.advance()) {
+            wait_for(to.empty(), to.odd);
+            arrive_and_expect(to.full(), shape::slabs * of.rows * PWL_QGEMM_COLUMNS * 2);
+#pragma unroll
+            for (uint32_t slab = 0; slab < shape::slabs; slab++)
+                copy_tensor(to.x() + slab * shape::x_slab, &x,
+                            static_cast<int32_t>((step * shape::slabs + slab) * PWL_QGEMM_COLUMNS), m, to.full());
+        }
+    }
+}
+
+/* Another copies the weights, which are no launch's output. */
+template <class shape> __device__ void copy_weights(const pwl_qgemm_call &call, const work &of, uint32_t memory)
+{
+    place<shape> to(of, memory, true);
+    for (tile_place here(of); here.is_there(of); here.advance(of)) {
+        const uint8_t *piece = static_cast<const uint8_t *>(call.weights.memory) +
+                               (size_t{here.across(of)} * of.depth + here.first * shape::slabs) * shape::piece;
+        for (uint32_t step = here.first; step < here.end; step++, to.advance()) {
+            wait_for(to.empty(), to.odd);
+            arrive_and_expect(to.full(), shape::w_bytes);
+            if ((step + 1) * shape::slabs <= of.depth) {
+                copy_bytes(memory + to.w(), piece, shape::w_bytes, to.full());
+            } else {
+#pragma unroll
+                for (uint32_t slab = 0; slab < shape::slabs; slab++)
+                    copy_bytes(memory + to.w() + slab * shape::piece, piece, shape::piece, to.full());
+            }
+            piece += shape::w_bytes;
+        }
+    }
+}
+
+/* Keeps what is made of codes behind what waits before it. */
+template <pwl_qgemm_format format> __device__ void hold(mma::codes<format, 1> &codes)
+{
+#pragma unroll
+    for (uint32_t &word : codes.words[0])
+        asm volatile("" : "+r"(word)); /* it may have changed */
+}
+
+/* A warpgroup adds `steps` stages to its sums; n is the first of this warp's rows of weights, `row` that in a tile. */
+template <class shape>
+__device__ void multiply(const pwl_qgemm_call &call, const uint8_t *memory, size_t n, unsigned row, uint32_t steps,
+                         place<shape> &begin, float (&sums)[shape::tokens / 8][4])
+{
+    constexpr pwl_qgemm_format format = shape::format;
+    const mma::decoder<format, shape::bf16, shape::exponents, 1> weights(call, n);
+    const bool first_lane = threadIdx.x % 32 == 0;
+    const uint32_t tile = row / PWL_QGEMM_TILE_ROWS;
+    const uint32_t codes_at = tile * mma::code_bytes(format);
+    const uint32_t scales_at = PWL_QGEMM_TILES * mma::code_bytes(format) + tile * mma::scale_bytes(format);
+    pwl_fragment a[2][shape::slabs * mma::steps];
+    place<shape> from = begin;
+    if (!shape::direct) /* so that ptxas sees that it is the same for all lanes, after what it has to keep it through */
+        from.stage = __shfl_sync(0xffffffff, from.stage, 0);
+    uint32_t last = 0, before = 0; /* barriers of empty stages to come: of the last step, and of that before */
+    const auto add = [&](uint32_t i, pwl_fragment(&a)[shape::slabs * mma::steps]) {
+        mma::codes<format, 1> codes[shape::slabs];
+        wait_for(from.full(), from.odd);
+#pragma unroll
+        for (unsigned slab = 0; slab < shape::slabs; slab++) {
+            const uint8_t *const stage = memory + from.w() + slab * shape::piece;
+            codes[slab].load(stage + codes_at, stage + scales_at);
+        }
+        wait_for_multiplications<1>();
+        if (i >= 2 && first_lane)
+            arrive(before);
+#pragma unroll
+        for (unsigned slab = 0; slab < shape::slabs; slab++) {
+            hold<format>(codes[slab]);
+#pragma unroll
+            for (unsigned step = 0; step < mma::steps; step++)
+                a[slab * mma::steps + step] = weights.fragment(codes[slab], 0, step);
+        }
+        begin_multiplications();
+        const uint64_t x = matrix_at(from.x());
+#pragma unroll
+        for (unsigned slab = 0; slab < shape::slabs; slab++) {
+#pragma unroll
+            for (unsigned step = 0; step < mma::steps; step++)
+                multiply_add<shape::bf16>(sums, a[slab * mma::steps + step].r,
+                                          matrix_beyond(x, slab * shape::x_slab + step * 32));
+        }
+        close_multiplications();
+        before = last;
+        last = from.empty();
+        from.advance();
+    };
+    hopper::hold(sums);
+    uint32_t i = 0;
+    for (; i + 1 < steps; i += 2) { /* operands of neighbouring steps are in different registers */
+        add(i, a[0]);
+        add(i + 1, a[1]);
+    }
+    if (i < steps)
+        add(i, a[0]);
+    wait_for_multiplications<0>();
+    hopper::hold(sums);
+    begin.stage = from.stage;
+    begin.odd = from.odd;
+    if (first_lane) {
+        if (steps >= 2)
+            arrive(before);
+        if (steps >= 1)
+            arrive(last);
+    }
+}
+
+#endif
+
+} // namespace wgmma
+} // namespace pwl
+
+#endif

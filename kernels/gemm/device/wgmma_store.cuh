@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the sums of wgmma to Y: as halves, by tensor copies out of shared memory, which go on while the next tile is
+ * multiplied; else through shared memory as the kernels by mma do it (epilogue.cuh), each warpgroup as one of their
+ * thread blocks, a few rows of X at a time. Where two thread blocks share a tile's K, each adds up half of its rows of
+ * X.
+ */
+#ifndef PWL_QGEMM_WGMMA_STORE_CUH
+#define PWL_QGEMM_WGMMA_STORE_CUH
+
+#include "epilogue.cuh"
+#include "wgmma_loop.cuh"
+
+namespace pwl
+{
+namespace wgmma
+{
+
+constexpr unsigned chunk = 32, chunk_bytes = mma::sums_bytes(chunk / 8); /* rows of X, stored at a time */
+
+#if PWL_IS_HOPPER
+
+/* 2^f of row m of X; 1 where there are none. */
+__device__ inline float unit_of(const pwl_qgemm_call &call, size_t m)
+{
+    return call.f && m < call.product.m ? pwl_device_power(call.f[m]) : 1;
+}
+
+/* f of a tile's rows, -126 to 127, for this warpgroup; `units` is its own. */
+template <unsigned tokens> __device__ void put_units(const pwl_qgemm_call &call, size_t m, int8_t *units)
+{
+    for (unsigned token = threadIdx.x % group_threads; token < tokens; token += group_threads)
+        units[token] = static_cast<int8_t>(call.f && m + token < call.product.m ? call.f[m + token] : 0);
+}
+
+/* What the warpgroups that multiply do together, and one of them. */
+constexpr unsigned meet_all = 1, meet_group = 2; /* barriers, the second one's the first warpgroup's */
+
+/* This lane's first row of the weights' 128. */
+__device__ inline unsigned row_of_lane()
+{
+    return threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4;
+}
+
+/* Sums of `count` groups of 8 rows of X, from `first` on, into shared memory. */
+template <unsigned first, unsigned count, unsigned all> __device__ void put(const float (&sums)[all][4], float *to)
+{
+    float *const at = to + threadIdx.x % 4 * 2 * mma::pitch + row_of_lane();
+#pragma unroll
+    for (unsigned g = 0; g < count; g++) {
+#pragma unroll
+        for (unsigned c = 0; c < 4; c++)
+            at[(g * 8 + c % 2) * mma::pitch + c / 2 * 8] = sums[first + g][c];
+    }
+}
+
+/* The chunk that begins with group `of`, which is known but at run time: registers have no addresses. */
+template <unsigned all, unsigned first = 0>
+__device__ void put_chunk(const float (&sums)[all][4], unsigned of, float *to)
+{
+    constexpr unsigned count = all - first < chunk / 8 ? all - first : chunk / 8;
+    if (of == first)
+        put<first, count>(sums, to);
+    else if constexpr (first + count < all)
+        put_chunk<all, first + count>(sums, of, to);
+}
+
+/*
+ * A cluster's sums, rows of X like those of a chunk, each block its own in its stages, which are free: each block has
+ * one tile. Half of the rows are then added up here, four columns at a time: f(row, sums of four columns). The other
+ * block may read what is here until it has arrived at the cluster once more.
+ */
+template <unsigned tokens, class function>
+__device__ void add_parts(unsigned rank, float *to, const float (&sums)[tokens / 8][4], const function &f)
+{
+    constexpr unsigned half = tokens / 2, step = multiplying / (PWL_QGEMM_ROWS / 4), count = half / step;
+    static_assert(half % step == 0, "all threads have as many rows");
+    const unsigned first = rank * half + threadIdx.x / (PWL_QGEMM_ROWS / 4);
+    float4 *const own = reinterpret_cast<float4 *>(to + first * mma::pitch) + threadIdx.x % (PWL_QGEMM_ROWS / 4);
+    constexpr unsigned apart = step * mma::pitch / 4;
+    float4 other[count];
+    meet(meet_all, multiplying); /* the other warpgroup is through with the stages, too */
+    put<0, tokens / 8>(sums, to);
+    arrive_at_cluster();
+    wait_for_cluster();
+    const uint32_t there = address_in(1 - rank, shared_address(own));
+#pragma unroll
+    for (unsigned i = 0; i < count; i++)
+        other[i] = load_in_cluster(there + i * apart * sizeof(float4));
+    arrive_at_cluster();
+#pragma unroll
+    for (unsigned i = 0; i < count; i++) {
+        const float4 of = own[i * apart];
+        f(first + i * step, make_float4(of.x + other[i].x, of.y + other[i].y, of.z + other[i].z, of.w + other[i].w));
+    }
+}
+
+/* Parts whose Y is direct: a thread has four columns. */
+template <class shape, pwl_qgemm_type type>
+__device__ void store_parts(const pwl_qgemm_call &call, size_t m, size_t n, const int8_t *units, float *to,
+                            const float (&sums)[shape::tokens / 8][4])
+{
+    const pwl_qgemm_output &y = call.product.y;
+    const size_t column = n + threadIdx.x % (PWL_QGEMM_ROWS / 4) * 4;
+    const bool inside = column < call.weights.n;
+    float bias[4];
+    mma::four::load_bias(inside ? call.product.bias : nullptr, column, bias);
+    add_parts<shape::tokens>(blockIdx.x % 2, to, sums, [&](unsigned row, const float4 &sum) {
+        const float unit = pwl_device_power(units[row]);
+        uint16_t *const at = static_cast<uint16_t *>(y.data) + (m + row) * y.stride + column;
+        const uint2 halves =
+            make_uint2(mma::halves_of<type>(mma::y_of(sum.x, unit, bias[0]), mma::y_of(sum.y, unit, bias[1])),
+                       mma::halves_of<type>(mma::y_of(sum.z, unit, bias[2]), mma::y_of(sum.w, unit, bias[3])));
+        if (inside && m + row < call.product.m)
+            *reinterpret_cast<uint2 *>(at) = halves;
+    });
+    wait_for_cluster();
+}
+
+/*
+ * All that goes through floats in shared memory. Where stages are free, which is where each block has one tile, that is
+ * all rows of the tile at once, or, where two blocks share it, the half of them that is here; else chunk by chunk.
+ */
+template <class shape>
+__device__ void store_through_floats(const pwl_qgemm_call &call, const work &of, size_t m, size_t n, float *to,
+                                     const char *table, const float (&sums)[shape::tokens / 8][4])
+{
+    constexpr unsigned half = shape::tokens / 2;
+    const bool shared = shape::splits && of.split > 1;
+    const unsigned begin = shared ? blockIdx.x % 2 * half : 0, all = shared ? half : shape::tokens;
+    const unsigned rows = static_cast<unsigned>(min(size_t{begin + all}, call.product.m - m));
+    const unsigned step = of.alone ? all : chunk, own = threadIdx.x / group_threads * (step / groups);
+    if constexpr (shape::splits) {
+        if (shared)
+            add_parts<shape::tokens>(blockIdx.x % 2, to, sums, [&](unsigned row, const float4 &sum) {
+                *(reinterpret_cast<float4 *>(to + row * mma::pitch) + threadIdx.x % (PWL_QGEMM_ROWS / 4)) = sum;
+            });
+    }
+    if (of.alone && !shared) {
+        meet(meet_all, multiplying); /* the other warpgroup is through with the stages, too */
+        put<0, shape::tokens / 8>(sums, to);
+    }
+#pragma unroll 1
+    for (unsigned first = begin; first < rows; first += step) {
+        float *const from = of.alone ? to + first * mma::pitch : to;
+        if (!of.alone)
+            put_chunk(sums, first / 8, from);
+        if (threadIdx.x < min(step, rows - first))
+            from[threadIdx.x * mma::pitch + mma::unit_at] = unit_of(call, m + first + threadIdx.x);
+        meet(meet_all, multiplying);
+        if (first + own < rows)
+            mma::store_sums<shape::exponents, chunk / 8>(
+                call, m + first + own, n, min(step / groups, rows - first - own), from + own * mma::pitch, table);
+        meet(meet_all, multiplying);
+    }
+    if (shared)
+        wait_for_cluster();
+}
+
+/* Y in halves of a type: a warpgroup's 64 columns of all rows of X, as operand B lies. */
+template <class shape, pwl_qgemm_type type>
+__device__ void put_halves(const pwl_qgemm_call &call, size_t n, const int8_t *units, uint32_t to,
+                           const float (&sums)[shape::tokens / 8][4])
+{
+    const unsigned lane = threadIdx.x % 32, matrix = lane / 8,
+                   chunk = threadIdx.x % group_threads / 32 * 2 + matrix % 2;
+    const uint32_t row = to + (matrix / 2 * 8 + lane % 8) * 128 + (chunk ^ lane % 8) * 16;
+    const size_t first = n + row_of_lane();
+    float bias[2];
+#pragma unroll
+    for (unsigned i = 0; i < 2; i++)
+        bias[i] =
+            first + i * 8 < call.weights.n ? pwl_qgemm_bias_f32(&call.product, &call.epilogue.as, first + i * 8) : 0;
+#pragma unroll
+    for (unsigned g = 0; g < shape::tokens / 8; g += 2) {
+        uint32_t r[4];
+#pragma unroll
+        for (unsigned i = 0; i < 2; i++) {
+            const char2 f = *reinterpret_cast<const char2 *>(units + (g + i) * 8 + lane % 4 * 2);
+            const float2 unit = make_float2(pwl_device_power(f.x), pwl_device_power(f.y));
+            const float(&of)[4] = sums[g + i];
+            r[i * 2] = mma::halves_of<type>(mma::y_of(of[0], unit.x, bias[0]), mma::y_of(of[1], unit.y, bias[0]));
+            r[i * 2 + 1] = mma::halves_of<type>(mma::y_of(of[2], unit.x, bias[1]), mma::y_of(of[3], unit.y, bias[1]));
+        }
+        store_matrices_transposed(row + g * 8 * 128, r);
+    }
+}
+
+template <class shape>
+__device__ void store_parts(const pwl_qgemm_call &call, size_t m, size_t n, const int8_t *units, float *to,
+                            const float (&sums)[shape::tokens / 8][4])
+{
+    if (call.product.y.type == PWL_QGEMM_F16)
+        store_parts<shape, PWL_QGEMM_F16>(call, m, n, units, to, sums);
+    else
+        store_parts<shape, PWL_QGEMM_BF16>(call, m, n, units, to, sums);
+}
+
+template <class shape>
+__device__ void store_by_copies(const pwl_qgemm_call &call, const work &of, const CUtensorMap &y, size_t m, size_t n,
+                                const int8_t *units, uint32_t memory, const float (&sums)[shape::tokens / 8][4])
+{
+    const unsigned group = threadIdx.x / group_threads;
+    const uint32_t to = memory + of.out_at + group * shape::tokens * group_rows * 2;
+    const bool first_thread = threadIdx.x % group_threads == 0;
+    if (first_thread)
+        wait_for_copies_to_read();
+    if (of.alone)
+        meet(meet_all, multiplying); /* the other warpgroup is through with the stages, too */
+    else
+        meet(meet_group + group, group_threads);
+    if (call.product.y.type == PWL_QGEMM_F16)
+        put_halves<shape, PWL_QGEMM_F16>(call, n, units, to, sums);
+    else
+        put_halves<shape, PWL_QGEMM_BF16>(call, n, units, to, sums);
+    show_to_copies();
+    meet(meet_group + group, group_threads);
+    if (first_thread && n + group * group_rows < call.weights.n)
+        copy_to_tensor(&y, static_cast<int32_t>(n + group * group_rows), static_cast<int32_t>(m), to);
+}
+
+#endif
+
+} // namespace wgmma
+} // namespace pwl
+
+#endif

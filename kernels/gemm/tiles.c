@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a product by wgmma takes, by tile. Thread blocks work on their tiles in waves, one tile each; the last wave
+ * takes as long as the others. Around them comes what a launch takes, the first copies and the last stores, and where
+ * two blocks share a tile, adding up: together within 10 % of what was measured on an H100 (kernels/RESULTS.md).
+ */
+#include "tiles.h"
+
+#include "layout.h"
+
+static const struct tile_speed {
+    uint32_t tokens, piece[3]; /* nanoseconds, by format */
+} speeds[] = {
+#define SPEED(tokens, ...) {tokens, {__VA_ARGS__}},
+    PWL_QGEMM_TILE_SIZES(SPEED)
+#undef SPEED
+};
+
+enum { SPEEDS = sizeof speeds / sizeof speeds[0], LAUNCH = 2500, TOKEN = 6, ADDING = 1900 };
+
+static size_t tiles_of(size_t m, size_t n, uint32_t tokens)
+{
+    return ((m - 1) / tokens + 1) * ((n - 1) / PWL_QGEMM_ROWS + 1);
+}
+
+/* Microseconds, of a tile of speeds[i]. */
+static double time_of(size_t m, const pwl_qgemm_weights *weights, size_t i, const pwl_qgemm_tile *tile)
+{
+    const size_t waves = (tiles_of(m, weights->n, tile->tokens) * tile->split - 1) / tile->blocks + 1;
+    const double pieces = (double)pwl_qgemm_depth(weights->k) / tile->split;
+    const double around = LAUNCH + TOKEN * (double)tile->tokens + (tile->split > 1 ? ADDING : 0);
+    return ((double)waves * pieces * speeds[i].piece[weights->format] + around) / 1000;
+}
+
+int pwl_qgemm_is_direct(const pwl_qgemm_product *product, const pwl_qgemm_weights *weights)
+{
+    const pwl_qgemm_output *const y = &product->y;
+    return !product->activation && !weights->row_data && (y->type == PWL_QGEMM_F16 || y->type == PWL_QGEMM_BF16) &&
+           (uintptr_t)y->data % 16 == 0 && y->stride % 8 == 0 && weights->n % 8 == 0;
+}
+
+pwl_qgemm_tile pwl_qgemm_tile_of(const pwl_qgemm_product *product, const pwl_qgemm_weights *weights, size_t blocks)
+{
+    const int direct = pwl_qgemm_is_direct(product, weights);
+    pwl_qgemm_tile best = {0, 0, 0, 0};
+    double least = 0;
+    for (size_t i = 0; i < SPEEDS; i++) {
+        const uint32_t tokens = speeds[i].tokens;
+        const int splits = tokens <= PWL_QGEMM_SPLIT_TOKENS && tiles_of(product->m, weights->n, tokens) <= blocks / 2;
+        for (uint32_t split = 1; split <= 1u + (uint32_t)splits; split++) {
+            const pwl_qgemm_tile tile = {tokens, split, (uint32_t)blocks, (uint32_t)direct};
+            const double time = time_of(product->m, weights, i, &tile);
+            if ((direct || tokens == PWL_QGEMM_ANY_TOKENS) && (!best.tokens || time < least)) {
+                best = tile;
+                least = time;
+            }
+        }
+    }
+    return best;
+}
+
+double pwl_qgemm_tile_time(size_t m, const pwl_qgemm_weights *weights, const pwl_qgemm_tile *tile)
+{
+    size_t i = 0;
+    while (speeds[i].tokens != tile->tokens)
+        i++;
+    return time_of(m, weights, i, tile);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tiles of the kernel wgmma, and which of them suits a product. */
+#ifndef PWL_QGEMM_TILES_H
+#define PWL_QGEMM_TILES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pwl/qgemm.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * All tiles that are compiled, by their rows of X: F(tokens, q4_0, q8_0, mxfp4), with the nanoseconds that a thread
+ * block takes for a piece of the weights while all multiprocessors of an H100 are busy.
+ */
+#define PWL_QGEMM_TILE_SIZES(F)                                                                                        \
+    F(48, 200, 235, 235)                                                                                               \
+    F(64, 230, 270, 257)                                                                                               \
+    F(96, 262, 300, 290)                                                                                               \
+    F(128, 345, 430, 360)                                                                                              \
+    F(144, 400, 450, 405)                                                                                              \
+    F(176, 465, 490, 465)                                                                                              \
+    F(192, 510, 525, 505)                                                                                              \
+    F(256, 670, 680, 640)
+
+/* The one size for Y that is not `direct`, below: what such kernels have more code for is not to be compiled for each.
+ */
+#define PWL_QGEMM_ANY_TOKENS 128
+
+/* The most rows of X in a tile of which two thread blocks share K. */
+#define PWL_QGEMM_SPLIT_TOKENS 144
+
+typedef struct pwl_qgemm_tile {
+    uint32_t tokens; /* rows of X, of PWL_QGEMM_TILE_SIZES */
+    uint32_t split;  /* thread blocks that share K of a tile: 1, or 2 up to PWL_QGEMM_SPLIT_TOKENS */
+    uint32_t blocks; /* that the device holds at a time */
+    uint32_t direct;
+} pwl_qgemm_tile;
+
+/* Whether Y is `direct`: sums become halves, without an activation or exponents of rows of weights, in rows that begin
+ * and end with whole 16 bytes. */
+int pwl_qgemm_is_direct(const pwl_qgemm_product *product, const pwl_qgemm_weights *weights);
+
+/* The tile that takes least time by the model of tiles.c, on a device with room for so many thread blocks at a time. */
+pwl_qgemm_tile pwl_qgemm_tile_of(const pwl_qgemm_product *product, const pwl_qgemm_weights *weights, size_t blocks);
+
+/* Microseconds that a product takes in a tile of PWL_QGEMM_TILE_SIZES, by the model of tiles.c. */
+double pwl_qgemm_tile_time(size_t m, const pwl_qgemm_weights *weights, const pwl_qgemm_tile *tile);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tiles of wgmma: what suits a product can serve it, takes least time by the model, and is what was measured as best.
+ */
+#include <string.h>
+
+#include "../tap.h"
+#include "gemm/tiles.h"
+
+static const uint32_t sizes[] = {
+#define TOKENS(tokens, ...) tokens,
+    PWL_QGEMM_TILE_SIZES(TOKENS)
+#undef TOKENS
+};
+
+enum { SIZES = sizeof sizes / sizeof sizes[0], BLOCKS = 132 };
+
+static uint16_t y[8] __attribute__((aligned(16)));
+
+static pwl_qgemm_weights weights_of(pwl_qgemm_format format, size_t n, size_t k)
+{
+    const pwl_qgemm_weights weights = {y, n, k, 0, format, 0};
+    return weights;
+}
+
+static pwl_qgemm_product product_of(size_t m, size_t n)
+{
+    pwl_qgemm_product product;
+    memset(&product, 0, sizeof product);
+    product.m = m;
+    product.y = (pwl_qgemm_output){y, (n + 7) / 8 * 8, PWL_QGEMM_F16, 0, 0};
+    return product;
+}
+
+static pwl_qgemm_tile tile_of(pwl_qgemm_format format, size_t m, size_t n, size_t k)
+{
+    const pwl_qgemm_weights weights = weights_of(format, n, k);
+    const pwl_qgemm_product product = product_of(m, n);
+    return pwl_qgemm_tile_of(&product, &weights, BLOCKS);
+}
+
+/* Whether a tile can serve a product at all. */
+static int serves(const pwl_qgemm_tile *tile, size_t m, size_t n)
+{
+    const size_t tiles = ((m - 1) / tile->tokens + 1) * ((n - 1) / 128 + 1);
+    int listed = 0;
+    for (size_t i = 0; i < SIZES; i++)
+        listed |= sizes[i] == tile->tokens;
+    return listed && (tile->direct || tile->tokens == PWL_QGEMM_ANY_TOKENS) &&
+           (tile->split == 1 ||
+            (tile->split == 2 && tile->tokens <= PWL_QGEMM_SPLIT_TOKENS && tiles * 2 <= tile->blocks));
+}
+
+static void test_least(void)
+{
+    static const size_t ms[] = {1, 65, 128, 129, 300, 512, 513, 1024, 4096, 100000}, ns[] = {8, 1000, 4096, 14336};
+    int serve = 1, least = 1;
+    for (size_t i = 0; i < 3 * 10 * 4; i++) {
+        const pwl_qgemm_format format = (pwl_qgemm_format)(i % 3);
+        const size_t m = ms[i / 3 % 10], n = ns[i / 30], k = i % 2 ? 4096 : 96;
+        const pwl_qgemm_weights weights = weights_of(format, n, k);
+        const pwl_qgemm_tile tile = tile_of(format, m, n, k);
+        serve &= serves(&tile, m, n) && tile.blocks == BLOCKS;
+        for (size_t j = 0; j < 2 * SIZES; j++) {
+            const pwl_qgemm_tile other = {sizes[j / 2], 1 + (uint32_t)j % 2, BLOCKS, 1};
+            if (serves(&other, m, n))
+                least &= pwl_qgemm_tile_time(m, &weights, &tile) <= pwl_qgemm_tile_time(m, &weights, &other);
+        }
+    }
+    tap(serve, "a tile serves the product that it is for");
+    tap(least, "no other one takes less time");
+}
+
+static void test_measured(void)
+{
+    static const struct {
+        size_t m, n, k;
+        uint32_t tokens, split;
+    } best[] = {{65, 4096, 4096, 48, 2},     {96, 4096, 14336, 48, 2},   {128, 4096, 4096, 64, 2},
+                {128, 4096, 14336, 64, 2},   {256, 4096, 4096, 128, 2},  {256, 4096, 14336, 128, 2},
+                {512, 4096, 4096, 128, 1},   {512, 4096, 14336, 128, 1}, {1024, 4096, 4096, 256, 1},
+                {1024, 4096, 14336, 256, 1}, {4096, 4096, 4096, 256, 1}, {4096, 4096, 14336, 256, 1},
+                {128, 14336, 4096, 128, 1},  {256, 14336, 4096, 256, 1}, {512, 8192, 4096, 256, 1},
+                {257, 4096, 14336, 144, 2}};
+    for (size_t i = 0; i < sizeof best / sizeof best[0]; i++) {
+        const pwl_qgemm_tile tile = tile_of(PWL_QGEMM_Q4_0, best[i].m, best[i].n, best[i].k);
+        tap(tile.tokens == best[i].tokens && tile.split == best[i].split, "M = %zu, N = %zu, K = %zu: %u by %u",
+            best[i].m, best[i].n, best[i].k, tile.tokens, tile.split);
+    }
+}
+
+/* A few rows more never cost much more, nor less, by the model. */
+static void test_steps(void)
+{
+    static const size_t ms[] = {65,  80,  96,  128,  129,  192,  256,  257,  384,
+                                512, 513, 768, 1024, 1025, 1536, 2048, 2049, 4096};
+    int good = 1;
+    for (size_t k = 4096; k <= 14336; k += 10240) {
+        const pwl_qgemm_weights weights = weights_of(PWL_QGEMM_Q4_0, 4096, k);
+        double before = 0;
+        for (size_t i = 0; i < sizeof ms / sizeof ms[0]; i++) {
+            const pwl_qgemm_tile tile = tile_of(PWL_QGEMM_Q4_0, ms[i], 4096, k);
+            const double time = pwl_qgemm_tile_time(ms[i], &weights, &tile);
+            const double rows = i > 0 ? (double)ms[i] / (double)ms[i - 1] : 1;
+            if (i > 0 && (time < before * 0.95 || time > before * (rows > 1.3 ? 1.1 * rows : 1.3))) {
+                printf("# M = %zu, K = %zu: %.1f us after %.1f\n", ms[i], k, time, before);
+                good = 0;
+            }
+            before = time;
+        }
+    }
+    tap(good, "time grows with M, and by no leaps");
+}
+
+static void test_direct(void)
+{
+    static const pwl_qgemm_activation gelu;
+    pwl_qgemm_weights weights = weights_of(PWL_QGEMM_Q4_0, 4096, 4096);
+    pwl_qgemm_product product = product_of(1024, 4096);
+    tap(pwl_qgemm_is_direct(&product, &weights), "halves, aligned to 16 bytes");
+    product.y.type = PWL_QGEMM_BF16;
+    tap(pwl_qgemm_is_direct(&product, &weights), "bf16, too");
+    product.y.type = PWL_QGEMM_F32;
+    tap(!pwl_qgemm_is_direct(&product, &weights), "not floats");
+    const pwl_qgemm_tile tile = pwl_qgemm_tile_of(&product, &weights, BLOCKS);
+    tap(tile.tokens == PWL_QGEMM_ANY_TOKENS && !tile.direct, "which get the one size for all");
+    product = product_of(1024, 4096);
+    product.activation = &gelu;
+    tap(!pwl_qgemm_is_direct(&product, &weights), "not with an activation");
+    product = product_of(1024, 4096);
+    product.y.data = y + 4;
+    tap(!pwl_qgemm_is_direct(&product, &weights), "not aligned to 8 bytes");
+    product = product_of(1024, 4096);
+    product.y.stride += 4;
+    tap(!pwl_qgemm_is_direct(&product, &weights), "not rows apart by 4 halves more");
+    product = product_of(1024, 4096);
+    weights.n = 4092;
+    tap(!pwl_qgemm_is_direct(&product, &weights), "not rows that end within 16 bytes");
+    weights.n = 4096;
+    weights.row_data = 1;
+    tap(!pwl_qgemm_is_direct(&product, &weights), "not of weights with exponents");
+}
+
+int main(void)
+{
+    test_least();
+    test_measured();
+    test_steps();
+    test_direct();
+    return tap_end();
+}
