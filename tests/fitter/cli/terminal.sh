@@ -57,8 +57,8 @@ until=
 
 # The line is wiped away; a moment shows none.
 on_terminal fit $long -o table.json
-if grep -q 'pwlc fit: [0-9]' ../screen; then
-    [ "$(tail -c 4 ../screen)" = $'\r\033[K' ] || fail "fit leaves its line: $(tail -c 60 ../screen | cat -v)"
+if tr '\r' '\n' <../screen | tail -n 1 | grep -q 'pwlc fit: [0-9]'; then
+    fail "fit leaves its line: $(tail -c 60 ../screen | cat -v)"
 fi
 on_terminal certify table.json
 unseen 'pwlc certify: ' 'certify of a moment'
