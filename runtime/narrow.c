@@ -6,24 +6,23 @@ static int fits_int32(int64_t v)
     return v == (int32_t)v;
 }
 
-/* Whether a line's value at s, counted from the middle of the output's type, is an int32. */
-static int value_fits(const pwl_span_walk *walk, const pwl_span *span, int64_t s)
+/* Whether the values, counted from the middle of the output's type, are int32. */
+static int values_fit(const pwl_span_walk *walk, const pwl_span *span)
 {
-    const pwl_plain32 line = pwl_plain_cut(span->of);
-    const int64_t value =
-        pwl_plain_eval32(&line, (uint32_t)(s + walk->from_s), pwl_plain_rounding_of(walk->job->table));
-    return fits_int32(value - pwl_type_middle(walk->job->out));
+    const int64_t middle = pwl_type_middle(walk->job->out);
+    const pwl_bounds bounds = pwl_span_bounds(walk, span);
+    return fits_int32(bounds.least_value - middle) && fits_int32(bounds.greatest_value - middle);
 }
 
 /* Whether what is shifted is an int32 still with post as part of it. */
-static int takes_post_at(const pwl_span_walk *walk, const pwl_span *span, int64_t s)
+static int takes_post(const pwl_span_walk *walk, const pwl_span *span)
 {
     const int64_t post = (int32_t)(uint32_t)span->of->post - pwl_type_middle(walk->job->out);
-    const int64_t p = (int32_t)((uint32_t)span->of->slope * (uint32_t)(s + walk->from_s) + (uint32_t)span->of->pre);
-    return fits_int32(p + post * ((int64_t)1 << span->of->n));
+    const int64_t addend = post * ((int64_t)1 << span->of->n);
+    const pwl_bounds bounds = pwl_span_bounds(walk, span);
+    return fits_int32(bounds.least_sum + addend) && fits_int32(bounds.greatest_sum + addend);
 }
 
-/* Lines are monotone: what holds at both ends holds between them. */
 int pwl_narrow_serves(const pwl_job *job)
 {
     pwl_span_walk walk;
@@ -33,7 +32,7 @@ int pwl_narrow_serves(const pwl_job *job)
     pwl_span_begin(&walk, job);
     while (pwl_span_next(&walk, &span)) {
         const int64_t slope = (int64_t)span.of->slope;
-        if (slope != (int16_t)slope || !value_fits(&walk, &span, span.first) || !value_fits(&walk, &span, span.last))
+        if (slope != (int16_t)slope || !values_fit(&walk, &span))
             return 0;
     }
     return 1;
@@ -52,7 +51,7 @@ int pwl_narrow_takes_post(const pwl_job *job)
         return 0;
     pwl_span_begin(&walk, job);
     while (pwl_span_next(&walk, &span))
-        if (!takes_post_at(&walk, &span, span.first) || !takes_post_at(&walk, &span, span.last))
+        if (!takes_post(&walk, &span))
             return 0;
     return 1;
 }

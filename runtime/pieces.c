@@ -62,29 +62,39 @@ static int class_of(const builder *to, const pwl_plain32 *of, int rounding, uint
     return 4 * side + (side == 0 && rounding == PWL_PLAIN_AWAY && shifted(of, u) < 0);
 }
 
-/* A line's codes from s on that need no clipping, as the kernels evaluate them. */
-static void add_line(builder *to, const pwl_plain32 *line, int rounding, int64_t from_s, int64_t first, int64_t last)
+/* A line's codes from s = first on that need no clipping, as the kernels evaluate them; not all lines can be
+ * (bounds.h).
+ */
+static void add_line(builder *to, const pwl_plain64 *line, int rounding, int64_t from_s, int64_t first, int64_t last)
 {
-    const int n = (int)(line->n & 31), negated = line->n / PWL_PLAIN_NEGATED != 0;
-    pwl_plain32 of;
-    of.slope = line->slope;
-    of.pre = line->pre + line->slope * (uint32_t)from_s;
-    of.post = line->post - (uint32_t)pwl_type_middle(to->job->out);
+    const int n = (int)(line->n & 31), negated = line->n / PWL_PLAIN_NEGATED != 0, even = rounding == PWL_PLAIN_EVEN;
+    const int64_t half = n ? (int64_t)1 << (n - 1) : 0;
+    const pwl_bounds bounds =
+        pwl_bounds_of(to->job->table, line, (uint32_t)(first + from_s), (uint32_t)(last + from_s));
+    const int64_t addend = rounding == PWL_PLAIN_AWAY && n ? half - (bounds.least_sum < 0) : 0;
+    int64_t least = bounds.least_sum + addend, greatest = bounds.greatest_sum + addend;
+    pwl_plain32 of = pwl_plain_cut(line);
+    of.pre += of.slope * (uint32_t)from_s + (uint32_t)addend;
+    of.post -= (uint32_t)pwl_type_middle(to->job->out);
     of.n = (uint32_t)n;
-    if (rounding == PWL_PLAIN_AWAY && n)
-        of.pre += ((uint32_t)1 << (n - 1)) - (shifted(line, (uint32_t)(first + from_s)) < 0);
     if (negated) {
-        /* -(A >> n) = (~A >> n) + 1; to even, -shr(A, n) = shr(-A, n), where -A is an int32. */
+        /* -(A >> n) = (~A >> n) + 1; to even, -shr(A, n) = shr(-A, n). */
+        const int64_t before = least;
         of.slope = 0 - of.slope;
-        of.pre = rounding == PWL_PLAIN_EVEN ? 0 - of.pre : ~of.pre;
-        of.post += rounding != PWL_PLAIN_EVEN;
-        to->fails |= rounding == PWL_PLAIN_EVEN && (shifted(line, (uint32_t)(first + from_s)) == INT32_MIN ||
-                                                    shifted(line, (uint32_t)(last + from_s)) == INT32_MIN);
+        of.pre = even ? 0 - of.pre : ~of.pre;
+        of.post += !even;
+        least = even - 1 - greatest;
+        greatest = even - 1 - before;
     }
     if (n >= 16) {
-        of.pre += (uint32_t)1 << 31;
-        of.post -= (uint32_t)1 << (31 - n);
-        to->fails |= n == 31 && rounding == PWL_PLAIN_EVEN; /* 2^31 would change which values are even */
+        const int64_t end = greatest + (even ? half : 0);
+        /* 2^31 / 2^n has to be even, or would change which values are. */
+        if (least >= INT32_MIN && end <= INT32_MAX && !(even && n == 31)) {
+            of.pre += (uint32_t)1 << 31;
+            of.post -= (uint32_t)1 << (31 - n);
+        } else {
+            to->fails |= least < 0 || end > UINT32_MAX;
+        }
     }
     to->fails |= (int32_t)of.slope != (int16_t)(int32_t)of.slope;
     add(to, &of, last);
@@ -110,7 +120,7 @@ static void add_span(builder *to, const pwl_span *span, int64_t from_s)
         if (class >= 4 || class <= -4)
             add_constant(to, class > 0 ? table->qmax_y : table->qmin_y, last);
         else
-            add_line(to, &line, rounding, from_s, first, last);
+            add_line(to, span->of, rounding, from_s, first, last);
         first = last + 1;
     }
 }

@@ -9,8 +9,9 @@
  *   y = low 16 bits of ( shr(slope[i] * s + pre[i], n[i]) + post[i] )
  *
  * with slope * s + pre modulo 2^32 and unsigned, shr rounding down or to even. half_away is down once lines are cut
- * where the shifted value changes its sign; a negated line has its slope negated. For n >= 16, pre has 2^31 added and
- * post 2^(31 - n) taken away, so that no sign is shifted in.
+ * where the shifted value changes its sign; a negated line has its slope negated. For n >= 16, nothing that is shifted
+ * may leave [0, 2^32), or bits above would be missing: where it can be below zero, pre has 2^31 added and post 2^(31 -
+ * n) taken away. Tables with a line that leaves the range either way are not served (bounds.h).
  *
  * The search starts from the line of the first code of a cell of 2^cell_bits codes, or an earlier one, and takes
  * `steps` steps (span.h). No index reaches `capacity`.

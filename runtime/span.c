@@ -43,6 +43,12 @@ int pwl_span_next(pwl_span_walk *walk, pwl_span *next)
     return 0;
 }
 
+pwl_bounds pwl_span_bounds(const pwl_span_walk *walk, const pwl_span *span)
+{
+    return pwl_bounds_of(walk->job->table, span->of, (uint32_t)(span->first + walk->from_s),
+                         (uint32_t)(span->last + walk->from_s));
+}
+
 int pwl_span_cells(const pwl_job *job, const int32_t *last, int capacity, int cell_bits, int cells, int32_t *cell)
 {
     int k, steps = 0, line = 0, most = 0;

@@ -6,6 +6,7 @@
 
 #include <pwl/plain.h>
 
+#include "bounds.h"
 #include "kind.h"
 
 /* A line and its codes in arrays of the job's type, counted from the middle of the type: s of the lowest and of the
@@ -27,6 +28,9 @@ void pwl_span_begin(pwl_span_walk *walk, const pwl_job *job);
 
 /* The next line that a code of the array's type can reach, once clamped; 0 after the last. */
 int pwl_span_next(pwl_span_walk *walk, pwl_span *next);
+
+/* Of the span that was given last. */
+pwl_bounds pwl_span_bounds(const pwl_span_walk *walk, const pwl_span *span);
 
 /* Whether some code of the table is one of the array's type, so that clamping codes to the table's is clamping them to
  * codes of the type. */

@@ -3,15 +3,12 @@
 
 #include "span.h"
 
-/* Whether a line's value at s, counted from the middle of the output's type, is an int64. */
-static int value_fits(const pwl_span_walk *walk, const pwl_span *span, int64_t s)
+/* Whether the values, counted from the middle of the output's type, are int64. */
+static int values_fit(const pwl_span_walk *walk, const pwl_span *span)
 {
-    const int rounding = pwl_plain_rounding_of(walk->job->table);
-    const uint32_t u = (uint32_t)(s + walk->from_s);
-    return pwl_plain_eval64(span->of, u, rounding) >= INT64_MIN + pwl_type_middle(walk->job->out);
+    return pwl_span_bounds(walk, span).least_value >= INT64_MIN + pwl_type_middle(walk->job->out);
 }
 
-/* Lines are monotone: what holds at both ends holds between them. */
 static size_t wide_size(const pwl_job *job)
 {
     pwl_span_walk walk;
@@ -21,7 +18,7 @@ static size_t wide_size(const pwl_job *job)
     pwl_span_begin(&walk, job);
     while (pwl_span_next(&walk, &span)) {
         const int64_t slope = (int64_t)span.of->slope;
-        if (slope != (int32_t)slope || !value_fits(&walk, &span, span.first) || !value_fits(&walk, &span, span.last))
+        if (slope != (int32_t)slope || !values_fit(&walk, &span))
             return 0;
     }
     return sizeof(pwl_wide);
