@@ -5,8 +5,9 @@
  * sources and say.h alone; with -DFEW it visits the tables marked "few", for small and slow platforms, and with
  * -DLEVELS=... it fails where the machine's levels are others.
  *
- * Tables: those in luts/, and drawn ones of each storage, form, rounding and fold. Codes: all of 8- and 16-bit arrays;
- * of 32-bit ones those around each start and its mirror image, the ends of ranges, and RANDOM_CODES others.
+ * Tables: those in luts/, and drawn ones of each storage, form, rounding and fold, at the limits of the proof too.
+ * Codes: all of 8- and 16-bit arrays; of 32-bit ones those around each start and its mirror image, the ends of ranges,
+ * and RANDOM_CODES others.
  */
 #ifdef FEW
 #define MADE_MAX_SEGMENTS 64 /* more than any of the few has */
@@ -19,6 +20,7 @@
 
 #include "../../runtime/ways.h"
 #include "../kernels/map/tables.h"
+#include "../support/extreme_table.h"
 #include "../support/typed_array.h"
 #include "luts.h"
 #include "say.h"
@@ -93,7 +95,7 @@ static int64_t code_at(const struct visit *visit, uint32_t k)
                                            : table->zp_x;
         q += (int64_t)(k % AROUND) - AROUND / 2;
         if (k % (2 * AROUND) >= AROUND)
-            q = 2 * table->zp_x - q;
+            q = (int64_t)(2 * (uint64_t)table->zp_x - (uint64_t)q); /* modulo 2^64, as zero points may lie far off */
     } else if (k % 2)
         q = random_in(&state, table->qmin_x, table->qmax_x);
     else
@@ -278,6 +280,16 @@ static void flatten(uint64_t *state)
     made_pack(&made);
 }
 
+static void add_kind(struct text *name, int storage, int form, int rounding, int fold)
+{
+    add(name, storages[storage]);
+    add(name, " ");
+    add(name, forms[form]);
+    add(name, " ");
+    add(name, roundings[rounding]);
+    add(name, fold ? " folded " : " whole ");
+}
+
 /* Table `number` of all; those of one round are mapped from another type too. */
 static void check_drawn(int number)
 {
@@ -298,18 +310,29 @@ static void check_drawn(int number)
             flatten(&state);
     } while (pwl_table_check(table, NULL) != PWL_OK);
     visit = visit_of(table, own_type(table), fitting(table, 0));
-    add(&name, storages[storage]);
-    add(&name, " ");
-    add(&name, forms[form]);
-    add(&name, " ");
-    add(&name, roundings[rounding]);
-    add(&name, fold ? " folded " : " whole ");
+    add_kind(&name, storage, form, rounding, fold);
     add_number(&name, table->segments);
     check_visit(&visit, number, name.characters);
     if (round == MIXED_ROUND) {
         visit = visit_of(table, (pwl_type)(number % 6), fitting(table, number / 6));
         check_visit(&visit, number, name.characters);
     }
+}
+
+/* Table `number` of a round at the limits of the proof. */
+static void check_extreme(int number)
+{
+    const int rounding = number % ROUNDINGS, form = number / ROUNDINGS % FORMS,
+              storage = number / (ROUNDINGS * FORMS) % STORAGES, fold = number / (ROUNDINGS * FORMS * STORAGES);
+    uint64_t state = (uint64_t)number;
+    struct text name = {.length = 0};
+    struct visit visit;
+    draw_extreme(&made, &state, (pwl_storage)storage, (pwl_form)form, (pwl_rounding)rounding, fold,
+                 (int64_t)1 << (8 << storage));
+    visit = visit_of(&made.table, own_type(&made.table), fitting(&made.table, 0));
+    add_kind(&name, storage, form, rounding, fold);
+    add(&name, "extreme");
+    check_visit(&visit, number, name.characters);
 }
 
 int main(void)
@@ -328,6 +351,8 @@ int main(void)
     check_luts();
     for (int number = 0; number < tables; number++)
         check_drawn(number);
+    for (int number = 0; number < ROUND; number++)
+        check_extreme(number);
     say(failed ? "FAILED\n" : "done\n");
     return failed;
 }

@@ -2,133 +2,12 @@
 /* Plans: every way that this machine can run gives pwl_eval's codes for every table it serves, reads and writes nothing
  * outside [0, count), and works in place. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
-#include <check.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <pwl/eval.h>
-#include <pwl/plain.h>
-#include <pwl/plan.h>
-
 #define MADE_MAX_SEGMENTS 600
-#include "../../runtime/ways.h"
 #include "../support/made_table.h"
 #include "../support/suite.h"
-#include "../support/typed_array.h"
+#include "check_ways.h"
 
 static struct made_table made;
-
-/* Pages that may be touched between pages that may not. */
-#define PAGES 16
-static unsigned char *fenced(size_t *bytes)
-{
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    unsigned char *const all = mmap(NULL, (PAGES + 2) * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    ck_assert(all != MAP_FAILED && !mprotect(all + page, PAGES * page, PROT_READ | PROT_WRITE));
-    *bytes = PAGES * page;
-    return all + page;
-}
-
-struct arena {
-    unsigned char *x, *y, *memory;
-    size_t bytes;
-};
-
-static struct arena arena(void)
-{
-    static struct arena of;
-    if (!of.x) {
-        of.x = fenced(&of.bytes);
-        of.y = fenced(&of.bytes);
-        of.memory = malloc((size_t)512 << 10);
-        ck_assert_ptr_nonnull(of.memory);
-    }
-    return of;
-}
-
-/* `count` codes, which end where the pages end, or start where they start `shift` elements later; expected: what
- * pwl_eval makes of each. */
-static void check_run(const pwl_plan *plan, const pwl_table *table, size_t count, int at_end, size_t shift,
-                      const int64_t *codes, const int64_t *expected)
-{
-    const struct arena of = arena();
-    const pwl_type in = (pwl_type)plan->in, out = (pwl_type)plan->out;
-    const size_t x_bytes = count * BYTES(in), y_bytes = count * BYTES(out);
-    unsigned char *const x = at_end ? of.x + of.bytes - x_bytes : of.x + shift * BYTES(in);
-    unsigned char *const y = at_end ? of.y + of.bytes - y_bytes : of.y + shift * BYTES(out);
-    unsigned char before[64], after[64];
-    const size_t left = shift * BYTES(out) < 64 && !at_end ? shift * BYTES(out) : 64, right = at_end ? 0 : 64;
-    memset(y - left, 0x5a, left + y_bytes + right);
-    memset(before, 0x5a, 64);
-    memset(after, 0x5a, 64);
-    for (size_t k = 0; k < count; k++)
-        pwl_set_element_of(in, x, k, codes[k]);
-    pwl_run(plan, x, y, count);
-    ck_assert(!memcmp(before, y - left, left) && !memcmp(after, y + y_bytes, right));
-    for (size_t k = 0; k < count; k++)
-        if (pwl_element_of(out, y, k) != expected[k])
-            ck_abort_msg("%s, storage %d form %d rounding %d flags %d, %d segments, types %d to %d: code %lld of %zu "
-                         "gives %lld, not %lld",
-                         plan->way, table->storage, table->form, table->rounding, table->flags, table->segments, in,
-                         out, (long long)codes[k], count, (long long)pwl_element_of(out, y, k), (long long)expected[k]);
-    if (BYTES(in) == BYTES(out)) {
-        pwl_run(plan, x, x, count);
-        ck_assert(!memcmp(x, y, y_bytes));
-    }
-}
-
-enum { CODES = 4096, SHORT = 3 * 128 + 1 };
-
-static int64_t random_code(uint64_t *state, const pwl_table *table, pwl_type in)
-{
-    const uint64_t choice = random_bits(state) % 8;
-    const int segment = (int)(random_bits(state) % table->segments);
-    const int64_t start = pwl_element_start(table, segment);
-    int64_t q = choice == 0   ? limits[in].min
-                : choice == 1 ? limits[in].max
-                              : random_in(state, limits[in].min, limits[in].max);
-    if (choice == 2 || choice == 3)
-        q = random_in(state, table->qmin_x - 2, table->qmax_x + 2);
-    else if (choice >= 4)
-        q = random_in(state, start - 2, start + 2);
-    if (choice == 7)
-        q = 2 * table->zp_x - q;
-    return q < limits[in].min || q > limits[in].max ? limits[in].max : q;
-}
-
-/* Each way that serves: all codes of 8- and 16-bit arrays, else random ones and starts; every
- * short length, and shifts by single elements. */
-static void check_ways(const pwl_table *table, uint64_t *state, pwl_type in, pwl_type out, int every_length)
-{
-    static int64_t codes[65536], expected[65536];
-    const struct arena of = arena();
-    const size_t distinct = BYTES(in) == 4 ? CODES : (size_t)1 << 8 * BYTES(in);
-    const size_t all = distinct < 512 ? 512 : distinct;
-    const uint32_t lines = pwl_plain_count(table);
-    for (size_t k = 0; k < all; k++) {
-        codes[k] = BYTES(in) == 4 ? random_code(state, table, in) : limits[in].min + (int64_t)(k % distinct);
-        expected[k] = pwl_eval(table, codes[k]);
-    }
-    for (size_t w = 0; w < pwl_way_count; w++) {
-        const pwl_way *const way = &pwl_ways[w];
-        const size_t bytes = pwl_way_bytes(way, table, lines, in, out), unaligned = random_bits(state) % 64;
-        pwl_plan plan;
-        if (!bytes || (way->level & pwl_levels()) != way->level)
-            continue;
-        ck_assert_uint_le(bytes, (size_t)300 << 10);
-        memset(of.memory, 0xa5, (size_t)512 << 10);
-        pwl_way_prepare(way, &plan, of.memory + unaligned, table, lines, in, out);
-        for (size_t k = unaligned + bytes; k < unaligned + bytes + 64; k++)
-            ck_assert_uint_eq(of.memory[k], 0xa5);
-        for (size_t k = 0; k < all; k += 8192)
-            check_run(&plan, table, all - k < 8192 ? all - k : 8192, 0, 0, codes + k, expected + k);
-        for (size_t count = 0; count <= SHORT; count += every_length ? 1 : 1 + count / 16) {
-            const size_t first = random_bits(state) % (all - SHORT);
-            check_run(&plan, table, count, (int)(count % 2), random_bits(state) % 65, codes + first, expected + first);
-        }
-    }
-}
 
 /* A proven table whose output codes are of the type. */
 static void draw(uint64_t *state, int storage, pwl_type out, int most)
@@ -165,7 +44,7 @@ START_TEST(every_way_gives_the_runtimes_codes)
     uint64_t state = 77 + (uint64_t)_i;
     for (int round = 0; round < 8; round++) {
         draw(&state, storage, out, longest[round % 6]);
-        check_ways(&made.table, &state, in, out, round == 0);
+        check_ways(&made.table, &state, in, out, round == 0 ? EVERY_LENGTH : EVERY_CODE);
     }
 }
 END_TEST
@@ -193,18 +72,22 @@ static const pwl_table *one_line(pwl_form form, int64_t q_b, int64_t n, int64_t 
     return &made.table;
 }
 
-/* Where a way that keeps 32 bits of a sum, or moves it by 2^31, would round a tie to the odd neighbour or negate what
- * has no opposite: -2^30 / 2^31 at code 32768, and the mirror image of code -32768, whose sum is -2^31. */
+/* Where a way that keeps 32 bits of a sum, or moves it by 2^31, would round a tie to the odd neighbour, negate what has
+ * no opposite, or lose the top bit of a negated sum and its addend: -2^30 / 2^31 at code 32768, the mirror image of
+ * code -32768, whose sum is -2^31, and that of -32000, whose sum is -2147474614. */
 START_TEST(ties_at_the_ends_of_the_accumulator_are_even)
 {
     uint64_t state = 9;
     const pwl_table *table = one_line(PWL_ABSOLUTE, -32768, 31, 100, PWL_FLAG_UNSIGNED_X, 0);
     ck_assert_int_eq(pwl_eval(table, 32768), 100);
     ck_assert_int_eq(pwl_eval(table, 32769), 99);
-    check_ways(table, &state, PWL_U16, PWL_S16, 0);
+    check_ways(table, &state, PWL_U16, PWL_S16, EVERY_CODE);
     table = one_line(PWL_BIASED, -32767, 20, -98303, PWL_FLAG_FOLD, 32767);
     ck_assert_int_eq(pwl_eval(table, -32768), 2048);
-    check_ways(table, &state, PWL_S16, PWL_S16, 0);
+    check_ways(table, &state, PWL_S16, PWL_S16, EVERY_CODE);
+    table = one_line(PWL_BIASED, -1, 22, -2147442614, PWL_FLAG_FOLD, 0);
+    ck_assert_int_eq(pwl_eval(table, -32000), 512);
+    check_ways(table, &state, PWL_S16, PWL_S16, EVERY_CODE);
 }
 END_TEST
 
