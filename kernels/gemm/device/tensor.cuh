@@ -11,7 +11,7 @@ namespace pwl
 {
 
 /* The driver's function, or null. */
-inline decltype(&cuTensorMapEncodeTiled) tensor_encoder()
+static inline decltype(&cuTensorMapEncodeTiled) tensor_encoder()
 {
     static void *const function = [] {
         void *found = nullptr;
@@ -26,8 +26,8 @@ inline decltype(&cuTensorMapEncodeTiled) tensor_encoder()
 /* A matrix, its rows `stride` elements apart and aligned to 16 bytes, in boxes of 64 columns and `box_rows` rows, which
  * lie in shared memory as matrix_at() has them; what is beyond its edges is read as zeros and not written. False where
  * there can be none. */
-inline bool describe_matrix(CUtensorMap *tensor, const void *data, size_t rows, size_t columns, size_t stride,
-                            unsigned box_rows)
+static inline bool describe_matrix(CUtensorMap *tensor, const void *data, size_t rows, size_t columns, size_t stride,
+                                   unsigned box_rows)
 {
     const cuuint64_t shape[2] = {columns, rows}, apart[1] = {stride * sizeof(uint16_t)};
     const cuuint32_t box[2] = {64, box_rows}, steps[2] = {1, 1};
