@@ -266,6 +266,7 @@ END_TEST
 START_TEST(a_certificate_is_what_is_measured_and_proven)
 {
     struct made made;
+    struct packed_table packed;
     struct error_stats stats;
     struct diag diag;
     pwl_proof proof;
@@ -275,8 +276,9 @@ START_TEST(a_certificate_is_what_is_measured_and_proven)
     add_segment(&made, 0, 3, 5, 0);
     finish(&made);
     made.table.certificate = (struct certificate){.objective = OBJECTIVE_MAX, .optimal = 1, .has_lower_bound = true};
-    ck_assert_int_eq(table_prove(&made.table, EXIT_USAGE, &made.packed, &proof, &diag), EXIT_DONE);
-    ck_assert_int_eq(measure(&made.table, &made.packed, &function, false, NULL, NULL, &stats, &diag), EXIT_DONE);
+    ck_assert_int_eq(table_prove(&made.table, EXIT_USAGE, &packed, &proof, &diag), EXIT_DONE);
+    ck_assert_int_eq(measure(&made.table, &packed, &function, false, NULL, NULL, &stats, &diag), EXIT_DONE);
+    packed_table_free(&packed);
     ck_assert_int_eq(certificate_make(&made.table, &function, NULL, false, &diag), EXIT_DONE);
     const struct certificate *c = &made.table.certificate;
     ck_assert(made.table.standing == CERTIFICATE_OWN && c->checked == 256 && c->exhaustive &&
