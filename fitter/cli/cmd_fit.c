@@ -8,7 +8,6 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/jobs.h"
-#include "base/progress.h"
 #include "command.h"
 #include "fit/relax.h"
 #include "fit_notes.h"
@@ -67,15 +66,9 @@ static void note_types(const struct spec *spec)
 static int fit_one(struct spec *spec, const char *output, struct diag *diag)
 {
     struct table table;
-    struct progress progress;
     char *text = NULL;
     const bool derived = spec->in_lacks_scale || spec->out_lacks_scale;
-    if (spec_resolve(spec, diag))
-        return diag->code;
-    progress_begin(&progress, "tables", 0);
-    fit(spec, &table, diag);
-    progress_end(&progress);
-    if (diag->code)
+    if (spec_resolve(spec, diag) || fit(spec, &table, diag))
         return diag->code;
     if (derived)
         note_types(spec);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/progress.h"
 #include "fit.h"
 #include "function/expression.h"
 #include "function/samples.h"
@@ -182,9 +183,10 @@ static int fit_freely(const struct spec *spec, struct table *table, struct diag 
 
 int fit_as_asked(const struct spec *spec, struct table *table, struct diag *diag)
 {
-    if (fit_freely(spec, table, diag) || spec->zero_is_free)
-        return diag->code;
-    if (keep_zero(spec, fit_freely, table, diag))
+    struct progress progress;
+    progress_begin(&progress, "tables", 0);
+    if (!fit_freely(spec, table, diag) && !spec->zero_is_free && keep_zero(spec, fit_freely, table, diag))
         table_free(table);
+    progress_end(&progress);
     return diag->code;
 }

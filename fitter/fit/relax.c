@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/progress.h"
 #include "fit.h"
 
 #define SHOWN 1e-5 /* relative: figures are printed to six digits */
@@ -155,19 +154,13 @@ void relax_print_costs(const struct spec *spec, const struct table *table)
     struct spec relaxed;
     struct text choice = {0};
     for (int k = 0; relax(spec, k, &relaxed, &choice); k++) {
-        struct progress progress;
         struct table other = {.segment_count = table->segment_count};
         struct diag ignored;
         const bool any_shift = spec->constraints.one_shift && !relaxed.constraints.one_shift;
         if (any_shift && table->certificate.has_rms_any_shift && isnan(spec->max_err))
             other.certificate.rms_err_lsb = table->certificate.rms_any_shift_lsb;
-        else {
-            progress_begin(&progress, "tables", 0);
-            const int code = fit_as_asked(&relaxed, &other, &ignored);
-            progress_end(&progress);
-            if (code)
-                continue;
-        }
+        else if (fit_as_asked(&relaxed, &other, &ignored))
+            continue;
         print_cost(spec, choice.bytes, table, &other);
         table_free(&other);
     }

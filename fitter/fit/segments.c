@@ -153,8 +153,8 @@ static int fit_least_squares(struct workspace *work, int count, struct diag *dia
     return again ? tie_lines(work, count, diag) : EXIT_DONE;
 }
 
-/* The table of a minimax search, of less squared error as long as max_err holds. Where segments depend on each other
- * their knots stay, and the lines are exchanged with the ties. */
+/* The table of a minimax search, of less squared error as long as max_err holds. Where segments depend on each other it
+ * is what the search for ties begins with. */
 static int take_minimax(struct workspace *work, double max_err, struct diag *diag)
 {
     if (work->rules.one_shift)
@@ -250,7 +250,7 @@ static int fewest_on_grid(struct workspace *work, double max_err, int most, stru
     const bool uniform = has_uniform_knots(spec);
     const int bits = spec->in.bits, widest = bits < CONSTRAINTS_MAX_INDEX_BITS ? bits : CONSTRAINTS_MAX_INDEX_BITS;
     const int given = uniform ? 0 : spec->constraints.index_bits, finest = uniform ? most : given ? given : widest;
-    bool proven = true, fewest;
+    bool proven = true;
     if (!uniform) {
         if (allow_fineness(work, finest, diag) ||
             minimax_cover(&work->points, &work->rules, max_err, most, &work->minimax, &proven, diag))
@@ -260,11 +260,13 @@ static int fewest_on_grid(struct workspace *work, double max_err, int most, stru
     for (int fineness = given ? given : 1; fineness <= finest; fineness++) {
         if (allow_fineness(work, fineness, diag))
             return diag->code;
+        bool fewest = false;
         minimax_fewest_segments(&work->points, &work->rules, max_err, most, &work->minimax, &fewest, diag);
+        proven &= fewest || !uniform; /* of coarser grids of top bits the finest has told */
         if (diag->code != EXIT_REQUIREMENT)
             break;
     }
-    work->is_fewest = proven && (!uniform || fewest);
+    work->is_fewest = proven;
     return diag->code;
 }
 

@@ -198,11 +198,13 @@ int claim_check(const struct table *table, const struct function *function, cons
         return EXIT_DONE;
     if (function ? measure_claim(table, function, weights, &claim, diag) : measure_cheaply(table, &claim, diag))
         return diag->code;
-    if (table->standing == CERTIFICATE_OWN && claim.is_measured && claim.stats.exhaustive &&
-        !table->certificate.exhaustive)
-        return refuse_integer("checked", table->certificate.checked, claim.stats.checked, diag);
-    if (table->standing == CERTIFICATE_OWN)
-        return claim.is_measured ? claim_compare(table, &claim.measured, diag) : EXIT_DONE;
+    if (table->standing == CERTIFICATE_OWN) {
+        if (!claim.is_measured)
+            return EXIT_DONE;
+        if (claim.stats.exhaustive && !table->certificate.exhaustive)
+            return refuse_integer("checked", table->certificate.checked, claim.stats.checked, diag);
+        return claim_compare(table, &claim.measured, diag);
+    }
     if (claim.is_measured)
         snprintf(measured, sizeof measured, ", measured %.6g", claim.stats.max_err);
     return diag_set(diag, EXIT_REQUIREMENT,

@@ -51,28 +51,67 @@ static void draw_knots(struct svg_panel *panel, const struct table *table, const
     }
 }
 
-static void draw_values(struct svg *svg, const struct table *table, const struct curve *curve)
+static const enum svg_ink inks[PLOT_MAX_TABLES] = {SVG_ORANGE, SVG_GREEN, SVG_PURPLE, SVG_TEAL, SVG_RED, SVG_GREY};
+
+struct extent {
+    double low, high;
+};
+
+static void extend(struct extent *extent, const double *values, size_t count)
 {
-    static const struct svg_key keys[] = {
-        {"f(x)", SVG_BLUE, SVG_THICK}, {"table", SVG_ORANGE, SVG_LINE}, {"knots", SVG_TEXT, SVG_DOT}};
+    double low, high;
+    range_of(values, count, &low, &high);
+    extent->low = fmin(extent->low, low);
+    extent->high = fmax(extent->high, high);
+}
+
+static struct extent extent_of_x(const struct plot_item *items, int count)
+{
+    struct extent extent = {INFINITY, -INFINITY};
+    for (int i = 0; i < count; i++) {
+        const struct curve *curve = items[i].curve;
+        extent.low = fmin(extent.low, curve->x[0]);
+        extent.high = fmax(extent.high, curve->x[curve->count - 1]);
+    }
+    return extent;
+}
+
+/* The functions and what the tables make of them; of a single table its knots, too. */
+static void draw_values(struct svg *svg, const struct plot_item *items, int count, struct extent x)
+{
+    struct svg_key keys[PLOT_MAX_TABLES + 2] = {{"f(x)", SVG_BLUE, SVG_THICK}};
+    char names[PLOT_MAX_TABLES][160];
+    struct extent y = {INFINITY, -INFINITY}, f = y;
+    const struct table *single = count == 1 ? items[0].table : NULL;
+    const bool has_knots = single && !single->has_reduction;
+    for (int i = 0; i < count; i++) {
+        if (single)
+            snprintf(names[i], sizeof names[i], "table");
+        else
+            snprintf(names[i], sizeof names[i], "%s, %d segments", items[i].label, items[i].table->segment_count);
+        keys[i + 1] = (struct svg_key){names[i], inks[i], SVG_LINE};
+        extend(&y, items[i].curve->y, items[i].curve->count);
+        extend(&f, items[i].curve->f, items[i].curve->count);
+    }
+    keys[count + 1] = (struct svg_key){"knots", SVG_TEXT, SVG_DOT};
     struct svg_panel panel = {.top = HEADING,
                               .width = WIDTH,
                               .height = VALUES,
                               .x = {.bare = true},
                               .y = {.label = "y, real"},
                               .keys = keys,
-                              .key_count = table->has_reduction ? 2 : 3};
-    double f_low, f_high, low, high;
-    range_of(curve->f, curve->count, &f_low, &f_high);
-    range_of(curve->y, curve->count, &low, &high);
+                              .key_count = count + 1 + has_knots};
     /* Where the output saturates, f may leave it far behind. */
-    const double room = (high - low) / 2;
-    svg_axis_around(&panel.x, curve->x[0], curve->x[curve->count - 1]);
-    svg_axis_around(&panel.y, fmin(low, fmax(f_low, low - room)), fmax(high, fmin(f_high, high + room)));
+    const double room = (y.high - y.low) / 2;
+    svg_axis_around(&panel.x, x.low, x.high);
+    svg_axis_around(&panel.y, fmin(y.low, fmax(f.low, y.low - room)), fmax(y.high, fmin(f.high, y.high + room)));
     svg_panel_begin(svg, &panel);
-    svg_polyline(&panel, curve->x, curve->f, curve->count, SVG_BLUE, SVG_THICK);
-    svg_polyline(&panel, curve->x, curve->y, curve->count, SVG_ORANGE, SVG_LINE);
-    draw_knots(&panel, table, curve, 0, table->segment_count, true);
+    for (int i = 0; i < count; i++)
+        svg_polyline(&panel, items[i].curve->x, items[i].curve->f, items[i].curve->count, SVG_BLUE, SVG_THICK);
+    for (int i = 0; i < count; i++)
+        svg_polyline(&panel, items[i].curve->x, items[i].curve->y, items[i].curve->count, inks[i], SVG_LINE);
+    if (has_knots)
+        draw_knots(&panel, single, items[0].curve, 0, single->segment_count, true);
     svg_panel_end(&panel);
 }
 
@@ -110,6 +149,7 @@ static void draw_errors(struct svg *svg, const struct table *table, const struct
 
 void plot_table(const struct table *table, const struct curve *curve, struct svg *svg)
 {
+    const struct plot_item item = {table, curve, NULL};
     char in[80], out[80], title[160], subtitle[320];
     tensor_format(&table->in, in, sizeof in);
     tensor_format(&table->out, out, sizeof out);
@@ -119,7 +159,7 @@ void plot_table(const struct table *table, const struct curve *curve, struct svg
     svg_begin(svg, WIDTH, HEIGHT, title);
     svg_caption(svg, 76, 24, true, title);
     svg_caption(svg, 76, 44, false, subtitle);
-    draw_values(svg, table, curve);
+    draw_values(svg, &item, 1, extent_of_x(&item, 1));
     draw_errors(svg, table, curve, 0, table->segment_count, HEADING + VALUES);
     svg_end(svg);
 }
@@ -141,60 +181,6 @@ void plot_strip(const struct table *table, const struct curve *curve, int first,
     svg_begin(svg, WIDTH, STRIP_HEIGHT, title);
     draw_errors(svg, table, &part, first, last, 0);
     svg_end(svg);
-}
-
-static const enum svg_ink inks[PLOT_MAX_TABLES] = {SVG_ORANGE, SVG_GREEN, SVG_PURPLE, SVG_TEAL, SVG_RED, SVG_GREY};
-
-struct extent {
-    double low, high;
-};
-
-static void extend(struct extent *extent, const double *values, size_t count)
-{
-    double low, high;
-    range_of(values, count, &low, &high);
-    extent->low = fmin(extent->low, low);
-    extent->high = fmax(extent->high, high);
-}
-
-static struct extent extent_of_x(const struct plot_item *items, int count)
-{
-    struct extent extent = {INFINITY, -INFINITY};
-    for (int i = 0; i < count; i++) {
-        const struct curve *curve = items[i].curve;
-        extent.low = fmin(extent.low, curve->x[0]);
-        extent.high = fmax(extent.high, curve->x[curve->count - 1]);
-    }
-    return extent;
-}
-
-static void draw_all_values(struct svg *svg, const struct plot_item *items, int count, struct extent x)
-{
-    struct svg_key keys[PLOT_MAX_TABLES + 1] = {{"f(x)", SVG_BLUE, SVG_THICK}};
-    char names[PLOT_MAX_TABLES][160];
-    struct extent y = {INFINITY, -INFINITY}, f = y;
-    for (int i = 0; i < count; i++) {
-        snprintf(names[i], sizeof names[i], "%s, %d segments", items[i].label, items[i].table->segment_count);
-        keys[i + 1] = (struct svg_key){names[i], inks[i], SVG_LINE};
-        extend(&y, items[i].curve->y, items[i].curve->count);
-        extend(&f, items[i].curve->f, items[i].curve->count);
-    }
-    struct svg_panel panel = {.top = HEADING,
-                              .width = WIDTH,
-                              .height = VALUES,
-                              .x = {.bare = true},
-                              .y = {.label = "y, real"},
-                              .keys = keys,
-                              .key_count = count + 1};
-    const double room = (y.high - y.low) / 2; /* as of one table */
-    svg_axis_around(&panel.x, x.low, x.high);
-    svg_axis_around(&panel.y, fmin(y.low, fmax(f.low, y.low - room)), fmax(y.high, fmin(f.high, y.high + room)));
-    svg_panel_begin(svg, &panel);
-    for (int i = 0; i < count; i++)
-        svg_polyline(&panel, items[i].curve->x, items[i].curve->f, items[i].curve->count, SVG_BLUE, SVG_THICK);
-    for (int i = 0; i < count; i++)
-        svg_polyline(&panel, items[i].curve->x, items[i].curve->y, items[i].curve->count, inks[i], SVG_LINE);
-    svg_panel_end(&panel);
 }
 
 static bool same_steps(const struct plot_item *items, int count)
@@ -249,7 +235,7 @@ static void draw_several(const struct plot_item *items, int count, double *const
     svg_begin(svg, WIDTH, HEIGHT, title);
     svg_caption(svg, 76, 24, true, title);
     svg_caption(svg, 76, 44, false, subtitle);
-    draw_all_values(svg, items, count, x);
+    draw_values(svg, items, count, x);
     draw_all_errors(svg, items, count, x, err, steps ? "output LSB" : "real");
     svg_end(svg);
 }

@@ -12,7 +12,7 @@
 struct plot_item {
     const struct table *table;
     const struct curve *curve;
-    const char *label; /* in legends of several */
+    const char *label; /* in legends of several; not read of one */
 };
 
 /* The whole document: a table with its function and knots, and what its certificate says of the errors below;

@@ -141,6 +141,21 @@ sweep_passes() {
     [ ! -s ../err ] || fail "sweep $*: messages: $(head -c 600 ../err)"
 }
 
+# has FIELD VALUE: what `sweep --format json` printed last has the field.
+has() {
+    expect_line " *\"$1\": $2,?" ../out "sweep --format json"
+}
+
+# gate WORDS ARGUMENT...: exit 3 with one message that contains WORDS, and the numbers of sweep all the same.
+gate() {
+    local words=$1
+    shift
+    expect_status 3 sweep "$@" || return 0
+    [ "$(wc -l <../err)" -eq 1 ] || fail "sweep $*: messages: $(head -c 600 ../err)"
+    grep -qF -- "$words" ../err || fail "sweep $*: \"$words\" is not in: $(head -c 600 ../err)"
+    grep -q . ../out || fail "sweep $*: printed nothing"
+}
+
 # make_step FILE: f(q) = q in whole codes, by a table that is 3 too high from code 100 on: 256 codes, 4 of which saturate.
 make_step() {
     cat >"$1" <<'END'

@@ -3,16 +3,6 @@
 # pwlc sweep: what it prints, and its gates.
 . "$(dirname "$0")/lib.sh"
 
-# gate WORDS ARGUMENT...: exit 3 with one message that contains WORDS, and the numbers printed all the same.
-gate() {
-    local words=$1
-    shift
-    expect_status 3 sweep "$@" || return 0
-    [ "$(wc -l <../err)" -eq 1 ] || fail "sweep $*: messages: $(head -c 600 ../err)"
-    grep -qF -- "$words" ../err || fail "sweep $*: \"$words\" is not in: $(head -c 600 ../err)"
-    grep -q . ../out || fail "sweep $*: printed nothing"
-}
-
 # with FIELD VALUE FILE: the table FILE with another value of a certificate's field, in changed.json.
 with() {
     sed -E "s/(\"$1\": )[^,}]+/\1$2/" "$3" >changed.json

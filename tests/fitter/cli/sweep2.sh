@@ -3,11 +3,6 @@
 # pwlc sweep: histogram, grid, plot and the second reference.
 . "$(dirname "$0")/lib.sh"
 
-# has FIELD VALUE: the last json has the field.
-has() {
-    expect_line " *\"$1\": $2,?" ../out "sweep --format json"
-}
-
 make_step step.json
 sed 's/leaky_relu/rsqrt/g; s/{"alpha": 1.0}/{}/; s/ --param alpha=1//; s/"zero_point": 0, "qmin": -128, "qmax": 127/"zero_point": -129, "qmin": -128, "qmax": 127/
     s/"exhaustive": true/"exhaustive": false/' step.json >rsqrt.json

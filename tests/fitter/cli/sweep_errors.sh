@@ -4,21 +4,6 @@
 # as wide as the terminal.
 . "$(dirname "$0")/lib.sh"
 
-# has FIELD VALUE: the last json has the field.
-has() {
-    expect_line " *\"$1\": $2,?" ../out "sweep --format json"
-}
-
-# gate WORDS ARGUMENT...: exit 3 with one message that contains WORDS, and the numbers printed all the same.
-gate() {
-    local words=$1
-    shift
-    expect_status 3 sweep "$@" || return 0
-    [ "$(wc -l <../err)" -eq 1 ] || fail "sweep $*: messages: $(head -c 600 ../err)"
-    grep -qF -- "$words" ../err || fail "sweep $*: \"$words\" is not in: $(head -c 600 ../err)"
-    grep -q . ../out || fail "sweep $*: printed nothing"
-}
-
 # 233 codes are exact, 21 are 3 too high, two by 2 and 1; and the same too low.
 make_step step.json
 sed 's/"exhaustive": true/"exhaustive": false/; s/"term_c": 3/"term_c": -3/' step.json >low.json
