@@ -91,6 +91,25 @@ __device__ inline void show_to_copies()
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
+/* What other threads wrote to global memory, as far as this one knows of it, is there for copies that it starts. */
+__device__ inline void show_memory_to_copies()
+{
+    asm volatile("fence.proxy.async.global;" ::: "memory");
+}
+
+/* Tells whoever reads v here by load_acquired() of all that this thread knows to be written. */
+__device__ inline void store_released(uint32_t *to, uint32_t v)
+{
+    asm volatile("st.release.gpu.global.u32 [%0], %1;" : : "l"(to), "r"(v) : "memory"); /* *to = v */
+}
+
+__device__ inline uint32_t load_acquired(const uint32_t *from)
+{
+    uint32_t v;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(from) : "memory"); /* v = *from */
+    return v;
+}
+
 /* Starts to copy from shared memory to the tensor's box at (x, y), as far as it lies in the tensor; a group of its own.
  */
 __device__ inline void copy_to_tensor(const CUtensorMap *tensor, int32_t x, int32_t y, uint32_t from)
@@ -134,6 +153,22 @@ template <int count> __device__ void leave_registers()
 __device__ inline void meet(unsigned barrier, unsigned threads)
 {
     asm volatile("bar.sync %0, %1;" : : "r"(barrier), "r"(threads) : "memory");
+}
+
+/* The same; whether one of them says so. */
+__device__ inline bool meet_if_any(unsigned barrier, unsigned threads, bool say)
+{
+    uint32_t any;
+    asm volatile("{\n"
+                 ".reg .pred mine, all;\n"
+                 "setp.ne.u32 mine, %3, 0;\n"
+                 "bar.red.or.pred all, %1, %2, mine;\n"
+                 "selp.u32 %0, 1, 0, all;\n"
+                 "}" /* any = say of some thread */
+                 : "=r"(any)
+                 : "r"(barrier), "r"(threads), "r"(static_cast<uint32_t>(say))
+                 : "memory");
+    return any;
 }
 
 /* All threads of the cluster: what they wrote before they arrived is there after the wait. */

@@ -47,10 +47,12 @@ static int serves_few(const pwl_qgemm_product *product)
     return product->m <= PWL_QGEMM_FEW_ROWS && product->sums == PWL_QGEMM_SUMS_EXACT;
 }
 
-/* -- How a kernel takes X: as it is, A8 in blocks; as h; as bytes of the call; or as floats --------------------------
+/* -- How a kernel takes X: as it is, A8 in blocks; as h, which may be made in strips meanwhile; as bytes of the call;
+ * or as floats
+ * -----------------------------------------------------------------------------------------------------------
  */
 
-enum operand { PLAIN, HALVES, BYTES, FLOATS };
+enum operand { PLAIN, HALVES, STRIPS, BYTES, FLOATS };
 
 static enum operand x_plain(const pwl_qgemm_product *product)
 {
@@ -62,6 +64,19 @@ static enum operand x_halves(const pwl_qgemm_product *product)
 {
     (void)product;
     return HALVES;
+}
+
+/* Halves that lie as tensor cores' kernels load them, 16 bytes at a time. */
+static int is_aligned_halves(const pwl_qgemm_input *x)
+{
+    return (x->type == PWL_QGEMM_F16 || x->type == PWL_QGEMM_BF16) && (uintptr_t)x->data % 16 == 0 &&
+           x->stride % 8 == 0;
+}
+
+static enum operand x_strips(const pwl_qgemm_product *product)
+{
+    return pwl_qgemm_is_a8(product) && product->x.type == PWL_QGEMM_F16 && is_aligned_halves(&product->x) ? STRIPS
+                                                                                                          : HALVES;
 }
 
 static enum operand x_bytes(const pwl_qgemm_product *product)
@@ -93,7 +108,7 @@ struct plan {
     const pwl_qgemm_product *product; /* as it was given */
     pwl_qgemm_call call;
     const struct kernel *kernel;
-    int exponents, blocks, halves, packs, sums, marks;
+    int exponents, blocks, halves, strips, packs, sums, marks;
     size_t halves_at, sums_at, marks_at, bytes;
 };
 
@@ -131,9 +146,19 @@ static int plan_tiles(struct plan *plan)
 {
     size_t multiprocessors;
     const int error = count_multiprocessors(&multiprocessors);
-    if (error == cudaSuccess)
-        plan->call.tile = pwl_qgemm_tile_of(plan->product, &plan->call.weights, multiprocessors);
-    return error;
+    if (error != cudaSuccess)
+        return error;
+    plan->call.tile = pwl_qgemm_tile_of(plan->product, &plan->call.weights, multiprocessors);
+    if (!plan->strips)
+        return cudaSuccess;
+    plan->call.strips = pwl_qgemm_strips_of(
+        plan->product->m, pwl_qgemm_depth(plan->call.weights.k), plan->call.tile.tokens,
+        pwl_qgemm_tile_first_rows(plan->call.weights.n, &plan->call.tile), multiprocessors * PWL_QGEMM_STRIP_WARPS);
+    plan->marks = plan->call.strips.count > 0;
+    plan->marks_at = pwl_qgemm_round_up(plan->bytes, sizeof(uint32_t));
+    if (plan->marks)
+        plan->bytes = plan->marks_at + (1 + plan->call.strips.count) * sizeof(uint32_t);
+    return cudaSuccess;
 }
 
 static int suits_parts(const pwl_qgemm_product *product, int *suits)
@@ -262,13 +287,6 @@ static pwl_qgemm_status choose(const pwl_qgemm_product *product, const struct ke
     return PWL_QGEMM_ERR_KERNEL; /* not reached: the last of the list serves all */
 }
 
-/* Halves that lie as tensor cores' kernels load them, 16 bytes at a time. */
-static int is_aligned_halves(const pwl_qgemm_input *x)
-{
-    return (x->type == PWL_QGEMM_F16 || x->type == PWL_QGEMM_BF16) && (uintptr_t)x->data % 16 == 0 &&
-           x->stride % 8 == 0;
-}
-
 /* The call's activation, of a product that is not checked yet. */
 static pwl_qgemm_status check(const pwl_qgemm_product *product, pwl_qgemm_call *call)
 {
@@ -324,7 +342,8 @@ static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan 
     x = plan->kernel->x(product);
     a8 = pwl_qgemm_is_a8(product);
     plan->packs = x == BYTES;
-    plan->halves = x == HALVES && (a8 || !is_aligned_halves(&product->x));
+    plan->strips = x == STRIPS;
+    plan->halves = plan->strips || (x == HALVES && (a8 || !is_aligned_halves(&product->x)));
     plan->exponents = a8 ? x == HALVES : product->x.type == PWL_QGEMM_F32;
     plan->blocks = a8 && x == PLAIN && product->x.type != PWL_QGEMM_BLOCKS_Q8_1;
     if (plan->packs)
@@ -387,7 +406,9 @@ pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspac
         error = pwl_cuda_launch_qgemm_bytes(&call, workspace, stream);
     if (plan.blocks)
         error = pwl_cuda_launch_qgemm_blocks(&call, workspace, stream);
-    if (plan.halves && pwl_qgemm_is_a8(product)) {
+    if (plan.strips) {
+        error = pwl_cuda_launch_qgemm_halves_ahead(&call, halves, stream);
+    } else if (plan.halves && pwl_qgemm_is_a8(product)) {
         error = pwl_cuda_launch_qgemm_block_halves(&call, halves, f, stream);
     } else {
         if (plan.exponents)

@@ -11,6 +11,7 @@
 #include "schedule.h"
 #include "source.h"
 #include "store.h"
+#include "strips.h"
 #include "tiles.h"
 
 #ifdef __cplusplus
@@ -44,9 +45,11 @@ typedef struct pwl_qgemm_call {
     /* Of kernels that cut K: what the parts leave, aligned to 16 bytes. */
     void *sums; /* streamk: a tile's in fp32 for each share; splitk: [4][M][N, up to a multiple of 128] */
     pwl_qgemm_schedule schedule;
-    uint32_t *marks; /* [1 + shares] */
+    uint32_t *marks; /* [1 + shares], or of strips: how many were drawn, then how many pieces of each are made */
 
-    pwl_qgemm_tile tile; /* of wgmma */
+    /* Of wgmma. */
+    pwl_qgemm_tile tile;
+    pwl_qgemm_strips strips; /* all 0 where h is complete */
 } pwl_qgemm_call;
 
 /* f of each row of X in A16. */
@@ -60,6 +63,9 @@ int pwl_cuda_launch_qgemm_blocks(const pwl_qgemm_call *call, pwl_block_q8_1 *q, 
 
 /* These in halves over 2^f, [M][K], and f. */
 int pwl_cuda_launch_qgemm_block_halves(const pwl_qgemm_call *call, uint16_t *h, int32_t *f, struct CUstream_st *stream);
+
+/* What strips.h says of fp16 X, aligned to 16 bytes, in halves, [M][K]; and the marks. */
+int pwl_cuda_launch_qgemm_halves_ahead(const pwl_qgemm_call *call, uint16_t *h, struct CUstream_st *stream);
 
 /* X of A8 or INT8 as pwl_qgemm_pack_input() has it. */
 int pwl_cuda_launch_qgemm_bytes(const pwl_qgemm_call *call, uint8_t *bytes, struct CUstream_st *stream);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a product by wgmma takes, by tile. Thread blocks work on their tiles in waves, one tile each; the last wave
- * takes as long as the others. Around them comes what a launch takes, the first copies and the last stores, and where
- * two blocks share a tile, adding up: together within 10 % of what was measured on an H100 (kernels/RESULTS.md).
+ * takes as long as the others, or half of it where two blocks share its tiles. Around them comes what a launch takes,
+ * the first copies and the last stores, and where two blocks share a tile, adding up: together within 10 % of what was
+ * measured on an H100 (kernels/RESULTS.md).
  */
 #include "tiles.h"
 
@@ -16,7 +17,7 @@ static const struct tile_speed {
 #undef SPEED
 };
 
-enum { SPEEDS = sizeof speeds / sizeof speeds[0], LAUNCH = 2500, TOKEN = 6, ADDING = 1900 };
+enum { SPEEDS = sizeof speeds / sizeof speeds[0], LAUNCH = 2500, TOKEN = 6, ADDING = 800, ADDING_TOKEN = 9 };
 
 static size_t tiles_of(size_t m, size_t n, uint32_t tokens)
 {
@@ -26,10 +27,12 @@ static size_t tiles_of(size_t m, size_t n, uint32_t tokens)
 /* Microseconds, of a tile of speeds[i]. */
 static double time_of(size_t m, const pwl_qgemm_weights *weights, size_t i, const pwl_qgemm_tile *tile)
 {
-    const size_t waves = (tiles_of(m, weights->n, tile->tokens) * tile->split - 1) / tile->blocks + 1;
-    const double pieces = (double)pwl_qgemm_depth(weights->k) / tile->split;
-    const double around = LAUNCH + TOKEN * (double)tile->tokens + (tile->split > 1 ? ADDING : 0);
-    return ((double)waves * pieces * speeds[i].piece[weights->format] + around) / 1000;
+    const size_t tiles = tiles_of(m, weights->n, tile->tokens), left = tiles % tile->blocks;
+    const double waves = (double)(tiles / tile->blocks) + (left ? 1.0 / tile->split : 0);
+    const double pieces = (double)pwl_qgemm_depth(weights->k);
+    const double tokens = tile->tokens, adding = tile->split > 1 ? ADDING + ADDING_TOKEN * tokens : 0;
+    const double around = LAUNCH + TOKEN * tokens + adding;
+    return (waves * pieces * speeds[i].piece[weights->format] + around) / 1000;
 }
 
 int pwl_qgemm_is_direct(const pwl_qgemm_product *product, const pwl_qgemm_weights *weights)
@@ -44,9 +47,11 @@ pwl_qgemm_tile pwl_qgemm_tile_of(const pwl_qgemm_product *product, const pwl_qge
     const int direct = pwl_qgemm_is_direct(product, weights);
     pwl_qgemm_tile best = {0, 0, 0, 0};
     double least = 0;
+    blocks = blocks / 2 * 2;
     for (size_t i = 0; i < SPEEDS; i++) {
         const uint32_t tokens = speeds[i].tokens;
-        const int splits = tokens <= PWL_QGEMM_SPLIT_TOKENS && tiles_of(product->m, weights->n, tokens) <= blocks / 2;
+        const size_t left = tiles_of(product->m, weights->n, tokens) % blocks;
+        const int splits = left > 0 && left <= blocks / 2;
         for (uint32_t split = 1; split <= 1u + (uint32_t)splits; split++) {
             const pwl_qgemm_tile tile = {tokens, split, (uint32_t)blocks, (uint32_t)direct};
             const double time = time_of(product->m, weights, i, &tile);
@@ -57,6 +62,11 @@ pwl_qgemm_tile pwl_qgemm_tile_of(const pwl_qgemm_product *product, const pwl_qge
         }
     }
     return best;
+}
+
+size_t pwl_qgemm_tile_first_rows(size_t n, const pwl_qgemm_tile *tile)
+{
+    return ((tile->blocks - 1) / ((n - 1) / PWL_QGEMM_ROWS + 1) + 1) * tile->tokens;
 }
 
 double pwl_qgemm_tile_time(size_t m, const pwl_qgemm_weights *weights, const pwl_qgemm_tile *tile)

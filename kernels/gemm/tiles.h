@@ -30,13 +30,14 @@ extern "C" {
  */
 #define PWL_QGEMM_ANY_TOKENS 128
 
-/* The most rows of X in a tile of which two thread blocks share K. */
-#define PWL_QGEMM_SPLIT_TOKENS 144
+/* Warps of a thread block that have time to make X (strips.h). */
+#define PWL_QGEMM_STRIP_WARPS 2
 
 typedef struct pwl_qgemm_tile {
     uint32_t tokens; /* rows of X, of PWL_QGEMM_TILE_SIZES */
-    uint32_t split;  /* thread blocks that share K of a tile: 1, or 2 up to PWL_QGEMM_SPLIT_TOKENS */
-    uint32_t blocks; /* that the device holds at a time */
+    uint32_t split;  /* thread blocks that share K of each tile beyond as many as there are blocks, or a multiple of it:
+                      * 1,  or 2 where that is at most half as many */
+    uint32_t blocks; /* that the device holds at a time, an even number */
     uint32_t direct;
 } pwl_qgemm_tile;
 
@@ -44,8 +45,12 @@ typedef struct pwl_qgemm_tile {
  * and end with whole 16 bytes. */
 int pwl_qgemm_is_direct(const pwl_qgemm_product *product, const pwl_qgemm_weights *weights);
 
-/* The tile that takes least time by the model of tiles.c, on a device with room for so many thread blocks at a time. */
+/* The tile that takes least time by the model of tiles.c, on a device with room for so many thread blocks at a time, 2
+ * or more. */
 pwl_qgemm_tile pwl_qgemm_tile_of(const pwl_qgemm_product *product, const pwl_qgemm_weights *weights, size_t blocks);
+
+/* Rows of X of the tiles that thread blocks begin with. */
+size_t pwl_qgemm_tile_first_rows(size_t n, const pwl_qgemm_tile *tile);
 
 /* Microseconds that a product takes in a tile of PWL_QGEMM_TILE_SIZES, by the model of tiles.c. */
 double pwl_qgemm_tile_time(size_t m, const pwl_qgemm_weights *weights, const pwl_qgemm_tile *tile);

@@ -71,6 +71,22 @@ PWL_FN int pwl_qgemm_blocks_exponent(float d)
     return f < 0 ? 0 : f;
 }
 
+/*
+ * d q of an element v of Q8_1, exactly: v * inverse rounded to an integer, ties away from zero, at most 127 in
+ * magnitude, as pwl_code_of() makes it, without integers. |v * inverse| < 2^22: of that plus the largest number below a
+ * half, 2^23 leaves the integer part when what is less is dropped.
+ */
+PWL_FN float pwl_q8_1_real(float inverse, float d, float v)
+{
+#ifdef __CUDA_ARCH__
+    const float p = __fmul_rn(v, inverse), whole = __fadd_rz(pwl_magnitude(p) + 0x1.fffffep-2f, 0x1p23f) - 0x1p23f;
+#else
+    const float p = v * inverse, whole = (float)(int)(pwl_magnitude(p) + 0x1.fffffep-2f);
+#endif
+    const float q = whole < 127 ? whole : 127;
+    return d * pwl_f32_of_bits(pwl_bits_of_f32(q) | (pwl_bits_of_f32(p) & 0x80000000u));
+}
+
 /* The largest n in [-126, 126] with amax * 2^n <= 127; 0 for an amax of 0. */
 PWL_FN int pwl_qgemm_shift_of(float amax)
 {

@@ -4,7 +4,7 @@
 
 #include "arch/bits.cuh"
 #include "arch/overlap.cuh"
-#include "blocks/lanes.cuh"
+#include "block_halves.cuh"
 #include "elements.cuh"
 #include "gemm/launch.h"
 #include "gemm/layout.h"
@@ -136,14 +136,6 @@ __device__ mine block_of(const void *x, size_t row, size_t column, size_t stride
     return own;
 }
 
-/* Eight codes of a block that four lanes share, and the block's d. */
-constexpr unsigned quarters = 4, eight = PWL_BLOCK / quarters;
-
-struct eighth {
-    int code[eight];
-    uint16_t d;
-};
-
 template <pwl_qgemm_type type>
 __device__ eighth codes_of(const void *x, size_t row, size_t block, size_t stride, bool aligned, bool there)
 {
@@ -162,11 +154,7 @@ __device__ eighth codes_of(const void *x, size_t row, size_t block, size_t strid
             load_elements<type>(x, row * stride + block * PWL_BLOCK + at + i * 4, aligned, v[i]);
         for (unsigned i = 0; i < eight; i++)
             all[i] = v[i / 4][i % 4];
-        const pwl_extent extent = extent_of_lanes<quarters>(all); /* Q8_1 does not ask which element it was */
-        const pwl_scale scale = pwl_scale_of(PWL_Q8_1, PWL_RULE_DEFAULT, extent);
-        own.d = scale.stored;
-        for (unsigned i = 0; i < eight; i++)
-            own.code[i] = pwl_code_of(PWL_Q8_1, PWL_RULE_DEFAULT, scale, extent.finite ? all[i] : 0);
+        own = pwl::codes_of(all);
     }
     return own;
 }
@@ -195,12 +183,7 @@ __global__ void __launch_bounds__(threads, 4)
                 if (b >= blocks)
                     continue;
                 const float unit = d * pwl_f32_of_bits(static_cast<uint32_t>(127 - exponent) << 23); /* exact */
-                uint32_t pairs[eight / 2];
-                for (unsigned i = 0; i < eight / 2; i++)
-                    pairs[i] = static_cast<uint32_t>(pwl_f16_from_f32(unit * own.code[2 * i + 1])) << 16 |
-                               pwl_f16_from_f32(unit * own.code[2 * i]);
-                *reinterpret_cast<uint4 *>(h + (row * blocks + b) * PWL_BLOCK + lane * eight) =
-                    make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
+                *reinterpret_cast<uint4 *>(h + (row * blocks + b) * PWL_BLOCK + lane * eight) = halves_of(own, unit);
                 if (pwl_is_finite(d))
                     most = fmaxf(most, pwl_magnitude(d));
             }
@@ -208,6 +191,37 @@ __global__ void __launch_bounds__(threads, 4)
         } while (needed != exponent);
         if (threadIdx.x == 0)
             f[row] = exponent;
+    }
+}
+
+/* What strips.h lets a pass make, four lanes to a block; and all marks as the product begins with them. */
+__global__ void __launch_bounds__(threads)
+    halve_ahead(const uint16_t *x, size_t blocks, size_t stride, pwl_qgemm_strips strips, uint16_t *h, uint32_t *marks)
+{
+    begin_after_last();
+    const size_t thread = size_t{blockIdx.x} * threads + threadIdx.x, all = size_t{gridDim.x} * threads;
+    const size_t across = min(blocks, strips.ahead * 2), count = strips.leading * across;
+    for (size_t i = thread; i <= strips.count && strips.count; i += all)
+        marks[i] = i ? static_cast<uint32_t>(pwl_qgemm_strip_ahead(&strips, i - 1)) : 0;
+    /* A warp has 32 blocks. */
+    for (size_t first = thread / 32 * 32; first < count; first += all) {
+        uint4 own[quarters];
+        size_t at[quarters];
+#pragma unroll
+        for (unsigned i = 0; i < quarters; i++) {
+            const size_t block = first + i * (32 / quarters) + thread % 32 / quarters, row = block / across;
+            const size_t column = block % across * PWL_BLOCK + thread % quarters * eight;
+            at[i] = block < count ? row * blocks * PWL_BLOCK + column : SIZE_MAX;
+            own[i] = make_uint4(0, 0, 0, 0);
+            if (block < count)
+                own[i] = *reinterpret_cast<const uint4 *>(x + row * stride + column);
+        }
+        halves_of_halves(own);
+#pragma unroll
+        for (unsigned i = 0; i < quarters; i++) {
+            if (at[i] != SIZE_MAX)
+                *reinterpret_cast<uint4 *>(h + at[i]) = own[i];
+        }
     }
 }
 
@@ -307,6 +321,16 @@ int pwl_cuda_launch_qgemm_block_halves(const pwl_qgemm_call *call, uint16_t *h, 
     const pwl_qgemm_input *const x = &call->product.x;
     const size_t m = call->product.m;
     return launch(kernels[x->type], m, 1, stream, x->data, m, call->weights.k / PWL_BLOCK, x->stride, h, f);
+}
+
+int pwl_cuda_launch_qgemm_halves_ahead(const pwl_qgemm_call *call, uint16_t *h, struct CUstream_st *stream)
+{
+    const pwl_qgemm_input *const x = &call->product.x;
+    const pwl_qgemm_strips *const strips = &call->strips;
+    const size_t work = strips->leading * strips->ahead * (PWL_QGEMM_COLUMNS / PWL_BLOCK); /* blocks, a thread each */
+    return launch(halve_ahead, ((work > strips->count ? work : strips->count + 1) - 1) / threads + 1, 1, stream,
+                  static_cast<const uint16_t *>(x->data), call->weights.k / PWL_BLOCK, x->stride, *strips, h,
+                  call->marks);
 }
 
 int pwl_cuda_launch_qgemm_bytes(const pwl_qgemm_call *call, uint8_t *bytes, struct CUstream_st *stream)

@@ -2,10 +2,16 @@
 /*
  * Products with many rows of X, on devices of 9.0: halves by wgmma, as wgmma_loop.cuh draws it. A thread block has a
  * multiprocessor to itself and goes from tile to tile; the copies for the next one start while Y of the last is stored
- * (wgmma_store.cuh). Where there are fewer tiles than half of the multiprocessors, a cluster of two blocks shares each.
+ * (wgmma_store.cuh). Where the tiles left over at last are few, a cluster of two blocks shares each:
+ *
+ *     block 0 | tile 0 | tile 4 | tile 8, first half of K
+ *     block 1 | tile 1 | tile 5 | tile 8, second half
+ *     block 2 | tile 2 | tile 6 |
+ *     block 3 | tile 3 | tile 7 |
  */
 #include "launch.cuh"
 #include "tensor.cuh"
+#include "wgmma_codes.cuh"
 #include "wgmma_store.cuh"
 
 namespace
@@ -15,22 +21,26 @@ using namespace pwl;
 using namespace pwl::wgmma;
 
 constexpr unsigned most_shared = 227 << 10; /* that 9.0 grants a block */
-constexpr int registers_multiplying = 232, registers_copying = 40;
-static_assert((groups * registers_multiplying + registers_copying) * group_threads <= 65536, "registers of 9.0");
+constexpr int registers_multiplying = 216, registers_else = 72;
+static_assert(multiplying * registers_multiplying + (threads - multiplying) * registers_else <= 65536,
+              "registers of 9.0");
 
 #if PWL_IS_HOPPER
 
-/* Threads that copy: of two warps one each. */
+/* The warps that do not multiply: one thread copies X, one the weights, and two warps make X where it is
+ * not there. */
 template <class shape>
 __device__ void copy(const pwl_qgemm_call &call, const CUtensorMap &x, const work &of, uint32_t memory)
 {
-    const unsigned thread = threadIdx.x - multiplying;
-    if (thread == 0)
-        copy_x<shape>(of, x, memory);
-    else if (thread == 32)
+    const unsigned warp = (threadIdx.x - multiplying) / 32, lane = threadIdx.x % 32;
+    if (warp == 0 && (lane == 0 || call.strips.count))
+        copy_x<shape>(call, of, x, memory);
+    else if (warp == 1 && lane == 0)
         copy_weights<shape>(call, of, memory);
+    else if (warp > 1 && call.strips.count)
+        make_strips(call);
     __syncwarp();
-    if (shape::splits && of.split > 1) { /* as the others do in store_through_floats() */
+    if (of.whole + blockIdx.x < of.turns && of.split > 1) { /* as the others do in add_parts() */
         arrive_at_cluster();
         wait_for_cluster();
         arrive_at_cluster();
@@ -61,16 +71,21 @@ __device__ void multiply_and_store(const pwl_qgemm_call &call, const CUtensorMap
     for (tile_place here(of); here.is_there(of); here.advance(of)) {
         const size_t m = here.m(of, shape::tokens), n = size_t{here.across(of)} * PWL_QGEMM_ROWS;
         float sums[shape::tokens / 8][4] = {};
-        if constexpr (shape::direct)
+        if (shape::direct || of.codes)
             put_units<shape::tokens>(call, m, units);
         multiply<shape>(call, memory_at, n + row, row, here.end - here.first, from, sums);
-        float *const to = reinterpret_cast<float *>(memory_at + of.out_at);
-        if constexpr (!shape::direct)
-            store_through_floats<shape>(call, of, m, n, to, table, sums);
-        else if (!shape::splits || of.split == 1)
+        if constexpr (!shape::direct) {
+            bool done = false;
+            if constexpr (!shape::exponents) {
+                if (of.codes && !here.shared)
+                    done = store_codes<shape>(call, m, n, units, memory_at + of.out_at, table, sums);
+            }
+            if (!done)
+                store_through_floats<shape>(call, of, here, m, n, memory_at, table, sums);
+        } else if (here.shared)
+            store_parts<shape>(call, here, m, n, units, memory_at, sums);
+        else
             store_by_copies<shape>(call, of, y, m, n, units, memory, sums);
-        else if constexpr (shape::splits)
-            store_parts<shape>(call, m, n, units, to, sums);
     }
     if (threadIdx.x % group_threads == 0) /* shared memory must stay until then */
         wait_for_copies_to_read();
@@ -95,12 +110,12 @@ __global__ void __launch_bounds__(PWL_IS_HOPPER ? threads : 1, 1)
         }
         show_barriers();
         prefetch_tensor(&x);
-        if (shape::direct && of.split == 1)
+        if (shape::direct && of.whole)
             prefetch_tensor(&y);
     }
     __syncthreads();
     if (threadIdx.x >= multiplying) {
-        leave_registers<registers_copying>();
+        leave_registers<registers_else>();
         copy<shape>(call, x, of, memory);
     } else {
         take_registers<registers_multiplying>();
@@ -140,33 +155,34 @@ template <class shape> int launch(const pwl_qgemm_call *call, struct CUstream_st
     const size_t m = call->product.m, n = call->weights.n, k = call->weights.k;
     const size_t depth = pwl_qgemm_depth(k), across = (n - 1) / PWL_QGEMM_ROWS + 1;
     const size_t down = (m - 1) / shape::tokens + 1, steps = (depth - 1) / shape::slabs + 1;
-    const unsigned split = shape::splits && steps > 1 ? call->tile.split : 1;
+    const size_t tiles = across * down;
     CUtensorMap x, y = {};
     work of = {};
     if (steps > INT32_MAX / shape::slabs / PWL_QGEMM_COLUMNS || across > INT32_MAX / 2 / down)
         return cudaErrorInvalidConfiguration;
+    of.split = steps > 1 && tiles % call->tile.blocks <= call->tile.blocks / 2 ? call->tile.split : 1;
     of.across = static_cast<uint32_t>(across);
-    of.tiles = static_cast<uint32_t>(across * down);
+    of.whole = static_cast<uint32_t>(of.split > 1 ? tiles / call->tile.blocks * call->tile.blocks : tiles);
+    of.turns = of.whole + static_cast<uint32_t>(tiles - of.whole) * of.split;
     of.m_last = static_cast<uint32_t>(m > shape::tokens ? m - shape::tokens : 0);
     of.rows = static_cast<uint32_t>(m < shape::tokens ? m : shape::tokens);
     of.depth = static_cast<uint32_t>(depth);
     of.steps = static_cast<uint32_t>(steps);
-    of.split = split;
-    if (shape::direct && split == 1 &&
-        !describe_matrix(&y, call->product.y.data, m, n, call->product.y.stride, of.rows))
+    if (shape::direct && of.whole && !describe_matrix(&y, call->product.y.data, m, n, call->product.y.stride, of.rows))
         return cudaErrorInvalidConfiguration;
     if (!describe_matrix(&x, call->h, m, k, call->h_stride, of.rows))
         return cudaErrorInvalidConfiguration;
-    of.alone = split > 1 || of.tiles <= call->tile.blocks;
+    of.codes = !shape::exponents && makes_codes(call);
+    of.alone = of.turns <= call->tile.blocks;
     const unsigned out = of.alone ? 0 : out_bytes<shape>();
     const unsigned bytes = share_out<shape>(of, out, table);
-    const unsigned blocks = of.alone ? of.tiles * split : call->tile.blocks;
+    const unsigned blocks = of.alone ? of.turns : call->tile.blocks;
     const auto kernel = product<shape>;
     const cudaError_t error =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
     if (error != cudaSuccess)
         return error;
-    return launch_overlapped(true, split, kernel, dim3(blocks), threads, bytes, stream, *call, x, y, of);
+    return launch_overlapped(true, of.split, kernel, dim3(blocks), threads, bytes, stream, *call, x, y, of);
 }
 
 template <class variant, unsigned tokens, bool direct>
@@ -174,9 +190,10 @@ int launch_as(const pwl_qgemm_call *call, struct CUstream_st *stream)
 {
     using of = shape<variant, tokens, direct>;
     constexpr unsigned room = most_shared - groups * most_tokens - alignment - (direct ? 0 : PWL_PLAN_IMAGE);
-    static_assert(fewest_stages * of::bytes + out_bytes<of>() <= room, "stages beside Y");
-    static_assert(!of::splits || mma::sums_bytes(tokens / 8) <= room / of::bytes * of::bytes,
-                  "parts lie where stages were");
+    constexpr unsigned parts = mma::sums_bytes(tokens / 8), out = out_bytes<of>();
+    static_assert(fewest_stages * of::bytes + out <= room, "stages beside Y");
+    static_assert(parts <= room / of::bytes * of::bytes && parts <= (room - out) / of::bytes * of::bytes + out,
+                  "parts lie where stages were, and Y of tiles before");
     return launch<of>(call, stream);
 }
 

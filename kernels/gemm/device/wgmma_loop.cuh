@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The main loop of wgmma: a tile of Y, 128 rows of weights and up to 256 rows of X, by a thread block of three
- * warpgroups, of which the last one copies and the others multiply, 64 rows of weights each.
+ * warpgroups, of which the first two multiply, 64 rows of weights each, and two warps of the last one copy.
  *
  *     X (halves)         W (packed)
  *        | tensor copies    | bulk copies                 of one thread each
@@ -34,6 +34,7 @@
 #include "arch/wgmma.cuh"
 #include "gemm/tiles.h"
 #include "weights.cuh"
+#include "wgmma_strips.cuh"
 
 namespace pwl
 {
@@ -42,6 +43,7 @@ namespace wgmma
 
 constexpr unsigned group_threads = 128, groups = 2; /* warpgroups that multiply */
 constexpr unsigned multiplying = groups * group_threads, threads = multiplying + group_threads;
+static_assert(multiplying / 32 + 2 + PWL_QGEMM_STRIP_WARPS == threads / 32, "two warps copy");
 constexpr unsigned group_rows = PWL_QGEMM_ROWS / groups; /* of weights */
 
 constexpr unsigned alignment = 1024; /* of operand B in shared memory */
@@ -51,7 +53,6 @@ constexpr unsigned fewest_stages = 3, most_stages = 64, most_tokens = 256;
 template <class variant, unsigned count, bool is_direct> struct shape : variant {
     static constexpr unsigned tokens = count;
     static constexpr bool direct = is_direct;
-    static constexpr bool splits = tokens <= PWL_QGEMM_SPLIT_TOKENS;
     /* Of a stage: two, where registers have room for so much of A, and shared memory for four stages. */
     static constexpr unsigned slabs = tokens > 128 ? 1 : 2;
     static constexpr unsigned x_slab = tokens * PWL_QGEMM_COLUMNS * 2, x_bytes = slabs * x_slab;
@@ -63,20 +64,20 @@ template <class variant, unsigned count, bool is_direct> struct shape : variant 
 /* What a launch has to do, and where what lies in shared memory: X of the stages at first, then their weights. Y of a
  * block that has one tile takes the place of stages. */
 struct work {
-    uint32_t across, tiles; /* tiles along N, and in all: those along N come first */
-    uint32_t m_last;        /* row of X of the last tile along M */
-    uint32_t rows;          /* of X in a copy: those of a tile, or of X, where it has fewer */
-    uint32_t depth, steps;  /* pieces along K, and stages that they fill */
-    uint32_t split;         /* thread blocks to a tile, one cluster: each takes its part of the steps */
-    uint32_t alone;         /* whether each thread block has one tile at most */
+    uint32_t across;       /* tiles along N: those come first */
+    uint32_t whole, turns; /* tiles that a thread block has for itself, and these and the parts of all others */
+    uint32_t m_last;       /* row of X of the last tile along M */
+    uint32_t rows;         /* of X in a copy: those of a tile, or of X, where it has fewer */
+    uint32_t depth, steps; /* pieces along K, and stages that they fill */
+    uint32_t split;        /* parts of each other tile, for the blocks of a cluster: each takes some of the steps */
+    uint32_t alone;        /* whether each thread block has one turn at most */
+    uint32_t codes;        /* whether Y is stored by wgmma_codes.cuh, where a block has a tile for itself */
     uint32_t stages, w_at, out_at, table_at;
     uint32_t units_at; /* f of a tile's rows of X, a byte each, for each warpgroup that multiplies */
     uint32_t barriers_at;
 };
 
 #if PWL_IS_HOPPER
-
-using namespace pwl::hopper;
 
 /* A stage, and which of its phases comes next. */
 template <class shape> struct place {
@@ -121,24 +122,35 @@ template <class shape> struct place {
     }
 };
 
-/* Tiles of this thread block, one after the other, and its part of their steps. */
+/* Tiles of this thread block, one after the other, and its part of their steps: turns in rows of as many as there are
+ * blocks, the last tiles in a row of parts. */
 struct tile_place {
-    uint32_t tile, first, end; /* steps */
+    uint32_t turn, tile, part, first, end; /* steps */
+    bool shared;                           /* with the cluster's other block */
 
     __device__ explicit tile_place(const work &of)
-        : tile(blockIdx.x / of.split), first(of.steps * (blockIdx.x % of.split) / of.split),
-          end(of.steps * (blockIdx.x % of.split + 1) / of.split)
     {
+        take(of, blockIdx.x);
     }
 
     __device__ bool is_there(const work &of) const
     {
-        return tile < of.tiles;
+        return turn < of.turns;
     }
 
     __device__ void advance(const work &of)
     {
-        tile += gridDim.x / of.split;
+        take(of, turn + gridDim.x);
+    }
+
+    __device__ void take(const work &of, uint32_t next)
+    {
+        turn = next;
+        shared = turn >= of.whole;
+        part = shared ? (turn - of.whole) % of.split : 0;
+        tile = shared ? of.whole + (turn - of.whole) / of.split : turn;
+        first = shared ? of.steps * part / of.split : 0;
+        end = shared ? of.steps * (part + 1) / of.split : of.steps;
     }
 
     /* Its first row of X. The last tile begins so early that it ends with X, since copies of boxes that reach beyond a
@@ -154,20 +166,28 @@ struct tile_place {
     }
 };
 
-/* One thread copies X of all steps. */
-template <class shape> __device__ void copy_x(const work &of, const CUtensorMap &x, uint32_t memory)
+/* The first thread of a warp copies X of all steps; the others take part where X is made meanwhile. */
+template <class shape>
+__device__ void copy_x(const pwl_qgemm_call &call, const work &of, const CUtensorMap &x, uint32_t memory)
 {
     place<shape> to(of, memory, true);
     wait_for_last_launch();
     for (tile_place here(of); here.is_there(of); here.advance(of)) {
-        const int32_t m = static_cast<int32_t>(here.m(of, shape::tokens));
+        const uint32_t m = here.m(of, shape::tokens);
+        uint32_t made = call.strips.count ? 0 : of.depth;
         for (uint32_t step = here.first; step < here.end; step++, to.advance()) {
+            const uint32_t needed = min((step + 1) * shape::slabs, of.depth);
+            if (made < needed)
+                made = wait_for_strips(call, m, of.rows, needed);
+            if (threadIdx.x % 32)
+                continue;
             wait_for(to.empty(), to.odd);
             arrive_and_expect(to.full(), shape::slabs * of.rows * PWL_QGEMM_COLUMNS * 2);
 #pragma unroll
             for (uint32_t slab = 0; slab < shape::slabs; slab++)
                 copy_tensor(to.x() + slab * shape::x_slab, &x,
-                            static_cast<int32_t>((step * shape::slabs + slab) * PWL_QGEMM_COLUMNS), m, to.full());
+                            static_cast<int32_t>((step * shape::slabs + slab) * PWL_QGEMM_COLUMNS),
+                            static_cast<int32_t>(m), to.full());
         }
     }
 }

@@ -10,6 +10,7 @@
 
 #include "epilogue.cuh"
 #include "wgmma_loop.cuh"
+#include "wgmma_sums.cuh"
 
 namespace pwl
 {
@@ -19,28 +20,6 @@ namespace wgmma
 constexpr unsigned chunk = 32, chunk_bytes = mma::sums_bytes(chunk / 8); /* rows of X, stored at a time */
 
 #if PWL_IS_HOPPER
-
-/* 2^f of row m of X; 1 where there are none. */
-__device__ inline float unit_of(const pwl_qgemm_call &call, size_t m)
-{
-    return call.f && m < call.product.m ? pwl_device_power(call.f[m]) : 1;
-}
-
-/* f of a tile's rows, -126 to 127, for this warpgroup; `units` is its own. */
-template <unsigned tokens> __device__ void put_units(const pwl_qgemm_call &call, size_t m, int8_t *units)
-{
-    for (unsigned token = threadIdx.x % group_threads; token < tokens; token += group_threads)
-        units[token] = static_cast<int8_t>(call.f && m + token < call.product.m ? call.f[m + token] : 0);
-}
-
-/* What the warpgroups that multiply do together, and one of them. */
-constexpr unsigned meet_all = 1, meet_group = 2; /* barriers, the second one's the first warpgroup's */
-
-/* This lane's first row of the weights' 128. */
-__device__ inline unsigned row_of_lane()
-{
-    return threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4;
-}
 
 /* Sums of `count` groups of 8 rows of X, from `first` on, into shared memory. */
 template <unsigned first, unsigned count, unsigned all> __device__ void put(const float (&sums)[all][4], float *to)
@@ -66,9 +45,9 @@ __device__ void put_chunk(const float (&sums)[all][4], unsigned of, float *to)
 }
 
 /*
- * A cluster's sums, rows of X like those of a chunk, each block its own in its stages, which are free: each block has
- * one tile. Half of the rows are then added up here, four columns at a time: f(row, sums of four columns). The other
- * block may read what is here until it has arrived at the cluster once more.
+ * A cluster's sums, rows of X like those of a chunk, each block its own where its stages are, which are free: this is
+ * its last tile. Half of the rows are then added up here, four columns at a time: f(row, sums of four columns). The
+ * other block may read what is here until it has arrived at the cluster once more.
  */
 template <unsigned tokens, class function>
 __device__ void add_parts(unsigned rank, float *to, const float (&sums)[tokens / 8][4], const function &f)
@@ -79,7 +58,9 @@ __device__ void add_parts(unsigned rank, float *to, const float (&sums)[tokens /
     float4 *const own = reinterpret_cast<float4 *>(to + first * mma::pitch) + threadIdx.x % (PWL_QGEMM_ROWS / 4);
     constexpr unsigned apart = step * mma::pitch / 4;
     float4 other[count];
-    meet(meet_all, multiplying); /* the other warpgroup is through with the stages, too */
+    if (threadIdx.x % group_threads == 0)
+        wait_for_copies_to_read(); /* Y of the tile before */
+    meet(meet_all, multiplying);   /* the other warpgroup is through with the stages, too */
     put<0, tokens / 8>(sums, to);
     arrive_at_cluster();
     wait_for_cluster();
@@ -97,15 +78,15 @@ __device__ void add_parts(unsigned rank, float *to, const float (&sums)[tokens /
 
 /* Parts whose Y is direct: a thread has four columns. */
 template <class shape, pwl_qgemm_type type>
-__device__ void store_parts(const pwl_qgemm_call &call, size_t m, size_t n, const int8_t *units, float *to,
-                            const float (&sums)[shape::tokens / 8][4])
+__device__ void store_parts(const pwl_qgemm_call &call, const tile_place &here, size_t m, size_t n, const int8_t *units,
+                            uint8_t *memory, const float (&sums)[shape::tokens / 8][4])
 {
     const pwl_qgemm_output &y = call.product.y;
     const size_t column = n + threadIdx.x % (PWL_QGEMM_ROWS / 4) * 4;
     const bool inside = column < call.weights.n;
     float bias[4];
     mma::four::load_bias(inside ? call.product.bias : nullptr, column, bias);
-    add_parts<shape::tokens>(blockIdx.x % 2, to, sums, [&](unsigned row, const float4 &sum) {
+    add_parts<shape::tokens>(here.part, reinterpret_cast<float *>(memory), sums, [&](unsigned row, const float4 &sum) {
         const float unit = pwl_device_power(units[row]);
         uint16_t *const at = static_cast<uint16_t *>(y.data) + (m + row) * y.stride + column;
         const uint2 halves =
@@ -118,32 +99,33 @@ __device__ void store_parts(const pwl_qgemm_call &call, size_t m, size_t n, cons
 }
 
 /*
- * All that goes through floats in shared memory. Where stages are free, which is where each block has one tile, that is
- * all rows of the tile at once, or, where two blocks share it, the half of them that is here; else chunk by chunk.
+ * All that goes through floats in shared memory. Where stages are free, which is where a block has its last tile and
+ * the others know it, that is all rows of the tile at once, or, where two blocks share it, the half of them that is
+ * here; else chunk by chunk.
  */
 template <class shape>
-__device__ void store_through_floats(const pwl_qgemm_call &call, const work &of, size_t m, size_t n, float *to,
-                                     const char *table, const float (&sums)[shape::tokens / 8][4])
+__device__ void store_through_floats(const pwl_qgemm_call &call, const work &of, const tile_place &here, size_t m,
+                                     size_t n, uint8_t *memory, const char *table,
+                                     const float (&sums)[shape::tokens / 8][4])
 {
     constexpr unsigned half = shape::tokens / 2;
-    const bool shared = shape::splits && of.split > 1;
-    const unsigned begin = shared ? blockIdx.x % 2 * half : 0, all = shared ? half : shape::tokens;
+    const bool shared = here.shared, at_once = of.alone || shared;
+    const unsigned begin = here.part * half, all = shared ? half : shape::tokens;
     const unsigned rows = static_cast<unsigned>(min(size_t{begin + all}, call.product.m - m));
-    const unsigned step = of.alone ? all : chunk, own = threadIdx.x / group_threads * (step / groups);
-    if constexpr (shape::splits) {
-        if (shared)
-            add_parts<shape::tokens>(blockIdx.x % 2, to, sums, [&](unsigned row, const float4 &sum) {
-                *(reinterpret_cast<float4 *>(to + row * mma::pitch) + threadIdx.x % (PWL_QGEMM_ROWS / 4)) = sum;
-            });
-    }
-    if (of.alone && !shared) {
+    const unsigned step = at_once ? all : chunk, own = threadIdx.x / group_threads * (step / groups);
+    float *const to = reinterpret_cast<float *>(memory + (at_once ? 0 : of.out_at));
+    if (shared) {
+        add_parts<shape::tokens>(here.part, to, sums, [&](unsigned row, const float4 &sum) {
+            *(reinterpret_cast<float4 *>(to + row * mma::pitch) + threadIdx.x % (PWL_QGEMM_ROWS / 4)) = sum;
+        });
+    } else if (at_once) {
         meet(meet_all, multiplying); /* the other warpgroup is through with the stages, too */
         put<0, shape::tokens / 8>(sums, to);
     }
 #pragma unroll 1
     for (unsigned first = begin; first < rows; first += step) {
-        float *const from = of.alone ? to + first * mma::pitch : to;
-        if (!of.alone)
+        float *const from = at_once ? to + first * mma::pitch : to;
+        if (!at_once)
             put_chunk(sums, first / 8, from);
         if (threadIdx.x < min(step, rows - first))
             from[threadIdx.x * mma::pitch + mma::unit_at] = unit_of(call, m + first + threadIdx.x);
@@ -187,13 +169,13 @@ __device__ void put_halves(const pwl_qgemm_call &call, size_t n, const int8_t *u
 }
 
 template <class shape>
-__device__ void store_parts(const pwl_qgemm_call &call, size_t m, size_t n, const int8_t *units, float *to,
-                            const float (&sums)[shape::tokens / 8][4])
+__device__ void store_parts(const pwl_qgemm_call &call, const tile_place &here, size_t m, size_t n, const int8_t *units,
+                            uint8_t *memory, const float (&sums)[shape::tokens / 8][4])
 {
     if (call.product.y.type == PWL_QGEMM_F16)
-        store_parts<shape, PWL_QGEMM_F16>(call, m, n, units, to, sums);
+        store_parts<shape, PWL_QGEMM_F16>(call, here, m, n, units, memory, sums);
     else
-        store_parts<shape, PWL_QGEMM_BF16>(call, m, n, units, to, sums);
+        store_parts<shape, PWL_QGEMM_BF16>(call, here, m, n, units, memory, sums);
 }
 
 template <class shape>

@@ -16,12 +16,14 @@
  *             halves        a16, and W4A8 and W8A8 with exact sums from M = 64 on
  *             few           every scheme but for stored sums, up to M = 64
  *   rows    the fewest rows of X for which it runs unless it is named
- *   x       how it takes X: plain (as it is, or blocks of Q8_1), halves, bytes, or splitk (what suits the product)
- *   cut     how it shares out the work along K: whole (not at all), tiles (not at all, or to two thread blocks, in
- * tiles that suit the shape), parts (of each tile, whose sums go through the workspace), or shares (of all tiles, alike
- * for every multiprocessor; where K is not deep, or whole tiles keep the device busy, it does not run unless it is
- * named) bits    same: those of naive; own: its own, within pwl_qgemm_bound() in floats on      the devices that it
- * runs on: any from 8.0 on, or hopper, those of 9.0 where it was compiled for 9.0a
+ *   x       how it takes X: plain (as it is, or blocks of Q8_1), halves, strips (halves, in A8 made of fp16 while it
+ *           multiplies), bytes, or splitk (what suits the product)
+ *   cut     how it shares out the work along K: whole (not at all), tiles (of the last tiles, to two thread blocks
+ *           each, in tiles that suit the shape), parts (of each tile, whose sums go through the workspace), or shares (of
+ *           all tiles, alike for every multiprocessor; where K is not deep, or whole tiles keep the device busy, it does
+ *           not run unless it is named)
+ *   bits    same: those of naive; own: its own, within pwl_qgemm_bound() in floats
+ *   on      the devices that it runs on: any from 8.0 on, or hopper, those of 9.0 where it was compiled for 9.0a
  */
 #ifndef PWL_QGEMM_KERNELS_H
 #define PWL_QGEMM_KERNELS_H
@@ -30,7 +32,7 @@
     /* K shared out over warps, weights read once; halves from M = 33 on by wgmma on devices of 9.0 */                 \
     F(SPLITK, 7, splitk, few, 1, splitk, parts, own, any)                                                              \
     /* tensor cores, halves by wgmma */                                                                                \
-    F(WGMMA, 8, wgmma, halves, 65, halves, tiles, own, hopper)                                                         \
+    F(WGMMA, 8, wgmma, halves, 65, strips, tiles, own, hopper)                                                         \
     /* mma, the work along K shared out evenly over the multiprocessors */                                             \
     F(STREAMK, 6, streamk, halves, 1, halves, shares, own, any)                                                        \
     /* tensor cores, halves by mma.m16n8k16 */                                                                         \

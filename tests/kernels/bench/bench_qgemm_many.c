@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_qgemm_many JSON: products with many rows of X by the kernel that pwl_cuda_qgemm() chooses, M from 128 to 4096,
- * N = 4096 and K = 4096 and 14336, fp16 in and out; in W4A8 and W8A8 with the making of halves. Launches take turns
- * among at least 400 MB of weights, in graphs of one round each, with 4 ms of rest before each. Beside them, where the
- * library is found, cuBLASLt's product of fp16. Numbers are uniform at random.
+ * bench_qgemm_many JSON [N,K[,M...] [SCHEME]]: products with many rows of X by the kernel that pwl_cuda_qgemm()
+ * chooses, fp16 in and out; in W4A8 and W8A8 with the making of halves. Launches take turns among at least 400 MB of
+ * weights, in graphs of one round each, with 4 ms of rest before each. Beside them, where the library is found,
+ * cuBLASLt's product of fp16. Numbers are uniform at random. Without a shape: those of the tables in
+ * kernels/RESULTS.md.
  */
 #define BENCH_REPETITIONS 21
 
@@ -16,13 +17,30 @@
 #include "../need.h"
 #include "bench.h"
 
-enum { N = 4096, MOST_M = 4096, MOST_K = 14336, MOST_COPIES = 64, OUTPUTS = 8, REST = 4000 /* us */ };
+enum { MOST_M = 4096, MOST_ROWS = 32, MOST_COPIES = 64, OUTPUTS = 8, REST = 4000 /* us */ };
 
 #define COLD 400000000 /* bytes */
 
-static const size_t ms[] = {128, 256, 512, 1024, 2048, 4096};
+/* What is measured: M of rows, one after the other. */
+struct shape {
+    size_t n, k, m[MOST_ROWS];
+};
 
-enum { ROWS = sizeof ms / sizeof ms[0] };
+#define TABLE                                                                                                          \
+    {                                                                                                                  \
+        128, 256, 512, 1024, 2048, 4096                                                                                \
+    }
+#define STEPS                                                                                                          \
+    {                                                                                                                  \
+        64, 65, 80, 96, 129, 192, 257, 384, 513, 768, 1025, 1536, 2049                                                 \
+    }
+
+static const struct {
+    struct shape shape;
+    const char *scheme; /* null: all */
+} tables[] = {{{4096, 4096, TABLE}, NULL},    {{4096, 14336, TABLE}, NULL},   {{14336, 4096, TABLE}, "W4A16"},
+              {{5120, 5120, TABLE}, "W4A16"}, {{8192, 8192, TABLE}, "W4A16"}, {{4096, 4096, STEPS}, "W4A16"},
+              {{4096, 14336, STEPS}, "W4A16"}};
 
 /* On the device: what all works share. */
 static float *floats;          /* [N][K] */
@@ -72,14 +90,14 @@ static void free_copies(struct copies *c)
         CUDA(cudaFree((void *)(uintptr_t)c->of[i].memory));
 }
 
-static void make(struct copies *c, pwl_qgemm_format format, size_t k)
+static void make(struct copies *c, pwl_qgemm_format format, size_t n, size_t k)
 {
     pwl_qgemm_weights made;
     size_t bytes;
-    bench_need_ok((int)pwl_qgemm_weights_bytes(format, N, k, &bytes), "weights");
+    bench_need_ok((int)pwl_qgemm_weights_bytes(format, n, k, &bytes), "weights");
     void *const memory = bench_memory(bytes);
     bench_need_ok(
-        (int)pwl_cuda_qgemm_pack_f32(format, PWL_RULE_DEFAULT, floats, N, k, memory, bytes, &made, NULL, NULL),
+        (int)pwl_cuda_qgemm_pack_f32(format, PWL_RULE_DEFAULT, floats, n, k, memory, bytes, &made, NULL, NULL),
         "packing");
     CUDA(cudaDeviceSynchronize());
     copy(c, &made);
@@ -87,86 +105,97 @@ static void make(struct copies *c, pwl_qgemm_format format, size_t k)
 }
 
 /* Microseconds, and the row of a table of its own. */
-static float measure(const struct work *work, const char *scheme, size_t m, size_t k, float fp16)
+static float measure(const struct work *work, const char *scheme, size_t m, size_t n, size_t k, float fp16)
 {
     const pwl_timing_work launches = {launch, work};
     pwl_timing time;
     bench_need(
         pwl_timing_measure_rested(&launches, 1, work->weights->count, BENCH_REPETITIONS, REST, &time, bench_stream));
-    fprintf(bench_json, "{\"bench\": \"qgemm_many\", \"device\": \"%s\", \"scheme\": \"%s\", \"m\": %zu, \"n\": %d",
-            bench_device.name, scheme, m, N);
+    fprintf(bench_json, "{\"bench\": \"qgemm_many\", \"device\": \"%s\", \"scheme\": \"%s\", \"m\": %zu, \"n\": %zu",
+            bench_device.name, scheme, m, n);
     fprintf(bench_json, ", \"k\": %zu", k);
     bench_print_time("time", &time);
     if (fp16 > 0)
         fprintf(bench_json, ", \"times_cublaslt\": %.3f", (double)fp16 / (double)time.median);
     fprintf(bench_json, "}\n");
-    printf("| %s | %zu | %zu | %.1f | ", scheme, m, k, (double)time.median);
+    printf("| %s | %zu | %zu | %zu | %.1f | ", scheme, m, n, k, (double)time.median);
     printf(fp16 > 0 ? "%.2f |\n" : "- |\n", (double)fp16 / (double)time.median);
     fflush(stdout);
     return time.median;
 }
 
-static void bench_scheme(const char *name, pwl_qgemm_scheme scheme, const struct copies *weights, size_t k,
-                         const float fp16[ROWS])
+static void bench_scheme(const struct shape *shape, const char *name, pwl_qgemm_scheme scheme, pwl_qgemm_format format,
+                         const float fp16[MOST_ROWS])
 {
-    for (size_t i = 0; i < ROWS; i++) {
-        struct work work = {weights, {.scheme = scheme, .m = ms[i], .weights = &weights->of[0]}, NULL, 0};
+    static struct copies weights;
+    const size_t n = shape->n, k = shape->k;
+    make(&weights, format, n, k);
+    for (size_t i = 0; i < MOST_ROWS && shape->m[i]; i++) {
+        struct work work = {&weights, {.scheme = scheme, .m = shape->m[i], .weights = &weights.of[0]}, NULL, 0};
         work.product.x = (pwl_qgemm_input){x, k, PWL_QGEMM_F16, 0, NULL};
-        work.product.y = (pwl_qgemm_output){y[0], N, PWL_QGEMM_F16, 0, 0};
+        work.product.y = (pwl_qgemm_output){y[0], n, PWL_QGEMM_F16, 0, 0};
         bench_need_ok((int)pwl_cuda_qgemm_workspace(&work.product, &work.bytes), "workspace");
         work.bytes += 16; /* none would be cuBLASLt's */
         work.workspace = bench_memory(work.bytes);
-        measure(&work, name, ms[i], k, fp16[i]);
+        measure(&work, name, shape->m[i], n, k, fp16[i]);
         CUDA(cudaFree(work.workspace));
     }
+    free_copies(&weights);
 }
 
 /* cuBLASLt's times, 0 where the library is missing. */
-static void bench_fp16(const uint16_t *w, size_t k, float times[ROWS])
+static void bench_fp16(const struct shape *shape, const uint16_t *w, float times[MOST_ROWS])
 {
     static struct copies halves;
     const struct work work = {&halves, {.m = 0}, NULL, 0};
-    const pwl_qgemm_weights first = {.memory = w, .bytes = (size_t)2 * N * k};
+    const pwl_qgemm_weights first = {.memory = w, .bytes = (size_t)2 * shape->n * shape->k};
     copy(&halves, &first);
-    for (size_t i = 0; i < ROWS; i++) {
+    for (size_t i = 0; i < MOST_ROWS && shape->m[i]; i++) {
         times[i] = 0;
-        bench_need(pwl_cublaslt_plan(ms[i], N, k, halves.of[0].memory, x, y[0], bench_stream, &cublaslt));
+        bench_need(
+            pwl_cublaslt_plan(shape->m[i], shape->n, shape->k, halves.of[0].memory, x, y[0], bench_stream, &cublaslt));
         if (cublaslt)
-            times[i] = measure(&work, "fp16, cuBLASLt", ms[i], k, 0);
+            times[i] = measure(&work, "fp16, cuBLASLt", shape->m[i], shape->n, shape->k, 0);
         pwl_cublaslt_free(cublaslt);
     }
     free_copies(&halves);
 }
 
-static void bench(size_t k)
+static void bench(const struct shape *shape, const char *only)
 {
-    static struct copies q4_0, q8_0, mxfp4;
-    float *const w = need(sizeof *w * N * k), times[ROWS];
-    uint16_t *const halves = need(sizeof *halves * N * k);
-    uint64_t state = k;
+    static const struct {
+        const char *name;
+        pwl_qgemm_scheme scheme;
+        pwl_qgemm_format format;
+    } schemes[] = {{"W4A16", PWL_QGEMM_W4A16, PWL_QGEMM_Q4_0},
+                   {"W8A16", PWL_QGEMM_W8A16, PWL_QGEMM_Q8_0},
+                   {"MXFP4 x A16", PWL_QGEMM_MXFP4_A16, PWL_QGEMM_MXFP4},
+                   {"W4A8", PWL_QGEMM_W4A8, PWL_QGEMM_Q4_0},
+                   {"W8A8", PWL_QGEMM_W8A8, PWL_QGEMM_Q8_0}};
+    const size_t weights = shape->n * shape->k, inputs = MOST_M * shape->k, most = weights > inputs ? weights : inputs;
+    float *const w = need(sizeof *w * most), times[MOST_ROWS];
+    uint16_t *const halves = need(sizeof *halves * most);
+    uint64_t state = shape->k;
     void *device_halves;
-    for (size_t i = 0; i < N * k; i++) {
+    for (size_t i = 0; i < most; i++) {
         w[i] = (float)random_in(&state, -8192, 8191) / 8192;
         halves[i] = pwl_f16_from_f32(w[i]);
     }
-    floats = bench_memory(sizeof *w * N * k);
-    device_halves = bench_memory(sizeof *halves * N * k);
-    x = bench_memory(sizeof *halves * MOST_M * k); /* as many numbers as W has */
-    CUDA(cudaMemcpy(floats, w, sizeof *w * N * k, cudaMemcpyHostToDevice));
-    CUDA(cudaMemcpy(device_halves, halves, sizeof *halves * N * k, cudaMemcpyHostToDevice));
-    CUDA(cudaMemcpy(x, halves, sizeof *halves * MOST_M * k, cudaMemcpyHostToDevice));
-    bench_fp16(device_halves, k, times);
-    make(&q4_0, PWL_QGEMM_Q4_0, k);
-    make(&q8_0, PWL_QGEMM_Q8_0, k);
-    make(&mxfp4, PWL_QGEMM_MXFP4, k);
-    bench_scheme("W4A16", PWL_QGEMM_W4A16, &q4_0, k, times);
-    bench_scheme("W8A16", PWL_QGEMM_W8A16, &q8_0, k, times);
-    bench_scheme("MXFP4 x A16", PWL_QGEMM_MXFP4_A16, &mxfp4, k, times);
-    bench_scheme("W4A8", PWL_QGEMM_W4A8, &q4_0, k, times);
-    bench_scheme("W8A8", PWL_QGEMM_W8A8, &q8_0, k, times);
-    free_copies(&q4_0);
-    free_copies(&q8_0);
-    free_copies(&mxfp4);
+    floats = bench_memory(sizeof *w * weights);
+    device_halves = bench_memory(sizeof *halves * weights);
+    x = bench_memory(sizeof *halves * inputs);
+    for (int i = 0; i < OUTPUTS; i++)
+        y[i] = bench_memory(sizeof *halves * MOST_M * shape->n);
+    CUDA(cudaMemcpy(floats, w, sizeof *w * weights, cudaMemcpyHostToDevice));
+    CUDA(cudaMemcpy(device_halves, halves, sizeof *halves * weights, cudaMemcpyHostToDevice));
+    CUDA(cudaMemcpy(x, halves, sizeof *halves * inputs, cudaMemcpyHostToDevice));
+    bench_fp16(shape, device_halves, times);
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
+        if (!only || strcmp(only, schemes[i].name) == 0)
+            bench_scheme(shape, schemes[i].name, schemes[i].scheme, schemes[i].format, times);
+    }
+    for (int i = 0; i < OUTPUTS; i++)
+        CUDA(cudaFree(y[i]));
     CUDA(cudaFree(x));
     CUDA(cudaFree(device_halves));
     CUDA(cudaFree(floats));
@@ -174,13 +203,39 @@ static void bench(size_t k)
     free(w);
 }
 
+/* N,K and M of an argument; without M, those of the tables. */
+static struct shape shape_of(const char *argument)
+{
+    struct shape shape = {0, 0, TABLE};
+    size_t numbers[2 + MOST_ROWS], count = 0;
+    char *end;
+    for (const char *at = argument; count < sizeof numbers / sizeof numbers[0]; at = end + 1) {
+        numbers[count++] = strtoull(at, &end, 10);
+        if (*end != ',')
+            break;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!numbers[i] || *end || count < 2 || (i > 1 && numbers[i] > MOST_M))
+            bench_need("a shape is N,K or N,K,M..., M up to 4096");
+    }
+    if (count > 2)
+        memset(shape.m, 0, sizeof shape.m);
+    memcpy(shape.m, numbers + 2, (count - 2) * sizeof *numbers);
+    shape.n = numbers[0];
+    shape.k = numbers[1];
+    return shape;
+}
+
 int main(int argc, char **argv)
 {
-    bench_open(argc, argv);
-    for (int i = 0; i < OUTPUTS; i++)
-        y[i] = bench_memory((size_t)2 * MOST_M * N);
-    printf("| scheme | M | K | us | times cuBLASLt's speed |\n|---|---:|---:|---:|---:|\n");
-    bench(4096);
-    bench(MOST_K);
+    bench_open(argc > 2 ? 2 : argc, argv);
+    printf("| scheme | M | N | K | us | times cuBLASLt's speed |\n|---|---:|---:|---:|---:|---:|\n");
+    if (argc > 2) {
+        const struct shape shape = shape_of(argv[2]);
+        bench(&shape, argc > 3 ? argv[3] : NULL);
+        return bench_close();
+    }
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        bench(&tables[i].shape, tables[i].scheme);
     return bench_close();
 }

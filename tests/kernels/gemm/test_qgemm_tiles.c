@@ -41,13 +41,12 @@ static pwl_qgemm_tile tile_of(pwl_qgemm_format format, size_t m, size_t n, size_
 /* Whether a tile can serve a product at all. */
 static int serves(const pwl_qgemm_tile *tile, size_t m, size_t n)
 {
-    const size_t tiles = ((m - 1) / tile->tokens + 1) * ((n - 1) / 128 + 1);
+    const size_t left = ((m - 1) / tile->tokens + 1) * ((n - 1) / 128 + 1) % tile->blocks;
     int listed = 0;
     for (size_t i = 0; i < SIZES; i++)
         listed |= sizes[i] == tile->tokens;
     return listed && (tile->direct || tile->tokens == PWL_QGEMM_ANY_TOKENS) &&
-           (tile->split == 1 ||
-            (tile->split == 2 && tile->tokens <= PWL_QGEMM_SPLIT_TOKENS && tiles * 2 <= tile->blocks));
+           (tile->split == 1 || (tile->split == 2 && left > 0 && left * 2 <= tile->blocks));
 }
 
 static void test_least(void)

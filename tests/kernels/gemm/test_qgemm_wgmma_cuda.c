@@ -103,11 +103,13 @@ static int tiles_agree(const struct scheme *scheme, const struct weights *w, siz
     PWL(pwl_qgemm_bound(&p.product, 0, value, bound));
     for (size_t i = 0; i < SIZES && good; i++) {
         for (uint32_t split = 1; split <= 2 && good; split++) {
-            const pwl_qgemm_tile few = {sizes[i], split, 3, 0}, many = {sizes[i], split, 132, 0};
-            run(&p, &few, p.y);
-            run(&p, &many, p.again);
-            good =
-                is_guarded(&p) && memcmp(p.y, p.again, p.y_bytes + 2 * p.y_offset) == 0 && is_within(&p, value, bound);
+            const pwl_qgemm_tile few = {sizes[i], split, 4, 0}, many = {sizes[i], split, 132, 0};
+            for (int which = 0; which < 2 && good; which++) { /* once whole tiles, once shared, where there are both */
+                run(&p, which ? &many : &few, p.y);
+                run(&p, which || split == 1 ? &many : &few, p.again);
+                good = is_guarded(&p) && memcmp(p.y, p.again, p.y_bytes + 2 * p.y_offset) == 0 &&
+                       is_within(&p, value, bound);
+            }
             if (!good)
                 printf("# tile of %u, split %u, M = %zu, N = %zu, K = %zu, X %s, Y %s + %zu\n", sizes[i], split, m, n,
                        w->host.k, types[x], types[y], gap);
