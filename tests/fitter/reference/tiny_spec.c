@@ -370,9 +370,11 @@ static bool may_start(const struct tiny *tiny, const struct table *table, int64_
     }
     if (constraints->knots == KNOTS_FREE)
         return true;
-    /* Without a number, two bits more than number the segments; all where that is not given. */
+    /* Without a number, two bits more than number the segments, which a folded table has on half of the codes; all
+     * where that is not given. */
+    const int numbered = tiny->spec.fold ? 2 * segments : segments;
     int64_t bits = constraints->index_bits ? constraints->index_bits : segments ? 2 : in_bits;
-    for (int most = 1; !constraints->index_bits && most < segments; most *= 2)
+    for (int most = 1; !constraints->index_bits && most < numbered; most *= 2)
         bits++;
     bits = bits < in_bits ? bits : in_bits;
     return (code - tiny->spec.in.qmin) % (INT64_C(1) << (in_bits - bits)) == 0;
