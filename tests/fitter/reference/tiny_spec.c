@@ -278,10 +278,8 @@ static void end(struct tiny *tiny, int number)
     }
 }
 
-void tiny_draw(struct tiny *tiny, int number)
+static void draw(struct tiny *tiny, int number, bool folded, bool tied)
 {
-    state = (uint64_t)number * UINT64_C(0xd1342543de82ef95);
-    const bool folded = one_in(8), tied = one_in(5);
     struct format format = draw_format(tied);
     begin(tiny, &format);
     const char *const symmetric = one_in(2) ? odd[between(0, 4)] : complements[between(0, 1)];
@@ -297,6 +295,19 @@ void tiny_draw(struct tiny *tiny, int number)
     draw_method(tiny, number);
     draw_constraints(tiny, tied, folded);
     end(tiny, number);
+}
+
+void tiny_draw(struct tiny *tiny, int number)
+{
+    state = (uint64_t)number * UINT64_C(0xd1342543de82ef95);
+    const bool folded = one_in(8), tied = one_in(5);
+    draw(tiny, number, folded, tied);
+}
+
+void tiny_draw_tied_fold(struct tiny *tiny, int number)
+{
+    state = (uint64_t)number * UINT64_C(0xd1342543de82ef95) + 2;
+    draw(tiny, number, true, true);
 }
 
 void tiny_draw_tied(struct tiny *tiny, int number)
