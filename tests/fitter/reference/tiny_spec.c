@@ -391,6 +391,14 @@ static bool may_start(const struct tiny *tiny, const struct table *table, int64_
     return (code - tiny->spec.in.qmin) % (INT64_C(1) << (in_bits - bits)) == 0;
 }
 
+/* Of the codes of f(x) and f(-x). */
+static int64_t sum_of_halves(const struct spec *spec)
+{
+    const char *const name = function_name(&spec->function);
+    const bool is_complement = !strcmp(name, complements[0]) || !strcmp(name, complements[1]);
+    return (is_complement ? llrint(1 / spec->out.scale.value) : 0) + 2 * spec->out.zero_point;
+}
+
 struct every_spec tiny_every(const struct tiny *tiny, const struct table *table)
 {
     const struct spec *spec = &tiny->spec;
@@ -415,7 +423,7 @@ struct every_spec tiny_every(const struct tiny *tiny, const struct table *table)
                                .segments = spec->segments,
                                .squares = spec->method == METHOD_LSQ,
                                .count = (int)(last - first + 1),
-                               .sum = table ? table->fold_sum : 0,
+                               .sum = spec->fold ? sum_of_halves(spec) : 0,
                                .start_all = spec->constraints.knots == KNOTS_UNIFORM};
     for (int k = 0; k < every.count; k++) {
         every.output[k] = output_at(tiny, first + k);

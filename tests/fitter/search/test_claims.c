@@ -203,7 +203,8 @@ static void check_none(const struct tiny *tiny, const char *message)
     const bool given = !isnan(spec->max_err);
     counts.without_table++;
     if (spec->constraints.knots == KNOTS_UNIFORM || (spec->method != METHOD_MINIMAX && spec->method != METHOD_LSQ) ||
-        (spec->method == METHOD_LSQ && constraints_tie(&spec->constraints)) || spec->fold)
+        (spec->method == METHOD_LSQ && (constraints_tie(&spec->constraints) || spec->fold)) ||
+        (spec->fold && spec->fix_count > 0))
         return;
     struct every_spec every = tiny_every(tiny, NULL);
     if (given)
