@@ -99,14 +99,11 @@ struct integers tie_outputs_in_cell(const struct points *points, int k, int dire
     return outputs_after(points, k, direction, (int64_t[]){before, before});
 }
 
-/* The first code is its own mirror image, and saturates as itself. */
+/* The first code is its own mirror image: that of the second one follows the sum minus the first output. */
 struct integers tie_outputs_after(const struct ties *ties, const struct points *points, int k, int direction,
                                   int64_t before)
 {
-    int64_t image = before;
-    struct integers limits;
-    if (ties->fold && k == 1 && limits_of(points, 0, 0, &limits))
-        image = ties->fold_sum - saturated(&limits, before);
+    const int64_t image = ties->fold && k == 1 ? ties->fold_sum - before : before;
     return outputs_after(points, k, direction, (int64_t[]){before, image});
 }
 
