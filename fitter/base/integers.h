@@ -13,6 +13,16 @@ struct integers {
     int64_t low, high;
 };
 
+static inline int64_t smaller_integer(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t larger_integer(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* The integers of a range that are also at least `low` and at most `high`. */
 static inline struct integers integers_within(struct integers range, wide low, wide high)
 {

@@ -6,19 +6,19 @@
 #include "measure/claim.h"
 #include "workspace.h"
 
-/* Ties and fixes of a folded table are searched by outputs that saturate where those of both halves do. Where one half
- * saturates before, a table may keep to them by that alone, and be better than the search says. */
-static bool is_kept_by_saturation(const struct workspace *work, const struct certificate *certificate)
+/* Fixes of a folded table are searched by outputs that saturate where those of both halves do. Where one half saturates
+ * before, a table may keep to them by that alone, and be better than the search says. */
+static bool is_kept_by_saturation(const struct workspace *work)
 {
     const struct points *points = &work->points;
-    bool limited = certificate->saturated_codes > 0 && constraints_tie(&work->spec->constraints);
+    bool limited = false;
     for (int k = 0; points->served && points->fixed && k < points->count; k++)
         for (int i = 0; points->fixed[k] != POINT_FREE && i < 2; i++) {
             const struct served *served = &points->served[k][i];
             const double q_y = (double)points->fixed[k];
             limited |= served->low < served->high && (q_y <= served->low || q_y >= served->high);
         }
-    return points->served && limited;
+    return limited;
 }
 
 /* That of all points; masses are such that their mean over the codes is 1. */
@@ -68,10 +68,10 @@ static enum complete_search search_completed(const struct workspace *work, const
 }
 
 /* Whether something is known of all tables. Of a core it is, in its own units; what rounding makes of it is not. */
-static bool is_judged(const struct workspace *work, const struct table *table, const struct certificate *certificate)
+static bool is_judged(const struct workspace *work, const struct table *table)
 {
     const enum method method = work->spec->method;
-    if (is_kept_by_saturation(work, certificate))
+    if (is_kept_by_saturation(work))
         return false;
     if (work->objective == OBJECTIVE_SEGMENTS || method == METHOD_MINIMAX)
         return !table->has_reduction;
@@ -93,7 +93,7 @@ static void certify_bounds(const struct workspace *work, const struct table *tab
     const struct exact *exact = &work->exact;
     certificate->objective = work->objective;
     certificate->has_second_objective = work->objective != OBJECTIVE_RMS && !constraints_tie(&work->spec->constraints);
-    if (!is_judged(work, table, certificate))
+    if (!is_judged(work, table))
         return;
     certificate->optimal = search_completed(work, certificate) != SEARCH_NONE;
     certificate->has_lower_bound = work->objective != OBJECTIVE_SEGMENTS && work->spec->method != METHOD_LUT;

@@ -100,6 +100,11 @@ static int tie_lines(struct workspace *work, int most, struct diag *diag)
     struct tied tied = {.segments = work->count, .most = most, .knots = work->knots, .lines = work->lines};
     const double low = work->spec->method == METHOD_MINIMAX ? minimax->lower_bound - 4 * MINIMAX_RESOLUTION : 0;
     line_rules_init(&rules, work->spec);
+    if (work->spec->is_half && constraints_tie(&work->spec->constraints)) { /* ties bind where each half saturates */
+        const struct integers outputs = spec_fold_outputs(work->spec);
+        rules.qmin_y = outputs.low;
+        rules.qmax_y = outputs.high;
+    }
     if (tie_segments(&work->ties, &work->points, &rules, low, &tied, diag))
         return diag->code;
     work->moved_by_ties = tied.changed;

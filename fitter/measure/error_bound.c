@@ -7,6 +7,7 @@
 
 #include <pwl/fixed.h>
 
+#include "base/integers.h"
 #include "function/curvature.h"
 #include "comparison.h"
 
@@ -264,26 +265,16 @@ static void add_curved(struct error_search *search, const struct line_piece *pie
     }
 }
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* The codes [first, last] of the input's range. */
 static void add_piece(struct error_search *search, const struct line_piece *piece, int64_t first, int64_t last)
 {
     const struct code_domain *domain = &search->subject.domain;
-    first = larger(first, search->subject.table->in.qmin);
-    last = smaller(last, search->subject.table->in.qmax);
-    add_level(search, piece, first, smaller(last, domain->first - 1));
-    add_level(search, piece, larger(first, domain->last + 1), last);
-    first = larger(first, domain->first);
-    last = smaller(last, domain->last);
+    first = larger_integer(first, search->subject.table->in.qmin);
+    last = smaller_integer(last, search->subject.table->in.qmax);
+    add_level(search, piece, first, smaller_integer(last, domain->first - 1));
+    add_level(search, piece, larger_integer(first, domain->last + 1), last);
+    first = larger_integer(first, domain->first);
+    last = smaller_integer(last, domain->last);
     if (domain->has_hole && first <= domain->hole && domain->hole <= last) {
         add_curved(search, piece, first, domain->hole - 1);
         add_level(search, piece, domain->hole, domain->hole);
@@ -329,7 +320,8 @@ static void add_segment(struct error_search *search, int i)
     add_piece(search, &piece, segment->start, last);
     if (table->has_fold) {
         const struct line_piece mirrored = {segment, true, piece.unit, piece.above, piece.below};
-        add_piece(search, &mirrored, 2 * zero_point - last, smaller(2 * zero_point - segment->start, zero_point - 1));
+        add_piece(search, &mirrored, 2 * zero_point - last,
+                  smaller_integer(2 * zero_point - segment->start, zero_point - 1));
     }
 }
 

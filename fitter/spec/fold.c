@@ -40,11 +40,17 @@ struct spec spec_fold_half(const struct spec *spec, int64_t sum)
     half.in.qmin = spec->in.zero_point;
     if (last > half.in.qmax)
         half.in.qmax = last;
-    if (sum - spec->out.qmax < half.out.qmin)
-        half.out.qmin = sum - spec->out.qmax;
-    if (sum - spec->out.qmin > half.out.qmax)
-        half.out.qmax = sum - spec->out.qmin;
+    const struct integers outputs = spec_fold_outputs(&half);
+    half.out.qmin = outputs.low;
+    half.out.qmax = outputs.high;
     return half;
+}
+
+struct integers spec_fold_outputs(const struct spec *half)
+{
+    const int64_t qmin = code_min(half->out.bits, half->out.is_signed),
+                  qmax = code_max(half->out.bits, half->out.is_signed), sum = half->fold_sum;
+    return (struct integers){smaller_integer(qmin, sum - qmax), larger_integer(qmax, sum - qmin)};
 }
 
 /* Whether no fix of a half is cut off by a range that ends at low and high, nor at its new ends, where lines beyond
@@ -70,7 +76,7 @@ bool spec_fold_narrow(struct spec *half)
     const struct tensor *in = &half->in;
     const int64_t qmin = code_min(half->out.bits, half->out.is_signed),
                   qmax = code_max(half->out.bits, half->out.is_signed), sum = half->fold_sum;
-    const int64_t low = (qmin > sum - qmax ? qmin : sum - qmax) - 1, high = (qmax < sum - qmin ? qmax : sum - qmin) + 1;
+    const int64_t low = larger_integer(qmin, sum - qmax) - 1, high = smaller_integer(qmax, sum - qmin) + 1;
     if (in->bits > SPEC_EXHAUSTIVE_BITS || !keeps_fixes(half, low, high))
         return false;
     for (int64_t code = code_min(in->bits, in->is_signed); code <= code_max(in->bits, in->is_signed); code++) {

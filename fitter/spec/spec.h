@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/diag.h"
+#include "base/integers.h"
 #include "calibrate.h"
 #include "constraints.h"
 #include "function/function.h"
@@ -144,6 +145,9 @@ int spec_fold_sum(const struct spec *spec, int64_t *sum, struct diag *diag);
  * input, and can then start no segment. Its output range holds the raw values of both halves, so that nothing but the
  * whole table saturates. */
 struct spec spec_fold_half(const struct spec *spec, int64_t sum);
+
+/* That output range, which spec_fold_narrow may have narrowed. */
+struct integers spec_fold_outputs(const struct spec *half);
 
 /* Narrows the output range of a half to one code beyond those that no half saturates, where squared errors are exact. A
  * line that goes on beyond that costs no less than at its end, as no target lies there; it may cost more. False, and

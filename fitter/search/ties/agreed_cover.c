@@ -50,16 +50,16 @@ static int64_t agreed_code(const struct agreed *agreed, int k)
     return (int64_t)rint(bend > 0 ? target - off : bend < 0 ? target + off : target);
 }
 
-static void narrow(struct held *held, int64_t low, int64_t high)
+static void narrow(struct held *held, struct integers outputs)
 {
-    held->low = low > held->low ? low : held->low;
-    held->high = high < held->high ? high : held->high;
+    held->low = outputs.low > held->low ? outputs.low : held->low;
+    held->high = outputs.high < held->high ? outputs.high : held->high;
 }
 
 /* To a code and, where f has a direction, to all codes beyond it in that direction. */
 static void narrow_beyond(struct held *held, int direction, int64_t code)
 {
-    narrow(held, direction == -1 ? INT64_MIN : code, direction == 1 ? INT64_MAX : code);
+    narrow(held, (struct integers){direction == -1 ? INT64_MIN : code, direction == 1 ? INT64_MAX : code});
 }
 
 /* What the first output may be after the segment before, or the other half of a folded table. */
@@ -67,20 +67,21 @@ static void hold_first(struct agreed *agreed, int begin)
 {
     const struct ties *ties = agreed->search->ties;
     const struct constraints *constraints = &ties->constraints;
+    const struct points *points = &agreed->points;
     const struct candidate *before = &agreed->before;
     const int64_t sum = ties->fold_sum, step = constraints->max_step;
     struct held *first = &agreed->held[FIRST];
     first->point = begin;
-    first->code = agreed->points.cell[begin];
+    first->code = points->cell[begin];
     if (begin > 0) {
         if (constraints->continuous)
-            narrow(first, before->next - step, before->next + step);
+            narrow(first, tie_outputs_near(ties, points, begin, before->next));
         if (constraints->monotone)
-            narrow_beyond(first, ties->joint[begin], before->last);
+            narrow(first, tie_outputs_after(ties, points, begin, ties->joint[begin], before->last));
     } else if (ties->fold) {
         if (constraints->continuous)
-            narrow(first, (sum - step + 1) >> 1, (sum + step) >> 1);
-        if (constraints->monotone && agreed->points.count > 1)
+            narrow(first, (struct integers){(sum - step + 1) >> 1, (sum + step) >> 1});
+        if (constraints->monotone && points->count > 1)
             narrow_beyond(first, ties->joint[1], ties->joint[1] == 1 ? (sum + 1) >> 1 : sum >> 1);
     }
 }
@@ -98,7 +99,7 @@ static void hold_last(struct agreed *agreed, int end)
     if (constraints->continuous) {
         agreed->held[NEXT].point = end;
         agreed->held[NEXT].code = agreed->points.cell[end];
-        narrow(&agreed->held[NEXT], code - step, code + step);
+        narrow(&agreed->held[NEXT], (struct integers){code - step, code + step});
     }
     if (constraints->monotone)
         narrow_beyond(&agreed->held[LAST], -ties->joint[end], code);

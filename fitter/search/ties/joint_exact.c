@@ -14,16 +14,16 @@ enum { MOST_CODES = 1 << 12, MOST_ERRORS = 1 << 22, MOST_STATES = 1 << 21 };
 static struct integers firsts_after(const struct tie_program *program, int position, int value,
                                     const struct reached *state)
 {
-    const struct constraints *constraints = &program->ties->constraints;
-    const int point = points_at(program->points, position), direction = direction_at(program, point);
+    const int point = points_at(program->points, position);
     struct integers firsts = program->band[point];
     if (state->start < 0)
         return (struct integers){0, -1};
-    if (constraints->continuous) {
-        const int64_t next = least_value(program, point) + value;
-        firsts = integers_within(firsts, next - constraints->max_step, next + constraints->max_step);
+    if (program->ties->constraints.continuous) {
+        const struct integers near =
+            tie_outputs_near(program->ties, program->points, point, program->value[point].low + value);
+        firsts = integers_within(firsts, near.low, near.high);
     }
-    return integers_within(firsts, direction > 0 ? state->last : firsts.low, direction < 0 ? state->last : firsts.high);
+    return integers_within(firsts, state->after.low, state->after.high);
 }
 
 static void find_fewest_before(struct tie_program *program)
@@ -81,13 +81,19 @@ static struct integers outputs_within(const struct points *points, const struct 
     return integers_within((struct integers){rules->qmin_y, rules->qmax_y}, band.low, band.high);
 }
 
+/* The values of the line before a point that allow some output of its band. */
+static struct integers values_at(const struct tie_program *program, int point)
+{
+    const struct integers band = program->band[point];
+    const int64_t widest = tie_widest_step(program->ties, program->points, point);
+    return integers_within(outputs_apart(program, point), band.low - widest, band.high + widest);
+}
+
 /* The outputs within max_err of each target; false where some point has none. */
 static bool set_bands(struct tie_program *program, double max_err)
 {
     const struct points *points = program->points;
-    const struct constraints *constraints = &program->ties->constraints;
-    const int64_t outputs = program->rules.qmax_y - program->rules.qmin_y + 1;
-    int64_t most = 1;
+    program->values = 1;
     for (int k = 0; k < points->count; k++) {
         struct integers band = outputs_within(points, &program->rules, k, with_room(max_err));
         while (band.low <= band.high && points_error(points, k, (double)band.low) > max_err)
@@ -96,12 +102,13 @@ static bool set_bands(struct tie_program *program, double max_err)
             band.high--;
         if (band.low > band.high)
             return false;
-        most = band.high - band.low + 1 > most ? band.high - band.low + 1 : most;
         program->band[k] = band;
+        if (!program->ties->constraints.continuous)
+            continue;
+        program->value[k] = values_at(program, k);
+        const int values = (int)(program->value[k].high - program->value[k].low + 1);
+        program->values = values > program->values ? values : program->values;
     }
-    program->margin = !constraints->continuous ? 0 : constraints->max_step < outputs ? constraints->max_step : outputs;
-    most += 2 * program->margin;
-    program->values = !constraints->continuous ? 1 : (int)(most < outputs ? most : outputs);
     return true;
 }
 
@@ -232,6 +239,7 @@ static void program_free(struct tie_program *program)
 {
     free(program->position_at);
     free(program->band);
+    free(program->value);
     free(program->state);
     free(program->fewest_after);
     free(program->real_end);
@@ -249,12 +257,13 @@ static bool program_init(struct tie_program *program, const struct ties *ties, c
                                     .positions = points_places(points),
                                     .position_at = malloc(count * sizeof *program->position_at),
                                     .band = malloc(count * sizeof *program->band),
+                                    .value = malloc(count * sizeof *program->value),
                                     .state = malloc(MOST_STATES * sizeof *program->state),
                                     .fewest_after = malloc(count * sizeof *program->fewest_after),
                                     .real_end = malloc(count * sizeof *program->real_end),
                                     .fewest_before = malloc((size_t)outputs * sizeof *program->fewest_before)};
-    if (!program->position_at || !program->band || !program->state || !program->fewest_after || !program->real_end ||
-        !program->fewest_before)
+    if (!program->position_at || !program->band || !program->value || !program->state || !program->fewest_after ||
+        !program->real_end || !program->fewest_before)
         return false;
     for (size_t k = 0; k < count; k++)
         program->position_at[k] = -1;

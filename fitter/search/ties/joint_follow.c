@@ -6,36 +6,28 @@
 
 #include <pwl/fixed.h>
 
-/* The second output of a folded table follows the first one and that of the mirrored half: the one of the two that
- * leaves it less room. */
-static int64_t output_before_second(const struct tie_program *program, int direction, int64_t first)
-{
-    const int64_t mirrored = program->ties->fold_sum - first;
-    return (direction > 0) == (mirrored > first) ? mirrored : first;
-}
-
 /* Of values that matter to nothing, at the end or without --continuous, there is one: 0. */
 static int value_index(const struct tie_program *program, int point, int64_t value)
 {
-    return program->ties->constraints.continuous && point < program->points->count
-               ? (int)(value - least_value(program, point))
-               : 0;
+    if (!program->ties->constraints.continuous || point == program->points->count)
+        return 0;
+    const struct integers *values = &program->value[point];
+    return (int)((value < values->low ? values->low : value > values->high ? values->high : value) - values->low);
 }
 
 /* The segment of the start and slope under trial with an offset, as one that ends at a position. */
 static void record(struct tie_program *program, int position, int64_t value, int64_t first, int64_t last,
                    int64_t offset)
 {
-    const int point = points_at(program->points, position), direction = direction_at(program, point);
+    const int point = points_at(program->points, position);
     const int before = program->fewest_before[first - program->rules.qmin_y];
     if (before + 1 + program->fewest_after[position] > program->segments)
         return;
     struct reached *state = state_at(program, before + 1, position, value_index(program, point, value));
-    if (program->ties->fold && point == 1 && direction)
-        last = output_before_second(program, direction, last);
-    if (state->start >= 0 && (!direction || !is_backward(direction, state->last, last)))
+    const struct integers after = outputs_after(program, point, last);
+    if (state->start >= 0 && state->after.low <= after.low && state->after.high >= after.high)
         return;
-    *state = (struct reached){.last = last,
+    *state = (struct reached){.after = after,
                               .line = {.q_b = program->q_b, .n = program->n, .offset = offset},
                               .start = program->start,
                               .begins = first};
@@ -95,7 +87,20 @@ static bool may_begin(const struct tie_program *program, int64_t first)
         program->segments)
         return false;
     return !(program->ties->fold && program->start == 0 && constraints->continuous &&
-             llabs(2 * first - program->ties->fold_sum) > constraints->max_step);
+             tie_gap_of_halves(program->ties, program->points, first) > constraints->max_step);
+}
+
+/* The outputs that matter at a point: those of its band and, where a segment may end, values. Where saturation leaves
+ * none beyond these apart, every output beyond has the value at that end. */
+static struct integers outputs_looked_at(const struct tie_program *program, int point, bool records)
+{
+    struct integers outputs = program->band[point];
+    if (!records)
+        return outputs;
+    const struct integers values = program->value[point], apart = outputs_apart(program, point);
+    outputs.low = values.low == apart.low ? program->rules.qmin_y : values.low;
+    outputs.high = values.high == apart.high ? program->rules.qmax_y : values.high;
+    return outputs;
 }
 
 /*
@@ -122,15 +127,13 @@ static void split(struct tie_program *program, int point, struct integers offset
     const bool records = may_end && constraints->continuous &&
                          program->fewest_before[first - program->rules.qmin_y] + 1 + program->fewest_after[position] <=
                              program->segments;
-    const int direction = direction_at(program, point);
-    const struct integers band = program->band[point];
+    const struct integers band = program->band[point],
+                          allowed = point > start ? outputs_after(program, point, last) : band,
+                          looked_at = outputs_looked_at(program, point, records);
     const struct slope_at slope = slope_at(program, point);
-    const int64_t margin = records ? program->margin : 0;
     const struct integers outputs =
         integers_within((struct integers){output_of(&slope, offsets.low), output_of(&slope, offsets.high)},
-                        band.low - margin, band.high + margin);
-    if (program->ties->fold && point == 1 && start == 0 && direction)
-        last = output_before_second(program, direction, last);
+                        looked_at.low, looked_at.high);
     int64_t next = outputs.low > program->rules.qmin_y ? least_offset(&slope, outputs.low) : offsets.low; /* of v */
     for (int64_t v = outputs.low; v <= outputs.high && !program->gave_up; v++) {
         const int64_t least = next;
@@ -140,8 +143,8 @@ static void split(struct tie_program *program, int point, struct integers offset
             continue;
         if (records)
             record(program, position, v, first, last, part.low);
-        if (!may_go_on || v < band.low || v > band.high ||
-            (point > start ? is_backward(direction, last, v) : !may_begin(program, v)))
+        if (!may_go_on || v < band.low || v > band.high || v < allowed.low || v > allowed.high ||
+            (point == start && !may_begin(program, v)))
             continue;
         if (part.low < program->safe.low || part.high > program->safe.high)
             part = line_offsets_at(&program->rules, program->q_b, program->n, slope.x, part);

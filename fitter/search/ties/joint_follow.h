@@ -18,7 +18,7 @@
 
 /* What is kept of all segments that end at one knot, and of those before them: one that no other one surpasses. */
 struct reached {
-    int64_t last; /* the output at the code before the knot */
+    struct integers after; /* the outputs with which a segment may follow, for --monotone */
     struct line line;
     int start;      /* position where the segment starts; -1 where no segments reach the state */
     int64_t begins; /* the segment's first output */
@@ -32,8 +32,8 @@ struct tie_program {
     int segments, positions; /* segments allowed; the last position */
     int *position_at;        /* by point; -1 where no segment may start */
     struct integers *band;   /* outputs allowed, by point */
-    int64_t margin;          /* by which a value at a knot may lie outside the band there */
-    int values;              /* values told apart at a knot */
+    struct integers *value;  /* what the line before a knot may give at it, by point: values told apart */
+    int values;              /* room for those of a knot */
     struct reached *state;   /* by segments, position and value */
     int *fewest_after;       /* by position: fewer segments cannot serve the points from there on */
     int *real_end;           /* by position: no real line serves points from there on and this one, too */
@@ -63,16 +63,16 @@ static inline int direction_at(const struct tie_program *program, int point)
     return bound ? program->ties->joint[point] : 0;
 }
 
-static inline bool is_backward(int direction, int64_t from, int64_t to)
+/* Those at a point that may follow the output at the point before. */
+static inline struct integers outputs_after(const struct tie_program *program, int point, int64_t last)
 {
-    return direction > 0 ? to < from : direction < 0 && to > from;
+    return tie_outputs_after(program->ties, program->points, point, direction_at(program, point), last);
 }
 
-/* The value at a knot that is number 0 of those told apart. */
-static inline int64_t least_value(const struct tie_program *program, int point)
+/* Of outputs those that saturation leaves apart at a point. */
+static inline struct integers outputs_apart(const struct tie_program *program, int point)
 {
-    const int64_t value = program->band[point].low - program->margin;
-    return value > program->rules.qmin_y ? value : program->rules.qmin_y;
+    return tie_outputs_apart(program->points, point, (struct integers){program->rules.qmin_y, program->rules.qmax_y});
 }
 
 /* Sets the states that lines from the start reach, of every slope in a window. */

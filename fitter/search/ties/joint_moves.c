@@ -207,7 +207,7 @@ static void find_path(const struct tie_search *search, const struct paths *left,
                 break;
             continue;
         }
-        const struct tie_cost joint = {tie_joint_violation(search->ties, before, candidate), 0, 0};
+        const struct tie_cost joint = {tie_joint_violation(search, before, candidate), 0, 0};
         sum = cost_sum(&sum, &joint);
         if (costs_less(&sum, &candidate->sum)) {
             candidate->sum = sum;

@@ -5,11 +5,20 @@
 
 #include "joint_search.h"
 
-/* By how much a step goes against a direction. */
-static double backward(int direction, double step)
+/* By how much an output misses those that keep to a tie. */
+static double missed(struct integers outputs, double q)
 {
-    const double against = -direction * step;
-    return direction == TURN ? fabs(step) : against > 0 ? against : 0;
+    return fmax(0, fmax((double)outputs.low - q, q - (double)outputs.high));
+}
+
+/* By how much the output q[k] goes against f after q[k - 1]. */
+static double missed_inside(const struct tie_search *search, int k, const double *q)
+{
+    const struct ties *ties = search->ties;
+    const int direction = ties->inside[k];
+    if (k > 1 && direction != TURN && direction * (q[k] - q[k - 1]) >= 0)
+        return 0; /* goes with f, and so does what saturation makes of it */
+    return missed(tie_outputs_after(ties, search->points, k, direction, (int64_t)q[k - 1]), q[k]);
 }
 
 /* The output at the code after the last one of a provable line; false where the product would leave 63 bits. */
@@ -49,7 +58,7 @@ static struct tie_cost piece_cost(const struct tie_search *search, int begin, co
         if (points->fixed[k] != POINT_FREE && points->fixed[k] != (int64_t)q[k])
             return infeasible;
     for (int k = from + 1; ties->constraints.monotone && k < to; k++)
-        cost.violation += backward(ties->inside[k], q[k] - q[k - 1]);
+        cost.violation += missed_inside(search, k, q);
     return cost;
 }
 
@@ -76,7 +85,7 @@ static struct tie_cost cost_of_pieces(const struct tie_search *search, struct pi
         if (!(sum.squares < most))
             return infeasible;
         if (ties->constraints.monotone && from > candidate->begin)
-            sum.violation += backward(ties->inside[from], q[from] - q[from - 1]);
+            sum.violation += missed_inside(search, from, q);
     }
     return sum;
 }
@@ -102,26 +111,27 @@ void tie_find_cost(const struct tie_search *search, struct pieces *pieces, struc
     if (!(cost.squares < INFINITY) || (incumbent->violation <= 0 && !costs_less(&cost, incumbent)))
         return;
     if (ties->constraints.monotone) {
-        cost.violation += backward(ties->cell[candidate->begin], q[candidate->begin] - (double)candidate->first);
-        cost.violation += backward(ties->cell[candidate->end - 1], (double)candidate->last - q[candidate->end - 1]);
+        const int begin = candidate->begin, last = candidate->end - 1;
+        cost.violation += missed(tie_outputs_in_cell(points, begin, ties->cell[begin], candidate->first), q[begin]);
+        cost.violation +=
+            missed(tie_outputs_in_cell(points, last, ties->cell[last], (int64_t)q[last]), (double)candidate->last);
     }
-    /* Where a folded table's halves meet, at the first code, the mirrored half ends with the sum minus the second. */
     if (ties->fold && candidate->begin == 0 && ties->constraints.continuous)
-        cost.violation += fmax(0, fabs((double)(2 * candidate->first - ties->fold_sum)) - ties->constraints.max_step);
-    if (ties->fold && candidate->begin == 0 && candidate->end > 1 && ties->constraints.monotone)
-        cost.violation += backward(ties->joint[1], q[0] + q[1] - (double)ties->fold_sum);
+        cost.violation +=
+            fmax(0, (double)(tie_gap_of_halves(ties, points, candidate->first) - ties->constraints.max_step));
     candidate->cost = cost;
 }
 
-double tie_joint_violation(const struct ties *ties, const struct candidate *left, const struct candidate *right)
+double tie_joint_violation(const struct tie_search *search, const struct candidate *left, const struct candidate *right)
 {
+    const struct ties *ties = search->ties;
+    const int k = right->begin;
+    const double first = (double)right->first;
     double violation = 0;
     if (ties->constraints.monotone)
-        violation += backward(ties->joint[right->begin], (double)(right->first - left->last));
-    if (ties->constraints.monotone && ties->fold && right->begin == 1)
-        violation += backward(ties->joint[1], (double)(left->first + right->first - ties->fold_sum));
+        violation += missed(tie_outputs_after(ties, search->points, k, ties->joint[k], left->last), first);
     if (ties->constraints.continuous)
-        violation += fmax(0, fabs((double)(right->first - left->next)) - ties->constraints.max_step);
+        violation += missed(tie_outputs_near(ties, search->points, k, left->next), first);
     return violation;
 }
 
@@ -137,7 +147,7 @@ struct tie_cost tie_table_cost(const struct tie_search *search)
         tie_find_cost(search, &pieces, &candidate, &infeasible);
         sum = cost_sum(&sum, &candidate.cost);
         if (m) {
-            const struct tie_cost joint = {tie_joint_violation(search->ties, &before, &candidate), 0, 0};
+            const struct tie_cost joint = {tie_joint_violation(search, &before, &candidate), 0, 0};
             sum = cost_sum(&sum, &joint);
         }
         before = candidate;

@@ -91,7 +91,8 @@ void tie_find_cost(const struct tie_search *search, struct pieces *pieces, struc
                    const struct tie_cost *incumbent);
 
 /* By how many codes two neighbours miss their ties. */
-double tie_joint_violation(const struct ties *ties, const struct candidate *left, const struct candidate *right);
+double tie_joint_violation(const struct tie_search *search, const struct candidate *left,
+                           const struct candidate *right);
 
 /* The cost of the incumbent. */
 struct tie_cost tie_table_cost(const struct tie_search *search);

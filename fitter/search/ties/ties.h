@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/diag.h"
+#include "base/integers.h"
 #include "search/points.h"
 #include "spec/spec.h"
 
@@ -31,5 +32,31 @@ struct ties {
 /* The ties of a spec over its points. Exit 1 when memory is short. */
 int ties_init(struct ties *ties, const struct spec *spec, const struct points *points, struct diag *diag);
 void ties_free(struct ties *ties);
+
+/*
+ * Ties hold between outputs of the table's codes. A point of a folded half serves two codes, itself, which saturates
+ * from qmin to qmax, and its mirror image, which does so from sum - qmax to sum - qmin in terms of the half's outputs.
+ * Two of these may be apart for the one and the same for the other. A tie is asked of each code that the point serves.
+ * The outputs that keep to it there are an interval, as saturation keeps their order.
+ */
+
+/* With which the codes of point k do not step against a direction of f from those of the point before, whose output is
+ * `before`; or from a lower code of the same cell. */
+struct integers tie_outputs_after(const struct ties *ties, const struct points *points, int k, int direction,
+                                  int64_t before);
+struct integers tie_outputs_in_cell(const struct points *points, int k, int direction, int64_t before);
+
+/* With which a segment may begin at point k, for --continuous, where the one before would give `value`. */
+struct integers tie_outputs_near(const struct ties *ties, const struct points *points, int k, int64_t value);
+
+/* By how many codes the two halves of a folded table lie apart at the first code of the one, if `first` is the output
+ * there. */
+int64_t tie_gap_of_halves(const struct ties *ties, const struct points *points, int64_t first);
+
+/* Of the half's outputs those beyond which each code that point k serves saturates. */
+struct integers tie_outputs_apart(const struct points *points, int k, struct integers outputs);
+
+/* How far apart two of those may lie that tie_outputs_near lets follow each other. */
+int64_t tie_widest_step(const struct ties *ties, const struct points *points, int k);
 
 #endif

@@ -278,10 +278,8 @@ static void end(struct tiny *tiny, int number)
     }
 }
 
-void tiny_draw(struct tiny *tiny, int number)
+static void draw(struct tiny *tiny, int number, bool folded, bool tied)
 {
-    state = (uint64_t)number * UINT64_C(0xd1342543de82ef95);
-    const bool folded = one_in(8), tied = one_in(5);
     struct format format = draw_format(tied);
     begin(tiny, &format);
     const char *const symmetric = one_in(2) ? odd[between(0, 4)] : complements[between(0, 1)];
@@ -297,6 +295,19 @@ void tiny_draw(struct tiny *tiny, int number)
     draw_method(tiny, number);
     draw_constraints(tiny, tied, folded);
     end(tiny, number);
+}
+
+void tiny_draw(struct tiny *tiny, int number)
+{
+    state = (uint64_t)number * UINT64_C(0xd1342543de82ef95);
+    const bool folded = one_in(8), tied = one_in(5);
+    draw(tiny, number, folded, tied);
+}
+
+void tiny_draw_tied_fold(struct tiny *tiny, int number)
+{
+    state = (uint64_t)number * UINT64_C(0xd1342543de82ef95) + 2;
+    draw(tiny, number, true, true);
 }
 
 void tiny_draw_tied(struct tiny *tiny, int number)
@@ -370,12 +381,22 @@ static bool may_start(const struct tiny *tiny, const struct table *table, int64_
     }
     if (constraints->knots == KNOTS_FREE)
         return true;
-    /* Without a number, two bits more than number the segments; all where that is not given. */
+    /* Without a number, two bits more than number the segments, which a folded table has on half of the codes; all
+     * where that is not given. */
+    const int numbered = tiny->spec.fold ? 2 * segments : segments;
     int64_t bits = constraints->index_bits ? constraints->index_bits : segments ? 2 : in_bits;
-    for (int most = 1; !constraints->index_bits && most < segments; most *= 2)
+    for (int most = 1; !constraints->index_bits && most < numbered; most *= 2)
         bits++;
     bits = bits < in_bits ? bits : in_bits;
     return (code - tiny->spec.in.qmin) % (INT64_C(1) << (in_bits - bits)) == 0;
+}
+
+/* Of the codes of f(x) and f(-x). */
+static int64_t sum_of_halves(const struct spec *spec)
+{
+    const char *const name = function_name(&spec->function);
+    const bool is_complement = !strcmp(name, complements[0]) || !strcmp(name, complements[1]);
+    return (is_complement ? llrint(1 / spec->out.scale.value) : 0) + 2 * spec->out.zero_point;
 }
 
 struct every_spec tiny_every(const struct tiny *tiny, const struct table *table)
@@ -402,7 +423,7 @@ struct every_spec tiny_every(const struct tiny *tiny, const struct table *table)
                                .segments = spec->segments,
                                .squares = spec->method == METHOD_LSQ,
                                .count = (int)(last - first + 1),
-                               .sum = table ? table->fold_sum : 0,
+                               .sum = spec->fold ? sum_of_halves(spec) : 0,
                                .start_all = spec->constraints.knots == KNOTS_UNIFORM};
     for (int k = 0; k < every.count; k++) {
         every.output[k] = output_at(tiny, first + k);

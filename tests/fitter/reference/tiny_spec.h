@@ -25,6 +25,9 @@ struct tiny {
  * The caller frees the spec. */
 void tiny_draw(struct tiny *tiny, int number);
 
+/* The same of folded tables with --monotone or --continuous. */
+void tiny_draw_tied_fold(struct tiny *tiny, int number);
+
 /* The same of the largest error, samples, free knots and --monotone, at times with --continuous: short
  * slopes, of which each counts. */
 void tiny_draw_tied(struct tiny *tiny, int number);

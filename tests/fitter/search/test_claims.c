@@ -203,7 +203,8 @@ static void check_none(const struct tiny *tiny, const char *message)
     const bool given = !isnan(spec->max_err);
     counts.without_table++;
     if (spec->constraints.knots == KNOTS_UNIFORM || (spec->method != METHOD_MINIMAX && spec->method != METHOD_LSQ) ||
-        (spec->method == METHOD_LSQ && constraints_tie(&spec->constraints)) || spec->fold)
+        (spec->method == METHOD_LSQ && (constraints_tie(&spec->constraints) || spec->fold)) ||
+        (spec->fold && spec->fix_count > 0))
         return;
     struct every_spec every = tiny_every(tiny, NULL);
     if (given)
@@ -283,6 +284,12 @@ static const char *const known[] = {
     /* Of an output that only one half saturates beyond. */
     "hard_sigmoid --in u2:2^1:1 --out s5:2^-4:-17 --form absolute --rounding half_even --method lsq --segments 1 "
     "--slope-bits 2 --symmetry fold --shift one --fix 4:1 --zero free",
+    /* The first line goes on to 0, where the outputs of the other half would saturate. */
+    "sigmoid --in u3:2^2:2 --out s5:0.08726:-16 --form biased --rounding half_up --method lsq --segments 2 "
+    "--slope-bits 4 --symmetry fold --continuous 2 --zero free",
+    /* Lines of the best table step against f where the codes that they serve saturate. */
+    "sin --in u4:0.82413:2 --out s5:2^-2:-12 --form biased --rounding floor --method minimax --segments 4 "
+    "--slope-bits 3 --symmetry fold --shift one --monotone --zero free",
 };
 
 START_TEST(claims_of_known_specs_hold)
@@ -329,6 +336,16 @@ START_TEST(tied_segments_are_searched_completely)
 }
 END_TEST
 
+START_TEST(claims_of_tied_folds_hold)
+{
+    for (int k = 0; k < SPECS_PER_TEST / 4 / quick_step(10); k++) {
+        struct tiny tiny;
+        tiny_draw_tied_fold(&tiny, _i * SPECS_PER_TEST + k);
+        check_spec(&tiny);
+    }
+}
+END_TEST
+
 static int first, last; /* of argv */
 
 START_TEST(claims_hold)
@@ -358,22 +375,26 @@ START_TEST(every_kind_of_claim_was_checked)
 }
 END_TEST
 
+static void add_case(Suite *suite, const char *name, const TTest *test, int runs)
+{
+    TCase *tcase = tcase_create(name);
+    tcase_add_loop_test(tcase, test, 0, runs);
+    suite_add_tcase(suite, tcase);
+}
+
 int main(int argc, char **argv)
 {
     Suite *suite = suite_create("claims");
-    TCase *tcase = tcase_create("claims");
-    first = argc == 3 ? atoi(argv[1]) : 0;
-    last = argc == 3 ? atoi(argv[2]) : 0;
-    tcase_add_loop_test(tcase, claims_hold, 0, argc == 3 ? 1 : TESTS);
-    if (argc != 3) {
-        tcase_add_test(tcase, every_kind_of_claim_was_checked);
-        TCase *const specs = tcase_create("known");
-        tcase_add_loop_test(specs, claims_of_known_specs_hold, 0, sizeof known / sizeof *known);
-        suite_add_tcase(suite, specs);
-        TCase *const joints = tcase_create("joints");
-        tcase_add_loop_test(joints, tied_segments_are_searched_completely, 0, TESTS);
-        suite_add_tcase(suite, joints);
+    if (argc == 3) {
+        first = atoi(argv[1]);
+        last = atoi(argv[2]);
+        add_case(suite, "claims", claims_hold, 1);
+        return run_suite(suite);
     }
-    suite_add_tcase(suite, tcase);
+    add_case(suite, "known", claims_of_known_specs_hold, sizeof known / sizeof *known);
+    add_case(suite, "joints", tied_segments_are_searched_completely, TESTS);
+    add_case(suite, "claims", claims_hold, TESTS);
+    add_case(suite, "kinds", every_kind_of_claim_was_checked, 1);
+    add_case(suite, "folds", claims_of_tied_folds_hold, TESTS); /* behind what counts the kinds */
     return run_suite(suite);
 }
