@@ -5,20 +5,28 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/number.h"
 #include "command.h"
 #include "emit/emit.h"
 #include "measure/claim.h"
 #include "table/table.h"
 
 static const struct option_info options[] = {
-    {"--format", "c|cuda|json|csv|npy",
-     "c (default), cuda: headers; json: as read, several as a list; csv: a row a segment; npy: start, q_b, n, offset"},
+    {"--format", "c|cuda|sv|v|json|csv|npy",
+     "c (default), cuda: headers; sv, v: hardware; json: as read, several as a list; csv: a row a segment; npy: "
+     "arrays"},
     {"--standalone", NULL,
      "c: a header with its own evaluation, NAME_eval and NAME_map, that needs no runtime; cuda always has them"},
-    {"--prefix", "P", "c, cuda: begins every identifier, P + function + types; pwl_ by default"},
-    {"--name", "N", "c, cuda: the identifier of a single table, instead of the derived one"},
+    {"--prefix", "P", "c, cuda, sv: begins every identifier, P + function + types; pwl_ by default"},
+    {"--name", "N", "c, cuda, sv: the identifier of a single table, instead of the derived one"},
     {"--attribute", "A",
      "c: what stands behind the name of each array, to place it: PROGMEM, or __attribute__((section(\".tables\")))"},
+    {"--rtl-style", "auto|rom|aligned|barrel|tree",
+     "sv: all outputs in a ROM; segments with one shift, or a shift each; auto takes the smallest"},
+    {"--stages", "N", "sv: registers from input to output, 0 to 4; 1 by default"},
+    {"--rtl-handshake", "valid|ready",
+     "sv: valid alone (default), or with ready, by which a receiver holds codes back"},
+    {"--rom", "inline|mem", "sv: the words in the module (default), or in a file NAME.mem beside it"},
     {"-o", "FILE", "write FILE, whole or not at all, and leave it untouched when nothing changes"},
     {"--check", NULL, "write nothing; exit 3 when FILE is not what would be written"},
     {"-MD", NULL, "also write a make rule, FILE: TABLE..., to FILE.d"},
@@ -31,9 +39,24 @@ struct request {
     int count;
     const struct emitter *emitter;
     struct emit_options emit;
-    const char *output, *depfile;
+    const char *output, *depfile, *stages;
+    const char *hardware; /* a flag of hardware alone, if one was given */
     bool check, depend;
 };
+
+static void set_hardware(struct request *request, const char *name, const char *value)
+{
+    struct rtl_options *rtl = &request->emit.rtl;
+    request->hardware = name;
+    if (strcmp(name, "--rtl-style") == 0)
+        rtl->style = rtl_style_parse(value);
+    else if (strcmp(name, "--rtl-handshake") == 0)
+        rtl->has_ready = strcmp(value, "ready") == 0;
+    else if (strcmp(name, "--rom") == 0)
+        rtl->rom_in_file = strcmp(value, "mem") == 0;
+    else
+        request->stages = value;
+}
 
 static void set_option(struct request *request, const char *name, const char *value)
 {
@@ -53,8 +76,21 @@ static void set_option(struct request *request, const char *name, const char *va
         request->check = true;
     else if (strcmp(name, "-MD") == 0)
         request->depend = true;
-    else
+    else if (strcmp(name, "-MF") == 0)
         request->depfile = value;
+    else
+        set_hardware(request, name, value);
+}
+
+static int parse_stages(struct request *request, struct diag *diag)
+{
+    int64_t stages = 1;
+    if (request->stages && (number_integer(request->stages, strlen(request->stages), &stages) != NUMBER_OK ||
+                            stages < 0 || stages > RTL_MAX_STAGES))
+        return diag_set(diag, EXIT_USAGE, "--stages %.40s: must be a number of registers, 0 to %d", request->stages,
+                        RTL_MAX_STAGES);
+    request->emit.rtl.stages = (int)stages;
+    return EXIT_DONE;
 }
 
 /* What one flag alone cannot tell. */
@@ -70,10 +106,13 @@ static int check_request(const struct request *request, struct diag *diag)
         return diag_set(diag, EXIT_USAGE, "--standalone needs --format c; --format %s %s", request->emitter->name,
                         request->emitter->code ? "has its own evaluation without it" : "has no code");
     if ((emit->prefix || emit->name) && !request->emitter->code)
-        return diag_set(diag, EXIT_USAGE, "%s needs --format c or cuda; --format %s has no identifiers",
+        return diag_set(diag, EXIT_USAGE, "%s needs --format c, cuda, sv or v; --format %s has no identifiers",
                         emit->prefix ? "--prefix" : "--name", request->emitter->name);
     if (emit->attribute && strcmp(request->emitter->name, "c") != 0)
         return diag_set(diag, EXIT_USAGE, "--attribute needs --format c; --format %s has no arrays to place",
+                        request->emitter->name);
+    if (request->hardware && !request->emitter->hardware)
+        return diag_set(diag, EXIT_USAGE, "%s needs --format sv or v; --format %s is no hardware", request->hardware,
                         request->emitter->name);
     if (emit->attribute && emit_check_attribute(emit->attribute, diag))
         return diag->code;
@@ -112,7 +151,9 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
         return diag_set(diag, EXIT_USAGE, "- is given more than once; standard input can be read once");
     if (request->output && strcmp(request->output, "-") == 0)
         request->output = NULL;
-    const int code = check_request(request, diag);
+    int code = check_request(request, diag);
+    if (code == EXIT_DONE)
+        code = parse_stages(request, diag);
     if (!request->emit.prefix)
         request->emit.prefix = "pwl_";
     request->emit.paths = request->paths;
@@ -236,8 +277,8 @@ static int run(int argc, char **argv, struct diag *diag)
 
 const struct command command_emit = {
     .name = "emit",
-    .synopsis = "pwlc emit TABLE.json... [--format c|cuda|json|csv|npy] [flags]",
-    .summary = "Write tables for their consumers: C and CUDA headers, JSON, CSV, NumPy.",
+    .synopsis = "pwlc emit TABLE.json... [--format c|cuda|sv|v|json|csv|npy] [flags]",
+    .summary = "Write tables for their consumers: C and CUDA headers, SystemVerilog, JSON, CSV, NumPy.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
                "pwlc emit tanh.json -o tanh.h -MD -MF tanh.h.d\n"
                "pwlc emit tanh.json --standalone --name my_tanh -o my_tanh.h\n"

@@ -10,8 +10,9 @@
 struct emitter {
     const char *name; /* the --format value */
     const char *summary;
-    bool many; /* takes several tables */
-    bool code; /* has identifiers, as --prefix and --name give them */
+    bool many;     /* takes several tables */
+    bool code;     /* has identifiers, as --prefix and --name give them */
+    bool hardware; /* takes the flags of rtl_options */
     int (*emit)(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
                 struct diag *diag);
 };

@@ -8,7 +8,7 @@
 
 #include "answers.h"
 #include "base/scratch.h"
-#include "verify.h"
+#include "verification.h"
 
 #define PROGRAM_NAME "verified" /* of the table, in what is emitted */
 
