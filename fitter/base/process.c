@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/types.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "escape.h"
 
 extern char **environ;
@@ -63,25 +63,11 @@ static void leave(int place)
 struct run {
     const struct process *process;
     struct text *said;
-    struct timespec end;
+    double end_s; /* by clock_now() */
     pid_t pid;
     int out, err; /* ends of pipes, -1 once closed */
     bool is_over_limit, is_refused;
 };
-
-static double left_s(const struct run *run)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(run->end.tv_sec - now.tv_sec) + 1e-9 * (double)(run->end.tv_nsec - now.tv_nsec);
-}
-
-static void set_end(struct run *run)
-{
-    clock_gettime(CLOCK_MONOTONIC, &run->end);
-    run->end.tv_sec += (time_t)run->process->limit_s;
-    run->end.tv_nsec += (long)((run->process->limit_s - (double)(time_t)run->process->limit_s) * 1e9);
-}
 
 static void keep(struct text *said, const unsigned char *bytes, size_t size)
 {
@@ -137,7 +123,7 @@ static int wait_for(struct run *run)
         if (ended && ready <= 0)
             break;
         ended = ended || has_ended(run);
-        if (!ended && (run->is_refused || left_s(run) <= 0)) {
+        if (!ended && (run->is_refused || clock_now() >= run->end_s)) {
             run->is_over_limit = !run->is_refused;
             break;
         }
@@ -255,9 +241,8 @@ static int judge(const struct run *run, int status, struct diag *diag)
 
 int process_run(const struct process *process, struct text *said, struct diag *diag)
 {
-    struct run run = {.process = process, .said = said, .out = -1, .err = -1};
+    struct run run = {.process = process, .said = said, .end_s = clock_now() + process->limit_s, .out = -1, .err = -1};
     sigset_t all, old;
-    set_end(&run);
     /* No signal finds the program started and not yet known. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);

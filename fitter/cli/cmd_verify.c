@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/suggest.h"
 #include "command.h"
+#include "rtl_flags.h"
 #include "table/table.h"
 #include "verify/verify.h"
 
@@ -16,6 +17,9 @@
 static const struct option_info options[] = {
     {"--against", "c,standalone,sv,cuda",
      "what is built: c is the header with libpwl, sv the module; default c,standalone,sv"},
+    {"--rtl-style", RTL_STYLES, "of the module, as for emit"},
+    {"--stages", "N", "registers of the module, 0 to 4; 1 by default"},
+    {"--rtl-handshake", "valid|ready", "of the module, as for emit"},
     {"--simulator", VERIFY_SIMULATORS, "what runs sv; verilator (default) calls the standalone header beside it"},
     {"--prove", NULL, "inputs to 8 bits: yosys proves the module equal at every code; all: it has no feedback"},
     {"--exhaustive", NULL, "every code of inputs of more than 16 bits too"},
@@ -47,8 +51,8 @@ static void print_verdict(const char *target, const struct verdict *verdict, con
     printf("%-10s  %s", target, color_on(stdout, is_good ? COLOR_GOOD : COLOR_BAD));
     if (diag->code != EXIT_DONE)
         printf("%s", diag->text);
-    else if (verdict->compared == 0)
-        printf("%s", verdict->name);
+    else if (verdict->claim[0])
+        printf("%s", verdict->claim);
     else
         printf("%" PRId64 " codes, %" PRId64 " mismatches", verdict->compared, verdict->mismatches);
     printf("%s", color_off(stdout));
@@ -131,6 +135,8 @@ static int verify_table(struct request *request, struct diag *diag)
 static int set_option(struct request *request, const char *name, const char *value, struct diag *diag)
 {
     double seconds;
+    if (rtl_flag_set(name, value, &request->emit.rtl, diag))
+        return diag->code;
     if (strcmp(name, "--against") == 0)
         request->against = value;
     else if (strcmp(name, "--simulator") == 0)
@@ -151,6 +157,7 @@ static int set_option(struct request *request, const char *name, const char *val
 static int parse(int argc, char **argv, struct request *request, struct diag *diag)
 {
     struct argument_walk walk = {.command = &command_verify, .argc = argc, .argv = argv};
+    diag->code = EXIT_DONE;
     const struct option_info *option;
     const char *value;
     char target[16];
@@ -177,7 +184,8 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
 
 static int run(int argc, char **argv, struct diag *diag)
 {
-    struct request request = {.verification = {.simulator = "verilator", .limit_s = DEFAULT_LIMIT_S}};
+    struct request request = {.verification = {.simulator = "verilator", .limit_s = DEFAULT_LIMIT_S},
+                              .emit.rtl.stages = 1};
     request.verification.emit = &request.emit;
     return parse(argc, argv, &request, diag) ? diag->code : verify_table(&request, diag);
 }

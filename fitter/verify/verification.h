@@ -27,6 +27,7 @@ struct verdict {
     int64_t compared, mismatches;  /* codes */
     int64_t code, expected, found; /* of the first mismatch */
     char name[40];                 /* what gave it, "pwl_eval" */
+    char claim[80];                /* of a proof; empty with codes that were compared */
     double seconds;                /* with building */
 };
 

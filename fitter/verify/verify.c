@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/process.h"
 #include "base/progress.h"
 #include "fault.h"
@@ -21,13 +21,6 @@ static const struct target {
     {"sv", sv_program_bits, sv_program},
     {"cuda", c_program_bits, cuda_program},
 };
-
-static double seconds_since(const struct timespec *start)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
-}
 
 /* Counts what arrives. */
 struct watched {
@@ -92,11 +85,10 @@ int verify(const char *name, const struct verification *verification, struct ver
 {
     const struct table *const table = verification->table;
     const struct target *target = targets;
-    struct timespec start;
+    const double start = clock_now();
     struct runs runs;
     struct fault fault = {0};
     *verdict = (struct verdict){0};
-    clock_gettime(CLOCK_MONOTONIC, &start);
     while (strcmp(target->name, name) != 0)
         target++;
     int code = runs_make(table, verification->packed, target->bits(table), verification->exhaustive, &runs, diag);
@@ -108,6 +100,6 @@ int verify(const char *name, const struct verification *verification, struct ver
         code = build_and_run(target, verification, verification->inject ? &fault.table : table, &runs, verdict, diag);
     fault_free(&fault);
     runs_free(&runs);
-    verdict->seconds = seconds_since(&start);
+    verdict->seconds = clock_now() - start;
     return code;
 }
