@@ -37,9 +37,10 @@ fitter/search/ties      : fitter/base fitter/function fitter/spec fitter/search 
 fitter/fit              : fitter/base fitter/function fitter/table fitter/measure fitter/spec fitter/search fitter/search/minimax fitter/search/squares fitter/search/ties
 fitter/emit/            : fitter/base fitter/io fitter/table runtime/include/pwl
 fitter/verify           : fitter/base fitter/tools fitter/table fitter/emit runtime/include/pwl
+fitter/cost             : fitter/base fitter/tools fitter/table fitter/emit
 fitter/report           : fitter/base fitter/io fitter/function fitter/table fitter/measure fitter/spec fitter/fit
 fitter/device           : fitter/base fitter/io fitter/table fitter/measure runtime/include/pwl kernels/include/pwl kernels/bench/include/pwl
-fitter/cli              : fitter/base fitter/io fitter/function fitter/table fitter/measure fitter/spec fitter/fit fitter/emit fitter/verify fitter/report fitter/device runtime/include/pwl kernels/include/pwl
+fitter/cli              : fitter/base fitter/io fitter/function fitter/table fitter/measure fitter/spec fitter/fit fitter/emit fitter/verify fitter/cost fitter/report fitter/device runtime/include/pwl kernels/include/pwl
 fitter                  : fitter/base fitter/cli
 
 luts                    : runtime/include/pwl

@@ -63,6 +63,15 @@ int tool_version(const struct tool *tool, char version[TOOL_VERSION_SIZE], struc
     return code;
 }
 
+int tool_run(const char *const *argv, const char *folder, double limit_s, struct text *said, struct diag *diag)
+{
+    const struct process process = {.argv = argv, .folder = folder, .limit_s = limit_s};
+    struct text own = {0};
+    const int code = process_run(&process, said ? said : &own, diag);
+    text_free(&own);
+    return code;
+}
+
 int tool_words(char *line, const char **words, int most)
 {
     int count = 0;

@@ -4,6 +4,7 @@
 #define PWLC_TOOL_H
 
 #include "base/diag.h"
+#include "base/file.h"
 
 struct tool {
     const char *name;    /* in PATH */
@@ -17,6 +18,10 @@ struct tool {
 /* The first number of the form 1.2 or 1.2.3 that the tool answers with. Exit 77 when it is missing, gives no version or
  * is too old; the message says what would do. */
 int tool_version(const struct tool *tool, char version[TOOL_VERSION_SIZE], struct diag *diag);
+
+/* Runs a tool, argv[0], in a folder, as process_run() does; what it says goes to *said, or nowhere where that is null.
+ */
+int tool_run(const char *const *argv, const char *folder, double limit_s, struct text *said, struct diag *diag);
 
 /* One argument list of another, for flags that a program prints: cut at blanks, of at most `most` words that point into
  * line. The number of words. */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/process.h"
 #include "emit/c/c.h"
 #include "emit/emit.h"
 #include "tools/tool.h"
@@ -74,29 +73,18 @@ int program_emit(const struct program *program, const char *format, const struct
     return scratch_write(program->folder, file, &text, diag);
 }
 
-int program_tool(const struct verification *verification, const struct program *program, const char *const *argv,
-                 struct diag *diag)
-{
-    const struct process process = {.argv = argv, .folder = program->folder, .limit_s = verification->limit_s};
-    struct text said = {0};
-    const int code = process_run(&process, &said, diag);
-    text_free(&said);
-    return code;
-}
-
 /* The flags by which pkg-config finds libpwl, an installed one or, by PKG_CONFIG_PATH, a build's. The program finds the
  * shared library where the linker did. */
 static int find_libpwl(const struct verification *verification, const struct program *program, struct text *flags,
                        struct diag *diag)
 {
     static const char *const argv[] = {"pkg-config", "--cflags", "--libs", "pwl", NULL};
-    const struct process process = {.argv = argv, .folder = program->folder, .limit_s = verification->limit_s};
     const char *words[MOST_WORDS];
     struct text said = {0};
     char version[TOOL_VERSION_SIZE];
     if (tool_version(&pkg_config, version, diag))
         return diag->code;
-    int code = process_run(&process, &said, diag);
+    int code = tool_run(argv, program->folder, verification->limit_s, &said, diag);
     if (code != EXIT_DONE || !said.bytes)
         code = diag_set(diag, EXIT_MISSING,
                         "libpwl is missing: pkg-config does not find pwl; install it, or set PKG_CONFIG_PATH to "
@@ -121,7 +109,7 @@ static int compile(const struct verification *verification, struct program *prog
     snprintf(program->tools, sizeof program->tools, "cc %s", version);
     program->argv[0] = "./program";
     argv[6 + tool_words(flags, argv + 6, 2 * MOST_WORDS)] = NULL;
-    return program_tool(verification, program, argv, diag);
+    return tool_run(argv, program->folder, verification->limit_s, NULL, diag);
 }
 
 static const char *short_type(const struct tensor *tensor)
@@ -238,5 +226,5 @@ int cuda_program(const struct verification *verification, struct program *progra
         return diag->code;
     }
     snprintf(program->tools, sizeof program->tools, "nvcc %s", version);
-    return program_tool(verification, program, argv, diag);
+    return tool_run(argv, program->folder, verification->limit_s, NULL, diag);
 }

@@ -38,8 +38,4 @@ int program_emit(const struct program *program, const char *format, const struct
 /* What C and C++ programs begin with: main(), which calls `static void evaluate(void)`, and the table's types. */
 void program_add_main(struct text *out, const struct program *program);
 
-/* Runs a tool in the folder, within the time limit. */
-int program_tool(const struct verification *verification, const struct program *program, const char *const *argv,
-                 struct diag *diag);
-
 #endif

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/process.h"
 #include "fault.h"
 #include "program.h"
 #include "tools/tool.h"
@@ -97,7 +96,7 @@ static int run_yosys(const struct verification *verification, const struct progr
         add_table(&table, verification);
         code = scratch_write(program->folder, "table.sv", &table, diag);
     }
-    return code == EXIT_DONE ? program_tool(verification, program, argv, diag) : code;
+    return code == EXIT_DONE ? tool_run(argv, program->folder, verification->limit_s, NULL, diag) : code;
 }
 
 /* The code of a counterexample, as ABC writes it: "x[3]@0=1" for each bit. */
@@ -132,10 +131,9 @@ static int run_abc(const struct verification *verification, const struct program
 {
     static const char *const argv[] = {"yosys-abc", "-c",
                                        "read_aiger differs.aig; iprove; print_status; write_cex -n differs.txt", NULL};
-    const struct process process = {.argv = argv, .folder = program->folder, .limit_s = verification->limit_s};
     struct text said = {0};
     int64_t q = 0;
-    int code = process_run(&process, &said, diag);
+    int code = tool_run(argv, program->folder, verification->limit_s, &said, diag);
     const bool is_equal = said.bytes && strstr(said.bytes, "Status = 1 "),
                is_other = said.bytes && strstr(said.bytes, "Status = 0 ");
     text_free(&said);

@@ -115,7 +115,7 @@ static int verilator_program(const struct verification *verification, struct pro
     add_cpp(&text, verification, program);
     if (scratch_write(program->folder, "main.cpp", &text, diag) || program_emit(program, "c", &header, "table.h", diag))
         return diag->code;
-    return program_tool(verification, program, argv, diag);
+    return tool_run(argv, program->folder, verification->limit_s, NULL, diag);
 }
 
 /* -- Icarus Verilog ---------------------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ static int iverilog_program(const struct verification *verification, struct prog
     add_bench(&text, verification, program);
     if (scratch_write(program->folder, "bench.sv", &text, diag))
         return diag->code;
-    return program_tool(verification, program, argv, diag);
+    return tool_run(argv, program->folder, verification->limit_s, NULL, diag);
 }
 
 int sv_program(const struct verification *verification, struct program *program, struct diag *diag)
