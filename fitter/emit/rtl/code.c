@@ -105,7 +105,7 @@ struct signal add_saturated(struct body *b)
     const struct tensor *y = &b->table->out;
     const bool over = b->sum.high > y->qmax, under = b->sum.low < y->qmin;
     struct text *out = pipeline_part(p);
-    char sum[SIGNAL_TEXT], low[SIGNAL_TEXT], constant[CONSTANT_TEXT];
+    char sum[SIGNAL_TEXT], low[SIGNAL_TEXT], below[SIGNAL_TEXT], constant[CONSTANT_TEXT];
     signal_use(p, &b->sum, sum);
     if (over)
         add_over(b, sum, b->sum.bits - 1, y->qmax);
@@ -117,6 +117,9 @@ struct signal add_saturated(struct body *b)
     else
         snprintf(low, sizeof low, "%.40s[%d:0]", sum, y->bits - 1);
     text_add(out, "  assign y = ");
+    if (b->is_below.bits > 0)
+        text_add(out, "%s ? %s : ", signal_use(p, &b->is_below, below),
+                 signed_constant(y->bits, b->table->reduction.below, constant));
     if (over)
         text_add(out, "over ? %s : ", signed_constant(y->bits, y->qmax, constant));
     if (under)
