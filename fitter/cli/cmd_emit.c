@@ -12,7 +12,7 @@
 #include "table/table.h"
 
 static const struct option_info options[] = {
-    {"--format", "c|cuda|sv|v|json|csv|npy",
+    {"--format", "c|cuda|sv|v|sv-tb|json|csv|npy",
      "c (default), cuda: headers; sv, v: hardware; json: as read, several as a list; csv: a row a segment; npy: "
      "arrays"},
     {"--standalone", NULL,
@@ -277,7 +277,7 @@ static int run(int argc, char **argv, struct diag *diag)
 
 const struct command command_emit = {
     .name = "emit",
-    .synopsis = "pwlc emit TABLE.json... [--format c|cuda|sv|v|json|csv|npy] [flags]",
+    .synopsis = "pwlc emit TABLE.json... [--format c|cuda|sv|v|sv-tb|json|csv|npy] [flags]",
     .summary = "Write tables for their consumers: C and CUDA headers, SystemVerilog, JSON, CSV, NumPy.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
                "pwlc emit tanh.json -o tanh.h -MD -MF tanh.h.d\n"

@@ -18,6 +18,7 @@ const struct emitter emitters[] = {
      emit_npy},
     {"sv", "SystemVerilog module, for iverilog, Verilator and yosys", false, true, true, emit_sv},
     {"v", "the same module in Verilog-2005", false, true, true, emit_v},
+    {"sv-tb", "bench that checks the module, with the same flags", false, true, true, emit_sv_bench},
     {NULL, NULL, false, false, false, NULL}};
 
 const struct emitter *emitter_find(const char *name)

@@ -90,6 +90,9 @@ static void add_module(struct text *out, struct module *m)
     add_ports(out, m);
     if (m->rom.words)
         add_rom(out, m);
+    if (m->functions.bytes)
+        text_add(out, "%s", m->functions.bytes);
+    out->failed |= m->functions.failed;
     add_handshake(out, m);
     pipeline_write(&m->pipeline, out);
     text_add(out, "endmodule\n");
@@ -103,23 +106,27 @@ int module_make(const struct table *table, const struct emit_options *options, c
                          .style = options->rtl.style,
                          .stages = options->rtl.stages,
                          .has_ready = options->rtl.has_ready,
-                         .rom_in_file = options->rtl.rom_in_file,
-                         .rom_name = "output"};
+                         .rom_in_file = options->rtl.rom_in_file};
     m->pipeline = (struct pipeline){.dialect = dialect, .has_enables = m->has_ready};
     if (emit_table_name(table, options, &identifiers_verilog, m->name, sizeof m->name, diag) != EXIT_DONE ||
         table_pack(table, &m->packed, diag) != EXIT_DONE)
         return diag->code;
     if (m->style == RTL_AUTO)
-        m->style = RTL_ROM;
-    if (m->style != RTL_ROM)
-        return diag_set(diag, EXIT_USAGE, "--rtl-style %s: only rom is written", rtl_style_name(m->style));
-    return module_of_outputs(m, diag);
+        m->style = table->in.bits <= 8 ? RTL_ROM : RTL_ALIGNED;
+    m->rom_name = m->style == RTL_ROM ? "output" : "word";
+    return m->style == RTL_ROM ? module_of_outputs(m, diag) : module_of_segments(m, diag);
+}
+
+void module_add_lookup(struct module *m, const char *address)
+{
+    text_add(pipeline_part(&m->pipeline), m->rom_in_file ? "%s_rom[%s];\n" : "%s_rom(%s);\n", m->rom_name, address);
 }
 
 void module_free(struct module *m)
 {
     packed_table_free(&m->packed);
     pipeline_free(&m->pipeline);
+    text_free(&m->functions);
     rom_free(&m->rom);
 }
 

@@ -15,8 +15,9 @@ struct module {
     enum rtl_style style; /* not auto */
     int stages;
     bool has_ready, rom_in_file;
-    struct rom rom;       /* of outputs, or of segments; no words where there is none */
-    const char *rom_name; /* "output", "segment" */
+    struct rom rom;        /* of outputs, or of segments; no words where there is none */
+    const char *rom_name;  /* "output", "segment" */
+    struct text functions; /* of the body, beside the ROM's */
     struct pipeline pipeline;
 };
 
@@ -25,7 +26,11 @@ int module_make(const struct table *table, const struct emit_options *options, c
                 struct module *m, struct diag *diag);
 void module_free(struct module *m);
 
-/* The bodies: all outputs in a ROM. */
+/* The bodies: all outputs in a ROM; segments. */
 int module_of_outputs(struct module *m, struct diag *diag);
+int module_of_segments(struct module *m, struct diag *diag);
+
+/* "NAME_rom[address];" or "NAME_rom(address);", the right side of an assignment */
+void module_add_lookup(struct module *m, const char *address);
 
 #endif

@@ -15,8 +15,8 @@ int module_of_outputs(struct module *m, struct diag *diag)
         pipeline_cut(p);
     signal_use(p, &index, name);
     struct signal y = pipeline_bits(p, "y", m->rom.width);
-    text_add(pipeline_part(p), "  assign y = output_rom%s%s%s;\n", m->rom_in_file ? "[" : "(", name,
-             m->rom_in_file ? "]" : ")");
+    text_add(pipeline_part(p), "  assign y = ");
+    module_add_lookup(m, name);
     while (p->stages < m->stages)
         pipeline_cut(p);
     text_add(pipeline_part(p), "  assign y_o = %s;\n", signal_use(p, &y, name));

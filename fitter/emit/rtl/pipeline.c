@@ -68,9 +68,10 @@ static struct signal new_signal(struct pipeline *pipeline, const char *name, int
     return signal;
 }
 
-struct signal pipeline_value(struct pipeline *pipeline, const char *name, wide low, wide high)
+struct signal pipeline_value(struct pipeline *pipeline, const char *name, int bits, wide low, wide high)
 {
-    struct signal signal = new_signal(pipeline, name, signed_bits(low, high), true);
+    const int needed = signed_bits(low, high);
+    struct signal signal = new_signal(pipeline, name, needed > bits ? needed : bits, true);
     signal.low = low;
     signal.high = high;
     return signal;
@@ -81,6 +82,37 @@ struct signal pipeline_bits(struct pipeline *pipeline, const char *name, int bit
     struct signal signal = new_signal(pipeline, name, bits, false);
     signal.high = ((wide)1 << bits) - 1;
     return signal;
+}
+
+struct signal pipeline_sum(struct pipeline *pipeline, const char *name, struct signal *a, wide constant)
+{
+    char text[SIGNAL_TEXT], literal[CONSTANT_TEXT];
+    struct signal sum = pipeline_value(pipeline, name, a->bits, a->low + constant, a->high + constant);
+    signal_extend(pipeline, a, sum.bits, text);
+    if (constant == 0)
+        text_add(pipeline_part(pipeline), "  assign %s = %s;\n", name, text);
+    else
+        text_add(pipeline_part(pipeline), "  assign %s = %s %c %s;\n", name, text, constant < 0 ? '-' : '+',
+                 signed_constant(sum.bits, constant < 0 ? -constant : constant, literal));
+    return sum;
+}
+
+struct signal pipeline_difference(struct pipeline *pipeline, const char *name, wide constant, struct signal *a)
+{
+    char text[SIGNAL_TEXT], literal[CONSTANT_TEXT];
+    struct signal difference = pipeline_value(pipeline, name, a->bits, constant - a->high, constant - a->low);
+    signal_extend(pipeline, a, difference.bits, text);
+    text_add(pipeline_part(pipeline), "  assign %s = %s - %s;\n", name,
+             signed_constant(difference.bits, constant, literal), text);
+    return difference;
+}
+
+void pipeline_drop(struct pipeline *pipeline, const struct signal *signal, int high, int low)
+{
+    char range[CONSTANT_TEXT];
+    snprintf(range, sizeof range, high == low ? "[%d]" : "[%d:%d]", high, low);
+    text_add(pipeline_part(pipeline), "  %s unused_%s;\n  assign unused_%s = ^%s%s;\n", pipeline->dialect->net,
+             signal->name, signal->name, signal->name, signal->bits == 1 ? "" : range);
 }
 
 /* Of the copy that lies 0, 1, 2... registers behind where the signal is assigned. */
@@ -117,23 +149,27 @@ const char *signal_extend(struct pipeline *pipeline, struct signal *signal, int 
     return text;
 }
 
-/* In decimal up to 63 bits, beyond in hexadecimal, as is the lowest value, whose magnitude no signed literal has. */
+/* In decimal, but beyond 64 bits and for the lowest value, whose magnitude has no literal of its width. */
 const char *signed_constant(int bits, wide value, char text[CONSTANT_TEXT])
 {
-    const wide lowest = -((wide)1 << (bits - 1));
-    if (bits <= 64 && value > lowest) {
+    __extension__ typedef unsigned __int128 pattern;
+    const pattern low_bits = (pattern)value << (128 - bits);
+    value = (wide)low_bits >> (128 - bits);
+    if (bits <= 64 && low_bits << 1 != 0) {
         snprintf(text, CONSTANT_TEXT, "%s%d'sd%" PRIu64, value < 0 ? "-" : "", bits,
                  (uint64_t)(value < 0 ? -value : value));
         return text;
     }
-    __extension__ const unsigned __int128 pattern = (unsigned __int128)value;
-    const int digits = (bits + 3) / 4;
+    if (value == 0) {
+        snprintf(text, CONSTANT_TEXT, "%d'sd0", bits);
+        return text;
+    }
     int length = snprintf(text, CONSTANT_TEXT, "%d'sh", bits);
-    for (int i = digits - 1; i >= 0; i--) {
-        unsigned digit = (unsigned)(pattern >> (4 * i)) & 15u;
-        if (i == digits - 1 && bits % 4 != 0)
-            digit &= (1u << (bits % 4)) - 1;
-        length += snprintf(text + length, (size_t)(CONSTANT_TEXT - length), "%x", digit);
+    for (int digit = (bits + 3) / 4 - 1; digit >= 0; digit--) {
+        unsigned nibble = (unsigned)((pattern)value >> (4 * digit)) & 15u;
+        if (4 * digit + 4 > bits)
+            nibble &= (1u << bits % 4) - 1;
+        length += snprintf(text + length, (size_t)(CONSTANT_TEXT - length), "%x", nibble);
     }
     return text;
 }

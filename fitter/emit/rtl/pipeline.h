@@ -56,21 +56,28 @@ void pipeline_cut(struct pipeline *pipeline);
 int signed_bits(wide low, wide high);
 int unsigned_bits(wide high);
 
-/* Declares a signal in this part; its bits are as few as hold the range. Signed also where nothing is negative. */
-struct signal pipeline_value(struct pipeline *pipeline, const char *name, wide low, wide high);
+/* Declares a number in this part: with a sign also where nothing is negative, of as few bits as hold the range, but at
+ * least `bits`, those of what it is computed from. */
+struct signal pipeline_value(struct pipeline *pipeline, const char *name, int bits, wide low, wide high);
+
+/* A vector of bits. */
 struct signal pipeline_bits(struct pipeline *pipeline, const char *name, int bits);
 
-/* An input of the module, which needs no declaration. */
-struct signal pipeline_port(const char *name, const char *type_name, int bits, bool is_signed);
+/* A number that is a + constant, or constant - a. */
+struct signal pipeline_sum(struct pipeline *pipeline, const char *name, struct signal *a, wide constant);
+struct signal pipeline_difference(struct pipeline *pipeline, const char *name, wide constant, struct signal *a);
+
+/* Says to lint tools that the low bits of a signal of this part are of no use. */
+void pipeline_drop(struct pipeline *pipeline, const struct signal *signal, int high, int low);
 
 /* The name of a signal in this part, good until the next call of pipeline_cut. */
 #define SIGNAL_TEXT 96
 const char *signal_use(struct pipeline *pipeline, struct signal *signal, char text[SIGNAL_TEXT]);
 
-/* The same, extended to more bits; a signal without a sign becomes a number with one. */
+/* The same, extended to as many bits or more; a vector of bits becomes a number, and needs one more. */
 const char *signal_extend(struct pipeline *pipeline, struct signal *signal, int bits, char text[SIGNAL_TEXT]);
 
-/* A literal: 16'sd5, -16'sd5, 8'hff. */
+/* A literal of a value, modulo 2^bits: 16'sd5, -16'sd5, 72'sh00ff00ff00ff00ff00. */
 #define CONSTANT_TEXT 64
 const char *signed_constant(int bits, wide value, char text[CONSTANT_TEXT]);
 
