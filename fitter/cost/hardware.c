@@ -102,7 +102,7 @@ static int load(const char *folder, const char *name, json_t **root, struct diag
     unsigned char *bytes = NULL;
     size_t size;
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (file_read(path, 0, &bytes, &size, diag))
+    if (file_read(path, FILE_MAX_BYTES, &bytes, &size, diag))
         return diag->code;
     *root = json_loadb((const char *)bytes, size, 0, NULL);
     free(bytes);
@@ -151,6 +151,7 @@ static int read_fmax(const char *folder, double *fmax, struct diag *diag)
             *fmax = achieved;
     }
     json_decref(root);
+    *fmax = round(*fmax * 10) / 10; /* placement is a matter of chance: further digits say nothing */
     return isnan(*fmax) ? diag_set(diag, EXIT_IO, "the report of place and route has no clock") : EXIT_DONE;
 }
 
