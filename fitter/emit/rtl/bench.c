@@ -11,6 +11,7 @@
 #include "rtl.h"
 
 #define DRAWN_CODES (1 << 20)
+#define FIRST_DRAWN_CODES (1 << 10)
 
 /* The codes of the bench, by their place: every pattern of the port up to 16 bits; beyond, those around starts and
  * limits, then drawn ones. */
@@ -72,14 +73,20 @@ static int make_codes(const struct table *table, struct codes *codes, struct dia
     return EXIT_DONE;
 }
 
-/* Of all outputs in the order of their places: h = (h ^ y) * prime, modulo 2^64. */
+/* A simulator that is slow may stop at the listed codes and a few of the drawn ones. */
+static int64_t first_codes(const struct codes *codes)
+{
+    return codes->has_all ? codes->count : codes->listed_count + FIRST_DRAWN_CODES;
+}
+
+/* Of outputs in the order of their places: h = (h ^ y) * prime, modulo 2^64. */
 #define HASH_START UINT64_C(0xcbf29ce484222325)
 #define HASH_PRIME UINT64_C(0x100000001b3)
 
-static uint64_t hash_of_outputs(const struct packed_table *packed, const struct codes *codes)
+static uint64_t hash_of_outputs(const struct packed_table *packed, const struct codes *codes, int64_t count)
 {
     uint64_t hash = HASH_START;
-    for (int64_t place = 0; place < codes->count; place++)
+    for (int64_t place = 0; place < count; place++)
         hash = (hash ^ (uint64_t)packed_eval(packed, code_at(codes, place))) * HASH_PRIME;
     return hash;
 }
@@ -133,9 +140,9 @@ static void add_raw_function(struct text *out, const struct module *m)
              t->segment_count);
     const char *from = t->form == PWL_ANCHORED ? "start[low]" : zero;
     if (t->form == PWL_BIASED)
-        text_add(out, "    return shr(q_b[low] * (code - %s) + offset[low], n[low]);\n", from);
+        text_add(out, "    return shr(q_b[low] * (code - %s) + offset[low], shift[low]);\n", from);
     else
-        text_add(out, "    return shr(q_b[low] * (code - %s), n[low]) + offset[low];\n", from);
+        text_add(out, "    return shr(q_b[low] * (code - %s), shift[low]) + offset[low];\n", from);
     text_add(out, "  endfunction\n");
 }
 
@@ -223,116 +230,131 @@ static void add_codes(struct text *out, const struct codes *codes)
     text_add(out, "  endfunction\n");
 }
 
+/* Quarters of each half of the stream have gaps before the module, waits behind it, both, or neither. */
+static void add_constants(struct text *out, const struct module *m, const struct codes *codes, const uint64_t hashes[2])
+{
+    const int bits = codes->has_all ? codes->bits : 20;
+    text_add(out,
+             "  localparam integer LATENCY = %d;\n"
+             "  localparam integer CODES = %" PRId64 ";\n"
+             "  parameter integer LAST = CODES;  // FIRST_CODES is the other number that has a hash\n"
+             "  localparam integer FIRST_CODES = %" PRId64 ";\n"
+             "  localparam logic [63:0] FIRST_HASH = 64'h%016" PRIx64 ";\n"
+             "  localparam logic [63:0] HASH = 64'h%016" PRIx64 ";\n"
+             "  localparam integer GAP_BIT = %d;\n"
+             "  localparam integer WAIT_BIT = %d;\n"
+             "  localparam logic HAS_READY = 1'b%d;\n",
+             m->stages, codes->count, first_codes(codes), hashes[0], hashes[1], bits > 3 ? bits - 3 : 0,
+             bits > 3 ? bits - 2 : 0, m->has_ready);
+}
+
 static void add_signals(struct text *out, const struct module *m)
 {
     const struct tensor *in = &m->table->in, *y = &m->table->out;
+    const char *x_sign = in->is_signed ? "signed " : "", *y_sign = y->is_signed ? "signed " : "";
     text_add(out,
-             "  logic clk = 1'b0, rst_n = 1'b0;\n"
-             "  logic valid_in = 1'b0, valid_out;\n"
-             "  logic%s [%d:0] x = '0;\n"
-             "  logic%s [%d:0] y;\n"
-             "  logic ready_in = 1'b1, ready_out;\n"
-             "\n  always #5 clk = ~clk;\n\n"
+             "\n  logic clk = 1'b0, rst_n = 1'b0;\n"
+             "  logic valid_in = 1'b0, valid_out, ready_in = 1'b1, ready_out;\n"
+             "  logic %s[%d:0] x = '0;\n"
+             "  logic %s[%d:0] y;\n"
              "  %s dut (\n"
              "    .clk_i(clk), .rst_ni(rst_n), .valid_i(valid_in), .x_i(x), .valid_o(valid_out), .y_o(y)%s\n  );\n",
-             in->is_signed ? " signed" : "", in->bits - 1, y->is_signed ? " signed" : "", y->bits - 1, m->name,
+             x_sign, in->bits - 1, y_sign, y->bits - 1, m->name,
              m->has_ready ? ",\n    .ready_o(ready_out), .ready_i(ready_in)" : "");
     if (!m->has_ready)
         text_add(out, "  assign ready_out = 1'b1;\n");
+    text_add(out, "  logic signed [63:0] place_x, wide_y;\n  assign place_x = %s;\n  assign wide_y = %s;\n",
+             in->is_signed ? "64'(code_at(received))" : "$signed({1'b0, 63'(code_at(received))})",
+             y->is_signed ? "64'(y)" : "$signed({1'b0, 63'(y)})");
 }
 
-/* The stream: each eighth of it has other gaps, which `draw` decides; in the middle comes a reset, after which the
- * codes that were lost are sent again. */
-static void add_stream(struct text *out, const struct module *m, const struct codes *codes, uint64_t hash)
-{
-    text_add(out, "\n  localparam integer LATENCY = %d;\n  localparam logic [31:0] CODES = 32'd%" PRId64 ";\n",
-             m->stages, codes->count);
-    text_add(out,
-             "  logic [31:0] sent = 0, received = 0, draw = 32'h1;\n"
-             "  logic was_reset = 1'b0, gaps, waits;\n"
-             "  logic [63:0] hash = 64'h%016" PRIx64 ";\n"
-             "  logic [%d:0] valid_before = '0;\n"
-             "  integer flowing = 0;\n"
-             "  logic held = 1'b0;\n"
-             "  logic%s [%d:0] held_y = '0;\n"
-             "  logic signed [63:0] expected;\n\n",
-             HASH_START, m->stages > 0 ? m->stages - 1 : 0, m->table->out.is_signed ? " signed" : "",
-             m->table->out.bits - 1);
-    text_add(out,
-             "  // Taken codes count as sent; what comes out is compared in the order in which codes were taken.\n"
-             "  always @(posedge clk) if (rst_n) begin\n"
-             "    draw <= {draw[30:0], draw[31] ^ draw[21] ^ draw[1] ^ draw[0]};\n"
-             "    if (ready_in && !ready_out) $fatal(1, \"%s: not ready though what follows is\");\n"
-             "    if (flowing >= LATENCY && valid_out != %s)\n"
-             "      $fatal(1, \"%s: valid_o is not valid_i of %%0d edges before\", LATENCY);\n"
-             "    if (held && (!valid_out || y != held_y)) $fatal(1, \"%s: the output changed while it waited\");\n"
-             "    held <= valid_out && !ready_in;\n"
-             "    held_y <= y;\n"
-             "    flowing <= ready_in ? flowing + 1 : 0;\n",
-             m->name, m->stages > 0 ? "valid_before[LATENCY-1]" : "valid_in", m->name, m->name);
-    if (m->stages > 1)
-        text_add(out, "    valid_before <= {valid_before[LATENCY-2:0], valid_in};\n");
-    else
-        text_add(out, "    valid_before <= valid_in;\n");
-    text_add(out,
-             "    if (valid_out && ready_in) begin\n"
-             "      expected = model(code_at(received));\n"
-             "      if (%s != expected)\n"
-             "        $fatal(1, \"%s: code %%0d gives %%0d, expected %%0d\", code_at(received), y, expected);\n"
-             "      hash = (hash ^ expected) * 64'h%" PRIx64 ";\n"
-             "      received = received + 1;\n"
-             "    end\n"
-             "    if (valid_in && ready_out) sent = sent + 1;\n",
-             m->table->out.is_signed ? "64'(y)" : "$signed({1'b0, y})", m->name, HASH_PRIME);
-    text_add(out,
-             "    if (received > sent) $fatal(1, \"%s: more codes came out than went in\");\n"
-             "    // Gaps and waits come and go by eighths of the stream.\n"
-             "    gaps = sent[%d] && draw[0];\n"
-             "    waits = %s;\n"
-             "    if (!(valid_in && !ready_out)) begin\n"
-             "      valid_in <= sent < CODES && !gaps;\n"
-             "      x <= code_at(sent);\n"
-             "    end\n"
-             "    ready_in <= !waits;\n",
-             m->name, codes->bits <= 16 ? codes->bits - 3 : 17,
-             m->has_ready
-                 ? codes->bits <= 16 ? codes->bits > 3 ? "sent[1] && draw[5]" : "draw[5]" : "sent[16] && draw[5]"
-                 : "1'b0");
-    text_add(out,
-             "    if (received == CODES) begin\n"
-             "      if (hash != 64'h%016" PRIx64 ") $fatal(1, \"%s: the model is not the table: hash %%h\", hash);\n"
-             "      if (!was_reset) $fatal(1, \"%s: no reset\");\n"
-             "      $display(\"%s: %%0d codes, no mismatch\", CODES);\n"
-             "      $finish;\n"
-             "    end\n"
-             "  end\n",
-             hash, m->name, m->name, m->name);
-    text_add(
-        out,
-        "\n  // A reset between two edges of the clock: nothing is valid from then on, and what was inside is lost.\n"
-        "  initial begin\n"
-        "    repeat (3) @(negedge clk);\n"
-        "    rst_n = 1'b1;\n"
-        "    while (received < CODES / 2) @(negedge clk);\n"
-        "    rst_n = 1'b0;\n"
-        "    valid_in = 1'b0;\n"
-        "    #1 if (valid_out) $fatal(1, \"%s: valid_o during reset\");\n"
-        "    repeat (2) @(negedge clk);\n"
-        "    sent = received;\n"
-        "    valid_before = '0;\n"
-        "    flowing = 0;\n"
-        "    held = 1'b0;\n"
-        "    was_reset = 1'b1;\n"
-        "    rst_n = 1'b1;\n"
-        "  end\n",
-        m->name);
-    text_add(out,
-             "\n  initial begin\n"
-             "    repeat (8) repeat (CODES + 100) @(posedge clk);\n"
-             "    $fatal(1, \"%s: %%0d of %%0d codes came out\", received, CODES);\n"
-             "  end\n",
-             m->name);
-}
+static const char stream[] =
+    "\n"
+    "  always #5 clk = ~clk;\n"
+    "\n"
+    "  // Codes that were taken, and those that came out; the order tells which is which.\n"
+    "  logic [31:0] sent = 0, received = 0;\n"
+    "  logic taken;\n"
+    "  logic [31:0] next;\n"
+    "  assign taken = valid_in & ready_out;\n"
+    "  assign next = sent + (taken ? 1 : 0);\n"
+    "\n"
+    "  // Gaps and waits, drawn.\n"
+    "  logic [31:0] draw = 1;\n"
+    "  logic gap, hold;\n"
+    "  assign gap = next[GAP_BIT] & draw[0];\n"
+    "  assign hold = HAS_READY & next[WAIT_BIT] & draw[5];\n"
+    "\n"
+    "  // valid_in, now and before; edges since ready_in was 0; what must stand still.\n"
+    "  logic [5:0] entered;\n"
+    "  logic [4:0] earlier = 0;\n"
+    "  logic [31:0] flowing = 0;\n"
+    "  logic held = 1'b0;\n"
+    "  logic signed [63:0] held_y = 0;\n"
+    "  assign entered = {earlier, valid_in};\n"
+    "\n"
+    "  logic running = 1'b0;\n"
+    "  logic signed [63:0] expected;\n"
+    "  logic [63:0] hash = 64'hcbf29ce484222325;\n"
+    "  logic [31:0] cycles = 0;\n"
+    "\n"
+    "  always @(posedge clk) begin\n"
+    "    draw <= {draw[30:0], draw[31] ^ draw[21] ^ draw[1] ^ draw[0]};\n"
+    "    cycles <= cycles + 1;\n"
+    "    if (cycles / 8 > LAST + 100) $fatal(1, \"%m: %0d of %0d codes came out\", received, LAST);\n"
+    "    if (!running) begin\n"
+    "      // What was inside is lost, and sent again.\n"
+    "      sent <= received;\n"
+    "      valid_in <= 1'b0;\n"
+    "      earlier <= 0;\n"
+    "      flowing <= 0;\n"
+    "      held <= 1'b0;\n"
+    "    end else begin\n"
+    "      earlier <= entered[4:0];\n"
+    "      flowing <= ready_in ? flowing + 1 : 0;\n"
+    "      held <= valid_out & ~ready_in;\n"
+    "      held_y <= wide_y;\n"
+    "      if (ready_in && !ready_out) $fatal(1, \"%m: ready_o is 0 where ready_i is 1\");\n"
+    "      if (flowing >= LATENCY && valid_out !== entered[LATENCY])\n"
+    "        $fatal(1, \"%m: valid_o is not valid_i of %0d edges before\", LATENCY);\n"
+    "      if (held && (valid_out !== 1'b1 || wide_y !== held_y)) $fatal(1, \"%m: an output changed while it "
+    "waited\");\n"
+    "      sent <= next;\n"
+    "      if (taken || !valid_in) begin\n"
+    "        valid_in <= next < LAST && !gap;\n"
+    "        x <= code_at(next);\n"
+    "      end\n"
+    "      ready_in <= ~hold;\n"
+    "      if (valid_out && ready_in) begin\n"
+    "        expected = model(place_x);\n"
+    "        hash = (hash ^ expected) * 64'h100000001b3;\n"
+    "        if (wide_y !== expected)\n"
+    "          $fatal(1, \"%m: code %0d gives %0d, expected %0d\", place_x, wide_y, expected);\n"
+    "        if ((received + 1 == FIRST_CODES && hash != FIRST_HASH) || (received + 1 == CODES && hash != HASH))\n"
+    "          $fatal(1, \"%m: the model is not the table: hash %h of %0d codes\", hash, received + 1);\n"
+    "        received <= received + 1;\n"
+    "        if (received + 1 == LAST) begin\n"
+    "          $display(\"%m: %0d codes, no mismatch\", LAST);\n"
+    "          $finish;\n"
+    "        end\n"
+    "      end\n"
+    "    end\n"
+    "  end\n"
+    "\n"
+    "  // A reset in the middle, between two edges of the clock.\n"
+    "  initial begin\n"
+    "    repeat (3) @(negedge clk);\n"
+    "    rst_n = 1'b1;\n"
+    "    running = 1'b1;\n"
+    "    while (received < LAST / 2) @(negedge clk);\n"
+    "    running = 1'b0;\n"
+    "    rst_n = 1'b0;\n"
+    "    #1 if (LATENCY > 0 && valid_out !== 1'b0) $fatal(1, \"%m: valid_o during reset\");\n"
+    "    repeat (2) @(negedge clk);\n"
+    "    rst_n = 1'b1;\n"
+    "    running = 1'b1;\n"
+    "  end\n"
+    "endmodule\n";
 
 static int add_bench(struct text *out, const struct module *m, struct diag *diag)
 {
@@ -344,17 +366,19 @@ static int add_bench(struct text *out, const struct module *m, struct diag *diag
              "// Checks %s, and ends in $fatal where it differs from the table.\n\n"
              "module %s_tb;\n",
              PWLC_VERSION, m->name, m->name);
-    add_signals(out, m);
+    const uint64_t hashes[2] = {hash_of_outputs(&m->packed, &codes, first_codes(&codes)),
+                                hash_of_outputs(&m->packed, &codes, codes.count)};
+    add_constants(out, m, &codes, hashes);
     text_add(out, "\n  // The table.\n");
-    static const char *const names[] = {"start", "q_b", "n", "offset"};
+    static const char *const names[] = {"start", "q_b", "shift", "offset"};
     for (size_t i = 0; i < 4; i++)
         add_array(out, m, names[i], i);
     add_shift_function(out, m->table->rounding);
     add_raw_function(out, m);
     add_model(out, m);
     add_codes(out, &codes);
-    add_stream(out, m, &codes, hash_of_outputs(&m->packed, &codes));
-    text_add(out, "endmodule\n");
+    add_signals(out, m);
+    text_add(out, "%s", stream);
     free(codes.listed);
     return out->failed ? diag_set(diag, EXIT_IO, "out of memory while writing %s_tb", m->name) : EXIT_DONE;
 }
