@@ -25,11 +25,11 @@ END
 # A real synthesis: the ROM of 256 entries stands beside, and is smaller.
 if command -v yosys >/dev/null; then
     says 0 '[(r["target"], r["style"]) for r in rows] == [("generic", "aligned"), ("generic", "rom")]
-assert 100 < rows[1]["cells"] < 400 < rows[0]["cells"] < 2000 and rows[1]["ff"] == 8
+assert 100 < rows[1]["cells"] < 400 < rows[0]["cells"] < 2000 and rows[1]["ff"] >= 8
 assert all(set(r) == {"target", "style", "ff", "cells"} for r in rows)' cost s8.json --target generic
-    says 0 'all(r["cost"] > 400 for r in rows) and rows[0]["cost"] <= rows[1]["cost"]
-assert sorted(r["segments"] for r in rows) == [2, 4]' \
-        explore tanh --in s8:2^-5 --out s8:2^-7 --segments 2,4 --method uniform --cost generic:cells
+    says 0 'all(r["cost"] > 200 for r in rows) and rows[0]["cost"] <= rows[1]["cost"]
+assert sorted(r["segments"] for r in rows) == [3, 4]' \
+        explore tanh --in s8:2^-5 --out s8:2^-7 --segments 3,4 --method uniform --cost generic:cells
 fi
 
 # A real processor: an array of all outputs is larger and quicker.
@@ -109,11 +109,11 @@ rm -f ../ran
 
 # explore ranks by it, at equal bytes. A tool's failure is the command's.
 fake yosys "$yosys" 'cells=$((1000 - $(grep -c . measured.sv)))
-echo "{\"design\": {\"num_cells_by_type\": {\"\\$_NOT_\": $cells}}}" >cells.json'
-lists='explore tanh --in s16:2^-12 --out s16:2^-15 --segments 2,4,8 --method uniform'
-says 0 '[r["segments"] for r in rows] == [8, 4, 2] and [r["cost"] for r in rows] == sorted(r["cost"] for r in rows)
+echo "{\"design\": {\"num_cells_by_type\": {\"GATE\": $cells}}}" >cells.json'
+lists='explore tanh --in s16:2^-12 --out s16:2^-15 --segments 3,4,8 --method uniform'
+says 0 '[r["segments"] for r in rows] == [8, 4, 3] and [r["cost"] for r in rows] == sorted(r["cost"] for r in rows)
 assert [r["front"] for r in rows] == [True, False, False]' $lists --cost generic:cells --jobs 3
-says 0 '"cost" not in rows[0] and [r["segments"] for r in rows] == [2, 4, 8]' $lists
+says 0 '"cost" not in rows[0] and [r["segments"] for r in rows] == [3, 4, 8]' $lists
 expect_status 0 $lists --cost generic:cells
 expect_line '\| method +\| +generic:cells \| +segments \|.*' ../out 'explore --cost as md'
 fake yosys "$yosys" 'echo "ERROR: no such thing"; exit 1'
@@ -154,7 +154,7 @@ PATH=$real_path
 # Unusable flags.
 expect_error 2 'a table is needed' cost
 expect_error 2 'one table too many' cost s8.json s8.json
-expect_error 2 'did you mean ice40?' cost s8.json --target ice4
+expect_error 2 'did you mean generic?' cost s8.json --target genric
 expect_error 2 'must be auto, rom, aligned, barrel or tree' cost s8.json --rtl-style fast
 expect_error 2 '--cost ice40: must name a figure too, ice40:lut' $lists --cost ice40
 expect_error 2 'must be bytes or instructions' $lists --cost cortex-m4:lut
