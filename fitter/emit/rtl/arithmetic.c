@@ -111,6 +111,13 @@ static int make_fields(struct body *b, struct field fields[FIELDS], struct diag 
     return EXIT_DONE;
 }
 
+static void add_layout(struct text *out, const struct field *field)
+{
+    if (field->bits > 0)
+        text_add(out, "%s%s[%d:%d]%s", out->size > 0 ? ", " : "", field->name, field->lowest_bit + field->bits - 1,
+                 field->lowest_bit, field->low < 0 ? " signed" : "");
+}
+
 static void add_field(struct body *b, struct field *field)
 {
     char constant[CONSTANT_TEXT], slice[CONSTANT_TEXT] = "";
@@ -172,6 +179,8 @@ int add_fields(struct body *b, struct field fields[FIELDS], struct diag *diag)
         text_add(pipeline_part(p), "  assign word = ");
         module_add_lookup(b->m, signal_use(p, &b->segment, segment));
     }
+    for (int which = 0; which < FIELDS; which++)
+        add_layout(&b->m->layout, &fields[which]);
     for (int which = 0; which < FIELDS; which++)
         if (fields[which].bits > 0 || (fields[which].values && fields[which].is_number))
             add_field(b, &fields[which]);
