@@ -8,11 +8,12 @@
 #include "base/number.h"
 #include "command.h"
 #include "emit/emit.h"
+#include "emit/rtl/rtl.h"
 #include "measure/claim.h"
 #include "table/table.h"
 
 static const struct option_info options[] = {
-    {"--format", "c|cuda|sv|v|sv-tb|json|csv|npy",
+    {"--format", "c|cuda|sv|v|sv-tb|mem|coe|mif|core|sdc|json|csv|npy",
      "c (default), cuda: headers; sv, v: hardware; json: as read, several as a list; csv: a row a segment; npy: "
      "arrays"},
     {"--standalone", NULL,
@@ -27,6 +28,7 @@ static const struct option_info options[] = {
     {"--rtl-handshake", "valid|ready",
      "sv: valid alone (default), or with ready, by which a receiver holds codes back"},
     {"--rom", "inline|mem", "sv: the words in the module (default), or in a file NAME.mem beside it"},
+    {"--clock", "NS", "sdc: the clock's period in nanoseconds"},
     {"-o", "FILE", "write FILE, whole or not at all, and leave it untouched when nothing changes"},
     {"--check", NULL, "write nothing; exit 3 when FILE is not what would be written"},
     {"-MD", NULL, "also write a make rule, FILE: TABLE..., to FILE.d"},
@@ -39,7 +41,7 @@ struct request {
     int count;
     const struct emitter *emitter;
     struct emit_options emit;
-    const char *output, *depfile, *stages;
+    const char *output, *depfile, *stages, *clock;
     const char *hardware; /* a flag of hardware alone, if one was given */
     bool check, depend;
 };
@@ -54,6 +56,8 @@ static void set_hardware(struct request *request, const char *name, const char *
         rtl->has_ready = strcmp(value, "ready") == 0;
     else if (strcmp(name, "--rom") == 0)
         rtl->rom_in_file = strcmp(value, "mem") == 0;
+    else if (strcmp(name, "--clock") == 0)
+        request->clock = value;
     else
         request->stages = value;
 }
@@ -82,14 +86,19 @@ static void set_option(struct request *request, const char *name, const char *va
         set_hardware(request, name, value);
 }
 
-static int parse_stages(struct request *request, struct diag *diag)
+static int parse_numbers(struct request *request, struct diag *diag)
 {
     int64_t stages = 1;
+    double *clock = &request->emit.rtl.clock_ns;
     if (request->stages && (number_integer(request->stages, strlen(request->stages), &stages) != NUMBER_OK ||
                             stages < 0 || stages > RTL_MAX_STAGES))
         return diag_set(diag, EXIT_USAGE, "--stages %.40s: must be a number of registers, 0 to %d", request->stages,
                         RTL_MAX_STAGES);
     request->emit.rtl.stages = (int)stages;
+    if (request->clock &&
+        (number_real(request->clock, strlen(request->clock), clock) != NUMBER_OK || *clock < 1e-3 || *clock > 1e6))
+        return diag_set(diag, EXIT_USAGE, "--clock %.40s: must be a period in nanoseconds, 0.001 to 1000000",
+                        request->clock);
     return EXIT_DONE;
 }
 
@@ -99,21 +108,24 @@ static int check_request(const struct request *request, struct diag *diag)
     const struct emit_options *emit = &request->emit;
     if (request->count == 0)
         return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc emit TABLE.json");
-    if (request->count > 1 && !request->emitter->many)
+    if (request->count > 1 && !(request->emitter->takes & EMIT_MANY))
         return diag_set(diag, EXIT_USAGE, "--format %s takes one table, not %d; emit them one by one",
                         request->emitter->name, request->count);
     if (emit->standalone && strcmp(request->emitter->name, "c") != 0)
         return diag_set(diag, EXIT_USAGE, "--standalone needs --format c; --format %s %s", request->emitter->name,
-                        request->emitter->code ? "has its own evaluation without it" : "has no code");
-    if ((emit->prefix || emit->name) && !request->emitter->code)
-        return diag_set(diag, EXIT_USAGE, "%s needs --format c, cuda, sv or v; --format %s has no identifiers",
+                        request->emitter->takes & EMIT_NAMES ? "has its own evaluation without it" : "has no code");
+    if ((emit->prefix || emit->name) && !(request->emitter->takes & EMIT_NAMES))
+        return diag_set(diag, EXIT_USAGE,
+                        "%s needs --format c, cuda or one of hardware; --format %s has no identifiers",
                         emit->prefix ? "--prefix" : "--name", request->emitter->name);
     if (emit->attribute && strcmp(request->emitter->name, "c") != 0)
         return diag_set(diag, EXIT_USAGE, "--attribute needs --format c; --format %s has no arrays to place",
                         request->emitter->name);
-    if (request->hardware && !request->emitter->hardware)
-        return diag_set(diag, EXIT_USAGE, "%s needs --format sv or v; --format %s is no hardware", request->hardware,
+    if (request->hardware && !(request->emitter->takes & EMIT_HARDWARE))
+        return diag_set(diag, EXIT_USAGE, "%s needs --format sv or another of hardware, not %s", request->hardware,
                         request->emitter->name);
+    if (emit->rtl.rom_in_file && (request->emitter->takes & EMIT_ROM_FILE) && !request->output)
+        return diag_set(diag, EXIT_USAGE, "--rom mem needs -o FILE, beside which the words are written");
     if (emit->attribute && emit_check_attribute(emit->attribute, diag))
         return diag->code;
     if (emit->name && emit->prefix)
@@ -153,7 +165,7 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
         request->output = NULL;
     int code = check_request(request, diag);
     if (code == EXIT_DONE)
-        code = parse_stages(request, diag);
+        code = parse_numbers(request, diag);
     if (!request->emit.prefix)
         request->emit.prefix = "pwl_";
     request->emit.paths = request->paths;
@@ -210,6 +222,24 @@ static int write_rule(const struct request *request, const char *path, struct di
     return code;
 }
 
+/* The words of a module's ROM, beside the module. */
+static int write_rom_file(const struct request *request, const struct table *table, struct diag *diag)
+{
+    char name[ROM_FILE_SIZE];
+    struct text out = {0}, path = {0};
+    const char *slash = strrchr(request->output, '/');
+    int code = emit_rom_file(table, &request->emit, name, &out, diag);
+    text_add(&path, "%.*s%s", slash ? (int)(slash + 1 - request->output) : 0, request->output, name);
+    if (code == EXIT_DONE && (out.failed || path.failed))
+        code = diag_set(diag, EXIT_IO, "out of memory while writing %s", name);
+    if (code == EXIT_DONE && name[0] != '\0')
+        code = request->check ? file_check(path.bytes, out.bytes, out.size, diag)
+                              : file_write(path.bytes, out.bytes, out.size, diag);
+    text_free(&out);
+    text_free(&path);
+    return code;
+}
+
 /* The rule goes first: an output without its rule would look up to date to make for ever. */
 static int write_all(const struct request *request, const struct text *out, struct diag *diag)
 {
@@ -252,6 +282,8 @@ static int emit_files(const struct request *request, struct diag *diag)
     }
     if (code == EXIT_DONE)
         code = request->emitter->emit(list, request->count, &request->emit, &out, diag);
+    if (code == EXIT_DONE && request->emit.rtl.rom_in_file && (request->emitter->takes & EMIT_ROM_FILE))
+        code = write_rom_file(request, list[0], diag);
     if (code == EXIT_DONE)
         code = write_all(request, &out, diag);
 
@@ -277,7 +309,7 @@ static int run(int argc, char **argv, struct diag *diag)
 
 const struct command command_emit = {
     .name = "emit",
-    .synopsis = "pwlc emit TABLE.json... [--format c|cuda|sv|v|sv-tb|json|csv|npy] [flags]",
+    .synopsis = "pwlc emit TABLE.json... [--format c|cuda|sv|v|sv-tb|mem|coe|mif|core|sdc|json|csv|npy] [flags]",
     .summary = "Write tables for their consumers: C and CUDA headers, SystemVerilog, JSON, CSV, NumPy.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
                "pwlc emit tanh.json -o tanh.h -MD -MF tanh.h.d\n"

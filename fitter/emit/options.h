@@ -29,6 +29,7 @@ struct rtl_options {
     int stages;       /* registers from input to output, 0..RTL_MAX_STAGES */
     bool has_ready;   /* valid and ready instead of valid alone */
     bool rom_in_file; /* a .mem file instead of a case */
+    double clock_ns;  /* sdc: the clock's period; 0: not given */
 };
 
 struct emit_options {

@@ -111,6 +111,13 @@ static int make_fields(struct body *b, struct field fields[FIELDS], struct diag 
     return EXIT_DONE;
 }
 
+static void add_layout(struct text *out, const struct field *field)
+{
+    if (field->bits > 0)
+        text_add(out, "%s%s[%d:%d]%s", out->size > 0 ? ", " : "", field->name, field->lowest_bit + field->bits - 1,
+                 field->lowest_bit, field->low < 0 ? " signed" : "");
+}
+
 static void add_field(struct body *b, struct field *field)
 {
     char constant[CONSTANT_TEXT], slice[CONSTANT_TEXT] = "";
@@ -149,6 +156,8 @@ static void add_x(struct body *b, struct field fields[FIELDS])
     if (k >= 0) {
         b->x = pipeline_value(p, "x_offset", k + 1, 0, high);
         text_add(pipeline_part(p), "  assign x_offset = {1'b0, %s[%d:0]};\n", signal_use(p, &b->code, code), k - 1);
+        if (b->lines.count == 1)
+            pipeline_drop(p, &b->code, b->code.bits - 1, k);
         return;
     }
     /* Of either operand's bits, so that none is left over. */
@@ -170,6 +179,8 @@ int add_fields(struct body *b, struct field fields[FIELDS], struct diag *diag)
         text_add(pipeline_part(p), "  assign word = ");
         module_add_lookup(b->m, signal_use(p, &b->segment, segment));
     }
+    for (int which = 0; which < FIELDS; which++)
+        add_layout(&b->m->layout, &fields[which]);
     for (int which = 0; which < FIELDS; which++)
         if (fields[which].bits > 0 || (fields[which].values && fields[which].is_number))
             add_field(b, &fields[which]);
@@ -356,18 +367,22 @@ static void add_cut(struct body *b, struct signal *v, int bits, bool wants_stick
 {
     struct pipeline *p = b->p;
     char text[SIGNAL_TEXT];
+    if (v->bits <= bits) { /* nothing is left but the sign */
+        struct signal wider = pipeline_value(p, "widened", bits + 1, v->low, v->high);
+        text_add(pipeline_part(p), "  assign widened = %s;\n", signal_extend(p, v, bits + 1, text));
+        *v = wider;
+    }
     signal_use(p, v, text);
-    struct signal here = *v;
-    snprintf(here.name, sizeof here.name, "%.31s", text);
     if (wants_sticky) {
         pipeline_bits(p, "below", 1);
         text_add(pipeline_part(p), "  assign below = |%s[%d:0];\n", text, bits - 1);
     } else {
-        pipeline_drop(p, &here, bits - 1, 0);
+        pipeline_drop(p, v, bits - 1, 0);
     }
     const struct range range = step_range(b, CUT);
-    *v = pipeline_value(p, "cut", here.bits - bits, range.low, range.high);
-    text_add(pipeline_part(p), "  assign cut = %s[%d:%d];\n", text, here.bits - 1, bits);
+    const int top = v->bits - 1;
+    *v = pipeline_value(p, "cut", top + 1 - bits, range.low, range.high);
+    text_add(pipeline_part(p), "  assign cut = %s[%d:%d];\n", text, top, bits);
 }
 
 /* v >>> amount, and whether what falls off is not 0 */

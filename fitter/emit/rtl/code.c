@@ -125,10 +125,7 @@ struct signal add_saturated(struct body *b)
     if (under)
         text_add(out, "under ? %s : ", signed_constant(y->bits, y->qmin, constant));
     text_add(out, "%s;\n", low);
-    if (!over && !under && b->sum.bits > y->bits) {
-        struct signal here = b->sum;
-        snprintf(here.name, sizeof here.name, "%.31s", sum);
-        pipeline_drop(p, &here, b->sum.bits - 1, y->bits);
-    }
+    if (!over && !under && b->sum.bits > y->bits)
+        pipeline_drop(p, &b->sum, b->sum.bits - 1, y->bits);
     return result;
 }

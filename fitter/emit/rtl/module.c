@@ -72,9 +72,9 @@ static void add_handshake(struct text *out, const struct module *m)
 
 static void add_rom(struct text *out, const struct module *m)
 {
-    char file[EMIT_NAME_SIZE + 8];
+    char file[ROM_FILE_SIZE];
     if (m->rom_in_file) {
-        snprintf(file, sizeof file, "%s.mem", m->name);
+        module_rom_file(m, file);
         rom_add_memory(out, m->dialect, &m->rom, m->rom_name, file);
     } else {
         rom_add_function(out, m->dialect, &m->rom, m->rom_name);
@@ -92,7 +92,7 @@ static void add_module(struct text *out, struct module *m)
         add_rom(out, m);
     if (m->functions.bytes)
         text_add(out, "%s", m->functions.bytes);
-    out->failed |= m->functions.failed;
+    out->failed |= m->functions.failed || m->layout.failed;
     add_handshake(out, m);
     pipeline_write(&m->pipeline, out);
     text_add(out, "endmodule\n");
@@ -117,6 +117,11 @@ int module_make(const struct table *table, const struct emit_options *options, c
     return m->style == RTL_ROM ? module_of_outputs(m, diag) : module_of_segments(m, diag);
 }
 
+void module_rom_file(const struct module *m, char name[ROM_FILE_SIZE])
+{
+    snprintf(name, ROM_FILE_SIZE, "%s.mem", m->name);
+}
+
 void module_add_lookup(struct module *m, const char *address)
 {
     text_add(pipeline_part(&m->pipeline), m->rom_in_file ? "%s_rom[%s];\n" : "%s_rom(%s);\n", m->rom_name, address);
@@ -127,6 +132,7 @@ void module_free(struct module *m)
     packed_table_free(&m->packed);
     pipeline_free(&m->pipeline);
     text_free(&m->functions);
+    text_free(&m->layout);
     rom_free(&m->rom);
 }
 

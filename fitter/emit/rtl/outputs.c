@@ -9,6 +9,7 @@ int module_of_outputs(struct module *m, struct diag *diag)
     char name[SIGNAL_TEXT];
     if (rom_of_outputs(m->table, &m->packed, &m->rom, diag) != EXIT_DONE)
         return diag->code;
+    text_add(&m->layout, "y[%d:0]%s", m->rom.width - 1, m->table->out.is_signed ? " signed" : "");
     struct signal index = pipeline_bits(p, "index", m->rom.address_bits);
     text_add(pipeline_part(p), "  assign index = x_i;\n");
     if (m->stages >= 2)

@@ -107,14 +107,6 @@ struct signal pipeline_difference(struct pipeline *pipeline, const char *name, w
     return difference;
 }
 
-void pipeline_drop(struct pipeline *pipeline, const struct signal *signal, int high, int low)
-{
-    char range[CONSTANT_TEXT];
-    snprintf(range, sizeof range, high == low ? "[%d]" : "[%d:%d]", high, low);
-    text_add(pipeline_part(pipeline), "  %s unused_%s;\n  assign unused_%s = ^%s%s;\n", pipeline->dialect->net,
-             signal->name, signal->name, signal->name, signal->bits == 1 ? "" : range);
-}
-
 /* Of the copy that lies 0, 1, 2... registers behind where the signal is assigned. */
 static const char *const suffixes[RTL_MAX_STAGES + 1] = {"", "_q", "_q2", "_q3", "_q4"};
 
@@ -129,6 +121,16 @@ const char *signal_use(struct pipeline *pipeline, struct signal *signal, char te
     }
     snprintf(text, SIGNAL_TEXT, "%s%s", signal->name, suffixes[signal->copied - signal->stage]);
     return text;
+}
+
+void pipeline_drop(struct pipeline *pipeline, struct signal *signal, int high, int low)
+{
+    char name[SIGNAL_TEXT], range[CONSTANT_TEXT] = "";
+    signal_use(pipeline, signal, name);
+    if (signal->bits > 1)
+        snprintf(range, sizeof range, high == low ? "[%d]" : "[%d:%d]", high, low);
+    text_add(pipeline_part(pipeline), "  %s unused_%s;\n  assign unused_%s = ^%s%s;\n", pipeline->dialect->net, name,
+             name, name, range);
 }
 
 const char *signal_extend(struct pipeline *pipeline, struct signal *signal, int bits, char text[SIGNAL_TEXT])

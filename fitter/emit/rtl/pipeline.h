@@ -67,8 +67,8 @@ struct signal pipeline_bits(struct pipeline *pipeline, const char *name, int bit
 struct signal pipeline_sum(struct pipeline *pipeline, const char *name, struct signal *a, wide constant);
 struct signal pipeline_difference(struct pipeline *pipeline, const char *name, wide constant, struct signal *a);
 
-/* Says to lint tools that the low bits of a signal of this part are of no use. */
-void pipeline_drop(struct pipeline *pipeline, const struct signal *signal, int high, int low);
+/* Says to lint tools that bits of a signal are of no use in this part. */
+void pipeline_drop(struct pipeline *pipeline, struct signal *signal, int high, int low);
 
 /* The name of a signal in this part, good until the next call of pipeline_cut. */
 #define SIGNAL_TEXT 96

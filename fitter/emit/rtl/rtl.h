@@ -13,4 +13,23 @@ int emit_v(const struct table *const *tables, int count, const struct emit_optio
 int emit_sv_bench(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
                   struct diag *diag);
 
+/* The words of the module's ROM. Exit 2 where it has none. */
+int emit_mem(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
+             struct diag *diag);
+int emit_coe(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
+             struct diag *diag);
+int emit_mif(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
+             struct diag *diag);
+
+int emit_core(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
+              struct diag *diag);
+int emit_sdc(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
+             struct diag *diag);
+
+/* The file that a module with --rom mem reads, as emit_mem() writes it: its name without a folder, "" where the module
+ * has no ROM. */
+#define ROM_FILE_SIZE (EMIT_NAME_SIZE + 8)
+int emit_rom_file(const struct table *table, const struct emit_options *options, char name[ROM_FILE_SIZE],
+                  struct text *out, struct diag *diag);
+
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which segment a code lies in: by its top bits, by a comparison with every start, or by one for each bit of the
  * answer. */
-#include "body.h"
+#include <inttypes.h>
+#include <stdio.h>
 
-/* Starts that are multiples of 2^k leave the low k bits of a code out of the search. A lookup of the others is worth it
- * up to this many entries a segment. */
-#define LOOKUP_ENTRIES 4
+#include "body.h"
 
 static int index_bits(int count)
 {
@@ -72,6 +71,37 @@ static void add_upper_bits(struct text *out, int bits, int bit)
     text_add(out, "%s", bits - bit > 2 ? "}" : "");
 }
 
+/* A comparison with a constant in two halves, which tools without an idea of constants share and fit into few LUTs
+ * (measured in README.md). Both are counted from the lowest code. */
+static void add_halves(struct body *b)
+{
+    const int bits = b->code.bits, low = bits / 2;
+    struct text *out = pipeline_part(b->p);
+    char code[SIGNAL_TEXT], range[CONSTANT_TEXT];
+    signal_use(b->p, &b->code, code);
+    text_add(out, "  %s %supper;\n  assign upper = {~%s[%d]", b->m->dialect->net, bit_range(bits - low, range), code,
+             bits - 1);
+    if (bits - low > 1)
+        text_add(out, ", %s[%d:%d]", code, bits - 2, low);
+    text_add(out, "};\n  %s %slower;\n  assign lower = %s[%d:0];\n", b->m->dialect->net, bit_range(low, range), code,
+             low - 1);
+}
+
+static void add_comparison(struct body *b, wide start)
+{
+    const int low = b->code.bits / 2, high = b->code.bits - low;
+    const uint64_t from_lowest = (uint64_t)(start + ((wide)1 << (b->code.bits - 1)));
+    const uint64_t upper = from_lowest >> low, lower = from_lowest & ((UINT64_C(1) << low) - 1);
+    struct text *out = pipeline_part(b->p);
+    if (lower == 0)
+        text_add(out, "upper >= %d'd%" PRIu64, high, upper);
+    else if (upper + 1 == UINT64_C(1) << high)
+        text_add(out, "(upper == %d'd%" PRIu64 ") & (lower >= %d'd%" PRIu64 ")", high, upper, low, lower);
+    else
+        text_add(out, "(upper > %d'd%" PRIu64 ") | ((upper == %d'd%" PRIu64 ") & (lower >= %d'd%" PRIu64 "))", high,
+                 upper, high, upper, low, lower);
+}
+
 /* Bit by bit, the comparison that the bits above select: reached_k[j] is 1 from the start of segment (2 j + 1) 2^k on.
  */
 static void add_comparisons(struct body *b)
@@ -79,8 +109,8 @@ static void add_comparisons(struct body *b)
     struct text *out = pipeline_part(b->p);
     const char *net = b->m->dialect->net;
     const int bits = index_bits(b->lines.count);
-    char code[SIGNAL_TEXT], constant[CONSTANT_TEXT], range[CONSTANT_TEXT];
-    signal_use(b->p, &b->code, code);
+    char range[CONSTANT_TEXT];
+    add_halves(b);
     for (int bit = bits - 1; bit >= 0; bit--) {
         const int choices = 1 << (bits - 1 - bit);
         text_add(out, "  %s %sreached_%d;\n", net, bit_range(choices, range), bit);
@@ -89,10 +119,12 @@ static void add_comparisons(struct body *b)
             text_add(out, "  assign reached_%d", bit);
             if (choices > 1)
                 text_add(out, "[%d]", j);
+            text_add(out, " = ");
             if (i < b->lines.count)
-                text_add(out, " = %s >= %s;\n", code, signed_constant(b->code.bits, b->lines.lines[i].start, constant));
+                add_comparison(b, b->lines.lines[i].start);
             else
-                text_add(out, " = 1'b0;\n");
+                text_add(out, "1'b0");
+            text_add(out, ";\n");
         }
         text_add(out, "  %s segment_%d;\n  assign segment_%d = reached_%d", net, bit, bit, bit);
         if (choices > 1) {
@@ -142,12 +174,20 @@ static int add_tree(struct body *b, struct diag *diag)
     return EXIT_DONE;
 }
 
+/* Starts that are multiples of 2^k leave the low k bits of a code out of the search. Looking up the others takes, for
+ * each bit of the answer, a LUT of six inputs for every 64 entries; comparing them two a segment or so. */
+static bool is_lookup(int top_bits, int count)
+{
+    const int luts = top_bits <= 6 ? 1 : top_bits < 16 ? 1 << (top_bits - 6) : PWL_MAX_SEGMENTS;
+    return luts == 1 || index_bits(count) * luts <= 2 * count;
+}
+
 int add_search(struct body *b, struct diag *diag)
 {
     if (b->lines.count == 1)
         return EXIT_DONE;
-    const int k = common_zero_bits(&b->lines), top = b->code.bits - k;
-    if (top < 16 && (top <= 6 || 1 << top <= LOOKUP_ENTRIES * b->lines.count))
+    const int k = common_zero_bits(&b->lines);
+    if (is_lookup(b->code.bits - k, b->lines.count))
         return add_lookup(b, k, diag);
     if (b->m->style == RTL_TREE)
         return add_tree(b, diag);
