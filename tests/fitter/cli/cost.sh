@@ -3,7 +3,7 @@
 # pwlc cost and explore --cost: what tools report, kept results, and tools that are missing or fail.
 . "$(dirname "$0")/lib.sh"
 
-export TMPDIR=$work/tmp XDG_CACHE_HOME=$work/cache
+export TMPDIR=$work/tmp
 mkdir "$TMPDIR" ../fake ../few
 real_path=$PATH
 "$pwlc" fit tanh --in s8:2^-5 --out s8:2^-7 --segments 8 -o s8.json 2>/dev/null
