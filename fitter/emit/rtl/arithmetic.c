@@ -268,9 +268,9 @@ static void add_signed_x(struct body *b, struct field fields[FIELDS])
     if (fields[NONZERO].low == 0)
         text_add(out, "!%s ? %d'sd0 : ", signal_use(p, &fields[NONZERO].signal, flag), value.bits);
     if (is_flag(&fields[NEGATIVE]))
-        text_add(out, "%s ? -%s : %s;\n", signal_use(p, &fields[NEGATIVE].signal, flag), x, x);
+        text_add(out, "%s ? -(%s) : %s;\n", signal_use(p, &fields[NEGATIVE].signal, flag), x, x);
     else
-        text_add(out, "%s%s;\n", negates ? "-" : "", x);
+        text_add(out, negates ? "-(%s);\n" : "%s;\n", x);
     b->x = value;
 }
 

@@ -14,14 +14,15 @@ static int index_bits(int count)
     return bits;
 }
 
-/* The first start needs no comparison. */
-static int common_zero_bits(const struct lines *lines)
+/* The first start needs no comparison. Where all others are 0, the sign alone of `bits` bits is left. */
+static int common_zero_bits(const struct lines *lines, int bits)
 {
     int k = 0;
-    for (;; k++)
+    for (; k < bits - 1; k++)
         for (int i = 1; i < lines->count; i++)
             if ((lines->lines[i].start >> k) & 1)
                 return k;
+    return k;
 }
 
 static int segment_of(const struct lines *lines, wide code)
@@ -186,7 +187,7 @@ int add_search(struct body *b, struct diag *diag)
 {
     if (b->lines.count == 1)
         return EXIT_DONE;
-    const int k = common_zero_bits(&b->lines);
+    const int k = common_zero_bits(&b->lines, b->code.bits);
     if (is_lookup(b->code.bits - k, b->lines.count))
         return add_lookup(b, k, diag);
     if (b->m->style == RTL_TREE)
