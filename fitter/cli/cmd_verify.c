@@ -198,7 +198,8 @@ const struct command command_verify = {
                "compared at every code, wider ones at knots, ends of ranges and 2^20 drawn codes. A mismatch is exit "
                "3, with the first code and both values; a target whose tool is missing or too old is exit 77, and the "
                "others are verified all the same. c is linked with the libpwl that pkg-config finds.\n"
-               "--prove replaces the registers of the module by wires. Where no path then leads back, the output "
+               "--prove replaces the registers of the module, where nothing is held back, by wires. Where no path then "
+               "leads back, the output "
                "depends on the last codes alone; of inputs of up to 8 bits, ABC proves that it is the table's.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
                "pwlc verify tanh.json --against standalone",

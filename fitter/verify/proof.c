@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A module is proven equal to its table in two steps. Its registers become wires, as if each were enabled and none in
- * reset: where no path then leads back to where it began, every output depends on one code, that of LATENCY cycles
- * before. What is left is a function of the code, and ABC proves that it is nowhere another one than the table, which
- * stands beside it as a case for each code.
+ * A module is proven equal to its table in two steps. Nothing is held back (ready_i is 1) and reset is over; then its
+ * registers become wires. Where no path leads back to where it began, every output depends on one code, that of LATENCY
+ * cycles before. What is left is a function of the code, and ABC proves that it is nowhere another one than the table,
+ * which stands beside it as a case for each code.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,24 +20,21 @@
 
 static const struct tool yosys = {"yosys", "Debian's package yosys", "-V", "0.23"};
 
-/* Latches and other registers than these are refused by the script. */
-static const char registers_as_wires[] =
-    "(* techmap_celltype = \"$dff $dffe $adff $adffe $sdff $sdffe $sdffce\" *)\n"
-    "module register_as_wire (CLK, EN, ARST, SRST, D, Q);\n"
-    "  parameter WIDTH = 1;\n"
-    "  parameter CLK_POLARITY = 1, EN_POLARITY = 1, ARST_POLARITY = 1, SRST_POLARITY = 1;\n"
-    "  parameter ARST_VALUE = 0, SRST_VALUE = 0;\n"
-    "  input CLK, EN, ARST, SRST;\n"
-    "  input [WIDTH-1:0] D;\n"
-    "  output [WIDTH-1:0] Q;\n"
-    "  assign Q = D;\n"
-    "endmodule\n";
+/* Registers with an enable or a synchronous reset are refused: yosys is told to make none of what feeds data. */
+static const char registers_as_wires[] = "(* techmap_celltype = \"$dff $adff\" *)\n"
+                                         "module register_as_wire (CLK, ARST, D, Q);\n"
+                                         "  parameter WIDTH = 1, CLK_POLARITY = 1, ARST_POLARITY = 1, ARST_VALUE = 0;\n"
+                                         "  input CLK, ARST;\n"
+                                         "  input [WIDTH-1:0] D;\n"
+                                         "  output [WIDTH-1:0] Q;\n"
+                                         "  assign Q = D;\n"
+                                         "endmodule\n";
 
-static const char no_feedback_script[] = "read_verilog -sv " PROGRAM_NAME ".sv\n"
-                                         "hierarchy -check -top " PROGRAM_NAME "\n"
+static const char no_feedback_script[] = "read_verilog -sv " PROGRAM_NAME ".sv free.sv\n"
+                                         "hierarchy -check -top free\n"
                                          "proc\n"
                                          "flatten\n"
-                                         "opt\n"
+                                         "opt -nodffe -nosdff\n"
                                          "techmap -map registers.v\n"
                                          "select -assert-none t:$*dff* t:$*latch* t:$*_DFF*\n"
                                          "scc -all_cell_types -expect 0\n";
@@ -54,6 +51,19 @@ static const char equality_script[] = "read_verilog -sv table.sv\n"
                                       "aigmap\n"
                                       "write_aiger -symbols differs.aig\n";
 
+/* The module where nothing waits. */
+static void add_free(struct text *out, const struct verification *verification)
+{
+    const struct table *const table = verification->table;
+    text_add(out,
+             "module free (input clk_i, input rst_ni, input valid_i, input [%d:0] x_i, output valid_o,\n"
+             "    output [%d:0] y_o);\n"
+             "  " PROGRAM_NAME " dut (.clk_i(clk_i), .rst_ni(rst_ni), .valid_i(valid_i), .x_i(x_i),\n"
+             "    .valid_o(valid_o), .y_o(y_o)%s);\n"
+             "endmodule\n",
+             table->in.bits - 1, table->out.bits - 1, verification->emit->rtl.has_ready ? ", .ready_i(1'b1)" : "");
+}
+
 /* The table as a function, and a module whose output says where the verified one is another. */
 static void add_table(struct text *out, const struct verification *verification)
 {
@@ -64,9 +74,9 @@ static void add_table(struct text *out, const struct verification *verification)
              "module differs (input [%d:0] x, output is_other);\n"
              "  wire [%d:0] y;\n"
              "  reg [%d:0] expected;\n"
-             "  " PROGRAM_NAME " dut (.clk_i(1'b0), .rst_ni(1'b1), .valid_i(1'b1), .x_i(x), .y_o(y)%s);\n"
+             "  free dut (.clk_i(1'b0), .rst_ni(1'b1), .valid_i(1'b1), .x_i(x), .y_o(y));\n"
              "  always @* case (x)\n",
-             in - 1, result - 1, result - 1, verification->emit->rtl.has_ready ? ", .ready_i(1'b1)" : "");
+             in - 1, result - 1, result - 1);
     for (int64_t q = code_min(in, table->in.is_signed); q <= code_max(in, table->in.is_signed); q++)
         text_add(out, "    %d'h%" PRIx64 ": expected = %d'h%" PRIx64 ";\n", in,
                  (uint64_t)q & (UINT64_C(0xffffffff) >> (32 - in)), result,
@@ -87,9 +97,12 @@ static int run_yosys(const struct verification *verification, const struct progr
                      struct diag *diag)
 {
     static const char *const argv[] = {"yosys", "-q", "proof.ys", NULL};
-    struct text table = {0}, script = {0};
+    struct text table = {0}, script = {0}, free_running = {0};
+    add_free(&free_running, verification);
     text_add(&script, "%s%s", no_feedback_script, is_narrow ? equality_script : "");
     int code = scratch_write(program->folder, "proof.ys", &script, diag);
+    if (code == EXIT_DONE)
+        code = scratch_write(program->folder, "free.sv", &free_running, diag);
     if (code == EXIT_DONE)
         code = write_string(program, "registers.v", registers_as_wires, diag);
     if (code == EXIT_DONE && is_narrow) {
