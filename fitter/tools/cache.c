@@ -54,10 +54,6 @@ json_t *cache_read(const char *name)
     if (file_read(path, 1 << 16, &bytes, &size, &ignored) == EXIT_DONE)
         object = json_loadb((const char *)bytes, size, JSON_REJECT_DUPLICATES, NULL);
     free(bytes);
-    if (!json_is_object(object)) {
-        json_decref(object);
-        return NULL;
-    }
     return object;
 }
 

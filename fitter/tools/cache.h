@@ -12,7 +12,7 @@
 #define CACHE_NAME_SIZE 72
 void cache_name(const struct text *made_from, char name[CACHE_NAME_SIZE]);
 
-/* The object that was kept under the name, for json_decref; null where there is none, or a damaged one. */
+/* What was kept under the name, for json_decref; null where that is nothing or no JSON. */
 json_t *cache_read(const char *name);
 
 /* Keeps a copy. */
