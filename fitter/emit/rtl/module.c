@@ -136,6 +136,17 @@ void module_free(struct module *m)
     rom_free(&m->rom);
 }
 
+int hardware_of(const struct table *table, struct hardware *hardware, struct diag *diag)
+{
+    const struct emit_options options = {.name = "module_of_table"};
+    struct module m;
+    const int code = module_make(table, &options, &system_verilog, &m, diag);
+    *hardware = (struct hardware){.style = rtl_style_name(m.style), .words = m.rom.entries, .word_bits = m.rom.width};
+    snprintf(hardware->fields, sizeof hardware->fields, "%s", m.layout.bytes ? m.layout.bytes : "");
+    module_free(&m);
+    return code;
+}
+
 static int emit_module(const struct table *table, const struct emit_options *options, const struct dialect *dialect,
                        struct text *out, struct diag *diag)
 {
