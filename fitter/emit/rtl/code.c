@@ -91,7 +91,9 @@ static void add_under(struct body *b, const char *sum, int top, wide limit)
     char constant[CONSTANT_TEXT];
     const int k = power_of_two(-limit);
     text_add(out, "  %s under;\n  assign under = ", b->m->dialect->net);
-    if (limit == 0)
+    if (limit == 0 && top == 0)
+        text_add(out, "%s;\n", sum);
+    else if (limit == 0)
         text_add(out, "%s[%d];\n", sum, top);
     else if (k >= 0)
         text_add(out, "%s[%d] & ~&%s[%d:%d];\n", sum, top, sum, top - 1, k);
@@ -125,7 +127,9 @@ struct signal add_saturated(struct body *b)
     if (under)
         text_add(out, "under ? %s : ", signed_constant(y->bits, y->qmin, constant));
     text_add(out, "%s;\n", low);
-    if (!over && !under && b->sum.bits > y->bits)
-        pipeline_drop(p, &b->sum, b->sum.bits - 1, y->bits);
+    /* What neither the output nor a comparison with 0 takes. */
+    const int unused = b->sum.bits - (under && y->qmin == 0);
+    if (!over && (!under || y->qmin == 0) && unused > y->bits)
+        pipeline_drop(p, &b->sum, unused - 1, y->bits);
     return result;
 }

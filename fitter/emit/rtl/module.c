@@ -98,6 +98,16 @@ static void add_module(struct text *out, struct module *m)
     text_add(out, "endmodule\n");
 }
 
+/* By the areas of README.md, in LUTs of six inputs. A ROM of outputs took half a LUT for every 64 of its bits; segments
+ * two and a half each and a multiplier. A comparison with each start is smaller than a tree up to 8 segments. */
+static enum rtl_style smallest_style(const struct table *table)
+{
+    const int64_t rom_luts = (((int64_t)table->out.bits << table->in.bits) + 127) / 128;
+    if (table->in.bits <= 8 || 2 * rom_luts < 5 * table->segment_count)
+        return RTL_ROM;
+    return table->segment_count <= 8 ? RTL_ALIGNED : RTL_TREE;
+}
+
 int module_make(const struct table *table, const struct emit_options *options, const struct dialect *dialect,
                 struct module *m, struct diag *diag)
 {
@@ -112,7 +122,7 @@ int module_make(const struct table *table, const struct emit_options *options, c
         table_pack(table, &m->packed, diag) != EXIT_DONE)
         return diag->code;
     if (m->style == RTL_AUTO)
-        m->style = table->in.bits <= 8 ? RTL_ROM : RTL_ALIGNED;
+        m->style = smallest_style(table);
     m->rom_name = m->style == RTL_ROM ? "output" : "word";
     return m->style == RTL_ROM ? module_of_outputs(m, diag) : module_of_segments(m, diag);
 }
@@ -134,6 +144,17 @@ void module_free(struct module *m)
     text_free(&m->functions);
     text_free(&m->layout);
     rom_free(&m->rom);
+}
+
+int hardware_of(const struct table *table, struct hardware *hardware, struct diag *diag)
+{
+    const struct emit_options options = {.name = "module_of_table"};
+    struct module m;
+    const int code = module_make(table, &options, &system_verilog, &m, diag);
+    *hardware = (struct hardware){.style = rtl_style_name(m.style), .words = m.rom.entries, .word_bits = m.rom.width};
+    snprintf(hardware->fields, sizeof hardware->fields, "%s", m.layout.bytes ? m.layout.bytes : "");
+    module_free(&m);
+    return code;
 }
 
 static int emit_module(const struct table *table, const struct emit_options *options, const struct dialect *dialect,

@@ -32,4 +32,13 @@ int emit_sdc(const struct table *const *tables, int count, const struct emit_opt
 int emit_rom_file(const struct table *table, const struct emit_options *options, char name[ROM_FILE_SIZE],
                   struct text *out, struct diag *diag);
 
+/* What a module of this table is by default: its style, and the words of its ROM with the bits of each field, as
+ * "offset[36:22], slope[21:0]". */
+struct hardware {
+    const char *style;
+    int words, word_bits;
+    char fields[256];
+};
+int hardware_of(const struct table *table, struct hardware *hardware, struct diag *diag);
+
 #endif
