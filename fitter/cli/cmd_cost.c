@@ -9,19 +9,21 @@
 #include "base/terminal.h"
 #include "command.h"
 #include "cost/cost.h"
+#include "emit/rtl/rtl.h"
 #include "io/rows.h"
 #include "rtl_flags.h"
 #include "table/table.h"
 
 #define DEFAULT_LIMIT_S 600
 #define DEFAULT_TARGETS "ice40,generic,cortex-m4"
-#define DEFAULT_STYLES "aligned"
+#define DEFAULT_STYLES "aligned,tree"
 #define ROM_BITS 12 /* of inputs whose ROM is measured unasked; each bit more takes twice the time */
 #define MOST_ROWS 64
 
 static const struct option_info options[] = {
     {"--target", "NAME,NAME...", "where: ice40, ice40-dsp, xc7, xc7-nodsp, ecp5, ecp5-nodsp, generic, cortex-m4"},
-    {"--rtl-style", "NAME,NAME...", "modules, as for emit (default aligned; the ROM stands beside it up to 12 bits)"},
+    {"--rtl-style", "NAME,NAME...",
+     "modules, as for emit (default aligned,tree; up to 12 bits the ROM stands beside them)"},
     {"--stages", "N", "registers of the modules, 0 to 4; 1 by default"},
     {"--rtl-handshake", "valid|ready", "of the modules, as for emit"},
     {"--anew", NULL, "measure again what an earlier command measured"},
@@ -85,6 +87,11 @@ static int add_rows(struct request *request, const struct cost_target *target, s
         return EXIT_DONE;
     for (const char *list = request->styles ? request->styles : DEFAULT_STYLES;
          next_word(&list, style, sizeof style);) {
+        struct hardware hardware;
+        if (strcmp(style, "auto") == 0 && hardware_of(request->costing.table, &hardware, diag))
+            return diag->code;
+        if (strcmp(style, "auto") == 0)
+            snprintf(style, sizeof style, "%s", hardware.style);
         has_rom |= strcmp(style, "rom") == 0;
         if (add_row(request, target, style, diag))
             return diag->code;

