@@ -19,7 +19,8 @@ struct tool {
  * is too old; the message says what would do. */
 int tool_version(const struct tool *tool, char version[TOOL_VERSION_SIZE], struct diag *diag);
 
-/* Runs a tool, argv[0], in a folder, as process_run() does; what it says goes to *said, or nowhere where that is null.
+/* Runs a tool, argv[0], in a folder, or here where that is null, as process_run() does; what it says goes to *said, or
+ * nowhere where that is null.
  */
 int tool_run(const char *const *argv, const char *folder, double limit_s, struct text *said, struct diag *diag);
 

@@ -75,8 +75,7 @@ int program_emit(const struct program *program, const char *format, const struct
 
 /* The flags by which pkg-config finds libpwl, an installed one or, by PKG_CONFIG_PATH, a build's. The program finds the
  * shared library where the linker did. */
-static int find_libpwl(const struct verification *verification, const struct program *program, struct text *flags,
-                       struct diag *diag)
+static int find_libpwl(const struct verification *verification, struct text *flags, struct diag *diag)
 {
     static const char *const argv[] = {"pkg-config", "--cflags", "--libs", "pwl", NULL};
     const char *words[MOST_WORDS];
@@ -84,7 +83,7 @@ static int find_libpwl(const struct verification *verification, const struct pro
     char version[TOOL_VERSION_SIZE];
     if (tool_version(&pkg_config, version, diag))
         return diag->code;
-    int code = tool_run(argv, program->folder, verification->limit_s, &said, diag);
+    int code = tool_run(argv, NULL, verification->limit_s, &said, diag); /* here: its paths may be relative */
     if (code != EXIT_DONE || !said.bytes)
         code = diag_set(diag, EXIT_MISSING,
                         "libpwl is missing: pkg-config does not find pwl; install it, or set PKG_CONFIG_PATH to "
@@ -118,33 +117,50 @@ static const char *short_type(const struct tensor *tensor)
     return names[tensor->is_signed][tensor->bits <= 8 ? 0 : tensor->bits <= 16 ? 1 : 2];
 }
 
+/* evaluate() of C: arrays by the statement, and each code by the call. */
+static int write_main(struct program *program, const char *map, const char *eval, struct diag *diag)
+{
+    struct text text = {0};
+    program_add_main(&text, program);
+    text_add(&text,
+             "#include \"table.h\"\n"
+             "\n"
+             "static void evaluate(void)\n"
+             "{\n"
+             "    static in_t in[PIECE];\n"
+             "    static out_t out[PIECE];\n"
+             "    for (size_t k = 0; k < filled; k++)\n"
+             "        in[k] = (in_t)x[k];\n"
+             "    %s;\n"
+             "    for (size_t k = 0; k < filled; k++) {\n"
+             "        y[k][0] = %s;\n"
+             "        y[k][1] = out[k];\n"
+             "    }\n"
+             "}\n",
+             map, eval);
+    return scratch_write(program->folder, "main.c", &text, diag);
+}
+
 int c_program(const struct verification *verification, struct program *program, struct diag *diag)
 {
     const struct table *const table = program->table;
     const struct emit_options options = {.name = PROGRAM_NAME};
     const char *const in = short_type(&table->in), *const out = short_type(&table->out);
-    struct text text = {0}, flags = {0};
+    char map[120], eval[80];
+    struct text flags = {0};
     program->names[0] = table->has_reduction ? "pwl_reduced_eval" : "pwl_eval";
     program->names[1] = table->has_reduction ? "pwl_reduced_map" : "pwl_map";
-    program_add_main(&text, program);
-    text_add(&text, "#include \"table.h\"\n\nstatic void evaluate(void)\n{\n"
-                    "    static in_t in[PIECE];\n    static out_t out[PIECE];\n"
-                    "    for (size_t k = 0; k < filled; k++)\n        in[k] = (in_t)x[k];\n");
     if (table->has_reduction)
-        text_add(&text, "    pwl_reduced_map(&%s, PWL_%c%s, in, PWL_%c%s, out, filled);\n", PROGRAM_NAME,
+        snprintf(map, sizeof map, "pwl_reduced_map(&" PROGRAM_NAME ", PWL_%c%s, in, PWL_%c%s, out, filled)",
                  in[0] == 's' ? 'S' : 'U', in + 1, out[0] == 's' ? 'S' : 'U', out + 1);
     else
-        text_add(&text, "    pwl_map_%s_%s(&%s, in, out, filled);\n", in, out, PROGRAM_NAME);
-    text_add(&text,
-             "    for (size_t k = 0; k < filled; k++) {\n"
-             "        y[k][0] = %s(&%s, x[k]);\n"
-             "        y[k][1] = out[k];\n    }\n}\n",
-             program->names[0], PROGRAM_NAME);
-    int code = scratch_write(program->folder, "main.c", &text, diag);
+        snprintf(map, sizeof map, "pwl_map_%s_%s(&" PROGRAM_NAME ", in, out, filled)", in, out);
+    snprintf(eval, sizeof eval, "%s(&" PROGRAM_NAME ", x[k])", program->names[0]);
+    int code = write_main(program, map, eval, diag);
     if (code == EXIT_DONE)
         code = program_emit(program, "c", &options, "table.h", diag);
     if (code == EXIT_DONE)
-        code = find_libpwl(verification, program, &flags, diag);
+        code = find_libpwl(verification, &flags, diag);
     if (code == EXIT_DONE)
         code =
             flags.failed ? diag_set(diag, EXIT_IO, "out of memory") : compile(verification, program, flags.bytes, diag);
@@ -155,22 +171,13 @@ int c_program(const struct verification *verification, struct program *program, 
 int standalone_program(const struct verification *verification, struct program *program, struct diag *diag)
 {
     const struct emit_options options = {.name = PROGRAM_NAME, .standalone = true};
-    struct text text = {0};
     char none[] = "";
     program->names[0] = "NAME_eval";
     program->names[1] = "NAME_map";
-    program_add_main(&text, program);
-    text_add(&text, "#include \"table.h\"\n\nstatic void evaluate(void)\n{\n"
-                    "    static in_t in[PIECE];\n    static out_t out[PIECE];\n"
-                    "    for (size_t k = 0; k < filled; k++)\n        in[k] = (in_t)x[k];\n"
-                    "    " PROGRAM_NAME "_map(in, out, filled);\n"
-                    "    for (size_t k = 0; k < filled; k++) {\n"
-                    "        y[k][0] = " PROGRAM_NAME "_eval(in[k]);\n"
-                    "        y[k][1] = out[k];\n    }\n}\n");
-    int code = scratch_write(program->folder, "main.c", &text, diag);
-    if (code == EXIT_DONE)
-        code = program_emit(program, "c", &options, "table.h", diag);
-    return code == EXIT_DONE ? compile(verification, program, none, diag) : code;
+    if (write_main(program, PROGRAM_NAME "_map(in, out, filled)", PROGRAM_NAME "_eval(in[k])", diag) ||
+        program_emit(program, "c", &options, "table.h", diag))
+        return diag->code;
+    return compile(verification, program, none, diag);
 }
 
 int cuda_program(const struct verification *verification, struct program *program, struct diag *diag)
