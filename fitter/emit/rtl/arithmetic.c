@@ -284,7 +284,8 @@ static void add_term(struct body *b, const char *name, int bits, int least, stru
     text_add(out, "  assign %s = ", term.name);
     if (flag && is_flag(flag))
         text_add(out, "!%s ? %d'sd0 : ", signal_use(p, &flag->signal, text), bits);
-    text_add(out, is_flag(shift) ? "(%s <<< %d)" : "%s <<< %d", signal_extend(p, &b->x, bits, text), least);
+    signal_extend(p, &b->x, bits, text);
+    text_add(out, least == 0 ? "%s" : is_flag(shift) ? "(%s <<< %d)" : "%s <<< %d", text, least);
     if (is_flag(shift))
         text_add(out, " <<< %s", signal_use(p, &shift->signal, text));
     text_add(out, ";\n");

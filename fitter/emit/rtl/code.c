@@ -33,7 +33,7 @@ static void add_fold(struct body *b)
     text_add(pipeline_part(p), "  assign mirrored = side[%d];\n", side.bits - 1);
     b->code = pipeline_value(p, "distance", side.bits, 0, high);
     signal_extend(p, &side, b->code.bits, text);
-    text_add(pipeline_part(p), "  assign distance = mirrored ? -%s : %s;\n", text, text);
+    text_add(pipeline_part(p), "  assign distance = mirrored ? -(%s) : %s;\n", text, text);
 }
 
 void add_code(struct body *b)

@@ -80,14 +80,13 @@ class Module:
 # Slopes that are shifts, starts that top bits tell, and both; what no drawing meets.
 FITS = (
     "gelu --in s8:2^-5 --out s8:2^-5 --slope-terms 1",
-    "gelu --in s8:2^-5 --out s8:2^-5 --slope-terms 2 --form biased --rounding half_even",
-    "silu --in s9:2^-5 --out s9:2^-5 --slope-terms 2 --form anchored --rounding half_away",
-    "sigmoid --in s9:2^-5 --out u8:2^-8 --slope-terms 1 --symmetry fold --rounding half_up",
-    "tanh --in s10:2^-6 --out s10:2^-9 --slope-terms 2 --symmetry fold --knots pow2:6",
-    "tanh --in u10:2^-6:300 --out s10:2^-9 --knots pow2:5 --form anchored --rounding half_up",
+    "gelu --in s8:2^-5 --out s8:2^-5 --slope-terms 2 --form biased --rounding half_even --method minimax",
+    "silu --in s8:2^-5 --out s8:2^-5 --slope-terms 2 --form anchored --rounding half_away --method minimax",
+    "sigmoid --in s8:2^-4 --out u8:2^-8 --slope-terms 1 --symmetry fold --rounding half_up --method minimax",
+    "tanh --in s9:2^-6 --out s10:2^-9 --slope-terms 2 --symmetry fold --knots pow2:6 --method minimax",
+    "tanh --in u10:2^-6:300 --out s10:2^-9 --knots pow2:5 --form anchored --rounding half_up --method minimax",
     "gelu --in s12:2^-8 --out s12:2^-8 --method uniform --form anchored",
-    "gelu --in u16:2^-12:24576 --out s16:2^-12 --method uniform --knots pow2 --form biased",
-    "leaky_relu --in s16:2^-8 --out s16:2^-8 --param alpha=0.25 --segments 2 --method uniform",
+    "gelu --in u12:2^-8:1024 --out s12:2^-8 --knots pow2:6 --form biased --method minimax",
 )
 
 
