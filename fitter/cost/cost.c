@@ -25,30 +25,21 @@ const struct cost_name cost_names[COST_FIGURES] = {
 #define CLOCKED (1u << COST_FMAX)
 
 /* An iCE40 LUT has four inputs, a DSP is an SB_MAC16, a RAM holds 4 kbit. */
-#define ICE40_CELLS                                                                                                    \
-    {                                                                                                                  \
-        {"SB_LUT4", COST_LUT, 1}, {"SB_DFF", COST_FF, 1}, {"SB_MAC16", COST_DSP, 1},                                   \
-        {                                                                                                              \
-            "SB_RAM40_4K", COST_RAM, 1                                                                                 \
-        }                                                                                                              \
-    }
-/* An XC7 LUT has up to six inputs, and an inverter takes one; a DSP is a DSP48E1, a RAM holds 18 kbit. */
-#define XC7_CELLS                                                                                                      \
-    {                                                                                                                  \
-        {"LUT", COST_LUT, 1}, {"INV", COST_LUT, 1}, {"FD", COST_FF, 1}, {"DSP48E1", COST_DSP, 1},                      \
-            {"RAMB18E1", COST_RAM, 1},                                                                                 \
-        {                                                                                                              \
-            "RAMB36E1", COST_RAM, 2                                                                                    \
-        }                                                                                                              \
-    }
+static const struct cell_kind ice40_cells[] = {{"SB_LUT4", COST_LUT, 1},
+                                               {"SB_DFF", COST_FF, 1},
+                                               {"SB_MAC16", COST_DSP, 1},
+                                               {"SB_RAM40_4K", COST_RAM, 1},
+                                               {.begin = NULL}};
+/* An XC7 LUT has up to six inputs, a DSP is a DSP48E1, a RAM holds 18 kbit. */
+static const struct cell_kind xc7_cells[] = {{"LUT", COST_LUT, 1},      {"FD", COST_FF, 1},
+                                             {"DSP48E1", COST_DSP, 1},  {"RAMB18E1", COST_RAM, 1},
+                                             {"RAMB36E1", COST_RAM, 2}, {.begin = NULL}};
 /* An ECP5 LUT has four inputs, and a carry cell is two; a DSP is a MULT18X18D, a RAM holds 18 kbit. */
-#define ECP5_CELLS                                                                                                     \
-    {                                                                                                                  \
-        {"LUT4", COST_LUT, 1}, {"CCU2C", COST_LUT, 2}, {"TRELLIS_FF", COST_FF, 1}, {"MULT18X18D", COST_DSP, 1},        \
-        {                                                                                                              \
-            "DP16KD", COST_RAM, 1                                                                                      \
-        }                                                                                                              \
-    }
+static const struct cell_kind ecp5_cells[] = {{"LUT4", COST_LUT, 1},      {"CCU2C", COST_LUT, 2},
+                                              {"TRELLIS_FF", COST_FF, 1}, {"MULT18X18D", COST_DSP, 1},
+                                              {"DP16KD", COST_RAM, 1},    {.begin = NULL}};
+/* Inverters, NAND and NOR of two inputs, and registers. */
+static const struct cell_kind generic_cells[] = {{"$_DFF", COST_FF, 1}, {"$_SDFF", COST_FF, 1}, {.begin = NULL}};
 
 static const char *const hx8k[] = {"nextpnr-ice40", "--hx8k", "--package", "ct256", "--pcf-allow-unconstrained", NULL};
 static const char *const up5k[] = {"nextpnr-ice40", "--up5k", "--package", "sg48", "--pcf-allow-unconstrained", NULL};
@@ -56,20 +47,15 @@ static const char *const lfe5u[] = {
     "nextpnr-ecp5", "--25k", "--package", "CABGA381", "--lpf-allow-unconstrained", NULL};
 
 static const struct cost_target cost_targets[] = {
-    {"ice40", &cost_of_hardware, FABRIC | CLOCKED, "synth_ice40 -top %s", ICE40_CELLS, hx8k},
-    {"ice40-dsp", &cost_of_hardware, FABRIC | CLOCKED, "synth_ice40 -dsp -top %s", ICE40_CELLS, up5k},
-    {"xc7", &cost_of_hardware, FABRIC, "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf -top %s", XC7_CELLS, NULL},
+    {"ice40", &cost_of_hardware, FABRIC | CLOCKED, "synth_ice40 -top %s", ice40_cells, hx8k},
+    {"ice40-dsp", &cost_of_hardware, FABRIC | CLOCKED, "synth_ice40 -dsp -top %s", ice40_cells, up5k},
+    {"xc7", &cost_of_hardware, FABRIC, "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf -top %s", xc7_cells, NULL},
     {"xc7-nodsp", &cost_of_hardware, FABRIC, "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf -nodsp -top %s",
-     XC7_CELLS, NULL},
-    {"ecp5", &cost_of_hardware, FABRIC | CLOCKED, "synth_ecp5 -top %s", ECP5_CELLS, lfe5u},
-    {"ecp5-nodsp", &cost_of_hardware, FABRIC | CLOCKED, "synth_ecp5 -nodsp -top %s", ECP5_CELLS, lfe5u},
-    /* Inverters, NAND and NOR of two inputs, and registers. */
-    {"generic",
-     &cost_of_hardware,
-     1u << COST_FF | 1u << COST_CELLS,
-     "synth -flatten -top %s\nabc -g cmos2\nopt_clean",
-     {{"$_DFF", COST_FF, 1}, {"$_SDFF", COST_FF, 1}},
-     NULL},
+     xc7_cells, NULL},
+    {"ecp5", &cost_of_hardware, FABRIC | CLOCKED, "synth_ecp5 -top %s", ecp5_cells, lfe5u},
+    {"ecp5-nodsp", &cost_of_hardware, FABRIC | CLOCKED, "synth_ecp5 -nodsp -top %s", ecp5_cells, lfe5u},
+    {"generic", &cost_of_hardware, 1u << COST_FF | 1u << COST_CELLS, "synth -flatten -top %s\nabc -g cmos2\nopt_clean",
+     generic_cells, NULL},
     {.name = "cortex-m4", .kind = &cost_of_processor, .figures = 1u << COST_BYTES | 1u << COST_INSTRUCTIONS},
     {.name = NULL},
 };

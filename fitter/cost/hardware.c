@@ -83,6 +83,8 @@ static int prepare(const struct cost_target *target, const struct costing *costi
         text_add(&sources->versions, ", %s %s", router, version);
     for (const char *const *word = target->route; router && *word; word++)
         text_add(&sources->versions, " %s", *word);
+    for (const struct cell_kind *kind = target->cells; kind->begin; kind++) /* how cells are counted */
+        text_add(&sources->versions, " %s:%d:%d", kind->begin, kind->figure, kind->weight);
     struct text *const script = sources_add(sources, "synthesis.ys");
     text_add(script, "read_verilog -sv " NAME ".sv\n");
     add_synthesis(script, target, NAME);
@@ -127,9 +129,9 @@ static int count_cells(const struct cost_target *target, const char *folder, str
     {
         const double cells = json_number_value(count);
         cost->figure[COST_CELLS] += cells;
-        for (int k = 0; k < CELL_KINDS && target->cells[k].begin; k++)
-            if (strncmp(name, target->cells[k].begin, strlen(target->cells[k].begin)) == 0) {
-                cost->figure[target->cells[k].figure] += cells * target->cells[k].weight;
+        for (const struct cell_kind *kind = target->cells; kind->begin; kind++)
+            if (strncmp(name, kind->begin, strlen(kind->begin)) == 0) {
+                cost->figure[kind->figure] += cells * kind->weight;
                 break;
             }
     }

@@ -6,7 +6,8 @@
 #include "base/scratch.h"
 #include "figures.h"
 
-/* Files that are written for a measurement. With the versions of the tools they are all that it depends on. */
+/* Files that are written for a measurement. With the versions of the tools, and how they are used, they are all that it
+ * depends on. */
 #define SOURCES_MOST 5
 struct sources {
     struct {
@@ -33,7 +34,11 @@ struct cost_kind {
 
 extern const struct cost_kind cost_of_hardware, cost_of_processor;
 
-#define CELL_KINDS 8
+struct cell_kind {
+    const char *begin; /* of the names of cells */
+    enum cost_figure figure;
+    int weight;
+};
 
 struct cost_target {
     const char *name;
@@ -41,13 +46,9 @@ struct cost_target {
     unsigned figures; /* 1 << cost_figure for each that it has */
 
     /* Hardware alone. */
-    const char *synthesis; /* commands of yosys; %s is the top module */
-    struct {
-        const char *begin; /* of the names of cells */
-        enum cost_figure figure;
-        int weight;
-    } cells[CELL_KINDS];      /* the first that matches counts; ends with a null name */
-    const char *const *route; /* arguments of place and route, the program first; null: none */
+    const char *synthesis;         /* commands of yosys; %s is the top module */
+    const struct cell_kind *cells; /* the first that matches counts; ends with a null name */
+    const char *const *route;      /* arguments of place and route, the program first; null: none */
 };
 
 #endif

@@ -99,7 +99,7 @@ rm -f ../ran
 
 # Cells of the other families, and both sizes of RAM.
 fake yosys "$yosys" "$(cells '"LUT2": 1, "LUT6": 2, "INV": 4, "MUXF7": 8, "FDRE": 16, "DSP48E1": 32, "RAMB18E1": 1, "RAMB36E1": 1')"
-says 0 'rows[0] == {"target": "xc7", "style": "tree", "lut": 7, "ff": 16, "dsp": 32, "ram": 3, "cells": 65}' \
+says 0 'rows[0] == {"target": "xc7", "style": "tree", "lut": 3, "ff": 16, "dsp": 32, "ram": 3, "cells": 65}' \
     cost s16.json --target xc7 --rtl-style tree
 fake yosys "$yosys" "$(cells '"LUT4": 3, "CCU2C": 2, "TRELLIS_FF": 5, "MULT18X18D": 1, "DP16KD": 1, "PFUMX": 1')"
 fake nextpnr-ecp5 'nextpnr-ecp5 (Version 0.3)' 'exit 1'
