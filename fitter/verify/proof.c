@@ -77,10 +77,13 @@ static void add_table(struct text *out, const struct verification *verification)
              "  free dut (.clk_i(1'b0), .rst_ni(1'b1), .valid_i(1'b1), .x_i(x), .y_o(y));\n"
              "  always @* case (x)\n",
              in - 1, result - 1, result - 1);
-    for (int64_t q = code_min(in, table->in.is_signed); q <= code_max(in, table->in.is_signed); q++)
+    const int64_t last = code_max(in, table->in.is_signed);
+    for (int64_t q = code_min(in, table->in.is_signed); q < last; q++)
         text_add(out, "    %d'h%" PRIx64 ": expected = %d'h%" PRIx64 ";\n", in,
                  (uint64_t)q & (UINT64_C(0xffffffff) >> (32 - in)), result,
                  (uint64_t)packed_eval(verification->packed, q) & mask);
+    text_add(out, "    default: expected = %d'h%" PRIx64 ";\n", result,
+             (uint64_t)packed_eval(verification->packed, last) & mask);
     text_add(out, "  endcase\n"
                   "  assign is_other = y != expected;\n"
                   "endmodule\n");

@@ -36,6 +36,8 @@ fit tanh --in s8:2^-5 --out s8:2^-7 -o s8.json
 fit sigmoid --in s16:2^-12:-5 --out u16:2^-16:-1 --symmetry fold --segments 12 --method uniform --rounding half_even -o folded.json
 fit rsqrt --in u16:2^-6:-6 --out u16:2^-14 --reduce on --segments 8 --method uniform -o reduced.json
 fit silu --in u5:0.5:12 --out s7:2^-4 --form biased --segments 5 --rounding half_away -o narrow.json
+fit relu --in s2:2^0 --out u2:2^0 --segments 2 --method uniform -o smallest.json
+fit tanh --in s8:2^-5 --out s8:2^-7 --segments 3 --method uniform -o saturated.json
 fit tanh --in s32:2^-27 --out s32:2^-30 --method uniform -o wide.json
 
 # The standalone header: all codes of the C type up to 16 bits.
@@ -69,6 +71,9 @@ fi
 if command -v yosys >/dev/null; then
     verifies 0 proof 'equal at every one of 256 codes, no feedback, [0-9.]+ s, yosys [0-9.]+' s8.json --prove
     verifies 0 proof 'equal at every one of 32 codes, .*' narrow.json --prove --stages 3 --rtl-handshake ready
+    verifies 0 proof 'equal at every one of 4 codes, .*' smallest.json --prove
+    # of what saturates, synthesis would make a reset of a register
+    verifies 0 proof 'equal at every one of 256 codes, .*' saturated.json --prove --rtl-style aligned
     verifies 3 proof 'code -?[0-9]+: the table gives .*' narrow.json --prove --inject
     verifies 2 proof '.*up to 8 bits.*' folded.json --prove --inject
 fi
