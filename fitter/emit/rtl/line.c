@@ -7,7 +7,7 @@ wide shift_right(wide v, int n, pwl_rounding rounding)
 {
     if (n == 0)
         return v;
-    const wide down = v >> n, rest = v - (down << n), half = (wide)1 << (n - 1);
+    const wide down = v >> n, rest = v - down * ((wide)1 << n), half = (wide)1 << (n - 1);
     switch (rounding) {
     case PWL_HALF_UP:
         return down + (rest >= half);
