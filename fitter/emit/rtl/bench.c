@@ -67,7 +67,8 @@ static int make_codes(const struct table *table, struct codes *codes, struct dia
         list_around(codes, limits[i]);
     for (int i = 0; i < table->segment_count; i++) {
         list_around(codes, table->segments[i].start);
-        list_around(codes, 2 * in->zero_point - table->segments[i].start);
+        if (table->has_fold)
+            list_around(codes, 2 * in->zero_point - table->segments[i].start);
     }
     codes->count = codes->listed_count + DRAWN_CODES;
     return EXIT_DONE;

@@ -99,13 +99,13 @@ static void add_module(struct text *out, struct module *m)
 }
 
 /* By the areas of README.md, in LUTs of six inputs. A ROM of outputs took half a LUT for every 64 of its bits; segments
- * two and a half each and a multiplier. A comparison with each start is smaller than a tree up to 8 segments. */
+ * two and a half each and a multiplier. A comparison with each start is smaller than a tree below 8 segments. */
 static enum rtl_style smallest_style(const struct table *table)
 {
     const int64_t rom_luts = (((int64_t)table->out.bits << table->in.bits) + 127) / 128;
     if (table->in.bits <= 8 || 2 * rom_luts < 5 * table->segment_count)
         return RTL_ROM;
-    return table->segment_count <= 8 ? RTL_ALIGNED : RTL_TREE;
+    return table->segment_count < 8 ? RTL_ALIGNED : RTL_TREE;
 }
 
 int module_make(const struct table *table, const struct emit_options *options, const struct dialect *dialect,
