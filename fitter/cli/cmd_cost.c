@@ -202,7 +202,8 @@ static int set_option(struct request *request, const char *name, const char *val
 static int run(int argc, char **argv, struct diag *diag)
 {
     struct argument_walk walk = {.command = &command_cost, .argc = argc, .argv = argv};
-    struct request request = {.targets = DEFAULT_TARGETS, .costing = {.rtl.stages = 1, .limit_s = DEFAULT_LIMIT_S}};
+    struct request request = {.targets = DEFAULT_TARGETS,
+                              .costing = {.rtl.stages = RTL_DEFAULT_STAGES, .limit_s = DEFAULT_LIMIT_S}};
     const struct option_info *option;
     const char *value;
     int next;

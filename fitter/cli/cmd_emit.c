@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/number.h"
 #include "command.h"
 #include "emit/emit.h"
 #include "emit/rtl/rtl.h"
 #include "measure/claim.h"
+#include "rtl_flags.h"
 #include "table/table.h"
 
 static const struct option_info options[] = {
@@ -22,7 +22,7 @@ static const struct option_info options[] = {
     {"--name", "N", "c, cuda, sv: the identifier of a single table, instead of the derived one"},
     {"--attribute", "A",
      "c: what stands behind the name of each array, to place it: PROGMEM, or __attribute__((section(\".tables\")))"},
-    {"--rtl-style", "auto|rom|aligned|barrel|tree",
+    {"--rtl-style", RTL_STYLES,
      "sv: all outputs in a ROM; segments with one shift, or a shift each; auto takes the smallest"},
     {"--stages", "N", "sv: registers from input to output, 0 to 4; 1 by default"},
     {"--rtl-handshake", "valid|ready",
@@ -41,30 +41,16 @@ struct request {
     int count;
     const struct emitter *emitter;
     struct emit_options emit;
-    const char *output, *depfile, *stages, *clock;
+    const char *output, *depfile;
     const char *hardware; /* a flag of hardware alone, if one was given */
     bool check, depend;
 };
 
-static void set_hardware(struct request *request, const char *name, const char *value)
+static int set_option(struct request *request, const char *name, const char *value, struct diag *diag)
 {
-    struct rtl_options *rtl = &request->emit.rtl;
-    request->hardware = name;
-    if (strcmp(name, "--rtl-style") == 0)
-        rtl->style = rtl_style_parse(value);
-    else if (strcmp(name, "--rtl-handshake") == 0)
-        rtl->has_ready = strcmp(value, "ready") == 0;
-    else if (strcmp(name, "--rom") == 0)
-        rtl->rom_in_file = strcmp(value, "mem") == 0;
-    else if (strcmp(name, "--clock") == 0)
-        request->clock = value;
-    else
-        request->stages = value;
-}
-
-static void set_option(struct request *request, const char *name, const char *value)
-{
-    if (strcmp(name, "--format") == 0)
+    if (rtl_flag_set(name, value, &request->emit.rtl, diag))
+        request->hardware = name;
+    else if (strcmp(name, "--format") == 0)
         request->emitter = emitter_find(value);
     else if (strcmp(name, "--standalone") == 0)
         request->emit.standalone = true;
@@ -80,26 +66,9 @@ static void set_option(struct request *request, const char *name, const char *va
         request->check = true;
     else if (strcmp(name, "-MD") == 0)
         request->depend = true;
-    else if (strcmp(name, "-MF") == 0)
-        request->depfile = value;
     else
-        set_hardware(request, name, value);
-}
-
-static int parse_numbers(struct request *request, struct diag *diag)
-{
-    int64_t stages = 1;
-    double *clock = &request->emit.rtl.clock_ns;
-    if (request->stages && (number_integer(request->stages, strlen(request->stages), &stages) != NUMBER_OK ||
-                            stages < 0 || stages > RTL_MAX_STAGES))
-        return diag_set(diag, EXIT_USAGE, "--stages %.40s: must be a number of registers, 0 to %d", request->stages,
-                        RTL_MAX_STAGES);
-    request->emit.rtl.stages = (int)stages;
-    if (request->clock &&
-        (number_real(request->clock, strlen(request->clock), clock) != NUMBER_OK || *clock < 1e-3 || *clock > 1e6))
-        return diag_set(diag, EXIT_USAGE, "--clock %.40s: must be a period in nanoseconds, 0.001 to 1000000",
-                        request->clock);
-    return EXIT_DONE;
+        request->depfile = value;
+    return diag->code;
 }
 
 /* What one flag alone cannot tell. */
@@ -151,7 +120,8 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
     int next, standard_input = 0;
     while ((next = argument_next(&walk, &option, &value, diag)) > 0) {
         if (option) {
-            set_option(request, option->name, value);
+            if (set_option(request, option->name, value, diag))
+                return diag->code;
         } else {
             standard_input += strcmp(value, "-") == 0;
             request->paths[request->count++] = value;
@@ -163,9 +133,7 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
         return diag_set(diag, EXIT_USAGE, "- is given more than once; standard input can be read once");
     if (request->output && strcmp(request->output, "-") == 0)
         request->output = NULL;
-    int code = check_request(request, diag);
-    if (code == EXIT_DONE)
-        code = parse_numbers(request, diag);
+    const int code = check_request(request, diag);
     if (!request->emit.prefix)
         request->emit.prefix = "pwl_";
     request->emit.paths = request->paths;
@@ -297,7 +265,9 @@ static int emit_files(const struct request *request, struct diag *diag)
 
 static int run(int argc, char **argv, struct diag *diag)
 {
-    struct request request = {.paths = malloc((size_t)argc * sizeof *request.paths), .emitter = &emitters[0]};
+    struct request request = {.paths = malloc((size_t)argc * sizeof *request.paths),
+                              .emitter = &emitters[0],
+                              .emit.rtl.stages = RTL_DEFAULT_STAGES};
     if (!request.paths)
         return diag_set(diag, EXIT_IO, "out of memory");
     int code = parse(argc, argv, &request, diag);

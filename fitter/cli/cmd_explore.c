@@ -387,7 +387,7 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
 
 static int run(int argc, char **argv, struct diag *diag)
 {
-    struct request request = {.jobs = jobs_default(), .rtl = {.style = RTL_ALIGNED, .stages = 1}};
+    struct request request = {.jobs = jobs_default(), .rtl = {.style = RTL_ALIGNED, .stages = RTL_DEFAULT_STAGES}};
     diag->code = EXIT_DONE;
     spec_init(&request.spec);
     if (!parse(argc, argv, &request, diag))

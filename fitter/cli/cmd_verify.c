@@ -185,7 +185,7 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
 static int run(int argc, char **argv, struct diag *diag)
 {
     struct request request = {.verification = {.simulator = "verilator", .limit_s = DEFAULT_LIMIT_S},
-                              .emit.rtl.stages = 1};
+                              .emit.rtl.stages = RTL_DEFAULT_STAGES};
     request.verification.emit = &request.emit;
     return parse(argc, argv, &request, diag) ? diag->code : verify_table(&request, diag);
 }
