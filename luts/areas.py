@@ -64,7 +64,7 @@ def measure(job):
 def page_tables(lines):
     text = ""
     for width in WIDTHS:
-        text += f"\n{width}, one register stage:\n\n"
+        text += f"\n{width}:\n\n"
         text += "| function | segments | RMS, LSB | style | " + " | ".join(title for title, _ in COLUMNS) + " |\n"
         text += "|---|---|---|---|" + "---|" * len(COLUMNS) + "\n"
         roms = set()
