@@ -108,7 +108,13 @@ static bool has_ended(const struct run *run)
     return waitid(P_PID, (id_t)run->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == run->pid;
 }
 
-/* Its wait status. */
+/* The group has its number as long as nobody has waited for the program. */
+static void end_group(const struct run *run)
+{
+    kill(-run->pid, SIGKILL);
+}
+
+/* Its wait status. What it left behind ends with it. */
 static int wait_for(struct run *run)
 {
     int status = 0;
@@ -120,15 +126,18 @@ static int wait_for(struct run *run)
             read_from(run, &run->out);
         if (fds[1].revents)
             read_from(run, &run->err);
-        if (ended && ready <= 0)
+        if (ended && ready <= 0) /* what it wrote is read */
             break;
-        ended = ended || has_ended(run);
-        if (!ended && (run->is_refused || clock_now() >= run->end_s)) {
-            run->is_over_limit = !run->is_refused;
+        if (run->is_refused || clock_now() >= run->end_s) {
+            run->is_over_limit = !ended && !run->is_refused;
             break;
         }
+        if (!ended && has_ended(run)) {
+            ended = true;
+            end_group(run);
+        }
     }
-    kill(-run->pid, SIGKILL); /* the group has its number as long as nobody has waited for the program */
+    end_group(run);
     while (waitpid(run->pid, &status, 0) < 0 && errno == EINTR) {
     }
     return status;
