@@ -246,8 +246,8 @@ static struct range step_range(const struct body *b, enum step step)
     return range;
 }
 
-/* A flag of the segment, or what it always is. */
-static bool is_flag(const struct field *field)
+/* Whether a field differs between segments; otherwise it is field->low everywhere. */
+static bool varies(const struct field *field)
 {
     return field->bits > 0;
 }
@@ -267,7 +267,7 @@ static void add_signed_x(struct body *b, struct field fields[FIELDS])
     text_add(out, "  assign signed_x = ");
     if (fields[NONZERO].low == 0)
         text_add(out, "!%s ? %d'sd0 : ", signal_use(p, &fields[NONZERO].signal, flag), value.bits);
-    if (is_flag(&fields[NEGATIVE]))
+    if (varies(&fields[NEGATIVE]))
         text_add(out, "%s ? -(%s) : %s;\n", signal_use(p, &fields[NEGATIVE].signal, flag), x, x);
     else
         text_add(out, negates ? "-(%s);\n" : "%s;\n", x);
@@ -282,11 +282,11 @@ static void add_term(struct body *b, const char *name, int bits, int least, stru
     struct text *out = pipeline_part(p);
     struct signal term = pipeline_value(p, name, bits, 0, 0);
     text_add(out, "  assign %s = ", term.name);
-    if (flag && is_flag(flag))
+    if (flag && varies(flag))
         text_add(out, "!%s ? %d'sd0 : ", signal_use(p, &flag->signal, text), bits);
     signal_extend(p, &b->x, bits, text);
-    text_add(out, least == 0 ? "%s" : is_flag(shift) ? "(%s <<< %d)" : "%s <<< %d", text, least);
-    if (is_flag(shift))
+    text_add(out, least == 0 ? "%s" : varies(shift) ? "(%s <<< %d)" : "%s <<< %d", text, least);
+    if (varies(shift))
         text_add(out, " <<< %s", signal_use(p, &shift->signal, text));
     text_add(out, ";\n");
 }
@@ -307,7 +307,7 @@ static void add_terms(struct body *b, struct field fields[FIELDS])
     struct text *out = pipeline_part(p);
     if (!pairs)
         text_add(out, "  assign product = term_high;\n");
-    else if (is_flag(&fields[SUBTRACTED]))
+    else if (varies(&fields[SUBTRACTED]))
         text_add(out, "  assign product = %s ? term_high - term_low : term_high + term_low;\n",
                  signal_use(p, &fields[SUBTRACTED].signal, flag));
     else
@@ -363,7 +363,7 @@ static void add_zeros(struct body *b, const char *name, struct signal *v, int bi
     *v = scaled;
 }
 
-/* v >> bits, a slice; the name of what says whether the bits below are not all 0 goes to `sticky`, where wanted. */
+/* v >> bits, a slice; and, where wanted, whether the bits below are not all 0. */
 static void add_cut(struct body *b, struct signal *v, int bits, bool wants_sticky)
 {
     struct pipeline *p = b->p;

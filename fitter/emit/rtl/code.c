@@ -4,7 +4,7 @@
 
 #include "body.h"
 
-/* A value that is compared with a limit, for limits that a comparison is worth. */
+/* Compares with a limit only where the port reaches beyond it. */
 static void add_clamped(struct body *b, struct signal *x)
 {
     const struct tensor *in = &b->table->in;

@@ -79,9 +79,7 @@ struct signal pipeline_value(struct pipeline *pipeline, const char *name, int bi
 
 struct signal pipeline_bits(struct pipeline *pipeline, const char *name, int bits)
 {
-    struct signal signal = new_signal(pipeline, name, bits, false);
-    signal.high = ((wide)1 << bits) - 1;
-    return signal;
+    return new_signal(pipeline, name, bits, false);
 }
 
 struct signal pipeline_sum(struct pipeline *pipeline, const char *name, struct signal *a, wide constant)

@@ -30,7 +30,7 @@ struct signal {
     char name[32];
     int bits;
     bool is_signed;
-    wide low, high; /* what it can be */
+    wide low, high; /* what a number can be */
     int stage;      /* the part that assigns it */
     int copied;     /* the last part that has a copy */
 };

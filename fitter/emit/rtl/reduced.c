@@ -17,11 +17,6 @@ static wide most(wide a, wide b)
     return a > b ? a : b;
 }
 
-static int floor_divide(int a, int log2)
-{
-    return a >> log2;
-}
-
 /*
  * d is shifted to the left until one of the top `step` bits of a field is set, by 2^j steps where as many top bits are
  * 0, for each j from the largest down. The field has `bits` bits: where its first octave is not 0, the word is a part
@@ -35,7 +30,7 @@ static void add_leading_zeros(struct body *b, struct signal *d)
     const pwl_reduction *r = &b->table->reduction;
     const int word_bits = storage_bits(b->table->storage), step = 1 << r->log2_step;
     const int d_bits = d->high > 0 ? unsigned_bits(d->high) : 1;
-    const int first = floor_divide(word_bits - d_bits, r->log2_step), last = (word_bits - 1) >> r->log2_step;
+    const int first = (word_bits - d_bits) >> r->log2_step, last = (word_bits - 1) >> r->log2_step;
     const int bits = word_bits - first * step;
     const char *net = b->m->dialect->net;
     struct text *out = pipeline_part(p);

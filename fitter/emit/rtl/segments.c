@@ -30,20 +30,33 @@ static void pass(struct body *b, enum place place)
         pipeline_cut(b->p);
 }
 
+/* A heading in the module. */
+static void head(struct body *b, const char *what)
+{
+    struct text *part = pipeline_part(b->p);
+    text_add(part, "%s  // %s\n", part->size > 0 ? "\n" : "", what);
+}
+
 static int add_body(struct body *b, struct field fields[FIELDS], struct diag *diag)
 {
     char y[SIGNAL_TEXT];
+    head(b, b->table->has_reduction ? "The word of the code, and its octave."
+            : b->table->has_fold    ? "The code's distance from the zero point."
+                                    : "The code.");
     add_code(b);
     if (b->table->has_reduction)
         add_word(b);
     pass(b, AFTER_CODE);
+    head(b, "Its segment, and what belongs to that.");
     if (add_search(b, diag) != EXIT_DONE || add_fields(b, fields, diag) != EXIT_DONE)
         return diag->code;
     pass(b, AFTER_FIELDS);
+    head(b, "The line.");
     add_product(b, fields);
     pass(b, AFTER_PRODUCT);
     add_sum(b, fields);
     pass(b, AFTER_SUM);
+    head(b, "The output code.");
     if (b->table->has_fold)
         add_unfolded(b);
     if (b->table->has_reduction)
