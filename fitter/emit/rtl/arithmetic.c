@@ -363,16 +363,20 @@ static void add_zeros(struct body *b, const char *name, struct signal *v, int bi
     *v = scaled;
 }
 
+/* Signs in front, so that v has as many bits. */
+static void add_signs(struct body *b, struct signal *v, int bits)
+{
+    char text[SIGNAL_TEXT];
+    struct signal wider = pipeline_value(b->p, "widened", bits, v->low, v->high);
+    text_add(pipeline_part(b->p), "  assign widened = %s;\n", signal_extend(b->p, v, bits, text));
+    *v = wider;
+}
+
 /* v >> bits, a slice; and, where wanted, whether the bits below are not all 0. */
 static void add_cut(struct body *b, struct signal *v, int bits, bool wants_sticky)
 {
     struct pipeline *p = b->p;
     char text[SIGNAL_TEXT];
-    if (v->bits <= bits) { /* nothing is left but the sign */
-        struct signal wider = pipeline_value(p, "widened", bits + 1, v->low, v->high);
-        text_add(pipeline_part(p), "  assign widened = %s;\n", signal_extend(p, v, bits + 1, text));
-        *v = wider;
-    }
     signal_use(p, v, text);
     if (wants_sticky) {
         pipeline_bits(p, "below", 1);
@@ -456,6 +460,9 @@ void add_sum(struct body *b, struct field fields[FIELDS])
         add_zeros(b, "scaled", &v, b->lines.left);
     if (cut < 0)
         add_zeros(b, "doubled", &v, 1);
+    /* A sum, and to nearest the half below it, are left of a value that is shorter than the shift too. */
+    if (v.bits < cut + 1 + nearest)
+        add_signs(b, &v, cut + 1 + nearest);
     if (cut > 0)
         add_cut(b, &v, cut, sticky);
     if (b->lines.max_amount > 0)
