@@ -24,6 +24,7 @@ kernels/bench/include/pwl :
 kernels/bench           : kernels/bench/include/pwl
 
 fitter/base             :
+fitter/tools            : fitter/base
 fitter/io               : fitter/base kernels/include/pwl
 fitter/function         : fitter/base fitter/io
 fitter/table            : fitter/base fitter/io fitter/function runtime/include/pwl
@@ -35,9 +36,11 @@ fitter/search/squares   : fitter/base fitter/search runtime/include/pwl
 fitter/search/ties      : fitter/base fitter/function fitter/spec fitter/search fitter/search/minimax runtime/include/pwl
 fitter/fit              : fitter/base fitter/function fitter/table fitter/measure fitter/spec fitter/search fitter/search/minimax fitter/search/squares fitter/search/ties
 fitter/emit/            : fitter/base fitter/io fitter/table runtime/include/pwl
+fitter/verify           : fitter/base fitter/tools fitter/table fitter/emit runtime/include/pwl
+fitter/cost             : fitter/base fitter/tools fitter/table fitter/emit
 fitter/report           : fitter/base fitter/io fitter/function fitter/table fitter/measure fitter/spec fitter/fit
 fitter/device           : fitter/base fitter/io fitter/table fitter/measure runtime/include/pwl kernels/include/pwl kernels/bench/include/pwl
-fitter/cli              : fitter/base fitter/io fitter/function fitter/table fitter/measure fitter/spec fitter/fit fitter/emit fitter/report fitter/device runtime/include/pwl kernels/include/pwl
+fitter/cli              : fitter/base fitter/io fitter/function fitter/table fitter/measure fitter/spec fitter/fit fitter/emit fitter/verify fitter/cost fitter/report fitter/device runtime/include/pwl kernels/include/pwl
 fitter                  : fitter/base fitter/cli
 
 luts                    : runtime/include/pwl

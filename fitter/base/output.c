@@ -18,6 +18,8 @@
 #include "descriptor.h"
 #include "file.h"
 #include "input.h"
+#include "process.h"
+#include "scratch.h"
 
 /* -- What waits for its place -----------------------------------------------------------------------------------------
  */
@@ -46,6 +48,8 @@ static void remove_and_end(int number)
     while ((entry = atomic_load(&entry->next)) != NULL)
         if (entry->temporary)
             unlink(entry->temporary);
+    processes_kill();
+    scratch_remove();
     raise(number);
 }
 
@@ -139,6 +143,7 @@ void outputs_drop(void)
 {
     drop_waiting();
     inputs_forget();
+    scratch_remove();
 }
 
 int outputs_commit(struct diag *diag)

@@ -6,14 +6,15 @@
 
 #include "diag.h"
 
-/* Signals that end the process (Ctrl-C, a closed terminal or pipe) first remove what has no place yet; a file beyond
- * the limit of the shell is a failed write. To be called once, before all others. */
+/* Signals that end the process (Ctrl-C, a closed terminal or pipe) first end the programs it runs and remove what has
+ * no place yet, scratch folders too; a file beyond the limit of the shell is a failed write. To be called once, before
+ * all others. */
 void outputs_guard(void);
 
 /* Puts all that file_write() kept into its place, in the order of the calls. Exit 1 when the file system refuses. */
 int outputs_commit(struct diag *diag);
 
-/* Removes what has no place yet, and forgets the inputs. */
+/* Removes what has no place yet and the scratch folders, and forgets the inputs. */
 void outputs_drop(void);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define WORD_MAX 40 /* longer words are no slips of the names used here */
-#define CHOICES_MAX 12
+#define CHOICES_MAX 24
 
 static size_t smaller(size_t a, size_t b)
 {

@@ -7,18 +7,28 @@
 #include "base/file.h"
 #include "command.h"
 #include "emit/emit.h"
+#include "emit/rtl/rtl.h"
 #include "measure/claim.h"
+#include "rtl_flags.h"
 #include "table/table.h"
 
 static const struct option_info options[] = {
-    {"--format", "c|cuda|json|csv|npy",
-     "c (default), cuda: headers; json: as read, several as a list; csv: a row a segment; npy: start, q_b, n, offset"},
+    {"--format", "c|cuda|sv|v|sv-tb|mem|coe|mif|core|sdc|json|csv|npy",
+     "c (default), cuda: headers; sv, v: hardware; json: as read, several as a list; csv: a row a segment; npy: "
+     "arrays"},
     {"--standalone", NULL,
      "c: a header with its own evaluation, NAME_eval and NAME_map, that needs no runtime; cuda always has them"},
-    {"--prefix", "P", "c, cuda: begins every identifier, P + function + types; pwl_ by default"},
-    {"--name", "N", "c, cuda: the identifier of a single table, instead of the derived one"},
+    {"--prefix", "P", "c, cuda, sv: begins every identifier, P + function + types; pwl_ by default"},
+    {"--name", "N", "c, cuda, sv: the identifier of a single table, instead of the derived one"},
     {"--attribute", "A",
      "c: what stands behind the name of each array, to place it: PROGMEM, or __attribute__((section(\".tables\")))"},
+    {"--rtl-style", RTL_STYLES,
+     "sv: all outputs in a ROM; segments with one shift, or a shift each; auto takes the smallest"},
+    {"--stages", "N", "sv: registers from input to output, 0 to 4; 1 by default"},
+    {"--rtl-handshake", "valid|ready",
+     "sv: valid alone (default), or with ready, by which a receiver holds codes back"},
+    {"--rom", "inline|mem", "sv: the words in the module (default), or in a file NAME.mem beside it"},
+    {"--clock", "NS", "sdc: the clock's period in nanoseconds"},
     {"-o", "FILE", "write FILE, whole or not at all, and leave it untouched when nothing changes"},
     {"--check", NULL, "write nothing; exit 3 when FILE is not what would be written"},
     {"-MD", NULL, "also write a make rule, FILE: TABLE..., to FILE.d"},
@@ -32,12 +42,15 @@ struct request {
     const struct emitter *emitter;
     struct emit_options emit;
     const char *output, *depfile;
+    const char *hardware; /* a flag of hardware alone, if one was given */
     bool check, depend;
 };
 
-static void set_option(struct request *request, const char *name, const char *value)
+static int set_option(struct request *request, const char *name, const char *value, struct diag *diag)
 {
-    if (strcmp(name, "--format") == 0)
+    if (rtl_flag_set(name, value, &request->emit.rtl, diag))
+        request->hardware = name;
+    else if (strcmp(name, "--format") == 0)
         request->emitter = emitter_find(value);
     else if (strcmp(name, "--standalone") == 0)
         request->emit.standalone = true;
@@ -55,6 +68,7 @@ static void set_option(struct request *request, const char *name, const char *va
         request->depend = true;
     else
         request->depfile = value;
+    return diag->code;
 }
 
 /* What one flag alone cannot tell. */
@@ -63,18 +77,24 @@ static int check_request(const struct request *request, struct diag *diag)
     const struct emit_options *emit = &request->emit;
     if (request->count == 0)
         return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc emit TABLE.json");
-    if (request->count > 1 && !request->emitter->many)
+    if (request->count > 1 && !(request->emitter->takes & EMIT_MANY))
         return diag_set(diag, EXIT_USAGE, "--format %s takes one table, not %d; emit them one by one",
                         request->emitter->name, request->count);
     if (emit->standalone && strcmp(request->emitter->name, "c") != 0)
         return diag_set(diag, EXIT_USAGE, "--standalone needs --format c; --format %s %s", request->emitter->name,
-                        request->emitter->code ? "has its own evaluation without it" : "has no code");
-    if ((emit->prefix || emit->name) && !request->emitter->code)
-        return diag_set(diag, EXIT_USAGE, "%s needs --format c or cuda; --format %s has no identifiers",
+                        request->emitter->takes & EMIT_NAMES ? "has its own evaluation without it" : "has no code");
+    if ((emit->prefix || emit->name) && !(request->emitter->takes & EMIT_NAMES))
+        return diag_set(diag, EXIT_USAGE,
+                        "%s needs --format c, cuda or one of hardware; --format %s has no identifiers",
                         emit->prefix ? "--prefix" : "--name", request->emitter->name);
     if (emit->attribute && strcmp(request->emitter->name, "c") != 0)
         return diag_set(diag, EXIT_USAGE, "--attribute needs --format c; --format %s has no arrays to place",
                         request->emitter->name);
+    if (request->hardware && !(request->emitter->takes & EMIT_HARDWARE))
+        return diag_set(diag, EXIT_USAGE, "%s needs --format sv or another of hardware, not %s", request->hardware,
+                        request->emitter->name);
+    if (emit->rtl.rom_in_file && (request->emitter->takes & EMIT_ROM_FILE) && !request->output)
+        return diag_set(diag, EXIT_USAGE, "--rom mem needs -o FILE, beside which the words are written");
     if (emit->attribute && emit_check_attribute(emit->attribute, diag))
         return diag->code;
     if (emit->name && emit->prefix)
@@ -100,7 +120,8 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
     int next, standard_input = 0;
     while ((next = argument_next(&walk, &option, &value, diag)) > 0) {
         if (option) {
-            set_option(request, option->name, value);
+            if (set_option(request, option->name, value, diag))
+                return diag->code;
         } else {
             standard_input += strcmp(value, "-") == 0;
             request->paths[request->count++] = value;
@@ -169,6 +190,24 @@ static int write_rule(const struct request *request, const char *path, struct di
     return code;
 }
 
+/* The words of a module's ROM, beside the module. */
+static int write_rom_file(const struct request *request, const struct table *table, struct diag *diag)
+{
+    char name[ROM_FILE_SIZE];
+    struct text out = {0}, path = {0};
+    const char *slash = strrchr(request->output, '/');
+    int code = emit_rom_file(table, &request->emit, name, &out, diag);
+    text_add(&path, "%.*s%s", slash ? (int)(slash + 1 - request->output) : 0, request->output, name);
+    if (code == EXIT_DONE && (out.failed || path.failed))
+        code = diag_set(diag, EXIT_IO, "out of memory while writing %s", name);
+    if (code == EXIT_DONE && name[0] != '\0')
+        code = request->check ? file_check(path.bytes, out.bytes, out.size, diag)
+                              : file_write(path.bytes, out.bytes, out.size, diag);
+    text_free(&out);
+    text_free(&path);
+    return code;
+}
+
 /* The rule goes first: an output without its rule would look up to date to make for ever. */
 static int write_all(const struct request *request, const struct text *out, struct diag *diag)
 {
@@ -211,6 +250,8 @@ static int emit_files(const struct request *request, struct diag *diag)
     }
     if (code == EXIT_DONE)
         code = request->emitter->emit(list, request->count, &request->emit, &out, diag);
+    if (code == EXIT_DONE && request->emit.rtl.rom_in_file && (request->emitter->takes & EMIT_ROM_FILE))
+        code = write_rom_file(request, list[0], diag);
     if (code == EXIT_DONE)
         code = write_all(request, &out, diag);
 
@@ -224,7 +265,9 @@ static int emit_files(const struct request *request, struct diag *diag)
 
 static int run(int argc, char **argv, struct diag *diag)
 {
-    struct request request = {.paths = malloc((size_t)argc * sizeof *request.paths), .emitter = &emitters[0]};
+    struct request request = {.paths = malloc((size_t)argc * sizeof *request.paths),
+                              .emitter = &emitters[0],
+                              .emit.rtl.stages = RTL_DEFAULT_STAGES};
     if (!request.paths)
         return diag_set(diag, EXIT_IO, "out of memory");
     int code = parse(argc, argv, &request, diag);
@@ -236,8 +279,8 @@ static int run(int argc, char **argv, struct diag *diag)
 
 const struct command command_emit = {
     .name = "emit",
-    .synopsis = "pwlc emit TABLE.json... [--format c|cuda|json|csv|npy] [flags]",
-    .summary = "Write tables for their consumers: C and CUDA headers, JSON, CSV, NumPy.",
+    .synopsis = "pwlc emit TABLE.json... [--format c|cuda|sv|v|sv-tb|mem|coe|mif|core|sdc|json|csv|npy] [flags]",
+    .summary = "Write tables for their consumers: C and CUDA headers, SystemVerilog, JSON, CSV, NumPy.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
                "pwlc emit tanh.json -o tanh.h -MD -MF tanh.h.d\n"
                "pwlc emit tanh.json --standalone --name my_tanh -o my_tanh.h\n"

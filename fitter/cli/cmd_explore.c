@@ -8,12 +8,15 @@
 #include "base/number.h"
 #include "base/terminal.h"
 #include "command.h"
+#include "cost/cost.h"
 #include "fit/relax.h"
 #include "report/explore_report.h"
+#include "rtl_flags.h"
 #include "spec/reduce.h"
 #include "spec/spec.h"
 
 #define MAX_COMBINATIONS 2000
+#define COST_LIMIT_S 600 /* of each tool */
 
 static const struct option_info options[] = {
     {"--in", "TYPE", "input type, as for fit"},
@@ -38,7 +41,10 @@ static const struct option_info options[] = {
     {"--reduce", SPEC_REDUCES, "tables of one octave, as for fit (default off)"},
     {"--weights", "FILE", "how often each input code occurs, as for fit; the averages are weighted so"},
     {"--outside", SPEC_OUTSIDES, "codes outside the function's domain, as for fit (default error)"},
-    {"--objective", "rms|max", "the error that the front weighs against bytes (default rms)"},
+    {"--objective", "rms|max", "the error that the front weighs against bytes or cost (default rms)"},
+    {"--cost", "TARGET:FIGURE",
+     "rank by what pwlc cost measures instead of bytes, as ice40:lut4 or cortex-m4:instructions"},
+    {"--rtl-style", RTL_STYLES, "of the modules that --cost measures (default aligned)"},
     {"--jobs", "N", "how many tables are fitted at once (default: one a core)"},
     {"--format", "md|csv|json|jsonl", "how to print (default md)"},
     {"-o", "FILE", "write to FILE instead of standard output"},
@@ -70,6 +76,10 @@ struct request {
     struct spec *specs; /* of each row */
     enum cells_format format;
     const char *output, *svg;
+    const struct cost_target *cost_target; /* null: bytes are what counts */
+    enum cost_figure cost_figure;
+    char cost_name[32];
+    struct rtl_options rtl; /* of what is measured */
     int jobs;
 };
 
@@ -233,21 +243,39 @@ static int build_rows(struct request *request, struct diag *diag)
     return EXIT_DONE;
 }
 
+/* A table without a price is no row: the failure is the command's. */
+static void price_row(const struct request *request, struct explore_row *row)
+{
+    struct packed_table packed;
+    struct cost cost;
+    if (table_prove(&row->table, EXIT_IO, &packed, NULL, &row->diag))
+        return;
+    const struct costing costing = {
+        .table = &row->table, .packed = &packed, .rtl = request->rtl, .limit_s = COST_LIMIT_S};
+    if (cost_measure(request->cost_target, &costing, &cost, &row->diag) == EXIT_DONE)
+        row->price = cost.figure[request->cost_figure];
+    else if (row->diag.code != EXIT_MISSING)
+        row->diag.code = EXIT_IO;
+    if (row->diag.code == EXIT_IO)
+        diag_prefix(&row->diag, row->table.spec);
+    packed_table_free(&packed);
+}
+
 static void fit_row(void *context, int k)
 {
     struct request *request = context;
     struct explore_row *row = &request->exploration.rows[k];
-    if (!row->diag.code)
-        fit(&request->specs[k], &row->table, &row->diag);
+    if (!row->diag.code && fit(&request->specs[k], &row->table, &row->diag) == EXIT_DONE && request->cost_target)
+        price_row(request, row);
 }
 
-/* Running out of memory is a failure, everything else a finding. */
+/* Running out of memory and a tool's failure are one, everything else is a finding. */
 static int fit_rows(struct request *request, struct diag *diag)
 {
     struct exploration *exploration = &request->exploration;
     jobs_run(exploration->count, request->jobs, fit_row, request, "tables");
     for (int k = 0; k < exploration->count; k++)
-        if (exploration->rows[k].diag.code == EXIT_IO) {
+        if (exploration->rows[k].diag.code == EXIT_IO || exploration->rows[k].diag.code == EXIT_MISSING) {
             *diag = exploration->rows[k].diag;
             return diag->code;
         }
@@ -294,6 +322,19 @@ static int explore(struct request *request, struct diag *diag)
     return write_results(request, diag);
 }
 
+static int set_cost(struct request *request, const char *value, struct diag *diag)
+{
+    if (cost_figure_parse("--cost", value, &request->cost_target, &request->cost_figure, diag))
+        return diag->code;
+    if (request->cost_figure == COST_FMAX)
+        return diag_set(diag, EXIT_USAGE, "--cost %s: a clock is no cost; name a figure of which less is better",
+                        value);
+    snprintf(request->cost_name, sizeof request->cost_name, "%.*s:%s", (int)strcspn(value, ":"), value,
+             cost_names[request->cost_figure].key);
+    request->exploration.cost = request->cost_name;
+    return EXIT_DONE;
+}
+
 static int set_option(struct request *request, const char *flag, const char *value, struct diag *diag)
 {
     for (int a = 0; a < AXIS_COUNT; a++)
@@ -301,6 +342,10 @@ static int set_option(struct request *request, const char *flag, const char *val
             request->given[a] = value;
             return EXIT_DONE;
         }
+    if (!strcmp(flag, "--cost"))
+        return set_cost(request, value, diag);
+    if (rtl_flag_set(flag, value, &request->rtl, diag))
+        return diag->code;
     if (!strcmp(flag, "--jobs"))
         return jobs_parse(value, &request->jobs, diag);
     if (!strcmp(flag, "--objective"))
@@ -342,7 +387,7 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
 
 static int run(int argc, char **argv, struct diag *diag)
 {
-    struct request request = {.jobs = jobs_default()};
+    struct request request = {.jobs = jobs_default(), .rtl = {.style = RTL_ALIGNED, .stages = RTL_DEFAULT_STAGES}};
     diag->code = EXIT_DONE;
     spec_init(&request.spec);
     if (!parse(argc, argv, &request, diag))
@@ -361,6 +406,9 @@ const struct command command_explore = {
     .name = "explore",
     .synopsis = "pwlc explore FUNCTION --in TYPE --out TYPE [--segments N,N...] [flags]",
     .summary = "Fit every combination of the choices given and show which tables are worth their bytes.",
+    .details =
+        "--cost synthesises or compiles every table, which takes seconds each, and keeps what it found for later "
+        "commands. Multiplier-free tables (--slope-terms 1, 2) are small in logic where they are large in bytes.",
     .example = "pwlc explore tanh --in s8:2^-5 --out s8:2^-7 --segments 4,8,16 --form absolute,biased --method minimax "
                "--svg tanh.svg",
     .options = options,

@@ -11,6 +11,7 @@
 #include "base/color.h"
 #include "base/escape.h"
 #include "command.h"
+#include "emit/rtl/rtl.h"
 #include "io/columns.h"
 #include "measure/claim.h"
 #include "table/reduction.h"
@@ -54,7 +55,20 @@ static void print_widths(const struct table *table)
     printf("ROM %d\n", widths.rom_bits);
 }
 
-static void print_head(const char *path, const struct table *table)
+static int print_hardware(const struct table *table, struct diag *diag)
+{
+    struct hardware hardware;
+    if (hardware_of(table, &hardware, diag) != EXIT_DONE)
+        return diag->code;
+    printf("  %-12s %s", "hardware", hardware.style);
+    if (hardware.words > 0)
+        printf(", ROM %d x %d = %d bits: %s", hardware.words, hardware.word_bits, hardware.words * hardware.word_bits,
+               hardware.fields);
+    printf("\n");
+    return EXIT_DONE;
+}
+
+static int print_head(const char *path, const struct table *table, struct diag *diag)
 {
     escape_print(path);
     printf("\n  %-12s %s\n", "spec", table->spec);
@@ -75,6 +89,8 @@ static void print_head(const char *path, const struct table *table)
     printf("  %-12s %d of %d byte%s: %d bytes%s\n", "segments", table->segment_count, each, each == 1 ? "" : "s",
            table_bytes(table), table_is_full(table) ? ", an output for each code" : "");
     print_widths(table);
+    if (print_hardware(table, diag) != EXIT_DONE)
+        return diag->code;
     if (table->has_fold)
         printf("  %-12s sum %" PRId64 ", codes below %" PRId64 " are mirrored\n", "fold", table->fold_sum,
                table->in.zero_point);
@@ -89,6 +105,7 @@ static void print_head(const char *path, const struct table *table)
         printf("  %-12s %s\n", "samples", table->samples_sha256);
     if (table->weights_sha256[0])
         printf("  %-12s %s\n", "weights", table->weights_sha256);
+    return EXIT_DONE;
 }
 
 static void print_certificate(const struct table *table)
@@ -168,7 +185,8 @@ static bool print_segments(const struct table *table)
 
 static int show_text(const char *path, const struct table *table, struct diag *diag)
 {
-    print_head(path, table);
+    if (print_head(path, table, diag) != EXIT_DONE)
+        return diag->code;
     print_certificate(table);
     printf("\n");
     return print_segments(table) ? EXIT_DONE : diag_set(diag, EXIT_IO, "out of memory");
@@ -189,6 +207,15 @@ static json_t *widths_json(const struct table *table)
     return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i}", "start", widths.start.bits, "q_b", widths.q_b.bits, "n_BX_total",
                      widths.n.bits, offset_name(table->form), widths.offset.bits, "output", widths.value.bits, "rom",
                      widths.rom_bits);
+}
+
+static json_t *hardware_json(const struct table *table, struct diag *diag)
+{
+    struct hardware hardware;
+    if (hardware_of(table, &hardware, diag) != EXIT_DONE)
+        return NULL;
+    return json_pack("{s:s, s:i, s:i, s:i, s:s}", "style", hardware.style, "words", hardware.words, "word_bits",
+                     hardware.word_bits, "rom_bits", hardware.words * hardware.word_bits, "fields", hardware.fields);
 }
 
 static json_t *segments_json(const struct table *table)
@@ -234,9 +261,11 @@ static json_t *certificate_json(const struct table *table, struct diag *diag)
 
 static json_t *table_json(const char *path, const struct table *table, struct diag *diag)
 {
-    json_t *certificate = certificate_json(table, diag);
-    if (!certificate)
+    json_t *certificate = certificate_json(table, diag), *hardware = certificate ? hardware_json(table, diag) : NULL;
+    if (!hardware) {
+        json_decref(certificate);
         return NULL;
+    }
     json_t *parameters = json_object();
     for (int i = 0; i < table->parameter_count; i++)
         json_object_set_new(parameters, table->parameters[i].name, json_real(table->parameters[i].value));
@@ -246,11 +275,13 @@ static json_t *table_json(const char *path, const struct table *table, struct di
                              "rounding", rounding_name(table->rounding), "case", storage_name(table->storage));
     if (!root) {
         json_decref(certificate);
+        json_decref(hardware);
         diag_set(diag, EXIT_USAGE, "the file name is not UTF-8, which JSON needs");
         return NULL;
     }
     json_object_set_new(root, "packed_bytes", json_integer(table_bytes(table)));
     json_object_set_new(root, "field_bits", widths_json(table));
+    json_object_set_new(root, "hardware", hardware);
     if (table->has_fold)
         json_object_set_new(root, "fold_sum", json_integer(table->fold_sum));
     if (table->has_reduction) {

@@ -5,15 +5,25 @@
 
 #include "c/c.h"
 #include "data.h"
+#include "rtl/rtl.h"
 
 const struct emitter emitters[] = {
-    {"c", "C header with const tables for the runtime, or --standalone with its own evaluation", true, true, emit_c},
-    {"cuda", "C header with its own evaluation, for .cu files and any C or C++", true, true, emit_cuda},
-    {"json", "the table as it was read; several tables as one array", true, false, emit_json},
-    {"csv", "one row per segment: the integers, then start, slope and intercept as real numbers", false, false,
-     emit_csv},
-    {"npy", "NumPy int64 array of shape (segments, 4): start, q_b, n_BX_total, term_c/bias/y", false, false, emit_npy},
-    {NULL, NULL, false, false, NULL}};
+    {"c", "C header with const tables for the runtime, or --standalone with its own evaluation", EMIT_MANY | EMIT_NAMES,
+     emit_c},
+    {"cuda", "C header with its own evaluation, for .cu files and any C or C++", EMIT_MANY | EMIT_NAMES, emit_cuda},
+    {"sv", "SystemVerilog module, for iverilog, Verilator and yosys", EMIT_NAMES | EMIT_HARDWARE | EMIT_ROM_FILE,
+     emit_sv},
+    {"v", "the same module in Verilog-2005", EMIT_NAMES | EMIT_HARDWARE | EMIT_ROM_FILE, emit_v},
+    {"sv-tb", "bench that checks the module of the same flags", EMIT_NAMES | EMIT_HARDWARE, emit_sv_bench},
+    {"mem", "the words of the module's ROM, for $readmemh", EMIT_NAMES | EMIT_HARDWARE, emit_mem},
+    {"coe", "the same for Xilinx's memory generator", EMIT_NAMES | EMIT_HARDWARE, emit_coe},
+    {"mif", "the same for Intel's", EMIT_NAMES | EMIT_HARDWARE, emit_mif},
+    {"core", "FuseSoC core of NAME.sv, NAME_tb.sv and NAME.sdc", EMIT_NAMES | EMIT_HARDWARE, emit_core},
+    {"sdc", "constraints of the module's clock", EMIT_NAMES | EMIT_HARDWARE, emit_sdc},
+    {"json", "the table as it was read; several tables as one array", EMIT_MANY, emit_json},
+    {"csv", "one row per segment: the integers, then start, slope and intercept as real numbers", 0, emit_csv},
+    {"npy", "NumPy int64 array of shape (segments, 4): start, q_b, n_BX_total, term_c/bias/y", 0, emit_npy},
+    {NULL, NULL, 0, NULL}};
 
 const struct emitter *emitter_find(const char *name)
 {

@@ -7,11 +7,18 @@
 
 #include "options.h"
 
+/* What an emitter takes. */
+enum {
+    EMIT_MANY = 1,     /* several tables */
+    EMIT_NAMES = 2,    /* identifiers, as --prefix and --name give them */
+    EMIT_HARDWARE = 4, /* the flags of rtl_options */
+    EMIT_ROM_FILE = 8, /* with --rom mem: emit_rom_file() makes a second file */
+};
+
 struct emitter {
     const char *name; /* the --format value */
     const char *summary;
-    bool many; /* takes several tables */
-    bool code; /* has identifiers, as --prefix and --name give them */
+    unsigned takes;
     int (*emit)(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
                 struct diag *diag);
 };

@@ -10,20 +10,53 @@
 #include "base/file.h"
 #include "table/table.h"
 
+/* How a module finds a code's output. */
+enum rtl_style {
+    RTL_AUTO,
+    RTL_ROM,     /* all outputs in a ROM */
+    RTL_ALIGNED, /* a comparison with every start, then one shift for all segments */
+    RTL_BARREL,  /* the same comparisons, then a shift by the segment's own n */
+    RTL_TREE     /* a comparison for each bit of the segment's number, then one shift for all */
+};
+
+const char *rtl_style_name(enum rtl_style style);
+enum rtl_style rtl_style_parse(const char *name); /* one of the names */
+
+#define RTL_MAX_STAGES 4
+
+struct rtl_options {
+    enum rtl_style style;
+    int stages;       /* registers from input to output, 0..RTL_MAX_STAGES */
+    bool has_ready;   /* valid and ready instead of valid alone */
+    bool rom_in_file; /* a .mem file instead of a case */
+    double clock_ns;  /* sdc: the clock's period; 0: not given */
+};
+
 struct emit_options {
     const char *prefix;       /* of identifiers; "pwl_" by default */
     const char *name;         /* identifier of a single table instead of the derived one; null by default */
     const char *attribute;    /* c: of the arrays, as __attribute__((section(".tables"))); null by default */
     bool standalone;          /* c: with its own evaluation, including only stdint.h and stddef.h */
+    struct rtl_options rtl;   /* sv and its kin */
     const char *const *paths; /* of the tables, for messages alone; may be null */
 };
 
 /* Exit 2 when --attribute is more than names, strings and parentheses that match. */
 int emit_check_attribute(const char *attribute, struct diag *diag);
 
+#define EMIT_NAME_SIZE 128
+
+/* What a language takes as a name. */
+struct identifiers {
+    const char *language;
+    const char *keywords; /* each with a space before and behind it */
+};
+
+extern const struct identifiers identifiers_c, identifiers_verilog;
+
 /* Identifier of a table: prefix + function + "_" + input type [+ "_" + output type when it differs],
  * for example pwl_gelu_s8, pwl_sigmoid_s16_u8. */
-int emit_table_name(const struct table *table, const struct emit_options *options, char *name, size_t size,
-                    struct diag *diag);
+int emit_table_name(const struct table *table, const struct emit_options *options,
+                    const struct identifiers *identifiers, char *name, size_t size, struct diag *diag);
 
 #endif

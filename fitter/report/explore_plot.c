@@ -53,6 +53,12 @@ static int place_of(const struct exploration *exploration, const struct explore_
     return none;
 }
 
+/* The axis is logarithmic, and a module may need no cell. */
+static double place_on_x(const struct explore_row *row)
+{
+    return fmax(row->price, 0.5);
+}
+
 static void tooltip_text(const struct explore_row *row, char *text, size_t size)
 {
     const struct certificate *certificate = &row->table.certificate;
@@ -80,7 +86,8 @@ static void set_axes(const struct exploration *exploration, struct svg_panel *pa
         low = high = 1;
     /* Room for the labels above and beside. */
     svg_axis_around(&panel->y, any_zero ? low / 4 : low, high * 1.25);
-    svg_axis_around(&panel->x, exploration->rows[0].bytes, exploration->rows[exploration->found - 1].bytes * 1.1);
+    svg_axis_around(&panel->x, place_on_x(&exploration->rows[0]),
+                    place_on_x(&exploration->rows[exploration->found - 1]) * 1.1);
 }
 
 static void draw_dots(const struct exploration *exploration, const struct looks *looks, struct svg_panel *panel,
@@ -91,7 +98,7 @@ static void draw_dots(const struct exploration *exploration, const struct looks 
         char tooltip[700];
         tooltip_text(row, tooltip, sizeof tooltip);
         if (row->front == front)
-            svg_symbol(panel, row->bytes, height_of(panel, row), front ? 6 : 3.5,
+            svg_symbol(panel, place_on_x(row), height_of(panel, row), front ? 6 : 3.5,
                        (enum svg_mark)(SVG_DOT + place_of(exploration, row, looks->shape, SVG_RING - SVG_DOT)),
                        (enum svg_ink)place_of(exploration, row, looks->color, SVG_GREY), tooltip);
     }
@@ -106,11 +113,11 @@ static void draw_front(const struct exploration *exploration, struct svg_panel *
         if (!row->front)
             continue;
         if (used > 0) {
-            x[used] = row->bytes;
+            x[used] = place_on_x(row);
             y[used] = y[used - 1];
             used++;
         }
-        x[used] = row->bytes;
+        x[used] = place_on_x(row);
         y[used++] = height_of(panel, row);
     }
     x[used] = panel->x.max;
@@ -137,7 +144,7 @@ static void draw_labels(const struct exploration *exploration, const struct look
     for (int k = 0; k < exploration->found; k++) {
         const struct explore_row *row = &exploration->rows[k];
         const double height = height_of(panel, row);
-        const double x = log(row->bytes / panel->x.min) / log(panel->x.max / panel->x.min) * panel->plot_width;
+        const double x = log(place_on_x(row) / panel->x.min) / log(panel->x.max / panel->x.min) * panel->plot_width;
         const double y = log(panel->y.max / height) / log(panel->y.max / panel->y.min) * panel->plot_height;
         char text[120];
         label_text(row, looks, text, sizeof text);
@@ -146,8 +153,8 @@ static void draw_labels(const struct exploration *exploration, const struct look
         const double start = right ? x : x - width;
         if (!row->front || (start < last_end && y - last_y < LABEL_HEIGHT))
             continue;
-        svg_label(panel, row->bytes, height, right ? 8 : -8, -9, right ? SVG_ANCHOR_START : SVG_ANCHOR_END, SVG_TEXT,
-                  text);
+        svg_label(panel, place_on_x(row), height, right ? 8 : -8, -9, right ? SVG_ANCHOR_START : SVG_ANCHOR_END,
+                  SVG_TEXT, text);
         last_end = start + width;
         last_y = y;
     }
@@ -192,13 +199,14 @@ void explore_plot(const struct exploration *exploration, struct svg *svg)
     int key_count = add_keys(exploration, looks.color, false, keys);
     key_count += add_keys(exploration, looks.shape, true, &keys[key_count]);
     keys[key_count++] = (struct svg_key){"Pareto front, large marks", SVG_GREY, SVG_LINE};
-    struct svg_panel panel = {.top = HEADING,
-                              .width = WIDTH,
-                              .height = HEIGHT - HEADING,
-                              .x = {.logarithmic = true, .label = "bytes of the table"},
-                              .y = {.logarithmic = true, .label = label},
-                              .keys = keys,
-                              .key_count = key_count};
+    struct svg_panel panel = {
+        .top = HEADING,
+        .width = WIDTH,
+        .height = HEIGHT - HEADING,
+        .x = {.logarithmic = true, .label = exploration->cost ? exploration->cost : "bytes of the table"},
+        .y = {.logarithmic = true, .label = label},
+        .keys = keys,
+        .key_count = key_count};
     set_axes(exploration, &panel);
 
     svg_begin(svg, WIDTH, HEIGHT, title);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "explore_report.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,8 @@
 static int compare_rows(const void *left, const void *right)
 {
     const struct explore_row *a = left, *b = right;
-    if (a->bytes != b->bytes)
-        return a->bytes < b->bytes ? -1 : 1;
+    if (a->price != b->price)
+        return a->price < b->price ? -1 : 1;
     if (a->error != b->error)
         return a->error < b->error ? -1 : 1;
     return strcmp(a->table.spec, b->table.spec); /* each row has its own */
@@ -40,6 +41,8 @@ void explore_rank(struct exploration *exploration)
         const struct table *table = &rows[k].table;
         const struct certificate *certificate = &table->certificate;
         rows[k].bytes = table_bytes(table);
+        if (!exploration->cost)
+            rows[k].price = rows[k].bytes;
         rows[k].error =
             printed(exploration->objective == OBJECTIVE_MAX ? certificate->max_err_lsb : certificate->rms_err_lsb);
     }
@@ -50,7 +53,7 @@ void explore_rank(struct exploration *exploration)
     const struct explore_row *best = NULL;
     for (int k = 0; k < found; k++) {
         rows[k].front =
-            !best || rows[k].error < best->error || (rows[k].error == best->error && rows[k].bytes == best->bytes);
+            !best || rows[k].error < best->error || (rows[k].error == best->error && rows[k].price == best->price);
         if (rows[k].front)
             best = &rows[k];
     }
@@ -96,6 +99,13 @@ static void add_choices(const struct exploration *exploration, const struct expl
     }
 }
 
+/* Only where one is asked for. */
+static void add_price(const struct exploration *exploration, const struct explore_row *row, struct cells *cells)
+{
+    if (exploration->cost)
+        cells_add_number(cells, "cost", exploration->cost, CELL_BRIEF, row->diag.code == EXIT_DONE ? row->price : NAN);
+}
+
 static void add_numbers(const struct explore_row *row, bool md, struct cells *cells)
 {
     const struct certificate *certificate = &row->table.certificate;
@@ -129,6 +139,7 @@ static void fill(const struct exploration *exploration, const struct explore_row
     const bool found = row->diag.code == EXIT_DONE;
     cells->count = 0;
     add_choices(exploration, row, cells);
+    add_price(exploration, row, cells);
     if (found)
         add_numbers(row, md, cells);
     else

@@ -37,27 +37,30 @@ struct explore_row {
     struct diag diag;              /* why there is no table */
     struct table table;            /* without that */
     int bytes;                     /* start, q_b, n and offset of all segments */
+    double price;                  /* what is weighed against the error: bytes, or what the exploration's cost names */
     double error;                  /* of the objective, in output LSB, to the six digits that are printed */
-    bool front;                    /* no table is smaller or more accurate without being worse in the other */
+    bool front;                    /* no table is cheaper or more accurate without being worse in the other */
 };
 
 struct exploration {
     const char *function;
     const struct tensor *in, *out;
     enum objective objective;
+    const char *cost; /* what the rows' price is, "ice40:lut"; null: bytes */
     struct explore_choice choice[AXIS_COUNT];
     struct explore_row *rows;
     int count, found; /* the rows before `found` have tables */
 };
 
-/* Fills bytes, error, front and found; rows with tables come first, by size and then error, the others as they were. */
+/* Fills bytes, error, front and found, and price where no cost is named; rows with tables come first, by price and then
+ * error, the others as they were. */
 void explore_rank(struct exploration *exploration);
 
 /* md: the tables, then the combinations without one and why; the others: every row. Exit 1 when memory ran out. */
 int explore_print(const struct exploration *exploration, enum cells_format format, int line_width, struct text *out,
                   struct diag *diag);
 
-/* Error over bytes, both logarithmic, with the front; for at least one table. Free with svg_free. */
+/* Error over price, both logarithmic, with the front; for at least one table. Free with svg_free. */
 void explore_plot(const struct exploration *exploration, struct svg *svg);
 
 #endif

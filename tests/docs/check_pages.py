@@ -19,7 +19,7 @@ CODE = re.compile(r"`([^`]+)`")
 PATH = re.compile(rf"(?:{'|'.join(ROOMS)})/[\w./*{{}},-]*$")
 FLAG = re.compile(r"--[a-z][a-z0-9-]+")
 # Of other programs.
-OTHER_FLAGS = {"--prefix", "--cflags", "--libs", "--check"}
+OTHER_FLAGS = {"--prefix", "--cflags", "--libs", "--check", "--binary", "--top-module"}
 
 problems = []
 

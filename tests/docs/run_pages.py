@@ -231,6 +231,7 @@ class Page:
 def environment_for(pwlc, directory):
     (directory / "pwlc").symlink_to(pwlc)
     environment = {**os.environ, "PATH": f"{directory}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8", "NO_COLOR": "1",
+                   "XDG_CACHE_HOME": str(directory / "cache"),
                    "PYTHONDONTWRITEBYTECODE": "1"}
     environment.pop("BASH_ENV", None)
     return environment

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emit/description.h"
+
 static void upper_case(const char *text, char *upper)
 {
     do
@@ -20,7 +22,7 @@ static int prepare(struct c_table *c, enum c_kind kind, const struct table *tabl
     c->kind = kind;
     c->attribute = options->attribute ? options->attribute : "";
     c->indent = kind == C_CUDA ? "    " : "";
-    int code = emit_table_name(table, options, c->name, sizeof c->name, diag);
+    int code = emit_table_name(table, options, &identifiers_c, c->name, sizeof c->name, diag);
     if (code != EXIT_DONE)
         return code;
     upper_case(c->name, c->upper);
@@ -102,7 +104,9 @@ static int emit_header(enum c_kind kind, const struct table *const *tables, int 
     if (reduced && kind == C_RUNTIME)
         text_add(out, "#include <pwl/reduce.h>\n");
     for (int i = 0; i < count; i++) {
-        c_add_description(out, &c[i]);
+        text_add(out, "\n/*\n");
+        add_description(out, c[i].table, c[i].name, " * ");
+        text_add(out, " */\n");
         if (kind == C_RUNTIME)
             c_add_runtime_table(out, &c[i]);
         else

@@ -8,8 +8,6 @@
 
 #include "emit/options.h"
 
-#define EMIT_NAME_SIZE 128
-
 enum c_kind {
     C_RUNTIME,    /* const tables for the runtime */
     C_STANDALONE, /* with an evaluation of its own */
@@ -49,8 +47,7 @@ void c_add_assert_begin(struct text *out, const struct c_table *c);
 void c_add_count_assert(struct text *out, const struct c_table *c, const char *suffix);
 void c_add_assert_end(struct text *out, const struct c_table *c);
 
-/* Comment that says what the table is and how good, then the quantisation constants as macros. */
-void c_add_description(struct text *out, const struct c_table *c);
+/* The quantisation constants as macros. */
 void c_add_constants(struct text *out, const struct c_table *c);
 
 /* Of a reduced table: the initialiser of its pwl_reduction; the statements that turn the clamped `code` into the word q

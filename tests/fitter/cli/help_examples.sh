@@ -9,7 +9,7 @@ PATH=$work/bin:$PATH
 
 expect_status 0 --help || finish
 commands=$(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' ../out)
-for name in list fit certify emit show eval sweep diff explore report gguf gemm bench; do
+for name in list fit certify emit show eval sweep diff verify cost explore report gguf gemm bench; do
     case " $(echo $commands) " in
     *" $name "*) ;;
     *) fail "pwlc --help does not list $name" ;;
@@ -29,8 +29,10 @@ for name in $commands; do
     fi
     mkdir "../try_$name"
     checks=$((checks + 1))
-    (cd "../try_$name" && bash -eu "../example_$name") >../out 2>../err </dev/null ||
-        fail "the example of pwlc $name --help fails: $(head -c 500 ../err)"
+    status=0
+    (cd "../try_$name" && bash -eu "../example_$name") >../out 2>../err </dev/null || status=$?
+    [ $status -ne 77 ] || continue # a tool is missing, which ./dev test installs
+    [ $status -eq 0 ] || fail "the example of pwlc $name --help fails: $(head -c 500 ../err)"
     if [ "$name" != fit ] && [ "$name" != certify ] && [ "$name" != emit ] && [ "$name" != report ] && [ ! -s ../out ]; then
         fail "the example of pwlc $name --help prints nothing"
     fi

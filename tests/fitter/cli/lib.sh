@@ -5,6 +5,7 @@ set -eu
 pwlc=$(realpath "$1")
 root=$(realpath "$2")
 work=$(mktemp -d)
+export XDG_CACHE_HOME=$work/cache
 mounted=
 clean_up() {
     cd /

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Folders for what a command makes on its way. They lie in one folder of the process, which is made for the first of
+ * them, in $TMPDIR or /tmp, and removed with all that is in it when the command ends or a signal ends it. */
+#ifndef PWLC_SCRATCH_H
+#define PWLC_SCRATCH_H
+
+#include "diag.h"
+#include "file.h"
+
+#define SCRATCH_PATH_SIZE 256
+
+/* A new, empty folder. Exit 1 when the file system refuses. Any thread may call it. */
+int scratch_folder(char path[SCRATCH_PATH_SIZE], struct diag *diag);
+
+/* Writes a file there, at once; the text is freed. */
+int scratch_write(const char *folder, const char *name, struct text *text, struct diag *diag);
+
+/* Removes them all; may be called in a signal handler. */
+void scratch_remove(void);
+
+#endif

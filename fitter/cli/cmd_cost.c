@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/suggest.h"
+#include "base/terminal.h"
+#include "command.h"
+#include "cost/cost.h"
+#include "emit/rtl/rtl.h"
+#include "io/rows.h"
+#include "rtl_flags.h"
+#include "table/table.h"
+
+#define DEFAULT_LIMIT_S 600
+#define DEFAULT_TARGETS "ice40,generic,cortex-m4"
+#define DEFAULT_STYLES "aligned,tree"
+#define ROM_BITS 12 /* of inputs whose ROM is measured unasked; each bit more takes twice the time */
+#define MOST_ROWS 64
+
+static const struct option_info options[] = {
+    {"--target", "NAME,NAME...", "where: ice40, ice40-dsp, xc7, xc7-nodsp, ecp5, ecp5-nodsp, generic, cortex-m4"},
+    {"--rtl-style", "NAME,NAME...",
+     "modules, as for emit (default aligned,tree; up to 12 bits the ROM stands beside them)"},
+    {"--stages", "N", "registers of the modules, 0 to 4; 1 by default"},
+    {"--rtl-handshake", "valid|ready", "of the modules, as for emit"},
+    {"--anew", NULL, "measure again what an earlier command measured"},
+    {"--time-limit", "SECONDS", "of each program (default 600)"},
+    {"--format", "md|csv|json|jsonl", "how to print (default md)"},
+    {"-o", "FILE", "write to FILE instead of standard output"},
+    {NULL, NULL, NULL},
+};
+
+struct row {
+    const struct cost_target *target;
+    char style[16];
+    struct costing costing;
+    struct cost cost;
+};
+
+struct request {
+    const char *path, *targets, *styles, *output;
+    enum cells_format format;
+    struct costing costing; /* what all rows share */
+    struct row row[MOST_ROWS];
+    int count;
+};
+
+/* The next word of a list, which is cut off; false at its end. */
+static bool next_word(const char **list, char *word, size_t size)
+{
+    if (!**list)
+        return false;
+    const size_t length = strcspn(*list, ",");
+    snprintf(word, size, "%.*s", (int)(length < size ? length : size - 1), *list);
+    *list += length + ((*list)[length] == ',');
+    return true;
+}
+
+static int add_row(struct request *request, const struct cost_target *target, const char *style, struct diag *diag)
+{
+    if (request->count == MOST_ROWS)
+        return diag_set(diag, EXIT_USAGE, "the lists make more than %d rows; give fewer values", MOST_ROWS);
+    struct row *const row = &request->row[request->count++];
+    row->target = target;
+    row->costing = request->costing;
+    snprintf(row->style, sizeof row->style, "%s", style);
+    if (cost_target_is_hardware(target))
+        row->costing.rtl.style = rtl_style_parse(style);
+    else
+        row->costing.is_plain = strcmp(style, "rom") == 0;
+    return EXIT_DONE;
+}
+
+/* Of a module: each style, and the ROM where it is small. Of C: segments, and the array of all outputs. */
+static int add_rows(struct request *request, const struct cost_target *target, struct diag *diag)
+{
+    const int bits = request->costing.table->in.bits;
+    char style[16];
+    bool has_rom = !cost_target_is_hardware(target);
+    if (has_rom &&
+        (add_row(request, target, "segments", diag) || (bits <= 16 && add_row(request, target, "rom", diag))))
+        return diag->code;
+    if (has_rom)
+        return EXIT_DONE;
+    for (const char *list = request->styles ? request->styles : DEFAULT_STYLES;
+         next_word(&list, style, sizeof style);) {
+        struct hardware hardware;
+        if (strcmp(style, "auto") == 0 && hardware_of(request->costing.table, &hardware, diag))
+            return diag->code;
+        if (strcmp(style, "auto") == 0)
+            snprintf(style, sizeof style, "%s", hardware.style);
+        has_rom |= strcmp(style, "rom") == 0;
+        if (add_row(request, target, style, diag))
+            return diag->code;
+    }
+    return has_rom || bits > ROM_BITS ? EXIT_DONE : add_row(request, target, "rom", diag);
+}
+
+static void fill(const struct row *row, const bool *has, struct cells *cells)
+{
+    cells->count = 0;
+    cells_add_text(cells, "target", "target", CELL_BRIEF, cost_target_name(row->target));
+    cells_add_text(cells, "style", "style", CELL_BRIEF, row->style);
+    for (int k = 0; k < COST_FIGURES; k++)
+        cells_add_number(cells, cost_names[k].key, has[k] ? cost_names[k].title : NULL, has[k] ? CELL_BRIEF : 0,
+                         row->cost.figure[k]);
+}
+
+static int print(const struct request *request, struct diag *diag)
+{
+    struct cells *const rows = malloc((size_t)request->count * sizeof *rows);
+    bool has[COST_FIGURES] = {false};
+    struct text text = {0};
+    if (!rows)
+        return diag_set(diag, EXIT_IO, "out of memory for %d rows", request->count);
+    for (int i = 0; i < request->count; i++)
+        for (int k = 0; k < COST_FIGURES; k++)
+            has[k] |= !isnan(request->row[i].cost.figure[k]);
+    for (int i = 0; i < request->count; i++)
+        fill(&request->row[i], has, &rows[i]);
+    cells_print(rows, request->count, request->format, terminal_width(request->output), &text);
+    int code = text.failed ? diag_set(diag, EXIT_IO, "out of memory while printing")
+                           : file_write(request->output, text.bytes, text.size, diag);
+    text_free(&text);
+    free(rows);
+    return code;
+}
+
+static int measure_rows(struct request *request, struct diag *diag)
+{
+    for (int i = 0; i < request->count; i++) {
+        struct row *const row = &request->row[i];
+        char what[40];
+        snprintf(what, sizeof what, "%s, %s", cost_target_name(row->target), row->style);
+        if (cost_measure(row->target, &row->costing, &row->cost, diag))
+            return diag_prefix(diag, what);
+        if (row->cost.note[0])
+            fprintf(stderr, "pwlc cost: note: %s: %s\n", what, row->cost.note);
+    }
+    return print(request, diag);
+}
+
+static int cost_table(struct request *request, struct diag *diag)
+{
+    struct table table;
+    struct packed_table packed = {0};
+    char name[16];
+    int code = table_read(request->path, &table, diag);
+    if (code == EXIT_DONE)
+        code = table_prove(&table, EXIT_USAGE, &packed, NULL, diag);
+    request->costing.table = &table;
+    request->costing.packed = &packed;
+    for (const char *list = request->targets; code == EXIT_DONE && next_word(&list, name, sizeof name);)
+        code = add_rows(request, cost_target_find(name), diag);
+    if (code == EXIT_DONE)
+        code = measure_rows(request, diag);
+    packed_table_free(&packed);
+    table_free(&table);
+    return code;
+}
+
+static int check_list(const char *flag, const char *list, const char *choices, struct diag *diag)
+{
+    char word[16];
+    if (!*list)
+        return diag_set(diag, EXIT_USAGE, "%s needs a value", flag);
+    while (next_word(&list, word, sizeof word))
+        if (choice_check(flag, choices, word, diag))
+            return diag->code;
+    return EXIT_DONE;
+}
+
+static int set_option(struct request *request, const char *name, const char *value, struct diag *diag)
+{
+    double seconds;
+    if (strcmp(name, "--target") == 0) {
+        request->targets = value;
+        return check_list(name, value, COST_TARGETS, diag);
+    }
+    if (strcmp(name, "--rtl-style") == 0) {
+        request->styles = value;
+        return check_list(name, value, RTL_STYLES, diag);
+    }
+    if (rtl_flag_set(name, value, &request->costing.rtl, diag))
+        return diag->code;
+    if (strcmp(name, "--anew") == 0)
+        request->costing.anew = true;
+    else if (strcmp(name, "--format") == 0)
+        request->format = cells_format_parse(value);
+    else if (strcmp(name, "-o") == 0)
+        request->output = value;
+    else if (number_real(value, strlen(value), &seconds) != NUMBER_OK || seconds < 0.1 || seconds > 1e6)
+        return diag_set(diag, EXIT_USAGE, "--time-limit %s: must be seconds, from 0.1 to 1000000", value);
+    else
+        request->costing.limit_s = seconds;
+    return EXIT_DONE;
+}
+
+static int run(int argc, char **argv, struct diag *diag)
+{
+    struct argument_walk walk = {.command = &command_cost, .argc = argc, .argv = argv};
+    struct request request = {.targets = DEFAULT_TARGETS,
+                              .costing = {.rtl.stages = RTL_DEFAULT_STAGES, .limit_s = DEFAULT_LIMIT_S}};
+    const struct option_info *option;
+    const char *value;
+    int next;
+    diag->code = EXIT_DONE;
+    while ((next = argument_next(&walk, &option, &value, diag)) > 0) {
+        if (!option && request.path)
+            return diag_set(diag, EXIT_USAGE, "\"%s\" is one table too many; cost takes one", value);
+        if (!option)
+            request.path = value;
+        else if (set_option(&request, option->name, value, diag))
+            return diag->code;
+    }
+    if (next < 0)
+        return diag->code;
+    if (!request.path)
+        return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc cost TABLE.json");
+    return cost_table(&request, diag);
+}
+
+const struct command command_cost = {
+    .name = "cost",
+    .synopsis = "pwlc cost TABLE.json [--target ice40,xc7,generic,cortex-m4] [flags]",
+    .summary = "Synthesise and compile a table with real tools: LUTs, registers, clock, bytes, instructions.",
+    .details =
+        "yosys counts cells: LUTs of four inputs (xc7: six), DSP blocks, RAM blocks (ice40 of 4 kbit, others 18); "
+        "generic has inverters, NAND and NOR of two inputs, and registers. nextpnr, where it is installed, finds the "
+        "clock of the module between registers: ice40 on an HX8K, ice40-dsp on a UP5K, ecp5 on an LFE5U-25. On a "
+        "cortex-m4 the standalone header is compiled with -O2; instructions of one code are counted under QEMU, calls "
+        "left out. Beside it stands the plain ROM or array of all outputs.\n"
+        "Results are kept in $XDG_CACHE_HOME/pwlc by what was measured and the tools' versions.",
+    .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
+               "pwlc cost tanh.json --target generic",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/color.h"
+#include "base/number.h"
+#include "base/suggest.h"
+#include "command.h"
+#include "rtl_flags.h"
+#include "table/table.h"
+#include "verify/verify.h"
+
+#define DEFAULT_LIMIT_S 600
+
+static const struct option_info options[] = {
+    {"--against", "c,standalone,sv,cuda",
+     "what is built: c is the header with libpwl, sv the module; default c,standalone,sv"},
+    {"--rtl-style", RTL_STYLES, "of the module, as for emit"},
+    {"--stages", "N", "registers of the module, 0 to 4; 1 by default"},
+    {"--rtl-handshake", "valid|ready", "of the module, as for emit"},
+    {"--simulator", VERIFY_SIMULATORS, "what runs sv; verilator (default) calls the standalone header beside it"},
+    {"--prove", NULL, "inputs to 8 bits: yosys proves the module equal at every code; all: it has no feedback"},
+    {"--exhaustive", NULL, "every code of inputs of more than 16 bits too"},
+    {"--inject", NULL, "build from a table with one wrong bit, which must be found: exit 3 with the code"},
+    {"--time-limit", "SECONDS", "of each program (default 600)"},
+    {NULL, NULL, NULL},
+};
+
+struct request {
+    const char *path, *against;
+    bool prove;
+    struct emit_options emit;
+    struct verification verification;
+};
+
+/* Worse comes first. */
+static int worse(int a, int b)
+{
+    static const int order[] = {EXIT_REQUIREMENT, EXIT_USAGE, EXIT_IO, EXIT_MISSING, EXIT_DONE};
+    for (size_t k = 0; k < sizeof order / sizeof *order; k++)
+        if (a == order[k] || b == order[k])
+            return order[k];
+    return a;
+}
+
+static void print_verdict(const char *target, const struct verdict *verdict, const struct diag *diag)
+{
+    const bool is_good = diag->code == EXIT_DONE && verdict->mismatches == 0;
+    printf("%-10s  %s", target, color_on(stdout, is_good ? COLOR_GOOD : COLOR_BAD));
+    if (diag->code != EXIT_DONE)
+        printf("%s", diag->text);
+    else if (verdict->claim[0])
+        printf("%s", verdict->claim);
+    else
+        printf("%" PRId64 " codes, %" PRId64 " mismatches", verdict->compared, verdict->mismatches);
+    printf("%s", color_off(stdout));
+    if (diag->code == EXIT_DONE)
+        printf(", %.2f s, %s", verdict->seconds, verdict->tools);
+    if (diag->code == EXIT_DONE && verdict->fault[0])
+        printf("; %s is flipped", verdict->fault);
+    printf("\n");
+    fflush(stdout);
+}
+
+/* What a verdict amounts to. */
+static int judge(const struct request *request, const char *target, const struct verdict *verdict, struct diag *diag)
+{
+    if (diag->code != EXIT_DONE)
+        return diag_prefix(diag, target);
+    if (verdict->mismatches > 0)
+        return diag_set(diag, EXIT_REQUIREMENT,
+                        "%s: code %" PRId64 ": the table gives %" PRId64 ", %s gives %" PRId64 " (%" PRId64
+                        " of %" PRId64 " codes differ)",
+                        target, verdict->code, verdict->expected, verdict->name, verdict->found, verdict->mismatches,
+                        verdict->compared);
+    if (request->verification.inject)
+        return diag_set(diag, EXIT_IO, "%s: %s was flipped, and no code differs: this verification finds nothing",
+                        target, verdict->fault);
+    return EXIT_DONE;
+}
+
+/* Verifies one target and prints its line. *diag keeps the worst message, the first of equal ones. */
+static void verify_one(const struct request *request, const char *target,
+                       int (*work)(const char *, const struct verification *, struct verdict *, struct diag *),
+                       struct diag *diag)
+{
+    struct verdict verdict;
+    struct diag own = {.code = EXIT_DONE};
+    work(target, &request->verification, &verdict, &own);
+    print_verdict(target, &verdict, &own);
+    judge(request, target, &verdict, &own);
+    if (own.code != diag->code && worse(own.code, diag->code) == own.code)
+        *diag = own;
+}
+
+static int prove(const char *target, const struct verification *verification, struct verdict *verdict,
+                 struct diag *diag)
+{
+    (void)target;
+    return verify_proof(verification, verdict, diag);
+}
+
+/* The next name of a list, which is cut off; "" at its end. Exit 2 when it is none of the targets. */
+static int next_target(const char **list, char target[16], struct diag *diag)
+{
+    const size_t length = strcspn(*list, ",");
+    snprintf(target, 16, "%.*s", (int)(length < 15 ? length : 15), *list);
+    *list += length + ((*list)[length] == ',');
+    return choice_check("--against", VERIFY_TARGETS, target, diag);
+}
+
+static int verify_table(struct request *request, struct diag *diag)
+{
+    struct table table;
+    struct packed_table packed = {0};
+    char target[16];
+    int code = table_read(request->path, &table, diag);
+    if (code == EXIT_DONE)
+        code = table_prove(&table, EXIT_USAGE, &packed, NULL, diag);
+    if (code == EXIT_DONE) {
+        request->verification.table = &table;
+        request->verification.packed = &packed;
+        for (const char *list = request->against; *list && next_target(&list, target, diag) == EXIT_DONE;)
+            verify_one(request, target, verify, diag);
+        if (request->prove)
+            verify_one(request, "proof", prove, diag);
+    }
+    packed_table_free(&packed);
+    table_free(&table);
+    return diag->code;
+}
+
+static int set_option(struct request *request, const char *name, const char *value, struct diag *diag)
+{
+    double seconds;
+    if (rtl_flag_set(name, value, &request->emit.rtl, diag))
+        return diag->code;
+    if (strcmp(name, "--against") == 0)
+        request->against = value;
+    else if (strcmp(name, "--simulator") == 0)
+        request->verification.simulator = value;
+    else if (strcmp(name, "--prove") == 0)
+        request->prove = true;
+    else if (strcmp(name, "--exhaustive") == 0)
+        request->verification.exhaustive = true;
+    else if (strcmp(name, "--inject") == 0)
+        request->verification.inject = true;
+    else if (number_real(value, strlen(value), &seconds) != NUMBER_OK || seconds < 0.1 || seconds > 1e6)
+        return diag_set(diag, EXIT_USAGE, "--time-limit %s: must be seconds, from 0.1 to 1000000", value);
+    else
+        request->verification.limit_s = seconds;
+    return EXIT_DONE;
+}
+
+static int parse(int argc, char **argv, struct request *request, struct diag *diag)
+{
+    struct argument_walk walk = {.command = &command_verify, .argc = argc, .argv = argv};
+    diag->code = EXIT_DONE;
+    const struct option_info *option;
+    const char *value;
+    char target[16];
+    int next;
+    while ((next = argument_next(&walk, &option, &value, diag)) > 0) {
+        if (!option && request->path)
+            return diag_set(diag, EXIT_USAGE, "\"%s\" is one table too many; verify takes one", value);
+        if (!option)
+            request->path = value;
+        else if (set_option(request, option->name, value, diag))
+            return diag->code;
+    }
+    if (next < 0)
+        return diag->code;
+    if (!request->path)
+        return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc verify TABLE.json");
+    if (!request->against)
+        request->against = request->prove ? "" : "c,standalone,sv";
+    for (const char *list = request->against; *list;)
+        if (next_target(&list, target, diag))
+            return diag->code;
+    return EXIT_DONE;
+}
+
+static int run(int argc, char **argv, struct diag *diag)
+{
+    struct request request = {.verification = {.simulator = "verilator", .limit_s = DEFAULT_LIMIT_S},
+                              .emit.rtl.stages = RTL_DEFAULT_STAGES};
+    request.verification.emit = &request.emit;
+    return parse(argc, argv, &request, diag) ? diag->code : verify_table(&request, diag);
+}
+
+const struct command command_verify = {
+    .name = "verify",
+    .synopsis = "pwlc verify TABLE.json [--against c,standalone,sv,cuda] [--prove] [flags]",
+    .summary = "Build what is emitted from a table with real tools, and compare it with the table at every code.",
+    .details = "Prints a line for each target: codes compared, mismatches, time, tools. Inputs of up to 16 bits are "
+               "compared at every code, wider ones at knots, ends of ranges and 2^20 drawn codes. A mismatch is exit "
+               "3, with the first code and both values; a target whose tool is missing or too old is exit 77, and the "
+               "others are verified all the same. c is linked with the libpwl that pkg-config finds.\n"
+               "--prove replaces the registers of the module, where nothing is held back, by wires. Where no path then "
+               "leads back, the output "
+               "depends on the last codes alone; of inputs of up to 8 bits, ABC proves that it is the table's.",
+    .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
+               "pwlc verify tanh.json --against standalone",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The body of a module that computes lines, while it is written: the signals that lead from a code to its output. */
+#ifndef PWLC_RTL_BODY_H
+#define PWLC_RTL_BODY_H
+
+#include "line.h"
+#include "module.h"
+
+#define FIELDS 10
+
+/* A number of the segment: a slice of its word in the ROM, or a constant. */
+struct field {
+    const char *name;
+    bool is_number; /* else a vector of bits */
+    wide *values;   /* one a segment; malloc'd */
+    wide low, high;
+    int bits, lowest_bit; /* in the word; no bits where all values are the same */
+    struct signal signal;
+};
+
+struct body {
+    struct module *m;
+    struct pipeline *p; /* of m */
+    const struct table *table;
+    struct lines lines;
+    struct signal code;     /* what the search compares */
+    struct signal mirrored; /* folded: the code lies below the zero point */
+    struct signal octave;   /* reduced */
+    struct signal is_below; /* reduced by leading zeros: there is no word */
+    struct signal segment;  /* the segment's number, of two or more */
+    struct signal x;        /* what the slope is multiplied by */
+    int high, low;          /* slopes that are sums of powers of two: the least of each power */
+    struct signal product;  /* biased: with the bias */
+    struct signal sum;      /* before saturation */
+};
+
+/* code.c: sets code and mirrored; sum -> y_o. */
+void add_code(struct body *b);
+void add_unfolded(struct body *b);
+struct signal add_saturated(struct body *b);
+
+/* reduced.c: sets code, octave and is_below; sum -> sum of the whole. */
+void add_word(struct body *b);
+void add_restored(struct body *b);
+
+/* search.c: sets segment. */
+int add_search(struct body *b, struct diag *diag);
+
+/* arithmetic.c: sets x; product; sum. Fields go into m->rom. */
+int add_fields(struct body *b, struct field fields[FIELDS], struct diag *diag);
+void add_product(struct body *b, struct field fields[FIELDS]);
+void add_sum(struct body *b, struct field fields[FIELDS]);
+
+#endif

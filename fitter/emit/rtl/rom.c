@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "rom.h"
+
+#include <stdlib.h>
+
+int rom_make(struct rom *rom, int entries, int width, struct diag *diag)
+{
+    *rom = (struct rom){.entries = entries, .address_bits = 1, .width = width, .stride = (width + 7) / 8};
+    while ((1 << rom->address_bits) < entries)
+        rom->address_bits++;
+    rom->words = calloc((size_t)entries, (size_t)rom->stride);
+    return rom->words ? EXIT_DONE : diag_set(diag, EXIT_IO, "out of memory for a ROM of %d words", entries);
+}
+
+void rom_free(struct rom *rom)
+{
+    free(rom->words);
+    rom->words = NULL;
+}
+
+void rom_put(struct rom *rom, int entry, int lowest_bit, int bits, wide value)
+{
+    unsigned char *word = rom->words + (size_t)entry * (size_t)rom->stride;
+    for (int i = 0; i < bits; i++) {
+        const int at = lowest_bit + i;
+        const unsigned bit = (unsigned)(value >> i) & 1u;
+        word[at / 8] = (unsigned char)((word[at / 8] & ~(1u << at % 8)) | bit << at % 8);
+    }
+}
+
+int rom_of_outputs(const struct table *table, const struct packed_table *packed, struct rom *rom, struct diag *diag)
+{
+    const int bits = table->in.bits;
+    if (bits > 20)
+        return diag_set(
+            diag, EXIT_USAGE,
+            "--rtl-style rom: %d-bit codes need 2^%d entries, at most 2^20 are written; use aligned, barrel "
+            "or tree",
+            bits, bits);
+    if (rom_make(rom, 1 << bits, table->out.bits, diag) != EXIT_DONE)
+        return diag->code;
+    for (int i = 0; i < rom->entries; i++) {
+        const int64_t code = table->in.is_signed && i >> (bits - 1) ? i - ((int64_t)1 << bits) : i;
+        rom_put(rom, i, 0, rom->width, packed_eval(packed, code));
+    }
+    return EXIT_DONE;
+}
+
+void rom_add_hex(struct text *out, const struct rom *rom, int entry)
+{
+    const unsigned char *word = rom->words + (size_t)entry * (size_t)rom->stride;
+    for (int digit = (rom->width + 3) / 4 - 1; digit >= 0; digit--)
+        text_add(out, "%x", word[digit / 2] >> (digit % 2 ? 4 : 0) & 15);
+}
+
+void rom_add_function(struct text *out, const struct dialect *dialect, const struct rom *rom, const char *name)
+{
+    char word[CONSTANT_TEXT], address[CONSTANT_TEXT];
+    const int digits = (rom->address_bits + 3) / 4;
+    text_add(out, "\n  function automatic %s%s%s_rom(input %s%sindex);\n    case (index)\n", dialect->in_function,
+             bit_range(rom->width, word), name, dialect->in_function, bit_range(rom->address_bits, address));
+    for (int i = 0; i < rom->entries; i++) {
+        if (i + 1 < rom->entries)
+            text_add(out, "      %d'h%0*x: %s_rom = %d'h", rom->address_bits, digits, (unsigned)i, name, rom->width);
+        else
+            text_add(out, "      default: %s_rom = %d'h", name, rom->width);
+        rom_add_hex(out, rom, i);
+        text_add(out, ";\n");
+    }
+    text_add(out, "    endcase\n  endfunction\n");
+}
+
+void rom_add_memory(struct text *out, const struct dialect *dialect, const struct rom *rom, const char *name,
+                    const char *file)
+{
+    char word[CONSTANT_TEXT];
+    text_add(out, "\n  %s %s%s_rom [0:%d];\n  initial $readmemh(\"%s\", %s_rom);\n", dialect->variable,
+             bit_range(rom->width, word), name, rom->entries - 1, file, name);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Programs that evaluate what is emitted. Each reads lines "FIRST COUNT" from its standard input and writes, for each
+ * code of each line, an int64_t of every name below.
+ */
+#ifndef PWLC_PROGRAM_H
+#define PWLC_PROGRAM_H
+
+#include "answers.h"
+#include "base/scratch.h"
+#include "verification.h"
+
+#define PROGRAM_NAME "verified" /* of the table, in what is emitted */
+
+struct program {
+    const struct table *table;           /* what is emitted: the verified table, or that with a fault */
+    char folder[SCRATCH_PATH_SIZE];      /* where it is built and run */
+    const char *argv[4];                 /* to run it, in the folder; ends with null */
+    const char *names[ANSWERS_MOST + 1]; /* of its values for a code; ends with null */
+    char tools[80];                      /* that built it, with versions */
+};
+
+/* Bits of the input of what a program evaluates: a C type has more than the table's input where that is no such type.
+ */
+int c_program_bits(const struct table *table);
+int sv_program_bits(const struct table *table);
+
+/* These write sources into program->folder, build, and set what follows there. */
+int c_program(const struct verification *verification, struct program *program, struct diag *diag);
+int standalone_program(const struct verification *verification, struct program *program, struct diag *diag);
+int cuda_program(const struct verification *verification, struct program *program, struct diag *diag);
+int sv_program(const struct verification *verification, struct program *program, struct diag *diag);
+
+/* Emits program->table in a format of emitters[] into a file of the folder. */
+int program_emit(const struct program *program, const char *format, const struct emit_options *options,
+                 const char *file, struct diag *diag);
+
+/* What C and C++ programs begin with: main(), which calls `static void evaluate(void)`, and the table's types. */
+void program_add_main(struct text *out, const struct program *program);
+
+#endif

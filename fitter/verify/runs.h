@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which codes an implementation is asked for. */
+#ifndef PWLC_RUNS_H
+#define PWLC_RUNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/file.h"
+#include "table/table.h"
+
+/* Neighbouring codes, ascending. */
+struct run {
+    int64_t first, count;
+};
+
+struct runs {
+    struct run *list; /* malloc'd */
+    size_t count, capacity;
+    int64_t low, high; /* the codes that there are */
+    int64_t codes;     /* in all runs */
+    bool failed;       /* out of memory */
+};
+
+/* The codes of an input of `bits` bits, which may have more than the table's: all of them where they are at most 2^16
+ * or where that is asked for; else those around knots, their mirror images, octaves and ends of ranges, and 2^20 drawn
+ * ones, the same at every call. Free with runs_free, also after a failure. */
+int runs_make(const struct table *table, const struct packed_table *packed, int bits, bool exhaustive,
+              struct runs *runs, struct diag *diag);
+void runs_free(struct runs *runs);
+
+/* A line for each run, "FIRST COUNT". */
+void runs_write(const struct runs *runs, struct text *out);
+
+#endif

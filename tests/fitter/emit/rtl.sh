@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# `pwlc emit` for hardware: flags, names, files and each refusal. That the modules compute right is rtl_sweep.py's.
+. "$(dirname "$0")/../cli/lib.sh"
+
+holds() {
+    local what=$1
+    shift
+    checks=$((checks + 1))
+    "$@" >../holds 2>&1 || fail "$what: $(head -c 600 ../holds)"
+}
+
+"$pwlc" fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json 2>../err
+"$pwlc" fit sigmoid --in s12:2^-8 --out u8:2^-8 --method uniform -o sigmoid.json 2>../err
+"$pwlc" fit leaky_relu --in s20:2^-8 --out s20:2^-8 --param alpha=0.5 --segments 1 -o line.json 2>../err
+mkdir files
+
+# The same bytes on standard output, in a file, and every time; they name no file and no day.
+for format in sv v sv-tb mem coe mif core sdc; do
+    expect_status 0 emit sigmoid.json --format "$format" --clock 4 -o files/once
+    expect_status 0 emit sigmoid.json --format "$format" --clock 4 && cp ../out files/again
+    holds "$format: stdout and -o agree" cmp files/once files/again
+    holds "$format: nothing of the machine" bash -c "! grep -nE 'json|$(hostname)|/tmp|once' files/once"
+done
+
+# Style, stages and handshake are what was asked for; the style is auto and one stage otherwise.
+expect_status 0 emit tanh.json --format sv && expect_line '//   style       rom, 1 stage, .*' ../out 's8'
+expect_status 0 emit sigmoid.json --format sv && expect_line '//   style       tree, 1 stage, .*' ../out 's12, 16 segments'
+for style in rom aligned barrel tree; do
+    for stages in 0 1 2 3 4; do
+        expect_status 0 emit sigmoid.json --format sv --rtl-style $style --stages $stages || continue
+        expect_line "//   style       $style, $stages stages?, .*" ../out style
+        expect_line "  localparam integer LATENCY = $stages;" ../out latency
+    done
+done
+for port in 'input  logic clk_i,' 'input  logic rst_ni,' 'input  logic valid_i,' 'input  logic signed \[11:0\] x_i,' \
+    'output logic valid_o,' 'output logic \[7:0\] y_o'; do
+    expect_status 0 emit sigmoid.json --format sv && expect_line "  $port" ../out ports
+done
+expect_status 0 emit sigmoid.json --format sv --rtl-handshake ready && expect_line '  output logic ready_o,' ../out ready
+expect_line '  input  logic ready_i,' ../out ready
+expect_status 0 emit sigmoid.json --format v && holds 'Verilog-2005 has no logic' bash -c '! grep -wE "logic|always_ff" ../out'
+expect_status 0 emit sigmoid.json --format sv --name squash && expect_line 'module squash \(' ../out --name
+expect_status 0 emit sigmoid.json --format sv && expect_line 'module pwl_sigmoid_s12_u8 \(' ../out 'derived name'
+expect_status 0 emit sigmoid.json --format sdc --clock 2.5 && expect_line 'create_clock .*-period 2\.5 .*' ../out clock
+
+# --slope-terms: no multiplication; --knots pow2: no comparison.
+"$pwlc" fit sigmoid --in s10:2^-6 --out s10:2^-9 --slope-terms 1 --method minimax -o terms.json 2>../err
+expect_status 0 emit terms.json --format sv --rtl-style aligned && holds 'no multiplier' bash -c "! grep -n ' \* ' ../out"
+expect_status 0 emit sigmoid.json --format sv --rtl-style tree && holds 'a multiplier' grep -n ' \* ' ../out
+"$pwlc" fit sigmoid --in s16:2^-12 --out s16:2^-15 --knots pow2:6 -o knots.json 2>../err
+expect_status 0 emit knots.json --format sv --rtl-style tree && holds 'no comparison' bash -c "! grep -nE ' (<|>|>=) ' ../out"
+
+# --rom mem: the words lie beside the module, all at once or not at all, and --check reads both.
+expect_status 0 emit sigmoid.json --format sv --rom mem --name m -o files/m.sv
+holds 'the module reads m.mem' grep -qF '$readmemh("m.mem", word_rom)' files/m.sv
+expect_status 0 emit sigmoid.json --format mem --name m && holds '--format mem' cmp ../out files/m.mem
+expect_status 0 emit sigmoid.json --format sv --rom mem --name m -o files/m.sv --check
+echo 0 >>files/m.mem
+expect_error 3 'files/m.mem: differs' emit sigmoid.json --format sv --rom mem --name m -o files/m.sv --check
+mkdir -p files/taken/m.mem
+expect_error 1 'm.mem' emit sigmoid.json --format sv --rom mem --name m -o files/taken/m.sv
+holds 'no module without its words' test ! -e files/taken/m.sv
+expect_status 0 emit line.json --format sv --rom mem --name one -o files/one.sv
+holds 'one segment has no ROM' test ! -e files/one.mem
+
+# Refusals.
+expect_error 2 '--rom mem needs -o' emit sigmoid.json --format sv --rom mem
+expect_error 2 'has no ROM' emit line.json --format mem
+"$pwlc" fit leaky_relu --in s20:2^-8 --out s20:2^-8 --param alpha=0.5 --method uniform -o twenty.json 2>../err
+expect_status 0 emit twenty.json --format mem --rtl-style rom --name big
+expect_error 2 'not a Verilog identifier' emit tanh.json --format sv --name wire
+expect_error 2 'not a Verilog identifier' emit tanh.json --format sv --name 8bit
+expect_error 2 'not a Verilog identifier' emit tanh.json --format sv --name 'a$b'
+expect_error 2 'cannot begin a Verilog identifier' emit tanh.json --format sv --prefix 'a-'
+expect_error 2 '0 to 4' emit tanh.json --format sv --stages 5
+expect_error 2 '0 to 4' emit tanh.json --format sv --stages=-1
+expect_error 2 '0 to 4' emit tanh.json --format sv --stages 1.5
+expect_error 2 'must be auto, rom, aligned, barrel or tree' emit tanh.json --format sv --rtl-style wide
+expect_error 2 'must be valid or ready' emit tanh.json --format sv --rtl-handshake none
+expect_error 2 'takes one table' emit tanh.json sigmoid.json --format sv
+expect_error 2 '--format sdc needs --clock' emit tanh.json --format sdc
+expect_error 2 'in nanoseconds' emit tanh.json --format sdc --clock 0
+expect_error 2 'in nanoseconds' emit tanh.json --format sdc --clock 5ns
+expect_error 2 '--stages needs --format sv' emit tanh.json --stages 2
+expect_error 2 '--rtl-style needs --format sv' emit tanh.json --format csv --rtl-style rom
+expect_error 2 '--attribute needs --format c' emit tanh.json --format sv --attribute PROGMEM
+expect_error 1 'cannot write' emit tanh.json --format sv -o missing/tanh.sv
+"$pwlc" fit sigmoid --in s24:2^-16 --out s16:2^-15 --method uniform -o wide.json 2>../err
+expect_error 2 '24-bit codes need 2^24 entries' emit wide.json --format sv --rtl-style rom
+
+# show says what the module stores.
+expect_status 0 show sigmoid.json && expect_line '  hardware     tree, ROM 16 x [0-9]+ = [0-9]+ bits: offset\[.*, slope\[.*' ../out show
+expect_status 0 show tanh.json && expect_line '  hardware     rom, ROM 256 x 8 = 2048 bits: y\[7:0\] signed' ../out show
+
+finish

@@ -1,0 +1,357 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hardware that pwlc emits for drawn tables, in three tools. Every kind of table (storage case, form, rounding, fold,
+reduction, sign, left shifts) meets every style, number of stages and handshake:
+
+  Icarus     the emitted bench, with its gaps, waits and reset
+  Verilator  -Wall without a message; then every code up to 16 bits, beyond it the starts and drawn codes, against the
+             emitted C header
+  yosys      reads all of it, and finds no loop and no conflict
+
+And a number of the bench or of the module that is another one is found. TAP. With PWL_TEST_LONG=1 more tables, each in
+every style, and every code in Icarus too.
+
+usage: rtl_sweep.py PWLC RANDOM_TABLES SOURCE_ROOT
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PWLC, RANDOM_TABLES, ROOT = (os.path.realpath(argument) for argument in sys.argv[1:4])
+LONG = os.environ.get("PWL_TEST_LONG") == "1"
+STYLES = ("aligned", "tree", "barrel")
+DRAWN = 4096  # codes of wide inputs that Verilator compares
+count = failures = 0
+
+
+def tap(good, name, text=""):
+    global count, failures
+    count += 1
+    failures += not good
+    print(f"{'ok' if good else 'not ok'} {count} - {name}", flush=True)
+    for line in text.splitlines()[:40] if not good else []:
+        print(f"# {line}", flush=True)
+
+
+def call(*command, cwd=None):
+    """Exit status and all that was printed."""
+    done = subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return done.returncode, done.stdout
+
+
+# -- What is emitted ----------------------------------------------------------------------------------------------------
+
+class Module:
+    def __init__(self, path, number, style, stages, has_ready):
+        self.path = path
+        self.table = json.loads(path.read_text())
+        self.name = f"m{number}"
+        self.style, self.stages, self.has_ready = style, stages, has_ready
+        self.flags = ["--name", self.name, "--rtl-style", style, "--stages", str(stages), "--rtl-handshake",
+                      "ready" if has_ready else "valid"]
+        self.label = f"{path.stem}, {style}, {stages} stages, {'ready' if has_ready else 'valid'}"
+        self.bits = self.table["in"]["bits"]
+
+    def emit(self, folder):
+        for arguments, suffix in ((["--format", "sv"] + self.flags, ".sv"), (["--format", "v"] + self.flags, ".v"),
+                                  (["--format", "sv-tb"] + self.flags, "_tb.sv"),
+                                  (["--standalone", "--name", self.name], ".h")):
+            status, text = call(PWLC, "emit", str(self.path), *arguments, "-o", str(folder / (self.name + suffix)))
+            if status:
+                return f"{self.label}: {text}"
+        return ""
+
+    def codes(self):
+        """Codes that Verilator compares: None for all."""
+        if self.bits <= 16:
+            return None
+        tensor = self.table["in"]
+        centres = [tensor["qmin"], tensor["qmax"], tensor["zero_point"], 0, 1 << (self.bits - 1)]
+        for segment in self.table["segments"]:
+            centres += [segment["start"], 2 * tensor["zero_point"] - segment["start"]]
+        return [(code + near) % (1 << self.bits) for code in centres for near in (-1, 0, 1)]
+
+
+# Slopes that are shifts, starts that top bits tell, and both; what no drawing meets.
+FITS = (
+    "gelu --in s8:2^-5 --out s8:2^-5 --slope-terms 1",
+    "gelu --in s8:2^-5 --out s8:2^-5 --slope-terms 2 --form biased --rounding half_even --method minimax",
+    "silu --in s8:2^-5 --out s8:2^-5 --slope-terms 2 --form anchored --rounding half_away --method minimax",
+    "sigmoid --in s8:2^-4 --out u8:2^-8 --slope-terms 1 --symmetry fold --rounding half_up --method minimax",
+    "tanh --in s9:2^-6 --out s10:2^-9 --slope-terms 2 --symmetry fold --knots pow2:6 --method minimax",
+    "tanh --in u10:2^-6:300 --out s10:2^-9 --knots pow2:5 --form anchored --rounding half_up --method minimax",
+    "gelu --in s12:2^-8 --out s12:2^-8 --method uniform --form anchored",
+    "gelu --in u12:2^-8:1024 --out s12:2^-8 --knots pow2:6 --form biased --method minimax",
+)
+
+
+def fit_tables(folder):
+    for number, words in enumerate(FITS):
+        path = folder / f"fit{number}.json"
+        status, text = call(PWLC, "fit", *words.split(), "-o", str(path))
+        if status:
+            tap(False, words, text)
+        else:
+            yield path
+
+
+def draw_modules(folder):
+    paths = sorted(pathlib.Path(ROOT, "luts/tables").glob("sigmoid_s*.json"))
+    fitted = list(fit_tables(folder))
+    paths += fitted
+    for seed in (1, 2) if LONG else (1,):
+        drawn = folder / f"tables{seed}"
+        drawn.mkdir()
+        call(RANDOM_TABLES, str(drawn), str(seed))
+        paths += sorted(drawn.glob("*.json"))
+    modules = []
+    for i, path in enumerate(paths):
+        bits = json.loads(path.read_text())["in"]["bits"]
+        styles = STYLES if LONG or path in fitted else (STYLES[i % 3],)
+        if bits <= 10 and (LONG or i % 4 == 0):
+            styles += ("rom",)
+        for style in styles:
+            number = len(modules)
+            modules.append(Module(path, number, style, (number + i // 5) % 5, (number // 5 + i) % 2 == 1))
+    return modules
+
+
+# -- The tools ----------------------------------------------------------------------------------------------------------
+
+def run_bench(folder, name, last=None):
+    limit = [f"-P{name}_tb.LAST={last}"] if last else []
+    status, text = call("iverilog", "-Wall", "-g2012", *limit, "-o", name + ".vvp", name + ".sv", name + "_tb.sv",
+                        cwd=folder)
+    if status or text:
+        return False, text
+    status, text = call("timeout", "600", "vvp", "-n", name + ".vvp", cwd=folder)
+    return status == 0 and "no mismatch" in text, text
+
+
+def last_of(folder, module):
+    """Icarus takes 20 us a code: of wide inputs as many as the bench has its first hash of, of 16 bits some."""
+    if LONG and module.bits <= 16:
+        return None
+    first = int(re.search(r"FIRST_CODES = (\d+)", (folder / f"{module.name}_tb.sv").read_text()).group(1))
+    return min(first, 4096) if module.bits > 12 or first > 4096 else None
+
+
+def check_icarus(folder, modules):
+    bad = []
+    for module in modules:
+        good, text = run_bench(folder, module.name, last_of(folder, module))
+        if not good:
+            bad.append(f"{module.label}: {text[:400]}")
+        status, text = call("iverilog", "-Wall", "-g2005", "-o", "/dev/null", module.name + ".v", cwd=folder)
+        if status or text:
+            bad.append(f"{module.label}, Verilog-2005: {text[:400]}")
+    tap(not bad, f"Icarus: {len(modules)} benches", "\n".join(bad))
+
+
+def check_yosys(folder, modules):
+    script = "".join(f"read_verilog -sv {module.name}.sv\n" for module in modules)
+    (folder / "all.ys").write_text(script + "hierarchy -check\nproc\ncheck -assert\n")
+    status, text = call("yosys", "-q", "-s", "all.ys", cwd=folder)
+    tap(status == 0 and "Warning" not in text, f"yosys: {len(modules)} modules", text)
+
+
+TOP = """
+module top (
+  input  logic clk,
+  input  logic rst_n,
+  input  logic valid,
+  input  logic [31:0] x [0:{last}],
+  output logic [0:0] valid_o [0:{last}],
+  output logic [31:0] y [0:{last}]
+);
+{instances}
+endmodule
+"""
+
+MAIN = """
+#include "Vtop.h"
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+{includes}
+struct module {{
+    const char *label;
+    int bits, stages;
+    int64_t (*eval)(uint32_t pattern);
+    std::vector<uint32_t> listed;
+}};
+static const std::vector<module> modules = {{
+{rows}
+}};
+/* place k: every pattern, or the listed ones and then drawn ones */
+static uint32_t code_at(const module &m, uint32_t k)
+{{
+    if (m.listed.empty())
+        return k;
+    if (k < m.listed.size())
+        return m.listed[k];
+    uint32_t v = (k ^ k >> 16) * 0x7feb352du;
+    v = (v ^ v >> 15) * 0x846ca68bu;
+    return (v ^ v >> 16) & (uint32_t)(((uint64_t)1 << m.bits) - 1);
+}}
+static uint32_t count_of(const module &m)
+{{
+    return m.listed.empty() ? 1u << m.bits : (uint32_t)m.listed.size() + {drawn};
+}}
+int main()
+{{
+    VerilatedContext context;
+    Vtop top{{&context}};
+    std::vector<int> bad(modules.size());
+    uint64_t compared = 0;
+    uint32_t most = 0;
+    for (const module &m : modules)
+        most = count_of(m) > most ? count_of(m) : most;
+    top.rst_n = 0;
+    top.clk = 0;
+    top.valid = 0;
+    top.eval();
+    top.rst_n = 1;
+    for (uint32_t k = 0; k < most + 5; k++) {{
+        top.valid = 1;
+        for (size_t i = 0; i < modules.size(); i++)
+            top.x[i] = k < count_of(modules[i]) ? code_at(modules[i], k) : 0;
+        top.clk = 0;
+        top.eval();
+        for (size_t i = 0; i < modules.size(); i++) {{
+            const module &m = modules[i];
+            const uint32_t at = k - (uint32_t)m.stages;
+            if (k < (uint32_t)m.stages || at >= count_of(m))
+                continue;
+            compared++;
+            const int64_t expected = m.eval(code_at(m, at));
+            if ((!top.valid_o[i] || top.y[i] != (uint32_t)expected) && !bad[i]++)
+                std::printf("%s: pattern %u gives %u, C gives %lld\\n", m.label, code_at(m, at), top.y[i],
+                            (long long)expected);
+        }}
+        top.clk = 1;
+        top.eval();
+    }}
+    std::printf("%llu compared\\n", (unsigned long long)compared);
+    return 0;
+}}
+"""
+
+
+def c_type(tensor):
+    bits = 8 if tensor["bits"] <= 8 else 16 if tensor["bits"] <= 16 else 32
+    return f"{'' if tensor['signed'] else 'u'}int{bits}_t"
+
+
+def extend(tensor, text):
+    """A pattern of the tensor's bits as its code, in C."""
+    bits = tensor["bits"]
+    if not tensor["signed"] or bits in (8, 16, 32):
+        return f"({c_type(tensor)}){text}"
+    return f"({c_type(tensor)})((int32_t)({text} << {32 - bits}) >> {32 - bits})"
+
+
+def check_verilator(folder, modules):
+    """Programs of 150 modules at most."""
+    compared = 0
+    for first in range(0, len(modules), 150):
+        part = modules[first:first + 150]
+        verilated = folder / f"verilated{first}"
+        verilated.mkdir()
+        compared += compare(folder, verilated, part)
+    tap(compared > 1000000, f"Verilator: {compared} outputs compared with the C headers")
+
+
+def compare(folder, verilated, modules):
+    """How many outputs were the same; reports what differs."""
+    instances, includes, rows = [], [], []
+    for i, module in enumerate(modules):
+        out = module.table["out"]
+        instances.append(f"  logic {'signed ' if out['signed'] else ''}[{out['bits'] - 1}:0] y_{i};\n"
+                         f"  assign y[{i}] = 32'(y_{i});\n"
+                         f"  {module.name} u_{i} (.clk_i(clk), .rst_ni(rst_n), .valid_i(valid), "
+                         f".x_i(x[{i}][{module.bits - 1}:0]), .valid_o(valid_o[{i}]), .y_o(y_{i})"
+                         + (", .ready_o(), .ready_i(1'b1));" if module.has_ready else ");"))
+        includes.append(f'#include "{module.name}.h"')
+        listed = ", ".join(f"{code}u" for code in module.codes() or [])
+        rows.append(f'    {{"{module.label}", {module.bits}, {module.stages}, [](uint32_t p) -> int64_t '
+                    f'{{ return {module.name}_eval({extend(module.table["in"], "p")}); }}, {{{listed}}}}},')
+    (verilated / "top.sv").write_text(TOP.format(last=len(modules) - 1, instances="\n".join(instances)))
+    (verilated / "main.cpp").write_text(MAIN.format(includes="\n".join(includes), rows="\n".join(rows), drawn=DRAWN))
+    (verilated / "top.vlt").write_text(
+        "`verilator_config\n"
+        + "".join(f"lint_off -rule {rule} -file \"top.sv\"\n" for rule in ("UNUSEDSIGNAL", "PINCONNECTEMPTY")))
+    files = [str(folder / f"{module.name}.sv") for module in modules]
+    status, text = call("verilator", "--cc", "--exe", "-O1", "-Wall", "--top-module", "top", "--prefix", "Vtop",
+                        "-CFLAGS", f"-I{folder}", "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0 OPT_GLOBAL=-O0", "--build",
+                        "-Mdir", "obj", "top.vlt", "top.sv", *files, "main.cpp", cwd=verilated)
+    warnings = "\n".join(line for line in text.splitlines() if line.startswith("%"))
+    tap(status == 0 and not warnings, f"Verilator: {len(modules)} modules without a message", warnings or text[-2000:])
+    if status:
+        return 0
+    status, text = call(str(verilated / "obj" / "Vtop"))
+    lines = text.splitlines()
+    same = status == 0 and len(lines) == 1
+    tap(same, f"Verilator: {len(modules)} modules", text)
+    return int(lines[0].split()[0]) if same else 0
+
+
+# -- What must be found -------------------------------------------------------------------------------------------------
+
+def change_number(text, pattern, base, bit=1):
+    """The text with a bit turned over in the number that the pattern finds."""
+    found = re.search(pattern, text)
+    changed = format(int(found.group(1), base) ^ bit, "d" if base == 10 else "x")
+    return text[:found.start(1)] + changed + text[found.end(1):]
+
+
+def check_faults(folder):
+    """Of tables whose every segment has codes that do not saturate."""
+    missed = []
+    faults = 0
+    for i, path in enumerate(sorted(pathlib.Path(ROOT, "luts/tables").glob("*_s8.json"))):
+        for style in STYLES + ("rom",):
+            module = Module(path, f"fault{i}{style}", style, i % 5, i % 2 == 1)
+            module.emit(folder)
+            bench, source = folder / f"{module.name}_tb.sv", folder / f"{module.name}.sv"
+            good = bench.read_text(), source.read_text()
+            # Where two lines meet they may agree on a code, hence 8 codes.
+            broken = [(change_number(good[0], rf" {name}\[5\] = -?64'sd(\d+)", 10, bit), good[1])
+                      for name, bit in (("offset", 1), ("shift", 1), ("start", 8))] if style == "aligned" else []
+            for pattern in (r" 4'h4: word_rom = \d+'h(.)", r" 8'h04: output_rom = 8'h.(.)"):
+                if re.search(pattern, good[1]):
+                    broken.append((good[0], change_number(good[1], pattern, 16)))
+            for texts in broken:
+                bench.write_text(texts[0])
+                source.write_text(texts[1])
+                faults += 1
+                if run_bench(folder, module.name)[0]:
+                    missed.append(f"{module.label}: fault {faults}")
+    tap(faults >= 30 and not missed, f"{faults} wrong numbers are found", "\n".join(missed))
+
+
+def main():
+    for tool in ("iverilog", "verilator", "yosys"):
+        if not shutil.which(tool):
+            print(f"1..0 # SKIP {tool} is not installed")
+            return 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        modules = draw_modules(folder)
+        errors = [text for text in (module.emit(folder) for module in modules) if text]
+        tap(not errors and len(modules) > 100, f"{len(modules)} modules are emitted", "\n".join(errors))
+        if not errors:
+            check_yosys(folder, modules)
+            check_verilator(folder, modules)
+            check_faults(folder)
+            check_icarus(folder, modules)
+    print(f"1..{count}")
+    return failures > 0
+
+
+sys.exit(main())
