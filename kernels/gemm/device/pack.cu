@@ -137,37 +137,37 @@ struct patch {
     }
 };
 
-/* A row's first block in memory, where it is one of blocks. */
-__device__ uintptr_t begin_of(const pwl_qgemm_source &from, const patch &of, unsigned r)
+/* Where row g of the first or second eight begins in memory, in which rows of blocks lie. */
+__device__ uintptr_t begin_of(const pwl_qgemm_source &from, const patch &of, unsigned half, unsigned g)
 {
-    const pwl_qgemm_origin origin = pwl_qgemm_origin_of(&from, of.row + r);
-    return reinterpret_cast<uintptr_t>(origin.data) +
-           (origin.row * of.blocks + of.block) * pwl_qgemm_block_bytes(from.format);
+    const pwl_qgemm_origin first = pwl_qgemm_origin_of(&from, of.row + 8 * half);
+    const size_t bytes = pwl_qgemm_block_bytes(from.format), apart = of.blocks * bytes;
+    return reinterpret_cast<uintptr_t>(first.data) + first.row * apart + of.block * bytes + g * apart;
 }
 
-/* Copies all 16 bytes that a block begins, goes on or ends in, or what the source has of them. */
+/* Copies the 16 bytes that each block begins, goes on or ends in, a warp for a row of either half; where these are not
+ * all the source's, in its first row or the last one, byte by byte. */
 template <class stage> __device__ void copy_blocks(const pwl_qgemm_source &from, const patch &to)
 {
-    constexpr size_t bytes = stage::block_bytes;
-    const size_t source_bytes = (from.data[1] ? from.n / 2 : from.n) * to.blocks * bytes;
-    const size_t row_bytes = min(size_t{stage::blocks}, to.blocks - to.block) * bytes;
-    for (unsigned i = threadIdx.x; i < tile_rows * stage::chunks; i += threads) {
-        const unsigned r = i / stage::chunks, chunk = i % stage::chunks;
-        if (to.row + r >= from.n)
+    static_assert(warps == 8, "as many as rows in a half");
+    const unsigned g = threadIdx.x / 32;
+    const size_t matrix = (from.data[1] ? from.n / 2 : from.n) * to.blocks * stage::block_bytes;
+    const unsigned bytes = min(size_t{stage::blocks}, to.blocks - to.block) * stage::block_bytes;
+#pragma unroll
+    for (unsigned half = 0; half < 2; half++) {
+        if (to.row + half * 8 + g >= from.n)
             break;
-        const uintptr_t source = reinterpret_cast<uintptr_t>(pwl_qgemm_origin_of(&from, to.row + r).data);
-        const uintptr_t begin = begin_of(from, to, r), at = begin / 16 * 16 + 16 * chunk;
-        uint8_t *const there = to.shared + r * stage::pitch + 16 * chunk;
-        if (at >= begin + row_bytes)
-            continue;
-        if (at >= source && at + 16 <= source + source_bytes) {
-            copy_async<16>(there, reinterpret_cast<const void *>(at));
-            continue;
-        }
-        for (unsigned j = 0; j < 16; j++) {
-            if (at + j >= source && at + j < source + source_bytes)
-                there[j] = *reinterpret_cast<const uint8_t *>(at + j);
-        }
+        const uintptr_t source = reinterpret_cast<uintptr_t>(pwl_qgemm_origin_of(&from, to.row + half * 8).data);
+        const uintptr_t begin = begin_of(from, to, half, g), first = begin / 16 * 16;
+        const unsigned lead = begin % 16, count = (lead + bytes + 15) / 16;
+        const bool inside = first >= source && first + 16 * count <= source + matrix;
+        uint8_t *const row = to.shared + (half * 8 + g) * stage::pitch;
+#pragma unroll 1
+        for (unsigned chunk = threadIdx.x % 32; inside && chunk < count; chunk += 32)
+            copy_async<16>(row + 16 * chunk, reinterpret_cast<const void *>(first + 16 * chunk));
+#pragma unroll 1
+        for (unsigned i = threadIdx.x % 32; !inside && i < bytes; i += 32)
+            row[lead + i] = *reinterpret_cast<const uint8_t *>(begin + i);
     }
     close_group();
     wait_for_all_but<0>();
@@ -280,7 +280,7 @@ __device__ void put_tiles(const pwl_qgemm_source &from, const pwl_qgemm_weights 
     int32_t sum[2] = {0, 0};
 #pragma unroll
     for (unsigned i = 0; i < 2; i++)
-        row[i] = of.shared + at[i] * stage::pitch + (stage::made ? 0 : begin_of(from, of, at[i]) % 16);
+        row[i] = of.shared + at[i] * stage::pitch + (stage::made ? 0 : begin_of(from, of, i, lane / 4) % 16);
     for (unsigned p = threadIdx.x / 32; p < stage::pieces; p += warps) {
         const size_t column = (of.block + 2 * p) * PWL_BLOCK;
         if (column >= from.k)
@@ -338,20 +338,19 @@ __device__ void put_tiles(const pwl_qgemm_source &from, const pwl_qgemm_weights 
 }
 
 /*
- * The first `count` patches, in the order of memory. Where something is to be found, it lies in the first 16 bytes of
- * the weights, which are then left alone.
+ * A row of the grid for each of the first `tiles` 16 rows, as far as it has so many. Where something is to be found, it
+ * lies in the first 16 bytes of the weights, which are then left alone.
  */
 template <pwl_qgemm_format format, pwl_qgemm_from kind>
-__global__ void __launch_bounds__(threads, 5)
-    pieces(const __grid_constant__ pwl_qgemm_source source, const __grid_constant__ pwl_qgemm_weights to, size_t count,
+__global__ void __launch_bounds__(threads, 4)
+    pieces(const __grid_constant__ pwl_qgemm_source source, const __grid_constant__ pwl_qgemm_weights to, size_t tiles,
            pwl_qgemm_survey *found, int32_t *sums)
 {
     typedef staging<format, kind> stage;
     __shared__ __align__(16) uint8_t shared[stage::bytes];
     const pwl_qgemm_source from = known<format, kind>(source);
-    const size_t across = (pwl_qgemm_depth(from.k) - 1) / stage::pieces + 1;
-    for (size_t i = blockIdx.x; i < count; i += gridDim.x) {
-        const patch here = {i / across * tile_rows, i % across * stage::blocks, from.k / PWL_BLOCK, shared};
+    for (size_t tile = blockIdx.y; tile < tiles; tile += gridDim.y) {
+        const patch here = {tile * tile_rows, size_t{blockIdx.x} * stage::blocks, from.k / PWL_BLOCK, shared};
         if constexpr (stage::made)
             make_blocks<format, stage>(from, to, here);
         else
@@ -360,12 +359,6 @@ __global__ void __launch_bounds__(threads, 5)
         put_tiles<format, stage>(from, to, here, found, sums);
         __syncthreads();
     }
-}
-
-template <pwl_qgemm_format format, pwl_qgemm_from kind> size_t patches_of(size_t n, size_t k)
-{
-    return pwl_qgemm_round_up(n, PWL_QGEMM_ROWS) / tile_rows *
-           ((pwl_qgemm_depth(k) - 1) / staging<format, kind>::pieces + 1);
 }
 
 /* -- Launches -------------------------------------------------------------------------------------------------------
@@ -386,19 +379,18 @@ unsigned grid_of(size_t blocks)
 
 typedef void rows_kernel(const pwl_qgemm_source source, size_t count, pwl_qgemm_survey *found, int8_t *exponents,
                          int32_t *sums);
-typedef void pieces_kernel(const pwl_qgemm_source source, const pwl_qgemm_weights to, size_t count,
+typedef void pieces_kernel(const pwl_qgemm_source source, const pwl_qgemm_weights to, size_t tiles,
                            pwl_qgemm_survey *found, int32_t *sums);
-typedef size_t patches_count(size_t n, size_t k);
 
 struct kernels {
     rows_kernel *rows;
     pieces_kernel *pieces;
-    patches_count *patches;
+    size_t pieces_each; /* of a thread block, along K */
 };
 
 template <pwl_qgemm_format format, pwl_qgemm_from kind> kernels kernels_for()
 {
-    return {rows<format, kind>, pieces<format, kind>, patches_of<format, kind>};
+    return {rows<format, kind>, pieces<format, kind>, staging<format, kind>::pieces};
 }
 
 kernels kernels_of(const pwl_qgemm_source *from)
@@ -448,8 +440,12 @@ int pwl_cuda_launch_qgemm_pieces(const pwl_qgemm_source *from, const pwl_qgemm_w
                                  struct CUstream_st *stream)
 {
     const kernels chosen = kernels_of(from);
-    const size_t count = chosen.patches(from->n, from->k);
-    chosen.pieces<<<grid_of(count), threads, 0, stream>>>(*from, *to, count, found, sums_of(to));
+    const size_t tiles = pwl_qgemm_round_up(from->n, PWL_QGEMM_ROWS) / tile_rows;
+    const size_t across = (pwl_qgemm_depth(from->k) - 1) / chosen.pieces_each + 1;
+    if (across > INT32_MAX)
+        return cudaErrorInvalidConfiguration;
+    const dim3 grid(static_cast<unsigned>(across), static_cast<unsigned>(tiles < 65535 ? tiles : 65535));
+    chosen.pieces<<<grid, threads, 0, stream>>>(*from, *to, tiles, found, sums_of(to));
     return cudaGetLastError();
 }
 
