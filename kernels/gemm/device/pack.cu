@@ -173,76 +173,104 @@ template <class stage> __device__ void copy_blocks(const pwl_qgemm_source &from,
     wait_for_all_but<0>();
 }
 
-/* Four floats from `at` on, a multiple of four, of a type. */
-__device__ void load_four(pwl_qgemm_type type, const void *data, size_t at, float *v)
+/* Four floats of a type from `at` on; at once, where they are aligned to all of them. */
+template <pwl_qgemm_type type> __device__ void load_four(const char *at, bool aligned, float *v)
 {
-    const uintptr_t element = type == PWL_QGEMM_F32 ? 4 : 2;
-    if (reinterpret_cast<uintptr_t>(data) % (4 * element)) {
+    if (!aligned) {
 #pragma unroll
         for (unsigned j = 0; j < 4; j++)
-            v[j] = pwl_qgemm_element(type, data, at + j);
-        return;
-    }
-    if (type == PWL_QGEMM_F32) {
-        const float4 four = __ldg(static_cast<const float4 *>(data) + at / 4);
+            v[j] = pwl_qgemm_element(type, at, j);
+    } else if (type == PWL_QGEMM_F32) {
+        const float4 four = __ldg(reinterpret_cast<const float4 *>(at));
         v[0] = four.x, v[1] = four.y, v[2] = four.z, v[3] = four.w;
-        return;
-    }
-    const uint2 halves = __ldg(static_cast<const uint2 *>(data) + at / 4);
+    } else {
+        const uint2 halves = __ldg(reinterpret_cast<const uint2 *>(at));
 #pragma unroll
-    for (unsigned j = 0; j < 4; j++) {
-        const uint16_t half = static_cast<uint16_t>((j < 2 ? halves.x : halves.y) >> 16 * (j % 2));
-        v[j] = type == PWL_QGEMM_F16 ? pwl_f32_from_f16(half) : pwl_f32_from_bf16(half);
+        for (unsigned j = 0; j < 4; j++) {
+            const uint16_t half = static_cast<uint16_t>((j < 2 ? halves.x : halves.y) >> 16 * (j % 2));
+            v[j] = type == PWL_QGEMM_F16 ? pwl_f32_from_f16(half) : pwl_f32_from_bf16(half);
+        }
     }
 }
 
-/* Makes blocks of floats, as pwl_quantise() does: four lanes a block, each with four elements of either half. */
-template <pwl_qgemm_format format, class stage>
+/* What lanes that share a block have of it: codes of four elements of either half, and the scale. */
+struct made_codes {
+    uint32_t codes[2];
+    uint16_t scale;
+};
+
+/* As pwl_quantise() makes them, of a lane's elements; e is n_w in ROWS8. */
+template <pwl_qgemm_format format, unsigned lanes>
+__device__ made_codes quantise(pwl_rule rule, int e, const float (&v)[PWL_BLOCK / lanes])
+{
+    made_codes made = {{0, 0}, 0};
+    if constexpr (format == PWL_QGEMM_ROWS8) {
+#pragma unroll
+        for (unsigned j = 0; j < PWL_BLOCK / lanes; j++)
+            made.codes[j / 4] |= (static_cast<uint32_t>(pwl_qgemm_code_s8(v[j], e)) & 0xff) << j % 4 * 8;
+    } else {
+        constexpr pwl_format blocks = format == PWL_QGEMM_Q4_0   ? PWL_Q4_0
+                                      : format == PWL_QGEMM_Q8_0 ? PWL_Q8_0
+                                                                 : PWL_MXFP4;
+        const pwl_extent extent = extent_of_halves<blocks, lanes>(v);
+        const pwl_scale scale = pwl_scale_of(blocks, rule, extent);
+        made.scale = scale.stored;
+#pragma unroll
+        for (unsigned j = 0; j < PWL_BLOCK / lanes; j++) {
+            const int code = pwl_code_of(blocks, rule, scale, extent.finite ? v[j] : 0);
+            made.codes[j / 4] |= (static_cast<uint32_t>(code) & 0xff) << j % 4 * 8;
+        }
+    }
+    return made;
+}
+
+/* Makes blocks of floats: a warp for a row of either half, four lanes for a block. */
+template <pwl_qgemm_format format, class stage, pwl_qgemm_type type>
 __device__ void make_blocks(const pwl_qgemm_source &from, const pwl_qgemm_weights &weights, const patch &to)
 {
-    constexpr unsigned lanes = 4, each = PWL_BLOCK / lanes, at_once = 32 / lanes, groups = stage::blocks / at_once;
-    const unsigned lane = threadIdx.x % lanes;
+    constexpr unsigned lanes = 4, at_once = 32 / lanes, element = type == PWL_QGEMM_F32 ? 4 : 2;
+    const unsigned g = threadIdx.x / 32, lane = threadIdx.x % lanes, first = threadIdx.x % 32 / lanes;
+    for (unsigned r = g; r < tile_rows && to.row + r < from.n; r += warps) {
+        const pwl_qgemm_origin origin = pwl_qgemm_origin_of(&from, to.row + r);
+        const char *const row =
+            static_cast<const char *>(origin.data) + (origin.row * from.k + to.block * PWL_BLOCK + lane * 4) * element;
+        const int e = format == PWL_QGEMM_ROWS8 ? pwl_qgemm_row_exponent(&weights, to.row + r) : 0;
+        const bool aligned = reinterpret_cast<uintptr_t>(row) % (4 * element) == 0;
 #pragma unroll 2
-    for (unsigned i = threadIdx.x / 32; i < tile_rows * groups; i += warps) {
-        const unsigned r = i / groups, b = i % groups * at_once + threadIdx.x % 32 / lanes;
-        const bool there = to.has(from, r, b);
-        float v[each] = {};
-        if (there) {
-            const pwl_qgemm_origin origin = pwl_qgemm_origin_of(&from, to.row + r);
-            const size_t at = origin.row * from.k + (to.block + b) * PWL_BLOCK + lane * 4;
-            load_four(from.type, origin.data, at, v);
-            load_four(from.type, origin.data, at + PWL_BLOCK / 2, v + 4);
-        }
-        uint32_t codes[2] = {0, 0};
-        uint16_t stored = 0;
-        if constexpr (format == PWL_QGEMM_ROWS8) {
-            const int e = pwl_qgemm_row_exponent(&weights, to.row + r);
-#pragma unroll
-            for (unsigned j = 0; j < each; j++)
-                codes[j / 4] |= (static_cast<uint32_t>(pwl_qgemm_code_s8(v[j], e)) & 0xff) << j % 4 * 8;
-        } else {
-            constexpr pwl_format blocks = format == PWL_QGEMM_Q4_0   ? PWL_Q4_0
-                                          : format == PWL_QGEMM_Q8_0 ? PWL_Q8_0
-                                                                     : PWL_MXFP4;
-            const pwl_extent extent = extent_of_halves<blocks, lanes>(v);
-            const pwl_scale scale = pwl_scale_of(blocks, from.rule, extent);
-            stored = scale.stored;
-#pragma unroll
-            for (unsigned j = 0; j < each; j++) {
-                const int code = pwl_code_of(blocks, from.rule, scale, extent.finite ? v[j] : 0);
-                codes[j / 4] |= (static_cast<uint32_t>(code) & 0xff) << j % 4 * 8;
+        for (unsigned b = first; b < stage::blocks; b += at_once) {
+            const bool there = to.block + b < to.blocks;
+            const char *const at = row + b * PWL_BLOCK * element;
+            float v[PWL_BLOCK / lanes] = {};
+            if (there) {
+                load_four<type>(at, aligned, v);
+                load_four<type>(at + PWL_BLOCK / 2 * element, aligned, v + 4);
             }
+            const made_codes made = quantise<format, lanes>(from.rule, e, v);
+            uint8_t *const block = to.shared + r * stage::pitch + b * stage::block_bytes;
+            uint32_t *const words = reinterpret_cast<uint32_t *>(block + stage::codes_at);
+            if (!there)
+                continue;
+            if (lane == 0)
+                *reinterpret_cast<uint16_t *>(block) = made.scale;
+            words[lane] = pwl_qgemm_bits(format) == 4 ? made.codes[1] << 4 | made.codes[0] : made.codes[0];
+            if (pwl_qgemm_bits(format) == 8)
+                words[lanes + lane] = made.codes[1];
         }
-        uint8_t *const block = to.shared + r * stage::pitch + b * stage::block_bytes;
-        uint32_t *const words = reinterpret_cast<uint32_t *>(block + stage::codes_at);
-        if (!there)
-            continue;
-        if (lane == 0)
-            *reinterpret_cast<uint16_t *>(block) = stored;
-        words[lane] = pwl_qgemm_bits(format) == 4 ? codes[1] << 4 | codes[0] : codes[0];
-        if (pwl_qgemm_bits(format) == 8)
-            words[lanes + lane] = codes[1];
     }
+}
+
+/* Fills a patch. */
+template <pwl_qgemm_format format, class stage>
+__device__ void fill(const pwl_qgemm_source &from, const pwl_qgemm_weights &weights, const patch &to)
+{
+    if constexpr (!stage::made)
+        copy_blocks<stage>(from, to);
+    else if (from.type == PWL_QGEMM_F32)
+        make_blocks<format, stage, PWL_QGEMM_F32>(from, weights, to);
+    else if (from.type == PWL_QGEMM_F16)
+        make_blocks<format, stage, PWL_QGEMM_F16>(from, weights, to);
+    else
+        make_blocks<format, stage, PWL_QGEMM_BF16>(from, weights, to);
 }
 
 /* As pwl_qgemm_gather(), by two bytes where codes are aligned to as many. */
@@ -351,10 +379,7 @@ __global__ void __launch_bounds__(threads, 4)
     const pwl_qgemm_source from = known<format, kind>(source);
     for (size_t tile = blockIdx.y; tile < tiles; tile += gridDim.y) {
         const patch here = {tile * tile_rows, size_t{blockIdx.x} * stage::blocks, from.k / PWL_BLOCK, shared};
-        if constexpr (stage::made)
-            make_blocks<format, stage>(from, to, here);
-        else
-            copy_blocks<stage>(from, here);
+        fill<format, stage>(from, to, here);
         __syncthreads();
         put_tiles<format, stage>(from, to, here, found, sums);
         __syncthreads();
