@@ -245,7 +245,9 @@ __device__ void make_blocks(const pwl_qgemm_source &from, const pwl_qgemm_weight
                 load_four<type>(at, aligned, v);
                 load_four<type>(at + PWL_BLOCK / 2 * element, aligned, v + 4);
             }
-            const made_codes made = quantise<format, lanes>(from.rule, e, v);
+            const made_codes made = from.rule == PWL_RULE_DEFAULT /* which is then known as that is compiled */
+                                        ? quantise<format, lanes>(PWL_RULE_DEFAULT, e, v)
+                                        : quantise<format, lanes>(from.rule, e, v);
             uint8_t *const block = to.shared + r * stage::pitch + b * stage::block_bytes;
             uint32_t *const words = reinterpret_cast<uint32_t *>(block + stage::codes_at);
             if (!there)
