@@ -14,10 +14,15 @@ programs=(kernels/arch/test_bits_cuda kernels/map/test_{map,real}_cuda kernels/b
 . tests/kernels/build.sh
 failed=0
 
-# run NAME COMMAND...: TAP, beside what else runs until `finish`, which tells the failures and a summary in one line.
+# run NAME COMMAND...: TAP, beside what else runs until `finish`, which tells the failures and a summary in one line; as
+# many at a time as there are processors, since most of the work is the reference's.
 names=()
+processors=$(nproc)
 run() {
     names+=("$1")
+    while [ "$(jobs -rp | wc -l)" -ge "$processors" ]; do
+        wait -n
+    done
     run_alone "$@" >"$build/$1.said" &
 }
 
