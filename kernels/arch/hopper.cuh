@@ -23,6 +23,18 @@ namespace pwl
 namespace hopper
 {
 
+/* In a test build, lets a warp that is about to arrive, or has waited, fall behind at random: by up to 2 us, every
+ * fourth time. */
+__device__ inline void delay()
+{
+#ifdef PWL_QGEMM_DELAYS
+    const unsigned drawn =
+        (static_cast<unsigned>(clock()) + blockIdx.x * 977 + threadIdx.x / 32 * 131) * 2654435761u >> 16;
+    if (drawn % 4 == 0)
+        __nanosleep(drawn / 4 % 2048);
+#endif
+}
+
 /* Barriers in shared memory, 8 bytes each: phases, each of which ends when so many arrived and all bytes did. */
 __device__ inline void init_barrier(uint32_t barrier, uint32_t count)
 {
@@ -37,12 +49,14 @@ __device__ inline void show_barriers()
 
 __device__ inline void arrive(uint32_t barrier)
 {
+    delay();
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" : : "r"(barrier) : "memory");
 }
 
 /* Arrives, and lets the phase wait for so many bytes. */
 __device__ inline void arrive_and_expect(uint32_t barrier, uint32_t bytes)
 {
+    delay();
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" : : "r"(barrier), "r"(bytes) : "memory");
 }
 
@@ -58,6 +72,7 @@ __device__ inline void wait_for(uint32_t barrier, bool odd)
                  :
                  : "r"(barrier), "r"(static_cast<uint32_t>(odd))
                  : "memory");
+    delay();
 }
 
 /* Reads what describes a tensor ahead of its use. */

@@ -129,34 +129,6 @@ __device__ void load(const float *row, place at, size_t k, bool aligned, float (
     }
 }
 
-/* The first of the elements of the largest magnitude. */
-__device__ float first_of(const float (&v)[2 * each], float amax, unsigned lane)
-{
-    unsigned at = PWL_BLOCK; /* lanes' first half, then their second */
-    float first = 0;
-#pragma unroll
-    for (int j = 2 * each - 1; j >= 0; j--) {
-        if (pwl_magnitude(v[j]) == amax) {
-            at = j / each * lanes + lane;
-            first = v[j];
-        }
-    }
-#pragma unroll
-    for (unsigned apart = 1; apart < lanes; apart *= 2)
-        at = min(at, __shfl_xor_sync(all_lanes, at, apart));
-    return __shfl_sync(all_lanes, first, at, lanes);
-}
-
-template <pwl_format format> __device__ pwl_extent extent_of(const float (&v)[2 * each], unsigned lane)
-{
-    pwl_extent extent = extent_of_lanes<lanes>(v);
-    if (format == PWL_Q4_0) { /* no other asks for it */
-        const float first = first_of(v, extent.amax, lane);
-        extent.first = extent.amax > 0 ? first : 0;
-    }
-    return extent;
-}
-
 /* Four bytes to and from an address that is aligned to an element of `unit`: of 2 bytes, or 1 in MXFP4. */
 template <class unit> __device__ void save_bytes(void *to, uint32_t bytes)
 {
@@ -250,7 +222,7 @@ __global__ void __launch_bounds__(threads)
     for (size_t r = blockIdx.y; r < size.rows; r += gridDim.y) {
         float v[2 * each];
         load(x + r * size.k, at, size.k, aligned, v);
-        const pwl_extent extent = extent_of<format>(v, at.lane);
+        const pwl_extent extent = extent_of_halves<format, lanes>(v);
         const pwl_scale scale = pwl_scale_of(format, rule, extent);
         uint32_t codes[2] = {0, 0};
         int sum_q = 0;

@@ -55,6 +55,38 @@ template <unsigned lanes> __device__ pwl_extent extent_of_lanes(const float (&v)
     return {finite ? amax : 0, 0, finite};
 }
 
+/* The first of the largest magnitude, where each lane has as many elements of either half of a block, those of the
+ * first half first. */
+template <unsigned lanes> __device__ float first_of_halves(const float (&v)[PWL_BLOCK / lanes], float amax)
+{
+    constexpr int each = PWL_BLOCK / lanes / 2;
+    const unsigned lane = threadIdx.x % lanes;
+    unsigned at = PWL_BLOCK; /* lanes' first half, then their second */
+    float first = 0;
+#pragma unroll
+    for (int j = 2 * each - 1; j >= 0; j--) {
+        if (pwl_magnitude(v[j]) == amax) {
+            at = j / each * lanes + lane;
+            first = v[j];
+        }
+    }
+#pragma unroll
+    for (unsigned apart = 1; apart < lanes; apart *= 2)
+        at = min(at, __shfl_xor_sync(all_lanes, at, apart));
+    return __shfl_sync(all_lanes, first, at, lanes);
+}
+
+/* As pwl_extent_of() for a format; Q4_0 alone asks for the first. */
+template <pwl_format format, unsigned lanes> __device__ pwl_extent extent_of_halves(const float (&v)[PWL_BLOCK / lanes])
+{
+    pwl_extent extent = extent_of_lanes<lanes>(v);
+    if (format == PWL_Q4_0) {
+        const float first = first_of_halves<lanes>(v, extent.amax);
+        extent.first = extent.amax > 0 ? first : 0;
+    }
+    return extent;
+}
+
 } // namespace pwl
 
 #endif

@@ -14,19 +14,42 @@ static pwl_qgemm_status status_of(int error)
     return error == cudaSuccess ? PWL_QGEMM_OK : (pwl_qgemm_status)(PWL_QGEMM_ERR_CUDA + error);
 }
 
-/* Waits for what the device finds; in between it lies where packed weights will. */
+/* What is found lies where the first 16 bytes of the weights will. */
+static int find_nothing(void *memory, struct CUstream_st *stream)
+{
+    return cudaMemsetAsync(memory, 0xff, sizeof(pwl_qgemm_survey), stream);
+}
+
+/* Waits for it. */
+static int wait_for(const void *memory, pwl_qgemm_survey *found, struct CUstream_st *stream)
+{
+    const int error = cudaMemcpyAsync(found, memory, sizeof *found, cudaMemcpyDeviceToHost, stream);
+    return error == cudaSuccess ? (int)cudaStreamSynchronize(stream) : error;
+}
+
+/* Packs all but rows' exponents, and tells whether there may be any; integers are not looked at. */
+static int pack_pieces(const pwl_qgemm_source *from, const pwl_qgemm_weights *made, void *memory,
+                       pwl_qgemm_survey *found, struct CUstream_st *stream)
+{
+    const int looks = from->from != PWL_QGEMM_FROM_S8;
+    pwl_qgemm_survey *const there = looks ? memory : NULL;
+    int error = looks ? find_nothing(memory, stream) : cudaSuccess;
+    if (error == cudaSuccess && made->row_data)
+        error = pwl_cuda_launch_qgemm_rows(from, made, there, stream);
+    if (error == cudaSuccess)
+        error = pwl_cuda_launch_qgemm_pieces(from, made, there, stream);
+    if (error == cudaSuccess && looks)
+        error = wait_for(memory, found, stream);
+    return error;
+}
+
+/* Looks at whole rows, where single blocks call for an exponent. */
 static int survey(const pwl_qgemm_source *from, void *memory, pwl_qgemm_survey *found, struct CUstream_st *stream)
 {
-    int error;
-    memset(found, 0xff, sizeof *found);
-    error = cudaMemsetAsync(memory, 0xff, sizeof *found, stream);
+    int error = find_nothing(memory, stream);
     if (error == cudaSuccess)
         error = pwl_cuda_launch_qgemm_survey(from, memory, stream);
-    if (error == cudaSuccess)
-        error = cudaMemcpyAsync(found, memory, sizeof *found, cudaMemcpyDeviceToHost, stream);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(stream);
-    return error;
+    return error == cudaSuccess ? wait_for(memory, found, stream) : error;
 }
 
 static pwl_qgemm_status pack(const pwl_qgemm_source *from, void *memory, size_t bytes, pwl_qgemm_weights *weights,
@@ -34,13 +57,13 @@ static pwl_qgemm_status pack(const pwl_qgemm_source *from, void *memory, size_t 
 {
     pwl_qgemm_survey found;
     pwl_qgemm_weights made;
-    int error = cudaSuccess;
+    int error;
     const pwl_qgemm_status status = pwl_qgemm_check_source(from, memory, bytes, weights);
     if (status != PWL_QGEMM_OK)
         return status;
     memset(&found, 0xff, sizeof found);
-    if (from->from != PWL_QGEMM_FROM_S8)
-        error = survey(from, memory, &found, stream);
+    made = pwl_qgemm_weights_of(from, memory, 0);
+    error = pack_pieces(from, &made, memory, &found, stream);
     if (error != cudaSuccess)
         return status_of(error);
     if (found.bad != UINT64_MAX) {
@@ -48,10 +71,16 @@ static pwl_qgemm_status pack(const pwl_qgemm_source *from, void *memory, size_t 
             *bad = pwl_qgemm_place_of(from, (size_t)found.bad);
         return PWL_QGEMM_ERR_SCALE;
     }
-    made = pwl_qgemm_weights_of(from, memory, found.row != UINT64_MAX);
-    if (bytes < made.bytes)
-        return PWL_QGEMM_ERR_SPACE;
-    error = pwl_cuda_launch_qgemm_pack(from, &made, stream);
+    if (found.row != UINT64_MAX && !made.row_data) {
+        error = survey(from, memory, &found, stream);
+        made = pwl_qgemm_weights_of(from, memory, found.row != UINT64_MAX);
+        if (error == cudaSuccess && bytes < made.bytes)
+            return PWL_QGEMM_ERR_SPACE;
+        if (error == cudaSuccess && made.row_data)
+            error = pwl_cuda_launch_qgemm_rows(from, &made, NULL, stream);
+    }
+    if (error == cudaSuccess)
+        error = pwl_cuda_launch_qgemm_last(from, &made, stream);
     if (error == cudaSuccess)
         *weights = made;
     return status_of(error);

@@ -85,17 +85,24 @@ int pwl_cuda_qgemm_streamk_residents(const pwl_qgemm_call *call, int *blocks);
 /* Whether wgmma has code for this device. */
 int pwl_cuda_qgemm_wgmma_runs(void);
 
-/* What is found about weights before they are packed; all bits 1 where there is no such thing. */
+/* What is found about weights; all bits 1 where there is no such thing. */
 typedef struct pwl_qgemm_survey {
     unsigned long long bad; /* the first block that is not finite: row * k / 32 + block */
-    unsigned long long row; /* the first row with an exponent */
+    unsigned long long row; /* the first row with an exponent; by the launch of pieces, one that may have it */
 } pwl_qgemm_survey;
 
-/* Lowers what *found, on the device, holds. */
+/*
+ * Packing of a source that was checked. *found, on the device, is lowered, or null: in every row by the survey; by the
+ * rows' data, and those of scales and codes by pieces, as they are written. Pieces add to the sums of rows, which are 0
+ * when rows' data are new. Where found is told, it lies in the first 16 bytes of the weights, which pieces leave to the
+ * last launch.
+ */
 int pwl_cuda_launch_qgemm_survey(const pwl_qgemm_source *from, pwl_qgemm_survey *found, struct CUstream_st *stream);
-
-/* All of the weights, of a source that was checked. */
-int pwl_cuda_launch_qgemm_pack(const pwl_qgemm_source *from, const pwl_qgemm_weights *to, struct CUstream_st *stream);
+int pwl_cuda_launch_qgemm_rows(const pwl_qgemm_source *from, const pwl_qgemm_weights *to, pwl_qgemm_survey *found,
+                               struct CUstream_st *stream);
+int pwl_cuda_launch_qgemm_pieces(const pwl_qgemm_source *from, const pwl_qgemm_weights *to, pwl_qgemm_survey *found,
+                                 struct CUstream_st *stream);
+int pwl_cuda_launch_qgemm_last(const pwl_qgemm_source *from, const pwl_qgemm_weights *to, struct CUstream_st *stream);
 
 #ifdef __cplusplus
 }

@@ -10,10 +10,10 @@ static int exponent_of(const pwl_qgemm_source *from, size_t row, size_t *finite)
 {
     pwl_qgemm_span span = pwl_qgemm_no_span();
     for (*finite = 0; *finite < from->k / PWL_BLOCK; ++*finite) {
-        const pwl_qgemm_parts p = pwl_qgemm_parts_of(from, row, *finite, 0);
-        if (!p.finite)
+        const pwl_qgemm_block block = pwl_qgemm_block_at(from, row, *finite, 0);
+        if (!block.finite)
             break;
-        span = pwl_qgemm_join(span, pwl_qgemm_span_of(from, row, *finite, &p));
+        span = pwl_qgemm_join(span, pwl_qgemm_span_at(from, row, *finite, &block));
     }
     return pwl_qgemm_exponent_of(from, row, span);
 }
@@ -47,12 +47,14 @@ static void put_rows(const pwl_qgemm_source *from, size_t row, const pwl_qgemm_w
         to[pwl_qgemm_row_exponent_at(made, row + i * 8)] = (uint8_t)e[i];
     }
     for (size_t b = 0; b < pwl_qgemm_depth(from->k) * 2; b++) {
-        const pwl_qgemm_parts g = pwl_qgemm_parts_of(from, row, b, e[0]);
-        const pwl_qgemm_parts g8 = pwl_qgemm_parts_of(from, row + 8, b, e[1]);
+        const pwl_qgemm_block g = pwl_qgemm_block_at(from, row, b, e[0]);
+        const pwl_qgemm_block g8 = pwl_qgemm_block_at(from, row + 8, b, e[1]);
         pwl_qgemm_put(from->format, to + pwl_qgemm_piece_at(from->format, from->k, row, b * PWL_BLOCK),
                       (unsigned)(row % PWL_QGEMM_ROWS), (unsigned)(b % 2), &g, &g8);
-        sums[0] += pwl_qgemm_sum_of(&g); /* at most 65793 * 128 */
-        sums[1] += pwl_qgemm_sum_of(&g8);
+        if (from->format == PWL_QGEMM_ROWS8) { /* at most 65793 * 128 */
+            sums[0] += pwl_qgemm_sum_of(&g);
+            sums[1] += pwl_qgemm_sum_of(&g8);
+        }
     }
     for (size_t i = 0; i < 2 && from->format == PWL_QGEMM_ROWS8; i++)
         memcpy(to + pwl_qgemm_row_sum_at(made, row + i * 8), &sums[i], sizeof sums[i]);

@@ -10,7 +10,7 @@
 #include "layout.h"
 #include "weight.h"
 
-#define PWL_QGEMM_LARGEST 65504.0 /* in fp16 */
+#define PWL_QGEMM_LARGEST 65504.0f /* in fp16 */
 
 typedef enum pwl_qgemm_from { PWL_QGEMM_FROM_BLOCKS, PWL_QGEMM_FROM_FLOATS, PWL_QGEMM_FROM_S8 } pwl_qgemm_from;
 
@@ -42,12 +42,12 @@ PWL_FN pwl_qgemm_origin pwl_qgemm_origin_of(const pwl_qgemm_source *from, size_t
     return row / 8 % 2 ? up : gate;
 }
 
-/* 32 columns of a row. */
-typedef struct pwl_qgemm_parts {
+/* 32 columns of a row, codes as blocks of the format hold them: one to a byte, or codes j and j + 16 in byte j. */
+typedef struct pwl_qgemm_block {
     uint16_t scale;
     int16_t finite; /* the scale, or every float of ROWS8 */
-    int8_t codes[PWL_BLOCK];
-} pwl_qgemm_parts;
+    uint8_t q[PWL_BLOCK];
+} pwl_qgemm_block;
 
 PWL_FN pwl_format pwl_qgemm_block_format(pwl_qgemm_format format)
 {
@@ -56,28 +56,49 @@ PWL_FN pwl_format pwl_qgemm_block_format(pwl_qgemm_format format)
     return format == PWL_QGEMM_Q8_0 ? PWL_Q8_0 : PWL_MXFP4;
 }
 
-PWL_FN size_t pwl_qgemm_block_bytes(pwl_qgemm_format format)
+PWL_QGEMM_SIZE int pwl_qgemm_code_bytes(pwl_qgemm_format format)
 {
-    return pwl_qgemm_scale_bytes(format) + (size_t)(PWL_BLOCK * pwl_qgemm_bits(format) / 8);
+    return PWL_BLOCK * pwl_qgemm_bits(format) / 8;
+}
+
+PWL_QGEMM_SIZE size_t pwl_qgemm_block_bytes(pwl_qgemm_format format)
+{
+    return pwl_qgemm_scale_bytes(format) + (size_t)pwl_qgemm_code_bytes(format);
+}
+
+/* A byte of codes that count 0. */
+PWL_QGEMM_SIZE uint8_t pwl_qgemm_zeros(pwl_qgemm_format format)
+{
+    return format == PWL_QGEMM_Q4_0 ? 0x88 : 0;
 }
 
 PWL_FN int16_t pwl_qgemm_scale_is_finite(pwl_qgemm_format format, uint16_t scale)
 {
+    if (format == PWL_QGEMM_ROWS8)
+        return 1;
     return format == PWL_QGEMM_MXFP4 ? scale != 255 : (scale & 0x7c00) != 0x7c00;
 }
 
-PWL_FN pwl_qgemm_parts pwl_qgemm_parts_of_block(pwl_qgemm_format format, const uint8_t *block)
+/* The scale of a block in memory; ROWS8 has none. */
+PWL_FN uint16_t pwl_qgemm_scale_in(pwl_qgemm_format format, const uint8_t *block)
 {
-    const uint8_t *const qs = block + pwl_qgemm_scale_bytes(format);
-    pwl_qgemm_parts p;
-    p.scale = block[0];
-    if (format != PWL_QGEMM_MXFP4)
-        memcpy(&p.scale, block, sizeof p.scale);
-    p.finite = pwl_qgemm_scale_is_finite(format, p.scale);
+    uint16_t scale = 0;
+    if (format == PWL_QGEMM_MXFP4)
+        scale = block[0];
+    else if (format != PWL_QGEMM_ROWS8)
+        memcpy(&scale, block, sizeof scale);
+    return scale;
+}
+
+PWL_FN pwl_qgemm_block pwl_qgemm_block_in(pwl_qgemm_format format, const uint8_t *block)
+{
+    const uint8_t *const q = block + pwl_qgemm_scale_bytes(format);
+    pwl_qgemm_block found = {pwl_qgemm_scale_in(format, block), 0, {0}};
+    found.finite = pwl_qgemm_scale_is_finite(format, found.scale);
     PWL_UNROLL
-    for (int j = 0; j < PWL_BLOCK; j++)
-        p.codes[j] = (int8_t)(format == PWL_QGEMM_Q8_0 ? qs[j] : qs[j % 16] >> 4 * (j / 16) & 15);
-    return p;
+    for (int j = 0; j < pwl_qgemm_code_bytes(format); j++)
+        found.q[j] = q[j];
+    return found;
 }
 
 /* 32 floats of a row. */
@@ -97,45 +118,72 @@ PWL_FN pwl_qgemm_floats pwl_qgemm_floats_at(const pwl_qgemm_source *from, size_t
 }
 
 /* As pwl_quantise() makes blocks; e is n_w in ROWS8. */
-PWL_FN pwl_qgemm_parts pwl_qgemm_parts_of_floats(const pwl_qgemm_source *from, size_t row, size_t block, int e)
+PWL_FN pwl_qgemm_block pwl_qgemm_block_of_floats(const pwl_qgemm_source *from, size_t row, size_t block, int e)
 {
     const pwl_qgemm_format format = from->format;
     const pwl_format blocks = pwl_qgemm_block_format(format);
     const pwl_qgemm_floats w = pwl_qgemm_floats_at(from, row, block);
     const pwl_extent extent = pwl_extent_of(w.v);
-    pwl_qgemm_parts p = {0, (int16_t)extent.finite, {0}};
+    pwl_qgemm_block made = {0, (int16_t)extent.finite, {0}};
     pwl_scale scale = {0, 0, 0};
     if (format != PWL_QGEMM_ROWS8) {
         scale = pwl_scale_of(blocks, from->rule, extent);
-        p.scale = scale.stored;
-        p.finite = pwl_qgemm_scale_is_finite(format, scale.stored);
+        made.scale = scale.stored;
+        made.finite = pwl_qgemm_scale_is_finite(format, scale.stored);
     }
     PWL_UNROLL
     for (int j = 0; j < PWL_BLOCK; j++) {
         const float v = extent.finite ? w.v[j] : 0;
-        p.codes[j] =
-            (int8_t)(format == PWL_QGEMM_ROWS8 ? pwl_qgemm_code_s8(v, e) : pwl_code_of(blocks, from->rule, scale, v));
+        const int code =
+            format == PWL_QGEMM_ROWS8 ? pwl_qgemm_code_s8(v, e) : pwl_code_of(blocks, from->rule, scale, v);
+        if (pwl_qgemm_bits(format) == 8)
+            made.q[j] = (uint8_t)code;
+        else
+            made.q[j % 16] = (uint8_t)(j < 16 ? code : made.q[j % 16] | code << 4);
     }
-    return p;
+    return made;
 }
 
 /* Block `block` of a row, e its exponent or n_w; outside of the matrix, weights of 0 and a scale of 0. */
-PWL_FN pwl_qgemm_parts pwl_qgemm_parts_of(const pwl_qgemm_source *from, size_t row, size_t block, int e)
+PWL_FN pwl_qgemm_block pwl_qgemm_block_at(const pwl_qgemm_source *from, size_t row, size_t block, int e)
 {
     const pwl_qgemm_origin origin = pwl_qgemm_origin_of(from, row);
     const size_t blocks = from->k / PWL_BLOCK, at = origin.row * blocks + block;
-    const uint8_t *const data = (const uint8_t *)origin.data;
-    const int8_t zero = from->format == PWL_QGEMM_Q4_0 ? 8 : 0, *const q = (const int8_t *)data + at * PWL_BLOCK;
-    const int inside = row < from->n && block < blocks;
-    pwl_qgemm_parts p = {0, 1, {0}};
-    if (inside && from->from == PWL_QGEMM_FROM_BLOCKS)
-        return pwl_qgemm_parts_of_block(from->format, data + at * pwl_qgemm_block_bytes(from->format));
-    if (inside && from->from == PWL_QGEMM_FROM_FLOATS)
-        return pwl_qgemm_parts_of_floats(from, row, block, e);
+    pwl_qgemm_block zero = {0, 1, {0}};
+    if (row < from->n && block < blocks && from->from == PWL_QGEMM_FROM_FLOATS)
+        return pwl_qgemm_block_of_floats(from, row, block, e);
+    if (row < from->n && block < blocks)
+        return pwl_qgemm_block_in(from->format,
+                                  (const uint8_t *)origin.data + at * pwl_qgemm_block_bytes(from->format));
     PWL_UNROLL
     for (int j = 0; j < PWL_BLOCK; j++)
-        p.codes[j] = inside ? q[j] : zero;
-    return p;
+        zero.q[j] = pwl_qgemm_zeros(from->format);
+    return zero;
+}
+
+/* The largest of what a block's codes count, as a magnitude; in MXFP4 the largest code without its sign. */
+PWL_FN int pwl_qgemm_most_of(pwl_qgemm_format format, const uint8_t *q)
+{
+    int most = 0;
+    PWL_UNROLL
+    for (int j = 0; j < pwl_qgemm_code_bytes(format); j++) {
+        const int first = format == PWL_QGEMM_Q4_0    ? (q[j] & 15) - 8
+                          : format == PWL_QGEMM_MXFP4 ? q[j] & 7
+                                                      : (int8_t)q[j];
+        const int second = format == PWL_QGEMM_Q4_0 ? (q[j] >> 4) - 8 : format == PWL_QGEMM_MXFP4 ? q[j] >> 4 & 7 : 0;
+        const int a = first < 0 ? -first : first, b = second < 0 ? -second : second;
+        most = a > most ? a : most;
+        most = b > most ? b : most;
+    }
+    return most;
+}
+
+/* The largest that there is. */
+PWL_QGEMM_SIZE int pwl_qgemm_most(pwl_qgemm_format format)
+{
+    if (format == PWL_QGEMM_MXFP4)
+        return 7;
+    return format == PWL_QGEMM_Q4_0 ? 8 : 128;
 }
 
 /*
@@ -158,33 +206,41 @@ PWL_FN pwl_qgemm_span pwl_qgemm_join(pwl_qgemm_span a, pwl_qgemm_span b)
     return both;
 }
 
-PWL_FN pwl_qgemm_span pwl_qgemm_span_of(const pwl_qgemm_source *from, size_t row, size_t block,
-                                        const pwl_qgemm_parts *p)
+/* Of a block of a finite scale, whose codes are not ROWS8. */
+PWL_FN pwl_qgemm_span pwl_qgemm_span_of(pwl_qgemm_format format, uint16_t scale, int most)
 {
-    const double scale = pwl_qgemm_scale_value(from->format, p->scale);
     pwl_qgemm_span span = pwl_qgemm_no_span();
-    double most = 0;
-    if (from->format == PWL_QGEMM_ROWS8) {
-        if (from->from == PWL_QGEMM_FROM_FLOATS) {
-            const pwl_qgemm_floats w = pwl_qgemm_floats_at(from, row, block);
-            span.high = (int32_t)pwl_bits_of_f32(pwl_extent_of(w.v).amax);
-        }
-        return span;
-    }
-    PWL_UNROLL
-    for (int j = 0; j < PWL_BLOCK; j++) {
-        const double v = pwl_qgemm_code_value(from->format, p->codes[j]) * scale;
-        most = v > most ? v : -v > most ? -v : most;
-    }
     if (most == 0)
         return span;
-    if (from->format == PWL_QGEMM_MXFP4) {
-        span.high = span.low = p->scale - 127;
+    if (format == PWL_QGEMM_MXFP4) {
+        span.high = span.low = scale - 127;
         return span;
     }
-    span.high = 0; /* to 7, for 128 * 65504 */
-    while (span.high < 7 && most * pwl_qgemm_power(-span.high) > PWL_QGEMM_LARGEST)
-        span.high++;
+    /* Below 2^23, and exact. */
+    float largest = (float)most * pwl_f32_from_f16(scale & 0x7fff);
+    for (span.high = 0; largest > PWL_QGEMM_LARGEST; span.high++) /* to 7, for 128 * 65504 */
+        largest /= 2;
+    return span;
+}
+
+/* Whether a row with this span has an exponent, but where MXFP4's is 0 for all that: where its high is 1. */
+PWL_FN int pwl_qgemm_is_wide(pwl_qgemm_format format, pwl_qgemm_span span)
+{
+    if (format == PWL_QGEMM_MXFP4)
+        return (span.high > 1 || span.low < -23) && span.high >= span.low;
+    return span.high > 0;
+}
+
+PWL_FN pwl_qgemm_span pwl_qgemm_span_at(const pwl_qgemm_source *from, size_t row, size_t block,
+                                        const pwl_qgemm_block *of)
+{
+    pwl_qgemm_span span = pwl_qgemm_no_span();
+    if (from->format != PWL_QGEMM_ROWS8)
+        return pwl_qgemm_span_of(from->format, of->scale, pwl_qgemm_most_of(from->format, of->q));
+    if (from->from == PWL_QGEMM_FROM_FLOATS) {
+        const pwl_qgemm_floats w = pwl_qgemm_floats_at(from, row, block);
+        span.high = (int32_t)pwl_bits_of_f32(pwl_extent_of(w.v).amax);
+    }
     return span;
 }
 
@@ -197,17 +253,17 @@ PWL_FN int pwl_qgemm_exponent_of(const pwl_qgemm_source *from, size_t row, pwl_q
     }
     if (from->format == PWL_QGEMM_ROWS8)
         return pwl_qgemm_shift_of(pwl_f32_of_bits(span.high > 0 ? (uint32_t)span.high : 0));
-    if (from->format == PWL_QGEMM_MXFP4)
-        return (span.high > 1 || span.low < -23) && span.high >= span.low ? span.high - 1 : 0;
-    return span.high > 0 ? span.high : 0;
+    if (!pwl_qgemm_is_wide(from->format, span))
+        return 0;
+    return from->format == PWL_QGEMM_MXFP4 ? span.high - 1 : span.high;
 }
 
-PWL_FN int32_t pwl_qgemm_sum_of(const pwl_qgemm_parts *p)
+/* Of ROWS8. */
+PWL_FN int32_t pwl_qgemm_sum_of(const pwl_qgemm_block *block)
 {
     int32_t sum = 0;
-    PWL_UNROLL
     for (int j = 0; j < PWL_BLOCK; j++)
-        sum += p->codes[j];
+        sum += (int8_t)block->q[j];
     return sum;
 }
 
@@ -236,39 +292,54 @@ PWL_FN size_t pwl_qgemm_pair_row(size_t pair)
     return pair / 8 * PWL_QGEMM_TILE_ROWS + pair % 8;
 }
 
-/* Columns c, c + 8, c + 1 and c + 9 of two rows in a word of nibbles, and of one row in a word of bytes. */
-PWL_FN uint32_t pwl_qgemm_nibbles(const int8_t *g, const int8_t *g8, int c)
+/* Of two words of two bytes each, bytes 0 of both, then bytes 1. */
+PWL_FN uint32_t pwl_qgemm_interleave(uint32_t first, uint32_t second)
 {
-    const uint32_t first = (uint32_t)(g[c] | g8[c] << 4 | g[c + 8] << 8 | g8[c + 8] << 12);
-    return first | (uint32_t)(g[c + 1] | g8[c + 1] << 4 | g[c + 9] << 8 | g8[c + 9] << 12) << 16;
+#ifdef __CUDA_ARCH__
+    return __byte_perm(first, second, 0x5140);
+#else
+    return (first & 0xff) | (second & 0xff) << 8 | (first & 0xff00) << 8 | (second & 0xff00) << 16;
+#endif
 }
 
-PWL_FN uint32_t pwl_qgemm_bytes(const int8_t *q, int c)
+/* What lane t's words take of a row, of 16 bytes of codes: those of columns 2t, 2t + 8, 2t + 1 and 2t + 9. */
+PWL_FN uint32_t pwl_qgemm_gather(const uint8_t *q, unsigned t)
 {
-    return (uint8_t)q[c] | (uint32_t)(uint8_t)q[c + 8] << 8 | (uint32_t)(uint8_t)q[c + 1] << 16 |
-           (uint32_t)(uint8_t)q[c + 9] << 24;
+    const uint8_t *const at = q + t * 2;
+    return pwl_qgemm_interleave((uint32_t)(at[0] | at[1] << 8), (uint32_t)(at[8] | at[9] << 8));
+}
+
+/* Words of nibbles, of the first 16 columns and the second, of what rows g and g + 8 give. */
+PWL_FN uint32_t pwl_qgemm_low_nibbles(uint32_t g, uint32_t g8)
+{
+    return (g & 0x0f0f0f0f) | (g8 << 4 & 0xf0f0f0f0);
+}
+
+PWL_FN uint32_t pwl_qgemm_high_nibbles(uint32_t g, uint32_t g8)
+{
+    return (g >> 4 & 0x0f0f0f0f) | (g8 & 0xf0f0f0f0);
 }
 
 /* Puts the first or second block of rows r and r + 8 of a piece in place; r % 16 < 8. */
-PWL_FN void pwl_qgemm_put(pwl_qgemm_format format, uint8_t *piece, unsigned r, unsigned block, const pwl_qgemm_parts *g,
-                          const pwl_qgemm_parts *g8)
+PWL_FN void pwl_qgemm_put(pwl_qgemm_format format, uint8_t *piece, unsigned r, unsigned block, const pwl_qgemm_block *g,
+                          const pwl_qgemm_block *g8)
 {
     uint8_t *const tile = piece + r / PWL_QGEMM_TILE_ROWS * pwl_qgemm_tile_bytes(format);
     uint8_t *const scales = piece + PWL_QGEMM_TILES * pwl_qgemm_tile_bytes(format);
     const unsigned at = pwl_qgemm_scale_at(r, block);
-    PWL_UNROLL
     for (unsigned t = 0; t < 4; t++) {
         const unsigned lane = r % 8 * 4 + t;
-        PWL_UNROLL
+        if (pwl_qgemm_bits(format) == 4) {
+            uint32_t *const words = (uint32_t *)(void *)(tile + lane * 16 + block * 8);
+            const uint32_t a = pwl_qgemm_gather(g->q, t), b = pwl_qgemm_gather(g8->q, t);
+            words[0] = pwl_qgemm_low_nibbles(a, b);
+            words[1] = pwl_qgemm_high_nibbles(a, b);
+            continue;
+        }
         for (unsigned step = 0; step < 2; step++) {
-            const int c = (int)(step * 16 + t * 2);
-            if (pwl_qgemm_bits(format) == 4) {
-                ((uint32_t *)(void *)(tile + lane * 16 + block * 8))[step] = pwl_qgemm_nibbles(g->codes, g8->codes, c);
-            } else {
-                uint32_t *const words = (uint32_t *)(void *)(tile + block * 512 + lane * 16 + step * 8);
-                words[0] = pwl_qgemm_bytes(g->codes, c);
-                words[1] = pwl_qgemm_bytes(g8->codes, c);
-            }
+            uint32_t *const words = (uint32_t *)(void *)(tile + block * 512 + lane * 16 + step * 8);
+            words[0] = pwl_qgemm_gather(g->q + step * 16, t);
+            words[1] = pwl_qgemm_gather(g8->q + step * 16, t);
         }
     }
     if (format == PWL_QGEMM_MXFP4) {

@@ -98,9 +98,9 @@ compile_c() {
         -c "$1" -o "$(objects "$2" "$1")"
 }
 
-# compile_cu SOURCE DIRECTORY GENCODE
+# compile_cu SOURCE DIRECTORY GENCODE OPTION...
 compile_cu() {
-    bash kernels/compile.sh "$nvcc" "${include[@]}" -Xcompiler -fPIC -lineinfo -gencode "$3" -c "$1" \
+    bash kernels/compile.sh "$nvcc" "${include[@]}" -Xcompiler -fPIC -lineinfo -gencode "$3" "${@:4}" -c "$1" \
         -o "$(objects "$2" "$1")"
 }
 
@@ -128,6 +128,33 @@ build_for() {
         "$nvcc" $(objects "$build" "tests/$program.c" "${c_sources[@]}") $(objects "$directory" "${cu_sources[@]}") \
             -o "$directory/${program##*/}" || return
     done
+}
+
+# Sources whose copies and multiplications wait for each other by barriers of arch/hopper.cuh.
+delayed_sources=(kernels/gemm/device/*wgmma*.cu)
+
+# compile_delayed GENCODE: those, with warps that fall behind at random.
+compile_delayed() {
+    local source pids=()
+    mkdir -p "$build/delayed"
+    for source in "${delayed_sources[@]}"; do
+        compile_cu "$source" "$build/delayed" "$1" -DPWL_QGEMM_DELAYS &
+        pids+=($!)
+    done
+    all "${pids[@]}"
+}
+
+# link_delayed PROGRAM: one of build_for native, with them, in build/gpu/delayed.
+link_delayed() {
+    local source cu_objects=()
+    for source in "${cu_sources[@]}"; do
+        case " ${delayed_sources[*]} " in
+        *" $source "*) cu_objects+=("$(objects "$build/delayed" "$source")") ;;
+        *) cu_objects+=("$(objects "$build/native" "$source")") ;;
+        esac
+    done
+    # shellcheck disable=SC2046
+    "$nvcc" $(objects "$build" "tests/$1.c" "${c_sources[@]}") "${cu_objects[@]}" -o "$build/delayed/${1##*/}"
 }
 
 # build_library NAME GENCODE: what pwlc loads, as build/gpu/NAME/libpwlc-cuda.so, from what build_for NAME made.

@@ -49,9 +49,9 @@ PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, 
 /*
  * As the functions of pwl/qgemm.h, to the same bytes, where blocks, floats, tensors' data and integers, and memory,
  * are the device's; tensors themselves, *weights and *bad are the host's. Packing is queued on `stream`. All but
- * those of integers look at all weights before it, and wait for what is found, so not while the stream is being
- * captured; when they refuse a scale, or find that memory has no room for row exponents, its first 16 bytes were
- * written to.
+ * those of integers look at weights as they pack them, and wait for what is found, so not while the stream is being
+ * captured; when they refuse a scale, or find that memory has no room for row exponents, memory holds no weights, but
+ * was written to: as far as weights without exponents take, in PWL_QGEMM_ROWS8 all of them.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack(pwl_qgemm_format format, const void *blocks, size_t n, size_t k,
                                                    void *memory, size_t bytes, pwl_qgemm_weights *weights,

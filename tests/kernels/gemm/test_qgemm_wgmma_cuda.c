@@ -10,8 +10,8 @@
 #include "../tap.h"
 #include "gemm/activation.h"
 #include "gemm/launch.h"
+#include "expected.h"
 #include "luts.h"
-#include "problems.h"
 
 static const uint32_t sizes[] = {
 #define TOKENS(count, ...) count,
@@ -55,23 +55,6 @@ static void run(const struct problem *p, const pwl_qgemm_tile *tile, uint8_t *to
     CUDA(cudaDeviceSynchronize());
     CUDA(cudaMemcpy(to, p->device_y, p->y_bytes + 2 * p->y_offset, cudaMemcpyDeviceToHost));
     CUDA(cudaFree(halves));
-}
-
-static double get(pwl_qgemm_type type, const uint8_t *y, size_t at)
-{
-    uint16_t half;
-    float v;
-    memcpy(&v, y + 4 * at * (type == PWL_QGEMM_F32), sizeof v);
-    memcpy(&half, y + 2 * at, sizeof half);
-    return type == PWL_QGEMM_F32 ? v : type == PWL_QGEMM_F16 ? pwl_f32_from_f16(half) : pwl_f32_from_bf16(half);
-}
-
-static double rounded(pwl_qgemm_type type, double v)
-{
-    if (type == PWL_QGEMM_F32)
-        return (float)v;
-    return type == PWL_QGEMM_F16 ? pwl_f32_from_f16(pwl_round_f64(v, 10, 5))
-                                 : pwl_f32_from_bf16(pwl_round_f64(v, 7, 8));
 }
 
 static int is_within(const struct problem *p, const double *value, const double *bound)
