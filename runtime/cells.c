@@ -72,7 +72,7 @@ static void prepare(const pwl_job *job, void *memory)
     }
 }
 
-const pwl_kind pwl_kind_cells = {4, 4, cells_size, prepare};
+const pwl_kind pwl_kind_cells = {PWL_TABLES, 4, 4, cells_size, prepare};
 
 static uint32_t find(const cells *made, const uint32_t *starts, uint32_t u)
 {

@@ -188,4 +188,4 @@ static void prepare(const pwl_job *job, void *memory)
         made->cell[i] = (int16_t)(i < 1 << (16 - made->cell_bits) ? cell[i] : 0);
 }
 
-const pwl_kind pwl_kind_pieces = {2, 2, pieces_size, prepare};
+const pwl_kind pwl_kind_pieces = {PWL_TABLES, 2, 2, pieces_size, prepare};

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include <pwl/eval.h>
-#include <pwl/plain.h>
 #include <pwl/plan.h>
 
 #include "../../runtime/ways.h"
@@ -111,20 +110,20 @@ static inline void check_ways(const pwl_table *table, uint64_t *state, pwl_type 
     const int sampled = BYTES(in) == 4 || extent == A_SAMPLE;
     const size_t distinct = extent == A_SAMPLE ? SAMPLE : sampled ? CODES : (size_t)1 << 8 * BYTES(in);
     const size_t all = distinct < SAMPLE ? SAMPLE : distinct;
-    const uint32_t lines = pwl_plain_count(table);
+    const pwl_source source = pwl_source_of(table);
     for (size_t k = 0; k < all; k++) {
         codes[k] = sampled ? random_code(state, table, in) : limits[in].min + (int64_t)(k % distinct);
         expected[k] = pwl_eval(table, codes[k]);
     }
     for (size_t w = 0; w < pwl_way_count; w++) {
         const pwl_way *const way = &pwl_ways[w];
-        const size_t bytes = pwl_way_bytes(way, table, lines, in, out), unaligned = random_bits(state) % 64;
+        const size_t bytes = pwl_way_bytes(way, &source, in, out), unaligned = random_bits(state) % 64;
         pwl_plan plan;
         if (!bytes || (way->level & pwl_levels()) != way->level)
             continue;
         ck_assert_uint_le(bytes, (size_t)300 << 10);
         memset(of.memory, 0xa5, (size_t)512 << 10);
-        pwl_way_prepare(way, &plan, of.memory + unaligned, table, lines, in, out);
+        pwl_way_prepare(way, &plan, of.memory + unaligned, &source, in, out);
         for (size_t k = unaligned + bytes; k < unaligned + bytes + 64; k++)
             ck_assert_uint_eq(of.memory[k], 0xa5);
         for (size_t k = 0; k < all; k += 8192)

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <time.h>
 
-#include <pwl/plain.h>
 #include <pwl/plan.h>
 
 #include "../../runtime/ways.h"
@@ -193,7 +192,7 @@ static void bench(const pwl_table *table, pwl_type type, void *x, void *y)
     static uint32_t words[512];
     static int8_t values[256];
     static struct work works[MOST_WORKS];
-    const uint32_t lines = pwl_plain_count(table);
+    const pwl_source source = pwl_source_of(table);
     const struct {
         const char *name;
         size_t bytes, least;
@@ -202,13 +201,13 @@ static void bench(const pwl_table *table, pwl_type type, void *x, void *y)
     int count = 0, plans = 0;
     scan_prepare(&scan, table);
     for (size_t w = 0; w < pwl_way_count; w++) {
-        const size_t bytes = pwl_way_bytes(&pwl_ways[w], table, lines, type, type);
+        const size_t bytes = pwl_way_bytes(&pwl_ways[w], &source, type, type);
         if (!bytes || (pwl_ways[w].level & pwl_levels()) != pwl_ways[w].level)
             continue;
         struct work *const work = add(works, &count, pwl_ways[w].name, run_plan, NULL);
         if (!(memories[plans] = malloc(bytes)))
             exit(1);
-        pwl_way_prepare(&pwl_ways[w], &work->plan, memories[plans++], table, lines, type, type);
+        pwl_way_prepare(&pwl_ways[w], &work->plan, memories[plans++], &source, type, type);
         check(work, table, type, x, y, 4096);
     }
     struct work *const map = add(works, &count, "pwl_map", run_plan, NULL);
