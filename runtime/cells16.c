@@ -84,11 +84,11 @@ static void prepare(const pwl_job *job, void *memory)
     made->flip_y = (uint16_t)middle_y;
     made->cell_bits = (uint8_t)at.cell_bits;
     made->steps = (uint8_t)at.steps;
-    made->rounding = (uint8_t)pwl_plain_rounding_of(table);
+    made->even = (uint8_t)pwl_is_even(table);
     made->has_post = (uint8_t)!pwl_narrow_takes_post(job);
     pwl_span_begin(&walk, job);
     while (pwl_span_next(&walk, &span)) {
-        const pwl_narrow_line line = pwl_narrow_line_of(&walk, &span, made->has_post);
+        const pwl_narrow_line line = pwl_narrow_line_of(&span, made->has_post);
         lines[i].slope_n = line.slope_n;
         lines[i].pre = line.pre;
         posts[i] = line.post;
@@ -105,7 +105,7 @@ static void prepare(const pwl_job *job, void *memory)
 
 const pwl_kind pwl_kind_cells16 = {PWL_TABLES, 2, 2, cells16_size, prepare};
 
-static inline void run(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t count, int steps, int rounding,
+static inline void run(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t count, int steps, int even,
                        int has_post)
 {
     const pwl_packed_arrays of = pwl_packed_arrays_of(made);
@@ -122,7 +122,7 @@ static inline void run(const pwl_packed *made, const uint16_t *x, uint16_t *y, s
         i += s > (int16_t)(cell & UINT16_MAX) ? step : 0;
         while (step >>= 1)
             i += s > of.lasts[i + step - 1] ? step : 0;
-        v = pwl_packed_eval(&of, i, s, rounding, has_post);
+        v = pwl_packed_eval(&of, i, s, even, has_post);
         v = v < min_y ? min_y : v;
         y[k] = (uint16_t)((uint32_t)(v > max_y ? max_y : v) ^ flip_y);
     }
@@ -130,12 +130,10 @@ static inline void run(const pwl_packed *made, const uint16_t *x, uint16_t *y, s
 
 static inline void run_rounding(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t count, int steps)
 {
-    if (made->rounding == PWL_PLAIN_AWAY)
-        run(made, x, y, count, steps, PWL_PLAIN_AWAY, 1);
-    else if (made->rounding == PWL_PLAIN_EVEN)
-        run(made, x, y, count, steps, PWL_PLAIN_EVEN, 1);
+    if (made->even)
+        run(made, x, y, count, steps, 1, 1);
     else
-        run(made, x, y, count, steps, PWL_PLAIN_DOWN, made->has_post);
+        run(made, x, y, count, steps, 0, made->has_post);
 }
 
 void pwl_cells16(const pwl_plan *plan, const void *x, void *y, size_t count)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ways.h"
 
-#include <pwl/plain.h>
-
 #include "convert.h"
+#include "span.h"
 
 const pwl_way pwl_ways[] = {
 #define COST(...)                                                                                                      \
@@ -23,7 +22,7 @@ pwl_source pwl_source_of(const pwl_table *table)
     source.table = table;
     source.reduced = NULL;
     source.qmin_x = table->qmin_x;
-    source.lines = pwl_plain_count(table);
+    source.lines = pwl_span_count(table);
     return source;
 }
 
@@ -122,7 +121,7 @@ uint32_t pwl_way_cost(const pwl_way *way, const pwl_source *source, pwl_type in,
         return cost + way->cost[pwl_type_bytes_log2(job.out)];
     if (way->kind == &pwl_kind_values)
         return cost + way->cost[job.in < PWL_S16 ? 0 : 1 + pwl_type_bytes_log2(job.out)];
-    if (pwl_plain_rounding_of(job.table) != PWL_PLAIN_DOWN)
+    if (pwl_is_even(job.table))
         cost += way->even;
     return cost + cost_of_lines(way, job.lines);
 }

@@ -23,7 +23,9 @@
 #include "pieces.h"
 #include "wide.h"
 
-#define PWL_ANY_LINES (2 * PWL_MAX_SEGMENTS)
+/* As many as folded tables have; where half_away cuts lines, there may be more. */
+#define PWL_MANY_LINES (2 * PWL_MAX_SEGMENTS)
+#define PWL_ANY_LINES UINT32_MAX
 
 #ifdef PWL_HAVE_AVX512
 #define PWL_WAYS_AVX512(F)                                                                                             \
@@ -41,7 +43,8 @@
     F(bytes_avx2, PWL_LEVEL_AVX2, bytes, PWL_ANY_LINES, (250, 550, 1100), 0)                                           \
     F(narrow_avx2, PWL_LEVEL_AVX2, narrow, PWL_NARROW_LINES, (580, 800), 300)                                          \
     F(wide_avx2, PWL_LEVEL_AVX2, wide, 16, (2300), 800)                                                                \
-    F(cells16_avx2, PWL_LEVEL_AVX2, cells16, PWL_ANY_LINES, (1230, 1250, 1300, 1350, 1500, 2000), 300)
+    F(cells16_avx2, PWL_LEVEL_AVX2, cells16, PWL_MANY_LINES, (1230, 1250, 1300, 1350, 1500, 2000), 300)                \
+    F(cells_avx2, PWL_LEVEL_AVX2, cells, PWL_MANY_LINES, (1600, 1600, 1600, 1600, 1700, 3000), 400)
 #else
 #define PWL_WAYS_AVX2(F)
 #endif
@@ -66,7 +69,7 @@
 #ifdef PWL_HAVE_SVE2
 #define PWL_WAYS_SVE2(F)                                                                                               \
     F(values_sve2, PWL_LEVEL_SVE2, values, PWL_ANY_LINES, (700, 1000, 1100, 1200), 0)                                  \
-    F(cells16_sve2, PWL_LEVEL_SVE2, cells16, PWL_ANY_LINES, (1500, 1550, 1600, 1700, 2000, 2500), 400)
+    F(cells16_sve2, PWL_LEVEL_SVE2, cells16, PWL_MANY_LINES, (1500, 1550, 1600, 1700, 2000, 2500), 400)
 #else
 #define PWL_WAYS_SVE2(F)
 #endif
@@ -74,14 +77,14 @@
 #ifdef PWL_HAVE_HELIUM
 #define PWL_WAYS_HELIUM(F)                                                                                             \
     F(bytes_helium, PWL_LEVEL_HELIUM, bytes, PWL_ANY_LINES, (1000, 3000, 6000), 0)                                     \
-    F(cells16_helium, PWL_LEVEL_HELIUM, cells16, PWL_ANY_LINES, (8400, 8500, 8700, 9000, 10000, 12000), 2000)
+    F(cells16_helium, PWL_LEVEL_HELIUM, cells16, PWL_MANY_LINES, (8400, 8500, 8700, 9000, 10000, 12000), 2000)
 #else
 #define PWL_WAYS_HELIUM(F)
 #endif
 
 #ifdef PWL_HAVE_DSP
 #define PWL_WAYS_DSP(F)                                                                                                \
-    F(cells16_dsp, PWL_LEVEL_DSP, cells16, PWL_ANY_LINES, (26000, 26000, 26500, 27000, 28000, 30000), 5000)
+    F(cells16_dsp, PWL_LEVEL_DSP, cells16, PWL_MANY_LINES, (26000, 26000, 26500, 27000, 28000, 30000), 5000)
 #else
 #define PWL_WAYS_DSP(F)
 #endif
@@ -89,7 +92,7 @@
 #ifdef PWL_HAVE_RVV
 #define PWL_WAYS_RVV(F)                                                                                                \
     F(bytes_rvv, PWL_LEVEL_RVV, bytes, PWL_ANY_LINES, (300, 700, 1400), 0)                                             \
-    F(cells16_rvv, PWL_LEVEL_RVV, cells16, PWL_ANY_LINES, (3000, 3000, 3100, 3200, 3500, 4000), 1000)
+    F(cells16_rvv, PWL_LEVEL_RVV, cells16, PWL_MANY_LINES, (3000, 3000, 3100, 3200, 3500, 4000), 1000)
 #else
 #define PWL_WAYS_RVV(F)
 #endif
@@ -104,8 +107,8 @@
     PWL_WAYS_DSP(F)                                                                                                    \
     PWL_WAYS_RVV(F)                                                                                                    \
     F(values, 0, values, PWL_ANY_LINES, (400, 800, 900, 1000), 0)                                                      \
-    F(cells16, 0, cells16, PWL_ANY_LINES, (4500, 4600, 4800, 5000, 5500, 6500), 1500)                                  \
-    F(cells, 0, cells, PWL_ANY_LINES, (9000, 11000, 13000, 15000, 20000, 31000), 2000)
+    F(cells16, 0, cells16, PWL_MANY_LINES, (4500, 4600, 4800, 5000, 5500, 6500), 1500)                                 \
+    F(cells, 0, cells, PWL_MANY_LINES, (3000, 3000, 3000, 3000, 3500, 5000), 1000)
 
 /* y[k] = value of x[k] for k in [0, count), in types of the kind's kernels. */
 #define PWL_DECLARE_WAY(name, level, kind, lines, cost, even)                                                          \

@@ -28,32 +28,31 @@ INLINE __m256i find(const state *of, __m256i s, int steps)
 }
 
 /* Values before saturation. */
-INLINE __m256i evaluate(const state *of, __m256i s, int steps, int rounding, int has_post)
+INLINE __m256i evaluate(const state *of, __m256i s, int steps, int even, int has_post)
 {
     const __m256i i = find(of, s, steps);
     const __m256i slope_n = _mm256_i32gather_epi32(of->lines, i, 8);
     const __m256i product = _mm256_madd_epi16(_mm256_and_si256(s, _mm256_set1_epi32(UINT16_MAX)), slope_n);
     const __m256i p = _mm256_add_epi32(product, _mm256_i32gather_epi32(of->lines + 1, i, 8));
-    const __m256i v = shift_words(p, _mm256_srli_epi32(slope_n, 16), rounding);
+    const __m256i v = shift_words(p, _mm256_srli_epi32(slope_n, 16), even);
     return has_post ? _mm256_add_epi32(v, _mm256_i32gather_epi32(of->posts, i, 4)) : v;
 }
 
-INLINE void map(const state *of, const uint16_t *x, uint16_t *y, int steps, int rounding, int has_post)
+INLINE void map(const state *of, const uint16_t *x, uint16_t *y, int steps, int even, int has_post)
 {
     /* Words of 16 bits from e0 e1 e2 e3 o0 o1 o2 o3 to e0 o0 e1 o1 ... in each 128. */
     const __m256i interleave =
         _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
     const __m256i bits = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)x), of->flip_x);
     const __m256i s = _mm256_min_epi16(_mm256_max_epi16(bits, of->low), of->high);
-    const __m256i even = evaluate(of, _mm256_srai_epi32(_mm256_slli_epi32(s, 16), 16), steps, rounding, has_post);
-    const __m256i odd = evaluate(of, _mm256_srai_epi32(s, 16), steps, rounding, has_post);
-    const __m256i v = _mm256_shuffle_epi8(_mm256_packs_epi32(even, odd), interleave);
+    const __m256i first = evaluate(of, _mm256_srai_epi32(_mm256_slli_epi32(s, 16), 16), steps, even, has_post);
+    const __m256i second = evaluate(of, _mm256_srai_epi32(s, 16), steps, even, has_post);
+    const __m256i v = _mm256_shuffle_epi8(_mm256_packs_epi32(first, second), interleave);
     const __m256i clipped = _mm256_min_epi16(_mm256_max_epi16(v, of->min_y), of->max_y);
     _mm256_storeu_si256((__m256i *)y, _mm256_xor_si256(clipped, of->flip_y));
 }
 
-INLINE void run(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t count, int steps, int rounding,
-                int has_post)
+INLINE void run(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t count, int steps, int even, int has_post)
 {
     const pwl_packed_arrays arrays = pwl_packed_arrays_of(made);
     state of;
@@ -68,7 +67,7 @@ INLINE void run(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t c
     of.flip_x = _mm256_set1_epi16((int16_t)made->flip_x);
     of.flip_y = _mm256_set1_epi16((int16_t)made->flip_y);
     of.cell_bits = _mm_cvtsi32_si128(made->cell_bits);
-    PWL_MAP_VECTORS(uint16_t, 16, x, y, count, map, &of, steps, rounding, has_post);
+    PWL_MAP_VECTORS(uint16_t, 16, x, y, count, map, &of, steps, even, has_post);
 }
 
 void pwl_cells16_avx2(const pwl_plan *plan, const void *x, void *y, size_t count)
@@ -77,7 +76,7 @@ void pwl_cells16_avx2(const pwl_plan *plan, const void *x, void *y, size_t count
     const uint16_t *const codes = (const uint16_t *)x;
     uint16_t *const values = (uint16_t *)y;
     if (made->steps == 1)
-        PWL_RUN_ROUNDED(made->rounding, made->has_post, run, made, codes, values, count, 1);
+        PWL_RUN_ROUNDED(made->even, made->has_post, run, made, codes, values, count, 1);
     else
-        PWL_RUN_ROUNDED(made->rounding, made->has_post, run, made, codes, values, count, made->steps);
+        PWL_RUN_ROUNDED(made->even, made->has_post, run, made, codes, values, count, made->steps);
 }
