@@ -33,7 +33,8 @@
     F(bytes_avx512, PWL_LEVEL_AVX512, bytes, PWL_ANY_LINES, (180, 400, 810), 0)                                        \
     F(narrow_avx512, PWL_LEVEL_AVX512, narrow, PWL_NARROW_LINES, (260, 300), 120)                                      \
     F(pieces_avx512, PWL_LEVEL_AVX512, pieces, PWL_PIECES, (240, 270, 420, 1250), 120)                                 \
-    F(wide_avx512, PWL_LEVEL_AVX512, wide, PWL_WIDE_LINES, (790, 900), 300)
+    F(wide_avx512, PWL_LEVEL_AVX512, wide, PWL_WIDE_LINES, (790, 900), 300)                                            \
+    F(cells_avx512, PWL_LEVEL_AVX512, cells, PWL_MANY_LINES, (1400, 1400, 1400, 1450, 1600, 3000), 200)
 #else
 #define PWL_WAYS_AVX512(F)
 #endif

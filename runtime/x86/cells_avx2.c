@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kind "cells", 8 codes at a time. The search loads words from 8 places; lines are loaded whole and turned, so that
- * slopes, pre, n and post of four codes, 0, 1, 4 and 5 or the others, are each in one vector of 64-bit words. */
+/* Kind "cells", BLOCK codes at a time: all lines are searched for first, and no search waits for another's. The search
+ * loads words from 8 places; lines are loaded whole and turned, so that slopes, pre, n and post of four codes, 0, 1, 4
+ * and 5 or the others, are each in one vector of 64-bit words. */
 #include "../cells.h"
 #include "../ways.h"
 #include "long_avx2.h"
+
+enum { BLOCK = 32 };
 
 typedef struct state {
     pwl_cells_arrays arrays;
@@ -11,17 +14,22 @@ typedef struct state {
     __m128i cell_bits;
 } state;
 
-INLINE __m256i find(const state *of, __m256i s, int steps)
+/* The lines of a block's codes. */
+INLINE void find(const state *of, const __m256i *s, __m256i *i, int steps)
 {
-    const __m256i cell = _mm256_srl_epi32(_mm256_sub_epi32(s, of->low), of->cell_bits);
-    const __m256i words = _mm256_i32gather_epi32((const int *)(const void *)of->arrays.cells, cell, 2);
-    __m256i i = _mm256_and_si256(words, _mm256_set1_epi32(UINT16_MAX));
-    int step = 1 << (steps - 1);
-    for (; step; step >>= 1) {
-        const __m256i last = _mm256_i32gather_epi32(of->arrays.lasts + step - 1, i, 4);
-        i = _mm256_add_epi32(i, _mm256_and_si256(_mm256_cmpgt_epi32(s, last), _mm256_set1_epi32(step)));
+    int step = 1 << (steps - 1), k;
+    for (k = 0; k < BLOCK / 8; k++) {
+        const __m256i cell = _mm256_srl_epi32(_mm256_sub_epi32(s[k], of->low), of->cell_bits);
+        const __m256i words = _mm256_i32gather_epi32((const int *)(const void *)of->arrays.cells, cell, 2);
+        i[k] = _mm256_and_si256(words, _mm256_set1_epi32(UINT16_MAX));
     }
-    return i;
+    for (; step; step >>= 1) {
+        const int32_t *const lasts = of->arrays.lasts + step - 1;
+        for (k = 0; k < BLOCK / 8; k++) {
+            const __m256i beyond = _mm256_cmpgt_epi32(s[k], _mm256_i32gather_epi32(lasts, i[k], 4));
+            i[k] = _mm256_add_epi32(i[k], _mm256_and_si256(beyond, _mm256_set1_epi32(step)));
+        }
+    }
 }
 
 INLINE __m256i load_line(const state *of, uint32_t i)
@@ -45,17 +53,25 @@ INLINE __m256i evaluate(const state *of, __m256i s, const uint32_t *i, int even)
 
 INLINE void map(const state *of, const uint32_t *x, uint32_t *y, int steps, int even)
 {
-    const __m256i bits = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(const void *)x), of->flip_x);
-    const __m256i s = _mm256_min_epi32(_mm256_max_epi32(bits, of->low), of->high);
-    const wide codes = widen(s, s);
-    uint32_t i[8];
-    wide v;
-    _mm256_storeu_si256((__m256i *)(void *)i, find(of, s, steps));
-    v.part[0] = evaluate(of, codes.part[0], i, even);
-    v.part[1] = evaluate(of, codes.part[1], i + 2, even);
-    _mm256_storeu_si256(
-        (__m256i *)(void *)y,
-        _mm256_xor_si256(_mm256_min_epi32(_mm256_max_epi32(saturate(&v), of->min_y), of->max_y), of->flip_y));
+    __m256i s[BLOCK / 8], found[BLOCK / 8];
+    uint32_t i[BLOCK];
+    int k;
+    for (k = 0; k < BLOCK / 8; k++) {
+        const __m256i bits = _mm256_loadu_si256((const __m256i *)(const void *)x + k);
+        s[k] = _mm256_min_epi32(_mm256_max_epi32(_mm256_xor_si256(bits, of->flip_x), of->low), of->high);
+    }
+    find(of, s, found, steps);
+    for (k = 0; k < BLOCK / 8; k++)
+        _mm256_storeu_si256((__m256i *)(void *)i + k, found[k]);
+    for (k = 0; k < BLOCK / 8; k++) {
+        const wide codes = widen(s[k], s[k]);
+        __m256i clipped;
+        wide v;
+        v.part[0] = evaluate(of, codes.part[0], i + 8 * k, even);
+        v.part[1] = evaluate(of, codes.part[1], i + 8 * k + 2, even);
+        clipped = _mm256_min_epi32(_mm256_max_epi32(saturate(&v), of->min_y), of->max_y);
+        _mm256_storeu_si256((__m256i *)(void *)y + k, _mm256_xor_si256(clipped, of->flip_y));
+    }
 }
 
 INLINE void run(const pwl_cells_table *made, const uint32_t *x, uint32_t *y, size_t count, int steps, int even)
@@ -69,7 +85,7 @@ INLINE void run(const pwl_cells_table *made, const uint32_t *x, uint32_t *y, siz
     of.flip_x = _mm256_set1_epi32((int32_t)made->flip_x);
     of.flip_y = _mm256_set1_epi32((int32_t)made->flip_y);
     of.cell_bits = _mm_cvtsi32_si128(made->cell_bits);
-    PWL_MAP_VECTORS(uint32_t, 8, x, y, count, map, &of, steps, even);
+    PWL_MAP_VECTORS(uint32_t, BLOCK, x, y, count, map, &of, steps, even);
 }
 
 /* The variables of the loop above made constants. */
