@@ -12,4 +12,10 @@ void pwl_run_converted(const pwl_plan *plan, const void *x, void *y, size_t coun
  * the lowest byte first: all bytes are mapped for themselves and joined. */
 void pwl_run_joined(const pwl_plan *plan, const void *x, void *y, size_t count);
 
+#ifdef PWL_HAVE_AVX2
+/* The same in AVX2's vectors. */
+void pwl_run_converted_avx2(const pwl_plan *plan, const void *x, void *y, size_t count);
+void pwl_run_joined_avx2(const pwl_plan *plan, const void *x, void *y, size_t count);
+#endif
+
 #endif

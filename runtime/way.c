@@ -126,15 +126,28 @@ uint32_t pwl_way_cost(const pwl_way *way, const pwl_source *source, pwl_type in,
     return cost + cost_of_lines(way, job.lines);
 }
 
+/* What runs the way's kernel for arrays of other types: as wide as the way's own instructions. */
+static void (*converted(const pwl_way *way))(const pwl_plan *, const void *, void *, size_t)
+{
+    const int joins = way->kind->out_bytes == PWL_JOINED;
+#ifdef PWL_HAVE_AVX2
+    /* Every processor with AVX-512 has AVX2. */
+    if (way->level & (PWL_LEVEL_AVX2 | PWL_LEVEL_AVX512 | PWL_LEVEL_AVX512VBMI))
+        return joins ? pwl_run_joined_avx2 : pwl_run_converted_avx2;
+#endif
+    return joins ? pwl_run_joined : pwl_run_converted;
+}
+
 void pwl_way_prepare(const pwl_way *way, pwl_plan *plan, void *memory, const pwl_source *source, pwl_type in,
                      pwl_type out)
 {
     const pwl_job job = job_of(way->kind, source, in, out);
     char *const aligned = (char *)memory + (-(uintptr_t)memory & (PWL_KIND_ALIGNMENT - 1));
     way->kind->prepare(&job, aligned);
-    plan->run = way->kind->out_bytes == PWL_JOINED && pwl_type_bytes_log2(out) > 0 ? pwl_run_joined
-                : job.in == in && job.out == out                                   ? way->kernel
-                                                                                   : pwl_run_converted;
+    /* Of kind "bytes", job.out may be the array's own, of more bytes than one. */
+    plan->run = job.in == in && job.out == out && (way->kind->out_bytes != PWL_JOINED || pwl_type_bytes_log2(out) == 0)
+                    ? way->kernel
+                    : converted(way);
     plan->kernel = way->kernel;
     plan->memory = aligned;
     plan->table = source->table;
