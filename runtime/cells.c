@@ -109,41 +109,18 @@ static void prepare(const pwl_job *job, void *memory)
 
 const pwl_kind pwl_kind_cells = {PWL_TABLES, 4, 4, cells_size, prepare};
 
-/* p >> n of p + 2^63, ties to even values as span.h tells; for n = 63 the only tie has the value 0, which stays. */
-static inline uint64_t shift(uint64_t p, int n, int even)
-{
-    const uint64_t shifted = p >> n;
-    return even && n != 63 && p << (-n & 63) == 0 ? shifted & ~(uint64_t)1 : shifted;
-}
-
-/* Codes at a time: no search waits for another's. */
 enum { BLOCK = 16 };
 
 static inline void map(const pwl_cells_table *made, const uint32_t *x, uint32_t *y, int count, int steps, int even)
 {
-    const pwl_cells_arrays of = pwl_cells_arrays_of(made);
-    const int32_t low = made->low, high = made->high;
-    const int64_t min_y = made->min_y, max_y = made->max_y;
-    const uint32_t flip_x = made->flip_x, flip_y = made->flip_y;
-    const int cell_bits = made->cell_bits;
-    uint32_t i[BLOCK], step;
+    uint32_t i[BLOCK];
     int32_t s[BLOCK];
     int k;
-    for (k = 0; k < count; k++) {
-        const int32_t code = (int32_t)(x[k] ^ flip_x), from_low = code < low ? low : code;
-        s[k] = from_low > high ? high : from_low;
-        i[k] = of.cells[((uint32_t)s[k] - (uint32_t)low) >> cell_bits];
-    }
-    for (step = 1u << (steps - 1); step; step >>= 1)
-        for (k = 0; k < count; k++)
-            i[k] += s[k] > of.lasts[i[k] + step - 1] ? step : 0;
-    for (k = 0; k < count; k++) {
-        const pwl_cells_line *const line = &of.lines[i[k]];
-        const uint64_t sum = line->slope * (uint64_t)(int64_t)s[k] + line->pre;
-        int64_t v = (int64_t)(shift(sum, (int)line->n, even) + line->post);
-        v = v < min_y ? min_y : v;
-        y[k] = (uint32_t)(v > max_y ? max_y : v) ^ flip_y;
-    }
+    for (k = 0; k < count; k++)
+        s[k] = pwl_cells_code(made, x[k]);
+    pwl_cells_find(made, s, i, count, steps);
+    for (k = 0; k < count; k++)
+        y[k] = (uint32_t)pwl_sat(pwl_cells_value(made, i[k], s[k], even), made->min_y, made->max_y) ^ made->flip_y;
 }
 
 static inline void run(const pwl_cells_table *made, const uint32_t *x, uint32_t *y, size_t count, int steps, int even)

@@ -46,4 +46,37 @@ static inline pwl_cells_arrays pwl_cells_arrays_of(const pwl_cells_table *made)
     return of;
 }
 
+/* s of a code's bits. */
+static inline int32_t pwl_cells_code(const pwl_cells_table *made, uint32_t bits)
+{
+    const int32_t code = (int32_t)(bits ^ made->flip_x), from_low = code < made->low ? made->low : code;
+    return from_low > made->high ? made->high : from_low;
+}
+
+/* i[k] = the line of s[k]: no search waits for another's. */
+static inline void pwl_cells_find(const pwl_cells_table *made, const int32_t *s, uint32_t *i, int count, int steps)
+{
+    const pwl_cells_arrays of = pwl_cells_arrays_of(made);
+    uint32_t step;
+    int k;
+    for (k = 0; k < count; k++)
+        i[k] = of.cells[((uint32_t)s[k] - (uint32_t)made->low) >> made->cell_bits];
+    for (step = 1u << (steps - 1); step; step >>= 1)
+        for (k = 0; k < count; k++)
+            i[k] += s[k] > of.lasts[i[k] + step - 1] ? step : 0;
+}
+
+/* The value of s on line i before saturation. Ties go to even values as span.h tells; for n = 63 the only tie has the
+ * value 0, which stays. */
+static inline int64_t pwl_cells_value(const pwl_cells_table *made, uint32_t i, int32_t s, int even)
+{
+    const pwl_cells_line *const line = &pwl_cells_arrays_of(made).lines[i];
+    const uint64_t p = line->slope * (uint64_t)(int64_t)s + line->pre;
+    const int n = (int)line->n;
+    uint64_t shifted = p >> n;
+    if (even && n != 63 && p << (-n & 63) == 0)
+        shifted &= ~(uint64_t)1;
+    return (int64_t)(shifted + line->post);
+}
+
 #endif

@@ -47,7 +47,7 @@ typedef struct pwl_kind {
 #define PWL_KIND_ALIGNMENT 64u
 
 extern const pwl_kind pwl_kind_bytes, pwl_kind_values, pwl_kind_pieces, pwl_kind_narrow, pwl_kind_wide,
-    pwl_kind_cells16, pwl_kind_cells;
+    pwl_kind_cells16, pwl_kind_cells, pwl_kind_octaves;
 
 static inline int pwl_type_is_unsigned(pwl_type type)
 {

@@ -55,36 +55,81 @@ static void run_map(const pwl_plan *plan, const void *x, void *y, size_t count)
     }
 }
 
+static void run_reduced_map(const pwl_plan *plan, const void *x, void *y, size_t count)
+{
+    pwl_reduced_map((const pwl_reduced *)plan->memory, (pwl_type)plan->in, x, (pwl_type)plan->out, y, count);
+}
+
+/* By no way of the list: `run` reads the table alone. */
+static void init_map(pwl_plan *plan, const pwl_source *source, pwl_type in, pwl_type out)
+{
+    plan->run = plan->kernel = source->reduced ? run_reduced_map : run_map;
+    plan->memory = source->reduced;
+    plan->table = source->table;
+    plan->way = "map";
+    plan->in = plan->kernel_in = (uint8_t)in;
+    plan->out = plan->kernel_out = (uint8_t)out;
+}
+
+static size_t size_of(const pwl_source *source, pwl_type in, pwl_type out, uint32_t levels)
+{
+    size_t bytes;
+    (void)choose(source, in, out, levels, SIZE_MAX, &bytes);
+    return bytes;
+}
+
+/* What both kinds of tables refuse. */
+static pwl_status check(const pwl_plan *plan, const void *memory, size_t bytes, const pwl_table *table, pwl_type in,
+                        pwl_type out)
+{
+    if (!plan || !table || (bytes && !memory))
+        return PWL_ERR_NULL;
+    if ((unsigned)in > PWL_U32 || (unsigned)out > PWL_U32)
+        return PWL_ERR_FIELD;
+    return pwl_fits(table, out) ? PWL_OK : PWL_ERR_RANGE_Y;
+}
+
+static void init(pwl_plan *plan, void *memory, size_t bytes, const pwl_source *source, pwl_type in, pwl_type out,
+                 uint32_t levels)
+{
+    size_t taken;
+    const pwl_way *const way = choose(source, in, out, levels, bytes, &taken);
+    if (way)
+        pwl_way_prepare(way, plan, memory, source, in, out);
+    else
+        init_map(plan, source, in, out);
+}
+
 size_t pwl_plan_size(const pwl_table *table, pwl_type in, pwl_type out, uint32_t levels)
 {
     const pwl_source source = pwl_source_of(table);
-    size_t bytes;
-    (void)choose(&source, in, out, levels, SIZE_MAX, &bytes);
-    return bytes;
+    return size_of(&source, in, out, levels);
+}
+
+size_t pwl_reduced_plan_size(const pwl_reduced *reduced, pwl_type in, pwl_type out, uint32_t levels)
+{
+    const pwl_source source = pwl_source_of_reduced(reduced);
+    return size_of(&source, in, out, levels);
 }
 
 pwl_status pwl_plan_init(pwl_plan *plan, void *memory, size_t bytes, const pwl_table *table, pwl_type in, pwl_type out,
                          uint32_t levels)
 {
-    static const pwl_plan by_map = {run_map, run_map, NULL, NULL, "map", 0, 0, 0, 0};
-    pwl_source source;
-    const pwl_way *way;
-    size_t taken;
-    if (!plan || !table || (bytes && !memory))
-        return PWL_ERR_NULL;
-    if ((unsigned)in > PWL_U32 || (unsigned)out > PWL_U32)
-        return PWL_ERR_FIELD;
-    if (!pwl_fits(table, out))
-        return PWL_ERR_RANGE_Y;
-    source = pwl_source_of(table);
-    way = choose(&source, in, out, levels, bytes, &taken);
-    if (way) {
-        pwl_way_prepare(way, plan, memory, &source, in, out);
-    } else {
-        *plan = by_map;
-        plan->table = table;
-        plan->in = plan->kernel_in = (uint8_t)in;
-        plan->out = plan->kernel_out = (uint8_t)out;
+    const pwl_status status = check(plan, memory, bytes, table, in, out);
+    if (status == PWL_OK) {
+        const pwl_source source = pwl_source_of(table);
+        init(plan, memory, bytes, &source, in, out, levels);
     }
-    return PWL_OK;
+    return status;
+}
+
+pwl_status pwl_reduced_plan_init(pwl_plan *plan, void *memory, size_t bytes, const pwl_reduced *reduced, pwl_type in,
+                                 pwl_type out, uint32_t levels)
+{
+    const pwl_status status = check(plan, memory, bytes, reduced ? &reduced->core : NULL, in, out);
+    if (status == PWL_OK) {
+        const pwl_source source = pwl_source_of_reduced(reduced);
+        init(plan, memory, bytes, &source, in, out, levels);
+    }
+    return status;
 }

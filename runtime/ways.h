@@ -109,7 +109,8 @@
     PWL_WAYS_RVV(F)                                                                                                    \
     F(values, 0, values, PWL_ANY_LINES, (400, 800, 900, 1000), 0)                                                      \
     F(cells16, 0, cells16, PWL_MANY_LINES, (4500, 4600, 4800, 5000, 5500, 6500), 1500)                                 \
-    F(cells, 0, cells, PWL_MANY_LINES, (3000, 3000, 3000, 3000, 3500, 5000), 1000)
+    F(cells, 0, cells, PWL_MANY_LINES, (3000, 3000, 3000, 3000, 3500, 5000), 1000)                                     \
+    F(octaves, 0, octaves, PWL_MANY_LINES, (6000, 6000, 6000, 6000, 6500, 8000), 1000)
 
 /* y[k] = value of x[k] for k in [0, count), in types of the kind's kernels. */
 #define PWL_DECLARE_WAY(name, level, kind, lines, cost, even)                                                          \
