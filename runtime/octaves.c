@@ -83,9 +83,10 @@ static inline void map(const octaves *made, const uint32_t *x, uint32_t *y, int 
     const pwl_reduced *const reduced = made->reduced;
     const pwl_cells_table *const core = (const pwl_cells_table *)(const void *)((const char *)made + made->core);
     const pwl_reduction *const reduction = &reduced->reduction;
+    const pwl_table *const table = &reduced->core;
     const int64_t qmin_x = reduction->qmin_x, qmax_x = reduction->qmax_x, zp_x = reduction->zp_x;
-    const int64_t qmin_y = reduced->core.qmin_y, qmax_y = reduced->core.qmax_y, middle = made->middle;
-    const int word_bits = 8 << reduced->core.storage;
+    const int64_t qmin_y = table->qmin_y, qmax_y = table->qmax_y, middle = made->middle;
+    const int word_bits = 8 << table->storage;
     int64_t d[BLOCK], r[BLOCK];
     int32_t s[BLOCK];
     uint32_t i[BLOCK];
@@ -96,7 +97,7 @@ static inline void map(const octaves *made, const uint32_t *x, uint32_t *y, int 
         d[k] = pwl_sat(q, qmin_x, qmax_x) - zp_x;
         code = reduce(reduction, kind, word_bits, d[k]);
         r[k] = code.r;
-        s[k] = pwl_cells_code(core, (uint32_t)code.m);
+        s[k] = (int32_t)(pwl_sat(code.m, table->qmin_x, table->qmax_x) - core->flip_x);
     }
     pwl_cells_find(core, s, i, count, core->steps);
     for (k = 0; k < count; k++) {
