@@ -111,7 +111,7 @@ const pwl_kind pwl_kind_cells = {PWL_TABLES, 4, 4, cells_size, prepare};
 
 enum { BLOCK = 16 };
 
-static inline void map(const pwl_cells_table *made, const uint32_t *x, uint32_t *y, int count, int steps, int even)
+INLINE void map(const pwl_cells_table *made, const uint32_t *x, uint32_t *y, int count, int steps, int even)
 {
     uint32_t i[BLOCK];
     int32_t s[BLOCK];
@@ -123,7 +123,7 @@ static inline void map(const pwl_cells_table *made, const uint32_t *x, uint32_t 
         y[k] = (uint32_t)pwl_sat(pwl_cells_value(made, i[k], s[k], even), made->min_y, made->max_y) ^ made->flip_y;
 }
 
-static inline void run(const pwl_cells_table *made, const uint32_t *x, uint32_t *y, size_t count, int steps, int even)
+INLINE void run(const pwl_cells_table *made, const uint32_t *x, uint32_t *y, size_t count, int steps, int even)
 {
     for (; count >= BLOCK; count -= BLOCK, x += BLOCK, y += BLOCK)
         map(made, x, y, BLOCK, steps, even);

@@ -15,6 +15,8 @@
 
 #include <stdint.h>
 
+#include "loop.h"
+
 /* 32 bytes: a vector loads it whole. */
 typedef struct pwl_cells_line {
     uint64_t slope, pre, post, n;
@@ -47,14 +49,14 @@ static inline pwl_cells_arrays pwl_cells_arrays_of(const pwl_cells_table *made)
 }
 
 /* s of a code's bits. */
-static inline int32_t pwl_cells_code(const pwl_cells_table *made, uint32_t bits)
+INLINE int32_t pwl_cells_code(const pwl_cells_table *made, uint32_t bits)
 {
     const int32_t code = (int32_t)(bits ^ made->flip_x), from_low = code < made->low ? made->low : code;
     return from_low > made->high ? made->high : from_low;
 }
 
 /* i[k] = the line of s[k]: no search waits for another's. */
-static inline void pwl_cells_find(const pwl_cells_table *made, const int32_t *s, uint32_t *i, int count, int steps)
+INLINE void pwl_cells_find(const pwl_cells_table *made, const int32_t *s, uint32_t *i, int count, int steps)
 {
     const pwl_cells_arrays of = pwl_cells_arrays_of(made);
     uint32_t step;
@@ -68,7 +70,7 @@ static inline void pwl_cells_find(const pwl_cells_table *made, const int32_t *s,
 
 /* The value of s on line i before saturation. Ties go to even values as span.h tells; for n = 63 the only tie has the
  * value 0, which stays. */
-static inline int64_t pwl_cells_value(const pwl_cells_table *made, uint32_t i, int32_t s, int even)
+INLINE int64_t pwl_cells_value(const pwl_cells_table *made, uint32_t i, int32_t s, int even)
 {
     const pwl_cells_line *const line = &pwl_cells_arrays_of(made).lines[i];
     const uint64_t p = line->slope * (uint64_t)(int64_t)s + line->pre;

@@ -23,8 +23,8 @@
         for (k = 0; k < count; k++)                                                                                    \
             y[k] = (to_t)(value);                                                                                      \
     }
-#define LEAST(limit) (x[k] < (limit) ? x[k] : (limit))
-#define NOT_NEGATIVE (x[k] < 0 ? 0 : x[k])
+#define WITHIN(min, max) (x[k] < (min) ? (min) : x[k] > (max) ? (max) : x[k])
+#define AT_MOST(max) (x[k] < (max) ? x[k] : (max))
 
 /* Of codes and of values: to a type that holds them. */
 DEFINE_CONVERSION(s8_to_16, int8_t, int16_t, x[k])
@@ -40,13 +40,13 @@ DEFINE_CONVERSION(low_32_to_8, uint32_t, uint8_t, x[k])
 DEFINE_CONVERSION(low_32_to_16, uint32_t, uint16_t, x[k])
 
 /* Of codes, clipped to the other type. */
-DEFINE_CONVERSION(s8_to_u16, int8_t, uint16_t, NOT_NEGATIVE)
-DEFINE_CONVERSION(s8_to_u32, int8_t, uint32_t, NOT_NEGATIVE)
-DEFINE_CONVERSION(s16_to_u32, int16_t, uint32_t, NOT_NEGATIVE)
-DEFINE_CONVERSION(s32_to_s16, int32_t, int16_t, x[k] < INT16_MIN ? INT16_MIN : LEAST(INT16_MAX))
-DEFINE_CONVERSION(s32_to_u16, int32_t, uint16_t, x[k] < 0 ? 0 : LEAST(UINT16_MAX))
-DEFINE_CONVERSION(u32_to_s16, uint32_t, int16_t, LEAST(INT16_MAX))
-DEFINE_CONVERSION(u32_to_u16, uint32_t, uint16_t, LEAST(UINT16_MAX))
+DEFINE_CONVERSION(s8_to_u16, int8_t, uint16_t, WITHIN(0, INT8_MAX))
+DEFINE_CONVERSION(s8_to_u32, int8_t, uint32_t, WITHIN(0, INT8_MAX))
+DEFINE_CONVERSION(s16_to_u32, int16_t, uint32_t, WITHIN(0, INT16_MAX))
+DEFINE_CONVERSION(s32_to_s16, int32_t, int16_t, WITHIN(INT16_MIN, INT16_MAX))
+DEFINE_CONVERSION(s32_to_u16, int32_t, uint16_t, WITHIN(0, (int32_t)UINT16_MAX))
+DEFINE_CONVERSION(u32_to_s16, uint32_t, int16_t, AT_MOST((uint32_t)INT16_MAX))
+DEFINE_CONVERSION(u32_to_u16, uint32_t, uint16_t, AT_MOST((uint32_t)UINT16_MAX))
 
 typedef void conversion(const void *from, void *to, size_t count);
 

@@ -112,11 +112,12 @@ static uint32_t cost_of_lines(const pwl_way *way, uint32_t lines)
  */
 uint32_t pwl_way_cost(const pwl_way *way, const pwl_source *source, pwl_type in, pwl_type out)
 {
-    /* By the bytes of both types, the narrower first. */
-    static const uint16_t conversion[3][3] = {{0, 40, 100}, {40, 0, 80}, {100, 80, 0}};
+    /* Of a conversion, by the bytes of the array's and of the kernel's elements, log2. */
+    static const uint16_t codes[3][3] = {{0, 80, 100}, {0, 0, 80}, {0, 240, 0}};
+    static const uint16_t values[3][3] = {{0, 80, 70}, {60, 0, 70}, {90, 100, 0}};
     const pwl_job job = job_of(way->kind, source, in, out);
-    uint32_t cost = conversion[pwl_type_bytes_log2(in)][pwl_type_bytes_log2(job.in)] +
-                    (uint32_t)conversion[pwl_type_bytes_log2(out)][pwl_type_bytes_log2(job.out)];
+    uint32_t cost = codes[pwl_type_bytes_log2(in)][pwl_type_bytes_log2(job.in)] +
+                    (uint32_t)values[pwl_type_bytes_log2(out)][pwl_type_bytes_log2(job.out)];
     if (way->kind == &pwl_kind_bytes)
         return cost + way->cost[pwl_type_bytes_log2(job.out)];
     if (way->kind == &pwl_kind_values)

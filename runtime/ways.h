@@ -29,63 +29,63 @@
 
 #ifdef PWL_HAVE_AVX512
 #define PWL_WAYS_AVX512(F)                                                                                             \
-    F(bytes_avx512vbmi, PWL_LEVEL_AVX512VBMI, bytes, PWL_ANY_LINES, (60, 160, 330), 0)                                 \
-    F(bytes_avx512, PWL_LEVEL_AVX512, bytes, PWL_ANY_LINES, (180, 400, 810), 0)                                        \
-    F(narrow_avx512, PWL_LEVEL_AVX512, narrow, PWL_NARROW_LINES, (260, 300), 120)                                      \
-    F(pieces_avx512, PWL_LEVEL_AVX512, pieces, PWL_PIECES, (240, 270, 420, 1250), 120)                                 \
-    F(wide_avx512, PWL_LEVEL_AVX512, wide, PWL_WIDE_LINES, (790, 900), 300)                                            \
-    F(cells_avx512, PWL_LEVEL_AVX512, cells, PWL_MANY_LINES, (1400, 1400, 1400, 1450, 1600, 3000), 200)
+    F(bytes_avx512vbmi, PWL_LEVEL_AVX512VBMI, bytes, PWL_ANY_LINES, (30, 140, 510), 0)                                 \
+    F(bytes_avx512, PWL_LEVEL_AVX512, bytes, PWL_ANY_LINES, (70, 220, 680), 0)                                         \
+    F(narrow_avx512, PWL_LEVEL_AVX512, narrow, PWL_NARROW_LINES, (175, 180), 50)                                       \
+    F(pieces_avx512, PWL_LEVEL_AVX512, pieces, PWL_PIECES, (165, 190, 250, 1000), 60)                                  \
+    F(wide_avx512, PWL_LEVEL_AVX512, wide, PWL_WIDE_LINES, (500, 720), 100)                                            \
+    F(cells_avx512, PWL_LEVEL_AVX512, cells, PWL_MANY_LINES, (900, 900, 900, 900, 1000, 1300), 120)
 #else
 #define PWL_WAYS_AVX512(F)
 #endif
 
 #ifdef PWL_HAVE_AVX2
 #define PWL_WAYS_AVX2(F)                                                                                               \
-    F(bytes_avx2, PWL_LEVEL_AVX2, bytes, PWL_ANY_LINES, (250, 550, 1100), 0)                                           \
-    F(narrow_avx2, PWL_LEVEL_AVX2, narrow, PWL_NARROW_LINES, (580, 800), 300)                                          \
-    F(wide_avx2, PWL_LEVEL_AVX2, wide, 16, (2300), 800)                                                                \
-    F(cells16_avx2, PWL_LEVEL_AVX2, cells16, PWL_MANY_LINES, (1230, 1250, 1300, 1350, 1500, 2000), 300)                \
-    F(cells_avx2, PWL_LEVEL_AVX2, cells, PWL_MANY_LINES, (1600, 1600, 1600, 1600, 1700, 3000), 400)
+    F(bytes_avx2, PWL_LEVEL_AVX2, bytes, PWL_ANY_LINES, (110, 300, 830), 0)                                            \
+    F(narrow_avx2, PWL_LEVEL_AVX2, narrow, PWL_NARROW_LINES, (330, 550), 160)                                          \
+    F(wide_avx2, PWL_LEVEL_AVX2, wide, 16, (1510), 180)                                                                \
+    F(cells16_avx2, PWL_LEVEL_AVX2, cells16, PWL_MANY_LINES, (1740, 1740, 1740, 1740, 1760, 2500), 520)                \
+    F(cells_avx2, PWL_LEVEL_AVX2, cells, PWL_MANY_LINES, (1690, 1690, 1690, 1690, 1750, 2050), 190)
 #else
 #define PWL_WAYS_AVX2(F)
 #endif
 
 #ifdef PWL_HAVE_SSE41
 #define PWL_WAYS_SSE41(F)                                                                                              \
-    F(bytes_sse41, PWL_LEVEL_SSE41, bytes, PWL_ANY_LINES, (360, 800, 1600), 0)                                         \
-    F(narrow_sse41, PWL_LEVEL_SSE41, narrow, PWL_NARROW_LINES, (2500, 3000), 800)
+    F(bytes_sse41, PWL_LEVEL_SSE41, bytes, PWL_ANY_LINES, (230, 540, 1290), 0)                                         \
+    F(narrow_sse41, PWL_LEVEL_SSE41, narrow, PWL_NARROW_LINES, (1030, 1410), 310)
 #else
 #define PWL_WAYS_SSE41(F)
 #endif
 
 #ifdef PWL_HAVE_NEON
 #define PWL_WAYS_NEON(F)                                                                                               \
-    F(bytes_neon, PWL_LEVEL_NEON, bytes, PWL_ANY_LINES, (190, 450, 900), 0)                                            \
-    F(narrow_neon, PWL_LEVEL_NEON, narrow, PWL_NARROW_LINES, (980, 1100), 400)                                         \
-    F(wide_neon, PWL_LEVEL_NEON, wide, PWL_WIDE_LINES, (2400, 2900), 800)
+    F(bytes_neon, PWL_LEVEL_NEON, bytes, PWL_ANY_LINES, (100, 280, 700), 0)                                            \
+    F(narrow_neon, PWL_LEVEL_NEON, narrow, PWL_NARROW_LINES, (450, 520), 120)                                          \
+    F(wide_neon, PWL_LEVEL_NEON, wide, PWL_WIDE_LINES, (1500, 1900), 300)
 #else
 #define PWL_WAYS_NEON(F)
 #endif
 
 #ifdef PWL_HAVE_SVE2
 #define PWL_WAYS_SVE2(F)                                                                                               \
-    F(values_sve2, PWL_LEVEL_SVE2, values, PWL_ANY_LINES, (700, 1000, 1100, 1200), 0)                                  \
-    F(cells16_sve2, PWL_LEVEL_SVE2, cells16, PWL_MANY_LINES, (1500, 1550, 1600, 1700, 2000, 2500), 400)
+    F(values_sve2, PWL_LEVEL_SVE2, values, PWL_ANY_LINES, (340, 590, 530, 600), 0)                                     \
+    F(cells16_sve2, PWL_LEVEL_SVE2, cells16, PWL_MANY_LINES, (900, 900, 900, 900, 1000, 1400), 200)
 #else
 #define PWL_WAYS_SVE2(F)
 #endif
 
 #ifdef PWL_HAVE_HELIUM
 #define PWL_WAYS_HELIUM(F)                                                                                             \
-    F(bytes_helium, PWL_LEVEL_HELIUM, bytes, PWL_ANY_LINES, (1000, 3000, 6000), 0)                                     \
-    F(cells16_helium, PWL_LEVEL_HELIUM, cells16, PWL_MANY_LINES, (8400, 8500, 8700, 9000, 10000, 12000), 2000)
+    F(bytes_helium, PWL_LEVEL_HELIUM, bytes, PWL_ANY_LINES, (250, 700, 1400), 0)                                       \
+    F(cells16_helium, PWL_LEVEL_HELIUM, cells16, PWL_MANY_LINES, (1000, 1000, 1000, 1000, 1000, 1200), 150)
 #else
 #define PWL_WAYS_HELIUM(F)
 #endif
 
 #ifdef PWL_HAVE_DSP
 #define PWL_WAYS_DSP(F)                                                                                                \
-    F(cells16_dsp, PWL_LEVEL_DSP, cells16, PWL_MANY_LINES, (26000, 26000, 26500, 27000, 28000, 30000), 5000)
+    F(cells16_dsp, PWL_LEVEL_DSP, cells16, PWL_MANY_LINES, (2100, 2100, 2100, 2100, 2100, 2500), 2500)
 #else
 #define PWL_WAYS_DSP(F)
 #endif
@@ -93,7 +93,7 @@
 #ifdef PWL_HAVE_RVV
 #define PWL_WAYS_RVV(F)                                                                                                \
     F(bytes_rvv, PWL_LEVEL_RVV, bytes, PWL_ANY_LINES, (300, 700, 1400), 0)                                             \
-    F(cells16_rvv, PWL_LEVEL_RVV, cells16, PWL_MANY_LINES, (3000, 3000, 3100, 3200, 3500, 4000), 1000)
+    F(cells16_rvv, PWL_LEVEL_RVV, cells16, PWL_MANY_LINES, (3000, 3000, 3000, 3000, 3000, 3500), 600)
 #else
 #define PWL_WAYS_RVV(F)
 #endif
@@ -107,10 +107,10 @@
     PWL_WAYS_HELIUM(F)                                                                                                 \
     PWL_WAYS_DSP(F)                                                                                                    \
     PWL_WAYS_RVV(F)                                                                                                    \
-    F(values, 0, values, PWL_ANY_LINES, (400, 800, 900, 1000), 0)                                                      \
-    F(cells16, 0, cells16, PWL_MANY_LINES, (4500, 4600, 4800, 5000, 5500, 6500), 1500)                                 \
-    F(cells, 0, cells, PWL_MANY_LINES, (3000, 3000, 3000, 3000, 3500, 5000), 1000)                                     \
-    F(octaves, 0, octaves, PWL_MANY_LINES, (6000, 6000, 6000, 6000, 6500, 8000), 1000)
+    F(values, 0, values, PWL_ANY_LINES, (360, 620, 550, 630), 0)                                                       \
+    F(cells16, 0, cells16, PWL_MANY_LINES, (3790, 3790, 3790, 3790, 3790, 4500), 810)                                  \
+    F(cells, 0, cells, PWL_MANY_LINES, (3480, 3480, 3480, 3490, 3550, 4030), 380)                                      \
+    F(octaves, 0, octaves, PWL_MANY_LINES, (7000, 7000, 7000, 7000, 7200, 8000), 400)
 
 /* y[k] = value of x[k] for k in [0, count), in types of the kind's kernels. */
 #define PWL_DECLARE_WAY(name, level, kind, lines, cost, even)                                                          \
