@@ -106,22 +106,29 @@ static uint32_t cost_of_lines(const pwl_way *way, uint32_t lines)
     return way->cost[k] - ((uint32_t)((way->cost[k] - way->cost[k - 1]) * (size[k] - log2)) >> distance[k]);
 }
 
+/* Whether the values of all codes that a table has are at most 16 KiB, which the nearest cache holds. */
+static int reads_little(const pwl_job *job)
+{
+    const int64_t codes = job->reduced ? INT64_MAX : job->table->qmax_x - job->table->qmin_x;
+    return job->in < PWL_S16 || codes < (int64_t)1 << (14 - pwl_type_bytes_log2(job->out));
+}
+
 /*
- * The sizes are: of kind "bytes", values of 1, 2 and 4 bytes; of kind "values", up to 1 KiB, 64, 128 and 256 KiB of
- * them; of all others, up to 16, 32, 64, 128, 512 and 8192 lines.
+ * The sizes are: of kind "bytes", values of 1, 2 and 4 bytes; of kind "values", up to 16 KiB that are read, 64, 128
+ * and 256 KiB; of all others, up to 16, 32, 64, 128, 512 and 8192 lines.
  */
 uint32_t pwl_way_cost(const pwl_way *way, const pwl_source *source, pwl_type in, pwl_type out)
 {
     /* Of a conversion, by the bytes of the array's and of the kernel's elements, log2. */
     static const uint16_t codes[3][3] = {{0, 80, 100}, {0, 0, 80}, {0, 240, 0}};
-    static const uint16_t values[3][3] = {{0, 80, 70}, {60, 0, 70}, {90, 100, 0}};
+    static const uint16_t values[3][3] = {{0, 80, 70}, {60, 0, 70}, {90, 50, 0}};
     const pwl_job job = job_of(way->kind, source, in, out);
     uint32_t cost = codes[pwl_type_bytes_log2(in)][pwl_type_bytes_log2(job.in)] +
                     (uint32_t)values[pwl_type_bytes_log2(out)][pwl_type_bytes_log2(job.out)];
     if (way->kind == &pwl_kind_bytes)
         return cost + way->cost[pwl_type_bytes_log2(job.out)];
     if (way->kind == &pwl_kind_values)
-        return cost + way->cost[job.in < PWL_S16 ? 0 : 1 + pwl_type_bytes_log2(job.out)];
+        return cost + way->cost[reads_little(&job) ? 0 : 1 + pwl_type_bytes_log2(job.out)];
     if (pwl_is_even(job.table))
         cost += way->even;
     return cost + cost_of_lines(way, job.lines);

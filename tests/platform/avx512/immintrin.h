@@ -4,6 +4,7 @@
  * before the compiler's <immintrin.h>, which it has for all else. Lane by lane as in Intel's manual: Intel 64 and IA-32
  * Architectures Software Developer's Manual, volume 2. A mask's bit k belongs to lane k.
  */
+#pragma GCC system_header
 #ifndef EMULATED_IMMINTRIN_H
 #define EMULATED_IMMINTRIN_H
 
