@@ -107,7 +107,7 @@ static void prepare(const pwl_job *job, void *memory)
     made->steps = (uint8_t)make_cells(made, lasts, &at, (uint16_t *)(void *)((char *)memory + at.cells));
 }
 
-const pwl_kind pwl_kind_cells = {PWL_TABLES, 4, 4, cells_size, prepare};
+const pwl_kind pwl_kind_cells = {PWL_TABLES, 4, 4, cells_size, prepare, NULL};
 
 enum { BLOCK = 16 };
 

@@ -104,7 +104,7 @@ static void prepare(const pwl_job *job, void *memory)
         cells[k] = cells[k] << 16 | (uint16_t)lasts[cells[k] + (1u << (at.steps - 1)) - 1];
 }
 
-const pwl_kind pwl_kind_cells16 = {PWL_TABLES, 2, 2, cells16_size, prepare};
+const pwl_kind pwl_kind_cells16 = {PWL_TABLES, 2, 2, cells16_size, prepare, NULL};
 
 /* Codes at a time: no search waits for another's. */
 enum { BLOCK = 16 };

@@ -41,6 +41,8 @@ typedef struct pwl_kind {
     size_t (*size)(const pwl_job *job);
     /* Writes them to memory aligned to PWL_KIND_ALIGNMENT. */
     void (*prepare)(const pwl_job *job, void *memory);
+    /* Lines that the kernels search; null where they are the job's. */
+    uint32_t (*count)(const pwl_job *job);
 } pwl_kind;
 
 /* Vectors of any width load from prepared arrays whole. */

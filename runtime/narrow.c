@@ -96,4 +96,4 @@ static void prepare(const pwl_job *job, void *memory)
         narrow->cell[i] = (int16_t)cell[i];
 }
 
-const pwl_kind pwl_kind_narrow = {PWL_TABLES, 2, 2, narrow_size, prepare};
+const pwl_kind pwl_kind_narrow = {PWL_TABLES, 2, 2, narrow_size, prepare, NULL};

@@ -123,7 +123,7 @@ static void prepare(const pwl_job *job, void *memory)
     pwl_kind_cells.prepare(&core, (char *)memory + made->core);
 }
 
-const pwl_kind pwl_kind_octaves = {PWL_REDUCED, 4, 4, octaves_size, prepare};
+const pwl_kind pwl_kind_octaves = {PWL_REDUCED, 4, 4, octaves_size, prepare, NULL};
 
 /* pwl_bit_length() of v > 0. */
 INLINE int bit_length(uint64_t v)

@@ -125,6 +125,15 @@ static size_t pieces_size(const pwl_job *job)
     return build(&to, job, NULL) ? sizeof(pwl_pieces) : 0;
 }
 
+static uint32_t count(const pwl_job *job)
+{
+    builder to;
+    if (job->table->storage == PWL_INT32)
+        return job->lines; /* not served */
+    (void)build(&to, job, NULL);
+    return (uint32_t)to.count;
+}
+
 static void prepare(const pwl_job *job, void *memory)
 {
     pwl_pieces *const made = (pwl_pieces *)memory;
@@ -156,4 +165,4 @@ static void prepare(const pwl_job *job, void *memory)
         made->cell[i] = (int16_t)(i < 1 << (16 - made->cell_bits) ? cell[i] : 0);
 }
 
-const pwl_kind pwl_kind_pieces = {PWL_TABLES, 2, 2, pieces_size, prepare};
+const pwl_kind pwl_kind_pieces = {PWL_TABLES, 2, 2, pieces_size, prepare, count};

@@ -49,8 +49,8 @@ static void prepare_bytes(const pwl_job *job, void *memory)
     }
 }
 
-const pwl_kind pwl_kind_values = {PWL_TABLES | PWL_REDUCED, 0, 0, values_size, prepare_values};
-const pwl_kind pwl_kind_bytes = {PWL_TABLES | PWL_REDUCED, 0, PWL_JOINED, bytes_size, prepare_bytes};
+const pwl_kind pwl_kind_values = {PWL_TABLES | PWL_REDUCED, 0, 0, values_size, prepare_values, NULL};
+const pwl_kind pwl_kind_bytes = {PWL_TABLES | PWL_REDUCED, 0, PWL_JOINED, bytes_size, prepare_bytes, NULL};
 
 #define DEFINE_LOOK_UP(name, in_t, out_t)                                                                              \
     static void name(const void *values, const void *x, void *y, size_t count)                                         \

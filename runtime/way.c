@@ -131,7 +131,7 @@ uint32_t pwl_way_cost(const pwl_way *way, const pwl_source *source, pwl_type in,
         return cost + way->cost[reads_little(&job) ? 0 : 1 + pwl_type_bytes_log2(job.out)];
     if (pwl_is_even(job.table))
         cost += way->even;
-    return cost + cost_of_lines(way, job.lines);
+    return cost + cost_of_lines(way, way->kind->count ? way->kind->count(&job) : job.lines);
 }
 
 /* What runs the way's kernel for arrays of other types: as wide as the way's own instructions. */

@@ -44,7 +44,7 @@
     F(bytes_avx2, PWL_LEVEL_AVX2, bytes, PWL_ANY_LINES, (110, 300, 830), 0)                                            \
     F(narrow_avx2, PWL_LEVEL_AVX2, narrow, PWL_NARROW_LINES, (330, 550), 160)                                          \
     F(wide_avx2, PWL_LEVEL_AVX2, wide, 16, (1510), 180)                                                                \
-    F(cells16_avx2, PWL_LEVEL_AVX2, cells16, PWL_MANY_LINES, (1370, 1370, 1370, 1370, 1400, 2000), 330)                \
+    F(cells16_avx2, PWL_LEVEL_AVX2, cells16, PWL_MANY_LINES, (1370, 1370, 1370, 1370, 1400, 2000), 290)                \
     F(cells_avx2, PWL_LEVEL_AVX2, cells, PWL_MANY_LINES, (1690, 1690, 1690, 1690, 1750, 2050), 190)
 #else
 #define PWL_WAYS_AVX2(F)
@@ -107,7 +107,7 @@
     PWL_WAYS_HELIUM(F)                                                                                                 \
     PWL_WAYS_DSP(F)                                                                                                    \
     PWL_WAYS_RVV(F)                                                                                                    \
-    F(values, 0, values, PWL_ANY_LINES, (390, 620, 720, 800), 0)                                                       \
+    F(values, 0, values, PWL_ANY_LINES, (390, 640, 720, 800), 0)                                                       \
     F(cells16, 0, cells16, PWL_MANY_LINES, (2950, 2950, 2950, 2950, 3000, 3500), 700)                                  \
     F(cells, 0, cells, PWL_MANY_LINES, (3480, 3480, 3480, 3490, 3550, 4030), 380)                                      \
     F(octaves, 0, octaves, PWL_MANY_LINES, (7000, 7000, 7000, 7000, 7200, 8000), 400)

@@ -52,4 +52,4 @@ static void prepare(const pwl_job *job, void *memory)
         (uint8_t)pwl_span_cells(job, wide->last, wide->capacity, PWL_WIDE_CELL_BITS, PWL_WIDE_CELLS, wide->cell);
 }
 
-const pwl_kind pwl_kind_wide = {PWL_TABLES, 4, 4, wide_size, prepare};
+const pwl_kind pwl_kind_wide = {PWL_TABLES, 4, 4, wide_size, prepare, NULL};
