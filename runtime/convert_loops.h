@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions of convert.h, once for each set of instructions that compilers make vectors of the loops with: whoever
  * includes this has defined RUN_CONVERTED and RUN_JOINED, their names there. */
-#include "convert.h"
+#include <pwl/plan.h>
 
 #include "element.h"
 

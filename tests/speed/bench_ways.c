@@ -20,7 +20,6 @@
 enum { COUNT = 16384, BYTES_FOR_ALL = 512 << 10 };
 
 static FILE *json;
-static const char *machine;
 static int cases, beaten;
 static double worst = 1;
 
@@ -42,21 +41,22 @@ static double time_of(const struct work *work)
     return work->ns[REPETITIONS / 10];
 }
 
+/* One line: of each way bytes, nanoseconds, and nanoseconds by the model; the model knows nothing of pwl_map_*(). */
 static void write_times(const struct setting *of, const struct work *works, const size_t *bytes, int count)
 {
+    fprintf(json,
+            "{\"storage\": %d, \"segments\": %d, \"skewed\": %d, \"rounding\": \"%s\", \"in\": \"s%d\", "
+            "\"out\": \"s%d\"",
+            8 << of->source.table->storage, of->segments, of->skewed, rounding_of(of->source.table), 8 << (of->in >> 1),
+            8 << (of->out >> 1));
     for (int w = 0; w < count; w++) {
-        const pwl_way *way = NULL;
+        uint32_t model = 0;
         for (size_t k = 0; k < pwl_way_count; k++)
             if (!strcmp(pwl_ways[k].name, works[w].name))
-                way = &pwl_ways[k];
-        fprintf(json,
-                "{\"bench\": \"ways\", \"machine\": \"%s\", \"storage\": %d, \"segments\": %d, \"skewed\": %d, "
-                "\"rounding\": \"%s\", \"in\": \"s%d\", \"out\": \"s%d\", \"way\": \"%s\", \"bytes\": %zu, "
-                "\"ns\": %.4f, \"model_ns\": %.3f}\n",
-                machine, 8 << of->source.table->storage, of->segments, of->skewed, rounding_of(of->source.table),
-                8 << (of->in >> 1), 8 << (of->out >> 1), works[w].name, bytes[w], time_of(&works[w]),
-                way ? 1e-3 * pwl_way_cost(way, &of->source, of->in, of->out) : 0.0);
+                model = pwl_way_cost(&pwl_ways[k], &of->source, of->in, of->out);
+        fprintf(json, ", \"%s\": [%zu, %.3f, %.2f]", works[w].name, bytes[w], time_of(&works[w]), 1e-3 * model);
     }
+    fprintf(json, "}\n");
 }
 
 /* Of the choice within `most` bytes, against the works. */
@@ -132,7 +132,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s MACHINE JSON\n", argv[0]);
         return 2;
     }
-    machine = argv[1];
+    fprintf(json, "{\"bench\": \"ways\", \"machine\": \"%s\"}\n", argv[1]);
     for (size_t k = 0; k < COUNT; k++)
         codes[k] = (int32_t)(uint32_t)(random_bits(&state) >> 32);
     printf("Chosen ways that another one beats by more than %.1f:\n\n", TOLERATED);
