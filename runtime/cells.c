@@ -1,114 +1,144 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Kind "cells": any table, in plain C. The cell of a code, by its top bits, knows the line at its first code, and the
- * next cell the last line that a search has to consider.
- */
-#include <pwl/plain.h>
+#include "cells.h"
 
-#include "kind.h"
+#include <pwl/fixed.h>
+
+#include "span.h"
 #include "ways.h"
 
-#define MOST_CELLS 256u
+/* So many cells for each line, or more, and at most MOST_CELLS of them. */
+enum { CELLS_OF_A_LINE = 8, MOST_CELLS = 4096 };
 
-typedef struct cells {
-    uint32_t shift;
-    uint32_t starts, lines;        /* where the arrays lie, in bytes from here */
-    uint16_t line[MOST_CELLS + 1]; /* and one that ends a search */
-} cells;
+/* Where the arrays lie. */
+typedef struct layout {
+    uint32_t lines, lasts, cells, end;
+    uint32_t capacity, cell_count; /* powers of two: of last[], more than lines, and of cells */
+} layout;
 
-static uint32_t shift_of(const pwl_table *table)
+static layout layout_of(const pwl_job *job)
 {
-    uint32_t shift = 0;
-    while ((uint64_t)(table->qmax_x - table->qmin_x) >> shift >= MOST_CELLS)
-        shift++;
-    return shift;
-}
-
-static size_t line_bytes(const pwl_job *job)
-{
-    return job->table->storage == PWL_INT32 ? sizeof(pwl_plain64) : sizeof(pwl_plain32);
-}
-
-static size_t lines_at(void)
-{
-    return (sizeof(cells) + PWL_KIND_ALIGNMENT - 1) / PWL_KIND_ALIGNMENT * PWL_KIND_ALIGNMENT;
+    layout of;
+    for (of.capacity = 2; of.capacity < job->lines; of.capacity *= 2)
+        ;
+    of.cell_count = CELLS_OF_A_LINE * of.capacity;
+    if (of.cell_count > MOST_CELLS)
+        of.cell_count = MOST_CELLS;
+    of.lines = ((uint32_t)sizeof(pwl_cells_table) + PWL_KIND_ALIGNMENT - 1) / PWL_KIND_ALIGNMENT * PWL_KIND_ALIGNMENT;
+    of.lasts = of.lines + (uint32_t)sizeof(pwl_cells_line) * job->lines;
+    of.cells = of.lasts + (uint32_t)sizeof(int32_t) * of.capacity;
+    of.end = of.cells + (uint32_t)sizeof(uint16_t) * (of.cell_count + 1);
+    return of;
 }
 
 static size_t cells_size(const pwl_job *job)
 {
-    return lines_at() + job->lines * (line_bytes(job) + sizeof(uint32_t));
+    pwl_span_walk walk;
+    pwl_span span;
+    if (!pwl_span_overlaps(job))
+        return 0;
+    pwl_span_begin(&walk, job);
+    while (pwl_span_next(&walk, &span))
+        if (!pwl_span_is_wide(&walk, &span))
+            return 0;
+    return layout_of(job).end;
+}
+
+/* Fills the cells; how many steps a search takes. */
+static int make_cells(const pwl_cells_table *made, const int32_t *last, const layout *at, uint16_t *cell)
+{
+    uint32_t k, line = 0, most = 1;
+    int steps = 0;
+    for (k = 0; k < at->cell_count; k++) {
+        const int64_t first = made->low + ((int64_t)k << made->cell_bits);
+        const int64_t end = first + ((int64_t)1 << made->cell_bits) - 1;
+        uint32_t beyond;
+        while (first > last[line] && line + 1 < at->capacity)
+            line++;
+        for (beyond = line; end > last[beyond] && beyond + 1 < at->capacity; beyond++)
+            ;
+        cell[k] = (uint16_t)line;
+        most = beyond - line > most ? beyond - line : most;
+    }
+    while (most >> steps)
+        steps++;
+    for (k = 0; k < at->cell_count; k++) {
+        const uint32_t highest = at->capacity + 1 - (1u << steps);
+        cell[k] = cell[k] < highest ? cell[k] : (uint16_t)highest;
+    }
+    cell[at->cell_count] = 0;
+    return steps;
 }
 
 static void prepare(const pwl_job *job, void *memory)
 {
-    cells *const made = (cells *)memory;
+    pwl_cells_table *const made = (pwl_cells_table *)memory;
+    const layout at = layout_of(job);
+    pwl_cells_line *const lines = (pwl_cells_line *)(void *)((char *)memory + at.lines);
+    int32_t *const lasts = (int32_t *)(void *)((char *)memory + at.lasts);
     const pwl_table *const table = job->table;
-    char *const base = (char *)memory;
-    uint32_t *starts;
-    pwl_plain_walk walk;
-    pwl_plain_line next;
-    uint32_t i, cell, line = 0;
-    made->shift = shift_of(table);
-    made->lines = (uint32_t)lines_at();
-    made->starts = made->lines + job->lines * (uint32_t)line_bytes(job);
-    starts = (uint32_t *)(base + made->starts);
-    pwl_plain_begin(&walk, table);
-    for (i = 0; pwl_plain_next(&walk, &next); i++) {
-        starts[i] = (uint32_t)next.start;
-        if (table->storage == PWL_INT32) {
-            pwl_plain64 *const to = (pwl_plain64 *)(base + made->lines) + i;
-            to->slope = next.of.slope;
-            to->pre = next.of.pre;
-            to->post = next.of.post;
-            to->n = next.of.n;
-        } else {
-            ((pwl_plain32 *)(base + made->lines))[i] = pwl_plain_cut(&next.of);
-        }
+    const int64_t middle_x = pwl_type_middle(job->in), middle_y = pwl_type_middle(job->out);
+    pwl_span_walk walk;
+    pwl_span span;
+    uint32_t i = 0;
+    made->lines = at.lines;
+    made->lasts = at.lasts;
+    made->cells = at.cells;
+    made->low = (int32_t)pwl_span_clip(job, table->qmin_x - middle_x);
+    made->high = (int32_t)pwl_span_clip(job, table->qmax_x - middle_x);
+    made->min_y = table->qmin_y - middle_y;
+    made->max_y = table->qmax_y - middle_y;
+    made->flip_x = (uint32_t)middle_x;
+    made->flip_y = (uint32_t)middle_y;
+    made->even = (uint8_t)pwl_is_even(table);
+    made->is_long = made->cell_bits = 0;
+    while (((uint32_t)made->high - (uint32_t)made->low) >> made->cell_bits >= at.cell_count)
+        made->cell_bits++;
+    pwl_span_begin(&walk, job);
+    while (pwl_span_next(&walk, &span)) {
+        lines[i].slope = span.slope;
+        lines[i].pre = span.pre + ((uint64_t)1 << 63);
+        lines[i].post = span.post - ((uint64_t)1 << (63 - span.n));
+        lines[i].n = (uint64_t)span.n;
+        made->is_long |= (int64_t)span.slope != (int32_t)(uint32_t)span.slope;
+        lasts[i++] = (int32_t)pwl_span_clip(job, span.last);
     }
-    for (cell = 0; cell <= MOST_CELLS; cell++) {
-        while (line + 1 < job->lines && starts[line + 1] <= (uint64_t)cell << made->shift)
-            line++;
-        made->line[cell] = (uint16_t)line;
-    }
+    for (i--; i < at.capacity; i++)
+        lasts[i] = INT32_MAX;
+    made->steps = (uint8_t)make_cells(made, lasts, &at, (uint16_t *)(void *)((char *)memory + at.cells));
 }
 
-const pwl_kind pwl_kind_cells = {4, 4, cells_size, prepare};
+const pwl_kind pwl_kind_cells = {PWL_TABLES, 4, 4, cells_size, prepare, NULL};
 
-static uint32_t find(const cells *made, const uint32_t *starts, uint32_t u)
+enum { BLOCK = 16 };
+
+INLINE void map(const pwl_cells_table *made, const uint32_t *x, uint32_t *y, int count, int steps, int even)
 {
-    uint32_t low = made->line[u >> made->shift], high = made->line[(u >> made->shift) + 1];
-    while (low < high) {
-        const uint32_t middle = high - (high - low) / 2;
-        if (starts[middle] <= u)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
+    uint32_t i[BLOCK];
+    int32_t s[BLOCK];
+    int k;
+    for (k = 0; k < count; k++)
+        s[k] = pwl_cells_code(made, x[k]);
+    pwl_cells_find(made, s, i, count, steps);
+    for (k = 0; k < count; k++)
+        y[k] = (uint32_t)pwl_sat(pwl_cells_value(made, i[k], s[k], even), made->min_y, made->max_y) ^ made->flip_y;
 }
 
-#define DEFINE_KERNEL(name, in_t, line_t, eval)                                                                        \
-    static void name(const pwl_table *table, const cells *made, const void *x, void *y, size_t count)                  \
-    {                                                                                                                  \
-        const uint32_t *const starts = (const uint32_t *)((const char *)made + made->starts);                          \
-        const line_t *const lines = (const line_t *)((const char *)made + made->lines);                                \
-        const int rounding = pwl_plain_rounding_of(table);                                                             \
-        size_t k;                                                                                                      \
-        for (k = 0; k < count; k++) {                                                                                  \
-            const int64_t q = pwl_sat(((const in_t *)x)[k], table->qmin_x, table->qmax_x);                             \
-            const uint32_t u = (uint32_t)(q - table->qmin_x);                                                          \
-            const int64_t raw = eval(&lines[find(made, starts, u)], u, rounding);                                      \
-            ((uint32_t *)y)[k] = (uint32_t)pwl_sat(raw, table->qmin_y, table->qmax_y);                                 \
-        }                                                                                                              \
-    }
-DEFINE_KERNEL(map_s32_narrow, int32_t, pwl_plain32, pwl_plain_eval32)
-DEFINE_KERNEL(map_u32_narrow, uint32_t, pwl_plain32, pwl_plain_eval32)
-DEFINE_KERNEL(map_s32_wide, int32_t, pwl_plain64, pwl_plain_eval64)
-DEFINE_KERNEL(map_u32_wide, uint32_t, pwl_plain64, pwl_plain_eval64)
+INLINE void run(const pwl_cells_table *made, const uint32_t *x, uint32_t *y, size_t count, int steps, int even)
+{
+    for (; count >= BLOCK; count -= BLOCK, x += BLOCK, y += BLOCK)
+        map(made, x, y, BLOCK, steps, even);
+    map(made, x, y, (int)count, steps, even);
+}
 
 void pwl_cells(const pwl_plan *plan, const void *x, void *y, size_t count)
 {
-    static void (*const map[2][2])(const pwl_table *table, const cells *made, const void *x, void *y,
-                                   size_t count) = {{map_s32_narrow, map_u32_narrow}, {map_s32_wide, map_u32_wide}};
-    map[plan->table->storage == PWL_INT32][plan->kernel_in & 1](plan->table, (const cells *)plan->memory, x, y, count);
+    const pwl_cells_table *const made = (const pwl_cells_table *)plan->memory;
+    const uint32_t *const codes = (const uint32_t *)x;
+    uint32_t *const values = (uint32_t *)y;
+    if (made->even)
+        run(made, codes, values, count, made->steps, 1);
+    else if (made->steps == 1)
+        run(made, codes, values, count, 1, 0);
+    else
+        run(made, codes, values, count, made->steps, 0);
 }

@@ -3,6 +3,7 @@
 
 #include <pwl/plain.h>
 
+#include "loop.h"
 #include "narrow.h"
 #include "span.h"
 #include "ways.h"
@@ -84,11 +85,11 @@ static void prepare(const pwl_job *job, void *memory)
     made->flip_y = (uint16_t)middle_y;
     made->cell_bits = (uint8_t)at.cell_bits;
     made->steps = (uint8_t)at.steps;
-    made->rounding = (uint8_t)pwl_plain_rounding_of(table);
+    made->even = (uint8_t)pwl_is_even(table);
     made->has_post = (uint8_t)!pwl_narrow_takes_post(job);
     pwl_span_begin(&walk, job);
     while (pwl_span_next(&walk, &span)) {
-        const pwl_narrow_line line = pwl_narrow_line_of(&walk, &span, made->has_post);
+        const pwl_narrow_line line = pwl_narrow_line_of(&span, made->has_post);
         lines[i].slope_n = line.slope_n;
         lines[i].pre = line.pre;
         posts[i] = line.post;
@@ -103,46 +104,50 @@ static void prepare(const pwl_job *job, void *memory)
         cells[k] = cells[k] << 16 | (uint16_t)lasts[cells[k] + (1u << (at.steps - 1)) - 1];
 }
 
-const pwl_kind pwl_kind_cells16 = {2, 2, cells16_size, prepare};
+const pwl_kind pwl_kind_cells16 = {PWL_TABLES, 2, 2, cells16_size, prepare, NULL};
 
-static inline void run(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t count, int steps, int rounding,
-                       int has_post)
+/* Codes at a time: no search waits for another's. */
+enum { BLOCK = 16 };
+
+INLINE void map(const pwl_packed *made, const uint16_t *x, uint16_t *y, int count, int steps, int even, int has_post)
 {
     const pwl_packed_arrays of = pwl_packed_arrays_of(made);
     const int32_t low = made->low, high = made->high, min_y = made->min_y, max_y = made->max_y;
     const uint32_t flip_x = made->flip_x, flip_y = made->flip_y;
     const int cell_bits = made->cell_bits;
-    size_t k;
+    int32_t s[BLOCK];
+    uint32_t i[BLOCK], step = 1u << (steps - 1);
+    int k;
     for (k = 0; k < count; k++) {
         const int32_t code = (int16_t)(x[k] ^ flip_x), from_low = code < low ? low : code;
-        const int32_t s = from_low > high ? high : from_low;
-        const uint32_t cell = of.cells[(uint32_t)(s - INT16_MIN) >> cell_bits];
-        uint32_t i = cell >> 16, step = 1u << (steps - 1);
-        int32_t v;
-        i += s > (int16_t)(cell & UINT16_MAX) ? step : 0;
-        while (step >>= 1)
-            i += s > of.lasts[i + step - 1] ? step : 0;
-        v = pwl_packed_eval(&of, i, s, rounding, has_post);
-        v = v < min_y ? min_y : v;
-        y[k] = (uint16_t)((uint32_t)(v > max_y ? max_y : v) ^ flip_y);
+        uint32_t cell;
+        s[k] = from_low > high ? high : from_low;
+        cell = of.cells[(uint32_t)(s[k] - INT16_MIN) >> cell_bits];
+        i[k] = (cell >> 16) + (s[k] > (int16_t)(cell & UINT16_MAX) ? step : 0);
+    }
+    while (step >>= 1)
+        for (k = 0; k < count; k++)
+            i[k] += s[k] > of.lasts[i[k] + step - 1] ? step : 0;
+    for (k = 0; k < count; k++) {
+        const int32_t v = pwl_packed_eval(&of, i[k], s[k], even, has_post), from_min = v < min_y ? min_y : v;
+        y[k] = (uint16_t)((uint32_t)(from_min > max_y ? max_y : from_min) ^ flip_y);
     }
 }
 
-static inline void run_rounding(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t count, int steps)
+INLINE void run(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t count, int steps, int even, int has_post)
 {
-    if (made->rounding == PWL_PLAIN_AWAY)
-        run(made, x, y, count, steps, PWL_PLAIN_AWAY, 1);
-    else if (made->rounding == PWL_PLAIN_EVEN)
-        run(made, x, y, count, steps, PWL_PLAIN_EVEN, 1);
-    else
-        run(made, x, y, count, steps, PWL_PLAIN_DOWN, made->has_post);
+    for (; count >= BLOCK; count -= BLOCK, x += BLOCK, y += BLOCK)
+        map(made, x, y, BLOCK, steps, even, has_post);
+    map(made, x, y, (int)count, steps, even, has_post);
 }
 
 void pwl_cells16(const pwl_plan *plan, const void *x, void *y, size_t count)
 {
     const pwl_packed *const made = (const pwl_packed *)plan->memory;
+    const uint16_t *const codes = (const uint16_t *)x;
+    uint16_t *const values = (uint16_t *)y;
     if (made->steps == 1)
-        run_rounding(made, (const uint16_t *)x, (uint16_t *)y, count, 1);
+        PWL_RUN_ROUNDED(made->even, made->has_post, run, made, codes, values, count, 1);
     else
-        run_rounding(made, (const uint16_t *)x, (uint16_t *)y, count, made->steps);
+        PWL_RUN_ROUNDED(made->even, made->has_post, run, made, codes, values, count, made->steps);
 }

@@ -11,10 +11,10 @@
 
 #include <stdint.h>
 
-#include <pwl/plain.h>
+#include "span.h"
 
 typedef struct pwl_packed_line {
-    uint32_t slope_n; /* n << 16 | slope's 16 bits; n may hold PWL_PLAIN_NEGATED */
+    uint32_t slope_n; /* n << 16 | slope's 16 bits */
     uint32_t pre;
 } pwl_packed_line;
 
@@ -23,7 +23,7 @@ typedef struct pwl_packed {
     uint32_t cells, lines, posts, lasts;
     int16_t low, high, min_y, max_y;
     uint16_t flip_x, flip_y; /* 0x8000 for unsigned arrays */
-    uint8_t cell_bits, steps, rounding, has_post;
+    uint8_t cell_bits, steps, even, has_post;
 } pwl_packed;
 
 /* The arrays. */
@@ -46,15 +46,13 @@ static inline pwl_packed_arrays pwl_packed_arrays_of(const pwl_packed *made)
 
 /* Value of s on line i, before saturation. */
 static inline __attribute__((always_inline)) int32_t pwl_packed_eval(const pwl_packed_arrays *of, uint32_t i, int32_t s,
-                                                                     int rounding, int has_post)
+                                                                     int even, int has_post)
 {
     const uint32_t slope_n = of->lines[i].slope_n;
-    pwl_plain32 line;
-    line.slope = (uint32_t)(int16_t)(slope_n & UINT16_MAX);
-    line.n = slope_n >> 16;
-    line.pre = of->lines[i].pre;
-    line.post = has_post ? of->posts[i] : 0;
-    return pwl_plain_eval32(&line, (uint32_t)s, rounding);
+    const int32_t slope = (int16_t)(slope_n & UINT16_MAX);
+    const int32_t sum = (int32_t)((uint32_t)(slope * s) + of->lines[i].pre);
+    const int32_t v = pwl_span_shift32(sum, (int)(slope_n >> 16), even);
+    return has_post ? (int32_t)((uint32_t)v + of->posts[i]) : v;
 }
 
 /* Whether the table's codes are all that arrays can hold, so that none is clipped. */

@@ -3,7 +3,8 @@
 #ifndef PWL_LOOP_H
 #define PWL_LOOP_H
 
-#include <pwl/plain.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -24,17 +25,15 @@
         }                                                                                                              \
     } while (0)
 
-/* run(..., rounding, has_post) with both as constants. */
-#define PWL_RUN_ROUNDED(rounding, has_post, run, ...)                                                                  \
+/* run(..., even, has_post) with both as constants. */
+#define PWL_RUN_ROUNDED(even, has_post, run, ...)                                                                      \
     do {                                                                                                               \
-        if (rounding == PWL_PLAIN_AWAY)                                                                                \
-            run(__VA_ARGS__, PWL_PLAIN_AWAY, 1);                                                                       \
-        else if (rounding == PWL_PLAIN_EVEN)                                                                           \
-            run(__VA_ARGS__, PWL_PLAIN_EVEN, 1);                                                                       \
+        if (even)                                                                                                      \
+            run(__VA_ARGS__, 1, 1);                                                                                    \
         else if (has_post)                                                                                             \
-            run(__VA_ARGS__, PWL_PLAIN_DOWN, 1);                                                                       \
+            run(__VA_ARGS__, 0, 1);                                                                                    \
         else                                                                                                           \
-            run(__VA_ARGS__, PWL_PLAIN_DOWN, 0);                                                                       \
+            run(__VA_ARGS__, 0, 0);                                                                                    \
     } while (0)
 
 #endif

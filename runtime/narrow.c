@@ -6,33 +6,25 @@ static int fits_int32(int64_t v)
     return v == (int32_t)v;
 }
 
-/* Whether the values, counted from the middle of the output's type, are int32. */
-static int values_fit(const pwl_span_walk *walk, const pwl_span *span)
+/* Whether what is shifted, with `post` as part of it, is an int32. */
+static int sum_fits(const pwl_span *span, int64_t post)
 {
-    const int64_t middle = pwl_type_middle(walk->job->out);
-    const pwl_bounds bounds = pwl_span_bounds(walk, span);
-    return fits_int32(bounds.least_value - middle) && fits_int32(bounds.greatest_value - middle);
-}
-
-/* Whether what is shifted is an int32 still with post as part of it. */
-static int takes_post(const pwl_span_walk *walk, const pwl_span *span)
-{
-    const int64_t post = (int32_t)(uint32_t)span->of->post - pwl_type_middle(walk->job->out);
-    const int64_t addend = post * ((int64_t)1 << span->of->n);
-    const pwl_bounds bounds = pwl_span_bounds(walk, span);
-    return fits_int32(bounds.least_sum + addend) && fits_int32(bounds.greatest_sum + addend);
+    const int64_t addend = post * ((int64_t)1 << span->n);
+    return span->fits && fits_int32(span->least_sum + addend) && fits_int32(span->greatest_sum + addend);
 }
 
 int pwl_narrow_serves(const pwl_job *job)
 {
+    const int64_t middle = pwl_type_middle(job->out);
     pwl_span_walk walk;
     pwl_span span;
     if (job->table->storage == PWL_INT32 || !pwl_span_overlaps(job))
         return 0;
     pwl_span_begin(&walk, job);
     while (pwl_span_next(&walk, &span)) {
-        const int64_t slope = (int64_t)span.of->slope;
-        if (slope != (int16_t)slope || !values_fit(&walk, &span))
+        const int64_t slope = (int64_t)span.slope;
+        if (slope != (int16_t)slope || !sum_fits(&span, 0) || !fits_int32(span.least_value - middle) ||
+            !fits_int32(span.greatest_value - middle))
             return 0;
     }
     return 1;
@@ -45,25 +37,24 @@ static size_t narrow_size(const pwl_job *job)
 
 int pwl_narrow_takes_post(const pwl_job *job)
 {
+    const int64_t middle = pwl_type_middle(job->out);
     pwl_span_walk walk;
     pwl_span span;
-    if (pwl_plain_rounding_of(job->table) != PWL_PLAIN_DOWN)
+    if (pwl_is_even(job->table))
         return 0;
     pwl_span_begin(&walk, job);
     while (pwl_span_next(&walk, &span))
-        if (!takes_post(&walk, &span))
+        if (!sum_fits(&span, (int32_t)(uint32_t)(span.post + (uint64_t)middle) - middle))
             return 0;
     return 1;
 }
 
-pwl_narrow_line pwl_narrow_line_of(const pwl_span_walk *walk, const pwl_span *span, int has_post)
+pwl_narrow_line pwl_narrow_line_of(const pwl_span *span, int has_post)
 {
-    const pwl_plain32 line = pwl_plain_cut(span->of);
-    const uint32_t post = line.post - (uint32_t)pwl_type_middle(walk->job->out);
     pwl_narrow_line of;
-    of.slope_n = line.n << 16 | (line.slope & UINT16_MAX);
-    of.pre = line.pre + line.slope * (uint32_t)walk->from_s + (has_post ? 0 : post << line.n);
-    of.post = has_post ? post : 0;
+    of.slope_n = (uint32_t)span->n << 16 | (uint32_t)(span->slope & UINT16_MAX);
+    of.pre = (uint32_t)(span->pre + (has_post ? 0 : span->post << span->n));
+    of.post = has_post ? (uint32_t)span->post : 0;
     return of;
 }
 
@@ -82,7 +73,7 @@ static void prepare(const pwl_job *job, void *memory)
     narrow->max_y = (int16_t)(table->qmax_y - middle_y);
     narrow->flip_x = (uint16_t)middle_x;
     narrow->flip_y = (uint16_t)middle_y;
-    narrow->rounding = (uint8_t)pwl_plain_rounding_of(table);
+    narrow->even = (uint8_t)pwl_is_even(table);
     narrow->has_post = (uint8_t)!pwl_narrow_takes_post(job);
     for (i = 0; i < PWL_NARROW_LINES; i++) {
         narrow->slope_n[i] = narrow->pre[i] = narrow->post[i] = 0;
@@ -90,7 +81,7 @@ static void prepare(const pwl_job *job, void *memory)
     }
     pwl_span_begin(&walk, job);
     while (pwl_span_next(&walk, &span)) {
-        const pwl_narrow_line line = pwl_narrow_line_of(&walk, &span, narrow->has_post);
+        const pwl_narrow_line line = pwl_narrow_line_of(&span, narrow->has_post);
         narrow->slope_n[lines] = line.slope_n;
         narrow->pre[lines] = line.pre;
         narrow->post[lines] = line.post;
@@ -105,4 +96,4 @@ static void prepare(const pwl_job *job, void *memory)
         narrow->cell[i] = (int16_t)cell[i];
 }
 
-const pwl_kind pwl_kind_narrow = {2, 2, narrow_size, prepare};
+const pwl_kind pwl_kind_narrow = {PWL_TABLES, 2, 2, narrow_size, prepare, NULL};

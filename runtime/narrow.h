@@ -2,15 +2,15 @@
 /*
  * Kind "narrow": tables of storage INT8 and INT16 with few lines, for arrays of 16 bits, in registers.
  *
- * Codes are signed here, s = q_x, or q_x - 2^15 in unsigned arrays, which flips the top bit; so are values. Of the
- * plain lines (plain.h), those are served whose slope has 16 bits. With s clamped to [low, high] and line i the last
+ * Of the lines (span.h), those are served whose slope has 16 bits. With s clamped to [low, high] and line i the last
  * with s > last[i - 1]:
  *
  *   y = sat( shr(slope[i] * s + pre[i], n[i]) + post[i] )        sat clips to [min_y, max_y]
  *
- * modulo 2^32; neither side of the last sum, nor the sum, leaves int32. The search starts from the line of the first
- * code of a cell of 2^10 codes, or an earlier one, and takes `steps` steps: for step = steps - 1 ... 0, if
- * s > last[i + 2^step - 1] then i += 2^step. No index reaches `capacity`, which is 16 or 32.
+ * modulo 2^32; neither side of the last sum, nor the sum, leaves int32. shr rounds down, or `even` says that it takes
+ * ties to even values as span.h tells. The search starts from the line of the first code of a cell of 2^10 codes, or an
+ * earlier one, and takes `steps` steps: for step = steps - 1 ... 0, if s > last[i + 2^step - 1] then i += 2^step. No
+ * index reaches `capacity`, which is 16 or 32.
  *
  * Where every post can be made part of pre, so that slope * s + pre still fits int32 and rounding is down, it is, and
  * post is 0.
@@ -30,11 +30,11 @@
 typedef struct pwl_narrow {
     int16_t last[PWL_NARROW_LINES];     /* INT16_MAX from the last line on: no code lies beyond it */
     int16_t cell[PWL_NARROW_CELLS];     /* line of the first code of cell (s + 2^15) >> 10 */
-    uint32_t slope_n[PWL_NARROW_LINES]; /* n << 16 | slope's 16 bits; n may hold PWL_PLAIN_NEGATED */
+    uint32_t slope_n[PWL_NARROW_LINES]; /* n << 16 | slope's 16 bits */
     uint32_t pre[PWL_NARROW_LINES], post[PWL_NARROW_LINES];
     int16_t low, high, min_y, max_y;
     uint16_t flip_x, flip_y; /* 0x8000 for unsigned arrays */
-    uint8_t capacity, steps, rounding, has_post;
+    uint8_t capacity, steps, even, has_post;
 } pwl_narrow;
 
 /* Whether a job's table, of any number of lines, is one of those told of above. */
@@ -48,6 +48,6 @@ typedef struct pwl_narrow_line {
     uint32_t slope_n, pre, post;
 } pwl_narrow_line;
 
-pwl_narrow_line pwl_narrow_line_of(const pwl_span_walk *walk, const pwl_span *span, int has_post);
+pwl_narrow_line pwl_narrow_line_of(const pwl_span *span, int has_post);
 
 #endif

@@ -2,16 +2,15 @@
 /*
  * Kind "pieces": tables of storage INT8 and INT16 for arrays of 16 bits, in words of 16 bits throughout.
  *
- * Codes are signed, s = q_x, or q_x - 2^15 in unsigned arrays, which flips the top bit; so are values. The plain lines
- * (plain.h) are cut where they saturate and where the table's codes end, so that each piece is right modulo 2^16 for
- * every code it serves and nothing is left to clip:
+ * The lines (span.h) are cut where they saturate and where the table's codes end, so that each piece is right modulo
+ * 2^16 for every code it serves and nothing is left to clip:
  *
  *   y = low 16 bits of ( shr(slope[i] * s + pre[i], n[i]) + post[i] )
  *
- * with slope * s + pre modulo 2^32 and unsigned, shr rounding down or to even. half_away is down once lines are cut
- * where the shifted value changes its sign; a negated line has its slope negated. For n >= 16, nothing that is shifted
- * may leave [0, 2^32), or bits above would be missing: where it can be below zero, pre has 2^31 added and post 2^(31 -
- * n) taken away. Tables with a line that leaves the range either way are not served (bounds.h).
+ * with slope * s + pre modulo 2^32 and unsigned, shr rounding down or, as `even` says, taking ties to even values as
+ * span.h tells. For n >= 16, nothing that is shifted may leave [0, 2^32), or bits above would be missing: where it can
+ * be below zero, pre has 2^31 added and post 2^(31 - n) taken away. Tables with a line that leaves the range either way
+ * are not served.
  *
  * The search starts from the line of the first code of a cell of 2^cell_bits codes, or an earlier one, and takes
  * `steps` steps (span.h). No index reaches `capacity`.

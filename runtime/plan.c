@@ -1,62 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <pwl/fixed.h>
-#include <pwl/plain.h>
 #include <pwl/plan.h>
 
-#include "element.h"
-#include "kind.h"
 #include "ways.h"
 
-const pwl_way pwl_ways[] = {
-#define WAY(name, level, kind, lines) {#name, level, &pwl_kind_##kind, lines, pwl_##name},
-    PWL_WAYS(WAY)
-#undef WAY
-};
-const size_t pwl_way_count = sizeof pwl_ways / sizeof *pwl_ways;
-
-/* `wanted` where it has so many bytes, else the type that has them and holds [min, max]. */
-static pwl_type type_of(pwl_type wanted, int bytes, int64_t min)
-{
-    if (bytes == 0 || bytes == 1 << pwl_type_bytes_log2(wanted))
-        return wanted;
-    if (bytes == 2)
-        return min < 0 ? PWL_S16 : PWL_U16;
-    return min < 0 ? PWL_S32 : PWL_U32;
-}
-
-static pwl_job job_of(const pwl_kind *kind, const pwl_table *table, pwl_type in, pwl_type out, uint32_t lines)
-{
-    pwl_job job;
-    job.table = table;
-    job.in = type_of(in, kind->in_bytes, table->qmin_x);
-    job.out = type_of(out, kind->out_bytes, table->qmin_y);
-    job.lines = lines;
-    return job;
-}
-
-size_t pwl_way_bytes(const pwl_way *way, const pwl_table *table, uint32_t lines, pwl_type in, pwl_type out)
-{
-    const pwl_job job = job_of(way->kind, table, in, out, lines);
-    const size_t bytes = lines <= way->lines ? way->kind->size(&job) : 0;
-    return bytes ? bytes + PWL_KIND_ALIGNMENT - 1 : 0;
-}
-
-/* The quickest way within `most` bytes, and the bytes it takes; null and 0 where none is. */
-static const pwl_way *choose(const pwl_table *table, pwl_type in, pwl_type out, uint32_t levels, size_t most,
+/* The way that costs least within `most` bytes, and the bytes it takes; null and 0 where none is. */
+static const pwl_way *choose(const pwl_source *source, pwl_type in, pwl_type out, uint32_t levels, size_t most,
                              size_t *bytes)
 {
-    const uint32_t lines = pwl_plain_count(table), have = levels & pwl_levels();
+    const uint32_t have = levels & pwl_levels();
+    const pwl_way *best = NULL;
+    uint32_t least = UINT32_MAX;
     size_t k;
+    *bytes = 0;
     for (k = 0; k < pwl_way_count; k++) {
         const pwl_way *const way = &pwl_ways[k];
+        uint32_t cost;
+        size_t taken;
         if ((way->level & have) != way->level)
             continue;
-        *bytes = pwl_way_bytes(way, table, lines, in, out);
-        if (*bytes && *bytes <= most)
-            return way;
+        cost = pwl_way_cost(way, source, in, out);
+        taken = cost < least ? pwl_way_bytes(way, source, in, out) : 0;
+        if (taken && taken <= most) {
+            best = way;
+            least = cost;
+            *bytes = taken;
+        }
     }
-    *bytes = 0;
-    return NULL;
+    return best;
 }
 
 /* As the plan's own types say. */
@@ -85,71 +55,81 @@ static void run_map(const pwl_plan *plan, const void *x, void *y, size_t count)
     }
 }
 
-#define BLOCK 256 /* elements at a time: 2 KiB of stack */
-
-/* Through blocks in the kernel's types. A block is read whole before any of it is written. */
-static void run_converted(const pwl_plan *plan, const void *x, void *y, size_t count)
+static void run_reduced_map(const pwl_plan *plan, const void *x, void *y, size_t count)
 {
-    const pwl_type in = (pwl_type)plan->in, out = (pwl_type)plan->out;
-    const pwl_type kernel_in = (pwl_type)plan->kernel_in, kernel_out = (pwl_type)plan->kernel_out;
-    const pwl_table *const table = plan->table;
-    uint32_t codes[BLOCK], values[BLOCK];
-    size_t first, k;
-    for (first = 0; first < count; first += BLOCK) {
-        const size_t n = count - first < BLOCK ? count - first : BLOCK;
-        for (k = 0; k < n; k++)
-            pwl_set_element_of(kernel_in, codes, k,
-                               pwl_sat(pwl_element_of(in, x, first + k), table->qmin_x, table->qmax_x));
-        plan->kernel(plan, codes, values, n);
-        for (k = 0; k < n; k++)
-            pwl_set_element_of(out, y, first + k, pwl_element_of(kernel_out, values, k));
-    }
+    pwl_reduced_map((const pwl_reduced *)plan->memory, (pwl_type)plan->in, x, (pwl_type)plan->out, y, count);
 }
 
-void pwl_way_prepare(const pwl_way *way, pwl_plan *plan, void *memory, const pwl_table *table, uint32_t lines,
-                     pwl_type in, pwl_type out)
+/* By no way of the list: `run` reads the table alone. */
+static void init_map(pwl_plan *plan, const pwl_source *source, pwl_type in, pwl_type out)
 {
-    const pwl_job job = job_of(way->kind, table, in, out, lines);
-    char *const aligned = (char *)memory + (-(uintptr_t)memory & (PWL_KIND_ALIGNMENT - 1));
-    way->kind->prepare(&job, aligned);
-    plan->run = job.in == in && job.out == out ? way->kernel : run_converted;
-    plan->kernel = way->kernel;
-    plan->memory = aligned;
-    plan->table = table;
-    plan->way = way->name;
-    plan->in = (uint8_t)in;
-    plan->out = (uint8_t)out;
-    plan->kernel_in = (uint8_t)job.in;
-    plan->kernel_out = (uint8_t)job.out;
+    plan->run = plan->kernel = source->reduced ? run_reduced_map : run_map;
+    plan->memory = source->reduced;
+    plan->table = source->table;
+    plan->way = "map";
+    plan->in = plan->kernel_in = (uint8_t)in;
+    plan->out = plan->kernel_out = (uint8_t)out;
+}
+
+static size_t size_of(const pwl_source *source, pwl_type in, pwl_type out, uint32_t levels)
+{
+    size_t bytes;
+    (void)choose(source, in, out, levels, SIZE_MAX, &bytes);
+    return bytes;
+}
+
+/* What both kinds of tables refuse. */
+static pwl_status check(const pwl_plan *plan, const void *memory, size_t bytes, const pwl_table *table, pwl_type in,
+                        pwl_type out)
+{
+    if (!plan || !table || (bytes && !memory))
+        return PWL_ERR_NULL;
+    if ((unsigned)in > PWL_U32 || (unsigned)out > PWL_U32)
+        return PWL_ERR_FIELD;
+    return pwl_fits(table, out) ? PWL_OK : PWL_ERR_RANGE_Y;
+}
+
+static void init(pwl_plan *plan, void *memory, size_t bytes, const pwl_source *source, pwl_type in, pwl_type out,
+                 uint32_t levels)
+{
+    size_t taken;
+    const pwl_way *const way = choose(source, in, out, levels, bytes, &taken);
+    if (way)
+        pwl_way_prepare(way, plan, memory, source, in, out);
+    else
+        init_map(plan, source, in, out);
 }
 
 size_t pwl_plan_size(const pwl_table *table, pwl_type in, pwl_type out, uint32_t levels)
 {
-    size_t bytes;
-    (void)choose(table, in, out, levels, SIZE_MAX, &bytes);
-    return bytes;
+    const pwl_source source = pwl_source_of(table);
+    return size_of(&source, in, out, levels);
+}
+
+size_t pwl_reduced_plan_size(const pwl_reduced *reduced, pwl_type in, pwl_type out, uint32_t levels)
+{
+    const pwl_source source = pwl_source_of_reduced(reduced);
+    return size_of(&source, in, out, levels);
 }
 
 pwl_status pwl_plan_init(pwl_plan *plan, void *memory, size_t bytes, const pwl_table *table, pwl_type in, pwl_type out,
                          uint32_t levels)
 {
-    static const pwl_plan by_map = {run_map, run_map, NULL, NULL, "map", 0, 0, 0, 0};
-    const pwl_way *way;
-    size_t taken;
-    if (!plan || !table || (bytes && !memory))
-        return PWL_ERR_NULL;
-    if ((unsigned)in > PWL_U32 || (unsigned)out > PWL_U32)
-        return PWL_ERR_FIELD;
-    if (!pwl_fits(table, out))
-        return PWL_ERR_RANGE_Y;
-    way = choose(table, in, out, levels, bytes, &taken);
-    if (way) {
-        pwl_way_prepare(way, plan, memory, table, pwl_plain_count(table), in, out);
-    } else {
-        *plan = by_map;
-        plan->table = table;
-        plan->in = plan->kernel_in = (uint8_t)in;
-        plan->out = plan->kernel_out = (uint8_t)out;
+    const pwl_status status = check(plan, memory, bytes, table, in, out);
+    if (status == PWL_OK) {
+        const pwl_source source = pwl_source_of(table);
+        init(plan, memory, bytes, &source, in, out, levels);
     }
-    return PWL_OK;
+    return status;
+}
+
+pwl_status pwl_reduced_plan_init(pwl_plan *plan, void *memory, size_t bytes, const pwl_reduced *reduced, pwl_type in,
+                                 pwl_type out, uint32_t levels)
+{
+    const pwl_status status = check(plan, memory, bytes, reduced ? &reduced->core : NULL, in, out);
+    if (status == PWL_OK) {
+        const pwl_source source = pwl_source_of_reduced(reduced);
+        init(plan, memory, bytes, &source, in, out, levels);
+    }
+    return status;
 }

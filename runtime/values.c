@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kinds "values" and "bytes": the value of every code that an array of 8 or 16 bits can hold, in the output's type, by
- * the code's bits. Kernels of "bytes" map bytes to bytes. */
+ * the code's bits. "bytes", for arrays of 8 bits, has the bytes of values apart: the lowest of all codes first. */
 #include <pwl/eval.h>
+#include <pwl/reduce.h>
 
 #include "kind.h"
 #include "ways.h"
@@ -11,6 +12,14 @@ static size_t codes_of(const pwl_job *job)
     return (size_t)1 << (8 << pwl_type_bytes_log2(job->in));
 }
 
+static int64_t value_of(const pwl_job *job, size_t bits)
+{
+    const size_t codes = codes_of(job);
+    const int is_negative = !pwl_type_is_unsigned(job->in) && bits >= codes / 2;
+    const int64_t code = (int64_t)bits - (is_negative ? (int64_t)codes : 0);
+    return job->reduced ? pwl_reduced_eval(job->reduced, code) : pwl_eval_inline(job->table, code);
+}
+
 static size_t values_size(const pwl_job *job)
 {
     return pwl_type_bytes_log2(job->in) < 2 ? codes_of(job) << pwl_type_bytes_log2(job->out) : 0;
@@ -18,31 +27,30 @@ static size_t values_size(const pwl_job *job)
 
 static size_t bytes_size(const pwl_job *job)
 {
-    return pwl_type_bytes_log2(job->in) == 0 && pwl_type_bytes_log2(job->out) == 0 ? 256 : 0;
+    return pwl_type_bytes_log2(job->in) == 0 ? values_size(job) : 0;
 }
 
-static void prepare(const pwl_job *job, void *memory)
+static void prepare_values(const pwl_job *job, void *memory)
 {
     const size_t codes = codes_of(job);
     size_t k;
-    for (k = 0; k < codes; k++) {
-        const int is_negative = !pwl_type_is_unsigned(job->in) && k >= codes / 2;
-        const int64_t value = pwl_eval_inline(job->table, (int64_t)k - (is_negative ? (int64_t)codes : 0));
-        switch (pwl_type_bytes_log2(job->out)) {
-        case 0:
-            ((uint8_t *)memory)[k] = (uint8_t)value;
-            break;
-        case 1:
-            ((uint16_t *)memory)[k] = (uint16_t)value;
-            break;
-        default:
-            ((uint32_t *)memory)[k] = (uint32_t)value;
-        }
+    for (k = 0; k < codes; k++)
+        pwl_set_element_of(job->out, memory, k, value_of(job, k));
+}
+
+static void prepare_bytes(const pwl_job *job, void *memory)
+{
+    size_t k;
+    int part;
+    for (k = 0; k < 256; k++) {
+        const uint32_t value = (uint32_t)value_of(job, k);
+        for (part = 0; part < 1 << pwl_type_bytes_log2(job->out); part++)
+            ((uint8_t *)memory)[256 * part + (int)k] = (uint8_t)(value >> 8 * part);
     }
 }
 
-const pwl_kind pwl_kind_values = {0, 0, values_size, prepare};
-const pwl_kind pwl_kind_bytes = {0, 0, bytes_size, prepare};
+const pwl_kind pwl_kind_values = {PWL_TABLES | PWL_REDUCED, 0, 0, values_size, prepare_values, NULL};
+const pwl_kind pwl_kind_bytes = {PWL_TABLES | PWL_REDUCED, 0, PWL_JOINED, bytes_size, prepare_bytes, NULL};
 
 #define DEFINE_LOOK_UP(name, in_t, out_t)                                                                              \
     static void name(const void *values, const void *x, void *y, size_t count)                                         \

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All ways to map an array, the quickest first. This list is the only one: declarations, choice, tests and benchmarks
+ * All ways to map arrays, and what they cost. This list is the only one: declarations, choice, tests and benchmarks
  * come from it.
  *
- *   PWL_WAYS(F): F(name, level, kind, lines)
+ *   PWL_WAYS(F): F(name, level, kind, lines, cost, even)
  *
  * A way is the kernel pwl_<name>() over what its kind prepares (kind.h), for tables of at most so many plain lines. It
  * needs the instructions of `level`, 0 for plain C, and is in the list where PWL_HAVE_<...> says that the build has it.
+ *
+ * `cost` has picoseconds per element for tables of one size after the other (pwl_way_cost() in way.c names the sizes),
+ * and `even` what is added where ties are rounded to even. Of the ways that a machine has, only the ratios count: the
+ * one that costs least is taken, the first of those that cost the same. runtime/RESULTS.md says on which machine each
+ * was measured; `./dev bench ways` compares all of them with the machine at hand.
  */
 #ifndef PWL_WAYS_H
 #define PWL_WAYS_H
@@ -18,75 +23,79 @@
 #include "pieces.h"
 #include "wide.h"
 
-#define PWL_ANY_LINES (2 * PWL_MAX_SEGMENTS)
+/* As many as folded tables have; where half_away cuts lines, there may be more. */
+#define PWL_MANY_LINES (2 * PWL_MAX_SEGMENTS)
+#define PWL_ANY_LINES UINT32_MAX
 
 #ifdef PWL_HAVE_AVX512
 #define PWL_WAYS_AVX512(F)                                                                                             \
-    F(bytes_avx512vbmi, PWL_LEVEL_AVX512VBMI, bytes, PWL_ANY_LINES)                                                    \
-    F(bytes_avx512, PWL_LEVEL_AVX512, bytes, PWL_ANY_LINES)                                                            \
-    F(narrow_avx512, PWL_LEVEL_AVX512, narrow, PWL_NARROW_LINES)                                                       \
-    F(pieces_avx512, PWL_LEVEL_AVX512, pieces, PWL_PIECES)                                                             \
-    F(wide_avx512, PWL_LEVEL_AVX512, wide, PWL_WIDE_LINES)
+    F(bytes_avx512vbmi, PWL_LEVEL_AVX512VBMI, bytes, PWL_ANY_LINES, (30, 140, 510), 0)                                 \
+    F(bytes_avx512, PWL_LEVEL_AVX512, bytes, PWL_ANY_LINES, (70, 220, 680), 0)                                         \
+    F(narrow_avx512, PWL_LEVEL_AVX512, narrow, PWL_NARROW_LINES, (175, 180), 50)                                       \
+    F(pieces_avx512, PWL_LEVEL_AVX512, pieces, PWL_PIECES, (165, 190, 250, 1000), 60)                                  \
+    F(wide_avx512, PWL_LEVEL_AVX512, wide, PWL_WIDE_LINES, (500, 720), 100)                                            \
+    F(cells_avx512, PWL_LEVEL_AVX512, cells, PWL_MANY_LINES, (900, 900, 900, 900, 1000, 1300), 120)
 #else
 #define PWL_WAYS_AVX512(F)
 #endif
 
 #ifdef PWL_HAVE_AVX2
 #define PWL_WAYS_AVX2(F)                                                                                               \
-    F(bytes_avx2, PWL_LEVEL_AVX2, bytes, PWL_ANY_LINES)                                                                \
-    F(narrow_avx2, PWL_LEVEL_AVX2, narrow, PWL_NARROW_LINES)                                                           \
-    F(wide_avx2, PWL_LEVEL_AVX2, wide, 16)
-#define PWL_WAYS_AVX2_CELLS(F) F(cells16_avx2, PWL_LEVEL_AVX2, cells16, PWL_ANY_LINES)
+    F(bytes_avx2, PWL_LEVEL_AVX2, bytes, PWL_ANY_LINES, (110, 300, 830), 0)                                            \
+    F(narrow_avx2, PWL_LEVEL_AVX2, narrow, PWL_NARROW_LINES, (330, 550), 160)                                          \
+    F(wide_avx2, PWL_LEVEL_AVX2, wide, 16, (1510), 180)                                                                \
+    F(cells16_avx2, PWL_LEVEL_AVX2, cells16, PWL_MANY_LINES, (1370, 1370, 1370, 1370, 1400, 2000), 290)                \
+    F(cells_avx2, PWL_LEVEL_AVX2, cells, PWL_MANY_LINES, (1690, 1690, 1690, 1690, 1750, 2050), 190)
 #else
 #define PWL_WAYS_AVX2(F)
-#define PWL_WAYS_AVX2_CELLS(F)
 #endif
 
 #ifdef PWL_HAVE_SSE41
-#define PWL_WAYS_SSE41(F) F(bytes_sse41, PWL_LEVEL_SSE41, bytes, PWL_ANY_LINES)
-#define PWL_WAYS_SSE41_NARROW(F) F(narrow_sse41, PWL_LEVEL_SSE41, narrow, PWL_NARROW_LINES)
+#define PWL_WAYS_SSE41(F)                                                                                              \
+    F(bytes_sse41, PWL_LEVEL_SSE41, bytes, PWL_ANY_LINES, (230, 540, 1290), 0)                                         \
+    F(narrow_sse41, PWL_LEVEL_SSE41, narrow, PWL_NARROW_LINES, (1030, 1410), 310)
 #else
 #define PWL_WAYS_SSE41(F)
-#define PWL_WAYS_SSE41_NARROW(F)
 #endif
 
 #ifdef PWL_HAVE_NEON
 #define PWL_WAYS_NEON(F)                                                                                               \
-    F(bytes_neon, PWL_LEVEL_NEON, bytes, PWL_ANY_LINES)                                                                \
-    F(narrow_neon, PWL_LEVEL_NEON, narrow, PWL_NARROW_LINES)                                                           \
-    F(wide_neon, PWL_LEVEL_NEON, wide, PWL_WIDE_LINES)
+    F(bytes_neon, PWL_LEVEL_NEON, bytes, PWL_ANY_LINES, (100, 280, 700), 0)                                            \
+    F(narrow_neon, PWL_LEVEL_NEON, narrow, PWL_NARROW_LINES, (450, 520), 120)                                          \
+    F(wide_neon, PWL_LEVEL_NEON, wide, PWL_WIDE_LINES, (1500, 1900), 300)
 #else
 #define PWL_WAYS_NEON(F)
 #endif
 
 #ifdef PWL_HAVE_SVE2
-#define PWL_WAYS_SVE2(F) F(values_sve2, PWL_LEVEL_SVE2, values, PWL_ANY_LINES)
-#define PWL_WAYS_SVE2_CELLS(F) F(cells16_sve2, PWL_LEVEL_SVE2, cells16, PWL_ANY_LINES)
+#define PWL_WAYS_SVE2(F)                                                                                               \
+    F(values_sve2, PWL_LEVEL_SVE2, values, PWL_ANY_LINES, (370, 680, 600, 680), 0)                                     \
+    F(cells16_sve2, PWL_LEVEL_SVE2, cells16, PWL_MANY_LINES, (900, 900, 900, 900, 1000, 1400), 200)
 #else
 #define PWL_WAYS_SVE2(F)
-#define PWL_WAYS_SVE2_CELLS(F)
 #endif
 
 #ifdef PWL_HAVE_HELIUM
-#define PWL_WAYS_HELIUM(F) F(bytes_helium, PWL_LEVEL_HELIUM, bytes, PWL_ANY_LINES)
-#define PWL_WAYS_HELIUM_CELLS(F) F(cells16_helium, PWL_LEVEL_HELIUM, cells16, PWL_ANY_LINES)
+#define PWL_WAYS_HELIUM(F)                                                                                             \
+    F(bytes_helium, PWL_LEVEL_HELIUM, bytes, PWL_ANY_LINES, (250, 700, 1400), 0)                                       \
+    F(cells16_helium, PWL_LEVEL_HELIUM, cells16, PWL_MANY_LINES, (1000, 1000, 1000, 1000, 1000, 1200), 150)
 #else
 #define PWL_WAYS_HELIUM(F)
-#define PWL_WAYS_HELIUM_CELLS(F)
 #endif
 
 #ifdef PWL_HAVE_DSP
-#define PWL_WAYS_DSP_CELLS(F) F(cells16_dsp, PWL_LEVEL_DSP, cells16, PWL_ANY_LINES)
+#define PWL_WAYS_DSP(F)                                                                                                \
+    F(cells16_dsp, PWL_LEVEL_DSP, cells16, PWL_MANY_LINES, (2100, 2100, 2100, 2100, 2100, 2500), 2500)
 #else
-#define PWL_WAYS_DSP_CELLS(F)
+#define PWL_WAYS_DSP(F)
 #endif
 
 #ifdef PWL_HAVE_RVV
-#define PWL_WAYS_RVV(F) F(bytes_rvv, PWL_LEVEL_RVV, bytes, PWL_ANY_LINES)
-#define PWL_WAYS_RVV_CELLS(F) F(cells16_rvv, PWL_LEVEL_RVV, cells16, PWL_ANY_LINES)
+#define PWL_WAYS_RVV(F)                                                                                                \
+    F(bytes_rvv, PWL_LEVEL_RVV, bytes, PWL_ANY_LINES, (300, 700, 1400), 0)                                             \
+    F(cells16_rvv, PWL_LEVEL_RVV, cells16, PWL_MANY_LINES, (3000, 3000, 3000, 3000, 3000, 3500), 600)
 #else
 #define PWL_WAYS_RVV(F)
-#define PWL_WAYS_RVV_CELLS(F)
 #endif
 
 #define PWL_WAYS(F)                                                                                                    \
@@ -96,28 +105,27 @@
     PWL_WAYS_NEON(F)                                                                                                   \
     PWL_WAYS_SVE2(F)                                                                                                   \
     PWL_WAYS_HELIUM(F)                                                                                                 \
+    PWL_WAYS_DSP(F)                                                                                                    \
     PWL_WAYS_RVV(F)                                                                                                    \
-    F(values, 0, values, PWL_ANY_LINES)                                                                                \
-    PWL_WAYS_AVX2_CELLS(F)                                                                                             \
-    PWL_WAYS_SSE41_NARROW(F)                                                                                           \
-    PWL_WAYS_SVE2_CELLS(F)                                                                                             \
-    PWL_WAYS_HELIUM_CELLS(F)                                                                                           \
-    PWL_WAYS_DSP_CELLS(F)                                                                                              \
-    PWL_WAYS_RVV_CELLS(F)                                                                                              \
-    F(cells16, 0, cells16, PWL_ANY_LINES)                                                                              \
-    F(cells, 0, cells, PWL_ANY_LINES)
+    F(values, 0, values, PWL_ANY_LINES, (390, 640, 720, 800), 0)                                                       \
+    F(cells16, 0, cells16, PWL_MANY_LINES, (2950, 2950, 2950, 2950, 3000, 3500), 700)                                  \
+    F(cells, 0, cells, PWL_MANY_LINES, (3480, 3480, 3480, 3490, 3550, 4030), 380)                                      \
+    F(octaves, 0, octaves, PWL_MANY_LINES, (7000, 7000, 7000, 7000, 7200, 8000), 400)
 
 /* y[k] = value of x[k] for k in [0, count), in types of the kind's kernels. */
-#define PWL_DECLARE_WAY(name, level, kind, lines)                                                                      \
+#define PWL_DECLARE_WAY(name, level, kind, lines, cost, even)                                                          \
     void pwl_##name(const pwl_plan *plan, const void *x, void *y, size_t count);
 PWL_WAYS(PWL_DECLARE_WAY)
 #undef PWL_DECLARE_WAY
+
+enum { PWL_SIZES = 6 };
 
 typedef struct pwl_way {
     const char *name;
     uint32_t level;
     const pwl_kind *kind;
     uint32_t lines;
+    uint16_t cost[PWL_SIZES], even;
     void (*kernel)(const pwl_plan *plan, const void *x, void *y, size_t count);
 } pwl_way;
 
@@ -125,12 +133,14 @@ typedef struct pwl_way {
 extern const pwl_way pwl_ways[];
 extern const size_t pwl_way_count;
 
-/* Bytes that a way takes for a checked table of so many plain lines, room to align them included; 0 where it does not
- * serve them. */
-size_t pwl_way_bytes(const pwl_way *way, const pwl_table *table, uint32_t lines, pwl_type in, pwl_type out);
+/* Bytes that a way takes for arrays of these types, room to align them included; 0 where it does not serve them. */
+size_t pwl_way_bytes(const pwl_way *way, const pwl_source *source, pwl_type in, pwl_type out);
 
-/* A plan by a way that serves the table, in so many bytes of memory. */
-void pwl_way_prepare(const pwl_way *way, pwl_plan *plan, void *memory, const pwl_table *table, uint32_t lines,
-                     pwl_type in, pwl_type out);
+/* Picoseconds per element that it takes, by the list, where it serves them. */
+uint32_t pwl_way_cost(const pwl_way *way, const pwl_source *source, pwl_type in, pwl_type out);
+
+/* A plan by a way that serves them, in so many bytes of memory. */
+void pwl_way_prepare(const pwl_way *way, pwl_plan *plan, void *memory, const pwl_source *source, pwl_type in,
+                     pwl_type out);
 
 #endif

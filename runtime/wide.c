@@ -3,12 +3,6 @@
 
 #include "span.h"
 
-/* Whether the values, counted from the middle of the output's type, are int64. */
-static int values_fit(const pwl_span_walk *walk, const pwl_span *span)
-{
-    return pwl_span_bounds(walk, span).least_value >= INT64_MIN + pwl_type_middle(walk->job->out);
-}
-
 static size_t wide_size(const pwl_job *job)
 {
     pwl_span_walk walk;
@@ -17,8 +11,8 @@ static size_t wide_size(const pwl_job *job)
         return 0;
     pwl_span_begin(&walk, job);
     while (pwl_span_next(&walk, &span)) {
-        const int64_t slope = (int64_t)span.of->slope;
-        if (slope != (int32_t)slope || !values_fit(&walk, &span))
+        const int64_t slope = (int64_t)span.slope;
+        if (slope != (int32_t)slope || !pwl_span_is_wide(&walk, &span))
             return 0;
     }
     return sizeof(pwl_wide);
@@ -38,7 +32,7 @@ static void prepare(const pwl_job *job, void *memory)
     wide->max_y = table->qmax_y - middle_y;
     wide->flip_x = (uint32_t)middle_x;
     wide->flip_y = (uint32_t)middle_y;
-    wide->rounding = (uint8_t)pwl_plain_rounding_of(table);
+    wide->even = (uint8_t)pwl_is_even(table);
     for (i = 0; i < PWL_WIDE_LINES; i++) {
         wide->slope[i] = wide->n[i] = 0;
         wide->pre[i] = wide->post[i] = 0;
@@ -46,10 +40,10 @@ static void prepare(const pwl_job *job, void *memory)
     }
     pwl_span_begin(&walk, job);
     while (pwl_span_next(&walk, &span)) {
-        wide->slope[lines] = (int32_t)(uint32_t)span.of->slope;
-        wide->n[lines] = (int32_t)span.of->n;
-        wide->pre[lines] = (int64_t)(span.of->pre + span.of->slope * (uint64_t)walk.from_s);
-        wide->post[lines] = (int64_t)(span.of->post - (uint64_t)middle_y);
+        wide->slope[lines] = (int32_t)(uint32_t)span.slope;
+        wide->n[lines] = (int32_t)span.n;
+        wide->pre[lines] = (int64_t)span.pre;
+        wide->post[lines] = (int64_t)span.post;
         wide->last[lines++] = (int32_t)pwl_span_clip(job, span.last);
     }
     wide->last[lines - 1] = INT32_MAX;
@@ -58,4 +52,4 @@ static void prepare(const pwl_job *job, void *memory)
         (uint8_t)pwl_span_cells(job, wide->last, wide->capacity, PWL_WIDE_CELL_BITS, PWL_WIDE_CELLS, wide->cell);
 }
 
-const pwl_kind pwl_kind_wide = {4, 4, wide_size, prepare};
+const pwl_kind pwl_kind_wide = {PWL_TABLES, 4, 4, wide_size, prepare, NULL};

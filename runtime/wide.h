@@ -20,11 +20,11 @@ typedef struct pwl_wide {
     int64_t pre[PWL_WIDE_LINES], post[PWL_WIDE_LINES];
     int32_t last[PWL_WIDE_LINES]; /* INT32_MAX from the last line on */
     int32_t cell[PWL_WIDE_CELLS];
-    int32_t slope[PWL_WIDE_LINES], n[PWL_WIDE_LINES]; /* n may hold PWL_PLAIN_NEGATED */
+    int32_t slope[PWL_WIDE_LINES], n[PWL_WIDE_LINES];
     int64_t min_y, max_y;
     int32_t low, high;
-    uint32_t flip_x, flip_y;           /* 2^31 for unsigned arrays */
-    uint8_t capacity, steps, rounding; /* capacity is 16 or 32 */
+    uint32_t flip_x, flip_y;       /* 2^31 for unsigned arrays */
+    uint8_t capacity, steps, even; /* capacity is 16 or 32 */
 } pwl_wide;
 
 #endif

@@ -3,8 +3,8 @@
  * Kind "cells16", two codes at a time in the halves of a word, by the parallel halfword instructions that the DSP
  * extension of Cortex-M has. ssub16 sets a flag for each half whose difference is not negative, and sel picks halves by
  * these flags: clipping and the search's comparison are made for both codes at once. Each code is then multiplied,
- * shifted and saturated for itself. Plain C does what is seldom asked for: a search of more steps, and rounding other
- * than down.
+ * shifted and saturated for itself. Plain C does what is seldom asked for: a search of more steps, and ties to
+ * even values.
  */
 #include <arm_acle.h>
 
@@ -82,7 +82,7 @@ void pwl_cells16_dsp(const pwl_plan *plan, const void *x, void *y, size_t count)
     const pwl_packed *const made = (const pwl_packed *)plan->memory;
     const uint16_t *from = (const uint16_t *)x;
     uint16_t *to = (uint16_t *)y;
-    if (made->steps == 1 && made->rounding == PWL_PLAIN_DOWN) {
+    if (made->steps == 1 && !made->even) {
         const size_t even = count & ~(size_t)1;
         if (!pwl_packed_is_whole(made))
             run(made, from, to, even, 0, 1);

@@ -33,28 +33,20 @@ INLINE uint32x4_t find(const pwl_packed_arrays *of, int32x4_t s, int cell_bits, 
     return i;
 }
 
-/* pwl_shr32() for words, by the rounding, then negated where n says so. */
-INLINE int32x4_t shift(int32x4_t p, int32x4_t n, int rounding)
+/* p >> n, ties to even values as span.h tells. */
+INLINE int32x4_t shift(int32x4_t p, int32x4_t n, int even)
 {
-    int32x4_t right, negated;
-    uint32x4_t one, half, down;
-    if (rounding == PWL_PLAIN_DOWN)
-        return vshlq_s32(p, vnegq_s32(n));
-    negated = vnegq_s32(vshrq_n_s32(n, 8));
-    n = vandq_s32(n, vdupq_n_s32(31));
-    right = vnegq_s32(n);
-    one = vdupq_n_u32(1);
-    half = vshrq_n_u32(vshlq_u32(one, n), 1);
-    down = rounding == PWL_PLAIN_AWAY ? vshrq_n_u32(vreinterpretq_u32_s32(p), 31)
-                                      : vbicq_u32(one, vreinterpretq_u32_s32(vshlq_s32(p, right)));
-    /* Nothing where no bit is lost, and half is 0. */
-    p = vaddq_s32(p, vreinterpretq_s32_u32(vsubq_u32(half, vminq_u32(down, half))));
-    return vsubq_s32(veorq_s32(vshlq_s32(p, right), negated), negated);
+    const int32x4_t right = vnegq_s32(n), shifted = vshlq_s32(p, right);
+    int32x4_t rest;
+    if (!even)
+        return shifted;
+    rest = vshlq_s32(p, vandq_s32(right, vdupq_n_s32(31)));
+    return vbicq_m_s32(shifted, shifted, vdupq_n_s32(1), vcmpeqq_n_s32(rest, 0));
 }
 
 /* Of four times so many codes. Where the table's codes are all that arrays can hold, they are not clipped. */
-INLINE void run(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t fours, int steps, int is_whole,
-                int rounding, int has_post)
+INLINE void run(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t fours, int steps, int is_whole, int even,
+                int has_post)
 {
     const pwl_packed_arrays of = pwl_packed_arrays_of(made);
     const int16_t low = made->low, high = made->high, min_y = made->min_y, max_y = made->max_y;
@@ -67,7 +59,7 @@ INLINE void run(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t f
         const uint32x4_t slope_n = vldrwq_gather_shifted_offset_u32(&of.lines->slope_n, at);
         const int32x4_t pre = vreinterpretq_s32_u32(vldrwq_gather_shifted_offset_u32(&of.lines->pre, at));
         const int32x4_t p = vaddq_s32(vmulq_s32(s, lower(slope_n)), pre);
-        int32x4_t v = shift(p, vreinterpretq_s32_u32(vshrq_n_u32(slope_n, 16)), rounding);
+        int32x4_t v = shift(p, vreinterpretq_s32_u32(vshrq_n_u32(slope_n, 16)), even);
         if (has_post)
             v = vaddq_s32(v, vreinterpretq_s32_u32(vldrwq_gather_shifted_offset_u32(of.posts, i)));
         v = is_whole ? vreinterpretq_s32_s16(vqmovnbq_s32(vdupq_n_s16(0), v)) : clip(v, min_y, max_y);
@@ -81,15 +73,13 @@ void pwl_cells16_helium(const pwl_plan *plan, const void *x, void *y, size_t cou
     const uint16_t *const from = (const uint16_t *)x;
     uint16_t *const to = (uint16_t *)y;
     const size_t fours = count / 4;
-    if (made->rounding == PWL_PLAIN_AWAY)
-        run(made, from, to, fours, made->steps, 0, PWL_PLAIN_AWAY, 1);
-    else if (made->rounding == PWL_PLAIN_EVEN)
-        run(made, from, to, fours, made->steps, 0, PWL_PLAIN_EVEN, 1);
+    if (made->even)
+        run(made, from, to, fours, made->steps, 0, 1, 1);
     else if (made->steps > 1 || !pwl_packed_is_whole(made))
-        run(made, from, to, fours, made->steps, 0, PWL_PLAIN_DOWN, 1);
+        run(made, from, to, fours, made->steps, 0, 0, 1);
     else if (made->has_post)
-        run(made, from, to, fours, 1, 1, PWL_PLAIN_DOWN, 1);
+        run(made, from, to, fours, 1, 1, 0, 1);
     else
-        run(made, from, to, fours, 1, 1, PWL_PLAIN_DOWN, 0);
+        run(made, from, to, fours, 1, 1, 0, 0);
     pwl_cells16(plan, from + 4 * fours, to + 4 * fours, count % 4);
 }

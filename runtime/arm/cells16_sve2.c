@@ -42,34 +42,26 @@ INLINE svuint16_t find(const pwl_packed_arrays *of, svint16_t s, uint16_t cell_b
     return i;
 }
 
-/* pwl_shr32() for words, by the rounding, then negated where n says so. */
-INLINE svint32_t shift(svint32_t p, svuint32_t n, int rounding)
+/* p >> n, ties to even values as span.h tells. */
+INLINE svint32_t shift(svint32_t p, svuint32_t n, int even)
 {
     const svbool_t all = svptrue_b8();
-    svint32_t negated;
-    svuint32_t bits, half, down;
-    if (rounding == PWL_PLAIN_DOWN)
-        return svasr_s32_x(all, p, n);
-    bits = svand_n_u32_x(all, n, 31);
-    half = svlsr_n_u32_x(all, svlsl_u32_x(all, svdup_n_u32(1), bits), 1);
-    down = rounding == PWL_PLAIN_AWAY
-               ? svlsr_n_u32_x(all, svreinterpret_u32_s32(p), 31)
-               : svbic_u32_x(all, svdup_n_u32(1), svreinterpret_u32_s32(svasr_s32_x(all, p, bits)));
-    /* Nothing where no bit is lost, and half is 0. */
-    half = svsub_u32_x(all, half, svmin_u32_x(all, down, half));
-    p = svasr_s32_x(all, svadd_s32_x(all, p, svreinterpret_s32_u32(half)), bits);
-    negated = svneg_s32_x(all, svreinterpret_s32_u32(svlsr_n_u32_x(all, n, 8)));
-    return svsub_s32_x(all, sveor_s32_x(all, p, negated), negated);
+    const svint32_t shifted = svasr_s32_x(all, p, n);
+    svint32_t rest;
+    if (!even)
+        return shifted;
+    rest = svlsl_s32_x(all, p, svand_n_u32_x(all, svsubr_n_u32_x(all, n, 0), 31));
+    return svbic_n_s32_m(svcmpeq_n_s32(all, rest, 0), shifted, 1);
 }
 
 /* Values, before saturation, of the codes s in bottom halves, on lines so many bytes from the first. */
-INLINE svint32_t evaluate(const pwl_packed_arrays *of, svint16_t s, svuint32_t at, int rounding, int has_post)
+INLINE svint32_t evaluate(const pwl_packed_arrays *of, svint16_t s, svuint32_t at, int even, int has_post)
 {
     const svbool_t all = svptrue_b8();
     const svuint32_t slope_n = svld1_gather_u32offset_u32(all, &of->lines->slope_n, at);
     const svuint32_t pre = svld1_gather_u32offset_u32(all, &of->lines->pre, at);
     const svint32_t p = svmlalb_s32(svreinterpret_s32_u32(pre), s, svreinterpret_s16_u32(slope_n));
-    const svint32_t v = shift(p, svlsr_n_u32_x(all, slope_n, 16), rounding);
+    const svint32_t v = shift(p, svlsr_n_u32_x(all, slope_n, 16), even);
     svuint32_t post;
     if (!has_post)
         return v;
@@ -77,8 +69,7 @@ INLINE svint32_t evaluate(const pwl_packed_arrays *of, svint16_t s, svuint32_t a
     return svadd_s32_x(all, v, svreinterpret_s32_u32(post));
 }
 
-INLINE void run(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t count, int steps, int rounding,
-                int has_post)
+INLINE void run(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t count, int steps, int even, int has_post)
 {
     const pwl_packed_arrays of = pwl_packed_arrays_of(made);
     const int16_t low = made->low, high = made->high, min_y = made->min_y, max_y = made->max_y;
@@ -92,9 +83,9 @@ INLINE void run(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t c
         const svint16_t odd_s = svreinterpret_s16_u32(svlsr_n_u32_x(all, svreinterpret_u32_s16(s), 16));
         /* A line has 8 bytes. */
         const svuint16_t i = find(&of, s, cell_bits, steps);
-        const svint32_t even = evaluate(&of, s, svshllb_n_u32(i, 3), rounding, has_post);
-        const svint32_t odd = evaluate(&of, odd_s, svshllt_n_u32(i, 3), rounding, has_post);
-        const svint16_t v = svqxtnt_s32(svqxtnb_s32(even), odd);
+        const svint32_t first = evaluate(&of, s, svshllb_n_u32(i, 3), even, has_post);
+        const svint32_t second = evaluate(&of, odd_s, svshllt_n_u32(i, 3), even, has_post);
+        const svint16_t v = svqxtnt_s32(svqxtnb_s32(first), second);
         const svint16_t clipped = svmin_n_s16_x(all, svmax_n_s16_x(all, v, min_y), max_y);
         svst1_u16(lanes, y + k, sveor_n_u16_x(all, svreinterpret_u16_s16(clipped), flip_y));
     }
@@ -106,7 +97,7 @@ void pwl_cells16_sve2(const pwl_plan *plan, const void *x, void *y, size_t count
     const uint16_t *const from = (const uint16_t *)x;
     uint16_t *const to = (uint16_t *)y;
     if (made->steps == 1)
-        PWL_RUN_ROUNDED(made->rounding, made->has_post, run, made, from, to, count, 1);
+        PWL_RUN_ROUNDED(made->even, made->has_post, run, made, from, to, count, 1);
     else
-        PWL_RUN_ROUNDED(made->rounding, made->has_post, run, made, from, to, count, made->steps);
+        PWL_RUN_ROUNDED(made->even, made->has_post, run, made, from, to, count, made->steps);
 }

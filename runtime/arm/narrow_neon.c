@@ -98,22 +98,19 @@ INLINE uint16x8_t find(const state *of, int16x8_t s, int steps, int capacity)
     return i;
 }
 
-/* pwl_shr32() for words, by the rounding. A shift to the left by -n is one to the right by n, rounding down. */
-INLINE int32x4_t shift_right(int32x4_t p, int32x4_t n, int rounding)
+/* p >> n, ties to even values as span.h tells. A shift to the left by -n is one to the right by n, rounding down. */
+INLINE int32x4_t shift_right(int32x4_t p, int32x4_t n, int even)
 {
-    const int32x4_t right = vnegq_s32(n);
-    if (rounding != PWL_PLAIN_DOWN) {
-        const uint32x4_t one = vdupq_n_u32(1), half = vshrq_n_u32(vshlq_u32(one, n), 1);
-        const uint32x4_t down = rounding == PWL_PLAIN_AWAY ? vshrq_n_u32(vreinterpretq_u32_s32(p), 31)
-                                                           : vbicq_u32(one, vreinterpretq_u32_s32(vshlq_s32(p, right)));
-        /* Nothing where n is 0. */
-        p = vaddq_s32(p, vreinterpretq_s32_u32(vandq_u32(vtstq_s32(n, n), vsubq_u32(half, down))));
-    }
-    return vshlq_s32(p, right);
+    const int32x4_t right = vnegq_s32(n), shifted = vshlq_s32(p, right);
+    uint32x4_t tie;
+    if (!even)
+        return shifted;
+    tie = vceqzq_s32(vshlq_s32(p, vandq_s32(right, vdupq_n_s32(31))));
+    return vbicq_s32(shifted, vreinterpretq_s32_u32(vshrq_n_u32(tie, 31)));
 }
 
 /* Values before saturation. */
-INLINE wide evaluate(const state *of, int16x8_t s, uint8x16_t place, int capacity, int rounding, int has_post)
+INLINE wide evaluate(const state *of, int16x8_t s, uint8x16_t place, int capacity, int even, int has_post)
 {
     const int16x8_t slope = pick(&of->slope_n.low, place, capacity), n16 = pick(&of->slope_n.high, place, capacity);
     const wide pre = pick_wide(&of->pre, place, capacity);
@@ -122,15 +119,8 @@ INLINE wide evaluate(const state *of, int16x8_t s, uint8x16_t place, int capacit
     const int32x4_t n[2] = {vmovl_s16(vget_low_s16(n16)), vmovl_high_s16(n16)};
     wide v;
     int k;
-    for (k = 0; k < 2; k++) {
-        if (rounding == PWL_PLAIN_DOWN) {
-            v.part[k] = shift_right(p[k], n[k], rounding);
-        } else {
-            const int32x4_t negated = vnegq_s32(vshrq_n_s32(n[k], 8));
-            v.part[k] = shift_right(p[k], vandq_s32(n[k], vdupq_n_s32(31)), rounding);
-            v.part[k] = vsubq_s32(veorq_s32(v.part[k], negated), negated);
-        }
-    }
+    for (k = 0; k < 2; k++)
+        v.part[k] = shift_right(p[k], n[k], even);
     if (has_post) {
         const wide post = pick_wide(&of->post, place, capacity);
         for (k = 0; k < 2; k++)
@@ -139,17 +129,17 @@ INLINE wide evaluate(const state *of, int16x8_t s, uint8x16_t place, int capacit
     return v;
 }
 
-INLINE void map(const state *of, const uint16_t *x, uint16_t *y, int capacity, int steps, int rounding, int has_post)
+INLINE void map(const state *of, const uint16_t *x, uint16_t *y, int capacity, int steps, int even, int has_post)
 {
     const int16x8_t bits = vreinterpretq_s16_u16(veorq_u16(vld1q_u16(x), of->flip_x));
     const int16x8_t s = vminq_s16(vmaxq_s16(bits, of->low), of->high);
-    const wide v = evaluate(of, s, place_of(find(of, s, steps, capacity)), capacity, rounding, has_post);
+    const wide v = evaluate(of, s, place_of(find(of, s, steps, capacity)), capacity, even, has_post);
     const int16x8_t packed = vqmovn_high_s32(vqmovn_s32(v.part[0]), v.part[1]);
     const int16x8_t clipped = vminq_s16(vmaxq_s16(packed, of->min_y), of->max_y);
     vst1q_u16(y, veorq_u16(vreinterpretq_u16_s16(clipped), of->flip_y));
 }
 
-INLINE void run(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t count, int capacity, int rounding,
+INLINE void run(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t count, int capacity, int even,
                 int has_post)
 {
     const int steps = narrow->steps;
@@ -165,7 +155,7 @@ INLINE void run(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t
     of.max_y = vdupq_n_s16(narrow->max_y);
     of.flip_x = vdupq_n_u16(narrow->flip_x);
     of.flip_y = vdupq_n_u16(narrow->flip_y);
-    PWL_MAP_VECTORS(uint16_t, 8, x, y, count, map, &of, capacity, steps, rounding, has_post);
+    PWL_MAP_VECTORS(uint16_t, 8, x, y, count, map, &of, capacity, steps, even, has_post);
 }
 
 void pwl_narrow_neon(const pwl_plan *plan, const void *x, void *y, size_t count)
@@ -174,7 +164,7 @@ void pwl_narrow_neon(const pwl_plan *plan, const void *x, void *y, size_t count)
     const uint16_t *const codes = (const uint16_t *)x;
     uint16_t *const values = (uint16_t *)y;
     if (narrow->capacity == 16)
-        PWL_RUN_ROUNDED(narrow->rounding, narrow->has_post, run, narrow, codes, values, count, 16);
+        PWL_RUN_ROUNDED(narrow->even, narrow->has_post, run, narrow, codes, values, count, 16);
     else
-        PWL_RUN_ROUNDED(narrow->rounding, narrow->has_post, run, narrow, codes, values, count, 32);
+        PWL_RUN_ROUNDED(narrow->even, narrow->has_post, run, narrow, codes, values, count, 32);
 }

@@ -103,22 +103,19 @@ INLINE uint32x4_t find(const state *of, int32x4_t s, int steps, int capacity)
     return i;
 }
 
-/* pwl_shr64() for words, by the rounding. A shift to the left by -n is one to the right by n, rounding down. */
-INLINE int64x2_t shift_right(int64x2_t p, int64x2_t n, int rounding)
+/* p >> n, ties to even values as span.h tells. A shift to the left by -n is one to the right by n, rounding down. */
+INLINE int64x2_t shift_right(int64x2_t p, int64x2_t n, int even)
 {
-    const int64x2_t right = vnegq_s64(n);
-    if (rounding != PWL_PLAIN_DOWN) {
-        const uint64x2_t one = vdupq_n_u64(1), half = vshrq_n_u64(vshlq_u64(one, n), 1);
-        const uint64x2_t down = rounding == PWL_PLAIN_AWAY ? vshrq_n_u64(vreinterpretq_u64_s64(p), 63)
-                                                           : vbicq_u64(one, vreinterpretq_u64_s64(vshlq_s64(p, right)));
-        /* Nothing where n is 0. */
-        p = vaddq_s64(p, vreinterpretq_s64_u64(vandq_u64(vtstq_s64(n, n), vsubq_u64(half, down))));
-    }
-    return vshlq_s64(p, right);
+    const int64x2_t right = vnegq_s64(n), shifted = vshlq_s64(p, right);
+    uint64x2_t tie;
+    if (!even)
+        return shifted;
+    tie = vceqzq_s64(vshlq_s64(p, vandq_s64(right, vdupq_n_s64(63))));
+    return vbicq_s64(shifted, vreinterpretq_s64_u64(vshrq_n_u64(tie, 63)));
 }
 
 /* Values before saturation. */
-INLINE wide evaluate(const state *of, int32x4_t s, uint8x16_t place, int capacity, int rounding)
+INLINE wide evaluate(const state *of, int32x4_t s, uint8x16_t place, int capacity, int even)
 {
     const int32x4_t slope = pick(&of->slope, place, capacity), n32 = pick(&of->n, place, capacity);
     const wide pre = pick_wide(&of->pre, place, capacity), post = pick_wide(&of->post, place, capacity);
@@ -127,30 +124,22 @@ INLINE wide evaluate(const state *of, int32x4_t s, uint8x16_t place, int capacit
     const int64x2_t n[2] = {vmovl_s32(vget_low_s32(n32)), vmovl_high_s32(n32)};
     wide v;
     int k;
-    for (k = 0; k < 2; k++) {
-        if (rounding == PWL_PLAIN_DOWN) {
-            v.part[k] = shift_right(p[k], n[k], rounding);
-        } else {
-            const int64x2_t negated = vnegq_s64(vshrq_n_s64(n[k], 8));
-            v.part[k] = shift_right(p[k], vandq_s64(n[k], vdupq_n_s64(63)), rounding);
-            v.part[k] = vsubq_s64(veorq_s64(v.part[k], negated), negated);
-        }
-        v.part[k] = vaddq_s64(v.part[k], post.part[k]);
-    }
+    for (k = 0; k < 2; k++)
+        v.part[k] = vaddq_s64(shift_right(p[k], n[k], even), post.part[k]);
     return v;
 }
 
-INLINE void map(const state *of, const uint32_t *x, uint32_t *y, int capacity, int steps, int rounding)
+INLINE void map(const state *of, const uint32_t *x, uint32_t *y, int capacity, int steps, int even)
 {
     const int32x4_t bits = vreinterpretq_s32_u32(veorq_u32(vld1q_u32(x), of->flip_x));
     const int32x4_t s = vminq_s32(vmaxq_s32(bits, of->low), of->high);
-    const wide v = evaluate(of, s, place_of(find(of, s, steps, capacity)), capacity, rounding);
+    const wide v = evaluate(of, s, place_of(find(of, s, steps, capacity)), capacity, even);
     const int32x4_t packed = vqmovn_high_s64(vqmovn_s64(v.part[0]), v.part[1]);
     const int32x4_t clipped = vminq_s32(vmaxq_s32(packed, of->min_y), of->max_y);
     vst1q_u32(y, veorq_u32(vreinterpretq_u32_s32(clipped), of->flip_y));
 }
 
-INLINE void run(const pwl_wide *wide, const uint32_t *x, uint32_t *y, size_t count, int capacity, int rounding)
+INLINE void run(const pwl_wide *wide, const uint32_t *x, uint32_t *y, size_t count, int capacity, int even)
 {
     const int steps = wide->steps;
     state of;
@@ -166,25 +155,23 @@ INLINE void run(const pwl_wide *wide, const uint32_t *x, uint32_t *y, size_t cou
     of.max_y = vdupq_n_s32((int32_t)wide->max_y);
     of.flip_x = vdupq_n_u32(wide->flip_x);
     of.flip_y = vdupq_n_u32(wide->flip_y);
-    PWL_MAP_VECTORS(uint32_t, 4, x, y, count, map, &of, capacity, steps, rounding);
+    PWL_MAP_VECTORS(uint32_t, 4, x, y, count, map, &of, capacity, steps, even);
 }
 
-/* The variables of the loop above made constants. */
-INLINE void run_rounding(const pwl_wide *wide, const uint32_t *x, uint32_t *y, size_t count, int capacity)
+/* The variable of the loop above made a constant. */
+INLINE void run_rounded(const pwl_wide *wide, const uint32_t *x, uint32_t *y, size_t count, int capacity)
 {
-    if (wide->rounding == PWL_PLAIN_AWAY)
-        run(wide, x, y, count, capacity, PWL_PLAIN_AWAY);
-    else if (wide->rounding == PWL_PLAIN_EVEN)
-        run(wide, x, y, count, capacity, PWL_PLAIN_EVEN);
+    if (wide->even)
+        run(wide, x, y, count, capacity, 1);
     else
-        run(wide, x, y, count, capacity, PWL_PLAIN_DOWN);
+        run(wide, x, y, count, capacity, 0);
 }
 
 void pwl_wide_neon(const pwl_plan *plan, const void *x, void *y, size_t count)
 {
     const pwl_wide *const wide = (const pwl_wide *)plan->memory;
     if (wide->capacity == 16)
-        run_rounding(wide, (const uint32_t *)x, (uint32_t *)y, count, 16);
+        run_rounded(wide, (const uint32_t *)x, (uint32_t *)y, count, 16);
     else
-        run_rounding(wide, (const uint32_t *)x, (uint32_t *)y, count, 32);
+        run_rounded(wide, (const uint32_t *)x, (uint32_t *)y, count, 32);
 }

@@ -95,8 +95,10 @@ _FUNCTIONS = {
                                      ctypes.c_int, ctypes.c_int, ctypes.c_uint32]),
     "pwl_reduced_check": (ctypes.c_int, [ctypes.POINTER(_Reduced), ctypes.POINTER(_Proof)]),
     "pwl_reduced_eval": (ctypes.c_int64, [ctypes.POINTER(_Reduced), ctypes.c_int64]),
-    "pwl_reduced_map": (None, [ctypes.POINTER(_Reduced), ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p,
-                               ctypes.c_size_t]),
+    "pwl_reduced_plan_size": (ctypes.c_size_t, [ctypes.POINTER(_Reduced), ctypes.c_int, ctypes.c_int,
+                                                ctypes.c_uint32]),
+    "pwl_reduced_plan_init": (ctypes.c_int, [ctypes.POINTER(_Plan), ctypes.c_void_p, ctypes.c_size_t,
+                                             ctypes.POINTER(_Reduced), ctypes.c_int, ctypes.c_int, ctypes.c_uint32]),
 }
 
 
@@ -316,12 +318,11 @@ class Plan:
         limits = np.iinfo(TYPES[self._out])
         if table.output.qmin < limits.min or table.output.qmax > limits.max:
             raise Error(f"{TYPES[self._out]} does not hold output codes {table.output.qmin} to {table.output.qmax}")
-        if table._reduced:
-            self.way = "reduced_map"
-            return
-        size = lib.pwl_plan_size(table._table, self._in, self._out, levels)
+        size_of, init, source = ((lib.pwl_reduced_plan_size, lib.pwl_reduced_plan_init, table._reduced)
+                                 if table._reduced else (lib.pwl_plan_size, lib.pwl_plan_init, table._table))
+        size = size_of(source, self._in, self._out, levels)
         self._memory, self._plan = ctypes.create_string_buffer(size or 1), _Plan()
-        status = lib.pwl_plan_init(self._plan, self._memory, size, table._table, self._in, self._out, levels)
+        status = init(self._plan, self._memory, size, source, self._in, self._out, levels)
         if status:
             raise Error(lib.pwl_status_text(status).decode())
         self.way = self._plan.way.decode()
@@ -341,10 +342,7 @@ class Plan:
             raise Error("out must be C-contiguous and writeable")
         elif np.may_share_memory(x, out) and (x.ctypes.data != out.ctypes.data or x.itemsize != out.itemsize):
             raise Error("x and out overlap and are not one array of elements of one size")
-        if self.table._reduced:
-            library().pwl_reduced_map(self.table._reduced, self._in, x.ctypes.data, self._out, out.ctypes.data, x.size)
-        else:
-            self._plan.run(ctypes.byref(self._plan), x.ctypes.data, out.ctypes.data, x.size)
+        self._plan.run(ctypes.byref(self._plan), x.ctypes.data, out.ctypes.data, x.size)
         return out
 
 

@@ -41,37 +41,30 @@ INLINE vuint32m4_t find(const pwl_packed_arrays *of, vint32m4_t s, size_t cell_b
     }
 }
 
-/* pwl_shr32() for words, by the rounding, then negated where n says so. A shift takes the low five bits of n. */
-INLINE vint32m4_t shift(vint32m4_t p, vuint32m4_t n, int rounding, size_t vl)
+/* p >> n, ties to even values as span.h tells. A shift takes the low five bits of n, and of -n. */
+INLINE vint32m4_t shift(vint32m4_t p, vuint32m4_t n, int even, size_t vl)
 {
-    vint32m4_t negated;
-    vuint32m4_t half, down;
-    if (rounding == PWL_PLAIN_DOWN)
-        return RVV(vsra_vv_i32m4)(p, n, vl);
-    half = RVV(vsrl_vx_u32m4)(RVV(vsll_vv_u32m4)(RVV(vmv_v_x_u32m4)(1, vl), n, vl), 1, vl);
-    down = rounding == PWL_PLAIN_AWAY
-               ? RVV(vsrl_vx_u32m4)(as_unsigned(p), 31, vl)
-               : RVV(vand_vx_u32m4)(RVV(vnot_v_u32m4)(as_unsigned(RVV(vsra_vv_i32m4)(p, n, vl)), vl), 1, vl);
-    /* Nothing where no bit is lost, and half is 0. */
-    half = RVV(vsub_vv_u32m4)(half, RVV(vminu_vv_u32m4)(down, half, vl), vl);
-    p = RVV(vsra_vv_i32m4)(RVV(vadd_vv_i32m4)(p, as_signed(half), vl), n, vl);
-    negated = RVV(vneg_v_i32m4)(as_signed(RVV(vsrl_vx_u32m4)(n, 8, vl)), vl);
-    return RVV(vsub_vv_i32m4)(RVV(vxor_vv_i32m4)(p, negated, vl), negated, vl);
+    const vint32m4_t shifted = RVV(vsra_vv_i32m4)(p, n, vl);
+    vuint32m4_t rest;
+    if (!even)
+        return shifted;
+    rest = RVV(vsll_vv_u32m4)(as_unsigned(p), RVV(vrsub_vx_u32m4)(n, 0, vl), vl);
+    return RVV_KEEP(vand_vx_i32m4)(RVV(vmseq_vx_u32m4_b8)(rest, 0, vl), shifted, shifted, ~1, vl);
 }
 
 /* Values before saturation. */
-INLINE vint32m4_t evaluate(const pwl_packed_arrays *of, vint32m4_t s, size_t cell_bits, uint32_t step, int rounding,
+INLINE vint32m4_t evaluate(const pwl_packed_arrays *of, vint32m4_t s, size_t cell_bits, uint32_t step, int even,
                            int has_post, size_t vl)
 {
     const vuint32m4_t i = find(of, s, cell_bits, step, vl);
     const vuint32m4_t slope_n = gather(&of->lines->slope_n, i, 3, vl);
     const vint32m4_t pre = as_signed(gather(&of->lines->pre, i, 3, vl));
     const vint32m4_t p = RVV(vmacc_vv_i32m4)(pre, s, lower(slope_n, vl), vl);
-    const vint32m4_t v = shift(p, RVV(vsrl_vx_u32m4)(slope_n, 16, vl), rounding, vl);
+    const vint32m4_t v = shift(p, RVV(vsrl_vx_u32m4)(slope_n, 16, vl), even, vl);
     return has_post ? RVV(vadd_vv_i32m4)(v, as_signed(gather(of->posts, i, 2, vl)), vl) : v;
 }
 
-INLINE void run(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t count, int rounding, int has_post)
+INLINE void run(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t count, int even, int has_post)
 {
     const pwl_packed_arrays of = pwl_packed_arrays_of(made);
     const int16_t low = made->low, high = made->high, min_y = made->min_y, max_y = made->max_y;
@@ -87,7 +80,7 @@ INLINE void run(const pwl_packed *made, const uint16_t *x, uint16_t *y, size_t c
         bits = RVV(vxor_vx_u16m2)(RVV(vle16_v_u16m2)(x, vl), flip_x, vl);
         code = RVV(vmax_vx_i16m2)(RVV(vreinterpret_v_u16m2_i16m2)(bits), low, vl);
         code = RVV(vmin_vx_i16m2)(code, high, vl);
-        v = evaluate(&of, RVV(vsext_vf2_i32m4)(code, vl), cell_bits, step, rounding, has_post, vl);
+        v = evaluate(&of, RVV(vsext_vf2_i32m4)(code, vl), cell_bits, step, even, has_post, vl);
         v = RVV(vmin_vx_i32m4)(RVV(vmax_vx_i32m4)(v, min_y, vl), max_y, vl);
         bits = RVV(vnsrl_wx_u16m2)(as_unsigned(v), 0, vl);
         RVV(vse16_v_u16m2)(y, RVV(vxor_vx_u16m2)(bits, flip_y, vl), vl);
@@ -99,5 +92,5 @@ void pwl_cells16_rvv(const pwl_plan *plan, const void *x, void *y, size_t count)
     const pwl_packed *const made = (const pwl_packed *)plan->memory;
     const uint16_t *const from = (const uint16_t *)x;
     uint16_t *const to = (uint16_t *)y;
-    PWL_RUN_ROUNDED(made->rounding, made->has_post, run, made, from, to, count);
+    PWL_RUN_ROUNDED(made->even, made->has_post, run, made, from, to, count);
 }

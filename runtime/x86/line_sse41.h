@@ -33,24 +33,21 @@ INLINE vector shift_31(vector even, vector odd)
     return _mm_blend_epi16(_mm_srli_epi64(even, 31), _mm_add_epi64(odd, odd), 0xcc);
 }
 
-/* pwl_shr32() for words, by the rounding, then negated where n says so. There is no shift by each word's own n: instead
+/* p >> n, ties to even values as span.h tells. There is no shift by each word's own n: instead
  * (p + 2^31) * 2^(31 - n), below 2^63, is shifted right by 31, and 2^(31 - n) taken away. */
-INLINE vector shift_words(vector p, vector n, int rounding)
+INLINE vector shift_words(vector p, vector n, int ties)
 {
     const vector scale = scale_of(n), from_lowest = _mm_xor_si128(p, _mm_set1_epi32(INT32_MIN));
     const vector even = _mm_mul_epu32(from_lowest, scale);
     const vector odd = _mm_mul_epu32(_mm_srli_epi64(from_lowest, 32), _mm_srli_epi64(scale, 32));
-    const vector lower = _mm_sub_epi32(shift_31(even, odd), scale);
-    vector down, addend, negated, v;
-    if (rounding == PWL_PLAIN_DOWN)
-        return lower;
-    /* A half is 2^30 here. 1 less takes a tie down, and what lies above a tie, by 1 or more, up all the same. */
-    down = rounding == PWL_PLAIN_AWAY ? _mm_srli_epi32(p, 31) : _mm_andnot_si128(lower, _mm_set1_epi32(1));
-    addend = _mm_sub_epi32(_mm_set1_epi32(1 << 30), down);
-    v = shift_31(_mm_add_epi64(even, _mm_blend_epi16(addend, _mm_setzero_si128(), 0xcc)),
-                 _mm_add_epi64(odd, _mm_srli_epi64(addend, 32)));
-    negated = _mm_sub_epi32(_mm_setzero_si128(), _mm_srli_epi32(n, 8));
-    return _mm_sub_epi32(_mm_xor_si128(_mm_sub_epi32(v, scale), negated), negated);
+    const vector shifted = _mm_sub_epi32(shift_31(even, odd), scale), zero = _mm_setzero_si128();
+    vector rest, tie;
+    if (!ties)
+        return shifted;
+    /* The lower 31 bits are what is lost, and 0 for n = 0. */
+    rest = _mm_blend_epi16(even, _mm_slli_epi64(odd, 32), 0xcc);
+    tie = _mm_and_si128(_mm_cmpeq_epi32(_mm_add_epi32(rest, rest), zero), _mm_cmpgt_epi32(n, zero));
+    return _mm_andnot_si128(_mm_srli_epi32(tie, 31), shifted);
 }
 
 #endif

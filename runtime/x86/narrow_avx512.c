@@ -50,36 +50,27 @@ INLINE __m512i find(const state *of, __m512i s, int steps)
     return i;
 }
 
-/* pwl_shr32() for words, by the rounding. */
-INLINE __m512i shift_right(__m512i p, __m512i n, int rounding)
+/* p >> n, ties to even values as span.h tells. */
+INLINE __m512i shift_right(__m512i p, __m512i n, int even)
 {
-    if (rounding != PWL_PLAIN_DOWN) {
-        const __m512i one = _mm512_set1_epi32(1), half = _mm512_srli_epi32(_mm512_sllv_epi32(one, n), 1);
-        const __m512i down =
-            rounding == PWL_PLAIN_AWAY ? _mm512_srli_epi32(p, 31) : _mm512_andnot_si512(_mm512_srav_epi32(p, n), one);
-        /* Nothing where n is 0. */
-        p = _mm512_mask_add_epi32(p, _mm512_test_epi32_mask(n, n), p, _mm512_sub_epi32(half, down));
-    }
-    return _mm512_srav_epi32(p, n);
+    const __m512i shifted = _mm512_srav_epi32(p, n), one = _mm512_set1_epi32(1);
+    __m512i rest;
+    if (!even)
+        return shifted;
+    rest = _mm512_sllv_epi32(p, _mm512_and_si512(_mm512_sub_epi32(_mm512_setzero_si512(), n), _mm512_set1_epi32(31)));
+    return _mm512_mask_andnot_epi32(shifted, _mm512_testn_epi32_mask(rest, rest), one, shifted);
 }
 
 /* Values before saturation, of words with a code in the low half and anything else 0. */
-INLINE __m512i evaluate(const state *of, __m512i s, __m512i i, int capacity, int rounding, int has_post)
+INLINE __m512i evaluate(const state *of, __m512i s, __m512i i, int capacity, int even, int has_post)
 {
     const __m512i slope_n = pick(&of->slope_n, i, capacity), n = _mm512_srli_epi32(slope_n, 16);
     const __m512i p = _mm512_add_epi32(_mm512_madd_epi16(s, slope_n), pick(&of->pre, i, capacity));
-    __m512i v;
-    if (rounding == PWL_PLAIN_DOWN) {
-        v = _mm512_srav_epi32(p, n);
-    } else {
-        const __m512i negated = _mm512_sub_epi32(_mm512_setzero_si512(), _mm512_srli_epi32(n, 8));
-        v = shift_right(p, _mm512_and_si512(n, _mm512_set1_epi32(31)), rounding);
-        v = _mm512_sub_epi32(_mm512_xor_si512(v, negated), negated);
-    }
+    const __m512i v = shift_right(p, n, even);
     return has_post ? _mm512_add_epi32(v, pick(&of->post, i, capacity)) : v;
 }
 
-INLINE __m512i map(const state *of, __m512i x, int capacity, int steps, int rounding, int has_post)
+INLINE __m512i map(const state *of, __m512i x, int capacity, int steps, int even, int has_post)
 {
     const __m512i low_half = _mm512_set1_epi32(UINT16_MAX);
     /* Words of 16 bits from e0 e1 e2 e3 o0 o1 o2 o3 to e0 o0 e1 o1 ... in each 128. */
@@ -87,24 +78,24 @@ INLINE __m512i map(const state *of, __m512i x, int capacity, int steps, int roun
         _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
     const __m512i s = _mm512_min_epi16(_mm512_max_epi16(_mm512_xor_si512(x, of->flip_x), of->low), of->high);
     const __m512i i = find(of, s, steps);
-    const __m512i even = evaluate(of, _mm512_and_si512(s, low_half), i, capacity, rounding, has_post);
-    const __m512i odd = evaluate(of, _mm512_srli_epi32(s, 16), _mm512_srli_epi32(i, 16), capacity, rounding, has_post);
-    const __m512i v = _mm512_shuffle_epi8(_mm512_packs_epi32(even, odd), interleave);
+    const __m512i first = evaluate(of, _mm512_and_si512(s, low_half), i, capacity, even, has_post);
+    const __m512i second = evaluate(of, _mm512_srli_epi32(s, 16), _mm512_srli_epi32(i, 16), capacity, even, has_post);
+    const __m512i v = _mm512_shuffle_epi8(_mm512_packs_epi32(first, second), interleave);
     return _mm512_xor_si512(_mm512_min_epi16(_mm512_max_epi16(v, of->min_y), of->max_y), of->flip_y);
 }
 
 /* Fewer than 32 codes. */
-INLINE void map_some(const state *of, const uint16_t *x, uint16_t *y, size_t count, int capacity, int steps,
-                     int rounding, int has_post)
+INLINE void map_some(const state *of, const uint16_t *x, uint16_t *y, size_t count, int capacity, int steps, int even,
+                     int has_post)
 {
     const __mmask32 lanes = ((__mmask32)1 << count) - 1;
     if (count)
         _mm512_mask_storeu_epi16(y, lanes,
-                                 map(of, _mm512_maskz_loadu_epi16(lanes, x), capacity, steps, rounding, has_post));
+                                 map(of, _mm512_maskz_loadu_epi16(lanes, x), capacity, steps, even, has_post));
 }
 
 INLINE void run(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t count, int capacity, int steps,
-                int rounding, int has_post)
+                int even, int has_post)
 {
     const size_t head = elements_before_line(y, sizeof *y);
     const int streamed = is_streamed(x, y, count * sizeof *y);
@@ -120,32 +111,31 @@ INLINE void run(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t
     of.max_y = _mm512_set1_epi16(narrow->max_y);
     of.flip_x = _mm512_set1_epi16((int16_t)narrow->flip_x);
     of.flip_y = _mm512_set1_epi16((int16_t)narrow->flip_y);
-    map_some(&of, x, y, count < head ? count : head, capacity, steps, rounding, has_post);
+    map_some(&of, x, y, count < head ? count : head, capacity, steps, even, has_post);
     if (count <= head)
         return;
     x += head;
     y += head;
     for (count -= head; count >= 32; count -= 32, x += 32, y += 32)
-        store_line(y, map(&of, _mm512_loadu_si512(x), capacity, steps, rounding, has_post), streamed);
+        store_line(y, map(&of, _mm512_loadu_si512(x), capacity, steps, even, has_post), streamed);
     end_stores(streamed);
-    map_some(&of, x, y, count, capacity, steps, rounding, has_post);
+    map_some(&of, x, y, count, capacity, steps, even, has_post);
 }
 
 /* The variables of the loop above made constants. */
-INLINE void run_rounding(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t count, int capacity,
-                         int steps)
+INLINE void run_rounded(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t count, int capacity, int steps)
 {
-    PWL_RUN_ROUNDED(narrow->rounding, narrow->has_post, run, narrow, x, y, count, capacity, steps);
+    PWL_RUN_ROUNDED(narrow->even, narrow->has_post, run, narrow, x, y, count, capacity, steps);
 }
 
 INLINE void run_steps(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t count, int capacity)
 {
     if (narrow->steps <= 1)
-        run_rounding(narrow, x, y, count, capacity, 1);
+        run_rounded(narrow, x, y, count, capacity, 1);
     else if (narrow->steps == 2)
-        run_rounding(narrow, x, y, count, capacity, 2);
+        run_rounded(narrow, x, y, count, capacity, 2);
     else
-        run_rounding(narrow, x, y, count, capacity, narrow->steps);
+        run_rounded(narrow, x, y, count, capacity, narrow->steps);
 }
 
 void pwl_narrow_avx512(const pwl_plan *plan, const void *x, void *y, size_t count)

@@ -145,13 +145,12 @@ typedef struct lines {
     words slope, n, pre_low, pre_high, post_low, post_high;
 } lines;
 
-INLINE lines pick_lines(const state *of, const place *at, int capacity, int rounding, int has_post)
+INLINE lines pick_lines(const state *of, const place *at, int capacity, int has_post)
 {
     const vector zero = BITS(setzero)();
     lines found;
     found.slope = pick16(of->slope_n, at, capacity);
-    found.n = rounding == PWL_PLAIN_DOWN ? join(pick(&of->slope_n[2], at->line, at->upper, capacity), zero)
-                                         : pick16(of->slope_n + 2, at, capacity);
+    found.n = join(pick(&of->slope_n[2], at->line, at->upper, capacity), zero);
     found.pre_low = pick16(of->pre, at, capacity);
     found.pre_high = pick16(of->pre + 2, at, capacity);
     if (has_post) {
@@ -162,7 +161,7 @@ INLINE lines pick_lines(const state *of, const place *at, int capacity, int roun
 }
 
 /* Values of one vector, which has one part of the lines, saturated to int16. */
-INLINE vector evaluate(vector s, const lines *of, int part, int rounding, int has_post)
+INLINE vector evaluate(vector s, const lines *of, int part, int even, int has_post)
 {
     const vector slope = of->slope.part[part];
     const words product = widen(OP(mullo_epi16)(s, slope), OP(mulhi_epi16)(s, slope));
@@ -171,7 +170,7 @@ INLINE vector evaluate(vector s, const lines *of, int part, int rounding, int ha
     words v;
     int k;
     for (k = 0; k < 2; k++)
-        v.part[k] = shift_words(OP(add_epi32)(product.part[k], pre.part[k]), n.part[k], rounding);
+        v.part[k] = shift_words(OP(add_epi32)(product.part[k], pre.part[k]), n.part[k], even);
     if (has_post) {
         const words post = widen(of->post_low.part[part], of->post_high.part[part]);
         for (k = 0; k < 2; k++)
@@ -180,7 +179,7 @@ INLINE vector evaluate(vector s, const lines *of, int part, int rounding, int ha
     return OP(packs_epi32)(v.part[0], v.part[1]);
 }
 
-INLINE void map(const state *of, const uint16_t *x, uint16_t *y, int capacity, int rounding, int has_post)
+INLINE void map(const state *of, const uint16_t *x, uint16_t *y, int capacity, int even, int has_post)
 {
     words s;
     place at;
@@ -191,15 +190,15 @@ INLINE void map(const state *of, const uint16_t *x, uint16_t *y, int capacity, i
         s.part[k] = OP(min_epi16)(OP(max_epi16)(BITS(xor)(bits, of->flip_x), of->low), of->high);
     }
     at = find_all(of, &s, capacity);
-    found = pick_lines(of, &at, capacity, rounding, has_post);
+    found = pick_lines(of, &at, capacity, has_post);
     for (k = 0; k < 2; k++) {
-        const vector v = evaluate(s.part[k], &found, k, rounding, has_post);
+        const vector v = evaluate(s.part[k], &found, k, even, has_post);
         const vector clipped = OP(min_epi16)(OP(max_epi16)(v, of->min_y), of->max_y);
         BITS(storeu)((vector *)(y + CODES * k), BITS(xor)(clipped, of->flip_y));
     }
 }
 
-INLINE void run(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t count, int capacity, int rounding,
+INLINE void run(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t count, int capacity, int even,
                 int has_post)
 {
     state of;
@@ -216,15 +215,15 @@ INLINE void run(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t
     of.max_y = OP(set1_epi16)(narrow->max_y);
     of.flip_x = OP(set1_epi16)((int16_t)narrow->flip_x);
     of.flip_y = OP(set1_epi16)((int16_t)narrow->flip_y);
-    PWL_MAP_VECTORS(uint16_t, 2 * CODES, x, y, count, map, &of, capacity, rounding, has_post);
+    PWL_MAP_VECTORS(uint16_t, 2 * CODES, x, y, count, map, &of, capacity, even, has_post);
 }
 
 INLINE void run_all(const pwl_narrow *narrow, const uint16_t *x, uint16_t *y, size_t count)
 {
     if (narrow->capacity == 16)
-        PWL_RUN_ROUNDED(narrow->rounding, narrow->has_post, run, narrow, x, y, count, 16);
+        PWL_RUN_ROUNDED(narrow->even, narrow->has_post, run, narrow, x, y, count, 16);
     else
-        PWL_RUN_ROUNDED(narrow->rounding, narrow->has_post, run, narrow, x, y, count, 32);
+        PWL_RUN_ROUNDED(narrow->even, narrow->has_post, run, narrow, x, y, count, 32);
 }
 
 #endif

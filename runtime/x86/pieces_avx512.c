@@ -74,17 +74,17 @@ INLINE __m512i shift_right(pair p, __m512i n, int is_long)
     return _mm512_ternarylogic_epi64(low, high, _mm512_srlv_epi16(p.high, _mm512_sub_epi16(n, bits)), 0xfe); /* or */
 }
 
-/* p with 2^(n - 1) - 1 added, and 1 more where p >> n is odd; as it is where n is 0. */
-INLINE pair add_for_even(pair p, __m512i n, int is_long)
+/* The shifted values, made even where p's n low bits are 0. What is lost of the low word for n < 16 is its n low bits,
+ * or for n = 0 none: then bit 0 is looked at, and cleared where it is 0. For n >= 16 it is all of it, and n - 16 bits
+ * of the high word. */
+INLINE __m512i to_even(__m512i shifted, pair p, __m512i n)
 {
-    const __m512i ones = _mm512_set1_epi16(-1), one = _mm512_set1_epi16(1);
-    const __m512i odd = _mm512_and_si512(shift_right(p, n, is_long), one);
-    const __mmask32 shifts = _mm512_test_epi16_mask(n, n);
-    /* Low and high words of 2^(n - 1) - 1. */
-    const __m512i low = _mm512_andnot_si512(_mm512_sllv_epi16(ones, _mm512_sub_epi16(n, one)), ones);
-    const __m512i high = _mm512_srlv_epi16(ones, _mm512_sub_epi16(_mm512_set1_epi16(33), n));
-    p = add(p, _mm512_maskz_mov_epi16(shifts, low), _mm512_maskz_mov_epi16(shifts, high));
-    return add(p, _mm512_maskz_mov_epi16(shifts, odd), _mm512_setzero_si512());
+    const __m512i to_low = _mm512_min_epu16(_mm512_subs_epu16(_mm512_set1_epi16(16), n), _mm512_set1_epi16(15));
+    const __m512i low = _mm512_sllv_epi16(p.low, to_low);
+    const __m512i high = _mm512_sllv_epi16(p.high, _mm512_sub_epi16(_mm512_set1_epi16(32), n));
+    const __m512i rest = _mm512_or_si512(low, high), one = _mm512_set1_epi16(1);
+    const __mmask32 ties = _mm512_testn_epi16_mask(rest, rest);
+    return _mm512_mask_sub_epi16(shifted, ties, shifted, _mm512_and_si512(shifted, one));
 }
 
 INLINE __m512i map(const state *of, __m512i x, int capacity, int cell_bits, int steps, int even, int is_long)
@@ -92,10 +92,12 @@ INLINE __m512i map(const state *of, __m512i x, int capacity, int cell_bits, int 
     const __m512i s = _mm512_xor_si512(x, of->flip_x), i = find(of, s, capacity, cell_bits, steps);
     const __m512i slope = pick(&of->slope, i, capacity), n = pick(&of->n, i, capacity);
     pair p = {_mm512_mullo_epi16(slope, s), _mm512_mulhi_epi16(slope, s)};
+    __m512i shifted;
     p = add(p, pick(&of->pre_low, i, capacity), pick(&of->pre_high, i, capacity));
+    shifted = shift_right(p, n, is_long);
     if (even)
-        p = add_for_even(p, n, is_long);
-    return _mm512_xor_si512(_mm512_add_epi16(shift_right(p, n, is_long), pick(&of->post, i, capacity)), of->flip_y);
+        shifted = to_even(shifted, p, n);
+    return _mm512_xor_si512(_mm512_add_epi16(shifted, pick(&of->post, i, capacity)), of->flip_y);
 }
 
 /* Fewer than 32 codes. */

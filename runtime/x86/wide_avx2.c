@@ -5,11 +5,11 @@
  * those of the lower ones and what the upper ones differ in. Lines are evaluated in words of 64 bits, codes 0, 1, 4 and
  * 5 in one vector.
  *
- * There is no arithmetic shift of 64 bits. Rounding down, pre has 2^63 added and post 2^(63 - n) taken away, so that no
+ * There is no arithmetic shift of 64 bits: pre has 2^63 added and post 2^(63 - n) taken away, so that no
  * sign is shifted in.
  */
 #include "../ways.h"
-#include "line_avx2.h"
+#include "long_avx2.h"
 
 #define LEVELS 4
 
@@ -29,19 +29,6 @@ typedef struct state {
     long_table pre, post;
     __m256i low, high, min_y, max_y, flip_x, flip_y;
 } state;
-
-/* Words of 64 bits for codes 0, 1, 4 and 5, and for the other four. */
-typedef struct wide {
-    __m256i part[2];
-} wide;
-
-INLINE wide widen(__m256i low, __m256i high)
-{
-    wide of;
-    of.part[0] = _mm256_unpacklo_epi32(low, high);
-    of.part[1] = _mm256_unpackhi_epi32(low, high);
-    return of;
-}
 
 INLINE table make_table(__m256i lower, __m256i upper)
 {
@@ -72,19 +59,17 @@ INLINE long_table load_long(const __m256i words[4])
     return of;
 }
 
-INLINE void load_lines(state *of, const pwl_wide *wide, int rounding)
+INLINE void load_lines(state *of, const pwl_wide *wide)
 {
     const __m256i top = _mm256_set1_epi64x(INT64_MIN);
-    __m256i pre[4], post[4];
+    __m256i pre[4], post[4], n;
     int k;
     for (k = 0; k < 4; k++) {
         pre[k] = _mm256_load_si256((const __m256i *)(wide->pre + 4 * k));
         post[k] = _mm256_load_si256((const __m256i *)(wide->post + 4 * k));
-        if (rounding == PWL_PLAIN_DOWN) {
-            const __m256i n = _mm256_cvtepu32_epi64(_mm_load_si128((const __m128i *)(wide->n + 4 * k)));
-            pre[k] = _mm256_xor_si256(pre[k], top);
-            post[k] = _mm256_sub_epi64(post[k], _mm256_srlv_epi64(top, n));
-        }
+        n = _mm256_cvtepu32_epi64(_mm_load_si128((const __m128i *)(wide->n + 4 * k)));
+        pre[k] = _mm256_xor_si256(pre[k], top);
+        post[k] = _mm256_sub_epi64(post[k], _mm256_srlv_epi64(top, n));
     }
     of->slope = load_table(wide->slope);
     of->n = load_table(wide->n);
@@ -135,40 +120,7 @@ INLINE wide pick_long(const long_table *of, const place *at)
     return widen(pick(&of->low, at), pick(&of->high, at));
 }
 
-INLINE __m256i shift_signed(__m256i p, __m256i n)
-{
-    const __m256i sign = _mm256_cmpgt_epi64(_mm256_setzero_si256(), p);
-    return _mm256_xor_si256(_mm256_srlv_epi64(_mm256_xor_si256(p, sign), n), sign);
-}
-
-/* pwl_shr64() for words, by the rounding, then negated where n says so; rounding down, of p + 2^63. */
-INLINE __m256i shift_long(__m256i p, __m256i n, int rounding)
-{
-    const __m256i zero = _mm256_setzero_si256(), one = _mm256_set1_epi64x(1);
-    const __m256i shift = _mm256_and_si256(n, _mm256_set1_epi64x(63));
-    const __m256i negated = _mm256_sub_epi64(zero, _mm256_srli_epi64(n, 8));
-    __m256i half, down;
-    if (rounding == PWL_PLAIN_DOWN)
-        return _mm256_srlv_epi64(p, n);
-    half = _mm256_srli_epi64(_mm256_sllv_epi64(one, shift), 1);
-    down = rounding == PWL_PLAIN_AWAY ? _mm256_srli_epi64(p, 63) : _mm256_andnot_si256(shift_signed(p, shift), one);
-    /* Nothing where no bit is lost. */
-    p = _mm256_add_epi64(p, _mm256_andnot_si256(_mm256_cmpeq_epi64(shift, zero), _mm256_sub_epi64(half, down)));
-    return _mm256_sub_epi64(_mm256_xor_si256(shift_signed(p, shift), negated), negated);
-}
-
-/* Values clipped to int32. */
-INLINE __m256i saturate(const wide *v)
-{
-    const __m256 first = _mm256_castsi256_ps(v->part[0]), second = _mm256_castsi256_ps(v->part[1]);
-    const __m256i low = _mm256_castps_si256(_mm256_shuffle_ps(first, second, 0x88));
-    const __m256i high = _mm256_castps_si256(_mm256_shuffle_ps(first, second, 0xdd));
-    const __m256i fits = _mm256_cmpeq_epi32(high, _mm256_srai_epi32(low, 31));
-    const __m256i nearest = _mm256_xor_si256(_mm256_srai_epi32(high, 31), _mm256_set1_epi32(INT32_MAX));
-    return _mm256_blendv_epi8(nearest, low, fits);
-}
-
-INLINE __m256i map(const state *of, __m256i x, int rounding)
+INLINE __m256i map(const state *of, __m256i x, int even)
 {
     const __m256i s = _mm256_min_epi32(_mm256_max_epi32(_mm256_xor_si256(x, of->flip_x), of->low), of->high);
     const place at = find(of, s);
@@ -179,18 +131,18 @@ INLINE __m256i map(const state *of, __m256i x, int rounding)
     int k;
     for (k = 0; k < 2; k++) {
         const __m256i p = _mm256_add_epi64(_mm256_mul_epi32(codes.part[k], slopes.part[k]), pre.part[k]);
-        v.part[k] = _mm256_add_epi64(shift_long(p, n.part[k], rounding), post.part[k]);
+        v.part[k] = _mm256_add_epi64(shift_long(p, n.part[k], even), post.part[k]);
     }
     return _mm256_xor_si256(_mm256_min_epi32(_mm256_max_epi32(saturate(&v), of->min_y), of->max_y), of->flip_y);
 }
 
-INLINE void run(const pwl_wide *wide, const uint32_t *x, uint32_t *y, size_t count, int rounding)
+INLINE void run(const pwl_wide *wide, const uint32_t *x, uint32_t *y, size_t count, int even)
 {
     state of;
     int k;
     for (k = 0; k < LEVELS; k++)
         of.last[k] = words_of_level(wide->last, k);
-    load_lines(&of, wide, rounding);
+    load_lines(&of, wide);
     of.low = _mm256_set1_epi32(wide->low);
     of.high = _mm256_set1_epi32(wide->high);
     of.min_y = _mm256_set1_epi32((int32_t)wide->min_y);
@@ -198,21 +150,19 @@ INLINE void run(const pwl_wide *wide, const uint32_t *x, uint32_t *y, size_t cou
     of.flip_x = _mm256_set1_epi32((int32_t)wide->flip_x);
     of.flip_y = _mm256_set1_epi32((int32_t)wide->flip_y);
     for (; count >= 8; count -= 8, x += 8, y += 8)
-        _mm256_storeu_si256((__m256i *)y, map(&of, _mm256_loadu_si256((const __m256i *)x), rounding));
+        _mm256_storeu_si256((__m256i *)y, map(&of, _mm256_loadu_si256((const __m256i *)x), even));
     if (count) {
         const __m256i lanes =
             _mm256_cmpgt_epi32(_mm256_set1_epi32((int)count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-        _mm256_maskstore_epi32((int *)y, lanes, map(&of, _mm256_maskload_epi32((const int *)x, lanes), rounding));
+        _mm256_maskstore_epi32((int *)y, lanes, map(&of, _mm256_maskload_epi32((const int *)x, lanes), even));
     }
 }
 
 void pwl_wide_avx2(const pwl_plan *plan, const void *x, void *y, size_t count)
 {
     const pwl_wide *const wide = (const pwl_wide *)plan->memory;
-    if (wide->rounding == PWL_PLAIN_AWAY)
-        run(wide, (const uint32_t *)x, (uint32_t *)y, count, PWL_PLAIN_AWAY);
-    else if (wide->rounding == PWL_PLAIN_EVEN)
-        run(wide, (const uint32_t *)x, (uint32_t *)y, count, PWL_PLAIN_EVEN);
+    if (wide->even)
+        run(wide, (const uint32_t *)x, (uint32_t *)y, count, 1);
     else
-        run(wide, (const uint32_t *)x, (uint32_t *)y, count, PWL_PLAIN_DOWN);
+        run(wide, (const uint32_t *)x, (uint32_t *)y, count, 0);
 }

@@ -58,56 +58,46 @@ INLINE __m512i find(const state *of, __m512i s, int capacity, int steps)
     return i;
 }
 
-/* pwl_shr64() for words, by the rounding. */
-INLINE __m512i shift_right(__m512i p, __m512i n, int rounding)
+/* p >> n, ties to even values as span.h tells. */
+INLINE __m512i shift_right(__m512i p, __m512i n, int even)
 {
-    if (rounding != PWL_PLAIN_DOWN) {
-        const __m512i one = _mm512_set1_epi64(1), half = _mm512_srli_epi64(_mm512_sllv_epi64(one, n), 1);
-        const __m512i down =
-            rounding == PWL_PLAIN_AWAY ? _mm512_srli_epi64(p, 63) : _mm512_andnot_si512(_mm512_srav_epi64(p, n), one);
-        /* Nothing where n is 0. */
-        p = _mm512_mask_add_epi64(p, _mm512_test_epi64_mask(n, n), p, _mm512_sub_epi64(half, down));
-    }
-    return _mm512_srav_epi64(p, n);
+    const __m512i shifted = _mm512_srav_epi64(p, n), one = _mm512_set1_epi64(1);
+    __m512i rest;
+    if (!even)
+        return shifted;
+    rest = _mm512_sllv_epi64(p, _mm512_and_si512(_mm512_sub_epi64(_mm512_setzero_si512(), n), _mm512_set1_epi64(63)));
+    return _mm512_mask_andnot_epi64(shifted, _mm512_testn_epi64_mask(rest, rest), one, shifted);
 }
 
 /* Saturated values of codes, slopes and n in the low halves of their words; the high halves may hold anything. */
-INLINE __m512i evaluate(const state *of, __m512i s, __m512i i, __m512i slope, __m512i n, int capacity, int rounding)
+INLINE __m512i evaluate(const state *of, __m512i s, __m512i i, __m512i slope, __m512i n, int capacity, int even)
 {
     const __m512i p = _mm512_add_epi64(_mm512_mul_epi32(s, slope), pick64(&of->pre, i, capacity));
     const __m512i count = _mm512_and_si512(n, _mm512_set1_epi64(63));
-    __m512i v = shift_right(p, count, rounding);
-    if (rounding != PWL_PLAIN_DOWN) {
-        const __m512i negated = _mm512_sub_epi64(
-            _mm512_setzero_si512(), _mm512_srli_epi64(_mm512_and_si512(n, _mm512_set1_epi64(PWL_PLAIN_NEGATED)), 8));
-        v = _mm512_sub_epi64(_mm512_xor_si512(v, negated), negated);
-    }
-    v = _mm512_add_epi64(v, pick64(&of->post, i, capacity));
+    const __m512i v = _mm512_add_epi64(shift_right(p, count, even), pick64(&of->post, i, capacity));
     return _mm512_min_epi64(_mm512_max_epi64(v, of->min_y), of->max_y);
 }
 
-INLINE __m512i map(const state *of, __m512i x, int capacity, int steps, int rounding)
+INLINE __m512i map(const state *of, __m512i x, int capacity, int steps, int even)
 {
     const __m512i s = _mm512_min_epi32(_mm512_max_epi32(_mm512_xor_si512(x, of->flip_x), of->low), of->high);
     const __m512i i = find(of, s, capacity, steps);
     const __m512i slope = pick32(&of->slope, i, capacity), n = pick32(&of->n, i, capacity);
-    const __m512i even = evaluate(of, s, i, slope, n, capacity, rounding);
-    const __m512i odd = evaluate(of, _mm512_srli_epi64(s, 32), _mm512_srli_epi64(i, 32), _mm512_srli_epi64(slope, 32),
-                                 _mm512_srli_epi64(n, 32), capacity, rounding);
-    return _mm512_xor_si512(_mm512_mask_blend_epi32(0xaaaa, even, _mm512_slli_epi64(odd, 32)), of->flip_y);
+    const __m512i first = evaluate(of, s, i, slope, n, capacity, even);
+    const __m512i second = evaluate(of, _mm512_srli_epi64(s, 32), _mm512_srli_epi64(i, 32),
+                                    _mm512_srli_epi64(slope, 32), _mm512_srli_epi64(n, 32), capacity, even);
+    return _mm512_xor_si512(_mm512_mask_blend_epi32(0xaaaa, first, _mm512_slli_epi64(second, 32)), of->flip_y);
 }
 
 /* Fewer than 16 codes. */
-INLINE void map_some(const state *of, const uint32_t *x, uint32_t *y, size_t count, int capacity, int steps,
-                     int rounding)
+INLINE void map_some(const state *of, const uint32_t *x, uint32_t *y, size_t count, int capacity, int steps, int even)
 {
     const __mmask16 lanes = (__mmask16)((1u << count) - 1);
     if (count)
-        _mm512_mask_storeu_epi32(y, lanes, map(of, _mm512_maskz_loadu_epi32(lanes, x), capacity, steps, rounding));
+        _mm512_mask_storeu_epi32(y, lanes, map(of, _mm512_maskz_loadu_epi32(lanes, x), capacity, steps, even));
 }
 
-INLINE void run(const pwl_wide *wide, const uint32_t *x, uint32_t *y, size_t count, int capacity, int steps,
-                int rounding)
+INLINE void run(const pwl_wide *wide, const uint32_t *x, uint32_t *y, size_t count, int capacity, int steps, int even)
 {
     const size_t head = elements_before_line(y, sizeof *y);
     const int streamed = is_streamed(x, y, count * sizeof *y);
@@ -124,34 +114,32 @@ INLINE void run(const pwl_wide *wide, const uint32_t *x, uint32_t *y, size_t cou
     of.max_y = _mm512_set1_epi64(wide->max_y);
     of.flip_x = _mm512_set1_epi32((int32_t)wide->flip_x);
     of.flip_y = _mm512_set1_epi32((int32_t)wide->flip_y);
-    map_some(&of, x, y, count < head ? count : head, capacity, steps, rounding);
+    map_some(&of, x, y, count < head ? count : head, capacity, steps, even);
     if (count <= head)
         return;
     x += head;
     y += head;
     for (count -= head; count >= 16; count -= 16, x += 16, y += 16)
-        store_line(y, map(&of, _mm512_loadu_si512(x), capacity, steps, rounding), streamed);
+        store_line(y, map(&of, _mm512_loadu_si512(x), capacity, steps, even), streamed);
     end_stores(streamed);
-    map_some(&of, x, y, count, capacity, steps, rounding);
+    map_some(&of, x, y, count, capacity, steps, even);
 }
 
 /* The variables of the loop above made constants. */
-INLINE void run_rounding(const pwl_wide *wide, const uint32_t *x, uint32_t *y, size_t count, int capacity, int steps)
+INLINE void run_rounded(const pwl_wide *wide, const uint32_t *x, uint32_t *y, size_t count, int capacity, int steps)
 {
-    if (wide->rounding == PWL_PLAIN_AWAY)
-        run(wide, x, y, count, capacity, steps, PWL_PLAIN_AWAY);
-    else if (wide->rounding == PWL_PLAIN_EVEN)
-        run(wide, x, y, count, capacity, steps, PWL_PLAIN_EVEN);
+    if (wide->even)
+        run(wide, x, y, count, capacity, steps, 1);
     else
-        run(wide, x, y, count, capacity, steps, PWL_PLAIN_DOWN);
+        run(wide, x, y, count, capacity, steps, 0);
 }
 
 INLINE void run_steps(const pwl_wide *wide, const uint32_t *x, uint32_t *y, size_t count, int capacity)
 {
     if (wide->steps <= 1)
-        run_rounding(wide, x, y, count, capacity, 1);
+        run_rounded(wide, x, y, count, capacity, 1);
     else
-        run_rounding(wide, x, y, count, capacity, wide->steps);
+        run_rounded(wide, x, y, count, capacity, wide->steps);
 }
 
 void pwl_wide_avx512(const pwl_plan *plan, const void *x, void *y, size_t count)

@@ -7,5 +7,5 @@ set -eu
 program "${@:2}"
 emulate "$1"
 cat "$work/found"
-[ $status -eq 0 ] || echo "FAILED: wrong values, or ways in another order than the list's; exit status $status"
+[ $status -eq 0 ] || echo "FAILED: wrong values, or ways in another order than that of their costs; exit status $status"
 exit $status

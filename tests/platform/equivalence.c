@@ -15,7 +15,6 @@
 #define MADE_MAX_SEGMENTS 256
 #endif
 #include <pwl/eval.h>
-#include <pwl/plain.h>
 #include <pwl/plan.h>
 
 #include "../../runtime/ways.h"
@@ -212,7 +211,7 @@ static void check_visit(const struct visit *visit, int number, const char *name)
 #endif
     static int64_t expected[SHORT];
     const uint64_t hash = hash_of_eval(visit);
-    const uint32_t lines = pwl_plain_count(visit->table);
+    const pwl_source source = pwl_source_of(visit->table);
     struct text text = {.length = 0};
     pwl_plan plan;
 
@@ -232,10 +231,10 @@ static void check_visit(const struct visit *visit, int number, const char *name)
         failed = 1;
     for (size_t w = 0; w < pwl_way_count; w++) {
         const pwl_way *const way = &pwl_ways[w];
-        const size_t bytes = pwl_way_bytes(way, visit->table, lines, visit->in, visit->out);
+        const size_t bytes = pwl_way_bytes(way, &source, visit->in, visit->out);
         if (!bytes || bytes > MEMORY_BYTES || (way->level & pwl_levels()) != way->level)
             continue;
-        pwl_way_prepare(way, &plan, memory, visit->table, lines, visit->in, visit->out);
+        pwl_way_prepare(way, &plan, memory, &source, visit->in, visit->out);
         check_plan(visit, &plan, hash, expected);
     }
 }

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include <pwl/eval.h>
-#include <pwl/plain.h>
 #include <pwl/plan.h>
 
 #include "../../runtime/ways.h"
@@ -103,28 +102,44 @@ enum extent {
     EVERY_LENGTH /* every code, and every short length of arrays */
 };
 
-/* Each way that serves; short arrays at shifts by single elements too. */
-static inline void check_ways(const pwl_table *table, uint64_t *state, pwl_type in, pwl_type out, enum extent extent)
+/* Codes of a reduced table: of any octave, and beyond its ends. */
+static inline int64_t random_reduced_code(uint64_t *state, const pwl_reduced *reduced, pwl_type in)
 {
+    const pwl_reduction *const reduction = &reduced->reduction;
+    const uint64_t choice = random_bits(state) % 4;
+    int64_t q = random_in(state, limits[in].min, limits[in].max);
+    if (choice == 0)
+        q = (random_bits(state) % 2 ? reduction->qmin_x : reduction->qmax_x) + random_in(state, -2, 2);
+    else if (choice == 1)
+        q = reduction->zp_x + (int64_t)(random_bits(state) >> (31 + random_bits(state) % 33)) - 2;
+    return q < limits[in].min || q > limits[in].max ? limits[in].max : q;
+}
+
+/* Each way that serves a table or a reduced one; short arrays at shifts by single elements too. */
+static inline void check_source(const pwl_source *source, uint64_t *state, pwl_type in, pwl_type out,
+                                enum extent extent)
+{
+    const pwl_table *const table = source->table;
     static int64_t codes[65536], expected[65536];
     const struct arena of = arena();
     const int sampled = BYTES(in) == 4 || extent == A_SAMPLE;
     const size_t distinct = extent == A_SAMPLE ? SAMPLE : sampled ? CODES : (size_t)1 << 8 * BYTES(in);
     const size_t all = distinct < SAMPLE ? SAMPLE : distinct;
-    const uint32_t lines = pwl_plain_count(table);
     for (size_t k = 0; k < all; k++) {
-        codes[k] = sampled ? random_code(state, table, in) : limits[in].min + (int64_t)(k % distinct);
-        expected[k] = pwl_eval(table, codes[k]);
+        codes[k] = !sampled          ? limits[in].min + (int64_t)(k % distinct)
+                   : source->reduced ? random_reduced_code(state, source->reduced, in)
+                                     : random_code(state, table, in);
+        expected[k] = source->reduced ? pwl_reduced_eval(source->reduced, codes[k]) : pwl_eval(table, codes[k]);
     }
     for (size_t w = 0; w < pwl_way_count; w++) {
         const pwl_way *const way = &pwl_ways[w];
-        const size_t bytes = pwl_way_bytes(way, table, lines, in, out), unaligned = random_bits(state) % 64;
+        const size_t bytes = pwl_way_bytes(way, source, in, out), unaligned = random_bits(state) % 64;
         pwl_plan plan;
         if (!bytes || (way->level & pwl_levels()) != way->level)
             continue;
         ck_assert_uint_le(bytes, (size_t)300 << 10);
         memset(of.memory, 0xa5, (size_t)512 << 10);
-        pwl_way_prepare(way, &plan, of.memory + unaligned, table, lines, in, out);
+        pwl_way_prepare(way, &plan, of.memory + unaligned, source, in, out);
         for (size_t k = unaligned + bytes; k < unaligned + bytes + 64; k++)
             ck_assert_uint_eq(of.memory[k], 0xa5);
         for (size_t k = 0; k < all; k += 8192)
@@ -135,6 +150,12 @@ static inline void check_ways(const pwl_table *table, uint64_t *state, pwl_type 
             check_run(&plan, table, count, (int)(count % 2), random_bits(state) % 65, codes + first, expected + first);
         }
     }
+}
+
+static inline void check_ways(const pwl_table *table, uint64_t *state, pwl_type in, pwl_type out, enum extent extent)
+{
+    const pwl_source source = pwl_source_of(table);
+    check_source(&source, state, in, out, extent);
 }
 
 #endif

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reduced tables against their definition in 128-bit integers, and the limits of their proof. */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include <check.h>
 #include <stdlib.h>
 
 #include <pwl/reduce.h>
 
 #include "made_reference.h"
+
+#include "check_ways.h"
 
 #include "../support/suite.h"
 
@@ -338,11 +341,73 @@ START_TEST(arrays_hold_what_single_codes_give)
 }
 END_TEST
 
+/* The same, of output codes that the type has. */
+static void random_reduced_to(uint64_t *state, struct made_table *made, pwl_reduced *reduced, pwl_storage storage,
+                              pwl_type out)
+{
+    do {
+        random_reduced(state, made, reduced, storage);
+        reduced->core.qmin_y = pwl_sat(reduced->core.qmin_y, limits[out].min, limits[out].max);
+        reduced->core.qmax_y = pwl_sat(reduced->core.qmax_y, limits[out].min, limits[out].max);
+        if (reduced->reduction.kind == PWL_LEADING_ZEROS)
+            reduced->reduction.below = pwl_sat(reduced->reduction.below, reduced->core.qmin_y, reduced->core.qmax_y);
+    } while (pwl_reduced_check(reduced, NULL) != PWL_OK);
+}
+
+/* One run for each storage and pair of types. */
+START_TEST(every_way_gives_the_runtimes_codes)
+{
+    const pwl_type in = (pwl_type)(_i / 6 % 6), out = (pwl_type)(_i % 6);
+    const struct arena of = arena();
+    uint64_t state = 0xfeed0000u + (uint64_t)_i;
+    struct made_table made;
+    pwl_reduced reduced;
+    for (int k = 0; k < 8; k++) {
+        pwl_plan plan;
+        int64_t codes[100], expected[100];
+        random_reduced_to(&state, &made, &reduced, (pwl_storage)(_i / 36), out);
+        const pwl_source source = pwl_source_of_reduced(&reduced);
+        check_source(&source, &state, in, out, k == 0 ? EVERY_CODE : A_SAMPLE);
+        /* As callers make plans, with memory and without. */
+        const size_t bytes = k % 2 ? pwl_reduced_plan_size(&reduced, in, out, PWL_LEVELS_ALL) : 0;
+        ck_assert_int_eq(pwl_reduced_plan_init(&plan, of.memory, bytes, &reduced, in, out, PWL_LEVELS_ALL), PWL_OK);
+        ck_assert_int_eq(strcmp(pwl_plan_way(&plan), "map") == 0, bytes == 0);
+        for (int q = 0; q < 100; q++) {
+            codes[q] = random_reduced_code(&state, &reduced, in);
+            expected[q] = pwl_reduced_eval(&reduced, codes[q]);
+        }
+        check_run(&plan, &reduced.core, 100, 0, 0, codes, expected);
+    }
+}
+END_TEST
+
+START_TEST(what_cannot_be_planned_is_refused)
+{
+    uint64_t state = 3;
+    unsigned char memory[64];
+    struct made_table made;
+    pwl_reduced reduced;
+    pwl_plan plan;
+    do
+        random_reduced(&state, &made, &reduced, PWL_INT16);
+    while (reduced.core.qmin_y >= 0);
+    ck_assert_int_eq(pwl_reduced_plan_init(NULL, memory, 64, &reduced, PWL_S16, PWL_S16, 0), PWL_ERR_NULL);
+    ck_assert_int_eq(pwl_reduced_plan_init(&plan, memory, 64, NULL, PWL_S16, PWL_S16, 0), PWL_ERR_NULL);
+    ck_assert_int_eq(pwl_reduced_plan_init(&plan, NULL, 64, &reduced, PWL_S16, PWL_S16, 0), PWL_ERR_NULL);
+    ck_assert_int_eq(pwl_reduced_plan_init(&plan, NULL, 0, &reduced, (pwl_type)6, PWL_S16, 0), PWL_ERR_FIELD);
+    ck_assert_int_eq(pwl_reduced_plan_init(&plan, NULL, 0, &reduced, PWL_S16, (pwl_type)6, 0), PWL_ERR_FIELD);
+    ck_assert_int_eq(pwl_reduced_plan_init(&plan, NULL, 0, &reduced, PWL_S16, PWL_U16, 0), PWL_ERR_RANGE_Y);
+    ck_assert_int_eq(pwl_reduced_plan_init(&plan, NULL, 0, &reduced, PWL_S16, PWL_S32, 0), PWL_OK);
+}
+END_TEST
+
 int main(void)
 {
     Suite *const suite = suite_create("reduced tables");
     TCase *const tcase = tcase_create("all");
     tcase_set_timeout(tcase, 100);
+    tcase_add_loop_test(tcase, every_way_gives_the_runtimes_codes, 0, 108);
+    tcase_add_test(tcase, what_cannot_be_planned_is_refused);
     tcase_add_loop_test(tcase, every_16_bit_code_as_defined, 0, 6);
     tcase_add_loop_test(tcase, random_wide_codes_as_defined, 0, 6);
     tcase_add_test(tcase, leading_ones_reach_the_top);

@@ -8,37 +8,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include <pwl/plain.h>
 #include <pwl/plan.h>
 
 #include "../../runtime/ways.h"
 #include "../support/random.h"
 #include "baselines.h"
 #include "tables.h"
-
-enum { MOST_WORKS = 32, REPETITIONS = 41 };
+#include "works.h"
 
 /* Beyond so many times the time of memcpy() in the L2 cache, it makes no difference that arrays lie in memory. */
 #define SLOW 40
 
 static FILE *json;
 static const char *machine;
-
-/* One thing to time. */
-struct work {
-    char name[40];
-    void (*run)(const struct work *work, const void *x, void *y, size_t count);
-    pwl_plan plan;
-    const void *table;
-    double ns[REPETITIONS];
-};
-
-static void run_plan(const struct work *work, const void *x, void *y, size_t count)
-{
-    pwl_run(&work->plan, x, y, count);
-}
 
 static void run_copy_8(const struct work *work, const void *x, void *y, size_t count)
 {
@@ -94,37 +77,6 @@ static void run_libm(const struct work *work, const void *x, void *y, size_t cou
     libm_s16(x, y, count);
 }
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Each work REPETITIONS times in turn, each time over about `least` elements. */
-static void measure(struct work *works, int count, const void *x, void *y, size_t elements, size_t least)
-{
-    const size_t rounds = (least + elements - 1) / elements;
-    for (int w = 0; w < count; w++)
-        works[w].run(&works[w], x, y, elements);
-    for (int r = 0; r < REPETITIONS; r++) {
-        for (int w = 0; w < count; w++) {
-            const double begin = seconds();
-            for (size_t k = 0; k < rounds; k++)
-                works[w].run(&works[w], x, y, elements);
-            works[w].ns[r] = 1e9 * (seconds() - begin) / (double)(rounds * elements);
-        }
-    }
-    for (int w = 0; w < count; w++)
-        qsort(works[w].ns, REPETITIONS, sizeof works[w].ns[0], by_size);
-}
-
 /* Keeps what is not slow; how much that is. */
 static int drop_slow(struct work *works, int count)
 {
@@ -137,18 +89,6 @@ static int drop_slow(struct work *works, int count)
         if (works[w].ns[REPETITIONS / 2] < SLOW * copy)
             works[kept++] = works[w];
     return kept;
-}
-
-static struct work *add(struct work *works, int *count, const char *name,
-                        void (*run)(const struct work *, const void *, void *, size_t), const void *table)
-{
-    struct work *const work = &works[(*count)++];
-    if (*count > MOST_WORKS)
-        exit(1);
-    snprintf(work->name, sizeof work->name, "%s", name);
-    work->run = run;
-    work->table = table;
-    return work;
 }
 
 static int64_t code_at(pwl_type type, const void *array, size_t k)
@@ -193,7 +133,7 @@ static void bench(const pwl_table *table, pwl_type type, void *x, void *y)
     static uint32_t words[512];
     static int8_t values[256];
     static struct work works[MOST_WORKS];
-    const uint32_t lines = pwl_plain_count(table);
+    const pwl_source source = pwl_source_of(table);
     const struct {
         const char *name;
         size_t bytes, least;
@@ -202,34 +142,34 @@ static void bench(const pwl_table *table, pwl_type type, void *x, void *y)
     int count = 0, plans = 0;
     scan_prepare(&scan, table);
     for (size_t w = 0; w < pwl_way_count; w++) {
-        const size_t bytes = pwl_way_bytes(&pwl_ways[w], table, lines, type, type);
+        const size_t bytes = pwl_way_bytes(&pwl_ways[w], &source, type, type);
         if (!bytes || (pwl_ways[w].level & pwl_levels()) != pwl_ways[w].level)
             continue;
-        struct work *const work = add(works, &count, pwl_ways[w].name, run_plan, NULL);
+        struct work *const work = add_work(works, &count, pwl_ways[w].name, run_plan, NULL);
         if (!(memories[plans] = malloc(bytes)))
             exit(1);
-        pwl_way_prepare(&pwl_ways[w], &work->plan, memories[plans++], table, lines, type, type);
+        pwl_way_prepare(&pwl_ways[w], &work->plan, memories[plans++], &source, type, type);
         check(work, table, type, x, y, 4096);
     }
-    struct work *const map = add(works, &count, "pwl_map", run_plan, NULL);
+    struct work *const map = add_work(works, &count, "pwl_map", run_plan, NULL);
     if (pwl_plan_init(&map->plan, NULL, 0, table, type, type, 0) != PWL_OK)
         exit(1);
-    add(works, &count, "scan", type == PWL_S8 ? run_scan_8 : type == PWL_S16 ? run_scan_16 : run_scan_32, &scan);
-    add(works, &count, "memcpy", type == PWL_S8 ? run_copy_8 : type == PWL_S16 ? run_copy_16 : run_copy_32, NULL);
+    add_work(works, &count, "scan", type == PWL_S8 ? run_scan_8 : type == PWL_S16 ? run_scan_16 : run_scan_32, &scan);
+    add_work(works, &count, "memcpy", type == PWL_S8 ? run_copy_8 : type == PWL_S16 ? run_copy_16 : run_copy_32, NULL);
     if (type == PWL_S8) {
         for (int k = 0; k < 256; k++)
             values[k] = (int8_t)pwl_eval(table, (int8_t)k);
-        add(works, &count, "256-byte table", run_bytes, values);
+        add_work(works, &count, "256-byte table", run_bytes, values);
     }
     if (type == PWL_S16) {
         for (int k = 0; k < 513; k++)
             samples[k] = (int16_t)pwl_eval(table, k < 512 ? 128 * k - 32768 : 32767);
         for (int k = 0; k < 512; k++)
             words[k] = (uint32_t)(samples[k + 1] - samples[k]) << 16 | (uint16_t)samples[k];
-        add(works, &count, "513-entry table", run_interpolation, samples);
+        add_work(works, &count, "513-entry table", run_interpolation, samples);
         if (pwl_levels() & PWL_LEVEL_AVX512 && gather_s16(words, x, y, 16))
-            add(works, &count, "gather of 512 entries", run_gather, words);
-        add(works, &count, "libm", run_libm, NULL);
+            add_work(works, &count, "gather of 512 entries", run_gather, words);
+        add_work(works, &count, "libm", run_libm, NULL);
     }
     for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
         if (p == 2)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plans: the quickest way that a machine has to map arrays by one table, with what it needs worked out beforehand.
- * Which way is taken never changes a bit: pwl_run() gives the codes of pwl_eval().
+ * Plans: the way that costs least, by times measured beforehand, of those that a machine has to map arrays by one
+ * table, with what it needs worked out. Nothing is timed when plans are made: the library, the levels, the table, the
+ * types and the memory decide. Which way is taken never changes a bit: pwl_run() gives the codes of pwl_eval().
  *
  *   pwl_plan plan;
  *   size_t bytes = pwl_plan_size(&table, PWL_S16, PWL_S16, PWL_LEVELS_ALL);
@@ -51,8 +52,11 @@ typedef struct pwl_plan {
 
 /*
  * Bytes of memory that the quickest way wants for a checked table and arrays of these types, with no levels but those
- * given (and this machine's); 0 when it wants none. At most 300 KiB; a table of 16 bits with up to 128 lines, where the
- * machine has a way of searching them in registers, wants less than 2 KiB.
+ * given (and this machine's); 0 when it wants none. At most 300 KiB. Arrays of 8 bits want at most 1 KiB, where no
+ * search in registers is quicker. Those of 16 bits want 64 to 256 KiB, for the value of each code, or less than 2 KiB
+ * where the machine has a way of searching in registers that is quicker: SSE4.1 none, AVX2 and NEON for up to 32 lines,
+ * AVX-512 for up to 64. With less memory than 64 KiB there are slower ways, whose memory grows by 16 to 36 bytes a
+ * line.
  */
 PWL_API size_t pwl_plan_size(const pwl_table *table, pwl_type in, pwl_type out, uint32_t levels);
 

@@ -29,6 +29,7 @@
 
 #include "eval.h"
 #include "fixed.h"
+#include "plan.h"
 #include "pwl.h"
 
 #ifdef __cplusplus
@@ -74,6 +75,16 @@ PWL_API int64_t pwl_reduced_eval(const pwl_reduced *reduced, int64_t q_x);
  * may be the same array when their elements have the same size, and [qmin_y, qmax_y] must fit the output type. */
 PWL_API void pwl_reduced_map(const pwl_reduced *reduced, pwl_type in, const void *x, pwl_type out, void *y,
                              size_t count);
+
+/*
+ * Plans of reduced tables: as pwl_plan_size() and pwl_plan_init() of plan.h, and pwl_run() gives the codes of
+ * pwl_reduced_eval(). The table has passed pwl_reduced_check() and outlives the plan. Arrays of 8 and 16 bits are
+ * looked up, value by value, where memory allows; those of 32 bits take at most 300 KiB.
+ */
+PWL_API size_t pwl_reduced_plan_size(const pwl_reduced *reduced, pwl_type in, pwl_type out, uint32_t levels);
+PWL_API PWL_NODISCARD pwl_status pwl_reduced_plan_init(pwl_plan *plan, void *memory, size_t bytes,
+                                                       const pwl_reduced *reduced, pwl_type in, pwl_type out,
+                                                       uint32_t levels);
 
 /* Bits of v: 0 for 0, else 1 + floor(log2(v)). Halving steps, since not every target counts zeros. */
 PWL_FN int pwl_bit_length(uint64_t v)
