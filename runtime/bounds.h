@@ -18,9 +18,7 @@
  *
  * (4) Along a line p and the value are monotone in u, so that they lie between what they are at its two ends.
  *
- * Kinds "bytes" and "values" evaluate nothing but pwl_eval(). The others:
- *
- * "cells" computes p, shr and the value in w bits, for which (1) to (3) are enough.
+ * Kinds "bytes", "values" and "cells" compute p, shr and the value in w bits, for which (1) to (3) are enough.
  *
  * "narrow" and "cells16" do so in 32 bits, and values of unsigned arrays are less by 2^15: a value less that has to fit
  * too. Where post is part of pre, p + post * 2^n has to; (2) is not needed then, since these lines are rounded down.

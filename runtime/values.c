@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kinds "values" and "bytes": the value of every code that an array of 8 or 16 bits can hold, in the output's type, by
  * the code's bits. Kernels of "bytes" map bytes to bytes. */
-#include <pwl/eval.h>
-
 #include "kind.h"
+#include "tabulate.h"
 #include "ways.h"
 
 static size_t codes_of(const pwl_job *job)
@@ -23,22 +22,7 @@ static size_t bytes_size(const pwl_job *job)
 
 static void prepare(const pwl_job *job, void *memory)
 {
-    const size_t codes = codes_of(job);
-    size_t k;
-    for (k = 0; k < codes; k++) {
-        const int is_negative = !pwl_type_is_unsigned(job->in) && k >= codes / 2;
-        const int64_t value = pwl_eval_inline(job->table, (int64_t)k - (is_negative ? (int64_t)codes : 0));
-        switch (pwl_type_bytes_log2(job->out)) {
-        case 0:
-            ((uint8_t *)memory)[k] = (uint8_t)value;
-            break;
-        case 1:
-            ((uint16_t *)memory)[k] = (uint16_t)value;
-            break;
-        default:
-            ((uint32_t *)memory)[k] = (uint32_t)value;
-        }
-    }
+    pwl_tabulate(job->table, job->in, job->out, memory);
 }
 
 const pwl_kind pwl_kind_values = {0, 0, values_size, prepare};
