@@ -18,8 +18,9 @@
  * q_y = sat( fold_sum - raw(2*zp_x - q_x) ), raw being the value before sat. The mirrored
  * code may exceed qmax_x.
  *
- * No function here allocates, prints, keeps state (but for what pwl_levels() of plan.h found) or uses floating point. A table is checked
- * once with pwl_table_check(); everything else assumes a table that passed.
+ * No function here allocates, prints, uses floating point (pwl_run_real() of real.h does), or keeps state but for what
+ * pwl_levels() of plan.h found. A
+ * table is checked once with pwl_table_check(); everything else assumes a table that passed.
  */
 #ifndef PWL_PWL_H
 #define PWL_PWL_H
