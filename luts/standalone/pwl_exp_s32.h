@@ -91,7 +91,7 @@ static inline int32_t pwl_exp_s32_eval(int32_t q_x)
     i += (unsigned)(pwl_exp_s32_start[i + 2] <= q) * 2;
     i += (unsigned)(pwl_exp_s32_start[i + 1] <= q);
 #endif
-    return pwl_exp_s32_line(q_x, i);
+    return pwl_exp_s32_line((int32_t)q, i);
 }
 
 /* y[k] = pwl_exp_s32_eval(x[k]) for k in [0, n); x and y may be the same array where their types agree. */

@@ -87,7 +87,7 @@ static inline uint16_t pwl_sigmoid_u16_eval(uint16_t q_x)
     i += (unsigned)(pwl_sigmoid_u16_start[i + 2] <= q) * 2;
     i += (unsigned)(pwl_sigmoid_u16_start[i + 1] <= q);
 #endif
-    return pwl_sigmoid_u16_line(q_x, i);
+    return pwl_sigmoid_u16_line((uint16_t)q, i);
 }
 
 /* y[k] = pwl_sigmoid_u16_eval(x[k]) for k in [0, n); x and y may be the same array where their types agree. */

@@ -89,7 +89,7 @@ static inline int16_t pwl_silu_s16_eval(int16_t q_x)
     i += (unsigned)(pwl_silu_s16_start[i + 2] <= q) * 2;
     i += (unsigned)(pwl_silu_s16_start[i + 1] <= q);
 #endif
-    return pwl_silu_s16_line(q_x, i);
+    return pwl_silu_s16_line((int16_t)q, i);
 }
 
 /* y[k] = pwl_silu_s16_eval(x[k]) for k in [0, n); x and y may be the same array where their types agree. */

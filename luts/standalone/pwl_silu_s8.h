@@ -87,7 +87,7 @@ static inline int8_t pwl_silu_s8_eval(int8_t q_x)
     i += (unsigned)(pwl_silu_s8_start[i + 1] <= q);
     i += (unsigned)(pwl_silu_s8_start[i + 1] <= q);
 #endif
-    return pwl_silu_s8_line(q_x, i);
+    return pwl_silu_s8_line((int8_t)q, i);
 }
 
 /* y[k] = pwl_silu_s8_eval(x[k]) for k in [0, n); x and y may be the same array where their types agree. */

@@ -274,10 +274,10 @@ static void add_eval_in_two(struct text *out, const struct c_table *c, const str
     add_line(out, c, shape);
     text_add(out, "}\n");
     text_add(out, "\n/* The output code of an input code; q_x is clamped to [QMIN_X, QMAX_X]. */\n");
-    text_add(out, "static inline %s %s_eval(%s q_x)\n{\n    const %s q = q_x;\n", shape->out, c->name, shape->in,
-             shape->acc);
+    text_add(out, "static inline %s %s_eval(%s q_x)\n{\n", shape->out, c->name, shape->in);
+    add_input(out, c, shape);
     add_search(out, c);
-    text_add(out, "    return %s_line(q_x, i);\n}\n", c->name);
+    text_add(out, "    return %s_line((%s)q, i);\n}\n", c->name, shape->in);
 }
 
 static void add_eval(struct text *out, const struct c_table *c, const struct shape *shape, const char *function)
