@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""bench_peers.py WORK MACHINE JSON: sigmoids by plans and by what users would take instead, in one process, on one core.
+"""bench_peers.py WORK MACHINE JSON: sigmoids by plans and by what users would take instead, in one process, one core.
 
 All works of a row take turns, so that they see the same machine; medians of nanoseconds per element. Beside each time
 stands the greatest error against the sigmoid in double, over the codes or floats of the array, as a real number.
@@ -72,7 +72,7 @@ def field(number, value):
 
 
 def onnx_runtime(count, name, x, scales):
-    """A run of a model of one Sigmoid, or QLinearSigmoid, bound to its arrays; and its output. Numbers of fields: onnx.proto."""
+    """A run of a model of one Sigmoid, or QLinearSigmoid, bound to its arrays; and its output. Fields: onnx.proto."""
     kind = {"float32": 1, "int8": 3}[name]
 
     def value(label):
@@ -103,9 +103,13 @@ def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
-def call(function, *arguments):
-    """A call without pwl.py's checks and conversions, which at 4 K would take longer than the array."""
-    return lambda: function(*arguments)
+def call(keep, function, *arguments):
+    """A call without pwl.py's checks and conversions, which at 4 K would take longer than the array; what its addresses
+    point to is kept."""
+    def run():
+        function(*arguments)
+    run.keep = keep
+    return run
 
 
 def of_array(run, y):
@@ -119,17 +123,18 @@ def works_of_codes(name, x):
     in_scale, out_scale, out_zero = (table.input.affine().scale, table.output.affine().scale, table.output.zero_point)
     plan, y = table.plan(), np.empty_like(x)
     works = {f"pwl {plan.way}": of_array(
-        call(plan._plan.run, ctypes.addressof(plan._plan), x.ctypes.data, y.ctypes.data, x.size), y)}
+        call((plan, x), plan._plan.run, ctypes.addressof(plan._plan), x.ctypes.data, y.ctypes.data, x.size), y)}
     map_y, lib = np.empty_like(x), pwl.library()
     pwl_map = getattr(lib, f"pwl_map_{name}_{name}")
     pwl_map.argtypes, pwl_map.restype = [ctypes.c_void_p] * 3 + [ctypes.c_size_t], None
     works["pwl_map"] = of_array(
-        call(pwl_map, ctypes.addressof(table._table), x.ctypes.data, map_y.ctypes.data, x.size), map_y)
+        call((table, x), pwl_map, ctypes.addressof(table._table), x.ctypes.data, map_y.ctypes.data, x.size), map_y)
     if name != "s32":
         works["LiteRT"] = litert(x.size, x.dtype.name, x, in_scale, out_scale, out_zero)
         codes = np.arange(1 << 8 * x.itemsize).astype(x.dtype)
         limits = np.iinfo(x.dtype)
-        values = np.clip(np.rint(sigmoid(codes * in_scale) / out_scale) + out_zero, limits.min, limits.max).astype(x.dtype)
+        values = np.rint(sigmoid(codes * in_scale) / out_scale) + out_zero
+        values = np.clip(values, limits.min, limits.max).astype(x.dtype)
         unsigned, numpy_y = x.view(f"u{x.dtype.name}"), np.empty_like(x)
         works["numpy take"] = of_array(lambda: np.take(values, unsigned, out=numpy_y, mode="wrap"), numpy_y)
     else:
@@ -151,9 +156,9 @@ def works_of_floats(x):
     works = {}
     for name in ("s8", "s16", "s32"):
         plan, y = pwl.load(work / f"{name}.json").plan(), np.empty_like(x)
-        run = call(pwl.library().pwl_run_real, plan._plan, plan.table.input.affine(), x.ctypes.data,
+        run = call((plan, x), pwl.library().pwl_run_real, plan._plan, plan.table.input.affine(), x.ctypes.data,
                    plan.table.output.affine(), y.ctypes.data, x.size)
-        works[f"pwl_run_real {name}, {plan.way}"] = (lambda run=run, plan=plan: run()), lambda y=y: y
+        works[f"pwl_run_real {name}, {plan.way}"] = of_array(run, y)
     works["LiteRT, XNNPACK"] = litert(x.size, "float32", x, None, None, None)
     works["ONNX Runtime"] = onnx_runtime(x.size, "float32", x, [])
     numpy_y = np.empty_like(x)
@@ -170,7 +175,7 @@ def works_of_floats(x):
         if function:
             function.argtypes, function.restype = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t], None
             y = np.empty_like(x)
-            works[name] = of_array(call(function, x.ctypes.data, y.ctypes.data, x.size), y)
+            works[name] = of_array(call(x, function, x.ctypes.data, y.ctypes.data, x.size), y)
     return works, sigmoid(x.astype(np.float64)), lambda y: y.astype(np.float64)
 
 
@@ -206,9 +211,10 @@ def main():
                 for name, (_, result) in works.items():
                     median, error = times[name][REPETITIONS // 2], float(np.max(np.abs(real(result()) - exact)))
                     first = first or median
-                    print(f"| {kind} | {size} | {name} | {median:.4f} | {median / first:.2f} | {error:.2e} |", flush=True)
-                    print(json.dumps({"bench": "peers", "machine": machine, "type": kind, "elements": count, "work": name,
-                                      "ns": round(median, 5), "p10": round(times[name][REPETITIONS // 10], 5),
+                    print(f"| {kind} | {size} | {name} | {median:.4f} | {median / first:.2f} | {error:.2e} |",
+                          flush=True)
+                    print(json.dumps({"bench": "peers", "machine": machine, "type": kind, "elements": count,
+                                      "work": name, "ns": round(median, 5), "p10": round(times[name][REPETITIONS // 10], 5),
                                       "p90": round(times[name][-1 - REPETITIONS // 10], 5),
                                       "repetitions": REPETITIONS, "max_error": float(f"{error:.6g}"),
                                       "versions": versions}), file=lines)
