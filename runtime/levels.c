@@ -27,7 +27,7 @@ static int all(uint32_t word, uint32_t bits)
     return (word & bits) == bits;
 }
 
-uint32_t pwl_levels(void)
+static uint32_t ask_levels(void)
 {
     const uint32_t leaves = ask(0, 0).eax;
     const cpuid basic = ask(1, 0), none = {0, 0, 0, 0}, extended = leaves >= 7 ? ask(7, 0) : none;
@@ -43,6 +43,20 @@ uint32_t pwl_levels(void)
             levels |= PWL_LEVEL_AVX512VBMI;
     }
     return levels;
+}
+
+/* Where the processor is virtual, CPUID leaves for its host, which takes tens of microseconds: it is asked once.
+ * Threads that come before the answer is kept ask too, and keep the same: no order among them matters. */
+uint32_t pwl_levels(void)
+{
+    enum { UNKNOWN = 0, KNOWN = 1u << 30 }; /* a bit that is no level's */
+    static uint32_t kept = UNKNOWN;
+    uint32_t levels = __atomic_load_n(&kept, __ATOMIC_RELAXED);
+    if (levels == UNKNOWN) {
+        levels = KNOWN | ask_levels();
+        __atomic_store_n(&kept, levels, __ATOMIC_RELAXED);
+    }
+    return levels & ~(uint32_t)KNOWN;
 }
 #else
 #if defined(__ARM_FEATURE_SVE2)

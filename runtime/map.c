@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arrays of codes. Each of the 36 entry points moves blocks of codes through int64_t, which holds every element
- * type; between its two conversions lies one of six kernels, by the type of start, that each knows its storage at
- * compile time. So 36 pairs of types and 6 storages cost 42 loops, not 216.
+ * Arrays of codes. A long one is mapped by a plan for this one call, in memory on the stack (map.h says when). What is
+ * short, or has no such plan, goes through blocks: each pair of types moves blocks of codes through int64_t, which
+ * holds every element type; between its two conversions lies one of six kernels, by the type of start, that each knows
+ * its storage at compile time. So 36 pairs of types and 6 storages cost 42 loops, not 216.
  */
+#include "map.h"
+
 #include <pwl/fixed.h>
-#include <pwl/pwl.h>
+#include <pwl/plan.h>
+
+#include "element.h"
 
 #define BLOCK 64 /* codes at a time: 512 bytes of stack */
 
@@ -63,8 +68,8 @@ static block_kernel *kernel_for(const pwl_table *table)
 }
 
 /* A block is read whole before any of it is written, so x and y may be one array. */
-#define DEFINE_MAP(in, in_t, out, out_t)                                                                               \
-    void pwl_map_##in##_##out(const pwl_table *table, const in_t *x, out_t *y, size_t count)                           \
+#define DEFINE_BLOCKS(in, in_t, out, out_t)                                                                            \
+    static void blocks_##in##_##out(const pwl_table *table, const in_t *x, out_t *y, size_t count)                     \
     {                                                                                                                  \
         block_kernel *const kernel = kernel_for(table);                                                                \
         int64_t codes[BLOCK];                                                                                          \
@@ -81,7 +86,35 @@ static block_kernel *kernel_for(const pwl_table *table)
             count -= n;                                                                                                \
         }                                                                                                              \
     }
+PWL_MAP_PAIRS(DEFINE_BLOCKS)
 
+#if PWL_MAP_STACK > 0
+/* Whether a plan for this call alone did it. */
+static int by_plan(const pwl_table *table, pwl_type in, const void *x, pwl_type out, void *y, size_t count)
+{
+    char memory[PWL_MAP_STACK];
+    pwl_plan plan;
+    if (pwl_plan_init(&plan, memory, sizeof memory, table, in, out, PWL_LEVELS_ALL) != PWL_OK || !plan.memory)
+        return 0;
+    pwl_run(&plan, x, y, count);
+    return 1;
+}
+#else
+static int by_plan(const pwl_table *table, pwl_type in, const void *x, pwl_type out, void *y, size_t count)
+{
+    (void)table, (void)in, (void)x, (void)out, (void)y, (void)count;
+    return 0;
+}
+#endif
+
+#define DEFINE_MAP(in, in_t, out, out_t)                                                                               \
+    void pwl_map_##in##_##out(const pwl_table *table, const in_t *x, out_t *y, size_t count)                           \
+    {                                                                                                                  \
+        if (count < pwl_map_pays(table, type_##in) || !by_plan(table, type_##in, x, type_##out, y, count))             \
+            blocks_##in##_##out(table, x, y, count);                                                                   \
+    }
+static const pwl_type type_s8 = PWL_S8, type_u8 = PWL_U8, type_s16 = PWL_S16, type_u16 = PWL_U16, type_s32 = PWL_S32,
+                      type_u32 = PWL_U32;
 PWL_MAP_PAIRS(DEFINE_MAP)
 
 int pwl_fits(const pwl_table *table, pwl_type out)

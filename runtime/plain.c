@@ -52,40 +52,57 @@ static void line_of(const pwl_table *table, int32_t i, int mirrored, pwl_plain64
     of->pre += of->slope * (uint64_t)table->qmin_x; /* of u */
 }
 
-int pwl_plain_next(pwl_plain_walk *walk, pwl_plain_line *next)
+/* Where the next line starts, of segment *i; 0 after the last. */
+static int next_start(pwl_plain_walk *walk, int32_t *i, int *mirrored, uint64_t *first)
 {
-    const pwl_table *table = walk->table;
+    const pwl_table *const table = walk->table;
+    int64_t start;
     while (walk->mirrored) {
-        const int32_t i = walk->segment;
         /* q <= 2 zp_x - start[i], and beyond what the segment after it mirrors */
-        const int64_t end = 2 * table->zp_x - pwl_element_start(table, i);
+        const int64_t end = 2 * table->zp_x - pwl_element_start(table, walk->segment);
         const int64_t last = end < table->zp_x ? end : table->zp_x - 1;
-        if (i == 0)
+        *i = walk->segment;
+        if (walk->segment == 0)
             walk->mirrored = 0;
         else
             walk->segment--;
         if (last < table->qmin_x || (uint64_t)(last - table->qmin_x) < walk->next)
             continue;
-        next->start = walk->next;
-        line_of(table, i, 1, &next->of);
+        *mirrored = 1;
+        *first = walk->next;
         walk->next = (uint64_t)(last - table->qmin_x) + 1;
         return 1;
     }
-    if (walk->segment >= table->segments || pwl_element_start(table, walk->segment) > table->qmax_x)
+    if (walk->segment >= table->segments)
         return 0;
-    next->start = (uint64_t)(pwl_element_start(table, walk->segment) - table->qmin_x);
-    line_of(table, walk->segment, 0, &next->of);
-    walk->segment++;
+    start = pwl_element_start(table, walk->segment);
+    if (start > table->qmax_x)
+        return 0;
+    *i = walk->segment++;
+    *mirrored = 0;
+    *first = (uint64_t)(start - table->qmin_x);
+    return 1;
+}
+
+int pwl_plain_next(pwl_plain_walk *walk, pwl_plain_line *next)
+{
+    int32_t i;
+    int mirrored;
+    if (!next_start(walk, &i, &mirrored, &next->start))
+        return 0;
+    line_of(walk->table, i, mirrored, &next->of);
     return 1;
 }
 
 uint32_t pwl_plain_count(const pwl_table *table)
 {
     pwl_plain_walk walk;
-    pwl_plain_line next;
+    uint64_t start;
     uint32_t count = 0;
+    int32_t i;
+    int mirrored;
     pwl_plain_begin(&walk, table);
-    while (pwl_plain_next(&walk, &next))
+    while (next_start(&walk, &i, &mirrored, &start))
         count++;
     return count;
 }

@@ -5,6 +5,7 @@
 #include <pwl/reduce.h>
 
 #include "kind.h"
+#include "tabulate.h"
 #include "ways.h"
 
 static size_t codes_of(const pwl_job *job)
@@ -34,6 +35,10 @@ static void prepare_values(const pwl_job *job, void *memory)
 {
     const size_t codes = codes_of(job);
     size_t k;
+    if (!job->reduced) {
+        pwl_tabulate(job->table, job->in, job->out, memory);
+        return;
+    }
     for (k = 0; k < codes; k++)
         pwl_set_element_of(job->out, memory, k, value_of(job, k));
 }

@@ -95,6 +95,7 @@ PWL_EXP_S16_1LSB_COUNT(pwl_exp_s16_1lsb_term_c);
 static inline int16_t pwl_exp_s16_1lsb_eval(int16_t q_x)
 {
     const int32_t q = q_x;
+#ifdef __OPTIMIZE_SIZE__
     unsigned i = 0, end = PWL_EXP_S16_1LSB_SEGMENTS;
     while (end - i > 1) {
         const unsigned middle = (i + end) / 2;
@@ -103,6 +104,16 @@ static inline int16_t pwl_exp_s16_1lsb_eval(int16_t q_x)
         else
             end = middle;
     }
+#else
+    unsigned i = 0;
+    i += (unsigned)(pwl_exp_s16_1lsb_start[i + 60] <= q) * 60;
+    i += (unsigned)(pwl_exp_s16_1lsb_start[i + 30] <= q) * 30;
+    i += (unsigned)(pwl_exp_s16_1lsb_start[i + 15] <= q) * 15;
+    i += (unsigned)(pwl_exp_s16_1lsb_start[i + 7] <= q) * 7;
+    i += (unsigned)(pwl_exp_s16_1lsb_start[i + 4] <= q) * 4;
+    i += (unsigned)(pwl_exp_s16_1lsb_start[i + 2] <= q) * 2;
+    i += (unsigned)(pwl_exp_s16_1lsb_start[i + 1] <= q);
+#endif
     int32_t v = (int32_t)pwl_exp_s16_1lsb_q_b[i] * (q - PWL_EXP_S16_1LSB_ZP_X);
     const int n = pwl_exp_s16_1lsb_n[i];
     v >>= n;

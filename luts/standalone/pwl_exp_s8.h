@@ -57,13 +57,10 @@ PWL_EXP_S8_COUNT(pwl_exp_s8_term_c);
 #undef PWL_EXP_S8_COUNT
 #undef PWL_EXP_S8_ASSERT
 
-/* The output code of an input code; q_x is clamped to [QMIN_X, QMAX_X]. */
-static inline int8_t pwl_exp_s8_eval(int8_t q_x)
+/* The output code of an input code of segment i. */
+static inline int8_t pwl_exp_s8_line(int8_t q_x, unsigned i)
 {
     const int32_t q = q_x;
-    unsigned i = PWL_EXP_S8_SEGMENTS - 1;
-    while (pwl_exp_s8_start[i] > q)
-        --i;
     int32_t v = (int32_t)pwl_exp_s8_q_b[i] * (q - PWL_EXP_S8_ZP_X);
     const int n = pwl_exp_s8_n[i];
     v >>= n;
@@ -75,9 +72,37 @@ static inline int8_t pwl_exp_s8_eval(int8_t q_x)
     return (int8_t)v;
 }
 
+/* The output code of an input code; q_x is clamped to [QMIN_X, QMAX_X]. */
+static inline int8_t pwl_exp_s8_eval(int8_t q_x)
+{
+    const int32_t q = q_x;
+#ifdef __OPTIMIZE_SIZE__
+    unsigned i = PWL_EXP_S8_SEGMENTS - 1;
+    while (pwl_exp_s8_start[i] > q)
+        --i;
+#else
+    unsigned i = 0;
+    i += (unsigned)(pwl_exp_s8_start[i + 8] <= q) * 8;
+    i += (unsigned)(pwl_exp_s8_start[i + 4] <= q) * 4;
+    i += (unsigned)(pwl_exp_s8_start[i + 2] <= q) * 2;
+    i += (unsigned)(pwl_exp_s8_start[i + 1] <= q);
+#endif
+    return pwl_exp_s8_line((int8_t)q, i);
+}
+
 /* y[k] = pwl_exp_s8_eval(x[k]) for k in [0, n); x and y may be the same array where their types agree. */
 static inline void pwl_exp_s8_map(const int8_t *x, int8_t *y, size_t n)
 {
+#if !defined(__OPTIMIZE_SIZE__) && (defined(__SSE2__) || defined(__ARM_NEON))
+    for (; n >= 64; n -= 64, x += 64, y += 64) { /* blocks, for compilers to make vectors of */
+        uint8_t reached[64] = {0};
+        for (unsigned i = 1; i < PWL_EXP_S8_SEGMENTS; ++i)
+            for (unsigned j = 0; j < 64; ++j)
+                reached[j] = (uint8_t)(reached[j] + (pwl_exp_s8_start[i] <= x[j]));
+        for (unsigned j = 0; j < 64; ++j)
+            y[j] = pwl_exp_s8_line(x[j], reached[j]);
+    }
+#endif
     for (size_t k = 0; k < n; ++k)
         y[k] = pwl_exp_s8_eval(x[k]);
 }

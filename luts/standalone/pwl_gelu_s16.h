@@ -59,13 +59,10 @@ PWL_GELU_S16_COUNT(pwl_gelu_s16_term_c);
 #undef PWL_GELU_S16_COUNT
 #undef PWL_GELU_S16_ASSERT
 
-/* The output code of an input code; q_x is clamped to [QMIN_X, QMAX_X]. */
-static inline int16_t pwl_gelu_s16_eval(int16_t q_x)
+/* The output code of an input code of segment i. */
+static inline int16_t pwl_gelu_s16_line(int16_t q_x, unsigned i)
 {
     const int32_t q = q_x;
-    unsigned i = PWL_GELU_S16_SEGMENTS - 1;
-    while (pwl_gelu_s16_start[i] > q)
-        --i;
     int32_t v = (int32_t)pwl_gelu_s16_q_b[i] * (q - PWL_GELU_S16_ZP_X);
     const int n = pwl_gelu_s16_n[i];
     v >>= n;
@@ -77,9 +74,37 @@ static inline int16_t pwl_gelu_s16_eval(int16_t q_x)
     return (int16_t)v;
 }
 
+/* The output code of an input code; q_x is clamped to [QMIN_X, QMAX_X]. */
+static inline int16_t pwl_gelu_s16_eval(int16_t q_x)
+{
+    const int32_t q = q_x;
+#ifdef __OPTIMIZE_SIZE__
+    unsigned i = PWL_GELU_S16_SEGMENTS - 1;
+    while (pwl_gelu_s16_start[i] > q)
+        --i;
+#else
+    unsigned i = 0;
+    i += (unsigned)(pwl_gelu_s16_start[i + 8] <= q) * 8;
+    i += (unsigned)(pwl_gelu_s16_start[i + 4] <= q) * 4;
+    i += (unsigned)(pwl_gelu_s16_start[i + 2] <= q) * 2;
+    i += (unsigned)(pwl_gelu_s16_start[i + 1] <= q);
+#endif
+    return pwl_gelu_s16_line((int16_t)q, i);
+}
+
 /* y[k] = pwl_gelu_s16_eval(x[k]) for k in [0, n); x and y may be the same array where their types agree. */
 static inline void pwl_gelu_s16_map(const int16_t *x, int16_t *y, size_t n)
 {
+#if !defined(__OPTIMIZE_SIZE__) && (defined(__SSE2__) || defined(__ARM_NEON))
+    for (; n >= 64; n -= 64, x += 64, y += 64) { /* blocks, for compilers to make vectors of */
+        uint16_t reached[64] = {0};
+        for (unsigned i = 1; i < PWL_GELU_S16_SEGMENTS; ++i)
+            for (unsigned j = 0; j < 64; ++j)
+                reached[j] = (uint16_t)(reached[j] + (pwl_gelu_s16_start[i] <= x[j]));
+        for (unsigned j = 0; j < 64; ++j)
+            y[j] = pwl_gelu_s16_line(x[j], reached[j]);
+    }
+#endif
     for (size_t k = 0; k < n; ++k)
         y[k] = pwl_gelu_s16_eval(x[k]);
 }

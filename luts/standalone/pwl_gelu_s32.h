@@ -61,13 +61,10 @@ PWL_GELU_S32_COUNT(pwl_gelu_s32_term_c);
 #undef PWL_GELU_S32_COUNT
 #undef PWL_GELU_S32_ASSERT
 
-/* The output code of an input code; q_x is clamped to [QMIN_X, QMAX_X]. */
-static inline int32_t pwl_gelu_s32_eval(int32_t q_x)
+/* The output code of an input code of segment i. */
+static inline int32_t pwl_gelu_s32_line(int32_t q_x, unsigned i)
 {
     const int64_t q = q_x;
-    unsigned i = PWL_GELU_S32_SEGMENTS - 1;
-    while (pwl_gelu_s32_start[i] > q)
-        --i;
     int64_t v = (int64_t)pwl_gelu_s32_q_b[i] * (q - PWL_GELU_S32_ZP_X);
     const int n = pwl_gelu_s32_n[i];
     v >>= n;
@@ -79,9 +76,37 @@ static inline int32_t pwl_gelu_s32_eval(int32_t q_x)
     return (int32_t)v;
 }
 
+/* The output code of an input code; q_x is clamped to [QMIN_X, QMAX_X]. */
+static inline int32_t pwl_gelu_s32_eval(int32_t q_x)
+{
+    const int64_t q = q_x;
+#ifdef __OPTIMIZE_SIZE__
+    unsigned i = PWL_GELU_S32_SEGMENTS - 1;
+    while (pwl_gelu_s32_start[i] > q)
+        --i;
+#else
+    unsigned i = 0;
+    i += (unsigned)(pwl_gelu_s32_start[i + 8] <= q) * 8;
+    i += (unsigned)(pwl_gelu_s32_start[i + 4] <= q) * 4;
+    i += (unsigned)(pwl_gelu_s32_start[i + 2] <= q) * 2;
+    i += (unsigned)(pwl_gelu_s32_start[i + 1] <= q);
+#endif
+    return pwl_gelu_s32_line((int32_t)q, i);
+}
+
 /* y[k] = pwl_gelu_s32_eval(x[k]) for k in [0, n); x and y may be the same array where their types agree. */
 static inline void pwl_gelu_s32_map(const int32_t *x, int32_t *y, size_t n)
 {
+#if !defined(__OPTIMIZE_SIZE__) && (defined(__SSE2__) || defined(__ARM_NEON))
+    for (; n >= 64; n -= 64, x += 64, y += 64) { /* blocks, for compilers to make vectors of */
+        uint32_t reached[64] = {0};
+        for (unsigned i = 1; i < PWL_GELU_S32_SEGMENTS; ++i)
+            for (unsigned j = 0; j < 64; ++j)
+                reached[j] = (uint32_t)(reached[j] + (pwl_gelu_s32_start[i] <= x[j]));
+        for (unsigned j = 0; j < 64; ++j)
+            y[j] = pwl_gelu_s32_line(x[j], reached[j]);
+    }
+#endif
     for (size_t k = 0; k < n; ++k)
         y[k] = pwl_gelu_s32_eval(x[k]);
 }

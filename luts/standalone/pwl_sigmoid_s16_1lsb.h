@@ -101,6 +101,7 @@ PWL_SIGMOID_S16_1LSB_COUNT(pwl_sigmoid_s16_1lsb_term_c);
 static inline int16_t pwl_sigmoid_s16_1lsb_eval(int16_t q_x)
 {
     const int32_t q = q_x;
+#ifdef __OPTIMIZE_SIZE__
     unsigned i = 0, end = PWL_SIGMOID_S16_1LSB_SEGMENTS;
     while (end - i > 1) {
         const unsigned middle = (i + end) / 2;
@@ -109,6 +110,17 @@ static inline int16_t pwl_sigmoid_s16_1lsb_eval(int16_t q_x)
         else
             end = middle;
     }
+#else
+    unsigned i = 0;
+    i += (unsigned)(pwl_sigmoid_s16_1lsb_start[i + 72] <= q) * 72;
+    i += (unsigned)(pwl_sigmoid_s16_1lsb_start[i + 36] <= q) * 36;
+    i += (unsigned)(pwl_sigmoid_s16_1lsb_start[i + 18] <= q) * 18;
+    i += (unsigned)(pwl_sigmoid_s16_1lsb_start[i + 9] <= q) * 9;
+    i += (unsigned)(pwl_sigmoid_s16_1lsb_start[i + 4] <= q) * 4;
+    i += (unsigned)(pwl_sigmoid_s16_1lsb_start[i + 2] <= q) * 2;
+    i += (unsigned)(pwl_sigmoid_s16_1lsb_start[i + 1] <= q);
+    i += (unsigned)(pwl_sigmoid_s16_1lsb_start[i + 1] <= q);
+#endif
     int32_t v = (int32_t)pwl_sigmoid_s16_1lsb_q_b[i] * (q - PWL_SIGMOID_S16_1LSB_ZP_X);
     const int n = pwl_sigmoid_s16_1lsb_n[i];
     v >>= n;

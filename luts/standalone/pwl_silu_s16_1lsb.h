@@ -86,6 +86,7 @@ PWL_SILU_S16_1LSB_COUNT(pwl_silu_s16_1lsb_term_c);
 static inline int16_t pwl_silu_s16_1lsb_eval(int16_t q_x)
 {
     const int32_t q = q_x;
+#ifdef __OPTIMIZE_SIZE__
     unsigned i = 0, end = PWL_SILU_S16_1LSB_SEGMENTS;
     while (end - i > 1) {
         const unsigned middle = (i + end) / 2;
@@ -94,6 +95,16 @@ static inline int16_t pwl_silu_s16_1lsb_eval(int16_t q_x)
         else
             end = middle;
     }
+#else
+    unsigned i = 0;
+    i += (unsigned)(pwl_silu_s16_1lsb_start[i + 40] <= q) * 40;
+    i += (unsigned)(pwl_silu_s16_1lsb_start[i + 20] <= q) * 20;
+    i += (unsigned)(pwl_silu_s16_1lsb_start[i + 10] <= q) * 10;
+    i += (unsigned)(pwl_silu_s16_1lsb_start[i + 5] <= q) * 5;
+    i += (unsigned)(pwl_silu_s16_1lsb_start[i + 2] <= q) * 2;
+    i += (unsigned)(pwl_silu_s16_1lsb_start[i + 1] <= q);
+    i += (unsigned)(pwl_silu_s16_1lsb_start[i + 1] <= q);
+#endif
     int32_t v = (int32_t)pwl_silu_s16_1lsb_q_b[i] * (q - PWL_SILU_S16_1LSB_ZP_X);
     const int n = pwl_silu_s16_1lsb_n[i];
     v >>= n;

@@ -134,6 +134,7 @@ PWL_TANH_S16_1LSB_COUNT(pwl_tanh_s16_1lsb_term_c);
 static inline int16_t pwl_tanh_s16_1lsb_eval(int16_t q_x)
 {
     const int32_t q = q_x;
+#ifdef __OPTIMIZE_SIZE__
     unsigned i = 0, end = PWL_TANH_S16_1LSB_SEGMENTS;
     while (end - i > 1) {
         const unsigned middle = (i + end) / 2;
@@ -142,6 +143,17 @@ static inline int16_t pwl_tanh_s16_1lsb_eval(int16_t q_x)
         else
             end = middle;
     }
+#else
+    unsigned i = 0;
+    i += (unsigned)(pwl_tanh_s16_1lsb_start[i + 101] <= q) * 101;
+    i += (unsigned)(pwl_tanh_s16_1lsb_start[i + 50] <= q) * 50;
+    i += (unsigned)(pwl_tanh_s16_1lsb_start[i + 25] <= q) * 25;
+    i += (unsigned)(pwl_tanh_s16_1lsb_start[i + 13] <= q) * 13;
+    i += (unsigned)(pwl_tanh_s16_1lsb_start[i + 6] <= q) * 6;
+    i += (unsigned)(pwl_tanh_s16_1lsb_start[i + 3] <= q) * 3;
+    i += (unsigned)(pwl_tanh_s16_1lsb_start[i + 2] <= q) * 2;
+    i += (unsigned)(pwl_tanh_s16_1lsb_start[i + 1] <= q);
+#endif
     int32_t v = (int32_t)pwl_tanh_s16_1lsb_q_b[i] * (q - PWL_TANH_S16_1LSB_ZP_X);
     const int n = pwl_tanh_s16_1lsb_n[i];
     v >>= n;

@@ -9,10 +9,12 @@
 
     plan = table.plan(np.uint16)            # made once: the quickest way that this machine has
     plan(x, out=y)                          # y may be x
+    plan.real(np.float32([0.1]))            # real numbers in and out, in one pass
 
 Arrays hold codes, real = scale * (code - zero_point), as int8, uint8, int16, uint16, int32 or uint32; codes beyond the
 table's input range are clamped to it. This one file needs numpy and the shared library: that in PWL_LIBRARY, else the
-system's libpwl.so.1. Calls may come from any number of threads, and run without Python's lock.
+system's libpwl.so.1. Calls may come from any number of threads, and run without Python's lock. Tables and plans can be
+pickled: a plan is made anew where it is read, by the quickest way there.
 """
 import ctypes
 import ctypes.util
@@ -76,6 +78,10 @@ class _Proof(ctypes.Structure):
     _fields_ = [("status", ctypes.c_int), ("segment", ctypes.c_int32), ("acc_bits", ctypes.c_int32)]
 
 
+class _Affine(ctypes.Structure):
+    _fields_ = [("scale", ctypes.c_float), ("zero_point", ctypes.c_int64)]
+
+
 _RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 
 
@@ -93,6 +99,8 @@ _FUNCTIONS = {
     "pwl_plan_size": (ctypes.c_size_t, [ctypes.POINTER(_Table), ctypes.c_int, ctypes.c_int, ctypes.c_uint32]),
     "pwl_plan_init": (ctypes.c_int, [ctypes.POINTER(_Plan), ctypes.c_void_p, ctypes.c_size_t, ctypes.POINTER(_Table),
                                      ctypes.c_int, ctypes.c_int, ctypes.c_uint32]),
+    "pwl_run_real": (ctypes.c_int, [ctypes.POINTER(_Plan), _Affine, ctypes.c_void_p, _Affine, ctypes.c_void_p,
+                                    ctypes.c_size_t]),
     "pwl_reduced_check": (ctypes.c_int, [ctypes.POINTER(_Reduced), ctypes.POINTER(_Proof)]),
     "pwl_reduced_eval": (ctypes.c_int64, [ctypes.POINTER(_Reduced), ctypes.c_int64]),
     "pwl_reduced_plan_size": (ctypes.c_size_t, [ctypes.POINTER(_Reduced), ctypes.c_int, ctypes.c_int,
@@ -201,6 +209,11 @@ class Tensor:
         width = 8 if self.bits <= 8 else 16 if self.bits <= 16 else 32
         self.dtype = np.dtype(f"{'int' if self.signed else 'uint'}{width}")
 
+    def affine(self):
+        """scale and zero_point for <pwl/real.h>, the scale rounded to float."""
+        power = SCALE.fullmatch(self.scale)[1]
+        return _Affine(2.0 ** int(power) if power else float(self.scale), self.zero_point)
+
 
 def _type(dtype):
     """pwl_type of a dtype, in this machine's byte order."""
@@ -218,6 +231,7 @@ class Table:
         top = _Fields("", document)
         top.integer("pwl_table", 1, 1)
         top.only(TABLE_FIELDS)
+        self._document = document
         self.input, self.output = Tensor(top.object("in", SIDE_FIELDS)), Tensor(top.object("out", SIDE_FIELDS))
         self.function = top.get("function")
         self._table = _Table(version=1, storage=top.choice("case", CASES), form=top.choice("form", FORMS),
@@ -288,6 +302,9 @@ class Table:
             where = f"segments[{proof.segment}]: " if proof.segment >= 0 else ""
             raise Error(f"{where}not safe to run: {lib.pwl_status_text(status).decode()}")
 
+    def __reduce__(self):
+        return Table, (self._document,)
+
     def eval(self, code):
         """The output code of one input code; any integer is accepted, and clamped as in arrays."""
         code = min(max(operator.index(code), self.input.qmin), self.input.qmax)
@@ -314,7 +331,7 @@ class Plan:
 
     def __init__(self, table, dtype, out_dtype, levels=LEVELS_ALL):
         lib = library()
-        self.table, self._in, self._out = table, _type(dtype), _type(out_dtype)
+        self.table, self._in, self._out, self._levels = table, _type(dtype), _type(out_dtype), levels
         limits = np.iinfo(TYPES[self._out])
         if table.output.qmin < limits.min or table.output.qmax > limits.max:
             raise Error(f"{TYPES[self._out]} does not hold output codes {table.output.qmin} to {table.output.qmax}")
@@ -327,9 +344,30 @@ class Plan:
             raise Error(lib.pwl_status_text(status).decode())
         self.way = self._plan.way.decode()
 
+    def __reduce__(self):
+        return Plan, (self.table, TYPES[self._in], TYPES[self._out], self._levels)
+
+    def real(self, x, out=None):
+        """Real numbers of the output codes of real numbers, both float32: x is quantised to the nearest code, ties to
+        even, and the output code is scale * (code - zero_point). As __call__ otherwise; out may be x."""
+        if self.table._reduced:
+            raise Error("a table of one octave has no plan that takes real numbers; quantise, and call the table")
+        x, out = self._arrays(x, out, np.dtype(np.float32), np.dtype(np.float32))
+        status = library().pwl_run_real(self._plan, self.table.input.affine(), x.ctypes.data,
+                                        self.table.output.affine(), out.ctypes.data, x.size)
+        if status:
+            raise Error("a zero point lies too far from 0 for real numbers: at most 2^30, beside codes of 32 bits 2^33")
+        return out
+
     def __call__(self, x, out=None):
         """Output codes of x, an array of the plan's type of any shape; out is C-contiguous and of the same shape."""
-        dtype, out_dtype = TYPES[self._in], TYPES[self._out]
+        x, out = self._arrays(x, out, TYPES[self._in], TYPES[self._out])
+        self._plan.run(ctypes.byref(self._plan), x.ctypes.data, out.ctypes.data, x.size)
+        return out
+
+    @staticmethod
+    def _arrays(x, out, dtype, out_dtype):
+        """x, C-contiguous, and out, made where it is not given; both checked."""
         x = np.asarray(x)
         if x.dtype != dtype:
             raise Error(f"x is of {x.dtype}, the plan of {dtype}")
@@ -342,8 +380,7 @@ class Plan:
             raise Error("out must be C-contiguous and writeable")
         elif np.may_share_memory(x, out) and (x.ctypes.data != out.ctypes.data or x.itemsize != out.itemsize):
             raise Error("x and out overlap and are not one array of elements of one size")
-        self._plan.run(ctypes.byref(self._plan), x.ctypes.data, out.ctypes.data, x.size)
-        return out
+        return x, out
 
 
 def _object(pairs):

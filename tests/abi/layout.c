@@ -6,6 +6,7 @@
 #include <pwl/plain.h>
 #include <pwl/plan.h>
 #include <pwl/pwl.h>
+#include <pwl/real.h>
 #include <pwl/reduce.h>
 
 #define STRUCT(type) printf(#type " %zu\n", sizeof(type));
@@ -15,8 +16,9 @@
 
 #define TABLE(F)                                                                                                       \
     F(version)                                                                                                         \
-    F(storage) F(form) F(rounding) F(flags) F(segments) F(start) F(q_b) F(n) F(offset) F(zp_x) F(qmin_x) F(qmax_x)     \
-        F(qmin_y) F(qmax_y) F(fold_sum)
+    F(storage)                                                                                                         \
+    F(form) F(rounding) F(flags) F(segments) F(start) F(q_b) F(n) F(offset) F(zp_x) F(qmin_x) F(qmax_x) F(qmin_y)      \
+        F(qmax_y) F(fold_sum)
 #define PROOF(F) F(status) F(segment) F(acc_bits)
 /* What pwl_run() and pwl_plan_way() read of it. */
 #define PLAN(F) F(run) F(way)
@@ -25,9 +27,10 @@
 #define WALK(F) F(table) F(segment) F(mirrored) F(next)
 #define REDUCTION(F)                                                                                                   \
     F(version)                                                                                                         \
-    F(kind) F(log2_step) F(fraction) F(direction) F(shift) F(factor) F(addend) F(below) F(zp_x) F(qmin_x) F(qmax_x)    \
-        F(zp_y)
+    F(kind)                                                                                                            \
+    F(log2_step) F(fraction) F(direction) F(shift) F(factor) F(addend) F(below) F(zp_x) F(qmin_x) F(qmax_x) F(zp_y)
 #define REDUCED(F) F(reduction) F(core)
+#define AFFINE(F) F(scale) F(zero_point)
 
 #define IN_TABLE(field) FIELD(pwl_table, field)
 #define IN_PROOF(field) FIELD(pwl_proof, field)
@@ -38,6 +41,7 @@
 #define IN_WALK(field) FIELD(pwl_plain_walk, field)
 #define IN_REDUCTION(field) FIELD(pwl_reduction, field)
 #define IN_REDUCED(field) FIELD(pwl_reduced, field)
+#define IN_AFFINE(field) FIELD(pwl_affine, field)
 
 int main(void)
 {
@@ -60,6 +64,8 @@ int main(void)
     REDUCTION(IN_REDUCTION)
     STRUCT(pwl_reduced)
     REDUCED(IN_REDUCED)
+    STRUCT(pwl_affine)
+    AFFINE(IN_AFFINE)
     ENUM(pwl_status)
     ENUM(pwl_storage)
     ENUM(pwl_form)
@@ -67,6 +73,7 @@ int main(void)
     ENUM(pwl_type)
     ENUM(pwl_plain_rounding)
     ENUM(pwl_reduction_kind)
+    ENUM(pwl_real)
 #include "values.h"
     return 0;
 }

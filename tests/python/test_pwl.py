@@ -8,6 +8,7 @@ import copy
 import json
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -179,6 +180,39 @@ def changed(path, value):
     else:
         inner[path[-1]] = value
     return other
+
+
+@test("real numbers through a table")
+def _():
+    for name in ("gelu_s8", "sigmoid_u16", "tanh_s32"):
+        table = pwl.load(source / f"luts/tables/{name}.json")
+        x = random.normal(0, 3, (33, 65)).astype(np.float32)
+        x[0, :4] = np.nan, np.inf, -np.inf, 0
+        scale, zero = table.input.affine().scale, table.input.zero_point
+        steps = np.rint(np.nan_to_num(x * np.float32(1 / np.float32(scale)), nan=0, posinf=1e30, neginf=-1e30))
+        codes = np.clip(steps.astype(float) + zero, table.input.qmin, table.input.qmax).astype(table.input.dtype)
+        steps = (table(codes).astype(np.int64) - table.output.zero_point).astype(np.float32)
+        expected = np.float32(table.output.affine().scale) * steps
+        equal(table.plan().real(x).ravel(), expected.ravel(), name)
+        y = x.copy()
+        table.plan(levels=0).real(y, out=y)
+        equal(y.ravel(), expected.ravel(), f"{name} in place")
+    refused("x is of float64", lambda: table.plan().real(np.zeros(3)))
+    refused("out must be an array of float32", lambda: table.plan().real(x, out=np.zeros(3, np.float32)))
+    far = pwl.Table(changed(["out", "zero_point"], 1 << 40))
+    refused("a zero point lies too far", lambda: far.plan().real(x))
+
+
+@test("tables and plans are pickled")
+def _():
+    for name in ("gelu_s8", "sigmoid_u16"):
+        table = pwl.load(source / f"luts/tables/{name}.json")
+        x = random.integers(table.input.qmin, table.input.qmax + 1, 1000).astype(table.input.dtype)
+        plan = table.plan(out_dtype=np.int32, levels=0)
+        equal(pickle.loads(pickle.dumps(table))(x), table(x), name)
+        again = pickle.loads(pickle.dumps(plan))
+        assert again.way == plan.way and again(x).dtype == np.int32
+        equal(again(x), plan(x), f"{name}, a plan")
 
 
 @test("documents that are no tables are refused")

@@ -9,15 +9,16 @@
 
 #include <pwl/pwl.h>
 
+#include "../../runtime/map.h"
 #include "../support/made_table.h"
 #include "../support/suite.h"
 #include "../support/typed_array.h"
 
 #define GUARD 16
-#define MAX_COUNT 200
+#define MAX_COUNT 4096
 /* Every short length, and those around the ends of whole blocks. */
 static const size_t counts[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,  12,  13,  14,  15,       16,
-                                17, 31, 32, 33, 63, 64, 65, 66, 95, 96, 97, 127, 128, 129, 193, MAX_COUNT};
+                                17, 31, 32, 33, 63, 64, 65, 66, 95, 96, 97, 127, 128, 129, 193, 200};
 #define COUNTS ((int)(sizeof counts / sizeof *counts))
 
 /* A proven table of the storage whose output codes are of the type. */
@@ -92,6 +93,11 @@ START_TEST(every_pair_of_types_maps_as_eval_inside_its_array)
             ck_assert_int_eq(pwl_fits(&made.table, (pwl_type)(_i % 6)), 1);
             for (int k = 0; k < COUNTS; k++)
                 checks[_i](&made.table, &state, counts[k], in);
+            /* Where plans begin. */
+            const size_t pays = pwl_map_pays(&made.table, (pwl_type)(_i / 6));
+            for (size_t count = pays - 1; count <= pays + 1; count++)
+                if (count <= MAX_COUNT)
+                    checks[_i](&made.table, &state, count, in);
         }
     }
 }

@@ -13,8 +13,13 @@
 
 #include "table/size.h"
 
-/* A scan beats halving in bytes, and up to here in time too. */
+/* Where bytes count, a scan beats halving in them, and up to here in time too. */
 #define SCAN_MAX_SEGMENTS 16
+
+/* Where vectors compare a block of codes with every start in turn: up to so many, that takes less time than halving
+ * code by code. */
+#define BLOCK_MAX_SEGMENTS 64
+#define BLOCK_CODES 64
 
 /* What varies between evaluations. */
 struct shape {
@@ -69,13 +74,10 @@ static void add_mirror(struct text *out, const struct c_table *c)
              c->upper, c_literal(2 * c->table->in.zero_point, text));
 }
 
-/* Sets i to the last segment with start[i] <= q; start[0] <= q always, which ends the scan. */
-static void add_search(struct text *out, const struct c_table *c)
+/* In as few bytes as there are. */
+static void add_small_search(struct text *out, const struct c_table *c)
 {
-    const int count = c->table->segment_count;
-    if (count == 1)
-        text_add(out, "    const unsigned i = 0;\n");
-    else if (count <= SCAN_MAX_SEGMENTS)
+    if (c->table->segment_count <= SCAN_MAX_SEGMENTS)
         text_add(out,
                  "    unsigned i = %s_SEGMENTS - 1;\n"
                  "    while (%s_start[i] > q)\n        --i;\n",
@@ -91,6 +93,31 @@ static void add_search(struct text *out, const struct c_table *c)
                  "            end = middle;\n"
                  "    }\n",
                  c->upper, c->name);
+}
+
+/* Without a branch, which random codes would have guessed wrong: of `left` candidates from i on, one half remains. */
+static void add_quick_search(struct text *out, const struct c_table *c)
+{
+    text_add(out, "    unsigned i = 0;\n");
+    for (int left = c->table->segment_count; left > 1; left -= left / 2) {
+        const int half = left / 2;
+        text_add(out, "    i += (unsigned)(%s_start[i + %d] <= q)", c->name, half);
+        text_add(out, half > 1 ? " * %d;\n" : ";\n", half);
+    }
+}
+
+/* Sets i to the last segment with start[i] <= q; start[0] <= q always, which ends the scan. */
+static void add_search(struct text *out, const struct c_table *c)
+{
+    if (c->table->segment_count == 1) {
+        text_add(out, "    const unsigned i = 0;\n");
+        return;
+    }
+    text_add(out, "#ifdef __OPTIMIZE_SIZE__\n");
+    add_small_search(out, c);
+    text_add(out, "#else\n");
+    add_quick_search(out, c);
+    text_add(out, "#endif\n");
 }
 
 static void add_product(struct text *out, const struct c_table *c, const struct shape *shape)
@@ -221,49 +248,109 @@ static void add_data(struct text *out, const struct c_table *c, const struct sha
     c_add_assert_end(out, c);
 }
 
-void c_add_standalone_table(struct text *out, const struct c_table *c)
+/* Whether the segments of a block of codes are found by comparing the codes as they are: a clamped code has the segment
+ * of the code itself, a mirrored one, or a word of an octave, has not. */
+static bool has_blocks(const struct c_table *c, const struct shape *shape)
 {
-    const struct shape shape = shape_of(c->table);
-    const bool cuda = c->kind == C_CUDA;
-    char function[EMIT_NAME_SIZE + 16] = "static inline";
+    const struct table *t = c->table;
+    return c->kind == C_STANDALONE && !shape->direct && !t->has_fold && !t->has_reduction && t->segment_count > 1 &&
+           t->segment_count <= BLOCK_MAX_SEGMENTS;
+}
 
-    c_add_constants(out, c);
-    text_add(out, "\n");
-    if (cuda) {
-        snprintf(function, sizeof function, "%s_FUNCTION", c->upper);
-        add_qualifiers(out, c);
-    } else {
-        add_data(out, c, &shape);
-    }
+/* What follows the search. */
+static void add_line(struct text *out, const struct c_table *c, const struct shape *shape)
+{
+    add_product(out, c, shape);
+    add_shift(out, c, shape);
+    add_output(out, c, shape);
+}
 
+/* The line of a segment apart from the search, so that a map can search in blocks. */
+static void add_eval_in_two(struct text *out, const struct c_table *c, const struct shape *shape)
+{
+    text_add(out, "\n/* The output code of an input code of segment i. */\n");
+    text_add(out, "static inline %s %s_line(%s q_x, unsigned i)\n{\n", shape->out, c->name, shape->in);
+    add_input(out, c, shape);
+    add_line(out, c, shape);
+    text_add(out, "}\n");
     text_add(out, "\n/* The output code of an input code; q_x is clamped to [QMIN_X, QMAX_X]. */\n");
-    text_add(out, "%s %s %s_eval(%s q_x)\n{\n", function, shape.out, c->name, shape.in);
-    if (cuda) {
-        add_data(out, c, &shape);
+    text_add(out, "static inline %s %s_eval(%s q_x)\n{\n", shape->out, c->name, shape->in);
+    add_input(out, c, shape);
+    add_search(out, c);
+    text_add(out, "    return %s_line((%s)q, i);\n}\n", c->name, shape->in);
+}
+
+static void add_eval(struct text *out, const struct c_table *c, const struct shape *shape, const char *function)
+{
+    text_add(out, "\n/* The output code of an input code; q_x is clamped to [QMIN_X, QMAX_X]. */\n");
+    text_add(out, "%s %s %s_eval(%s q_x)\n{\n", function, shape->out, c->name, shape->in);
+    if (c->kind == C_CUDA) {
+        add_data(out, c, shape);
         text_add(out, "\n");
     }
-    add_input(out, c, &shape);
-    if (shape.direct) {
+    add_input(out, c, shape);
+    if (shape->direct) {
         text_add(out, "    return %s_codes[(size_t)(q - %s_QMIN_X)];\n", c->name, c->upper);
     } else {
         if (c->table->has_fold)
             add_mirror(out, c);
         if (c->table->has_reduction)
-            c_add_word(out, c, shape.acc);
+            c_add_word(out, c, shape->acc);
         add_search(out, c);
-        add_product(out, c, &shape);
-        add_shift(out, c, &shape);
-        add_output(out, c, &shape);
+        add_line(out, c, shape);
     }
     text_add(out, "}\n");
+}
 
+/* A segment is how many starts but the first a code has reached. Counts have the width of codes, so that one vector
+ * holds as many of them. */
+static void add_blocks(struct text *out, const struct c_table *c)
+{
+    const char *const count = c_type(c->table->in.bits, false);
+    text_add(out,
+             "#if !defined(__OPTIMIZE_SIZE__) && (defined(__SSE2__) || defined(__ARM_NEON))\n"
+             "    for (; n >= %d; n -= %d, x += %d, y += %d) { /* blocks, for compilers to make vectors of */\n"
+             "        %s reached[%d] = {0};\n"
+             "        for (unsigned i = 1; i < %s_SEGMENTS; ++i)\n"
+             "            for (unsigned j = 0; j < %d; ++j)\n"
+             "                reached[j] = (%s)(reached[j] + (%s_start[i] <= x[j]));\n"
+             "        for (unsigned j = 0; j < %d; ++j)\n"
+             "            y[j] = %s_line(x[j], reached[j]);\n"
+             "    }\n"
+             "#endif\n",
+             BLOCK_CODES, BLOCK_CODES, BLOCK_CODES, BLOCK_CODES, count, BLOCK_CODES, c->upper, BLOCK_CODES, count,
+             c->name, BLOCK_CODES, c->name);
+}
+
+static void add_map(struct text *out, const struct c_table *c, const struct shape *shape, const char *function)
+{
     text_add(out,
              "\n/* y[k] = %s_eval(x[k]) for k in [0, n); x and y may be the same array where their types agree. */\n",
              c->name);
-    text_add(out,
-             "%s void %s_map(const %s *x, %s *y, size_t n)\n{\n"
-             "    for (size_t k = 0; k < n; ++k)\n        y[k] = %s_eval(x[k]);\n}\n",
-             function, c->name, shape.in, shape.out, c->name);
-    if (cuda)
+    text_add(out, "%s void %s_map(const %s *x, %s *y, size_t n)\n{\n", function, c->name, shape->in, shape->out);
+    if (has_blocks(c, shape))
+        add_blocks(out, c);
+    text_add(out, "    for (size_t k = 0; k < n; ++k)\n        y[k] = %s_eval(x[k]);\n}\n", c->name);
+}
+
+void c_add_standalone_table(struct text *out, const struct c_table *c)
+{
+    const struct shape shape = shape_of(c->table);
+    char function[EMIT_NAME_SIZE + 16] = "static inline";
+
+    c_add_constants(out, c);
+    text_add(out, "\n");
+    if (c->kind == C_CUDA) {
+        snprintf(function, sizeof function, "%s_FUNCTION", c->upper);
+        add_qualifiers(out, c);
+    } else {
+        add_data(out, c, &shape);
+    }
+    if (has_blocks(c, &shape))
+        add_eval_in_two(out, c, &shape);
+    else
+        add_eval(out, c, &shape, function);
+    add_map(out, c, &shape, function);
+    if (c->kind == C_CUDA)
         text_add(out, "#undef %s_FUNCTION\n", c->upper);
 }

@@ -10,7 +10,8 @@
  *   pwl_status status = pwl_plan_init(&plan, memory, memory ? bytes : 0, &table, PWL_S16, PWL_S16, PWL_LEVELS_ALL);
  *   pwl_run(&plan, x, y, count);
  *
- * No state is kept outside a plan, and a plan is only read once it is made: any number of threads may run one.
+ * No state is kept outside a plan but what pwl_levels() found, and a plan is only read once it is made: any number of
+ * threads may run one.
  */
 #ifndef PWL_PLAN_H
 #define PWL_PLAN_H
@@ -36,7 +37,8 @@ extern "C" {
 #define PWL_LEVEL_SVE2 256u     /* Arm: Scalable Vector Extension 2, of any length */
 #define PWL_LEVELS_ALL 0xffffffffu
 
-/* Those that this machine, its operating system and this library have. */
+/* Those that this machine, its operating system and this library have. The processor is asked by the first call alone;
+ * any number of threads may be the first. */
 PWL_API uint32_t pwl_levels(void);
 
 /* A plan. Its fields are the library's own; copy it as you like. */

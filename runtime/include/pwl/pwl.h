@@ -18,8 +18,9 @@
  * q_y = sat( fold_sum - raw(2*zp_x - q_x) ), raw being the value before sat. The mirrored
  * code may exceed qmax_x.
  *
- * No function here allocates, prints, keeps state or uses floating point. A table is checked
- * once with pwl_table_check(); everything else assumes a table that passed.
+ * No function here allocates, prints, uses floating point (pwl_run_real() of real.h does), or keeps state but for what
+ * pwl_levels() of plan.h found. A
+ * table is checked once with pwl_table_check(); everything else assumes a table that passed.
  */
 #ifndef PWL_PWL_H
 #define PWL_PWL_H
@@ -155,6 +156,10 @@ PWL_API int pwl_fits(const pwl_table *table, pwl_type out);
  * Arrays: y[k] = (out type) pwl_eval(table, x[k]) for k in [0, count). Reads x[0..count), writes
  * y[0..count), nothing else. x and y may be the same array when their elements have the same size;
  * otherwise they must not overlap. The table's [qmin_y, qmax_y] must fit the output type, see pwl_fits().
+ *
+ * From 128 to some thousands of elements on, by the table's lines, a plan (plan.h) is made for the call, on the stack:
+ * at most 8 KiB of it, and 2 KiB on Cortex-M. Elsewhere 1 KiB. A library built with -DPWL_MAP_STACK=0 makes none. Who
+ * maps by one table again and again, a plan that is kept serves better.
  */
 #define PWL_MAP_TYPES(F) \
     F(s8, int8_t, INT8_MIN, INT8_MAX) F(u8, uint8_t, 0, UINT8_MAX) \

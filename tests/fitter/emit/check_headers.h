@@ -37,7 +37,7 @@ struct header_test {
     }                                                                                                                  \
     static int alone##_map64(const int64_t *x, const int64_t *y, size_t count)                                         \
     {                                                                                                                  \
-        in_t *const in = (in_t *)malloc((count + GUARD) * sizeof *in);                                                 \
+        in_t *const in = (in_t *)calloc(count + GUARD, sizeof *in);                                                    \
         out_t *const out = (out_t *)malloc((count + GUARD) * sizeof *out);                                             \
         const out_t canary = (out_t)0x5a;                                                                              \
         int good = in && out;                                                                                          \

@@ -57,14 +57,15 @@ include="-I$root/runtime/include -I$root/tests/fitter/emit"
 build() { # NAME LANGUAGE-FLAGS...
     name=$1
     shift
-    $CC "$@" $warnings $traps -O1 $include -c "$work/check.c" -o "$work/$name.o" || fail "$name: does not compile"
+    $CC "$@" $warnings $traps $include -c "$work/check.c" -o "$work/$name.o" || fail "$name: does not compile"
     $CC "$work/$name.o" "$work"/runtime_*.o -o "$work/$name" || fail "$name: does not link"
 }
 for source in "$root"/runtime/*.c; do
     $CC -std=c11 -O2 "-I$root/runtime/include" -c "$source" -o "$work/runtime_$(basename "$source" .c).o"
 done
-build check_c -std=c11
-build check_cpp -x c++ -std=c++17
+# Where size counts, headers search otherwise.
+build check_c -O1 -std=c11
+build check_cpp -Os -x c++ -std=c++17
 $CC -x c++ -std=c++11 $warnings $include -fsyntax-only "$work/check.c" || fail "does not compile as C++11"
 
 k=0 codes=0

@@ -7,15 +7,20 @@
  *   code of v * 2^-n, v an integer    q = clamp(shr(v, n) + zero_point, qmin, qmax), rounded half up
  *
  * RN rounds to float, rint to an integer, both to nearest with ties to even; NaN has the code of 0. Host code must not
- * be compiled with -ffast-math, nor with another rounding mode in force.
+ * be compiled with -ffast-math, nor run with another rounding mode, or one that takes small numbers for 0, in force.
  */
 #ifndef PWL_REAL_H
 #define PWL_REAL_H
 
-#include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <pwl/fixed.h>
+#include <pwl/plan.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* How codes stand for real numbers: affine quantisation. */
 typedef struct pwl_affine {
@@ -25,6 +30,15 @@ typedef struct pwl_affine {
 
 /* How real numbers lie in memory; the values are stable. */
 typedef enum pwl_real { PWL_F32 = 0, PWL_F16 = 1, PWL_BF16 = 2 } pwl_real;
+
+/* rint(v), |v| < 2^62. Both parts of v are exact: beyond 2^23 there is no fraction. No C library needs to have it. */
+PWL_FN int64_t pwl_nearest(float v)
+{
+    const int64_t whole = (int64_t)v; /* towards 0 */
+    const float rest = v - (float)whole;
+    const int odd = (int)(whole & 1);
+    return whole + (rest > 0.5f || (odd && rest == 0.5f)) - (rest < -0.5f || (odd && rest == -0.5f));
+}
 
 /* The code of x; inverse is RN(1 / scale). */
 PWL_FN int64_t pwl_code_of_real(float x, float inverse, int64_t zero_point, int64_t qmin, int64_t qmax)
@@ -36,7 +50,7 @@ PWL_FN int64_t pwl_code_of_real(float x, float inverse, int64_t zero_point, int6
     else if (steps <= -most)
         whole = INT64_MIN / 2;
     else if (steps == steps)
-        whole = (int64_t)rintf(steps);
+        whole = pwl_nearest(steps);
     return pwl_sat(whole + zero_point, qmin, qmax);
 }
 
@@ -61,4 +75,23 @@ PWL_FN int pwl_affine_serves(pwl_affine of, int wide)
     return of.scale >= 1.17549435e-38f && of.scale <= 8.50705917e37f && of.zero_point >= -most && of.zero_point <= most;
 }
 
+/*
+ * y[k] = real of pwl_eval(table, q), as of_y says, for k in [0, count), with q the code of x[k] as of_x says, clamped
+ * to those of the plan's input type and to the table's. The types of the plan hold the codes of the table. One pass
+ * over memory: blocks of codes on the stack, 8 KiB, and 1 KiB on Cortex-M. Reads x[0..count), writes y[0..count),
+ * nothing else. x and y may be the same array; otherwise they must not overlap. The bits are those of
+ * pwl_cuda_map_real().
+ *
+ * Quickest where q - zero_point fits 32 bits for all codes of the types, as it always does for those of 8 and 16 bits.
+ * The library's only function that computes in floating point.
+ *
+ * Returns PWL_OK, PWL_ERR_NULL (plan, or x or y with a count) or PWL_ERR_FIELD (of_x or of_y is not what pwl_affine
+ * allows, see pwl_affine_serves()).
+ */
+PWL_API PWL_NODISCARD pwl_status pwl_run_real(const pwl_plan *plan, pwl_affine of_x, const float *x, pwl_affine of_y,
+                                              float *y, size_t count);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

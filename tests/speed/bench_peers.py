@@ -1,0 +1,224 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""bench_peers.py WORK MACHINE JSON: sigmoids by plans and by what users would take instead, in one process, one core.
+
+All works of a row take turns, so that they see the same machine; medians of nanoseconds per element. Beside each time
+stands the greatest error against the sigmoid in double, over the codes or floats of the array, as a real number.
+Inputs are codes that are uniform at random, or floats of a normal distribution of deviation 3. bench_peers.sh makes WORK.
+"""
+import ctypes
+import importlib.metadata
+import json
+import pathlib
+import sys
+import time
+
+import cv2
+import numpy as np
+import onnxruntime
+from ai_edge_litert import interpreter, schema_py_generated as tflite
+import flatbuffers
+
+import pwl
+
+work, machine, out_path = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+SIZES = {"4 K": 1 << 12, "256 K": 1 << 18, "16 M": 1 << 24}
+REPETITIONS = 15
+LEAST = 1 << 18  # elements that one time is taken over
+random = np.random.default_rng(1)
+
+
+def litert(count, name, x, in_scale, out_scale, out_zero):
+    """invoke() of a model of one LOGISTIC, run by XNNPACK where it has one for the type; and its output."""
+    kinds = {"float32": tflite.TensorType.FLOAT32, "int8": tflite.TensorType.INT8, "int16": tflite.TensorType.INT16}
+
+    def tensor(label, scale, zero):
+        t = tflite.TensorT()
+        t.shape, t.type, t.name, t.buffer = [1, count], kinds[name], label, 0
+        if scale:
+            t.quantization = tflite.QuantizationParametersT()
+            t.quantization.scale, t.quantization.zeroPoint = [scale], [zero]
+        return t
+
+    code = tflite.OperatorCodeT()
+    code.builtinCode = code.deprecatedBuiltinCode = tflite.BuiltinOperator.LOGISTIC
+    code.version = 1 if name == "float32" else 2
+    operator = tflite.OperatorT()
+    operator.opcodeIndex, operator.inputs, operator.outputs = 0, [0], [1]
+    graph = tflite.SubGraphT()
+    graph.tensors = [tensor("x", in_scale, 0), tensor("y", out_scale, out_zero)]
+    graph.inputs, graph.outputs, graph.operators, graph.name = [0], [1], [operator], "sigmoid"
+    model = tflite.ModelT()
+    model.version, model.operatorCodes, model.subgraphs, model.buffers = 3, [code], [graph], [tflite.BufferT()]
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(model.Pack(builder), b"TFL3")
+    made = interpreter.Interpreter(model_content=bytes(builder.Output()), num_threads=1)
+    made.allocate_tensors()
+    made.set_tensor(0, x.reshape(1, count))
+    return made.invoke, lambda: made.get_tensor(1).ravel()
+
+
+def field(number, value):
+    """A field of a protocol buffer: an integer, bytes or a text."""
+    def varint(v):
+        data = b""
+        while v > 127:
+            data, v = data + bytes([v & 127 | 128]), v >> 7
+        return data + bytes([v])
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def onnx_runtime(count, name, x, scales):
+    """A run of a model of one Sigmoid, or QLinearSigmoid, bound to its arrays; and its output. Fields: onnx.proto."""
+    kind = {"float32": 1, "int8": 3}[name]
+
+    def value(label):
+        shape = field(1, field(1, 1)) + field(1, field(1, count))
+        return field(1, label) + field(2, field(1, field(1, kind) + field(2, shape)))
+
+    constants, inputs = b"", ["x"]
+    for label, number in scales:
+        data_type, raw = (3, np.int8(number).tobytes()) if label.endswith("zero") else (1, np.float32(number).tobytes())
+        constants += field(5, field(2, data_type) + field(8, label) + field(9, raw))
+        inputs.append(label)
+    node = b"".join(field(1, label) for label in inputs) + field(2, "y")
+    node += field(4, "QLinearSigmoid") + field(7, "com.microsoft") if scales else field(4, "Sigmoid")
+    graph = field(1, node) + field(2, "sigmoid") + constants + field(11, value("x")) + field(12, value("y"))
+    model = field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 15))
+    model += field(8, field(1, "com.microsoft") + field(2, 1))
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    y = onnxruntime.OrtValue.ortvalue_from_numpy(np.empty((1, count), x.dtype))
+    binding = session.io_binding()
+    binding.bind_ortvalue_input("x", onnxruntime.OrtValue.ortvalue_from_numpy(x.reshape(1, count)))
+    binding.bind_ortvalue_output("y", y)
+    return lambda: session.run_with_iobinding(binding), lambda: y.numpy().ravel()
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def call(keep, function, *arguments):
+    """A call without pwl.py's checks and conversions, which at 4 K would take longer than the array; what its addresses
+    point to is kept."""
+    def run():
+        function(*arguments)
+    run.keep = keep
+    return run
+
+
+def of_array(run, y):
+    """A work that writes y."""
+    return run, lambda: y
+
+
+def works_of_codes(name, x):
+    """Works on codes, by name."""
+    table = pwl.load(work / f"{name}.json")
+    in_scale, out_scale, out_zero = (table.input.affine().scale, table.output.affine().scale, table.output.zero_point)
+    plan, y = table.plan(), np.empty_like(x)
+    works = {f"pwl {plan.way}": of_array(
+        call((plan, x), plan._plan.run, ctypes.addressof(plan._plan), x.ctypes.data, y.ctypes.data, x.size), y)}
+    map_y, lib = np.empty_like(x), pwl.library()
+    pwl_map = getattr(lib, f"pwl_map_{name}_{name}")
+    pwl_map.argtypes, pwl_map.restype = [ctypes.c_void_p] * 3 + [ctypes.c_size_t], None
+    works["pwl_map"] = of_array(
+        call((table, x), pwl_map, ctypes.addressof(table._table), x.ctypes.data, map_y.ctypes.data, x.size), map_y)
+    if name != "s32":
+        works["LiteRT"] = litert(x.size, x.dtype.name, x, in_scale, out_scale, out_zero)
+        codes = np.arange(1 << 8 * x.itemsize).astype(x.dtype)
+        limits = np.iinfo(x.dtype)
+        values = np.rint(sigmoid(codes * in_scale) / out_scale) + out_zero
+        values = np.clip(values, limits.min, limits.max).astype(x.dtype)
+        unsigned, numpy_y = x.view(f"u{x.dtype.name}"), np.empty_like(x)
+        works["numpy take"] = of_array(lambda: np.take(values, unsigned, out=numpy_y, mode="wrap"), numpy_y)
+    else:
+        numpy_y = np.empty_like(x)
+        def by_float():
+            real = x.astype(np.float32)
+            numpy_y[:] = np.minimum(np.rint(sigmoid(real * np.float32(in_scale)) / np.float32(out_scale)), 2147483520)
+        works["numpy float32"] = of_array(by_float, numpy_y)
+    if name == "s8":
+        cv_y = np.empty((1, x.size), np.uint8)
+        cv_values, cv_x = values.view(np.uint8), x.view(np.uint8).reshape(1, -1)
+        works["OpenCV LUT"] = (lambda: cv2.LUT(cv_x, cv_values, dst=cv_y)), lambda: cv_y.ravel().view(np.int8)
+        works["ONNX Runtime"] = onnx_runtime(x.size, "int8", x, [
+            ("x_scale", in_scale), ("x_zero", 0), ("y_scale", out_scale), ("y_zero", out_zero)])
+    return works, sigmoid(x * np.float64(in_scale)), lambda y: (y.astype(np.float64) - out_zero) * out_scale
+
+
+def works_of_floats(x):
+    works = {}
+    for name in ("s8", "s16", "s32"):
+        plan, y = pwl.load(work / f"{name}.json").plan(), np.empty_like(x)
+        run = call((plan, x), pwl.library().pwl_run_real, plan._plan, plan.table.input.affine(), x.ctypes.data,
+                   plan.table.output.affine(), y.ctypes.data, x.size)
+        works[f"pwl_run_real {name}, {plan.way}"] = of_array(run, y)
+    works["LiteRT, XNNPACK"] = litert(x.size, "float32", x, None, None, None)
+    works["ONNX Runtime"] = onnx_runtime(x.size, "float32", x, [])
+    numpy_y = np.empty_like(x)
+
+    def by_numpy():
+        np.negative(x, out=numpy_y)
+        np.exp(numpy_y, out=numpy_y)
+        np.add(numpy_y, 1, out=numpy_y)
+        np.reciprocal(numpy_y, out=numpy_y)
+    works["numpy"] = of_array(by_numpy, numpy_y)
+    lib = ctypes.CDLL(str(work / "vector_math.so"))
+    for name in ("sleef", "glibc"):
+        function = getattr(lib, f"{name}_sigmoid", None)
+        if function:
+            function.argtypes, function.restype = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t], None
+            y = np.empty_like(x)
+            works[name] = of_array(call(x, function, x.ctypes.data, y.ctypes.data, x.size), y)
+    return works, sigmoid(x.astype(np.float64)), lambda y: y.astype(np.float64)
+
+
+def measure(works, count):
+    rounds, times = max(1, LEAST // count), {name: [] for name in works}
+    for run, _ in works.values():
+        run()
+    for _ in range(REPETITIONS):
+        for name, (run, _) in works.items():
+            begin = time.perf_counter()
+            for _ in range(rounds):
+                run()
+            times[name].append(1e9 * (time.perf_counter() - begin) / (rounds * count))
+    return {name: sorted(taken) for name, taken in times.items()}
+
+
+def main():
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in
+                         ("ai-edge-litert", "onnxruntime", "opencv-python-headless", "numpy"))
+    print(f"{machine}, one core; {versions}; medians of {REPETITIONS}\n")
+    print("| in and out | elements | by | ns per element | times the first | max error |")
+    print("|---|---:|---|---:|---:|---:|")
+    with open(out_path, "w") as lines:
+        for kind in ("s8", "s16", "s32", "float"):
+            for size, count in SIZES.items():
+                if kind == "float":
+                    works, exact, real = works_of_floats(random.normal(0, 3, count).astype(np.float32))
+                else:
+                    limits = np.iinfo(f"int{kind[1:]}")
+                    codes = random.integers(limits.min, limits.max + 1, count).astype(limits.dtype)
+                    works, exact, real = works_of_codes(kind, codes)
+                times, first = measure(works, count), None
+                for name, (_, result) in works.items():
+                    median, error = times[name][REPETITIONS // 2], float(np.max(np.abs(real(result()) - exact)))
+                    first = first or median
+                    print(f"| {kind} | {size} | {name} | {median:.4f} | {median / first:.2f} | {error:.2e} |",
+                          flush=True)
+                    print(json.dumps({"bench": "peers", "machine": machine, "type": kind, "elements": count,
+                                      "work": name, "ns": round(median, 5), "p10": round(times[name][REPETITIONS // 10], 5),
+                                      "p90": round(times[name][-1 - REPETITIONS // 10], 5),
+                                      "repetitions": REPETITIONS, "max_error": float(f"{error:.6g}"),
+                                      "versions": versions}), file=lines)
+
+
+if __name__ == "__main__":
+    main()
