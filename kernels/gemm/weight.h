@@ -79,9 +79,15 @@ PWL_FN int pwl_qgemm_blocks_exponent(float d)
 PWL_FN float pwl_q8_1_real(float inverse, float d, float v)
 {
 #ifdef __CUDA_ARCH__
-    const float p = __fmul_rn(v, inverse), whole = __fadd_rz(pwl_magnitude(p) + 0x1.fffffep-2f, 0x1p23f) - 0x1p23f;
+    const float p = __fmul_rn(v, inverse);
 #else
-    const float p = v * inverse, whole = (float)(int)(pwl_magnitude(p) + 0x1.fffffep-2f);
+    const float p = v * inverse;
+#endif
+    const float magnitude = pwl_f32_of_bits(pwl_bits_of_f32(p) & 0x7fffffff);
+#ifdef __CUDA_ARCH__
+    const float whole = __fadd_rz(magnitude + 0x1.fffffep-2f, 0x1p23f) - 0x1p23f;
+#else
+    const float whole = (float)(int)(magnitude + 0x1.fffffep-2f);
 #endif
     const float q = whole < 127 ? whole : 127;
     return d * pwl_f32_of_bits(pwl_bits_of_f32(q) | (pwl_bits_of_f32(p) & 0x80000000u));
