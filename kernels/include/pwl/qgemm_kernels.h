@@ -18,10 +18,12 @@
  *   rows    the fewest rows of X for which it runs unless it is named
  *   x       how it takes X: plain (as it is, or blocks of Q8_1), halves, strips (halves, in A8 made of fp16 while it
  *           multiplies), bytes, or splitk (what suits the product)
- *   cut     how it shares out the work along K: whole (not at all), tiles (of the last tiles, to two thread blocks
- *           each, in tiles that suit the shape), parts (of each tile, whose sums go through the workspace), or shares (of
- *           all tiles, alike for every multiprocessor; where K is not deep, or whole tiles keep the device busy, it does
- *           not run unless it is named)
+ *   cut     how it shares out the work along K:
+ *             whole         not at all
+ *             tiles         that of the last tiles, to two thread blocks each, in tiles that suit the shape
+ *             parts         of each tile, whose sums go through the workspace
+ *             shares        of all tiles, alike for every multiprocessor; where K is not deep, or whole tiles keep the
+ *                           device busy, it does not run unless it is named
  *   bits    same: those of naive; own: its own, within pwl_qgemm_bound() in floats
  *   on      the devices that it runs on: any from 8.0 on, or hopper, those of 9.0 where it was compiled for 9.0a
  */
