@@ -170,22 +170,6 @@ __device__ inline void meet(unsigned barrier, unsigned threads)
     asm volatile("bar.sync %0, %1;" : : "r"(barrier), "r"(threads) : "memory");
 }
 
-/* The same; whether one of them says so. */
-__device__ inline bool meet_if_any(unsigned barrier, unsigned threads, bool say)
-{
-    uint32_t any;
-    asm volatile("{\n"
-                 ".reg .pred mine, all;\n"
-                 "setp.ne.u32 mine, %3, 0;\n"
-                 "bar.red.or.pred all, %1, %2, mine;\n"
-                 "selp.u32 %0, 1, 0, all;\n"
-                 "}" /* any = say of some thread */
-                 : "=r"(any)
-                 : "r"(barrier), "r"(threads), "r"(static_cast<uint32_t>(say))
-                 : "memory");
-    return any;
-}
-
 /* All threads of the cluster: what they wrote before they arrived is there after the wait. */
 __device__ inline void arrive_at_cluster()
 {

@@ -25,7 +25,8 @@
 /* Elements that the pass makes: as many as cost it little more than its launch does. */
 #define PWL_QGEMM_AHEAD ((size_t)1 << 21)
 
-/* Rows of X in a tile, at least, of products that make strips: others are over before that pays. */
+/* Rows of X, and of X in a tile, at least, of products that make strips: others are over before that pays. */
+#define PWL_QGEMM_STRIPS_FROM 1024
 #define PWL_QGEMM_STRIP_TILE 256
 
 /* Columns, at least, that a product has before its own warps have made any. */

@@ -11,7 +11,6 @@
  */
 #include "launch.cuh"
 #include "tensor.cuh"
-#include "wgmma_codes.cuh"
 #include "wgmma_store.cuh"
 
 namespace
@@ -71,18 +70,12 @@ __device__ void multiply_and_store(const pwl_qgemm_call &call, const CUtensorMap
     for (tile_place here(of); here.is_there(of); here.advance(of)) {
         const size_t m = here.m(of, shape::tokens), n = size_t{here.across(of)} * PWL_QGEMM_ROWS;
         float sums[shape::tokens / 8][4] = {};
-        if (shape::direct || of.codes)
+        if constexpr (shape::direct)
             put_units<shape::tokens>(call, m, units);
         multiply<shape>(call, memory_at, n + row, row, here.end - here.first, from, sums);
-        if constexpr (!shape::direct) {
-            bool done = false;
-            if constexpr (!shape::exponents) {
-                if (of.codes && !here.shared)
-                    done = store_codes<shape>(call, m, n, units, memory_at + of.out_at, table, sums);
-            }
-            if (!done)
-                store_through_floats<shape>(call, of, here, m, n, memory_at, table, sums);
-        } else if (here.shared)
+        if constexpr (!shape::direct)
+            store_through_floats<shape>(call, of, here, m, n, memory_at, table, sums);
+        else if (here.shared)
             store_parts<shape>(call, here, m, n, units, memory_at, sums);
         else
             store_by_copies<shape>(call, of, y, m, n, units, memory, sums);
@@ -172,7 +165,6 @@ template <class shape> int launch(const pwl_qgemm_call *call, struct CUstream_st
         return cudaErrorInvalidConfiguration;
     if (!describe_matrix(&x, call->h, m, k, call->h_stride, of.rows))
         return cudaErrorInvalidConfiguration;
-    of.codes = !shape::exponents && makes_codes(call);
     of.alone = of.turns <= call->tile.blocks;
     const unsigned out = of.alone ? 0 : out_bytes<shape>();
     const unsigned bytes = share_out<shape>(of, out, table);

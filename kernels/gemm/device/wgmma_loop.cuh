@@ -71,7 +71,6 @@ struct work {
     uint32_t depth, steps; /* pieces along K, and stages that they fill */
     uint32_t split;        /* parts of each other tile, for the blocks of a cluster: each takes some of the steps */
     uint32_t alone;        /* whether each thread block has one turn at most */
-    uint32_t codes;        /* whether Y is stored by wgmma_codes.cuh, where a block has a tile for itself */
     uint32_t stages, w_at, out_at, table_at;
     uint32_t units_at; /* f of a tile's rows of X, a byte each, for each warpgroup that multiplies */
     uint32_t barriers_at;

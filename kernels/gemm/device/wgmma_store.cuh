@@ -10,7 +10,6 @@
 
 #include "epilogue.cuh"
 #include "wgmma_loop.cuh"
-#include "wgmma_sums.cuh"
 
 namespace pwl
 {
@@ -20,6 +19,28 @@ namespace wgmma
 constexpr unsigned chunk = 32, chunk_bytes = mma::sums_bytes(chunk / 8); /* rows of X, stored at a time */
 
 #if PWL_IS_HOPPER
+
+/* 2^f of row m of X; 1 where there are none. */
+__device__ inline float unit_of(const pwl_qgemm_call &call, size_t m)
+{
+    return call.f && m < call.product.m ? pwl_device_power(call.f[m]) : 1;
+}
+
+/* f of a tile's rows, -126 to 127, for this warpgroup; `units` is its own. */
+template <unsigned tokens> __device__ void put_units(const pwl_qgemm_call &call, size_t m, int8_t *units)
+{
+    for (unsigned token = threadIdx.x % group_threads; token < tokens; token += group_threads)
+        units[token] = static_cast<int8_t>(call.f && m + token < call.product.m ? call.f[m + token] : 0);
+}
+
+/* What the warpgroups that multiply do together, and one of them. */
+constexpr unsigned meet_all = 1, meet_group = 2; /* barriers, the second one's the first warpgroup's */
+
+/* This lane's first row of the weights' 128. */
+__device__ inline unsigned row_of_lane()
+{
+    return threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4;
+}
 
 /* Sums of `count` groups of 8 rows of X, from `first` on, into shared memory. */
 template <unsigned first, unsigned count, unsigned all> __device__ void put(const float (&sums)[all][4], float *to)
