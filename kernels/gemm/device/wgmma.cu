@@ -20,23 +20,25 @@ using namespace pwl;
 using namespace pwl::wgmma;
 
 constexpr unsigned most_shared = 227 << 10; /* that 9.0 grants a block */
-constexpr int registers_multiplying = 216, registers_else = 72;
-static_assert(multiplying * registers_multiplying + (threads - multiplying) * registers_else <= 65536,
+/* Of a thread that multiplies, and of one that does something else: to make strips takes more. */
+template <class shape> constexpr int registers_multiplying = shape::strips ? 216 : 232;
+template <class shape> constexpr int registers_else = shape::strips ? 72 : 40;
+static_assert(multiplying * 216 + group_threads * 72 <= 65536 && multiplying * 232 + group_threads * 40 <= 65536,
               "registers of 9.0");
 
 #if PWL_IS_HOPPER
 
-/* The warps that do not multiply: one thread copies X, one the weights, and two warps make X where it is
- * not there. */
+/* The warps that do not multiply: one thread copies X, one the weights, and two warps make X where it is not
+ * there. */
 template <class shape>
 __device__ void copy(const pwl_qgemm_call &call, const CUtensorMap &x, const work &of, uint32_t memory)
 {
     const unsigned warp = (threadIdx.x - multiplying) / 32, lane = threadIdx.x % 32;
-    if (warp == 0 && (lane == 0 || call.strips.count))
+    if (warp == 0 && (lane == 0 || (shape::strips && call.strips.count)))
         copy_x<shape>(call, of, x, memory);
     else if (warp == 1 && lane == 0)
         copy_weights<shape>(call, of, memory);
-    else if (warp > 1 && call.strips.count)
+    else if (shape::strips && warp > 1 && call.strips.count)
         make_strips(call);
     __syncwarp();
     if (of.whole + blockIdx.x < of.turns && of.split > 1) { /* as the others do in add_parts() */
@@ -108,10 +110,10 @@ __global__ void __launch_bounds__(PWL_IS_HOPPER ? threads : 1, 1)
     }
     __syncthreads();
     if (threadIdx.x >= multiplying) {
-        leave_registers<registers_else>();
+        leave_registers<registers_else<shape>>();
         copy<shape>(call, x, of, memory);
     } else {
-        take_registers<registers_multiplying>();
+        take_registers<registers_multiplying<shape>>();
         multiply_and_store<shape>(call, y, of, shared);
     }
 #endif

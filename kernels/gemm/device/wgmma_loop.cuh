@@ -53,6 +53,7 @@ constexpr unsigned fewest_stages = 3, most_stages = 64, most_tokens = 256;
 template <class variant, unsigned count, bool is_direct> struct shape : variant {
     static constexpr unsigned tokens = count;
     static constexpr bool direct = is_direct;
+    static constexpr bool strips = tokens >= PWL_QGEMM_STRIP_TILE; /* of X may be made meanwhile */
     /* Of a stage: two, where registers have room for so much of A, and shared memory for four stages. */
     static constexpr unsigned slabs = tokens > 128 ? 1 : 2;
     static constexpr unsigned x_slab = tokens * PWL_QGEMM_COLUMNS * 2, x_bytes = slabs * x_slab;
@@ -173,10 +174,10 @@ __device__ void copy_x(const pwl_qgemm_call &call, const work &of, const CUtenso
     wait_for_last_launch();
     for (tile_place here(of); here.is_there(of); here.advance(of)) {
         const uint32_t m = here.m(of, shape::tokens);
-        uint32_t made = call.strips.count ? 0 : of.depth;
+        uint32_t made = shape::strips && call.strips.count ? 0 : of.depth;
         for (uint32_t step = here.first; step < here.end; step++, to.advance()) {
             const uint32_t needed = min((step + 1) * shape::slabs, of.depth);
-            if (made < needed)
+            if (shape::strips && made < needed)
                 made = wait_for_strips(call, m, of.rows, needed);
             if (threadIdx.x % 32)
                 continue;

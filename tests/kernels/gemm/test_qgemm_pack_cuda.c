@@ -126,7 +126,8 @@ static int agrees(const struct matrix *m, size_t room, int *row_data)
     }
     if (!good)
         printf("# format %d, rule %d, from %d, %zu rows of %zu\n", m->format, m->rule, m->from, m->n, m->k);
-    *row_data |= a->row_data;
+    if (host.status == PWL_QGEMM_OK) /* else it is what it was before */
+        *row_data |= a->row_data;
     free(host.memory);
     free(device.memory);
     return good;
