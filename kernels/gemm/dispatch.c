@@ -75,8 +75,8 @@ static int is_aligned_halves(const pwl_qgemm_input *x)
 
 static enum operand x_strips(const pwl_qgemm_product *product)
 {
-    return pwl_qgemm_is_a8(product) && product->x.type == PWL_QGEMM_F16 && is_aligned_halves(&product->x) ? STRIPS
-                                                                                                          : HALVES;
+    const int halves = product->x.type == PWL_QGEMM_F16 && is_aligned_halves(&product->x);
+    return pwl_qgemm_is_a8(product) && halves && product->m >= PWL_QGEMM_STRIPS_FROM ? STRIPS : HALVES;
 }
 
 static enum operand x_bytes(const pwl_qgemm_product *product)

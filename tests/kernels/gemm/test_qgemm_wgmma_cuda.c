@@ -189,6 +189,42 @@ static void test_activations(const struct scheme *scheme)
     tap(good, "%s: activations of a block's first tile and of those after it", scheme->name);
 }
 
+/* X made halves in strips, meanwhile, gives the bits of X made before: as it is where it begins two bytes on. */
+static void test_strips(pwl_qgemm_scheme scheme, pwl_qgemm_format format, const char *name)
+{
+    const size_t m = 1024, n = 4096, k = 4064, x_count = m * k, y_bytes = m * n * sizeof(uint16_t);
+    uint64_t state = 57;
+    struct weights w = new_weights(format, n, k, -2, &state);
+    uint16_t *const x = need(x_count * sizeof *x), *const y = need(2 * y_bytes);
+    char *device_x, *device_y, *workspace;
+    size_t bytes;
+    for (size_t i = 0; i < x_count; i++) /* some of it up to where f would not be 0 */
+        x[i] = (uint16_t)(random_bits(&state) % (i / k % 8 ? 0x4800 : 0x7be0) | random_bits(&state) % 2 << 15);
+    CUDA(cudaMalloc((void **)&device_x, x_count * sizeof *x + 2));
+    CUDA(cudaMalloc((void **)&device_y, y_bytes));
+    for (int shift = 0; shift < 2; shift++) {
+        pwl_qgemm_product product = {.scheme = scheme, .m = m, .weights = &w.device};
+        pwl_qgemm_kernel ran;
+        product.x = (pwl_qgemm_input){device_x + 2 * shift, k, PWL_QGEMM_F16, 0, NULL};
+        product.y = (pwl_qgemm_output){device_y, n, PWL_QGEMM_F16, 0, 0};
+        CUDA(cudaMemcpy(device_x + 2 * shift, x, x_count * sizeof *x, cudaMemcpyHostToDevice));
+        CUDA(cudaMemset(device_y, POISON, y_bytes));
+        PWL(pwl_cuda_qgemm_workspace(&product, &bytes));
+        CUDA(cudaMalloc((void **)&workspace, bytes));
+        CUDA(cudaMemset(workspace, POISON, bytes));
+        PWL(pwl_cuda_qgemm(&product, workspace, bytes, &ran, NULL));
+        CUDA(cudaMemcpy((char *)y + (size_t)shift * y_bytes, device_y, y_bytes, cudaMemcpyDeviceToHost));
+        CUDA(cudaFree(workspace));
+        tap(ran == PWL_QGEMM_WGMMA, "%s: wgmma", name);
+    }
+    tap(memcmp(y, (char *)y + y_bytes, y_bytes) == 0, "%s: X in strips", name);
+    CUDA(cudaFree(device_x));
+    CUDA(cudaFree(device_y));
+    free(x);
+    free(y);
+    release(&w);
+}
+
 int main(int argc, char **argv)
 {
     small = test_is_small(argc, argv);
@@ -197,6 +233,10 @@ int main(int argc, char **argv)
         test_tiles(&schemes[i]);
         test_one_hot(&schemes[i]);
         test_activations(&schemes[i]);
+    }
+    if (!small && runs_here(PWL_QGEMM_WGMMA)) {
+        test_strips(PWL_QGEMM_W4A8, PWL_QGEMM_Q4_0, "W4A8");
+        test_strips(PWL_QGEMM_W8A8, PWL_QGEMM_Q8_0, "W8A8");
     }
     return tap_end();
 }
