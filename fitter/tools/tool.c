@@ -2,6 +2,7 @@
 #include "tool.h"
 
 #include <ctype.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,17 @@
 #include "base/process.h"
 
 #define ANSWER_LIMIT_S 60 /* a loaded machine, a cold disk */
+#define MOST_KNOWN 32
+
+const struct tool tool_yosys = {"yosys", "Debian's package yosys", "-V", "0.23"};
+
+/* What was answered. */
+static struct {
+    const struct tool *tool;
+    char version[TOOL_VERSION_SIZE];
+} known[MOST_KNOWN];
+static int known_count;
+static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
 
 /* Length of the version that begins at text, 0 when none does. */
 static size_t version_length(const char *text)
@@ -45,7 +57,7 @@ static bool is_older(const char *version, const char *least)
     return major < least_major || (major == least_major && minor < least_minor);
 }
 
-int tool_version(const struct tool *tool, char version[TOOL_VERSION_SIZE], struct diag *diag)
+static int ask(const struct tool *tool, char version[TOOL_VERSION_SIZE], struct diag *diag)
 {
     const char *const argv[] = {tool->name, tool->ask, NULL};
     const struct process process = {.argv = argv, .limit_s = ANSWER_LIMIT_S};
@@ -60,6 +72,25 @@ int tool_version(const struct tool *tool, char version[TOOL_VERSION_SIZE], struc
         code = diag_set(diag, EXIT_MISSING, "%s %s is too old; %s or later is needed; %s has it", tool->name, version,
                         tool->least, tool->package);
     text_free(&said);
+    return code;
+}
+
+int tool_version(const struct tool *tool, char version[TOOL_VERSION_SIZE], struct diag *diag)
+{
+    int k = 0, code = EXIT_DONE;
+    pthread_mutex_lock(&asking);
+    while (k < known_count && known[k].tool != tool)
+        k++;
+    if (k < known_count)
+        memcpy(version, known[k].version, TOOL_VERSION_SIZE);
+    else
+        code = ask(tool, version, diag);
+    if (code == EXIT_DONE && k == known_count && k < MOST_KNOWN) {
+        known[k].tool = tool;
+        snprintf(known[k].version, TOOL_VERSION_SIZE, "%s", version);
+        known_count++;
+    }
+    pthread_mutex_unlock(&asking);
     return code;
 }
 

@@ -15,13 +15,15 @@ struct tool {
 
 #define TOOL_VERSION_SIZE 32
 
-/* The first number of the form 1.2 or 1.2.3 that the tool answers with. Exit 77 when it is missing, gives no version or
- * is too old; the message says what would do. */
+/* yosys, which counts cells and proves modules. */
+extern const struct tool tool_yosys;
+
+/* The first number of the form 1.2 or 1.2.3 that the tool answers with; a command asks each tool once. Exit 77 when it
+ * is missing, gives no version or is too old; the message says what would do. Any thread may call it. */
 int tool_version(const struct tool *tool, char version[TOOL_VERSION_SIZE], struct diag *diag);
 
 /* Runs a tool, argv[0], in a folder, or here where that is null, as process_run() does; what it says goes to *said, or
- * nowhere where that is null.
- */
+ * nowhere where that is null. */
 int tool_run(const char *const *argv, const char *folder, double limit_s, struct text *said, struct diag *diag);
 
 /* One argument list of another, for flags that a program prints: cut at blanks, of at most `most` words that point into

@@ -18,8 +18,6 @@
 
 #define PROVEN_BITS 8 /* beyond, ABC takes minutes and more */
 
-static const struct tool yosys = {"yosys", "Debian's package yosys", "-V", "0.23"};
-
 /* Registers with an enable or a synchronous reset are refused: yosys is told to make none of what feeds data. */
 static const char registers_as_wires[] = "(* techmap_celltype = \"$dff $adff\" *)\n"
                                          "module register_as_wire (CLK, ARST, D, Q);\n"
@@ -170,7 +168,7 @@ static int prove(const struct verification *verification, const struct table *ta
     const bool is_narrow = table->in.bits <= PROVEN_BITS;
     struct program program = {.table = table};
     char version[TOOL_VERSION_SIZE];
-    if (tool_version(&yosys, version, diag) || scratch_folder(program.folder, diag) ||
+    if (tool_version(&tool_yosys, version, diag) || scratch_folder(program.folder, diag) ||
         program_emit(&program, "sv", &options, PROGRAM_NAME ".sv", diag))
         return diag->code;
     snprintf(verdict->tools, sizeof verdict->tools, "yosys %s", version);
