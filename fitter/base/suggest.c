@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "suggest.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -159,4 +158,25 @@ int choice_check(const char *flag, const char *choices, const char *value, struc
     const char *close = strpbrk(value, "0123456789") ? NULL : suggest(value, words);
     return diag_set(diag, EXIT_USAGE, "%s %.60s: must be %s%s%s%s", flag, value, list, close ? "; did you mean " : "",
                     close ? close : "", close ? "?" : "");
+}
+
+bool choice_next(const char **list, char *word, size_t size)
+{
+    if (!**list)
+        return false;
+    const size_t length = strcspn(*list, ",");
+    snprintf(word, size, "%.*s", (int)smaller(length, size - 1), *list);
+    *list += length + ((*list)[length] == ',');
+    return true;
+}
+
+int choice_check_list(const char *flag, const char *choices, const char *list, struct diag *diag)
+{
+    char word[WORD_MAX];
+    if (!*list)
+        return diag_set(diag, EXIT_USAGE, "%s needs a value", flag);
+    while (choice_next(&list, word, sizeof word))
+        if (choice_check(flag, choices, word, diag))
+            return diag->code;
+    return EXIT_DONE;
 }

@@ -4,6 +4,7 @@
 #define PWLC_SUGGEST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "diag.h"
 
@@ -18,5 +19,12 @@ bool choice_is_closed(const char *choices);
 
 /* Exit 2 unless the value is one of "a|b|c": "--method minmax: must be lsq, minimax or lut; did you mean minimax?" */
 int choice_check(const char *flag, const char *choices, const char *value, struct diag *diag);
+
+/* The next word of a list "a,b,c", which is cut off from it; words that are longer than the buffer end early. False at
+ * the list's end. */
+bool choice_next(const char **list, char *word, size_t size);
+
+/* Exit 2 unless the list has a word, and each is one of "a|b|c". */
+int choice_check_list(const char *flag, const char *choices, const char *list, struct diag *diag);
 
 #endif

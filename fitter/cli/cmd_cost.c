@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "base/suggest.h"
 #include "base/terminal.h"
 #include "command.h"
@@ -13,8 +12,8 @@
 #include "io/rows.h"
 #include "rtl_flags.h"
 #include "table/table.h"
+#include "tools/tool.h"
 
-#define DEFAULT_LIMIT_S 600
 #define DEFAULT_TARGETS "ice40,generic,cortex-m4"
 #define DEFAULT_STYLES "aligned,tree"
 #define ROM_BITS 12 /* of inputs whose ROM is measured unasked; each bit more takes twice the time */
@@ -48,17 +47,6 @@ struct request {
     int count;
 };
 
-/* The next word of a list, which is cut off; false at its end. */
-static bool next_word(const char **list, char *word, size_t size)
-{
-    if (!**list)
-        return false;
-    const size_t length = strcspn(*list, ",");
-    snprintf(word, size, "%.*s", (int)(length < size ? length : size - 1), *list);
-    *list += length + ((*list)[length] == ',');
-    return true;
-}
-
 static int add_row(struct request *request, const struct cost_target *target, const char *style, struct diag *diag)
 {
     if (request->count == MOST_ROWS)
@@ -86,7 +74,7 @@ static int add_rows(struct request *request, const struct cost_target *target, s
     if (has_rom)
         return EXIT_DONE;
     for (const char *list = request->styles ? request->styles : DEFAULT_STYLES;
-         next_word(&list, style, sizeof style);) {
+         choice_next(&list, style, sizeof style);) {
         struct hardware hardware;
         if (strcmp(style, "auto") == 0 && hardware_of(request->costing.table, &hardware, diag))
             return diag->code;
@@ -153,7 +141,7 @@ static int cost_table(struct request *request, struct diag *diag)
         code = table_prove(&table, EXIT_USAGE, &packed, NULL, diag);
     request->costing.table = &table;
     request->costing.packed = &packed;
-    for (const char *list = request->targets; code == EXIT_DONE && next_word(&list, name, sizeof name);)
+    for (const char *list = request->targets; code == EXIT_DONE && choice_next(&list, name, sizeof name);)
         code = add_rows(request, cost_target_find(name), diag);
     if (code == EXIT_DONE)
         code = measure_rows(request, diag);
@@ -162,27 +150,15 @@ static int cost_table(struct request *request, struct diag *diag)
     return code;
 }
 
-static int check_list(const char *flag, const char *list, const char *choices, struct diag *diag)
-{
-    char word[16];
-    if (!*list)
-        return diag_set(diag, EXIT_USAGE, "%s needs a value", flag);
-    while (next_word(&list, word, sizeof word))
-        if (choice_check(flag, choices, word, diag))
-            return diag->code;
-    return EXIT_DONE;
-}
-
 static int set_option(struct request *request, const char *name, const char *value, struct diag *diag)
 {
-    double seconds;
     if (strcmp(name, "--target") == 0) {
         request->targets = value;
-        return check_list(name, value, COST_TARGETS, diag);
+        return choice_check_list(name, COST_TARGETS, value, diag);
     }
     if (strcmp(name, "--rtl-style") == 0) {
         request->styles = value;
-        return check_list(name, value, RTL_STYLES, diag);
+        return choice_check_list(name, RTL_STYLES, value, diag);
     }
     if (rtl_flag_set(name, value, &request->costing.rtl, diag))
         return diag->code;
@@ -192,10 +168,8 @@ static int set_option(struct request *request, const char *name, const char *val
         request->format = cells_format_parse(value);
     else if (strcmp(name, "-o") == 0)
         request->output = value;
-    else if (number_real(value, strlen(value), &seconds) != NUMBER_OK || seconds < 0.1 || seconds > 1e6)
-        return diag_set(diag, EXIT_USAGE, "--time-limit %s: must be seconds, from 0.1 to 1000000", value);
     else
-        request->costing.limit_s = seconds;
+        return tool_limit_parse(value, &request->costing.limit_s, diag);
     return EXIT_DONE;
 }
 
@@ -203,7 +177,7 @@ static int run(int argc, char **argv, struct diag *diag)
 {
     struct argument_walk walk = {.command = &command_cost, .argc = argc, .argv = argv};
     struct request request = {.targets = DEFAULT_TARGETS,
-                              .costing = {.rtl.stages = RTL_DEFAULT_STAGES, .limit_s = DEFAULT_LIMIT_S}};
+                              .costing = {.rtl.stages = RTL_DEFAULT_STAGES, .limit_s = TOOL_LIMIT_S}};
     const struct option_info *option;
     const char *value;
     int next;

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/color.h"
-#include "base/number.h"
 #include "base/suggest.h"
 #include "command.h"
 #include "rtl_flags.h"
 #include "table/table.h"
+#include "tools/tool.h"
 #include "verify/verify.h"
-
-#define DEFAULT_LIMIT_S 600
 
 static const struct option_info options[] = {
     {"--against", "c,standalone,sv,cuda",
@@ -102,15 +99,6 @@ static int prove(const char *target, const struct verification *verification, st
     return verify_proof(verification, verdict, diag);
 }
 
-/* The next name of a list, which is cut off; "" at its end. Exit 2 when it is none of the targets. */
-static int next_target(const char **list, char target[16], struct diag *diag)
-{
-    const size_t length = strcspn(*list, ",");
-    snprintf(target, 16, "%.*s", (int)(length < 15 ? length : 15), *list);
-    *list += length + ((*list)[length] == ',');
-    return choice_check("--against", VERIFY_TARGETS, target, diag);
-}
-
 static int verify_table(struct request *request, struct diag *diag)
 {
     struct table table;
@@ -122,7 +110,7 @@ static int verify_table(struct request *request, struct diag *diag)
     if (code == EXIT_DONE) {
         request->verification.table = &table;
         request->verification.packed = &packed;
-        for (const char *list = request->against; *list && next_target(&list, target, diag) == EXIT_DONE;)
+        for (const char *list = request->against; choice_next(&list, target, sizeof target);)
             verify_one(request, target, verify, diag);
         if (request->prove)
             verify_one(request, "proof", prove, diag);
@@ -134,12 +122,13 @@ static int verify_table(struct request *request, struct diag *diag)
 
 static int set_option(struct request *request, const char *name, const char *value, struct diag *diag)
 {
-    double seconds;
     if (rtl_flag_set(name, value, &request->emit.rtl, diag))
         return diag->code;
-    if (strcmp(name, "--against") == 0)
+    if (strcmp(name, "--against") == 0) {
         request->against = value;
-    else if (strcmp(name, "--simulator") == 0)
+        return choice_check_list(name, VERIFY_TARGETS, value, diag);
+    }
+    if (strcmp(name, "--simulator") == 0)
         request->verification.simulator = value;
     else if (strcmp(name, "--prove") == 0)
         request->prove = true;
@@ -147,10 +136,8 @@ static int set_option(struct request *request, const char *name, const char *val
         request->verification.exhaustive = true;
     else if (strcmp(name, "--inject") == 0)
         request->verification.inject = true;
-    else if (number_real(value, strlen(value), &seconds) != NUMBER_OK || seconds < 0.1 || seconds > 1e6)
-        return diag_set(diag, EXIT_USAGE, "--time-limit %s: must be seconds, from 0.1 to 1000000", value);
     else
-        request->verification.limit_s = seconds;
+        return tool_limit_parse(value, &request->verification.limit_s, diag);
     return EXIT_DONE;
 }
 
@@ -160,7 +147,6 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
     diag->code = EXIT_DONE;
     const struct option_info *option;
     const char *value;
-    char target[16];
     int next;
     while ((next = argument_next(&walk, &option, &value, diag)) > 0) {
         if (!option && request->path)
@@ -176,15 +162,12 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
         return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc verify TABLE.json");
     if (!request->against)
         request->against = request->prove ? "" : "c,standalone,sv";
-    for (const char *list = request->against; *list;)
-        if (next_target(&list, target, diag))
-            return diag->code;
     return EXIT_DONE;
 }
 
 static int run(int argc, char **argv, struct diag *diag)
 {
-    struct request request = {.verification = {.simulator = "verilator", .limit_s = DEFAULT_LIMIT_S},
+    struct request request = {.verification = {.simulator = "verilator", .limit_s = TOOL_LIMIT_S},
                               .emit.rtl.stages = RTL_DEFAULT_STAGES};
     request.verification.emit = &request.emit;
     return parse(argc, argv, &request, diag) ? diag->code : verify_table(&request, diag);

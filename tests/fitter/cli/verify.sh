@@ -171,6 +171,7 @@ ended ../child || fail 'what a tool left behind still runs'
 expect_error 2 'a table is needed' verify
 expect_error 2 'one table too many' verify s8.json s8.json
 expect_error 2 '--against d: must be c, standalone, sv or cuda' verify s8.json --against c,d
+expect_error 2 '--against needs a value' verify s8.json --against=
 expect_error 2 '--stages 5: must be a number of registers, 0 to 4' verify s8.json --stages 5
 expect_error 2 '--time-limit 0: must be seconds' verify s8.json --time-limit 0
 expect_error 2 'did you mean verilator?' verify s8.json --simulator verilater
