@@ -20,7 +20,7 @@
 #define MOST_ROWS 64
 
 static const struct option_info options[] = {
-    {"--target", "NAME,NAME...", "where: ice40, ice40-dsp, xc7, xc7-nodsp, ecp5, ecp5-nodsp, generic, cortex-m4"},
+    {"--target", "NAME,NAME...", "where, of " COST_TARGETS},
     {"--rtl-style", "NAME,NAME...",
      "modules, as for emit (default aligned,tree; up to 12 bits the ROM stands beside them)"},
     {"--stages", "N", "registers of the modules, 0 to 4; 1 by default"},

@@ -13,9 +13,9 @@
 #include "table/table.h"
 
 static const struct option_info options[] = {
-    {"--format", "c|cuda|sv|v|sv-tb|mem|coe|mif|core|sdc|json|csv|npy",
+    {"--format", EMIT_FORMATS,
      "c (default), cuda: headers; sv, v: hardware; json: as read, several as a list; csv: a row a segment; npy: "
-     "arrays"},
+     "arrays; pwlc list formats has all"},
     {"--standalone", NULL,
      "c: a header with its own evaluation, NAME_eval and NAME_map, that needs no runtime; cuda always has them"},
     {"--prefix", "P", "c, cuda, sv: begins every identifier, P + function + types; pwl_ by default"},
@@ -279,12 +279,13 @@ static int run(int argc, char **argv, struct diag *diag)
 
 const struct command command_emit = {
     .name = "emit",
-    .synopsis = "pwlc emit TABLE.json... [--format c|cuda|sv|v|sv-tb|mem|coe|mif|core|sdc|json|csv|npy] [flags]",
+    .synopsis = "pwlc emit TABLE.json... [--format " EMIT_FORMATS "] [flags]",
     .summary = "Write tables for their consumers: C and CUDA headers, SystemVerilog, JSON, CSV, NumPy.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
                "pwlc emit tanh.json -o tanh.h -MD -MF tanh.h.d\n"
                "pwlc emit tanh.json --standalone --name my_tanh -o my_tanh.h\n"
                "pwlc emit tanh.json --format cuda -o tanh.cuh\n"
+               "pwlc emit tanh.json --format sv -o pwl_tanh_s8.sv\n"
                "pwlc emit tanh.json --format csv",
     .options = options,
     .run = run,

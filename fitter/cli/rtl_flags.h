@@ -7,9 +7,6 @@
 
 #include "emit/options.h"
 
-#define RTL_STYLES "auto|rom|aligned|barrel|tree"
-#define RTL_DEFAULT_STAGES 1
-
 /* Whether the flag is one of them; its value is then set, or *diag is, exit 2. */
 bool rtl_flag_set(const char *flag, const char *value, struct rtl_options *rtl, struct diag *diag);
 

@@ -23,7 +23,8 @@ struct emitter {
                 struct diag *diag);
 };
 
-extern const struct emitter emitters[]; /* ends with a null name */
+extern const struct emitter emitters[]; /* one for each of EMIT_FORMATS, then a null name */
+#define EMIT_FORMATS "c|cuda|sv|v|sv-tb|mem|coe|mif|core|sdc|json|csv|npy"
 
 const struct emitter *emitter_find(const char *name);
 

@@ -19,10 +19,12 @@ enum rtl_style {
     RTL_TREE     /* a comparison for each bit of the segment's number, then one shift for all */
 };
 
+#define RTL_STYLES "auto|rom|aligned|barrel|tree"
 const char *rtl_style_name(enum rtl_style style);
-enum rtl_style rtl_style_parse(const char *name); /* one of the names */
+enum rtl_style rtl_style_parse(const char *name); /* one of RTL_STYLES */
 
 #define RTL_MAX_STAGES 4
+#define RTL_DEFAULT_STAGES 1
 
 struct rtl_options {
     enum rtl_style style;
