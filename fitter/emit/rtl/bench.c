@@ -357,9 +357,10 @@ static const char stream[] =
     "  end\n"
     "endmodule\n";
 
-static int add_bench(struct text *out, const struct module *m, struct diag *diag)
+static int write_bench(struct text *out, const struct module *m, const struct emit_options *options, struct diag *diag)
 {
     struct codes codes;
+    (void)options;
     if (make_codes(m->table, &codes, diag) != EXIT_DONE)
         return diag->code;
     text_add(out,
@@ -381,17 +382,12 @@ static int add_bench(struct text *out, const struct module *m, struct diag *diag
     add_signals(out, m);
     text_add(out, "%s", stream);
     free(codes.listed);
-    return out->failed ? diag_set(diag, EXIT_IO, "out of memory while writing %s_tb", m->name) : EXIT_DONE;
+    return EXIT_DONE;
 }
 
 int emit_sv_bench(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
                   struct diag *diag)
 {
-    struct module m;
     (void)count;
-    int code = module_make(tables[0], options, &system_verilog, &m, diag);
-    if (code == EXIT_DONE)
-        code = add_bench(out, &m, diag);
-    module_free(&m);
-    return code;
+    return module_emit(tables[0], options, &system_verilog, write_bench, out, diag);
 }

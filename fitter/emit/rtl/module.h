@@ -17,7 +17,7 @@ struct module {
     int stages;
     bool has_ready, rom_in_file;
     struct rom rom;        /* of outputs, or of segments; no words where there is none */
-    const char *rom_name;  /* "output", "segment" */
+    const char *rom_name;  /* "output", "word" */
     struct text layout;    /* what the bits of its words are */
     struct text functions; /* of the body, beside the ROM's */
     struct pipeline pipeline;
@@ -27,6 +27,12 @@ struct module {
 int module_make(const struct table *table, const struct emit_options *options, const struct dialect *dialect,
                 struct module *m, struct diag *diag);
 void module_free(struct module *m);
+
+/* One file about a module: `write` adds it to out. Exit 1 when memory runs out. */
+typedef int module_write(struct text *out, const struct module *m, const struct emit_options *options,
+                         struct diag *diag);
+int module_emit(const struct table *table, const struct emit_options *options, const struct dialect *dialect,
+                module_write *write, struct text *out, struct diag *diag);
 
 /* The bodies: all outputs in a ROM; segments. */
 int module_of_outputs(struct module *m, struct diag *diag);
