@@ -23,6 +23,40 @@ static inline int64_t larger_integer(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+static inline wide smaller_wide(wide a, wide b)
+{
+    return a < b ? a : b;
+}
+
+static inline wide larger_wide(wide a, wide b)
+{
+    return a > b ? a : b;
+}
+
+/* Bits of a number without a sign that takes every value up to `high`, one at least. */
+static inline int unsigned_bits(wide high)
+{
+    int bits = 1;
+    while (bits < 127 && high >> bits != 0)
+        bits++;
+    return bits;
+}
+
+/* Bits of a two's complement number that takes every value of a range, one at least. */
+static inline int signed_bits(wide low, wide high)
+{
+    int bits = 1;
+    while (bits < 128 && (high >> (bits - 1) > 0 || low >> (bits - 1) < -1))
+        bits++;
+    return bits;
+}
+
+/* Bits of a stored field: with a sign where a value is negative, none where all are the same, a constant. */
+static inline int field_bits(wide low, wide high)
+{
+    return low == high ? 0 : low < 0 ? signed_bits(low, high) : unsigned_bits(high);
+}
+
 /* The integers of a range that are also at least `low` and at most `high`. */
 static inline struct integers integers_within(struct integers range, wide low, wide high)
 {

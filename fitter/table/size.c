@@ -3,6 +3,8 @@
 
 #include <pwl/fixed.h>
 
+#include "base/integers.h"
+
 bool table_is_full(const struct table *table)
 {
     if (table->has_fold || table->has_reduction || table->segment_count != table->in.qmax - table->in.qmin + 1)
@@ -19,27 +21,15 @@ int table_bytes(const struct table *table)
     return table->segment_count * (table_is_full(table) ? code : packed_segment_bytes(table->storage, table->form));
 }
 
-/* The lowest and the highest value of a field. */
-struct range {
-    int64_t low, high;
-};
-
-static struct range with(struct range range, int64_t value)
+/* The lowest and the highest value of a field, with one more. */
+static struct integers with(struct integers range, int64_t value)
 {
-    return (struct range){value < range.low ? value : range.low, value > range.high ? value : range.high};
+    return (struct integers){smaller_integer(value, range.low), larger_integer(value, range.high)};
 }
 
-static struct field_width width_of(struct range range)
+static struct field_width width_of(struct integers range)
 {
-    struct field_width width = {.is_signed = range.low < 0};
-    const uint64_t low = range.low < 0 ? ~(uint64_t)range.low : 0,
-                   high = range.high < 0 ? ~(uint64_t)range.high : (uint64_t)range.high;
-    if (range.low == range.high)
-        return width;
-    while (width.bits < 64 && ((low | high) >> width.bits) != 0)
-        width.bits++;
-    width.bits += width.is_signed;
-    return width;
+    return (struct field_width){.bits = field_bits(range.low, range.high), .is_signed = range.low < 0};
 }
 
 /* What a segment of a full table gives. */
@@ -54,8 +44,8 @@ struct field_widths table_field_widths(const struct table *table)
 {
     const struct segment *first = &table->segments[0];
     const bool is_full = table_is_full(table);
-    struct range start = {first->start, first->start}, q_b = {first->q_b, first->q_b}, n = {first->n, first->n},
-                 offset = {first->offset, first->offset}, value = {table->out.qmax, table->out.qmin};
+    struct integers start = {first->start, first->start}, q_b = {first->q_b, first->q_b}, n = {first->n, first->n},
+                    offset = {first->offset, first->offset}, value = {table->out.qmax, table->out.qmin};
     for (int i = 0; i < table->segment_count; i++) {
         const struct segment *segment = &table->segments[i];
         start = with(start, segment->start);

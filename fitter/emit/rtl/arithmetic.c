@@ -31,11 +31,10 @@ static void set_range(struct field *field, int count)
 {
     field->low = field->high = field->values[0];
     for (int i = 1; i < count; i++) {
-        field->low = field->values[i] < field->low ? field->values[i] : field->low;
-        field->high = field->values[i] > field->high ? field->values[i] : field->high;
+        field->low = smaller_wide(field->values[i], field->low);
+        field->high = larger_wide(field->values[i], field->high);
     }
-    if (field->low < field->high)
-        field->bits = field->low < 0 ? signed_bits(field->low, field->high) : unsigned_bits(field->high);
+    field->bits = field_bits(field->low, field->high);
 }
 
 /* X of anchored segments is the low bits of a code where every segment lies in one block of 2^k codes, from the block's
@@ -44,8 +43,7 @@ static int anchor_bits(const struct body *b)
 {
     wide longest = 0, starts = 0;
     for (int i = 0; i < b->lines.count; i++) {
-        const wide length = b->lines.lines[i].last - b->lines.lines[i].start;
-        longest = length > longest ? length : longest;
+        longest = larger_wide(longest, b->lines.lines[i].last - b->lines.lines[i].start);
         starts |= b->lines.lines[i].start;
     }
     const int k = unsigned_bits(longest);
@@ -151,7 +149,7 @@ static void add_x(struct body *b, struct field fields[FIELDS])
     }
     wide high = 0;
     for (int i = 0; i < b->lines.count; i++)
-        high = b->lines.lines[i].x_high > high ? b->lines.lines[i].x_high : high;
+        high = larger_wide(high, b->lines.lines[i].x_high);
     const int k = anchor_bits(b);
     if (k >= 0) {
         b->x = pipeline_value(p, "x_offset", k + 1, 0, high);
@@ -257,7 +255,7 @@ static void add_signed_x(struct body *b, struct field fields[FIELDS])
 {
     struct pipeline *p = b->p;
     char x[SIGNAL_TEXT], flag[SIGNAL_TEXT];
-    const wide high = -b->x.low > b->x.high ? -b->x.low : b->x.high;
+    const wide high = larger_wide(-b->x.low, b->x.high);
     const bool negates = fields[NEGATIVE].high == 1;
     if (!negates && fields[NONZERO].low == 1)
         return;

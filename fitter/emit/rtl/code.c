@@ -28,7 +28,7 @@ static void add_fold(struct body *b)
     struct pipeline *p = b->p;
     char text[SIGNAL_TEXT];
     struct signal side = pipeline_sum(p, "side", &b->code, -(wide)b->table->in.zero_point);
-    const wide high = -side.low > side.high ? -side.low : side.high;
+    const wide high = larger_wide(-side.low, side.high);
     b->mirrored = pipeline_bits(p, "mirrored", 1);
     text_add(pipeline_part(p), "  assign mirrored = side[%d];\n", side.bits - 1);
     b->code = pipeline_value(p, "distance", side.bits, 0, high);
@@ -54,8 +54,8 @@ void add_unfolded(struct body *b)
     struct pipeline *p = b->p;
     char sum[SIGNAL_TEXT], other[SIGNAL_TEXT], mirrored[SIGNAL_TEXT];
     struct signal image = pipeline_difference(p, "image", b->table->fold_sum, &b->sum);
-    const wide low = image.low < b->sum.low ? image.low : b->sum.low;
-    const wide high = image.high > b->sum.high ? image.high : b->sum.high;
+    const wide low = smaller_wide(image.low, b->sum.low);
+    const wide high = larger_wide(image.high, b->sum.high);
     struct signal both = pipeline_value(p, "unfolded", image.bits, low, high);
     text_add(pipeline_part(p), "  assign unfolded = %s ? %s : %s;\n", signal_use(p, &b->mirrored, mirrored),
              signal_extend(p, &image, both.bits, other), signal_extend(p, &b->sum, both.bits, sum));

@@ -27,22 +27,6 @@ void pipeline_cut(struct pipeline *pipeline)
     pipeline->stages++;
 }
 
-int unsigned_bits(wide high)
-{
-    int bits = 1;
-    while (bits < 127 && high >> bits != 0)
-        bits++;
-    return bits;
-}
-
-int signed_bits(wide low, wide high)
-{
-    int bits = 1;
-    while (bits < 128 && (high >> (bits - 1) > 0 || low >> (bits - 1) < -1))
-        bits++;
-    return bits;
-}
-
 const char *bit_range(int bits, char text[CONSTANT_TEXT])
 {
     if (bits == 1)

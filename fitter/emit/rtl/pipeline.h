@@ -52,10 +52,6 @@ struct text *pipeline_part(struct pipeline *pipeline);
 /* Ends the part. */
 void pipeline_cut(struct pipeline *pipeline);
 
-/* Bits that a two's complement number takes for every value of a range, and a number without a sign. */
-int signed_bits(wide low, wide high);
-int unsigned_bits(wide high);
-
 /* Declares a number in this part: with a sign also where nothing is negative, of as few bits as hold the range, but at
  * least `bits`, those of what it is computed from. */
 struct signal pipeline_value(struct pipeline *pipeline, const char *name, int bits, wide low, wide high);

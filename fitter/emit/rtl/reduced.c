@@ -7,16 +7,6 @@
 
 #include "body.h"
 
-static wide least(wide a, wide b)
-{
-    return a < b ? a : b;
-}
-
-static wide most(wide a, wide b)
-{
-    return a > b ? a : b;
-}
-
 /*
  * d is shifted to the left until one of the top `step` bits of a field is set, by 2^j steps where as many top bits are
  * 0, for each j from the largest down. The field has `bits` bits: where its first octave is not 0, the word is a part
@@ -91,9 +81,9 @@ static void add_exponent(struct body *b, struct signal *d)
     const int word_bits = storage_bits(b->table->storage), dropped = r->fraction - word_bits;
     const wide ends[] = {d->low * r->factor, d->high * r->factor};
     char name[SIGNAL_TEXT], literal[CONSTANT_TEXT];
-    const int factor_bits = signed_bits(least(r->factor, 0), most(r->factor, 0));
+    const int factor_bits = signed_bits(smaller_wide(r->factor, 0), larger_wide(r->factor, 0));
     struct signal z = pipeline_value(p, "scaled_d", factor_bits > d->bits ? factor_bits : d->bits,
-                                     least(ends[0], ends[1]), most(ends[0], ends[1]));
+                                     smaller_wide(ends[0], ends[1]), larger_wide(ends[0], ends[1]));
     text_add(pipeline_part(p), "  assign scaled_d = %s * %s;\n", signal_use(p, d, name),
              signed_constant(factor_bits, r->factor, literal));
     if (dropped > 1)
@@ -138,8 +128,8 @@ static void add_addend(struct body *b)
     struct pipeline *p = b->p;
     const wide addend = b->table->reduction.addend;
     const wide ends[] = {b->octave.low * addend, b->octave.high * addend};
-    const wide low = least(ends[0], ends[1]), high = most(ends[0], ends[1]);
-    const int addend_bits = signed_bits(least(addend, 0), most(addend, 0));
+    const wide low = smaller_wide(ends[0], ends[1]), high = larger_wide(ends[0], ends[1]);
+    const int addend_bits = signed_bits(smaller_wide(addend, 0), larger_wide(addend, 0));
     char text[SIGNAL_TEXT], other[SIGNAL_TEXT], literal[CONSTANT_TEXT];
     struct signal part =
         pipeline_value(p, "of_octave", addend_bits > b->octave.bits ? addend_bits : b->octave.bits, low, high);
@@ -160,8 +150,8 @@ static struct signal add_down(struct body *b)
     char name[SIGNAL_TEXT], low[CONSTANT_TEXT], high[CONSTANT_TEXT], result[CONSTANT_TEXT];
     struct signal shift = r->direction > 0 ? pipeline_sum(p, "shift", &b->octave, r->shift)
                                            : pipeline_difference(p, "shift", r->shift, &b->octave);
-    struct signal down =
-        pipeline_value(p, "down", shift.bits, most(least(shift.low, 62), 0), most(least(shift.high, 62), 0));
+    struct signal down = pipeline_value(p, "down", shift.bits, larger_wide(smaller_wide(shift.low, 62), 0),
+                                        larger_wide(smaller_wide(shift.high, 62), 0));
     struct text *out = pipeline_part(p);
     signal_use(p, &shift, name);
     text_add(out, "  assign down = ");
@@ -184,7 +174,7 @@ void add_restored(struct body *b)
     char text[SIGNAL_TEXT], by[SIGNAL_TEXT];
     if (r->addend != 0)
         add_addend(b);
-    wide least_down = most(least(r->shift, 62), 0);
+    wide least_down = larger_wide(smaller_wide(r->shift, 62), 0);
     struct signal down = {.bits = 0};
     if (r->direction != 0) {
         down = add_down(b);
@@ -195,8 +185,8 @@ void add_restored(struct body *b)
     struct signal twice = pipeline_value(p, "twice", b->sum.bits + 1, 2 * b->sum.low, 2 * b->sum.high);
     text_add(pipeline_part(p), "  assign twice = {%s, 1'b0};\n", text);
     /* The largest values are those of the smallest shift; larger shifts lead towards 0. */
-    struct signal moved =
-        pipeline_value(p, "moved", twice.bits, least(twice.low >> amount, -1), most(twice.high >> amount, 0));
+    struct signal moved = pipeline_value(p, "moved", twice.bits, smaller_wide(twice.low >> amount, -1),
+                                         larger_wide(twice.high >> amount, 0));
     if (r->direction != 0)
         text_add(pipeline_part(p), "  assign moved = twice >>> %s;\n", signal_use(p, &down, by));
     else

@@ -5,9 +5,8 @@
 
 int rom_make(struct rom *rom, int entries, int width, struct diag *diag)
 {
-    *rom = (struct rom){.entries = entries, .address_bits = 1, .width = width, .stride = (width + 7) / 8};
-    while ((1 << rom->address_bits) < entries)
-        rom->address_bits++;
+    *rom = (struct rom){
+        .entries = entries, .address_bits = unsigned_bits(entries - 1), .width = width, .stride = (width + 7) / 8};
     rom->words = calloc((size_t)entries, (size_t)rom->stride);
     return rom->words ? EXIT_DONE : diag_set(diag, EXIT_IO, "out of memory for a ROM of %d words", entries);
 }
@@ -31,12 +30,11 @@ void rom_put(struct rom *rom, int entry, int lowest_bit, int bits, wide value)
 int rom_of_outputs(const struct table *table, const struct packed_table *packed, struct rom *rom, struct diag *diag)
 {
     const int bits = table->in.bits;
-    if (bits > 20)
-        return diag_set(
-            diag, EXIT_USAGE,
-            "--rtl-style rom: %d-bit codes need 2^%d entries, at most 2^20 are written; use aligned, barrel "
-            "or tree",
-            bits, bits);
+    if (bits > ROM_MAX_BITS)
+        return diag_set(diag, EXIT_USAGE,
+                        "--rtl-style rom: %d-bit codes need 2^%d entries, at most 2^%d are written; use aligned, "
+                        "barrel or tree",
+                        bits, bits, ROM_MAX_BITS);
     if (rom_make(rom, 1 << bits, table->out.bits, diag) != EXIT_DONE)
         return diag->code;
     for (int i = 0; i < rom->entries; i++) {

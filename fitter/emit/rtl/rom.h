@@ -9,7 +9,7 @@
 #include "pipeline.h"
 #include "table/table.h"
 
-#define ROM_MAX_ENTRIES (1 << 20)
+#define ROM_MAX_BITS 20 /* of the address of a ROM of outputs */
 
 struct rom {
     int entries, address_bits; /* entries <= 2^address_bits */
@@ -25,10 +25,10 @@ void rom_free(struct rom *rom);
 void rom_put(struct rom *rom, int entry, int lowest_bit, int bits, wide value);
 
 /* The output of every pattern of in.bits bits, a code's two's complement being its address. Exit 2 beyond
- * ROM_MAX_ENTRIES. */
+ * ROM_MAX_BITS. */
 int rom_of_outputs(const struct table *table, const struct packed_table *packed, struct rom *rom, struct diag *diag);
 
-/* A word in hexadecimal digits, or in binary ones. */
+/* A word in hexadecimal digits. */
 void rom_add_hex(struct text *out, const struct rom *rom, int entry);
 
 /* `function ... NAME_rom(index)` with a case for each word; an address behind the last gives the last. */

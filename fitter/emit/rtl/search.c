@@ -6,14 +6,6 @@
 
 #include "body.h"
 
-static int index_bits(int count)
-{
-    int bits = 1;
-    while (1 << bits < count)
-        bits++;
-    return bits;
-}
-
 /* The first start needs no comparison. Where all others are 0, the sign alone of `bits` bits is left. */
 static int common_zero_bits(const struct lines *lines, int bits)
 {
@@ -37,7 +29,7 @@ static int segment_of(const struct lines *lines, wide code)
 static int add_lookup(struct body *b, int k, struct diag *diag)
 {
     struct pipeline *p = b->p;
-    const int address_bits = b->code.bits - k, bits = index_bits(b->lines.count);
+    const int address_bits = b->code.bits - k, bits = unsigned_bits(b->lines.count - 1);
     struct rom rom;
     char code[SIGNAL_TEXT];
     if (rom_make(&rom, 1 << address_bits, bits, diag) != EXIT_DONE)
@@ -109,7 +101,7 @@ static void add_comparisons(struct body *b)
 {
     struct text *out = pipeline_part(b->p);
     const char *net = b->m->dialect->net;
-    const int bits = index_bits(b->lines.count);
+    const int bits = unsigned_bits(b->lines.count - 1);
     char range[CONSTANT_TEXT];
     add_halves(b);
     for (int bit = bits - 1; bit >= 0; bit--) {
@@ -144,7 +136,7 @@ static int add_tree(struct body *b, struct diag *diag)
 {
     struct text *out = pipeline_part(b->p);
     const char *net = b->m->dialect->net;
-    const int bits = index_bits(b->lines.count);
+    const int bits = unsigned_bits(b->lines.count - 1);
     char code[SIGNAL_TEXT], constant[CONSTANT_TEXT], name[32], range[CONSTANT_TEXT];
     signal_use(b->p, &b->code, code);
     for (int bit = bits - 1; bit >= 0; bit--) {
@@ -180,7 +172,7 @@ static int add_tree(struct body *b, struct diag *diag)
 static bool is_lookup(int top_bits, int count)
 {
     const int luts = top_bits <= 6 ? 1 : top_bits < 16 ? 1 << (top_bits - 6) : PWL_MAX_SEGMENTS;
-    return luts == 1 || index_bits(count) * luts <= 2 * count;
+    return luts == 1 || unsigned_bits(count - 1) * luts <= 2 * count;
 }
 
 int add_search(struct body *b, struct diag *diag)
