@@ -82,16 +82,11 @@ static const char layout[] = "ENTRY(vectors)\n"
                              "    .bss (NOLOAD) : { *(.data*) *(.bss*) *(COMMON) }\n"
                              "}\n";
 
-static int c_bits(const struct tensor *tensor)
-{
-    return tensor->bits <= 8 ? 8 : tensor->bits <= 16 ? 16 : 32;
-}
-
 /* The outputs of every code of the C type, at the code's two's complement. */
 static void add_plain(struct text *out, const struct costing *costing)
 {
     const struct tensor *const in = &costing->table->in;
-    const int bits = c_bits(in);
+    const int bits = code_type_bits(in->bits);
     const int64_t entries = INT64_C(1) << bits;
     char literal[C_LITERAL_SIZE];
     text_add(out, "static const out_t outputs[] = {\n");
@@ -121,7 +116,7 @@ static int prepare(const struct cost_target *target, const struct costing *costi
 {
     const struct tensor *const in = &costing->table->in, *const result = &costing->table->out;
     const struct tool *const tools[] = {&compiler, &sizer, &emulator};
-    const int bits = c_bits(in);
+    const int bits = code_type_bits(in->bits);
     char version[TOOL_VERSION_SIZE], lowest[C_LITERAL_SIZE];
     (void)target;
     (void)cost;

@@ -225,6 +225,11 @@ void tensor_type_name(const struct tensor *tensor, char *text, size_t size)
     snprintf(text, size, "%c%d", tensor->is_signed ? 's' : 'u', tensor->bits);
 }
 
+int code_type_bits(int bits)
+{
+    return bits <= 8 ? 8 : bits <= 16 ? 16 : 32;
+}
+
 int64_t code_min(int bits, bool is_signed)
 {
     return is_signed ? -((int64_t)1 << (bits - 1)) : 0;

@@ -51,6 +51,9 @@ void tensor_type_name(const struct tensor *tensor, char *text, size_t size);
 int64_t code_min(int bits, bool is_signed);
 int64_t code_max(int bits, bool is_signed);
 
+/* Bits of the C type that holds codes of a width of up to 32 bits: 8, 16 or 32. */
+int code_type_bits(int bits);
+
 /* scale * (q - zero_point) */
 long double tensor_real(const struct tensor *tensor, int64_t q);
 

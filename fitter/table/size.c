@@ -17,7 +17,7 @@ bool table_is_full(const struct table *table)
 
 int table_bytes(const struct table *table)
 {
-    const int code = table->out.bits <= 8 ? 1 : table->out.bits <= 16 ? 2 : 4;
+    const int code = code_type_bits(table->out.bits) / 8;
     return table->segment_count * (table_is_full(table) ? code : packed_segment_bytes(table->storage, table->form));
 }
 

@@ -18,7 +18,7 @@ static const struct tool nvcc = {"nvcc", "NVIDIA's CUDA Toolkit", "--version", "
 
 int c_program_bits(const struct table *table)
 {
-    return table->in.bits <= 8 ? 8 : table->in.bits <= 16 ? 16 : 32;
+    return code_type_bits(table->in.bits);
 }
 
 void program_add_main(struct text *out, const struct program *program)
@@ -111,12 +111,6 @@ static int compile(const struct verification *verification, struct program *prog
     return tool_run(argv, program->folder, verification->limit_s, NULL, diag);
 }
 
-static const char *short_type(const struct tensor *tensor)
-{
-    static const char *const names[2][3] = {{"u8", "u16", "u32"}, {"s8", "s16", "s32"}};
-    return names[tensor->is_signed][tensor->bits <= 8 ? 0 : tensor->bits <= 16 ? 1 : 2];
-}
-
 /* evaluate() of C: arrays by the statement, and each code by the call. */
 static int write_main(struct program *program, const char *map, const char *eval, struct diag *diag)
 {
@@ -145,16 +139,17 @@ int c_program(const struct verification *verification, struct program *program, 
 {
     const struct table *const table = program->table;
     const struct emit_options options = {.name = PROGRAM_NAME};
-    const char *const in = short_type(&table->in), *const out = short_type(&table->out);
+    const int in = code_type_bits(table->in.bits), out = code_type_bits(table->out.bits);
     char map[120], eval[80];
     struct text flags = {0};
     program->names[0] = table->has_reduction ? "pwl_reduced_eval" : "pwl_eval";
     program->names[1] = table->has_reduction ? "pwl_reduced_map" : "pwl_map";
     if (table->has_reduction)
-        snprintf(map, sizeof map, "pwl_reduced_map(&" PROGRAM_NAME ", PWL_%c%s, in, PWL_%c%s, out, filled)",
-                 in[0] == 's' ? 'S' : 'U', in + 1, out[0] == 's' ? 'S' : 'U', out + 1);
+        snprintf(map, sizeof map, "pwl_reduced_map(&" PROGRAM_NAME ", PWL_%c%d, in, PWL_%c%d, out, filled)",
+                 table->in.is_signed ? 'S' : 'U', in, table->out.is_signed ? 'S' : 'U', out);
     else
-        snprintf(map, sizeof map, "pwl_map_%s_%s(&" PROGRAM_NAME ", in, out, filled)", in, out);
+        snprintf(map, sizeof map, "pwl_map_%c%d_%c%d(&" PROGRAM_NAME ", in, out, filled)",
+                 table->in.is_signed ? 's' : 'u', in, table->out.is_signed ? 's' : 'u', out);
     snprintf(eval, sizeof eval, "%s(&" PROGRAM_NAME ", x[k])", program->names[0]);
     int code = write_main(program, map, eval, diag);
     if (code == EXIT_DONE)

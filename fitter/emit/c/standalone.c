@@ -53,7 +53,7 @@ static struct shape shape_of(const struct table *t)
 static void add_input(struct text *out, const struct c_table *c, const struct shape *shape)
 {
     const struct tensor *in = &c->table->in;
-    const int type_bits = in->bits <= 8 ? 8 : in->bits <= 16 ? 16 : 32;
+    const int type_bits = code_type_bits(in->bits);
     const bool low = in->qmin > code_min(type_bits, in->is_signed);
     const bool high = in->qmax < code_max(type_bits, in->is_signed);
     const bool reduced = c->table->has_reduction;
