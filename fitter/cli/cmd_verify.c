@@ -79,24 +79,15 @@ static int judge(const struct request *request, const char *target, const struct
 }
 
 /* Verifies one target and prints its line. *diag keeps the worst message, the first of equal ones. */
-static void verify_one(const struct request *request, const char *target,
-                       int (*work)(const char *, const struct verification *, struct verdict *, struct diag *),
-                       struct diag *diag)
+static void verify_one(const struct request *request, const char *target, struct diag *diag)
 {
     struct verdict verdict;
     struct diag own = {.code = EXIT_DONE};
-    work(target, &request->verification, &verdict, &own);
+    verify(target, &request->verification, &verdict, &own);
     print_verdict(target, &verdict, &own);
     judge(request, target, &verdict, &own);
     if (own.code != diag->code && worse(own.code, diag->code) == own.code)
         *diag = own;
-}
-
-static int prove(const char *target, const struct verification *verification, struct verdict *verdict,
-                 struct diag *diag)
-{
-    (void)target;
-    return verify_proof(verification, verdict, diag);
 }
 
 static int verify_table(struct request *request, struct diag *diag)
@@ -111,9 +102,9 @@ static int verify_table(struct request *request, struct diag *diag)
         request->verification.table = &table;
         request->verification.packed = &packed;
         for (const char *list = request->against; choice_next(&list, target, sizeof target);)
-            verify_one(request, target, verify, diag);
+            verify_one(request, target, diag);
         if (request->prove)
-            verify_one(request, "proof", prove, diag);
+            verify_one(request, VERIFY_PROOF, diag);
     }
     packed_table_free(&packed);
     table_free(&table);

@@ -31,6 +31,12 @@ int standalone_program(const struct verification *verification, struct program *
 int cuda_program(const struct verification *verification, struct program *program, struct diag *diag);
 int sv_program(const struct verification *verification, struct program *program, struct diag *diag);
 
+/* Proves with yosys and ABC that the module of `table`, without feedback, gives the verified table's value for every
+ * code, inputs of up to 8 bits; beyond, that there is no feedback, so that what it gives depends on the last codes
+ * alone. The claim and the tools go into the verdict. Exit 3 when it is not so. */
+int prove(const struct verification *verification, const struct table *table, struct verdict *verdict,
+          struct diag *diag);
+
 /* Emits program->table in a format of emitters[] into a file of the folder. */
 int program_emit(const struct program *program, const char *format, const struct emit_options *options,
                  const char *file, struct diag *diag);

@@ -10,11 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "fault.h"
 #include "program.h"
 #include "tools/tool.h"
-#include "verify.h"
 
 #define PROVEN_BITS 8 /* beyond, ABC takes minutes and more */
 
@@ -161,13 +158,16 @@ static int run_abc(const struct verification *verification, const struct program
     return diag->code;
 }
 
-static int prove(const struct verification *verification, const struct table *table, struct verdict *verdict,
-                 struct diag *diag)
+int prove(const struct verification *verification, const struct table *table, struct verdict *verdict,
+          struct diag *diag)
 {
     const struct emit_options options = {.name = PROGRAM_NAME, .rtl = verification->emit->rtl};
     const bool is_narrow = table->in.bits <= PROVEN_BITS;
     struct program program = {.table = table};
     char version[TOOL_VERSION_SIZE];
+    if (verification->inject && !is_narrow)
+        return diag_set(diag, EXIT_USAGE, "--prove: values are proven for inputs of up to %d bits; leave out --inject",
+                        PROVEN_BITS);
     if (tool_version(&tool_yosys, version, diag) || scratch_folder(program.folder, diag) ||
         program_emit(&program, "sv", &options, PROGRAM_NAME ".sv", diag))
         return diag->code;
@@ -180,29 +180,4 @@ static int prove(const struct verification *verification, const struct table *ta
     else
         snprintf(verdict->claim, sizeof verdict->claim, "no feedback");
     return EXIT_DONE;
-}
-
-int verify_proof(const struct verification *verification, struct verdict *verdict, struct diag *diag)
-{
-    const struct table *const table = verification->table;
-    const double start = clock_now();
-    struct runs runs = {0};
-    struct fault fault = {0};
-    int code = EXIT_DONE;
-    *verdict = (struct verdict){0};
-    if (verification->inject && table->in.bits > PROVEN_BITS)
-        return diag_set(diag, EXIT_USAGE, "--prove: values are proven for inputs of up to %d bits; leave out --inject",
-                        PROVEN_BITS);
-    if (verification->inject) {
-        code = runs_make(table, verification->packed, table->in.bits, true, &runs, diag);
-        if (code == EXIT_DONE)
-            code = fault_make(table, verification->packed, &runs, &fault, diag);
-        memcpy(verdict->fault, fault.what, sizeof verdict->fault);
-    }
-    if (code == EXIT_DONE)
-        code = prove(verification, verification->inject ? &fault.table : table, verdict, diag);
-    fault_free(&fault);
-    runs_free(&runs);
-    verdict->seconds = clock_now() - start;
-    return code;
 }

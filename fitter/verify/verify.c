@@ -14,12 +14,12 @@
 static const struct target {
     const char *name;
     int (*bits)(const struct table *table);
-    int (*build)(const struct verification *verification, struct program *program, struct diag *diag);
+    int (*build)(const struct verification *verification, struct program *program,
+                 struct diag *diag); /* null: proven */
 } targets[] = {
-    {"c", c_program_bits, c_program},
-    {"standalone", c_program_bits, standalone_program},
-    {"sv", sv_program_bits, sv_program},
-    {"cuda", c_program_bits, cuda_program},
+    {"c", c_program_bits, c_program},      {"standalone", c_program_bits, standalone_program},
+    {"sv", sv_program_bits, sv_program},   {"cuda", c_program_bits, cuda_program},
+    {VERIFY_PROOF, sv_program_bits, NULL},
 };
 
 /* Counts what arrives. */
@@ -88,6 +88,7 @@ int verify(const char *name, const struct verification *verification, struct ver
     const double start = clock_now();
     struct runs runs;
     struct fault fault = {0};
+    const struct table *const emitted = verification->inject ? &fault.table : table;
     *verdict = (struct verdict){0};
     while (strcmp(target->name, name) != 0)
         target++;
@@ -97,7 +98,8 @@ int verify(const char *name, const struct verification *verification, struct ver
         memcpy(verdict->fault, fault.what, sizeof verdict->fault);
     }
     if (code == EXIT_DONE)
-        code = build_and_run(target, verification, verification->inject ? &fault.table : table, &runs, verdict, diag);
+        code = target->build ? build_and_run(target, verification, emitted, &runs, verdict, diag)
+                             : prove(verification, emitted, verdict, diag);
     fault_free(&fault);
     runs_free(&runs);
     verdict->seconds = clock_now() - start;

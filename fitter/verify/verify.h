@@ -5,13 +5,10 @@
 
 #include "verification.h"
 
-/* Emits, builds and runs one of VERIFY_TARGETS; a mismatch is in the verdict alone. Exit 77 when a tool is missing. */
+/* Emits, builds and runs one of VERIFY_TARGETS, or proves the module; a mismatch is in the verdict alone. Exit 77 when
+ * a tool is missing, 3 when a proof refutes the module. */
 #define VERIFY_TARGETS "c|standalone|sv|cuda"
+#define VERIFY_PROOF "proof"
 int verify(const char *target, const struct verification *verification, struct verdict *verdict, struct diag *diag);
-
-/* Proves with yosys and ABC that a module of stages without feedback gives the table's value for every code, inputs of
- * up to 8 bits; beyond, that there is no feedback, so that what it gives depends on the last codes alone. Exit 3 when
- * it is not so. */
-int verify_proof(const struct verification *verification, struct verdict *verdict, struct diag *diag);
 
 #endif
