@@ -47,12 +47,16 @@ static int serves_few(const pwl_qgemm_product *product)
     return product->m <= PWL_QGEMM_FEW_ROWS && product->sums == PWL_QGEMM_SUMS_EXACT;
 }
 
-/* -- How a kernel takes X: as it is, A8 in blocks; as h, which may be made in strips meanwhile; as bytes of the call;
- * or as floats
- * -----------------------------------------------------------------------------------------------------------
+/* -- How a kernel takes X --------------------------------------------------------------------------------------------
  */
 
-enum operand { PLAIN, HALVES, STRIPS, BYTES, FLOATS };
+enum operand {
+    PLAIN,  /* as it is, A8 in blocks */
+    HALVES, /* as h */
+    STRIPS, /* as h, which may be made while it multiplies */
+    BYTES,  /* as bytes of the call */
+    FLOATS
+};
 
 static enum operand x_plain(const pwl_qgemm_product *product)
 {

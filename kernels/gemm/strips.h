@@ -33,18 +33,17 @@
 #define PWL_QGEMM_AHEAD_COLUMNS 512
 
 typedef struct pwl_qgemm_strips {
-    size_t count; /* strips; 0 where the pass makes all of X */
-    size_t rows;  /* of X in a strip, 2^log_rows: 1, 2 or 4 */
-    uint32_t log_rows;
-    size_t ahead;   /* pieces of K that the pass makes */
-    size_t leading; /* rows of X, of the first strips, of which it does */
+    size_t count;      /* strips; 0 where the pass makes all of X */
+    uint32_t log_rows; /* 2^log_rows rows of X in a strip: 1, 2 or 4 */
+    size_t ahead;      /* pieces of K that the pass makes */
+    size_t leading;    /* rows of X, of the first strips, of which it does */
 } pwl_qgemm_strips;
 
 /* Strips of an X of so many rows and pieces of K, for tiles of `tile` rows of it, of which `first` rows are multiplied
  * first, on a device with so many warps to make them. */
 PWL_FN pwl_qgemm_strips pwl_qgemm_strips_of(size_t m, size_t depth, size_t tile, size_t first, size_t warps)
 {
-    pwl_qgemm_strips strips = {0, 1, 0, depth, m};
+    pwl_qgemm_strips strips = {0, 0, depth, m};
     if (tile < PWL_QGEMM_STRIP_TILE)
         return strips;
     first = first < m ? first : m;
@@ -53,13 +52,13 @@ PWL_FN pwl_qgemm_strips pwl_qgemm_strips_of(size_t m, size_t depth, size_t tile,
         strips.ahead = PWL_QGEMM_AHEAD_COLUMNS / PWL_QGEMM_COLUMNS;
     if (strips.ahead > depth)
         strips.ahead = depth;
-    while (strips.rows < 4 && strips.rows * warps < first)
-        strips.rows = (size_t)1 << ++strips.log_rows;
-    strips.leading = (first - 1) / strips.rows * strips.rows + strips.rows;
+    while (strips.log_rows < 2 && warps << strips.log_rows < first)
+        strips.log_rows++;
+    strips.leading = (((first - 1) >> strips.log_rows) + 1) << strips.log_rows;
     if (strips.leading > m)
         strips.leading = m;
     if (strips.ahead < depth || strips.leading < m)
-        strips.count = (m - 1) / strips.rows + 1;
+        strips.count = ((m - 1) >> strips.log_rows) + 1;
     return strips;
 }
 

@@ -35,8 +35,8 @@ extern "C" {
 
 typedef struct pwl_qgemm_tile {
     uint32_t tokens; /* rows of X, of PWL_QGEMM_TILE_SIZES */
-    uint32_t split;  /* thread blocks that share K of each tile beyond as many as there are blocks, or a multiple of it:
-                      * 1,  or 2 where that is at most half as many */
+    uint32_t split;  /* thread blocks that share K of each tile of the last wave, which is not whole: 1, or 2 where it
+                      * has at most half as many tiles as there are blocks */
     uint32_t blocks; /* that the device holds at a time, an even number */
     uint32_t direct;
 } pwl_qgemm_tile;

@@ -18,7 +18,7 @@ struct eighth {
 };
 
 /* Of a block's elements, of which this lane has eight. All lanes of the warp take part. */
-__device__ inline eighth codes_of(const float (&v)[eight])
+__device__ inline eighth eighth_of(const float (&v)[eight])
 {
     eighth own = {};
     const pwl_extent extent = extent_of_lanes<quarters>(v); /* Q8_1 does not ask which element it was */

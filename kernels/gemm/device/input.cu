@@ -154,7 +154,7 @@ __device__ eighth codes_of(const void *x, size_t row, size_t block, size_t strid
             load_elements<type>(x, row * stride + block * PWL_BLOCK + at + i * 4, aligned, v[i]);
         for (unsigned i = 0; i < eight; i++)
             all[i] = v[i / 4][i % 4];
-        own = pwl::codes_of(all);
+        own = eighth_of(all);
     }
     return own;
 }

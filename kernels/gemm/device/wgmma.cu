@@ -20,16 +20,14 @@ using namespace pwl;
 using namespace pwl::wgmma;
 
 constexpr unsigned most_shared = 227 << 10; /* that 9.0 grants a block */
+
 /* Of a thread that multiplies, and of one that does something else: to make strips takes more. */
 template <class shape> constexpr int registers_multiplying = shape::strips ? 216 : 232;
 template <class shape> constexpr int registers_else = shape::strips ? 72 : 40;
-static_assert(multiplying * 216 + group_threads * 72 <= 65536 && multiplying * 232 + group_threads * 40 <= 65536,
-              "registers of 9.0");
 
 #if PWL_IS_HOPPER
 
-/* The warps that do not multiply: one thread copies X, one the weights, and two warps make X where it is not
- * there. */
+/* The warps that do not multiply: one thread copies X, one the weights, and two warps make X where it is not there. */
 template <class shape>
 __device__ void copy(const pwl_qgemm_call &call, const CUtensorMap &x, const work &of, uint32_t memory)
 {
@@ -186,6 +184,8 @@ int launch_as(const pwl_qgemm_call *call, struct CUstream_st *stream)
     constexpr unsigned room = most_shared - groups * most_tokens - alignment - (direct ? 0 : PWL_PLAN_IMAGE);
     constexpr unsigned parts = mma::sums_bytes(tokens / 8), out = out_bytes<of>();
     static_assert(fewest_stages * of::bytes + out <= room, "stages beside Y");
+    static_assert(multiplying * registers_multiplying<of> + (threads - multiplying) * registers_else<of> <= 65536,
+                  "registers of 9.0");
     static_assert(parts <= room / of::bytes * of::bytes && parts <= (room - out) / of::bytes * of::bytes + out,
                   "parts lie where stages were, and Y of tiles before");
     return launch<of>(call, stream);
