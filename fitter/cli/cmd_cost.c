@@ -62,17 +62,19 @@ static int add_row(struct request *request, const struct cost_target *target, co
     return EXIT_DONE;
 }
 
-/* Of a module: each style, and the ROM where it is small. Of C: segments, and the array of all outputs. */
-static int add_rows(struct request *request, const struct cost_target *target, struct diag *diag)
+/* Of C: segments, and the array of all outputs. */
+static int add_processor_rows(struct request *request, const struct cost_target *target, struct diag *diag)
 {
-    const int bits = request->costing.table->in.bits;
-    char style[16];
-    bool has_rom = !cost_target_is_hardware(target);
-    if (has_rom &&
-        (add_row(request, target, "segments", diag) || (bits <= 16 && add_row(request, target, "rom", diag))))
+    if (add_row(request, target, "segments", diag))
         return diag->code;
-    if (has_rom)
-        return EXIT_DONE;
+    return request->costing.table->in.bits <= 16 ? add_row(request, target, "rom", diag) : EXIT_DONE;
+}
+
+/* Of a module: each style, and the ROM where it is small. */
+static int add_hardware_rows(struct request *request, const struct cost_target *target, struct diag *diag)
+{
+    char style[16];
+    bool has_rom = false;
     for (const char *list = request->styles ? request->styles : DEFAULT_STYLES;
          choice_next(&list, style, sizeof style);) {
         struct hardware hardware;
@@ -84,7 +86,7 @@ static int add_rows(struct request *request, const struct cost_target *target, s
         if (add_row(request, target, style, diag))
             return diag->code;
     }
-    return has_rom || bits > ROM_BITS ? EXIT_DONE : add_row(request, target, "rom", diag);
+    return has_rom || request->costing.table->in.bits > ROM_BITS ? EXIT_DONE : add_row(request, target, "rom", diag);
 }
 
 static void fill(const struct row *row, const bool *has, struct cells *cells)
@@ -141,8 +143,11 @@ static int cost_table(struct request *request, struct diag *diag)
         code = table_prove(&table, EXIT_USAGE, &packed, NULL, diag);
     request->costing.table = &table;
     request->costing.packed = &packed;
-    for (const char *list = request->targets; code == EXIT_DONE && choice_next(&list, name, sizeof name);)
-        code = add_rows(request, cost_target_find(name), diag);
+    for (const char *list = request->targets; code == EXIT_DONE && choice_next(&list, name, sizeof name);) {
+        const struct cost_target *const target = cost_target_find(name);
+        code = cost_target_is_hardware(target) ? add_hardware_rows(request, target, diag)
+                                               : add_processor_rows(request, target, diag);
+    }
     if (code == EXIT_DONE)
         code = measure_rows(request, diag);
     packed_table_free(&packed);

@@ -122,19 +122,23 @@ struct text *sources_add(struct sources *sources, const char *name)
     return &sources->file[sources->count++].text;
 }
 
+/* False, and *cost as it was, where nothing whole is kept. */
 static bool read_kept(const struct cost_target *target, const char *name, struct cost *cost)
 {
     json_t *const kept = cache_read(name);
     const char *const note = json_string_value(json_object_get(kept, "note"));
+    struct cost read;
     bool is_whole = note != NULL;
     for (int k = 0; k < COST_FIGURES && is_whole; k++) {
         const json_t *const value = json_object_get(kept, cost_names[k].key);
         is_whole = json_is_number(value) || json_is_null(value);
         is_whole = is_whole && (json_is_null(value) || (target->figures & 1u << k));
-        cost->figure[k] = json_is_number(value) ? json_number_value(value) : NAN;
+        read.figure[k] = json_is_number(value) ? json_number_value(value) : NAN;
     }
-    if (is_whole)
-        snprintf(cost->note, sizeof cost->note, "%s", note);
+    if (is_whole) {
+        snprintf(read.note, sizeof read.note, "%s", note);
+        *cost = read;
+    }
     json_decref(kept);
     return is_whole;
 }
@@ -148,13 +152,6 @@ static void keep(const char *name, const struct cost *cost)
     json_object_set_new(object, "note", json_string(cost->note));
     cache_write(name, object);
     json_decref(object);
-}
-
-static void clear(struct cost *cost)
-{
-    for (int k = 0; k < COST_FIGURES; k++)
-        cost->figure[k] = NAN;
-    cost->note[0] = '\0';
 }
 
 static int measure(const struct cost_target *target, const struct costing *costing, struct sources *sources,
@@ -174,7 +171,9 @@ int cost_measure(const struct cost_target *target, const struct costing *costing
     struct sources sources = {0};
     struct text made_from = {0};
     char name[CACHE_NAME_SIZE], note[sizeof cost->note];
-    clear(cost);
+    for (int k = 0; k < COST_FIGURES; k++)
+        cost->figure[k] = NAN;
+    cost->note[0] = '\0';
     int code = target->kind->prepare(target, costing, &sources, cost, diag);
     memcpy(note, cost->note, sizeof note);
     if (code == EXIT_DONE) {
@@ -184,8 +183,6 @@ int cost_measure(const struct cost_target *target, const struct costing *costing
                      sources.file[k].text.bytes ? sources.file[k].text.bytes : "");
         cache_name(&made_from, name);
         if (costing->anew || made_from.failed || !read_kept(target, name, cost)) {
-            clear(cost);
-            memcpy(cost->note, note, sizeof note);
             code = measure(target, costing, &sources, cost, diag);
             if (code == EXIT_DONE && strcmp(cost->note, note) == 0) /* else another run may get further */
                 keep(name, cost);
