@@ -14,8 +14,7 @@
 
 static const struct option_info options[] = {
     {"--format", EMIT_FORMATS,
-     "c (default), cuda: headers; sv, v: hardware; json: as read, several as a list; csv: a row a segment; npy: "
-     "arrays; pwlc list formats has all"},
+     "c (default), cuda: headers; sv, v: hardware; csv: a row a segment; npy: arrays; `pwlc list formats` has all"},
     {"--standalone", NULL,
      "c: a header with its own evaluation, NAME_eval and NAME_map, that needs no runtime; cuda always has them"},
     {"--prefix", "P", "c, cuda, sv: begins every identifier, P + function + types; pwl_ by default"},
