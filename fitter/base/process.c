@@ -17,6 +17,7 @@
 
 #include "clock.h"
 #include "escape.h"
+#include "number.h"
 
 extern char **environ;
 
@@ -272,4 +273,11 @@ int process_run(const struct process *process, struct text *said, struct diag *d
     if (run.err >= 0)
         close(run.err);
     return code;
+}
+
+int process_limit_parse(const char *value, double *limit_s, struct diag *diag)
+{
+    if (number_real(value, strlen(value), limit_s) != NUMBER_OK || *limit_s < 0.1 || *limit_s > 1e6)
+        return diag_set(diag, EXIT_USAGE, "--time-limit %s: must be seconds, from 0.1 to 1000000", value);
+    return EXIT_DONE;
 }

@@ -27,6 +27,10 @@ struct process {
  * names the program and ends with the last lines of what it said. */
 int process_run(const struct process *process, struct text *said, struct diag *diag);
 
+/* The value of --time-limit: exit 2 unless seconds from 0.1 to 1000000. */
+#define PROCESS_LIMIT_S 600 /* unless it is given */
+int process_limit_parse(const char *value, double *limit_s, struct diag *diag);
+
 /* Ends every program that runs; may be called in a signal handler. */
 void processes_kill(void);
 

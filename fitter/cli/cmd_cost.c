@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "base/suggest.h"
 #include "base/terminal.h"
 #include "command.h"
@@ -12,7 +13,6 @@
 #include "io/rows.h"
 #include "rtl_flags.h"
 #include "table/table.h"
-#include "tools/tool.h"
 
 #define DEFAULT_TARGETS "ice40,generic,cortex-m4"
 #define DEFAULT_STYLES "aligned,tree"
@@ -174,7 +174,7 @@ static int set_option(struct request *request, const char *name, const char *val
     else if (strcmp(name, "-o") == 0)
         request->output = value;
     else
-        return tool_limit_parse(value, &request->costing.limit_s, diag);
+        return process_limit_parse(value, &request->costing.limit_s, diag);
     return EXIT_DONE;
 }
 
@@ -182,7 +182,7 @@ static int run(int argc, char **argv, struct diag *diag)
 {
     struct argument_walk walk = {.command = &command_cost, .argc = argc, .argv = argv};
     struct request request = {.targets = DEFAULT_TARGETS,
-                              .costing = {.rtl.stages = RTL_DEFAULT_STAGES, .limit_s = TOOL_LIMIT_S}};
+                              .costing = {.rtl.stages = RTL_DEFAULT_STAGES, .limit_s = PROCESS_LIMIT_S}};
     const struct option_info *option;
     const char *value;
     int next;

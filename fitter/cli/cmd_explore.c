@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/jobs.h"
 #include "base/number.h"
+#include "base/process.h"
 #include "base/terminal.h"
 #include "command.h"
 #include "cost/cost.h"
@@ -14,7 +15,6 @@
 #include "rtl_flags.h"
 #include "spec/reduce.h"
 #include "spec/spec.h"
-#include "tools/tool.h"
 
 #define MAX_COMBINATIONS 2000
 
@@ -251,7 +251,7 @@ static void price_row(const struct request *request, struct explore_row *row)
     if (table_prove(&row->table, EXIT_IO, &packed, NULL, &row->diag))
         return;
     const struct costing costing = {
-        .table = &row->table, .packed = &packed, .rtl = request->rtl, .limit_s = TOOL_LIMIT_S};
+        .table = &row->table, .packed = &packed, .rtl = request->rtl, .limit_s = PROCESS_LIMIT_S};
     if (cost_measure(request->cost_target, &costing, &cost, &row->diag) == EXIT_DONE)
         row->price = cost.figure[request->cost_figure];
     else if (row->diag.code != EXIT_MISSING)

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/color.h"
+#include "base/process.h"
 #include "base/suggest.h"
 #include "command.h"
 #include "rtl_flags.h"
 #include "table/table.h"
-#include "tools/tool.h"
 #include "verify/verify.h"
 
 static const struct option_info options[] = {
@@ -128,7 +128,7 @@ static int set_option(struct request *request, const char *name, const char *val
     else if (strcmp(name, "--inject") == 0)
         request->verification.inject = true;
     else
-        return tool_limit_parse(value, &request->verification.limit_s, diag);
+        return process_limit_parse(value, &request->verification.limit_s, diag);
     return EXIT_DONE;
 }
 
@@ -158,7 +158,7 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
 
 static int run(int argc, char **argv, struct diag *diag)
 {
-    struct request request = {.verification = {.simulator = "verilator", .limit_s = TOOL_LIMIT_S},
+    struct request request = {.verification = {.simulator = "verilator", .limit_s = PROCESS_LIMIT_S},
                               .emit.rtl.stages = RTL_DEFAULT_STAGES};
     request.verification.emit = &request.emit;
     return parse(argc, argv, &request, diag) ? diag->code : verify_table(&request, diag);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "base/process.h"
 
 #define ANSWER_LIMIT_S 60 /* a loaded machine, a cold disk */
@@ -102,13 +101,6 @@ int tool_run(const char *const *argv, const char *folder, double limit_s, struct
     const int code = process_run(&process, said ? said : &own, diag);
     text_free(&own);
     return code;
-}
-
-int tool_limit_parse(const char *value, double *limit_s, struct diag *diag)
-{
-    if (number_real(value, strlen(value), limit_s) != NUMBER_OK || *limit_s < 0.1 || *limit_s > 1e6)
-        return diag_set(diag, EXIT_USAGE, "--time-limit %s: must be seconds, from 0.1 to 1000000", value);
-    return EXIT_DONE;
 }
 
 int tool_words(char *line, const char **words, int most)

@@ -26,10 +26,6 @@ int tool_version(const struct tool *tool, char version[TOOL_VERSION_SIZE], struc
  * nowhere where that is null. */
 int tool_run(const char *const *argv, const char *folder, double limit_s, struct text *said, struct diag *diag);
 
-/* The value of --time-limit: exit 2 unless seconds from 0.1 to 1000000. */
-#define TOOL_LIMIT_S 600 /* unless it is given */
-int tool_limit_parse(const char *value, double *limit_s, struct diag *diag);
-
 /* One argument list of another, for flags that a program prints: cut at blanks, of at most `most` words that point into
  * line. The number of words. */
 int tool_words(char *line, const char **words, int most);
