@@ -14,12 +14,6 @@
 /* From here on a cache hardly holds what is written, which then need not be read before. */
 #define STREAMED_BYTES ((size_t)32 << 20)
 
-typedef struct way {
-    uint32_t level;
-    size_t (*codes)(const pwl_scaling *of, const float *x, pwl_type type, void *codes, size_t count);
-    size_t (*reals)(const pwl_scaling *of, pwl_type type, const void *codes, float *y, size_t count, int streamed);
-} way;
-
 static size_t no_codes(const pwl_scaling *of, const float *x, pwl_type type, void *codes, size_t count)
 {
     (void)of, (void)x, (void)type, (void)codes, (void)count;
@@ -32,12 +26,13 @@ static size_t no_reals(const pwl_scaling *of, pwl_type type, const void *codes, 
     return 0;
 }
 
-static const way ways[] = {
+const pwl_real_way pwl_real_ways[] = {
 #define WAY(name, level) {level, pwl_codes_##name, pwl_reals_##name},
     PWL_REAL_WAYS(WAY)
 #undef WAY
-        {0, no_codes, no_reals}, /* all is left to plain C */
+        {0, no_codes, no_reals},
 };
+const size_t pwl_real_way_count = sizeof pwl_real_ways / sizeof *pwl_real_ways;
 
 typedef struct range {
     int64_t low, high;
@@ -63,7 +58,7 @@ static int fits(pwl_type type, int64_t zero_point)
 pwl_status pwl_run_real_by(const pwl_plan *plan, const pwl_affine *of_x, const float *x, const pwl_affine *of_y,
                            float *y, size_t count, uint32_t levels)
 {
-    const way *by = ways;
+    const pwl_real_way *by = pwl_real_ways;
     uint32_t codes[BLOCK], values[BLOCK];
     pwl_scaling of;
     pwl_type in, out;
