@@ -24,14 +24,14 @@ static size_t bytes_size(const pwl_job *job)
 
 static void prepare_values(const pwl_job *job, void *memory)
 {
-    const int64_t codes = (int64_t)codes_of(job), lowest = pwl_type_is_unsigned(job->in) ? 0 : -codes / 2;
+    const int64_t lowest = pwl_type_lowest(job->in), highest = pwl_type_highest(job->in);
     int64_t q;
     if (!job->reduced) {
         pwl_tabulate(job->table, job->in, job->out, memory);
         return;
     }
-    for (q = lowest; q < lowest + codes; q++)
-        pwl_set_element_of(job->out, memory, (size_t)(q & (codes - 1)), pwl_reduced_eval(job->reduced, q));
+    for (q = lowest; q <= highest; q++)
+        pwl_set_element_of(job->out, memory, (size_t)(q & (highest - lowest)), pwl_reduced_eval(job->reduced, q));
 }
 
 /* Ways of kind "bytes" are for machines whose least significant byte comes first. */
