@@ -43,43 +43,19 @@ static size_t cells_size(const pwl_job *job)
     return layout_of(job).end;
 }
 
-/* Fills the cells; how many steps a search takes. */
-static int make_cells(const pwl_cells_table *made, const int32_t *last, const layout *at, uint16_t *cell)
-{
-    uint32_t k, line = 0, most = 1;
-    int steps = 0;
-    for (k = 0; k < at->cell_count; k++) {
-        const int64_t first = made->low + ((int64_t)k << made->cell_bits);
-        const int64_t end = first + ((int64_t)1 << made->cell_bits) - 1;
-        uint32_t beyond;
-        while (first > last[line] && line + 1 < at->capacity)
-            line++;
-        for (beyond = line; end > last[beyond] && beyond + 1 < at->capacity; beyond++)
-            ;
-        cell[k] = (uint16_t)line;
-        most = beyond - line > most ? beyond - line : most;
-    }
-    while (most >> steps)
-        steps++;
-    for (k = 0; k < at->cell_count; k++) {
-        const uint32_t highest = at->capacity + 1 - (1u << steps);
-        cell[k] = cell[k] < highest ? cell[k] : (uint16_t)highest;
-    }
-    cell[at->cell_count] = 0;
-    return steps;
-}
-
 static void prepare(const pwl_job *job, void *memory)
 {
     pwl_cells_table *const made = (pwl_cells_table *)memory;
     const layout at = layout_of(job);
     pwl_cells_line *const lines = (pwl_cells_line *)(void *)((char *)memory + at.lines);
     int32_t *const lasts = (int32_t *)(void *)((char *)memory + at.lasts);
+    uint16_t *const cells = (uint16_t *)(void *)((char *)memory + at.cells);
     const pwl_table *const table = job->table;
     const int64_t middle_x = pwl_type_middle(job->in), middle_y = pwl_type_middle(job->out);
     pwl_span_walk walk;
     pwl_span span;
     uint32_t i = 0;
+    int steps;
     made->lines = at.lines;
     made->lasts = at.lasts;
     made->cells = at.cells;
@@ -104,7 +80,9 @@ static void prepare(const pwl_job *job, void *memory)
     }
     for (i--; i < at.capacity; i++)
         lasts[i] = INT32_MAX;
-    made->steps = (uint8_t)make_cells(made, lasts, &at, (uint16_t *)(void *)((char *)memory + at.cells));
+    steps = pwl_span_cells(lasts, at.capacity, made->low, made->cell_bits, at.cell_count, PWL_U16, cells);
+    made->steps = (uint8_t)(steps > 0 ? steps : 1);
+    cells[at.cell_count] = 0;
 }
 
 const pwl_kind pwl_kind_cells = {PWL_TABLES, 4, 4, cells_size, prepare, NULL};

@@ -99,7 +99,7 @@ static void prepare(const pwl_job *job, void *memory)
         lines[i].slope_n = lines[i].pre = posts[i] = 0;
         lasts[i] = INT16_MAX;
     }
-    pwl_span_cells(job, lasts, (int)at.capacity, at.cell_bits, cell_count, (int32_t *)cells);
+    (void)pwl_span_cells(lasts, at.capacity, INT16_MIN, at.cell_bits, (uint32_t)cell_count, PWL_U32, cells);
     for (k = 0; k < cell_count; k++)
         cells[k] = cells[k] << 16 | (uint16_t)lasts[cells[k] + (1u << (at.steps - 1)) - 1];
 }

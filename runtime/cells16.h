@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "loop.h"
 #include "span.h"
 
 typedef struct pwl_packed_line {
@@ -45,8 +46,7 @@ static inline pwl_packed_arrays pwl_packed_arrays_of(const pwl_packed *made)
 }
 
 /* Value of s on line i, before saturation. */
-static inline __attribute__((always_inline)) int32_t pwl_packed_eval(const pwl_packed_arrays *of, uint32_t i, int32_t s,
-                                                                     int even, int has_post)
+INLINE int32_t pwl_packed_eval(const pwl_packed_arrays *of, uint32_t i, int32_t s, int even, int has_post)
 {
     const uint32_t slope_n = of->lines[i].slope_n;
     const int32_t slope = (int16_t)(slope_n & UINT16_MAX);

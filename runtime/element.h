@@ -10,6 +10,21 @@ static inline int pwl_type_bytes_log2(pwl_type type)
     return (int)type >> 1;
 }
 
+static inline int pwl_type_is_unsigned(pwl_type type)
+{
+    return (int)type & 1;
+}
+
+static inline int64_t pwl_type_lowest(pwl_type type)
+{
+    return pwl_type_is_unsigned(type) ? 0 : -((int64_t)1 << ((8 << pwl_type_bytes_log2(type)) - 1));
+}
+
+static inline int64_t pwl_type_highest(pwl_type type)
+{
+    return pwl_type_lowest(type) + ((int64_t)1 << (8 << pwl_type_bytes_log2(type))) - 1;
+}
+
 /* Element k of an array. */
 static inline int64_t pwl_element_of(pwl_type type, const void *array, size_t k)
 {

@@ -51,11 +51,6 @@ typedef struct pwl_kind {
 extern const pwl_kind pwl_kind_bytes, pwl_kind_values, pwl_kind_pieces, pwl_kind_narrow, pwl_kind_wide,
     pwl_kind_cells16, pwl_kind_cells, pwl_kind_octaves;
 
-static inline int pwl_type_is_unsigned(pwl_type type)
-{
-    return (int)type & 1;
-}
-
 /* Code 0 of an array whose lowest code is 0 or -2^(bits - 1) lies here when counted as signed from the middle: what is
  * to be subtracted from a code of the type to get it. 2^(bits - 1) for unsigned types, else 0. */
 static inline int64_t pwl_type_middle(pwl_type type)

@@ -119,14 +119,7 @@ PWL_MAP_PAIRS(DEFINE_MAP)
 
 int pwl_fits(const pwl_table *table, pwl_type out)
 {
-    static const struct {
-        int64_t min, max;
-    } limits[] = {
-#define LIMITS(name, type, min, max) {min, max},
-        PWL_MAP_TYPES(LIMITS)
-#undef LIMITS
-    };
-    if ((unsigned)out >= sizeof limits / sizeof limits[0])
+    if ((unsigned)out > PWL_U32)
         return 0;
-    return limits[out].min <= table->qmin_y && table->qmax_y <= limits[out].max;
+    return pwl_type_lowest(out) <= table->qmin_y && table->qmax_y <= pwl_type_highest(out);
 }

@@ -65,7 +65,7 @@ static void prepare(const pwl_job *job, void *memory)
     const int64_t middle_x = pwl_type_middle(job->in), middle_y = pwl_type_middle(job->out);
     pwl_span_walk walk;
     pwl_span span;
-    int32_t last[PWL_NARROW_LINES], cell[PWL_NARROW_CELLS];
+    int32_t last[PWL_NARROW_LINES];
     int i, lines = 0;
     narrow->low = (int16_t)pwl_span_clip(job, table->qmin_x - middle_x);
     narrow->high = (int16_t)pwl_span_clip(job, table->qmax_x - middle_x);
@@ -89,11 +89,10 @@ static void prepare(const pwl_job *job, void *memory)
     }
     last[lines - 1] = INT16_MAX;
     narrow->capacity = lines <= 16 ? 16 : 32;
-    narrow->steps = (uint8_t)pwl_span_cells(job, last, narrow->capacity, PWL_NARROW_CELL_BITS, PWL_NARROW_CELLS, cell);
+    narrow->steps = (uint8_t)pwl_span_cells(last, narrow->capacity, INT16_MIN, PWL_NARROW_CELL_BITS, PWL_NARROW_CELLS,
+                                            PWL_S16, narrow->cell);
     for (i = 0; i < PWL_NARROW_LINES; i++)
         narrow->last[i] = (int16_t)last[i];
-    for (i = 0; i < PWL_NARROW_CELLS; i++)
-        narrow->cell[i] = (int16_t)cell[i];
 }
 
 const pwl_kind pwl_kind_narrow = {PWL_TABLES, 2, 2, narrow_size, prepare, NULL};

@@ -33,20 +33,13 @@ static inline const octave *octaves_of(const octaves *made)
     return (const octave *)(const void *)(made + 1);
 }
 
-/* z of an exponent, as pwl_reduce() has it. */
-INLINE int64_t exponent_of(const pwl_reduction *reduction, int word_bits, int64_t d)
-{
-    const int dropped = reduction->fraction - word_bits;
-    return (d * reduction->factor + (int64_t)(((uint64_t)1 << dropped) >> 1)) >> dropped;
-}
-
 /* The lowest and the highest r of an exponent. */
 static void find_ends(const pwl_reduced *reduced, int64_t r[2])
 {
     const pwl_reduction *const reduction = &reduced->reduction;
     const int word_bits = 8 << reduced->core.storage;
-    const int64_t a = exponent_of(reduction, word_bits, reduction->qmin_x - reduction->zp_x) >> word_bits;
-    const int64_t b = exponent_of(reduction, word_bits, reduction->qmax_x - reduction->zp_x) >> word_bits;
+    const int64_t a = pwl_reduce(reduction, word_bits, reduction->qmin_x - reduction->zp_x).r;
+    const int64_t b = pwl_reduce(reduction, word_bits, reduction->qmax_x - reduction->zp_x).r;
     r[0] = a < b ? a : b;
     r[1] = a < b ? b : a;
 }
@@ -133,6 +126,13 @@ INLINE int bit_length(uint64_t v)
 #else
     return pwl_bit_length(v);
 #endif
+}
+
+/* z of an exponent, as pwl_reduce() has it. */
+INLINE int64_t exponent_of(const pwl_reduction *reduction, int word_bits, int64_t d)
+{
+    const int dropped = reduction->fraction - word_bits;
+    return (d * reduction->factor + (int64_t)(((uint64_t)1 << dropped) >> 1)) >> dropped;
 }
 
 INLINE void map(const octaves *made, const uint32_t *x, uint32_t *y, int count, int kind, int steps, int even)

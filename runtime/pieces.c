@@ -137,7 +137,8 @@ static uint32_t count(const pwl_job *job)
 static void prepare(const pwl_job *job, void *memory)
 {
     pwl_pieces *const made = (pwl_pieces *)memory;
-    int32_t last[PWL_PIECES], cell[PWL_PIECES_CELLS];
+    int32_t last[PWL_PIECES];
+    int16_t wide[PWL_PIECES_CELLS / 2];
     builder to;
     int i;
     for (i = 0; i < PWL_PIECES; i++) {
@@ -156,13 +157,12 @@ static void prepare(const pwl_job *job, void *memory)
     }
     /* Wide cells, unless narrow ones save steps. */
     made->cell_bits = 10;
-    made->steps = (uint8_t)pwl_span_cells(job, last, made->capacity, 10, PWL_PIECES_CELLS, cell);
-    if (pwl_span_cells(job, last, made->capacity, 11, PWL_PIECES_CELLS / 2, cell) <= made->steps)
+    made->steps = (uint8_t)pwl_span_cells(last, made->capacity, INT16_MIN, 10, PWL_PIECES_CELLS, PWL_S16, made->cell);
+    if (pwl_span_cells(last, made->capacity, INT16_MIN, 11, PWL_PIECES_CELLS / 2, PWL_S16, wide) <= made->steps) {
         made->cell_bits = 11;
-    made->steps =
-        (uint8_t)pwl_span_cells(job, last, made->capacity, made->cell_bits, 1 << (16 - made->cell_bits), cell);
-    for (i = 0; i < PWL_PIECES_CELLS; i++)
-        made->cell[i] = (int16_t)(i < 1 << (16 - made->cell_bits) ? cell[i] : 0);
+        for (i = 0; i < PWL_PIECES_CELLS; i++)
+            made->cell[i] = i < PWL_PIECES_CELLS / 2 ? wide[i] : 0;
+    }
 }
 
 const pwl_kind pwl_kind_pieces = {PWL_TABLES, 2, 2, pieces_size, prepare, count};

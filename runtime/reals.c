@@ -14,12 +14,6 @@
 /* From here on a cache hardly holds what is written, which then need not be read before. */
 #define STREAMED_BYTES ((size_t)32 << 20)
 
-typedef struct way {
-    uint32_t level;
-    size_t (*codes)(const pwl_scaling *of, const float *x, pwl_type type, void *codes, size_t count);
-    size_t (*reals)(const pwl_scaling *of, pwl_type type, const void *codes, float *y, size_t count, int streamed);
-} way;
-
 static size_t no_codes(const pwl_scaling *of, const float *x, pwl_type type, void *codes, size_t count)
 {
     (void)of, (void)x, (void)type, (void)codes, (void)count;
@@ -32,42 +26,30 @@ static size_t no_reals(const pwl_scaling *of, pwl_type type, const void *codes, 
     return 0;
 }
 
-static const way ways[] = {
+const pwl_real_way pwl_real_ways[] = {
 #define WAY(name, level) {level, pwl_codes_##name, pwl_reals_##name},
     PWL_REAL_WAYS(WAY)
 #undef WAY
-        {0, no_codes, no_reals}, /* all is left to plain C */
+        {0, no_codes, no_reals},
 };
-
-typedef struct range {
-    int64_t low, high;
-} range;
-
-static range range_of(pwl_type type)
-{
-    const int bits = 8 << pwl_type_bytes_log2(type), is_unsigned = (int)type & 1;
-    range of;
-    of.low = is_unsigned ? 0 : -((int64_t)1 << (bits - 1));
-    of.high = is_unsigned ? ((int64_t)1 << bits) - 1 : -1 - of.low;
-    return of;
-}
+const size_t pwl_real_way_count = sizeof pwl_real_ways / sizeof *pwl_real_ways;
 
 /* Whether every code of the type is within 32 bits, as it is and from the zero point on. */
 static int fits(pwl_type type, int64_t zero_point)
 {
-    const range of = range_of(type);
-    return of.high <= INT32_MAX && zero_point >= INT32_MIN && zero_point <= INT32_MAX &&
-           of.low - zero_point >= INT32_MIN && of.high - zero_point <= INT32_MAX;
+    const int64_t lowest = pwl_type_lowest(type), highest = pwl_type_highest(type);
+    return highest <= INT32_MAX && zero_point >= INT32_MIN && zero_point <= INT32_MAX &&
+           lowest - zero_point >= INT32_MIN && highest - zero_point <= INT32_MAX;
 }
 
 pwl_status pwl_run_real_by(const pwl_plan *plan, const pwl_affine *of_x, const float *x, const pwl_affine *of_y,
                            float *y, size_t count, uint32_t levels)
 {
-    const way *by = ways;
+    const pwl_real_way *by = pwl_real_ways;
     uint32_t codes[BLOCK], values[BLOCK];
     pwl_scaling of;
     pwl_type in, out;
-    range codes_of_in;
+    int64_t lowest, highest;
     int vectors_in, vectors_out, streamed, is_wide;
     size_t n;
     if (!plan || (count && (!x || !y)))
@@ -79,14 +61,15 @@ pwl_status pwl_run_real_by(const pwl_plan *plan, const pwl_affine *of_x, const f
         by++;
     in = (pwl_type)plan->in;
     out = (pwl_type)plan->out;
-    codes_of_in = range_of(in);
+    lowest = pwl_type_lowest(in);
+    highest = pwl_type_highest(in);
     of.inverse = 1.0f / of_x->scale;
     of.scale = of_y->scale;
     vectors_in = fits(in, of_x->zero_point);
     vectors_out = fits(out, of_y->zero_point);
     of.zero = vectors_in ? (int32_t)of_x->zero_point : 0;
-    of.least = vectors_in ? (int32_t)(codes_of_in.low - of_x->zero_point) : 0;
-    of.most = vectors_in ? (int32_t)(codes_of_in.high - of_x->zero_point) : 0;
+    of.least = vectors_in ? (int32_t)(lowest - of_x->zero_point) : 0;
+    of.most = vectors_in ? (int32_t)(highest - of_x->zero_point) : 0;
     of.zero_y = vectors_out ? (int32_t)of_y->zero_point : 0;
     streamed = count * sizeof *y >= STREAMED_BYTES && x != y && (uintptr_t)y % sizeof *y == 0;
     /* Streams begin where a line of the cache does. */
@@ -96,8 +79,7 @@ pwl_status pwl_run_real_by(const pwl_plan *plan, const pwl_affine *of_x, const f
         size_t k;
         n = n < count ? n : count;
         for (k = vectors_in ? by->codes(&of, x, in, codes, n) : 0; k < n; k++)
-            pwl_set_element_of(in, codes, k,
-                               pwl_code_of_real(x[k], of.inverse, of_x->zero_point, codes_of_in.low, codes_of_in.high));
+            pwl_set_element_of(in, codes, k, pwl_code_of_real(x[k], of.inverse, of_x->zero_point, lowest, highest));
         pwl_run(plan, codes, values, n);
         for (k = vectors_out ? by->reals(&of, out, values, y, n, streamed && n == BLOCK) : 0; k < n; k++)
             y[k] = pwl_real_of_code(pwl_element_of(out, values, k), *of_y);

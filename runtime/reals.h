@@ -47,6 +47,16 @@ typedef struct pwl_scaling {
 PWL_REAL_WAYS(PWL_DECLARE_REAL_WAY)
 #undef PWL_DECLARE_REAL_WAY
 
+typedef struct pwl_real_way {
+    uint32_t level;
+    size_t (*codes)(const pwl_scaling *of, const float *x, pwl_type type, void *codes, size_t count);
+    size_t (*reals)(const pwl_scaling *of, pwl_type type, const void *codes, float *y, size_t count, int streamed);
+} pwl_real_way;
+
+/* The list, with plain C last, which leaves all elements to pwl_run_real_by(). */
+extern const pwl_real_way pwl_real_ways[];
+extern const size_t pwl_real_way_count;
+
 /* As pwl_run_real(), by no instructions but of these levels. */
 pwl_status pwl_run_real_by(const pwl_plan *plan, const pwl_affine *of_x, const float *x, const pwl_affine *of_y,
                            float *y, size_t count, uint32_t levels);

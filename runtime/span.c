@@ -130,24 +130,29 @@ uint32_t pwl_span_count(const pwl_table *table)
     return count;
 }
 
-int pwl_span_cells(const pwl_job *job, const int32_t *last, int capacity, int cell_bits, int cells, int32_t *cell)
+int pwl_span_cells(const int32_t *last, uint32_t capacity, int64_t lowest, int cell_bits, uint32_t cells, pwl_type type,
+                   void *cell)
 {
-    int k, steps = 0, line = 0, most = 0;
+    const int64_t highest_code = last[capacity - 1];
+    uint32_t k, line = 0, most = 0;
+    int steps = 0;
     for (k = 0; k < cells; k++) {
-        const int64_t first = type_lowest(job) + ((int64_t)k << cell_bits), end = first + ((int64_t)1 << cell_bits) - 1;
-        int beyond;
-        while (first > last[line])
+        const int64_t first = lowest + ((int64_t)k << cell_bits), beyond_cell = first + ((int64_t)1 << cell_bits);
+        const int64_t end = beyond_cell <= highest_code ? beyond_cell - 1 : highest_code;
+        uint32_t beyond;
+        while (first > last[line] && first <= highest_code)
             line++;
         for (beyond = line; end > last[beyond]; beyond++)
             ;
-        cell[k] = line;
+        pwl_set_element_of(type, cell, k, line);
         most = beyond - line > most ? beyond - line : most;
     }
     while (most >> steps)
         steps++;
     for (k = 0; k < cells; k++) {
-        const int highest = capacity + 1 - (1 << steps);
-        cell[k] = cell[k] < highest ? cell[k] : highest;
+        const int64_t highest = (int64_t)capacity + 1 - ((int64_t)1 << steps);
+        if (pwl_element_of(type, cell, k) > highest)
+            pwl_set_element_of(type, cell, k, highest);
     }
     return steps;
 }

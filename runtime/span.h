@@ -115,11 +115,12 @@ int pwl_span_overlaps(const pwl_job *job);
 int64_t pwl_span_clip(const pwl_job *job, int64_t v);
 
 /*
- * Where the search for the line of s starts, for codes in cells of 2^cell_bits from the type's lowest: cell[k] is the
- * line of the first code of cell k, or an earlier one. With the steps returned, for step = steps - 1 ... 0, if
- * s > last[i + 2^step - 1] then i += 2^step, it ends at the line of s, and no index reaches `capacity`. last[] holds
- * `capacity` codes, the type's highest from the last line on.
+ * Where the search for the line of s starts, for codes in cells of 2^cell_bits from `lowest`: cell[k], of the type
+ * said, is the line of the first code of cell k, or an earlier one. With the steps returned, for step = steps - 1 ...
+ * 0, if s > last[i + 2^step - 1] then i += 2^step, it ends at the line of s, and no index reaches `capacity`. last[]
+ * holds `capacity` codes, the type's highest from the last line on; cells beyond it are never asked.
  */
-int pwl_span_cells(const pwl_job *job, const int32_t *last, int capacity, int cell_bits, int cells, int32_t *cell);
+int pwl_span_cells(const int32_t *last, uint32_t capacity, int64_t lowest, int cell_bits, uint32_t cells, pwl_type type,
+                   void *cell);
 
 #endif

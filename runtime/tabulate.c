@@ -6,8 +6,7 @@
 #include <pwl/plain.h>
 
 #include "element.h"
-
-#define INLINE static inline __attribute__((always_inline))
+#include "loop.h"
 
 /* Values of codes of one plain line and one storage, in order; `count` of them. */
 INLINE void tabulate_codes(const pwl_table *table, const pwl_plain64 *line, uint32_t u, size_t count, uint32_t k,
@@ -51,9 +50,8 @@ static void tabulate_end(const pwl_table *table, int64_t end, int64_t q_first, i
 
 void pwl_tabulate(const pwl_table *table, pwl_type in, pwl_type out, void *values)
 {
-    const int bits = 8 << pwl_type_bytes_log2(in);
-    const uint32_t mask = UINT32_MAX >> (32 - bits);
-    const int64_t lowest = (int)in & 1 ? 0 : -((int64_t)1 << (bits - 1)), highest = lowest + (int64_t)mask;
+    const int64_t lowest = pwl_type_lowest(in), highest = pwl_type_highest(in);
+    const uint32_t mask = (uint32_t)(highest - lowest);
     const int64_t first = pwl_sat(table->qmin_x, lowest, highest + 1),
                   last = pwl_sat(table->qmax_x, lowest - 1, highest);
     pwl_plain_walk walk;

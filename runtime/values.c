@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kinds "values" and "bytes": the value of every code that an array of 8 or 16 bits can hold, in the output's type, by
  * the code's bits. "bytes", for arrays of 8 bits, has the bytes of values apart: the lowest of all codes first. */
-#include <pwl/eval.h>
 #include <pwl/reduce.h>
 
 #include "kind.h"
@@ -11,14 +10,6 @@
 static size_t codes_of(const pwl_job *job)
 {
     return (size_t)1 << (8 << pwl_type_bytes_log2(job->in));
-}
-
-static int64_t value_of(const pwl_job *job, size_t bits)
-{
-    const size_t codes = codes_of(job);
-    const int is_negative = !pwl_type_is_unsigned(job->in) && bits >= codes / 2;
-    const int64_t code = (int64_t)bits - (is_negative ? (int64_t)codes : 0);
-    return job->reduced ? pwl_reduced_eval(job->reduced, code) : pwl_eval_inline(job->table, code);
 }
 
 static size_t values_size(const pwl_job *job)
@@ -33,25 +24,26 @@ static size_t bytes_size(const pwl_job *job)
 
 static void prepare_values(const pwl_job *job, void *memory)
 {
-    const size_t codes = codes_of(job);
-    size_t k;
+    const int64_t lowest = pwl_type_lowest(job->in), highest = pwl_type_highest(job->in);
+    int64_t q;
     if (!job->reduced) {
         pwl_tabulate(job->table, job->in, job->out, memory);
         return;
     }
-    for (k = 0; k < codes; k++)
-        pwl_set_element_of(job->out, memory, k, value_of(job, k));
+    for (q = lowest; q <= highest; q++)
+        pwl_set_element_of(job->out, memory, (size_t)(q & (highest - lowest)), pwl_reduced_eval(job->reduced, q));
 }
 
+/* Ways of kind "bytes" are for machines whose least significant byte comes first. */
 static void prepare_bytes(const pwl_job *job, void *memory)
 {
-    size_t k;
-    int part;
-    for (k = 0; k < 256; k++) {
-        const uint32_t value = (uint32_t)value_of(job, k);
-        for (part = 0; part < 1 << pwl_type_bytes_log2(job->out); part++)
-            ((uint8_t *)memory)[256 * part + (int)k] = (uint8_t)(value >> 8 * part);
-    }
+    const int parts = 1 << pwl_type_bytes_log2(job->out);
+    uint32_t values[256]; /* of which narrower ones fill a part */
+    int k, part;
+    prepare_values(job, values);
+    for (part = 0; part < parts; part++)
+        for (k = 0; k < 256; k++)
+            ((uint8_t *)memory)[256 * part + k] = ((const uint8_t *)values)[parts * k + part];
 }
 
 const pwl_kind pwl_kind_values = {PWL_TABLES | PWL_REDUCED, 0, 0, values_size, prepare_values, NULL};

@@ -48,8 +48,8 @@ static void prepare(const pwl_job *job, void *memory)
     }
     wide->last[lines - 1] = INT32_MAX;
     wide->capacity = lines <= 16 ? 16 : 32;
-    wide->steps =
-        (uint8_t)pwl_span_cells(job, wide->last, wide->capacity, PWL_WIDE_CELL_BITS, PWL_WIDE_CELLS, wide->cell);
+    wide->steps = (uint8_t)pwl_span_cells(wide->last, wide->capacity, INT32_MIN, PWL_WIDE_CELL_BITS, PWL_WIDE_CELLS,
+                                          PWL_S32, wide->cell);
 }
 
 const pwl_kind pwl_kind_wide = {PWL_TABLES, 4, 4, wide_size, prepare, NULL};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* 32 floats at a time to codes, 8 back. */
-#include <immintrin.h>
-
-#include "../loop.h"
 #include "../reals.h"
+#include "line_avx2.h"
+
+typedef __m256 reals;
 
 /* Codes of 8 floats, in words of 32 bits. What is 2^31 and beyond converts to -2^31, as what is below does; it has all
  * its bits flipped. */
@@ -69,37 +69,9 @@ INLINE __m256i load(pwl_type type, const void *codes, size_t k)
     }
 }
 
-/* With `type` a constant. */
-INLINE size_t store(const pwl_scaling *of, pwl_type type, const void *codes, float *y, size_t count, int streamed)
-{
-    const __m256i zero = _mm256_set1_epi32(of->zero_y);
-    const __m256 scale = _mm256_set1_ps(of->scale);
-    size_t k;
-    for (k = 0; k + 8 <= count; k += 8) {
-        const __m256i steps = _mm256_sub_epi32(load(type, codes, k), zero);
-        const __m256 real = _mm256_mul_ps(scale, _mm256_cvtepi32_ps(steps));
-        if (streamed)
-            _mm256_stream_ps(y + k, real);
-        else
-            _mm256_storeu_ps(y + k, real);
-    }
-    if (streamed)
-        _mm_sfence();
-    return k;
-}
+#include "reals_back.h"
 
 size_t pwl_reals_avx2(const pwl_scaling *of, pwl_type type, const void *codes, float *y, size_t count, int streamed)
 {
-    switch (type) {
-    case PWL_S8:
-        return store(of, PWL_S8, codes, y, count, streamed);
-    case PWL_U8:
-        return store(of, PWL_U8, codes, y, count, streamed);
-    case PWL_S16:
-        return store(of, PWL_S16, codes, y, count, streamed);
-    case PWL_U16:
-        return store(of, PWL_U16, codes, y, count, streamed);
-    default:
-        return store(of, PWL_S32, codes, y, count, streamed);
-    }
+    return store_all(of, type, codes, y, count, streamed);
 }

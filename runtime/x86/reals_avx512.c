@@ -5,6 +5,10 @@
 #include "../loop.h"
 #include "../reals.h"
 
+typedef __m512i vector;
+typedef __m512 reals;
+#define OP(name) _mm512_##name
+
 /* Codes of 16 floats, in words of 32 bits. What is 2^31 and beyond converts to -2^31, as what is below does. */
 INLINE __m512i code(const pwl_scaling *of, const float *x)
 {
@@ -54,37 +58,9 @@ INLINE __m512i load(pwl_type type, const void *codes, size_t k)
     }
 }
 
-/* With `type` a constant. */
-INLINE size_t store(const pwl_scaling *of, pwl_type type, const void *codes, float *y, size_t count, int streamed)
-{
-    const __m512i zero = _mm512_set1_epi32(of->zero_y);
-    const __m512 scale = _mm512_set1_ps(of->scale);
-    size_t k;
-    for (k = 0; k + 16 <= count; k += 16) {
-        const __m512i steps = _mm512_sub_epi32(load(type, codes, k), zero);
-        const __m512 real = _mm512_mul_ps(scale, _mm512_cvtepi32_ps(steps));
-        if (streamed)
-            _mm512_stream_ps(y + k, real);
-        else
-            _mm512_storeu_ps(y + k, real);
-    }
-    if (streamed)
-        _mm_sfence();
-    return k;
-}
+#include "reals_back.h"
 
 size_t pwl_reals_avx512(const pwl_scaling *of, pwl_type type, const void *codes, float *y, size_t count, int streamed)
 {
-    switch (type) {
-    case PWL_S8:
-        return store(of, PWL_S8, codes, y, count, streamed);
-    case PWL_U8:
-        return store(of, PWL_U8, codes, y, count, streamed);
-    case PWL_S16:
-        return store(of, PWL_S16, codes, y, count, streamed);
-    case PWL_U16:
-        return store(of, PWL_U16, codes, y, count, streamed);
-    default:
-        return store(of, PWL_S32, codes, y, count, streamed);
-    }
+    return store_all(of, type, codes, y, count, streamed);
 }

@@ -14,12 +14,7 @@
 #include "../support/suite.h"
 #include "../support/typed_array.h"
 
-static const uint32_t levels[] = {0,
-#define LEVEL(name, level) level,
-                                  PWL_REAL_WAYS(LEVEL)
-#undef LEVEL
-};
-enum { LEVELS = sizeof levels / sizeof *levels, GUARD = 16, MOST = 2200, STRIDE = 4099 };
+enum { GUARD = 16, MOST = 2200, STRIDE = 4099 };
 
 static struct made_table made;
 static _Alignas(64) unsigned char memory[300 << 10];
@@ -129,18 +124,18 @@ START_TEST(every_level_gives_the_definitions_numbers)
         draw(&state, storage, out);
         const pwl_plan plan = plan_of(in, out);
         draw_numbers(&state, of_x, limits[in], numbers);
-        for (int k = 0; k < LEVELS; k++) {
+        for (size_t k = 0; k < pwl_real_way_count; k++) {
+            const uint32_t level = pwl_real_ways[k].level;
             const int serves = pwl_affine_serves(of_x, storage == 2) && pwl_affine_serves(of_y, storage == 2);
-            if ((levels[k] & pwl_levels()) != levels[k])
+            if ((level & pwl_levels()) != level)
                 continue;
             if (!serves) {
-                ck_assert_int_eq(pwl_run_real_by(&plan, &of_x, numbers, &of_y, numbers, 1, levels[k]), PWL_ERR_FIELD);
+                ck_assert_int_eq(pwl_run_real_by(&plan, &of_x, numbers, &of_y, numbers, 1, level), PWL_ERR_FIELD);
                 continue;
             }
-            check(&plan, of_x, of_y, numbers, MOST, 0, levels[k]);
+            check(&plan, of_x, of_y, numbers, MOST, 0, level);
             for (size_t count = 0; count <= 70; count++)
-                check(&plan, of_x, of_y, numbers + random_bits(&state) % 1000, count, random_bits(&state) % 65,
-                      levels[k]);
+                check(&plan, of_x, of_y, numbers + random_bits(&state) % 1000, count, random_bits(&state) % 65, level);
         }
     }
 }

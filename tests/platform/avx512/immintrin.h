@@ -24,6 +24,8 @@ typedef union emulated {
     uint32_t u32[16];
     int64_t s64[8];
     uint64_t u64[8];
+    float f32[16];
+    __m512 floats;
 } emulated;
 
 #define EMULATED static inline __attribute__((unused))
@@ -291,12 +293,98 @@ EMULATED __mmask32 emulated_movepi16_mask(__m512i v)
     return r;
 }
 
+/* Real numbers. Words of 32 bits are converted as the machine's own do, one by one. */
+EMULATED __m512 emulated_loadu_ps(const float *from)
+{
+    emulated r;
+    memcpy(&r, from, sizeof r);
+    return r.floats;
+}
+EMULATED void emulated_storeu_ps(float *to, __m512 v)
+{
+    memcpy(to, &v, sizeof v);
+}
+EMULATED __m512 emulated_set1_ps(float number)
+{
+    emulated r;
+    for (int k = 0; k < 16; k++)
+        r.f32[k] = number;
+    return r.floats;
+}
+EMULATED __m512 emulated_maskz_mul_ps(__mmask16 m, __m512 va, __m512 vb)
+{
+    emulated a = {.floats = va}, b = {.floats = vb}, r;
+    for (int k = 0; k < 16; k++)
+        r.f32[k] = m >> k & 1 ? a.f32[k] * b.f32[k] : 0;
+    return r.floats;
+}
+EMULATED __m512 emulated_mul_ps(__m512 a, __m512 b)
+{
+    return emulated_maskz_mul_ps(UINT16_MAX, a, b);
+}
+/* a >= b, or that both are numbers. */
+EMULATED __mmask16 emulated_cmp_ps_mask(__m512 va, __m512 vb, int what)
+{
+    emulated a = {.floats = va}, b = {.floats = vb};
+    __mmask16 r = 0;
+    for (int k = 0; k < 16; k++) {
+        const int ordered = a.f32[k] == a.f32[k] && b.f32[k] == b.f32[k];
+        r = (__mmask16)(r | (what == _CMP_GE_OQ ? a.f32[k] >= b.f32[k] : ordered) << k);
+    }
+    return r;
+}
+EMULATED __m512i emulated_cvtps_epi32(__m512 va)
+{
+    emulated a = {.floats = va}, r;
+    for (int k = 0; k < 16; k++)
+        r.s32[k] = _mm_cvtss_si32(_mm_set_ss(a.f32[k]));
+    return r.v;
+}
+EMULATED __m512 emulated_cvtepi32_ps(__m512i va)
+{
+    emulated a = {.v = va}, r;
+    for (int k = 0; k < 16; k++)
+        r.f32[k] = (float)a.s32[k];
+    return r.floats;
+}
+
+/* Words of 32 bits from narrower ones, and the low bits of them. */
+#define WIDEN(name, vector, element)                                                                                   \
+    EMULATED __m512i emulated_##name(vector v)                                                                         \
+    {                                                                                                                  \
+        element a[16];                                                                                                 \
+        emulated r;                                                                                                    \
+        memcpy(a, &v, sizeof a);                                                                                       \
+        for (int k = 0; k < 16; k++)                                                                                   \
+            r.s32[k] = a[k];                                                                                           \
+        return r.v;                                                                                                    \
+    }
+#define NARROW(name, vector, element)                                                                                  \
+    EMULATED vector emulated_##name(__m512i v)                                                                         \
+    {                                                                                                                  \
+        emulated a = {.v = v};                                                                                         \
+        element low[16];                                                                                               \
+        vector r;                                                                                                      \
+        for (int k = 0; k < 16; k++)                                                                                   \
+            low[k] = (element)a.u32[k];                                                                                \
+        memcpy(&r, low, sizeof r);                                                                                     \
+        return r;                                                                                                      \
+    }
+WIDEN(cvtepi8_epi32, __m128i, int8_t)
+WIDEN(cvtepu8_epi32, __m128i, uint8_t)
+WIDEN(cvtepi16_epi32, __m256i, int16_t)
+WIDEN(cvtepu16_epi32, __m256i, uint16_t)
+NARROW(cvtepi32_epi8, __m128i, uint8_t)
+NARROW(cvtepi32_epi16, __m256i, uint16_t)
+
 #undef BINARY
 #undef MASK
 #undef MASKED
 #undef BLEND
 #undef MEMORY
 #undef PERMUTE2
+#undef WIDEN
+#undef NARROW
 #undef EMULATED
 
 #define _mm512_add_epi16 emulated_add_epi16
@@ -306,13 +394,23 @@ EMULATED __mmask32 emulated_movepi16_mask(__m512i v)
 #define _mm512_and_si512 emulated_and_si512
 #define _mm512_broadcast_i32x4 emulated_broadcast_i32x4
 #define _mm512_castsi256_si512 emulated_castsi256_si512
+#define _mm512_cmp_ps_mask emulated_cmp_ps_mask
 #define _mm512_cmpgt_epi16_mask emulated_cmpgt_epi16_mask
 #define _mm512_cmpgt_epi32_mask emulated_cmpgt_epi32_mask
 #define _mm512_cmplt_epu16_mask emulated_cmplt_epu16_mask
 #define _mm512_cmpneq_epi64_mask emulated_cmpneq_epi64_mask
+#define _mm512_cvtepi16_epi32 emulated_cvtepi16_epi32
+#define _mm512_cvtepi32_epi16 emulated_cvtepi32_epi16
+#define _mm512_cvtepi32_epi8 emulated_cvtepi32_epi8
+#define _mm512_cvtepi32_ps emulated_cvtepi32_ps
+#define _mm512_cvtepi8_epi32 emulated_cvtepi8_epi32
+#define _mm512_cvtepu16_epi32 emulated_cvtepu16_epi32
+#define _mm512_cvtepu8_epi32 emulated_cvtepu8_epi32
+#define _mm512_cvtps_epi32 emulated_cvtps_epi32
 #define _mm512_i32gather_epi32 emulated_i32gather_epi32
 #define _mm512_inserti64x4 emulated_inserti64x4
 #define _mm512_load_si512 emulated_load
+#define _mm512_loadu_ps emulated_loadu_ps
 #define _mm512_loadu_si512 emulated_load
 #define _mm512_madd_epi16 emulated_madd_epi16
 #define _mm512_mask_add_epi16 emulated_mask_add_epi16
@@ -323,6 +421,7 @@ EMULATED __mmask32 emulated_movepi16_mask(__m512i v)
 #define _mm512_mask_blend_epi32 emulated_mask_blend_epi32
 #define _mm512_mask_blend_epi64 emulated_mask_blend_epi64
 #define _mm512_mask_blend_epi8 emulated_mask_blend_epi8
+#define _mm512_mask_mov_epi32(kept, m, v) emulated_mask_blend_epi32(m, kept, v)
 #define _mm512_mask_permutexvar_epi8 emulated_mask_permutexvar_epi8
 #define _mm512_mask_storeu_epi16 emulated_mask_storeu_epi16
 #define _mm512_mask_storeu_epi32 emulated_mask_storeu_epi32
@@ -331,6 +430,7 @@ EMULATED __mmask32 emulated_movepi16_mask(__m512i v)
 #define _mm512_maskz_loadu_epi16 emulated_maskz_loadu_epi16
 #define _mm512_maskz_loadu_epi32 emulated_maskz_loadu_epi32
 #define _mm512_maskz_loadu_epi8 emulated_maskz_loadu_epi8
+#define _mm512_maskz_mul_ps emulated_maskz_mul_ps
 #define _mm512_max_epi16 emulated_max_epi16
 #define _mm512_max_epi32 emulated_max_epi32
 #define _mm512_max_epi64 emulated_max_epi64
@@ -341,6 +441,7 @@ EMULATED __mmask32 emulated_movepi16_mask(__m512i v)
 #define _mm512_movepi16_mask emulated_movepi16_mask
 #define _mm512_movepi8_mask emulated_movepi8_mask
 #define _mm512_mul_epi32 emulated_mul_epi32
+#define _mm512_mul_ps emulated_mul_ps
 #define _mm512_mulhi_epi16 emulated_mulhi_epi16
 #define _mm512_mullo_epi16 emulated_mullo_epi16
 #define _mm512_or_si512 emulated_or_si512
@@ -355,6 +456,7 @@ EMULATED __mmask32 emulated_movepi16_mask(__m512i v)
 #define _mm512_set1_epi32 emulated_set1_epi32
 #define _mm512_set1_epi64 emulated_set1_epi64
 #define _mm512_set1_epi8 emulated_set1_epi8
+#define _mm512_set1_ps emulated_set1_ps
 #undef _mm512_setr_epi64
 #define _mm512_setr_epi64 emulated_setr_epi64
 #define _mm512_setzero_si512() emulated_set1_epi64(0)
@@ -373,7 +475,9 @@ EMULATED __mmask32 emulated_movepi16_mask(__m512i v)
 #define _mm512_srlv_epi16 emulated_srlv_epi16
 #define _mm512_srlv_epi64 emulated_srlv_epi64
 #define _mm512_store_si512 emulated_store
+#define _mm512_storeu_ps emulated_storeu_ps
 #define _mm512_storeu_si512 emulated_store
+#define _mm512_stream_ps emulated_storeu_ps
 #define _mm512_stream_si512 emulated_store
 #define _mm512_sub_epi16 emulated_sub_epi16
 #define _mm512_sub_epi32 emulated_sub_epi32
