@@ -10,6 +10,7 @@
 
 #include_next <immintrin.h>
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
