@@ -145,8 +145,8 @@ ended ../child || fail 'the child of a tool that hung still runs'
 for signal in INT TERM HUP; do
     checks=$((checks + 1))
     rm -f ../child
-    # Background jobs of a script ignore SIGINT.
-    /usr/bin/python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' \
+    # Background jobs of a script ignore SIGINT, and all that nohup runs ignores SIGHUP.
+    /usr/bin/python3 -c "import os, signal, sys; signal.signal(signal.SIG$signal, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])" \
         "$pwlc" verify s8.json --against standalone >../out 2>../err &
     pid=$!
     for ((k = 0; k < 500; k++)); do
