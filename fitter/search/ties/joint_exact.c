@@ -157,6 +157,17 @@ static bool find_window(struct tie_program *program, double max_err, struct hull
     return true;
 }
 
+/* Whether there is room for so many states; what they were is lost. */
+static bool room_for(struct tie_program *program, size_t states)
+{
+    if (states <= program->room)
+        return true;
+    free(program->state);
+    program->state = malloc(states * sizeof *program->state);
+    program->room = program->state ? states : 0;
+    return program->state;
+}
+
 /* Whether some table holds an error, which then goes to *exact. */
 static bool hold_error(struct tie_program *program, double max_err, struct tie_exact *exact, struct diag *diag)
 {
@@ -164,6 +175,11 @@ static bool hold_error(struct tie_program *program, double max_err, struct tie_e
         return false;
     const size_t states = (size_t)(program->segments + 1) * (size_t)(program->positions + 1) * (size_t)program->values;
     if (states > MOST_STATES) {
+        program->gave_up = true;
+        return false;
+    }
+    if (!room_for(program, states)) {
+        diag_set(diag, EXIT_IO, "out of memory for %d codes", program->points->count);
         program->gave_up = true;
         return false;
     }
@@ -191,7 +207,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* All errors from low to below high that a code can have, in order; at most MOST_ERRORS. */
+/* All errors from low to below high that a code can have, in order; at most one for each output. */
 static void list_errors(const struct points *points, const struct line_rules *rules, double low, double high,
                         double *errors, size_t *count)
 {
@@ -258,12 +274,11 @@ static bool program_init(struct tie_program *program, const struct ties *ties, c
                                     .position_at = malloc(count * sizeof *program->position_at),
                                     .band = malloc(count * sizeof *program->band),
                                     .value = malloc(count * sizeof *program->value),
-                                    .state = malloc(MOST_STATES * sizeof *program->state),
                                     .fewest_after = malloc(count * sizeof *program->fewest_after),
                                     .real_end = malloc(count * sizeof *program->real_end),
                                     .fewest_before = malloc((size_t)outputs * sizeof *program->fewest_before)};
-    if (!program->position_at || !program->band || !program->value || !program->state || !program->fewest_after ||
-        !program->real_end || !program->fewest_before)
+    if (!program->position_at || !program->band || !program->value || !program->fewest_after || !program->real_end ||
+        !program->fewest_before)
         return false;
     for (size_t k = 0; k < count; k++)
         program->position_at[k] = -1;
@@ -283,7 +298,7 @@ int tie_least_error(const struct ties *ties, const struct points *points, const 
         return EXIT_DONE;
     size_t count;
     struct tie_program program;
-    double *errors = malloc(MOST_ERRORS * sizeof *errors);
+    double *errors = malloc((size_t)points->count * (size_t)outputs * sizeof *errors);
     if (program_init(&program, ties, points, segments, outputs) && errors) {
         list_errors(points, rules, low, fmin(high, (double)outputs), errors, &count);
         search_all(&program, rules, errors, count, exact, diag);

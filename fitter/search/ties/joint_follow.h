@@ -34,10 +34,11 @@ struct tie_program {
     struct integers *band;   /* outputs allowed, by point */
     struct integers *value;  /* what the line before a knot may give at it, by point: values told apart */
     int values;              /* room for those of a knot */
-    struct reached *state;   /* by segments, position and value */
-    int *fewest_after;       /* by position: fewer segments cannot serve the points from there on */
-    int *real_end;           /* by position: no real line serves points from there on and this one, too */
-    int *fewest_before;      /* by output from qmin_y on: the fewest segments before one that begins with it */
+    struct reached *state;   /* by segments, position and value; room for so many */
+    size_t room;
+    int *fewest_after;  /* by position: fewer segments cannot serve the points from there on */
+    int *real_end;      /* by position: no real line serves points from there on and this one, too */
+    int *fewest_before; /* by output from qmin_y on: the fewest segments before one that begins with it */
     int64_t steps;
     bool gave_up;
 
