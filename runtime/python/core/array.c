@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "array.h"
-#include "module.h"
+#include "imports.h"
 
 #define BLOCK 512        /* elements of a block on the stack, at most 8 bytes each */
 #define LONG_ENOUGH 4096 /* elements that are worth giving Python's lock back for */
@@ -34,7 +34,7 @@ static int element_of_format(const char *format, Py_ssize_t bytes, bool *swapped
 
 bool array_is(PyObject *object)
 {
-    return PyObject_TypeCheck(object, (PyTypeObject *)module_ndarray);
+    return PyObject_TypeCheck(object, (PyTypeObject *)imported_ndarray);
 }
 
 int array_get(PyObject *object, bool writable, array *of)
@@ -46,7 +46,7 @@ int array_get(PyObject *object, bool writable, array *of)
     of->swapped = of->swapped && buffer->itemsize > 1;
     if (buffer->ndim <= ARRAY_MAX_DIMENSIONS)
         return 0;
-    PyErr_Format(module_error, "an array of %d dimensions: at most %d", buffer->ndim, ARRAY_MAX_DIMENSIONS);
+    PyErr_Format(imported_error, "an array of %d dimensions: at most %d", buffer->ndim, ARRAY_MAX_DIMENSIONS);
     PyBuffer_Release(buffer);
     return -1;
 }
@@ -88,14 +88,14 @@ static int check_overlap(PyObject *x_object, const array *x, PyObject *y_object,
     if (x_end <= y_first || y_end <= x_first)
         return 0;
     /* They lie among each other: numpy says whether any byte is in both. */
-    answer = PyObject_CallFunctionObjArgs(module_shares_memory, x_object, y_object, NULL);
+    answer = PyObject_CallFunctionObjArgs(imported_shares_memory, x_object, y_object, NULL);
     if (!answer)
         return -1;
     shared = PyObject_IsTrue(answer);
     Py_DECREF(answer);
     if (shared > 0)
-        PyErr_SetString(module_error, "x and out overlap and are not one array of elements of one size; give out "
-                                      "memory of its own, or give x itself");
+        PyErr_SetString(imported_error, "x and out overlap and are not one array of elements of one size; give out "
+                                        "memory of its own, or give x itself");
     return shared ? -1 : 0;
 }
 
@@ -106,14 +106,14 @@ int array_check_pair(PyObject *x_object, const array *x, PyObject *y_object, con
         same = x->buffer.shape[k] == y->buffer.shape[k];
     if (same)
         return check_overlap(x_object, x, y_object, y);
-    PyErr_SetString(module_error, "out must have the shape of x");
+    PyErr_SetString(imported_error, "out must have the shape of x");
     return -1;
 }
 
 int array_get_pair(PyObject *x_object, PyObject *y_object, array *x, array *y)
 {
     if (!array_is(x_object) || !array_is(y_object)) {
-        PyErr_SetString(module_error, "x and out must be arrays of numpy");
+        PyErr_SetString(imported_error, "x and out must be arrays of numpy");
         return -1;
     }
     if (array_get(x_object, false, x))
@@ -365,7 +365,7 @@ int array_apply(const array_map *map, const array *x, const array *y)
     walk.y_step = inner->y;
     walk.count = inner->count;
     if (!all_apart(all, count, y_bytes)) {
-        PyErr_SetString(module_error, "out has elements that share memory; give an array whose elements are its own");
+        PyErr_SetString(imported_error, "out has elements that share memory; give an array whose elements are its own");
         return -1;
     }
     walk.x_direct =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <float.h>
 
-#include "module.h"
+#include "imports.h"
 #include "real.h"
 
 /* Written so that compilers make vectors of them. */
@@ -69,15 +69,15 @@ int real_check_affine(pwl_affine affine, int type)
 {
     if (pwl_affine_serves(affine, type >= PWL_S32))
         return 0;
-    PyErr_SetString(module_error, "a scale or zero point lies too far out for real numbers in float32: a scale from "
-                                  "2^-126 to 2^126, a zero point at most 2^30 from 0, beside codes of 32 bits 2^33");
+    PyErr_SetString(imported_error, "a scale or zero point lies too far out for real numbers in float32: a scale from "
+                                    "2^-126 to 2^126, a zero point at most 2^30 from 0, beside codes of 32 bits 2^33");
     return -1;
 }
 
 static PyObject *refuse(PyObject *y_object, array *x, array *y)
 {
-    PyErr_SetString(module_error, "x or out is of another type: real numbers are float32, codes int8, uint8, int16, "
-                                  "uint16, int32 or uint32, in this machine's byte order; convert with astype()");
+    PyErr_SetString(imported_error, "x or out is of another type: real numbers are float32, codes int8, uint8, int16, "
+                                    "uint16, int32 or uint32, in this machine's byte order; convert with astype()");
     return array_put_pair(-1, y_object, x, y);
 }
 

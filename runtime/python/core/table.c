@@ -5,7 +5,7 @@
 #include <pwl/reduce.h>
 
 #include "array.h"
-#include "module.h"
+#include "imports.h"
 #include "real.h"
 #include "table.h"
 
@@ -36,7 +36,7 @@ static PyTypeObject *table_type;
 
 static PyObject *fail_status(pwl_status status)
 {
-    PyErr_SetString(module_error, pwl_status_text(status));
+    PyErr_SetString(imported_error, pwl_status_text(status));
     return NULL;
 }
 
@@ -59,8 +59,8 @@ static ready *make_ready(const table_object *table, pwl_type in, pwl_type out, u
         return made;
     free(made);
     if (status == PWL_ERR_RANGE_Y)
-        PyErr_Format(module_error, "%R does not hold output codes %lld to %lld; take %R", module_dtypes[out],
-                     (long long)plain->qmin_y, (long long)plain->qmax_y, module_dtypes[table->out]);
+        PyErr_Format(imported_error, "%R does not hold output codes %lld to %lld; take %R", imported_dtypes[out],
+                     (long long)plain->qmin_y, (long long)plain->qmax_y, imported_dtypes[table->out]);
     else
         fail_status(status);
     return NULL;
@@ -91,9 +91,9 @@ static PyObject *new_like(PyObject *x_object, const array *x, pwl_type type)
     while (k > 0 && (buffer->shape[k - 1] <= 1 || buffer->strides[k - 1] == step))
         step *= buffer->shape[--k];
     if (k > 0) { /* not one run in the order of C: numpy finds the order that suits */
-        arguments = PyTuple_Pack(2, x_object, module_dtypes[type]);
+        arguments = PyTuple_Pack(2, x_object, imported_dtypes[type]);
         options = arguments ? Py_BuildValue("{s:O}", "subok", Py_False) : NULL;
-        made = options ? PyObject_Call(module_empty_like, arguments, options) : NULL;
+        made = options ? PyObject_Call(imported_empty_like, arguments, options) : NULL;
         Py_XDECREF(arguments);
         Py_XDECREF(options);
         return made;
@@ -101,7 +101,7 @@ static PyObject *new_like(PyObject *x_object, const array *x, pwl_type type)
     shape = buffer->ndim == 1 ? PyLong_FromSsize_t(buffer->shape[0]) : PyTuple_New(buffer->ndim);
     for (k = 0; shape && buffer->ndim != 1 && k < buffer->ndim; k++)
         PyTuple_SetItem(shape, k, PyLong_FromSsize_t(buffer->shape[k]));
-    made = shape ? PyObject_CallFunctionObjArgs(module_empty, shape, module_dtypes[type], NULL) : NULL;
+    made = shape ? PyObject_CallFunctionObjArgs(imported_empty, shape, imported_dtypes[type], NULL) : NULL;
     Py_XDECREF(shape);
     return made;
 }
@@ -117,15 +117,15 @@ static PyObject *map_array(table_object *table, const plan_object *plan, PyObjec
     if (array_get(x_object, false, &x))
         return NULL;
     if (x.element > ELEMENT_U64) {
-        PyErr_SetString(module_error,
+        PyErr_SetString(imported_error,
                         x.element == ELEMENT_F32
                             ? "x holds real numbers: quantize() them first, or call real()"
                             : "codes are integers of 8 to 64 bits; of real numbers quantize() makes them");
         goto release_x;
     }
     if (plan && (x.swapped || x.element != (int)plan->in)) {
-        PyErr_Format(module_error, "x is not of the plan's %R; convert it, or call the table, which takes all types",
-                     module_dtypes[plan->in]);
+        PyErr_Format(imported_error, "x is not of the plan's %R; convert it, or call the table, which takes all types",
+                     imported_dtypes[plan->in]);
         goto release_x;
     }
     map.x_element = x.swapped || x.element > PWL_U32 ? (int)table->in : x.element;
@@ -133,14 +133,14 @@ static PyObject *map_array(table_object *table, const plan_object *plan, PyObjec
     if (!y_object || array_get(y_object, true, &y))
         goto release_x;
     if (y.element > PWL_U32 || y.swapped) {
-        PyErr_SetString(module_error, "out must be an array of int8, uint8, int16, uint16, int32 or uint32 in this "
-                                      "machine's byte order");
+        PyErr_SetString(imported_error, "out must be an array of int8, uint8, int16, uint16, int32 or uint32 in this "
+                                        "machine's byte order");
         goto release;
     }
     if (out && array_check_pair(x_object, &x, y_object, &y))
         goto release;
     if (plan && y.element != (int)plan->out) {
-        PyErr_Format(module_error, "out must be an array of the plan's %R", module_dtypes[plan->out]);
+        PyErr_Format(imported_error, "out must be an array of the plan's %R", imported_dtypes[plan->out]);
         goto release;
     }
     map.y_element = y.element;
@@ -195,7 +195,7 @@ static PyObject *plan_call(PyObject *self, PyObject *arguments, PyObject *keywor
         return NULL;
     if (array_is(x) && (!out || array_is(out)))
         return map_array(plan->table, plan, x, out);
-    PyErr_SetString(module_error, "a plan maps arrays of numpy; call the table, which takes lists and numbers too");
+    PyErr_SetString(imported_error, "a plan maps arrays of numpy; call the table, which takes lists and numbers too");
     return NULL;
 }
 
@@ -250,7 +250,7 @@ static PyObject *table_real(PyObject *self, PyObject *arguments)
         array_get_pair(x_object, y_object, &x, &y))
         return NULL;
     if (x.element != ELEMENT_F32 || y.element != ELEMENT_F32 || x.swapped || y.swapped) {
-        PyErr_SetString(module_error, "real numbers are float32 in this machine's byte order; convert with astype()");
+        PyErr_SetString(imported_error, "real numbers are float32 in this machine's byte order; convert with astype()");
         return array_put_pair(-1, y_object, &x, &y);
     }
     return array_put_pair(array_apply(&map, &x, &y), y_object, &x, &y);
@@ -276,9 +276,9 @@ static PyObject *fail_proof(pwl_proof proof)
 {
     const char *const text = pwl_status_text(proof.status);
     if (proof.segment >= 0)
-        PyErr_Format(module_error, "segments[%d]: not safe to run: %s", (int)proof.segment, text);
+        PyErr_Format(imported_error, "segments[%d]: not safe to run: %s", (int)proof.segment, text);
     else
-        PyErr_Format(module_error, "not safe to run: %s", text);
+        PyErr_Format(imported_error, "not safe to run: %s", text);
     return NULL;
 }
 
@@ -450,7 +450,15 @@ static PyGetSetDef table_fields[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
+/* Where C finds the plan. */
+static PyObject *plan_address(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromVoidPtr(&((plan_object *)self)->ready->plan);
+}
+
 static PyGetSetDef plan_fields[] = {
+    {"_address", plan_address, NULL, NULL, NULL},
     {"way", plan_way, NULL, "How the runtime maps arrays by this plan, as \"narrow_avx512\".", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
