@@ -13,45 +13,20 @@ import sys
 import tempfile
 import threading
 
-try:
-    import numpy as np
-except ImportError:
-    print("1..0 # SKIP numpy is missing: install python3-numpy")
-    sys.exit(0)
+from harness import end, equal, np, refused, test
+
+import pwl
 
 pwlc, random_tables, source = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
-sys.dont_write_bytecode = True
-import pwl  # noqa: E402
 
 TYPES = ["int8", "uint8", "int16", "uint16", "int32", "uint32"]
 random = np.random.default_rng(1)
-count = failures = 0
-
-
-def test(name):
-    """Runs what it decorates, as one line of TAP."""
-    def run(function):
-        global count, failures
-        count += 1
-        try:
-            note = function()
-            print(f"ok {count} - {name}{': ' + note if note else ''}")
-        except Exception as error:
-            failures += 1
-            print(f"not ok {count} - {name}: {type(error).__name__}: {error}")
-    return run
 
 
 def pwlc_eval(path, codes):
     text = "\n".join(map(str, codes))
     done = subprocess.run([pwlc, "eval", path, "-"], input=text, capture_output=True, text=True, check=True)
     return np.array(done.stdout.split(), np.int64)
-
-
-def equal(got, expected, what):
-    if not np.array_equal(got, expected):
-        first = np.flatnonzero(np.asarray(got) != expected)[0]
-        raise AssertionError(f"{what}: at {first}, {got[first]}, not {expected[first]}")
 
 
 def codes_of(path, table, limit):
@@ -98,15 +73,6 @@ def _():
 
 sigmoid = source / "luts/tables/sigmoid_u16.json"
 document = json.loads(sigmoid.read_text())
-
-
-def refused(message, function, kind=pwl.Error):
-    try:
-        function()
-    except kind as error:
-        assert message in str(error), f"the message is: {error}"
-        return
-    raise AssertionError(f"accepted what should say: {message}")
 
 
 def changed(path, value):
@@ -383,5 +349,4 @@ def _():
     refused("missing.json", lambda: pwl.load("missing.json"), FileNotFoundError)
 
 
-print(f"1..{count}")
-sys.exit(failures != 0)
+end()

@@ -4,6 +4,7 @@
     import numpy as np
     import pwl
 
+    table = pwl.fit("sigmoid", input="u16:2^-12:24576", output="u16:2^-16:-1")  # by the program pwlc
     table = pwl.load("sigmoid.json")        # as pwlc fit writes it; proven safe to run
     y = table(np.array([24986], np.uint16)) # codes to codes, in integers: the codes of `pwlc eval`
     table(x, out=x)                         # in place, where elements have one size
@@ -15,7 +16,9 @@ ones run without Python's lock. Tables can be pickled.
 from ._core import levels
 from .codes import Type
 from .errors import Error, MissingError, ToolError
+from .fit import emit, fit, flags, pwlc
 from .table import LEVELS_ALL, Certificate, Plan, Table, load
 
 __version__ = "0.1.0"
-__all__ = ["LEVELS_ALL", "Certificate", "Error", "MissingError", "Plan", "Table", "ToolError", "Type", "levels", "load"]
+__all__ = ["LEVELS_ALL", "Certificate", "Error", "MissingError", "Plan", "Table", "ToolError", "Type", "emit", "fit",
+           "flags", "levels", "load", "pwlc"]

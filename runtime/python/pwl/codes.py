@@ -13,6 +13,9 @@ from .errors import Error, shown
 
 __all__ = ["Type"]
 
+Array = np.ndarray[Any, Any]
+DType = np.dtype[Any]
+
 # Of a scale as pwlc writes and reads it: a power of two, or a decimal.
 SCALE = re.compile(r"2\^([+-]?[0-9]{1,18})|\+?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 TYPE = re.compile(r"([su])([0-9]{1,3}):([^:]*)(?::([+-]?[0-9]{1,20}))?")
@@ -44,7 +47,7 @@ def scale_text(scale: float) -> str:
     return f"2^{int(exponent) - 1}" if mantissa == 0.5 else repr(float(scale))
 
 
-def real_array(x: Any) -> np.ndarray:
+def real_array(x: Any) -> Array:
     """x as float32; a copy only where it is of another type."""
     array = np.asarray(x)
     if array.dtype.kind not in "fiu" and array.size > 0:
@@ -52,7 +55,7 @@ def real_array(x: Any) -> np.ndarray:
     return array.astype(np.float32, copy=False)
 
 
-def real_out(x: np.ndarray, out: Optional[np.ndarray], dtype: np.dtype) -> np.ndarray:
+def real_out(x: Array, out: Optional[Array], dtype: DType) -> Array:
     if out is None:
         return np.empty_like(x, dtype=dtype, subok=False)
     if not isinstance(out, np.ndarray) or out.dtype != dtype:
@@ -60,7 +63,7 @@ def real_out(x: np.ndarray, out: Optional[np.ndarray], dtype: np.dtype) -> np.nd
     return out
 
 
-def plain(array: np.ndarray, out: Optional[np.ndarray]) -> Any:
+def plain(array: Array, out: Optional[Array]) -> Any:
     """Of an array without dimensions that was made here, its number."""
     return array[()] if out is None and array.ndim == 0 else array
 
@@ -112,7 +115,7 @@ class Type:
         return f"{'s' if self.signed else 'u'}{self.bits}:{self.scale_text}:{self.zero_point}"
 
     @property
-    def dtype(self) -> np.dtype:
+    def dtype(self) -> DType:
         """The smallest type of numpy that holds all codes."""
         width = 8 if self.bits <= 8 else 16 if self.bits <= 16 else 32
         return DTYPES[(width.bit_length() - 4) * 2 + (not self.signed)]
@@ -122,7 +125,7 @@ class Type:
         """The real numbers of the lowest and the highest code."""
         return self.scale * (self.qmin - self.zero_point), self.scale * (self.qmax - self.zero_point)
 
-    def quantize(self, x: Any, out: Optional[np.ndarray] = None) -> Any:
+    def quantize(self, x: Any, out: Optional[Array] = None) -> Any:
         """The codes of real numbers, computed in float32: the nearest, ties to even, clamped to the type's; of NaN that of
         0. An array of any shape and layout, a list or a number."""
         array = real_array(x)
@@ -130,7 +133,7 @@ class Type:
         _core.quantise(array, codes, self.scale, self.zero_point, self.qmin, self.qmax)
         return plain(codes, out)
 
-    def dequantize(self, codes: Any, out: Optional[np.ndarray] = None) -> Any:
+    def dequantize(self, codes: Any, out: Optional[Array] = None) -> Any:
         """The real numbers of codes, in float32."""
         array = np.asarray(codes)
         if array.dtype.kind not in "iu" and array.size > 0:

@@ -11,7 +11,7 @@ from typing import Any, Mapping, Optional, Union
 import numpy as np
 
 from . import _core, document
-from .codes import DTYPES, Type, code_range, parse_scale, plain, real_array, real_out
+from .codes import DTYPES, Array, Type, code_range, parse_scale, plain, real_array, real_out
 from .document import Fields
 from .errors import Error, shown
 
@@ -82,7 +82,7 @@ def _read_reduction(top: Fields, bits: int, x: Type, y: Type) -> tuple[int, ...]
             factor, addend, below, x.zero_point, x.qmin, x.qmax, y.zero_point)
 
 
-def _read_segments(top: Fields, bits: int, form: str, unsigned: bool) -> np.ndarray:
+def _read_segments(top: Fields, bits: int, form: str, unsigned: bool) -> Array:
     """start, q_b, n_BX_total and the offset of the form, as the table stores them."""
     offset = OFFSETS[form]
     offset_bits = {8: 32, 16: 32, 32: 64}[bits] if offset == "bias" else 2 * bits
@@ -121,6 +121,7 @@ class Table(_core.Table):
     form, rounding, method, case, spec
     segments          an array of numpy with fields start, q_b, n_BX_total, and term_c, bias or y
     certificate       a Certificate
+    notes             what pwlc had to say when fit() made it; no part of the table
     """
 
     input: Type
@@ -132,9 +133,11 @@ class Table(_core.Table):
     case: str
     method: str
     spec: str
-    segments: np.ndarray
+    segments: Array
     certificate: Certificate
+    notes: tuple[str, ...] = ()
     _json: bytes
+    _content: tuple[object, ...]
 
     def __new__(cls, content: Union[Mapping[str, Any], bytes, str]) -> Table:
         """From the text of a table's JSON, or from what it says as a dict."""
@@ -210,21 +213,26 @@ class Table(_core.Table):
             os.unlink(temporary)
             raise
 
+    def emit(self, format: str = "c", **flags: Any) -> str:
+        """pwl.emit() of this table: a C header, SystemVerilog and others."""
+        from .fit import emit
+        return emit(self, format, **flags)
+
     def plan(self, dtype: Any = None, out_dtype: Any = None, levels: int = LEVELS_ALL) -> Plan:
         """A Plan for arrays of these types, by default the smallest that hold the table's codes. The table makes and
         keeps its own: this is for those who want to know the way taken, or to forbid instructions."""
         return Plan(self, self.input.dtype if dtype is None else dtype,
                     self.output.dtype if out_dtype is None else out_dtype, levels)
 
-    def quantize(self, x: Any, out: Optional[np.ndarray] = None) -> Any:
+    def quantize(self, x: Any, out: Optional[Array] = None) -> Any:
         """The input codes of real numbers: input.quantize()."""
         return self.input.quantize(x, out)
 
-    def dequantize(self, codes: Any, out: Optional[np.ndarray] = None) -> Any:
+    def dequantize(self, codes: Any, out: Optional[Array] = None) -> Any:
         """The real numbers of output codes: output.dequantize()."""
         return self.output.dequantize(codes, out)
 
-    def real(self, x: Any, out: Optional[np.ndarray] = None) -> Any:
+    def real(self, x: Any, out: Optional[Array] = None) -> Any:
         """dequantize(table(quantize(x))) in one pass, bit for bit, in float32; out may be x."""
         array = real_array(x)
         reals = real_out(array, out, np.dtype(np.float32))
@@ -253,6 +261,7 @@ class Plan(_core.Plan):
     way names how."""
 
     table: Table
+    _arguments: tuple[Any, Any, int]
 
     def __new__(cls, table: Table, dtype: Any, out_dtype: Any, levels: int = LEVELS_ALL) -> Plan:
         types = _type_index(dtype), _type_index(out_dtype)
