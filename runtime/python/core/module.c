@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pwl._core: what the package needs of libpwl, which is linked in. */
 #include <pwl/plan.h>
-#include <pwl/pwl.h>
 
 #include "imports.h"
 #include "real.h"
@@ -34,7 +33,7 @@ PyMODINIT_FUNC PyInit__core(void)
 {
     PyObject *const module = PyModule_Create(&definition);
     if (module && !imports_load() && !table_add_types(module) &&
-        !PyModule_AddIntConstant(module, "abi_version", PWL_ABI_VERSION))
+        !PyModule_AddStringConstant(module, "version", PWL_VERSION))
         return module;
     Py_XDECREF(module);
     return NULL;

@@ -14,11 +14,11 @@ Codes stand for real numbers: real = scale * (code - zero_point). Calls may come
 ones run without Python's lock. Tables can be pickled.
 """
 from ._core import levels
+from ._core import version as __version__
 from .codes import Type
 from .errors import Error, MissingError, ToolError
 from .fit import emit, fit, flags, pwlc
 from .table import LEVELS_ALL, Certificate, Plan, Table, load
 
-__version__ = "0.1.0"
 __all__ = ["LEVELS_ALL", "Certificate", "Error", "MissingError", "Plan", "Table", "ToolError", "Type", "emit", "fit",
            "flags", "levels", "load", "pwlc"]

@@ -7,7 +7,7 @@ Array = np.ndarray[Any, Any]
 T = TypeVar("T", bound=Table)
 P = TypeVar("P", bound=Plan)
 
-abi_version: int
+version: str
 
 def levels() -> int: ...
 def quantise(x: Array, out: Array, scale: float, zero_point: int, qmin: int, qmax: int, /) -> Array: ...
