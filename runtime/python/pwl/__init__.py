@@ -13,6 +13,7 @@
 Codes stand for real numbers: real = scale * (code - zero_point). Calls may come from any number of threads, and long
 ones run without Python's lock. Tables can be pickled.
 """
+from . import calibration
 from ._core import levels
 from ._core import version as __version__
 from .codes import Type
@@ -20,5 +21,5 @@ from .errors import Error, MissingError, ToolError
 from .fit import emit, fit, flags, pwlc
 from .table import LEVELS_ALL, Certificate, Plan, Table, load
 
-__all__ = ["LEVELS_ALL", "Certificate", "Error", "MissingError", "Plan", "Table", "ToolError", "Type", "emit", "fit",
-           "flags", "levels", "load", "pwlc"]
+__all__ = ["LEVELS_ALL", "Certificate", "Error", "MissingError", "Plan", "Table", "ToolError", "Type", "__version__",
+           "calibration", "emit", "fit", "flags", "levels", "load", "pwlc"]
