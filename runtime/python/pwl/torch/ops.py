@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of torch that map tensors by tables: pwl::map of codes, pwl::real of real numbers, pwl::slope.
+
+A table is an argument by its JSON, a constant text of compiled and exported graphs, so that these need nothing beside
+them. On a CPU the runtime computes, on CUDA devices libpwl-cuda, on the current stream and without waiting for it.
+"""
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any, Optional
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..codes import Type
+from ..errors import Error
+from ..table import Table
+from . import launch
+
+__all__ = ["map_codes", "map_real", "slope", "table_of"]
+
+CODES = (torch.int8, torch.uint8, torch.int16, torch.uint16, torch.int32, torch.uint32, torch.int64)
+REALS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+
+
+@functools.lru_cache(maxsize=4096)
+def table_of(text: str) -> Table:
+    """The table of a JSON text."""
+    return Table(text)
+
+
+def _dtype(codes: Type) -> torch.dtype:
+    """The smallest that holds the codes."""
+    dtype: torch.dtype = getattr(torch, codes.dtype.name)
+    return dtype
+
+
+def _check(x: Tensor, of: tuple[torch.dtype, ...], what: str) -> None:
+    if x.dtype not in of:
+        names = ", ".join(str(dtype).replace("torch.", "") for dtype in of)
+        raise Error(f"a tensor of {str(x.dtype).replace('torch.', '')}: {what} are {names}")
+
+
+def _array(x: Tensor) -> np.ndarray[Any, Any]:
+    """The tensor's memory as an array of numpy, or a copy where its bits are to be negated."""
+    array: np.ndarray[Any, Any] = x.numpy(force=True)
+    return array
+
+
+# ---- pwl::map ----
+
+@torch.library.custom_op("pwl::map", mutates_args=(), device_types="cpu")
+def map_codes(x: Tensor, table: str) -> Tensor:
+    """Output codes of input codes, in the smallest type that holds the table's: Table's call."""
+    _check(x, CODES, "codes")
+    of = table_of(table)
+    y = torch.empty_like(x, dtype=_dtype(of.output))
+    of(_array(x), out=_array(y))
+    return y
+
+
+@map_codes.register_kernel("cuda")
+def _map_codes_cuda(x: Tensor, table: str) -> Tensor:
+    _check(x, CODES, "codes")
+    of = table_of(table)
+    if x.dtype == torch.int64:  # no element of the kernels
+        x = x.clamp(of.input.qmin, of.input.qmax).to(_dtype(of.input))
+    x = launch.dense(x)
+    y = torch.empty_like(x, dtype=_dtype(of.output))
+    launch.map_codes(of, x, y)
+    return y
+
+
+@map_codes.register_fake
+def _map_codes_fake(x: Tensor, table: str) -> Tensor:
+    _check(x, CODES, "codes")
+    return torch.empty_like(x, dtype=_dtype(table_of(table).output))
+
+
+# ---- pwl::real ----
+
+@torch.library.custom_op("pwl::real", mutates_args=(), device_types="cpu")
+def map_real(x: Tensor, table: str, exact: Optional[Tensor] = None) -> Tensor:
+    """Real numbers by the table, computed in float32 and rounded once more to the type of x: Table.real(). The gradient is
+    the segments' slope; or, where `exact` has the values of the function itself, all that of exact."""
+    _check(x, REALS, "real numbers")
+    of = table_of(table)
+    if x.dtype == torch.float32:
+        y = torch.empty_like(x)
+        of.real(_array(x), out=_array(y))
+        return y
+    wide = x.to(torch.float32)
+    of.real(_array(wide), out=_array(wide))
+    return wide.to(x.dtype)
+
+
+@map_real.register_kernel("cuda")
+def _map_real_cuda(x: Tensor, table: str, exact: Optional[Tensor] = None) -> Tensor:
+    _check(x, REALS, "real numbers")
+    same = launch.dense(x.to(torch.float32) if x.dtype == torch.float64 else x)
+    y = torch.empty_like(same)
+    launch.map_real(table_of(table), same, y)
+    return y.to(x.dtype)
+
+
+@map_real.register_fake
+def _map_real_fake(x: Tensor, table: str, exact: Optional[Tensor] = None) -> Tensor:
+    _check(x, REALS, "real numbers")
+    return torch.empty_like(x)
+
+
+def _keep_input(ctx: Any, inputs: tuple[Tensor, str, Optional[Tensor]], output: Tensor) -> None:
+    x, ctx.table, exact = inputs
+    ctx.by_slope = exact is None
+    ctx.save_for_backward(*([x] if ctx.by_slope else []))
+
+
+def _gradient(ctx: Any, of_y: Tensor) -> tuple[Optional[Tensor], None, Optional[Tensor]]:
+    if ctx.by_slope:
+        return of_y * slope(ctx.saved_tensors[0], ctx.table), None, None
+    return None, None, of_y
+
+
+map_real.register_autograd(_gradient, setup_context=_keep_input)
+
+
+# ---- pwl::slope ----
+
+@functools.lru_cache(maxsize=4096)
+def _slopes(table: str, device: torch.device) -> tuple[Tensor, Tensor]:
+    """The first code and the slope, in real numbers, of each piece of the table, in ascending order:
+    slope = q_b * 2^-n_BX_total * scale_y / scale_x."""
+    of, fields = table_of(table), json.loads(table)
+    if "reduction" in fields:
+        raise Error(f"{of}: a table of one octave has no slopes of its own: give exact, the function's values")
+    starts = of.segments["start"].astype(np.float64)
+    slopes = of.segments["q_b"] * 2.0 ** -of.segments["n_BX_total"].astype(np.float64) * of.output.scale / of.input.scale
+    if "fold" in fields:  # y(zp - k) = sum - y(zp + k): below zp the same pieces, mirrored
+        mirrored = np.maximum(2.0 * of.input.zero_point - starts + 1, of.input.qmin)
+        starts = np.concatenate([[of.input.qmin], mirrored[:0:-1], starts])
+        slopes = np.concatenate([slopes[::-1], slopes])
+    return torch.from_numpy(starts).to(device), torch.from_numpy(slopes.astype(np.float32)).to(device)
+
+
+@torch.library.custom_op("pwl::slope", mutates_args=(), device_types=("cpu", "cuda"))
+def slope(x: Tensor, table: str) -> Tensor:
+    """The slope of the segment that each number's code is in; 0 beyond the input range, and for NaN."""
+    _check(x, REALS, "real numbers")
+    of = table_of(table).input
+    starts, slopes = _slopes(table, x.device)
+    steps = torch.round(x.to(torch.float32) * float(np.float32(1) / np.float32(of.scale))).to(torch.float64)
+    codes = steps + of.zero_point
+    inside = (codes >= of.qmin) & (codes <= of.qmax)
+    index = torch.searchsorted(starts, torch.where(inside, codes, of.qmin).contiguous(), right=True) - 1
+    values = torch.where(inside, slopes[index.clamp_(min=0)], 0.0)
+    return torch.empty_like(x).copy_(values)
+
+
+@slope.register_fake
+def _slope_fake(x: Tensor, table: str) -> Tensor:
+    _check(x, REALS, "real numbers")
+    return torch.empty_like(x)
