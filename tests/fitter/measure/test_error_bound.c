@@ -259,7 +259,7 @@ START_TEST(limits_of_wide_inputs_hold_at_every_code)
         "sin --in s22:2^-18:0 --out s16:2^-14:0 --max-err 4 --rounding half_away",
         "exp --in s22:2^-18:2000000 --out u8:2^-8:0 --max-err 1",
     };
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i += (size_t)quick_step(2)) {
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i += (size_t)quick_step(3)) {
         struct fitted fitted;
         fit_well(flags[i], &fitted);
         const struct certificate *certificate = &fitted.table.certificate;
@@ -287,7 +287,7 @@ START_TEST(least_errors_of_wide_inputs_are_near_the_lower_bound)
         "gelu --in s32:2^-28:0 --out s32:2^-28:0",    "hard_swish --in s32:2^-28:0 --out s32:2^-28:0",
         "sqrt --in u32:2^-28:0 --out u32:2^-30:0",
     };
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i += (size_t)quick_step(2)) {
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i += (size_t)quick_step(3)) {
         struct fitted fitted;
         char text[200];
         snprintf(text, sizeof text, "%s --method minimax", flags[i]);
