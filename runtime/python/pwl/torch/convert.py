@@ -150,7 +150,7 @@ def prepare(model: nn.Module, observer: Optional[Callable[[Function], Observer]]
     return prepared
 
 
-def _fitted(path: str, observed: Observed, bits: int, flags: dict[str, Any]) -> Table:
+def _fitted(observed: Observed, bits: int, flags: dict[str, Any]) -> Table:
     observer = copy.copy(observed.observer)
     observer.bits = bits
     function, param = observed.function.for_pwlc()
@@ -161,9 +161,9 @@ def _fitted(path: str, observed: Observed, bits: int, flags: dict[str, Any]) -> 
             return observer.fit(function, **flags)
         return Observer.fit(observer, function, **flags)  # for the best range alone: each fit takes seconds
     except ToolError as error:
-        raise ToolError(f"{path}: {error}", error.code) from None
+        raise ToolError(f"{observed.path}: {error}", error.code) from None
     except Error as error:
-        raise Error(f"{path}: {error}") from None
+        raise Error(f"{observed.path}: {error}") from None
 
 
 def convert(model: nn.Module, bits: int = 8, *, segments: Optional[int] = None, max_err: Optional[float] = None,
@@ -178,11 +178,10 @@ def convert(model: nn.Module, bits: int = 8, *, segments: Optional[int] = None, 
     """
     if not isinstance(bits, int) or not 2 <= bits <= 16:
         raise Error(f"bits={shown(bits)}: must be an integer from 2 to 16")
-    places: dict[str, Observed] = {path: module for path, module in model.named_modules(remove_duplicate=False)
-                                   if isinstance(module, Observed)}
-    if not places:
+    observed = [module for module in model.modules() if isinstance(module, Observed)]
+    if not observed:
         raise Error("the model has no observers: convert() takes what prepare() gives, after some batches")
-    empty = [module.path for module in dict.fromkeys(places.values()) if module.observer.count == 0]
+    empty = [module.path for module in observed if module.observer.count == 0]
     if empty:
         raise Error(f"no data were observed at {', '.join(empty)}: run batches through the model that prepare() gave")
     if max_err is not None:
@@ -190,10 +189,8 @@ def convert(model: nn.Module, bits: int = 8, *, segments: Optional[int] = None, 
     if segments is None and max_err is None:
         segments = next(count for most, count in SEGMENTS.items() if bits <= most)
     flags = {**flags, "segments": segments}
-    unique = {module: path for path, module in reversed(places.items())}
-    with ThreadPoolExecutor(max(1, min(os.cpu_count() or 1, len(unique)))) as pool:
-        fits = {module: pool.submit(_fitted, module.path, module, bits, flags) for module in unique}
-        new = {module: Activation(task.result(), gradient=gradient, function=module.function,
-                                  inplace=module.inplace).train(module.training) for module, task in fits.items()}
-    # The copy has the new modules from the start, so that the observers' data are not copied.
-    return copy.deepcopy(model, {id(module): made for module, made in new.items()})
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        tasks = [(module, pool.submit(_fitted, module, bits, flags)) for module in observed]
+        new = {id(module): Activation(task.result(), gradient=gradient, function=module.function,
+                                      inplace=module.inplace).train(module.training) for module, task in tasks}
+    return copy.deepcopy(model, dict(new))  # with the new modules in the observers' places from the start

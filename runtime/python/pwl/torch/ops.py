@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from .. import cuda
 from ..codes import Type
 from ..errors import Error
 from ..table import Table
-from . import launch
 
 __all__ = ["map_codes", "map_real", "slope", "table_of"]
 
@@ -37,16 +37,32 @@ def _dtype(codes: Type) -> torch.dtype:
     return dtype
 
 
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).replace("torch.", "")
+
+
 def _check(x: Tensor, of: tuple[torch.dtype, ...], what: str) -> None:
     if x.dtype not in of:
-        names = ", ".join(str(dtype).replace("torch.", "") for dtype in of)
-        raise Error(f"a tensor of {str(x.dtype).replace('torch.', '')}: {what} are {names}")
+        raise Error(f"a tensor of {_name(x.dtype)}: {what} are {', '.join(map(_name, of))}")
 
 
 def _array(x: Tensor) -> np.ndarray[Any, Any]:
     """The tensor's memory as an array of numpy, or a copy where its bits are to be negated."""
     array: np.ndarray[Any, Any] = x.numpy(force=True)
     return array
+
+
+def _dense(x: Tensor) -> Tensor:
+    """x, or a copy where its elements have gaps or repeat: torch.empty_like() then has the same layout."""
+    return x if torch.ops.aten.is_non_overlapping_and_dense(x) else x.contiguous()
+
+
+def _launch(call: Callable[..., None], table: Table, x: Tensor, y: Tensor) -> None:
+    """Queues a map of cuda.py on the current stream of the device of x; y has the same layout."""
+    if x.numel():
+        with torch.cuda.device(x.device):
+            call(table, _name(x.dtype), x.data_ptr(), _name(y.dtype), y.data_ptr(), x.numel(),
+                 torch.cuda.current_stream(x.device).cuda_stream, x.device.index)
 
 
 # ---- pwl::map ----
@@ -67,9 +83,9 @@ def _map_codes_cuda(x: Tensor, table: str) -> Tensor:
     of = table_of(table)
     if x.dtype == torch.int64:  # no element of the kernels
         x = x.clamp(of.input.qmin, of.input.qmax).to(_dtype(of.input))
-    x = launch.dense(x)
+    x = _dense(x)
     y = torch.empty_like(x, dtype=_dtype(of.output))
-    launch.map_codes(of, x, y)
+    _launch(cuda.launch, of, x, y)
     return y
 
 
@@ -99,9 +115,9 @@ def map_real(x: Tensor, table: str, exact: Optional[Tensor] = None) -> Tensor:
 @map_real.register_kernel("cuda")
 def _map_real_cuda(x: Tensor, table: str, exact: Optional[Tensor] = None) -> Tensor:
     _check(x, REALS, "real numbers")
-    same = launch.dense(x.to(torch.float32) if x.dtype == torch.float64 else x)
+    same = _dense(x.to(torch.float32) if x.dtype == torch.float64 else x)
     y = torch.empty_like(same)
-    launch.map_real(table_of(table), same, y)
+    _launch(cuda.launch_real, table_of(table), same, y)
     return y.to(x.dtype)
 
 
@@ -130,18 +146,20 @@ map_real.register_autograd(_gradient, setup_context=_keep_input)
 
 @functools.lru_cache(maxsize=4096)
 def _slopes(table: str, device: torch.device) -> tuple[Tensor, Tensor]:
-    """The first code and the slope, in real numbers, of each piece of the table, in ascending order:
-    slope = q_b * 2^-n_BX_total * scale_y / scale_x."""
-    of, fields = table_of(table), json.loads(table)
-    if "reduction" in fields:
+    """The first code of each segment, ascending, and its slope in real numbers: that of the chord from its first value to
+    the next segment's, of the last one's to the last value. The slope of its own line says little of a short segment,
+    whose only code any line hits. Below the zero point of folded tables stand the same segments, mirrored."""
+    of = table_of(table)
+    if of.reduced:
         raise Error(f"{of}: a table of one octave has no slopes of its own: give exact, the function's values")
-    starts = of.segments["start"].astype(np.float64)
-    slopes = of.segments["q_b"] * 2.0 ** -of.segments["n_BX_total"].astype(np.float64) * of.output.scale / of.input.scale
-    if "fold" in fields:  # y(zp - k) = sum - y(zp + k): below zp the same pieces, mirrored
-        mirrored = np.maximum(2.0 * of.input.zero_point - starts + 1, of.input.qmin)
-        starts = np.concatenate([[of.input.qmin], mirrored[:0:-1], starts])
-        slopes = np.concatenate([slopes[::-1], slopes])
-    return torch.from_numpy(starts).to(device), torch.from_numpy(slopes.astype(np.float32)).to(device)
+    starts = of.segments["start"].astype(np.int64)
+    if "fold" in json.loads(table):  # segment i is mirrored to codes 2 zp - start[i + 1] + 1 and up
+        starts = np.concatenate([2 * of.input.zero_point - starts[:0:-1] + 1, starts])
+    starts = np.unique(np.append(starts[starts > of.input.qmin], of.input.qmin))
+    ends = np.append(starts[1:], of.input.qmax)
+    rise = of(ends).astype(np.int64) - of(starts).astype(np.int64)
+    slopes = rise / np.maximum(ends - starts, 1) * (of.output.scale / of.input.scale)
+    return torch.from_numpy(starts.astype(np.float64)).to(device), torch.from_numpy(slopes.astype(np.float32)).to(device)
 
 
 @torch.library.custom_op("pwl::slope", mutates_args=(), device_types=("cpu", "cuda"))
@@ -154,7 +172,7 @@ def slope(x: Tensor, table: str) -> Tensor:
     codes = steps + of.zero_point
     inside = (codes >= of.qmin) & (codes <= of.qmax)
     index = torch.searchsorted(starts, torch.where(inside, codes, of.qmin).contiguous(), right=True) - 1
-    values = torch.where(inside, slopes[index.clamp_(min=0)], 0.0)
+    values = torch.where(inside, slopes[index], 0.0)
     return torch.empty_like(x).copy_(values)
 
 
