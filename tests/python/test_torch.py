@@ -35,7 +35,8 @@ os.environ["PWLC"] = os.path.realpath(sys.argv[1])
 on_device = torch.cuda.is_available()
 if not on_device:
     os.environ["PWL_CUDA_LIBRARY"] = os.path.realpath(sys.argv[2])
-tables = {name: pwl.load(pathlib.Path(sys.argv[3]) / f"luts/tables/{name}.json")
+source = pathlib.Path(sys.argv[3])
+tables = {name: pwl.load(source / f"luts/tables/{name}.json")
           for name in ("gelu_s8", "sigmoid_u16", "tanh_s16")}
 warnings.simplefilter("error")
 warnings.filterwarnings("ignore", module="torch")  # its own words about itself
@@ -166,8 +167,8 @@ def _():
 def _():
     torch.manual_seed(2)
     x = torch.randn(2000)
-    modules = [nn.GELU(), nn.GELU("tanh"), nn.SiLU(), nn.Sigmoid(), nn.Tanh(), nn.Softplus(), nn.Softplus(2.0, 3.0), nn.Mish(),
-               nn.ELU(), nn.ELU(0.5), nn.SELU(), nn.Hardswish(), nn.Hardsigmoid(), nn.LogSigmoid(), nn.Softsign()]
+    modules = [nn.GELU(), nn.GELU("tanh"), nn.SiLU(), nn.Sigmoid(), nn.Tanh(), nn.Softplus(), nn.Softplus(2.0, 3.0),
+               nn.Mish(), nn.ELU(), nn.ELU(0.5), nn.SELU(), nn.Hardswish(), nn.Hardsigmoid(), nn.LogSigmoid(), nn.Softsign()]
 
     class Calls(nn.Module):
         def forward(self, x):
@@ -288,7 +289,8 @@ def _():
         got = compiled(batches[0])
         got.square().sum().backward()
         # Products and sums may be taken in another order, and move a number from one code to the next.
-        assert (got - y).abs().max() < 0.02 and torch.allclose(converted.first.weight.grad, wanted, atol=0.05 * wanted.abs().max())
+        assert (got - y).abs().max() < 0.02, backend
+        assert torch.allclose(converted.first.weight.grad, wanted, atol=0.05 * wanted.abs().max()), backend
         converted.zero_grad()
         act = torch.compile(converted.act, backend=backend, fullgraph=True)
         x = reals(3, 100)
@@ -339,9 +341,9 @@ def _():
 
 @test("report counts what activations are given, and takes the errors apart")
 def _():
-    model = pwl.torch.convert(pwl.torch.prepare(nn.Sequential(nn.Linear(16, 12), nn.GELU(), nn.Linear(12, 5)), min_max)
-                              .apply(lambda m: m.observer.observe([-2.0, 2.0]) if isinstance(m, pwl.torch.Observed) else None),
-                              segments=4)
+    observed = pwl.torch.prepare(nn.Sequential(nn.Linear(16, 12), nn.GELU(), nn.Linear(12, 5)), min_max)
+    observed[1].observer.observe([-2.0, 2.0])
+    model = pwl.torch.convert(observed, segments=4)
     labels = [torch.randint(0, 5, (64,)) for _ in batches]
     got = pwl.torch.report(model, list(zip(batches, labels)), labels=True)
     x = torch.cat([model[0](batch) for batch in batches]).detach()
@@ -406,6 +408,20 @@ def _():
     assert "0: Untraced names gelu" in text and "2: the activations of LSTM" in text and said[0].filename == __file__, text
 
 
+@test("the page of the documentation shows what its example prints")
+def _():
+    page = (source / "docs/python.md").read_text()
+    program = page.split("<!-- docs: file spirals.py -->\n```python\n")[1].split("```")[0]
+    shown = page.split("$ python3 spirals.py\n")[1].split("```")[0]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(program, "spirals.py", "exec"), {"__name__": "spirals"})
+    # Training ends elsewhere with other kernels of torch: the words are compared, and the cells that are counted.
+    got, wanted = ([line.split() for line in text.split("\n")] for text in (printed.getvalue(), shown))
+    words = [[[word for word in line if not set(word) <= set("-0123456789.:")] for line in text] for text in (got, wanted)]
+    assert words[0] == words[1], printed.getvalue()
+
+
 def test_launches():
     fake = ctypes.CDLL(os.environ["PWL_CUDA_LIBRARY"])
     stream = ctypes.c_int.in_dll(fake, "fake_stream")
@@ -461,8 +477,7 @@ def test_device():
             graph.replay()
         torch.cuda.synchronize()
         same(y.cpu(), expected(x.cpu(), gelu), "a graph")
-        for backend in ("inductor",):
-            same(torch.compile(module, backend=backend)(x).cpu(), expected(x.cpu(), gelu), backend)
+        same(torch.compile(module)(x).cpu(), expected(x.cpu(), gelu), "compiled")
 
 
 if on_device:

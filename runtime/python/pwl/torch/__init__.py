@@ -38,13 +38,15 @@ __all__ = ["Activation", "Function", "Loss", "Observed", "Report", "Use", "conve
 
 def map(x: _torch.Tensor, table: Table) -> _torch.Tensor:
     """The output codes of a tensor of input codes, integers of any type, in the smallest type that holds them."""
-    return map_codes(x, _json(table))
+    y: _torch.Tensor = map_codes(x, _json(table))
+    return y
 
 
 def real(x: _torch.Tensor, table: Table, exact: Optional[_torch.Tensor] = None) -> _torch.Tensor:
     """Real numbers by a table: Table.real() in float32, rounded once more to the type of x. The gradient is the segments'
     slope; or, where `exact` has the function's own values, goes to exact."""
-    return map_real(x, _json(table), exact)
+    y: _torch.Tensor = map_real(x, _json(table), exact)
+    return y
 
 
 def _json(table: Table) -> str:

@@ -56,7 +56,10 @@ class Activation(nn.Module):
             y = map_codes(x, self._json)
         else:
             of = x.clone() if self.inplace and torch.is_grad_enabled() else x
-            exact = self.function(of) if self.gradient == "straight" and torch.is_grad_enabled() else None
+            exact = None
+            if self.gradient == "straight" and torch.is_grad_enabled():
+                assert self.function is not None
+                exact = self.function(of)
             y = map_real(of, self._json, exact)
         return x.copy_(y) if self.inplace else y
 

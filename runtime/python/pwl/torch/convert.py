@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import os
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -75,14 +76,14 @@ class _Preparation:
             if found:
                 setattr(module, name, self.observed(*found, within + name, module.training))
         if hasattr(module, "activation_relu_or_gelu"):  # else TransformerEncoderLayer takes a kernel of its own GELU
-            module.activation_relu_or_gelu = 0
+            setattr(module, "activation_relu_or_gelu", 0)
         if isinstance(module, ONE_KERNEL):
             self.left.append(f"{path or 'the model'}: the activations of {type(module).__name__} are parts of one kernel")
         if type(module).__module__.startswith("torch.nn."):
             return module
-        return self.calls(module, path)
+        return self.calls(module, path, within)
 
-    def calls(self, module: nn.Module, path: str) -> nn.Module:
+    def calls(self, module: nn.Module, path: str, within: str) -> nn.Module:
         """The module with modules for the functions that it calls: a GraphModule, where there are any."""
         try:
             graph = _Own().trace(module)
@@ -90,20 +91,23 @@ class _Preparation:
             names = sorted(_named(module) & NAMES)
             if names:
                 reason = str(error).strip().partition("\n")[0]
-                self.left.append(f"{path or 'the model'}: {type(module).__name__} names {', '.join(names)}, and torch.fx cannot "
-                                 f"trace it: {reason}")
+                self.left.append(f"{path or 'the model'}: {type(module).__name__} names {', '.join(names)}, and torch.fx "
+                                 f"cannot trace it: {reason}")
             return module
         added = 0
         for node in list(graph.nodes):
-            found = functions.called(node.target, node.args, node.kwargs) if node.op in ("call_function", "call_method") else None
+            found = None
+            if node.op in ("call_function", "call_method"):
+                found = functions.called(node.target, node.args, node.kwargs)
             if found is None:
                 continue
             function, inplace, x = found
             if any(isinstance(value, fx.Node) for _, value in function.arguments):
                 self.left.append(f"{path or 'the model'}: the arguments of {function.name} are computed")
                 continue
-            name = next(f"{function.name}_{k}" for k in range(len(graph.nodes)) if not hasattr(module, f"{function.name}_{k}"))
-            module.add_module(name, self.observed(function, inplace, f"{path}.{name}" if path else name, module.training))
+            free = (f"{function.name}_{k}" for k in itertools.count())
+            name = next(name for name in free if not hasattr(module, name))
+            module.add_module(name, self.observed(function, inplace, within + name, module.training))
             with graph.inserting_after(node):
                 new = graph.call_module(name, (x,))
             node.replace_all_uses_with(new)
@@ -112,10 +116,9 @@ class _Preparation:
         if added == 0:
             return module
         made = fx.GraphModule(module, graph, type(module).__name__)
-        for kept, of in ((made._modules, module._modules), (made._parameters, module._parameters),
-                         (made._buffers, module._buffers)):
-            for name, value in of.items():
-                kept.setdefault(name, value)
+        for part in ("_modules", "_parameters", "_buffers"):  # those too that forward() does not use
+            for name, value in getattr(module, part).items():
+                getattr(made, part).setdefault(name, value)
         return made
 
 

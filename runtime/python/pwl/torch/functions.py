@@ -118,7 +118,7 @@ def of_function(value: Any) -> Optional[tuple[Function, bool]]:
         kind = CALLS.get(value)
     except TypeError:  # has no hash
         return None
-    return kind and (_function(kind, {}), value.__name__.endswith("_"))
+    return (_function(kind, {}), value.__name__.endswith("_")) if kind else None
 
 
 def of_table(table: Table) -> Optional[Function]:
@@ -126,4 +126,4 @@ def of_table(table: Table) -> Optional[Function]:
     if table.function == "gelu_tanh":
         return Function("gelu", (("approximate", "tanh"),))
     kind = next((kind for kind in KINDS.values() if kind.pwlc == table.function), None)
-    return kind and _function(kind, table.parameters)
+    return _function(kind, table.parameters) if kind else None

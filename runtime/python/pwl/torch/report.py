@@ -57,8 +57,8 @@ class Report:
     table: Loss
 
     def __str__(self) -> str:
-        rows = [["activation", "function", "data", "codes used", "RMS error, LSB", "of quantisers", "of the table", "segments",
-                 "bytes"]]
+        rows = [["activation", "function", "data", "codes used", "RMS error, LSB", "of quantisers", "of the table",
+                 "segments", "bytes"]]
         for use in self.activations:
             rows.append([use.name, use.function, f"{use.low:.4g} to {use.high:.4g}", f"{use.codes_used} of {use.codes}",
                          f"{use.error:.3f}", f"{use.quantisers:.3f}", f"{use.table:.3f}", f"{use.segments}", f"{use.bytes}"])
@@ -104,9 +104,10 @@ class _Counter:
 
     def use(self, name: str) -> Use:
         table = self.activation.table
-        errors = np.sqrt(self.squares / max(self.count, 1)) / table.output.scale
+        error, quantisers, of_table = map(float, np.sqrt(self.squares / max(self.count, 1)) / table.output.scale)
         return Use(name, str(self.activation.function), self.low, self.high, int(self.codes.sum()),
-                   table.input.qmax - table.input.qmin + 1, *map(float, errors), len(table.segments), table.segments.nbytes)
+                   table.input.qmax - table.input.qmin + 1, error, quantisers, of_table, len(table.segments),
+                   table.segments.nbytes)
 
 
 class _Sums:
@@ -140,7 +141,10 @@ class _Sums:
 
 def _output(model: nn.Module, inputs: Any) -> Tensor:
     """What the model gives for a batch: the first tensor of it."""
-    got = model(**inputs) if isinstance(inputs, dict) else model(*inputs) if isinstance(inputs, (tuple, list)) else model(inputs)
+    if isinstance(inputs, dict):
+        got = model(**inputs)
+    else:
+        got = model(*inputs) if isinstance(inputs, (tuple, list)) else model(inputs)
     while not isinstance(got, Tensor):
         values = list(got.values()) if isinstance(got, dict) else list(got) if isinstance(got, (tuple, list)) else []
         if not values:
