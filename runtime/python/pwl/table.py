@@ -121,6 +121,7 @@ class Table(_core.Table):
     form, rounding, method, case, spec
     segments          an array of numpy with fields start, q_b, n_BX_total, and term_c, bias or y
     certificate       a Certificate
+    reduced           whether the segments are those of one octave, which serves all (reduce="on")
     notes             what pwlc had to say when fit() made it; no part of the table
     """
 
@@ -134,10 +135,12 @@ class Table(_core.Table):
     method: str
     spec: str
     segments: Array
+    reduced: bool
     certificate: Certificate
     notes: tuple[str, ...] = ()
     _json: bytes
     _content: tuple[object, ...]
+    _uploads: dict[int, Any]  # of cuda.py, by device
 
     def __new__(cls, content: Union[Mapping[str, Any], bytes, str]) -> Table:
         """From the text of a table's JSON, or from what it says as a dict."""
@@ -165,11 +168,13 @@ class Table(_core.Table):
             tuple(segments[name].tobytes() for name in names), reduction,
             (DTYPES.index(x.dtype), DTYPES.index(y.dtype), x.scale, x.zero_point, y.scale, y.zero_point))
         self.input, self.output, self.segments = x, y, segments
+        self.reduced = reduction is not None
         self.form, self.rounding, self.case = FORMS[form], ROUNDINGS[rounding], CASES[case]
         self.function, self.method = top.get("function"), top.value.get("method", "")
         self.parameters, self.spec = dict(top.value.get("parameters", {})), top.value.get("spec", "")
         self.certificate = _read_certificate(top)
         self._json = content if isinstance(content, bytes) else document.write(content)
+        self._uploads = {}
         self._content = (x, y, case, form, rounding, fold_sum, flags, reduction, segments.tobytes())
         return self
 
@@ -232,8 +237,11 @@ class Table(_core.Table):
         """The real numbers of output codes: output.dequantize()."""
         return self.output.dequantize(codes, out)
 
-    def real(self, x: Any, out: Optional[Array] = None) -> Any:
+    def real(self, x: Any, out: Any = None) -> Any:
         """dequantize(table(quantize(x))) in one pass, bit for bit, in float32; out may be x."""
+        from . import cuda
+        if cuda.is_cuda(x) or cuda.is_cuda(out):
+            return cuda.map_real(self, x, out)
         array = real_array(x)
         reals = real_out(array, out, np.dtype(np.float32))
         self._real(array, reals)
@@ -241,6 +249,9 @@ class Table(_core.Table):
 
     def _call_other(self, x: Any, out: Any) -> Any:
         """A call with anything but arrays of numpy."""
+        from . import cuda
+        if cuda.is_cuda(x) or cuda.is_cuda(out):
+            return cuda.map(self, x, out)
         if out is not None and not isinstance(out, np.ndarray):
             raise Error(f"out must be an array of numpy, not {type(out).__name__}")
         array = np.asarray(x)
