@@ -169,6 +169,9 @@ def _():
         table.save(path)
         assert path.read_bytes() == sigmoid.read_bytes() and [path] == list(path.parent.iterdir())
         refused("", lambda: table.save(path / "under.json"), OSError)
+        refused("", lambda: table.save(directory), OSError)
+        assert [path] == list(path.parent.iterdir()), "a part of a file is left"
+        assert not [name for name in path.parent.parent.iterdir() if name.name.startswith(".pwl-")]
 
 
 @test("what a table says of itself")
