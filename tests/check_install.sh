@@ -77,11 +77,10 @@ LISTS
     done
 fi
 
-# Python finds the module where its own are.
-if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
-    module=$(find "$root" -name pwl.py)
-    [ -n "$module" ] || { echo "pwl.py was not installed"; exit 1; }
-    PYTHONPATH=${module%/*} PWL_LIBRARY=$libdir/libpwl.so.$abi /usr/bin/python3 -c 'import pwl; pwl.levels()'
+# Python finds the package where its own are.
+core=$(find "$root" -name '_core.abi3.so')
+if [ -n "$core" ] && /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+    PYTHONPATH=${core%/pwl/*} /usr/bin/python3 -m pwl
 fi
 
 if [ "$with_pwlc" = yes ]; then

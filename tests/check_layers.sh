@@ -15,6 +15,7 @@ runtime/arm             : runtime/include/pwl runtime
 runtime/riscv           : runtime/include/pwl runtime
 
 kernels/include/pwl     : runtime/include/pwl
+runtime/python/core     : runtime/include/pwl kernels/include/pwl
 kernels/arch            : runtime/include/pwl kernels/include/pwl
 kernels/map             : runtime/include/pwl kernels/include/pwl kernels/arch
 kernels/blocks          : runtime/include/pwl kernels/include/pwl kernels/arch
@@ -190,6 +191,8 @@ only() { judge -v "$@"; }
 never() { judge '' "$@"; }
 never . 'gsl/.*' 'GSL is included by fitter/search/real_line_fit.c alone'
 never 'runtime|kernels' '(jansson|nettle|mpfr|muParser).*' 'the packages of fitter/ are not for runtime/ and kernels/'
-only runtime 'std(def|int)\.h|immintrin\.h|arm_(acle|mve|neon|sve)\.h|riscv_vector\.h|sys/auxv\.h' \
+only 'runtime/([^p]|p[^y])' 'std(def|int)\.h|immintrin\.h|arm_(acle|mve|neon|sve)\.h|riscv_vector\.h|sys/auxv\.h' \
     'runtime/ includes stddef.h, stdint.h, headers of instructions, and sys/auxv.h'
+only runtime/python 'std(bool|def|int|lib)\.h|float\.h|string\.h|Python\.h|cuda_runtime_api\.h' \
+    'runtime/python/ includes Python.h, the CUDA runtime and little of the C library'
 exit $failed

@@ -58,8 +58,8 @@ extern const char *const exit_codes[];
 /* manual.c: a man page of pwlc, troff with the man macros, on standard output; commands ends with null. */
 void manual_print(const struct command *const *commands);
 
-/* completion.c: the same as a completion script. Exit 2 when shell is none of COMPLETION_SHELLS. */
-#define COMPLETION_SHELLS "bash|zsh|fish"
+/* completion.c: the same as a completion script, or as JSON. Exit 2 when shell is none of COMPLETION_SHELLS. */
+#define COMPLETION_SHELLS "bash|zsh|fish|json"
 int completion_print(const struct command *const *commands, const char *shell, struct diag *diag);
 
 #endif

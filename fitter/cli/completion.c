@@ -340,6 +340,39 @@ static void print_fish(const struct command *const *commands)
         print_fish_command(*commands);
 }
 
+static void print_json_field(const char *name, const char *text, const char *end)
+{
+    printf("\"%s\": ", name);
+    if (!text) {
+        printf("null%s", end);
+        return;
+    }
+    printf("\"");
+    for (; *text; text++)
+        printf(*text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    printf("\"%s", end);
+}
+
+/* For programs that call pwlc: {"fit": {"synopsis": ..., "summary": ..., "flags": [{"name": "--in", "argument": "TYPE",
+ * "help": ...}, ...]}, ...}. argument is null for a switch; names and texts are those of --help. */
+static void print_json(const struct command *const *commands)
+{
+    printf("{");
+    for (const char *between = "\n"; *commands; commands++, between = ",\n") {
+        printf("%s  \"%s\": {", between, (*commands)->name);
+        print_json_field("synopsis", (*commands)->synopsis, ", ");
+        print_json_field("summary", (*commands)->summary, ",\n    \"flags\": [");
+        for (const struct option_info *option = (*commands)->options; option->name; option++) {
+            printf("%s      {", option == (*commands)->options ? "\n" : ",\n");
+            print_json_field("name", option->name, ", ");
+            print_json_field("argument", option->argument, ", ");
+            print_json_field("help", option->help, "}");
+        }
+        printf("\n    ]}");
+    }
+    printf("\n}\n");
+}
+
 int completion_print(const struct command *const *commands, const char *shell, struct diag *diag)
 {
     if (choice_check("--completion", COMPLETION_SHELLS, shell, diag))
@@ -348,7 +381,9 @@ int completion_print(const struct command *const *commands, const char *shell, s
         print_bash(commands);
     else if (strcmp(shell, "zsh") == 0)
         print_zsh(commands);
-    else
+    else if (strcmp(shell, "fish") == 0)
         print_fish(commands);
+    else
+        print_json(commands);
     return EXIT_DONE;
 }

@@ -36,10 +36,15 @@ static const char *loading_error(const char *path)
 
 static int load(struct cuda_library *library, const char *variable, struct diag *diag)
 {
+#ifdef PWLC_STATIC /* a loader in a program that is static needs the very C library that it was linked with */
+    return diag_set(diag, EXIT_MISSING, "%s%s: this pwlc is linked statically, and loads no library", variable,
+                    library->path);
+#else
     library->handle = dlopen(library->path, RTLD_NOW | RTLD_LOCAL);
     if (!library->handle)
         return diag_set(diag, EXIT_MISSING, "%s%s: %s", variable, library->path, loading_error(library->path));
     return EXIT_DONE;
+#endif
 }
 
 static int find(struct cuda_library *library, struct diag *diag)

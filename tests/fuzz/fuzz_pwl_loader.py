@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""runtime/python/pwl.py reading damaged tables: it takes all that pwlc takes, with the codes of pwlc eval, and refuses
-others by pwl.Error alone, those among them whose JSON or scales pwlc refuses. PWL_LIBRARY names libpwl.
+"""The package pwl reading damaged tables: it takes all that pwlc takes, with the codes of pwlc eval, and refuses others
+by pwl.Error alone, those among them whose JSON or scales pwlc refuses. PYTHONPATH says where it is.
 
 usage: fuzz_pwl_loader.py PWLC CRASHES CORPUS... [--seconds N]
 
@@ -23,7 +23,6 @@ except ImportError:
     sys.exit(0)
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "runtime/python"))
 import pwl  # noqa: E402
 
 MOST_CODES = 64
@@ -36,7 +35,7 @@ WORDS = [b"0", b"-1", b"1e999", b"-0", b"9223372036854775808", b"9" * 5000, b"Na
 
 def codes_of(table):
     """Ends, knots and their neighbours."""
-    starts = table._arrays[0].astype(object)
+    starts = table.segments["start"].astype(object)
     codes = {table.input.qmin, table.input.qmax, table.input.zero_point}
     for start in starts:
         codes |= {int(start) - 1, int(start), int(start) + 1}
@@ -54,10 +53,10 @@ def check(pwlc, path, data):
                           env=ENVIRONMENT)
     assert done.returncode in (0, 2, 3), f"pwlc eval: {done.stderr}"
     if done.returncode == 0:
-        assert table, f"pwl.py refuses what pwlc takes: {refusal}"
+        assert table, f"the package refuses what pwlc takes: {refusal}"
         assert [table.eval(code) for code in codes] == [int(word) for word in done.stdout.split()], "other codes"
     elif any(words in done.stderr for words in REFUSED) and "must be written" not in done.stderr:
-        assert not table, f"pwl.py takes what pwlc refuses: {done.stderr}"
+        assert not table, f"the package takes what pwlc refuses: {done.stderr}"
     if table:  # whole arrays: what is damaged may lead vector code astray
         low, high = np.iinfo(table.input.dtype).min, np.iinfo(table.input.dtype).max
         x = np.array([code for code in codes if low <= code <= high], table.input.dtype)

@@ -131,30 +131,33 @@ build_for() {
 }
 
 # Sources whose copies and multiplications wait for each other by barriers of arch/hopper.cuh.
-delayed_sources=(kernels/gemm/device/*wgmma*.cu)
+waiting_sources=(kernels/gemm/device/*wgmma*.cu)
 
-# compile_delayed GENCODE: those, with warps that fall behind at random.
-compile_delayed() {
+# compile_waiting NAME GENCODE OPTION...: those, in another way, in build/gpu/NAME.
+compile_waiting() {
     local source pids=()
-    mkdir -p "$build/delayed"
-    for source in "${delayed_sources[@]}"; do
-        compile_cu "$source" "$build/delayed" "$1" -DPWL_QGEMM_DELAYS &
+    mkdir -p "$build/$1"
+    for source in "${waiting_sources[@]}"; do
+        compile_cu "$source" "$build/$1" "${@:2}" &
         pids+=($!)
     done
     all "${pids[@]}"
 }
 
-# link_delayed PROGRAM: one of build_for native, with them, in build/gpu/delayed.
-link_delayed() {
-    local source cu_objects=()
+# link_waiting NAME PROGRAM...: programs of build_for native, with them, in build/gpu/NAME.
+link_waiting() {
+    local directory=$build/$1 source program cu_objects=()
     for source in "${cu_sources[@]}"; do
-        case " ${delayed_sources[*]} " in
-        *" $source "*) cu_objects+=("$(objects "$build/delayed" "$source")") ;;
+        case " ${waiting_sources[*]} " in
+        *" $source "*) cu_objects+=("$(objects "$directory" "$source")") ;;
         *) cu_objects+=("$(objects "$build/native" "$source")") ;;
         esac
     done
-    # shellcheck disable=SC2046
-    "$nvcc" $(objects "$build" "tests/$1.c" "${c_sources[@]}") "${cu_objects[@]}" -o "$build/delayed/${1##*/}"
+    for program in "${@:2}"; do
+        # shellcheck disable=SC2046
+        "$nvcc" $(objects "$build" "tests/$program.c" "${c_sources[@]}") "${cu_objects[@]}" \
+            -o "$directory/${program##*/}" || return
+    done
 }
 
 # build_library NAME GENCODE: what pwlc loads, as build/gpu/NAME/libpwlc-cuda.so, from what build_for NAME made.

@@ -4,7 +4,6 @@
 #ifndef CHECK_WAYS_H
 #define CHECK_WAYS_H
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +14,7 @@
 
 #include "../../runtime/ways.h"
 #include "../support/random.h"
+#include "../support/suite.h"
 #include "../support/typed_array.h"
 
 /* Pages that may be touched between pages that may not. */
@@ -138,7 +138,7 @@ static inline void check_source(const pwl_source *source, uint64_t *state, pwl_t
         if (!bytes || (way->level & pwl_levels()) != way->level)
             continue;
         ck_assert_uint_le(bytes, (size_t)300 << 10);
-        memset(of.memory, 0xa5, (size_t)512 << 10);
+        memset(of.memory + unaligned, 0xa5, bytes + 64);
         pwl_way_prepare(way, &plan, of.memory + unaligned, source, in, out);
         for (size_t k = unaligned + bytes; k < unaligned + bytes + 64; k++)
             ck_assert_uint_eq(of.memory[k], 0xa5);

@@ -3,11 +3,10 @@
 #ifndef PROOF_CHECKS_H
 #define PROOF_CHECKS_H
 
-#include <check.h>
-
 #include <pwl/pwl.h>
 
 #include "../support/made_table.h"
+#include "../support/suite.h"
 
 #define ARRAY_SIZE(array) ((int)(sizeof(array) / sizeof *(array)))
 

@@ -72,7 +72,7 @@ START_TEST(shifts_equal_division_at_every_count)
                         for (int rounding = 0; rounding < 4; rounding++) {
                             if (!is_provable(p, n, rounding, bits))
                                 continue;
-                            ASSERT_SAME(shr_under_test(bits, p, n, rounding), reference_shr(p, n, rounding));
+                            ck_assert_int_eq(shr_under_test(bits, p, n, rounding), reference_shr(p, n, rounding));
                             compared++;
                         }
                     }
@@ -92,7 +92,7 @@ START_TEST(random_shifts_equal_division)
             const int64_t p = random_width(&state, bits);
             const int n = (int)random_in(&state, 1 - bits, bits - 1), rounding = (int)(random_bits(&state) % 4);
             if (is_provable(p, n, rounding, bits))
-                ASSERT_SAME(shr_under_test(bits, p, n, rounding), reference_shr(p, n, rounding));
+                ck_assert_int_eq(shr_under_test(bits, p, n, rounding), reference_shr(p, n, rounding));
         }
     }
 }
@@ -162,7 +162,7 @@ START_TEST(the_documents_segment_is_equal_fused_and_unfused)
     struct made_table made;
     golden_table(&made);
     for (int q = 24551; q < 25584; q++)
-        ASSERT_SAME(pwl_eval(&made.table, q), unfused_eval(&golden_segment, 24576, 0, 65535, q).q_y);
+        ck_assert_int_eq(pwl_eval(&made.table, q), unfused_eval(&golden_segment, 24576, 0, 65535, q).q_y);
 }
 END_TEST
 
@@ -194,7 +194,7 @@ START_TEST(fused_equals_unfused_for_non_negative_shifts_under_floor)
         for (int64_t q = made.table.qmin_x; q <= made.table.qmax_x; q++) {
             const struct unfused_flow flow = unfused_eval(&segments[pwl_segment(&made.table, q)], made.table.zp_x,
                                                           made.table.qmin_y, made.table.qmax_y, q);
-            ASSERT_SAME(pwl_eval(&made.table, q), flow.q_y);
+            ck_assert_int_eq(pwl_eval(&made.table, q), flow.q_y);
         }
     }
     ck_assert_int_gt(proven, 1500);
@@ -204,10 +204,10 @@ END_TEST
 static void assert_equal_at(const struct made_table *made, const struct ref_table *reference, int64_t q_x)
 {
     const struct ref_result expected = ref_eval(reference, q_x);
-    ASSERT_SAME(expected.leaves, REF_FITS);
-    ASSERT_SAME(pwl_segment(&made->table, q_x), expected.segment);
-    ASSERT_SAME(pwl_eval_unclamped(&made->table, q_x), (int64_t)expected.value);
-    ASSERT_SAME(pwl_eval(&made->table, q_x), expected.q_y);
+    ck_assert_int_eq(expected.leaves, REF_FITS);
+    ck_assert_int_eq(pwl_segment(&made->table, q_x), expected.segment);
+    ck_assert_int_eq(pwl_eval_unclamped(&made->table, q_x), (int64_t)expected.value);
+    ck_assert_int_eq(pwl_eval(&made->table, q_x), expected.q_y);
 }
 
 /* One run for each storage, form, rounding and fold. */

@@ -9,6 +9,7 @@ Inputs are codes that are uniform at random, or floats of a normal distribution 
 import ctypes
 import importlib.metadata
 import json
+import os
 import pathlib
 import sys
 import time
@@ -26,6 +27,15 @@ SIZES = {"4 K": 1 << 12, "256 K": 1 << 18, "16 M": 1 << 24}
 REPETITIONS = 15
 LEAST = 1 << 18  # elements that one time is taken over
 random = np.random.default_rng(1)
+
+
+class Affine(ctypes.Structure):
+    """pwl_affine of <pwl/real.h>."""
+    _fields_ = [("scale", ctypes.c_float), ("zero_point", ctypes.c_int64)]
+
+
+libpwl = ctypes.CDLL(os.environ["LIBPWL"])
+libpwl.pwl_run_real.argtypes = [ctypes.c_void_p, Affine, ctypes.c_void_p, Affine, ctypes.c_void_p, ctypes.c_size_t]
 
 
 def litert(count, name, x, in_scale, out_scale, out_zero):
@@ -104,12 +114,18 @@ def sigmoid(x):
 
 
 def call(keep, function, *arguments):
-    """A call without pwl.py's checks and conversions, which at 4 K would take longer than the array; what its addresses
-    point to is kept."""
+    """A call without the package's checks, which at 4 K would take longer than the array; what its addresses point to is
+    kept."""
     def run():
         function(*arguments)
     run.keep = keep
     return run
+
+
+def run_of(plan):
+    """The function in a pwl_plan's first field."""
+    address = ctypes.c_void_p.from_address(plan._address).value
+    return ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)(address)
 
 
 def of_array(run, y):
@@ -120,15 +136,15 @@ def of_array(run, y):
 def works_of_codes(name, x):
     """Works on codes, by name."""
     table = pwl.load(work / f"{name}.json")
-    in_scale, out_scale, out_zero = (table.input.affine().scale, table.output.affine().scale, table.output.zero_point)
+    in_scale, out_scale, out_zero = (table.input.scale, table.output.scale, table.output.zero_point)
     plan, y = table.plan(), np.empty_like(x)
     works = {f"pwl {plan.way}": of_array(
-        call((plan, x), plan._plan.run, ctypes.addressof(plan._plan), x.ctypes.data, y.ctypes.data, x.size), y)}
-    map_y, lib = np.empty_like(x), pwl.library()
+        call((plan, x), run_of(plan), plan._address, x.ctypes.data, y.ctypes.data, x.size), y)}
+    map_y, lib = np.empty_like(x), libpwl
     pwl_map = getattr(lib, f"pwl_map_{name}_{name}")
     pwl_map.argtypes, pwl_map.restype = [ctypes.c_void_p] * 3 + [ctypes.c_size_t], None
     works["pwl_map"] = of_array(
-        call((table, x), pwl_map, ctypes.addressof(table._table), x.ctypes.data, map_y.ctypes.data, x.size), map_y)
+        call((table, x), pwl_map, table._address, x.ctypes.data, map_y.ctypes.data, x.size), map_y)
     if name != "s32":
         works["LiteRT"] = litert(x.size, x.dtype.name, x, in_scale, out_scale, out_zero)
         codes = np.arange(1 << 8 * x.itemsize).astype(x.dtype)
@@ -156,8 +172,8 @@ def works_of_floats(x):
     works = {}
     for name in ("s8", "s16", "s32"):
         plan, y = pwl.load(work / f"{name}.json").plan(), np.empty_like(x)
-        run = call((plan, x), pwl.library().pwl_run_real, plan._plan, plan.table.input.affine(), x.ctypes.data,
-                   plan.table.output.affine(), y.ctypes.data, x.size)
+        of_x, of_y = (Affine(of.scale, of.zero_point) for of in (plan.table.input, plan.table.output))
+        run = call((plan, x), libpwl.pwl_run_real, plan._address, of_x, x.ctypes.data, of_y, y.ctypes.data, x.size)
         works[f"pwl_run_real {name}, {plan.way}"] = of_array(run, y)
     works["LiteRT, XNNPACK"] = litert(x.size, "float32", x, None, None, None)
     works["ONNX Runtime"] = onnx_runtime(x.size, "float32", x, [])

@@ -36,6 +36,6 @@ fi
     "${sleef[@]}" -lm
 
 model=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
-export PWL_LIBRARY=$build/runtime/libpwl.so PYTHONPATH=$PWD/runtime/python PYTHONDONTWRITEBYTECODE=1
+export LIBPWL=$build/runtime/libpwl.so PYTHONPATH=$build/runtime/python PYTHONDONTWRITEBYTECODE=1
 export OMP_NUM_THREADS=1 TF_CPP_MIN_LOG_LEVEL=3
 "$python" tests/speed/bench_peers.py "$work" "${model:-unknown processor}" "$work/bench_peers.jsonl"

@@ -16,13 +16,6 @@
 #define MADE_MAX_SEGMENTS 16
 #endif
 
-/* ck_assert_int_eq for the innermost loops: Check writes to a file at every assertion, here only at one that fails. */
-#define ASSERT_SAME(actual, expected)                                                                                  \
-    do {                                                                                                               \
-        if ((actual) != (expected))                                                                                    \
-            ck_assert_int_eq(actual, expected);                                                                        \
-    } while (0)
-
 /* An array of one of the runtime's element types. */
 union made_array {
     int8_t as_int8[MADE_MAX_SEGMENTS];

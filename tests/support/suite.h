@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Check writes to a file where each assertion that holds stands, for the parent of a test that dies: millions of
+ * writes, and no test here has a parent. */
+#define _mark_point(file, line) ((void)0)
+
 /* The program's exit status. Tests are not forked: memory would be searched for leaks as often as there are tests. */
 static inline int run_suite(Suite *suite)
 {

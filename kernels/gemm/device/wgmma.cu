@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(PWL_IS_HOPPER ? threads : 1, 1)
     if (threadIdx.x == 0) {
         for (unsigned i = 0; i < of.stages; i++) {
             init_barrier(memory + of.barriers_at + i * 16, 2);
-            init_barrier(memory + of.barriers_at + i * 16 + 8, multiplying / 32);
+            init_barrier(memory + of.barriers_at + i * 16 + 8, multiplying / 32 * tellers);
         }
         show_barriers();
         prefetch_tensor(&x);

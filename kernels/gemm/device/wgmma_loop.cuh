@@ -49,6 +49,15 @@ constexpr unsigned group_rows = PWL_QGEMM_ROWS / groups; /* of weights */
 constexpr unsigned alignment = 1024; /* of operand B in shared memory */
 constexpr unsigned fewest_stages = 3, most_stages = 64, most_tokens = 256;
 
+/* Lanes of a warp that tell that it is through with a stage. One will do: what the other lanes read went into
+ * multiplications of the whole warp, and those have ended. racecheck takes no lane's word for another's, and has a build
+ * in which each tells for itself. */
+#ifdef PWL_QGEMM_EACH_LANE_TELLS
+constexpr unsigned tellers = 32;
+#else
+constexpr unsigned tellers = 1;
+#endif
+
 /* What a kernel is compiled for: a variant of launch.cuh, rows of X, and whether Y is `direct` (gemm/tiles.h). */
 template <class variant, unsigned count, bool is_direct> struct shape : variant {
     static constexpr unsigned tokens = count;
@@ -229,7 +238,7 @@ __device__ void multiply(const pwl_qgemm_call &call, const uint8_t *memory, size
 {
     constexpr pwl_qgemm_format format = shape::format;
     const mma::decoder<format, shape::bf16, shape::exponents, 1> weights(call, n);
-    const bool first_lane = threadIdx.x % 32 == 0;
+    const bool tells = threadIdx.x % 32 < tellers;
     const uint32_t tile = row / PWL_QGEMM_TILE_ROWS;
     const uint32_t codes_at = tile * mma::code_bytes(format);
     const uint32_t scales_at = PWL_QGEMM_TILES * mma::code_bytes(format) + tile * mma::scale_bytes(format);
@@ -247,7 +256,7 @@ __device__ void multiply(const pwl_qgemm_call &call, const uint8_t *memory, size
             codes[slab].load(stage + codes_at, stage + scales_at);
         }
         wait_for_multiplications<1>();
-        if (i >= 2 && first_lane)
+        if (i >= 2 && tells)
             arrive(before);
 #pragma unroll
         for (unsigned slab = 0; slab < shape::slabs; slab++) {
@@ -282,7 +291,7 @@ __device__ void multiply(const pwl_qgemm_call &call, const uint8_t *memory, size
     hopper::hold(sums);
     begin.stage = from.stage;
     begin.odd = from.odd;
-    if (first_lane) {
+    if (tells) {
         if (steps >= 2)
             arrive(before);
         if (steps >= 1)

@@ -83,6 +83,7 @@ __device__ void add_parts(unsigned rank, float *to, const float (&sums)[tokens /
         wait_for_copies_to_read(); /* Y of the tile before */
     meet(meet_all, multiplying);   /* the other warpgroup is through with the stages, too */
     put<0, tokens / 8>(sums, to);
+    meet(meet_all, multiplying); /* the cluster's barrier would do; racecheck knows this one */
     arrive_at_cluster();
     wait_for_cluster();
     const uint32_t there = address_in(1 - rank, shared_address(own));

@@ -10,19 +10,21 @@ done
 expect_status 0 --completion bash && cp ../out ../pwlc.bash
 expect_status 0 --completion zsh && cp ../out ../_pwlc
 expect_status 0 --completion fish && cp ../out ../pwlc.fish
+expect_status 0 --completion json && cp ../out ../pwlc.json
 expect_status 0 --man && cp ../out ../pwlc.1
-expect_error 2 '--completion needs a value, bash|zsh|fish' --completion
-expect_error 2 '--completion tcsh: must be bash, zsh or fish' --completion tcsh
+expect_error 2 '--completion needs a value, bash|zsh|fish|json' --completion
+expect_error 2 '--completion tcsh: must be bash, zsh, fish or json' --completion tcsh
 expect_error 2 'takes one shell, not 2 arguments' --completion bash zsh
 
 # troff: no request but those of the man macros, and none begun by chance.
-checks=$((checks + 5))
+checks=$((checks + 6))
 if grep -vE '^(\.(TH|SH|SS|PP|TP|RS|RE|nf|fi|br|B|I)( |$)|[^.'"'"'])' ../pwlc.1; then
     fail 'pwlc --man: a line that is no request of the man macros'
 fi
 mandoc -Tlint -W error ../pwlc.1 || fail 'mandoc finds errors'
 zsh -n ../_pwlc || fail 'zsh does not read its script'
 fish --no-config --no-execute ../pwlc.fish || fail 'fish does not read its script'
+python3 -m json.tool ../pwlc.json >/dev/null || fail 'Python does not read the JSON'
 bash -n ../pwlc.bash || fail 'bash does not read its script'
 
 expect_status 0 --help && commands=$(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' ../out)
@@ -40,6 +42,8 @@ for name in $commands; do
         sed -n "/^        $name)/,/;;/p" ../_pwlc | grep -q -- "$flag\[" || fail "pwlc --completion zsh: no $flag in $name"
         sed -n "/^    $name)/,/^        ;;/p" ../pwlc.bash | grep -qE -- "flags='(.* )?$flag[ ']" ||
             fail "pwlc --completion bash: no $flag in $name"
+        sed -n "/^  \"$name\": /,/^    ]/p" ../pwlc.json | grep -q -- "{\"name\": \"$flag\", " ||
+            [[ $flag =~ ^(-j|--help|--color)$ ]] || fail "pwlc --completion json: no $flag in $name"
         grep -qE -- "^complete -c pwlc -n '__fish_seen_subcommand_from $name' -[slo] $(sed 's/^-*//' <<<"$flag") " \
             ../pwlc.fish || fail "pwlc --completion fish: no $flag in $name"
     done
@@ -61,7 +65,7 @@ touch table.json notes.txt
 completes 'pwlc fit --se' --segments
 completes 'pwlc sh' show
 completes 'pwlc --ver' --version
-completes 'pwlc --completion ' 'bash zsh fish'
+completes 'pwlc --completion ' 'bash zsh fish json'
 completes 'pwlc help ex' explore
 completes 'pwlc gguf ' 'list extract'
 completes 'pwlc gguf list no' notes.txt

@@ -204,7 +204,7 @@ int main(void)
     TCase *functions = tcase_create("functions");
     tcase_add_test(functions, every_function_of_the_fitter_is_here);
     tcase_add_loop_test(functions, every_function_fits_s8, 0, RANGES);
-    const int step = quick_step(4);
+    const int step = quick_step(6);
     for (int k = 0; k < RANGES; k += step)
         tcase_add_loop_test(functions, every_function_fits_s16, k, k + 1);
     for (int k = step / 2; k < RANGES; k += step) /* others */

@@ -3,7 +3,6 @@
 #ifndef PWLC_CERTIFY_FIXTURE_H
 #define PWLC_CERTIFY_FIXTURE_H
 
-#include <check.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +11,8 @@
 
 #include "function/samples.h"
 #include "measure/measure.h"
+
+#include "../../support/suite.h"
 
 #define MAX_SEGMENTS 32
 

@@ -331,14 +331,14 @@ static void check_joints(int number)
 
 START_TEST(tied_segments_are_searched_completely)
 {
-    for (int k = 0; k < SPECS_PER_TEST / quick_step(10); k++) /* twelve have every form and rounding */
+    for (int k = 0; k < SPECS_PER_TEST / quick_step(20); k++) /* twelve have every form and rounding */
         check_joints(_i * SPECS_PER_TEST + k);
 }
 END_TEST
 
 START_TEST(claims_of_tied_folds_hold)
 {
-    for (int k = 0; k < SPECS_PER_TEST / 4 / quick_step(10); k++) {
+    for (int k = 0; k < SPECS_PER_TEST / 4 / quick_step(20); k++) {
         struct tiny tiny;
         tiny_draw_tied_fold(&tiny, _i * SPECS_PER_TEST + k);
         check_spec(&tiny);
@@ -352,14 +352,14 @@ START_TEST(claims_hold)
 {
     for (int k = first; k < last; k++)
         check_number(k);
-    for (int k = 0; last == 0 && k < SPECS_PER_TEST / quick_step(10); k++) /* 96 have every form, rounding and method */
+    for (int k = 0; last == 0 && k < SPECS_PER_TEST / quick_step(20); k++) /* 96 have every form, rounding and method */
         check_number(_i * SPECS_PER_TEST + k);
 }
 END_TEST
 
 START_TEST(every_kind_of_claim_was_checked)
 {
-    const int drawn = TESTS * SPECS_PER_TEST / quick_step(10);
+    const int drawn = TESTS * SPECS_PER_TEST / quick_step(20);
     ck_assert_int_ge(counts.drawn, drawn * 19 / 20);
     ck_assert_int_ge(counts.claimed, drawn * 2 / 3);
     for (int form = 0; form < 3; form++)

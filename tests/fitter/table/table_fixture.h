@@ -3,13 +3,14 @@
 #ifndef TABLE_FIXTURE_H
 #define TABLE_FIXTURE_H
 
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/fields.h"
 #include "table/table.h"
+
+#include "../../support/suite.h"
 
 /* For JSON that the tests take apart themselves. */
 static const struct fields_limits fixture_limits = {1 << 20, 1000, 10000};

@@ -218,7 +218,7 @@ START_TEST(ties_leave_errors_of_half_a_code)
                              *const ties[] = {"--continuous 0", "--continuous 1 --monotone", "--continuous 2",
                                               "--continuous 0 --monotone --shift one"};
     for (int f = 0; f < 3; f++)
-        for (int t = (f + _i) % quick_step(3); t < 4; t += quick_step(3)) {
+        for (int t = (f + _i) % quick_step(4); t < 4; t += quick_step(4)) {
             char flags[FLAGS_SIZE];
             struct fitted fitted;
             struct reference_table reference;
@@ -243,14 +243,14 @@ static const struct {
     {"silu --in s12:2^-8 --out s16:2^-12 --monotone --slope-terms 2 --max-err 2", 123},
     {"elu --in s8:2^-4 --out s16:2^-12 --continuous 1 --max-err 2 --form anchored --rounding half_even", 31},
     {"sigmoid --in s16:2^-12 --out u16:2^-16 --knots uniform --continuous 0 --max-err 4", 170},
-    {"erf --in s16:2^-13 --out s16:2^-15 --symmetry fold --continuous 0 --monotone --max-err 2", 56},
     {"silu --in s8:2^-4 --out s16:2^-12 --shift one --continuous 1 --max-err 2 --form biased --rounding half_even", 47},
     /* The whole test alone. The first: as few as without ties, where that is proven to be the fewest. */
     {"erf --in s16:2^-13 --out s16:2^-15 --continuous 0 --max-err 1 --rounding half_away", 187},
+    {"erf --in s16:2^-13 --out s16:2^-15 --symmetry fold --continuous 0 --monotone --max-err 2", 56},
     {"elu --in s24:2^-20 --out s8:2^-4 --monotone --slope-terms 2 --max-err 1", 5},
 };
 
-enum { FEW = sizeof few / sizeof *few, FEW_QUICK = FEW - 2 };
+enum { FEW = sizeof few / sizeof *few, FEW_QUICK = FEW - 3 };
 
 START_TEST(tied_segments_are_few)
 {

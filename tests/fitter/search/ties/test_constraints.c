@@ -353,23 +353,23 @@ enum { CASES_PER_TEST = 60, FREE_TESTS = 4, TIED_TESTS = 3 };
 
 START_TEST(constrained_lines_have_the_least_error)
 {
-    for (int k = 0; k < CASES_PER_TEST / quick_step(3); k++) /* twelve have every form and rounding */
+    for (int k = 0; k < CASES_PER_TEST / quick_step(5); k++) /* twelve have every form and rounding */
         check_case(1100000 + _i * CASES_PER_TEST + k, 0, 2);
 }
 END_TEST
 
 START_TEST(tied_segments_have_the_least_error)
 {
-    for (int k = 0; k < CASES_PER_TEST / quick_step(3); k++) /* twelve have every form and rounding */
+    for (int k = 0; k < CASES_PER_TEST / quick_step(5); k++) /* twelve have every form and rounding */
         check_case(1200000 + _i * CASES_PER_TEST + k, 3, 4);
 }
 END_TEST
 
 START_TEST(most_cases_are_checked)
 {
-    ck_assert_int_ge(checked, (FREE_TESTS + TIED_TESTS) * CASES_PER_TEST / quick_step(3) * 2 / 3);
-    ck_assert_int_ge(refused, 10 / quick_step(3));
-    ck_assert_int_ge(searched_alone, 50 / quick_step(3));
+    ck_assert_int_ge(checked, (FREE_TESTS + TIED_TESTS) * CASES_PER_TEST / quick_step(5) * 2 / 3);
+    ck_assert_int_ge(refused, 10 / quick_step(5));
+    ck_assert_int_ge(searched_alone, 50 / quick_step(5));
 }
 END_TEST
 

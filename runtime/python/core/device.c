@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What cuda.py asks about devices, in the library that it loads. */
+#include <stddef.h>
+
+#include <cuda_runtime_api.h>
+
+#include <pwl/cuda.h>
+
+int pwl_device_of(const void *pointer);
+int pwl_device_current(void);
+size_t pwl_device_table_size(void);
+
+/* The device whose memory this is; -1 where it is none's. */
+int pwl_device_of(const void *pointer)
+{
+    struct cudaPointerAttributes attributes;
+    const cudaError_t error = cudaPointerGetAttributes(&attributes, pointer);
+    if (error == cudaSuccess && (attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged))
+        return attributes.device;
+    (void)cudaGetLastError(); /* asking is no error */
+    return -1;
+}
+
+size_t pwl_device_table_size(void)
+{
+    return sizeof(pwl_cuda_table);
+}
+
+/* This thread's device; -1 where there is none. */
+int pwl_device_current(void)
+{
+    int device;
+    if (cudaGetDevice(&device) == cudaSuccess)
+        return device;
+    (void)cudaGetLastError();
+    return -1;
+}

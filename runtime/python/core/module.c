@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pwl._core: what the package needs of libpwl, which is linked in. */
+#include <pwl/plan.h>
+
+#include "imports.h"
+#include "real.h"
+#include "table.h"
+
+static PyObject *levels(PyObject *module, PyObject *nothing)
+{
+    (void)module;
+    (void)nothing;
+    return PyLong_FromUnsignedLong(pwl_levels());
+}
+
+static PyMethodDef methods[] = {
+    {"levels", levels, METH_NOARGS, NULL},
+    {"quantise", real_quantise_arrays, METH_VARARGS, NULL},
+    {"dequantise", real_dequantise_arrays, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyModuleDef definition = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "pwl._core",
+    .m_size = -1,
+    .m_methods = methods,
+};
+
+PyMODINIT_FUNC PyInit__core(void);
+
+PyMODINIT_FUNC PyInit__core(void)
+{
+    PyObject *const module = PyModule_Create(&definition);
+    if (module && !imports_load() && !table_add_types(module) &&
+        !PyModule_AddStringConstant(module, "version", PWL_VERSION))
+        return module;
+    Py_XDECREF(module);
+    return NULL;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* _core.Table, a proven table that maps arrays, and _core.Plan, its way with one pair of types. */
+#ifndef PWL_CORE_TABLE_H
+#define PWL_CORE_TABLE_H
+
+#include "python.h"
+
+/* Makes the types; 0 or -1. */
+int table_add_types(PyObject *module);
+
+#endif

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pwl: activation functions as integer tables, fitted by pwlc and mapped over arrays by libpwl.
+
+    import numpy as np
+    import pwl
+
+    table = pwl.fit("sigmoid", input="u16:2^-12:24576", output="u16:2^-16:-1")  # by the program pwlc
+    table = pwl.load("sigmoid.json")        # as pwlc fit writes it; proven safe to run
+    y = table(np.array([24986], np.uint16)) # codes to codes, in integers: the codes of `pwlc eval`
+    table(x, out=x)                         # in place, where elements have one size
+    table.real([0.1, 0.2])                  # real numbers in and out, by the same integers
+
+Codes stand for real numbers: real = scale * (code - zero_point). Calls may come from any number of threads, and long
+ones run without Python's lock. Tables can be pickled.
+"""
+from . import calibration
+from ._core import levels
+from ._core import version as __version__
+from .codes import Type
+from .errors import Error, MissingError, ToolError
+from .fit import emit, fit, flags, pwlc
+from .table import LEVELS_ALL, Certificate, Plan, Table, load
+
+__all__ = ["LEVELS_ALL", "Certificate", "Error", "MissingError", "Plan", "Table", "ToolError", "Type", "__version__",
+           "calibration", "emit", "fit", "flags", "levels", "load", "pwlc"]

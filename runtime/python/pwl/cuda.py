@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables on arrays of CUDA devices, by libpwl-cuda: those of torch, cupy, numba and all that offer
+__cuda_array_interface__ or DLPack. A table that is called with such an array comes here.
+
+Work is queued on the caller's stream, and nothing waits for it: the current stream of torch or cupy where the array is
+theirs, else the one that the array names, else the default stream; or the one in stream=, an address. The first call of a
+table on a device uploads it, which waits: upload() does so beforehand, as before a graph is captured.
+"""
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib
+import os
+import pathlib
+import threading
+import weakref
+from typing import Any, NamedTuple, Optional, Sequence
+
+from .codes import DTYPES, Type
+from .errors import Error, MissingError, shown
+from .table import Table
+
+__all__ = ["is_cuda", "launch", "launch_real", "library", "map", "map_real", "upload"]
+
+REALS = ["float32", "float16", "bfloat16"]  # in the order of pwl_real of <pwl/real.h>
+CODES = [dtype.name for dtype in DTYPES]
+DLPACK_CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
+DLPACK_KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat"}
+
+
+class _Affine(ctypes.Structure):
+    _fields_ = [("scale", ctypes.c_float), ("zero_point", ctypes.c_int64)]
+
+
+class _DLTensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device", ctypes.c_int32),
+                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+                ("byte_offset", ctypes.c_uint64)]
+
+
+@functools.lru_cache(maxsize=None)
+def library() -> ctypes.CDLL:
+    """libpwl-cuda: that in the environment's PWL_CUDA_LIBRARY, else the package's own. MissingError where there is none."""
+    path = os.environ.get("PWL_CUDA_LIBRARY") or pathlib.Path(__file__).with_name("libpwl-cuda.so")
+    try:
+        lib = ctypes.CDLL(str(path))
+        pointer, size = ctypes.c_void_p, ctypes.c_size_t
+        for name, result, arguments in [
+                ("pwl_device_of", ctypes.c_int, [pointer]), ("pwl_device_current", ctypes.c_int, []),
+                ("pwl_device_table_size", size, []), ("pwl_cuda_upload", ctypes.c_int, [pointer, pointer]),
+                ("pwl_cuda_release", ctypes.c_int, [pointer]), ("pwl_cuda_status_text", ctypes.c_char_p, [ctypes.c_int]),
+                ("pwl_cuda_map", ctypes.c_int, [pointer, ctypes.c_int, pointer, ctypes.c_int, pointer, size, pointer]),
+                ("pwl_cuda_map_real", ctypes.c_int, [pointer, _Affine, ctypes.c_int, pointer, _Affine, ctypes.c_int,
+                                                     pointer, size, pointer])]:
+            function = getattr(lib, name)
+            function.restype, function.argtypes = result, arguments
+    except (OSError, AttributeError) as error:
+        raise MissingError(f"no libpwl-cuda: {error}; install a wheel that ./dev wheel --cuda made, or move the array to "
+                           "the CPU") from None
+    return lib
+
+
+def _check(status: int) -> None:
+    if status:
+        raise Error(f"libpwl-cuda: {library().pwl_cuda_status_text(status).decode()}")
+
+
+_lock = threading.Lock()
+
+
+def upload(table: Table, device: Optional[int] = None) -> Any:
+    """The table on the current device, where it stays until the table is no longer used."""
+    lib = library()
+    current = lib.pwl_device_current()
+    if current < 0:
+        raise MissingError("no CUDA device is here, or its driver does not run")
+    if device is not None and device != current:
+        raise Error(f"the array lies on CUDA device {device}, and device {current} is current: call within "
+                    f"torch.cuda.device({device}), or its like")
+    if table.reduced:
+        raise Error("a table of one octave (reduce) runs on the CPU alone; fit one without, or move the array")
+    with _lock:
+        if current not in table._uploads:
+            uploaded = (ctypes.c_uint64 * ((lib.pwl_device_table_size() + 7) // 8))()
+            _check(lib.pwl_cuda_upload(table._address, uploaded))
+            weakref.finalize(table, lib.pwl_cuda_release, uploaded).atexit = False
+            table._uploads[current] = uploaded
+        return table._uploads[current]
+
+
+def launch(table: Table, dtype: str, x: int, out_dtype: str, out: int, count: int, stream: int,
+           device: Optional[int] = None) -> None:
+    """Queues the output codes of `count` codes at the address x into `out`, on a stream; the types are names of numpy's.
+    For callers who have looked at their arrays themselves."""
+    _check(library().pwl_cuda_map(upload(table, device), CODES.index(dtype), x, CODES.index(out_dtype), out, count, stream))
+
+
+def launch_real(table: Table, dtype: str, x: int, out_dtype: str, out: int, count: int, stream: int,
+                device: Optional[int] = None) -> None:
+    """The same for real numbers, float32, float16 or bfloat16, as Table.real()."""
+    _check(library().pwl_cuda_map_real(upload(table, device), _affine(table.input), REALS.index(dtype), x,
+                                       _affine(table.output), REALS.index(out_dtype), out, count, stream))
+
+
+def _affine(of: Type) -> _Affine:
+    return _Affine(of.scale, of.zero_point)
+
+
+class _View(NamedTuple):
+    """What there is to know of an array on a device. `keep` holds what the address needs."""
+    address: int
+    dtype: str
+    shape: Sequence[int]
+    strides: Optional[Sequence[int]]  # in elements; None in the order of C
+    writeable: bool
+    stream: Optional[int]
+    keep: Any
+
+
+def is_cuda(x: Any) -> bool:
+    """Whether an object is an array on a CUDA device."""
+    if hasattr(x, "__cuda_array_interface__"):
+        return True
+    device = getattr(x, "__dlpack_device__", None)
+    return device is not None and int(device()[0]) in DLPACK_CUDA
+
+
+def _view(x: Any, stream: Optional[int]) -> _View:
+    if not is_cuda(x):
+        raise Error(f"{type(x).__name__}: no array on a CUDA device; x and out must both be on one")
+    interface = getattr(x, "__cuda_array_interface__", None)
+    if interface is not None:
+        kind, size = interface["typestr"][1], int(interface["typestr"][2:])
+        strides = interface.get("strides")
+        if interface["typestr"][0] == ">":
+            raise Error("an array in another byte order than the device's")
+        return _View(interface["data"][0] or 0, {"i": "int", "u": "uint", "f": "float"}.get(kind, kind) + str(size * 8),
+                     interface["shape"], None if strides is None else [step / size for step in strides],
+                     not interface["data"][1], interface.get("stream"), x)
+    capsule = x.__dlpack__(stream=stream or 1)  # 1 is the default stream
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    tensor = _DLTensor.from_address(get(capsule, b"dltensor"))
+    dtype = DLPACK_KINDS.get(tensor.code, "other") + str(tensor.bits * tensor.lanes)
+    return _View((tensor.data or 0) + tensor.byte_offset, dtype, tensor.shape[:tensor.ndim],
+                 tensor.strides[:tensor.ndim] if tensor.strides else None, True, None, capsule)
+
+
+def _owner(x: Any) -> str:
+    return type(x).__module__.split(".")[0]
+
+
+def _current_stream(x: Any) -> Optional[int]:
+    if _owner(x) == "torch":
+        return int(importlib.import_module("torch").cuda.current_stream(x.device).cuda_stream)
+    if _owner(x) == "cupy":
+        return int(importlib.import_module("cupy").cuda.get_current_stream().ptr)
+    return None
+
+
+def _new(x: Any, dtype: str) -> Any:
+    """An array like x, by the library that x is of."""
+    try:
+        if _owner(x) == "torch":
+            torch = importlib.import_module("torch")
+            return torch.empty(x.shape, dtype=getattr(torch, dtype), device=x.device)
+        if _owner(x) == "cupy":
+            return importlib.import_module("cupy").empty(x.shape, dtype)
+        if _owner(x) == "numba":
+            return importlib.import_module("numba.cuda").device_array(x.shape, dtype)
+    except AttributeError:
+        raise Error(f"this version of {_owner(x)} has no {dtype}: give out=, an array of a type that it has") from None
+    raise Error(f"arrays of {_owner(x)} cannot be made here: give out=, an array of {dtype}")
+
+
+def _in_order(view: _View) -> bool:
+    step = 1
+    for size, stride in zip(reversed(view.shape), reversed(view.strides or [])):
+        if size > 1 and stride != step:
+            return False
+        step *= size
+    return True
+
+
+def _pair(x: Any, out: Any, dtype: Optional[str], kinds: Sequence[str],
+          stream: Optional[int]) -> tuple[_View, _View, Any, int]:
+    """Views of x and out, which is made of dtype, or of the type of x, where it is None; and the stream. Both checked."""
+    if stream is None:
+        stream = _current_stream(x)
+    of_x = _view(x, stream)
+    if of_x.dtype not in kinds:
+        raise Error(f"x is of {of_x.dtype}; must be of {', '.join(kinds)}")
+    out = _new(x, dtype or of_x.dtype) if out is None else out
+    of_out = _view(out, stream)
+    if of_out.dtype not in kinds:
+        raise Error(f"out is of {of_out.dtype}; must be of {', '.join(kinds)}")
+    if tuple(of_x.shape) != tuple(of_out.shape):
+        raise Error(f"out has the shape {tuple(of_out.shape)}, x {tuple(of_x.shape)}")
+    if not of_out.writeable:
+        raise Error("out is read-only")
+    if not (_in_order(of_x) and _in_order(of_out)):
+        raise Error("arrays on devices must lie in the order of C, without gaps: make them so by contiguous(), or "
+                    "ascontiguousarray()")
+    return of_x, of_out, out, stream if stream is not None else of_x.stream or 0
+
+
+def _count(view: _View) -> int:
+    count = 1
+    for size in view.shape:
+        count *= int(size)
+    return count
+
+
+def _device(of_x: _View, of_out: _View) -> int:
+    x, out = (library().pwl_device_of(view.address) for view in (of_x, of_out))
+    if x != out:
+        raise Error(f"x lies on CUDA device {x}, out on {out}: both must lie on one")
+    return int(x)
+
+
+def map(table: Table, x: Any, out: Any = None, stream: Optional[int] = None) -> Any:
+    """The output codes of an array of codes on a device, which stay there; table(x, out) comes here."""
+    of_x, of_out, out, stream = _pair(x, out, table.output.dtype.name, CODES, stream)
+    if _count(of_x):
+        launch(table, of_x.dtype, of_x.address, of_out.dtype, of_out.address, _count(of_x), stream, _device(of_x, of_out))
+    return out
+
+
+def map_real(table: Table, x: Any, out: Any = None, stream: Optional[int] = None) -> Any:
+    """Table.real() of an array of float32, float16 or bfloat16 on a device; out is of the type of x where it is not
+    given."""
+    of_x, of_out, out, stream = _pair(x, out, None, REALS, stream)
+    if _count(of_x):
+        launch_real(table, of_x.dtype, of_x.address, of_out.dtype, of_out.address, _count(of_x), stream,
+                    _device(of_x, of_out))
+    return out

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The JSON of a table, read as strictly as pwlc reads it: no field of one name twice, no number beyond its type, each
+field asked for by name and limits."""
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Collection, Sequence, Union
+
+from .errors import Error, shown
+
+MOST_BYTES = 4 << 20  # of a file, as for pwlc
+
+
+class Fields:
+    """An object of the JSON whose fields are asked for by name, with a path for messages."""
+
+    def __init__(self, path: str, value: Any) -> None:
+        if not isinstance(value, dict):
+            raise Error(f"{path}: must be an object")
+        self.path, self.value = path, value
+
+    def name(self, field: str) -> str:
+        return f"{self.path}.{field}" if self.path else field
+
+    def __contains__(self, field: str) -> bool:
+        return field in self.value
+
+    def get(self, field: str) -> Any:
+        if field not in self.value:
+            raise Error(f"{self.name(field)}: is missing")
+        return self.value[field]
+
+    def integer(self, field: str, low: int, high: int) -> int:
+        value = self.get(field)
+        if type(value) is not int or not low <= value <= high:
+            raise Error(f"{self.name(field)}: {shown(value)}, must be an integer from {low} to {high}")
+        return value
+
+    def choice(self, field: str, choices: Sequence[Any]) -> int:
+        """Which of the choices it is."""
+        value = self.get(field)
+        if value not in choices:
+            raise Error(f"{self.name(field)}: {shown(value)}, must be one of {', '.join(map(str, choices))}")
+        return choices.index(value)
+
+    def object(self, field: str, known: Collection[str]) -> Fields:
+        inner = Fields(self.name(field), self.get(field))
+        inner.only(known)
+        return inner
+
+    def only(self, known: Collection[str]) -> None:
+        for field in self.value:
+            if field not in known:
+                raise Error(f"{self.name(field)}: unknown field")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; the second of two fields of one name would hide the first."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Error(f"{shown(twice)}: appears twice in one object")
+    return fields
+
+
+def _integer(digits: str) -> int:
+    value = int(digits) if len(digits) <= 20 else None
+    if value is None or not -(1 << 63) <= value < 1 << 63:
+        raise Error(f"{digits if len(digits) <= 40 else digits[:37] + '...'}: an integer beyond 64 bits")
+    return value
+
+
+def _real(digits: str) -> float:
+    value = float(digits)
+    if value in (float("inf"), float("-inf")):
+        raise Error(f"{digits[:40]}: a number beyond double precision")
+    return value
+
+
+def _no_number(name: str) -> Any:
+    raise Error(f"{name}: is no number of JSON")
+
+
+def parse(data: bytes) -> Any:
+    """The document in a table's JSON."""
+    if len(data) > MOST_BYTES:
+        raise Error(f"larger than the limit of {MOST_BYTES} bytes")
+    try:
+        return json.loads(data.decode("utf-8"), object_pairs_hook=_object, parse_int=_integer, parse_float=_real,
+                          parse_constant=_no_number)
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise Error(str(error)) from None
+
+
+def write(content: Any) -> bytes:
+    """The JSON of a document that was made in Python."""
+    try:
+        return (json.dumps(content, indent=2, allow_nan=False) + "\n").encode()
+    except (TypeError, ValueError) as error:
+        raise Error(f"no JSON can be made of it: {error}") from None
+
+
+def read(path: Union[str, os.PathLike[str]]) -> bytes:
+    """A file's bytes, one more than a table may have at most."""
+    with open(path, "rb") as file:
+        return file.read(MOST_BYTES + 1)

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables from functions, and other texts from tables, by the program pwlc."""
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import warnings
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
+
+import numpy as np
+
+from .codes import Array, Type
+from .errors import Error, MissingError, ToolError, shown
+from .table import Table
+
+__all__ = ["emit", "fit", "flags", "pwlc"]
+
+SAMPLED_CODES = 1 << 16  # as many points a callable is asked for at most; joined by straight lines where codes are more
+
+# Flags of fit whose effect is not a table on standard output.
+NOT_HERE = {"spec": "call fit() once for each table", "jobs": "call fit() once for each table",
+            "o": "save() writes the table that fit() returns"}
+
+
+@functools.lru_cache(maxsize=None)
+def pwlc() -> str:
+    """The path of pwlc: that in the environment's PWLC, else the one installed with this package, else that in PATH.
+    MissingError where there is none."""
+    named = os.environ.get("PWLC")
+    if named:
+        return named
+    try:
+        installed: Sequence[Any] = importlib.metadata.files("pwl") or []
+    except importlib.metadata.PackageNotFoundError:
+        installed = []
+    for file in installed:
+        if file.name in ("pwlc", "pwlc.exe"):
+            path = pathlib.Path(str(file.locate())).resolve()
+            if os.access(path, os.X_OK):
+                return str(path)
+    found = shutil.which("pwlc")
+    if found is None:
+        raise MissingError("pwlc is not here: install the package with it (its build leaves it out with "
+                           "-Dfitter=disabled), put it in PATH, or name it in the environment's PWLC")
+    return found
+
+
+def _run(arguments: Sequence[str], text: Optional[bytes] = None) -> tuple[bytes, str]:
+    """What pwlc prints, and its notes. ToolError when it refuses."""
+    try:
+        done = subprocess.run([pwlc(), *arguments], input=text, stdin=subprocess.DEVNULL if text is None else None,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "NO_COLOR": "1"},
+                              check=False)
+    except OSError as error:
+        raise MissingError(f"pwlc cannot be run: {error}") from None
+    said = done.stderr.decode(errors="replace").strip()
+    if done.returncode:
+        raise ToolError(said or f"pwlc {arguments[0]} ended with {done.returncode}, and said nothing", done.returncode)
+    return done.stdout, said
+
+
+@functools.lru_cache(maxsize=None)
+def flags(command: str) -> Mapping[str, Mapping[str, Optional[str]]]:
+    """The flags of a command of pwlc by their keywords, as pwlc itself tells them: each has name, argument (None for a
+    switch) and help."""
+    commands = json.loads(_run(["--completion", "json"])[0])
+    if command not in commands:
+        raise Error(f"{shown(command)}: no command of pwlc; it has {', '.join(commands)}")
+    names = {"in": "input", "out": "output"}  # `in` is a word of Python
+    keywords = {flag["name"].lstrip("-").replace("-", "_"): flag for flag in commands[command]["flags"]}
+    return {names.get(keyword, keyword): flag for keyword, flag in keywords.items()}
+
+
+def _is_array(value: object) -> bool:
+    return hasattr(value, "__array__") and not isinstance(value, np.generic)
+
+
+def _text(value: object) -> str:
+    """A flag's value as pwlc reads it."""
+    if isinstance(value, tuple):
+        return ":".join(map(_text, value))
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (str, int, float, Type)) and not isinstance(value, bool):
+        return str(value)
+    return os.fspath(value)  # type: ignore[call-overload, no-any-return]
+
+
+class _Arguments:
+    """Flags from keywords; arrays become files of a folder that is there while it is entered."""
+
+    def __init__(self, command: str, keywords: Mapping[str, Any]) -> None:
+        self.command, self.keywords = command, keywords
+
+    def __enter__(self) -> list[str]:
+        self.folder = tempfile.TemporaryDirectory(prefix="pwl-")
+        try:
+            return [word for keyword, value in self.keywords.items() for word in self._words(keyword, value)]
+        except BaseException:
+            self.folder.cleanup()
+            raise
+
+    def __exit__(self, *exception: object) -> None:
+        self.folder.cleanup()
+
+    def _words(self, keyword: str, value: Any) -> Iterator[str]:
+        known = flags(self.command)
+        if keyword not in known:
+            raise Error(f"{keyword}: no flag of pwlc {self.command}; it has {', '.join(known)}")
+        if value is None or value is False:
+            return
+        name, argument = str(known[keyword]["name"]), known[keyword]["argument"]
+        if argument is None:
+            if value is not True:
+                raise Error(f"{keyword}={shown(value)}: a switch, True or False")
+            yield name
+            return
+        if argument == "FILE" and (_is_array(value) or isinstance(value, (list, tuple))):
+            yield from (name, self._file(keyword, value))
+            return
+        values = [value]
+        if argument.endswith("..."):
+            if isinstance(value, Mapping):
+                values = [f"{key}={_text(of)}" for key, of in value.items()]
+            elif isinstance(value, list):
+                values = value
+        for one in values:
+            try:
+                yield from (name, _text(one))
+            except TypeError:
+                raise Error(f"{keyword}={shown(one)}: wanted is {argument}, {known[keyword]['help']}") from None
+
+    def _file(self, keyword: str, value: Any) -> str:
+        array = np.asarray(value)
+        if array.dtype.kind not in "iuf":
+            raise Error(f"{keyword}: an array of {array.dtype}; numbers are wanted")
+        path = os.path.join(self.folder.name, f"{keyword}.npy")
+        np.save(path, np.ascontiguousarray(array), allow_pickle=False)
+        return path
+
+
+def _sample(function: Callable[[Any], Any], x: Optional[Type]) -> Array:
+    """Rows x, f(x): at every code where there are at most SAMPLED_CODES."""
+    if x is None:
+        raise Error("a function of Python is asked for values at each code: input must be a type with a scale, as "
+                    "\"s8:0.05:0\"; an observer finds one from data")
+    codes = np.unique(np.linspace(x.qmin, x.qmax, min(x.qmax - x.qmin + 1, SAMPLED_CODES)).round().astype(np.int64))
+    reals = x.scale * (codes - x.zero_point).astype(np.float64)
+    try:
+        values = np.asarray(function(reals), np.float64)
+        whole = values.shape == reals.shape
+    except Exception:  # of numbers alone
+        whole = False
+    if not whole:
+        values = np.array([float(function(real)) for real in reals])
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        raise Error(f"the function is {values[bad[0]]} at x = {reals[bad[0]]:g}, code {codes[bad[0]]}; it must be finite at "
+                    "every code")
+    if len(codes) < x.qmax - x.qmin + 1:
+        warnings.warn(f"the function is taken at {len(codes)} of {x.qmax - x.qmin + 1} codes, joined by straight lines: "
+                      "errors are measured against these", stacklevel=3)
+    return np.column_stack([reals, values])
+
+
+def fit(function: Union[str, Callable[[Any], Any], None] = None, *, input: Union[str, Type, None] = None,
+        output: Union[str, Type, None] = None, **keywords: Any) -> Table:
+    """A table of a function, with its errors: `pwlc fit`, whose flags are keywords.
+
+        pwl.fit("gelu", input="s8:0.0472:-3", output="s8:0.0238:-121", max_err=1.0)
+        pwl.fit("elu", input="s16:2^-12", output="s16:2^-12", param={"alpha": 0.5}, symmetry="fold")
+        pwl.fit(lambda x: x * np.tanh(x), input="s8:2^-5", output="s8:2^-5", segments=8, monotone=True)
+        pwl.fit("silu", input="s8", output="s8", calibrate=x, calibrate_by="percentile=99.9")
+
+    function is a name that `pwlc list` shows, or a function of Python: it is sampled, at every code of up to 16 bits, so
+    that nothing is lost, and else at 65536 points joined by straight lines, with a warning; the table's function is then
+    "samples". expr= and samples= (rows x, y) stand in its place.
+
+    A flag --max-err is the keyword max_err; --in and --out are input and output. Switches take True. What pwlc reads from
+    a file may be an array: weights, samples, calibrate. A flag that may be repeated takes a list, and param a dict; parts
+    that pwlc joins by ":" may be a tuple, as fix=[(0, 0)] and range=(-4, 4). pwl.flags("fit") has them all, with help.
+
+    What pwlc notes, as that codes saturate, is in the table's notes. ToolError has its message, and its exit code as code.
+    """
+    for keyword, why in NOT_HERE.items():
+        if keyword in keywords:
+            raise Error(f"{keyword}: no keyword of fit(); {why}")
+    keywords = {"input": input, "output": output, **keywords}
+    words = ["fit"]
+    if isinstance(function, str):
+        if function.startswith("-"):
+            raise Error(f"{shown(function)}: no function's name")
+        words.append(function)
+    elif callable(function):
+        if keywords.get("samples") is not None or keywords.get("expr") is not None:
+            raise Error("give a function, or expr=, or samples=")
+        keywords["samples"] = _sample(function, _known_type(input))
+    elif function is not None:
+        raise Error(f"{shown(function)}: must be a name, as \"gelu\", or a function")
+    with _Arguments("fit", keywords) as arguments:
+        text, said = _run([*words, *arguments])
+    table = Table(text)
+    table.notes = tuple(line.replace("pwlc fit: note: ", "") for line in said.splitlines())
+    return table
+
+
+def _known_type(of: Union[str, Type, None]) -> Optional[Type]:
+    """A type with a scale; None where it is to be found from data, or is none at all, which pwlc says better."""
+    if of is None or isinstance(of, Type):
+        return of
+    try:
+        return Type.parse(of)
+    except Error:
+        return None
+
+
+def emit(table: Table, format: str = "c", **keywords: Any) -> str:
+    """The table's text in a format of `pwlc list formats`: a C or CUDA header, SystemVerilog, CSV and others. The flags of
+    `pwlc emit` are keywords, as in fit()."""
+    for keyword in ("o", "check", "MD", "MF"):
+        if keyword in keywords:
+            raise Error(f"{keyword}: no keyword of emit(), which returns the text")
+    with _Arguments("emit", {"format": format, **keywords}) as arguments:
+        return _run(["emit", "-", *arguments], table.to_json().encode())[0].decode()

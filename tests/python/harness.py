@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TAP for the tests of the package: each function that @test decorates is a line; end() is the last."""
+import sys
+
+try:
+    import numpy as np
+except ImportError:
+    print("1..0 # SKIP numpy is missing: install python3-numpy")
+    sys.exit(0)
+
+import pwl
+
+count = failures = 0
+
+
+def test(name):
+    """Runs what it decorates, as one line of TAP, with what it returns as a note."""
+    def run(function):
+        global count, failures
+        count += 1
+        try:
+            note = function()
+            print(f"ok {count} - {name}{': ' + note if note else ''}")
+        except Exception as error:
+            failures += 1
+            at = error.__traceback__
+            while at.tb_next and at.tb_next.tb_frame.f_code.co_filename == function.__code__.co_filename:
+                at = at.tb_next
+            print(f"not ok {count} - {name}: line {at.tb_lineno}: {type(error).__name__}: {error}")
+    return run
+
+
+def end():
+    print(f"1..{count}")
+    sys.exit(failures != 0)
+
+
+def equal(got, expected, what):
+    got, expected = np.asarray(got), np.asarray(expected)
+    assert got.shape == expected.shape, f"{what}: shape {got.shape}, not {expected.shape}"
+    if not np.array_equal(got, expected):
+        first = np.flatnonzero(got.ravel() != expected.ravel())[0]
+        raise AssertionError(f"{what}: at {first}, {got.ravel()[first]}, not {expected.ravel()[first]}")
+
+
+def refused(message, function, kind=pwl.Error):
+    try:
+        function()
+    except kind as error:
+        assert message in str(error), f"the message is: {error}"
+        return
+    raise AssertionError(f"accepted what should say: {message}")

@@ -1,0 +1,122 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""pwl.cuda against a libpwl-cuda on memory of the host: what is passed on, and what is refused. PYTHONPATH says where the
+package is. tests/python/test_cuda_device.py has the real one.
+
+usage: test_cuda.py FAKE_CUDA SOURCE
+"""
+import ctypes
+import gc
+import os
+import pathlib
+import subprocess
+import sys
+
+from harness import end, equal, np, refused, test
+
+import pwl
+from pwl import cuda
+
+os.environ["PWL_CUDA_LIBRARY"] = os.path.realpath(sys.argv[1])
+tables = pathlib.Path(sys.argv[2]) / "luts/tables"
+fake = ctypes.CDLL(os.environ["PWL_CUDA_LIBRARY"])
+
+
+def of_fake(name):
+    return ctypes.c_int.in_dll(fake, f"fake_{name}")
+
+
+class Interface:
+    """An array that says that it lies on a device, by __cuda_array_interface__."""
+
+    def __init__(self, array, **other):
+        self.array = array
+        self.__cuda_array_interface__ = {**array.__array_interface__, "version": 3, **other}
+
+
+class DLPack:
+    """The same, by DLPack."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, stream=None):
+        self.stream = stream
+        return self.array.__dlpack__()
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+
+table = pwl.load(tables / "gelu_s8.json")
+codes = np.arange(-128, 128, dtype=np.int8).reshape(16, 16)
+reals = np.random.default_rng(1).normal(0, 3, (5, 7)).astype(np.float32)
+
+
+@test("codes and real numbers by both protocols, on the stream that is asked for")
+def _():
+    for kind in (Interface, DLPack):
+        out = kind(np.zeros_like(codes))
+        assert table(kind(codes), out=out) is out and of_fake("stream").value == 0
+        equal(out.array, table(codes), kind.__name__)
+        out = kind(np.zeros_like(reals))
+        table.real(kind(reals), out=out)
+        equal(out.array, table.real(reals), f"{kind.__name__}, real numbers")
+        x = kind(codes.copy())
+        cuda.map(table, x, out=x, stream=77)
+        equal(x.array, table(codes), f"{kind.__name__}, in place")
+        assert of_fake("stream").value == 77 and (kind is Interface or x.stream == 77)
+    table(Interface(codes, stream=5), out=Interface(np.zeros_like(codes)))
+    assert of_fake("stream").value == 5, "the stream that the array names"
+    empty = Interface(np.zeros((0, 3), np.int8))
+    assert table(empty, out=empty) is empty
+
+
+@test("a table is uploaded once for each device, and released with the table")
+def _():
+    gc.collect()
+    before = of_fake("uploads").value
+    other = pwl.load(tables / "tanh_s8.json")
+    x = Interface(codes)
+    for device in (0, 1, 0, 1):
+        of_fake("device").value = of_fake("current").value = device
+        other(x, out=Interface(np.zeros_like(codes)))
+    of_fake("device").value = of_fake("current").value = 0
+    assert of_fake("uploads").value == before + 2
+    del other
+    gc.collect()
+    assert of_fake("uploads").value == before
+
+
+@test("arrays that do not fit are refused")
+def _():
+    x, out = Interface(codes), Interface(np.zeros_like(codes))
+    refused("give out=, an array of int8", lambda: table(x))
+    refused("x is of float32; must be of int8, uint8", lambda: table(Interface(reals), out=out))
+    refused("out is of float64", lambda: table.real(Interface(reals), out=Interface(reals.astype(float))))
+    refused("x is of c64", lambda: table(Interface(reals.astype(np.complex64)), out=out))
+    refused("another byte order", lambda: table(Interface(codes.astype(">i2")), out=out))
+    refused("out has the shape (4, 64), x (16, 16)", lambda: table(x, out=Interface(np.zeros((4, 64), np.int8))))
+    refused("out is read-only", lambda: table(x, out=Interface(codes, data=(codes.ctypes.data, True))))
+    refused("in the order of C", lambda: table(Interface(codes.T), out=out))
+    refused("in the order of C", lambda: table(x, out=DLPack(np.zeros((16, 32), np.int8)[:, ::2])))
+    refused("ndarray: no array on a CUDA device", lambda: table(x, out=np.zeros_like(codes)))
+    refused("ndarray: no array on a CUDA device", lambda: table(codes, out=out))
+    refused("libpwl-cuda: the fake one's words", lambda: table(x, out=Interface(np.zeros(codes.shape, np.int16))))
+
+
+@test("another device, none at all, or no library: each says what to do")
+def _():
+    x, out = Interface(codes), Interface(np.zeros_like(codes))
+    of_fake("device").value = 1
+    refused("lies on CUDA device 1, and device 0 is current: call within torch.cuda.device(1)", lambda: table(x, out=out))
+    of_fake("device").value, of_fake("current").value = 0, -1
+    refused("no CUDA device is here", lambda: table(x, out=out), pwl.MissingError)
+    of_fake("current").value = 0
+    for path, words in (("/nowhere.so", "/nowhere.so"), ("libc.so.6", "pwl_device_of")):
+        done = subprocess.run([sys.executable, "-c", "from pwl import cuda; cuda.library()"], capture_output=True,
+                              text=True, env={**os.environ, "PWL_CUDA_LIBRARY": path})
+        assert "MissingError: no libpwl-cuda" in done.stderr and words in done.stderr, done.stderr
+
+
+end()

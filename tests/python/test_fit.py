@@ -1,0 +1,143 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""pwl.fit() and emit() against what pwlc writes for the same flags, and what they refuse. PYTHONPATH says where the
+package is.
+
+usage: test_fit.py PWLC
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import warnings
+
+from harness import end, equal, np, refused, test
+
+import pwl
+
+pwlc = pathlib.Path(sys.argv[1]).resolve()
+os.environ["PWLC"] = str(pwlc)
+warnings.simplefilter("error")
+
+
+def written(*words, text=None):
+    return subprocess.run([pwlc, *words], capture_output=True, text=True, check=True, input=text).stdout
+
+
+@test("keywords are the flags of pwlc")
+def _():
+    for keywords, words in [
+            (dict(max_err=1.0), "--max-err 1"),
+            (dict(segments=np.int64(6), method="minimax", form="biased"), "--segments 6 --method minimax --form biased"),
+            (dict(monotone=True, zero="free", shift=None, no_saturate=False), "--monotone --zero free"),
+            (dict(fix=[(0, 0), "1:0.75"], segments=9), "--fix 0:0 --fix 1:0.75 --segments 9"),
+            (dict(knots=("pow2", 4)), "--knots pow2:4")]:
+        table = pwl.fit("gelu", input="s8:0.0472:-3", output="s8:0.0238:-121", **keywords)
+        assert table.to_json() == written("fit", "gelu", "--in", "s8:0.0472:-3", "--out", "s8:0.0238:-121", *words.split())
+    table = pwl.fit("elu", input="s8:2^-4", output=pwl.Type(8, True, 0.05), param={"alpha": 0.5})
+    assert table.parameters == {"alpha": 0.5} and str(table.output) == "s8:0.05:0"
+    assert pwl.fit(expr="x*x/4", input="s8:2^-5", output="s8:2^-4").function == "expr"
+
+
+@test("arrays are the files that flags name")
+def _():
+    data = np.random.default_rng(1).normal(0, 1, (40, 50)).astype(np.float32)
+    with tempfile.TemporaryDirectory() as folder:
+        samples = np.c_[np.linspace(-4, 4, 9), np.arange(9) / 3]
+        for name, array in (("x", data), ("w", np.arange(256)), ("s", samples)):
+            np.save(f"{folder}/{name}.npy", array)
+        types = ["--in", "s8:2^-5:0", "--out", "s8:2^-5:0"]
+        plain = dict(input="s8:2^-5", output="s8:2^-5")
+        table = pwl.fit("silu", input="s8", output="s8", calibrate=data.T, calibrate_by="percentile=99.9")
+        words = ["fit", "silu", "--in", "s8", "--out", "s8", "--calibrate", f"{folder}/x.npy", "--calibrate-by"]
+        assert table.to_json() == written(*words, "percentile=99.9")
+        assert pwl.fit("gelu", weights=list(range(256)), segments=4, **plain).to_json() == \
+            written("fit", "gelu", *types, "--segments", "4", "--weights", f"{folder}/w.npy")
+        assert pwl.fit(samples=samples, **plain).to_json() == written("fit", *types, "--samples", f"{folder}/s.npy")
+
+
+@test("a function of Python, by its values at every code")
+def _():
+    import math
+    types = dict(input="s8:2^-5:3", output="s8:2^-5", max_err=0.6)
+    of_array, of_number = (pwl.fit(f, **types) for f in (lambda x: x * np.tanh(x), lambda x: x * math.tanh(x)))
+    table = pwl.fit(expr="x*tanh(x)", **types)
+    assert of_array == of_number and of_array.function == "samples"
+    codes = np.arange(-128, 128)
+    equal(of_array(codes), table(codes), "as the expression")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        wide = pwl.fit(np.tanh, input="s20:2^-17", output="s8:2^-6")
+    assert "65536 of 1048576 codes" in str(said[0].message) and said[0].filename == __file__, said
+    assert abs(wide.real(0.5) - math.tanh(0.5)) < 2 ** -6
+
+
+@test("notes are kept")
+def _():
+    table = pwl.fit("tanh", input="s8:2^-5", output="s8:2^-7")
+    assert table.notes == ("tanh leaves the output range at 39 of 256 codes, which saturate",), table.notes
+    assert pwl.fit("tanh", input="s8:2^-5", output="s8:2^-6").notes == ()
+
+
+@test("emit gives what pwlc emit writes")
+def _():
+    table = pwl.fit("gelu", input="s8:2^-5", output="s8:2^-5", max_err=1)
+    for words, text in [("--format c --name g", table.emit(name="g")), ("--format csv", table.emit("csv")),
+                        ("--format sv --stages 2", pwl.emit(table, "sv", stages=2))]:
+        assert text == written("emit", "-", *words.split(), text=table.to_json()), words
+
+
+@test("what pwlc refuses, with its words and exit code")
+def _():
+    types = dict(input="s8:2^-5", output="s8:2^-5")
+    for code, message, call in [
+            (2, "gleu", lambda: pwl.fit("gleu", **types)),
+            (2, "--form", lambda: pwl.fit("gelu", form="loose", **types)),
+            (2, "--in", lambda: pwl.fit("gelu", input="s8:x", output="s8:1")),
+            (3, "--max-err 0.3: the table of 2 segments", lambda: pwl.fit("gelu", segments=2, max_err=0.3, **types)),
+            (2, "--format", lambda: pwl.fit("gelu", **types).emit("pdf"))]:
+        try:
+            call()
+        except pwl.ToolError as error:
+            assert error.code == code and message in str(error), (error.code, str(error))
+        else:
+            raise AssertionError(f"accepted: {message}")
+
+
+@test("what is refused before pwlc is asked")
+def _():
+    types = dict(input="s8:2^-5", output="s8:2^-5")
+    refused("max_er: no flag of pwlc fit; it has input, output", lambda: pwl.fit("gelu", max_er=1, **types))
+    refused("monotone=5: a switch", lambda: pwl.fit("gelu", monotone=5, **types))
+    refused("reduce=True: wanted is on|off", lambda: pwl.fit("sqrt", reduce=True, **types))
+    refused("segments={'a': 1}: wanted is N", lambda: pwl.fit("gelu", segments={"a": 1}, **types))
+    refused("weights: an array of", lambda: pwl.fit("gelu", weights=["a", "b"], **types))
+    refused("o: no keyword of fit(); save() writes", lambda: pwl.fit("gelu", o="x.json", **types))
+    refused("spec: no keyword", lambda: pwl.fit(spec="jobs.json", **types))
+    refused("check: no keyword of emit()", lambda: pwl.fit("gelu", **types).emit(check=True))
+    refused("must be a name", lambda: pwl.fit(5, **types))
+    refused("no function's name", lambda: pwl.fit("--help", **types))
+    refused("a type with a scale", lambda: pwl.fit(np.tanh, input="s8", output="s8"))
+    refused("or expr=", lambda: pwl.fit(np.tanh, expr="x", **types))
+    with np.errstate(all="ignore"):
+        refused("the function is nan at x = -4, code -128", lambda: pwl.fit(np.sqrt, **types))
+    refused("division", lambda: pwl.fit(lambda x: 1 / 0, **types), ZeroDivisionError)
+
+
+@test("pwlc is found, or said to be missing")
+def _():
+    code = "import pwl; pwl.pwlc.cache_clear(); print(pwl.pwlc())"
+    clean = {key: value for key, value in os.environ.items() if key != "PWLC"}
+
+    def run(**environment):
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**clean, **environment})
+    assert run(PATH=str(pwlc.parent)).stdout.strip() == str(pwlc)
+    assert run(PWLC="/somewhere/pwlc").stdout.strip() == "/somewhere/pwlc"
+    missing = run(PATH="/nowhere").stderr
+    assert "MissingError: pwlc is not here" in missing and "PWLC" in missing, missing
+    code = "import pwl; pwl.fit('gelu', input='s8:1', output='s8:1')"
+    assert "MissingError: pwlc cannot be run" in run(PWLC="/somewhere/pwlc").stderr
+
+
+end()
