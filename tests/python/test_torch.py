@@ -237,6 +237,34 @@ def _():
     assert leaf.grad.abs().sum() > 0
 
 
+@test("modules of other names are found by their values")
+def _():
+    class ByTanh(nn.Module):
+        def forward(self, x):
+            return 0.5 * x * (1 + torch.tanh((2 / np.pi) ** 0.5 * (x + 0.044715 * x ** 3)))
+
+    class ByErf(nn.Module):
+        def forward(self, x):
+            return x * 0.5 * (1 + torch.erf(x / 2 ** 0.5))
+
+    class BySigmoid(nn.Module):
+        def forward(self, x):
+            return x * torch.sigmoid(x)
+
+    class InPlace(nn.Module):
+        def forward(self, x):
+            return x.sigmoid_()
+
+    class Double(nn.Module):
+        def forward(self, x):
+            return 2 * torch.sigmoid(x)
+
+    found = pwl.torch.prepare(nn.Sequential(ByTanh(), ByErf(), BySigmoid(), InPlace(), Double()))
+    assert [str(module.function) for module in found[:4]] == ["gelu(approximate=tanh)", "gelu", "silu", "sigmoid"]
+    assert [module.inplace for module in found[:4]] == [False, False, False, True]
+    assert str(found[4].sigmoid_0.function) == "sigmoid"
+
+
 @test("TransformerEncoderLayer, by a function and by a module, without its own fast path")
 def _():
     for activation in ("gelu", nn.GELU(), functional.gelu):
@@ -397,7 +425,7 @@ def _():
 
     class Untraced(nn.Module):
         def forward(self, x):
-            return functional.gelu(x) if x.sum() > 0 else x
+            return functional.gelu(x) if x.mean() > 1 else x
 
     refused("Not looked into:\n  the model: Untraced names gelu, and torch.fx cannot trace it",
             lambda: pwl.torch.prepare(Untraced()))

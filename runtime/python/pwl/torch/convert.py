@@ -55,13 +55,13 @@ class _Preparation:
         """What is to stand for a module: itself, changed or not, or another."""
         if id(module) not in self.done:
             self.kept.append(module)
-            found = functions.of_module(module)
-            if found:
-                new: nn.Module = self.observed(*found, path or "the model", module.training)
-            elif isinstance(module, (Activation, Observed)):
-                new = module
-            else:
-                new = self.inside(module, path)
+            new: nn.Module = module
+            if not isinstance(module, (Activation, Observed)):
+                found = functions.of_module(module) or functions.by_values(module)
+                if found:
+                    new = self.observed(*found, path or "the model", module.training)
+                else:
+                    new = self.inside(module, path)
             self.done[id(module)] = self.done[id(new)] = new
             self.kept.append(new)
         return self.done[id(module)]
@@ -133,12 +133,13 @@ def prepare(model: nn.Module, observer: Optional[Callable[[Function], Observer]]
     """A copy of a model whose activations observe their inputs: run some batches through it, then convert() it.
 
     Replaced are the modules, the functions and the methods of GELU (both kinds), SiLU, Sigmoid, Tanh, Softplus, Mish, ELU,
-    SELU, Hardswish, Hardsigmoid, LogSigmoid and Softsign. Calls of functions and methods are found by torch.fx in each
-    module's own forward(), as it runs in the mode, training or not, that the model is in; the module becomes a
-    GraphModule. Where forward() cannot be traced, a warning names it; where nothing at all is found, Error says why.
+    SELU, Hardswish, Hardsigmoid, LogSigmoid and Softsign, and modules of other names with the same values. Calls of
+    functions and methods are found by torch.fx in each module's own forward(), as it runs in the mode, training or not,
+    that the model is in; the module becomes a GraphModule. Where forward() cannot be traced, a warning names it; where
+    nothing at all is found, Error says why.
 
-    observer    gives an observer of pwl.calibration for a Function, by default
-                LeastSquares, for example lambda function: pwl.calibration.Percentile(99.9)
+    observer    gives an observer of pwl.calibration for a Function, by default LeastSquares; another is
+                lambda function: pwl.calibration.Percentile(99.9)
     """
     if not isinstance(model, nn.Module):
         raise Error(f"{shown(model)}: not a module of torch")
