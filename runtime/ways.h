@@ -45,7 +45,8 @@
     F(narrow_avx2, PWL_LEVEL_AVX2, narrow, PWL_NARROW_LINES, (330, 550), 160)                                          \
     F(wide_avx2, PWL_LEVEL_AVX2, wide, 16, (1510), 180)                                                                \
     F(cells16_avx2, PWL_LEVEL_AVX2, cells16, PWL_MANY_LINES, (1370, 1370, 1370, 1370, 1400, 2000), 290)                \
-    F(cells_avx2, PWL_LEVEL_AVX2, cells, PWL_MANY_LINES, (1690, 1690, 1690, 1690, 1750, 2050), 190)
+    F(cells_avx2, PWL_LEVEL_AVX2, cells, PWL_MANY_LINES, (1690, 1690, 1690, 1690, 1750, 2050), 190)                    \
+    F(octaves_avx2, PWL_LEVEL_AVX2, octaves, PWL_MANY_LINES, (2550, 2550, 2550, 2550, 2650, 2950), 190)
 #else
 #define PWL_WAYS_AVX2(F)
 #endif
