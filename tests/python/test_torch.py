@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""pwl.torch on the CPU against the table's own calls and torch's functions; on CUDA devices where there are any, else its
-launches by a libpwl-cuda on memory of the host. PYTHONPATH says where the package is. Exit 77, a skip, without torch.
+"""pwl.torch on the CPU against the table's own calls and torch's functions; on a CUDA device where there is one and
+libpwl-cuda too, else its launches by a libpwl-cuda on memory of the host. PYTHONPATH says where the package is. Exit 77, a skip, without torch.
 
 usage: test_torch.py PWLC FAKE_CUDA SOURCE
 """
@@ -29,10 +29,15 @@ from torch.nn import functional
 
 import pwl
 import pwl.torch
+from pwl import cuda
 from pwl.torch import ops
 
 os.environ["PWLC"] = os.path.realpath(sys.argv[1])
-on_device = torch.cuda.is_available()
+
+try:  # that of a build with CUDA, or the one that the environment's PWL_CUDA_LIBRARY names
+    on_device = torch.cuda.is_available() and cuda.library() is not None
+except pwl.MissingError:
+    on_device = False
 if not on_device:
     os.environ["PWL_CUDA_LIBRARY"] = os.path.realpath(sys.argv[2])
 source = pathlib.Path(sys.argv[3])
