@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Union
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, inliner
 
 from ..calibration import LeastSquares, MinMax, Observer
 from ..codes import Array
@@ -48,7 +48,7 @@ def load_model(model: Model) -> onnx.ModelProto:
     else:
         raise Error(f"{type(model).__name__}: a model is an onnx.ModelProto, a file's name, or bytes")
     if made.functions:
-        made = onnx.inliner.inline_local_functions(made)
+        made = inliner.inline_local_functions(made)
     if _opset(made) < OLDEST:
         raise Error(f"the model is of opset {_opset(made)}, and {OLDEST} is the oldest that will do: "
                     f"onnx.version_converter.convert_version(model, {OLDEST}) makes one of it")
@@ -56,7 +56,7 @@ def load_model(model: Model) -> onnx.ModelProto:
 
 
 def _opset(model: onnx.ModelProto) -> int:
-    versions = [one.version for one in model.opset_import if one.domain in ("", "ai.onnx")]
+    versions: list[int] = [one.version for one in model.opset_import if one.domain in ("", "ai.onnx")]
     if not versions:
         raise Error("the model imports no opset of ONNX: opset_import must name one")
     return versions[0]
@@ -67,7 +67,7 @@ class _Session:
 
     def __init__(self, model: onnx.ModelProto, names: Iterable[str]) -> None:
         try:
-            import onnxruntime
+            import onnxruntime  # type: ignore[import-untyped, unused-ignore]
         except ImportError as error:
             raise MissingError(f"onnxruntime is not here, which runs the model: pip install onnxruntime ({error})") from None
         self.inputs = [value.name for value in model.graph.input
@@ -95,9 +95,9 @@ class _Session:
                             f"{', '.join(self.inputs)}")
             feeds = dict(zip(self.inputs, arrays))
         feeds = {name: np.asarray(value) for name, value in feeds.items()}
-        asked = [name for name in self.names if name not in feeds]
+        asked = [name for name in self.names if name not in feeds] or [self.session.get_outputs()[0].name]
         try:
-            got = self.session.run(asked, feeds) if asked else []
+            got = self.session.run(asked, feeds)
         except Exception as error:
             raise Error(f"batch {which}: ONNX Runtime refuses it: {error}") from None
         return {**feeds, **dict(zip(asked, got))}
@@ -150,15 +150,18 @@ def fit(model: Model, batches: Iterable[Batch], bits: int = 8, *, segments: Opti
             except Error as error:
                 raise Error(f"batch {which}, {place.input}: {error}") from None
     if max_err is not None:
-        flags = {"weights": None, **flags, "max_err": max_err}  # the largest error is that of any code
-    elif segments is None and flags.get("method") != "lut":
+        flags["max_err"] = max_err
+    if max_err is not None or flags.get("method") in ("minimax", "lut"):
+        flags = {"weights": None, **flags}  # the largest error is that of any code
+    if segments is None and max_err is None and flags.get("method") != "lut":
         segments = next(count for most, count in SEGMENTS.items() if bits <= most)
     if segments is not None:
         flags["segments"] = segments
     tables = {}
     for place, seen in zip(places, observers):
         try:
-            tables[place.output] = seen.fit(place.function, **({"param": dict(place.param)} if place.param else {}), **flags)
+            given: dict[str, Any] = {"param": dict(place.param), **flags} if place.param else flags
+            tables[place.output] = seen.fit(place.function, **given)
         except ToolError as error:
             raise ToolError(f"{place.output}: {error}", error.code) from None
         except Error as error:

@@ -29,12 +29,14 @@ erf = np.vectorize(math.erf, otypes=[np.float64])
 Values = Callable[..., Array]
 
 
-def _sigmoid(x: Array) -> Array:
-    return np.exp(-np.logaddexp(0, -x))
-
-
 def _softplus(x: Array) -> Array:
-    return np.logaddexp(0, x)
+    y: Array = np.logaddexp(0, x)
+    return y
+
+
+def _sigmoid(x: Array) -> Array:
+    y: Array = np.exp(-_softplus(-x))
+    return y
 
 
 def _elu(x: Array, alpha: float = 1.0) -> Array:

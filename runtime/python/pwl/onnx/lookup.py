@@ -17,7 +17,7 @@ Shifts to the left are taken into the slope. All of it is int64: of a table of c
 """
 from __future__ import annotations
 
-from typing import Optional
+from typing import Any, Optional
 
 import numpy as np
 import onnx
@@ -46,7 +46,7 @@ class Nodes:
     def name(self, of: str) -> str:
         return f"{self.prefix}/{of}_{len(self.nodes) + len(self.initializers)}"
 
-    def add(self, operator: str, *inputs: str, output: Optional[str] = None, **attributes: object) -> str:
+    def add(self, operator: str, *inputs: str, output: Optional[str] = None, **attributes: Any) -> str:
         """Appends a node of one output, whose name it returns."""
         output = output or self.name(operator)
         self.nodes.append(helper.make_node(operator, list(inputs), [output], name=f"{self.prefix}/node_{len(self.nodes)}",

@@ -102,9 +102,9 @@ class _Counter:
 
     def use(self) -> Use:
         table = self.table
-        errors = np.sqrt(self.squares / max(self.count, 1)) / table.output.scale
+        error, quantisers, of_table = (np.sqrt(self.squares / max(self.count, 1)) / table.output.scale).tolist()
         return Use(self.place.output, str(self.place), self.low, self.high, int(self.used.sum()), self.used.size,
-                   *map(float, errors), len(table.segments), table.segments.nbytes)
+                   error, quantisers, of_table, len(table.segments), table.segments.nbytes)
 
 
 class _Sums:
