@@ -25,34 +25,32 @@ POINTS = np.linspace(-12.1, 11.9, 241)  # no point at a corner of the hard funct
 TOLERANCE = 1e-5                        # times 1 + |x|
 FARTHEST = 10                           # nodes from the first operator that makes an activation of x to y
 
-erf = np.vectorize(math.erf, otypes=[np.float64])
 Values = Callable[..., Array]
+erf: Values = np.vectorize(math.erf, otypes=[np.float64])
 
 
 def _softplus(x: Array) -> Array:
-    y: Array = np.logaddexp(0, x)
-    return y
+    return np.asarray(np.logaddexp(0, x))
 
 
 def _sigmoid(x: Array) -> Array:
-    y: Array = np.exp(-_softplus(-x))
-    return y
+    return np.asarray(np.exp(-_softplus(-x)))
 
 
 def _elu(x: Array, alpha: float = 1.0) -> Array:
-    return np.where(x < 0, alpha * np.expm1(np.minimum(x, 0)), x)
+    return np.asarray(np.where(x < 0, alpha * np.expm1(np.minimum(x, 0)), x))
 
 
 def _gelu(x: Array) -> Array:
-    return x * (1 + erf(x / math.sqrt(2))) / 2
+    return np.asarray(x * (1 + erf(x / math.sqrt(2))) / 2)
 
 
 def _gelu_tanh(x: Array) -> Array:
-    return x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3))) / 2
+    return np.asarray(x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3))) / 2)
 
 
 def _hard_sigmoid(x: Array, alpha: float = 1 / 6, beta: float = 0.5) -> Array:
-    return np.clip(alpha * x + beta, 0, 1)
+    return np.asarray(np.clip(alpha * x + beta, 0, 1))
 
 
 # By pwlc's names.
