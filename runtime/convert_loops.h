@@ -13,6 +13,13 @@
 #define BLOCK 128
 #endif
 
+/* Of its own, compilers see the least and the greatest of two numbers here, which are two instructions of vectors. */
+static inline int32_t within(int32_t v, int32_t min, int32_t max)
+{
+    const int32_t from_min = v < min ? min : v;
+    return from_min > max ? max : from_min;
+}
+
 /* y[k] = value, which is x[k] or what is nearest to it in the other type. */
 #define DEFINE_CONVERSION(name, from_t, to_t, value)                                                                   \
     static void name(const void *from, void *to, size_t count)                                                         \
@@ -23,7 +30,7 @@
         for (k = 0; k < count; k++)                                                                                    \
             y[k] = (to_t)(value);                                                                                      \
     }
-#define WITHIN(min, max) (x[k] < (min) ? (min) : x[k] > (max) ? (max) : x[k])
+#define WITHIN(min, max) within(x[k], min, max)
 #define AT_MOST(max) (x[k] < (max) ? x[k] : (max))
 
 /* Of codes and of values: to a type that holds them. */
@@ -44,7 +51,7 @@ DEFINE_CONVERSION(s8_to_u16, int8_t, uint16_t, WITHIN(0, INT8_MAX))
 DEFINE_CONVERSION(s8_to_u32, int8_t, uint32_t, WITHIN(0, INT8_MAX))
 DEFINE_CONVERSION(s16_to_u32, int16_t, uint32_t, WITHIN(0, INT16_MAX))
 DEFINE_CONVERSION(s32_to_s16, int32_t, int16_t, WITHIN(INT16_MIN, INT16_MAX))
-DEFINE_CONVERSION(s32_to_u16, int32_t, uint16_t, WITHIN(0, (int32_t)UINT16_MAX))
+DEFINE_CONVERSION(s32_to_u16, int32_t, uint16_t, WITHIN(0, UINT16_MAX))
 DEFINE_CONVERSION(u32_to_s16, uint32_t, int16_t, AT_MOST((uint32_t)INT16_MAX))
 DEFINE_CONVERSION(u32_to_u16, uint32_t, uint16_t, AT_MOST((uint32_t)UINT16_MAX))
 

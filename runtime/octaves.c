@@ -1,37 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Kind "octaves": reduced tables (reduce.h) for arrays of 32 bits, in plain C. What depends on an octave alone is
- * worked out beforehand: with d = q_x - zp_x, and octave i being the bits of d, or r less the lowest r,
- *
- *   q_y = sat( zp_y + ((raw(m) + add[i]) >> n[i]) ),   m = d << up[i] >> down[i], or for an exponent the low bits of z
- *
- * with add = 2^(n - 1) - r * addend. raw(m) comes from the core's lines, which are those of kind "cells" for codes m.
- * BLOCK codes at a time, so that no code waits for another's search.
- */
-#include <pwl/plain.h>
-#include <pwl/reduce.h>
+#include "octaves.h"
 
-#include "cells.h"
+#include <pwl/plain.h>
+
 #include "ways.h"
 
 enum { BLOCK = 16, MOST_OCTAVES = 512 };
-
-typedef struct octave {
-    int64_t add;
-    uint8_t n, up, down;
-} octave;
-
-typedef struct octaves {
-    const pwl_reduced *reduced;
-    int64_t middle; /* of the array's type */
-    int64_t first;  /* r of octave 0, of an exponent */
-    uint32_t core;  /* where the core's cells lie, so many bytes from here; in front of them, the octaves */
-} octaves;
-
-static inline const octave *octaves_of(const octaves *made)
-{
-    return (const octave *)(const void *)(made + 1);
-}
 
 /* The lowest and the highest r of an exponent. */
 static void find_ends(const pwl_reduced *reduced, int64_t r[2])
@@ -70,7 +44,7 @@ static int count_of(const pwl_reduced *reduced)
 
 static size_t core_at(const pwl_reduced *reduced)
 {
-    const size_t end = sizeof(octaves) + sizeof(octave) * (size_t)count_of(reduced);
+    const size_t end = sizeof(pwl_octaves_table) + sizeof(pwl_octave) * (size_t)count_of(reduced);
     return (end + PWL_KIND_ALIGNMENT - 1) / PWL_KIND_ALIGNMENT * PWL_KIND_ALIGNMENT;
 }
 
@@ -81,7 +55,7 @@ static size_t octaves_size(const pwl_job *job)
     return bytes ? core_at(job->reduced) + bytes : 0;
 }
 
-static void make_octave(const pwl_reduction *reduction, int64_t r, octave *to)
+static void make_octave(const pwl_reduction *reduction, int64_t r, pwl_octave *to)
 {
     const int n = (int)pwl_sat(reduction->shift + reduction->direction * r, 0, 62);
     to->add = (int64_t)(((uint64_t)1 << n) >> 1) - r * reduction->addend;
@@ -89,17 +63,38 @@ static void make_octave(const pwl_reduction *reduction, int64_t r, octave *to)
     to->up = to->down = 0;
 }
 
+static int is_short(int64_t v)
+{
+    return v >= INT32_MIN && v <= INT32_MAX;
+}
+
+/* Ends that no code of the array's type lies beyond are those of the type. */
+static void find_short(pwl_octaves_table *made)
+{
+    const pwl_reduction *const reduction = &made->reduced->reduction;
+    const int64_t low = reduction->qmin_x - made->middle_x, high = reduction->qmax_x - made->middle_x;
+    const int64_t base = reduction->zp_x - made->middle_x;
+    made->is_short = low <= INT32_MAX && high >= INT32_MIN && is_short(base) && !pwl_octaves_core(made)->is_long;
+    made->low = (int32_t)(is_short(low) ? low : INT32_MIN);
+    made->high = (int32_t)(is_short(high) ? high : INT32_MAX);
+    made->base = (int32_t)(is_short(base) ? base : 0);
+    if (reduction->kind == PWL_EXPONENT)
+        made->is_short &= is_short((int64_t)made->low - made->base) && is_short((int64_t)made->high - made->base) &&
+                          is_short(reduction->factor);
+}
+
 static void prepare(const pwl_job *job, void *memory)
 {
-    octaves *const made = (octaves *)memory;
+    pwl_octaves_table *const made = (pwl_octaves_table *)memory;
     const pwl_reduction *const reduction = &job->reduced->reduction;
     const pwl_job core = core_of(job);
-    octave *const to = (octave *)(void *)(made + 1);
+    pwl_octave *const to = (pwl_octave *)(void *)(made + 1);
     const int count = count_of(job->reduced), word_bits = 8 << job->table->storage;
     int64_t r[2] = {0, 0};
     int i;
     made->reduced = job->reduced;
-    made->middle = pwl_type_middle(job->in);
+    made->middle_x = pwl_type_middle(job->in);
+    made->middle_y = pwl_type_middle(job->out);
     made->core = (uint32_t)core_at(job->reduced);
     if (reduction->kind == PWL_EXPONENT)
         find_ends(job->reduced, r);
@@ -114,6 +109,7 @@ static void prepare(const pwl_job *job, void *memory)
         }
     }
     pwl_kind_cells.prepare(&core, (char *)memory + made->core);
+    find_short(made);
 }
 
 const pwl_kind pwl_kind_octaves = {PWL_REDUCED, 4, 4, octaves_size, prepare, NULL};
@@ -135,17 +131,17 @@ INLINE int64_t exponent_of(const pwl_reduction *reduction, int word_bits, int64_
     return (d * reduction->factor + (int64_t)(((uint64_t)1 << dropped) >> 1)) >> dropped;
 }
 
-INLINE void map(const octaves *made, const uint32_t *x, uint32_t *y, int count, int kind, int steps, int even)
+INLINE void map(const pwl_octaves_table *made, const uint32_t *x, uint32_t *y, int count, int kind, int steps, int even)
 {
-    const pwl_cells_table *const core = (const pwl_cells_table *)(const void *)((const char *)made + made->core);
+    const pwl_cells_table *const core = pwl_octaves_core(made);
     const pwl_reduced *const reduced = made->reduced;
     const pwl_reduction *const reduction = &reduced->reduction;
     const int64_t qmin_x = reduction->qmin_x, qmax_x = reduction->qmax_x, zp_x = reduction->zp_x;
     const int64_t least_m = reduced->core.qmin_x, greatest_m = reduced->core.qmax_x;
     const int64_t qmin_y = reduced->core.qmin_y, qmax_y = reduced->core.qmax_y, zp_y = reduction->zp_y;
-    const int64_t middle = made->middle, below = reduction->below;
+    const int64_t middle = made->middle_x, below = reduction->below;
     const int word_bits = 8 << reduced->core.storage;
-    const octave *const all = octaves_of(made);
+    const pwl_octave *const all = pwl_octaves_of(made);
     int32_t s[BLOCK];
     uint32_t i[BLOCK];
     uint16_t at[BLOCK];
@@ -168,7 +164,7 @@ INLINE void map(const octaves *made, const uint32_t *x, uint32_t *y, int count, 
     }
     pwl_cells_find(core, s, i, count, steps);
     for (k = 0; k < count; k++) {
-        const octave *const of = &all[at[k]];
+        const pwl_octave *const of = &all[at[k]];
         const int64_t raw = pwl_cells_value(core, i[k], s[k], even);
         const int64_t v = zp_y + ((raw + of->add) >> of->n), from_min = v < qmin_y ? qmin_y : v;
         const int64_t clipped = from_min > qmax_y ? qmax_y : from_min;
@@ -176,7 +172,8 @@ INLINE void map(const octaves *made, const uint32_t *x, uint32_t *y, int count, 
     }
 }
 
-INLINE void run(const octaves *made, const uint32_t *x, uint32_t *y, size_t count, int kind, int steps, int even)
+INLINE void run(const pwl_octaves_table *made, const uint32_t *x, uint32_t *y, size_t count, int kind, int steps,
+                int even)
 {
     for (; count >= BLOCK; count -= BLOCK, x += BLOCK, y += BLOCK)
         map(made, x, y, BLOCK, kind, steps, even);
@@ -184,9 +181,9 @@ INLINE void run(const octaves *made, const uint32_t *x, uint32_t *y, size_t coun
 }
 
 /* Of one law; the searches of most tables take one step. */
-INLINE void run_kind(const octaves *made, const uint32_t *x, uint32_t *y, size_t count, int kind)
+INLINE void run_kind(const pwl_octaves_table *made, const uint32_t *x, uint32_t *y, size_t count, int kind)
 {
-    const pwl_cells_table *const core = (const pwl_cells_table *)(const void *)((const char *)made + made->core);
+    const pwl_cells_table *const core = pwl_octaves_core(made);
     if (core->even)
         run(made, x, y, count, kind, core->steps, 1);
     else if (core->steps == 1)
@@ -197,7 +194,7 @@ INLINE void run_kind(const octaves *made, const uint32_t *x, uint32_t *y, size_t
 
 void pwl_octaves(const pwl_plan *plan, const void *x, void *y, size_t count)
 {
-    const octaves *const made = (const octaves *)plan->memory;
+    const pwl_octaves_table *const made = (const pwl_octaves_table *)plan->memory;
     if (made->reduced->reduction.kind == PWL_EXPONENT)
         run_kind(made, (const uint32_t *)x, (uint32_t *)y, count, PWL_EXPONENT);
     else

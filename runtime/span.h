@@ -30,10 +30,13 @@
  *
  * (4) Along a line P and the value are monotone in s, so that they lie between what they are at its two ends.
  *
- * Kinds "bytes", "values" and "octaves" evaluate nothing but pwl_eval() and pwl_reduced_eval(). The others:
+ * Kinds "bytes" and "values" evaluate nothing but pwl_eval() and pwl_reduced_eval(). The others:
  *
  * "cells" and "wide" compute P and the value in 64 bits. Where values are less by 2^31, for unsigned arrays, these have
  * to fit too. What has 65 bits, of INT32 alone, `fits` tells of.
+ *
+ * "octaves" takes the core's values from "cells"; they, r * addend and half are bounded to 62 bits by
+ * pwl_reduced_check().
  *
  * "narrow" and "cells16" do so in 32 bits, with 2^15. Where post is part of pre, P + post * 2^n has to fit.
  *

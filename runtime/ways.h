@@ -31,10 +31,10 @@
 #define PWL_WAYS_AVX512(F)                                                                                             \
     F(bytes_avx512vbmi, PWL_LEVEL_AVX512VBMI, bytes, PWL_ANY_LINES, (30, 140, 510), 0)                                 \
     F(bytes_avx512, PWL_LEVEL_AVX512, bytes, PWL_ANY_LINES, (70, 220, 680), 0)                                         \
-    F(narrow_avx512, PWL_LEVEL_AVX512, narrow, PWL_NARROW_LINES, (175, 180), 50)                                       \
-    F(pieces_avx512, PWL_LEVEL_AVX512, pieces, PWL_PIECES, (165, 190, 250, 1000), 60)                                  \
-    F(wide_avx512, PWL_LEVEL_AVX512, wide, PWL_WIDE_LINES, (500, 720), 100)                                            \
-    F(cells_avx512, PWL_LEVEL_AVX512, cells, PWL_MANY_LINES, (900, 900, 900, 900, 1000, 1300), 120)
+    F(narrow_avx512, PWL_LEVEL_AVX512, narrow, PWL_NARROW_LINES, (250, 260), 55)                                       \
+    F(pieces_avx512, PWL_LEVEL_AVX512, pieces, PWL_PIECES, (220, 245, 305, 1050), 60)                                  \
+    F(wide_avx512, PWL_LEVEL_AVX512, wide, PWL_WIDE_LINES, (550, 770), 100)                                            \
+    F(cells_avx512, PWL_LEVEL_AVX512, cells, PWL_MANY_LINES, (1650, 1650, 1650, 1650, 1730, 2030), 150)
 #else
 #define PWL_WAYS_AVX512(F)
 #endif
@@ -45,7 +45,8 @@
     F(narrow_avx2, PWL_LEVEL_AVX2, narrow, PWL_NARROW_LINES, (330, 550), 160)                                          \
     F(wide_avx2, PWL_LEVEL_AVX2, wide, 16, (1510), 180)                                                                \
     F(cells16_avx2, PWL_LEVEL_AVX2, cells16, PWL_MANY_LINES, (1370, 1370, 1370, 1370, 1400, 2000), 290)                \
-    F(cells_avx2, PWL_LEVEL_AVX2, cells, PWL_MANY_LINES, (1690, 1690, 1690, 1690, 1750, 2050), 190)
+    F(cells_avx2, PWL_LEVEL_AVX2, cells, PWL_MANY_LINES, (1690, 1690, 1690, 1690, 1750, 2050), 190)                    \
+    F(octaves_avx2, PWL_LEVEL_AVX2, octaves, PWL_MANY_LINES, (2550, 2550, 2550, 2550, 2650, 2950), 190)
 #else
 #define PWL_WAYS_AVX2(F)
 #endif

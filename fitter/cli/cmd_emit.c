@@ -189,20 +189,20 @@ static int write_rule(const struct request *request, const char *path, struct di
     return code;
 }
 
-/* The words of a module's ROM, beside the module. */
-static int write_rom_file(const struct request *request, const struct table *table, struct diag *diag)
+/* The words of a module's ROM, beside the module; nothing where there are none. */
+static int write_rom_file(const struct request *request, const struct rom_file *rom, struct diag *diag)
 {
-    char name[ROM_FILE_SIZE];
-    struct text out = {0}, path = {0};
+    struct text path = {0};
+    int code = EXIT_DONE;
+    if (!rom->name[0])
+        return EXIT_DONE;
     const char *slash = strrchr(request->output, '/');
-    int code = emit_rom_file(table, &request->emit, name, &out, diag);
-    text_add(&path, "%.*s%s", slash ? (int)(slash + 1 - request->output) : 0, request->output, name);
-    if (code == EXIT_DONE && (out.failed || path.failed))
-        code = diag_set(diag, EXIT_IO, "out of memory while writing %s", name);
-    if (code == EXIT_DONE && name[0] != '\0')
-        code = request->check ? file_check(path.bytes, out.bytes, out.size, diag)
-                              : file_write(path.bytes, out.bytes, out.size, diag);
-    text_free(&out);
+    text_add(&path, "%.*s%s", slash ? (int)(slash + 1 - request->output) : 0, request->output, rom->name);
+    if (rom->words.failed || path.failed)
+        code = diag_set(diag, EXIT_IO, "out of memory while writing %s", rom->name);
+    else
+        code = request->check ? file_check(path.bytes, rom->words.bytes, rom->words.size, diag)
+                              : file_write(path.bytes, rom->words.bytes, rom->words.size, diag);
     text_free(&path);
     return code;
 }
@@ -231,14 +231,16 @@ static int write_all(const struct request *request, const struct text *out, stru
     return code;
 }
 
-static int emit_files(const struct request *request, struct diag *diag)
+static int emit_files(struct request *request, struct diag *diag)
 {
     const size_t count = (unsigned)request->count; /* never negative; keeps the product below SIZE_MAX in gcc's eyes */
     struct table *tables = calloc(count, sizeof *tables);
     const struct table **list = calloc(count, sizeof *list);
     struct text out = {0};
+    struct rom_file rom = {0};
     int code = EXIT_DONE;
 
+    request->emit.rom = &rom;
     if (!tables || !list)
         code = diag_set(diag, EXIT_IO, "out of memory for %zu tables", count);
     for (size_t i = 0; i < count && code == EXIT_DONE; i++) {
@@ -249,12 +251,13 @@ static int emit_files(const struct request *request, struct diag *diag)
     }
     if (code == EXIT_DONE)
         code = request->emitter->emit(list, request->count, &request->emit, &out, diag);
-    if (code == EXIT_DONE && request->emit.rtl.rom_in_file && (request->emitter->takes & EMIT_ROM_FILE))
-        code = write_rom_file(request, list[0], diag);
+    if (code == EXIT_DONE)
+        code = write_rom_file(request, &rom, diag);
     if (code == EXIT_DONE)
         code = write_all(request, &out, diag);
 
     text_free(&out);
+    text_free(&rom.words);
     for (size_t i = 0; tables && i < count; i++)
         table_free(&tables[i]);
     free(list);

@@ -80,6 +80,7 @@ struct request {
     enum cost_figure cost_figure;
     char cost_name[32];
     struct rtl_options rtl; /* of what is measured */
+    const char *style;      /* as --rtl-style names it; null: not given */
     int jobs;
 };
 
@@ -344,6 +345,8 @@ static int set_option(struct request *request, const char *flag, const char *val
         }
     if (!strcmp(flag, "--cost"))
         return set_cost(request, value, diag);
+    if (!strcmp(flag, "--rtl-style"))
+        request->style = value;
     if (rtl_flag_set(flag, value, &request->rtl, diag))
         return diag->code;
     if (!strcmp(flag, "--jobs"))
@@ -382,6 +385,15 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
     if (more == 0 && request->svg && file_is_standard_output(request->svg) && file_is_standard_output(request->output))
         return diag_set(diag, EXIT_USAGE, "--svg %s: the table goes to standard output already; give -o FILE",
                         request->svg);
+    if (more == 0 && request->style && !request->cost_target)
+        return diag_set(diag, EXIT_USAGE,
+                        "--rtl-style %s: says which modules --cost measures; give --cost too, as xc7:lut",
+                        request->style);
+    if (more == 0 && request->style && !cost_target_is_hardware(request->cost_target))
+        return diag_set(diag, EXIT_USAGE,
+                        "--rtl-style %s: --cost %s measures no module; leave it out, or name another "
+                        "target, as xc7:lut",
+                        request->style, request->cost_name);
     return more < 0 ? diag->code : EXIT_DONE;
 }
 

@@ -14,6 +14,7 @@
 #include "base/input.h"
 #include "base/number.h"
 #include "base/progress.h"
+#include "function/quantise.h"
 #include "io/npy_pieces.h"
 #include "table/array_plan.h"
 #include "table/trace.h"
@@ -66,14 +67,6 @@ static int codes_add(struct codes *codes, int64_t value, struct diag *diag)
     }
     codes->values[codes->count++] = value;
     return EXIT_DONE;
-}
-
-/* The code of a real value. 2^62 is beyond every range, so that larger ones are clamped all the same. */
-static int64_t quantise(const struct tensor *in, long double x)
-{
-    const long double limit = 4611686018427387904.0L;
-    const long double q = rintl(x / in->scale.value) + (long double)in->zero_point;
-    return (int64_t)fminl(fmaxl(q, -limit), limit);
 }
 
 /* One word of the command line or of standard input. */
@@ -142,19 +135,26 @@ static bool beyond_int64(const struct npy *npy, size_t i)
 }
 
 /* The codes of elements [from, from + count) of a piece, which `before` elements of the array precede. */
-static int array_codes(const struct codes *how, const struct npy *piece, size_t before, size_t from, size_t count,
-                       int64_t *codes, struct diag *diag)
+static int array_codes(const struct npy *piece, size_t before, size_t from, size_t count, int64_t *codes,
+                       struct diag *diag)
 {
     for (size_t i = 0; i < count; i++) {
-        const size_t at = from + i;
-        const double x = how->real ? npy_real(piece, at) : 0;
-        if (isnan(x))
-            return diag_set(diag, EXIT_USAGE, "element %zu is not a number; every element must be", before + at);
-        if (!how->real && beyond_int64(piece, at))
-            return diag_set(diag, EXIT_USAGE, "element %zu is above %" PRId64 ", the largest code", before + at,
+        if (beyond_int64(piece, from + i))
+            return diag_set(diag, EXIT_USAGE, "element %zu is above %" PRId64 ", the largest code", before + from + i,
                             INT64_MAX);
-        codes[i] = how->real ? quantise(how->in, x) : npy_integer(piece, at);
+        codes[i] = npy_integer(piece, from + i);
     }
+    return EXIT_DONE;
+}
+
+/* The same of real values. */
+static int array_reals(const struct npy *piece, size_t before, size_t from, size_t count, double *reals,
+                       struct diag *diag)
+{
+    npy_reals(piece, from, count, reals);
+    for (size_t i = 0; i < count; i++)
+        if (isnan(reals[i]))
+            return diag_set(diag, EXIT_USAGE, "element %zu is not a number; every element must be", before + from + i);
     return EXIT_DONE;
 }
 
@@ -232,6 +232,18 @@ static int answer_codes(struct evaluation *all, const int64_t *codes, size_t cou
     return give(all, y, count, diag);
 }
 
+/* At most STEP real values, without a trace. */
+static int answer_reals(struct evaluation *all, const double *reals, size_t count, struct diag *diag)
+{
+    uint32_t x[STEP], y[STEP]; /* or int32_t, as the plan has it */
+    int64_t first = 0;
+    const size_t outside = quantise_all(&all->table->in, reals, count, x, &first);
+    if (outside > 0)
+        note_outside(all, outside, first);
+    array_plan_run(&all->plan, x, y, count);
+    return give(all, y, count, diag);
+}
+
 static int answer_words(struct evaluation *all, size_t first, size_t count, struct diag *diag)
 {
     for (size_t done = 0; done < count; done += STEP) {
@@ -284,11 +296,27 @@ static int answer_directly(struct evaluation *all, struct npy_pieces *array, str
     return code;
 }
 
+/* Elements [from, from + count) of a piece, at most STEP. */
+static int walk_elements(struct evaluation *all, const struct npy *piece, size_t before, size_t from, size_t count,
+                         bool answers, struct diag *diag)
+{
+    int64_t codes[STEP];
+    double reals[STEP];
+    const int code = all->codes.real ? array_reals(piece, before, from, count, reals, diag)
+                                     : array_codes(piece, before, from, count, codes, diag);
+    if (code != EXIT_DONE || !answers)
+        return code;
+    if (all->codes.real && !all->request->trace)
+        return answer_reals(all, reals, count, diag);
+    for (size_t i = 0; all->codes.real && i < count; i++)
+        codes[i] = quantise(all->codes.in, reals[i]);
+    return answer_codes(all, codes, count, diag);
+}
+
 /* Without answers: only whether every element can be given one. */
 static int walk_array(struct evaluation *all, struct npy_pieces *array, bool answers, struct diag *diag)
 {
     struct npy piece;
-    int64_t codes[STEP];
     struct progress progress;
     size_t before = 0;
     int code;
@@ -296,9 +324,7 @@ static int walk_array(struct evaluation *all, struct npy_pieces *array, bool ans
     while ((code = npy_next(array, &piece, diag)) == EXIT_DONE && piece.count > 0) {
         for (size_t from = 0; code == EXIT_DONE && from < piece.count; from += STEP) {
             const size_t left = piece.count - from, step = left < STEP ? left : STEP;
-            code = array_codes(&all->codes, &piece, before, from, step, codes, diag);
-            if (code == EXIT_DONE && answers)
-                code = answer_codes(all, codes, step, diag);
+            code = walk_elements(all, &piece, before, from, step, answers, diag);
             progress_add(&progress, step);
         }
         if (code != EXIT_DONE)

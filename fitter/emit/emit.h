@@ -12,7 +12,7 @@ enum {
     EMIT_MANY = 1,     /* several tables */
     EMIT_NAMES = 2,    /* identifiers, as --prefix and --name give them */
     EMIT_HARDWARE = 4, /* the flags of rtl_options */
-    EMIT_ROM_FILE = 8, /* with --rom mem: emit_rom_file() makes a second file */
+    EMIT_ROM_FILE = 8, /* with --rom mem: fills options.rom, a second file */
 };
 
 struct emitter {

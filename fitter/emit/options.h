@@ -23,6 +23,9 @@ enum rtl_style {
 const char *rtl_style_name(enum rtl_style style);
 enum rtl_style rtl_style_parse(const char *name); /* one of RTL_STYLES */
 
+#define EMIT_NAME_SIZE 128
+#define ROM_FILE_SIZE (EMIT_NAME_SIZE + 8)
+
 #define RTL_MAX_STAGES 4
 #define RTL_DEFAULT_STAGES 1
 
@@ -34,19 +37,24 @@ struct rtl_options {
     double clock_ns;  /* sdc: the clock's period; 0: not given */
 };
 
+/* The words of a module's ROM, as a file beside it. */
+struct rom_file {
+    char name[ROM_FILE_SIZE]; /* without a folder; "": the module has no ROM */
+    struct text words;
+};
+
 struct emit_options {
     const char *prefix;       /* of identifiers; "pwl_" by default */
     const char *name;         /* identifier of a single table instead of the derived one; null by default */
     const char *attribute;    /* c: of the arrays, as __attribute__((section(".tables"))); null by default */
     bool standalone;          /* c: with its own evaluation, including only stdint.h and stddef.h */
     struct rtl_options rtl;   /* sv and its kin */
+    struct rom_file *rom;     /* sv, v: takes the words where they are not in the module; null: nobody wants them */
     const char *const *paths; /* of the tables, for messages alone; may be null */
 };
 
 /* Exit 2 when --attribute is more than names, strings and parentheses that match. */
 int emit_check_attribute(const char *attribute, struct diag *diag);
-
-#define EMIT_NAME_SIZE 128
 
 /* What a language takes as a name. */
 struct identifiers {

@@ -11,6 +11,7 @@
 #include "function/samples.h"
 #include "keep_zero.h"
 #include "measure/claim.h"
+#include "other_methods.h"
 #include "search/real_line_fit.h"
 #include "spec/reduce.h"
 #include "workspace.h"
@@ -79,15 +80,21 @@ static int fit_in(struct workspace *work, struct table *table, struct diag *diag
                         "would be constant; change the scale or the zero point",
                         function_name(&spec->function));
 
-    if (!isnan(spec->max_err) && !spec->segments && spec->method != METHOD_LUT) {
-        fit_max_err(work, most, table, diag);
-    } else {
-        const int count = spec->method == METHOD_LUT ? points->count
-                          : spec->segments           ? spec->segments
-                                                     : SPEC_DEFAULT_SEGMENTS;
-        fit_and_certify(work, count < most ? count : most, table, diag);
-    }
-    return diag->code ? diag->code : check_max_err(spec, table, diag);
+    if (!isnan(spec->max_err) && !spec->segments && spec->method != METHOD_LUT)
+        return fit_max_err(work, most, table, diag) ? diag->code : check_max_err(spec, table, diag);
+    const int wanted = spec->method == METHOD_LUT ? points->count
+                       : spec->segments           ? spec->segments
+                                                  : SPEC_DEFAULT_SEGMENTS,
+              count = wanted < most ? wanted : most;
+    if (fit_and_certify(work, count, table, diag) || !check_max_err(spec, table, diag) || spec->method == METHOD_LUT)
+        return diag->code;
+    /* Another objective than the largest error, and a grid of knots that is that of the number of segments, miss tables
+     * that --max-err alone finds. */
+    const struct diag missed = *diag;
+    diag->code = EXIT_DONE;
+    if ((fit_max_err(work, count, table, diag) || check_max_err(spec, table, diag)) && diag->code == EXIT_REQUIREMENT)
+        *diag = missed;
+    return diag->code;
 }
 
 /* Fits the codes of a spec, of the half of one or of its core. */
@@ -116,8 +123,15 @@ static int fit_half(struct workspace *work, const struct spec *half, struct tabl
     const bool by_squares = half->method == METHOD_LSQ && (half->segments || isnan(half->max_err));
     if (!by_squares || !spec_fold_narrow(&narrow))
         return fit_codes(work, &as_one, table, diag);
-    if (fit_codes(work, &narrow, table, diag) || !work->exact.segments || costs_as_searched(work, certificate))
+    const int status = fit_codes(work, &narrow, table, diag);
+    if (status == EXIT_REQUIREMENT && !isnan(half->max_err)) { /* --max-err alone takes the limits the other way */
+        const struct diag missed = *diag;
+        if (fit_codes(work, &as_one, table, diag) == EXIT_REQUIREMENT)
+            *diag = missed;
         return diag->code;
+    }
+    if (status || !work->exact.segments || costs_as_searched(work, certificate))
+        return status;
     const struct certificate first = *certificate;
     if (fit_codes(work, &as_one, table, diag) || certificate->rms_err_lsb > first.rms_err_lsb)
         return fit_codes(work, &narrow, table, diag);
@@ -159,8 +173,8 @@ static int fit_with(struct workspace *work, const struct spec *spec, struct tabl
     return EXIT_DONE;
 }
 
-/* Without regard to f(0). */
-static int fit_freely(const struct spec *spec, struct table *table, struct diag *diag)
+/* By the method asked for alone, and without regard to f(0). */
+static int fit_by_method(const struct spec *spec, struct table *table, struct diag *diag)
 {
     lsq_begin();
     memset(table, 0, sizeof *table);
@@ -178,6 +192,14 @@ static int fit_freely(const struct spec *spec, struct table *table, struct diag 
     points_free(&work->points);
     ties_free(&work->ties);
     free(work);
+    return diag->code;
+}
+
+/* Without regard to f(0). */
+static int fit_freely(const struct spec *spec, struct table *table, struct diag *diag)
+{
+    if (!fit_by_method(spec, table, diag) && try_other_methods(spec, fit_by_method, table, diag))
+        table_free(table);
     return diag->code;
 }
 

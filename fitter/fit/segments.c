@@ -92,6 +92,12 @@ static bool has_rms_bound(const struct workspace *work)
            !work->spec->saturates_as_one;
 }
 
+/* Whether the knots of real lines that saturate are looked for, where points are too many for all integer lines. */
+static bool looks_at_real_lines(const struct workspace *work)
+{
+    return has_rms_bound(work) || (work->spec->method == METHOD_LSQ && work->points.spec);
+}
+
 /* Exchanges the present table for one that keeps the ties. */
 static int tie_lines(struct workspace *work, int most, struct diag *diag)
 {
@@ -143,7 +149,7 @@ static int fit_least_squares(struct workspace *work, int count, struct diag *dia
         line_rules_init(&any, work->spec);
         if (squares_search(&table, &any, diag))
             return diag->code;
-    } else if (has_rms_bound(work)) {
+    } else if (looks_at_real_lines(work)) {
         /* The better the table, the closer its bound; and the best real lines may lie elsewhere. */
         if (look_around && tie_lines(work, count, diag))
             return diag->code;
@@ -151,7 +157,7 @@ static int fit_least_squares(struct workspace *work, int count, struct diag *dia
         if (squares_bound(&table, diag))
             return diag->code;
     }
-    const bool again = look_around && (table.moved || !has_rms_bound(work));
+    const bool again = look_around && (table.moved || !looks_at_real_lines(work));
     take_lines(work, table.exact.segments);
     if (has_rms_bound(work))
         work->exact = table.exact;

@@ -284,6 +284,25 @@ double npy_real(const struct npy *npy, size_t index)
     return npy->kind == 'u' ? (double)bits : element_real(npy, bits);
 }
 
+void npy_reals(const struct npy *npy, size_t from, size_t count, double *reals)
+{
+    /* Elements of 4 and 8 bytes are put in order behind the room for what is made of them before. */
+    const size_t size = (size_t)npy->item_size;
+    unsigned char *const elements = (unsigned char *)reals + count * (sizeof *reals - size);
+    if (npy->kind != 'f' || size == 2) {
+        for (size_t i = 0; i < count; i++)
+            reals[i] = npy_real(npy, from + i);
+        return;
+    }
+    memcpy(elements, npy->data + from * size, count * size);
+    npy_swap_order(elements, count, npy->item_size);
+    for (size_t i = 0; size == 4 && i < count; i++) {
+        float real;
+        memcpy(&real, elements + 4 * i, sizeof real);
+        reals[i] = (double)real;
+    }
+}
+
 void npy_store(unsigned char *to, uint64_t bits, int item_size)
 {
     for (int i = 0; i < item_size; i++)

@@ -39,6 +39,9 @@ int npy_check_size(const struct npy *npy, uint64_t data_size, struct diag *diag)
 int64_t npy_integer(const struct npy *npy, size_t index);
 double npy_real(const struct npy *npy, size_t index);
 
+/* Elements [from, from + count) as reals. */
+void npy_reals(const struct npy *npy, size_t from, size_t count, double *reals);
+
 /* The shape as numpy writes it: "(100, 2)", "(5,)", "()". */
 void npy_shape_text(const struct npy *npy, char text[NPY_SHAPE_SIZE]);
 

@@ -10,6 +10,7 @@
 #include "base/integers.h"
 #include "function/curvature.h"
 #include "comparison.h"
+#include "residues.h"
 
 /* Relative error of f and f', of the target and the line made from them, and of x; see error_bound.h. */
 #define NOISE (48 * LDBL_EPSILON)
@@ -18,9 +19,15 @@
 /* A run is not halved for less than this, in LSB and relative to the largest error. */
 #define LEAST_GAIN 0x1p-12L
 #define LEAST_GAIN_RELATIVE 0x1p-20L
+/* Rounding is looked at where the bound is more than this above an error that a code has, in LSB; and as much more for
+ * each ROUNDINGS_PER_GAIN times that it was looked at in the same segment. */
+#define ROUNDING_GAIN 0x1p-12L
+#define ROUNDINGS_PER_GAIN 64
 /* Work after which runs are taken as they are: the bound stays one. */
 #define MAX_SAMPLES (1L << 20)
 #define MAX_RUNS (1L << 18)
+#define MAX_ROUNDINGS (1L << 12) /* of a segment */
+#define MAX_ROUNDINGS_JUDGED 32  /* where only `most` counts */
 /* Between these nothing overflows: slopes are multiplied by at most 2^33 codes. */
 #define LARGEST_VALUE 0x1p500L
 
@@ -29,9 +36,10 @@ struct error_search {
     struct subject subject;
     long double low, high; /* the output's range */
     long double attained;  /* largest error found at a code of the segment, its rounding taken at its worst */
+    long double reached;   /* the same with its own rounding */
     long double bound;     /* of the codes that were dealt with */
     long double most;      /* a bound beyond it may be any number beyond it: the search ends */
-    long samples, runs;
+    long samples, runs, roundings;
     bool failed;
 };
 
@@ -49,6 +57,7 @@ struct sample {
     long double offset; /* q - zp, what x is made of */
     long double target, slope;
     long double line, line_terms; /* the sum of the line's terms, and of their magnitudes */
+    long double output;           /* the line rounded */
 };
 
 /* A straight line over a run, by its values at both ends. */
@@ -111,30 +120,29 @@ static long double noise_of(const struct error_search *search, const struct samp
     return LEAST_NOISE + NOISE * (target + 2 * zero_point + sample->line_terms);
 }
 
+/* The sum that a segment shifts at a code of its own. No product leaves its type, nor a sum of the biased form: the
+ * table is proven. */
+static int64_t shifted_sum(const struct table *table, const struct segment *segment, int64_t code)
+{
+    const int64_t origin = table->form == PWL_ANCHORED ? segment->start : table->in.zero_point;
+    return segment->q_b * (code - origin) + (table->form == PWL_BIASED ? segment->offset : 0);
+}
+
 /* The line is exact in integers up to the last addition, of at most 64 bits each. */
 static void line_at(const struct error_search *search, const struct line_piece *piece, struct sample *sample)
 {
     const struct table *table = search->subject.table;
     const struct segment *segment = piece->segment;
-    const long double sum = piece->mirrored ? (long double)table->fold_sum : 0;
-    if (segment->q_b == 0) { /* level, and its rounding known */
-        const bool shifts = table->form == PWL_BIASED && segment->n > 0;
-        const long double level =
-            shifts ? (long double)pwl_shr64(segment->offset, segment->n, (int)table->rounding)
-                   : ldexpl((long double)segment->offset, table->form == PWL_BIASED ? -segment->n : 0);
-        sample->line = piece->mirrored ? sum - level : level;
-        sample->line_terms = fabsl(level) + fabsl(sum);
-        return;
-    }
-    const int64_t code = piece->mirrored ? 2 * table->in.zero_point - sample->q : sample->q;
-    /* No product leaves its type, nor a sum of the biased form: the table is proven. */
-    const int64_t product =
-        segment->q_b * (code - (table->form == PWL_ANCHORED ? segment->start : table->in.zero_point));
-    const int64_t inside = table->form == PWL_BIASED ? segment->offset : 0;
+    const int64_t sum = shifted_sum(table, segment, piece->mirrored ? 2 * table->in.zero_point - sample->q : sample->q);
     const long double outside = table->form == PWL_BIASED ? 0 : (long double)segment->offset;
-    const long double shifted = piece->unit * (long double)(product + inside);
-    sample->line = piece->mirrored ? sum - (shifted + outside) : shifted + outside;
-    sample->line_terms = fabsl(shifted) + fabsl(outside) + fabsl(sum);
+    const long double exact = piece->unit * (long double)sum,
+                      rounded = segment->n > 0 ? (long double)pwl_shr64(sum, segment->n, (int)table->rounding) : exact;
+    /* Level, and its rounding known. */
+    const long double line = (segment->q_b == 0 ? rounded : exact) + outside, output = rounded + outside,
+                      fold = piece->mirrored ? (long double)table->fold_sum : 0;
+    sample->line = piece->mirrored ? fold - line : line;
+    sample->output = piece->mirrored ? fold - output : output;
+    sample->line_terms = fabsl(exact) + fabsl(outside) + fabsl(fold);
 }
 
 static struct sample sample_at(struct error_search *search, const struct line_piece *piece, int64_t q)
@@ -145,7 +153,8 @@ static struct sample sample_at(struct error_search *search, const struct line_pi
     const long double x = tensor_real(in, defined);
     struct sample sample = {.q = q, .offset = (long double)defined - (long double)in->zero_point};
     sample.target = subject_target(subject, function_value(subject->function, x));
-    sample.slope = function_derivative(subject->function, x) * in->scale.value / out->scale.value;
+    sample.slope =
+        defined == q ? function_derivative(subject->function, x) * in->scale.value / out->scale.value : 0; /* level */
     line_at(search, piece, &sample);
     if (!(fabsl(sample.target) < LARGEST_VALUE))
         search->failed = true;
@@ -153,29 +162,21 @@ static struct sample sample_at(struct error_search *search, const struct line_pi
     return sample;
 }
 
-static void add_code(struct error_search *search, const struct line_piece *piece, const struct sample *sample)
+/* What a code is off by where its output lies in [line - below, line + above]. */
+static long double error_of(const struct error_search *search, const struct sample *sample, long double line,
+                            long double below, long double above)
 {
-    const long double line = sample->line, target = sample->target, noise = noise_of(search, sample, fabsl(target));
-    const long double above = clip(search, line + piece->above) - clip(search, target - noise);
-    const long double below = clip(search, target + noise) - clip(search, line - piece->below);
-    const long double error = above > below ? above : below;
-    if (error > search->attained)
-        search->attained = error;
-    if (error > search->bound)
-        search->bound = error;
+    const long double target = sample->target, noise = noise_of(search, sample, fabsl(target));
+    return fmaxl(clip(search, line + above) - clip(search, target - noise),
+                 clip(search, target + noise) - clip(search, line - below));
 }
 
-/* Codes whose target is that of one code: outside the domain. */
-static void add_level(struct error_search *search, const struct line_piece *piece, int64_t first, int64_t last)
+static void add_code(struct error_search *search, const struct line_piece *piece, const struct sample *sample)
 {
-    if (first > last)
-        return;
-    const struct sample a = sample_at(search, piece, first), b = sample_at(search, piece, last);
-    add_code(search, piece, &a);
-    add_code(search, piece, &b);
-    const struct straight line = {a.line, b.line}, target = {a.target, a.target};
-    const long double noise = fmaxl(noise_of(search, &a, fabsl(a.target)), noise_of(search, &b, fabsl(b.target)));
-    search->bound = fmaxl(search->bound, error_between(search, piece, line, target, target, noise));
+    const long double error = error_of(search, sample, sample->output, 0, 0);
+    search->attained = fmaxl(search->attained, error_of(search, sample, sample->line, piece->below, piece->above));
+    search->reached = fmaxl(search->reached, error);
+    search->bound = fmaxl(search->bound, error);
 }
 
 static long double largest(long double a, long double b, long double c, long double d)
@@ -190,13 +191,11 @@ static long double slope_noise(const struct error_search *search, const struct s
     return NOISE * (fabsl(sample->slope) + (sample->offset != 0 ? fabsl(value / sample->offset) : 0));
 }
 
-/* The codes between a and b, which have been added; f is of one curvature from a to b. */
-static void add_between(struct error_search *search, const struct line_piece *piece, int sign, const struct sample *a,
-                        const struct sample *b)
+/* A bound of the codes from a to b, between which f is of one curvature. */
+static long double error_of_run(const struct error_search *search, const struct line_piece *piece, int sign,
+                                const struct sample *a, const struct sample *b)
 {
     const long double width = (long double)(b->q - a->q);
-    if (b->q - a->q <= 1 || is_over(search))
-        return;
     /* Where the tangents cross. Any place in the run would do, so its roundings do no harm. */
     long double crossing = ((b->target - a->target) / width - b->slope) / (a->slope - b->slope);
     if (!(crossing >= 0 && crossing <= 1))
@@ -217,18 +216,103 @@ static void add_between(struct error_search *search, const struct line_piece *pi
     for (int i = 0; i < 2; i++)
         error = fmaxl(error, error_between(search, piece, lines[i], sign > 0 ? tangents[i] : chords[i],
                                            sign > 0 ? chords[i] : tangents[i], noise));
+    return error;
+}
 
+/* A piece with what rounding takes away, or adds, at the codes from a to b. With half added before, a sum whose residue
+ * is 0 was half way between two outputs. */
+static struct line_piece rounded_over(const struct table *table, const struct line_piece *piece, int64_t a, int64_t b,
+                                      int64_t extremes[2])
+{
+    const int64_t mirror = 2 * table->in.zero_point, first = piece->mirrored ? mirror - b : a;
+    const int n = piece->segment->n;
+    const long double half = table->rounding == PWL_FLOOR ? 0 : 0.5L;
+    const uint64_t sum =
+        (uint64_t)shifted_sum(table, piece->segment, first) + (half > 0 ? (uint64_t)pwl_shl64(1, n - 1) : 0);
+    const struct residues residues = residues_over(sum, (uint64_t)piece->segment->q_b, n, b - a);
+    const bool ties = residues.least == 0 && table->rounding >= PWL_HALF_AWAY;
+    const long double below = ties ? 0.5L : piece->unit * (long double)residues.most - half,
+                      above = half - piece->unit * (long double)residues.least;
+    struct line_piece rounded = *piece;
+    rounded.below = piece->mirrored ? above : below;
+    rounded.above = piece->mirrored ? below : above;
+    extremes[0] = piece->mirrored ? mirror - (first + residues.least_at) : first + residues.least_at;
+    extremes[1] = piece->mirrored ? mirror - (first + residues.most_at) : first + residues.most_at;
+    return rounded;
+}
+
+/* Whether rounding is not known without looking. */
+static bool rounds(const struct line_piece *piece)
+{
+    return piece->below + piece->above > 0;
+}
+
+/* Whether a bound of some codes matters, and might be lowered by what rounding does there. */
+static bool is_loose(const struct error_search *search, long double error)
+{
+    const bool judged = isfinite(search->most);
+    const long double gain = ROUNDING_GAIN * (1 + (long double)(search->roundings / ROUNDINGS_PER_GAIN));
+    return error > search->bound && error > (judged ? search->most : search->reached + gain) &&
+           search->roundings < (judged ? MAX_ROUNDINGS_JUDGED : MAX_ROUNDINGS);
+}
+
+/* Adds the codes between a and b of a run that needs no halving for its curvature; `error` is its bound. Where no code
+ * is known to be off by as much, it is halved for what rounding does there. */
+static void add_rounded(struct error_search *search, const struct line_piece *piece, int sign, const struct sample *a,
+                        const struct sample *b, long double error)
+{
+    if (b->q - a->q <= 1 || is_over(search))
+        return;
+    if (rounds(piece) && is_loose(search, error)) {
+        int64_t extremes[2];
+        const struct line_piece own = rounded_over(search->subject.table, piece, a->q, b->q, extremes);
+        search->roundings++;
+        for (int i = 0; i < 2; i++) {
+            const struct sample sample = sample_at(search, piece, extremes[i]);
+            add_code(search, piece, &sample);
+        }
+        error = fminl(error, error_of_run(search, &own, sign, a, b));
+        if (is_loose(search, error)) {
+            const struct sample middle = sample_at(search, piece, a->q + (b->q - a->q) / 2);
+            add_code(search, piece, &middle);
+            add_rounded(search, piece, sign, a, &middle, error);
+            add_rounded(search, piece, sign, &middle, b, error);
+            return;
+        }
+    }
+    search->bound = fmaxl(search->bound, error);
+}
+
+/* The codes between a and b, which have been added; f is of one curvature from a to b. */
+static void add_between(struct error_search *search, const struct line_piece *piece, int sign, const struct sample *a,
+                        const struct sample *b)
+{
+    if (b->q - a->q <= 1 || is_over(search))
+        return;
+    const long double error = error_of_run(search, piece, sign, a, b);
     /* Noise that the output's own values have stays, however short the run. */
     const long double least = LEAST_GAIN + LEAST_GAIN_RELATIVE * search->attained +
                               4 * noise_of(search, a, fmaxl(fabsl(search->low), fabsl(search->high)));
     if (error <= search->attained + least || search->samples >= MAX_SAMPLES) {
-        search->bound = fmaxl(search->bound, error);
+        add_rounded(search, piece, sign, a, b, error);
         return;
     }
     const struct sample middle = sample_at(search, piece, a->q + (b->q - a->q) / 2);
     add_code(search, piece, &middle);
     add_between(search, piece, sign, a, &middle);
     add_between(search, piece, sign, &middle, b);
+}
+
+/* Codes whose target is that of one code: outside the domain. */
+static void add_level(struct error_search *search, const struct line_piece *piece, int64_t first, int64_t last)
+{
+    if (first > last)
+        return;
+    const struct sample a = sample_at(search, piece, first), b = sample_at(search, piece, last);
+    add_code(search, piece, &a);
+    add_code(search, piece, &b);
+    if (first < last)
+        add_rounded(search, piece, 1, &a, &b, error_of_run(search, piece, 1, &a, &b));
 }
 
 /* The last code up to `last` whose x is inside the region, as first's is. */
@@ -308,15 +392,14 @@ static struct line_piece piece_of(const struct table *table, const struct segmen
     return piece;
 }
 
-static void add_segment(struct error_search *search, int i)
+/* A segment up to a code, with its mirror images in a folded table. */
+static void add_segment(struct error_search *search, const struct segment *segment, int64_t last)
 {
     const struct table *table = search->subject.table;
-    const struct segment *segment = &table->segments[i];
     const int64_t zero_point = table->in.zero_point;
-    /* A folded table's zero point is a code: those below it are the mirror images of codes below 2^34. */
-    const int64_t last = i + 1 < table->segment_count ? segment[1].start - 1 : (int64_t)1 << 40;
     struct line_piece piece = piece_of(table, segment);
-    search->attained = 0; /* so that a segment's bound does not depend on the others */
+    search->attained = search->reached = 0; /* so that a segment's bound does not depend on the others */
+    search->roundings = 0;
     add_piece(search, &piece, segment->start, last);
     if (table->has_fold) {
         const struct line_piece mirrored = {segment, true, piece.unit, piece.above, piece.below};
@@ -354,26 +437,30 @@ bool segment_bound(const struct table *table, const struct function *function, c
     if (!bound_exists(table, function))
         return false;
     struct error_search search = search_of(table, function, most);
-    const struct line_piece piece = piece_of(table, segment);
-    add_piece(&search, &piece, segment->start, last);
+    add_segment(&search, segment, last);
     *bound = (double)search.bound;
     return !search.failed;
 }
 
-double segment_bound_at(const struct table *table, const struct segment *segment, const double *codes,
-                        const double *targets, int count, double most)
+double segment_bound_at(const struct table *table, const struct segment *segment, int count, const double *codes,
+                        const int64_t *cells, const double *targets, double most)
 {
-    struct error_search search = {.subject = {.table = table},
-                                  .low = (long double)table->out.qmin,
-                                  .high = (long double)table->out.qmax,
-                                  .most = most};
+    const struct error_search search = {
+        .subject = {.table = table}, .low = (long double)table->out.qmin, .high = (long double)table->out.qmax};
     const struct line_piece piece = piece_of(table, segment);
-    for (int k = 0; k < count && !is_over(&search); k++) {
+    double bound = 0;
+    for (int k = 0; k < count && bound <= most; k++) {
         struct sample sample = {.q = (int64_t)codes[k], .target = targets[k]};
         line_at(&search, &piece, &sample);
-        add_code(&search, &piece, &sample);
+        double error = (double)error_of(&search, &sample, sample.line, piece.below, piece.above);
+        if (error > most && rounds(&piece)) {
+            int64_t extremes[2];
+            const struct line_piece own = rounded_over(table, &piece, cells[k], cells[k + 1] - 1, extremes);
+            error = (double)error_of(&search, &sample, sample.line, own.below, own.above);
+        }
+        bound = fmax(bound, error);
     }
-    return (double)search.bound;
+    return bound;
 }
 
 /* The next number of 6 significant digits, for the table's file. */
@@ -390,8 +477,10 @@ bool table_bound(const struct table *table, const struct function *function, dou
     if (!bound_exists(table, function))
         return false;
     struct error_search search = search_of(table, function, INFINITY);
+    /* A folded table's zero point is a code: those below it are the mirror images of codes below 2^34. */
     for (int i = 0; i < table->segment_count && !search.failed; i++)
-        add_segment(&search, i);
+        add_segment(&search, &table->segments[i],
+                    i + 1 < table->segment_count ? table->segments[i + 1].start - 1 : (int64_t)1 << 40);
     if (search.failed)
         return false;
     *bound = rounded_up(search.bound);

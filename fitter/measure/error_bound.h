@@ -18,8 +18,10 @@
  * (tests/fitter/function/test_function.c), x = scale * (q - zp) and the rest of t and L within 4 more. Four times that
  * is added to every bound: below 1e-6 LSB for 32-bit codes, whose values have 33 bits.
  *
- * The bound exceeds the largest error by at most the width of the rounding, r + s <= 1, and a part in a million:
- * seldom by as much, since among many codes some are rounded by about r and s where L is worst.
+ * Among many codes some are mostly rounded by about r and s where L is worst: those are computed, by the residues of
+ * L's sums (residues.h), and show how close the bound is. Where a slope is nearly a fraction of few digits, or codes
+ * are few, none may be. Then the run's own r and s, again by the residues, are taken for the whole width of the
+ * rounding, and the run is halved while its bound is well above what single codes attain.
  */
 #ifndef PWLC_ERROR_BOUND_H
 #define PWLC_ERROR_BOUND_H
@@ -37,14 +39,14 @@
 bool table_bound(const struct table *table, const struct function *function, double *bound);
 
 /* As table_bound for one segment over the codes [segment->start, last], not rounded: proven there, of a table of this
- * format without fold or reduction, whose own segments are not looked at. Where the bound would be more than `most`,
- * *bound is some number that is. */
+ * format without reduction, whose own segments are not looked at; folded, over their mirror images too. Where the bound
+ * would be more than `most`, *bound is some number that is. */
 bool segment_bound(const struct table *table, const struct function *function, const struct segment *segment,
                    int64_t last, double most, double *bound);
 
-/* The same over `count` codes alone, whose clipped targets are given: at least what the segment is off by at any of
- * them, however its rounding falls; `most` as above. */
-double segment_bound_at(const struct table *table, const struct segment *segment, const double *codes,
-                        const double *targets, int count, double most);
+/* What the segment is off by at `count` codes alone, whose clipped targets are given, each rounded as at the worst code
+ * of its cell [cells[k], cells[k + 1]); `most` as above. */
+double segment_bound_at(const struct table *table, const struct segment *segment, int count, const double *codes,
+                        const int64_t *cells, const double *targets, double most);
 
 #endif

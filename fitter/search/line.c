@@ -24,8 +24,17 @@ void line_rules_init(struct line_rules *rules, const struct spec *spec)
 
 struct table line_format(const struct spec *spec)
 {
-    return (struct table){
+    struct table table = {
         .form = spec->form, .rounding = spec->rounding, .in = spec->in, .out = spec->out, .outside = spec->outside};
+    if (spec->is_half) {
+        table.has_fold = true;
+        table.fold_sum = spec->fold_sum;
+        table.in.qmin = code_min(spec->in.bits, spec->in.is_signed);
+        table.in.qmax = code_max(spec->in.bits, spec->in.is_signed);
+        table.out.qmin = code_min(spec->out.bits, spec->out.is_signed);
+        table.out.qmax = code_max(spec->out.bits, spec->out.is_signed);
+    }
+    return table;
 }
 
 int line_flat_shift(const struct line_rules *rules)

@@ -29,7 +29,7 @@ struct line_rules {
 
 void line_rules_init(struct line_rules *rules, const struct spec *spec);
 
-/* The format of a spec's table, without segments. */
+/* The format of a spec's table, without segments; of a half, that of the folded table. */
 struct table line_format(const struct spec *spec);
 
 /* The code from which a segment's X is counted; start: its first code. */

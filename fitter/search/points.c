@@ -187,47 +187,58 @@ static long double target_of(const struct spec *spec, int64_t code)
                       : target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, code);
 }
 
-/* The target of point k, clipped to a range; returns whether it was. */
-static bool clip_target(struct points *points, int k, long double t, const struct tensor *range)
+/* A target clipped to a range; returns whether it was. */
+static bool clip_target(long double t, const struct tensor *range, double *target)
 {
     const bool below = t<(long double)range->qmin, above = t>(long double) range->qmax;
-    points->target[k] = (double)(below ? range->qmin : above ? range->qmax : t);
+    *target = (double)(below ? range->qmin : above ? range->qmax : t);
     return below || above;
 }
 
-/* The targets of the codes that point k of a half serves, each within its own range, and their mean; returns whether
- * all were clipped. The whole output range is that of the type; the half's may be another. */
-static bool serve(const struct spec *spec, struct points *points, int k)
+/* The codes that a code of a half serves, each with its target within its own range; returns whether all were clipped.
+ * The whole output range is that of the type; the half's may be another. */
+static bool serve_half(const struct spec *spec, int64_t code, struct served served[2])
 {
-    const int64_t code = code_of(points, k), qmin = code_min(spec->out.bits, spec->out.is_signed),
+    const int64_t qmin = code_min(spec->out.bits, spec->out.is_signed),
                   qmax = code_max(spec->out.bits, spec->out.is_signed);
     const struct tensor own[] = {{.qmin = qmin, .qmax = qmax},
                                  {.qmin = spec->fold_sum - qmax, .qmax = spec->fold_sum - qmin}},
                         one[] = {spec->out, spec->out}, *ranges = own;
-    const bool served[] = {serves_itself(spec, code), serves_image(spec, code)};
-    if (spec->saturates_as_one && served[0] && served[1])
+    const bool serves[] = {serves_itself(spec, code), serves_image(spec, code)};
+    if (spec->saturates_as_one && serves[0] && serves[1])
         ranges = one;
-    double sum = 0;
     bool clipped = true;
     for (int i = 0; i < 2; i++) {
-        struct served *of = &points->served[k][i];
-        if (!served[i])
+        served[i].low = served[i].high = served[i].target = 0;
+        if (!serves[i])
             continue;
-        clipped &= clip_target(points, k,
-                               i ? (long double)spec->fold_sum - target_of(spec, mirror_image(spec, code))
+        served[i].low = (double)ranges[i].qmin;
+        served[i].high = (double)ranges[i].qmax;
+        clipped &= clip_target(i ? (long double)spec->fold_sum - target_of(spec, mirror_image(spec, code))
                                  : target_of(spec, code),
-                               &ranges[i]);
-        of->low = (double)ranges[i].qmin;
-        of->high = (double)ranges[i].qmax;
-        of->target = points->target[k];
-        sum += of->mass / points->mass[k] * of->target;
+                               &ranges[i], &served[i].target);
     }
-    for (int i = 0; i < 2; i++) {
-        struct served *of = &points->served[k][i];
-        if (!served[i])
-            of->low = of->high = of->target = 0;
-    }
-    points->target[k] = sum;
+    return clipped;
+}
+
+void points_serve(const struct spec *spec, int64_t code, struct served served[2])
+{
+    served[0] = (struct served){.low = (double)spec->out.qmin, .high = (double)spec->out.qmax};
+    served[1] = (struct served){0};
+    if (spec->is_half)
+        serve_half(spec, code, served);
+    else
+        clip_target(target_of(spec, code), &spec->out, &served[0].target);
+}
+
+/* The targets of the codes that point k of a half serves, and their mean; returns whether all were clipped. */
+static bool serve(const struct spec *spec, struct points *points, int k)
+{
+    struct served *served = points->served[k];
+    const bool clipped = serve_half(spec, code_of(points, k), served);
+    points->target[k] = 0;
+    for (int i = 0; i < 2; i++)
+        points->target[k] += served[i].mass / points->mass[k] * served[i].target;
     return clipped;
 }
 
@@ -240,7 +251,7 @@ static void points_evaluate(const struct spec *spec, struct points *points)
     for (int k = 0; k < points->count; k++) {
         const int64_t code = code_of(points, k);
         const bool clipped =
-            spec->is_half ? serve(spec, points, k) : clip_target(points, k, target_of(spec, code), &spec->out);
+            spec->is_half ? serve(spec, points, k) : clip_target(target_of(spec, code), &spec->out, &points->target[k]);
         points->code[k] = (double)code;
         points->weight[k] = clipped ? 0.0 : points->mass[k];
         points->clipped += clipped;
@@ -283,16 +294,53 @@ static void points_bend(struct points *points)
     }
 }
 
-/* Divides the range into `count` cells of about equal bend, as measured on the cells of the pass before. */
-static void refine_cells(const struct points *coarse, struct points *fine)
+/* How fine cells are to be: the places of their ends as shares of all cells. */
+struct fineness {
+    const struct points *points; /* of the pass before */
+    bool near_origin;            /* an eighth of the cells goes by the logarithm of the distance from the zero point */
+    double zp_x, low, high;      /* of the first and of the last end */
+};
+
+static double magnitude_of(double x)
 {
+    return copysign(log1p(fabs(x)), x);
+}
+
+/* Where offsets are whole outputs, a line that is a share of an output too high at X is as many more of it too high at
+ * 2 X. So segments near the zero point are short, whatever f is: as long as they are far from it, times a share. */
+static struct fineness fineness_of(const struct spec *spec, const struct points *points)
+{
+    const double zp_x = (double)spec->in.zero_point;
+    return (struct fineness){.points = points,
+                             .near_origin = spec->form == PWL_ABSOLUTE && !spec->core,
+                             .zp_x = zp_x,
+                             .low = magnitude_of((double)points->cell[0] - zp_x),
+                             .high = magnitude_of((double)points->cell[points->count] - zp_x)};
+}
+
+static double share_before(const struct fineness *fineness, int k)
+{
+    const struct points *points = fineness->points;
+    if (!fineness->near_origin)
+        return points->bend[k];
+    const double near = magnitude_of((double)points->cell[k] - fineness->zp_x);
+    return 0.875 * points->bend[k] + 0.125 * (near - fineness->low) / (fineness->high - fineness->low);
+}
+
+/* Divides the range into cells of about equal shares, as measured on the cells of the pass before. */
+static void refine_cells(const struct fineness *fineness, struct points *fine)
+{
+    const struct points *coarse = fineness->points;
     int k = 0;
+    double before = 0, after = share_before(fineness, 1);
     fine->cell[0] = coarse->cell[0];
     for (int m = 1; m < fine->count; m++) {
         const double wanted = (double)m / fine->count;
-        while (coarse->bend[k + 1] < wanted)
-            k++;
-        const double share = (wanted - coarse->bend[k]) / (coarse->bend[k + 1] - coarse->bend[k]);
+        while (after < wanted && k + 1 < coarse->count) {
+            before = after;
+            after = share_before(fineness, ++k + 1);
+        }
+        const double share = fmin(1, (wanted - before) / (after - before));
         const int64_t width = coarse->cell[k + 1] - coarse->cell[k];
         int64_t cell = coarse->cell[k] + (int64_t)(share * (double)width);
         /* Each cell holds at least one code, and leaves one for each cell that follows. */
@@ -393,7 +441,8 @@ static int points_adaptive(const struct spec *spec, struct points *points, struc
             points_free(points);
             return diag->code;
         }
-        refine_cells(points, &finer);
+        const struct fineness fineness = fineness_of(spec, points);
+        refine_cells(&fineness, &finer);
         points_evaluate(spec, &finer);
         points_bend(&finer);
         points_free(points);

@@ -65,6 +65,9 @@ struct points {
 int points_build(const struct spec *spec, struct points *points, struct diag *diag);
 void points_free(struct points *points);
 
+/* What a code of the points' spec serves, but for masses; all that is no half of a folded table, itself alone. */
+void points_serve(const struct spec *spec, int64_t code, struct served served[2]);
+
 static inline double points_units(const struct points *points, int k)
 {
     return points->units ? points->units[k] : 1;

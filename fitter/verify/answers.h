@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runs.h"
+#include "table/runs.h"
 #include "table/table.h"
 
 #define ANSWERS_MOST 2 /* values for each code */

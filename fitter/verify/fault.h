@@ -3,7 +3,7 @@
 #ifndef PWLC_FAULT_H
 #define PWLC_FAULT_H
 
-#include "runs.h"
+#include "table/runs.h"
 #include "table/table.h"
 
 struct fault {

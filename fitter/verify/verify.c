@@ -81,6 +81,18 @@ static int build_and_run(const struct target *target, const struct verification 
     return code == EXIT_DONE ? run(verification, &program, runs, verdict, diag) : code;
 }
 
+/* The fault is chosen at the codes that are visited in any case: to visit all of a wide input for each bit that might be
+ * flipped takes hours. */
+static int choose_fault(const struct verification *verification, int bits, struct fault *fault, struct diag *diag)
+{
+    struct runs runs;
+    int code = runs_make(verification->table, verification->packed, bits, false, &runs, diag);
+    if (code == EXIT_DONE)
+        code = fault_make(verification->table, verification->packed, &runs, fault, diag);
+    runs_free(&runs);
+    return code;
+}
+
 int verify(const char *name, const struct verification *verification, struct verdict *verdict, struct diag *diag)
 {
     const struct table *const table = verification->table;
@@ -94,7 +106,7 @@ int verify(const char *name, const struct verification *verification, struct ver
         target++;
     int code = runs_make(table, verification->packed, target->bits(table), verification->exhaustive, &runs, diag);
     if (code == EXIT_DONE && verification->inject) {
-        code = fault_make(table, verification->packed, &runs, &fault, diag);
+        code = choose_fault(verification, target->bits(table), &fault, diag);
         memcpy(verdict->fault, fault.what, sizeof verdict->fault);
     }
     if (code == EXIT_DONE)

@@ -17,16 +17,13 @@ INLINE vector in_each_16(__m128i v)
     return _mm256_broadcastsi128_si256(v);
 }
 
-/* p >> n, ties to even values as span.h tells. */
+/* p >> n, ties to even values as span.h tells: those of an odd value, whose dropped bits are 0, are one less of p. For
+ * n = 0 nothing is dropped. p - 1 is within the type, as p has 2^(n - 1) added. */
 INLINE __m256i shift_words(__m256i p, __m256i n, int even)
 {
-    const __m256i shifted = _mm256_srav_epi32(p, n), zero = _mm256_setzero_si256();
-    __m256i rest, tie;
-    if (!even)
-        return shifted;
-    rest = _mm256_sllv_epi32(p, _mm256_and_si256(_mm256_sub_epi32(zero, n), _mm256_set1_epi32(31)));
-    tie = _mm256_cmpeq_epi32(rest, zero);
-    return _mm256_andnot_si256(_mm256_srli_epi32(tie, 31), shifted);
+    const __m256i shifted = _mm256_srav_epi32(p, n);
+    const __m256i odd = _mm256_and_si256(shifted, _mm256_min_epu32(n, _mm256_set1_epi32(1)));
+    return even ? _mm256_srav_epi32(_mm256_sub_epi32(p, odd), n) : shifted;
 }
 
 #endif

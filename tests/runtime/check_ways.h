@@ -102,7 +102,7 @@ enum extent {
     EVERY_LENGTH /* every code, and every short length of arrays */
 };
 
-/* Codes of a reduced table: of any octave, and beyond its ends. */
+/* Codes of a reduced table: of any octave, where octaves begin, and beyond its ends. */
 static inline int64_t random_reduced_code(uint64_t *state, const pwl_reduced *reduced, pwl_type in)
 {
     const pwl_reduction *const reduction = &reduced->reduction;
@@ -112,6 +112,8 @@ static inline int64_t random_reduced_code(uint64_t *state, const pwl_reduced *re
         q = (random_bits(state) % 2 ? reduction->qmin_x : reduction->qmax_x) + random_in(state, -2, 2);
     else if (choice == 1)
         q = reduction->zp_x + (int64_t)(random_bits(state) >> (31 + random_bits(state) % 33)) - 2;
+    else if (choice == 2)
+        q = reduction->zp_x + ((int64_t)1 << random_bits(state) % 33) + random_in(state, -2, 2);
     return q < limits[in].min || q > limits[in].max ? limits[in].max : q;
 }
 

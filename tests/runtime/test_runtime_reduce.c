@@ -381,6 +381,34 @@ START_TEST(every_way_gives_the_runtimes_codes)
 }
 END_TEST
 
+/* y = m - 3 r + 96, which tells every word and octave from the others, up to the last of 32 bits. */
+START_TEST(every_way_tells_octaves_apart)
+{
+    static const int64_t zero_points[] = {-2, 0, 77, (int64_t)1 << 31};
+    const int storage = 1 + _i % 2, word_bits = 8 << storage;
+    uint64_t state = (uint64_t)_i;
+    for (size_t k = 0; k < sizeof zero_points / sizeof *zero_points; k++) {
+        struct made_table made;
+        pwl_reduced reduced = {{.version = PWL_REDUCTION_VERSION, .log2_step = (uint8_t)(_i / 2), .addend = 3}, {0}};
+        memset(&made, 0, sizeof made);
+        made.table = (pwl_table){.version = PWL_TABLE_VERSION,
+                                 .storage = (uint8_t)storage,
+                                 .flags = PWL_FLAG_UNSIGNED_X,
+                                 .segments = 1,
+                                 .qmax_x = ((int64_t)1 << word_bits) - 1,
+                                 .qmax_y = ((int64_t)1 << word_bits) - 1};
+        made.q_b[0] = 1;
+        reduced.core = *made_pack(&made);
+        reduced.reduction.zp_x = zero_points[k];
+        reduced.reduction.zp_y = 96;
+        reduced.reduction.qmax_x = UINT32_MAX;
+        ck_assert_int_eq(pwl_reduced_check(&reduced, NULL), PWL_OK);
+        const pwl_source source = pwl_source_of_reduced(&reduced);
+        check_source(&source, &state, PWL_U32, storage == 1 ? PWL_U16 : PWL_U32, EVERY_CODE);
+    }
+}
+END_TEST
+
 START_TEST(what_cannot_be_planned_is_refused)
 {
     uint64_t state = 3;
@@ -407,6 +435,7 @@ int main(void)
     TCase *const tcase = tcase_create("all");
     tcase_set_timeout(tcase, 100);
     tcase_add_loop_test(tcase, every_way_gives_the_runtimes_codes, 0, 108);
+    tcase_add_loop_test(tcase, every_way_tells_octaves_apart, 0, 4);
     tcase_add_test(tcase, what_cannot_be_planned_is_refused);
     tcase_add_loop_test(tcase, every_16_bit_code_as_defined, 0, 6);
     tcase_add_loop_test(tcase, random_wide_codes_as_defined, 0, 6);

@@ -9,15 +9,15 @@
 
 #include "module.h"
 #include "rtl.h"
+#include "table/runs.h"
 
-#define DRAWN_CODES (1 << 20)
 #define FIRST_DRAWN_CODES (1 << 10)
 
-/* The codes of the bench, by their place: every pattern of the port up to 16 bits; beyond, those around starts and
+/* The codes of the bench, by their place: every pattern of the port up to 16 bits; beyond, those around knots and
  * limits, then drawn ones. */
 struct codes {
     int64_t *listed; /* malloc'd */
-    int listed_count;
+    int64_t listed_count;
     int64_t count; /* in all */
     int bits;
     bool is_signed, has_all;
@@ -44,33 +44,29 @@ static int64_t code_at(const struct codes *codes, int64_t place)
     return place < codes->listed_count ? codes->listed[place] : as_code(codes, mixed((uint32_t)place));
 }
 
-static void list_around(struct codes *codes, int64_t code)
+static int list_edges(const struct module *m, struct codes *codes, struct diag *diag)
 {
-    for (int64_t near = code - 1; near <= code + 1; near++)
-        codes->listed[codes->listed_count++] = as_code(codes, (uint64_t)near);
+    struct runs runs;
+    int code = runs_of_edges(m->table, &m->packed, codes->bits, &runs, diag);
+    if (code == EXIT_DONE) {
+        codes->listed = malloc((size_t)runs.codes * sizeof *codes->listed);
+        if (!codes->listed)
+            code = diag_set(diag, EXIT_IO, "out of memory for %" PRId64 " codes of a bench", runs.codes);
+    }
+    for (size_t i = 0; code == EXIT_DONE && i < runs.count; i++)
+        for (int64_t k = 0; k < runs.list[i].count; k++)
+            codes->listed[codes->listed_count++] = runs.list[i].first + k;
+    runs_free(&runs);
+    return code;
 }
 
-static int make_codes(const struct table *table, struct codes *codes, struct diag *diag)
+static int make_codes(const struct module *m, struct codes *codes, struct diag *diag)
 {
-    const struct tensor *in = &table->in;
-    *codes = (struct codes){.bits = in->bits, .is_signed = in->is_signed, .has_all = in->bits <= 16};
-    if (codes->has_all) {
-        codes->count = (int64_t)1 << in->bits;
-        return EXIT_DONE;
-    }
-    codes->listed = malloc(3 * (2 * (size_t)table->segment_count + 5) * sizeof *codes->listed);
-    if (!codes->listed)
-        return diag_set(diag, EXIT_IO, "out of memory for %d segments", table->segment_count);
-    const int64_t limits[] = {code_min(in->bits, in->is_signed), code_max(in->bits, in->is_signed), in->qmin, in->qmax,
-                              in->zero_point};
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
-        list_around(codes, limits[i]);
-    for (int i = 0; i < table->segment_count; i++) {
-        list_around(codes, table->segments[i].start);
-        if (table->has_fold)
-            list_around(codes, 2 * in->zero_point - table->segments[i].start);
-    }
-    codes->count = codes->listed_count + DRAWN_CODES;
+    const struct tensor *in = &m->table->in;
+    *codes = (struct codes){.bits = in->bits, .is_signed = in->is_signed, .has_all = in->bits <= RUNS_ALWAYS_ALL_BITS};
+    if (!codes->has_all && list_edges(m, codes, diag))
+        return diag->code;
+    codes->count = codes->has_all ? (int64_t)1 << in->bits : codes->listed_count + RUNS_DRAWN_CODES;
     return EXIT_DONE;
 }
 
@@ -207,16 +203,17 @@ static void add_codes(struct text *out, const struct codes *codes)
     char literal[CONSTANT_TEXT];
     const char *sign = codes->is_signed ? " signed" : "";
     if (codes->listed) {
-        text_add(out, "\n  logic%s [%d:0] listed [0:%d];\n  initial begin\n", sign, codes->bits - 1,
+        text_add(out, "\n  logic%s [%d:0] listed [0:%" PRId64 "];\n  initial begin\n", sign, codes->bits - 1,
                  codes->listed_count - 1);
-        for (int i = 0; i < codes->listed_count; i++)
-            text_add(out, "    listed[%d] = %s;\n", i, signed_constant(codes->bits, codes->listed[i], literal));
+        for (int64_t i = 0; i < codes->listed_count; i++)
+            text_add(out, "    listed[%" PRId64 "] = %s;\n", i,
+                     signed_constant(codes->bits, codes->listed[i], literal));
         text_add(out, "  end\n");
     }
     text_add(out,
              "\n  // The code at a place of the stream%s.\n"
              "  function automatic logic%s [%d:0] code_at(input logic [31:0] place);\n",
-             codes->has_all ? ": every one" : ": those around starts and limits, then drawn ones", sign,
+             codes->has_all ? ": every one" : ": those around knots and limits, then drawn ones", sign,
              codes->bits - 1);
     if (codes->has_all)
         text_add(out, "    return place[%d:0];\n", codes->bits - 1);
@@ -226,15 +223,16 @@ static void add_codes(struct text *out, const struct codes *codes)
                  "    mixed = (place ^ (place >> 16)) * 32'h7feb352d;\n"
                  "    mixed = (mixed ^ (mixed >> 15)) * 32'h846ca68b;\n"
                  "    mixed = mixed ^ (mixed >> 16);\n"
-                 "    return (place < %d) ? listed[place] : mixed[%d:0];\n",
+                 "    return (place < %" PRId64 ") ? listed[place] : mixed[%d:0];\n",
                  codes->listed_count, codes->bits - 1);
     text_add(out, "  endfunction\n");
 }
 
-/* Quarters of each half of the stream have gaps before the module, waits behind it, both, or neither. */
+/* Of every 512 codes, or of all where there are fewer, a quarter each has gaps before the module, waits behind it,
+ * both, or neither. */
 static void add_constants(struct text *out, const struct module *m, const struct codes *codes, const uint64_t hashes[2])
 {
-    const int bits = codes->has_all ? codes->bits : 20;
+    const int gap_bit = codes->bits > 9 ? 7 : codes->bits > 3 ? codes->bits - 3 : 0;
     text_add(out,
              "  localparam integer LATENCY = %d;\n"
              "  localparam integer CODES = %" PRId64 ";\n"
@@ -245,8 +243,8 @@ static void add_constants(struct text *out, const struct module *m, const struct
              "  localparam integer GAP_BIT = %d;\n"
              "  localparam integer WAIT_BIT = %d;\n"
              "  localparam logic HAS_READY = 1'b%d;\n",
-             m->stages, codes->count, first_codes(codes), hashes[0], hashes[1], bits > 3 ? bits - 3 : 0,
-             bits > 3 ? bits - 2 : 0, m->has_ready);
+             m->stages, codes->count, first_codes(codes), hashes[0], hashes[1], gap_bit,
+             codes->bits > 3 ? gap_bit + 1 : 0, m->has_ready);
 }
 
 static void add_signals(struct text *out, const struct module *m)
@@ -361,7 +359,7 @@ static int write_bench(struct text *out, const struct module *m, const struct em
 {
     struct codes codes;
     (void)options;
-    if (make_codes(m->table, &codes, diag) != EXIT_DONE)
+    if (make_codes(m, &codes, diag) != EXIT_DONE)
         return diag->code;
     text_add(out,
              "// SPDX-License-Identifier: 0BSD\n// DO NOT EDIT: generated by pwlc %s\n//\n"

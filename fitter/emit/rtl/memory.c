@@ -10,7 +10,7 @@ static void add_head(struct text *out, const struct module *m, const char *lead)
              m->rom.entries, m->rom.width, lead, m->layout.bytes);
 }
 
-static void add_words(struct text *out, const struct module *m)
+void module_add_words(struct text *out, const struct module *m)
 {
     add_head(out, m, "// ");
     for (int i = 0; i < m->rom.entries; i++) {
@@ -61,7 +61,7 @@ int emit_mem(const struct table *const *tables, int count, const struct emit_opt
              struct diag *diag)
 {
     (void)count;
-    return emit_memory(tables[0], options, "mem", add_words, out, diag);
+    return emit_memory(tables[0], options, "mem", module_add_words, out, diag);
 }
 
 int emit_coe(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
@@ -76,19 +76,4 @@ int emit_mif(const struct table *const *tables, int count, const struct emit_opt
 {
     (void)count;
     return emit_memory(tables[0], options, "mif", add_mif, out, diag);
-}
-
-int emit_rom_file(const struct table *table, const struct emit_options *options, char name[ROM_FILE_SIZE],
-                  struct text *out, struct diag *diag)
-{
-    struct module m;
-    const int code = module_make(table, options, &system_verilog, &m, diag);
-    if (code == EXIT_DONE && m.rom.words) {
-        module_rom_file(&m, name);
-        add_words(out, &m);
-    } else {
-        name[0] = '\0';
-    }
-    module_free(&m);
-    return code;
 }

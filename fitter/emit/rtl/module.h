@@ -38,8 +38,9 @@ int module_emit(const struct table *table, const struct emit_options *options, c
 int module_of_outputs(struct module *m, struct diag *diag);
 int module_of_segments(struct module *m, struct diag *diag);
 
-/* The name of the file that a memory is read from. */
+/* The name of the file that a memory is read from, and what it holds. */
 void module_rom_file(const struct module *m, char name[ROM_FILE_SIZE]);
+void module_add_words(struct text *out, const struct module *m);
 
 /* "NAME_rom[address];" or "NAME_rom(address);", the right side of an assignment */
 void module_add_lookup(struct module *m, const char *address);

@@ -26,12 +26,6 @@ int emit_core(const struct table *const *tables, int count, const struct emit_op
 int emit_sdc(const struct table *const *tables, int count, const struct emit_options *options, struct text *out,
              struct diag *diag);
 
-/* The file that a module with --rom mem reads, as emit_mem() writes it: its name without a folder, "" where the module
- * has no ROM. */
-#define ROM_FILE_SIZE (EMIT_NAME_SIZE + 8)
-int emit_rom_file(const struct table *table, const struct emit_options *options, char name[ROM_FILE_SIZE],
-                  struct text *out, struct diag *diag);
-
 /* What a module of this table is by default: its style, and the words of its ROM with the bits of each field, as
  * "offset[36:22], slope[21:0]". */
 struct hardware {

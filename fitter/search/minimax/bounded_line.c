@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "function/target.h"
 #include "measure/error_bound.h"
 
 /* Between which values a real line may pass at one code, room for rounding left; +-INFINITY where saturation brings the
@@ -14,20 +13,58 @@ struct gate {
     double low, high;
 };
 
-/* What a line has to pass: a gate at each point and at the two end codes, which come last, and at codes held. */
-struct gates {
-    const struct line_rules *rules;
-    struct gate *gate;
-    int count;
-    int64_t first, last; /* codes of the segment */
-    double below, above; /* rounding takes an output at most so far below and above the line */
+struct post {
+    double x, y;
 };
 
-static struct gate gate_at(const struct gates *gates, double x, double target, double max_err)
+/* The posts of all gates on one side, but for those that no line touches first: their hull, by x. */
+struct posts {
+    struct post *at;
+    int count;
+    int sign; /* +1: lines pass above them, -1: below */
+};
+
+/* What a line has to pass: a gate at each point and at the two end codes, and at codes held. */
+struct gates {
+    const struct line_rules *rules;
+    struct posts low, high;
+    struct gate begin, end; /* those of the end codes */
+    int64_t first, last;    /* codes of the segment */
+    double from;            /* X of the first one */
+    double below, above;    /* rounding takes an output at most so far below and above the line */
+};
+
+/* The gate x codes from the segment's first one, where its own output and that of its mirror image are held to an
+ * error. Where X is 0 nothing is rounded but a bias. */
+static struct gate gate_at(const struct gates *gates, double x, const struct served *served, double max_err)
 {
-    const double low = target - max_err, high = target + max_err;
-    return (struct gate){x, low <= (double)gates->rules->qmin_y ? -INFINITY : low + gates->below,
-                         high >= (double)gates->rules->qmax_y ? INFINITY : high - gates->above};
+    struct gate gate = {x, -INFINITY, INFINITY};
+    const bool rounds = gates->rules->form == PWL_BIASED || gates->from + x != 0;
+    for (int i = 0; i < 2; i++) {
+        const double low = served[i].target - max_err, high = served[i].target + max_err;
+        if (low > served[i].low)
+            gate.low = fmax(gate.low, low + (rounds ? gates->below : 0));
+        if (high < served[i].high)
+            gate.high = fmin(gate.high, high - (rounds ? gates->above : 0));
+    }
+    return gate;
+}
+
+/* That of a point. */
+static struct gate point_gate(const struct gates *gates, const struct points *points, int k, double max_err)
+{
+    const double x = points->code[k] - (double)gates->first;
+    const struct served own[2] = {
+        {.low = (double)gates->rules->qmin_y, .high = (double)gates->rules->qmax_y, .target = points->target[k]}};
+    return gate_at(gates, x, points->served ? points->served[k] : own, max_err);
+}
+
+/* That of any code. */
+static struct gate code_gate(const struct gates *gates, const struct points *points, int64_t code, double max_err)
+{
+    struct served served[2];
+    points_serve(points->spec, code, served);
+    return gate_at(gates, (double)(code - gates->first), served, max_err);
 }
 
 /* Codes that rounding may take the line to. */
@@ -38,26 +75,78 @@ static struct gate held_gate(const struct gates *gates, const struct held *held)
                          held->high >= gates->rules->qmax_y ? INFINITY : (double)held->high + gates->below};
 }
 
-static double target_at(const struct points *points, int64_t code)
+/* Posts come by ascending x. */
+static void add_post(struct posts *posts, double x, double y)
 {
-    const struct spec *spec = points->spec;
-    const long double t = target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, code);
-    return (double)target_clipped(&spec->out, t);
+    struct post *at = posts->at;
+    if (isinf(y))
+        return;
+    if (posts->count && at[posts->count - 1].x == x) {
+        if (posts->sign * (y - at[posts->count - 1].y) <= 0)
+            return;
+        posts->count--;
+    }
+    for (; posts->count >= 2; posts->count--) {
+        const struct post a = at[posts->count - 2], b = at[posts->count - 1];
+        if (posts->sign * ((b.x - a.x) * (y - a.y) - (b.y - a.y) * (x - a.x)) < 0)
+            break;
+    }
+    at[posts->count++] = (struct post){x, y};
+}
+
+static void add_gate(struct gates *gates, struct gate gate)
+{
+    add_post(&gates->low, gate.x, gate.low);
+    add_post(&gates->high, gate.x, gate.high);
+}
+
+/* Where a line of this slope that touches the posts is at x = 0. */
+static double touching(const struct posts *posts, double slope)
+{
+    int low = 0, high = posts->count - 1; /* the post that it touches is one of [low, high] */
+    if (posts->count == 0)
+        return -posts->sign * (double)INFINITY;
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        const struct post a = posts->at[middle], b = posts->at[middle + 1];
+        if (posts->sign * (b.y - a.y - slope * (b.x - a.x)) > 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return posts->at[low].y - slope * posts->at[low].x;
 }
 
 /* How much a line of this slope can be moved up and down, and its value in the middle at x = 0; the room is a concave
  * function of the slope. */
 static double room_of(const struct gates *gates, double slope, double *middle)
 {
-    double low = -INFINITY, high = INFINITY;
-    for (int k = 0; k < gates->count; k++) {
-        const struct gate *gate = &gates->gate[k];
-        const double line = slope * gate->x, least = gate->low - line, most = gate->high - line;
-        low = least > low ? least : low;
-        high = most < high ? most : high;
-    }
+    const double low = touching(&gates->low, slope), high = touching(&gates->high, slope);
     *middle = isinf(low) ? (isinf(high) ? 0 : high - 1) : isinf(high) ? low + 1 : 0.5 * (low + high);
     return high - low;
+}
+
+/* Narrows slopes to those of the lines that pass the posts and have a value where X, which is `from` at x = 0, is 0;
+ * where there are none, min > max. */
+static void pass_from(const struct posts *posts, double from, double offset, struct slope_window *slopes)
+{
+    for (int k = 0; k < posts->count; k++) {
+        const double x = from + posts->at[k].x, y = posts->at[k].y - offset;
+        if (x == 0 && posts->sign * y > 0)
+            *slopes = (struct slope_window){INFINITY, -INFINITY};
+        else if (x != 0 && (x > 0) == (posts->sign > 0))
+            slopes->min = fmax(slopes->min, y / x);
+        else if (x != 0)
+            slopes->max = fmin(slopes->max, y / x);
+    }
+}
+
+static struct slope_window slopes_from(const struct gates *gates, double offset)
+{
+    struct slope_window slopes = {-INFINITY, INFINITY};
+    pass_from(&gates->low, gates->from, offset, &slopes);
+    pass_from(&gates->high, gates->from, offset, &slopes);
+    return slopes;
 }
 
 /* Golden section search for the most room, until slopes differ by no more than `fine` of an output. */
@@ -65,7 +154,7 @@ static double roomiest_slope(const struct gates *gates, const struct slope_windo
 {
     enum { STEPS = 44 };
     double low = slopes->min, high = slopes->max;
-    const double golden = 0.6180339887498949, close = fine / gates->gate[gates->count - 1].x;
+    const double golden = 0.6180339887498949, close = fine / gates->end.x;
     double ignored, a = high - golden * (high - low), b = low + golden * (high - low);
     double room_a = room_of(gates, a, &ignored), room_b = room_of(gates, b, &ignored);
     for (int step = 0; step < STEPS && high - low > close; step++) {
@@ -111,10 +200,16 @@ double bounded_line_error(const struct points *points, int begin, int end, const
         double bound;
         return segment_bound(&format, &spec->function, &segment, last, most, &bound) ? bound : INFINITY;
     }
-    const double ends[] = {(double)first, (double)last};
-    const double targets[] = {target_at(points, first), target_at(points, last)};
-    return fmax(segment_bound_at(&format, &segment, ends, targets, 2, most),
-                segment_bound_at(&format, &segment, points->code + begin, points->target + begin, end - begin, most));
+    double error = segment_bound_at(&format, &segment, end - begin, points->code + begin, points->cell + begin,
+                                    points->target + begin, most);
+    for (int i = 0; i < 2 && error <= most; i++) {
+        struct served served[2];
+        const int64_t code = i == 0 ? first : last, cell[] = {code, code + 1};
+        points_serve(spec, code, served);
+        error =
+            fmax(error, segment_bound_at(&format, &segment, 1, &(double){(double)code}, cell, &served[0].target, most));
+    }
+    return error;
 }
 
 /* Whether the line gives codes within their limits where codes are held, and keeps the error everywhere. */
@@ -135,51 +230,62 @@ static bool is_feasible(const struct hulls *hulls, const struct line_rules *rule
     return bounded_line_error(points, hulls->begin, hulls->end, line, hulls->max_err) <= hulls->max_err;
 }
 
-/* Ways to round a real line to integers. The offset that is nearest, or the one on the other side. Where offsets are
- * whole outputs, the slope that takes the line with that offset through its value in the middle of the segment, or the
- * slope as given. */
-enum { VARIANTS = 4, OTHER_SIDE = 1, SAME_SLOPE = 2 };
+/* Of the two offsets next to a real one. */
+enum { NEAREST, OTHER_SIDE, SIDES };
+
+static bool round_offset(long double offset, int side, int64_t *rounded)
+{
+    if (!(fabsl(offset) < 0x1p62L))
+        return false;
+    *rounded = (int64_t)rintl(offset);
+    if (side == OTHER_SIDE)
+        *rounded += offset > (long double)*rounded ? 1 : -1;
+    return true;
+}
 
 /* The line of about this slope with as much room above as below. */
-static bool integer_line(const struct gates *gates, double slope, int n, int variant, struct line *line)
+static bool line_of_slope(const struct gates *gates, double slope, int n, int side, struct line *line)
 {
     const struct line_rules *rules = gates->rules;
-    const bool whole = rules->form != PWL_BIASED;
-    const long double origin = (long double)line_origin(rules, gates->first);
-    const long double half = 0.5L * (long double)(gates->last - gates->first),
-                      centre = (long double)gates->first + half - origin;
     double middle;
     *line = (struct line){.q_b = grid_slope(gates, slope, n), .n = n};
     room_of(gates, ldexp((double)line->q_b, -n), &middle);
-    const long double value = (long double)middle + ldexpl((long double)line->q_b * half, -n);
-    const long double offset = value - ldexpl((long double)line->q_b * centre, -n);
-    const long double scaled = whole ? offset : ldexpl(offset, n);
-    if (!(fabsl(scaled) < 0x1p62L))
-        return false;
-    line->offset = (int64_t)rintl(scaled);
-    if (variant & OTHER_SIDE)
-        line->offset += scaled > (long double)line->offset ? 1 : -1;
-    if (whole && !(variant & SAME_SLOPE) && rules->slope_terms == 0 && centre != 0) {
-        const long double through = ldexpl((value - (long double)line->offset) / centre, n);
-        if (fabsl(through) <= (long double)rules->slope_limit)
-            line->q_b = (int64_t)rintl(through);
-    }
+    const long double offset = (long double)middle - ldexpl((long double)line->q_b * (long double)gates->from, -n);
+    return round_offset(rules->form == PWL_BIASED ? ldexpl(offset, n) : offset, side, &line->offset) &&
+           llabs(line->q_b) <= rules->slope_limit && line_provable(rules, line, gates->first, gates->last);
+}
+
+/* The line of this offset and about this slope. */
+static bool line_of_offset(const struct gates *gates, double slope, int n, int64_t offset, struct line *line)
+{
+    const struct line_rules *rules = gates->rules;
+    *line = (struct line){.q_b = slope_nearest(rules, ldexp(slope, n)), .n = n, .offset = offset};
     return llabs(line->q_b) <= rules->slope_limit && line_provable(rules, line, gates->first, gates->last);
 }
 
-/* The finest provable line of about this slope. */
-static bool finest_line(const struct gates *gates, double slope, int variant, struct line *line)
+/* The longest shift to try for a slope. */
+static int longest_shift(const struct gates *gates, double slope)
 {
-    const struct line_rules *rules = gates->rules;
-    const double origin = (double)line_origin(rules, gates->first);
-    const double x_max = fmax(fabs((double)gates->first - origin), fabs((double)gates->last - origin));
-    for (int n = line_shift(rules, slope, x_max); n >= rules->shift_min; n--) {
-        if (integer_line(gates, slope, n, variant, line))
+    const double to = gates->from + (double)(gates->last - gates->first);
+    return line_shift(gates->rules, slope, fmax(fabs(gates->from), fabs(to)));
+}
+
+/* The finest provable line of about this slope. */
+static bool finest_line(const struct gates *gates, double slope, int side, struct line *line)
+{
+    for (int n = longest_shift(gates, slope); n >= gates->rules->shift_min; n--) {
+        if (line_of_slope(gates, slope, n, side, line))
             return true;
         if (line->q_b == 0)
             return false;
     }
     return false;
+}
+
+static void gates_free(struct gates *gates)
+{
+    free(gates->low.at);
+    free(gates->high.at);
 }
 
 /* False when memory is short. */
@@ -188,22 +294,31 @@ static bool gates_init(struct gates *gates, const struct line_rules *rules, cons
     const struct points *points = hulls->points;
     const int begin = hulls->begin, end = hulls->end;
     const int64_t first = points->cell[begin], last = points->cell[end] - 1;
-    const double max_err = hulls->max_err;
+    const size_t most = (size_t)(end - begin) + POINTS_HELD + 2;
     *gates = (struct gates){.rules = rules,
-                            .gate = malloc(((size_t)(end - begin) + POINTS_HELD + 2) * sizeof *gates->gate),
+                            .low = {.at = malloc(most * sizeof *gates->low.at), .sign = 1},
+                            .high = {.at = malloc(most * sizeof *gates->high.at), .sign = -1},
                             .first = first,
                             .last = last,
+                            .from = (double)(first - line_origin(rules, first)),
                             .below = rules->rounding == PWL_FLOOR ? 1 : 0.5,
                             .above = rules->rounding == PWL_FLOOR ? 0 : 0.5};
-    if (!gates->gate)
+    if (!gates->low.at || !gates->high.at) {
+        gates_free(gates);
         return false;
+    }
+    gates->begin = code_gate(gates, points, first, hulls->max_err);
+    gates->end = code_gate(gates, points, last, hulls->max_err);
+    add_gate(gates, gates->begin);
     for (int i = 0; points->held && i < POINTS_HELD; i++)
-        if (points->held[i].point >= 0)
-            gates->gate[gates->count++] = held_gate(gates, &points->held[i]);
+        if (points->held[i].point >= 0 && points->held[i].code == first)
+            add_gate(gates, held_gate(gates, &points->held[i]));
     for (int k = begin; k < end; k++)
-        gates->gate[gates->count++] = gate_at(gates, points->code[k] - (double)first, points->target[k], max_err);
-    gates->gate[gates->count++] = gate_at(gates, 0, target_at(points, first), max_err);
-    gates->gate[gates->count++] = gate_at(gates, (double)(last - first), target_at(points, last), max_err);
+        add_gate(gates, point_gate(gates, points, k, hulls->max_err));
+    add_gate(gates, gates->end);
+    for (int i = 0; points->held && i < POINTS_HELD; i++) /* at the last code or behind it */
+        if (points->held[i].point >= 0 && points->held[i].code != first)
+            add_gate(gates, held_gate(gates, &points->held[i]));
     return true;
 }
 
@@ -225,8 +340,8 @@ static bool shortest_slope(const struct line_rules *rules, const struct slope_wi
  * the segment; for a single code, level. False when there are none. */
 static bool slopes_of(const struct gates *gates, const struct slope_window *window, struct slope_window *slopes)
 {
-    const struct gate first = gates->gate[gates->count - 2], last = gates->gate[gates->count - 1];
-    const double width = last.x - first.x;
+    const struct gate first = gates->begin, last = gates->end;
+    const double width = last.x;
     if (width == 0) {
         *slopes = (struct slope_window){0, 0};
         return true;
@@ -237,6 +352,48 @@ static bool slopes_of(const struct gates *gates, const struct slope_window *wind
     return slopes->min <= slopes->max;
 }
 
+/* A feasible line of a whole offset, with as much room for its slope to either side as there is, or else of the slope
+ * of fewest bits. */
+static bool feasible_line_of_offset(const struct gates *gates, const struct hulls *hulls, int64_t offset,
+                                    struct line *line)
+{
+    const struct line_rules *rules = gates->rules;
+    const struct slope_window window = slopes_from(gates, (double)offset);
+    double slope;
+    int n;
+    if (!(window.min <= window.max))
+        return false;
+    slope = isinf(window.min) || isinf(window.max) ? fmin(fmax(0, window.min), window.max)
+                                                   : 0.5 * (window.min + window.max);
+    for (n = longest_shift(gates, slope); n >= rules->shift_min; n--)
+        if (line_of_offset(gates, slope, n, offset, line)) {
+            if (is_feasible(hulls, rules, line))
+                return true;
+            break;
+        }
+    return shortest_slope(rules, &window, &slope, &n) && line_of_offset(gates, slope, n, offset, line) &&
+           is_feasible(hulls, rules, line);
+}
+
+/* A feasible line near the roomiest one, of this slope. Where offsets are whole outputs, each of the two next to the
+ * real one has slopes of its own; but where slopes are of few bits, none of them may be near. */
+static bool feasible_line(const struct gates *gates, const struct hulls *hulls, double slope, struct line *line)
+{
+    const struct line_rules *rules = gates->rules;
+    double middle;
+    room_of(gates, slope, &middle);
+    const long double offset = (long double)middle - (long double)slope * (long double)gates->from;
+    for (int side = NEAREST; side < SIDES && rules->form != PWL_BIASED && !rules->slope_terms; side++) {
+        int64_t whole;
+        if (round_offset(offset, side, &whole) && feasible_line_of_offset(gates, hulls, whole, line))
+            return true;
+    }
+    for (int side = NEAREST; side < SIDES; side++)
+        if (finest_line(gates, slope, side, line) && is_feasible(hulls, rules, line))
+            return true;
+    return false;
+}
+
 bool bounded_line(const struct hulls *hulls, const struct line_rules *rules, struct line *line)
 {
     const struct slope_window window = hulls_slopes(hulls);
@@ -244,17 +401,14 @@ bool bounded_line(const struct hulls *hulls, const struct line_rules *rules, str
     if (!gates_init(&gates, rules, hulls))
         return false;
     struct slope_window slopes;
-    bool found = false;
-    if (slopes_of(&gates, &window, &slopes)) {
-        const double slope = roomiest_slope(&gates, &slopes, fmax(0x1p-10, 1e-6 * hulls->max_err));
-        for (int variant = 0; variant < VARIANTS && !found; variant++)
-            found = finest_line(&gates, slope, variant, line) && is_feasible(hulls, rules, line);
-    }
+    bool found =
+        slopes_of(&gates, &window, &slopes) &&
+        feasible_line(&gates, hulls, roomiest_slope(&gates, &slopes, fmax(0x1p-10, 1e-6 * hulls->max_err)), line);
     double slope;
     int n;
     if (!found && shortest_slope(rules, &window, &slope, &n))
-        for (int side = 0; side <= OTHER_SIDE && !found; side++)
-            found = integer_line(&gates, slope, n, SAME_SLOPE | side, line) && is_feasible(hulls, rules, line);
-    free(gates.gate);
+        for (int side = NEAREST; side < SIDES && !found; side++)
+            found = line_of_slope(&gates, slope, n, side, line) && is_feasible(hulls, rules, line);
+    gates_free(&gates);
     return found;
 }

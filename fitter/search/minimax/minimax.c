@@ -254,13 +254,14 @@ static double cover_error(const struct solver *solver)
     return error;
 }
 
-static void keep_cover(const struct solver *solver, struct minimax *result)
+/* A cover that keeps an error. What is proven of a line may be a little more than what it was held to. */
+static void keep_cover(const struct solver *solver, double max_err, struct minimax *result)
 {
     const struct cover *cover = &solver->cover;
     result->segments = cover->segments;
     memcpy(result->knots, cover->knots, ((size_t)cover->segments + 1) * sizeof *cover->knots);
     memcpy(result->lines, cover->lines, (size_t)cover->segments * sizeof *cover->lines);
-    result->max_err = cover_error(solver);
+    result->max_err = fmin(cover_error(solver), max_err);
 }
 
 /* No table beats the nearest code of every target. */
@@ -312,7 +313,7 @@ static bool find_better(struct solver *solver, int segments, double max_err, str
         return false;
     const bool covered = cover_all(solver, max_err, segments);
     if (covered)
-        keep_cover(solver, result);
+        keep_cover(solver, max_err, result);
     else
         *proven &= solver->cover.complete;
     return covered;
@@ -358,12 +359,12 @@ static void bisect(struct solver *solver, int segments, struct minimax *result, 
 static bool find_any(struct solver *solver, int segments, struct minimax *result)
 {
     const double least = result->lower_bound + MINIMAX_RESOLUTION;
-    bool covered = false;
-    for (double excess = 0.01; !covered && least * excess < 0x1p40; excess *= 4)
-        covered = cover_all(solver, least * (1 + excess), segments);
-    if (covered)
-        keep_cover(solver, result);
-    return covered;
+    for (double excess = 0.01; least * excess < 0x1p40; excess *= 4)
+        if (cover_all(solver, least * (1 + excess), segments)) {
+            keep_cover(solver, least * (1 + excess), result);
+            return true;
+        }
+    return false;
 }
 
 /* The least error of so many segments, given the lower bound and, if `found`, some table in *result. Returns whether
@@ -454,7 +455,7 @@ static int cover_with_fewest(struct solver *solver, double max_err, int most, st
         *proven &= solver->cover.complete;
         if (covered) {
             found = true;
-            keep_cover(solver, result);
+            keep_cover(solver, max_err, result);
             most = result->segments - 1;
         }
     }

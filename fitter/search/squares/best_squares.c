@@ -166,13 +166,14 @@ static int move_to_real_knots(struct squares *table, struct diag *diag)
     return diag->code;
 }
 
-/* Some quick rounds for knots; then one for the bound. */
+/* Some quick rounds for knots; then one for the bound, where points are all codes and so bound something. */
 int squares_bound(struct squares *table, struct diag *diag)
 {
     const int count = table->exact.segments;
     enum { ROUNDS = 3, QUICK_CELLS = 224, CELLS = 1024, LEAST_CELLS = 2048, MOST_CELLS = 16384 };
     const struct points *points = table->points;
     const struct line_rules *rules = table->rules;
+    const int rounds = points->exhaustive ? ROUNDS : ROUNDS - 1;
     const double mass = mass_of(points);
     double *floor_sum = rounding_floor_sums(points);
     int *knots = malloc(((size_t)count + 1) * sizeof *knots);
@@ -189,7 +190,7 @@ int squares_bound(struct squares *table, struct diag *diag)
             line_cost_below(rules, points, table->knots[m], table->knots[m + 1], &table->lines[m], NULL, INFINITY);
     table->exact.lower_bound = floor_sum[points->count];
     const bool movable = !points->grid;
-    for (int round = movable ? 1 : ROUNDS; round <= ROUNDS && table->exact.lower_bound < table->exact.cost; round++) {
+    for (int round = movable ? 1 : ROUNDS; round <= rounds && table->exact.lower_bound < table->exact.cost; round++) {
         const bool last = round == ROUNDS;
         const int wanted = (last ? CELLS : QUICK_CELLS) * count, least = last ? 4 * LEAST_CELLS : LEAST_CELLS;
         const int cells = wanted < least ? least : wanted < MOST_CELLS ? wanted : MOST_CELLS;

@@ -12,7 +12,7 @@
 int squares_search(struct squares *table, const struct line_rules *any, struct diag *diag);
 
 /* The lines of the incumbent against what real lines can do at best, saturation included, and lines on the knots of
- * those where they are better. The points are all codes. */
+ * those where they are better. Where points are not all codes nothing is bounded, but knots are looked for. */
 int squares_bound(struct squares *table, struct diag *diag);
 
 #endif

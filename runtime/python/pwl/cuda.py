@@ -85,7 +85,8 @@ def upload(table: Table, device: Optional[int] = None) -> Any:
         if current not in table._uploads:
             uploaded = (ctypes.c_uint64 * ((lib.pwl_device_table_size() + 7) // 8))()
             _check(lib.pwl_cuda_upload(table._address, uploaded))
-            weakref.finalize(table, lib.pwl_cuda_release, uploaded).atexit = False
+            release = weakref.finalize(table, lib.pwl_cuda_release, uploaded)
+            setattr(release, "atexit", False)  # the driver may be gone by then
             table._uploads[current] = uploaded
         return table._uploads[current]
 

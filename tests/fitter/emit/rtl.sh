@@ -12,7 +12,7 @@ holds() {
 
 "$pwlc" fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json 2>../err
 "$pwlc" fit sigmoid --in s12:2^-8 --out u8:2^-8 --method uniform -o sigmoid.json 2>../err
-"$pwlc" fit leaky_relu --in s20:2^-8 --out s20:2^-8 --param alpha=0.5 --segments 1 -o line.json 2>../err
+"$pwlc" fit leaky_relu --in s10:2^-4 --out s10:2^-4 --param alpha=0.5 --segments 1 -o line.json 2>../err
 mkdir files
 
 # The same bytes on standard output, in a file, and every time; they name no file and no day.
@@ -48,7 +48,7 @@ expect_status 0 emit sigmoid.json --format sdc --clock 2.5 && expect_line 'creat
 "$pwlc" fit sigmoid --in s10:2^-6 --out s10:2^-9 --slope-terms 1 --method minimax -o terms.json 2>../err
 expect_status 0 emit terms.json --format sv --rtl-style aligned && holds 'no multiplier' bash -c "! grep -n ' \* ' ../out"
 expect_status 0 emit sigmoid.json --format sv --rtl-style tree && holds 'a multiplier' grep -n ' \* ' ../out
-"$pwlc" fit sigmoid --in s16:2^-12 --out s16:2^-15 --knots pow2:6 -o knots.json 2>../err
+"$pwlc" fit sigmoid --in s12:2^-8 --out s12:2^-11 --knots pow2:6 -o knots.json 2>../err
 expect_status 0 emit knots.json --format sv --rtl-style tree && holds 'no comparison' bash -c "! grep -nE ' (<|>|>=) ' ../out"
 
 # --rom mem: the words lie beside the module, all at once or not at all, and --check reads both.
@@ -86,7 +86,7 @@ expect_error 2 '--stages needs --format sv' emit tanh.json --stages 2
 expect_error 2 '--rtl-style needs --format sv' emit tanh.json --format csv --rtl-style rom
 expect_error 2 '--attribute needs --format c' emit tanh.json --format sv --attribute PROGMEM
 expect_error 1 'cannot write' emit tanh.json --format sv -o missing/tanh.sv
-"$pwlc" fit sigmoid --in s24:2^-16 --out s16:2^-15 --method uniform -o wide.json 2>../err
+"$pwlc" fit leaky_relu --in s24:2^-8 --out s24:2^-8 --param alpha=0.5 --method uniform --segments 2 -o wide.json 2>../err
 expect_error 2 '24-bit codes need 2^24 entries' emit wide.json --format sv --rtl-style rom
 
 # show says what the module stores.

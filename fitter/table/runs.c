@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define ALWAYS_ALL_BITS 16
-#define DRAWN_CODES ((int64_t)1 << 20)
 #define WINDOW 4                       /* codes before and behind what is of interest */
 #define SCAN_POINTS ((int64_t)1 << 12) /* between which a reduced table's segments are looked for */
 
@@ -76,7 +74,7 @@ static void add_drawn(struct runs *runs)
 {
     const uint64_t codes = (uint64_t)(runs->high - runs->low) + 1; /* at most 2^32 */
     uint64_t state = 1;
-    for (int64_t k = 0; k < DRAWN_CODES; k++) {
+    for (int64_t k = 0; k < RUNS_DRAWN_CODES; k++) {
         state ^= state >> 12;
         state ^= state << 25;
         state ^= state >> 27;
@@ -86,26 +84,38 @@ static void add_drawn(struct runs *runs)
     }
 }
 
-int runs_make(const struct table *table, const struct packed_table *packed, int bits, bool exhaustive,
-              struct runs *runs, struct diag *diag)
+static int check_memory(const struct runs *runs, struct diag *diag)
+{
+    return runs->failed ? diag_set(diag, EXIT_IO, "out of memory while choosing the codes to compare") : EXIT_DONE;
+}
+
+int runs_of_edges(const struct table *table, const struct packed_table *packed, int bits, struct runs *runs,
+                  struct diag *diag)
 {
     const struct tensor *const in = &table->in;
     *runs = (struct runs){.low = code_min(bits, in->is_signed), .high = code_max(bits, in->is_signed)};
-    if (exhaustive || bits <= ALWAYS_ALL_BITS) {
+    add_around(runs, runs->low);
+    add_around(runs, runs->high);
+    add_around(runs, in->qmin);
+    add_around(runs, in->qmax);
+    add_around(runs, in->zero_point);
+    if (table->has_reduction)
+        add_octaves(runs, table, packed);
+    else
+        add_knots(runs, table);
+    return check_memory(runs, diag);
+}
+
+int runs_make(const struct table *table, const struct packed_table *packed, int bits, bool exhaustive,
+              struct runs *runs, struct diag *diag)
+{
+    const bool is_signed = table->in.is_signed;
+    *runs = (struct runs){.low = code_min(bits, is_signed), .high = code_max(bits, is_signed)};
+    if (exhaustive || bits <= RUNS_ALWAYS_ALL_BITS)
         add(runs, runs->low, runs->high);
-    } else {
-        add_around(runs, runs->low);
-        add_around(runs, runs->high);
-        add_around(runs, in->qmin);
-        add_around(runs, in->qmax);
-        add_around(runs, in->zero_point);
-        if (table->has_reduction)
-            add_octaves(runs, table, packed);
-        else
-            add_knots(runs, table);
+    else if (runs_of_edges(table, packed, bits, runs, diag) == EXIT_DONE)
         add_drawn(runs);
-    }
-    return runs->failed ? diag_set(diag, EXIT_IO, "out of memory while choosing the codes to compare") : EXIT_DONE;
+    return check_memory(runs, diag);
 }
 
 void runs_free(struct runs *runs)

@@ -23,9 +23,16 @@ struct runs {
     bool failed;       /* out of memory */
 };
 
-/* The codes of an input of `bits` bits, which may have more than the table's: all of them where they are at most 2^16
- * or where that is asked for; else those around knots, their mirror images, octaves and ends of ranges, and 2^20 drawn
- * ones, the same at every call. Free with runs_free, also after a failure. */
+#define RUNS_ALWAYS_ALL_BITS 16
+#define RUNS_DRAWN_CODES (1 << 20)
+
+/* The codes of an input of `bits` bits, which may have more than the table's: those around knots, their mirror images,
+ * octaves and ends of ranges. Free with runs_free, also after a failure. */
+int runs_of_edges(const struct table *table, const struct packed_table *packed, int bits, struct runs *runs,
+                  struct diag *diag);
+
+/* All of them up to RUNS_ALWAYS_ALL_BITS, or where that is asked for; else the above and RUNS_DRAWN_CODES drawn ones,
+ * the same at every call. Free as above. */
 int runs_make(const struct table *table, const struct packed_table *packed, int bits, bool exhaustive,
               struct runs *runs, struct diag *diag);
 void runs_free(struct runs *runs);

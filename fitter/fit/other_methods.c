@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "other_methods.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "measure/claim.h"
+
+#define LITTLE 0.1 /* of the RMS error */
+
+/* Whether the RMS error may be much larger than the least one, for all that is known. */
+static bool may_gain(const struct certificate *certificate)
+{
+    return certificate->optimal != 1 && certificate->rms_err_lsb > 0 &&
+           !(certificate->has_lower_bound && certificate->lower_bound_lsb >= (1 - LITTLE) * certificate->rms_err_lsb);
+}
+
+/* Takes another method's table, under the name of the one that was asked for. */
+static void take(struct table *table, struct table *other)
+{
+    char *const text = other->spec;
+    other->spec = table->spec;
+    table->spec = text;
+    snprintf(other->method, sizeof other->method, "%s", table->method);
+    certificate_keep_judgement(&other->certificate, &table->certificate);
+    table_free(table);
+    *table = *other;
+}
+
+int try_other_methods(const struct spec *spec,
+                      int (*fit)(const struct spec *spec, struct table *table, struct diag *diag), struct table *table,
+                      struct diag *diag)
+{
+    static const enum method methods[] = {METHOD_MINIMAX, METHOD_UNIFORM};
+    const bool by_count = spec->segments || isnan(spec->max_err);
+    if (spec->method != METHOD_LSQ || spec->reduce || !by_count)
+        return EXIT_DONE;
+    for (size_t i = 0; i < sizeof methods / sizeof *methods && may_gain(&table->certificate); i++) {
+        struct spec asked = *spec;
+        struct table other;
+        struct diag refusal;
+        asked.method = methods[i];
+        asked.max_err = NAN;
+        if (methods[i] == METHOD_UNIFORM && spec->constraints.knots != KNOTS_FREE)
+            continue;
+        const int status = fit(&asked, &other, &refusal);
+        if (status == EXIT_DONE && other.certificate.rms_err_lsb < table->certificate.rms_err_lsb)
+            take(table, &other);
+        else if (status == EXIT_DONE)
+            table_free(&other);
+        else if (status == EXIT_IO)
+            return diag_set(diag, status, "%s", refusal.text);
+    }
+    return EXIT_DONE;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Of the tables that the methods find the best one by the objective is given, and what one way of asking finds, the
+ * others accept. */
+#include "../reference/fixture.h"
+
+static const char *const specs[] = {
+    /* Halves that saturate at different outputs. */
+    "sigmoid --in s3:2^1:0 --out s8:2^-9:25 --rounding half_up --segments 2 --slope-bits 5 --symmetry fold",
+    "sigmoid --in s8:2^-4:0 --out u8:2^-8:30 --segments 4 --symmetry fold",
+    "tanh --in s9:2^-6:0 --out s8:2^-7:40 --segments 3 --symmetry fold --form biased",
+    "sin --in s8:2^-5:0 --out s8:2^-6:-90 --segments 5 --symmetry fold --form anchored --rounding half_even",
+    /* Many segments, whose errors are mostly of rounding. */
+    "gelu --in s11:2^-8 --out s8:2^-5 --segments 40",
+    "silu --in s11:2^-7 --out s12:2^-8 --segments 64 --slope-bits 6",
+    /* Words wider than can be visited. */
+    "sigmoid --in s18:2^-14 --out s12:2^-11 --segments 6",
+};
+enum { SPECS = sizeof specs / sizeof *specs };
+
+static struct certificate certificate_of(const char *spec, const char *method)
+{
+    char flags[FLAGS_SIZE];
+    struct fitted fitted;
+    snprintf(flags, sizeof flags, "%s --method %s", spec, method);
+    fit_well(flags, &fitted);
+    const struct certificate certificate = fitted.table.certificate;
+    ck_assert_str_eq(fitted.table.method, method);
+    fitted_free(&fitted);
+    return certificate;
+}
+
+/* Where its own search leaves a tenth of the error open or more. */
+START_TEST(lsq_has_no_larger_rms_than_other_methods)
+{
+    static const char *const others[] = {"minimax", "uniform"};
+    const struct certificate lsq = certificate_of(specs[_i], "lsq");
+    ck_assert_int_eq(lsq.objective, OBJECTIVE_RMS);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const struct certificate other = certificate_of(specs[_i], others[i]);
+        ck_assert_msg(lsq.rms_err_lsb <= other.rms_err_lsb ||
+                          (lsq.has_lower_bound && lsq.lower_bound_lsb >= 0.9 * lsq.rms_err_lsb),
+                      "%s: RMS %.9g, by %s %.9g", specs[_i], lsq.rms_err_lsb, others[i], other.rms_err_lsb);
+    }
+}
+END_TEST
+
+/* --max-err alone tells a number of segments, which --segments with the same error accepts; one less is refused. */
+START_TEST(the_number_found_is_accepted)
+{
+    static const char *const bounded[] = {
+        "gelu --in s10:2^-6 --out s12:2^-8 --max-err 1 --method lsq",
+        "sigmoid --in s10:2^-6 --out s12:2^-11 --max-err 1 --knots pow2",
+        "tanh --in s10:2^-7 --out s10:2^-9 --max-err 0.8 --knots pow2 --method minimax",
+        "sigmoid --in s10:2^-6 --out s10:2^-9 --max-err 1 --method lsq --symmetry fold",
+    };
+    for (size_t i = 0; i < sizeof bounded / sizeof *bounded; i++) {
+        struct fitted fewest, again;
+        char flags[FLAGS_SIZE];
+        fit_well(bounded[i], &fewest);
+        snprintf(flags, sizeof flags, "%s --segments %d", bounded[i], fewest.table.segment_count);
+        fit_well(flags, &again);
+        ck_assert_msg(again.table.certificate.max_err_lsb <= again.spec.max_err, "%s: off by %.9g", flags,
+                      again.table.certificate.max_err_lsb);
+        ck_assert_int_le(again.table.segment_count, fewest.table.segment_count);
+        fitted_free(&again);
+        ck_assert_int_eq(fewest.table.certificate.optimal, 1);
+        snprintf(flags, sizeof flags, "%s --segments %d", bounded[i], fewest.table.segment_count - 1);
+        refuse(flags, EXIT_REQUIREMENT, "--max-err ");
+        fitted_free(&fewest);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("best_known");
+    TCase *best_known = tcase_create("best_known");
+    tcase_add_loop_test(best_known, lsq_has_no_larger_rms_than_other_methods, 0, SPECS);
+    tcase_add_test(best_known, the_number_found_is_accepted);
+    suite_add_tcase(suite, best_known);
+    return run_suite(suite);
+}
