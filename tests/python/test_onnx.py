@@ -29,7 +29,7 @@ from onnx import TensorProto, helper, numpy_helper, parser
 
 import pwl.onnx
 
-os.environ["PWLC"], random_tables = sys.argv[1:3]
+os.environ["PWLC"], random_tables = map(os.path.abspath, sys.argv[1:3])
 random = np.random.default_rng(1)
 onnxruntime.set_default_logger_severity(3)
 
@@ -245,6 +245,24 @@ def _():
     coarse = pwl.onnx.report(model, pwl.onnx.fit(model, batches(), 8, segments=3), batches())
     assert coarse.activations[0].table > 0.5 and coarse.table.cosine < coarse.quantisers.cosine, coarse
     assert str(report).count("|") > 20 and "tables" in str(report)
+
+
+@test("docs/python.md shows what runs")
+def _():
+    page = (pathlib.Path(__file__).parents[2] / "docs/python.md").read_text()
+    code = page.partition("tests/python/test_onnx.py runs it -->\n```python\n")[2].partition("```")[0]
+    assert "pwl.onnx.convert(" in code
+    here = os.getcwd()
+    with tempfile.TemporaryDirectory() as directory:
+        os.chdir(directory)
+        try:
+            onnx.save(graph("y = Tanh(x)"), "model.onnx")
+            np.save("batches.npy", np.stack(batches()))
+            names = {"print": lambda report: None}
+            exec(code, names)
+            assert os.path.getsize("model8.onnx") > 0 and names["tables"]["y"].certificate.max_err_lsb <= 1
+        finally:
+            os.chdir(here)
 
 
 @test("what cannot be used is refused, and says what would do")
