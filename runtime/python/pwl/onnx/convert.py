@@ -47,6 +47,9 @@ def load_model(model: Model) -> onnx.ModelProto:
             raise Error(f"{os.fspath(model)}: no model of ONNX: {error}") from None
     else:
         raise Error(f"{type(model).__name__}: a model is an onnx.ModelProto, a file's name, or bytes")
+    if made.ByteSize() > LARGEST:
+        raise Error("the model is larger than 2 GiB, which onnx cannot check: convert it in parts, which "
+                    "onnx.utils.extract_model gives")
     if made.functions:
         made = inliner.inline_local_functions(made)
     if _opset(made) < OLDEST:
@@ -76,8 +79,6 @@ class _Session:
         model = copy.deepcopy(model)
         have = {value.name for value in (*model.graph.output, *model.graph.input)}
         model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in self.names if name not in have)
-        if model.ByteSize() > LARGEST:
-            raise Error("the model is larger than 2 GiB: calibrate a part of it, or one layer after the other")
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
         try:
@@ -252,8 +253,7 @@ def replace(model: Model, tables: Mapping[str, Table], *, quantisers_only: bool 
     constants = [tensor for tensor in graph.initializer if tensor.name in used]
     del graph.initializer[:]
     graph.initializer.extend(constants)
-    if model.ByteSize() <= LARGEST:
-        onnx.checker.check_model(model, full_check=True)
+    onnx.checker.check_model(model, full_check=True)
     return model
 
 

@@ -236,10 +236,7 @@ def _place(graph: _Graph, seed: int) -> Optional[Place]:
 
 def find(model: onnx.ModelProto) -> list[Place]:
     """The activations of a model's graph, in its order; those within If, Loop and Scan are not looked for."""
-    try:
-        graph = _Graph(onnx.shape_inference.infer_shapes(model).graph)
-    except Exception:  # of a model beyond 2 GiB, for example: then ranks are what the model says
-        graph = _Graph(model.graph)
+    graph = _Graph(onnx.shape_inference.infer_shapes(model).graph)
     places: dict[str, Place] = {}
     taken: set[int] = set()
     for seed in range(len(graph.nodes)):
