@@ -129,7 +129,7 @@ def _():
                                   ("rsqrt", "u16:2^-12:-1", "u16:2^-10", {"reduce": "on"}),
                                   ("relu", "s16:0.001", "s16:0.0001", {"segments": 1})]:
         table = pwl.fit(function, input=x, output=y, **flags)
-        for opset in (13, 21, 24):
+        for opset in (13, 21):  # the newest that ONNX Runtime for Python 3.9 has
             check_codes(table, opset, f"{function} of {x}")
 
 

@@ -17,7 +17,7 @@ from ..errors import MissingError as _MissingError
 
 try:
     import onnx as _onnx
-    import onnx.inliner as _inliner  # of 1.16
+    import onnx.inliner as _inliner
 except ImportError as _error:
     raise _MissingError(f"onnx is not here: pip install 'onnx>=1.16' onnxruntime ({_error})") from None
 
