@@ -122,6 +122,7 @@ class Table(_core.Table):
     segments          an array of numpy with fields start, q_b, n_BX_total, and term_c, bias or y
     certificate       a Certificate
     reduced           whether the segments are those of one octave, which serves all (reduce="on")
+    fold_sum          of a folded table (symmetry="fold") the sum of a code's and its mirror image's output; else None
     notes             what pwlc had to say when fit() made it; no part of the table
     """
 
@@ -136,6 +137,7 @@ class Table(_core.Table):
     spec: str
     segments: Array
     reduced: bool
+    fold_sum: Optional[int]
     certificate: Certificate
     notes: tuple[str, ...] = ()
     _json: bytes
@@ -169,6 +171,7 @@ class Table(_core.Table):
             (DTYPES.index(x.dtype), DTYPES.index(y.dtype), x.scale, x.zero_point, y.scale, y.zero_point))
         self.input, self.output, self.segments = x, y, segments
         self.reduced = reduction is not None
+        self.fold_sum = fold_sum if flags & FLAG_FOLD else None
         self.form, self.rounding, self.case = FORMS[form], ROUNDINGS[rounding], CASES[case]
         self.function, self.method = top.get("function"), top.value.get("method", "")
         self.parameters, self.spec = dict(top.value.get("parameters", {})), top.value.get("spec", "")

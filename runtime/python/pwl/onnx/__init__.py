@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pwl.onnx: tables in models of ONNX.
+
+    import pwl.onnx
+
+    converted = pwl.onnx.convert("model.onnx", batches, bits=8)     # an onnx.ModelProto
+    tables = pwl.onnx.fit("model.onnx", batches, bits=16)           # or step by step
+    converted = pwl.onnx.replace("model.onnx", tables)
+    print(pwl.onnx.report("model.onnx", tables, other_batches))
+
+Converted models are plain ONNX of the model's own opset, 13 or later: QuantizeLinear, a lookup in integer operators, and
+DequantizeLinear. On every code the lookup has the table's own bits.
+"""
+from __future__ import annotations
+
+from ..errors import MissingError as _MissingError
+
+try:
+    import onnx as _onnx
+    import onnx.inliner as _inliner
+except ImportError as _error:
+    raise _MissingError(f"onnx is not here: pip install 'onnx>=1.16' onnxruntime ({_error})") from None
+
+from .convert import convert, fit, replace, to_model
+from .expressions import Place, find
+from .report import Loss, Report, Use, report
+
+__all__ = ["Loss", "Place", "Report", "Use", "convert", "find", "fit", "replace", "report", "to_model"]

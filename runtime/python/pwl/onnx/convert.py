@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a model with activations to one with tables: fit() runs the model on batches, replace() puts the tables in."""
+from __future__ import annotations
+
+import copy
+import os
+from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Union
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, inliner
+
+from ..calibration import LeastSquares, MinMax, Observer
+from ..codes import Array
+from ..errors import Error, MissingError, ToolError, shown
+from ..table import Table
+from .expressions import Place, find
+from .lookup import Nodes, add_quantisers, add_table
+
+__all__ = ["convert", "fit", "load_model", "replace", "run", "to_model"]
+
+SEGMENTS = {8: 16, 16: 64}  # where neither segments nor max_err is given, of tables of up to so many bits
+OLDEST = 13                 # opset: Gather, Clip and comparisons of integers as lookup.py takes them
+FLOATS = {np.dtype(np.float16): TensorProto.FLOAT16, np.dtype(np.float32): TensorProto.FLOAT,
+          np.dtype(np.float64): TensorProto.DOUBLE}
+LARGEST = 2 ** 31 - 1       # bytes of a protobuf message
+
+Model = Union[onnx.ModelProto, bytes, str, "os.PathLike[str]"]
+Batch = Any                 # an array, a tuple of arrays, or a dict of arrays by the names of the model's inputs
+
+
+def load_model(model: Model) -> onnx.ModelProto:
+    """A copy of a model, from a file, from bytes or from onnx, with its functions put in where they are called."""
+    if isinstance(model, onnx.ModelProto):
+        made = copy.deepcopy(model)
+    elif isinstance(model, bytes):
+        try:
+            made = onnx.load_model_from_string(model)
+        except Exception as error:
+            raise Error(f"these {len(model)} bytes are no model of ONNX: {error}") from None
+    elif isinstance(model, (str, os.PathLike)):
+        try:
+            made = onnx.load(os.fspath(model))
+        except OSError:
+            raise
+        except Exception as error:
+            raise Error(f"{os.fspath(model)}: no model of ONNX: {error}") from None
+    else:
+        raise Error(f"{type(model).__name__}: a model is an onnx.ModelProto, a file's name, or bytes")
+    if made.ByteSize() > LARGEST:
+        raise Error("the model is larger than 2 GiB, which onnx cannot check: convert it in parts, which "
+                    "onnx.utils.extract_model gives")
+    if made.functions:
+        made = inliner.inline_local_functions(made)
+    if _opset(made) < OLDEST:
+        raise Error(f"the model is of opset {_opset(made)}, and {OLDEST} is the oldest that will do: "
+                    f"onnx.version_converter.convert_version(model, {OLDEST}) makes one of it")
+    return made
+
+
+def _opset(model: onnx.ModelProto) -> int:
+    versions: list[int] = [one.version for one in model.opset_import if one.domain in ("", "ai.onnx")]
+    if not versions:
+        raise Error("the model imports no opset of ONNX: opset_import must name one")
+    return versions[0]
+
+
+class _Session:
+    """A model in ONNX Runtime, which gives the tensors of the names as well."""
+
+    def __init__(self, model: onnx.ModelProto, names: Iterable[str]) -> None:
+        try:
+            import onnxruntime  # type: ignore[import-untyped, unused-ignore]
+        except ImportError as error:
+            raise MissingError(f"onnxruntime is not here, which runs the model: pip install onnxruntime ({error})") from None
+        self.inputs = [value.name for value in model.graph.input
+                       if value.name not in {tensor.name for tensor in model.graph.initializer}]
+        self.names = list(dict.fromkeys(names))
+        model = copy.deepcopy(model)
+        have = {value.name for value in (*model.graph.output, *model.graph.input)}
+        model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in self.names if name not in have)
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        try:
+            self.session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        except Exception as error:
+            raise Error(f"ONNX Runtime does not take the model: {error}") from None
+
+    def __call__(self, batch: Batch, which: int) -> dict[str, Array]:
+        if isinstance(batch, Mapping):
+            feeds = dict(batch)
+        else:
+            arrays = batch if isinstance(batch, (tuple, list)) else (batch,)
+            if len(arrays) != len(self.inputs):
+                raise Error(f"batch {which} has {len(arrays)} arrays, and the model {len(self.inputs)} inputs: "
+                            f"{', '.join(self.inputs)}")
+            feeds = dict(zip(self.inputs, arrays))
+        feeds = {name: np.asarray(value) for name, value in feeds.items()}
+        asked = [name for name in self.names if name not in feeds] or [self.session.get_outputs()[0].name]
+        try:
+            got = self.session.run(asked, feeds)
+        except Exception as error:
+            raise Error(f"batch {which}: ONNX Runtime refuses it: {error}") from None
+        return {**feeds, **dict(zip(asked, got))}
+
+
+def run(model: onnx.ModelProto, names: Iterable[str], batches: Iterable[Batch]) -> Iterator[dict[str, Array]]:
+    """The tensors of these names, for each batch."""
+    if isinstance(batches, (Mapping, str, bytes, np.ndarray)) or not hasattr(batches, "__iter__"):
+        raise Error(f"batches: {type(batches).__name__}; a list of batches is wanted, each an array, a tuple of arrays, or a "
+                    "dict of arrays by the names of the model's inputs")
+    session, count = _Session(model, names), 0
+    for count, batch in enumerate(batches, 1):
+        yield session(batch, count - 1)
+    if count == 0:
+        raise Error("there were no batches: calibration needs data as the model will see them, a few hundred rows or more")
+
+
+def _observer(place: Place, bits: int) -> Observer:
+    if bits <= 8:
+        return LeastSquares(place.function, bits, param=dict(place.param) or None)
+    return MinMax(bits)  # a code more or less is no matter, and what is clipped may be
+
+
+def fit(model: Model, batches: Iterable[Batch], bits: int = 8, *, segments: Optional[int] = None,
+        max_err: Optional[float] = None, observer: Optional[Callable[[Place], Observer]] = None,
+        **flags: Any) -> dict[str, Table]:
+    """A table for each activation of a model, by the name of the tensor that the activation makes: from what the
+    activations are given when ONNX Runtime runs the model on the batches.
+
+    batches     arrays, or tuples of arrays, or dicts of arrays by the names of the model's inputs
+    bits        of the codes at both sides of the tables, 2 to 16
+    segments    of each table, of least squared error over the codes that the data have; by default 16, and 64 beyond 8 bits
+    max_err     instead, or as well: as many segments as it takes for this error in output LSB at every code
+    observer    gives an observer of pwl.calibration for a Place, by default
+                LeastSquares for up to 8 bits, and MinMax beyond
+    flags       more of pwl.fit(), for all tables: method="lut" rounds correctly, of up to 12 bits
+    """
+    if isinstance(bits, bool) or not isinstance(bits, int) or not 2 <= bits <= 16:
+        raise Error(f"bits={shown(bits)}: must be an integer from 2 to 16")
+    model = load_model(model)
+    places = find(model)
+    observers = [observer(place) if observer else _observer(place, bits) for place in places]
+    for which, tensors in enumerate(run(model, [place.input for place in places], batches)):
+        for place, seen in zip(places, observers):
+            if tensors[place.input].dtype not in FLOATS:
+                raise Error(f"{place.input}: the input of {place} is of {tensors[place.input].dtype}; float16, float32 and "
+                            "float64 are replaced")
+            try:
+                seen.observe(tensors[place.input])
+            except Error as error:
+                raise Error(f"batch {which}, {place.input}: {error}") from None
+    if max_err is not None:
+        flags["max_err"] = max_err
+    if max_err is not None or flags.get("method") in ("minimax", "lut"):
+        flags = {"weights": None, **flags}  # the largest error is that of any code
+    if segments is None and max_err is None and flags.get("method") != "lut":
+        segments = next(count for most, count in SEGMENTS.items() if bits <= most)
+    if segments is not None:
+        flags["segments"] = segments
+    tables = {}
+    for place, seen in zip(places, observers):
+        try:
+            given: dict[str, Any] = {"param": dict(place.param), **flags} if place.param else flags
+            tables[place.output] = seen.fit(place.function, **given)
+        except ToolError as error:
+            raise ToolError(f"{place.output}: {error}", error.code) from None
+        except Error as error:
+            raise Error(f"{place.output}: {error}") from None
+    return tables
+
+
+def _prefix(graph: onnx.GraphProto) -> str:
+    """One that no name of the graph begins with."""
+    names = {name for node in graph.node for name in (node.name, *node.input, *node.output)}
+    names |= {value.name for value in (*graph.input, *graph.output, *graph.initializer)}
+    return next(prefix for prefix in ("pwl", *(f"pwl{k}" for k in range(1, len(names) + 2)))
+                if not any(name.startswith(prefix + "/") for name in names))
+
+
+def _add_function(nodes: Nodes, graph: onnx.GraphProto, place: Place, table: Table, x: str, output: str) -> None:
+    """The activation's own nodes between two quantisers."""
+    names = {place.input: add_quantisers(nodes, x, table.input)}
+    for k in place.nodes:
+        node = copy.deepcopy(graph.node[k])
+        for made in node.output:
+            names[made] = nodes.name("float")
+        node.name = nodes.name("float_node")
+        node.input[:] = [names.get(name, name) for name in node.input]
+        node.output[:] = [names[name] for name in node.output]
+        nodes.nodes.append(node)
+    add_quantisers(nodes, names[place.output], table.output, output)
+
+
+def _used(graph: onnx.GraphProto) -> set[str]:
+    """Tensors that something takes, in this graph or those within it."""
+    names = {value.name for value in graph.output}
+    for node in graph.node:
+        names.update(node.input)
+        for attribute in node.attribute:
+            for within in (attribute.g, *attribute.graphs):
+                names |= _used(within)
+    return names
+
+
+def replace(model: Model, tables: Mapping[str, Table], *, quantisers_only: bool = False) -> onnx.ModelProto:
+    """A copy of a model with tables in the place of activations, by the names of the tensors that these make: QuantizeLinear,
+    a lookup in integers, DequantizeLinear. With quantisers_only the activations stay, in float, between the quantisers of
+    their tables: what such a model loses, quantising costs, and no table gives it back.
+
+    Real numbers half way between two codes may round to the other than Type.quantize has it, which multiplies by the
+    scale's reciprocal where QuantizeLinear divides. From the code on, the bits are the table's.
+    """
+    model = load_model(model)
+    graph, prefix = model.graph, _prefix(model.graph)
+    places = {place.output: place for place in find(model)}
+    for name, table in tables.items():
+        if name not in places:
+            raise Error(f"{shown(name)}: no activation of the model makes this tensor; they make {', '.join(places)}")
+        if not isinstance(table, Table):
+            raise Error(f"{name}: {type(table).__name__}; a pwl.Table is wanted")
+    types = {value.name: value.type.tensor_type.elem_type
+             for value in (*onnx.shape_inference.infer_shapes(model).graph.value_info, *graph.input, *graph.output)}
+    new: dict[int, list[onnx.NodeProto]] = {}  # by the node in whose place they stand
+    for which, (name, table) in enumerate(tables.items()):
+        place = places[name]
+        nodes = Nodes(f"{prefix}/{which}", _opset(model))
+        element = types.get(place.input, TensorProto.FLOAT) or TensorProto.FLOAT
+        x = place.input if element == TensorProto.FLOAT else nodes.cast(place.input, TensorProto.FLOAT)
+        y = name if element == TensorProto.FLOAT else nodes.name("float")
+        if quantisers_only:
+            if element != TensorProto.FLOAT:
+                raise Error(f"{place.input}: quantisers_only takes float32")
+            _add_function(nodes, graph, place, table, x, y)
+        else:
+            add_table(nodes, x, table, y)
+        if y != name:
+            nodes.add("Cast", y, output=name, to=element)
+        root = next(k for k, node in enumerate(graph.node) if name in node.output)
+        new[root] = nodes.nodes
+        graph.initializer.extend(nodes.initializers)
+    kept = [node for k, old in enumerate(graph.node) for node in new.get(k, [old])]
+    parts = {out for name in tables for k in places[name].nodes for out in graph.node[k].output}
+    del graph.node[:]
+    graph.node.extend(kept)
+    while True:  # what only served the activations that are gone
+        used = _used(graph)
+        left = [node for node in graph.node if not (set(node.output) <= parts and not set(node.output) & used)]
+        if len(left) == len(graph.node):
+            break
+        del graph.node[:]
+        graph.node.extend(left)
+    constants = [tensor for tensor in graph.initializer if tensor.name in used]
+    del graph.initializer[:]
+    graph.initializer.extend(constants)
+    onnx.checker.check_model(model, full_check=True)
+    return model
+
+
+def convert(model: Model, batches: Iterable[Batch], bits: int = 8, *, segments: Optional[int] = None,
+            max_err: Optional[float] = None, observer: Optional[Callable[[Place], Observer]] = None,
+            **flags: Any) -> onnx.ModelProto:
+    """A copy of a model with tables for activations: replace() with what fit() gives. The arguments are those of fit()."""
+    return replace(model, fit(model, batches, bits, segments=segments, max_err=max_err, observer=observer, **flags))
+
+
+def to_model(table: Table, opset: int = 21) -> onnx.ModelProto:
+    """A model of a table alone: from "x" to "y", arrays of real numbers in float32."""
+    if not isinstance(table, Table):
+        raise Error(f"{type(table).__name__}; a pwl.Table is wanted")
+    if not isinstance(opset, int) or opset < OLDEST:
+        raise Error(f"opset={shown(opset)}: {OLDEST} is the oldest that will do")
+    nodes = Nodes("pwl", opset)
+    add_table(nodes, "x", table, "y")
+    sides = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["count"]) for name in ("x", "y")]
+    graph = helper.make_graph(nodes.nodes, table.function or "table", sides[:1], sides[1:], nodes.initializers)
+    imports = [helper.make_opsetid("", opset)]
+    model = helper.make_model(graph, opset_imports=imports, producer_name="pwl")
+    model.ir_version = helper.find_min_ir_version_for(imports)
+    onnx.checker.check_model(model, full_check=True)
+    return model
