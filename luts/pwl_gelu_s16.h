@@ -15,7 +15,7 @@
  *   max error   13.2454 LSB, at q_x = -897
  *   RMS error   2.99305 LSB
  *   checked     every one of 65536 codes
- *   lower bound 2.49534 LSB
+ *   lower bound 2.49533 LSB
  *   optimal     no
  *   monotone    no
  */

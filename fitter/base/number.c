@@ -126,3 +126,19 @@ void number_format(double value, char text[NUMBER_TEXT_SIZE])
     leave_c_locale(c_locale, previous);
     tidy_exponent(text);
 }
+
+/* The sixth significant digit of a number above 0. */
+static long double sixth_digit(long double value)
+{
+    return powl(10, floorl(log10l(value)) - 5);
+}
+
+double number_rounded_up(long double value)
+{
+    return value > 0 ? (double)(ceill(value / sixth_digit(value)) * sixth_digit(value)) : 0;
+}
+
+double number_rounded_down(long double value)
+{
+    return value > 0 ? (double)(floorl(value / sixth_digit(value)) * sixth_digit(value)) : 0;
+}

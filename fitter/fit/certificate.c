@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "measure/claim.h"
 #include "workspace.h"
 
@@ -99,12 +100,12 @@ static void certify_bounds(const struct workspace *work, const struct table *tab
     certificate->has_lower_bound = work->objective != OBJECTIVE_SEGMENTS && work->spec->method != METHOD_LUT;
     if (!certificate->has_lower_bound)
         return;
-    if (work->objective == OBJECTIVE_MAX) {
-        certificate->lower_bound_lsb = least_max_err(work);
+    const double error = work->objective == OBJECTIVE_MAX ? certificate->max_err_lsb : certificate->rms_err_lsb;
+    const double bound =
+        work->objective == OBJECTIVE_MAX ? least_max_err(work) : sqrt(exact->lower_bound / total_mass(&work->points));
+    certificate->lower_bound_lsb = certificate->optimal ? error : number_rounded_down(bound);
+    if (work->objective == OBJECTIVE_MAX)
         return;
-    }
-    certificate->lower_bound_lsb =
-        certificate->optimal ? certificate->rms_err_lsb : sqrt(exact->lower_bound / total_mass(&work->points));
     certificate->has_rms_any_shift = work->rules.one_shift && certificate->optimal && isfinite(exact->any_shift);
     if (certificate->has_rms_any_shift)
         certificate->rms_any_shift_lsb = sqrt(exact->any_shift / total_mass(&work->points));

@@ -40,14 +40,16 @@ static int try_count(struct workspace *work, int count, struct table *table, boo
 }
 
 /* The table of the number of segments found, unless that was fitted last; of tied segments, the one of least error at
- * the points, unless it has a larger one at codes between them. */
+ * the points, unless it has a larger one at codes between them, or too much has been looked at. */
 static int fit_found_count(struct workspace *work, int count, bool fitted_last, struct table *table, struct diag *diag)
 {
-    if (fitted_last && table->segment_count == count && !constraints_tie(&work->spec->constraints))
+    const bool spent = ties_spent(&work->ties);
+    if (fitted_last && table->segment_count == count && (spent || !constraints_tie(&work->spec->constraints)))
         return EXIT_DONE;
     work->ties.stops_at_max_err = false;
-    if (!fit_and_certify(work, count, table, diag) && holds_max_err(work->spec, table))
+    if (!spent && !fit_and_certify(work, count, table, diag) && holds_max_err(work->spec, table))
         return EXIT_DONE;
+    ties_renew(&work->ties);
     work->ties.stops_at_max_err = true;
     return fit_and_certify(work, count, table, diag);
 }
@@ -68,7 +70,7 @@ static int fit_max_err_by_count(struct workspace *work, int least, int most, str
         bad = good;
         good = step < most - good ? good + step : most;
     }
-    while (bad + 1 < good) {
+    while (bad + 1 < good && !ties_spent(&work->ties)) {
         const int middle = bad + (good - bad) / 2;
         if (try_count(work, middle, table, &met, diag))
             return diag->code;
@@ -139,7 +141,7 @@ static int fit_fewer(struct workspace *work, int bad, int few, struct table *tab
 {
     bool met = true;
     int good = few;
-    for (int step = 1; bad + 1 < good; step = met ? 2 * step : few) {
+    for (int step = 1; bad + 1 < good && !ties_spent(&work->ties); step = met ? 2 * step : few) {
         const int probe = good - step > bad ? good - step : bad + (good - bad) / 2;
         if (try_count(work, probe, table, &met, diag))
             return diag->code;

@@ -8,9 +8,12 @@
 
 #define LITTLE 0.1 /* of the RMS error */
 
-/* Whether the RMS error may be much larger than the least one, for all that is known. */
-static bool may_gain(const struct certificate *certificate)
+/* Whether the RMS error may be much larger than the least one, for all that is known. Of wide inputs that are not
+ * folded it is near that of the best real lines, but for rounding. */
+static bool may_gain(const struct spec *spec, const struct certificate *certificate)
 {
+    if (spec->in.bits > SPEC_EXHAUSTIVE_BITS && !spec->fold && certificate->rms_err_lsb > 1)
+        return false;
     return certificate->optimal != 1 && certificate->rms_err_lsb > 0 &&
            !(certificate->has_lower_bound && certificate->lower_bound_lsb >= (1 - LITTLE) * certificate->rms_err_lsb);
 }
@@ -35,7 +38,7 @@ int try_other_methods(const struct spec *spec,
     const bool by_count = spec->segments || isnan(spec->max_err);
     if (spec->method != METHOD_LSQ || spec->reduce || !by_count)
         return EXIT_DONE;
-    for (size_t i = 0; i < sizeof methods / sizeof *methods && may_gain(&table->certificate); i++) {
+    for (size_t i = 0; i < sizeof methods / sizeof *methods && may_gain(spec, &table->certificate); i++) {
         struct spec asked = *spec;
         struct table other;
         struct diag refusal;

@@ -8,6 +8,7 @@
 #include <pwl/fixed.h>
 
 #include "base/integers.h"
+#include "base/number.h"
 #include "function/curvature.h"
 #include "comparison.h"
 #include "residues.h"
@@ -463,15 +464,6 @@ double segment_bound_at(const struct table *table, const struct segment *segment
     return bound;
 }
 
-/* The next number of 6 significant digits, for the table's file. */
-static double rounded_up(long double bound)
-{
-    if (bound == 0)
-        return 0;
-    const long double unit = powl(10, floorl(log10l(bound)) - 5);
-    return (double)(ceill(bound / unit) * unit);
-}
-
 bool table_bound(const struct table *table, const struct function *function, double *bound)
 {
     if (!bound_exists(table, function))
@@ -483,6 +475,6 @@ bool table_bound(const struct table *table, const struct function *function, dou
                     i + 1 < table->segment_count ? table->segments[i + 1].start - 1 : (int64_t)1 << 40);
     if (search.failed)
         return false;
-    *bound = rounded_up(search.bound);
+    *bound = number_rounded_up(search.bound);
     return true;
 }

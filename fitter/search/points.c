@@ -307,12 +307,14 @@ static double magnitude_of(double x)
 }
 
 /* Where offsets are whole outputs, a line that is a share of an output too high at X is as many more of it too high at
- * 2 X. So segments near the zero point are short, whatever f is: as long as they are far from it, times a share. */
+ * 2 X. So where the largest error counts segments near the zero point are short, whatever f is: as long as they are far
+ * from it, times a share. */
 static struct fineness fineness_of(const struct spec *spec, const struct points *points)
 {
     const double zp_x = (double)spec->in.zero_point;
     return (struct fineness){.points = points,
-                             .near_origin = spec->form == PWL_ABSOLUTE && !spec->core,
+                             .near_origin = spec->form == PWL_ABSOLUTE && !spec->core &&
+                                            (spec->method == METHOD_MINIMAX || !isnan(spec->max_err)),
                              .zp_x = zp_x,
                              .low = magnitude_of((double)points->cell[0] - zp_x),
                              .high = magnitude_of((double)points->cell[points->count] - zp_x)};

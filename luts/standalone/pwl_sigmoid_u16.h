@@ -16,7 +16,7 @@
  *   max error   130.56 LSB, at q_x = 19932
  *   RMS error   39.2314 LSB
  *   checked     every one of 65536 codes
- *   lower bound 38.71 LSB
+ *   lower bound 38.7099 LSB
  *   optimal     no
  *   monotone    yes
  */

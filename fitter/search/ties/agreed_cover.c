@@ -115,6 +115,7 @@ static bool find_line(struct agreed *agreed, int begin, int end, struct line *li
 {
     const struct line_rules *rules = agreed->search->rules;
     struct hulls *hulls = &agreed->hulls;
+    *agreed->search->ties->left -= end - begin;
     if (agreed->points.spec) {
         hulls_start_at(hulls, agreed->max_err, begin);
         return hulls_end_at(hulls, end) && bounded_line(hulls, rules, line);
@@ -230,6 +231,8 @@ static bool cover_with_fewest(struct agreed *agreed, int most, double max_err)
     for (int s = 0; most > 0 && cover_with_some_share(agreed, most, max_err, &s); s++) {
         best = s;
         most = agreed->search->segments - 1;
+        if (ties_spent(agreed->search->ties))
+            break;
     }
     return best < SHARES && cover_all(agreed, most + 1, max_err, shares[best]);
 }
@@ -246,10 +249,10 @@ static bool cover_with_least_error(struct agreed *agreed, int segments, double l
         best = 0;
         cover_with_some_share(agreed, segments, high, &best);
     }
-    for (int s = 0; s < SHARES && best < SHARES; s++) {
+    for (int s = 0; s < SHARES && best < SHARES && !ties_spent(agreed->search->ties); s++) {
         /* A share that is not a little better than those before is left. */
         double bad = low, probe = high - (high - low) / 32;
-        while (high > bad * close) {
+        while (high > bad * close && !ties_spent(agreed->search->ties)) {
             const bool covered = cover_all(agreed, segments, probe, shares[s]);
             if (!covered && bad == low && probe > 0.5 * (low + high))
                 break;

@@ -295,6 +295,12 @@ static bool improve(struct tie_search *search, int step, double shift, struct ca
     return true;
 }
 
+/* Whether the incumbent may become better, and is looked at still. */
+static bool goes_on(const struct tie_search *search, const struct tie_cost *cost)
+{
+    return !holds_max_err(search->ties, cost) && (cost->violation > 0 || !ties_spent(search->ties));
+}
+
 void tie_descend(struct tie_search *search, struct candidate *candidates, struct tie_cost *cost)
 {
     enum { ROUNDS = 6 };
@@ -307,10 +313,11 @@ void tie_descend(struct tie_search *search, struct candidate *candidates, struct
         (double)(search->rules->qmax_y - search->rules->qmin_y); /* where the incumbent is infeasible */
     double shift = fmin(fmax(1, 2 * error), widest);
     int step = search->positions / search->segments / 4;
-    for (; shift >= 0.25 && !holds_max_err(search->ties, cost); shift /= 2, step /= 2) {
+    for (; shift >= 0.25 && goes_on(search, cost); shift /= 2, step /= 2) {
         for (int m = 0; m < search->segments; m++)
             counts[m] = STALE;
-        for (int round = 0; round < ROUNDS && improve(search, step > 0 ? step : 1, shift, candidates, counts, cost);
+        for (int round = 0; round < ROUNDS && goes_on(search, cost) &&
+                            improve(search, step > 0 ? step : 1, shift, candidates, counts, cost);
              round++)
             ;
     }

@@ -45,6 +45,7 @@ static struct tie_cost piece_cost(const struct tie_search *search, int begin, co
     const struct points *points = search->points;
     double *const q = search->outputs;
     struct tie_cost cost = {0, 0, 0};
+    *ties->left -= to - from;
     for (int k = from, end; k < to; k = end) {
         end = to - k > LINE_BLOCK ? k + LINE_BLOCK : to;
         line_outputs(search->rules, points, begin, k, end, line, q + k);

@@ -22,6 +22,14 @@ static signed char direction_over(const struct spec *spec, int64_t from, int64_t
     return (signed char)direction_between(spec, from, to);
 }
 
+/* Some seconds: lines are priced at a hundred million points in one. */
+#define MOST_POINTS ((int64_t)1 << 29)
+
+void ties_renew(struct ties *ties)
+{
+    *ties->left = MOST_POINTS;
+}
+
 int ties_init(struct ties *ties, const struct spec *spec, const struct points *points, struct diag *diag)
 {
     *ties = (struct ties){.constraints = spec->constraints,
@@ -29,6 +37,10 @@ int ties_init(struct ties *ties, const struct spec *spec, const struct points *p
                           .fold_sum = spec->fold_sum,
                           .by_max_err = spec->method == METHOD_MINIMAX,
                           .max_err = isnan(spec->max_err) ? INFINITY : spec->max_err};
+    ties->left = malloc(sizeof *ties->left);
+    if (!ties->left)
+        return diag_set(diag, EXIT_IO, "out of memory for a count");
+    ties_renew(ties);
     if (!ties->constraints.monotone)
         return EXIT_DONE;
     ties->inside = calloc((size_t)points->count, 3);
@@ -49,7 +61,9 @@ int ties_init(struct ties *ties, const struct spec *spec, const struct points *p
 void ties_free(struct ties *ties)
 {
     free(ties->inside);
+    free(ties->left);
     ties->inside = NULL;
+    ties->left = NULL;
 }
 
 static const struct integers all = {INT64_MIN, INT64_MAX};

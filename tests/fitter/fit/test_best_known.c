@@ -2,6 +2,7 @@
 /* Of the tables that the methods find the best one by the objective is given, and what one way of asking finds, the
  * others accept. */
 #include "../reference/fixture.h"
+#include "base/number.h"
 
 static const char *const specs[] = {
     /* Halves that saturate at different outputs. */
@@ -26,6 +27,12 @@ static struct certificate certificate_of(const char *spec, const char *method)
     const struct certificate certificate = fitted.table.certificate;
     ck_assert_str_eq(fitted.table.method, method);
     fitted_free(&fitted);
+    if (certificate.has_lower_bound && certificate.optimal != 1) { /* written as it is, not rounded up */
+        char digits[32];
+        snprintf(digits, sizeof digits, "%.6g", certificate.lower_bound_lsb);
+        ck_assert_msg(strtod(digits, NULL) == certificate.lower_bound_lsb, "%s: lower bound %.17g, written %s", spec,
+                      certificate.lower_bound_lsb, digits);
+    }
     return certificate;
 }
 
@@ -71,11 +78,27 @@ START_TEST(the_number_found_is_accepted)
 }
 END_TEST
 
+START_TEST(bounds_are_rounded_away_from_what_they_bound)
+{
+    static const struct {
+        double value, down, up;
+    } rounded[] = {
+        {21.07617, 21.0761, 21.0762},    {0.3331234567, 0.333123, 0.333124},   {99999.96, 99999.9, 100000},
+        {1234567, 1.23456e6, 1.23457e6}, {1e-9 / 3, 3.33333e-10, 3.33334e-10}, {0, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof rounded / sizeof *rounded; i++) {
+        ck_assert_double_eq(number_rounded_down(rounded[i].value), rounded[i].down);
+        ck_assert_double_eq(number_rounded_up(rounded[i].value), rounded[i].up);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("best_known");
     TCase *best_known = tcase_create("best_known");
     tcase_add_loop_test(best_known, lsq_has_no_larger_rms_than_other_methods, 0, SPECS);
+    tcase_add_test(best_known, bounds_are_rounded_away_from_what_they_bound);
     tcase_add_test(best_known, the_number_found_is_accepted);
     suite_add_tcase(suite, best_known);
     return run_suite(suite);

@@ -4,6 +4,7 @@
 #include "../../reference/fixture.h"
 #include "../../reference/small.h"
 #include "search/ties/joint_exact.h"
+#include "search/ties/tied_table.h"
 
 /* The search ends when an error smaller by 1e-9 LSB is out of reach; targets differ in their last bits. */
 static const double tolerance = 1.01e-9;
@@ -373,12 +374,63 @@ START_TEST(most_cases_are_checked)
 }
 END_TEST
 
+/* A search that may look at no more points ends with a table that keeps the ties; one that goes on finds a better one.
+ */
+START_TEST(a_search_that_is_spent_keeps_the_ties)
+{
+    enum { SEGMENTS = 6 };
+    struct spec spec;
+    struct points points;
+    struct line_rules rules;
+    struct ties ties;
+    struct diag diag = {0};
+    double error[2];
+    ck_assert_int_eq(
+        spec_from("sigmoid --in s12:2^-8 --out s12:2^-11 --method minimax --monotone --continuous 1", &spec, &diag),
+        EXIT_DONE);
+    ck_assert_int_eq(points_build(&spec, &points, &diag), EXIT_DONE);
+    line_rules_init(&rules, &spec);
+    for (int spent = 0; spent < 2; spent++) {
+        int knots[SEGMENTS + 1];
+        struct line lines[SEGMENTS];
+        struct tied tied = {.segments = SEGMENTS, .most = SEGMENTS, .knots = knots, .lines = lines};
+        ck_assert_int_eq(ties_init(&ties, &spec, &points, &diag), EXIT_DONE);
+        if (spent)
+            *ties.left = 0;
+        for (int m = 0; m <= SEGMENTS; m++)
+            knots[m] = points.count * m / SEGMENTS;
+        for (int m = 0; m < SEGMENTS; m++)
+            ck_assert(line_fit(&rules, &points, knots[m], knots[m + 1], LINE_UNLIMITED, LINE_QUICK, &lines[m]));
+        ck_assert_int_eq(tie_segments(&ties, &points, &rules, 0, &tied, &diag), EXIT_DONE);
+        ck_assert(ties_spent(&ties) == spent);
+        error[spent] = 0;
+        for (int m = 0, k = 0, before = 0; m < tied.segments; m++)
+            for (; k < knots[m + 1]; k++) {
+                const int output = (int)line_output(&rules, &points, knots[m], k, &lines[m]);
+                ck_assert_msg(k == 0 || output >= before, "steps down at point %d", k);
+                before = output;
+                error[spent] = fmax(error[spent], points_error(&points, k, output));
+                if (k + 1 == knots[m + 1] && m + 1 < tied.segments) {
+                    const int64_t next = line_code(&rules, &lines[m], rules.zp_x, points.cell[k + 1]),
+                                  first = line_output(&rules, &points, knots[m + 1], k + 1, &lines[m + 1]);
+                    ck_assert_msg(llabs(next - first) <= 1, "a gap at point %d", k + 1);
+                }
+            }
+        ties_free(&ties);
+    }
+    ck_assert_msg(error[0] < error[1], "%g, and %g when it is spent", error[0], error[1]);
+    points_free(&points);
+    spec_free(&spec);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("constraints");
     TCase *tcase = tcase_create("constraints");
     tcase_add_loop_test(tcase, constrained_lines_have_the_least_error, 0, FREE_TESTS);
     tcase_add_loop_test(tcase, tied_segments_have_the_least_error, 0, TIED_TESTS);
+    tcase_add_test(tcase, a_search_that_is_spent_keeps_the_ties);
     tcase_add_test(tcase, most_cases_are_checked);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
