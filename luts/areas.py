@@ -20,25 +20,27 @@ END = "<!-- end of the areas -->\n"
 STANDARD = pathlib.Path(__file__).resolve().parent / "specs/standard.json"
 FUNCTIONS = ("sigmoid", "tanh", "gelu")
 WIDTHS = ("s8", "s16")
-STYLES = ("rom", "aligned", "barrel", "tree")
+STYLES = ("aligned", "barrel", "tree")
 TARGETS = ("xc7", "xc7-nodsp", "ice40", "ice40-dsp", "generic")
-ROM_WIDTHS = ("s8",)  # of 16 bits a ROM has 2^16 words: more than the small devices hold
-COLUMNS = (
-    ("xc7 LUT + DSP", lambda of: f'{of["xc7"]["lut"]:.0f} + {of["xc7"]["dsp"]:.0f}'),
-    ("no DSP", lambda of: f'{of["xc7-nodsp"]["lut"]:.0f}'),
-    ("ice40 LUT", lambda of: f'{of["ice40"]["lut"]:.0f}{ram(of["ice40"])}'),
-    ("+ DSP", lambda of: f'{of["ice40-dsp"]["lut"]:.0f} + {of["ice40-dsp"]["dsp"]:.0f}{ram(of["ice40-dsp"])}'),
-    ("gates", lambda of: f'{of["generic"]["cells"]:.0f}'),
-    ("MHz, hx8k / up5k", lambda of: f'{clock(of["ice40"])} / {clock(of["ice40-dsp"])}'),
+ROM_TARGETS = {"s8": TARGETS, "s16": ("xc7", "xc7-nodsp")}  # 2^16 words are more than the small devices hold
+COLUMNS = (  # title, target, figures
+    ("xc7 LUT + DSP", "xc7", ("lut", "dsp", "ram")),
+    ("no DSP", "xc7-nodsp", ("lut", "ram")),
+    ("ice40 LUT", "ice40", ("lut", "ram")),
+    ("+ DSP", "ice40-dsp", ("lut", "dsp", "ram")),
+    ("gates", "generic", ("cells",)),
+    ("MHz, hx8k", "ice40", ("fmax_mhz",)),
+    ("up5k", "ice40-dsp", ("fmax_mhz",)),
 )
 
 
-def ram(row):
-    return f' + {row["ram"]:.0f} RAM' if row["ram"] else ""
-
-
-def clock(row):
-    return "-" if row["fmax_mhz"] is None else f'{row["fmax_mhz"]:.0f}'
+def cell(of, target, figures):
+    """As "131 + 1" or "1 + 0 + 1 RAM"; "-" where nothing was measured, or the clock of what does not fit."""
+    if target not in of or of[target][figures[0]] is None:
+        return "-"
+    row = of[target]
+    return " + ".join(f"{row[name]:.0f}" + (" RAM" if name == "ram" else "") for name in figures
+                      if name != "ram" or row["ram"])
 
 
 def pwlc(*arguments):
@@ -46,37 +48,37 @@ def pwlc(*arguments):
                           stderr=subprocess.DEVNULL, text=True).stdout
 
 
+def cost(path, targets, styles):
+    """{style: {target: figures}}"""
+    rows = json.loads(pwlc("cost", path, "--target", ",".join(targets), "--rtl-style", ",".join(styles), "--format",
+                           "json"))
+    return {style: {row["target"]: row for row in rows if row["style"] == style} for style in styles}
+
+
 def measure(job):
-    """The lines of one table: [function, width, segments asked, error, style, {target: figures}]."""
-    spec, segments, folder = job
+    """The lines of one table: (function, width, segments asked, error, style, {target: figures})."""
+    spec, width, segments, folder, with_rom = job
     path = folder / f'{spec["name"]}_{segments}.json'
     pwlc("fit", spec["function"], "--in", spec["in"], "--out", spec["out"], "--segments", segments, "-o", path)
-    table = json.loads(path.read_text())
-    width = spec["in"].partition(":")[0]
-    styles = [style for style in STYLES if style != "rom" or width in ROM_WIDTHS]
-    rows = json.loads(pwlc("cost", path, "--target", ",".join(TARGETS), "--rtl-style", ",".join(styles), "--format",
-                           "json"))
+    error = json.loads(path.read_text())["certificate"]["rms_err_lsb"]
+    found = cost(path, ROM_TARGETS[width], ["rom"]) if with_rom else {}
+    found |= cost(path, TARGETS, STYLES)
     print(f"{path.stem}: done", file=sys.stderr, flush=True)
-    return [(spec["function"], width, segments, table["certificate"]["rms_err_lsb"], style,
-             {row["target"]: row for row in rows if row["style"] == style}) for style in styles]
+    return [(spec["function"], width, segments, error, style, of) for style, of in found.items()]
 
 
 def page_tables(lines):
+    """One ROM stands for all numbers of segments: its words are outputs."""
     text = ""
     for width in WIDTHS:
         text += f"\n{width}:\n\n"
-        text += "| function | segments | RMS, LSB | style | " + " | ".join(title for title, _ in COLUMNS) + " |\n"
+        text += "| function | segments | RMS, LSB | style | " + " | ".join(title for title, _, _ in COLUMNS) + " |\n"
         text += "|---|---|---|---|" + "---|" * len(COLUMNS) + "\n"
-        roms = set()
         for function, of_width, segments, error, style, of in lines:
-            # one ROM stands for all numbers of segments: its words are outputs
-            if of_width != width or (style == "rom" and function in roms):
-                continue
-            roms |= {function} if style == "rom" else set()
-            asked = "any" if style == "rom" else segments
-            shown = "-" if style == "rom" else f"{error:.3g}"
-            text += f"| {function} | {asked} | {shown} | {style} | "
-            text += " | ".join(value(of) for _, value in COLUMNS) + " |\n"
+            if of_width == width:
+                table = ("any", "-") if style == "rom" else (str(segments), f"{error:.3g}")
+                cells = [cell(of, target, figures) for _, target, figures in COLUMNS]
+                text += "| " + " | ".join((function, *table, style, *cells)) + " |\n"
     return text + "\n"
 
 
@@ -88,8 +90,8 @@ def main():
     specs = {spec["name"]: spec for spec in json.loads(STANDARD.read_text())}
     segments = [int(argument) for argument in sys.argv[3:]] or [8, 16, 32]
     with tempfile.TemporaryDirectory() as folder:
-        jobs = [(specs[f"{function}_{width}"], count, pathlib.Path(folder)) for width in WIDTHS
-                for function in FUNCTIONS for count in segments]
+        jobs = [(specs[f"{function}_{width}"], width, count, pathlib.Path(folder), count == segments[0])
+                for width in WIDTHS for function in FUNCTIONS for count in segments]
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             lines = [line for found in pool.map(measure, jobs) for line in found]
     before, rest = text.split(BEGIN)

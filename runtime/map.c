@@ -17,10 +17,18 @@
 /* Replaces each code of a block by its q_y. */
 typedef void block_kernel(const pwl_table *table, int64_t *codes, size_t count);
 
+/* Codes that are searched for side by side, so that no search waits for another's; one where a processor does one
+ * thing at a time. */
+#if UINTPTR_MAX > UINT32_MAX
+#define TOGETHER 16
+#else
+#define TOGETHER 1
+#endif
+
 /*
  * acc_t holds mirrored codes (18 bits for 16-bit starts, 34 for 32-bit ones), q_x - zp_x and every later value, by
  * the proof; fold_sum too. The search halves `left` candidates, in as many steps whatever the code, so that a compiler
- * can do without branches on the data: `low` ends at the last segment whose start is at most q.
+ * can do without branches on the data: low[k] ends at the last segment whose start is at most q[k].
  */
 #define DEFINE_KERNEL(name, start_t, slope_t, offset_t, bias_t, acc_t, line)                                           \
     static void name(const pwl_table *table, int64_t *codes, size_t count)                                             \
@@ -30,24 +38,34 @@ typedef void block_kernel(const pwl_table *table, int64_t *codes, size_t count);
         const int form = table->form, rounding = table->rounding;                                                      \
         const int fold = table->flags & PWL_FLAG_FOLD;                                                                 \
         const acc_t zp_x = (acc_t)table->zp_x, fold_sum = (acc_t)table->fold_sum;                                      \
-        size_t k;                                                                                                      \
-        for (k = 0; k < count; k++) {                                                                                  \
-            acc_t q = (acc_t)pwl_sat(codes[k], table->qmin_x, table->qmax_x);                                          \
-            const int mirrored = fold && q < zp_x;                                                                     \
-            uint32_t low = 0, left = table->segments;                                                                  \
-            acc_t X, offset, raw;                                                                                      \
-            if (mirrored)                                                                                              \
-                q = 2 * zp_x - q;                                                                                      \
+        while (count) {                                                                                                \
+            const size_t n = count < TOGETHER ? count : TOGETHER;                                                      \
+            uint32_t low[TOGETHER], left = table->segments;                                                            \
+            acc_t q[TOGETHER];                                                                                         \
+            int mirrored[TOGETHER];                                                                                    \
+            size_t k;                                                                                                  \
+            for (k = 0; k < n; k++) {                                                                                  \
+                const acc_t code = (acc_t)pwl_sat(codes[k], table->qmin_x, table->qmax_x);                             \
+                mirrored[k] = fold && code < zp_x;                                                                     \
+                q[k] = mirrored[k] ? 2 * zp_x - code : code;                                                           \
+                low[k] = 0;                                                                                            \
+            }                                                                                                          \
             while (left > 1) {                                                                                         \
                 const uint32_t half = left >> 1;                                                                       \
-                low += (acc_t)start[low + half] <= q ? half : 0;                                                       \
+                for (k = 0; k < n; k++)                                                                                \
+                    low[k] += (acc_t)start[low[k] + half] <= q[k] ? half : 0;                                          \
                 left -= half;                                                                                          \
             }                                                                                                          \
-            X = q - (form == PWL_ANCHORED ? (acc_t)start[low] : zp_x);                                                 \
-            offset = form == PWL_BIASED ? (acc_t)((const bias_t *)table->offset)[low]                                  \
-                                        : (acc_t)((const offset_t *)table->offset)[low];                               \
-            raw = line(form, rounding, slope[low], X, table->n[low], offset);                                          \
-            codes[k] = pwl_sat(mirrored ? fold_sum - raw : raw, table->qmin_y, table->qmax_y);                         \
+            for (k = 0; k < n; k++) {                                                                                  \
+                const uint32_t i = low[k];                                                                             \
+                const acc_t X = q[k] - (form == PWL_ANCHORED ? (acc_t)start[i] : zp_x);                                \
+                const acc_t offset = form == PWL_BIASED ? (acc_t)((const bias_t *)table->offset)[i]                    \
+                                                        : (acc_t)((const offset_t *)table->offset)[i];                 \
+                const acc_t raw = line(form, rounding, slope[i], X, table->n[i], offset);                              \
+                codes[k] = pwl_sat(mirrored[k] ? fold_sum - raw : raw, table->qmin_y, table->qmax_y);                  \
+            }                                                                                                          \
+            codes += n;                                                                                                \
+            count -= n;                                                                                                \
         }                                                                                                              \
     }
 DEFINE_KERNEL(map_start_s8, int8_t, int8_t, int16_t, int32_t, int32_t, pwl_line32)

@@ -55,7 +55,7 @@ static void print_verdict(const char *target, const struct verdict *verdict, con
     printf("%s", color_off(stdout));
     if (diag->code == EXIT_DONE)
         printf(", %.2f s, %s", verdict->seconds, verdict->tools);
-    if (diag->code == EXIT_DONE && verdict->fault[0])
+    if ((diag->code == EXIT_DONE || diag->code == EXIT_REQUIREMENT) && verdict->fault[0])
         printf("; %s is flipped", verdict->fault);
     printf("\n");
     fflush(stdout);

@@ -115,20 +115,22 @@ def _():
 @test("least squares: no other range that is tried has a lesser error, quantiser and table together")
 def _():
     data = np.concatenate([DATA["normal"][:4000], [12.0]])
-    for function, f in ((None, lambda x: x), ("tanh", np.tanh), ("silu", lambda x: x / (1 + np.exp(-x)))):
-        observer = observed(LeastSquares(function, bits=6), data)
+    for function, f, bits in ((None, lambda x: x, 6), ("tanh", np.tanh, 6), ("silu", lambda x: x / (1 + np.exp(-x)), 6),
+                              (lambda x: np.sign(x) * abs(x) ** 0.25, lambda x: np.sign(x) * abs(x) ** 0.25, 4),
+                              (lambda x: x ** 3, lambda x: x ** 3, 6)):
+        observer = observed(LeastSquares(function, bits=bits), data)
 
         def error(of):
             y = f(of.dequantize(of.quantize(data)).astype(float))
             if function:
-                out = type_of_range(y.min(), y.max(), 6)
+                out = type_of_range(y.min(), y.max(), bits)
                 y = out.dequantize(out.quantize(y))
             return np.mean((y - f(data)) ** 2)
-        chosen, whole = error(observer.type()), error(observed(MinMax(6), data).type())
+        chosen, whole = error(observer.type()), error(observed(MinMax(bits), data).type())
         assert chosen < 0.9 * whole, (function, chosen, whole)
         for low in np.linspace(-6, -0.5, 9):
             for high in np.linspace(0.5, 12, 16):
-                assert chosen <= 1.05 * error(type_of_range(low, high, 6)), (function, observer.range(), low, high)
+                assert chosen <= 1.05 * error(type_of_range(low, high, bits)), (function, observer.range(), low, high)
     for options in ({"symmetric": True}, {"power_of_two": True}, {"symmetric": True, "power_of_two": True}):
         of = observed(LeastSquares("tanh", **options), data).type()
         assert (of.zero_point == 0) == ("symmetric" in options) or "power_of_two" in options

@@ -110,7 +110,11 @@ def _():
     x, out = Interface(codes), Interface(np.zeros_like(codes))
     of_fake("device").value = 1
     refused("lies on CUDA device 1, and device 0 is current: call within torch.cuda.device(1)", lambda: table(x, out=out))
-    of_fake("device").value, of_fake("current").value = 0, -1
+    of_fake("device").value = 0
+    ctypes.c_void_p.in_dll(fake, "fake_elsewhere").value = out.array.ctypes.data
+    refused("x lies on CUDA device 0, out on 1: both must lie on one", lambda: table(x, out=out))
+    ctypes.c_void_p.in_dll(fake, "fake_elsewhere").value = None
+    of_fake("current").value = -1
     refused("no CUDA device is here", lambda: table(x, out=out), pwl.MissingError)
     of_fake("current").value = 0
     for path, words in (("/nowhere.so", "/nowhere.so"), ("libc.so.6", "pwl_device_of")):

@@ -143,4 +143,16 @@ def _():
     assert "MissingError: pwlc cannot be run" in run(PWLC="/somewhere/pwlc").stderr
 
 
+@test("python -m pwl says what is here")
+def _():
+    def lines(**environment):
+        done = subprocess.run([sys.executable, "-m", "pwl"], capture_output=True, text=True, check=True,
+                              env={**os.environ, **environment})
+        return done.stdout.splitlines()
+    said = lines()
+    assert said[0].startswith(f"pwl {pwl.__version__}, Python {sys.version.split()[0]}, numpy {np.__version__}"), said
+    assert said[1].startswith("levels: ") and said[2] == f"pwlc {pwl.__version__}, {pwlc}" and said[3][:5] == "CUDA:", said
+    assert lines(PWLC="/nowhere/pwlc")[2].startswith("pwlc: "), "a missing pwlc is no error here"
+
+
 end()

@@ -169,6 +169,10 @@ def _():
         table.save(path)
         assert path.read_bytes() == sigmoid.read_bytes() and [path] == list(path.parent.iterdir())
         refused("", lambda: table.save(path / "under.json"), OSError)
+        folder = path.with_name("folder")
+        folder.mkdir()
+        refused("", lambda: table.save(folder), OSError)
+        assert {path, folder} == set(path.parent.iterdir()), "a part of a file is left"
 
 
 @test("what a table says of itself")
@@ -253,7 +257,8 @@ def _():
     refused("elements that share memory", lambda: table(shared, out=shared))
     frozen = np.zeros(8, np.uint16)
     frozen.flags.writeable = False
-    refused("read", lambda: table(x, out=frozen), ValueError)
+    refused("read-only", lambda: table(x, out=frozen))
+    refused("cannot be used", lambda: table(np.zeros(3, "M8[s]")))
     refused("", lambda: table.eval(0.5), TypeError)
 
 

@@ -29,7 +29,8 @@ static int write_core(struct text *out, const struct module *m, const struct emi
              "    tools: {verilator: {mode: lint-only, verilator_options: [-Wall]}}\n"
              "  sim:\n    <<: *default\n    filesets: [rtl, tb]\n    toplevel: %s_tb\n    default_tool: icarus\n"
              "    tools: {icarus: {iverilog_options: [-g2012]}}\n"
-             "  synth:\n    <<: *default\n    filesets: [rtl, constraints]\n    default_tool: yosys\n",
+             "  synth:\n    <<: *default\n    filesets: [rtl, constraints]\n    default_tool: yosys\n"
+             "    tools: {yosys: {arch: ice40}}\n",
              m->name, m->name, m->name, m->name);
     return EXIT_DONE;
 }

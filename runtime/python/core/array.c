@@ -37,11 +37,23 @@ bool array_is(PyObject *object)
     return PyObject_TypeCheck(object, (PyTypeObject *)imported_ndarray);
 }
 
+/* What numpy says of a buffer that it does not give, as the package's own error. */
+static int refuse_buffer(void)
+{
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_Format(imported_error, "an array that cannot be used: %S", value ? value : Py_None);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    return -1;
+}
+
 int array_get(PyObject *object, bool writable, array *of)
 {
     Py_buffer *const buffer = &of->buffer;
     if (PyObject_GetBuffer(object, buffer, PyBUF_STRIDES | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0)))
-        return -1;
+        return refuse_buffer();
     of->element = element_of_format(buffer->format ? buffer->format : "B", buffer->itemsize, &of->swapped);
     of->swapped = of->swapped && buffer->itemsize > 1;
     if (buffer->ndim <= ARRAY_MAX_DIMENSIONS)

@@ -9,6 +9,7 @@ codes, and tables that count each code as often as it occurs.
 """
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, Callable, Optional, Union
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from .codes import Array, Type, code_range
 from .errors import Error, shown
-from .fit import fit
+from .fit import evaluate, fit
 from .table import Table
 
 __all__ = ["LeastSquares", "MinMax", "Observer", "Percentile", "type_of_range"]
@@ -315,10 +316,7 @@ class LeastSquares(Observer):
 def values_of(function: Optional[Function], low: float, high: float, **flags: Any) -> Callable[[Array], Array]:
     """The function's values between two numbers, of pwlc's functions joined by lines between 4096 points."""
     if callable(function):
-        def of_python(x: Array) -> Array:
-            values: Array = np.array([float(function(v)) for v in np.ravel(x)])
-            return values.reshape(np.shape(x))
-        return of_python
+        return functools.partial(evaluate, function)
     asked = {name: flags[name] for name in ("param", "expr", "samples", "outside") if flags.get(name) is not None}
     low, high = min(low, 0.0), max(high, 0.0)
     table = fit(function, input="s12", output="s32", range=(low, high), method="lut", **asked)

@@ -145,6 +145,17 @@ class _Arguments:
         return path
 
 
+def evaluate(function: Callable[[Any], Any], x: Array) -> Array:
+    """A function's values at all elements of an array: at once where it takes arrays, else one by one."""
+    try:
+        values = np.asarray(function(x), np.float64)
+        if values.shape == x.shape:
+            return values
+    except Exception:  # a function of numbers alone; if it fails for these too, its exception is the caller's
+        pass
+    return np.array([float(function(element)) for element in x.ravel()]).reshape(x.shape)
+
+
 def _sample(function: Callable[[Any], Any], x: Optional[Type]) -> Array:
     """Rows x, f(x): at every code where there are at most SAMPLED_CODES."""
     if x is None:
@@ -152,13 +163,7 @@ def _sample(function: Callable[[Any], Any], x: Optional[Type]) -> Array:
                     "\"s8:0.05:0\"; an observer finds one from data")
     codes = np.unique(np.linspace(x.qmin, x.qmax, min(x.qmax - x.qmin + 1, SAMPLED_CODES)).round().astype(np.int64))
     reals = x.scale * (codes - x.zero_point).astype(np.float64)
-    try:
-        values = np.asarray(function(reals), np.float64)
-        whole = values.shape == reals.shape
-    except Exception:  # of numbers alone
-        whole = False
-    if not whole:
-        values = np.array([float(function(real)) for real in reals])
+    values = evaluate(function, reals)
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
         raise Error(f"the function is {values[bad[0]]} at x = {reals[bad[0]]:g}, code {codes[bad[0]]}; it must be finite at "

@@ -42,6 +42,11 @@ expect_line '  input  logic ready_i,' ../out ready
 expect_status 0 emit sigmoid.json --format v && holds 'Verilog-2005 has no logic' bash -c '! grep -wE "logic|always_ff" ../out'
 expect_status 0 emit sigmoid.json --format sv --name squash && expect_line 'module squash \(' ../out --name
 expect_status 0 emit sigmoid.json --format sv && expect_line 'module pwl_sigmoid_s12_u8 \(' ../out 'derived name'
+expect_status 0 emit sigmoid.json --format core
+for tool in 'verilator: {mode: lint-only, verilator_options: \[-Wall\]}' 'icarus: {iverilog_options: \[-g2012\]}' \
+    'yosys: {arch: ice40}'; do # without it that tool does not run
+    expect_line "    tools: \{$tool\}" ../out core
+done
 expect_status 0 emit sigmoid.json --format sdc --clock 2.5 && expect_line 'create_clock .*-period 2\.5 .*' ../out clock
 
 # --slope-terms: no multiplication; --knots pow2: no comparison.
