@@ -68,7 +68,7 @@ def measure(job):
 
 
 def page_tables(lines):
-    """One ROM stands for all numbers of segments: its words are outputs."""
+    """One ROM stands for all numbers of segments: its words are outputs, those of the first."""
     text = ""
     for width in WIDTHS:
         text += f"\n{width}:\n\n"

@@ -248,12 +248,13 @@ static bool rounds(const struct line_piece *piece)
     return piece->below + piece->above > 0;
 }
 
-/* Whether a bound of some codes matters, and might be lowered by what rounding does there. */
+/* Whether a bound of some codes matters, and might be lowered by what rounding does there. One that `most` decides is
+ * looked at no closer than without, so that a table of segments within it is so, too. */
 static bool is_loose(const struct error_search *search, long double error)
 {
     const bool judged = isfinite(search->most);
     const long double gain = ROUNDING_GAIN * (1 + (long double)(search->roundings / ROUNDINGS_PER_GAIN));
-    return error > search->bound && error > (judged ? search->most : search->reached + gain) &&
+    return error > search->bound && error > fmaxl(search->reached + gain, judged ? search->most : 0) &&
            search->roundings < (judged ? MAX_ROUNDINGS_JUDGED : MAX_ROUNDINGS);
 }
 

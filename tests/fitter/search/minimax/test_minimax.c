@@ -335,7 +335,7 @@ static void check_narrow(int number)
 
 START_TEST(bounds_of_real_lines_say_something)
 {
-    ck_assert_int_ge(bounds_above_floor, 20);
+    ck_assert_int_ge(bounds_above_floor, 20 / quick_step(5));
 }
 END_TEST
 

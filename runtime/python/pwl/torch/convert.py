@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a model with activations to one with tables: prepare(), some batches, convert()."""
+from __future__ import annotations
+
+import copy
+import itertools
+import os
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Callable, Optional
+
+from torch import fx, nn
+
+from ..calibration import LeastSquares, Observer
+from ..errors import Error, ToolError, shown
+from ..table import Table
+from . import functions
+from .activation import Activation, Observed
+from .functions import Function
+
+__all__ = ["convert", "prepare"]
+
+SEGMENTS = {8: 16, 16: 64}  # where neither segments nor max_err is given, of tables of up to so many bits
+NAMES = {name for kind in functions.KINDS for name in (kind, kind + "_")}
+ONE_KERNEL = (nn.RNNBase, nn.RNNCellBase)  # compute their sigmoid and tanh within one kernel
+
+
+def _least_squares(function: Function) -> Observer:
+    name, param = function.for_pwlc()
+    return LeastSquares(name, param=param or None)
+
+
+class _Own(fx.Tracer):
+    """Traces what a module does itself, and no module within it."""
+
+    def is_leaf_module(self, module: nn.Module, path: str) -> bool:
+        return True
+
+
+class _Preparation:
+    """One run of prepare()."""
+
+    def __init__(self, observer: Callable[[Function], Observer]) -> None:
+        self.observer = observer
+        self.done: dict[int, nn.Module] = {}  # by the id of what it replaces: modules may stand in several places
+        self.kept: list[nn.Module] = []       # so that no id comes twice
+        self.count = 0
+        self.left: list[str] = []  # what was not looked into, and why
+
+    def observed(self, function: Function, inplace: bool, path: str, training: bool) -> Observed:
+        self.count += 1
+        return Observed(function, self.observer(function), inplace=inplace, path=path).train(training)
+
+    def module(self, module: nn.Module, path: str) -> nn.Module:
+        """What is to stand for a module: itself, changed or not, or another."""
+        if id(module) not in self.done:
+            self.kept.append(module)
+            new: nn.Module = module
+            if not isinstance(module, (Activation, Observed)):
+                found = functions.of_module(module) or functions.by_values(module)
+                if found:
+                    new = self.observed(*found, path or "the model", module.training)
+                else:
+                    new = self.inside(module, path)
+            self.done[id(module)] = self.done[id(new)] = new
+            self.kept.append(new)
+        return self.done[id(module)]
+
+    def inside(self, module: nn.Module, path: str) -> nn.Module:
+        within = path + "." if path else ""
+        for name, child in module._modules.items():
+            if child is not None:
+                module._modules[name] = self.module(child, within + name)
+        for name, value in list(vars(module).items()):  # functions that the module keeps, as TransformerEncoderLayer does
+            found = functions.of_function(value)
+            if found:
+                setattr(module, name, self.observed(*found, within + name, module.training))
+        if hasattr(module, "activation_relu_or_gelu"):  # else TransformerEncoderLayer takes a kernel of its own GELU
+            setattr(module, "activation_relu_or_gelu", 0)
+        if isinstance(module, ONE_KERNEL):
+            self.left.append(f"{path or 'the model'}: the activations of {type(module).__name__} are parts of one kernel")
+        if type(module).__module__.startswith("torch.nn."):
+            return module
+        return self.calls(module, path, within)
+
+    def calls(self, module: nn.Module, path: str, within: str) -> nn.Module:
+        """The module with modules for the functions that it calls: a GraphModule, where there are any."""
+        try:
+            graph = _Own().trace(module)
+        except Exception as error:  # whatever the module's code does with what is no tensor
+            names = sorted(_named(module) & NAMES)
+            if names:
+                reason = str(error).strip().partition("\n")[0]
+                self.left.append(f"{path or 'the model'}: {type(module).__name__} names {', '.join(names)}, and torch.fx "
+                                 f"cannot trace it: {reason}")
+            return module
+        added = 0
+        for node in list(graph.nodes):
+            found = None
+            if node.op in ("call_function", "call_method"):
+                found = functions.called(node.target, node.args, node.kwargs)
+            if found is None:
+                continue
+            function, inplace, x = found
+            if any(isinstance(value, fx.Node) for _, value in function.arguments):
+                self.left.append(f"{path or 'the model'}: the arguments of {function.name} are computed")
+                continue
+            free = (f"{function.name}_{k}" for k in itertools.count())
+            name = next(name for name in free if not hasattr(module, name))
+            module.add_module(name, self.observed(function, inplace, within + name, module.training))
+            with graph.inserting_after(node):
+                new = graph.call_module(name, (x,))
+            node.replace_all_uses_with(new)
+            graph.erase_node(node)
+            added += 1
+        if added == 0:
+            return module
+        made = fx.GraphModule(module, graph, type(module).__name__)
+        for part in ("_modules", "_parameters", "_buffers"):  # those too that forward() does not use
+            for name, value in getattr(module, part).items():
+                getattr(made, part).setdefault(name, value)
+        return made
+
+
+def _named(module: nn.Module) -> set[str]:
+    """The names that the code of a module's class has."""
+    codes = [getattr(value, "__code__", None) for of in type(module).__mro__ if of is not nn.Module
+             for value in vars(of).values()]
+    return {name for code in codes if code is not None for name in code.co_names} - set(module._modules)
+
+
+def prepare(model: nn.Module, observer: Optional[Callable[[Function], Observer]] = None) -> nn.Module:
+    """A copy of a model whose activations observe their inputs: run some batches through it, then convert() it.
+
+    Replaced are the modules, the functions and the methods of GELU (both kinds), SiLU, Sigmoid, Tanh, Softplus, Mish, ELU,
+    SELU, Hardswish, Hardsigmoid, LogSigmoid and Softsign, and modules of other names with the same values. Calls of
+    functions and methods are found by torch.fx in each module's own forward(), as it runs in the mode, training or not,
+    that the model is in; the module becomes a GraphModule. Where forward() cannot be traced, a warning names it; where
+    nothing at all is found, Error says why.
+
+    observer    gives an observer of pwl.calibration for a Function, by default LeastSquares; another is
+                lambda function: pwl.calibration.Percentile(99.9)
+    """
+    if not isinstance(model, nn.Module):
+        raise Error(f"{shown(model)}: not a module of torch")
+    run = _Preparation(observer or _least_squares)
+    prepared = run.module(copy.deepcopy(model), "")
+    left = "".join(f"\n  {line}" for line in run.left)
+    if run.count == 0:
+        raise Error("the model has no activation to replace; looked for were the modules and functions "
+                    f"{', '.join(functions.KINDS)}{'. Not looked into:' if left else ''}{left}")
+    if left:
+        warnings.warn(f"activations that stay as they are:{left}", stacklevel=2)
+    return prepared
+
+
+def _fitted(observed: Observed, bits: int, flags: dict[str, Any]) -> Table:
+    observer = copy.copy(observed.observer)
+    observer.bits = bits
+    function, param = observed.function.for_pwlc()
+    if param:
+        flags = {**flags, "param": param}
+    try:
+        if bits <= 8:
+            return observer.fit(function, **flags)
+        return Observer.fit(observer, function, **flags)  # for the best range alone: each fit takes seconds
+    except ToolError as error:
+        raise ToolError(f"{observed.path}: {error}", error.code) from None
+    except Error as error:
+        raise Error(f"{observed.path}: {error}") from None
+
+
+def convert(model: nn.Module, bits: int = 8, *, segments: Optional[int] = None, max_err: Optional[float] = None,
+            gradient: str = "slope", **flags: Any) -> nn.Module:
+    """A copy of a model of prepare() that has seen data, with an Activation in the place of each observer.
+
+    bits        of the codes at both sides of the tables, 2 to 16
+    segments    of each table: least squares over the data's codes; by default 16, and 64 beyond 8 bits
+    max_err     instead, or as well: as many segments as it takes for this error in output LSB at every code
+    gradient    of Activation
+    flags       more of pwl.fit(), for all tables
+    """
+    if not isinstance(bits, int) or not 2 <= bits <= 16:
+        raise Error(f"bits={shown(bits)}: must be an integer from 2 to 16")
+    observed = [module for module in model.modules() if isinstance(module, Observed)]
+    if not observed:
+        raise Error("the model has no observers: convert() takes what prepare() gives, after some batches")
+    empty = [module.path for module in observed if module.observer.count == 0]
+    if empty:
+        raise Error(f"no data were observed at {', '.join(empty)}: run batches through the model that prepare() gave")
+    if max_err is not None:
+        flags = {"weights": None, **flags, "max_err": max_err}  # the largest error is that of any code
+    if segments is None and max_err is None:
+        segments = next(count for most, count in SEGMENTS.items() if bits <= most)
+    flags = {**flags, "segments": segments}
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        tasks = [(module, pool.submit(_fitted, module, bits, flags)) for module in observed]
+        new = {id(module): Activation(task.result(), gradient=gradient, function=module.function,
+                                      inplace=module.inplace).train(module.training) for module, task in tasks}
+    return copy.deepcopy(model, dict(new))  # with the new modules in the observers' places from the start

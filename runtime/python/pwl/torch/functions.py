@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The activations that tables stand for: one list of what torch calls them, as modules, functions and methods."""
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Callable, Mapping, Optional, Union
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+
+from ..table import Table
+
+__all__ = ["Function", "by_values", "called", "of_function", "of_module", "of_table"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """A function of torch.nn.functional, and the arguments beside its input, with their defaults; the module has them as
+    attributes."""
+
+    name: str
+    module: type[nn.Module]
+    pwlc: str
+    arguments: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+
+KINDS = {kind.name: kind for kind in [
+    Kind("gelu", nn.GELU, "gelu", {"approximate": "none"}),
+    Kind("silu", nn.SiLU, "silu"),
+    Kind("sigmoid", nn.Sigmoid, "sigmoid"),
+    Kind("tanh", nn.Tanh, "tanh"),
+    Kind("softplus", nn.Softplus, "softplus", {"beta": 1.0, "threshold": 20.0}),
+    Kind("mish", nn.Mish, "mish"),
+    Kind("elu", nn.ELU, "elu", {"alpha": 1.0}),
+    Kind("selu", nn.SELU, "selu"),
+    Kind("hardswish", nn.Hardswish, "hard_swish"),
+    Kind("hardsigmoid", nn.Hardsigmoid, "hard_sigmoid"),
+    Kind("logsigmoid", nn.LogSigmoid, "logsigmoid"),
+    Kind("softsign", nn.Softsign, "softsign"),
+]}
+MODULES = {kind.module: kind for kind in KINDS.values()}
+
+# As calls name them: the functions themselves, and the names of methods of tensors. What ends in _ works in place.
+CALLS: dict[Any, Kind] = {torch.special.expit: KINDS["sigmoid"]}
+METHODS: dict[str, Kind] = {}
+for _kind in KINDS.values():
+    for _name in (_kind.name, _kind.name + "_"):
+        for _place in (functional, torch, torch._C._nn):
+            if hasattr(_place, _name):
+                CALLS[getattr(_place, _name)] = _kind
+        if hasattr(torch.Tensor, _name):
+            METHODS[_name] = _kind
+
+
+@dataclasses.dataclass(frozen=True)
+class Function:
+    """An activation with its arguments. Called, it is torch's own."""
+
+    name: str
+    arguments: tuple[tuple[str, Any], ...] = ()
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        y: torch.Tensor = getattr(functional, self.name)(x, **dict(self.arguments))
+        return y
+
+    def __str__(self) -> str:
+        defaults = KINDS[self.name].arguments
+        given = [f"{name}={value}" for name, value in self.arguments if value != defaults[name]]
+        return f"{self.name}({', '.join(given)})" if given else self.name
+
+    def for_pwlc(self) -> tuple[Union[str, Callable[[Any], Any]], dict[str, float]]:
+        """What pwl.fit() takes: a name and parameters, or the function itself where pwlc has none such."""
+        kind, arguments = KINDS[self.name], dict(self.arguments)
+        if self.name == "gelu":
+            return ("gelu_tanh" if arguments["approximate"] == "tanh" else "gelu"), {}
+        if self.name == "softplus" and (arguments["beta"] != 1 or arguments["threshold"] < 20):
+            return self.of_numbers, {}
+        return kind.pwlc, {name: float(value) for name, value in arguments.items() if name == "alpha"}
+
+    def of_numbers(self, x: Any) -> Any:
+        """The function of numbers or arrays of numpy, in double."""
+        with torch.no_grad():
+            return self(torch.from_numpy(np.array(x, np.float64))).numpy()
+
+
+def _function(kind: Kind, given: Mapping[str, Any]) -> Function:
+    """With the arguments that are given, and else with the defaults."""
+    return Function(kind.name, tuple((name, given.get(name, value)) for name, value in kind.arguments.items()))
+
+
+def of_module(module: nn.Module) -> Optional[tuple[Function, bool]]:
+    """What a module computes, and whether in place; None where it is none of the list."""
+    kind = MODULES.get(type(module))
+    if kind is None:
+        return None
+    given = {name: getattr(module, name) for name in kind.arguments}
+    return _function(kind, given), bool(getattr(module, "inplace", False))
+
+
+def by_values(module: nn.Module) -> Optional[tuple[Function, bool]]:
+    """The same for a module of another name, without parts and parameters, whose values are those of one of the list, as
+    where a GELU is spelled by tanh or erf: at 601 points, but for 1e-6 and for a hundred-thousandth of the value. The two
+    GELUs are 5e-4 apart."""
+    if type(module).__module__.startswith("torch.") or any(module.children()) or module.state_dict():
+        return None
+    x = torch.linspace(-30, 30, 601)
+    given = x.clone()
+    try:
+        with torch.no_grad():
+            y = module(given)
+    except Exception:  # it takes something else, and may raise what it likes
+        return None
+    if not isinstance(y, torch.Tensor) or y.shape != x.shape or y.dtype != x.dtype:
+        return None
+    for function in [Function("gelu", (("approximate", "tanh"),)), *(_function(kind, {}) for kind in KINDS.values())]:
+        if torch.allclose(function(x), y, rtol=1e-5, atol=1e-6):
+            return function, not torch.equal(x, given)
+    return None
+
+
+def called(target: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Optional[tuple[Function, bool, Any]]:
+    """What a call of a function, or of a method by its name, computes, whether in place, and of what; None where it is
+    none of the list, or writes into out=."""
+    kind = METHODS.get(target) if isinstance(target, str) else CALLS.get(target)
+    if kind is None or keywords.get("out") is not None:
+        return None
+    names = ["input", *kind.arguments, "inplace"]
+    given = {**dict(zip(names, arguments)), **keywords}
+    name = target if isinstance(target, str) else getattr(target, "__name__", "")
+    in_place = bool(given.get("inplace")) or name.endswith("_")
+    return _function(kind, given), in_place, given["input"]
+
+
+def of_function(value: Any) -> Optional[tuple[Function, bool]]:
+    """What a function of torch computes with its defaults, and whether in place; None for what is none of the list."""
+    try:
+        kind = CALLS.get(value)
+    except TypeError:  # has no hash
+        return None
+    return (_function(kind, {}), value.__name__.endswith("_")) if kind else None
+
+
+def of_table(table: Table) -> Optional[Function]:
+    """The function that a table stands for, by its name; None where torch has none such."""
+    if table.function == "gelu_tanh":
+        return Function("gelu", (("approximate", "tanh"),))
+    kind = next((kind for kind in KINDS.values() if kind.pwlc == table.function), None)
+    return _function(kind, table.parameters) if kind else None

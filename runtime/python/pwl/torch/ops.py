@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of torch that map tensors by tables: pwl::map of codes, pwl::real of real numbers, pwl::slope.
+
+A table is an argument by its JSON, a constant text of compiled and exported graphs, so that these need nothing beside
+them. On a CPU the runtime computes, on CUDA devices libpwl-cuda, on the current stream and without waiting for it.
+"""
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any, Callable, Optional
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .. import cuda
+from ..codes import Type
+from ..errors import Error
+from ..table import Table
+
+__all__ = ["map_codes", "map_real", "slope", "table_of"]
+
+CODES = (torch.int8, torch.uint8, torch.int16, torch.uint16, torch.int32, torch.uint32, torch.int64)
+REALS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+
+
+@functools.lru_cache(maxsize=4096)
+def table_of(text: str) -> Table:
+    """The table of a JSON text."""
+    return Table(text)
+
+
+def _dtype(codes: Type) -> torch.dtype:
+    """The smallest that holds the codes."""
+    dtype: torch.dtype = getattr(torch, codes.dtype.name)
+    return dtype
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).replace("torch.", "")
+
+
+def _check(x: Tensor, of: tuple[torch.dtype, ...], what: str) -> None:
+    if x.dtype not in of:
+        raise Error(f"a tensor of {_name(x.dtype)}: {what} are {', '.join(map(_name, of))}")
+
+
+def _array(x: Tensor) -> np.ndarray[Any, Any]:
+    """The tensor's memory as an array of numpy, or a copy where its bits are to be negated."""
+    array: np.ndarray[Any, Any] = x.numpy(force=True)
+    return array
+
+
+def _dense(x: Tensor) -> Tensor:
+    """x, or a copy where its elements have gaps or repeat: torch.empty_like() then has the same layout."""
+    return x if torch.ops.aten.is_non_overlapping_and_dense(x) else x.contiguous()
+
+
+def _launch(call: Callable[..., None], table: Table, x: Tensor, y: Tensor) -> None:
+    """Queues a map of cuda.py on the current stream of the device of x; y has the same layout."""
+    if x.numel():
+        with torch.cuda.device(x.device):
+            call(table, _name(x.dtype), x.data_ptr(), _name(y.dtype), y.data_ptr(), x.numel(),
+                 torch.cuda.current_stream(x.device).cuda_stream, x.device.index)
+
+
+# ---- pwl::map ----
+
+@torch.library.custom_op("pwl::map", mutates_args=(), device_types="cpu")
+def map_codes(x: Tensor, table: str) -> Tensor:
+    """Output codes of input codes, in the smallest type that holds the table's: Table's call."""
+    _check(x, CODES, "codes")
+    of = table_of(table)
+    y = torch.empty_like(x, dtype=_dtype(of.output))
+    of(_array(x), out=_array(y))
+    return y
+
+
+@map_codes.register_kernel("cuda")
+def _map_codes_cuda(x: Tensor, table: str) -> Tensor:
+    _check(x, CODES, "codes")
+    of = table_of(table)
+    if x.dtype == torch.int64:  # no element of the kernels
+        x = x.clamp(of.input.qmin, of.input.qmax).to(_dtype(of.input))
+    x = _dense(x)
+    y = torch.empty_like(x, dtype=_dtype(of.output))
+    _launch(cuda.launch, of, x, y)
+    return y
+
+
+@map_codes.register_fake
+def _map_codes_fake(x: Tensor, table: str) -> Tensor:
+    _check(x, CODES, "codes")
+    return torch.empty_like(x, dtype=_dtype(table_of(table).output))
+
+
+# ---- pwl::real ----
+
+@torch.library.custom_op("pwl::real", mutates_args=(), device_types="cpu")
+def map_real(x: Tensor, table: str, exact: Optional[Tensor] = None) -> Tensor:
+    """Real numbers by the table, computed in float32 and rounded once more to the type of x: Table.real(). The gradient is
+    the segments' slope; or, where `exact` has the values of the function itself, all that of exact."""
+    _check(x, REALS, "real numbers")
+    of = table_of(table)
+    if x.dtype == torch.float32:
+        y = torch.empty_like(x)
+        of.real(_array(x), out=_array(y))
+        return y
+    wide = x.to(torch.float32)
+    of.real(_array(wide), out=_array(wide))
+    return wide.to(x.dtype)
+
+
+@map_real.register_kernel("cuda")
+def _map_real_cuda(x: Tensor, table: str, exact: Optional[Tensor] = None) -> Tensor:
+    _check(x, REALS, "real numbers")
+    same = _dense(x.to(torch.float32) if x.dtype == torch.float64 else x)
+    y = torch.empty_like(same)
+    _launch(cuda.launch_real, table_of(table), same, y)
+    return y.to(x.dtype)
+
+
+@map_real.register_fake
+def _map_real_fake(x: Tensor, table: str, exact: Optional[Tensor] = None) -> Tensor:
+    _check(x, REALS, "real numbers")
+    return torch.empty_like(x)
+
+
+def _keep_input(ctx: Any, inputs: tuple[Tensor, str, Optional[Tensor]], output: Tensor) -> None:
+    x, ctx.table, exact = inputs
+    ctx.by_slope = exact is None
+    ctx.save_for_backward(*([x] if ctx.by_slope else []))
+
+
+def _gradient(ctx: Any, of_y: Tensor) -> tuple[Optional[Tensor], None, Optional[Tensor]]:
+    if ctx.by_slope:
+        return of_y * slope(ctx.saved_tensors[0], ctx.table), None, None
+    return None, None, of_y
+
+
+map_real.register_autograd(_gradient, setup_context=_keep_input)
+
+
+# ---- pwl::slope ----
+
+@functools.lru_cache(maxsize=4096)
+def _slopes(table: str, device: torch.device) -> tuple[Tensor, Tensor]:
+    """The first code of each segment, ascending, and its slope in real numbers: that of the chord from its first value to
+    the next segment's, of the last one's to the last value. The slope of its own line says little of a short segment,
+    whose only code any line hits. Below the zero point of folded tables stand the same segments, mirrored."""
+    of = table_of(table)
+    if of.reduced:
+        raise Error(f"{of}: a table of one octave has no slopes of its own: give exact, the function's values")
+    starts = of.segments["start"].astype(np.int64)
+    if "fold" in json.loads(table):  # segment i is mirrored to codes 2 zp - start[i + 1] + 1 and up
+        starts = np.concatenate([2 * of.input.zero_point - starts[:0:-1] + 1, starts])
+    starts = np.unique(np.append(starts[starts > of.input.qmin], of.input.qmin))
+    ends = np.append(starts[1:], of.input.qmax)
+    rise = of(ends).astype(np.int64) - of(starts).astype(np.int64)
+    slopes = rise / np.maximum(ends - starts, 1) * (of.output.scale / of.input.scale)
+    return torch.from_numpy(starts.astype(np.float64)).to(device), torch.from_numpy(slopes.astype(np.float32)).to(device)
+
+
+@torch.library.custom_op("pwl::slope", mutates_args=(), device_types=("cpu", "cuda"))
+def slope(x: Tensor, table: str) -> Tensor:
+    """The slope of the segment that each number's code is in; 0 beyond the input range, and for NaN."""
+    _check(x, REALS, "real numbers")
+    of = table_of(table).input
+    starts, slopes = _slopes(table, x.device)
+    steps = torch.round(x.to(torch.float32) * float(np.float32(1) / np.float32(of.scale))).to(torch.float64)
+    codes = steps + of.zero_point
+    inside = (codes >= of.qmin) & (codes <= of.qmax)
+    index = torch.searchsorted(starts, torch.where(inside, codes, of.qmin).contiguous(), right=True) - 1
+    values = torch.where(inside, slopes[index], 0.0)
+    return torch.empty_like(x).copy_(values)
+
+
+@slope.register_fake
+def _slope_fake(x: Tensor, table: str) -> Tensor:
+    _check(x, REALS, "real numbers")
+    return torch.empty_like(x)
