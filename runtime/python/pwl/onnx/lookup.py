@@ -139,6 +139,12 @@ def _search(nodes: Nodes, codes: str, starts: Array) -> str:
     return index
 
 
+def _shift(nodes: Nodes, p: str, by: str) -> str:
+    """p >> by of numbers from 0 on, in int64: of uint64 ONNX Runtime has BitShift, and little else in all versions."""
+    word = nodes.add("BitShift", nodes.cast(p, TensorProto.UINT64), by, direction="RIGHT")
+    return nodes.cast(word, TensorProto.INT64)
+
+
 def _segments(nodes: Nodes, codes: str, table: Table) -> str:
     """The output codes, as _dequantise() takes them, by the table's segments."""
     columns = {name: table.segments[name].astype(np.int64) for name in table.segments.dtype.names or ()}
@@ -165,12 +171,10 @@ def _segments(nodes: Nodes, codes: str, table: Table) -> str:
     if table.rounding == "half_away":  # 1 less below 0, where B + half is what 0 has become
         negative = nodes.add("Less", p, _column(nodes, half + POSITIVE, index))
         p = nodes.add("Sub", p, nodes.cast(negative, TensorProto.INT64))
-    word = nodes.cast(p, TensorProto.UINT64)
     if table.rounding == "half_even":  # 1 more where the whole part is odd: of p before half - 1 was added
-        whole = nodes.add("BitShift", nodes.add("Sub", word, _column(nodes, half - 1, index, np.uint64)), by,
-                          direction="RIGHT")
-        word = nodes.add("Add", word, nodes.add("Mod", whole, nodes.constant(2, np.uint64)))
-    shifted = nodes.cast(nodes.add("BitShift", word, by, direction="RIGHT"), TensorProto.INT64)
+        whole = _shift(nodes, nodes.add("Sub", p, _column(nodes, half - 1, index)), by)
+        p = nodes.add("Add", p, nodes.add("Mod", whole, nodes.constant(2, np.int64)))
+    shifted = _shift(nodes, p, by)
     y = nodes.add("Add", shifted, _column(nodes, offset, index))
     if fold is not None:
         y = nodes.add("Where", below, nodes.add("Sub", nodes.constant(fold, np.int64), y), y)
