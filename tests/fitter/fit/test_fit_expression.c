@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Expressions of inputs too wide to visit. Nothing is proven of them between the points, and yet their tables hold an
- * error at every code, in no more segments than those of the built-in function, whose lines are proven. */
+ * error at every code, in at most a fiftieth more segments than those of the built-in function, whose lines are proven,
+ * and searched with the rounding that each code has. */
 #include "../reference/fixture.h"
 
 static const struct {
@@ -36,7 +37,8 @@ START_TEST(holds_an_error_in_as_few_segments)
     const struct plain_stats stats = measure_plainly(&builtin.spec, &expression.table);
     ck_assert_msg(proven.max <= cases[_i].max_err, "%s: off by %g", cases[_i].builtin, proven.max);
     ck_assert_msg(stats.max <= cases[_i].max_err, "%s: off by %g at code %" PRId64, flags, stats.max, stats.max_at);
-    ck_assert_msg(expression.table.segment_count <= builtin.table.segment_count, "%s: %d segments, of %s %d", flags,
+    const int most = builtin.table.segment_count + builtin.table.segment_count / 50;
+    ck_assert_msg(expression.table.segment_count <= most, "%s: %d segments, of %s %d", flags,
                   expression.table.segment_count, cases[_i].builtin, builtin.table.segment_count);
     fitted_free(&builtin);
     fitted_free(&expression);
