@@ -4,11 +4,11 @@
 . "$(dirname "$0")/lib.sh"
 types='--in s8:2^-5 --out s8:2^-7'
 
-# refused MIB WORDS ARGUMENT...: exit 2 in so little memory, and 3 s of a processor; sanitizers, which reserve terabytes,
+# refused MIB WORDS ARGUMENT...: exit 2 in so little memory, and 10 s of a processor; sanitizers, which reserve terabytes,
 # run without limits.
 base=20000 # KiB, of pwlc itself
 limited() (
-    [ "$limits" = no ] || ulimit -v "$1" -t 3
+    [ "$limits" = no ] || ulimit -v "$1" -t 10
     shift
     "$@"
 )
