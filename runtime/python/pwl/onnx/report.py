@@ -4,45 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Iterable, Mapping, Optional
+from typing import Iterable, Mapping
 
 import numpy as np
 
 from ..codes import Array
 from ..errors import Error
+from ..losses import Loss, Sums, Use, losses_markdown, uses_markdown
 from ..table import Table
 from .convert import Batch, Model, load_model, replace, run
 from .expressions import Place, find
 
 __all__ = ["Loss", "Report", "Use", "report"]
-
-
-@dataclasses.dataclass
-class Use:
-    """What one activation was given, and how far off it was. Errors are RMS over these data, in units of an output code
-    (LSB): `error` of all, against the function of the numbers as they were; `quantisers` of the function between two
-    quantisers, against the same; `table` of the table against the function between the quantisers."""
-
-    name: str
-    function: str
-    low: float
-    high: float
-    codes_used: int
-    codes: int
-    error: float
-    quantisers: float
-    table: float
-    segments: int
-    bytes: int
-
-
-@dataclasses.dataclass
-class Loss:
-    """How the model's first output compares with that of the float model: the cosine between them, and of outputs with rows
-    the share of rows with the same greatest entry."""
-
-    cosine: float
-    agreement: Optional[float] = None
 
 
 @dataclasses.dataclass
@@ -55,25 +28,9 @@ class Report:
     table: Loss
 
     def __str__(self) -> str:
-        rows = [["activation", "function", "data", "codes used", "RMS error, LSB", "of quantisers", "of the table", "segments",
-                 "bytes"]]
-        for use in self.activations:
-            rows.append([use.name, use.function, f"{use.low:.4g} to {use.high:.4g}", f"{use.codes_used} of {use.codes}",
-                         f"{use.error:.3f}", f"{use.quantisers:.3f}", f"{use.table:.3f}", f"{use.segments}", f"{use.bytes}"])
-        names = [field.name for field in dataclasses.fields(Loss) if getattr(self.table, field.name) is not None]
-        losses = [["activations", *names]]
-        for word, loss in (("float between quantisers", self.quantisers), ("tables", self.table)):
-            losses.append([word, *(f"{getattr(loss, name):.6f}" for name in names)])
-        return f"{_markdown(rows, 3)}\n\n{_markdown(losses, 1)}"
-
-
-def _markdown(rows: list[list[str]], left: int) -> str:
-    """A table whose first columns, `left` of them, are aligned to the left."""
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    rule = ["-" * width if k < left else "-" * (width - 1) + ":" for k, width in enumerate(widths)]
-    return "\n".join("| " + " | ".join(cell.ljust(width) if k < left else cell.rjust(width)
-                                       for k, (cell, width) in enumerate(zip(row, widths))) + " |"
-                     for row in [rows[0], rule, *rows[1:]])
+        losses = losses_markdown("activations",
+                                 [("float between quantisers", self.quantisers), ("tables", self.table)])
+        return f"{uses_markdown(self.activations)}\n\n{losses}"
 
 
 class _Counter:
@@ -107,26 +64,6 @@ class _Counter:
                    error, quantisers, of_table, len(table.segments), table.segments.nbytes)
 
 
-class _Sums:
-    """What a Loss is computed from, over all batches."""
-
-    def __init__(self) -> None:
-        self.products = np.zeros(3)  # float by float, other by other, float by other
-        self.rows = self.same = 0
-
-    def add(self, exact: Array, other: Array) -> None:
-        a, b = (np.asarray(y, np.float64) for y in (exact, other))
-        self.products += [float((x * y).sum()) for x, y in ((a, a), (b, b), (a, b))]
-        if a.ndim >= 2 and a.shape[-1] > 1:
-            same = a.argmax(-1) == b.argmax(-1)
-            self.rows, self.same = self.rows + same.size, self.same + int(same.sum())
-
-    def loss(self) -> Loss:
-        norms = math.sqrt(self.products[0] * self.products[1])
-        cosine = float(self.products[2]) / norms if norms else float(self.products[0] == self.products[1])
-        return Loss(cosine, self.same / self.rows if self.rows else None)
-
-
 def report(model: Model, tables: Mapping[str, Table], batches: Iterable[Batch]) -> Report:
     """Runs a model on batches with its own activations, with these between the quantisers of tables, and with the tables,
     which are those of fit()."""
@@ -135,7 +72,7 @@ def report(model: Model, tables: Mapping[str, Table], batches: Iterable[Batch]) 
     model = load_model(model)
     quantised, converted = replace(model, tables, quantisers_only=True), replace(model, tables)
     counters = [_Counter(place, tables[place.output]) for place in find(model) if place.output in tables]
-    output, sums = model.graph.output[0].name, (_Sums(), _Sums())
+    output, sums = model.graph.output[0].name, (Sums(), Sums())
     kept = list(batches)
     names = [output, *(counter.place.input for counter in counters)]
     for exact, between, got in zip(run(model, names, kept), run(quantised, [output], kept), run(converted, [output], kept)):

@@ -5,45 +5,18 @@ from __future__ import annotations
 import copy
 import dataclasses
 import math
-from typing import Any, Iterable, Optional
+from typing import Any, Iterable
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from ..codes import Array
 from ..errors import Error
+from ..losses import Loss, Sums, Use, losses_markdown, uses_markdown
 from .activation import COMPUTES, Activation, reals
 
 __all__ = ["Loss", "Report", "Use", "report"]
-
-
-@dataclasses.dataclass
-class Use:
-    """What one activation was given, and how far off it was. Errors are RMS over these data, in units of an output code
-    (LSB): `error` of all, against the function of the numbers as they were; `quantisers` of the function between two
-    quantisers, against the same; `table` of the table against the function between the quantisers."""
-
-    name: str
-    function: str
-    low: float
-    high: float
-    codes_used: int
-    codes: int
-    error: float
-    quantisers: float
-    table: float
-    segments: int
-    bytes: int
-
-
-@dataclasses.dataclass
-class Loss:
-    """How the model's outputs compare with those of the float model: the cosine between them; the share of rows with the
-    same greatest entry, of outputs with rows; and accuracy, where there were labels."""
-
-    cosine: float
-    agreement: Optional[float] = None
-    accuracy: Optional[float] = None
 
 
 @dataclasses.dataclass
@@ -57,28 +30,10 @@ class Report:
     table: Loss
 
     def __str__(self) -> str:
-        rows = [["activation", "function", "data", "codes used", "RMS error, LSB", "of quantisers", "of the table",
-                 "segments", "bytes"]]
-        for use in self.activations:
-            rows.append([use.name, use.function, f"{use.low:.4g} to {use.high:.4g}", f"{use.codes_used} of {use.codes}",
-                         f"{use.error:.3f}", f"{use.quantisers:.3f}", f"{use.table:.3f}", f"{use.segments}", f"{use.bytes}"])
-        names = [field.name for field in dataclasses.fields(Loss) if getattr(self.table, field.name) is not None]
-        losses = [["model", *names], *([f"{word}", *(f"{getattr(loss, name):.6f}" for name in names)] for word, loss in
-                                       (("float", self.function), ("quantisers alone", self.quantisers),
-                                        ("tables", self.table)))]
-        for word, one, other in (("cost of quantisers", self.function, self.quantisers),
-                                 ("cost of tables", self.quantisers, self.table)):
-            losses.append([word, *(f"{getattr(one, name) - getattr(other, name):.6f}" for name in names)])
-        return f"{_markdown(rows, 3)}\n\n{_markdown(losses, 1)}"
-
-
-def _markdown(rows: list[list[str]], left: int) -> str:
-    """A table whose first columns, `left` of them, are aligned to the left."""
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    rule = ["-" * width if k < left else "-" * (width - 1) + ":" for k, width in enumerate(widths)]
-    return "\n".join("| " + " | ".join(cell.ljust(width) if k < left else cell.rjust(width)
-                                       for k, (cell, width) in enumerate(zip(row, widths))) + " |"
-                     for row in [rows[0], rule, *rows[1:]])
+        losses = losses_markdown(
+            "model", [("float", self.function), ("quantisers alone", self.quantisers), ("tables", self.table)],
+            [("cost of quantisers", self.function, self.quantisers), ("cost of tables", self.quantisers, self.table)])
+        return f"{uses_markdown(self.activations)}\n\n{losses}"
 
 
 class _Counter:
@@ -110,35 +65,6 @@ class _Counter:
                    table.segments.nbytes)
 
 
-class _Sums:
-    """What a Loss is computed from, over all batches."""
-
-    def __init__(self) -> None:
-        self.products = np.zeros(3)  # float by float, other by other, float by other
-        self.rows = self.same = self.right = 0
-
-    def add(self, exact: Tensor, other: Tensor, labels: Optional[Tensor]) -> None:
-        a, b = (y.detach().to(torch.float64).cpu() for y in (exact, other))
-        self.products += [float((x * y).sum()) for x, y in ((a, a), (b, b), (a, b))]
-        if a.dim() >= 2 and a.shape[-1] > 1:
-            chosen = b.argmax(-1)
-            self.rows += chosen.numel()
-            self.same += int((chosen == a.argmax(-1)).sum())
-            if labels is not None:
-                if labels.shape != chosen.shape:
-                    raise Error(f"labels of shape {tuple(labels.shape)} for outputs of {tuple(b.shape)}: wanted is "
-                                f"{tuple(chosen.shape)}")
-                self.right += int((chosen == labels.cpu()).sum())
-        elif labels is not None:
-            raise Error(f"labels beside outputs of shape {tuple(a.shape)}, which have no rows of classes")
-
-    def loss(self, labels: bool) -> Loss:
-        norms = math.sqrt(self.products[0] * self.products[1])
-        cosine = float(self.products[2]) / norms if norms else float(self.products[0] == self.products[1])
-        return Loss(cosine, self.same / self.rows if self.rows else None,
-                    self.right / self.rows if labels and self.rows else None)
-
-
 def _output(model: nn.Module, inputs: Any) -> Tensor:
     """What the model gives for a batch: the first tensor of it."""
     if isinstance(inputs, dict):
@@ -167,20 +93,21 @@ def report(model: nn.Module, batches: Iterable[Any], *, labels: bool = False) ->
     counters = {name: _Counter(module) for name, module in activations.items()}
     for name, module in activations.items():
         module.register_forward_pre_hook(counters[name])
-    sums = {compute: _Sums() for compute in COMPUTES}
+    sums = {compute: Sums() for compute in COMPUTES}
     count = 0
     with torch.no_grad():
         for batch in batches:
             inputs, right = batch if labels else (batch, None)
-            outputs: dict[str, Tensor] = {}
+            classes = None if right is None else torch.as_tensor(right).cpu().numpy()
+            outputs: dict[str, Array] = {}
             for compute in COMPUTES:
                 for module in activations.values():
                     module.compute = compute
-                outputs[compute] = _output(model, copy.deepcopy(inputs))
+                outputs[compute] = _output(model, copy.deepcopy(inputs)).to(torch.float64).cpu().numpy()
             for compute in COMPUTES:
-                sums[compute].add(outputs["function"], outputs[compute], None if right is None else torch.as_tensor(right))
+                sums[compute].add(outputs["function"], outputs[compute], classes)
             count += 1
     if count == 0:
         raise Error("there were no batches")
     return Report([counters[name].use(name) for name in activations],
-                  **{compute: sums[compute].loss(labels) for compute in COMPUTES})
+                  **{compute: sums[compute].loss() for compute in COMPUTES})
