@@ -35,7 +35,8 @@ static void print_overview(void)
     for (int i = 0; i < COMMAND_COUNT; i++)
         printf("  %-7s  %s\n", commands[i]->name, commands[i]->summary);
     printf("\n`pwlc COMMAND --help` and `pwlc help COMMAND` show a command's flags and an example. Also: pwlc --help,\n"
-           "--version, -V, --man (a manual page), --completion " COMPLETION_SHELLS " (a script for the shell; the flags as JSON).\n");
+           "--version, -V, --man (a manual page), --completion " COMPLETION_SHELLS
+           " (a script for the shell; the flags as JSON).\n");
 }
 
 static bool is_help(const char *argument)

@@ -22,8 +22,8 @@ enum number_status number_integer(const char *text, size_t length, int64_t *valu
 /* Shortest decimal that reads back as the same finite double, "0.0472", "1000", "1e-9", "1e20". */
 void number_format(double value, char text[NUMBER_TEXT_SIZE]);
 
-/* A bound as it is written with 6 significant digits, not nearer to what it bounds: the next such number at or above, or
- * at or below, one that is not negative. */
+/* A bound as it is written with 6 significant digits, not nearer to what it bounds: the next such number at or above,
+ * or at or below, one that is not negative. */
 double number_rounded_up(long double value);
 double number_rounded_down(long double value);
 

@@ -81,8 +81,8 @@ static int build_and_run(const struct target *target, const struct verification 
     return code == EXIT_DONE ? run(verification, &program, runs, verdict, diag) : code;
 }
 
-/* The fault is chosen at the codes that are visited in any case: to visit all of a wide input for each bit that might be
- * flipped takes hours. */
+/* The fault is chosen at the codes that are visited in any case: to visit all of a wide input for each bit that might
+ * be flipped takes hours. */
 static int choose_fault(const struct verification *verification, int bits, struct fault *fault, struct diag *diag)
 {
     struct runs runs;

@@ -130,8 +130,8 @@ static double real_ceiling(const struct squares *table)
     return fmin(cost, root * root) * (1 + ROUNDING_SHARE(table->points->count));
 }
 
-/* Takes lines on other knots if they are better than the incumbent; where points are not all codes, and so leave as much
- * unknown, by a hundredth of the RMS error. */
+/* Takes lines on other knots if they are better than the incumbent; where points are not all codes, and so leave as
+ * much unknown, by a hundredth of the RMS error. */
 static bool take_if_better(struct squares *table, const int *knots, int count, struct line *lines)
 {
     const double known = table->exact.cost * (table->points->exhaustive ? 1 : 0.98);

@@ -50,8 +50,8 @@ constexpr unsigned alignment = 1024; /* of operand B in shared memory */
 constexpr unsigned fewest_stages = 3, most_stages = 64, most_tokens = 256;
 
 /* Lanes of a warp that tell that it is through with a stage. One will do: what the other lanes read went into
- * multiplications of the whole warp, and those have ended. racecheck takes no lane's word for another's, and has a build
- * in which each tells for itself. */
+ * multiplications of the whole warp, and those have ended. racecheck takes no lane's word for another's, and has a
+ * build in which each tells for itself. */
 #ifdef PWL_QGEMM_EACH_LANE_TELLS
 constexpr unsigned tellers = 32;
 #else
