@@ -30,7 +30,8 @@ fitter/io               : fitter/base kernels/include/pwl
 fitter/function         : fitter/base fitter/io
 fitter/table            : fitter/base fitter/io fitter/function runtime/include/pwl
 fitter/measure          : fitter/base fitter/function fitter/table runtime/include/pwl
-fitter/spec             : fitter/base fitter/io fitter/function fitter/table runtime/include/pwl
+fitter/profile          : fitter/base fitter/io fitter/function fitter/table runtime/include/pwl
+fitter/spec             : fitter/base fitter/io fitter/function fitter/table fitter/profile runtime/include/pwl
 fitter/search           : fitter/base fitter/function fitter/table fitter/spec runtime/include/pwl
 fitter/search/minimax   : fitter/base fitter/function fitter/measure fitter/search runtime/include/pwl
 fitter/search/squares   : fitter/base fitter/search runtime/include/pwl
@@ -41,7 +42,7 @@ fitter/verify           : fitter/base fitter/tools fitter/table fitter/emit runt
 fitter/cost             : fitter/base fitter/tools fitter/table fitter/emit
 fitter/report           : fitter/base fitter/io fitter/function fitter/table fitter/measure fitter/spec fitter/fit
 fitter/device           : fitter/base fitter/io fitter/table fitter/measure runtime/include/pwl kernels/include/pwl kernels/bench/include/pwl
-fitter/cli              : fitter/base fitter/io fitter/function fitter/table fitter/measure fitter/spec fitter/fit fitter/emit fitter/verify fitter/cost fitter/report fitter/device runtime/include/pwl kernels/include/pwl
+fitter/cli              : fitter/base fitter/io fitter/function fitter/table fitter/profile fitter/measure fitter/spec fitter/fit fitter/emit fitter/verify fitter/cost fitter/report fitter/device runtime/include/pwl kernels/include/pwl
 fitter                  : fitter/base fitter/cli
 
 luts                    : runtime/include/pwl

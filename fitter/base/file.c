@@ -159,33 +159,48 @@ int file_check(const char *path, const void *bytes, size_t size, struct diag *di
                     path, at, line);
 }
 
+/* Room for so many more bytes and a zero byte behind them. */
+static bool text_reserve(struct text *text, size_t size)
+{
+    if (text->failed || size >= SIZE_MAX / 4 - text->size) {
+        text->failed = true;
+        return false;
+    }
+    const size_t needed = text->size + size + 1;
+    if (needed <= text->capacity)
+        return true;
+    const size_t capacity = needed < 1024 ? 1024 : needed * 2;
+    char *bytes = realloc(text->bytes, capacity);
+    if (bytes == NULL) {
+        text->failed = true;
+        return false;
+    }
+    text->bytes = bytes;
+    text->capacity = capacity;
+    return true;
+}
+
 void text_add(struct text *text, const char *format, ...)
 {
     va_list args;
-    if (text->failed)
-        return;
     va_start(args, format);
     const int length = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    if (length < 0 || (size_t)length >= SIZE_MAX / 4 - text->size) {
-        text->failed = true;
+    if (!text_reserve(text, length < 0 ? SIZE_MAX : (size_t)length))
         return;
-    }
-    const size_t needed = text->size + (size_t)length + 1;
-    if (needed > text->capacity) {
-        const size_t capacity = needed < 1024 ? 1024 : needed * 2;
-        char *bytes = realloc(text->bytes, capacity);
-        if (bytes == NULL) {
-            text->failed = true;
-            return;
-        }
-        text->bytes = bytes;
-        text->capacity = capacity;
-    }
     va_start(args, format);
     vsnprintf(text->bytes + text->size, text->capacity - text->size, format, args);
     va_end(args);
     text->size += (size_t)length;
+}
+
+void text_add_bytes(struct text *text, const void *bytes, size_t size)
+{
+    if (!text_reserve(text, size))
+        return;
+    memcpy(text->bytes + text->size, bytes, size);
+    text->size += size;
+    text->bytes[text->size] = '\0';
 }
 
 void text_free(struct text *text)

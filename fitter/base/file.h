@@ -61,6 +61,7 @@ struct text {
     bool failed; /* out of memory */
 };
 void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_add_bytes(struct text *text, const void *bytes, size_t size);
 void text_free(struct text *text);
 
 /* Lower-case hexadecimal SHA-256 of bytes (nettle). */

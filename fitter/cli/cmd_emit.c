@@ -9,12 +9,15 @@
 #include "emit/emit.h"
 #include "emit/rtl/rtl.h"
 #include "measure/claim.h"
+#include "profile/profile.h"
 #include "rtl_flags.h"
 #include "table/table.h"
 
 static const struct option_info options[] = {
     {"--format", EMIT_FORMATS,
      "c (default), cuda: headers; sv, v: hardware; csv: a row a segment; npy: arrays; `pwlc list formats` has all"},
+    {"--profile", "P[:NOTATION]",
+     "instead of --format: the table of a chip or library, as tosa16 or tosa16:mlir; `pwlc list profiles`"},
     {"--standalone", NULL,
      "c: a header with its own evaluation, NAME_eval and NAME_map, that needs no runtime; cuda always has them"},
     {"--prefix", "P", "c, cuda, sv: begins every identifier, P + function + types; pwl_ by default"},
@@ -38,7 +41,9 @@ static const struct option_info options[] = {
 struct request {
     const char **paths;
     int count;
-    const struct emitter *emitter;
+    const struct emitter *emitter; /* null with --profile */
+    const struct profile *profile;
+    const struct notation *notation;
     struct emit_options emit;
     const char *output, *depfile;
     const char *hardware; /* a flag of hardware alone, if one was given */
@@ -51,6 +56,8 @@ static int set_option(struct request *request, const char *name, const char *val
         request->hardware = name;
     else if (strcmp(name, "--format") == 0)
         request->emitter = emitter_find(value);
+    else if (strcmp(name, "--profile") == 0)
+        return profile_find(name, value, &request->profile, &request->notation, diag);
     else if (strcmp(name, "--standalone") == 0)
         request->emit.standalone = true;
     else if (strcmp(name, "--prefix") == 0)
@@ -70,12 +77,45 @@ static int set_option(struct request *request, const char *name, const char *val
     return diag->code;
 }
 
+static int check_profile(const struct request *request, struct diag *diag)
+{
+    const struct emit_options *emit = &request->emit;
+    const char *flag = request->emitter   ? "--format"
+                       : emit->standalone ? "--standalone"
+                       : emit->prefix     ? "--prefix"
+                       : emit->name       ? "--name"
+                       : emit->attribute  ? "--attribute"
+                                          : request->hardware;
+    if (flag)
+        return diag_set(diag, EXIT_USAGE, "%s with --profile %s, which is a format of its own; leave one out", flag,
+                        request->profile->name);
+    if (request->count > 1)
+        return diag_set(diag, EXIT_USAGE, "--profile %s takes one table, not %d; emit them one by one",
+                        request->profile->name, request->count);
+    return EXIT_DONE;
+}
+
+static int check_output(const struct request *request, struct diag *diag)
+{
+    if (request->check && !request->output)
+        return diag_set(diag, EXIT_USAGE, "--check needs -o FILE, the file to compare");
+    if (request->check && request->depend)
+        return diag_set(diag, EXIT_USAGE, "--check writes nothing; leave out -MD");
+    if (request->depend && !request->output)
+        return diag_set(diag, EXIT_USAGE, "-MD needs -o FILE, the target of the rule");
+    if (request->depfile && !request->depend)
+        return diag_set(diag, EXIT_USAGE, "-MF needs -MD");
+    return EXIT_DONE;
+}
+
 /* What one flag alone cannot tell. */
 static int check_request(const struct request *request, struct diag *diag)
 {
     const struct emit_options *emit = &request->emit;
     if (request->count == 0)
         return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc emit TABLE.json");
+    if (request->profile)
+        return check_profile(request, diag) ? diag->code : check_output(request, diag);
     if (request->count > 1 && !(request->emitter->takes & EMIT_MANY))
         return diag_set(diag, EXIT_USAGE, "--format %s takes one table, not %d; emit them one by one",
                         request->emitter->name, request->count);
@@ -100,15 +140,7 @@ static int check_request(const struct request *request, struct diag *diag)
         return diag_set(diag, EXIT_USAGE, "--name is the whole identifier; leave out --prefix");
     if (emit->name && request->count > 1)
         return diag_set(diag, EXIT_USAGE, "--name names one table, not %d; use --prefix", request->count);
-    if (request->check && !request->output)
-        return diag_set(diag, EXIT_USAGE, "--check needs -o FILE, the file to compare");
-    if (request->check && request->depend)
-        return diag_set(diag, EXIT_USAGE, "--check writes nothing; leave out -MD");
-    if (request->depend && !request->output)
-        return diag_set(diag, EXIT_USAGE, "-MD needs -o FILE, the target of the rule");
-    if (request->depfile && !request->depend)
-        return diag_set(diag, EXIT_USAGE, "-MF needs -MD");
-    return EXIT_DONE;
+    return check_output(request, diag);
 }
 
 static int parse(int argc, char **argv, struct request *request, struct diag *diag)
@@ -132,6 +164,8 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
         return diag_set(diag, EXIT_USAGE, "- is given more than once; standard input can be read once");
     if (request->output && strcmp(request->output, "-") == 0)
         request->output = NULL;
+    if (!request->emitter && !request->profile)
+        request->emitter = &emitters[0];
     const int code = check_request(request, diag);
     if (!request->emit.prefix)
         request->emit.prefix = "pwl_";
@@ -249,8 +283,13 @@ static int emit_files(struct request *request, struct diag *diag)
         if (code == EXIT_DONE && claim_check(&tables[i], NULL, NULL, diag))
             code = diag_prefix(diag, request->paths[i]);
     }
-    if (code == EXIT_DONE)
+    if (code == EXIT_DONE && request->profile) {
+        code = profile_write(request->profile, request->notation, list[0], &out, diag);
+        if (code != EXIT_DONE)
+            diag_prefix(diag, request->paths[0]);
+    } else if (code == EXIT_DONE) {
         code = request->emitter->emit(list, request->count, &request->emit, &out, diag);
+    }
     if (code == EXIT_DONE)
         code = write_rom_file(request, &rom, diag);
     if (code == EXIT_DONE)
@@ -268,7 +307,6 @@ static int emit_files(struct request *request, struct diag *diag)
 static int run(int argc, char **argv, struct diag *diag)
 {
     struct request request = {.paths = malloc((size_t)argc * sizeof *request.paths),
-                              .emitter = &emitters[0],
                               .emit.rtl.stages = RTL_DEFAULT_STAGES};
     if (!request.paths)
         return diag_set(diag, EXIT_IO, "out of memory");
@@ -281,7 +319,7 @@ static int run(int argc, char **argv, struct diag *diag)
 
 const struct command command_emit = {
     .name = "emit",
-    .synopsis = "pwlc emit TABLE.json... [--format " EMIT_FORMATS "] [flags]",
+    .synopsis = "pwlc emit TABLE.json... [--format " EMIT_FORMATS "] [--profile P[:NOTATION]] [flags]",
     .summary = "Write tables for their consumers: C and CUDA headers, SystemVerilog, JSON, CSV, NumPy.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
                "pwlc emit tanh.json -o tanh.h -MD -MF tanh.h.d\n"

@@ -14,6 +14,8 @@
 #include "spec/spec.h"
 
 static const struct option_info options[] = {
+    {"--profile", "P",
+     "what the table of a chip or library asks for, as tosa16: `pwlc list profiles`; other flags go first"},
     {"--in", "TYPE", "input type, as u16:2^-12:24576 (width:scale:zero point), s8:0.0472:-3 or q3.12"},
     {"--out", "TYPE", "output type; s8 alone takes scale and zero point from the function's range, see below"},
     {"--range", "LO:HI", "real input range that gives types without a scale, as --in s8, theirs"},
@@ -168,14 +170,29 @@ struct request {
     int jobs;
 };
 
-static int parse(int argc, char **argv, struct request *request, struct diag *diag)
+/* A flag of a table's spec. */
+struct given {
+    const char *flag, *value;
+};
+
+/* A profile first, whose flags others take the place of; parameters last, as the function may be named after them. */
+static int set_in_order(struct spec *spec, const struct given *given, int count, struct diag *diag)
+{
+    for (int round = 0; round < 3; round++)
+        for (int k = 0; k < count; k++) {
+            const int turn = !strcmp(given[k].flag, "--profile") ? 0 : !strcmp(given[k].flag, "--param") ? 2 : 1;
+            if (turn == round && spec_set(spec, given[k].flag, given[k].value, diag))
+                return diag->code;
+        }
+    return EXIT_DONE;
+}
+
+static int parse(int argc, char **argv, struct request *request, struct given *given, struct diag *diag)
 {
     struct argument_walk walk = {.command = &command_fit, .argc = argc, .argv = argv, .index = 1};
     const struct option_info *option;
     const char *value;
-    int more;
-    const char *parameters[FUNCTION_MAX_PARAMETERS + 8];
-    int parameter_count = 0;
+    int more, count = 0;
     while ((more = argument_next(&walk, &option, &value, diag)) > 0) {
         const char *flag = option ? option->name : "FUNCTION";
         if (!strcmp(flag, "-o")) {
@@ -189,27 +206,21 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
         } else {
             if (!request->first_flag)
                 request->first_flag = flag;
-            if (!strcmp(flag, "--param")) { /* the function may be named after it */
-                if (parameter_count == (int)(sizeof parameters / sizeof *parameters))
-                    return diag_set(diag, EXIT_USAGE, "--param %s: too many parameters", value);
-                parameters[parameter_count++] = value;
-            } else if (spec_set(&request->spec, flag, value, diag)) {
-                return diag->code;
-            }
+            given[count++] = (struct given){flag, value};
         }
     }
-    for (int k = 0; more == 0 && k < parameter_count; k++)
-        if (spec_set(&request->spec, "--param", parameters[k], diag))
-            return diag->code;
-    return more < 0 ? diag->code : EXIT_DONE;
+    return more < 0 ? diag->code : set_in_order(&request->spec, given, count, diag);
 }
 
 static int run(int argc, char **argv, struct diag *diag)
 {
     struct request request = {.jobs = jobs_default()};
+    struct given *given = malloc((size_t)argc * sizeof *given);
     diag->code = EXIT_DONE;
     spec_init(&request.spec);
-    if (parse(argc, argv, &request, diag))
+    if (!given)
+        diag_set(diag, EXIT_IO, "out of memory");
+    else if (parse(argc, argv, &request, given, diag))
         ;
     else if (request.spec_path && request.first_flag)
         diag_set(diag, EXIT_USAGE, "--spec with %s: the jobs in the file say it; give one or the other",
@@ -221,6 +232,7 @@ static int run(int argc, char **argv, struct diag *diag)
     else if (!file_expect(request.output, diag))
         fit_one(&request.spec, request.output, diag);
     spec_free(&request.spec);
+    free(given);
     return diag->code;
 }
 

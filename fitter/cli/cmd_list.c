@@ -10,6 +10,7 @@
 #include "command.h"
 #include "emit/emit.h"
 #include "io/columns.h"
+#include "profile/profile.h"
 #include "spec/spec.h"
 
 static const struct option_info options[] = {
@@ -17,9 +18,15 @@ static const struct option_info options[] = {
     {NULL, NULL, NULL},
 };
 
-enum section { SECTION_FUNCTIONS = 1, SECTION_FORMATS = 2, SECTION_METHODS = 4, SECTION_ALL = 7 };
+enum section {
+    SECTION_FUNCTIONS = 1,
+    SECTION_FORMATS = 2,
+    SECTION_METHODS = 4,
+    SECTION_PROFILES = 8,
+    SECTION_ALL = 15
+};
 
-static const char *const section_names[] = {"functions", "formats", "methods", NULL};
+static const char *const section_names[] = {"functions", "formats", "methods", "profiles", NULL};
 
 struct named_text {
     const char *name, *text;
@@ -187,6 +194,31 @@ static bool print_methods(void)
     return columns_print(&columns);
 }
 
+static void notations_text(const struct profile *profile, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int k = 0; profile->notations[k] && used < size; k++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", k ? ", " : "", profile->notations[k]->name);
+}
+
+static bool print_profiles(void)
+{
+    static const char *const titles[] = {"profile", "read by", "holds", "written as", "fit is asked for", NULL};
+    struct columns columns;
+    columns_start(&columns, titles);
+    for (int i = 0; profiles[i]; i++) {
+        char notations[80];
+        notations_text(profiles[i], notations, sizeof notations);
+        columns_cell(&columns, "%s", profiles[i]->name);
+        columns_cell(&columns, "%s", profiles[i]->reader);
+        columns_cell(&columns, "%s", profiles[i]->limits);
+        columns_cell(&columns, "%s", notations);
+        columns_cell(&columns, "%s", profiles[i]->flags);
+    }
+    return columns_print(&columns);
+}
+
 static bool print_markdown(unsigned sections)
 {
     bool done = true;
@@ -201,6 +233,10 @@ static bool print_markdown(unsigned sections)
     if (sections & SECTION_METHODS) {
         printf("%sMethods\n\n", sections & SECTION_FORMATS ? "\n" : "");
         done = print_methods() && done;
+    }
+    if (sections & SECTION_PROFILES) {
+        printf("%sProfiles\n\n", sections & SECTION_METHODS ? "\n" : "");
+        done = print_profiles() && done;
     }
     return done;
 }
@@ -281,6 +317,21 @@ static json_t *methods_json(void)
     return array;
 }
 
+static json_t *profiles_json(void)
+{
+    json_t *array = json_array();
+    for (int i = 0; profiles[i]; i++) {
+        const struct profile *profile = profiles[i];
+        json_t *notations = json_array();
+        for (int k = 0; profile->notations[k]; k++)
+            json_array_append_new(notations, pair_json(profile->notations[k]->name, profile->notations[k]->summary));
+        json_array_append_new(array,
+                              json_pack("{s:s, s:s, s:s, s:s, s:o}", "name", profile->name, "reader", profile->reader,
+                                        "limits", profile->limits, "flags", profile->flags, "notations", notations));
+    }
+    return array;
+}
+
 static bool print_json(unsigned sections)
 {
     json_t *root = json_object();
@@ -293,6 +344,8 @@ static bool print_json(unsigned sections)
                                       "emit", emitters_json()));
     if (sections & SECTION_METHODS)
         json_object_set_new(root, "methods", methods_json());
+    if (sections & SECTION_PROFILES)
+        json_object_set_new(root, "profiles", profiles_json());
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
     if (text)
         printf("%s\n", text);
@@ -312,7 +365,8 @@ static int parse_section(const char *name, unsigned *sections, struct diag *diag
     const char *close = suggest(name, section_names);
     if (close)
         return diag_set(diag, EXIT_USAGE, "\"%s\" is not a section; did you mean %s?", name, close);
-    return diag_set(diag, EXIT_USAGE, "\"%s\" is not a section; the sections are functions, formats, methods", name);
+    return diag_set(diag, EXIT_USAGE, "\"%s\" is not a section; the sections are functions, formats, methods, profiles",
+                    name);
 }
 
 static int run(int argc, char **argv, struct diag *diag)
@@ -342,8 +396,8 @@ static int run(int argc, char **argv, struct diag *diag)
 
 const struct command command_list = {
     .name = "list",
-    .synopsis = "pwlc list [functions] [formats] [methods] [--format md|json]",
-    .summary = "Show the functions, formats and methods that can be asked for.",
+    .synopsis = "pwlc list [functions] [formats] [methods] [profiles] [--format md|json]",
+    .summary = "Show the functions, formats, methods and profiles that can be asked for.",
     .example = "pwlc list functions",
     .options = options,
     .run = run,

@@ -23,18 +23,8 @@ static int describe(const struct spec *spec, struct table *table, struct diag *d
     table->segments = malloc(PWL_MAX_SEGMENTS * sizeof *table->segments);
     if (!table->spec || !table->segments)
         return diag_set(diag, EXIT_IO, "out of memory for a table");
-    snprintf(table->function, sizeof table->function, "%s", function_name(&spec->function));
-    if (spec->function.info)
-        for (; spec->function.info->parameters[table->parameter_count].name; table->parameter_count++) {
-            const int k = table->parameter_count;
-            snprintf(table->parameters[k].name, sizeof table->parameters[k].name, "%s",
-                     spec->function.info->parameters[k].name);
-            table->parameters[k].value = spec->function.parameters[k];
-        }
-    if (spec->function.expression && !(table->expression = strdup(spec->function.expression->text)))
-        return diag_set(diag, EXIT_IO, "out of memory for a table");
-    if (spec->function.samples)
-        snprintf(table->samples_sha256, sizeof table->samples_sha256, "%s", spec->function.samples->sha256);
+    if (table_set_function(table, &spec->function, diag))
+        return diag->code;
     if (spec->weights)
         snprintf(table->weights_sha256, sizeof table->weights_sha256, "%s", spec->weights->sha256);
     snprintf(table->method, sizeof table->method, "%s", method_name(spec->method));

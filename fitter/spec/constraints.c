@@ -28,14 +28,14 @@ static int set_knots(struct constraints *constraints, const char *value, struct 
         constraints->knots = KNOTS_UNIFORM;
     else if (!strcmp(value, "pow2") ||
              (!strncmp(value, pow2, strlen(pow2)) &&
-              parse_integer(value + strlen(pow2), 1, CONSTRAINTS_MAX_INDEX_BITS, &constraints->index_bits)))
+              parse_integer(value + strlen(pow2), 1, CONSTRAINTS_GIVEN_INDEX_BITS, &constraints->index_bits)))
         constraints->knots = KNOTS_POW2;
     else {
         const char *close = suggest(value, names);
         return diag_set(diag, EXIT_USAGE,
                         "--knots %.40s: must be free, uniform, pow2 or pow2:B, B from 1 to %d being the top bits of a "
                         "code that decide its segment%s%s%s",
-                        value, CONSTRAINTS_MAX_INDEX_BITS, close ? "; did you mean " : "", close ? close : "",
+                        value, CONSTRAINTS_GIVEN_INDEX_BITS, close ? "; did you mean " : "", close ? close : "",
                         close ? "?" : "");
     }
     return EXIT_DONE;
@@ -88,11 +88,10 @@ bool constraints_tie(const struct constraints *constraints)
 int constraints_index_bits(const struct constraints *constraints, int segments, int in_bits)
 {
     const int most = in_bits < CONSTRAINTS_MAX_INDEX_BITS ? in_bits : CONSTRAINTS_MAX_INDEX_BITS;
-    int bits = constraints->index_bits;
-    if (bits == 0) {
-        while (1 << bits < segments)
-            bits++;
-        bits += 2;
-    }
-    return bits < most ? bits : most;
+    int bits = 0;
+    if (constraints->index_bits)
+        return constraints->index_bits;
+    while (1 << bits < segments)
+        bits++;
+    return bits + 2 < most ? bits + 2 : most;
 }

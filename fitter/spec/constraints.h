@@ -24,7 +24,8 @@ struct constraints {
     int max_step; /* with continuous: output codes between two segments' values at the start of the second */
 };
 
-#define CONSTRAINTS_MAX_INDEX_BITS 12
+#define CONSTRAINTS_MAX_INDEX_BITS 12 /* of those that are chosen */
+#define CONSTRAINTS_GIVEN_INDEX_BITS 30
 
 /* Sets one constraint from its flag, --shift, --slope-terms, --knots, --monotone or --continuous, and text; --monotone
  * takes none, --shift and --slope-terms one of the lists of spec.h. Exit 2 with the flag in the message. */

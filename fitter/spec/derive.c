@@ -88,6 +88,22 @@ static int64_t nearest_code(const struct tensor *tensor, double x)
                                                : (int64_t)code;
 }
 
+/* With 0 kept, signed codes are symmetric. As in Q formats, a power of two may leave out the end of the range by a
+ * code: 1 is one beyond the last code of s16:2^-15:0. */
+static int set_range(struct tensor *tensor, bool keeps_zero, long double low, long double high, bool powers_of_two,
+                     const char *flag, struct diag *diag)
+{
+    if (!keeps_zero)
+        return tensor_set_range(tensor, low, high, powers_of_two, flag, diag);
+    long double most = tensor->is_signed ? fmaxl(-low, high) : high;
+    if (!(most > 0))
+        return diag_set(diag, EXIT_USAGE, "%s: the range %.6Lg to %.6Lg has no code but 0 with the zero point 0", flag,
+                        low, high);
+    if (powers_of_two)
+        most = most * (long double)tensor->qmax / ((long double)tensor->qmax + 1);
+    return tensor_set_range(tensor, tensor->is_signed ? -most : 0, most, powers_of_two, flag, diag);
+}
+
 static int derive_out(struct spec *spec, bool ranged, double low, double high, struct diag *diag)
 {
     const struct tensor *in = &spec->in;
@@ -104,7 +120,8 @@ static int derive_out(struct spec *spec, bool ranged, double low, double high, s
                         "--out %s: %s is %.9Lg everywhere over the range of --in, which gives no scale; write one, as "
                         "in %s:2^-4:0",
                         type, function_name(&spec->function), extremes.low, type);
-    return tensor_set_range(&spec->out, extremes.low, extremes.high, spec->calibration.powers_of_two, "--out", diag);
+    return set_range(&spec->out, spec->out_keeps_zero, extremes.low, extremes.high, spec->calibration.powers_of_two,
+                     "--out", diag);
 }
 
 static int check_calibration(const struct spec *spec, struct diag *diag)
@@ -116,10 +133,10 @@ static int check_calibration(const struct spec *spec, struct diag *diag)
         return diag_set(diag, EXIT_USAGE, "--calibrate-by: only with --calibrate");
     if (spec->in_lacks_scale || spec->out_lacks_scale)
         return EXIT_DONE;
-    const char *flag = calibration->has_range       ? "--range"
-                       : calibration->values        ? "--calibrate"
-                       : calibration->powers_of_two ? "--pow2-scales"
-                                                    : NULL;
+    const char *flag = calibration->has_range                                   ? "--range"
+                       : calibration->values                                    ? "--calibrate"
+                       : calibration->powers_of_two && !calibration->is_implied ? "--pow2-scales"
+                                                                                : NULL;
     if (!flag)
         return EXIT_DONE;
     return diag_set(diag, EXIT_USAGE, "%s: --in and --out have scales already; leave one out, as in --out s8", flag);
@@ -138,7 +155,8 @@ int spec_resolve(struct spec *spec, struct diag *diag)
     if (calibration->values && calibrate(calibration->values, calibration->count, calibration->by, calibration->percent,
                                          &spec->in, calibration->powers_of_two, "--calibrate", &low, &high, diag))
         return diag->code;
-    if (spec->in_lacks_scale && tensor_set_range(&spec->in, low, high, calibration->powers_of_two, "--in", diag))
+    if (spec->in_lacks_scale &&
+        set_range(&spec->in, spec->in_keeps_zero, low, high, calibration->powers_of_two, "--in", diag))
         return diag->code;
     spec->in_lacks_scale = false;
     function_set_step(&spec->function, spec->in.scale.value);

@@ -85,12 +85,12 @@ static bool is_switch(const char *key)
 
 static int parse_job(const struct fields *fields, struct job *job, struct diag *diag)
 {
-    /* In this order, since a parameter needs its function. */
+    /* In this order, since others take the place of what a profile sets, and a parameter needs its function. */
     static const char *const known[] = {
-        "name",       "function",     "samples",     "expr",     "param",    "in",         "out",  "range",
-        "calibrate",  "calibrate_by", "pow2_scales", "segments", "max_err",  "method",     "form", "rounding",
-        "slope_bits", "shift",        "slope_terms", "knots",    "monotone", "continuous", "fix",  "symmetry",
-        "outside",    "no_saturate",  "weights",     "reduce",   NULL};
+        "name",     "profile",    "function",     "samples",     "expr",     "param",    "in",         "out",
+        "range",    "calibrate",  "calibrate_by", "pow2_scales", "segments", "max_err",  "method",     "form",
+        "rounding", "slope_bits", "shift",        "slope_terms", "knots",    "monotone", "continuous", "fix",
+        "symmetry", "outside",    "no_saturate",  "weights",     "reduce",   NULL};
     const char *name;
     spec_init(&job->spec);
     if (fields_known(fields, known, diag) || field_text(fields, "name", sizeof job->name - 1, &name, diag))

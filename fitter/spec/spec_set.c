@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The flags of fit, each into its part of a spec. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
 #include "base/suggest.h"
 #include "function/samples.h"
+#include "profile/profile.h"
 #include "spec.h"
 
 static int set_integer(const char *flag, const char *value, int min, int max, int *target, struct diag *diag)
@@ -49,9 +51,18 @@ static int set_parameter(struct spec *spec, const char *flag, const char *value,
     return function_set_parameter(&spec->function, value, diag);
 }
 
-/* "s8" leaves scale and zero point to --range or --calibrate. */
-static int set_type(struct tensor *tensor, bool *lacks_scale, const char *flag, const char *value, struct diag *diag)
+/* "s8" leaves scale and zero point to --range or --calibrate, "s8:auto:0" the scale alone. */
+static int set_type(struct tensor *tensor, bool *lacks_scale, bool *keeps_zero, const char *flag, const char *value,
+                    struct diag *diag)
 {
+    static const char automatic[] = ":auto:0";
+    char codes[16];
+    const size_t length = strlen(value), suffix = sizeof automatic - 1;
+    *keeps_zero = length > suffix && length - suffix < sizeof codes && !strcmp(value + length - suffix, automatic);
+    if (*keeps_zero) {
+        snprintf(codes, sizeof codes, "%.*s", (int)(length - suffix), value);
+        value = codes;
+    }
     *lacks_scale = tensor_is_codes(value);
     return *lacks_scale ? tensor_parse_codes(value, flag, tensor, diag) : tensor_parse(value, flag, tensor, diag);
 }
@@ -59,13 +70,13 @@ static int set_type(struct tensor *tensor, bool *lacks_scale, const char *flag, 
 static int set_in(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
     spec->has_in = true;
-    return set_type(&spec->in, &spec->in_lacks_scale, flag, value, diag);
+    return set_type(&spec->in, &spec->in_lacks_scale, &spec->in_keeps_zero, flag, value, diag);
 }
 
 static int set_out(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
     spec->has_out = true;
-    return set_type(&spec->out, &spec->out_lacks_scale, flag, value, diag);
+    return set_type(&spec->out, &spec->out_lacks_scale, &spec->out_keeps_zero, flag, value, diag);
 }
 
 static int set_range(struct spec *spec, const char *flag, const char *value, struct diag *diag)
@@ -91,6 +102,7 @@ static int set_pow2_scales(struct spec *spec, const char *flag, const char *valu
 {
     (void)flag, (void)value, (void)diag;
     spec->calibration.powers_of_two = true;
+    spec->calibration.is_implied = false;
     return EXIT_DONE;
 }
 
@@ -194,11 +206,30 @@ static int set_zero(struct spec *spec, const char *flag, const char *value, stru
     return EXIT_DONE;
 }
 
+/* What the layout asks for; flags that are set later take its place. */
+static int set_profile(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    const struct profile *profile;
+    const struct notation *notation;
+    if (profile_find(flag, value, &profile, &notation, diag))
+        return diag->code;
+    char words[PROFILE_FLAGS_SIZE], *rest = words;
+    snprintf(words, sizeof words, "%s", profile->flags);
+    for (char *name; (name = strtok_r(rest, " ", &rest));) {
+        const bool is_switch = !*rest || *rest == '-';
+        if (spec_set(spec, name, is_switch ? NULL : strtok_r(rest, " ", &rest), diag))
+            return diag_prefix(diag, profile->name);
+    }
+    spec->calibration.is_implied = true;
+    return EXIT_DONE;
+}
+
 static const struct {
     const char *flag;
     int (*set)(struct spec *spec, const char *flag, const char *value, struct diag *diag);
     const char *choices; /* all values, "on|off"; null where there is no list of them */
 } setters[] = {
+    {"--profile", set_profile, NULL},
     {"FUNCTION", set_function, NULL},
     {"--samples", set_samples, NULL},
     {"--expr", set_expression, NULL},

@@ -49,6 +49,23 @@ int64_t table_last_code(const struct table *table)
     return mirrored > in.qmax ? mirrored : in.qmax;
 }
 
+int table_set_function(struct table *table, const struct function *function, struct diag *diag)
+{
+    snprintf(table->function, sizeof table->function, "%s", function_name(function));
+    if (function->info)
+        for (; function->info->parameters[table->parameter_count].name; table->parameter_count++) {
+            const int k = table->parameter_count;
+            snprintf(table->parameters[k].name, sizeof table->parameters[k].name, "%s",
+                     function->info->parameters[k].name);
+            table->parameters[k].value = function->parameters[k];
+        }
+    if (function->expression && !(table->expression = strdup(function->expression->text)))
+        return diag_set(diag, EXIT_IO, "out of memory for a table");
+    if (function->samples)
+        snprintf(table->samples_sha256, sizeof table->samples_sha256, "%s", function->samples->sha256);
+    return EXIT_DONE;
+}
+
 int table_function(const struct table *table, const char *samples_path, struct function *function, struct diag *diag)
 {
     memset(function, 0, sizeof *function);

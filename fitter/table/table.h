@@ -128,6 +128,9 @@ int packed_segment(const struct packed_table *packed, int64_t q_x);
 int table_prove(const struct table *table, int refusal, struct packed_table *packed, pwl_proof *proof,
                 struct diag *diag);
 
+/* Names the function that an empty table is made from, with its parameters. */
+int table_set_function(struct table *table, const struct function *function, struct diag *diag);
+
 /* The function a table was made from, with its parameters. samples_path is for tables made from samples: required
  * for them (its sha256 must match), an error for others; null when not given. Free with function_free. */
 int table_function(const struct table *table, const char *samples_path, struct function *function, struct diag *diag);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The profiles, each in the file of its family. */
+#ifndef PWLC_PROFILE_FAMILIES_H
+#define PWLC_PROFILE_FAMILIES_H
+
+#include "description.h"
+
+/* outputs.c: a code for each input code. */
+extern const struct profile profile_tosa8, profile_ethosu8, profile_tflm8;
+
+/* points.c: points on an even grid, and straight lines between them. */
+extern const struct profile profile_tosa16, profile_ethosu16, profile_tflm16, profile_nvdla;
+
+/* One file each. */
+extern const struct profile profile_quant_gru, profile_aimet_pe, profile_finn, profile_aie, profile_aie_v2, profile_gna,
+    profile_k210;
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Kendryte K210's kpu_activate_table_t: 16 words, each bits 7..0 shift, 23..8 mul, 59..24 x_start, then 16 bias bytes.
+ *
+ *     y = sat(round((x - x_start) mul / 2^shift) + bias)   of the last entry with x > x_start
+ *
+ * An entry serves codes above its x_start, at which its line has the value `bias`. A table's segment starts where its
+ * line is anchored. So x_start is the segment's start, and the segment before must have the same value there, which
+ * fit --continuous 0 sees to. Entry 0 serves the lowest code alone.
+ *
+ * Source: the activation tables of Kendryte's standalone SDK; formats of halves below zero are not known, so slopes are
+ * not negative.
+ */
+#include <inttypes.h>
+
+#include "families.h"
+#include "notation.h"
+#include "table.h"
+
+#define ENTRIES 16
+
+enum { SHIFT, MUL, X_START, BIAS };
+
+static const struct layout_field fields[] = {
+    [SHIFT] = {.name = "shift", .bits = 8, .count = ENTRIES, .at = 0, .step = 64},
+    [MUL] = {.name = "mul", .bits = 16, .is_signed = true, .count = ENTRIES, .at = 8, .step = 64},
+    [X_START] = {.name = "x_start", .bits = 36, .is_signed = true, .count = ENTRIES, .at = 24, .step = 64},
+    [BIAS] = {.name = "bias", .bits = 8, .count = ENTRIES, .at = 8 * 128, .step = 8},
+    {NULL}};
+static const struct layout layout = {.fields = fields, .bytes = 144};
+
+#define LOWEST (-((int64_t)1 << 35))
+
+static int pack(const struct table *table, struct image *image, struct diag *diag)
+{
+    struct packed_table packed;
+    if (need_lines(table, PWL_ANCHORED, PWL_HALF_EVEN, ENTRIES - 1, diag) ||
+        need_type(&table->out, "output", 8, 8, UNSIGNED, diag) || image_make(&layout, 0, image, diag) ||
+        table_pack(table, &packed, diag))
+        return diag->code;
+    image->values[X_START][0] = LOWEST;
+    image->values[BIAS][0] = packed_eval(&packed, table->in.qmin);
+    packed_table_free(&packed);
+    for (int e = 1; e < ENTRIES; e++) {
+        const struct segment *segment = &table->segments[e <= table->segment_count ? e - 1 : 0];
+        int64_t mul = segment->q_b;
+        int n = segment->n;
+        for (; n < 0 && mul <= INT16_MAX; n++)
+            mul *= 2;
+        if (mul < 0)
+            return diag_set(diag, EXIT_REQUIREMENT,
+                            "segments[%d].q_b is %" PRId64 "; must not be negative, since how halves below zero are "
+                            "rounded is not known",
+                            e - 1, mul);
+        image->values[SHIFT][e] = n;
+        image->values[MUL][e] = mul;
+        image->values[X_START][e] = segment->start;
+        image->values[BIAS][e] = segment->offset;
+        if (e > table->segment_count) { /* never reached: behind the last code */
+            image->values[X_START][e] = table->in.qmax + (e - table->segment_count);
+            image->values[SHIFT][e] = image->values[MUL][e] = 0;
+            image->values[BIAS][e] = image->values[BIAS][table->segment_count];
+        }
+    }
+    return EXIT_DONE;
+}
+
+/* An entry's line, whose rounding to even of the product is that of the sum but for a half where bias is odd. Such
+ * codes have segments of their own. */
+static int unpack_entry(const struct image *image, int e, struct table *table, struct diag *diag)
+{
+    const int64_t mul = image->values[MUL][e], from = image->values[X_START][e], bias = image->values[BIAS][e];
+    const int64_t shift = image->values[SHIFT][e];
+    const int64_t last = e + 1 < ENTRIES ? image->values[X_START][e + 1] : table->in.qmax;
+    int64_t first = from + 1;
+    if (mul < 0)
+        return diag_set(diag, EXIT_USAGE,
+                        "mul[%d] is %" PRId64 "; must not be negative, since how halves below zero "
+                        "are rounded is not known",
+                        e, mul);
+    if (shift > 43)
+        return diag_set(diag, EXIT_USAGE, "shift[%d] is %" PRId64 "; must be at most 43", e, shift);
+    if (last < first || last < table->in.qmin || first > table->in.qmax)
+        return EXIT_DONE;
+    if (first < table->in.qmin)
+        first = table->in.qmin;
+    if (mul == 0)
+        return segments_add(table, first, 0, 0, bias, diag);
+    const int64_t one = (int64_t)1 << shift, offset = bias * one - mul * (from - table->in.zero_point);
+    if (segments_add(table, first, mul, (int)shift, offset, diag))
+        return diag->code;
+    if (bias % 2 == 0 || mul % one == 0)
+        return EXIT_DONE;
+    for (int64_t x = first; x <= last && x <= table->in.qmax; x++) {
+        const int64_t product = mul * (x - from), floor = product >> shift;
+        if ((product & (one - 1)) != one / 2)
+            continue;
+        if (segments_add(table, x, 0, 0, floor + (floor & 1) + bias, diag) ||
+            (x < last && segments_add(table, x + 1, mul, (int)shift, offset, diag)))
+            return diag->code;
+    }
+    return EXIT_DONE;
+}
+
+static int unpack(const struct image *image, struct table *table, struct diag *diag)
+{
+    if (need_type(&table->out, "output", 8, 8, UNSIGNED, diag))
+        return diag->code;
+    if (table->in.bits > 24)
+        return diag_set(diag, EXIT_USAGE, "--in has %d bits; must have at most 24", table->in.bits);
+    segments_begin(table, PWL_BIASED, PWL_HALF_EVEN);
+    for (int e = 0; e < ENTRIES; e++) {
+        if (e > 0 && image->values[X_START][e] < image->values[X_START][e - 1])
+            return diag_set(diag, EXIT_USAGE, "x_start[%d] is below x_start[%d]; must ascend", e, e - 1);
+        if (unpack_entry(image, e, table, diag))
+            return diag->code;
+    }
+    return EXIT_DONE;
+}
+
+const struct profile profile_k210 = {
+    .name = "k210",
+    .reader = "Kendryte K210's KPU: kpu_activate_table_t",
+    .limits = "15 segments to u8, rising lines that meet, halves rounded to even",
+    .flags =
+        "--method minimax --segments 15 --form anchored --rounding half_even --continuous 0 --in s16:2^-12:0 --out u8",
+    .layout = &layout,
+    .notations = {&notation_bytes},
+    .pack = pack,
+    .unpack = unpack,
+};

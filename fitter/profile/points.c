@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Points T on an even grid of 2^K codes, and straight lines between them:
+ *
+ *     T[i]      T[i+1]         y = round((T[i] (2^K - f) + T[i+1] f) / 2^K),   f = x - (lowest code + i 2^K)
+ *      o---------o---------o
+ *      |<- 2^K ->|
+ *
+ * tosa16, tflm16 have 513 points for K = 7 and halves rounded up; ethosu16 has each point beside the slope to the next.
+ * The last point belongs to the code behind the last, which no input reaches. nvdla has 257 points, K is a field, and
+ * halves are rounded away from zero.
+ *
+ * Sources: TOSA 1.0 TABLE and RESCALE; Vela's lookup tables of Ethos-U; TensorFlow Lite Micro's lut_interpolation for
+ * int16; NVDLA's hardware and software manuals, LUT programming.
+ */
+#include <inttypes.h>
+
+#include "base/integers.h"
+#include "families.h"
+#include "mlir.h"
+#include "notation.h"
+#include "table.h"
+
+#define INTERVALS 512
+#define SHIFT 7
+
+static const struct layout_field points_fields[] = {
+    {.name = "points", .bits = 16, .is_signed = true, .count = INTERVALS + 1, .step = 16}, {NULL}};
+static const struct layout points_layout = {.fields = points_fields, .bytes = 2 * (INTERVALS + 1)};
+
+static const struct layout_field ethosu_fields[] = {
+    {.name = "base", .bits = 16, .is_signed = true, .count = INTERVALS, .at = 0, .step = 32},
+    {.name = "slope", .bits = 16, .is_signed = true, .count = INTERVALS, .at = 16, .step = 32},
+    {NULL}};
+static const struct layout ethosu_layout = {.fields = ethosu_fields, .bytes = 4 * INTERVALS};
+
+static int need_types(const struct table *table, struct diag *diag)
+{
+    return need_type(&table->in, "input", 16, 16, SIGNED, diag) ||
+                   need_type(&table->out, "output", 16, 16, SIGNED, diag)
+               ? diag->code
+               : EXIT_DONE;
+}
+
+/* The values at count points, 2^shift codes apart. */
+static int find_points(const struct table *table, int shift, int count, int64_t *points, struct diag *diag)
+{
+    struct packed_table packed;
+    if (table_pack(table, &packed, diag))
+        return diag->code;
+    for (int i = 0; i < count; i++)
+        points[i] = raw_value(table, &packed, table->in.qmin + ((int64_t)i << shift));
+    packed_table_free(&packed);
+    return EXIT_DONE;
+}
+
+static int check_slope(int i, int64_t slope, struct diag *diag)
+{
+    return slope >= INT16_MIN && slope <= INT16_MAX
+               ? EXIT_DONE
+               : diag_set(diag, EXIT_REQUIREMENT,
+                          "points %d and %d would be %" PRId64 " apart; must be from -32768 to 32767", i, i + 1, slope);
+}
+
+static int pack_points(const struct table *table, struct image *image, struct diag *diag)
+{
+    if (need_types(table, diag) || image_make(&points_layout, 0, image, diag) ||
+        find_points(table, SHIFT, INTERVALS + 1, image->values[0], diag))
+        return diag->code;
+    for (int i = 0; i < INTERVALS; i++)
+        if (check_slope(i, image->values[0][i + 1] - image->values[0][i], diag))
+            return diag->code;
+    return EXIT_DONE;
+}
+
+static int unpack_points(const struct image *image, struct table *table, struct diag *diag)
+{
+    const int64_t *points = image->values[0];
+    if (need_types(table, diag))
+        return diag->code;
+    segments_begin(table, PWL_ANCHORED, PWL_HALF_UP);
+    for (int i = 0; i < INTERVALS; i++)
+        if (check_slope(i, points[i + 1] - points[i], diag) ||
+            segments_add(table, table->in.qmin + ((int64_t)i << SHIFT), points[i + 1] - points[i], SHIFT, points[i],
+                         diag))
+            return diag->code;
+    return EXIT_DONE;
+}
+
+static int pack_ethosu(const struct table *table, struct image *image, struct diag *diag)
+{
+    int64_t points[INTERVALS + 1];
+    if (need_types(table, diag) || image_make(&ethosu_layout, 0, image, diag) ||
+        find_points(table, SHIFT, INTERVALS + 1, points, diag))
+        return diag->code;
+    for (int i = 0; i < INTERVALS; i++) {
+        image->values[0][i] = points[i];
+        image->values[1][i] = points[i + 1] - points[i];
+        if (check_slope(i, image->values[1][i], diag))
+            return diag->code;
+    }
+    return EXIT_DONE;
+}
+
+static int unpack_ethosu(const struct image *image, struct table *table, struct diag *diag)
+{
+    if (need_types(table, diag))
+        return diag->code;
+    segments_begin(table, PWL_ANCHORED, PWL_HALF_UP);
+    for (int i = 0; i < INTERVALS; i++)
+        if (segments_add(table, table->in.qmin + ((int64_t)i << SHIFT), image->values[1][i], SHIFT, image->values[0][i],
+                         diag))
+            return diag->code;
+    return EXIT_DONE;
+}
+
+#define FLAGS "--method minimax --knots points:7 --rounding half_up --pow2-scales --in s16:2^-12:0 --out s16:auto:0"
+#define LIMITS "signed codes of 16 bits, lines between points 128 codes apart"
+
+const struct profile profile_tosa16 = {
+    .name = "tosa16",
+    .reader = "TOSA's TABLE and a RESCALE by 2^-7: Ethos-U by Vela, ExecuTorch's Arm backend",
+    .limits = LIMITS,
+    .flags = FLAGS,
+    .layout = &points_layout,
+    .notations = {&notation_bytes, &notation_mlir_points, &notation_c, &notation_npy},
+    .pack = pack_points,
+    .unpack = unpack_points,
+};
+
+const struct profile profile_ethosu16 = {
+    .name = "ethosu16",
+    .reader = "Ethos-U's table memory, from a command stream",
+    .limits = LIMITS,
+    .flags = FLAGS,
+    .layout = &ethosu_layout,
+    .notations = {&notation_bytes, &notation_c},
+    .pack = pack_ethosu,
+    .unpack = unpack_ethosu,
+};
+
+const struct profile profile_tflm16 = {
+    .name = "tflm16",
+    .reader = "kernels for TensorFlow Lite Micro, which look up int16",
+    .limits = LIMITS,
+    .flags = FLAGS,
+    .layout = &points_layout,
+    .notations = {&notation_c, &notation_bytes, &notation_npy},
+    .pack = pack_points,
+    .unpack = unpack_points,
+};
+
+enum { LE_POINTS = 65, LO_POINTS = 257 };
+enum { LE, LO, LE_SELECT, LO_SELECT, ENDS, SCALES, SHIFTS, PRIORITIES, METHOD };
+enum { LE_START, LE_END, LO_START, LO_END };
+enum { LE_UNDER, LE_OVER, LO_UNDER, LO_OVER };
+#define LINEAR 1
+
+static const struct layout_field nvdla_fields[] = {
+    [LE] = {.name = "linear_exp_table", .bits = 16, .is_signed = true, .count = LE_POINTS, .at = 0, .step = 16},
+    [LO] = {.name = "linear_only_table", .bits = 16, .is_signed = true, .count = LO_POINTS, .at = 8 * 130, .step = 16},
+    [LE_SELECT] = {.name = "linear_exp_offset", .bits = 8, .is_signed = true, .count = 1, .at = 8 * 644, .step = 8},
+    [LO_SELECT] = {.name = "linear_only_select", .bits = 8, .is_signed = true, .count = 1, .at = 8 * 646, .step = 8},
+    [ENDS] = {.name = "ends", .bits = 64, .is_signed = true, .count = 4, .at = 8 * 648, .step = 64},
+    [SCALES] = {.name = "slope_scale", .bits = 16, .is_signed = true, .count = 4, .at = 8 * 680, .step = 32},
+    [SHIFTS] = {.name = "slope_shift", .bits = 8, .is_signed = true, .count = 4, .at = 8 * 682, .step = 32},
+    [PRIORITIES] = {.name = "priority", .bits = 8, .count = 3, .at = 8 * 696, .step = 8},
+    [METHOD] = {.name = "method", .bits = 8, .count = 1, .at = 8 * 699, .step = 8},
+    {NULL}};
+static const struct layout nvdla_layout = {.fields = nvdla_fields, .bytes = 700};
+
+static int need_nvdla_types(const struct table *table, struct diag *diag)
+{
+    return need_type(&table->in, "input", 9, table->in.is_signed ? 32 : 31, ANY_SIGN, diag) ||
+                   need_type(&table->out, "output", 2, 16, ANY_SIGN, diag)
+               ? diag->code
+               : EXIT_DONE;
+}
+
+/* LO alone: no code lies beyond the start of LE. */
+static int pack_nvdla(const struct table *table, struct image *image, struct diag *diag)
+{
+    const int shift = table->in.bits - 8;
+    if (need_nvdla_types(table, diag) || image_make(&nvdla_layout, 0, image, diag) ||
+        find_points(table, shift, LO_POINTS, image->values[LO], diag))
+        return diag->code;
+    image->values[LO_SELECT][0] = shift;
+    image->values[ENDS][LE_START] = INT32_MAX;
+    image->values[ENDS][LO_START] = table->in.qmin;
+    image->values[ENDS][LO_END] = table->in.qmin + ((int64_t)(LO_POINTS - 1) << shift);
+    for (int k = 0; k < 3; k++)
+        image->values[PRIORITIES][k] = 1;
+    image->values[METHOD][0] = LINEAR;
+    return EXIT_DONE;
+}
+
+/* The low half of a field, as a signed number. */
+static int64_t low_half(int64_t value)
+{
+    const int64_t low = value & (int64_t)UINT32_MAX;
+    return low > INT32_MAX ? low - ((int64_t)1 << 32) : low;
+}
+
+/* y = value + round((x - from) scale / 2^shift), for the codes from `first` to `last`. The layout rounds the product, a
+ * table the sum: of halves they differ where value and product have opposite signs. */
+static int add_slope(struct table *table, int64_t first, int64_t last, int64_t from, int64_t value, int64_t scale,
+                     int64_t shift, struct diag *diag)
+{
+    if (first > last || last < table->in.qmin || first > table->in.qmax)
+        return EXIT_DONE;
+    if (scale == 0)
+        return segments_add(table, first, 0, 0, value, diag);
+    if (shift < 0) {
+        scale *= (int64_t)1 << smaller_integer(-shift, 31);
+        shift = 0;
+    }
+    const int64_t one = (int64_t)1 << smaller_integer(shift, 31);
+    const bool grows = (scale > 0) == (first >= from); /* the product is not negative */
+    if (scale % one != 0 && value != 0 && (value > 0) != grows)
+        return diag_set(
+            diag, EXIT_USAGE,
+            "the slope beyond point %s is rounded before it is added, with another sign; no table does that",
+            first >= from ? "256" : "0");
+    return segments_add(table, first, scale, (int)smaller_integer(shift, 31),
+                        value * one - scale * (from - table->in.zero_point), diag);
+}
+
+static int check_lo_alone(const struct image *image, const struct tensor *in, struct diag *diag)
+{
+    if (low_half(image->values[ENDS][LE_START]) < in->qmax)
+        return diag_set(diag, EXIT_USAGE,
+                        "linear_exp_table serves codes above %" PRId64
+                        "; only tables of linear_only_table alone are read",
+                        low_half(image->values[ENDS][LE_START]));
+    for (int k = 0; k < 3; k++)
+        if (image->values[PRIORITIES][k] != 1)
+            return diag_set(diag, EXIT_USAGE, "priority[%d] is %" PRId64 "; must be 1, for linear_only_table", k,
+                            image->values[PRIORITIES][k]);
+    if (image->values[LO_SELECT][0] < 0 || image->values[LO_SELECT][0] > 31)
+        return diag_set(diag, EXIT_USAGE, "linear_only_select is %" PRId64 "; must be from 0 to 31",
+                        image->values[LO_SELECT][0]);
+    return EXIT_DONE;
+}
+
+static int unpack_nvdla(const struct image *image, struct table *table, struct diag *diag)
+{
+    const int64_t *points = image->values[LO];
+    const struct tensor *in = &table->in;
+    if (need_nvdla_types(table, diag) || check_lo_alone(image, in, diag))
+        return diag->code;
+    const int select = (int)image->values[LO_SELECT][0];
+    const int64_t start = low_half(image->values[ENDS][LO_START]), end = low_half(image->values[ENDS][LO_END]),
+                  over = start + ((int64_t)(LO_POINTS - 1) << select);
+    segments_begin(table, PWL_BIASED, PWL_HALF_AWAY);
+    if (add_slope(table, in->qmin, start, start, points[0], image->values[SCALES][LO_UNDER],
+                  image->values[SHIFTS][LO_UNDER], diag))
+        return diag->code;
+    for (int i = 0; i + 1 < LO_POINTS; i++) {
+        const int64_t first = start + ((int64_t)i << select), slope = points[i + 1] - points[i];
+        if (first + ((int64_t)1 << select) > in->qmin &&
+            segments_add(table, first, slope, select,
+                         points[i] * ((int64_t)1 << select) - slope * (first - in->zero_point), diag))
+            return diag->code;
+    }
+    return add_slope(table, over, in->qmax, end, points[LO_POINTS - 1], image->values[SCALES][LO_OVER],
+                     image->values[SHIFTS][LO_OVER], diag);
+}
+
+const struct profile profile_nvdla = {
+    .name = "nvdla",
+    .reader = "NVDLA's SDP and CDP: struct dla_lut_param, linear_only_table alone",
+    .limits = "codes of 9 to 32 bits, lines between 257 points of 16 bits on an even grid",
+    .flags = "--method minimax --knots points:8 --rounding half_away --pow2-scales --in s16:2^-12:0 --out s16:auto:0",
+    .layout = &nvdla_layout,
+    .notations = {&notation_bytes},
+    .pack = pack_nvdla,
+    .unpack = unpack_nvdla,
+};

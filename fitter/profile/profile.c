@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/suggest.h"
+#include "families.h"
+
+const struct profile *const profiles[] = {
+    &profile_tosa8,  &profile_tosa16,    &profile_ethosu8,  &profile_ethosu16, &profile_tflm8,
+    &profile_tflm16, &profile_quant_gru, &profile_aimet_pe, &profile_finn,     &profile_aie,
+    &profile_aie_v2, &profile_nvdla,     &profile_gna,      &profile_k210,     NULL,
+};
+
+enum { PROFILE_COUNT = sizeof profiles / sizeof *profiles - 1 };
+
+#define EVERY_CODE_BITS 20
+
+static int find_notation(const char *flag, const char *text, const struct profile *profile,
+                         const struct notation **notation, struct diag *diag)
+{
+    char names[80] = "";
+    for (int k = 0; profile->notations[k]; k++) {
+        if (strcmp(text, profile->notations[k]->name) == 0) {
+            *notation = profile->notations[k];
+            return EXIT_DONE;
+        }
+        const size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", k ? ", " : "", profile->notations[k]->name);
+    }
+    return diag_set(diag, EXIT_USAGE, "%s %s:%s: %s is written as %s", flag, profile->name, text, profile->name, names);
+}
+
+int profile_find(const char *flag, const char *text, const struct profile **profile, const struct notation **notation,
+                 struct diag *diag)
+{
+    const char *colon = strchr(text, ':');
+    const size_t length = colon ? (size_t)(colon - text) : strlen(text);
+    const char *names[PROFILE_COUNT + 1];
+    for (int k = 0; k < PROFILE_COUNT; k++) {
+        names[k] = profiles[k]->name;
+        if (strlen(names[k]) == length && strncmp(names[k], text, length) == 0) {
+            *profile = profiles[k];
+            *notation = profiles[k]->notations[0];
+            return colon ? find_notation(flag, colon + 1, profiles[k], notation, diag) : EXIT_DONE;
+        }
+    }
+    names[PROFILE_COUNT] = NULL;
+    char word[32];
+    snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), text);
+    const char *close = suggest(word, names);
+    return diag_set(diag, EXIT_USAGE, "%s %s: is no profile%s%s; `pwlc list profiles` shows them", flag, text,
+                    close ? "; did you mean " : "", close ? close : "");
+}
+
+/* Exit 3 at the first code, of those tried, at which two tables of the same types differ. All of up to EVERY_CODE_BITS
+ * bits are tried, of wider ones those around every start and 2^16 others. */
+static int compare(const struct table *table, const struct table *other, struct diag *diag)
+{
+    struct packed_table a, b;
+    if (table_pack(table, &a, diag))
+        return diag->code;
+    if (table_pack(other, &b, diag)) {
+        packed_table_free(&a);
+        return diag->code = EXIT_REQUIREMENT;
+    }
+    const struct tensor *in = &table->in;
+    const int64_t codes = in->qmax - in->qmin + 1;
+    const int64_t steps = in->bits <= EVERY_CODE_BITS ? codes : 65536;
+    const int64_t near = in->bits <= EVERY_CODE_BITS ? 0 : 4;
+    const struct table *tables[] = {table, other};
+    int64_t differs = INT64_MIN;
+    for (int64_t k = 0; k < steps && differs == INT64_MIN; k++) {
+        const int64_t q_x = in->qmin + codes / steps * k;
+        if (packed_eval(&a, q_x) != packed_eval(&b, q_x))
+            differs = q_x;
+    }
+    for (int t = 0; t < 2; t++)
+        for (int i = 0; i < tables[t]->segment_count && near > 0 && differs == INT64_MIN; i++)
+            for (int64_t q_x = tables[t]->segments[i].start - near; q_x < tables[t]->segments[i].start + near; q_x++)
+                if (packed_eval(&a, q_x) != packed_eval(&b, q_x))
+                    differs = q_x;
+    if (differs != INT64_MIN)
+        diag_set(diag, EXIT_REQUIREMENT,
+                 "at code %" PRId64 " the layout can give %" PRId64 ", the table gives %" PRId64, differs,
+                 packed_eval(&b, differs), packed_eval(&a, differs));
+    packed_table_free(&a);
+    packed_table_free(&b);
+    return diag->code;
+}
+
+/* Numbers that give the table's own outputs at every code. */
+static int pack_surely(const struct profile *profile, const struct table *table, struct image *image, struct diag *diag)
+{
+    struct table again = {.in = table->in, .out = table->out, .storage = table->storage};
+    if (profile->pack(table, image, diag) || image_check(image, diag))
+        return diag->code;
+    again.segments = malloc(PWL_MAX_SEGMENTS * sizeof *again.segments);
+    if (!again.segments)
+        return diag_set(diag, EXIT_IO, "out of memory for a table");
+    if (profile->unpack(image, &again, diag))
+        diag->code = EXIT_REQUIREMENT;
+    else
+        compare(table, &again, diag);
+    free(again.segments);
+    return diag->code;
+}
+
+int profile_write(const struct profile *profile, const struct notation *notation, const struct table *table,
+                  struct text *out, struct diag *diag)
+{
+    struct image image = {0};
+    diag->code = EXIT_DONE;
+    if (!pack_surely(profile, table, &image, diag))
+        notation->write(&image, table, out, diag);
+    image_free(&image);
+    if (diag->code == EXIT_REQUIREMENT) {
+        char prefix[96];
+        snprintf(prefix, sizeof prefix, "%s holds %s", profile->name, profile->limits);
+        diag_prefix(diag, prefix);
+    }
+    if (!diag->code && out->failed)
+        diag_set(diag, EXIT_IO, "out of memory for %s", profile->name);
+    return diag->code;
+}
+
+int profile_read(const struct profile *profile, const struct notation *notation, const char *bytes, size_t size,
+                 struct image *image, struct origin *origin, struct diag *diag)
+{
+    *origin = (struct origin){0};
+    *image = (struct image){0};
+    return notation->read(profile->layout, bytes, size, image, origin, diag);
+}
+
+int profile_unpack(const struct profile *profile, const struct image *image, struct table *table, struct diag *diag)
+{
+    table->segments = malloc(PWL_MAX_SEGMENTS * sizeof *table->segments);
+    if (!table->segments)
+        return diag_set(diag, EXIT_IO, "out of memory for a table");
+    table->storage = storage_for(table->in.bits, table->out.bits);
+    if (profile->unpack(image, table, diag) == EXIT_REQUIREMENT) /* a type, that the caller gave */
+        diag->code = EXIT_USAGE;
+    return diag->code;
+}

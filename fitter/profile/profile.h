@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The profiles by name, and files of theirs. */
+#ifndef PWLC_PROFILE_H
+#define PWLC_PROFILE_H
+
+#include "description.h"
+
+/* Ends with a null pointer. */
+extern const struct profile *const profiles[];
+
+/* "tosa16" or "tosa16:mlir": the profile, and its notation, the first by default. Exit 2 when there is none. flag is
+ * for messages. */
+int profile_find(const char *flag, const char *text, const struct profile **profile, const struct notation **notation,
+                 struct diag *diag);
+
+/* The bytes of a file for a table. */
+int profile_write(const struct profile *profile, const struct notation *notation, const struct table *table,
+                  struct text *out, struct diag *diag);
+
+/* Fills in what a file says; then, with types and function set, the segments. table->segments is malloc'd. */
+int profile_read(const struct profile *profile, const struct notation *notation, const char *bytes, size_t size,
+                 struct image *image, struct origin *origin, struct diag *diag);
+int profile_unpack(const struct profile *profile, const struct image *image, struct table *table, struct diag *diag);
+
+#endif

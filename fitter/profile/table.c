@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "table.h"
+
+#include <inttypes.h>
+
+#include <pwl/fixed.h>
+
+int need_type(const struct tensor *type, const char *which, int least_bits, int most_bits, enum signs signs,
+              struct diag *diag)
+{
+    char name[16], wanted[32];
+    if (type->bits >= least_bits && type->bits <= most_bits && signs & (type->is_signed ? SIGNED : UNSIGNED))
+        return EXIT_DONE;
+    tensor_type_name(type, name, sizeof name);
+    if (least_bits == most_bits)
+        snprintf(wanted, sizeof wanted, "%d", most_bits);
+    else
+        snprintf(wanted, sizeof wanted, "%d to %d", least_bits, most_bits);
+    return diag_set(diag, EXIT_REQUIREMENT, "the %s is %s; must be %s with %s bits", which, name,
+                    signs == ANY_SIGN ? "signed or unsigned"
+                    : signs == SIGNED ? "signed"
+                                      : "unsigned",
+                    wanted);
+}
+
+/* Whether no segment drops a bit. */
+static bool is_exact(const struct table *table)
+{
+    for (int i = 0; i < table->segment_count; i++)
+        if (table->segments[i].n > 0 && table->segments[i].q_b != 0)
+            return false;
+    return true;
+}
+
+int need_lines(const struct table *table, pwl_form form, pwl_rounding rounding, int most, struct diag *diag)
+{
+    if (table->has_fold || table->has_reduction)
+        return diag_set(diag, EXIT_REQUIREMENT, "the table is %s; must have segments for every code",
+                        table->has_fold ? "folded (fit --symmetry off)" : "reduced to an octave (fit --reduce off)");
+    if (table->form != form)
+        return diag_set(diag, EXIT_REQUIREMENT, "the form is %s; must be %s", form_name(table->form), form_name(form));
+    if (table->rounding != rounding && !is_exact(table))
+        return diag_set(diag, EXIT_REQUIREMENT, "the rounding is %s; must be %s", rounding_name(table->rounding),
+                        rounding_name(rounding));
+    if (table->segment_count > most)
+        return diag_set(diag, EXIT_REQUIREMENT, "has %d segments; must have at most %d", table->segment_count, most);
+    return EXIT_DONE;
+}
+
+int64_t raw_value(const struct table *table, const struct packed_table *packed, int64_t q_x)
+{
+    if (table->has_reduction)
+        return packed_eval(packed, q_x);
+    if (table->has_fold || q_x <= table->in.qmax)
+        return pwl_eval_unclamped(&packed->table, q_x);
+    const struct segment *last = &table->segments[table->segment_count - 1];
+    const int64_t x = q_x - (table->form == PWL_ANCHORED ? last->start : table->in.zero_point);
+    return pwl_line64((int)table->form, (int)table->rounding, (int32_t)last->q_b, x, last->n, last->offset);
+}
+
+int64_t segment_end(const struct table *table, int i)
+{
+    return i + 1 < table->segment_count ? table->segments[i + 1].start - 1 : table->in.qmax;
+}
+
+void segments_begin(struct table *table, pwl_form form, pwl_rounding rounding)
+{
+    table->form = form;
+    table->rounding = rounding;
+    table->segment_count = 0;
+}
+
+int segments_add(struct table *table, int64_t start, int64_t q_b, int n, int64_t offset, struct diag *diag)
+{
+    const struct tensor *in = &table->in;
+    struct segment segment = {.start = start, .q_b = q_b, .n = n, .offset = offset};
+    if (start > in->qmax)
+        return EXIT_DONE;
+    if (start < in->qmin) {
+        if (table->form == PWL_ANCHORED && q_b != 0) {
+            const int64_t before = in->qmin - start;
+            if (before > INT32_MAX || n < 0 || n > 62 || (n > 0 && (q_b * before) % ((int64_t)1 << n) != 0))
+                return diag_set(diag, EXIT_USAGE,
+                                "the line that starts at code %" PRId64 " is not one of codes from %" PRId64
+                                " on; give an --in that begins there",
+                                start, in->qmin);
+            segment.offset += q_b * before / ((int64_t)1 << n);
+        }
+        segment.start = in->qmin;
+    }
+    int at = table->segment_count;
+    if (at > 0 && table->segments[at - 1].start > segment.start)
+        return diag_set(diag, EXIT_USAGE, "segments are not in order: one starts at %" PRId64 ", the next at %" PRId64,
+                        table->segments[at - 1].start, start);
+    if (at > 0 && table->segments[at - 1].start == segment.start)
+        at--;
+    if (at == 0 && segment.start != in->qmin)
+        return diag_set(diag, EXIT_USAGE, "nothing serves the codes below %" PRId64 ", where the first segment starts",
+                        segment.start);
+    if (at == PWL_MAX_SEGMENTS)
+        return diag_set(diag, EXIT_USAGE, "needs more than %d segments", PWL_MAX_SEGMENTS);
+    table->segments[at] = segment;
+    table->segment_count = at + 1;
+    return EXIT_DONE;
+}

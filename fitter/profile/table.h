@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What packing and unpacking of profiles share. */
+#ifndef PWLC_PROFILE_TABLE_H
+#define PWLC_PROFILE_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "table/table.h"
+
+/* Exit 3 unless a type has so many bits at most, or exactly, and such codes. which is "input" or "output". */
+enum signs { SIGNED = 1, UNSIGNED = 2, ANY_SIGN = 3 };
+int need_type(const struct tensor *type, const char *which, int least_bits, int most_bits, enum signs signs,
+              struct diag *diag);
+
+/* Exit 3 unless the table has one set of at most so many segments, of this form and rounding; exact shifts need no
+ * rounding. */
+int need_lines(const struct table *table, pwl_form form, pwl_rounding rounding, int most, struct diag *diag);
+
+/* The exact value of a table at a code, or at the one behind the last, before it saturates. */
+int64_t raw_value(const struct table *table, const struct packed_table *packed, int64_t q_x);
+
+/* The last code of segment i. */
+int64_t segment_end(const struct table *table, int i);
+
+/* Begins a table's segments; then adds one behind them, that serves the codes from `from` on: where that is the start
+ * of the one before or lies below the lowest code, it takes its place, where it lies behind the last code, nothing
+ * does. `start` is the code that the anchored form counts from. Exit 2 when the segments are too many, or not in order.
+ */
+void segments_begin(struct table *table, pwl_form form, pwl_rounding rounding);
+int segments_add(struct table *table, int64_t start, int64_t q_b, int n, int64_t offset, struct diag *diag);
+
+#endif
