@@ -38,6 +38,7 @@ bool costs_as_searched(const struct workspace *work, const struct certificate *c
 enum complete_search {
     SEARCH_NONE,
     SEARCH_COVERS,     /* search/minimax/minimax.h: each segment as long as the error allows, of all integer lines */
+    SEARCH_POINTS,     /* search/interpolation/interpolation.h: all values at the points of a grid */
     SEARCH_JOINTS,     /* search/ties/joint_exact.h: all segments that may follow each other */
     SEARCH_LINES,      /* search/squares/complete_search.h: all integer lines by dynamic programming */
     SEARCH_REAL_LINES, /* search/squares/real_bound.h: no table of real lines is better by more than rounding gains */
@@ -49,18 +50,19 @@ static enum complete_search search_completed(const struct workspace *work, const
 {
     const struct minimax *minimax = &work->minimax;
     const bool few = work->points.count <= EXACT_POINTS;
+    const enum complete_search covers = has_points(work->spec) ? SEARCH_POINTS : SEARCH_COVERS;
     if (work->objective == OBJECTIVE_SEGMENTS)
-        return work->is_fewest ? SEARCH_COVERS : SEARCH_NONE;
+        return work->is_fewest ? covers : SEARCH_NONE;
     switch (work->spec->method) {
     case METHOD_MINIMAX:
         if (!work->points.exhaustive || !minimax_is_optimal(minimax) ||
             certificate->max_err_lsb > minimax->max_err + 4 * MINIMAX_RESOLUTION)
             return SEARCH_NONE;
-        return work->moved_by_ties ? SEARCH_JOINTS : SEARCH_COVERS;
+        return work->moved_by_ties ? SEARCH_JOINTS : covers;
     case METHOD_LSQ:
         if (!exact_is_optimal(&work->exact) || work->moved_by_ties || !costs_as_searched(work, certificate))
             return SEARCH_NONE;
-        return few ? SEARCH_LINES : SEARCH_REAL_LINES;
+        return has_points(work->spec) ? SEARCH_POINTS : few ? SEARCH_LINES : SEARCH_REAL_LINES;
     case METHOD_LUT:
         return SEARCH_CODES;
     default:
@@ -93,7 +95,8 @@ static void certify_bounds(const struct workspace *work, const struct table *tab
 {
     const struct exact *exact = &work->exact;
     certificate->objective = work->objective;
-    certificate->has_second_objective = work->objective != OBJECTIVE_RMS && !constraints_tie(&work->spec->constraints);
+    certificate->has_second_objective = work->objective != OBJECTIVE_RMS &&
+                                        (has_points(work->spec) || !constraints_tie(&work->spec->constraints));
     if (!is_judged(work, table))
         return;
     certificate->optimal = search_completed(work, certificate) != SEARCH_NONE;

@@ -70,6 +70,8 @@ static int fit_in(struct workspace *work, struct table *table, struct diag *diag
                         "would be constant; change the scale or the zero point",
                         function_name(&spec->function));
 
+    if (has_points(spec))
+        return fit_interpolation(work, table, diag);
     if (!isnan(spec->max_err) && !spec->segments && spec->method != METHOD_LUT)
         return fit_max_err(work, most, table, diag) ? diag->code : check_max_err(spec, table, diag);
     const int wanted = spec->method == METHOD_LUT ? points->count

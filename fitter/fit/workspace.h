@@ -46,6 +46,11 @@ static inline bool has_uniform_knots(const struct spec *spec)
     return spec->constraints.knots == KNOTS_UNIFORM || spec->method == METHOD_UNIFORM;
 }
 
+static inline bool has_points(const struct spec *spec)
+{
+    return spec->constraints.knots == KNOTS_POINTS;
+}
+
 /* certificate.c: proves and measures the segments found, and writes them and their certificate into the table. */
 int certify(struct workspace *work, struct table *table, struct diag *diag);
 
@@ -57,6 +62,9 @@ int fit_and_certify(struct workspace *work, int count, struct table *table, stru
 
 /* max_err.c: few segments, `most` or fewer, of a table that keeps to --max-err. */
 int fit_max_err(struct workspace *work, int most, struct table *table, struct diag *diag);
+
+/* interpolation_table.c: the table of values at evenly spaced points that the spec asks for, certified. */
+int fit_interpolation(struct workspace *work, struct table *table, struct diag *diag);
 
 /* Exit 3 when the table does not. */
 int check_max_err(const struct spec *spec, const struct table *table, struct diag *diag);

@@ -17,11 +17,13 @@ static bool parse_integer(const char *value, int min, int max, int *integer)
     return true;
 }
 
+static const char *const names[] = {
+    [KNOTS_FREE] = "free", [KNOTS_UNIFORM] = "uniform", [KNOTS_POW2] = "pow2", [KNOTS_POINTS] = "points", NULL};
+
 static int set_knots(struct constraints *constraints, const char *value, struct diag *diag)
 {
-    static const char pow2[] = "pow2:";
-    static const char *const names[] = {"free", "uniform", "pow2", NULL};
-    constraints->index_bits = 0;
+    static const char pow2[] = "pow2:", points[] = "points:";
+    constraints->index_bits = constraints->point_shift = 0;
     if (!strcmp(value, "free"))
         constraints->knots = KNOTS_FREE;
     else if (!strcmp(value, "uniform"))
@@ -30,13 +32,18 @@ static int set_knots(struct constraints *constraints, const char *value, struct 
              (!strncmp(value, pow2, strlen(pow2)) &&
               parse_integer(value + strlen(pow2), 1, CONSTRAINTS_GIVEN_INDEX_BITS, &constraints->index_bits)))
         constraints->knots = KNOTS_POW2;
+    else if (!strcmp(value, "points") ||
+             (!strncmp(value, points, strlen(points)) &&
+              parse_integer(value + strlen(points), 1, CONSTRAINTS_MAX_POINT_SHIFT, &constraints->point_shift)))
+        constraints->knots = KNOTS_POINTS;
     else {
         const char *close = suggest(value, names);
         return diag_set(diag, EXIT_USAGE,
                         "--knots %.40s: must be free, uniform, pow2 or pow2:B, B from 1 to %d being the top bits of a "
-                        "code that decide its segment%s%s%s",
-                        value, CONSTRAINTS_GIVEN_INDEX_BITS, close ? "; did you mean " : "", close ? close : "",
-                        close ? "?" : "");
+                        "code that decide its segment, or points or points:K, K from 1 to %d, with a point every 2^K "
+                        "codes%s%s%s",
+                        value, CONSTRAINTS_GIVEN_INDEX_BITS, CONSTRAINTS_MAX_POINT_SHIFT,
+                        close ? "; did you mean " : "", close ? close : "", close ? "?" : "");
     }
     return EXIT_DONE;
 }
@@ -71,9 +78,9 @@ void constraints_add_flags(const struct constraints *constraints, struct text *t
     if (constraints->slope_terms)
         text_add(text, " --slope-terms %d", constraints->slope_terms);
     if (constraints->knots != KNOTS_FREE)
-        text_add(text, " --knots %s", constraints->knots == KNOTS_UNIFORM ? "uniform" : "pow2");
-    if (constraints->index_bits)
-        text_add(text, ":%d", constraints->index_bits);
+        text_add(text, " --knots %s", names[constraints->knots]);
+    if (constraints->index_bits || constraints->point_shift)
+        text_add(text, ":%d", constraints->index_bits + constraints->point_shift);
     if (constraints->monotone)
         text_add(text, " --monotone");
     if (constraints->continuous)

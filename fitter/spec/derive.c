@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a spec leaves to be found: scales and zero points from a real range or from data. */
+/* What a spec leaves to be found: scales and zero points from a real range or from data, and the form of points. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -163,6 +163,8 @@ int spec_resolve(struct spec *spec, struct diag *diag)
     if (spec->out_lacks_scale && derive_out(spec, ranged, low, high, diag))
         return diag->code;
     spec->out_lacks_scale = false;
+    if (spec->constraints.knots == KNOTS_POINTS && !spec->has_form)
+        spec->form = spec_points_form(spec->rounding);
     free(calibration->values);
     *calibration = (struct calibration){0};
     return EXIT_DONE;

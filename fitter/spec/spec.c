@@ -64,6 +64,12 @@ char *spec_canonical(const struct spec *spec)
 {
     struct text text = {0};
     char type[80];
+    struct constraints constraints = spec->constraints;
+    const bool at_points = constraints.knots == KNOTS_POINTS;
+    if (at_points) { /* which say how many segments there are, and have one shift */
+        constraints.point_shift = spec_points_shift(spec);
+        constraints.one_shift = false;
+    }
     if (spec->function.expression) /* which has no quotes inside */
         text_add(&text, "--expr '%s'", spec->function.expression->text);
     else
@@ -78,20 +84,20 @@ char *spec_canonical(const struct spec *spec)
     text_add(&text, " --in %s", type);
     tensor_format(&spec->out, type, sizeof type);
     text_add(&text, " --out %s", type);
-    if (spec->segments)
+    if (spec->segments && !at_points)
         text_add(&text, " --segments %d", spec->segments);
     if (!isnan(spec->max_err)) {
         char value[NUMBER_TEXT_SIZE];
         number_format(spec->max_err, value);
         text_add(&text, " --max-err %s", value);
     }
-    if (!spec->segments && isnan(spec->max_err) && spec->method != METHOD_LUT)
+    if (!spec->segments && isnan(spec->max_err) && spec->method != METHOD_LUT && !at_points)
         text_add(&text, " --segments %d", SPEC_DEFAULT_SEGMENTS);
     text_add(&text, " --method %s --form %s --rounding %s", method_name(spec->method), form_name(spec->form),
              rounding_name(spec->rounding));
     if (spec->slope_bits)
         text_add(&text, " --slope-bits %d", spec->slope_bits);
-    constraints_add_flags(&spec->constraints, &text);
+    constraints_add_flags(&constraints, &text);
     for (int k = 0; k < spec->fix_count; k++) {
         char x[NUMBER_TEXT_SIZE], y[NUMBER_TEXT_SIZE];
         number_format(spec->fixes[k].x, x);

@@ -78,7 +78,7 @@ struct spec {
     enum outside outside;
     bool no_saturate;
     bool zero_is_free; /* f(0) may come out as another code than its own; else see keep_zero.h */
-    bool has_in, has_out, has_method;
+    bool has_in, has_out, has_method, has_form;
 };
 
 #define SPEC_DEFAULT_SEGMENTS 16
@@ -110,6 +110,16 @@ int spec_resolve(struct spec *spec, struct diag *diag);
 /* The parts of spec_check that come before spec_resolve: what must be given is; and that no type lacks a scale. */
 int spec_check_given(const struct spec *spec, struct diag *diag);
 int spec_check_scales(const struct spec *spec, struct diag *diag);
+
+/* Of --knots points: the codes between two points, as a power of two, by what is given or by default; 0 where --max-err
+ * alone decides. */
+int spec_points_shift(const struct spec *spec);
+
+/* The form that holds such tables: anchored, or where the whole sum is rounded biased. */
+pwl_form spec_points_form(pwl_rounding rounding);
+
+/* points.c: what --knots points cannot be asked for with. */
+int spec_check_points(const struct spec *spec, struct diag *diag);
 
 /* Checks what single flags cannot: contradictions (document with an arbitrary scale, lut with more than 12 bits or
  * with --segments, ...), the domain, an output that is saturated everywhere. */

@@ -14,6 +14,8 @@ static int check_constraints(const struct spec *spec, struct diag *diag)
 {
     const struct constraints *constraints = &spec->constraints;
     struct text flags = {0};
+    if (constraints->knots == KNOTS_POINTS)
+        return spec_check_points(spec, diag);
     constraints_add_flags(constraints, &flags);
     if (flags.failed)
         diag_set(diag, EXIT_IO, "out of memory for a message");

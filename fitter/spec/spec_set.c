@@ -130,7 +130,7 @@ static int set_method(struct spec *spec, const char *flag, const char *value, st
 static int set_form(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
     (void)flag, (void)diag;
-    form_parse(value, &spec->form);
+    spec->has_form = form_parse(value, &spec->form);
     return EXIT_DONE;
 }
 

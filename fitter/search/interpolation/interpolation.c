@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a pair of neighbouring values is and costs. */
+#include "interpolation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pwl/fixed.h>
+
+static bool is_provable(const struct interpolation *table, int i, int64_t a, int64_t b)
+{
+    const int64_t start = table->points->cell[(int64_t)i * table->width];
+    const struct line line = interpolation_line(table, i, a, b);
+    return line_provable(table->rules, &line, start, start + table->width - 1);
+}
+
+/* Each limit of a proof is linear in a and b, so the corners of what the range and the slope limit allow decide. */
+static bool all_are_provable(const struct interpolation *table, int i)
+{
+    const int64_t low = table->range.low, high = table->range.high, limit = table->rules->slope_limit;
+    const int64_t up = smaller_integer(high, low + limit), down = larger_integer(low, high - limit);
+    return is_provable(table, i, low, low) && is_provable(table, i, low, up) && is_provable(table, i, down, high) &&
+           is_provable(table, i, high, high) && is_provable(table, i, high, down) && is_provable(table, i, up, low);
+}
+
+int interpolation_init(struct interpolation *table, const struct spec *spec, const struct points *points,
+                       const struct line_rules *rules, const struct ties *ties, int shift, struct diag *diag)
+{
+    const int bits = code_type_bits(spec->out.bits);
+    *table = (struct interpolation){
+        .points = points,
+        .rules = rules,
+        .directions = spec->constraints.monotone ? ties->inside : NULL,
+        .shift = shift,
+        .width = (int64_t)1 << shift,
+        .intervals = points->count >> shift,
+        .range = {code_min(bits, spec->out.is_signed), code_max(bits, spec->out.is_signed)},
+    };
+    const size_t count = (size_t)table->intervals + 1;
+    table->value = calloc(count, sizeof *table->value);
+    table->nearest = calloc((size_t)points->count, sizeof *table->nearest);
+    table->all_provable = calloc(count, sizeof *table->all_provable);
+    if (!table->value || !table->nearest || !table->all_provable) {
+        interpolation_free(table);
+        return diag_set(diag, EXIT_IO, "out of memory for %zu values", count);
+    }
+    for (int k = 0; k < points->count; k++)
+        table->nearest[k] = (int64_t)rint(points->target[k]);
+    for (int i = 0; i < table->intervals; i++)
+        table->all_provable[i] = all_are_provable(table, i);
+    return EXIT_DONE;
+}
+
+void interpolation_free(struct interpolation *table)
+{
+    free(table->value);
+    free(table->nearest);
+    free(table->all_provable);
+    table->value = table->nearest = NULL;
+    table->all_provable = NULL;
+}
+
+struct line interpolation_line(const struct interpolation *table, int i, int64_t a, int64_t b)
+{
+    const struct line_rules *rules = table->rules;
+    const int64_t start = table->points->cell[(int64_t)i * table->width];
+    return (struct line){.q_b = b - a,
+                         .n = table->shift,
+                         .offset = rules->form == PWL_ANCHORED ? a : a * table->width - (b - a) * (start - rules->zp_x)};
+}
+
+/* The output of a sum that is 2^shift times a value. */
+static inline int64_t output_of(const struct interpolation *table, int64_t sum)
+{
+    const struct line_rules *rules = table->rules;
+    return pwl_sat(pwl_shr64(sum, table->shift, (int)rules->rounding), rules->qmin_y, rules->qmax_y);
+}
+
+/* The step from the last code of an interval to the next one is to the value between them, whatever follows it. */
+static bool keeps_directions(struct interpolation *table, int i, int64_t a, int64_t b)
+{
+    const int first = (int)(i * table->width);
+    const int64_t last = i + 1 < table->intervals ? table->width : table->width - 1;
+    int64_t sum = a * table->width, before = output_of(table, sum);
+    for (int64_t f = 1; f <= last; f++) {
+        const int64_t output = output_of(table, sum += b - a);
+        table->steps++;
+        if ((output - before) * table->directions[first + f] < 0)
+            return false;
+        before = output;
+    }
+    return true;
+}
+
+bool interpolation_allows(struct interpolation *table, int i, int64_t a, int64_t b)
+{
+    return llabs(b - a) <= table->rules->slope_limit && (table->all_provable[i] || is_provable(table, i, a, b)) &&
+           (!table->directions || keeps_directions(table, i, a, b));
+}
+
+static bool is_missed(const struct points *points, int k, int64_t low, int64_t high)
+{
+    return points->fixed && points->fixed[k] != POINT_FREE && (points->fixed[k] < low || points->fixed[k] > high);
+}
+
+double interpolation_cost(struct interpolation *table, int i, int64_t a, int64_t b, double max_err, double enough)
+{
+    const struct points *points = table->points;
+    const int first = (int)(i * table->width), end = first + (int)table->width;
+    int64_t sum = a * table->width;
+    double cost = 0;
+    for (int k = first; k < end; k++, sum += b - a) {
+        const int64_t output = output_of(table, sum);
+        const double error = fabs((double)output - points->target[k]);
+        cost += error * error * points->mass[k];
+        if (error > max_err || cost >= enough || is_missed(points, k, output, output)) {
+            table->steps += k + 1 - first;
+            return INFINITY;
+        }
+    }
+    table->steps += table->width;
+    return interpolation_allows(table, i, a, b) ? cost : INFINITY;
+}
+
+double interpolation_cost_of_ranges(struct interpolation *table, int i, struct integers a, struct integers b,
+                                    double enough)
+{
+    const struct points *points = table->points;
+    const int first = (int)(i * table->width), end = first + (int)table->width;
+    if (a.low == a.high && b.low == b.high)
+        return interpolation_cost(table, i, a.low, b.low, INFINITY, enough);
+    if (b.low - a.high > table->rules->slope_limit || a.low - b.high > table->rules->slope_limit)
+        return INFINITY;
+    int64_t low_sum = a.low * table->width, high_sum = a.high * table->width;
+    double cost = 0;
+    for (int k = first; k < end; k++, low_sum += b.low - a.low, high_sum += b.high - a.high) {
+        const int64_t low = output_of(table, low_sum), high = output_of(table, high_sum);
+        const double error = (double)pwl_sat(table->nearest[k], low, high) - points->target[k];
+        cost += error * error * points->mass[k];
+        if (cost >= enough || is_missed(points, k, low, high)) {
+            table->steps += k + 1 - first;
+            return INFINITY;
+        }
+    }
+    table->steps += table->width;
+    return cost;
+}
+
+double interpolation_max_err(struct interpolation *table)
+{
+    double max_err = 0;
+    for (int i = 0; i < table->intervals; i++) {
+        int64_t sum = table->value[i] * table->width;
+        for (int k = (int)(i * table->width); k < (i + 1) * table->width; k++) {
+            max_err = fmax(max_err, fabs((double)output_of(table, sum) - table->points->target[k]));
+            sum += table->value[i + 1] - table->value[i];
+        }
+    }
+    return max_err;
+}
+
+int64_t interpolation_wanted(const struct interpolation *table, int i)
+{
+    const struct points *points = table->points;
+    const double low = (double)table->range.low, high = (double)table->range.high;
+    const int k = (int)(i * table->width), last = points->count - 1;
+    const double target = k <= last ? points->target[k] : 2 * points->target[last] - points->target[last - 1];
+    return (int64_t)fmin(fmax(floor(target + 0.5), low), high);
+}
+
+bool interpolation_nearest(struct interpolation *table)
+{
+    for (int i = 0; i <= table->intervals; i++)
+        table->value[i] = interpolation_wanted(table, i);
+    for (int i = 0; i < table->intervals; i++)
+        if (isinf(interpolation_cost(table, i, table->value[i], table->value[i + 1], INFINITY, INFINITY)))
+            return false;
+    return true;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tables of values at evenly spaced points, between which hardware interpolates. */
+#ifndef PWLC_INTERPOLATION_H
+#define PWLC_INTERPOLATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/integers.h"
+#include "search/line.h"
+#include "search/points.h"
+#include "search/ties/ties.h"
+
+/*
+ * Interval i holds the codes from start = qmin_x + i * 2^shift on, 2^shift of them. With values a and b at its two ends
+ * the code start + f comes out as
+ *
+ *   sat(shr(a * (2^shift - f) + b * f, shift))        b |                .x
+ *                                                       |          .x
+ * that is, as a line of slope q_b = b - a.              |    .x
+ * The code that the last value belongs to lies one    a |x
+ * beyond the last code of the input.                    +-------------------- f
+ *                                                        0              2^shift
+ *
+ * A code's output does not decrease when a or b does, and depends on no other value. So everything that a table must
+ * be, or costs, is a sum, a maximum or a conjunction over the pairs of neighbouring values.
+ */
+struct interpolation {
+    const struct points *points;
+    const struct line_rules *rules;
+    const signed char *directions; /* of f from the point before, as in ties.h; null where outputs may step anyhow */
+    int shift;
+    int64_t width; /* of an interval, 2^shift */
+    int intervals;
+    struct integers range; /* of a value: what the type holds that the outputs are kept in */
+    int64_t *nearest;      /* output to the target of each code */
+    bool *all_provable;    /* for each interval: each pair within range and slope limit is provable */
+    int64_t *value;        /* of the present table, one more than there are intervals */
+    int64_t steps;         /* codes looked at so far */
+};
+
+/* For points that are all codes of the spec's input. interpolation_free drops what it owns. */
+int interpolation_init(struct interpolation *table, const struct spec *spec, const struct points *points,
+                       const struct line_rules *rules, const struct ties *ties, int shift, struct diag *diag);
+void interpolation_free(struct interpolation *table);
+
+/* The line of interval i between two values. */
+struct line interpolation_line(const struct interpolation *table, int i, int64_t a, int64_t b);
+
+/* The value nearest to f at point i; behind the last code f is taken to go on as before. */
+int64_t interpolation_wanted(const struct interpolation *table, int i);
+
+/* Takes all of these. False where a pair of them is not allowed, or misses a fixed output. */
+bool interpolation_nearest(struct interpolation *table);
+
+/* Largest error of the present table. */
+double interpolation_max_err(struct interpolation *table);
+
+/* Whether a pair is provable, steep by no more than allowed and without a step against f. Fixed outputs are not looked
+ * at. */
+bool interpolation_allows(struct interpolation *table, int i, int64_t a, int64_t b);
+
+/* What the codes of interval i cost, INFINITY where one is off by more than max_err, misses what it is fixed to, or
+ * the sum reaches `enough`. */
+double interpolation_cost(struct interpolation *table, int i, int64_t a, int64_t b, double max_err, double enough);
+
+/* No pair of values from these ranges costs less, by the nearest output that each code can have; INFINITY as above. */
+double interpolation_cost_of_ranges(struct interpolation *table, int i, struct integers a, struct integers b,
+                                    double enough);
+
+/* least_error.c: a table whose errors are at most max_err. False when there is none; *decided when that is certain. */
+int interpolation_within(struct interpolation *table, double max_err, bool *found, bool *decided, struct diag *diag);
+
+/* Some table: the nearest values, or the first that is found. Exit 3 when there is none. */
+int interpolation_any(struct interpolation *table, struct diag *diag);
+
+/* The table of least largest error, and what no table has less than. Exit 3 as above. */
+int interpolation_least_error(struct interpolation *table, double *max_err, double *lower_bound, struct diag *diag);
+
+/* least_squares.c: improves the present table, whose errors stay at most max_err, until no table around it, of values
+ * that are all moved by a few steps, costs less. */
+int interpolation_improve(struct interpolation *table, double max_err, double *cost, struct diag *diag);
+
+/* Begins with the present table; the one that costs least, and what no table costs less than. */
+int interpolation_least_squares(struct interpolation *table, double *cost, double *lower_bound, struct diag *diag);
+
+#endif

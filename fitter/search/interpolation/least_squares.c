@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The least squared error of interpolated values, by dynamic programming from point to point.
+ *
+ * A good table first: all values are moved at once, each by a few steps or not at all, as long as that gains; the steps
+ * get finer. Then the proof, from coarse to fine. The values that a point may have are parted into ranges, at first one.
+ * Between two ranges no pair costs less than the nearest output that each code can have. So the dynamic program over
+ * ranges gives, for each of them, what no table through it costs less than:
+ *
+ *       point i            point i + 1                  before(range) + after(range) >= the best table's cost:
+ *     |   12   |---.     |   30   |                     no table through it is better, and it is left out.
+ *     |    2   |----\----|    3   |  best path: 2 + 3   The others are halved, and so on down to single values,
+ *     |    9   |     '---|    8   |                     whose costs are exact.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interpolation.h"
+#include "search/rounding.h"
+
+/* --- moving all values --- */
+
+enum { REACH = 3, MOVES = 2 * REACH + 1, ROUNDS = 200 };
+
+/* 0, -1, 1, -2, 2, ...: of equal tables the one that moves least. */
+static int64_t move_of(int m)
+{
+    return m % 2 ? -(m + 1) / 2 : m / 2;
+}
+
+struct moves {
+    double cost[MOVES]; /* of the best table up to this point */
+    signed char before[MOVES];
+};
+
+static double cost_of(struct interpolation *table, double max_err)
+{
+    double cost = 0;
+    for (int i = 0; i < table->intervals; i++)
+        cost += interpolation_cost(table, i, table->value[i], table->value[i + 1], max_err, INFINITY);
+    return cost;
+}
+
+static bool in_range(const struct interpolation *table, int64_t value)
+{
+    return value >= table->range.low && value <= table->range.high;
+}
+
+static void price_moves(struct interpolation *table, int i, int64_t step, double max_err, double enough,
+                        const struct moves *left, struct moves *right)
+{
+    for (int m = 0; m < MOVES; m++) {
+        const int64_t b = table->value[i + 1] + step * move_of(m);
+        right->cost[m] = INFINITY;
+        for (int l = 0; l < MOVES && in_range(table, b); l++) {
+            const int64_t a = table->value[i] + step * move_of(l);
+            const double most = fmin(enough, right->cost[m]) - left->cost[l];
+            if (!(most > 0))
+                continue;
+            const double cost = left->cost[l] + interpolation_cost(table, i, a, b, max_err, most);
+            if (cost >= right->cost[m])
+                continue;
+            right->cost[m] = cost;
+            right->before[m] = (signed char)l;
+        }
+    }
+}
+
+/* Takes the best combination of moves; false where none is better. */
+static bool move_all(struct interpolation *table, struct moves *moves, int64_t step, double max_err, double *cost)
+{
+    const int n = table->intervals;
+    for (int m = 0; m < MOVES; m++)
+        moves[0].cost[m] = in_range(table, table->value[0] + step * move_of(m)) ? 0 : INFINITY;
+    const double enough = *cost + ROUNDING_SHARE(table->points->count) * *cost;
+    for (int i = 0; i < n; i++)
+        price_moves(table, i, step, max_err, enough, &moves[i], &moves[i + 1]);
+    int best = 0;
+    for (int m = 1; m < MOVES; m++)
+        if (moves[n].cost[m] < moves[n].cost[best])
+            best = m;
+    if (!(moves[n].cost[best] < *cost - ROUNDING_SHARE(table->points->count) * *cost))
+        return false;
+    for (int i = n; i >= 0; best = moves[i--].before[best])
+        table->value[i] += step * move_of(best);
+    *cost = cost_of(table, max_err);
+    return true;
+}
+
+int interpolation_improve(struct interpolation *table, double max_err, double *cost, struct diag *diag)
+{
+    struct moves *moves = calloc((size_t)table->intervals + 1, sizeof *moves);
+    if (!moves)
+        return diag_set(diag, EXIT_IO, "out of memory for %d values", table->intervals + 1);
+    int64_t step = 1;
+    for (const double error = interpolation_max_err(table); (double)(2 * REACH * step) < error;)
+        step *= 2;
+    *cost = cost_of(table, max_err);
+    for (; step > 0; step /= 2)
+        for (int round = 0; round < ROUNDS && move_all(table, moves, step, max_err, cost); round++)
+            continue;
+    free(moves);
+    return EXIT_DONE;
+}
+
+/* --- the proof --- */
+
+#define MOST_STEPS ((int64_t)1 << 32)   /* codes looked at */
+#define MOST_COSTS ((size_t)1 << 24)    /* of pairs of ranges that are kept at one time */
+#define MOST_RANGES ((size_t)1 << 20)
+
+struct values {
+    struct integers range;
+    double before, after; /* what no table costs less than on the left of the point, and on its right */
+};
+
+/* The ranges of all points, those of point i from first[i] to first[i + 1]. */
+struct ranges {
+    struct values *values;
+    size_t *first;
+};
+
+struct proof {
+    struct interpolation *table;
+    struct ranges now, next;
+    double *costs; /* of the pairs of an interval, one after the other */
+    double best;   /* cost of the present table */
+    double lower;  /* no table costs less */
+    int64_t last_step;
+};
+
+static size_t count_pairs(const struct proof *proof)
+{
+    size_t pairs = 0;
+    const size_t *first = proof->now.first;
+    for (int i = 0; i < proof->table->intervals; i++)
+        pairs += (first[i + 1] - first[i]) * (first[i + 2] - first[i + 1]);
+    return pairs;
+}
+
+/* What the codes of interval i weigh; nothing, where they never occur. */
+static bool has_mass(const struct interpolation *table, int i)
+{
+    double mass = 0;
+    for (int k = (int)(i * table->width); i >= 0 && i < table->intervals && k < (i + 1) * table->width; k++)
+        mass += table->points->mass[k];
+    return mass > 2 * LEAST_WEIGHT * (double)table->width;
+}
+
+/* Costs of all pairs, and `before` of all ranges. `after` is still that of the ranges that they are halves of. */
+static void price_forward(struct proof *proof)
+{
+    struct interpolation *table = proof->table;
+    const size_t *first = proof->now.first;
+    struct values *values = proof->now.values;
+    double *cost = proof->costs;
+    for (size_t v = 0; v < first[1]; v++)
+        values[v].before = 0;
+    for (int i = 0; i < table->intervals; i++)
+        for (struct values *b = values + first[i + 1]; b < values + first[i + 2]; b++) {
+            b->before = INFINITY;
+            for (const struct values *a = values + first[i]; a < values + first[i + 1]; a++) {
+                const double most = proof->best - a->before - b->after;
+                *cost = most > 0 ? interpolation_cost_of_ranges(table, i, a->range, b->range, most) : INFINITY;
+                b->before = fmin(b->before, a->before + *cost++);
+            }
+        }
+}
+
+static void price_backward(struct proof *proof, size_t pairs)
+{
+    struct interpolation *table = proof->table;
+    const size_t *first = proof->now.first;
+    struct values *values = proof->now.values;
+    const double *cost = proof->costs + pairs;
+    for (struct values *b = values + first[table->intervals]; b < values + first[table->intervals + 1]; b++)
+        b->after = 0;
+    for (int i = table->intervals - 1; i >= 0; i--) {
+        for (struct values *a = values + first[i]; a < values + first[i + 1]; a++)
+            a->after = INFINITY;
+        for (const struct values *b = values + first[i + 2]; b-- > values + first[i + 1];)
+            for (struct values *a = values + first[i + 1]; a-- > values + first[i];)
+                a->after = fmin(a->after, *--cost + b->after);
+    }
+}
+
+/* Halves the ranges that a better table may go through. false: none is halved; all are single values, or of points
+ * whose codes never occur. */
+static bool halve(struct proof *proof, size_t *kept, bool *has_room)
+{
+    struct interpolation *table = proof->table;
+    const struct ranges *now = &proof->now;
+    struct ranges *next = &proof->next;
+    bool halved = false;
+    *kept = 0;
+    *has_room = true;
+    for (int i = 0; i <= table->intervals; i++) {
+        const bool counts = has_mass(table, i - 1) || has_mass(table, i);
+        next->first[i] = *kept;
+        for (size_t v = now->first[i]; v < now->first[i + 1]; v++) {
+            const struct values *values = &now->values[v];
+            const struct integers range = values->range;
+            const int64_t middle = range.low + (range.high - range.low) / 2;
+            if (!(values->before + values->after < proof->best))
+                continue;
+            if (*kept + 2 > MOST_RANGES) {
+                *has_room = false;
+                return false;
+            }
+            next->values[*kept] = *values;
+            if (counts && range.low < range.high) {
+                halved = true;
+                next->values[(*kept)++].range.high = middle;
+                next->values[*kept] = *values;
+                next->values[*kept].range.low = middle + 1;
+            }
+            (*kept)++;
+        }
+    }
+    next->first[table->intervals + 1] = *kept;
+    return halved;
+}
+
+/* Takes the best path; of a range that is no single value the one nearest to the present. */
+static void take_path(struct proof *proof)
+{
+    struct interpolation *table = proof->table;
+    const struct ranges *now = &proof->now;
+    const struct values *b = NULL;
+    for (int i = table->intervals; i >= 0; i--) {
+        const struct values *from = now->values + now->first[i], *end = now->values + now->first[i + 1], *best = from;
+        double least = INFINITY;
+        for (const struct values *a = from; a < end; a++) {
+            const double cost =
+                a->before + (b ? interpolation_cost_of_ranges(table, i, a->range, b->range, INFINITY) : 0);
+            if (!(cost < least))
+                continue;
+            least = cost;
+            best = a;
+        }
+        table->value[i] = larger_integer(best->range.low, smaller_integer(table->value[i], best->range.high));
+        b = best;
+    }
+}
+
+/* One level: prices all ranges and takes what they tell. False when nothing is left to be looked at. */
+static bool refine(struct proof *proof, double cost, double *better, struct diag *diag)
+{
+    struct interpolation *table = proof->table;
+    const size_t pairs = count_pairs(proof), *first = proof->now.first;
+    if (pairs > MOST_COSTS || (double)table->steps + (double)pairs * (double)table->width > (double)proof->last_step)
+        return false;
+    double *costs = realloc(proof->costs, (pairs + 1) * sizeof *costs);
+    if (!costs) {
+        diag_set(diag, EXIT_IO, "out of memory for %zu pairs of values", pairs);
+        return false;
+    }
+    proof->costs = costs;
+    price_forward(proof);
+    price_backward(proof, pairs);
+    double least = INFINITY;
+    for (size_t v = first[table->intervals]; v < first[table->intervals + 1]; v++)
+        least = fmin(least, proof->now.values[v].before);
+    /* What was left out costs proof->best at least. */
+    proof->lower = fmax(proof->lower, fmin(least, proof->best));
+    size_t kept;
+    bool has_room;
+    if (halve(proof, &kept, &has_room)) {
+        const struct ranges now = proof->now;
+        proof->now = proof->next;
+        proof->next = now;
+        return true;
+    }
+    if (has_room && least < proof->best) {
+        take_path(proof);
+        *better = fmin(cost, cost_of(table, INFINITY));
+    }
+    return false;
+}
+
+int interpolation_least_squares(struct interpolation *table, double *cost, double *lower_bound, struct diag *diag)
+{
+    const size_t points = (size_t)table->intervals + 1;
+    const double share = ROUNDING_SHARE(table->points->count);
+    if (interpolation_improve(table, INFINITY, cost, diag))
+        return diag->code;
+    struct proof proof = {.table = table, .best = *cost * (1 - share), .last_step = table->steps + MOST_STEPS};
+    int64_t *present = malloc(points * sizeof *present);
+    struct ranges *sides[] = {&proof.now, &proof.next};
+    for (int side = 0; side < 2; side++) {
+        sides[side]->values = malloc(MOST_RANGES * sizeof *sides[side]->values);
+        sides[side]->first = malloc((points + 1) * sizeof *sides[side]->first);
+    }
+    if (present && proof.now.values && proof.now.first && proof.next.values && proof.next.first) {
+        double better = *cost;
+        memcpy(present, table->value, points * sizeof *present);
+        for (size_t i = 0; i <= points; i++) {
+            proof.now.first[i] = i;
+            if (i < points)
+                proof.now.values[i] = (struct values){.range = table->range};
+        }
+        while (refine(&proof, *cost, &better, diag))
+            continue;
+        if (better < *cost)
+            *cost = better;
+        else
+            memcpy(table->value, present, points * sizeof *present);
+        /* Sums in another order, and codes that never occur, do not make a table better. */
+        *lower_bound = *cost - proof.lower <= 4 * share * (1 + *cost) ? *cost : fmin(*cost, proof.lower * (1 - share));
+    } else {
+        diag_set(diag, EXIT_IO, "out of memory for the values of %zu points", points);
+    }
+    for (int side = 0; side < 2; side++) {
+        free(sides[side]->values);
+        free(sides[side]->first);
+    }
+    free(proof.costs);
+    free(present);
+    return diag->code;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Specs of values at evenly spaced points: --knots points. */
+#include <math.h>
+
+#include "spec.h"
+
+static int log2_of(int64_t number)
+{
+    int bits = 0;
+    while (number >> (bits + 1))
+        bits++;
+    return bits;
+}
+
+int spec_points_shift(const struct spec *spec)
+{
+    if (spec->constraints.point_shift)
+        return spec->constraints.point_shift;
+    if (!spec->segments && !isnan(spec->max_err))
+        return 0;
+    const int bits = spec->in.bits, segment_bits = log2_of(spec->segments ? spec->segments : SPEC_DEFAULT_SEGMENTS);
+    return segment_bits < bits ? bits - segment_bits : 1;
+}
+
+/* Under floor and half_up a value at the start may as well be added after the shift; others round away from zero, or to
+ * even, what has the value in it. */
+pwl_form spec_points_form(pwl_rounding rounding)
+{
+    return rounding == PWL_FLOOR || rounding == PWL_HALF_UP ? PWL_ANCHORED : PWL_BIASED;
+}
+
+static int check_number(const struct spec *spec, struct diag *diag)
+{
+    const int bits = spec->in.bits, shift = spec->constraints.point_shift, least = CONSTRAINTS_LEAST_SHIFT(bits);
+    const int segments = spec->segments;
+    if (shift && (shift < least || shift >= bits))
+        return diag_set(diag, EXIT_USAGE,
+                        "--knots points:%d: --in has %d bits; must be from %d to %d, for 2 to %d segments", shift, bits,
+                        least, bits - 1, 1 << (bits - least));
+    if (shift && segments && segments != 1 << (bits - shift))
+        return diag_set(diag, EXIT_USAGE,
+                        "--segments %d with --knots points:%d: %d bits of --in make %d segments; leave one out",
+                        segments, shift, bits, 1 << (bits - shift));
+    if (!segments)
+        return EXIT_DONE;
+    const int below = log2_of(segments), most = bits - least;
+    if (below >= 1 && below <= most && segments == 1 << below)
+        return EXIT_DONE;
+    if (below < 1 || below >= most)
+        return diag_set(diag, EXIT_USAGE,
+                        "--segments %d with --knots points: must be a power of two from 2 to %d, such as %d", segments,
+                        1 << most, below < 1 ? 2 : 1 << most);
+    return diag_set(diag, EXIT_USAGE, "--segments %d with --knots points: must be a power of two, such as %d or %d",
+                    segments, 1 << below, 2 << below);
+}
+
+int spec_check_points(const struct spec *spec, struct diag *diag)
+{
+    const pwl_form form = spec_points_form(spec->rounding);
+    if (spec->method != METHOD_LSQ && spec->method != METHOD_MINIMAX)
+        return diag_set(diag, EXIT_USAGE, "--knots points with --method %s: must be lsq or minimax",
+                        method_name(spec->method));
+    if (spec->fold)
+        return diag_set(diag, EXIT_USAGE,
+                        "--knots points with --symmetry fold: points lie from the lowest code on; leave one out");
+    if (spec->reduce)
+        return diag_set(diag, EXIT_USAGE,
+                        "--knots points with --reduce on: points lie from the lowest code on; leave one out");
+    if (spec->constraints.slope_terms)
+        return diag_set(diag, EXIT_USAGE,
+                        "--knots points with --slope-terms %d: slopes are differences of values; leave one out",
+                        spec->constraints.slope_terms);
+    if (spec->form != form)
+        return diag_set(diag, EXIT_USAGE,
+                        "--knots points with --form %s: under --rounding %s it must be %s; leave --form out",
+                        form_name(spec->form), rounding_name(spec->rounding), form_name(form));
+    if (spec->in.bits > SPEC_EXHAUSTIVE_BITS)
+        return diag_set(diag, EXIT_USAGE, "--knots points: --in has %d bits, must have at most %d", spec->in.bits,
+                        SPEC_EXHAUSTIVE_BITS);
+    return check_number(spec, diag);
+}
