@@ -124,10 +124,11 @@ double interpolation_cost(struct interpolation *table, int i, int64_t a, int64_t
 }
 
 double interpolation_cost_of_ranges(struct interpolation *table, int i, struct integers a, struct integers b,
-                                    double enough)
+                                    double enough, bool *exact)
 {
     const struct points *points = table->points;
     const int first = (int)(i * table->width), end = first + (int)table->width;
+    *exact = true;
     if (a.low == a.high && b.low == b.high)
         return interpolation_cost(table, i, a.low, b.low, INFINITY, enough);
     if (b.low - a.high > table->rules->slope_limit || a.low - b.high > table->rules->slope_limit)
@@ -138,6 +139,7 @@ double interpolation_cost_of_ranges(struct interpolation *table, int i, struct i
         const int64_t low = output_of(table, low_sum), high = output_of(table, high_sum);
         const double error = (double)pwl_sat(table->nearest[k], low, high) - points->target[k];
         cost += error * error * points->mass[k];
+        *exact &= low == high || points->mass[k] <= LEAST_WEIGHT;
         if (cost >= enough || is_missed(points, k, low, high)) {
             table->steps += k + 1 - first;
             return INFINITY;

@@ -65,9 +65,10 @@ bool interpolation_allows(struct interpolation *table, int i, int64_t a, int64_t
  * the sum reaches `enough`. */
 double interpolation_cost(struct interpolation *table, int i, int64_t a, int64_t b, double max_err, double enough);
 
-/* No pair of values from these ranges costs less, by the nearest output that each code can have; INFINITY as above. */
+/* No pair of values from these ranges costs less, by the nearest output that each code can have; INFINITY as above.
+ * *exact: each code that counts has one output alone, so that all pairs cost the same. */
 double interpolation_cost_of_ranges(struct interpolation *table, int i, struct integers a, struct integers b,
-                                    double enough);
+                                    double enough, bool *exact);
 
 /* least_error.c: a table whose errors are at most max_err. False when there is none; *decided when that is certain. */
 int interpolation_within(struct interpolation *table, double max_err, bool *found, bool *decided, struct diag *diag);

@@ -10,8 +10,9 @@
  *   reach(i + 1) = the values b that some a of reach(i) allows
  *
  * and a table within E exists if reach(N) is not empty. The pairs (a, b) of an interval form a convex polygon: where a
- * lower and a higher a of a run allow the same b, each a between them does. Its ends fall as a grows, so that the two a
- * alone tell what the run reaches, however long it is.
+ * lower and a higher a of a run allow the same b, each a between them does, and what the run reaches has no gap. Its ends
+ * fall as a grows, but where b is bound by the steepest slope: there they rise. So the least and the greatest b that a
+ * run reaches are found by bisection, however long it is.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +22,8 @@
 #include "search/error_band.h"
 #include "search/minimax/minimax.h"
 
-#define MOST_STEPS ((int64_t)1 << 32) /* codes looked at by one search: some ten seconds */
+#define MOST_STEPS ((int64_t)1 << 31) /* codes looked at by all of a bisection: some five seconds */
+#define STEPS_OF_ONE (MOST_STEPS / 8) /* by one search */
 #define ANY_ERROR 0x1p33              /* beyond each difference of two outputs */
 
 /* What the values at all points can be, as runs of integers in order. */
@@ -203,16 +205,50 @@ static void add_in_direction(struct reach *reach, int i, int64_t a, struct integ
             add_run(reach, (struct integers){b, b});
 }
 
-/* What one value reaches, and whether the bands alone say so at that end of it. */
+/* What one value reaches, and which of its ends the steepest slope sets. */
 struct reached {
     struct integers values;
-    bool low_is_by_bands, high_is_by_bands;
+    bool low_is_by_slope, high_is_by_slope;
 };
 
 static struct reached reach_from(struct reach *reach, int i, int64_t a)
 {
     const struct integers bands = beside(reach, i, a, true), values = provable_beside(reach, i, a, bands);
-    return (struct reached){values, values.low == bands.low, values.high == bands.high};
+    return (struct reached){values, values.low != bands.low, values.high != bands.high};
+}
+
+/* The least value that a run reaches, each of its values reaching some: at the first that is bound by the slope, or the
+ * last that is not. */
+static int64_t least_reached(struct reach *reach, int i, struct integers run, struct reached from_high)
+{
+    int64_t bad = run.low - 1, good = run.high, least = from_high.values.low;
+    while (from_high.low_is_by_slope && good - bad > 1) {
+        const int64_t middle = bad + (good - bad) / 2;
+        const struct reached from = reach_from(reach, i, middle);
+        least = smaller_integer(least, from.values.low);
+        *(from.low_is_by_slope ? &good : &bad) = middle;
+    }
+    return least;
+}
+
+static int64_t greatest_reached(struct reach *reach, int i, struct integers run, struct reached from_low)
+{
+    int64_t good = run.low, bad = run.high + 1, greatest = from_low.values.high;
+    while (from_low.high_is_by_slope && bad - good > 1) {
+        const int64_t middle = good + (bad - good) / 2;
+        const struct reached from = reach_from(reach, i, middle);
+        greatest = larger_integer(greatest, from.values.high);
+        *(from.high_is_by_slope ? &good : &bad) = middle;
+    }
+    return greatest;
+}
+
+static void add_values(struct reach *reach, int i, int64_t a, struct integers values)
+{
+    if (reach->table->directions)
+        add_in_direction(reach, i, a, values);
+    else
+        add_run(reach, values);
 }
 
 /* Adds what the values between two of a run reach. */
@@ -225,17 +261,16 @@ static void add_between(struct reach *reach, int i, struct integers run, struct 
         return;
     const bool share_one = larger_integer(from_low.values.low, from_high.values.low) <=
                            smaller_integer(from_low.values.high, from_high.values.high);
-    if (share_one && !table->directions && table->all_provable[i] && from_low.high_is_by_bands &&
-        from_high.low_is_by_bands) {
-        add_run(reach, (struct integers){from_high.values.low, from_low.values.high});
+    const bool by_slope = from_low.low_is_by_slope && from_low.high_is_by_slope && from_high.low_is_by_slope &&
+                          from_high.high_is_by_slope; /* then so does what lies between */
+    if ((share_one || by_slope) && !table->directions && table->all_provable[i]) {
+        add_run(reach, (struct integers){by_slope ? from_low.values.low : least_reached(reach, i, run, from_high),
+                                         by_slope ? from_high.values.high : greatest_reached(reach, i, run, from_low)});
         return;
     }
     const int64_t middle = run.low + (run.high - run.low) / 2;
     const struct reached from_middle = reach_from(reach, i, middle);
-    if (table->directions)
-        add_in_direction(reach, i, middle, from_middle.values);
-    else
-        add_run(reach, from_middle.values);
+    add_values(reach, i, middle, from_middle.values);
     add_between(reach, i, (struct integers){run.low, middle}, from_low, from_middle);
     add_between(reach, i, (struct integers){middle, run.high}, from_middle, from_high);
 }
@@ -243,12 +278,9 @@ static void add_between(struct reach *reach, int i, struct integers run, struct 
 static void add_reach(struct reach *reach, int i, struct integers run)
 {
     const struct reached from_low = reach_from(reach, i, run.low), from_high = reach_from(reach, i, run.high);
-    const struct reached *ends[] = {&from_low, &from_high};
-    for (int end = 0; end < (run.low < run.high ? 2 : 1); end++)
-        if (reach->table->directions)
-            add_in_direction(reach, i, end ? run.high : run.low, ends[end]->values);
-        else
-            add_run(reach, ends[end]->values);
+    add_values(reach, i, run.low, from_low.values);
+    if (run.low < run.high)
+        add_values(reach, i, run.high, from_high.values);
     add_between(reach, i, run, from_low, from_high);
 }
 
@@ -320,7 +352,7 @@ static bool find_within(struct reach *reach)
 int interpolation_within(struct interpolation *table, double max_err, bool *found, bool *decided, struct diag *diag)
 {
     const size_t points = (size_t)table->points->count, values = (size_t)table->intervals + 1;
-    struct reach reach = {.table = table, .last_step = table->steps + MOST_STEPS / 8};
+    struct reach reach = {.table = table, .last_step = table->steps + STEPS_OF_ONE};
     reach.sums = malloc(points * sizeof *reach.sums);
     reach.own = malloc(values * sizeof *reach.own);
     reach.first = calloc(values + 1, sizeof *reach.first);
@@ -342,19 +374,17 @@ int interpolation_within(struct interpolation *table, double max_err, bool *foun
     return diag->code;
 }
 
-/* Within an error that doubles. */
 int interpolation_any(struct interpolation *table, struct diag *diag)
 {
-    bool found = interpolation_nearest(table), decided;
+    bool found = interpolation_nearest(table), decided = false;
     diag->code = EXIT_DONE;
     for (double most = 0.5; !found && most <= ANY_ERROR; most *= 2)
         if (interpolation_within(table, most, &found, &decided, diag))
             return diag->code;
-    if (!found)
-        return diag_set(diag, EXIT_REQUIREMENT,
-                        "--knots points:%d: no values at the points keep to what is asked for; more segments are needed",
-                        table->shift);
-    return EXIT_DONE;
+    if (found)
+        return EXIT_DONE;
+    return diag_set(diag, EXIT_REQUIREMENT, "--knots points:%d: no values at the points %s; more segments are needed",
+                    table->shift, decided ? "keep to what is asked for" : "that keep to what is asked for were found");
 }
 
 int interpolation_least_error(struct interpolation *table, double *max_err, double *lower_bound, struct diag *diag)

@@ -9,8 +9,9 @@
  *
  *       point i            point i + 1                  before(range) + after(range) >= the best table's cost:
  *     |   12   |---.     |   30   |                     no table through it is better, and it is left out.
- *     |    2   |----\----|    3   |  best path: 2 + 3   The others are halved, and so on down to single values,
- *     |    9   |     '---|    8   |                     whose costs are exact.
+ *     |    2   |----\----|    3   |  best path: 2 + 3   The others are halved, down to single values, whose costs are
+ *     |    9   |     '---|    8   |                     exact; but not where every code beside them saturates or never
+ *                                                       occurs: those costs are exact already.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -106,13 +107,20 @@ int interpolation_improve(struct interpolation *table, double max_err, double *c
 
 /* --- the proof --- */
 
-#define MOST_STEPS ((int64_t)1 << 32)   /* codes looked at */
-#define MOST_COSTS ((size_t)1 << 24)    /* of pairs of ranges that are kept at one time */
+#define MOST_STEPS ((int64_t)1 << 30)  /* codes looked at: some three seconds */
+#define MOST_PAIRS ((size_t)1 << 23)  /* of ranges, that are kept at one time */
 #define MOST_RANGES ((size_t)1 << 20)
 
 struct values {
     struct integers range;
     double before, after; /* what no table costs less than on the left of the point, and on its right */
+    bool is_loose;        /* a better table may go through it, of another cost than it has by now */
+};
+
+/* Of two ranges side by side. */
+struct pair {
+    double cost;
+    bool exact;
 };
 
 /* The ranges of all points, those of point i from first[i] to first[i + 1]. */
@@ -124,11 +132,56 @@ struct ranges {
 struct proof {
     struct interpolation *table;
     struct ranges now, next;
-    double *costs; /* of the pairs of an interval, one after the other */
-    double best;   /* cost of the present table */
-    double lower;  /* no table costs less */
+    struct pair *pairs; /* of all intervals, one after the other */
+    double best;        /* cost of the present table */
+    double lower;       /* no table costs less */
     int64_t last_step;
 };
+
+/*
+ * Values that need not be looked at. All of these changes leave each pair within the slope limit.
+ *
+ * - No value lies beyond a limit of the outputs by more than the slope limit: none of its neighbours lies within the
+ *   outputs then, and it may as well lie nearer.
+ * - Where all codes beside a point have a limit as their target, its value is at that limit or beyond: it may be moved
+ *   there from within without a larger error anywhere. That fails only beside a neighbour that the slope limit keeps
+ *   away, so far that one code beside it costs more than the best table; is_held asks for that.
+ * - Between two such points it is the limit itself: all codes beside it come out as the limit in any case.
+ */
+static bool is_held(const struct proof *proof, int i, int64_t limit)
+{
+    const struct interpolation *table = proof->table;
+    const struct points *points = table->points;
+    const struct line_rules *rules = table->rules;
+    const int first = (int)((i > 0 ? i - 1 : 0) * table->width),
+              end = (int)((i < table->intervals ? i + 1 : table->intervals) * table->width);
+    const double error = fmin((double)rules->slope_limit / 2 - 1, (double)(rules->qmax_y - rules->qmin_y));
+    bool held = !table->directions && error > 0;
+    for (int k = first; k < end && held; k++)
+        held = points->target[k] == (double)limit && points->mass[k] * error * error > proof->best &&
+               !(points->fixed && points->fixed[k] != POINT_FREE);
+    return held;
+}
+
+static struct integers values_needed(const struct proof *proof, int i)
+{
+    const struct interpolation *table = proof->table;
+    const struct line_rules *rules = table->rules;
+    struct integers values = table->range;
+    for (int j = 0; j < table->intervals; j++)
+        if (!table->all_provable[j])
+            return values;
+    values = integers_within(values, rules->qmin_y - rules->slope_limit, rules->qmax_y + rules->slope_limit);
+    for (int side = 0; side < 2; side++) {
+        const int64_t limit = side ? rules->qmax_y : rules->qmin_y;
+        if (!is_held(proof, i, limit))
+            continue;
+        const bool between =
+            (i == 0 || is_held(proof, i - 1, limit)) && (i == table->intervals || is_held(proof, i + 1, limit));
+        return integers_within(values, between || side ? limit : values.low, between || !side ? limit : values.high);
+    }
+    return values;
+}
 
 static size_t count_pairs(const struct proof *proof)
 {
@@ -139,31 +192,24 @@ static size_t count_pairs(const struct proof *proof)
     return pairs;
 }
 
-/* What the codes of interval i weigh; nothing, where they never occur. */
-static bool has_mass(const struct interpolation *table, int i)
-{
-    double mass = 0;
-    for (int k = (int)(i * table->width); i >= 0 && i < table->intervals && k < (i + 1) * table->width; k++)
-        mass += table->points->mass[k];
-    return mass > 2 * LEAST_WEIGHT * (double)table->width;
-}
-
 /* Costs of all pairs, and `before` of all ranges. `after` is still that of the ranges that they are halves of. */
 static void price_forward(struct proof *proof)
 {
     struct interpolation *table = proof->table;
     const size_t *first = proof->now.first;
     struct values *values = proof->now.values;
-    double *cost = proof->costs;
+    struct pair *pair = proof->pairs;
     for (size_t v = 0; v < first[1]; v++)
         values[v].before = 0;
     for (int i = 0; i < table->intervals; i++)
         for (struct values *b = values + first[i + 1]; b < values + first[i + 2]; b++) {
             b->before = INFINITY;
-            for (const struct values *a = values + first[i]; a < values + first[i + 1]; a++) {
+            for (const struct values *a = values + first[i]; a < values + first[i + 1]; a++, pair++) {
                 const double most = proof->best - a->before - b->after;
-                *cost = most > 0 ? interpolation_cost_of_ranges(table, i, a->range, b->range, most) : INFINITY;
-                b->before = fmin(b->before, a->before + *cost++);
+                *pair = (struct pair){INFINITY, true};
+                if (most > 0)
+                    pair->cost = interpolation_cost_of_ranges(table, i, a->range, b->range, most, &pair->exact);
+                b->before = fmin(b->before, a->before + pair->cost);
             }
         }
 }
@@ -173,20 +219,24 @@ static void price_backward(struct proof *proof, size_t pairs)
     struct interpolation *table = proof->table;
     const size_t *first = proof->now.first;
     struct values *values = proof->now.values;
-    const double *cost = proof->costs + pairs;
-    for (struct values *b = values + first[table->intervals]; b < values + first[table->intervals + 1]; b++)
-        b->after = 0;
-    for (int i = table->intervals - 1; i >= 0; i--) {
-        for (struct values *a = values + first[i]; a < values + first[i + 1]; a++)
-            a->after = INFINITY;
-        for (const struct values *b = values + first[i + 2]; b-- > values + first[i + 1];)
-            for (struct values *a = values + first[i + 1]; a-- > values + first[i];)
-                a->after = fmin(a->after, *--cost + b->after);
+    const struct pair *pair = proof->pairs + pairs;
+    for (size_t v = 0; v < first[table->intervals + 1]; v++) {
+        values[v].after = v < first[table->intervals] ? INFINITY : 0;
+        values[v].is_loose = false;
     }
+    for (int i = table->intervals - 1; i >= 0; i--)
+        for (struct values *b = values + first[i + 2]; b-- > values + first[i + 1];)
+            for (struct values *a = values + first[i + 1]; a-- > values + first[i];) {
+                pair--;
+                a->after = fmin(a->after, pair->cost + b->after);
+                if (pair->exact || !(a->before + pair->cost + b->after < proof->best))
+                    continue;
+                a->is_loose |= a->range.low < a->range.high;
+                b->is_loose |= b->range.low < b->range.high;
+            }
 }
 
-/* Halves the ranges that a better table may go through. false: none is halved; all are single values, or of points
- * whose codes never occur. */
+/* Keeps the ranges that a better table may go through, and halves the loose ones. False when there are none. */
 static bool halve(struct proof *proof, size_t *kept, bool *has_room)
 {
     struct interpolation *table = proof->table;
@@ -196,7 +246,6 @@ static bool halve(struct proof *proof, size_t *kept, bool *has_room)
     *kept = 0;
     *has_room = true;
     for (int i = 0; i <= table->intervals; i++) {
-        const bool counts = has_mass(table, i - 1) || has_mass(table, i);
         next->first[i] = *kept;
         for (size_t v = now->first[i]; v < now->first[i + 1]; v++) {
             const struct values *values = &now->values[v];
@@ -209,7 +258,7 @@ static bool halve(struct proof *proof, size_t *kept, bool *has_room)
                 return false;
             }
             next->values[*kept] = *values;
-            if (counts && range.low < range.high) {
+            if (values->is_loose) {
                 halved = true;
                 next->values[(*kept)++].range.high = middle;
                 next->values[*kept] = *values;
@@ -232,8 +281,9 @@ static void take_path(struct proof *proof)
         const struct values *from = now->values + now->first[i], *end = now->values + now->first[i + 1], *best = from;
         double least = INFINITY;
         for (const struct values *a = from; a < end; a++) {
+            bool exact;
             const double cost =
-                a->before + (b ? interpolation_cost_of_ranges(table, i, a->range, b->range, INFINITY) : 0);
+                a->before + (b ? interpolation_cost_of_ranges(table, i, a->range, b->range, INFINITY, &exact) : 0);
             if (!(cost < least))
                 continue;
             least = cost;
@@ -249,14 +299,14 @@ static bool refine(struct proof *proof, double cost, double *better, struct diag
 {
     struct interpolation *table = proof->table;
     const size_t pairs = count_pairs(proof), *first = proof->now.first;
-    if (pairs > MOST_COSTS || (double)table->steps + (double)pairs * (double)table->width > (double)proof->last_step)
+    if (pairs > MOST_PAIRS || (double)table->steps + (double)pairs * (double)table->width > (double)proof->last_step)
         return false;
-    double *costs = realloc(proof->costs, (pairs + 1) * sizeof *costs);
-    if (!costs) {
+    struct pair *room = realloc(proof->pairs, (pairs + 1) * sizeof *room);
+    if (!room) {
         diag_set(diag, EXIT_IO, "out of memory for %zu pairs of values", pairs);
         return false;
     }
-    proof->costs = costs;
+    proof->pairs = room;
     price_forward(proof);
     price_backward(proof, pairs);
     double least = INFINITY;
@@ -298,7 +348,7 @@ int interpolation_least_squares(struct interpolation *table, double *cost, doubl
         for (size_t i = 0; i <= points; i++) {
             proof.now.first[i] = i;
             if (i < points)
-                proof.now.values[i] = (struct values){.range = table->range};
+                proof.now.values[i] = (struct values){.range = values_needed(&proof, (int)i)};
         }
         while (refine(&proof, *cost, &better, diag))
             continue;
@@ -315,7 +365,7 @@ int interpolation_least_squares(struct interpolation *table, double *cost, doubl
         free(sides[side]->values);
         free(sides[side]->first);
     }
-    free(proof.costs);
+    free(proof.pairs);
     free(present);
     return diag->code;
 }
