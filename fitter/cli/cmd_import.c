@@ -174,7 +174,8 @@ const struct command command_import = {
         "where it has them.",
     .example = "pwlc fit tanh --profile tflm8 -o tanh8.json\n"
                "pwlc emit tanh8.json --profile tflm8 -o tanh8.h\n"
-               "pwlc import tanh8.h --profile tflm8 --function tanh --in s8:2^-4 --out s8:2^-7 -o again.json",
+               "pwlc import tanh8.h --profile tflm8 --function tanh --in s8:2^-4 --out s8:2^-7 -o again.json\n"
+               "pwlc sweep again.json",
     .options = options,
     .run = run,
 };

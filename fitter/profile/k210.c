@@ -31,36 +31,71 @@ static const struct layout layout = {.fields = fields, .bytes = 144};
 
 #define LOWEST (-((int64_t)1 << 35))
 
+/* The value at the code `from`, of a line of the biased form; exact or refused. */
+static int value_at(const struct table *table, int i, int64_t from, int64_t *value, struct diag *diag)
+{
+    const struct segment *segment = &table->segments[i];
+    const int64_t sum = segment->offset + segment->q_b * (from - table->in.zero_point);
+    const int64_t one = (int64_t)1 << (segment->n > 0 ? segment->n : 0);
+    if (sum % one != 0)
+        return diag_set(diag, EXIT_REQUIREMENT,
+                        "the line of segments[%d] is no integer at code %" PRId64
+                        ", one before its start; fit with --form "
+                        "anchored --continuous 0",
+                        i, from);
+    *value = sum / one;
+    return EXIT_DONE;
+}
+
+/* A rising line with a shift of 0 or more. */
+static int pack_entry(const struct table *table, int i, struct image *image, struct diag *diag)
+{
+    const struct segment *segment = &table->segments[i];
+    const bool is_anchored = table->form == PWL_ANCHORED;
+    int64_t mul = segment->q_b, bias = segment->offset;
+    const int64_t from = is_anchored ? segment->start : segment->start - 1;
+    int n = segment->n;
+    if (mul < 0)
+        return diag_set(diag, EXIT_REQUIREMENT,
+                        "segments[%d].q_b is %" PRId64
+                        "; must not be negative, since how halves below zero are rounded is "
+                        "not known",
+                        i, mul);
+    if (!is_anchored && value_at(table, i, from, &bias, diag))
+        return diag->code;
+    for (; n < 0 && mul <= INT16_MAX; n++)
+        mul *= 2;
+    image->values[SHIFT][i + 1] = mul ? n : 0;
+    image->values[MUL][i + 1] = mul;
+    image->values[X_START][i + 1] = from;
+    image->values[BIAS][i + 1] = bias;
+    return EXIT_DONE;
+}
+
+/* A constant first segment may be entry 0 itself. */
 static int pack(const struct table *table, struct image *image, struct diag *diag)
 {
+    const struct segment *first = &table->segments[0];
+    const pwl_form form = table->form == PWL_BIASED ? PWL_BIASED : PWL_ANCHORED;
+    const int skipped = first->q_b == 0 && form == PWL_BIASED;
     struct packed_table packed;
-    if (need_lines(table, PWL_ANCHORED, PWL_HALF_EVEN, ENTRIES - 1, diag) ||
+    if (need_lines(table, form, PWL_HALF_EVEN, ENTRIES - 1 + skipped, diag) ||
         need_type(&table->out, "output", 8, 8, UNSIGNED, diag) || image_make(&layout, 0, image, diag) ||
         table_pack(table, &packed, diag))
         return diag->code;
-    image->values[X_START][0] = LOWEST;
-    image->values[BIAS][0] = packed_eval(&packed, table->in.qmin);
+    const int64_t lowest = packed_eval(&packed, table->in.qmin);
     packed_table_free(&packed);
-    for (int e = 1; e < ENTRIES; e++) {
-        const struct segment *segment = &table->segments[e <= table->segment_count ? e - 1 : 0];
-        int64_t mul = segment->q_b;
-        int n = segment->n;
-        for (; n < 0 && mul <= INT16_MAX; n++)
-            mul *= 2;
-        if (mul < 0)
-            return diag_set(diag, EXIT_REQUIREMENT,
-                            "segments[%d].q_b is %" PRId64 "; must not be negative, since how halves below zero are "
-                            "rounded is not known",
-                            e - 1, mul);
-        image->values[SHIFT][e] = n;
-        image->values[MUL][e] = mul;
-        image->values[X_START][e] = segment->start;
-        image->values[BIAS][e] = segment->offset;
-        if (e > table->segment_count) { /* never reached: behind the last code */
-            image->values[X_START][e] = table->in.qmax + (e - table->segment_count);
-            image->values[SHIFT][e] = image->values[MUL][e] = 0;
-            image->values[BIAS][e] = image->values[BIAS][table->segment_count];
-        }
+    struct table rest = *table;
+    rest.segments += skipped;
+    rest.segment_count -= skipped;
+    image->values[X_START][0] = LOWEST;
+    image->values[BIAS][0] = lowest;
+    for (int i = 0; i < rest.segment_count; i++)
+        if (pack_entry(&rest, i, image, diag))
+            return diag->code;
+    for (int e = rest.segment_count + 1; e < ENTRIES; e++) { /* behind the last code */
+        image->values[X_START][e] = table->in.qmax + e;
+        image->values[BIAS][e] = image->values[BIAS][e - 1];
     }
     return EXIT_DONE;
 }

@@ -161,7 +161,7 @@ static const struct layout_field nvdla_fields[] = {
     [LO] = {.name = "linear_only_table", .bits = 16, .is_signed = true, .count = LO_POINTS, .at = 8 * 130, .step = 16},
     [LE_SELECT] = {.name = "linear_exp_offset", .bits = 8, .is_signed = true, .count = 1, .at = 8 * 644, .step = 8},
     [LO_SELECT] = {.name = "linear_only_select", .bits = 8, .is_signed = true, .count = 1, .at = 8 * 646, .step = 8},
-    [ENDS] = {.name = "ends", .bits = 64, .is_signed = true, .count = 4, .at = 8 * 648, .step = 64},
+    [ENDS] = {.name = "ends", .bits = 32, .is_signed = true, .count = 4, .at = 8 * 648, .step = 64},
     [SCALES] = {.name = "slope_scale", .bits = 16, .is_signed = true, .count = 4, .at = 8 * 680, .step = 32},
     [SHIFTS] = {.name = "slope_shift", .bits = 8, .is_signed = true, .count = 4, .at = 8 * 682, .step = 32},
     [PRIORITIES] = {.name = "priority", .bits = 8, .count = 3, .at = 8 * 696, .step = 8},
@@ -177,28 +177,63 @@ static int need_nvdla_types(const struct table *table, struct diag *diag)
                : EXIT_DONE;
 }
 
+/* Where the points lie: at the segments' starts, but for a segment before the first point and one behind the last. */
+struct nvdla_grid {
+    int shift, before; /* segments before the first point: 0 or 1 */
+};
+
+static int find_grid(const struct table *table, struct nvdla_grid *grid, struct diag *diag)
+{
+    const struct segment *segments = table->segments;
+    const int count = table->segment_count, intervals = LO_POINTS - 1;
+    for (grid->before = 0; grid->before < 2; grid->before++) {
+        if (count < intervals + grid->before || count > intervals + grid->before + 1)
+            continue;
+        const struct segment *first = &segments[grid->before];
+        const int64_t width = first[1].start - first[0].start;
+        bool even = (width & (width - 1)) == 0;
+        for (int i = 1; i < intervals; i++)
+            even &= first[i].start - first[i - 1].start == width;
+        for (grid->shift = 0; width >> grid->shift > 1;)
+            grid->shift++;
+        if (even && width > 0)
+            return EXIT_DONE;
+    }
+    return diag_set(diag, EXIT_REQUIREMENT,
+                    "the table has no %d segments of equal width, a power of two; fit with --knots points:%d",
+                    intervals, table->in.bits - 8);
+}
+
 /* LO alone: no code lies beyond the start of LE. */
 static int pack_nvdla(const struct table *table, struct image *image, struct diag *diag)
 {
-    const int shift = table->in.bits - 8;
-    if (need_nvdla_types(table, diag) || image_make(&nvdla_layout, 0, image, diag) ||
-        find_points(table, shift, LO_POINTS, image->values[LO], diag))
+    struct nvdla_grid grid = {0};
+    struct packed_table packed;
+    if (need_nvdla_types(table, diag) || need_lines(table, PWL_BIASED, PWL_HALF_AWAY, LO_POINTS + 1, diag) ||
+        find_grid(table, &grid, diag) || image_make(&nvdla_layout, 0, image, diag) || table_pack(table, &packed, diag))
         return diag->code;
-    image->values[LO_SELECT][0] = shift;
+    const struct segment *first = &table->segments[grid.before], *last = &first[LO_POINTS - 2];
+    const int64_t width = (int64_t)1 << grid.shift;
+    for (int i = 0; i < LO_POINTS; i++) /* the last one by the line before it */
+        image->values[LO][i] = i < LO_POINTS - 1 ? raw_value(table, &packed, first[i].start)
+                                                 : segment_value(table, last, last->start + width);
+    packed_table_free(&packed);
+    image->values[LO_SELECT][0] = grid.shift;
     image->values[ENDS][LE_START] = INT32_MAX;
-    image->values[ENDS][LO_START] = table->in.qmin;
-    image->values[ENDS][LO_END] = table->in.qmin + ((int64_t)(LO_POINTS - 1) << shift);
+    image->values[ENDS][LO_START] = first->start;
+    image->values[ENDS][LO_END] = last->start + width;
+    if (grid.before) {
+        image->values[SCALES][LO_UNDER] = table->segments[0].q_b;
+        image->values[SHIFTS][LO_UNDER] = table->segments[0].n;
+    }
+    if (last + 1 < table->segments + table->segment_count) {
+        image->values[SCALES][LO_OVER] = last[1].q_b;
+        image->values[SHIFTS][LO_OVER] = last[1].n;
+    }
     for (int k = 0; k < 3; k++)
         image->values[PRIORITIES][k] = 1;
     image->values[METHOD][0] = LINEAR;
     return EXIT_DONE;
-}
-
-/* The low half of a field, as a signed number. */
-static int64_t low_half(int64_t value)
-{
-    const int64_t low = value & (int64_t)UINT32_MAX;
-    return low > INT32_MAX ? low - ((int64_t)1 << 32) : low;
 }
 
 /* y = value + round((x - from) scale / 2^shift), for the codes from `first` to `last`. The layout rounds the product, a
@@ -227,11 +262,11 @@ static int add_slope(struct table *table, int64_t first, int64_t last, int64_t f
 
 static int check_lo_alone(const struct image *image, const struct tensor *in, struct diag *diag)
 {
-    if (low_half(image->values[ENDS][LE_START]) < in->qmax)
+    if (image->values[ENDS][LE_START] < in->qmax)
         return diag_set(diag, EXIT_USAGE,
                         "linear_exp_table serves codes above %" PRId64
                         "; only tables of linear_only_table alone are read",
-                        low_half(image->values[ENDS][LE_START]));
+                        image->values[ENDS][LE_START]);
     for (int k = 0; k < 3; k++)
         if (image->values[PRIORITIES][k] != 1)
             return diag_set(diag, EXIT_USAGE, "priority[%d] is %" PRId64 "; must be 1, for linear_only_table", k,
@@ -249,7 +284,7 @@ static int unpack_nvdla(const struct image *image, struct table *table, struct d
     if (need_nvdla_types(table, diag) || check_lo_alone(image, in, diag))
         return diag->code;
     const int select = (int)image->values[LO_SELECT][0];
-    const int64_t start = low_half(image->values[ENDS][LO_START]), end = low_half(image->values[ENDS][LO_END]),
+    const int64_t start = image->values[ENDS][LO_START], end = image->values[ENDS][LO_END],
                   over = start + ((int64_t)(LO_POINTS - 1) << select);
     segments_begin(table, PWL_BIASED, PWL_HALF_AWAY);
     if (add_slope(table, in->qmin, start, start, points[0], image->values[SCALES][LO_UNDER],

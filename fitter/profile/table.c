@@ -47,20 +47,19 @@ int need_lines(const struct table *table, pwl_form form, pwl_rounding rounding, 
     return EXIT_DONE;
 }
 
+int64_t segment_value(const struct table *table, const struct segment *segment, int64_t q_x)
+{
+    const int64_t x = q_x - (table->form == PWL_ANCHORED ? segment->start : table->in.zero_point);
+    return pwl_line64((int)table->form, (int)table->rounding, (int32_t)segment->q_b, x, segment->n, segment->offset);
+}
+
 int64_t raw_value(const struct table *table, const struct packed_table *packed, int64_t q_x)
 {
     if (table->has_reduction)
         return packed_eval(packed, q_x);
     if (table->has_fold || q_x <= table->in.qmax)
         return pwl_eval_unclamped(&packed->table, q_x);
-    const struct segment *last = &table->segments[table->segment_count - 1];
-    const int64_t x = q_x - (table->form == PWL_ANCHORED ? last->start : table->in.zero_point);
-    return pwl_line64((int)table->form, (int)table->rounding, (int32_t)last->q_b, x, last->n, last->offset);
-}
-
-int64_t segment_end(const struct table *table, int i)
-{
-    return i + 1 < table->segment_count ? table->segments[i + 1].start - 1 : table->in.qmax;
+    return segment_value(table, &table->segments[table->segment_count - 1], q_x);
 }
 
 void segments_begin(struct table *table, pwl_form form, pwl_rounding rounding)

@@ -21,8 +21,8 @@ int need_lines(const struct table *table, pwl_form form, pwl_rounding rounding, 
 /* The exact value of a table at a code, or at the one behind the last, before it saturates. */
 int64_t raw_value(const struct table *table, const struct packed_table *packed, int64_t q_x);
 
-/* The last code of segment i. */
-int64_t segment_end(const struct table *table, int i);
+/* The value of a segment's line at any code, before it saturates. */
+int64_t segment_value(const struct table *table, const struct segment *segment, int64_t q_x);
 
 /* Begins a table's segments; then adds one behind them, that serves the codes from `from` on: where that is the start
  * of the one before or lies below the lowest code, it takes its place, where it lies behind the last code, nothing

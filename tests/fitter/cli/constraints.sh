@@ -157,7 +157,7 @@ refused 2 '--shift two: must be per-segment or one' tanh $types --shift two
 for terms in 0 3 -1 1.5 x ''; do
     refused 2 'must be any, 1 or 2' tanh $types --slope-terms "$terms"
 done
-for knots in odd pow2: pow2:0 pow2:13 pow2:x pow3 ''; do
+for knots in odd pow2: pow2:0 pow2:31 pow2:x pow3 ''; do
     refused 2 'must be free, uniform, pow2 or pow2:B' tanh $types --knots "$knots"
 done
 refused 2 '--knots pow2:9: --in has 8 bits' tanh $types --knots pow2:9
