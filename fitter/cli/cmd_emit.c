@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "command.h"
 #include "emit/emit.h"
 #include "emit/rtl/rtl.h"
@@ -92,6 +93,12 @@ static int check_profile(const struct request *request, struct diag *diag)
     if (request->count > 1)
         return diag_set(diag, EXIT_USAGE, "--profile %s takes one table, not %d; emit them one by one",
                         request->profile->name, request->count);
+    if (request->notation->folder && !request->output)
+        return diag_set(diag, EXIT_USAGE, "--profile %s:%s needs -o FOLDER, for its files", request->profile->name,
+                        request->notation->name);
+    if (request->notation->folder && request->depend)
+        return diag_set(diag, EXIT_USAGE, "-MD with --profile %s:%s, which writes several files; leave one out",
+                        request->profile->name, request->notation->name);
     return EXIT_DONE;
 }
 
@@ -265,6 +272,47 @@ static int write_all(const struct request *request, const struct text *out, stru
     return code;
 }
 
+/* Parts of a table, each a file of the folder that -o names. */
+static int write_parts(const struct request *request, const struct text *parts, int count, struct diag *diag)
+{
+    struct text path = {0};
+    bool made = false;
+    if (!request->check && folder_make(request->output, &made, diag))
+        return diag->code;
+    for (int k = 0; k < count && diag->code == EXIT_DONE; k++) {
+        char name[PART_NAME_SIZE];
+        request->notation->folder->part_name(k, name);
+        text_free(&path);
+        text_add(&path, "%s/%s", request->output, name);
+        if (path.failed)
+            diag_set(diag, EXIT_IO, "out of memory while writing %s", name);
+        else if (request->check)
+            file_check(path.bytes, parts[k].bytes, parts[k].size, diag);
+        else
+            file_write(path.bytes, parts[k].bytes, parts[k].size, diag);
+    }
+    text_free(&path);
+    return diag->code;
+}
+
+/* The one file of a table into *out; the several of a folder are written at once. */
+static int emit_profile(const struct request *request, const struct table *table, struct text *out, struct diag *diag)
+{
+    struct text parts[FOLDER_MAX_PARTS] = {{0}};
+    int count;
+    if (profile_write(request->profile, request->notation, table, parts, &count, diag))
+        diag_prefix(diag, request->paths[0]);
+    else if (request->notation->folder)
+        write_parts(request, parts, count, diag);
+    else {
+        *out = parts[0];
+        parts[0] = (struct text){0};
+    }
+    for (int k = 0; k < FOLDER_MAX_PARTS; k++)
+        text_free(&parts[k]);
+    return diag->code;
+}
+
 static int emit_files(struct request *request, struct diag *diag)
 {
     const size_t count = (unsigned)request->count; /* never negative; keeps the product below SIZE_MAX in gcc's eyes */
@@ -284,15 +332,13 @@ static int emit_files(struct request *request, struct diag *diag)
             code = diag_prefix(diag, request->paths[i]);
     }
     if (code == EXIT_DONE && request->profile) {
-        code = profile_write(request->profile, request->notation, list[0], &out, diag);
-        if (code != EXIT_DONE)
-            diag_prefix(diag, request->paths[0]);
+        code = emit_profile(request, list[0], &out, diag);
     } else if (code == EXIT_DONE) {
         code = request->emitter->emit(list, request->count, &request->emit, &out, diag);
     }
     if (code == EXIT_DONE)
         code = write_rom_file(request, &rom, diag);
-    if (code == EXIT_DONE)
+    if (code == EXIT_DONE && !(request->notation && request->notation->folder))
         code = write_all(request, &out, diag);
 
     text_free(&out);

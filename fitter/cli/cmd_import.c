@@ -129,21 +129,34 @@ static int make_table(const struct request *request, const struct spec *spec, st
     return certificate_make(table, &spec->function, NULL, false, diag);
 }
 
+/* The numbers of the file, or of the files in a folder, and the spec. */
+static int read_numbers(const struct request *request, struct image *image, struct spec *spec, struct diag *diag)
+{
+    unsigned char *bytes;
+    size_t size;
+    struct origin origin = {0};
+    if (request->notation->folder)
+        return make_spec(request, &origin, spec, diag)
+                   ? diag->code
+                   : profile_read_folder(request->profile, request->notation, request->path, &spec->in, image, diag);
+    if (file_read(request->path, TABLE_MAX_BYTES, &bytes, &size, diag))
+        return diag->code;
+    if (profile_read(request->profile, request->notation, (const char *)bytes, size, image, &origin, diag))
+        diag_prefix(diag, request->path);
+    else
+        make_spec(request, &origin, spec, diag);
+    free(bytes);
+    return diag->code;
+}
+
 static int import_file(const struct request *request, struct diag *diag)
 {
-    unsigned char *bytes = NULL;
-    size_t size;
     char *text = NULL;
     struct image image = {0};
-    struct origin origin;
     struct table table = {0};
     struct spec spec;
     spec_init(&spec);
-    if (file_read(request->path, TABLE_MAX_BYTES, &bytes, &size, diag))
-        return diag->code;
-    if (profile_read(request->profile, request->notation, (const char *)bytes, size, &image, &origin, diag))
-        diag_prefix(diag, request->path);
-    else if (!make_spec(request, &origin, &spec, diag) && make_table(request, &spec, &image, &table, diag))
+    if (!read_numbers(request, &image, &spec, diag) && make_table(request, &spec, &image, &table, diag))
         diag_prefix(diag, request->path);
     if (!diag->code && !table_to_json(&table, &text, diag))
         file_write(request->output, text, strlen(text), diag);
@@ -151,7 +164,6 @@ static int import_file(const struct request *request, struct diag *diag)
     table_free(&table);
     image_free(&image);
     spec_free(&spec);
-    free(bytes);
     return diag->code;
 }
 

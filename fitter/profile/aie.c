@@ -233,7 +233,7 @@ static int read_cpp(const struct layout *wanted, const char *bytes, size_t size,
 }
 
 static const struct notation notation_cpp = {"cpp", "both arrays, and what the kernel is given, in C++", write_cpp,
-                                             read_cpp};
+                                             read_cpp, NULL};
 
 #define LIMITS "signed codes of up to 16 bits, a power of two of equal segments of the anchored form, floor, one shift"
 #define FLAGS                                                                                                          \

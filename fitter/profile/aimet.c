@@ -192,7 +192,7 @@ static int read_json(const struct layout *wanted, const char *bytes, size_t size
     return diag->code;
 }
 
-static const struct notation notation_json = {"json", "the segments, with the types", write_json, read_json};
+static const struct notation notation_json = {"json", "the segments, with the types", write_json, read_json, NULL};
 
 const struct profile profile_aimet_pe = {
     .name = "aimet-pe",

@@ -24,6 +24,17 @@ struct origin {
     char in[80], out[80]; /* types as --in and --out take them */
 };
 
+/* Files of one table in a folder. */
+#define FOLDER_MAX_PARTS 8
+#define PART_NAME_SIZE 32
+struct folder_notation {
+    void (*part_name)(int part, char name[PART_NAME_SIZE]);
+    int (*write)(const struct image *image, const struct table *table, struct text parts[FOLDER_MAX_PARTS], int *count,
+                 struct diag *diag);
+    int (*read)(const struct layout *layout, const struct tensor *in, const struct text parts[FOLDER_MAX_PARTS],
+                int count, struct image *image, struct diag *diag); /* as many parts as there are files in a row */
+};
+
 /* A way of writing an image down. */
 struct notation {
     const char *name;
@@ -31,6 +42,7 @@ struct notation {
     int (*write)(const struct image *image, const struct table *table, struct text *out, struct diag *diag);
     int (*read)(const struct layout *layout, const char *bytes, size_t size, struct image *image, struct origin *origin,
                 struct diag *diag);
+    const struct folder_notation *folder; /* instead of both: of several files */
 };
 
 #define PROFILE_MAX_NOTATIONS 6

@@ -12,6 +12,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "families.h"
 #include "io/fields.h"
@@ -127,7 +128,104 @@ static int read_json(const struct layout *wanted, const char *bytes, size_t size
     return diag->code;
 }
 
-static const struct notation notation_json = {"json", "the attributes of a MultiThreshold node", write_json, read_json};
+/* Bits of a threshold: one more than the input's where one lies behind its last code. */
+static int threshold_bits(const struct tensor *in, int64_t highest)
+{
+    return in->bits + (highest > in->qmax);
+}
+
+static void part_name(int stage, char name[PART_NAME_SIZE])
+{
+    snprintf(name, PART_NAME_SIZE, "threshs_0_%d.dat", stage);
+}
+
+/* The threshold that stage `stage` of N holds as its j-th. */
+static int place(int stages, int stage, int j)
+{
+    return (j << (stages - stage)) + (1 << (stages - stage - 1)) - 1;
+}
+
+static int write_dat(const struct image *image, const struct table *table, struct text parts[FOLDER_MAX_PARTS],
+                     int *count, struct diag *diag)
+{
+    const int64_t *thresholds = image->values[THRESHOLDS];
+    const int bits = threshold_bits(&table->in, thresholds[image->entries - 1]), digits = (bits + 3) / 4;
+    (void)diag;
+    *count = table->out.bits;
+    for (int stage = 0; stage < *count; stage++)
+        for (int j = 0; j < 1 << stage; j++)
+            text_add(&parts[stage], "%0*" PRIx64 "\n", digits,
+                     (uint64_t)thresholds[place(*count, stage, j)] & (UINT64_MAX >> (64 - bits)));
+    return EXIT_DONE;
+}
+
+/* The numbers of a file, one a line. */
+static int read_stage(const struct text *text, int stages, int stage, struct image *image, int *digits,
+                      struct diag *diag)
+{
+    const char *at = text->bytes;
+    char name[PART_NAME_SIZE];
+    part_name(stage, name);
+    for (int j = 0; j < 1 << stage; j++) {
+        const size_t length = strspn(at, "0123456789abcdefABCDEF");
+        if (length == 0 || length > 8 || (*digits && (size_t)*digits != length))
+            return diag_set(diag, EXIT_USAGE, "%s: line %d: must be %s hexadecimal digits", name, j + 1,
+                            *digits ? "as many as before" : "1 to 8");
+        *digits = (int)length;
+        image->values[THRESHOLDS][place(stages, stage, j)] = (int64_t)strtoul(at, NULL, 16);
+        at += length;
+        at += strspn(at, " \t\r\n");
+    }
+    return *at == '\0' ? EXIT_DONE
+                       : diag_set(diag, EXIT_USAGE, "%s: line %d: must be the end, after %d numbers", name,
+                                  (1 << stage) + 1, 1 << stage);
+}
+
+/* Whether numbers of so many bits ascend, of two's complement where the input is signed; they become those. */
+static bool take_bits(struct image *image, const struct tensor *in, int bits, bool store)
+{
+    int64_t before = INT64_MIN;
+    for (int k = 0; k < image->entries; k++) {
+        int64_t number = image->values[THRESHOLDS][k];
+        if (number >> bits)
+            return false;
+        if (in->is_signed && number >> (bits - 1))
+            number -= (int64_t)1 << bits;
+        if (number < before)
+            return false;
+        before = number;
+        if (store)
+            image->values[THRESHOLDS][k] = number;
+    }
+    return true;
+}
+
+static int read_dat(const struct layout *wanted, const struct tensor *in, const struct text parts[FOLDER_MAX_PARTS],
+                    int count, struct image *image, struct diag *diag)
+{
+    int digits = 0;
+    if (count < 2)
+        return diag_set(diag, EXIT_USAGE, "has one file threshs_0_*.dat; must have 2 to %d", FOLDER_MAX_PARTS);
+    if (image_make(wanted, (1 << count) - 1, image, diag))
+        return diag->code;
+    for (int stage = 0; stage < count; stage++)
+        if (read_stage(&parts[stage], count, stage, image, &digits, diag))
+            return diag->code;
+    for (int bits = in->bits; bits <= in->bits + 1; bits++)
+        if ((bits + 3) / 4 == digits && take_bits(image, in, bits, false)) {
+            take_bits(image, in, bits, true);
+            return EXIT_DONE;
+        }
+    return diag_set(diag, EXIT_USAGE,
+                    "the thresholds, of %d hexadecimal digits, do not ascend as numbers of %d or %d bits", digits,
+                    in->bits, in->bits + 1);
+}
+
+static const struct folder_notation dat = {part_name, write_dat, read_dat};
+static const struct notation notation_dat = {
+    .name = "dat", .summary = "threshs_0_<stage>.dat in a folder", .folder = &dat};
+static const struct notation notation_json = {"json", "the attributes of a MultiThreshold node", write_json, read_json,
+                                              NULL};
 
 const struct profile profile_finn = {
     .name = "finn",
@@ -135,7 +233,7 @@ const struct profile profile_finn = {
     .limits = "a rising table to 2 to 8 bits, a threshold for each output code but the lowest",
     .flags = "--method lut --in s8:2^-4:0 --out s4",
     .layout = &layout,
-    .notations = {&notation_json, &notation_npy},
+    .notations = {&notation_json, &notation_npy, &notation_dat},
     .pack = pack,
     .unpack = unpack,
 };

@@ -94,5 +94,5 @@ static int read_dense(const struct layout *layout, const char *bytes, size_t siz
     return diag->code;
 }
 
-const struct notation notation_mlir_table = {"mlir", "text for tosa-opt", write_table, read_dense};
-const struct notation notation_mlir_points = {"mlir", "text for tosa-opt", write_points, read_dense};
+const struct notation notation_mlir_table = {"mlir", "text for tosa-opt", write_table, read_dense, NULL};
+const struct notation notation_mlir_points = {"mlir", "text for tosa-opt", write_points, read_dense, NULL};

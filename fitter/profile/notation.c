@@ -23,7 +23,7 @@ static int read_bytes(const struct layout *layout, const char *bytes, size_t siz
     return image_read(layout, (const unsigned char *)bytes, size, image, diag);
 }
 
-const struct notation notation_bytes = {"bytes", "the image, little-endian", write_bytes, read_bytes};
+const struct notation notation_bytes = {"bytes", "the image, little-endian", write_bytes, read_bytes, NULL};
 
 /* The C type that holds a field. */
 static void field_type(const struct layout_field *field, char name[16])
@@ -78,7 +78,7 @@ static int read_c(const struct layout *layout, const char *bytes, size_t size, s
     return diag->code;
 }
 
-const struct notation notation_c = {"c", "a C array for each field", write_c, read_c};
+const struct notation notation_c = {"c", "a C array for each field", write_c, read_c, NULL};
 
 static int write_npy(const struct image *image, const struct table *table, struct text *out, struct diag *diag)
 {
@@ -128,4 +128,4 @@ static int read_npy(const struct layout *layout, const char *bytes, size_t size,
     return diag->code;
 }
 
-const struct notation notation_npy = {"npy", "a NumPy array", write_npy, read_npy};
+const struct notation notation_npy = {"npy", "a NumPy array", write_npy, read_npy, NULL};

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/suggest.h"
 #include "families.h"
@@ -18,6 +19,7 @@ const struct profile *const profiles[] = {
 enum { PROFILE_COUNT = sizeof profiles / sizeof *profiles - 1 };
 
 #define EVERY_CODE_BITS 20
+#define PART_MAX_BYTES ((size_t)1 << 16)
 
 static int find_notation(const char *flag, const char *text, const struct profile *profile,
                          const struct notation **notation, struct diag *diag)
@@ -110,20 +112,26 @@ static int pack_surely(const struct profile *profile, const struct table *table,
 }
 
 int profile_write(const struct profile *profile, const struct notation *notation, const struct table *table,
-                  struct text *out, struct diag *diag)
+                  struct text parts[FOLDER_MAX_PARTS], int *count, struct diag *diag)
 {
     struct image image = {0};
     diag->code = EXIT_DONE;
-    if (!pack_surely(profile, table, &image, diag))
-        notation->write(&image, table, out, diag);
+    *count = 1;
+    if (pack_surely(profile, table, &image, diag))
+        ;
+    else if (notation->folder)
+        notation->folder->write(&image, table, parts, count, diag);
+    else
+        notation->write(&image, table, &parts[0], diag);
     image_free(&image);
     if (diag->code == EXIT_REQUIREMENT) {
         char prefix[96];
         snprintf(prefix, sizeof prefix, "%s holds %s", profile->name, profile->limits);
         diag_prefix(diag, prefix);
     }
-    if (!diag->code && out->failed)
-        diag_set(diag, EXIT_IO, "out of memory for %s", profile->name);
+    for (int k = 0; k < *count && !diag->code; k++)
+        if (parts[k].failed)
+            diag_set(diag, EXIT_IO, "out of memory for %s", profile->name);
     return diag->code;
 }
 
@@ -133,6 +141,33 @@ int profile_read(const struct profile *profile, const struct notation *notation,
     *origin = (struct origin){0};
     *image = (struct image){0};
     return notation->read(profile->layout, bytes, size, image, origin, diag);
+}
+
+int profile_read_folder(const struct profile *profile, const struct notation *notation, const char *path,
+                        const struct tensor *in, struct image *image, struct diag *diag)
+{
+    struct text parts[FOLDER_MAX_PARTS] = {{0}};
+    struct text name = {0};
+    int count = 0;
+    *image = (struct image){0};
+    for (bool more = true; more && count < FOLDER_MAX_PARTS && !diag->code; count += more) {
+        char part[PART_NAME_SIZE];
+        unsigned char *bytes;
+        notation->folder->part_name(count, part);
+        text_free(&name);
+        text_add(&name, "%s/%s", path, part);
+        if (name.failed)
+            return diag_set(diag, EXIT_IO, "out of memory for the name of a file");
+        more = count == 0 || access(name.bytes, F_OK) == 0;
+        if (more && !file_read(name.bytes, PART_MAX_BYTES, &bytes, &parts[count].size, diag))
+            parts[count].bytes = (char *)bytes;
+    }
+    if (!diag->code)
+        notation->folder->read(profile->layout, in, parts, count, image, diag);
+    for (int k = 0; k < FOLDER_MAX_PARTS; k++)
+        text_free(&parts[k]);
+    text_free(&name);
+    return diag->code;
 }
 
 int profile_unpack(const struct profile *profile, const struct image *image, struct table *table, struct diag *diag)

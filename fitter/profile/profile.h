@@ -13,13 +13,19 @@ extern const struct profile *const profiles[];
 int profile_find(const char *flag, const char *text, const struct profile **profile, const struct notation **notation,
                  struct diag *diag);
 
-/* The bytes of a file for a table. */
+/* The bytes of the file for a table, parts[0], or of the files in a folder; the caller frees the texts. */
 int profile_write(const struct profile *profile, const struct notation *notation, const struct table *table,
-                  struct text *out, struct diag *diag);
+                  struct text parts[FOLDER_MAX_PARTS], int *count, struct diag *diag);
 
-/* Fills in what a file says; then, with types and function set, the segments. table->segments is malloc'd. */
+/* The numbers of a file, and what it says of its table. */
 int profile_read(const struct profile *profile, const struct notation *notation, const char *bytes, size_t size,
                  struct image *image, struct origin *origin, struct diag *diag);
+
+/* The numbers of the files in a folder. */
+int profile_read_folder(const struct profile *profile, const struct notation *notation, const char *path,
+                        const struct tensor *in, struct image *image, struct diag *diag);
+
+/* The segments of a table whose types are set. table->segments is malloc'd. */
 int profile_unpack(const struct profile *profile, const struct image *image, struct table *table, struct diag *diag);
 
 #endif

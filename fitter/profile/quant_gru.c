@@ -144,7 +144,7 @@ static int read_cpp(const struct layout *wanted, const char *bytes, size_t size,
     return diag->code;
 }
 
-static const struct notation notation_cpp = {"cpp", "C++ with designated fields", write_cpp, read_cpp};
+static const struct notation notation_cpp = {"cpp", "C++ with designated fields", write_cpp, read_cpp, NULL};
 
 const struct profile profile_quant_gru = {
     .name = "quant-gru",
