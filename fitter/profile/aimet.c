@@ -49,13 +49,12 @@ static int pack(const struct table *table, struct image *image, struct diag *dia
     if (need_types(table, diag) || need_lines(table, PWL_ABSOLUTE, PWL_HALF_UP, SEGMENTS, diag) ||
         image_make(&layout, 0, image, diag))
         return diag->code;
-    for (int i = 0; i < SEGMENTS; i++) {
-        const bool is_used = i < table->segment_count;
-        const struct segment *segment = &table->segments[is_used ? i : table->segment_count - 1];
+    for (int i = 0; i < SEGMENTS; i++) { /* the last one again where there are fewer */
+        const struct segment *segment = &table->segments[smaller_integer(i, table->segment_count - 1)];
         image->values[TERM_C][i] = segment->offset;
         image->values[N][i] = segment->n;
         image->values[Q_B][i] = segment->q_b;
-        image->values[START][i] = is_used ? segment->start : table->in.qmax + 1;
+        image->values[START][i] = segment->start;
     }
     return EXIT_DONE;
 }

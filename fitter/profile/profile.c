@@ -125,7 +125,7 @@ int profile_write(const struct profile *profile, const struct notation *notation
         notation->write(&image, table, &parts[0], diag);
     image_free(&image);
     if (diag->code == EXIT_REQUIREMENT) {
-        char prefix[96];
+        char prefix[200];
         snprintf(prefix, sizeof prefix, "%s holds %s", profile->name, profile->limits);
         diag_prefix(diag, prefix);
     }
