@@ -30,6 +30,7 @@ static const struct option_info options[] = {
     {"--form", SPEC_FORMS, "where the constant is added (default absolute)"},
     {"--rounding", SPEC_ROUNDINGS, "of the right shift (default floor)"},
     {"--slope-bits", "B", "width of q_b, sign included; -2^(B-1) is left out (default: 8, 16 or 32, by the types)"},
+    {"--offset-type", "TYPE", "term_c, bias or y is a code of a type, as s16 or u8 (default: what the storage holds)"},
     {"--shift", SPEC_SHIFTS, "one: the same n_BX_total in all segments (default per-segment)"},
     {"--slope-terms", SPEC_SLOPE_TERMS, "slopes are sums of one or two signed powers of two: shifts, no multiplier"},
     {"--knots", "free|uniform|pow2[:B]",

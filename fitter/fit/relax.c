@@ -20,6 +20,16 @@ static bool drop_slope_bits(struct spec *spec, struct text *choice)
     return present;
 }
 
+static bool drop_offset_type(struct spec *spec, struct text *choice)
+{
+    char type[16];
+    tensor_type_name(&spec->offset_type, type, sizeof type);
+    text_add(choice, "--offset-type %s", type);
+    const bool present = spec->has_offset_type;
+    spec->has_offset_type = false;
+    return present;
+}
+
 /* Of the constraints, what a dropped one leaves; the choice is then the flags of that one alone. */
 static bool drop_constraints(struct spec *spec, const struct constraints *rest, struct constraints *dropped,
                              struct text *choice)
@@ -90,8 +100,8 @@ static bool drop_fold(struct spec *spec, struct text *choice)
     return present;
 }
 
-static drop *const drops[] = {drop_slope_bits, drop_shift,      drop_slope_terms, drop_knots,
-                              drop_monotone,   drop_continuous, drop_fixes,       drop_fold};
+static drop *const drops[] = {drop_slope_bits, drop_offset_type, drop_shift, drop_slope_terms, drop_knots,
+                              drop_monotone,   drop_continuous,  drop_fixes, drop_fold};
 
 bool relax(const struct spec *spec, int k, struct spec *relaxed, struct text *choice)
 {

@@ -237,7 +237,8 @@ static const struct notation notation_cpp = {"cpp", "both arrays, and what the k
 
 #define LIMITS "signed codes of up to 16 bits, a power of two of equal segments of the anchored form, floor, one shift"
 #define FLAGS                                                                                                          \
-    "--method minimax --segments 256 --form anchored --rounding floor --shift one --knots uniform --pow2-scales "      \
+    "--method minimax --segments 256 --form anchored --rounding floor --offset-type s16 --shift one --knots uniform "  \
+    "--pow2-scales "                                                                                                   \
     "--in s16:2^-12:0 --out s16:auto:0"
 
 const struct profile profile_aie = {

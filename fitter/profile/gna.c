@@ -108,7 +108,8 @@ const struct profile profile_gna = {
     .name = "gna",
     .reader = "Intel GNA: Gna2PwlSegment",
     .limits = "126 segments of the anchored form, floor, with shifts of 8, 16, 24 and 32, that start at multiples of 4",
-    .flags = "--method minimax --segments 64 --form anchored --rounding floor --slope-bits 9 --knots pow2:14 "
+    .flags = "--method minimax --segments 64 --form anchored --rounding floor --slope-bits 9 --offset-type s16 --knots "
+             "pow2:14 "
              "--pow2-scales --in s16:2^-12:0 --out s16:auto:0",
     .layout = &layout,
     .notations = {&notation_bytes},

@@ -157,8 +157,8 @@ const struct profile profile_k210 = {
     .name = "k210",
     .reader = "Kendryte K210's KPU: kpu_activate_table_t",
     .limits = "15 segments to u8, rising lines that meet, halves rounded to even",
-    .flags =
-        "--method minimax --segments 15 --form anchored --rounding half_even --continuous 0 --in s16:2^-12:0 --out u8",
+    .flags = "--method minimax --segments 15 --form anchored --rounding half_even --offset-type u8 --continuous 0 --in "
+             "s16:2^-12:0 --out u8",
     .layout = &layout,
     .notations = {&notation_bytes},
     .pack = pack,

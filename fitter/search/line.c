@@ -20,6 +20,7 @@ void line_rules_init(struct line_rules *rules, const struct spec *spec)
     rules->shift_min = -rules->shift_max;
     const int bits = offset_bits(storage, spec->form);
     rules->offset_limit = (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
+    rules->offsets = spec_offsets(spec, (struct integers){-rules->offset_limit - 1, rules->offset_limit});
 }
 
 struct table line_format(const struct spec *spec)

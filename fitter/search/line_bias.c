@@ -271,7 +271,7 @@ static double least_constant(const struct trial *trial, double slope)
 void try_biases(struct trial *trial, int64_t q_b, int n)
 {
     const double unit = ldexp(1, n), half = n > 0 ? unit / 2 : 0;
-    struct bias_range range = {-(double)trial->rules->offset_limit - 1, (double)trial->rules->offset_limit};
+    struct bias_range range = {(double)trial->rules->offsets.low, (double)trial->rules->offsets.high};
     for (int k = 0; trial->bands && k < trial->count; k++) {
         const double p = (double)(q_b * trial->x[k]);
         const double shift = trial->rules->rounding == PWL_FLOOR ? 0 : half;

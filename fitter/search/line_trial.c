@@ -181,7 +181,7 @@ static void try_constants(struct trial *trial, int64_t q_b, int n)
     const double *target = trial->points->target + trial->begin;
     const double qmin = (double)trial->rules->qmin_y, qmax = (double)trial->rules->qmax_y;
     const bool any = trial->inside.first >= 0;
-    double low = -(double)trial->rules->offset_limit - 1, high = (double)trial->rules->offset_limit;
+    double low = (double)trial->rules->offsets.low, high = (double)trial->rules->offsets.high;
     if (!shift_all(trial, q_b, n)) {
         trial->refused = true;
         return;

@@ -88,20 +88,28 @@ static int64_t nearest_code(const struct tensor *tensor, double x)
                                                : (int64_t)code;
 }
 
-/* With 0 kept, signed codes are symmetric. As in Q formats, a power of two may leave out the end of the range by a
- * code: 1 is one beyond the last code of s16:2^-15:0. */
-static int set_range(struct tensor *tensor, bool keeps_zero, long double low, long double high, bool powers_of_two,
-                     const char *flag, struct diag *diag)
+/* Powers of two that a profile or a zero point of 0 asks for are as in Q formats: the end of the range may lie one code
+ * beyond the last one, as 1 of s16:2^-15:0 does. With 0 kept, signed codes are symmetric. */
+static int set_range(const struct calibration *calibration, bool keeps_zero, long double low, long double high,
+                     struct tensor *tensor, const char *flag, struct diag *diag)
 {
-    if (!keeps_zero)
-        return tensor_set_range(tensor, low, high, powers_of_two, flag, diag);
-    long double most = tensor->is_signed ? fmaxl(-low, high) : high;
-    if (!(most > 0))
-        return diag_set(diag, EXIT_USAGE, "%s: the range %.6Lg to %.6Lg has no code but 0 with the zero point 0", flag,
-                        low, high);
-    if (powers_of_two)
-        most = most * (long double)tensor->qmax / ((long double)tensor->qmax + 1);
-    return tensor_set_range(tensor, tensor->is_signed ? -most : 0, most, powers_of_two, flag, diag);
+    const bool is_q = calibration->powers_of_two && (keeps_zero || calibration->is_implied);
+    if (keeps_zero) {
+        high = tensor->is_signed ? fmaxl(-low, high) : high;
+        low = tensor->is_signed ? -high : 0;
+        if (!(high > 0))
+            return diag_set(diag, EXIT_USAGE,
+                            "%s: the function has no value above 0, which is all that unsigned codes "
+                            "with the zero point 0 hold",
+                            flag);
+    }
+    if (is_q) {
+        const long double steps = (long double)(keeps_zero ? tensor->qmax : tensor->qmax - tensor->qmin);
+        const long double share = steps / (steps + 1);
+        high = keeps_zero ? high * share : low + (high - low) * share;
+        low = keeps_zero && tensor->is_signed ? -high : low;
+    }
+    return tensor_set_range(tensor, low, high, calibration->powers_of_two, flag, diag);
 }
 
 static int derive_out(struct spec *spec, bool ranged, double low, double high, struct diag *diag)
@@ -120,8 +128,7 @@ static int derive_out(struct spec *spec, bool ranged, double low, double high, s
                         "--out %s: %s is %.9Lg everywhere over the range of --in, which gives no scale; write one, as "
                         "in %s:2^-4:0",
                         type, function_name(&spec->function), extremes.low, type);
-    return set_range(&spec->out, spec->out_keeps_zero, extremes.low, extremes.high, spec->calibration.powers_of_two,
-                     "--out", diag);
+    return set_range(&spec->calibration, spec->out_keeps_zero, extremes.low, extremes.high, &spec->out, "--out", diag);
 }
 
 static int check_calibration(const struct spec *spec, struct diag *diag)
@@ -155,8 +162,7 @@ int spec_resolve(struct spec *spec, struct diag *diag)
     if (calibration->values && calibrate(calibration->values, calibration->count, calibration->by, calibration->percent,
                                          &spec->in, calibration->powers_of_two, "--calibrate", &low, &high, diag))
         return diag->code;
-    if (spec->in_lacks_scale &&
-        set_range(&spec->in, spec->in_keeps_zero, low, high, calibration->powers_of_two, "--in", diag))
+    if (spec->in_lacks_scale && set_range(calibration, spec->in_keeps_zero, low, high, &spec->in, "--in", diag))
         return diag->code;
     spec->in_lacks_scale = false;
     function_set_step(&spec->function, spec->in.scale.value);

@@ -60,6 +60,11 @@ void spec_free(struct spec *spec)
     spec->weights = NULL;
 }
 
+struct integers spec_offsets(const struct spec *spec, struct integers stored)
+{
+    return spec->has_offset_type ? integers_within(stored, spec->offset_type.qmin, spec->offset_type.qmax) : stored;
+}
+
 char *spec_canonical(const struct spec *spec)
 {
     struct text text = {0};
@@ -97,6 +102,10 @@ char *spec_canonical(const struct spec *spec)
              rounding_name(spec->rounding));
     if (spec->slope_bits)
         text_add(&text, " --slope-bits %d", spec->slope_bits);
+    if (spec->has_offset_type) {
+        tensor_type_name(&spec->offset_type, type, sizeof type);
+        text_add(&text, " --offset-type %s", type);
+    }
     constraints_add_flags(&constraints, &text);
     for (int k = 0; k < spec->fix_count; k++) {
         char x[NUMBER_TEXT_SIZE], y[NUMBER_TEXT_SIZE];

@@ -63,6 +63,8 @@ struct spec {
     pwl_form form;
     pwl_rounding rounding;
     int slope_bits; /* 2..storage_bits: width of q_b, sign included, -2^(width - 1) left out; 0: the storage's */
+    bool has_offset_type; /* offsets lie in the codes of a type */
+    struct tensor offset_type;
     struct constraints constraints;
     int fix_count;
     struct fix fixes[SPEC_MAX_FIXES];
@@ -144,6 +146,9 @@ struct job {
 #define SPEC_MAX_BYTES ((size_t)64 << 20)
 int spec_list_parse(const char *bytes, size_t size, struct job **jobs, int *count, struct diag *diag);
 void spec_list_free(struct job *jobs, int count);
+
+/* The offsets that --offset-type leaves of those that the storage has. */
+struct integers spec_offsets(const struct spec *spec, struct integers stored);
 
 /* The codes of a fix. Exit 2 when x or y has no code. */
 int spec_fix_codes(const struct spec *spec, const struct fix *fix, int64_t *q_x, int64_t *q_y, struct diag *diag);

@@ -48,6 +48,9 @@ static int check_method(const struct spec *spec, struct diag *diag)
         if (spec->fold)
             return diag_set(diag, EXIT_USAGE,
                             "--method lut with --symmetry fold: a full table has every code; leave --symmetry out");
+        if (spec->has_offset_type)
+            return diag_set(diag, EXIT_USAGE,
+                            "--method lut with --offset-type: its offsets are output codes; leave --offset-type out");
         if (spec->slope_bits)
             return diag_set(diag, EXIT_USAGE,
                             "--method lut with --slope-bits %d: a full table has no slopes; leave "
@@ -55,6 +58,8 @@ static int check_method(const struct spec *spec, struct diag *diag)
                             spec->slope_bits);
     }
     if (spec->method == METHOD_DOCUMENT) {
+        if (spec->has_offset_type)
+            return diag_set(diag, EXIT_USAGE, "--method document with --offset-type: must be lsq, minimax or uniform");
         const bool in_ok = spec->in.scale.power_of_two;
         if (!in_ok || !spec->out.scale.power_of_two)
             return diag_set(diag, EXIT_USAGE, "--method document: the scale of %s is %s, must be a power of two (2^-k)",

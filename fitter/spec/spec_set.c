@@ -146,6 +146,14 @@ static int set_slope_bits(struct spec *spec, const char *flag, const char *value
     return set_integer(flag, value, 2, 32, &spec->slope_bits, diag);
 }
 
+static int set_offset_type(struct spec *spec, const char *flag, const char *value, struct diag *diag)
+{
+    if (!tensor_is_codes(value))
+        return diag_set(diag, EXIT_USAGE, "%s %.40s: must be a sign and 2 to 32 bits, as s16 or u8", flag, value);
+    spec->has_offset_type = true;
+    return tensor_parse_codes(value, flag, &spec->offset_type, diag);
+}
+
 static int set_constraint(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
     return constraints_set(&spec->constraints, flag, value, diag);
@@ -246,6 +254,7 @@ static const struct {
     {"--form", set_form, SPEC_FORMS},
     {"--rounding", set_rounding, SPEC_ROUNDINGS},
     {"--slope-bits", set_slope_bits, NULL},
+    {"--offset-type", set_offset_type, NULL},
     {"--shift", set_constraint, SPEC_SHIFTS},
     {"--slope-terms", set_constraint, SPEC_SLOPE_TERMS},
     {"--knots", set_constraint, NULL},

@@ -97,8 +97,8 @@ static bool accept_level(struct band_search *search, int64_t c)
     if (search->rules->form != PWL_BIASED || n == 0)
         return accept(search, 0, n, c);
     const wide bias = n > 0 ? c * power(n) : floor_div(c, power(-n));
-    const wide limit = search->rules->offset_limit;
-    return -limit <= bias && bias <= limit && accept(search, 0, n, (int64_t)bias);
+    const struct integers offsets = search->rules->offsets;
+    return offsets.low <= bias && bias <= offsets.high && accept(search, 0, n, (int64_t)bias);
 }
 
 /* A bound on the slope: numerator / denominator, denominator > 0. */
@@ -257,13 +257,15 @@ static struct integers integers_between(double low, double high, double min, dou
 /* The constants of the polygon of real lines, and a little more: what the rounding of doubles may have cut off. */
 static struct integers constants_of(const struct band_search *search, const struct slope_window *window)
 {
-    const double shift = search->nearest ? 0.5 : 0, limit = (double)search->rules->offset_limit;
+    const double shift = search->nearest ? 0.5 : 0;
+    const struct integers offsets = search->rules->offsets;
     const double x_max =
         fmax(fabs((double)(search->first - search->origin)), fabs((double)(search->last - search->origin)));
     const double y_max = fmax(fabs((double)search->rules->qmin_y), fabs((double)search->rules->qmax_y));
     const double slack = 1e-9 + 1e-12 * (y_max + fmax(fabs(window->min), fabs(window->max)) * x_max);
     return integers_between(ceil(extreme_constant(search, HULL_LOW, window) - shift - slack),
-                            floor(extreme_constant(search, HULL_HIGH, window) - shift + slack), -limit - 1, limit);
+                            floor(extreme_constant(search, HULL_HIGH, window) - shift + slack), (double)offsets.low,
+                            (double)offsets.high);
 }
 
 /* Every constant, from the middle outwards. */

@@ -376,8 +376,8 @@ static void grow(struct slope_scan *slopes, struct offset_interval *interval, in
 void slope_costs_by_interval(struct slope_scan *slopes)
 {
     struct offset_interval interval = {.high = phased(slopes) ? pwl_shl64(1, slopes->n) : 1,
-                                       .least = -slopes->rules->offset_limit - 1,
-                                       .most = slopes->rules->offset_limit,
+                                       .least = slopes->rules->offsets.low,
+                                       .most = slopes->rules->offsets.high,
                                        .free_low = INT64_MIN / 2,
                                        .free_high = INT64_MAX / 2,
                                        .paid = slopes->apart && slopes->is_safe && !slopes->leaves ? INFINITY : 0,

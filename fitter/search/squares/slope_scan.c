@@ -77,7 +77,7 @@ static bool is_safe(const struct slope_scan *slopes, int64_t q_b, int n)
     const double unit = ldexp(1, n), v_max = fabs((double)q_b) * x_max / unit + 2;
     const double y_max = fmax(fabs((double)rules->qmin_y), fabs((double)rules->qmax_y)) + 2;
     const double offset_max = rules->form == PWL_BIASED ? (y_max + 2 * v_max) * fmax(unit, 1) : y_max + 2 * v_max;
-    return n >= 0 && offset_max < (double)rules->offset_limit &&
+    return n >= 0 && offset_max < (double)rules->offsets.high && -offset_max > (double)rules->offsets.low &&
            offset_max + (v_max + 1) * unit < ldexp(1, rules->accumulator_bits - 1);
 }
 
