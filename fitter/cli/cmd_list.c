@@ -37,6 +37,7 @@ static const struct named_text tensor_types[] = {
     {"s8:0.0472:-3", "signed 8 bits, any positive scale, zero point -3; widths are 2 to 32"},
     {"s16:2^-8", "zero point 0"},
     {"s8", "of fit: scale and zero point are found from --range, --calibrate or the function"},
+    {"s16:auto:0", "of fit: the zero point is 0, the scale is found in the same way"},
     {"i8, int8:2^-5, uint8", "the same as s8, s8:2^-5, u8"},
     {"q3.12", "short for s16:2^-12:0: sign, 3 integer and 12 fraction bits; q4.12, 17 bits here, is refused"},
     {"uq0.16", "short for u16:2^-16:0: 0 integer and 16 fraction bits"},
