@@ -42,8 +42,8 @@ static int set_knots(struct constraints *constraints, const char *value, struct 
                         "--knots %.40s: must be free, uniform, pow2 or pow2:B, B from 1 to %d being the top bits of a "
                         "code that decide its segment, or points or points:K, K from 1 to %d, with a point every 2^K "
                         "codes%s%s%s",
-                        value, CONSTRAINTS_MAX_INDEX_BITS, CONSTRAINTS_MAX_POINT_SHIFT, close ? "; did you mean " : "", close ? close : "",
-                        close ? "?" : "");
+                        value, CONSTRAINTS_MAX_INDEX_BITS, CONSTRAINTS_MAX_POINT_SHIFT, close ? "; did you mean " : "",
+                        close ? close : "", close ? "?" : "");
     }
     return EXIT_DONE;
 }
