@@ -31,7 +31,8 @@ static const struct option_info options[] = {
     {"--shift", SPEC_SHIFTS, "one: the same n_BX_total in all segments (default per-segment)"},
     {"--slope-terms", SPEC_SLOPE_TERMS, "slopes are sums of one or two signed powers of two: shifts, no multiplier"},
     {"--knots", "free|uniform|pow2[:B]|points[:K]",
-     "where segments start: equal widths, where the top B bits of a code decide its segment, or a value every 2^K codes "
+     "where segments start: equal widths, where the top B bits of a code decide its segment, or a value every 2^K "
+     "codes "
      "with straight lines between them, see below (default free)"},
     {"--monotone", NULL, "no step against the direction of the function"},
     {"--continuous", "S", "where a segment starts, the one before it would give a value within S output LSB"},
@@ -244,9 +245,11 @@ const struct command command_fit = {
         "RMS error; --max-err: the number of segments, then a small RMS error; with --knots pow2 the number of "
         "segments, then that of top bits. The certificate names both objectives.\n"
         "\n"
-        "Points. --knots points:K makes tables for hardware that interpolates: N + 1 integers T, one every 2^K codes from "
+        "Points. --knots points:K makes tables for hardware that interpolates: N + 1 integers T, one every 2^K codes "
+        "from "
         "the lowest on, the last one code beyond the highest, and\n"
-        "  q_y = sat(shr(T[i] * 2^K + (T[i+1] - T[i]) * f, K)),  i and f the quotient and rest of (q_x - qmin_x) / 2^K\n"
+        "  q_y = sat(shr(T[i] * 2^K + (T[i+1] - T[i]) * f, K)),  i and f the quotient and rest of (q_x - qmin_x) / "
+        "2^K\n"
         "The values are searched, not sampled, and the certificate is about all values of these points. In the table "
         "q_b is T[i+1] - T[i] and n_BX_total K; under floor and half_up the form is anchored and y is T[i], under "
         "half_away and half_even it is biased. --segments N, a power of two, gives K, too; --max-err alone takes the "

@@ -63,6 +63,8 @@ static int check_number(const struct spec *spec, struct diag *diag)
 int spec_check_points(const struct spec *spec, struct diag *diag)
 {
     const pwl_form form = form_under(spec->rounding);
+    if (spec->constraints.knots != KNOTS_POINTS)
+        return EXIT_DONE;
     if (spec->method != METHOD_LSQ && spec->method != METHOD_MINIMAX)
         return diag_set(diag, EXIT_USAGE, "--knots points with --method %s: must be lsq or minimax",
                         method_name(spec->method));
