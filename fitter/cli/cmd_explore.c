@@ -23,12 +23,12 @@ static const struct option_info options[] = {
     {"--out", "TYPE", "output type"},
     {"--segments", "N,N...", "numbers of segments (default 4,8,16,32); also 4-16, 4:64:4 in steps, 4:64:x2 by factors"},
     {"--method", "NAME,NAME...", "methods, see `pwlc list methods` (default lsq, or minimax with --objective max)"},
-    {"--form", "NAME,NAME...", "absolute, biased, anchored (default absolute)"},
+    {"--form", "NAME,NAME...", "absolute, biased, anchored (default as for fit)"},
     {"--rounding", "NAME,NAME...", "floor, half_up, half_away, half_even (default floor)"},
     {"--slope-bits", "B,B...", "widths of q_b, sign included, or ranges (default: 8, 16 or 32, by the types)"},
     {"--slope-terms", "any,1,2", "powers of two whose sum a slope is (default any)"},
     {"--shift", "per-segment,one", "n_BX_total of each segment, or the same in all (default per-segment)"},
-    {"--knots", "free,uniform,pow2[:B]", "where segments start, as for fit (default free)"},
+    {"--knots", "free,uniform,pow2[:B],points[:K]", "where segments start, as for fit (default free)"},
     {"--symmetry", "off,fold", "whole tables, halves of symmetric functions, or both (default off)"},
     {"--range", "LO:HI", "real input range that gives types without a scale theirs, as for fit"},
     {"--zero", SPEC_ZEROS, "as in pwlc fit: keep (default) or leave the code of f(0) = 0 or 1/2"},
@@ -220,6 +220,11 @@ static bool combine(const struct request *request, int number, struct explore_ro
         /* check_values has seen each value; the storage's bits need not be said. */
         if (a != AXIS_SLOPE_BITS || request->given[a])
             spec_set(spec, axes[a].flag, row->value[a], &row->diag);
+    }
+    if (!request->given[AXIS_FORM]) {
+        spec->has_form = false;
+        spec_settle_form(spec);
+        row->value[AXIS_FORM] = form_name(spec->form);
     }
     return true;
 }

@@ -27,14 +27,16 @@ static const struct option_info options[] = {
     {"--segments", "N", "number of segments, 1 to 4096 (default 16, or as few as --max-err needs)"},
     {"--max-err", "L", "largest error allowed, in output LSB; with --segments a gate (exit 3)"},
     {"--method", SPEC_METHODS, "how to fit, see `pwlc list methods` (default lsq; minimax with --max-err)"},
-    {"--form", SPEC_FORMS, "where the constant is added (default absolute)"},
+    {"--form", SPEC_FORMS, "where the constant is added (default absolute; of --knots points the one that holds it)"},
     {"--rounding", SPEC_ROUNDINGS, "of the right shift (default floor)"},
     {"--slope-bits", "B", "width of q_b, sign included; -2^(B-1) is left out (default: 8, 16 or 32, by the types)"},
     {"--offset-type", "TYPE", "term_c, bias or y is a code of a type, as s16 or u8 (default: what the storage holds)"},
     {"--shift", SPEC_SHIFTS, "one: the same n_BX_total in all segments (default per-segment)"},
     {"--slope-terms", SPEC_SLOPE_TERMS, "slopes are sums of one or two signed powers of two: shifts, no multiplier"},
-    {"--knots", "free|uniform|pow2[:B]",
-     "where segments start: equal widths, or where the top B bits of a code decide its segment (default free)"},
+    {"--knots", "free|uniform|pow2[:B]|points[:K]",
+     "where segments start: equal widths, where the top B bits of a code decide its segment, or a value every 2^K "
+     "codes "
+     "with straight lines between them, see below (default free)"},
     {"--monotone", NULL, "no step against the direction of the function"},
     {"--continuous", "S", "where a segment starts, the one before it would give a value within S output LSB"},
     {"--fix", "X:Y...", "the code nearest to x gives the code nearest to y, as 0:0; may be repeated"},
@@ -255,6 +257,16 @@ const struct command command_fit = {
         "What is made least. lsq: the RMS error; minimax: the largest error, and among tables of the least one a small "
         "RMS error; --max-err: the number of segments, then a small RMS error; with --knots pow2 the number of "
         "segments, then that of top bits. The certificate names both objectives.\n"
+        "\n"
+        "Points. --knots points:K makes tables for hardware that interpolates: N + 1 integers T, one every 2^K codes "
+        "from "
+        "the lowest on, the last one code beyond the highest, and\n"
+        "  q_y = sat(shr(T[i] * 2^K + (T[i+1] - T[i]) * f, K)),  i and f the quotient and rest of (q_x - qmin_x) / "
+        "2^K\n"
+        "The values are searched, not sampled, and the certificate is about all values of these points. In the table "
+        "q_b is T[i+1] - T[i] and n_BX_total K; under floor and half_up the form is anchored and y is T[i], under "
+        "half_away and half_even it is biased. --segments N, a power of two, gives K, too; --max-err alone takes the "
+        "largest K that serves. Inputs of up to 16 bits.\n"
         "\n"
         "Weights. --weights takes counts or shares, one for each code from the lowest on (a column of text, or a .npy "
         "array of any type), or rows q_x,weight (text, or .npy of shape (n, 2)), where codes not listed weigh 0. The "

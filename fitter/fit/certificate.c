@@ -95,8 +95,8 @@ static void certify_bounds(const struct workspace *work, const struct table *tab
 {
     const struct exact *exact = &work->exact;
     certificate->objective = work->objective;
-    certificate->has_second_objective = work->objective != OBJECTIVE_RMS &&
-                                        (has_points(work->spec) || !constraints_tie(&work->spec->constraints));
+    certificate->has_second_objective =
+        work->objective != OBJECTIVE_RMS && (has_points(work->spec) || !constraints_tie(&work->spec->constraints));
     if (!is_judged(work, table))
         return;
     certificate->optimal = search_completed(work, certificate) != SEARCH_NONE;

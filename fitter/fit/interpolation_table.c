@@ -27,6 +27,13 @@ static int finish(struct workspace *work, struct interpolation *search, struct d
     return diag->code;
 }
 
+/* Of the tables that are within a largest error as the present one is, one of little squared error. */
+static int improve_within(struct interpolation *search, double max_err, struct diag *diag)
+{
+    double cost, lower_bound;
+    return interpolation_least_squares(search, max_err, INTERPOLATION_STEPS_FEW, &cost, &lower_bound, diag);
+}
+
 static int fit_by_method(struct workspace *work, int shift, struct diag *diag)
 {
     struct interpolation search;
@@ -36,28 +43,26 @@ static int fit_by_method(struct workspace *work, int shift, struct diag *diag)
     work->objective = by_max ? OBJECTIVE_MAX : OBJECTIVE_RMS;
     if (begin(work, shift, &search, diag))
         return diag->code;
-    double cost;
     if (by_max) {
         if (!interpolation_least_error(&search, &minimax->max_err, &minimax->lower_bound, diag))
-            interpolation_improve(&search, minimax->max_err, &cost, diag);
+            improve_within(&search, minimax->max_err + MINIMAX_RESOLUTION, diag);
     } else {
         *exact = (struct exact){.segments = search.intervals, .any_shift = NAN};
         if (!interpolation_any(&search, diag))
-            interpolation_least_squares(&search, &exact->cost, &exact->lower_bound, diag);
+            interpolation_least_squares(&search, INFINITY, INTERPOLATION_STEPS, &exact->cost, &exact->lower_bound,
+                                        diag);
     }
     return finish(work, &search, diag);
 }
 
-/* Of the tables within --max-err one of little squared error. */
 static int fit_within(struct workspace *work, int shift, bool *found, bool *decided, struct diag *diag)
 {
     struct interpolation search;
-    double cost;
     work->objective = OBJECTIVE_SEGMENTS;
     if (begin(work, shift, &search, diag))
         return diag->code;
     if (!interpolation_within(&search, work->spec->max_err, found, decided, diag) && *found)
-        interpolation_improve(&search, work->spec->max_err, &cost, diag);
+        improve_within(&search, work->spec->max_err, diag);
     if (*found)
         return finish(work, &search, diag);
     interpolation_free(&search);

@@ -19,9 +19,9 @@ struct constraints {
     bool one_shift;  /* n_BX_total is the same in all segments */
     int slope_terms; /* q_b is a sum of at most so many +-2^k, 1 or 2; 0: any q_b */
     enum knots_rule knots;
-    int index_bits; /* of KNOTS_POW2: the top bits of a code that decide its segment; 0 when not given */
+    int index_bits;  /* of KNOTS_POW2: the top bits of a code that decide its segment; 0 when not given */
     int point_shift; /* of KNOTS_POINTS; 0 when not given */
-    bool monotone;  /* no step against the direction of f */
+    bool monotone;   /* no step against the direction of f */
     bool continuous;
     int max_step; /* with continuous: output codes between two segments' values at the start of the second */
 };
@@ -32,7 +32,7 @@ struct constraints {
 #define CONSTRAINTS_MAX_POINT_SHIFT 15
 
 /* The least point_shift that inputs of so many bits can have: so that there are at most 4096 segments. */
-#define CONSTRAINTS_LEAST_SHIFT(in_bits) ((in_bits) > 13 ? (in_bits) - 12 : 1)
+#define CONSTRAINTS_LEAST_SHIFT(in_bits) ((in_bits) > 13 ? (in_bits)-12 : 1)
 
 /* Sets one constraint from its flag, --shift, --slope-terms, --knots, --monotone or --continuous, and text; --monotone
  * takes none, --shift and --slope-terms one of the lists of spec.h. Exit 2 with the flag in the message. */

@@ -169,8 +169,7 @@ int spec_resolve(struct spec *spec, struct diag *diag)
     if (spec->out_lacks_scale && derive_out(spec, ranged, low, high, diag))
         return diag->code;
     spec->out_lacks_scale = false;
-    if (spec->constraints.knots == KNOTS_POINTS && !spec->has_form)
-        spec->form = spec_points_form(spec->rounding);
+    spec_settle_form(spec);
     free(calibration->values);
     *calibration = (struct calibration){0};
     return EXIT_DONE;

@@ -24,9 +24,15 @@ int spec_points_shift(const struct spec *spec)
 
 /* Under floor and half_up a value at the start may as well be added after the shift; others round away from zero, or to
  * even, what has the value in it. */
-pwl_form spec_points_form(pwl_rounding rounding)
+static pwl_form form_under(pwl_rounding rounding)
 {
     return rounding == PWL_FLOOR || rounding == PWL_HALF_UP ? PWL_ANCHORED : PWL_BIASED;
+}
+
+void spec_settle_form(struct spec *spec)
+{
+    if (spec->constraints.knots == KNOTS_POINTS && !spec->has_form)
+        spec->form = form_under(spec->rounding);
 }
 
 static int check_number(const struct spec *spec, struct diag *diag)
@@ -56,7 +62,9 @@ static int check_number(const struct spec *spec, struct diag *diag)
 
 int spec_check_points(const struct spec *spec, struct diag *diag)
 {
-    const pwl_form form = spec_points_form(spec->rounding);
+    const pwl_form form = form_under(spec->rounding);
+    if (spec->constraints.knots != KNOTS_POINTS)
+        return EXIT_DONE;
     if (spec->method != METHOD_LSQ && spec->method != METHOD_MINIMAX)
         return diag_set(diag, EXIT_USAGE, "--knots points with --method %s: must be lsq or minimax",
                         method_name(spec->method));

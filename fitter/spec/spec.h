@@ -113,14 +113,14 @@ int spec_resolve(struct spec *spec, struct diag *diag);
 int spec_check_given(const struct spec *spec, struct diag *diag);
 int spec_check_scales(const struct spec *spec, struct diag *diag);
 
-/* Of --knots points: the codes between two points, as a power of two, by what is given or by default; 0 where --max-err
- * alone decides. */
+/* points.c, of --knots points: the codes between two points, as a power of two, by what is given or by default; 0 where
+ * --max-err alone decides. */
 int spec_points_shift(const struct spec *spec);
 
-/* The form that holds such tables: anchored, or where the whole sum is rounded biased. */
-pwl_form spec_points_form(pwl_rounding rounding);
+/* Takes the form that holds such tables where none was given: anchored, or biased where the whole sum is rounded. */
+void spec_settle_form(struct spec *spec);
 
-/* points.c: what --knots points cannot be asked for with. */
+/* Exit 2 where something is asked for that such tables cannot be, or another form. */
 int spec_check_points(const struct spec *spec, struct diag *diag);
 
 /* Checks what single flags cannot: contradictions (document with an arbitrary scale, lut with more than 12 bits or

@@ -14,8 +14,6 @@ static int check_constraints(const struct spec *spec, struct diag *diag)
 {
     const struct constraints *constraints = &spec->constraints;
     struct text flags = {0};
-    if (constraints->knots == KNOTS_POINTS)
-        return spec_check_points(spec, diag);
     constraints_add_flags(constraints, &flags);
     if (flags.failed)
         diag_set(diag, EXIT_IO, "out of memory for a message");
@@ -219,8 +217,8 @@ int spec_check(const struct spec *spec, struct diag *diag)
                         spec->slope_bits, storage, storage);
     int64_t sum;
     diag->code = EXIT_DONE;
-    if (check_method(spec, diag) || check_constraints(spec, diag) || check_fixes(spec, diag) ||
-        check_weights(spec, diag) || (spec->fold && spec_fold_sum(spec, &sum, diag)))
+    if (spec_check_points(spec, diag) || check_method(spec, diag) || check_constraints(spec, diag) ||
+        check_fixes(spec, diag) || check_weights(spec, diag) || (spec->fold && spec_fold_sum(spec, &sum, diag)))
         return diag->code;
     if (spec->function.expression ? check_expression(spec, diag) : check_domain(spec, diag))
         return diag->code;

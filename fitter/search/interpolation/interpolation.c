@@ -67,7 +67,8 @@ struct line interpolation_line(const struct interpolation *table, int i, int64_t
     const int64_t start = table->points->cell[(int64_t)i * table->width];
     return (struct line){.q_b = b - a,
                          .n = table->shift,
-                         .offset = rules->form == PWL_ANCHORED ? a : a * table->width - (b - a) * (start - rules->zp_x)};
+                         .offset =
+                             rules->form == PWL_ANCHORED ? a : a * table->width - (b - a) * (start - rules->zp_x)};
 }
 
 /* The output of a sum that is 2^shift times a value. */
@@ -124,13 +125,13 @@ double interpolation_cost(struct interpolation *table, int i, int64_t a, int64_t
 }
 
 double interpolation_cost_of_ranges(struct interpolation *table, int i, struct integers a, struct integers b,
-                                    double enough, bool *exact)
+                                    double max_err, double enough, bool *exact)
 {
     const struct points *points = table->points;
     const int first = (int)(i * table->width), end = first + (int)table->width;
     *exact = true;
     if (a.low == a.high && b.low == b.high)
-        return interpolation_cost(table, i, a.low, b.low, INFINITY, enough);
+        return interpolation_cost(table, i, a.low, b.low, max_err, enough);
     if (b.low - a.high > table->rules->slope_limit || a.low - b.high > table->rules->slope_limit)
         return INFINITY;
     int64_t low_sum = a.low * table->width, high_sum = a.high * table->width;
@@ -140,7 +141,7 @@ double interpolation_cost_of_ranges(struct interpolation *table, int i, struct i
         const double error = (double)pwl_sat(table->nearest[k], low, high) - points->target[k];
         cost += error * error * points->mass[k];
         *exact &= low == high || points->mass[k] <= LEAST_WEIGHT;
-        if (cost >= enough || is_missed(points, k, low, high)) {
+        if (fabs(error) > max_err || cost >= enough || is_missed(points, k, low, high)) {
             table->steps += k + 1 - first;
             return INFINITY;
         }

@@ -68,7 +68,7 @@ double interpolation_cost(struct interpolation *table, int i, int64_t a, int64_t
 /* No pair of values from these ranges costs less, by the nearest output that each code can have; INFINITY as above.
  * *exact: each code that counts has one output alone, so that all pairs cost the same. */
 double interpolation_cost_of_ranges(struct interpolation *table, int i, struct integers a, struct integers b,
-                                    double enough, bool *exact);
+                                    double max_err, double enough, bool *exact);
 
 /* least_error.c: a table whose errors are at most max_err. False when there is none; *decided when that is certain. */
 int interpolation_within(struct interpolation *table, double max_err, bool *found, bool *decided, struct diag *diag);
@@ -79,11 +79,12 @@ int interpolation_any(struct interpolation *table, struct diag *diag);
 /* The table of least largest error, and what no table has less than. Exit 3 as above. */
 int interpolation_least_error(struct interpolation *table, double *max_err, double *lower_bound, struct diag *diag);
 
-/* least_squares.c: improves the present table, whose errors stay at most max_err, until no table around it, of values
- * that are all moved by a few steps, costs less. */
-int interpolation_improve(struct interpolation *table, double max_err, double *cost, struct diag *diag);
+/* least_squares.c: begins with the present table; of those whose errors are at most max_err, which it is one of, the
+ * one that costs least, and what none of them costs less than. The search ends when it has looked at `steps` codes. */
+int interpolation_least_squares(struct interpolation *table, double max_err, int64_t steps, double *cost,
+                                double *lower_bound, struct diag *diag);
 
-/* Begins with the present table; the one that costs least, and what no table costs less than. */
-int interpolation_least_squares(struct interpolation *table, double *cost, double *lower_bound, struct diag *diag);
+#define INTERPOLATION_STEPS ((int64_t)1 << 30)     /* some three seconds */
+#define INTERPOLATION_STEPS_FEW ((int64_t)1 << 27) /* where nothing is claimed */
 
 #endif

@@ -10,9 +10,9 @@
  *   reach(i + 1) = the values b that some a of reach(i) allows
  *
  * and a table within E exists if reach(N) is not empty. The pairs (a, b) of an interval form a convex polygon: where a
- * lower and a higher a of a run allow the same b, each a between them does, and what the run reaches has no gap. Its ends
- * fall as a grows, but where b is bound by the steepest slope: there they rise. So the least and the greatest b that a
- * run reaches are found by bisection, however long it is.
+ * lower and a higher a of a run allow the same b, each a between them does, and what the run reaches has no gap. Its
+ * ends fall as a grows, but where b is bound by the steepest slope: there they rise. So the least and the greatest b
+ * that a run reaches are found by bisection, however long it is.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -149,8 +149,8 @@ static void merge_runs(struct reach *reach, size_t first)
     reach->count = last + 1;
 }
 
-/* Of the values from a to `end` the last that is provable beside a; a is. They are an interval, as the limits of a proof
- * are linear. */
+/* Of the values from a to `end` the last that is provable beside a; a is. They are an interval, as the limits of a
+ * proof are linear. */
 static int64_t last_provable(struct reach *reach, int i, int64_t a, int64_t end)
 {
     struct interpolation free = *reach->table;

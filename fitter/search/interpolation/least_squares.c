@@ -3,9 +3,9 @@
  * The least squared error of interpolated values, by dynamic programming from point to point.
  *
  * A good table first: all values are moved at once, each by a few steps or not at all, as long as that gains; the steps
- * get finer. Then the proof, from coarse to fine. The values that a point may have are parted into ranges, at first one.
- * Between two ranges no pair costs less than the nearest output that each code can have. So the dynamic program over
- * ranges gives, for each of them, what no table through it costs less than:
+ * get finer. Then the proof, from coarse to fine. The values that a point may have are parted into ranges, at first
+ * one. Between two ranges no pair costs less than the nearest output that each code can have. So the dynamic program
+ * over ranges gives, for each of them, what no table through it costs less than:
  *
  *       point i            point i + 1                  before(range) + after(range) >= the best table's cost:
  *     |   12   |---.     |   30   |                     no table through it is better, and it is left out.
@@ -89,7 +89,8 @@ static bool move_all(struct interpolation *table, struct moves *moves, int64_t s
     return true;
 }
 
-int interpolation_improve(struct interpolation *table, double max_err, double *cost, struct diag *diag)
+/* Improves the present table until no table around it, of values that are all moved by a few steps, costs less. */
+static int improve(struct interpolation *table, double max_err, double *cost, struct diag *diag)
 {
     struct moves *moves = calloc((size_t)table->intervals + 1, sizeof *moves);
     if (!moves)
@@ -107,8 +108,7 @@ int interpolation_improve(struct interpolation *table, double max_err, double *c
 
 /* --- the proof --- */
 
-#define MOST_STEPS ((int64_t)1 << 30)  /* codes looked at: some three seconds */
-#define MOST_PAIRS ((size_t)1 << 23)  /* of ranges, that are kept at one time */
+#define MOST_PAIRS ((size_t)1 << 23) /* of ranges, that are kept at one time */
 #define MOST_RANGES ((size_t)1 << 20)
 
 struct values {
@@ -133,8 +133,9 @@ struct proof {
     struct interpolation *table;
     struct ranges now, next;
     struct pair *pairs; /* of all intervals, one after the other */
-    double best;        /* cost of the present table */
-    double lower;       /* no table costs less */
+    double max_err;
+    double best;  /* cost of the present table */
+    double lower; /* no table costs less */
     int64_t last_step;
 };
 
@@ -208,7 +209,8 @@ static void price_forward(struct proof *proof)
                 const double most = proof->best - a->before - b->after;
                 *pair = (struct pair){INFINITY, true};
                 if (most > 0)
-                    pair->cost = interpolation_cost_of_ranges(table, i, a->range, b->range, most, &pair->exact);
+                    pair->cost =
+                        interpolation_cost_of_ranges(table, i, a->range, b->range, proof->max_err, most, &pair->exact);
                 b->before = fmin(b->before, a->before + pair->cost);
             }
         }
@@ -283,7 +285,8 @@ static void take_path(struct proof *proof)
         for (const struct values *a = from; a < end; a++) {
             bool exact;
             const double cost =
-                a->before + (b ? interpolation_cost_of_ranges(table, i, a->range, b->range, INFINITY, &exact) : 0);
+                a->before +
+                (b ? interpolation_cost_of_ranges(table, i, a->range, b->range, proof->max_err, INFINITY, &exact) : 0);
             if (!(cost < least))
                 continue;
             least = cost;
@@ -324,18 +327,20 @@ static bool refine(struct proof *proof, double cost, double *better, struct diag
     }
     if (has_room && least < proof->best) {
         take_path(proof);
-        *better = fmin(cost, cost_of(table, INFINITY));
+        *better = fmin(cost, cost_of(table, proof->max_err));
     }
     return false;
 }
 
-int interpolation_least_squares(struct interpolation *table, double *cost, double *lower_bound, struct diag *diag)
+int interpolation_least_squares(struct interpolation *table, double max_err, int64_t steps, double *cost,
+                                double *lower_bound, struct diag *diag)
 {
     const size_t points = (size_t)table->intervals + 1;
     const double share = ROUNDING_SHARE(table->points->count);
-    if (interpolation_improve(table, INFINITY, cost, diag))
+    if (improve(table, max_err, cost, diag))
         return diag->code;
-    struct proof proof = {.table = table, .best = *cost * (1 - share), .last_step = table->steps + MOST_STEPS};
+    struct proof proof = {
+        .table = table, .max_err = max_err, .best = *cost * (1 - share), .last_step = table->steps + steps};
     int64_t *present = malloc(points * sizeof *present);
     struct ranges *sides[] = {&proof.now, &proof.next};
     for (int side = 0; side < 2; side++) {
