@@ -60,6 +60,24 @@ void escape_control(struct text *out, const char *string)
     }
 }
 
+void escape_bytes(struct text *out, const void *bytes, size_t size, size_t most)
+{
+    const unsigned char *const text = bytes;
+    const size_t shown = size < most ? size : most;
+    size_t i = 0;
+    while (i < shown) {
+        const unsigned char *const c = text + i;
+        const int length = *c == '\\' ? 0 : escape_shown(c, size - i);
+        if (length > 0)
+            text_add(out, "%.*s", length, (const char *)c);
+        else
+            text_add(out, "\\x%02x", *c);
+        i += length > 0 ? (size_t)length : 1;
+    }
+    if (i < size)
+        text_add(out, "... (%zu bytes)", size);
+}
+
 void escape_print(const char *string)
 {
     struct text text = {0};

@@ -11,6 +11,9 @@ void escape_xml(struct text *out, const char *string);
 /* Control characters and bytes that are no UTF-8 as \xNN. */
 void escape_control(struct text *out, const char *string);
 
+/* Bytes of any kind so, and a backslash as \x5c, but no more than about `most` of them. */
+void escape_bytes(struct text *out, const void *bytes, size_t size, size_t most);
+
 /* How many bytes at c, of `size` there are, make a character that terminals show; 0 for control characters, U+0080 to
  * U+009F among them, and for what is no UTF-8. */
 int escape_shown(const unsigned char *c, size_t size);

@@ -16,7 +16,8 @@
 static const struct option_info options[] = {
     {"--profile", "P",
      "what the table of a chip or library asks for, as tosa16: `pwlc list profiles`; other flags go first"},
-    {"--in", "TYPE", "input type, as u16:2^-12:24576 (width:scale:zero point), s8:0.0472:-3 or q3.12"},
+    {"--in", "TYPE",
+     "input type, as u16:2^-12:24576 (width:scale:zero point), q3.12, or a model's, as net.tflite:TENSOR"},
     {"--out", "TYPE", "output type; s8 alone takes scale and zero point from the function's range, see below"},
     {"--range", "LO:HI", "real input range that gives types without a scale, as --in s8, theirs"},
     {"--calibrate", "FILE",
@@ -72,10 +73,10 @@ static int fit_one(struct spec *spec, const char *output, struct diag *diag)
 {
     struct table table;
     char *text = NULL;
-    const bool derived = spec->in_lacks_scale || spec->out_lacks_scale;
+    const bool found = spec->in_lacks_scale || spec->out_lacks_scale || spec->has_model_type;
     if (spec_resolve(spec, diag) || fit(spec, &table, diag))
         return diag->code;
-    if (derived)
+    if (found)
         note_types(spec);
     if (!table_to_json(&table, &text, diag) && !file_write(output, text, strlen(text), diag)) {
         fit_notes(spec, &table, "");
@@ -253,6 +254,9 @@ const struct command command_fit = {
         "The table holds the types that were found, not the range or the data.\n"
         "  --calibrate-by percentile=P cuts (100 - P) / 2 percent of the values at each side.\n"
         "  --calibrate-by mse searches the range whose type has the least mean squared error, clipping included.\n"
+        "\n"
+        "Types from a model. FILE:TENSOR is the type of a quantised tensor of a TFLite or ONNX model, by its name or by "
+        "its index in what `pwlc tensors` lists. The table holds that type, and not where it came from.\n"
         "\n"
         "What is made least. lsq: the RMS error; minimax: the largest error, and among tables of the least one a small "
         "RMS error; --max-err: the number of segments, then a small RMS error; with --knots pow2 the number of "

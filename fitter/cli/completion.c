@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Completion scripts, from the tables that --help prints: "a|b|c" as an argument gives its values, "FILE" file names.
- * In a synopsis FUNCTION gives the functions, "[word]" that word, a word after the command's name an action, and FILE
- * or a name with an ending, where it belongs to no flag, files. */
+/* Completion scripts, from the tables that --help prints: "a|b|c" as an argument gives its values, "FILE" file names,
+ * and so does "TYPE", which a model may have. In a synopsis FUNCTION gives the functions, "[word]" that word, a word
+ * after the command's name an action, and FILE or a name with an ending, where it belongs to no flag, files. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 static bool names_files(const char *argument)
 {
-    static const char *const signs[] = {"FILE", "DIR", "TABLE", ".json", ".npy", ".svg", ".gguf"};
+    static const char *const signs[] = {"FILE", "DIR", "TABLE", "TYPE", ".json", ".npy", ".svg", ".gguf"};
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
         if (strstr(argument, signs[i]))
             return true;

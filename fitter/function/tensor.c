@@ -153,6 +153,19 @@ static size_t sign_length(const char *text)
     return 0;
 }
 
+bool tensor_is_written(const char *text)
+{
+    static const char digits[] = "0123456789";
+    const bool is_q = text[0] == 'q' || (text[0] == 'u' && text[1] == 'q');
+    const char *const width = is_q ? strchr(text, 'q') + 1 : text + sign_length(text);
+    const char *rest = width + strspn(width, digits);
+    if (width == text || rest == width)
+        return false;
+    if (is_q && *rest == '.')
+        rest += 1 + strspn(rest + 1, digits);
+    return *rest == '\0' || *rest == ':';
+}
+
 int tensor_parse(const char *text, const char *field, struct tensor *tensor, struct diag *diag)
 {
     char scale_text[1280]; /* longer than any decimal that number_real takes */
@@ -160,7 +173,8 @@ int tensor_parse(const char *text, const char *field, struct tensor *tensor, str
         return parse_q_format(text, strchr(text, 'q') + 1, field, tensor, diag);
     const char *width = text + sign_length(text);
     if (width == text)
-        return type_error(text, field, text[0] == '\0' ? "is missing" : "does not start with s, u, q or uq", diag);
+        return type_error(
+            text, field, text[0] == '\0' ? "is missing" : "does not start with s, u, q or uq, and names no file", diag);
 
     const size_t width_length = strcspn(width, ":");
     int bits;

@@ -36,6 +36,10 @@ bool scale_of_value(double value, struct scale *scale);
  * "int8" and "i8" are s8, "uint8" is u8. "q8.8", 17 bits here and 16 where the sign is counted, is refused. */
 int tensor_parse(const char *text, const char *field, struct tensor *tensor, struct diag *diag);
 
+/* Whether the text has the shape of a type, with or without a scale, whatever the numbers in it: "s8:x" and "q3.12:5",
+ * but not "s8.tflite:x". */
+bool tensor_is_written(const char *text);
+
 /* Whether the text is a type's codes alone, "s8", which have neither scale nor zero point; and the type with these
  * codes, its scale unset. Exit 2 when the width is not 2 to 32 bits. */
 bool tensor_is_codes(const char *text);

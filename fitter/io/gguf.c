@@ -431,19 +431,7 @@ int gguf_dequantise(const struct gguf_tensor *tensor, const unsigned char *data,
 
 void gguf_string_text(struct gguf_string string, struct text *text)
 {
-    const size_t shown = string.size < MOST_TEXT_BYTES ? string.size : MOST_TEXT_BYTES;
-    size_t i = 0;
-    while (i < shown) {
-        const unsigned char *c = string.text + i;
-        const int length = *c == '\\' ? 0 : escape_shown(c, string.size - i);
-        if (length > 0)
-            text_add(text, "%.*s", length, (const char *)c);
-        else
-            text_add(text, "\\x%02x", *c);
-        i += length > 0 ? (size_t)length : 1;
-    }
-    if (i < string.size)
-        text_add(text, "... (%zu bytes)", string.size);
+    escape_bytes(text, string.text, string.size, MOST_TEXT_BYTES);
 }
 
 static int64_t sign_extended(uint64_t bits, size_t bytes)

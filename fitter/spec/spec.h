@@ -43,7 +43,7 @@ struct fix {
 /* Where types without a scale take it from; see calibrate.h. */
 struct calibration {
     bool has_range, has_by, powers_of_two;
-    bool is_implied; /* powers_of_two is what a profile asks for, where a scale is found */
+    bool is_implied;  /* powers_of_two is what a profile asks for, where a scale is found */
     double low, high; /* with has_range */
     double *values;   /* of --calibrate, sorted; malloc'd, else null */
     size_t count;
@@ -56,6 +56,7 @@ struct spec {
     struct tensor in, out;
     bool in_lacks_scale, out_lacks_scale; /* given as codes alone, "s8", until spec_resolve */
     bool in_keeps_zero, out_keeps_zero;   /* given as "s8:auto:0": the zero point is 0 */
+    bool has_model_type;                  /* a type was read from a model */
     struct calibration calibration;
     int segments;       /* 1..4096; 0 when not given */
     double max_err;     /* output LSB, > 0; NAN when not given */

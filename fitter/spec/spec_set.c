@@ -6,6 +6,7 @@
 
 #include "base/number.h"
 #include "base/suggest.h"
+#include "function/model_type.h"
 #include "function/samples.h"
 #include "profile/profile.h"
 #include "spec.h"
@@ -51,32 +52,38 @@ static int set_parameter(struct spec *spec, const char *flag, const char *value,
     return function_set_parameter(&spec->function, value, diag);
 }
 
-/* "s8" leaves scale and zero point to --range or --calibrate, "s8:auto:0" the scale alone. */
-static int set_type(struct tensor *tensor, bool *lacks_scale, bool *keeps_zero, const char *flag, const char *value,
-                    struct diag *diag)
+/* "s8" leaves scale and zero point to --range or --calibrate, "s8:auto:0" the scale alone; FILE:TENSOR takes all from a
+ * model. */
+static int set_type(struct spec *spec, struct tensor *tensor, bool *lacks_scale, bool *keeps_zero, const char *flag,
+                    const char *value, struct diag *diag)
 {
     static const char automatic[] = ":auto:0";
-    char codes[16];
+    char codes[16] = "";
     const size_t length = strlen(value), suffix = sizeof automatic - 1;
-    *keeps_zero = length > suffix && length - suffix < sizeof codes && !strcmp(value + length - suffix, automatic);
-    if (*keeps_zero) {
+    if (length > suffix && length - suffix < sizeof codes && !strcmp(value + length - suffix, automatic))
         snprintf(codes, sizeof codes, "%.*s", (int)(length - suffix), value);
+    *keeps_zero = tensor_is_codes(codes); /* else it may be the tensor "auto:0" of a model */
+    if (*keeps_zero)
         value = codes;
-    }
     *lacks_scale = tensor_is_codes(value);
-    return *lacks_scale ? tensor_parse_codes(value, flag, tensor, diag) : tensor_parse(value, flag, tensor, diag);
+    if (*lacks_scale)
+        return tensor_parse_codes(value, flag, tensor, diag);
+    if (!model_type_is_meant(value))
+        return tensor_parse(value, flag, tensor, diag);
+    spec->has_model_type = true;
+    return model_type_read(value, flag, tensor, diag);
 }
 
 static int set_in(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
     spec->has_in = true;
-    return set_type(&spec->in, &spec->in_lacks_scale, &spec->in_keeps_zero, flag, value, diag);
+    return set_type(spec, &spec->in, &spec->in_lacks_scale, &spec->in_keeps_zero, flag, value, diag);
 }
 
 static int set_out(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
     spec->has_out = true;
-    return set_type(&spec->out, &spec->out_lacks_scale, &spec->out_keeps_zero, flag, value, diag);
+    return set_type(spec, &spec->out, &spec->out_lacks_scale, &spec->out_keeps_zero, flag, value, diag);
 }
 
 static int set_range(struct spec *spec, const char *flag, const char *value, struct diag *diag)

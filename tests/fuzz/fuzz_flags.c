@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "function/model_type.h"
 #include "function/samples.h"
 #include "measure/grid.h"
 
@@ -65,6 +66,8 @@ static int set_line(struct spec *spec, char *line, const struct file *file, stru
         return check_grid(value, diag);
     if (strcmp(line, "--samples") == 0 || strcmp(line, "--calibrate") == 0 || strcmp(line, "--weights") == 0)
         return set_file(spec, line, file, diag);
+    if ((strcmp(line, "--in") == 0 || strcmp(line, "--out") == 0) && model_type_is_meant(value))
+        return diag_set(diag, EXIT_USAGE, "a model is another target's"); /* which may read files */
     return spec_set(spec, line, value, diag);
 }
 

@@ -3,8 +3,25 @@
 #include "fuzz.h"
 #include "fuzz_spec.h"
 
-/* A job may name files of sample points, of data or of weights: what is fuzzed must not read files. Expressions, which
- * have blanks and quotes, have a target of their own. */
+#include "function/model_type.h"
+
+/* Whether anything that stands between two quotes is a tensor of a model. */
+static int names_models(const uint8_t *data, size_t size)
+{
+    int found = 0;
+    char *const text = malloc(size + 1);
+    REQUIRE(text != NULL);
+    memcpy(text, data, size);
+    text[size] = '\0';
+    char *rest = NULL;
+    for (char *word = strtok_r(text, "\"", &rest); word != NULL && !found; word = strtok_r(NULL, "\"", &rest))
+        found = model_type_is_meant(word);
+    free(text);
+    return found;
+}
+
+/* A job may name files of sample points, of data, of weights or of models: what is fuzzed must not read files.
+ * Expressions, which have blanks and quotes, have a target of their own. */
 static int names_others(const uint8_t *data, size_t size)
 {
     static const char *const keys[] = {"samples", "calibrate", "weights", "expr"};
@@ -14,7 +31,7 @@ static int names_others(const uint8_t *data, size_t size)
             if (memcmp(data + i, keys[k], length) == 0)
                 return 1;
     }
-    return memchr(data, '\\', size) != NULL; /* an escape could spell one */
+    return memchr(data, '\\', size) != NULL || names_models(data, size); /* an escape could spell one */
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

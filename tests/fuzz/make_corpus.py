@@ -7,6 +7,8 @@ import os
 import struct
 import sys
 
+import model_seeds
+
 
 def table(**changes):
     """Document 002's sigmoid, segment 8 alone, which happens to be a table of its own."""
@@ -342,6 +344,8 @@ def main(root):
     seeds += [("gguf_readers", name, data) for name, data in gguf_seeds()
               if name in ("metadata", "every_type", "aligned_64", "version_2", "empty_tensor", "name_twice",
                           "alignment_twice", "offset_unaligned", "truncated")]
+    seeds += [("tflite", name, data) for name, data in model_seeds.tflite_seeds()]
+    seeds += [("onnx", name, data) for name, data in model_seeds.onnx_seeds()]
     seeds += [("gemm", name, data) for name, data in gemm_seeds()]
     seeds += [("flags", name, data) for name, data in flags_seeds()]
     seeds += [("pwl_loader", name, data) for name, data in pwl_loader_seeds()]

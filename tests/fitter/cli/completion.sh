@@ -84,7 +84,9 @@ completes 'pwlc fit tanh --method l' 'lsq lut'
 completes 'pwlc fit tanh --method = d' document
 completes 'pwlc fit tanh --symmetry =' 'fold off'
 completes 'pwlc fit tanh --calibrate-by p' 'percentile='
-completes 'pwlc fit tanh --in ' ''
+completes 'pwlc fit tanh --segments ' ''
+completes 'pwlc fit tanh --in no' notes.txt
+completes 'pwlc tensors no' notes.txt
 completes 'pwlc fit --samples no' notes.txt
 completes 'pwlc show tabl' 'table.json'
 completes 'pwlc explore -j' -j
@@ -110,6 +112,8 @@ offers 'pwlc show tab' table.json
 offers 'pwlc gguf ext' extract
 offers 'pwlc gguf list no' notes.txt
 offers 'pwlc bench gemm -o no' notes.txt
+offers 'pwlc tensors no' notes.txt
+offers 'pwlc fit tanh --out no' notes.txt
 offers 'pwlc bench g' gemm
 offers 'pwlc fit no' ''
 offers 'pwlc help ex' explore
