@@ -88,6 +88,35 @@ def _():
         assert text == written("emit", "-", *words.split(), text=table.to_json()), words
 
 
+@test("files of chips and libraries, out and in again")
+def _():
+    table = pwl.fit("gelu", profile="tosa16")
+    codes = np.arange(-32768, 32768, dtype=np.int16)
+    for profile in ("tosa16", "tosa16:mlir", "tosa16:npy"):
+        data = table.export(profile)
+        done = subprocess.run([pwlc, "emit", "-", "--profile", profile], capture_output=True, check=True,
+                              input=table.to_json().encode())
+        assert data == done.stdout, profile
+        again = pwl.import_table(data, profile, "gelu", input=table.input, output=table.output)
+        equal(again(codes), table(codes), profile)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "gelu.bin"
+        path.write_bytes(table.export("tosa16"))
+        assert pwl.import_table(path, "tosa16", "gelu", input=table.input, output=table.output).certificate.exhaustive
+    for code, message, call in [(3, "quant-gru holds 16 segments", lambda: table.export("quant-gru")),
+                                (2, "--profile tosa17", lambda: table.export("tosa17")),
+                                (2, "--in: missing", lambda: pwl.import_table(table.export("tosa16"), "tosa16", "gelu")),
+                                (2, "has 1 bytes", lambda: pwl.import_table(b"1", "tosa16", "gelu", input="s16:1",
+                                                                            output="s16:1"))]:
+        try:
+            call()
+        except pwl.ToolError as error:
+            assert error.code == code and message in str(error), (error.code, str(error))
+        else:
+            raise AssertionError(f"accepted: {message}")
+    refused("o: no keyword of import_table()", lambda: pwl.import_table(b"1", "tosa16", o="x"))
+
+
 @test("what pwlc refuses, with its words and exit code")
 def _():
     types = dict(input="s8:2^-5", output="s8:2^-5")
@@ -108,7 +137,7 @@ def _():
 @test("what is refused before pwlc is asked")
 def _():
     types = dict(input="s8:2^-5", output="s8:2^-5")
-    refused("max_er: no flag of pwlc fit; it has input, output", lambda: pwl.fit("gelu", max_er=1, **types))
+    refused("max_er: no flag of pwlc fit; it has profile, input, output", lambda: pwl.fit("gelu", max_er=1, **types))
     refused("monotone=5: a switch", lambda: pwl.fit("gelu", monotone=5, **types))
     refused("reduce=True: wanted is on|off", lambda: pwl.fit("sqrt", reduce=True, **types))
     refused("segments={'a': 1}: wanted is N", lambda: pwl.fit("gelu", segments={"a": 1}, **types))

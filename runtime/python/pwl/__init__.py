@@ -18,8 +18,8 @@ from ._core import levels
 from ._core import version as __version__
 from .codes import Type
 from .errors import Error, MissingError, ToolError
-from .fit import emit, fit, flags, pwlc
+from .fit import emit, export, fit, flags, import_table, pwlc
 from .table import LEVELS_ALL, Certificate, Plan, Table, load
 
 __all__ = ["LEVELS_ALL", "Certificate", "Error", "MissingError", "Plan", "Table", "ToolError", "Type", "__version__",
-           "calibration", "emit", "fit", "flags", "levels", "load", "pwlc"]
+           "calibration", "emit", "export", "fit", "flags", "import_table", "levels", "load", "pwlc"]

@@ -19,7 +19,7 @@ from .codes import Array, Type
 from .errors import Error, MissingError, ToolError, shown
 from .table import Table
 
-__all__ = ["emit", "fit", "flags", "pwlc"]
+__all__ = ["emit", "export", "fit", "flags", "import_table", "pwlc"]
 
 SAMPLED_CODES = 1 << 16  # as many points a callable is asked for at most; joined by straight lines where codes are more
 
@@ -233,3 +233,23 @@ def emit(table: Table, format: str = "c", **keywords: Any) -> str:
             raise Error(f"{keyword}: no keyword of emit(), which returns the text")
     with _Arguments("emit", {"format": format, **keywords}) as arguments:
         return _run(["emit", "-", *arguments], table.to_json().encode())[0].decode()
+
+
+def export(table: Table, profile: str) -> bytes:
+    """The file that a chip, compiler or library reads: profile as `pwlc list profiles` has it, with its notation,
+    "tosa16:mlir". ToolError where the layout cannot hold the table. Notations of several files are pwlc emit's alone."""
+    return _run(["emit", "-", "--profile", profile], table.to_json().encode())[0]
+
+
+def import_table(source: Union[str, "os.PathLike[str]", bytes], profile: str, function: Optional[str] = None, *,
+                 input: Union[str, Type, None] = None, output: Union[str, Type, None] = None, **keywords: Any) -> Table:
+    """A table from such a file, or from its bytes: what its consumer computes at every code, measured against the function
+    that is named. Function and types are needed where the file does not say them; other flags as in `pwlc import`."""
+    for keyword in ("o", "profile"):
+        if keyword in keywords:
+            raise Error(f"{keyword}: no keyword of import_table(), which returns the table")
+    text = source if isinstance(source, bytes) else None
+    path = "-" if isinstance(source, bytes) else os.fspath(source)
+    keywords = {"function": function, "input": input, "output": output, **keywords}
+    with _Arguments("import", keywords) as arguments:
+        return Table(_run(["import", path, "--profile", profile, *arguments], text)[0])

@@ -226,6 +226,11 @@ class Table(_core.Table):
         from .fit import emit
         return emit(self, format, **flags)
 
+    def export(self, profile: str) -> bytes:
+        """pwl.export() of this table: the file that a chip, compiler or library reads."""
+        from .fit import export
+        return export(self, profile)
+
     def plan(self, dtype: Any = None, out_dtype: Any = None, levels: int = LEVELS_ALL) -> Plan:
         """A Plan for arrays of these types, by default the smallest that hold the table's codes. The table makes and
         keeps its own: this is for those who want to know the way taken, or to forbid instructions."""
