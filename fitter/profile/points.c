@@ -6,16 +6,14 @@
  *      o---------o---------o
  *      |<- 2^K ->|
  *
- * tosa16, tflm16 have 513 points for K = 7 and halves rounded up; ethosu16 has each point beside the slope to the next.
- * The last point belongs to the code behind the last, which no input reaches. nvdla has 257 points, K is a field, and
- * halves are rounded away from zero.
+ * tosa16 and tflm16 have 513 points for K = 7, and halves are rounded up; ethosu16 has each point beside the slope to
+ * the next. The last point belongs to the code behind the last, which no input reaches.
  *
  * Sources: TOSA 1.0 TABLE and RESCALE; Vela's lookup tables of Ethos-U; TensorFlow Lite Micro's lut_interpolation for
- * int16; NVDLA's hardware and software manuals, LUT programming.
+ * int16.
  */
 #include <inttypes.h>
 
-#include "base/integers.h"
 #include "families.h"
 #include "mlir.h"
 #include "notation.h"
@@ -148,166 +146,4 @@ const struct profile profile_tflm16 = {
     .notations = {&notation_c, &notation_bytes, &notation_npy},
     .pack = pack_points,
     .unpack = unpack_points,
-};
-
-enum { LE_POINTS = 65, LO_POINTS = 257 };
-enum { LE, LO, LE_SELECT, LO_SELECT, ENDS, SCALES, SHIFTS, PRIORITIES, METHOD };
-enum { LE_START, LE_END, LO_START, LO_END };
-enum { LE_UNDER, LE_OVER, LO_UNDER, LO_OVER };
-#define LINEAR 1
-
-static const struct layout_field nvdla_fields[] = {
-    [LE] = {.name = "linear_exp_table", .bits = 16, .is_signed = true, .count = LE_POINTS, .at = 0, .step = 16},
-    [LO] = {.name = "linear_only_table", .bits = 16, .is_signed = true, .count = LO_POINTS, .at = 8 * 130, .step = 16},
-    [LE_SELECT] = {.name = "linear_exp_offset", .bits = 8, .is_signed = true, .count = 1, .at = 8 * 644, .step = 8},
-    [LO_SELECT] = {.name = "linear_only_select", .bits = 8, .is_signed = true, .count = 1, .at = 8 * 646, .step = 8},
-    [ENDS] = {.name = "ends", .bits = 32, .is_signed = true, .count = 4, .at = 8 * 648, .step = 64},
-    [SCALES] = {.name = "slope_scale", .bits = 16, .is_signed = true, .count = 4, .at = 8 * 680, .step = 32},
-    [SHIFTS] = {.name = "slope_shift", .bits = 8, .is_signed = true, .count = 4, .at = 8 * 682, .step = 32},
-    [PRIORITIES] = {.name = "priority", .bits = 8, .count = 3, .at = 8 * 696, .step = 8},
-    [METHOD] = {.name = "method", .bits = 8, .count = 1, .at = 8 * 699, .step = 8},
-    {NULL}};
-static const struct layout nvdla_layout = {.fields = nvdla_fields, .bytes = 700};
-
-static int need_nvdla_types(const struct table *table, struct diag *diag)
-{
-    return need_type(&table->in, "input", 9, table->in.is_signed ? 32 : 31, ANY_SIGN, diag) ||
-                   need_type(&table->out, "output", 2, 16, ANY_SIGN, diag)
-               ? diag->code
-               : EXIT_DONE;
-}
-
-/* Where the points lie: at the segments' starts, but for a segment before the first point and one behind the last. */
-struct nvdla_grid {
-    int shift, before; /* segments before the first point: 0 or 1 */
-};
-
-static int find_grid(const struct table *table, struct nvdla_grid *grid, struct diag *diag)
-{
-    const struct segment *segments = table->segments;
-    const int count = table->segment_count, intervals = LO_POINTS - 1;
-    for (grid->before = 0; grid->before < 2; grid->before++) {
-        if (count < intervals + grid->before || count > intervals + grid->before + 1)
-            continue;
-        const struct segment *first = &segments[grid->before];
-        const int64_t width = first[1].start - first[0].start;
-        bool even = (width & (width - 1)) == 0;
-        for (int i = 1; i < intervals; i++)
-            even &= first[i].start - first[i - 1].start == width;
-        for (grid->shift = 0; width >> grid->shift > 1;)
-            grid->shift++;
-        if (even && width > 0)
-            return EXIT_DONE;
-    }
-    return diag_set(diag, EXIT_REQUIREMENT,
-                    "the table has no %d segments of equal width, a power of two; fit with --knots points:%d",
-                    intervals, table->in.bits - 8);
-}
-
-/* LO alone: no code lies beyond the start of LE. */
-static int pack_nvdla(const struct table *table, struct image *image, struct diag *diag)
-{
-    struct nvdla_grid grid = {0};
-    struct packed_table packed;
-    if (need_nvdla_types(table, diag) || need_lines(table, PWL_BIASED, PWL_HALF_AWAY, LO_POINTS + 1, diag) ||
-        find_grid(table, &grid, diag) || image_make(&nvdla_layout, 0, image, diag) || table_pack(table, &packed, diag))
-        return diag->code;
-    const struct segment *first = &table->segments[grid.before], *last = &first[LO_POINTS - 2];
-    const int64_t width = (int64_t)1 << grid.shift;
-    for (int i = 0; i < LO_POINTS; i++) /* the last one by the line before it */
-        image->values[LO][i] = i < LO_POINTS - 1 ? raw_value(table, &packed, first[i].start)
-                                                 : segment_value(table, last, last->start + width);
-    packed_table_free(&packed);
-    image->values[LO_SELECT][0] = grid.shift;
-    image->values[ENDS][LE_START] = INT32_MAX;
-    image->values[ENDS][LO_START] = first->start;
-    image->values[ENDS][LO_END] = last->start + width;
-    if (grid.before) {
-        image->values[SCALES][LO_UNDER] = table->segments[0].q_b;
-        image->values[SHIFTS][LO_UNDER] = table->segments[0].n;
-    }
-    if (last + 1 < table->segments + table->segment_count) {
-        image->values[SCALES][LO_OVER] = last[1].q_b;
-        image->values[SHIFTS][LO_OVER] = last[1].n;
-    }
-    for (int k = 0; k < 3; k++)
-        image->values[PRIORITIES][k] = 1;
-    image->values[METHOD][0] = LINEAR;
-    return EXIT_DONE;
-}
-
-/* y = value + round((x - from) scale / 2^shift), for the codes from `first` to `last`. The layout rounds the product, a
- * table the sum: of halves they differ where value and product have opposite signs. */
-static int add_slope(struct table *table, int64_t first, int64_t last, int64_t from, int64_t value, int64_t scale,
-                     int64_t shift, struct diag *diag)
-{
-    if (first > last || last < table->in.qmin || first > table->in.qmax)
-        return EXIT_DONE;
-    if (scale == 0)
-        return segments_add(table, first, 0, 0, value, diag);
-    if (shift < 0) {
-        scale *= (int64_t)1 << smaller_integer(-shift, 31);
-        shift = 0;
-    }
-    const int64_t one = (int64_t)1 << smaller_integer(shift, 31);
-    const bool grows = (scale > 0) == (first >= from); /* the product is not negative */
-    if (scale % one != 0 && value != 0 && (value > 0) != grows)
-        return diag_set(
-            diag, EXIT_USAGE,
-            "the slope beyond point %s is rounded before it is added, with another sign; no table does that",
-            first >= from ? "256" : "0");
-    return segments_add(table, first, scale, (int)smaller_integer(shift, 31),
-                        value * one - scale * (from - table->in.zero_point), diag);
-}
-
-static int check_lo_alone(const struct image *image, const struct tensor *in, struct diag *diag)
-{
-    if (image->values[ENDS][LE_START] < in->qmax)
-        return diag_set(diag, EXIT_USAGE,
-                        "linear_exp_table serves codes above %" PRId64
-                        "; only tables of linear_only_table alone are read",
-                        image->values[ENDS][LE_START]);
-    for (int k = 0; k < 3; k++)
-        if (image->values[PRIORITIES][k] != 1)
-            return diag_set(diag, EXIT_USAGE, "priority[%d] is %" PRId64 "; must be 1, for linear_only_table", k,
-                            image->values[PRIORITIES][k]);
-    if (image->values[LO_SELECT][0] < 0 || image->values[LO_SELECT][0] > 31)
-        return diag_set(diag, EXIT_USAGE, "linear_only_select is %" PRId64 "; must be from 0 to 31",
-                        image->values[LO_SELECT][0]);
-    return EXIT_DONE;
-}
-
-static int unpack_nvdla(const struct image *image, struct table *table, struct diag *diag)
-{
-    const int64_t *points = image->values[LO];
-    const struct tensor *in = &table->in;
-    if (need_nvdla_types(table, diag) || check_lo_alone(image, in, diag))
-        return diag->code;
-    const int select = (int)image->values[LO_SELECT][0];
-    const int64_t start = image->values[ENDS][LO_START], end = image->values[ENDS][LO_END],
-                  over = start + ((int64_t)(LO_POINTS - 1) << select);
-    segments_begin(table, PWL_BIASED, PWL_HALF_AWAY);
-    if (add_slope(table, in->qmin, start, start, points[0], image->values[SCALES][LO_UNDER],
-                  image->values[SHIFTS][LO_UNDER], diag))
-        return diag->code;
-    for (int i = 0; i + 1 < LO_POINTS; i++) {
-        const int64_t first = start + ((int64_t)i << select), slope = points[i + 1] - points[i];
-        if (first + ((int64_t)1 << select) > in->qmin &&
-            segments_add(table, first, slope, select,
-                         points[i] * ((int64_t)1 << select) - slope * (first - in->zero_point), diag))
-            return diag->code;
-    }
-    return add_slope(table, over, in->qmax, end, points[LO_POINTS - 1], image->values[SCALES][LO_OVER],
-                     image->values[SHIFTS][LO_OVER], diag);
-}
-
-const struct profile profile_nvdla = {
-    .name = "nvdla",
-    .reader = "NVDLA's SDP and CDP: struct dla_lut_param, linear_only_table alone",
-    .limits = "codes of 9 to 32 bits, lines between 257 points of 16 bits on an even grid",
-    .flags = "--method minimax --knots points:8 --rounding half_away --pow2-scales --in s16:2^-12:0 --out s16:auto:0",
-    .layout = &nvdla_layout,
-    .notations = {&notation_bytes},
-    .pack = pack_nvdla,
-    .unpack = unpack_nvdla,
 };
