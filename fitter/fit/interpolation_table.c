@@ -16,7 +16,7 @@ static void take_values(struct workspace *work, const struct interpolation *foun
 
 static int begin(struct workspace *work, int shift, struct interpolation *search, struct diag *diag)
 {
-    return interpolation_init(search, work->spec, &work->points, &work->rules, &work->ties, shift, diag);
+    return interpolation_init(search, work->spec, &work->points, &work->rules, work->ties.inside, shift, diag);
 }
 
 static int finish(struct workspace *work, struct interpolation *search, struct diag *diag)
