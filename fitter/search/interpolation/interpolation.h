@@ -78,8 +78,13 @@ int interpolation_any(struct interpolation *table, struct diag *diag);
 /* The table of least largest error, and what no table has less than. Exit 3 as above. */
 int interpolation_least_error(struct interpolation *table, double *max_err, double *lower_bound, struct diag *diag);
 
-/* least_squares.c: begins with the present table; of those whose errors are at most max_err, which it is one of, the
- * one that costs least, and what none of them costs less than. The search ends when it has looked at `steps` codes. */
+/* least_squares.c: improves the present table, whose errors stay at most max_err, until no table around it, of values
+ * that are all moved by a few steps, costs less. */
+int interpolation_improve(struct interpolation *table, double max_err, struct diag *diag);
+
+/* Begins with the present table, which had better be a good one; of those whose errors are at most max_err, which it is
+ * one of, the one that costs least, and what none of them costs less than. The search ends when it has looked at
+ * `steps` codes. */
 int interpolation_least_squares(struct interpolation *table, double max_err, int64_t steps, double *cost,
                                 double *lower_bound, struct diag *diag);
 

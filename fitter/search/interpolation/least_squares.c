@@ -89,8 +89,7 @@ static bool move_all(struct interpolation *table, struct moves *moves, int64_t s
     return true;
 }
 
-/* Improves the present table until no table around it, of values that are all moved by a few steps, costs less. */
-static int improve(struct interpolation *table, double max_err, double *cost, struct diag *diag)
+int interpolation_improve(struct interpolation *table, double max_err, struct diag *diag)
 {
     struct moves *moves = calloc((size_t)table->intervals + 1, sizeof *moves);
     if (!moves)
@@ -98,9 +97,9 @@ static int improve(struct interpolation *table, double max_err, double *cost, st
     int64_t step = 1;
     for (const double error = interpolation_max_err(table); (double)(2 * REACH * step) < error;)
         step *= 2;
-    *cost = cost_of(table, max_err);
+    double cost = cost_of(table, max_err);
     for (; step > 0; step /= 2)
-        for (int round = 0; round < ROUNDS && move_all(table, moves, step, max_err, cost); round++)
+        for (int round = 0; round < ROUNDS && move_all(table, moves, step, max_err, &cost); round++)
             continue;
     free(moves);
     return EXIT_DONE;
@@ -340,8 +339,8 @@ int interpolation_least_squares(struct interpolation *table, double max_err, int
 {
     const size_t points = (size_t)table->intervals + 1;
     const double share = ROUNDING_SHARE(table->points->count);
-    if (improve(table, max_err, cost, diag))
-        return diag->code;
+    diag->code = EXIT_DONE;
+    *cost = cost_of(table, max_err);
     struct proof proof = {
         .table = table, .max_err = max_err, .best = *cost * (1 - share), .last_step = table->steps + steps};
     int64_t *present = malloc(points * sizeof *present);
