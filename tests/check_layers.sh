@@ -34,10 +34,10 @@ fitter/profile          : fitter/base fitter/io fitter/function fitter/table run
 fitter/spec             : fitter/base fitter/io fitter/function fitter/table fitter/profile runtime/include/pwl
 fitter/search           : fitter/base fitter/function fitter/table fitter/spec runtime/include/pwl
 fitter/search/minimax   : fitter/base fitter/function fitter/measure fitter/search runtime/include/pwl
+fitter/search/interpolation : fitter/base fitter/search fitter/search/minimax runtime/include/pwl
 fitter/search/squares   : fitter/base fitter/search runtime/include/pwl
 fitter/search/ties      : fitter/base fitter/function fitter/spec fitter/search fitter/search/minimax runtime/include/pwl
-fitter/search/interpolation : fitter/base fitter/function fitter/table fitter/spec fitter/search fitter/search/minimax fitter/search/ties runtime/include/pwl
-fitter/fit              : fitter/base fitter/function fitter/table fitter/measure fitter/spec fitter/search fitter/search/minimax fitter/search/squares fitter/search/ties fitter/search/interpolation
+fitter/fit              : fitter/base fitter/function fitter/table fitter/measure fitter/spec fitter/search fitter/search/minimax fitter/search/interpolation fitter/search/squares fitter/search/ties
 fitter/emit/            : fitter/base fitter/io fitter/table runtime/include/pwl
 fitter/verify           : fitter/base fitter/tools fitter/table fitter/emit runtime/include/pwl
 fitter/cost             : fitter/base fitter/tools fitter/table fitter/emit

@@ -35,9 +35,7 @@ static const struct option_info options[] = {
     {"--shift", SPEC_SHIFTS, "one: the same n_BX_total in all segments (default per-segment)"},
     {"--slope-terms", SPEC_SLOPE_TERMS, "slopes are sums of one or two signed powers of two: shifts, no multiplier"},
     {"--knots", "free|uniform|pow2[:B]|points[:K]",
-     "where segments start: equal widths, where the top B bits of a code decide its segment, or a value every 2^K "
-     "codes "
-     "with straight lines between them, see below (default free)"},
+     "where segments start: equal widths, by the top B bits of a code, or a value every 2^K codes (default free)"},
     {"--monotone", NULL, "no step against the direction of the function"},
     {"--continuous", "S", "where a segment starts, the one before it would give a value within S output LSB"},
     {"--fix", "X:Y...", "the code nearest to x gives the code nearest to y, as 0:0; may be repeated"},

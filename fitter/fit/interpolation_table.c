@@ -16,7 +16,7 @@ static void take_values(struct workspace *work, const struct interpolation *foun
 
 static int begin(struct workspace *work, int shift, struct interpolation *search, struct diag *diag)
 {
-    return interpolation_init(search, work->spec, &work->points, &work->rules, &work->ties, shift, diag);
+    return interpolation_init(search, work->spec, &work->points, &work->rules, work->ties.inside, shift, diag);
 }
 
 static int finish(struct workspace *work, struct interpolation *search, struct diag *diag)
@@ -31,6 +31,8 @@ static int finish(struct workspace *work, struct interpolation *search, struct d
 static int improve_within(struct interpolation *search, double max_err, struct diag *diag)
 {
     double cost, lower_bound;
+    if (interpolation_improve(search, max_err, diag))
+        return diag->code;
     return interpolation_least_squares(search, max_err, INTERPOLATION_STEPS_FEW, &cost, &lower_bound, diag);
 }
 
@@ -48,7 +50,7 @@ static int fit_by_method(struct workspace *work, int shift, struct diag *diag)
             improve_within(&search, minimax->max_err + MINIMAX_RESOLUTION, diag);
     } else {
         *exact = (struct exact){.segments = search.intervals, .any_shift = NAN};
-        if (!interpolation_any(&search, diag))
+        if (!interpolation_any(&search, diag) && !interpolation_improve(&search, INFINITY, diag))
             interpolation_least_squares(&search, INFINITY, INTERPOLATION_STEPS, &exact->cost, &exact->lower_bound,
                                         diag);
     }

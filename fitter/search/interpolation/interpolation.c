@@ -25,13 +25,13 @@ static bool all_are_provable(const struct interpolation *table, int i)
 }
 
 int interpolation_init(struct interpolation *table, const struct spec *spec, const struct points *points,
-                       const struct line_rules *rules, const struct ties *ties, int shift, struct diag *diag)
+                       const struct line_rules *rules, const signed char *directions, int shift, struct diag *diag)
 {
     const int bits = code_type_bits(spec->out.bits);
     *table = (struct interpolation){
         .points = points,
         .rules = rules,
-        .directions = spec->constraints.monotone ? ties->inside : NULL,
+        .directions = directions,
         .shift = shift,
         .width = (int64_t)1 << shift,
         .intervals = points->count >> shift,
@@ -134,6 +134,8 @@ double interpolation_cost_of_ranges(struct interpolation *table, int i, struct i
         return interpolation_cost(table, i, a.low, b.low, max_err, enough);
     if (b.low - a.high > table->rules->slope_limit || a.low - b.high > table->rules->slope_limit)
         return INFINITY;
+    *exact = !table->directions && table->all_provable[i] && b.high - a.low <= table->rules->slope_limit &&
+             a.high - b.low <= table->rules->slope_limit;
     int64_t low_sum = a.low * table->width, high_sum = a.high * table->width;
     double cost = 0;
     for (int k = first; k < end; k++, low_sum += b.low - a.low, high_sum += b.high - a.high) {

@@ -10,7 +10,6 @@
 #include "base/integers.h"
 #include "search/line.h"
 #include "search/points.h"
-#include "search/ties/ties.h"
 
 /*
  * Interval i holds the codes from start = qmin_x + i * 2^shift on, 2^shift of them. With values a and b at its two ends
@@ -29,7 +28,7 @@
 struct interpolation {
     const struct points *points;
     const struct line_rules *rules;
-    const signed char *directions; /* of f from the point before, as in ties.h; null where outputs may step anyhow */
+    const signed char *directions; /* of f, -1 to 1, from the code before; null where outputs may step anyhow */
     int shift;
     int64_t width; /* of an interval, 2^shift */
     int intervals;
@@ -40,9 +39,9 @@ struct interpolation {
     int64_t steps;         /* codes looked at so far */
 };
 
-/* For points that are all codes of the spec's input. interpolation_free drops what it owns. */
+/* For points that are all codes of the spec's input. directions: as above. interpolation_free drops what it owns. */
 int interpolation_init(struct interpolation *table, const struct spec *spec, const struct points *points,
-                       const struct line_rules *rules, const struct ties *ties, int shift, struct diag *diag);
+                       const struct line_rules *rules, const signed char *directions, int shift, struct diag *diag);
 void interpolation_free(struct interpolation *table);
 
 /* The line of interval i between two values. */
@@ -66,7 +65,7 @@ bool interpolation_allows(struct interpolation *table, int i, int64_t a, int64_t
 double interpolation_cost(struct interpolation *table, int i, int64_t a, int64_t b, double max_err, double enough);
 
 /* No pair of values from these ranges costs less, by the nearest output that each code can have; INFINITY as above.
- * *exact: each code that counts has one output alone, so that all pairs cost the same. */
+ * *exact: all pairs are allowed, and each code that counts has one output alone. */
 double interpolation_cost_of_ranges(struct interpolation *table, int i, struct integers a, struct integers b,
                                     double max_err, double enough, bool *exact);
 
@@ -79,8 +78,13 @@ int interpolation_any(struct interpolation *table, struct diag *diag);
 /* The table of least largest error, and what no table has less than. Exit 3 as above. */
 int interpolation_least_error(struct interpolation *table, double *max_err, double *lower_bound, struct diag *diag);
 
-/* least_squares.c: begins with the present table; of those whose errors are at most max_err, which it is one of, the
- * one that costs least, and what none of them costs less than. The search ends when it has looked at `steps` codes. */
+/* least_squares.c: improves the present table, whose errors stay at most max_err, until no table around it, of values
+ * that are all moved by a few steps, costs less. */
+int interpolation_improve(struct interpolation *table, double max_err, struct diag *diag);
+
+/* Begins with the present table, which had better be a good one; of those whose errors are at most max_err, which it is
+ * one of, the one that costs least, and what none of them costs less than. The search ends when it has looked at
+ * `steps` codes. */
 int interpolation_least_squares(struct interpolation *table, double max_err, int64_t steps, double *cost,
                                 double *lower_bound, struct diag *diag);
 

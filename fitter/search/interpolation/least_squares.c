@@ -89,8 +89,7 @@ static bool move_all(struct interpolation *table, struct moves *moves, int64_t s
     return true;
 }
 
-/* Improves the present table until no table around it, of values that are all moved by a few steps, costs less. */
-static int improve(struct interpolation *table, double max_err, double *cost, struct diag *diag)
+int interpolation_improve(struct interpolation *table, double max_err, struct diag *diag)
 {
     struct moves *moves = calloc((size_t)table->intervals + 1, sizeof *moves);
     if (!moves)
@@ -98,9 +97,9 @@ static int improve(struct interpolation *table, double max_err, double *cost, st
     int64_t step = 1;
     for (const double error = interpolation_max_err(table); (double)(2 * REACH * step) < error;)
         step *= 2;
-    *cost = cost_of(table, max_err);
+    double cost = cost_of(table, max_err);
     for (; step > 0; step /= 2)
-        for (int round = 0; round < ROUNDS && move_all(table, moves, step, max_err, cost); round++)
+        for (int round = 0; round < ROUNDS && move_all(table, moves, step, max_err, &cost); round++)
             continue;
     free(moves);
     return EXIT_DONE;
@@ -238,39 +237,43 @@ static void price_backward(struct proof *proof, size_t pairs)
             }
 }
 
-/* Keeps the ranges that a better table may go through, and halves the loose ones. False when there are none. */
-static bool halve(struct proof *proof, size_t *kept, bool *has_room)
+/* Keeps the ranges that a better table may go through, and halves the loose ones, in the place of *next. False when
+ * there are none, or too many. */
+static bool halve(struct proof *proof, size_t *loose, struct diag *diag)
 {
-    struct interpolation *table = proof->table;
     const struct ranges *now = &proof->now;
     struct ranges *next = &proof->next;
-    bool halved = false;
-    *kept = 0;
-    *has_room = true;
-    for (int i = 0; i <= table->intervals; i++) {
-        next->first[i] = *kept;
+    const int points = proof->table->intervals + 1;
+    size_t kept = 0;
+    *loose = 0;
+    for (size_t v = 0; v < now->first[points]; v++)
+        *loose += now->values[v].is_loose;
+    const size_t room = now->first[points] + *loose;
+    struct values *values = *loose > 0 && room <= MOST_RANGES ? realloc(next->values, room * sizeof *values) : NULL;
+    if (!values) {
+        if (*loose > 0 && room <= MOST_RANGES)
+            diag_set(diag, EXIT_IO, "out of memory for %zu ranges of values", room);
+        return false;
+    }
+    next->values = values;
+    for (int i = 0; i < points; i++) {
+        next->first[i] = kept;
         for (size_t v = now->first[i]; v < now->first[i + 1]; v++) {
-            const struct values *values = &now->values[v];
-            const struct integers range = values->range;
-            const int64_t middle = range.low + (range.high - range.low) / 2;
-            if (!(values->before + values->after < proof->best))
+            struct values range = now->values[v];
+            const int64_t high = range.range.high, middle = range.range.low + (high - range.range.low) / 2;
+            if (!(range.before + range.after < proof->best))
                 continue;
-            if (*kept + 2 > MOST_RANGES) {
-                *has_room = false;
-                return false;
+            if (range.is_loose) {
+                range.range.high = middle;
+                values[kept++] = range;
+                range.range.low = middle + 1;
+                range.range.high = high;
             }
-            next->values[*kept] = *values;
-            if (values->is_loose) {
-                halved = true;
-                next->values[(*kept)++].range.high = middle;
-                next->values[*kept] = *values;
-                next->values[*kept].range.low = middle + 1;
-            }
-            (*kept)++;
+            values[kept++] = range;
         }
     }
-    next->first[table->intervals + 1] = *kept;
-    return halved;
+    next->first[points] = kept;
+    return true;
 }
 
 /* Takes the best path; of a range that is no single value the one nearest to the present. */
@@ -317,15 +320,14 @@ static bool refine(struct proof *proof, double cost, double *better, struct diag
         least = fmin(least, proof->now.values[v].before);
     /* What was left out costs proof->best at least. */
     proof->lower = fmax(proof->lower, fmin(least, proof->best));
-    size_t kept;
-    bool has_room;
-    if (halve(proof, &kept, &has_room)) {
+    size_t loose;
+    if (halve(proof, &loose, diag)) {
         const struct ranges now = proof->now;
         proof->now = proof->next;
         proof->next = now;
         return true;
     }
-    if (has_room && least < proof->best) {
+    if (loose == 0 && least < proof->best) {
         take_path(proof);
         *better = fmin(cost, cost_of(table, proof->max_err));
     }
@@ -337,14 +339,14 @@ int interpolation_least_squares(struct interpolation *table, double max_err, int
 {
     const size_t points = (size_t)table->intervals + 1;
     const double share = ROUNDING_SHARE(table->points->count);
-    if (improve(table, max_err, cost, diag))
-        return diag->code;
+    diag->code = EXIT_DONE;
+    *cost = cost_of(table, max_err);
     struct proof proof = {
         .table = table, .max_err = max_err, .best = *cost * (1 - share), .last_step = table->steps + steps};
     int64_t *present = malloc(points * sizeof *present);
     struct ranges *sides[] = {&proof.now, &proof.next};
     for (int side = 0; side < 2; side++) {
-        sides[side]->values = malloc(MOST_RANGES * sizeof *sides[side]->values);
+        sides[side]->values = malloc(points * sizeof *sides[side]->values);
         sides[side]->first = malloc((points + 1) * sizeof *sides[side]->first);
     }
     if (present && proof.now.values && proof.now.first && proof.next.values && proof.next.first) {
