@@ -42,6 +42,7 @@ expect_types s8:$float:-3 u8:2^-8:0 --in m.onnx:x_d --out m.onnx:y
 expect_types s8:$float:-3 u8:2^-8:0 --in=m.onnx:0 --out=./m.onnx:5
 expect_types u8:$float:128 u8:2^-8:0 --in m.tflite:decimal --out u8:2^-8
 expect_types s8:2^-4:-3 s8:2^-7:-128 --in 'copy:1:power of two' --out m.tflite:colon:0
+expect_types s8:2^-1:27 u8:2^-8:0 --in m.tflite:auto:0 --out u8:2^-8 # which is no type with a scale to be found
 expect_types s8:2^-4:-3 u8:0.003918821809367235:0 --in 'm.tflite:0' --out u8
 
 # Wherever a type is asked for: lists of jobs, and explore.
