@@ -122,6 +122,7 @@ EVERY_TENSOR = [
     tensor("infinite", INT8, [float("inf")], [0]), tensor("tiny", INT8, [2.0**-149], [0]),
     tensor("colon:0", INT8, [0.0078125], [-128]), tensor("3", INT8, [0.5], [33]), tensor("", INT8, [0.5], [25]),
     tensor("bars | and \\ and \n", INT8, [0.5], [26]), tensor("\u03c3(x)", UINT8, [0.00390625], [0]),
+    tensor("auto:0", INT8, [0.5], [27]),
 ]
 
 

@@ -42,14 +42,19 @@ expect_types s8:$float:-3 u8:2^-8:0 --in m.onnx:x_d --out m.onnx:y
 expect_types s8:$float:-3 u8:2^-8:0 --in=m.onnx:0 --out=./m.onnx:5
 expect_types u8:$float:128 u8:2^-8:0 --in m.tflite:decimal --out u8:2^-8
 expect_types s8:2^-4:-3 s8:2^-7:-128 --in 'copy:1:power of two' --out m.tflite:colon:0
+expect_types s8:2^-1:27 u8:2^-8:0 --in m.tflite:auto:0 --out u8:2^-8 # which is no type with a scale to be found
 expect_types s8:2^-4:-3 u8:0.003918821809367235:0 --in 'm.tflite:0' --out u8
 
-# Wherever a type is asked for: lists of jobs, and explore.
+# Wherever a type is asked for: lists of jobs, explore, import.
 echo '[{"name": "a", "function": "sigmoid", "in": "m.onnx:x", "out": "m.tflite:26", "segments": 4}]' >jobs.json
 expect_status 0 fit --spec jobs.json -o jobs && expect_line '.*"spec": "sigmoid --in s8:0\.0472[0-9]*:-3 --out u8:2\^-8:0 .*' \
     jobs/a.json 'fit --spec'
 expect_status 0 explore sigmoid --in m.onnx:x --out m.onnx:y --segments 4 --format csv
-rm -rf jobs jobs.json
+expect_status 0 fit sigmoid --profile tosa8 --in m.onnx:x --out m.tflite:0 -o tosa.json
+expect_status 0 emit tosa.json --profile tosa8 -o tosa.bin
+expect_status 0 import tosa.bin --profile tosa8 --function sigmoid --in m.onnx:x --out m.tflite:0 -o again.json &&
+    expect_line ".*\"in\": .*\"scale\": \"$float\", \"zero_point\": -3,.*" again.json import
+rm -rf jobs jobs.json tosa.json tosa.bin again.json
 
 # Refused.
 refused() {
