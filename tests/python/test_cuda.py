@@ -96,7 +96,7 @@ def _():
     refused("out is of float64", lambda: table.real(Interface(reals), out=Interface(reals.astype(float))))
     refused("x is of c64", lambda: table(Interface(reals.astype(np.complex64)), out=out))
     refused("another byte order", lambda: table(Interface(codes.astype(">i2")), out=out))
-    refused("out has the shape (4, 64), x (16, 16)", lambda: table(x, out=Interface(np.zeros((4, 64), np.int8))))
+    refused("out has the shape (4, 64), and must have (16, 16)", lambda: table(x, out=Interface(np.zeros((4, 64), np.int8))))
     refused("out is read-only", lambda: table(x, out=Interface(codes, data=(codes.ctypes.data, True))))
     refused("in the order of C", lambda: table(Interface(codes.T), out=out))
     refused("in the order of C", lambda: table(x, out=DLPack(np.zeros((16, 32), np.int8)[:, ::2])))
