@@ -72,6 +72,25 @@ def _():
     assert table(empty, out=empty) is empty
 
 
+@test("DLPack: data begin byte_offset behind the address")
+def _():
+    class Behind(DLPack):
+        """An array that says that its memory begins 48 bytes before its data."""
+
+        def __dlpack__(self, stream=None):
+            capsule = super().__dlpack__(stream)
+            get = ctypes.pythonapi.PyCapsule_GetPointer
+            get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+            tensor = cuda._DLTensor.from_address(get(capsule, b"dltensor"))
+            tensor.data, tensor.byte_offset = tensor.data - 48, tensor.byte_offset + 48
+            return capsule
+
+    for of_x, of_out in ((Behind, Behind), (Behind, DLPack), (DLPack, Behind)):
+        x, out = of_x(codes), of_out(np.zeros_like(codes))
+        table(x, out=out)
+        equal(out.array, table(codes), "codes")
+
+
 @test("a table is uploaded once for each device, and released with the table")
 def _():
     gc.collect()
