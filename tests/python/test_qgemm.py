@@ -24,7 +24,7 @@ from pwl import cuda, gguf, qgemm
 pwlc = os.environ["PWLC"] = os.path.realpath(sys.argv[1])
 os.environ["PWL_CUDA_LIBRARY"] = os.path.realpath(sys.argv[2])
 fake = ctypes.CDLL(os.environ["PWL_CUDA_LIBRARY"])
-table = pwl.load(pathlib.Path(sys.argv[3]) / "luts/tables/gelu_s8.json")
+table = pwl.fit("gelu", input="s8:0.0472:-3", output="s8:0.0238:-121", max_err=1.0)
 wide = pwl.load(pathlib.Path(sys.argv[3]) / "luts/tables/tanh_s16.json")
 folder = tempfile.TemporaryDirectory()
 here = pathlib.Path(folder.name)
@@ -167,6 +167,8 @@ def _():
     half = w.astype(np.float16)
     equal(qgemm.pack(half).blocks(), qgemm.pack(half.astype(np.float32)).blocks(), "float16")
     equal(qgemm.pack(w.astype(np.float64)).blocks(), qgemm.pack(w).blocks(), "float64")
+    wide = (tensors["bf16"].astype(np.uint32) << 16).view(np.float32)
+    equal(qgemm.pack(gguf.read(model, "bf16"), "mxfp4").blocks(), qgemm.pack(wide, "mxfp4").blocks(), "bfloat16")
     equal(qgemm.pack(gguf.read(model, "f32"), "q8_0").blocks(), qgemm.pack(w, "q8_0").blocks(), "a tensor of floats")
 
 
@@ -204,6 +206,10 @@ def _():
     value, bound = product.bound(few)
     equal(value, few @ exact.T + np.round(bias), "bound()")
     assert value.dtype == np.float64 and (0 < bound).all() and bound.max() < 0.01
+    many = draw.normal(0, 1, (64, K)).astype(np.float32)
+    for activations, share in ((16, 0), (8, 2 ** -11)):  # of 8 bits, kernels may round both factors to float16
+        bounds = [qgemm.Product(weights, activations=activations).bound(rows)[1][:63] for rows in (many[:63], many)]
+        assert (bounds[1] - bounds[0] >= share * np.abs(value).min()).all() and (share > 0 or (bounds[0] == bounds[1]).all())
 
 
 @test("arrays of any shape and layout, results into out=")
