@@ -232,15 +232,18 @@ def test_launches():
     fake = ctypes.CDLL(os.environ["PWL_CUDA_LIBRARY"])
     stream, asked = (ctypes.c_int.in_dll(fake, f"fake_{name}") for name in ("stream", "workspaces"))
 
+    entered = []
+
     @contextlib.contextmanager
     def device(given):
+        entered.append(given)
         yield
 
     @test("launches: on the current stream, with a workspace, whose size is asked once")
     def _():
         layer = QLinear.of_linear(dense, table=table)
         x = torch.randn(6, K)
-        with mock.patch.object(torch.cuda, "device", device), \
+        with mock.patch.object(torch.cuda, "device", device), mock.patch.object(torch.cuda, "current_device", lambda: 0), \
              mock.patch.object(torch.cuda, "current_stream", lambda of: types.SimpleNamespace(cuda_stream=77)), \
              mock.patch.object(linear, "_multiply", lambda *all, call=linear._multiply: call(*all[:-1], 0)):
             for dtype in (torch.float32, torch.float16, torch.bfloat16):
@@ -248,6 +251,7 @@ def test_launches():
                 given = x.to(dtype)
                 same(linear._qlinear_cuda(given, layer.weight, layer.bias, *layer._arguments), layer(given), str(dtype))
                 assert stream.value == 77
+            assert entered == [None] * 3  # a CPU's index, which is not the current device's
             before = asked.value
             linear._qlinear_cuda(x, layer.weight, layer.bias, *layer._arguments)
             assert asked.value == before

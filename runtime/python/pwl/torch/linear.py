@@ -51,9 +51,14 @@ def _prepared(weight: int, bias: int, packed: Packed, activations: int, table: O
     return _Prepared(qgemm.core(scheme, packed.at(weight), bias, None if table is None else table_of(table), device, None))
 
 
+@functools.lru_cache(maxsize=4096)
+def _bytes(format: str, n: int, k: int) -> int:
+    return _core.qgemm_bytes(qgemm.format_index(format), n, k)
+
+
 def _packed(weight: Tensor, format: str, n: int, k: int, size: int, row_data: bool) -> Packed:
     """What is told of packed weights, which must be true of their memory."""
-    most = _core.qgemm_bytes(qgemm.format_index(format), n, k)
+    most = _bytes(format, n, k)
     if weight.dtype != torch.uint8 or weight.shape != (most,) or not weight.is_contiguous() or size > most:
         raise Error(f"packed weights of {n} x {k} in {format} are {most} uint8, not {tuple(weight.shape)} of {weight.dtype}")
     return Packed(format, n, k, size, row_data)
@@ -100,7 +105,7 @@ def _multiply(x: Tensor, weight: Tensor, bias: Optional[Tensor], packed: Packed,
             space = torch.empty(size, dtype=torch.uint8, device=x.device) if size else None
             made.core.run(*arrays, 0 if space is None else space.data_ptr(), size,
                           torch.cuda.current_stream(x.device).cuda_stream)
-    return y.to(dtype)
+    return y if y.dtype == dtype else y.to(dtype)
 
 
 def _qlinear_cpu(x: Tensor, weight: Tensor, bias: Optional[Tensor], format: str, n: int, k: int, size: int,
@@ -111,9 +116,11 @@ def _qlinear_cpu(x: Tensor, weight: Tensor, bias: Optional[Tensor], format: str,
 
 def _qlinear_cuda(x: Tensor, weight: Tensor, bias: Optional[Tensor], format: str, n: int, k: int, size: int,
                   row_data: bool, activations: int, table: Optional[str], codes: bool) -> Tensor:
-    packed = _packed(weight, format, n, k, size, row_data)
-    with torch.cuda.device(x.device):
-        return _multiply(x, weight, bias, packed, activations, table, codes, x.device.index)
+    packed, device = _packed(weight, format, n, k, size, row_data), x.device.index
+    if device == torch.cuda.current_device():
+        return _multiply(x, weight, bias, packed, activations, table, codes, device)
+    with torch.cuda.device(device):
+        return _multiply(x, weight, bias, packed, activations, table, codes, device)
 
 
 def _qlinear_fake(x: Tensor, weight: Tensor, bias: Optional[Tensor], format: str, n: int, k: int, size: int,
