@@ -2,17 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """A wheel is for Python 3.9 and later and for old C libraries, says the licences of what it holds, and is small.
 
-usage: check_wheel.py WHEEL LICENCES
+usage: check_wheel.py WHEEL LICENCES ABI3AUDIT
 """
 import base64
 import hashlib
+import json
 import os
 import re
+import subprocess
 import sys
 import zipfile
 
-path, licences = sys.argv[1:]
+path, licences, abi3audit = sys.argv[1:]
 MOST_BYTES = 5 << 20
+# In the stable ABI from 3.11 on, and before with the same arguments and layouts: runtime/python/core/python.h.
+BUFFERS = {"PyObject_GetBuffer", "PyBuffer_Release"}
 wheel = zipfile.ZipFile(path)
 names = wheel.namelist()
 failed = []
@@ -42,6 +46,10 @@ for line in read(".dist-info/RECORD").splitlines():
         data = wheel.read(name)
         wanted = "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
         check(digest == wanted and int(size) == len(data), f"{name} in RECORD")
+report = json.loads(subprocess.run([abi3audit, "--report", path], capture_output=True, text=True).stdout)
+for library in report["specs"][path]["wheel"]:
+    beyond = set(library["result"]["non_abi3_symbols"]) | set(library["result"]["future_abi3_objects"])
+    check(beyond <= BUFFERS, f"{library['name']}, which uses {', '.join(sorted(beyond - BUFFERS))} beyond Python 3.9's ABI")
 if failed:
     sys.exit(f"{path} is wrong in: {', '.join(failed)}")
 print(f"{path}: {os.path.getsize(path)} bytes, {licences}")

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libpwl-cuda as cuda.py sees it, on memory of the host, for tests where there is no device. */
+#include <stdlib.h>
+#include <string.h>
+
 #include <pwl/cuda.h>
+#include <pwl/cuda_qgemm.h>
 #include <pwl/eval.h>
 
 const void *fake_elsewhere = NULL; /* lies on the next device */
 int fake_device = 0, fake_current = 0, fake_uploads = 0, fake_stream = 0;
+int fake_copies = 0, fake_workspaces = 0; /* pieces of memory; questions for sizes of workspaces */
 
 int pwl_device_of(const void *pointer);
 int pwl_device_current(void);
 size_t pwl_device_table_size(void);
+void *pwl_device_copy(const void *bytes, size_t size);
+void pwl_device_free(void *memory);
 
 int pwl_device_of(const void *pointer)
 {
@@ -23,6 +30,21 @@ int pwl_device_current(void)
 size_t pwl_device_table_size(void)
 {
     return sizeof(pwl_cuda_table);
+}
+
+void *pwl_device_copy(const void *bytes, size_t size)
+{
+    void *const memory = fake_device == fake_current ? malloc(size) : NULL;
+    if (memory && bytes)
+        memcpy(memory, bytes, size);
+    fake_copies += memory != NULL;
+    return memory;
+}
+
+void pwl_device_free(void *memory)
+{
+    free(memory);
+    fake_copies--;
 }
 
 pwl_cuda_status pwl_cuda_upload(const pwl_table *table, pwl_cuda_table *uploaded)
@@ -66,7 +88,36 @@ pwl_cuda_status pwl_cuda_map_real(const pwl_cuda_table *uploaded, pwl_affine of_
     return PWL_CUDA_OK;
 }
 
+/* One byte a row; from 64 rows on an error of CUDA's. */
+pwl_qgemm_status pwl_cuda_qgemm_workspace(const pwl_qgemm_product *product, size_t *bytes)
+{
+    fake_workspaces++;
+    *bytes = product->m == 1 ? 0 : product->m;
+    return product->m < 64 ? PWL_QGEMM_OK : (pwl_qgemm_status)(PWL_QGEMM_ERR_CUDA + 1);
+}
+
+pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspace, size_t bytes, pwl_qgemm_kernel *ran,
+                                struct CUstream_st *stream)
+{
+    pwl_qgemm_product here = *product;
+    pwl_qgemm_activation as;
+    (void)ran;
+    fake_stream = (int)(uintptr_t)stream;
+    if (product->m > 1 && bytes < product->m)
+        return PWL_QGEMM_ERR_SPACE;
+    if (bytes)
+        memset(workspace, 255, bytes);
+    if (product->activation) {
+        as = *product->activation;
+        as.table = as.uploaded->memory;
+        here.activation = &as;
+    }
+    return pwl_qgemm_reference(&here);
+}
+
 const char *pwl_cuda_status_text(pwl_cuda_status status)
 {
-    return status == PWL_CUDA_ERR_FIT ? "the fake one's words" : "other words";
+    return status == PWL_CUDA_ERR_FIT        ? "the fake one's words"
+           : status == PWL_CUDA_ERR_CUDA + 1 ? "an error of the device"
+                                             : "other words";
 }

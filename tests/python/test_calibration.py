@@ -136,6 +136,26 @@ def _():
         assert (of.zero_point == 0) == ("symmetric" in options) or "power_of_two" in options
 
 
+@test("least squares with fewer bits at the output: the range is the one that suits these")
+def _():
+    data, cube = DATA["normal"][:4000], lambda x: x ** 3
+
+    def error(table):
+        return np.mean((table.real(data) - cube(data)) ** 2)
+
+    few, even = (observed(LeastSquares(cube, **options), data) for options in ({"output_bits": 4}, {}))
+    table = few.fit(segments=16)
+    assert (table.input.bits, table.output.bits, few.output_type(cube).bits) == (8, 4, 4)
+    taken = even.fit(output=table.output, segments=16)
+    assert few.type() != even.type() and few.range()[1] < even.range()[1]
+    of_even = pwl.fit(cube, input=even.type(), output=type_of_range(*np.array(even.type().range) ** 3, 4), segments=16)
+    assert error(table) < 0.9 * error(of_even), (error(table), error(of_even))
+    # With a type that is given, the range goes as far as that, and need not go farther.
+    assert taken.output == table.output and taken.input != even.type() and error(taken) <= error(table) * 1.02
+    assert observed(MinMax(output_bits=5), data).fit("tanh").output.bits == 5
+    refused("bits: 1", lambda: LeastSquares(output_bits=1))
+
+
 @test("tables from observers weigh what the data use")
 def _():
     data = DATA["normal"]

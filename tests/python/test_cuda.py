@@ -72,6 +72,25 @@ def _():
     assert table(empty, out=empty) is empty
 
 
+@test("DLPack: data begin byte_offset behind the address")
+def _():
+    class Behind(DLPack):
+        """An array that says that its memory begins 48 bytes before its data."""
+
+        def __dlpack__(self, stream=None):
+            capsule = super().__dlpack__(stream)
+            get = ctypes.pythonapi.PyCapsule_GetPointer
+            get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+            tensor = cuda._DLTensor.from_address(get(capsule, b"dltensor"))
+            tensor.data, tensor.byte_offset = tensor.data - 48, tensor.byte_offset + 48
+            return capsule
+
+    for of_x, of_out in ((Behind, Behind), (Behind, DLPack), (DLPack, Behind)):
+        x, out = of_x(codes), of_out(np.zeros_like(codes))
+        table(x, out=out)
+        equal(out.array, table(codes), "codes")
+
+
 @test("a table is uploaded once for each device, and released with the table")
 def _():
     gc.collect()
@@ -96,7 +115,7 @@ def _():
     refused("out is of float64", lambda: table.real(Interface(reals), out=Interface(reals.astype(float))))
     refused("x is of c64", lambda: table(Interface(reals.astype(np.complex64)), out=out))
     refused("another byte order", lambda: table(Interface(codes.astype(">i2")), out=out))
-    refused("out has the shape (4, 64), x (16, 16)", lambda: table(x, out=Interface(np.zeros((4, 64), np.int8))))
+    refused("out has the shape (4, 64), and must have (16, 16)", lambda: table(x, out=Interface(np.zeros((4, 64), np.int8))))
     refused("out is read-only", lambda: table(x, out=Interface(codes, data=(codes.ctypes.data, True))))
     refused("in the order of C", lambda: table(Interface(codes.T), out=out))
     refused("in the order of C", lambda: table(x, out=DLPack(np.zeros((16, 32), np.int8)[:, ::2])))

@@ -5,12 +5,16 @@ package is.
 
 usage: test_fit.py PWLC
 """
+import contextlib
+import io
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import types
 import warnings
+from unittest import mock
 
 from harness import end, equal, np, refused, test
 
@@ -170,6 +174,24 @@ def _():
         assert run(PATH=str(pwlc.parent)).stdout.strip() == str(pwlc)
     code = "import pwl; pwl.fit('gelu', input='s8:1', output='s8:1')"
     assert "MissingError: pwlc cannot be run" in run(PWLC="/somewhere/pwlc").stderr
+
+
+@test("ten lines of the documentation fit, evaluate and plot")
+def _():
+    page = (pathlib.Path(__file__).parents[2] / "docs/python.md").read_text()
+    code, _, rest = page.partition("<!-- docs: file plot.py -->\n```python\n")[2].partition("```")
+    shown = rest.partition("$ python3 plot.py\n")[2].partition("```")[0]
+    assert len(code.split("\n")) <= 11 and shown
+    drawn, printed = types.ModuleType("matplotlib.pyplot"), io.StringIO()  # not every machine has it
+    drawn.plot = lambda *curves, **options: drawn.__dict__.update(curves=curves)
+    drawn.savefig = lambda path: drawn.__dict__.update(path=path)
+    modules = {"matplotlib": types.ModuleType("matplotlib"), "matplotlib.pyplot": drawn}
+    modules["matplotlib"].pyplot = drawn
+    with mock.patch.dict(sys.modules, modules), contextlib.redirect_stdout(printed):
+        exec(code, {})
+    assert printed.getvalue() == shown, printed.getvalue()
+    x, exact, again, y = drawn.curves
+    assert x is again and x.shape == y.shape == (256,) and np.abs(y - exact).max() < 1.5 / 16 and drawn.path == "silu.png"
 
 
 @test("python -m pwl says what is here")

@@ -9,6 +9,8 @@
 int pwl_device_of(const void *pointer);
 int pwl_device_current(void);
 size_t pwl_device_table_size(void);
+void *pwl_device_copy(const void *bytes, size_t size);
+void pwl_device_free(void *memory);
 
 /* The device whose memory this is; -1 where it is none's. */
 int pwl_device_of(const void *pointer)
@@ -34,4 +36,24 @@ int pwl_device_current(void)
         return device;
     (void)cudaGetLastError();
     return -1;
+}
+
+/* So much of this thread's device, with a copy of `bytes` where that is not null; null where it fails. */
+void *pwl_device_copy(const void *bytes, size_t size)
+{
+    void *memory;
+    if (cudaMalloc(&memory, size) == cudaSuccess) {
+        /* A copy of pageable memory may return before it has arrived. */
+        if (!bytes || (cudaMemcpy(memory, bytes, size, cudaMemcpyHostToDevice) == cudaSuccess &&
+                       cudaStreamSynchronize(cudaStreamLegacy) == cudaSuccess))
+            return memory;
+        (void)cudaFree(memory);
+    }
+    (void)cudaGetLastError(); /* the caller is told */
+    return NULL;
+}
+
+void pwl_device_free(void *memory)
+{
+    (void)cudaFree(memory);
 }

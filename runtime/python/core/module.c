@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pwl._core: what the package needs of libpwl, which is linked in. */
+/* pwl._core: what the package needs of libpwl and libpwl-blocks, which are linked in. */
 #include <pwl/plan.h>
 
 #include "imports.h"
+#include "qgemm.h"
 #include "real.h"
 #include "table.h"
 
@@ -17,6 +18,10 @@ static PyMethodDef methods[] = {
     {"levels", levels, METH_NOARGS, NULL},
     {"quantise", real_quantise_arrays, METH_VARARGS, NULL},
     {"dequantise", real_dequantise_arrays, METH_VARARGS, NULL},
+    {"qgemm_bytes", qgemm_bytes, METH_VARARGS, NULL},
+    {"qgemm_pack", qgemm_pack, METH_VARARGS, NULL},
+    {"qgemm_unpack", qgemm_unpack, METH_VARARGS, NULL},
+    {"qgemm_dequantise", qgemm_dequantise, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -32,7 +37,7 @@ PyMODINIT_FUNC PyInit__core(void);
 PyMODINIT_FUNC PyInit__core(void)
 {
     PyObject *const module = PyModule_Create(&definition);
-    if (module && !imports_load() && !table_add_types(module) &&
+    if (module && !imports_load() && !table_add_types(module) && !qgemm_add_type(module) &&
         !PyModule_AddStringConstant(module, "version", PWL_VERSION))
         return module;
     Py_XDECREF(module);

@@ -13,7 +13,7 @@
 Codes stand for real numbers: real = scale * (code - zero_point). Calls may come from any number of threads, and long
 ones run without Python's lock. Tables can be pickled.
 """
-from . import calibration
+from . import calibration, gguf, qgemm
 from ._core import levels
 from ._core import version as __version__
 from .codes import Type
@@ -22,4 +22,4 @@ from .fit import emit, export, fit, flags, import_table, pwlc
 from .table import LEVELS_ALL, Certificate, Plan, Table, load
 
 __all__ = ["LEVELS_ALL", "Certificate", "Error", "MissingError", "Plan", "Table", "ToolError", "Type", "__version__",
-           "calibration", "emit", "export", "fit", "flags", "import_table", "levels", "load", "pwlc"]
+           "calibration", "emit", "export", "fit", "flags", "gguf", "import_table", "levels", "load", "pwlc", "qgemm"]

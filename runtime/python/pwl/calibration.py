@@ -87,13 +87,16 @@ class _Bins:
 class Observer:
     """What all observers do: they count, and give a Type for a range that range() chooses.
 
-    bits and signed are those of the codes; symmetric and power_of_two as in type_of_range().
+    bits and signed are those of the codes, output_bits those of the table's output, by default as many; symmetric and
+    power_of_two as in type_of_range().
     """
 
-    def __init__(self, bits: int = 8, signed: bool = True, *, symmetric: bool = False,
+    def __init__(self, bits: int = 8, signed: bool = True, *, output_bits: Optional[int] = None, symmetric: bool = False,
                  power_of_two: bool = False) -> None:
-        type_of_range(0, 1, bits, signed)  # refuses what is no type
-        self.bits, self.signed, self.symmetric, self.power_of_two = bits, signed, symmetric, power_of_two
+        for count in (bits, bits if output_bits is None else output_bits):
+            type_of_range(0, 1, count, signed)  # refuses what is no type
+        self.bits, self.signed, self.output_bits = bits, signed, output_bits
+        self.symmetric, self.power_of_two = symmetric, power_of_two
         self.count = 0
         self.low, self.high = math.inf, -math.inf
         self._positive, self._negative = _Bins(), _Bins()
@@ -159,8 +162,13 @@ class Observer:
         """The quantised type for the data so far."""
         return self._type(*self.range())
 
-    def _type(self, low: float, high: float) -> Type:
-        return type_of_range(low, high, self.bits, self.signed, symmetric=self.symmetric, power_of_two=self.power_of_two)
+    def _type(self, low: float, high: float, bits: Optional[int] = None) -> Type:
+        return type_of_range(low, high, bits or self.bits, self.signed, symmetric=self.symmetric,
+                             power_of_two=self.power_of_two)
+
+    def _output(self, values: Array) -> Type:
+        """The type of the table's output that reaches over the function's values."""
+        return self._type(float(values.min()), float(values.max()), self.output_bits)
 
     def weights(self, of: Optional[Type] = None) -> Array:
         """How often each code of a type occurs, by default of type(): what fit(weights=) takes. A bin that reaches over
@@ -176,8 +184,8 @@ class Observer:
         return np.diff(np.concatenate([[0.0], below, [sums[-1]]]))
 
     def fit(self, function: Optional[Function] = None, *, output: Union[str, Type, None] = None, **flags: Any) -> Table:
-        """A table of type() by fit(), which counts each code as often as it occurs. Without an output type, it is of as
-        many bits, and reaches over the function's values in the range. Codes that do not occur count a thousandth of
+        """A table of type() by fit(), which counts each code as often as it occurs. Without an output type, it is of
+        output_bits, and reaches over the function's values in the range. Codes that do not occur count a thousandth of
         what they would, if all occurred alike, so that they do not come out as just anything."""
         return self._fit(self.type(), function, output, flags)
 
@@ -191,10 +199,9 @@ class Observer:
         return fit(function, input=of, output=output, **flags)
 
     def output_type(self, function: Optional[Function], of: Optional[Type] = None, **flags: Any) -> Type:
-        """A type like that of the input for the function's values over the codes of a type, by default of type()."""
+        """A type like that of the input, but of output_bits, for the function's values over the codes of a type, by default of type()."""
         of = of or self.type()
-        values = values_of(function, *of.range, **flags)(np.linspace(*of.range, 4097))
-        return self._type(float(values.min()), float(values.max()))
+        return self._output(values_of(function, *of.range, **flags)(np.linspace(*of.range, 4097)))
 
 
 class MinMax(Observer):
@@ -209,7 +216,7 @@ class MinMax(Observer):
 class Percentile(Observer):
     """The range of the middle `percent` percent of the numbers: (100 - percent) / 2 percent are cut off at each side."""
 
-    def __init__(self, percent: float = 99.9, bits: int = 8, signed: bool = True, **options: bool) -> None:
+    def __init__(self, percent: float = 99.9, bits: int = 8, signed: bool = True, **options: Any) -> None:
         super().__init__(bits, signed, **options)
         if not 0 < percent <= 100:
             raise Error(f"percent: {shown(percent)}, must be above 0 and at most 100")
@@ -233,7 +240,7 @@ class LeastSquares(Observer):
     """
 
     def __init__(self, function: Optional[Function] = None, bits: int = 8, signed: bool = True, *,
-                 param: Optional[dict[str, float]] = None, **options: bool) -> None:
+                 param: Optional[dict[str, float]] = None, **options: Any) -> None:
         super().__init__(bits, signed, **options)
         self.function, self.param = function, param
 
@@ -250,8 +257,8 @@ class LeastSquares(Observer):
             centres, counts = np.bincount(groups, counts * centres) / sums, sums
         return centres, counts
 
-    def _ranked(self) -> list[tuple[float, float, float]]:
-        """(error, low, high) of the ranges tried, the best first."""
+    def _ranked(self, output: Optional[Type] = None) -> list[tuple[float, float, float]]:
+        """(error, low, high) of the ranges tried, the best first; of tables to `output`, or to what fits each range."""
         points, counts = self._points()
         low, high = min(self.low, 0.0), max(self.high, 0.0)
         values = (lambda x: x) if self.function is None else values_of(self.function, low, high, param=self.param)
@@ -264,8 +271,9 @@ class LeastSquares(Observer):
                 steps = np.clip(np.rint(points / of.scale) + of.zero_point, of.qmin, of.qmax)
                 got = values(np.clip(of.scale * (steps - of.zero_point), low, high))
                 if self.function is not None:
-                    out = self._type(float(got.min()), float(got.max()))
-                    got = out.scale * np.rint(got / out.scale)
+                    out = output or self._output(got)
+                    steps = np.clip(np.rint(got / out.scale) + out.zero_point, out.qmin, out.qmax)
+                    got = out.scale * (steps - out.zero_point)
                 tried[a, b] = float(counts @ (got - exact) ** 2)
             return tried[a, b]
 
@@ -299,7 +307,7 @@ class LeastSquares(Observer):
         exact = values_of(function, low, high, **flags)(points)
         best: Optional[tuple[float, Table]] = None
         types: list[Type] = []
-        for _, a, b in self._ranked():
+        for _, a, b in self._ranked(_as_type(output)):
             of = self._type(a, b)
             if of not in types:
                 types.append(of)
@@ -311,6 +319,14 @@ class LeastSquares(Observer):
                 break
         assert best is not None
         return best[1]
+
+
+def _as_type(output: Union[str, Type, None]) -> Optional[Type]:
+    """None for what leaves something for fit() to find."""
+    try:
+        return Type.parse(output) if isinstance(output, str) else output
+    except Error:
+        return None
 
 
 def values_of(function: Optional[Function], low: float, high: float, **flags: Any) -> Callable[[Array], Array]:

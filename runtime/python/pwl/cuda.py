@@ -17,11 +17,11 @@ import threading
 import weakref
 from typing import Any, NamedTuple, Optional, Sequence
 
-from .codes import DTYPES, Type
+from .codes import DTYPES, Array, Type
 from .errors import Error, MissingError, shown
 from .table import Table
 
-__all__ = ["is_cuda", "launch", "launch_real", "library", "map", "map_real", "upload"]
+__all__ = ["copied", "current_device", "is_cuda", "launch", "launch_real", "library", "map", "map_real", "upload"]
 
 REALS = ["float32", "float16", "bfloat16"]  # in the order of pwl_real of <pwl/real.h>
 CODES = [dtype.name for dtype in DTYPES]
@@ -49,13 +49,17 @@ def library() -> ctypes.CDLL:
         pointer, size = ctypes.c_void_p, ctypes.c_size_t
         for name, result, arguments in [
                 ("pwl_device_of", ctypes.c_int, [pointer]), ("pwl_device_current", ctypes.c_int, []),
-                ("pwl_device_table_size", size, []), ("pwl_cuda_upload", ctypes.c_int, [pointer, pointer]),
+                ("pwl_device_table_size", size, []), ("pwl_device_copy", pointer, [pointer, size]),
+                ("pwl_device_free", None, [pointer]), ("pwl_cuda_qgemm", ctypes.c_int, None),
+                ("pwl_cuda_qgemm_workspace", ctypes.c_int, None), ("pwl_cuda_upload", ctypes.c_int, [pointer, pointer]),
                 ("pwl_cuda_release", ctypes.c_int, [pointer]), ("pwl_cuda_status_text", ctypes.c_char_p, [ctypes.c_int]),
                 ("pwl_cuda_map", ctypes.c_int, [pointer, ctypes.c_int, pointer, ctypes.c_int, pointer, size, pointer]),
                 ("pwl_cuda_map_real", ctypes.c_int, [pointer, _Affine, ctypes.c_int, pointer, _Affine, ctypes.c_int,
                                                      pointer, size, pointer])]:
             function = getattr(lib, name)
-            function.restype, function.argtypes = result, arguments
+            function.restype = result
+            if arguments is not None:
+                function.argtypes = arguments
     except (OSError, AttributeError) as error:
         raise MissingError(f"no libpwl-cuda: {error}; install a wheel that ./dev wheel --cuda made, or move the array to "
                            "the CPU") from None
@@ -70,15 +74,46 @@ def _check(status: int) -> None:
 _lock = threading.Lock()
 
 
-def upload(table: Table, device: Optional[int] = None) -> Any:
-    """The table on the current device, where it stays until the table is no longer used."""
-    lib = library()
-    current = lib.pwl_device_current()
+def current_device(device: Optional[int] = None) -> int:
+    """The current device, which must be the one that an array lies on, where one is given."""
+    current: int = library().pwl_device_current()
     if current < 0:
         raise MissingError("no CUDA device is here, or its driver does not run")
     if device is not None and device != current:
         raise Error(f"the array lies on CUDA device {device}, and device {current} is current: call within "
                     f"torch.cuda.device({device}), or its like")
+    return current
+
+
+def copied(data: Optional[Array], size: int, owner: Any) -> int:
+    """The address of `size` bytes on the current device, with a copy of data where there are such, until `owner` is no
+    longer used. It waits for the copy."""
+    lib = library()
+    address = lib.pwl_device_copy(None if data is None else data.ctypes.data, size)
+    if not address:
+        raise Error(f"the CUDA device has not given {size} bytes")
+    release = weakref.finalize(owner, lib.pwl_device_free, address)
+    setattr(release, "atexit", False)  # the driver may be gone by then
+    return int(address)
+
+
+def address(of: Any) -> int:
+    """That of something of ctypes; 0 of None."""
+    return 0 if of is None else ctypes.addressof(of)
+
+
+@functools.lru_cache(maxsize=None)
+def product_functions() -> tuple[int, int, int]:
+    """The functions of libpwl-cuda that _core.Product calls."""
+    lib = library()
+    multiply, workspace, text = (ctypes.cast(function, ctypes.c_void_p).value or 0 for function in (
+        lib.pwl_cuda_qgemm, lib.pwl_cuda_qgemm_workspace, lib.pwl_cuda_status_text))
+    return multiply, workspace, text
+
+
+def upload(table: Table, device: Optional[int] = None) -> Any:
+    """The table on the current device, where it stays until the table is no longer used."""
+    lib, current = library(), current_device(device)
     if table.reduced:
         raise Error("a table of one octave (reduce) runs on the CPU alone; fit one without, or move the array")
     with _lock:
@@ -161,16 +196,16 @@ def _current_stream(x: Any) -> Optional[int]:
     return None
 
 
-def _new(x: Any, dtype: str) -> Any:
-    """An array like x, by the library that x is of."""
+def _new(x: Any, shape: Sequence[int], dtype: str) -> Any:
+    """An array beside x, by the library that x is of."""
     try:
         if _owner(x) == "torch":
             torch = importlib.import_module("torch")
-            return torch.empty(x.shape, dtype=getattr(torch, dtype), device=x.device)
+            return torch.empty(shape, dtype=getattr(torch, dtype), device=x.device)
         if _owner(x) == "cupy":
-            return importlib.import_module("cupy").empty(x.shape, dtype)
+            return importlib.import_module("cupy").empty(shape, dtype)
         if _owner(x) == "numba":
-            return importlib.import_module("numba.cuda").device_array(x.shape, dtype)
+            return importlib.import_module("numba.cuda").device_array(shape, dtype)
     except AttributeError:
         raise Error(f"this version of {_owner(x)} has no {dtype}: give out=, an array of a type that it has") from None
     raise Error(f"arrays of {_owner(x)} cannot be made here: give out=, an array of {dtype}")
@@ -185,36 +220,43 @@ def _in_order(view: _View) -> bool:
     return True
 
 
-def _pair(x: Any, out: Any, dtype: Optional[str], kinds: Sequence[str],
-          stream: Optional[int]) -> tuple[_View, _View, Any, int]:
-    """Views of x and out, which is made of dtype, or of the type of x, where it is None; and the stream. Both checked."""
-    if stream is None:
-        stream = _current_stream(x)
-    of_x = _view(x, stream)
-    if of_x.dtype not in kinds:
-        raise Error(f"x is of {of_x.dtype}; must be of {', '.join(kinds)}")
-    out = _new(x, dtype or of_x.dtype) if out is None else out
-    of_out = _view(out, stream)
-    if of_out.dtype not in kinds:
-        raise Error(f"out is of {of_out.dtype}; must be of {', '.join(kinds)}")
-    if tuple(of_x.shape) != tuple(of_out.shape):
-        raise Error(f"out has the shape {tuple(of_out.shape)}, x {tuple(of_x.shape)}")
-    if not of_out.writeable:
-        raise Error("out is read-only")
-    if not (_in_order(of_x) and _in_order(of_out)):
+def _taken(view: _View, kinds: Sequence[str], what: str) -> None:
+    if view.dtype not in kinds:
+        raise Error(f"{what} is of {view.dtype}; must be of {', '.join(kinds)}")
+    if not _in_order(view):
         raise Error("arrays on devices must lie in the order of C, without gaps: make them so by contiguous(), or "
                     "ascontiguousarray()")
-    return of_x, of_out, out, stream if stream is not None else of_x.stream or 0
 
 
-def _count(view: _View) -> int:
+def viewed(x: Any, kinds: Sequence[str], stream: Optional[int]) -> tuple[_View, int]:
+    """What there is to know of x, of one of these types, and the stream to work on."""
+    if stream is None:
+        stream = _current_stream(x)
+    view = _view(x, stream)
+    _taken(view, kinds, "x")
+    return view, stream if stream is not None else view.stream or 0
+
+
+def result(x: Any, out: Any, shape: Sequence[int], dtype: str, kinds: Sequence[str], stream: int) -> tuple[_View, Any]:
+    """A view of out, and out itself: made beside x, of dtype, where it is None; else it must have the shape."""
+    out = _new(x, shape, dtype) if out is None else out
+    view = _view(out, stream)
+    _taken(view, kinds, "out")
+    if tuple(view.shape) != tuple(shape):
+        raise Error(f"out has the shape {tuple(view.shape)}, and must have {tuple(shape)}")
+    if not view.writeable:
+        raise Error("out is read-only")
+    return view, out
+
+
+def count(view: _View) -> int:
     count = 1
     for size in view.shape:
         count *= int(size)
     return count
 
 
-def _device(of_x: _View, of_out: _View) -> int:
+def device_of(of_x: _View, of_out: _View) -> int:
     x, out = (library().pwl_device_of(view.address) for view in (of_x, of_out))
     if x != out:
         raise Error(f"x lies on CUDA device {x}, out on {out}: both must lie on one")
@@ -223,17 +265,19 @@ def _device(of_x: _View, of_out: _View) -> int:
 
 def map(table: Table, x: Any, out: Any = None, stream: Optional[int] = None) -> Any:
     """The output codes of an array of codes on a device, which stay there; table(x, out) comes here."""
-    of_x, of_out, out, stream = _pair(x, out, table.output.dtype.name, CODES, stream)
-    if _count(of_x):
-        launch(table, of_x.dtype, of_x.address, of_out.dtype, of_out.address, _count(of_x), stream, _device(of_x, of_out))
+    of_x, stream = viewed(x, CODES, stream)
+    of_out, out = result(x, out, of_x.shape, table.output.dtype.name, CODES, stream)
+    if count(of_x):
+        launch(table, of_x.dtype, of_x.address, of_out.dtype, of_out.address, count(of_x), stream, device_of(of_x, of_out))
     return out
 
 
 def map_real(table: Table, x: Any, out: Any = None, stream: Optional[int] = None) -> Any:
     """Table.real() of an array of float32, float16 or bfloat16 on a device; out is of the type of x where it is not
     given."""
-    of_x, of_out, out, stream = _pair(x, out, None, REALS, stream)
-    if _count(of_x):
-        launch_real(table, of_x.dtype, of_x.address, of_out.dtype, of_out.address, _count(of_x), stream,
-                    _device(of_x, of_out))
+    of_x, stream = viewed(x, REALS, stream)
+    of_out, out = result(x, out, of_x.shape, of_x.dtype, REALS, stream)
+    if count(of_x):
+        launch_real(table, of_x.dtype, of_x.address, of_out.dtype, of_out.address, count(of_x), stream,
+                    device_of(of_x, of_out))
     return out

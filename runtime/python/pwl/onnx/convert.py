@@ -81,6 +81,8 @@ class _Session:
         model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in self.names if name not in have)
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
+        # Else it rounds the weights of layers between DequantizeLinear and QuantizeLinear to 8 bits.
+        options.add_session_config_entry("session.disable_quant_qdq", "1")
         try:
             self.session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
         except Exception as error:

@@ -27,7 +27,7 @@ from ..codes import Array, DType, Type, code_range
 from ..errors import Error
 from ..table import Table
 
-__all__ = ["Nodes", "add_quantisers", "add_table", "check_type"]
+__all__ = ["Nodes", "add_map", "add_quantisers", "add_table", "check_type"]
 
 MOST_BITS = 16
 POSITIVE = 1 << 40  # B
@@ -103,13 +103,12 @@ def _store(nodes: Nodes, codes: str, of: Type) -> str:
     return codes if dtype == np.int64 else nodes.cast(codes, helper.np_dtype_to_tensor_dtype(dtype))
 
 
-def _dequantise(nodes: Nodes, codes: str, of: Type, output: str) -> None:
-    """Real numbers, as `output`, of codes."""
+def _dequantise(nodes: Nodes, codes: str, of: Type, output: Optional[str] = None) -> str:
+    """Real numbers of codes, named `output` where that is given."""
     zero = nodes.constant(of.zero_point, _stored(nodes, of))
     if _native(nodes, of):
-        nodes.add("DequantizeLinear", codes, _scale(nodes, of), zero, output=output)
-    else:
-        nodes.add("Mul", nodes.cast(nodes.add("Sub", codes, zero), TensorProto.FLOAT), _scale(nodes, of), output=output)
+        return nodes.add("DequantizeLinear", codes, _scale(nodes, of), zero, output=output)
+    return nodes.add("Mul", nodes.cast(nodes.add("Sub", codes, zero), TensorProto.FLOAT), _scale(nodes, of), output=output)
 
 
 def _gather(nodes: Nodes, codes: str, table: Table) -> str:
@@ -182,18 +181,32 @@ def _segments(nodes: Nodes, codes: str, table: Table) -> str:
                   table.output)
 
 
-def add_table(nodes: Nodes, x: str, table: Table, output: str) -> None:
-    """Nodes from x, real numbers in float32, to `output`, those of the table's output codes."""
+def _looked_up(nodes: Nodes, codes: str, table: Table) -> str:
+    """The output codes, as _dequantise() takes them, of input codes in int64."""
+    by_code = table.input.bits <= 8 or table.reduced or table.case == "int32"
+    return (_gather if by_code else _segments)(nodes, codes, table)
+
+
+def _check(table: Table) -> None:
     check_type(table.input, "the input")
     check_type(table.output, "the output")
-    codes = _quantise(nodes, x, table.input)
-    by_code = table.input.bits <= 8 or table.reduced or table.case == "int32"
-    _dequantise(nodes, (_gather if by_code else _segments)(nodes, codes, table), table.output, output)
+
+
+def add_table(nodes: Nodes, x: str, table: Table, output: Optional[str] = None) -> str:
+    """Nodes from x, real numbers in float32, to those of the table's output codes, whose name is returned."""
+    _check(table)
+    return _dequantise(nodes, _looked_up(nodes, _quantise(nodes, x, table.input), table), table.output, output)
+
+
+def add_map(nodes: Nodes, codes: str, table: Table) -> str:
+    """Nodes from input codes, integers of any type, to output codes in the smallest type that holds them."""
+    _check(table)
+    limits = (nodes.constant(q, np.int64) for q in (table.input.qmin, table.input.qmax))
+    found = _looked_up(nodes, nodes.add("Clip", nodes.cast(codes, TensorProto.INT64), *limits), table)
+    return nodes.cast(found, helper.np_dtype_to_tensor_dtype(table.output.dtype))
 
 
 def add_quantisers(nodes: Nodes, x: str, of: Type, output: Optional[str] = None) -> str:
     """Nodes from x to the real numbers of the nearest codes, whose name is returned."""
     check_type(of, "the type")
-    output = output or nodes.name("quantised")
-    _dequantise(nodes, _store(nodes, _quantise(nodes, x, of), of), of, output)
-    return output
+    return _dequantise(nodes, _store(nodes, _quantise(nodes, x, of), of), of, output or nodes.name("quantised"))

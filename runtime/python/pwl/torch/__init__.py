@@ -10,7 +10,8 @@
     print(pwl.torch.report(converted, batches))
 
 Converted models compute each activation as integers do, bit for bit, within a float model. They can be compiled, exported,
-pickled and trained. map(x, table) and real(x, table) are the operators torch.ops.pwl.map and torch.ops.pwl.real.
+pickled and trained. map(x, table) and real(x, table) are the operators torch.ops.pwl.map and torch.ops.pwl.real. QLinear is
+a linear layer with quantised weights, and a table as its activation.
 """
 from __future__ import annotations
 
@@ -30,10 +31,11 @@ from ..table import Table
 from .activation import Activation, Observed
 from .convert import convert, prepare
 from .functions import Function
+from .linear import QLinear
 from .ops import map_codes, map_real
 from .report import Loss, Report, Use, report
 
-__all__ = ["Activation", "Function", "Loss", "Observed", "Report", "Use", "convert", "map", "prepare", "real", "report"]
+__all__ = ["Activation", "Function", "Loss", "Observed", "QLinear", "Report", "Use", "convert", "map", "prepare", "real", "report"]
 
 
 def map(x: _torch.Tensor, table: Table) -> _torch.Tensor:

@@ -3,6 +3,8 @@
 
 A table is an argument by its JSON, a constant text of compiled and exported graphs, so that these need nothing beside
 them. On a CPU the runtime computes, on CUDA devices libpwl-cuda, on the current stream and without waiting for it.
+
+Operators are defined by torch.library.Library: torch.library.custom_op, made of the same, takes 20 us more for a call.
 """
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from ..codes import Type
 from ..errors import Error
 from ..table import Table
 
-__all__ = ["map_codes", "map_real", "slope", "table_of"]
+__all__ = ["LIBRARY", "define", "map_codes", "map_real", "slope", "table_of"]
+
+LIBRARY: Any = torch.library.Library("pwl", "DEF")  # type: ignore[no-untyped-call]
 
 CODES = (torch.int8, torch.uint8, torch.int16, torch.uint16, torch.int32, torch.uint32, torch.int64)
 REALS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
@@ -65,11 +69,19 @@ def _launch(call: Callable[..., None], table: Table, x: Tensor, y: Tensor) -> No
                  torch.cuda.current_stream(x.device).cuda_stream, x.device.index)
 
 
+def define(schema: str, fake: Callable[..., Any], **kernels: Callable[..., Any]) -> Any:
+    """The operator of a schema, with a kernel for each dispatch key that is named."""
+    name = schema.partition("(")[0]
+    LIBRARY.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
+    for key, kernel in kernels.items():
+        LIBRARY.impl(name, kernel, key)
+    torch.library.register_fake(f"pwl::{name}", fake, lib=LIBRARY)
+    return getattr(torch.ops.pwl, name).default
+
+
 # ---- pwl::map ----
 
-@torch.library.custom_op("pwl::map", mutates_args=(), device_types="cpu")
-def map_codes(x: Tensor, table: str) -> Tensor:
-    """Output codes of input codes, in the smallest type that holds the table's: Table's call."""
+def _map_codes_cpu(x: Tensor, table: str) -> Tensor:
     _check(x, CODES, "codes")
     of = table_of(table)
     y = torch.empty_like(x, dtype=_dtype(of.output))
@@ -77,7 +89,6 @@ def map_codes(x: Tensor, table: str) -> Tensor:
     return y
 
 
-@map_codes.register_kernel("cuda")
 def _map_codes_cuda(x: Tensor, table: str) -> Tensor:
     _check(x, CODES, "codes")
     of = table_of(table)
@@ -89,30 +100,29 @@ def _map_codes_cuda(x: Tensor, table: str) -> Tensor:
     return y
 
 
-@map_codes.register_fake
 def _map_codes_fake(x: Tensor, table: str) -> Tensor:
     _check(x, CODES, "codes")
     return torch.empty_like(x, dtype=_dtype(table_of(table).output))
 
 
+# Output codes of input codes, in the smallest type that holds the table's: Table's call.
+map_codes = define("map(Tensor x, str table) -> Tensor", _map_codes_fake, CPU=_map_codes_cpu, CUDA=_map_codes_cuda)
+
+
 # ---- pwl::real ----
 
-@torch.library.custom_op("pwl::real", mutates_args=(), device_types="cpu")
-def map_real(x: Tensor, table: str, exact: Optional[Tensor] = None) -> Tensor:
-    """Real numbers by the table, computed in float32 and rounded once more to the type of x: Table.real(). The gradient is
-    the segments' slope; or, where `exact` has the values of the function itself, all that of exact."""
+def _map_real_cpu(x: Tensor, table: str, exact: Optional[Tensor] = None) -> Tensor:
     _check(x, REALS, "real numbers")
     of = table_of(table)
     if x.dtype == torch.float32:
         y = torch.empty_like(x)
-        of.real(_array(x), out=_array(y))
+        of._real(_array(x), _array(y))
         return y
     wide = x.to(torch.float32)
-    of.real(_array(wide), out=_array(wide))
+    of._real(_array(wide), _array(wide))
     return wide.to(x.dtype)
 
 
-@map_real.register_kernel("cuda")
 def _map_real_cuda(x: Tensor, table: str, exact: Optional[Tensor] = None) -> Tensor:
     _check(x, REALS, "real numbers")
     same = _dense(x.to(torch.float32) if x.dtype == torch.float64 else x)
@@ -121,7 +131,6 @@ def _map_real_cuda(x: Tensor, table: str, exact: Optional[Tensor] = None) -> Ten
     return y.to(x.dtype)
 
 
-@map_real.register_fake
 def _map_real_fake(x: Tensor, table: str, exact: Optional[Tensor] = None) -> Tensor:
     _check(x, REALS, "real numbers")
     return torch.empty_like(x)
@@ -139,7 +148,11 @@ def _gradient(ctx: Any, of_y: Tensor) -> tuple[Optional[Tensor], None, Optional[
     return None, None, of_y
 
 
-map_real.register_autograd(_gradient, setup_context=_keep_input)
+# Real numbers by the table, computed in float32 and rounded once more to the type of x: Table.real(). The gradient is the
+# segments' slope; or, where `exact` has the values of the function itself, all that of exact.
+map_real = define("real(Tensor x, str table, Tensor? exact=None) -> Tensor", _map_real_fake, CPU=_map_real_cpu,
+                  CUDA=_map_real_cuda)
+torch.library.register_autograd("pwl::real", _gradient, setup_context=_keep_input, lib=LIBRARY)
 
 
 # ---- pwl::slope ----
@@ -162,9 +175,7 @@ def _slopes(table: str, device: torch.device) -> tuple[Tensor, Tensor]:
     return torch.from_numpy(starts.astype(np.float64)).to(device), torch.from_numpy(slopes.astype(np.float32)).to(device)
 
 
-@torch.library.custom_op("pwl::slope", mutates_args=(), device_types=("cpu", "cuda"))
-def slope(x: Tensor, table: str) -> Tensor:
-    """The slope of the segment that each number's code is in; 0 beyond the input range, and for NaN."""
+def _slope_of(x: Tensor, table: str) -> Tensor:
     _check(x, REALS, "real numbers")
     of = table_of(table).input
     starts, slopes = _slopes(table, x.device)
@@ -176,7 +187,10 @@ def slope(x: Tensor, table: str) -> Tensor:
     return torch.empty_like(x).copy_(values)
 
 
-@slope.register_fake
 def _slope_fake(x: Tensor, table: str) -> Tensor:
     _check(x, REALS, "real numbers")
     return torch.empty_like(x)
+
+
+# The slope of the segment that each number's code is in; 0 beyond the input range, and for NaN.
+slope = define("slope(Tensor x, str table) -> Tensor", _slope_fake, CPU=_slope_of, CUDA=_slope_of)

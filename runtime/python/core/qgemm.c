@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "qgemm.h"
+
+#include <stdint.h>
+
+#include <pwl/qgemm.h>
+#include <pwl/qgemm_kernels.h>
+
+#include "imports.h"
+
+struct CUstream_st;
+
+static PyObject *fail(pwl_qgemm_status status)
+{
+    PyErr_SetString(imported_error, pwl_qgemm_status_text(status));
+    return NULL;
+}
+
+/* -- Weights ---------------------------------------------------------------------------------------------------------
+ */
+
+/* The same format among those of <pwl/blocks.h>. */
+static pwl_format blocks_of(int format)
+{
+    static const pwl_format formats[] = {
+        [PWL_QGEMM_Q4_0] = PWL_Q4_0, [PWL_QGEMM_Q8_0] = PWL_Q8_0, [PWL_QGEMM_MXFP4] = PWL_MXFP4};
+    return format >= 0 && format <= PWL_QGEMM_MXFP4 ? formats[format] : (pwl_format)-1;
+}
+
+PyObject *qgemm_bytes(PyObject *module, PyObject *arguments)
+{
+    int format;
+    Py_ssize_t n, k;
+    size_t bytes;
+    pwl_qgemm_status status;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "inn", &format, &n, &k))
+        return NULL;
+    status = pwl_qgemm_weights_bytes((pwl_qgemm_format)format, (size_t)n, (size_t)k, &bytes);
+    return status ? fail(status) : PyLong_FromSize_t(bytes);
+}
+
+PyObject *qgemm_pack(PyObject *module, PyObject *arguments)
+{
+    int format, rule;
+    unsigned int type;
+    Py_ssize_t n, k;
+    Py_buffer data, memory;
+    pwl_qgemm_weights weights;
+    pwl_qgemm_place bad;
+    pwl_qgemm_status status;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "iiInny*w*", &format, &rule, &type, &n, &k, &data, &memory))
+        return NULL;
+    const pwl_qgemm_tensor tensor = {type, {(uint64_t)k, (uint64_t)n, 1, 1}, data.buf, (size_t)data.len};
+    Py_BEGIN_ALLOW_THREADS status = pwl_qgemm_pack_tensor(&tensor, (pwl_qgemm_format)format, (pwl_rule)rule, memory.buf,
+                                                          (size_t)memory.len, &weights, &bad);
+    Py_END_ALLOW_THREADS PyBuffer_Release(&data);
+    PyBuffer_Release(&memory);
+    if (status == PWL_QGEMM_ERR_SCALE)
+        return PyErr_Format(imported_error, "row %zu, columns %zu to %zu: %s", bad.row, bad.block * PWL_BLOCK,
+                            bad.block * PWL_BLOCK + PWL_BLOCK - 1, pwl_qgemm_status_text(status));
+    return status ? fail(status) : Py_BuildValue("ni", (Py_ssize_t)weights.bytes, (int)weights.row_data);
+}
+
+PyObject *qgemm_unpack(PyObject *module, PyObject *arguments)
+{
+    int format, row_data;
+    Py_ssize_t n, k, bytes;
+    Py_buffer memory, blocks;
+    pwl_qgemm_status status = PWL_QGEMM_ERR_SPACE;
+    size_t taken;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "innniy*w*", &format, &n, &k, &bytes, &row_data, &memory, &blocks))
+        return NULL;
+    const pwl_qgemm_weights weights = {memory.buf, (size_t)n, (size_t)k, (size_t)bytes, (pwl_qgemm_format)format,
+                                       row_data};
+    if (bytes <= memory.len && !pwl_blocks_bytes(blocks_of(format), (size_t)n, (size_t)k, &taken) &&
+        taken <= (size_t)blocks.len) {
+        Py_BEGIN_ALLOW_THREADS status = pwl_qgemm_unpack(&weights, blocks.buf);
+        Py_END_ALLOW_THREADS
+    }
+    PyBuffer_Release(&memory);
+    PyBuffer_Release(&blocks);
+    if (status)
+        return fail(status);
+    Py_RETURN_NONE;
+}
+
+PyObject *qgemm_dequantise(PyObject *module, PyObject *arguments)
+{
+    int format;
+    Py_ssize_t n, k;
+    Py_buffer blocks, reals;
+    pwl_blocks_status status = PWL_BLOCKS_ERR_SHAPE;
+    size_t taken;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "inny*w*", &format, &n, &k, &blocks, &reals))
+        return NULL;
+    if (!pwl_blocks_bytes(blocks_of(format), (size_t)n, (size_t)k, &taken) && taken <= (size_t)blocks.len &&
+        (size_t)n <= (size_t)reals.len / sizeof(float) / (size_t)k) {
+        Py_BEGIN_ALLOW_THREADS status =
+            pwl_dequantise(blocks_of(format), blocks.buf, (size_t)n, (size_t)k, (size_t)k, reals.buf);
+        Py_END_ALLOW_THREADS
+    }
+    PyBuffer_Release(&blocks);
+    PyBuffer_Release(&reals);
+    if (!status)
+        Py_RETURN_NONE;
+    PyErr_SetString(imported_error, pwl_blocks_status_text(status));
+    return NULL;
+}
+
+/* -- Products --------------------------------------------------------------------------------------------------------
+ */
+
+/* As pwl_cuda_qgemm(), pwl_cuda_qgemm_workspace() and pwl_cuda_status_text(). */
+typedef pwl_qgemm_status multiply_function(const pwl_qgemm_product *product, void *workspace, size_t bytes,
+                                           pwl_qgemm_kernel *ran, struct CUstream_st *stream);
+typedef pwl_qgemm_status workspace_function(const pwl_qgemm_product *product, size_t *bytes);
+typedef const char *text_function(int status);
+
+/* `product` points to the two above it. */
+typedef struct product_object {
+    PyObject_HEAD pwl_qgemm_weights weights;
+    pwl_qgemm_activation activation;
+    pwl_qgemm_product product;
+    void *memory; /* the workspace, of `bytes`, and the stream of a product whose arrays are bound */
+    size_t bytes;
+    struct CUstream_st *stream;
+    multiply_function *multiply; /* the three are null on the host */
+    workspace_function *workspace;
+    text_function *text;
+    PyObject *keep; /* what the addresses need */
+} product_object;
+
+static PyObject *fail_product(const product_object *self, pwl_qgemm_status status)
+{
+    if (status < PWL_QGEMM_ERR_CUDA || !self->text)
+        return fail(status);
+    PyErr_SetString(imported_error, self->text((int)status)); /* both libraries number errors of CUDA alike */
+    return NULL;
+}
+
+static void *pointer(unsigned long long address)
+{
+    return (void *)(uintptr_t)address;
+}
+
+/*
+ * Product(functions, scheme, weights, bias, activation, keep): functions are None, or the addresses of those of
+ * product_object; weights are (format, n, k, bytes, row_data, address); bias is an address; activation is None or
+ * (table, uploaded, scale_x, zp_x, scale_y, zp_y), addresses first.
+ */
+static PyObject *product_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    PyObject *functions, *weights, *activation, *keep, *made;
+    unsigned long long bias, addresses[3] = {0};
+    long long zeros[2];
+    int scheme, format, row_data;
+    Py_ssize_t n, k, bytes;
+    (void)keywords;
+    if (!PyArg_ParseTuple(arguments, "OiO!KOO", &functions, &scheme, &PyTuple_Type, &weights, &bias, &activation,
+                          &keep) ||
+        !PyArg_ParseTuple(weights, "innniK", &format, &n, &k, &bytes, &row_data, &addresses[0]))
+        return NULL;
+    made = PyType_GenericAlloc(type, 0); /* all zero */
+    if (!made)
+        return NULL;
+    product_object *const self = (product_object *)made;
+    self->weights = (pwl_qgemm_weights){pointer(addresses[0]),    (size_t)n, (size_t)k, (size_t)bytes,
+                                        (pwl_qgemm_format)format, row_data};
+    self->product.scheme = (pwl_qgemm_scheme)scheme;
+    self->product.weights = &self->weights;
+    self->product.bias = pointer(bias);
+    if (activation != Py_None) {
+        pwl_qgemm_activation *const as = &self->activation;
+        if (!PyArg_ParseTuple(activation, "KKfLfL", &addresses[0], &addresses[1], &as->of_x.scale, &zeros[0],
+                              &as->of_y.scale, &zeros[1]))
+            goto fail;
+        as->table = pointer(addresses[0]);
+        as->uploaded = pointer(addresses[1]);
+        as->of_x.zero_point = zeros[0];
+        as->of_y.zero_point = zeros[1];
+        self->product.activation = as;
+    }
+    if (functions != Py_None) {
+        if (!PyArg_ParseTuple(functions, "KKK", &addresses[0], &addresses[1], &addresses[2]))
+            goto fail;
+        self->multiply = (multiply_function *)(uintptr_t)addresses[0];
+        self->workspace = (workspace_function *)(uintptr_t)addresses[1];
+        self->text = (text_function *)(uintptr_t)addresses[2];
+    }
+    Py_INCREF(keep);
+    self->keep = keep;
+    return made;
+fail:
+    Py_DECREF(made);
+    return NULL;
+}
+
+static void product_dealloc(PyObject *object)
+{
+    PyTypeObject *const type = Py_TYPE(object);
+    Py_XDECREF(((product_object *)object)->keep);
+    ((freefunc)(uintptr_t)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
+
+/* The arrays of a call: m, then of X and of Y address, stride and type; whatever else `format` says follows. */
+#define ARRAYS "nKniKni"
+
+static int parse_arrays(PyObject *arguments, const char *format, pwl_qgemm_product *product, void *a, void *b, void *c)
+{
+    Py_ssize_t m, x_stride, y_stride;
+    unsigned long long x, y;
+    int x_type, y_type;
+    if (!PyArg_ParseTuple(arguments, format, &m, &x, &x_stride, &x_type, &y, &y_stride, &y_type, a, b, c))
+        return -1;
+    product->m = (size_t)m;
+    product->x = (pwl_qgemm_input){pointer(x), (size_t)x_stride, (pwl_qgemm_type)x_type, 0, NULL};
+    product->y = (pwl_qgemm_output){pointer(y), (size_t)y_stride, (pwl_qgemm_type)y_type, 0, 0};
+    return 0;
+}
+
+static PyObject *multiply(const product_object *self, const pwl_qgemm_product *product, void *memory, size_t bytes,
+                          struct CUstream_st *stream)
+{
+    pwl_qgemm_status status;
+    Py_BEGIN_ALLOW_THREADS status =
+        self->multiply ? self->multiply(product, memory, bytes, NULL, stream) : pwl_qgemm_reference(product);
+    Py_END_ALLOW_THREADS if (status) return fail_product(self, status);
+    Py_RETURN_NONE;
+}
+
+/* run(arrays, workspace, bytes, stream) */
+static PyObject *product_run(PyObject *object, PyObject *arguments)
+{
+    const product_object *const self = (product_object *)object;
+    pwl_qgemm_product product = self->product;
+    unsigned long long memory, stream;
+    Py_ssize_t bytes;
+    if (parse_arrays(arguments, ARRAYS "KnK", &product, &memory, &bytes, &stream))
+        return NULL;
+    return multiply(self, &product, pointer(memory), (size_t)bytes, pointer(stream));
+}
+
+/* bind(arrays, workspace, bytes, stream): a Product that its call computes, time and again. */
+static PyObject *product_bind(PyObject *object, PyObject *arguments)
+{
+    const product_object *const self = (product_object *)object;
+    pwl_qgemm_product product = self->product;
+    unsigned long long memory, stream;
+    Py_ssize_t bytes;
+    PyObject *made;
+    if (parse_arrays(arguments, ARRAYS "KnK", &product, &memory, &bytes, &stream))
+        return NULL;
+    made = PyType_GenericAlloc(Py_TYPE(object), 0);
+    if (!made)
+        return NULL;
+    product_object *const bound = (product_object *)made;
+    bound->weights = self->weights;
+    bound->activation = self->activation;
+    bound->product = product;
+    bound->product.weights = &bound->weights;
+    bound->product.activation = product.activation ? &bound->activation : NULL;
+    bound->memory = pointer(memory);
+    bound->bytes = (size_t)bytes;
+    bound->stream = pointer(stream);
+    bound->multiply = self->multiply;
+    bound->workspace = self->workspace;
+    bound->text = self->text;
+    Py_INCREF(object);
+    bound->keep = object;
+    return made;
+}
+
+static PyObject *product_call(PyObject *object, PyObject *arguments, PyObject *keywords)
+{
+    const product_object *const self = (product_object *)object;
+    (void)keywords;
+    if (!PyArg_ParseTuple(arguments, ""))
+        return NULL;
+    return multiply(self, &self->product, self->memory, self->bytes, self->stream);
+}
+
+/* workspace(arrays): the bytes that it takes. */
+static PyObject *product_workspace(PyObject *object, PyObject *arguments)
+{
+    const product_object *const self = (product_object *)object;
+    pwl_qgemm_product product = self->product;
+    size_t bytes = 0;
+    pwl_qgemm_status status;
+    if (parse_arrays(arguments, ARRAYS, &product, NULL, NULL, NULL))
+        return NULL;
+    status = self->workspace ? self->workspace(&product, &bytes) : pwl_qgemm_check(&product);
+    return status ? fail_product(self, status) : PyLong_FromSize_t(bytes);
+}
+
+/* bound(arrays, halves, value, bound): as pwl_qgemm_bound(), the last two being addresses of double[m][n]. */
+static PyObject *product_bound(PyObject *object, PyObject *arguments)
+{
+    const product_object *const self = (product_object *)object;
+    pwl_qgemm_product product = self->product;
+    unsigned long long value, bound;
+    int halves;
+    pwl_qgemm_status status;
+    if (parse_arrays(arguments, ARRAYS "iKK", &product, &halves, &value, &bound))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS status = pwl_qgemm_bound(&product, halves, pointer(value), pointer(bound));
+    Py_END_ALLOW_THREADS if (status) return fail(status);
+    Py_RETURN_NONE;
+}
+
+static PyObject *product_address(PyObject *object, void *closure)
+{
+    (void)closure;
+    return PyLong_FromVoidPtr(&((product_object *)object)->product);
+}
+
+static PyMethodDef product_methods[] = {
+    {"run", product_run, METH_VARARGS, NULL},
+    {"bind", product_bind, METH_VARARGS, NULL},
+    {"bound", product_bound, METH_VARARGS, NULL},
+    {"workspace", product_workspace, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef product_fields[] = {
+    {"_address", product_address, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+#define SLOT(f) ((void *)(uintptr_t)(f))
+
+static PyType_Slot product_slots[] = {
+    {Py_tp_new, SLOT(product_new)},   {Py_tp_dealloc, SLOT(product_dealloc)}, {Py_tp_call, SLOT(product_call)},
+    {Py_tp_methods, product_methods}, {Py_tp_getset, product_fields},         {0, NULL},
+};
+
+static PyType_Spec product_spec = {"pwl._core.Product", sizeof(product_object), 0, Py_TPFLAGS_DEFAULT, product_slots};
+
+int qgemm_add_type(PyObject *module)
+{
+    PyObject *const product = PyType_FromSpec(&product_spec);
+    return product ? PyModule_AddObject(module, "Product", product) : -1;
+}

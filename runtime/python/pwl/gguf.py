@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors of GGUF files, versions 2 and 3, little-endian.
+
+    tensor = pwl.gguf.read("model.gguf", "blk.0.ffn_up.weight")
+    weights = pwl.qgemm.pack(tensor)
+
+What a file says is checked against its size before it is used; data stay in the file, mapped into memory.
+"""
+from __future__ import annotations
+
+import dataclasses
+import math
+import mmap
+import os
+import struct
+from typing import Optional, Union
+
+import numpy as np
+
+from .codes import Array
+from .errors import Error, shown
+
+__all__ = ["BLOCK", "TYPES", "Tensor", "names", "read"]
+
+BLOCK = 32  # elements of a block
+
+# By the numbers in files: the name, and the elements and bytes of a block.
+TYPES = {0: ("f32", 1, 4), 1: ("f16", 1, 2), 2: ("q4_0", BLOCK, 18), 8: ("q8_0", BLOCK, 34), 30: ("bf16", 1, 2),
+         39: ("mxfp4", BLOCK, 17)}
+
+ALIGNMENT = b"general.alignment"
+UINT32, STRING, ARRAY = 4, 8, 9
+KIND_BYTES = {0: 1, 1: 1, 2: 2, 3: 2, UINT32: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}  # of metadata but texts and arrays
+LEAST_VALUE_BYTES, LEAST_TENSOR_BYTES = 13, 24  # a key or name of no bytes, and the least that follows it
+MOST_DIMENSIONS = 4
+
+
+@dataclasses.dataclass(frozen=True)
+class Tensor:
+    """A tensor's bytes, a read-only array of uint8. shape has rows first, as numpy has it; type is a key of TYPES."""
+
+    name: str
+    type: int
+    shape: tuple[int, ...]
+    data: Array
+
+    def __repr__(self) -> str:
+        return f"<pwl.gguf.Tensor {self.name}, {TYPES[self.type][0]}, {' x '.join(map(str, self.shape))}>"
+
+
+class _Reader:
+    """Takes what a file has, in order; Error once it has no more."""
+
+    def __init__(self, data: Union[bytes, mmap.mmap], path: str) -> None:
+        self.data, self.path, self.at, self.what = data, path, 0, "the header"
+
+    def error(self, text: str) -> Error:
+        return Error(f"{self.path}: {self.what} {text}")
+
+    def skip(self, size: int) -> int:
+        """Where these bytes begin."""
+        at = self.at
+        if size > len(self.data) - at:
+            raise self.error("reaches beyond the end of the file")
+        self.at = at + size
+        return at
+
+    def integer(self, size: int) -> int:
+        at = self.skip(size)
+        return int.from_bytes(self.data[at:at + size], "little")
+
+    def text(self) -> bytes:
+        size = self.integer(8)
+        at = self.skip(size)
+        return self.data[at:at + size]
+
+    def value(self, kind: int) -> None:
+        """Skips a value of the metadata."""
+        count = 1
+        if kind == ARRAY:
+            kind, count = self.integer(4), self.integer(8)
+        if kind == STRING:
+            for _ in range(count):  # each takes 8 bytes at least, so that the file bounds the loop
+                self.skip(self.integer(8))
+        elif kind in KIND_BYTES:
+            self.skip(count * KIND_BYTES[kind])
+        else:
+            raise self.error(f"has a value of the unknown kind {kind}, or an array of arrays")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Entry:
+    type: int
+    shape: tuple[int, ...]  # rows first
+    offset: int
+
+
+def _metadata(reader: _Reader, count: int) -> int:
+    """Skips it; the alignment that it gives tensors' data."""
+    alignment: Optional[int] = None
+    for k in range(count):
+        reader.what = f"metadata entry {k}"
+        key, kind = reader.text(), reader.integer(4)
+        if key != ALIGNMENT:
+            reader.value(kind)
+            continue
+        if alignment is not None:
+            raise reader.error("is general.alignment, which is there already")
+        alignment = reader.integer(4) if kind == UINT32 else 0
+        if alignment == 0 or alignment & (alignment - 1):
+            raise reader.error("is general.alignment and no power of two of kind u32")
+    return alignment or 32
+
+
+def _entries(reader: _Reader) -> tuple[dict[str, _Entry], int]:
+    """The tensors by name, and where their data begin."""
+    if reader.data[:4] != b"GGUF":
+        raise Error(f"{reader.path}: no GGUF file, which starts with GGUF")
+    reader.skip(4)
+    version, tensors, values = reader.integer(4), reader.integer(8), reader.integer(8)
+    if version not in (2, 3):
+        raise reader.error(f"is of version {version}: little-endian files of version 2 or 3 can be read")
+    if values * LEAST_VALUE_BYTES > len(reader.data) or tensors * LEAST_TENSOR_BYTES > len(reader.data):
+        raise reader.error(f"tells of {values} metadata entries and {tensors} tensors, for which the file has no room")
+    alignment = _metadata(reader, values)
+    found: dict[str, _Entry] = {}
+    for k in range(tensors):
+        reader.what = f"tensor {k}"
+        name = reader.text().decode(errors="surrogateescape")
+        reader.what = f"tensor {k} ({shown(name)})"
+        dimensions = reader.integer(4)
+        if dimensions > MOST_DIMENSIONS:
+            raise reader.error("has more than 4 dimensions")
+        shape = tuple(reader.integer(8) for _ in range(dimensions))[::-1]
+        if name in found:
+            raise reader.error("has the name of another one")
+        found[name] = _Entry(reader.integer(4), shape, reader.integer(8))
+        if found[name].offset % alignment:
+            raise reader.error("has an offset that is not a multiple of general.alignment")
+    return found, -(-reader.at // alignment) * alignment
+
+
+def _open(path: Union[str, os.PathLike[str]]) -> _Reader:
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+    return _Reader(data, os.fspath(path))
+
+
+def names(path: Union[str, os.PathLike[str]]) -> list[str]:
+    """Names of the tensors in a file, in its order."""
+    return list(_entries(_open(path))[0])
+
+
+def read(path: Union[str, os.PathLike[str]], name: str) -> Tensor:
+    """A tensor of a file, of type F32, F16, BF16, Q4_0, Q8_0 or MXFP4. Error says what the file lacks, OSError that it
+    cannot be opened."""
+    reader = _open(path)
+    found, begin = _entries(reader)
+    if name not in found:
+        raise Error(f"{reader.path}: no tensor {shown(name)}; pwl.gguf.names() and pwlc gguf list have those that there are")
+    entry = found[name]
+    reader.what = f"tensor {shown(name)}"
+    if entry.type not in TYPES:
+        raise reader.error(f"is of type {entry.type}; those that can be read are "
+                           f"{', '.join(text for text, _, _ in TYPES.values())}")
+    _, elements, size = TYPES[entry.type]
+    if entry.shape and entry.shape[-1] % elements:
+        raise reader.error(f"has rows that are no multiple of {elements} elements")
+    reader.at = min(begin + entry.offset, len(reader.data))
+    count = math.prod(entry.shape) // elements * size
+    at = reader.skip(count)
+    return Tensor(name, entry.type, entry.shape, np.frombuffer(reader.data, np.uint8, count, at))

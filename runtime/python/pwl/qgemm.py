@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Products with quantised weights, y = x W^T + bias, with a table as activation in the same pass.
+
+    weights = pwl.qgemm.pack(w, "q4_0")                             # floats of shape (n, k)
+    weights = pwl.qgemm.pack(pwl.gguf.read("model.gguf", name))     # blocks as they are in the file
+    product = pwl.qgemm.Product(weights, bias, table)
+    y = product(x)                                                  # (..., k) to (..., n)
+
+Arrays of numpy are multiplied by the reference of <pwl/qgemm.h>, in double, which is exact and slow; arrays on a CUDA
+device by the kernels of libpwl-cuda, which stay within pwl.qgemm.Product.bound() of it. The table is applied to y in
+float32, as Table.real() does.
+"""
+from __future__ import annotations
+
+import threading
+from typing import Any, Callable, NamedTuple, Optional
+
+import numpy as np
+
+from . import _core, cuda, gguf
+from .codes import DTYPES, Array
+from .errors import Error, shown
+from .table import Table
+
+__all__ = ["FORMATS", "Product", "RULES", "Weights", "pack"]
+
+FORMATS = ["q4_0", "q8_0", "mxfp4"]            # in the order of pwl_qgemm_format
+RULES = ["default", "ggml", "document"]        # of pwl_rule
+BLOCK_BYTES = {"q4_0": 18, "q8_0": 34, "mxfp4": 17}
+SCHEMES = {("q4_0", 16): 0, ("q8_0", 16): 1, ("mxfp4", 16): 2, ("q4_0", 8): 3, ("q8_0", 8): 4}  # of pwl_qgemm_scheme
+# Of pwl_qgemm_type.
+TYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "int8": 4, "int32": 5, "uint8": 6, "int16": 7, "uint16": 8,
+         "uint32": 9}
+REALS = ["float32", "float16", "bfloat16"]
+CODES = [dtype.name for dtype in DTYPES]
+FLOATS = {np.dtype(np.float32): 0, np.dtype(np.float16): 1}  # by the type of a GGUF file
+ALIGNMENT = 16  # of packed weights
+HALVES_FROM = 64  # rows from which on kernels with activations of 8 bits may multiply in halves
+
+
+def aligned(size: int) -> Array:
+    """Zeros at an address that packed weights may have."""
+    memory = np.zeros(size + ALIGNMENT, np.uint8)
+    at = -memory.ctypes.data % ALIGNMENT
+    return memory[at:at + size]
+
+
+def format_index(format: object) -> int:
+    if format not in FORMATS:
+        raise Error(f"format={shown(format)}: must be {', '.join(FORMATS)}")
+    return FORMATS.index(str(format))
+
+
+class Packed(NamedTuple):
+    """What there is to say of packed weights beside their memory, of which they take `size` bytes."""
+    format: str
+    n: int
+    k: int
+    size: int
+    row_data: bool
+
+    def at(self, address: int) -> tuple[int, ...]:
+        """As _core.Product takes weights."""
+        return FORMATS.index(self.format), self.n, self.k, self.size, self.row_data, address
+
+
+class Weights:
+    """Packed weights, n rows of k. They never change.
+
+    packed    their Packed
+    memory    their bytes, as <pwl/qgemm.h> lays them out, and room for the most that these shapes take
+    """
+
+    def __init__(self, packed: Packed, memory: Array) -> None:
+        most = _core.qgemm_bytes(format_index(packed.format), packed.n, packed.k)
+        if memory.dtype != np.uint8 or memory.shape != (most,):
+            raise Error(f"memory of packed weights is an array of {most} uint8, not {memory.shape} of {memory.dtype}")
+        if memory.ctypes.data % ALIGNMENT or not memory.flags.c_contiguous:
+            memory, given = aligned(most), memory
+            memory[:] = given
+        self.packed, self.memory = packed, memory
+
+    def __repr__(self) -> str:
+        return f"<pwl.qgemm.Weights {self.packed.n} x {self.packed.k}, {self.packed.format}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Weights, (self.packed, np.array(self.memory))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.packed.n, self.packed.k
+
+    def blocks(self) -> Array:
+        """The blocks that were packed, bit for bit: uint8 of shape (n, k / 32, bytes of a block)."""
+        format, n, k, size, row_data = self.packed
+        blocks = np.empty((n, k // gguf.BLOCK, BLOCK_BYTES[format]), np.uint8)
+        _core.qgemm_unpack(FORMATS.index(format), n, k, size, row_data, self.memory, blocks)
+        return blocks
+
+    def dequantise(self) -> Array:
+        """Their values, float32 of shape (n, k)."""
+        format, n, k, _, _ = self.packed
+        reals = np.empty((n, k), np.float32)
+        _core.qgemm_dequantise(FORMATS.index(format), n, k, self.blocks(), reals)
+        return reals
+
+
+def _tensor(of: Any) -> gguf.Tensor:
+    """An array of floats as a tensor."""
+    array = np.asarray(of)
+    if array.dtype.kind not in "fiu":
+        raise Error(f"an array of {array.dtype}: weights are real numbers, or a tensor of pwl.gguf")
+    if array.dtype not in FLOATS:
+        array = array.astype(np.float32)
+    return gguf.Tensor("weights", FLOATS[array.dtype], array.shape, np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+
+
+def pack(weights: Any, format: Optional[str] = None, rule: str = "default") -> Weights:
+    """Weights from an array of shape (n, k), k a multiple of 32, or from a tensor of a GGUF file.
+
+    format    "q4_0", "q8_0" or "mxfp4", 4.5, 8.5 and 4.25 bits a weight. By default that of the tensor's blocks, which
+              are taken as they are; else "q4_0"
+    rule      of floats: "default"; "ggml", llama.cpp's codes; or "document", amax / 7 in Q4_0, see <pwl/blocks.h>
+    """
+    tensor = weights if isinstance(weights, gguf.Tensor) else _tensor(weights)
+    of_blocks = gguf.TYPES[tensor.type][0]
+    format = format or (of_blocks if of_blocks in FORMATS else "q4_0")
+    number = format_index(format)
+    if rule not in RULES:
+        raise Error(f"rule={shown(rule)}: must be {', '.join(RULES)}")
+    if of_blocks in FORMATS and of_blocks != format:
+        raise Error(f"{tensor.name} has blocks of {of_blocks}, which are packed as they are, not as {format}")
+    if len(tensor.shape) != 2 or 0 in tensor.shape or tensor.shape[1] % gguf.BLOCK:
+        raise Error(f"{tensor.name} is of the shape {tensor.shape}: wanted are rows and columns, the latter a multiple of "
+                    f"{gguf.BLOCK}")
+    n, k = tensor.shape
+    data = tensor.data
+    if data.ctypes.data % ALIGNMENT:
+        data = aligned(data.size)
+        data[:] = tensor.data
+    memory = aligned(_core.qgemm_bytes(number, n, k))
+    try:
+        size, row_data = _core.qgemm_pack(number, RULES.index(rule), tensor.type, n, k, data, memory)
+    except Error as error:
+        raise Error(f"{tensor.name}: {error}") from None
+    return Weights(Packed(format, n, k, size, bool(row_data)), memory)
+
+
+def scheme_of(format: str, activations: int) -> int:
+    """pwl_qgemm_scheme."""
+    scheme = SCHEMES.get((format, activations))
+    if scheme is None:
+        raise Error(f"activations={shown(activations)} beside {format}: must be 16"
+                    f"{' or 8' if (format, 8) in SCHEMES else ''}")
+    return scheme
+
+
+def core(scheme: int, weights: tuple[int, ...], bias: int, table: Optional[Table], device: Optional[int],
+         keep: Any) -> _core.Product:
+    """A product of what lies at addresses, on the host or on the current device; `keep` holds what lies there."""
+    functions, uploaded = None, None
+    if device is not None:
+        functions = cuda.product_functions()
+        uploaded = None if table is None else cuda.upload(table, device)
+    activation = None
+    if table is not None:
+        if table.reduced:
+            raise Error("a table of one octave (reduce) cannot be the activation of a product; fit one without")
+        activation = (table._address, cuda.address(uploaded), table.input.scale, table.input.zero_point,
+                      table.output.scale, table.output.zero_point)
+    return _core.Product(functions, scheme, weights, bias, activation, (table, uploaded, keep))
+
+
+class _Memory:
+    """What memory of a device is freed with."""
+
+
+class _Resident:
+    """A product on the current device: its weights there, and workspaces by stream."""
+
+    def __init__(self, product: Product, device: int) -> None:
+        weights, bias, self.memory = product.weights, product.bias, _Memory()
+        memory = cuda.copied(weights.memory, weights.packed.size, self.memory)
+        of_bias = 0 if bias is None else cuda.copied(bias, bias.nbytes, self.memory)
+        self.core = core(product.scheme, weights.packed.at(memory), of_bias, product.table, device, self.memory)
+        self.sizes: dict[tuple[int, ...], int] = {}         # of workspaces
+        self.spaces: dict[int, list[tuple[int, int]]] = {}  # by stream: addresses and sizes; the last is the largest
+
+    def space(self, arrays: tuple[int, ...], stream: int) -> tuple[int, int]:
+        """The workspace for a call, and what it takes. Workspaces stay while the product does, as captured graphs may
+        use them; each is twice the one before."""
+        m, x, x_stride, x_type, _, _, y_type = arrays
+        key = m, x % ALIGNMENT, x_stride, x_type, y_type
+        size = self.sizes.get(key)
+        if size is None:
+            size = self.sizes[key] = self.core.workspace(*arrays)
+        if size == 0:
+            return 0, 0
+        spaces = self.spaces.setdefault(stream, [])
+        if not spaces or spaces[-1][1] < size:
+            most = max(size, 2 * spaces[-1][1] if spaces else 0)
+            spaces.append((cuda.copied(None, most, self.memory), most))
+        return spaces[-1]
+
+
+class Product:
+    """y = x W^T + bias, and a table's values of that where a table is given. It never changes; any number of threads may
+    call it.
+
+    weights        Weights
+    bias           n numbers, or None
+    table          a Table that is applied to y: y is quantised as its input, and the result dequantised
+    activations    16: x is float32, which is rounded to float16, float16 or bfloat16; 8: x becomes Q8_1, blocks of 32 int8
+    codes          whether the result is the table's output codes instead of real numbers
+    """
+
+    def __init__(self, weights: Weights, bias: Any = None, table: Optional[Table] = None, *, activations: int = 16,
+                 codes: bool = False) -> None:
+        if not isinstance(weights, Weights):
+            raise Error(f"{type(weights).__name__}: Weights are wanted, as pwl.qgemm.pack() gives")
+        if table is not None and not isinstance(table, Table):
+            raise Error(f"{type(table).__name__}: a pwl.Table is wanted")
+        if codes and table is None:
+            raise Error("codes=True needs a table")
+        n = weights.packed.n
+        if bias is not None:
+            bias = np.array(bias, np.float32)
+            if bias.shape != (n,):
+                raise Error(f"bias is of the shape {bias.shape}: must be of {n} numbers")
+        self.weights, self.bias, self.table, self.codes = weights, bias, table, bool(codes)
+        self.activations, self.scheme = activations, scheme_of(weights.packed.format, activations)
+        self._core = core(self.scheme, weights.packed.at(weights.memory.ctypes.data),
+                          0 if bias is None else bias.ctypes.data, table, None, (weights, bias))
+        self._residents: dict[int, _Resident] = {}
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"<pwl.qgemm.Product by {self.weights}, activations of {self.activations} bits, {self.table or 'no table'}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _product, (self.weights, self.bias, self.table, self.activations, self.codes)
+
+    def __call__(self, x: Any, out: Any = None, stream: Optional[int] = None) -> Any:
+        """The product of an array of shape (..., k), float32, float16 or, on a device, bfloat16. The result is of its type,
+        or of the table's; out= takes others. On a device it is queued on the caller's stream, as Table's call is; the
+        first call there, and one of more rows than before, allocates."""
+        if cuda.is_cuda(x) or cuda.is_cuda(out):
+            core, arrays, space, out = self._on_device(x, out, stream)
+            if arrays[0]:
+                core.run(*arrays, *space)
+            return out
+        x, out, arrays = self._on_host(x, out)
+        if arrays[0]:
+            self._core.run(*arrays, 0, 0, 0)
+        return out
+
+    def prepare(self, x: Any, out: Any, stream: Optional[int] = None) -> Callable[[], None]:
+        """What computes the product of these arrays on a device each time that it is called, and costs little beside the
+        call in C: for loops whose arrays stay. It keeps neither array."""
+        if not cuda.is_cuda(x):
+            raise Error(f"{type(x).__name__}: no array on a CUDA device")
+        core, arrays, space, _ = self._on_device(x, out, stream)
+        call: Callable[[], None] = core.bind(*arrays, *space)
+        return call
+
+    def bound(self, x: Any) -> tuple[Array, Array]:
+        """y as defined, before any rounding and without the table, and by how much a kernel's may differ from it, in
+        float64."""
+        x, out, arrays = self._on_host(x, None)
+        value, bound = (np.empty((arrays[0], self.weights.packed.n)) for _ in range(2))
+        halves = self.activations == 8 and arrays[0] >= HALVES_FROM
+        if arrays[0]:
+            self._core.bound(*arrays, halves, value.ctypes.data, bound.ctypes.data)
+        return value.reshape(out.shape), bound.reshape(out.shape)
+
+    def _shape(self, shape: Any) -> tuple[int, ...]:
+        """That of the result."""
+        n, k = self.weights.shape
+        if len(shape) == 0 or shape[-1] != k:
+            raise Error(f"x is of the shape {tuple(shape)}: its last dimension must be {k}")
+        return (*shape[:-1], n)
+
+    def _dtype(self, x: str) -> str:
+        return self.table.output.dtype.name if self.codes and self.table else x
+
+    def _on_host(self, x: Any, out: Any) -> tuple[Array, Array, tuple[int, ...]]:
+        """x as it is read, the result, and what run() takes of both."""
+        x = np.asarray(x)
+        if x.dtype.kind not in "fiu":
+            raise Error(f"an array of {x.dtype}: real numbers are wanted, float32 or float16")
+        x = np.ascontiguousarray(x, x.dtype if x.dtype in FLOATS else np.float32)
+        shape = self._shape(x.shape)
+        if out is None:
+            out = np.empty(shape, self._dtype(x.dtype.name))
+        elif not isinstance(out, np.ndarray) or out.dtype.name not in self._results() or not out.flags.c_contiguous:
+            raise Error(f"out must be an array of numpy in the order of C, of {', '.join(self._results())}")
+        elif out.shape != shape:
+            raise Error(f"out has the shape {out.shape}, and must have {shape}")
+        elif not out.flags.writeable:
+            raise Error("out is read-only")
+        k, n = self.weights.packed.k, self.weights.packed.n
+        return x, out, (x.size // k, x.ctypes.data, k, TYPES[x.dtype.name], out.ctypes.data, n, TYPES[out.dtype.name])
+
+    def _results(self) -> list[str]:
+        return CODES if self.codes else REALS
+
+    def _on_device(self, x: Any, out: Any, stream: Optional[int]) -> tuple[_core.Product, tuple[int, ...],
+                                                                           tuple[int, int, int], Any]:
+        """The product there, what run() takes of the arrays, the workspace and the stream, and the result."""
+        of_x, stream = cuda.viewed(x, REALS, stream)
+        of_out, out = cuda.result(x, out, self._shape(of_x.shape), self._dtype(of_x.dtype), self._results(), stream)
+        k, n = self.weights.packed.k, self.weights.packed.n
+        m = cuda.count(of_x) // k
+        if m == 0:
+            return self._core, (0, 0, k, 0, 0, n, 0), (0, 0, 0), out
+        device = cuda.current_device(cuda.device_of(of_x, of_out))
+        arrays = m, of_x.address, k, TYPES[of_x.dtype], of_out.address, n, TYPES[of_out.dtype]
+        with self._lock:
+            if device not in self._residents:
+                self._residents[device] = _Resident(self, device)
+            resident = self._residents[device]
+            space = resident.space(arrays, stream)
+        return resident.core, arrays, (*space, stream), out
+
+
+def _product(weights: Weights, bias: Optional[Array], table: Optional[Table], activations: int, codes: bool) -> Product:
+    return Product(weights, bias, table, activations=activations, codes=codes)

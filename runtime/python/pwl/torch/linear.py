@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linear layers with quantised weights: the operator pwl::qlinear and the module QLinear.
+
+On CUDA devices libpwl-cuda multiplies, on the current stream and without waiting for it; on a CPU the reference, which is
+for small models and for checks.
+"""
+from __future__ import annotations
+
+import functools
+import math
+import os
+from typing import Any, Callable, Optional, Union
+
+import torch
+from torch import Tensor, nn
+
+from .. import _core, cuda, gguf, qgemm
+from ..errors import Error, shown
+from ..qgemm import Packed, Weights
+from ..table import Table
+from .ops import LIBRARY, define, slope, table_of
+
+__all__ = ["QLinear"]
+
+REALS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+
+
+# ---- pwl::qlinear ----
+
+class _Prepared:
+    """A product of what lies at addresses, with the sizes of workspaces that it has asked for. It never changes: whatever
+    lies there, the product of addresses is the same."""
+
+    def __init__(self, core: _core.Product) -> None:
+        self.core = core
+        self.spaces: dict[tuple[int, ...], int] = {}
+
+    def space(self, arrays: tuple[int, ...]) -> int:
+        m, x, _, x_type, _, _, y_type = arrays
+        key = m, x % qgemm.ALIGNMENT, x_type, y_type
+        size = self.spaces.get(key)
+        if size is None:
+            size = self.spaces[key] = self.core.workspace(*arrays)
+        return size
+
+
+@functools.lru_cache(maxsize=4096)
+def _prepared(weight: int, bias: int, packed: Packed, activations: int, table: Optional[str],
+              device: Optional[int]) -> _Prepared:
+    scheme = qgemm.scheme_of(packed.format, activations)
+    return _Prepared(qgemm.core(scheme, packed.at(weight), bias, None if table is None else table_of(table), device, None))
+
+
+@functools.lru_cache(maxsize=4096)
+def _bytes(format: str, n: int, k: int) -> int:
+    return _core.qgemm_bytes(qgemm.format_index(format), n, k)
+
+
+def _packed(weight: Tensor, format: str, n: int, k: int, size: int, row_data: bool) -> Packed:
+    """What is told of packed weights, which must be true of their memory."""
+    most = _bytes(format, n, k)
+    if weight.dtype != torch.uint8 or weight.shape != (most,) or not weight.is_contiguous() or size > most:
+        raise Error(f"packed weights of {n} x {k} in {format} are {most} uint8, not {tuple(weight.shape)} of {weight.dtype}")
+    return Packed(format, n, k, size, row_data)
+
+
+def _dtype(x: Tensor, table: Optional[str], codes: bool) -> torch.dtype:
+    """That of the result."""
+    if not codes:
+        return x.dtype
+    if table is None:
+        raise Error("codes=True needs a table")
+    dtype: torch.dtype = getattr(torch, table_of(table).output.dtype.name)
+    return dtype
+
+
+def _shape(x: Tensor, n: int, k: int) -> tuple[int, ...]:
+    if x.dtype not in REALS:
+        raise Error(f"a tensor of {x.dtype}: real numbers are wanted")
+    if x.dim() == 0 or x.shape[-1] != k:
+        raise Error(f"x is of the shape {tuple(x.shape)}: its last dimension must be {k}")
+    return (*x.shape[:-1], n)
+
+
+def _multiply(x: Tensor, weight: Tensor, bias: Optional[Tensor], packed: Packed, activations: int,
+              table: Optional[str], codes: bool, device: Optional[int]) -> Tensor:
+    n, k = packed.n, packed.k
+    dtype, shape = _dtype(x, table, codes), _shape(x, n, k)
+    if weight.device != x.device or (bias is not None and bias.device != x.device):
+        raise Error(f"x lies on {x.device}, the layer on {weight.device}: both must lie on one")
+    if bias is not None and (bias.dtype != torch.float32 or bias.shape != (n,) or not bias.is_contiguous()):
+        raise Error(f"bias must be {n} of float32, not {tuple(bias.shape)} of {bias.dtype}")
+    given = (x.to(torch.float32) if x.dtype == torch.float64 else x).contiguous()
+    y = torch.empty(shape, dtype=torch.float32 if dtype == torch.float64 else dtype, device=x.device)
+    if y.numel():
+        if weight.data_ptr() % qgemm.ALIGNMENT:  # as a part of another tensor
+            weight = weight.clone()
+        made = _prepared(weight.data_ptr(), 0 if bias is None else bias.data_ptr(), packed, activations, table, device)
+        arrays = (math.prod(shape[:-1]), given.data_ptr(), k, qgemm.TYPES[str(given.dtype)[6:]], y.data_ptr(), n,
+                  qgemm.TYPES[str(y.dtype)[6:]])
+        if device is None:
+            made.core.run(*arrays, 0, 0, 0)
+        else:
+            size = made.space(arrays)
+            space = torch.empty(size, dtype=torch.uint8, device=x.device) if size else None
+            made.core.run(*arrays, 0 if space is None else space.data_ptr(), size,
+                          torch.cuda.current_stream(x.device).cuda_stream)
+    return y if y.dtype == dtype else y.to(dtype)
+
+
+def _qlinear_cpu(x: Tensor, weight: Tensor, bias: Optional[Tensor], format: str, n: int, k: int, size: int,
+                 row_data: bool, activations: int, table: Optional[str], codes: bool) -> Tensor:
+    packed = _packed(weight, format, n, k, size, row_data)
+    return _multiply(x, weight, bias, packed, activations, table, codes, None)
+
+
+def _qlinear_cuda(x: Tensor, weight: Tensor, bias: Optional[Tensor], format: str, n: int, k: int, size: int,
+                  row_data: bool, activations: int, table: Optional[str], codes: bool) -> Tensor:
+    packed, device = _packed(weight, format, n, k, size, row_data), x.device.index
+    if device == torch.cuda.current_device():
+        return _multiply(x, weight, bias, packed, activations, table, codes, device)
+    with torch.cuda.device(device):
+        return _multiply(x, weight, bias, packed, activations, table, codes, device)
+
+
+def _qlinear_fake(x: Tensor, weight: Tensor, bias: Optional[Tensor], format: str, n: int, k: int, size: int,
+                  row_data: bool, activations: int, table: Optional[str], codes: bool) -> Tensor:
+    return torch.empty(_shape(x, n, k), dtype=_dtype(x, table, codes), device=x.device)
+
+
+_OF_WEIGHTS = "str format, int n, int k, int size, bool row_data"
+
+# x W^T + bias, by the table where one is given: Product of pwl.qgemm. Its gradient goes to x alone.
+qlinear = define(f"qlinear(Tensor x, Tensor weight, Tensor? bias, {_OF_WEIGHTS}, int activations, str? table, bool codes)"
+                 " -> Tensor", _qlinear_fake, CPU=_qlinear_cpu, CUDA=_qlinear_cuda)
+
+
+# ---- pwl::qvalues ----
+
+def _qvalues_of(weight: Tensor, format: str, n: int, k: int, size: int, row_data: bool) -> Tensor:
+    packed = _packed(weight, format, n, k, size, row_data)
+    return torch.from_numpy(Weights(packed, weight.numpy(force=True)).dequantise()).to(weight.device)
+
+
+def _qvalues_fake(weight: Tensor, format: str, n: int, k: int, size: int, row_data: bool) -> Tensor:
+    return torch.empty((n, k), dtype=torch.float32, device=weight.device)
+
+
+# The values of packed weights, in float32: Weights.dequantise(), on the host.
+qvalues = define(f"qvalues(Tensor weight, {_OF_WEIGHTS}) -> Tensor", _qvalues_fake, CPU=_qvalues_of, CUDA=_qvalues_of)
+
+
+def _keep_inputs(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    x, weight, bias, *ctx.others = inputs
+    ctx.save_for_backward(x, weight, *([] if bias is None else [bias]))
+
+
+def _gradient(ctx: Any, of_y: Tensor) -> tuple[Optional[Tensor], ...]:
+    x, weight, *bias = ctx.saved_tensors
+    *of_weights, activations, table, codes = ctx.others
+    of_y = of_y.to(torch.float32)
+    if table is not None:
+        of_y = of_y * slope(qlinear(x.to(torch.float32), weight, *(bias or [None]), *of_weights, activations, None, False),
+                            table)
+    return (of_y @ qvalues(weight, *of_weights)).to(x.dtype), *[None] * 10
+
+
+torch.library.register_autograd("pwl::qlinear", _gradient, setup_context=_keep_inputs, lib=LIBRARY)
+
+
+# ---- The module ----
+
+class QLinear(nn.Module):
+    """A linear layer with quantised weights, and a table as its activation where one is given: pwl.qgemm.Product as a
+    module. The result has the type of x; with codes=True it is the table's output codes. Gradients go to x alone.
+
+    weights    Weights of pwl.qgemm; of_linear() and of_gguf() make them
+    bias       numbers, one for each row of the weights, kept in float32; or None
+    """
+
+    bias: Optional[Tensor]
+    weight: Tensor
+
+    def __init__(self, weights: Weights, bias: Any = None, *, table: Optional[Table] = None, activations: int = 16,
+                 codes: bool = False) -> None:
+        super().__init__()
+        bias = bias.detach().to(torch.float32).numpy(force=True) if isinstance(bias, Tensor) else bias
+        product = qgemm.Product(weights, bias, table, activations=activations, codes=codes)  # which has looked at all of it
+        self.register_buffer("weight", torch.from_numpy(weights.memory).clone())
+        self.register_buffer("bias", None if bias is None else torch.from_numpy(product.bias).clone())
+        self._set(weights.packed, table, activations, bool(codes))
+
+    def _set(self, packed: Packed, table: Optional[Table], activations: int, codes: bool) -> None:
+        self.packed, self.table, self.activations, self.codes = packed, table, activations, codes
+        self._arguments = (*packed, activations, None if table is None else table.to_json(), codes)
+
+    @classmethod
+    def of_linear(cls, linear: nn.Linear, format: str = "q4_0", *, rule: str = "default", **options: Any) -> QLinear:
+        """From a layer of floats, on its device; format and rule are those of pwl.qgemm.pack()."""
+        if not isinstance(linear, nn.Linear):
+            raise Error(f"{shown(linear)}: wanted is torch.nn.Linear")
+        values = linear.weight.detach().to(torch.float32).numpy(force=True)
+        made = cls(qgemm.pack(values, format, rule), linear.bias, **options)
+        return made.to(linear.weight.device).train(linear.training)
+
+    @classmethod
+    def of_gguf(cls, path: Union[str, os.PathLike[str]], name: str, bias: Any = None, **options: Any) -> QLinear:
+        """From a tensor of a GGUF file, blocks as they are there; bias may be the name of another tensor, of F32."""
+        if isinstance(bias, str):
+            tensor = gguf.read(path, bias)
+            if gguf.TYPES[tensor.type][0] != "f32" or len(tensor.shape) != 1:
+                raise Error(f"{os.fspath(path)}: {tensor!r} is no bias, which is of f32, in one dimension")
+            bias = tensor.data.view("<f4")
+        return cls(qgemm.pack(gguf.read(path, name)), bias, **options)
+
+    @property
+    def weights(self) -> Weights:
+        """The Weights, a copy on the host."""
+        return Weights(self.packed, self.weight.numpy(force=True).copy())
+
+    def forward(self, x: Tensor) -> Tensor:
+        y: Tensor = qlinear(x, self.weight, self.bias, *self._arguments)
+        return y
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> QLinear:
+        """half(), to() and their like: the bias goes with the weights, and stays in float32."""
+        bias = self.bias
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        if bias is not None and self.bias is not None and self.bias.dtype != torch.float32:
+            self.bias = bias.to(self.weight.device)
+        return self
+
+    def get_extra_state(self) -> dict[str, Any]:
+        return {"packed": list(self.packed), "table": None if self.table is None else self.table.to_json(),
+                "activations": self.activations, "codes": self.codes}
+
+    def set_extra_state(self, state: dict[str, Any]) -> None:
+        packed = Packed(*state["packed"])
+        if packed[:3] != self.packed[:3]:
+            raise Error(f"a state of {packed.n} x {packed.k} in {packed.format}: this layer is {self.packed.n} x "
+                        f"{self.packed.k} in {self.packed.format}")
+        table = None if state["table"] is None else Table(state["table"])
+        qgemm.scheme_of(packed.format, state["activations"])
+        self._set(packed, table, state["activations"], state["codes"])
+
+    def extra_repr(self) -> str:
+        return (f"{self.packed.k} to {self.packed.n}, {self.packed.format}, activations of {self.activations} bits, "
+                f"bias={self.bias is not None}, table={self.table}")

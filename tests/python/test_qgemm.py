@@ -1,0 +1,346 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""pwl.gguf and pwl.qgemm against pwlc, which reads and multiplies by itself, and against formulas written down here; on
+devices by a libpwl-cuda on memory of the host. PYTHONPATH says where the package is. tests/python/test_cuda_device.py has
+the real one.
+
+usage: test_qgemm.py PWLC FAKE_CUDA SOURCE
+"""
+import ctypes
+import gc
+import os
+import pathlib
+import pickle
+import struct
+import subprocess
+import sys
+import tempfile
+
+from harness import end, equal, np, refused, test
+
+import pwl
+from pwl import cuda, gguf, qgemm
+
+pwlc = os.environ["PWLC"] = os.path.realpath(sys.argv[1])
+os.environ["PWL_CUDA_LIBRARY"] = os.path.realpath(sys.argv[2])
+fake = ctypes.CDLL(os.environ["PWL_CUDA_LIBRARY"])
+table = pwl.fit("gelu", input="s8:0.0472:-3", output="s8:0.0238:-121", max_err=1.0)
+wide = pwl.load(pathlib.Path(sys.argv[3]) / "luts/tables/tanh_s16.json")
+folder = tempfile.TemporaryDirectory()
+here = pathlib.Path(folder.name)
+draw = np.random.default_rng(1)
+N, K = 21, 96  # no multiples of what is packed together
+w = draw.normal(0, 1, (N, K)).astype(np.float32)
+x = draw.normal(0, 1, (5, K)).astype(np.float32)
+bias = draw.normal(0, 1, N).astype(np.float32)
+
+
+def blocks_of(format, scales):
+    """Random codes with these scales, one a block."""
+    count = N * K // 32
+    blocks = draw.integers(0, 256, (count, qgemm.BLOCK_BYTES[format]), dtype=np.uint8)
+    if format == "mxfp4":
+        blocks[:, 0] = scales
+    else:
+        blocks[:, :2] = scales.astype(np.float16).view(np.uint8).reshape(count, 2)
+    return blocks.reshape(N, K // 32, -1)
+
+
+scales = draw.normal(0, 0.1, N * K // 32)
+tensors = {"f32": w, "f16": w.astype(np.float16), "bf16": (w.view(np.uint32) >> 16).astype(np.uint16),
+           "q4_0": blocks_of("q4_0", scales), "q8_0": blocks_of("q8_0", scales / 16),
+           "mxfp4": blocks_of("mxfp4", draw.integers(120, 128, scales.size))}
+
+
+def text(string):
+    return struct.pack("<Q", len(string)) + string.encode()
+
+
+def gguf_file(tensors, alignment=32, version=3, before=b"", dimensions=lambda name: (K, N), count=None):
+    """A file of tensors, each of a name and bytes, and some metadata."""
+    kinds = [("a", 4, struct.pack("<I", 7)), ("b", 8, text("word")), ("c", 9, struct.pack("<IQ", 8, 2) + text("") + text("x")),
+             ("d", 9, struct.pack("<IQ", 12, 3) + bytes(24)), ("general.alignment", 4, struct.pack("<I", alignment))]
+    head = b"GGUF" + struct.pack("<IQQ", version, len(tensors) if count is None else count, len(kinds))
+    head += b"".join(text(key) + struct.pack("<I", kind) + value for key, kind, value in kinds) + before
+    data = b""
+    for name, (number, content) in tensors.items():
+        shape = dimensions(name)
+        head += text(name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, number, len(data))
+        data += content + bytes(-len(content) % alignment)
+    return head + bytes(-len(head) % alignment) + data
+
+
+numbers = {name: number for number, (name, _, _) in gguf.TYPES.items()}
+model = here / "model.gguf"
+model.write_bytes(gguf_file({name: (numbers[name], np.ascontiguousarray(data).tobytes()) for name, data in tensors.items()}))
+
+
+def run(*arguments):
+    subprocess.run([pwlc, *map(str, arguments)], check=True, capture_output=True)
+
+
+def by_pwlc(name, scheme, *flags, act=x):
+    """What pwlc gemm makes of a tensor of the file, by the reference."""
+    np.save(here / "x.npy", act)
+    run("gemm", "--weights", f"{model}:{name}", "--act", here / "x.npy", "--scheme", scheme, "--device", "cpu", "-o",
+        here / "y.npy", *flags)
+    return np.load(here / "y.npy")
+
+
+SCHEMES = [("q4_0", 16, "w4a16"), ("q4_0", 8, "w4a8"), ("q8_0", 16, "w8a16"), ("q8_0", 8, "w8a8"),
+           ("mxfp4", 16, "mxfp4a16")]
+
+
+@test("tensors of a file have the bytes that pwlc extracts")
+def _():
+    assert gguf.names(model) == list(tensors)
+    for name in tensors:
+        tensor = gguf.read(model, name)
+        run("gguf", "extract", model, name, "--raw", "-o", here / "raw")
+        assert tensor.data.tobytes() == (here / "raw").read_bytes() and tensor.shape == (N, K)
+        assert not tensor.data.flags.writeable and repr(tensor) == f"<pwl.gguf.Tensor {name}, {name}, {N} x {K}>"
+
+
+@test("files that are damaged are refused, and say where")
+def _():
+    whole = model.read_bytes()
+
+    def file(content):
+        (here / "bad.gguf").write_bytes(content)
+        return lambda: gguf.read(here / "bad.gguf", "f32")
+
+    refused("no GGUF file", file(b""))
+    refused("no GGUF file", file(b"GGML" + whole[4:]))
+    refused("is of version 4", file(whole[:4] + struct.pack("<I", 4) + whole[8:]))
+    refused("no room", file(gguf_file({}, count=1 << 60)))
+    refused("general.alignment and no power of two", file(gguf_file({}, alignment=24)))
+    refused("metadata entry 4 is general.alignment, which", file(gguf_file({}).replace(
+        text("a") + struct.pack("<I", 4), text("general.alignment") + struct.pack("<I", 4)).replace(
+            struct.pack("<I", 7), struct.pack("<I", 32))))
+    content = w.tobytes()
+    refused("unknown kind 13", file(whole.replace(text("a") + struct.pack("<I", 4), text("a") + struct.pack("<I", 13))))
+    refused("(\"f32\") has the name of another one".replace('"', "'"), file(gguf_file(
+        {"f32": (0, content), "g32": (0, content)}).replace(b"g32", b"f32")))
+    refused("has more than 4 dimensions", file(gguf_file({"f32": (0, content)}, dimensions=lambda name: [1] * 5)))
+    refused("reaches beyond the end of the file", file(gguf_file({"f32": (0, content)}, dimensions=lambda name: (K, 1 << 40))))
+    refused("no multiple of 32 elements", file(gguf_file({"f32": (2, content)}, dimensions=lambda name: (48, 2))))
+    refused("is of type 12", file(gguf_file({"f32": (12, content)})))
+    refused("no tensor 'f32'", file(gguf_file({"g32": (0, content)})))
+    refused("not a multiple of general.alignment", file(gguf_file({"f32": (0, content)}).replace(
+        struct.pack("<QIQ", N, 0, 0), struct.pack("<QIQ", N, 0, 4))))
+    small = gguf_file({"f32": (0, bytes(4))}, dimensions=lambda name: (1,))
+    for size in range(len(small) - 31):  # the last 28 are padding
+        refused("bad.gguf: ", file(small[:size]))
+    assert file(small)().shape == (1,)
+    refused("", lambda: gguf.read(here / "none.gguf", "f32"), FileNotFoundError)
+
+
+@test("blocks are packed and given back bit for bit, with the values that they stand for")
+def _():
+    for name in qgemm.FORMATS:
+        weights = qgemm.pack(gguf.read(model, name))
+        equal(weights.blocks(), tensors[name], name)
+        run("gguf", "extract", model, name, "-o", here / "values.npy")
+        equal(weights.dequantise(), np.load(here / "values.npy"), name)
+        assert weights.shape == (N, K) and repr(weights) == f"<pwl.qgemm.Weights {N} x {K}, {name}>"
+        again = pickle.loads(pickle.dumps(weights))
+        assert again.packed == weights.packed
+        equal(again.memory, weights.memory, name)
+
+
+@test("floats become the codes that the rules say")
+def _():
+    parts = w.reshape(N, K // 32, 32)
+    index = np.abs(parts).argmax(-1)[..., None]
+    d = np.take_along_axis(parts, index, -1) / np.float32(-8)
+    codes = np.minimum(15, np.trunc(parts * (np.float32(1) / d) + np.float32(8.5))).astype(np.uint8)
+    nibbles = codes[..., :16] | codes[..., 16:] << 4
+    equal(qgemm.pack(w).blocks(), np.concatenate([d.astype(np.float16).view(np.uint8), nibbles], -1), "q4_0")
+
+    largest = np.abs(parts).max(-1, keepdims=True)
+    for rule in ("default", "ggml"):
+        d = largest / np.float32(127)
+        by = d.astype(np.float16).astype(np.float32) if rule == "default" else d
+        steps = parts * (np.float32(1) / by)
+        codes = np.trunc(steps + np.copysign(np.float32(0.5), steps)).clip(-127, 127).astype(np.int8).view(np.uint8)
+        equal(qgemm.pack(w, "q8_0", rule).blocks(), np.concatenate([d.astype(np.float16).view(np.uint8), codes], -1), rule)
+    half = w.astype(np.float16)
+    equal(qgemm.pack(half).blocks(), qgemm.pack(half.astype(np.float32)).blocks(), "float16")
+    equal(qgemm.pack(w.astype(np.float64)).blocks(), qgemm.pack(w).blocks(), "float64")
+    wide = (tensors["bf16"].astype(np.uint32) << 16).view(np.float32)
+    equal(qgemm.pack(gguf.read(model, "bf16"), "mxfp4").blocks(), qgemm.pack(wide, "mxfp4").blocks(), "bfloat16")
+    equal(qgemm.pack(gguf.read(model, "f32"), "q8_0").blocks(), qgemm.pack(w, "q8_0").blocks(), "a tensor of floats")
+
+
+@test("products have the bits of pwlc gemm, in every scheme, with a bias and with a table")
+def _():
+    np.save(here / "bias.npy", bias)
+    table.save(here / "table.json")
+    for name, activations, scheme in SCHEMES:
+        weights = qgemm.pack(gguf.read(model, name))
+        for of_bias, flags in ((None, []), (bias, ["--bias", here / "bias.npy"])):
+            product = qgemm.Product(weights, of_bias, activations=activations)
+            equal(product(x), by_pwlc(name, scheme, *flags), scheme)
+            half = product(x.astype(np.float16))
+            assert half.dtype == np.float16
+            equal(half, by_pwlc(name, scheme, "--out", "f16", *flags, act=x.astype(np.float16)), scheme)
+        flags = ["--bias", here / "bias.npy", "--table", here / "table.json"]
+        with_codes = qgemm.Product(weights, bias, table, activations=activations, codes=True)(x)
+        equal(with_codes, by_pwlc(name, scheme, *flags), scheme)
+        assert len(np.unique(with_codes)) > 20, "the data reach few codes"
+        reals = qgemm.Product(weights, bias, table, activations=activations)(x)
+        equal(reals, by_pwlc(name, scheme, "--out", "f32", *flags), scheme)
+        equal(reals, table.real(qgemm.Product(weights, bias, activations=activations)(x)), "in one pass")
+
+
+@test("products are those of the values, where all of it is exact")
+def _():
+    exact = np.ldexp(draw.integers(-8, 8, (N, K)).astype(np.float32), -4)
+    exact[:, ::32] = -0.5  # Q4_0 then has d = 2^-4
+    weights = qgemm.pack(exact)
+    equal(weights.dequantise(), exact, "weights")
+    few = draw.integers(-16, 17, (2, 3, K)).astype(np.float32)
+    product = qgemm.Product(weights, np.round(bias))
+    equal(product(few), few @ exact.T + np.round(bias), "float32")
+    equal(product(few.astype(np.float16)), (few @ exact.T + np.round(bias)).astype(np.float16), "float16")
+    value, bound = product.bound(few)
+    equal(value, few @ exact.T + np.round(bias), "bound()")
+    assert value.dtype == np.float64 and (0 < bound).all() and bound.max() < 0.01
+    many = draw.normal(0, 1, (64, K)).astype(np.float32)
+    for activations, share in ((16, 0), (8, 2 ** -11)):  # of 8 bits, kernels may round both factors to float16
+        bounds = [qgemm.Product(weights, activations=activations).bound(rows)[1][:63] for rows in (many[:63], many)]
+        assert (bounds[1] - bounds[0] >= share * np.abs(value).min()).all() and (share > 0 or (bounds[0] == bounds[1]).all())
+
+
+@test("arrays of any shape and layout, results into out=")
+def _():
+    product = qgemm.Product(qgemm.pack(w), bias)
+    expected = product(x)
+    equal(product(np.repeat(x, 2, axis=0)[::2]), expected, "steps")
+    equal(product(np.asfortranarray(x)), expected, "Fortran's order")
+    equal(product(x.tolist()), expected, "lists")
+    equal(product(x.astype(">f4")), expected, "the other byte order")
+    equal(product(x[0]), expected[0], "one row")
+    equal(product(x.reshape(1, 5, 1, K)), expected.reshape(1, 5, 1, N), "four dimensions")
+    assert product(np.zeros((0, K), np.float32)).shape == (0, N)
+    out = np.zeros((5, N), np.float16)
+    assert product(x, out=out) is out
+    equal(out, qgemm.Product(qgemm.pack(w), bias)(x, np.zeros((5, N), np.float16)), "float16")
+    assert np.abs(out - expected).max() < 0.02
+    codes = qgemm.Product(qgemm.pack(w), bias, table, codes=True)
+    equal(codes(x, np.zeros((5, N), np.int32)), codes(x), "int32")
+    again = pickle.loads(pickle.dumps(codes))
+    equal(again(x), codes(x), "pickled")
+
+
+@test("what cannot be used is refused, and says what to do")
+def _():
+    weights = qgemm.pack(w)
+    product = qgemm.Product(weights, bias)
+    refused("multiple of 32", lambda: qgemm.pack(w[:, :40]))
+    refused("rows and columns", lambda: qgemm.pack(w[0]))
+    refused("rows and columns", lambda: qgemm.pack(np.zeros((0, 32))))
+    refused("must be q4_0, q8_0, mxfp4", lambda: qgemm.pack(w, "q5_k"))
+    refused("must be default, ggml, document", lambda: qgemm.pack(w, rule="other"))
+    refused("none of this format's", lambda: qgemm.pack(w, "mxfp4", "document"))
+    refused("not as q8_0", lambda: qgemm.pack(gguf.read(model, "q4_0"), "q8_0"))
+    refused("real numbers", lambda: qgemm.pack(np.full((2, 32), "a")))
+    bad = w.copy()
+    bad[3, 40] = np.nan
+    refused("weights: row 3, columns 32 to 63: a scale, or a weight, is infinite or NaN", lambda: qgemm.pack(bad))
+    refused("Weights are wanted", lambda: qgemm.Product(w))
+    refused("pwl.Table is wanted", lambda: qgemm.Product(weights, table="gelu"))
+    refused("codes=True needs a table", lambda: qgemm.Product(weights, codes=True))
+    octave = pwl.fit("sqrt", input="u16:2^-12", output="u16:2^-12", reduce="on", segments=4)
+    refused("of one octave", lambda: qgemm.Product(weights, table=octave))
+    refused("bias is of the shape (3,)", lambda: qgemm.Product(weights, [1, 2, 3]))
+    refused("activations=4 beside q4_0: must be 16 or 8", lambda: qgemm.Product(weights, activations=4))
+    refused("activations=8 beside mxfp4: must be 16", lambda: qgemm.Product(qgemm.pack(w, "mxfp4"), activations=8))
+    refused(f"its last dimension must be {K}", lambda: product(x[:, :32]))
+    refused(f"its last dimension must be {K}", lambda: product(1.0))
+    refused("real numbers are wanted", lambda: product(np.full((1, K), None)))
+    refused("out must be an array of numpy", lambda: product(x, out=np.zeros((5, N), np.int8)))
+    refused("out must be an array of numpy", lambda: product(x, out=np.zeros((N, 5), np.float32).T))
+    refused("must have (5, 21)", lambda: product(x, out=np.zeros((4, N), np.float32)))
+    fixed = np.zeros((5, N), np.float32)
+    fixed.flags.writeable = False
+    refused("read-only", lambda: product(x, out=fixed))
+    memory = np.zeros(5 * K, np.float32)
+    refused("output overlaps", lambda: product(memory.reshape(5, K), out=memory[:5 * N].reshape(5, N)))
+    refused("type of Y does not hold", lambda: qgemm.Product(weights, None, wide, codes=True)(x, np.zeros((5, N), np.int8)))
+    refused("no array on a CUDA device", lambda: product.prepare(x, fixed))
+
+
+class Interface:
+    """An array that says that it lies on a device."""
+
+    def __init__(self, array, stream=None):
+        self.array = array
+        self.__cuda_array_interface__ = {**array.__array_interface__, "version": 3, "stream": stream}
+
+
+def of_fake(name):
+    return ctypes.c_int.in_dll(fake, f"fake_{name}")
+
+
+@test("on a device: what is copied there, workspaces, streams, and what is freed")
+def _():
+    copies = of_fake("copies").value
+    product = qgemm.Product(qgemm.pack(w), bias, table)
+    expected = product(x)
+    out = Interface(np.zeros_like(expected))
+    assert product(Interface(x, 7), out=out) is out and of_fake("stream").value == 7
+    equal(out.array, expected, "on the array's stream")
+    assert of_fake("copies").value == copies + 3, "weights, bias and a workspace"
+    asked = of_fake("workspaces").value
+    for _ in range(3):
+        product(Interface(x), out, stream=7)
+    assert of_fake("copies").value == copies + 3 and of_fake("workspaces").value == asked, "nothing anew"
+    product(Interface(x), out, stream=8)
+    assert of_fake("copies").value == copies + 4 and of_fake("stream").value == 8, "a workspace of another stream"
+    one = Interface(np.zeros((1, N), np.float32))
+    product(Interface(x[:1]), one, stream=9)
+    equal(one.array, expected[:1], "one row")
+    assert of_fake("copies").value == copies + 4, "one row needs none"
+    many = draw.normal(0, 1, (20, K)).astype(np.float32)
+    out = Interface(np.zeros((20, N), np.float32))
+    again = product.prepare(Interface(many), out, stream=7)
+    assert of_fake("copies").value == copies + 5, "a larger workspace"
+    again()
+    equal(out.array, product(many), "prepared")
+    out.array[:] = 0
+    again()
+    equal(out.array, product(many), "time and again")
+    product(Interface(x[:0]), Interface(np.zeros((0, N), np.float32)))
+    del product
+    gc.collect()
+    assert of_fake("copies").value == copies + 5, "what is prepared keeps them"
+    del again
+    gc.collect()
+    assert of_fake("copies").value == copies
+
+
+@test("on a device: what is refused")
+def _():
+    product = qgemm.Product(qgemm.pack(w), bias, table)
+    out = Interface(np.zeros((5, N), np.float32))
+    refused("must be of float32, float16, bfloat16", lambda: product(Interface(x.astype(np.float64)), out))
+    refused("out is of int8", lambda: product(Interface(x), Interface(np.zeros((5, N), np.int8))))
+    refused("must have (5, 21)", lambda: product(Interface(x), Interface(np.zeros((4, N), np.float32))))
+    refused("order of C", lambda: product(Interface(np.asfortranarray(x)), out))
+    refused("cannot be made here", lambda: product(Interface(x)))
+    refused("no array on a CUDA device", lambda: product(x, out))
+    many = np.zeros((64, K), np.float32)
+    refused("an error of the device", lambda: product(Interface(many), Interface(np.zeros((64, N), np.float32))))
+    of_fake("device").value = of_fake("current").value = 3
+    try:
+        product(Interface(x), out)
+        equal(out.array, product(x), "another device, with weights of its own")
+        assert sorted(product._residents) == [0, 3]
+        of_fake("device").value = 2
+        refused("lies on CUDA device 2, and device 3 is current", lambda: product(Interface(x), out))
+    finally:
+        of_fake("device").value = of_fake("current").value = 0
+
+
+end()
