@@ -11,7 +11,7 @@
 
 /* The k-th such choice, from 0: its flag and value as text, and the spec without it, which shares what the spec owns.
  * False after the last. Choices: --slope-bits, --shift, --slope-terms, --knots, --monotone, --continuous, --fix (all),
- * --symmetry. */
+ * --symmetry; of --knots points, which is a layout, neither it nor --shift. */
 bool relax(const struct spec *spec, int k, struct spec *relaxed, struct text *choice);
 
 /* As fit_as_asked; where no table is found, the message also tells the choices without which, each left out alone,

@@ -17,7 +17,7 @@ static bool parse_integer(const char *value, int min, int max, int *integer)
     return true;
 }
 
-static const char *const names[] = {
+static const char *const knots_names[] = {
     [KNOTS_FREE] = "free", [KNOTS_UNIFORM] = "uniform", [KNOTS_POW2] = "pow2", [KNOTS_POINTS] = "points", NULL};
 
 static int set_knots(struct constraints *constraints, const char *value, struct diag *diag)
@@ -37,7 +37,7 @@ static int set_knots(struct constraints *constraints, const char *value, struct 
               parse_integer(value + strlen(points), 1, CONSTRAINTS_MAX_POINT_SHIFT, &constraints->point_shift)))
         constraints->knots = KNOTS_POINTS;
     else {
-        const char *close = suggest(value, names);
+        const char *close = suggest(value, knots_names);
         return diag_set(diag, EXIT_USAGE,
                         "--knots %.40s: must be free, uniform, pow2 or pow2:B, B from 1 to %d being the top bits of a "
                         "code that decide its segment, or points or points:K, K from 1 to %d, with a point every 2^K "
@@ -78,7 +78,7 @@ void constraints_add_flags(const struct constraints *constraints, struct text *t
     if (constraints->slope_terms)
         text_add(text, " --slope-terms %d", constraints->slope_terms);
     if (constraints->knots != KNOTS_FREE)
-        text_add(text, " --knots %s", names[constraints->knots]);
+        text_add(text, " --knots %s", knots_names[constraints->knots]);
     if (constraints->index_bits || constraints->point_shift)
         text_add(text, ":%d", constraints->index_bits + constraints->point_shift);
     if (constraints->monotone)

@@ -273,6 +273,7 @@ def flags_seeds():
                               "--knots pow2:4\n--monotone\n--continuous 1\n--fix 0:0\n--fix 1:0.75\n--outside clamp\n"
                               "--no-saturate\n--segments 12\n--method lsq\n--symmetry off\n--reduce off\n" + types)
     yield "fold", flags(types + "--symmetry fold\n--knots free\n--method lsq")
+    yield "points", flags(types + "--knots points:3\n--rounding half_even\n--max-err 4\n--segments 32")
     yield "reduce", flags("FUNCTION rsqrt\n--in u16:2^-8\n--out u16:2^-14\n--reduce on\n--outside clamp")
     yield "bound", flags(types + "--max-err 1.5\n--segments 4")
     yield "parameter", flags("FUNCTION elu\n--param alpha=0.5\n--in q3.4\n--out q1.6\n--method document")

@@ -286,7 +286,7 @@ START_TEST(small_tables_are_the_best_of_all_values)
 {
     struct problem problem;
     struct weights weights;
-    for (int number = _i * CASES_PER_TEST / quick_step(10); number < (_i + 1) * CASES_PER_TEST / quick_step(10);
+    for (int number = _i * CASES_PER_TEST / quick_step(20); number < (_i + 1) * CASES_PER_TEST / quick_step(20);
          number++) {
         if (!draw_problem(&problem, number))
             continue;
@@ -309,12 +309,12 @@ END_TEST
 
 START_TEST(every_kind_was_drawn)
 {
-    const int drawn = TESTS * CASES_PER_TEST / quick_step(10);
+    const int drawn = TESTS * CASES_PER_TEST / quick_step(20);
     printf("# %d tables, %d none, %d unproven, %d monotone, %d steep, %d weighted\n", counts.tables, counts.none,
            counts.unproven, counts.monotone, counts.steep, counts.weighted);
     ck_assert_int_ge(counts.tables, drawn);
     ck_assert_int_ge(counts.proofs, drawn / 2);
-    ck_assert_int_ge(counts.none, drawn / 100);
+    ck_assert_int_gt(counts.none, 0);
     ck_assert_int_ge(counts.monotone, drawn / 40);
     ck_assert_int_ge(counts.steep, drawn / 4);
     ck_assert_int_ge(counts.weighted, drawn / 8);
@@ -350,7 +350,7 @@ END_TEST
 START_TEST(the_fewest_segments_are_taken)
 {
     int found = 0;
-    for (int number = 0; number < 2 * CASES_PER_TEST / quick_step(10); number++) {
+    for (int number = 0; number < 2 * CASES_PER_TEST / quick_step(20); number++) {
         struct problem problem;
         struct diag diag = {0};
         struct table table;
@@ -385,7 +385,7 @@ START_TEST(the_fewest_segments_are_taken)
         }
         spec_free(spec);
     }
-    ck_assert_int_ge(found, CASES_PER_TEST / quick_step(10));
+    ck_assert_int_ge(found, CASES_PER_TEST / quick_step(20));
 }
 END_TEST
 
