@@ -21,6 +21,7 @@
 #include "table.h"
 
 #define LEAST_STEP_BITS 3
+#define CLIPPED_BITS 16 /* of the output, which the core saturates to */
 #define PAIR_BYTES 4
 
 enum { SLOPE, OFFSET };
@@ -96,7 +97,8 @@ static int pack_with(const struct layout *wanted, const struct table *table, str
     struct grid grid = {0};
     if (need_type(&table->in, "input", 4, 16, SIGNED, diag) || need_type(&table->out, "output", 2, 16, SIGNED, diag) ||
         need_lines(table, PWL_ANCHORED, PWL_FLOOR, wanted->max_entries, diag) ||
-        shared_shift(table, &grid.shift, diag) || grid_of(&table->in, table->segment_count, &grid, diag))
+        (table->out.bits != CLIPPED_BITS && need_within(table, diag)) || shared_shift(table, &grid.shift, diag) ||
+        grid_of(&table->in, table->segment_count, &grid, diag))
         return diag->code;
     if (table->segment_count < wanted->min_entries)
         return diag_set(diag, EXIT_REQUIREMENT, "has %d segments; must have %d at least", table->segment_count,
@@ -129,12 +131,15 @@ static int unpack(const struct image *image, struct table *table, struct diag *d
         return diag->code;
     if (image->shift < 0)
         return diag_set(diag, EXIT_USAGE, "--shift: missing; the arrays do not say how many bits their kernel drops");
+    if (image->step_bits >= 0 && image->step_bits != grid.step_bits)
+        return diag_set(diag, EXIT_USAGE, "step_bits is %d; %d entries for --in of %d bits must have %d",
+                        image->step_bits, image->entries, table->in.bits, grid.step_bits);
     segments_begin(table, PWL_ANCHORED, PWL_FLOOR);
     for (int i = 0; i < image->entries; i++)
         if (segments_add(table, table->in.qmin + ((int64_t)i << grid.step_bits), image->values[SLOPE][i], image->shift,
                          image->values[OFFSET][i], diag))
             return diag->code;
-    return EXIT_DONE;
+    return table->out.bits == CLIPPED_BITS ? EXIT_DONE : need_within(table, diag);
 }
 
 /* Two arrays as the core has them, and what the kernel is given. */
@@ -193,6 +198,17 @@ static int take_array(const struct initialiser *array, struct image *image, stru
     return EXIT_DONE;
 }
 
+/* What follows from the arrays, where the text has it too. */
+static int check_scalar(const struct initialiser *list, size_t count, const char *name, int64_t wanted,
+                        struct diag *diag)
+{
+    const struct initialiser *found = initialisers_find(list, count, name, 0);
+    return !found || (found->is_integer && found->integer == wanted)
+               ? EXIT_DONE
+               : diag_set(diag, EXIT_USAGE, "%s is %g; must be %" PRId64 ", by the count of numbers in lut_ab", name,
+                          found->real, wanted);
+}
+
 static int take_text(const struct layout *wanted, const struct initialiser *list, size_t count, struct image *image,
                      struct diag *diag)
 {
@@ -209,9 +225,16 @@ static int take_text(const struct layout *wanted, const struct initialiser *list
                         others);
     if (!shift || !offset || shift->integer != offset->integer || shift->integer < 0 || shift->integer > 31)
         return diag_set(diag, EXIT_USAGE, "shift and shift_offset must both be there, and one number from 0 to 31");
+    if (check_scalar(list, count, "entries", (int64_t)entries, diag) ||
+        check_scalar(list, count, "bias", (int64_t)entries / 2, diag))
+        return diag->code;
     if (image_make(wanted, (int)entries, image, diag) || take_array(ab, image, diag) || take_array(cd, image, diag))
         return diag->code;
     image->shift = (int)shift->integer;
+    const struct initialiser *step_bits = initialisers_find(list, count, "step_bits", 0);
+    if (step_bits && (step_bits->integer < 0 || step_bits->integer > 31))
+        return diag_set(diag, EXIT_USAGE, "step_bits is %g; must be from 0 to 31", step_bits->real);
+    image->step_bits = step_bits ? (int)step_bits->integer : -1;
     return EXIT_DONE;
 }
 

@@ -47,7 +47,7 @@ static int need_types(const struct table *table, struct diag *diag)
 static int pack(const struct table *table, struct image *image, struct diag *diag)
 {
     if (need_types(table, diag) || need_lines(table, PWL_ABSOLUTE, PWL_HALF_UP, SEGMENTS, diag) ||
-        image_make(&layout, 0, image, diag))
+        need_32_bits(table, diag) || image_make(&layout, 0, image, diag))
         return diag->code;
     for (int i = 0; i < SEGMENTS; i++) { /* the last one again where there are fewer */
         const struct segment *segment = &table->segments[smaller_integer(i, table->segment_count - 1)];
@@ -71,7 +71,7 @@ static int unpack(const struct image *image, struct table *table, struct diag *d
         if (segments_add(table, image->values[START][i], image->values[Q_B][i], (int)n, image->values[TERM_C][i], diag))
             return diag->code;
     }
-    return EXIT_DONE;
+    return need_32_bits(table, diag);
 }
 
 static void add_type(const char *name, const struct tensor *type, struct text *out)
@@ -108,8 +108,9 @@ static int write_json(const struct image *image, const struct table *table, stru
     return EXIT_DONE;
 }
 
-/* A type as the command line has it. */
-static int read_type(const struct fields *quantization, const char *name, char *text, size_t size, struct diag *diag)
+/* A type as the command line has it, and its last code. */
+static int read_type(const struct fields *quantization, const char *name, char *text, size_t size, int64_t *last,
+                     struct diag *diag)
 {
     struct fields object;
     int64_t zero_point, qmin, qmax;
@@ -126,26 +127,50 @@ static int read_type(const struct fields *quantization, const char *name, char *
         bits++;
     if (code_min(bits, is_signed) != qmin || code_max(bits, is_signed) != qmax)
         return field_refuse(&object, "qmin", diag, "the lowest, and qmax the highest code of a type of 2 to 32 bits");
+    *last = qmax;
     number_format(scale, value);
     snprintf(text, size, "%c%d:%s:%" PRId64, is_signed ? 's' : 'u', bits, value, zero_point);
     return EXIT_DONE;
 }
 
-static int read_segment(const struct fields *segment, int i, struct image *image, struct diag *diag)
+/* Widths that the file tells are those of the ROM. */
+static int check_widths(const struct fields *quantization, struct diag *diag)
+{
+    static const struct {
+        const char *name;
+        int bits;
+    } widths[] = {{"coeff_b_bit_width", 16}, {"term_c_bit_width", 32}, {"internal_accumulator_bit_width", 32}};
+    int64_t bits;
+    for (size_t k = 0; k < sizeof widths / sizeof *widths; k++)
+        if (field_present(quantization, widths[k].name) &&
+            field_integer(quantization, widths[k].name, widths[k].bits, widths[k].bits, &bits, diag))
+            return diag->code;
+    return EXIT_DONE;
+}
+
+/* `after` is where the segment before ended, of all but the first; then where this one ends. */
+static int read_segment(const struct fields *segment, int i, int64_t *after, struct image *image, struct diag *diag)
 {
     struct fields coefficients, shifts;
     json_t *threshold;
+    int64_t zero;
     if (field_object(segment, "coefficients_quantized", &coefficients, diag) ||
         field_object(segment, "shift_bits", &shifts, diag) ||
         field_array(segment, "threshold_quantized", 2, &threshold, diag) ||
         field_integer(&coefficients, "q_b", INT16_MIN, INT16_MAX, &image->values[Q_B][i], diag) ||
+        (field_present(&coefficients, "q_c") && field_integer(&coefficients, "q_c", 0, 0, &zero, diag)) ||
         field_integer(&shifts, "n_bx_total", INT8_MIN, INT8_MAX, &image->values[N][i], diag) ||
         field_integer(segment, "term_c_precomputed", INT32_MIN, INT32_MAX, &image->values[TERM_C][i], diag))
         return diag->code;
-    const json_t *start = json_array_get(threshold, 0);
-    if (!json_is_integer(start) || json_integer_value(start) < -65536 || json_integer_value(start) > 65535)
+    const json_t *start = json_array_get(threshold, 0), *end = json_array_get(threshold, 1);
+    if (!json_is_integer(start) || !json_is_integer(end) || json_integer_value(start) < -65536 ||
+        json_integer_value(start) > 65535)
         return field_refuse(segment, "threshold_quantized", diag, "the segment's first code and the next one's");
     image->values[START][i] = json_integer_value(start);
+    if (i > 0 && image->values[START][i] != *after)
+        return field_refuse(segment, "threshold_quantized", diag, "%" PRId64 " first, where the one before ends",
+                            *after);
+    *after = json_integer_value(end);
     return EXIT_DONE;
 }
 
@@ -154,20 +179,25 @@ static int read_object(const json_t *root, struct image *image, struct origin *o
     const struct fields top = {.json = (json_t *)root};
     struct fields body, quantization, element;
     json_t *segments;
+    int64_t last_in, last_out, after = 0, number;
     const char *name = json_object_iter_key(json_object_iter((json_t *)root));
     if (!name || json_object_size(root) != 1 || strlen(name) >= sizeof origin->function)
         return diag_set(diag, EXIT_USAGE, "must be a JSON object with one function in it");
     strcpy(origin->function, name);
     if (field_object(&top, name, &body, diag) || field_object(&body, "quantization", &quantization, diag) ||
-        read_type(&quantization, "input", origin->in, sizeof origin->in, diag) ||
-        read_type(&quantization, "output", origin->out, sizeof origin->out, diag) ||
-        field_array(&body, "segments", SEGMENTS, &segments, diag))
+        read_type(&quantization, "input", origin->in, sizeof origin->in, &last_in, diag) ||
+        read_type(&quantization, "output", origin->out, sizeof origin->out, &last_out, diag) ||
+        check_widths(&quantization, diag) || field_array(&body, "segments", SEGMENTS, &segments, diag))
         return diag->code;
     const int count = (int)json_array_size(segments);
+    if (field_present(&body, "num_segments") && field_integer(&body, "num_segments", count, count, &number, diag))
+        return diag->code;
     for (int i = 0; i < count; i++)
         if (field_element(&body, "segments", segments, (size_t)i, &element, diag) ||
-            read_segment(&element, i, image, diag))
+            read_segment(&element, i, &after, image, diag))
             return diag->code;
+    if (after != last_in)
+        return field_refuse(&element, "threshold_quantized", diag, "%" PRId64 " last, the input's last code", last_in);
     for (int i = count; i < SEGMENTS; i++)
         for (int f = TERM_C; f <= START; f++)
             image->values[f][i] = image->values[f][count - 1];

@@ -40,6 +40,7 @@ struct notation {
     const char *name;
     const char *summary;
     int (*write)(const struct image *image, const struct table *table, struct text *out, struct diag *diag);
+    /* A zero byte follows `bytes`. */
     int (*read)(const struct layout *layout, const char *bytes, size_t size, struct image *image, struct origin *origin,
                 struct diag *diag);
     const struct folder_notation *folder; /* instead of both: of several files */

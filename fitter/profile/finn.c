@@ -79,7 +79,14 @@ static int unpack(const struct image *image, struct table *table, struct diag *d
     segments_begin(table, PWL_ABSOLUTE, PWL_FLOOR);
     if (segments_add(table, qmin, 0, 0, q_y, diag))
         return diag->code;
+    if (image->has_bias && image->bias != q_y)
+        return diag_set(diag, EXIT_USAGE, "out_bias is %" PRId64 "; must be %" PRId64 ", the lowest code of --out",
+                        image->bias, q_y);
     for (int k = 0; k < image->entries; k++) {
+        const int64_t codes = (int64_t)1 << table->in.bits; /* thresholds have one bit more than codes */
+        if (thresholds[k] < (qmin < 0 ? -codes : 0) || thresholds[k] > (qmin < 0 ? codes : 2 * codes) - 1)
+            return diag_set(diag, EXIT_USAGE, "thresholds[%d] is %" PRId64 "; must have at most %d bits", k,
+                            thresholds[k], table->in.bits + 1);
         if (k > 0 && thresholds[k] < thresholds[k - 1])
             return diag_set(diag, EXIT_USAGE, "thresholds[%d] is below thresholds[%d]; must ascend", k, k - 1);
         if (segments_add(table, thresholds[k] < qmin ? qmin : thresholds[k], 0, 0, ++q_y, diag))
@@ -120,6 +127,10 @@ static int read_json(const struct layout *wanted, const char *bytes, size_t size
             if (!json_is_integer(number))
                 field_refuse(&top, "thresholds", diag, "a list of integers");
         }
+    if (!diag->code && field_present(&top, "out_bias")) {
+        image->has_bias = true;
+        field_integer(&top, "out_bias", INT32_MIN, INT32_MAX, &image->bias, diag);
+    }
     json_decref(root);
     if (!diag->code && image_check(image, diag))
         diag->code = EXIT_USAGE;

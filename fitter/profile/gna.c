@@ -24,7 +24,14 @@ static const struct layout_field fields[] = {
     [Y_BASE] = {.name = "yBase", .bits = 16, .is_signed = true, .at = 32, .step = 64},
     [SLOPE] = {.name = "slope", .bits = 16, .is_signed = true, .at = 48, .step = 64},
     {NULL}};
-static const struct layout layout = {.fields = fields, .entry_bytes = 8, .min_entries = 1, .max_entries = MOST};
+static const struct layout layout = {.fields = fields, .entry_bytes = 8, .min_entries = 2, .max_entries = MOST};
+
+/* The hardware clips to 8, 16 or 32 bits, and to nothing else. */
+static int need_clipping(const struct table *table, struct diag *diag)
+{
+    const int bits = table->out.bits;
+    return bits == 8 || bits == 16 || bits == 32 ? EXIT_DONE : need_within(table, diag);
+}
 
 /* A segment with one of the four shifts, by making slope and shift larger together. */
 static int pack_segment(const struct table *table, int i, int64_t *x_base, int64_t *y_base, int64_t *slope,
@@ -57,12 +64,15 @@ static int pack(const struct table *table, struct image *image, struct diag *dia
     struct packed_table packed;
     if (need_lines(table, PWL_ANCHORED, PWL_FLOOR, MOST - 2, diag) ||
         need_type(&table->in, "input", 3, 32, SIGNED, diag) || need_type(&table->out, "output", 2, 16, SIGNED, diag) ||
-        table_pack(table, &packed, diag))
+        need_clipping(table, diag) || table_pack(table, &packed, diag))
         return diag->code;
     const bool ends = table->in.bits<32, begins = table->in.qmin> INT32_MIN;
     const int count = table->segment_count;
     const int64_t lowest = packed_eval(&packed, table->in.qmin), highest = packed_eval(&packed, table->in.qmax);
     packed_table_free(&packed);
+    if (count + begins + ends < layout.min_entries)
+        return diag_set(diag, EXIT_REQUIREMENT, "has %d segment that serves 32 bits; must have %d", count,
+                        layout.min_entries);
     if (image_make(&layout, count + begins + ends, image, diag))
         return diag->code;
     int64_t **values = image->values;
@@ -101,7 +111,7 @@ static int unpack(const struct image *image, struct table *table, struct diag *d
                          image->values[Y_BASE][e], diag))
             return diag->code;
     }
-    return EXIT_DONE;
+    return need_clipping(table, diag);
 }
 
 const struct profile profile_gna = {

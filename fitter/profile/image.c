@@ -15,7 +15,7 @@ int image_count(const struct image *image, int field)
 
 int image_make(const struct layout *layout, int entries, struct image *image, struct diag *diag)
 {
-    *image = (struct image){.layout = layout, .entries = entries, .shift = -1};
+    *image = (struct image){.layout = layout, .entries = entries, .shift = -1, .step_bits = -1};
     for (int f = 0; layout->fields[f].name; f++) {
         image->values[f] = calloc((size_t)image_count(image, f), sizeof *image->values[f]);
         if (!image->values[f]) {
@@ -49,7 +49,7 @@ static struct integers field_range(const struct layout_field *field)
     if (!field->is_signed)
         return (struct integers){0, (int64_t)(UINT64_MAX >> (64 - field->bits))};
     const int64_t high = INT64_MAX >> (64 - field->bits);
-    return (struct integers){-high - 1, high};
+    return (struct integers){-high - 1, field->any_sign ? 2 * high + 1 : high};
 }
 
 int image_check(const struct image *image, struct diag *diag)
@@ -91,10 +91,16 @@ static int64_t get_bits(const unsigned char *bytes, size_t at, int bits, bool is
     return number;
 }
 
+static size_t image_size(const struct image *image)
+{
+    const struct layout *layout = image->layout;
+    return layout->bytes ? layout->bytes : (size_t)image->entries * layout->entry_bytes;
+}
+
 void image_write(const struct image *image, struct text *out)
 {
     const struct layout *layout = image->layout;
-    const size_t size = layout->bytes ? layout->bytes : (size_t)image->entries * layout->entry_bytes;
+    const size_t size = image_size(image);
     unsigned char *bytes = calloc(size, 1);
     if (!bytes) {
         out->failed = true;
@@ -127,13 +133,32 @@ static int count_entries(const struct layout *layout, size_t size, int *entries,
     return EXIT_DONE;
 }
 
+/* That the numbers give the bytes again. */
+static int check_padding(const struct image *image, const unsigned char *bytes, struct diag *diag)
+{
+    struct text again = {0};
+    size_t at = 0;
+    image_write(image, &again);
+    if (again.failed)
+        diag_set(diag, EXIT_IO, "out of memory for a table of %d entries", image->entries);
+    while (!again.failed && at < again.size && (unsigned char)again.bytes[at] == bytes[at])
+        at++;
+    if (!again.failed && at < again.size)
+        diag_set(diag, EXIT_USAGE, "byte %zu is 0x%02x; bits of no field must be 0, and it would be 0x%02x", at,
+                 bytes[at], (unsigned char)again.bytes[at]);
+    const bool good = !again.failed && at == again.size;
+    text_free(&again);
+    return good ? EXIT_DONE : diag->code;
+}
+
 int image_read(const struct layout *layout, const unsigned char *bytes, size_t size, struct image *image,
                struct diag *diag)
 {
     int entries;
-    *image = (struct image){.layout = layout, .shift = -1};
+    *image = (struct image){.layout = layout, .shift = -1, .step_bits = -1};
     if (count_entries(layout, size, &entries, diag) || image_make(layout, entries, image, diag))
         return diag->code;
+    image->from_bytes = true;
     for (int f = 0; layout->fields[f].name; f++) {
         const struct layout_field *field = &layout->fields[f];
         for (int k = 0; k < image_count(image, f); k++) {
@@ -147,6 +172,10 @@ int image_read(const struct layout *layout, const unsigned char *bytes, size_t s
                 return diag->code;
             }
         }
+    }
+    if (check_padding(image, bytes, diag)) {
+        image_free(image);
+        return diag->code;
     }
     return EXIT_DONE;
 }

@@ -23,6 +23,7 @@ struct layout_field {
     const char *name;
     int bits; /* 1 to 64 */
     bool is_signed;
+    bool any_sign; /* numbers of either sign are read, and unpack says which; bytes give signed ones */
     int count;     /* elements; 0: one for each entry of the image */
     unsigned at;   /* of element 0 */
     unsigned step; /* from an element to the next */
@@ -31,7 +32,7 @@ struct layout_field {
     unsigned copy; /* each element stands a second time, so many bits further on; 0: once */
 };
 
-/* Bytes that no field covers are 0. */
+/* Bits that no field covers are 0. */
 struct layout {
     const struct layout_field *fields; /* up to LAYOUT_MAX_FIELDS; end with a null name */
     size_t bytes;                      /* of the image; 0: entry_bytes for each entry */
@@ -44,7 +45,11 @@ struct image {
     const struct layout *layout;
     int entries; /* 0 where the layout has none */
     int64_t *values[LAYOUT_MAX_FIELDS];
-    int shift; /* of layouts whose reader brings it, as aie: the bits that it drops; -1: not told */
+    bool from_bytes; /* which do not tell the sign of a field of any sign */
+    int shift;       /* of layouts whose reader brings it, as aie: the bits that it drops; -1: not told */
+    int step_bits;   /* of aie, the bits of the codes that an entry serves; -1: not told */
+    bool has_bias;   /* of finn, whether the file has the lowest output */
+    int64_t bias;
 };
 
 /* Numbers that are 0. Exit 1 when memory is short. image_free is right after any of these functions. */
@@ -63,7 +68,7 @@ int image_check(const struct image *image, struct diag *diag);
 /* Appends the bytes of numbers that fit. */
 void image_write(const struct image *image, struct text *out);
 
-/* Exit 2 when the size is none that the layout has, or copies differ. */
+/* Exit 2 when the size is none that the layout has, copies differ, or a bit that no field covers is not 0. */
 int image_read(const struct layout *layout, const unsigned char *bytes, size_t size, struct image *image,
                struct diag *diag);
 

@@ -143,6 +143,11 @@ static int unpack(const struct image *image, struct table *table, struct diag *d
         return diag->code;
     if (table->in.bits > 24)
         return diag_set(diag, EXIT_USAGE, "--in has %d bits; must have at most 24", table->in.bits);
+    if (image->values[X_START][0] != LOWEST || image->values[MUL][0] != 0 || image->values[SHIFT][0] != 0)
+        return diag_set(diag, EXIT_USAGE,
+                        "entry 0: x_start is %" PRId64 ", mul %" PRId64 ", shift %" PRId64 "; must be %" PRId64
+                        ", 0, 0",
+                        image->values[X_START][0], image->values[MUL][0], image->values[SHIFT][0], LOWEST);
     segments_begin(table, PWL_BIASED, PWL_HALF_EVEN);
     for (int e = 0; e < ENTRIES; e++) {
         if (e > 0 && image->values[X_START][e] < image->values[X_START][e - 1])

@@ -17,7 +17,7 @@
 #include "table.h"
 
 enum { LE_POINTS = 65, LO_POINTS = 257 };
-enum { LE, LO, LE_SELECT, LO_SELECT, ENDS, SCALES, SHIFTS, PRIORITIES, METHOD };
+enum { LE, LO, LE_SELECT, LO_SELECT, ENDS, UPPER, SCALES, SHIFTS, PRIORITIES, METHOD };
 enum { LE_START, LE_END, LO_START, LO_END };
 enum { LE_UNDER, LE_OVER, LO_UNDER, LO_OVER };
 #define LINEAR 1
@@ -28,6 +28,7 @@ static const struct layout_field fields[] = {
     [LE_SELECT] = {.name = "linear_exp_offset", .bits = 8, .is_signed = true, .count = 1, .at = 8 * 644, .step = 8},
     [LO_SELECT] = {.name = "linear_only_select", .bits = 8, .is_signed = true, .count = 1, .at = 8 * 646, .step = 8},
     [ENDS] = {.name = "ends", .bits = 32, .is_signed = true, .count = 4, .at = 8 * 648, .step = 64},
+    [UPPER] = {.name = "ends_upper_half", .bits = 32, .count = 4, .at = 8 * 652, .step = 64}, /* not used */
     [SCALES] = {.name = "slope_scale", .bits = 16, .is_signed = true, .count = 4, .at = 8 * 680, .step = 32},
     [SHIFTS] = {.name = "slope_shift", .bits = 8, .is_signed = true, .count = 4, .at = 8 * 682, .step = 32},
     [PRIORITIES] = {.name = "priority", .bits = 8, .count = 3, .at = 8 * 696, .step = 8},
@@ -38,7 +39,7 @@ static const struct layout layout = {.fields = fields, .bytes = 700};
 static int need_types(const struct table *table, struct diag *diag)
 {
     return need_type(&table->in, "input", 9, table->in.is_signed ? 32 : 31, ANY_SIGN, diag) ||
-                   need_type(&table->out, "output", 2, 16, ANY_SIGN, diag)
+                   need_type(&table->out, "output", 2, 32, ANY_SIGN, diag)
                ? diag->code
                : EXIT_DONE;
 }
@@ -75,7 +76,8 @@ static int pack(const struct table *table, struct image *image, struct diag *dia
     struct grid grid = {0};
     struct packed_table packed;
     if (need_types(table, diag) || need_lines(table, PWL_BIASED, PWL_HALF_AWAY, LO_POINTS + 1, diag) ||
-        find_grid(table, &grid, diag) || image_make(&layout, 0, image, diag) || table_pack(table, &packed, diag))
+        need_within(table, diag) || find_grid(table, &grid, diag) || image_make(&layout, 0, image, diag) ||
+        table_pack(table, &packed, diag))
         return diag->code;
     const struct segment *first = &table->segments[grid.before], *last = &first[LO_POINTS - 2];
     const int64_t width = (int64_t)1 << grid.shift;
@@ -121,8 +123,12 @@ static int add_slope(struct table *table, int64_t first, int64_t last, int64_t f
             diag, EXIT_USAGE,
             "the slope beyond point %s is rounded before it is added, with another sign; no table does that",
             first >= from ? "256" : "0");
-    return segments_add(table, first, scale, (int)smaller_integer(shift, 31),
-                        value * one - scale * (from - table->in.zero_point), diag);
+    int64_t product, offset;
+    if (__builtin_mul_overflow(scale, from - table->in.zero_point, &product) ||
+        __builtin_sub_overflow(value * one, product, &offset))
+        return diag_set(diag, EXIT_USAGE, "the slope beyond point %s needs more bits than there are",
+                        first >= from ? "256" : "0");
+    return segments_add(table, first, scale, (int)smaller_integer(shift, 31), offset, diag);
 }
 
 static int check_lo_alone(const struct image *image, const struct tensor *in, struct diag *diag)
@@ -136,6 +142,12 @@ static int check_lo_alone(const struct image *image, const struct tensor *in, st
         if (image->values[PRIORITIES][k] != 1)
             return diag_set(diag, EXIT_USAGE, "priority[%d] is %" PRId64 "; must be 1, for linear_only_table", k,
                             image->values[PRIORITIES][k]);
+    if (image->values[METHOD][0] != LINEAR)
+        return diag_set(diag, EXIT_USAGE, "method is %" PRId64 "; must be 1, linear", image->values[METHOD][0]);
+    for (int k = 0; k < 4; k++)
+        if (image->values[SHIFTS][k] < -16 || image->values[SHIFTS][k] > 15)
+            return diag_set(diag, EXIT_USAGE, "slope_shift[%d] is %" PRId64 "; must have 5 bits, -16 to 15", k,
+                            image->values[SHIFTS][k]);
     if (image->values[LO_SELECT][0] < 0 || image->values[LO_SELECT][0] > 31)
         return diag_set(diag, EXIT_USAGE, "linear_only_select is %" PRId64 "; must be from 0 to 31",
                         image->values[LO_SELECT][0]);
@@ -163,7 +175,10 @@ static int unpack(const struct image *image, struct table *table, struct diag *d
             return diag->code;
     }
     return add_slope(table, over, in->qmax, end, points[LO_POINTS - 1], image->values[SCALES][LO_OVER],
-                     image->values[SHIFTS][LO_OVER], diag);
+                     image->values[SHIFTS][LO_OVER], diag) ||
+                   need_within(table, diag)
+               ? diag->code
+               : EXIT_DONE;
 }
 
 const struct profile profile_nvdla = {

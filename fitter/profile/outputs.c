@@ -7,6 +7,8 @@
  *
  * Sources: TOSA 1.0 TABLE; Vela's lookup tables of Ethos-U; TensorFlow Lite Micro's LUTPopulate for int8.
  */
+#include <inttypes.h>
+
 #include "families.h"
 #include "mlir.h"
 #include "notation.h"
@@ -14,11 +16,19 @@
 
 #define CODES 256
 
-static const struct layout_field fields[] = {{.name = "table", .bits = 8, .is_signed = true, .count = CODES, .step = 8},
-                                             {NULL}};
-static const struct layout_field unsigned_fields[] = {{.name = "table", .bits = 8, .count = CODES, .step = 8}, {NULL}};
-static const struct layout layout = {.fields = fields, .bytes = CODES};
+#define FIELDS(...)                                                                                                    \
+    {                                                                                                                  \
+        {.name = "table", .bits = 8, .count = CODES, .step = 8, __VA_ARGS__},                                          \
+        {                                                                                                              \
+            NULL                                                                                                       \
+        }                                                                                                              \
+    }
+static const struct layout_field signed_fields[] = FIELDS(.is_signed = true),
+                                 unsigned_fields[] = FIELDS(.is_signed = false),
+                                 read_fields[] = FIELDS(.is_signed = true, .any_sign = true);
+static const struct layout signed_layout = {.fields = signed_fields, .bytes = CODES};
 static const struct layout unsigned_layout = {.fields = unsigned_fields, .bytes = CODES};
+static const struct layout read_layout = {.fields = read_fields, .bytes = CODES};
 
 /* The byte of an input code of up to 8 bits. */
 static int from_lowest(const struct tensor *in, int64_t q_x)
@@ -39,7 +49,7 @@ static int pack(const struct table *table, int (*place)(const struct tensor *in,
     struct packed_table packed;
     if (need_type(&table->in, "input", 2, 8, ANY_SIGN, diag) ||
         need_type(&table->out, "output", 2, 8, ANY_SIGN, diag) ||
-        image_make(table->out.is_signed ? &layout : &unsigned_layout, 0, image, diag) ||
+        image_make(table->out.is_signed ? &signed_layout : &unsigned_layout, 0, image, diag) ||
         table_pack(table, &packed, diag))
         return diag->code;
     const int64_t low = code_min(8, table->in.is_signed);
@@ -57,8 +67,15 @@ static int unpack(const struct image *image, struct table *table, int (*place)(c
         return diag->code;
     segments_begin(table, PWL_ABSOLUTE, PWL_FLOOR);
     for (int64_t q_x = in->qmin; q_x <= in->qmax; q_x++) {
-        const int64_t byte = image->values[0][place(in, q_x)] & 0xff;
-        if (segments_add(table, q_x, 0, 0, out->is_signed && byte > 127 ? byte - CODES : byte, diag))
+        const int at = place(in, q_x);
+        int64_t q_y = image->values[0][at];
+        if (image->from_bytes && !out->is_signed)
+            q_y &= 0xff;
+        if (q_y < out->qmin || q_y > out->qmax)
+            return diag_set(diag, EXIT_USAGE,
+                            "table[%d] is %" PRId64 ", no code of --out, which are %" PRId64 " to %" PRId64, at, q_y,
+                            out->qmin, out->qmax);
+        if (segments_add(table, q_x, 0, 0, q_y, diag))
             return diag->code;
     }
     return EXIT_DONE;
@@ -106,7 +123,7 @@ const struct profile profile_tosa8 = {
     .reader = "TOSA's TABLE: Ethos-U by Vela, ExecuTorch's Arm backend",
     .limits = "signed codes of up to 8 bits, a byte for each of 256",
     .flags = FLAGS,
-    .layout = &layout,
+    .layout = &read_layout,
     .notations = {&notation_bytes, &notation_mlir_table, &notation_c, &notation_npy},
     .pack = pack_tosa8,
     .unpack = unpack_tosa8,
@@ -117,7 +134,7 @@ const struct profile profile_ethosu8 = {
     .reader = "Ethos-U's table memory, from a command stream",
     .limits = "codes of up to 8 bits, a byte for each of 256",
     .flags = FLAGS,
-    .layout = &layout,
+    .layout = &read_layout,
     .notations = {&notation_bytes, &notation_c, &notation_npy},
     .pack = pack_from_lowest,
     .unpack = unpack_from_lowest,
@@ -128,7 +145,7 @@ const struct profile profile_tflm8 = {
     .reader = "kernels for TensorFlow Lite Micro, ESP-NN's logistic, hls4ml's UnaryLUT",
     .limits = "codes of up to 8 bits, a byte for each of 256, in the order 0 to 127, -128 to -1",
     .flags = FLAGS,
-    .layout = &layout,
+    .layout = &read_layout,
     .notations = {&notation_c, &notation_bytes, &notation_npy},
     .pack = pack_modulo,
     .unpack = unpack_modulo,

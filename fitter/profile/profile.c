@@ -172,6 +172,9 @@ int profile_read_folder(const struct profile *profile, const struct notation *no
 
 int profile_unpack(const struct profile *profile, const struct image *image, struct table *table, struct diag *diag)
 {
+    const int64_t zero_point = table->in.zero_point;
+    if (zero_point < INT32_MIN || zero_point > INT32_MAX)
+        return diag_set(diag, EXIT_USAGE, "--in: the zero point is %" PRId64 "; must have 32 bits", zero_point);
     table->segments = malloc(PWL_MAX_SEGMENTS * sizeof *table->segments);
     if (!table->segments)
         return diag_set(diag, EXIT_IO, "out of memory for a table");

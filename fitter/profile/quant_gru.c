@@ -53,7 +53,7 @@ static void pack_scale(const struct scale *scale, int64_t *shift, int64_t *bits)
 
 static int pack(const struct table *table, struct image *image, struct diag *diag)
 {
-    if (need_lines(table, PWL_ABSOLUTE, PWL_HALF_EVEN, SEGMENTS, diag) ||
+    if (need_lines(table, PWL_ABSOLUTE, PWL_HALF_EVEN, SEGMENTS, diag) || need_32_bits(table, diag) ||
         need_type(&table->in, "input", 2, table->in.is_signed ? 32 : 31, ANY_SIGN, diag) ||
         image_make(&layout, 0, image, diag))
         return diag->code;
@@ -95,7 +95,7 @@ static int unpack(const struct image *image, struct table *table, struct diag *d
             return diag->code;
         start = end;
     }
-    return EXIT_DONE;
+    return need_32_bits(table, diag);
 }
 
 static int write_cpp(const struct image *image, const struct table *table, struct text *out, struct diag *diag)
@@ -136,6 +136,10 @@ static int read_cpp(const struct layout *wanted, const char *bytes, size_t size,
                 diag_set(diag, EXIT_USAGE, "has %d values .%s = ...; must have %d", k, wanted->fields[f].name,
                          SEGMENTS);
         }
+    for (int f = Q_B; f <= THRESHOLD && !diag->code; f++)
+        if (initialisers_find(list, count, wanted->fields[f].name, SEGMENTS))
+            diag_set(diag, EXIT_USAGE, "has more than %d values .%s = ...; must be one table", SEGMENTS,
+                     wanted->fields[f].name);
     free(list);
     if (!diag->code && image_check(image, diag))
         diag->code = EXIT_USAGE;

@@ -53,6 +53,73 @@ int64_t segment_value(const struct table *table, const struct segment *segment, 
     return pwl_line64((int)table->form, (int)table->rounding, (int32_t)segment->q_b, x, segment->n, segment->offset);
 }
 
+/* The last code that a segment serves. */
+static int64_t segment_end(const struct table *table, int i)
+{
+    return i + 1 < table->segment_count ? table->segments[i + 1].start - 1 : table->in.qmax;
+}
+
+/* Exit 3 where a line cannot be evaluated in 64 bits at a code. */
+static int need_64_bits(const struct table *table, int i, int64_t q_x, struct diag *diag)
+{
+    const struct segment *segment = &table->segments[i];
+    const int64_t x = q_x - (table->form == PWL_ANCHORED ? segment->start : table->in.zero_point);
+    const int64_t most = INT64_MAX >> (segment->n < 0 ? 2 - segment->n : 2);
+    int64_t product;
+    if (segment->n >= -31 && segment->n <= 62 && !__builtin_mul_overflow(segment->q_b, x, &product) &&
+        product <= most && product >= -most && segment->offset <= most && segment->offset >= -most)
+        return EXIT_DONE;
+    return diag_set(diag, EXIT_REQUIREMENT,
+                    "segments[%d] at code %" PRId64 ": %" PRId64 " * %" PRId64
+                    ", shifted by %d, needs more bits than there are",
+                    i, q_x, segment->q_b, x, segment->n);
+}
+
+/* A line is largest and least at its ends. */
+int need_within(const struct table *table, struct diag *diag)
+{
+    const struct tensor *out = &table->out;
+    for (int i = 0; i < table->segment_count; i++) {
+        const int64_t ends[] = {table->segments[i].start, segment_end(table, i)};
+        for (int k = 0; k < 2; k++) {
+            if (need_64_bits(table, i, ends[k], diag))
+                return diag->code;
+            const int64_t value = segment_value(table, &table->segments[i], ends[k]);
+            if (value < out->qmin || value > out->qmax)
+                return diag_set(diag, EXIT_REQUIREMENT,
+                                "segments[%d] gives %" PRId64 " at code %" PRId64
+                                ", and nothing clips that to the output's codes, %" PRId64 " to %" PRId64
+                                "; an --out that holds it is needed",
+                                i, value, ends[k], out->qmin, out->qmax);
+        }
+    }
+    return EXIT_DONE;
+}
+
+static bool fits_32_bits(int64_t value)
+{
+    return value >= INT32_MIN && value <= INT32_MAX;
+}
+
+int need_32_bits(const struct table *table, struct diag *diag)
+{
+    for (int i = 0; i < table->segment_count; i++) {
+        const struct segment *segment = &table->segments[i];
+        const int64_t ends[] = {segment->start, segment_end(table, i)};
+        for (int k = 0; k < 2; k++) {
+            if (need_64_bits(table, i, ends[k], diag))
+                return diag->code;
+            const int64_t term =
+                pwl_shr64(segment->q_b * (ends[k] - table->in.zero_point), segment->n, (int)table->rounding);
+            if (!fits_32_bits(term) || !fits_32_bits(term + segment->offset))
+                return diag_set(diag, EXIT_REQUIREMENT,
+                                "segments[%d] at code %" PRId64 ": %s needs more than the 32 bits that there are", i,
+                                ends[k], fits_32_bits(term) ? "the sum" : "the shifted product");
+        }
+    }
+    return EXIT_DONE;
+}
+
 int64_t raw_value(const struct table *table, const struct packed_table *packed, int64_t q_x)
 {
     if (table->has_reduction)

@@ -18,6 +18,12 @@ int need_type(const struct tensor *type, const char *which, int least_bits, int 
  * rounding. */
 int need_lines(const struct table *table, pwl_form form, pwl_rounding rounding, int most, struct diag *diag);
 
+/* Exit 3 where a line leaves the codes of the output, for a consumer that does not clip to them. */
+int need_within(const struct table *table, struct diag *diag);
+
+/* Exit 3 where a segment of the absolute form cannot be evaluated in 32 bits: its shifted product, and the sum. */
+int need_32_bits(const struct table *table, struct diag *diag);
+
 /* The exact value of a table at a code, or at the one behind the last, before it saturates. */
 int64_t raw_value(const struct table *table, const struct packed_table *packed, int64_t q_x);
 

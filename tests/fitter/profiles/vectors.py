@@ -223,6 +223,12 @@ def check_finn(folder):
 
 # -- aie, nvdla, gna, k210 ----------------------------------------------------------------------------------------------
 
+AIE = {-32768: -1280, -32767: -1281, -1: -11, 0: 0, 255: 0, 256: 10, 300: 10, 32767: 1396}
+NVDLA = {-40000: -12800, -32768: -12800, -1: 0, 127: 50, 128: 50, 32767: 12800, 32768: 12800, 32769: 12802,
+         40000: 23648}
+GNA = {-8193: -100, -8191: -100, -82: -2, -1: -1, 0: 0, 1: 1, 8192: 8192, 8193: 8191, 2 ** 31 - 1: -32768}
+K210 = {-7000: 0, -6999: 10, -6000: 14, 0: 97, 1: 80, 129: 84, 1000: 111, 7000: 195, 7001: 150, 100000: 255}
+
 def check_aie():
     data = image("aie")
     check_bytes("aie", data, 2048, 0xa8cbc5a3, [(0, "80ff00fb81ff0afb")])
@@ -234,8 +240,7 @@ def check_aie():
                          ("C", consumers.Aie.from_c(text, 8, 128, 8, 8)),
                          ("v2", consumers.Aie.parse(wide, wide, 8, 128, 8, 8, block=32))):
         accepted(f"aie, {name}: checks", reader.check)
-        outputs(f"aie, {name}: outputs", reader.evaluate,
-                {-32768: -1280, -32767: -1281, -1: -11, 0: 0, 255: 0, 256: 10, 300: 10, 32767: 1396})
+        outputs(f"aie, {name}: outputs", reader.evaluate, AIE)
 
 
 def check_nvdla():
@@ -243,8 +248,7 @@ def check_nvdla():
     check_bytes("nvdla", data, 700, 0x13808911, [])
     reader = consumers.Nvdla.parse(data)
     accepted("nvdla: checks", reader.check)
-    outputs("nvdla: outputs", reader.evaluate, {
-        -40000: -12800, -32768: -12800, -1: 0, 127: 50, 128: 50, 32767: 12800, 32768: 12800, 32769: 12802, 40000: 23648})
+    outputs("nvdla: outputs", reader.evaluate, NVDLA)
 
 
 def check_gna():
@@ -254,8 +258,7 @@ def check_gna():
     reader = consumers.Gna.parse(data)
     same("gna: bytes an entry", [len(data) // len(reader.entries)], [8])
     accepted("gna: checks", reader.check)
-    outputs("gna: outputs", reader.evaluate, {
-        -8193: -100, -8191: -100, -82: -2, -1: -1, 0: 0, 1: 1, 8192: 8192, 8193: 8191, 2 ** 31 - 1: -32768})
+    outputs("gna: outputs", reader.evaluate, GNA)
     same("gna: shifts", (8 * (entry[1] + 1) for entry in reader.entries), (8, 16, 8, 24))
 
 
@@ -264,8 +267,7 @@ def check_k210():
     check_bytes("k210", data, 144, 0x54476c18, [(8, "0e4000a8e4ffff0f")])
     reader = consumers.K210.parse(data, Range(-2 ** 20, 2 ** 20))
     accepted("k210: checks", reader.check)
-    outputs("k210: outputs", reader.evaluate, {
-        -7000: 0, -6999: 10, -6000: 14, 0: 97, 1: 80, 129: 84, 1000: 111, 7000: 195, 7001: 150, 100000: 255})
+    outputs("k210: outputs", reader.evaluate, K210)
     same("k210: the simulator at -1 >> 2", [reader.simulated_round(-1, 2)], [-2])
     products = [(code - entry[0]) * entry[1] for code in range(-7000, 9000, 7)
                 for entry in [reader.entries[consumers.last_at(reader.starts, code - 1)]]]

@@ -1,0 +1,173 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""pwlc's profiles against the readers of consumers.py, which share no code with them. TAP.
+
+    vectors     image --import--> table --emit--> the same bytes; and eval gives the quoted outputs
+    functions   fit --profile, emit in every notation: the reader gives eval's outputs at all codes, import gives them back
+
+usage: profiles.py PWLC
+"""
+import json
+import sys
+import tempfile
+
+import images
+import native
+import vectors
+from command import Pwlc, reader_of, state
+from harness import accepted, end, same, tap
+
+# -- Vectors ------------------------------------------------------------------------------------------------------------
+
+def clipped(outputs, low, high):
+    return {code: min(max(y, low), high) for code, y in outputs.items()}
+
+
+# profile:notation, types, outputs by code, further flags of import
+Y16 = ["--in", "s16:2^-12", "--out", "s16:2^-15"]
+Y8 = ["--in", "s8:2^-4", "--out", "s8:2^-7"]
+VECTORS = [
+    ("tosa8:bytes", Y8, images.doubled()),
+    ("ethosu8:bytes", Y8, images.doubled()),
+    ("tflm8:bytes", Y8, images.doubled()),
+    ("tosa16:bytes", Y16, vectors.Y16),
+    ("tflm16:bytes", Y16, vectors.Y16),
+    ("ethosu16:bytes", Y16, vectors.Y16),
+    ("quant-gru:bytes", ["--in", "u16:2^-12:24576", "--out", "u16:2^-16:-1"], clipped(vectors.GRU, 0, 65535)),
+    ("aimet-pe:bytes", Y16, vectors.AIMET),
+    ("finn:dat", ["--in", "s8:2^-4", "--out", "s4:2^-3"], vectors.FINN),
+    ("aie:bytes", Y16 + ["--shift", "8"], vectors.AIE),
+    ("nvdla:bytes", ["--in", "s18:2^-12", "--out", "s20:2^-15"], vectors.NVDLA),
+    ("gna:bytes", ["--in", "s32:2^-20", "--out", "s16:2^-12"], vectors.GNA),
+    ("k210:bytes", ["--in", "s18:2^-12", "--out", "u8:2^-5"], vectors.K210),
+]
+# The same tables as texts of other hands: only the outputs are compared.
+TEXTS = [
+    ("tosa8:mlir", Y8, lambda: images.mlir(list(images.doubled().values()), 8), images.doubled()),
+    ("tosa16:mlir", Y16, lambda: images.mlir(images.points(), 16, images.RESCALE), vectors.Y16),
+    ("tflm16:c", Y16, lambda: images.c_array("int16_t", images.points()), vectors.Y16),
+    ("quant-gru:cpp", ["--in", "u16:2^-12:24576", "--out", "u16:2^-16:-1"], images.gru_text,
+     clipped(vectors.GRU, 0, 65535)),
+    ("aimet-pe:json", ["--out", "s16:2^-12"], images.aimet_text, vectors.AIMET),
+    ("finn:json", ["--in", "s8:2^-4", "--out", "s4:2^-3"],
+     lambda: json.dumps({"thresholds": images.finn_thresholds(), "out_scale": 1, "out_bias": -8}), vectors.FINN),
+]
+
+
+def write_input(pwlc, name, data):
+    path = pwlc.folder / name
+    if isinstance(data, dict):
+        path.mkdir()
+        for part, text in data.items():
+            (path / part).write_text(text)
+    else:
+        path.write_bytes(data.encode() if isinstance(data, str) else data)
+
+
+def check_vectors(pwlc):
+    for name, flags, expected in VECTORS:
+        profile = name.split(":")[0]
+        data = images.image(profile)
+        write_input(pwlc, f"{profile}.in", data)
+        pwlc.must("import", f"{profile}.in", "--profile", name, "--function", "tanh", *flags, "-o", f"{profile}.json")
+        same(f"{name}: the vector's outputs", zip(expected, pwlc.evaluate(f"{profile}.json", expected)), expected.items())
+        pwlc.must("emit", f"{profile}.json", "--profile", name, "-o", f"{profile}.out")
+        tap(pwlc.read(f"{profile}.out") == data, f"{name}: the vector's bytes")
+    for name, flags, text, expected in TEXTS:
+        write_input(pwlc, "text", text())
+        pwlc.must("import", "text", "--profile", name, "--function", "tanh", *flags, "-o", "text.json")
+        same(f"{name}: a text of another hand", zip(expected, pwlc.evaluate("text.json", expected)), expected.items())
+
+
+# -- Functions ----------------------------------------------------------------------------------------------------------
+
+NOTATIONS = {"tosa8": "bytes mlir c npy", "tosa16": "bytes mlir c npy", "ethosu8": "bytes c npy", "ethosu16": "bytes c",
+             "tflm8": "bytes c npy", "tflm16": "bytes c npy", "quant-gru": "bytes cpp", "aimet-pe": "bytes json",
+             "finn": "json npy dat", "aie": "bytes cpp", "aie-v2": "bytes cpp", "nvdla": "bytes", "gna": "bytes",
+             "k210": "bytes"}
+
+# profile, function, further flags. Narrow inputs where a fit of 16 bits takes long; each layout has one of 16 bits.
+ANY8 = [("sigmoid", []), ("gelu", ["--in", "u8:2^-4:128", "--out", "u8:2^-5:10"]), ("exp", ["--in", "s7:2^-4"])]
+SIGNED8 = [("sigmoid", []), ("gelu", []), ("exp", ["--in", "s7:2^-4"])]
+POINTS16 = [("sigmoid", []), ("gelu", []), ("silu", ["--in", "s16:2^-11:0"])]
+FITS = {
+    "tosa8": SIGNED8, "ethosu8": ANY8, "tflm8": ANY8, "tosa16": POINTS16, "ethosu16": POINTS16, "tflm16": POINTS16,
+    "quant-gru": [("sigmoid", ["--method", "uniform"]), ("gelu", ["--in", "u10:2^-6:512", "--out", "s10"]),
+                  ("exp", ["--in", "s9:0.01:5", "--segments", "5"])],
+    "aimet-pe": [("sigmoid", ["--method", "uniform"]), ("gelu", ["--in", "u10:2^-6:512", "--segments", "7"]),
+                 ("exp", ["--in", "s9:0.01:5", "--out", "u8"])],
+    "finn": [("sigmoid", []), ("tanh", ["--in", "u7:2^-4:64", "--out", "u2"]),
+             ("softplus", ["--in", "s10:2^-6", "--out", "u8:2^-5:0"])],
+    "aie": [("sigmoid", ["--method", "uniform"]), ("gelu", ["--in", "s10:2^-6", "--segments", "32"]),
+            ("exp", ["--in", "s9:2^-7", "--segments", "8", "--out", "s12:2^-7"])],
+    "nvdla": [("sigmoid", []), ("gelu", ["--in", "s11:2^-7", "--knots", "points:3"]),
+              ("silu", ["--in", "u12:2^-8:2048", "--knots", "points:4"])],
+    "gna": [("sigmoid", ["--out", "s16:2^-14", "--segments", "8", "--knots", "pow2:6"]),
+            ("gelu", ["--in", "s11:2^-7", "--segments", "12", "--knots", "pow2:9"]),
+            ("exp", ["--in", "s9:2^-7", "--out", "s12:2^-7", "--segments", "6", "--knots", "pow2:7"])],
+    "k210": [("exp", ["--in", "s11:2^-9"]), ("softplus", ["--in", "s10:2^-6", "--out", "u8:2^-4:16"]), ("sigmoid", ["--in", "s9:2^-6", "--out", "u8:2^-7:64"])],
+}
+FITS["aie-v2"] = FITS["aie"]
+
+
+def meaning(pwlc, table):
+    """What the outputs of a table JSON come of."""
+    fields = json.loads((pwlc.folder / table).read_text())
+    return [fields[name] for name in ("form", "rounding", "in", "out", "segments")]
+
+
+def check_function(pwlc, profile, function, flags, compiled):
+    """Files of every notation, and what they were made of."""
+    name = f"{profile}-{function}"
+    table = f"{name}.json"
+    pwlc.must("fit", function, "--profile", profile, *flags, "-o", table)
+    types = pwlc.types(table)
+    expected = pwlc.evaluate(table, types.codes)
+    types.shift = next((segment["n_BX_total"] for segment in json.loads((pwlc.folder / table).read_text())["segments"]
+                        if segment["q_b"]), 0)
+    files, first, imported = {}, None, None
+    for notation in NOTATIONS[profile].split():
+        out = f"{name}.out.{notation}"
+        title = f"{profile}:{notation}, {function}"
+        pwlc.must("emit", table, "--profile", f"{profile}:{notation}", "-o", out)
+        data = files[notation] = pwlc.read(out)
+        reader = reader_of(profile, notation, data, types)
+        accepted(f"{title}: the reader accepts it", reader.check)
+        if first is None:
+            first = reader
+            same(f"{title}: all codes", map(reader.evaluate, types.codes), expected)
+        else:
+            tap(state(reader) == state(first), f"{title}: the numbers of {profile}:{NOTATIONS[profile].split()[0]}")
+        shift = ["--shift", types.shift] if profile.startswith("aie") and notation == "bytes" else []
+        given = [] if (profile, notation) == ("aimet-pe", "json") else types.flags
+        pwlc.must("import", out, "--profile", f"{profile}:{notation}", *given, *shift, "-o", "again.json")
+        again = meaning(pwlc, "again.json")
+        if imported is None:
+            imported = again
+            same(f"{title}: import gives the outputs back", pwlc.evaluate("again.json", types.codes), expected)
+        else:
+            tap(again == imported, f"{title}: import gives the same table")
+        if notation == "cpp" and compiled and profile == "quant-gru":
+            _, outputs = native.run_quant_gru(data.decode(), types.x, types.y, pwlc.folder)
+            same(f"{title}: compiled, all codes", outputs, expected)
+    return files, types, expected
+
+
+def check_functions(pwlc):
+    made = {}
+    for profile, fits in FITS.items():
+        for k, (function, flags) in enumerate(fits):
+            made[profile] = check_function(pwlc, profile, function, flags, k == 0 and native.has_compiler())
+    return made
+
+
+def main(program):
+    with tempfile.TemporaryDirectory() as folder:
+        pwlc = Pwlc(program, folder)
+        check_vectors(pwlc)
+        check_functions(pwlc)
+    return end()
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
