@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tables as those who read them make theirs today: values of the function at given places, rounded to the nearest code.
+Each recipe is given a function's name and the types, and gives the outputs at every code by the reader's own rule. Nothing here is shared with what pwlc does."""
+import math
+import struct
+
+FUNCTIONS = {
+    "sigmoid": lambda x: 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x)),
+    "tanh": math.tanh,
+    "gelu": lambda x: x * 0.5 * math.erfc(-x / math.sqrt(2)),
+    "silu": lambda x: x / (1 + math.exp(-x)) if x >= 0 else x * math.exp(x) / (1 + math.exp(x)),
+    "exp": math.exp,
+}
+
+
+class Type:
+    """A quantised type, as --in and --out have it."""
+
+    def __init__(self, text):
+        kind, scale, zero = text.split(":")
+        base, _, power = scale.partition("^")
+        self.bits, self.is_signed = int(kind[1:]), kind[0] == "s"
+        self.scale = float(base) ** int(power) if power else float(base)
+        self.zero = int(zero)
+        self.qmin = -(1 << self.bits - 1) if self.is_signed else 0
+        self.qmax = self.qmin + (1 << self.bits) - 1
+
+    def clip(self, q):
+        return min(max(q, self.qmin), self.qmax)
+
+    def codes(self):
+        return range(self.qmin, self.qmax + 1)
+
+
+def nearest(value):
+    """Halves away from zero."""
+    return math.floor(value + 0.5) if value >= 0 else -math.floor(0.5 - value)
+
+
+def target(function, of_in, of_out):
+    """The real output code at a code, which need not be an integer, and may lie outside of the range."""
+    real = FUNCTIONS[function]
+    return lambda q: real((q - of_in.zero) * of_in.scale) / of_out.scale + of_out.zero
+
+
+def each_code(function, of_in, of_out):
+    """The nearest value at every code, or the nearest thresholds: tables that differ in order alone."""
+    f = target(function, of_in, of_out)
+    return [of_out.clip(nearest(f(q))) for q in of_in.codes()]
+
+
+def between_points(points, of_in, of_out, shift, half):
+    """Lines between points 2^shift codes apart; half is added before the shift, for a product."""
+    outputs = []
+    for i, (low, high) in enumerate(zip(points, points[1:])):
+        for f in range(1 << shift):
+            p = (low << shift) + (high - low) * f
+            outputs.append(of_out.clip(p + half(p) >> shift))
+    return outputs[:of_in.qmax - of_in.qmin + 1]
+
+
+def tosa(function, of_in, of_out):
+    """TOSA's TABLE: nearest values 128 codes apart, the last one behind the last code. Halves are rounded up."""
+    f = target(function, of_in, of_out)
+    points = [of_out.clip(nearest(f(of_in.qmin + 128 * i))) for i in range(513)]
+    return between_points(points, of_in, of_out, 7, lambda p: 64)
+
+
+def single(value):
+    """In single precision."""
+    return struct.unpack("f", struct.pack("f", value))[0]
+
+
+def tflm_points(function, of_in, of_out):
+    """The runtime's own 513 points. They are 65535/512 codes apart, each lowered by half of what the line to the next
+    value is too high in the middle; and values are 65536/65535 of what they should be. In single precision, in which
+    values that end in about a half are rounded either way."""
+    lowest, highest = (single(of_in.scale * (q - of_in.zero)) for q in (of_in.qmin, of_in.qmax))
+    out_lowest, out_highest = (single(of_out.scale * (q - of_out.zero)) for q in (of_out.qmin, of_out.qmax))
+    step = single(single(highest - lowest) / 512)
+    scale = single(65536 / single(out_highest - out_lowest))
+
+    real = FUNCTIONS[function]
+
+    def value(x):
+        return single(single(real(x)) * scale)
+
+    points = []
+    for i in range(512):
+        x = single(lowest + single(i * step))
+        point = nearest(value(x))
+        middle = nearest(value(single(x + step / 2)))
+        following = value(single(lowest + single((i + 1) * step)))
+        error = nearest(single(single(following + point) / 2)) - middle
+        points.append(of_out.clip(point - nearest(error / 2) + of_out.zero))
+    return points + [of_out.clip(nearest(value(highest)) + of_out.zero)]
+
+
+def tflm(function, of_in, of_out):
+    """The runtime's recipe, and its lookup, whose points are 128 codes apart."""
+    return between_points(tflm_points(function, of_in, of_out), of_in, of_out, 7, lambda p: 64)
+
+
+def nvdla(function, of_in, of_out):
+    """257 nearest values on the even grid; halves are rounded away from zero."""
+    f = target(function, of_in, of_out)
+    shift = of_in.bits - 8
+    points = [of_out.clip(nearest(f(of_in.qmin + (i << shift)))) for i in range(257)]
+    return between_points(points, of_in, of_out, shift, lambda p: (1 << shift - 1) - (p < 0))
+
+
+def aie(function, of_in, of_out):
+    """256 nearest values and the slopes to the next; the fine bits are dropped."""
+    f = target(function, of_in, of_out)
+    shift = of_in.bits - 8
+    points = [of_out.clip(nearest(f(of_in.qmin + (i << shift)))) for i in range(257)]
+    return between_points(points, of_in, of_out, shift, lambda p: 0)
+
+
+def segments_of(f, of_in, count):
+    """Equal segments: first code, the code behind the last, values at both."""
+    width = of_in.qmax + 1 - of_in.qmin
+    starts = [of_in.qmin + width * i // count for i in range(count + 1)]
+    return [(a, b, f(a), f(b)) for a, b in zip(starts, starts[1:])]
+
+
+def gna(function, of_in, of_out, count=64):
+    """Equal segments through samples, the finest of the four shifts that a slope of 16 bits allows; rounds down."""
+    outputs = []
+    for first, end, low, high in segments_of(target(function, of_in, of_out), of_in, count):
+        low, high = (min(max(value, of_out.qmin), of_out.qmax) for value in (low, high))
+        slope = (high - low) / (end - first)
+        shift = max((s for s in (8, 16, 24, 32) if abs(nearest(slope * 2 ** s)) < 32768), default=8)
+        scaled, base = nearest(slope * 2 ** shift), nearest(low)
+        outputs += [of_out.clip((scaled * d >> shift) + base) for d in range(end - first)]
+    return outputs
+
+
+def k210(function, of_in, of_out, count=15):
+    """Equal segments through samples, the finest shift that a slope of 16 bits allows; halves are rounded to even."""
+    outputs = []
+    for first, end, low, high in segments_of(target(function, of_in, of_out), of_in, count):
+        low, high = (min(max(value, of_out.qmin), of_out.qmax) for value in (low, high))
+        slope = (high - low) / (end - first)
+        shift = max((s for s in range(44) if abs(nearest(slope * 2 ** s)) < 32768), default=0)
+        scaled, base = nearest(slope * 2 ** shift), nearest(low)
+        for d in range(end - first):
+            whole, rest = divmod(scaled * d, 1 << shift)
+            up = 2 * rest > 1 << shift or (2 * rest == 1 << shift and whole % 2)
+            outputs.append(of_out.clip(whole + up + base))
+    return outputs
+
+
+def errors(outputs, f, of_in, of_out):
+    """Largest and root mean square error against the real function, which is clipped to the outputs' range."""
+    largest = squares = 0
+    for q, got in zip(of_in.codes(), outputs):
+        error = abs(got - of_out.clip(f(q)))
+        largest, squares = max(largest, error), squares + error * error
+    return largest, math.sqrt(squares / len(outputs))
