@@ -8,10 +8,13 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/jobs.h"
+#include "base/number.h"
 #include "command.h"
 #include "fit/relax.h"
 #include "fit_notes.h"
 #include "spec/spec.h"
+
+#define MOST_SECONDS 1e6 /* of --time-limit */
 
 static const struct option_info options[] = {
     {"--profile", "P",
@@ -55,6 +58,8 @@ static const struct option_info options[] = {
     {"--no-saturate", NULL, "exit 3 when the function leaves the output range"},
     {"--spec", "FILE", "fit every job of a JSON list, in parallel; -o then names a directory, made when missing"},
     {"--jobs", "N", "how many jobs of --spec run at once (default: one a core)"},
+    {"--time-limit", "SECONDS",
+     "end the search of a table after so long, with the best one found; without it the same flags give the same table"},
     {"-o", "FILE", "write the table there instead of standard output"},
     {NULL, NULL, NULL},
 };
@@ -67,17 +72,35 @@ static void note_types(const struct spec *spec)
     fprintf(stderr, "pwlc fit: note: the types are --in %s --out %s\n", in, out);
 }
 
-static int fit_one(struct spec *spec, const char *output, struct diag *diag)
+/* Fits a table, in so many seconds if they are finite. */
+static int fit_within(struct spec *spec, double seconds, struct time_limit *limit, struct table *table,
+                      struct diag *diag)
 {
+    time_limit_begin(limit, seconds);
+    spec->time_limit = isfinite(seconds) ? limit : NULL;
+    if (fit(spec, table, diag) == EXIT_REQUIREMENT && limit->cut) {
+        char message[sizeof diag->text];
+        snprintf(message, sizeof message, "%s", diag->text);
+        diag_set(diag, EXIT_REQUIREMENT, "%s; --time-limit ended the search", message);
+    }
+    return diag->code;
+}
+
+static int fit_one(struct spec *spec, double seconds, const char *output, struct diag *diag)
+{
+    struct time_limit limit;
     struct table table;
     char *text = NULL;
     const bool found = spec->in_lacks_scale || spec->out_lacks_scale || spec->has_model_type;
-    if (spec_resolve(spec, diag) || fit(spec, &table, diag))
+    if (spec_resolve(spec, diag) || fit_within(spec, seconds, &limit, &table, diag))
         return diag->code;
+    const bool cut = limit.cut; /* by what the table is, and not by notes on it */
     if (found)
         note_types(spec);
     if (!table_to_json(&table, &text, diag) && !file_write(output, text, strlen(text), diag)) {
         fit_notes(spec, &table, "");
+        if (cut)
+            fit_note_cut(seconds, "");
         relax_print_costs(spec, &table);
     }
     free(text);
@@ -86,8 +109,10 @@ static int fit_one(struct spec *spec, const char *output, struct diag *diag)
 }
 
 struct batch {
-    const struct job *jobs;
-    char **texts; /* table JSON of each job */
+    struct job *jobs;
+    double seconds;            /* for each */
+    struct time_limit *limits; /* of each */
+    char **texts;              /* table JSON of each job */
     struct table *tables;
     struct diag *diags;
     int count;
@@ -96,7 +121,7 @@ struct batch {
 static void fit_job(void *context, int k)
 {
     struct batch *batch = context;
-    if (!fit(&batch->jobs[k].spec, &batch->tables[k], &batch->diags[k]))
+    if (!fit_within(&batch->jobs[k].spec, batch->seconds, &batch->limits[k], &batch->tables[k], &batch->diags[k]))
         table_to_json(&batch->tables[k], &batch->texts[k], &batch->diags[k]);
 }
 
@@ -122,16 +147,18 @@ static int write_batch(const struct batch *batch, const char *directory, struct 
         if (file_write(path, batch->texts[k], strlen(batch->texts[k]), diag))
             return diag->code;
         fit_notes(&batch->jobs[k].spec, &batch->tables[k], batch->jobs[k].name);
+        if (batch->limits[k].cut)
+            fit_note_cut(batch->seconds, batch->jobs[k].name);
     }
     return EXIT_DONE;
 }
 
-static int fit_batch(const char *spec_path, const char *directory, int workers, struct diag *diag)
+static int fit_batch(const char *spec_path, const char *directory, int workers, double seconds, struct diag *diag)
 {
     unsigned char *bytes = NULL;
     size_t size;
     struct job *jobs = NULL;
-    struct batch batch = {0};
+    struct batch batch = {.seconds = seconds};
     bool made = false;
     if (!directory)
         return diag_set(diag, EXIT_USAGE, "--spec: -o DIRECTORY is needed, to hold a NAME.json for each job");
@@ -145,7 +172,8 @@ static int fit_batch(const char *spec_path, const char *directory, int workers, 
     batch.texts = calloc((size_t)batch.count, sizeof *batch.texts);
     batch.tables = calloc((size_t)batch.count, sizeof *batch.tables);
     batch.diags = calloc((size_t)batch.count, sizeof *batch.diags);
-    if (!batch.texts || !batch.tables || !batch.diags)
+    batch.limits = calloc((size_t)batch.count, sizeof *batch.limits);
+    if (!batch.limits || !batch.texts || !batch.tables || !batch.diags)
         diag_set(diag, EXIT_IO, "out of memory for %d jobs", batch.count);
     else if (!folder_make(directory, &made, diag) && !run_batch(&batch, workers, diag))
         write_batch(&batch, directory, diag);
@@ -159,6 +187,7 @@ done:
     free(batch.texts);
     free(batch.tables);
     free(batch.diags);
+    free(batch.limits);
     spec_list_free(jobs, batch.count);
     free(bytes);
     return diag->code;
@@ -170,6 +199,7 @@ struct request {
     const char *first_flag; /* first flag that belongs to one table, null when none */
     const char *output, *spec_path, *jobs_text;
     int jobs;
+    double seconds; /* of --time-limit; INFINITY without */
 };
 
 /* A flag of a table's spec. */
@@ -189,6 +219,15 @@ static int set_in_order(struct spec *spec, const struct given *given, int count,
     return EXIT_DONE;
 }
 
+/* The value of --time-limit. */
+static int parse_seconds(const char *value, double *seconds, struct diag *diag)
+{
+    if (number_real(value, strlen(value), seconds) != NUMBER_OK || !(*seconds > 0 && *seconds <= MOST_SECONDS))
+        return diag_set(diag, EXIT_USAGE, "--time-limit %s: must be seconds, more than 0 and at most %g", value,
+                        MOST_SECONDS);
+    return EXIT_DONE;
+}
+
 static int parse(int argc, char **argv, struct request *request, struct given *given, struct diag *diag)
 {
     struct argument_walk walk = {.command = &command_fit, .argc = argc, .argv = argv, .index = 1};
@@ -205,6 +244,9 @@ static int parse(int argc, char **argv, struct request *request, struct given *g
             request->jobs_text = value;
             if (jobs_parse(value, &request->jobs, diag))
                 return diag->code;
+        } else if (!strcmp(flag, "--time-limit")) {
+            if (parse_seconds(value, &request->seconds, diag))
+                return diag->code;
         } else {
             if (!request->first_flag)
                 request->first_flag = flag;
@@ -216,7 +258,7 @@ static int parse(int argc, char **argv, struct request *request, struct given *g
 
 static int run(int argc, char **argv, struct diag *diag)
 {
-    struct request request = {.jobs = jobs_default()};
+    struct request request = {.jobs = jobs_default(), .seconds = INFINITY};
     struct given *given = malloc((size_t)argc * sizeof *given);
     diag->code = EXIT_DONE;
     spec_init(&request.spec);
@@ -228,11 +270,11 @@ static int run(int argc, char **argv, struct diag *diag)
         diag_set(diag, EXIT_USAGE, "--spec with %s: the jobs in the file say it; give one or the other",
                  request.first_flag);
     else if (request.spec_path)
-        fit_batch(request.spec_path, request.output, request.jobs, diag);
+        fit_batch(request.spec_path, request.output, request.jobs, request.seconds, diag);
     else if (request.jobs_text)
         diag_set(diag, EXIT_USAGE, "--jobs %s: only with --spec", request.jobs_text);
     else if (!file_expect(request.output, diag))
-        fit_one(&request.spec, request.output, diag);
+        fit_one(&request.spec, request.seconds, request.output, diag);
     spec_free(&request.spec);
     free(given);
     return diag->code;

@@ -104,6 +104,12 @@ static void note_zero(const struct spec *spec, const struct table *table, const 
     note(name, "f(0) = %g does not give its own code %" PRId64 "%s", zero.value, zero.q_y, advice);
 }
 
+void fit_note_cut(double seconds, const char *name)
+{
+    note(name, "--time-limit %g ended the search with the best table found; a longer one may find a better one",
+         seconds);
+}
+
 void fit_notes(const struct spec *spec, const struct table *table, const char *name)
 {
     note_saturation(table, name);

@@ -10,4 +10,7 @@
  * far a proof reaches. name: of a job of --spec, else empty. */
 void fit_notes(const struct spec *spec, const struct table *table, const char *name);
 
+/* That --time-limit ended a search. */
+void fit_note_cut(double seconds, const char *name);
+
 #endif

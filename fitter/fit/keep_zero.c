@@ -7,6 +7,8 @@
 #include "function/target.h"
 #include "measure/claim.h"
 
+#define KEEP_ZERO_EFFORT 0.5 /* of the table's */
+
 bool zero_find(const struct function *function, const struct tensor *in, const struct tensor *out, struct zero *zero)
 {
     const struct code_domain domain = code_domain_find(function, in);
@@ -68,8 +70,9 @@ int keep_zero(const struct spec *spec, int (*fit)(const struct spec *spec, struc
     struct table kept;
     struct diag refusal;
     if (!zero_find(&spec->function, &spec->in, &spec->out, &zero) || zero_is_kept(table, &zero) ||
-        !is_free(spec, &zero))
+        !is_free(spec, &zero) || time_limit_over(spec->time_limit))
         return EXIT_DONE;
+    fixed.effort *= KEEP_ZERO_EFFORT;
     fixed.fixes[fixed.fix_count++] = (struct fix){0, zero.value};
     const int status = fit(&fixed, &kept, &refusal);
     if (status == EXIT_DONE && is_worth_it(&kept, table)) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How many segments an error takes. */
 #include <math.h>
+#include <string.h>
 
 #include "workspace.h"
 
@@ -31,27 +32,45 @@ static int miss_max_err(const struct spec *spec, const struct table *table, stru
                     spec->max_err, table->segment_count, certificate->max_err_lsb, (long long)certificate->max_err_at);
 }
 
-/* Whether a table of so many segments is one that was asked for. */
+static void keep_table(struct workspace *work, const struct table *table)
+{
+    struct kept *kept = &work->kept;
+    kept->count = table->segment_count;
+    memcpy(kept->segments, table->segments, (size_t)kept->count * sizeof *kept->segments);
+    kept->certificate = table->certificate;
+}
+
+static int take_kept_table(const struct workspace *work, struct table *table, struct diag *diag)
+{
+    const struct kept *kept = &work->kept;
+    table->segment_count = kept->count;
+    memcpy(table->segments, kept->segments, (size_t)kept->count * sizeof *kept->segments);
+    table->certificate = kept->certificate;
+    return diag->code = EXIT_DONE;
+}
+
+/* Whether a table of so many segments is one that was asked for, which is then kept. */
 static int try_count(struct workspace *work, int count, struct table *table, bool *good, struct diag *diag)
 {
     work->ties.stops_at_max_err = true;
     *good = !fit_and_certify(work, count, table, diag) && holds_max_err(work->spec, table);
+    if (*good)
+        keep_table(work, table);
     return diag->code == EXIT_REQUIREMENT ? EXIT_DONE : diag->code;
 }
 
-/* The table of the number of segments found, unless that was fitted last; of tied segments, the one of least error at
- * the points, unless it has a larger one at codes between them, or too much has been looked at. */
-static int fit_found_count(struct workspace *work, int count, bool fitted_last, struct table *table, struct diag *diag)
+/* The table that was kept; of tied segments, the one of as many and of least error at the points, unless it has a
+ * larger one at codes between them, or too much has been looked at. */
+static int better_kept_table(struct workspace *work, struct table *table, struct diag *diag)
 {
-    const bool spent = ties_spent(&work->ties);
-    if (fitted_last && table->segment_count == count && (spent || !constraints_tie(&work->spec->constraints)))
-        return EXIT_DONE;
     work->ties.stops_at_max_err = false;
-    if (!spent && !fit_and_certify(work, count, table, diag) && holds_max_err(work->spec, table))
-        return EXIT_DONE;
-    ties_renew(&work->ties);
-    work->ties.stops_at_max_err = true;
-    return fit_and_certify(work, count, table, diag);
+    if (constraints_tie(&work->spec->constraints) && !effort_spent(work->points.effort)) {
+        if (!fit_and_certify(work, work->kept.count, table, diag) && holds_max_err(work->spec, table))
+            return EXIT_DONE;
+        if (diag->code && diag->code != EXIT_REQUIREMENT)
+            return diag->code;
+    }
+    return take_kept_table(work, table, diag);
 }
 
 /* Few segments for a given error, `least` or more, where a search knows only how to fit a number of them: steps that
@@ -65,12 +84,12 @@ static int fit_max_err_by_count(struct workspace *work, int least, int most, str
             return diag->code;
         if (met)
             break;
-        if (good == most)
+        if (good == most || effort_overdrawn(work->points.effort))
             return diag->code ? diag->code : miss_max_err(work->spec, table, diag);
         bad = good;
         good = step < most - good ? good + step : most;
     }
-    while (bad + 1 < good && !ties_spent(&work->ties)) {
+    while (bad + 1 < good && !effort_spent(work->points.effort)) {
         const int middle = bad + (good - bad) / 2;
         if (try_count(work, middle, table, &met, diag))
             return diag->code;
@@ -79,7 +98,7 @@ static int fit_max_err_by_count(struct workspace *work, int least, int most, str
         else
             bad = middle;
     }
-    return fit_found_count(work, good, met, table, diag);
+    return better_kept_table(work, table, diag);
 }
 
 /* Fewest segments for a given error. It is held at the points only; where they are not all codes the certificate may
@@ -118,8 +137,10 @@ static int find_few(struct workspace *work, int most, struct table *table, int *
             break;
         if (certify(work, table, diag))
             return diag->code;
-        if (holds_max_err(work->spec, table))
+        if (holds_max_err(work->spec, table)) {
             *few = work->count;
+            keep_table(work, table);
+        }
         limit -= fmax(1.02 * (held_error(table) - max_err), 1e-4 * max_err);
     }
     work->ties.max_err = max_err;
@@ -127,27 +148,18 @@ static int find_few(struct workspace *work, int most, struct table *table, int *
     return EXIT_DONE;
 }
 
-/* The table of least error of few segments found; the one found where the error is larger between the points. */
-static int fit_few(struct workspace *work, int few, struct table *table, struct diag *diag)
-{
-    work->ties.stops_at_max_err = false;
-    if (!fit_and_certify(work, few, table, diag) && holds_max_err(work->spec, table))
-        return EXIT_DONE;
-    return find_few(work, few, table, &few, diag);
-}
-
 /* Fewer segments than the few found, but more than `bad`: steps down that double, then bisection. */
 static int fit_fewer(struct workspace *work, int bad, int few, struct table *table, struct diag *diag)
 {
     bool met = true;
     int good = few;
-    for (int step = 1; bad + 1 < good && !ties_spent(&work->ties); step = met ? 2 * step : few) {
+    for (int step = 1; bad + 1 < good && !effort_spent(work->points.effort); step = met ? 2 * step : few) {
         const int probe = good - step > bad ? good - step : bad + (good - bad) / 2;
         if (try_count(work, probe, table, &met, diag))
             return diag->code;
         *(met ? &good : &bad) = probe;
     }
-    return good < few ? fit_found_count(work, good, false, table, diag) : fit_few(work, few, table, diag);
+    return better_kept_table(work, table, diag);
 }
 
 /* Segments that depend on each other are at least as many as those that do not, wherever knots may lie; a grid is that
@@ -173,7 +185,7 @@ static int fit_max_err_of_ties(struct workspace *work, int most, struct table *t
         if (try_count(work, count, table, &met, diag))
             return diag->code;
         if (met)
-            return fit_found_count(work, count, true, table, diag);
+            return better_kept_table(work, table, diag);
         if (!own_grid && find_few(work, most, table, &few, diag))
             return diag->code;
         return few ? fit_fewer(work, count, few, table, diag)
@@ -188,11 +200,11 @@ static int fit_max_err_of_ties(struct workspace *work, int most, struct table *t
         if (diag->code || find_few(work, count, table, &few, diag))
             return diag->code;
         if (few)
-            return fit_few(work, count, table, diag);
+            return better_kept_table(work, table, diag);
         if (try_count(work, count, table, &met, diag))
             return diag->code;
         if (met)
-            return fit_found_count(work, count, true, table, diag);
+            return better_kept_table(work, table, diag);
     }
     return diag->code ? diag->code : miss_max_err(spec, table, diag);
 }

@@ -39,6 +39,8 @@ int try_other_methods(const struct spec *spec,
     if (spec->method != METHOD_LSQ || spec->reduce || !by_count)
         return EXIT_DONE;
     for (size_t i = 0; i < sizeof methods / sizeof *methods && may_gain(spec, &table->certificate); i++) {
+        if (time_limit_over(spec->time_limit))
+            break;
         struct spec asked = *spec;
         struct table other;
         struct diag refusal;

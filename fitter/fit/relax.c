@@ -7,7 +7,8 @@
 
 #include "fit.h"
 
-#define SHOWN 1e-5 /* relative: figures are printed to six digits */
+#define SHOWN 1e-5         /* relative: figures are printed to six digits */
+#define NOTE_EFFORT 0.0625 /* of the table's, for each that a message is about */
 
 /* Drops one choice if it is there, and names it. */
 typedef bool drop(struct spec *spec, struct text *choice);
@@ -107,6 +108,7 @@ bool relax(const struct spec *spec, int k, struct spec *relaxed, struct text *ch
 {
     for (size_t d = 0; d < sizeof drops / sizeof *drops; d++) {
         *relaxed = *spec;
+        relaxed->effort *= NOTE_EFFORT;
         choice->size = 0;
         if (drops[d](relaxed, choice) && k-- == 0)
             return !choice->failed;
@@ -140,7 +142,7 @@ static void explain(const struct spec *spec, struct diag *diag)
 
 int fit(const struct spec *spec, struct table *table, struct diag *diag)
 {
-    if (fit_as_asked(spec, table, diag) == EXIT_REQUIREMENT)
+    if (fit_as_asked(spec, table, diag) == EXIT_REQUIREMENT && !time_limit_over(spec->time_limit))
         explain(spec, diag);
     return diag->code;
 }
@@ -167,7 +169,7 @@ void relax_print_costs(const struct spec *spec, const struct table *table)
 {
     struct spec relaxed;
     struct text choice = {0};
-    for (int k = 0; relax(spec, k, &relaxed, &choice); k++) {
+    for (int k = 0; !time_limit_over(spec->time_limit) && relax(spec, k, &relaxed, &choice); k++) {
         struct table other = {.segment_count = table->segment_count};
         struct diag ignored;
         const bool any_shift = spec->constraints.one_shift && !relaxed.constraints.one_shift;

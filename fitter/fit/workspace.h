@@ -15,6 +15,13 @@
 #include "spec/spec.h"
 #include "table/table.h"
 
+/* A table that keeps to --max-err, while others are tried. */
+struct kept {
+    int count;
+    struct segment segments[PWL_MAX_SEGMENTS];
+    struct certificate certificate;
+};
+
 /* Room for the largest table, shared by the attempts of one fit. */
 struct workspace {
     const struct spec *spec; /* of the table, of its half when it is folded, or of its core when it is reduced */
@@ -30,6 +37,7 @@ struct workspace {
     struct ties ties;         /* where its segments depend on each other */
     bool moved_by_ties;
     struct minimax minimax; /* its knots and lines are those above */
+    struct kept kept;
 };
 
 /* segments.c: fills work->segments with a table of `count` segments, or fewer where more would not help. */

@@ -78,7 +78,7 @@ void chunk_add_point(struct chunk *chunk, const struct subject *subject, const s
 {
     const struct tensor *out = &subject->table->out;
     const long double target = subject_target(subject, point->value);
-    if (isnan(target)) {
+    if (isnan(target) || (subject->function->expression && isinf(target))) {
         if (!chunk->has_no_value)
             chunk->no_value_at = point->q;
         chunk->has_no_value = true;

@@ -157,6 +157,7 @@ static void shrink(struct hulls *hulls)
 
 bool hulls_end_at(struct hulls *hulls, int point)
 {
+    points_spend(hulls->points, llabs(point - hulls->end));
     if (point < hulls->end - hulls->undoable)
         hulls_start(hulls, hulls->max_err, hulls->begin);
     while (hulls->end > point)

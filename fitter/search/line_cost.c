@@ -2,6 +2,7 @@
 /* What a line gives and costs over many points, the inner loop of every search among lines. */
 #include <pwl/fixed.h>
 
+#include "base/numbers.h"
 #include "error_band.h"
 #include "line.h"
 
@@ -89,8 +90,8 @@ double points_worst(const struct points *points, int from, int to, const double 
             worst[lane] = e > worst[lane] ? e : worst[lane];
         }
     for (; k < to - from; k++)
-        worst[0] = fmax(worst[0], points_error(points, from + k, q[k]));
-    return fmax(fmax(worst[0], worst[1]), fmax(worst[2], worst[3]));
+        worst[0] = larger(worst[0], points_error(points, from + k, q[k]));
+    return larger(larger(worst[0], worst[1]), larger(worst[2], worst[3]));
 }
 
 double line_cost_below(const struct line_rules *rules, const struct points *points, int begin, int end,

@@ -44,6 +44,7 @@ void points_free(struct points *points)
     free(points->served);
     free(points->fixed);
     free(points->grid);
+    free(points->effort);
     memset(points, 0, sizeof *points);
 }
 
@@ -382,6 +383,20 @@ static int points_fix(const struct spec *spec, struct points *points, struct dia
     return EXIT_DONE;
 }
 
+/* An expression of many codes may have no value at one that spec_check did not look at; cells go by its values. */
+static int points_have_values(const struct spec *spec, const struct points *points, struct diag *diag)
+{
+    diag->code = EXIT_DONE;
+    for (int k = 0; spec->function.expression && !spec->core && k < points->count && !diag->code; k++) {
+        const int64_t code = code_of(points, k);
+        if (!spec->is_half || serves_itself(spec, code))
+            spec_check_value(spec, code, diag);
+        if (!diag->code && spec->is_half && serves_image(spec, code))
+            spec_check_value(spec, mirror_image(spec, code), diag);
+    }
+    return diag->code;
+}
+
 /* Cells that end at multiples of 2^-16 of all codes, so that those of a grid are among them. */
 static int points_even(const struct spec *spec, struct points *points, struct diag *diag)
 {
@@ -394,7 +409,7 @@ static int points_even(const struct spec *spec, struct points *points, struct di
     points->cell[points->count] = spec->in.qmax + 1;
     points_evaluate(spec, points);
     points_bend(points);
-    return EXIT_DONE;
+    return points_have_values(spec, points, diag);
 }
 
 /* Moves the cells' ends next to the extremes of f to the extremes themselves. */
@@ -439,6 +454,8 @@ static int points_adaptive(const struct spec *spec, struct points *points, struc
     points_bend(points);
     for (int pass = 0; !exhaustive && pass < WIDE_PASSES; pass++) {
         struct points finer;
+        if (points_have_values(spec, points, diag))
+            return diag->code;
         if (points_allocate(spec, &finer, count, diag)) {
             points_free(points);
             return diag->code;
@@ -452,7 +469,7 @@ static int points_adaptive(const struct spec *spec, struct points *points, struc
     }
     if (!exhaustive && spec->constraints.monotone)
         points_part_at_turns(spec, points);
-    return EXIT_DONE;
+    return exhaustive ? EXIT_DONE : points_have_values(spec, points, diag);
 }
 
 int points_build(const struct spec *spec, struct points *points, struct diag *diag)
@@ -464,5 +481,10 @@ int points_build(const struct spec *spec, struct points *points, struct diag *di
     points->spec = points->exhaustive || spec->core ? NULL : spec;
     points->bounded = points->spec && spec->function.info && spec->function.info->curvature;
     points->beyond = spec->is_half && !serves_itself(spec, points->cell[points->count - 1]);
+    points->effort = malloc(sizeof *points->effort);
+    if (!points->effort)
+        return diag_set(diag, EXIT_IO, "out of memory for a count");
+    const int64_t given = (int64_t)(spec->effort * (double)EFFORT_POINTS);
+    *points->effort = (struct effort){.share = spec->effort, .given = given, .left = given, .limit = spec->time_limit};
     return points_fix(spec, points, diag);
 }

@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "base/numbers.h"
+#include "effort.h"
 #include "spec/spec.h"
 
 /* Point k stands for the codes [cell[k], cell[k+1]). With up to 16 bits each code is a point; wider inputs get
@@ -57,6 +59,7 @@ struct points {
     int grid_count;
     bool grid_whole; /* and every one of them does */
     bool exhaustive;
+    struct effort *effort;   /* malloc'd, so that copies of the points draw on the same one; null in tests */
     const struct spec *spec; /* where lines are judged over codes that are no points (bounded_line.h); else null */
     bool bounded;            /* and proven there (error_bound.h) */
 };
@@ -67,6 +70,19 @@ void points_free(struct points *points);
 
 /* What a code of the points' spec serves, but for masses; all that is no half of a folded table, itself alone. */
 void points_serve(const struct spec *spec, int64_t code, struct served served[2]);
+
+/* Counts points that a search looked at. */
+static inline void points_spend(const struct points *points, int64_t count)
+{
+    if (points->effort)
+        points->effort->left -= count;
+}
+
+/* Whether --time-limit asks a search of points to end. */
+static inline bool points_out_of_time(const struct points *points)
+{
+    return points->effort && time_limit_over(points->effort->limit);
+}
 
 static inline double points_units(const struct points *points, int k)
 {
@@ -83,7 +99,7 @@ static inline double served_error(const struct served *served, double q_y)
 static inline double points_error(const struct points *points, int k, double q_y)
 {
     if (points->served)
-        return fmax(served_error(&points->served[k][0], q_y), served_error(&points->served[k][1], q_y));
+        return larger(served_error(&points->served[k][0], q_y), served_error(&points->served[k][1], q_y));
     return fabs(q_y - points->target[k]) / points_units(points, k);
 }
 

@@ -49,6 +49,7 @@ void spec_init(struct spec *spec)
     spec->form = PWL_ABSOLUTE;
     spec->rounding = PWL_FLOOR;
     spec->outside = OUTSIDE_ERROR;
+    spec->effort = 1;
 }
 
 void spec_free(struct spec *spec)

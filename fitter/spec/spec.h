@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "base/integers.h"
+#include "base/time_limit.h"
 #include "calibrate.h"
 #include "constraints.h"
 #include "function/function.h"
@@ -63,7 +64,7 @@ struct spec {
     enum method method; /* lsq when not given, minimax with max_err */
     pwl_form form;
     pwl_rounding rounding;
-    int slope_bits; /* 2..storage_bits: width of q_b, sign included, -2^(width - 1) left out; 0: the storage's */
+    int slope_bits;       /* 2..storage_bits: width of q_b, sign included, -2^(width - 1) left out; 0: the storage's */
     bool has_offset_type; /* offsets lie in the codes of a type */
     struct tensor offset_type;
     struct constraints constraints;
@@ -80,7 +81,9 @@ struct spec {
     const struct reduced_core *core;
     enum outside outside;
     bool no_saturate;
-    bool zero_is_free; /* f(0) may come out as another code than its own; else see keep_zero.h */
+    double effort; /* share of EFFORT_POINTS that its searches may look at: 1, or less for what only a note asks */
+    struct time_limit *time_limit; /* the caller's; null: none. No part of the canonical flags */
+    bool zero_is_free;             /* f(0) may come out as another code than its own; else see keep_zero.h */
     bool has_in, has_out, has_method, has_form;
 };
 
@@ -150,6 +153,9 @@ void spec_list_free(struct job *jobs, int count);
 
 /* The offsets that --offset-type leaves of those that the storage has. */
 struct integers spec_offsets(const struct spec *spec, struct integers stored);
+
+/* Whether an expression has a finite value at a code of --in; exit 2 where it has none. */
+int spec_check_value(const struct spec *spec, int64_t code, struct diag *diag);
 
 /* The codes of a fix. Exit 2 when x or y has no code. */
 int spec_fix_codes(const struct spec *spec, const struct fix *fix, int64_t *q_x, int64_t *q_y, struct diag *diag);

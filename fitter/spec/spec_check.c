@@ -164,6 +164,16 @@ static int check_domain(const struct spec *spec, struct diag *diag)
                     function_name(&spec->function));
 }
 
+int spec_check_value(const struct spec *spec, int64_t code, struct diag *diag)
+{
+    if (defined_at(spec, code))
+        return EXIT_DONE;
+    return diag_set(diag, EXIT_USAGE,
+                    "--expr: has no finite value at code %lld of --in, x = %.6Lg; change the type, or write a limit "
+                    "into the expression, as in sqrt(max(x, 0))",
+                    (long long)code, tensor_real(&spec->in, code));
+}
+
 /* Nothing tells where an expression is defined but its values. */
 static int check_expression(const struct spec *spec, struct diag *diag)
 {
@@ -176,11 +186,8 @@ static int check_expression(const struct spec *spec, struct diag *diag)
     const bool has_zero = in->zero_point >= in->qmin && in->zero_point <= in->qmax;
     for (int64_t k = has_zero ? -1 : 0; k <= steps; k++) { /* range * k < 2^49 */
         const int64_t q = k < 0 ? in->zero_point : in->qmin + range * k / steps;
-        if (!defined_at(spec, q))
-            return diag_set(diag, EXIT_USAGE,
-                            "--expr: has no finite value at code %lld of --in, x = %.6Lg; change the type, or write a "
-                            "limit into the expression, as in sqrt(max(x, 0))",
-                            (long long)q, tensor_real(in, q));
+        if (spec_check_value(spec, q, diag))
+            return diag->code;
     }
     return EXIT_DONE;
 }

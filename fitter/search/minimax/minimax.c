@@ -334,11 +334,19 @@ static double next_error(const struct points *points, double max_err)
     return next;
 }
 
+/* Whether no better table than the incumbent is looked for, nor any bound proven, for want of time. */
+static bool is_cut(const struct solver *solver, bool *proven)
+{
+    const bool over = points_out_of_time(solver->points);
+    *proven &= !over;
+    return over;
+}
+
 /* Bisection between the lower bound and the error of the incumbent, whose rules are the solver's. */
 static void bisect(struct solver *solver, int segments, struct minimax *result, bool *proven)
 {
     double low = result->lower_bound;
-    for (;;) {
+    while (!is_cut(solver, proven)) {
         const double resolution = resolution_of(solver, result->max_err);
         if (result->max_err - low <= 4 * resolution) {
             if (!find_better(solver, segments, result->max_err - resolution, result, proven))
@@ -374,6 +382,8 @@ static bool minimise(struct solver *solver, int segments, bool found, struct min
     bool proven = solver->points->exhaustive;
     for (int trial = 0; line_rules_of_trial(solver->given, solver->points, trial, &solver->rules); trial++) {
         const double enough = found ? result->max_err - resolution_of(solver, result->max_err) : 0;
+        if (found && is_cut(solver, &proven))
+            break;
         /* Most shifts fail, and most of them in the first segments. */
         const bool known = solver->deadlines.segments == segments && solver->deadlines.max_err == enough;
         if (found && solver->given->one_shift && !known)
@@ -447,6 +457,8 @@ static int cover_with_fewest(struct solver *solver, double max_err, int most, st
     *proven = true;
     for (int trial = 0; most > 0 && line_rules_of_trial(solver->given, solver->points, trial, &solver->rules);
          trial++) {
+        if (found && is_cut(solver, proven))
+            break;
         if (solver->deadlines.segments != most)
             find_deadlines(solver, max_err, most);
         if (is_overdue(solver, 0, 0, max_err, most))

@@ -59,7 +59,7 @@ static int begin_with_absolute(struct squares *table, struct diag *diag)
     rules.form = PWL_ABSOLUTE;
     memcpy(knots, table->knots, ((size_t)count + 1) * sizeof *knots);
     struct exact exact = {.last = rules.one_shift ? EXACT_SOME : EXACT_NEAR,
-                          .share = EXACT_SHARE_ABSOLUTE,
+                          .share = EXACT_SHARE_ABSOLUTE * table->points->effort->share,
                           .segments = count,
                           .cost = start_lines(table->points, &rules, count, knots, lines)};
     if (exact_improve(table->points, &rules, count, knots, lines, &exact, diag))
@@ -192,6 +192,8 @@ int squares_bound(struct squares *table, struct diag *diag)
     table->exact.lower_bound = floor_sum[points->count];
     const bool movable = !points->grid;
     for (int round = movable ? 1 : ROUNDS; round <= rounds && table->exact.lower_bound < table->exact.cost; round++) {
+        if (points_out_of_time(points))
+            break;
         const bool last = round == ROUNDS;
         const int wanted = (last ? CELLS : QUICK_CELLS) * count, least = last ? 4 * LEAST_CELLS : LEAST_CELLS;
         const int cells = wanted < least ? least : wanted < MOST_CELLS ? wanted : MOST_CELLS;
@@ -239,7 +241,7 @@ int squares_search(struct squares *table, const struct line_rules *any, struct d
         cost += table->lines[m].cost;
     /* A biased table of many points begins with an absolute one, from knots of lines that do not saturate, too. */
     const bool is_short = points->count <= EXACT_FEW, begins = any->form == PWL_BIASED && !is_short;
-    const double share = begins ? EXACT_SHARE_BIASED : 1;
+    const double share = (begins ? EXACT_SHARE_BIASED : 1) * points->effort->share;
     *exact = (struct exact){.last = EXACT_ALL, .share = share, .segments = count, .cost = cost};
     if (cost < INFINITY && (is_short || !any->one_shift) && !begins && move_to_real_knots(table, diag))
         return diag->code;

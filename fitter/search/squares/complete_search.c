@@ -134,7 +134,7 @@ static bool run_pass(struct improvement *work, const struct pass *pass)
     struct line_program *program = &work->program;
     const bool was_optimal = exact_is_optimal(exact);
     bool again = true;
-    while (again && work->left > 0) {
+    while (again && work->left > 0 && !points_out_of_time(program->points)) {
         if (pass->radius > 0)
             program_place_near(program, work->knots, exact->segments, pass->radius);
         else

@@ -246,6 +246,8 @@ double program_solve(struct line_program *program, int samples, int64_t most_ste
     for (int k = 0; k <= program->count && !slopes->out_of_memory; k++) {
         slopes->most_steps = slopes->steps + most_steps / (samples ? program->count : program->shares);
         slopes->most_steps = slopes->most_steps < most_steps ? slopes->most_steps : most_steps;
+        if (points_out_of_time(program->points))
+            slopes->most_steps = 0;
         settle_costs(program, k);
         for (enum direction way = UP; slopes->apart && k > 0 && k < program->count && way < DIRECTIONS; way++)
             leave_limit(program, way, k, samples);

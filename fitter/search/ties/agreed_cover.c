@@ -17,6 +17,7 @@ struct agreed {
     struct points points;          /* those of the search, with held outputs */
     struct held held[POINTS_HELD]; /* of the segment under trial */
     struct hulls hulls;
+    int held_begin; /* the hulls start at this point, whose outputs are held as those of a first code; -1: they do not */
     double max_err;
     double share;            /* agreed codes lie off f by this share of max_err */
     struct candidate before; /* the segment before */
@@ -110,19 +111,35 @@ static bool is_held(const struct held *held, int64_t q)
     return held->point < 0 || (held->low <= q && q <= held->high);
 }
 
+/* The same for a trial in which the last outputs are held: what these are is part of the bands, so that their points
+ * come last and go first. */
+static enum line_answer line_in_held_band(struct agreed *agreed, int begin, int end, struct line *line)
+{
+    const struct held last = agreed->held[LAST], next = agreed->held[NEXT];
+    struct hulls *hulls = &agreed->hulls;
+    enum line_answer answer = LINE_NONE;
+    if (agreed->held_begin != begin)
+        hulls_start(hulls, agreed->max_err, begin);
+    agreed->held_begin = begin;
+    agreed->held[LAST].point = agreed->held[NEXT].point = -1;
+    const bool served = hulls_end_at(hulls, end - 1);
+    agreed->held[LAST] = last;
+    agreed->held[NEXT] = next;
+    if (served && hulls_end_at(hulls, next.point < 0 ? end : end + 1))
+        answer = integer_line_in_band(hulls, agreed->search->rules, line);
+    if (hulls->end >= end)
+        hulls_end_at(hulls, end - 1);
+    return answer;
+}
+
 /* A line over the points [begin, end), and over the code after them where its output is held. */
 static bool find_line(struct agreed *agreed, int begin, int end, struct line *line)
 {
     const struct line_rules *rules = agreed->search->rules;
-    struct hulls *hulls = &agreed->hulls;
-    *agreed->search->ties->left -= end - begin;
-    if (agreed->points.spec) {
-        hulls_start_at(hulls, agreed->max_err, begin);
-        return hulls_end_at(hulls, end) && bounded_line(hulls, rules, line);
-    }
-    hulls_start(hulls, agreed->max_err, begin); /* anew, as held outputs are part of the bands */
-    return hulls_end_at(hulls, agreed->held[NEXT].point < 0 ? end : end + 1) &&
-           integer_line_in_band(hulls, rules, line) == LINE_FOUND;
+    if (!agreed->points.spec)
+        return line_in_held_band(agreed, begin, end, line) == LINE_FOUND;
+    hulls_start_at(&agreed->hulls, agreed->max_err, begin);
+    return hulls_end_at(&agreed->hulls, end) && bounded_line(&agreed->hulls, rules, line);
 }
 
 /* Makes a candidate of a line over the points [begin, end) that agrees with both neighbours; false where none is found.
@@ -149,6 +166,7 @@ static bool find_candidate(struct agreed *agreed, int begin, int end, struct can
 static int last_position(struct agreed *agreed, int begin)
 {
     agreed->points.held = NULL;
+    agreed->held_begin = -1;
     hulls_start(&agreed->hulls, agreed->max_err, points_at(&agreed->points, begin));
     const int position = hulls_last_position(&agreed->hulls, agreed->max_err, begin);
     agreed->points.held = agreed->held;
@@ -231,7 +249,7 @@ static bool cover_with_fewest(struct agreed *agreed, int most, double max_err)
     for (int s = 0; most > 0 && cover_with_some_share(agreed, most, max_err, &s); s++) {
         best = s;
         most = agreed->search->segments - 1;
-        if (ties_spent(agreed->search->ties))
+        if (effort_spent(agreed->points.effort))
             break;
     }
     return best < SHARES && cover_all(agreed, most + 1, max_err, shares[best]);
@@ -249,10 +267,10 @@ static bool cover_with_least_error(struct agreed *agreed, int segments, double l
         best = 0;
         cover_with_some_share(agreed, segments, high, &best);
     }
-    for (int s = 0; s < SHARES && best < SHARES && !ties_spent(agreed->search->ties); s++) {
+    for (int s = 0; s < SHARES && best < SHARES && !effort_spent(agreed->points.effort); s++) {
         /* A share that is not a little better than those before is left. */
         double bad = low, probe = high - (high - low) / 32;
-        while (high > bad * close && !ties_spent(agreed->search->ties)) {
+        while (high > bad * close && !effort_spent(agreed->points.effort)) {
             const bool covered = cover_all(agreed, segments, probe, shares[s]);
             if (!covered && bad == low && probe > 0.5 * (low + high))
                 break;

@@ -189,6 +189,7 @@ static bool hold_error(struct tie_program *program, double max_err, struct tie_e
         program->gave_up = true;
     for (program->start = 0; program->start < program->positions && !program->gave_up; program->start++) {
         struct hulls_reach window;
+        program->gave_up |= points_out_of_time(program->points);
         find_fewest_before(program);
         if (find_window(program, with_room(max_err), &window, diag))
             tie_try_slopes(program, &window);
@@ -296,6 +297,8 @@ int tie_least_error(const struct ties *ties, const struct points *points, const 
     if (!points->exhaustive || points->count > MOST_CODES || points->units || rules->accumulator_bits > 32 ||
         outputs > 1 << 16 || (double)points->count * (double)outputs > MOST_ERRORS)
         return EXIT_DONE;
+    if (effort_overdrawn(points->effort))
+        return EXIT_DONE;
     size_t count;
     struct tie_program program;
     double *errors = malloc((size_t)points->count * (size_t)outputs * sizeof *errors);
@@ -305,6 +308,7 @@ int tie_least_error(const struct ties *ties, const struct points *points, const 
     } else {
         diag_set(diag, EXIT_IO, "out of memory for %d codes", points->count);
     }
+    points_spend(points, program.steps);
     program_free(&program);
     free(errors);
     return diag->code;

@@ -208,6 +208,7 @@ static void find_path(const struct tie_search *search, const struct paths *left,
             continue;
         }
         const struct tie_cost joint = {tie_joint_violation(search, before, candidate), 0, 0};
+        points_spend(search->points, 1);
         sum = cost_sum(&sum, &joint);
         if (costs_less(&sum, &candidate->sum)) {
             candidate->sum = sum;
@@ -298,7 +299,9 @@ static bool improve(struct tie_search *search, int step, double shift, struct ca
 /* Whether the incumbent may become better, and is looked at still. */
 static bool goes_on(const struct tie_search *search, const struct tie_cost *cost)
 {
-    return !holds_max_err(search->ties, cost) && (cost->violation > 0 || !ties_spent(search->ties));
+    const struct effort *effort = search->points->effort;
+    return !holds_max_err(search->ties, cost) &&
+           !(cost->violation > 0 ? effort_overdrawn(effort) : effort_spent(effort));
 }
 
 void tie_descend(struct tie_search *search, struct candidate *candidates, struct tie_cost *cost)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "joint_search.h"
 
 /* By how much an output misses those that keep to a tie. */
@@ -36,36 +37,60 @@ static bool output_beyond(const struct line_rules *rules, const struct line *lin
     return true;
 }
 
-/* What a line costs over the points [from, to), whose outputs are left in search->outputs; infeasible where its squares
- * come to `most`. */
+/* Whether nothing that costs as much or more is better than the incumbent. */
+static bool is_beaten(const struct tie_cost *cost, const struct tie_cost *incumbent)
+{
+    return !costs_less(cost, incumbent);
+}
+
+/* By how much outputs at the points (from, to) of a line go against f. Where f does not turn, a line that goes with it
+ * does so at every point. */
+static double missed_between(const struct tie_search *search, const struct line *line, int from, int to,
+                             const double *q)
+{
+    const struct ties *ties = search->ties;
+    const int rises = (line->q_b > 0) - (line->q_b < 0);
+    double sum = 0;
+    for (int k = from + 1; k < to; k++) {
+        const int direction = ties->inside[k];
+        if (k > 1 && direction != TURN && direction * rises >= 0)
+            k = ties->run_end[k] - 1;
+        else
+            sum += missed_inside(search, k, q);
+    }
+    return sum;
+}
+
+/* What a line costs over the points [from, to), whose outputs are left in search->outputs; infeasible where that alone
+ * is no better than the incumbent. */
 static struct tie_cost piece_cost(const struct tie_search *search, int begin, const struct line *line, int from, int to,
-                                  double most)
+                                  const struct tie_cost *incumbent)
 {
     const struct ties *ties = search->ties;
     const struct points *points = search->points;
     double *const q = search->outputs;
     struct tie_cost cost = {0, 0, 0};
-    *ties->left -= to - from;
     for (int k = from, end; k < to; k = end) {
         end = to - k > LINE_BLOCK ? k + LINE_BLOCK : to;
+        points_spend(points, end - k);
         line_outputs(search->rules, points, begin, k, end, line, q + k);
         cost.squares += points_squares(points, k, end, q + k);
-        if (!(cost.squares < most))
+        if (ties->by_max_err)
+            cost.error = larger(cost.error, points_worst(points, k, end, q + k));
+        if (is_beaten(&cost, incumbent))
             return infeasible;
     }
-    if (ties->by_max_err)
-        cost.error = points_worst(points, from, to, q + from);
     for (int k = from; points->fixed && k < to; k++)
         if (points->fixed[k] != POINT_FREE && points->fixed[k] != (int64_t)q[k])
             return infeasible;
-    for (int k = from + 1; ties->constraints.monotone && k < to; k++)
-        cost.violation += missed_inside(search, k, q);
+    if (ties->constraints.monotone)
+        cost.violation = missed_between(search, line, from, to, q);
     return cost;
 }
 
 /* What a candidate's line costs over all its points; infeasible as above. */
 static struct tie_cost cost_of_pieces(const struct tie_search *search, struct pieces *pieces,
-                                      const struct candidate *candidate, double most)
+                                      const struct candidate *candidate, const struct tie_cost *incumbent)
 {
     const struct ties *ties = search->ties;
     const double *q = search->outputs;
@@ -80,15 +105,34 @@ static struct tie_cost cost_of_pieces(const struct tie_search *search, struct pi
         if (from < candidate->begin || to > candidate->end)
             continue;
         if (!pieces->known[i])
-            pieces->cost[i] = piece_cost(search, candidate->begin, &candidate->line, from, to, most);
+            pieces->cost[i] = piece_cost(search, candidate->begin, &candidate->line, from, to, incumbent);
         pieces->known[i] = true;
         sum = cost_sum(&sum, &pieces->cost[i]);
-        if (!(sum.squares < most))
+        if (is_beaten(&sum, incumbent))
             return infeasible;
         if (ties->constraints.monotone && from > candidate->begin)
             sum.violation += missed_inside(search, from, q);
     }
     return sum;
+}
+
+/* Whether a line is off by more than the incumbent at one of a few points, which most lines are that are at any. */
+static bool is_off_at_a_glance(const struct tie_search *search, const struct candidate *candidate,
+                               const struct tie_cost *incumbent)
+{
+    enum { GLANCES = 8, WORTH = 8 * GLANCES };
+    const struct points *points = search->points;
+    const int begin = candidate->begin, count = candidate->end - begin;
+    if (!search->ties->by_max_err || incumbent->violation > 0 || count < WORTH)
+        return false;
+    points->effort->left -= GLANCES;
+    for (int i = 0; i <= GLANCES; i++) {
+        const int k = begin + (int)((int64_t)(count - 1) * i / GLANCES);
+        const int64_t q = line_output(search->rules, points, begin, k, &candidate->line);
+        if (points_error(points, k, (double)q) > incumbent->error)
+            return true;
+    }
+    return false;
 }
 
 void tie_find_cost(const struct tie_search *search, struct pieces *pieces, struct candidate *candidate,
@@ -103,13 +147,13 @@ void tie_find_cost(const struct tie_search *search, struct pieces *pieces, struc
     const double *q = search->outputs;
     candidate->cost = infeasible;
     if (!line_provable(rules, line, first, end - 1) ||
-        (ties->constraints.continuous && !output_beyond(rules, line, origin, end, &candidate->next)))
+        (ties->constraints.continuous && !output_beyond(rules, line, origin, end, &candidate->next)) ||
+        is_off_at_a_glance(search, candidate, incumbent))
         return;
     candidate->first = line_code(rules, line, origin, first);
     candidate->last = line_code(rules, line, origin, end - 1);
-    struct tie_cost cost = cost_of_pieces(
-        search, pieces, candidate, incumbent->violation <= 0 && !ties->by_max_err ? incumbent->squares : INFINITY);
-    if (!(cost.squares < INFINITY) || (incumbent->violation <= 0 && !costs_less(&cost, incumbent)))
+    struct tie_cost cost = cost_of_pieces(search, pieces, candidate, incumbent);
+    if (is_beaten(&cost, incumbent))
         return;
     if (ties->constraints.monotone) {
         const int begin = candidate->begin, last = candidate->end - 1;

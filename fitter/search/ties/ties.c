@@ -22,14 +22,6 @@ static signed char direction_over(const struct spec *spec, int64_t from, int64_t
     return (signed char)direction_between(spec, from, to);
 }
 
-/* Some seconds: lines are priced at a hundred million points in one. */
-#define MOST_POINTS ((int64_t)1 << 29)
-
-void ties_renew(struct ties *ties)
-{
-    *ties->left = MOST_POINTS;
-}
-
 int ties_init(struct ties *ties, const struct spec *spec, const struct points *points, struct diag *diag)
 {
     *ties = (struct ties){.constraints = spec->constraints,
@@ -37,14 +29,11 @@ int ties_init(struct ties *ties, const struct spec *spec, const struct points *p
                           .fold_sum = spec->fold_sum,
                           .by_max_err = spec->method == METHOD_MINIMAX,
                           .max_err = isnan(spec->max_err) ? INFINITY : spec->max_err};
-    ties->left = malloc(sizeof *ties->left);
-    if (!ties->left)
-        return diag_set(diag, EXIT_IO, "out of memory for a count");
-    ties_renew(ties);
     if (!ties->constraints.monotone)
         return EXIT_DONE;
     ties->inside = calloc((size_t)points->count, 3);
-    if (!ties->inside)
+    ties->run_end = malloc((size_t)points->count * sizeof *ties->run_end);
+    if (!ties->inside || !ties->run_end)
         return diag_set(diag, EXIT_IO, "out of memory for %d codes", points->count);
     ties->joint = ties->inside + points->count;
     ties->cell = ties->joint + points->count;
@@ -55,15 +44,19 @@ int ties_init(struct ties *ties, const struct spec *spec, const struct points *p
         ties->joint[k] = direction_over(spec, points->cell[k] - 1, points->cell[k]);
         ties->inside[k] = direction_over(spec, (int64_t)points->code[k - 1], (int64_t)points->code[k]);
     }
+    for (int k = points->count - 1; k >= 0; k--) {
+        const bool last = k == points->count - 1 || ties->inside[k + 1] != ties->inside[k];
+        ties->run_end[k] = last ? k + 1 : ties->run_end[k + 1];
+    }
     return EXIT_DONE;
 }
 
 void ties_free(struct ties *ties)
 {
     free(ties->inside);
-    free(ties->left);
+    free(ties->run_end);
     ties->inside = NULL;
-    ties->left = NULL;
+    ties->run_end = NULL;
 }
 
 static const struct integers all = {INT64_MIN, INT64_MAX};

@@ -24,9 +24,8 @@ struct ties {
     double max_err;        /* the largest error allowed, or infinity */
     bool stops_at_max_err; /* a table within it need not be improved */
     int few;               /* segments that tie_few_segments found; 0 where it was not asked */
-    int64_t *left;         /* points that the searches may still look at, malloc'd; their number decides when the search
-                            * for better tables ends, never the clock */
     signed char *inside;   /* direction of f, -1 to 1, from point k - 1 to point k, or TURN; malloc'd */
+    int *run_end;          /* behind the points from k on with the direction of k; malloc'd */
     signed char *joint;    /* from the code before cell[k] to cell[k]; of k = 0 neither is looked at */
     signed char *cell;     /* from the first to the last code of the cell, or TURN */
 };
@@ -34,15 +33,6 @@ struct ties {
 /* The ties of a spec over its points. Exit 1 when memory is short. */
 int ties_init(struct ties *ties, const struct spec *spec, const struct points *points, struct diag *diag);
 void ties_free(struct ties *ties);
-
-/* Lets the searches look at as many points as at first. */
-void ties_renew(struct ties *ties);
-
-/* Whether a table that keeps the ties need not be improved any more: too much has been looked at. */
-static inline bool ties_spent(const struct ties *ties)
-{
-    return *ties->left <= 0;
-}
 
 /*
  * Ties hold between outputs of the table's codes. A point of a folded half serves two codes, itself, which saturates

@@ -73,6 +73,9 @@ refused 2 '--outside' tanh $types --outside magic
 refused 2 'document' tanh --in s8:0.05 --out s8:2^-7 --method document
 refused 2 'document' tanh --in s8:2^-4 --out s8:0.01 --method document
 refused 2 'document' tanh $types --method document --form biased
+refused 2 '--time-limit 0: must be seconds, more than 0' tanh $types --time-limit 0
+refused 2 '--time-limit nan: must be seconds' tanh $types --time-limit nan
+refused 2 '--time-limit 3s: must be seconds' tanh $types --time-limit 3s
 refused 2 'lut' tanh $types --method lut --segments 16
 refused 2 'lut' tanh --in s13:2^-9 --out s8:2^-7 --method lut
 refused 2 '--samples' tanh $types --samples points.csv

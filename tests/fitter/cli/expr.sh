@@ -71,6 +71,10 @@ refused 'expr has no parameters' --expr x $types --param alpha=1
 refused 'expr is neither odd nor' --expr 'tanh(x)' $types --symmetry fold
 refused 'has no finite value at code 0 of --in, x = 0' --expr '1/x' $types
 refused 'has no finite value at code 0 of --in, x = 0' --expr 'sin(x)/x' --in s32:2^-28 --out s32:2^-30
+# Between the codes that are evenly spaced: where points lie closer, and where a table is compared.
+refused 'has no finite value at code 807 of --in' --expr 'x>0.000003 && x<0.0000031 ? 0/0 : tanh(x*65536)' \
+    --in s32:2^-28 --out s16:2^-15
+refused 'has no finite value at code' --expr 'x>0.3001 && x<0.3002 ? 0/0 : tanh(x*4096)' --in s32:2^-28 --out s16:2^-15
 refused 'has no finite value at code -128 of --in, x = -8; change the type, or write a limit into the expression' \
     --expr 'sqrt(x)' $types
 refused '--outside clamp with --expr' --expr 'sqrt(x)' $types --outside clamp

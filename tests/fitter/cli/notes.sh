@@ -30,6 +30,17 @@ END
 expect_status 0 fit --spec jobs.json -o .
 grep -qF 'note: narrow: the output takes only 1' ../err || fail "--spec: $(cat ../err)"
 
+# A time that is over at once: the first table found, which is a table of the same flags.
+notes '--time-limit 1e-09 ended the search' tanh --in s12:2^-8 --out s12:2^-11 --segments 6 --method minimax --monotone --time-limit 1e-9
+expect_status 0 fit tanh --in s12:2^-8 --out s12:2^-11 --segments 6 --method minimax --time-limit 1e-9 -o cut.json
+expect_status 0 fit tanh --in s12:2^-8 --out s12:2^-11 --segments 6 --method minimax --time-limit 1e5 -o long.json
+expect_status 0 fit tanh --in s12:2^-8 --out s12:2^-11 --segments 6 --method minimax -o free.json
+expect_status 0 certify cut.json
+grep -q '"optimal": false' cut.json || fail "a search that was cut: $(grep certificate cut.json)"
+grep -q '"optimal": true' free.json || fail "a search that was not cut: $(grep certificate free.json)"
+cmp -s long.json free.json || fail '--time-limit changes a table that takes less'
+[ "$(grep '"spec"' cut.json)" = "$(grep '"spec"' free.json)" ] || fail '--time-limit is part of the spec'
+
 # A constraint that costs nothing is not said to.
 notes '' relu --in s8:2^-5 --out s8:2^-5 --slope-terms 1 --shift one --knots pow2 --monotone --segments 2
 notes 'with --slope-terms 2 ' silu --in s8:2^-5 --out s8:2^-5 --slope-terms 2 --max-err 0.6

@@ -396,13 +396,13 @@ START_TEST(a_search_that_is_spent_keeps_the_ties)
         struct tied tied = {.segments = SEGMENTS, .most = SEGMENTS, .knots = knots, .lines = lines};
         ck_assert_int_eq(ties_init(&ties, &spec, &points, &diag), EXIT_DONE);
         if (spent)
-            *ties.left = 0;
+            points.effort->left = 0;
         for (int m = 0; m <= SEGMENTS; m++)
             knots[m] = points.count * m / SEGMENTS;
         for (int m = 0; m < SEGMENTS; m++)
             ck_assert(line_fit(&rules, &points, knots[m], knots[m + 1], LINE_UNLIMITED, LINE_QUICK, &lines[m]));
         ck_assert_int_eq(tie_segments(&ties, &points, &rules, 0, &tied, &diag), EXIT_DONE);
-        ck_assert(ties_spent(&ties) == spent);
+        ck_assert(effort_spent(points.effort) == spent);
         error[spent] = 0;
         for (int m = 0, k = 0, before = 0; m < tied.segments; m++)
             for (; k < knots[m + 1]; k++) {

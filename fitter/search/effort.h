@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How much the searches of one table may still look at. */
+#ifndef PWLC_EFFORT_H
+#define PWLC_EFFORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/time_limit.h"
+
+/* Points that the searches for tied segments may look at, a point at which a line is priced being one: some seconds. */
+#define EFFORT_POINTS ((int64_t)3 << 27)
+
+/* Their number decides when a search for better tables ends, so that the same spec gives the same table on every
+ * machine; the clock does so only where a user says --time-limit. */
+struct effort {
+    double share; /* of what is given to a table; that of the steps of other searches, too */
+    int64_t given, left;
+    struct time_limit *limit; /* null: none */
+};
+
+/* Whether a table that keeps to all that is asked need not be improved any more. */
+static inline bool effort_spent(const struct effort *effort)
+{
+    return effort->left <= 0 || time_limit_over(effort->limit);
+}
+
+/* Whether a search that has found no such table ends, too: it may look at as much again. */
+static inline bool effort_overdrawn(const struct effort *effort)
+{
+    return effort->left <= -effort->given || time_limit_over(effort->limit);
+}
+
+#endif
