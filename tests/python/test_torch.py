@@ -363,7 +363,9 @@ def _():
 
 @test("DataParallel")
 def _():
-    same(nn.DataParallel(converted)(batches[0]), converted(batches[0]), "DataParallel")
+    place = "cuda" if torch.cuda.is_available() else "cpu"  # where it wants its module
+    parallel = nn.DataParallel(copy.deepcopy(converted).to(place))
+    same(parallel(batches[0].to(place)).cpu(), parallel.module(batches[0].to(place)).cpu(), "DataParallel")
 
 
 @test("codes go through Activation as codes")
