@@ -65,6 +65,7 @@ def _():
 def _():
     onnx_magika.FILES = FILES = 120
     files = FILES - FILES // 3 - 5  # that are asked: a few are too short
+    onnx_magika.WAYS = [way for way in onnx_magika.WAYS if ", 6 segments" not in way[0]]
     rows = rows_of(onnx_magika.main, [])
     assert len(rows) == len(onnx_magika.WAYS), rows
     off = {}
