@@ -142,3 +142,11 @@ double number_rounded_down(long double value)
 {
     return value > 0 ? (double)(floorl(value / sixth_digit(value)) * sixth_digit(value)) : 0;
 }
+
+bool number_written_within(double value, double limit)
+{
+    if (value <= limit || !(value > 0))
+        return value <= limit;
+    const long double unit = sixth_digit(value);
+    return rintl(value / unit) <= limit / unit * (1 + 0x1p-45L); /* the limit is a double, and the unit rounded */
+}

@@ -3,6 +3,7 @@
 #ifndef PWLC_NUMBER_H
 #define PWLC_NUMBER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,5 +27,9 @@ void number_format(double value, char text[NUMBER_TEXT_SIZE]);
  * or at or below, one that is not negative. */
 double number_rounded_up(long double value);
 double number_rounded_down(long double value);
+
+/* Whether a number that is not negative, as it is written with 6 significant digits, is at most a limit that may have
+ * been copied from there. */
+bool number_written_within(double value, double limit);
 
 #endif

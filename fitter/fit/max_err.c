@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "workspace.h"
 
 enum { ATTEMPTS = 10 }; /* at a limit that the certificate bears out */
@@ -16,7 +17,7 @@ static double held_error(const struct table *table)
 
 static bool holds_max_err(const struct spec *spec, const struct table *table)
 {
-    return held_error(table) <= spec->max_err;
+    return number_written_within(held_error(table), spec->max_err);
 }
 
 static int miss_max_err(const struct spec *spec, const struct table *table, struct diag *diag)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "measure/claim.h"
 
 #define BASELINE_TOLERANCE 1e-9 /* relative; both are measured by the same code */
@@ -56,7 +57,7 @@ static int refuse(const struct sweep_row *row, enum figure figure, double limit,
     const double value = figure_of(row, figure), by = excess(row, figure, limit);
     switch (figure) {
     case FIGURE_MAX:
-        if (stats->max_err <= limit)
+        if (number_written_within(stats->max_err, limit))
             return diag_set(diag, EXIT_REQUIREMENT,
                             "%s: the proven bound %.6g LSB exceeds --max-err %g, though the largest error found is "
                             "%.6g at code %" PRId64 "; --exhaustive visits every code%s",

@@ -93,6 +93,30 @@ START_TEST(bounds_are_rounded_away_from_what_they_bound)
 }
 END_TEST
 
+/* A limit that was copied from a certificate, whose sixth digit was rounded down. */
+START_TEST(an_error_keeps_to_itself_as_it_is_written)
+{
+    static const char *const written[] = {
+        "gelu --in s8:2^-5 --out s8:2^-7 --segments 7 --method minimax",
+        "sigmoid --in s8:2^-5 --out s8:2^-7 --segments 9 --method minimax",
+    };
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+        char flags[FLAGS_SIZE];
+        struct fitted fitted;
+        fit_well(written[i], &fitted);
+        const double error = fitted.table.certificate.max_err_lsb;
+        snprintf(flags, sizeof flags, "%s --max-err %.6g", written[i], error);
+        fitted_free(&fitted);
+        fit_well(flags, &fitted);
+        ck_assert_msg(fitted.spec.max_err < error && number_written_within(error, fitted.spec.max_err),
+                      "%s: off by %.9g", flags, error);
+        fitted_free(&fitted);
+        snprintf(flags, sizeof flags, "%s --max-err %.6g", written[i], error * (1 - 15e-6));
+        refuse(flags, EXIT_REQUIREMENT, "--max-err ");
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("best_known");
@@ -100,6 +124,7 @@ int main(void)
     tcase_add_loop_test(best_known, lsq_has_no_larger_rms_than_other_methods, 0, SPECS);
     tcase_add_test(best_known, bounds_are_rounded_away_from_what_they_bound);
     tcase_add_test(best_known, the_number_found_is_accepted);
+    tcase_add_test(best_known, an_error_keeps_to_itself_as_it_is_written);
     suite_add_tcase(suite, best_known);
     return run_suite(suite);
 }
