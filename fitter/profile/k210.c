@@ -13,6 +13,7 @@
  */
 #include <inttypes.h>
 
+#include "base/integers.h"
 #include "families.h"
 #include "notation.h"
 #include "table.h"
@@ -100,6 +101,41 @@ static int pack(const struct table *table, struct image *image, struct diag *dia
     return EXIT_DONE;
 }
 
+/* Round(product / 2^shift), halves to even; the product is not negative. */
+static int64_t round_even(int64_t product, int64_t shift)
+{
+    const int64_t floor = product >> shift, rest = product - (floor << shift), half = ((int64_t)1 << shift) / 2;
+    return floor + (shift > 0 && (rest > half || (rest == half && floor % 2 != 0)));
+}
+
+/* Whether a table's accumulator holds the line's products and sums for the codes from first to last. The constant of a
+ * flat line with a fine slope may be too large for 32 bits, though its outputs are of 8. */
+static bool holds_line(const struct table *table, int64_t mul, int64_t shift, int64_t offset, int64_t first,
+                       int64_t last)
+{
+    const int bits = offset_bits(table->storage, PWL_BIASED);
+    const int64_t limit = bits > 32 ? INT64_MAX / 2 : INT32_MAX, half = ((int64_t)1 << shift) / 2;
+    const int64_t low = mul * (first - table->in.zero_point), high = mul * (last - table->in.zero_point);
+    return shift < bits && low >= -limit && high <= limit && offset >= -limit && offset <= limit - half &&
+           low + offset >= -limit && high + offset <= limit - half;
+}
+
+/* A segment for each output of an entry's line, at most 256. */
+static int unpack_steps(const struct image *image, int e, int64_t first, int64_t last, struct table *table,
+                        struct diag *diag)
+{
+    int64_t before = -1;
+    for (int64_t x = first; x <= last; x++) {
+        const int64_t product = image->values[MUL][e] * (x - image->values[X_START][e]);
+        const int64_t sum = round_even(product, image->values[SHIFT][e]) + image->values[BIAS][e];
+        const int64_t q_y = smaller_integer(sum, table->out.qmax);
+        if (q_y != before && segments_add(table, x, 0, 0, q_y, diag))
+            return diag->code;
+        before = q_y;
+    }
+    return EXIT_DONE;
+}
+
 /* An entry's line, whose rounding to even of the product is that of the sum but for a half where bias is odd. Such
  * codes have segments of their own. */
 static int unpack_entry(const struct image *image, int e, struct table *table, struct diag *diag)
@@ -122,16 +158,19 @@ static int unpack_entry(const struct image *image, int e, struct table *table, s
     if (mul == 0)
         return segments_add(table, first, 0, 0, bias, diag);
     const int64_t one = (int64_t)1 << shift, offset = bias * one - mul * (from - table->in.zero_point);
+    const int64_t end = smaller_integer(last, table->in.qmax);
+    if (!holds_line(table, mul, shift, offset, first, end))
+        return unpack_steps(image, e, first, end, table, diag);
     if (segments_add(table, first, mul, (int)shift, offset, diag))
         return diag->code;
     if (bias % 2 == 0 || mul % one == 0)
         return EXIT_DONE;
-    for (int64_t x = first; x <= last && x <= table->in.qmax; x++) {
-        const int64_t product = mul * (x - from), floor = product >> shift;
+    for (int64_t x = first; x <= end; x++) {
+        const int64_t product = mul * (x - from);
         if ((product & (one - 1)) != one / 2)
             continue;
-        if (segments_add(table, x, 0, 0, floor + (floor & 1) + bias, diag) ||
-            (x < last && segments_add(table, x + 1, mul, (int)shift, offset, diag)))
+        if (segments_add(table, x, 0, 0, round_even(product, shift) + bias, diag) ||
+            (x < end && segments_add(table, x + 1, mul, (int)shift, offset, diag)))
             return diag->code;
     }
     return EXIT_DONE;
