@@ -5,14 +5,20 @@
     vectors     image --import--> table --emit--> the same bytes; and eval gives the quoted outputs
     functions   fit --profile, emit in every notation: the reader gives eval's outputs at all codes, import gives them back
 
+    flips       a byte or digit of an emitted file that is changed is seen
+    provoked    refusals of the writer and of import: the exit code, what the message names, and no file left
+
 usage: profiles.py PWLC
 """
 import json
+import random
 import sys
 import tempfile
 
+import flips
 import images
 import native
+import provoked
 import vectors
 from command import Pwlc, reader_of, state
 from harness import accepted, end, same, tap
@@ -108,6 +114,7 @@ FITS = {
     "k210": [("exp", ["--in", "s11:2^-9"]), ("softplus", ["--in", "s10:2^-6", "--out", "u8:2^-4:16"]), ("sigmoid", ["--in", "s9:2^-6", "--out", "u8:2^-7:64"])],
 }
 FITS["aie-v2"] = FITS["aie"]
+FLIPPED = {"k210": 0}  # which of them has the files that flips.py changes, where not the second
 
 
 def meaning(pwlc, table):
@@ -154,11 +161,14 @@ def check_function(pwlc, profile, function, flags, compiled):
 
 
 def check_functions(pwlc):
-    made = {}
+    """And what is changed in the files of one of them is seen."""
+    draw = random.Random(37)
     for profile, fits in FITS.items():
         for k, (function, flags) in enumerate(fits):
-            made[profile] = check_function(pwlc, profile, function, flags, k == 0 and native.has_compiler())
-    return made
+            files, types, expected = check_function(pwlc, profile, function, flags, k == 0 and native.has_compiler())
+            if k == FLIPPED.get(profile, 1):
+                table = json.loads((pwlc.folder / f"{profile}-{function}.json").read_text())
+                flips.check(profile, files, types, expected, len(table["segments"]), draw)
 
 
 def main(program):
@@ -166,6 +176,8 @@ def main(program):
         pwlc = Pwlc(program, folder)
         check_vectors(pwlc)
         check_functions(pwlc)
+        provoked.check_all(pwlc)
+        provoked.check_imports(pwlc)
     return end()
 
 
