@@ -14,10 +14,18 @@
 #define CODES 512 /* that are compared */
 
 static const char *const types[][2] = {
-    {"s8:2^-4:0", "s8:2^-7:0"},        {"u8:2^-4:128", "u8:2^-7:3"},    {"s8:2^-4:0", "s4:2^-3:0"},
-    {"s16:2^-12:0", "s16:2^-15:0"},    {"u16:2^-12:24576", "u16:2^-16:-1"}, {"s16:2^-12:0", "s12:2^-11:0"},
-    {"s18:2^-12:0", "s20:2^-15:0"},    {"s18:2^-12:0", "u8:2^-5:0"},    {"s32:2^-20:0", "s16:2^-12:0"},
-    {"s32:2^-20:2147483647", "s32:2^-12:0"}, {"u31:2^-20:-2147483648", "u16:2^-12:0"}, {"u10:0.01:5", "s10:0.1:-9"},
+    {"s8:2^-4:0", "s8:2^-7:0"},
+    {"u8:2^-4:128", "u8:2^-7:3"},
+    {"s8:2^-4:0", "s4:2^-3:0"},
+    {"s16:2^-12:0", "s16:2^-15:0"},
+    {"u16:2^-12:24576", "u16:2^-16:-1"},
+    {"s16:2^-12:0", "s12:2^-11:0"},
+    {"s18:2^-12:0", "s20:2^-15:0"},
+    {"s18:2^-12:0", "u8:2^-5:0"},
+    {"s32:2^-20:0", "s16:2^-12:0"},
+    {"s32:2^-20:2147483647", "s32:2^-12:0"},
+    {"u31:2^-20:-2147483648", "u16:2^-12:0"},
+    {"u10:0.01:5", "s10:0.1:-9"},
 };
 
 /* The n-th notation of all profiles, from the start again behind the last. */
@@ -67,14 +75,13 @@ static char *copy(const void *bytes, size_t size)
 }
 
 /* A table of a file; the caller frees its segments. */
-static int read_table(const struct profile *profile, const struct notation *notation, char *bytes, size_t size, int shift,
-                      struct table *table, struct diag *diag)
+static int read_table(const struct profile *profile, const struct notation *notation, char *bytes, size_t size,
+                      int shift, struct table *table, struct diag *diag)
 {
     struct image image = {0};
     struct origin origin = {0};
-    const int code = notation->folder
-                         ? read_folder(profile, notation, &table->in, bytes, size, &image, diag)
-                         : profile_read(profile, notation, bytes, size, &image, &origin, diag);
+    const int code = notation->folder ? read_folder(profile, notation, &table->in, bytes, size, &image, diag)
+                                      : profile_read(profile, notation, bytes, size, &image, &origin, diag);
     image.shift = image.shift < 0 ? shift : image.shift;
     if (!code)
         profile_unpack(profile, &image, table, diag);

@@ -344,6 +344,7 @@ def import_seeds():
                            ("aie", S16_S16), ("nvdla", S18_S20), ("gna", S32_S16), ("k210", S18_U8)):
         yield seed(f"{profile}:bytes", types, images.image(profile))
     yield seed("aie-v2:bytes", S16_S16, images.aie_image(32))
+    yield ("aie_half_group",) + seed("aie:bytes", S16_S16, images.image("aie")[:48])[1:]
     yield seed("tosa8:mlir", S8_S8, images.mlir(doubled, 8))
     yield seed("tosa16:mlir", S16_S16, images.mlir(points, 16, images.RESCALE))
     yield seed("tflm16:c", S16_S16, images.c_array("int16_t", points))

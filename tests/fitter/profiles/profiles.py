@@ -7,6 +7,7 @@
 
     flips       a byte or digit of an emitted file that is changed is seen
     provoked    refusals of the writer and of import: the exit code, what the message names, and no file left
+    drawn       images with random fields: import gives the reader's outputs, or refuses
 
 usage: profiles.py PWLC
 """
@@ -15,6 +16,7 @@ import random
 import sys
 import tempfile
 
+import drawn
 import flips
 import images
 import native
@@ -178,6 +180,7 @@ def main(program):
         check_functions(pwlc)
         provoked.check_all(pwlc)
         provoked.check_imports(pwlc)
+        drawn.check(pwlc, random.Random(37))
     return end()
 
 

@@ -301,6 +301,7 @@ READER = [
     ("aie", "16 bytes that are not written twice", "bytes", images.image("aie")[:-1] + b"\0", "copy"),
     ("aie", "the order of AIE-ML v2 where 16 bytes are told", "bytes", images.aie_image(32), "copy"),
     ("aie", "entries that do not fill the 16 bytes", "bytes", images.image("aie")[:24], "24 bytes"),
+    ("aie", "entries that do not fill the 16 bytes", "bytes", images.image("aie")[:48], "multiple of 4"),
     ("aie", "step_bits below 3", "bytes", images.image("aie"), "8 codes or more", "s10 s16"),
     ("aie", "an entry below 0", "cpp", aie_text(bias=127), "bias is 127"),
     ("aie", "an output outside int16 or the output range", "bytes", images.image("aie"), "nothing clips", "s16 s9"),
