@@ -405,5 +405,12 @@ def check_imports(pwlc):
             ("a file of 1 GB", 2, "large", ["large", "--profile", "tosa8", *flags])):
         check_call(pwlc, f"import: {name}", code, says, "import", *arguments)
     (pwlc.folder / "plain.json").write_text(json.dumps(table("s8", "s8", *UP, FLAT8)))
+    hostile = dict(table("s8", "s8", *UP, FLAT8), spec="x */ int a; /* \\")
+    (pwlc.folder / "spec.json").write_text(json.dumps(hostile))
+    for notation in ("tosa8:mlir", "tosa8:c", "quant-gru:cpp"):
+        shown = pwlc.run("emit", "spec.json", "--profile", notation).stdout
+        lines = shown.splitlines()
+        tap(" x * / int a; / * ?" in lines[1] and lines[2][:1] != " ", f"{notation}: a spec stays inside its comment",
+            shown[:200])
     for name in ("cmsis-nn", "tenstorrent"):
         check_call(pwlc, f"emit: --profile {name}", 2, "is no profile", "emit", "plain.json", "--profile", name)
