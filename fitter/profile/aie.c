@@ -150,12 +150,13 @@ static int write_cpp(const struct image *image, const struct table *table, struc
     struct grid grid = {0};
     if (grid_of(&table->in, image->entries, &grid, diag))
         return diag->code;
+    add_banner(table, "// ", "", out);
     text_add(
         out,
-        "// SPDX-License-Identifier: 0BSD\n// %s\n// The core must round down and saturate.\n#include <cstdint>\n\n"
+        "// The core must round down and saturate.\n#include <cstdint>\n\n"
         "static constexpr int entries = %d;\nstatic constexpr int step_bits = %d;\n"
         "static constexpr int bias = %d;\nstatic constexpr int shift_offset = %d;\nstatic constexpr int shift = %d;\n",
-        table->spec, image->entries, grid.step_bits, grid.bias, image->shift, image->shift);
+        image->entries, grid.step_bits, grid.bias, image->shift, image->shift);
     for (int a = 0; a < 2; a++) {
         text_add(out, "\nalignas(32) const int16_t %s[%d] = {", arrays[a], size);
         for (int i = 0; i < image->entries; i += group)

@@ -180,8 +180,8 @@ static int read_stage(const struct text *text, int stages, int stage, struct ima
     for (int j = 0; j < 1 << stage; j++) {
         const size_t length = strspn(at, "0123456789abcdefABCDEF");
         if (length == 0 || length > 8 || (*digits && (size_t)*digits != length))
-            return diag_set(diag, EXIT_USAGE, "%s: line %d: must be %s hexadecimal digits", name, j + 1,
-                            *digits ? "as many as before" : "1 to 8");
+            return diag_set(diag, EXIT_USAGE, "%s: line %d: must be %s", name, j + 1,
+                            *digits ? "as many hexadecimal digits as the first" : "1 to 8 hexadecimal digits");
         *digits = (int)length;
         image->values[THRESHOLDS][place(stages, stage, j)] = (int64_t)strtoul(at, NULL, 16);
         at += length;

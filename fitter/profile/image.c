@@ -129,6 +129,10 @@ static int count_entries(const struct layout *layout, size_t size, int *entries,
     if (size % layout->entry_bytes != 0 || count < (size_t)layout->min_entries || count > (size_t)layout->max_entries)
         return diag_set(diag, EXIT_USAGE, "has %zu bytes; a table has %zu for each of %d to %d entries", size,
                         layout->entry_bytes, layout->min_entries, layout->max_entries);
+    for (int f = 0; layout->fields[f].name; f++)
+        if (layout->fields[f].group && count % (size_t)layout->fields[f].group != 0)
+            return diag_set(diag, EXIT_USAGE, "has %zu bytes, so %zu entries; must have a multiple of %d", size, count,
+                            layout->fields[f].group);
     *entries = (int)count;
     return EXIT_DONE;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "notation.h"
 
 #define CODES 65536 /* of the tensor that the function takes */
 
@@ -25,10 +26,8 @@ static void add_constant(const char *name, int value, const char *type, struct t
 static int write_table(const struct image *image, const struct table *table, struct text *out, struct diag *diag)
 {
     (void)diag;
-    text_add(out,
-             "// SPDX-License-Identifier: 0BSD\n// %s\nmodule {\n  func.func @main(%%x: tensor<256xi8>) -> "
-             "tensor<256xi8> {\n",
-             table->spec);
+    add_banner(table, "// ", "", out);
+    text_add(out, "module {\n  func.func @main(%%x: tensor<256xi8>) -> tensor<256xi8> {\n");
     add_dense(image, "tensor<256xi8>", out);
     text_add(out, "    %%y = tosa.table %%x, %%table : (tensor<256xi8>, tensor<256xi8>) -> tensor<256xi8>\n"
                   "    return %%y : tensor<256xi8>\n  }\n}\n");
@@ -39,10 +38,8 @@ static int write_table(const struct image *image, const struct table *table, str
 static int write_points(const struct image *image, const struct table *table, struct text *out, struct diag *diag)
 {
     (void)diag;
-    text_add(out,
-             "// SPDX-License-Identifier: 0BSD\n// %s\nmodule {\n  func.func @main(%%x: tensor<%dxi16>) -> "
-             "tensor<%dxi16> {\n",
-             table->spec, CODES, CODES);
+    add_banner(table, "// ", "", out);
+    text_add(out, "module {\n  func.func @main(%%x: tensor<%dxi16>) -> tensor<%dxi16> {\n", CODES, CODES);
     add_dense(image, "tensor<513xi16>", out);
     add_constant("multiplier", 1 << 14, "i16", out);
     add_constant("shift", 21, "i8", out);

@@ -8,6 +8,18 @@
 #include "initialisers.h"
 #include "io/npy.h"
 
+void add_banner(const struct table *table, const char *open, const char *close, struct text *out)
+{
+    text_add(out, "%sSPDX-License-Identifier: 0BSD%s\n%s", open, close, open);
+    char before = '\0';
+    for (const char *c = table->spec; *c; c++) {
+        const bool is_mark = (before == '*' && *c == '/') || (before == '/' && *c == '*');
+        text_add(out, "%s%c", is_mark ? " " : "", *c == '\\' ? '?' : *c);
+        before = *c;
+    }
+    text_add(out, "%s\n", close);
+}
+
 static int write_bytes(const struct image *image, const struct table *table, struct text *out, struct diag *diag)
 {
     (void)table;
@@ -35,7 +47,8 @@ static void field_type(const struct layout_field *field, char name[16])
 static int write_c(const struct image *image, const struct table *table, struct text *out, struct diag *diag)
 {
     (void)diag;
-    text_add(out, "/* SPDX-License-Identifier: 0BSD */\n/* %s */\n#include <stdint.h>\n", table->spec);
+    add_banner(table, "/* ", " */", out);
+    text_add(out, "#include <stdint.h>\n");
     for (int f = 0; image->layout->fields[f].name; f++) {
         const struct layout_field *field = &image->layout->fields[f];
         char type[16];

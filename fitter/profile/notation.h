@@ -5,6 +5,10 @@
 
 #include "description.h"
 
+/* The first lines of a text, between "/" "*" and the like: the licence, and the table's spec, which can neither end its
+ * comment nor carry it on to the next line. */
+void add_banner(const struct table *table, const char *open, const char *close, struct text *out);
+
 /* The image itself. */
 extern const struct notation notation_bytes;
 

@@ -162,8 +162,8 @@ int profile_read_folder(const struct profile *profile, const struct notation *no
         if (more && !file_read(name.bytes, PART_MAX_BYTES, &bytes, &parts[count].size, diag))
             parts[count].bytes = (char *)bytes;
     }
-    if (!diag->code)
-        notation->folder->read(profile->layout, in, parts, count, image, diag);
+    if (!diag->code && notation->folder->read(profile->layout, in, parts, count, image, diag))
+        diag_prefix(diag, path);
     for (int k = 0; k < FOLDER_MAX_PARTS; k++)
         text_free(&parts[k]);
     text_free(&name);

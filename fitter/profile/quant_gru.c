@@ -101,8 +101,8 @@ static int unpack(const struct image *image, struct table *table, struct diag *d
 static int write_cpp(const struct image *image, const struct table *table, struct text *out, struct diag *diag)
 {
     (void)diag;
-    text_add(out, "// SPDX-License-Identifier: 0BSD\n// %s\nconst SigmoidLUT pwl_%s = {\n    .segments =\n        {\n",
-             table->spec, table->function);
+    add_banner(table, "// ", "", out);
+    text_add(out, "const SigmoidLUT pwl_%s = {\n    .segments =\n        {\n", table->function);
     for (int i = 0; i < SEGMENTS; i++)
         text_add(out,
                  "            {.q_b = %" PRId64 ", .n_BX_total = %" PRId64 ", .term_c_precomputed = %" PRId64

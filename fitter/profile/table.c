@@ -64,10 +64,11 @@ static int need_64_bits(const struct table *table, int i, int64_t q_x, struct di
 {
     const struct segment *segment = &table->segments[i];
     const int64_t x = q_x - (table->form == PWL_ANCHORED ? segment->start : table->in.zero_point);
-    const int64_t most = INT64_MAX >> (segment->n < 0 ? 2 - segment->n : 2);
+    const bool shifts = segment->n >= -31 && segment->n <= 62;
+    const int64_t most = INT64_MAX >> (shifts && segment->n < 0 ? 2 - segment->n : 2);
     int64_t product;
-    if (segment->n >= -31 && segment->n <= 62 && !__builtin_mul_overflow(segment->q_b, x, &product) &&
-        product <= most && product >= -most && segment->offset <= most && segment->offset >= -most)
+    if (shifts && !__builtin_mul_overflow(segment->q_b, x, &product) && product <= most && product >= -most &&
+        segment->offset <= most && segment->offset >= -most)
         return EXIT_DONE;
     return diag_set(diag, EXIT_REQUIREMENT,
                     "segments[%d] at code %" PRId64 ": %" PRId64 " * %" PRId64

@@ -320,6 +320,46 @@ def gemm_seeds():
     yield "vector", gemm_input(6, 0, gguf([], [(b"w", (64,), 0, 0)], f32), x32)
 
 
+# In the order of profiles and their notations (fitter/profile/profile.c), and of the target's types.
+NOTATIONS = [f"{profile}:{notation}" for profile, notations in (
+    ("tosa8", "bytes mlir c npy"), ("tosa16", "bytes mlir c npy"), ("ethosu8", "bytes c npy"), ("ethosu16", "bytes c"),
+    ("tflm8", "c bytes npy"), ("tflm16", "c bytes npy"), ("quant-gru", "cpp bytes"), ("aimet-pe", "json bytes"),
+    ("finn", "json npy dat"), ("aie", "cpp bytes"), ("aie-v2", "cpp bytes"), ("nvdla", "bytes"), ("gna", "bytes"),
+    ("k210", "bytes")) for notation in notations.split()]
+S8_S8, U8_U8, S8_S4, S16_S16, U16_U16, S16_S12, S18_S20, S18_U8, S32_S16 = range(9)
+
+
+def import_seeds():
+    """The formats' vectors, as bytes and as texts."""
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../fitter/profiles"))
+    import images
+
+    def seed(notation, types, data, shift=8):
+        data = data.encode() if isinstance(data, str) else data
+        return notation.replace(":", "_"), bytes([NOTATIONS.index(notation), types, shift]) + data
+
+    points, doubled = images.points(), list(images.doubled().values())
+    for profile, types in (("tosa8", S8_S8), ("ethosu8", S8_S8), ("tflm8", U8_U8), ("tosa16", S16_S16),
+                           ("ethosu16", S16_S16), ("tflm16", S16_S16), ("quant-gru", U16_U16), ("aimet-pe", S16_S16),
+                           ("aie", S16_S16), ("nvdla", S18_S20), ("gna", S32_S16), ("k210", S18_U8)):
+        yield seed(f"{profile}:bytes", types, images.image(profile))
+    yield seed("aie-v2:bytes", S16_S16, images.aie_image(32))
+    yield ("aie_half_group",) + seed("aie:bytes", S16_S16, images.image("aie")[:48])[1:]
+    yield seed("tosa8:mlir", S8_S8, images.mlir(doubled, 8))
+    yield seed("tosa16:mlir", S16_S16, images.mlir(points, 16, images.RESCALE))
+    yield seed("tflm16:c", S16_S16, images.c_array("int16_t", points))
+    yield seed("ethosu8:c", U8_U8, images.c_array("uint8_t", range(256)))
+    yield seed("tosa16:npy", S16_S16, images.npy(points, "i2", (513,)))
+    yield seed("quant-gru:cpp", U16_U16, images.gru_text())
+    yield seed("aimet-pe:json", S16_S16, images.aimet_text())
+    values = [struct.unpack_from("<h", images.image("aie"), k)[0] for k in range(0, 2048, 2)]
+    yield seed("aie:cpp", S16_S16, "int shift = 8, shift_offset = 8;".replace(", ", "; int ") + "int bias = 128;"
+               + images.c_array("int16_t", values, "lut_ab") + images.c_array("int16_t", values, "lut_cd"))
+    yield seed("finn:dat", S8_S4, "\f".join(images.image("finn").values()))
+    yield seed("finn:json", S8_S4, json.dumps({"thresholds": images.finn_thresholds(), "out_scale": 1, "out_bias": -8}))
+    yield seed("finn:npy", S8_S4, images.npy(images.finn_thresholds(), "i2", (1, 15)))
+
+
 def pwl_loader_seeds():
     text = json.dumps(table(hash="0" * 64))
     yield "scale_zero", text.replace('"2^-12"', '"0"').encode()
@@ -349,6 +389,7 @@ def main(root):
     seeds += [("onnx", name, data) for name, data in model_seeds.onnx_seeds()]
     seeds += [("gemm", name, data) for name, data in gemm_seeds()]
     seeds += [("flags", name, data) for name, data in flags_seeds()]
+    seeds += [("import", name, data) for name, data in import_seeds()]
     seeds += [("pwl_loader", name, data) for name, data in pwl_loader_seeds()]
     seeds += [("spec", name, json.dumps(value, indent=1).encode()) for name, value in SPECS.items()]
     seeds += [("table_json", name, json.dumps(value, indent=1).encode()) for name, value in table_seeds()]

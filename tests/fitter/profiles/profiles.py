@@ -5,17 +5,26 @@
     vectors     image --import--> table --emit--> the same bytes; and eval gives the quoted outputs
     functions   fit --profile, emit in every notation: the reader gives eval's outputs at all codes, import gives them back
 
+    flips       a byte or digit of an emitted file that is changed is seen
+    provoked    refusals of the writer and of import: the exit code, what the message names, and no file left
+    drawn       images with random fields: import gives the reader's outputs, or refuses
+
 usage: profiles.py PWLC
 """
 import json
+import random
 import sys
 import tempfile
 
+import drawn
+import flips
 import images
 import native
+import provoked
 import vectors
 from command import Pwlc, reader_of, state
 from harness import accepted, end, same, tap
+from texts import Refused
 
 # -- Vectors ------------------------------------------------------------------------------------------------------------
 
@@ -64,19 +73,29 @@ def write_input(pwlc, name, data):
         path.write_bytes(data.encode() if isinstance(data, str) else data)
 
 
-def check_vectors(pwlc):
-    for name, flags, expected in VECTORS:
-        profile = name.split(":")[0]
-        data = images.image(profile)
-        write_input(pwlc, f"{profile}.in", data)
-        pwlc.must("import", f"{profile}.in", "--profile", name, "--function", "tanh", *flags, "-o", f"{profile}.json")
-        same(f"{name}: the vector's outputs", zip(expected, pwlc.evaluate(f"{profile}.json", expected)), expected.items())
-        pwlc.must("emit", f"{profile}.json", "--profile", name, "-o", f"{profile}.out")
-        tap(pwlc.read(f"{profile}.out") == data, f"{name}: the vector's bytes")
-    for name, flags, text, expected in TEXTS:
-        write_input(pwlc, "text", text())
-        pwlc.must("import", "text", "--profile", name, "--function", "tanh", *flags, "-o", "text.json")
-        same(f"{name}: a text of another hand", zip(expected, pwlc.evaluate("text.json", expected)), expected.items())
+def check_vector(pwlc, name, flags, expected):
+    profile = name.split(":")[0]
+    data = images.image(profile)
+    write_input(pwlc, f"{profile}.in", data)
+    pwlc.must("import", f"{profile}.in", "--profile", name, "--function", "tanh", *flags, "-o", f"{profile}.json")
+    same(f"{name}: the vector's outputs", zip(expected, pwlc.evaluate(f"{profile}.json", expected)), expected.items())
+    pwlc.must("emit", f"{profile}.json", "--profile", name, "-o", f"{profile}.out")
+    tap(pwlc.read(f"{profile}.out") == data, f"{name}: the vector's bytes")
+
+
+def check_text(pwlc, name, flags, text, expected):
+    write_input(pwlc, "text", text())
+    pwlc.must("import", "text", "--profile", name, "--function", "tanh", *flags, "-o", "text.json")
+    same(f"{name}: a text of another hand", zip(expected, pwlc.evaluate("text.json", expected)), expected.items())
+
+
+def guarded(name, check, *arguments):
+    """What check returns; where pwlc does not do what it must, that is a line too, and None."""
+    try:
+        return check(*arguments)
+    except (RuntimeError, Refused) as error:
+        tap(False, name, str(error))
+        return None
 
 
 # -- Functions ----------------------------------------------------------------------------------------------------------
@@ -108,6 +127,7 @@ FITS = {
     "k210": [("exp", ["--in", "s11:2^-9"]), ("softplus", ["--in", "s10:2^-6", "--out", "u8:2^-4:16"]), ("sigmoid", ["--in", "s9:2^-6", "--out", "u8:2^-7:64"])],
 }
 FITS["aie-v2"] = FITS["aie"]
+FLIPPED = {"k210": 0}  # which of them has the files that flips.py changes, where not the second
 
 
 def meaning(pwlc, table):
@@ -154,18 +174,29 @@ def check_function(pwlc, profile, function, flags, compiled):
 
 
 def check_functions(pwlc):
-    made = {}
+    """And what is changed in the files of one of them is seen."""
+    draw = random.Random(37)
     for profile, fits in FITS.items():
         for k, (function, flags) in enumerate(fits):
-            made[profile] = check_function(pwlc, profile, function, flags, k == 0 and native.has_compiler())
-    return made
+            made = guarded(f"{profile}, {function}", check_function, pwlc, profile, function, flags,
+                           k == 0 and native.has_compiler())
+            if made and k == FLIPPED.get(profile, 1):
+                files, types, expected = made
+                table = json.loads((pwlc.folder / f"{profile}-{function}.json").read_text())
+                flips.check(profile, files, types, expected, len(table["segments"]), draw)
 
 
 def main(program):
     with tempfile.TemporaryDirectory() as folder:
         pwlc = Pwlc(program, folder)
-        check_vectors(pwlc)
+        for case in VECTORS:
+            guarded(case[0], check_vector, pwlc, *case)
+        for case in TEXTS:
+            guarded(case[0], check_text, pwlc, *case)
         check_functions(pwlc)
+        provoked.check_all(pwlc)
+        provoked.check_imports(pwlc)
+        drawn.check(pwlc, random.Random(37))
     return end()
 
 
