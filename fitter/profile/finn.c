@@ -55,7 +55,7 @@ static int pack(const struct table *table, struct image *image, struct diag *dia
         if (q_y < before)
             diag_set(diag, EXIT_REQUIREMENT,
                      "the output falls from %" PRId64 " to %" PRId64 " at code %" PRId64
-                     "; must rise throughout: fit with --monotone, or another function",
+                     "; must rise throughout: fit a rising function, with --method minimax and --monotone",
                      before, q_y, q_x);
         for (; reached < q_y - bias; reached++)
             image->values[THRESHOLDS][reached] = q_x;

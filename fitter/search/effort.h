@@ -25,10 +25,12 @@ static inline bool effort_spent(const struct effort *effort)
     return effort->left <= 0 || time_limit_over(effort->limit);
 }
 
-/* Whether a search that has found no such table ends, too: it may look at as much again. */
+#define EFFORT_CREDIT 7
+
+/* Whether a search that has found no such table ends, too: to find one at all it may look at so many times as much. */
 static inline bool effort_overdrawn(const struct effort *effort)
 {
-    return effort->left <= -effort->given || time_limit_over(effort->limit);
+    return effort->left <= -EFFORT_CREDIT * effort->given || time_limit_over(effort->limit);
 }
 
 #endif

@@ -59,7 +59,8 @@ static int search_shifts(struct shifts *shifts, int first, int last, enum exact_
                           .cost = best->cost,
                           .known = known ? &shifts->bounds : NULL,
                           .found = within && !known ? &shifts->bounds : NULL};
-    if (first > last || points_out_of_time(table->points) || (no_more_than(best->cost, best->any_shift) && best->segments <= shifts->fewest))
+    if (first > last || points_out_of_time(table->points) ||
+        (no_more_than(best->cost, best->any_shift) && best->segments <= shifts->fewest))
         return EXIT_DONE;
     rules.shift_min = first;
     rules.shift_max = last;

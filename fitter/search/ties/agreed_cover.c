@@ -17,7 +17,8 @@ struct agreed {
     struct points points;          /* those of the search, with held outputs */
     struct held held[POINTS_HELD]; /* of the segment under trial */
     struct hulls hulls;
-    int held_begin; /* the hulls start at this point, whose outputs are held as those of a first code; -1: they do not */
+    int held_begin; /* the hulls start at this point, whose outputs are held as those of a first code; -1: they do not
+                     */
     double max_err;
     double share;            /* agreed codes lie off f by this share of max_err */
     struct candidate before; /* the segment before */
