@@ -170,8 +170,7 @@ static int take_minimax(struct workspace *work, double max_err, struct diag *dia
 {
     if (work->rules.one_shift)
         work->rules.shift_min = work->rules.shift_max = work->minimax.lines[0].n;
-    const bool knots_stay = constraints_tie(&work->spec->constraints); /* ties will move them */
-    if (squares_in_band(&work->points, &work->rules, max_err, knots_stay, &work->minimax, diag))
+    if (squares_in_band(&work->points, &work->rules, max_err, &work->minimax, diag))
         return diag->code;
     take_lines(work, work->minimax.segments);
     return EXIT_DONE;

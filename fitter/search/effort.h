@@ -9,7 +9,7 @@
 #include "base/time_limit.h"
 
 /* Points that the searches for tied segments may look at, a point at which a line is priced being one: some seconds. */
-#define EFFORT_POINTS ((int64_t)3 << 27)
+#define EFFORT_POINTS ((int64_t)3 << 28)
 
 /* Their number decides when a search for better tables ends, so that the same spec gives the same table on every
  * machine; the clock does so only where a user says --time-limit. */

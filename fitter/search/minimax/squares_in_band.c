@@ -153,8 +153,8 @@ static void take(const struct program *program, struct minimax *table)
     }
 }
 
-int squares_in_band(const struct points *points, const struct line_rules *rules, double max_err, bool knots_stay,
-                    struct minimax *table, struct diag *diag)
+int squares_in_band(const struct points *points, const struct line_rules *rules, double max_err, struct minimax *table,
+                    struct diag *diag)
 {
     const size_t count = (size_t)table->segments;
     struct program program = {points,
@@ -170,7 +170,7 @@ int squares_in_band(const struct points *points, const struct line_rules *rules,
         for (size_t m = 0; m <= count; m++)
             program.place[m] = points_place_before(points, table->knots[m]);
         start(&program, table);
-        if (!points->grid_whole && !knots_stay)
+        if (!points->grid_whole)
             search(&program);
         take(&program, table);
     } else {

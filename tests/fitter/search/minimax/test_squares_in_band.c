@@ -73,7 +73,7 @@ START_TEST(no_knot_is_better_elsewhere_and_the_limit_is_kept)
                   "%s: %s", c->flags, diag.text);
     const int segments = table.segments;
     const double before = cost_of(&points, &rules, &table, c->max_err);
-    ck_assert_int_eq(squares_in_band(&points, &rules, c->max_err, false, &table, &diag), EXIT_DONE);
+    ck_assert_int_eq(squares_in_band(&points, &rules, c->max_err, &table, &diag), EXIT_DONE);
     const double after = cost_of(&points, &rules, &table, c->max_err);
     ck_assert(table.segments == segments && knots[0] == 0 && knots[segments] == points.count);
     ck_assert_msg(after < before, "%s: %g before, %g after", c->flags, before, after);
