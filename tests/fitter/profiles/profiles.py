@@ -121,10 +121,12 @@ FITS = {
             ("exp", ["--in", "s9:2^-7", "--segments", "8", "--out", "s12:2^-7"])],
     "nvdla": [("sigmoid", []), ("gelu", ["--in", "s11:2^-7", "--knots", "points:3"]),
               ("silu", ["--in", "u12:2^-8:2048", "--knots", "points:4"])],
-    "gna": [("sigmoid", ["--out", "s16:2^-14", "--segments", "8", "--knots", "pow2:6"]),
+    "gna": [("sigmoid", ["--out", "s16:2^-14", "--segments", "6", "--knots", "pow2:5"]),
             ("gelu", ["--in", "s11:2^-7", "--segments", "12", "--knots", "pow2:9"]),
             ("exp", ["--in", "s9:2^-7", "--out", "s12:2^-7", "--segments", "6", "--knots", "pow2:7"])],
-    "k210": [("exp", ["--in", "s11:2^-9"]), ("softplus", ["--in", "s10:2^-6", "--out", "u8:2^-4:16"]), ("sigmoid", ["--in", "s9:2^-6", "--out", "u8:2^-7:64"])],
+    "k210": [("exp", ["--in", "s9:2^-7", "--segments", "4"]),
+             ("softplus", ["--in", "s9:2^-5", "--segments", "4", "--out", "u8:2^-4:16"]),
+             ("sigmoid", ["--in", "s9:2^-6", "--segments", "5", "--out", "u8:2^-7:64"])],
 }
 FITS["aie-v2"] = FITS["aie"]
 FLIPPED = {"k210": 0}  # which of them has the files that flips.py changes, where not the second
