@@ -18,7 +18,7 @@
 #include "families.h"
 #include "initialisers.h"
 #include "notation.h"
-#include "table.h"
+#include "segments.h"
 
 #define LEAST_STEP_BITS 3
 #define CLIPPED_BITS 16 /* of the output, which the core saturates to */

@@ -16,7 +16,7 @@
 #include "function/tensor.h"
 #include "io/fields.h"
 #include "notation.h"
-#include "table.h"
+#include "segments.h"
 
 #define SEGMENTS 16
 #define FARTHEST 32767 /* of a code from the zero point, which is held in 16 bits */

@@ -17,7 +17,7 @@
 #include "families.h"
 #include "io/fields.h"
 #include "notation.h"
-#include "table.h"
+#include "segments.h"
 
 #define MOST_BITS 8
 #define MOST_THRESHOLDS 255

@@ -13,7 +13,7 @@
 
 #include "families.h"
 #include "notation.h"
-#include "table.h"
+#include "segments.h"
 
 #define MOST 128
 

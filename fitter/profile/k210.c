@@ -16,7 +16,7 @@
 #include "base/integers.h"
 #include "families.h"
 #include "notation.h"
-#include "table.h"
+#include "segments.h"
 
 #define ENTRIES 16
 

@@ -14,7 +14,7 @@
 #include "base/integers.h"
 #include "families.h"
 #include "notation.h"
-#include "table.h"
+#include "segments.h"
 
 enum { LE_POINTS = 65, LO_POINTS = 257 };
 enum { LE, LO, LE_SELECT, LO_SELECT, ENDS, UPPER, SCALES, SHIFTS, PRIORITIES, METHOD };

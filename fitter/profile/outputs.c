@@ -12,7 +12,7 @@
 #include "families.h"
 #include "mlir.h"
 #include "notation.h"
-#include "table.h"
+#include "segments.h"
 
 #define CODES 256
 

@@ -17,7 +17,7 @@
 #include "families.h"
 #include "mlir.h"
 #include "notation.h"
-#include "table.h"
+#include "segments.h"
 
 #define INTERVALS 512
 #define SHIFT 7

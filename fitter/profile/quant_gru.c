@@ -10,7 +10,7 @@
 #include "families.h"
 #include "initialisers.h"
 #include "notation.h"
-#include "table.h"
+#include "segments.h"
 
 #define SEGMENTS 16
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What packing and unpacking of profiles share. */
-#ifndef PWLC_PROFILE_TABLE_H
-#define PWLC_PROFILE_TABLE_H
+#ifndef PWLC_PROFILE_SEGMENTS_H
+#define PWLC_PROFILE_SEGMENTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,10 +30,9 @@ int64_t raw_value(const struct table *table, const struct packed_table *packed, 
 /* The value of a segment's line at any code, before it saturates. */
 int64_t segment_value(const struct table *table, const struct segment *segment, int64_t q_x);
 
-/* Begins a table's segments; then adds one behind them, that serves the codes from `from` on: where that is the start
- * of the one before or lies below the lowest code, it takes its place, where it lies behind the last code, nothing
- * does. `start` is the code that the anchored form counts from. Exit 2 when the segments are too many, or not in order.
- */
+/* Begins a table's segments; then adds one behind them, that serves the codes from `start` on, from which the anchored
+ * form counts. It takes the place of one before that starts at the same code, or that lies below the lowest code as it
+ * does; behind the last code nothing is added. Exit 2 when the segments are too many, or not in order. */
 void segments_begin(struct table *table, pwl_form form, pwl_rounding rounding);
 int segments_add(struct table *table, int64_t start, int64_t q_b, int n, int64_t offset, struct diag *diag);
 
