@@ -19,8 +19,8 @@ void line_rules_init(struct line_rules *rules, const struct spec *spec)
     rules->shift_max = rules->accumulator_bits - 1;
     rules->shift_min = -rules->shift_max;
     const int bits = offset_bits(storage, spec->form);
-    rules->offset_limit = (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
-    rules->offsets = spec_offsets(spec, (struct integers){-rules->offset_limit - 1, rules->offset_limit});
+    const int64_t most = (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
+    rules->offsets = spec_offsets(spec, (struct integers){-most - 1, most});
 }
 
 struct table line_format(const struct spec *spec)
@@ -200,7 +200,7 @@ struct integers line_offsets_at(const struct line_rules *rules, int64_t q_b, int
 struct integers line_offsets(const struct line_rules *rules, int64_t q_b, int n, int64_t first, int64_t last)
 {
     const int64_t origin = line_origin(rules, first);
-    const struct integers at_first = line_offsets_at(rules, q_b, n, first - origin, line_any_offset(rules));
+    const struct integers at_first = line_offsets_at(rules, q_b, n, first - origin, rules->offsets);
     return line_offsets_at(rules, q_b, n, last - origin, at_first);
 }
 

@@ -24,8 +24,7 @@ struct line_rules {
     int accumulator_bits;     /* 32 or 64 */
     int shift_min, shift_max; /* shift_min <= n <= shift_max */
     bool one_shift;           /* n is the same in all segments: whoever fits them tries each of that range */
-    int64_t offset_limit;     /* of the storage: -offset_limit - 1 <= term_c, bias, y <= offset_limit */
-    struct integers offsets;  /* of these, those allowed */
+    struct integers offsets;  /* term_c, bias or y is one of these */
 };
 
 void line_rules_init(struct line_rules *rules, const struct spec *spec);
@@ -173,10 +172,10 @@ double line_max_err(const struct line_rules *rules, const struct points *points,
 double line_cost_below(const struct line_rules *rules, const struct points *points, int begin, int end,
                        const struct line *line, const struct band *bands, double enough);
 
-/* All offsets that are allowed. */
-static inline struct integers line_any_offset(const struct line_rules *rules)
+/* No offset is larger than this, nor its complement, -1 - offset. */
+static inline int64_t line_offset_limit(const struct line_rules *rules)
 {
-    return rules->offsets;
+    return larger_integer(rules->offsets.high, -1 - rules->offsets.low);
 }
 
 /* Of some offsets those with which a line of slope q_b * 2^-n is provable at X, the distance of a code from the origin:

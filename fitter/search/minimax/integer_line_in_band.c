@@ -314,8 +314,8 @@ static struct integers feasible_offsets(const struct band_search *search, int64_
     const wide step = search->rules->form == PWL_BIASED ? factor : unit; /* of the offset */
     const wide low = binding_limit(search, HULL_LOW, q_b * factor, unit);
     const wide high = binding_limit(search, HULL_HIGH, q_b * factor, unit);
-    const struct integers in_bands = integers_within(line_any_offset(search->rules), ceil_div(low - half, step),
-                                                     floor_div(high - (half ? half : 1), step));
+    const struct integers in_bands =
+        integers_within(search->rules->offsets, ceil_div(low - half, step), floor_div(high - (half ? half : 1), step));
     if (in_bands.low > in_bands.high)
         return in_bands;
     const struct integers provable = line_offsets(search->rules, q_b, n, search->first, search->last);

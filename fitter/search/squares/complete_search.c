@@ -68,8 +68,7 @@ static struct line_rules searched_rules(const struct line_rules *given)
     if (given->accumulator_bits > 32) {
         rules.accumulator_bits = 56;
         exact_cut_shifts(given, &rules.shift_min, &rules.shift_max);
-        rules.offset_limit = rules.offset_limit < INT64_C(1) << 54 ? rules.offset_limit : INT64_C(1) << 54;
-        rules.offsets = integers_within(rules.offsets, -rules.offset_limit - 1, rules.offset_limit);
+        rules.offsets = integers_within(rules.offsets, -(INT64_C(1) << 54) - 1, INT64_C(1) << 54);
     }
     return rules;
 }

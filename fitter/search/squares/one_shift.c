@@ -21,7 +21,7 @@ static bool share_shift(const struct points *points, const struct line_rules *ru
         struct line *line = &lines[m];
         const int more = n - line->n;
         if (llabs(line->q_b) > rules->slope_limit >> more ||
-            (rules->form == PWL_BIASED && llabs(line->offset) > rules->offset_limit >> more))
+            (rules->form == PWL_BIASED && llabs(line->offset) > line_offset_limit(rules) >> more))
             return false;
         line->q_b = pwl_shl64(line->q_b, more);
         line->offset = rules->form == PWL_BIASED ? pwl_shl64(line->offset, more) : line->offset;

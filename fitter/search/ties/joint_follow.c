@@ -202,7 +202,7 @@ void tie_try_slopes(struct tie_program *program, const struct hulls_reach *windo
             if (program->gave_up || is_redundant(program))
                 continue;
             program->safe = line_offsets(rules, program->q_b, program->n, first, last);
-            split(program, point, line_any_offset(rules), 0, 0);
+            split(program, point, rules->offsets, 0, 0);
         }
     }
 }

@@ -24,7 +24,7 @@ static bool line_through(const struct tie_search *search, int begin, int end, do
             continue;
         const double offset = rules->form == PWL_BIASED ? rint(value * unit - (double)line->q_b * x)
                                                         : rint(value - (double)line->q_b / unit * x);
-        if (!(fabs(offset) < (double)rules->offset_limit))
+        if (!(fabs(offset) < (double)line_offset_limit(rules)))
             continue;
         line->offset = (int64_t)offset;
         if (line_provable(rules, line, points->cell[begin], points->cell[end] - 1))

@@ -42,7 +42,7 @@ static struct line random_line(const struct problem *problem, int begin, int end
     const int64_t *cell = problem->points.cell;
     do {
         const int64_t slope = problem->rules.slope_limit >> random_in(random, 0, 14),
-                      offset = problem->rules.offset_limit >> random_in(random, 0, 30);
+                      offset = problem->rules.offsets.high >> random_in(random, 0, 30);
         line = (struct line){.q_b = random_in(random, -slope, slope),
                              .n = (int)random_in(random, -3, 20),
                              .offset = random_in(random, -offset, offset)};

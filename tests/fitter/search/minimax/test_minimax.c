@@ -304,16 +304,17 @@ static void check_narrow(int number)
         code[k] = (double)cell[k];
         weight[k] = 1;
     }
-    const struct line_rules rules = {.form = (pwl_form)small.spec.form,
-                                     .rounding = small.spec.rounding,
-                                     .zp_x = problem->zp_x,
-                                     .qmin_y = problem->qmin_y,
-                                     .qmax_y = problem->qmax_y,
-                                     .slope_limit = ((int64_t)1 << (problem->slope_bits - 1)) - 1,
-                                     .accumulator_bits = problem->accumulator_bits,
-                                     .shift_min = 1 - problem->accumulator_bits,
-                                     .shift_max = problem->accumulator_bits - 1,
-                                     .offset_limit = ((int64_t)1 << (problem->offset_bits - 1)) - 1};
+    const struct line_rules rules = {
+        .form = (pwl_form)small.spec.form,
+        .rounding = small.spec.rounding,
+        .zp_x = problem->zp_x,
+        .qmin_y = problem->qmin_y,
+        .qmax_y = problem->qmax_y,
+        .slope_limit = ((int64_t)1 << (problem->slope_bits - 1)) - 1,
+        .accumulator_bits = problem->accumulator_bits,
+        .shift_min = 1 - problem->accumulator_bits,
+        .shift_max = problem->accumulator_bits - 1,
+        .offsets = {-((int64_t)1 << (problem->offset_bits - 1)), ((int64_t)1 << (problem->offset_bits - 1)) - 1}};
     brute_force(problem, small.least);
     check_narrow_squares(&small, &points, &rules);
     for (int segments = 1; segments <= 3; segments++) {

@@ -55,7 +55,7 @@ static void half_init(struct half *half, int sign)
                   .qmax_y = sign > 0 ? LIMIT : 0,
                   .slope_limit = INT32_MAX,
                   .accumulator_bits = 64,
-                  .offset_limit = INT32_MAX},
+                  .offsets = {INT32_MIN, INT32_MAX}},
         .line = {.q_b = sign * 40503, .n = SHIFT, .offset = sign * (1 << (SHIFT - 2))},
     };
     half->points = (struct points){

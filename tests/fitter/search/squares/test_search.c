@@ -41,7 +41,7 @@ static double reference_of(const struct problem *problem, double known)
                                                          .qmin_y = rules->qmin_y,
                                                          .qmax_y = rules->qmax_y,
                                                          .slope_bits = width_of(rules->slope_limit),
-                                                         .term_c_bits = width_of(rules->offset_limit),
+                                                         .term_c_bits = width_of(rules->offsets.high),
                                                          .segments = SEGMENTS},
                                known);
     brute_force(&(struct brute_problem){.count = points->count,
@@ -55,7 +55,7 @@ static double reference_of(const struct problem *problem, double known)
                                                                                               : BRUTE_ANCHORED),
                                         .rounding = (enum brute_rounding)rules->rounding,
                                         .slope_bits = width_of(rules->slope_limit),
-                                        .offset_bits = width_of(rules->offset_limit),
+                                        .offset_bits = width_of(rules->offsets.high),
                                         .accumulator_bits = rules->accumulator_bits,
                                         .squares = true},
                 least);
@@ -157,7 +157,7 @@ START_TEST(sums_of_few_bits_leave_nothing_out)
     rules.accumulator_bits = bits;
     rules.shift_max = bits - 1;
     rules.shift_min = 1 - bits;
-    rules.offset_limit = ((int64_t)1 << (bits - 1)) - 1;
+    rules.offsets = (struct integers){-((int64_t)1 << (bits - 1)), ((int64_t)1 << (bits - 1)) - 1};
     small.problem.fixed = NULL;
     small.problem.squares = true;
     small.problem.offset_bits = small.problem.accumulator_bits = bits;

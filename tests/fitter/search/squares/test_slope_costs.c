@@ -47,7 +47,7 @@ static void draw_problem(struct problem *problem, int number)
     *problem = (struct problem){.rules = {.form = PWL_BIASED,
                                           .rounding = (enum pwl_rounding)(number % 4),
                                           .accumulator_bits = 32,
-                                          .offset_limit = INT32_MAX,
+                                          .offsets = {INT32_MIN, INT32_MAX},
                                           .qmin_y = between(-24, 0),
                                           .slope_limit = 127,
                                           .shift_max = 31}};
