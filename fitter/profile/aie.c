@@ -45,7 +45,7 @@ enum { SLOPE, OFFSET };
                     .group = (bytes) / PAIR_BYTES,                                                                     \
                     .gap = 8 * (bytes),                                                                                \
                     .copy = 8 * (bytes)},                                                                              \
-        {NULL},                                                                                                        \
+        {.name = NULL},                                                                                                \
     }
 static const struct layout_field fields[] = FIELDS(16), fields_v2[] = FIELDS(32);
 static const struct layout layout = {

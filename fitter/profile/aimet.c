@@ -29,7 +29,7 @@ static const struct layout_field fields[] = {
     [N] = {.name = "n", .bits = 8, .is_signed = true, .count = SEGMENTS, .at = 8 * 0x40, .step = 8},
     [Q_B] = {.name = "q_b", .bits = 16, .is_signed = true, .count = SEGMENTS, .at = 8 * 0x50, .step = 16},
     [START] = {.name = "start", .bits = 17, .is_signed = true, .count = SEGMENTS, .at = 8 * 0x70, .step = 17},
-    {NULL}};
+    {.name = NULL}};
 static const struct layout layout = {.fields = fields, .bytes = 146};
 
 static int need_types(const struct table *table, struct diag *diag)

@@ -24,7 +24,8 @@
 #define THRESHOLDS 0
 #define INPUT_BITS 20 /* every code is evaluated */
 
-static const struct layout_field fields[] = {{.name = "thresholds", .bits = 32, .is_signed = true, .step = 32}, {NULL}};
+static const struct layout_field fields[] = {{.name = "thresholds", .bits = 32, .is_signed = true, .step = 32},
+                                             {.name = NULL}};
 static const struct layout layout = {
     .fields = fields, .entry_bytes = 4, .min_entries = 3, .max_entries = MOST_THRESHOLDS};
 

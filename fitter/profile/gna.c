@@ -23,7 +23,7 @@ static const struct layout_field fields[] = {
     [X_BASE] = {.name = "xBase", .bits = 32, .is_signed = true, .at = 0, .step = 64},
     [Y_BASE] = {.name = "yBase", .bits = 16, .is_signed = true, .at = 32, .step = 64},
     [SLOPE] = {.name = "slope", .bits = 16, .is_signed = true, .at = 48, .step = 64},
-    {NULL}};
+    {.name = NULL}};
 static const struct layout layout = {.fields = fields, .entry_bytes = 8, .min_entries = 2, .max_entries = MOST};
 
 /* The hardware clips to 8, 16 or 32 bits, and to nothing else. */

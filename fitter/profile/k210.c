@@ -27,7 +27,7 @@ static const struct layout_field fields[] = {
     [MUL] = {.name = "mul", .bits = 16, .is_signed = true, .count = ENTRIES, .at = 8, .step = 64},
     [X_START] = {.name = "x_start", .bits = 36, .is_signed = true, .count = ENTRIES, .at = 24, .step = 64},
     [BIAS] = {.name = "bias", .bits = 8, .count = ENTRIES, .at = 8 * 128, .step = 8},
-    {NULL}};
+    {.name = NULL}};
 static const struct layout layout = {.fields = fields, .bytes = 144};
 
 #define LOWEST (-((int64_t)1 << 35))

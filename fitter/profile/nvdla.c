@@ -33,7 +33,7 @@ static const struct layout_field fields[] = {
     [SHIFTS] = {.name = "slope_shift", .bits = 8, .is_signed = true, .count = 4, .at = 8 * 682, .step = 32},
     [PRIORITIES] = {.name = "priority", .bits = 8, .count = 3, .at = 8 * 696, .step = 8},
     [METHOD] = {.name = "method", .bits = 8, .count = 1, .at = 8 * 699, .step = 8},
-    {NULL}};
+    {.name = NULL}};
 static const struct layout layout = {.fields = fields, .bytes = 700};
 
 static int need_types(const struct table *table, struct diag *diag)

@@ -18,10 +18,7 @@
 
 #define FIELDS(...)                                                                                                    \
     {                                                                                                                  \
-        {.name = "table", .bits = 8, .count = CODES, .step = 8, __VA_ARGS__},                                          \
-        {                                                                                                              \
-            NULL                                                                                                       \
-        }                                                                                                              \
+        {.name = "table", .bits = 8, .count = CODES, .step = 8, __VA_ARGS__}, {.name = NULL},                          \
     }
 static const struct layout_field signed_fields[] = FIELDS(.is_signed = true),
                                  unsigned_fields[] = FIELDS(.is_signed = false),

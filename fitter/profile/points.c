@@ -23,13 +23,13 @@
 #define SHIFT 7
 
 static const struct layout_field points_fields[] = {
-    {.name = "points", .bits = 16, .is_signed = true, .count = INTERVALS + 1, .step = 16}, {NULL}};
+    {.name = "points", .bits = 16, .is_signed = true, .count = INTERVALS + 1, .step = 16}, {.name = NULL}};
 static const struct layout points_layout = {.fields = points_fields, .bytes = 2 * (INTERVALS + 1)};
 
 static const struct layout_field ethosu_fields[] = {
     {.name = "base", .bits = 16, .is_signed = true, .count = INTERVALS, .at = 0, .step = 32},
     {.name = "slope", .bits = 16, .is_signed = true, .count = INTERVALS, .at = 16, .step = 32},
-    {NULL}};
+    {.name = NULL}};
 static const struct layout ethosu_layout = {.fields = ethosu_fields, .bytes = 4 * INTERVALS};
 
 static int need_types(const struct table *table, struct diag *diag)

@@ -34,7 +34,7 @@ static const struct layout_field fields[] = {
     [ZP_Y] = {.name = "zp_y", .bits = 32, .is_signed = true, .count = 1, .at = 8 * 264},
     [SCALE_X] = {.name = "scale_x", .bits = 32, .count = 1, .at = 8 * 268},
     [SCALE_Y] = {.name = "scale_y", .bits = 32, .count = 1, .at = 8 * 272},
-    {NULL}};
+    {.name = NULL}};
 static const struct layout layout = {.fields = fields, .bytes = 276};
 
 static int64_t float_bits(long double value)

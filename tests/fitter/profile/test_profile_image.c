@@ -15,10 +15,10 @@ static const struct layout_field odd_fields[] = {
     {.name = "five", .bits = 5, .is_signed = true, .count = 2, .at = 6, .step = 5},
     {.name = "wide", .bits = 64, .is_signed = true, .count = 1, .at = 20, .step = 64},
     {.name = "word", .bits = 64, .count = 1, .at = 88, .step = 64},
-    {NULL}};
+    {.name = NULL}};
 static const struct layout odd_layout = {.fields = odd_fields, .bytes = 19};
 static const struct layout_field grouped_fields[] = {
-    {.name = "pair", .bits = 16, .step = 16, .group = 2, .gap = 32, .copy = 32}, {NULL}};
+    {.name = "pair", .bits = 16, .step = 16, .group = 2, .gap = 32, .copy = 32}, {.name = NULL}};
 static const struct layout grouped_layout = {
     .fields = grouped_fields, .entry_bytes = 4, .min_entries = 2, .max_entries = 8};
 
