@@ -10,25 +10,30 @@ on_terminal() {
     checks=$((checks + 1))
     status=0
     until=$until python3 - "$pwlc" "$@" >../screen <<'END' || status=$?
-import os, pty, re, signal, sys
+import os, re, select, signal, sys
 until = os.environ["until"].encode()
-# The terminal's end is signalled by an error, and not by an empty read.
-def read(fd):
-    try:
-        return os.read(fd, 65536)
-    except OSError:
-        return b""
-pid, fd = pty.fork()
+# The terminal stays open here, so that what the program wrote last is there when it has ended.
+terminal, program = os.openpty()
+pid = os.fork()
 if pid == 0:
+    os.close(terminal)
+    os.login_tty(program)
     os.execv(sys.argv[1], sys.argv[1:])
 data = b""
-while part := read(fd):
-    data += part
-    if until and re.search(until, data):
+status = None
+while True:
+    if select.select([terminal], [], [], 0.05)[0]:
+        data += os.read(terminal, 65536)
+    elif status is not None:
+        break
+    if status is None:
+        ended, how = os.waitpid(pid, os.WNOHANG)
+        status = os.waitstatus_to_exitcode(how) if ended else None
+    if until and status is None and re.search(until, data):
         os.kill(pid, signal.SIGTERM)
         until = b""
 sys.stdout.buffer.write(data)
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+sys.exit(status)
 END
 }
 seen() {
