@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/number.h"
 #include "command.h"
 #include "measure/claim.h"
 #include "profile/profile.h"
@@ -46,9 +47,8 @@ static int take_flag(struct request *request, const char *flag, const char *valu
         return EXIT_DONE;
     }
     if (strcmp(flag, "--shift") == 0) {
-        char *end;
-        const long shift = strtol(value, &end, 10);
-        if (*end != '\0' || end == value || shift < 0 || shift > 31)
+        int64_t shift;
+        if (number_integer(value, strlen(value), &shift) != NUMBER_OK || shift < 0 || shift > 31)
             return diag_set(diag, EXIT_USAGE, "--shift %s: must be an integer from 0 to 31", value);
         request->shift = (int)shift;
         return EXIT_DONE;

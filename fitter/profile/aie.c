@@ -249,10 +249,6 @@ static int read_cpp(const struct layout *wanted, const char *bytes, size_t size,
         return diag->code;
     take_text(wanted, list, count, image, diag);
     free(list);
-    if (!diag->code && image_check(image, diag))
-        diag->code = EXIT_USAGE;
-    if (diag->code)
-        image_free(image);
     return diag->code;
 }
 

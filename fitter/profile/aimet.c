@@ -216,8 +216,6 @@ static int read_json(const struct layout *wanted, const char *bytes, size_t size
     else if (!image_make(wanted, 0, image, diag))
         read_object(root, image, origin, diag);
     json_decref(root);
-    if (diag->code)
-        image_free(image);
     return diag->code;
 }
 

@@ -133,10 +133,6 @@ static int read_json(const struct layout *wanted, const char *bytes, size_t size
         field_integer(&top, "out_bias", INT32_MIN, INT32_MAX, &image->bias, diag);
     }
     json_decref(root);
-    if (!diag->code && image_check(image, diag))
-        diag->code = EXIT_USAGE;
-    if (diag->code)
-        image_free(image);
     return diag->code;
 }
 

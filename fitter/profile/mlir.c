@@ -234,27 +234,21 @@ static int read_function(const struct layout *layout, const char *text, size_t s
         read_dense(find_constant(text, &lookup, 1), "tosa.table", layout->fields[0].bits, image_count(image, 0),
                    image->values[0], diag))
         return diag->code;
-    return image_check(image, diag) ? (diag->code = EXIT_USAGE) : EXIT_DONE;
+    return EXIT_DONE;
 }
 
 static int read_table(const struct layout *layout, const char *bytes, size_t size, struct image *image,
                       struct origin *origin, struct diag *diag)
 {
     (void)origin;
-    const int code = read_function(layout, bytes, size, false, image, diag);
-    if (code)
-        image_free(image);
-    return code;
+    return read_function(layout, bytes, size, false, image, diag);
 }
 
 static int read_points(const struct layout *layout, const char *bytes, size_t size, struct image *image,
                        struct origin *origin, struct diag *diag)
 {
     (void)origin;
-    const int code = read_function(layout, bytes, size, true, image, diag);
-    if (code)
-        image_free(image);
-    return code;
+    return read_function(layout, bytes, size, true, image, diag);
 }
 
 const struct notation notation_mlir_table = {"mlir", "text for tosa-opt", write_table, read_table, NULL};

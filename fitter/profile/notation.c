@@ -37,11 +37,16 @@ static int read_bytes(const struct layout *layout, const char *bytes, size_t siz
 
 const struct notation notation_bytes = {"bytes", "the image, little-endian", write_bytes, read_bytes, NULL};
 
+/* Of the integer that holds a number. */
+static int held_bits(const struct layout_field *field)
+{
+    return field->bits <= 32 ? code_type_bits(field->bits) : 64;
+}
+
 /* The C type that holds a field. */
 static void field_type(const struct layout_field *field, char name[16])
 {
-    const int bits = field->bits <= 8 ? 8 : field->bits <= 16 ? 16 : field->bits <= 32 ? 32 : 64;
-    snprintf(name, 16, "%sint%d_t", field->is_signed ? "" : "u", bits);
+    snprintf(name, 16, "%sint%d_t", field->is_signed ? "" : "u", held_bits(field));
 }
 
 static int write_c(const struct image *image, const struct table *table, struct text *out, struct diag *diag)
@@ -82,12 +87,8 @@ static int read_c(const struct layout *layout, const char *bytes, size_t size, s
                              list[next].real);
                 image->values[f][k] = list[next].integer;
             }
-        if (!diag->code && image_check(image, diag))
-            diag->code = EXIT_USAGE;
     }
     free(list);
-    if (diag->code)
-        image_free(image);
     return diag->code;
 }
 
@@ -96,7 +97,7 @@ const struct notation notation_c = {"c", "a C array for each field", write_c, re
 static int write_npy(const struct image *image, const struct table *table, struct text *out, struct diag *diag)
 {
     const struct layout_field *field = &image->layout->fields[0];
-    const int item_size = field->bits <= 8 ? 1 : field->bits <= 16 ? 2 : field->bits <= 32 ? 4 : 8;
+    const int item_size = held_bits(field) / 8;
     const size_t count = (size_t)image_count(image, 0);
     unsigned char *data = malloc(count * (size_t)item_size), *bytes = NULL;
     size_t size = 0;
@@ -134,11 +135,7 @@ static int read_npy(const struct layout *layout, const char *bytes, size_t size,
         return diag->code;
     for (size_t k = 0; k < npy.count; k++)
         image->values[0][k] = npy_integer(&npy, k);
-    if (image_check(image, diag)) {
-        diag->code = EXIT_USAGE;
-        image_free(image);
-    }
-    return diag->code;
+    return EXIT_DONE;
 }
 
 const struct notation notation_npy = {"npy", "a NumPy array", write_npy, read_npy, NULL};

@@ -140,7 +140,10 @@ int profile_read(const struct profile *profile, const struct notation *notation,
 {
     *origin = (struct origin){0};
     *image = (struct image){0};
-    return notation->read(profile->layout, bytes, size, image, origin, diag);
+    diag->code = EXIT_DONE;
+    if (!notation->read(profile->layout, bytes, size, image, origin, diag) && image_check(image, diag))
+        diag->code = EXIT_USAGE; /* a number that its field does not hold */
+    return diag->code;
 }
 
 int profile_read_folder(const struct profile *profile, const struct notation *notation, const char *path,
@@ -156,8 +159,10 @@ int profile_read_folder(const struct profile *profile, const struct notation *no
         notation->folder->part_name(count, part);
         text_free(&name);
         text_add(&name, "%s/%s", path, part);
-        if (name.failed)
-            return diag_set(diag, EXIT_IO, "out of memory for the name of a file");
+        if (name.failed) {
+            diag_set(diag, EXIT_IO, "out of memory for the name of a file");
+            break;
+        }
         more = count == 0 || access(name.bytes, F_OK) == 0;
         if (more && !file_read(name.bytes, PART_MAX_BYTES, &bytes, &parts[count].size, diag))
             parts[count].bytes = (char *)bytes;

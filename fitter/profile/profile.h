@@ -17,7 +17,7 @@ int profile_find(const char *flag, const char *text, const struct profile **prof
 int profile_write(const struct profile *profile, const struct notation *notation, const struct table *table,
                   struct text parts[FOLDER_MAX_PARTS], int *count, struct diag *diag);
 
-/* The numbers of a file, and what it says of its table. */
+/* The numbers of a file, and what it says of its table. The caller frees the image, too when it is refused. */
 int profile_read(const struct profile *profile, const struct notation *notation, const char *bytes, size_t size,
                  struct image *image, struct origin *origin, struct diag *diag);
 

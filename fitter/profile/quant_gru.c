@@ -141,10 +141,6 @@ static int read_cpp(const struct layout *wanted, const char *bytes, size_t size,
             diag_set(diag, EXIT_USAGE, "has more than %d values .%s = ...; must be one table", SEGMENTS,
                      wanted->fields[f].name);
     free(list);
-    if (!diag->code && image_check(image, diag))
-        diag->code = EXIT_USAGE;
-    if (diag->code)
-        image_free(image);
     return diag->code;
 }
 

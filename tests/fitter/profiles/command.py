@@ -17,6 +17,16 @@ class Pwlc:
     def __init__(self, program, folder):
         self.program, self.folder = str(pathlib.Path(program).resolve()), pathlib.Path(folder)
 
+    def write(self, name, data):
+        """A file of bytes or text, or a folder of texts by their names."""
+        path = self.folder / name
+        if isinstance(data, dict):
+            path.mkdir()
+            for part, text in data.items():
+                (path / part).write_text(text)
+        else:
+            path.write_bytes(data.encode() if isinstance(data, str) else data)
+
     def run(self, *arguments, text=None):
         return subprocess.run([self.program, *map(str, arguments)], cwd=self.folder, input=text, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, universal_newlines=True, timeout=120)

@@ -63,20 +63,10 @@ TEXTS = [
 ]
 
 
-def write_input(pwlc, name, data):
-    path = pwlc.folder / name
-    if isinstance(data, dict):
-        path.mkdir()
-        for part, text in data.items():
-            (path / part).write_text(text)
-    else:
-        path.write_bytes(data.encode() if isinstance(data, str) else data)
-
-
 def check_vector(pwlc, name, flags, expected):
     profile = name.split(":")[0]
     data = images.image(profile)
-    write_input(pwlc, f"{profile}.in", data)
+    pwlc.write(f"{profile}.in", data)
     pwlc.must("import", f"{profile}.in", "--profile", name, "--function", "tanh", *flags, "-o", f"{profile}.json")
     same(f"{name}: the vector's outputs", zip(expected, pwlc.evaluate(f"{profile}.json", expected)), expected.items())
     pwlc.must("emit", f"{profile}.json", "--profile", name, "-o", f"{profile}.out")
@@ -84,7 +74,7 @@ def check_vector(pwlc, name, flags, expected):
 
 
 def check_text(pwlc, name, flags, text, expected):
-    write_input(pwlc, "text", text())
+    pwlc.write("text", text())
     pwlc.must("import", "text", "--profile", name, "--function", "tanh", *flags, "-o", "text.json")
     same(f"{name}: a text of another hand", zip(expected, pwlc.evaluate("text.json", expected)), expected.items())
 

@@ -360,12 +360,7 @@ READ = {
 
 def check_import(pwlc, profile, what, notation, data, says, kinds=None):
     path = pwlc.folder / f"hostile{len(list(pwlc.folder.iterdir()))}"
-    if isinstance(data, dict):
-        path.mkdir()
-        for part, text in data.items():
-            (path / part).write_text(text)
-    else:
-        path.write_bytes(data.encode() if isinstance(data, str) else data)
+    pwlc.write(path.name, data)
     shift = ["--shift", "8"] if profile == "aie" else []
     done = pwlc.run("import", path.name, "--profile", f"{profile}:{notation}", *types(kinds or IN[profile]), *shift, "-o",
                     "hostile.json")
