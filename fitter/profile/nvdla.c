@@ -61,10 +61,10 @@ static int find_grid(const struct table *table, struct grid *grid, struct diag *
         bool even = (width & (width - 1)) == 0;
         for (int i = 1; i < intervals; i++)
             even &= first[i].start - first[i - 1].start == width;
-        for (grid->shift = 0; width >> grid->shift > 1;)
-            grid->shift++;
-        if (even && width > 0)
+        if (even && width > 0) {
+            grid->shift = unsigned_bits(width) - 1;
             return EXIT_DONE;
+        }
     }
     return diag_set(diag, EXIT_REQUIREMENT,
                     "the table has no %d segments of equal width, a power of two; fit with --knots points:%d",

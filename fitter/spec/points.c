@@ -4,12 +4,10 @@
 
 #include "spec.h"
 
+/* Rounded down. */
 static int log2_of(int64_t number)
 {
-    int bits = 0;
-    while (number >> (bits + 1))
-        bits++;
-    return bits;
+    return unsigned_bits(number) - 1;
 }
 
 int spec_points_shift(const struct spec *spec)
