@@ -3,6 +3,7 @@
 #ifndef PWLC_INTEGERS_H
 #define PWLC_INTEGERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Products of two 64-bit integers. */
@@ -55,6 +56,11 @@ static inline int signed_bits(wide low, wide high)
 static inline int field_bits(wide low, wide high)
 {
     return low == high ? 0 : low < 0 ? signed_bits(low, high) : unsigned_bits(high);
+}
+
+static inline bool is_within(struct integers range, wide value)
+{
+    return range.low <= value && value <= range.high;
 }
 
 /* The integers of a range that are also at least `low` and at most `high`. */

@@ -59,7 +59,7 @@ int document_quantise(const struct spec *spec, const struct line_rules *rules, c
         slope_max = fmax(slope_max, fabs(lines[m].slope));
         constant_max = fmax(constant_max, fabs(lines[m].constant));
     }
-    int n_total = finest_shift(slope_max, (double)rules->slope_limit, rules->shift_max);
+    int n_total = finest_shift(slope_max, (double)rules->slopes.high, rules->shift_max);
     const int n_yc = finest_shift(constant_max, operand_max, rules->shift_max);
 
     bool provable = false;

@@ -12,7 +12,7 @@ void line_rules_init(struct line_rules *rules, const struct spec *spec)
     rules->zp_x = spec->in.zero_point;
     rules->qmin_y = spec->out.qmin;
     rules->qmax_y = spec->out.qmax;
-    rules->slope_limit = ((int64_t)1 << (slope_bits - 1)) - 1;
+    rules->slopes = (struct integers){code_min(slope_bits, true), code_max(slope_bits, true)};
     rules->accumulator_bits = accumulator_bits(storage);
     rules->slope_terms = spec->constraints.slope_terms;
     rules->one_shift = spec->constraints.one_shift;
@@ -49,7 +49,7 @@ double line_steepest_needed(const struct line_rules *rules)
     while (steepest / 8 <= (double)(rules->qmax_y - rules->qmin_y))
         steepest *= 2;
     steepest = fmax(steepest, ldexp(1, 1 - rules->shift_max));
-    return fmin(steepest, ldexp((double)rules->slope_limit, -rules->shift_min));
+    return fmin(steepest, ldexp(-(double)rules->slopes.low, -rules->shift_min));
 }
 
 static double steepest_target(const struct points *points)
@@ -70,7 +70,7 @@ bool line_shift_suffices(const struct line_rules *rules, const struct points *po
                              ? last - first
                              : fmax(fabs(first - (double)rules->zp_x), fabs(last - (double)rules->zp_x));
     const double y_max = fmax(fabs((double)rules->qmin_y), fabs((double)rules->qmax_y)) + 2;
-    return n >= rules->shift_min && n <= rules->shift_max && ldexp(slope, n) <= (double)rules->slope_limit &&
+    return n >= rules->shift_min && n <= rules->shift_max && ldexp(slope, n) <= (double)rules->slopes.high &&
            ldexp(slope * x_max + y_max, n) < ldexp(1, rules->accumulator_bits - 2);
 }
 
@@ -78,7 +78,7 @@ int line_one_shift(const struct line_rules *rules, const struct points *points, 
 {
     const double steepest = steepest_target(points);
     int likely = rules->shift_max;
-    while (likely > rules->shift_min && ldexp(steepest, likely) > (double)rules->slope_limit)
+    while (likely > rules->shift_min && ldexp(steepest, likely) > (double)rules->slopes.high)
         likely--;
     /* Down and up in turn, then whatever is left on the longer side. */
     const int below = likely - rules->shift_min, above = rules->shift_max - likely,
@@ -240,6 +240,7 @@ double line_max_err(const struct line_rules *rules, const struct points *points,
 int line_shift(const struct line_rules *rules, double slope, double x_max)
 {
     const double magnitude = fabs(slope), ceiling = ldexp(1, rules->accumulator_bits - 1);
+    const double limit = slope < 0 ? -(double)rules->slopes.low : (double)rules->slopes.high;
     x_max = fmax(x_max, 1);
     int n = (int)fmin(rules->shift_max, ceil(log2(x_max)) + 6);
     if (rules->rounding != PWL_FLOOR && n > rules->accumulator_bits - 2)
@@ -250,7 +251,7 @@ int line_shift(const struct line_rules *rules, double slope, double x_max)
             n--;
     }
     while (n > rules->shift_min &&
-           (magnitude * ldexp(1, n) > (double)rules->slope_limit + 0.5 || magnitude * ldexp(1, n) * x_max >= ceiling))
+           (magnitude * ldexp(1, n) > limit + 0.5 || magnitude * ldexp(1, n) * x_max >= ceiling))
         n--;
     return n > rules->shift_min ? n : rules->shift_min;
 }

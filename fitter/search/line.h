@@ -19,7 +19,7 @@ struct line_rules {
     pwl_form form;
     pwl_rounding rounding;
     int64_t zp_x, qmin_y, qmax_y;
-    int64_t slope_limit;      /* |q_b| <= slope_limit */
+    struct integers slopes;   /* q_b is one of these */
     int slope_terms;          /* q_b is a sum of at most so many +-2^k: 1 or 2; 0: any q_b */
     int accumulator_bits;     /* 32 or 64 */
     int shift_min, shift_max; /* shift_min <= n <= shift_max */

@@ -64,7 +64,7 @@ struct spec {
     enum method method; /* lsq when not given, minimax with max_err */
     pwl_form form;
     pwl_rounding rounding;
-    int slope_bits;       /* 2..storage_bits: width of q_b, sign included, -2^(width - 1) left out; 0: the storage's */
+    int slope_bits;       /* 2..storage_bits: width of q_b, sign included; 0: the storage's */
     bool has_offset_type; /* offsets lie in the codes of a type */
     struct tensor offset_type;
     struct constraints constraints;

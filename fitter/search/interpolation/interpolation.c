@@ -15,13 +15,14 @@ static bool is_provable(const struct interpolation *table, int i, int64_t a, int
     return line_provable(table->rules, &line, start, start + table->width - 1);
 }
 
-/* Each limit of a proof is linear in a and b, so the corners of what the range and the slope limit allow decide. */
+/* Each limit of a proof is linear in a and b, so the corners of what their range and the slopes allow decide. */
 static bool all_are_provable(const struct interpolation *table, int i)
 {
-    const int64_t low = table->range.low, high = table->range.high, limit = table->rules->slope_limit;
-    const int64_t up = smaller_integer(high, low + limit), down = larger_integer(low, high - limit);
-    return is_provable(table, i, low, low) && is_provable(table, i, low, up) && is_provable(table, i, down, high) &&
-           is_provable(table, i, high, high) && is_provable(table, i, high, down) && is_provable(table, i, up, low);
+    const int64_t low = table->range.low, high = table->range.high;
+    const struct integers slopes = integers_within(table->rules->slopes, low - high, high - low);
+    return is_provable(table, i, low, low) && is_provable(table, i, high, high) &&
+           is_provable(table, i, low, low + slopes.high) && is_provable(table, i, high - slopes.high, high) &&
+           is_provable(table, i, high, high + slopes.low) && is_provable(table, i, low - slopes.low, low);
 }
 
 int interpolation_init(struct interpolation *table, const struct spec *spec, const struct points *points,
@@ -96,7 +97,7 @@ static bool keeps_directions(struct interpolation *table, int i, int64_t a, int6
 
 bool interpolation_allows(struct interpolation *table, int i, int64_t a, int64_t b)
 {
-    return llabs(b - a) <= table->rules->slope_limit && (table->all_provable[i] || is_provable(table, i, a, b)) &&
+    return is_within(table->rules->slopes, b - a) && (table->all_provable[i] || is_provable(table, i, a, b)) &&
            (!table->directions || keeps_directions(table, i, a, b));
 }
 
@@ -132,10 +133,11 @@ double interpolation_cost_of_ranges(struct interpolation *table, int i, struct i
     *exact = true;
     if (a.low == a.high && b.low == b.high)
         return interpolation_cost(table, i, a.low, b.low, max_err, enough);
-    if (b.low - a.high > table->rules->slope_limit || a.low - b.high > table->rules->slope_limit)
+    const struct integers slopes = table->rules->slopes;
+    if (b.low - a.high > slopes.high || b.high - a.low < slopes.low)
         return INFINITY;
-    *exact = !table->directions && table->all_provable[i] && b.high - a.low <= table->rules->slope_limit &&
-             a.high - b.low <= table->rules->slope_limit;
+    *exact =
+        !table->directions && table->all_provable[i] && b.high - a.low <= slopes.high && b.low - a.high >= slopes.low;
     int64_t low_sum = a.low * table->width, high_sum = a.high * table->width;
     double cost = 0;
     for (int k = first; k < end; k++, low_sum += b.low - a.low, high_sum += b.high - a.high) {

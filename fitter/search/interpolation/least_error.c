@@ -163,13 +163,13 @@ static int64_t last_provable(struct reach *reach, int i, int64_t a, int64_t end)
     return good;
 }
 
-/* What the slope limit and the proof leave of the values beside a. */
+/* What the slopes and the proof leave of the values beside a. */
 static struct integers provable_beside(struct reach *reach, int i, int64_t a, struct integers values)
 {
     const struct interpolation *table = reach->table;
-    const int64_t limit = table->rules->slope_limit;
-    values.low = larger_integer(values.low, a - limit);
-    values.high = smaller_integer(values.high, a + limit);
+    const struct integers slopes = table->rules->slopes;
+    values.low = larger_integer(values.low, a + slopes.low);
+    values.high = smaller_integer(values.high, a + slopes.high);
     if (table->all_provable[i] || is_empty(values))
         return values;
     struct interpolation free = *table;
@@ -288,8 +288,9 @@ static void add_reach(struct reach *reach, int i, struct integers run)
 static bool step_back(struct reach *reach, int i)
 {
     struct interpolation *table = reach->table;
-    const int64_t b = table->value[i + 1], limit = table->rules->slope_limit, wanted = interpolation_wanted(table, i);
-    const struct integers values = integers_within(beside(reach, i, b, false), b - limit, b + limit);
+    const int64_t b = table->value[i + 1], wanted = interpolation_wanted(table, i);
+    const struct integers slopes = table->rules->slopes;
+    const struct integers values = integers_within(beside(reach, i, b, false), b - slopes.high, b - slopes.low);
     int64_t nearest = INT64_MAX;
     for (size_t r = reach->first[i]; r < reach->first[i + 1]; r++) {
         const struct integers run = integers_within(values, reach->run[r].low, reach->run[r].high);

@@ -139,13 +139,13 @@ struct proof {
 };
 
 /*
- * Values that need not be looked at. All of these changes leave each pair within the slope limit.
+ * Values that need not be looked at. All of these changes leave the slope of each pair within its limits.
  *
- * - No value lies beyond a limit of the outputs by more than the slope limit: none of its neighbours lies within the
+ * - No value lies beyond a limit of the outputs by more than the steepest slope: none of its neighbours lies within the
  *   outputs then, and it may as well lie nearer.
  * - Where all codes beside a point have a limit as their target, its value is at that limit or beyond: it may be moved
- *   there from within without a larger error anywhere. That fails only beside a neighbour that the slope limit keeps
- *   away, so far that one code beside it costs more than the best table; is_held asks for that.
+ *   there from within without a larger error anywhere. That fails only beside a neighbour that the slopes keep away,
+ *   so far that one code beside it costs more than the best table; is_held asks for that.
  * - Between two such points it is the limit itself: all codes beside it come out as the limit in any case.
  */
 static bool is_held(const struct proof *proof, int i, int64_t limit)
@@ -155,7 +155,7 @@ static bool is_held(const struct proof *proof, int i, int64_t limit)
     const struct line_rules *rules = table->rules;
     const int first = (int)((i > 0 ? i - 1 : 0) * table->width),
               end = (int)((i < table->intervals ? i + 1 : table->intervals) * table->width);
-    const double error = fmin((double)rules->slope_limit / 2 - 1, (double)(rules->qmax_y - rules->qmin_y));
+    const double error = fmin((double)rules->slopes.high / 2 - 1, (double)(rules->qmax_y - rules->qmin_y));
     bool held = !table->directions && error > 0;
     for (int k = first; k < end && held; k++)
         held = points->target[k] == (double)limit && points->mass[k] * error * error > proof->best &&
@@ -171,7 +171,7 @@ static struct integers values_needed(const struct proof *proof, int i)
     for (int j = 0; j < table->intervals; j++)
         if (!table->all_provable[j])
             return values;
-    values = integers_within(values, rules->qmin_y - rules->slope_limit, rules->qmax_y + rules->slope_limit);
+    values = integers_within(values, rules->qmin_y + rules->slopes.low, rules->qmax_y - rules->slopes.low);
     for (int side = 0; side < 2; side++) {
         const int64_t limit = side ? rules->qmax_y : rules->qmin_y;
         if (!is_held(proof, i, limit))

@@ -136,7 +136,6 @@ static bool bound_slope(const struct band_search *search, enum hull_side side, i
 static bool accept_end(struct band_search *search, const struct fraction *bound, int64_t c)
 {
     const struct line_rules *rules = search->rules;
-    const int64_t limit = rules->slope_limit;
     wide q = bound->numerator, d = bound->denominator;
     if (q == 0)
         return accept_level(search, c);
@@ -153,13 +152,13 @@ static bool accept_end(struct band_search *search, const struct fraction *bound,
     if (q % d != 0)
         return false;
     q /= d;
-    while (q % 2 == 0 && (q > limit || -q > limit || n > rules->shift_max)) { /* n is 0 or less here, or q odd */
+    while (q % 2 == 0 && (!is_within(rules->slopes, q) || n > rules->shift_max)) { /* n is 0 or less here, or q odd */
         q /= 2;
         n--;
     }
     for (; n < rules->shift_min; n++) /* at most 126 bits */
         q *= 2;
-    return n <= rules->shift_max && -limit <= q && q <= limit && accept(search, (int64_t)q, n, c);
+    return n <= rules->shift_max && is_within(rules->slopes, q) && accept(search, (int64_t)q, n, c);
 }
 
 /* The integer of least magnitude strictly between two bounds of one sign, times 2^n; 0 when there is none. At least one
@@ -205,10 +204,9 @@ static bool try_constant(struct band_search *search, int64_t c)
         if (accept_level(search, c))
             return true;
     } else {
-        const wide limit = search->rules->slope_limit;
         for (int n = least_shift(search->rules, &low, &high); n <= search->rules->shift_max; n++) {
             const wide q = least_between(&low, &high, n);
-            if (q > limit || -q > limit)
+            if (!is_within(search->rules->slopes, q))
                 break; /* and longer still for larger n */
             if (q != 0 && accept(search, (int64_t)q, n, c))
                 return true;
@@ -336,7 +334,7 @@ static bool try_slope(struct band_search *search, int64_t q_b, int n)
 static struct integers slopes_of(const struct band_search *search, const struct slope_window *window, int n)
 {
     return integers_between(ceil(ldexp(window->min, n)), floor(ldexp(window->max, n)),
-                            -(double)search->rules->slope_limit, (double)search->rules->slope_limit);
+                            (double)search->rules->slopes.low, (double)search->rules->slopes.high);
 }
 
 /* Whether no sum of a biased line can be shifted to the outputs that the limits ask for, nor by more than n. */

@@ -49,7 +49,7 @@ static bool find_spare(struct line_program *program, int i, const double *paid)
 /* The real slope nearest on its grid, and its neighbours. */
 static void try_near(struct line_program *program, double slope)
 {
-    const double around = fmax(fabs(slope), 1e-3) * 2 / (double)program->rules->slope_limit;
+    const double around = fmax(fabs(slope), 1e-3) * 2 / (double)program->rules->slopes.high;
     slopes_try_all(&program->slopes, (struct window){slope - around, slope + around}, around / 2);
 }
 

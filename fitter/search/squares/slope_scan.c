@@ -149,7 +149,7 @@ static void try_slope(struct slope_scan *slopes, int64_t q_b, int n)
 /* Whether a biased slope has one bit to spare. */
 static bool has_more_biases(const struct line_rules *rules, int64_t q_b, int n)
 {
-    return n >= 0 && n < rules->shift_max && 2 * llabs(q_b) <= rules->slope_limit;
+    return n >= 0 && n < rules->shift_max && is_within(rules->slopes, 2 * q_b);
 }
 
 /*
@@ -271,9 +271,9 @@ void slopes_init(struct slope_scan *slopes)
     slopes->origin = rules->zp_x;
     slopes->apart = !slopes->all;
     slopes->ties = rules->rounding >= PWL_HALF_AWAY ? TIES_ALL : TIES_NONE;
+    const int64_t steepest = -rules->slopes.low;
     for (int n = rules->shift_min; n <= rules->shift_max; n++)
-        slopes->safe[SLOPES_NO_SHIFT + n] =
-            slopes->all ? rules->slope_limit : safe_numerator(slopes, n, rules->slope_limit);
+        slopes->safe[SLOPES_NO_SHIFT + n] = slopes->all ? steepest : safe_numerator(slopes, n, steepest);
 }
 
 double slopes_unsafe(const struct slope_scan *slopes)
@@ -281,7 +281,7 @@ double slopes_unsafe(const struct slope_scan *slopes)
     const struct line_rules *rules = slopes->rules;
     double least = INFINITY;
     for (int n = rules->shift_min; n <= rules->shift_max; n++)
-        if (slopes->safe[SLOPES_NO_SHIFT + n] < rules->slope_limit)
+        if (slopes->safe[SLOPES_NO_SHIFT + n] < -rules->slopes.low)
             least = fmin(least, ldexp((double)slopes->safe[SLOPES_NO_SHIFT + n] + 1, -n));
     return least;
 }
@@ -321,17 +321,17 @@ static int largest_shift(const struct slope_scan *slopes, int most)
 void slopes_try_all(struct slope_scan *slopes, struct window window, double stride)
 {
     const struct line_rules *rules = slopes->rules;
-    const int64_t limit = rules->slope_limit;
     const double x_max = fmax(fabs(slopes->points->code[0] - (double)slopes->origin),
                               fabs(slopes->points->code[slopes->points->count - 1] - (double)slopes->origin));
     /* From 2^n above twice every product on, only the product's sign counts. */
-    const int enough = (int)ceil(log2(4 * (double)limit * fmax(x_max, (double)slopes->points->count)));
+    const int enough = (int)ceil(log2(-4 * (double)rules->slopes.low * fmax(x_max, (double)slopes->points->count)));
     const int most = enough > rules->shift_min ? enough : rules->shift_min;
     const int finest = largest_shift(slopes, most < rules->shift_max ? most : rules->shift_max);
     for (int n = finest; n >= rules->shift_min; n--) {
         const double unit = ldexp(1, -n);
         const int64_t safe = slopes->safe[SLOPES_NO_SHIFT + n];
         for (int sign = -1; sign <= 1; sign += 2) {
+            const int64_t limit = sign > 0 ? rules->slopes.high : -rules->slopes.low;
             /* Slopes of at most half the largest numerator belong to a finer grid; flat lines have been tried. */
             int64_t from = n == finest ? 1 : limit / 2 + 1;
             double low = sign > 0 ? window.low : -window.high, high = sign > 0 ? window.high : -window.low;

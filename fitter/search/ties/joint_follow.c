@@ -192,9 +192,9 @@ void tie_try_slopes(struct tie_program *program, const struct hulls_reach *windo
     const int64_t first = program->points->cell[point], last = program->points->cell[program->last_point];
     program->origin = line_origin(rules, first);
     for (program->n = rules->shift_min; program->n <= rules->shift_max; program->n++) {
-        const double limit = (double)rules->slope_limit;
-        const int64_t least = (int64_t)fmin(fmax(ceil(ldexp(low, program->n)), -limit), limit + 1),
-                      most = (int64_t)fmax(fmin(floor(ldexp(high, program->n)), limit), -limit - 1);
+        const double lowest = (double)rules->slopes.low, highest = (double)rules->slopes.high;
+        const int64_t least = (int64_t)fmin(fmax(ceil(ldexp(low, program->n)), lowest), highest + 1),
+                      most = (int64_t)fmax(fmin(floor(ldexp(high, program->n)), highest), lowest - 1);
         for (program->q_b = slope_above(rules, least - 1); program->q_b <= most && !program->gave_up;
              program->q_b = slope_above(rules, program->q_b)) {
             if (++program->steps > TIE_MOST_STEPS)

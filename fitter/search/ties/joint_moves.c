@@ -16,11 +16,11 @@ static bool line_through(const struct tie_search *search, int begin, int end, do
     const struct points *points = search->points;
     const double x = code - (double)line_origin(rules, points->cell[begin]);
     /* With a longer shift the slope is beyond its limit. */
-    const int longest = slope != 0 ? ilogb((double)rules->slope_limit) - ilogb(slope) + 1 : rules->shift_max;
+    const int longest = slope != 0 ? ilogb((double)rules->slopes.low) - ilogb(slope) + 1 : rules->shift_max;
     for (int n = longest < rules->shift_max ? longest : rules->shift_max; n >= rules->shift_min; n--) {
         const double unit = ldexp(1, n);
         *line = (struct line){.q_b = slope_nearest(rules, slope * unit), .n = n};
-        if (llabs(line->q_b) > rules->slope_limit)
+        if (!is_within(rules->slopes, line->q_b))
             continue;
         const double offset = rules->form == PWL_BIASED ? rint(value * unit - (double)line->q_b * x)
                                                         : rint(value - (double)line->q_b / unit * x);

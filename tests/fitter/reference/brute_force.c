@@ -332,7 +332,7 @@ static int signed_digits(int64_t q_b)
 /* With one shift a segment cannot take the shift of another, so that all lines of a shift count or none. */
 static bool is_tried(const struct brute_problem *problem, int64_t q_b, int n)
 {
-    const int64_t steepest = power(problem->slope_bits - 1) - 1;
+    const int64_t steepest = power(problem->slope_bits - 1);
     if (problem->slope_terms && signed_digits(q_b) > problem->slope_terms)
         return false;
     if (problem->one_shift)
@@ -382,9 +382,9 @@ static void brute_free(const struct brute_problem *problem, int n_min, int n_max
 
     const int flat = n_min > 0 ? n_min : n_max < 0 ? n_max : 0;
     try_slope(problem, ranges, &candidates, 0, flat); /* constants first: they make `most` small */
-    const int64_t steepest = power(problem->slope_bits - 1) - 1;
+    const int64_t steepest = power(problem->slope_bits - 1);
     for (int n = n_max; n >= n_min; n--)
-        for (int64_t q_b = -steepest; q_b <= steepest; q_b++)
+        for (int64_t q_b = -steepest; q_b < steepest; q_b++)
             if (is_tried(problem, q_b, n))
                 try_slope(problem, ranges, &candidates, q_b, n);
     free(candidates.offset);
@@ -501,7 +501,7 @@ static void brute_tied(const struct brute_problem *problem, int n_min, int n_max
 {
     struct tied *tied = allocate(1, sizeof *tied);
     struct candidates candidates = {0};
-    const int64_t steepest = power(problem->slope_bits - 1) - 1;
+    const int64_t steepest = power(problem->slope_bits - 1);
     const int outputs = (int)(problem->qmax_y - problem->qmin_y) + 1;
     if (problem->count > TIED_CODES || outputs > OUTPUTS)
         abort();
@@ -515,7 +515,7 @@ static void brute_tied(const struct brute_problem *problem, int n_min, int n_max
             continue;
         begin_at(problem, tied, i);
         for (int n = n_min; n <= n_max; n++)
-            for (int64_t q_b = -steepest; q_b <= steepest; q_b++)
+            for (int64_t q_b = -steepest; q_b < steepest; q_b++)
                 if (is_tried(problem, q_b, n))
                     try_tied(problem, tied, &candidates, q_b, n, i);
     }

@@ -233,8 +233,8 @@ static bool is_known(const struct families *families, const struct family *famil
 static void add_slopes(const struct every_spec *spec, const struct values *values, const struct sums *sums, int n,
                        int start, struct families *families, struct lines *lines)
 {
-    const int64_t steepest = (INT64_C(1) << (spec->slope_bits - 1)) - 1;
-    for (int64_t q_b = -steepest; q_b <= steepest; q_b++) {
+    const int64_t steepest = INT64_C(1) << (spec->slope_bits - 1);
+    for (int64_t q_b = -steepest; q_b < steepest; q_b++) {
         const struct family family = family_of(spec, q_b, n, start);
         if (!has_terms(q_b, spec->slope_terms, spec->slope_bits) ||
             (spec->form != EVERY_BIASED && is_known(families, &family)))

@@ -26,7 +26,7 @@ struct every_spec {
     enum every_form form;
     enum every_rounding rounding;
     int64_t first_x, zp_x, qmin_y, qmax_y;
-    int slope_bits;  /* |q_b| < 2^(slope_bits - 1); 8 at most */
+    int slope_bits;  /* width of q_b, sign included; 8 at most */
     int slope_terms; /* 0: any slope */
     bool one_shift, monotone, is_continuous;
     int max_step; /* of --continuous */

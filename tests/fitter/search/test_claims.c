@@ -58,7 +58,7 @@ static bool keeps_to_fields(const struct every_spec *every, const struct table *
         if (!every->may_start[segment->start - every->first_x] ||
             (every->one_shift && segment->n != table->segments[0].n) ||
             (every->slope_terms && __builtin_popcountll(q ^ 3 * q) > every->slope_terms) ||
-            llabs(segment->q_b) >= 1 << (every->slope_bits - 1))
+            segment->q_b < -(1 << (every->slope_bits - 1)) || segment->q_b >= 1 << (every->slope_bits - 1))
             return false;
     }
     return true;

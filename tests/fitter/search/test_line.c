@@ -41,9 +41,10 @@ static struct line random_line(const struct problem *problem, int begin, int end
     struct line line;
     const int64_t *cell = problem->points.cell;
     do {
-        const int64_t slope = problem->rules.slope_limit >> random_in(random, 0, 14),
-                      offset = problem->rules.offsets.high >> random_in(random, 0, 30);
-        line = (struct line){.q_b = random_in(random, -slope, slope),
+        const struct integers slopes = problem->rules.slopes;
+        const int less = (int)random_in(random, 0, 14);
+        const int64_t offset = problem->rules.offsets.high >> random_in(random, 0, 30);
+        line = (struct line){.q_b = random_in(random, slopes.low >> less, slopes.high >> less),
                              .n = (int)random_in(random, -3, 20),
                              .offset = random_in(random, -offset, offset)};
     } while (!line_provable(&problem->rules, &line, cell[begin], cell[end] - 1));

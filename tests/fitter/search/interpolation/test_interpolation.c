@@ -46,7 +46,7 @@ static int64_t output(const struct problem *problem, int64_t a, int64_t b, int f
     return y < out->qmin ? out->qmin : y > out->qmax ? out->qmax : y;
 }
 
-/* Whether the line between two values is within the slope limit and proven at a code; all these formats have sums of
+/* Whether the line between two values is within the slopes and proven at a code; all these formats have sums of
  * 32 bits. */
 static bool is_proven(const struct problem *problem, int i, int64_t a, int64_t b, int f)
 {
@@ -55,8 +55,8 @@ static bool is_proven(const struct problem *problem, int i, int64_t a, int64_t b
     const bool biased = spec->form == PWL_BIASED;
     const int64_t product = q_b * (biased ? from + f : f), bias = biased ? a * problem->width - q_b * from : 0;
     const int64_t sum = product + bias, half = spec->rounding == PWL_FLOOR ? 0 : problem->width / 2;
-    const int64_t limit = ((int64_t)1 << (problem->small.problem.slope_bits - 1)) - 1;
-    return llabs(q_b) <= limit && fits(product) && fits(bias) && fits(sum) &&
+    const int64_t limit = (int64_t)1 << (problem->small.problem.slope_bits - 1);
+    return -limit <= q_b && q_b < limit && fits(product) && fits(bias) && fits(sum) &&
            (spec->rounding == PWL_HALF_AWAY ? fits(llabs(sum) + half) : fits(sum + half));
 }
 

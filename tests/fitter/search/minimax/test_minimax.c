@@ -310,7 +310,7 @@ static void check_narrow(int number)
         .zp_x = problem->zp_x,
         .qmin_y = problem->qmin_y,
         .qmax_y = problem->qmax_y,
-        .slope_limit = ((int64_t)1 << (problem->slope_bits - 1)) - 1,
+        .slopes = {-((int64_t)1 << (problem->slope_bits - 1)), ((int64_t)1 << (problem->slope_bits - 1)) - 1},
         .accumulator_bits = problem->accumulator_bits,
         .shift_min = 1 - problem->accumulator_bits,
         .shift_max = problem->accumulator_bits - 1,

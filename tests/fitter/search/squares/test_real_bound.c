@@ -53,7 +53,7 @@ static void half_init(struct half *half, int sign)
                   .rounding = PWL_HALF_UP,
                   .qmin_y = sign > 0 ? 0 : -LIMIT,
                   .qmax_y = sign > 0 ? LIMIT : 0,
-                  .slope_limit = INT32_MAX,
+                  .slopes = {INT32_MIN, INT32_MAX},
                   .accumulator_bits = 64,
                   .offsets = {INT32_MIN, INT32_MAX}},
         .line = {.q_b = sign * 40503, .n = SHIFT, .offset = sign * (1 << (SHIFT - 2))},

@@ -15,8 +15,8 @@ static bool has_reference(const struct problem *problem)
 {
     const struct line_rules *rules = &problem->rules;
     return problem->points.count <= BRUTE_CODES
-               ? rules->slope_limit < 16
-               : rules->form == PWL_ABSOLUTE && rules->rounding == PWL_FLOOR && rules->slope_limit < 64;
+               ? rules->slopes.high < 16
+               : rules->form == PWL_ABSOLUTE && rules->rounding == PWL_FLOOR && rules->slopes.high < 64;
 }
 
 static int width_of(int64_t limit)
@@ -40,7 +40,7 @@ static double reference_of(const struct problem *problem, double known)
                                                          .zp_x = rules->zp_x,
                                                          .qmin_y = rules->qmin_y,
                                                          .qmax_y = rules->qmax_y,
-                                                         .slope_bits = width_of(rules->slope_limit),
+                                                         .slope_bits = width_of(rules->slopes.high),
                                                          .term_c_bits = width_of(rules->offsets.high),
                                                          .segments = SEGMENTS},
                                known);
@@ -54,7 +54,7 @@ static double reference_of(const struct problem *problem, double known)
                                                                   : rules->form == PWL_BIASED ? BRUTE_BIASED
                                                                                               : BRUTE_ANCHORED),
                                         .rounding = (enum brute_rounding)rules->rounding,
-                                        .slope_bits = width_of(rules->slope_limit),
+                                        .slope_bits = width_of(rules->slopes.high),
                                         .offset_bits = width_of(rules->offsets.high),
                                         .accumulator_bits = rules->accumulator_bits,
                                         .squares = true},
@@ -189,7 +189,7 @@ static bool draw_line(const struct problem *problem, int begin, int end, struct 
     const int64_t code = points->cell[between(begin, end - 1)];
     const int64_t y =
         draw(3) ? between(rules->qmin_y - 9, rules->qmax_y + 9) : (draw(2) ? 0 : rules->qmax_y) + between(-1, 1);
-    *line = (struct line){.q_b = draw(4) ? between(-rules->slope_limit, rules->slope_limit) : 0,
+    *line = (struct line){.q_b = draw(4) ? between(rules->slopes.low, rules->slopes.high) : 0,
                           .n = (int)between(rules->shift_min, rules->shift_max)};
     const int64_t product = line->q_b * (code - origin), half = line->n > 0 ? pwl_shl64(1, line->n) / 2 : 0;
     if (rules->form == PWL_BIASED)
@@ -250,7 +250,8 @@ START_TEST(no_line_is_left_out)
         struct line_program search;
         problem_init(&problem, _i % 12 + 12 * (int)draw(FORMATS));
         struct line_rules *rules = &problem.rules;
-        rules->slope_limit = between(3, rules->slope_limit < 127 ? rules->slope_limit : 127);
+        rules->slopes.high = between(3, rules->slopes.high < 127 ? rules->slopes.high : 127);
+        rules->slopes.low = -1 - rules->slopes.high;
         rules->shift_max = (int)between(0, 7);
         rules->shift_min = draw(2) ? rules->shift_max : -2;
         const double cost = aim_at_lines(&problem, (int)between(1, SEGMENTS));
@@ -262,7 +263,7 @@ START_TEST(no_line_is_left_out)
         const double found = program_solve(&search, 0, MANY_STEPS);
         ck_assert_msg(search.slopes.complete && found <= a_little_above(cost),
                       "%s, slopes to %d, shifts %d to %d: lines that cost %.12g are left out, found %.12g",
-                      problem.flags, (int)rules->slope_limit, rules->shift_min, rules->shift_max, cost, found);
+                      problem.flags, (int)rules->slopes.high, rules->shift_min, rules->shift_max, cost, found);
         program_free(&search);
         problem_free(&problem);
     }

@@ -49,7 +49,7 @@ static void draw_problem(struct problem *problem, int number)
                                           .accumulator_bits = 32,
                                           .offsets = {INT32_MIN, INT32_MAX},
                                           .qmin_y = between(-24, 0),
-                                          .slope_limit = 127,
+                                          .slopes = {-128, 127},
                                           .shift_max = 31}};
     problem->rules.qmax_y = problem->rules.qmin_y + between(3, 40);
     const int n = (int)between(1, 6);
