@@ -33,6 +33,13 @@ static int miss_max_err(const struct spec *spec, const struct table *table, stru
                     spec->max_err, table->segment_count, certificate->max_err_lsb, (long long)certificate->max_err_at);
 }
 
+/* The next limit at the points where the present one has let a code between them exceed --max-err: less by as much, and
+ * by steps that grow, as the next table exceeds it elsewhere. */
+static double narrower_limit(double limit, const struct spec *spec, const struct table *table, int attempt)
+{
+    return limit - fmax(1.02 * (held_error(table) - spec->max_err), ldexp(1e-4 * spec->max_err, attempt));
+}
+
 static void keep_table(struct workspace *work, const struct table *table)
 {
     struct kept *kept = &work->kept;
@@ -103,7 +110,7 @@ static int fit_max_err_by_count(struct workspace *work, int least, int most, str
 }
 
 /* Fewest segments for a given error. It is held at the points only; where they are not all codes the certificate may
- * find or prove no more than a larger one, and the limit is narrowed by as much. */
+ * find or prove no more than a larger one, and the limit is narrowed. */
 static int fit_max_err_by_cover(struct workspace *work, int most, struct table *table, struct diag *diag)
 {
     const double max_err = work->spec->max_err;
@@ -119,7 +126,7 @@ static int fit_max_err_by_cover(struct workspace *work, int most, struct table *
             return diag->code;
         if (holds_max_err(work->spec, table))
             return EXIT_DONE;
-        limit -= fmax(1.02 * (held_error(table) - max_err), 1e-4 * max_err);
+        limit = narrower_limit(limit, work->spec, table, attempt);
     }
     return miss_max_err(work->spec, table, diag);
 }
@@ -142,7 +149,7 @@ static int find_few(struct workspace *work, int most, struct table *table, int *
             *few = work->count;
             keep_table(work, table);
         }
-        limit -= fmax(1.02 * (held_error(table) - max_err), 1e-4 * max_err);
+        limit = narrower_limit(limit, work->spec, table, attempt);
     }
     work->ties.max_err = max_err;
     work->ties.few = *few;

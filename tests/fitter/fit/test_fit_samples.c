@@ -149,6 +149,33 @@ START_TEST(csv_and_npy_give_certified_tables)
 }
 END_TEST
 
+/* Inputs of 16 bits take 246 and 34 segments. */
+START_TEST(wide_inputs_take_few_segments_more)
+{
+    static const struct {
+        const char *types;
+        double max_err;
+        int most;
+    } cases[] = {
+        {"--in s20:2^-18 --out s16:2^-14", 0.6, 256}, /* codes between the points exceed the first limits */
+        {"--in s18:2^-16 --out s12:2^-10", 1, 36},
+    };
+    char path[PATH_SIZE], flags[FLAGS_SIZE];
+    write_csv("wide.csv", path);
+    for (int k = 0; k < 2; k++) {
+        struct fitted fitted;
+        snprintf(flags, sizeof flags, "--samples %s %s --max-err %g", path, cases[k].types, cases[k].max_err);
+        fit_well(flags, &fitted);
+        assert_certified(flags, &fitted);
+        ck_assert_msg(fitted.table.certificate.max_err_lsb <= cases[k].max_err, "%s: off by %.9g LSB", flags,
+                      fitted.table.certificate.max_err_lsb);
+        ck_assert_msg(fitted.table.segment_count <= cases[k].most, "%s: %d segments", flags,
+                      fitted.table.segment_count);
+        fitted_free(&fitted);
+    }
+}
+END_TEST
+
 START_TEST(two_points_are_one_line)
 {
     char path[PATH_SIZE], flags[FLAGS_SIZE];
@@ -256,6 +283,7 @@ int main(void)
     tcase_add_unchecked_fixture(tcase, set_up, tear_down);
     tcase_add_loop_test(tcase, csv_and_npy_give_certified_tables, 0, TYPES);
     tcase_add_test(tcase, two_points_are_one_line);
+    tcase_add_test(tcase, wide_inputs_take_few_segments_more);
     tcase_add_test(tcase, codes_outside_the_samples_are_refused);
     tcase_add_test(tcase, sweep_measures_against_the_samples);
     suite_add_tcase(suite, tcase);
