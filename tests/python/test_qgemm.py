@@ -311,6 +311,10 @@ def _():
     out.array[:] = 0
     again()
     equal(out.array, product(many), "time and again")
+    elsewhere, space = many[::-1].copy(), np.zeros(20, np.uint8)
+    again.at(elsewhere.ctypes.data, out.array.ctypes.data, space.ctypes.data, 11)
+    equal(out.array, product(elsewhere), "at other addresses")
+    assert of_fake("stream").value == 11 and space.all()
     product(Interface(x[:0]), Interface(np.zeros((0, N), np.float32)))
     del product
     gc.collect()

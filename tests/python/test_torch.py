@@ -13,7 +13,6 @@ import os
 import pathlib
 import pickle
 import sys
-import types
 import warnings
 from unittest import mock
 
@@ -25,12 +24,14 @@ except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn import functional
 
 import pwl
 import pwl.torch
 from pwl import cuda
-from pwl.torch import ops
+from pwl.torch import activation, ops
 
 os.environ["PWLC"] = os.path.realpath(sys.argv[1])
 
@@ -374,6 +375,52 @@ def _():
     equal(pwl.torch.Activation(gelu)(codes).numpy(), gelu(codes.numpy()), "codes")
 
 
+@test("plain tensors are told from those of which an operator makes more than its kernel does")
+def _():
+    x = reals(3, 4)
+    assert ops.plain(x) and ops.plain(x.t()) and ops.plain(x[:, ::2]) and ops.plain(x.to(torch.int8))
+    leaf = reals(3).requires_grad_()
+    assert not ops.plain(leaf)
+    with torch.no_grad():
+        assert ops.plain(leaf)
+    for context in (torch.inference_mode(), torch.autocast("cpu", torch.bfloat16)):
+        with context:
+            assert ops.plain(x)
+    for other in (nn.Parameter(x, requires_grad=False), x.to_sparse(), x.to_mkldnn(), x.to("meta"), torch._neg_view(x),
+                  torch._efficientzerotensor((3,)), torch.nested.nested_tensor([x, x]), x.tolist()):
+        assert not ops.plain(other), other
+    for context in (FakeTensorMode(), torch.device("cpu"), torch.autograd.forward_ad.dual_level()):
+        with context:
+            assert not ops.plain(x), context
+    told = []
+
+    def tell(given):
+        told.extend([ops.plain(given), ops.plain(x)])
+        return given + 1
+
+    for transform in (torch.vmap, torch.func.functionalize, make_fx):
+        transform(tell)(x)
+    torch.jit.trace(tell, (x,), check_trace=False)
+    assert told and not any(told), told
+    assert torch.compile(lambda x: x + ops.plain(x), backend="eager", fullgraph=True)(x).equal(x)
+    assert ops.plain(x)
+
+
+@test("Activation calls the kernels where x is plain, and the operators elsewhere")
+def _():
+    for options in ({}, {"gradient": "straight"}, {"inplace": True}):
+        module, x = pwl.torch.Activation(gelu, **options), reals(5, 3)
+        with mock.patch.object(activation, "map_real", None), mock.patch.object(activation, "map_codes", None):
+            for given in (x, x.half(), x.double(), x.t(), x[:0]):
+                same(module(given.clone()), expected(given, gelu), f"{options}, {given.dtype}")
+            codes = torch.arange(-128, 128, dtype=torch.int8)
+            equal(module(codes.clone()).numpy(), gelu(codes.numpy()), "codes")
+        with mock.patch.object(activation, "map_real", side_effect=ops.map_real) as operator:
+            module(x.clone().requires_grad_() * 1).sum().backward()
+            same(module(torch._neg_view(x.clone())), expected(-x, gelu), "numbers that are to be negated")
+            assert operator.call_count == 2
+
+
 @test("report counts what activations are given, and takes the errors apart")
 def _():
     observed = pwl.torch.prepare(nn.Sequential(nn.Linear(16, 12), nn.GELU(), nn.Linear(12, 5)), min_max)
@@ -469,8 +516,8 @@ def test_launches():
 
     @test("launches: the device's own, on the current stream, without a copy of what is dense")
     def _():
-        with mock.patch.object(torch.cuda, "device", device), \
-             mock.patch.object(torch.cuda, "current_stream", lambda of: types.SimpleNamespace(cuda_stream=77)):
+        with mock.patch.object(torch.cuda, "device", device), mock.patch.object(ops, "current_device", lambda: 0), \
+             mock.patch.object(ops, "current_stream", lambda of: 77):
             for x in (reals(6, 5), reals(6, 5).t(), reals(6, 5)[:, ::2], reals(0), reals(), reals(4).double()):
                 stream.value = 0
                 same(ops._map_real_cuda(x, json), expected(x, gelu), "real numbers")

@@ -14,8 +14,9 @@ import pathlib
 import pickle
 import sys
 import tempfile
-import types
+import threading
 import warnings
+import weakref
 from unittest import mock
 
 from harness import end, equal, np, refused, test
@@ -27,10 +28,14 @@ except ImportError as error:
     sys.exit(77)
 from torch import nn
 
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.nn.utils import parametrize
+
 import pwl
 import pwl.torch
 from pwl import cuda, qgemm
-from pwl.torch import QLinear, linear
+from pwl.torch import QLinear, linear, ops
 
 try:
     on_device = torch.cuda.is_available() and cuda.library() is not None
@@ -205,6 +210,227 @@ def _():
     assert torch.allclose(compiled, x.grad, atol=1e-5)
 
 
+@contextlib.contextmanager
+def operator_calls():
+    """The list of what the module gives the operator."""
+    calls, operator = [], linear.qlinear
+
+    def counted(*arguments):
+        calls.append(arguments)
+        return operator(*arguments)
+    with mock.patch.object(linear, "qlinear", counted):
+        yield calls
+
+
+def by_operator(layer, x):
+    return linear.qlinear(x, layer.weight, layer.bias, *layer._arguments)
+
+
+def known(layer, *shape, **options):
+    """An x whose shape and type the layer has seen, with other numbers."""
+    layer(torch.randn(*shape, **options))
+    return torch.randn(*shape, **options)
+
+
+def repeated(layer, x):
+    with operator_calls() as calls:
+        y = layer(x)
+    assert not calls, "the operator was called"
+    return y
+
+
+def through(layer, x, what):
+    """What the layer gives of a known x, by the operator."""
+    with operator_calls() as calls:
+        y = layer(x)
+    assert len(calls) == 1, f"{what}: the operator was called {len(calls)} times"
+    same(y, by_operator(layer, x), what)
+
+
+@test("a forward that is known is repeated without the operator, with its bits, shapes and types")
+def _():
+    for format, activations in KINDS:
+        for options in ({}, {"table": table}, {"table": table, "codes": True}):
+            layer = QLinear.of_linear(dense, format, activations=activations, **options)
+            for shape in ((K,), (1, K), (5, K), (2, 3, K)):
+                for dtype in (torch.float32, torch.float16, torch.bfloat16):
+                    x = known(layer, shape, dtype=dtype)
+                    y = repeated(layer, x)
+                    same(y, by_operator(layer, x), f"{format}, {activations}, {options}, {shape}, {dtype}")
+                    assert y.is_contiguous() and not y.requires_grad
+            assert len(layer._repeats) == 12
+    layer = QLinear(qgemm.pack(values))
+    x = known(layer, 3, K).requires_grad_()
+    with torch.no_grad():
+        same(repeated(layer, x), by_operator(layer, x), "no_grad")
+    with torch.inference_mode():
+        y = repeated(layer, x)
+        same(y, by_operator(layer, x), "inference_mode")
+        assert y.is_inference()
+    with torch.autocast("cpu", torch.bfloat16):
+        same(repeated(layer, x.detach()), by_operator(layer, x.detach()), "autocast")
+    for rows in range(1, 2 * linear.REPEATS):
+        layer(torch.ones(rows, K))
+        assert len(layer._repeats) <= linear.REPEATS
+
+
+@test("the operator computes what differs from what is known")
+def _():
+    layer = QLinear.of_linear(dense, table=table)
+    x = known(layer, 4, K)
+    through(layer, torch.randn(K, 4).t(), "columns first")
+    through(layer, torch.randn(4 * K + 1)[1:].reshape(4, K), "an odd address")
+    for given in (torch.randn(4, K).double(), torch.randn(0, K)):
+        layer(given)
+        through(layer, given, f"{given.dtype} of {given.shape}")
+    repeated(layer, x)
+    through(layer, nn.Parameter(x, requires_grad=False), "a subclass")
+    y = layer(x.clone().requires_grad_())
+    assert y.requires_grad
+    refused("last dimension must be 96", lambda: layer(torch.randn(4, K - 1)))
+    refused("real numbers", lambda: layer(torch.ones(4, K, dtype=torch.int8)))
+
+
+@test("weights and a bias that change, in place or by others, are those that the next forward takes")
+def _():
+    other = QLinear(qgemm.pack(values[::-1].copy()), bias[::-1].copy())
+
+    class Other(nn.Module):
+        def forward(self, weight):
+            return other.weight
+
+    def changed(change, layer=None):
+        layer = layer or QLinear.of_linear(dense)
+        x = known(layer, 4, K)
+        before = repeated(layer, x)
+        change(layer)
+        same(layer(x), by_operator(layer, x), "changed")
+        same(layer(x), by_operator(layer, x), "changed, once more")
+        assert not torch.equal(layer(x), before)
+        return layer
+
+    def set_data(layer):
+        layer.weight.data = other.weight
+
+    def set_bias(layer):
+        layer.bias = other.bias
+
+    def drop_bias(layer):
+        layer.bias = None
+
+    def learn_bias(layer):
+        layer.bias = nn.Parameter(other.bias.clone(), requires_grad=False)
+
+    def derive_weight(layer):
+        parametrize.register_parametrization(layer, "weight", Other(), unsafe=True)
+
+    changed(lambda layer: layer.load_state_dict(other.state_dict()))
+    changed(lambda layer: layer.load_state_dict(other.state_dict(), assign=True))
+    changed(lambda layer: layer.weight.copy_(other.weight))
+    changed(set_data)
+    for change in (set_bias, drop_bias, learn_bias):
+        changed(change)
+    changed(learn_bias, QLinear(qgemm.pack(values)))
+    changed(derive_weight)
+    with_table = QLinear.of_linear(dense, table=table, codes=True)
+    layer = changed(lambda layer: layer.set_extra_state(with_table.get_extra_state()))
+    assert layer(torch.zeros(4, K)).dtype == torch.int8
+    layer = QLinear.of_linear(dense)
+    x = known(layer, 4, K)
+    layer.bias = layer.bias.view(torch.int32)  # at the same address
+    refused("bias must be 21 of float32", lambda: layer(x))
+    layer.weight = layer.weight.view(torch.int8)
+    refused("packed weights of 21 x 96", lambda: layer(x))
+    layer = QLinear.of_linear(dense)
+    known(layer, 4, K)
+    same(torch.func.functional_call(layer, dict(other.named_buffers()), x), other(x), "functional_call")
+    layer.to("meta")
+    assert layer(x.to("meta")).is_meta
+
+
+@test("copies know nothing of each other, and weights that are replaced are freed")
+def _():
+    layer = QLinear.of_linear(dense)
+    x = known(layer, 4, K)
+    y = repeated(layer, x)
+    for make in (copy.copy, copy.deepcopy, lambda layer: pickle.loads(pickle.dumps(layer))):
+        other = make(layer)
+        assert not other._repeats
+        same(other(x), y, "a copy")
+        other.set_extra_state(QLinear.of_linear(dense, table=table).get_extra_state())
+        same(other(x), QLinear.of_linear(dense, table=table)(x), "a copy with a table")
+        same(repeated(layer, x), y, "the first")
+    gone = weakref.ref(layer.weight)
+    layer.weight = layer.weight.clone()
+    assert gone() is None
+    same(layer(x), y, "the same weights elsewhere")
+
+
+@test("threads call one layer at once, while its state is replaced")
+def _():
+    layer = QLinear.of_linear(dense)
+    states = [layer.get_extra_state(), QLinear.of_linear(dense, table=table).get_extra_state()]
+    inputs = [torch.randn(1 + k % 4, K) for k in range(8)]
+    wanted = [{bits(QLinear.of_linear(dense, table=of)(x)).tobytes() for of in (None, table)} for x in inputs]
+    wrong = []
+
+    def work(k):
+        for turn in range(100):
+            if k == 0:
+                layer.set_extra_state(states[turn % 2])
+            if bits(layer(inputs[k])).tobytes() not in wanted[k]:
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(len(inputs))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong, wrong
+    same(layer(inputs[0]), by_operator(layer, inputs[0]), "after all")
+
+
+@test("what compiles, traces, transforms or watches a known forward sees the operator")
+def _():
+    layer = QLinear.of_linear(dense, table=table)
+    x = known(layer, 4, K)
+    repeated(layer, x)
+    y = by_operator(layer, x)
+
+    class Functions(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, function, types, arguments=(), keywords=None):
+            seen.append(str(function))
+            return function(*arguments, **(keywords or {}))
+
+    class Calls(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
+            seen.append(str(function))
+            return function(*arguments, **(keywords or {}))
+
+    for mode in (Functions(), Calls()):
+        seen = []
+        with mode:
+            same(layer(x), y, "a mode")
+        assert any("pwl.qlinear" in name for name in seen), seen
+    same(torch.vmap(layer)(torch.stack([x, x])), torch.stack([y, y]), "vmap")
+    same(torch.func.functionalize(layer)(x), y, "functionalize")
+    for text in (make_fx(layer)(x).code, torch.jit.trace(layer, (x,)).inlined_graph, torch.fx.symbolic_trace(layer).code):
+        assert "qlinear" in str(text), text
+    with FakeTensorMode(allow_non_fake_inputs=True) as mode:
+        assert layer(x).shape == layer(mode.from_tensor(x)).shape == (4, N)
+        assert isinstance(layer(x), torch._subclasses.FakeTensor)
+    with torch.autograd.forward_ad.dual_level(), operator_calls() as calls:
+        with contextlib.suppress(NotImplementedError):  # as older versions say
+            layer(torch.autograd.forward_ad.make_dual(x, x))
+        assert len(calls) == 1
+    same(layer(torch._neg_view(x)), layer(-x), "numbers that are to be negated")
+    same(layer(torch._efficientzerotensor((4, K))), layer(torch.zeros(4, K)), "zeros without memory")
+    assert layer(x.to("meta")).is_meta
+    for given in (x.to_sparse(), torch.nested.nested_tensor([x, x])):
+        refused("Could not run 'pwl::qlinear'", lambda: layer(given), NotImplementedError)
+    repeated(layer, x)
+
+
 @test("what is refused")
 def _():
     layer = QLinear.of_linear(dense)
@@ -232,20 +458,30 @@ def test_launches():
     fake = ctypes.CDLL(os.environ["PWL_CUDA_LIBRARY"])
     stream, asked = (ctypes.c_int.in_dll(fake, f"fake_{name}") for name in ("stream", "workspaces"))
 
-    entered = []
+    entered, current = [], [0]
 
     @contextlib.contextmanager
     def device(given):
         entered.append(given)
+        current[0], before = given, current[0]
         yield
+        current[0] = before
+
+    @contextlib.contextmanager
+    def on_fake_device():
+        with mock.patch.object(torch.cuda, "device", device), \
+             mock.patch.object(ops, "current_device", lambda: current[0]), \
+             mock.patch.object(linear, "current_device", lambda: current[0]), \
+             mock.patch.object(linear, "current_stream", lambda of: 77 + of), \
+             mock.patch.object(linear, "empty_strided_cuda", lambda *of: torch.empty_strided(*of[:2], dtype=of[2])):
+            yield
 
     @test("launches: on the current stream, with a workspace, whose size is asked once")
     def _():
         layer = QLinear.of_linear(dense, table=table)
         x = torch.randn(6, K)
-        with mock.patch.object(torch.cuda, "device", device), mock.patch.object(torch.cuda, "current_device", lambda: 0), \
-             mock.patch.object(torch.cuda, "current_stream", lambda of: types.SimpleNamespace(cuda_stream=77)), \
-             mock.patch.object(linear, "_multiply", lambda *all, call=linear._multiply: call(*all[:-1], 0)):
+        multiply = linear._multiply
+        with on_fake_device(), mock.patch.object(linear, "_multiply", lambda *all: multiply(*all[:-1], 0)):
             for dtype in (torch.float32, torch.float16, torch.bfloat16):
                 stream.value = 0
                 given = x.to(dtype)
@@ -258,6 +494,22 @@ def test_launches():
             many = torch.randn(64, K)
             refused("an error of the device",
                     lambda: linear._qlinear_cuda(many, layer.weight, layer.bias, *layer._arguments))
+
+    @test("launches: a known forward on the stream of its device, which is made the current one")
+    def _():
+        layer, x = QLinear.of_linear(dense, table=table), torch.randn(6, K)
+        y = layer(x)
+        *of_weights, activations, text, _ = layer._arguments
+        of = layer.weight, layer.bias
+        with on_fake_device():
+            call = linear._call(x, y, *of, qgemm.Packed(*of_weights), activations, text, 0)
+            assert call.size == 6
+            repeat, entered[:] = linear._Repeat(call, y, *of), []
+            for current[0], devices in ((0, []), (1, [0])):
+                stream.value = 0
+                same(repeat.again(x, *of), y, "a repeat")
+                assert stream.value == 77 and entered == devices and current[0] == len(devices)
+            current[0] = 0
 
 
 def test_device():
@@ -284,6 +536,34 @@ def test_device():
         torch.cuda.synchronize()
         same(y, layer(x), "a graph")
         same(torch.compile(layer)(x), layer(x), "compiled")
+
+    @test("a known forward on a CUDA device, on streams of several threads, and on a device that is not the current one")
+    def _():
+        for format, activations in KINDS:
+            for device in range(torch.cuda.device_count()):
+                layer = QLinear.of_linear(dense, format, table=table, activations=activations).to(f"cuda:{device}")
+                for m in (1, 40, 100):
+                    x = known(layer, m, K, device=f"cuda:{device}")
+                    same(repeated(layer, x), by_operator(layer, x), f"{format}, {activations}, {m}, device {device}")
+                    with torch.inference_mode():
+                        assert repeated(layer, x).is_inference() and by_operator(layer, x).is_inference()
+        inputs = [torch.randn(40, K, device=layer.weight.device) for _ in range(4)]
+        wanted = [by_operator(layer, x) for x in inputs]
+        torch.cuda.synchronize(layer.weight.device)
+        got = [[] for _ in inputs]
+
+        def work(k):
+            with torch.cuda.stream(torch.cuda.Stream(layer.weight.device)):
+                got[k] += [layer(inputs[k]) for _ in range(200)]
+                torch.cuda.current_stream(layer.weight.device).synchronize()
+
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(len(inputs))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for k, y in enumerate(wanted):
+            assert len(got[k]) == 200 and all(torch.equal(one, y) for one in got[k])
 
 
 if on_device:

@@ -4,9 +4,9 @@
 with CUDA; REPEAT_PRODUCT is the library tests/python/librepeat_product.so.
 
 Time of a product in fp16, of weights in Q4_0 or Q8_0 with a bias and a table, when 500 are queued and waited for: by a
-loop in C, and as ratios to that by what Product.prepare() gives, by _core's run(), which pwl.torch.QLinear calls, and by
-the product's call with device arrays. Medians of 21 rounds, the four in turns. Then the same for a single call, which is
-waited for.
+loop in C, and as ratios to that by what Product.prepare() gives, by _core's run(), in which the product's call ends, and
+by that call with device arrays. Medians of 21 rounds, the four in turns. Then the same for a single call, which is waited
+for.
 """
 import ctypes
 import pathlib

@@ -284,6 +284,19 @@ static PyObject *product_call(PyObject *object, PyObject *arguments, PyObject *k
     return multiply(self, &self->product, self->memory, self->bytes, self->stream);
 }
 
+/* at(x, y, workspace, stream): what a bound product computes, of arrays and with a workspace at other addresses. */
+static PyObject *product_at(PyObject *object, PyObject *arguments)
+{
+    const product_object *const self = (product_object *)object;
+    pwl_qgemm_product product = self->product;
+    unsigned long long x, y, memory, stream;
+    if (!PyArg_ParseTuple(arguments, "KKKK", &x, &y, &memory, &stream))
+        return NULL;
+    product.x.data = pointer(x);
+    product.y.data = pointer(y);
+    return multiply(self, &product, pointer(memory), self->bytes, pointer(stream));
+}
+
 /* workspace(arrays): the bytes that it takes. */
 static PyObject *product_workspace(PyObject *object, PyObject *arguments)
 {
@@ -319,6 +332,7 @@ static PyObject *product_address(PyObject *object, void *closure)
 }
 
 static PyMethodDef product_methods[] = {
+    {"at", product_at, METH_VARARGS, NULL},
     {"run", product_run, METH_VARARGS, NULL},
     {"bind", product_bind, METH_VARARGS, NULL},
     {"bound", product_bound, METH_VARARGS, NULL},

@@ -13,7 +13,7 @@ from ..errors import Error, shown
 from ..table import Table
 from . import functions
 from .functions import Function
-from .ops import map_codes, map_real
+from .ops import map_codes, map_codes_plain, map_real, map_real_plain, plain
 
 __all__ = ["Activation", "Observed"]
 
@@ -53,7 +53,9 @@ class Activation(nn.Module):
         if self.compute != "table":
             y = self._compared(x)
         elif not x.is_floating_point():
-            y = map_codes(x, self._json)
+            y = (map_codes_plain if plain(x) else map_codes)(x, self._json)
+        elif plain(x):
+            y = map_real_plain(x, self._json)
         else:
             of = x.clone() if self.inplace and torch.is_grad_enabled() else x
             exact = None

@@ -2,53 +2,85 @@
 """Linear layers with quantised weights: the operator pwl::qlinear and the module QLinear.
 
 On CUDA devices libpwl-cuda multiplies, on the current stream and without waiting for it; on a CPU the reference, which is
-for small models and for checks.
+for small models and for checks. A forward of which nothing but the numbers is wanted calls either without the operator,
+which would take the host four times as long.
 """
 from __future__ import annotations
 
+import contextlib
 import functools
-import math
 import os
+import weakref
 from typing import Any, Callable, Optional, Union
 
 import torch
 from torch import Tensor, nn
 
-from .. import _core, cuda, gguf, qgemm
+from .. import _core, gguf, qgemm
 from ..errors import Error, shown
-from ..qgemm import Packed, Weights
+from ..qgemm import ALIGNMENT, Packed, Weights
 from ..table import Table
-from .ops import LIBRARY, define, slope, table_of
+from .ops import LIBRARY, current_device, current_stream, define, empty_strided_cuda, on_device, plain, slope, table_of
 
 __all__ = ["QLinear"]
 
 REALS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+REPEATS = 256  # that a module keeps, one for each shape, type and device of x
 
 
 # ---- pwl::qlinear ----
 
+class _Call:
+    """A product of the weights and the bias at two addresses with m rows of one type and alignment; on a CUDA device, or
+    on the host where that is None. It never changes."""
+
+    def __init__(self, core: _core.Product, arrays: tuple[int, ...], device: Optional[int]) -> None:
+        self.size, self.device = core.workspace(*arrays), device
+        self.run = core.bind(*arrays, 0, self.size, 0).at
+
+    def into(self, y: Tensor, x: int) -> None:
+        """Writes the product of the rows at the address x. On a device, which is current, this is queued on the current
+        stream; each time with another workspace, as any thread and stream may call."""
+        if self.device is None:
+            self.run(x, y.data_ptr(), 0, 0)
+            return
+        space = empty_strided_cuda((self.size,), (1,), torch.uint8) if self.size else None
+        self.run(x, y.data_ptr(), 0 if space is None else space.data_ptr(), current_stream(self.device))
+
+
 class _Prepared:
-    """A product of what lies at addresses, with the sizes of workspaces that it has asked for. It never changes: whatever
-    lies there, the product of addresses is the same."""
+    """A product of the weights and the bias at two addresses, and its calls so far. It stays right whatever comes to lie
+    there."""
 
-    def __init__(self, core: _core.Product) -> None:
-        self.core = core
-        self.spaces: dict[tuple[int, ...], int] = {}
+    def __init__(self, core: _core.Product, device: Optional[int]) -> None:
+        self.core, self.device = core, device
+        self.calls: dict[tuple[int, ...], _Call] = {}
 
-    def space(self, arrays: tuple[int, ...]) -> int:
+    def call(self, arrays: tuple[int, ...]) -> _Call:
         m, x, _, x_type, _, _, y_type = arrays
-        key = m, x % qgemm.ALIGNMENT, x_type, y_type
-        size = self.spaces.get(key)
-        if size is None:
-            size = self.spaces[key] = self.core.workspace(*arrays)
-        return size
+        key = m, x % ALIGNMENT, x_type, y_type
+        call = self.calls.get(key)
+        if call is None:
+            call = self.calls[key] = _Call(self.core, arrays, self.device)
+        return call
 
 
 @functools.lru_cache(maxsize=4096)
 def _prepared(weight: int, bias: int, packed: Packed, activations: int, table: Optional[str],
               device: Optional[int]) -> _Prepared:
-    scheme = qgemm.scheme_of(packed.format, activations)
-    return _Prepared(qgemm.core(scheme, packed.at(weight), bias, None if table is None else table_of(table), device, None))
+    scheme, of_table = qgemm.scheme_of(packed.format, activations), None if table is None else table_of(table)
+    return _Prepared(qgemm.core(scheme, packed.at(weight), bias, of_table, device, None), device)
+
+
+def _call(x: Tensor, y: Tensor, weight: Tensor, bias: Optional[Tensor], packed: Packed, activations: int,
+          table: Optional[str], device: Optional[int]) -> _Call:
+    made = _prepared(weight.data_ptr(), _address(bias), packed, activations, table, device)
+    return made.call((x.numel() // packed.k, x.data_ptr(), packed.k, qgemm.TYPES[str(x.dtype)[6:]], y.data_ptr(), packed.n,
+                      qgemm.TYPES[str(y.dtype)[6:]]))
+
+
+def _address(of: Optional[Tensor]) -> int:
+    return 0 if of is None else of.data_ptr()
 
 
 @functools.lru_cache(maxsize=4096)
@@ -93,18 +125,9 @@ def _multiply(x: Tensor, weight: Tensor, bias: Optional[Tensor], packed: Packed,
     given = (x.to(torch.float32) if x.dtype == torch.float64 else x).contiguous()
     y = torch.empty(shape, dtype=torch.float32 if dtype == torch.float64 else dtype, device=x.device)
     if y.numel():
-        if weight.data_ptr() % qgemm.ALIGNMENT:  # as a part of another tensor
+        if weight.data_ptr() % ALIGNMENT:  # as a part of another tensor
             weight = weight.clone()
-        made = _prepared(weight.data_ptr(), 0 if bias is None else bias.data_ptr(), packed, activations, table, device)
-        arrays = (math.prod(shape[:-1]), given.data_ptr(), k, qgemm.TYPES[str(given.dtype)[6:]], y.data_ptr(), n,
-                  qgemm.TYPES[str(y.dtype)[6:]])
-        if device is None:
-            made.core.run(*arrays, 0, 0, 0)
-        else:
-            size = made.space(arrays)
-            space = torch.empty(size, dtype=torch.uint8, device=x.device) if size else None
-            made.core.run(*arrays, 0 if space is None else space.data_ptr(), size,
-                          torch.cuda.current_stream(x.device).cuda_stream)
+        _call(given, y, weight, bias, packed, activations, table, device).into(y, given.data_ptr())
     return y if y.dtype == dtype else y.to(dtype)
 
 
@@ -117,9 +140,7 @@ def _qlinear_cpu(x: Tensor, weight: Tensor, bias: Optional[Tensor], format: str,
 def _qlinear_cuda(x: Tensor, weight: Tensor, bias: Optional[Tensor], format: str, n: int, k: int, size: int,
                   row_data: bool, activations: int, table: Optional[str], codes: bool) -> Tensor:
     packed, device = _packed(weight, format, n, k, size, row_data), x.device.index
-    if device == torch.cuda.current_device():
-        return _multiply(x, weight, bias, packed, activations, table, codes, device)
-    with torch.cuda.device(device):
+    with on_device(device):
         return _multiply(x, weight, bias, packed, activations, table, codes, device)
 
 
@@ -168,6 +189,47 @@ def _gradient(ctx: Any, of_y: Tensor) -> tuple[Optional[Tensor], ...]:
 torch.library.register_autograd("pwl::qlinear", _gradient, setup_context=_keep_inputs, lib=LIBRARY)
 
 
+# ---- Forwards without the operator ----
+
+class _Repeat:
+    """What repeats a forward that the operator has computed: with the same weights and bias in the same memory, for another
+    x of the same shape, type and device. So all that the operator would look at is known to be in order."""
+
+    def __init__(self, call: _Call, y: Tensor, weight: Tensor, bias: Optional[Tensor]) -> None:
+        self.call, self.shape, self.strides, self.dtype = call, tuple(y.shape), y.stride(), y.dtype
+        self.weight, self.bias = weakref.ref(weight), None if bias is None else weakref.ref(bias)
+        self.weight_at, self.bias_at = _address(weight), _address(bias)
+
+    def again(self, x: Tensor, weight: Optional[Tensor], bias: Optional[Tensor]) -> Optional[Tensor]:
+        """None where that is not so, or x has to be copied first."""
+        at = x.data_ptr()
+        if (weight is not self.weight() or bias is not (self.bias and self.bias()) or _address(weight) != self.weight_at
+                or _address(bias) != self.bias_at or at % ALIGNMENT or not x.is_contiguous()):
+            return None
+        device = self.call.device
+        if device is None:
+            y = torch.empty_strided(self.shape, self.strides, dtype=self.dtype)
+        elif device == current_device():
+            y = empty_strided_cuda(self.shape, self.strides, self.dtype)
+        else:
+            with torch.cuda.device(device):
+                return self.again(x, weight, bias)
+        self.call.into(y, at)
+        return y
+
+
+def _repeat(x: Tensor, y: Tensor, weight: Optional[Tensor], bias: Optional[Tensor],
+            arguments: tuple[Any, ...]) -> Optional[_Repeat]:
+    """Of the forward of a plain x that gave y; None where the operator has copied or converted a tensor."""
+    *of_weights, activations, table, _ = arguments
+    if (x.dtype == torch.float64 or not y.numel() or not x.is_contiguous() or x.data_ptr() % ALIGNMENT
+            or type(weight) is not Tensor or weight.data_ptr() % ALIGNMENT or type(bias) not in (Tensor, type(None))):
+        return None
+    device = x.device.index
+    with contextlib.nullcontext() if device is None else on_device(device):
+        return _Repeat(_call(x, y, weight, bias, Packed(*of_weights), activations, table, device), y, weight, bias)
+
+
 # ---- The module ----
 
 class QLinear(nn.Module):
@@ -193,6 +255,7 @@ class QLinear(nn.Module):
     def _set(self, packed: Packed, table: Optional[Table], activations: int, codes: bool) -> None:
         self.packed, self.table, self.activations, self.codes = packed, table, activations, codes
         self._arguments = (*packed, activations, None if table is None else table.to_json(), codes)
+        self._repeats: dict[tuple[Any, ...], _Repeat] = {}  # of these arguments: set after them, and read before them
 
     @classmethod
     def of_linear(cls, linear: nn.Linear, format: str = "q4_0", *, rule: str = "default", **options: Any) -> QLinear:
@@ -219,8 +282,27 @@ class QLinear(nn.Module):
         return Weights(self.packed, self.weight.numpy(force=True).copy())
 
     def forward(self, x: Tensor) -> Tensor:
-        y: Tensor = qlinear(x, self.weight, self.bias, *self._arguments)
+        # A parameter may have replaced a buffer.
+        if not plain(x) or "weight" not in (buffers := self._buffers) or "bias" not in buffers:
+            y: Tensor = qlinear(x, self.weight, self.bias, *self._arguments)
+            return y
+        repeats, weight, bias = self._repeats, buffers["weight"], buffers["bias"]
+        key = x.shape, x.dtype, x.get_device()
+        repeat = repeats.get(key)
+        again = repeat.again(x, weight, bias) if repeat else None
+        if again is not None:
+            return again
+        arguments = self._arguments
+        y = qlinear(x, weight, bias, *arguments)
+        made = _repeat(x, y, weight, bias, arguments)
+        if made:
+            if len(repeats) >= REPEATS:
+                repeats.clear()
+            repeats[key] = made
         return y
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_repeats": {}}
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> QLinear:
         """half(), to() and their like: the bias goes with the weights, and stays in float32."""

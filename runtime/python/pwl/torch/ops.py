@@ -5,29 +5,80 @@ A table is an argument by its JSON, a constant text of compiled and exported gra
 them. On a CPU the runtime computes, on CUDA devices libpwl-cuda, on the current stream and without waiting for it.
 
 Operators are defined by torch.library.Library: torch.library.custom_op, made of the same, takes 20 us more for a call.
+The call itself takes 10 to 25 us of the host: modules call the kernels past it where plain() says that this is the same.
 """
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
-from typing import Any, Callable, Optional
+from typing import Any, Callable, ContextManager, Optional
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 from .. import cuda
 from ..codes import Type
 from ..errors import Error
 from ..table import Table
 
-__all__ = ["LIBRARY", "define", "map_codes", "map_real", "slope", "table_of"]
+__all__ = ["LIBRARY", "current_device", "current_stream", "define", "empty_strided_cuda", "map_codes", "map_codes_plain",
+           "map_real", "map_real_plain", "on_device", "plain", "slope", "table_of"]
 
 LIBRARY: Any = torch.library.Library("pwl", "DEF")  # type: ignore[no-untyped-call]
 
 CODES = (torch.int8, torch.uint8, torch.int16, torch.uint16, torch.int32, torch.uint32, torch.int64)
 REALS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 
+
+# ---- What is current ----
+
+# The current device, and the address of a device's current stream. By torch.cuda both take 3 us, by these 0.2 us.
+current_device: Callable[[], int] = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
+current_stream: Callable[[int], int] = getattr(torch._C, "_cuda_getCurrentRawStream",
+                                               lambda device: torch.cuda.current_stream(device).cuda_stream)
+
+
+def _empty_strided_cuda(shape: tuple[int, ...], strides: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+    """A tensor on the current device."""
+    return torch.empty_strided(shape, strides, dtype=dtype, device="cuda")
+
+
+# The same in half of 2 us, as torch's compiled models call it.
+empty_strided_cuda: Callable[..., Tensor] = getattr(getattr(getattr(torch._C, "_dynamo", None), "guards", None),
+                                                    "_empty_strided_cuda", _empty_strided_cuda)
+
+
+def on_device(device: Optional[int]) -> ContextManager[Any]:
+    """Within it, the device is the current one."""
+    return contextlib.nullcontext() if device == current_device() else torch.cuda.device(device)
+
+
+try:  # these are private to torch, which has no other names for the same
+    from torch._C import _is_tracing, _len_torch_dispatch_stack, _len_torch_function_stack
+    from torch._C._functorch import peek_interpreter_stack
+
+    def _observed() -> bool:
+        """Whether a mode of Python, a transform as vmap, a trace or a forward derivative sees what is called."""
+        return bool(_len_torch_function_stack() or _len_torch_dispatch_stack() or peek_interpreter_stack() is not None
+                    or _is_tracing() or forward_ad._current_level >= 0)
+    _observed(), Tensor._is_zerotensor
+except (ImportError, AttributeError):
+    def _observed() -> bool:
+        return True
+
+
+def plain(x: Tensor) -> bool:
+    """Whether an operator of x does no more than its kernel: nothing compiles, observes or differentiates the call, and x
+    is no more than numbers in memory, of the host or of a CUDA device."""
+    return (not torch.compiler.is_compiling() and type(x) is Tensor and not _observed()
+            and not (x.requires_grad and torch.is_grad_enabled()) and (x.is_cuda or x.is_cpu)
+            and x.layout is torch.strided and not x.is_nested and not x.is_neg() and not x._is_zerotensor())
+
+
+# ---- Tables and tensors ----
 
 @functools.lru_cache(maxsize=4096)
 def table_of(text: str) -> Table:
@@ -41,6 +92,7 @@ def _dtype(codes: Type) -> torch.dtype:
     return dtype
 
 
+@functools.lru_cache(maxsize=None)
 def _name(dtype: torch.dtype) -> str:
     return str(dtype).replace("torch.", "")
 
@@ -58,15 +110,15 @@ def _array(x: Tensor) -> np.ndarray[Any, Any]:
 
 def _dense(x: Tensor) -> Tensor:
     """x, or a copy where its elements have gaps or repeat: torch.empty_like() then has the same layout."""
-    return x if torch.ops.aten.is_non_overlapping_and_dense(x) else x.contiguous()
+    return x if x.is_contiguous() or torch.ops.aten.is_non_overlapping_and_dense(x) else x.contiguous()
 
 
 def _launch(call: Callable[..., None], table: Table, x: Tensor, y: Tensor) -> None:
     """Queues a map of cuda.py on the current stream of the device of x; y has the same layout."""
     if x.numel():
-        with torch.cuda.device(x.device):
-            call(table, _name(x.dtype), x.data_ptr(), _name(y.dtype), y.data_ptr(), x.numel(),
-                 torch.cuda.current_stream(x.device).cuda_stream, x.device.index)
+        device, of_x, of_y = x.device.index, (_name(x.dtype), x.data_ptr()), (_name(y.dtype), y.data_ptr())
+        with on_device(device):
+            call(table, *of_x, *of_y, x.numel(), current_stream(device), device)
 
 
 def define(schema: str, fake: Callable[..., Any], **kernels: Callable[..., Any]) -> Any:
@@ -107,6 +159,11 @@ def _map_codes_fake(x: Tensor, table: str) -> Tensor:
 
 # Output codes of input codes, in the smallest type that holds the table's: Table's call.
 map_codes = define("map(Tensor x, str table) -> Tensor", _map_codes_fake, CPU=_map_codes_cpu, CUDA=_map_codes_cuda)
+
+
+def map_codes_plain(x: Tensor, table: str) -> Tensor:
+    """The same where x is plain()."""
+    return (_map_codes_cuda if x.is_cuda else _map_codes_cpu)(x, table)
 
 
 # ---- pwl::real ----
@@ -153,6 +210,11 @@ def _gradient(ctx: Any, of_y: Tensor) -> tuple[Optional[Tensor], None, Optional[
 map_real = define("real(Tensor x, str table, Tensor? exact=None) -> Tensor", _map_real_fake, CPU=_map_real_cpu,
                   CUDA=_map_real_cuda)
 torch.library.register_autograd("pwl::real", _gradient, setup_context=_keep_input, lib=LIBRARY)
+
+
+def map_real_plain(x: Tensor, table: str) -> Tensor:
+    """The same where x is plain()."""
+    return (_map_real_cuda if x.is_cuda else _map_real_cpu)(x, table)
 
 
 # ---- pwl::slope ----
