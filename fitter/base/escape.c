@@ -78,6 +78,17 @@ void escape_bytes(struct text *out, const void *bytes, size_t size, size_t most)
         text_add(out, "... (%zu bytes)", size);
 }
 
+void escape_comment(struct text *out, const char *string)
+{
+    char previous = '\0';
+    for (const char *c = string; *c; c++) {
+        if ((previous == '*' && *c == '/') || (previous == '/' && *c == '*'))
+            text_add(out, " ");
+        text_add(out, "%c", *c >= ' ' && *c <= '~' && *c != '\\' ? *c : '?');
+        previous = *c;
+    }
+}
+
 void escape_print(const char *string)
 {
     struct text text = {0};

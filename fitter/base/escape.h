@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Texts of any origin, as names of files, inside XML and HTML and on terminals. */
+/* Texts of any origin, as names of files, inside XML, HTML and comments and on terminals. */
 #ifndef PWLC_ESCAPE_H
 #define PWLC_ESCAPE_H
 
@@ -13,6 +13,10 @@ void escape_control(struct text *out, const char *string);
 
 /* Bytes of any kind so, and a backslash as \x5c, but no more than about `most` of them. */
 void escape_bytes(struct text *out, const void *bytes, size_t size, size_t most);
+
+/* For comments of C and its like: it neither ends one nor seems to open another, nor continues a line. All that is not
+ * printable ASCII, and backslashes, become '?'. */
+void escape_comment(struct text *out, const char *string);
 
 /* How many bytes at c, of `size` there are, make a character that terminals show; 0 for control characters, U+0080 to
  * U+009F among them, and for what is no UTF-8. */

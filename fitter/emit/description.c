@@ -4,18 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Text from a file inside a comment: it must neither end the comment nor seem to open another. */
-static void add_comment_text(struct text *out, const char *text)
-{
-    char previous = '\0';
-    for (; *text != '\0'; text++) {
-        const char c = *text >= ' ' && *text <= '~' ? *text : '?';
-        if ((previous == '*' && c == '/') || (previous == '/' && c == '*'))
-            text_add(out, " ");
-        text_add(out, "%c", c);
-        previous = c;
-    }
-}
+#include "base/escape.h"
 
 static void add_quality(struct text *out, const struct table *table, const char *lead)
 {
@@ -52,10 +41,10 @@ void add_description(struct text *out, const struct table *t, const char *name, 
     sha256_hex(t->spec, strlen(t->spec), hash);
 
     text_add(out, "%s%s\n%s  function    ", lead, name, lead);
-    add_comment_text(out, t->function);
+    escape_comment(out, t->function);
     for (int i = 0; i < t->parameter_count; i++) {
         text_add(out, "%s", i == 0 ? " with " : ", ");
-        add_comment_text(out, t->parameters[i].name);
+        escape_comment(out, t->parameters[i].name);
         text_add(out, " = %.17g", t->parameters[i].value);
     }
     text_add(out, "\n%s  types       %s to %s, %s, %s, %s%s, %d segment%s\n", lead, in, out_type,
@@ -65,7 +54,7 @@ void add_description(struct text *out, const struct table *t, const char *name, 
                                 : "",
              t->segment_count, t->segment_count == 1 ? "" : "s");
     text_add(out, "%s  spec        ", lead);
-    add_comment_text(out, t->spec[0] ? t->spec : "none, the table was not made by fit");
+    escape_comment(out, t->spec[0] ? t->spec : "none, the table was not made by fit");
     text_add(out, "\n%s  spec sha256 %s\n", lead, hash);
     if (t->samples_sha256[0] != '\0')
         text_add(out, "%s  samples     sha256 %s\n", lead, t->samples_sha256);

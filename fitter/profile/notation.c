@@ -5,18 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "initialisers.h"
 #include "io/npy.h"
 
 void add_banner(const struct table *table, const char *open, const char *close, struct text *out)
 {
     text_add(out, "%sSPDX-License-Identifier: 0BSD%s\n%s", open, close, open);
-    char before = '\0';
-    for (const char *c = table->spec; *c; c++) {
-        const bool is_mark = (before == '*' && *c == '/') || (before == '/' && *c == '*');
-        text_add(out, "%s%c", is_mark ? " " : "", *c == '\\' ? '?' : *c);
-        before = *c;
-    }
+    escape_comment(out, table->spec);
     text_add(out, "%s\n", close);
 }
 
