@@ -8,7 +8,8 @@
 
 #include "base/time_limit.h"
 
-/* Points that the searches for tied segments may look at, a point at which a line is priced being one: some seconds. */
+/* Points that the searches for tied segments may look at, a point at which a line is priced being one: some seconds.
+ * What takes as long otherwise counts as much. */
 #define EFFORT_POINTS ((int64_t)3 << 28)
 
 /* Their number decides when a search for better tables ends, so that the same spec gives the same table on every

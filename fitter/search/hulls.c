@@ -8,6 +8,9 @@
 #include "base/integers.h"
 #include "error_band.h"
 
+/* What it takes to move an end by a point, in points. */
+enum { HULL_EFFORT = 4 };
+
 /* What was before a point at the end, and the corners whose places its own took. */
 struct hulls_step {
     struct tangent extreme[EXTREMES];
@@ -157,7 +160,7 @@ static void shrink(struct hulls *hulls)
 
 bool hulls_end_at(struct hulls *hulls, int point)
 {
-    points_spend(hulls->points, llabs(point - hulls->end));
+    points_spend(hulls->points, HULL_EFFORT * llabs(point - hulls->end));
     if (point < hulls->end - hulls->undoable)
         hulls_start(hulls, hulls->max_err, hulls->begin);
     while (hulls->end > point)

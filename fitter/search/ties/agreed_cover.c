@@ -157,6 +157,8 @@ static bool find_candidate(struct agreed *agreed, int begin, int end, struct can
     if (!find_line(agreed, begin, end, &candidate->line))
         return false;
     struct pieces pieces = {.count = 1, .edge = {begin, end}};
+    if (!tie_is_provable(search, candidate))
+        return false;
     tie_find_cost(search, &pieces, candidate, &infeasible);
     return candidate->cost.violation <= 0 && candidate->cost.error <= agreed->max_err &&
            is_held(&held[FIRST], candidate->first) && is_held(&held[LAST], candidate->last) &&

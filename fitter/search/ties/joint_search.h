@@ -85,8 +85,11 @@ struct pieces {
     struct tie_cost cost[2 * MOVES];
 };
 
-/* joint_price.c: sets the outputs and the cost of a candidate whose range and line are set; infeasible where it costs
- * more than the incumbent. Its ends are edges of the pieces. */
+/* joint_price.c: whether a candidate's line is proven over its range. */
+bool tie_is_provable(const struct tie_search *search, const struct candidate *candidate);
+
+/* Sets the outputs and the cost of a candidate whose range is set, and its line, which is proven over it; infeasible
+ * where it costs more than the incumbent. Its ends are edges of the pieces. */
 void tie_find_cost(const struct tie_search *search, struct pieces *pieces, struct candidate *candidate,
                    const struct tie_cost *incumbent);
 
