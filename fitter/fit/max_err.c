@@ -192,11 +192,13 @@ static int fit_max_err_of_ties(struct workspace *work, int most, struct table *t
         return few ? fit_fewer(work, count, few, table, diag)
                    : fit_max_err_by_count(work, count < most ? count + 1 : most, most, table, diag);
     }
-    for (; count <= most; count++) {
+    /* Once much has been looked at, numbers are left out. */
+    for (int step = 1;; count = step < most - count ? count + step : most) {
         if (points_grid_uniform(&work->points, count, diag))
             return diag->code;
         if (minimax_cover(&work->points, &work->rules, spec->max_err, count, &work->minimax, &work->is_fewest, diag) ==
-            EXIT_REQUIREMENT)
+                EXIT_REQUIREMENT &&
+            count < most)
             continue;
         if (diag->code || find_few(work, count, table, &few, diag))
             return diag->code;
@@ -206,6 +208,10 @@ static int fit_max_err_of_ties(struct workspace *work, int most, struct table *t
             return diag->code;
         if (met)
             return better_kept_table(work, table, diag);
+        if (count == most || effort_overdrawn(work->points.effort))
+            break;
+        if (effort_spent(work->points.effort))
+            step *= 2;
     }
     return diag->code ? diag->code : miss_max_err(spec, table, diag);
 }
