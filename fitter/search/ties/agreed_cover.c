@@ -168,12 +168,19 @@ static bool find_candidate(struct agreed *agreed, int begin, int end, struct can
 /* The last position to which a real line from `begin` serves, whatever is held. */
 static int last_position(struct agreed *agreed, int begin)
 {
-    agreed->points.held = NULL;
+    struct reach *reach = agreed->search->reach;
     agreed->held_begin = -1;
-    hulls_start(&agreed->hulls, agreed->max_err, points_at(&agreed->points, begin));
-    const int position = hulls_last_position(&agreed->hulls, agreed->max_err, begin);
-    agreed->points.held = agreed->held;
-    return position;
+    if (reach->max_err != agreed->max_err)
+        for (int k = 0; k < agreed->search->positions; k++)
+            reach->last[k] = -1;
+    reach->max_err = agreed->max_err;
+    if (reach->last[begin] < 0) {
+        agreed->points.held = NULL;
+        hulls_start(&agreed->hulls, agreed->max_err, points_at(&agreed->points, begin));
+        reach->last[begin] = hulls_last_position(&agreed->hulls, agreed->max_err, begin);
+        agreed->points.held = agreed->held;
+    }
+    return reach->last[begin];
 }
 
 struct segment_search {
