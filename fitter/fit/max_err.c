@@ -7,6 +7,7 @@
 #include "workspace.h"
 
 enum { ATTEMPTS = 10 }; /* at a limit that the certificate bears out */
+enum { EACH = 16 };     /* numbers of equal segments that are tried one by one whatever they take */
 
 /* What --max-err is held against: proven where not every code was visited, if it can be. */
 static double held_error(const struct table *table)
@@ -192,7 +193,8 @@ static int fit_max_err_of_ties(struct workspace *work, int most, struct table *t
         return few ? fit_fewer(work, count, few, table, diag)
                    : fit_max_err_by_count(work, count < most ? count + 1 : most, most, table, diag);
     }
-    /* Once much has been looked at, numbers are left out. */
+    /* Once half of what is given has been looked at, many numbers are left out. */
+    const int least = count;
     for (int step = 1;; count = step < most - count ? count + step : most) {
         if (points_grid_uniform(&work->points, count, diag))
             return diag->code;
@@ -210,7 +212,7 @@ static int fit_max_err_of_ties(struct workspace *work, int most, struct table *t
             return better_kept_table(work, table, diag);
         if (count == most || effort_overdrawn(work->points.effort))
             break;
-        if (effort_spent(work->points.effort))
+        if (count - least >= EACH && work->points.effort->left < work->points.effort->given / 2)
             step *= 2;
     }
     return diag->code ? diag->code : miss_max_err(spec, table, diag);
