@@ -11,6 +11,9 @@
 /* The codes of a segment at which its neighbours depend on the output: the first, the last and the one after it. */
 enum { FIRST, LAST, NEXT };
 
+/* What it takes to move the end of a hull by a point, in points. */
+enum { HULL_EFFORT = 4 };
+
 /* The search for one table. */
 struct agreed {
     struct tie_search *search;
@@ -236,7 +239,10 @@ static bool agreed_init(struct agreed *agreed, struct tie_search *search)
     const struct points *points = search->points;
     *agreed = (struct agreed){.search = search, .points = *points};
     agreed->points.held = agreed->held;
-    return hulls_init(&agreed->hulls, &agreed->points, search->rules->qmin_y, search->rules->qmax_y, points->count);
+    const bool whole =
+        hulls_init(&agreed->hulls, &agreed->points, search->rules->qmin_y, search->rules->qmax_y, points->count);
+    agreed->hulls.effort = HULL_EFFORT;
+    return whole;
 }
 
 /* Where the error is many codes, segments are the longest with agreed codes off f by most of it; where it is few, and
