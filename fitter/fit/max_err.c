@@ -34,23 +34,6 @@ static int miss_max_err(const struct spec *spec, const struct table *table, stru
                     spec->max_err, table->segment_count, certificate->max_err_lsb, (long long)certificate->max_err_at);
 }
 
-static void keep_table(struct workspace *work, const struct table *table)
-{
-    struct kept *kept = &work->kept;
-    kept->count = table->segment_count;
-    memcpy(kept->segments, table->segments, (size_t)kept->count * sizeof *kept->segments);
-    kept->certificate = table->certificate;
-}
-
-static int take_kept_table(const struct workspace *work, struct table *table, struct diag *diag)
-{
-    const struct kept *kept = &work->kept;
-    table->segment_count = kept->count;
-    memcpy(table->segments, kept->segments, (size_t)kept->count * sizeof *kept->segments);
-    table->certificate = kept->certificate;
-    return diag->code = EXIT_DONE;
-}
-
 /* Whether a table of so many segments is one that was asked for, which is then kept. */
 static int try_count(struct workspace *work, int count, struct table *table, bool *good, struct diag *diag)
 {
@@ -72,7 +55,8 @@ static int better_kept_table(struct workspace *work, struct table *table, struct
         if (diag->code && diag->code != EXIT_REQUIREMENT)
             return diag->code;
     }
-    return take_kept_table(work, table, diag);
+    take_kept_table(work, table);
+    return diag->code = EXIT_DONE;
 }
 
 /* Few segments for a given error, `least` or more, where a search knows only how to fit a number of them: steps that
