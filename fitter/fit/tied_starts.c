@@ -52,7 +52,8 @@ static bool begin_with(enum start start, struct spec *spec, int *count)
     }
 }
 
-/* Fits segments from another table, by the objective of the spec. */
+/* Fits segments from another table, by the objective of the spec; not from one that a complete search finds, which
+ * takes long. */
 static int fit_from(struct workspace *work, enum start start, int count, struct table *table, struct diag *diag)
 {
     const struct spec *const spec = work->spec;
@@ -60,7 +61,7 @@ static int fit_from(struct workspace *work, enum start start, int count, struct 
     const struct ties ties = work->ties;
     struct spec other = *spec;
     diag->code = EXIT_REQUIREMENT;
-    if (!begin_with(start, &other, &count))
+    if (!begin_with(start, &other, &count) || (other.method == METHOD_LSQ && work->points.count <= EXACT_POINTS))
         return diag->code;
     work->spec = &other;
     if (start != BOTH_TIES || !ties_init(&work->ties, &other, &work->points, diag))
