@@ -78,7 +78,8 @@ static int fit_in(struct workspace *work, struct table *table, struct diag *diag
                        : spec->segments           ? spec->segments
                                                   : SPEC_DEFAULT_SEGMENTS,
               count = wanted < most ? wanted : most;
-    if (fit_and_certify(work, count, table, diag) || !check_max_err(spec, table, diag) || spec->method == METHOD_LUT)
+    if (fit_and_certify(work, count, table, diag) || try_tied_starts(work, count, table, diag) ||
+        !check_max_err(spec, table, diag) || spec->method == METHOD_LUT)
         return diag->code;
     /* Another objective than the largest error, and a grid of knots that is that of the number of segments, miss tables
      * that --max-err alone finds. */

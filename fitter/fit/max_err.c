@@ -7,6 +7,7 @@
 #include "workspace.h"
 
 enum { ATTEMPTS = 10 }; /* at a limit that the certificate bears out */
+enum { EACH = 16 };     /* numbers of equal segments that are tried one by one whatever they take */
 
 /* What --max-err is held against: proven where not every code was visited, if it can be. */
 static double held_error(const struct table *table)
@@ -40,23 +41,6 @@ static double narrower_limit(double limit, const struct spec *spec, const struct
     return limit - fmax(1.02 * (held_error(table) - spec->max_err), ldexp(1e-4 * spec->max_err, attempt));
 }
 
-static void keep_table(struct workspace *work, const struct table *table)
-{
-    struct kept *kept = &work->kept;
-    kept->count = table->segment_count;
-    memcpy(kept->segments, table->segments, (size_t)kept->count * sizeof *kept->segments);
-    kept->certificate = table->certificate;
-}
-
-static int take_kept_table(const struct workspace *work, struct table *table, struct diag *diag)
-{
-    const struct kept *kept = &work->kept;
-    table->segment_count = kept->count;
-    memcpy(table->segments, kept->segments, (size_t)kept->count * sizeof *kept->segments);
-    table->certificate = kept->certificate;
-    return diag->code = EXIT_DONE;
-}
-
 /* Whether a table of so many segments is one that was asked for, which is then kept. */
 static int try_count(struct workspace *work, int count, struct table *table, bool *good, struct diag *diag)
 {
@@ -78,7 +62,8 @@ static int better_kept_table(struct workspace *work, struct table *table, struct
         if (diag->code && diag->code != EXIT_REQUIREMENT)
             return diag->code;
     }
-    return take_kept_table(work, table, diag);
+    take_kept_table(work, table);
+    return diag->code = EXIT_DONE;
 }
 
 /* Few segments for a given error, `least` or more, where a search knows only how to fit a number of them: steps that
@@ -199,11 +184,14 @@ static int fit_max_err_of_ties(struct workspace *work, int most, struct table *t
         return few ? fit_fewer(work, count, few, table, diag)
                    : fit_max_err_by_count(work, count < most ? count + 1 : most, most, table, diag);
     }
-    for (; count <= most; count++) {
+    /* Once half of what is given has been looked at, many numbers are left out. */
+    const int least = count;
+    for (int step = 1;; count = step < most - count ? count + step : most) {
         if (points_grid_uniform(&work->points, count, diag))
             return diag->code;
         if (minimax_cover(&work->points, &work->rules, spec->max_err, count, &work->minimax, &work->is_fewest, diag) ==
-            EXIT_REQUIREMENT)
+                EXIT_REQUIREMENT &&
+            count < most)
             continue;
         if (diag->code || find_few(work, count, table, &few, diag))
             return diag->code;
@@ -213,6 +201,10 @@ static int fit_max_err_of_ties(struct workspace *work, int most, struct table *t
             return diag->code;
         if (met)
             return better_kept_table(work, table, diag);
+        if (count == most || effort_overdrawn(work->points.effort))
+            break;
+        if (count - least >= EACH && work->points.effort->left < work->points.effort->given / 2)
+            step *= 2;
     }
     return diag->code ? diag->code : miss_max_err(spec, table, diag);
 }

@@ -46,6 +46,7 @@ int try_other_methods(const struct spec *spec,
         struct diag refusal;
         asked.method = methods[i];
         asked.max_err = NAN;
+        asked.is_aside = true;
         if (methods[i] == METHOD_UNIFORM && spec->constraints.knots != KNOTS_FREE)
             continue;
         const int status = fit(&asked, &other, &refusal);

@@ -109,6 +109,7 @@ bool relax(const struct spec *spec, int k, struct spec *relaxed, struct text *ch
     for (size_t d = 0; d < sizeof drops / sizeof *drops; d++) {
         *relaxed = *spec;
         relaxed->effort *= NOTE_EFFORT;
+        relaxed->is_aside = true;
         choice->size = 0;
         if (drops[d](relaxed, choice) && k-- == 0)
             return !choice->failed;

@@ -129,6 +129,7 @@ static int fit_least_squares(struct workspace *work, int count, struct diag *dia
                             .rules = &work->rules,
                             .knots = work->knots,
                             .lines = work->lines,
+                            .is_trial = work->ties.stops_at_max_err,
                             .exact = {.segments = count}};
     if (points->grid_whole)
         memcpy(work->knots, points->grid, ((size_t)count + 1) * sizeof *work->knots);

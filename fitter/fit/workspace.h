@@ -15,7 +15,7 @@
 #include "spec/spec.h"
 #include "table/table.h"
 
-/* A table that keeps to --max-err, while others are tried. */
+/* The best table so far, while others are tried. */
 struct kept {
     int count;
     struct segment segments[PWL_MAX_SEGMENTS];
@@ -67,6 +67,13 @@ bool costs_as_searched(const struct workspace *work, const struct certificate *c
 
 /* Both in one, for a number of segments. */
 int fit_and_certify(struct workspace *work, int count, struct table *table, struct diag *diag);
+
+/* Keeps a table while others are tried, and makes it the present one again. */
+void keep_table(struct workspace *work, const struct table *table);
+void take_kept_table(const struct workspace *work, struct table *table);
+
+/* tied_starts.c: exchanges a table of tied segments for a better one by its objective, of `count` segments or fewer. */
+int try_tied_starts(struct workspace *work, int count, struct table *table, struct diag *diag);
 
 /* max_err.c: few segments, `most` or fewer, of a table that keeps to --max-err. */
 int fit_max_err(struct workspace *work, int most, struct table *table, struct diag *diag);

@@ -8,7 +8,8 @@
 
 #include "base/time_limit.h"
 
-/* Points that the searches for tied segments may look at, a point at which a line is priced being one: some seconds. */
+/* Points that the searches for tied segments may look at, a point at which a line is priced being one: some seconds.
+ * What takes as long otherwise counts as much. */
 #define EFFORT_POINTS ((int64_t)3 << 28)
 
 /* Their number decides when a search for better tables ends, so that the same spec gives the same table on every
@@ -25,12 +26,15 @@ static inline bool effort_spent(const struct effort *effort)
     return effort->left <= 0 || time_limit_over(effort->limit);
 }
 
-#define EFFORT_CREDIT 7
+enum { EFFORT_CREDIT = 7, EFFORT_NOTE_CREDIT = 1 };
+#define EFFORT_NOTE 0.125 /* a smaller share is that of what only a note or a message asks */
 
-/* Whether a search that has found no such table ends, too: to find one at all it may look at so many times as much. */
+/* Whether a search that has found no such table ends, too: to find one at all it may look at so many times as much
+ * again. */
 static inline bool effort_overdrawn(const struct effort *effort)
 {
-    return effort->left <= -EFFORT_CREDIT * effort->given || time_limit_over(effort->limit);
+    const int credit = effort->share < EFFORT_NOTE ? EFFORT_NOTE_CREDIT : EFFORT_CREDIT;
+    return effort->left <= -credit * effort->given || time_limit_over(effort->limit);
 }
 
 #endif

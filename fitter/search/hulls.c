@@ -17,7 +17,7 @@ struct hulls_step {
 
 bool hulls_init(struct hulls *hulls, const struct points *points, int64_t qmin_y, int64_t qmax_y, int length)
 {
-    *hulls = (struct hulls){.points = points, .qmin_y = qmin_y, .qmax_y = qmax_y, .middle = length};
+    *hulls = (struct hulls){.points = points, .qmin_y = qmin_y, .qmax_y = qmax_y, .middle = length, .effort = 1};
     bool whole = true;
     for (enum hull_side s = HULL_LOW; s < HULL_SIDES; s++) {
         hulls->of[s].corner = malloc(2 * (size_t)length * sizeof *hulls->of[s].corner);
@@ -157,7 +157,7 @@ static void shrink(struct hulls *hulls)
 
 bool hulls_end_at(struct hulls *hulls, int point)
 {
-    points_spend(hulls->points, llabs(point - hulls->end));
+    points_spend(hulls->points, hulls->effort * llabs(point - hulls->end));
     if (point < hulls->end - hulls->undoable)
         hulls_start(hulls, hulls->max_err, hulls->begin);
     while (hulls->end > point)

@@ -48,6 +48,7 @@ struct hulls {
     int middle;              /* where the corners start */
     int undoable;            /* points at the end that can be taken back, one by one */
     struct hulls_step *step; /* by such a point, what was before it */
+    int effort;              /* points that moving the end by one counts as */
 };
 
 /* Room for ranges of up to `length` points; false when memory is short. */

@@ -82,6 +82,7 @@ struct spec {
     enum outside outside;
     bool no_saturate;
     double effort; /* share of EFFORT_POINTS that its searches may look at: 1, or less for what only a note asks */
+    bool is_aside; /* what a note or another fit asks: its tied segments are searched from one table alone */
     struct time_limit *time_limit; /* the caller's; null: none. No part of the canonical flags */
     bool zero_is_free;             /* f(0) may come out as another code than its own; else see keep_zero.h */
     bool has_in, has_out, has_method, has_form;

@@ -174,7 +174,7 @@ int squares_bound(struct squares *table, struct diag *diag)
     enum { ROUNDS = 3, QUICK_CELLS = 224, CELLS = 1024, LEAST_CELLS = 2048, MOST_CELLS = 16384 };
     const struct points *points = table->points;
     const struct line_rules *rules = table->rules;
-    const int rounds = points->exhaustive ? ROUNDS : ROUNDS - 1;
+    const int rounds = table->is_trial ? 0 : points->exhaustive ? ROUNDS : ROUNDS - 1;
     const double mass = mass_of(points);
     double *floor_sum = rounding_floor_sums(points);
     int *knots = malloc(((size_t)count + 1) * sizeof *knots);

@@ -16,6 +16,7 @@ struct squares {
     struct line_rules *rules; /* with one shift, that of the incumbent */
     int *knots;
     struct line *lines;
+    bool is_trial;      /* of a number of segments: not worth a close bound */
     bool moved;         /* squares_bound has replaced it */
     struct exact exact; /* exact.segments is to be set */
 };

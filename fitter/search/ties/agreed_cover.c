@@ -11,6 +11,9 @@
 /* The codes of a segment at which its neighbours depend on the output: the first, the last and the one after it. */
 enum { FIRST, LAST, NEXT };
 
+/* What it takes to move the end of a hull by a point, in points. */
+enum { HULL_EFFORT = 4 };
+
 /* The search for one table. */
 struct agreed {
     struct tie_search *search;
@@ -157,6 +160,8 @@ static bool find_candidate(struct agreed *agreed, int begin, int end, struct can
     if (!find_line(agreed, begin, end, &candidate->line))
         return false;
     struct pieces pieces = {.count = 1, .edge = {begin, end}};
+    if (!tie_is_provable(search, candidate))
+        return false;
     tie_find_cost(search, &pieces, candidate, &infeasible);
     return candidate->cost.violation <= 0 && candidate->cost.error <= agreed->max_err &&
            is_held(&held[FIRST], candidate->first) && is_held(&held[LAST], candidate->last) &&
@@ -166,12 +171,19 @@ static bool find_candidate(struct agreed *agreed, int begin, int end, struct can
 /* The last position to which a real line from `begin` serves, whatever is held. */
 static int last_position(struct agreed *agreed, int begin)
 {
-    agreed->points.held = NULL;
+    struct reach *reach = agreed->search->reach;
     agreed->held_begin = -1;
-    hulls_start(&agreed->hulls, agreed->max_err, points_at(&agreed->points, begin));
-    const int position = hulls_last_position(&agreed->hulls, agreed->max_err, begin);
-    agreed->points.held = agreed->held;
-    return position;
+    if (reach->max_err != agreed->max_err)
+        for (int k = 0; k < agreed->search->positions; k++)
+            reach->last[k] = -1;
+    reach->max_err = agreed->max_err;
+    if (reach->last[begin] < 0) {
+        agreed->points.held = NULL;
+        hulls_start(&agreed->hulls, agreed->max_err, points_at(&agreed->points, begin));
+        reach->last[begin] = hulls_last_position(&agreed->hulls, agreed->max_err, begin);
+        agreed->points.held = agreed->held;
+    }
+    return reach->last[begin];
 }
 
 struct segment_search {
@@ -227,7 +239,10 @@ static bool agreed_init(struct agreed *agreed, struct tie_search *search)
     const struct points *points = search->points;
     *agreed = (struct agreed){.search = search, .points = *points};
     agreed->points.held = agreed->held;
-    return hulls_init(&agreed->hulls, &agreed->points, search->rules->qmin_y, search->rules->qmax_y, points->count);
+    const bool whole =
+        hulls_init(&agreed->hulls, &agreed->points, search->rules->qmin_y, search->rules->qmax_y, points->count);
+    agreed->hulls.effort = HULL_EFFORT;
+    return whole;
 }
 
 /* Where the error is many codes, segments are the longest with agreed codes off f by most of it; where it is few, and

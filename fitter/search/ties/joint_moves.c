@@ -148,7 +148,9 @@ static int collect_candidates(const struct tie_search *search, int m, int step, 
     collection.pieces.count--; /* from edges to what lies between them */
     candidates[0] = ranges[0];
     candidates[0].line = *line;
-    tie_find_cost(search, &collection.pieces, &candidates[0], &infeasible);
+    candidates[0].cost = infeasible;
+    if (tie_is_provable(search, &candidates[0]))
+        tie_find_cost(search, &collection.pieces, &candidates[0], &infeasible);
     for (int r = 0; r < (far ? range_count : 1); r++) {
         struct ends ends = {.x0 = (double)points->cell[ranges[r].begin], .x1 = (double)points->cell[ranges[r].end] - 1};
         ends.y0 = real_value(search, begin, line, ends.x0);
@@ -164,7 +166,7 @@ static int collect_candidates(const struct tie_search *search, int m, int step, 
     return collection.count;
 }
 
-/* Candidates of one segment sorted by their end, and then by the cost of the cheapest table up to there. */
+/* The candidates of one segment, sorted by their end, and then by the cost of the cheapest table up to there. */
 struct paths {
     const struct candidate *candidates;
     const struct candidate *sorted[TIE_CANDIDATES];
@@ -189,42 +191,83 @@ static void paths_sort(struct paths *paths, const struct candidate *candidates, 
     qsort(paths->sorted, (size_t)paths->count, sizeof *paths->sorted, compare_paths);
 }
 
+/* Candidates that ask the same of the segment before lie together. */
+static int compare_starts(const void *a, const void *b)
+{
+    const struct candidate *x = *(struct candidate *const *)a, *y = *(struct candidate *const *)b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->first != y->first ? (x->first < y->first ? -1 : 1) : (x > y) - (x < y);
+}
+
+/* The paths that some candidate may follow which begins at one point with one output: of those that miss ties least,
+ * the ones with smaller squares than all of smaller errors. By ascending error, descending squares. */
+struct front {
+    double violation; /* that of the joint counted */
+    const struct candidate *path[TIE_CANDIDATES];
+    int count;
+};
+
+static void front_add(struct front *front, const struct candidate *path)
+{
+    int k = front->count;
+    while (k > 0 && front->path[k - 1]->sum.error > path->sum.error)
+        k--;
+    if (k > 0 && front->path[k - 1]->sum.squares <= path->sum.squares)
+        return;
+    int from = k - (k > 0 && front->path[k - 1]->sum.error == path->sum.error), to = k;
+    while (to < front->count && front->path[to]->sum.squares >= path->sum.squares)
+        to++;
+    memmove(front->path + from + 1, front->path + to, (size_t)(front->count - to) * sizeof *front->path);
+    front->path[from] = path;
+    front->count += from + 1 - to;
+}
+
+/* The front of those from the first one on that end where the candidate begins. */
+static void front_find(const struct tie_search *search, const struct paths *left, int first,
+                       const struct candidate *candidate, struct front *front)
+{
+    front->violation = INFINITY;
+    front->count = 0;
+    int k = first;
+    for (; k < left->count && left->sorted[k]->end == candidate->begin; k++) {
+        const struct candidate *path = left->sorted[k];
+        if (path->sum.violation > front->violation)
+            break; /* and so are those that follow */
+        const double violation = path->sum.violation + tie_joint_violation(search, path, candidate);
+        if (violation < front->violation) {
+            front->violation = violation;
+            front->count = 0;
+        }
+        if (violation <= front->violation)
+            front_add(front, path);
+    }
+    points_spend(search->points, k - first);
+}
+
 /* The candidate of the segment before with which a candidate costs least, all segments up to there counted. */
-static void find_path(const struct tie_search *search, const struct paths *left, struct candidate *candidate)
+static void find_path(const struct paths *left, const struct front *front, struct candidate *candidate)
 {
     int k = 0;
     candidate->sum = infeasible;
     candidate->before = -1;
-    while (k < left->count && left->sorted[k]->end < candidate->begin)
+    if (front->count == 0)
+        return;
+    while (k + 1 < front->count && front->path[k + 1]->sum.error <= candidate->cost.error)
         k++;
-    for (; k < left->count && left->sorted[k]->end == candidate->begin; k++) {
-        const struct candidate *before = left->sorted[k];
-        struct tie_cost sum = cost_sum(&before->sum, &candidate->cost);
-        if (!costs_less(&sum, &candidate->sum)) {
-            /* Nor do later ones, but for squares where errors before are smaller than the candidate's. */
-            if (sum.violation > candidate->sum.violation || sum.error > candidate->sum.error ||
-                before->sum.error >= candidate->cost.error)
-                break;
-            continue;
-        }
-        const struct tie_cost joint = {tie_joint_violation(search, before, candidate), 0, 0};
-        points_spend(search->points, 1);
-        sum = cost_sum(&sum, &joint);
-        if (costs_less(&sum, &candidate->sum)) {
-            candidate->sum = sum;
-            candidate->before = (int)(before - left->candidates);
-        }
-    }
+    candidate->before = (int)(front->path[k] - left->candidates);
+    candidate->sum = cost_sum(&front->path[k]->sum, &candidate->cost);
+    candidate->sum.violation = front->violation + candidate->cost.violation;
 }
 
-/* The same for all candidates of segment m. Where no tie binds neighbours and no largest error counts, all that begin
- * at one knot follow the same candidate. */
+/* The same for all candidates of segment m. Where no tie binds neighbours their first outputs ask nothing. */
 static void find_paths(const struct tie_search *search, int m, const struct candidate *left, int left_count,
                        struct candidate *candidates, int count)
 {
-    const bool alike = !search->ties->by_max_err && !constraints_tie(&search->ties->constraints);
-    int seen[MOVES], knots = 0; /* a candidate of each knot */
+    const bool tied = constraints_tie(&search->ties->constraints);
+    struct candidate *sorted[TIE_CANDIDATES];
     struct paths paths;
+    struct front front;
     for (int k = 0; m == 0 && k < count; k++) {
         candidates[k].sum = candidates[k].cost;
         candidates[k].before = -1;
@@ -232,20 +275,15 @@ static void find_paths(const struct tie_search *search, int m, const struct cand
     if (m == 0)
         return;
     paths_sort(&paths, left, left_count);
-    for (int k = 0; k < count; k++) {
-        struct candidate *candidate = &candidates[k];
-        int s = 0;
-        while (s < knots && candidates[seen[s]].begin != candidate->begin)
-            s++;
-        if (s == knots) {
-            find_path(search, &paths, candidate);
-            if (alike && knots < MOVES)
-                seen[knots++] = k;
-        } else {
-            candidate->before = candidates[seen[s]].before;
-            candidate->sum =
-                candidate->before < 0 ? infeasible : cost_sum(&left[candidate->before].sum, &candidate->cost);
-        }
+    for (int k = 0; k < count; k++)
+        sorted[k] = &candidates[k];
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_starts);
+    for (int k = 0, first = 0; k < count; k++) {
+        while (first < paths.count && paths.sorted[first]->end < sorted[k]->begin)
+            first++;
+        if (k == 0 || sorted[k]->begin != sorted[k - 1]->begin || (tied && sorted[k]->first != sorted[k - 1]->first))
+            front_find(search, &paths, first, sorted[k], &front);
+        find_path(&paths, &front, sorted[k]);
     }
 }
 

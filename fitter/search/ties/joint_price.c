@@ -6,10 +6,13 @@
 #include "base/numbers.h"
 #include "joint_search.h"
 
+/* What it takes to make a candidate and to prove it, in points. */
+enum { CANDIDATE_EFFORT = 16 };
+
 /* By how much an output misses those that keep to a tie. */
 static double missed(struct integers outputs, double q)
 {
-    return fmax(0, fmax((double)outputs.low - q, q - (double)outputs.high));
+    return larger(0, larger((double)outputs.low - q, q - (double)outputs.high));
 }
 
 /* By how much the output q[k] goes against f after q[k - 1]. */
@@ -135,6 +138,13 @@ static bool is_off_at_a_glance(const struct tie_search *search, const struct can
     return false;
 }
 
+bool tie_is_provable(const struct tie_search *search, const struct candidate *candidate)
+{
+    const struct points *points = search->points;
+    return line_provable(search->rules, &candidate->line, points->cell[candidate->begin],
+                         points->cell[candidate->end] - 1);
+}
+
 void tie_find_cost(const struct tie_search *search, struct pieces *pieces, struct candidate *candidate,
                    const struct tie_cost *incumbent)
 {
@@ -146,8 +156,8 @@ void tie_find_cost(const struct tie_search *search, struct pieces *pieces, struc
     const int64_t first = points->cell[candidate->begin], end = points->cell[candidate->end];
     const double *q = search->outputs;
     candidate->cost = infeasible;
-    if (!line_provable(rules, line, first, end - 1) ||
-        (ties->constraints.continuous && !output_beyond(rules, line, origin, end, &candidate->next)) ||
+    points_spend(points, CANDIDATE_EFFORT);
+    if ((ties->constraints.continuous && !output_beyond(rules, line, origin, end, &candidate->next)) ||
         is_off_at_a_glance(search, candidate, incumbent))
         return;
     candidate->first = line_code(rules, line, origin, first);
@@ -189,6 +199,8 @@ struct tie_cost tie_table_cost(const struct tie_search *search)
                                       .end = points_at(search->points, search->position[m + 1]),
                                       .line = search->lines[m]};
         struct pieces pieces = {.count = 1, .edge = {candidate.begin, candidate.end}};
+        if (!tie_is_provable(search, &candidate))
+            return infeasible;
         tie_find_cost(search, &pieces, &candidate, &infeasible);
         sum = cost_sum(&sum, &candidate.cost);
         if (m) {

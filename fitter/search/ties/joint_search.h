@@ -58,6 +58,12 @@ struct candidate {
     int before;          /* which of them is that of the segment before; -1 of the first segment */
 };
 
+/* The last positions to which real lines of an error serve, whatever is held. */
+struct reach {
+    double max_err; /* NAN at first */
+    int last[];     /* by the position where they begin; -1 where it is not known */
+};
+
 /* The incumbent and what it is searched with. A position is an index of the knot grid (points.h). */
 struct tie_search {
     const struct ties *ties;
@@ -68,6 +74,7 @@ struct tie_search {
     int *position;      /* of the incumbent's knots; segments + 1 */
     struct line *lines; /* its lines */
     double *outputs;    /* by point, of the line whose cost was found last */
+    struct reach *reach;
 };
 
 /* The ends of a segment may move by one step to either side, and the values there by so many steps. */
@@ -85,8 +92,11 @@ struct pieces {
     struct tie_cost cost[2 * MOVES];
 };
 
-/* joint_price.c: sets the outputs and the cost of a candidate whose range and line are set; infeasible where it costs
- * more than the incumbent. Its ends are edges of the pieces. */
+/* joint_price.c: whether a candidate's line is proven over its range. */
+bool tie_is_provable(const struct tie_search *search, const struct candidate *candidate);
+
+/* Sets the outputs and the cost of a candidate whose range is set, and its line, which is proven over it; infeasible
+ * where it costs more than the incumbent. Its ends are edges of the pieces. */
 void tie_find_cost(const struct tie_search *search, struct pieces *pieces, struct candidate *candidate,
                    const struct tie_cost *incumbent);
 

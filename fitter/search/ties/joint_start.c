@@ -15,6 +15,15 @@ static double line_between(const struct tie_search *search, int begin, int end, 
                : INFINITY;
 }
 
+/* What the two segments at knot m lose by having one line. */
+static double loss_without(const struct tie_search *search, const int *position, int m)
+{
+    struct line line;
+    return line_between(search, position[m - 1], position[m + 1], &line) -
+           line_between(search, position[m - 1], position[m], &line) -
+           line_between(search, position[m], position[m + 1], &line);
+}
+
 /* Puts a knot at each extreme of f and drops as many others, each time the one whose two segments lose least by having
  * one line. Returns false, the incumbent being left, when f has no extreme or as many as there are segments. */
 static bool start_at_turns(struct tie_search *search)
@@ -23,9 +32,10 @@ static bool start_at_turns(struct tie_search *search)
     const int points = search->points->count;
     int *position = malloc(((size_t)points + 1) * sizeof *position);
     bool *keep = calloc((size_t)search->positions + 1, sizeof *keep);
+    double *loss = malloc(((size_t)points + 1) * sizeof *loss);
     int turns = 0, count = 0, last = 0;
     bool moved = false;
-    if (!position || !keep)
+    if (!position || !keep || !loss)
         goto done;
     for (int k = 1; k < points; k++) {
         const int direction = ties->joint[k];
@@ -47,22 +57,19 @@ static bool start_at_turns(struct tie_search *search)
         if (keep[p] || search->position[m] == p)
             position[count++] = p;
     }
-    for (count--; count > search->segments; count--) { /* count is the number of segments */
-        double least = INFINITY;
+    count--; /* the number of segments */
+    for (int m = 1; m < count && count > search->segments; m++)
+        loss[m] = keep[position[m]] ? INFINITY : loss_without(search, position, m);
+    for (; count > search->segments; count--) {
         int victim = -1;
-        for (int m = 1; m < count; m++) {
-            struct line line;
-            if (keep[position[m]])
-                continue;
-            const double more = line_between(search, position[m - 1], position[m + 1], &line) -
-                                line_between(search, position[m - 1], position[m], &line) -
-                                line_between(search, position[m], position[m + 1], &line);
-            if (victim < 0 || more < least) {
-                least = more;
+        for (int m = 1; m < count; m++)
+            if (!keep[position[m]] && (victim < 0 || loss[m] < loss[victim]))
                 victim = m;
-            }
-        }
         memmove(position + victim, position + victim + 1, (size_t)(count - victim) * sizeof *position);
+        memmove(loss + victim, loss + victim + 1, (size_t)(count - victim) * sizeof *loss);
+        for (int m = victim - 1; m <= victim; m++)
+            if (m > 0 && m < count - 1 && !keep[position[m]])
+                loss[m] = loss_without(search, position, m);
     }
     memcpy(search->position, position, ((size_t)count + 1) * sizeof *position);
     for (int m = 0; m < count; m++)
@@ -70,6 +77,7 @@ static bool start_at_turns(struct tie_search *search)
 done:
     free(position);
     free(keep);
+    free(loss);
     return moved;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tied_table.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,17 +28,22 @@ static struct line_rules rules_of(const struct line_rules *rules, const struct l
 static bool search_init(struct tie_search *search, const struct ties *ties, const struct points *points,
                         const struct line_rules *rules, int most, struct diag *diag)
 {
-    *search = (struct tie_search){.ties = ties,
-                                  .points = points,
-                                  .rules = rules,
-                                  .most = most,
-                                  .positions = points_places(points),
-                                  .position = malloc(((size_t)most + 1) * sizeof *search->position),
-                                  .lines = malloc((size_t)most * sizeof *search->lines),
-                                  .outputs = malloc((size_t)points->count * sizeof *search->outputs)};
+    const int positions = points_places(points);
+    *search =
+        (struct tie_search){.ties = ties,
+                            .points = points,
+                            .rules = rules,
+                            .most = most,
+                            .positions = positions,
+                            .position = malloc(((size_t)most + 1) * sizeof *search->position),
+                            .lines = malloc((size_t)most * sizeof *search->lines),
+                            .outputs = malloc((size_t)points->count * sizeof *search->outputs),
+                            .reach = malloc(sizeof *search->reach + (size_t)positions * sizeof *search->reach->last)};
     diag->code = EXIT_DONE;
-    if (!search->position || !search->lines || !search->outputs)
+    if (!search->position || !search->lines || !search->outputs || !search->reach)
         diag_set(diag, EXIT_IO, "out of memory for %d segments", most);
+    else
+        search->reach->max_err = NAN;
     return diag->code == EXIT_DONE;
 }
 
@@ -46,6 +52,7 @@ static void search_free(struct tie_search *search)
     free(search->position);
     free(search->lines);
     free(search->outputs);
+    free(search->reach);
 }
 
 /* Makes a table the incumbent. */
@@ -153,11 +160,14 @@ int tie_few_segments(const struct ties *ties, const struct points *points, const
     struct tie_search search;
     tied->segments = 0;
     if (search_init(&search, ties, points, &own, tied->most, diag))
-        for (int trial = 0; search.most > 0 && line_rules_of_trial(rules, points, trial, &own); trial++)
+        for (int trial = 0; search.most > 0 && line_rules_of_trial(rules, points, trial, &own); trial++) {
             if (agreed_cover_fewest(&search, ties->max_err)) {
                 give_table(&search, tied);
                 search.most = search.segments - 1;
             }
+            if (effort_overdrawn(points->effort))
+                break;
+        }
     search_free(&search);
     return diag->code;
 }

@@ -93,6 +93,10 @@ static void keep_between(struct integers *outputs, const struct integers *limits
 static struct integers outputs_after(const struct points *points, int k, int direction, const int64_t before[2])
 {
     struct integers outputs = all, limits;
+    if (!points->served) {
+        const int64_t q = before[0];
+        return direction ? (struct integers){direction == -1 ? INT64_MIN : q, direction == 1 ? INT64_MAX : q} : all;
+    }
     for (int image = 0; image < 2 && direction; image++)
         if (limits_of(points, k, image, &limits)) {
             const int64_t q = saturated(&limits, before[image]);
@@ -117,9 +121,12 @@ struct integers tie_outputs_after(const struct ties *ties, const struct points *
 struct integers tie_outputs_near(const struct ties *ties, const struct points *points, int k, int64_t value)
 {
     struct integers outputs = all, limits;
+    const int64_t step = ties->constraints.max_step;
+    if (!points->served)
+        return (struct integers){value - step, value + step};
     for (int image = 0; image < 2; image++)
         if (limits_of(points, k, image, &limits)) {
-            const int64_t q = saturated(&limits, value), step = ties->constraints.max_step;
+            const int64_t q = saturated(&limits, value);
             keep_between(&outputs, &limits, q - step, q + step);
         }
     return outputs;

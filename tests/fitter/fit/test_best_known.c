@@ -78,6 +78,35 @@ START_TEST(the_number_found_is_accepted)
 }
 END_TEST
 
+/* Segments that are tied, of which nothing is proven: each with what fewer segments, a further constraint or another
+ * method allows, which found a better table. */
+static const struct {
+    const char *spec, *method, *flags, *other_method, *other_flags;
+} tied[] = {
+    {"erf --in s13:2^-9 --out s12:2^-11 --monotone --continuous 0 --slope-bits 8", "minimax", "--segments 4", "minimax",
+     "--segments 3"},
+    {"sin --in s13:2^-10 --out s8:2^-7 --monotone --segments 4", "minimax", "", "minimax", "--shift one"},
+    {"atan --in s11:2^-8 --out s12:2^-10 --continuous 1 --segments 6", "minimax", "", "minimax", "--monotone"},
+    {"softplus --in s11:2^-8 --out s8:2^-4 --form biased --monotone --segments 16", "lsq", "", "minimax", ""},
+};
+enum { TIED = sizeof tied / sizeof *tied };
+
+START_TEST(tied_segments_are_no_worse_than_those_of_less)
+{
+    char flags[FLAGS_SIZE];
+    snprintf(flags, sizeof flags, "%s %s", tied[_i].spec, tied[_i].flags);
+    const struct certificate found = certificate_of(flags, tied[_i].method);
+    snprintf(flags, sizeof flags, "%s %s", tied[_i].spec, tied[_i].other_flags);
+    const struct certificate other = certificate_of(flags, tied[_i].other_method);
+    const bool by_max = found.objective == OBJECTIVE_MAX;
+    const double error = by_max ? found.max_err_lsb : found.rms_err_lsb;
+    const double other_error = by_max ? other.max_err_lsb : other.rms_err_lsb;
+    ck_assert_int_ne(found.optimal, 1);
+    ck_assert_msg(error <= other_error, "%s %s: %s %.9g, by %s %s %.9g", tied[_i].spec, tied[_i].flags, tied[_i].method,
+                  error, tied[_i].other_method, tied[_i].other_flags, other_error);
+}
+END_TEST
+
 START_TEST(bounds_are_rounded_away_from_what_they_bound)
 {
     static const struct {
@@ -130,6 +159,7 @@ int main(void)
     Suite *suite = suite_create("best_known");
     TCase *best_known = tcase_create("best_known");
     tcase_add_loop_test(best_known, lsq_has_no_larger_rms_than_other_methods, 0, SPECS);
+    tcase_add_loop_test(best_known, tied_segments_are_no_worse_than_those_of_less, 0, TIED);
     tcase_add_test(best_known, bounds_are_rounded_away_from_what_they_bound);
     tcase_add_test(best_known, the_number_found_is_accepted);
     tcase_add_test(best_known, a_bound_that_fails_is_named);
