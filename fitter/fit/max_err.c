@@ -52,11 +52,13 @@ static int try_count(struct workspace *work, int count, struct table *table, boo
 }
 
 /* The table that was kept; of tied segments, the one of as many and of least error at the points, unless it has a
- * larger one at codes between them, or too much has been looked at. */
+ * larger one at codes between them, or too much has been looked at: a table of every code is soon found once more. */
 static int better_kept_table(struct workspace *work, struct table *table, struct diag *diag)
 {
+    const struct effort *effort = work->points.effort;
+    const bool ends = work->points.exhaustive ? effort_overdrawn(effort) : effort_spent(effort);
     work->ties.stops_at_max_err = false;
-    if (constraints_tie(&work->spec->constraints) && !effort_spent(work->points.effort)) {
+    if (constraints_tie(&work->spec->constraints) && !ends) {
         if (!fit_and_certify(work, work->kept.count, table, diag) && holds_max_err(work->spec, table))
             return EXIT_DONE;
         if (diag->code && diag->code != EXIT_REQUIREMENT)
