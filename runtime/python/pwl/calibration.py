@@ -335,6 +335,8 @@ def values_of(function: Optional[Function], low: float, high: float, **flags: An
         return functools.partial(evaluate, function)
     asked = {name: flags[name] for name in ("param", "expr", "samples", "outside") if flags.get(name) is not None}
     low, high = min(low, 0.0), max(high, 0.0)
+    if low == high:
+        high = 1.0  # as in type_of_range()
     table = fit(function, input="s12", output="s32", range=(low, high), method="lut", **asked)
     codes = np.arange(table.input.qmin, table.input.qmax + 1)
     x = table.input.scale * (codes - table.input.zero_point)
