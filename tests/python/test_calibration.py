@@ -203,6 +203,9 @@ def _():
         refused("call observe() with batches first", lambda: kind().fit("tanh"))
         refused("bits: 40", lambda: kind(bits=40))
     refused("at most 16", lambda: observed(MinMax(32), DATA["normal"]).weights())
+    for kind in (MinMax, LeastSquares):
+        refused(f"bits: of the observer and not of fit(), as {kind.__name__}(bits=16)",
+                lambda: observed(kind(), DATA["normal"]).fit("tanh", bits=16))
     refused("percent: 0", lambda: Percentile(0))
     refused("", lambda: Observer().range(), NotImplementedError)
     refused("", lambda: observed(LeastSquares("tnah"), DATA["normal"]).type(), pwl.ToolError)

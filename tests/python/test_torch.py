@@ -495,6 +495,7 @@ def _():
             lambda: pwl.torch.prepare(small)(torch.cat([batches[0][:32], torch.full((32, 16), np.nan)])))
     refused("no Activation", lambda: pwl.torch.report(small, batches))
     refused("no batches", lambda: pwl.torch.report(converted, []))
+    refused("labels=True: a batch must be a pair", lambda: pwl.torch.report(converted, batches, labels=True))
     refused("not a pwl.Table", lambda: pwl.torch.Activation(json))
     refused("a pwl.Table is wanted", lambda: pwl.torch.real(reals(3), json))
     refused("a tensor of int8: real numbers are float32", lambda: pwl.torch.real(torch.zeros(2, dtype=torch.int8), gelu))

@@ -187,6 +187,7 @@ class Observer:
         """A table of type() by fit(), which counts each code as often as it occurs. Without an output type, it is of
         output_bits, and reaches over the function's values in the range. Codes that do not occur count a thousandth of
         what they would, if all occurred alike, so that they do not come out as just anything."""
+        _refuse_options(self, flags)
         return self._fit(self.type(), function, output, flags)
 
     def _fit(self, of: Type, function: Optional[Function], output: Union[str, Type, None],
@@ -299,6 +300,7 @@ class LeastSquares(Observer):
         return self._ranked()[0][1:]
 
     def fit(self, function: Optional[Function] = None, *, output: Union[str, Type, None] = None, **flags: Any) -> Table:
+        _refuse_options(self, flags)
         function = self.function if function is None and not {"expr", "samples"} & set(flags) else function
         if self.param is not None:
             flags.setdefault("param", self.param)
@@ -319,6 +321,13 @@ class LeastSquares(Observer):
                 break
         assert best is not None
         return best[1]
+
+
+def _refuse_options(observer: Observer, flags: dict[str, Any]) -> None:
+    for option in ("bits", "signed", "output_bits", "symmetric", "power_of_two"):
+        if option in flags:
+            raise Error(f"{option}: of the observer and not of fit(), as {type(observer).__name__}("
+                        f"{option}={shown(flags[option])})")
 
 
 def _as_type(output: Union[str, Type, None]) -> Optional[Type]:
