@@ -32,7 +32,7 @@ int folder_make(const char *path, bool *made, struct diag *diag)
     if (*made)
         return EXIT_DONE;
     const int error = errno;
-    if (error == EEXIST && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        return EXIT_DONE;
+    if (error == EEXIST && stat(path, &status) == 0)
+        return S_ISDIR(status.st_mode) ? EXIT_DONE : diag_set(diag, EXIT_IO, "%s: is a file; name a folder", path);
     return diag_set(diag, EXIT_IO, "%s: cannot make this folder: %s", path, strerror(error));
 }

@@ -138,6 +138,8 @@ static int check_output(const char *flag, const char *path, struct diag *diag)
     static const char *const others[] = {".png",  ".jpg", ".jpeg", ".gif", ".webp", ".bmp",  ".tif",
                                          ".tiff", ".pdf", ".ps",   ".eps", ".htm",  ".html", NULL};
     const char *ending = strrchr(path, '.');
+    if (!*path)
+        return diag_set(diag, EXIT_USAGE, "%s: empty; name a file", flag);
     if (is_one_of(flag, drawings) && ending && is_one_of(ending, others))
         return diag_set(diag, EXIT_USAGE, "%s %s: the drawing is SVG; name a file that ends in .svg", flag, path);
     return file_is_standard_output(path) ? EXIT_DONE : folder_check(path, diag);

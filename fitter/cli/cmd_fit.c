@@ -18,7 +18,8 @@
 
 static const struct option_info options[] = {
     {"--profile", "P",
-     "what the table of a chip or library asks for, as tosa16: `pwlc list profiles`; other flags go first"},
+     "what the table of a chip or library asks for, as tosa16: `pwlc list profiles`; flags beside it go before its "
+     "own"},
     {"--in", "TYPE",
      "input type, as u16:2^-12:24576 (width:scale:zero point), q3.12, or a model's, as net.tflite:TENSOR"},
     {"--out", "TYPE", "output type; s8 alone takes scale and zero point from the function's range, see below"},
@@ -283,7 +284,7 @@ static int run(int argc, char **argv, struct diag *diag)
 const struct command command_fit = {
     .name = "fit",
     .synopsis = "pwlc fit FUNCTION --in TYPE --out TYPE [flags] | pwlc fit --spec FILE -o DIRECTORY",
-    .summary = "compile a function into a table and certify its errors",
+    .summary = "Compile a function into a table, and certify its errors.",
     .details =
         "Types from a range. A type without a scale, s8 or u16, has it found: --in from --range or --calibrate, --out "
         "from the smallest and the largest value of the function over the codes of --in in that range, or over all of "

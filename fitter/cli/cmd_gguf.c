@@ -151,8 +151,8 @@ static int check_request(const struct request *request, struct diag *diag)
     const bool extracts = strcmp(request->action, "extract") == 0;
     if (!extracts && strcmp(request->action, "list") != 0) {
         const char *const close = suggest(request->action, actions);
-        return diag_set(diag, EXIT_USAGE, "\"%s\" is not an action%s%s; the actions are list and extract",
-                        request->action, close ? "; did you mean " : "", close ? close : "");
+        return diag_set(diag, EXIT_USAGE, "\"%s\" is not an action%s%s%s the actions are list and extract",
+                        request->action, close ? "; did you mean " : ";", close ? close : "", close ? "?" : "");
     }
     if (!request->path)
         return diag_set(diag, EXIT_USAGE, "a file is needed: pwlc gguf %s FILE", request->action);

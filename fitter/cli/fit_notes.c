@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "fit/keep_zero.h"
+#include "profile/profile.h"
 
 #define FEW_CODES 8         /* of the output, below which a scale is hardly meant */
 #define COUNTED_CODES 65536 /* of the input, evenly spaced, that are looked at */
@@ -110,6 +111,19 @@ void fit_note_cut(double seconds, const char *name)
          seconds);
 }
 
+/* That the table asked for by a profile is none which its layout holds: of a function that falls, or of flags beside
+ * it. */
+static void note_profile(const struct spec *spec, const struct table *table, const char *name)
+{
+    struct text parts[FOLDER_MAX_PARTS] = {{0}};
+    struct diag diag = {.code = EXIT_DONE};
+    int count;
+    if (spec->profile && profile_write(spec->profile, spec->notation, table, parts, &count, &diag) == EXIT_REQUIREMENT)
+        note(name, "emit --profile refuses this table: %s", diag.text);
+    for (int k = 0; k < FOLDER_MAX_PARTS; k++)
+        text_free(&parts[k]);
+}
+
 void fit_notes(const struct spec *spec, const struct table *table, const char *name)
 {
     note_saturation(table, name);
@@ -119,4 +133,5 @@ void fit_notes(const struct spec *spec, const struct table *table, const char *n
     note_zero(spec, table, name);
     note_unproven(spec, table, name);
     note_gap(spec, table, name);
+    note_profile(spec, table, name);
 }

@@ -6,8 +6,8 @@
 #include "spec/spec.h"
 #include "table/table.h"
 
-/* Codes that saturate, output codes that are never given, zero points that are no codes, f(0) that is not kept, and how
- * far a proof reaches. name: of a job of --spec, else empty. */
+/* Codes that saturate, output codes that are never given, zero points that are no codes, f(0) that is not kept, how far
+ * a proof reaches, and that the layout of --profile does not hold the table. name: of a job of --spec, else empty. */
 void fit_notes(const struct spec *spec, const struct table *table, const char *name);
 
 /* That --time-limit ended a search. */

@@ -57,6 +57,10 @@ static int check_text(const char *text, const char *field, struct diag *diag)
                         "%s '%.*s': character %zu is no part of an expression; write names, numbers and "
                         "+ - * / ^ ( ) , < > == != && || ? :",
                         field, SHOWN, text, good + 1);
+    const char *power = strstr(text, "**");
+    if (power != NULL)
+        return diag_set(diag, EXIT_USAGE, "%s '%.*s': character %zu: a power is written ^, as in x^2", field, SHOWN,
+                        text, (size_t)(power - text) + 1);
     const char *assignment = find_assignment(text);
     if (assignment != NULL)
         return diag_set(diag, EXIT_USAGE, "%s '%.*s': character %zu assigns; write == to compare", field, SHOWN, text,

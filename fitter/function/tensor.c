@@ -53,6 +53,8 @@ static int decimal_scale(const char *text, const char *field, struct scale *scal
     static const char out_of_range[] = "is outside 2^-64 to 2^64";
     double value;
     const enum number_status status = number_real(text, strlen(text), &value);
+    if (status == NUMBER_SYNTAX && strncmp(text, "auto", 4) == 0)
+        return scale_error(text, field, "is found for the zero point 0 alone, as in s8:auto:0; s8 finds both", diag);
     if (status == NUMBER_SYNTAX)
         return scale_error(text, field, text[0] == '\0' ? "is missing" : "is not a number", diag);
     if (is_written_zero(text))

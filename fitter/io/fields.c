@@ -79,12 +79,24 @@ static int check_limits(const char *bytes, size_t size, const struct fields_limi
     return EXIT_DONE;
 }
 
+/* What programs that write a file for another system, or do not end, leave of it. */
+static int check_beginning(const char *bytes, size_t size, struct diag *diag)
+{
+    static const char *const marks[] = {"\xEF\xBB\xBF", "\xFF\xFE", "\xFE\xFF"}; /* of UTF-8 and UTF-16 */
+    if (size == 0)
+        return diag_set(diag, EXIT_USAGE, "is empty; must be JSON");
+    for (size_t k = 0; k < sizeof marks / sizeof *marks; k++)
+        if (size >= strlen(marks[k]) && memcmp(bytes, marks[k], strlen(marks[k])) == 0)
+            return diag_set(diag, EXIT_USAGE, "begins with a byte order mark; save it as UTF-8 without one");
+    return EXIT_DONE;
+}
+
 int fields_parse(const char *bytes, size_t size, const struct fields_limits *limits, json_t **root, struct diag *diag)
 {
     json_error_t error;
     char reason[JSON_ERROR_TEXT_LENGTH];
     *root = NULL;
-    if (check_limits(bytes, size, limits, diag) != EXIT_DONE)
+    if (check_limits(bytes, size, limits, diag) != EXIT_DONE || check_beginning(bytes, size, diag) != EXIT_DONE)
         return diag->code;
     *root = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &error);
     if (*root)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* strcasestr */
 #include "anchors.h"
 
 #include <math.h>
@@ -411,8 +412,8 @@ static int check_outcomes(const struct outcome *outcomes, int count, struct diag
 static bool has_words(const struct anchor *anchor, const char *const *words, int count)
 {
     for (int w = 0; w < count; w++) {
-        if (!strstr(anchor->source, words[w]) && !strstr(anchor->function, words[w]) && !strstr(anchor->in, words[w]) &&
-            !strstr(anchor->out, words[w]))
+        if (!strcasestr(anchor->source, words[w]) && !strcasestr(anchor->function, words[w]) &&
+            !strcasestr(anchor->in, words[w]) && !strcasestr(anchor->out, words[w]))
             return false;
     }
     return true;

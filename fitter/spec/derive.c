@@ -89,7 +89,7 @@ static int64_t nearest_code(const struct tensor *tensor, double x)
 }
 
 /* Powers of two that a profile or a zero point of 0 asks for are as in Q formats: the end of the range may lie one code
- * beyond the last one, as 1 of s16:2^-15:0 does. With 0 kept, signed codes are symmetric. */
+ * beyond the last one, as 1 of s16:2^-15:0 does. With 0 kept, signed codes are symmetric; a symmetric range keeps 0. */
 static int set_range(const struct calibration *calibration, bool keeps_zero, long double low, long double high,
                      struct tensor *tensor, const char *flag, struct diag *diag)
 {
@@ -104,10 +104,11 @@ static int set_range(const struct calibration *calibration, bool keeps_zero, lon
                             flag);
     }
     if (is_q) {
-        const long double steps = (long double)(keeps_zero ? tensor->qmax : tensor->qmax - tensor->qmin);
+        const bool symmetric = tensor->is_signed && low == -high;
+        const long double steps = (long double)(symmetric ? tensor->qmax : tensor->qmax - tensor->qmin);
         const long double share = steps / (steps + 1);
-        high = keeps_zero ? high * share : low + (high - low) * share;
-        low = keeps_zero && tensor->is_signed ? -high : low;
+        high = symmetric ? high * share : low + (high - low) * share;
+        low = symmetric ? -high : low;
     }
     return tensor_set_range(tensor, low, high, calibration->powers_of_two, flag, diag);
 }

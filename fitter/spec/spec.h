@@ -58,6 +58,8 @@ struct spec {
     bool in_lacks_scale, out_lacks_scale; /* given as codes alone, "s8", until spec_resolve */
     bool in_keeps_zero, out_keeps_zero;   /* given as "s8:auto:0": the zero point is 0 */
     bool has_model_type;                  /* a type was read from a model */
+    const struct profile *profile;        /* of --profile, else null; and how its file is to be written */
+    const struct notation *notation;
     struct calibration calibration;
     int segments;       /* 1..4096; 0 when not given */
     double max_err;     /* output LSB, > 0; NAN when not given */

@@ -224,16 +224,14 @@ static int set_zero(struct spec *spec, const char *flag, const char *value, stru
 /* What the layout asks for; flags that are set later take its place. */
 static int set_profile(struct spec *spec, const char *flag, const char *value, struct diag *diag)
 {
-    const struct profile *profile;
-    const struct notation *notation;
-    if (profile_find(flag, value, &profile, &notation, diag))
+    if (profile_find(flag, value, &spec->profile, &spec->notation, diag))
         return diag->code;
     char words[PROFILE_FLAGS_SIZE], *rest = words;
-    snprintf(words, sizeof words, "%s", profile->flags);
+    snprintf(words, sizeof words, "%s", spec->profile->flags);
     for (char *name; (name = strtok_r(rest, " ", &rest));) {
         const bool is_switch = !*rest || *rest == '-';
         if (spec_set(spec, name, is_switch ? NULL : strtok_r(rest, " ", &rest), diag))
-            return diag_prefix(diag, profile->name);
+            return diag_prefix(diag, spec->profile->name);
     }
     spec->calibration.is_implied = true;
     return EXIT_DONE;

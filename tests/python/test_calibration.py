@@ -178,6 +178,14 @@ def _():
     return ", ".join(f"{name} {error:.4f}" for name, error in errors.items())
 
 
+@test("data that are 0 alone have a type and a table")
+def _():
+    for kind in (MinMax, Percentile, LeastSquares):
+        observer = kind("gelu") if kind is LeastSquares else kind()
+        table = observed(observer, np.zeros(100, np.float32)).fit("gelu", segments=4)
+        assert str(table.input) == "s8:0.003921568859368563:-128" and table.real(0.0) == 0, f"{kind.__name__}: {table}"
+
+
 @test("bad data and bad questions are refused, and change nothing")
 def _():
     observer = observed(MinMax(), DATA["normal"])
@@ -195,6 +203,9 @@ def _():
         refused("call observe() with batches first", lambda: kind().fit("tanh"))
         refused("bits: 40", lambda: kind(bits=40))
     refused("at most 16", lambda: observed(MinMax(32), DATA["normal"]).weights())
+    for kind in (MinMax, LeastSquares):
+        refused(f"bits: of the observer and not of fit(), as {kind.__name__}(bits=16)",
+                lambda: observed(kind(), DATA["normal"]).fit("tanh", bits=16))
     refused("percent: 0", lambda: Percentile(0))
     refused("", lambda: Observer().range(), NotImplementedError)
     refused("", lambda: observed(LeastSquares("tnah"), DATA["normal"]).type(), pwl.ToolError)

@@ -141,7 +141,7 @@ def _():
 @test("what is refused before pwlc is asked")
 def _():
     types = dict(input="s8:2^-5", output="s8:2^-5")
-    refused("max_er: no flag of pwlc fit; it has profile, input, output", lambda: pwl.fit("gelu", max_er=1, **types))
+    refused("max_er: no flag of pwlc fit; did you mean max_err? it has profile, input, output", lambda: pwl.fit("gelu", max_er=1, **types))
     refused("monotone=5: a switch", lambda: pwl.fit("gelu", monotone=5, **types))
     refused("reduce=True: wanted is on|off", lambda: pwl.fit("sqrt", reduce=True, **types))
     refused("segments={'a': 1}: wanted is N", lambda: pwl.fit("gelu", segments={"a": 1}, **types))
@@ -149,6 +149,11 @@ def _():
     refused("o: no keyword of fit(); save() writes", lambda: pwl.fit("gelu", o="x.json", **types))
     refused("spec: no keyword", lambda: pwl.fit(spec="jobs.json", **types))
     refused("check: no keyword of emit()", lambda: pwl.fit("gelu", **types).emit(check=True))
+    refused("xyz: no flag of pwlc fit; it has", lambda: pwl.fit("gelu", xyz=1, **types))
+    refused("profile: no keyword of emit(); export()", lambda: pwl.fit("gelu", **types).emit(profile="tosa8"))
+    refused("table.segments", lambda: pwl.fit("gelu", **types).emit("npy"))
+    refused("pwlc fit: weights.npy: element 0: the weight is -1", lambda: pwl.fit("gelu", weights=[-1] * 256, **types),
+            pwl.ToolError)
     refused("must be a name", lambda: pwl.fit(5, **types))
     refused("no function's name", lambda: pwl.fit("--help", **types))
     refused("a type with a scale", lambda: pwl.fit(np.tanh, input="s8", output="s8"))

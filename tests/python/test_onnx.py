@@ -310,6 +310,11 @@ def _():
             ("no tables", lambda: pwl.onnx.report(model, {}, [x]))]:
         refused(message, function)
     refused("no_such_flag", lambda: pwl.onnx.convert(model, [x], no_such_flag=1))
+    shapeless = onnx.ModelProto()
+    shapeless.CopyFrom(model)
+    shapeless.graph.output[0].type.tensor_type.ClearField("shape")  # ONNX Runtime runs it
+    refused("onnx's checker refuses the model as it is: Field 'shape'", lambda: pwl.onnx.convert(shapeless, []))
+    refused("onnx's checker refuses the model as it is", lambda: pwl.onnx.replace(shapeless, {}))
     refused("y: pwlc fit", lambda: pwl.onnx.convert(model, [x], segments=2, max_err=0.5), pwl.ToolError)
     refused("nowhere.onnx", lambda: pwl.onnx.convert("nowhere.onnx", [x]), OSError)
 

@@ -271,6 +271,32 @@ def _():
     assert str(found[4].sigmoid_0.function) == "sigmoid"
 
 
+@test("what is no function of single numbers stays, though it has a function's values at some of them")
+def _():
+    class Centred(nn.Module):
+        def forward(self, x):
+            return torch.tanh(x - x.mean())
+
+    class Squeezed(nn.Module):
+        def forward(self, x):
+            return torch.sigmoid(x).squeeze(-1)
+
+    class Flat(nn.Module):
+        def forward(self, x):
+            return functional.silu(x).reshape(-1)
+
+    class Either(nn.Module):
+        def forward(self, x):
+            return torch.tanh(x) if x.sum() > -1 else torch.sigmoid(x)
+
+    found = pwl.torch.prepare(nn.Sequential(Centred(), Squeezed(), Flat()), min_max)
+    assert [str(part.function) for part in (found[0].tanh_0, found[1].sigmoid_0, found[2].silu_0)] == [
+        "tanh", "sigmoid", "silu"]
+    x = reals(3, 4, 1)
+    same(found[1](found[0](x)), torch.sigmoid(torch.tanh(x - x.mean())).squeeze(-1), "the model")
+    refused("Either names sigmoid, tanh, and torch.fx cannot trace it", lambda: pwl.torch.prepare(Either(), min_max))
+
+
 @test("TransformerEncoderLayer, by a function and by a module, without its own fast path")
 def _():
     for activation in ("gelu", nn.GELU(), functional.gelu):
@@ -469,6 +495,7 @@ def _():
             lambda: pwl.torch.prepare(small)(torch.cat([batches[0][:32], torch.full((32, 16), np.nan)])))
     refused("no Activation", lambda: pwl.torch.report(small, batches))
     refused("no batches", lambda: pwl.torch.report(converted, []))
+    refused("labels=True: a batch must be a pair", lambda: pwl.torch.report(converted, batches, labels=True))
     refused("not a pwl.Table", lambda: pwl.torch.Activation(json))
     refused("a pwl.Table is wanted", lambda: pwl.torch.real(reals(3), json))
     refused("a tensor of int8: real numbers are float32", lambda: pwl.torch.real(torch.zeros(2, dtype=torch.int8), gelu))

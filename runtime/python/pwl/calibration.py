@@ -187,6 +187,7 @@ class Observer:
         """A table of type() by fit(), which counts each code as often as it occurs. Without an output type, it is of
         output_bits, and reaches over the function's values in the range. Codes that do not occur count a thousandth of
         what they would, if all occurred alike, so that they do not come out as just anything."""
+        _refuse_options(self, flags)
         return self._fit(self.type(), function, output, flags)
 
     def _fit(self, of: Type, function: Optional[Function], output: Union[str, Type, None],
@@ -299,6 +300,7 @@ class LeastSquares(Observer):
         return self._ranked()[0][1:]
 
     def fit(self, function: Optional[Function] = None, *, output: Union[str, Type, None] = None, **flags: Any) -> Table:
+        _refuse_options(self, flags)
         function = self.function if function is None and not {"expr", "samples"} & set(flags) else function
         if self.param is not None:
             flags.setdefault("param", self.param)
@@ -321,6 +323,13 @@ class LeastSquares(Observer):
         return best[1]
 
 
+def _refuse_options(observer: Observer, flags: dict[str, Any]) -> None:
+    for option in ("bits", "signed", "output_bits", "symmetric", "power_of_two"):
+        if option in flags:
+            raise Error(f"{option}: of the observer and not of fit(), as {type(observer).__name__}("
+                        f"{option}={shown(flags[option])})")
+
+
 def _as_type(output: Union[str, Type, None]) -> Optional[Type]:
     """None for what leaves something for fit() to find."""
     try:
@@ -335,6 +344,8 @@ def values_of(function: Optional[Function], low: float, high: float, **flags: An
         return functools.partial(evaluate, function)
     asked = {name: flags[name] for name in ("param", "expr", "samples", "outside") if flags.get(name) is not None}
     low, high = min(low, 0.0), max(high, 0.0)
+    if low == high:
+        high = 1.0  # as in type_of_range()
     table = fit(function, input="s12", output="s32", range=(low, high), method="lut", **asked)
     codes = np.arange(table.input.qmin, table.input.qmax + 1)
     x = table.input.scale * (codes - table.input.zero_point)

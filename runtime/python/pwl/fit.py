@@ -2,6 +2,7 @@
 """Tables from functions, and other texts from tables, by the program pwlc."""
 from __future__ import annotations
 
+import difflib
 import functools
 import importlib.metadata
 import json
@@ -106,13 +107,16 @@ class _Arguments:
             self.folder.cleanup()
             raise
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         self.folder.cleanup()
+        if isinstance(error, ToolError):  # names arrays by their keywords: weights.npy
+            error.args = (str(error).replace(self.folder.name + os.sep, ""),)
 
     def _words(self, keyword: str, value: Any) -> Iterator[str]:
         known = flags(self.command)
         if keyword not in known:
-            raise Error(f"{keyword}: no flag of pwlc {self.command}; it has {', '.join(known)}")
+            close = "".join(f"; did you mean {name}?" for name in difflib.get_close_matches(keyword, known, 1)) or ";"
+            raise Error(f"{keyword}: no flag of pwlc {self.command}{close} it has {', '.join(known)}")
         if value is None or value is False:
             return
         name, argument = str(known[keyword]["name"]), known[keyword]["argument"]
@@ -231,6 +235,10 @@ def emit(table: Table, format: str = "c", **keywords: Any) -> str:
     for keyword in ("o", "check", "MD", "MF"):
         if keyword in keywords:
             raise Error(f"{keyword}: no keyword of emit(), which returns the text")
+    if "profile" in keywords:
+        raise Error("profile: no keyword of emit(); export() gives the file of a profile")
+    if format == "npy":
+        raise Error("format='npy': no text; table.segments are these numbers as an array")
     with _Arguments("emit", {"format": format, **keywords}) as arguments:
         return _run(["emit", "-", *arguments], table.to_json().encode())[0].decode()
 

@@ -26,7 +26,7 @@ if is_long; then
     cp ../out rows
 else
     least=52
-    for row in 'quant-gru-pytorch' 'exact search' 'GQA-LUT, 8 bits' 'rounding floor' 'CMSIS-NN' 'TFLite' \
+    for row in 'quant-gru-pytorch' 'exact search' 'GQA-LUT, 8 bits' 'rounding floor' 'cmsis-nn' 'TFLite' \
         'gemmlowp' 'real lines' 'GQA-LUT, b=5:gelu' 'SCNA:exp' 'SCNA:rsqrt' 'Flex-SFU:sigmoid'; do
         IFS=: read -ra words <<<"$row"
         expect_status 0 sweep --anchors "${words[@]}" --format jsonl || continue

@@ -52,6 +52,13 @@ done
 refused 2 '--out' tanh --in s8:2^-4
 refused 2 '--in' tanh --out s8:2^-7
 
+for type in s8:auto s8:auto:3; do
+    refused 2 "--in: scale 'auto' is found for the zero point 0 alone, as in s8:auto:0; s8 finds both" tanh --in $type --out s8
+done
+refused 2 '--profile tosa: is no profile; did you mean tosa8? ' tanh --profile tosa
+refused 2 '--profile x: is no profile; `pwlc list' tanh --profile x
+expect_error 2 '-o: empty; name a file' fit tanh $types -o ''
+
 # Zero points for which no table can be proven: the limit is named.
 refused 3 'zero_point: 40000, must fit -32768..32767' tanh --in s8:2^-4:40000 --out s8:2^-7
 refused 3 'zero_point' tanh --in s16:2^-12:4000000000 --out s16:2^-15
@@ -266,5 +273,14 @@ if [ -w /dev/full ]; then
         [ "$status" -eq 1 ] || fail "pwlc $arguments >/dev/full: exit $status, expected 1: $(head -c 300 ../err)"
     done
 fi
+
+# Files that hold no JSON yet, or another system's.
+: >empty.json
+printf '\xef\xbb\xbf{}' >utf8.json
+printf '\xff\xfe{\0}\0' >utf16.json
+expect_error 2 'empty.json: is empty; must be JSON' show empty.json
+expect_error 2 'empty.json: is empty; must be JSON' fit --spec empty.json -o jobs
+expect_error 2 'utf8.json: begins with a byte order mark; save it as UTF-8 without one' show utf8.json
+expect_error 2 'utf16.json: begins with a byte order mark; save it as UTF-8 without one' show utf16.json
 
 finish

@@ -60,6 +60,7 @@ refused '--expr: empty' --expr '' $types
 refused "--expr 'x+y': not understood from character 3 on, 'y'" --expr 'x+y' $types
 refused "--expr 'sin(x': the expression is not complete" --expr 'sin(x' $types
 refused 'character 2 assigns; write == to compare' --expr 'x=1' $types
+refused 'character 4: a power is written ^, as in x^2' --expr '2*x**2' $types
 refused 'character 5 is no part of an expression' --expr 'x + "1"' $types
 refused 'does not depend on x' --expr '2*3' $types
 refused 'has 2 values' --expr 'x, 2' $types

@@ -48,7 +48,7 @@ expect_status 0 gguf extract --raw "$corpus/every_type" q8_0 -o q8_0.bin
 tail -c +481 "$corpus/every_type" | head -c 34 | cmp - q8_0.bin || fail 'extract --raw: not the bytes of q8_0'
 
 expect_error 2 'an action is needed' gguf
-expect_error 2 '"lst" is not an action; did you mean list' gguf lst x
+expect_error 2 '"lst" is not an action; did you mean list? the actions are' gguf lst x
 expect_error 2 'the actions are list and extract' gguf zzzzzz x
 expect_error 2 'a file is needed: pwlc gguf list FILE' gguf list
 expect_error 2 'a tensor is needed' gguf extract "$corpus/every_type"

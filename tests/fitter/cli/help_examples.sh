@@ -9,7 +9,7 @@ PATH=$work/bin:$PATH
 
 expect_status 0 --help || finish
 commands=$(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' ../out)
-for name in list fit certify emit show eval sweep diff verify cost explore report tensors gguf gemm bench; do
+for name in list fit certify emit import show eval sweep diff verify cost explore report tensors gguf gemm bench; do
     case " $(echo $commands) " in
     *" $name "*) ;;
     *) fail "pwlc --help does not list $name" ;;
@@ -21,6 +21,8 @@ for name in $commands; do
     [ ! -s ../err ] || fail "pwlc $name --help: wrote to standard error: $(head -c 300 ../err)"
     expect_line "Usage: pwlc $name.*" ../out "pwlc $name --help"
     expect_line '  2   .*' ../out "pwlc $name --help"
+    sed -n 3p ../out >../summary
+    expect_line '[A-Z].*\.' ../summary "pwlc $name --help, what the command does"
     awk 'length($0) > 140 { exit 1 }' ../out || fail "pwlc $name --help: a line is longer than 140 characters"
     sed -n '/^Example:/,$s/^  //p' ../out >"../example_$name"
     if ! grep -q "^pwlc $name" "../example_$name"; then

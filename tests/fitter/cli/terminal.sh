@@ -115,7 +115,7 @@ expect_status 0 fit --spec jobs.json -o made && { cmp -s made/a.json small.json 
 expect_status 0 fit --spec jobs.json -o made
 rm -r made
 expect_error 1 'missing/made' fit --spec jobs.json -o missing/made
-expect_error 1 'small.json: cannot make this folder' fit --spec jobs.json -o small.json
+expect_error 1 'small.json: is a file; name a folder' fit --spec jobs.json -o small.json
 printf '[{"name": "a", "function": "log", "in": "s8:2^-5", "out": "s8:2^-7", "outside": "clamp", "no_saturate": true}]' >jobs.json
 expect_error 3 'leaves the output range' fit --spec jobs.json -o made
 expect_error 2 '--plot g.png: the drawing is SVG' sweep small.json --plot g.png

@@ -25,6 +25,13 @@ expect_types s8:2^-4:0 u8:0.023529411764705882:0 relu6 --in s8:2^-4 --out u8
 expect_types s8:2^-4:0 u8:0.00392156862745098:0 relu6 --in s8:2^-4 --out u8 --range -1:1
 expect_types s8:0.031496062992125984:0 s8:2^-7:0 tanh --in s8 --out s8:2^-7 --range -4:4
 
+# What profiles ask for is as in Q formats, and a symmetric range has the zero point 0 there too.
+for range in -6:6 -8:8 -7.5:7.5; do
+    expect_status 0 fit tanh --profile aimet-pe --in s12 --range $range --method uniform -o profile.json
+    expect_line "$note --in s12:2\^-8:0 --out s16:2\^-15:0" ../err "--profile aimet-pe --in s12 --range $range"
+    rm -f profile.json
+done
+
 # Data: -1, 0.5, 3 and 2 as float32, in any shape.
 values='\x00\x00\x80\xbf\x00\x00\x00\x3f\x00\x00\x40\x40\x00\x00\x00\x40'
 make_npy data.npy '<f4' '(4,)' "$values"

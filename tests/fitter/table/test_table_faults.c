@@ -267,7 +267,7 @@ START_TEST(every_truncation_is_refused)
 {
     char *const good = fixture_json(fixture_unfused());
     for (size_t size = 0; size + 2 < strlen(good); size++)
-        assert_refused(good, size, "not valid JSON");
+        assert_refused(good, size, size ? "not valid JSON" : "must be JSON");
     free(good);
 }
 END_TEST
@@ -285,7 +285,8 @@ END_TEST
 
 START_TEST(other_json_is_refused)
 {
-    assert_refused("", 0, "line 1, column 0: not valid JSON");
+    assert_refused("", 0, "is empty; must be JSON");
+    assert_refused(" ", 1, "line 1, column 1: not valid JSON");
     assert_refused("[]", 2, "an array, must be an object with the field pwl_table");
     assert_refused("{}", 2, "pwl_table: missing");
     assert_refused("3", 1, "not valid JSON");

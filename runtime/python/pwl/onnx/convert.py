@@ -205,6 +205,16 @@ def _used(graph: onnx.GraphProto) -> set[str]:
     return names
 
 
+def _checked(model: Model) -> onnx.ModelProto:
+    """load_model() of what onnx's checker takes, which is asked of the model with tables too."""
+    made = load_model(model)
+    try:
+        onnx.checker.check_model(made, full_check=True)
+    except Exception as error:
+        raise Error(f"onnx's checker refuses the model as it is: {error}") from None
+    return made
+
+
 def replace(model: Model, tables: Mapping[str, Table], *, quantisers_only: bool = False) -> onnx.ModelProto:
     """A copy of a model with tables in the place of activations, by the names of the tensors that these make: QuantizeLinear,
     a lookup in integers, DequantizeLinear. With quantisers_only the activations stay, in float, between the quantisers of
@@ -213,7 +223,7 @@ def replace(model: Model, tables: Mapping[str, Table], *, quantisers_only: bool 
     Real numbers half way between two codes may round to the other than Type.quantize has it, which multiplies by the
     scale's reciprocal where QuantizeLinear divides. From the code on, the bits are the table's.
     """
-    model = load_model(model)
+    model = _checked(model)
     graph, prefix = model.graph, _prefix(model.graph)
     places = {place.output: place for place in find(model)}
     for name, table in tables.items():
@@ -263,6 +273,7 @@ def convert(model: Model, batches: Iterable[Batch], bits: int = 8, *, segments: 
             max_err: Optional[float] = None, observer: Optional[Callable[[Place], Observer]] = None,
             **flags: Any) -> onnx.ModelProto:
     """A copy of a model with tables for activations: replace() with what fit() gives. The arguments are those of fit()."""
+    model = _checked(model)  # before batches run
     return replace(model, fit(model, batches, bits, segments=segments, max_err=max_err, observer=observer, **flags))
 
 

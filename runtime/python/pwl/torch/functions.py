@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Mapping, Optional, Union
+from typing import Any, Callable, Iterator, Mapping, Optional, Union
 
 import numpy as np
 import torch
@@ -99,25 +99,42 @@ def of_module(module: nn.Module) -> Optional[tuple[Function, bool]]:
     return _function(kind, given), bool(getattr(module, "inplace", False))
 
 
+def _probes() -> Iterator[torch.Tensor]:
+    """What by_values() gives a module: 601 numbers in a row, then 120 with a mean above 0 and 120 with one below it, in
+    five dimensions, of which the first and the last have one element."""
+    x = torch.linspace(-30, 30, 601)
+    yield x
+    for part in (x[260:380], x[221:341]):
+        yield part.reshape(1, 4, 5, 6, 1)
+
+
+def _values(module: nn.Module, x: torch.Tensor) -> Optional[torch.Tensor]:
+    """A module's values, one for each number of x; None where it gives anything else."""
+    try:
+        with torch.no_grad():
+            y = module(x)
+    except Exception:  # it takes something else, and may raise what it likes
+        return None
+    return y if isinstance(y, torch.Tensor) and y.shape == x.shape and y.dtype == x.dtype else None
+
+
 def by_values(module: nn.Module) -> Optional[tuple[Function, bool]]:
     """The same for a module of another name, without parts and parameters, whose values are those of one of the list, as
     where a GELU is spelled by tanh or erf: at 601 points, but for 1e-6 and for a hundred-thousandth of the value. The two
-    GELUs are 5e-4 apart."""
+    GELUs are 5e-4 apart. Two arrays of other shapes and means tell apart what is no function of single numbers, as
+    tanh(x - x.mean()) and sigmoid(x).squeeze(-1)."""
     if type(module).__module__.startswith("torch.") or any(module.children()) or module.state_dict():
         return None
-    x = torch.linspace(-30, 30, 601)
-    given = x.clone()
-    try:
-        with torch.no_grad():
-            y = module(given)
-    except Exception:  # it takes something else, and may raise what it likes
-        return None
-    if not isinstance(y, torch.Tensor) or y.shape != x.shape or y.dtype != x.dtype:
-        return None
-    for function in [Function("gelu", (("approximate", "tanh"),)), *(_function(kind, {}) for kind in KINDS.values())]:
-        if torch.allclose(function(x), y, rtol=1e-5, atol=1e-6):
-            return function, not torch.equal(x, given)
-    return None
+    found = [Function("gelu", (("approximate", "tanh"),)), *(_function(kind, {}) for kind in KINDS.values())]
+    in_place = False
+    for x in _probes():
+        given = x.clone()
+        y = _values(module, given)
+        found = [function for function in found if y is not None and torch.allclose(function(x), y, rtol=1e-5, atol=1e-6)]
+        if not found:
+            return None
+        in_place = in_place or not torch.equal(x, given)
+    return found[0], in_place
 
 
 def called(target: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Optional[tuple[Function, bool, Any]]:

@@ -97,6 +97,8 @@ def report(model: nn.Module, batches: Iterable[Any], *, labels: bool = False) ->
     count = 0
     with torch.no_grad():
         for batch in batches:
+            if labels and not (isinstance(batch, (tuple, list)) and len(batch) == 2):
+                raise Error("labels=True: a batch must be a pair, of what the model takes and the class of each row")
             inputs, right = batch if labels else (batch, None)
             classes = None if right is None else torch.as_tensor(right).cpu().numpy()
             outputs: dict[str, Array] = {}
