@@ -7,12 +7,15 @@
 #include "measure/claim.h"
 
 #define LITTLE 0.1 /* of the RMS error */
+#define FAR 10     /* of it: where f bends, the largest error in segments of least squares is a few of it */
 
 /* Whether the RMS error may be much larger than the least one, for all that is known. Of wide inputs that are not
- * folded it is near that of the best real lines, but for rounding. */
+ * folded it is near that of the best real lines, but for rounding, unless codes between the points stand out: f has a
+ * corner there, and may be straight elsewhere. */
 static bool may_gain(const struct spec *spec, const struct certificate *certificate)
 {
-    if (spec->in.bits > SPEC_EXHAUSTIVE_BITS && !spec->fold && certificate->rms_err_lsb > 1)
+    const bool stands_out = certificate->max_err_lsb > FAR * certificate->rms_err_lsb;
+    if (spec->in.bits > SPEC_EXHAUSTIVE_BITS && !spec->fold && certificate->rms_err_lsb > 1 && !stands_out)
         return false;
     return certificate->optimal != 1 && certificate->rms_err_lsb > 0 &&
            !(certificate->has_lower_bound && certificate->lower_bound_lsb >= (1 - LITTLE) * certificate->rms_err_lsb);

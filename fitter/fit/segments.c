@@ -120,6 +120,31 @@ static int tie_lines(struct workspace *work, int most, struct diag *diag)
     return EXIT_DONE;
 }
 
+static double cost_of(const struct workspace *work, int begin, int end, const struct line *line)
+{
+    const int64_t first = work->points.cell[begin], last = work->points.cell[end] - 1;
+    return line_provable(&work->rules, line, first, last)
+               ? line_cost_below(&work->rules, &work->points, begin, end, line, NULL, INFINITY)
+               : INFINITY;
+}
+
+/* Leaves out each segment whose codes the line before it serves as well: straight parts of f then take one segment. */
+static void leave_out_alike(struct workspace *work)
+{
+    int *const knots = work->knots, kept = 0;
+    struct line *const lines = work->lines;
+    for (int m = 1; m < work->count; m++) {
+        const double apart =
+            cost_of(work, knots[kept], knots[m], &lines[kept]) + cost_of(work, knots[m], knots[m + 1], &lines[m]);
+        if (cost_of(work, knots[kept], knots[m + 1], &lines[kept]) <= apart)
+            continue;
+        lines[++kept] = lines[m];
+        knots[kept] = knots[m];
+    }
+    knots[kept + 1] = knots[work->count];
+    take_lines(work, kept + 1);
+}
+
 static int fit_least_squares(struct workspace *work, int count, struct diag *diag)
 {
     const struct points *points = &work->points;
@@ -162,7 +187,11 @@ static int fit_least_squares(struct workspace *work, int count, struct diag *dia
     take_lines(work, table.exact.segments);
     if (has_rms_bound(work))
         work->exact = table.exact;
-    return again ? tie_lines(work, count, diag) : EXIT_DONE;
+    if (again && tie_lines(work, count, diag))
+        return diag->code;
+    if (points->exhaustive && !points->grid_whole && !constraints_tie(&work->spec->constraints))
+        leave_out_alike(work);
+    return EXIT_DONE;
 }
 
 /* The table of a minimax search, of less squared error as long as max_err holds. Where segments depend on each other it

@@ -13,6 +13,9 @@ static const char *const specs[] = {
     /* Many segments, whose errors are mostly of rounding. */
     "gelu --in s11:2^-8 --out s8:2^-5 --segments 40",
     "silu --in s11:2^-7 --out s12:2^-8 --segments 64 --slope-bits 6",
+    /* Corners between the codes that are looked at. */
+    "relu --in s32:2^-16 --out s32:2^-16",
+    "leaky_relu --in s24:2^-12 --out s24:2^-12",
     /* Words wider than can be visited. */
     "sigmoid --in s18:2^-14 --out s12:2^-11 --segments 6",
 };
@@ -47,6 +50,33 @@ START_TEST(lsq_has_no_larger_rms_than_other_methods)
         ck_assert_msg(lsq.rms_err_lsb <= other.rms_err_lsb ||
                           (lsq.has_lower_bound && lsq.lower_bound_lsb >= 0.9 * lsq.rms_err_lsb),
                       "%s: RMS %.9g, by %s %.9g", specs[_i], lsq.rms_err_lsb, others[i], other.rms_err_lsb);
+    }
+}
+END_TEST
+
+/* More segments than straight parts of f are of no use. */
+START_TEST(straight_parts_take_one_segment)
+{
+    static const struct {
+        const char *flags;
+        int segments;
+        double error;
+    } cases[] = {
+        {"--expr x --in s16:2^-8 --out s16:2^-8", 1, 0},
+        {"--expr x/2+1 --in s16:2^-8 --out s16:2^-8", 1, 0.5},
+        {"relu --in s16:2^-8 --out s16:2^-8", 2, 0},
+        {"relu --in s16:2^-8 --out s16:2^-8 --form anchored", 2, 0},
+        {"relu --in s16:2^-8 --out s16:2^-8 --form biased --rounding half_even", 2, 0},
+        {"relu6 --in s16:2^-8 --out s16:2^-8 --shift one", 3, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fitted fitted;
+        fit_well(cases[i].flags, &fitted);
+        ck_assert_msg(fitted.table.segment_count == cases[i].segments, "%s: %d segments, not %d", cases[i].flags,
+                      fitted.table.segment_count, cases[i].segments);
+        ck_assert_msg(fitted.table.certificate.max_err_lsb == cases[i].error, "%s: off by %.9g", cases[i].flags,
+                      fitted.table.certificate.max_err_lsb);
+        fitted_free(&fitted);
     }
 }
 END_TEST
@@ -161,6 +191,7 @@ int main(void)
     tcase_add_loop_test(best_known, lsq_has_no_larger_rms_than_other_methods, 0, SPECS);
     tcase_add_loop_test(best_known, tied_segments_are_no_worse_than_those_of_less, 0, TIED);
     tcase_add_test(best_known, bounds_are_rounded_away_from_what_they_bound);
+    tcase_add_test(best_known, straight_parts_take_one_segment);
     tcase_add_test(best_known, the_number_found_is_accepted);
     tcase_add_test(best_known, a_bound_that_fails_is_named);
     tcase_add_test(best_known, an_error_keeps_to_itself_as_it_is_written);

@@ -203,7 +203,7 @@ START_TEST(more_segments_are_no_worse)
         char flags[FLAGS_SIZE];
         snprintf(flags, sizeof flags, "tanh --in s13:2^-10:0 --out s16:2^-14:0 --segments %d", counts[k]);
         fit_well(flags, &fitted);
-        ck_assert_int_eq(fitted.table.segment_count, counts[k]);
+        ck_assert_int_le(fitted.table.segment_count, counts[k]); /* those that rounding makes alike are one */
         const double rms = measure_plainly(&fitted.spec, &fitted.table).rms;
         ck_assert_msg(rms <= last, "%s: RMS %.6g, with fewer segments %.6g", flags, rms, last);
         last = rms;
