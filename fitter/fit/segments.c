@@ -122,10 +122,23 @@ static int tie_lines(struct workspace *work, int most, struct diag *diag)
 
 static double cost_of(const struct workspace *work, int begin, int end, const struct line *line)
 {
-    const int64_t first = work->points.cell[begin], last = work->points.cell[end] - 1;
-    return line_provable(&work->rules, line, first, last)
-               ? line_cost_below(&work->rules, &work->points, begin, end, line, NULL, INFINITY)
-               : INFINITY;
+    return line_cost_below(&work->rules, &work->points, begin, end, line, NULL, INFINITY);
+}
+
+/* Whether the first of two lines, in segments that meet, serves the codes of both as well: by what they cost, or, where
+ * points say nothing of the codes between, as the same line. */
+static bool serves_both(const struct workspace *work, const int knots[3], const struct line *first,
+                        const struct line *second)
+{
+    const struct line_rules *rules = &work->rules;
+    const int64_t *cell = work->points.cell;
+    if (!line_provable(rules, first, cell[knots[0]], cell[knots[2]] - 1))
+        return false;
+    if (work->points.exhaustive)
+        return cost_of(work, knots[0], knots[2], first) <=
+               cost_of(work, knots[0], knots[1], first) + cost_of(work, knots[1], knots[2], second);
+    return rules->form == PWL_ABSOLUTE && first->offset == second->offset &&
+           ldexp((double)first->q_b, -first->n) == ldexp((double)second->q_b, -second->n);
 }
 
 /* Leaves out each segment whose codes the line before it serves as well: straight parts of f then take one segment. */
@@ -134,9 +147,7 @@ static void leave_out_alike(struct workspace *work)
     int *const knots = work->knots, kept = 0;
     struct line *const lines = work->lines;
     for (int m = 1; m < work->count; m++) {
-        const double apart =
-            cost_of(work, knots[kept], knots[m], &lines[kept]) + cost_of(work, knots[m], knots[m + 1], &lines[m]);
-        if (cost_of(work, knots[kept], knots[m + 1], &lines[kept]) <= apart)
+        if (serves_both(work, (int[]){knots[kept], knots[m], knots[m + 1]}, &lines[kept], &lines[m]))
             continue;
         lines[++kept] = lines[m];
         knots[kept] = knots[m];
@@ -189,7 +200,7 @@ static int fit_least_squares(struct workspace *work, int count, struct diag *dia
         work->exact = table.exact;
     if (again && tie_lines(work, count, diag))
         return diag->code;
-    if (points->exhaustive && !points->grid_whole && !constraints_tie(&work->spec->constraints))
+    if (!points->grid_whole && !constraints_tie(&work->spec->constraints))
         leave_out_alike(work);
     return EXIT_DONE;
 }

@@ -126,8 +126,8 @@ static int parse_row(size_t number, struct span line, const struct csv_columns *
     const char *const first = columns->names[0], *const second = two ? columns->names[1] : "";
     const size_t fields = count_fields(line);
     if (fields < (size_t)columns->count)
-        return diag_set(diag, EXIT_USAGE, "line %zu: '%.*s' is not %s,%s", number,
-                        (int)(line.length < SHOWN ? line.length : SHOWN), line.start, first, second);
+        return diag_set(diag, EXIT_USAGE, "line %zu: '%.*s' is not %s,%s: write two numbers, with a comma between them",
+                        number, (int)(line.length < SHOWN ? line.length : SHOWN), line.start, first, second);
     if (fields > (size_t)columns->count)
         return diag_set(diag, EXIT_USAGE, "line %zu: more than the %s %s%s%s", number, two ? "two columns" : "column",
                         first, two ? "," : "", second);

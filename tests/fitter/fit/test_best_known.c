@@ -64,6 +64,7 @@ START_TEST(straight_parts_take_one_segment)
     } cases[] = {
         {"--expr x --in s16:2^-8 --out s16:2^-8", 1, 0},
         {"--expr x/2+1 --in s16:2^-8 --out s16:2^-8", 1, 0.5},
+        {"--expr x --in s24:2^-12 --out s24:2^-12", 1, 0},
         {"relu --in s16:2^-8 --out s16:2^-8", 2, 0},
         {"relu --in s16:2^-8 --out s16:2^-8 --form anchored", 2, 0},
         {"relu --in s16:2^-8 --out s16:2^-8 --form biased --rounding half_even", 2, 0},

@@ -150,7 +150,7 @@ START_TEST(csv_errors_name_the_line)
         {"0,0\n1,1,\n", 0, "line 2: more than the two columns"},
         {"x,y,z\n0,0,0\n", 0, "line 2: more than the two columns"},
         {"0,0\n1\n", 0, "line 2: '1' is not x,y"},
-        {"0;0\n1;1\n", 0, "line 2: '1;1' is not x,y"},
+        {"0;0\n1;1\n", 0, "line 2: '1;1' is not x,y: write two numbers, with a comma"},
         {"0,0\n1\0,1\n", 9, "line 2: x is '1"},
         {"0,0\n1,1\0\n", 9, "line 2: y is '1"},
         {"\x93NUMPY\x01", 0, "no sample points"},
