@@ -124,7 +124,8 @@ static int find_few(struct workspace *work, int most, struct table *table, int *
     const double max_err = work->spec->max_err;
     double limit = max_err;
     *few = 0;
-    for (int attempt = 0; attempt < ATTEMPTS && limit > 0 && !*few; attempt++) {
+    for (int attempt = 0; attempt < ATTEMPTS && limit > 0 && !*few && !effort_overdrawn(work->points.effort);
+         attempt++) {
         work->ties.max_err = limit;
         if (fit_few_segments(work, most, diag))
             return diag->code;

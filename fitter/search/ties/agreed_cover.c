@@ -220,7 +220,7 @@ static bool cover_all(struct agreed *agreed, int most, double max_err, double sh
     agreed->share = share;
     for (search->segments = 0; position < search->positions; search->segments++) {
         struct candidate candidate;
-        if (search->segments == most)
+        if (search->segments == most || points_out_of_time(&agreed->points))
             return false;
         const int next = longest(agreed, position, &candidate);
         if (next == position)
