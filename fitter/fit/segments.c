@@ -153,7 +153,8 @@ static void leave_out_alike(struct workspace *work)
         knots[kept] = knots[m];
     }
     knots[kept + 1] = knots[work->count];
-    take_lines(work, kept + 1);
+    if (kept + 1 < work->count)
+        take_lines(work, kept + 1);
 }
 
 static int fit_least_squares(struct workspace *work, int count, struct diag *diag)

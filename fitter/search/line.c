@@ -207,7 +207,7 @@ struct integers line_offsets(const struct line_rules *rules, int64_t q_b, int n,
 bool line_provable(const struct line_rules *rules, const struct line *line, int64_t first, int64_t last)
 {
     const struct integers offsets = line_offsets(rules, line->q_b, line->n, first, last);
-    return offsets.low <= line->offset && line->offset <= offsets.high;
+    return is_within(offsets, line->offset);
 }
 
 int64_t line_value(const struct line_rules *rules, const struct line *line, int64_t origin, int64_t code)

@@ -45,7 +45,7 @@ static double cost_of(struct interpolation *table, double max_err)
 
 static bool in_range(const struct interpolation *table, int64_t value)
 {
-    return value >= table->range.low && value <= table->range.high;
+    return is_within(table->range, value);
 }
 
 static void price_moves(struct interpolation *table, int i, int64_t step, double max_err, double enough,

@@ -97,8 +97,7 @@ static bool accept_level(struct band_search *search, int64_t c)
     if (search->rules->form != PWL_BIASED || n == 0)
         return accept(search, 0, n, c);
     const wide bias = n > 0 ? c * power(n) : floor_div(c, power(-n));
-    const struct integers offsets = search->rules->offsets;
-    return offsets.low <= bias && bias <= offsets.high && accept(search, 0, n, (int64_t)bias);
+    return is_within(search->rules->offsets, bias) && accept(search, 0, n, (int64_t)bias);
 }
 
 /* A bound on the slope: numerator / denominator, denominator > 0. */

@@ -47,7 +47,7 @@ static const struct reached *state_before(const struct tie_program *program, int
     for (int k = 0; k < program->values; k++) {
         const struct reached *state = state_at(program, segments, position, k);
         const struct integers firsts = firsts_after(program, position, k, state);
-        if (firsts.low <= first && first <= firsts.high)
+        if (is_within(firsts, first))
             return state;
     }
     return NULL;
