@@ -32,6 +32,13 @@ static int element_of_format(const char *format, Py_ssize_t bytes, bool *swapped
     return ELEMENT_OTHER;
 }
 
+bool array_holds(int element, int64_t lowest, int64_t highest)
+{
+    const int bits = 8 * element_bytes[element];
+    const int64_t most = element % 2 ? (INT64_C(1) << bits) - 1 : (INT64_C(1) << (bits - 1)) - 1;
+    return lowest <= highest && lowest >= (element % 2 ? 0 : -most - 1) && highest <= most;
+}
+
 bool array_is(PyObject *object)
 {
     return PyObject_TypeCheck(object, (PyTypeObject *)imported_ndarray);
@@ -61,6 +68,67 @@ int array_get(PyObject *object, bool writable, array *of)
     PyErr_Format(imported_error, "an array of %d dimensions: at most %d", buffer->ndim, ARRAY_MAX_DIMENSIONS);
     PyBuffer_Release(buffer);
     return -1;
+}
+
+/* The bytes from one element to the next, along each axis, of an array without gaps that lies in memory as x does: of
+ * two axes that with the longer steps in x is the outer one, of equal ones the first. */
+static void dense_strides(const Py_buffer *x, Py_ssize_t bytes, Py_ssize_t *strides)
+{
+    int order[ARRAY_MAX_DIMENSIONS]; /* the axes, the outermost first */
+    for (int k = 0; k < x->ndim; k++) {
+        const Py_ssize_t step = x->strides[k] < 0 ? -x->strides[k] : x->strides[k];
+        int at = k;
+        for (; at > 0; at--) {
+            const Py_ssize_t before = x->strides[order[at - 1]];
+            if ((before < 0 ? -before : before) >= step)
+                break;
+            order[at] = order[at - 1];
+        }
+        order[at] = k;
+    }
+    for (int k = x->ndim - 1; k >= 0; k--) {
+        strides[order[k]] = bytes;
+        bytes *= x->shape[order[k]] > 0 ? x->shape[order[k]] : 1;
+    }
+}
+
+static PyObject *tuple_of(const Py_ssize_t *numbers, int count)
+{
+    PyObject *const tuple = PyTuple_New(count);
+    for (int k = 0; tuple && k < count; k++) {
+        PyObject *const number = PyLong_FromSsize_t(numbers[k]);
+        if (!number) {
+            Py_DECREF(tuple);
+            return NULL;
+        }
+        PyTuple_SetItem(tuple, k, number);
+    }
+    return tuple;
+}
+
+PyObject *array_new_like(const array *x, int element)
+{
+    const Py_buffer *const buffer = &x->buffer;
+    PyObject *const dtype = imported_dtypes[element];
+    PyObject *shape, *steps, *made = NULL;
+    Py_ssize_t strides[ARRAY_MAX_DIMENSIONS], step = buffer->itemsize;
+    int k = buffer->ndim;
+    while (k > 0 && (buffer->shape[k - 1] <= 1 || buffer->strides[k - 1] == step))
+        step *= buffer->shape[--k];
+    if (k == 0) { /* one run in the order of C */
+        shape = buffer->ndim == 1 ? PyLong_FromSsize_t(buffer->shape[0]) : tuple_of(buffer->shape, buffer->ndim);
+        made = shape ? PyObject_CallFunctionObjArgs(imported_empty, shape, dtype, NULL) : NULL;
+        Py_XDECREF(shape);
+        return made;
+    }
+    dense_strides(buffer, element_bytes[element], strides);
+    shape = tuple_of(buffer->shape, buffer->ndim);
+    steps = tuple_of(strides, buffer->ndim);
+    if (shape && steps)
+        made = PyObject_CallFunction(imported_ndarray, "OOOiO", shape, dtype, Py_None, 0, steps);
+    Py_XDECREF(shape);
+    Py_XDECREF(steps);
+    return made;
 }
 
 /* [first, end) of the bytes of an array that is not empty. */

@@ -28,11 +28,18 @@ typedef struct array_map {
     int64_t x_lowest, x_highest; /* integers of another type than x_element are clamped to these */
 } array_map;
 
+/* Whether a pwl_type holds all integers of a range, which has at least one. */
+bool array_holds(int element, int64_t lowest, int64_t highest);
+
 /* Whether an object is an array of numpy. */
 bool array_is(PyObject *object);
 
 /* Takes hold of an object's memory; 0, or -1 with an exception. To be given back by PyBuffer_Release(&of->buffer). */
 int array_get(PyObject *object, bool writable, array *of);
+
+/* A new array of numpy's own type, of the shape of x, in the layout of x without its gaps. Its elements are of a
+ * pwl_type. The class of x has no say in it. Null with an exception. */
+PyObject *array_new_like(const array *x, int element);
 
 /* Whether y has the shape of x and may be written while x is read: they lie apart, or are one array. Else -1, with an
  * exception. */

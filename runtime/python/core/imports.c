@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "imports.h"
 
-PyObject *imported_error, *imported_ndarray, *imported_empty, *imported_empty_like, *imported_shares_memory,
-    *imported_dtypes[6];
+PyObject *imported_error, *imported_ndarray, *imported_empty, *imported_shares_memory, *imported_dtypes[6];
 
 /* A module's attribute, for good; null with an exception. */
 static PyObject *import(const char *module, const char *name)
@@ -19,7 +18,6 @@ int imports_load(void)
     PyObject *const dtype = import("numpy", "dtype");
     if (!dtype || !(imported_error = import("pwl.errors", "Error")) ||
         !(imported_ndarray = import("numpy", "ndarray")) || !(imported_empty = import("numpy", "empty")) ||
-        !(imported_empty_like = import("numpy", "empty_like")) ||
         !(imported_shares_memory = import("numpy", "shares_memory")))
         return -1;
     for (int k = 0; k < 6; k++)

@@ -8,7 +8,6 @@
 extern PyObject *imported_error;         /* pwl.Error */
 extern PyObject *imported_ndarray;       /* numpy.ndarray */
 extern PyObject *imported_empty;         /* numpy.empty */
-extern PyObject *imported_empty_like;    /* numpy.empty_like */
 extern PyObject *imported_shares_memory; /* numpy.shares_memory */
 extern PyObject *imported_dtypes[6];     /* numpy.dtype of each pwl_type */
 

@@ -75,7 +75,7 @@ PyObject *qgemm_unpack(PyObject *module, PyObject *arguments)
         return NULL;
     const pwl_qgemm_weights weights = {memory.buf, (size_t)n, (size_t)k, (size_t)bytes, (pwl_qgemm_format)format,
                                        row_data};
-    if (bytes <= memory.len && !pwl_blocks_bytes(blocks_of(format), (size_t)n, (size_t)k, &taken) &&
+    if (bytes >= 0 && bytes <= memory.len && !pwl_blocks_bytes(blocks_of(format), (size_t)n, (size_t)k, &taken) &&
         taken <= (size_t)blocks.len) {
         Py_BEGIN_ALLOW_THREADS status = pwl_qgemm_unpack(&weights, blocks.buf);
         Py_END_ALLOW_THREADS
@@ -97,8 +97,8 @@ PyObject *qgemm_dequantise(PyObject *module, PyObject *arguments)
     (void)module;
     if (!PyArg_ParseTuple(arguments, "inny*w*", &format, &n, &k, &blocks, &reals))
         return NULL;
-    if (!pwl_blocks_bytes(blocks_of(format), (size_t)n, (size_t)k, &taken) && taken <= (size_t)blocks.len &&
-        (size_t)n <= (size_t)reals.len / sizeof(float) / (size_t)k) {
+    if (n > 0 && k > 0 && !pwl_blocks_bytes(blocks_of(format), (size_t)n, (size_t)k, &taken) &&
+        taken <= (size_t)blocks.len && (size_t)n <= (size_t)reals.len / sizeof(float) / (size_t)k) {
         Py_BEGIN_ALLOW_THREADS status =
             pwl_dequantise(blocks_of(format), blocks.buf, (size_t)n, (size_t)k, (size_t)k, reals.buf);
         Py_END_ALLOW_THREADS

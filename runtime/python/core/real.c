@@ -98,6 +98,10 @@ PyObject *real_quantise_arrays(PyObject *module, PyObject *arguments)
     map.y_element = y.element;
     if (x.element != ELEMENT_F32 || y.element > PWL_U32 || x.swapped || y.swapped)
         return refuse(y_object, &x, &y);
+    if (!array_holds(y.element, qmin, qmax)) {
+        PyErr_SetString(imported_error, "codes from qmin to qmax are none, or more than the type of out holds");
+        return array_put_pair(-1, y_object, &x, &y);
+    }
     return array_put_pair(real_check_affine(of.affine, y.element) || array_apply(&map, &x, &y), y_object, &x, &y);
 }
 
@@ -110,8 +114,11 @@ PyObject *real_dequantise_arrays(PyObject *module, PyObject *arguments)
     array x, y;
     int type;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "OOfLi", &x_object, &y_object, &of.affine.scale, &zero, &type) ||
-        array_get_pair(x_object, y_object, &x, &y))
+    if (!PyArg_ParseTuple(arguments, "OOfLi", &x_object, &y_object, &of.affine.scale, &zero, &type))
+        return NULL;
+    if (type < 0 || type > PWL_U32)
+        return PyErr_Format(imported_error, "%d is no type of codes", type);
+    if (array_get_pair(x_object, y_object, &x, &y))
         return NULL;
     of.affine.zero_point = zero;
     if (x.element > ELEMENT_U64 || y.element != ELEMENT_F32 || y.swapped)

@@ -81,31 +81,6 @@ static void run_plan(const array_map *map, const void *x, void *y, size_t count)
     pwl_run(plan, x, y, count);
 }
 
-/* An array of this element like x: as it lies in memory, gaps left out. */
-static PyObject *new_like(PyObject *x_object, const array *x, pwl_type type)
-{
-    const Py_buffer *const buffer = &x->buffer;
-    PyObject *shape, *made, *arguments, *options;
-    Py_ssize_t step = buffer->itemsize;
-    int k = buffer->ndim;
-    while (k > 0 && (buffer->shape[k - 1] <= 1 || buffer->strides[k - 1] == step))
-        step *= buffer->shape[--k];
-    if (k > 0) { /* not one run in the order of C: numpy finds the order that suits */
-        arguments = PyTuple_Pack(2, x_object, imported_dtypes[type]);
-        options = arguments ? Py_BuildValue("{s:O}", "subok", Py_False) : NULL;
-        made = options ? PyObject_Call(imported_empty_like, arguments, options) : NULL;
-        Py_XDECREF(arguments);
-        Py_XDECREF(options);
-        return made;
-    }
-    shape = buffer->ndim == 1 ? PyLong_FromSsize_t(buffer->shape[0]) : PyTuple_New(buffer->ndim);
-    for (k = 0; shape && buffer->ndim != 1 && k < buffer->ndim; k++)
-        PyTuple_SetItem(shape, k, PyLong_FromSsize_t(buffer->shape[k]));
-    made = shape ? PyObject_CallFunctionObjArgs(imported_empty, shape, imported_dtypes[type], NULL) : NULL;
-    Py_XDECREF(shape);
-    return made;
-}
-
 /* The codes of an array into out, or into a new array where that is null. By `plan` where it is given, whose types the
  * arrays then have; else by one of the table's own. */
 static PyObject *map_array(table_object *table, const plan_object *plan, PyObject *x_object, PyObject *out)
@@ -129,7 +104,7 @@ static PyObject *map_array(table_object *table, const plan_object *plan, PyObjec
         goto release_x;
     }
     map.x_element = x.swapped || x.element > PWL_U32 ? (int)table->in : x.element;
-    y_object = out ? out : new_like(x_object, &x, plan ? plan->out : table->out);
+    y_object = out ? out : array_new_like(&x, (int)(plan ? plan->out : table->out));
     if (!y_object || array_get(y_object, true, &y))
         goto release_x;
     if (y.element > PWL_U32 || y.swapped) {
@@ -137,7 +112,7 @@ static PyObject *map_array(table_object *table, const plan_object *plan, PyObjec
                                         "machine's byte order");
         goto release;
     }
-    if (out && array_check_pair(x_object, &x, y_object, &y))
+    if (array_check_pair(x_object, &x, y_object, &y))
         goto release;
     if (plan && y.element != (int)plan->out) {
         PyErr_Format(imported_error, "out must be an array of the plan's %R", imported_dtypes[plan->out]);
@@ -379,6 +354,10 @@ static PyObject *table_new(PyTypeObject *type, PyObject *arguments, PyObject *ke
     core->segments = (uint16_t)(count <= PWL_MAX_SEGMENTS ? count : 0);
     if (table->is_reduced ? pwl_reduced_check(&table->reduced, &proof) : pwl_table_check(core, &proof)) {
         fail_proof(proof);
+        goto fail;
+    }
+    if (!array_holds(in, table->qmin, table->qmax) || !array_holds(out, core->qmin_y, core->qmax_y)) {
+        PyErr_SetString(imported_error, "codes are none, or more than their type holds");
         goto fail;
     }
     return self;
