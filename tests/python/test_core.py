@@ -12,6 +12,7 @@ import pathlib
 import stat
 import sys
 import tempfile
+from unittest import mock
 
 from harness import end, equal, np, refused, test
 
@@ -92,6 +93,112 @@ def _():
     assert good.eval(5) == 0 and good._real(np.zeros(3, np.float32), np.ones(3, np.float32)).tolist() == [0, 0, 0]
     for kinds in ((1, 0), (0, 1), (6, 0), (0, -1)):
         refused("", lambda: _core.Table(core, segments, None, (*kinds, 1.0, 0, 1.0, 0)), ValueError)
+
+
+def gguf_file(path, type=0):
+    """A file with one tensor, "w", of 64 numbers in a row."""
+    def text(words):
+        return len(words).to_bytes(8, "little") + words
+    head = b"GGUF" + b"".join(number.to_bytes(size, "little") for number, size in ((3, 4), (1, 8), (1, 8)))
+    head += text(b"words") + (9).to_bytes(4, "little") + (8).to_bytes(4, "little") + (2000).to_bytes(8, "little")
+    head += b"".join(text(b"w" * (k % 50)) for k in range(2000))
+    head += text(b"w") + b"".join(number.to_bytes(size, "little") for number, size in ((1, 4), (64, 8), (type, 4), (0, 8)))
+    path.write_bytes(head + bytes(-len(head) % 32) + np.arange(64, dtype=np.float32).tobytes())
+
+
+@test("a tensor of a GGUF file is memory of its own, whatever becomes of the file")
+def _():
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory) / "model.gguf"
+        gguf_file(path)
+        assert pwl.gguf.names(path) == ["w"]
+        tensor = pwl.gguf.read(path, "w")
+        size = path.stat().st_size
+        os.truncate(path, 0)
+        equal(tensor.data.view(np.float32), np.arange(64), "after the file was cut")
+        refused("read-only", lambda: tensor.data.fill(0), ValueError)
+        for left in (0, 3, 40, 5000, size - 300, size - 1):
+            gguf_file(path)
+            os.truncate(path, left)
+            refused("model.gguf: ", lambda: pwl.gguf.read(path, "w"))
+        # Cut between one look and the next: its size is what it was when it was opened.
+        gguf_file(path)
+        with mock.patch.object(os, "fstat", lambda of: os.stat_result([0] * 6 + [size + 400] + [0] * 3)):
+            os.truncate(path, size - 4)
+            refused("model.gguf: tensor 'w' reaches beyond the end of the file", lambda: pwl.gguf.read(path, "w"))
+            os.truncate(path, 50)
+            refused("model.gguf: metadata entry 0 reaches beyond the end of the file", lambda: pwl.gguf.read(path, "w"))
+
+
+@test("types of GGUF are named in every message")
+def _():
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory) / "model.gguf"
+        for number, name in ((12, "Q4_K"), (3, "Q4_1"), (24, "I8"), (28, "F64"), (1000, "1000, which is unknown here")):
+            gguf_file(path, number)
+            refused(f"is of type {name}; those that can be read are F32, F16, Q4_0, Q8_0, BF16, MXFP4",
+                    lambda: pwl.gguf.read(path, "w"))
+            tensor = pwl.gguf.Tensor("w", number, (1, 64), np.zeros(64, np.uint8))
+            refused(f"w is of type {name}; those that can be packed are F32", lambda: pwl.qgemm.pack(tensor))
+            assert f", {name}, 1 x 64>" in repr(tensor)
+
+
+@contextlib.contextmanager
+def as_nobody():
+    """Within it, a process of root's has no more rights than others."""
+    if os.geteuid():
+        yield
+        return
+    with mock.patch.object(os, "access", lambda path, mode: bool(os.stat(path).st_mode & 0o222)):
+        yield
+
+
+@test("save() replaces files as pwlc does: not devices, links or what is protected")
+def _():
+    with tempfile.TemporaryDirectory() as directory:
+        folder = pathlib.Path(directory)
+        path, link, dangling = folder / "table.json", folder / "link.json", folder / "dangling.json"
+        text = gelu.to_json().encode()
+        link.symlink_to("table.json")
+        path.write_text("old")
+        path.chmod(0o640)
+        gelu.save(link)
+        assert link.is_symlink() and path.read_bytes() == text, "the file behind a link"
+        assert stat.S_IMODE(path.stat().st_mode) == 0o640, "permissions"
+        before = path.stat()
+        gelu.save(path)
+        assert path.stat().st_ino == before.st_ino and path.stat().st_mtime_ns == before.st_mtime_ns, "unchanged, but written"
+        dangling.symlink_to("behind.json")
+        gelu.save(dangling)
+        assert dangling.is_symlink() and (folder / "behind.json").read_bytes() == text, "a link to nothing yet"
+        path.chmod(0o444)
+        gelu.save(path)
+        with as_nobody():
+            refused("table.json", lambda: sigmoid.save(path), PermissionError)
+        assert path.read_bytes() == text
+        fifo = folder / "fifo"
+        os.mkfifo(fifo)
+        end_of_pipe = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+        gelu.save(fifo)
+        assert stat.S_ISFIFO(fifo.stat().st_mode) and os.read(end_of_pipe, 1 << 16) == text, "a pipe"
+        os.close(end_of_pipe)
+        device = os.stat("/dev/null")
+        gelu.save("/dev/null")
+        assert os.path.samestat(device, os.stat("/dev/null")) and os.stat("/dev/null").st_mode == device.st_mode, "a device"
+        with open(folder / "opened", "w+b") as file:
+            file.write(b"before")
+            file.flush()
+            gelu.save(f"/dev/fd/{file.fileno()}")
+            file.seek(0)
+            assert file.read() == b"before" + text, "an open file"
+        mask = os.umask(0o027)
+        gelu.save(folder / "new.json")
+        os.umask(mask)
+        assert stat.S_IMODE((folder / "new.json").stat().st_mode) == 0o640, "a new file"
+        names = {"table.json", "link.json", "dangling.json", "behind.json", "fifo", "opened", "new.json"}
+        refused("", lambda: gelu.save(folder), OSError)
+        refused("", lambda: gelu.save(folder / "none" / "table.json"), OSError)
+        assert {name.name for name in folder.iterdir()} == names, "a part of a file is left"
 
 
 end()

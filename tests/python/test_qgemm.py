@@ -124,7 +124,7 @@ def _():
     refused("has more than 4 dimensions", file(gguf_file({"f32": (0, content)}, dimensions=lambda name: [1] * 5)))
     refused("reaches beyond the end of the file", file(gguf_file({"f32": (0, content)}, dimensions=lambda name: (K, 1 << 40))))
     refused("no multiple of 32 elements", file(gguf_file({"f32": (2, content)}, dimensions=lambda name: (48, 2))))
-    refused("is of type 12", file(gguf_file({"f32": (12, content)})))
+    refused("is of type Q4_K", file(gguf_file({"f32": (12, content)})))
     refused("no tensor 'f32'", file(gguf_file({"g32": (0, content)})))
     refused("not a multiple of general.alignment", file(gguf_file({"f32": (0, content)}).replace(
         struct.pack("<QIQ", N, 0, 0), struct.pack("<QIQ", N, 0, 4))))

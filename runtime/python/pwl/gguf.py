@@ -4,16 +4,15 @@
     tensor = pwl.gguf.read("model.gguf", "blk.0.ffn_up.weight")
     weights = pwl.qgemm.pack(tensor)
 
-What a file says is checked against its size before it is used; data stay in the file, mapped into memory.
+What a file says is checked against its size before it is used. A tensor is read into memory of its own: the file may
+change or end sooner later on.
 """
 from __future__ import annotations
 
 import dataclasses
 import math
-import mmap
 import os
-import struct
-from typing import Optional, Union
+from typing import BinaryIO, Optional, Union
 
 import numpy as np
 
@@ -28,11 +27,23 @@ BLOCK = 32  # elements of a block
 TYPES = {0: ("f32", 1, 4), 1: ("f16", 1, 2), 2: ("q4_0", BLOCK, 18), 8: ("q8_0", BLOCK, 34), 30: ("bf16", 1, 2),
          39: ("mxfp4", BLOCK, 17)}
 
+# What ggml calls types by their numbers, those above too.
+TYPE_NAMES = {3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 9: "Q8_1", 10: "Q2_K", 11: "Q3_K", 12: "Q4_K", 13: "Q5_K", 14: "Q6_K",
+              15: "Q8_K", 16: "IQ2_XXS", 17: "IQ2_XS", 18: "IQ3_XXS", 19: "IQ1_S", 20: "IQ4_NL", 21: "IQ3_S", 22: "IQ2_S",
+              23: "IQ4_XS", 24: "I8", 25: "I16", 26: "I32", 27: "I64", 28: "F64", 29: "IQ1_M", 31: "Q4_0_4_4",
+              32: "Q4_0_4_8", 33: "Q4_0_8_8", 34: "TQ1_0", 35: "TQ2_0", 36: "IQ4_NL_4_4", 37: "IQ4_NL_4_8",
+              38: "IQ4_NL_8_8", **{number: name.upper() for number, (name, _, _) in TYPES.items()}}
+
 ALIGNMENT = b"general.alignment"
 UINT32, STRING, ARRAY = 4, 8, 9
 KIND_BYTES = {0: 1, 1: 1, 2: 2, 3: 2, UINT32: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}  # of metadata but texts and arrays
 LEAST_VALUE_BYTES, LEAST_TENSOR_BYTES = 13, 24  # a key or name of no bytes, and the least that follows it
 MOST_DIMENSIONS = 4
+
+
+def type_name(number: int) -> str:
+    """What messages call a type."""
+    return TYPE_NAMES.get(number, f"{number}, which is unknown here")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,14 +56,16 @@ class Tensor:
     data: Array
 
     def __repr__(self) -> str:
-        return f"<pwl.gguf.Tensor {self.name}, {TYPES[self.type][0]}, {' x '.join(map(str, self.shape))}>"
+        name = TYPES[self.type][0] if self.type in TYPES else type_name(self.type)
+        return f"<pwl.gguf.Tensor {self.name}, {name}, {' x '.join(map(str, self.shape))}>"
 
 
 class _Reader:
     """Takes what a file has, in order; Error once it has no more."""
 
-    def __init__(self, data: Union[bytes, mmap.mmap], path: str) -> None:
-        self.data, self.path, self.at, self.what = data, path, 0, "the header"
+    def __init__(self, file: BinaryIO, path: str) -> None:
+        self.file, self.path, self.at, self.what = file, path, 0, "the header"
+        self.size = os.fstat(file.fileno()).st_size
 
     def error(self, text: str) -> Error:
         return Error(f"{self.path}: {self.what} {text}")
@@ -60,19 +73,23 @@ class _Reader:
     def skip(self, size: int) -> int:
         """Where these bytes begin."""
         at = self.at
-        if size > len(self.data) - at:
+        if size > self.size - at:
             raise self.error("reaches beyond the end of the file")
         self.at = at + size
         return at
 
+    def take(self, size: int) -> bytes:
+        self.file.seek(self.skip(size))
+        data = self.file.read(size)
+        if len(data) < size:  # it has become shorter
+            raise self.error("reaches beyond the end of the file")
+        return data
+
     def integer(self, size: int) -> int:
-        at = self.skip(size)
-        return int.from_bytes(self.data[at:at + size], "little")
+        return int.from_bytes(self.take(size), "little")
 
     def text(self) -> bytes:
-        size = self.integer(8)
-        at = self.skip(size)
-        return self.data[at:at + size]
+        return self.take(self.integer(8))
 
     def value(self, kind: int) -> None:
         """Skips a value of the metadata."""
@@ -114,13 +131,12 @@ def _metadata(reader: _Reader, count: int) -> int:
 
 def _entries(reader: _Reader) -> tuple[dict[str, _Entry], int]:
     """The tensors by name, and where their data begin."""
-    if reader.data[:4] != b"GGUF":
+    if reader.size < 4 or reader.take(4) != b"GGUF":
         raise Error(f"{reader.path}: no GGUF file, which starts with GGUF")
-    reader.skip(4)
     version, tensors, values = reader.integer(4), reader.integer(8), reader.integer(8)
     if version not in (2, 3):
         raise reader.error(f"is of version {version}: little-endian files of version 2 or 3 can be read")
-    if values * LEAST_VALUE_BYTES > len(reader.data) or tensors * LEAST_TENSOR_BYTES > len(reader.data):
+    if values * LEAST_VALUE_BYTES > reader.size or tensors * LEAST_TENSOR_BYTES > reader.size:
         raise reader.error(f"tells of {values} metadata entries and {tensors} tensors, for which the file has no room")
     alignment = _metadata(reader, values)
     found: dict[str, _Entry] = {}
@@ -140,34 +156,35 @@ def _entries(reader: _Reader) -> tuple[dict[str, _Entry], int]:
     return found, -(-reader.at // alignment) * alignment
 
 
-def _open(path: Union[str, os.PathLike[str]]) -> _Reader:
-    with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
-    return _Reader(data, os.fspath(path))
-
-
 def names(path: Union[str, os.PathLike[str]]) -> list[str]:
     """Names of the tensors in a file, in its order."""
-    return list(_entries(_open(path))[0])
+    with open(path, "rb") as file:
+        return list(_entries(_Reader(file, os.fspath(path)))[0])
 
 
 def read(path: Union[str, os.PathLike[str]], name: str) -> Tensor:
     """A tensor of a file, of type F32, F16, BF16, Q4_0, Q8_0 or MXFP4. Error says what the file lacks, OSError that it
     cannot be opened."""
-    reader = _open(path)
+    with open(path, "rb") as file:
+        return _read(_Reader(file, os.fspath(path)), file, name)
+
+
+def _read(reader: _Reader, file: BinaryIO, name: str) -> Tensor:
     found, begin = _entries(reader)
     if name not in found:
         raise Error(f"{reader.path}: no tensor {shown(name)}; pwl.gguf.names() and pwlc gguf list have those that there are")
     entry = found[name]
     reader.what = f"tensor {shown(name)}"
     if entry.type not in TYPES:
-        raise reader.error(f"is of type {entry.type}; those that can be read are "
-                           f"{', '.join(text for text, _, _ in TYPES.values())}")
+        raise reader.error(f"is of type {type_name(entry.type)}; those that can be read are {', '.join(map(type_name, TYPES))}")
     _, elements, size = TYPES[entry.type]
     if entry.shape and entry.shape[-1] % elements:
         raise reader.error(f"has rows that are no multiple of {elements} elements")
-    reader.at = min(begin + entry.offset, len(reader.data))
+    reader.at = min(begin + entry.offset, reader.size)
     count = math.prod(entry.shape) // elements * size
-    at = reader.skip(count)
-    return Tensor(name, entry.type, entry.shape, np.frombuffer(reader.data, np.uint8, count, at))
+    file.seek(reader.skip(count))
+    data = np.empty(count, np.uint8)
+    if file.readinto(memoryview(data)) < count:
+        raise reader.error("reaches beyond the end of the file")
+    data.flags.writeable = False
+    return Tensor(name, entry.type, entry.shape, data)

@@ -123,6 +123,9 @@ def pack(weights: Any, format: Optional[str] = None, rule: str = "default") -> W
     rule      of floats: "default"; "ggml", llama.cpp's codes; or "document", amax / 7 in Q4_0, see <pwl/blocks.h>
     """
     tensor = weights if isinstance(weights, gguf.Tensor) else _tensor(weights)
+    if tensor.type not in gguf.TYPES:
+        raise Error(f"{tensor.name} is of type {gguf.type_name(tensor.type)}; those that can be packed are "
+                    f"{', '.join(map(gguf.type_name, gguf.TYPES))}")
     of_blocks = gguf.TYPES[tensor.type][0]
     format = format or (of_blocks if of_blocks in FORMATS else "q4_0")
     number = format_index(format)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import copy
 import dataclasses
 import os
-import tempfile
 from typing import Any, Mapping, Optional, Union
 
 import numpy as np
 
-from . import _core, document
+from . import _core, document, files
 from .codes import DTYPES, Array, Type, code_range, parse_scale, plain, real_array, real_out
 from .document import Fields
 from .errors import Error, shown
@@ -207,19 +206,10 @@ class Table(_core.Table):
         return self._json.decode()
 
     def save(self, path: Union[str, os.PathLike[str]]) -> None:
-        """Writes to_json() to a file, which is there whole or not at all."""
-        path = os.fspath(path)
-        handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=".pwl-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(self._json)
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(temporary, 0o666 & ~mask)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        """Writes to_json() to a file, which is there whole or not at all, by the rules of pwlc: what is behind a link is
+        replaced and not the link, permissions stay, a file that may not be written is refused, and devices, pipes and
+        open descriptors are written into."""
+        files.write(os.fsdecode(path), self._json)
 
     def emit(self, format: str = "c", **flags: Any) -> str:
         """pwl.emit() of this table: a C header, SystemVerilog and others."""
