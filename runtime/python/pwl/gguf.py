@@ -10,9 +10,10 @@ change or end sooner later on.
 from __future__ import annotations
 
 import dataclasses
+import io
 import math
 import os
-from typing import BinaryIO, Optional, Union
+from typing import Optional, Union
 
 import numpy as np
 
@@ -63,7 +64,7 @@ class Tensor:
 class _Reader:
     """Takes what a file has, in order; Error once it has no more."""
 
-    def __init__(self, file: BinaryIO, path: str) -> None:
+    def __init__(self, file: io.BufferedReader, path: str) -> None:
         self.file, self.path, self.at, self.what = file, path, 0, "the header"
         self.size = os.fstat(file.fileno()).st_size
 
@@ -169,7 +170,7 @@ def read(path: Union[str, os.PathLike[str]], name: str) -> Tensor:
         return _read(_Reader(file, os.fspath(path)), file, name)
 
 
-def _read(reader: _Reader, file: BinaryIO, name: str) -> Tensor:
+def _read(reader: _Reader, file: io.BufferedReader, name: str) -> Tensor:
     found, begin = _entries(reader)
     if name not in found:
         raise Error(f"{reader.path}: no tensor {shown(name)}; pwl.gguf.names() and pwlc gguf list have those that there are")
@@ -184,7 +185,7 @@ def _read(reader: _Reader, file: BinaryIO, name: str) -> Tensor:
     count = math.prod(entry.shape) // elements * size
     file.seek(reader.skip(count))
     data = np.empty(count, np.uint8)
-    if file.readinto(memoryview(data)) < count:
+    if file.readinto(data.data) < count:
         raise reader.error("reaches beyond the end of the file")
     data.flags.writeable = False
     return Tensor(name, entry.type, entry.shape, data)
