@@ -10,6 +10,7 @@ import math
 import os
 import pickle
 import sys
+from unittest import mock
 
 from harness import end, equal, np, refused, test
 
@@ -208,7 +209,13 @@ def _():
                 lambda: observed(kind(), DATA["normal"]).fit("tanh", bits=16))
     refused("percent: 0", lambda: Percentile(0))
     refused("", lambda: Observer().range(), NotImplementedError)
-    refused("", lambda: observed(LeastSquares("tnah"), DATA["normal"]).type(), pwl.ToolError)
+    refused("unknown function 'tnah'; did you mean 'tanh'?", lambda: LeastSquares("tnah"), pwl.ToolError)
+    refused("5: must be a name", lambda: LeastSquares(5))
+    assert LeastSquares("logistic").function == "logistic", "a function's other name"
+    with mock.patch.dict(os.environ, PWLC="/nowhere/pwlc"):
+        pwl.pwlc.cache_clear()
+        LeastSquares("tnah").observe([1.0])  # counts where there is no pwlc
+    pwl.pwlc.cache_clear()
 
 
 end()

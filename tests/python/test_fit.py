@@ -36,11 +36,13 @@ def _():
             (dict(segments=np.int64(6), method="minimax", form="biased"), "--segments 6 --method minimax --form biased"),
             (dict(monotone=True, zero="free", shift=None, no_saturate=False), "--monotone --zero free"),
             (dict(fix=[(0, 0), "1:0.75"], segments=9), "--fix 0:0 --fix 1:0.75 --segments 9"),
+            (dict(symmetry=False), "--symmetry off"), (dict(reduce=False), "--reduce off"),
             (dict(knots=("pow2", 4)), "--knots pow2:4")]:
         table = pwl.fit("gelu", input="s8:0.0472:-3", output="s8:0.0238:-121", **keywords)
         assert table.to_json() == written("fit", "gelu", "--in", "s8:0.0472:-3", "--out", "s8:0.0238:-121", *words.split())
     table = pwl.fit("elu", input="s8:2^-4", output=pwl.Type(8, True, 0.05), param={"alpha": 0.5})
     assert table.parameters == {"alpha": 0.5} and str(table.output) == "s8:0.05:0"
+    assert pwl.fit("sqrt", input="u16:2^-12", output="u16:2^-12", segments=4, reduce=True).reduced
     assert pwl.fit(expr="x*x/4", input="s8:2^-5", output="s8:2^-4").function == "expr"
 
 
@@ -143,7 +145,7 @@ def _():
     types = dict(input="s8:2^-5", output="s8:2^-5")
     refused("max_er: no flag of pwlc fit; did you mean max_err? it has profile, input, output", lambda: pwl.fit("gelu", max_er=1, **types))
     refused("monotone=5: a switch", lambda: pwl.fit("gelu", monotone=5, **types))
-    refused("reduce=True: wanted is on|off", lambda: pwl.fit("sqrt", reduce=True, **types))
+    refused("symmetry=True: wanted is fold|off", lambda: pwl.fit("tanh", symmetry=True, **types))
     refused("segments={'a': 1}: wanted is N", lambda: pwl.fit("gelu", segments={"a": 1}, **types))
     refused("weights: an array of", lambda: pwl.fit("gelu", weights=["a", "b"], **types))
     refused("o: no keyword of fit(); save() writes", lambda: pwl.fit("gelu", o="x.json", **types))

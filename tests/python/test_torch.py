@@ -174,15 +174,23 @@ def _():
     torch.manual_seed(2)
     x = torch.randn(2000)
     modules = [nn.GELU(), nn.GELU("tanh"), nn.SiLU(), nn.Sigmoid(), nn.Tanh(), nn.Softplus(), nn.Softplus(2.0, 3.0),
-               nn.Mish(), nn.ELU(), nn.ELU(0.5), nn.SELU(), nn.Hardswish(), nn.Hardsigmoid(), nn.LogSigmoid(), nn.Softsign()]
+               nn.Mish(), nn.ELU(), nn.ELU(0.5), nn.SELU(), nn.Hardswish(), nn.Hardsigmoid(), nn.LogSigmoid(), nn.Softsign(),
+               nn.ReLU6(), nn.LeakyReLU(), nn.LeakyReLU(0.3), nn.Hardtanh(), nn.Hardtanh(0, 6), nn.Hardtanh(-2, 0.5),
+               nn.CELU(), nn.CELU(0.5), nn.PReLU(init=0.4)]
 
     class Calls(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.slope = nn.Parameter(torch.tensor([0.4]))
+
         def forward(self, x):
             return [functional.gelu(x), functional.gelu(x, approximate="tanh"), functional.silu(x), torch.sigmoid(x),
                     x.tanh(), functional.softplus(x), functional.softplus(x, 2.0, 3.0), functional.mish(x),
                     functional.elu(x), functional.elu(x, 0.5), torch.selu(x), functional.hardswish(x),
-                    functional.hardsigmoid(x), functional.logsigmoid(x), functional.softsign(x),
-                    functional.sigmoid(x), torch.special.expit(x), functional.tanh(x)]
+                    functional.hardsigmoid(x), functional.logsigmoid(x), functional.softsign(x), functional.relu6(x),
+                    functional.leaky_relu(x), functional.leaky_relu(x, negative_slope=0.3), functional.hardtanh(x),
+                    functional.hardtanh(x, 0, 6), functional.hardtanh(x, -2, 0.5), functional.celu(x), torch.celu(x, 0.5),
+                    functional.prelu(x, self.slope), functional.sigmoid(x), torch.special.expit(x), functional.tanh(x)]
 
     exact = [module(x) for module in modules]
     wholes = pwl.torch.prepare(nn.ModuleList(modules), min_max)
@@ -192,7 +200,7 @@ def _():
     calls(x)
     wholes, calls = (pwl.torch.convert(model, max_err=1.0) for model in (wholes, calls))
     got = calls(x)
-    assert len(got) == 18 and sum(isinstance(m, pwl.torch.Activation) for m in calls.modules()) == 18
+    assert len(got) == 27 and sum(isinstance(m, pwl.torch.Activation) for m in calls.modules()) == 27
     for k, (module, y) in enumerate(zip(wholes, exact)):
         values = module(x)
         same(values, expected(x, module.table), str(module))
@@ -200,7 +208,7 @@ def _():
         most = 0.5001 * 1.77 * module.table.input.scale + 1.0001 * module.table.output.scale
         assert (values - y).abs().max() <= most, f"{module}: {(values - y).abs().max()} beyond {most}"
         same(got[k], values, f"{module} as a call")
-    same(got[16], got[15], "expit")
+    same(got[25], got[24], "expit")
 
 
 @test("the model keeps its parameters, its buffers and its modules, and stays as it was")
@@ -481,6 +489,55 @@ def _():
     assert model[1].compute == "table" and not model[1]._forward_pre_hooks
 
 
+@test("pwl.fit() and observers take what torch has: modules, functions, bfloat16")
+def _():
+    types = {"input": "s8:0.05", "output": "s8:0.05", "segments": 6}
+    for given, name, param in [(nn.GELU(), "gelu", {}), (nn.GELU("tanh"), "gelu_tanh", {}), (functional.silu, "silu", {}),
+                               (torch.tanh, "tanh", {}), (nn.ELU(0.5), "elu", {"alpha": 0.5}),
+                               (nn.LeakyReLU(0.2), "leaky_relu", {"alpha": 0.2}), (functional.relu6, "relu6", {})]:
+        assert pwl.fit(given, **types) == pwl.fit(name, param=param, **types), name
+        assert pwl.fit(given, **types).function == name
+        observer = pwl.calibration.LeastSquares(given)
+        observer.observe(reals(100))
+        assert observer.fit(segments=6).function == name
+
+    class Own(nn.Module):
+        """Has a parameter, and so a type."""
+
+        def __init__(self):
+            super().__init__()
+            self.slope = nn.Parameter(torch.tensor([1.5]))
+
+        def forward(self, x):
+            return functional.prelu(x, self.slope) * torch.sigmoid(x)
+
+    x = np.arange(-128, 128) * 0.05
+    own = pwl.fit(Own(), **types)
+    exact = np.where(x < 0, 1.5, 1) * x / (1 + np.exp(-x))
+    assert own.function == "samples" and np.abs(own.real(x) - exact).max() < 2 * 0.05
+    assert pwl.fit(lambda x: torch.sin(x), **types) == pwl.fit("sin", **types)
+    refused("param", lambda: pwl.fit(nn.ELU(0.5), param={"beta": 1}, **types), pwl.ToolError)
+    half = reals(50, 3).to(torch.bfloat16)
+    same(torch.from_numpy(gelu.real(half)), torch.from_numpy(gelu.real(half.float().numpy())), "bfloat16")
+    equal(gelu.quantize(half), gelu.quantize(half.float().numpy()), "bfloat16")
+    observers = pwl.calibration.MinMax(), pwl.calibration.MinMax()
+    observers[0].observe(half)
+    observers[1].observe(half.float().numpy())
+    assert observers[0].range() == observers[1].range()
+    given, plain = {"input": "s8", "output": "s8", "segments": 6}, half.float().numpy()
+    assert pwl.fit("gelu", calibrate=half, **given) == pwl.fit("gelu", calibrate=plain, **given)
+    leaf = reals(5).requires_grad_()
+    equal(gelu.real(leaf), gelu.real(leaf.detach()), "a tensor with a gradient")
+    try:
+        import ml_dtypes
+    except ImportError:
+        return "ml_dtypes is not here: no arrays of numpy in bfloat16"
+    array = plain.astype(ml_dtypes.bfloat16)
+    equal(gelu.real(array), gelu.real(plain), "bfloat16 of ml_dtypes")
+    assert pwl.fit("gelu", calibrate=array, **given) == pwl.fit("gelu", calibrate=plain, **given)
+    refused("quantize() makes them", lambda: gelu(array))
+
+
 @test("what is refused, and what is said to stay")
 def _():
     refused("no activation to replace", lambda: pwl.torch.prepare(nn.Sequential(nn.Linear(2, 2), nn.ReLU())))
@@ -512,9 +569,9 @@ def _():
             lambda: pwl.torch.prepare(Untraced()))
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        pwl.torch.prepare(nn.Sequential(Untraced(), nn.GELU(), nn.LSTM(2, 2)))
+        pwl.torch.prepare(nn.Sequential(Untraced(), nn.GELU(), nn.LSTM(2, 2), nn.PReLU(3)))
     text = "\n".join(str(one.message) for one in said if "activations that stay" in str(one.message))
-    assert "0: Untraced names gelu" in text and "2: the activations of LSTM" in text and said[0].filename == __file__, text
+    assert "0: Untraced names gelu" in text and "2: the activations of LSTM" in text and "3: PReLU has 3 slopes" in text and said[0].filename == __file__, text
 
 
 @test("the page of the documentation shows what its example prints")

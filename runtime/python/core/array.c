@@ -45,11 +45,12 @@ bool array_is(PyObject *object)
 }
 
 /* What numpy says of a buffer that it does not give, as the package's own error. */
-static int refuse_buffer(void)
+static int refuse_buffer(bool writable)
 {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    PyErr_Format(imported_error, "an array that cannot be used: %S", value ? value : Py_None);
+    PyErr_Format(imported_error, "an array that cannot be used: %S%s", value ? value : Py_None,
+                 writable ? "" : "; codes are integers of 8 to 64 bits, and of real numbers quantize() makes them");
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(traceback);
@@ -60,7 +61,7 @@ int array_get(PyObject *object, bool writable, array *of)
 {
     Py_buffer *const buffer = &of->buffer;
     if (PyObject_GetBuffer(object, buffer, PyBUF_STRIDES | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0)))
-        return refuse_buffer();
+        return refuse_buffer(writable);
     of->element = element_of_format(buffer->format ? buffer->format : "B", buffer->itemsize, &of->swapped);
     of->swapped = of->swapped && buffer->itemsize > 1;
     if (buffer->ndim <= ARRAY_MAX_DIMENSIONS)

@@ -15,9 +15,9 @@ from typing import Any, Callable, Optional, Union
 
 import numpy as np
 
-from .codes import Array, Type, code_range
+from .codes import Array, Type, as_array, code_range
 from .errors import Error, shown
-from .fit import evaluate, fit
+from .fit import check_function, evaluate, fit, named
 from .table import Table
 
 __all__ = ["LeastSquares", "MinMax", "Observer", "Percentile", "type_of_range"]
@@ -103,7 +103,7 @@ class Observer:
 
     def observe(self, x: Any) -> None:
         """Counts a batch of real numbers, an array of any shape; one with NaN or infinities is refused as a whole."""
-        array = np.asarray(x)
+        array = as_array(x)
         if array.dtype.kind not in "fiu":
             raise Error(f"an array of {array.dtype}: real numbers are wanted")
         if array.size == 0:
@@ -237,13 +237,15 @@ class LeastSquares(Observer):
     for, against the function of the numbers as they were; of the quantiser alone where no function is given.
 
     The search takes a table that rounds correctly; fit() then fits tables for the best ranges and takes the one that is
-    best in truth. function is a name, with param= where it has parameters, or one of Python.
+    best in truth. function is as fit() takes it, with param= where it has parameters.
     """
 
     def __init__(self, function: Optional[Function] = None, bits: int = 8, signed: bool = True, *,
                  param: Optional[dict[str, float]] = None, **options: Any) -> None:
         super().__init__(bits, signed, **options)
-        self.function, self.param = function, param
+        self.function, parameters = named(function)
+        check_function(self.function)
+        self.param = {**parameters, **param} if param and parameters else param or parameters or None
 
     def _points(self) -> tuple[Array, Array]:
         """Numbers and how often they occur, at most about BINS_OF_SEARCH of them."""

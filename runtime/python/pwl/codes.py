@@ -47,9 +47,20 @@ def scale_text(scale: float) -> str:
     return f"2^{int(exponent) - 1}" if mantissa == 0.5 else repr(float(scale))
 
 
+def as_array(x: Any) -> Array:
+    """x as an array of numpy's own types: tensors of torch without their gradient, bfloat16 and other floats that numpy
+    does not have as float32."""
+    if not isinstance(x, np.ndarray) and type(x).__module__.partition(".")[0] == "torch":
+        x = x.detach().float() if str(x.dtype) == "torch.bfloat16" else x.detach()
+    array = np.asarray(x)
+    if array.dtype.kind == "V" and array.dtype.name.startswith(("bfloat", "float")):  # of ml_dtypes
+        array = array.astype(np.float32)
+    return array
+
+
 def real_array(x: Any) -> Array:
     """x as float32; a copy only where it is of another type."""
-    array = np.asarray(x)
+    array = as_array(x)
     if array.dtype.kind not in "fiu" and array.size > 0:
         raise Error(f"an array of {array.dtype}: real numbers are wanted, float32 or what numpy makes it of")
     return array.astype(np.float32, copy=False)

@@ -10,13 +10,14 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import warnings
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from .codes import Array, Type
+from .codes import Array, Type, as_array
 from .errors import Error, MissingError, ToolError, shown
 from .table import Table
 
@@ -117,9 +118,11 @@ class _Arguments:
         if keyword not in known:
             close = "".join(f"; did you mean {name}?" for name in difflib.get_close_matches(keyword, known, 1)) or ";"
             raise Error(f"{keyword}: no flag of pwlc {self.command}{close} it has {', '.join(known)}")
+        name, argument = str(known[keyword]["name"]), known[keyword]["argument"]
+        if isinstance(value, bool) and ("on" if value else "off") in (argument or "").split("|"):
+            value = "on" if value else "off"
         if value is None or value is False:
             return
-        name, argument = str(known[keyword]["name"]), known[keyword]["argument"]
         if argument is None:
             if value is not True:
                 raise Error(f"{keyword}={shown(value)}: a switch, True or False")
@@ -141,7 +144,7 @@ class _Arguments:
                 raise Error(f"{keyword}={shown(one)}: wanted is {argument}, {known[keyword]['help']}") from None
 
     def _file(self, keyword: str, value: Any) -> str:
-        array = np.asarray(value)
+        array = as_array(value)
         if array.dtype.kind not in "iuf":
             raise Error(f"{keyword}: an array of {array.dtype}; numbers are wanted")
         path = os.path.join(self.folder.name, f"{keyword}.npy")
@@ -150,13 +153,19 @@ class _Arguments:
 
 
 def evaluate(function: Callable[[Any], Any], x: Array) -> Array:
-    """A function's values at all elements of an array: at once where it takes arrays, else one by one."""
-    try:
-        values = np.asarray(function(x), np.float64)
-        if values.shape == x.shape:
-            return values
-    except Exception:  # a function of numbers alone; if it fails for these too, its exception is the caller's
-        pass
+    """A function's values at all elements of an array: at once where it takes arrays of numpy, or tensors of torch where
+    torch is in use; else one by one."""
+    takers: list[Callable[[], Any]] = [lambda: function(x)]
+    torch = sys.modules.get("torch")
+    if torch is not None:  # the second for modules whose parameters are in float32
+        takers += [lambda: function(torch.from_numpy(x)), lambda: function(torch.from_numpy(x.astype(np.float32)))]
+    for values_of in takers:
+        try:
+            values = as_array(values_of()).astype(np.float64)
+            if values.shape == x.shape:
+                return values
+        except Exception:  # it takes something else; if it fails for numbers too, its exception is the caller's
+            pass
     return np.array([float(function(element)) for element in x.ravel()]).reshape(x.shape)
 
 
@@ -178,6 +187,40 @@ def _sample(function: Callable[[Any], Any], x: Optional[Type]) -> Array:
     return np.column_stack([reals, values])
 
 
+@functools.lru_cache(maxsize=None)
+def _functions() -> frozenset[str]:
+    """The names of pwlc's functions, others that they go by too."""
+    listed = json.loads(_run(["list", "functions", "--format", "json"])[0])["functions"]
+    return frozenset(name for one in listed for name in (one["name"], *one["aliases"]))
+
+
+def check_function(function: object) -> None:
+    """Refuses what is no function, and names that pwlc does not have, in its words. Where there is no pwlc, it takes any
+    name."""
+    if isinstance(function, str):
+        try:
+            if function not in _functions() and not function.startswith("-"):
+                _run(["fit", function, "--in", "s8:1", "--out", "s8:1"])
+        except MissingError:
+            return
+    if isinstance(function, str) and function.startswith("-"):
+        raise Error(f"{shown(function)}: no function's name")
+    if function is not None and not isinstance(function, str) and not callable(function):
+        raise Error(f"{shown(function)}: must be a name, as \"gelu\", or a function")
+
+
+def named(function: Any) -> tuple[Any, dict[str, float]]:
+    """An activation of torch, a module or a function, by pwlc's name for it, and its parameters; else what was given."""
+    torch = sys.modules.get("torch")
+    if torch is None or not callable(function):
+        return function, {}
+    if not isinstance(function, torch.nn.Module) and not str(getattr(function, "__module__", "")).startswith("torch"):
+        return function, {}
+    from .torch import functions
+    found = functions.of_module(function) or functions.of_function(function)
+    return found[0].for_pwlc() if found else (function, {})
+
+
 def fit(function: Union[str, Callable[[Any], Any], None] = None, *, input: Union[str, Type, None] = None,
         output: Union[str, Type, None] = None, **keywords: Any) -> Table:
     """A table of a function, with its errors: `pwlc fit`, whose flags are keywords.
@@ -187,9 +230,9 @@ def fit(function: Union[str, Callable[[Any], Any], None] = None, *, input: Union
         pwl.fit(lambda x: x * np.tanh(x), input="s8:2^-5", output="s8:2^-5", segments=8, monotone=True)
         pwl.fit("silu", input="s8", output="s8", calibrate=x, calibrate_by="percentile=99.9")
 
-    function is a name that `pwlc list` shows, or a function of Python: it is sampled, at every code of up to 16 bits, so
-    that nothing is lost, and else at 65536 points joined by straight lines, with a warning; the table's function is then
-    "samples". expr= and samples= (rows x, y) stand in its place.
+    function is a name that `pwlc list` shows, or an activation of torch, as torch.nn.GELU(), or a function of Python: it
+    is sampled, at every code of up to 16 bits, so that nothing is lost, and else at 65536 points joined by straight lines,
+    with a warning; the table's function is then "samples". expr= and samples= (rows x, y) stand in its place.
 
     A flag --max-err is the keyword max_err; --in and --out are input and output. Switches take True. What pwlc reads from
     a file may be an array: weights, samples, calibrate. A flag that may be repeated takes a list, and param a dict; parts
@@ -202,6 +245,9 @@ def fit(function: Union[str, Callable[[Any], Any], None] = None, *, input: Union
             raise Error(f"{keyword}: no keyword of fit(); {why}")
     keywords = {"input": input, "output": output, **keywords}
     words = ["fit"]
+    function, parameters = named(function)
+    if parameters:
+        keywords["param"] = {**parameters, **(keywords.get("param") or {})}
     if isinstance(function, str):
         if function.startswith("-"):
             raise Error(f"{shown(function)}: no function's name")

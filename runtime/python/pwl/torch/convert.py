@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
 import os
 import warnings
@@ -79,6 +80,8 @@ class _Preparation:
             setattr(module, "activation_relu_or_gelu", 0)
         if isinstance(module, ONE_KERNEL):
             self.left.append(f"{path or 'the model'}: the activations of {type(module).__name__} are parts of one kernel")
+        if isinstance(module, nn.PReLU):
+            self.left.append(f"{path or 'the model'}: PReLU has {module.num_parameters} slopes, and a table one")
         if type(module).__module__.startswith("torch.nn."):
             return module
         return self.calls(module, path, within)
@@ -98,8 +101,10 @@ class _Preparation:
         for node in list(graph.nodes):
             found = None
             if node.op in ("call_function", "call_method"):
-                found = functions.called(node.target, node.args, node.kwargs)
+                found = functions.called(node.target, node.args, node.kwargs, lambda value: _attribute(module, value))
             if found is None:
+                if node.target in functions.PRELU:
+                    self.left.append(f"{path or 'the model'}: prelu has more than one slope, or a computed one")
                 continue
             function, inplace, x = found
             if any(isinstance(value, fx.Node) for _, value in function.arguments):
@@ -120,6 +125,13 @@ class _Preparation:
             for name, value in getattr(module, part).items():
                 getattr(made, part).setdefault(name, value)
         return made
+
+
+def _attribute(module: nn.Module, value: Any) -> Any:
+    """The parameter or buffer that an argument of a module's graph stands for; another argument as it is."""
+    if not isinstance(value, fx.Node) or value.op != "get_attr":
+        return value
+    return functools.reduce(getattr, str(value.target).split("."), module)
 
 
 def _named(module: nn.Module) -> set[str]:

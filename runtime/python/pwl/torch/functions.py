@@ -18,12 +18,14 @@ __all__ = ["Function", "by_values", "called", "of_function", "of_module", "of_ta
 @dataclasses.dataclass(frozen=True)
 class Kind:
     """A function of torch.nn.functional, and the arguments beside its input, with their defaults; the module has them as
-    attributes."""
+    attributes. pwlc has the function by another name, with parameters for some of the arguments; by none where it is
+    empty."""
 
     name: str
     module: type[nn.Module]
     pwlc: str
     arguments: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    parameters: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 KINDS = {kind.name: kind for kind in [
@@ -33,12 +35,16 @@ KINDS = {kind.name: kind for kind in [
     Kind("tanh", nn.Tanh, "tanh"),
     Kind("softplus", nn.Softplus, "softplus", {"beta": 1.0, "threshold": 20.0}),
     Kind("mish", nn.Mish, "mish"),
-    Kind("elu", nn.ELU, "elu", {"alpha": 1.0}),
+    Kind("elu", nn.ELU, "elu", {"alpha": 1.0}, {"alpha": "alpha"}),
     Kind("selu", nn.SELU, "selu"),
     Kind("hardswish", nn.Hardswish, "hard_swish"),
     Kind("hardsigmoid", nn.Hardsigmoid, "hard_sigmoid"),
     Kind("logsigmoid", nn.LogSigmoid, "logsigmoid"),
     Kind("softsign", nn.Softsign, "softsign"),
+    Kind("relu6", nn.ReLU6, "relu6"),
+    Kind("leaky_relu", nn.LeakyReLU, "leaky_relu", {"negative_slope": 0.01}, {"alpha": "negative_slope"}),
+    Kind("hardtanh", nn.Hardtanh, "", {"min_val": -1.0, "max_val": 1.0}),
+    Kind("celu", nn.CELU, "", {"alpha": 1.0}),
 ]}
 MODULES = {kind.module: kind for kind in KINDS.values()}
 
@@ -52,6 +58,9 @@ for _kind in KINDS.values():
                 CALLS[getattr(_place, _name)] = _kind
         if hasattr(torch.Tensor, _name):
             METHODS[_name] = _kind
+
+
+PRELU = (functional.prelu, torch.prelu, "prelu")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,11 +82,15 @@ class Function:
     def for_pwlc(self) -> tuple[Union[str, Callable[[Any], Any]], dict[str, float]]:
         """What pwl.fit() takes: a name and parameters, or the function itself where pwlc has none such."""
         kind, arguments = KINDS[self.name], dict(self.arguments)
+        if self.name == "hardtanh" and (arguments["min_val"], arguments["max_val"]) == (0, 6):
+            return "relu6", {}
+        if self.name == "celu" and arguments["alpha"] == 1:
+            return "elu", {"alpha": 1.0}
         if self.name == "gelu":
             return ("gelu_tanh" if arguments["approximate"] == "tanh" else "gelu"), {}
-        if self.name == "softplus" and (arguments["beta"] != 1 or arguments["threshold"] < 20):
+        if not kind.pwlc or (self.name == "softplus" and (arguments["beta"] != 1 or arguments["threshold"] < 20)):
             return self.of_numbers, {}
-        return kind.pwlc, {name: float(value) for name, value in arguments.items() if name == "alpha"}
+        return kind.pwlc, {name: float(arguments[argument]) for name, argument in kind.parameters.items()}
 
     def of_numbers(self, x: Any) -> Any:
         """The function of numbers or arrays of numpy, in double."""
@@ -90,8 +103,15 @@ def _function(kind: Kind, given: Mapping[str, Any]) -> Function:
     return Function(kind.name, tuple((name, given.get(name, value)) for name, value in kind.arguments.items()))
 
 
+def _leaky_relu(slope: torch.Tensor) -> Function:
+    """PReLU with the one slope that it has learned so far."""
+    return Function("leaky_relu", (("negative_slope", float(slope.detach())),))
+
+
 def of_module(module: nn.Module) -> Optional[tuple[Function, bool]]:
     """What a module computes, and whether in place; None where it is none of the list."""
+    if type(module) is nn.PReLU and module.weight.numel() == 1:
+        return _leaky_relu(module.weight), False
     kind = MODULES.get(type(module))
     if kind is None:
         return None
@@ -137,9 +157,15 @@ def by_values(module: nn.Module) -> Optional[tuple[Function, bool]]:
     return found[0], in_place
 
 
-def called(target: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Optional[tuple[Function, bool, Any]]:
+def called(target: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any],
+           parameter: Callable[[Any], Any] = lambda value: value) -> Optional[tuple[Function, bool, Any]]:
     """What a call of a function, or of a method by its name, computes, whether in place, and of what; None where it is
-    none of the list, or writes into out=."""
+    none of the list, or writes into out=. parameter gives the tensor that an argument of the graph stands for."""
+    if target in PRELU:
+        given = {**dict(zip(("input", "weight"), arguments)), **keywords}
+        slope = parameter(given["weight"])
+        one = isinstance(slope, torch.Tensor) and slope.numel() == 1
+        return (_leaky_relu(slope), False, given["input"]) if one else None
     kind = METHODS.get(target) if isinstance(target, str) else CALLS.get(target)
     if kind is None or keywords.get("out") is not None:
         return None
@@ -164,4 +190,7 @@ def of_table(table: Table) -> Optional[Function]:
     if table.function == "gelu_tanh":
         return Function("gelu", (("approximate", "tanh"),))
     kind = next((kind for kind in KINDS.values() if kind.pwlc == table.function), None)
-    return _function(kind, table.parameters) if kind else None
+    if kind is None:
+        return None
+    return _function(kind, {argument: table.parameters[name] for name, argument in kind.parameters.items()
+                            if name in table.parameters})
