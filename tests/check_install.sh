@@ -7,6 +7,8 @@ set -eu
 source_root=$1 build_root=$2 with_pwlc=$3
 shift 3
 
+. "$source_root/tests/devices.sh"
+devices=$(device_states)
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 "${MESON:-meson}" install -C "$build_root" --no-rebuild --quiet --destdir "$root" >"$root/log" 2>&1 ||
@@ -95,3 +97,4 @@ if [ "$with_pwlc" = yes ]; then
         done
     fi
 fi
+same_devices "$devices"

@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Adds up test results over several Meson builds.
 
-usage: count_tests.py [--no-skips] LABEL=TESTLOG.json ... LABEL=failed ...
+usage: count_tests.py [--no-skips] LABEL=TESTLOG.json ... LABEL=failed ... LABEL=changed ...
 
 A TAP test counts its subtests; any other test counts as one. "LABEL=failed" is a build that did not get as far as
-its tests; it and a build without tests count as one failure. With --no-skips a skipped test is a failure, except in the suite gpu.
+its tests, "LABEL=changed" what tests changed and may not; these and a build without tests count as one failure. With
+--no-skips a skipped test is a failure, except in the suite gpu.
 The last line is "N passed, N failed, N skipped"; the exit status is 1 when a test failed or none ran.
 """
 import json
 import re
 import sys
 
+FAILURES = {"failed": "did not build", "changed": "are not as they were before the tests"}
 GOOD = {"OK", "EXPECTEDFAIL"}
 SUBTEST = re.compile(r"^(ok|not ok)\b[^#\n]*(#\s*skip\b)?", re.IGNORECASE | re.MULTILINE)
 
@@ -50,8 +52,8 @@ def main(arguments):
         if argument.startswith("--"):
             continue
         label, _, path = argument.partition("=")
-        if path == "failed":
-            print(f"FAILED  {label}: did not build")
+        if path in FAILURES:
+            print(f"FAILED  {label}: {FAILURES[path]}")
             sums[1] += 1
             continue
         with open(path, encoding="utf-8") as log:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _GNU_SOURCE /* posix_spawn_file_actions_addchdir_np, pipe2 */
+#define _GNU_SOURCE /* execvpe, pipe2 */
 #include "process.h"
 
 #include <errno.h>
@@ -7,9 +7,9 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -17,32 +17,41 @@
 
 #include "clock.h"
 #include "escape.h"
+#include "guard.h"
 #include "number.h"
+#include "scratch.h"
 
 extern char **environ;
 
 /* -- What runs: a signal handler ends it ------------------------------------------------------------------------------
  */
 
-#define MOST_RUNNING 128 /* more than jobs.h has threads */
+static _Atomic(pid_t) running[GUARD_MOST_GROUPS]; /* process groups; 0: none */
 
-static _Atomic(pid_t) running[MOST_RUNNING]; /* process groups; 0: none */
+/* Kills a group and waits for all of it, so that none of it makes a file any more. *status is the first one's. The
+ * group has its number as long as nobody has waited for that. */
+static void end_group(pid_t group, int *status)
+{
+    kill(-group, SIGKILL);
+    while (waitpid(group, status, 0) < 0 && errno == EINTR) {
+    }
+    /* what the first one left behind is this process's child now */
+    while (waitpid(-group, NULL, 0) > 0 || errno == EINTR) {
+    }
+}
 
 void processes_kill(void)
 {
-    for (int k = 0; k < MOST_RUNNING; k++) {
+    for (int k = 0; k < GUARD_MOST_GROUPS; k++) {
         const pid_t group = atomic_load(&running[k]);
-        if (group <= 0)
-            continue;
-        kill(-group, SIGKILL);
-        while (waitpid(group, NULL, 0) < 0 && errno == EINTR) {
-        }
+        if (group > 0)
+            end_group(group, NULL);
     }
 }
 
 static int enter(pid_t group)
 {
-    for (int k = 0; k < MOST_RUNNING; k++) {
+    for (int k = 0; k < GUARD_MOST_GROUPS; k++) {
         pid_t none = 0;
         if (atomic_compare_exchange_strong(&running[k], &none, group))
             return k;
@@ -109,12 +118,6 @@ static bool has_ended(const struct run *run)
     return waitid(P_PID, (id_t)run->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == run->pid;
 }
 
-/* The group has its number as long as nobody has waited for the program. */
-static void end_group(const struct run *run)
-{
-    kill(-run->pid, SIGKILL);
-}
-
 /* Its wait status. What it left behind ends with it. */
 static int wait_for(struct run *run)
 {
@@ -135,59 +138,165 @@ static int wait_for(struct run *run)
         }
         if (!ended && has_ended(run)) {
             ended = true;
-            end_group(run);
+            kill(-run->pid, SIGKILL);
         }
     }
-    end_group(run);
-    while (waitpid(run->pid, &status, 0) < 0 && errno == EINTR) {
-    }
+    kill(-run->pid, SIGKILL);
+    guard_remove(run->pid);
+    end_group(run->pid, &status);
     return status;
 }
 
-/* errno, or 0. What this process ignores or handles, the program meets as its own default. */
-static int start(struct run *run)
+/* -- Its start --------------------------------------------------------------------------------------------------------
+ */
+
+/* One start at a time: a program that is not yet running holds copies of every pipe, and would hold those of another
+ * open. */
+static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
+
+struct pipes {
+    int out[2], err[2];
+    int go[2];     /* a byte when the program may begin; its end when this process is gone */
+    int failed[2]; /* errno, where the program cannot be run */
+};
+
+static void close_pipe(int ends[2])
 {
-    const struct process *process = run->process;
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    int out[2] = {-1, -1}, err[2] = {-1, -1};
-    if ((process->take && pipe2(out, O_CLOEXEC) != 0) || pipe2(err, O_CLOEXEC) != 0) {
+    for (int k = 0; k < 2; k++)
+        if (ends[k] >= 0)
+            close(ends[k]);
+    ends[0] = ends[1] = -1;
+}
+
+/* Above the standard streams, which a caller may have closed. errno, or 0. */
+static int make_pipe(int ends[2])
+{
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return errno;
+    for (int k = 0; k < 2; k++) {
+        const int low = ends[k];
+        if (low > STDERR_FILENO)
+            continue;
+        ends[k] = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
         const int error = errno;
-        if (out[0] >= 0) {
-            close(out[0]);
-            close(out[1]);
-        }
-        return error;
+        close(low);
+        if (ends[k] < 0)
+            return error;
     }
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    int error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, process->input ? process->input : "/dev/null",
-                                                 O_RDONLY, 0);
+    return 0;
+}
+
+/* This process's environment, with a folder for temporary files that ends with it; null: no memory. The strings are
+ * not copied; *place is the new one's. */
+static char **environment_with(char *place)
+{
+    size_t count = 0, kept = 0;
+    while (environ[count])
+        count++;
+    char **const made = malloc((count + 2) * sizeof *made);
+    if (!made)
+        return NULL;
+    for (size_t k = 0; k < count; k++) {
+        const size_t length = strcspn(environ[k], "=");
+        bool is_place = false;
+        static const char *const names[] = {"TMPDIR", "TMP", "TEMP", "TEMPDIR"};
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            is_place |= strlen(names[i]) == length && memcmp(names[i], environ[k], length) == 0;
+        if (!is_place)
+            made[kept++] = environ[k];
+    }
+    made[kept++] = place;
+    made[kept] = NULL;
+    return made;
+}
+
+/* In the child: other threads may have held locks, so that nothing here takes one, or memory. What this process ignores
+ * or handles, the program meets as its own default. */
+static _Noreturn void become(const struct process *process, struct pipes *pipes, char **environment)
+{
+    sigset_t none;
+    char byte;
+    int error = 0;
+    setpgid(0, 0);
+    close(pipes->go[1]);
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL);
+    const int input = open(process->input ? process->input : "/dev/null", O_RDONLY | O_CLOEXEC);
+    if (input < 0 || dup2(input, STDIN_FILENO) < 0 ||
+        dup2(process->take ? pipes->out[1] : pipes->err[1], STDOUT_FILENO) < 0 ||
+        dup2(pipes->err[1], STDERR_FILENO) < 0 || (process->folder && chdir(process->folder) != 0))
+        error = errno;
+    while (error == 0) {
+        const ssize_t got = read(pipes->go[0], &byte, 1);
+        if (got > 0)
+            break;
+        if (got == 0 || errno != EINTR)
+            _exit(1);
+    }
+    if (error == 0) {
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        execvpe(process->argv[0], (char *const *)process->argv, environment);
+        error = errno;
+    }
+    (void)!write(pipes->failed[1], &error, sizeof error);
+    _exit(127);
+}
+
+/* The guard knows of the program before it begins, so that there is no moment at which it would outlive this process.
+ * errno, or 0. */
+static int start_child(struct run *run, struct pipes *pipes, char **environment)
+{
+    int error = 0;
+    run->pid = fork();
+    if (run->pid < 0)
+        return errno;
+    if (run->pid == 0)
+        become(run->process, pipes, environment);
+    setpgid(run->pid, run->pid); /* whoever comes first */
+    guard_add(run->pid);
+    (void)!write(pipes->go[1], "", 1);
+    close(pipes->failed[1]);
+    pipes->failed[1] = -1;
+    ssize_t got;
+    while ((got = read(pipes->failed[0], &error, sizeof error)) < 0 && errno == EINTR) {
+    }
+    if (got <= 0) /* it was closed by the program's beginning */
+        return 0;
+    guard_remove(run->pid);
+    while (waitpid(run->pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+    return error;
+}
+
+/* errno, or 0. */
+static int start(struct run *run, const char *temporary)
+{
+    struct pipes pipes = {{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
+    char place[SCRATCH_PATH_SIZE + sizeof "TMPDIR="];
+    snprintf(place, sizeof place, "TMPDIR=%s", temporary);
+    char **const environment = environment_with(place);
+    int error = environment ? guard_start() : ENOMEM;
+    if (error == 0 && run->process->take)
+        error = make_pipe(pipes.out);
     if (error == 0)
-        error = posix_spawn_file_actions_adddup2(&actions, process->take ? out[1] : err[1], STDOUT_FILENO);
+        error = make_pipe(pipes.err);
     if (error == 0)
-        error = posix_spawn_file_actions_adddup2(&actions, err[1], STDERR_FILENO);
-    if (error == 0 && process->folder)
-        error = posix_spawn_file_actions_addchdir_np(&actions, process->folder);
+        error = make_pipe(pipes.go);
     if (error == 0)
-        error = posix_spawnattr_setflags(&attributes,
-                                         POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+        error = make_pipe(pipes.failed);
     if (error == 0)
-        error = posix_spawnattr_setsigmask(&attributes, &none);
-    if (error == 0)
-        error = posix_spawnattr_setsigdefault(&attributes, &all);
-    if (error == 0)
-        error = posix_spawnp(&run->pid, process->argv[0], &actions, &attributes, (char *const *)process->argv, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    if (out[1] >= 0)
-        close(out[1]);
-    close(err[1]);
-    run->out = out[0];
-    run->err = err[0];
+        error = start_child(run, &pipes, environment);
+    if (error == 0) {
+        run->out = pipes.out[0];
+        run->err = pipes.err[0];
+        pipes.out[0] = pipes.err[0] = -1;
+    }
+    close_pipe(pipes.out);
+    close_pipe(pipes.err);
+    close_pipe(pipes.go);
+    close_pipe(pipes.failed);
+    free(environment);
     return error;
 }
 
@@ -252,14 +361,19 @@ static int judge(const struct run *run, int status, struct diag *diag)
 int process_run(const struct process *process, struct text *said, struct diag *diag)
 {
     struct run run = {.process = process, .said = said, .end_s = clock_now() + process->limit_s, .out = -1, .err = -1};
+    char temporary[SCRATCH_PATH_SIZE];
     sigset_t all, old;
+    int code = scratch_of_programs(temporary, diag);
+    if (code != EXIT_DONE)
+        return code;
     /* No signal finds the program started and not yet known. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    const int error = start(&run);
+    pthread_mutex_lock(&starting);
+    const int error = start(&run, temporary);
     const int place = error == 0 ? enter(run.pid) : -1;
+    pthread_mutex_unlock(&starting);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    int code;
     if (error == 0) {
         const int status = wait_for(&run);
         leave(place);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Programs that run beside this one: no shell, a process group of their own, a time limit, and no way to outlive the
- * command. */
+/* Programs that run beside this one: no shell, a process group of their own, a time limit, temporary files in a folder
+ * of the command (TMPDIR), and no way to outlive the command, however that ends: guard.h. */
 #ifndef PWLC_PROCESS_H
 #define PWLC_PROCESS_H
 

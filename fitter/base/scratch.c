@@ -72,20 +72,27 @@ static void remove_content(int folder, int depth)
  */
 
 static char root[SCRATCH_PATH_SIZE - 32];
+static dev_t root_device; /* of root: another's folder of that name is left alone */
+static ino_t root_inode;
 static atomic_bool is_made;
 static atomic_int count; /* of folders in it */
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
-void scratch_remove(void)
+bool scratch_remove(void)
 {
+    struct stat status;
     if (!atomic_exchange(&is_made, false))
-        return;
+        return true;
     const int folder = open(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (folder >= 0) {
+    if (folder < 0)
+        return true;
+    const bool is_ours = fstat(folder, &status) == 0 && status.st_dev == root_device && status.st_ino == root_inode;
+    if (is_ours)
         remove_content(folder, 0);
-        close(folder);
-    }
-    rmdir(root);
+    close(folder);
+    const bool is_left = is_ours && rmdir(root) != 0 && errno != ENOENT;
+    atomic_store(&is_made, is_left);
+    return !is_left;
 }
 
 /* No signal finds the folder made and not yet known. */
@@ -94,6 +101,7 @@ static int make_root(struct diag *diag)
     sigset_t all, old;
     const char *const given = getenv("TMPDIR");
     const char *const place = given && *given ? given : "/tmp";
+    struct stat status;
     char *absolute = realpath(place, NULL);
     int code = EXIT_DONE;
     if (!absolute)
@@ -105,23 +113,45 @@ static int make_root(struct diag *diag)
     else if (mkdtemp(root) == NULL)
         code = diag_set(diag, EXIT_IO, "%s: cannot make a folder for temporary files: %s; set TMPDIR", place,
                         strerror(errno));
+    else if (lstat(root, &status) != 0)
+        code = diag_set(diag, EXIT_IO, "%s: %s", root, strerror(errno));
+    else
+        root_device = status.st_dev, root_inode = status.st_ino;
     atomic_store(&is_made, code == EXIT_DONE);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     free(absolute);
     return code;
 }
 
-int scratch_folder(char path[SCRATCH_PATH_SIZE], struct diag *diag)
+static int need_root(struct diag *diag)
 {
     pthread_mutex_lock(&making);
     const int code = atomic_load(&is_made) ? EXIT_DONE : make_root(diag);
     pthread_mutex_unlock(&making);
-    if (code != EXIT_DONE)
-        return code;
-    snprintf(path, SCRATCH_PATH_SIZE, "%s/%d", root, atomic_fetch_add(&count, 1));
+    return code;
+}
+
+static int make_folder(const char *path, struct diag *diag)
+{
     if (mkdir(path, 0700) != 0)
         return diag_set(diag, EXIT_IO, "%s: cannot make this folder: %s", path, strerror(errno));
     return EXIT_DONE;
+}
+
+int scratch_folder(char path[SCRATCH_PATH_SIZE], struct diag *diag)
+{
+    if (need_root(diag) != EXIT_DONE)
+        return diag->code;
+    snprintf(path, SCRATCH_PATH_SIZE, "%s/%d", root, atomic_fetch_add(&count, 1));
+    return make_folder(path, diag);
+}
+
+int scratch_of_programs(char path[SCRATCH_PATH_SIZE], struct diag *diag)
+{
+    if (need_root(diag) != EXIT_DONE)
+        return diag->code;
+    snprintf(path, SCRATCH_PATH_SIZE, "%s/programs", root);
+    return access(path, F_OK) == 0 ? EXIT_DONE : make_folder(path, diag);
 }
 
 int scratch_write(const char *folder, const char *name, struct text *text, struct diag *diag)

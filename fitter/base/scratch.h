@@ -4,6 +4,8 @@
 #ifndef PWLC_SCRATCH_H
 #define PWLC_SCRATCH_H
 
+#include <stdbool.h>
+
 #include "diag.h"
 #include "file.h"
 
@@ -15,7 +17,10 @@ int scratch_folder(char path[SCRATCH_PATH_SIZE], struct diag *diag);
 /* Writes a file there, at once; the text is freed. */
 int scratch_write(const char *folder, const char *name, struct text *text, struct diag *diag);
 
-/* Removes them all; may be called in a signal handler. */
-void scratch_remove(void);
+/* The one for what programs that run beside this one make for themselves, which is nobody's to know. */
+int scratch_of_programs(char path[SCRATCH_PATH_SIZE], struct diag *diag);
+
+/* Removes them all, and tells whether none is left; may be called in a signal handler, and after a fork. */
+bool scratch_remove(void);
 
 #endif

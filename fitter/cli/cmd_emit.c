@@ -102,6 +102,61 @@ static int check_profile(const struct request *request, struct diag *diag)
     return EXIT_DONE;
 }
 
+/* What no make reads as itself within a name, though a backslash be before it: a semicolon begins a recipe, a dollar
+ * and a parenthesis are expanded where .SECONDEXPANSION is on, however many dollars there are. Null: nothing. */
+static const char *unfit_in_rule(const char *path)
+{
+    static const char *const words[] = {";", ":", "|", "=", "%", "*", "?", "[", "$(", "${"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(path, words[i]))
+            return words[i];
+    return NULL;
+}
+
+/* The last character, where make takes it for another than itself: "&:" groups targets, a backslash goes on in the next
+ * line, a space is dropped, and what ends with parentheses is in an archive. 0: none. */
+static char unfit_at_end(const char *path)
+{
+    const size_t length = strlen(path);
+    const char last = length ? path[length - 1] : '\0';
+    return (last && strchr("&\\ ", last)) || (last == ')' && strchr(path + 1, '(')) ? last : '\0';
+}
+
+/* Such names as .PHONY and .DELETE_ON_ERROR. */
+static bool is_special_target(const char *path)
+{
+    return path[0] == '.' && path[1] && path[1 + strspn(path + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")] == '\0';
+}
+
+static int check_make_path(const char *path, struct diag *diag)
+{
+    const char *const word = unfit_in_rule(path);
+    const char last = unfit_at_end(path);
+    for (const char *c = path; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            return diag_set(diag, EXIT_USAGE, "-MD: %s: a make rule cannot hold control characters; rename the file",
+                            path);
+    if (word)
+        return diag_set(diag, EXIT_USAGE, "-MD: %s: a make rule cannot hold a name with '%s'; rename it", path, word);
+    if (path[0] == '~')
+        return diag_set(diag, EXIT_USAGE, "-MD: %s: a make rule cannot hold a name with '~' first; give it as ./%s",
+                        path, path);
+    if (last)
+        return diag_set(diag, EXIT_USAGE, "-MD: %s: a make rule cannot hold a name with '%c' last; rename it", path,
+                        last);
+    if (is_special_target(path))
+        return diag_set(diag, EXIT_USAGE, "-MD: %s: make takes this name for itself; rename it", path);
+    return EXIT_DONE;
+}
+
+static int check_rule(const struct request *request, struct diag *diag)
+{
+    int code = check_make_path(request->output, diag);
+    for (int i = 0; i < request->count && code == EXIT_DONE; i++)
+        code = check_make_path(request->paths[i], diag);
+    return code;
+}
+
 static int check_output(const struct request *request, struct diag *diag)
 {
     if (request->check && !request->output)
@@ -112,7 +167,7 @@ static int check_output(const struct request *request, struct diag *diag)
         return diag_set(diag, EXIT_USAGE, "-MD needs -o FILE, the target of the rule");
     if (request->depfile && !request->depend)
         return diag_set(diag, EXIT_USAGE, "-MF needs -MD");
-    return EXIT_DONE;
+    return request->depend ? check_rule(request, diag) : EXIT_DONE;
 }
 
 /* What one flag alone cannot tell. */
@@ -195,24 +250,10 @@ static void add_make_path(struct text *rule, const char *path)
     }
 }
 
-/* No make reads a line feed in a name. */
-static int check_make_path(const char *path, struct diag *diag)
-{
-    for (const char *c = path; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            return diag_set(diag, EXIT_USAGE, "-MD: %s: a make rule cannot hold control characters; rename the file",
-                            path);
-    return EXIT_DONE;
-}
-
 static int write_rule(const struct request *request, const char *path, struct diag *diag)
 {
     struct text rule = {0};
-    int code = check_make_path(request->output, diag);
-    for (int i = 0; i < request->count && code == EXIT_DONE; i++)
-        code = check_make_path(request->paths[i], diag);
-    if (code != EXIT_DONE)
-        return code;
+    int code;
     add_make_path(&rule, request->output);
     text_add(&rule, ":");
     for (int i = 0; i < request->count; i++) {

@@ -189,7 +189,8 @@ class Page:
         name = block.note("file") or block.note("compile")
         (self.directory / name).write_text("\n".join(block.lines) + "\n")
         if block.note("compile"):
-            words = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-c", self.directory / name, "-o", "/dev/null"]
+            words = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-c", self.directory / name, "-o",
+                     self.directory / f".{name}.o"]
             words += [f"-I{self.source / folder}" for folder in INCLUDED]
             self.judge(*session.run(shlex.join(map(str, words))), f"{where}: {name} compiles")
 

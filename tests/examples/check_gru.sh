@@ -8,8 +8,10 @@ shift 2
 . "$(dirname "$0")/published.sh"
 published "$source_root/kernels/RESULTS.md" "$program"
 
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
 step='int16_t (*volatile step)(const gru_gates *, const int32_t *, const int32_t *, const int8_t *, const int8_t *, int,
     int16_t) = gru_unit;'
 printf '#include "gru_step.h"\n%s\n' "$step" |
     "$@" -std=c11 -mgeneral-regs-only -O2 -Wall -Wextra -Werror -I"$source_root/runtime/include" \
-        -I"$source_root/examples" -x c -c - -o /dev/null
+        -I"$source_root/examples" -x c -c - -o "$scratch/gru_step.o"

@@ -17,6 +17,8 @@ host_programs=(kernels/arch/test_bits kernels/map/test_{map_cuda_host,plan,real}
 programs=(kernels/arch/test_bits_cuda kernels/map/test_{map,real}_cuda kernels/blocks/test_blocks_cuda
     kernels/gemm/test_qgemm_{cuda,activation_cuda,pack_cuda,wgmma_cuda,wgmma_drawn_cuda} examples/test_{gru,ffn}_cuda)
 . tests/kernels/build.sh
+. tests/devices.sh
+devices=$(device_states)
 failed=0
 
 # run NAME COMMAND...: TAP, beside what else runs until `finish`, which tells the failures and a summary in one line; as
@@ -138,5 +140,6 @@ run_sanitizers() {
 
 ! wanted tests || run_tests
 ! wanted sanitizers || run_sanitizers
+same_devices "$devices" || failed=1
 [ $failed -ne 0 ] || say "all passed in $SECONDS s"
 exit $failed

@@ -138,15 +138,18 @@ ended() {
     return 1
 }
 
-# A tool that hangs ends at its limit, with what it started; a signal to pwlc ends all.
-fake cc 'cc 1.0' "sleep 1000 & echo \$! >$work/child; echo about to hang; wait"
-verifies 1 standalone 'cc did not end within 0.5 seconds; it said: about to hang' s8.json --against standalone --time-limit 0.5
+# A tool that hangs ends at its limit, with what it started and its temporary files; a signal to pwlc ends all.
+fake cc 'cc 1.0' "mktemp; mktemp -d; sleep 1000 & echo \$! >$work/child; echo about to hang; wait"
+verifies 1 standalone 'cc did not end within 0.5 seconds; it said: .*about to hang' s8.json --against standalone --time-limit 0.5
 ended ../child || fail 'the child of a tool that hung still runs'
-for signal in INT TERM HUP; do
+for signal in INT TERM HUP KILL; do
     checks=$((checks + 1))
     rm -f ../child
     # Background jobs of a script ignore SIGINT, and all that nohup runs ignores SIGHUP.
-    /usr/bin/python3 -c "import os, signal, sys; signal.signal(signal.SIG$signal, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])" \
+    /usr/bin/python3 -c 'import os, signal, sys
+for number in (signal.SIGINT, signal.SIGHUP):
+    signal.signal(number, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' \
         "$pwlc" verify s8.json --against standalone >../out 2>../err &
     pid=$!
     for ((k = 0; k < 500; k++)); do
@@ -157,6 +160,11 @@ for signal in INT TERM HUP; do
     status=0
     wait $pid 2>/dev/null || status=$?
     [ $status -gt 128 ] || fail "SIG$signal: exit $status"
+    # after SIGKILL it is another process that removes everything
+    for ((k = 0; k < 500; k++)); do
+        [ $signal = KILL ] && [ -n "$(ls -A "$TMPDIR")" ] || break
+        sleep 0.02
+    done
     left_nothing "SIG$signal"
     ended ../child || fail "SIG$signal: the tool still runs"
 done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# `pwlc emit`: formats, names, banner, make rules, --check, atomic output and each refusal. That the headers evaluate
+# `pwlc emit`: formats, names, banner, --check, atomic output and each refusal. That the headers evaluate
 # right is check_headers.sh's.
 . "$(dirname "$0")/../cli/lib.sh"
 CC=${CC:-cc}
@@ -138,19 +138,6 @@ cp edited.h kept.h
 expect_error 3 'edited.h' emit tanh.json -o edited.h --check
 holds '--check writes nothing' cmp edited.h kept.h
 expect_error 3 'none.h' emit tanh.json -o none.h --check
-
-# Make rules: paths as given, escaped.
-expect_status 0 emit tanh.json sigmoid.json -o both.h -MD
-holds '-MD' [ "$(cat both.h.d)" = 'both.h: tanh.json sigmoid.json' ]
-odd='a b#c$d\ e\f.json'
-cp tanh.json "$odd"
-expect_status 0 emit "./$odd" -o 'out 1.h' -MD -MF rule.d
-holds '-MF, escaped' [ "$(cat rule.d)" = 'out\ 1.h: ./a\ b\#c$$d\\\ e\f.json' ]
-holds '-MF names the only rule' [ ! -e 'out 1.h.d' ]
-printf "include rule.d\nout\\\\ 1.h:\n\t@echo '\$<'\n" >Makefile
-holds 'make reads the path back' [ "$(make -s -B 'out 1.h')" = "$odd" ]
-expect_status 0 emit - -o in.h -MD <tanh.json
-holds 'standard input is no prerequisite' [ "$(cat in.h.d)" = 'in.h:' ]
 
 # json: one table's own bytes; several as an array.
 expect_status 0 emit tanh.json --format json

@@ -149,7 +149,7 @@ def check_icarus(folder, modules):
         if not good:
             bad.append(f"{module.label}: {text[:400]}")
     tap(not bad, f"Icarus: {len(modules)} benches", "\n".join(bad))
-    status, text = call("iverilog", "-Wall", "-g2005", "-o", "/dev/null", *(module.name + ".v" for module in modules),
+    status, text = call("iverilog", "-Wall", "-g2005", "-o", "modules.vvp", *(module.name + ".v" for module in modules),
                         cwd=folder)
     tap(status == 0 and not text, f"Icarus: {len(modules)} modules in Verilog-2005", text)
 
