@@ -151,7 +151,10 @@ int scratch_of_programs(char path[SCRATCH_PATH_SIZE], struct diag *diag)
     if (need_root(diag) != EXIT_DONE)
         return diag->code;
     snprintf(path, SCRATCH_PATH_SIZE, "%s/programs", root);
-    return access(path, F_OK) == 0 ? EXIT_DONE : make_folder(path, diag);
+    pthread_mutex_lock(&making);
+    const int code = access(path, F_OK) == 0 ? EXIT_DONE : make_folder(path, diag);
+    pthread_mutex_unlock(&making);
+    return code;
 }
 
 int scratch_write(const char *folder, const char *name, struct text *text, struct diag *diag)
