@@ -82,10 +82,11 @@ void escape_comment(struct text *out, const char *string)
 {
     char previous = '\0';
     for (const char *c = string; *c; c++) {
-        if ((previous == '*' && *c == '/') || (previous == '/' && *c == '*'))
+        const char shown = *c >= ' ' && *c <= '~' && *c != '\\' ? *c : '?';
+        if ((previous == '*' && shown == '/') || (previous == '/' && shown == '*') || (previous == '?' && shown == '?'))
             text_add(out, " ");
-        text_add(out, "%c", *c >= ' ' && *c <= '~' && *c != '\\' ? *c : '?');
-        previous = *c;
+        text_add(out, "%c", shown);
+        previous = shown;
     }
 }
 

@@ -14,8 +14,8 @@ void escape_control(struct text *out, const char *string);
 /* Bytes of any kind so, and a backslash as \x5c, but no more than about `most` of them. */
 void escape_bytes(struct text *out, const void *bytes, size_t size, size_t most);
 
-/* For comments of C and its like: it neither ends one nor seems to open another, nor continues a line. All that is not
- * printable ASCII, and backslashes, become '?'. */
+/* For comments of C and its like: it neither ends one nor seems to open another, nor continues a line, by a trigraph
+ * either. All that is not printable ASCII, and backslashes, become '?'; spaces keep apart what would mean something. */
 void escape_comment(struct text *out, const char *string);
 
 /* How many bytes at c, of `size` there are, make a character that terminals show; 0 for control characters, U+0080 to
