@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700 /* readlink */
 #include "descriptor.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,7 +12,7 @@
 
 #include "number.h"
 
-#define MOST_LINKS 8
+#define MOST_LINKS 40 /* as many as Linux follows */
 
 /* The number of a path that says it; -1 for others. */
 static int numbered(const char *path)
@@ -43,6 +44,21 @@ static bool follow(char path[PATH_MAX])
         return false;
     memcpy(path + folder, target, (size_t)length + 1);
     return true;
+}
+
+char *path_behind_links(const char *path)
+{
+    char current[PATH_MAX];
+    if (strlen(path) >= sizeof current) {
+        errno = ENAMETOOLONG;
+        return NULL;
+    }
+    strcpy(current, path);
+    for (int i = 0; i <= MOST_LINKS; i++)
+        if (!follow(current))
+            return strdup(current);
+    errno = ELOOP;
+    return NULL;
 }
 
 int descriptor_of(const char *path)

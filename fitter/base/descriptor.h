@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Paths that name an open descriptor of the process. */
+/* Paths that name an open descriptor of the process, and what links lead to. */
 #ifndef PWLC_DESCRIPTOR_H
 #define PWLC_DESCRIPTOR_H
 
@@ -7,5 +7,9 @@
  * /proc/self/fd/N and links to them; -1 for every other path. Behind a descriptor may be a regular file, which must be
  * written into and not replaced. */
 int descriptor_of(const char *path);
+
+/* What a path leads to, where it is a link, or a link to links: a path of which the last may be of nothing yet. Null
+ * with errno; free it. */
+char *path_behind_links(const char *path);
 
 #endif

@@ -275,14 +275,23 @@ static int begin_path(const char *path, const struct content *content, struct fi
     return begin_regular(path, &status, content, file, diag);
 }
 
-int file_expect(const char *path, struct diag *diag)
+/* Whether there is a folder for a file that is not there yet. */
+static bool has_folder(const char *path)
 {
     struct waiting entry;
+    char *const place = *path ? path_behind_links(path) : NULL;
+    const bool has = place && identify_directory(&entry, place);
+    free(place);
+    return has;
+}
+
+int file_expect(const char *path, struct diag *diag)
+{
     struct stat status;
     const int fd = descriptor_of(path);
     if (fd >= 0 ? fstat(fd, &status) != 0 : stat(path, &status) != 0) {
         /* a descriptor that is closed says so when it is written to */
-        const bool fresh = fd >= 0 || (errno == ENOENT && *path && identify_directory(&entry, path));
+        const bool fresh = fd >= 0 || (errno == ENOENT && has_folder(path));
         return fresh ? EXIT_DONE : write_error(path, errno, diag);
     }
     if (fd < 0 && S_ISDIR(status.st_mode))
@@ -303,10 +312,10 @@ static int begin(const char *path, const struct content *content, struct file_ou
         return begin_standard_output(file, diag);
     if (fd >= 0)
         return EXIT_DONE;
-    if (lstat(path, &status) != 0 || !S_ISLNK(status.st_mode) || stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+    if (lstat(path, &status) != 0 || !S_ISLNK(status.st_mode) || (stat(path, &status) == 0 && !S_ISREG(status.st_mode)))
         return begin_path(path, content, file, diag);
-    /* the file behind a link is replaced, not the link */
-    char *target = realpath(path, NULL);
+    /* the file behind a link is replaced, or made, not the link */
+    char *target = path_behind_links(path);
     if (target == NULL)
         return write_error(path, errno, diag);
     const int code = begin_path(target, content, file, diag);

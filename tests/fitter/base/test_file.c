@@ -246,6 +246,33 @@ START_TEST(a_link_stays_a_link)
 }
 END_TEST
 
+START_TEST(a_link_to_nothing_stays_a_link)
+{
+    struct diag diag = {0};
+    struct stat status;
+    const char *chain = in_directory("chain"), *far = in_directory("far"), *lost = in_directory("lost");
+    ck_assert_int_eq(mkdir(in_directory("folder"), 0700), 0);
+    ck_assert_int_eq(symlink("folder/step", chain), 0);
+    ck_assert_int_eq(symlink("../made", in_directory("folder/step")), 0);
+    write_done(chain, "new");
+    expect_content(in_directory("made"), "new");
+    ck_assert_int_eq(lstat(chain, &status), 0);
+    ck_assert(S_ISLNK(status.st_mode));
+    ck_assert_int_eq(lstat(in_directory("folder/step"), &status), 0);
+    ck_assert(S_ISLNK(status.st_mode));
+
+    ck_assert_int_eq(symlink(in_directory("absolute"), far), 0);
+    write_done(far, "far");
+    expect_content(in_directory("absolute"), "far");
+
+    ck_assert_int_eq(symlink("absent/file", lost), 0);
+    expect_failure(file_expect(lost, &diag), EXIT_IO, &diag, lost, "No such file");
+    expect_failure(write_now(lost, "x", 1, &diag), EXIT_IO, &diag, lost, "No such file");
+    ck_assert_int_eq(count_entries(), 6);
+    ck_assert_int_eq(unlink(in_directory("folder/step")), 0);
+}
+END_TEST
+
 START_TEST(missing_directories_are_reported)
 {
     struct diag diag = {0};
@@ -465,6 +492,7 @@ int main(void)
     tcase_add_test(file, new_files_follow_umask_and_old_ones_keep_their_mode);
     tcase_add_test(file, unchanged_files_are_not_touched);
     tcase_add_test(file, a_link_stays_a_link);
+    tcase_add_test(file, a_link_to_nothing_stays_a_link);
     tcase_add_test(file, missing_directories_are_reported);
     tcase_add_test(file, read_only_directories_are_reported);
     tcase_add_test(file, read_only_files_are_kept);

@@ -201,6 +201,9 @@ START_TEST(one_path_takes_one_output)
     put("same", "4");
     keep("same", "4");
     expect_refusal("same", "two outputs");
+    ck_assert_int_eq(symlink("here/fresh", "dangling"), 0);
+    keep("dangling", "1");
+    expect_refusal("fresh", "two outputs");
     keep("link", "2");
     ck_assert_int_eq(outputs_commit(&diag), EXIT_DONE);
     expect_content("old", "2");
