@@ -1,41 +1,37 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "evaluation.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/input.h"
-#include "base/number.h"
 #include "base/progress.h"
 #include "function/quantise.h"
 #include "io/npy_pieces.h"
 #include "table/array_plan.h"
 #include "table/trace.h"
+#include "words.h"
 
 #define STEP 8192 /* results that are worked out at a time; arrays of any size take no more memory */
 
-/* Input codes of words as given, not yet clamped. */
-struct codes {
-    const struct tensor *in;
-    bool real;
-    int64_t *values;
-    size_t count, capacity;
-};
-
-/* An argument: an array, or the codes [first, first + count) of words; lines of standard input are read when their
- * turn comes. */
+/* An argument: an array, the code of a word, or standard input, which is read when its turn comes, piece by piece or
+ * line by line. Only where an array is written, which begins with its size, are the answers to it held before. */
 struct source {
     const char *path;
-    bool is_array, is_lines;
+    bool is_array, is_stream, is_lines;
     struct npy_pieces array;
-    size_t first, count;
+    int64_t code;
+    size_t count;          /* of codes; of a stream when its answers are held */
+    struct text held;      /* elements of the array that is written */
+    size_t clamped;        /* codes beyond the range, */
+    int64_t first_clamped; /* and the first of these */
 };
 
 struct evaluation {
@@ -45,82 +41,15 @@ struct evaluation {
     struct codes codes;
     struct source *sources; /* request->input_count, of which */
     int source_count;       /* are set */
-    struct npy shape;       /* of the output: the input's when one .npy is all there is */
+    struct source *now;     /* the one that is answered */
+    char kind;              /* of the output's elements, */
+    int item_size;          /* and their bytes */
     struct function function;
     bool has_function;       /* of a trace */
     struct array_plan plan;  /* of the table's own codes */
     struct file_output file; /* of -o */
-    size_t done, clamped;    /* results; codes beyond the range, */
-    int64_t first_clamped;   /* and the first of these */
+    size_t done;             /* results */
 };
-
-static int codes_add(struct codes *codes, int64_t value, struct diag *diag)
-{
-    if (codes->count == codes->capacity) {
-        const size_t capacity = codes->capacity ? 2 * codes->capacity : 256;
-        int64_t *values =
-            capacity > SIZE_MAX / sizeof *values ? NULL : realloc(codes->values, capacity * sizeof *values);
-        if (!values)
-            return diag_set(diag, EXIT_IO, "out of memory for %zu codes", capacity);
-        codes->values = values;
-        codes->capacity = capacity;
-    }
-    codes->values[codes->count++] = value;
-    return EXIT_DONE;
-}
-
-/* One word of the command line or of standard input. */
-static int add_word(struct codes *codes, const char *word, size_t length, struct diag *diag)
-{
-    const int shown = length > 60 ? 60 : (int)length;
-    if (codes->real) {
-        double x;
-        if (number_real(word, length, &x) != NUMBER_OK)
-            return diag_set(diag, EXIT_USAGE, "\"%.*s\" is not a finite real value, such as -1.5 or 3e-2", shown, word);
-        return codes_add(codes, quantise(codes->in, x), diag);
-    }
-    int64_t q;
-    switch (number_integer(word, length, &q)) {
-    case NUMBER_OK:
-        return codes_add(codes, q, diag);
-    case NUMBER_RANGE:
-        return diag_set(diag, EXIT_USAGE, "\"%.*s\" does not fit 64 bits; the table's codes are %" PRId64 "..%" PRId64,
-                        shown, word, codes->in->qmin, codes->in->qmax);
-    default:
-        return diag_set(diag, EXIT_USAGE, "\"%.*s\" is not an integer code; real values need --real", shown, word);
-    }
-}
-
-/* The words of text[0..size), which begins with line *line; *line is then that of its end. */
-static int add_words(struct codes *codes, const char *text, size_t size, size_t *line, struct diag *diag)
-{
-    for (size_t at = 0; at < size;) {
-        if (isspace((unsigned char)text[at])) {
-            *line += text[at++] == '\n';
-            continue;
-        }
-        const size_t start = at;
-        while (at < size && !isspace((unsigned char)text[at]))
-            at++;
-        if (add_word(codes, text + start, at - start, diag) != EXIT_DONE) {
-            char where[64];
-            snprintf(where, sizeof where, "standard input: line %zu", *line);
-            return diag_prefix(diag, where);
-        }
-    }
-    return EXIT_DONE;
-}
-
-static int add_standard_input(struct codes *codes, struct diag *diag)
-{
-    unsigned char *bytes;
-    size_t size, line = 1;
-    if (file_read("-", FILE_MAX_BYTES, &bytes, &size, diag) != EXIT_DONE)
-        return diag->code;
-    const int code = add_words(codes, (const char *)bytes, size, &line, diag);
-    free(bytes);
-    return code;
-}
 
 bool evaluation_takes_array(const char *input)
 {
@@ -175,15 +104,20 @@ static void print_results(const struct evaluation *all, const void *y, size_t co
     }
 }
 
-/* Results into the array that is written. */
+/* Results into the array that is written, or to be held for it. */
 static int write_results(struct evaluation *all, void *y, size_t count, struct diag *diag)
 {
     double real[STEP];
     void *const bytes = all->codes.real ? real : y;
     for (size_t i = 0; all->codes.real && i < count; i++)
         real[i] = (double)tensor_real(&all->table->out, element_of(all->plan.out, y, i));
-    npy_swap_order(bytes, count, all->shape.item_size);
-    return file_add(&all->file, bytes, count * (size_t)all->shape.item_size, diag);
+    npy_swap_order(bytes, count, all->item_size);
+    if (!all->now->is_stream)
+        return file_add(&all->file, bytes, count * (size_t)all->item_size, diag);
+    text_add_bytes(&all->now->held, bytes, count * (size_t)all->item_size);
+    all->now->count += count;
+    return all->now->held.failed ? diag_set(diag, EXIT_IO, "out of memory for %zu results", all->now->count)
+                                 : EXIT_DONE;
 }
 
 /* At most STEP results, which it may change. */
@@ -198,9 +132,9 @@ static int give(struct evaluation *all, void *y, size_t count, struct diag *diag
 
 static void note_outside(struct evaluation *all, size_t outside, int64_t first)
 {
-    if (all->clamped == 0)
-        all->first_clamped = first;
-    all->clamped += outside;
+    if (all->now->clamped == 0)
+        all->now->first_clamped = first;
+    all->now->clamped += outside;
 }
 
 static int trace_codes(struct evaluation *all, const int64_t *codes, size_t count, struct diag *diag)
@@ -244,14 +178,46 @@ static int answer_reals(struct evaluation *all, const double *reals, size_t coun
     return give(all, y, count, diag);
 }
 
-static int answer_words(struct evaluation *all, size_t first, size_t count, struct diag *diag)
+/* Any number of codes; a codes_take of an evaluation. */
+static int answer_words(void *context, const int64_t *codes, size_t count, struct diag *diag)
 {
     for (size_t done = 0; done < count; done += STEP) {
         const size_t left = count - done, step = left < STEP ? left : STEP;
-        if (answer_codes(all, all->codes.values + first + done, step, diag) != EXIT_DONE)
+        if (answer_codes(context, codes + done, step, diag) != EXIT_DONE)
             return diag->code;
     }
     return EXIT_DONE;
+}
+
+static int answer_none(void *context, const int64_t *codes, size_t count, struct diag *diag)
+{
+    (void)context;
+    (void)codes;
+    (void)count;
+    return diag->code;
+}
+
+/* What can be read again is looked at beforehand, so that nothing is printed when a word of it is refused. */
+static int check_stream(struct evaluation *all, struct diag *diag)
+{
+    struct stat status;
+    const off_t begin = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    if (begin < 0 || fstat(STDIN_FILENO, &status) != 0 || !S_ISREG(status.st_mode))
+        return EXIT_DONE;
+    if (codes_read(&all->codes, answer_none, NULL, diag) == EXIT_DONE && lseek(STDIN_FILENO, begin, SEEK_SET) < 0)
+        diag_set(diag, EXIT_IO, "standard input: cannot read: %s", strerror(errno));
+    return diag->code;
+}
+
+/* The answers to a stream that go into an array are its content from here on. */
+static int open_stream(struct evaluation *all, struct source *source, struct diag *diag)
+{
+    if (inputs_know(STDIN_FILENO, diag) != EXIT_DONE)
+        return diag_prefix(diag, "standard input");
+    if (source->is_lines)
+        return EXIT_DONE;
+    all->now = source;
+    return all->request->output ? codes_read(&all->codes, answer_words, all, diag) : check_stream(all, diag);
 }
 
 /* Elements that a plan takes as they are. */
@@ -360,15 +326,20 @@ static int open_source(struct evaluation *all, const char *input, struct source 
     int code = EXIT_DONE;
     source->path = input;
     source->is_array = !stream && evaluation_takes_array(input);
+    source->is_stream = stream;
     source->is_lines = stream && all->request->line_buffered;
-    source->first = all->codes.count;
-    if (source->is_array)
+    if (stream)
+        return open_stream(all, source, diag);
+    if (source->is_array) {
         code = open_array(all, input, &source->array, diag);
-    else if (stream && !source->is_lines)
-        code = add_standard_input(&all->codes, diag);
-    else if (!stream)
-        code = add_word(&all->codes, input, strlen(input), diag);
-    source->count = source->is_array ? source->array.npy.count : all->codes.count - source->first;
+        source->count = source->array.npy.count;
+        return code;
+    }
+    all->codes.count = 0;
+    code = codes_add_word(&all->codes, input, strlen(input), diag);
+    if (code == EXIT_DONE)
+        source->code = all->codes.values[0];
+    source->count = 1;
     return code;
 }
 
@@ -378,19 +349,16 @@ static int answer_lines(struct evaluation *all, struct diag *diag)
     char *line = NULL;
     size_t capacity = 0, number = 1;
     ssize_t length;
-    if (inputs_know(STDIN_FILENO, diag) != EXIT_DONE)
-        return diag_prefix(diag, "standard input");
     int code = EXIT_DONE;
     for (;;) {
-        const size_t first = all->codes.count;
+        all->codes.count = 0;
         if (fflush(stdout) != 0)
             code = diag_set(diag, EXIT_IO, "standard output: %s", strerror(errno));
         if (code != EXIT_DONE || (length = getline(&line, &capacity, stdin)) < 0)
             break;
-        code = add_words(&all->codes, line, (size_t)length, &number, diag);
+        code = codes_add_words(&all->codes, line, (size_t)length, &number, diag);
         if (code == EXIT_DONE)
-            code = answer_words(all, first, all->codes.count - first, diag);
-        all->codes.count = first;
+            code = answer_words(all, all->codes.values, all->codes.count, diag);
     }
     if (code == EXIT_DONE && ferror(stdin))
         code = diag_set(diag, EXIT_IO, "standard input: cannot read: %s", strerror(errno));
@@ -400,10 +368,14 @@ static int answer_lines(struct evaluation *all, struct diag *diag)
 
 static int answer_source(struct evaluation *all, struct source *source, struct diag *diag)
 {
+    all->now = source;
     if (source->is_lines)
         return answer_lines(all, diag);
+    if (source->is_stream)
+        return all->request->output ? file_add(&all->file, source->held.bytes, source->held.size, diag)
+                                    : codes_read(&all->codes, answer_words, all, diag);
     if (!source->is_array)
-        return answer_words(all, source->first, source->count, diag);
+        return answer_codes(all, &source->code, 1, diag);
     const int code = is_direct(all, &source->array.npy) ? answer_directly(all, &source->array, diag)
                                                         : walk_array(all, &source->array, true, diag);
     return code == EXIT_DONE ? code : diag_prefix(diag, source->path);
@@ -411,32 +383,43 @@ static int answer_source(struct evaluation *all, struct source *source, struct d
 
 static void note_clamped(const struct evaluation *all)
 {
-    if (all->clamped)
+    const struct source *first = NULL;
+    size_t clamped = 0;
+    for (int i = 0; i < all->source_count; i++) {
+        clamped += all->sources[i].clamped;
+        if (!first && all->sources[i].clamped)
+            first = &all->sources[i];
+    }
+    if (first)
         fprintf(stderr,
                 "pwlc eval: note: %zu of %zu codes outside [%" PRId64 ", %" PRId64 "] clamped; the first is %" PRId64
                 "\n",
-                all->clamped, all->done, all->table->in.qmin, all->table->in.qmax, all->first_clamped);
+                clamped, all->done, all->table->in.qmin, all->table->in.qmax, first->first_clamped);
 }
 
 /* The smallest element type that holds the output codes; double for real values. */
-static int begin_output(struct evaluation *all, struct diag *diag)
+static int begin_answers(struct evaluation *all, struct diag *diag)
 {
     const struct tensor *in = &all->table->in, *out = &all->table->out;
-    const bool alone = all->source_count == 1 && all->sources[0].is_array;
     const pwl_type type = element_type(out->bits, out->is_signed);
-    size_t count = 0;
+    all->kind = all->codes.real ? 'f' : out->is_signed ? 'i' : 'u';
+    all->item_size = all->codes.real ? 8 : 1 << (type >> 1);
+    return array_plan_make(&all->plan, all->packed, element_type(32, in->is_signed), type, diag);
+}
+
+/* In the shape of the input when one .npy is all there is. */
+static int begin_output(struct evaluation *all, struct diag *diag)
+{
+    const bool alone = all->source_count == 1 && all->sources[0].is_array;
+    unsigned char header[NPY_HEADER_SIZE];
+    size_t size, count = 0;
     for (int i = 0; i < all->source_count; i++)
         count += all->sources[i].count;
-    all->shape = alone ? all->sources[0].array.npy : (struct npy){.dimensions = 1, .shape = {count}, .count = count};
-    all->shape.kind = all->codes.real ? 'f' : out->is_signed ? 'i' : 'u';
-    all->shape.item_size = all->codes.real ? 8 : 1 << (type >> 1);
-    if (array_plan_make(&all->plan, all->packed, element_type(32, in->is_signed), type, diag) != EXIT_DONE)
-        return diag->code;
-    if (!all->request->output)
-        return EXIT_DONE;
-    unsigned char header[NPY_HEADER_SIZE];
-    size_t size;
-    if (npy_build_header(&all->shape, header, &size, diag) != EXIT_DONE ||
+    struct npy shape =
+        alone ? all->sources[0].array.npy : (struct npy){.dimensions = 1, .shape = {count}, .count = count};
+    shape.kind = all->kind;
+    shape.item_size = all->item_size;
+    if (npy_build_header(&shape, header, &size, diag) != EXIT_DONE ||
         file_begin(all->request->output, &all->file, diag) != EXIT_DONE)
         return diag->code;
     return file_add(&all->file, header, size, diag);
@@ -445,6 +428,8 @@ static int begin_output(struct evaluation *all, struct diag *diag)
 static int answer_all(struct evaluation *all, struct diag *diag)
 {
     const struct evaluation_request *request = all->request;
+    if (begin_answers(all, diag) != EXIT_DONE)
+        return diag->code;
     for (int i = 0; i < request->input_count; i++) {
         all->source_count++;
         if (open_source(all, request->inputs[i], &all->sources[i], diag) != EXIT_DONE)
@@ -454,13 +439,14 @@ static int answer_all(struct evaluation *all, struct diag *diag)
     all->has_function = request->trace && (!all->table->samples_sha256[0] || request->samples);
     if (all->has_function && table_function(all->table, request->samples, &all->function, diag) != EXIT_DONE)
         return diag->code;
-    if (begin_output(all, diag) != EXIT_DONE)
+    if (request->output && begin_output(all, diag) != EXIT_DONE)
         return diag->code;
     for (int i = 0; i < all->source_count; i++)
         if (answer_source(all, &all->sources[i], diag) != EXIT_DONE)
             return diag->code;
     return EXIT_DONE;
 }
+
 int evaluate(const struct evaluation_request *request, const struct table *table, const struct packed_table *packed,
              struct diag *diag)
 {
@@ -474,9 +460,11 @@ int evaluate(const struct evaluation_request *request, const struct table *table
     code = file_end(&all.file, code, diag);
     if (code == EXIT_DONE)
         note_clamped(&all);
-    for (int i = 0; i < all.source_count; i++)
+    for (int i = 0; i < all.source_count; i++) {
         if (all.sources[i].is_array)
             npy_close(&all.sources[i].array);
+        text_free(&all.sources[i].held);
+    }
     free(all.sources);
     free(all.codes.values);
     array_plan_free(&all.plan);

@@ -252,6 +252,40 @@ checks=$((checks + 1))
 limited eval biased.json large.npy -o out.npy 2>../err || fail "large.npy: $(cat ../err)"
 [ "$(stat -c %s out.npy)" -eq 48000128 ] || fail "large.npy: a file of $(stat -c %s out.npy) bytes"
 [ "$(limited eval biased.json large.npy | tail -n 1)" = "$("$pwlc" eval biased.json -- -7)" ] || fail 'large.npy, printed'
+# The same of words on standard input: 8 million of them, of 26 MB, from a file and from a pipe.
+python3 - >../words <<'END'
+import sys
+words = "".join(f"{code}\n" for code in [-7, 0, 123, -128, 99] * 100000)
+for _ in range(16):
+    sys.stdout.write(words)
+END
+"$pwlc" eval biased.json -- -7 0 123 -128 99 >../want
+same_five() ( # as many answers as words, the first and the last as of few
+    [ "$(wc -l <../out)" -eq 8000000 ] && head -n 5 ../out | cmp - ../want && tail -n 5 ../out | cmp - ../want
+)
+checks=$((checks + 3))
+limited eval biased.json - <../words >../out 2>../err && same_five || fail "many words: $(cat ../err)"
+cat ../words | limited eval biased.json - >../out 2>../err && same_five || fail "many words from a pipe: $(cat ../err)"
+head -n 5000000 ../words | limited eval biased.json 16 - 17 -o out.npy 2>../err || fail "many words, -o: $(cat ../err)"
+[ "$(stat -c %s out.npy)" -eq $((5000002 + 128)) ] || fail "many words, -o: a file of $(stat -c %s out.npy) bytes"
+# Nothing is printed of a file in which a word is refused, however far down; of a pipe, the answers before some of it.
+echo x7 >>../words
+expect_error 2 'standard input: line 8000001: "x7" is not an integer code' eval biased.json - <../words
+status=0
+tail -n 300000 ../words | "$pwlc" eval biased.json - >../out 2>../err || status=$?
+[ "$status" -eq 2 ] && [ "$(wc -l <../out)" -gt 200000 ] && grep -q 'line 300000: "x7"' ../err ||
+    fail "a word is refused: exit $status, $(wc -l <../out) answers: $(cat ../err)"
+rm ../words
+# A word is one wherever a piece that is read ends; no code has more characters than such a piece.
+for ((k = 65530; k < 65540; k++)); do
+    printf '%*s' "$k" '' | sed 's/$/-5 16/' >../words
+    expect_output $'-40\n127' eval biased.json - <../words
+done
+head -c 70000 /dev/zero | tr '\0' 0 >../words
+expect_error 2 'standard input: line 1: a word of more than 65536 characters, "000' eval biased.json - <../words
+# The codes beyond the range are told in the order of the arguments.
+expect_status 0 eval biased.json 300 - 400 -o out.npy < <(echo 500) &&
+    expect_line 'pwlc eval: note: 3 of 3 codes outside \[-128, 127\] clamped; the first is 300' ../err 'clamp, -o'
 # What cannot be written whole is not there.
 rm -f out.npy
 before=$(ls -A)

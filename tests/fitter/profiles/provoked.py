@@ -84,7 +84,9 @@ WRITER = {
         (table("u16", "s16", *UP, [(0, 0, 0, 0)]), "zero point")],
     ("finn", "functions that decrease anywhere"): [
         (table("s8", "s4", *UP, [(-128, 0, 0, 1), (0, 0, 0, 0)]), "falls from 1 to 0 at code 0")],
-    ("finn", "more than 8 output bits"): [(table("s8", "s9", *UP, FLAT8), "the output is s9")],
+    ("finn", "more than 8 output bits"): [(table("s8", "s9", *UP, FLAT8), "the output is s9"),
+                                             (table("s8", "s31", *UP, FLAT8), "the output is s31"),
+                                             (table("s8", "s32", *UP, FLAT8), "the output is s32")],
     ("aie", "breaks that are not uniform, or not a power of two of entries"): [
         (table("s8", "s16", *FLOOR, [(-128, 0, 0, 0), (-64, 0, 0, 0), (0, 0, 0, 0), (32, 0, 0, 9)]), "at code"),
         (table("s8", "s16", *FLOOR, [(-128, 0, 0, 0), (-64, 0, 0, 0), (0, 0, 0, 0)]), "3 entries")],
