@@ -45,9 +45,11 @@ static int need_types(const struct table *table, struct diag *diag)
 static int pack(const struct table *table, struct image *image, struct diag *diag)
 {
     struct packed_table packed;
-    const int count = (1 << table->out.bits) - 1;
     const int64_t bias = bias_of(&table->out);
-    if (need_types(table, diag) || image_make(&layout, count, image, diag) || table_pack(table, &packed, diag))
+    if (need_types(table, diag))
+        return diag->code;
+    const int count = (1 << table->out.bits) - 1;
+    if (image_make(&layout, count, image, diag) || table_pack(table, &packed, diag))
         return diag->code;
     int reached = 0; /* thresholds found */
     int64_t before = INT64_MIN;
