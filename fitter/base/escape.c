@@ -64,16 +64,18 @@ void escape_bytes(struct text *out, const void *bytes, size_t size, size_t most)
 {
     const unsigned char *const text = bytes;
     const size_t shown = size < most ? size : most;
-    size_t i = 0;
+    size_t i = 0, kept = 0; /* text[0..kept) is in *out */
     while (i < shown) {
         const unsigned char *const c = text + i;
         const int length = *c == '\\' ? 0 : escape_shown(c, size - i);
-        if (length > 0)
-            text_add(out, "%.*s", length, (const char *)c);
-        else
-            text_add(out, "\\x%02x", *c);
         i += length > 0 ? (size_t)length : 1;
+        if (length > 0)
+            continue;
+        text_add_bytes(out, text + kept, (size_t)(c - text) - kept);
+        text_add(out, "\\x%02x", *c);
+        kept = i;
     }
+    text_add_bytes(out, text + kept, i - kept);
     if (i < size)
         text_add(out, "... (%zu bytes)", size);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Ranges of integers. */
+/* Ranges of integers, and integers in bytes. */
 #ifndef PWLC_INTEGERS_H
 #define PWLC_INTEGERS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Products of two 64-bit integers. */
@@ -13,6 +14,15 @@ __extension__ typedef __int128 wide;
 struct integers {
     int64_t low, high;
 };
+
+/* A number without a sign of at most 8 bytes, the lowest first. */
+static inline uint64_t little_endian(const unsigned char *bytes, size_t count)
+{
+    uint64_t value = 0;
+    for (size_t i = count; i > 0; i--)
+        value = value << 8 | bytes[i - 1];
+    return value;
+}
 
 static inline int64_t smaller_integer(int64_t a, int64_t b)
 {

@@ -41,26 +41,26 @@ static int list_metadata(const struct gguf *gguf, struct diag *diag)
 
 static void add_tensor(const struct gguf_tensor *tensor, struct columns *columns)
 {
-    struct text name = {0}, shape = {0};
+    struct text name = {0};
+    char type[GGUF_TYPE_NAME_SIZE], shape[GGUF_MAX_DIMENSIONS * 24] = "";
+    size_t length = 0;
     gguf_string_text(tensor->name, &name);
-    char type[GGUF_TYPE_NAME_SIZE];
-    text_add(&shape, "%s", "");
     for (int d = tensor->dimensions - 1; d >= 0; d--)
-        text_add(&shape, "%" PRIu64 "%s", tensor->shape[d], d > 0 ? " x " : "");
-    columns->failed |= name.failed || shape.failed;
-    columns_cell(columns, "%s", name.bytes ? name.bytes : "");
+        length += (size_t)snprintf(shape + length, sizeof shape - length, "%" PRIu64 "%s", tensor->shape[d],
+                                   d > 0 ? " x " : "");
+    columns->failed |= name.failed;
+    columns_text(columns, name.bytes ? name.bytes : "");
     if (tensor->known)
-        columns_cell(columns, "%s", tensor->known->name);
+        columns_text(columns, tensor->known->name);
     else
         columns_cell(columns, "%s, unsupported", gguf_type_name(tensor->type, type));
-    columns_cell(columns, "%s", shape.bytes ? shape.bytes : "");
+    columns_text(columns, shape);
     if (tensor->known)
         columns_cell(columns, "%" PRIu64, tensor->bytes);
     else
-        columns_cell(columns, "-");
+        columns_text(columns, "-");
     columns_cell(columns, "%" PRIu64, tensor->at);
     text_free(&name);
-    text_free(&shape);
 }
 
 /* A file may have millions: the widths of all are found first, and nothing is kept. */

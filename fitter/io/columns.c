@@ -42,28 +42,44 @@ static void widen(struct columns *columns, const char *text)
 
 static void print_rule(size_t width, bool right)
 {
-    printf("| ");
+    fputs("| ", stdout);
     for (size_t i = 0; i < width; i++)
         putchar(right && i + 1 == width ? ':' : '-');
     putchar(' ');
 }
 
+static void print_spaces(size_t count)
+{
+    while (count-- > 0)
+        putchar(' ');
+}
+
+/* A file may have millions of cells: what is printed is not formatted again. */
+static void print_escaped(const char *text)
+{
+    for (const char *bar; (bar = strchr(text, '|')) != NULL; text = bar + 1) {
+        fwrite(text, 1, (size_t)(bar - text), stdout);
+        fputs("\\|", stdout);
+    }
+    fputs(text, stdout);
+}
+
 static void print(struct columns *columns, const char *text)
 {
     const size_t count = (size_t)columns->count, cell = columns->used++, column = cell % count;
-    const int space = (int)(columns->width[column] - text_width(text));
+    const size_t space = columns->width[column] - text_width(text);
     const bool right = columns->right[column];
-    printf("| %*s", right ? space : 0, "");
-    for (; *text; text++)
-        printf(*text == '|' ? "\\%c" : "%c", *text);
-    printf("%*s ", right ? 0 : space, "");
+    fputs("| ", stdout);
+    print_spaces(right ? space : 0);
+    print_escaped(text);
+    print_spaces(right ? 1 : space + 1);
     if (column != count - 1)
         return;
-    printf("|\n");
+    fputs("|\n", stdout);
     for (size_t i = 0; cell == count - 1 && i < count; i++) /* below the titles */
         print_rule(columns->width[i], columns->right[i]);
     if (cell == count - 1)
-        printf("|\n");
+        fputs("|\n", stdout);
 }
 
 /* Titles are the first row of each pass. */
@@ -98,6 +114,11 @@ void columns_measure(struct columns *columns, const char *const *titles)
 void columns_show(struct columns *columns, const char *const *titles)
 {
     start_pass(columns, print, titles);
+}
+
+void columns_text(struct columns *columns, const char *text)
+{
+    columns->pass(columns, text);
 }
 
 void columns_cell(struct columns *columns, const char *format, ...)

@@ -30,8 +30,9 @@ void columns_start(struct columns *columns, const char *const *titles);
 void columns_measure(struct columns *columns, const char *const *titles);
 void columns_show(struct columns *columns, const char *const *titles);
 
-/* Adds the next cell, row by row. */
+/* Adds the next cell, row by row, of at most 511 characters; of any length where it is a text as it stands. */
 void columns_cell(struct columns *columns, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void columns_text(struct columns *columns, const char *text);
 
 /* Prints to standard output and frees the cells; false when memory ran out. */
 bool columns_print(struct columns *columns);

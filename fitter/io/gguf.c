@@ -10,16 +10,15 @@
 #include <pwl/half.h>
 
 #include "base/escape.h"
-
-enum { TYPE_F32 = 0, TYPE_F16 = 1, TYPE_Q4_0 = 2, TYPE_Q8_0 = 8, TYPE_BF16 = 30, TYPE_MXFP4 = 39 };
+#include "base/integers.h"
 
 static const struct gguf_type types[] = {
-    {TYPE_F32, "F32", 1, 4},
-    {TYPE_F16, "F16", 1, 2},
-    {TYPE_Q4_0, "Q4_0", PWL_BLOCK, sizeof(pwl_block_q4_0)},
-    {TYPE_Q8_0, "Q8_0", PWL_BLOCK, sizeof(pwl_block_q8_0)},
-    {TYPE_BF16, "BF16", 1, 2},
-    {TYPE_MXFP4, "MXFP4", PWL_BLOCK, sizeof(pwl_block_mxfp4)},
+    {GGUF_F32, "F32", 1, 4},
+    {GGUF_F16, "F16", 1, 2},
+    {GGUF_Q4_0, "Q4_0", PWL_BLOCK, sizeof(pwl_block_q4_0)},
+    {GGUF_Q8_0, "Q8_0", PWL_BLOCK, sizeof(pwl_block_q8_0)},
+    {GGUF_BF16, "BF16", 1, 2},
+    {GGUF_MXFP4, "MXFP4", PWL_BLOCK, sizeof(pwl_block_mxfp4)},
 };
 
 /* The types of ggml by number; null for numbers that were never used, or are no longer. */
@@ -69,14 +68,6 @@ static const unsigned char *take(struct reader *reader, uint64_t count)
     }
     reader->at += (size_t)count;
     return found;
-}
-
-static uint64_t little_endian(const unsigned char *bytes, size_t count)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < count; i++)
-        value |= (uint64_t)bytes[i] << 8 * i;
-    return value;
 }
 
 static uint64_t take_integer(struct reader *reader, size_t count)
@@ -240,29 +231,61 @@ static bool place(const struct gguf *gguf, struct gguf_tensor *tensor, uint64_t 
     return true;
 }
 
+/* An entry by a hash of its name, so that millions are sorted without a look at most names. */
 struct named {
-    struct gguf_string name;
-    uint64_t index;
+    uint64_t hash;
+    const unsigned char *entry; /* begins with the name */
 };
+
+static struct gguf_string name_of(const struct named *named)
+{
+    return (struct gguf_string){named->entry + 8, (size_t)little_endian(named->entry, 8)};
+}
+
+/* FNV-1a. Names that are made to have one hash cost a comparison, not more. */
+static uint64_t hash_of(struct gguf_string name)
+{
+    uint64_t hash = 0xcbf29ce484222325;
+    for (size_t i = 0; i < name.size; i++)
+        hash = (hash ^ name.text[i]) * 0x100000001b3;
+    return hash;
+}
+
+static int compare_strings(struct gguf_string a, struct gguf_string b)
+{
+    const int order = memcmp(a.text, b.text, a.size < b.size ? a.size : b.size);
+    return order != 0 || a.size == b.size ? order : a.size < b.size ? -1 : 1;
+}
 
 static int compare_names(const void *left, const void *right)
 {
     const struct named *const a = left, *const b = right;
-    const size_t shorter = a->name.size < b->name.size ? a->name.size : b->name.size;
-    const int order = memcmp(a->name.text, b->name.text, shorter);
-    if (order != 0 || a->name.size != b->name.size)
-        return order != 0 ? order : a->name.size < b->name.size ? -1 : 1;
-    return a->index < b->index ? -1 : 1;
+    const int order = a->hash != b->hash ? (a->hash < b->hash ? -1 : 1) : compare_strings(name_of(a), name_of(b));
+    return order != 0 ? order : a->entry < b->entry ? -1 : 1;
+}
+
+/* The number of an entry that is there. */
+static uint64_t index_of(const struct gguf *gguf, const unsigned char *entry)
+{
+    struct reader reader = {.bytes = gguf->bytes, .held = gguf->held, .size = gguf->size, .at = gguf->tensors_at};
+    uint64_t index = 0, offset;
+    for (; reader.bytes + reader.at < entry; index++) {
+        struct gguf_tensor tensor;
+        const char *what;
+        (void)read_tensor(&reader, &tensor, &offset, &what);
+    }
+    return index;
 }
 
 /* A name that two tensors have would mean the one to some readers and the other to others. */
-static int check_names(const struct reader *reader, struct named *names, size_t count, struct diag *diag)
+static int check_names(const struct gguf *gguf, const struct reader *reader, struct named *names, struct diag *diag)
 {
+    const size_t count = (size_t)gguf->tensor_count;
     qsort(names, count, sizeof *names, compare_names);
     for (size_t i = 1; i < count; i++)
-        if (names[i].name.size == names[i - 1].name.size &&
-            memcmp(names[i].name.text, names[i - 1].name.text, names[i].name.size) == 0)
-            return refuse(reader, diag, "tensor", names[i].index, names[i].name, "has the name of another one");
+        if (names[i].hash == names[i - 1].hash && compare_strings(name_of(&names[i]), name_of(&names[i - 1])) == 0)
+            return refuse(reader, diag, "tensor", index_of(gguf, names[i].entry), name_of(&names[i]),
+                          "has the name of another one");
     return EXIT_DONE;
 }
 
@@ -272,11 +295,12 @@ static int check_places(const struct gguf *gguf, struct reader *reader, struct n
     uint64_t offset;
     const char *what;
     for (uint64_t i = 0; i < gguf->tensor_count; i++) {
+        const unsigned char *const entry = reader->bytes + reader->at;
         if (!read_tensor(reader, &tensor, &offset, &what) || !place(gguf, &tensor, offset, &what))
             return refuse(reader, diag, "tensor", i, tensor.name, what);
-        names[i] = (struct named){tensor.name, i};
+        names[i] = (struct named){hash_of(tensor.name), entry};
     }
-    return check_names(reader, names, (size_t)gguf->tensor_count, diag);
+    return check_names(gguf, reader, names, diag);
 }
 
 static int check_tensors(struct gguf *gguf, struct reader *reader, struct diag *diag)
@@ -375,51 +399,6 @@ int gguf_need(const struct gguf *gguf, const char *name, struct gguf_tensor *ten
             "tensor \"%s\" is of type %s, which is not supported; F32, F16, BF16, Q4_0, Q8_0 and MXFP4 can be "
             "read",
             name, gguf_type_name(tensor->type, text));
-    return EXIT_DONE;
-}
-
-static void blocks_to_floats(pwl_format format, const struct gguf_tensor *tensor, const unsigned char *data,
-                             float *values)
-{
-    /* The data may lie at any address: block by block, through an aligned one. */
-    const size_t block_bytes = tensor->known->block_bytes, blocks = (size_t)(tensor->bytes / block_bytes);
-    for (size_t b = 0; b < blocks; b++) {
-        uint16_t block[(sizeof(pwl_block_q8_0) + 1) / 2];
-        memcpy(block, data + b * block_bytes, block_bytes);
-        /* The format, shape and addresses are right by construction. */
-        (void)!pwl_dequantise(format, block, 1, PWL_BLOCK, PWL_BLOCK, values + b * PWL_BLOCK);
-    }
-}
-
-int gguf_dequantise(const struct gguf_tensor *tensor, const unsigned char *data, float **values, struct diag *diag)
-{
-    const size_t count = (size_t)tensor->elements;
-    *values = tensor->elements < SIZE_MAX / sizeof **values ? malloc((count + 1) * sizeof **values) : NULL;
-    if (!*values)
-        return diag_set(diag, EXIT_IO, "out of memory for %" PRIu64 " values", tensor->elements);
-    switch (tensor->type) {
-    case TYPE_Q4_0:
-        blocks_to_floats(PWL_Q4_0, tensor, data, *values);
-        break;
-    case TYPE_Q8_0:
-        blocks_to_floats(PWL_Q8_0, tensor, data, *values);
-        break;
-    case TYPE_MXFP4:
-        blocks_to_floats(PWL_MXFP4, tensor, data, *values);
-        break;
-    case TYPE_F32:
-        for (size_t i = 0; i < count; i++)
-            (*values)[i] = pwl_f32_of_bits((uint32_t)little_endian(data + 4 * i, 4));
-        break;
-    case TYPE_F16:
-        for (size_t i = 0; i < count; i++)
-            (*values)[i] = pwl_f32_from_f16((uint16_t)little_endian(data + 2 * i, 2));
-        break;
-    default:
-        for (size_t i = 0; i < count; i++)
-            (*values)[i] = pwl_f32_from_bf16((uint16_t)little_endian(data + 2 * i, 2));
-        break;
-    }
     return EXIT_DONE;
 }
 

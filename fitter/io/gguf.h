@@ -66,7 +66,8 @@ struct gguf_tensor {
     uint64_t at, bytes;            /* where in the file its data are */
 };
 
-/* A tensor type that can be read: F32, F16, BF16, Q4_0, Q8_0, MXFP4. */
+/* A tensor type that can be read, by its number. */
+enum { GGUF_F32 = 0, GGUF_F16 = 1, GGUF_Q4_0 = 2, GGUF_Q8_0 = 8, GGUF_BF16 = 30, GGUF_MXFP4 = 39 };
 struct gguf_type {
     uint32_t id;
     const char *name;

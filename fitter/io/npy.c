@@ -10,6 +10,8 @@
 
 #include <pwl/half.h>
 
+#include "base/integers.h"
+
 #define MAGIC "\x93NUMPY"
 #define MAGIC_SIZE 6
 #define ALIGNMENT 64 /* of the data, as numpy writes it */
@@ -184,14 +186,6 @@ static bool multiply_shape(struct npy *npy)
     return true;
 }
 
-static uint64_t little_endian(const unsigned char *bytes, int size)
-{
-    uint64_t value = 0;
-    for (int i = size - 1; i >= 0; i--)
-        value = value << 8 | bytes[i];
-    return value;
-}
-
 bool npy_recognise(const char *path, const void *bytes, size_t size)
 {
     const size_t length = strlen(path);
@@ -265,7 +259,7 @@ static int64_t element_signed(const struct npy *npy, uint64_t bits)
 
 int64_t npy_integer(const struct npy *npy, size_t index)
 {
-    const uint64_t bits = little_endian(npy->data + index * (size_t)npy->item_size, npy->item_size);
+    const uint64_t bits = little_endian(npy->data + index * (size_t)npy->item_size, (size_t)npy->item_size);
     if (npy->kind == 'i')
         return element_signed(npy, bits);
     if (npy->kind == 'u')
@@ -278,7 +272,7 @@ int64_t npy_integer(const struct npy *npy, size_t index)
 
 double npy_real(const struct npy *npy, size_t index)
 {
-    const uint64_t bits = little_endian(npy->data + index * (size_t)npy->item_size, npy->item_size);
+    const uint64_t bits = little_endian(npy->data + index * (size_t)npy->item_size, (size_t)npy->item_size);
     if (npy->kind == 'i')
         return (double)element_signed(npy, bits);
     return npy->kind == 'u' ? (double)bits : element_real(npy, bits);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/integers.h"
 
 int window_open(const char *path, struct window *window, struct diag *diag)
 {
@@ -65,8 +66,6 @@ const unsigned char *window_see(struct window *window, uint64_t at, size_t count
 bool window_number(struct window *window, uint64_t at, size_t bytes, uint64_t *number)
 {
     const unsigned char *const seen = window_see(window, at, bytes);
-    *number = 0;
-    for (size_t i = 0; seen && i < bytes; i++)
-        *number |= (uint64_t)seen[i] << 8 * i;
+    *number = seen ? little_endian(seen, bytes) : 0;
     return seen != NULL;
 }

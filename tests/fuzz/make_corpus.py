@@ -257,6 +257,11 @@ def gguf_seeds():
                                    (b"general.alignment", 4, struct.pack("<I", 64))])
     yield "name_twice", gguf([], [(b"a", (1,), 0, 0), (b"b", (1,), 0, 0), (b"a", (1,), 0, 32), (b"aa", (1,), 0, 32)],
                              bytes(36))
+    # the FNV-1a hash of all of these is 0
+    zero = b"\xd5\x6b\xb9\x53\x42\x87\x08\x36"
+    names = [(zero + bytes(k), (1,), 0, 0) for k in (2, 0, 1)]
+    yield "one_hash", gguf([], [*names, (b"b", (1,), 0, 0)], bytes(36))
+    yield "one_hash_twice", gguf([], [*names, (b"b", (1,), 0, 0), names[1]], bytes(36))
     yield "big_endian", b"GGUF\0\0\0\3" + bytes(16)
     yield "truncated", gguf(scalars)[:100]
     yield "not_gguf", b"GGML" + bytes(28)

@@ -151,6 +151,15 @@ START_TEST(takes_tensors_without_dimensions_or_elements)
 }
 END_TEST
 
+/* Names are told apart where a hash does not. */
+START_TEST(takes_names_of_one_hash)
+{
+    const struct file file = load("one_hash");
+    ck_assert_uint_eq(parse(&file).tensor_count, 4);
+    free(file.bytes);
+}
+END_TEST
+
 START_TEST(refuses)
 {
     static const char *const refusals[][2] = {
@@ -168,6 +177,7 @@ START_TEST(refuses)
         {"alignment_24", "metadata entry 0 (\"general.alignment\") is not a power of two of kind u32"},
         {"alignment_twice", "metadata entry 2 (\"general.alignment\") is there already"},
         {"name_twice", "tensor 2 (\"a\") has the name of another one"},
+        {"one_hash_twice", "tensor 4 (\"\\xd5k\\xb9SB\\x87\\x086\") has the name of another one"},
         {"big_endian", "version 50331648; little-endian files of version 2 or 3 can be read"},
         {"not_gguf", "does not start with GGUF"},
     };
@@ -341,6 +351,7 @@ int main(void)
     tcase_add_test(cases, reads_every_kind_of_metadata);
     tcase_add_test(cases, follows_the_alignment);
     tcase_add_test(cases, takes_tensors_without_dimensions_or_elements);
+    tcase_add_test(cases, takes_names_of_one_hash);
     tcase_add_test(cases, refuses);
     tcase_add_test(cases, refuses_every_cut);
     tcase_add_test(cases, needs_the_entries_alone);
