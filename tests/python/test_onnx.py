@@ -180,6 +180,27 @@ def _():
         assert model.SerializeToString() == before
 
 
+@test("16 bits: a few operators whatever the segments, the shape known to those after them, any rank")
+def _():
+    for opset, wanted in ((13, 10), (21, 7)):
+        for segments in (4, 200):
+            table = pwl.fit("tanh", input="s16:2^-12", output="u16:2^-15:32768", segments=segments, method="uniform")
+            nodes = pwl.onnx.to_model(table, opset).graph.node
+            assert len(nodes) == wanted, f"opset {opset}, {segments} segments: {[node.op_type for node in nodes]}"
+    model = graph("t = Tanh(x) y = MatMul(t, w)", w=np.eye(4))
+    converted = pwl.onnx.replace(model, {"t": table})
+    known = {value.name: value for value in onnx.shape_inference.infer_shapes(converted).graph.value_info}
+    assert len(known["t"].type.tensor_type.shape.dim) == 2, known["t"]
+    for shape in ((), (3,), (0, 4), (2, 3, 4, 5)):
+        x = np.asarray(random.normal(size=shape), np.float32)
+        sides = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in "xy"]
+        made = pwl.onnx.to_model(table)
+        del made.graph.input[:], made.graph.output[:]
+        made.graph.input.append(sides[0])
+        made.graph.output.append(sides[1])
+        equal(outputs(made, {"x": x})[0], table.real(x), f"shape {shape}")
+
+
 @test("convert: near the float model, from a file and from bytes, with batches as arrays, tuples and dicts")
 def _():
     model = graph(PERCEPTRON, **WEIGHTS)

@@ -2,7 +2,7 @@
 """Modules that stand where activations stood: while data are observed, and when tables compute."""
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import numpy as np
 import torch
@@ -13,7 +13,7 @@ from ..errors import Error, shown
 from ..table import Table
 from . import functions
 from .functions import Function
-from .ops import map_codes, map_codes_plain, map_real, map_real_plain, plain
+from .ops import map_codes, map_codes_plain, map_real, map_real_plain, plain, state_of, text_of
 
 __all__ = ["Activation", "Observed"]
 
@@ -82,11 +82,11 @@ class Activation(nn.Module):
         exact = self.function.of_numbers(of.scale * (codes - of.zero_point))
         return to.dequantize(to.quantize(exact.astype(np.float32)))
 
-    def get_extra_state(self) -> str:
-        return self._json
+    def get_extra_state(self) -> Tensor:
+        return state_of(self._json)
 
-    def set_extra_state(self, state: str) -> None:
-        self._set(Table(state))
+    def set_extra_state(self, state: Union[Tensor, str]) -> None:
+        self._set(Table(text_of(state)))
 
     def extra_repr(self) -> str:
         count = len(self.table.segments)
@@ -100,11 +100,16 @@ class Observed(nn.Module):
         super().__init__()
         self.function, self.observer, self.inplace, self.path = function, observer, inplace, path
 
-    def forward(self, x: Tensor) -> Tensor:
+    @torch.compiler.disable  # type: ignore[untyped-decorator, unused-ignore]
+    def observe(self, x: Tensor) -> None:
+        """Counts the numbers, in compiled models too."""
         try:
             self.observer.observe(reals(x))
         except Error as error:
             raise Error(f"{self.path}: {error}") from None
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.observe(x)
         y = self.function(x)
         return x.copy_(y) if self.inplace else y
 

@@ -8,8 +8,9 @@ import itertools
 import os
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Union
 
+import torch
 from torch import fx, nn
 
 from ..calibration import LeastSquares, Observer
@@ -18,6 +19,7 @@ from ..table import Table
 from . import functions
 from .activation import Activation, Observed
 from .functions import Function
+from .script import graph_module
 
 __all__ = ["convert", "prepare"]
 
@@ -29,6 +31,39 @@ ONE_KERNEL = (nn.RNNBase, nn.RNNCellBase)  # compute their sigmoid and tanh with
 def _least_squares(function: Function) -> Observer:
     name, param = function.for_pwlc()
     return LeastSquares(name, param=param or None)
+
+
+HOOKS = ("_forward_hooks", "_forward_hooks_with_kwargs", "_forward_hooks_always_called", "_forward_pre_hooks",
+         "_forward_pre_hooks_with_kwargs", "_backward_hooks", "_backward_pre_hooks", "_is_full_backward_hook")
+
+
+def _keep_hooks(old: nn.Module, new: nn.Module) -> nn.Module:
+    """The new module with the hooks of the one whose place it takes."""
+    for name in HOOKS:
+        if name in vars(old):
+            setattr(new, name, copy.copy(getattr(old, name)))
+    return new
+
+
+def copied(model: nn.Module, memo: Optional[dict[int, Any]] = None) -> nn.Module:
+    """A deep copy, in which graphs of torch.fx keep their hooks, and what else they have beside their graph."""
+    memo = {} if memo is None else memo
+    replaced = set(memo)
+    new = copy.deepcopy(model, memo)
+    for name, part in model.named_modules():
+        if isinstance(part, fx.GraphModule) and id(part) not in replaced:
+            made = _keep_hooks(part, new.get_submodule(name))
+            for key, value in vars(part).items():
+                if key not in vars(made):
+                    vars(made)[key] = copy.deepcopy(value, memo)
+    return new
+
+
+def refuse_compiled(model: nn.Module) -> None:
+    for name, part in model.named_modules():
+        if isinstance(part, torch._dynamo.OptimizedModule):
+            raise Error(f"{name or 'the model'}: a compiled module: give what torch.compile() was given (its _orig_mod), and "
+                        "compile what convert() gives")
 
 
 class _Own(fx.Tracer):
@@ -58,11 +93,15 @@ class _Preparation:
             self.kept.append(module)
             new: nn.Module = module
             if not isinstance(module, (Activation, Observed)):
-                found = functions.of_module(module) or functions.by_values(module)
+                if isinstance(module, torch.jit.ScriptModule):
+                    new = graph_module(module, path)
+                found = functions.of_module(new) or functions.by_values(new)
                 if found:
                     new = self.observed(*found, path or "the model", module.training)
                 else:
-                    new = self.inside(module, path)
+                    new = self.inside(new, path)
+                if new is not module:
+                    _keep_hooks(module, new)
             self.done[id(module)] = self.done[id(new)] = new
             self.kept.append(new)
         return self.done[id(module)]
@@ -89,7 +128,7 @@ class _Preparation:
     def calls(self, module: nn.Module, path: str, within: str) -> nn.Module:
         """The module with modules for the functions that it calls: a GraphModule, where there are any."""
         try:
-            graph = _Own().trace(module)
+            graph = module.graph if isinstance(module, fx.GraphModule) else _Own().trace(module)
         except Exception as error:  # whatever the module's code does with what is no tensor
             names = sorted(_named(module) & NAMES)
             if names:
@@ -103,6 +142,9 @@ class _Preparation:
             if node.op in ("call_function", "call_method"):
                 found = functions.called(node.target, node.args, node.kwargs, lambda value: _attribute(module, value))
             if found is None:
+                if node.target is torch.ops.aten._transformer_encoder_layer_fwd.default:
+                    self.left.append(f"{path or 'the model'}: the activation of a TransformerEncoderLayer is part of one kernel; "
+                                     "trace the model after torch.backends.mha.set_fastpath_enabled(False)")
                 if node.target in functions.PRELU:
                     self.left.append(f"{path or 'the model'}: prelu has more than one slope, or a computed one")
                 continue
@@ -119,6 +161,9 @@ class _Preparation:
             graph.erase_node(node)
             added += 1
         if added == 0:
+            return module
+        if isinstance(module, fx.GraphModule):
+            module.recompile()
             return module
         made = fx.GraphModule(module, graph, type(module).__name__)
         for part in ("_modules", "_parameters", "_buffers"):  # those too that forward() does not use
@@ -141,22 +186,26 @@ def _named(module: nn.Module) -> set[str]:
     return {name for code in codes if code is not None for name in code.co_names} - set(module._modules)
 
 
-def prepare(model: nn.Module, observer: Optional[Callable[[Function], Observer]] = None) -> nn.Module:
+def prepare(model: Union[nn.Module, torch.export.ExportedProgram], observer: Optional[Callable[[Function], Observer]] = None) -> nn.Module:
     """A copy of a model whose activations observe their inputs: run some batches through it, then convert() it.
 
     Replaced are the modules, the functions and the methods of GELU (both kinds), SiLU, Sigmoid, Tanh, Softplus, Mish, ELU,
     SELU, Hardswish, Hardsigmoid, LogSigmoid and Softsign, and modules of other names with the same values. Calls of
     functions and methods are found by torch.fx in each module's own forward(), as it runs in the mode, training or not,
-    that the model is in; the module becomes a GraphModule. Where forward() cannot be traced, a warning names it; where
-    nothing at all is found, Error says why.
+    that the model is in; the module becomes a GraphModule, as does one of torch.jit.trace() or script(); of torch.export
+    the program or its module() is taken. Where forward() cannot be traced, a warning names it; where nothing at all is
+    found, Error says why. Hooks stay with what takes a module's place.
 
     observer    gives an observer of pwl.calibration for a Function, by default LeastSquares; another is
                 lambda function: pwl.calibration.Percentile(99.9)
     """
+    if isinstance(model, torch.export.ExportedProgram):
+        model = model.module()
     if not isinstance(model, nn.Module):
         raise Error(f"{shown(model)}: not a module of torch")
+    refuse_compiled(model)
     run = _Preparation(observer or _least_squares)
-    prepared = run.module(copy.deepcopy(model), "")
+    prepared = run.module(copied(model), "")
     left = "".join(f"\n  {line}" for line in run.left)
     if run.count == 0:
         raise Error("the model has no activation to replace; looked for were the modules and functions "
@@ -194,6 +243,7 @@ def convert(model: nn.Module, bits: int = 8, *, segments: Optional[int] = None, 
     """
     if not isinstance(bits, int) or not 2 <= bits <= 16:
         raise Error(f"bits={shown(bits)}: must be an integer from 2 to 16")
+    refuse_compiled(model)
     observed = [module for module in model.modules() if isinstance(module, Observed)]
     if not observed:
         raise Error("the model has no observers: convert() takes what prepare() gives, after some batches")
@@ -207,6 +257,8 @@ def convert(model: nn.Module, bits: int = 8, *, segments: Optional[int] = None, 
     flags = {**flags, "segments": segments}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         tasks = [(module, pool.submit(_fitted, module, bits, flags)) for module in observed]
-        new = {id(module): Activation(task.result(), gradient=gradient, function=module.function,
-                                      inplace=module.inplace).train(module.training) for module, task in tasks}
-    return copy.deepcopy(model, dict(new))  # with the new modules in the observers' places from the start
+        new: dict[int, Any] = {}
+        for module, task in tasks:
+            made = Activation(task.result(), gradient=gradient, function=module.function, inplace=module.inplace)
+            new[id(module)] = _keep_hooks(module, made.train(module.training))
+    return copied(model, new)  # with the new modules in the observers' places from the start

@@ -58,9 +58,11 @@ for _kind in KINDS.values():
                 CALLS[getattr(_place, _name)] = _kind
         if hasattr(torch.Tensor, _name):
             METHODS[_name] = _kind
+        _packet = getattr(torch.ops.aten, "log_sigmoid" if _name == "logsigmoid" else _name, None)
+        if _packet is not None:  # graphs of torch.export and of TorchScript
+            CALLS[_packet.default] = _kind
 
-
-PRELU = (functional.prelu, torch.prelu, "prelu")
+PRELU = (functional.prelu, torch.prelu, torch.ops.aten.prelu.default, "prelu")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,8 +84,6 @@ class Function:
     def for_pwlc(self) -> tuple[Union[str, Callable[[Any], Any]], dict[str, float]]:
         """What pwl.fit() takes: a name and parameters, or the function itself where pwlc has none such."""
         kind, arguments = KINDS[self.name], dict(self.arguments)
-        if self.name == "hardtanh" and (arguments["min_val"], arguments["max_val"]) == (0, 6):
-            return "relu6", {}
         if self.name == "celu" and arguments["alpha"] == 1:
             return "elu", {"alpha": 1.0}
         if self.name == "gelu":
@@ -100,6 +100,8 @@ class Function:
 
 def _function(kind: Kind, given: Mapping[str, Any]) -> Function:
     """With the arguments that are given, and else with the defaults."""
+    if kind.name == "hardtanh" and (given.get("min_val"), given.get("max_val")) == (0, 6):
+        return Function("relu6")  # as TorchScript and torch.export spell it
     return Function(kind.name, tuple((name, given.get(name, value)) for name, value in kind.arguments.items()))
 
 
@@ -169,9 +171,15 @@ def called(target: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any],
     kind = METHODS.get(target) if isinstance(target, str) else CALLS.get(target)
     if kind is None or keywords.get("out") is not None:
         return None
-    names = ["input", *kind.arguments, "inplace"]
-    given = {**dict(zip(names, arguments)), **keywords}
-    name = target if isinstance(target, str) else getattr(target, "__name__", "")
+    if isinstance(target, torch._ops.OpOverload):
+        name = target._schema.name
+        given = {**dict(zip((argument.name for argument in target._schema.arguments), arguments)), **keywords}
+        given["input"] = given.pop("self")
+        if kind.name == "elu" and (given.get("scale", 1), given.get("input_scale", 1)) != (1, 1):
+            return None
+    else:
+        name = target if isinstance(target, str) else getattr(target, "__name__", "")
+        given = {**dict(zip(("input", *kind.arguments, "inplace"), arguments)), **keywords}
     in_place = bool(given.get("inplace")) or name.endswith("_")
     return _function(kind, given), in_place, given["input"]
 

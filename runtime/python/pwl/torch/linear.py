@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import os
 import weakref
 from typing import Any, Callable, Optional, Union
@@ -20,7 +21,7 @@ from .. import _core, gguf, qgemm
 from ..errors import Error, shown
 from ..qgemm import ALIGNMENT, Packed, Weights
 from ..table import Table
-from .ops import LIBRARY, current_device, current_stream, define, empty_strided_cuda, on_device, plain, slope, table_of
+from .ops import LIBRARY, current_device, current_stream, define, empty_strided_cuda, on_device, plain, slope, state_of, table_of, text_of
 
 __all__ = ["QLinear"]
 
@@ -312,11 +313,12 @@ class QLinear(nn.Module):
             self.bias = bias.to(self.weight.device)
         return self
 
-    def get_extra_state(self) -> dict[str, Any]:
-        return {"packed": list(self.packed), "table": None if self.table is None else self.table.to_json(),
-                "activations": self.activations, "codes": self.codes}
+    def get_extra_state(self) -> Tensor:
+        return state_of(json.dumps({"packed": list(self.packed), "table": None if self.table is None else self.table.to_json(),
+                                    "activations": self.activations, "codes": self.codes}))
 
-    def set_extra_state(self, state: dict[str, Any]) -> None:
+    def set_extra_state(self, state: Union[Tensor, dict[str, Any]]) -> None:
+        state = json.loads(text_of(state)) if isinstance(state, Tensor) else state
         packed = Packed(*state["packed"])
         if packed[:3] != self.packed[:3]:
             raise Error(f"a state of {packed.n} x {packed.k} in {packed.format}: this layer is {self.packed.n} x "

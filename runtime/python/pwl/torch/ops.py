@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
-from typing import Any, Callable, ContextManager, Optional
+from typing import Any, Callable, ContextManager, Optional, Union
 
 import numpy as np
 import torch
@@ -25,7 +25,7 @@ from ..errors import Error
 from ..table import Table
 
 __all__ = ["LIBRARY", "current_device", "current_stream", "define", "empty_strided_cuda", "map_codes", "map_codes_plain",
-           "map_real", "map_real_plain", "on_device", "plain", "slope", "table_of"]
+           "map_real", "map_real_plain", "on_device", "plain", "slope", "state_of", "table_of", "text_of"]
 
 LIBRARY: Any = torch.library.Library("pwl", "DEF")  # type: ignore[no-untyped-call]
 
@@ -84,6 +84,16 @@ def plain(x: Tensor) -> bool:
 def table_of(text: str) -> Table:
     """The table of a JSON text."""
     return Table(text)
+
+
+def state_of(text: str) -> Tensor:
+    """A text as a tensor, which every format of states holds."""
+    return torch.frombuffer(bytearray(text.encode()), dtype=torch.uint8)
+
+
+def text_of(state: Union[Tensor, str]) -> str:
+    """The text of such a tensor; of states that are older, the text itself."""
+    return bytes(state.to(torch.uint8).numpy(force=True)).decode() if isinstance(state, Tensor) else state
 
 
 def _dtype(codes: Type) -> torch.dtype:

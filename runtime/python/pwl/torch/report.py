@@ -2,6 +2,7 @@
 """What tables cost a model: at each activation, and at the model's output, apart from what the quantisers cost."""
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 import math
@@ -15,6 +16,7 @@ from ..codes import Array
 from ..errors import Error
 from ..losses import Loss, Sums, Use, losses_markdown, uses_markdown
 from .activation import COMPUTES, Activation, reals
+from .convert import copied, refuse_compiled
 
 __all__ = ["Loss", "Report", "Use", "report"]
 
@@ -83,7 +85,10 @@ def report(model: nn.Module, batches: Iterable[Any], *, labels: bool = False) ->
     """Runs a converted model on batches three times: with float activations, with quantisers around float activations, and
     with tables. A batch is a tensor, a tuple of arguments, or a dict of them by name; with labels=True it is a pair of
     that and the class of each row. The model is copied, and runs in evaluation mode."""
-    model = copy.deepcopy(model).eval()
+    refuse_compiled(model)
+    model = copied(model)
+    with contextlib.suppress(NotImplementedError):  # graphs of torch.export stay in the mode that they are in
+        model.eval()
     activations = {name: module for name, module in model.named_modules() if isinstance(module, Activation)}
     if not activations:
         raise Error("the model has no Activation: report() takes what convert() gives")
