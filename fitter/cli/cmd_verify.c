@@ -8,6 +8,7 @@
 #include "base/suggest.h"
 #include "command.h"
 #include "rtl_flags.h"
+#include "standing.h"
 #include "table/table.h"
 #include "verify/verify.h"
 
@@ -99,6 +100,7 @@ static int verify_table(struct request *request, struct diag *diag)
     if (code == EXIT_DONE)
         code = table_prove(&table, EXIT_USAGE, &packed, NULL, diag);
     if (code == EXIT_DONE) {
+        note_standing(command_verify.name, request->path, &table);
         request->verification.table = &table;
         request->verification.packed = &packed;
         for (const char *list = request->against; choice_next(&list, target, sizeof target);)
