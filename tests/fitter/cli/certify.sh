@@ -54,6 +54,13 @@ cmp -s good.json same.json || fail 'certify changes a table that fit wrote'
 expect_status 0 certify - -o piped.json <edited.json
 cmp -s true.json piped.json || fail 'certify reads standard input otherwise'
 
+# Codes 181 and 245 are off by the same, but for the last bit of a long double.
+expect_status 0 fit hard_sigmoid --in u8:0.062745098039215685:213 --out s16:2^-15:2381 --segments 16 --method minimax \
+    --fix 0.062745098039215685:0.510467529296875 -o tied.json
+expect_line '.*"max_err_lsb": 0.499346, "max_err_at": 181,.*' tied.json 'equal errors'
+expect_status 0 sweep tied.json --ref mpfr --format json
+expect_line ' *"max_err_at": 181,' ../out 'equal errors, by MPFR'
+
 # By hand, without a certificate: nothing is claimed.
 python3 - <<'END'
 import json
