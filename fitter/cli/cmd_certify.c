@@ -96,8 +96,9 @@ const struct command command_certify = {
     .synopsis = "pwlc certify TABLE.json [-o NEW.json] [flags]",
     .summary = "Measure a table that was edited or written by hand, and give it a true certificate.",
     .details =
-        "A certificate belongs to the segments whose hash stands beside it. Where they were changed, or there is no "
-        "certificate, every figure is measured anew, nothing is claimed of other tables, and method becomes by_hand. "
+        "A certificate counts with the hash beside it, which covers the table and what is claimed. Where either was "
+        "changed, or there is no certificate, every figure is measured anew, nothing is claimed of other tables, and "
+        "method becomes by_hand. "
         "A table as fit wrote it keeps what was proven; with --exhaustive its figures become those of every code.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
                "sed 's/\"q_b\": 33/\"q_b\": 34/' tanh.json >edited.json\n"

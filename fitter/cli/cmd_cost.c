@@ -37,6 +37,8 @@ struct row {
     char style[16];
     struct costing costing;
     struct cost cost;
+    bool is_missing;     /* a tool that it takes, */
+    struct diag missing; /* which this tells */
 };
 
 struct request {
@@ -99,19 +101,22 @@ static void fill(const struct row *row, const bool *has, struct cells *cells)
                          row->cost.figure[k]);
 }
 
+/* The rows that were measured. */
 static int print(const struct request *request, struct diag *diag)
 {
     struct cells *const rows = malloc((size_t)request->count * sizeof *rows);
     bool has[COST_FIGURES] = {false};
     struct text text = {0};
+    int count = 0;
     if (!rows)
         return diag_set(diag, EXIT_IO, "out of memory for %d rows", request->count);
     for (int i = 0; i < request->count; i++)
-        for (int k = 0; k < COST_FIGURES; k++)
+        for (int k = 0; k < COST_FIGURES && !request->row[i].is_missing; k++)
             has[k] |= !isnan(request->row[i].cost.figure[k]);
     for (int i = 0; i < request->count; i++)
-        fill(&request->row[i], has, &rows[i]);
-    cells_print(rows, request->count, request->format, terminal_width(request->output), &text);
+        if (!request->row[i].is_missing)
+            fill(&request->row[i], has, &rows[count++]);
+    cells_print(rows, count, request->format, terminal_width(request->output), &text);
     int code = text.failed ? diag_set(diag, EXIT_IO, "out of memory while printing")
                            : file_write(request->output, text.bytes, text.size, diag);
     text_free(&text);
@@ -119,17 +124,44 @@ static int print(const struct request *request, struct diag *diag)
     return code;
 }
 
+/* A note for each target of which nothing is printed. */
+static void note_missing(const struct request *request)
+{
+    const struct cost_target *before = NULL;
+    for (int i = 0; i < request->count; i++) {
+        const struct row *row = &request->row[i];
+        if (row->is_missing && row->target != before)
+            fprintf(stderr, "pwlc cost: note: %s: not measured: %s\n", cost_target_name(row->target),
+                    row->missing.text);
+        before = row->target;
+    }
+}
+
+/* A missing tool is a failure where it is missed by every row. */
 static int measure_rows(struct request *request, struct diag *diag)
 {
+    int measured = 0;
     for (int i = 0; i < request->count; i++) {
         struct row *const row = &request->row[i];
         char what[40];
         snprintf(what, sizeof what, "%s, %s", cost_target_name(row->target), row->style);
-        if (cost_measure(row->target, &row->costing, &row->cost, diag))
+        const int code = cost_measure(row->target, &row->costing, &row->cost, diag);
+        row->is_missing = code == EXIT_MISSING;
+        row->missing = *diag;
+        if (code && !row->is_missing)
             return diag_prefix(diag, what);
-        if (row->cost.note[0])
+        measured += !row->is_missing;
+        if (!row->is_missing && row->cost.note[0])
             fprintf(stderr, "pwlc cost: note: %s: %s\n", what, row->cost.note);
     }
+    if (measured == 0) {
+        char what[40];
+        snprintf(what, sizeof what, "%s, %s", cost_target_name(request->row[0].target), request->row[0].style);
+        *diag = request->row[0].missing;
+        return diag_prefix(diag, what);
+    }
+    note_missing(request);
+    diag->code = EXIT_DONE;
     return print(request, diag);
 }
 
@@ -212,6 +244,7 @@ const struct command command_cost = {
         "clock of the module between registers: ice40 on an HX8K, ice40-dsp on a UP5K, ecp5 on an LFE5U-25. On a "
         "cortex-m4 the standalone header is compiled with -O2; instructions of one code are counted under QEMU, calls "
         "left out. Beside it stands the plain ROM or array of all outputs.\n"
+        "A target whose tools are missing has a note instead of rows; exit 77 where that is so of every target.\n"
         "Results are kept in $XDG_CACHE_HOME/pwlc by what was measured and the tools' versions.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
                "pwlc cost tanh.json --target generic",

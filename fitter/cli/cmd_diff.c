@@ -173,8 +173,12 @@ static void print_certificate(const struct side *side)
     const struct certificate *c = &side->table.certificate;
     struct diag false_claim;
     escape_print(side->path);
-    if (side->table.standing == CERTIFICATE_ABSENT || claim_check(&side->table, NULL, NULL, &false_claim)) {
-        printf(": no certificate of these segments, see pwlc certify\n");
+    if (side->table.standing == CERTIFICATE_ABSENT) {
+        printf(": no certificate, see pwlc certify\n");
+        return;
+    }
+    if (claim_check(&side->table, NULL, NULL, &false_claim)) {
+        printf(": no certificate that counts: %s\n", false_claim.text);
         return;
     }
     printf(": max %.6g LSB at code %" PRId64 ", rms %.6g, mean %.6g, %.6g %% correctly rounded, %smonotone\n",

@@ -31,7 +31,7 @@ static const struct option_info options[] = {
     {"--rtl-handshake", "valid|ready",
      "sv: valid alone (default), or with ready, by which a receiver holds codes back"},
     {"--rom", "inline|mem", "sv: the words in the module (default), or in a file NAME.mem beside it"},
-    {"--clock", "NS", "sdc: the clock's period in nanoseconds"},
+    {"--clock", "NS", "sdc, core: the clock's period in nanoseconds"},
     {"-o", "FILE", "write FILE, whole or not at all, and leave it untouched when nothing changes"},
     {"--check", NULL, "write nothing; exit 3 when FILE is not what would be written"},
     {"-MD", NULL, "also write a make rule, FILE: TABLE..., to FILE.d"},

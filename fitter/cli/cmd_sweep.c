@@ -19,6 +19,7 @@
 #include "report/sweep_codes.h"
 #include "report/sweep_gates.h"
 #include "report/sweep_report.h"
+#include "standing.h"
 
 static const struct option_info options[] = {
     {"--format", "md|csv|json|jsonl", "how to print (md by default; json is an array, jsonl one object a line)"},
@@ -173,9 +174,7 @@ static int check_gates(const struct request *request, struct diag *diag)
 {
     for (int i = 0; i < request->count; i++) {
         const struct sweep_row *row = &request->rows[i];
-        if (row->table.standing == CERTIFICATE_OTHER)
-            fprintf(stderr, "pwlc sweep: note: %s: the certificate is of another table, see pwlc certify\n",
-                    row->label);
+        note_standing(command_sweep.name, row->label, &row->table);
         if (sweep_check_certificate(row, diag) != EXIT_DONE)
             return diag->code;
     }

@@ -8,8 +8,11 @@
 #include "base/suggest.h"
 #include "command.h"
 #include "rtl_flags.h"
+#include "standing.h"
 #include "table/table.h"
 #include "verify/verify.h"
+
+#define DEFAULT_SIMULATOR "verilator"
 
 static const struct option_info options[] = {
     {"--against", "c,standalone,sv,cuda",
@@ -99,6 +102,7 @@ static int verify_table(struct request *request, struct diag *diag)
     if (code == EXIT_DONE)
         code = table_prove(&table, EXIT_USAGE, &packed, NULL, diag);
     if (code == EXIT_DONE) {
+        note_standing(command_verify.name, request->path, &table);
         request->verification.table = &table;
         request->verification.packed = &packed;
         for (const char *list = request->against; choice_next(&list, target, sizeof target);)
@@ -132,6 +136,15 @@ static int set_option(struct request *request, const char *name, const char *val
     return EXIT_DONE;
 }
 
+static bool names_target(const char *list, const char *name)
+{
+    char target[16];
+    while (choice_next(&list, target, sizeof target))
+        if (strcmp(target, name) == 0)
+            return true;
+    return false;
+}
+
 static int parse(int argc, char **argv, struct request *request, struct diag *diag)
 {
     struct argument_walk walk = {.command = &command_verify, .argc = argc, .argv = argv};
@@ -153,13 +166,17 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
         return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc verify TABLE.json");
     if (!request->against)
         request->against = request->prove ? "" : "c,standalone,sv";
+    if (request->verification.simulator && !names_target(request->against, "sv"))
+        return diag_set(diag, EXIT_USAGE, "--simulator %s: runs the target sv, which --against does not name",
+                        request->verification.simulator);
+    if (!request->verification.simulator)
+        request->verification.simulator = DEFAULT_SIMULATOR;
     return EXIT_DONE;
 }
 
 static int run(int argc, char **argv, struct diag *diag)
 {
-    struct request request = {.verification = {.simulator = "verilator", .limit_s = PROCESS_LIMIT_S},
-                              .emit.rtl.stages = RTL_DEFAULT_STAGES};
+    struct request request = {.verification = {.limit_s = PROCESS_LIMIT_S}, .emit.rtl.stages = RTL_DEFAULT_STAGES};
     request.verification.emit = &request.emit;
     return parse(argc, argv, &request, diag) ? diag->code : verify_table(&request, diag);
 }

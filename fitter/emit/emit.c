@@ -18,7 +18,7 @@ const struct emitter emitters[] = {
     {"mem", "the words of the module's ROM, for $readmemh", EMIT_NAMES | EMIT_HARDWARE, emit_mem},
     {"coe", "the same for Xilinx's memory generator", EMIT_NAMES | EMIT_HARDWARE, emit_coe},
     {"mif", "the same for Intel's", EMIT_NAMES | EMIT_HARDWARE, emit_mif},
-    {"core", "FuseSoC core of NAME.sv, NAME_tb.sv and NAME.sdc", EMIT_NAMES | EMIT_HARDWARE, emit_core},
+    {"core", "FuseSoC core of NAME.sv and NAME_tb.sv; with --clock of NAME.sdc, too", EMIT_NAMES | EMIT_HARDWARE, emit_core},
     {"sdc", "constraints of the module's clock", EMIT_NAMES | EMIT_HARDWARE, emit_sdc},
     {"json", "the table as it was read; several tables as one array", EMIT_MANY, emit_json},
     {"csv", "one row per segment: the integers, then start, slope and intercept as real numbers", 0, emit_csv},

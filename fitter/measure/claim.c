@@ -42,6 +42,64 @@ static int refuse_integer(const char *field, int64_t says, int64_t measured, str
                     says, measured);
 }
 
+static int refuse_pair(const char *smaller, double value, const char *larger, double limit, struct diag *diag)
+{
+    return diag_set(diag, EXIT_REQUIREMENT, "certificate says %s %.6g, above its own %s %.6g; " ADVICE, smaller, value,
+                    larger, limit);
+}
+
+/* What the table's width allows of the numbers of codes, and its segments of the accumulator. */
+static int check_counts(const struct table *table, struct diag *diag)
+{
+    const struct certificate *says = &table->certificate;
+    const int64_t codes = table->in.qmax - table->in.qmin + 1;
+    struct packed_table packed;
+    pwl_proof proof;
+    if (table_prove(table, EXIT_USAGE, &packed, &proof, diag))
+        return diag->code;
+    packed_table_free(&packed);
+    if (says->acc_bits != proof.acc_bits)
+        return diag_set(diag, EXIT_REQUIREMENT, "certificate says acc_bits %d, the table needs %d; " ADVICE,
+                        says->acc_bits, proof.acc_bits);
+    if ((says->exhaustive || codes <= MEASURE_EVERY_CODE) ? says->checked != codes : says->checked > codes)
+        return diag_set(diag, EXIT_REQUIREMENT,
+                        "certificate says checked %" PRId64 ", the table has %" PRId64 " codes; " ADVICE, says->checked,
+                        codes);
+    if (!says->exhaustive && says->checked == codes)
+        return diag_set(diag, EXIT_REQUIREMENT, "certificate says exhaustive false, and checked every code; " ADVICE);
+    return EXIT_DONE;
+}
+
+/* Whether a certificate agrees with itself, and with what any table of its kind can claim. */
+static int check_sense(const struct table *table, struct diag *diag)
+{
+    const struct certificate *says = &table->certificate;
+    const struct {
+        const char *smaller, *larger;
+        bool is_claimed;
+        double value, limit;
+    } pairs[] = {
+        {"mean_abs_err_lsb", "rms_err_lsb", true, says->mean_abs_err_lsb, says->rms_err_lsb},
+        {"rms_err_lsb", "max_err_lsb", true, says->rms_err_lsb, says->max_err_lsb},
+        {"max_err_lsb", "bound_lsb", says->has_bound, says->max_err_lsb, says->bound_lsb},
+        {"lower_bound_lsb", says->objective == OBJECTIVE_RMS ? "rms_err_lsb" : "max_err_lsb", says->has_lower_bound,
+         says->lower_bound_lsb, objective_error(says)},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (pairs[i].is_claimed && pairs[i].value > pairs[i].limit && !agrees(pairs[i].value, pairs[i].limit))
+            return refuse_pair(pairs[i].smaller, pairs[i].value, pairs[i].larger, pairs[i].limit, diag);
+    if (says->optimal == 1 && says->has_lower_bound && says->objective != OBJECTIVE_SEGMENTS &&
+        !agrees(says->lower_bound_lsb, objective_error(says)))
+        return diag_set(
+            diag, EXIT_REQUIREMENT,
+            "certificate says optimal true, with a lower_bound_lsb of %.6g below its error of %.6g; " ADVICE,
+            says->lower_bound_lsb, objective_error(says));
+    if (says->has_bound && (table->samples_sha256[0] || table->expression || table->has_reduction))
+        return diag_set(diag, EXIT_REQUIREMENT, "certificate says bound_lsb %.6g, where none can be proven; " ADVICE,
+                        says->bound_lsb);
+    return EXIT_DONE;
+}
+
 /* Averages are weighted where the fit was. */
 static int compare_averages(const struct certificate *says, const struct weighted_stats *measured, struct diag *diag)
 {
@@ -125,29 +183,24 @@ void certificate_keep_judgement(struct certificate *certificate, const struct ce
     certificate->optimal = older->optimal;
 }
 
-int claim_compare(const struct table *table, const struct measured *measured, struct diag *diag)
+/* An upper bound is written rounded up, and is at least what this program proves. */
+static int compare_bound(const struct certificate *says, const struct measured *measured, struct diag *diag)
 {
-    const struct certificate *says = &table->certificate;
     const struct error_stats *stats = measured->stats;
-    const struct weighted_stats plain = {stats->rms, stats->mean_abs, stats->bias, stats->correctly_rounded};
-    const struct weighted_stats *averages = table->weights_sha256[0] ? measured->weighted : &plain;
-    if (table->standing != CERTIFICATE_OWN)
+    if (!says->has_bound)
         return EXIT_DONE;
-    if (says->has_bound && stats->max_err > says->bound_lsb) /* written rounded up */
+    if (stats->max_err > says->bound_lsb)
         return diag_set(diag, EXIT_REQUIREMENT,
                         "certificate says bound_lsb %.6g, measured %.9g at code %" PRId64 "; " ADVICE, says->bound_lsb,
                         stats->max_err, stats->max_err_at);
-    if (!says->exhaustive || !stats->exhaustive)
-        return EXIT_DONE;
-    if (!agrees(says->max_err_lsb, stats->max_err))
-        return refuse_real("max_err_lsb", says->max_err_lsb, stats->max_err, diag);
-    if (averages && compare_averages(says, averages, diag))
-        return diag->code;
-    if (!agrees(measured->witness_err, stats->max_err))
-        return diag_set(diag, EXIT_REQUIREMENT,
-                        "certificate says max_err_at %" PRId64 ", where the error is %.6g; measured %" PRId64
-                        "; " ADVICE,
-                        says->max_err_at, measured->witness_err, stats->max_err_at);
+    if (measured->has_bound && says->bound_lsb < measured->bound && !agrees(says->bound_lsb, measured->bound))
+        return diag_set(diag, EXIT_REQUIREMENT, "certificate says bound_lsb %.6g, proven is %.6g; " ADVICE,
+                        says->bound_lsb, measured->bound);
+    return EXIT_DONE;
+}
+
+static int compare_counts(const struct certificate *says, const struct error_stats *stats, struct diag *diag)
+{
     if (says->checked != stats->checked)
         return refuse_integer("checked", says->checked, stats->checked, diag);
     if (says->saturated_codes != stats->saturated_codes)
@@ -156,6 +209,39 @@ int claim_compare(const struct table *table, const struct measured *measured, st
         return diag_set(diag, EXIT_REQUIREMENT, "certificate says monotone %s, measured %s; " ADVICE,
                         says->monotone ? "true" : "false", stats->monotone ? "true" : "false");
     return EXIT_DONE;
+}
+
+static int compare_measured(const struct table *table, const struct measured *measured, struct diag *diag)
+{
+    const struct certificate *says = &table->certificate;
+    const struct error_stats *stats = measured->stats;
+    const struct weighted_stats plain = {stats->rms, stats->mean_abs, stats->bias, stats->correctly_rounded};
+    const struct weighted_stats *averages = table->weights_sha256[0] ? measured->weighted : &plain;
+    /* Another version may choose other codes of a wide input. */
+    const bool of_same_codes =
+        says->exhaustive == stats->exhaustive && (says->exhaustive || says->checked == stats->checked);
+    const bool is_limit = says->exhaustive || (!says->has_bound && !stats->exhaustive);
+    if (compare_bound(says, measured, diag))
+        return diag->code;
+    if (of_same_codes || (is_limit && stats->max_err > says->max_err_lsb))
+        if (!agrees(says->max_err_lsb, stats->max_err))
+            return refuse_real("max_err_lsb", says->max_err_lsb, stats->max_err, diag);
+    if (of_same_codes && averages && compare_averages(says, averages, diag))
+        return diag->code;
+    if (!agrees(measured->witness_err, says->max_err_lsb))
+        return diag_set(diag, EXIT_REQUIREMENT,
+                        "certificate says max_err_at %" PRId64 ", where the error is %.6g; measured %" PRId64
+                        "; " ADVICE,
+                        says->max_err_at, measured->witness_err, stats->max_err_at);
+    return of_same_codes ? compare_counts(says, stats, diag) : EXIT_DONE;
+}
+
+int claim_compare(const struct table *table, const struct measured *measured, struct diag *diag)
+{
+    if (table->standing != CERTIFICATE_OWN)
+        return EXIT_DONE;
+    return check_counts(table, diag) || compare_measured(table, measured, diag) || check_sense(table, diag) ? diag->code
+                                                                                                            : EXIT_DONE;
 }
 
 /* Measures the table, with the function given. */
@@ -169,17 +255,17 @@ static int measure_claim(const struct table *table, const struct function *funct
         !measure_weighted(table, &packed, function, weights, &claim->weighted, diag))
         claim->measured.weighted = &claim->weighted;
     claim->measured.witness_err = measure_code(table, &packed, function, table->certificate.max_err_at);
+    claim->measured.has_bound = !claim->stats.exhaustive && table_bound(table, function, &claim->measured.bound);
     packed_table_free(&packed);
     return diag->code;
 }
 
-/* The same with the table's own function, where it can be had and every code is soon measured. */
-static int measure_cheaply(const struct table *table, struct claim *claim, struct diag *diag)
+/* The same with the table's own function, where it can be had without a file. */
+static int measure_alone(const struct table *table, struct claim *claim, struct diag *diag)
 {
     struct function function;
     struct diag missing;
-    claim->is_measured = table->in.bits <= CLAIM_MEASURED_BITS && !table->samples_sha256[0] &&
-                         !table_function(table, NULL, &function, &missing);
+    claim->is_measured = !table->samples_sha256[0] && !table_function(table, NULL, &function, &missing);
     if (!claim->is_measured)
         return EXIT_DONE;
     measure_claim(table, &function, NULL, claim, diag);
@@ -196,18 +282,16 @@ int claim_check(const struct table *table, const struct function *function, cons
     diag->code = EXIT_DONE;
     if (table->standing == CERTIFICATE_ABSENT)
         return EXIT_DONE;
-    if (function ? measure_claim(table, function, weights, &claim, diag) : measure_cheaply(table, &claim, diag))
+    if (table->standing == CERTIFICATE_OWN && check_counts(table, diag))
         return diag->code;
-    if (table->standing == CERTIFICATE_OWN) {
-        if (!claim.is_measured)
-            return EXIT_DONE;
-        if (claim.stats.exhaustive && !table->certificate.exhaustive)
-            return refuse_integer("checked", table->certificate.checked, claim.stats.checked, diag);
-        return claim_compare(table, &claim.measured, diag);
-    }
+    if (function ? measure_claim(table, function, weights, &claim, diag) : measure_alone(table, &claim, diag))
+        return diag->code;
+    if (table->standing == CERTIFICATE_OWN)
+        return claim.is_measured && compare_measured(table, &claim.measured, diag) ? diag->code
+                                                                                   : check_sense(table, diag);
     if (claim.is_measured)
         snprintf(measured, sizeof measured, ", measured %.6g", claim.stats.max_err);
     return diag_set(diag, EXIT_REQUIREMENT,
-                    "hash: not that of these types and segments; their certificate says max_err_lsb %.6g%s; " ADVICE,
+                    "hash: not that of this table and its certificate, which says max_err_lsb %.6g%s; " ADVICE,
                     table->certificate.max_err_lsb, measured);
 }

@@ -11,8 +11,6 @@
 #include "function/weights.h"
 #include "table/table.h"
 
-#define CLAIM_MEASURED_BITS 16
-
 /* Proves and measures a table and writes its certificate, in which nothing is said of other tables. weights: null where
  * the table has none. Exit 3 when it is not provable. */
 int certificate_make(struct table *table, const struct function *function, const struct weights *weights,
@@ -26,16 +24,18 @@ struct measured {
     const struct error_stats *stats;
     const struct weighted_stats *weighted; /* of a table made with weights; null where they are not given */
     double witness_err;                    /* at the certificate's max_err_at */
+    bool has_bound;                        /* of inputs whose codes were not all visited */
+    double bound;                          /* as table_bound() proves it */
 };
 
-/* Exit 3, with both figures, where an own certificate says something else than what is measured. Reals are compared to
- * the six digits that are printed. */
+/* Exit 3, with both figures, where an own certificate contradicts itself or what is measured. Reals are compared to the
+ * six digits that are printed. */
 int claim_compare(const struct table *table, const struct measured *measured, struct diag *diag);
 
-/* To be called before a certificate is repeated: exit 3 where it is of another table or says something else
+/* To be called before a certificate is repeated: exit 3 where it or its table was edited, or it says something else
  * than what is measured; a table without one claims nothing. function and weights are the table's. Without a function
- * the table is measured where that is cheap, with up to CLAIM_MEASURED_BITS input bits and a function that needs no
- * file; without weights the averages of a weighted table are not compared. */
+ * the table is measured all the same where its function needs no file; without weights the averages of a weighted table
+ * are not compared. It takes less than a second: the measurement and the bound are those that a fit ends with. */
 int claim_check(const struct table *table, const struct function *function, const struct weights *weights,
                 struct diag *diag);
 

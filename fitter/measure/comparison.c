@@ -6,6 +6,8 @@
 
 #include "function/samples.h"
 
+#define MAX_ERR_TIE 1e-8 /* LSB; the last bits of 32-bit targets are 1e-9 */
+
 long double subject_value(const struct subject *subject, int64_t q)
 {
     return function_value(subject->function,
@@ -87,10 +89,8 @@ void chunk_add_point(struct chunk *chunk, const struct subject *subject, const s
     const long double clipped = target_clipped(out, target);
     const long double difference = (long double)point->y - clipped, distance = fabsl(difference);
     const double err = (double)distance;
-    if (err > chunk->max_err) {
+    if (err > chunk->max_err)
         chunk->max_err = err;
-        chunk->max_err_at = point->q;
-    }
     if (distance > (long double)chunk->max_ulp + 0.5L) {
         /* From the nearest code; of two equally near, the one on q_y's side. At most 2^32. */
         chunk->max_ulp = (int64_t)ceill(distance - 0.5L);
@@ -119,8 +119,37 @@ struct chunk chunk_initial(const struct subject *subject)
     return (struct chunk){.max_err = -1, .max_ulp_at = subject->table->in.qmin};
 }
 
-int chunks_join(const struct subject *subject, const struct chunk *chunks, size_t count, int64_t checked,
-                bool exhaustive, struct error_stats *stats, struct diag *diag)
+double max_err_tied(double max_err)
+{
+    return max_err - MAX_ERR_TIE;
+}
+
+int64_t chunk_code(const struct subject *subject, const struct chunk_codes *codes, uint64_t place)
+{
+    return subject->table->in.qmin + (int64_t)(codes->items ? codes->items[place] / 2 : place);
+}
+
+static double error_at(const struct subject *subject, int64_t q)
+{
+    const long double target = subject_target(subject, subject_value(subject, q));
+    return (double)fabsl((long double)packed_eval(subject->packed, q) - target_clipped(&subject->table->out, target));
+}
+
+static int64_t lowest_of_largest(const struct subject *subject, const struct chunk *chunks,
+                                 const struct chunk_codes *codes, double max_err)
+{
+    const double least = max_err_tied(max_err);
+    size_t k = 0;
+    while (chunks[k].max_err < least)
+        k++;
+    uint64_t place = k * codes->chunk_size;
+    while (place + 1 < codes->count && error_at(subject, chunk_code(subject, codes, place)) < least)
+        place++;
+    return chunk_code(subject, codes, place);
+}
+
+int chunks_join(const struct subject *subject, const struct chunk *chunks, size_t count,
+                const struct chunk_codes *codes, struct error_stats *stats, struct diag *diag)
 {
     struct chunk all = chunks[0];
     for (size_t i = 1; i < count; i++) {
@@ -131,10 +160,8 @@ int chunks_join(const struct subject *subject, const struct chunk *chunks, size_
         all.averaged += chunk->averaged;
         all.correct += chunk->correct;
         all.saturated += chunk->saturated;
-        if (chunk->max_err > all.max_err) {
+        if (chunk->max_err > all.max_err)
             all.max_err = chunk->max_err;
-            all.max_err_at = chunk->max_err_at;
-        }
         if (chunk->max_ulp > all.max_ulp) {
             all.max_ulp = chunk->max_ulp;
             all.max_ulp_at = chunk->max_ulp_at;
@@ -152,10 +179,10 @@ int chunks_join(const struct subject *subject, const struct chunk *chunks, size_
     const long double averaged = (long double)all.averaged;
     const bool balanced = fabsl(all.signed_sum) <= (long double)BIAS_RESOLUTION * all.sum;
     *stats = (struct error_stats){
-        .checked = checked,
-        .exhaustive = exhaustive,
+        .checked = (int64_t)codes->count,
+        .exhaustive = !codes->items,
         .max_err = all.max_err,
-        .max_err_at = all.max_err_at,
+        .max_err_at = lowest_of_largest(subject, chunks, codes, all.max_err),
         .rms = (double)sqrtl(all.sum_of_squares / averaged),
         .mean_abs = (double)(all.sum / averaged),
         .bias = balanced ? 0 : (double)(all.signed_sum / averaged),

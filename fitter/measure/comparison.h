@@ -35,7 +35,6 @@ struct chunk {
     int64_t averaged, correct;
     int64_t saturated;
     double max_err;
-    int64_t max_err_at;
     int64_t max_ulp, max_ulp_at;
     bool backward;     /* a step against the direction of f */
     bool has_no_value; /* f is not a number at no_value_at */
@@ -59,12 +58,26 @@ bool steps_backward(const struct subject *subject, const struct point *from, con
 /* Whether the table steps backward from q - 1 to q; false at the first code. */
 bool steps_backward_at(const struct subject *subject, int64_t q);
 
-/* What a chunk starts from, of a comparison that knows nothing yet: an error of -1 makes the first code the witness of
- * an exact table. */
+/* What a chunk starts from, of a comparison that knows nothing yet. */
 struct chunk chunk_initial(const struct subject *subject);
 
-/* Joins the chunks of neighbouring codes, in order. `checked` codes are in them; exhaustive: they are all. */
-int chunks_join(const struct subject *subject, const struct chunk *chunks, size_t count, int64_t checked,
-                bool exhaustive, struct error_stats *stats, struct diag *diag);
+/* The least error that counts as large as the largest: functions of two libraries differ in their last bit, and so do
+ * errors that are equal by the formula. */
+double max_err_tied(double max_err);
+
+/* What is compared, cut into chunks. */
+struct chunk_codes {
+    const uint64_t *items; /* of wide_codes; null for every code */
+    uint64_t count;
+    uint64_t chunk_size; /* of all but the last chunk */
+};
+
+/* The code that has a place among them. */
+int64_t chunk_code(const struct subject *subject, const struct chunk_codes *codes, uint64_t place);
+
+/* Joins the chunks of neighbouring codes, in order, and looks for the lowest code of the largest error in the first
+ * chunk that has one. */
+int chunks_join(const struct subject *subject, const struct chunk *chunks, size_t count,
+                const struct chunk_codes *codes, struct error_stats *stats, struct diag *diag);
 
 #endif

@@ -20,9 +20,7 @@
 
 struct job {
     struct subject subject;
-    const uint64_t *items; /* of wide_codes; null for every code */
-    uint64_t count;
-    uint64_t chunk_size;
+    struct chunk_codes codes;
     size_t chunk_count;
     struct chunk initial; /* what a chunk starts from */
     bool smooth;          /* chunk_add_run */
@@ -33,8 +31,7 @@ struct job {
 
 static struct point item_point(const struct job *job, uint64_t index)
 {
-    const int64_t q = job->subject.table->in.qmin + (int64_t)(job->items[index] / 2);
-    return point_at(&job->subject, q, (job->items[index] & 1) != 0);
+    return point_at(&job->subject, chunk_code(&job->subject, &job->codes, index), (job->codes.items[index] & 1) != 0);
 }
 
 static void add_items(const struct job *job, struct chunk *chunk, uint64_t begin, uint64_t end)
@@ -51,13 +48,14 @@ static void add_items(const struct job *job, struct chunk *chunk, uint64_t begin
 
 static void run_chunk(struct job *job, size_t index)
 {
-    const uint64_t begin = index * job->chunk_size;
-    const uint64_t end = job->count - begin > job->chunk_size ? begin + job->chunk_size : job->count;
+    const struct chunk_codes *codes = &job->codes;
+    const uint64_t begin = index * codes->chunk_size;
+    const uint64_t end = codes->count - begin > codes->chunk_size ? begin + codes->chunk_size : codes->count;
     struct chunk chunk = job->initial;
-    if (job->items)
+    if (codes->items)
         add_items(job, &chunk, begin, end);
     else
-        chunk_add_codes(&chunk, &job->subject, job->subject.table->in.qmin + (int64_t)begin, (int64_t)(end - begin),
+        chunk_add_codes(&chunk, &job->subject, chunk_code(&job->subject, codes, begin), (int64_t)(end - begin),
                         job->smooth);
     job->chunks[index] = chunk;
     atomic_fetch_add(&job->done, end - begin);
@@ -84,26 +82,26 @@ static void run_job(struct job *job, int threads, measure_progress *progress, vo
          index = atomic_fetch_add(&job->next_chunk, 1)) {
         run_chunk(job, index);
         if (progress)
-            progress(context, atomic_load(&job->done), job->count);
+            progress(context, atomic_load(&job->done), job->codes.count);
     }
     for (int i = 0; i < started; i++)
         pthread_join(others[i], NULL);
     if (progress)
-        progress(context, job->count, job->count);
+        progress(context, job->codes.count, job->codes.count);
 }
 
 /* Runs the comparison over the given codes, all when items is null. */
 static int compare_codes(struct job *job, int threads, measure_progress *progress, void *context,
                          struct error_stats *stats, struct diag *diag)
 {
-    job->chunk_size = job->count > (1 << 24) ? 1 << 16 : 1 << 12;
-    job->chunk_count = (size_t)((job->count + job->chunk_size - 1) / job->chunk_size);
+    struct chunk_codes *codes = &job->codes;
+    codes->chunk_size = codes->count > (1 << 24) ? 1 << 16 : 1 << 12;
+    job->chunk_count = (size_t)((codes->count + codes->chunk_size - 1) / codes->chunk_size);
     job->chunks = calloc(job->chunk_count, sizeof *job->chunks);
     if (!job->chunks)
         return diag_set(diag, EXIT_IO, "out of memory while comparing codes");
     run_job(job, threads, progress, context);
-    const int code =
-        chunks_join(&job->subject, job->chunks, job->chunk_count, (int64_t)job->count, !job->items, stats, diag);
+    const int code = chunks_join(&job->subject, job->chunks, job->chunk_count, codes, stats, diag);
     free(job->chunks);
     return code;
 }
@@ -125,15 +123,15 @@ int measure_on_threads(const struct table *table, const struct packed_table *pac
         code = wide_codes(&subject, &items, &count, diag);
         if (code != EXIT_DONE)
             return code;
-        struct job job = {.subject = subject, .items = items, .count = count, .initial = initial};
+        struct job job = {.subject = subject, .codes = {items, count, 0}, .initial = initial};
         code = compare_codes(&job, threads, all_codes ? NULL : progress, context, stats, diag);
         free(items);
     }
     if (code == EXIT_DONE && (all_codes || !wide)) {
-        struct job job = {.subject = subject, .count = (uint64_t)codes, .initial = initial, .smooth = wide};
+        struct job job = {.subject = subject, .codes = {NULL, (uint64_t)codes, 0}, .initial = initial, .smooth = wide};
         if (wide) {
-            /* Just below what some code attains, so that only codes near the maximum are candidates for it. */
-            job.initial.max_err = nextafter(stats->max_err, -1);
+            /* Just below what counts as the error of some code, so that only codes near it are candidates. */
+            job.initial.max_err = nextafter(max_err_tied(stats->max_err), -1);
             job.initial.max_ulp = stats->max_ulp > 0 ? stats->max_ulp - 1 : 0;
         }
         code = compare_codes(&job, threads, progress, context, stats, diag);

@@ -176,6 +176,45 @@ static int unpack_entry(const struct image *image, int e, struct table *table, s
     return EXIT_DONE;
 }
 
+/* What an entry gives at a code behind its x_start; its mul is not negative. */
+static int64_t entry_value(const struct image *image, int e, int64_t x)
+{
+    const int64_t product = image->values[MUL][e] * (x - image->values[X_START][e]);
+    return smaller_integer(round_even(product, image->values[SHIFT][e]) + image->values[BIAS][e], UINT8_MAX);
+}
+
+/* Whether entry e's line, counted from its x_start, is a segment of the anchored form that starts there: at that code,
+ * which the entry before it serves, both give the same, and a table's accumulator holds its products. */
+static bool is_anchored_at_start(const struct image *image, int e, const struct table *table)
+{
+    const int64_t from = image->values[X_START][e], mul = image->values[MUL][e], shift = image->values[SHIFT][e];
+    const int64_t last = smaller_integer(e + 1 < ENTRIES ? image->values[X_START][e + 1] : INT64_MAX, table->in.qmax);
+    const int64_t limit = offset_bits(table->storage, PWL_BIASED) > 32 ? INT64_MAX / 2 : INT32_MAX / 2;
+    int before = e - 1;
+    while (before > 0 && image->values[X_START][before] == from)
+        before--;
+    return from >= table->in.qmin && mul >= 0 && shift <= 30 && (mul == 0 || last - from <= limit / mul) &&
+           entry_value(image, before, from) == image->values[BIAS][e];
+}
+
+/* The anchored form rounds the product alone, as the chip does, so that every entry is one segment; it is the form that
+ * fit finds. False where entries do not meet. */
+static bool unpack_anchored(const struct image *image, struct table *table, struct diag *diag)
+{
+    segments_begin(table, PWL_ANCHORED, PWL_HALF_EVEN);
+    for (int e = 0; e < ENTRIES; e++) {
+        const int64_t mul = image->values[MUL][e], from = image->values[X_START][e];
+        if (from > table->in.qmax)
+            break;
+        if ((e > 0 && (from < image->values[X_START][e - 1] || !is_anchored_at_start(image, e, table))) ||
+            segments_add(table, from, mul, mul ? (int)image->values[SHIFT][e] : 0, image->values[BIAS][e], diag)) {
+            diag->code = EXIT_DONE;
+            return false;
+        }
+    }
+    return true;
+}
+
 static int unpack(const struct image *image, struct table *table, struct diag *diag)
 {
     if (need_type(&table->out, "output", 8, 8, UNSIGNED, diag))
@@ -187,6 +226,8 @@ static int unpack(const struct image *image, struct table *table, struct diag *d
                         "entry 0: x_start is %" PRId64 ", mul %" PRId64 ", shift %" PRId64 "; must be %" PRId64
                         ", 0, 0",
                         image->values[X_START][0], image->values[MUL][0], image->values[SHIFT][0], LOWEST);
+    if (unpack_anchored(image, table, diag))
+        return EXIT_DONE;
     segments_begin(table, PWL_BIASED, PWL_HALF_EVEN);
     for (int e = 0; e < ENTRIES; e++) {
         if (e > 0 && image->values[X_START][e] < image->values[X_START][e - 1])

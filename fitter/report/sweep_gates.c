@@ -13,7 +13,8 @@
 
 int sweep_check_certificate(const struct sweep_row *row, struct diag *diag)
 {
-    const struct measured measured = {&row->stats, row->has_weighted ? &row->weighted : NULL, row->witness_err};
+    const struct measured measured = {&row->stats, row->has_weighted ? &row->weighted : NULL, row->witness_err,
+                                      row->has_bound, row->bound};
     return claim_compare(&row->table, &measured, diag) ? diag_prefix(diag, row->label) : EXIT_DONE;
 }
 

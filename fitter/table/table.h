@@ -56,10 +56,10 @@ struct certificate {
     double rms_any_shift_lsb;
 };
 
-/* Of what the file's certificate is: its hash says so. */
+/* Whether the file's certificate counts: its hash says so. */
 enum standing {
     CERTIFICATE_ABSENT, /* there is none */
-    CERTIFICATE_OTHER,  /* of another table: the hash is missing or that of other types or segments */
+    CERTIFICATE_OTHER,  /* it or its table was edited: the hash is missing or that of something else */
     CERTIFICATE_OWN,
 };
 
@@ -142,12 +142,13 @@ int table_check_weights(const struct table *table, const struct weights *weights
 
 /* table_json.c: the canonical artefact. */
 
-/* The hash that ties a certificate to its table: SHA-256 of the text that Python's
- * json.dumps(fields, sort_keys=True, separators=(",", ":")) gives, where fields are those of the root that
- * table_hash.c names. False when memory is short. */
-bool table_hash(const json_t *root, char hex[65]);
+/* The hash that ties a certificate to its table, and its claims to what was found: SHA-256 of the text that Python's
+ * json.dumps(fields, sort_keys=True, separators=(",", ":")) gives, where fields are those of the root without "hash",
+ * and a number inside "parameters" or "certificate" is the text of its double's 16 hexadecimal digits. False when
+ * memory is short. */
+bool table_hash(json_t *root, char hex[65]);
 
-/* Deterministic bytes: same table, same text. *text is malloc'd. A certificate of another table is left out. */
+/* Deterministic bytes: same table, same text. *text is malloc'd. An edited certificate is left out. */
 int table_to_json(const struct table *table, char **text, struct diag *diag);
 
 /* What a file of 4096 segments stays far below. */

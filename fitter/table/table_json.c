@@ -396,7 +396,7 @@ static int read_certificate(const struct fields *top, struct table *table, struc
     return read_judgement(&object, certificate, diag);
 }
 
-/* Only a certificate with the hash of its own table counts. */
+/* Only a certificate with the hash of its own table, and of itself, counts. */
 static int read_standing(const struct fields *top, struct table *table, struct diag *diag)
 {
     char says[SHA256_LENGTH + 1], hash[SHA256_LENGTH + 1];

@@ -121,20 +121,6 @@ static void write_segments(struct text *out, const struct table *table)
     text_add(out, "  ]");
 }
 
-/* Of the table written so far. */
-static void write_hash(struct text *out)
-{
-    char hex[65];
-    struct text whole = {0};
-    text_add(&whole, "%s}", out->bytes ? out->bytes : "");
-    json_t *root = whole.failed ? NULL : json_loads(whole.bytes, 0, NULL);
-    out->failed = out->failed || !root || !table_hash(root, hex);
-    if (!out->failed)
-        text_add(out, ",\n  \"hash\": \"%s\",\n", hex);
-    json_decref(root);
-    text_free(&whole);
-}
-
 static void write_certificate(struct text *out, const struct certificate *certificate)
 {
     text_add(out, "  \"certificate\": {\"checked\": %" PRId64 ", \"exhaustive\": %s, ", certificate->checked,
@@ -160,6 +146,22 @@ static void write_certificate(struct text *out, const struct certificate *certif
         write_real(out, "bound_lsb", certificate->bound_lsb);
     }
     text_add(out, "}");
+}
+
+/* Ends the table with its hash and certificate, which the hash covers as well. */
+static void write_certified(struct text *out, const struct certificate *certificate)
+{
+    char hex[65];
+    struct text claims = {0}, whole = {0};
+    write_certificate(&claims, certificate);
+    text_add(&whole, "%s,\n%s}", out->bytes ? out->bytes : "", claims.bytes ? claims.bytes : "");
+    json_t *root = claims.failed || whole.failed ? NULL : json_loads(whole.bytes, 0, NULL);
+    out->failed = out->failed || !root || !table_hash(root, hex);
+    if (!out->failed)
+        text_add(out, ",\n  \"hash\": \"%s\",\n%s", hex, claims.bytes);
+    json_decref(root);
+    text_free(&whole);
+    text_free(&claims);
 }
 
 /* A value that JSON cannot spell would give a file that nothing reads. */
@@ -213,10 +215,8 @@ int table_to_json(const struct table *table, char **text, struct diag *diag)
     if (table->weights_sha256[0])
         text_add(&out, "  \"weights_sha256\": \"%s\",\n", table->weights_sha256);
     write_segments(&out, table);
-    if (table->standing == CERTIFICATE_OWN) {
-        write_hash(&out);
-        write_certificate(&out, &table->certificate);
-    }
+    if (table->standing == CERTIFICATE_OWN)
+        write_certified(&out, &table->certificate);
     text_add(&out, "\n}\n");
 
     if (out.failed) {

@@ -30,10 +30,14 @@ def table(**changes):
 
 
 def signed(fields):
-    """The table with the hash of its types and segments, as docs/table-json.md defines it."""
-    names = ("function", "expression", "samples_sha256", "weights_sha256", "form", "rounding", "in", "out", "fold",
-             "reduction", "outside", "segments")
-    text = json.dumps({name: fields[name] for name in names if name in fields}, sort_keys=True, separators=(",", ":"))
+    """The table with the hash of what it says, as docs/table-json.md defines it."""
+    def bits(value):
+        return struct.pack(">d", value).hex() if type(value) in (int, float) else value
+
+    hashed = {name: value for name, value in fields.items() if name != "hash"}
+    for name in ("parameters", "certificate"):
+        hashed[name] = {key: bits(value) for key, value in fields[name].items()}
+    text = json.dumps(hashed, sort_keys=True, separators=(",", ":"))
     return {**fields, "hash": hashlib.sha256(text.encode()).hexdigest()}
 
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import warnings
 
 from harness import end, equal, np, refused, test
 
@@ -186,6 +187,42 @@ def _():
     for name, column in zip(table.segments.dtype.names, zip(*(row.values() for row in says["segments"]))):
         assert table.segments[name].tolist() == list(column)
     refused("read-only", lambda: table.segments["start"].fill(0), ValueError)
+
+
+@test("a certificate counts with its hash alone; an edited one is left out, with a warning")
+def _():
+    path = source / "luts/tables/gelu_s8.json"
+    document = json.loads(path.read_text())
+    edits = [{**document, "rounding": "half_up"}, {**document, "spec": "gelu"}, {**document, "hash": "0" * 64},
+             {name: value for name, value in document.items() if name != "hash"}]
+    for name, value in (("optimal", None), ("lower_bound_lsb", 0.0), ("acc_bits", 9), ("max_err_lsb", 0.25),
+                        ("exhaustive", False), ("bound_lsb", 1.0)):
+        assert document["certificate"].get(name, -1) != value
+        edits.append({**document, "certificate": {**document["certificate"], name: value}})
+    for edited in edits:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            table = pwl.Table(edited)
+        assert len(said) == 1 and "hash: not that of this table and its certificate" in str(said[0].message)
+        assert said[0].filename == __file__, said[0].filename
+        assert table.certificate == pwl.Certificate() and json.loads(table.to_json()) == edited
+        assert repr(table) == "<pwl.Table gelu, s8:2^-5:0 to s8:2^-5:0, 12 segments>"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        of = {**document["certificate"], "correctly_rounded": int(document["certificate"]["correctly_rounded"])}
+        for same in (document, {**document, "certificate": of}, dict(reversed(document.items()))):
+            assert pwl.Table(same).certificate.max_err_lsb == document["certificate"]["max_err_lsb"]
+        bare = {name: value for name, value in document.items() if name not in ("hash", "certificate")}
+        assert pwl.Table(bare).certificate == pwl.Certificate()
+        for path in sorted((source / "luts/tables").glob("*.json")):
+            assert pwl.load(path).certificate.checked
+    with tempfile.TemporaryDirectory() as directory, warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        path = pathlib.Path(directory) / "edited.json"
+        path.write_text(json.dumps(edits[0]))
+        pwl.load(path)
+        assert [str(warning.message)[:len(str(path))] for warning in said] == [str(path)]
+        assert said[0].filename == __file__
 
 
 @test("real numbers to codes and back, as pwl/real.h defines them")

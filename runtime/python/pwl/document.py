@@ -3,8 +3,10 @@
 field asked for by name and limits."""
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import struct
 from typing import Any, Collection, Sequence, Union
 
 from .errors import Error, shown
@@ -91,6 +93,23 @@ def parse(data: bytes) -> Any:
         return json.loads(data.decode("utf-8"), object_pairs_hook=_object, parse_int=_integer, parse_float=_real,
                           parse_constant=_no_number)
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise Error(str(error)) from None
+
+
+def _bits(value: Any) -> Any:
+    """A number as the bits of its double, since its text may be spelled in many ways."""
+    return struct.pack(">d", value).hex() if type(value) in (int, float) else value
+
+
+def table_hash(table: Fields) -> str:
+    """What the field "hash" must be for the certificate to count, as docs/table-json.md defines it."""
+    fields = {name: value for name, value in table.value.items() if name != "hash"}
+    for name in ("parameters", "certificate"):
+        if isinstance(fields.get(name), dict):
+            fields[name] = {key: _bits(value) for key, value in fields[name].items()}
+    try:
+        return hashlib.sha256(json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    except RecursionError as error:
         raise Error(str(error)) from None
 
 

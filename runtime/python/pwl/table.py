@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import os
+import warnings
 from typing import Any, Mapping, Optional, Union
 
 import numpy as np
@@ -36,7 +37,8 @@ FLAG_FOLD = 2
 @dataclasses.dataclass(frozen=True)
 class Certificate:
     """What pwlc found a table's error to be, in units of an output code (LSB), at every code or, where not exhaustive, at
-    `checked` of them. docs/tables.md has each field; a field that the table does not have is None."""
+    `checked` of them. docs/table-json.md has each field; a field that the table does not have is None, and so are all of
+    a table that was edited, as its hash tells."""
 
     checked: Optional[int] = None
     exhaustive: Optional[bool] = None
@@ -101,10 +103,14 @@ def _read_segments(top: Fields, bits: int, form: str, unsigned: bool) -> Array:
     return array
 
 
-def _read_certificate(top: Fields) -> Certificate:
+def _read_certificate(top: Fields, path: str) -> Certificate:
     fields = Fields("certificate", top.value.get("certificate", {}))
     known = {field.name for field in dataclasses.fields(Certificate)}
     fields.only(known)
+    if "certificate" in top and top.value.get("hash") != document.table_hash(top):
+        warnings.warn(f"{path}hash: not that of this table and its certificate, which is left out; `pwlc certify` writes a "
+                      "table with a true one", stacklevel=4)  # who called Table() or load()
+        return Certificate()
     return Certificate(**fields.value)
 
 
@@ -145,6 +151,11 @@ class Table(_core.Table):
 
     def __new__(cls, content: Union[Mapping[str, Any], bytes, str]) -> Table:
         """From the text of a table's JSON, or from what it says as a dict."""
+        return cls._make(content, "")
+
+    @classmethod
+    def _make(cls, content: Union[Mapping[str, Any], bytes, str], path: str) -> Table:
+        """A warning begins with the path."""
         if isinstance(content, str):
             content = content.encode()
         top = Fields("", document.parse(content) if isinstance(content, bytes) else content)
@@ -174,8 +185,8 @@ class Table(_core.Table):
         self.form, self.rounding, self.case = FORMS[form], ROUNDINGS[rounding], CASES[case]
         self.function, self.method = top.get("function"), top.value.get("method", "")
         self.parameters, self.spec = dict(top.value.get("parameters", {})), top.value.get("spec", "")
-        self.certificate = _read_certificate(top)
         self._json = content if isinstance(content, bytes) else document.write(content)
+        self.certificate = _read_certificate(top, path)
         self._uploads = {}
         self._content = (x, y, case, form, rounding, fold_sum, flags, reduction, segments.tobytes())
         return self
@@ -296,6 +307,6 @@ def _type_index(dtype: Any) -> int:
 def load(path: Union[str, os.PathLike[str]]) -> Table:
     """A Table from a file that pwlc fit wrote. Error names the file and the field, OSError a file that is not there."""
     try:
-        return Table(document.read(path))
+        return Table._make(document.read(path), f"{os.fspath(path)}: ")
     except Error as error:
         raise Error(f"{os.fspath(path)}: {error}") from None

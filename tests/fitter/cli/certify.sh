@@ -14,10 +14,10 @@ steepest["q_b"] -= 9 if steepest["q_b"] > 0 else -9
 json.dump(table, open("edited.json", "w"))
 END
 expect_status 0 sweep edited.json --format json
-grep -q 'note: edited.json: the certificate is of another table' ../err || fail "sweep: no note: $(cat ../err)"
+grep -q 'note: edited.json: hash: not that of this table and its certificate' ../err || fail "sweep: no note: $(cat ../err)"
 measured=$(sed -n 's/.*"max_err_lsb": \([0-9.]*\),.*/\1/p' ../out)
 says=$(sed -n 's/.*"certificate".*"max_err_lsb": \([0-9.]*\),.*/\1/p' good.json)
-wrong="edited.json: hash: not that of these types and segments; their certificate says max_err_lsb $says, measured $measured"
+wrong="edited.json: hash: not that of this table and its certificate, which says max_err_lsb $says, measured $measured"
 for command in 'show edited.json' 'show good.json --format json edited.json' 'report edited.json' \
     'emit edited.json' 'emit good.json edited.json' 'emit edited.json --format json' 'emit edited.json --format csv'; do
     if [ "${command%% *}" = show ]; then
@@ -35,6 +35,7 @@ for change in max_err_lsb=0.25 rms_err_lsb=0.125 correctly_rounded=1.0 saturated
     exhaustive=false; do
     sed -E "s/(\"${change%=*}\": )[^,}]+/\1${change#*=}/" good.json >false.json
     cmp -s good.json false.json && continue
+    sign false.json
     expect_error 3 'certificate says ' emit false.json
     expect_error 3 'certificate says ' certify false.json
 done
@@ -52,6 +53,13 @@ expect_status 0 certify good.json -o same.json
 cmp -s good.json same.json || fail 'certify changes a table that fit wrote'
 expect_status 0 certify - -o piped.json <edited.json
 cmp -s true.json piped.json || fail 'certify reads standard input otherwise'
+
+# Codes 181 and 245 are off by the same, but for the last bit of a long double.
+expect_status 0 fit hard_sigmoid --in u8:0.062745098039215685:213 --out s16:2^-15:2381 --segments 16 --method minimax \
+    --fix 0.062745098039215685:0.510467529296875 -o tied.json
+expect_line '.*"max_err_lsb": 0.499346, "max_err_at": 181,.*' tied.json 'equal errors'
+expect_status 0 sweep tied.json --ref mpfr --format json
+expect_line ' *"max_err_at": 181,' ../out 'equal errors, by MPFR'
 
 # By hand, without a certificate: nothing is claimed.
 python3 - <<'END'
@@ -77,7 +85,7 @@ expect_status 0 fit --samples points.csv --in s8:2^-4 --out u8:2^-8 -o sampled.j
 sed 's/"term_c": [0-9]*/"term_c": 9/' sampled.json >other.json
 expect_error 2 '--samples' certify other.json
 expect_status 0 certify other.json --samples points.csv -o other_true.json
-expect_error 3 'their certificate says' emit other.json
+expect_error 3 'hash: not that of this table and its certificate, which says' emit other.json
 for count in $(seq 256); do echo $((count * 7 % 13)); done >weights.csv
 expect_status 0 fit tanh --in s8:2^-5 --out s8:2^-7 --weights weights.csv -o weighted.json
 expect_status 0 emit weighted.json
@@ -85,10 +93,10 @@ expect_error 2 '--weights: missing' certify weighted.json
 expect_status 0 certify weighted.json --weights weights.csv -o same.json
 cmp -s weighted.json same.json || fail 'certify changes a weighted table'
 
-# Wide inputs: the hash alone tells, and every code may be asked for.
+# Wide inputs are measured too, and every code may be asked for.
 expect_status 0 fit tanh --in s22:2^-18 --out s16:2^-15 -o wide.json
 sed '0,/"q_b": [0-9]*/s/"q_b": [0-9]*/"q_b": 3/' wide.json >edited_wide.json
-expect_error 3 'hash: not that of these types and segments; their certificate says max_err_lsb' emit edited_wide.json
+expect_error 3 'hash: not that of this table and its certificate, which says max_err_lsb' emit edited_wide.json
 expect_status 0 certify wide.json --exhaustive -o every.json
 expect_line '.*"checked": 4194304, "exhaustive": true, .*' every.json 'certify --exhaustive'
 expect_status 0 sweep every.json --exhaustive

@@ -152,6 +152,18 @@ PATH=$work/fake:$work/few expect_status 77 $lists --cost generic:cells
 fake arm-none-eabi-gcc 'gcc 12.2' 'exit 1'
 PATH=$work/fake:$work/few expect_status 77 cost s8.json --target cortex-m4
 grep -q "arm-none-eabi-size is missing; Debian's package binutils-arm-none-eabi has it" ../err || fail "no size: $(cat ../err)"
+# What can be measured is, and a note tells what is missing.
+fake yosys "$yosys" "$(cells '"$_NAND_": 5')"
+PATH=$work/fake:$work/few expect_status 0 cost s8.json --target generic,cortex-m4 --rtl-style aligned --anew --format csv
+[ "$(cut -d, -f1,2 ../out | tr '\n' ' ')" = 'target,style generic,aligned generic,rom ' ] ||
+    fail "cost without a compiler: $(cat ../out)"
+[ "$(grep -c . ../err)" -eq 1 ] || fail "cost without a compiler: $(cat ../err)"
+expect_line "pwlc cost: note: cortex-m4: not measured: arm-none-eabi-size is missing; Debian's package .* has it" ../err \
+    'cost without a compiler'
+rm ../fake/yosys
+PATH=$work/fake:$work/few expect_status 77 cost s8.json --target generic,cortex-m4
+[ ! -s ../out ] || fail "cost without any tool printed $(cat ../out)"
+grep -q 'pwlc cost: generic, aligned: yosys is missing' ../err || fail "cost without any tool: $(cat ../err)"
 PATH=$real_path
 
 # Unusable flags.

@@ -19,17 +19,19 @@ make_table a.json "$a"
 differs 0 a.json a.json
 expect_line 'outputs: 0 of 256 codes differ' ../out 'diff of equal tables'
 differs 0 a.json - <a.json
-expect_line 'a.json: no certificate of these segments, .*' ../out 'diff without certificates'
+expect_line 'a.json: no certificate, .*' ../out 'diff without certificates'
 expect_status 0 certify a.json -o certified.json
 sed -e 's/"method": "by_hand"/"method": "uniform"/' -e 's/"spec": ""/"spec": "erf"/' certified.json >origin.json
+sign origin.json
 sed -e 's/"rms_err_lsb": /&1/' certified.json >false.json
+sign false.json
 differs 0 certified.json origin.json
 expect_line 'method: by_hand \| uniform' ../out 'diff of origins'
 expect_line 'spec: none \| erf' ../out 'diff of origins'
 expect_line 'certified.json: max .* rms 6\.8.*' ../out 'diff of certificates'
 expect_line 'origin.json: max .* rms 6\.8.*' ../out 'diff of certificates'
 differs 0 certified.json false.json
-expect_line 'false.json: no certificate of these segments, .*' ../out 'diff with a false certificate'
+expect_line 'false.json: no certificate that counts: certificate says rms_err_lsb 16\.8.*' ../out 'diff with a false certificate'
 
 # One output: 17 becomes 126.
 make_table one.json "${a/\"start\": 17, \"q_b\": 0, \"n_BX_total\": 0, \"term_c\": 127/\"start\": 17, \"q_b\": 1, \"n_BX_total\": 1, \"term_c\": 118}, {\"start\": 18, \"q_b\": 0, \"n_BX_total\": 0, \"term_c\": 127}"

@@ -162,8 +162,10 @@ rm -f many.*
 
 # A certificate that does not hold is not repeated.
 sed -E 's/("max_err_lsb": )[0-9.]+/\11.5/' tanh.json >wrong.json
+sign wrong.json
 expect_error 3 'wrong.json: certificate says max_err_lsb 1.5, measured' report tanh.json wrong.json -o out.html
 sed -E 's/("rms_err_lsb": )[0-9.]+/\11.5/' tanh.json >wrong.json
+sign wrong.json
 expect_error 3 'wrong.json: certificate says rms_err_lsb 1.5, measured' report wrong.json -o out.html
 python3 - <<'END'
 import json
@@ -171,6 +173,7 @@ table = json.load(open("wide.json"))
 table["certificate"]["bound_lsb"] = 0.5
 json.dump(table, open("wrong.json", "w"))
 END
+sign wrong.json
 expect_error 3 'wrong.json: certificate says bound_lsb 0.5, measured' report wrong.json -o out.html
 
 # Bad input.

@@ -182,6 +182,10 @@ expect_error 2 '--against d: must be c, standalone, sv or cuda' verify s8.json -
 expect_error 2 '--against needs a value' verify s8.json --against=
 expect_error 2 '--stages 5: must be a number of registers, 0 to 4' verify s8.json --stages 5
 expect_error 2 '--time-limit 0: must be seconds' verify s8.json --time-limit 0
+for against in '--against c' '--against standalone,c' --prove; do
+    expect_error 2 '--simulator iverilog: runs the target sv, which --against does not name' verify s8.json $against \
+        --simulator iverilog
+done
 expect_error 2 'did you mean verilator?' verify s8.json --simulator verilater
 expect_error 1 'none.json' verify none.json
 TMPDIR=$work/none verifies 1 standalone '.*/none: no folder for temporary files: .*' s8.json --against standalone

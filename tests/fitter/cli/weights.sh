@@ -48,6 +48,7 @@ expect_error 2 'list.csv.json: --weights: missing' sweep list.csv.json
 expect_error 2 'the table was made with' sweep list.csv.json --weights pairs.csv
 expect_error 2 'plain.json: --weights: 3 weights' sweep plain.json --weights short.csv
 sed "s/\"rms_err_lsb\": $rms/\"rms_err_lsb\": 0.001/" list.csv.json >false.json
+sign false.json
 expect_status 3 sweep false.json --weights list.csv || true
 grep -q 'certificate says rms_err_lsb 0.001' ../err || fail "sweep takes a false weighted RMS: $(cat ../err)"
 expect_status 0 sweep list.csv.json --weights list.csv --baseline list.csv.json || true

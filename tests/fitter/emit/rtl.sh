@@ -47,6 +47,11 @@ for tool in 'verilator: {mode: lint-only, verilator_options: \[-Wall\]}' 'icarus
     'yosys: {arch: ice40}'; do # without it that tool does not run
     expect_line "    tools: \{$tool\}" ../out core
 done
+expect_line '    filesets: \[rtl\]' ../out 'synth of a core without a clock'
+holds 'a core names no file that nobody wrote' bash -c '! grep -n sdc ../out'
+expect_status 0 emit sigmoid.json --format core --clock 2.5
+expect_line '      - pwl_sigmoid_s12_u8.sdc: \{file_type: SDC\}' ../out 'core with a clock'
+expect_line '    filesets: \[rtl, constraints\]' ../out 'synth of a core with a clock'
 expect_status 0 emit sigmoid.json --format sdc --clock 2.5 && expect_line 'create_clock .*-period 2\.5 .*' ../out clock
 
 # --slope-terms: no multiplication; --knots pow2: no comparison.

@@ -122,6 +122,8 @@ struct plain_domain {
 
 static const struct plain_domain everywhere = {INT64_MIN, INT64_MAX, INT64_MAX};
 
+#define TIE 1e-8 /* LSB: by how much equal errors differ at most */
+
 static inline struct error_stats plain_measure(const struct made *made, const struct function *function,
                                                struct plain_domain domain)
 {
@@ -137,10 +139,9 @@ static inline struct error_stats plain_measure(const struct made *made, const st
         const long double clipped = target < out->qmin ? out->qmin : target > out->qmax ? out->qmax : target;
         const int64_t y = plain_eval(made, q);
         const long double err = fabsl(y - clipped);
-        if ((double)err > stats.max_err) {
-            stats.max_err = (double)err;
+        if ((double)err > stats.max_err + TIE)
             stats.max_err_at = q;
-        }
+        stats.max_err = fmax(stats.max_err, (double)err);
         /* Distance to the nearest codes, counted out. */
         const int64_t below = floor_of(clipped), above = below + ((long double)below < clipped);
         int64_t ulp = clipped - below <= above - clipped ? llabs(y - below) : llabs(y - above);
