@@ -9,6 +9,9 @@ import sys
 
 import model_seeds
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+from signed_table import signed  # noqa: E402
+
 
 def table(**changes):
     """Document 002's sigmoid, segment 8 alone, which happens to be a table of its own."""
@@ -27,18 +30,6 @@ def table(**changes):
     }
     result.update(changes)
     return result
-
-
-def signed(fields):
-    """The table with the hash of what it says, as docs/table-json.md defines it."""
-    def bits(value):
-        return struct.pack(">d", value).hex() if type(value) in (int, float) else value
-
-    hashed = {name: value for name, value in fields.items() if name != "hash"}
-    for name in ("parameters", "certificate"):
-        hashed[name] = {key: bits(value) for key, value in fields[name].items()}
-    text = json.dumps(hashed, sort_keys=True, separators=(",", ":"))
-    return {**fields, "hash": hashlib.sha256(text.encode()).hexdigest()}
 
 
 def code_range(bits, signed):

@@ -101,23 +101,9 @@ make_npy() {
     } >"$1"
 }
 
-# sign FILE...: gives each table the hash of what it says now, as docs/table-json.md defines it.
+# sign FILE...: gives each table the hash of what it says now.
 sign() {
-    /usr/bin/python3 - "$@" <<'END'
-import hashlib, json, struct, sys
-def bits(value):
-    return struct.pack(">d", value).hex() if type(value) in (int, float) else value
-for path in sys.argv[1:]:
-    with open(path) as file:
-        table = json.load(file)
-    fields = {name: table[name] for name in table if name != "hash"}
-    for name in ("parameters", "certificate"):
-        fields[name] = {key: bits(value) for key, value in table[name].items()}
-    text = json.dumps(fields, sort_keys=True, separators=(",", ":"))
-    table["hash"] = hashlib.sha256(text.encode()).hexdigest()
-    with open(path, "w") as file:
-        json.dump(table, file)
-END
+    /usr/bin/python3 "$(dirname "${BASH_SOURCE[0]}")/../../support/signed_table.py" "$@"
 }
 
 # unclaimed FILE: the table without its certificate, on standard output.

@@ -9,6 +9,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from signed_table import signed  # noqa: E402
+
 PWLC = str(pathlib.Path(sys.argv[1]).resolve())
 count = failures = 0
 
@@ -99,7 +102,7 @@ def hostile_files(path):
     files = {"plain": path}
     for number, spec in enumerate(HOSTILE):
         files[number] = path.with_name(f"{path.stem}_{number}.json")
-        files[number].write_text(json.dumps(dict(table, spec=spec)))
+        files[number].write_text(json.dumps(signed(dict(table, spec=spec))))
     return files
 
 
