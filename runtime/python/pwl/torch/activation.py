@@ -50,7 +50,7 @@ class Activation(nn.Module):
         self.table, self._json = table, table.to_json()
 
     def forward(self, x: Tensor) -> Tensor:
-        if torch.jit.is_tracing():
+        if torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call, unused-ignore]
             hint_at_translations(True)
         if self.compute != "table":
             y = self._compared(x)
