@@ -231,10 +231,54 @@ def _():
                                [helper.make_tensor_value_info("r", TensorProto.FLOAT, None)])
     model = graph("g = Sigmoid(x) z = Mul(g, x)", yes=0)
     del model.graph.initializer[:]
-    model.graph.initializer.append(numpy_helper.from_array(np.array(True), "yes"))
+    model.graph.input.append(helper.make_tensor_value_info("yes", TensorProto.BOOL, []))
     model.graph.node.append(helper.make_node("If", ["yes"], ["i"], then_branch=branch, else_branch=branch))
     model.graph.node.append(helper.make_node("Add", ["i", "z"], ["y"]))
-    outputs(pwl.onnx.convert(model, batches(), segments=8), {"x": batches(1)[0]})
+    data = [{"x": x, "yes": np.array(True)} for x in batches()]
+    outputs(pwl.onnx.convert(model, data, segments=8), data[0])
+
+
+def branch(name, text, output, **constants):
+    """A graph for If, which sees the tensors around it."""
+    made = parser.parse_graph(f"{name} () => (float[N, 4] {output}) {{{text}}}")
+    made.initializer.extend(numpy_helper.from_array(np.array(value, np.float32), key) for key, value in constants.items())
+    return made
+
+
+@test("branches of a constant condition are entered, nested ones too; others stay")
+def _():
+    inner = helper.make_node("If", ["no"], ["r"], then_branch=branch("a", "r = Identity(t)", "r"),
+                             else_branch=branch("b", "g = Sigmoid(t) r = Mul(t, g)", "r"))
+    outer = branch("c", "h = MatMul(x, w) t = Tanh(h)", "r", w=np.eye(4))
+    outer.node.append(inner)
+    for yes, no, found in ((True, False, ["silu", "tanh"]), (True, True, ["tanh"]), (False, False, ["softplus"])):
+        model = graph("t = Identity(x) a = If(z)", z=0)
+        del model.graph.node[:], model.graph.initializer[:]
+        model.graph.initializer.append(numpy_helper.from_array(np.array(no), "no"))
+        model.graph.node.extend([
+            helper.make_node("Constant", [], ["c"], value=numpy_helper.from_array(np.array([not yes]))),
+            helper.make_node("Not", ["c"], ["yes"]),
+            helper.make_node("If", ["yes"], ["y"], then_branch=outer, else_branch=branch("d", "r = Softplus(x)", "r"))])
+        tables = pwl.onnx.fit(model, batches(), 8, segments=8)
+        assert sorted(table.function for table in tables.values()) == found, tables
+        converted, x = pwl.onnx.replace(model, tables), batches(1)[0]
+        assert not {"If", "Tanh", "Sigmoid", "Softplus"} & {node.op_type for node in converted.graph.node}
+        exact = outputs(model, {"x": x})[0]
+        error = np.sqrt(np.mean((outputs(converted, {"x": x})[0] - exact) ** 2) / np.mean(exact ** 2))
+        assert 0 < error < 0.1, f"8 bits are {error:.2g} off"
+    # A condition that is an input stays.
+    model = graph("g = Sigmoid(x)", yes=0)
+    del model.graph.initializer[:]
+    model.graph.initializer.append(numpy_helper.from_array(np.array(False), "yes"))
+    both = parser.parse_graph("e () => (float[N, 4] k, float[N, 4] r) {k = Identity(g) r = Tanh(g)}")
+    model.graph.node.extend([helper.make_node("If", ["yes"], ["p", "q"], then_branch=both, else_branch=both),
+                             helper.make_node("Add", ["p", "q"], ["y"])])
+    x = batches(1)[0]
+    converted = pwl.onnx.convert(model, batches(), segments=16)
+    assert np.sqrt(np.mean((outputs(converted, {"x": x})[0] - outputs(model, {"x": x})[0]) ** 2)) < 0.05
+    model.graph.input.append(helper.make_tensor_value_info("yes", TensorProto.BOOL, []))
+    converted = pwl.onnx.convert(model, batches(), segments=16)
+    assert "If" in [node.op_type for node in converted.graph.node]
 
 
 @test("functions of the model, float16")

@@ -9,6 +9,7 @@ import logging
 import os
 import pathlib
 import sys
+import tempfile
 import warnings
 
 from harness import end, equal, np, test
@@ -90,6 +91,26 @@ def _():
     got = run(exported(pwl.torch.Activation(table), x), x)
     assert got.dtype == np.float16
     equal(got, table.real(x.float().numpy()).astype(np.float16), "float16")
+
+
+@test("an export without translations() hints at them, and one with them does not")
+def _():
+    x = torch.randn(3, 4)
+    for options, translated, hints in ((dict(dynamo=True), False, True), (dict(dynamo=True), True, False),
+                                       (dict(dynamo=False), True, True)):
+        pwl.torch.ops.translated = translated
+        given = dict(custom_translation_table=translations()) if translated else {}
+        with warnings.catch_warnings(record=True) as said, tempfile.TemporaryDirectory() as folder:
+            warnings.simplefilter("always")
+            try:
+                torch.onnx.export(pwl.torch.Activation(tables["gelu_s8"]), (x,), f"{folder}/model.onnx", verbose=False, **options,
+                                  **(given if options["dynamo"] else {}))
+                failed = False
+            except Exception:
+                failed = True
+        told = any("custom_translation_table=pwl.torch.onnx.translations()" in str(one.message) for one in said)
+        assert (told, failed) == (hints, hints), (options, translated, told, failed)
+    torch.jit.trace(pwl.torch.Activation(tables["gelu_s8"]), (x,))  # which is no export
 
 
 @test("a converted model, with batches of any size")

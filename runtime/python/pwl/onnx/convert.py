@@ -14,6 +14,7 @@ from ..calibration import LeastSquares, MinMax, Observer
 from ..codes import Array
 from ..errors import Error, MissingError, ToolError, shown
 from ..table import Table
+from .branches import enter_branches
 from .expressions import Place, find
 from .lookup import Nodes, add_quantisers, add_table
 
@@ -30,7 +31,8 @@ Batch = Any                 # an array, a tuple of arrays, or a dict of arrays b
 
 
 def load_model(model: Model) -> onnx.ModelProto:
-    """A copy of a model, from a file, from bytes or from onnx, with its functions put in where they are called."""
+    """A copy of a model, from a file, from bytes or from onnx, with its functions put in where they are called, and the
+    branches that it always takes."""
     if isinstance(model, onnx.ModelProto):
         made = copy.deepcopy(model)
     elif isinstance(model, bytes):
@@ -52,6 +54,7 @@ def load_model(model: Model) -> onnx.ModelProto:
                     "onnx.utils.extract_model gives")
     if made.functions:
         made = inliner.inline_local_functions(made)
+    enter_branches(made.graph)
     if _opset(made) < OLDEST:
         raise Error(f"the model is of opset {_opset(made)}, and {OLDEST} is the oldest that will do: "
                     f"onnx.version_converter.convert_version(model, {OLDEST}) makes one of it")

@@ -235,7 +235,8 @@ def _place(graph: _Graph, seed: int) -> Optional[Place]:
 
 
 def find(model: onnx.ModelProto) -> list[Place]:
-    """The activations of a model's graph, in its order; those within If, Loop and Scan are not looked for."""
+    """The activations of a model's graph, in its order; those within If, Loop and Scan are not looked for. Of an If whose
+    condition is constant fit() and replace() have put the branch into the graph."""
     graph = _Graph(onnx.shape_inference.infer_shapes(model).graph)
     places: dict[str, Place] = {}
     taken: set[int] = set()

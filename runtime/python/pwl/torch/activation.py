@@ -13,7 +13,7 @@ from ..errors import Error, shown
 from ..table import Table
 from . import functions
 from .functions import Function
-from .ops import map_codes, map_codes_plain, map_real, map_real_plain, plain, state_of, text_of
+from .ops import hint_at_translations, map_codes, map_codes_plain, map_real, map_real_plain, plain, state_of, text_of
 
 __all__ = ["Activation", "Observed"]
 
@@ -50,6 +50,8 @@ class Activation(nn.Module):
         self.table, self._json = table, table.to_json()
 
     def forward(self, x: Tensor) -> Tensor:
+        if torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call, unused-ignore]
+            hint_at_translations(True)
         if self.compute != "table":
             y = self._compared(x)
         elif not x.is_floating_point():

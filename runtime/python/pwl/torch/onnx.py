@@ -14,6 +14,7 @@ import numpy as np
 
 from ..errors import MissingError
 from ..table import Table
+from . import ops
 from .ops import map_codes, map_real, table_of
 
 try:
@@ -60,4 +61,5 @@ def _checked(table: str) -> Table:
 
 def translations() -> dict[Any, Callable[..., Any]]:
     """What torch.onnx.export() takes as custom_translation_table."""
+    ops.translated = True
     return {map_real: _real, map_codes: _map}

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import warnings
 from typing import Any, Callable, ContextManager, Optional, Union
 
 import numpy as np
@@ -24,7 +25,8 @@ from ..codes import Type
 from ..errors import Error
 from ..table import Table
 
-__all__ = ["LIBRARY", "current_device", "current_stream", "define", "empty_strided_cuda", "map_codes", "map_codes_plain",
+__all__ = ["LIBRARY", "current_device", "current_stream", "define", "empty_strided_cuda",
+           "hint_at_translations", "map_codes", "map_codes_plain",
            "map_real", "map_real_plain", "on_device", "plain", "slope", "state_of", "table_of", "text_of"]
 
 LIBRARY: Any = torch.library.Library("pwl", "DEF")  # type: ignore[no-untyped-call]
@@ -76,6 +78,18 @@ def plain(x: Tensor) -> bool:
     return (not torch.compiler.is_compiling() and type(x) is Tensor and not _observed()
             and not (x.requires_grad and torch.is_grad_enabled()) and (x.is_cuda or x.is_cpu)
             and x.layout is torch.strided and not x.is_nested and not x.is_neg() and not x._is_zerotensor())
+
+
+# ---- Export to ONNX ----
+
+translated = False  # whether the program has asked for pwl.torch.onnx.translations()
+
+
+def hint_at_translations(by_tracing: bool) -> None:
+    """Says what torch.onnx.export() needs, where it runs and this is not given."""
+    if (by_tracing or not translated) and torch.onnx.is_in_onnx_export():
+        warnings.warn("torch.onnx.export() has operators of pwl translated by dynamo=True, "
+                      "custom_translation_table=pwl.torch.onnx.translations()", stacklevel=2)
 
 
 # ---- Tables and tensors ----
@@ -163,6 +177,7 @@ def _map_codes_cuda(x: Tensor, table: str) -> Tensor:
 
 
 def _map_codes_fake(x: Tensor, table: str) -> Tensor:
+    hint_at_translations(False)
     _check(x, CODES, "codes")
     return torch.empty_like(x, dtype=_dtype(table_of(table).output))
 
@@ -199,6 +214,7 @@ def _map_real_cuda(x: Tensor, table: str, exact: Optional[Tensor] = None) -> Ten
 
 
 def _map_real_fake(x: Tensor, table: str, exact: Optional[Tensor] = None) -> Tensor:
+    hint_at_translations(False)
     _check(x, REALS, "real numbers")
     return torch.empty_like(x)
 
