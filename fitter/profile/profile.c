@@ -135,13 +135,35 @@ int profile_write(const struct profile *profile, const struct notation *notation
     return diag->code;
 }
 
+/* Says which notation of the profile a file is in that the one given does not read. */
+static void name_notation(const struct profile *profile, const struct notation *given, const char *bytes, size_t size,
+                          struct diag *diag)
+{
+    for (int k = 0; profile->notations[k]; k++) {
+        const struct notation *notation = profile->notations[k];
+        struct image image = {0};
+        struct origin origin = {0};
+        struct diag unread = {.code = EXIT_DONE};
+        const bool is_read = notation != given && !notation->folder &&
+                             !notation->read(profile->layout, bytes, size, &image, &origin, &unread);
+        image_free(&image);
+        if (is_read) {
+            diag_set(diag, EXIT_USAGE, "is not %s but %s: --profile %s:%s reads it", given->name, notation->name,
+                     profile->name, notation->name);
+            return;
+        }
+    }
+}
+
 int profile_read(const struct profile *profile, const struct notation *notation, const char *bytes, size_t size,
                  struct image *image, struct origin *origin, struct diag *diag)
 {
     *origin = (struct origin){0};
     *image = (struct image){0};
     diag->code = EXIT_DONE;
-    if (!notation->read(profile->layout, bytes, size, image, origin, diag) && image_check(image, diag))
+    if (notation->read(profile->layout, bytes, size, image, origin, diag) == EXIT_USAGE)
+        name_notation(profile, notation, bytes, size, diag);
+    else if (!diag->code && image_check(image, diag))
         diag->code = EXIT_USAGE; /* a number that its field does not hold */
     return diag->code;
 }

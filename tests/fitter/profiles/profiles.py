@@ -162,7 +162,23 @@ def check_function(pwlc, profile, function, flags, compiled):
         if notation == "cpp" and compiled and profile == "quant-gru":
             _, outputs = native.run_quant_gru(data.decode(), types.x, types.y, pwlc.folder)
             same(f"{title}: compiled, all codes", outputs, expected)
+        again = f"{name}.again.{notation}"
+        pwlc.must("emit", "again.json", "--profile", f"{profile}:{notation}", "-o", again)
+        tap(state(reader_of(profile, notation, pwlc.read(again), types)) == state(reader),
+            f"{title}: what was imported is emitted alike")
+    check_notations(pwlc, profile, name, types)
     return files, types, expected
+
+
+def check_notations(pwlc, profile, name, types):
+    """A file of another notation of the profile is refused by the name of its own."""
+    notations = [notation for notation in NOTATIONS[profile].split() if notation != "dat"]
+    for given in notations:
+        for notation in notations:
+            if notation != given:
+                done = pwlc.run("import", f"{name}.out.{notation}", "--profile", f"{profile}:{given}", *types.flags)
+                tap(done.returncode == 2 and f"--profile {profile}:{notation} reads it" in done.stderr,
+                    f"{profile}: {notation} as {given}", done.stderr)
 
 
 def check_functions(pwlc):
