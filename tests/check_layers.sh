@@ -10,7 +10,8 @@ cd "$1" || exit 1
 rooms='
 runtime/include/pwl     :
 runtime                 : runtime/include/pwl
-runtime/x86             : runtime/include/pwl runtime
+runtime/rows            : runtime/include/pwl runtime
+runtime/x86             : runtime/include/pwl runtime runtime/rows
 runtime/arm             : runtime/include/pwl runtime
 runtime/riscv           : runtime/include/pwl runtime
 
