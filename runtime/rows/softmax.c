@@ -74,16 +74,16 @@ static int32_t place(const pwl_softmax *softmax, const shared *all, uint32_t d)
 
 static void write_places(const row *of, const shared *all)
 {
-    enum { FEW = 256 };
+    enum { RESULTS = 256 };
     const pwl_softmax *const softmax = of->softmax;
     /* Of 8-bit codes, one result a difference: 16 bits hold those of each type. */
-    const int is_tabulated = !softmax->exp_high && of->length > FEW;
+    const int is_tabulated = !softmax->exp_high && of->length > RESULTS;
     const int is_unsigned = pwl_type_is_unsigned((pwl_type)softmax->out);
     const int32_t least = least_code(softmax);
-    uint16_t results[FEW];
+    uint16_t results[RESULTS];
     int32_t codes[PWL_PIECE];
     size_t from, k, count;
-    for (k = 0; is_tabulated && k < FEW; k++)
+    for (k = 0; is_tabulated && k < RESULTS; k++)
         results[k] = (uint16_t)place(softmax, all, (uint32_t)k);
     for (from = 0; from < of->length; from += count) {
         count = pwl_piece_of(of->length - from);

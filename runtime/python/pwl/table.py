@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import dataclasses
 import os
-import tempfile
 from typing import Any, Mapping, Optional, Union
 
 import numpy as np
@@ -56,7 +55,7 @@ class Certificate:
     bound_lsb: Optional[float] = None
 
 
-def _read_type(top: Fields, field: str) -> Type:
+def read_type(top: Fields, field: str) -> Type:
     side = top.object(field, SIDE_FIELDS)
     bits, signed = side.integer("bits", 2, 32), bool(side.choice("signed", [False, True]))
     text, zero_point = side.get("scale"), side.integer("zero_point", *code_range(64, True))
@@ -151,7 +150,7 @@ class Table(_core.Table):
         top = Fields("", document.parse(content) if isinstance(content, bytes) else content)
         top.integer("pwl_table", 1, 1)
         top.only(TABLE_FIELDS)
-        x, y = _read_type(top, "in"), _read_type(top, "out")
+        x, y = read_type(top, "in"), read_type(top, "out")
         case, form = top.choice("case", CASES), top.choice("form", FORMS)
         rounding, bits = top.choice("rounding", ROUNDINGS), 8 << case
         flags, fold_sum, reduction = (0 if x.signed else FLAG_UNSIGNED_X), 0, None
@@ -208,18 +207,7 @@ class Table(_core.Table):
 
     def save(self, path: Union[str, os.PathLike[str]]) -> None:
         """Writes to_json() to a file, which is there whole or not at all."""
-        path = os.fspath(path)
-        handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=".pwl-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(self._json)
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(temporary, 0o666 & ~mask)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        document.save(path, self._json)
 
     def emit(self, format: str = "c", **flags: Any) -> str:
         """pwl.emit() of this table: a C header, SystemVerilog and others."""
