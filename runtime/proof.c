@@ -305,6 +305,12 @@ const char *pwl_status_text(pwl_status status)
         return "code minus zero point, times factor, needs more than 63 bits";
     case PWL_ERR_REDUCED_VALUE:
         return "value before the reduction's shift needs more than 61 bits";
+    case PWL_ERR_ROW:
+        return "length of a row, or a sum over it, is too large";
+    case PWL_ERR_CORE:
+        return "core gives what is no reciprocal, or no reciprocal root";
+    case PWL_ERR_CONSTANT:
+        return "constant, or an entry of a table, outside its range";
     }
     return "unknown status";
 }

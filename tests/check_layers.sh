@@ -10,7 +10,8 @@ cd "$1" || exit 1
 rooms='
 runtime/include/pwl     :
 runtime                 : runtime/include/pwl
-runtime/x86             : runtime/include/pwl runtime
+runtime/rows            : runtime/include/pwl runtime
+runtime/x86             : runtime/include/pwl runtime runtime/rows
 runtime/arm             : runtime/include/pwl runtime
 runtime/riscv           : runtime/include/pwl runtime
 
@@ -38,12 +39,13 @@ fitter/search/interpolation : fitter/base fitter/search fitter/search/minimax ru
 fitter/search/squares   : fitter/base fitter/search runtime/include/pwl
 fitter/search/ties      : fitter/base fitter/function fitter/spec fitter/search fitter/search/minimax runtime/include/pwl
 fitter/fit              : fitter/base fitter/function fitter/table fitter/measure fitter/spec fitter/search fitter/search/minimax fitter/search/interpolation fitter/search/squares fitter/search/ties
-fitter/emit/            : fitter/base fitter/io fitter/table runtime/include/pwl
+fitter/operator         : fitter/base fitter/io fitter/function fitter/table fitter/spec fitter/fit runtime/include/pwl
+fitter/emit/            : fitter/base fitter/io fitter/function fitter/table fitter/operator runtime/include/pwl
 fitter/verify           : fitter/base fitter/tools fitter/table fitter/emit runtime/include/pwl
 fitter/cost             : fitter/base fitter/tools fitter/table fitter/emit
 fitter/report           : fitter/base fitter/io fitter/function fitter/table fitter/measure fitter/spec fitter/fit
 fitter/device           : fitter/base fitter/io fitter/table fitter/measure runtime/include/pwl kernels/include/pwl kernels/bench/include/pwl
-fitter/cli              : fitter/base fitter/io fitter/function fitter/table fitter/profile fitter/measure fitter/spec fitter/fit fitter/emit fitter/verify fitter/cost fitter/report fitter/device runtime/include/pwl kernels/include/pwl
+fitter/cli              : fitter/base fitter/io fitter/function fitter/table fitter/profile fitter/measure fitter/spec fitter/fit fitter/operator fitter/emit fitter/verify fitter/cost fitter/report fitter/device runtime/include/pwl kernels/include/pwl
 fitter                  : fitter/base fitter/cli
 
 luts                    : runtime/include/pwl

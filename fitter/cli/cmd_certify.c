@@ -5,6 +5,8 @@
 #include "base/file.h"
 #include "command.h"
 #include "measure/claim.h"
+#include "operator/operator.h"
+#include "row_operator.h"
 #include "table/table.h"
 
 static const struct option_info options[] = {
@@ -88,7 +90,15 @@ static int run(int argc, char **argv, struct diag *diag)
         return diag->code;
     if (!request.path)
         return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc certify TABLE.json -o NEW.json");
-    return certify_file(&request, diag);
+    if (!operator_recognise(request.path))
+        return certify_file(&request, diag);
+    if (request.exhaustive || request.samples || request.weights)
+        return diag_set(diag, EXIT_USAGE, "%s: of a table, and %s is a row operator",
+                        request.exhaustive ? "--exhaustive"
+                        : request.samples  ? "--samples"
+                                           : "--weights",
+                        request.path);
+    return row_operator_certify(request.path, request.output, diag);
 }
 
 const struct command command_certify = {

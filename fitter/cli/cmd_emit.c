@@ -7,11 +7,13 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "command.h"
+#include "row_operator.h"
 #include "emit/emit.h"
 #include "emit/rtl/rtl.h"
 #include "measure/claim.h"
 #include "profile/profile.h"
 #include "rtl_flags.h"
+#include "operator/operator.h"
 #include "table/table.h"
 
 static const struct option_info options[] = {
@@ -391,6 +393,21 @@ static int emit_files(struct request *request, struct diag *diag)
     return code;
 }
 
+/* A single row operator. */
+static int emit_row_operator(const struct request *request, struct diag *diag)
+{
+    struct text out = {0};
+    const char *const path = request->paths[0];
+    if (request->profile)
+        return diag_set(diag, EXIT_USAGE, "%s: a row operator, which no profile holds; leave out --profile", path);
+    if (request->count > 1)
+        return diag_set(diag, EXIT_USAGE, "%s: a row operator, which is emitted alone", path);
+    if (row_operator_emit(path, request->emitter->name, &request->emit, &out, diag) == EXIT_DONE)
+        write_all(request, &out, diag);
+    text_free(&out);
+    return diag->code;
+}
+
 static int run(int argc, char **argv, struct diag *diag)
 {
     struct request request = {.paths = malloc((size_t)argc * sizeof *request.paths),
@@ -398,8 +415,11 @@ static int run(int argc, char **argv, struct diag *diag)
     if (!request.paths)
         return diag_set(diag, EXIT_IO, "out of memory");
     int code = parse(argc, argv, &request, diag);
+    bool is_operator = false;
+    for (int i = 0; i < request.count && !is_operator && code == EXIT_DONE; i++)
+        is_operator = operator_recognise(request.paths[i]);
     if (code == EXIT_DONE)
-        code = emit_files(&request, diag);
+        code = is_operator ? emit_row_operator(&request, diag) : emit_files(&request, diag);
     free(request.paths);
     return code;
 }

@@ -7,6 +7,8 @@
 #include "base/file.h"
 #include "command.h"
 #include "evaluation.h"
+#include "operator/operator.h"
+#include "row_operator.h"
 #include "table/table.h"
 
 static const struct option_info options[] = {
@@ -77,6 +79,18 @@ static int run(int argc, char **argv, struct diag *diag)
     if (!request.inputs)
         return diag_set(diag, EXIT_IO, "out of memory");
     int code = parse(argc, argv, &request, diag);
+    if (code == EXIT_DONE && operator_recognise(request.table_path)) {
+        if (request.real || request.trace || request.line_buffered)
+            code = diag_set(diag, EXIT_USAGE, "%s: of a table, and %s is a row operator",
+                            request.real    ? "--real"
+                            : request.trace ? "--trace"
+                                            : "--line-buffered",
+                            request.table_path);
+        else
+            code = row_operator_eval(request.table_path, request.inputs, request.input_count, request.output, diag);
+        free(request.inputs);
+        return code;
+    }
     if (code == EXIT_DONE)
         code = table_read(request.table_path, &table, diag);
     if (code == EXIT_DONE)

@@ -12,6 +12,7 @@
 #include "command.h"
 #include "fit/relax.h"
 #include "fit_notes.h"
+#include "row_operator.h"
 #include "spec/spec.h"
 
 #define MOST_SECONDS 1e6 /* of --time-limit */
@@ -59,6 +60,11 @@ static const struct option_info options[] = {
     {"--no-saturate", NULL, "exit 3 when the function leaves the output range"},
     {"--spec", "FILE", "fit every job of a JSON list, in parallel; -o then names a directory, made when missing"},
     {"--jobs", "N", "how many jobs of --spec run at once (default: one a core)"},
+    {"--rows", "N", "of softmax and logsoftmax the longest row, of norms the channels: 1 to 65536 places"},
+    {"--gamma", "FILE", "layernorm, rmsnorm: a .npy file, a factor for each channel (default 1)"},
+    {"--beta", "FILE", "layernorm, rmsnorm: a .npy file, an addend for each channel, in real units (default 0)"},
+    {"--eps", "E", "layernorm, rmsnorm (default 1e-5), l2norm (default 0): what is added under the root"},
+    {"--fraction", "F", "softmax, logsoftmax: fraction bits of the exponentials, 8 to 30 (default 30)"},
     {"--time-limit", "SECONDS",
      "end the search of a table after so long, with the best one found; without it the same flags give the same table"},
     {"-o", "FILE", "write the table there instead of standard output"},
@@ -201,11 +207,8 @@ struct request {
     const char *output, *spec_path, *jobs_text;
     int jobs;
     double seconds; /* of --time-limit; INFINITY without */
-};
-
-/* A flag of a table's spec. */
-struct given {
-    const char *flag, *value;
+    int given;      /* flags of the spec, or of a row operator: */
+    bool is_operator;
 };
 
 /* A profile first, whose flags others take the place of; parameters last, as the function may be named after them. */
@@ -227,6 +230,21 @@ static int parse_seconds(const char *value, double *seconds, struct diag *diag)
         return diag_set(diag, EXIT_USAGE, "--time-limit %s: must be seconds, more than 0 and at most %g", value,
                         MOST_SECONDS);
     return EXIT_DONE;
+}
+
+/* Whether the function is a row operator; else no flag is of these alone. */
+static bool is_operator(struct request *request, const struct given *given, struct diag *diag)
+{
+    for (int k = 0; k < request->given; k++)
+        if (!strcmp(given[k].flag, "FUNCTION") && row_operator_is_named(given[k].value))
+            request->is_operator = true;
+    for (int k = 0; k < request->given && !request->is_operator; k++)
+        if (row_operator_has_flag(given[k].flag)) {
+            diag_set(diag, EXIT_USAGE, "%s: of softmax, logsoftmax, layernorm, rmsnorm and l2norm alone",
+                     given[k].flag);
+            break;
+        }
+    return request->is_operator;
 }
 
 static int parse(int argc, char **argv, struct request *request, struct given *given, struct diag *diag)
@@ -254,7 +272,10 @@ static int parse(int argc, char **argv, struct request *request, struct given *g
             given[count++] = (struct given){flag, value};
         }
     }
-    return more < 0 ? diag->code : set_in_order(&request->spec, given, count, diag);
+    request->given = count;
+    if (more < 0 || is_operator(request, given, diag))
+        return diag->code;
+    return diag->code ? diag->code : set_in_order(&request->spec, given, count, diag);
 }
 
 static int run(int argc, char **argv, struct diag *diag)
@@ -274,7 +295,13 @@ static int run(int argc, char **argv, struct diag *diag)
         fit_batch(request.spec_path, request.output, request.jobs, request.seconds, diag);
     else if (request.jobs_text)
         diag_set(diag, EXIT_USAGE, "--jobs %s: only with --spec", request.jobs_text);
-    else if (!file_expect(request.output, diag))
+    else if (request.is_operator && isfinite(request.seconds))
+        diag_set(diag, EXIT_USAGE, "--time-limit: not of a row operator, which takes no search");
+    else if (file_expect(request.output, diag))
+        ;
+    else if (request.is_operator)
+        row_operator_fit(given, request.given, request.output, diag);
+    else
         fit_one(&request.spec, request.seconds, request.output, diag);
     spec_free(&request.spec);
     free(given);
@@ -298,6 +325,11 @@ const struct command command_fit = {
         "\n"
         "Types from a model. FILE:TENSOR is the type of a quantised tensor of a TFLite or ONNX model, by its name or "
         "by its index in what `pwlc tensors` lists. The table holds that type, and not where it came from.\n"
+        "\n"
+        "Row operators. softmax, logsoftmax, layernorm, rmsnorm and l2norm work on rows of codes of 8 or 16 bits, and "
+        "take "
+        "--in, --out, --rows, --gamma, --beta, --eps and --fraction alone: what they make is no table, but an operator "
+        "with its constants and a bound on the error of every row. show, certify, sweep, eval and emit take its file.\n"
         "\n"
         "What is made least. lsq: the RMS error; minimax: the largest error, and among tables of the least one a small "
         "RMS error; --max-err: the number of segments, then a small RMS error; with --knots pow2 the number of "

@@ -14,6 +14,8 @@
 #include "emit/rtl/rtl.h"
 #include "io/columns.h"
 #include "measure/claim.h"
+#include "operator/operator.h"
+#include "row_operator.h"
 #include "table/reduction.h"
 #include "table/size.h"
 #include "table/table.h"
@@ -304,6 +306,14 @@ static json_t *table_json(const char *path, const struct table *table, struct di
 static int show_file(const char *path, bool first, json_t *list, struct diag *diag)
 {
     struct table table = {0};
+    if (operator_recognise(path)) {
+        if (list)
+            return diag_set(diag, EXIT_USAGE, "%s: a row operator, whose file is its JSON; leave out --format json",
+                            path);
+        if (!first)
+            printf("\n");
+        return row_operator_show(path, diag);
+    }
     int code = table_read(path, &table, diag);
     if (code == EXIT_DONE && claim_check(&table, NULL, NULL, diag))
         code = diag_prefix(diag, path);

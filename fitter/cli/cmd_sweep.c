@@ -14,11 +14,13 @@
 #include "function/reference.h"
 #include "measure/curve.h"
 #include "measure/error_bound.h"
+#include "operator/operator.h"
 #include "report/anchors.h"
 #include "report/plot.h"
 #include "report/sweep_codes.h"
 #include "report/sweep_gates.h"
 #include "report/sweep_report.h"
+#include "row_operator.h"
 #include "standing.h"
 
 static const struct option_info options[] = {
@@ -42,6 +44,7 @@ static const struct option_info options[] = {
      "write code, x, target, output and error of every input code to FILE.csv, FILE.npy or FILE.jsonl"},
     {"--anchors", NULL,
      "instead of tables: fit what others published, side by side; each WORD is in a row's source, function or types"},
+    {"--rows", "N", "of a row operator: how many rows are drawn beside the structured ones"},
     {"-o", "FILE", "write to FILE instead of standard output"},
     {NULL, NULL, NULL},
 };
@@ -60,6 +63,8 @@ struct request {
     struct weights *weights; /* null without */
     struct curve *curves;    /* of --plot, one a row */
     const char *other;       /* a flag that --anchors does not take */
+    const char *of_tables;   /* a flag that row operators do not take */
+    int64_t drawn;           /* of --rows */
 };
 
 static int measure_curve(const struct request *request, struct sweep_row *row, const struct packed_table *packed,
@@ -296,10 +301,22 @@ static int set_limit(struct request *request, const char *name, const char *valu
     return EXIT_DONE;
 }
 
+static int set_drawn(struct request *request, const char *value, struct diag *diag)
+{
+    if (number_integer(value, strlen(value), &request->drawn) != NUMBER_OK || request->drawn < 1 ||
+        request->drawn > 1000000000)
+        return diag_set(diag, EXIT_USAGE, "--rows %s: must be an integer from 1 to 1000000000", value);
+    return EXIT_DONE;
+}
+
 static int set_option(struct request *request, const char *name, const char *value, struct diag *diag)
 {
     if (strcmp(name, "--format") != 0 && strcmp(name, "-o") != 0 && strcmp(name, "--anchors") != 0)
         request->other = name;
+    if (strcmp(name, "--rows") == 0)
+        return set_drawn(request, value, diag);
+    if (strcmp(name, "--format") != 0 && strcmp(name, "-o") != 0 && strcmp(name, "--max-err") != 0)
+        request->of_tables = name;
     if (limit_of(request, name))
         return set_limit(request, name, value, diag);
     if (strcmp(name, "--format") == 0) {
@@ -388,6 +405,25 @@ static int parse(int argc, char **argv, struct request *request, struct diag *di
     return EXIT_DONE;
 }
 
+/* A single row operator. */
+static int sweep_operator(const struct request *request, struct diag *diag)
+{
+    const char *const path = request->rows[0].label;
+    const struct row_operator_sweep sweep = {path, request->output, request->format, request->drawn,
+                                             request->limits.max_err};
+    if (request->count > 1)
+        return diag_set(diag, EXIT_USAGE, "%s: a row operator, which is swept alone", path);
+    if (request->of_tables)
+        return diag_set(diag, EXIT_USAGE, "%s: of a table, and %s is a row operator", request->of_tables, path);
+    return row_operator_sweep(&sweep, diag);
+}
+
+/* Whether the files are row operators: the first of them tells. */
+static bool is_operator(const struct request *request)
+{
+    return request->count > 0 && !request->anchors && operator_recognise(request->rows[0].label);
+}
+
 static int run(int argc, char **argv, struct diag *diag)
 {
     /* A row for each argument and one for the baseline. */
@@ -397,7 +433,11 @@ static int run(int argc, char **argv, struct diag *diag)
     if (!request.rows || !request.curves)
         return diag_set(diag, EXIT_IO, "out of memory");
     int code = parse(argc, argv, &request, diag);
-    if (code == EXIT_DONE)
+    if (code == EXIT_DONE && is_operator(&request))
+        code = sweep_operator(&request, diag);
+    else if (code == EXIT_DONE && request.drawn && !request.anchors)
+        code = diag_set(diag, EXIT_USAGE, "--rows: of a row operator, and %s is a table", request.rows[0].label);
+    else if (code == EXIT_DONE)
         code = request.anchors ? sweep_anchors(&request, diag) : sweep(&request, diag);
     for (int i = 0; i <= argc; i++) {
         table_free(&request.rows[i].table);

@@ -9,13 +9,13 @@
 #include "base/file.h"
 #include "function/expression.h"
 #include "io/fields.h"
+#include "json_parts.h"
 #include "reduction.h"
 #include "table.h"
 #include "unfused.h"
 
 #define TABLE_VERSION 1
 #define SPEC_MAX_LENGTH 8192
-#define SHA256_LENGTH 64
 
 /* A segment is an object, with its unfused part two, of 11 values at most; 64 for all else. */
 static const struct fields_limits limits = {TABLE_MAX_BYTES, 2 * PWL_MAX_SEGMENTS + 64, 11 * PWL_MAX_SEGMENTS + 64};
@@ -36,7 +36,7 @@ static bool consists_of(const char *text, const char *characters)
 }
 
 /* A field that may be left out, and then gives an empty string. */
-static int read_sha256(const struct fields *top, const char *name, char hex[SHA256_LENGTH + 1], struct diag *diag)
+int json_read_sha256(const struct fields *top, const char *name, char hex[SHA256_LENGTH + 1], struct diag *diag)
 {
     const char *text;
     hex[0] = '\0';
@@ -98,7 +98,7 @@ static int read_function(const struct fields *top, struct table *table, struct d
     if (strlen(name) >= sizeof table->function)
         return diag_set(diag, EXIT_IO, "function: the name is too long for a table");
     strcpy(table->function, name);
-    if (read_parameters(top, info, table, diag) || read_sha256(top, "samples_sha256", table->samples_sha256, diag))
+    if (read_parameters(top, info, table, diag) || json_read_sha256(top, "samples_sha256", table->samples_sha256, diag))
         return diag->code;
     if (sampled && !table->samples_sha256[0])
         return field_refuse(top, "samples_sha256", diag, "that of the sample points, since function is \"samples\"");
@@ -135,10 +135,10 @@ static int read_words(const struct fields *top, struct table *table, struct diag
             return field_refuse(top, "outside", diag, "\"clamp\", or left out");
         table->outside = OUTSIDE_CLAMP;
     }
-    return read_sha256(top, "weights_sha256", table->weights_sha256, diag);
+    return json_read_sha256(top, "weights_sha256", table->weights_sha256, diag);
 }
 
-static int read_tensor(const struct fields *top, const char *name, struct tensor *tensor, struct diag *diag)
+int json_read_tensor(const struct fields *top, const char *name, struct tensor *tensor, struct diag *diag)
 {
     static const char *const known[] = {"bits", "signed", "scale", "zero_point", "qmin", "qmax", NULL};
     struct fields object;
@@ -400,7 +400,7 @@ static int read_certificate(const struct fields *top, struct table *table, struc
 static int read_standing(const struct fields *top, struct table *table, struct diag *diag)
 {
     char says[SHA256_LENGTH + 1], hash[SHA256_LENGTH + 1];
-    if (read_sha256(top, "hash", says, diag))
+    if (json_read_sha256(top, "hash", says, diag))
         return diag->code;
     if (!field_present(top, "certificate"))
         return says[0] ? field_refuse(top, "hash", diag, "left out without a certificate") : EXIT_DONE;
@@ -433,9 +433,13 @@ static int read_table(const struct fields *top, struct table *table, struct diag
                                         "hash",
                                         NULL};
     struct packed_table packed;
+    if (field_present(top, "pwl_operator"))
+        return diag_set(
+            diag, EXIT_USAGE,
+            "a row operator, must be a table here: show, certify, sweep, eval and emit take operators, as files");
     if (read_version(top, diag) || fields_known(top, known, diag) || read_words(top, table, diag) ||
-        read_function(top, table, diag) || read_tensor(top, "in", &table->in, diag) ||
-        read_tensor(top, "out", &table->out, diag) || read_case(top, table, diag) || read_fold(top, table, diag) ||
+        read_function(top, table, diag) || json_read_tensor(top, "in", &table->in, diag) ||
+        json_read_tensor(top, "out", &table->out, diag) || read_case(top, table, diag) || read_fold(top, table, diag) ||
         read_reduction(top, table, diag) || read_segments(top, table, diag) || read_standing(top, table, diag) ||
         table_prove(table, EXIT_USAGE, &packed, NULL, diag))
         return diag->code;

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/number.h"
+#include "json_parts.h"
 #include "table.h"
 
 #define REAL_DIGITS 6 /* of a measured value: another libm changes digits further right */
@@ -63,7 +64,7 @@ static void write_string(struct text *out, const char *string)
     text_add(out, "\"");
 }
 
-static void write_real(struct text *out, const char *name, double value)
+void json_add_real(struct text *out, const char *name, double value)
 {
     char text[32];
     format_real(value, text);
@@ -81,7 +82,7 @@ static void write_parameters(struct text *out, const struct table *table)
     text_add(out, "},\n");
 }
 
-static void write_tensor(struct text *out, const char *name, const struct tensor *tensor)
+void json_add_tensor(struct text *out, const char *name, const struct tensor *tensor)
 {
     text_add(out,
              "  \"%s\": {\"bits\": %d, \"signed\": %s, \"scale\": \"%s\", \"zero_point\": %" PRId64
@@ -125,25 +126,25 @@ static void write_certificate(struct text *out, const struct certificate *certif
 {
     text_add(out, "  \"certificate\": {\"checked\": %" PRId64 ", \"exhaustive\": %s, ", certificate->checked,
              boolean(certificate->exhaustive));
-    write_real(out, "max_err_lsb", certificate->max_err_lsb);
+    json_add_real(out, "max_err_lsb", certificate->max_err_lsb);
     text_add(out, ", \"max_err_at\": %" PRId64 ", ", certificate->max_err_at);
-    write_real(out, "rms_err_lsb", certificate->rms_err_lsb);
+    json_add_real(out, "rms_err_lsb", certificate->rms_err_lsb);
     text_add(out, ", ");
-    write_real(out, "mean_abs_err_lsb", certificate->mean_abs_err_lsb);
+    json_add_real(out, "mean_abs_err_lsb", certificate->mean_abs_err_lsb);
     text_add(out, ", ");
-    write_real(out, "correctly_rounded", certificate->correctly_rounded);
+    json_add_real(out, "correctly_rounded", certificate->correctly_rounded);
     text_add(out, ", \"saturated_codes\": %" PRId64 ", \"monotone\": %s, \"acc_bits\": %d, \"objective\": \"%s\"%s, ",
              certificate->saturated_codes, boolean(certificate->monotone), certificate->acc_bits,
              objective_name(certificate->objective),
              certificate->has_second_objective ? ", \"second_objective\": \"rms\"" : "");
     if (certificate->has_lower_bound)
-        write_real(out, "lower_bound_lsb", certificate->lower_bound_lsb);
+        json_add_real(out, "lower_bound_lsb", certificate->lower_bound_lsb);
     else
         text_add(out, "\"lower_bound_lsb\": null");
     text_add(out, ", \"optimal\": %s", certificate->optimal < 0 ? "null" : boolean(certificate->optimal));
     if (certificate->has_bound) {
         text_add(out, ", ");
-        write_real(out, "bound_lsb", certificate->bound_lsb);
+        json_add_real(out, "bound_lsb", certificate->bound_lsb);
     }
     text_add(out, "}");
 }
@@ -202,8 +203,8 @@ int table_to_json(const struct table *table, char **text, struct diag *diag)
     write_parameters(&out, table);
     text_add(&out, "  \"method\": \"%s\",\n  \"form\": \"%s\",\n  \"rounding\": \"%s\",\n  \"case\": \"%s\",\n",
              table->method, form_name(table->form), rounding_name(table->rounding), storage_name(table->storage));
-    write_tensor(&out, "in", &table->in);
-    write_tensor(&out, "out", &table->out);
+    json_add_tensor(&out, "in", &table->in);
+    json_add_tensor(&out, "out", &table->out);
     if (table->has_fold)
         text_add(&out, "  \"fold\": {\"sum\": %" PRId64 "},\n", table->fold_sum);
     if (table->has_reduction)

@@ -8,6 +8,7 @@
 #include <pwl/pwl.h>
 #include <pwl/real.h>
 #include <pwl/reduce.h>
+#include <pwl/rows.h>
 
 #define STRUCT(type) printf(#type " %zu\n", sizeof(type));
 #define FIELD(type, field) printf(#type "." #field " %zu+%zu\n", offsetof(type, field), sizeof(((type *)0)->field));
@@ -17,8 +18,9 @@
 #define TABLE(F)                                                                                                       \
     F(version)                                                                                                         \
     F(storage)                                                                                                         \
-    F(form) F(rounding) F(flags) F(segments) F(start) F(q_b) F(n) F(offset) F(zp_x) F(qmin_x) F(qmax_x) F(qmin_y)      \
-        F(qmax_y) F(fold_sum)
+    F(form)                                                                                                            \
+    F(rounding) F(flags) F(segments) F(start) F(q_b) F(n) F(offset) F(zp_x) F(qmin_x) F(qmax_x) F(qmin_y) F(qmax_y)    \
+        F(fold_sum)
 #define PROOF(F) F(status) F(segment) F(acc_bits)
 /* What pwl_run() and pwl_plan_way() read of it. */
 #define PLAN(F) F(run) F(way)
@@ -30,6 +32,19 @@
     F(kind)                                                                                                            \
     F(log2_step) F(fraction) F(direction) F(shift) F(factor) F(addend) F(below) F(zp_x) F(qmin_x) F(qmax_x) F(zp_y)
 #define REDUCED(F) F(reduction) F(core)
+#define SOFTMAX(F)                                                                                                     \
+    F(version)                                                                                                         \
+    F(kind)                                                                                                            \
+    F(in)                                                                                                              \
+    F(out) F(fraction) F(out_bits) F(step_shift) F(log_shift) F(longest) F(step) F(log_unit) F(qmin_y) F(qmax_y)       \
+        F(zp_y) F(exp) F(exp_high) F(exp_shift) F(log_factor) F(log_value) F(reciprocal)
+#define NORM(F)                                                                                                        \
+    F(version)                                                                                                         \
+    F(kind)                                                                                                            \
+    F(in)                                                                                                              \
+    F(out) F(variance_shift) F(fraction) F(gamma_shift) F(drop) F(length) F(qmin_y) F(qmax_y) F(zp_y) F(zp_x) F(eps)   \
+        F(gamma) F(beta) F(rsqrt)
+#define ROWS(F) F(x) F(y) F(count) F(length) F(mask) F(mask_stride) F(is_causal) F(first)
 #define AFFINE(F) F(scale) F(zero_point)
 
 #define IN_TABLE(field) FIELD(pwl_table, field)
@@ -41,6 +56,9 @@
 #define IN_WALK(field) FIELD(pwl_plain_walk, field)
 #define IN_REDUCTION(field) FIELD(pwl_reduction, field)
 #define IN_REDUCED(field) FIELD(pwl_reduced, field)
+#define IN_SOFTMAX(field) FIELD(pwl_softmax, field)
+#define IN_NORM(field) FIELD(pwl_norm, field)
+#define IN_ROWS(field) FIELD(pwl_rows, field)
 #define IN_AFFINE(field) FIELD(pwl_affine, field)
 
 int main(void)
@@ -66,6 +84,12 @@ int main(void)
     REDUCED(IN_REDUCED)
     STRUCT(pwl_affine)
     AFFINE(IN_AFFINE)
+    STRUCT(pwl_softmax)
+    SOFTMAX(IN_SOFTMAX)
+    STRUCT(pwl_norm)
+    NORM(IN_NORM)
+    STRUCT(pwl_rows)
+    ROWS(IN_ROWS)
     ENUM(pwl_status)
     ENUM(pwl_storage)
     ENUM(pwl_form)
@@ -74,6 +98,8 @@ int main(void)
     ENUM(pwl_plain_rounding)
     ENUM(pwl_reduction_kind)
     ENUM(pwl_real)
+    ENUM(pwl_softmax_kind)
+    ENUM(pwl_norm_kind)
 #include "values.h"
     return 0;
 }

@@ -22,6 +22,7 @@
 #include "../support/extreme_table.h"
 #include "../support/typed_array.h"
 #include "luts.h"
+#include "row_equivalence.h"
 #include "say.h"
 #include "text.h"
 
@@ -352,6 +353,7 @@ int main(void)
         check_drawn(number);
     for (int number = 0; number < ROUND; number++)
         check_extreme(number);
+    failed |= check_rows();
     say(failed ? "FAILED\n" : "done\n");
     return failed;
 }

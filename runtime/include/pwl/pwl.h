@@ -76,7 +76,10 @@ typedef enum pwl_status {
     PWL_ERR_FOLD = 16,      /* zp_x outside [qmin_x, qmax_x], or fold_sum or fold_sum - raw leaves the accumulator */
     PWL_ERR_REDUCTION = 17, /* of <pwl/reduce.h>: a field outside its range, or a folded core */
     PWL_ERR_REDUCED_CODE = 18, /* (q_x - zp_x) * factor needs more than 63 bits */
-    PWL_ERR_REDUCED_VALUE = 19 /* the core's value, or r * addend, needs more than 61 bits */
+    PWL_ERR_REDUCED_VALUE = 19, /* the core's value, or r * addend, needs more than 61 bits */
+    PWL_ERR_ROW = 20,       /* of <pwl/rows.h>: the length of a row, or a sum over it, is too large */
+    PWL_ERR_CORE = 21,      /* the core gives what is no reciprocal, or no reciprocal root */
+    PWL_ERR_CONSTANT = 22   /* a constant, or an entry of a table, is outside its range */
 } pwl_status;
 
 /* Storage case: element types of the arrays and the accumulator.

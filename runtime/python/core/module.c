@@ -5,6 +5,7 @@
 #include "imports.h"
 #include "qgemm.h"
 #include "real.h"
+#include "rows.h"
 #include "table.h"
 
 static PyObject *levels(PyObject *module, PyObject *nothing)
@@ -37,7 +38,7 @@ PyMODINIT_FUNC PyInit__core(void);
 PyMODINIT_FUNC PyInit__core(void)
 {
     PyObject *const module = PyModule_Create(&definition);
-    if (module && !imports_load() && !table_add_types(module) && !qgemm_add_type(module) &&
+    if (module && !imports_load() && !table_add_types(module) && !qgemm_add_type(module) && !rows_add_type(module) &&
         !PyModule_AddStringConstant(module, "version", PWL_VERSION))
         return module;
     Py_XDECREF(module);

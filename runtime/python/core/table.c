@@ -462,6 +462,18 @@ static PyType_Spec table_spec = {"pwl._core.Table", sizeof(table_object), 0, Py_
 static PyType_Spec plan_spec = {"pwl._core.Plan", sizeof(plan_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
                                 plan_slots};
 
+const pwl_table *table_plain(PyObject *object)
+{
+    const int is_table = PyObject_IsInstance(object, (PyObject *)table_type);
+    const table_object *const table = (const table_object *)object;
+    if (is_table < 0)
+        return NULL;
+    if (is_table && !table->is_reduced)
+        return &table->reduced.core;
+    PyErr_SetString(imported_error, "a plain table is wanted");
+    return NULL;
+}
+
 int table_add_types(PyObject *module)
 {
     PyObject *const table = PyType_FromSpec(&table_spec), *const plan = PyType_FromSpec(&plan_spec);

@@ -3,9 +3,14 @@
 #ifndef PWL_CORE_TABLE_H
 #define PWL_CORE_TABLE_H
 
+#include <pwl/pwl.h>
+
 #include "python.h"
 
 /* Makes the types; 0 or -1. */
 int table_add_types(PyObject *module);
+
+/* The table of a Table that is not reduced, which lives as long as the object; else null with an exception. */
+const pwl_table *table_plain(PyObject *object);
 
 #endif

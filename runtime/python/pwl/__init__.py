@@ -19,7 +19,10 @@ from ._core import version as __version__
 from .codes import Type
 from .errors import Error, MissingError, ToolError
 from .fit import emit, export, fit, flags, import_table, pwlc
+from .rows import (OperatorCertificate, RowOperator, l2norm, layernorm, load_operator, log_softmax, rmsnorm,
+                   softmax)
 from .table import LEVELS_ALL, Certificate, Plan, Table, load
 
-__all__ = ["LEVELS_ALL", "Certificate", "Error", "MissingError", "Plan", "Table", "ToolError", "Type", "__version__",
-           "calibration", "emit", "export", "fit", "flags", "gguf", "import_table", "levels", "load", "pwlc", "qgemm"]
+__all__ = ["LEVELS_ALL", "Certificate", "Error", "MissingError", "OperatorCertificate", "Plan", "RowOperator", "Table",
+           "ToolError", "Type", "__version__", "calibration", "emit", "export", "fit", "flags", "gguf", "import_table",
+           "l2norm", "layernorm", "levels", "load", "load_operator", "log_softmax", "pwlc", "qgemm", "rmsnorm", "softmax"]

@@ -6,6 +6,7 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 T = TypeVar("T", bound=Table)
 P = TypeVar("P", bound=Plan)
+R = TypeVar("R", bound=RowOperator)
 
 version: str
 
@@ -33,6 +34,11 @@ class Plan:
     def way(self) -> str: ...
     def __new__(cls: type[P], table: Table, input: int, output: int, levels: int, /) -> P: ...
     def __call__(self, x: Array, out: Optional[Array] = None) -> Array: ...
+
+class RowOperator:
+    def __new__(cls: type[R], is_norm: bool, core: Table, fields: tuple[int, ...], arrays: tuple[Optional[bytes], ...],
+                /) -> R: ...
+    def _run(self, x: Array, out: Array, length: int, mask: Optional[Array], causal: bool, first: int, /) -> Array: ...
 
 class Product:
     @property

@@ -85,10 +85,10 @@ def _no_number(name: str) -> Any:
     raise Error(f"{name}: is no number of JSON")
 
 
-def parse(data: bytes) -> Any:
-    """The document in a table's JSON."""
-    if len(data) > MOST_BYTES:
-        raise Error(f"larger than the limit of {MOST_BYTES} bytes")
+def parse(data: bytes, most: int = MOST_BYTES) -> Any:
+    """The document in a table's JSON, of at most so many bytes."""
+    if len(data) > most:
+        raise Error(f"larger than the limit of {most} bytes")
     try:
         return json.loads(data.decode("utf-8"), object_pairs_hook=_object, parse_int=_integer, parse_float=_real,
                           parse_constant=_no_number)
@@ -121,7 +121,7 @@ def write(content: Any) -> bytes:
         raise Error(f"no JSON can be made of it: {error}") from None
 
 
-def read(path: Union[str, os.PathLike[str]]) -> bytes:
-    """A file's bytes, one more than a table may have at most."""
+def read(path: Union[str, os.PathLike[str]], most: int = MOST_BYTES) -> bytes:
+    """A file's bytes, one more than it may have at most."""
     with open(path, "rb") as file:
-        return file.read(MOST_BYTES + 1)
+        return file.read(most + 1)

@@ -261,8 +261,19 @@ def fit(function: Union[str, Callable[[Any], Any], None] = None, *, input: Union
     with _Arguments("fit", keywords) as arguments:
         text, said = _run([*words, *arguments])
     table = Table(text)
-    table.notes = tuple(line.replace("pwlc fit: note: ", "") for line in said.splitlines())
+    table.notes = _notes(said)
     return table
+
+
+def _notes(said: str) -> tuple[str, ...]:
+    return tuple(line.replace("pwlc fit: note: ", "") for line in said.splitlines())
+
+
+def fit_text(name: str, keywords: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
+    """What `pwlc fit NAME` writes for flags that are keywords, and its notes."""
+    with _Arguments("fit", keywords) as arguments:
+        text, said = _run(["fit", name, *arguments])
+    return text, _notes(said)
 
 
 def _known_type(of: Union[str, Type, None]) -> Optional[Type]:

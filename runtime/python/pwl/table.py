@@ -57,7 +57,7 @@ class Certificate:
     bound_lsb: Optional[float] = None
 
 
-def _read_type(top: Fields, field: str) -> Type:
+def read_type(top: Fields, field: str) -> Type:
     side = top.object(field, SIDE_FIELDS)
     bits, signed = side.integer("bits", 2, 32), bool(side.choice("signed", [False, True]))
     text, zero_point = side.get("scale"), side.integer("zero_point", *code_range(64, True))
@@ -161,7 +161,7 @@ class Table(_core.Table):
         top = Fields("", document.parse(content) if isinstance(content, bytes) else content)
         top.integer("pwl_table", 1, 1)
         top.only(TABLE_FIELDS)
-        x, y = _read_type(top, "in"), _read_type(top, "out")
+        x, y = read_type(top, "in"), read_type(top, "out")
         case, form = top.choice("case", CASES), top.choice("form", FORMS)
         rounding, bits = top.choice("rounding", ROUNDINGS), 8 << case
         flags, fold_sum, reduction = (0 if x.signed else FLAG_UNSIGNED_X), 0, None

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "row_operator.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/file.h"
+#include "base/number.h"
+#include "emit/c/row_operator.h"
+#include "io/npy.h"
+#include "operator/hard_rows.h"
+#include "operator/operator.h"
+#include "table/size.h"
+
+static const char *const own_flags[] = {"--rows", "--gamma", "--beta", "--eps", "--fraction"};
+enum { OWN_FLAGS = sizeof own_flags / sizeof *own_flags };
+
+bool row_operator_is_named(const char *name)
+{
+    enum operator_kind kind;
+    return operator_parse(name, &kind);
+}
+
+bool row_operator_has_flag(const char *flag)
+{
+    for (int k = 0; k < OWN_FLAGS; k++)
+        if (strcmp(flag, own_flags[k]) == 0)
+            return true;
+    return false;
+}
+
+/* What fit is asked for. */
+struct asked {
+    struct operator_request request;
+    bool has_in, has_out, has_eps;
+    double *gamma, *beta; /* malloc'd, from files */
+    uint32_t gamma_count, beta_count;
+    const char *gamma_path, *beta_path;
+    char words[96];
+};
+
+/* A file of reals, one a channel. */
+static int read_channels(const char *flag, const char *path, double **values, uint32_t *count, struct diag *diag)
+{
+    unsigned char *bytes;
+    size_t size;
+    struct npy npy;
+    if (file_read(path, FILE_MAX_BYTES, &bytes, &size, diag))
+        return diag->code;
+    if (npy_parse(bytes, size, &npy, diag)) {
+        diag_prefix(diag, path);
+    } else if (npy.dimensions != 1 || npy.count < 1 || npy.count > PWL_LONGEST_ROW) {
+        diag_set(diag, EXIT_USAGE, "%s %s: must be an array of one dimension, of 1 to %d channels", flag, path,
+                 PWL_LONGEST_ROW);
+    } else {
+        *values = malloc(npy.count * sizeof **values);
+        *count = (uint32_t)npy.count;
+        if (!*values)
+            diag_set(diag, EXIT_IO, "out of memory for %zu channels", npy.count);
+        else
+            npy_reals(&npy, 0, npy.count, *values);
+        for (size_t c = 0; *values && c < npy.count; c++)
+            if (!((*values)[c] >= -1e30 && (*values)[c] <= 1e30))
+                diag_set(diag, EXIT_USAGE, "%s %s: channel %zu is %g, must be from -1e30 to 1e30", flag, path, c,
+                         (*values)[c]);
+    }
+    free(bytes);
+    return diag->code;
+}
+
+static int set_integer(const char *flag, const char *value, int64_t min, int64_t max, int64_t *integer,
+                       struct diag *diag)
+{
+    if (number_integer(value, strlen(value), integer) != NUMBER_OK || *integer < min || *integer > max)
+        return diag_set(diag, EXIT_USAGE, "%s %s: must be an integer from %" PRId64 " to %" PRId64, flag, value, min,
+                        max);
+    return EXIT_DONE;
+}
+
+static int set_flag(struct asked *asked, const char *flag, const char *value, struct diag *diag)
+{
+    struct operator_request *const request = &asked->request;
+    int64_t integer;
+    if (strcmp(flag, "FUNCTION") == 0) {
+        if (!operator_parse(value, &request->kind))
+            return diag_set(diag, EXIT_USAGE, "\"%s\" is one argument too many", value);
+    } else if (strcmp(flag, "--in") == 0) {
+        asked->has_in = true;
+        return tensor_parse(value, flag, &request->in, diag);
+    } else if (strcmp(flag, "--out") == 0) {
+        asked->has_out = true;
+        return tensor_parse(value, flag, &request->out, diag);
+    } else if (strcmp(flag, "--rows") == 0) {
+        if (set_integer(flag, value, 1, PWL_LONGEST_ROW, &integer, diag))
+            return diag->code;
+        request->length = (uint32_t)integer;
+    } else if (strcmp(flag, "--fraction") == 0) {
+        if (set_integer(flag, value, 8, 30, &integer, diag))
+            return diag->code;
+        request->fraction = (int)integer;
+    } else if (strcmp(flag, "--eps") == 0) {
+        if (number_real(value, strlen(value), &request->eps) != NUMBER_OK || request->eps < 0)
+            return diag_set(diag, EXIT_USAGE, "--eps %s: must be a number, 0 or more", value);
+        asked->has_eps = true;
+    } else if (strcmp(flag, "--gamma") == 0) {
+        asked->gamma_path = value;
+    } else if (strcmp(flag, "--beta") == 0) {
+        asked->beta_path = value;
+    } else {
+        return diag_set(
+            diag, EXIT_USAGE,
+            "%s: not of a row operator, which takes --in, --out, --rows, --gamma, --beta, --eps, --fraction "
+            "and -o",
+            flag);
+    }
+    return EXIT_DONE;
+}
+
+/* What single flags cannot tell. */
+static int settle(struct asked *asked, struct diag *diag)
+{
+    struct operator_request *const request = &asked->request;
+    const bool is_norm = operator_is_norm(request->kind), is_l2 = request->kind == OPERATOR_L2_NORM;
+    const char *const name = operator_name(request->kind);
+    char eps[NUMBER_TEXT_SIZE];
+    if (!asked->has_in || !asked->has_out)
+        return diag_set(diag, EXIT_USAGE, "%s is needed, as --in s8:0.0472 --out u8:2^-8",
+                        asked->has_in ? "--out" : "--in");
+    if (is_norm ? request->fraction != 0 : asked->has_eps || asked->gamma_path || asked->beta_path)
+        return diag_set(diag, EXIT_USAGE, "%s: not of %s",
+                        is_norm             ? "--fraction"
+                        : asked->has_eps    ? "--eps"
+                        : asked->gamma_path ? "--gamma"
+                                            : "--beta",
+                        name);
+    if (is_l2 && (asked->gamma_path || asked->beta_path))
+        return diag_set(diag, EXIT_USAGE, "%s: not of l2norm, which has no channels of its own",
+                        asked->gamma_path ? "--gamma" : "--beta");
+    if ((asked->gamma_path && read_channels("--gamma", asked->gamma_path, &asked->gamma, &asked->gamma_count, diag)) ||
+        (asked->beta_path && read_channels("--beta", asked->beta_path, &asked->beta, &asked->beta_count, diag)))
+        return diag->code;
+    if (!request->length)
+        request->length = asked->gamma_count ? asked->gamma_count : asked->beta_count;
+    if (!request->length)
+        return diag_set(diag, EXIT_USAGE, "--rows is needed: %s",
+                        is_norm ? "the channels of a row, or --gamma" : "the places of the longest row");
+    if ((asked->gamma_path && asked->gamma_count != request->length) ||
+        (asked->beta_path && asked->beta_count != request->length))
+        return diag_set(diag, EXIT_USAGE, "--gamma, --beta: must have as many channels as --rows has places, %" PRIu32,
+                        request->length);
+    if (is_norm && !asked->has_eps)
+        request->eps = is_l2 ? 0 : 1e-5;
+    if (is_norm) {
+        number_format(request->eps + 0.0, eps);
+        snprintf(asked->words, sizeof asked->words, "--eps %s", eps);
+    } else if (request->fraction) {
+        snprintf(asked->words, sizeof asked->words, "--fraction %d", request->fraction);
+    }
+    request->words = asked->words;
+    request->gamma = asked->gamma;
+    request->beta = asked->beta;
+    return EXIT_DONE;
+}
+
+static int write_operator(const struct row_operator *of, const char *output, struct diag *diag)
+{
+    char *text = NULL;
+    if (operator_to_json(of, &text, diag) == EXIT_DONE)
+        file_write(output, text, strlen(text), diag);
+    free(text);
+    return diag->code;
+}
+
+int row_operator_fit(const struct given *given, int count, const char *output, struct diag *diag)
+{
+    struct asked asked = {0};
+    struct row_operator of = {0};
+    for (int k = 0; k < count && diag->code == EXIT_DONE; k++)
+        set_flag(&asked, given[k].flag, given[k].value, diag);
+    if (diag->code == EXIT_DONE && settle(&asked, diag) == EXIT_DONE &&
+        operator_make(&asked.request, &of, diag) == EXIT_DONE &&
+        operator_certify(&of, hard_rows_default(&of), diag) == EXIT_DONE)
+        write_operator(&of, output, diag);
+    operator_free(&of);
+    free(asked.gamma);
+    free(asked.beta);
+    return diag->code;
+}
+
+/* Reads an operator whose certificate is shown. */
+static int read_claimed(const char *path, struct row_operator *of, struct diag *diag)
+{
+    if (operator_read(path, of, diag) == EXIT_DONE && operator_check_claim(of, diag)) {
+        operator_free(of);
+        return diag_prefix(diag, path);
+    }
+    return diag->code;
+}
+
+static void print_type(const char *label, const struct tensor *tensor)
+{
+    char text[128];
+    tensor_format(tensor, text, sizeof text);
+    printf("  %-12s %s, codes %" PRId64 "..%" PRId64 "\n", label, text, tensor->qmin, tensor->qmax);
+}
+
+int row_operator_show(const char *path, struct diag *diag)
+{
+    struct row_operator of;
+    const struct operator_certificate *const certificate = &of.certificate;
+    if (read_claimed(path, &of, diag))
+        return diag->code;
+    escape_print(path);
+    printf("\n  %-12s %s\n  %-12s %s\n", "spec", of.spec, "operator", operator_name(of.kind));
+    print_type("in", &of.in);
+    print_type("out", &of.out);
+    printf("  %-12s %s%" PRIu32 " places\n", "rows", operator_is_norm(of.kind) ? "" : "up to ", of.length);
+    printf("  %-12s %zu bytes, of which the core of %d segments is %d\n", "tables", operator_bytes(&of),
+           of.core.segment_count, table_bytes(&of.core));
+    if (of.standing != CERTIFICATE_OWN) {
+        printf("  %-12s %s\n", "error",
+               of.standing == CERTIFICATE_ABSENT ? "not measured: pwlc certify does"
+                                                 : "the certificate is another operator's: pwlc certify measures");
+    } else {
+        printf("  %-12s %.6g LSB, of every row\n", "proven", certificate->bound_lsb);
+        if (operator_is_norm(of.kind))
+            printf("  %-12s half a step, %.3g by the root, %.3g by gamma's rounding, %.3g by the rest\n", "parts",
+                   certificate->root, certificate->gamma, certificate->beta);
+        else
+            printf("  %-12s rho %.3g, %s %.3g\n", "parts", certificate->rho,
+                   of.kind == OPERATOR_SOFTMAX ? "B" : "lambda", certificate->largest);
+        printf("  %-12s delta0 %.3g, delta %.3g\n", "core", certificate->delta0, certificate->delta);
+        printf("  %-12s %.6g LSB over %" PRId64 " rows\n  %-12s %s\n", "measured", certificate->max_err_lsb,
+               certificate->rows, "worst row", certificate->worst_row);
+    }
+    operator_free(&of);
+    return EXIT_DONE;
+}
+
+int row_operator_certify(const char *path, const char *output, struct diag *diag)
+{
+    struct row_operator of;
+    if (operator_read(path, &of, diag))
+        return diag->code;
+    if (of.standing != CERTIFICATE_OWN)
+        of.spec[0] = '\0'; /* the flags of fit no longer give it */
+    if (operator_certify(&of, hard_rows_default(&of), diag) == EXIT_DONE)
+        write_operator(&of, output, diag);
+    operator_free(&of);
+    return diag->code;
+}
+
+int row_operator_emit(const char *path, const char *format, const struct emit_options *options, struct text *out,
+                      struct diag *diag)
+{
+    struct row_operator of;
+    char *text = NULL;
+    if (strcmp(format, "c") != 0 && strcmp(format, "json") != 0)
+        return diag_set(diag, EXIT_USAGE, "%s: a row operator, which --format %s cannot write; must be c or json", path,
+                        format);
+    if (read_claimed(path, &of, diag))
+        return diag->code;
+    if (strcmp(format, "c") == 0)
+        emit_operator_c(&of, options, out, diag);
+    else if (operator_to_json(&of, &text, diag) == EXIT_DONE)
+        text_add_bytes(out, text, strlen(text));
+    free(text);
+    operator_free(&of);
+    return diag->code;
+}

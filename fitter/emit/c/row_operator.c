@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "row_operator.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "c.h"
+
+/* What the header is written from. */
+struct c_operator {
+    const struct row_operator *of;
+    char name[EMIT_NAME_SIZE], upper[EMIT_NAME_SIZE];
+    const char *attribute; /* of arrays; "" for none */
+};
+
+typedef int64_t value_at(const struct row_operator *of, uint32_t k);
+
+static int64_t exp_at(const struct row_operator *of, uint32_t k)
+{
+    return of->exp[k];
+}
+
+static int64_t exp_high_at(const struct row_operator *of, uint32_t k)
+{
+    return of->exp_high[k];
+}
+
+static int64_t exp_shift_at(const struct row_operator *of, uint32_t k)
+{
+    return of->exp_shift[k];
+}
+
+static int64_t log_factor_at(const struct row_operator *of, uint32_t k)
+{
+    return of->log_factor[k];
+}
+
+static int64_t log_value_at(const struct row_operator *of, uint32_t k)
+{
+    return of->log_value[k];
+}
+
+static int64_t gamma_at(const struct row_operator *of, uint32_t k)
+{
+    return of->gamma_codes[k];
+}
+
+static int64_t beta_at(const struct row_operator *of, uint32_t k)
+{
+    return of->beta_codes[k];
+}
+
+static void add_array(struct text *out, const struct c_operator *c, const char *type, const char *suffix,
+                      uint32_t count, value_at *at)
+{
+    char literal[C_LITERAL_SIZE];
+    text_add(out, "static const %s %s_%s[%" PRIu32 "]%s%s = {", type, c->name, suffix, count, *c->attribute ? " " : "",
+             c->attribute);
+    for (uint32_t k = 0; k < count; k++) {
+        /* An INT64_C() is for 64 bits alone. */
+        const int64_t value = at(c->of, k);
+        if (value > INT32_MAX && value <= UINT32_MAX)
+            snprintf(literal, sizeof literal, "%" PRId64 "u", value);
+        else
+            c_literal(value, literal);
+        text_add(out, "%s%s%s", k ? "," : "", k % 8 ? " " : "\n    ", literal);
+    }
+    text_add(out, "\n};\n");
+}
+
+static const char *type_constant(const struct tensor *tensor)
+{
+    return tensor->bits == 8 ? (tensor->is_signed ? "PWL_S8" : "PWL_U8") : tensor->is_signed ? "PWL_S16" : "PWL_U16";
+}
+
+static void add_softmax(struct text *out, const struct c_operator *c)
+{
+    const struct row_operator *const of = c->of;
+    const bool is_log = of->kind == OPERATOR_LOG_SOFTMAX;
+    char zero_point[C_LITERAL_SIZE], low[C_LITERAL_SIZE], high[C_LITERAL_SIZE];
+    add_array(out, c, "uint32_t", "exp", 256, exp_at);
+    if (of->exp_high) {
+        add_array(out, c, "uint32_t", "exp_high", 256, exp_high_at);
+        add_array(out, c, "uint8_t", "exp_shift", 256, exp_shift_at);
+    }
+    if (is_log) {
+        add_array(out, c, "uint16_t", "log_factor", PWL_LOG_CELLS, log_factor_at);
+        add_array(out, c, "int32_t", "log_value", PWL_LOG_CELLS, log_value_at);
+    }
+    text_add(out, "\nstatic const pwl_softmax %s = {\n    %d, /* version */\n    %s, /* kind */\n", c->name,
+             PWL_ROWS_VERSION, is_log ? "PWL_LOG_SOFTMAX" : "PWL_SOFTMAX");
+    text_add(out, "    %s, %s, /* in, out */\n    %d, /* fraction */\n    %d, /* out_bits */\n", type_constant(&of->in),
+             type_constant(&of->out), of->fraction, is_log ? 0 : of->out.scale.shift_bits);
+    text_add(out, "    %d, %d, /* step_shift, log_shift */\n    %" PRIu32 ", /* longest */\n", of->step_shift,
+             of->log_shift, of->length);
+    text_add(out, "    %" PRId64 ", %" PRId64 ", /* step, log_unit */\n    %s, %s, /* qmin_y, qmax_y */\n", of->step,
+             of->log_unit, c_literal(of->out.qmin, low), c_literal(of->out.qmax, high));
+    text_add(out, "    %s, /* zp_y */\n    %s_exp, /* exp */\n", c_literal(of->out.zero_point, zero_point), c->name);
+    if (of->exp_high)
+        text_add(out, "    %s_exp_high, %s_exp_shift, /* exp_high, exp_shift */\n", c->name, c->name);
+    else
+        text_add(out, "    0, 0, /* exp_high, exp_shift */\n");
+    if (is_log)
+        text_add(out, "    %s_log_factor, %s_log_value, /* log_factor, log_value */\n", c->name, c->name);
+    else
+        text_add(out, "    0, 0, /* log_factor, log_value */\n");
+    text_add(out, "    &%s_core /* reciprocal */\n};\n", c->name);
+}
+
+static void add_norm(struct text *out, const struct c_operator *c, const pwl_norm *norm)
+{
+    const struct row_operator *const of = c->of;
+    char zero_point[C_LITERAL_SIZE], low[C_LITERAL_SIZE], high[C_LITERAL_SIZE], eps[C_LITERAL_SIZE];
+    add_array(out, c, "int32_t", "gamma", of->length, gamma_at);
+    if (of->beta_codes)
+        add_array(out, c, "int64_t", "beta", of->length, beta_at);
+    text_add(out, "\nstatic const pwl_norm %s = {\n    %d, /* version */\n    %s, /* kind */\n", c->name,
+             PWL_ROWS_VERSION, norm->kind == PWL_LAYER_NORM ? "PWL_LAYER_NORM" : "PWL_RMS_NORM");
+    text_add(out, "    %s, %s, /* in, out */\n    %d, /* variance_shift */\n    %d, /* fraction */\n",
+             type_constant(&of->in), type_constant(&of->out), of->variance_shift, of->fraction);
+    text_add(out, "    %d, /* gamma_shift */\n    %d, /* drop */\n    %" PRIu32 ", /* length */\n", of->gamma_shift,
+             of->drop, of->length);
+    text_add(out, "    %s, %s, /* qmin_y, qmax_y */\n    %s, /* zp_y */\n", c_literal(of->out.qmin, low),
+             c_literal(of->out.qmax, high), c_literal(of->out.zero_point, zero_point));
+    text_add(out, "    %" PRId64 ", /* zp_x */\n    %s, /* eps */\n    %s_gamma, /* gamma */\n", norm->zp_x,
+             c_literal(of->eps_code, eps), c->name);
+    if (of->beta_codes)
+        text_add(out, "    %s_beta, /* beta */\n", c->name);
+    else
+        text_add(out, "    0, /* beta */\n");
+    text_add(out, "    &%s_core /* rsqrt */\n};\n", c->name);
+}
+
+/* pwl_softmax_s8_u8, or what --prefix and --name say. */
+static int name_operator(struct c_operator *c, const struct emit_options *options, struct diag *diag)
+{
+    char in[16], out[16];
+    int length;
+    tensor_type_name(&c->of->in, in, sizeof in);
+    tensor_type_name(&c->of->out, out, sizeof out);
+    if (options->name)
+        length = snprintf(c->name, sizeof c->name, "%s", options->name);
+    else
+        length = snprintf(c->name, sizeof c->name, "%s%s_%s%s%s", options->prefix ? options->prefix : "pwl_",
+                          operator_name(c->of->kind), in, strcmp(in, out) ? "_" : "", strcmp(in, out) ? out : "");
+    if (length < 0 || (size_t)length + sizeof "_core" > sizeof c->name)
+        return diag_set(diag, EXIT_USAGE, "%s: the identifier is too long", options->name ? "--name" : "--prefix");
+    for (size_t k = 0; k <= strlen(c->name); k++)
+        c->upper[k] = (char)toupper((unsigned char)c->name[k]);
+    return EXIT_DONE;
+}
+
+int emit_operator_c(const struct row_operator *of, const struct emit_options *options, struct text *out,
+                    struct diag *diag)
+{
+    struct c_operator c = {.of = of, .attribute = options->attribute ? options->attribute : ""};
+    struct packed_operator packed;
+    struct emit_options core_options = *options;
+    const struct table *const core = &of->core;
+    char core_name[EMIT_NAME_SIZE + 8], types[2][80];
+    if (options->standalone)
+        return diag_set(diag, EXIT_USAGE,
+                        "--standalone: %s is a row operator and needs the runtime, whose runtime/rows/ and pwl/rows.h "
+                        "are plain C; leave it out",
+                        operator_name(of->kind));
+    if (name_operator(&c, options, diag))
+        return diag->code;
+    snprintf(core_name, sizeof core_name, "%s_core", c.name);
+    core_options.name = core_name;
+    core_options.prefix = NULL;
+    /* Its names are checked as those of any table. */
+    if (emit_c(&core, 1, &core_options, out, diag) || operator_pack(of, EXIT_USAGE, &packed, diag))
+        return diag->code;
+    tensor_format(&of->in, types[0], sizeof types[0]);
+    tensor_format(&of->out, types[1], sizeof types[1]);
+    text_add(out, "\n#ifndef %s_H\n#define %s_H\n\n#include <pwl/rows.h>\n\n/*\n * %s\n *   operator    %s\n", c.upper,
+             c.upper, c.name, operator_name(of->kind));
+    text_add(out, " *   types       %s to %s\n *   rows        %s %" PRIu32 " places\n *   spec        %s\n", types[0],
+             types[1], packed.is_norm ? "of" : "of up to", of->length, of->spec);
+    if (of->standing == CERTIFICATE_OWN)
+        text_add(out, " *   proven      no code of any row is off by more than %g LSB\n *   measured    %g LSB\n",
+                 of->certificate.bound_lsb, of->certificate.max_err_lsb);
+    text_add(out, " */\n");
+    if (packed.is_norm)
+        add_norm(out, &c, &packed.norm);
+    else
+        add_softmax(out, &c);
+    text_add(out, "\n#endif\n");
+    packed_operator_free(&packed);
+    return out->failed ? diag_set(diag, EXIT_IO, "out of memory while writing %s", c.name) : EXIT_DONE;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "hard_rows.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* splitmix64 */
+static uint64_t draw(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* Code k of a row of `length`, from 0 to `top`; `part` codes of these are what the shape is about. */
+typedef uint32_t code_of(uint32_t k, uint32_t length, uint32_t top, uint32_t part, uint64_t *state);
+
+static uint32_t one_against_many(uint32_t k, uint32_t length, uint32_t top, uint32_t part, uint64_t *state)
+{
+    (void)length, (void)state;
+    return k == 0 ? top : top - part;
+}
+
+static uint32_t half_and_half(uint32_t k, uint32_t length, uint32_t top, uint32_t part, uint64_t *state)
+{
+    (void)state;
+    return k < (length + 1) / 2 ? top : top - part;
+}
+
+static uint32_t one_in_sixteen(uint32_t k, uint32_t length, uint32_t top, uint32_t part, uint64_t *state)
+{
+    (void)length, (void)state;
+    return k % 16 == 0 ? top : top - part;
+}
+
+static uint32_t alike(uint32_t k, uint32_t length, uint32_t top, uint32_t part, uint64_t *state)
+{
+    (void)k, (void)length, (void)state;
+    return top - part;
+}
+
+static uint32_t around_the_middle(uint32_t k, uint32_t length, uint32_t top, uint32_t part, uint64_t *state)
+{
+    (void)length, (void)state;
+    return k & 1 ? top / 2 + part / 2 : top / 2 - part / 2;
+}
+
+static uint32_t one_beside_the_middle(uint32_t k, uint32_t length, uint32_t top, uint32_t part, uint64_t *state)
+{
+    (void)length, (void)state;
+    return k ? top / 2 : top / 2 + (part < top / 2 ? part : top / 2);
+}
+
+static uint32_t uniform(uint32_t k, uint32_t length, uint32_t top, uint32_t part, uint64_t *state)
+{
+    (void)k, (void)length;
+    return top - (uint32_t)(draw(state) % (part + 1));
+}
+
+/* The sum of four: near to normal. */
+static uint32_t bell(uint32_t k, uint32_t length, uint32_t top, uint32_t part, uint64_t *state)
+{
+    int64_t v = top / 2;
+    (void)k, (void)length;
+    for (int j = 0; j < 4; j++)
+        v += (int64_t)(draw(state) % (part / 2 + 1)) - part / 4;
+    return (uint32_t)(v < 0 ? 0 : v > top ? top : v);
+}
+
+static uint32_t outliers(uint32_t k, uint32_t length, uint32_t top, uint32_t part, uint64_t *state)
+{
+    return draw(state) % 100 == 0 ? (uint32_t)(draw(state) % (top + 1)) : bell(k, length, top, part / 16, state);
+}
+
+static const struct shape {
+    const char *name;
+    code_of *code;
+} structured[] = {{"one against many", one_against_many},   {"half and half", half_and_half},
+                  {"one in sixteen", one_in_sixteen},       {"all alike", alike},
+                  {"around the middle", around_the_middle}, {"one beside the middle", one_beside_the_middle}},
+  drawn_shapes[] = {{"uniform", uniform}, {"bell", bell}, {"outliers", outliers}};
+
+enum { PARTS = 112 };
+
+/* Of 8 bits evenly spaced; of 16 bits half of them near to 0. */
+static uint32_t part_of(int k, uint32_t top)
+{
+    if (top < 256 || k >= PARTS / 2)
+        return (uint32_t)((uint64_t)top * (unsigned)k / (PARTS - 1));
+    return (uint32_t)k * (uint32_t)k / 2;
+}
+
+struct measurement {
+    const struct row_operator *of;
+    struct packed_operator packed;
+    long double *exp; /* softmax: exp(-s_x d) of each difference */
+    void *x, *y;
+    double *errors;
+    take_row *take;
+    void *context;
+};
+
+static int64_t code_at(const struct tensor *tensor, const void *array, uint32_t k)
+{
+    if (tensor->bits == 8)
+        return tensor->is_signed ? ((const int8_t *)array)[k] : ((const uint8_t *)array)[k];
+    return tensor->is_signed ? ((const int16_t *)array)[k] : ((const uint16_t *)array)[k];
+}
+
+static void set_code(const struct tensor *tensor, void *array, uint32_t k, uint32_t from_lowest)
+{
+    const int64_t code = tensor->qmin + from_lowest;
+    if (tensor->bits == 8)
+        ((uint8_t *)array)[k] = (uint8_t)code;
+    else
+        ((uint16_t *)array)[k] = (uint16_t)code;
+}
+
+/* Of a real output in LSB, less the zero point. */
+static double error_at(const struct measurement *of, uint32_t k, long double real)
+{
+    const struct tensor *const out = &of->of->out;
+    const long double target = real + (long double)out->zero_point;
+    const long double low = (long double)out->qmin, high = (long double)out->qmax;
+    return (double)((long double)code_at(out, of->y, k) - (target < low ? low : target > high ? high : target));
+}
+
+static void softmax_errors(struct measurement *of, uint32_t length)
+{
+    const struct tensor *const in = &of->of->in;
+    const long double scale = of->of->out.scale.value, step = in->scale.value / scale;
+    int64_t largest = in->qmin;
+    long double sum = 0;
+    for (uint32_t k = 0; k < length; k++)
+        largest = code_at(in, of->x, k) > largest ? code_at(in, of->x, k) : largest;
+    for (uint32_t k = 0; k < length; k++)
+        sum += of->exp[largest - code_at(in, of->x, k)];
+    const long double log = logl(sum) / scale, share = 1 / (sum * scale);
+    for (uint32_t k = 0; k < length; k++) {
+        const int64_t d = largest - code_at(in, of->x, k);
+        of->errors[k] =
+            error_at(of, k, of->of->kind == OPERATOR_SOFTMAX ? of->exp[d] * share : -(long double)d * step - log);
+    }
+}
+
+static void norm_errors(struct measurement *of)
+{
+    const struct tensor *const in = &of->of->in;
+    const long double n = of->of->length, scale = of->of->out.scale.value;
+    const int64_t zero = of->of->kind == OPERATOR_LAYER_NORM ? 0 : in->zero_point;
+    int64_t sum = 0, squares = 0;
+    for (uint32_t c = 0; c < of->of->length; c++) {
+        const int64_t u = code_at(in, of->x, c) - zero;
+        sum += u;
+        squares += u * u;
+    }
+    const long double mean = of->of->kind == OPERATOR_LAYER_NORM ? sum / n : 0;
+    const long double variance = (squares - mean * sum) / n;
+    const long double root = sqrtl(variance + operator_eps(of->of) / in->scale.value / in->scale.value);
+    for (uint32_t c = 0; c < of->of->length; c++) {
+        const long double u = (long double)(code_at(in, of->x, c) - zero) - mean;
+        const long double t = u != 0 ? u / root : 0;
+        of->errors[c] = error_at(of, c, (t * operator_gamma(of->of, c) + operator_beta(of->of, c)) / scale);
+    }
+}
+
+static void measure_row(struct measurement *of, const struct shape *shape, uint32_t part, uint32_t length,
+                        uint64_t *state)
+{
+    const struct tensor *const in = &of->of->in;
+    const uint32_t top = (uint32_t)(in->qmax - in->qmin);
+    struct measured_row row = {shape->name, part, length, of->errors, 0};
+    for (uint32_t k = 0; k < length; k++)
+        set_code(in, of->x, k, shape->code(k, length, top, part, state));
+    packed_operator_run(&of->packed, of->x, of->y, length);
+    if (of->packed.is_norm)
+        norm_errors(of);
+    else
+        softmax_errors(of, length);
+    for (uint32_t k = 1; k < length; k++)
+        if (fabs(of->errors[k]) > fabs(of->errors[row.worst]))
+            row.worst = k;
+    of->take(of->context, &row);
+}
+
+/* Softmax takes shorter rows too. */
+static void measure_structured(struct measurement *of)
+{
+    const uint32_t top = (uint32_t)(of->of->in.qmax - of->of->in.qmin), n = of->of->length;
+    const uint32_t lengths[] = {n, 1, 2, 16, 256};
+    uint64_t state = 0;
+    for (size_t l = 0; l < (of->packed.is_norm ? 1 : sizeof lengths / sizeof *lengths); l++)
+        for (size_t s = 0; lengths[l] <= n && s < sizeof structured / sizeof *structured; s++)
+            /* All parts of the shapes that bounds are about; few of those of very long rows. */
+            for (int k = 0; k<PARTS; k += s> 2 || n > 16384 ? 8 : 1)
+                measure_row(of, &structured[s], part_of(k, top), lengths[l], &state);
+}
+
+static void measure_drawn(struct measurement *of, int64_t rows)
+{
+    const uint32_t top = (uint32_t)(of->of->in.qmax - of->of->in.qmin);
+    uint64_t state = 0x7077c;
+    for (int64_t k = 0; k < rows; k++) {
+        const uint32_t part = (uint32_t)(draw(&state) % (top >> draw(&state) % 8)) + 1;
+        const uint32_t shortest = of->packed.is_norm ? of->of->length : 1;
+        const uint32_t length =
+            k % 4 ? of->of->length : shortest + (uint32_t)(draw(&state) % (of->of->length - shortest + 1));
+        measure_row(of, &drawn_shapes[k % 3], part, length, &state);
+    }
+}
+
+void measured_row_text(const struct measured_row *row, char *text, size_t size)
+{
+    snprintf(text, size, "%s, %" PRIu32 " codes apart, %" PRIu32 " places, place %" PRIu32, row->shape, row->part,
+             row->length, row->worst);
+}
+
+int hard_rows_measure(const struct row_operator *of, int64_t drawn, take_row *take, void *context, struct diag *diag)
+{
+    struct measurement work = {.of = of, .take = take, .context = context};
+    const size_t length = of->length, codes = (size_t)1 << of->in.bits;
+    work.exp = operator_is_norm(of->kind) ? NULL : malloc(codes * sizeof *work.exp);
+    work.x = malloc(2 * length);
+    work.y = malloc(2 * length);
+    work.errors = malloc(length * sizeof *work.errors);
+    if (!work.x || !work.y || !work.errors || (!work.exp && !operator_is_norm(of->kind))) {
+        diag_set(diag, EXIT_IO, "out of memory for rows of %zu places", length);
+    } else if (operator_pack(of, EXIT_USAGE, &work.packed, diag) == EXIT_DONE) {
+        for (size_t d = 0; work.exp && d < codes; d++)
+            work.exp[d] = expl(-of->in.scale.value * d);
+        measure_structured(&work);
+        measure_drawn(&work, drawn);
+    }
+    packed_operator_free(&work.packed);
+    free(work.exp);
+    free(work.x);
+    free(work.y);
+    free(work.errors);
+    return diag->code;
+}
+
+int64_t hard_rows_default(const struct row_operator *of)
+{
+    const int64_t places = (int64_t)1 << 20, rows = places / of->length;
+    return rows < 32 ? 32 : rows > 1024 ? 1024 : rows;
+}
+
+static void take_worst(void *context, const struct measured_row *row)
+{
+    struct operator_certificate *const certificate = context;
+    const double error = fabs(row->errors[row->worst]);
+    if (certificate->rows++ == 0 || error > certificate->max_err_lsb) {
+        certificate->max_err_lsb = error;
+        measured_row_text(row, certificate->worst_row, sizeof certificate->worst_row);
+    }
+}
+
+int operator_certify(struct row_operator *of, int64_t drawn, struct diag *diag)
+{
+    struct operator_certificate certificate = {0};
+    if (operator_bound(of, &certificate, diag) || hard_rows_measure(of, drawn, take_worst, &certificate, diag))
+        return diag->code;
+    if (certificate.max_err_lsb > certificate.bound_lsb)
+        return diag_set(diag, EXIT_IO, "%s: a row is off by %.9g LSB, beyond the bound %.9g; the proof is wrong (%s)",
+                        operator_name(of->kind), certificate.max_err_lsb, certificate.bound_lsb, certificate.worst_row);
+    of->certificate = certificate;
+    of->standing = CERTIFICATE_OWN;
+    return EXIT_DONE;
+}

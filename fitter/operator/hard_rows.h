@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rows that are hard, and drawn ones, through an operator as the runtime runs it, against the real function. */
+#ifndef PWLC_HARD_ROWS_H
+#define PWLC_HARD_ROWS_H
+
+#include "operator.h"
+
+/* One row that was measured. */
+struct measured_row {
+    const char *shape; /* "one against many" */
+    uint32_t part;     /* how far apart its codes are, as the shape means it */
+    uint32_t length;
+    const double *errors; /* of each place: code less real value, in LSB */
+    uint32_t worst;       /* the first place that has the largest one */
+};
+
+/* "one against many, 17 codes apart, 4096 places, place 0" */
+void measured_row_text(const struct measured_row *row, char *text, size_t size);
+
+typedef void take_row(void *context, const struct measured_row *row);
+
+/* Every structured row, then so many drawn ones, always the same. */
+int hard_rows_measure(const struct row_operator *of, int64_t drawn, take_row *take, void *context, struct diag *diag);
+
+/* Drawn rows that a certificate is made of. */
+int64_t hard_rows_default(const struct row_operator *of);
+
+/* Measures rows into the certificate. */
+int operator_certify(struct row_operator *of, int64_t drawn, struct diag *diag);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writing the operator JSON. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/number.h"
+#include "operator.h"
+#include "table/json_parts.h"
+
+/* "name": [1, 2, ...], of integers that `at` gives, twelve a line. */
+typedef int64_t integer_at(const struct row_operator *of, uint32_t k);
+
+static void write_integers(struct text *out, const char *name, const struct row_operator *of, uint32_t count,
+                           integer_at *at)
+{
+    text_add(out, "  \"%s\": [", name);
+    for (uint32_t k = 0; k < count; k++)
+        text_add(out, "%s%s%" PRId64, k ? "," : "", k % 12 ? " " : "\n    ", at(of, k));
+    text_add(out, "\n  ],\n");
+}
+
+static void write_reals(struct text *out, const char *name, const double *values, uint32_t count)
+{
+    text_add(out, "  \"%s\": [", name);
+    for (uint32_t k = 0; k < count; k++) {
+        char number[NUMBER_TEXT_SIZE];
+        number_format(values[k] + 0.0, number);
+        text_add(out, "%s%s%s", k ? "," : "", k % 8 ? " " : "\n    ", number);
+    }
+    text_add(out, "\n  ],\n");
+}
+
+static int64_t exp_at(const struct row_operator *of, uint32_t k)
+{
+    return of->exp[k];
+}
+
+static int64_t exp_high_at(const struct row_operator *of, uint32_t k)
+{
+    return of->exp_high[k];
+}
+
+static int64_t exp_shift_at(const struct row_operator *of, uint32_t k)
+{
+    return of->exp_shift[k];
+}
+
+static int64_t log_factor_at(const struct row_operator *of, uint32_t k)
+{
+    return of->log_factor[k];
+}
+
+static int64_t log_value_at(const struct row_operator *of, uint32_t k)
+{
+    return of->log_value[k];
+}
+
+static int64_t gamma_code_at(const struct row_operator *of, uint32_t k)
+{
+    return of->gamma_codes[k];
+}
+
+static int64_t beta_code_at(const struct row_operator *of, uint32_t k)
+{
+    return of->beta_codes[k];
+}
+
+static void write_softmax(struct text *out, const struct row_operator *of)
+{
+    text_add(out, "  \"fraction\": %d,\n", of->fraction);
+    if (of->kind == OPERATOR_LOG_SOFTMAX)
+        text_add(out,
+                 "  \"step\": %" PRId64 ",\n  \"step_shift\": %d,\n  \"log_unit\": %" PRId64
+                 ",\n  \"log_shift\": %d,\n",
+                 of->step, of->step_shift, of->log_unit, of->log_shift);
+    write_integers(out, "exp", of, 256, exp_at);
+    if (of->exp_high) {
+        write_integers(out, "exp_high", of, 256, exp_high_at);
+        write_integers(out, "exp_shift", of, 256, exp_shift_at);
+    }
+    if (of->log_factor) {
+        write_integers(out, "log_factor", of, PWL_LOG_CELLS, log_factor_at);
+        write_integers(out, "log_value", of, PWL_LOG_CELLS, log_value_at);
+    }
+}
+
+static void write_norm(struct text *out, const struct row_operator *of)
+{
+    char eps[NUMBER_TEXT_SIZE];
+    number_format(of->eps + 0.0, eps);
+    text_add(out,
+             "  \"eps\": %s,\n  \"variance_shift\": %d,\n  \"fraction\": %d,\n  \"gamma_shift\": %d,\n  \"drop\": %d,\n"
+             "  \"eps_code\": %" PRId64 ",\n",
+             eps, of->variance_shift, of->fraction, of->gamma_shift, of->drop, of->eps_code);
+    if (of->gamma)
+        write_reals(out, "gamma", of->gamma, of->length);
+    if (of->beta)
+        write_reals(out, "beta", of->beta, of->length);
+    write_integers(out, "gamma_codes", of, of->length, gamma_code_at);
+    if (of->beta_codes)
+        write_integers(out, "beta_codes", of, of->length, beta_code_at);
+}
+
+/* The table's own JSON, two blanks further in. */
+static int write_core(struct text *out, const struct row_operator *of, struct diag *diag)
+{
+    char *core;
+    if (table_to_json(&of->core, &core, diag))
+        return diag->code;
+    text_add(out, "  \"core\": ");
+    for (const char *c = core; *c; c++)
+        if (c[0] != '\n')
+            text_add(out, "%c", *c);
+        else if (c[1] != '\0')
+            text_add(out, "\n  ");
+    free(core);
+    return EXIT_DONE;
+}
+
+static void write_certificate(struct text *out, const struct row_operator *of)
+{
+    const struct operator_certificate *const certificate = &of->certificate;
+    const bool is_norm = operator_is_norm(of->kind);
+    const struct {
+        const char *name;
+        double value;
+    } reals[] = {{"bound_lsb", certificate->bound_lsb},
+                 {is_norm ? "root_lsb" : "rho", is_norm ? certificate->root : certificate->rho},
+                 {is_norm                            ? "gamma_lsb"
+                  : of->kind == OPERATOR_LOG_SOFTMAX ? "lambda"
+                                                     : "largest",
+                  is_norm ? certificate->gamma : certificate->largest},
+                 {is_norm ? "rest_lsb" : NULL, certificate->beta},
+                 {"delta0", certificate->delta0},
+                 {"delta", certificate->delta},
+                 {"max_err_lsb", certificate->max_err_lsb}};
+    text_add(out, "  \"certificate\": {");
+    for (size_t k = 0; k < sizeof reals / sizeof *reals; k++)
+        if (reals[k].name) {
+            json_add_real(out, reals[k].name, reals[k].value);
+            text_add(out, ", ");
+        }
+    text_add(out, "\"rows\": %" PRId64 ", \"worst_row\": \"%s\"}", certificate->rows, certificate->worst_row);
+}
+
+/* Of the operator written so far. */
+static void write_hash(struct text *out)
+{
+    char hex[65];
+    struct text whole = {0};
+    text_add(&whole, "%s}", out->bytes ? out->bytes : "");
+    json_t *root = whole.failed ? NULL : json_loads(whole.bytes, 0, NULL);
+    out->failed = out->failed || !root || !operator_hash(root, hex);
+    if (!out->failed)
+        text_add(out, ",\n  \"hash\": \"%s\",\n", hex);
+    json_decref(root);
+    text_free(&whole);
+}
+
+bool operator_hash(const json_t *root, char hex[65])
+{
+    /* All but the flags, and what the hash stands beside. */
+    json_t *const fields = json_copy((json_t *)(uintptr_t)root);
+    if (!fields)
+        return false;
+    (void)json_object_del(fields, "spec");
+    (void)json_object_del(fields, "hash");
+    (void)json_object_del(fields, "certificate");
+    char *text = json_dumps(fields, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
+    if (text)
+        sha256_hex(text, strlen(text), hex);
+    free(text);
+    json_decref(fields);
+    return text != NULL;
+}
+
+int operator_to_json(const struct row_operator *of, char **text, struct diag *diag)
+{
+    struct text out = {0};
+    *text = NULL;
+    text_add(&out, "{\n  \"pwl_operator\": 1,\n  \"spec\": \"%s\",\n  \"operator\": \"%s\",\n", of->spec,
+             operator_name(of->kind));
+    json_add_tensor(&out, "in", &of->in);
+    json_add_tensor(&out, "out", &of->out);
+    text_add(&out, "  \"rows\": %" PRIu32 ",\n", of->length);
+    if (operator_is_norm(of->kind))
+        write_norm(&out, of);
+    else
+        write_softmax(&out, of);
+    if (write_core(&out, of, diag) == EXIT_DONE && of->standing == CERTIFICATE_OWN) {
+        write_hash(&out);
+        write_certificate(&out, of);
+    }
+    text_add(&out, "\n}\n");
+    if (out.failed && diag->code == EXIT_DONE)
+        diag_set(diag, EXIT_IO, "out of memory for the JSON of %s", operator_name(of->kind));
+    if (diag->code == EXIT_DONE)
+        *text = out.bytes;
+    else
+        text_free(&out);
+    return diag->code;
+}

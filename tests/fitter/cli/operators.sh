@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Row operators on the command line: fit, and what every command makes of their files.
+. "$(dirname "$0")/lib.sh"
+
+expect_status 0 fit softmax --in s8:0.0472 --out u8:2^-8 --rows 4096 -o softmax.json
+expect_status 0 fit layernorm --in s16:2^-10 --out s16:2^-11:5 --rows 40 -o layernorm.json
+expect_status 0 fit logsoftmax --in u16:2^-10 --out s16:2^-11:32767 --rows 100 -o logsoftmax.json
+expect_status 0 fit rmsnorm --in s8:2^-5:3 --out u8:0.03:128 --rows 40 --eps 1e-6 -o rmsnorm.json
+expect_status 0 fit l2norm --in s8:2^-5 --out s8:2^-7 --rows 40 -o l2norm.json
+all='softmax layernorm logsoftmax rmsnorm l2norm'
+
+# The runtime, which the headers need.
+mkdir ../runtime
+(cd ../runtime && cc -std=c11 -O1 "-I$root/runtime/include" -c "$root"/runtime/{,rows/}*.c)
+
+# The same flags give the same bytes; the file is read and written back as it was, and measured anew is the same.
+for name in $all; do
+    grep -q "\"spec\": \"$name --in" $name.json || fail "$name: no flags in the file"
+    # shellcheck disable=SC2046
+    expect_status 0 fit $(sed -n 's/^  "spec": "\(.*\)",$/\1/p' $name.json) -o again.json
+    cmp -s again.json $name.json || fail "$name: other bytes of the same flags"
+    expect_status 0 emit $name.json --format json && { cmp -s ../out $name.json || fail "$name: written differently"; }
+    expect_status 0 certify $name.json -o again.json && { cmp -s again.json $name.json || fail "$name: certified differently"; }
+    bound=$(sed -n 's/.*"bound_lsb": \([0-9.]*\),.*/\1/p' $name.json)
+    expect_status 0 show $name.json && { grep -q "proven *$bound LSB" ../out || fail "$name: show has another bound"; }
+    expect_status 0 sweep $name.json --rows 50 --format json && {
+        grep -q "\"bound_lsb\": $bound,\$" ../out || fail "$name: sweep has another bound"
+        max=$(sed -n 's/.*"max_err_lsb": \([0-9.]*\),$/\1/p' ../out)
+        awk "BEGIN { exit !($max > 0.3 && $max <= $bound) }" || fail "$name: sweep finds $max, the bound is $bound"
+    }
+    expect_status 0 sweep $name.json --max-err 0.6
+    expect_status 3 sweep $name.json --max-err 0.5
+    expect_status 0 emit $name.json --name my_operator -o my_operator.h
+    expect_status 0 emit $name.json --name my_operator -o my_operator.h --check
+    kind=norm
+    case $name in *softmax) kind=softmax ;; esac
+    # The header is the operator: what it computes is what eval prints.
+    cat >run.c <<SOURCE
+#include <stdio.h>
+#include "my_operator.h"
+#define IS_BYTE(type) ((type) <= PWL_U8)
+int main(void)
+{
+    unsigned char bytes[40];
+    unsigned short words[40];
+    static unsigned short y[40];
+    int k;
+    for (k = 0; k < 40; k++)
+        bytes[k] = words[k] = (unsigned short)(k * k % 101);
+    if (pwl_${kind}_check(&my_operator) != PWL_OK)
+        return 1;
+    const void *x = IS_BYTE(my_operator.in) ? (const void *)bytes : words;
+#if $([ $kind = softmax ] && echo 1 || echo 0)
+    const pwl_rows rows = {x, y, 1, 40, 0, 0, 0, 0};
+    pwl_softmax_run(&my_operator, &rows, PWL_LEVELS_ALL);
+#else
+    pwl_norm_run(&my_operator, x, y, 1, PWL_LEVELS_ALL);
+#endif
+    for (k = 0; k < 40; k++)
+        printf("%d\n", my_operator.out == PWL_S8    ? ((signed char *)y)[k]
+                       : my_operator.out == PWL_U8  ? ((unsigned char *)y)[k]
+                       : my_operator.out == PWL_S16 ? ((short *)y)[k]
+                                                    : y[k]);
+    return 0;
+}
+SOURCE
+    cc -std=c11 -Wall -Wextra -Werror -Wno-unused -I"$root/runtime/include" -I. run.c ../runtime/*.o -o run 2>../cc ||
+        fail "$name: the header does not compile: $(head -3 ../cc)"
+    # shellcheck disable=SC2046
+    expect_status 0 eval $name.json $(for ((k = 0; k < 40; k++)); do echo $((k * k % 101)); done)
+    ./run | cmp -s - ../out || fail "$name: the header computes something else"
+    rm my_operator.h run run.c again.json
+done
+
+# Flags.
+expect_error 2 'rows is needed' fit softmax --in s8:0.1 --out u8:2^-8
+expect_error 2 '--out: the scale 0.004' fit softmax --in s8:0.1 --out u8:0.004 --rows 5
+expect_error 2 '--in: 12 bits' fit softmax --in s12:0.1 --out u8:2^-8 --rows 5
+expect_error 2 '--rows 65537' fit softmax --in s8:0.1 --out u8:2^-8 --rows 65537
+expect_error 2 '--segments: not of a row operator' fit softmax --in s8:0.1 --out u8:2^-8 --rows 5 --segments 8
+expect_error 2 '--eps: not of softmax' fit softmax --in s8:0.1 --out u8:2^-8 --rows 5 --eps 1
+expect_error 2 '--fraction 31' fit softmax --in s8:0.1 --out u8:2^-8 --rows 5 --fraction 31
+expect_error 2 '--fraction: not of layernorm' fit layernorm --in s8:0.1 --out s8:0.03 --rows 5 --fraction 20
+expect_error 2 'zero point -200' fit rmsnorm --in s8:0.1:-200 --out s8:0.03 --rows 5
+expect_error 2 '--eps -1' fit layernorm --in s8:0.1 --out s8:0.03 --rows 5 --eps -1
+expect_status 2 fit l2norm --in s8:0.1 --out s8:0.03 --rows 5 --gamma no.npy
+expect_error 2 '--rows: of softmax' fit tanh --in s8:2^-5 --out s8:2^-7 --rows 5
+expect_error 3 '63 bits' fit layernorm --in s16:2^-10 --out s16:2^-10 --rows 65536 --eps 1e9
+expect_error 3 'no provable operator' fit logsoftmax --in s8:0.1 --out s16:2^-40 --rows 5
+
+# eval.
+expect_output 255 eval softmax.json 7
+expect_error 2 '128, must be a code' eval softmax.json 128
+expect_error 2 'a row of 3 places, must be 40' eval layernorm.json 1 2 3
+expect_error 2 '--trace: of a table' eval softmax.json --trace 1
+
+# What does not take operators says so.
+expect_status 0 fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json
+for command in "diff softmax.json tanh.json" "report softmax.json -o page.html" "verify softmax.json" "cost softmax.json" \
+    "emit softmax.json tanh.json" "emit softmax.json --format sv" "emit softmax.json --standalone" \
+    "emit softmax.json --profile tosa8" "show softmax.json --format json" "sweep softmax.json tanh.json" \
+    "sweep softmax.json --hist" "sweep tanh.json --rows 5" "certify softmax.json --exhaustive"; do
+    # shellcheck disable=SC2086
+    expect_error 2 operator $command
+done
+finish

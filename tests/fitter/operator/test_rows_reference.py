@@ -1,0 +1,120 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""pwlc eval of row operators against the reference in numpy, bit for bit, and the real functions in longdouble against
+the proven bound: TAP. usage: test_rows_reference.py PWLC"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import rows_reference as reference
+
+PWLC = os.path.abspath(sys.argv[1])
+LONG = os.environ.get("PWL_TEST_LONG") == "1"
+TYPES = {"s8": np.int8, "u8": np.uint8, "s16": np.int16, "u16": np.uint16}
+
+# Operator, input, output, rows, further flags.
+CASES = [
+    ("softmax", "s8:0.0472", "u8:2^-8", [1, 2, 63, 256, 257, 4096, 65536], ""),
+    ("softmax", "u8:0.3:7", "s8:2^-8:-128", [16, 1000], ""),
+    ("softmax", "s8:0.1", "u16:2^-16", [128, 4096], ""),
+    ("softmax", "s8:0.1", "s16:2^-15", [300], "--fraction 20"),
+    ("softmax", "s16:0.0003", "u8:2^-8", [1, 257, 4096], ""),
+    ("softmax", "u16:2^-11:3", "u16:2^-16", [64, 1024], ""),
+    ("softmax", "s16:0.00001", "s16:2^-15", [65536], ""),
+    ("softmax", "s16:1.5", "s8:2^-7", [100], "--fraction 9"),
+    ("logsoftmax", "s8:0.0472", "s8:0.0625:127", [1, 128, 4096], ""),
+    ("logsoftmax", "u16:0.0004", "s16:2^-11:32767", [1000, 65536], ""),
+    ("layernorm", "s8:0.05", "s8:0.03:-4", [1, 2, 64, 384, 4096], ""),
+    ("layernorm", "u16:2^-11:1000", "s16:2^-12", [3, 384, 65536], ""),
+    ("layernorm", "s16:2^-9", "u8:0.03:128", [768], "--eps 0"),
+    ("rmsnorm", "s16:2^-11:5", "s16:2^-12", [64, 4096], "--eps 1e-6"),
+    ("rmsnorm", "u8:0.02:100", "s8:0.04", [384], "--eps 0.01"),
+    ("rmsnorm", "u16:2^-11:32768", "u16:2^-12:30000", [65536], ""),
+    ("l2norm", "s8:0.05", "s8:2^-7", [384], ""),
+    ("l2norm", "s16:2^-10", "s16:2^-15", [1, 1024], "--eps 1e-9"),
+]
+
+
+def pwlc(*arguments):
+    done = subprocess.run([PWLC, *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def flags_of(name, rows, rng):
+    """Files of gamma and beta, for those that have them."""
+    if name not in ("layernorm", "rmsnorm"):
+        return []
+    np.save("gamma.npy", rng.uniform(0.2, 2, rows) * np.where(rng.random(rows) < 0.05, -1, 1))
+    np.save("beta.npy", rng.normal(0, 0.5, rows).astype(np.float32))
+    return ["--gamma", "gamma.npy"] + (["--beta", "beta.npy"] if name == "layernorm" else [])
+
+
+def real(op, q):
+    """The outputs in LSB, as real numbers."""
+    scales = [np.longdouble(2) ** int(t[2:]) if t.startswith("2^") else np.longdouble(t)
+              for t in (op["in"]["scale"], op["out"]["scale"])]
+    x = q.astype(np.longdouble)
+    if op["operator"] in ("softmax", "logsoftmax"):
+        x = (x - x.max(-1, keepdims=True)) * scales[0]
+        S = np.exp(x).sum(-1, keepdims=True)
+        y = np.exp(x) / S if op["operator"] == "softmax" else x - np.log(S)
+    else:
+        n, eps = op["rows"], np.longdouble(op["eps"])
+        x = x - (x.mean(-1, keepdims=True) if op["operator"] == "layernorm" else op["in"]["zero_point"])
+        mean = (x * x).sum(-1, keepdims=True) / (1 if op["operator"] == "l2norm" else n)
+        root = np.sqrt(mean * scales[0] ** 2 + eps)
+        y = np.divide(x * scales[0], root, out=np.zeros_like(x), where=(root > 0) & (x != 0))
+        y = y * np.array(op.get("gamma", 1), np.longdouble) + np.array(op.get("beta", 0), np.longdouble)
+    return np.clip(y / scales[1] + op["out"]["zero_point"], op["out"]["qmin"], op["out"]["qmax"])
+
+
+def rows_of(op, length, count):
+    low, top = op["in"]["qmin"], op["in"]["qmax"] - op["in"]["qmin"]
+    state = [length]
+    parts = [0, 1, 2, 3, 10, 100, 255] + ([1000, 10000, 65535] if top > 255 else [])
+    return np.array([reference.row(k % reference.SHAPES, parts[k // reference.SHAPES % len(parts)], length, low, top, state)
+                     for k in range(count)])
+
+
+def check(case, rng):
+    name, x, y, lengths, flags = case
+    for rows in lengths:
+        pwlc("fit", name, "--in", x, "--out", y, "--rows", str(rows), *flags.split(), *flags_of(name, rows, rng), "-o",
+             "op.json")
+        op = json.loads(pathlib.Path("op.json").read_text())
+        mine = reference.operator(op)
+        lengths_run = {rows} if hasattr(mine, "n") else {rows, max(1, rows // 3)}
+        for length in lengths_run:
+            q = rows_of(op, length, (60 if LONG else 24) if length <= 4096 else 6)
+            np.save("q.npy", q.astype(TYPES[x.split(":")[0]]))
+            pwlc("eval", "op.json", "q.npy", "-o", "y.npy")
+            got = np.load("y.npy")
+            assert got.dtype == TYPES[y.split(":")[0]] and got.shape == q.shape
+            want = np.array([mine(row) for row in q])
+            assert (got == want).all(), f"rows of {length}: row {np.argwhere(got != want)[0]} differs"
+            error = float(np.abs(got.astype(np.longdouble) - real(op, q)).max())
+            assert error <= op["certificate"]["bound_lsb"], (error, op["certificate"])
+
+
+def main():
+    failed = 0
+    print(f"1..{len(CASES)}")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for k, case in enumerate(CASES, 1):
+            try:
+                check(case, np.random.default_rng(k))
+                print(f"ok {k} - {' '.join(map(str, case))}", flush=True)
+            except AssertionError as error:
+                failed += 1
+                print(f"not ok {k} - {' '.join(map(str, case))}\n# {error}", flush=True)
+    return failed > 0
+
+
+sys.exit(main())

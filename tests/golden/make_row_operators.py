@@ -1,0 +1,89 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Row operators that every platform runs, and the hashes of what they give. pwlc makes the headers; the hashes come from
+the reference in numpy, which is written from docs/operators.md.
+
+    make_row_operators.py PWLC SOURCE            TAP: the headers and the hashes that are checked in are these
+    make_row_operators.py PWLC SOURCE --write    writes them
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+PWLC, ROOT = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
+sys.path.insert(0, str(ROOT / "tests/fitter/operator"))
+import rows_reference as reference  # noqa: E402
+
+CORES = {"core_reciprocal": "reciprocal --in u15:2^-15:-32768 --out u16:2^-16:0 --segments 16 --method minimax",
+         "core_rsqrt": "rsqrt --in u16:2^-14:-16384 --out u16:2^-16:0 --segments 16 --method minimax"}
+OPERATORS = {"softmax_s8_u8": "softmax --in s8:0.0472 --out u8:2^-8 --rows 300",
+             "softmax_u16_s16": "softmax --in u16:0.0003 --out s16:2^-15 --rows 300",
+             "logsoftmax_s8_s16": "logsoftmax --in s8:0.05 --out s16:2^-11:32767 --rows 300",
+             "layernorm_s16_s16": "layernorm --in s16:2^-10 --out s16:2^-11 --rows 96 --gamma gamma.npy --beta beta.npy",
+             "rmsnorm_u8_s8": "rmsnorm --in u8:0.02:100 --out s8:0.04:-3 --rows 96"}
+ROWS = 48
+PARTS = [0, 1, 2, 3, 10, 100, 255, 1000, 10000, 65535]
+
+
+def pwlc(*arguments):
+    return subprocess.run([PWLC, *arguments], check=True, capture_output=True, text=True).stdout
+
+
+def made():
+    """Files by name, and operators."""
+    files, operators = {}, {}
+    channels = np.arange(96)
+    np.save("gamma.npy", (channels % 7 + 1) / 4 * np.where(channels % 11 == 3, -1, 1))
+    np.save("beta.npy", (channels % 5 - 2) / 8)
+    for name, flags in CORES.items():
+        pwlc("fit", *flags.split(), "-o", "made.json")
+        files[name + ".h"] = pwlc("emit", "made.json", "--name", name)
+    header = ""
+    for name, flags in OPERATORS.items():
+        pwlc("fit", *flags.split(), "-o", "made.json")
+        header += pwlc("emit", "made.json", "--name", "golden_" + name)
+        operators[name] = json.loads(pathlib.Path("made.json").read_text())
+    files["row_operators.h"] = header
+    return files, operators
+
+
+def line(name, op):
+    """As tests/platform/row_equivalence.c prints it: FNV-1a of the codes of all rows, bytes from the lowest on."""
+    run, low, top = reference.operator(op), op["in"]["qmin"], op["in"]["qmax"] - op["in"]["qmin"]
+    hashed, state = 0xCBF29CE484222325, [0]
+    for k in range(ROWS):
+        length = op["rows"] if hasattr(run, "n") else 1 + k * 37 % op["rows"]
+        part = min(PARTS[k // reference.SHAPES % len(PARTS)], top)
+        codes = run(reference.row(k % reference.SHAPES, part, length, low, top, state))
+        width = op["out"]["bits"] // 8
+        for byte in (codes & (1 << 8 * width) - 1).astype(f"<u{width}").tobytes():
+            hashed = (hashed ^ byte) * 0x100000001B3 & (1 << 64) - 1
+    return f"few rows {name} {hashed:016x}"
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        files, operators = made()
+    lines = [line(name, op) for name, op in operators.items()]
+    hashes = ROOT / "tests/platform/hashes.txt"
+    held = [text for text in hashes.read_text().splitlines() if not text.startswith("few rows ")]
+    if sys.argv[3:] == ["--write"]:
+        for name, text in files.items():
+            (ROOT / "tests/golden" / name).write_text(text)
+        hashes.write_text("".join(text + "\n" for text in held + lines))
+        return 0
+    passed = {name: (ROOT / "tests/golden" / name).read_text() == text for name, text in files.items()}
+    passed["hashes.txt"] = hashes.read_text().splitlines()[-len(lines):] == lines
+    print(f"1..{len(passed)}")
+    for k, (name, good) in enumerate(passed.items(), 1):
+        print(f"{'ok' if good else 'not ok'} {k} - {name} is what pwlc and the reference give")
+    return not all(passed.values())
+
+
+sys.exit(main())

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Row operators over the rows of tests/golden/make_row_operators.py, by plain C and by every way that the machine has:
+ * the hashes of their codes are in hashes.txt. */
+#include "row_equivalence.h"
+
+#include <stdint.h>
+
+#include <pwl/rows.h>
+
+#include "../golden/row_operators.h"
+#include "../support/random.h"
+#include "say.h"
+#include "text.h"
+
+enum { ROWS = 48, MOST = 300, SHAPES = 6, PARTS = 10 };
+
+static uint16_t x[MOST], y[MOST];
+
+static int is_wide(int type)
+{
+    return type >= PWL_S16;
+}
+
+/* Code `from_lowest` of the type. */
+static void set_code(int type, uint32_t k, uint32_t from_lowest)
+{
+    const uint32_t code = from_lowest + (type & 1 ? 0 : is_wide(type) ? 0x8000u : 0x80u);
+    if (is_wide(type))
+        x[k] = (uint16_t)code;
+    else
+        ((uint8_t *)x)[k] = (uint8_t)code;
+}
+
+static uint32_t drawn_code(uint32_t shape, uint32_t k, uint32_t length, uint32_t top, uint32_t part, uint64_t *state)
+{
+    switch (shape) {
+    case 0:
+        return k == length / 2 ? top : top - part;
+    case 1:
+        return 2 * k < length ? top : top - part;
+    case 2:
+        return top - part;
+    case 3:
+        return k & 1 ? top : 0;
+    case 4:
+        return top - (uint32_t)(random_bits(state) % (part + 1));
+    default:
+        return (uint32_t)(random_bits(state) % (top + 1));
+    }
+}
+
+static void draw_row(int type, uint32_t number, uint32_t length, uint64_t *state)
+{
+    static const uint16_t parts[PARTS] = {0, 1, 2, 3, 10, 100, 255, 1000, 10000, 65535};
+    const uint32_t top = is_wide(type) ? 65535 : 255;
+    uint32_t part = parts[number / SHAPES % PARTS], k;
+    part = part < top ? part : top;
+    for (k = 0; k < length; k++)
+        set_code(type, k, drawn_code(number % SHAPES, k, length, top, part, state));
+}
+
+/* FNV-1a, each code from its lowest byte on. */
+static uint64_t hashed(uint64_t hash, int type, uint32_t length)
+{
+    uint32_t k;
+    for (k = 0; k < length; k++) {
+        const uint32_t code = is_wide(type) ? y[k] : ((const uint8_t *)y)[k];
+        hash = (hash ^ (code & 255)) * UINT64_C(0x100000001b3);
+        if (is_wide(type))
+            hash = (hash ^ code >> 8) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
+
+static uint64_t hash_of(const pwl_softmax *softmax, const pwl_norm *norm, uint32_t levels)
+{
+    const int in = softmax ? softmax->in : norm->in, out = softmax ? softmax->out : norm->out;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325), state = 0;
+    uint32_t k;
+    for (k = 0; k < ROWS; k++) {
+        const uint32_t length = softmax ? 1 + k * 37 % softmax->longest : norm->length;
+        draw_row(in, k, length, &state);
+        if (softmax) {
+            const pwl_rows rows = {x, y, 1, length, 0, 0, 0, 0};
+            pwl_softmax_run(softmax, &rows, levels);
+        } else {
+            pwl_norm_run(norm, x, y, 1, levels);
+        }
+        hash = hashed(hash, out, length);
+    }
+    return hash;
+}
+
+static void add_hash(struct text *line, uint64_t hash)
+{
+    int shift;
+    for (shift = 60; shift >= 0; shift -= 4) {
+        const char digit[2] = {"0123456789abcdef"[hash >> shift & 15], '\0'};
+        add(line, digit);
+    }
+}
+
+/* A level alone, and all of them. */
+static int check_one(const char *name, const pwl_softmax *softmax, const pwl_norm *norm)
+{
+    const uint64_t hash = hash_of(softmax, norm, 0);
+    struct text line = {.length = 0};
+    int failed = (softmax ? pwl_softmax_check(softmax) : pwl_norm_check(norm)) != PWL_OK, level;
+    for (level = 0; level < 32; level++)
+        if (pwl_levels() >> level & 1 && hash_of(softmax, norm, (uint32_t)1 << level) != hash)
+            failed = 1;
+    if (hash_of(softmax, norm, PWL_LEVELS_ALL) != hash)
+        failed = 1;
+    add(&line, "few rows ");
+    add(&line, name);
+    add(&line, " ");
+    add_hash(&line, hash);
+    add(&line, failed ? " differs from way to way\n" : "\n");
+    say(line.characters);
+    return failed;
+}
+
+int check_rows(void)
+{
+    int failed = check_one("softmax_s8_u8", &golden_softmax_s8_u8, 0);
+    failed |= check_one("softmax_u16_s16", &golden_softmax_u16_s16, 0);
+    failed |= check_one("logsoftmax_s8_s16", &golden_logsoftmax_s8_s16, 0);
+    failed |= check_one("layernorm_s16_s16", 0, &golden_layernorm_s16_s16);
+    return failed | check_one("rmsnorm_u8_s8", 0, &golden_rmsnorm_u8_s8);
+}
