@@ -313,6 +313,21 @@ def _():
     assert str(report).count("|") > 20 and "tables" in str(report)
 
 
+@test("report names what stays in float, and how many values tables would save")
+def _():
+    model = graph("t = Tanh(x) n = LayerNormalization(t, scale) s = Softmax(n) u = Unsqueeze(s, axis) h = LSTM<hidden_size = 3>(u, "
+                  "wx, wh) f = ReduceSum<keepdims = 0>(h) e = Exp(s) y = Add(e, f)", scale=np.ones(4),
+                  wx=np.ones((1, 12, 4)), wh=np.ones((1, 12, 3)))
+    model.graph.initializer.append(numpy_helper.from_array(np.array([1]), "axis"))
+    tables = pwl.onnx.fit(model, batches(), 8, segments=8)
+    found = pwl.onnx.report(model, tables, batches(2))
+    got = {(one.operator, one.function): (one.name, one.count) for one in found.floats}
+    rows = 2 * 64
+    assert got == {("LayerNormalization", "rsqrt"): ("n", rows), ("Softmax", "exp"): ("s", 4 * rows), ("Exp", "exp"): ("e", 4 * rows),
+                   ("LSTM", "sigmoid"): ("h", 3 * 3 * rows), ("LSTM", "tanh"): ("h", 2 * 3 * rows)}, got
+    assert "| n              | LayerNormalization | rsqrt" in str(found), found
+
+
 @test("report keeps the weights between two activations in float")
 def _():
     # ONNX Runtime's own rounding of them to 8 bits would move most of the sums; these are exact in any order.

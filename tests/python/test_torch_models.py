@@ -86,11 +86,18 @@ def same(got, expected, what):
     equal(got.detach(), expected.detach(), what)
 
 
-def converted(model, batches, **options):
-    """Prepared with warnings that name LSTM as staying, observed, converted."""
+def observed(model, batches):
+    """Prepared, with warnings that name LSTM as staying, and run."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "activations that stay")
         prepared = pwl.torch.prepare(model, min_max)
+    for batch in batches:
+        prepared(batch)
+    return prepared
+
+
+def converted(model, batches, **options):
+    prepared = observed(model, batches)
     for batch in batches:
         same(prepared(batch), model(batch), "while it observes")
     return pwl.torch.convert(prepared, **options)
@@ -247,6 +254,35 @@ def _():
         handles = len(model._forward_hooks)
         got.register_forward_hook(lambda module, inputs, output: None)
         assert len(model._forward_hooks) == handles, "the model has its own"
+
+
+@test("a report names what stays in float, and how many values tables would save")
+def _():
+    class Encoder(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.block = nn.TransformerEncoderLayer(8, 2, 16, activation="gelu", batch_first=True)
+            self.lstm, self.gru, self.cell = nn.LSTM(8, 5, batch_first=True), nn.GRU(5, 3, batch_first=True), nn.LSTMCell(3, 3)
+            self.group = nn.GroupNorm(1, 3)
+
+        def forward(self, x):
+            y, _ = self.gru(self.lstm(self.block(x))[0])
+            y = self.group(self.cell(y[:, -1])[0])
+            return functional.softmax(y, -1) + y.exp() / functional.relu(y)
+
+    x = [torch.randn(4, 6, 8) for _ in range(2)]
+    report = pwl.torch.report(pwl.torch.convert(observed(Encoder().eval(), x)), x)
+    got = {(one.name, one.function): one.count for one in report.floats}
+    rows = 2 * 4 * 6
+    wanted = {("block.norm1", "rsqrt"): rows, ("block.norm2", "rsqrt"): rows, ("block.self_attn", "exp"): rows * 2 * 6,
+              ("lstm", "sigmoid"): 3 * 5 * rows, ("lstm", "tanh"): 2 * 5 * rows, ("gru", "sigmoid"): 2 * 3 * rows,
+              ("gru", "tanh"): 3 * rows, ("cell", "sigmoid"): 2 * 4 * 3 * 3, ("cell", "tanh"): 2 * 4 * 3 * 2,
+              ("group", "rsqrt"): 2 * 4, ("the model", "exp"): 2 * 2 * 4 * 3}
+    for key in {*got, *wanted}:
+        assert got.get(key) == wanted.get(key) or key == ("the model", "exp"), (key, got.get(key), wanted.get(key))
+    assert sorted(one.count for one in report.floats if one.name == "the model") == [24, 24]
+    assert "| block.norm1 " in str(report) and "a table would save values of" in str(report)
+    assert not pwl.torch.report(plain, batches).floats and "stays" not in str(pwl.torch.report(plain, batches))
 
 
 @test("states hold tensors alone, and go through safetensors")

@@ -11,7 +11,7 @@ import numpy as np
 from .codes import Array
 from .errors import Error
 
-__all__ = ["Loss", "Sums", "Use", "losses_markdown", "uses_markdown"]
+__all__ = ["Loss", "Stay", "Sums", "Use", "losses_markdown", "stays_markdown", "uses_markdown"]
 
 
 @dataclasses.dataclass
@@ -41,6 +41,17 @@ class Loss:
     cosine: float
     agreement: Optional[float] = None
     accuracy: Optional[float] = None
+
+
+@dataclasses.dataclass
+class Stay:
+    """What stays in float though a table could compute it: `operator` at the place `name` takes `count` values of
+    `function` for the batches, as a softmax takes one of exp for each number. So many a table would save."""
+
+    name: str
+    operator: str
+    function: str
+    count: int
 
 
 class Sums:
@@ -80,6 +91,13 @@ def uses_markdown(uses: Sequence[Use]) -> str:
         rows.append([use.name, use.function, f"{use.low:.4g} to {use.high:.4g}", f"{use.codes_used} of {use.codes}",
                      f"{use.error:.3f}", f"{use.quantisers:.3f}", f"{use.table:.3f}", f"{use.segments}", f"{use.bytes}"])
     return _markdown(rows, 3)
+
+
+def stays_markdown(stays: Sequence[Stay]) -> str:
+    """With an empty line before it; nothing where nothing stays."""
+    rows = [["stays in float", "operator", "a table would save values of", "count"]]
+    rows += [[stay.name, stay.operator, stay.function, f"{stay.count}"] for stay in stays]
+    return "\n\n" + _markdown(rows, 3) if stays else ""
 
 
 def losses_markdown(head: str, losses: Sequence[tuple[str, Loss]], costs: Sequence[tuple[str, Loss, Loss]] = ()) -> str:

@@ -23,6 +23,6 @@ except ImportError as _error:
 
 from .convert import convert, fit, replace, to_model
 from .expressions import Place, find
-from .report import Loss, Report, Use, report
+from .report import Loss, Report, Stay, Use, report
 
-__all__ = ["Loss", "Place", "Report", "Use", "convert", "find", "fit", "replace", "report", "to_model"]
+__all__ = ["Loss", "Place", "Report", "Stay", "Use", "convert", "find", "fit", "replace", "report", "to_model"]

@@ -10,27 +10,29 @@ import numpy as np
 
 from ..codes import Array
 from ..errors import Error
-from ..losses import Loss, Sums, Use, losses_markdown, uses_markdown
+from ..losses import Loss, Stay, Sums, Use, losses_markdown, stays_markdown, uses_markdown
 from ..table import Table
 from .convert import Batch, Model, load_model, replace, run
 from .expressions import Place, find
+from .floats import Floats
 
-__all__ = ["Loss", "Report", "Use", "report"]
+__all__ = ["Loss", "Report", "Stay", "Use", "report"]
 
 
 @dataclasses.dataclass
 class Report:
-    """activations, a Use each; and the Loss of the model with quantisers alone and of that with tables. Printed, two
-    tables of Markdown."""
+    """activations, a Use each; the Loss of the model with quantisers alone and of that with tables; and in `floats` a Stay
+    for what is not computed by tables. Printed, tables of Markdown."""
 
     activations: list[Use]
     quantisers: Loss
     table: Loss
+    floats: list[Stay] = dataclasses.field(default_factory=list)
 
     def __str__(self) -> str:
         losses = losses_markdown("activations",
                                  [("float between quantisers", self.quantisers), ("tables", self.table)])
-        return f"{uses_markdown(self.activations)}\n\n{losses}"
+        return f"{uses_markdown(self.activations)}\n\n{losses}{stays_markdown(self.floats)}"
 
 
 class _Counter:
@@ -72,12 +74,15 @@ def report(model: Model, tables: Mapping[str, Table], batches: Iterable[Batch]) 
     model = load_model(model)
     quantised, converted = replace(model, tables, quantisers_only=True), replace(model, tables)
     counters = [_Counter(place, tables[place.output]) for place in find(model) if place.output in tables]
+    floats = Floats(converted.graph)
     output, sums = model.graph.output[0].name, (Sums(), Sums())
     kept = list(batches)
     names = [output, *(counter.place.input for counter in counters)]
-    for exact, between, got in zip(run(model, names, kept), run(quantised, [output], kept), run(converted, [output], kept)):
+    for exact, between, got in zip(run(model, names, kept), run(quantised, [output], kept),
+                                   run(converted, [output, *floats.inputs], kept)):
+        floats.count(got)
         for counter in counters:
             counter(exact[counter.place.input])
         for other, of in zip((between, got), sums):
             of.add(exact[output], other[output])
-    return Report([counter.use() for counter in counters], *(of.loss() for of in sums))
+    return Report([counter.use() for counter in counters], sums[0].loss(), sums[1].loss(), list(floats.stays()))

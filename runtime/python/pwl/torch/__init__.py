@@ -33,9 +33,9 @@ from .convert import convert, prepare
 from .functions import Function
 from .linear import QLinear
 from .ops import map_codes, map_real
-from .report import Loss, Report, Use, report
+from .report import Loss, Report, Stay, Use, report
 
-__all__ = ["Activation", "Function", "Loss", "Observed", "QLinear", "Report", "Use", "convert", "map", "prepare", "real", "report"]
+__all__ = ["Activation", "Function", "Loss", "Observed", "QLinear", "Report", "Stay", "Use", "convert", "map", "prepare", "real", "report"]
 
 
 def map(x: _torch.Tensor, table: Table) -> _torch.Tensor:

@@ -14,28 +14,30 @@ from torch import Tensor, nn
 
 from ..codes import Array
 from ..errors import Error
-from ..losses import Loss, Sums, Use, losses_markdown, uses_markdown
+from ..losses import Loss, Stay, Sums, Use, losses_markdown, stays_markdown, uses_markdown
 from .activation import COMPUTES, Activation, reals
 from .convert import copied, refuse_compiled
+from .floats import Floats
 
-__all__ = ["Loss", "Report", "Use", "report"]
+__all__ = ["Loss", "Report", "Stay", "Use", "report"]
 
 
 @dataclasses.dataclass
 class Report:
-    """activations, a Use each; and the Loss of the float model (`function`), of the model with quantisers alone and of that
-    with tables. Printed, two tables of Markdown."""
+    """activations, a Use each; the Loss of the float model (`function`), of the model with quantisers alone and of that
+    with tables; and in `floats` a Stay for what is not computed by tables. Printed, tables of Markdown."""
 
     activations: list[Use]
     function: Loss
     quantisers: Loss
     table: Loss
+    floats: list[Stay] = dataclasses.field(default_factory=list)
 
     def __str__(self) -> str:
         losses = losses_markdown(
             "model", [("float", self.function), ("quantisers alone", self.quantisers), ("tables", self.table)],
             [("cost of quantisers", self.function, self.quantisers), ("cost of tables", self.quantisers, self.table)])
-        return f"{uses_markdown(self.activations)}\n\n{losses}"
+        return f"{uses_markdown(self.activations)}\n\n{losses}{stays_markdown(self.floats)}"
 
 
 class _Counter:
@@ -98,6 +100,7 @@ def report(model: nn.Module, batches: Iterable[Any], *, labels: bool = False) ->
     counters = {name: _Counter(module) for name, module in activations.items()}
     for name, module in activations.items():
         module.register_forward_pre_hook(counters[name])
+    floats = Floats(model)
     sums = {compute: Sums() for compute in COMPUTES}
     count = 0
     with torch.no_grad():
@@ -110,11 +113,13 @@ def report(model: nn.Module, batches: Iterable[Any], *, labels: bool = False) ->
             for compute in COMPUTES:
                 for module in activations.values():
                     module.compute = compute
-                outputs[compute] = _output(model, copy.deepcopy(inputs)).to(torch.float64).cpu().numpy()
+                with floats if compute == "table" else contextlib.nullcontext():
+                    y = _output(model, copy.deepcopy(inputs))
+                outputs[compute] = y.to(torch.float64).cpu().numpy()
             for compute in COMPUTES:
                 sums[compute].add(outputs["function"], outputs[compute], classes)
             count += 1
     if count == 0:
         raise Error("there were no batches")
     return Report([counters[name].use(name) for name in activations],
-                  **{compute: sums[compute].loss() for compute in COMPUTES})
+                  **{compute: sums[compute].loss() for compute in COMPUTES}, floats=floats.stays())
