@@ -54,7 +54,8 @@ class Many(nn.Module):
         self.lstm, self.last = nn.LSTM(4, 5), nn.LayerNorm(5)
         self.acts = nn.ModuleList([nn.SiLU(), nn.Hardswish(), nn.ELU(0.5), nn.SELU(), nn.Softplus(), nn.LogSigmoid(),
                                    nn.LeakyReLU(0.2), nn.PReLU(), nn.Hardtanh(-2.0, 0.5), nn.CELU(0.5), nn.Mish(),
-                                   nn.Hardsigmoid(), nn.ReLU6(), nn.GELU("tanh"), nn.Softplus(2.0, 3.0), nn.Sigmoid()])
+                                   nn.Hardsigmoid(), nn.ReLU6(), nn.GELU("tanh"), nn.Softplus(2.0, 3.0), nn.Sigmoid(),
+                                   nn.Softsign()])
 
     def forward(self, x):
         x = self.drop(self.norm(self.conv(x))).flatten(2).permute(2, 0, 1)
@@ -139,7 +140,7 @@ def _():
 @test("every activation is found in traced, scripted and exported models, behind what branches on shapes")
 def _():
     wanted = functions(converted(many, images))
-    assert len(wanted) == 16
+    assert len(wanted) == 17
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         exported = torch.export.export(many, (images[0],), dynamic_shapes=({0: torch.export.Dim("batch")},))

@@ -141,6 +141,7 @@ class _Preparation:
             found = None
             if node.op in ("call_function", "call_method"):
                 found = functions.called(node.target, node.args, node.kwargs, lambda value: _attribute(module, value))
+                found = found or functions.of_softsign(node)
             if found is None:
                 if node.target is torch.ops.aten._transformer_encoder_layer_fwd.default:
                     self.left.append(f"{path or 'the model'}: the activation of a TransformerEncoderLayer is part of one kernel; "

@@ -7,12 +7,12 @@ from typing import Any, Callable, Iterator, Mapping, Optional, Union
 
 import numpy as np
 import torch
-from torch import nn
+from torch import fx, nn
 from torch.nn import functional
 
 from ..table import Table
 
-__all__ = ["Function", "by_values", "called", "of_function", "of_module", "of_table"]
+__all__ = ["Function", "by_values", "called", "of_function", "of_module", "of_softsign", "of_table"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -182,6 +182,17 @@ def called(target: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any],
         given = {**dict(zip(("input", *kind.arguments, "inplace"), arguments)), **keywords}
     in_place = bool(given.get("inplace")) or name.endswith("_")
     return _function(kind, given), in_place, given["input"]
+
+
+def of_softsign(node: fx.Node) -> Optional[tuple[Function, bool, Any]]:
+    """The same of x / (1 + |x|) in graphs of torch.export and of TorchScript, where softsign has no operator of its own."""
+    aten, (x, below, *_) = torch.ops.aten, (*node.args, None, None)
+    added = isinstance(below, fx.Node) and below.target in (aten.add.Tensor, aten.add.Scalar)
+    if node.target is aten.div.Tensor and isinstance(below, fx.Node) and added:
+        size, *ones = below.args
+        if isinstance(size, fx.Node) and size.target is aten.abs.default and size.args[0] is x and set(ones) == {1}:
+            return Function("softsign"), False, x
+    return None
 
 
 def of_function(value: Any) -> Optional[tuple[Function, bool]]:
