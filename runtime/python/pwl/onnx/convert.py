@@ -236,7 +236,7 @@ def replace(model: Model, tables: Mapping[str, Table], *, quantisers_only: bool 
             raise Error(f"{name}: {type(table).__name__}; a pwl.Table is wanted")
     inferred = {value.name: value for value in onnx.shape_inference.infer_shapes(model).graph.value_info}
     types = {value.name: value.type.tensor_type.elem_type for value in (*inferred.values(), *graph.input, *graph.output)}
-    # What looks up more than a few values hides the shape, which those after it may want to know.
+    # A look-up hides the shape, which nodes after it may want to know.
     told = {value.name for value in (*graph.value_info, *graph.output)}
     graph.value_info.extend(inferred[name] for name in tables if name in inferred and name not in told)
     new: dict[int, list[onnx.NodeProto]] = {}  # by the node in whose place they stand
