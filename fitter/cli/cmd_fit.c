@@ -182,7 +182,8 @@ static int fit_batch(const char *spec_path, const char *directory, int workers, 
     batch.limits = calloc((size_t)batch.count, sizeof *batch.limits);
     if (!batch.limits || !batch.texts || !batch.tables || !batch.diags)
         diag_set(diag, EXIT_IO, "out of memory for %d jobs", batch.count);
-    else if (!folder_make(directory, &made, diag) && !run_batch(&batch, workers, diag))
+    else if (!folder_expect(directory, diag) && !run_batch(&batch, workers, diag) &&
+             !folder_make(directory, &made, diag))
         write_batch(&batch, directory, diag);
     if (diag->code && made)
         (void)rmdir(directory);
