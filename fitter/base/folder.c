@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 int folder_check(const char *path, struct diag *diag)
 {
@@ -23,6 +24,25 @@ int folder_check(const char *path, struct diag *diag)
         code = diag_set(diag, EXIT_IO, "%s: cannot write: %s is no folder", path, folder);
     free(folder);
     return code;
+}
+
+int folder_expect(const char *path, struct diag *diag)
+{
+    struct stat status;
+    if (stat(path, &status) == 0)
+        return S_ISDIR(status.st_mode) ? EXIT_DONE : diag_set(diag, EXIT_IO, "%s: is a file; name a folder", path);
+    char *parent = strdup(path);
+    if (!parent)
+        return diag_set(diag, EXIT_IO, "out of memory");
+    size_t length = strlen(parent);
+    while (length > 1 && parent[length - 1] == '/') /* behind the name, which dirname(3) drops as well */
+        parent[--length] = '\0';
+    while (length > 0 && parent[length - 1] != '/')
+        parent[--length] = '\0';
+    const bool can = access(length ? parent : ".", W_OK | X_OK) == 0;
+    const int error = errno;
+    free(parent);
+    return can ? EXIT_DONE : diag_set(diag, EXIT_IO, "%s: cannot make this folder: %s", path, strerror(error));
 }
 
 int folder_make(const char *path, bool *made, struct diag *diag)

@@ -10,6 +10,9 @@
 /* Exit 1 when the folder of a file that is to be written is not there: said before anything is computed. */
 int folder_check(const char *path, struct diag *diag);
 
+/* Exit 1 when folder_make will not make this folder, and it is not there: said before anything is computed. */
+int folder_expect(const char *path, struct diag *diag);
+
 /* Makes the folder unless it is there; *made tells. Exit 1 when it cannot, or when something else has its name. */
 int folder_make(const char *path, bool *made, struct diag *diag);
 

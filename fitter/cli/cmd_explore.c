@@ -37,7 +37,8 @@ static const struct option_info options[] = {
     {"--fix", "X:Y...", "the code nearest to x gives the code nearest to y, as 0:0; may be repeated"},
     {"--param", "NAME=VALUE...", "parameter of the function; may be repeated"},
     {"--expr", "EXPRESSION", "instead of FUNCTION: an expression of x, as for fit"},
-    {"--samples", "FILE", "instead of FUNCTION: x,y pairs (csv or npy), joined by straight lines"},
+    {"--samples", "FILE",
+     "instead of FUNCTION: x,y pairs (csv or npy), or y alone (Y.npy:LOW:HIGH), joined by straight lines"},
     {"--reduce", SPEC_REDUCES, "tables of one octave, as for fit (default off)"},
     {"--weights", "FILE", "how often each input code occurs, as for fit; the averages are weighted so"},
     {"--outside", SPEC_OUTSIDES, "codes outside the function's domain, as for fit (default error)"},
@@ -275,6 +276,38 @@ static void fit_row(void *context, int k)
         price_row(request, row);
 }
 
+static bool same_table(const struct explore_row *a, const struct explore_row *b)
+{
+    const struct table *left = &a->table, *right = &b->table;
+    if (a->diag.code || b->diag.code || left->segment_count != right->segment_count)
+        return false;
+    for (int axis = 0; axis < AXIS_COUNT; axis++)
+        if (axis != AXIS_SEGMENTS && a->value[axis] != b->value[axis])
+            return false;
+    for (int i = 0; i < left->segment_count; i++) {
+        const struct segment *s = &left->segments[i], *t = &right->segments[i];
+        if (s->start != t->start || s->q_b != t->q_b || s->n != t->n || s->offset != t->offset)
+            return false;
+    }
+    return true;
+}
+
+/* Where nobody asked for numbers of segments, a table that takes fewer than it may stands in one row. */
+static void drop_repetitions(struct exploration *exploration)
+{
+    int kept = 0;
+    for (int k = 0; k < exploration->count; k++) {
+        bool is_known = false;
+        for (int i = 0; i < kept && !is_known; i++)
+            is_known = same_table(&exploration->rows[i], &exploration->rows[k]);
+        if (is_known)
+            table_free(&exploration->rows[k].table);
+        else
+            exploration->rows[kept++] = exploration->rows[k];
+    }
+    exploration->count = kept;
+}
+
 /* Running out of memory and a tool's failure are one, everything else is a finding. */
 static int fit_rows(struct request *request, struct diag *diag)
 {
@@ -285,6 +318,8 @@ static int fit_rows(struct request *request, struct diag *diag)
             *diag = exploration->rows[k].diag;
             return diag->code;
         }
+    if (!request->given[AXIS_SEGMENTS])
+        drop_repetitions(exploration);
     explore_rank(exploration);
     return EXIT_DONE;
 }

@@ -53,7 +53,8 @@ static const struct option_info options[] = {
     {"--param", "NAME=VALUE...", "parameter of the function; may be repeated"},
     {"--expr", "EXPRESSION",
      "instead of FUNCTION: an expression of x, as \"x/(1+exp(-x))\" or \"gelu(x)/2\", see below"},
-    {"--samples", "FILE", "instead of FUNCTION: x,y pairs (csv or npy), joined by straight lines"},
+    {"--samples", "FILE",
+     "instead of FUNCTION: x,y pairs (csv or npy), or y alone (Y.npy:LOW:HIGH), joined by straight lines"},
     {"--weights", "FILE", "how often each input code occurs (csv or npy): least squares counts them so, see below"},
     {"--outside", SPEC_OUTSIDES,
      "codes outside the function's domain: take the nearest defined one, or refuse (default)"},
@@ -182,7 +183,8 @@ static int fit_batch(const char *spec_path, const char *directory, int workers, 
     batch.limits = calloc((size_t)batch.count, sizeof *batch.limits);
     if (!batch.limits || !batch.texts || !batch.tables || !batch.diags)
         diag_set(diag, EXIT_IO, "out of memory for %d jobs", batch.count);
-    else if (!folder_make(directory, &made, diag) && !run_batch(&batch, workers, diag))
+    else if (!folder_expect(directory, diag) && !run_batch(&batch, workers, diag) &&
+             !folder_make(directory, &made, diag))
         write_batch(&batch, directory, diag);
     if (diag->code && made)
         (void)rmdir(directory);

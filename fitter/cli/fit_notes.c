@@ -9,8 +9,9 @@
 #include "fit/keep_zero.h"
 #include "profile/profile.h"
 
-#define FEW_CODES 8         /* of the output, below which a scale is hardly meant */
-#define COUNTED_CODES 65536 /* of the input, evenly spaced, that are looked at */
+#define FEW_CODES 8                        /* of the output, below which a scale is hardly meant */
+#define ZERO_POINT_ROUNDING (0.5L + 1e-6L) /* LSB; a derived scale is rounded, too */
+#define COUNTED_CODES 65536                /* of the input, evenly spaced, that are looked at */
 
 static void note(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -24,10 +25,24 @@ static void note(const char *name, const char *format, ...)
     fprintf(stderr, "\n");
 }
 
-static void note_saturation(const struct table *table, const char *name)
+/* Whether the function leaves the output's range by more than the rounding of a zero point, at codes evenly spaced. */
+static bool leaves_range(const struct spec *spec)
+{
+    const struct tensor *in = &spec->in, *out = &spec->out;
+    const int64_t last = in->qmax - in->qmin, steps = last < COUNTED_CODES ? last : COUNTED_CODES;
+    bool leaves = false;
+    for (int64_t k = 0; k <= steps && !leaves; k++) {
+        const int64_t q_x = in->qmin + (steps ? last * k / steps : 0);
+        const long double target = target_unclipped(&spec->function, in, out, spec->outside, q_x);
+        leaves = fabsl(target - target_clipped(out, target)) > ZERO_POINT_ROUNDING;
+    }
+    return leaves;
+}
+
+static void note_saturation(const struct spec *spec, const struct table *table, const char *name)
 {
     const struct certificate *certificate = &table->certificate;
-    if (certificate->saturated_codes > 0)
+    if (certificate->saturated_codes > 0 && (!spec->out_is_derived || leaves_range(spec)))
         note(name, "%s leaves the output range at %" PRId64 " of %" PRId64 " codes, which saturate", table->function,
              certificate->saturated_codes, certificate->checked);
 }
@@ -126,7 +141,7 @@ static void note_profile(const struct spec *spec, const struct table *table, con
 
 void fit_notes(const struct spec *spec, const struct table *table, const char *name)
 {
-    note_saturation(table, name);
+    note_saturation(spec, table, name);
     note_few_codes(table, name);
     note_zero_point(&table->in, "--in", name);
     note_zero_point(&table->out, "--out", name);

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/number.h"
@@ -17,7 +19,13 @@ struct reader {
     size_t capacity;
     const char *unit;
     bool descending;
+    const struct even_grid *grid; /* null: x stands in the file */
     struct diag *diag;
+};
+
+/* Where the values of an array of y alone are. */
+struct even_grid {
+    double low, high;
 };
 
 static int reserve(struct reader *reader, size_t count)
@@ -93,6 +101,23 @@ static int finish(struct reader *reader)
     return EXIT_DONE;
 }
 
+/* As numpy.linspace(low, high, count). */
+static int read_values(struct reader *reader, const struct npy *npy)
+{
+    const long double low = reader->grid->low, high = reader->grid->high;
+    if (npy->dimensions != 1)
+        return diag_set(reader->diag, EXIT_USAGE,
+                        "the shape must be (n,) with :LOW:HIGH behind the name: one y for each x of that grid");
+    const size_t count = npy->shape[0];
+    for (size_t k = 0; k < count; k++) {
+        const long double share = count > 1 ? (long double)k / (long double)(count - 1) : 0;
+        const int point = add_point(reader, k, (double)(low + (high - low) * share), npy_real(npy, k));
+        if (point != EXIT_DONE)
+            return point;
+    }
+    return EXIT_DONE;
+}
+
 static int read_npy(struct reader *reader, const void *bytes, size_t size)
 {
     struct npy npy;
@@ -101,6 +126,12 @@ static int read_npy(struct reader *reader, const void *bytes, size_t size)
         return code;
     if (npy.kind != 'f')
         return diag_set(reader->diag, EXIT_USAGE, "elements are integers; samples must be float16, float32 or float64");
+    if (reader->grid)
+        return read_values(reader, &npy);
+    if (npy.dimensions == 1)
+        return diag_set(reader->diag, EXIT_USAGE,
+                        "the shape must be (n, 2): one row x, y for each point; y alone takes its even grid behind "
+                        "the name, FILE.npy:LOW:HIGH");
     if (npy.dimensions != 2 || npy.shape[1] != 2)
         return diag_set(reader->diag, EXIT_USAGE, "the shape must be (n, 2): one row x, y for each point");
     for (size_t row = 0; row < npy.shape[0]; row++) {
@@ -123,36 +154,88 @@ static int read_csv(struct reader *reader, const char *text, size_t size)
     return csv_read(text, size, &columns, add_row, reader, reader->diag);
 }
 
-int samples_parse(const void *bytes, size_t size, int npy, struct samples **samples, struct diag *diag)
+/* The hash of an array of y covers its grid. */
+static int hash_samples(const void *bytes, size_t size, const struct even_grid *grid, char sha256[65],
+                        struct diag *diag)
+{
+    char low[NUMBER_TEXT_SIZE], high[NUMBER_TEXT_SIZE];
+    struct text text = {0};
+    if (!grid) {
+        sha256_hex(bytes, size, sha256);
+        return EXIT_DONE;
+    }
+    number_format(grid->low, low);
+    number_format(grid->high, high);
+    text_add_bytes(&text, bytes, size);
+    text_add(&text, ":%s:%s", low, high);
+    if (text.failed) {
+        text_free(&text);
+        return diag_set(diag, EXIT_IO, "out of memory for samples");
+    }
+    sha256_hex(text.bytes, text.size, sha256);
+    text_free(&text);
+    return EXIT_DONE;
+}
+
+static int parse(const void *bytes, size_t size, int npy, const struct even_grid *grid, struct samples **samples,
+                 struct diag *diag)
 {
     *samples = NULL;
     struct samples *result = calloc(1, sizeof *result);
     if (result == NULL)
         return diag_set(diag, EXIT_IO, "out of memory for samples");
-    struct reader reader = {.samples = result, .unit = npy ? "row" : "line", .diag = diag};
+    struct reader reader = {.samples = result, .unit = npy ? "row" : "line", .grid = grid, .diag = diag};
     int code = npy ? read_npy(&reader, bytes, size) : read_csv(&reader, bytes, size);
     if (code == EXIT_DONE)
         code = finish(&reader);
+    if (code == EXIT_DONE)
+        code = hash_samples(bytes, size, grid, result->sha256, diag);
     if (code != EXIT_DONE) {
         samples_free(result);
         return code;
     }
-    sha256_hex(bytes, size, result->sha256);
     *samples = result;
     return EXIT_DONE;
+}
+
+int samples_parse(const void *bytes, size_t size, int npy, struct samples **samples, struct diag *diag)
+{
+    return parse(bytes, size, npy, NULL, samples, diag);
+}
+
+/* FILE.npy:LOW:HIGH, unless a file has that name: *length is FILE.npy's. */
+static bool find_grid(const char *path, size_t *length, struct even_grid *grid)
+{
+    const char *high = strrchr(path, ':'), *low = high;
+    while (low && low > path && *--low != ':')
+        ;
+    *length = low ? (size_t)(low - path) : 0;
+    return low && *low == ':' && *length >= 4 && strncmp(low - 4, ".npy", 4) == 0 && access(path, F_OK) != 0 &&
+           number_real(low + 1, (size_t)(high - low - 1), &grid->low) == NUMBER_OK &&
+           number_real(high + 1, strlen(high + 1), &grid->high) == NUMBER_OK;
 }
 
 int samples_read(const char *path, struct samples **samples, struct diag *diag)
 {
     unsigned char *bytes;
-    size_t size;
+    size_t size, length;
+    struct even_grid grid;
     *samples = NULL;
-    int code = file_read(path, FILE_MAX_BYTES, &bytes, &size, diag);
-    if (code != EXIT_DONE)
-        return code;
-    code = samples_parse(bytes, size, npy_recognise(path, bytes, size), samples, diag);
-    free(bytes);
-    return code == EXIT_DONE ? code : diag_prefix(diag, path);
+    int code = EXIT_DONE;
+    const bool has_grid = find_grid(path, &length, &grid);
+    char *file = has_grid ? strndup(path, length) : strdup(path);
+    if (!file)
+        return diag_set(diag, EXIT_IO, "out of memory for samples");
+    if (file_read(file, FILE_MAX_BYTES, &bytes, &size, diag) == EXIT_DONE) {
+        code = parse(bytes, size, npy_recognise(file, bytes, size), has_grid ? &grid : NULL, samples, diag);
+        free(bytes);
+        if (code != EXIT_DONE)
+            diag_prefix(diag, path);
+    } else {
+        code = diag->code;
+    }
+    free(file);
+    return code;
 }
 
 void samples_free(struct samples *samples)

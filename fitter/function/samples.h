@@ -10,12 +10,13 @@
 struct samples {
     size_t count;    /* at least 2 */
     double *x, *y;   /* finite; x strictly ascending */
-    char sha256[65]; /* of the file's bytes, lower-case hexadecimal */
+    char sha256[65]; /* of the file's bytes, and of ":LOW:HIGH" behind them where there is a grid; lower-case */
 };
 
 /* Reads FILE: .npy (float16, float32 or float64, shape (n, 2), C order) or text with one "x,y" a line
  * (a first line that is not numeric is a header; blank lines and lines starting with '#' are skipped).
- * Descending x is reversed. Messages name the file and the line or element. */
+ * Descending x is reversed. FILE.npy:LOW:HIGH is an array of y alone, shape (n,), at x evenly spaced from LOW to HIGH,
+ * both ends included. Messages name the file and the line or element. */
 int samples_read(const char *path, struct samples **samples, struct diag *diag);
 
 /* As samples_read, from memory; for tests and fuzzing. npy: the bytes are a .npy file. */

@@ -169,6 +169,7 @@ int spec_resolve(struct spec *spec, struct diag *diag)
     function_set_step(&spec->function, spec->in.scale.value);
     if (spec->out_lacks_scale && derive_out(spec, ranged, low, high, diag))
         return diag->code;
+    spec->out_is_derived = spec->out_lacks_scale;
     spec->out_lacks_scale = false;
     spec_settle_form(spec);
     free(calibration->values);

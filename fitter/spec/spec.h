@@ -56,6 +56,7 @@ struct spec {
     struct function function;
     struct tensor in, out;
     bool in_lacks_scale, out_lacks_scale; /* given as codes alone, "s8", until spec_resolve */
+    bool out_is_derived;                  /* as out_lacks_scale, and from spec_resolve on */
     bool in_keeps_zero, out_keeps_zero;   /* given as "s8:auto:0": the zero point is 0 */
     bool has_model_type;                  /* a type was read from a model */
     const struct profile *profile;        /* of --profile, else null; and how its file is to be written */

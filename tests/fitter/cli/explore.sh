@@ -189,4 +189,10 @@ refused 'alpha' tanh $types --param alpha=1
 expect_error 2 '--svg -: the table goes to standard output already' explore tanh $types --svg -
 expect_error 1 missing/a.md explore tanh $types --segments 4 -o missing/a.md
 expect_error 1 missing/a.svg explore tanh $types --segments 4 -o a.md --svg missing/a.svg
+# A table that takes fewer segments than it may stands in one row; who asks for numbers gets a row for each.
+expect_status 0 explore gelu --in s8:2^-5 --out s8:2^-5 --format csv
+[ "$(cut -d, -f10 ../out | tr '\n' ' ')" = 'segments 4 8 12 ' ] || fail "explore repeats a table: $(cat ../out)"
+expect_status 0 explore gelu --in s8:2^-5 --out s8:2^-5 --segments 12,16 --format csv
+[ "$(cut -d, -f9,10 ../out | tr '\n' ' ')" = 'segments_asked,segments 12,12 16,12 ' ] || fail "explore --segments: $(cat ../out)"
+
 finish

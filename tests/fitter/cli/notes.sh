@@ -35,6 +35,16 @@ END
 expect_status 0 fit --spec jobs.json -o .
 grep -qF 'note: narrow: the output takes only 1' ../err || fail "--spec: $(cat ../err)"
 
+# A derived type holds the function's range but for the rounding of its zero point, at which no code is off by more.
+for flags in 'erf --profile k210 --method uniform' 'tanh --in s8:2^-5 --out u8' 'exp --in s9:2^-6 --out u8' \
+    'cos --in s10:2^-6 --out s8'; do
+    expect_status 0 fit $flags -o table.json
+    if grep -q 'leaves the output range' ../err; then fail "fit $flags: $(cat ../err)"; fi
+done
+expect_line '.*"saturated_codes": [1-9].*' table.json 'a derived type that saturates by its rounding'
+notes 'tanh leaves the output range at' tanh --in s8:2^-5 --out u8 --range=-1:1
+notes 'tanh leaves the output range at 1 of 4 codes' tanh --in s2:2^0:0 --out s8:0.0069:-1 --method lut
+
 # A time that is over at once: the first table found, which is a table of the same flags.
 notes '--time-limit 1e-09 ended the search' tanh --in s12:2^-8 --out s12:2^-11 --segments 6 --method minimax --monotone --time-limit 1e-9
 expect_status 0 fit tanh --in s12:2^-8 --out s12:2^-11 --segments 6 --method minimax --time-limit 1e-9 -o cut.json

@@ -12,27 +12,30 @@ on_terminal() {
     until=$until python3 - "$pwlc" "$@" >../screen <<'END' || status=$?
 import os, re, select, signal, sys
 until = os.environ["until"].encode()
-# The terminal stays open here, so that what the program wrote last is there when it has ended.
+# What was written to a terminal may be there to read only some time after the writer has ended. So the mark is written
+# behind the program's last words, and all before it is theirs.
+mark = b"\0ended\0"
 terminal, program = os.openpty()
 pid = os.fork()
 if pid == 0:
     os.close(terminal)
     os.login_tty(program)
     os.execv(sys.argv[1], sys.argv[1:])
-data = b""
+data, unwritten = b"", mark
 status = None
-while True:
+while not data.endswith(mark):
     if select.select([terminal], [], [], 0.05)[0]:
         data += os.read(terminal, 65536)
-    elif status is not None:
-        break
     if status is None:
         ended, how = os.waitpid(pid, os.WNOHANG)
         status = os.waitstatus_to_exitcode(how) if ended else None
+        os.set_blocking(program, not ended)
+    elif unwritten and select.select([], [program], [], 0)[1]:
+        unwritten = unwritten[os.write(program, unwritten):]
     if until and status is None and re.search(until, data):
         os.kill(pid, signal.SIGTERM)
         until = b""
-sys.stdout.buffer.write(data)
+sys.stdout.buffer.write(data[:-len(mark)])
 sys.exit(status)
 END
 }
@@ -116,6 +119,17 @@ expect_status 0 fit --spec jobs.json -o made
 rm -r made
 expect_error 1 'missing/made' fit --spec jobs.json -o missing/made
 expect_error 1 'small.json: is a file; name a folder' fit --spec jobs.json -o small.json
+printf '[{"name": "a", "function": "sin", "in": "s10:2^-7", "out": "s8:2^-7", "rounding": "half_even", "shift": "one", "form": "biased"}]' \
+    >jobs.json
+for signal in INT TERM; do # while it is fitted
+    checks=$((checks + 1))
+    env --default-signal=INT "$pwlc" fit --spec jobs.json -o made 2>../err &
+    sleep 0.3
+    [ ! -e made ] || fail "fit --spec makes its folder before it has a table"
+    kill -s "$signal" $!
+    wait $! || true
+    [ ! -e made ] || fail "fit --spec leaves an empty folder after SIG$signal"
+done
 printf '[{"name": "a", "function": "log", "in": "s8:2^-5", "out": "s8:2^-7", "outside": "clamp", "no_saturate": true}]' >jobs.json
 expect_error 3 'leaves the output range' fit --spec jobs.json -o made
 expect_error 2 '--plot g.png: the drawing is SVG' sweep small.json --plot g.png

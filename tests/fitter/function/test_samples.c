@@ -282,6 +282,61 @@ START_TEST(files_are_named_in_messages)
 END_TEST
 
 /* Fixed seed. What parses obeys the contract of struct samples. */
+/* FILE.npy:LOW:HIGH: y alone, at both ends of the grid and evenly between. The hash tells grids apart. */
+START_TEST(values_on_an_even_grid_are_read)
+{
+    static const double y[] = {4, 1, 3, 7, 5};
+    static const struct {
+        const char *grid;
+        double x[5];
+        bool reversed;
+    } good[] = {{":-1:1", {-1, -0.5, 0, 0.5, 1}, false},
+                {":2:-2", {-2, -1, 0, 1, 2}, true},
+                {":0:1", {0, 0.25, 0.5, 0.75, 1}, false},
+                {":0:1e0", {0, 0.25, 0.5, 0.75, 1}, false}};
+    static const struct {
+        const char *grid, *text;
+    } bad[] = {{"", "y alone takes its even grid behind the name, FILE.npy:LOW:HIGH"},
+               {":1:1", "row 1: x is 1 after 1; x must be strictly ascending or descending"}};
+    char directory[] = "/tmp/test_samples_XXXXXX", path[64], name[80], hashes[4][65];
+    struct diag diag = {0};
+    struct samples *samples;
+    size_t size;
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/y.npy", directory);
+    unsigned char *bytes = build('f', 8, 1, 5, 1, y, &size);
+    write_file(path, bytes, size);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        snprintf(name, sizeof name, "%s%s", path, good[i].grid);
+        ck_assert_msg(samples_read(name, &samples, &diag) == EXIT_DONE, "%s", diag.text);
+        ck_assert_uint_eq(samples->count, 5);
+        for (int k = 0; k < 5; k++)
+            ck_assert(samples->x[k] == good[i].x[k] && samples->y[k] == y[good[i].reversed ? 4 - k : k]);
+        memcpy(hashes[i], samples->sha256, sizeof hashes[i]);
+        samples_free(samples);
+    }
+    ck_assert_str_eq(hashes[2], hashes[3]);
+    ck_assert(strcmp(hashes[0], hashes[1]) != 0 && strcmp(hashes[0], hashes[2]) != 0);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        snprintf(name, sizeof name, "%s%s", path, bad[i].grid);
+        ck_assert_int_eq(samples_read(name, &samples, &diag), EXIT_USAGE);
+        ck_assert_msg(strncmp(diag.text, name, strlen(name)) == 0 && strstr(diag.text, bad[i].text), "%s", diag.text);
+    }
+    free(bytes);
+    bytes = build('f', 8, 2, 2, 2, y, &size);
+    write_file(path, bytes, size);
+    snprintf(name, sizeof name, "%s:0:1", path);
+    ck_assert_int_eq(samples_read(name, &samples, &diag), EXIT_USAGE);
+    ck_assert_msg(strstr(diag.text, "the shape must be (n,)") != NULL, "%s", diag.text);
+    free(bytes);
+    rename(path, name); /* a file of that name is taken as it is */
+    ck_assert_msg(samples_read(name, &samples, &diag) == EXIT_DONE, "%s", diag.text);
+    samples_free(samples);
+    unlink(name);
+    rmdir(directory);
+}
+END_TEST
+
 START_TEST(mutated_files_are_read_safely)
 {
     static const char csv[] = "# c\nx,y\n-1.5,4\n0.5,1e0\n\n2,-3.25\n7,0\n1e2,9\n";
@@ -337,6 +392,7 @@ int main(void)
     tcase_add_test(samples, reads_npy);
     tcase_add_test(samples, npy_errors_name_the_row);
     tcase_add_test(samples, files_are_named_in_messages);
+    tcase_add_test(samples, values_on_an_even_grid_are_read);
     tcase_add_test(samples, mutated_files_are_read_safely);
     suite_add_tcase(suite, samples);
     return run_suite(suite);
