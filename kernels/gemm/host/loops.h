@@ -30,14 +30,14 @@ INLINE void add_block(pwl_qgemm_kind kind, const uint8_t *tile, size_t row, size
     integers s[MOST][ALL];
     UNROLL for (size_t i = 0; i < rows; i++)
     {
-        UNROLL for (size_t v = 0; v < vectors; v++)
-            s[i][v] = starts && !START_LAST ? integer(x[i * blocks].of.start) : nothing();
+        UNROLL for (size_t v = 0; v < vectors; v++) s[i][v] =
+            starts && !START_LAST ? integer(x[i * blocks].of.start) : nothing();
     }
     add_dots(kind, tile, row, vectors, x->q, blocks * sizeof *x, rows, s);
     UNROLL for (size_t i = 0; i < rows; i++)
     {
-        UNROLL for (size_t v = 0; v < vectors; v++)
-            s[i][v] = starts && START_LAST ? add(s[i][v], integer(x[i * blocks].of.start)) : s[i][v];
+        UNROLL for (size_t v = 0; v < vectors; v++) s[i][v] =
+            starts && START_LAST ? add(s[i][v], integer(x[i * blocks].of.start)) : s[i][v];
     }
     UNROLL for (size_t v = 0; v < vectors; v++)
     {

@@ -103,6 +103,8 @@ static pwl_qgemm_results results_of(const job *job, const uint8_t *work)
         results.plan = (const pwl_plan *)(const void *)(work + job->plan_at);
         results.codes = pwl_qgemm_codes_type(&job->codes);
         results.values = pwl_qgemm_values_type(&job->product, &job->codes);
+        results.qmin_y = job->codes.qmin_y;
+        results.qmax_y = job->codes.qmax_y;
     }
     if (w->format == PWL_QGEMM_ROWS8) {
         results.w_sums = (const int32_t *)(const void *)(memory + pwl_qgemm_panel_sums_at(w->format, w->n, w->k));

@@ -11,9 +11,10 @@
 /* What all passes of a product have in common. */
 typedef struct pwl_qgemm_results {
     const pwl_qgemm_product *product;
-    pwl_qgemm_epilogue e;   /* with an activation, as are the next three */
+    pwl_qgemm_epilogue e;   /* with an activation, as are the next five */
     const pwl_plan *plan;   /* of its table */
     pwl_type codes, values; /* the plan's types */
+    int64_t qmin_y, qmax_y; /* of the table */
     const int32_t *w_sums;  /* INT8, as is the next: of rows of the weights */
     const int8_t *n_w;
     size_t n; /* rows of the weights */

@@ -126,7 +126,8 @@ PWL_FN uint16_t pwl_bf16_from_f32(float v)
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h) : "f"(v)); /* h = RNbf16(v) */
     return h;
 #else
-    return pwl_round_f64(v, 7, 8);
+    const uint32_t bits = pwl_bits_of_f32(v); /* as above, 16 bits go of all numbers */
+    return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 #endif
 }
 
