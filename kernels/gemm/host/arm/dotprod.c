@@ -15,10 +15,8 @@ typedef int32x4_t integers;
 typedef float32x4_t floats;
 
 #define MOST 4
-enum { LANES = 4, VECTORS = 2, GROUPS = PWL_BLOCK / 4 };
-
-/* Of 8 bits alone codes are signed again, and not shifted. */
-#define SHIFTED (kind != PWL_QGEMM_BYTES && kind != PWL_QGEMM_INTEGERS)
+#define START_LAST 0
+enum { LANES = 4, VECTORS = 2, ALL = PWL_QGEMM_PANEL / LANES };
 
 #define add(a, b) vaddq_s32(a, b)
 #define integer(i) vdupq_n_s32(i)
@@ -32,10 +30,25 @@ enum { LANES = 4, VECTORS = 2, GROUPS = PWL_BLOCK / 4 };
 #define nothing() vdupq_n_s32(0)
 #define zeros() vdupq_n_f32(0)
 
-typedef struct weights {
-    int8x16_t c[GROUPS];
-    floats d;
-} weights;
+INLINE int is_bytes(pwl_qgemm_kind kind)
+{
+    return kind == PWL_QGEMM_BYTES || kind == PWL_QGEMM_INTEGERS;
+}
+
+/* Codes of 8 bits are signed again. */
+INLINE int is_shifted(pwl_qgemm_kind kind)
+{
+    return !is_bytes(kind);
+}
+
+INLINE floats scales(pwl_qgemm_kind kind, const uint8_t *tile, size_t row)
+{
+    const uint8_t *const at = tile + PWL_QGEMM_PANEL * (is_bytes(kind) ? 32 : 16) + row * sizeof(uint16_t);
+    const uint16x4_t bits = vreinterpret_u16_u8(vld1_u8(at));
+    if (kind == PWL_QGEMM_E2M1)
+        return vreinterpretq_f32_u32(vshll_n_u16(bits, 16));
+    return vcvt_f32_f16(vreinterpret_f16_u16(bits));
+}
 
 INLINE int8x16_t value(uint8x16_t c)
 {
@@ -43,49 +56,49 @@ INLINE int8x16_t value(uint8x16_t c)
     return vreinterpretq_s8_u8(vqtbl1q_u8(vld1q_u8(values), c));
 }
 
-INLINE floats scales_at(pwl_qgemm_kind kind, const uint8_t *p)
+/* s += the products of a group of a vector's codes by 4 columns: a lane, which the instruction wants to be a constant.
+ */
+INLINE integers dot(integers s, int8x16_t w, int8x16_t x, size_t lane)
 {
-    const uint16x4_t bits = vreinterpret_u16_u8(vld1_u8(p));
-    if (kind == PWL_QGEMM_E2M1)
-        return vreinterpretq_f32_u32(vshll_n_u16(bits, 16));
-    return vcvt_f32_f16(vreinterpret_f16_u16(bits));
-}
-
-INLINE weights unpack(pwl_qgemm_kind kind, const uint8_t *tile, size_t row)
-{
-    const int bytes = kind == PWL_QGEMM_BYTES || kind == PWL_QGEMM_INTEGERS, groups = bytes ? GROUPS : GROUPS / 2;
-    const uint8_t *const codes = tile + pwl_qgemm_panel_row((size_t)groups, row);
-    const uint8_t *const scales = tile + groups * 2 * PWL_QGEMM_GROUP + row * sizeof(uint16_t);
-    weights w;
-    UNROLL for (int g = 0; g < groups; g++)
-    {
-        const uint8x16_t both = vld1q_u8(codes + g * PWL_QGEMM_GROUP);
-        if (bytes) {
-            w.c[g] = vreinterpretq_s8_u8(veorq_u8(both, vdupq_n_u8(0x80)));
-        } else {
-            const uint8x16_t low = vandq_u8(both, vdupq_n_u8(15)), high = vshrq_n_u8(both, 4);
-            w.c[g] = kind == PWL_QGEMM_E2M1 ? value(low) : vreinterpretq_s8_u8(low);
-            w.c[g + GROUPS / 2] = kind == PWL_QGEMM_E2M1 ? value(high) : vreinterpretq_s8_u8(high);
-        }
+    switch (lane) {
+    case 0:
+        return vdotq_laneq_s32(s, w, x, 0);
+    case 1:
+        return vdotq_laneq_s32(s, w, x, 1);
+    case 2:
+        return vdotq_laneq_s32(s, w, x, 2);
+    default:
+        return vdotq_laneq_s32(s, w, x, 3);
     }
-    w.d = kind == PWL_QGEMM_INTEGERS ? zeros() : scales_at(kind, scales);
-    return w;
 }
 
-INLINE void add_dots(pwl_qgemm_kind kind, const weights *w, int vectors, const int8_t *q, integers *s)
+INLINE void add_dots(pwl_qgemm_kind kind, const uint8_t *tile, size_t row, size_t vectors, const int8_t *q,
+                     size_t stride, size_t rows, integers s[MOST][ALL])
 {
-    const int8x16_t x = vld1q_s8(q), y = vld1q_s8(q + 16);
-    (void)kind;
-    UNROLL for (int v = 0; v < vectors; v++)
+    const size_t groups = is_bytes(kind) ? 8 : 4;
+    int8x16_t x[MOST][2];
+    UNROLL for (size_t i = 0; i < rows; i++)
     {
-        s[v] = vdotq_laneq_s32(s[v], w[v].c[0], x, 0);
-        s[v] = vdotq_laneq_s32(s[v], w[v].c[1], x, 1);
-        s[v] = vdotq_laneq_s32(s[v], w[v].c[2], x, 2);
-        s[v] = vdotq_laneq_s32(s[v], w[v].c[3], x, 3);
-        s[v] = vdotq_laneq_s32(s[v], w[v].c[4], y, 0);
-        s[v] = vdotq_laneq_s32(s[v], w[v].c[5], y, 1);
-        s[v] = vdotq_laneq_s32(s[v], w[v].c[6], y, 2);
-        s[v] = vdotq_laneq_s32(s[v], w[v].c[7], y, 3);
+        x[i][0] = vld1q_s8(q + i * stride);
+        x[i][1] = vld1q_s8(q + i * stride + 16);
+    }
+    UNROLL for (size_t g = 0; g < groups; g++)
+    {
+        UNROLL for (size_t v = 0; v < vectors; v++)
+        {
+            const uint8x16_t both = vld1q_u8(tile + pwl_qgemm_panel_row(groups, row + v * LANES) + g * PWL_QGEMM_GROUP);
+            const uint8x16_t low = vandq_u8(both, vdupq_n_u8(15)), high = vshrq_n_u8(both, 4);
+            const int8x16_t byte = vreinterpretq_s8_u8(veorq_u8(both, vdupq_n_u8(0x80)));
+            UNROLL for (size_t i = 0; i < rows; i++)
+            {
+                if (is_bytes(kind)) {
+                    s[i][v] = dot(s[i][v], byte, x[i][g / 4], g % 4);
+                    continue;
+                }
+                s[i][v] = dot(s[i][v], kind == PWL_QGEMM_E2M1 ? value(low) : vreinterpretq_s8_u8(low), x[i][0], g);
+                s[i][v] = dot(s[i][v], kind == PWL_QGEMM_E2M1 ? value(high) : vreinterpretq_s8_u8(high), x[i][1], g);
+            }
+        }
     }
 }
 
