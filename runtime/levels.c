@@ -35,12 +35,19 @@ static uint32_t ask_levels(void)
     uint32_t levels = 0;
     if (all(basic.ecx, 1u << 9 | 1u << 19)) /* SSSE3, for its byte shuffle, and SSE4.1 */
         levels |= PWL_LEVEL_SSE41;
-    if (all(states, 6) && extended.ebx >> 5 & 1)
+    if (all(states, 6) && extended.ebx >> 5 & 1) {
         levels |= PWL_LEVEL_AVX2;
+        if (basic.ecx >> 29 & 1)
+            levels |= PWL_LEVEL_F16C;
+        if (extended.eax >= 1 && ask(7, 1).eax >> 4 & 1)
+            levels |= PWL_LEVEL_AVXVNNI;
+    }
     if (all(states, 0xe6) && all(extended.ebx, 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31)) { /* F, DQ, BW, VL */
         levels |= PWL_LEVEL_AVX512;
         if (extended.ecx >> 1 & 1)
             levels |= PWL_LEVEL_AVX512VBMI;
+        if (extended.ecx >> 11 & 1)
+            levels |= PWL_LEVEL_AVX512VNNI;
     }
     return levels;
 }
@@ -59,22 +66,34 @@ uint32_t pwl_levels(void)
     return levels & ~(uint32_t)KNOWN;
 }
 #else
-#if defined(__ARM_FEATURE_SVE2)
-#define HAS_SVE2 1
-#elif defined(PWL_HAVE_SVE2) && defined(__linux__)
+/* HWCAP2_SVE2 and HWCAP_ASIMDDP. Source: Linux, "ARM64 ELF hwcaps" and arch/arm64/include/uapi/asm/hwcap.h. */
+#if defined(__aarch64__) && defined(__linux__) && (defined(PWL_HAVE_SVE2) || defined(PWL_HAVE_NEON))
 #include <sys/auxv.h>
-/* HWCAP2_SVE2. Source: Linux, "ARM64 ELF hwcaps" and arch/arm64/include/uapi/asm/hwcap.h. */
-#define HAS_SVE2 (getauxval(AT_HWCAP2) >> 1 & 1)
+#define SYSTEM_HAS_SVE2 (getauxval(AT_HWCAP2) >> 1 & 1)
+#define SYSTEM_HAS_DOTPROD (getauxval(AT_HWCAP) >> 20 & 1)
 #else
-#define HAS_SVE2 0
+#define SYSTEM_HAS_SVE2 0
+#define SYSTEM_HAS_DOTPROD 0
+#endif
+#ifdef __ARM_FEATURE_SVE2
+#define HAS_SVE2 1
+#else
+#define HAS_SVE2 SYSTEM_HAS_SVE2
+#endif
+#ifdef __ARM_FEATURE_DOTPROD
+#define HAS_DOTPROD 1
+#else
+#define HAS_DOTPROD SYSTEM_HAS_DOTPROD
 #endif
 
-/* What the build may take for granted, and SVE2 where the system tells of it. */
+/* What the build may take for granted, and what the system tells of. */
 uint32_t pwl_levels(void)
 {
     uint32_t levels = 0;
 #ifdef PWL_HAVE_NEON
     levels |= PWL_LEVEL_NEON;
+    if (HAS_DOTPROD)
+        levels |= PWL_LEVEL_DOTPROD;
 #endif
 #ifdef PWL_HAVE_SVE2
     if (HAS_SVE2)

@@ -4,6 +4,7 @@
 
 #include "block.h"
 #include "check.h"
+#include "q8.h"
 
 static const struct {
     uint8_t bytes, align;
@@ -113,10 +114,19 @@ pwl_blocks_status pwl_quantise(pwl_format format, pwl_rule rule, const float *x,
     if (status != PWL_BLOCKS_OK)
         return status;
     for (size_t r = 0; r < rows; r++) {
-        for (size_t i = 0; i < k_padded; i += PWL_BLOCK, block += formats[format].bytes) {
-            float v[PWL_BLOCK];
-            for (size_t j = 0; j < PWL_BLOCK; j++)
-                v[j] = i + j < k ? x[r * k + i + j] : 0;
+        size_t i = 0;
+        if (format == PWL_Q8_1 && rule == PWL_RULE_DEFAULT) { /* but for a block that is padded */
+            const size_t whole = k / PWL_BLOCK;
+            pwl_q8_1(x + r * k, whole, (pwl_block_q8_1 *)(void *)block);
+            block += whole * sizeof(pwl_block_q8_1);
+            i = whole * PWL_BLOCK;
+        }
+        for (; i < k_padded; i += PWL_BLOCK, block += formats[format].bytes) {
+            float v[PWL_BLOCK] = {0};
+            if (i + PWL_BLOCK <= k)
+                memcpy(v, x + r * k + i, sizeof v);
+            else if (i < k)
+                memcpy(v, x + r * k + i, (k - i) * sizeof *v);
             quantise_block(format, rule, v, block);
         }
     }

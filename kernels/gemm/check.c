@@ -19,6 +19,7 @@ static const struct {
     [PWL_QGEMM_W4A8] = {PWL_QGEMM_Q4_0, QUANTISED, FLOATS},
     [PWL_QGEMM_W8A8] = {PWL_QGEMM_Q8_0, QUANTISED, FLOATS},
     [PWL_QGEMM_INT8] = {PWL_QGEMM_ROWS8, 1 << PWL_QGEMM_S8, 1 << PWL_QGEMM_S8 | 1 << PWL_QGEMM_S32},
+    [PWL_QGEMM_MXFP4_A8] = {PWL_QGEMM_MXFP4, QUANTISED, FLOATS},
 };
 
 static const struct {
@@ -91,18 +92,40 @@ static int has_y(const pwl_qgemm_product *product)
     return (product->activation ? integers : schemes[product->scheme].y) >> product->y.type & 1;
 }
 
+static region region_of_x(const pwl_qgemm_product *product)
+{
+    const pwl_qgemm_input *const x = &product->x;
+    const size_t k = product->weights->k, columns = x->type == PWL_QGEMM_BLOCKS_Q8_1 ? k / PWL_BLOCK : k;
+    return region_of(x->data, x->type, product->m, columns, x->stride);
+}
+
+static region region_of_y(const pwl_qgemm_product *product)
+{
+    const size_t columns = pwl_qgemm_columns(product->weights->n, is_gated(product));
+    return region_of(product->y.data, product->y.type, product->m, columns, product->y.stride);
+}
+
+int pwl_qgemm_overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
+{
+    return overlap(array_of(a, a_bytes), array_of(b, b_bytes));
+}
+
+int pwl_qgemm_touches(const pwl_qgemm_product *product, const void *memory, size_t bytes)
+{
+    return overlap(region_of_x(product), array_of(memory, bytes)) ||
+           overlap(region_of_y(product), array_of(memory, bytes));
+}
+
 /* Whether Y lies in what is read. */
 static int overwrites(const pwl_qgemm_product *product)
 {
     const pwl_qgemm_weights *const w = product->weights;
-    const pwl_qgemm_input *const x = &product->x;
-    const size_t columns = x->type == PWL_QGEMM_BLOCKS_Q8_1 ? w->k / PWL_BLOCK : w->k;
     const size_t row = pwl_qgemm_columns(w->n, is_gated(product));
-    const region y = region_of(product->y.data, product->y.type, product->m, row, product->y.stride);
-    return overlap(region_of(x->data, x->type, product->m, columns, x->stride), y) ||
-           overlap(array_of(w->memory, w->bytes), y) || overlap(array_of(product->bias, row * 4), y) ||
+    const region y = region_of_y(product);
+    return overlap(region_of_x(product), y) || overlap(array_of(w->memory, w->bytes), y) ||
+           overlap(array_of(product->bias, row * 4), y) ||
            (is_gated(product) && overlap(array_of(product->activation->bias_up, row * 4), y)) ||
-           (product->scheme == PWL_QGEMM_INT8 && overlap(array_of(x->n_x, product->m), y));
+           (product->scheme == PWL_QGEMM_INT8 && overlap(array_of(product->x.n_x, product->m), y));
 }
 
 static int is_int8(int32_t zero_point)
@@ -187,17 +210,20 @@ pwl_qgemm_status pwl_qgemm_check(const pwl_qgemm_product *product)
 
 pwl_qgemm_status pwl_qgemm_check_with(const pwl_qgemm_product *product, const pwl_qgemm_codes *codes)
 {
-    const pwl_qgemm_weights *weights;
-    const pwl_qgemm_input *x;
-    const pwl_qgemm_output *y;
     pwl_qgemm_status status;
     if (!product)
         return PWL_QGEMM_ERR_NULL;
-    weights = product->weights, x = &product->x, y = &product->y;
-    status = pwl_qgemm_check_weights(weights);
-    if (status != PWL_QGEMM_OK)
-        return status;
-    if ((unsigned)product->scheme > PWL_QGEMM_INT8 || schemes[product->scheme].format != weights->format ||
+    status = pwl_qgemm_check_weights(product->weights);
+    return status == PWL_QGEMM_OK ? pwl_qgemm_check_operands(product, codes) : status;
+}
+
+pwl_qgemm_status pwl_qgemm_check_operands(const pwl_qgemm_product *product, const pwl_qgemm_codes *codes)
+{
+    const pwl_qgemm_weights *const weights = product->weights;
+    const pwl_qgemm_input *const x = &product->x;
+    const pwl_qgemm_output *const y = &product->y;
+    pwl_qgemm_status status;
+    if ((unsigned)product->scheme > PWL_QGEMM_MXFP4_A8 || schemes[product->scheme].format != weights->format ||
         (unsigned)product->sums > PWL_QGEMM_SUMS_STORED ||
         (product->sums == PWL_QGEMM_SUMS_STORED && product->scheme != PWL_QGEMM_W4A8))
         return PWL_QGEMM_ERR_SCHEME;

@@ -29,6 +29,13 @@ pwl_qgemm_status pwl_qgemm_check_source(const pwl_qgemm_source *from, const void
 /* As pwl_qgemm_check(); of the activation's table, if there is an activation, `codes` is told. */
 pwl_qgemm_status pwl_qgemm_check_with(const pwl_qgemm_product *product, const pwl_qgemm_codes *codes);
 
+/* Of that what does not depend on how the weights lie: they are good, and memory and bytes say where. */
+pwl_qgemm_status pwl_qgemm_check_operands(const pwl_qgemm_product *product, const pwl_qgemm_codes *codes);
+
+/* Whether two arrays share a byte; whether one does with a row of X or Y. */
+int pwl_qgemm_overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes);
+int pwl_qgemm_touches(const pwl_qgemm_product *product, const void *memory, size_t bytes);
+
 /* Whether these are packed weights, as far as the description tells. */
 pwl_qgemm_status pwl_qgemm_check_weights(const pwl_qgemm_weights *weights);
 

@@ -330,6 +330,8 @@ static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan 
     pwl_qgemm_status status;
     memset(plan, 0, sizeof *plan);
     status = check(product, &plan->call);
+    if (status == PWL_QGEMM_OK && product->scheme == PWL_QGEMM_MXFP4_A8)
+        status = PWL_QGEMM_ERR_SCHEME;
     if (status == PWL_QGEMM_OK)
         status = choose(product, &plan->kernel);
     if (status != PWL_QGEMM_OK)

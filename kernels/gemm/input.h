@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Whether the scheme is W4A16, W8A16 or MXFP4_A16; W4A8 or W8A8. */
+/* Whether the scheme is W4A16, W8A16 or MXFP4_A16; W4A8, W8A8 or MXFP4_A8. */
 int pwl_qgemm_is_a16(const pwl_qgemm_product *product);
 int pwl_qgemm_is_a8(const pwl_qgemm_product *product);
 
@@ -18,7 +18,7 @@ float pwl_qgemm_input_element(const pwl_qgemm_input *x, size_t row, size_t colum
 /* f of a row of X. */
 int pwl_qgemm_input_row_exponent(const pwl_qgemm_product *product, size_t row);
 
-/* A block of Q8_1 of W4A8 and W8A8: one of X, or made of 32 elements of it. */
+/* A block of Q8_1 of the schemes of A8: one of X, or made of 32 elements of it. */
 pwl_block_q8_1 pwl_qgemm_input_block(const pwl_qgemm_product *product, size_t row, size_t block);
 
 /* f of a row of X in W4A8 and W8A8 where halves are multiplied. */

@@ -247,7 +247,8 @@ pwl_qgemm_status pwl_qgemm_bound(const pwl_qgemm_product *product, int halves, d
     if (status != PWL_QGEMM_OK)
         return status;
     if (product->scheme == PWL_QGEMM_INT8 ||
-        (halves && (!pwl_qgemm_is_a8(product) || product->sums == PWL_QGEMM_SUMS_STORED)))
+        (halves && ((product->scheme != PWL_QGEMM_W4A8 && product->scheme != PWL_QGEMM_W8A8) ||
+                    product->sums == PWL_QGEMM_SUMS_STORED)))
         return PWL_QGEMM_ERR_SCHEME;
     if (!value || !bound)
         return PWL_QGEMM_ERR_NULL;

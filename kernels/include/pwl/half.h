@@ -103,7 +103,14 @@ PWL_FN uint16_t pwl_f16_from_f32(float v)
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(v)); /* h = RN16(v) */
     return h;
 #else
-    return pwl_round_f64(v, 10, 5);
+    /* pwl_round_f64(v, 10, 5), without branches, for loops. Normal numbers: 13 bits go, what is added carries where
+     * they are more than half of the last one kept, or half of an odd one; from 65520 on that gives infinity. Below
+     * 2^-14 the processor rounds to the last bit of 1/2, which is 2^-24. */
+    const uint32_t bits = pwl_bits_of_f32(v), a = bits & 0x7fffffffu;
+    const uint32_t normal = (a - (112u << 23) + 0xfff + (a >> 13 & 1)) >> 13;
+    const uint32_t small = pwl_bits_of_f32(pwl_f32_of_bits(a) + 0.5f) - 0x3f000000u;
+    const uint32_t finite = a < 0x38800000u ? small : normal, code = a < 0x47800000u ? finite : 0x7c00;
+    return (uint16_t)(a > 0x7f800000u ? 0x7fff : code | (bits >> 16 & 0x8000u));
 #endif
 }
 
@@ -119,7 +126,8 @@ PWL_FN uint16_t pwl_bf16_from_f32(float v)
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h) : "f"(v)); /* h = RNbf16(v) */
     return h;
 #else
-    return pwl_round_f64(v, 7, 8);
+    const uint32_t bits = pwl_bits_of_f32(v); /* as above, 16 bits go of all numbers */
+    return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 #endif
 }
 

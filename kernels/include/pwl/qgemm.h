@@ -20,14 +20,16 @@
  *       f[m] = floor(log2 amax) - 14, at least -126, of the row's finite numbers, 0 where they are 0: they keep fp16's
  *              relative precision down to 2^-28 of the largest.
  *
- *   W4A8 (Q4_0 weights), W8A8 (Q8_0): activations are Q8_1 blocks or are made such by PWL_RULE_DEFAULT:
+ *   W4A8 (Q4_0 weights), W8A8 (Q8_0), MXFP4_A8 (MXFP4): activations are Q8_1 blocks or are made such by
+ *   PWL_RULE_DEFAULT:
  *       y[m,n] = sum_b d_w * d_x * (sum_{k in b} q_w * q_x) + bias[n]       q_w - 8 for q_w in Q4_0
- *     Block sums are exact in s32; blocks are added in fp32, b ascending, in as many parts as the kernel splits K into,
- *     which are then added in a fixed order. The s of Q8_1 is not used. With PWL_QGEMM_SUMS_STORED, W4A8 is what its
- * source publishes, sum_b d_w * (d_x * sum q_w * q_x - 8 * s): it errs about six times as much where s is the sum of
- * the floats, as it then is (PWL_RULE_DOCUMENT). From M = 64 on a kernel may multiply RN16(d_w * q_w * 2^-e[n]) and
- * RN16(d_x * q_x * 2^-f[m]) as the schemes above do, and does so with sums that are exact. f[m] is the least >= 0 with
- * 128 * |d_x| * 2^-f <= 65504 in the row: at most 7.
+ *     MXFP4: q_w is E2M1's value, and d_w is 2^(e - 127). Block sums are exact in s32, MXFP4's as twice their value;
+ *     blocks are added in fp32, b ascending, in as many parts as the kernel splits K into, which are then added in a
+ *     fixed order. The s of Q8_1 is not used. With PWL_QGEMM_SUMS_STORED, W4A8 is what its source publishes,
+ *     sum_b d_w * (d_x * sum q_w * q_x - 8 * s): it errs about six times as much where s is the sum of the floats, as
+ * it then is (PWL_RULE_DOCUMENT). From M = 64 on a kernel may multiply RN16(d_w * q_w * 2^-e[n]) and RN16(d_x * q_x *
+ *     2^-f[m]) of W4A8 and W8A8 as the schemes above do, and does so with sums that are exact. f[m] is the least >= 0
+ *     with 128 * |d_x| * 2^-f <= 65504 in the row: at most 7.
  *
  *   INT8: integers alone; int8 weights of scale 2^-n_w[n], int8 activations of scale 2^-n_x[m] and one zero point z:
  *       v[m,n] = sum_k q_w * q_x - z * sum_k q_w + bias[n]
@@ -63,7 +65,8 @@ typedef enum pwl_qgemm_scheme {
     PWL_QGEMM_MXFP4_A16 = 2,
     PWL_QGEMM_W4A8 = 3,
     PWL_QGEMM_W8A8 = 4,
-    PWL_QGEMM_INT8 = 5
+    PWL_QGEMM_INT8 = 5,
+    PWL_QGEMM_MXFP4_A8 = 6 /* pwl/qgemm_host.h and the reference have it, devices do not */
 } pwl_qgemm_scheme;
 
 /* What weights are packed from; bits a weight once N is a multiple of 128, K of 64, and no row has an exponent. */
@@ -79,7 +82,7 @@ typedef enum pwl_qgemm_type {
     PWL_QGEMM_F32 = 0,
     PWL_QGEMM_F16 = 1,
     PWL_QGEMM_BF16 = 2,
-    PWL_QGEMM_BLOCKS_Q8_1 = 3, /* X of W4A8 and W8A8: pwl_block_q8_1 */
+    PWL_QGEMM_BLOCKS_Q8_1 = 3, /* X of W4A8, W8A8 and MXFP4_A8: pwl_block_q8_1 */
     PWL_QGEMM_S8 = 4,          /* X and Y of INT8; with an activation, Y of every scheme */
     PWL_QGEMM_S32 = 5,         /* Y of INT8; with an activation, of every scheme */
     PWL_QGEMM_U8 = 6,          /* these: Y with an activation */

@@ -26,15 +26,19 @@ extern "C" {
 #endif
 
 /* Instructions that a way may use beyond plain C, to be combined. A level does not stand for those below it. */
-#define PWL_LEVEL_SSE41 1u      /* x86: SSE4.1 */
-#define PWL_LEVEL_AVX2 2u       /* x86: AVX2 */
-#define PWL_LEVEL_AVX512 4u     /* x86: AVX-512 F, BW, DQ and VL */
-#define PWL_LEVEL_AVX512VBMI 8u /* x86: AVX-512 VBMI */
-#define PWL_LEVEL_NEON 16u      /* Arm: Advanced SIMD */
-#define PWL_LEVEL_DSP 32u       /* Arm: 32-bit SIMD, of Cortex-M the DSP extension */
-#define PWL_LEVEL_HELIUM 64u    /* Arm: M-profile Vector Extension */
-#define PWL_LEVEL_RVV 128u      /* RISC-V: V */
-#define PWL_LEVEL_SVE2 256u     /* Arm: Scalable Vector Extension 2, of any length */
+#define PWL_LEVEL_SSE41 1u         /* x86: SSE4.1 */
+#define PWL_LEVEL_AVX2 2u          /* x86: AVX2 */
+#define PWL_LEVEL_AVX512 4u        /* x86: AVX-512 F, BW, DQ and VL */
+#define PWL_LEVEL_AVX512VBMI 8u    /* x86: AVX-512 VBMI */
+#define PWL_LEVEL_NEON 16u         /* Arm: Advanced SIMD */
+#define PWL_LEVEL_DSP 32u          /* Arm: 32-bit SIMD, of Cortex-M the DSP extension */
+#define PWL_LEVEL_HELIUM 64u       /* Arm: M-profile Vector Extension */
+#define PWL_LEVEL_RVV 128u         /* RISC-V: V */
+#define PWL_LEVEL_SVE2 256u        /* Arm: Scalable Vector Extension 2, of any length */
+#define PWL_LEVEL_F16C 512u        /* x86: F16C */
+#define PWL_LEVEL_AVXVNNI 1024u    /* x86: AVX-VNNI */
+#define PWL_LEVEL_AVX512VNNI 2048u /* x86: AVX-512 VNNI */
+#define PWL_LEVEL_DOTPROD 4096u    /* Arm: dot products of bytes */
 #define PWL_LEVELS_ALL 0xffffffffu
 
 /* Those that this machine, its operating system and this library have. The processor is asked by the first call alone;

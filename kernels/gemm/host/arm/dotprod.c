@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NEON: dot products of four signed bytes (SDOT), 4 rows of weights to a vector. */
+#include <arm_neon.h>
+
+#include "gemm/host/ways.h"
+
+#define INLINE static inline __attribute__((always_inline))
+#ifdef __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
+typedef int32x4_t integers;
+typedef float32x4_t floats;
+
+#define MOST 4
+#define START_LAST 0
+enum { LANES = 4, VECTORS = 2, ALL = PWL_QGEMM_PANEL / LANES };
+
+#define add(a, b) vaddq_s32(a, b)
+#define integer(i) vdupq_n_s32(i)
+#define real(f) vdupq_n_f32(f)
+#define to_real(s) vcvtq_f32_s32(s)
+#define times(a, b) vmulq_f32(a, b)
+#define plus(a, b) vaddq_f32(a, b)
+#define minus(a, b) vsubq_f32(a, b)
+#define store_integers(p, s) vst1q_s32(p, s)
+#define store(p, y) vst1q_f32(p, y)
+#define nothing() vdupq_n_s32(0)
+#define zeros() vdupq_n_f32(0)
+
+INLINE int is_bytes(pwl_qgemm_kind kind)
+{
+    return kind == PWL_QGEMM_BYTES || kind == PWL_QGEMM_INTEGERS;
+}
+
+/* Codes of 8 bits are signed again. */
+INLINE int is_shifted(pwl_qgemm_kind kind)
+{
+    return !is_bytes(kind);
+}
+
+INLINE floats scales(pwl_qgemm_kind kind, const uint8_t *tile, size_t row)
+{
+    const uint8_t *const at = tile + PWL_QGEMM_PANEL * (is_bytes(kind) ? 32 : 16) + row * sizeof(uint16_t);
+    const uint16x4_t bits = vreinterpret_u16_u8(vld1_u8(at));
+    if (kind == PWL_QGEMM_E2M1)
+        return vreinterpretq_f32_u32(vshll_n_u16(bits, 16));
+    return vcvt_f32_f16(vreinterpret_f16_u16(bits));
+}
+
+INLINE int8x16_t value(uint8x16_t c)
+{
+    static const uint8_t values[16] = {PWL_QGEMM_E2M1_SHIFTED};
+    return vreinterpretq_s8_u8(vqtbl1q_u8(vld1q_u8(values), c));
+}
+
+/* s += the products of a group of a vector's codes by 4 columns: a lane, which the instruction wants to be a constant.
+ */
+INLINE integers dot(integers s, int8x16_t w, int8x16_t x, size_t lane)
+{
+    switch (lane) {
+    case 0:
+        return vdotq_laneq_s32(s, w, x, 0);
+    case 1:
+        return vdotq_laneq_s32(s, w, x, 1);
+    case 2:
+        return vdotq_laneq_s32(s, w, x, 2);
+    default:
+        return vdotq_laneq_s32(s, w, x, 3);
+    }
+}
+
+INLINE void add_dots(pwl_qgemm_kind kind, const uint8_t *tile, size_t row, size_t vectors, const int8_t *q,
+                     size_t stride, size_t rows, integers s[MOST][ALL])
+{
+    const size_t groups = is_bytes(kind) ? 8 : 4;
+    int8x16_t x[MOST][2];
+    UNROLL for (size_t i = 0; i < rows; i++)
+    {
+        x[i][0] = vld1q_s8(q + i * stride);
+        x[i][1] = vld1q_s8(q + i * stride + 16);
+    }
+    UNROLL for (size_t g = 0; g < groups; g++)
+    {
+        UNROLL for (size_t v = 0; v < vectors; v++)
+        {
+            const uint8x16_t both = vld1q_u8(tile + pwl_qgemm_panel_row(groups, row + v * LANES) + g * PWL_QGEMM_GROUP);
+            const uint8x16_t low = vandq_u8(both, vdupq_n_u8(15)), high = vshrq_n_u8(both, 4);
+            const int8x16_t byte = vreinterpretq_s8_u8(veorq_u8(both, vdupq_n_u8(0x80)));
+            UNROLL for (size_t i = 0; i < rows; i++)
+            {
+                if (is_bytes(kind)) {
+                    s[i][v] = dot(s[i][v], byte, x[i][g / 4], g % 4);
+                    continue;
+                }
+                s[i][v] = dot(s[i][v], kind == PWL_QGEMM_E2M1 ? value(low) : vreinterpretq_s8_u8(low), x[i][0], g);
+                s[i][v] = dot(s[i][v], kind == PWL_QGEMM_E2M1 ? value(high) : vreinterpretq_s8_u8(high), x[i][1], g);
+            }
+        }
+    }
+}
+
+#include "gemm/host/loops.h"
+
+void pwl_qgemm_dotprod(const pwl_qgemm_pass *pass)
+{
+    multiply(pass);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a way computes at a time: a few rows of X by one panel of the weights, over all of K. */
+#ifndef PWL_QGEMM_PASS_H
+#define PWL_QGEMM_PASS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "panel.h"
+
+/*
+ * What is multiplied, by the code c in a tile. S and D are what pwl/qgemm_host.h calls S and d_x, but for MXFP4, whose
+ * values are counted in halves: there S is twice and D half as much.
+ */
+typedef enum pwl_qgemm_kind {
+    PWL_QGEMM_NIBBLES,        /* Q4_0: S of c - 8 */
+    PWL_QGEMM_NIBBLES_STORED, /* Q4_0 with stored sums: S of c */
+    PWL_QGEMM_BYTES,          /* Q8_0: S of c - 128 */
+    PWL_QGEMM_E2M1,           /* MXFP4: S of twice the value of c */
+    PWL_QGEMM_INTEGERS        /* ROWS8: S of c - 128, over all of K */
+} pwl_qgemm_kind;
+
+enum { PWL_QGEMM_KINDS = PWL_QGEMM_INTEGERS + 1, PWL_QGEMM_PASS_ROWS = 8 };
+
+/*
+ * A block of X. A way may multiply codes shifted by `zero`, as unsigned numbers, and add `start` to what comes out:
+ *
+ *                               sum of (code + zero) * q + start = S    where |start| <= 32 * 128 * 128
+ *
+ * zero is 8 in Q4_0 (0 with stored sums), 128 in Q8_0, 12 in MXFP4, and start = -zero * sum of q.
+ */
+typedef struct pwl_qgemm_x {
+    int8_t q[PWL_BLOCK];
+    float d; /* D */
+    union {
+        int32_t start;
+        float less; /* stored sums: 8 s; start is 0 */
+    } of;
+} pwl_qgemm_x;
+
+/* Twice the value of each code of E2M1, with `zero` added. */
+#define PWL_QGEMM_E2M1_ZERO 12
+#define PWL_QGEMM_E2M1_SHIFTED 12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0
+
+typedef struct pwl_qgemm_pass {
+    pwl_qgemm_kind kind;
+    const uint8_t *tiles; /* of the panel; aligned to 64 bytes */
+    size_t blocks;        /* of K */
+    const void *x;        /* pwl_qgemm_x [rows][blocks], without gaps; INTEGERS: int8_t, rows x_stride apart */
+    size_t x_stride;      /* INTEGERS: bytes */
+    const int32_t *start; /* INTEGERS: [rows], -128 * the sum of a row of X */
+    size_t rows;          /* 1 to what the way takes */
+    void *sums;           /* [rows][32]: y before the bias, float; INTEGERS: S, int32_t, exact modulo 2^32 */
+} pwl_qgemm_pass;
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of X as passes read them. */
+#include "rows.h"
+
+#include <string.h>
+
+#include "blocks/q8.h"
+#include "gemm/weight.h"
+
+enum { AT_ONCE = 16 }; /* blocks */
+
+pwl_qgemm_kind pwl_qgemm_kind_of(const pwl_qgemm_product *product)
+{
+    if (product->scheme == PWL_QGEMM_INT8)
+        return PWL_QGEMM_INTEGERS;
+    if (product->scheme == PWL_QGEMM_W8A8)
+        return PWL_QGEMM_BYTES;
+    if (product->scheme == PWL_QGEMM_MXFP4_A8)
+        return PWL_QGEMM_E2M1;
+    return product->sums == PWL_QGEMM_SUMS_STORED ? PWL_QGEMM_NIBBLES_STORED : PWL_QGEMM_NIBBLES;
+}
+
+size_t pwl_qgemm_row_of_x_bytes(const pwl_qgemm_product *product, size_t k)
+{
+    return product->scheme == PWL_QGEMM_INT8 ? sizeof(int32_t) : k / PWL_BLOCK * sizeof(pwl_qgemm_x);
+}
+
+/* At most 32 * 128 in magnitude. */
+static int32_t sum_of(const int8_t q[PWL_BLOCK])
+{
+    int32_t sum = 0;
+    for (size_t j = 0; j < PWL_BLOCK; j++)
+        sum += q[j];
+    return sum;
+}
+
+static void put_block(pwl_qgemm_kind kind, const pwl_block_q8_1 *q, pwl_qgemm_x *to)
+{
+    const int zero = kind == PWL_QGEMM_BYTES ? 128 : kind == PWL_QGEMM_E2M1 ? PWL_QGEMM_E2M1_ZERO : 8;
+    const float d = pwl_f32_from_f16(q->d);
+    memcpy(to->q, q->qs, sizeof to->q);
+    to->d = kind == PWL_QGEMM_E2M1 ? d * 0.5f : d;
+    if (kind == PWL_QGEMM_NIBBLES_STORED)
+        to->of.less = pwl_f32_from_f16(q->s) * 8;
+    else
+        to->of.start = -zero * sum_of(q->qs);
+}
+
+/* Blocks of an X of floats, from element `at` on. */
+static const pwl_block_q8_1 *make_blocks(const pwl_qgemm_input *x, pwl_qgemm_kind kind, size_t at, size_t blocks,
+                                         pwl_block_q8_1 made[AT_ONCE])
+{
+    const size_t count = blocks * PWL_BLOCK;
+    const float *v = (const float *)x->data + at;
+    float widened[AT_ONCE * PWL_BLOCK];
+    if (x->type != PWL_QGEMM_F32) {
+        for (size_t i = 0; i < count; i++)
+            widened[i] = pwl_qgemm_element(x->type, x->data, at + i);
+        v = widened;
+    }
+    if (kind == PWL_QGEMM_NIBBLES_STORED)
+        (void)!pwl_quantise(PWL_Q8_1, PWL_RULE_DOCUMENT, v, 1, count, count,
+                            made); /* of whole blocks: it cannot fail */
+    else
+        pwl_q8_1(v, blocks, made);
+    return made;
+}
+
+static void prepare_integers(const pwl_qgemm_input *x, size_t k, size_t row, int32_t *start)
+{
+    const int8_t *const q = (const int8_t *)x->data + row * x->stride;
+    int32_t sum = 0; /* at most 65793 * 128 in magnitude */
+    for (size_t c = 0; c < k; c += PWL_BLOCK)
+        sum += sum_of(q + c);
+    *start = (int32_t)(-128 * (uint32_t)sum);
+}
+
+void pwl_qgemm_prepare_row(const pwl_qgemm_product *product, size_t k, size_t row, void *to)
+{
+    const pwl_qgemm_input *const x = &product->x;
+    const pwl_qgemm_kind kind = pwl_qgemm_kind_of(product);
+    const size_t blocks = k / PWL_BLOCK;
+    if (kind == PWL_QGEMM_INTEGERS) {
+        prepare_integers(x, k, row, to);
+        return;
+    }
+    for (size_t b = 0; b < blocks; b += AT_ONCE) {
+        const size_t count = blocks - b < AT_ONCE ? blocks - b : AT_ONCE;
+        pwl_block_q8_1 made[AT_ONCE];
+        const pwl_block_q8_1 *const q = x->type == PWL_QGEMM_BLOCKS_Q8_1
+                                            ? (const pwl_block_q8_1 *)x->data + row * x->stride + b
+                                            : make_blocks(x, kind, row * x->stride + b * PWL_BLOCK, count, made);
+        for (size_t i = 0; i < count; i++)
+            put_block(kind, &q[i], (pwl_qgemm_x *)to + b + i);
+    }
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Products on the host, of drawn shapes, types and strides: every way that this machine has gives the bits of plain C,
+ * which is within the bound of the reference, or in INT8 is the reference; in parts as in one; and writes nothing else.
+ */
+#include <pwl/plan.h>
+
+#include "gemm/host/ways.h"
+
+#include "products.h"
+
+static double number(pwl_qgemm_type type, const uint8_t *y, size_t at)
+{
+    uint16_t half;
+    float v;
+    if (type == PWL_QGEMM_F32) {
+        memcpy(&v, y + 4 * at, sizeof v);
+        return v;
+    }
+    memcpy(&half, y + 2 * at, sizeof half);
+    return type == PWL_QGEMM_F16 ? pwl_f32_from_f16(half) : pwl_f32_from_bf16(half);
+}
+
+static double rounded(pwl_qgemm_type type, double v)
+{
+    if (type == PWL_QGEMM_F32)
+        return (float)v;
+    return type == PWL_QGEMM_F16 ? pwl_f32_from_f16(pwl_round_f64(v, 10, 5))
+                                 : pwl_f32_from_bf16(pwl_round_f64(v, 7, 8));
+}
+
+/* Whether Y is where the reference's bound has it. */
+static int is_within(const struct problem *p, const struct operand *w)
+{
+    const pwl_qgemm_output *const y = &p->product.y;
+    const size_t n = w->packed.n, count = p->product.m * n;
+    double *const value = need(count * sizeof *value), *const bound = need(count * sizeof *bound);
+    pwl_qgemm_product product = p->product;
+    int good = 1;
+    product.weights = &w->packed;
+    must(pwl_qgemm_bound(&product, 0, value, bound));
+    for (size_t i = 0; i < count && good; i++) {
+        const double got = number(y->type, y->data, i / n * y->stride + i % n), v = value[i], off = bound[i];
+        good = isnan(v)   ? isnan(got)
+               : isinf(v) ? got == v
+                          : got >= rounded(y->type, v - off) && got <= rounded(y->type, v + off);
+        if (!good)
+            printf("# row %zu, column %zu: %a, not %a +- %a\n", i / n, i % n, got, v, off);
+    }
+    free(value);
+    free(bound);
+    return good;
+}
+
+/* Whether two Ys of floats or integers have the same bits, but for those of NaN, and the same bytes around them. */
+static int is_same(const struct problem *p, const uint8_t *a, const uint8_t *b)
+{
+    const pwl_qgemm_output *const y = &p->product.y;
+    const size_t element = element_bytes[y->type], bytes = p->y_bytes + 2 * p->y_offset;
+    for (size_t at = p->y_offset % element; at + element <= bytes; at += element) {
+        if (memcmp(a + at, b + at, element) != 0 &&
+            !(y->type <= PWL_QGEMM_BF16 && isnan(number(y->type, a + at, 0)) && isnan(number(y->type, b + at, 0))))
+            return 0;
+    }
+    return 1;
+}
+
+/* Nothing is written between rows of Y, nor around it. */
+static int is_apart(const struct problem *p, size_t n)
+{
+    const pwl_qgemm_output *const y = &p->product.y;
+    const size_t element = element_bytes[y->type], row = y->stride * element;
+    for (size_t i = 0; i < p->y_offset; i++) {
+        if (p->y[i] != POISON || p->y[p->y_offset + p->y_bytes + i] != POISON)
+            return 0;
+    }
+    for (size_t i = 0; i < p->y_bytes; i++) {
+        if (i % row >= n * element && p->y[p->y_offset + i] != POISON)
+            return 0;
+    }
+    return 1;
+}
+
+/* Any cut of [0, all) at multiples of `step`. */
+static size_t next_cut(size_t from, size_t all, size_t step, uint64_t *state)
+{
+    const size_t end = from + (1 + random_bits(state) % 4) * step;
+    return end < all ? end : all;
+}
+
+/* By a way: in one call, or rows and columns in parts. */
+static int compute(const pwl_qgemm_way *way, const struct problem *p, const pwl_qgemm_panels *panels, int parts,
+                   uint64_t *state)
+{
+    const struct workspace work = new_workspace(&p->product, panels, state);
+    int good;
+    memset(p->y, POISON, p->y_bytes + 2 * p->y_offset);
+    if (!parts)
+        must(pwl_qgemm_by(way, &p->product, panels, work.at, work.bytes));
+    for (size_t m = 0, end; parts && m < p->product.m; m = end) {
+        end = next_cut(m, p->product.m, 1, state);
+        must(pwl_qgemm_rows(&p->product, panels, m, end - m, work.at, work.bytes));
+    }
+    for (size_t n = 0, end; parts && n < panels->n; n = end) {
+        end = next_cut(n, panels->n, PWL_QGEMM_PANEL, state);
+        must(pwl_qgemm_part_by(way, &p->product, panels, n, end - n, work.at, work.bytes));
+    }
+    good = is_guarded(&work) && is_apart(p, panels->n);
+    free(work.memory);
+    return good;
+}
+
+/* The reference in INT8, at the same place. */
+static int is_reference(const struct problem *p, const struct operand *w, const uint8_t *got)
+{
+    pwl_qgemm_product product = p->product;
+    product.weights = &w->packed;
+    memset(p->y, POISON, p->y_bytes + 2 * p->y_offset);
+    must(pwl_qgemm_reference(&product));
+    return memcmp(p->y, got, p->y_bytes + 2 * p->y_offset) == 0;
+}
+
+static int agrees(const struct scheme *scheme, const struct operand *w, size_t m, uint64_t *state)
+{
+    struct problem p = draw_problem(scheme, w, m, state);
+    const size_t bytes = p.y_bytes + 2 * p.y_offset;
+    uint8_t *const plain = need(bytes);
+    int good = compute(&pwl_qgemm_ways[pwl_qgemm_way_count - 1], &p, &w->panels, 0, state);
+    if (good && scheme->format != PWL_QGEMM_ROWS8)
+        good = is_within(&p, w);
+    memcpy(plain, p.y, bytes);
+    if (good && scheme->format == PWL_QGEMM_ROWS8)
+        good = is_reference(&p, w, plain);
+    for (size_t i = 0; i < pwl_qgemm_way_count && good; i++) {
+        const pwl_qgemm_way *const way = &pwl_qgemm_ways[i];
+        if ((way->level & pwl_levels()) != way->level)
+            continue;
+        for (int parts = 0; parts < 2 && good; parts++) {
+            good = compute(way, &p, &w->panels, parts, state) && is_same(&p, p.y, plain);
+            if (!good)
+                printf("# %s%s\n", way->name, parts ? ", in parts" : "");
+        }
+    }
+    if (!good)
+        printf("# M = %zu, N = %zu, K = %zu, X %d + %zu, Y %d + %zu\n", m, w->panels.n, w->panels.k,
+               (int)p.product.x.type, p.product.x.stride, (int)p.product.y.type, p.product.y.stride);
+    free(plain);
+    free_problem(&p);
+    return good;
+}
+
+/* With PWL_TEST_LONG as many as the whole of ten thousand. */
+static void test_drawn(const struct scheme *scheme)
+{
+    const int rounds = getenv("PWL_TEST_LONG") ? 500 : 24;
+    uint64_t state = 81;
+    int good = 1;
+    for (int i = 0; i < rounds && good; i++) {
+        const size_t n = (size_t)random_in(&state, 1, 140), k = 32 * (size_t)random_in(&state, 1, 9);
+        const int high = (int)random_in(&state, -10, 12);
+        struct operand w = draw_operand(scheme, n, k, high - 6, high, &state);
+        for (int j = 0; j < 4 && good; j++) {
+            const size_t m = (size_t)random_in(&state, 1, random_bits(&state) % 3 ? 13 : 70);
+            good = agrees(scheme, &w, m, &state);
+        }
+        free_operand(&w);
+    }
+    tap(good, "%s: drawn products", scheme->name);
+}
+
+/* More rows of X than stay in a cache, and the scales that MXFP4 alone has. */
+static void test_many_rows(const struct scheme *scheme)
+{
+    uint64_t state = 82;
+    struct operand w = draw_operand(scheme, 33, 1024, -3, 3, &state);
+    tap(agrees(scheme, &w, 700, &state), "%s: 700 rows", scheme->name);
+    free_operand(&w);
+}
+
+static void test_scales(void)
+{
+    uint64_t state = 83;
+    int good = 1;
+    for (int low = -127; low < 100 && good; low += 9) {
+        struct operand w = draw_operand(&schemes[3], 40, 96, low, low + 8, &state);
+        good = agrees(&schemes[3], &w, 7, &state);
+        free_operand(&w);
+    }
+    tap(good, "MXFP4: scales from 2^-127 to 2^107");
+}
+
+/* The longest rows of the largest numbers, which need all of 32 bits. */
+static void test_extremes(void)
+{
+    enum { M = 3, N = 5, K = 65792 };
+    static const int8_t ends[] = {-128, 127};
+    uint64_t state = 84;
+    int good = 1;
+    for (int i = 0; i < 8 && good; i++) {
+        struct operand w = {.n_w = need(N), .bias = need(4 * N), .bias_up = need(4 * N)};
+        int8_t *const q = need((size_t)N * K);
+        size_t bytes;
+        memset(q, ends[i % 2], (size_t)N * K);
+        memset(w.n_w, 1, N);
+        for (size_t j = 0; j < N; j++)
+            w.bias[j] = (int32_t)(j % 2 ? INT32_MIN : INT32_MAX);
+        must(pwl_qgemm_weights_bytes(PWL_QGEMM_ROWS8, N, K, &bytes));
+        must(pwl_qgemm_pack_s8(q, w.n_w, N, K, need(bytes), bytes, &w.packed));
+        arrange(&w, &state);
+        struct problem p = draw_problem(&schemes[4], &w, M, &state);
+        memset(p.x, ends[i / 2 % 2], M * p.product.x.stride);
+        p.product.x.zero_point = ends[i / 4];
+        uint8_t *const plain = need(p.y_bytes + 2 * p.y_offset);
+        for (size_t v = 0; v < pwl_qgemm_way_count && good; v++) {
+            if ((pwl_qgemm_ways[v].level & pwl_levels()) != pwl_qgemm_ways[v].level)
+                continue;
+            good = compute(&pwl_qgemm_ways[v], &p, &w.panels, 0, &state);
+            memcpy(plain, p.y, p.y_bytes + 2 * p.y_offset);
+            good = good && is_reference(&p, &w, plain);
+        }
+        free(plain);
+        free(q);
+        free_problem(&p);
+        free_operand(&w);
+    }
+    tap(good, "INT8: sums of 32 bits");
+}
+
+int main(void)
+{
+    printf("# ways:");
+    for (size_t i = 0; i < pwl_qgemm_way_count; i++)
+        printf(" %s%s", pwl_qgemm_ways[i].name,
+               (pwl_qgemm_ways[i].level & pwl_levels()) == pwl_qgemm_ways[i].level ? "" : " (not here)");
+    printf("\n");
+    for (int i = 0; i < SCHEMES; i++) {
+        test_drawn(&schemes[i]);
+        test_many_rows(&schemes[i]);
+    }
+    test_scales();
+    test_extremes();
+    return tap_end();
+}
