@@ -8,6 +8,8 @@
 #include "base/integers.h"
 #include "error_band.h"
 
+#define NARROW_CODES 0x1p26 /* over fewer the products fit 64 bits */
+
 /* What was before a point at the end, and the corners whose places its own took. */
 struct hulls_step {
     struct tangent extreme[EXTREMES];
@@ -21,6 +23,7 @@ bool hulls_init(struct hulls *hulls, const struct points *points, int64_t qmin_y
     bool whole = true;
     for (enum hull_side s = HULL_LOW; s < HULL_SIDES; s++) {
         hulls->of[s].corner = malloc(2 * (size_t)length * sizeof *hulls->of[s].corner);
+        hulls->of[s].is_narrow = points->code[points->count - 1] - points->code[0] < NARROW_CODES;
         whole &= hulls->of[s].corner != NULL;
     }
     hulls->step = malloc((size_t)length * sizeof *hulls->step);
@@ -53,10 +56,14 @@ void hulls_start(struct hulls *hulls, double max_err, int point)
 }
 
 /* Whether p lies below (> 0) or above (< 0) the line through a and b, b being the later one in the direction `way`. */
-static int below(int way, struct corner a, struct corner b, struct corner p)
+static int below(bool is_narrow, int way, struct corner a, struct corner b, struct corner p)
 {
-    const wide turn = (wide)(b.y - a.y) * (p.x - a.x) - (wide)(p.y - a.y) * (b.x - a.x);
-    return way * ((turn > 0) - (turn < 0));
+    if (is_narrow) {
+        const int64_t at_line = (b.y - a.y) * (p.x - a.x), at_p = (p.y - a.y) * (b.x - a.x);
+        return way * ((at_line > at_p) - (at_line < at_p));
+    }
+    const wide at_line = (wide)(b.y - a.y) * (p.x - a.x), at_p = (wide)(p.y - a.y) * (b.x - a.x);
+    return way * ((at_line > at_p) - (at_line < at_p));
 }
 
 /* +1: lines lie above this side's limits, -1: below them. */
@@ -77,7 +84,7 @@ static int hull_add(struct hull *hull, enum hull_side s, int way, struct corner 
 {
     int place = way > 0 ? hull->last : hull->first - 1;
     for (int left = hull->last - hull->first; left >= 2; left--) {
-        if (below(way, hull->corner[place - 2 * way], hull->corner[place - way], limit) == sign_of(s))
+        if (below(hull->is_narrow, way, hull->corner[place - 2 * way], hull->corner[place - way], limit) == sign_of(s))
             break;
         place -= way;
     }
@@ -95,7 +102,7 @@ static void turn_to(struct tangent *tangent, const struct hull *hull, enum hull_
 {
     const int end = way > 0 ? hull->last - 1 : hull->first;
     int at = tangent->exists ? tangent->at[s] : way > 0 ? hull->first : hull->last - 1;
-    while (at != end && below(way, hull->corner[at], limit, hull->corner[at + way]) != sign_of(s))
+    while (at != end && below(hull->is_narrow, way, hull->corner[at], limit, hull->corner[at + way]) != sign_of(s))
         at += way;
     tangent->corner[s] = hull->corner[at];
     tangent->at[s] = at;
@@ -111,16 +118,17 @@ static bool grow(struct hulls *hulls, int way)
     const int64_t x = (int64_t)hulls->points->code[k];
     const struct corner limit[] = {{x, band.low}, {x, band.high + 1}};
     const bool open[] = {band.open_low, band.open_high};
+    const bool is_narrow = hulls->of[HULL_LOW].is_narrow;
     bool turns[HULL_SIDES];
     if (band.low > band.high)
         return false;
     for (enum hull_side s = HULL_LOW; s < HULL_SIDES; s++) {
         const struct tangent *tangent = &hulls->extreme[extreme_of(s, way)];
         const struct corner *corner = tangent->corner;
-        if (tangent->exists && !open[s] && below(way, corner[s], corner[!s], limit[s]) == -sign_of(s))
+        if (tangent->exists && !open[s] && below(is_narrow, way, corner[s], corner[!s], limit[s]) == -sign_of(s))
             return false;
         turns[s] = !open[!s] && hulls->of[s].first < hulls->of[s].last &&
-                   (!tangent->exists || below(way, corner[s], corner[!s], limit[!s]) == sign_of(s));
+                   (!tangent->exists || below(is_narrow, way, corner[s], corner[!s], limit[!s]) == sign_of(s));
     }
 
     struct hulls_step *step = &hulls->step[way > 0 ? hulls->undoable : 0];

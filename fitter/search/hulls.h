@@ -20,6 +20,7 @@ enum hull_side { HULL_LOW, HULL_HIGH, HULL_SIDES };
 struct hull {
     struct corner *corner;
     int first, last;
+    bool is_narrow; /* all codes lie close enough together for products of 64 bits */
 };
 
 /* A line that touches each hull at one corner, and the index of that corner. */

@@ -207,13 +207,15 @@ bool line_fit(const struct line_rules *rules, const struct points *points, int b
                           .quick = effort < LINE_THOROUGH,
                           .best = {.cost = INFINITY}};
     const int64_t origin = line_origin(rules, trial.first);
-    int64_t *memory = malloc(count * (sizeof *trial.x + sizeof *trial.shifted + sizeof(struct band)) +
+    int64_t *memory = malloc(count * (sizeof *trial.x + 3 * sizeof *trial.shifted + sizeof(struct band)) +
                              (count + 1) * (sizeof *trial.before + sizeof *trial.missed));
     if (!memory)
         return false;
     trial.x = memory;
     trial.shifted = (double *)(memory + count);
-    struct band *bands = (struct band *)(trial.shifted + count);
+    trial.low = trial.shifted + count;
+    trial.high = trial.low + count;
+    struct band *bands = (struct band *)(trial.high + count);
     trial.before = (struct sums *)(bands + count);
     trial.missed = (struct misses *)(trial.before + count + 1);
     const bool banded = isfinite(limits.max_err) || points->fixed;
@@ -227,8 +229,11 @@ bool line_fit(const struct line_rules *rules, const struct points *points, int b
         target_max = fmax(target_max, points->target[begin + k]);
         trial.clipped |= points->weight[begin + k] <= 0;
         all_clipped_alike &= points->weight[begin + k] <= 0 && points->target[begin + k] == points->target[begin];
-        if (banded)
-            bands[k] = band_at(points, rules->qmin_y, rules->qmax_y, begin + k, limits.max_err);
+        if (!banded)
+            continue;
+        bands[k] = band_at(points, rules->qmin_y, rules->qmax_y, begin + k, limits.max_err);
+        trial.low[k] = bands[k].open_low ? -INFINITY : (double)bands[k].low;
+        trial.high[k] = bands[k].open_high ? INFINITY : (double)bands[k].high;
     }
     find_means(&trial);
     const double margin = (target_max - target_min) / 8;

@@ -175,6 +175,28 @@ static double most_at(const struct trial *trial, struct extent points)
     return fmax(trial->shifted[points.first], trial->shifted[points.last]);
 }
 
+/* Narrows the constants to those that the bands allow. */
+static void keep_in_bands(const struct trial *trial, double *low, double *high)
+{
+    double least[LANES], most[LANES];
+    int k = 0;
+    for (int lane = 0; lane < LANES; lane++) {
+        least[lane] = *low;
+        most[lane] = *high;
+    }
+    for (; k + LANES <= trial->count; k += LANES)
+        for (int lane = 0; lane < LANES; lane++) {
+            least[lane] = larger(trial->low[k + lane] - trial->shifted[k + lane], least[lane]);
+            most[lane] = smaller(trial->high[k + lane] - trial->shifted[k + lane], most[lane]);
+        }
+    for (; k < trial->count; k++) {
+        least[0] = larger(trial->low[k] - trial->shifted[k], least[0]);
+        most[0] = smaller(trial->high[k] - trial->shifted[k], most[0]);
+    }
+    *low = larger(larger(least[0], least[1]), larger(least[2], least[3]));
+    *high = smaller(smaller(most[0], most[1]), smaller(most[2], most[3]));
+}
+
 /* Absolute and anchored: the constant is added after the shift. */
 static void try_constants(struct trial *trial, int64_t q_b, int n)
 {
@@ -186,12 +208,8 @@ static void try_constants(struct trial *trial, int64_t q_b, int n)
         trial->refused = true;
         return;
     }
-    for (int k = 0; trial->bands && k < trial->count; k++) {
-        const struct band *band = &trial->bands[k];
-        const double least = (double)band->low - trial->shifted[k], most = (double)band->high - trial->shifted[k];
-        low = !band->open_low && least > low ? least : low;
-        high = !band->open_high && most < high ? most : high;
-    }
+    if (trial->bands)
+        keep_in_bands(trial, &low, &high);
     if (low > high) {
         trial->refused = !trial->bands;
         return;

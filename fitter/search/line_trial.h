@@ -42,6 +42,7 @@ struct trial {
     bool clipped;                       /* some target was clipped */
     bool near_limits;                   /* a line that saturates may be good: targets come close to the limits */
     const struct band *bands;           /* by point; null without a largest error and fixed values */
+    double *low, *high;                 /* of the same, set with them; infinite where a band is open */
     int64_t *x;                         /* X by point */
     struct sums *before;                /* by point, of the points before it */
     double *shifted;                    /* by point, what the slope under trial gives there with offset 0 */
