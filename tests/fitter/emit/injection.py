@@ -97,10 +97,10 @@ def fit(path, arguments):
 
 
 def hostile_files(path):
-    """The table with each spec, as a map to paths; without the certificate, whose hash is that of its own spec."""
-    table = {key: value for key, value in json.loads(path.read_text()).items() if key not in ("certificate", "hash")}
-    files = {}
-    for number, spec in [("plain", table["spec"]), *enumerate(HOSTILE)]:
+    """The table with each spec, as a map to paths; each is signed, since the hash covers the spec."""
+    table = json.loads(path.read_text())
+    files = {"plain": path}
+    for number, spec in enumerate(HOSTILE):
         files[number] = path.with_name(f"{path.stem}_{number}.json")
         files[number].write_text(json.dumps(signed(dict(table, spec=spec))))
     return files
