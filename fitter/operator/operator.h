@@ -114,7 +114,6 @@ int operator_to_json(const struct row_operator *of, char **text, struct diag *di
 #define OPERATOR_MAX_BYTES ((size_t)16 << 20)
 int operator_from_json(const char *bytes, size_t size, struct row_operator *of, struct diag *diag);
 int operator_read(const char *path, struct row_operator *of, struct diag *diag);
-bool operator_hash(const json_t *root, char hex[65]);
 
 /* Whether a file is an operator's: a regular file, an object of JSON with the field pwl_operator. Standard input is
  * never looked at. */

@@ -219,19 +219,11 @@ static int read_certificate(const struct fields *top, struct row_operator *of, s
     return EXIT_DONE;
 }
 
-/* Only a certificate with the hash of its own operator counts. */
-static int read_standing(const struct fields *top, struct row_operator *of, struct diag *diag)
+/* Only a certificate with the hash of its own operator, and of itself, counts. */
+static int read_claims(const struct fields *top, struct row_operator *of, struct diag *diag)
 {
-    char says[SHA256_LENGTH + 1];
-    char hash[SHA256_LENGTH + 1];
-    if (!field_present(top, "certificate"))
-        return field_present(top, "hash") ? field_refuse(top, "hash", diag, "left out without a certificate")
-                                          : EXIT_DONE;
-    if (json_read_sha256(top, "hash", says, diag))
+    if (json_read_standing(top, &of->standing, diag) || of->standing == CERTIFICATE_ABSENT)
         return diag->code;
-    if (!operator_hash(top->json, hash))
-        return diag_set(diag, EXIT_IO, "out of memory for the hash");
-    of->standing = strcmp(says, hash) == 0 ? CERTIFICATE_OWN : CERTIFICATE_OTHER;
     return read_certificate(top, of, diag);
 }
 
@@ -281,7 +273,7 @@ static int read_operator(const struct fields *top, struct row_operator *of, stru
         read_core(top, of, diag))
         return diag->code;
     if (operator_pack(of, EXIT_USAGE, &packed, diag) == EXIT_DONE)
-        read_standing(top, of, diag);
+        read_claims(top, of, diag);
     packed_operator_free(&packed);
     return diag->code;
 }

@@ -146,40 +146,9 @@ static void write_certificate(struct text *out, const struct row_operator *of)
     text_add(out, "\"rows\": %" PRId64 ", \"worst_row\": \"%s\"}", certificate->rows, certificate->worst_row);
 }
 
-/* Of the operator written so far. */
-static void write_hash(struct text *out)
-{
-    char hex[65];
-    struct text whole = {0};
-    text_add(&whole, "%s}", out->bytes ? out->bytes : "");
-    json_t *root = whole.failed ? NULL : json_loads(whole.bytes, 0, NULL);
-    out->failed = out->failed || !root || !operator_hash(root, hex);
-    if (!out->failed)
-        text_add(out, ",\n  \"hash\": \"%s\",\n", hex);
-    json_decref(root);
-    text_free(&whole);
-}
-
-bool operator_hash(const json_t *root, char hex[65])
-{
-    /* All but the flags, and what the hash stands beside. */
-    json_t *const fields = json_copy((json_t *)(uintptr_t)root);
-    if (!fields)
-        return false;
-    (void)json_object_del(fields, "spec");
-    (void)json_object_del(fields, "hash");
-    (void)json_object_del(fields, "certificate");
-    char *text = json_dumps(fields, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
-    if (text)
-        sha256_hex(text, strlen(text), hex);
-    free(text);
-    json_decref(fields);
-    return text != NULL;
-}
-
 int operator_to_json(const struct row_operator *of, char **text, struct diag *diag)
 {
-    struct text out = {0};
+    struct text out = {0}, claims = {0};
     *text = NULL;
     text_add(&out, "{\n  \"pwl_operator\": 1,\n  \"spec\": \"%s\",\n  \"operator\": \"%s\",\n", of->spec,
              operator_name(of->kind));
@@ -191,9 +160,10 @@ int operator_to_json(const struct row_operator *of, char **text, struct diag *di
     else
         write_softmax(&out, of);
     if (write_core(&out, of, diag) == EXIT_DONE && of->standing == CERTIFICATE_OWN) {
-        write_hash(&out);
-        write_certificate(&out, of);
+        write_certificate(&claims, of);
+        json_add_certified(&out, &claims);
     }
+    text_free(&claims);
     text_add(&out, "\n}\n");
     if (out.failed && diag->code == EXIT_DONE)
         diag_set(diag, EXIT_IO, "out of memory for the JSON of %s", operator_name(of->kind));

@@ -15,6 +15,7 @@
 #include "function/target.h"
 #include "function/tensor.h"
 #include "function/weights.h"
+#include "json_parts.h"
 #include "storage.h"
 
 /* The document's two-shift flow, kept beside a fused segment made by `--method document`. */
@@ -54,13 +55,6 @@ struct certificate {
     double bound_lsb;
     bool has_rms_any_shift; /* with one shift: what the best table without has; not in the file */
     double rms_any_shift_lsb;
-};
-
-/* Whether the file's certificate counts: its hash says so. */
-enum standing {
-    CERTIFICATE_ABSENT, /* there is none */
-    CERTIFICATE_OTHER,  /* it or its table was edited: the hash is missing or that of something else */
-    CERTIFICATE_OWN,
 };
 
 struct table {
@@ -141,12 +135,6 @@ void function_free(struct function *function);
 int table_check_weights(const struct table *table, const struct weights *weights, struct diag *diag);
 
 /* table_json.c: the canonical artefact. */
-
-/* The hash that ties a certificate to its table, and its claims to what was found: SHA-256 of the text that Python's
- * json.dumps(fields, sort_keys=True, separators=(",", ":")) gives, where fields are those of the root without "hash",
- * and a number inside "parameters" or "certificate" is the text of its double's 16 hexadecimal digits. False when
- * memory is short. */
-bool table_hash(json_t *root, char hex[65]);
 
 /* Deterministic bytes: same table, same text. *text is malloc'd. An edited certificate is left out. */
 int table_to_json(const struct table *table, char **text, struct diag *diag);

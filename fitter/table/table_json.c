@@ -397,16 +397,10 @@ static int read_certificate(const struct fields *top, struct table *table, struc
 }
 
 /* Only a certificate with the hash of its own table, and of itself, counts. */
-static int read_standing(const struct fields *top, struct table *table, struct diag *diag)
+static int read_claims(const struct fields *top, struct table *table, struct diag *diag)
 {
-    char says[SHA256_LENGTH + 1], hash[SHA256_LENGTH + 1];
-    if (json_read_sha256(top, "hash", says, diag))
+    if (json_read_standing(top, &table->standing, diag) || table->standing == CERTIFICATE_ABSENT)
         return diag->code;
-    if (!field_present(top, "certificate"))
-        return says[0] ? field_refuse(top, "hash", diag, "left out without a certificate") : EXIT_DONE;
-    if (!table_hash(top->json, hash))
-        return diag_set(diag, EXIT_IO, "out of memory for the hash");
-    table->standing = strcmp(says, hash) == 0 ? CERTIFICATE_OWN : CERTIFICATE_OTHER;
     return read_certificate(top, table, diag);
 }
 
@@ -440,7 +434,7 @@ static int read_table(const struct fields *top, struct table *table, struct diag
     if (read_version(top, diag) || fields_known(top, known, diag) || read_words(top, table, diag) ||
         read_function(top, table, diag) || json_read_tensor(top, "in", &table->in, diag) ||
         json_read_tensor(top, "out", &table->out, diag) || read_case(top, table, diag) || read_fold(top, table, diag) ||
-        read_reduction(top, table, diag) || read_segments(top, table, diag) || read_standing(top, table, diag) ||
+        read_reduction(top, table, diag) || read_segments(top, table, diag) || read_claims(top, table, diag) ||
         table_prove(table, EXIT_USAGE, &packed, NULL, diag))
         return diag->code;
     packed_table_free(&packed);

@@ -149,22 +149,6 @@ static void write_certificate(struct text *out, const struct certificate *certif
     text_add(out, "}");
 }
 
-/* Ends the table with its hash and certificate, which the hash covers as well. */
-static void write_certified(struct text *out, const struct certificate *certificate)
-{
-    char hex[65];
-    struct text claims = {0}, whole = {0};
-    write_certificate(&claims, certificate);
-    text_add(&whole, "%s,\n%s}", out->bytes ? out->bytes : "", claims.bytes ? claims.bytes : "");
-    json_t *root = claims.failed || whole.failed ? NULL : json_loads(whole.bytes, 0, NULL);
-    out->failed = out->failed || !root || !table_hash(root, hex);
-    if (!out->failed)
-        text_add(out, ",\n  \"hash\": \"%s\",\n%s", hex, claims.bytes);
-    json_decref(root);
-    text_free(&whole);
-    text_free(&claims);
-}
-
 /* A value that JSON cannot spell would give a file that nothing reads. */
 static int check_finite(const struct table *table, struct diag *diag)
 {
@@ -187,7 +171,7 @@ static int check_finite(const struct table *table, struct diag *diag)
 
 int table_to_json(const struct table *table, char **text, struct diag *diag)
 {
-    struct text out = {0};
+    struct text out = {0}, claims = {0};
     *text = NULL;
     if (check_finite(table, diag))
         return diag->code;
@@ -216,8 +200,11 @@ int table_to_json(const struct table *table, char **text, struct diag *diag)
     if (table->weights_sha256[0])
         text_add(&out, "  \"weights_sha256\": \"%s\",\n", table->weights_sha256);
     write_segments(&out, table);
-    if (table->standing == CERTIFICATE_OWN)
-        write_certified(&out, &table->certificate);
+    if (table->standing == CERTIFICATE_OWN) {
+        write_certificate(&claims, &table->certificate);
+        json_add_certified(&out, &claims);
+    }
+    text_free(&claims);
     text_add(&out, "\n}\n");
 
     if (out.failed) {

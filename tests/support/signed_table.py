@@ -1,21 +1,27 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""signed_table.py FILE...: gives each table the hash of what it says now, as docs/table-json.md defines it."""
+"""signed_table.py FILE...: gives each table or row operator the hash of what it says now, as docs/table-json.md defines it."""
 import hashlib
 import json
 import struct
 import sys
 
 
-def signed(table):
-    """The fields of a table, with their hash."""
-    def bits(value):
-        return struct.pack(">d", value).hex() if type(value) in (int, float) else value
+REALS = {"parameters", "eps", "gamma", "beta", "certificate"}
 
-    hashed = {name: value for name, value in table.items() if name != "hash"}
-    for name in ("parameters", "certificate"):
-        hashed[name] = {key: bits(value) for key, value in table[name].items()}
-    text = json.dumps(hashed, sort_keys=True, separators=(",", ":"))
+
+def spelled(value, has_reals=False):
+    if isinstance(value, dict):
+        return {name: spelled(part, has_reals or name in REALS) for name, part in value.items()}
+    if isinstance(value, list):
+        return [spelled(part, has_reals) for part in value]
+    return struct.pack(">d", value).hex() if has_reals and type(value) in (int, float) else value
+
+
+def signed(table):
+    """The fields of a table or row operator, with their hash."""
+    text = json.dumps(spelled({name: value for name, value in table.items() if name != "hash"}), sort_keys=True,
+                      separators=(",", ":"))
     return {**table, "hash": hashlib.sha256(text.encode()).hexdigest()}
 
 

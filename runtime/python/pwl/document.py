@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import struct
+import warnings
 from typing import Any, Collection, Sequence, Union
 
 from .errors import Error, shown
@@ -96,21 +97,33 @@ def parse(data: bytes, most: int = MOST_BYTES) -> Any:
         raise Error(str(error)) from None
 
 
-def _bits(value: Any) -> Any:
-    """A number as the bits of its double, since its text may be spelled in many ways."""
-    return struct.pack(">d", value).hex() if type(value) in (int, float) else value
+REALS = {"parameters", "eps", "gamma", "beta", "certificate"}  # fields that have real numbers inside
 
 
-def table_hash(table: Fields) -> str:
-    """What the field "hash" must be for the certificate to count, as docs/table-json.md defines it."""
-    fields = {name: value for name, value in table.value.items() if name != "hash"}
-    for name in ("parameters", "certificate"):
-        if isinstance(fields.get(name), dict):
-            fields[name] = {key: _bits(value) for key, value in fields[name].items()}
+def _spelled(value: Any, has_reals: bool) -> Any:
+    """A copy in which a real number, which JSON writers spell in many ways, stands as the bits of its double."""
+    if isinstance(value, dict):
+        return {name: _spelled(part, has_reals or name in REALS) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_spelled(part, has_reals) for part in value]
+    return struct.pack(">d", value).hex() if has_reals and type(value) in (int, float) else value
+
+
+def counts(top: Fields, path: str, stacklevel: int) -> bool:
+    """Whether a certificate counts: its hash is that of the file it stands in, as docs/table-json.md defines it. A warning
+    where it is not."""
+    if "certificate" not in top:
+        return False
+    fields = {name: value for name, value in top.value.items() if name != "hash"}
     try:
-        return hashlib.sha256(json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+        text = json.dumps(_spelled(fields, False), sort_keys=True, separators=(",", ":"))
     except RecursionError as error:
         raise Error(str(error)) from None
+    if top.value.get("hash") == hashlib.sha256(text.encode()).hexdigest():
+        return True
+    warnings.warn(f"{path}hash: not that of what stands here and of its certificate, which is left out; `pwlc certify` writes "
+                  "a file with a true one", stacklevel=stacklevel + 1)
+    return False
 
 
 def write(content: Any) -> bytes:

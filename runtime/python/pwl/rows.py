@@ -40,7 +40,7 @@ COMMON = {"pwl_operator", "spec", "operator", "in", "out", "rows", "core", "hash
 @dataclasses.dataclass(frozen=True)
 class OperatorCertificate:
     """How far codes may be off, in units of an output code (LSB): bound_lsb is proven of every row. docs/operators.md has
-    each field; a field that the operator does not have is None."""
+    each field; a field that the operator does not have is None, and so are all of one that was edited, as its hash tells."""
 
     bound_lsb: Optional[float] = None
     rho: Optional[float] = None
@@ -113,6 +113,11 @@ class RowOperator(_core.RowOperator):
 
     def __new__(cls, content: Union[Mapping[str, Any], bytes, str]) -> RowOperator:
         """From the text of an operator's JSON, or from what it says as a dict."""
+        return cls._make(content, "")
+
+    @classmethod
+    def _make(cls, content: Union[Mapping[str, Any], bytes, str], path: str) -> RowOperator:
+        """A warning begins with the path."""
         if isinstance(content, str):
             content = content.encode()
         top = Fields("", document.parse(content, MOST_BYTES) if isinstance(content, bytes) else content)
@@ -135,7 +140,7 @@ class RowOperator(_core.RowOperator):
         claims = {("lambda_" if name == "lambda" else name): value
                   for name, value in Fields("certificate", top.value.get("certificate", {})).value.items()}
         Fields("certificate", claims).only({field.name for field in dataclasses.fields(OperatorCertificate)})
-        self.certificate = OperatorCertificate(**claims)
+        self.certificate = OperatorCertificate(**claims if document.counts(top, path, stacklevel=4) else {})
         self._json = content if isinstance(content, bytes) else document.write(content)
         return self
 
@@ -218,7 +223,7 @@ def load_operator(path: Union[str, os.PathLike[str]]) -> RowOperator:
     """A RowOperator from a file that pwlc fit wrote. Error names the file and the field, OSError a file that is not
     there."""
     try:
-        return RowOperator(document.read(path, MOST_BYTES))
+        return RowOperator._make(document.read(path, MOST_BYTES), f"{os.fspath(path)}: ")
     except Error as error:
         raise Error(f"{os.fspath(path)}: {error}") from None
 

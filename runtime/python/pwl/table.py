@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import dataclasses
 import os
-import warnings
 from typing import Any, Mapping, Optional, Union
 
 import numpy as np
@@ -107,9 +106,7 @@ def _read_certificate(top: Fields, path: str) -> Certificate:
     fields = Fields("certificate", top.value.get("certificate", {}))
     known = {field.name for field in dataclasses.fields(Certificate)}
     fields.only(known)
-    if "certificate" in top and top.value.get("hash") != document.table_hash(top):
-        warnings.warn(f"{path}hash: not that of this table and its certificate, which is left out; `pwlc certify` writes a "
-                      "table with a true one", stacklevel=4)  # who called Table() or load()
+    if not document.counts(top, path, stacklevel=4):  # who called Table() or load()
         return Certificate()
     return Certificate(**fields.value)
 

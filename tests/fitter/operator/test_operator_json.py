@@ -9,6 +9,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support"))
+from signed_table import signed  # noqa: E402
+
 PWLC = os.path.abspath(sys.argv[1])
 FITS = {
     "softmax8": "softmax --in s8:0.0472 --out u8:2^-8 --rows 64",
@@ -81,7 +84,7 @@ class Refusals:
         for command in (["show"], ["emit"]):
             for claim in ({"bound_lsb": 0.5}, {"max_err_lsb": 0.9}):
                 claimed = self.with_field("certificate", {**self.op["certificate"], **claim})
-                self.expect(f"claims {claim}", claimed, "certificate", command=command)
+                self.expect(f"claims {claim}", signed(claimed), "certificate", command=command)
         text = json.dumps(self.op)
         self.expect("cut", None, text=text[:-2])
         self.expect("twice", None, text=text + text)
