@@ -99,14 +99,15 @@ static void choose_runs(struct comparison *all)
     bool found = !(ulp > 0);
     for (size_t k = 0; k < all->count; k++) {
         const struct sweep_run *run = &all->runs[k];
-        all->whole[k] = run->undecided > SWEEP_UNDECIDED || run->at_most >= max_err_tied(at_least);
+        all->whole[k] =
+            run->undecided > SWEEP_UNDECIDED || run->at_most >= max_err_tied(&all->subject.table->out, at_least);
         all->whole[k] |= !found && run->at_most > ulp - 0.5;
         found |= run->at_least > ulp - 0.5;
     }
     /* Just below what counts as the error of some code, as chunk_add_run needs it. */
     all->initial = chunk_initial(&all->subject);
     if (at_least >= 0) {
-        all->initial.max_err = nextafter(max_err_tied(at_least), -1);
+        all->initial.max_err = nextafter(max_err_tied(&all->subject.table->out, at_least), -1);
         all->initial.max_ulp = ulp > 1 ? (int64_t)ulp - 1 : 0;
     }
 }

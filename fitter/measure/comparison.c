@@ -6,7 +6,10 @@
 
 #include "function/samples.h"
 
-#define MAX_ERR_TIE 1e-8 /* LSB; the last bits of 32-bit targets are 1e-9 */
+/* By how much errors differ that are equal by the formula: some of the last bits of a long double, of targets as large
+ * as the outputs' range, and no less than the doubles that they become. */
+#define TARGET_NOISE 0x1p-59 /* of that range */
+#define LEAST_TIE 1e-12      /* LSB */
 
 long double subject_value(const struct subject *subject, int64_t q)
 {
@@ -119,9 +122,9 @@ struct chunk chunk_initial(const struct subject *subject)
     return (struct chunk){.max_err = -1, .max_ulp_at = subject->table->in.qmin};
 }
 
-double max_err_tied(double max_err)
+double max_err_tied(const struct tensor *out, double max_err)
 {
-    return max_err - MAX_ERR_TIE;
+    return max_err - fmax(LEAST_TIE, TARGET_NOISE * (double)(out->qmax - out->qmin));
 }
 
 int64_t chunk_code(const struct subject *subject, const struct chunk_codes *codes, uint64_t place)
@@ -138,7 +141,7 @@ static double error_at(const struct subject *subject, int64_t q)
 static int64_t lowest_of_largest(const struct subject *subject, const struct chunk *chunks,
                                  const struct chunk_codes *codes, double max_err)
 {
-    const double least = max_err_tied(max_err);
+    const double least = max_err_tied(&subject->table->out, max_err);
     size_t k = 0;
     while (chunks[k].max_err < least)
         k++;

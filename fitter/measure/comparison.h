@@ -63,7 +63,7 @@ struct chunk chunk_initial(const struct subject *subject);
 
 /* The least error that counts as large as the largest: functions of two libraries differ in their last bit, and so do
  * errors that are equal by the formula. */
-double max_err_tied(double max_err);
+double max_err_tied(const struct tensor *out, double max_err);
 
 /* What is compared, cut into chunks. */
 struct chunk_codes {

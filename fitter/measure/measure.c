@@ -131,7 +131,7 @@ int measure_on_threads(const struct table *table, const struct packed_table *pac
         struct job job = {.subject = subject, .codes = {NULL, (uint64_t)codes, 0}, .initial = initial, .smooth = wide};
         if (wide) {
             /* Just below what counts as the error of some code, so that only codes near it are candidates. */
-            job.initial.max_err = nextafter(max_err_tied(stats->max_err), -1);
+            job.initial.max_err = nextafter(max_err_tied(&table->out, stats->max_err), -1);
             job.initial.max_ulp = stats->max_ulp > 0 ? stats->max_ulp - 1 : 0;
         }
         code = compare_codes(&job, threads, progress, context, stats, diag);

@@ -13,7 +13,7 @@
  *   spec        gelu --in s8:2^-5:0 --out s8:2^-5:0 --segments 16 --method lsq --form absolute --rounding floor
  *   spec sha256 dff3de535a8e4f3450597251a83aea428d39d37fff8d0c9d0a147215244f2b43
  *   optimised   RMS error
- *   max error   0.496773 LSB, at q_x = 80
+ *   max error   0.496773 LSB, at q_x = -80
  *   RMS error   0.25984 LSB
  *   checked     every one of 256 codes
  *   lower bound 0.25984 LSB

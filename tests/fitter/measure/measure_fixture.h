@@ -122,8 +122,6 @@ struct plain_domain {
 
 static const struct plain_domain everywhere = {INT64_MIN, INT64_MAX, INT64_MAX};
 
-#define TIE 1e-8 /* LSB: by how much equal errors differ at most */
-
 static inline struct error_stats plain_measure(const struct made *made, const struct function *function,
                                                struct plain_domain domain)
 {
@@ -131,6 +129,7 @@ static inline struct error_stats plain_measure(const struct made *made, const st
     struct error_stats stats = {.exhaustive = true, .monotone = true, .max_err = -1, .max_ulp = -1};
     long double sum = 0, signed_sum = 0, squares = 0, correct = 0, previous_value = 0;
     int64_t previous_y = 0;
+    const double tie = fmax(1e-12, ldexp((double)(out->qmax - out->qmin), -59)); /* by how much equal errors differ */
     for (int64_t q = in->qmin; q <= in->qmax; q++) {
         int64_t code = q < domain.first ? domain.first : q > domain.last ? domain.last : q;
         code += code == domain.hole;
@@ -139,7 +138,7 @@ static inline struct error_stats plain_measure(const struct made *made, const st
         const long double clipped = target < out->qmin ? out->qmin : target > out->qmax ? out->qmax : target;
         const int64_t y = plain_eval(made, q);
         const long double err = fabsl(y - clipped);
-        if ((double)err > stats.max_err + TIE)
+        if ((double)err > stats.max_err + tie)
             stats.max_err_at = q;
         stats.max_err = fmax(stats.max_err, (double)err);
         /* Distance to the nearest codes, counted out. */
