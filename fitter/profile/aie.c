@@ -210,6 +210,12 @@ static int check_scalar(const struct initialiser *list, size_t count, const char
                           found->real, wanted);
 }
 
+/* A number of bits that is there; 8.5 and 0x1p3 are no integers. */
+static bool is_count(const struct initialiser *number)
+{
+    return number && number->is_integer && number->integer >= 0 && number->integer <= 31;
+}
+
 static int take_text(const struct layout *wanted, const struct initialiser *list, size_t count, struct image *image,
                      struct diag *diag)
 {
@@ -224,8 +230,8 @@ static int take_text(const struct layout *wanted, const struct initialiser *list
         return diag_set(diag, EXIT_USAGE,
                         "has %zu numbers in lut_ab and %zu in lut_cd; must have 4 for each entry, in both", numbers,
                         others);
-    if (!shift || !offset || shift->integer != offset->integer || shift->integer < 0 || shift->integer > 31)
-        return diag_set(diag, EXIT_USAGE, "shift and shift_offset must both be there, and one number from 0 to 31");
+    if (!is_count(shift) || !is_count(offset) || shift->integer != offset->integer)
+        return diag_set(diag, EXIT_USAGE, "shift and shift_offset must both be there, and one integer from 0 to 31");
     if (check_scalar(list, count, "entries", (int64_t)entries, diag) ||
         check_scalar(list, count, "bias", (int64_t)entries / 2, diag))
         return diag->code;
@@ -233,8 +239,8 @@ static int take_text(const struct layout *wanted, const struct initialiser *list
         return diag->code;
     image->shift = (int)shift->integer;
     const struct initialiser *step_bits = initialisers_find(list, count, "step_bits", 0);
-    if (step_bits && (step_bits->integer < 0 || step_bits->integer > 31))
-        return diag_set(diag, EXIT_USAGE, "step_bits is %g; must be from 0 to 31", step_bits->real);
+    if (step_bits && !is_count(step_bits))
+        return diag_set(diag, EXIT_USAGE, "step_bits is %g; must be an integer from 0 to 31", step_bits->real);
     image->step_bits = step_bits ? (int)step_bits->integer : -1;
     return EXIT_DONE;
 }

@@ -233,6 +233,7 @@ def gguf_seeds():
                   pad(q8_0) + pad(mxfp4))
     yield "metadata", gguf(scalars + [(b"array", 9, array), (b"strings", 9, strings)])
     yield "every_type", gguf((), every, every_data)
+    yield "aligned_1", gguf([(b"general.alignment", 4, struct.pack("<I", 1))], [(b"t", (2,), 0, 3)], bytes(11), alignment=1)
     yield "aligned_64", gguf([(b"general.alignment", 4, struct.pack("<I", 64))], [(b"t", (2,), 0, 64)], bytes(72), alignment=64)
     yield "version_2", gguf([], [(b"scalar", (), 0, 0)], bytes(4), version=2)
     yield "empty_tensor", gguf([], [(b"t", (0, 1 << 62), 0, 0)])

@@ -12,6 +12,18 @@ sweep_passes step.json --hist --format json
 has hist_from_lsb 0
 has hist_bin_lsb 0.2
 has hist_counts '\[233, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 21\]'
+# Errors on both sides of 0: 2 too low below code -100, too.
+python3 - <<'END'
+import json
+table = json.load(open("step.json"))
+del table["certificate"], table["hash"]
+table["segments"] = [{"start": start, "q_b": 1, "n_BX_total": 0, "term_c": off} for start, off in ((-128, -2), (-100, 0), (100, 3))]
+json.dump(table, open("sides.json", "w"))
+END
+sweep_passes sides.json --hist --format json
+has hist_from_lsb -2
+has hist_bin_lsb 0.5
+has hist_counts '\[26, 0, 1, 0, 206, 0, 1, 0, 1, 0, 21\]'
 sweep_passes step.json --hist --format csv
 grep -qF ',"233, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 21"' ../out || fail "csv: no counts"
 sweep_passes step.json --hist

@@ -181,6 +181,12 @@ expect_status 0 emit tanh.json sigmoid.json gelu.json -o all.h
 expect_status 0 emit tanh.json gelu.json --standalone --prefix alone_ -o two.h
 expect_status 0 emit sigmoid.json --standalone --prefix alone_ -o one.h
 expect_status 0 emit tanh.json gelu.json sigmoid.json --format cuda --prefix cuda_ -o cuda.h
+# A header leaves no macro but its guard, its version and, in C, the limits of its codes.
+for arguments in '--format cuda' '--standalone'; do
+    expect_status 0 emit tanh.json $arguments -o alone.h
+    holds "$arguments: no macro is left" bash -c '! cc -x c -dM -E alone.h | grep -E "_FUNCTION\\b"'
+done
+holds 'C has no macro for functions' bash -c '! grep FUNCTION alone.h'
 cat >unit.c <<'END'
 #include "all.h"
 #include "two.h"

@@ -133,6 +133,11 @@ START_TEST(follows_the_alignment)
     ck_assert_uint_eq(gguf.data_at, 128);
     ck_assert(gguf_find(&gguf, "t", &tensor) && tensor.at == 192);
     free(file.bytes);
+    const struct file packed = load("aligned_1");
+    const struct gguf tight = parse(&packed);
+    ck_assert_uint_eq(tight.alignment, 1);
+    ck_assert(gguf_find(&tight, "t", &tensor) && tensor.at == tight.data_at + 3 && tensor.at + 8 == packed.size);
+    free(packed.bytes);
 }
 END_TEST
 

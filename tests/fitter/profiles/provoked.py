@@ -229,10 +229,10 @@ def gru(rows):
     return b"".join(struct.pack("<ib3xii", *row) for row in rows) + struct.pack("<ibb2xiff", 24576, 12, 16, -1, 0, 0)
 
 
-def aie_text(bias=128, step_bits=8, entries=256, other=None):
+def aie_text(bias=128, step_bits=8, entries=256, other=None, shift=8):
     values = list(struct.unpack("<1024h", images.image("aie")))
-    return (f"int entries = {entries};\nint bias = {bias};\nint step_bits = {step_bits};\nint shift = 8;\n"
-            "int shift_offset = 8;\n" + images.c_array("int16_t", values, "lut_ab")
+    return (f"int entries = {entries};\nint bias = {bias};\nint step_bits = {step_bits};\nint shift = {shift};\n"
+            f"int shift_offset = {shift};\n" + images.c_array("int16_t", values, "lut_ab")
             + images.c_array("int16_t", other or values, "lut_cd"))
 
 
@@ -306,6 +306,10 @@ READER = [
     ("aie", "entries that do not fill the 16 bytes", "bytes", images.image("aie")[:48], "multiple of 4"),
     ("aie", "step_bits below 3", "bytes", images.image("aie"), "8 codes or more", "s10 s16"),
     ("aie", "an entry below 0", "cpp", aie_text(bias=127), "bias is 127"),
+    *(("aie", f"a shift of {shift}", "cpp", aie_text(shift=shift), "one integer from 0 to 31")
+      for shift in ("8.5", "0x1p3", "-1", "32")),
+    *(("aie", f"step_bits of {bits}", "cpp", aie_text(step_bits=bits), "must be an integer from 0 to 31")
+      for bits in ("8.5", "0x1p3", "-1", "32")),
     ("aie", "an output outside int16 or the output range", "bytes", images.image("aie"), "nothing clips", "s16 s9"),
     ("nvdla", "an image of another size", "bytes", cut("nvdla"), "699 bytes"),
     ("nvdla", "index_select above 31", "bytes", patched("nvdla", 646, b"\x20"), "linear_only_select is 32"),
