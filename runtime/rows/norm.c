@@ -2,7 +2,6 @@
 /* LayerNorm and RMSNorm of rows in plain C. Every step is of docs/operators.md; the other ways give its bits. */
 #include <pwl/rows.h>
 
-#include "../element.h"
 #include "codes.h"
 #include "row_ways.h"
 
@@ -40,15 +39,13 @@ static void write_places(const pwl_norm *norm, const pwl_norm_row *row, const vo
 void pwl_norm_run(const pwl_norm *norm, const void *x, void *y, size_t count, uint32_t levels)
 {
     const pwl_norm_way *const way = pwl_norm_way_of(norm, levels);
-    const size_t in_bytes = (size_t)1 << pwl_type_bytes_log2((pwl_type)norm->in);
-    const size_t out_bytes = (size_t)1 << pwl_type_bytes_log2((pwl_type)norm->out);
     size_t k, at = 0;
+    if (way) {
+        way->run(norm, x, y, count);
+        return;
+    }
     for (k = 0; k < count; k++, at += norm->length) {
-        if (way) {
-            way->run(norm, (const char *)x + at * in_bytes, (char *)y + at * out_bytes);
-        } else {
-            const pwl_norm_row row = row_of(norm, x, at);
-            write_places(norm, &row, x, y, at);
-        }
+        const pwl_norm_row row = row_of(norm, x, at);
+        write_places(norm, &row, x, y, at);
     }
 }

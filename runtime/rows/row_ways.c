@@ -2,16 +2,15 @@
 #include "row_ways.h"
 
 #define WAY(name, level) {#name, level, pwl_##name##_serves, pwl_##name},
-/* A last way that no machine has, since C has no empty arrays. */
-static const pwl_softmax_way softmax_ways[] = {PWL_SOFTMAX_WAYS(WAY){NULL, 0, NULL, NULL}};
-static const pwl_norm_way norm_ways[] = {PWL_NORM_WAYS(WAY){NULL, 0, NULL, NULL}};
+const pwl_softmax_way pwl_softmax_ways[] = {PWL_SOFTMAX_WAYS(WAY){NULL, 0, NULL, NULL}};
+const pwl_norm_way pwl_norm_ways[] = {PWL_NORM_WAYS(WAY){NULL, 0, NULL, NULL}};
 #undef WAY
 
 const pwl_softmax_way *pwl_softmax_way_of(const pwl_softmax *softmax, uint32_t levels)
 {
     const uint32_t have = levels & pwl_levels();
     const pwl_softmax_way *way;
-    for (way = softmax_ways; way->name; way++)
+    for (way = pwl_softmax_ways; way->name; way++)
         if ((way->level & have) && way->serves(softmax))
             return way;
     return NULL;
@@ -21,7 +20,7 @@ const pwl_norm_way *pwl_norm_way_of(const pwl_norm *norm, uint32_t levels)
 {
     const uint32_t have = levels & pwl_levels();
     const pwl_norm_way *way;
-    for (way = norm_ways; way->name; way++)
+    for (way = pwl_norm_ways; way->name; way++)
         if ((way->level & have) && way->serves(norm))
             return way;
     return NULL;

@@ -125,6 +125,10 @@ void pwl_softmax_run(const pwl_softmax *softmax, const pwl_rows *rows, uint32_t 
     const size_t out_bytes = (size_t)1 << pwl_type_bytes_log2((pwl_type)softmax->out);
     row of = {softmax, rows->x, rows->y, rows->mask, 0, rows->length};
     size_t k;
+    if (way && !rows->is_causal) {
+        way->run(softmax, rows->x, rows->y, rows->count, rows->length);
+        return;
+    }
     for (k = 0; k < rows->count; k++, of.at += rows->length) {
         if (rows->is_causal) {
             of.length = rows->first + k < rows->length ? rows->first + k + 1 : rows->length;
@@ -132,7 +136,7 @@ void pwl_softmax_run(const pwl_softmax *softmax, const pwl_rows *rows, uint32_t 
                            least_code(softmax));
         }
         if (way)
-            way->run(softmax, (const char *)of.x + of.at * in_bytes, (char *)of.y + of.at * out_bytes, of.length);
+            way->run(softmax, (const char *)of.x + of.at * in_bytes, (char *)of.y + of.at * out_bytes, 1, of.length);
         else
             run_row(&of);
         of.mask = of.mask ? of.mask + rows->mask_stride : NULL;

@@ -222,7 +222,7 @@ START_TEST(checked_softmax_runs)
         own_softmax own;
         pwl_softmax *const s = &own.made.softmax;
         const pwl_type in = (pwl_type)(_i % 4), out = (pwl_type)(random_bits(&state) % 4);
-        uint16_t x[LENGTH], y[LENGTH];
+        uint16_t x[LENGTH], y[LENGTH], plain[LENGTH];
         make_own_softmax(&own, in, (pwl_softmax_kind)(_i / 4));
         spoil_core(&state, own.slope, own.offset);
         s->out = (uint8_t)out;
@@ -251,6 +251,12 @@ START_TEST(checked_softmax_runs)
         passed++;
         for (size_t length = 1; length <= LENGTH; length++) {
             draw_row(&state, in, x);
+            pwl_softmax_run(s, &(pwl_rows){.x = x, .y = plain, .count = 1, .length = length}, 0);
+            for (uint32_t level = 1; level; level <<= 1)
+                if (level & pwl_levels()) {
+                    pwl_softmax_run(s, &(pwl_rows){.x = x, .y = y, .count = 1, .length = length}, level);
+                    ck_assert_mem_eq(y, plain, length * (size_t)type_bits(out) / 8);
+                }
             pwl_softmax_run(s, &(pwl_rows){.x = x, .y = y, .count = 1, .length = length}, PWL_LEVELS_ALL);
             for (size_t j = 0; j < length; j++) {
                 ck_assert_int_ge(code_at(out, y, j), s->qmin_y);
@@ -270,7 +276,7 @@ START_TEST(checked_norms_run)
         own_norm own;
         pwl_norm *const s = &own.made.norm;
         const pwl_type in = (pwl_type)(_i % 4), out = (pwl_type)(random_bits(&state) % 4);
-        uint16_t x[LENGTH], y[LENGTH];
+        uint16_t x[LENGTH], y[LENGTH], plain[LENGTH];
         make_own_norm(&own, in, (pwl_norm_kind)(_i / 4));
         spoil_core(&state, own.slope, own.offset);
         s->out = (uint8_t)out;
@@ -294,6 +300,12 @@ START_TEST(checked_norms_run)
         passed++;
         for (int row = 0; row < 20; row++) {
             draw_row(&state, in, x);
+            pwl_norm_run(s, x, plain, 1, 0);
+            for (uint32_t level = 1; level; level <<= 1)
+                if (level & pwl_levels()) {
+                    pwl_norm_run(s, x, y, 1, level);
+                    ck_assert_mem_eq(y, plain, s->length * (size_t)type_bits(out) / 8);
+                }
             pwl_norm_run(s, x, y, 1, PWL_LEVELS_ALL);
             for (size_t j = 0; j < s->length; j++) {
                 ck_assert_int_ge(code_at(out, y, j), s->qmin_y);

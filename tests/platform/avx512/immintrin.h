@@ -108,6 +108,9 @@ BINARY(max_epi64, s64, 8, a.s64[k] > b.s64[k] ? a.s64[k] : b.s64[k])
 BINARY(mullo_epi16, s16, 32, (int16_t)(a.s16[k] * b.s16[k]))
 BINARY(mulhi_epi16, s16, 32, (int16_t)(a.s16[k] * b.s16[k] >> 16))
 BINARY(mul_epi32, s64, 8, (int64_t)a.s32[2 * k] * b.s32[2 * k])
+BINARY(mul_epu32, u64, 8, (uint64_t)a.u32[2 * k] * b.u32[2 * k])
+BINARY(mullo_epi64, u64, 8, a.u64[k] * b.u64[k])
+BINARY(max_epu8, u8, 64, a.u8[k] > b.u8[k] ? a.u8[k] : b.u8[k])
 BINARY(madd_epi16, u32, 16, (uint32_t)(a.s16[2 * k] * b.s16[2 * k]) + (uint32_t)(a.s16[2 * k + 1] * b.s16[2 * k + 1]))
 BINARY(and_si512, u64, 8, a.u64[k] & b.u64[k])
 BINARY(or_si512, u64, 8, a.u64[k] | b.u64[k])
@@ -128,6 +131,17 @@ BINARY(permutexvar_epi16, u16, 32, b.u16[a.u16[k] & 31])
 BINARY(permutexvar_epi32, u32, 16, b.u32[a.u32[k] & 15])
 BINARY(unpacklo_epi64, u64, 8, k & 1 ? b.u64[k & ~1] : a.u64[k & ~1])
 BINARY(unpackhi_epi64, u64, 8, k & 1 ? b.u64[k | 1] : a.u64[k | 1])
+BINARY(unpacklo_epi8, u8, 64, (k & 1 ? b.u8 : a.u8)[(k & ~15) + (k & 15) / 2])
+BINARY(unpackhi_epi8, u8, 64, (k & 1 ? b.u8 : a.u8)[(k & ~15) + 8 + (k & 15) / 2])
+
+/* Sums of eight differences without their signs. */
+EMULATED __m512i emulated_sad_epu8(__m512i va, __m512i vb)
+{
+    emulated a = {.v = va}, b = {.v = vb}, r = {.u64 = {0}};
+    for (int k = 0; k < 64; k++)
+        r.u64[k / 8] += (uint64_t)(a.u8[k] > b.u8[k] ? a.u8[k] - b.u8[k] : b.u8[k] - a.u8[k]);
+    return r.v;
+}
 
 EMULATED int16_t emulated_saturated(int32_t v)
 {
@@ -349,34 +363,7 @@ EMULATED __m512 emulated_cvtepi32_ps(__m512i va)
     return r.floats;
 }
 
-/* Words of 32 bits from narrower ones, and the low bits of them. */
-#define WIDEN(name, vector, element)                                                                                   \
-    EMULATED __m512i emulated_##name(vector v)                                                                         \
-    {                                                                                                                  \
-        element a[16];                                                                                                 \
-        emulated r;                                                                                                    \
-        memcpy(a, &v, sizeof a);                                                                                       \
-        for (int k = 0; k < 16; k++)                                                                                   \
-            r.s32[k] = a[k];                                                                                           \
-        return r.v;                                                                                                    \
-    }
-#define NARROW(name, vector, element)                                                                                  \
-    EMULATED vector emulated_##name(__m512i v)                                                                         \
-    {                                                                                                                  \
-        emulated a = {.v = v};                                                                                         \
-        element low[16];                                                                                               \
-        vector r;                                                                                                      \
-        for (int k = 0; k < 16; k++)                                                                                   \
-            low[k] = (element)a.u32[k];                                                                                \
-        memcpy(&r, low, sizeof r);                                                                                     \
-        return r;                                                                                                      \
-    }
-WIDEN(cvtepi8_epi32, __m128i, int8_t)
-WIDEN(cvtepu8_epi32, __m128i, uint8_t)
-WIDEN(cvtepi16_epi32, __m256i, int16_t)
-WIDEN(cvtepu16_epi32, __m256i, uint16_t)
-NARROW(cvtepi32_epi8, __m128i, uint8_t)
-NARROW(cvtepi32_epi16, __m256i, uint16_t)
+#include "conversions.h"
 
 #undef BINARY
 #undef MASK
@@ -384,8 +371,6 @@ NARROW(cvtepi32_epi16, __m256i, uint16_t)
 #undef BLEND
 #undef MEMORY
 #undef PERMUTE2
-#undef WIDEN
-#undef NARROW
 #undef EMULATED
 
 #define _mm512_add_epi16 emulated_add_epi16
@@ -400,13 +385,7 @@ NARROW(cvtepi32_epi16, __m256i, uint16_t)
 #define _mm512_cmpgt_epi32_mask emulated_cmpgt_epi32_mask
 #define _mm512_cmplt_epu16_mask emulated_cmplt_epu16_mask
 #define _mm512_cmpneq_epi64_mask emulated_cmpneq_epi64_mask
-#define _mm512_cvtepi16_epi32 emulated_cvtepi16_epi32
-#define _mm512_cvtepi32_epi16 emulated_cvtepi32_epi16
-#define _mm512_cvtepi32_epi8 emulated_cvtepi32_epi8
 #define _mm512_cvtepi32_ps emulated_cvtepi32_ps
-#define _mm512_cvtepi8_epi32 emulated_cvtepi8_epi32
-#define _mm512_cvtepu16_epi32 emulated_cvtepu16_epi32
-#define _mm512_cvtepu8_epi32 emulated_cvtepu8_epi32
 #define _mm512_cvtps_epi32 emulated_cvtps_epi32
 #define _mm512_i32gather_epi32 emulated_i32gather_epi32
 #define _mm512_inserti64x4 emulated_inserti64x4
@@ -435,6 +414,9 @@ NARROW(cvtepi32_epi16, __m256i, uint16_t)
 #define _mm512_max_epi16 emulated_max_epi16
 #define _mm512_max_epi32 emulated_max_epi32
 #define _mm512_max_epi64 emulated_max_epi64
+#define _mm512_mullo_epi64 emulated_mullo_epi64
+#define _mm512_mul_epu32 emulated_mul_epu32
+#define _mm512_max_epu8 emulated_max_epu8
 #define _mm512_min_epi16 emulated_min_epi16
 #define _mm512_min_epi32 emulated_min_epi32
 #define _mm512_min_epi64 emulated_min_epi64
@@ -493,6 +475,9 @@ NARROW(cvtepi32_epi16, __m256i, uint16_t)
 #define _mm512_testn_epi64_mask emulated_testn_epi64_mask
 #define _mm512_unpackhi_epi64 emulated_unpackhi_epi64
 #define _mm512_unpacklo_epi64 emulated_unpacklo_epi64
+#define _mm512_unpacklo_epi8 emulated_unpacklo_epi8
+#define _mm512_unpackhi_epi8 emulated_unpackhi_epi8
+#define _mm512_sad_epu8 emulated_sad_epu8
 #define _mm512_xor_si512 emulated_xor_si512
 
 #endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Softmax of 8-bit codes to 8 bits: exponentials are added one by one, a row's 256 results are computed once, and
+ * looked up as tables of bytes are. */
+#include "line_avx2.h"
+
+#include "../element.h"
+#include "../rows/row_ways.h"
+#include "bytes_shuffle.h"
+
+int pwl_softmax_avx2_serves(const pwl_softmax *softmax)
+{
+    return softmax->kind == PWL_SOFTMAX && !softmax->exp_high && pwl_type_bytes_log2((pwl_type)softmax->out) == 0;
+}
+
+/* Codes from the lowest of the type on are x ^ flip. */
+static uint8_t largest_of(const uint8_t *x, size_t length, uint8_t flip)
+{
+    const __m256i flips = _mm256_set1_epi8((char)flip);
+    __m256i largest = _mm256_setzero_si256();
+    uint8_t bytes[32], found = 0;
+    size_t k;
+    for (k = 0; k + 32 <= length; k += 32)
+        largest = _mm256_max_epu8(largest,
+                                  _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(const void *)(x + k)), flips));
+    for (; k < length; k++)
+        found = (x[k] ^ flip) > found ? x[k] ^ flip : found;
+    _mm256_storeu_si256((__m256i *)(void *)bytes, largest);
+    for (k = 0; k < 32; k++)
+        found = bytes[k] > found ? bytes[k] : found;
+    return found;
+}
+
+/* Four sums, so that additions need not wait for each other. */
+static uint64_t sum_of(const uint32_t *exp, const uint8_t *x, size_t length, uint8_t largest)
+{
+    uint64_t a = 0, b = 0, c = 0, d = 0;
+    size_t k;
+    for (k = 0; k + 4 <= length; k += 4) {
+        a += exp[(uint8_t)(largest - x[k])];
+        b += exp[(uint8_t)(largest - x[k + 1])];
+        c += exp[(uint8_t)(largest - x[k + 2])];
+        d += exp[(uint8_t)(largest - x[k + 3])];
+    }
+    for (; k < length; k++)
+        a += exp[(uint8_t)(largest - x[k])];
+    return a + b + c + d;
+}
+
+/* What the results of a row share, in each lane. */
+typedef struct lanes {
+    __m256i factor, half, zero, least, most;
+    __m128i shift;
+} lanes;
+
+/* E R 2^-n of eight differences from d on: a probability in steps of at most 2^-16, which 17 bits hold. */
+INLINE __m256i eight(const lanes *all, const uint32_t *exp)
+{
+    const __m256i e = _mm256_loadu_si256((const __m256i *)(const void *)exp);
+    const __m256i even = _mm256_srl_epi64(_mm256_add_epi64(_mm256_mul_epu32(e, all->factor), all->half), all->shift);
+    const __m256i odd = _mm256_srl_epi64(
+        _mm256_add_epi64(_mm256_mul_epu32(_mm256_srli_epi64(e, 32), all->factor), all->half), all->shift);
+    const __m256i p = _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xaa);
+    return _mm256_min_epi32(_mm256_max_epi32(_mm256_add_epi32(p, all->zero), all->least), all->most);
+}
+
+/* The lower bytes of 32 words, the last of them first. */
+INLINE __m256i bytes_back(__m256i a, __m256i b, __m256i c, __m256i d)
+{
+    const __m256i byte = _mm256_set1_epi32(255);
+    const __m256i words = _mm256_packus_epi32(_mm256_and_si256(a, byte), _mm256_and_si256(b, byte));
+    const __m256i others = _mm256_packus_epi32(_mm256_and_si256(c, byte), _mm256_and_si256(d, byte));
+    /* Halves of a, b, c and d in turn, four bytes each. */
+    const __m256i mixed = _mm256_packus_epi16(words, others);
+    const __m256i in_order = _mm256_permutevar8x32_epi32(mixed, _mm256_setr_epi32(7, 3, 6, 2, 5, 1, 4, 0));
+    const __m256i turned = _mm256_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12, 3, 2, 1, 0, 7, 6, 5,
+                                            4, 11, 10, 9, 8, 15, 14, 13, 12);
+    return _mm256_shuffle_epi8(in_order, turned);
+}
+
+/* The result of each code of a row, by its bits: that of difference d belongs to code largest - d, modulo 256. */
+static void make_results(const pwl_softmax *softmax, pwl_row_factor reciprocal, uint8_t largest, uint8_t results[256])
+{
+    const int n = reciprocal.shift - softmax->out_bits, is_zero = n > 62;
+    /* Results have 17 bits, so that a zero point far from them saturates as one of 21 bits does. */
+    const int32_t far = 1 << 20, zero = (int32_t)pwl_sat(softmax->zp_y, -far, far);
+    const lanes all = {_mm256_set1_epi64x(is_zero ? 0 : reciprocal.factor),
+                       _mm256_set1_epi64x((int64_t)1 << (is_zero ? 0 : n - 1)),
+                       _mm256_set1_epi32(zero),
+                       _mm256_set1_epi32(softmax->qmin_y),
+                       _mm256_set1_epi32(softmax->qmax_y),
+                       _mm_cvtsi32_si128(is_zero ? 1 : n)};
+    uint8_t back[512]; /* twice: those of differences 255 to 0 */
+    int d, k;
+    for (d = 0; d < 256; d += 32) {
+        const uint32_t *const exp = softmax->exp + d;
+        const __m256i bytes =
+            bytes_back(eight(&all, exp), eight(&all, exp + 8), eight(&all, exp + 16), eight(&all, exp + 24));
+        _mm256_storeu_si256((__m256i *)(void *)(back + 224 - d), bytes);
+        _mm256_storeu_si256((__m256i *)(void *)(back + 480 - d), bytes);
+    }
+    for (k = 0; k < 256; k += 32)
+        _mm256_store_si256((__m256i *)(void *)(results + k),
+                           _mm256_loadu_si256((const __m256i *)(const void *)(back + 255 - largest + k)));
+}
+
+void pwl_softmax_avx2(const pwl_softmax *softmax, const void *x, void *y, size_t count, size_t length)
+{
+    const uint8_t flip = pwl_type_is_unsigned((pwl_type)softmax->in) ? 0 : 0x80;
+    const uint8_t *from = (const uint8_t *)x;
+    uint8_t *to = (uint8_t *)y;
+    _Alignas(64) uint8_t results[256];
+    for (; count; count--, from += length, to += length) {
+        /* As the array has it; differences are the same modulo 256. */
+        const uint8_t largest = (uint8_t)(largest_of(from, length, flip) ^ flip);
+        const uint64_t sum = sum_of(softmax->exp, from, length, largest);
+        make_results(softmax, pwl_row_reciprocal(softmax->reciprocal, sum), largest, results);
+        run_all(results, from, to, length);
+    }
+}
