@@ -33,6 +33,22 @@ done
 abi=$(sed -n 's/^#define PWL_ABI_VERSION //p' "$source_root/runtime/include/pwl/pwl.h")
 [ -e "$libdir/libpwl.so.$abi" ] || { echo "no libpwl.so.$abi, though PWL_ABI_VERSION is $abi"; exit 1; }
 
+# Likewise for products, whose header C++ takes, too.
+cat >consumer_qgemm.c <<'SOURCE'
+#include <pwl/qgemm_host.h>
+
+int main(void)
+{
+    return pwl_qgemm(0, 0, 0, 0) != PWL_QGEMM_ERR_NULL;
+}
+SOURCE
+for language in 'c -std=c11' 'c++ -std=c++11'; do
+    # shellcheck disable=SC2046,SC2086
+    "$@" -x $language -Wall -Wextra -Wpedantic -Werror consumer_qgemm.c $(pkg-config --cflags --libs pwl-qgemm) -lm \
+        -o consumer_qgemm
+    LD_LIBRARY_PATH=$libdir ./consumer_qgemm
+done
+
 # Likewise for CUDA; its .pc file also names the toolkit's folder, which is no part of the root.
 if [ -f "${pc%/*}/pwl-cuda.pc" ]; then
     cat >consumer_cuda.c <<'SOURCE'
@@ -70,11 +86,13 @@ endforeach()
 file(WRITE blocks.c "#include <pwl/blocks.h>\nint main(void) { return pwl_dequantise(PWL_Q4_0, 0, 1, 32, 32, 0) == 0; }\n")
 add_executable(consumer_blocks blocks.c)
 target_link_libraries(consumer_blocks pwl::blocks)
+add_executable(consumer_qgemm ../consumer_qgemm.c)
+target_link_libraries(consumer_qgemm pwl::qgemm m)
 LISTS
     config=$(find "$root" -name pwl-config.cmake)
     { cmake -S cmake -B cmake/build "-Dpwl_DIR=${config%/*}" "-DCMAKE_C_COMPILER=$root/compiler" &&
         cmake --build cmake/build; } >log 2>&1 || { cat log; exit 1; }
-    for library in pwl static blocks; do
+    for library in pwl static blocks qgemm; do
         "cmake/build/consumer_$library"
     done
 fi

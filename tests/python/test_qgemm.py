@@ -172,11 +172,13 @@ def _():
     equal(qgemm.pack(gguf.read(model, "f32"), "q8_0").blocks(), qgemm.pack(w, "q8_0").blocks(), "a tensor of floats")
 
 
-@test("products have the bits of pwlc gemm, in every scheme, with a bias and with a table")
+@test("products of 16 bits have the bits of pwlc gemm, with a bias and with a table")
 def _():
     np.save(here / "bias.npy", bias)
     table.save(here / "table.json")
     for name, activations, scheme in SCHEMES:
+        if activations == 8:
+            continue
         weights = qgemm.pack(gguf.read(model, name))
         for of_bias, flags in ((None, []), (bias, ["--bias", here / "bias.npy"])):
             product = qgemm.Product(weights, of_bias, activations=activations)
@@ -191,6 +193,58 @@ def _():
         reals = qgemm.Product(weights, bias, table, activations=activations)(x)
         equal(reals, by_pwlc(name, scheme, "--out", "f32", *flags), scheme)
         equal(reals, table.real(qgemm.Product(weights, bias, activations=activations)(x)), "in one pass")
+
+
+def definition(name, x):
+    """Products of 8 bits by the formula of <pwl/qgemm_host.h>: Q8_1 of x, and blocks added in order, each operation in
+    float32. What numpy multiplies of codes is exact."""
+    parts = x.reshape(len(x), -1, 32)
+    d = (np.abs(parts).max(-1) / np.float32(127)).astype(np.float16).astype(np.float32)
+    steps = parts * (np.float32(1) / d)[..., None]
+    codes = np.trunc(steps + np.copysign(np.float32(0.49999997), steps)).clip(-127, 127)
+    blocks = qgemm.pack(gguf.read(model, name)).blocks()
+    size = 1 if name == "mxfp4" else 2
+    nibbles = np.concatenate([blocks[..., size:] & 15, blocks[..., size:] >> 4], -1)
+    if name == "mxfp4":
+        e2m1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+        scales, values = np.exp2(blocks[..., 0].astype(np.float32) - 127), np.concatenate([e2m1, -e2m1])[nibbles]
+    else:
+        scales = np.ascontiguousarray(blocks[..., :2]).view(np.float16)[..., 0].astype(np.float32)
+        values = nibbles.astype(np.float64) - 8 if name == "q4_0" else blocks[..., 2:].view(np.int8).astype(np.float64)
+    y = np.zeros((len(x), len(blocks)), np.float32)
+    for b in range(parts.shape[1]):
+        sums = (codes[:, b].astype(np.float64) @ values[:, b].T).astype(np.float32)
+        y = y + (sums * d[:, b, None]) * scales[:, b]
+    return y
+
+
+@test("products of 8 bits have the bits of their definition, by any number of threads, and stay within bound()")
+def _():
+    few, many = draw.normal(0, 1, (5, K)).astype(np.float32), draw.normal(0, 1, (70, K)).astype(np.float32)
+    shared = np.zeros(5 * K, np.float32)
+    for name in qgemm.FORMATS:
+        product = qgemm.Product(qgemm.pack(gguf.read(model, name)), activations=8)
+        for rows in (few, many):
+            y = product(rows)
+            equal(y, definition(name, rows), name)
+            value, bound = product.bound(rows)
+            assert (np.abs(y - value) <= bound).all(), name
+        biased = qgemm.Product(product.weights, bias, activations=8)
+        equal(biased(many), product(many) + bias, "a bias")
+        equal(biased(many.astype(np.float16)), biased(many.astype(np.float16).astype(np.float32)).astype(np.float16), "half")
+        reals = qgemm.Product(product.weights, bias, table, activations=8)(few)
+        equal(reals, table.real(biased(few)), "real numbers")
+        of_codes = qgemm.Product(product.weights, bias, table, activations=8, codes=True)(few).astype(np.float32)
+        equal(np.float32(table.output.scale) * (of_codes - np.float32(table.output.zero_point)), reals, "codes")
+        alone = biased(many)
+        cores, least = qgemm._cores, qgemm.PARTS_FROM
+        try:
+            for count in (2, 3, 40):
+                qgemm._cores, qgemm.PARTS_FROM = lambda: count, 0
+                equal(biased(many), alone, f"{count} cores")
+                refused("output overlaps", lambda: biased(shared.reshape(5, K), out=shared[:5 * N].reshape(5, N)))
+        finally:
+            qgemm._cores, qgemm.PARTS_FROM = cores, least
 
 
 @test("products are those of the values, where all of it is exact")
@@ -255,7 +309,7 @@ def _():
     refused("of one octave", lambda: qgemm.Product(weights, table=octave))
     refused("bias is of the shape (3,)", lambda: qgemm.Product(weights, [1, 2, 3]))
     refused("activations=4 beside q4_0: must be 16 or 8", lambda: qgemm.Product(weights, activations=4))
-    refused("activations=8 beside mxfp4: must be 16", lambda: qgemm.Product(qgemm.pack(w, "mxfp4"), activations=8))
+    refused("activations=4 beside mxfp4: must be 16 or 8", lambda: qgemm.Product(qgemm.pack(w, "mxfp4"), activations=4))
     refused(f"its last dimension must be {K}", lambda: product(x[:, :32]))
     refused(f"its last dimension must be {K}", lambda: product(1.0))
     refused("real numbers are wanted", lambda: product(np.full((1, K), None)))

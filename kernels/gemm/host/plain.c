@@ -20,26 +20,46 @@ typedef struct columns {
     float d[ROWS];
 } columns;
 
+/* By how much a word of four codes in memory is shifted for the code of column j. */
+static unsigned shift_of(unsigned j)
+{
+    const uint32_t one = 1;
+    uint8_t first;
+    memcpy(&first, &one, 1); /* 1 where the least significant byte comes first */
+    return 8 * (first ? j : 3 - j);
+}
+
+/* What a group holds of the rows of a half: a word each. */
+static void load_words(const uint8_t *tile, size_t groups, size_t first, size_t g, uint32_t words[HALF])
+{
+    memcpy(words, tile + pwl_qgemm_panel_row(groups, first) + g * PWL_QGEMM_GROUP, HALF * sizeof *words);
+}
+
 static void turn_nibbles(const uint8_t *tile, int zero, columns *to)
 {
     for (size_t first = 0; first < ROWS; first += HALF) {
         for (size_t c = 0; c < PWL_BLOCK / 2; c++) {
-            const uint8_t *const from = tile + pwl_qgemm_panel_row(4, first) + c / 4 * PWL_QGEMM_GROUP + c % 4;
-            for (size_t r = 0; r < HALF; r++) {
-                to->w[c][first + r] = (int16_t)((from[r * 4] & 15) - zero);
-                to->w[c + PWL_BLOCK / 2][first + r] = (int16_t)((from[r * 4] >> 4) - zero);
-            }
+            const unsigned low = shift_of(c % 4), high = low + 4;
+            uint32_t words[HALF];
+            load_words(tile, 4, first, c / 4, words);
+            for (size_t r = 0; r < HALF; r++)
+                to->w[c][first + r] = (int16_t)((int32_t)(words[r] >> low & 15) - zero);
+            for (size_t r = 0; r < HALF; r++)
+                to->w[c + PWL_BLOCK / 2][first + r] = (int16_t)((int32_t)(words[r] >> high & 15) - zero);
         }
     }
 }
 
+/* Twice the values: from 4 on codes count 4, 6, 8 and 12. */
 static void turn_e2m1(const uint8_t *tile, columns *to)
 {
-    static const int8_t value[16] = {PWL_QGEMM_E2M1_SHIFTED};
     turn_nibbles(tile, 0, to);
     for (size_t c = 0; c < PWL_BLOCK; c++) {
-        for (size_t r = 0; r < ROWS; r++)
-            to->w[c][r] = (int16_t)(value[to->w[c][r]] - PWL_QGEMM_E2M1_ZERO);
+        for (size_t r = 0; r < ROWS; r++) {
+            const int16_t code = to->w[c][r], count = code & 7;
+            const int16_t v = (int16_t)(count + (count > 4) + (count > 5) + 3 * (count > 6));
+            to->w[c][r] = (int16_t)(code & 8 ? -v : v);
+        }
     }
 }
 
@@ -47,9 +67,11 @@ static void turn_bytes(const uint8_t *tile, columns *to)
 {
     for (size_t first = 0; first < ROWS; first += HALF) {
         for (size_t c = 0; c < PWL_BLOCK; c++) {
-            const uint8_t *const from = tile + pwl_qgemm_panel_row(8, first) + c / 4 * PWL_QGEMM_GROUP + c % 4;
+            const unsigned shift = shift_of(c % 4);
+            uint32_t words[HALF];
+            load_words(tile, 8, first, c / 4, words);
             for (size_t r = 0; r < HALF; r++)
-                to->w[c][first + r] = (int16_t)(from[r * 4] - 128);
+                to->w[c][first + r] = (int16_t)((int32_t)(words[r] >> shift & 255) - 128);
         }
     }
 }

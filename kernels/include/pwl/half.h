@@ -86,13 +86,12 @@ PWL_FN float pwl_f32_from_f16(uint16_t h)
     asm("cvt.f32.f16 %0, %1;" : "=f"(v) : "h"(h)); /* v = h */
     return v;
 #else
+    /* Without branches. Zero and subnormal numbers are exact, at most 10 bits times 2^-24; infinity and NaN have
+     * exponent 31, which is 255 here; the others move by the difference of the biases. */
     const uint32_t sign = (uint32_t)(h & 0x8000u) << 16, rest = h & 0x7fffu;
-    if (rest < 0x400) {                                       /* zero or subnormal: exact, at most 10 bits */
-        const float v = (float)rest * 5.9604644775390625e-8f; /* 2^-24 */
-        return sign ? -v : v;
-    }
-    /* Infinity and NaN have exponent 31, which is 255 here; the others move by the difference of the biases. */
-    return pwl_f32_of_bits(sign | ((rest << 13) + (rest < 0x7c00 ? 112u << 23 : 224u << 23)));
+    const uint32_t small = pwl_bits_of_f32((float)(int32_t)rest * 5.9604644775390625e-8f);
+    const uint32_t normal = (rest << 13) + (rest < 0x7c00 ? 112u << 23 : 224u << 23);
+    return pwl_f32_of_bits(sign | (rest < 0x400 ? small : normal));
 #endif
 }
 

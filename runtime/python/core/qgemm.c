@@ -2,8 +2,9 @@
 #include "qgemm.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 
-#include <pwl/qgemm.h>
+#include <pwl/qgemm_host.h>
 #include <pwl/qgemm_kernels.h>
 
 #include "imports.h"
@@ -125,7 +126,8 @@ typedef struct product_object {
     PyObject_HEAD pwl_qgemm_weights weights;
     pwl_qgemm_activation activation;
     pwl_qgemm_product product;
-    void *memory; /* the workspace, of `bytes`, and the stream of a product whose arrays are bound */
+    pwl_qgemm_panels panels; /* of arrange(); else its memory is null, and the reference multiplies on the host */
+    void *memory;            /* the workspace, of `bytes`, and the stream of a product whose arrays are bound */
     size_t bytes;
     struct CUstream_st *stream;
     multiply_function *multiply; /* the three are null on the host */
@@ -210,6 +212,14 @@ static void product_dealloc(PyObject *object)
 /* The arrays of a call: m, then of X and of Y address, stride and type; whatever else `format` says follows. */
 #define ARRAYS "nKniKni"
 
+static void set_arrays(pwl_qgemm_product *product, Py_ssize_t m, unsigned long long x, Py_ssize_t x_stride, int x_type,
+                       unsigned long long y, Py_ssize_t y_stride, int y_type)
+{
+    product->m = (size_t)m;
+    product->x = (pwl_qgemm_input){pointer(x), (size_t)x_stride, (pwl_qgemm_type)x_type, 0, NULL};
+    product->y = (pwl_qgemm_output){pointer(y), (size_t)y_stride, (pwl_qgemm_type)y_type, 0, 0};
+}
+
 static int parse_arrays(PyObject *arguments, const char *format, pwl_qgemm_product *product, void *a, void *b, void *c)
 {
     Py_ssize_t m, x_stride, y_stride;
@@ -217,20 +227,92 @@ static int parse_arrays(PyObject *arguments, const char *format, pwl_qgemm_produ
     int x_type, y_type;
     if (!PyArg_ParseTuple(arguments, format, &m, &x, &x_stride, &x_type, &y, &y_stride, &y_type, a, b, c))
         return -1;
-    product->m = (size_t)m;
-    product->x = (pwl_qgemm_input){pointer(x), (size_t)x_stride, (pwl_qgemm_type)x_type, 0, NULL};
-    product->y = (pwl_qgemm_output){pointer(y), (size_t)y_stride, (pwl_qgemm_type)y_type, 0, 0};
+    set_arrays(product, m, x, x_stride, x_type, y, y_stride, y_type);
     return 0;
+}
+
+/* On the host, in a workspace of its own. */
+static pwl_qgemm_status multiply_panels(const product_object *self, const pwl_qgemm_product *product)
+{
+    size_t bytes;
+    void *workspace;
+    pwl_qgemm_status status = pwl_qgemm_workspace(product, &self->panels, &bytes);
+    if (status)
+        return status;
+    workspace = malloc(bytes);
+    status = workspace ? pwl_qgemm(product, &self->panels, workspace, bytes) : PWL_QGEMM_ERR_SPACE;
+    free(workspace);
+    return status;
 }
 
 static PyObject *multiply(const product_object *self, const pwl_qgemm_product *product, void *memory, size_t bytes,
                           struct CUstream_st *stream)
 {
     pwl_qgemm_status status;
-    Py_BEGIN_ALLOW_THREADS status =
-        self->multiply ? self->multiply(product, memory, bytes, NULL, stream) : pwl_qgemm_reference(product);
+    Py_BEGIN_ALLOW_THREADS if (self->multiply) status = self->multiply(product, memory, bytes, NULL, stream);
+    else if (self->panels.memory) status = multiply_panels(self, product);
+    else status = pwl_qgemm_reference(product);
     Py_END_ALLOW_THREADS if (status) return fail_product(self, status);
     Py_RETURN_NONE;
+}
+
+/* panels_bytes(): what arrange() takes. arrange(memory): arranges the weights, which are on the host and never change,
+ * in an array that stays as long as this does; products are then those of <pwl/qgemm_host.h>. */
+static PyObject *product_panels_bytes(PyObject *object, PyObject *arguments)
+{
+    const product_object *const self = (product_object *)object;
+    size_t bytes;
+    pwl_qgemm_status status;
+    if (!PyArg_ParseTuple(arguments, ""))
+        return NULL;
+    status = pwl_qgemm_panels_bytes(&self->weights, &bytes);
+    return status ? fail(status) : PyLong_FromSize_t(bytes);
+}
+
+static PyObject *product_arrange(PyObject *object, PyObject *arguments)
+{
+    product_object *const self = (product_object *)object;
+    Py_buffer memory;
+    pwl_qgemm_status status;
+    if (!PyArg_ParseTuple(arguments, "w*", &memory))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS status = pwl_qgemm_arrange(&self->weights, memory.buf, (size_t)memory.len, &self->panels);
+    Py_END_ALLOW_THREADS PyBuffer_Release(&memory);
+    if (status)
+        return fail(status);
+    Py_RETURN_NONE;
+}
+
+/* rows(arrays, workspace, bytes, first, count) and part(...): as pwl_qgemm_rows() and pwl_qgemm_part(). */
+typedef pwl_qgemm_status part_function(const pwl_qgemm_product *product, const pwl_qgemm_panels *panels, size_t first,
+                                       size_t count, void *workspace, size_t bytes);
+
+static PyObject *multiply_part(PyObject *object, PyObject *arguments, part_function *compute)
+{
+    const product_object *const self = (product_object *)object;
+    pwl_qgemm_product product = self->product;
+    Py_ssize_t m, x_stride, y_stride, bytes, first, count;
+    unsigned long long x, y, memory;
+    int x_type, y_type;
+    pwl_qgemm_status status;
+    if (!PyArg_ParseTuple(arguments, ARRAYS "Knnn", &m, &x, &x_stride, &x_type, &y, &y_stride, &y_type, &memory, &bytes,
+                          &first, &count))
+        return NULL;
+    set_arrays(&product, m, x, x_stride, x_type, y, y_stride, y_type);
+    Py_BEGIN_ALLOW_THREADS status =
+        compute(&product, &self->panels, (size_t)first, (size_t)count, pointer(memory), (size_t)bytes);
+    Py_END_ALLOW_THREADS if (status) return fail(status);
+    Py_RETURN_NONE;
+}
+
+static PyObject *product_rows(PyObject *object, PyObject *arguments)
+{
+    return multiply_part(object, arguments, pwl_qgemm_rows);
+}
+
+static PyObject *product_part(PyObject *object, PyObject *arguments)
+{
+    return multiply_part(object, arguments, pwl_qgemm_part);
 }
 
 /* run(arrays, workspace, bytes, stream) */
@@ -260,6 +342,7 @@ static PyObject *product_bind(PyObject *object, PyObject *arguments)
         return NULL;
     product_object *const bound = (product_object *)made;
     bound->weights = self->weights;
+    bound->panels = self->panels;
     bound->activation = self->activation;
     bound->product = product;
     bound->product.weights = &bound->weights;
@@ -306,7 +389,10 @@ static PyObject *product_workspace(PyObject *object, PyObject *arguments)
     pwl_qgemm_status status;
     if (parse_arrays(arguments, ARRAYS, &product, NULL, NULL, NULL))
         return NULL;
-    status = self->workspace ? self->workspace(&product, &bytes) : pwl_qgemm_check(&product);
+    if (self->panels.memory)
+        status = pwl_qgemm_workspace(&product, &self->panels, &bytes);
+    else
+        status = self->workspace ? self->workspace(&product, &bytes) : pwl_qgemm_check(&product);
     return status ? fail_product(self, status) : PyLong_FromSize_t(bytes);
 }
 
@@ -332,7 +418,11 @@ static PyObject *product_address(PyObject *object, void *closure)
 }
 
 static PyMethodDef product_methods[] = {
+    {"arrange", product_arrange, METH_VARARGS, NULL},
     {"at", product_at, METH_VARARGS, NULL},
+    {"panels_bytes", product_panels_bytes, METH_VARARGS, NULL},
+    {"part", product_part, METH_VARARGS, NULL},
+    {"rows", product_rows, METH_VARARGS, NULL},
     {"run", product_run, METH_VARARGS, NULL},
     {"bind", product_bind, METH_VARARGS, NULL},
     {"bound", product_bound, METH_VARARGS, NULL},

@@ -6,13 +6,17 @@
     product = pwl.qgemm.Product(weights, bias, table)
     y = product(x)                                                  # (..., k) to (..., n)
 
-Arrays of numpy are multiplied by the reference of <pwl/qgemm.h>, in double, which is exact and slow; arrays on a CUDA
-device by the kernels of libpwl-cuda, which stay within pwl.qgemm.Product.bound() of it. The table is applied to y in
-float32, as Table.real() does.
+With activations of 8 bits, arrays of numpy are multiplied as <pwl/qgemm_host.h> says, on all cores; with those of 16 by
+the reference of <pwl/qgemm.h>, in double, which is exact and slow. Arrays on a CUDA device are multiplied by the kernels
+of libpwl-cuda. All stay within pwl.qgemm.Product.bound() of the reference. The table is applied to y in float32, as
+Table.real() does.
 """
 from __future__ import annotations
 
+import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import Any, Callable, NamedTuple, Optional
 
 import numpy as np
@@ -27,7 +31,9 @@ __all__ = ["FORMATS", "Product", "RULES", "Weights", "pack"]
 FORMATS = ["q4_0", "q8_0", "mxfp4"]            # in the order of pwl_qgemm_format
 RULES = ["default", "ggml", "document"]        # of pwl_rule
 BLOCK_BYTES = {"q4_0": 18, "q8_0": 34, "mxfp4": 17}
-SCHEMES = {("q4_0", 16): 0, ("q8_0", 16): 1, ("mxfp4", 16): 2, ("q4_0", 8): 3, ("q8_0", 8): 4}  # of pwl_qgemm_scheme
+SCHEMES = {("q4_0", 16): 0, ("q8_0", 16): 1, ("mxfp4", 16): 2, ("q4_0", 8): 3, ("q8_0", 8): 4,  # of pwl_qgemm_scheme
+           ("mxfp4", 8): 6}
+OF_HOST = [3, 4, 6]  # that <pwl/qgemm_host.h> has
 # Of pwl_qgemm_type.
 TYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "int8": 4, "int32": 5, "uint8": 6, "int16": 7, "uint16": 8,
          "uint32": 9}
@@ -35,6 +41,8 @@ REALS = ["float32", "float16", "bfloat16"]
 CODES = [dtype.name for dtype in DTYPES]
 FLOATS = {np.dtype(np.float32): 0, np.dtype(np.float16): 1}  # by the type of a GGUF file
 ALIGNMENT = 16  # of packed weights
+PANEL = 32      # rows of weights to which parts of a product are cut
+PARTS_FROM = 1 << 27  # multiplications, a millisecond of them on one core, from which on threads pay
 HALVES_FROM = 64  # rows from which on kernels with activations of 8 bits may multiply in halves
 
 
@@ -162,6 +170,8 @@ def core(scheme: int, weights: tuple[int, ...], bias: int, table: Optional[Table
          keep: Any) -> _core.Product:
     """A product of what lies at addresses, on the host or on the current device; `keep` holds what lies there."""
     functions, uploaded = None, None
+    if device is not None and scheme == SCHEMES["mxfp4", 8]:
+        raise Error("activations=8 beside mxfp4: devices have 16 alone")
     if device is not None:
         functions = cuda.product_functions()
         uploaded = None if table is None else cuda.upload(table, device)
@@ -172,6 +182,37 @@ def core(scheme: int, weights: tuple[int, ...], bias: int, table: Optional[Table
         activation = (table._address, cuda.address(uploaded), table.input.scale, table.input.zero_point,
                       table.output.scale, table.output.zero_point)
     return _core.Product(functions, scheme, weights, bias, activation, (table, uploaded, keep))
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@lru_cache(maxsize=1)
+def _pool(process: int) -> ThreadPoolExecutor:
+    """Threads that share products; a process that was forked has its own."""
+    return ThreadPoolExecutor(_cores(), f"pwl.qgemm-{process}")
+
+
+def _cuts(count: int, parts: int, step: int) -> list[tuple[int, int]]:
+    """At most so many parts of [0, count), cut at multiples of a step: where each begins, and its length."""
+    length = -(-count // (parts * step)) * step
+    return [(first, min(length, count - first)) for first in range(0, count, length)]
+
+
+def _on_all_cores(product: _core.Product, arrays: tuple[int, ...], n: int) -> None:
+    """Multiplies on the host, in parts where that pays: rows of x, and then columns of the result."""
+    m, _, k = arrays[:3]
+    cores = _cores()
+    if cores == 1 or m * n * k < PARTS_FROM:
+        product.run(*arrays, 0, 0, 0)
+        return
+    space = np.empty(product.workspace(*arrays), np.uint8)
+    work = *arrays, space.ctypes.data, space.nbytes
+    pool = _pool(os.getpid())
+    for compute, cuts in ((product.rows, _cuts(m, cores, 1)), (product.part, _cuts(n, 4 * cores, PANEL))):
+        for done in [pool.submit(compute, *work, *cut) for cut in cuts]:
+            done.result()
 
 
 class _Memory:
@@ -234,6 +275,7 @@ class Product:
         self.activations, self.scheme = activations, scheme_of(weights.packed.format, activations)
         self._core = core(self.scheme, weights.packed.at(weights.memory.ctypes.data),
                           0 if bias is None else bias.ctypes.data, table, None, (weights, bias))
+        self._panels: Optional[Array] = None  # the weights as the host multiplies them, from the first call on
         self._residents: dict[int, _Resident] = {}
         self._lock = threading.Lock()
 
@@ -253,7 +295,10 @@ class Product:
                 core.run(*arrays, *space)
             return out
         x, out, arrays = self._on_host(x, out)
-        if arrays[0]:
+        if arrays[0] and self.scheme in OF_HOST:
+            self._arrange()
+            _on_all_cores(self._core, arrays, self.weights.packed.n)
+        elif arrays[0]:
             self._core.run(*arrays, 0, 0, 0)
         return out
 
@@ -271,10 +316,17 @@ class Product:
         float64."""
         x, out, arrays = self._on_host(x, None)
         value, bound = (np.empty((arrays[0], self.weights.packed.n)) for _ in range(2))
-        halves = self.activations == 8 and arrays[0] >= HALVES_FROM
+        halves = self.scheme in (3, 4) and arrays[0] >= HALVES_FROM  # which W4A8 and W8A8 have
         if arrays[0]:
             self._core.bound(*arrays, halves, value.ctypes.data, bound.ctypes.data)
         return value.reshape(out.shape), bound.reshape(out.shape)
+
+    def _arrange(self) -> None:
+        with self._lock:
+            if self._panels is None:
+                panels = np.empty(self._core.panels_bytes(), np.uint8)
+                self._core.arrange(panels)
+                self._panels = panels
 
     def _shape(self, shape: Any) -> tuple[int, ...]:
         """That of the result."""

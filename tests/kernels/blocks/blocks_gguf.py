@@ -26,8 +26,9 @@ FORMATS = {0: (gguf.GGMLQuantizationType.Q4_0, 18), 1: (gguf.GGMLQuantizationTyp
 
 def load(directory, cc):
     path = f"{directory}/libblocks.so"
+    sources = [f"{ROOT}/{name}" for name in ("kernels/blocks/blocks.c", "kernels/blocks/q8.c", "runtime/levels.c")]
     subprocess.run([cc, "-std=c11", "-O2", "-ffp-contract=off", "-shared", "-fPIC", f"-I{ROOT}/runtime/include",
-                    f"-I{ROOT}/kernels/include", f"-I{ROOT}/kernels", f"{ROOT}/kernels/blocks/blocks.c", "-o", path], check=True)
+                    f"-I{ROOT}/kernels/include", f"-I{ROOT}/kernels", *sources, "-o", path], check=True)
     library = ctypes.CDLL(path)
     size, pointer = ctypes.c_size_t, ctypes.c_void_p
     library.pwl_quantise.argtypes = [ctypes.c_int, ctypes.c_int, pointer, size, size, size, pointer]
