@@ -36,7 +36,9 @@ static const struct option_info options[] = {
     {"--form", SPEC_FORMS, "where the constant is added (default absolute; of --knots points the one that holds it)"},
     {"--rounding", SPEC_ROUNDINGS, "of the right shift (default floor)"},
     {"--slope-bits", "B", "width of q_b, sign included; -2^(B-1) is left out (default: 8, 16 or 32, by the types)"},
-    {"--offset-type", "TYPE", "term_c, bias or y is a code of a type, as s16 or u8 (default: what the storage holds)"},
+    {"--offset-type", "TYPE",
+     "term_c, bias or y is a code of a type, as s16 or u8; so is each value of --knots points (default: the "
+     "storage's)"},
     {"--shift", SPEC_SHIFTS, "one: the same n_BX_total in all segments (default per-segment)"},
     {"--slope-terms", SPEC_SLOPE_TERMS, "slopes are sums of one or two signed powers of two: shifts, no multiplier"},
     {"--knots", "free|uniform|pow2[:B]|points[:K]",
@@ -341,7 +343,9 @@ const struct command command_fit = {
         "the "
         "lowest on, the last one code beyond the highest, and for i and f, quotient and rest of (q_x - qmin_x) / 2^K,\n"
         "  q_y = sat(shr(T[i] * 2^K + (T[i+1] - T[i]) * f, K))\n"
-        "The values are searched, not sampled, and the certificate is about all values of these points. In the table "
+        "The values are searched, not sampled, and the certificate is about all values of these points: codes of "
+        "--offset-type, which may be wider than --out or narrower; without it all that the fields hold, and these are "
+        "more than serve. In the table "
         "q_b is T[i+1] - T[i] and n_BX_total K; under floor and half_up the form is anchored and y is T[i], under "
         "half_away and half_even it is biased. --segments N, a power of two, gives K, too; --max-err alone takes the "
         "largest K that serves. Inputs of up to 16 bits.\n"

@@ -70,11 +70,24 @@ static enum complete_search search_completed(const struct workspace *work, const
     }
 }
 
+/* Whether --offset-type leaves out tables that the searches do not look at. Those for squares and for tied segments
+ * take no line that is steeper than it takes to pass from limit to limit: what is beyond a limit all along comes out as
+ * the limit, and so may be flat. But where no offset gives that output to a flat line, a steep one may; and with a
+ * shift for all an offset that is added before it has many bits. */
+static bool has_hidden_lines(const struct workspace *work)
+{
+    const struct spec *spec = work->spec;
+    const struct line_rules *rules = &work->rules;
+    const bool one_shift = rules->form == PWL_BIASED && rules->one_shift;
+    return spec->has_offset_type && !has_points(spec) && (one_shift || !line_flat_gives_outputs(rules)) &&
+           (one_shift || spec->method == METHOD_LSQ || constraints_tie(&spec->constraints));
+}
+
 /* Whether something is known of all tables. Of a core it is, in its own units; what rounding makes of it is not. */
 static bool is_judged(const struct workspace *work, const struct table *table)
 {
     const enum method method = work->spec->method;
-    if (is_kept_by_saturation(work))
+    if (is_kept_by_saturation(work) || has_hidden_lines(work))
         return false;
     if (work->objective == OBJECTIVE_SEGMENTS || method == METHOD_MINIMAX)
         return !table->has_reduction;

@@ -33,7 +33,7 @@ static int improve_within(struct interpolation *search, double max_err, struct d
     double cost, lower_bound;
     if (interpolation_improve(search, max_err, diag))
         return diag->code;
-    return interpolation_least_squares(search, max_err, INTERPOLATION_STEPS_FEW, &cost, &lower_bound, diag);
+    return interpolation_least_squares(search, max_err, INTERPOLATION_STEPS / 8, &cost, &lower_bound, diag);
 }
 
 static int fit_by_method(struct workspace *work, int shift, struct diag *diag)

@@ -54,11 +54,6 @@ static inline bool has_uniform_knots(const struct spec *spec)
     return spec->constraints.knots == KNOTS_UNIFORM || spec->method == METHOD_UNIFORM;
 }
 
-static inline bool has_points(const struct spec *spec)
-{
-    return spec->constraints.knots == KNOTS_POINTS;
-}
-
 /* certificate.c: proves and measures the segments found, and writes them and their certificate into the table. */
 int certify(struct workspace *work, struct table *table, struct diag *diag);
 

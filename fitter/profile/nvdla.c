@@ -185,7 +185,8 @@ const struct profile profile_nvdla = {
     .name = "nvdla",
     .reader = "NVDLA's SDP and CDP: struct dla_lut_param, linear_only_table alone",
     .limits = "codes of 9 to 32 bits, lines between 257 points of 16 bits on an even grid",
-    .flags = "--method minimax --knots points:8 --rounding half_away --pow2-scales --in s16:2^-12:0 --out s16:auto:0",
+    .flags = "--method minimax --knots points:8 --offset-type s16 --rounding half_away --pow2-scales --in s16:2^-12:0 "
+             "--out s16:auto:0",
     .layout = &layout,
     .notations = {&notation_bytes},
     .pack = pack,

@@ -112,7 +112,9 @@ static int unpack_ethosu(const struct image *image, struct table *table, struct 
     return EXIT_DONE;
 }
 
-#define FLAGS "--method minimax --knots points:7 --rounding half_up --pow2-scales --in s16:2^-12:0 --out s16:auto:0"
+#define FLAGS                                                                                                          \
+    "--method minimax --knots points:7 --offset-type s16 --rounding half_up --pow2-scales --in s16:2^-12:0 --out "     \
+    "s16:auto:0"
 #define LIMITS "signed codes of 16 bits, lines between points 128 codes apart"
 
 const struct profile profile_tosa16 = {

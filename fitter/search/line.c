@@ -49,7 +49,8 @@ double line_steepest_needed(const struct line_rules *rules)
     while (steepest / 8 <= (double)(rules->qmax_y - rules->qmin_y))
         steepest *= 2;
     steepest = fmax(steepest, ldexp(1, 1 - rules->shift_max));
-    return fmin(steepest, ldexp(-(double)rules->slopes.low, -rules->shift_min));
+    const double steepest_of_all = ldexp(-(double)rules->slopes.low, -rules->shift_min);
+    return line_flat_gives_outputs(rules) ? fmin(steepest, steepest_of_all) : steepest_of_all;
 }
 
 static double steepest_target(const struct points *points)

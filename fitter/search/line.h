@@ -45,11 +45,18 @@ static inline double line_steepest(const struct line_rules *rules)
     return 2 * (double)(rules->qmax_y - rules->qmin_y + 1);
 }
 
+/* Whether each output is one that a flat line has: not with each --offset-type. */
+static inline bool line_flat_gives_outputs(const struct line_rules *rules)
+{
+    return is_within(rules->offsets, rules->qmin_y) && is_within(rules->offsets, rules->qmax_y);
+}
+
 /*
  * The slope beyond which a complete search need not look: 8 R, R being a power of two beyond the number of output
  * codes. A line that rises by more from code to code has at most one code that does not saturate. Absolute and
  * anchored: the line of slope 4 R through that code's value, or else through qmin_y at the last code that saturates
- * there, gives the same outputs and lies between the other line and that value, so that it is provable too. Biased: so
+ * there, gives the same outputs and lies between the other line and that value, so that it is provable too, as long as
+ * a flat line with that value is; else every slope must be looked at. Biased: so
  * does a line with a shift to the left by at most the bits of R, since of multiples of more than each output only the
  * sign counts; its slope is the least multiple of the factor beyond 2 R. Where that factor is the only one, its first
  * multiple is looked at however large. Nor is a slope needed that no q_b gives.

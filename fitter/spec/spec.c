@@ -63,7 +63,13 @@ void spec_free(struct spec *spec)
 
 struct integers spec_offsets(const struct spec *spec, struct integers stored)
 {
-    return spec->has_offset_type ? integers_within(stored, spec->offset_type.qmin, spec->offset_type.qmax) : stored;
+    /* At points the type is that of the values. A bias has more in it than a value. */
+    return has_points(spec) && spec->form == PWL_BIASED ? stored : spec_values(spec, stored);
+}
+
+struct integers spec_values(const struct spec *spec, struct integers all)
+{
+    return spec->has_offset_type ? integers_within(all, spec->offset_type.qmin, spec->offset_type.qmax) : all;
 }
 
 char *spec_canonical(const struct spec *spec)

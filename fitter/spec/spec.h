@@ -155,8 +155,16 @@ struct job {
 int spec_list_parse(const char *bytes, size_t size, struct job **jobs, int *count, struct diag *diag);
 void spec_list_free(struct job *jobs, int count);
 
+static inline bool has_points(const struct spec *spec)
+{
+    return spec->constraints.knots == KNOTS_POINTS;
+}
+
 /* The offsets that --offset-type leaves of those that the storage has. */
 struct integers spec_offsets(const struct spec *spec, struct integers stored);
+
+/* The values at points that it leaves. */
+struct integers spec_values(const struct spec *spec, struct integers all);
 
 /* Whether an expression has a finite value at a code of --in; exit 2 where it has none. */
 int spec_check_value(const struct spec *spec, int64_t code, struct diag *diag);

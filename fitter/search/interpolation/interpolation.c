@@ -8,27 +8,17 @@
 
 #include <pwl/fixed.h>
 
-static bool is_provable(const struct interpolation *table, int i, int64_t a, int64_t b)
+/* How far values may lie beyond a limit of the outputs is told in interpolation.h. */
+static struct integers values_of(const struct spec *spec, const struct line_rules *rules)
 {
-    const int64_t start = table->points->cell[(int64_t)i * table->width];
-    const struct line line = interpolation_line(table, i, a, b);
-    return line_provable(table->rules, &line, start, start + table->width - 1);
-}
-
-/* Each limit of a proof is linear in a and b, so the corners of what their range and the slopes allow decide. */
-static bool all_are_provable(const struct interpolation *table, int i)
-{
-    const int64_t low = table->range.low, high = table->range.high;
-    const struct integers slopes = integers_within(table->rules->slopes, low - high, high - low);
-    return is_provable(table, i, low, low) && is_provable(table, i, high, high) &&
-           is_provable(table, i, low, low + slopes.high) && is_provable(table, i, high - slopes.high, high) &&
-           is_provable(table, i, high, high + slopes.low) && is_provable(table, i, low - slopes.low, low);
+    const struct integers near = {rules->qmin_y + rules->slopes.low, rules->qmax_y - rules->slopes.low};
+    const struct integers fields = rules->form == PWL_ANCHORED ? rules->offsets : near;
+    return spec_values(spec, integers_within(near, fields.low, fields.high));
 }
 
 int interpolation_init(struct interpolation *table, const struct spec *spec, const struct points *points,
                        const struct line_rules *rules, const signed char *directions, int shift, struct diag *diag)
 {
-    const int bits = code_type_bits(spec->out.bits);
     *table = (struct interpolation){
         .points = points,
         .rules = rules,
@@ -36,20 +26,21 @@ int interpolation_init(struct interpolation *table, const struct spec *spec, con
         .shift = shift,
         .width = (int64_t)1 << shift,
         .intervals = points->count >> shift,
-        .range = {code_min(bits, spec->out.is_signed), code_max(bits, spec->out.is_signed)},
+        .range = values_of(spec, rules),
+        .most_steps = (int64_t)(spec->effort * (double)INTERPOLATION_STEPS),
     };
     const size_t count = (size_t)table->intervals + 1;
     table->value = calloc(count, sizeof *table->value);
     table->nearest = calloc((size_t)points->count, sizeof *table->nearest);
-    table->all_provable = calloc(count, sizeof *table->all_provable);
-    if (!table->value || !table->nearest || !table->all_provable) {
+    table->limits = calloc(count, sizeof *table->limits);
+    if (!table->value || !table->nearest || !table->limits) {
         interpolation_free(table);
         return diag_set(diag, EXIT_IO, "out of memory for %zu values", count);
     }
     for (int k = 0; k < points->count; k++)
         table->nearest[k] = (int64_t)rint(points->target[k]);
     for (int i = 0; i < table->intervals; i++)
-        table->all_provable[i] = all_are_provable(table, i);
+        pair_limits_init(&table->limits[i], rules, shift, points->cell[(int64_t)i * table->width], table->range);
     return EXIT_DONE;
 }
 
@@ -57,9 +48,9 @@ void interpolation_free(struct interpolation *table)
 {
     free(table->value);
     free(table->nearest);
-    free(table->all_provable);
+    free(table->limits);
     table->value = table->nearest = NULL;
-    table->all_provable = NULL;
+    table->limits = NULL;
 }
 
 struct line interpolation_line(const struct interpolation *table, int i, int64_t a, int64_t b)
@@ -77,6 +68,11 @@ static inline int64_t output_of(const struct interpolation *table, int64_t sum)
 {
     const struct line_rules *rules = table->rules;
     return pwl_sat(pwl_shr64(sum, table->shift, (int)rules->rounding), rules->qmin_y, rules->qmax_y);
+}
+
+int64_t interpolation_output(const struct interpolation *table, int64_t sum)
+{
+    return output_of(table, sum);
 }
 
 /* The step from the last code of an interval to the next one is to the value between them, whatever follows it. */
@@ -97,8 +93,15 @@ static bool keeps_directions(struct interpolation *table, int i, int64_t a, int6
 
 bool interpolation_allows(struct interpolation *table, int i, int64_t a, int64_t b)
 {
-    return is_within(table->rules->slopes, b - a) && (table->all_provable[i] || is_provable(table, i, a, b)) &&
+    table->steps++;
+    return is_within(table->rules->slopes, b - a) &&
+           (table->limits[i].by_slope_alone || pair_is_provable(&table->limits[i], a, b)) &&
            (!table->directions || keeps_directions(table, i, a, b));
+}
+
+bool interpolation_spent(const struct interpolation *table, int64_t from, int64_t steps)
+{
+    return table->steps >= table->most_steps || table->steps - from >= steps || points_out_of_time(table->points);
 }
 
 static bool is_missed(const struct points *points, int k, int64_t low, int64_t high)
@@ -136,21 +139,26 @@ double interpolation_cost_of_ranges(struct interpolation *table, int i, struct i
     const struct integers slopes = table->rules->slopes;
     if (b.low - a.high > slopes.high || b.high - a.low < slopes.low)
         return INFINITY;
-    *exact =
-        !table->directions && table->all_provable[i] && b.high - a.low <= slopes.high && b.low - a.high >= slopes.low;
+    *exact = table->limits[i].by_slope_alone && b.high - a.low <= slopes.high && b.low - a.high >= slopes.low;
     int64_t low_sum = a.low * table->width, high_sum = a.high * table->width;
     double cost = 0;
     for (int k = first; k < end; k++, low_sum += b.low - a.low, high_sum += b.high - a.high) {
         const int64_t low = output_of(table, low_sum), high = output_of(table, high_sum);
         const double error = (double)pwl_sat(table->nearest[k], low, high) - points->target[k];
         cost += error * error * points->mass[k];
-        *exact &= low == high || points->mass[k] <= LEAST_WEIGHT;
+        *exact &= low == high || (points->mass[k] <= LEAST_WEIGHT && !table->directions && isinf(max_err) &&
+                                  !(points->fixed && points->fixed[k] != POINT_FREE));
         if (fabs(error) > max_err || cost >= enough || is_missed(points, k, low, high)) {
             table->steps += k + 1 - first;
             return INFINITY;
         }
     }
     table->steps += table->width;
+    if (*exact && table->directions) { /* all pairs give the same outputs, but perhaps for the next value's own */
+        *exact = i + 1 == table->intervals || output_of(table, low_sum) == output_of(table, high_sum);
+        if (*exact && !keeps_directions(table, i, a.low, b.low))
+            return INFINITY;
+    }
     return cost;
 }
 
@@ -176,12 +184,32 @@ int64_t interpolation_wanted(const struct interpolation *table, int i)
     return (int64_t)fmin(fmax(floor(target + 0.5), low), high);
 }
 
-bool interpolation_nearest(struct interpolation *table)
+static bool is_allowed(struct interpolation *table)
 {
-    for (int i = 0; i <= table->intervals; i++)
-        table->value[i] = interpolation_wanted(table, i);
     for (int i = 0; i < table->intervals; i++)
         if (isinf(interpolation_cost(table, i, table->value[i], table->value[i + 1], INFINITY, INFINITY)))
             return false;
     return true;
+}
+
+bool interpolation_nearest(struct interpolation *table)
+{
+    for (int i = 0; i <= table->intervals; i++)
+        table->value[i] = interpolation_wanted(table, i);
+    return is_allowed(table);
+}
+
+bool interpolation_level(struct interpolation *table)
+{
+    const struct points *points = table->points;
+    double low = INFINITY, high = -INFINITY;
+    for (int k = 0; k < points->count; k++) {
+        const bool is_fixed = points->fixed && points->fixed[k] != POINT_FREE;
+        low = fmin(low, is_fixed ? (double)points->fixed[k] : points->target[k]);
+        high = fmax(high, is_fixed ? (double)points->fixed[k] : points->target[k]);
+    }
+    const int64_t level = (int64_t)rint(low + (high - low) / 2);
+    for (int i = 0; i <= table->intervals; i++)
+        table->value[i] = larger_integer(table->range.low, smaller_integer(level, table->range.high));
+    return is_allowed(table);
 }

@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "base/integers.h"
+#include "pair_limits.h"
 #include "search/line.h"
 #include "search/points.h"
 
@@ -32,14 +33,25 @@ struct interpolation {
     int shift;
     int64_t width; /* of an interval, 2^shift */
     int intervals;
-    struct integers range; /* of a value: what the type holds that the outputs are kept in */
-    int64_t *nearest;      /* output to the target of each code */
-    bool *all_provable;    /* for each interval: each pair within range and slope limit is provable */
-    int64_t *value;        /* of the present table, one more than there are intervals */
-    int64_t steps;         /* codes looked at so far */
+    struct integers range;      /* of a value; interpolation_init says which count */
+    int64_t *nearest;           /* output to the target of each code */
+    struct pair_limits *limits; /* of the pairs of each interval */
+    int64_t *value;             /* of the present table, one more than there are intervals */
+    int64_t steps, most_steps;  /* codes looked at so far, and what takes as long; where all searches end */
 };
 
-/* For points that are all codes of the spec's input. directions: as above. interpolation_free drops what it owns. */
+/* INTERPOLATION_STEPS of them take some three seconds. */
+#define INTERPOLATION_STEPS ((int64_t)1 << 30)
+
+/*
+ * For points that are all codes of the spec's input. directions: as above. interpolation_free drops what it owns.
+ *
+ * Values lie in --offset-type, or are any that the fields hold. Of those the search need not look at any that lies
+ * beyond a limit of the outputs by more than the steepest slope, D: moved back to D beyond the limit it gives the same
+ * outputs. A neighbour lies beyond the limit too, so that all between saturates before and after; and slopes, products
+ * and sums come no nearer to the ends of their types, as they shrink towards 0. For --offset-type holds 0, and the
+ * limit that is passed lies on its side of 0.
+ */
 int interpolation_init(struct interpolation *table, const struct spec *spec, const struct points *points,
                        const struct line_rules *rules, const signed char *directions, int shift, struct diag *diag);
 void interpolation_free(struct interpolation *table);
@@ -47,11 +59,17 @@ void interpolation_free(struct interpolation *table);
 /* The line of interval i between two values. */
 struct line interpolation_line(const struct interpolation *table, int i, int64_t a, int64_t b);
 
+/* The output of a sum, which is 2^shift times as large. */
+int64_t interpolation_output(const struct interpolation *table, int64_t sum);
+
 /* The value nearest to f at point i; behind the last code f is taken to go on as before. */
 int64_t interpolation_wanted(const struct interpolation *table, int i);
 
 /* Takes all of these. False where a pair of them is not allowed, or misses a fixed output. */
 bool interpolation_nearest(struct interpolation *table);
+
+/* Takes one for all, in the middle of the targets. False as above. */
+bool interpolation_level(struct interpolation *table);
 
 /* Largest error of the present table. */
 double interpolation_max_err(struct interpolation *table);
@@ -59,6 +77,9 @@ double interpolation_max_err(struct interpolation *table);
 /* Whether a pair is provable, steep by no more than allowed and without a step against f. Fixed outputs are not looked
  * at. */
 bool interpolation_allows(struct interpolation *table, int i, int64_t a, int64_t b);
+
+/* Whether this many steps more than at `from` were looked at, or all that there are; or --time-limit is over. */
+bool interpolation_spent(const struct interpolation *table, int64_t from, int64_t steps);
 
 /* What the codes of interval i cost, INFINITY where one is off by more than max_err, misses what it is fixed to, or
  * the sum reaches `enough`. */
@@ -87,8 +108,5 @@ int interpolation_improve(struct interpolation *table, double max_err, struct di
  * `steps` codes. */
 int interpolation_least_squares(struct interpolation *table, double max_err, int64_t steps, double *cost,
                                 double *lower_bound, struct diag *diag);
-
-#define INTERPOLATION_STEPS ((int64_t)1 << 30)     /* some three seconds */
-#define INTERPOLATION_STEPS_FEW ((int64_t)1 << 27) /* where nothing is claimed */
 
 #endif

@@ -10,122 +10,44 @@
  *   reach(i + 1) = the values b that some a of reach(i) allows
  *
  * and a table within E exists if reach(N) is not empty. The pairs (a, b) of an interval form a convex polygon: where a
- * lower and a higher a of a run allow the same b, each a between them does, and what the run reaches has no gap. Its
- * ends fall as a grows, but where b is bound by the steepest slope: there they rise. So the least and the greatest b
- * that a run reaches are found by bisection, however long it is.
+ * lower and a higher a of a run allow the same b, each a between them does, and what the run reaches has no gap. Of the
+ * limits of b some fall as a grows, as those of the bands do, and some rise, as the steepest slope does. So the least
+ * and the greatest b that a run reaches are found by bisection for where the one kind gives way to the other, however
+ * long the run is.
+ *
+ * What --monotone leaves of them is several polygons (add_against).
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "interpolation.h"
-#include "search/error_band.h"
 #include "search/minimax/minimax.h"
+#include "sum_bands.h"
 
-#define MOST_STEPS ((int64_t)1 << 31) /* codes looked at by all of a bisection: some five seconds */
-#define STEPS_OF_ONE (MOST_STEPS / 8) /* by one search */
-#define ANY_ERROR 0x1p33              /* beyond each difference of two outputs */
+#define STEPS_OF_ONE (INTERPOLATION_STEPS / 8)  /* that the search for one error may take */
+#define STEPS_OF_FEW (INTERPOLATION_STEPS / 64) /* where the next one asks for less */
+#define BEYOND_SUMS ((wide)1 << 62)
+#define REACH_STEPS 24 /* that looking from one value takes as long as, beside its bands */
+#define PIECE_STEPS 8  /* that beginning a piece takes as long as */
+#define RUN_STEPS 4    /* that keeping a run takes as long as */
 
 /* What the values at all points can be, as runs of integers in order. */
 struct reach {
     struct interpolation *table;
-    struct integers *sums; /* of each code, that its band allows */
-    struct integers *own;  /* of each value, that its own code allows; count: intervals + 1 */
+    struct sum_bands bands;
     struct integers *run;
     size_t *first; /* of the runs of each point, and one more */
     size_t count, room;
-    int64_t last_step; /* of the search */
+    size_t point;             /* the first run of the point that runs are added to */
+    size_t many;              /* runs at which they are merged */
+    int64_t from_step, steps; /* where the search began, and how many it may take */
     bool short_of_memory, spent;
 };
-
-static int64_t quotient_below(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
-}
-
-static int64_t quotient_above(int64_t a, int64_t b)
-{
-    return a / b + (a % b > 0);
-}
-
-/* The least sum that comes out as an output or more. */
-static int64_t least_sum(const struct interpolation *table, int64_t output)
-{
-    const int64_t sum = output * table->width, half = table->width / 2;
-    switch (table->rules->rounding) {
-    case PWL_FLOOR:
-        return sum;
-    case PWL_HALF_UP:
-        return sum - half;
-    case PWL_HALF_AWAY:
-        return sum - half + (output <= 0);
-    case PWL_HALF_EVEN:
-        break;
-    }
-    return sum - half + (output % 2 != 0);
-}
-
-static void find_bands(struct reach *reach, double max_err)
-{
-    const struct interpolation *table = reach->table;
-    const struct line_rules *rules = table->rules;
-    const struct integers all = {table->range.low * table->width, table->range.high * table->width};
-    for (int k = 0; k < table->points->count; k++) {
-        const struct band band = band_at(table->points, rules->qmin_y, rules->qmax_y, k, max_err);
-        reach->sums[k] = all;
-        if (!band.open_low)
-            reach->sums[k].low = larger_integer(all.low, least_sum(table, band.low));
-        if (!band.open_high)
-            reach->sums[k].high = smaller_integer(all.high, least_sum(table, band.high + 1) - 1);
-    }
-    for (int i = 0; i < table->intervals; i++) {
-        const struct integers *sums = &reach->sums[i * table->width];
-        reach->own[i] =
-            (struct integers){quotient_above(sums->low, table->width), quotient_below(sums->high, table->width)};
-    }
-    reach->own[table->intervals] = table->range;
-}
-
-/* The values at the other end of interval i that the bands of its codes allow, beside one at its left end, or at its
- * right end. */
-static struct integers beside(struct reach *reach, int i, int64_t known, bool at_left)
-{
-    struct interpolation *table = reach->table;
-    const int64_t width = table->width;
-    const struct integers *sums = &reach->sums[i * width];
-    struct integers other = reach->own[at_left ? i + 1 : i];
-    int64_t f = at_left; /* the first code has the left value alone */
-    for (; f < width && other.low <= other.high; f++) {
-        const int64_t share = at_left ? f : width - f, sum = known * (width - share);
-        if (sum + other.low * share < sums[f].low)
-            other.low = quotient_above(sums[f].low - sum, share);
-        if (sum + other.high * share > sums[f].high)
-            other.high = quotient_below(sums[f].high - sum, share);
-    }
-    table->steps += f;
-    return other;
-}
 
 static bool is_empty(struct integers values)
 {
     return values.low > values.high;
-}
-
-static void add_run(struct reach *reach, struct integers run)
-{
-    if (is_empty(run) || reach->short_of_memory)
-        return;
-    if (reach->count == reach->room) {
-        const size_t room = 2 * reach->room + 64;
-        struct integers *runs = realloc(reach->run, room * sizeof *runs);
-        if (!runs) {
-            reach->short_of_memory = true;
-            return;
-        }
-        reach->run = runs;
-        reach->room = room;
-    }
-    reach->run[reach->count++] = run;
 }
 
 static int compare_runs(const void *a, const void *b)
@@ -149,139 +71,260 @@ static void merge_runs(struct reach *reach, size_t first)
     reach->count = last + 1;
 }
 
-/* Of the values from a to `end` the last that is provable beside a; a is. They are an interval, as the limits of a
- * proof are linear. */
-static int64_t last_provable(struct reach *reach, int i, int64_t a, int64_t end)
+static void add_run(struct reach *reach, struct integers run)
 {
-    struct interpolation free = *reach->table;
-    free.directions = NULL;
-    int64_t good = a, bad = end + (end < a ? -1 : 1);
-    while (llabs(bad - good) > 1) {
-        const int64_t middle = good + (bad - good) / 2;
-        *(interpolation_allows(&free, i, a, middle) ? &good : &bad) = middle;
+    if (is_empty(run) || reach->short_of_memory)
+        return;
+    reach->table->steps += RUN_STEPS;
+    if (reach->count == reach->many) {
+        merge_runs(reach, reach->point);
+        reach->many = 2 * reach->count + 1024;
     }
-    return good;
-}
-
-/* What the slopes and the proof leave of the values beside a. */
-static struct integers provable_beside(struct reach *reach, int i, int64_t a, struct integers values)
-{
-    const struct interpolation *table = reach->table;
-    const struct integers slopes = table->rules->slopes;
-    values.low = larger_integer(values.low, a + slopes.low);
-    values.high = smaller_integer(values.high, a + slopes.high);
-    if (table->all_provable[i] || is_empty(values))
-        return values;
-    struct interpolation free = *table;
-    free.directions = NULL;
-    if (!interpolation_allows(&free, i, a, a)) /* the sum of the first code is too large */
-        return (struct integers){0, -1};
-    values.low = larger_integer(values.low, last_provable(reach, i, a, smaller_integer(a, values.low)));
-    values.high = smaller_integer(values.high, last_provable(reach, i, a, larger_integer(a, values.high)));
-    return values;
-}
-
-/* Adds of the values beside a those that step nowhere against f. A line that steps where it must not mostly does so
- * soon, and lines that go the way of f alone need not be looked at. */
-static void add_in_direction(struct reach *reach, int i, int64_t a, struct integers values)
-{
-    struct interpolation *table = reach->table;
-    const signed char *direction = &table->directions[i * table->width];
-    const int64_t last = i + 1 < table->intervals ? table->width : table->width - 1;
-    bool rises = false, falls = false;
-    for (int64_t f = 1; f <= last; f++) {
-        rises |= direction[f] > 0;
-        falls |= direction[f] < 0;
+    if (reach->count == reach->room) {
+        const size_t room = 2 * reach->room + 64;
+        struct integers *runs = realloc(reach->run, room * sizeof *runs);
+        if (!runs) {
+            reach->short_of_memory = true;
+            return;
+        }
+        reach->run = runs;
+        reach->room = room;
     }
-    const struct integers up = {larger_integer(values.low, a), values.high},
-                          down = {values.low, smaller_integer(values.high, a)};
-    if (!falls)
-        add_run(reach, up);
-    if (!rises)
-        add_run(reach, down);
-    const int64_t from = rises ? values.low : a + 1, to = falls ? values.high : a - 1;
-    for (int64_t b = larger_integer(from, values.low); b <= smaller_integer(to, values.high); b++)
-        if (interpolation_allows(table, i, a, b))
-            add_run(reach, (struct integers){b, b});
+    reach->run[reach->count++] = run;
 }
 
-/* What one value reaches, and which of its ends the steepest slope sets. */
-struct reached {
-    struct integers values;
-    bool low_is_by_slope, high_is_by_slope;
+/* Pairs that are looked at together: of some slopes, and within two limits that fall. */
+struct piece {
+    struct integers slopes;
+    struct pair_limit limit[2];
 };
 
-static struct reached reach_from(struct reach *reach, int i, int64_t a)
+/* What one value reaches, by the limits that fall as it grows, and by those that rise. */
+struct reached {
+    struct integers values, falling, rising;
+};
+
+static struct reached reach_from(struct reach *reach, int i, int64_t a, const struct piece *piece)
 {
-    const struct integers bands = beside(reach, i, a, true), values = provable_beside(reach, i, a, bands);
-    return (struct reached){values, values.low != bands.low, values.high != bands.high};
+    const struct pair_limits *limits = &reach->table->limits[i];
+    const struct integers slopes = {a + piece->slopes.low, a + piece->slopes.high};
+    struct integers falling = sum_bands_beside(&reach->bands, i, a, true, &reach->table->steps);
+    reach->table->steps += REACH_STEPS;
+    for (int side = 0; side < 2; side++)
+        falling = pair_within(&piece->limit[side], a, true, falling);
+    if (!limits->by_slope_alone)
+        falling = pair_provable_beside(limits, LIMITS_FALLING, a, true, falling);
+    const struct integers rising =
+        limits->by_slope_alone ? slopes : pair_provable_beside(limits, LIMITS_RISING, a, true, slopes);
+    const struct integers values = {larger_integer(falling.low, rising.low),
+                                    smaller_integer(falling.high, rising.high)};
+    return (struct reached){values, falling, rising};
 }
 
-/* The least value that a run reaches, each of its values reaching some: at the first that is bound by the slope, or the
- * last that is not. */
-static int64_t least_reached(struct reach *reach, int i, struct integers run, struct reached from_high)
+static bool is_low_by_rising(const struct reached *from)
 {
-    int64_t bad = run.low - 1, good = run.high, least = from_high.values.low;
-    while (from_high.low_is_by_slope && good - bad > 1) {
+    return from->rising.low > from->falling.low;
+}
+
+static bool is_high_by_rising(const struct reached *from)
+{
+    return from->rising.high < from->falling.high;
+}
+
+/* By how much the least value is too large: at most, if real numbers count, and then two more at most than it is. */
+static double gap_of(const struct reached *from)
+{
+    return (double)from->values.low - (double)from->values.high;
+}
+
+/* Whether nothing is reached from the values up to `length` away from one, as the gap is convex: it falls there by no
+ * more than it rises on the other side, as far as to one that is `away`. */
+static bool nothing_is_reached(const struct reached *here, int64_t length, const struct reached *behind, int64_t away)
+{
+    const double gap = gap_of(here) - 2, rise = (gap_of(behind) - gap) / (double)away;
+    return gap > 0 && gap < 0x1p60 && gap - rise * (double)length > 0; /* beyond, it is that of no limit */
+}
+
+/* The least value that a run reaches, each of its values reaching some: at the first that is bound by what rises, or
+ * the last that is not. */
+static int64_t least_reached(struct reach *reach, int i, struct integers run, const struct piece *piece,
+                             const struct reached *from_high)
+{
+    int64_t bad = run.low - 1, good = run.high, least = from_high->values.low;
+    while (is_low_by_rising(from_high) && good - bad > 1) {
         const int64_t middle = bad + (good - bad) / 2;
-        const struct reached from = reach_from(reach, i, middle);
+        const struct reached from = reach_from(reach, i, middle, piece);
         least = smaller_integer(least, from.values.low);
-        *(from.low_is_by_slope ? &good : &bad) = middle;
+        *(is_low_by_rising(&from) ? &good : &bad) = middle;
     }
     return least;
 }
 
-static int64_t greatest_reached(struct reach *reach, int i, struct integers run, struct reached from_low)
+static int64_t greatest_reached(struct reach *reach, int i, struct integers run, const struct piece *piece,
+                                const struct reached *from_low)
 {
-    int64_t good = run.low, bad = run.high + 1, greatest = from_low.values.high;
-    while (from_low.high_is_by_slope && bad - good > 1) {
+    int64_t good = run.low, bad = run.high + 1, greatest = from_low->values.high;
+    while (is_high_by_rising(from_low) && bad - good > 1) {
         const int64_t middle = good + (bad - good) / 2;
-        const struct reached from = reach_from(reach, i, middle);
+        const struct reached from = reach_from(reach, i, middle, piece);
         greatest = larger_integer(greatest, from.values.high);
-        *(from.high_is_by_slope ? &good : &bad) = middle;
+        *(is_high_by_rising(&from) ? &good : &bad) = middle;
     }
     return greatest;
 }
 
-static void add_values(struct reach *reach, int i, int64_t a, struct integers values)
+static bool is_spent(struct reach *reach)
 {
-    if (reach->table->directions)
-        add_in_direction(reach, i, a, values);
-    else
-        add_run(reach, values);
+    reach->spent |= reach->short_of_memory || interpolation_spent(reach->table, reach->from_step, reach->steps);
+    return reach->spent;
 }
 
 /* Adds what the values between two of a run reach. */
-static void add_between(struct reach *reach, int i, struct integers run, struct reached from_low,
-                        struct reached from_high)
+static void add_between(struct reach *reach, int i, struct integers run, const struct piece *piece,
+                        const struct reached *from_low, const struct reached *from_high)
 {
-    const struct interpolation *table = reach->table;
-    reach->spent |= table->steps > reach->last_step;
-    if (run.high - run.low < 2 || reach->spent)
+    if (run.high - run.low < 2 || is_spent(reach))
         return;
-    const bool share_one = larger_integer(from_low.values.low, from_high.values.low) <=
-                           smaller_integer(from_low.values.high, from_high.values.high);
-    const bool by_slope = from_low.low_is_by_slope && from_low.high_is_by_slope && from_high.low_is_by_slope &&
-                          from_high.high_is_by_slope; /* then so does what lies between */
-    if ((share_one || by_slope) && !table->directions && table->all_provable[i]) {
-        add_run(reach, (struct integers){by_slope ? from_low.values.low : least_reached(reach, i, run, from_high),
-                                         by_slope ? from_high.values.high : greatest_reached(reach, i, run, from_low)});
+    const bool share_one = larger_integer(from_low->values.low, from_high->values.low) <=
+                           smaller_integer(from_low->values.high, from_high->values.high);
+    /* By the slopes alone, so that what lies between reaches as many, each one farther on. */
+    const bool by_slope = reach->table->limits[i].by_slope_alone && is_low_by_rising(from_low) &&
+                          is_high_by_rising(from_high) && !is_empty(from_low->values) && !is_empty(from_high->values);
+    if (share_one || by_slope) {
+        add_run(reach, (struct integers){least_reached(reach, i, run, piece, from_high),
+                                         greatest_reached(reach, i, run, piece, from_low)});
         return;
     }
     const int64_t middle = run.low + (run.high - run.low) / 2;
-    const struct reached from_middle = reach_from(reach, i, middle);
-    add_values(reach, i, middle, from_middle.values);
-    add_between(reach, i, (struct integers){run.low, middle}, from_low, from_middle);
-    add_between(reach, i, (struct integers){middle, run.high}, from_middle, from_high);
+    const struct reached from_middle = reach_from(reach, i, middle, piece);
+    add_run(reach, from_middle.values);
+    const int64_t left = middle - run.low, right = run.high - middle;
+    if (!nothing_is_reached(&from_middle, left, from_high, right))
+        add_between(reach, i, (struct integers){run.low, middle}, piece, from_low, &from_middle);
+    if (!nothing_is_reached(&from_middle, right, from_low, left))
+        add_between(reach, i, (struct integers){middle, run.high}, piece, &from_middle, from_high);
+}
+
+/* Adds what a run reaches by the pairs of a piece. */
+static void add_piece(struct reach *reach, int i, struct integers run, struct piece piece)
+{
+    piece.slopes = integers_within(reach->table->rules->slopes, piece.slopes.low, piece.slopes.high);
+    for (int side = 0; side < 2; side++)
+        if (piece.limit[side].q == 0)
+            run = pair_within(&piece.limit[side], 0, false, run);
+    if (is_empty(piece.slopes) || is_empty(run) || is_spent(reach))
+        return;
+    const struct reached from_low = reach_from(reach, i, run.low, &piece),
+                         from_high = reach_from(reach, i, run.high, &piece);
+    add_run(reach, from_low.values);
+    if (run.low < run.high)
+        add_run(reach, from_high.values);
+    add_between(reach, i, run, &piece, &from_low, &from_high);
+}
+
+/* Where f goes one way, of the codes of an interval behind the first and the one behind them. */
+struct way {
+    int64_t first, last; /* no code: last is 0 */
+    bool has_gaps;
+};
+
+static struct way way_of(const struct interpolation *table, int i, int sign)
+{
+    const signed char *direction = &table->directions[i * table->width];
+    const int64_t last = i + 1 < table->intervals ? table->width : table->width - 1;
+    struct way way = {0, 0, false};
+    for (int64_t f = 1; f <= last; f++)
+        if (direction[f] * sign > 0) {
+            way.has_gaps |= way.last > 0 && way.last < f - 1;
+            way.first = way.last > 0 ? way.first : f;
+            way.last = f;
+        }
+    return way;
+}
+
+/* Adds one by one what the pairs of a piece reach that keep to the directions. */
+static void add_single_pairs(struct reach *reach, int i, struct integers run, struct piece piece)
+{
+    piece.slopes = integers_within(reach->table->rules->slopes, piece.slopes.low, piece.slopes.high);
+    for (int64_t a = run.low; a <= run.high && !is_spent(reach); a++) {
+        const struct integers values = reach_from(reach, i, a, &piece).values;
+        for (int64_t b = values.low; b <= values.high && !is_spent(reach); b++)
+            if (interpolation_allows(reach->table, i, a, b))
+                add_run(reach, (struct integers){b, b});
+    }
+}
+
+static struct integers slopes_of(int sign)
+{
+    const int64_t steepest = (int64_t)1 << 40; /* as none is */
+    return sign < 0 ? (struct integers){-steepest, -1} : (struct integers){1, steepest};
+}
+
+/* Adds what a run reaches by lines of a sign that stay at output y from the code before the first of a way of f to the
+ * last. */
+static void add_at_output(struct reach *reach, int i, struct integers run, struct way way, int sign, int64_t y)
+{
+    const struct interpolation *table = reach->table;
+    const struct line_rules *rules = table->rules;
+    const int64_t width = table->width, high = sign < 0 ? way.first - 1 : way.last,
+                  low = sign < 0 ? way.last : way.first - 1;
+    const wide least = y == rules->qmin_y ? -BEYOND_SUMS : sum_of_output(table, y),
+               most = y == rules->qmax_y ? BEYOND_SUMS : sum_of_output(table, y + 1) - 1;
+    reach->table->steps += PIECE_STEPS;
+    add_piece(reach, i, run,
+              (struct piece){slopes_of(sign),
+                             {{width - low, low, least, BEYOND_SUMS}, {width - high, high, -BEYOND_SUMS, most}}});
+}
+
+/*
+ * Adds what a run reaches by lines that fall, where f rises: sign = -1; or the other way round. From the code before
+ * the first of the way of f to the last such a line must stay at one output y, and each y makes a piece:
+ *
+ *     a .
+ *        '.____________                 sum at the last code          >= the least one of y, if y is not qmin_y
+ *          y           '. b             sum before the first code     <= the greatest one of y, if y is not qmax_y
+ *          first-1 .. last
+ *
+ * Where codes lie between at which f stays, the line may step there: such pairs are tried one by one.
+ */
+static void add_against(struct reach *reach, int i, struct integers run, struct way way, int sign)
+{
+    const struct interpolation *table = reach->table;
+    const struct line_rules *rules = table->rules;
+    const int64_t width = table->width;
+    if (way.has_gaps) {
+        add_single_pairs(reach, i, run, (struct piece){slopes_of(sign), {{0}}});
+        return;
+    }
+    const struct integers outputs = sum_bands_shared(&reach->bands, i, way.first - 1, way.last);
+    /* At a limit a line may be as steep as any; at another output it is flat, and so the output is near its values. */
+    const struct integers near = sign < 0 ? integers_within(outputs, run.low - width - 2, run.high + 1)
+                                          : integers_within(outputs, run.low - 1, run.high + width + 2);
+    for (int64_t y = near.low; y <= near.high && !is_spent(reach); y++)
+        add_at_output(reach, i, run, way, sign, y);
+    for (int side = 0; side < 2; side++) {
+        const int64_t limit = side ? rules->qmax_y : rules->qmin_y;
+        if (is_within(outputs, limit) && !is_within(near, limit))
+            add_at_output(reach, i, run, way, sign, limit);
+    }
 }
 
 static void add_reach(struct reach *reach, int i, struct integers run)
 {
-    const struct reached from_low = reach_from(reach, i, run.low), from_high = reach_from(reach, i, run.high);
-    add_values(reach, i, run.low, from_low.values);
-    if (run.low < run.high)
-        add_values(reach, i, run.high, from_high.values);
-    add_between(reach, i, run, from_low, from_high);
+    const struct interpolation *table = reach->table;
+    struct integers slopes = table->rules->slopes;
+    if (table->directions) {
+        const struct way up = way_of(table, i, 1), down = way_of(table, i, -1);
+        if (up.last > 0) {
+            slopes.low = 0;
+            add_against(reach, i, run, up, -1);
+        }
+        if (down.last > 0) {
+            slopes.high = 0;
+            add_against(reach, i, run, down, 1);
+        }
+    }
+    add_piece(reach, i, run, (struct piece){slopes, {{0}}});
 }
 
 /* Takes of a point's runs the value nearest to f beside which interval i is allowed. */
@@ -289,8 +332,8 @@ static bool step_back(struct reach *reach, int i)
 {
     struct interpolation *table = reach->table;
     const int64_t b = table->value[i + 1], wanted = interpolation_wanted(table, i);
-    const struct integers slopes = table->rules->slopes;
-    const struct integers values = integers_within(beside(reach, i, b, false), b - slopes.high, b - slopes.low);
+    const struct integers values = pair_provable_beside(&table->limits[i], LIMITS_ALL, b, false,
+                                                        sum_bands_beside(&reach->bands, i, b, false, &table->steps));
     int64_t nearest = INT64_MAX;
     for (size_t r = reach->first[i]; r < reach->first[i + 1]; r++) {
         const struct integers run = integers_within(values, reach->run[r].low, reach->run[r].high);
@@ -299,6 +342,8 @@ static bool step_back(struct reach *reach, int i)
         for (int64_t away = 0; away <= most && llabs(from - wanted) < nearest; away++)
             for (int side = -1; side <= 1; side += 2) {
                 const int64_t a = from + side * away;
+                if (table->steps - reach->from_step > 2 * reach->steps)
+                    return false;
                 if (a < run.low || a > run.high || llabs(a - wanted) >= nearest ||
                     !interpolation_allows(table, i, a, b))
                     continue;
@@ -330,14 +375,15 @@ static bool find_within(struct reach *reach)
 {
     struct interpolation *table = reach->table;
     const int n = table->intervals;
-    add_run(reach, reach->own[0]);
+    add_run(reach, reach->bands.own[0]);
     for (int i = 0; i < n; i++) {
-        reach->first[i + 1] = reach->count;
+        reach->point = reach->first[i + 1] = reach->count;
+        reach->many = reach->count + 1024;
         if (reach->first[i] == reach->count)
             return false;
-        for (size_t r = reach->first[i]; r < reach->first[i + 1] && !reach->spent; r++)
+        for (size_t r = reach->first[i]; r < reach->first[i + 1] && !is_spent(reach); r++)
             add_reach(reach, i, reach->run[r]);
-        merge_runs(reach, reach->first[i + 1]);
+        merge_runs(reach, reach->point);
         if (reach->short_of_memory)
             return false;
     }
@@ -345,44 +391,48 @@ static bool find_within(struct reach *reach)
         return false;
     take_last(reach);
     for (int i = n - 1; i >= 0; i--)
-        if (!step_back(reach, i))
+        if (!step_back(reach, i)) {
+            reach->spent = true;
             return false;
+        }
     return true;
 }
 
-int interpolation_within(struct interpolation *table, double max_err, bool *found, bool *decided, struct diag *diag)
+static int find_steps(struct interpolation *table, double max_err, int64_t steps, bool *found, bool *decided,
+                      struct diag *diag)
 {
-    const size_t points = (size_t)table->points->count, values = (size_t)table->intervals + 1;
-    struct reach reach = {.table = table, .last_step = table->steps + STEPS_OF_ONE};
-    reach.sums = malloc(points * sizeof *reach.sums);
-    reach.own = malloc(values * sizeof *reach.own);
-    reach.first = calloc(values + 1, sizeof *reach.first);
+    const size_t values = (size_t)table->intervals + 1;
+    struct reach reach = {.table = table, .from_step = table->steps, .steps = steps};
     *found = *decided = false;
     diag->code = EXIT_DONE;
-    if (reach.sums && reach.own && reach.first) {
-        find_bands(&reach, max_err);
+    reach.first = calloc(values + 1, sizeof *reach.first);
+    if (reach.first && !sum_bands_init(&reach.bands, table, diag)) {
+        sum_bands_set(&reach.bands, max_err);
         *found = find_within(&reach);
         *decided = *found || !reach.spent;
-    } else {
-        reach.short_of_memory = true;
     }
-    if (reach.short_of_memory)
+    if (!reach.first || reach.short_of_memory)
         diag_set(diag, EXIT_IO, "out of memory for the values of %zu points", values);
-    free(reach.sums);
-    free(reach.own);
+    sum_bands_free(&reach.bands);
     free(reach.first);
     free(reach.run);
     return diag->code;
 }
 
+int interpolation_within(struct interpolation *table, double max_err, bool *found, bool *decided, struct diag *diag)
+{
+    return find_steps(table, max_err, STEPS_OF_ONE, found, decided, diag);
+}
+
 int interpolation_any(struct interpolation *table, struct diag *diag)
 {
+    const double any_error = (double)(table->rules->qmax_y - table->rules->qmin_y + 1);
     bool found = interpolation_nearest(table), decided = false;
     diag->code = EXIT_DONE;
-    for (double most = 0.5; !found && most <= ANY_ERROR; most *= 2)
-        if (interpolation_within(table, most, &found, &decided, diag))
+    for (double error = 0.5; !found && error < 2 * any_error; error *= 2)
+        if (find_steps(table, error, error < any_error ? STEPS_OF_FEW : STEPS_OF_ONE, &found, &decided, diag))
             return diag->code;
-    if (found)
+    if (found || (!decided && interpolation_level(table)))
         return EXIT_DONE;
     return diag_set(diag, EXIT_REQUIREMENT, "--knots points:%d: no values at the points %s; more segments are needed",
                     table->shift, decided ? "keep to what is asked for" : "that keep to what is asked for were found");
@@ -390,7 +440,6 @@ int interpolation_any(struct interpolation *table, struct diag *diag)
 
 int interpolation_least_error(struct interpolation *table, double *max_err, double *lower_bound, struct diag *diag)
 {
-    const int64_t last_step = table->steps + MOST_STEPS;
     const size_t count = (size_t)table->intervals + 1;
     double missed = 0;
     *lower_bound = 0;
@@ -401,7 +450,8 @@ int interpolation_least_error(struct interpolation *table, double *max_err, doub
     if (!best)
         return diag_set(diag, EXIT_IO, "out of memory for %zu values", count);
     memcpy(best, table->value, count * sizeof *best);
-    while (*max_err - missed > fmax(MINIMAX_RESOLUTION, *max_err * 1e-12) && table->steps <= last_step) {
+    while (*max_err - missed > fmax(MINIMAX_RESOLUTION, *max_err * 1e-12) &&
+           !interpolation_spent(table, table->steps, 1)) {
         const double middle = missed + (*max_err - missed) / 2;
         bool found, decided;
         if (interpolation_within(table, middle, &found, &decided, diag))

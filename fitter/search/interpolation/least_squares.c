@@ -98,8 +98,11 @@ int interpolation_improve(struct interpolation *table, double max_err, struct di
     for (const double error = interpolation_max_err(table); (double)(2 * REACH * step) < error;)
         step *= 2;
     double cost = cost_of(table, max_err);
+    const int64_t from = table->steps, most = table->most_steps / 4;
     for (; step > 0; step /= 2)
-        for (int round = 0; round < ROUNDS && move_all(table, moves, step, max_err, &cost); round++)
+        for (int round = 0;
+             round < ROUNDS && !interpolation_spent(table, from, most) && move_all(table, moves, step, max_err, &cost);
+             round++)
             continue;
     free(moves);
     return EXIT_DONE;
@@ -135,18 +138,20 @@ struct proof {
     double max_err;
     double best;  /* cost of the present table */
     double lower; /* no table costs less */
-    int64_t last_step;
+    int64_t from_step, steps;
 };
 
 /*
- * Values that need not be looked at. All of these changes leave the slope of each pair within its limits.
+ * Values that need not be looked at, where the slopes alone bind. All of these changes leave them within their limits.
  *
- * - No value lies beyond a limit of the outputs by more than the steepest slope: none of its neighbours lies within the
- *   outputs then, and it may as well lie nearer.
- * - Where all codes beside a point have a limit as their target, its value is at that limit or beyond: it may be moved
- *   there from within without a larger error anywhere. That fails only beside a neighbour that the slopes keep away,
- *   so far that one code beside it costs more than the best table; is_held asks for that.
- * - Between two such points it is the limit itself: all codes beside it come out as the limit in any case.
+ * - Where a limit is the nearest output to the targets of all codes beside a point, its value is at that limit or
+ *   beyond: it may be moved there from within without a larger error anywhere. That fails only beside a neighbour that
+ *   the slopes keep away, so far that one code beside it costs more than the best table.
+ * - Between two such points it is the limit itself, or one step beyond: all codes beside it come out as the limit in
+ *   any case. A neighbour lies beyond by the steepest slope at most, which is one less upwards than downwards.
+ *
+ * With --monotone a row of such points is moved together. Nothing steps between them; but beside the row lines come to
+ * go towards the limit, and away from it, where f must not go the other way.
  */
 static bool is_held(const struct proof *proof, int i, int64_t limit)
 {
@@ -155,32 +160,59 @@ static bool is_held(const struct proof *proof, int i, int64_t limit)
     const struct line_rules *rules = table->rules;
     const int first = (int)((i > 0 ? i - 1 : 0) * table->width),
               end = (int)((i < table->intervals ? i + 1 : table->intervals) * table->width);
-    const double error = fmin((double)rules->slopes.high / 2 - 1, (double)(rules->qmax_y - rules->qmin_y));
-    bool held = !table->directions && error > 0;
+    const double error = fmin((double)rules->slopes.high / 2 - 1, (double)(rules->qmax_y - rules->qmin_y)) - 0.5;
+    bool held = error > 0 && is_within(table->range, limit);
     for (int k = first; k < end && held; k++)
-        held = points->target[k] == (double)limit && points->mass[k] * error * error > proof->best &&
+        held = table->nearest[k] == limit && points->mass[k] * error * error > proof->best &&
                !(points->fixed && points->fixed[k] != POINT_FREE);
     return held;
 }
 
-static struct integers values_needed(const struct proof *proof, int i)
+/* Whether f goes the way of `sign` in interval i or to the code behind it. */
+static bool goes(const struct interpolation *table, int i, int sign)
+{
+    const int64_t first = i * table->width, last = first + table->width;
+    for (int64_t k = first + 1; table->directions && k <= last && k < table->points->count; k++)
+        if (table->directions[k] * sign > 0)
+            return true;
+    return false;
+}
+
+/* Of the values at all points, those that must be looked at beside a limit, the upper one where sign is 1. */
+static void hold_values(const struct proof *proof, int64_t limit, int sign)
+{
+    const int points = proof->table->intervals + 1;
+    struct values *values = proof->now.values;
+    for (int from = 0, to; from < points; from = to + 1) {
+        for (to = from; to < points && is_held(proof, to, limit); to++)
+            continue;
+        if (from == to || (from > 0 && goes(proof->table, from - 1, -sign)) ||
+            (to < points && goes(proof->table, to - 1, sign)))
+            continue;
+        for (int i = from; i < to; i++) {
+            const bool between = (i == 0 || i > from) && (i == points - 1 || i + 1 < to);
+            struct integers *range = &values[i].range;
+            *range = sign > 0 ? integers_within(*range, limit, between ? limit + 1 : range->high)
+                              : integers_within(*range, between ? limit - 1 : range->low, limit);
+        }
+    }
+}
+
+static void begin_ranges(struct proof *proof)
 {
     const struct interpolation *table = proof->table;
-    const struct line_rules *rules = table->rules;
-    struct integers values = table->range;
-    for (int j = 0; j < table->intervals; j++)
-        if (!table->all_provable[j])
-            return values;
-    values = integers_within(values, rules->qmin_y + rules->slopes.low, rules->qmax_y - rules->slopes.low);
-    for (int side = 0; side < 2; side++) {
-        const int64_t limit = side ? rules->qmax_y : rules->qmin_y;
-        if (!is_held(proof, i, limit))
-            continue;
-        const bool between =
-            (i == 0 || is_held(proof, i - 1, limit)) && (i == table->intervals || is_held(proof, i + 1, limit));
-        return integers_within(values, between || side ? limit : values.low, between || !side ? limit : values.high);
+    const int points = table->intervals + 1;
+    bool by_slope_alone = true;
+    for (int i = 0; i < points; i++) {
+        by_slope_alone &= i == table->intervals || table->limits[i].by_slope_alone;
+        proof->now.values[i] = (struct values){.range = table->range};
+        proof->now.first[i] = (size_t)i;
     }
-    return values;
+    proof->now.first[points] = (size_t)points;
+    if (!by_slope_alone)
+        return;
+    hold_values(proof, table->rules->qmax_y, 1);
+    hold_values(proof, table->rules->qmin_y, -1);
 }
 
 static size_t count_pairs(const struct proof *proof)
@@ -237,17 +269,45 @@ static void price_backward(struct proof *proof, size_t pairs)
             }
 }
 
+/* How far a range lies beyond the limits of the outputs; 0: not all of it does. */
+static int64_t distance_beyond(const struct line_rules *rules, struct integers range)
+{
+    return range.low > rules->qmax_y ? range.low - rules->qmax_y : larger_integer(rules->qmin_y - range.high, 0);
+}
+
+/* Far beyond a limit, a step more or less does little: parts may be as wide as they are far, until others are narrow.
+ */
+static bool is_fine(const struct line_rules *rules, struct integers range)
+{
+    return 2 * (range.high - range.low + 1) <= distance_beyond(rules, range);
+}
+
+/* The last value of the first part: parts end at a limit, and half way between others. */
+static int64_t last_of_first_part(const struct line_rules *rules, struct integers range)
+{
+    const int64_t middle = range.low + (range.high - range.low) / 2, distance = distance_beyond(rules, range);
+    if (distance > 0)
+        return range.low > rules->qmax_y ? smaller_integer(middle, range.low + distance - 1)
+                                         : larger_integer(middle, range.high - distance);
+    if (range.high > rules->qmax_y)
+        return rules->qmax_y;
+    return range.low < rules->qmin_y ? rules->qmin_y - 1 : middle;
+}
+
 /* Keeps the ranges that a better table may go through, and halves the loose ones, in the place of *next. False when
  * there are none, or too many. */
 static bool halve(struct proof *proof, size_t *loose, struct diag *diag)
 {
     const struct ranges *now = &proof->now;
     struct ranges *next = &proof->next;
+    const struct line_rules *rules = proof->table->rules;
     const int points = proof->table->intervals + 1;
-    size_t kept = 0;
+    size_t kept = 0, coarse = 0;
     *loose = 0;
-    for (size_t v = 0; v < now->first[points]; v++)
+    for (size_t v = 0; v < now->first[points]; v++) {
         *loose += now->values[v].is_loose;
+        coarse += now->values[v].is_loose && !is_fine(rules, now->values[v].range);
+    }
     const size_t room = now->first[points] + *loose;
     struct values *values = *loose > 0 && room <= MOST_RANGES ? realloc(next->values, room * sizeof *values) : NULL;
     if (!values) {
@@ -260,10 +320,10 @@ static bool halve(struct proof *proof, size_t *loose, struct diag *diag)
         next->first[i] = kept;
         for (size_t v = now->first[i]; v < now->first[i + 1]; v++) {
             struct values range = now->values[v];
-            const int64_t high = range.range.high, middle = range.range.low + (high - range.range.low) / 2;
+            const int64_t high = range.range.high, middle = last_of_first_part(rules, range.range);
             if (!(range.before + range.after < proof->best))
                 continue;
-            if (range.is_loose) {
+            if (range.is_loose && (coarse == 0 || !is_fine(rules, range.range))) {
                 range.range.high = middle;
                 values[kept++] = range;
                 range.range.low = middle + 1;
@@ -305,7 +365,8 @@ static bool refine(struct proof *proof, double cost, double *better, struct diag
 {
     struct interpolation *table = proof->table;
     const size_t pairs = count_pairs(proof), *first = proof->now.first;
-    if (pairs > MOST_PAIRS || (double)table->steps + (double)pairs * (double)table->width > (double)proof->last_step)
+    if (pairs > MOST_PAIRS || interpolation_spent(table, proof->from_step, proof->steps) ||
+        (int64_t)pairs * table->width > proof->steps - (table->steps - proof->from_step))
         return false;
     struct pair *room = realloc(proof->pairs, (pairs + 1) * sizeof *room);
     if (!room) {
@@ -341,8 +402,11 @@ int interpolation_least_squares(struct interpolation *table, double max_err, int
     const double share = ROUNDING_SHARE(table->points->count);
     diag->code = EXIT_DONE;
     *cost = cost_of(table, max_err);
-    struct proof proof = {
-        .table = table, .max_err = max_err, .best = *cost * (1 - share), .last_step = table->steps + steps};
+    struct proof proof = {.table = table,
+                          .max_err = max_err,
+                          .best = *cost * (1 - share),
+                          .from_step = table->steps,
+                          .steps = smaller_integer(steps, table->most_steps - table->steps)};
     int64_t *present = malloc(points * sizeof *present);
     struct ranges *sides[] = {&proof.now, &proof.next};
     for (int side = 0; side < 2; side++) {
@@ -352,11 +416,7 @@ int interpolation_least_squares(struct interpolation *table, double max_err, int
     if (present && proof.now.values && proof.now.first && proof.next.values && proof.next.first) {
         double better = *cost;
         memcpy(present, table->value, points * sizeof *present);
-        for (size_t i = 0; i <= points; i++) {
-            proof.now.first[i] = i;
-            if (i < points)
-                proof.now.values[i] = (struct values){.range = values_needed(&proof, (int)i)};
-        }
+        begin_ranges(&proof);
         while (refine(&proof, *cost, &better, diag))
             continue;
         if (better < *cost)

@@ -319,6 +319,33 @@ static struct integers feasible_offsets(const struct band_search *search, int64_
     return integers_within(provable, in_bands.low, in_bands.high);
 }
 
+/* Of some slopes those that may meet the corners of the hulls with some offset: few where --offset-type is narrow.
+ * Corners are not looked at where there are as many as slopes. */
+static struct integers slopes_with_offsets(const struct band_search *search, struct integers slopes, int n)
+{
+    const struct integers offsets = search->rules->offsets;
+    const wide unit = n > 0 ? power(n) : 1, factor = n < 0 ? power(-n) : 1;
+    const wide half = n > 0 && search->nearest ? unit / 2 : 0;
+    const wide step = search->rules->form == PWL_BIASED ? factor : unit; /* of the offset */
+    for (enum hull_side side = HULL_LOW; side < HULL_SIDES; side++) {
+        const struct hull *hull = &search->hulls->of[side];
+        for (int k = hull->first; k < hull->last && slopes.high - slopes.low > hull->last - hull->first; k++) {
+            /* slope * x is at least this, or at most */
+            const wide x = (hull->corner[k].x - search->origin) * factor, y = hull->corner[k].y * unit;
+            const wide bound = side == HULL_LOW ? y - half - offsets.high * step : y - offsets.low * step;
+            if (x > 0)
+                slopes = side == HULL_LOW ? integers_within(slopes, ceil_div(bound, x), slopes.high)
+                                          : integers_within(slopes, slopes.low, floor_div(bound, x));
+            else if (x < 0)
+                slopes = side == HULL_LOW ? integers_within(slopes, slopes.low, floor_div(bound, x))
+                                          : integers_within(slopes, ceil_div(bound, x), slopes.high);
+            else if (side == HULL_LOW ? bound > 0 : bound < 0)
+                slopes = (struct integers){0, -1};
+        }
+    }
+    return slopes;
+}
+
 /* Some offset for a slope. Of three or more offsets the middle one is feasible under every rounding. */
 static bool try_slope(struct band_search *search, int64_t q_b, int n)
 {
@@ -350,7 +377,7 @@ static enum line_answer search_slopes(struct band_search *search, const struct s
     const struct line_rules *rules = search->rules;
     int64_t candidates = 0;
     for (int n = rules->shift_min; n <= rules->shift_max && !is_beyond_sums(search, n); n++) {
-        const struct integers slopes = slopes_of(search, window, n);
+        const struct integers slopes = slopes_with_offsets(search, slopes_of(search, window, n), n);
         for (int64_t q_b = slope_above(rules, slopes.low - 1); q_b <= slopes.high; q_b = slope_above(rules, q_b)) {
             if (line_is_reducible(rules, q_b, n))
                 continue;

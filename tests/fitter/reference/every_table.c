@@ -31,8 +31,7 @@ static int64_t floor_div(int64_t p, int64_t d)
     return p >= 0 ? p / d : -((-p + d - 1) / d);
 }
 
-/* p * 2^-n. */
-static int64_t shift(enum every_rounding rounding, int64_t p, int n)
+int64_t every_shift(enum every_rounding rounding, int64_t p, int n)
 {
     for (; n < 0 && llabs(p) < far; n++)
         p *= 2;
@@ -46,18 +45,17 @@ static int64_t shift(enum every_rounding rounding, int64_t p, int n)
     return rounding == EVERY_HALF_AWAY ? down + (p > 0) : down + (down % 2 != 0);
 }
 
-static bool is_int32(int64_t v)
+bool every_is_int32(int64_t v)
 {
     return INT32_MIN <= v && v <= INT32_MAX;
 }
 
-/* Whether p, its rounding addend and what is shifted fit. */
-static bool shifts_legally(const struct every_spec *spec, int64_t p, int n)
+bool every_shifts_legally(const struct every_spec *spec, int64_t p, int n)
 {
     int64_t added = 0;
     if (n > 0 && spec->rounding != EVERY_FLOOR)
         added = (spec->rounding == EVERY_HALF_AWAY ? llabs(p) : p) + (INT64_C(1) << (n - 1));
-    return is_int32(p) && is_int32(added) && is_int32(shift(spec->rounding, p, n));
+    return every_is_int32(p) && every_is_int32(added) && every_is_int32(every_shift(spec->rounding, p, n));
 }
 
 static int64_t clip(int64_t v, int64_t low, int64_t high)
@@ -88,11 +86,11 @@ static struct values values_of(const struct every_spec *spec)
 static int64_t threshold(const struct every_spec *spec, int64_t v, int n)
 {
     int64_t low = -far, high = far;
-    if (shift(spec->rounding, low, n) >= v)
+    if (every_shift(spec->rounding, low, n) >= v)
         return low;
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
-        *(shift(spec->rounding, middle, n) >= v ? &high : &low) = middle;
+        *(every_shift(spec->rounding, middle, n) >= v ? &high : &low) = middle;
     }
     return high;
 }
@@ -104,10 +102,10 @@ struct interval {
 
 static bool is_legal_sum(const struct every_spec *spec, int64_t p, int n, bool mirrored)
 {
-    const int64_t value = spec->form == EVERY_BIASED ? shift(spec->rounding, p, n) : p;
-    if (spec->form == EVERY_BIASED && !shifts_legally(spec, p, n))
+    const int64_t value = spec->form == EVERY_BIASED ? every_shift(spec->rounding, p, n) : p;
+    if (spec->form == EVERY_BIASED && !every_shifts_legally(spec, p, n))
         return false;
-    return is_int32(value) && (!mirrored || is_int32(spec->sum - value));
+    return every_is_int32(value) && (!mirrored || every_is_int32(spec->sum - value));
 }
 
 static struct interval legal_sums(const struct every_spec *spec, int n, bool mirrored)
@@ -136,8 +134,9 @@ static struct family family_of(const struct every_spec *spec, int64_t q_b, int n
     const int64_t origin = spec->form == EVERY_ANCHORED ? spec->first_x + start : spec->zp_x;
     for (int k = 0; k < spec->count; k++) {
         const int64_t product = q_b * (spec->first_x + k - origin);
-        family.legal[k] = is_int32(product) && (spec->form == EVERY_BIASED || shifts_legally(spec, product, n));
-        family.base[k] = spec->form == EVERY_BIASED ? product : shift(spec->rounding, product, n);
+        family.legal[k] =
+            every_is_int32(product) && (spec->form == EVERY_BIASED || every_shifts_legally(spec, product, n));
+        family.base[k] = spec->form == EVERY_BIASED ? product : every_shift(spec->rounding, product, n);
     }
     return family;
 }
@@ -175,8 +174,7 @@ static void add_line(struct lines *lines, const struct line *line)
 static void add_family(const struct every_spec *spec, const struct values *values, const struct sums *sums,
                        const struct family *family, struct lines *lines)
 {
-    const int64_t last = spec->form == EVERY_BIASED ? INT32_MAX : INT16_MAX;
-    struct line line = {.q_b = family->q_b, .n = family->n, .start = family->start, .offset = -last - 1};
+    struct line line = {.q_b = family->q_b, .n = family->n, .start = family->start, .offset = spec->offset_low};
     for (;;) {
         int64_t next = INT64_MAX; /* the lowest offset above this one where something changes */
         line.legal = 0;
@@ -196,7 +194,7 @@ static void add_family(const struct every_spec *spec, const struct values *value
                     next = changes[c] - family->base[k];
         }
         add_line(lines, &line);
-        if (next > last)
+        if (next > spec->offset_high)
             return;
         line.offset = next;
     }
@@ -266,7 +264,7 @@ static struct state *states_at(const struct program *program, int code, int segm
     return program->state + (size_t)at * (size_t)(program->lasts * program->nexts);
 }
 
-static double cost_of(const struct every_spec *spec, const struct every_output *output, int64_t q_y)
+double every_cost(const struct every_spec *spec, const struct every_output *output, int64_t q_y)
 {
     const double e = fabs((double)q_y - output->target);
     if (!output->exists)
@@ -287,8 +285,8 @@ static void fill_costs(struct program *program)
     for (int k = 0; k < spec->count; k++)
         for (int v = 0; v < program->values.count; v++) {
             const int64_t value = program->values.low + v;
-            program->cost[k][v] = together(program, cost_of(spec, &spec->output[k], output_of(spec, value)),
-                                           cost_of(spec, &spec->mirror[k], output_of(spec, spec->sum - value)));
+            program->cost[k][v] = together(program, every_cost(spec, &spec->output[k], output_of(spec, value)),
+                                           every_cost(spec, &spec->mirror[k], output_of(spec, spec->sum - value)));
         }
 }
 

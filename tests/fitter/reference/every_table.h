@@ -37,8 +37,11 @@ struct every_spec {
     int count;
     struct every_output output[EVERY_CODES], mirror[EVERY_CODES];
     int64_t sum;
-    bool may_start[EVERY_CODES]; /* a segment */
-    bool start_all;              /* and one does wherever it may */
+    bool may_start[EVERY_CODES];     /* a segment */
+    bool start_all;                  /* and one does wherever it may */
+    int field_bits;                  /* of the inputs and outputs: 8 or 16 */
+    int64_t offset_low, offset_high; /* --offset-type: of the constants, or of the values at points */
+    int shift;                       /* of every_points: values lie 2^shift codes apart */
 };
 
 struct every_segment {
@@ -51,6 +54,17 @@ struct every_found {
     int segments;
     struct every_segment segment[EVERY_CODES];
 };
+
+/* p * 2^-n. */
+int64_t every_shift(enum every_rounding rounding, int64_t p, int n);
+
+/* Whether p, what rounding adds to it, and what is shifted fit sums of 32 bits. */
+bool every_shifts_legally(const struct every_spec *spec, int64_t p, int n);
+
+bool every_is_int32(int64_t v);
+
+/* What the mirror image or code costs that comes out as q_y. */
+double every_cost(const struct every_spec *spec, const struct every_output *output, int64_t q_y);
 
 /* Tries every segment: each slope, each shift from -31 to 31 and each offset with which outputs differ, over each range
  * of codes; and joins ranges by dynamic programming over what the next segment has to know of the one before. The least

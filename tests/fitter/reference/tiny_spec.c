@@ -38,7 +38,7 @@ static void add_text(struct tiny *tiny, const char *format, ...)
 struct format {
     int in_bits, out_bits;
     bool in_signed, out_signed;
-    int64_t in_min, out_min, zp_x, zp_y;
+    int64_t in_min, out_min, zp_x, zp_y; /* zp_x: 0 until it is drawn */
     char in_scale[24], out_scale[24];
 };
 
@@ -64,6 +64,7 @@ static struct format draw_format(bool tied)
 
 static const char *const odd[] = {"tanh", "erf", "sin", "atan", "softsign"}, *const complements[] = {"sigmoid",
                                                                                                      "hard_sigmoid"};
+static const char *const roundings[] = {"floor", "half_up", "half_away", "half_even"};
 
 static void parse(struct tiny *tiny, const struct format *format, const char *function)
 {
@@ -132,7 +133,8 @@ static void draw_samples(struct tiny *tiny, struct format *format)
     struct diag diag;
     size_t length = 0;
     draw_scale(uniform(0.05, 4), format->out_scale);
-    format->zp_x = format->in_min + (one_in(5) ? between(-3000, 3000) : between(-2, codes + 1));
+    if (!format->zp_x)
+        format->zp_x = format->in_min + (one_in(5) ? between(-3000, 3000) : between(-2, codes + 1));
     format->zp_y = format->out_min + (one_in(5) ? between(-3000, 3000) : between(-9, (1 << format->out_bits) + 8));
     parse(tiny, format, "");
     draw_targets(tiny, format);
@@ -249,12 +251,19 @@ static void draw_constraints(struct tiny *tiny, bool tied, bool folded)
 /* The table's form and rounding, by the number. */
 static void set_format(struct tiny *tiny, int number)
 {
-    static const char *const forms[] = {"absolute", "biased", "anchored"}, *const roundings[] = {"floor", "half_up",
-                                                                                                 "half_away",
-                                                                                                 "half_even"};
+    static const char *const forms[] = {"absolute", "biased", "anchored"};
     add_text(tiny, ";");
     set(tiny, "--form", forms[number % 3]);
     set(tiny, "--rounding", roundings[number / 3 % 4]);
+}
+
+/* Wider or narrower than the outputs, or about as wide. */
+static void draw_offset_type(struct tiny *tiny)
+{
+    char value[8];
+    const int64_t bits = tiny->spec.out.bits + between(-2, one_in(2) ? 2 : 8);
+    snprintf(value, sizeof value, "%c%d", one_in(2) ? 's' : 'u', (int)(bits < 2 ? 2 : bits));
+    set(tiny, "--offset-type", value);
 }
 
 /* The codes of a format, free and of one weight. */
@@ -278,7 +287,7 @@ static void end(struct tiny *tiny, int number)
     }
 }
 
-static void draw(struct tiny *tiny, int number, bool folded, bool tied)
+static void draw(struct tiny *tiny, int number, bool folded, bool tied, bool offsets)
 {
     struct format format = draw_format(tied);
     begin(tiny, &format);
@@ -294,6 +303,8 @@ static void draw(struct tiny *tiny, int number, bool folded, bool tied)
     set_format(tiny, number);
     draw_method(tiny, number);
     draw_constraints(tiny, tied, folded);
+    if (offsets && (tiny->spec.method == METHOD_MINIMAX || tiny->spec.method == METHOD_LSQ))
+        draw_offset_type(tiny);
     end(tiny, number);
 }
 
@@ -301,13 +312,66 @@ void tiny_draw(struct tiny *tiny, int number)
 {
     state = (uint64_t)number * UINT64_C(0xd1342543de82ef95);
     const bool folded = one_in(8), tied = one_in(5);
-    draw(tiny, number, folded, tied);
+    draw(tiny, number, folded, tied, false);
+}
+
+void tiny_draw_offsets(struct tiny *tiny, int number)
+{
+    state = (uint64_t)number * UINT64_C(0xd1342543de82ef95) + 3;
+    const bool folded = one_in(8), tied = one_in(8);
+    draw(tiny, number, folded, tied, true);
 }
 
 void tiny_draw_tied_fold(struct tiny *tiny, int number)
 {
     state = (uint64_t)number * UINT64_C(0xd1342543de82ef95) + 2;
-    draw(tiny, number, true, true);
+    draw(tiny, number, true, true, false);
+}
+
+void tiny_draw_points(struct tiny *tiny, int number)
+{
+    char knots[16], limit[24];
+    state = (uint64_t)number * UINT64_C(0xd1342543de82ef95) + 4;
+    struct format format = draw_format(false);
+    const bool wide = one_in(6), by_error = number / 4 % 4 == 3;
+    if (wide) {
+        format.out_bits = (int)between(9, 10);
+        format.out_min = format.out_signed ? -(1 << (format.out_bits - 1)) : 0;
+        format.zp_x = between(1, INT64_C(1) << between(20, 31)) * (one_in(2) ? 1 : -1);
+    }
+    begin(tiny, &format);
+    if (!wide && one_in(2)) {
+        draw_function(tiny, &format, &reference_functions[between(0, REFERENCE_FUNCTIONS - 1)], false);
+    } else {
+        if (wide)
+            snprintf(format.in_scale, sizeof format.in_scale, "2^0"); /* samples so far away have no bits to spare */
+        else
+            draw_scale(uniform(0.1, 9), format.in_scale);
+        draw_samples(tiny, &format);
+    }
+    add_text(tiny, ";");
+    set(tiny, "--rounding", roundings[number % 4]);
+    snprintf(knots, sizeof knots, "points:%d", (int)between(1, format.in_bits - 1));
+    snprintf(limit, sizeof limit, "%.4g", uniform(0.3, 3));
+    set(tiny, "--knots", by_error ? "points" : knots);
+    if (by_error || one_in(8))
+        set(tiny, "--max-err", limit);
+    if (!by_error || one_in(2))
+        set(tiny, "--method", one_in(2) ? "lsq" : "minimax");
+    if (wide || !one_in(4))
+        set_number(tiny, "--slope-bits", between(2, wide ? 8 : 7));
+    if (!one_in(3))
+        draw_offset_type(tiny);
+    if (one_in(4))
+        set(tiny, "--zero", "keep");
+    if (one_in(4))
+        set(tiny, "--monotone", NULL);
+    if (one_in(8))
+        draw_fixes(tiny);
+    if (one_in(4) && tiny->spec.method == METHOD_LSQ && isnan(tiny->spec.max_err))
+        draw_weights(tiny);
+    spec_settle_form(&tiny->spec);
+    end(tiny, number);
 }
 
 void tiny_draw_tied(struct tiny *tiny, int number)
@@ -337,6 +401,7 @@ void tiny_from_flags(struct tiny *tiny, const char *flags)
     memset(tiny, 0, sizeof *tiny);
     add_text(tiny, "%s", flags);
     ck_assert_msg(spec_from(flags, &tiny->spec, &diag) == EXIT_DONE, "%s: %s", flags, diag.text);
+    spec_settle_form(&tiny->spec);
     const struct reference_map map = map_of(&tiny->spec);
     tiny->count = (int)(map.qmax_x - map.qmin_x + 1);
     for (int k = 0; k < tiny->count; k++) {
@@ -349,89 +414,4 @@ void tiny_from_flags(struct tiny *tiny, const char *flags)
         const int64_t code = llrintl((long double)fix->x / map.scale_x) + map.zp_x;
         tiny->fixed[code - map.qmin_x] = llrintl((long double)fix->y / map.scale_y) + map.zp_y;
     }
-}
-
-static struct every_output output_at(const struct tiny *tiny, int64_t code)
-{
-    const struct tensor *in = &tiny->spec.in, *out = &tiny->spec.out;
-    if (code < in->qmin || code > in->qmax)
-        return (struct every_output){.exists = false};
-    const int k = (int)(code - in->qmin);
-    const long double step = k > 0 ? tiny->whole[k] - tiny->whole[k - 1] : 0;
-    return (struct every_output){
-        .exists = true,
-        .target = (double)fmaxl((long double)out->qmin, fminl((long double)out->qmax, tiny->whole[k])),
-        .weight = tiny->weight[k],
-        .is_fixed = tiny->fixed[k] != TINY_FREE,
-        .fixed = tiny->fixed[k],
-        .direction = (step > 0) - (step < 0)};
-}
-
-static bool may_start(const struct tiny *tiny, const struct table *table, int64_t code, int segments)
-{
-    const struct constraints *constraints = &tiny->spec.constraints;
-    const int64_t in_bits = tiny->spec.in.bits;
-    if (code > tiny->spec.in.qmax)
-        return false;
-    if (constraints->knots == KNOTS_UNIFORM) {
-        for (int m = 0; m < table->segment_count; m++)
-            if (table->segments[m].start == code)
-                return true;
-        return false;
-    }
-    if (constraints->knots == KNOTS_FREE)
-        return true;
-    /* Without a number, two bits more than number the segments, which a folded table has on half of the codes; all
-     * where that is not given. */
-    const int numbered = tiny->spec.fold ? 2 * segments : segments;
-    int64_t bits = constraints->index_bits ? constraints->index_bits : segments ? 2 : in_bits;
-    for (int most = 1; !constraints->index_bits && most < numbered; most *= 2)
-        bits++;
-    bits = bits < in_bits ? bits : in_bits;
-    return (code - tiny->spec.in.qmin) % (INT64_C(1) << (in_bits - bits)) == 0;
-}
-
-/* Of the codes of f(x) and f(-x). */
-static int64_t sum_of_halves(const struct spec *spec)
-{
-    const char *const name = function_name(&spec->function);
-    const bool is_complement = !strcmp(name, complements[0]) || !strcmp(name, complements[1]);
-    return (is_complement ? llrint(1 / spec->out.scale.value) : 0) + 2 * spec->out.zero_point;
-}
-
-struct every_spec tiny_every(const struct tiny *tiny, const struct table *table)
-{
-    const struct spec *spec = &tiny->spec;
-    /* Knots of tied segments are on the grid of the number found. */
-    const int segments =
-        spec->segments || !table || !constraints_tie(&spec->constraints) ? spec->segments : table->segment_count;
-    const int64_t image = 2 * spec->in.zero_point - spec->in.qmin,
-                  first = spec->fold ? spec->in.zero_point : spec->in.qmin,
-                  last = spec->fold && image > spec->in.qmax ? image : spec->in.qmax;
-    struct every_spec every = {.form = (enum every_form)spec->form,
-                               .rounding = (enum every_rounding)spec->rounding,
-                               .first_x = first,
-                               .zp_x = spec->in.zero_point,
-                               .qmin_y = spec->out.qmin,
-                               .qmax_y = spec->out.qmax,
-                               .slope_bits = spec->slope_bits,
-                               .slope_terms = spec->constraints.slope_terms,
-                               .one_shift = spec->constraints.one_shift,
-                               .monotone = spec->constraints.monotone,
-                               .is_continuous = spec->constraints.continuous,
-                               .max_step = spec->constraints.max_step,
-                               .segments = spec->segments,
-                               .squares = spec->method == METHOD_LSQ,
-                               .count = (int)(last - first + 1),
-                               .sum = spec->fold ? sum_of_halves(spec) : 0,
-                               .start_all = spec->constraints.knots == KNOTS_UNIFORM};
-    for (int k = 0; k < every.count; k++) {
-        every.output[k] = output_at(tiny, first + k);
-        if (spec->fold && k > 0)
-            every.mirror[k] = output_at(tiny, first - k);
-        every.may_start[k] = k == 0 || may_start(tiny, table, first + k, segments);
-    }
-    /* Steps to the zero point from below. */
-    every.mirror[0].direction = spec->fold ? every.output[0].direction : 0;
-    return every;
 }

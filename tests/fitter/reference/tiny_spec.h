@@ -32,6 +32,13 @@ void tiny_draw_tied_fold(struct tiny *tiny, int number);
  * slopes, of which each counts. */
 void tiny_draw_tied(struct tiny *tiny, int number);
 
+/* The same of values at points, every fourth time within an error: every rounding and offset type, at times outputs of
+ * more than 8 bits, whose sums end where zero points are large. */
+void tiny_draw_points(struct tiny *tiny, int number);
+
+/* The same as tiny_draw, with --offset-type. */
+void tiny_draw_offsets(struct tiny *tiny, int number);
+
 /* The spec of flags, as in fixture.h, of a function. */
 void tiny_from_flags(struct tiny *tiny, const char *flags);
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What certificates claim, of tiny specs with every method and constraint, against a search of all tables that shares
  * no code with the fitter: where a table is said to be optimal no other is better, no bound is above the least error,
- * and where no table is found there is none. `test_claims FIRST LAST` checks the specs of these numbers alone. */
+ * and where no table is found there is none. `test_claims FIRST LAST [points | offsets]` checks the specs of
+ * these numbers alone, of values at points, or with --offset-type. */
+#include "../reference/every_points.h"
 #include "../reference/fixture.h"
 #include "../reference/tiny_spec.h"
 #include "search/ties/joint_exact.h"
@@ -17,7 +19,8 @@ static double hair(double error)
 
 struct counts {
     int drawn, unusable, without_table, claimed, bounded, of_form[3][4], one_shift, terms, knots, monotone, continuous,
-        fixed, weighted, folded, fewest, unclaimed; /* of tables for which a search is complete but for seldom ones */
+        fixed, weighted, folded, fewest, offset_types,
+        unclaimed; /* of tables for which a search is complete but for seldom ones */
 };
 
 static struct counts counts;
@@ -50,15 +53,38 @@ static bool keeps_ties(const struct every_spec *every, const struct reference_ta
     return true;
 }
 
+/* The values at points, of which one ends an interval and begins the next. */
+static bool keeps_to_values(const struct every_spec *every, const struct table *table)
+{
+    int64_t value = 0;
+    for (int m = 0; m < table->segment_count; m++) {
+        const struct segment *s = &table->segments[m];
+        const int64_t width = INT64_C(1) << every->shift, sum = every->form == EVERY_ANCHORED
+                                                                    ? s->offset * width
+                                                                    : s->offset + s->q_b * (s->start - every->zp_x);
+        if (s->n != every->shift || sum % width != 0 || (m > 0 && sum / width != value) ||
+            s->start != every->first_x + m * width)
+            return false;
+        value = sum / width + s->q_b;
+        for (int end = 0; end < 2; end++)
+            if (value - end * s->q_b < every->offset_low || value - end * s->q_b > every->offset_high)
+                return false;
+    }
+    return true;
+}
+
 static bool keeps_to_fields(const struct every_spec *every, const struct table *table)
 {
+    if (every->shift && !keeps_to_values(every, table))
+        return false;
     for (int m = 0; m < table->segment_count; m++) {
         const struct segment *segment = &table->segments[m];
         const uint64_t q = (uint64_t)llabs(segment->q_b);
         if (!every->may_start[segment->start - every->first_x] ||
             (every->one_shift && segment->n != table->segments[0].n) ||
             (every->slope_terms && __builtin_popcountll(q ^ 3 * q) > every->slope_terms) ||
-            segment->q_b < -(1 << (every->slope_bits - 1)) || segment->q_b >= 1 << (every->slope_bits - 1))
+            segment->q_b < -(1 << (every->slope_bits - 1)) || segment->q_b >= 1 << (every->slope_bits - 1) ||
+            (!every->shift && (segment->offset < every->offset_low || segment->offset > every->offset_high)))
             return false;
     }
     return true;
@@ -96,7 +122,7 @@ struct other {
 
 static struct other search_all(const struct tiny *tiny, const struct every_spec *every, double limit)
 {
-    struct other other = {.found = every_table(every, limit)};
+    struct other other = {.found = every->shift ? every_points(every, limit) : every_table(every, limit)};
     struct segment segments[EVERY_CODES];
     struct table table = {.form = tiny->spec.form,
                           .rounding = tiny->spec.rounding,
@@ -140,9 +166,10 @@ static void tally(const struct spec *spec)
     counts.fixed += spec->fix_count > 0;
     counts.weighted += spec->weights != NULL;
     counts.folded += spec->fold;
+    counts.offset_types += spec->has_offset_type;
 }
 
-/* The claims of a table of `error`, the largest or the sum of squares. */
+/* error: the largest, or the sum of squares. */
 static void check_claims(const struct tiny *tiny, const struct every_spec *every, const struct table *table,
                          double error)
 {
@@ -196,18 +223,37 @@ static void check_fewest(const struct tiny *tiny, const struct table *table)
     }
 }
 
+/* Values farther apart do not keep to the error. */
+static void check_farthest(const struct tiny *tiny, struct every_spec every, int shift)
+{
+    every.squares = false;
+    for (every.shift = tiny->spec.in.bits - 1; every.shift > shift; every.shift--) {
+        const struct other fewer = search_all(tiny, &every, tiny->spec.max_err - 1.01e-9);
+        ck_assert_msg(!fewer.found.found, "%s: values %d bits apart, %d serve:%s", tiny->text, shift, every.shift,
+                      fewer.text);
+        counts.fewest++;
+    }
+}
+
 /* Where none is found there is none, except by searches that are not complete. */
 static void check_none(const struct tiny *tiny, const char *message)
 {
     const struct spec *spec = &tiny->spec;
     const bool given = !isnan(spec->max_err);
+    const bool none_is_flat = spec->has_offset_type && spec->constraints.knots != KNOTS_POINTS &&
+                              (spec->offset_type.qmin > spec->out.qmin || spec->offset_type.qmax < spec->out.qmax);
     counts.without_table++;
     if (spec->constraints.knots == KNOTS_UNIFORM || (spec->method != METHOD_MINIMAX && spec->method != METHOD_LSQ) ||
-        (spec->method == METHOD_LSQ && (constraints_tie(&spec->constraints) || spec->fold)) ||
+        (spec->method == METHOD_LSQ && (constraints_tie(&spec->constraints) || spec->fold || none_is_flat)) ||
         (spec->fold && spec->fix_count > 0))
         return;
     struct every_spec every = tiny_every(tiny, NULL);
-    if (given)
+    if (spec->constraints.knots == KNOTS_POINTS && !every.shift) {
+        check_farthest(tiny, every, 0);
+        return;
+    }
+    every.squares &= !given;
+    if (given && !every.shift)
         every.segments = every.count;
     const struct other other = search_all(tiny, &every, given ? spec->max_err - 1.01e-9 : 1e99);
     ck_assert_msg(!other.found.found, "%s: %s; %.17g have%s", tiny->text, message, other.found.least, other.text);
@@ -231,8 +277,10 @@ static void check_table(const struct tiny *tiny, const struct table *table)
                       error.max);
         if (certificate->objective != OBJECTIVE_SEGMENTS)
             check_claims(tiny, &every, table, every.squares ? error.squares : error.max);
-        if (!isnan(spec->max_err) && certificate->optimal == 1)
+        if (!isnan(spec->max_err) && certificate->optimal == 1 && !every.shift)
             check_fewest(tiny, table);
+        else if (!isnan(spec->max_err) && certificate->optimal == 1 && !spec->constraints.point_shift)
+            check_farthest(tiny, every, every.shift);
     } else if (spec->method == METHOD_LUT) {
         for (int k = 0; k < every.count; k++) {
             const double q_y = (double)ref_eval(&reference.table, every.first_x + k).q_y;
@@ -267,13 +315,6 @@ static void check_spec(struct tiny *tiny)
     spec_free(&tiny->spec);
 }
 
-static void check_number(int number)
-{
-    struct tiny tiny;
-    tiny_draw(&tiny, number);
-    check_spec(&tiny);
-}
-
 static const char *const known[] = {
     /* Targets reach an odd limit, and outputs are even: one beyond it serves. */
     "leaky_relu --in u3:2^2:2 --out u6:0.31873:0 --form biased --rounding half_even --method lsq --segments 3 "
@@ -287,6 +328,11 @@ static const char *const known[] = {
     /* The first line goes on to 0, where the outputs of the other half would saturate. */
     "sigmoid --in u3:2^2:2 --out s5:0.08726:-16 --form biased --rounding half_up --method lsq --segments 2 "
     "--slope-bits 4 --symmetry fold --continuous 2 --zero free",
+    /* Values lie beyond the outputs. */
+    "sin --in s4:0.13:0 --out s6:2^-5:-9 --rounding half_even --knots points:2 --method minimax --slope-bits 7",
+    "relu6 --in s4:1:0 --out u4:2^-1:2 --rounding half_away --knots points:2 --method lsq --offset-type s4",
+    /* f turns within an interval. */
+    "gelu --in u4:0.13:0 --out s6:2^-6:-32 --rounding half_up --method lsq --monotone --knots points:2",
     /* Lines of the best table step against f where the codes that they serve saturate. */
     "sin --in u4:0.82413:2 --out s5:2^-2:-12 --form biased --rounding floor --method minimax --segments 4 "
     "--slope-bits 3 --symmetry fold --shift one --monotone --zero free",
@@ -346,14 +392,60 @@ START_TEST(claims_of_tied_folds_hold)
 }
 END_TEST
 
-static int first, last; /* of argv */
+START_TEST(claims_of_points_hold)
+{
+    if (_i == 0)
+        counts = (struct counts){0};
+    for (int k = 0; k < SPECS_PER_TEST / quick_step(20); k++) {
+        struct tiny tiny;
+        tiny_draw_points(&tiny, _i * SPECS_PER_TEST + k);
+        check_spec(&tiny);
+    }
+}
+END_TEST
+
+START_TEST(every_kind_of_points_was_checked)
+{
+    const int drawn = TESTS * SPECS_PER_TEST / quick_step(20);
+    ck_assert_int_ge(counts.drawn, drawn * 19 / 20);
+    ck_assert_int_ge(counts.claimed, drawn / 2); /* --max-err claims numbers */
+    for (int rounding = 0; rounding < 4; rounding++)
+        ck_assert_int_ge(counts.of_form[rounding < 2 ? PWL_ANCHORED : PWL_BIASED][rounding], drawn / 10);
+    const int kinds[] = {counts.monotone, counts.fixed,         counts.weighted,
+                         counts.fewest,   counts.without_table, counts.offset_types / 10};
+    for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++)
+        ck_assert_int_ge(kinds[kind], drawn / 40);
+    ck_assert_int_eq(counts.unclaimed, 0);
+}
+END_TEST
+
+START_TEST(claims_with_offset_types_hold)
+{
+    for (int k = 0; k < SPECS_PER_TEST / 4 / quick_step(20); k++) {
+        struct tiny tiny;
+        tiny_draw_offsets(&tiny, _i * SPECS_PER_TEST + k);
+        check_spec(&tiny);
+    }
+}
+END_TEST
+
+static void (*drawn)(struct tiny *tiny, int number) = tiny_draw;
+
+START_TEST(claims_of_a_number_hold)
+{
+    struct tiny tiny;
+    drawn(&tiny, _i);
+    check_spec(&tiny);
+}
+END_TEST
 
 START_TEST(claims_hold)
 {
-    for (int k = first; k < last; k++)
-        check_number(k);
-    for (int k = 0; last == 0 && k < SPECS_PER_TEST / quick_step(20); k++) /* 96 have every form, rounding and method */
-        check_number(_i * SPECS_PER_TEST + k);
+    for (int k = 0; k < SPECS_PER_TEST / quick_step(20); k++) { /* 96 have every form, rounding and method */
+        struct tiny tiny;
+        tiny_draw(&tiny, _i * SPECS_PER_TEST + k);
+        check_spec(&tiny);
+    }
 }
 END_TEST
 
@@ -375,20 +467,25 @@ START_TEST(every_kind_of_claim_was_checked)
 }
 END_TEST
 
-static void add_case(Suite *suite, const char *name, const TTest *test, int runs)
+static void add_cases(Suite *suite, const char *name, const TTest *test, int from, int to)
 {
     TCase *tcase = tcase_create(name);
-    tcase_add_loop_test(tcase, test, 0, runs);
+    tcase_add_loop_test(tcase, test, from, to);
     suite_add_tcase(suite, tcase);
+}
+
+static void add_case(Suite *suite, const char *name, const TTest *test, int runs)
+{
+    add_cases(suite, name, test, 0, runs);
 }
 
 int main(int argc, char **argv)
 {
     Suite *suite = suite_create("claims");
-    if (argc == 3) {
-        first = atoi(argv[1]);
-        last = atoi(argv[2]);
-        add_case(suite, "claims", claims_hold, 1);
+    if (argc == 3 || argc == 4) {
+        if (argc == 4)
+            drawn = !strcmp(argv[3], "points") ? tiny_draw_points : tiny_draw_offsets;
+        add_cases(suite, "claims", claims_of_a_number_hold, atoi(argv[1]), atoi(argv[2]));
         return run_suite(suite);
     }
     add_case(suite, "known", claims_of_known_specs_hold, sizeof known / sizeof *known);
@@ -396,5 +493,8 @@ int main(int argc, char **argv)
     add_case(suite, "claims", claims_hold, TESTS);
     add_case(suite, "kinds", every_kind_of_claim_was_checked, 1);
     add_case(suite, "folds", claims_of_tied_folds_hold, TESTS); /* behind what counts the kinds */
+    add_case(suite, "points", claims_of_points_hold, TESTS);
+    add_case(suite, "kinds of points", every_kind_of_points_was_checked, 1);
+    add_case(suite, "offsets", claims_with_offset_types_hold, TESTS);
     return run_suite(suite);
 }

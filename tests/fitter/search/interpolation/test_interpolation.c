@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tables of values at points, against all integer values of small formats, and against the nearest values of 16 bits.
- * The arithmetic here is written from the rule of the tables alone. */
+/* Tables of values at points, against all integer values of 8 bits in small formats, and against the nearest values of
+ * 16 bits. (Other types, and none, are in test_claims.) The arithmetic here is written from the rule of the tables
+ * alone. */
 #include "../../reference/fixture.h"
 #include "../../reference/small.h"
 
@@ -163,12 +164,14 @@ static bool draw_problem(struct problem *problem, int number)
     problem->shift = (int)between(1, bits - 1);
     problem->width = 1 << problem->shift;
     problem->intervals = 1 << (bits - problem->shift);
-    problem->low = spec->out.is_signed ? -128 : 0;
+    const bool is_signed = draw(4) ? spec->out.is_signed : !spec->out.is_signed;
+    problem->low = is_signed ? -128 : 0;
     problem->high = problem->low + VALUES - 1;
     for (int k = 0; k < 1 << bits; k++)
         problem->weight[k] = 1;
     snprintf(knots, sizeof knots, "points:%d", problem->shift);
     small_set(&problem->small, "--knots", knots);
+    small_set(&problem->small, "--offset-type", is_signed ? "s8" : "u8");
     spec->form = form_of(spec->rounding);
     if (draw(4) > 0 && small_is_exact(&problem->small)) {
         small_set(&problem->small, "--monotone", NULL);
@@ -440,8 +443,8 @@ START_TEST(values_are_better_than_the_nearest)
     for (int m = 0; m < 2; m++) {
         char flags[FLAGS_SIZE];
         struct fitted fitted;
-        snprintf(flags, sizeof flags, "%s --knots points:7 --rounding half_up --method %s", known[_i].flags,
-                 methods[m]);
+        snprintf(flags, sizeof flags, "%s --knots points:7 --offset-type s16 --rounding half_up --method %s",
+                 known[_i].flags, methods[m]);
         fit_well(flags, &fitted);
         const struct reference_map map = map_of(&fitted.spec);
         const struct certificate *c = &fitted.table.certificate;

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a largest error leaves of the sums at codes between two values, and so of the values. */
+#ifndef PWLC_SUM_BANDS_H
+#define PWLC_SUM_BANDS_H
+
+#include "interpolation.h"
+
+/*
+ * The sum at each code of an interval, a * (2^shift - f) + b * f, lies between two integers. It is a straight line over
+ * f. So of the lower ends only those on their upper hull bind it, and of the upper ends those on their lower hull:
+ *
+ *        o--_          o   ends of a code's band
+ *        |o  o         --  hull of the upper ends, of which the third is out of reach
+ *        |   .--'o
+ *        f
+ */
+struct sum_bands {
+    const struct interpolation *table;
+    struct integers *sums; /* of each code */
+    struct integers *own;  /* of each value, by its own code alone; one more than there are intervals */
+    int *low, *high;       /* codes on the hulls, counted from the first of their interval, which has room for each */
+    int *lows, *highs;     /* of each interval, how many */
+};
+
+/* sum_bands_init allocates; bands are those of sum_bands_set. sum_bands_free drops what it owns. */
+int sum_bands_init(struct sum_bands *bands, const struct interpolation *table, struct diag *diag);
+void sum_bands_set(struct sum_bands *bands, double max_err);
+void sum_bands_free(struct sum_bands *bands);
+
+/* The least sum that comes out as an output or more. */
+int64_t sum_of_output(const struct interpolation *table, int64_t output);
+
+/* The values at the other end of interval i that the bands of its codes allow, beside one at its left end, or at its
+ * right end. Where there are none, low > high; and low > high + 1 only where no real number is allowed either. Counts
+ * steps. */
+struct integers sum_bands_beside(const struct sum_bands *bands, int i, int64_t known, bool at_left, int64_t *steps);
+
+/* The outputs that the codes from f = first to f = last of interval i share. */
+struct integers sum_bands_shared(const struct sum_bands *bands, int i, int64_t first, int64_t last);
+
+#endif

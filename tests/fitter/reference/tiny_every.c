@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What every table of a tiny spec has to keep to. */
+#include <math.h>
+#include <string.h>
+
+#include "tiny_spec.h"
+
+static struct every_output output_at(const struct tiny *tiny, int64_t code)
+{
+    const struct tensor *in = &tiny->spec.in, *out = &tiny->spec.out;
+    if (code < in->qmin || code > in->qmax)
+        return (struct every_output){.exists = false};
+    const int k = (int)(code - in->qmin);
+    const long double step = k > 0 ? tiny->whole[k] - tiny->whole[k - 1] : 0;
+    return (struct every_output){
+        .exists = true,
+        .target = (double)fmaxl((long double)out->qmin, fminl((long double)out->qmax, tiny->whole[k])),
+        .weight = tiny->weight[k],
+        .is_fixed = tiny->fixed[k] != TINY_FREE,
+        .fixed = tiny->fixed[k],
+        .direction = (step > 0) - (step < 0)};
+}
+
+/* The constants of --offset-type, or those that the fields hold; of points of the biased form, whatever values they do.
+ */
+static struct integers offsets_of(const struct spec *spec)
+{
+    const int bits = spec->form == PWL_BIASED || spec->out.bits > 8 ? 32 : 16;
+    const int64_t most = (INT64_C(1) << (bits - 1)) - 1;
+    const struct tensor *type = &spec->offset_type;
+    if (!spec->has_offset_type)
+        return (struct integers){-most - 1, most};
+    return (struct integers){type->qmin < -most - 1 ? -most - 1 : type->qmin, type->qmax > most ? most : type->qmax};
+}
+
+/* How far values at points lie apart; 0: there are none, or --max-err is to find out. */
+static int shift_of(const struct tiny *tiny, const struct table *table)
+{
+    int shift = tiny->spec.constraints.point_shift;
+    if (shift || tiny->spec.constraints.knots != KNOTS_POINTS || !table)
+        return shift;
+    while (table->segment_count << shift < tiny->count)
+        shift++;
+    return shift;
+}
+
+static bool may_start(const struct tiny *tiny, const struct table *table, int64_t code, int segments)
+{
+    const struct constraints *constraints = &tiny->spec.constraints;
+    const int64_t in_bits = tiny->spec.in.bits;
+    if (code > tiny->spec.in.qmax)
+        return false;
+    if (constraints->knots == KNOTS_POINTS)
+        return (code - tiny->spec.in.qmin) % (INT64_C(1) << shift_of(tiny, table)) == 0;
+    if (constraints->knots == KNOTS_UNIFORM) {
+        for (int m = 0; m < table->segment_count; m++)
+            if (table->segments[m].start == code)
+                return true;
+        return false;
+    }
+    if (constraints->knots == KNOTS_FREE)
+        return true;
+    /* Without a number, two bits more than number the segments, which a folded table has on half of the codes; all
+     * where that is not given. */
+    const int numbered = tiny->spec.fold ? 2 * segments : segments;
+    int64_t bits = constraints->index_bits ? constraints->index_bits : segments ? 2 : in_bits;
+    for (int most = 1; !constraints->index_bits && most < numbered; most *= 2)
+        bits++;
+    bits = bits < in_bits ? bits : in_bits;
+    return (code - tiny->spec.in.qmin) % (INT64_C(1) << (in_bits - bits)) == 0;
+}
+
+/* Of the codes of f(x) and f(-x). */
+static int64_t sum_of_halves(const struct spec *spec)
+{
+    const char *const name = function_name(&spec->function);
+    const bool is_complement = !strcmp(name, "sigmoid") || !strcmp(name, "hard_sigmoid");
+    return (is_complement ? llrint(1 / spec->out.scale.value) : 0) + 2 * spec->out.zero_point;
+}
+
+struct every_spec tiny_every(const struct tiny *tiny, const struct table *table)
+{
+    const struct spec *spec = &tiny->spec;
+    /* Knots of tied segments are on the grid of the number found. */
+    const int segments =
+        spec->segments || !table || !constraints_tie(&spec->constraints) ? spec->segments : table->segment_count;
+    const int64_t image = 2 * spec->in.zero_point - spec->in.qmin,
+                  first = spec->fold ? spec->in.zero_point : spec->in.qmin,
+                  last = spec->fold && image > spec->in.qmax ? image : spec->in.qmax;
+    const struct integers offsets = offsets_of(spec);
+    struct every_spec every = {.form = (enum every_form)spec->form,
+                               .rounding = (enum every_rounding)spec->rounding,
+                               .first_x = first,
+                               .zp_x = spec->in.zero_point,
+                               .qmin_y = spec->out.qmin,
+                               .qmax_y = spec->out.qmax,
+                               .slope_bits = spec->slope_bits ? spec->slope_bits : 8,
+                               .field_bits = spec->out.bits > 8 ? 16 : 8,
+                               .offset_low = offsets.low,
+                               .offset_high = offsets.high,
+                               .shift = shift_of(tiny, table),
+                               .slope_terms = spec->constraints.slope_terms,
+                               .one_shift = spec->constraints.one_shift,
+                               .monotone = spec->constraints.monotone,
+                               .is_continuous = spec->constraints.continuous,
+                               .max_step = spec->constraints.max_step,
+                               .segments = spec->segments,
+                               .squares = spec->method == METHOD_LSQ,
+                               .count = (int)(last - first + 1),
+                               .sum = spec->fold ? sum_of_halves(spec) : 0,
+                               .start_all = spec->constraints.knots == KNOTS_UNIFORM};
+    for (int k = 0; k < every.count; k++) {
+        every.output[k] = output_at(tiny, first + k);
+        if (spec->fold && k > 0)
+            every.mirror[k] = output_at(tiny, first - k);
+        every.may_start[k] = k == 0 || may_start(tiny, table, first + k, segments);
+    }
+    /* Steps to the zero point from below. */
+    every.mirror[0].direction = spec->fold ? every.output[0].direction : 0;
+    return every;
+}
