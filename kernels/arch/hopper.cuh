@@ -137,10 +137,10 @@ __device__ inline void copy_to_tensor(const CUtensorMap *tensor, int32_t x, int3
         : "memory");
 }
 
-/* Until the copies that this thread started to tensors have read what they copy. */
-__device__ inline void wait_for_copies_to_read()
+/* Until the copies that this thread started to tensors, all but the last `under_way`, have read what they copy. */
+template <int under_way = 0> __device__ void wait_for_copies_to_read()
 {
-    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+    asm volatile("cp.async.bulk.wait_group.read %0;" : : "n"(under_way) : "memory");
 }
 
 /* Four matrices of 8 x 8 halves, each to eight rows of 16 bytes whose addresses eight lanes have: r[i] of lane l are
@@ -151,6 +151,20 @@ __device__ inline void store_matrices_transposed(uint32_t row, const uint32_t (&
                  :
                  : "r"(row), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
                  : "memory");
+}
+
+/* The same of two, whose addresses 16 lanes have. */
+__device__ inline void store_two_matrices_transposed(uint32_t row, uint32_t first, uint32_t second)
+{
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};"
+                 :
+                 : "r"(row), "r"(first), "r"(second)
+                 : "memory");
+}
+
+__device__ inline void store_shared(uint32_t address, uint32_t v)
+{
+    asm volatile("st.shared.u32 [%0], %1;" : : "r"(address), "r"(v) : "memory"); /* [address] = v */
 }
 
 /* Registers of each thread of this warpgroup from here on: more than the kernel began with, or fewer. */
@@ -192,6 +206,14 @@ __device__ inline uint32_t address_in(uint32_t rank, uint32_t address)
 __device__ inline void store_in_cluster(uint32_t address, float v)
 {
     asm volatile("st.shared::cluster.f32 [%0], %1;" : : "r"(address), "f"(v) : "memory"); /* [address] = v */
+}
+
+__device__ inline void store_in_cluster(uint32_t address, int4 v)
+{
+    asm volatile("st.shared::cluster.v4.s32 [%0], {%1, %2, %3, %4};" /* [address] = v */
+                 :
+                 : "r"(address), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)
+                 : "memory");
 }
 
 __device__ inline float4 load_in_cluster(uint32_t address)

@@ -9,6 +9,16 @@
 
 #include "hopper.cuh"
 
+namespace pwl
+{
+namespace hopper
+{
+
+enum class elements { f16, bf16, s8 }; /* of A and B */
+
+} // namespace hopper
+} // namespace pwl
+
 #if PWL_IS_HOPPER
 
 namespace pwl
@@ -98,8 +108,6 @@ __device__ inline uint64_t matrix_beyond(uint64_t matrix, uint32_t bytes)
 #define PWL_MULTIPLY_BYTES_IF(tokens, ...)                                                                             \
     if constexpr (groups == tokens / 8)                                                                                \
     PWL_MULTIPLY("m64n" #tokens "k32.s32.s8.s8", +r, "", __VA_ARGS__)
-
-enum class elements { f16, bf16, s8 };
 
 /*
  * Adds products to the sums of a warp, 16 rows of A: for every 8 rows of B as mma.m16n8 has them. a is in the registers

@@ -157,7 +157,7 @@ __device__ void multiply(const pwl_qgemm_call &call, const ring &of, const uint8
         begin_multiplications();
 #pragma unroll
         for (unsigned step = 0; step < mma::steps; step++)
-            multiply_add<bf16>(sums, a[step].r, matrix_at(of.x + stage * x_bytes + step * 32));
+            multiply_add<bf16 ? hopper::elements::bf16 : hopper::elements::f16>(sums, a[step].r, matrix_at(of.x + stage * x_bytes + step * 32));
         close_multiplications();
         stage = (stage + 1) % stages;
         odd ^= stage == 0;
@@ -276,8 +276,8 @@ int pwl_cuda_launch_qgemm_splitk_wgmma(const pwl_qgemm_call *call, struct CUstre
     if (error != cudaSuccess)
         return error;
     if (attributes.maxThreadsPerBlock < static_cast<int>(threads) || blocks > INT32_MAX ||
-        !describe_matrix(&x, call->h, call->product.m, call->weights.k, call->h_stride,
-                         static_cast<unsigned>(call->product.m)))
+        !describe_matrix<uint16_t>(&x, call->h, call->product.m, call->weights.k, call->h_stride, 128,
+                                   static_cast<unsigned>(call->product.m)))
         return cudaErrorNotSupported;
     return mma::variant_of(call, [&](auto v) -> int {
         using variant = decltype(v);
