@@ -190,6 +190,12 @@ __device__ inline void arrive_at_cluster()
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 }
 
+/* The same of those who have written nothing that others are to see. */
+__device__ inline void arrive_at_cluster_relaxed()
+{
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
+
 __device__ inline void wait_for_cluster()
 {
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
@@ -208,12 +214,13 @@ __device__ inline void store_in_cluster(uint32_t address, float v)
     asm volatile("st.shared::cluster.f32 [%0], %1;" : : "r"(address), "f"(v) : "memory"); /* [address] = v */
 }
 
-__device__ inline void store_in_cluster(uint32_t address, int4 v)
+/* Starts to store 16 bytes in another block's memory; they arrive at a barrier there. */
+__device__ inline void send_to_cluster(uint32_t address, int4 v, uint32_t barrier)
 {
-    asm volatile("st.shared::cluster.v4.s32 [%0], {%1, %2, %3, %4};" /* [address] = v */
+    asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.s32 [%0], {%1, %2, %3, %4}, [%5];"
                  :
-                 : "r"(address), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)
-                 : "memory");
+                 : "r"(address), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "r"(barrier)
+                 : "memory"); /* [address] = v */
 }
 
 __device__ inline float4 load_in_cluster(uint32_t address)

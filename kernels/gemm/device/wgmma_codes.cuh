@@ -36,7 +36,7 @@ constexpr unsigned out_buffer = 4096, out_group = 2 * out_buffer;
  * through, where there is room for what it writes beside the stages. */
 template <unsigned count>
 struct byte_shape : stage_shape<mma::variant<PWL_QGEMM_ROWS8, false, false>, count, (count > 64 ? 1 : 2)> {
-    static constexpr bool direct = true, strips = false, meets_early = count <= 128;
+    static constexpr bool direct = true, strips = false, meets_early = count <= 128, sends_parts = true;
     static constexpr unsigned half = count / 2, parts_bytes = half * PWL_QGEMM_ROWS * sizeof(int32_t);
     /* Of a warpgroup: exponents of rows of X, and what warps find about theirs and the weights'. */
     static constexpr unsigned units_bytes = count * sizeof(int32_t) + group_threads / 32 * sizeof(int4);
@@ -207,23 +207,35 @@ template <class shape> struct storing_codes {
     uint8_t *const memory;
     const unsigned group, thread, lane, warp; /* of those that multiply; in the group, in its warp; of the group */
     const uint32_t out, table, units;         /* in shared memory, the group's own but for the table */
-    /* Of the tile: this lane's rows of weights, what their sums begin with, whether in 32 bits, and exponents. */
-    unsigned row;
-    int32_t start[2], n_w[2];
+    const unsigned row; /* of weights, in a tile, this lane's first */
+    /* Of the next tile: what memory has of the lane's rows, and of rows of X. */
+    int32_t next_sum[2], next_bias[2];
+    int8_t next_w[2], next_x[lists];
+    /* Of the tile: whether v has 32 bits, exponents, and those of rows of X less n. */
     bool narrow;
-    int32_t n_x[lists]; /* of rows of X: n_x - n */
+    int32_t n_w[2], n_x[lists];
     uint32_t buffer = 0; /* of Y, the next one */
 
-    __device__ storing_codes(const pwl_qgemm_call &call, const CUtensorMap &y, const work &of, uint8_t *memory)
+    __device__ storing_codes(const pwl_qgemm_call &call, const CUtensorMap &y, const work &of, uint8_t *memory,
+                             const tile_place &here)
         : call(call), y(y), of(of), memory(memory), group(threadIdx.x / group_threads),
           thread(threadIdx.x % group_threads), lane(threadIdx.x % 32), warp(thread / 32),
           out(shared_address(memory) + of.out_at + group * out_group), table(shared_address(memory) + of.table_at),
-          units(shared_address(memory) + of.units_at + group * shape::units_bytes)
+          units(shared_address(memory) + of.units_at + group * shape::units_bytes),
+          row(group * group_rows + warp * PWL_QGEMM_TILE_ROWS + pwl_qgemm_row_of_lane(shape::format, lane / 4))
     {
-        if (!of.table_at)
-            return;
-        put_table();
-        meet(meet_to_begin, multiplying);
+        if (here.is_there(of))
+            ask_for_weights(here);
+    }
+
+    __device__ void ready(const tile_place &here)
+    {
+        if (here.is_there(of))
+            ask_for_numbers(here);
+        if (of.table_at) {
+            put_table();
+            meet(meet_to_begin, multiplying);
+        }
     }
 
     __device__ void put_table() const
@@ -249,40 +261,67 @@ template <class shape> struct storing_codes {
             cells[i] = reinterpret_cast<const uint32_t *>(image + plan.image_cells)[i << plan.cell_copies];
     }
 
-    /* What is asked of memory here is there when the tile is multiplied. */
-    __device__ void begin(const tile_place &here, size_t m, size_t n, sums_type &sums)
+    /* Sums and exponents of a tile's rows of weights, which are no launch's output. */
+    __device__ void ask_for_weights(const tile_place &at)
     {
-        row = group * group_rows + warp * PWL_QGEMM_TILE_ROWS + pwl_qgemm_row_of_lane(shape::format, lane / 4);
+        const size_t first = size_t{at.across} * PWL_QGEMM_ROWS + row;
+#pragma unroll
+        for (unsigned i = 0; i < 2; i++) {
+            next_sum[i] = pwl_qgemm_row_sum(&call.weights, first + i);
+            next_w[i] = static_cast<int8_t>(pwl_qgemm_row_exponent(&call.weights, first + i));
+        }
+    }
+
+    /* Their bias, and exponents of the rows of X that this block stores. */
+    __device__ void ask_for_numbers(const tile_place &at)
+    {
+        const size_t first = size_t{at.across} * PWL_QGEMM_ROWS + row, m = first_row(at);
+#pragma unroll
+        for (unsigned i = 0; i < 2; i++)
+            next_bias[i] =
+                first + i < call.weights.n ? pwl_qgemm_bias_s32(&call.product, &call.epilogue.as, first + i) : 0;
+#pragma unroll
+        for (unsigned i = 0; i < lists; i++)
+            next_x[i] = call.product.x.n_x[min(m + thread + i * group_threads, call.product.m - 1)];
+    }
+
+    /* The first row of X that this block stores of a tile. */
+    __device__ size_t first_row(const tile_place &at) const
+    {
+        return at.m(of, shape::tokens) + (at.shared ? at.part * shape::half : 0);
+    }
+
+    __device__ void begin(const tile_place &here, size_t, size_t, sums_type &sums)
+    {
+        int32_t start[2];
         narrow = true;
 #pragma unroll
         for (unsigned i = 0; i < 2; i++) {
-            const size_t at = n + row + i;
-            const int32_t bias =
-                at < call.weights.n ? pwl_qgemm_bias_s32(&call.product, &call.epilogue.as, at) : 0;
-            const int64_t first =
-                bias - int64_t{call.product.x.zero_point} * pwl_qgemm_row_sum(&call.weights, at);
+            const int64_t first = next_bias[i] - int64_t{call.product.x.zero_point} * next_sum[i];
             narrow = narrow && pwl_qgemm_start_is_narrow(first, call.weights.k);
-            start[i] = static_cast<int32_t>(first); /* where it is not narrow, sums wrap, and lose nothing */
-            n_w[i] = pwl_qgemm_row_exponent(&call.weights, at);
+            start[i] = here.part == 0 ? static_cast<int32_t>(first) : 0; /* wraps where it is not narrow */
+            n_w[i] = next_w[i];
         }
-        const size_t first = m + (here.shared ? here.part * shape::half : 0);
 #pragma unroll
         for (unsigned i = 0; i < lists; i++)
-            n_x[i] = call.product.x.n_x[min(first + thread + i * group_threads, call.product.m - 1)] - call.narrow.n;
-        const bool starts = here.part == 0;
+            n_x[i] = next_x[i] - call.narrow.n;
 #pragma unroll
         for (unsigned g = 0; g < groups8; g++) {
 #pragma unroll
             for (unsigned c = 0; c < 4; c++)
-                sums[g][c] = starts ? start[c / 2] : 0;
+                sums[g][c] = start[c / 2];
         }
     }
 
-    __device__ void store(const tile_place &here, size_t m, size_t n, sums_type &sums)
+    __device__ void store(const tile_place &here, const tile_place &next, size_t, size_t n, sums_type &sums)
     {
+        const size_t first = first_row(here);
+        if (next.is_there(of)) {
+            ask_for_weights(next);
+            ask_for_numbers(next);
+        }
         if (here.shared)
             add_parts(here.part, sums);
-        const size_t first = m + (here.shared ? here.part * shape::half : 0);
         const size_t left = first < call.product.m ? call.product.m - first : 0;
         const unsigned rows =
             static_cast<unsigned>(min(size_t{here.shared ? shape::half : shape::tokens}, left));
@@ -313,13 +352,14 @@ template <class shape> struct storing_codes {
         }
     }
 
-    /* Half of the sums to where the other block of the cluster expects them. */
-    template <unsigned first> __device__ void send(uint32_t there, const sums_type &sums) const
+    /* Half of the sums to the other block of the cluster. */
+    template <unsigned first> __device__ void send(uint32_t to, uint32_t barrier, const sums_type &sums) const
     {
 #pragma unroll
         for (unsigned g = 0; g < groups8 / 2; g++) {
             const int32_t(&from)[4] = sums[first + g];
-            store_in_cluster(there + g * multiplying * sizeof(int4), make_int4(from[0], from[1], from[2], from[3]));
+            send_to_cluster(to + g * multiplying * sizeof(int4), make_int4(from[0], from[1], from[2], from[3]),
+                            barrier);
         }
     }
 
@@ -327,21 +367,23 @@ template <class shape> struct storing_codes {
     __device__ void add_parts(unsigned part, sums_type &sums)
     {
         constexpr unsigned mine = groups8 / 2, apart = multiplying * sizeof(int4);
-        const uint32_t parts = shared_address(memory) + (shape::meets_early ? of.parts_at : 0) + threadIdx.x * 16;
+        const uint32_t here = shared_address(memory), barrier = here + of.barriers_at + of.stages * 16;
+        const uint32_t parts = here + (shape::meets_early ? of.parts_at : 0) + threadIdx.x * sizeof(int4);
+        if (threadIdx.x == 0)
+            arrive_and_expect(barrier, mine * apart);
         if (!shape::meets_early)
             arrive_at_cluster(); /* this block's stages are free */
         wait_for_cluster();
-        const uint32_t there = address_in(1 - part, parts);
+        const uint32_t there = address_in(1 - part, parts), other_barrier = address_in(1 - part, barrier);
         if (part == 0) {
-            send<mine>(there, sums);
+            send<mine>(there, other_barrier, sums);
         } else {
-            send<0>(there, sums);
+            send<0>(there, other_barrier, sums);
 #pragma unroll
             for (unsigned i = 0; i < 4 * mine; i++)
                 sums[i / 4][i % 4] = sums[mine + i / 4][i % 4];
         }
-        arrive_at_cluster();
-        wait_for_cluster();
+        wait_for(barrier, false);
 #pragma unroll
         for (unsigned g = 0; g < mine; g++) {
             const uint4 other = load_shared<uint4>(parts + g * apart);
@@ -438,6 +480,9 @@ template <class shape> struct storing_codes {
         const way by(call, table);
         const bool first_thread = thread == 0;
         const size_t column = n + group * group_rows;
+        /* Copies write whole 16 bytes, beyond where a tensor ends within them. */
+        const bool copies = call.narrow.copied && (column + group_rows <= call.weights.n ||
+                                                   call.weights.n * way::bytes % 16 == 0);
 #pragma unroll
         for (unsigned first = 0; first < shape::tokens; first += box) {
             if (first >= rows)
@@ -452,25 +497,27 @@ template <class shape> struct storing_codes {
                 put_groups<way, at_once>(by, sums, (first + token) / 8, token, to);
             show_to_copies();
             meet(meet_codes + group, group_threads);
-            if (!call.narrow.copied)
-                store_box<way>(m + first, column, min(box, rows - first), to);
+            if (!copies)
+                store_box<way>(m, column, first, min(first + box, rows), to);
             else if (first_thread && column < call.weights.n)
                 copy_to_tensor(&y, static_cast<int32_t>(column), static_cast<int32_t>(m + first), to);
         }
     }
 
-    /* A box of Y, element by element. */
-    template <class way> __device__ void store_box(size_t m, size_t n, unsigned rows, uint32_t from) const
+    /* A box of Y, rows `first` to `end` from m on, element by element. */
+    template <class way>
+    __device__ void store_box(size_t m, size_t n, unsigned first, unsigned end, uint32_t from) const
     {
         using element = std::conditional_t<way::bytes == 1, uint8_t, uint16_t>;
-        const pwl_qgemm_output &to = call.product.y;
+        const pwl_qgemm_output *to = &call.product.y;
         const unsigned column = thread % group_rows;
         if (n + column >= call.weights.n)
             return;
+        asm volatile("" : "+r"(first), "+l"(to)); /* or what all boxes need is found before the first one, and spilled */
 #pragma unroll 1
-        for (unsigned token = thread / group_rows; token < rows; token += groups) {
+        for (unsigned token = thread / group_rows; first + token < end; token += groups) {
             const unsigned chunk = column * way::bytes / 16, swapped = way::bytes == 1 ? token / 2 % 4 : token % 8;
-            static_cast<element *>(to.data)[(m + token) * to.stride + n + column] = load_entry<element>(
+            static_cast<element *>(to->data)[(m + first + token) * to->stride + n + column] = load_entry<element>(
                 from + token * group_rows * way::bytes + (chunk ^ swapped) * 16 + column * way::bytes % 16);
         }
     }

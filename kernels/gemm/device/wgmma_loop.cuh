@@ -23,6 +23,9 @@
  *     wait for stage i, load its codes | wait for multiplications i - 2, stage i - 2 is empty | decode to the registers
  *     of A that they had | start multiplications i
  *
+ * Bytes need no decoding, and ptxas has them loaded to where they are multiplied from: so they are loaded after that
+ * wait.
+ *
  * A stage is read in two ways: its codes by loads, long before X is by the tensor cores, which is what frees it. So
  * three stages are the fewest that work. Where K ends within a stage, X is zeros there, and the last piece of the
  * weights comes once more: weights are finite, and 0 times any of them adds nothing.
@@ -91,7 +94,7 @@ template <class variant, unsigned count, bool is_direct>
 struct shape : stage_shape<variant, count, (count > 128 ? 1 : 2)> {
     static constexpr bool direct = is_direct;
     static constexpr bool strips = count >= PWL_QGEMM_STRIP_TILE; /* of X may be made meanwhile */
-    static constexpr bool meets_early = false;
+    static constexpr bool meets_early = false, sends_parts = false;
 };
 
 /* What a launch has to do, and where what lies in shared memory: X of the stages at first, then their weights. Y of a
@@ -108,7 +111,7 @@ struct work {
     uint32_t copies_y;     /* whether Y is copied as the tensor that describes it */
     uint32_t stages, w_at, out_at, parts_at, table_at;
     uint32_t units_at; /* exponents of a tile's rows of X, for each warpgroup that multiplies */
-    uint32_t barriers_at;
+    uint32_t barriers_at;  /* of each stage full and empty, then one for what another block sends */
 };
 
 #if PWL_IS_HOPPER
@@ -279,15 +282,21 @@ __device__ void multiply(const pwl_qgemm_call &call, const uint8_t *memory, size
     uint32_t last = 0, before = 0; /* barriers of empty stages to come: of the last step, and of that before */
     const auto add = [&](uint32_t i, pwl_fragment(&a)[shape::slabs * row_steps]) {
         mma::codes<format, 1> codes[shape::pieces];
-        wait_for(from.full(), from.odd);
+        const auto load = [&] {
 #pragma unroll
-        for (unsigned piece = 0; piece < shape::pieces; piece++) {
-            const uint8_t *const stage = memory + from.w() + piece * shape::piece;
-            codes[piece].load(stage + codes_at, stage + scales_at);
-        }
+            for (unsigned piece = 0; piece < shape::pieces; piece++) {
+                const uint8_t *const stage = memory + from.w() + piece * shape::piece;
+                codes[piece].load(stage + codes_at, stage + scales_at);
+            }
+        };
+        wait_for(from.full(), from.odd);
+        if (!shape::of_bytes)
+            load();
         wait_for_multiplications<1>();
         if (i >= 2 && tells)
             arrive(before);
+        if (shape::of_bytes)
+            load();
 #pragma unroll
         for (unsigned piece = 0; piece < shape::pieces; piece++) {
             hold<format>(codes[piece]);

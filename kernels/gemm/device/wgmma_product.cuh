@@ -9,8 +9,9 @@
  *     block 2 | tile 2 | tile 6 |
  *     block 3 | tile 3 | tile 7 |
  *
- * What is done with sums is a type of its own, `storing`: its constructor, for the threads that multiply, once all
- * earlier launches have ended; begin(), which gives the sums of a tile their first values; store(); end().
+ * What is done with sums is a type of its own, `storing`, for the threads that multiply: its constructor, which must
+ * read nothing but weights; ready(), once all earlier launches have ended; for each tile begin(), which gives its sums
+ * their first values, then store(), which knows the next tile.
  */
 #ifndef PWL_QGEMM_WGMMA_PRODUCT_CUH
 #define PWL_QGEMM_WGMMA_PRODUCT_CUH
@@ -55,8 +56,10 @@ __device__ void copy(const pwl_qgemm_call &call, const CUtensorMap &x, const wor
         if (!shape::meets_early)
             arrive_at_cluster();
         wait_for_cluster();
-        arrive_at_cluster();
-        wait_for_cluster();
+        if (!shape::sends_parts) {
+            arrive_at_cluster();
+            wait_for_cluster();
+        }
     }
 }
 
@@ -65,14 +68,19 @@ __device__ void multiply_and_store(const pwl_qgemm_call &call, const CUtensorMap
 {
     const unsigned row = __shfl_sync(0xffffffff, threadIdx.x / 32, 0) * PWL_QGEMM_TILE_ROWS;
     place<shape> from(of, shared_address(memory), false);
+    tile_place here(of);
+    storing by(call, y, of, memory, here);
     wait_for_last_launch();
-    storing by(call, y, of, memory);
-    for (tile_place here(of); here.is_there(of); here.advance(of)) {
+    by.ready(here);
+    while (here.is_there(of)) {
         const size_t m = here.m(of, shape::tokens), n = size_t{here.across} * PWL_QGEMM_ROWS;
+        tile_place next = here;
         typename shape::number sums[shape::tokens / 8][4];
+        next.advance(of);
         by.begin(here, m, n, sums);
         multiply<shape>(call, memory, n + row, row, here.end - here.first, from, sums);
-        by.store(here, m, n, sums);
+        by.store(here, next, m, n, sums);
+        here = next;
     }
     if (threadIdx.x % group_threads == 0) /* shared memory must stay until then */
         wait_for_copies_to_read();
@@ -95,6 +103,7 @@ __global__ void __launch_bounds__(PWL_IS_HOPPER ? threads : 1, 1)
             init_barrier(memory + of.barriers_at + i * 16, 2);
             init_barrier(memory + of.barriers_at + i * 16 + 8, multiplying / 32 * tellers);
         }
+        init_barrier(memory + of.barriers_at + of.stages * 16, 1);
         show_barriers();
         prefetch_tensor(&x);
         if (of.copies_y)
@@ -102,7 +111,7 @@ __global__ void __launch_bounds__(PWL_IS_HOPPER ? threads : 1, 1)
     }
     __syncthreads();
     if (shape::meets_early && shares_tile(of))
-        arrive_at_cluster();
+        arrive_at_cluster_relaxed(); /* barriers are there, as they were shown; nothing else */
     if (threadIdx.x >= multiplying) {
         leave_registers<registers_else<shape>>();
         copy<shape>(call, x, of, memory);
@@ -155,7 +164,7 @@ template <class shape> unsigned share_out(work &of, const room &behind)
         of.table_at = behind.table ? of.parts_at + behind.parts : 0;
         of.units_at = of.parts_at + behind.parts + behind.table;
         of.barriers_at = of.units_at + behind.units;
-        bytes = of.barriers_at + of.stages * 16;
+        bytes = of.barriers_at + of.stages * 16 + 8;
     } while (bytes > most_shared);
     return bytes;
 }

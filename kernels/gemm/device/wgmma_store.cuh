@@ -234,9 +234,14 @@ template <class shape> struct storing_halves {
     char *const table;
     int8_t *const units;
 
-    __device__ storing_halves(const pwl_qgemm_call &call, const CUtensorMap &y, const work &of, uint8_t *memory)
+    __device__ storing_halves(const pwl_qgemm_call &call, const CUtensorMap &y, const work &of, uint8_t *memory,
+                              const tile_place &)
         : call(call), y(y), of(of), memory(memory), table(reinterpret_cast<char *>(memory) + of.table_at),
           units(reinterpret_cast<int8_t *>(memory + of.units_at) + threadIdx.x / group_threads * most_tokens)
+    {
+    }
+
+    __device__ void ready(const tile_place &) const
     {
         if constexpr (!shape::direct && !shape::exponents) {
             if (of.table_at && threadIdx.x < mma::threads) {
@@ -259,7 +264,8 @@ template <class shape> struct storing_halves {
             put_units<shape::tokens>(call, m, units);
     }
 
-    __device__ void store(const tile_place &here, size_t m, size_t n, float (&sums)[shape::tokens / 8][4])
+    __device__ void store(const tile_place &here, const tile_place &, size_t m, size_t n,
+                          float (&sums)[shape::tokens / 8][4])
     {
         if constexpr (!shape::direct)
             store_through_floats<shape>(call, of, here, m, n, memory, table, sums);
