@@ -28,10 +28,10 @@ extern "C" {
 
 /* Those of bytes: F(tokens, rows8). */
 #define PWL_QGEMM_BYTE_TILE_SIZES(F)                                                                                   \
-    F(32, 100)                                                                                                         \
-    F(64, 120)                                                                                                         \
-    F(128, 190)                                                                                                        \
-    F(256, 335)
+    F(32, 165)                                                                                                         \
+    F(64, 195)                                                                                                         \
+    F(128, 215)                                                                                                        \
+    F(256, 330)
 
 /* The one size for Y that is not `direct`, below: what such kernels have more code for is not to be compiled for each.
  */

@@ -226,18 +226,23 @@ template <class shape> struct storing_codes {
     {
         if (here.is_there(of))
             ask_for_weights(here);
-    }
-
-    __device__ void ready(const tile_place &here)
-    {
-        if (here.is_there(of))
-            ask_for_numbers(here);
         if (of.table_at) {
             put_table();
             meet(meet_to_begin, multiplying);
         }
     }
 
+    __device__ void ready(const tile_place &here)
+    {
+        if (here.is_there(of))
+            ask_for_numbers(here);
+        /* What stores of a tile ask of the call comes to the cache of constants now, while memory is waited for. */
+        asm volatile("" : : "r"(call.narrow.way), "r"(call.narrow.n), "r"(call.narrow.zero), "r"(call.narrow.copied));
+        asm volatile("" : : "l"(call.product.y.data), "l"(call.product.m), "l"(call.weights.n), "r"(of.barriers_at));
+        asm volatile("" : : "r"(call.table.plan.fraction), "r"(call.table.plan.cell_shift));
+    }
+
+    /* Tables are no launch's output, either. */
     __device__ void put_table() const
     {
         const pwl_cuda_plan &plan = call.table.plan;
@@ -254,11 +259,18 @@ template <class shape> struct storing_codes {
             return;
         }
         uint32_t *const cells = reinterpret_cast<uint32_t *>(to + pwl_qgemm_narrow_cells_at(&plan));
-        for (uint32_t i = threadIdx.x; i < plan.heads; i += multiplying)
-            reinterpret_cast<pwl_compact *>(to)[i] =
-                reinterpret_cast<const pwl_compact *>(image)[i << plan.head_copies];
-        for (uint32_t i = threadIdx.x; i < plan.cells; i += multiplying)
-            cells[i] = reinterpret_cast<const uint32_t *>(image + plan.image_cells)[i << plan.cell_copies];
+        for (uint32_t i = threadIdx.x; i < max(plan.heads, plan.cells); i += multiplying) {
+            pwl_compact head = 0;
+            uint32_t cell = 0;
+            if (i < plan.heads)
+                head = reinterpret_cast<const pwl_compact *>(image)[i << plan.head_copies];
+            if (i < plan.cells)
+                cell = reinterpret_cast<const uint32_t *>(image + plan.image_cells)[i << plan.cell_copies];
+            if (i < plan.heads)
+                reinterpret_cast<pwl_compact *>(to)[i] = head;
+            if (i < plan.cells)
+                cells[i] = cell;
+        }
     }
 
     /* Sums and exponents of a tile's rows of weights, which are no launch's output. */

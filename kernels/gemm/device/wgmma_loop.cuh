@@ -106,7 +106,7 @@ struct work {
     uint32_t m_last;       /* row of X of the last tile along M */
     uint32_t rows;         /* of X in a copy: those of a tile, or of X, where it has fewer */
     uint32_t depth, steps; /* pieces along K, and stages that they fill */
-    uint32_t split;        /* parts of each other tile, for the blocks of a cluster: each takes some of the steps */
+    uint32_t split;        /* 1, or 2: parts of each other tile, for the blocks of a cluster: each takes half of K */
     uint32_t alone;        /* whether each thread block has one turn at most */
     uint32_t copies_y;     /* whether Y is copied as the tensor that describes it */
     uint32_t stages, w_at, out_at, parts_at, table_at;
@@ -185,14 +185,15 @@ struct tile_place {
     {
         turn = next;
         shared = turn >= of.whole;
-        part = shared ? (turn - of.whole) % of.split : 0;
-        first = shared ? of.steps * part / of.split : 0;
-        end = shared ? of.steps * (part + 1) / of.split : of.steps;
-        const uint32_t tile = shared ? of.whole + (turn - of.whole) / of.split : turn;
-        const uint32_t begin = tile / (of.panel * of.down) * of.panel, in = tile - begin * of.down;
-        const uint32_t width = min(of.panel, of.across - begin);
-        across = begin + in % width;
-        down = in / width;
+        part = shared && of.split > 1 ? (turn - of.whole) % 2 : 0;
+        first = part ? of.steps / 2 : 0;
+        end = shared && of.split > 1 && !part ? of.steps / 2 : of.steps;
+        const uint32_t tile = shared && of.split > 1 ? of.whole + (turn - of.whole) / 2 : turn;
+        /* Divisions take a while, and weights wait to be copied. */
+        const uint32_t in_panel = of.panel * of.down, begin = tile < in_panel ? 0 : tile / in_panel * of.panel;
+        const uint32_t in = tile - begin * of.down, width = min(of.panel, of.across - begin);
+        down = in < width ? 0 : in / width;
+        across = begin + in - down * width;
     }
 
     /* Its first row of X. The last tile begins so early that it ends with X, since copies of boxes that reach beyond a
@@ -232,26 +233,61 @@ __device__ void copy_x(const pwl_qgemm_call &call, const work &of, const CUtenso
     }
 }
 
-/* Another copies the weights, which are no launch's output. */
+/* Where the weights of a tile begin. */
+template <class shape>
+__device__ const uint8_t *weights_of(const pwl_qgemm_call &call, const work &of, const tile_place &here)
+{
+    return static_cast<const uint8_t *>(call.weights.memory) +
+           (size_t{here.across} * of.depth + here.first * shape::pieces) * shape::piece;
+}
+
+/* Weights of a step. */
+template <class shape>
+__device__ void copy_step(const work &of, uint32_t memory, uint32_t step, const uint8_t *from, const place<shape> &to)
+{
+    arrive_and_expect(to.full(), shape::w_bytes);
+    if ((step + 1) * shape::pieces <= of.depth) {
+        copy_bytes(memory + to.w(), from, shape::w_bytes, to.full());
+    } else {
+#pragma unroll
+        for (uint32_t i = 0; i < shape::pieces; i++)
+            copy_bytes(memory + to.w() + i * shape::piece,
+                       from + min(i, of.depth - 1 - step * shape::pieces) * shape::piece, shape::piece, to.full());
+    }
+}
+
+/* How many steps fill_stages() has copied. */
+__device__ inline uint32_t steps_ahead(const work &of, const tile_place &here)
+{
+    return min(of.stages, here.end - here.first);
+}
+
+/* Weights are no launch's output: who makes the barriers copies those of as many steps as there are stages at once,
+ * before other threads have so much as begun. */
+template <class shape> __device__ void fill_stages(const pwl_qgemm_call &call, const work &of, uint32_t memory)
+{
+    const tile_place here(of);
+    place<shape> to(of, memory, true);
+    const uint8_t *from = weights_of<shape>(call, of, here);
+    for (uint32_t i = 0; i < steps_ahead(of, here); i++, from += shape::w_bytes, to.advance())
+        copy_step<shape>(of, memory, here.first + i, from, to);
+}
+
+/* Another thread than that of X copies the weights. */
 template <class shape> __device__ void copy_weights(const pwl_qgemm_call &call, const work &of, uint32_t memory)
 {
     place<shape> to(of, memory, true);
-    for (tile_place here(of); here.is_there(of); here.advance(of)) {
-        const uint8_t *piece = static_cast<const uint8_t *>(call.weights.memory) +
-                               (size_t{here.across} * of.depth + here.first * shape::pieces) * shape::piece;
-        for (uint32_t step = here.first; step < here.end; step++, to.advance()) {
-            wait_for(to.empty(), to.odd);
-            arrive_and_expect(to.full(), shape::w_bytes);
-            if ((step + 1) * shape::pieces <= of.depth) {
-                copy_bytes(memory + to.w(), piece, shape::w_bytes, to.full());
-            } else {
-#pragma unroll
-                for (uint32_t i = 0; i < shape::pieces; i++)
-                    copy_bytes(memory + to.w() + i * shape::piece,
-                               piece + min(i, of.depth - 1 - step * shape::pieces) * shape::piece, shape::piece,
-                               to.full());
+    tile_place here(of);
+    uint32_t ahead = steps_ahead(of, here);
+    for (; here.is_there(of); here.advance(of)) {
+        const uint8_t *from = weights_of<shape>(call, of, here);
+        for (uint32_t step = here.first; step < here.end; step++, from += shape::w_bytes, to.advance()) {
+            if (ahead > 0) {
+                ahead--;
+                continue;
             }
-            piece += shape::w_bytes;
+            wait_for(to.empty(), to.odd);
+            copy_step<shape>(of, memory, step, from, to);
         }
     }
 }

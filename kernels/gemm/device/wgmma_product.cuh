@@ -97,18 +97,20 @@ __global__ void __launch_bounds__(PWL_IS_HOPPER ? threads : 1, 1)
 #if PWL_IS_HOPPER
     extern __shared__ __align__(1024) uint8_t shared[];
     const uint32_t memory = shared_address(shared);
-    start_next_launch();
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == multiplying + 32) {
         for (unsigned i = 0; i < of.stages; i++) {
             init_barrier(memory + of.barriers_at + i * 16, 2);
             init_barrier(memory + of.barriers_at + i * 16 + 8, multiplying / 32 * tellers);
         }
         init_barrier(memory + of.barriers_at + of.stages * 16, 1);
         show_barriers();
+        fill_stages<shape>(call, of, memory);
+    } else if (threadIdx.x == multiplying) {
         prefetch_tensor(&x);
         if (of.copies_y)
             prefetch_tensor(&y);
     }
+    start_next_launch();
     __syncthreads();
     if (shape::meets_early && shares_tile(of))
         arrive_at_cluster_relaxed(); /* barriers are there, as they were shown; nothing else */
