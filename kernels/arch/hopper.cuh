@@ -100,6 +100,16 @@ __device__ inline void copy_bytes(uint32_t to, const void *from, uint32_t bytes,
                  : "memory"); /* to[0..bytes) = from[0..bytes) */
 }
 
+/* The same to the same place in both blocks of a cluster, each of whose barriers they arrive at. */
+__device__ inline void copy_bytes_to_both(uint32_t to, const void *from, uint32_t bytes, uint32_t barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, "
+                 "[%3], %4;"
+                 :
+                 : "r"(to), "l"(from), "r"(bytes), "r"(barrier), "h"(static_cast<uint16_t>(3))
+                 : "memory"); /* to[0..bytes) = from[0..bytes), twice */
+}
+
 /* What was written to shared memory by ordinary stores is there for copies that start after a barrier. */
 __device__ inline void show_to_copies()
 {
@@ -212,6 +222,13 @@ __device__ inline uint32_t address_in(uint32_t rank, uint32_t address)
 __device__ inline void store_in_cluster(uint32_t address, float v)
 {
     asm volatile("st.shared::cluster.f32 [%0], %1;" : : "r"(address), "f"(v) : "memory"); /* [address] = v */
+}
+
+/* At a barrier of a block of the cluster, whose address address_in() gives. */
+__device__ inline void arrive_in_cluster(uint32_t barrier)
+{
+    delay();
+    asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" : : "r"(barrier) : "memory");
 }
 
 /* Starts to store 16 bytes in another block's memory; they arrive at a barrier there. */

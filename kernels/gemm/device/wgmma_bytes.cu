@@ -60,6 +60,9 @@ template <class shape> int launch_shape(const pwl_qgemm_call *call, struct CUstr
 
 int pwl_cuda_launch_qgemm_wgmma_bytes(const pwl_qgemm_call *call, struct CUstream_st *stream)
 {
+    /* Such tiles are bound by their copies, of which a pair of them needs fewer. */
+    if (call->tile.tokens == 128 && call->tile.split == 1 && call->product.m > 128)
+        return launch_shape<byte_shape<128, true>>(call, stream);
     switch (call->tile.tokens) {
 #define LAUNCH(tokens, ...)                                                                                            \
     case tokens:                                                                                                       \

@@ -34,9 +34,10 @@ constexpr unsigned out_buffer = 4096, out_group = 2 * out_buffer;
 
 /* What the main loop is compiled for in bytes. A block of a cluster may write to the other one's memory before that is
  * through, where there is room for what it writes beside the stages. */
-template <unsigned count>
+template <unsigned count, bool in_pairs = false>
 struct byte_shape : stage_shape<mma::variant<PWL_QGEMM_ROWS8, false, false>, count, (count > 64 ? 1 : 2)> {
-    static constexpr bool direct = true, strips = false, meets_early = count <= 128, sends_parts = true;
+    static constexpr bool direct = true, strips = false, meets_early = count <= 128 && !in_pairs,
+                          sends_parts = true, pairs = in_pairs;
     static constexpr unsigned half = count / 2, parts_bytes = half * PWL_QGEMM_ROWS * sizeof(int32_t);
     /* Of a warpgroup: exponents of rows of X, and what warps find about theirs and the weights'. */
     static constexpr unsigned units_bytes = count * sizeof(int32_t) + group_threads / 32 * sizeof(int4);
@@ -50,7 +51,7 @@ template <class shape> struct storing_codes;
 
 #if PWL_IS_HOPPER
 
-constexpr unsigned meet_to_begin = 1, meet_codes = 2; /* barriers, the second one's the first warpgroup's */
+constexpr unsigned meet_codes = 2; /* a barrier, the first warpgroup's */
 
 /* sat(d) << 24 | sat(b) << 16 | sat(c) << 8 | sat(a) */
 __device__ inline uint32_t saturate_bytes(int32_t a, int32_t b, int32_t c, int32_t d)
@@ -226,10 +227,8 @@ template <class shape> struct storing_codes {
     {
         if (here.is_there(of))
             ask_for_weights(here);
-        if (of.table_at) {
-            put_table();
-            meet(meet_to_begin, multiplying);
-        }
+        if (of.table_at)
+            put_table(); /* before all threads meet, as they do next */
     }
 
     __device__ void ready(const tile_place &here)

@@ -59,6 +59,7 @@ constexpr unsigned group_rows = PWL_QGEMM_ROWS / groups; /* of weights */
 
 constexpr unsigned alignment = 1024; /* of operand B in shared memory */
 constexpr unsigned fewest_stages = 3, most_stages = 64, most_tokens = 256;
+constexpr unsigned most_ahead = 64 << 10; /* bytes of weights */
 
 /* Lanes of a warp that tell that it is through with a stage. One will do: what the other lanes read went into
  * multiplications of the whole warp, and those have ended. racecheck takes no lane's word for another's, and has a
@@ -94,7 +95,7 @@ template <class variant, unsigned count, bool is_direct>
 struct shape : stage_shape<variant, count, (count > 128 ? 1 : 2)> {
     static constexpr bool direct = is_direct;
     static constexpr bool strips = count >= PWL_QGEMM_STRIP_TILE; /* of X may be made meanwhile */
-    static constexpr bool meets_early = false, sends_parts = false;
+    static constexpr bool meets_early = false, sends_parts = false, pairs = false;
 };
 
 /* What a launch has to do, and where what lies in shared memory: X of the stages at first, then their weights. Y of a
@@ -108,6 +109,7 @@ struct work {
     uint32_t depth, steps; /* pieces along K, and stages that they fill */
     uint32_t split;        /* 1, or 2: parts of each other tile, for the blocks of a cluster: each takes half of K */
     uint32_t alone;        /* whether each thread block has one turn at most */
+    uint32_t pairs;        /* whether the blocks of a cluster take tiles that are neighbours along M; `down` is of twos */
     uint32_t copies_y;     /* whether Y is copied as the tensor that describes it */
     uint32_t stages, w_at, out_at, parts_at, table_at;
     uint32_t units_at; /* exponents of a tile's rows of X, for each warpgroup that multiplies */
@@ -188,12 +190,14 @@ struct tile_place {
         part = shared && of.split > 1 ? (turn - of.whole) % 2 : 0;
         first = part ? of.steps / 2 : 0;
         end = shared && of.split > 1 && !part ? of.steps / 2 : of.steps;
-        const uint32_t tile = shared && of.split > 1 ? of.whole + (turn - of.whole) / 2 : turn;
+        const uint32_t tile = shared && of.split > 1 ? of.whole + (turn - of.whole) / 2 : of.pairs ? turn / 2 : turn;
         /* Divisions take a while, and weights wait to be copied. */
         const uint32_t in_panel = of.panel * of.down, begin = tile < in_panel ? 0 : tile / in_panel * of.panel;
         const uint32_t in = tile - begin * of.down, width = min(of.panel, of.across - begin);
         down = in < width ? 0 : in / width;
         across = begin + in - down * width;
+        if (of.pairs)
+            down = 2 * down + turn % 2;
     }
 
     /* Its first row of X. The last tile begins so early that it ends with X, since copies of boxes that reach beyond a
@@ -256,20 +260,34 @@ __device__ void copy_step(const work &of, uint32_t memory, uint32_t step, const 
     }
 }
 
-/* How many steps fill_stages() has copied. */
-__device__ inline uint32_t steps_ahead(const work &of, const tile_place &here)
+/* The same of a pair, whose blocks copy half of it to both, once the stage of both is empty. */
+template <class shape>
+__device__ void copy_half_step(const work &of, uint32_t memory, uint32_t step, const uint8_t *from,
+                               const place<shape> &to)
 {
-    return min(of.stages, here.end - here.first);
+    constexpr uint32_t count = shape::pieces / 2;
+    const uint32_t first = blockIdx.x % 2 * count, last = of.depth - 1 - step * shape::pieces;
+    arrive_and_expect(to.full(), shape::w_bytes);
+#pragma unroll
+    for (uint32_t i = first; i < first + count; i++)
+        copy_bytes_to_both(memory + to.w() + i * shape::piece, from + min(i, last) * shape::piece, shape::piece,
+                           to.full());
 }
 
-/* Weights are no launch's output: who makes the barriers copies those of as many steps as there are stages at once,
- * before other threads have so much as begun. */
+/* How many steps fill_stages() has copied. X waits for what is copied before it. */
+template <class shape> __device__ uint32_t steps_ahead(const work &of, const tile_place &here)
+{
+    return min(min(of.stages, most_ahead / shape::w_bytes), here.end - here.first);
+}
+
+/* Weights are no launch's output: who makes the barriers copies those of some steps at once, before other threads have
+ * so much as begun. */
 template <class shape> __device__ void fill_stages(const pwl_qgemm_call &call, const work &of, uint32_t memory)
 {
     const tile_place here(of);
     place<shape> to(of, memory, true);
     const uint8_t *from = weights_of<shape>(call, of, here);
-    for (uint32_t i = 0; i < steps_ahead(of, here); i++, from += shape::w_bytes, to.advance())
+    for (uint32_t i = 0; i < steps_ahead<shape>(of, here); i++, from += shape::w_bytes, to.advance())
         copy_step<shape>(of, memory, here.first + i, from, to);
 }
 
@@ -278,7 +296,7 @@ template <class shape> __device__ void copy_weights(const pwl_qgemm_call &call, 
 {
     place<shape> to(of, memory, true);
     tile_place here(of);
-    uint32_t ahead = steps_ahead(of, here);
+    uint32_t ahead = steps_ahead<shape>(of, here);
     for (; here.is_there(of); here.advance(of)) {
         const uint8_t *from = weights_of<shape>(call, of, here);
         for (uint32_t step = here.first; step < here.end; step++, from += shape::w_bytes, to.advance()) {
@@ -287,7 +305,10 @@ template <class shape> __device__ void copy_weights(const pwl_qgemm_call &call, 
                 continue;
             }
             wait_for(to.empty(), to.odd);
-            copy_step<shape>(of, memory, step, from, to);
+            if constexpr (shape::pairs)
+                copy_half_step<shape>(of, memory, step, from, to);
+            else
+                copy_step<shape>(of, memory, step, from, to);
         }
     }
 }
@@ -307,7 +328,14 @@ __device__ void multiply(const pwl_qgemm_call &call, const uint8_t *memory, size
 {
     constexpr pwl_qgemm_format format = shape::format;
     const mma::decoder<format, shape::bf16, shape::exponents, 1> weights(call, n);
-    const bool tells = threadIdx.x % 32 < tellers;
+    /* Of a pair, as many lanes more tell the other block. */
+    const bool tells = threadIdx.x % 32 < tellers * (shape::pairs ? 2 : 1);
+    const auto tell = [&](uint32_t empty) {
+        if constexpr (shape::pairs)
+            arrive_in_cluster(address_in(blockIdx.x % 2 ^ (threadIdx.x % 32 / tellers), empty));
+        else
+            arrive(empty);
+    };
     const uint32_t tile = row / PWL_QGEMM_TILE_ROWS;
     const uint32_t codes_at = tile * mma::code_bytes(format);
     const uint32_t scales_at = PWL_QGEMM_TILES * mma::code_bytes(format) + tile * mma::scale_bytes(format);
@@ -330,7 +358,7 @@ __device__ void multiply(const pwl_qgemm_call &call, const uint8_t *memory, size
             load();
         wait_for_multiplications<1>();
         if (i >= 2 && tells)
-            arrive(before);
+            tell(before);
         if (shape::of_bytes)
             load();
 #pragma unroll
@@ -368,9 +396,9 @@ __device__ void multiply(const pwl_qgemm_call &call, const uint8_t *memory, size
     begin.odd = from.odd;
     if (tells) {
         if (steps >= 2)
-            arrive(before);
+            tell(before);
         if (steps >= 1)
-            arrive(last);
+            tell(last);
     }
 }
 

@@ -9,6 +9,8 @@
  *     block 2 | tile 2 | tile 6 |
  *     block 3 | tile 3 | tile 7 |
  *
+ * Or the blocks of a cluster take neighbouring tiles along X in pairs, and each copies half of their weights to both.
+ *
  * What is done with sums is a type of its own, `storing`, for the threads that multiply: its constructor, which must
  * read nothing but weights; ready(), once all earlier launches have ended; for each tile begin(), which gives its sums
  * their first values, then store(), which knows the next tile.
@@ -40,11 +42,37 @@ __device__ inline bool shares_tile(const work &of)
     return of.split > 1 && of.whole + blockIdx.x < of.turns;
 }
 
+template <class shape> __device__ void make_barriers(const work &of, uint32_t memory)
+{
+    for (unsigned i = 0; i < of.stages; i++) {
+        init_barrier(memory + of.barriers_at + i * 16, 2);
+        init_barrier(memory + of.barriers_at + i * 16 + 8, multiplying / 32 * tellers * (shape::pairs ? 2 : 1));
+    }
+    init_barrier(memory + of.barriers_at + of.stages * 16, 1);
+    show_barriers();
+}
+
 /* The warps that do not multiply: one thread copies X, one the weights, and two warps make X where it is not there. */
 template <class shape>
-__device__ void copy(const pwl_qgemm_call &call, const CUtensorMap &x, const work &of, uint32_t memory)
+__device__ void copy(const pwl_qgemm_call &call, const CUtensorMap &x, const CUtensorMap &y, const work &of,
+                     uint32_t memory)
 {
+    leave_registers<registers_else<shape>>();
     const unsigned warp = (threadIdx.x - multiplying) / 32, lane = threadIdx.x % 32;
+    if (warp == 1 && lane == 0) {
+        make_barriers<shape>(of, memory);
+        fill_stages<shape>(call, of, memory);
+    } else if (warp == 0 && lane == 0) {
+        prefetch_tensor(&x);
+        if (of.copies_y)
+            prefetch_tensor(&y);
+    }
+    __syncwarp();
+    __syncthreads();
+    if (shape::pairs || (shape::meets_early && shares_tile(of)))
+        arrive_at_cluster_relaxed();
+    if (shape::pairs)
+        wait_for_cluster(); /* the other block has barriers, too */
     if (warp == 0 && (lane == 0 || (shape::strips && call.strips.count)))
         copy_x<shape>(call, of, x, memory);
     else if (warp == 1 && lane == 0)
@@ -66,10 +94,16 @@ __device__ void copy(const pwl_qgemm_call &call, const CUtensorMap &x, const wor
 template <class shape, class storing>
 __device__ void multiply_and_store(const pwl_qgemm_call &call, const CUtensorMap &y, const work &of, uint8_t *memory)
 {
+    take_registers<registers_multiplying<shape>>();
     const unsigned row = __shfl_sync(0xffffffff, threadIdx.x / 32, 0) * PWL_QGEMM_TILE_ROWS;
     place<shape> from(of, shared_address(memory), false);
     tile_place here(of);
     storing by(call, y, of, memory, here);
+    __syncthreads(); /* barriers are there */
+    if (shape::pairs || (shape::meets_early && shares_tile(of)))
+        arrive_at_cluster_relaxed(); /* those of this block; nothing else */
+    if (shape::pairs)
+        wait_for_cluster();
     wait_for_last_launch();
     by.ready(here);
     while (here.is_there(of)) {
@@ -97,29 +131,14 @@ __global__ void __launch_bounds__(PWL_IS_HOPPER ? threads : 1, 1)
 #if PWL_IS_HOPPER
     extern __shared__ __align__(1024) uint8_t shared[];
     const uint32_t memory = shared_address(shared);
-    if (threadIdx.x == multiplying + 32) {
-        for (unsigned i = 0; i < of.stages; i++) {
-            init_barrier(memory + of.barriers_at + i * 16, 2);
-            init_barrier(memory + of.barriers_at + i * 16 + 8, multiplying / 32 * tellers);
-        }
-        init_barrier(memory + of.barriers_at + of.stages * 16, 1);
-        show_barriers();
-        fill_stages<shape>(call, of, memory);
-    } else if (threadIdx.x == multiplying) {
-        prefetch_tensor(&x);
-        if (of.copies_y)
-            prefetch_tensor(&y);
-    }
     start_next_launch();
-    __syncthreads();
-    if (shape::meets_early && shares_tile(of))
-        arrive_at_cluster_relaxed(); /* barriers are there, as they were shown; nothing else */
-    if (threadIdx.x >= multiplying) {
-        leave_registers<registers_else<shape>>();
-        copy<shape>(call, x, of, memory);
-    } else {
-        take_registers<registers_multiplying<shape>>();
+    if (threadIdx.x >= multiplying)
+        copy<shape>(call, x, y, of, memory);
+    else
         multiply_and_store<shape, storing>(call, y, of, shared);
+    if (shape::pairs) { /* until then, the other block tells this one, or copies to it */
+        arrive_at_cluster_relaxed();
+        wait_for_cluster();
     }
 #endif
 }
@@ -129,15 +148,17 @@ template <class shape> bool share_work(work &of, const pwl_qgemm_call *call, siz
 {
     const size_t m = call->product.m, n = call->weights.n, blocks = call->tile.blocks;
     const size_t depth = pwl_qgemm_depth(call->weights.k), across = (n - 1) / PWL_QGEMM_ROWS + 1;
-    const size_t down = (m - 1) / shape::tokens + 1, steps = (depth - 1) / shape::pieces + 1, tiles = across * down;
+    const size_t rows = shape::tokens * (shape::pairs ? 2 : 1), down = (m - 1) / rows + 1, tiles = across * down;
+    const size_t steps = (depth - 1) / shape::pieces + 1;
     if (steps > INT32_MAX / shape::pieces / PWL_QGEMM_COLUMNS || across > INT32_MAX / 2 / down)
         return false;
-    of.split = steps > 1 && tiles % blocks <= blocks / 2 ? call->tile.split : 1;
+    of.pairs = shape::pairs;
+    of.split = !of.pairs && steps > 1 && tiles % blocks <= blocks / 2 ? call->tile.split : 1;
     of.across = static_cast<uint32_t>(across);
     of.down = static_cast<uint32_t>(down);
     of.panel = static_cast<uint32_t>(panel < across ? panel : across);
-    of.whole = static_cast<uint32_t>(of.split > 1 ? tiles / blocks * blocks : tiles);
-    of.turns = of.whole + static_cast<uint32_t>(tiles - of.whole) * of.split;
+    of.whole = static_cast<uint32_t>(of.split > 1 ? tiles / blocks * blocks : tiles << of.pairs);
+    of.turns = of.split > 1 ? of.whole + static_cast<uint32_t>(tiles - of.whole) * of.split : of.whole;
     of.m_last = static_cast<uint32_t>(m > shape::tokens ? m - shape::tokens : 0);
     of.rows = static_cast<uint32_t>(m < shape::tokens ? m : shape::tokens);
     of.depth = static_cast<uint32_t>(depth);
@@ -181,7 +202,7 @@ int launch(const pwl_qgemm_call *call, const CUtensorMap &x, const CUtensorMap &
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
     if (error != cudaSuccess)
         return error;
-    return launch_overlapped(true, of.split, kernel, dim3(blocks), threads, bytes, stream, *call, x, y, of);
+    return launch_overlapped(true, of.pairs ? 2 : of.split, kernel, dim3(blocks), threads, bytes, stream, *call, x, y, of);
 }
 
 } // namespace wgmma
