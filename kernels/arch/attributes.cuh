@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the host has asked about kernels, or set for them, on each device: to do so anew takes a call longer than a
- * launch. Nothing here is ever forgotten but by use_shared(), for a device that was reset.
+ * What the host has asked about kernels, or set for them, on each device: to do so anew takes a call longer than its
+ * launch does. A device that was reset has forgotten what was set: a launch that fails sets it anew.
  */
 #ifndef PWL_ATTRIBUTES_CUH
 #define PWL_ATTRIBUTES_CUH
@@ -74,9 +74,12 @@ inline cudaError_t attributes_of(const void *kernel, int *threads, int *ptx)
 }
 
 /* Lets blocks of a kernel have so much dynamic shared memory; `anew`, even if they may by what is known. */
-inline cudaError_t use_shared(const void *kernel, unsigned bytes, bool anew = false)
+template <class function> cudaError_t use_shared(function *kernel, size_t bytes, bool anew = false)
 {
-    kernel_facts *const facts = facts_of(kernel);
+    constexpr size_t always = 48 << 10; /* that every kernel may have */
+    if (bytes <= always && !anew)
+        return cudaSuccess;
+    kernel_facts *const facts = facts_of(reinterpret_cast<const void *>(kernel));
     const int wanted = static_cast<int>(bytes);
     if (!anew && facts && facts->shared.load(std::memory_order_relaxed) >= wanted)
         return cudaSuccess;

@@ -97,7 +97,7 @@ __device__ inline uint64_t matrix_beyond(uint64_t matrix, uint32_t bytes)
 /* d += a * b, with the numbers of the registers behind the sums, of floats (+f) or integers (+r). */
 #define PWL_MULTIPLY(types, of, signs, i, a0, a1, a2, a3, b0)                                                          \
     asm volatile("wgmma.mma_async.sync.aligned." types " {" PWL_NUMBERS_##i "}, {%" #a0 ", %" #a1 ", %" #a2 ", %" #a3  \
-                 "}, %" #b0 ", 1" signs ";"                                                                            \
+                                                                            "}, %" #b0 ", 1" signs ";"                 \
                  : PWL_SUMS_##i(of, d)                                                                                 \
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b))
 #define PWL_MULTIPLY_IF(tokens, ...)                                                                                   \

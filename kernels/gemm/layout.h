@@ -12,9 +12,9 @@
  *   8 bits   two words for each lane and step: row g's, then row g + 8's, with columns 2t, 2t + 8, 2t + 1, 2t + 9 in
  *            bytes 0 to 3. Bytes 0 and 2, 1 and 3 are pairs, which is bits.cuh's packed order. 16 bytes of each lane
  *            for steps 0 and 1, then those for steps 2 and 3. 1024 bytes a tile.
- *   ROWS8    as 8 bits, but that columns are those of mma.m16n8k32, 4t to 4t + 3 of a step in bytes 0 to 3, so that X may
- *            lie as it is; and that rows 2g and 2g + 1 have the places of rows g and g + 8, so that a lane has
- *            neighbouring columns of Y.
+ *   ROWS8    as 8 bits, but that columns are those of mma.m16n8k32, 4t to 4t + 3 of a step in bytes 0 to 3, so that X
+ * may lie as it is; and that rows 2g and 2g + 1 have the places of rows g and g + 8, so that a lane has neighbouring
+ * columns of Y.
  *
  * Turned to bytes by bits.cuh, a word of nibbles becomes the two words of the 8-bit order, so the operand of
  * mma.m16n8k32, which wants columns 4t to 4t + 3 and 16 + 4t to 16 + 4t + 3 of a lane, takes both with K permuted: its

@@ -43,9 +43,10 @@ pwl_qgemm_narrow pwl_qgemm_narrow_of(const pwl_qgemm_product *product, const pwl
         return narrow;
     narrow.zero = (int32_t)(e->as.of_x.zero_point - plan->qmin_x);
     narrow.last = (int32_t)(plan->qmax_x - plan->qmin_x);
-    narrow.table_bytes = narrow.way == PWL_QGEMM_VALUES
-                             ? 256 * narrow.y_bytes
-                             : (pwl_qgemm_narrow_cells_at(plan) + plan->cells * (uint32_t)sizeof(uint32_t) + 15) / 16 * 16;
+    narrow.table_bytes =
+        narrow.way == PWL_QGEMM_VALUES
+            ? 256 * narrow.y_bytes
+            : (pwl_qgemm_narrow_cells_at(plan) + plan->cells * (uint32_t)sizeof(uint32_t) + 15) / 16 * 16;
     narrow.saturates = (y->type == PWL_QGEMM_S8 || y->type == PWL_QGEMM_S16) &&
                        (plan->within || (plan->qmin_y == e->codes.min && plan->qmax_y == e->codes.max));
     return narrow;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Activations as the schemes take them, into the workspace. */
 #include <cuda_runtime.h>
+#include <utility>
 
 #include "arch/bits.cuh"
 #include "arch/overlap.cuh"

@@ -307,7 +307,8 @@ __device__ void put_tiles(const pwl_qgemm_source &from, const pwl_qgemm_weights 
     constexpr unsigned halves = pwl_qgemm_bits(format) / 4; /* of a block: 16 bytes of codes each */
     constexpr uint32_t zeros = pwl_qgemm_zeros(format) * 0x01010101u;
     const unsigned lane = threadIdx.x % 32, t = lane % 4, tile = of.row / tile_rows % PWL_QGEMM_TILES;
-    const unsigned first = pwl_qgemm_row_of_lane(format, lane / 4), at[2] = {first, first + pwl_qgemm_rows_apart(format)};
+    const unsigned first = pwl_qgemm_row_of_lane(format, lane / 4),
+                   at[2] = {first, first + pwl_qgemm_rows_apart(format)};
     const uint8_t *row[2];
     int32_t sum[2] = {0, 0};
 #pragma unroll

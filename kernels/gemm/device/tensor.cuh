@@ -24,8 +24,9 @@ static inline decltype(&cuTensorMapEncodeTiled) tensor_encoder()
 }
 
 /* A matrix of elements of 1 or 2 bytes, its rows `stride` of them apart and aligned to 16 bytes, in boxes of `box_rows`
- * rows of `row_bytes`, 128 or 64. They lie in shared memory as matrix_at() has them, or, with 64 bytes a row, chunk c of
- * row r at c ^ r / 2 % 4. What is beyond its edges is read as zeros and not written. False where there can be none. */
+ * rows of `row_bytes`, 128 or 64. They lie in shared memory as matrix_at() has them, or, with 64 bytes a row, chunk c
+ * of row r at c ^ r / 2 % 4. What is beyond its edges is read as zeros and not written. False where there can be none.
+ */
 template <class element>
 static inline bool describe_matrix(CUtensorMap *tensor, const void *data, size_t rows, size_t columns, size_t stride,
                                    unsigned row_bytes, unsigned box_rows)

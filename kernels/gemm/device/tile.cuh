@@ -62,7 +62,8 @@ __device__ void put_fragments(const number (&sums)[groups][4], number *to, unsig
     for (unsigned g = 0; g < groups; g++) {
 #pragma unroll
         for (unsigned c = 0; c < 4; c++)
-            to[(g * 8 + row + c % 2) * pitch + column + c / 2 * pwl_qgemm_rows_apart(format_of_sums<number>)] = sums[g][c];
+            to[(g * 8 + row + c % 2) * pitch + column + c / 2 * pwl_qgemm_rows_apart(format_of_sums<number>)] =
+                sums[g][c];
     }
 }
 

@@ -74,9 +74,10 @@ template <class variant> int launch_variant(const pwl_qgemm_call *call, struct C
 int pwl_cuda_qgemm_wgmma_runs(void)
 {
     using of = shape<mma::variant<PWL_QGEMM_Q4_0, false, false>, PWL_QGEMM_ANY_TOKENS, false>;
-    cudaFuncAttributes attributes;
-    return cudaFuncGetAttributes(&attributes, product<of, storing_halves<of>>) == cudaSuccess &&
-           attributes.maxThreadsPerBlock >= static_cast<int>(threads);
+    int most_threads, ptx;
+    return attributes_of(reinterpret_cast<const void *>(product<of, storing_halves<of>>), &most_threads, &ptx) ==
+               cudaSuccess &&
+           most_threads >= static_cast<int>(threads);
 }
 
 int pwl_cuda_launch_qgemm_wgmma(const pwl_qgemm_call *call, struct CUstream_st *stream)

@@ -12,8 +12,8 @@ namespace
 using namespace pwl;
 using namespace pwl::wgmma;
 
-/* Tiles along N of a panel: as many as let a wave of thread blocks have all of X, and at least 16, whose weights stay in
- * the L2 cache from one row of tiles to the next. */
+/* Tiles along N of a panel: as many as let a wave of thread blocks have all of X, and at least 16, whose weights stay
+ * in the L2 cache from one row of tiles to the next. */
 size_t panel_of(size_t down, size_t blocks)
 {
     const size_t wave = (blocks - 1) / down + 1;
@@ -26,8 +26,7 @@ template <class shape> bool describe_y(CUtensorMap *y, const pwl_qgemm_call *cal
     const pwl_qgemm_output &to = call->product.y;
     const size_t m = call->product.m, n = call->weights.n;
     if (call->narrow.y_bytes == 1)
-        return describe_matrix<uint8_t>(y, to.data, m, n, to.stride, group_rows,
-                                        shape::template box_rows<1>);
+        return describe_matrix<uint8_t>(y, to.data, m, n, to.stride, group_rows, shape::template box_rows<1>);
     return describe_matrix<uint16_t>(y, to.data, m, n, to.stride, 2 * group_rows, shape::template box_rows<2>);
 }
 

@@ -23,6 +23,7 @@
 #include "launch.cuh"
 #include "store.cuh"
 #include "wgmma_loop.cuh"
+#include "wgmma_ways.cuh"
 
 namespace pwl
 {
@@ -36,8 +37,8 @@ constexpr unsigned out_buffer = 4096, out_group = 2 * out_buffer;
  * through, where there is room for what it writes beside the stages. */
 template <unsigned count, bool in_pairs = false>
 struct byte_shape : stage_shape<mma::variant<PWL_QGEMM_ROWS8, false, false>, count, (count > 64 ? 1 : 2)> {
-    static constexpr bool direct = true, strips = false, meets_early = count <= 128 && !in_pairs,
-                          sends_parts = true, pairs = in_pairs;
+    static constexpr bool direct = true, strips = false, meets_early = count <= 128 && !in_pairs, sends_parts = true,
+                          pairs = in_pairs;
     static constexpr unsigned half = count / 2, parts_bytes = half * PWL_QGEMM_ROWS * sizeof(int32_t);
     /* Of a warpgroup: exponents of rows of X, and what warps find about theirs and the weights'. */
     static constexpr unsigned units_bytes = count * sizeof(int32_t) + group_threads / 32 * sizeof(int4);
@@ -53,150 +54,6 @@ template <class shape> struct storing_codes;
 
 constexpr unsigned meet_codes = 2; /* a barrier, the first warpgroup's */
 
-/* sat(d) << 24 | sat(b) << 16 | sat(c) << 8 | sat(a) */
-__device__ inline uint32_t saturate_bytes(int32_t a, int32_t b, int32_t c, int32_t d)
-{
-    uint32_t high, all;
-    asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, 0;" : "=r"(high) : "r"(d), "r"(b)); /* high = sat(d) << 8 | sat(b) */
-    asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;" /* all = high << 16 | sat(c) << 8 | sat(a) */
-        : "=r"(all)
-        : "r"(c), "r"(a), "r"(high));
-    return all;
-}
-
-__device__ inline uint32_t saturate_halves(int32_t low, int32_t high)
-{
-    uint32_t both;
-    asm("cvt.pack.sat.s16.s32 %0, %1, %2;" : "=r"(both) : "r"(high), "r"(low)); /* both = sat(high) << 16 | sat(low) */
-    return both;
-}
-
-/* Loads of a table, which, unlike load_shared(), may move: it is there for all of the kernel. */
-template <class T> __device__ T load_entry(uint32_t address)
-{
-    T v;
-    if constexpr (sizeof(T) == 8)
-        asm("ld.shared.u64 %0, [%1];" : "=l"(v) : "r"(address)); /* v = *address */
-    else if constexpr (sizeof(T) == 4)
-        asm("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(address));
-    else if constexpr (sizeof(T) == 2)
-        asm("ld.shared.u16 %0, [%1];" : "=h"(v) : "r"(address));
-    return v;
-}
-
-template <> __device__ inline uint8_t load_entry<uint8_t>(uint32_t address)
-{
-    uint32_t v;
-    asm("ld.shared.u8 %0, [%1];" : "=r"(v) : "r"(address));
-    return static_cast<uint8_t>(v);
-}
-
-/*
- * Ways from shifted v to what Y holds, `bytes` each: find() for some at once; then pack() for two rows of X, of both
- * columns of the lane: bytes in the order of the arguments, or halves.
- */
-
-/* Saturated codes. */
-struct as_codes {
-    static constexpr unsigned bytes = 1;
-    const int32_t zero;
-
-    __device__ as_codes(const pwl_qgemm_call &call, uint32_t) : zero(call.narrow.zero)
-    {
-    }
-
-    template <int count> __device__ void find(int32_t (&q)[count]) const
-    {
-#pragma unroll
-        for (int32_t &code : q)
-            code += zero;
-    }
-
-    __device__ uint32_t pack(int32_t a, int32_t b, int32_t c, int32_t d) const
-    {
-        return saturate_bytes(a, b, c, d);
-    }
-};
-
-/* Values of a table of up to 256 codes, which have no other bits than those of T. */
-template <class T> struct as_values {
-    static constexpr unsigned bytes = sizeof(T);
-    const int32_t zero, last;
-    const uint32_t values;
-
-    __device__ as_values(const pwl_qgemm_call &call, uint32_t table)
-        : zero(call.narrow.zero), last(call.narrow.last), values(table)
-    {
-    }
-
-    template <int count> __device__ void find(int32_t (&q)[count]) const
-    {
-#pragma unroll
-        for (int32_t &code : q)
-            code = load_entry<T>(values +
-                                 static_cast<uint32_t>(pwl_qgemm_narrow_code(code, zero, last)) * sizeof(T));
-    }
-
-    __device__ uint32_t pack(int32_t a, int32_t b, int32_t c, int32_t d) const
-    {
-        return pwl_prmt(static_cast<uint32_t>(c * 256 + a), static_cast<uint32_t>(d * 256 + b), 0x5410);
-    }
-
-    __device__ uint32_t pack(int32_t low, int32_t high) const
-    {
-        return pwl_prmt(static_cast<uint32_t>(low), static_cast<uint32_t>(high), 0x5410);
-    }
-};
-
-/* A table's lines; `saturates` as gemm/narrow.h says. */
-template <unsigned of, bool saturates> struct as_lines {
-    static constexpr unsigned bytes = of;
-    const pwl_qgemm_narrow &narrow;
-    const pwl_cuda_plan &plan;
-    const int32_t qmin_y, qmax_y;
-    const uint32_t heads, cells;
-
-    __device__ as_lines(const pwl_qgemm_call &call, uint32_t table)
-        : narrow(call.narrow), plan(call.table.plan), qmin_y(static_cast<int32_t>(plan.qmin_y)),
-          qmax_y(static_cast<int32_t>(plan.qmax_y)), heads(table), cells(table + pwl_qgemm_narrow_cells_at(&plan))
-    {
-    }
-
-    template <int count> __device__ void find(int32_t (&q)[count]) const
-    {
-        uint32_t cell[count];
-        pwl_compact line[count];
-#pragma unroll
-        for (int k = 0; k < count; k++) {
-            q[k] = pwl_qgemm_narrow_code(q[k], narrow.zero, narrow.last);
-            cell[k] = load_entry<uint32_t>(cells + (static_cast<uint32_t>(q[k]) >> plan.cell_shift) * 4);
-        }
-#pragma unroll
-        for (int k = 0; k < count; k++)
-            line[k] = load_entry<pwl_compact>(heads + pwl_narrow_pick(cell[k], static_cast<uint32_t>(q[k])) * 8);
-#pragma unroll
-        for (int k = 0; k < count; k++) {
-            q[k] = pwl_compact_sum(line[k], static_cast<uint32_t>(q[k])) >> plan.fraction;
-            if (!saturates)
-                q[k] = min(max(q[k], qmin_y), qmax_y);
-        }
-    }
-
-    __device__ uint32_t pack(int32_t a, int32_t b, int32_t c, int32_t d) const
-    {
-        if (saturates)
-            return saturate_bytes(a, b, c, d);
-        return pwl_prmt(pwl_prmt(static_cast<uint32_t>(a), static_cast<uint32_t>(c), 0x0040),
-                        pwl_prmt(static_cast<uint32_t>(b), static_cast<uint32_t>(d), 0x0040), 0x5410);
-    }
-
-    __device__ uint32_t pack(int32_t low, int32_t high) const
-    {
-        return saturates ? saturate_halves(low, high)
-                         : pwl_prmt(static_cast<uint32_t>(low), static_cast<uint32_t>(high), 0x5410);
-    }
-};
-
 /* Sums of bytes, as wgmma_product.cuh has them stored. */
 template <class shape> struct storing_codes {
     static constexpr unsigned groups8 = shape::tokens / 8, lists = (shape::tokens + group_threads - 1) / group_threads;
@@ -208,7 +65,7 @@ template <class shape> struct storing_codes {
     uint8_t *const memory;
     const unsigned group, thread, lane, warp; /* of those that multiply; in the group, in its warp; of the group */
     const uint32_t out, table, units;         /* in shared memory, the group's own but for the table */
-    const unsigned row; /* of weights, in a tile, this lane's first */
+    const unsigned row;                       /* of weights, in a tile, this lane's first */
     /* Of the next tile: what memory has of the lane's rows, and of rows of X. */
     int32_t next_sum[2], next_bias[2];
     int8_t next_w[2], next_x[lists];
@@ -334,8 +191,7 @@ template <class shape> struct storing_codes {
         if (here.shared)
             add_parts(here.part, sums);
         const size_t left = first < call.product.m ? call.product.m - first : 0;
-        const unsigned rows =
-            static_cast<unsigned>(min(size_t{here.shared ? shape::half : shape::tokens}, left));
+        const unsigned rows = static_cast<unsigned>(min(size_t{here.shared ? shape::half : shape::tokens}, left));
         if (!all_is_narrow()) {
             store_by_search(first, n, rows, sums);
             return;
@@ -492,8 +348,8 @@ template <class shape> struct storing_codes {
         const bool first_thread = thread == 0;
         const size_t column = n + group * group_rows;
         /* Copies write whole 16 bytes, beyond where a tensor ends within them. */
-        const bool copies = call.narrow.copied && (column + group_rows <= call.weights.n ||
-                                                   call.weights.n * way::bytes % 16 == 0);
+        const bool copies =
+            call.narrow.copied && (column + group_rows <= call.weights.n || call.weights.n * way::bytes % 16 == 0);
 #pragma unroll
         for (unsigned first = 0; first < shape::tokens; first += box) {
             if (first >= rows)
@@ -524,7 +380,8 @@ template <class shape> struct storing_codes {
         const unsigned column = thread % group_rows;
         if (n + column >= call.weights.n)
             return;
-        asm volatile("" : "+r"(first), "+l"(to)); /* or what all boxes need is found before the first one, and spilled */
+        asm volatile(""
+                     : "+r"(first), "+l"(to)); /* or what all boxes need is found before the first one, and spilled */
 #pragma unroll 1
         for (unsigned token = thread / group_rows; first + token < end; token += groups) {
             const unsigned chunk = column * way::bytes / 16, swapped = way::bytes == 1 ? token / 2 % 4 : token % 8;

@@ -109,11 +109,11 @@ struct work {
     uint32_t depth, steps; /* pieces along K, and stages that they fill */
     uint32_t split;        /* 1, or 2: parts of each other tile, for the blocks of a cluster: each takes half of K */
     uint32_t alone;        /* whether each thread block has one turn at most */
-    uint32_t pairs;        /* whether the blocks of a cluster take tiles that are neighbours along M; `down` is of twos */
-    uint32_t copies_y;     /* whether Y is copied as the tensor that describes it */
+    uint32_t pairs;    /* whether the blocks of a cluster take tiles that are neighbours along M; `down` is of twos */
+    uint32_t copies_y; /* whether Y is copied as the tensor that describes it */
     uint32_t stages, w_at, out_at, parts_at, table_at;
-    uint32_t units_at; /* exponents of a tile's rows of X, for each warpgroup that multiplies */
-    uint32_t barriers_at;  /* of each stage full and empty, then one for what another block sends */
+    uint32_t units_at;    /* exponents of a tile's rows of X, for each warpgroup that multiplies */
+    uint32_t barriers_at; /* of each stage full and empty, then one for what another block sends */
 };
 
 #if PWL_IS_HOPPER

@@ -197,12 +197,8 @@ int launch(const pwl_qgemm_call *call, const CUtensorMap &x, const CUtensorMap &
            struct CUstream_st *stream)
 {
     const unsigned blocks = of.alone ? of.turns : call->tile.blocks;
-    const auto kernel = product<shape, storing>;
-    const cudaError_t error =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
-    if (error != cudaSuccess)
-        return error;
-    return launch_overlapped(true, of.pairs ? 2 : of.split, kernel, dim3(blocks), threads, bytes, stream, *call, x, y, of);
+    return launch_overlapped(true, of.pairs ? 2 : of.split, product<shape, storing>, dim3(blocks), threads, bytes,
+                             stream, *call, x, y, of);
 }
 
 } // namespace wgmma

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_qgemm_int8 JSON [N,K[,M...]]: products in INT8 by the kernel that pwl_cuda_qgemm() chooses, beside cuBLASLt's of
- * int8, which multiplies Y by one number; with exponents of rows and tokens, a zero point, a bias, and several kinds of
- * Y. All take turns, among at least 400 MB of weights, in graphs of one round each: with 4 ms of rest before each, then
- * without. Without a shape: those of the tables in kernels/RESULTS.md.
+ * bench_qgemm_int8 JSON [N,K[,M...]]: products in INT8 by the kernel that pwl_cuda_qgemm() chooses, beside cuBLASLt's
+ * of int8, which multiplies Y by one number; with exponents of rows and tokens, a zero point, a bias, and several kinds
+ * of Y. All take turns, among at least 400 MB of weights, in graphs of one round each: with 4 ms of rest before each,
+ * then without. Without a shape: those of the tables in kernels/RESULTS.md.
  */
 #define BENCH_REPETITIONS 21
 
@@ -86,9 +86,9 @@ static void make_weights(size_t n, size_t k, uint64_t *state)
     for (int i = 0; i < copies; i++) {
         matrices[i] = bench_memory(n * k);
         CUDA(cudaMemcpy(matrices[i], q, n * k, cudaMemcpyHostToDevice));
-        bench_need_ok((int)pwl_cuda_qgemm_pack_s8(matrices[i], device_n_w, n, k, bench_memory(bytes), bytes,
-                                                  &weights[i], NULL),
-                      "packing");
+        bench_need_ok(
+            (int)pwl_cuda_qgemm_pack_s8(matrices[i], device_n_w, n, k, bench_memory(bytes), bytes, &weights[i], NULL),
+            "packing");
     }
     CUDA(cudaDeviceSynchronize());
     CUDA(cudaFree(device_n_w));
@@ -165,8 +165,8 @@ static void bench(const struct shape *shape, const struct kind kinds[KINDS])
         struct work works[KINDS] = {{.kind = &kinds[0]}};
         pwl_timing_work launches[KINDS] = {{launch, &works[0]}};
         pwl_timing times[2][KINDS] = {{{0, 0, 0}}};
-        bench_need(pwl_cublaslt_plan(PWL_CUBLASLT_S8_TO_S8, m, n, k, matrices[0], x, y[0], bench_stream,
-                                     &works[0].cublaslt));
+        bench_need(
+            pwl_cublaslt_plan(PWL_CUBLASLT_S8_TO_S8, m, n, k, matrices[0], x, y[0], bench_stream, &works[0].cublaslt));
         const int first = works[0].cublaslt ? 0 : 1;
         for (int kind = 1; kind < KINDS; kind++) {
             works[kind] = work_of(&kinds[kind], m, n, k);

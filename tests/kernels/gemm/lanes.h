@@ -216,8 +216,8 @@ static inline void store_tile(const pwl_qgemm_product *product, size_t row, size
     const int bf16 = product->x.type == PWL_QGEMM_BF16;
     for (unsigned l = 0; l < LANES; l++) {
         for (unsigned i = 0; i < 4; i++) {
-            const size_t n = row + pwl_qgemm_row_of_lane(weights->format, l / 4) +
-                             i / 2 * pwl_qgemm_rows_apart(weights->format);
+            const size_t n =
+                row + pwl_qgemm_row_of_lane(weights->format, l / 4) + i / 2 * pwl_qgemm_rows_apart(weights->format);
             const size_t m = token + l % 4 * 2 + i % 2, at = m * product->y.stride + n;
             if (n >= weights->n || m >= product->m)
                 continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* INT8 in 32 bits as kernels compute with them: where gemm/narrow.h allows it, codes and values are those of store.h and
- * of the runtime, and no sum overflows. */
+/* INT8 in 32 bits as kernels compute with them: where gemm/narrow.h allows it, codes and values are those of store.h
+ * and of the runtime, and no sum overflows. */
 #include "../tap.h"
 #include "activations.h"
 #include "gemm/activation.h"
@@ -74,8 +74,8 @@ static int agrees(const pwl_qgemm_product *product, const pwl_qgemm_narrow *narr
         const int32_t v = (int32_t)draw_sum(INT32_MAX - (INT64_C(1) << 28), state);
         const int s = (int)random_in(state, 1, 29);
         const int64_t q = pwl_qgemm_code_of_sum(e, v, s + narrow->n), value = pwl_eval(as->table, q);
-        const int32_t u = pwl_qgemm_narrow_code(pwl_qgemm_shift_narrow(v, s, 1, 1 << (s - 1)), narrow->zero,
-                                                narrow->last);
+        const int32_t u =
+            pwl_qgemm_narrow_code(pwl_qgemm_shift_narrow(v, s, 1, 1 << (s - 1)), narrow->zero, narrow->last);
         if (u != q - table->plan.qmin_x || value_of(narrow, table, (uint32_t)u) != value) {
             printf("# v %d, shift %d, zero point %lld: %d, not %lld\n", v, s, (long long)as->of_x.zero_point, u,
                    (long long)(q - table->plan.qmin_x));

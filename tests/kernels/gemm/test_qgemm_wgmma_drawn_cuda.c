@@ -125,9 +125,9 @@ static int fused_product_agrees(const struct scheme *scheme, const struct weight
     struct table table = new_table(kind, kind % 3 == PWL_INT8 ? 16 : 64, state);
     struct pair_bias pair = split_bias(w);
     const int int8 = is_int8(scheme);
-    struct problem p = new_problem(scheme, w, m, draw_type_x(scheme, state), int8 ? PWL_QGEMM_S32 : PWL_QGEMM_F32,
-                                   PWL_QGEMM_SUMS_EXACT, 8, 8, random_bits(state) % 5 == 0,
-                                   state); /* room for the widest rows of Y */
+    struct problem p =
+        new_problem(scheme, w, m, draw_type_x(scheme, state), int8 ? PWL_QGEMM_S32 : PWL_QGEMM_F32,
+                    PWL_QGEMM_SUMS_EXACT, 8, 8, random_bits(state) % 5 == 0, state); /* room for the widest rows of Y */
     void *const values = need(4 * m * n);
     int8_t *const q_w = need(n * w->host.k), *const n_w = need(n);
     if (int8)
