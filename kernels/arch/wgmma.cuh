@@ -139,11 +139,12 @@ template <elements of, unsigned groups>
 __device__ void multiply_add(int32_t (&d)[groups][4], const uint32_t (&a)[4], uint64_t b)
 {
     static_assert(of == elements::s8, "integers are sums of bytes");
-    static_assert(groups == 2 || groups == 4 || groups == 8 || groups == 16 || groups == 32, "those that have a use");
-    PWL_MULTIPLY_BYTES_IF(16, 1, 8, 9, 10, 11, 12);
+    static_assert(groups % 4 == 0 && groups <= 32, "some multiples of 32 rows of B, up to 256");
     PWL_MULTIPLY_BYTES_IF(32, 2, 16, 17, 18, 19, 20);
     PWL_MULTIPLY_BYTES_IF(64, 4, 32, 33, 34, 35, 36);
+    PWL_MULTIPLY_BYTES_IF(96, 6, 48, 49, 50, 51, 52);
     PWL_MULTIPLY_BYTES_IF(128, 8, 64, 65, 66, 67, 68);
+    PWL_MULTIPLY_BYTES_IF(192, 12, 96, 97, 98, 99, 100);
     PWL_MULTIPLY_BYTES_IF(256, 16, 128, 129, 130, 131, 132);
 }
 

@@ -30,7 +30,9 @@ extern "C" {
 #define PWL_QGEMM_BYTE_TILE_SIZES(F)                                                                                   \
     F(32, 165)                                                                                                         \
     F(64, 195)                                                                                                         \
+    F(96, 205)                                                                                                         \
     F(128, 215)                                                                                                        \
+    F(192, 275)                                                                                                        \
     F(256, 330)
 
 /* The one size for Y that is not `direct`, below: what such kernels have more code for is not to be compiled for each.

@@ -33,6 +33,12 @@ namespace wgmma
 /* Y that waits to be copied, of a warpgroup: two buffers, which take turns. */
 constexpr unsigned out_buffer = 4096, out_group = 2 * out_buffer;
 
+/* The largest multiple of 8 up to `most` that divides `rows`. */
+__host__ __device__ constexpr unsigned box_of(unsigned rows, unsigned most)
+{
+    return most % 8 == 0 && rows % most == 0 ? most : box_of(rows, most - 8);
+}
+
 /* What the main loop is compiled for in bytes. A block of a cluster may write to the other one's memory before that is
  * through, where there is room for what it writes beside the stages. */
 template <unsigned count, bool in_pairs = false>
@@ -42,10 +48,8 @@ struct byte_shape : stage_shape<mma::variant<PWL_QGEMM_ROWS8, false, false>, cou
     static constexpr unsigned half = count / 2, parts_bytes = half * PWL_QGEMM_ROWS * sizeof(int32_t);
     /* Of a warpgroup: exponents of rows of X, and what warps find about theirs and the weights'. */
     static constexpr unsigned units_bytes = count * sizeof(int32_t) + group_threads / 32 * sizeof(int4);
-    /* Rows of X in a box of Y whose elements have so many bytes. */
-    template <unsigned y_bytes>
-    static constexpr unsigned box_rows =
-        out_buffer / group_rows / y_bytes < half ? out_buffer / group_rows / y_bytes : half;
+    /* Rows of X in a box of Y whose elements have so many bytes: halves are of whole boxes. */
+    template <unsigned y_bytes> static constexpr unsigned box_rows = box_of(half, out_buffer / group_rows / y_bytes);
 };
 
 template <class shape> struct storing_codes;
@@ -269,7 +273,7 @@ template <class shape> struct storing_codes {
         int32_t least = n_x[0], most = n_x[0];
 #pragma unroll
         for (unsigned i = 0; i < lists; i++) {
-            if (shape::tokens >= group_threads || thread + i * group_threads < shape::tokens)
+            if (thread + i * group_threads < shape::tokens)
                 to[thread + i * group_threads] = n_x[i];
             least = min(least, n_x[i]);
             most = max(most, n_x[i]);
@@ -343,7 +347,8 @@ template <class shape> struct storing_codes {
     /* `rows` rows of Y from `m` on, by a way. */
     template <class way> __device__ void store_rows(size_t m, size_t n, unsigned rows, const sums_type &sums)
     {
-        constexpr unsigned box = shape::template box_rows<way::bytes>, at_once = box / 8 < 4 ? box / 8 : 4;
+        constexpr unsigned box = shape::template box_rows<way::bytes>, groups = box / 8;
+        constexpr unsigned at_once = groups % 4 == 0 ? 4 : groups % 3 == 0 && way::bytes == 2 ? 3 : 2;
         const way by(call, table);
         const bool first_thread = thread == 0;
         const size_t column = n + group * group_rows;

@@ -221,9 +221,10 @@ static pwl_cuda_table upload(const pwl_table *table)
 int main(int argc, char **argv)
 {
     static struct made_table made;
-    struct kind kinds[KINDS] = {{"cuBLASLt s8", PWL_QGEMM_S8, {0}}, {"s8", PWL_QGEMM_S8, {0}},
-                                {"s32", PWL_QGEMM_S32, {0}},        {"256 bytes", PWL_QGEMM_S8, {0}},
-                                {"lines s8", PWL_QGEMM_S8, {0}},    {"lines s16", PWL_QGEMM_S16, {0}}};
+    struct kind kinds[KINDS] = {
+        {.name = "cuBLASLt s8", .type = PWL_QGEMM_S8}, {.name = "s8", .type = PWL_QGEMM_S8},
+        {.name = "s32", .type = PWL_QGEMM_S32},        {.name = "256 bytes", .type = PWL_QGEMM_S8},
+        {.name = "lines s8", .type = PWL_QGEMM_S8},    {.name = "lines s16", .type = PWL_QGEMM_S16}};
     uint64_t state = 1;
     bench_open(argc > 2 ? 2 : argc, argv);
     kinds[3].table = upload(shipped("pwl_gelu_s8"));
