@@ -68,8 +68,10 @@ pwl_qgemm_tile pwl_qgemm_tile_of(const pwl_qgemm_product *product, const pwl_qge
         const int splits = left > 0 && left <= blocks / 2;
         for (uint32_t split = 1; split <= 1u + (uint32_t)splits; split++) {
             const pwl_qgemm_tile tile = {tokens, split, (uint32_t)blocks, (uint32_t)direct};
+            const int reads_twice = is_of_bytes(weights) && tokens == of_bytes[0].tokens && product->m > tokens;
             const double time = time_of(product->m, weights, &speeds[i], &tile);
-            if ((direct || is_of_bytes(weights) || tokens == PWL_QGEMM_ANY_TOKENS) && (!best.tokens || time < least)) {
+            if (!reads_twice && (direct || is_of_bytes(weights) || tokens == PWL_QGEMM_ANY_TOKENS) &&
+                (!best.tokens || time < least)) {
                 best = tile;
                 least = time;
             }

@@ -26,13 +26,13 @@ extern "C" {
     F(192, 510, 525, 505)                                                                                              \
     F(256, 670, 680, 640)
 
-/* Those of bytes: F(tokens, rows8). */
+/* Those of bytes: F(tokens, rows8). Up to 128 rows, copies take the time, and more of it where more blocks copy. */
 #define PWL_QGEMM_BYTE_TILE_SIZES(F)                                                                                   \
     F(32, 165)                                                                                                         \
-    F(64, 195)                                                                                                         \
-    F(96, 205)                                                                                                         \
+    F(64, 190)                                                                                                         \
+    F(96, 172)                                                                                                         \
     F(128, 215)                                                                                                        \
-    F(192, 275)                                                                                                        \
+    F(192, 265)                                                                                                        \
     F(256, 330)
 
 /* The one size for Y that is not `direct`, below: what such kernels have more code for is not to be compiled for each.

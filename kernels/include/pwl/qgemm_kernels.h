@@ -33,7 +33,7 @@
 
 #define PWL_QGEMM_KERNELS(F)                                                                                           \
     /* tensor cores, bytes by wgmma, integers alone */                                                                 \
-    F(WGMMA_BYTES, 9, wgmma_bytes, integers, 33, rows, tiles, same, hopper)                                            \
+    F(WGMMA_BYTES, 9, wgmma_bytes, integers, 1, rows, tiles, same, hopper)                                             \
     /* K shared out over warps, weights read once; halves from M = 33 on by wgmma on devices of 9.0 */                 \
     F(SPLITK, 7, splitk, few, 1, splitk, parts, own, any)                                                              \
     /* tensor cores, halves by wgmma */                                                                                \
