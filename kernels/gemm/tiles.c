@@ -17,7 +17,7 @@ typedef struct tile_speed {
 static const tile_speed of_halves[] = {PWL_QGEMM_TILE_SIZES(SPEED)}, of_bytes[] = {PWL_QGEMM_BYTE_TILE_SIZES(SPEED)};
 #undef SPEED
 
-enum { LAUNCH = 2500, TOKEN = 6, ADDING = 800, ADDING_TOKEN = 9 };
+enum { LAUNCH = 2500, TOKEN = 6, ADDING = 800, ADDING_TOKEN = 9, CROWD = 76 };
 
 static int is_of_bytes(const pwl_qgemm_weights *weights)
 {
@@ -43,8 +43,11 @@ static double time_of(size_t m, const pwl_qgemm_weights *weights, const tile_spe
     const double waves = (double)(tiles / tile->blocks) + (left ? 1.0 / tile->split : 0);
     const double pieces = (double)pwl_qgemm_depth(weights->k);
     const double tokens = tile->tokens, adding = tile->split > 1 ? ADDING + ADDING_TOKEN * tokens : 0;
+    /* Bytes, which are multiplied in half the time, wait for copies: the less, the fewer blocks copy. */
+    const double busy = (double)tiles_of(m, weights->n, tile->tokens) * tile->split / tile->blocks;
+    const double alone = is_of_bytes(weights) && busy < 1 ? CROWD * (1 - busy) : 0;
     const double around = LAUNCH + TOKEN * tokens + adding;
-    return (waves * pieces * speed->piece[is_of_bytes(weights) ? 0 : weights->format] + around) / 1000;
+    return (waves * pieces * (speed->piece[is_of_bytes(weights) ? 0 : weights->format] - alone) + around) / 1000;
 }
 
 int pwl_qgemm_is_direct(const pwl_qgemm_product *product, const pwl_qgemm_weights *weights)
@@ -68,10 +71,8 @@ pwl_qgemm_tile pwl_qgemm_tile_of(const pwl_qgemm_product *product, const pwl_qge
         const int splits = left > 0 && left <= blocks / 2;
         for (uint32_t split = 1; split <= 1u + (uint32_t)splits; split++) {
             const pwl_qgemm_tile tile = {tokens, split, (uint32_t)blocks, (uint32_t)direct};
-            const int reads_twice = is_of_bytes(weights) && tokens == of_bytes[0].tokens && product->m > tokens;
             const double time = time_of(product->m, weights, &speeds[i], &tile);
-            if (!reads_twice && (direct || is_of_bytes(weights) || tokens == PWL_QGEMM_ANY_TOKENS) &&
-                (!best.tokens || time < least)) {
+            if ((direct || is_of_bytes(weights) || tokens == PWL_QGEMM_ANY_TOKENS) && (!best.tokens || time < least)) {
                 best = tile;
                 least = time;
             }

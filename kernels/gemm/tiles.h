@@ -26,12 +26,12 @@ extern "C" {
     F(192, 510, 525, 505)                                                                                              \
     F(256, 670, 680, 640)
 
-/* Those of bytes: F(tokens, rows8). Up to 128 rows, copies take the time, and more of it where more blocks copy. */
+/* Those of bytes: F(tokens, rows8). */
 #define PWL_QGEMM_BYTE_TILE_SIZES(F)                                                                                   \
-    F(32, 165)                                                                                                         \
-    F(64, 190)                                                                                                         \
-    F(96, 172)                                                                                                         \
-    F(128, 215)                                                                                                        \
+    F(32, 197)                                                                                                         \
+    F(64, 209)                                                                                                         \
+    F(96, 215)                                                                                                         \
+    F(128, 220)                                                                                                        \
     F(192, 265)                                                                                                        \
     F(256, 330)
 

@@ -36,6 +36,8 @@ template <class shape> constexpr int registers_else = shape::strips ? 72 : 40;
 
 #if PWL_IS_HOPPER
 
+constexpr unsigned meet_first = 4; /* the barrier of all threads; those that store have others */
+
 /* Whether this block shares a tile with the other one of its cluster. */
 __device__ inline bool shares_tile(const work &of)
 {
@@ -68,7 +70,7 @@ __device__ void copy(const pwl_qgemm_call &call, const CUtensorMap &x, const CUt
             prefetch_tensor(&y);
     }
     __syncwarp();
-    __syncthreads();
+    meet(meet_first, threads);
     if (shape::pairs || (shape::meets_early && shares_tile(of)))
         arrive_at_cluster_relaxed();
     if (shape::pairs)
@@ -99,7 +101,7 @@ __device__ void multiply_and_store(const pwl_qgemm_call &call, const CUtensorMap
     place<shape> from(of, shared_address(memory), false);
     tile_place here(of);
     storing by(call, y, of, memory, here);
-    __syncthreads(); /* barriers are there */
+    meet(meet_first, threads); /* barriers are there */
     if (shape::pairs || (shape::meets_early && shares_tile(of)))
         arrive_at_cluster_relaxed(); /* those of this block; nothing else */
     if (shape::pairs)
