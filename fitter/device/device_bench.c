@@ -152,8 +152,8 @@ static const char *make_cublaslt(struct bench *b)
     if (!failed)
         failed = make_turns(b->halves, 2 * what->n * what->k, 2 * what->m * what->n, &b->fp16);
     return failed ? failed
-                  : pwl_cublaslt_plan(what->m, what->n, what->k, b->fp16.w[0], b->x_halves, b->fp16.y[0], b->stream,
-                                      &b->cublaslt);
+                  : pwl_cublaslt_plan(PWL_CUBLASLT_F16, what->m, what->n, what->k, b->fp16.w[0], b->x_halves,
+                                      b->fp16.y[0], b->stream, &b->cublaslt);
 }
 
 /* A product's, or cuBLASLt's, launches. */

@@ -100,6 +100,16 @@ __device__ inline void copy_bytes(uint32_t to, const void *from, uint32_t bytes,
                  : "memory"); /* to[0..bytes) = from[0..bytes) */
 }
 
+/* The same to the same place in both blocks of a cluster, each of whose barriers they arrive at. */
+__device__ inline void copy_bytes_to_both(uint32_t to, const void *from, uint32_t bytes, uint32_t barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, "
+                 "[%3], %4;"
+                 :
+                 : "r"(to), "l"(from), "r"(bytes), "r"(barrier), "h"(static_cast<uint16_t>(3))
+                 : "memory"); /* to[0..bytes) = from[0..bytes), twice */
+}
+
 /* What was written to shared memory by ordinary stores is there for copies that start after a barrier. */
 __device__ inline void show_to_copies()
 {
@@ -137,10 +147,10 @@ __device__ inline void copy_to_tensor(const CUtensorMap *tensor, int32_t x, int3
         : "memory");
 }
 
-/* Until the copies that this thread started to tensors have read what they copy. */
-__device__ inline void wait_for_copies_to_read()
+/* Until the copies that this thread started to tensors, all but the last `under_way`, have read what they copy. */
+template <int under_way = 0> __device__ void wait_for_copies_to_read()
 {
-    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+    asm volatile("cp.async.bulk.wait_group.read %0;" : : "n"(under_way) : "memory");
 }
 
 /* Four matrices of 8 x 8 halves, each to eight rows of 16 bytes whose addresses eight lanes have: r[i] of lane l are
@@ -151,6 +161,20 @@ __device__ inline void store_matrices_transposed(uint32_t row, const uint32_t (&
                  :
                  : "r"(row), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
                  : "memory");
+}
+
+/* The same of two, whose addresses 16 lanes have. */
+__device__ inline void store_two_matrices_transposed(uint32_t row, uint32_t first, uint32_t second)
+{
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};"
+                 :
+                 : "r"(row), "r"(first), "r"(second)
+                 : "memory");
+}
+
+__device__ inline void store_shared(uint32_t address, uint32_t v)
+{
+    asm volatile("st.shared.u32 [%0], %1;" : : "r"(address), "r"(v) : "memory"); /* [address] = v */
 }
 
 /* Registers of each thread of this warpgroup from here on: more than the kernel began with, or fewer. */
@@ -176,6 +200,12 @@ __device__ inline void arrive_at_cluster()
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 }
 
+/* The same of those who have written nothing that others are to see. */
+__device__ inline void arrive_at_cluster_relaxed()
+{
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
+
 __device__ inline void wait_for_cluster()
 {
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
@@ -192,6 +222,22 @@ __device__ inline uint32_t address_in(uint32_t rank, uint32_t address)
 __device__ inline void store_in_cluster(uint32_t address, float v)
 {
     asm volatile("st.shared::cluster.f32 [%0], %1;" : : "r"(address), "f"(v) : "memory"); /* [address] = v */
+}
+
+/* At a barrier of a block of the cluster, whose address address_in() gives. */
+__device__ inline void arrive_in_cluster(uint32_t barrier)
+{
+    delay();
+    asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" : : "r"(barrier) : "memory");
+}
+
+/* Starts to store 16 bytes in another block's memory; they arrive at a barrier there. */
+__device__ inline void send_to_cluster(uint32_t address, int4 v, uint32_t barrier)
+{
+    asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.s32 [%0], {%1, %2, %3, %4}, [%5];"
+                 :
+                 : "r"(address), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "r"(barrier)
+                 : "memory"); /* [address] = v */
 }
 
 __device__ inline float4 load_in_cluster(uint32_t address)

@@ -7,8 +7,7 @@
 #ifndef PWL_OVERLAP_CUH
 #define PWL_OVERLAP_CUH
 
-#include <cuda_runtime.h>
-#include <utility>
+#include "attributes.cuh"
 
 namespace pwl
 {
@@ -32,17 +31,18 @@ __device__ inline void wait_for_last_launch()
 /* Whether a kernel was compiled so that it waits by itself. */
 inline cudaError_t waits_by_itself(const void *kernel, bool *waits)
 {
-    cudaFuncAttributes attributes;
-    const cudaError_t error = cudaFuncGetAttributes(&attributes, kernel);
-    *waits = error == cudaSuccess && attributes.ptxVersion >= 90;
+    int threads, ptx;
+    const cudaError_t error = attributes_of(kernel, &threads, &ptx);
+    *waits = error == cudaSuccess && ptx >= 90;
     return error;
 }
 
-/* A launch of a kernel that waits by itself where `overlaps`, in clusters of so many thread blocks. Its result is its
- * own, not cudaGetLastError(), which may be that of someone else's call. */
+/* A launch of a kernel that waits by itself where `overlaps`, in clusters of so many thread blocks, each of which may
+ * have so much shared memory then. Its result is its own, not cudaGetLastError(), which may be that of someone else's
+ * call. */
 template <typename... parameters, typename... types>
 cudaError_t launch_overlapped(bool overlaps, unsigned cluster, void (*kernel)(parameters...), dim3 grid,
-                              unsigned threads, size_t bytes, cudaStream_t stream, types &&...arguments)
+                              unsigned threads, size_t bytes, cudaStream_t stream, const types &...arguments)
 {
     cudaLaunchAttribute attributes[2] = {};
     unsigned count = 0;
@@ -61,14 +61,19 @@ cudaError_t launch_overlapped(bool overlaps, unsigned cluster, void (*kernel)(pa
     config.stream = stream;
     config.attrs = attributes;
     config.numAttrs = count;
-    return cudaLaunchKernelEx(&config, kernel, std::forward<types>(arguments)...);
+    cudaError_t error = use_shared(kernel, bytes);
+    if (error == cudaSuccess)
+        error = cudaLaunchKernelEx(&config, kernel, arguments...);
+    if (error == cudaErrorInvalidValue && use_shared(kernel, bytes, true) == cudaSuccess)
+        error = cudaLaunchKernelEx(&config, kernel, arguments...);
+    return error;
 }
 
 template <typename... parameters, typename... types>
 cudaError_t launch_overlapped(bool overlaps, void (*kernel)(parameters...), dim3 grid, unsigned threads, size_t bytes,
-                              cudaStream_t stream, types &&...arguments)
+                              cudaStream_t stream, const types &...arguments)
 {
-    return launch_overlapped(overlaps, 1, kernel, grid, threads, bytes, stream, std::forward<types>(arguments)...);
+    return launch_overlapped(overlaps, 1, kernel, grid, threads, bytes, stream, arguments...);
 }
 
 } // namespace pwl

@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Multiplications of a warpgroup, on devices of 9.0 alone: D += A * B, 64 rows of A in registers, B in shared memory,
- * 16 columns of each. D has as many columns as B has rows, a multiple of 16 up to 256.
+ * 32 bytes of each row: 16 columns of halves, or 32 of bytes. D has as many columns as B has rows, a multiple of 16 up
+ * to 256.
  */
 #ifndef PWL_WGMMA_CUH
 #define PWL_WGMMA_CUH
 
 #include "hopper.cuh"
+
+namespace pwl
+{
+namespace hopper
+{
+
+enum class elements { f16, bf16, s8 }; /* of A and B */
+
+} // namespace hopper
+} // namespace pwl
 
 #if PWL_IS_HOPPER
 
@@ -64,42 +75,45 @@ __device__ inline uint64_t matrix_beyond(uint64_t matrix, uint32_t bytes)
 #define PWL_NUMBERS_14 PWL_NUMBERS_13 ", %104, %105, %106, %107, %108, %109, %110, %111"
 #define PWL_NUMBERS_15 PWL_NUMBERS_14 ", %112, %113, %114, %115, %116, %117, %118, %119"
 #define PWL_NUMBERS_16 PWL_NUMBERS_15 ", %120, %121, %122, %123, %124, %125, %126, %127"
-#define PWL_FOUR(d) "+f"((d)[0]), "+f"((d)[1]), "+f"((d)[2]), "+f"((d)[3])
-#define PWL_EIGHT(d, i) PWL_FOUR((d)[i]), PWL_FOUR((d)[(i) + 1])
-#define PWL_SUMS_1(d) PWL_EIGHT(d, 0)
-#define PWL_SUMS_2(d) PWL_SUMS_1(d), PWL_EIGHT(d, 2)
-#define PWL_SUMS_3(d) PWL_SUMS_2(d), PWL_EIGHT(d, 4)
-#define PWL_SUMS_4(d) PWL_SUMS_3(d), PWL_EIGHT(d, 6)
-#define PWL_SUMS_5(d) PWL_SUMS_4(d), PWL_EIGHT(d, 8)
-#define PWL_SUMS_6(d) PWL_SUMS_5(d), PWL_EIGHT(d, 10)
-#define PWL_SUMS_7(d) PWL_SUMS_6(d), PWL_EIGHT(d, 12)
-#define PWL_SUMS_8(d) PWL_SUMS_7(d), PWL_EIGHT(d, 14)
-#define PWL_SUMS_9(d) PWL_SUMS_8(d), PWL_EIGHT(d, 16)
-#define PWL_SUMS_10(d) PWL_SUMS_9(d), PWL_EIGHT(d, 18)
-#define PWL_SUMS_11(d) PWL_SUMS_10(d), PWL_EIGHT(d, 20)
-#define PWL_SUMS_12(d) PWL_SUMS_11(d), PWL_EIGHT(d, 22)
-#define PWL_SUMS_13(d) PWL_SUMS_12(d), PWL_EIGHT(d, 24)
-#define PWL_SUMS_14(d) PWL_SUMS_13(d), PWL_EIGHT(d, 26)
-#define PWL_SUMS_15(d) PWL_SUMS_14(d), PWL_EIGHT(d, 28)
-#define PWL_SUMS_16(d) PWL_SUMS_15(d), PWL_EIGHT(d, 30)
+#define PWL_FOUR(of, d) #of((d)[0]), #of((d)[1]), #of((d)[2]), #of((d)[3])
+#define PWL_EIGHT(of, d, i) PWL_FOUR(of, (d)[i]), PWL_FOUR(of, (d)[(i) + 1])
+#define PWL_SUMS_1(of, d) PWL_EIGHT(of, d, 0)
+#define PWL_SUMS_2(of, d) PWL_SUMS_1(of, d), PWL_EIGHT(of, d, 2)
+#define PWL_SUMS_3(of, d) PWL_SUMS_2(of, d), PWL_EIGHT(of, d, 4)
+#define PWL_SUMS_4(of, d) PWL_SUMS_3(of, d), PWL_EIGHT(of, d, 6)
+#define PWL_SUMS_5(of, d) PWL_SUMS_4(of, d), PWL_EIGHT(of, d, 8)
+#define PWL_SUMS_6(of, d) PWL_SUMS_5(of, d), PWL_EIGHT(of, d, 10)
+#define PWL_SUMS_7(of, d) PWL_SUMS_6(of, d), PWL_EIGHT(of, d, 12)
+#define PWL_SUMS_8(of, d) PWL_SUMS_7(of, d), PWL_EIGHT(of, d, 14)
+#define PWL_SUMS_9(of, d) PWL_SUMS_8(of, d), PWL_EIGHT(of, d, 16)
+#define PWL_SUMS_10(of, d) PWL_SUMS_9(of, d), PWL_EIGHT(of, d, 18)
+#define PWL_SUMS_11(of, d) PWL_SUMS_10(of, d), PWL_EIGHT(of, d, 20)
+#define PWL_SUMS_12(of, d) PWL_SUMS_11(of, d), PWL_EIGHT(of, d, 22)
+#define PWL_SUMS_13(of, d) PWL_SUMS_12(of, d), PWL_EIGHT(of, d, 24)
+#define PWL_SUMS_14(of, d) PWL_SUMS_13(of, d), PWL_EIGHT(of, d, 26)
+#define PWL_SUMS_15(of, d) PWL_SUMS_14(of, d), PWL_EIGHT(of, d, 28)
+#define PWL_SUMS_16(of, d) PWL_SUMS_15(of, d), PWL_EIGHT(of, d, 30)
 
-/* d += a * b, with the numbers of the registers behind the sums. */
-#define PWL_MULTIPLY(tokens, type, i, a0, a1, a2, a3, b0)                                                              \
-    asm volatile("wgmma.mma_async.sync.aligned.m64n" #tokens "k16.f32." #type "." #type " {" PWL_NUMBERS_##i           \
-                 "}, {%" #a0 ", %" #a1 ", %" #a2 ", %" #a3 "}, %" #b0 ", 1, 1, 1, 0;"                                  \
-                 : PWL_SUMS_##i(d)                                                                                     \
+/* d += a * b, with the numbers of the registers behind the sums, of floats (+f) or integers (+r). */
+#define PWL_MULTIPLY(types, of, signs, i, a0, a1, a2, a3, b0)                                                          \
+    asm volatile("wgmma.mma_async.sync.aligned." types " {" PWL_NUMBERS_##i "}, {%" #a0 ", %" #a1 ", %" #a2 ", %" #a3  \
+                                                                            "}, %" #b0 ", 1" signs ";"                 \
+                 : PWL_SUMS_##i(of, d)                                                                                 \
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b))
-#define PWL_MULTIPLY_IF(tokens, i, ...)                                                                                \
-    if constexpr (groups == tokens / 8 && bf16)                                                                        \
-        PWL_MULTIPLY(tokens, bf16, i, __VA_ARGS__);                                                                    \
+#define PWL_MULTIPLY_IF(tokens, ...)                                                                                   \
+    if constexpr (groups == tokens / 8 && of == elements::bf16)                                                        \
+        PWL_MULTIPLY("m64n" #tokens "k16.f32.bf16.bf16", +f, ", 1, 1, 0", __VA_ARGS__);                                \
     else if constexpr (groups == tokens / 8)                                                                           \
-    PWL_MULTIPLY(tokens, f16, i, __VA_ARGS__)
+    PWL_MULTIPLY("m64n" #tokens "k16.f32.f16.f16", +f, ", 1, 1, 0", __VA_ARGS__)
+#define PWL_MULTIPLY_BYTES_IF(tokens, ...)                                                                             \
+    if constexpr (groups == tokens / 8)                                                                                \
+    PWL_MULTIPLY("m64n" #tokens "k32.s32.s8.s8", +r, "", __VA_ARGS__)
 
 /*
  * Adds products to the sums of a warp, 16 rows of A: for every 8 rows of B as mma.m16n8 has them. a is in the registers
- * of this lane, as mma.m16n8k16 has it. Goes on until it is waited for.
+ * of this lane, as mma.m16n8k16 has it, or m16n8k32. Goes on until it is waited for.
  */
-template <bool bf16, unsigned groups>
+template <elements of, unsigned groups>
 __device__ void multiply_add(float (&d)[groups][4], const uint32_t (&a)[4], uint64_t b)
 {
     static_assert(groups % 2 == 0 && groups <= 32, "a multiple of 16 rows of B, up to 256");
@@ -121,13 +135,32 @@ __device__ void multiply_add(float (&d)[groups][4], const uint32_t (&a)[4], uint
     PWL_MULTIPLY_IF(256, 16, 128, 129, 130, 131, 132);
 }
 
+template <elements of, unsigned groups>
+__device__ void multiply_add(int32_t (&d)[groups][4], const uint32_t (&a)[4], uint64_t b)
+{
+    static_assert(of == elements::s8, "integers are sums of bytes");
+    static_assert(groups % 4 == 0 && groups <= 32, "some multiples of 32 rows of B, up to 256");
+    PWL_MULTIPLY_BYTES_IF(32, 2, 16, 17, 18, 19, 20);
+    PWL_MULTIPLY_BYTES_IF(64, 4, 32, 33, 34, 35, 36);
+    PWL_MULTIPLY_BYTES_IF(96, 6, 48, 49, 50, 51, 52);
+    PWL_MULTIPLY_BYTES_IF(128, 8, 64, 65, 66, 67, 68);
+    PWL_MULTIPLY_BYTES_IF(192, 12, 96, 97, 98, 99, 100);
+    PWL_MULTIPLY_BYTES_IF(256, 16, 128, 129, 130, 131, 132);
+}
+
 /* Keeps other instructions on sums where they are: before the multiplications, or after. */
 template <unsigned groups> __device__ void hold(float (&d)[groups][4])
 {
 #pragma unroll
     for (unsigned i = 0; i < groups; i++)
-        asm volatile(""
-                     : "+f"(d[i][0]), "+f"(d[i][1]), "+f"(d[i][2]), "+f"(d[i][3])::"memory"); /* it may have changed */
+        asm volatile("" : PWL_FOUR(+f, d[i])::"memory"); /* it may have changed */
+}
+
+template <unsigned groups> __device__ void hold(int32_t (&d)[groups][4])
+{
+#pragma unroll
+    for (unsigned i = 0; i < groups; i++)
+        asm volatile("" : PWL_FOUR(+r, d[i])::"memory"); /* the same */
 }
 
 } // namespace hopper

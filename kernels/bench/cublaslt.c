@@ -45,6 +45,8 @@ struct pwl_cublaslt {
     cublasLtMatmulPreference_t preference;
     cublasLtMatmulAlgo_t algorithm;
     void *workspace;
+    float alpha;
+    int scales_integers; /* alpha and beta are int32_t, else float */
 };
 
 /* 0 where the library is missing, or one of its functions. */
@@ -68,29 +70,37 @@ static int load(pwl_cublaslt *p)
 const char *pwl_cublaslt_launch(const pwl_cublaslt *p, const void *w, const void *x, void *y,
                                 struct CUstream_st *stream)
 {
-    const float one = 1, zero = 0;
-    const cublasStatus_t status = p->cublasLtMatmul(p->handle, p->operation, &one, w, p->w, x, p->x, &zero, y, p->y, y,
+    const float zero = 0;
+    const int32_t one_integer = 1, zero_integer = 0;
+    const void *const alpha = p->scales_integers ? (const void *)&one_integer : &p->alpha;
+    const void *const beta = p->scales_integers ? (const void *)&zero_integer : &zero;
+    const cublasStatus_t status = p->cublasLtMatmul(p->handle, p->operation, alpha, w, p->w, x, p->x, beta, y, p->y, y,
                                                     p->y, &p->algorithm, p->workspace, WORKSPACE, stream);
     return status == CUBLAS_STATUS_SUCCESS ? NULL : p->cublasLtGetStatusString(status);
 }
 
 /* In column-major terms: y^T = w * x^T, w transposed. */
-static cublasStatus_t describe(pwl_cublaslt *p, size_t m, size_t n, size_t k)
+static cublasStatus_t describe(pwl_cublaslt *p, pwl_cublaslt_kind kind, size_t m, size_t n, size_t k)
 {
+    const int halves = kind == PWL_CUBLASLT_F16, sums = kind == PWL_CUBLASLT_S8_TO_S32;
+    const cudaDataType_t in = halves ? CUDA_R_16F : CUDA_R_8I, out = sums ? CUDA_R_32I : in;
     const cublasOperation_t transposed = CUBLAS_OP_T;
     const size_t workspace = WORKSPACE;
+    p->alpha = kind == PWL_CUBLASLT_S8_TO_S8 ? 1e-4f : 1;
+    p->scales_integers = sums;
     cublasStatus_t status = p->cublasLtCreate(&p->handle);
     if (status == CUBLAS_STATUS_SUCCESS)
-        status = p->cublasLtMatmulDescCreate(&p->operation, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+        status = p->cublasLtMatmulDescCreate(&p->operation, halves ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_32I,
+                                             sums ? CUDA_R_32I : CUDA_R_32F);
     if (status == CUBLAS_STATUS_SUCCESS)
         status = p->cublasLtMatmulDescSetAttribute(p->operation, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
                                                    sizeof transposed);
     if (status == CUBLAS_STATUS_SUCCESS)
-        status = p->cublasLtMatrixLayoutCreate(&p->w, CUDA_R_16F, k, n, (int64_t)k);
+        status = p->cublasLtMatrixLayoutCreate(&p->w, in, k, n, (int64_t)k);
     if (status == CUBLAS_STATUS_SUCCESS)
-        status = p->cublasLtMatrixLayoutCreate(&p->x, CUDA_R_16F, k, m, (int64_t)k);
+        status = p->cublasLtMatrixLayoutCreate(&p->x, in, k, m, (int64_t)k);
     if (status == CUBLAS_STATUS_SUCCESS)
-        status = p->cublasLtMatrixLayoutCreate(&p->y, CUDA_R_16F, n, m, (int64_t)n);
+        status = p->cublasLtMatrixLayoutCreate(&p->y, out, n, m, (int64_t)n);
     if (status == CUBLAS_STATUS_SUCCESS)
         status = p->cublasLtMatmulPreferenceCreate(&p->preference);
     if (status == CUBLAS_STATUS_SUCCESS)
@@ -137,8 +147,8 @@ static const char *choose(pwl_cublaslt *p, const operands *o, struct CUstream_st
     return failed;
 }
 
-const char *pwl_cublaslt_plan(size_t m, size_t n, size_t k, const void *w, const void *x, void *y,
-                              struct CUstream_st *stream, pwl_cublaslt **made)
+const char *pwl_cublaslt_plan(pwl_cublaslt_kind kind, size_t m, size_t n, size_t k, const void *w, const void *x,
+                              void *y, struct CUstream_st *stream, pwl_cublaslt **made)
 {
     pwl_cublaslt *const p = calloc(1, sizeof *p);
     const operands o = {p, w, x, y};
@@ -149,7 +159,7 @@ const char *pwl_cublaslt_plan(size_t m, size_t n, size_t k, const void *w, const
         return NULL;
     }
     if (!failed) {
-        const cublasStatus_t status = describe(p, m, n, k);
+        const cublasStatus_t status = describe(p, kind, m, n, k);
         failed = status == CUBLAS_STATUS_SUCCESS ? NULL : p->cublasLtGetStatusString(status);
     }
     if (!failed) {
@@ -187,10 +197,10 @@ void pwl_cublaslt_free(pwl_cublaslt *p)
 
 #else
 
-const char *pwl_cublaslt_plan(size_t m, size_t n, size_t k, const void *w, const void *x, void *y,
-                              struct CUstream_st *stream, pwl_cublaslt **made)
+const char *pwl_cublaslt_plan(pwl_cublaslt_kind kind, size_t m, size_t n, size_t k, const void *w, const void *x,
+                              void *y, struct CUstream_st *stream, pwl_cublaslt **made)
 {
-    (void)m, (void)n, (void)k, (void)w, (void)x, (void)y, (void)stream;
+    (void)kind, (void)m, (void)n, (void)k, (void)w, (void)x, (void)y, (void)stream;
     *made = NULL;
     return NULL;
 }

@@ -36,6 +36,11 @@ static int serves_exact_bytes(const pwl_qgemm_product *product)
     return serves_bytes(product) && product->sums == PWL_QGEMM_SUMS_EXACT;
 }
 
+static int serves_integers(const pwl_qgemm_product *product)
+{
+    return product->scheme == PWL_QGEMM_INT8;
+}
+
 static int serves_halves(const pwl_qgemm_product *product)
 {
     return pwl_qgemm_is_a16(product) ||
@@ -52,6 +57,7 @@ static int serves_few(const pwl_qgemm_product *product)
 
 enum operand {
     PLAIN,  /* as it is, A8 in blocks */
+    ROWS,   /* as it is, in rows that are aligned to 16 bytes */
     HALVES, /* as h */
     STRIPS, /* as h, which may be made while it multiplies */
     BYTES,  /* as bytes of the call */
@@ -62,6 +68,11 @@ static enum operand x_plain(const pwl_qgemm_product *product)
 {
     (void)product;
     return PLAIN;
+}
+
+static enum operand x_rows(const pwl_qgemm_product *product)
+{
+    return (uintptr_t)product->x.data % 16 == 0 && product->x.stride % 16 == 0 ? PLAIN : ROWS;
 }
 
 static enum operand x_halves(const pwl_qgemm_product *product)
@@ -112,7 +123,7 @@ struct plan {
     const pwl_qgemm_product *product; /* as it was given */
     pwl_qgemm_call call;
     const struct kernel *kernel;
-    int exponents, blocks, halves, strips, packs, sums, marks;
+    int exponents, blocks, rows, halves, strips, packs, sums, marks;
     size_t halves_at, sums_at, marks_at, bytes;
 };
 
@@ -342,12 +353,15 @@ static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan 
     plan->call.product.weights = NULL;
     plan->call.product.activation = NULL;
     plan->call.fast = pwl_qgemm_fast_of(product, &plan->call.epilogue, &plan->call.table);
+    if (product->scheme == PWL_QGEMM_INT8)
+        plan->call.narrow = pwl_qgemm_narrow_of(product, &plan->call.epilogue, &plan->call.table);
     elements = product->m * product->weights->k;
     if (elements > SIZE_MAX / 64) /* more than all that follows */
         return PWL_QGEMM_ERR_SHAPE;
     x = plan->kernel->x(product);
     a8 = pwl_qgemm_is_a8(product);
     plan->packs = x == BYTES;
+    plan->rows = x == ROWS;
     plan->strips = x == STRIPS;
     plan->halves = plan->strips || (x == HALVES && (a8 || !is_aligned_halves(&product->x)));
     plan->exponents = a8 ? x == HALVES : product->x.type == PWL_QGEMM_F32;
@@ -356,6 +370,8 @@ static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan 
         plan->bytes = pwl_qgemm_input_bytes(product->m, product->weights->k);
     if (plan->blocks)
         plan->bytes = elements / PWL_BLOCK * sizeof(pwl_block_q8_1);
+    if (plan->rows)
+        plan->bytes = elements;
     if (plan->exponents)
         plan->bytes = product->m * sizeof(int32_t);
     if (plan->halves) {
@@ -404,6 +420,13 @@ pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspac
     call.h = plan.halves ? halves : product->x.data;
     call.h_stride = plan.halves ? call.weights.k : product->x.stride;
     call.bytes = plan.packs ? workspace : NULL;
+    if (plan.rows) {
+        const size_t k = call.weights.k;
+        error = cudaMemcpy2DAsync(workspace, k, product->x.data, product->x.stride, k, product->m,
+                                  cudaMemcpyDeviceToDevice, stream);
+        call.product.x.data = workspace;
+        call.product.x.stride = k;
+    }
     if (plan.sums)
         call.sums = (char *)workspace + plan.sums_at;
     if (plan.marks)

@@ -81,7 +81,8 @@ void pwl_qgemm_pack_input(const pwl_qgemm_product *product, void *memory)
             else
                 memcpy(q.qs, x, PWL_BLOCK);
             for (size_t j = 0; j < PWL_BLOCK; j++) {
-                codes[pwl_qgemm_byte_at((unsigned)((c + j) % PWL_QGEMM_COLUMNS))] = (uint8_t)q.qs[j];
+                codes[pwl_qgemm_byte_at(product->weights->format, (unsigned)((c + j) % PWL_QGEMM_COLUMNS))] =
+                    (uint8_t)q.qs[j];
                 sum = (int16_t)(sum + q.qs[j]); /* at most 32 * 128 in magnitude */
             }
             memcpy(scale, &q.d, sizeof q.d);

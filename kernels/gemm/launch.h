@@ -8,6 +8,7 @@
 
 #include "fast.h"
 #include "map/plan.h"
+#include "narrow.h"
 #include "schedule.h"
 #include "source.h"
 #include "store.h"
@@ -34,6 +35,7 @@ typedef struct pwl_qgemm_call {
     pwl_qgemm_epilogue epilogue; /* the activation, where there is one */
     pwl_planned table;           /* its table; memory is null where there is none */
     pwl_qgemm_fast fast;
+    pwl_qgemm_narrow narrow; /* of INT8 */
     const int32_t *f;        /* [M], where X is fp32 in a scheme of A16, or A8 is in halves */
     const pwl_block_q8_1 *q; /* [M][q_stride], X in A8 */
     size_t q_stride;
@@ -47,7 +49,7 @@ typedef struct pwl_qgemm_call {
     pwl_qgemm_schedule schedule;
     uint32_t *marks; /* [1 + shares], or of strips: how many were drawn, then how many pieces of each are made */
 
-    /* Of wgmma. */
+    /* Of wgmma and wgmma_bytes. */
     pwl_qgemm_tile tile;
     pwl_qgemm_strips strips; /* all 0 where h is complete */
 } pwl_qgemm_call;

@@ -12,10 +12,14 @@
  *   8 bits   two words for each lane and step: row g's, then row g + 8's, with columns 2t, 2t + 8, 2t + 1, 2t + 9 in
  *            bytes 0 to 3. Bytes 0 and 2, 1 and 3 are pairs, which is bits.cuh's packed order. 16 bytes of each lane
  *            for steps 0 and 1, then those for steps 2 and 3. 1024 bytes a tile.
+ *   ROWS8    as 8 bits, but that columns are those of mma.m16n8k32, 4t to 4t + 3 of a step in bytes 0 to 3, so that X
+ * may lie as it is; and that rows 2g and 2g + 1 have the places of rows g and g + 8, so that a lane has neighbouring
+ * columns of Y.
  *
  * Turned to bytes by bits.cuh, a word of nibbles becomes the two words of the 8-bit order, so the operand of
  * mma.m16n8k32, which wants columns 4t to 4t + 3 and 16 + 4t to 16 + 4t + 3 of a lane, takes both with K permuted: its
- * column 16h + 4t + j is the matrix's 16h + 2t + j / 2 + 8 (j % 2). Activations in bytes lie in that order.
+ * column 16h + 4t + j is the matrix's 16h + 2t + j / 2 + 8 (j % 2). Activations in bytes lie in that order, but for
+ * ROWS8 in the matrix's.
  *
  * A piece is 128 rows and 64 columns: eight tiles, then their scales, as one run of bytes for a bulk copy: 4608 (Q4_0),
  * 8704 (Q8_0), 4352 (MXFP4) or 8192 (ROWS8), all multiples of 128. Scales are in the order tile, g, block of 32
@@ -87,11 +91,25 @@ PWL_FN size_t pwl_qgemm_piece_at(pwl_qgemm_format format, size_t k, size_t row, 
     return piece * pwl_qgemm_piece_bytes(format);
 }
 
+/* How far apart two rows are that lie in one lane. */
+PWL_QGEMM_SIZE unsigned pwl_qgemm_rows_apart(pwl_qgemm_format format)
+{
+    return format == PWL_QGEMM_ROWS8 ? 1 : 8;
+}
+
+/* The first row of a tile that lies in lanes 4g to 4g + 3. */
+PWL_QGEMM_SIZE unsigned pwl_qgemm_row_of_lane(pwl_qgemm_format format, unsigned g)
+{
+    return format == PWL_QGEMM_ROWS8 ? 2 * g : g;
+}
+
 /* The nibble, or byte, of a piece that holds row r in 0..127, column c in 0..63; the low nibble of a byte first. */
 PWL_FN unsigned pwl_qgemm_code_at(pwl_qgemm_format format, unsigned r, unsigned c)
 {
     const unsigned tile = r / 16, lower = r / 8 % 2, step = c / 16, later = c / 8 % 2, odd = c % 2;
     const unsigned lane = r % 8 * 4 + c % 8 / 2;
+    if (format == PWL_QGEMM_ROWS8)
+        return tile * 1024 + step / 2 * 512 + (r % 16 / 2 * 4 + c % 16 / 4) * 16 + step % 2 * 8 + r % 2 * 4 + c % 4;
     if (pwl_qgemm_bits(format) == 4)
         return tile * 1024 + lane * 32 + step * 8 + odd * 4 + later * 2 + lower;
     return tile * 1024 + step / 2 * 512 + lane * 16 + step % 2 * 8 + lower * 4 + odd * 2 + later;
@@ -103,9 +121,11 @@ PWL_FN unsigned pwl_qgemm_scale_at(unsigned r, unsigned block)
     return r / 16 * 32 + r % 8 * 4 + block * 2 + r / 8 % 2;
 }
 
-/* Which of a token's 64 bytes holds column c in 0..63. */
-PWL_FN unsigned pwl_qgemm_byte_at(unsigned c)
+/* Which of a token's 64 bytes holds column c in 0..63, beside weights of a format: a lane's 16 lie together. */
+PWL_FN unsigned pwl_qgemm_byte_at(pwl_qgemm_format format, unsigned c)
 {
+    if (format == PWL_QGEMM_ROWS8)
+        return c % 16 / 4 * 16 + c / 16 * 4 + c % 4;
     return c % 8 / 2 * 16 + c / 16 * 4 + c % 2 * 2 + c / 8 % 2;
 }
 

@@ -34,21 +34,22 @@ static int survey(const pwl_qgemm_source *from, int *exponents, pwl_qgemm_place 
     return 1;
 }
 
-/* Rows r and r + 8, with what belongs to them. */
+/* Two rows that lie in the same lanes, with what belongs to them. */
 static void put_rows(const pwl_qgemm_source *from, size_t row, const pwl_qgemm_weights *made)
 {
     uint8_t *const to = (uint8_t *)(uintptr_t)made->memory;
+    const size_t apart = pwl_qgemm_rows_apart(from->format);
     int32_t sums[2] = {0, 0};
     int e[2] = {0, 0};
     for (size_t i = 0; i < 2 && made->row_data; i++) {
         size_t finite;
-        if (row + i * 8 < from->n)
-            e[i] = exponent_of(from, row + i * 8, &finite);
-        to[pwl_qgemm_row_exponent_at(made, row + i * 8)] = (uint8_t)e[i];
+        if (row + i * apart < from->n)
+            e[i] = exponent_of(from, row + i * apart, &finite);
+        to[pwl_qgemm_row_exponent_at(made, row + i * apart)] = (uint8_t)e[i];
     }
     for (size_t b = 0; b < pwl_qgemm_depth(from->k) * 2; b++) {
         const pwl_qgemm_block g = pwl_qgemm_block_at(from, row, b, e[0]);
-        const pwl_qgemm_block g8 = pwl_qgemm_block_at(from, row + 8, b, e[1]);
+        const pwl_qgemm_block g8 = pwl_qgemm_block_at(from, row + apart, b, e[1]);
         pwl_qgemm_put(from->format, to + pwl_qgemm_piece_at(from->format, from->k, row, b * PWL_BLOCK),
                       (unsigned)(row % PWL_QGEMM_ROWS), (unsigned)(b % 2), &g, &g8);
         if (from->format == PWL_QGEMM_ROWS8) { /* at most 65793 * 128 */
@@ -57,7 +58,7 @@ static void put_rows(const pwl_qgemm_source *from, size_t row, const pwl_qgemm_w
         }
     }
     for (size_t i = 0; i < 2 && from->format == PWL_QGEMM_ROWS8; i++)
-        memcpy(to + pwl_qgemm_row_sum_at(made, row + i * 8), &sums[i], sizeof sums[i]);
+        memcpy(to + pwl_qgemm_row_sum_at(made, row + i * apart), &sums[i], sizeof sums[i]);
 }
 
 static pwl_qgemm_status pack(const pwl_qgemm_source *from, void *memory, size_t bytes, pwl_qgemm_weights *weights,
@@ -74,7 +75,7 @@ static pwl_qgemm_status pack(const pwl_qgemm_source *from, void *memory, size_t 
     if (bytes < made.bytes)
         return PWL_QGEMM_ERR_SPACE;
     for (size_t pair = 0; pair < pwl_qgemm_round_up(from->n, PWL_QGEMM_ROWS) / 2; pair++)
-        put_rows(from, pwl_qgemm_pair_row(pair), &made);
+        put_rows(from, pwl_qgemm_pair_row(from->format, pair), &made);
     *weights = made;
     return PWL_QGEMM_OK;
 }

@@ -286,10 +286,10 @@ PWL_FN pwl_qgemm_place pwl_qgemm_place_of(const pwl_qgemm_source *from, size_t n
     return place;
 }
 
-/* Rows r and r + 8 share words: r of the pairs, in order. */
-PWL_FN size_t pwl_qgemm_pair_row(size_t pair)
+/* Two rows lie in the same lanes: the first of each pair, in order. */
+PWL_FN size_t pwl_qgemm_pair_row(pwl_qgemm_format format, size_t pair)
 {
-    return pair / 8 * PWL_QGEMM_TILE_ROWS + pair % 8;
+    return pair / 8 * PWL_QGEMM_TILE_ROWS + pwl_qgemm_row_of_lane(format, (unsigned)(pair % 8));
 }
 
 /* Of two words of two bytes each, bytes 0 of both, then bytes 1. */
@@ -302,10 +302,13 @@ PWL_FN uint32_t pwl_qgemm_interleave(uint32_t first, uint32_t second)
 #endif
 }
 
-/* What lane t's words take of a row, of 16 bytes of codes: those of columns 2t, 2t + 8, 2t + 1 and 2t + 9. */
-PWL_FN uint32_t pwl_qgemm_gather(const uint8_t *q, unsigned t)
+/* What lane t's words take of a row, of 16 bytes of codes: those of columns 2t, 2t + 8, 2t + 1 and 2t + 9, in ROWS8 of
+ * 4t to 4t + 3. */
+PWL_FN uint32_t pwl_qgemm_gather(pwl_qgemm_format format, const uint8_t *q, unsigned t)
 {
-    const uint8_t *const at = q + t * 2;
+    const uint8_t *const at = format == PWL_QGEMM_ROWS8 ? q + t * 4 : q + t * 2;
+    if (format == PWL_QGEMM_ROWS8)
+        return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
     return pwl_qgemm_interleave((uint32_t)(at[0] | at[1] << 8), (uint32_t)(at[8] | at[9] << 8));
 }
 
@@ -320,7 +323,7 @@ PWL_FN uint32_t pwl_qgemm_high_nibbles(uint32_t g, uint32_t g8)
     return (g >> 4 & 0x0f0f0f0f) | (g8 & 0xf0f0f0f0);
 }
 
-/* Puts the first or second block of rows r and r + 8 of a piece in place; r % 16 < 8. */
+/* Puts the first or second block of the rows of a pair in place; r is the first one's in the piece. */
 PWL_FN void pwl_qgemm_put(pwl_qgemm_format format, uint8_t *piece, unsigned r, unsigned block, const pwl_qgemm_block *g,
                           const pwl_qgemm_block *g8)
 {
@@ -328,18 +331,18 @@ PWL_FN void pwl_qgemm_put(pwl_qgemm_format format, uint8_t *piece, unsigned r, u
     uint8_t *const scales = piece + PWL_QGEMM_TILES * pwl_qgemm_tile_bytes(format);
     const unsigned at = pwl_qgemm_scale_at(r, block);
     for (unsigned t = 0; t < 4; t++) {
-        const unsigned lane = r % 8 * 4 + t;
+        const unsigned lane = (format == PWL_QGEMM_ROWS8 ? r % 16 / 2 : r % 8) * 4 + t;
         if (pwl_qgemm_bits(format) == 4) {
             uint32_t *const words = (uint32_t *)(void *)(tile + lane * 16 + block * 8);
-            const uint32_t a = pwl_qgemm_gather(g->q, t), b = pwl_qgemm_gather(g8->q, t);
+            const uint32_t a = pwl_qgemm_gather(format, g->q, t), b = pwl_qgemm_gather(format, g8->q, t);
             words[0] = pwl_qgemm_low_nibbles(a, b);
             words[1] = pwl_qgemm_high_nibbles(a, b);
             continue;
         }
         for (unsigned step = 0; step < 2; step++) {
             uint32_t *const words = (uint32_t *)(void *)(tile + block * 512 + lane * 16 + step * 8);
-            words[0] = pwl_qgemm_gather(g->q + step * 16, t);
-            words[1] = pwl_qgemm_gather(g8->q + step * 16, t);
+            words[0] = pwl_qgemm_gather(format, g->q + step * 16, t);
+            words[1] = pwl_qgemm_gather(format, g8->q + step * 16, t);
         }
     }
     if (format == PWL_QGEMM_MXFP4) {

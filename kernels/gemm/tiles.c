@@ -9,30 +9,45 @@
 
 #include "layout.h"
 
-static const struct tile_speed {
-    uint32_t tokens, piece[3]; /* nanoseconds, by format */
-} speeds[] = {
-#define SPEED(tokens, ...) {tokens, {__VA_ARGS__}},
-    PWL_QGEMM_TILE_SIZES(SPEED)
-#undef SPEED
-};
+typedef struct tile_speed {
+    uint32_t tokens, piece[3]; /* nanoseconds, by format; of bytes the first */
+} tile_speed;
 
-enum { SPEEDS = sizeof speeds / sizeof speeds[0], LAUNCH = 2500, TOKEN = 6, ADDING = 800, ADDING_TOKEN = 9 };
+#define SPEED(tokens, ...) {tokens, {__VA_ARGS__}},
+static const tile_speed of_halves[] = {PWL_QGEMM_TILE_SIZES(SPEED)}, of_bytes[] = {PWL_QGEMM_BYTE_TILE_SIZES(SPEED)};
+#undef SPEED
+
+enum { LAUNCH = 2500, TOKEN = 6, ADDING = 800, ADDING_TOKEN = 9, CROWD = 76 };
+
+static int is_of_bytes(const pwl_qgemm_weights *weights)
+{
+    return weights->format == PWL_QGEMM_ROWS8;
+}
+
+/* The tiles that are compiled for weights. */
+static const tile_speed *speeds_of(const pwl_qgemm_weights *weights, size_t *count)
+{
+    *count = is_of_bytes(weights) ? sizeof of_bytes / sizeof *of_bytes : sizeof of_halves / sizeof *of_halves;
+    return is_of_bytes(weights) ? of_bytes : of_halves;
+}
 
 static size_t tiles_of(size_t m, size_t n, uint32_t tokens)
 {
     return ((m - 1) / tokens + 1) * ((n - 1) / PWL_QGEMM_ROWS + 1);
 }
 
-/* Microseconds, of a tile of speeds[i]. */
-static double time_of(size_t m, const pwl_qgemm_weights *weights, size_t i, const pwl_qgemm_tile *tile)
+/* Microseconds, of a tile of a speed. */
+static double time_of(size_t m, const pwl_qgemm_weights *weights, const tile_speed *speed, const pwl_qgemm_tile *tile)
 {
     const size_t tiles = tiles_of(m, weights->n, tile->tokens), left = tiles % tile->blocks;
     const double waves = (double)(tiles / tile->blocks) + (left ? 1.0 / tile->split : 0);
     const double pieces = (double)pwl_qgemm_depth(weights->k);
     const double tokens = tile->tokens, adding = tile->split > 1 ? ADDING + ADDING_TOKEN * tokens : 0;
+    /* Bytes, which are multiplied in half the time, wait for copies: the less, the fewer blocks copy. */
+    const double busy = (double)tiles_of(m, weights->n, tile->tokens) * tile->split / tile->blocks;
+    const double alone = is_of_bytes(weights) && busy < 1 ? CROWD * (1 - busy) : 0;
     const double around = LAUNCH + TOKEN * tokens + adding;
-    return (waves * pieces * speeds[i].piece[weights->format] + around) / 1000;
+    return (waves * pieces * (speed->piece[is_of_bytes(weights) ? 0 : weights->format] - alone) + around) / 1000;
 }
 
 int pwl_qgemm_is_direct(const pwl_qgemm_product *product, const pwl_qgemm_weights *weights)
@@ -47,15 +62,17 @@ pwl_qgemm_tile pwl_qgemm_tile_of(const pwl_qgemm_product *product, const pwl_qge
     const int direct = pwl_qgemm_is_direct(product, weights);
     pwl_qgemm_tile best = {0, 0, 0, 0};
     double least = 0;
+    size_t count;
+    const tile_speed *const speeds = speeds_of(weights, &count);
     blocks = blocks / 2 * 2;
-    for (size_t i = 0; i < SPEEDS; i++) {
+    for (size_t i = 0; i < count; i++) {
         const uint32_t tokens = speeds[i].tokens;
         const size_t left = tiles_of(product->m, weights->n, tokens) % blocks;
         const int splits = left > 0 && left <= blocks / 2;
         for (uint32_t split = 1; split <= 1u + (uint32_t)splits; split++) {
             const pwl_qgemm_tile tile = {tokens, split, (uint32_t)blocks, (uint32_t)direct};
-            const double time = time_of(product->m, weights, i, &tile);
-            if ((direct || tokens == PWL_QGEMM_ANY_TOKENS) && (!best.tokens || time < least)) {
+            const double time = time_of(product->m, weights, &speeds[i], &tile);
+            if ((direct || is_of_bytes(weights) || tokens == PWL_QGEMM_ANY_TOKENS) && (!best.tokens || time < least)) {
                 best = tile;
                 least = time;
             }
@@ -71,8 +88,9 @@ size_t pwl_qgemm_tile_first_rows(size_t n, const pwl_qgemm_tile *tile)
 
 double pwl_qgemm_tile_time(size_t m, const pwl_qgemm_weights *weights, const pwl_qgemm_tile *tile)
 {
-    size_t i = 0;
-    while (speeds[i].tokens != tile->tokens)
+    size_t i = 0, count;
+    const tile_speed *const speeds = speeds_of(weights, &count);
+    while (i + 1 < count && speeds[i].tokens != tile->tokens)
         i++;
-    return time_of(m, weights, i, tile);
+    return time_of(m, weights, &speeds[i], tile);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tiles of the kernel wgmma, and which of them suits a product. */
+/* Tiles of the kernels wgmma and wgmma_bytes, and which of them suits a product. */
 #ifndef PWL_QGEMM_TILES_H
 #define PWL_QGEMM_TILES_H
 
@@ -26,6 +26,15 @@ extern "C" {
     F(192, 510, 525, 505)                                                                                              \
     F(256, 670, 680, 640)
 
+/* Those of bytes: F(tokens, rows8). */
+#define PWL_QGEMM_BYTE_TILE_SIZES(F)                                                                                   \
+    F(32, 197)                                                                                                         \
+    F(64, 209)                                                                                                         \
+    F(96, 215)                                                                                                         \
+    F(128, 220)                                                                                                        \
+    F(192, 265)                                                                                                        \
+    F(256, 330)
+
 /* The one size for Y that is not `direct`, below: what such kernels have more code for is not to be compiled for each.
  */
 #define PWL_QGEMM_ANY_TOKENS 128
@@ -34,11 +43,11 @@ extern "C" {
 #define PWL_QGEMM_STRIP_WARPS 2
 
 typedef struct pwl_qgemm_tile {
-    uint32_t tokens; /* rows of X, of PWL_QGEMM_TILE_SIZES */
+    uint32_t tokens; /* rows of X, of PWL_QGEMM_TILE_SIZES, or of those of bytes */
     uint32_t split;  /* thread blocks that share K of each tile of the last wave, which is not whole: 1, or 2 where it
                       * has at most half as many tiles as there are blocks */
     uint32_t blocks; /* that the device holds at a time, an even number */
-    uint32_t direct;
+    uint32_t direct; /* of halves */
 } pwl_qgemm_tile;
 
 /* Whether Y is `direct`: sums become halves, without an activation or exponents of rows of weights, in rows that begin
@@ -52,7 +61,7 @@ pwl_qgemm_tile pwl_qgemm_tile_of(const pwl_qgemm_product *product, const pwl_qge
 /* Rows of X of the tiles that thread blocks begin with. */
 size_t pwl_qgemm_tile_first_rows(size_t n, const pwl_qgemm_tile *tile);
 
-/* Microseconds that a product takes in a tile of PWL_QGEMM_TILE_SIZES, by the model of tiles.c. */
+/* Microseconds that a product takes in a tile that is compiled for its weights, by the model of tiles.c. */
 double pwl_qgemm_tile_time(size_t m, const pwl_qgemm_weights *weights, const pwl_qgemm_tile *tile);
 
 #ifdef __cplusplus

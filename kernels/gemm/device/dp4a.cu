@@ -30,10 +30,11 @@ struct stage {
 template <bool stored> struct blocks {
     static constexpr bool scaled = true, from_zero = stored;
 
-    static __device__ uint32_t input(const pwl_qgemm_call &call, size_t m, size_t column)
+    /* The word of lane t, of 16 columns. */
+    static __device__ uint32_t input(const pwl_qgemm_call &call, size_t m, size_t column, unsigned t)
     {
         const pwl_block_q8_1 &q = call.q[m * call.q_stride + column / PWL_BLOCK];
-        const uint16_t *const pairs = reinterpret_cast<const uint16_t *>(&q.qs[column % PWL_BLOCK]);
+        const uint16_t *const pairs = reinterpret_cast<const uint16_t *>(&q.qs[column % PWL_BLOCK]) + t;
         return pwl_fragment_input(pairs[0], pairs[4]);
     }
     static __device__ void load_scale(const pwl_qgemm_call &call, size_t m, size_t block, unsigned row, stage *s)
@@ -58,10 +59,10 @@ template <bool stored> struct blocks {
 struct integers {
     static constexpr bool scaled = false, from_zero = false;
 
-    static __device__ uint32_t input(const pwl_qgemm_call &call, size_t m, size_t column)
+    static __device__ uint32_t input(const pwl_qgemm_call &call, size_t m, size_t column, unsigned t)
     {
         const uint8_t *const x = static_cast<const uint8_t *>(call.product.x.data) + m * call.product.x.stride + column;
-        return pwl_fragment_input(x[0] | x[1] << 8, x[8] | x[9] << 8);
+        return pwl_qgemm_gather(PWL_QGEMM_ROWS8, x, t);
     }
     static __device__ void load_scale(const pwl_qgemm_call &, size_t, size_t, unsigned, stage *)
     {
@@ -76,12 +77,13 @@ struct integers {
     }
 };
 
-/* The piece of weights: a lane's words of each of the eight tiles go to rows g and g + 8. */
+/* The piece of weights: a lane's words of each of the eight tiles go to its two rows. */
 template <pwl_qgemm_format format, bool from_zero>
 __device__ void load_weights(const pwl_qgemm_call &call, size_t n, size_t column, stage *s)
 {
     constexpr bool is_wide = format != PWL_QGEMM_Q4_0;
-    const unsigned tile = threadIdx.x / 32, lane = threadIdx.x % 32, row = tile * 16 + lane / 4, word = lane % 4 * 4;
+    const unsigned tile = threadIdx.x / 32, lane = threadIdx.x % 32, word = lane % 4 * 4;
+    const unsigned row = tile * 16 + pwl_qgemm_row_of_lane(format, lane / 4);
     const uint8_t *const piece =
         static_cast<const uint8_t *>(call.weights.memory) + pwl_qgemm_piece_at(format, call.weights.k, n, column);
     const uint8_t *const from = piece + tile * pwl_qgemm_tile_bytes(format) + lane * 16;
@@ -93,7 +95,7 @@ __device__ void load_weights(const pwl_qgemm_call &call, size_t n, size_t column
         const pwl_bytes8 both = is_wide ? pwl_fragment_bytes(format, from_zero, codes[step * 2], codes[step * 2 + 1])
                                         : pwl_fragment_bytes(format, from_zero, codes[step], 0);
         s->w[row][word + step] = both.w[0];
-        s->w[row + 8][word + step] = both.w[1];
+        s->w[row + pwl_qgemm_rows_apart(format)][word + step] = both.w[1];
     }
     if (format == PWL_QGEMM_ROWS8)
         return;
@@ -109,7 +111,7 @@ template <class way> __device__ void load_input(const pwl_qgemm_call &call, size
     for (unsigned i = threadIdx.x; i < tokens * words; i += threads) {
         const unsigned row = i / words, t = i % words / 4, step = i % 4;
         const bool there = m + row < call.product.m && column + step * 16 < call.weights.k;
-        s->x[row][i % words] = there ? way::input(call, m + row, column + step * 16 + t * 2) : 0;
+        s->x[row][i % words] = there ? way::input(call, m + row, column + step * 16, t) : 0;
     }
     const unsigned row = threadIdx.x % tokens, block = threadIdx.x / tokens;
     if (block < 2 && m + row < call.product.m && column + block * PWL_BLOCK < call.weights.k)

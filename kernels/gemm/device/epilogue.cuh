@@ -241,7 +241,7 @@ __device__ void put_sums(const pwl_qgemm_call &call, size_t m, unsigned rows, co
                          number *to)
 {
     const unsigned thread = thread_here(), lane = thread % 32;
-    const unsigned row = thread / 32 * tiles * 16 + lane / 4, pair = lane % 4 * 2;
+    const unsigned row = thread / 32 * tiles * 16 + row_of_sums<number>(lane), pair = lane % 4 * 2;
 #pragma unroll
     for (unsigned t = 0; t < tiles; t++)
         put_fragments<pitch>(sums[t], to, pair, row + t * 16);

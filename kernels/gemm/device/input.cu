@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Activations as the schemes take them, into the workspace. */
 #include <cuda_runtime.h>
+#include <utility>
 
 #include "arch/bits.cuh"
 #include "arch/overlap.cuh"
@@ -232,6 +233,8 @@ __global__ void __launch_bounds__(threads)
 template <pwl_qgemm_type type>
 __global__ void __launch_bounds__(threads) pack(const void *x, size_t m, size_t k, size_t stride, uint8_t *bytes)
 {
+    constexpr bool rows8 = type == PWL_QGEMM_S8;
+    constexpr pwl_qgemm_format format = rows8 ? PWL_QGEMM_ROWS8 : PWL_QGEMM_Q8_0; /* its order */
     begin_after_last();
     const unsigned lane = threadIdx.x % lanes, later = lane / 2 % 2;
     const size_t rows = pwl_qgemm_round_up(m, PWL_QGEMM_TOKENS), blocks = pwl_qgemm_depth(k) * 2;
@@ -248,10 +251,12 @@ __global__ void __launch_bounds__(threads) pack(const void *x, size_t m, size_t 
             const int sum = sum_of_lanes<lanes>(pwl_dp4a(own.codes, 0x01010101, 0));
             if (block >= blocks)
                 continue;
-            const unsigned c =
-                static_cast<unsigned>(column % PWL_QGEMM_COLUMNS) + lane / 4 * 16 + lane % 2 * 4 + later * 2;
-            *reinterpret_cast<uint32_t *>(bytes + pwl_qgemm_input_at(m, row, column) + pwl_qgemm_byte_at(c)) =
-                later ? pwl_prmt(other, own.codes, 0x7362) : pwl_prmt(own.codes, other, 0x5140);
+            const unsigned c = static_cast<unsigned>(column % PWL_QGEMM_COLUMNS) +
+                               (rows8 ? lane * 4 : lane / 4 * 16 + lane % 2 * 4 + later * 2);
+            *reinterpret_cast<uint32_t *>(bytes + pwl_qgemm_input_at(m, row, column) + pwl_qgemm_byte_at(format, c)) =
+                rows8   ? own.codes
+                : later ? pwl_prmt(other, own.codes, 0x7362)
+                        : pwl_prmt(own.codes, other, 0x5140);
             if (lane == 0)
                 *reinterpret_cast<uint32_t *>(bytes + pwl_qgemm_input_scale_at(m, k, row, column) +
                                               column % PWL_QGEMM_COLUMNS / PWL_BLOCK * 4) =

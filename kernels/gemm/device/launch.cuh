@@ -3,8 +3,7 @@
 #ifndef PWL_QGEMM_LAUNCH_CUH
 #define PWL_QGEMM_LAUNCH_CUH
 
-#include <cuda_runtime.h>
-
+#include "arch/attributes.cuh"
 #include "gemm/input.h"
 #include "gemm/launch.h"
 #include "tile.cuh"
@@ -36,7 +35,7 @@ int launch(void (*kernel)(pwl_qgemm_call call, uint32_t across, more_types... mo
     const size_t across = (call->weights.n - 1) / PWL_QGEMM_ROWS + 1, down = (call->product.m - 1) / (groups * 8) + 1;
     if (across > INT32_MAX || down > INT32_MAX / across)
         return cudaErrorInvalidConfiguration;
-    const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    const cudaError_t error = use_shared(kernel, bytes, true);
     if (error != cudaSuccess)
         return error;
     kernel<<<static_cast<unsigned>(across * down), threads, bytes, stream>>>(*call, static_cast<uint32_t>(across),

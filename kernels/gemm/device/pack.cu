@@ -275,11 +275,13 @@ __device__ void fill(const pwl_qgemm_source &from, const pwl_qgemm_weights &weig
         make_blocks<format, stage, PWL_QGEMM_BF16>(from, weights, to);
 }
 
-/* As pwl_qgemm_gather(), by two bytes where codes are aligned to as many. */
-template <class stage> __device__ uint32_t gather(const uint8_t *q, unsigned t)
+/* As pwl_qgemm_gather(), by two bytes where codes are aligned to as many, or four that lie together. */
+template <pwl_qgemm_format format, class stage> __device__ uint32_t gather(const uint8_t *q, unsigned t)
 {
-    if (!stage::even)
-        return pwl_qgemm_gather(q, t);
+    if (format == PWL_QGEMM_ROWS8 && stage::made)
+        return reinterpret_cast<const uint32_t *>(q)[t];
+    if (format == PWL_QGEMM_ROWS8 || !stage::even)
+        return pwl_qgemm_gather(format, q, t);
     const uint16_t *const pairs = reinterpret_cast<const uint16_t *>(q);
     return pwl_qgemm_interleave(pairs[t], pairs[t + 4]);
 }
@@ -305,12 +307,13 @@ __device__ void put_tiles(const pwl_qgemm_source &from, const pwl_qgemm_weights 
     constexpr unsigned halves = pwl_qgemm_bits(format) / 4; /* of a block: 16 bytes of codes each */
     constexpr uint32_t zeros = pwl_qgemm_zeros(format) * 0x01010101u;
     const unsigned lane = threadIdx.x % 32, t = lane % 4, tile = of.row / tile_rows % PWL_QGEMM_TILES;
-    const unsigned at[2] = {lane / 4, lane / 4 + 8};
+    const unsigned first = pwl_qgemm_row_of_lane(format, lane / 4),
+                   at[2] = {first, first + pwl_qgemm_rows_apart(format)};
     const uint8_t *row[2];
     int32_t sum[2] = {0, 0};
 #pragma unroll
     for (unsigned i = 0; i < 2; i++)
-        row[i] = of.shared + at[i] * stage::pitch + (stage::made ? 0 : begin_of(from, of, i, lane / 4) % 16);
+        row[i] = of.shared + at[i] * stage::pitch + (stage::made ? 0 : begin_of(from, of, at[i] / 8, at[i] % 8) % 16);
     for (unsigned p = threadIdx.x / 32; p < stage::pieces; p += warps) {
         const size_t column = (of.block + 2 * p) * PWL_BLOCK;
         if (column >= from.k)
@@ -326,7 +329,7 @@ __device__ void put_tiles(const pwl_qgemm_source &from, const pwl_qgemm_weights 
 #pragma unroll
                 for (unsigned i = 0; i < 2; i++) {
                     const uint8_t *const q = row[i] + (2 * p + b) * stage::block_bytes + stage::codes_at + h * 16;
-                    codes[i] = of.has(from, at[i], 2 * p + b) ? gather<stage>(q, t) : zeros;
+                    codes[i] = of.has(from, at[i], 2 * p + b) ? gather<format, stage>(q, t) : zeros;
                     if (format == PWL_QGEMM_ROWS8)
                         sum[i] = __dp4a(static_cast<int>(codes[i]), 0x01010101, sum[i]);
                 }

@@ -180,9 +180,7 @@ int pwl_cuda_launch_qgemm_splitk(const pwl_qgemm_call *call, struct CUstream_st 
     const unsigned bytes = bytes_for(on, blocks, as.bytes);
     if (blocks > INT32_MAX)
         return cudaErrorInvalidConfiguration;
-    error = cudaFuncSetAttribute(as.multiply, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
-    if (error == cudaSuccess)
-        error = waits_by_itself(reinterpret_cast<const void *>(as.multiply), &waits);
+    error = waits_by_itself(reinterpret_cast<const void *>(as.multiply), &waits);
     if (error == cudaSuccess)
         error =
             launch_overlapped(waits, as.multiply, dim3(static_cast<unsigned>(blocks)), threads, bytes, stream, *call);

@@ -130,7 +130,8 @@ __device__ void multiply(const pwl_qgemm_call &call, uint8_t *shared)
     __syncthreads();
 
     number *const parts = reinterpret_cast<number *>(shared);
-    number *const to = parts + (part * groups * 8 + lane % 4 * 2) * block::pitch + sharer * warp_rows + lane / 4;
+    number *const to =
+        parts + (part * groups * 8 + lane % 4 * 2) * block::pitch + sharer * warp_rows + mma::row_of_sums<number>(lane);
 #pragma unroll
     for (unsigned t = 0; t < tiles; t++)
         mma::put_fragments<block::pitch>(sums[t], to, 0, t * 16);

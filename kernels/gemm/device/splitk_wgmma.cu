@@ -157,7 +157,8 @@ __device__ void multiply(const pwl_qgemm_call &call, const ring &of, const uint8
         begin_multiplications();
 #pragma unroll
         for (unsigned step = 0; step < mma::steps; step++)
-            multiply_add<bf16>(sums, a[step].r, matrix_at(of.x + stage * x_bytes + step * 32));
+            multiply_add<bf16 ? hopper::elements::bf16 : hopper::elements::f16>(
+                sums, a[step].r, matrix_at(of.x + stage * x_bytes + step * 32));
         close_multiplications();
         stage = (stage + 1) % stages;
         odd ^= stage == 0;
@@ -270,22 +271,20 @@ __global__ void __launch_bounds__(PWL_IS_HOPPER ? threads : 1, 1)
 int pwl_cuda_launch_qgemm_splitk_wgmma(const pwl_qgemm_call *call, struct CUstream_st *stream)
 {
     const size_t blocks = ((call->weights.n - 1) / rows + 1) * ranks;
-    cudaFuncAttributes attributes;
+    int most_threads, ptx;
     CUtensorMap x;
-    const cudaError_t error = cudaFuncGetAttributes(&attributes, product<PWL_QGEMM_Q4_0, false, false>);
+    const cudaError_t error =
+        attributes_of(reinterpret_cast<const void *>(product<PWL_QGEMM_Q4_0, false, false>), &most_threads, &ptx);
     if (error != cudaSuccess)
         return error;
-    if (attributes.maxThreadsPerBlock < static_cast<int>(threads) || blocks > INT32_MAX ||
-        !describe_matrix(&x, call->h, call->product.m, call->weights.k, call->h_stride,
-                         static_cast<unsigned>(call->product.m)))
+    if (most_threads < static_cast<int>(threads) || blocks > INT32_MAX ||
+        !describe_matrix<uint16_t>(&x, call->h, call->product.m, call->weights.k, call->h_stride, 128,
+                                   static_cast<unsigned>(call->product.m)))
         return cudaErrorNotSupported;
     return mma::variant_of(call, [&](auto v) -> int {
         using variant = decltype(v);
         constexpr unsigned bytes = shared_bytes(variant::format);
         void (*const kernel)(pwl_qgemm_call, CUtensorMap) = product<variant::format, variant::bf16, variant::exponents>;
-        const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-        if (error != cudaSuccess)
-            return error;
         return launch_overlapped(true, ranks, kernel, dim3(static_cast<unsigned>(blocks)), threads, bytes, stream,
                                  *call, x);
     });

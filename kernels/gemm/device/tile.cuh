@@ -6,6 +6,8 @@
 #ifndef PWL_QGEMM_TILE_CUH
 #define PWL_QGEMM_TILE_CUH
 
+#include <type_traits>
+
 #include "gemm/layout.h"
 
 namespace pwl
@@ -42,6 +44,16 @@ __host__ __device__ constexpr unsigned x_bytes(unsigned groups)
     return groups * 8 * 128;
 }
 
+/* The format whose sums are of a type, as far as lanes' rows depend on it. */
+template <class number>
+constexpr pwl_qgemm_format format_of_sums = std::is_same<number, int32_t>::value ? PWL_QGEMM_ROWS8 : PWL_QGEMM_Q8_0;
+
+/* Which of 16 rows of weights this lane's first sums are of. */
+template <class number> __device__ unsigned row_of_sums(unsigned lane)
+{
+    return pwl_qgemm_row_of_lane(format_of_sums<number>, lane / 4);
+}
+
 /* Sums of 16 rows of weights into shared memory, rows of X `pitch` apart: from this row and column on, a lane's own. */
 template <unsigned pitch, class number, unsigned groups>
 __device__ void put_fragments(const number (&sums)[groups][4], number *to, unsigned row, unsigned column)
@@ -50,7 +62,8 @@ __device__ void put_fragments(const number (&sums)[groups][4], number *to, unsig
     for (unsigned g = 0; g < groups; g++) {
 #pragma unroll
         for (unsigned c = 0; c < 4; c++)
-            to[(g * 8 + row + c % 2) * pitch + column + c / 2 * 8] = sums[g][c];
+            to[(g * 8 + row + c % 2) * pitch + column + c / 2 * pwl_qgemm_rows_apart(format_of_sums<number>)] =
+                sums[g][c];
     }
 }
 

@@ -116,11 +116,15 @@ template <pwl_qgemm_format format, bool bf16, bool exponents, unsigned tiles> st
         }
     }
 
-    /* Operand A of a tile and the 16 columns of a step. */
+    /* Operand A of a tile and the columns of a step. */
     __device__ pwl_fragment fragment(const codes<format, tiles> &of, unsigned t, unsigned step) const
     {
         constexpr unsigned each = is_wide(format) ? 2 : 1; /* words of a step */
         const uint32_t *const words = &of.words[t][step * each];
+        if constexpr (format == PWL_QGEMM_ROWS8) { /* bytes, 32 columns to a step */
+            const uint32_t *const both = &of.words[t][step * 4];
+            return {{both[0], both[1], both[2], both[3]}};
+        }
         uint32_t scales = of.scales[t][format == PWL_QGEMM_MXFP4 ? 0 : step / 2];
         if constexpr (format == PWL_QGEMM_MXFP4 && !exponents) {
             scales = mxfp4_scales<bf16>(scales, step / 2);

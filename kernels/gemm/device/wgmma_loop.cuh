@@ -3,14 +3,14 @@
  * The main loop of wgmma: a tile of Y, 128 rows of weights and up to 256 rows of X, by a thread block of three
  * warpgroups, of which the first two multiply, 64 rows of weights each, and two warps of the last one copy.
  *
- *     X (halves)         W (packed)
+ *     X (halves, bytes)  W (packed)
  *        | tensor copies    | bulk copies                 of one thread each
  *        v                  v
  *     +-------------------------------+
- *     | stage: X 64 columns a row,    |  x slabs          full: both copies have arrived
- *     |        piece of the weights   |                   empty: both warpgroups are through
+ *     | stage: X 128 bytes a row,     |  x slabs          full: both copies have arrived
+ *     |        weights beside them    |                   empty: both warpgroups are through
  *     +-------------------------------+  x stages
- *        |                  | 16 bytes of codes a lane and slab, and four scales
+ *        |                  | codes, 16 bytes a lane at a time, and scales
  *        |                  v
  *        |            registers: operand A, twice
  *        |                  |
@@ -23,9 +23,20 @@
  *     wait for stage i, load its codes | wait for multiplications i - 2, stage i - 2 is empty | decode to the registers
  *     of A that they had | start multiplications i
  *
+ * Bytes need no decoding, and ptxas has them loaded to where they are multiplied from: so they are loaded after that
+ * wait.
+ *
  * A stage is read in two ways: its codes by loads, long before X is by the tensor cores, which is what frees it. So
  * three stages are the fewest that work. Where K ends within a stage, X is zeros there, and the last piece of the
  * weights comes once more: weights are finite, and 0 times any of them adds nothing.
+ *
+ * Tiles follow each other along the rows of weights of a panel, then along X, then panel by panel:
+ *
+ *              rows of weights ->
+ *           +-----------+-----------+
+ *         X | 0   1   2 | 6   7   8 |
+ *         | | 3   4   5 | 9  10  11 |
+ *         v +-----------+-----------+
  */
 #ifndef PWL_QGEMM_WGMMA_LOOP_CUH
 #define PWL_QGEMM_WGMMA_LOOP_CUH
@@ -48,6 +59,7 @@ constexpr unsigned group_rows = PWL_QGEMM_ROWS / groups; /* of weights */
 
 constexpr unsigned alignment = 1024; /* of operand B in shared memory */
 constexpr unsigned fewest_stages = 3, most_stages = 64, most_tokens = 256;
+constexpr unsigned most_ahead = 64 << 10; /* bytes of weights */
 
 /* Lanes of a warp that tell that it is through with a stage. One will do: what the other lanes read went into
  * multiplications of the whole warp, and those have ended. racecheck takes no lane's word for another's, and has a
@@ -58,32 +70,50 @@ constexpr unsigned tellers = 32;
 constexpr unsigned tellers = 1;
 #endif
 
-/* What a kernel is compiled for: a variant of launch.cuh, rows of X, and whether Y is `direct` (gemm/tiles.h). */
-template <class variant, unsigned count, bool is_direct> struct shape : variant {
-    static constexpr unsigned tokens = count;
-    static constexpr bool direct = is_direct;
-    static constexpr bool strips = tokens >= PWL_QGEMM_STRIP_TILE; /* of X may be made meanwhile */
-    /* Of a stage: two, where registers have room for so much of A, and shared memory for four stages. */
-    static constexpr unsigned slabs = tokens > 128 ? 1 : 2;
-    static constexpr unsigned x_slab = tokens * PWL_QGEMM_COLUMNS * 2, x_bytes = slabs * x_slab;
-    static constexpr unsigned piece = mma::piece_bytes(variant::format), w_bytes = slabs * piece;
+using hopper::elements;
+
+constexpr unsigned row_bytes = 128, row_steps = 4; /* of X in a slab; multiplications take 32 bytes at a time */
+
+/* What the loop is compiled for: a variant of launch.cuh, rows of X, and slabs of a stage. */
+template <class variant, unsigned count, unsigned slabs_of_stage> struct stage_shape : variant {
+    static constexpr unsigned tokens = count, slabs = slabs_of_stage;
+    static constexpr bool of_bytes = variant::format == PWL_QGEMM_ROWS8;
+    using number = std::conditional_t<of_bytes, int32_t, float>;
+    static constexpr elements element = of_bytes ? elements::s8 : variant::bf16 ? elements::bf16 : elements::f16;
+    /* Pieces of the weights beside a slab of X, and what both have of K. */
+    static constexpr unsigned slab_pieces = of_bytes ? 2 : 1, columns = slab_pieces * PWL_QGEMM_COLUMNS;
+    static constexpr unsigned pieces = slabs * slab_pieces, piece_steps = row_steps / slab_pieces;
+    static constexpr unsigned x_slab = tokens * row_bytes, x_bytes = slabs * x_slab;
+    static constexpr unsigned piece = mma::piece_bytes(variant::format), w_bytes = pieces * piece;
     static constexpr unsigned bytes = x_bytes + w_bytes + 16; /* with two barriers */
     static_assert(x_slab % alignment == 0 && w_bytes % 16 == 0, "as copies want it");
+};
+
+/* Of halves, two slabs where registers have room for so much of A, and shared memory for four stages; and whether Y is
+ * `direct` (gemm/tiles.h). */
+template <class variant, unsigned count, bool is_direct>
+struct shape : stage_shape<variant, count, (count > 128 ? 1 : 2)> {
+    static constexpr bool direct = is_direct;
+    static constexpr bool strips = count >= PWL_QGEMM_STRIP_TILE; /* of X may be made meanwhile */
+    static constexpr bool meets_early = false, sends_parts = false, pairs = false;
 };
 
 /* What a launch has to do, and where what lies in shared memory: X of the stages at first, then their weights. Y of a
  * block that has one tile takes the place of stages. */
 struct work {
-    uint32_t across;       /* tiles along N: those come first */
+    uint32_t across, down; /* tiles along N, and along M */
+    uint32_t panel;        /* tiles along N of a panel */
     uint32_t whole, turns; /* tiles that a thread block has for itself, and these and the parts of all others */
     uint32_t m_last;       /* row of X of the last tile along M */
     uint32_t rows;         /* of X in a copy: those of a tile, or of X, where it has fewer */
     uint32_t depth, steps; /* pieces along K, and stages that they fill */
-    uint32_t split;        /* parts of each other tile, for the blocks of a cluster: each takes some of the steps */
+    uint32_t split;        /* 1, or 2: parts of each other tile, for the blocks of a cluster: each takes half of K */
     uint32_t alone;        /* whether each thread block has one turn at most */
-    uint32_t stages, w_at, out_at, table_at;
-    uint32_t units_at; /* f of a tile's rows of X, a byte each, for each warpgroup that multiplies */
-    uint32_t barriers_at;
+    uint32_t pairs;    /* whether the blocks of a cluster take tiles that are neighbours along M; `down` is of twos */
+    uint32_t copies_y; /* whether Y is copied as the tensor that describes it */
+    uint32_t stages, w_at, out_at, parts_at, table_at;
+    uint32_t units_at;    /* exponents of a tile's rows of X, for each warpgroup that multiplies */
+    uint32_t barriers_at; /* of each stage full and empty, then one for what another block sends */
 };
 
 #if PWL_IS_HOPPER
@@ -134,8 +164,9 @@ template <class shape> struct place {
 /* Tiles of this thread block, one after the other, and its part of their steps: turns in rows of as many as there are
  * blocks, the last tiles in a row of parts. */
 struct tile_place {
-    uint32_t turn, tile, part, first, end; /* steps */
-    bool shared;                           /* with the cluster's other block */
+    uint32_t turn, part, first, end; /* steps */
+    uint32_t across;                 /* among the tiles along N */
+    bool shared;                     /* with the cluster's other block */
 
     __device__ explicit tile_place(const work &of)
     {
@@ -156,23 +187,28 @@ struct tile_place {
     {
         turn = next;
         shared = turn >= of.whole;
-        part = shared ? (turn - of.whole) % of.split : 0;
-        tile = shared ? of.whole + (turn - of.whole) / of.split : turn;
-        first = shared ? of.steps * part / of.split : 0;
-        end = shared ? of.steps * (part + 1) / of.split : of.steps;
+        part = shared && of.split > 1 ? (turn - of.whole) % 2 : 0;
+        first = part ? of.steps / 2 : 0;
+        end = shared && of.split > 1 && !part ? of.steps / 2 : of.steps;
+        const uint32_t tile = shared && of.split > 1 ? of.whole + (turn - of.whole) / 2 : of.pairs ? turn / 2 : turn;
+        /* Divisions take a while, and weights wait to be copied. */
+        const uint32_t in_panel = of.panel * of.down, begin = tile < in_panel ? 0 : tile / in_panel * of.panel;
+        const uint32_t in = tile - begin * of.down, width = min(of.panel, of.across - begin);
+        down = in < width ? 0 : in / width;
+        across = begin + in - down * width;
+        if (of.pairs)
+            down = 2 * down + turn % 2;
     }
 
     /* Its first row of X. The last tile begins so early that it ends with X, since copies of boxes that reach beyond a
      * tensor take longer: of rows that it shares with the tile before it, it makes the same Y. */
     __device__ uint32_t m(const work &of, uint32_t tokens) const
     {
-        return min(tile / of.across * tokens, of.m_last);
+        return min(down * tokens, of.m_last);
     }
 
-    __device__ uint32_t across(const work &of) const
-    {
-        return tile % of.across;
-    }
+  private:
+    uint32_t down;
 };
 
 /* The first thread of a warp copies X of all steps; the others take part where X is made meanwhile. */
@@ -185,40 +221,94 @@ __device__ void copy_x(const pwl_qgemm_call &call, const work &of, const CUtenso
         const uint32_t m = here.m(of, shape::tokens);
         uint32_t made = shape::strips && call.strips.count ? 0 : of.depth;
         for (uint32_t step = here.first; step < here.end; step++, to.advance()) {
-            const uint32_t needed = min((step + 1) * shape::slabs, of.depth);
+            const uint32_t needed = min((step + 1) * shape::pieces, of.depth);
             if (shape::strips && made < needed)
                 made = wait_for_strips(call, m, of.rows, needed);
             if (threadIdx.x % 32)
                 continue;
             wait_for(to.empty(), to.odd);
-            arrive_and_expect(to.full(), shape::slabs * of.rows * PWL_QGEMM_COLUMNS * 2);
+            arrive_and_expect(to.full(), shape::slabs * of.rows * row_bytes);
 #pragma unroll
             for (uint32_t slab = 0; slab < shape::slabs; slab++)
                 copy_tensor(to.x() + slab * shape::x_slab, &x,
-                            static_cast<int32_t>((step * shape::slabs + slab) * PWL_QGEMM_COLUMNS),
+                            static_cast<int32_t>((step * shape::slabs + slab) * shape::columns),
                             static_cast<int32_t>(m), to.full());
         }
     }
 }
 
-/* Another copies the weights, which are no launch's output. */
+/* Where the weights of a tile begin. */
+template <class shape>
+__device__ const uint8_t *weights_of(const pwl_qgemm_call &call, const work &of, const tile_place &here)
+{
+    return static_cast<const uint8_t *>(call.weights.memory) +
+           (size_t{here.across} * of.depth + here.first * shape::pieces) * shape::piece;
+}
+
+/* Weights of a step. */
+template <class shape>
+__device__ void copy_step(const work &of, uint32_t memory, uint32_t step, const uint8_t *from, const place<shape> &to)
+{
+    arrive_and_expect(to.full(), shape::w_bytes);
+    if ((step + 1) * shape::pieces <= of.depth) {
+        copy_bytes(memory + to.w(), from, shape::w_bytes, to.full());
+    } else {
+#pragma unroll
+        for (uint32_t i = 0; i < shape::pieces; i++)
+            copy_bytes(memory + to.w() + i * shape::piece,
+                       from + min(i, of.depth - 1 - step * shape::pieces) * shape::piece, shape::piece, to.full());
+    }
+}
+
+/* The same of a pair, whose blocks copy half of it to both, once the stage of both is empty. */
+template <class shape>
+__device__ void copy_half_step(const work &of, uint32_t memory, uint32_t step, const uint8_t *from,
+                               const place<shape> &to)
+{
+    constexpr uint32_t count = shape::pieces / 2;
+    const uint32_t first = blockIdx.x % 2 * count, last = of.depth - 1 - step * shape::pieces;
+    arrive_and_expect(to.full(), shape::w_bytes);
+#pragma unroll
+    for (uint32_t i = first; i < first + count; i++)
+        copy_bytes_to_both(memory + to.w() + i * shape::piece, from + min(i, last) * shape::piece, shape::piece,
+                           to.full());
+}
+
+/* How many steps fill_stages() has copied. X waits for what is copied before it. */
+template <class shape> __device__ uint32_t steps_ahead(const work &of, const tile_place &here)
+{
+    return min(min(of.stages, most_ahead / shape::w_bytes), here.end - here.first);
+}
+
+/* Weights are no launch's output: who makes the barriers copies those of some steps at once, before other threads have
+ * so much as begun. */
+template <class shape> __device__ void fill_stages(const pwl_qgemm_call &call, const work &of, uint32_t memory)
+{
+    const tile_place here(of);
+    place<shape> to(of, memory, true);
+    const uint8_t *from = weights_of<shape>(call, of, here);
+    for (uint32_t i = 0; i < steps_ahead<shape>(of, here); i++, from += shape::w_bytes, to.advance())
+        copy_step<shape>(of, memory, here.first + i, from, to);
+}
+
+/* Another thread than that of X copies the weights. */
 template <class shape> __device__ void copy_weights(const pwl_qgemm_call &call, const work &of, uint32_t memory)
 {
     place<shape> to(of, memory, true);
-    for (tile_place here(of); here.is_there(of); here.advance(of)) {
-        const uint8_t *piece = static_cast<const uint8_t *>(call.weights.memory) +
-                               (size_t{here.across(of)} * of.depth + here.first * shape::slabs) * shape::piece;
-        for (uint32_t step = here.first; step < here.end; step++, to.advance()) {
-            wait_for(to.empty(), to.odd);
-            arrive_and_expect(to.full(), shape::w_bytes);
-            if ((step + 1) * shape::slabs <= of.depth) {
-                copy_bytes(memory + to.w(), piece, shape::w_bytes, to.full());
-            } else {
-#pragma unroll
-                for (uint32_t slab = 0; slab < shape::slabs; slab++)
-                    copy_bytes(memory + to.w() + slab * shape::piece, piece, shape::piece, to.full());
+    tile_place here(of);
+    uint32_t ahead = steps_ahead<shape>(of, here);
+    for (; here.is_there(of); here.advance(of)) {
+        const uint8_t *from = weights_of<shape>(call, of, here);
+        for (uint32_t step = here.first; step < here.end; step++, from += shape::w_bytes, to.advance()) {
+            if (ahead > 0) {
+                ahead--;
+                continue;
             }
-            piece += shape::w_bytes;
+            wait_for(to.empty(), to.odd);
+            if constexpr (shape::pairs)
+                copy_half_step<shape>(of, memory, step, from, to);
+            else
+                copy_step<shape>(of, memory, step, from, to);
         }
     }
 }
@@ -234,45 +324,58 @@ template <pwl_qgemm_format format> __device__ void hold(mma::codes<format, 1> &c
 /* A warpgroup adds `steps` stages to its sums; n is the first of this warp's rows of weights, `row` that in a tile. */
 template <class shape>
 __device__ void multiply(const pwl_qgemm_call &call, const uint8_t *memory, size_t n, unsigned row, uint32_t steps,
-                         place<shape> &begin, float (&sums)[shape::tokens / 8][4])
+                         place<shape> &begin, typename shape::number (&sums)[shape::tokens / 8][4])
 {
     constexpr pwl_qgemm_format format = shape::format;
     const mma::decoder<format, shape::bf16, shape::exponents, 1> weights(call, n);
-    const bool tells = threadIdx.x % 32 < tellers;
+    /* Of a pair, as many lanes more tell the other block. */
+    const bool tells = threadIdx.x % 32 < tellers * (shape::pairs ? 2 : 1);
+    const auto tell = [&](uint32_t empty) {
+        if constexpr (shape::pairs)
+            arrive_in_cluster(address_in(blockIdx.x % 2 ^ (threadIdx.x % 32 / tellers), empty));
+        else
+            arrive(empty);
+    };
     const uint32_t tile = row / PWL_QGEMM_TILE_ROWS;
     const uint32_t codes_at = tile * mma::code_bytes(format);
     const uint32_t scales_at = PWL_QGEMM_TILES * mma::code_bytes(format) + tile * mma::scale_bytes(format);
-    pwl_fragment a[2][shape::slabs * mma::steps];
+    pwl_fragment a[2][shape::slabs * row_steps];
     place<shape> from = begin;
     if (!shape::direct) /* so that ptxas sees that it is the same for all lanes, after what it has to keep it through */
         from.stage = __shfl_sync(0xffffffff, from.stage, 0);
     uint32_t last = 0, before = 0; /* barriers of empty stages to come: of the last step, and of that before */
-    const auto add = [&](uint32_t i, pwl_fragment(&a)[shape::slabs * mma::steps]) {
-        mma::codes<format, 1> codes[shape::slabs];
-        wait_for(from.full(), from.odd);
+    const auto add = [&](uint32_t i, pwl_fragment(&a)[shape::slabs * row_steps]) {
+        mma::codes<format, 1> codes[shape::pieces];
+        const auto load = [&] {
 #pragma unroll
-        for (unsigned slab = 0; slab < shape::slabs; slab++) {
-            const uint8_t *const stage = memory + from.w() + slab * shape::piece;
-            codes[slab].load(stage + codes_at, stage + scales_at);
-        }
+            for (unsigned piece = 0; piece < shape::pieces; piece++) {
+                const uint8_t *const stage = memory + from.w() + piece * shape::piece;
+                codes[piece].load(stage + codes_at, stage + scales_at);
+            }
+        };
+        wait_for(from.full(), from.odd);
+        if (!shape::of_bytes)
+            load();
         wait_for_multiplications<1>();
         if (i >= 2 && tells)
-            arrive(before);
+            tell(before);
+        if (shape::of_bytes)
+            load();
 #pragma unroll
-        for (unsigned slab = 0; slab < shape::slabs; slab++) {
-            hold<format>(codes[slab]);
+        for (unsigned piece = 0; piece < shape::pieces; piece++) {
+            hold<format>(codes[piece]);
 #pragma unroll
-            for (unsigned step = 0; step < mma::steps; step++)
-                a[slab * mma::steps + step] = weights.fragment(codes[slab], 0, step);
+            for (unsigned step = 0; step < shape::piece_steps; step++)
+                a[piece * shape::piece_steps + step] = weights.fragment(codes[piece], 0, step);
         }
         begin_multiplications();
         const uint64_t x = matrix_at(from.x());
 #pragma unroll
         for (unsigned slab = 0; slab < shape::slabs; slab++) {
 #pragma unroll
-            for (unsigned step = 0; step < mma::steps; step++)
-                multiply_add<shape::bf16>(sums, a[slab * mma::steps + step].r,
-                                          matrix_beyond(x, slab * shape::x_slab + step * 32));
+            for (unsigned step = 0; step < row_steps; step++)
+                multiply_add<shape::element>(sums, a[slab * row_steps + step].r,
+                                             matrix_beyond(x, slab * shape::x_slab + step * 32));
         }
         close_multiplications();
         before = last;
@@ -293,9 +396,9 @@ __device__ void multiply(const pwl_qgemm_call &call, const uint8_t *memory, size
     begin.odd = from.odd;
     if (tells) {
         if (steps >= 2)
-            arrive(before);
+            tell(before);
         if (steps >= 1)
-            arrive(last);
+            tell(last);
     }
 }
 

@@ -18,6 +18,8 @@ namespace wgmma
 
 constexpr unsigned chunk = 32, chunk_bytes = mma::sums_bytes(chunk / 8); /* rows of X, stored at a time */
 
+template <class shape> struct storing_halves;
+
 #if PWL_IS_HOPPER
 
 /* 2^f of row m of X; 1 where there are none. */
@@ -222,6 +224,57 @@ __device__ void store_by_copies(const pwl_qgemm_call &call, const work &of, cons
     if (first_thread && n + group * group_rows < call.weights.n)
         copy_to_tensor(&y, static_cast<int32_t>(n + group * group_rows), static_cast<int32_t>(m), to);
 }
+
+/* Sums of halves, as wgmma_product.cuh has them stored. */
+template <class shape> struct storing_halves {
+    const pwl_qgemm_call &call;
+    const CUtensorMap &y;
+    const work &of;
+    uint8_t *const memory;
+    char *const table;
+    int8_t *const units;
+
+    __device__ storing_halves(const pwl_qgemm_call &call, const CUtensorMap &y, const work &of, uint8_t *memory,
+                              const tile_place &)
+        : call(call), y(y), of(of), memory(memory), table(reinterpret_cast<char *>(memory) + of.table_at),
+          units(reinterpret_cast<int8_t *>(memory + of.units_at) + threadIdx.x / group_threads * most_tokens)
+    {
+    }
+
+    __device__ void ready(const tile_place &) const
+    {
+        if constexpr (!shape::direct && !shape::exponents) {
+            if (of.table_at && threadIdx.x < mma::threads) {
+                mma::table_loader loads;
+                loads.load(call);
+                loads.copy(call, table);
+                close_group();
+                loads.put(call, table);
+                wait_for_all_but<0>();
+            }
+        }
+    }
+
+    __device__ void begin(const tile_place &, size_t m, size_t, float (&sums)[shape::tokens / 8][4])
+    {
+#pragma unroll
+        for (unsigned i = 0; i < shape::tokens / 2; i++)
+            sums[i / 4][i % 4] = 0;
+        if constexpr (shape::direct)
+            put_units<shape::tokens>(call, m, units);
+    }
+
+    __device__ void store(const tile_place &here, const tile_place &, size_t m, size_t n,
+                          float (&sums)[shape::tokens / 8][4])
+    {
+        if constexpr (!shape::direct)
+            store_through_floats<shape>(call, of, here, m, n, memory, table, sums);
+        else if (here.shared)
+            store_parts<shape>(call, here, m, n, units, memory, sums);
+        else
+            store_by_copies<shape>(call, of, y, m, n, units, shared_address(memory), sums);
+    }
+};
 
 #endif
 

@@ -13,11 +13,12 @@
  *             a16           W4A16, W8A16, MXFP4 x A16
  *             bytes         W4A8, W8A8, INT8
  *             exact_bytes   these but for stored sums
+ *             integers      INT8
  *             halves        a16, and W4A8 and W8A8 with exact sums from M = 64 on
  *             few           every scheme but for stored sums, up to M = 64
  *   rows    the fewest rows of X for which it runs unless it is named
- *   x       how it takes X: plain (as it is, or blocks of Q8_1), halves, strips (halves, in A8 made of fp16 while it
- *           multiplies), bytes, or splitk (what suits the product)
+ *   x       how it takes X: plain (as it is, or blocks of Q8_1), rows (int8, aligned to 16 bytes), halves, strips
+ *           (halves, in A8 made of fp16 while it multiplies), bytes, or splitk (what suits the product)
  *   cut     how it shares out the work along K:
  *             whole         not at all
  *             tiles         that of the last tiles, to two thread blocks each, in tiles that suit the shape
@@ -31,6 +32,8 @@
 #define PWL_QGEMM_KERNELS_H
 
 #define PWL_QGEMM_KERNELS(F)                                                                                           \
+    /* tensor cores, bytes by wgmma, integers alone */                                                                 \
+    F(WGMMA_BYTES, 9, wgmma_bytes, integers, 1, rows, tiles, same, hopper)                                             \
     /* K shared out over warps, weights read once; halves from M = 33 on by wgmma on devices of 9.0 */                 \
     F(SPLITK, 7, splitk, few, 1, splitk, parts, own, any)                                                              \
     /* tensor cores, halves by wgmma */                                                                                \

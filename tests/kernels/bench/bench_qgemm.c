@@ -240,7 +240,8 @@ static void bench_cublaslt(struct arrays *a)
     for (size_t i = 0; i < N * a->k; i++)
         w[i] = pwl_f16_from_f32(a->w[i]);
     copy_weights(a, w, bytes);
-    bench_need(pwl_cublaslt_plan(M, N, a->k, a->copies[0].memory, a->device_x, a->y[0], bench_stream, &work.plan));
+    bench_need(pwl_cublaslt_plan(PWL_CUBLASLT_F16, M, N, a->k, a->copies[0].memory, a->device_x, a->y[0], bench_stream,
+                                 &work.plan));
     if (work.plan) {
         bench_measure(&launches, 1, a->count, &time);
         print("fp16", a->k, "cuBLASLt", &time, 0);

@@ -152,8 +152,8 @@ static void bench_fp16(const struct shape *shape, const uint16_t *w, float times
     copy(&halves, &first);
     for (size_t i = 0; i < MOST_ROWS && shape->m[i]; i++) {
         times[i] = 0;
-        bench_need(
-            pwl_cublaslt_plan(shape->m[i], shape->n, shape->k, halves.of[0].memory, x, y[0], bench_stream, &cublaslt));
+        bench_need(pwl_cublaslt_plan(PWL_CUBLASLT_F16, shape->m[i], shape->n, shape->k, halves.of[0].memory, x, y[0],
+                                     bench_stream, &cublaslt));
         if (cublaslt)
             times[i] = measure(&work, "fp16, cuBLASLt", shape->m[i], shape->n, shape->k, 0);
         pwl_cublaslt_free(cublaslt);

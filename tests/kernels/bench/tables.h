@@ -19,24 +19,30 @@ static inline const pwl_table *shipped(const char *name)
     exit(1);
 }
 
-/* Starts at random over all codes of s16. */
-static inline void draw_64_segments(struct made_table *made, uint64_t *state)
+/* Starts at random over all codes of s16; values reach `most`, that of 8 or 16 bits. */
+static inline void draw_segments(struct made_table *made, int segments, int most, uint64_t *state)
 {
+    const int width = 65536 / segments, less = most == INT8_MAX ? 8 : 0;
     *made = (struct made_table){.table = {.version = PWL_TABLE_VERSION,
                                           .storage = PWL_INT16,
-                                          .segments = 64,
+                                          .segments = segments,
                                           .qmin_x = INT16_MIN,
                                           .qmax_x = INT16_MAX,
-                                          .qmin_y = INT16_MIN,
-                                          .qmax_y = INT16_MAX}};
-    for (int i = 0; i < 64; i++) {
-        made->start[i] = INT16_MIN + 1024 * i + (i ? random_in(state, -400, 400) : 0);
+                                          .qmin_y = -most - 1,
+                                          .qmax_y = most}};
+    for (int i = 0; i < segments; i++) {
+        made->start[i] = INT16_MIN + width * i + (i ? random_in(state, -width * 2 / 5, width * 2 / 5) : 0);
         made->q_b[i] = random_in(state, -20000, 20000);
-        made->n[i] = random_in(state, 13, 18);
-        made->offset[i] = random_in(state, -20000, 20000);
+        made->n[i] = random_in(state, 13 + less, 18 + less);
+        made->offset[i] = random_in(state, -(20000 >> less), 20000 >> less);
     }
     if (pwl_table_check(made_pack(made), NULL) != PWL_OK)
         exit(1);
+}
+
+static inline void draw_64_segments(struct made_table *made, uint64_t *state)
+{
+    draw_segments(made, 64, INT16_MAX, state);
 }
 
 #endif

@@ -21,7 +21,7 @@ typedef struct lanes {
     uint32_t a[LANES][4], b[LANES][2];
 } lanes;
 
-/* Sums of a tile: c0, c1 row g, tokens 2t, 2t + 1; c2, c3 row g + 8. */
+/* Sums of a tile: c0, c1 row g, tokens 2t, 2t + 1; c2, c3 row g + 8; in ROWS8 rows 2g and 2g + 1. */
 typedef struct lane_sums {
     float f[LANES][4];
     int32_t s[LANES][4];
@@ -216,7 +216,9 @@ static inline void store_tile(const pwl_qgemm_product *product, size_t row, size
     const int bf16 = product->x.type == PWL_QGEMM_BF16;
     for (unsigned l = 0; l < LANES; l++) {
         for (unsigned i = 0; i < 4; i++) {
-            const size_t n = row + l / 4 + i / 2 * 8, m = token + l % 4 * 2 + i % 2, at = m * product->y.stride + n;
+            const size_t n =
+                row + pwl_qgemm_row_of_lane(weights->format, l / 4) + i / 2 * pwl_qgemm_rows_apart(weights->format);
+            const size_t m = token + l % 4 * 2 + i % 2, at = m * product->y.stride + n;
             if (n >= weights->n || m >= product->m)
                 continue;
             /* e of the weights as they were used. */

@@ -48,14 +48,16 @@ static void test_places(void)
         }
     }
     tap(good, "codes of a piece have places of their own");
-    uint8_t scales[2 * PWL_QGEMM_ROWS] = {0}, bytes[PWL_QGEMM_COLUMNS] = {0};
+    uint8_t scales[2 * PWL_QGEMM_ROWS] = {0}, bytes[2][PWL_QGEMM_COLUMNS] = {{0}};
     good = 1;
     for (unsigned r = 0; r < PWL_QGEMM_ROWS; r++) {
         for (unsigned b = 0; b < 2; b++)
             good &= pwl_qgemm_scale_at(r, b) < sizeof scales && !scales[pwl_qgemm_scale_at(r, b)]++;
     }
-    for (unsigned c = 0; c < PWL_QGEMM_COLUMNS; c++)
-        good &= pwl_qgemm_byte_at(c) < sizeof bytes && !bytes[pwl_qgemm_byte_at(c)]++;
+    for (unsigned i = 0; i < 2 * PWL_QGEMM_COLUMNS; i++) {
+        const unsigned at = pwl_qgemm_byte_at(i % 2 ? PWL_QGEMM_ROWS8 : PWL_QGEMM_Q8_0, i / 2);
+        good &= at < PWL_QGEMM_COLUMNS && !bytes[i % 2][at]++;
+    }
     tap(good, "so have scales, and bytes of activations");
 }
 
