@@ -145,8 +145,9 @@ int keep_zero(const struct spec *spec, fit_table *fit, struct table *table, stru
         return EXIT_DONE;
     fixed.effort *= KEEP_ZERO_EFFORT;
     fixed.fixes[fixed.fix_count++] = (struct fix){0, zero.value};
-    /* To fit all segments again takes as long as to fit them, which of more codes is more than a moment. */
-    const bool is_short = spec->in.bits <= SHORT_BITS || constraints_tie(&spec->constraints);
+    /* To fit all segments again takes as long as to fit them, which of more codes is more than a moment; lines that
+     * share values with their neighbours cannot be exchanged alone. */
+    const bool is_short = spec->in.bits <= SHORT_BITS || constraints_tie(&spec->constraints) || has_points(spec);
     const int status =
         is_short ? exchange_table(&fixed, fit, table, &refusal) : exchange_line(&fixed, &zero, table, &refusal);
     if (status != EXIT_DONE && status != EXIT_REQUIREMENT)
