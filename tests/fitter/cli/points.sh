@@ -41,6 +41,29 @@ has 64 anchored '--max-err 1.5'
 refused 3 '--max-err 0.1: the table of 64 segments is off by' tanh $types --knots points:2 --max-err 0.1
 refused 3 '--max-err 0.1: the table of 128 segments is off by' tanh $types --knots points --max-err 0.1
 
+# errs ERROR SPEC ARGUMENT...: the least largest error, and a word of the spec.
+errs() {
+    local want=$1 spec=$2
+    shift 2
+    expect_status 0 fit "$@" --method minimax -o table.json
+    grep -q "\"max_err_lsb\": $want, .*\"lower_bound_lsb\": $want, \"optimal\": true" table.json ||
+        fail "fit $*: $(grep certificate table.json), not $want"
+    grep -q -e "\"spec\": \".*$spec" table.json || fail "the spec is $(grep '"spec"' table.json), without $spec"
+}
+
+# Values are of --offset-type, and any without it.
+silu='silu --in s8:2^-4:0 --out u8:2^-5:10 --knots points:4'
+errs 5.20408 '--offset-type u8 --knots points:4' $silu --offset-type u8
+errs 1.04065 '--offset-type s16 --knots points:4' $silu --offset-type s16
+errs 1.04065 '--rounding floor --knots points:4' $silu
+errs 0.96 '--knots points:4' hard_sigmoid --in s8:0.06:-7 --out u8:2^-8:0 --knots points:4
+errs 0.602 '--offset-type s7' sin --in s5:0.064516129:0 --out s7:2^-6:-9 --rounding half_even --knots points:2 --offset-type s7
+
+# A search of few codes and many values ends with all looked at, and so does one with a narrow offset type.
+errs 1.86221 --monotone gelu --in u5:0.065:0 --out s9:2^-9:-256 --rounding half_up --monotone --knots points:2
+errs 2912.0 '--offset-type u8' relu6 --in s7:2^-3:-34 --out u16:2^-12:58720 --form biased --rounding half_even --segments 3 \
+    --knots uniform --offset-type u8
+
 # A table like others: it is certified, built and run.
 expect_status 0 fit gelu --in s10:2^-6 --out s12:2^-8 --knots points:4 --rounding half_up --monotone --fix 0:0 -o table.json
 expect_status 0 certify table.json -o again.json
