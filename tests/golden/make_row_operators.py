@@ -27,6 +27,7 @@ OPERATORS = {"softmax_s8_u8": "softmax --in s8:0.0472 --out u8:2^-8 --rows 300",
              "layernorm_s16_s16": "layernorm --in s16:2^-10 --out s16:2^-11 --rows 96 --gamma gamma.npy --beta beta.npy",
              "rmsnorm_u8_s8": "rmsnorm --in u8:0.02:100 --out s8:0.04:-3 --rows 96"}
 ROWS = 48
+DRAWN = 500
 PARTS = [0, 1, 2, 3, 10, 100, 255, 1000, 10000, 65535]
 
 
@@ -66,11 +67,31 @@ def line(name, op):
     return f"few rows {name} {hashed:016x}"
 
 
+def arithmetic(operators):
+    """What a row is made of, over drawn numbers: both cores, a shift, a logarithm, an exponential; 64 bits each."""
+    exp, log = reference.operator(operators["softmax_u16_s16"]), reference.operator(operators["logsoftmax_s8_s16"])
+    root = reference.operator(operators["layernorm_s16_s16"]).core
+    hashed, state = 0xCBF29CE484222325, [0]
+    for _ in range(DRAWN):
+        v = reference.splitmix(state) >> 2
+        v = v >> reference.splitmix(state) % 61 | 1
+        p = reference.splitmix(state)
+        p = (p - (1 << 64) if p >> 63 else p) >> 40
+        S = (1 << 30) + reference.splitmix(state) % ((1 << 46) - (1 << 30))
+        shifted = reference.shr(p, 1 + reference.splitmix(state) % 4)
+        e = int(exp.E(np.array(reference.splitmix(state) % 65536)))
+        M = reference.reciprocal(log.core, S)[2]
+        for value in (*reference.reciprocal(exp.core, v)[:2], *reference.rsqrt(root, v), shifted, log.log(S, M), e):
+            for byte in (value & (1 << 64) - 1).to_bytes(8, "little"):
+                hashed = (hashed ^ byte) * 0x100000001B3 & (1 << 64) - 1
+    return f"few rows arithmetic {hashed:016x}"
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         files, operators = made()
-    lines = [line(name, op) for name, op in operators.items()]
+    lines = [arithmetic(operators)] + [line(name, op) for name, op in operators.items()]
     hashes = ROOT / "tests/platform/hashes.txt"
     held = [text for text in hashes.read_text().splitlines() if not text.startswith("few rows ")]
     if sys.argv[3:] == ["--write"]:

@@ -12,7 +12,7 @@
 #include "say.h"
 #include "text.h"
 
-enum { ROWS = 48, MOST = 300, SHAPES = 6, PARTS = 10 };
+enum { DRAWN = 500, ROWS = 48, MOST = 300, SHAPES = 6, PARTS = 10 };
 
 static uint16_t x[MOST], y[MOST];
 
@@ -72,6 +72,37 @@ static uint64_t hashed(uint64_t hash, int type, uint32_t length)
     return hash;
 }
 
+static uint64_t hashed_word(uint64_t hash, int64_t value)
+{
+    int k;
+    for (k = 0; k < 64; k += 8)
+        hash = (hash ^ ((uint64_t)value >> k & 255)) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* What a row is made of, over drawn numbers: both cores, a shift, a logarithm, an exponential. */
+static uint64_t hash_arithmetic(void)
+{
+    const uint64_t most = (uint64_t)1 << 46, least = (uint64_t)1 << 30;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325), state = 0;
+    int k;
+    for (k = 0; k < DRAWN; k++) {
+        const uint64_t drawn = random_bits(&state) >> 2, v = drawn >> random_bits(&state) % 61 | 1;
+        const int64_t p = (int64_t)random_bits(&state) >> 40;
+        const uint64_t sum = least + random_bits(&state) % (most - least);
+        const int64_t shifted = pwl_row_shr(p, 1 + (int)(random_bits(&state) % 4));
+        const uint32_t exp = pwl_softmax_exp(&golden_softmax_u16_s16, (uint32_t)(random_bits(&state) % 65536));
+        const pwl_row_factor quotient = pwl_row_reciprocal(golden_softmax_u16_s16.reciprocal, v);
+        const pwl_row_factor root = pwl_row_rsqrt(golden_layernorm_s16_s16.rsqrt, v);
+        hash = hashed_word(hashed_word(hash, quotient.factor), quotient.shift);
+        hash = hashed_word(hashed_word(hash, root.factor), root.shift);
+        hash = hashed_word(hash, shifted);
+        hash = hashed_word(hash, pwl_softmax_log(&golden_logsoftmax_s8_s16, sum));
+        hash = hashed_word(hash, exp);
+    }
+    return hash;
+}
+
 static uint64_t hash_of(const pwl_softmax *softmax, const pwl_norm *norm, uint32_t levels)
 {
     const int in = softmax ? softmax->in : norm->in, out = softmax ? softmax->out : norm->out;
@@ -100,17 +131,9 @@ static void add_hash(struct text *line, uint64_t hash)
     }
 }
 
-/* A level alone, and all of them. */
-static int check_one(const char *name, const pwl_softmax *softmax, const pwl_norm *norm)
+static int say_hash(const char *name, uint64_t hash, int failed)
 {
-    const uint64_t hash = hash_of(softmax, norm, 0);
     struct text line = {.length = 0};
-    int failed = (softmax ? pwl_softmax_check(softmax) : pwl_norm_check(norm)) != PWL_OK, level;
-    for (level = 0; level < 32; level++)
-        if (pwl_levels() >> level & 1 && hash_of(softmax, norm, (uint32_t)1 << level) != hash)
-            failed = 1;
-    if (hash_of(softmax, norm, PWL_LEVELS_ALL) != hash)
-        failed = 1;
     add(&line, "few rows ");
     add(&line, name);
     add(&line, " ");
@@ -120,9 +143,23 @@ static int check_one(const char *name, const pwl_softmax *softmax, const pwl_nor
     return failed;
 }
 
+/* A level alone, and all of them. */
+static int check_one(const char *name, const pwl_softmax *softmax, const pwl_norm *norm)
+{
+    const uint64_t hash = hash_of(softmax, norm, 0);
+    int failed = (softmax ? pwl_softmax_check(softmax) : pwl_norm_check(norm)) != PWL_OK, level;
+    for (level = 0; level < 32; level++)
+        if (pwl_levels() >> level & 1 && hash_of(softmax, norm, (uint32_t)1 << level) != hash)
+            failed = 1;
+    if (hash_of(softmax, norm, PWL_LEVELS_ALL) != hash)
+        failed = 1;
+    return say_hash(name, hash, failed);
+}
+
 int check_rows(void)
 {
-    int failed = check_one("softmax_s8_u8", &golden_softmax_s8_u8, 0);
+    int failed = say_hash("arithmetic", hash_arithmetic(), 0);
+    failed |= check_one("softmax_s8_u8", &golden_softmax_s8_u8, 0);
     failed |= check_one("softmax_u16_s16", &golden_softmax_u16_s16, 0);
     failed |= check_one("logsoftmax_s8_s16", &golden_logsoftmax_s8_s16, 0);
     failed |= check_one("layernorm_s16_s16", 0, &golden_layernorm_s16_s16);

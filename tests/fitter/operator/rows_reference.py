@@ -77,6 +77,11 @@ class Softmax:
         values = (products + (np.uint64(1) << (kept - np.uint64(1)))) >> kept
         return np.where(shifts > 62, np.uint64(0), values).astype(np.int64)
 
+    def log(self, S, M):
+        j = (M >> 24) - 128
+        z = (inside(M * self.op["log_factor"][j]) >> 17) - (1 << 30)
+        return self.op["log_value"][j] + z - ((z * z) >> 31) + (S.bit_length() - 1 - self.F) * 744261118
+
     def clip(self, v):
         return np.clip(v, self.low, self.high)
 
@@ -93,10 +98,7 @@ class Softmax:
         S = int(E.sum())
         R, k, M = reciprocal(self.core, S)
         if self.is_log:
-            op = self.op
-            j = (M >> 24) - 128
-            z = (inside(M * op["log_factor"][j]) >> 17) - (1 << 30)
-            L = op["log_value"][j] + z - ((z * z) >> 31) + (S.bit_length() - 1 - self.F) * 744261118
+            op, L = self.op, self.log(S, M)
             y = shr(-(d * np.int64(op["step"])) - shr(L * op["log_unit"], op["log_shift"]), op["step_shift"])
         else:
             y = shr(E * np.int64(R), k - self.b)
