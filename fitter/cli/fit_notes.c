@@ -12,6 +12,7 @@
 #define FEW_CODES 8                        /* of the output, below which a scale is hardly meant */
 #define ZERO_POINT_ROUNDING (0.5L + 1e-6L) /* LSB; a derived scale is rounded, too */
 #define COUNTED_CODES 65536                /* of the input, evenly spaced, that are looked at */
+#define FAR 100                            /* times the RMS error: a largest error that its user hardly expects */
 
 static void note(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -47,14 +48,23 @@ static void note_saturation(const struct spec *spec, const struct table *table, 
              certificate->saturated_codes, certificate->checked);
 }
 
+/* That errors may be larger at codes which were not compared: of an expression, which may jump between them, always; of
+ * other functions where --max-err asks. */
 static void note_unproven(const struct spec *spec, const struct table *table, const char *name)
 {
     const struct certificate *certificate = &table->certificate;
-    if (!isnan(spec->max_err) && !certificate->exhaustive && !certificate->has_bound)
+    if (certificate->exhaustive || certificate->has_bound)
+        return;
+    if (!isnan(spec->max_err))
         note(name,
              "--max-err %.6g holds for the %" PRId64 " codes compared; of the others nothing is proven, see pwlc sweep "
              "--exhaustive",
              spec->max_err, certificate->checked);
+    else if (spec->function.expression)
+        note(name,
+             "the errors are those of the %" PRId64 " codes compared; of the others nothing is proven, see pwlc sweep "
+             "--exhaustive",
+             certificate->checked);
 }
 
 /* How far off a table may be whose search was not complete. */
@@ -66,6 +76,19 @@ static void note_gap(const struct spec *spec, const struct table *table, const c
         !certificate->optimal && !constraints_tie(&spec->constraints))
         note(name, "the error is %.6g LSB RMS, of the best table it may be %.6g", certificate->rms_err_lsb,
              certificate->lower_bound_lsb);
+}
+
+/* Least squares leaves errors at few codes as large as they come; of wide inputs a corner or a pole is a small share.
+ */
+static void note_far(const struct spec *spec, const struct table *table, const char *name)
+{
+    const struct certificate *certificate = &table->certificate;
+    if (spec->method == METHOD_LSQ && isnan(spec->max_err) && certificate->max_err_lsb > 1 &&
+        certificate->max_err_lsb > FAR * certificate->rms_err_lsb)
+        note(name,
+             "code %" PRId64 " is off by %.6g LSB, %.0f times the RMS error; --method minimax makes the largest error "
+             "least",
+             certificate->max_err_at, certificate->max_err_lsb, certificate->max_err_lsb / certificate->rms_err_lsb);
 }
 
 /* Output codes that a table gives, counted up to FEW_CODES. */
@@ -148,5 +171,6 @@ void fit_notes(const struct spec *spec, const struct table *table, const char *n
     note_zero(spec, table, name);
     note_unproven(spec, table, name);
     note_gap(spec, table, name);
+    note_far(spec, table, name);
     note_profile(spec, table, name);
 }

@@ -112,4 +112,13 @@ expect_error 2 "expression 'y': not understood from character 1" sweep broken.js
 sed 's/"expression": .*/"expression": "sqrt(x)",/' table.json >broken.json
 expect_error 2 'expr has no value' sweep broken.json
 
+# It may jump between the codes compared, whatever the method.
+for method in lsq minimax uniform; do
+    expect_status 0 fit --expr 'x>0.1?1:0' --in s24:2^-20 --out s8:2^-6 --method $method -o wide.json
+    grep -q 'note: the errors are those of the [0-9]* codes compared; of the others nothing is proven' ../err ||
+        fail "an expression that jumps, by $method: $(cat ../err)"
+done
+expect_status 0 fit --expr 'x>0.1?1:0' --in s12:2^-8 --out s8:2^-6 -o narrow.json
+if grep -q 'nothing is proven' ../err; then fail "every code was compared: $(cat ../err)"; fi
+
 finish

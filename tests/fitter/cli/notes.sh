@@ -24,6 +24,9 @@ notes 'tanh leaves the output range at 39 of 256 codes' tanh --in s8:2^-5 --out 
 notes 'f(0) = 0 does not give its own code -121; --fix 0:0' gelu --in s8:0.0472:-3 --out s8:0.0238:-121 --segments 2
 notes 'f(0) = 0.5 does not give its own code 32768' sigmoid --in s20:2^-16 --out u16:2^-16 --segments 7
 if grep -q -- --fix ../err; then fail "--fix is advised where it cannot be: $(cat ../err)"; fi
+notes 'code 5 is off by 21366' rsqrt --in u24:2^-16 --out u24:2^-12 --outside clamp
+grep -qF 'times the RMS error; --method minimax' ../err || fail "a far code: $(cat ../err)"
+notes '' rsqrt --in u24:2^-16 --out u24:2^-12 --outside clamp --method minimax
 notes '' relu --profile finn --in s8:2^-4 --out s4:0.6:-8
 notes 'emit --profile refuses this table: finn holds a rising table' gelu --profile finn --in s8:2^-4 --out s4:0.1:-4
 expect_status 3 emit table.json --profile finn
