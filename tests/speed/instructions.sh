@@ -29,7 +29,7 @@ while read -r limit arguments <&3; do
     esac
     count=$((count + 1))
     # shellcheck disable=SC2086
-    valgrind --tool=callgrind --callgrind-out-file=/dev/null --log-file=counted "$pwlc" $arguments >out 2>notes </dev/null || {
+    valgrind --tool=callgrind --callgrind-out-file=profile --log-file=counted "$pwlc" $arguments >out 2>notes </dev/null || {
         cat notes counted >&2
         exit 1
     }
