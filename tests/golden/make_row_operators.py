@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Row operators that every platform runs, and the hashes of what they give. pwlc makes the headers; the hashes come from
-the reference in numpy, which is written from docs/operators.md.
+"""Row operators that every platform runs, and the hashes of what they give. They are kept in rows/, as pwlc once fitted
+them: a better fit changes no hash. The headers are what pwlc makes of them; the hashes come from the reference in numpy,
+which is written from docs/operators.md.
 
     make_row_operators.py PWLC SOURCE            TAP: the headers and the hashes that are checked in are these
     make_row_operators.py PWLC SOURCE --write    writes them
+    make_row_operators.py PWLC SOURCE --fit      fits the operators anew, then writes them
 """
 import json
 import os
@@ -19,8 +21,7 @@ PWLC, ROOT = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 sys.path.insert(0, str(ROOT / "tests/fitter/operator"))
 import rows_reference as reference  # noqa: E402
 
-CORES = {"core_reciprocal": "reciprocal --in u15:2^-15:-32768 --out u16:2^-16:0 --segments 16 --method minimax",
-         "core_rsqrt": "rsqrt --in u16:2^-14:-16384 --out u16:2^-16:0 --segments 16 --method minimax"}
+CORES = {"core_reciprocal": "softmax_s8_u8", "core_rsqrt": "layernorm_s16_s16"}  # and whose core that is
 OPERATORS = {"softmax_s8_u8": "softmax --in s8:0.0472 --out u8:2^-8 --rows 300",
              "softmax_u16_s16": "softmax --in u16:0.0003 --out s16:2^-15 --rows 300",
              "logsoftmax_s8_s16": "logsoftmax --in s8:0.05 --out s16:2^-11:32767 --rows 300",
@@ -35,21 +36,28 @@ def pwlc(*arguments):
     return subprocess.run([PWLC, *arguments], check=True, capture_output=True, text=True).stdout
 
 
-def made():
-    """Files by name, and operators."""
-    files, operators = {}, {}
+KEPT = ROOT / "tests/golden/rows"
+
+
+def fit():
+    """Keeps what pwlc fits."""
     channels = np.arange(96)
     np.save("gamma.npy", (channels % 7 + 1) / 4 * np.where(channels % 11 == 3, -1, 1))
     np.save("beta.npy", (channels % 5 - 2) / 8)
-    for name, flags in CORES.items():
-        pwlc("fit", *flags.split(), "-o", "made.json")
-        files[name + ".h"] = pwlc("emit", "made.json", "--name", name)
-    header = ""
+    KEPT.mkdir(exist_ok=True)
     for name, flags in OPERATORS.items():
-        pwlc("fit", *flags.split(), "-o", "made.json")
-        header += pwlc("emit", "made.json", "--name", "golden_" + name)
-        operators[name] = json.loads(pathlib.Path("made.json").read_text())
-    files["row_operators.h"] = header
+        pwlc("fit", *flags.split(), "-o", str(KEPT / f"{name}.json"))
+
+
+def made():
+    """Headers by name, and operators."""
+    operators = {name: json.loads((KEPT / f"{name}.json").read_text()) for name in OPERATORS}
+    files = {}
+    for name, of in CORES.items():
+        pathlib.Path("core.json").write_text(json.dumps(operators[of]["core"]))
+        files[name + ".h"] = pwlc("emit", "core.json", "--name", name)
+    files["row_operators.h"] = "".join(pwlc("emit", str(KEPT / f"{name}.json"), "--name", "golden_" + name)
+                                       for name in OPERATORS)
     return files, operators
 
 
@@ -90,11 +98,13 @@ def arithmetic(operators):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
+        if sys.argv[3:] == ["--fit"]:
+            fit()
         files, operators = made()
     lines = [arithmetic(operators)] + [line(name, op) for name, op in operators.items()]
     hashes = ROOT / "tests/platform/hashes.txt"
     held = [text for text in hashes.read_text().splitlines() if not text.startswith("few rows ")]
-    if sys.argv[3:] == ["--write"]:
+    if sys.argv[3:]:
         for name, text in files.items():
             (ROOT / "tests/golden" / name).write_text(text)
         hashes.write_text("".join(text + "\n" for text in held + lines))
