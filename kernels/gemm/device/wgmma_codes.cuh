@@ -56,7 +56,7 @@ template <class shape> struct storing_codes;
 
 #if PWL_IS_HOPPER
 
-constexpr unsigned meet_codes = 2; /* a barrier, the first warpgroup's */
+constexpr unsigned meet_to_begin = 1, meet_codes = 2; /* barriers, the second one's the first warpgroup's */
 
 /* Sums of bytes, as wgmma_product.cuh has them stored. */
 template <class shape> struct storing_codes {
@@ -89,11 +89,13 @@ template <class shape> struct storing_codes {
         if (here.is_there(of))
             ask_for_weights(here);
         if (of.table_at)
-            put_table(); /* before all threads meet, as they do next */
+            put_table();
     }
 
     __device__ void ready(const tile_place &here)
     {
+        if (of.table_at)
+            meet(meet_to_begin, multiplying); /* the table is there */
         if (here.is_there(of))
             ask_for_numbers(here);
         /* What stores of a tile ask of the call comes to the cache of constants now, while memory is waited for. */
@@ -242,9 +244,10 @@ template <class shape> struct storing_codes {
         const uint32_t parts = here + (shape::meets_early ? of.parts_at : 0) + threadIdx.x * sizeof(int4);
         if (threadIdx.x == 0)
             arrive_and_expect(barrier, mine * apart);
-        if (!shape::meets_early)
+        if (!shape::meets_early) {
             arrive_at_cluster(); /* this block's stages are free */
-        wait_for_cluster();
+            wait_for_cluster();
+        }
         const uint32_t there = address_in(1 - part, parts), other_barrier = address_in(1 - part, barrier);
         if (part == 0) {
             send<mine>(there, other_barrier, sums);

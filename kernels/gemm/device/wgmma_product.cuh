@@ -36,7 +36,13 @@ template <class shape> constexpr int registers_else = shape::strips ? 72 : 40;
 
 #if PWL_IS_HOPPER
 
-constexpr unsigned meet_first = 4; /* the barrier of all threads; those that store have others */
+/* All threads of a block, and of the other one where it has one in its cluster: barriers, which were shown, are there.
+ */
+__device__ inline void meet_cluster()
+{
+    arrive_at_cluster_relaxed();
+    wait_for_cluster();
+}
 
 /* Whether this block shares a tile with the other one of its cluster. */
 __device__ inline bool shares_tile(const work &of)
@@ -70,11 +76,7 @@ __device__ void copy(const pwl_qgemm_call &call, const CUtensorMap &x, const CUt
             prefetch_tensor(&y);
     }
     __syncwarp();
-    meet(meet_first, threads);
-    if (shape::pairs || (shape::meets_early && shares_tile(of)))
-        arrive_at_cluster_relaxed();
-    if (shape::pairs)
-        wait_for_cluster(); /* the other block has barriers, too */
+    meet_cluster();
     if (warp == 0 && (lane == 0 || (shape::strips && call.strips.count)))
         copy_x<shape>(call, of, x, memory);
     else if (warp == 1 && lane == 0)
@@ -82,9 +84,8 @@ __device__ void copy(const pwl_qgemm_call &call, const CUtensorMap &x, const CUt
     else if (shape::strips && warp > 1 && call.strips.count)
         make_strips(call);
     __syncwarp();
-    if (shares_tile(of)) { /* as often as the others do */
-        if (!shape::meets_early)
-            arrive_at_cluster();
+    if (shares_tile(of) && !shape::meets_early) { /* as often as the others do */
+        arrive_at_cluster();
         wait_for_cluster();
         if (!shape::sends_parts) {
             arrive_at_cluster();
@@ -101,11 +102,7 @@ __device__ void multiply_and_store(const pwl_qgemm_call &call, const CUtensorMap
     place<shape> from(of, shared_address(memory), false);
     tile_place here(of);
     storing by(call, y, of, memory, here);
-    meet(meet_first, threads); /* barriers are there */
-    if (shape::pairs || (shape::meets_early && shares_tile(of)))
-        arrive_at_cluster_relaxed(); /* those of this block; nothing else */
-    if (shape::pairs)
-        wait_for_cluster();
+    meet_cluster();
     wait_for_last_launch();
     by.ready(here);
     while (here.is_there(of)) {
