@@ -11,8 +11,8 @@
 #include "pwl_tanh_s16_1lsb.h"
 
 const gru_tables gru_standard[2] = {
-    {"16 segments", &pwl_sigmoid_s16, &pwl_tanh_s16, 72.9918, 144.433, 0x0d1f6da61ed4e5f0u},
-    {"tables of 1 LSB", &pwl_sigmoid_s16_1lsb, &pwl_tanh_s16_1lsb, 0.999824, 0.999787, 0x9560e194546bbb99u},
+    {"16 segments", &pwl_sigmoid_s16, &pwl_tanh_s16, 72.9918, 145.462, 0x43a72a6bbfdb13a5u},
+    {"tables of 1 LSB", &pwl_sigmoid_s16_1lsb, &pwl_tanh_s16_1lsb, 0.999824, 0.999787, 0xa0b6ba176c2f78f6u},
 };
 
 /* -- Set-up -----------------------------------------------------------------------------------------------------------

@@ -12,8 +12,8 @@
  *   spec        sigmoid --in u16:2^-12:24576 --out u16:2^-16:-1 --segments 16 --method lsq --form absolute --rounding floor
  *   spec sha256 d7728677dea301c5c67c9505d8d3c24ba82c6106a498208b9edda5fe532fc291
  *   optimised   RMS error
- *   max error   130.56 LSB, at q_x = 19932
- *   RMS error   39.2314 LSB
+ *   max error   130.351 LSB, at q_x = 19936
+ *   RMS error   39.2235 LSB
  *   checked     every one of 65536 codes
  *   lower bound 38.7099 LSB
  *   optimal     no
@@ -29,16 +29,16 @@
 #define PWL_SIGMOID_U16_QMAX_Y 65535
 
 static const uint16_t pwl_sigmoid_u16_start[] = {
-        0,  6368, 10343, 13306, 15739, 17891, 19932, 22076, 27045, 29102, 31042, 33055, 35272, 37873, 41186, 45944
+        0,  6367, 10348, 13313, 15748, 17894, 19937, 22075, 26999, 29007, 30907, 32886, 35089, 37694, 41012, 45761
 };
 static const int16_t pwl_sigmoid_u16_q_b[] = {
-    23690, 19663, 21572, 19181, 29842, 21015, 27209, 32183, 27401, 21533, 31401, 21064, 25441, 26211, 20585, 17266
+    23690, 19663, 21604, 19220, 29876, 21026, 27209, 32189, 27610, 21882, 32253, 21842, 26468, 27314, 21469, 18055
 };
 static const int8_t pwl_sigmoid_u16_n[] = {
     18, 16, 15, 14, 14, 13, 13, 13, 13, 13, 14, 14, 15, 16, 17, 19
 };
 static const int32_t pwl_sigmoid_u16_term_c[] = {
-     2320,  6138, 11237, 17013, 22764, 27738, 31249, 32767, 34209, 37450, 42053, 47402, 52848, 57854, 61889, 64541
+     2320,  6138, 11250, 17037, 22780, 27746, 31248, 32767, 34123, 37221, 41670, 46951, 52474, 57603, 61761, 64502
 };
 
 static const pwl_table pwl_sigmoid_u16 = {
