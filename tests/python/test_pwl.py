@@ -203,7 +203,7 @@ def _():
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             table = pwl.Table(edited)
-        assert len(said) == 1 and "hash: not that of this table and its certificate" in str(said[0].message)
+        assert len(said) == 1 and "hash: not that of what stands here and of its certificate" in str(said[0].message)
         assert said[0].filename == __file__, said[0].filename
         assert table.certificate == pwl.Certificate() and json.loads(table.to_json()) == edited
         assert repr(table) == "<pwl.Table gelu, s8:2^-5:0 to s8:2^-5:0, 12 segments>"
