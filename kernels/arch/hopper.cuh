@@ -81,6 +81,12 @@ __device__ inline void prefetch_tensor(const CUtensorMap *tensor)
     asm volatile("prefetch.tensormap [%0];" : : "l"(tensor) : "memory");
 }
 
+/* Brings what lies at an address in global memory to the L2 cache. */
+__device__ inline void prefetch_line(const void *from)
+{
+    asm volatile("prefetch.global.L2 [%0];" : : "l"(from));
+}
+
 /* Starts to copy the tensor's box at (x, y) to shared memory; its bytes arrive at the barrier. */
 __device__ inline void copy_tensor(uint32_t to, const CUtensorMap *tensor, int32_t x, int32_t y, uint32_t barrier)
 {

@@ -92,6 +92,18 @@ template <class shape> struct storing_codes {
             put_table();
     }
 
+    /* Sums and exponents of the first tile's rows, before their weights fill the queues of memory. */
+    static __device__ void prefetch(const pwl_qgemm_call &call, const work &of)
+    {
+        constexpr unsigned line = 128, lines = PWL_QGEMM_ROWS * sizeof(int32_t) / line;
+        const uint8_t *const from = static_cast<const uint8_t *>(call.weights.memory);
+        if (threadIdx.x > lines)
+            return;
+        const size_t row = size_t{tile_place(of).across} * PWL_QGEMM_ROWS;
+        prefetch_line(threadIdx.x < lines ? from + pwl_qgemm_row_sum_at(&call.weights, row) + threadIdx.x * line
+                                          : from + pwl_qgemm_row_exponent_at(&call.weights, row));
+    }
+
     __device__ void ready(const tile_place &here)
     {
         if (of.table_at)
@@ -244,10 +256,9 @@ template <class shape> struct storing_codes {
         const uint32_t parts = here + (shape::meets_early ? of.parts_at : 0) + threadIdx.x * sizeof(int4);
         if (threadIdx.x == 0)
             arrive_and_expect(barrier, mine * apart);
-        if (!shape::meets_early) {
+        if (!shape::meets_early)
             arrive_at_cluster(); /* this block's stages are free */
-            wait_for_cluster();
-        }
+        wait_for_cluster();
         const uint32_t there = address_in(1 - part, parts), other_barrier = address_in(1 - part, barrier);
         if (part == 0) {
             send<mine>(there, other_barrier, sums);

@@ -11,9 +11,9 @@
  *
  * Or the blocks of a cluster take neighbouring tiles along X in pairs, and each copies half of their weights to both.
  *
- * What is done with sums is a type of its own, `storing`, for the threads that multiply: its constructor, which must
- * read nothing but weights; ready(), once all earlier launches have ended; for each tile begin(), which gives its sums
- * their first values, then store(), which knows the next tile.
+ * What is done with sums is a type of its own, `storing`, for the threads that multiply: prefetch() of weights' rows;
+ * its constructor, which must read nothing but weights; ready(), once all earlier launches have ended; for each tile
+ * begin(), which gives its sums their first values, then store(), which knows the next tile.
  */
 #ifndef PWL_QGEMM_WGMMA_PRODUCT_CUH
 #define PWL_QGEMM_WGMMA_PRODUCT_CUH
@@ -36,14 +36,6 @@ template <class shape> constexpr int registers_else = shape::strips ? 72 : 40;
 
 #if PWL_IS_HOPPER
 
-/* All threads of a block, and of the other one where it has one in its cluster: barriers, which were shown, are there.
- */
-__device__ inline void meet_cluster()
-{
-    arrive_at_cluster_relaxed();
-    wait_for_cluster();
-}
-
 /* Whether this block shares a tile with the other one of its cluster. */
 __device__ inline bool shares_tile(const work &of)
 {
@@ -62,21 +54,12 @@ template <class shape> __device__ void make_barriers(const work &of, uint32_t me
 
 /* The warps that do not multiply: one thread copies X, one the weights, and two warps make X where it is not there. */
 template <class shape>
-__device__ void copy(const pwl_qgemm_call &call, const CUtensorMap &x, const CUtensorMap &y, const work &of,
-                     uint32_t memory)
+__device__ void copy(const pwl_qgemm_call &call, const CUtensorMap &x, const work &of, uint32_t memory)
 {
     leave_registers<registers_else<shape>>();
     const unsigned warp = (threadIdx.x - multiplying) / 32, lane = threadIdx.x % 32;
-    if (warp == 1 && lane == 0) {
-        make_barriers<shape>(of, memory);
-        fill_stages<shape>(call, of, memory);
-    } else if (warp == 0 && lane == 0) {
-        prefetch_tensor(&x);
-        if (of.copies_y)
-            prefetch_tensor(&y);
-    }
-    __syncwarp();
-    meet_cluster();
+    if (shape::pairs)
+        wait_for_cluster(); /* the other block has barriers, too */
     if (warp == 0 && (lane == 0 || (shape::strips && call.strips.count)))
         copy_x<shape>(call, of, x, memory);
     else if (warp == 1 && lane == 0)
@@ -84,8 +67,9 @@ __device__ void copy(const pwl_qgemm_call &call, const CUtensorMap &x, const CUt
     else if (shape::strips && warp > 1 && call.strips.count)
         make_strips(call);
     __syncwarp();
-    if (shares_tile(of) && !shape::meets_early) { /* as often as the others do */
-        arrive_at_cluster();
+    if (shares_tile(of)) { /* as often as the others do */
+        if (!shape::meets_early)
+            arrive_at_cluster();
         wait_for_cluster();
         if (!shape::sends_parts) {
             arrive_at_cluster();
@@ -102,7 +86,8 @@ __device__ void multiply_and_store(const pwl_qgemm_call &call, const CUtensorMap
     place<shape> from(of, shared_address(memory), false);
     tile_place here(of);
     storing by(call, y, of, memory, here);
-    meet_cluster();
+    if (shape::pairs)
+        wait_for_cluster();
     wait_for_last_launch();
     by.ready(here);
     while (here.is_there(of)) {
@@ -130,9 +115,22 @@ __global__ void __launch_bounds__(PWL_IS_HOPPER ? threads : 1, 1)
 #if PWL_IS_HOPPER
     extern __shared__ __align__(1024) uint8_t shared[];
     const uint32_t memory = shared_address(shared);
+    if (threadIdx.x == multiplying + 32) {
+        make_barriers<shape>(of, memory);
+        fill_stages<shape>(call, of, memory);
+    } else if (threadIdx.x == multiplying) {
+        prefetch_tensor(&x);
+        if (of.copies_y)
+            prefetch_tensor(&y);
+    } else {
+        storing::prefetch(call, of);
+    }
     start_next_launch();
+    __syncthreads();
+    if (shape::pairs || (shape::meets_early && shares_tile(of)))
+        arrive_at_cluster_relaxed(); /* barriers are there, as they were shown; nothing else */
     if (threadIdx.x >= multiplying)
-        copy<shape>(call, x, y, of, memory);
+        copy<shape>(call, x, of, memory);
     else
         multiply_and_store<shape, storing>(call, y, of, shared);
     if (shape::pairs) { /* until then, the other block tells this one, or copies to it */

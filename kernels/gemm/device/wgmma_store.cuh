@@ -241,6 +241,10 @@ template <class shape> struct storing_halves {
     {
     }
 
+    static __device__ void prefetch(const pwl_qgemm_call &, const work &)
+    {
+    }
+
     __device__ void ready(const tile_place &) const
     {
         if constexpr (!shape::direct && !shape::exponents) {
