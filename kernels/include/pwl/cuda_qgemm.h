@@ -9,7 +9,7 @@
  * pwl_cuda_map_from_real() makes of the Y that the same kernel stores in PWL_QGEMM_F32, in INT8 what the host makes of
  * PWL_QGEMM_S32. Fastest by wgmma, mma, mma_bytes and streamk, where rows of Y are aligned to four elements, for tables
  * of up to 256 codes, and for others of 8- and 16-bit storage that round by floor or half_up; zero points up to 2^21
- * from the codes.
+ * from the codes. In INT8 by wgmma_bytes, for such tables without a gate, whose Y has 8 or 16 bits, and Y without a table.
  *
  * Products are queued on `stream` (null: the default one), can be captured into a graph, and return before the work is
  * done. Weights may be read while kernels that were queued before on the stream still run, if these let the next one
@@ -34,7 +34,8 @@ extern "C" {
  * PWL_QGEMM_STREAMK needs besides, for each thread block that the device holds at a time, 64 KiB, or up to M = 32 16
  * KiB, and 4 bytes; PWL_QGEMM_SPLITK, from M = 17 on, 16 bytes for each element of Y, of N up to a multiple of 128. The
  * device is asked where PWL_QGEMM_STREAMK is named, or where the others on halves would run and K is above 960; and
- * whether it has PWL_QGEMM_WGMMA, for more than 64 rows of X.
+ * whether it has PWL_QGEMM_WGMMA, for more than 64 rows of X, and PWL_QGEMM_WGMMA_BYTES, which in INT8 needs room for X
+ * where that or its rows are not aligned to 16 bytes.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_workspace(const pwl_qgemm_product *product, size_t *bytes);
 
