@@ -130,7 +130,7 @@ static struct work work_of(const struct kind *kind, size_t m, size_t n, size_t k
     return work;
 }
 
-static void print(const struct work *works, const pwl_timing (*times)[KINDS], size_t m, size_t n, size_t k)
+static void print(const struct work *works, pwl_timing (*times)[KINDS], size_t m, size_t n, size_t k)
 {
     printf("| %zu | %zu | %zu |", m, n, k);
     for (int i = 0; i < KINDS; i++) {
