@@ -98,9 +98,9 @@ compile_c() {
         -c "$1" -o "$(objects "$2" "$1")"
 }
 
-# compile_cu SOURCE DIRECTORY GENCODE OPTION...
+# compile_cu SOURCE DIRECTORY GENCODE
 compile_cu() {
-    bash kernels/compile.sh "$nvcc" "${include[@]}" -Xcompiler -fPIC -lineinfo -gencode "$3" "${@:4}" -c "$1" \
+    bash kernels/compile.sh "$nvcc" "${include[@]}" -Xcompiler -fPIC -lineinfo -gencode "$3" -c "$1" \
         -o "$(objects "$2" "$1")"
 }
 
@@ -133,12 +133,14 @@ build_for() {
 # Sources whose copies and multiplications wait for each other by barriers of arch/hopper.cuh.
 waiting_sources=(kernels/gemm/device/*wgmma*.cu)
 
-# compile_waiting NAME GENCODE OPTION...: those, in another way, in build/gpu/NAME.
+# compile_waiting NAME GENCODE OPTION...: those, in another way, in build/gpu/NAME. Such a build is about the order of
+# things alone: it may spill the registers that its option takes.
 compile_waiting() {
     local source pids=()
     mkdir -p "$build/$1"
     for source in "${waiting_sources[@]}"; do
-        compile_cu "$source" "$build/$1" "${@:2}" &
+        "$nvcc" -std=c++17 -O3 "${include[@]}" -Xcompiler -fPIC -lineinfo -gencode "$2" "${@:3}" -c "$source" \
+            -o "$(objects "$build/$1" "$source")" &
         pids+=($!)
     done
     all "${pids[@]}"
