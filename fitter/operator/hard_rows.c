@@ -205,7 +205,9 @@ static void measure_drawn(struct measurement *of, int64_t rows)
     const uint32_t top = (uint32_t)(of->of->in.qmax - of->of->in.qmin);
     uint64_t state = 0x7077c;
     for (int64_t k = 0; k < rows; k++) {
-        const uint32_t part = (uint32_t)(draw(&state) % (top >> draw(&state) % 8)) + 1;
+        /* One after the other: of two draws in an expression either may come first. */
+        const uint64_t any_part = draw(&state), narrower = draw(&state) % 8;
+        const uint32_t part = (uint32_t)(any_part % (top >> narrower)) + 1;
         const uint32_t shortest = of->packed.is_norm ? of->of->length : 1;
         const uint32_t length =
             k % 4 ? of->of->length : shortest + (uint32_t)(draw(&state) % (of->of->length - shortest + 1));
