@@ -208,7 +208,7 @@ static int read_certificate(const struct fields *top, struct row_operator *of, s
         field_real(&object, second, 0, DBL_MAX, is_norm ? &certificate->gamma : &certificate->largest, diag) ||
         (is_norm && field_real(&object, "rest_lsb", 0, DBL_MAX, &certificate->beta, diag)) ||
         field_real(&object, "delta0", 0, 1, &certificate->delta0, diag) ||
-        field_real(&object, "delta", 0, 1, &certificate->delta, diag) ||
+        field_real(&object, "delta", 0, DBL_MAX, &certificate->delta, diag) ||
         field_real(&object, "max_err_lsb", 0, DBL_MAX, &certificate->max_err_lsb, diag) ||
         field_integer(&object, "rows", 1, INT64_MAX, &certificate->rows, diag) ||
         field_text(&object, "worst_row", sizeof certificate->worst_row - 1, &words, diag))
