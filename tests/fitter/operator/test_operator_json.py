@@ -120,6 +120,20 @@ def own(name, op, failures):
     return refusals.count
 
 
+def in_order(name, op):
+    """Another JSON writer's file, whose fields are in alphabetical order, says the same."""
+    commands = (["show"], ["emit"], ["sweep", "--rows", "1"])
+    said = []
+    for is_sorted in (False, True):
+        with open("order.json", "w") as file:
+            json.dump(op, file, sort_keys=is_sorted)
+        said.append([pwlc(*command, "order.json") for command in commands])
+    for command, expected, done in zip(commands, *said):
+        if done.returncode or done.stdout != expected.stdout:
+            return f"{command[0]}: {done.stderr}"
+    return None
+
+
 def far_off(name, op):
     """What is off by any amount has a certificate that says so and that is read back, or none at all."""
     wrong = copy.deepcopy(op)
@@ -162,7 +176,7 @@ def honest(name, op):
 
 
 def main():
-    print(f"1..{3 * len(FITS)}")
+    print(f"1..{4 * len(FITS)}")
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -175,14 +189,14 @@ def main():
             refusals = Refusals(name, op)
             failures = refusals.run()
             count = refusals.count + own(name, op, failures)
-            print(f"{'not ok' if failures else 'ok'} {3 * k + 1} - {name}: {count} hostile files refused")
+            print(f"{'not ok' if failures else 'ok'} {4 * k + 1} - {name}: {count} hostile files refused")
             print("".join(f"# {text}\n" for text in failures), end="")
             failed += bool(failures)
             for number, (check, what) in enumerate(((honest, "a certificate of another operator"),
-                                                    (far_off, "far off")), 2):
+                                                    (in_order, "fields in another order"), (far_off, "far off")), 2):
                 said = check(name, op)
                 failed += bool(said)
-                print(f"{'not ok' if said else 'ok'} {3 * k + number} - {name}: {what}", flush=True)
+                print(f"{'not ok' if said else 'ok'} {4 * k + number} - {name}: {what}", flush=True)
                 if said:
                     print("# " + said)
     return failed > 0
