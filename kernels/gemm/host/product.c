@@ -6,8 +6,9 @@
  *
  *          panels of W ->
  *        +------+------+------+
- *      M |pass  |pass  |      |     Rows of X that a cache holds go by one panel after the other, some at a time; sums
- * of | +------+------+--    |     a pass stay in registers over all of K. v |pass  |
+ *      M |pass  |pass  |      |     Rows of X that a cache holds go by one panel after the other,
+ *      | +------+------+--    |     some at a time; sums of a pass stay in registers over all of K.
+ *      v |pass  |
  */
 #include "results.h"
 #include "gemm/check.h"
