@@ -393,11 +393,10 @@ static int emit_files(struct request *request, struct diag *diag)
     return code;
 }
 
-/* A single row operator. */
-static int emit_row_operator(const struct request *request, struct diag *diag)
+/* A row operator, which must be the only file. */
+static int emit_row_operator(const struct request *request, const char *path, struct diag *diag)
 {
     struct text out = {0};
-    const char *const path = request->paths[0];
     if (request->profile)
         return diag_set(diag, EXIT_USAGE, "%s: a row operator, which no profile holds; leave out --profile", path);
     if (request->count > 1)
@@ -415,11 +414,11 @@ static int run(int argc, char **argv, struct diag *diag)
     if (!request.paths)
         return diag_set(diag, EXIT_IO, "out of memory");
     int code = parse(argc, argv, &request, diag);
-    bool is_operator = false;
-    for (int i = 0; i < request.count && !is_operator && code == EXIT_DONE; i++)
-        is_operator = operator_recognise(request.paths[i]);
+    const char *operator_path = NULL;
+    for (int i = 0; i < request.count && !operator_path && code == EXIT_DONE; i++)
+        operator_path = operator_recognise(request.paths[i]) ? request.paths[i] : NULL;
     if (code == EXIT_DONE)
-        code = is_operator ? emit_row_operator(&request, diag) : emit_files(&request, diag);
+        code = operator_path ? emit_row_operator(&request, operator_path, diag) : emit_files(&request, diag);
     free(request.paths);
     return code;
 }

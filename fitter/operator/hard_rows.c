@@ -205,7 +205,9 @@ static void measure_drawn(struct measurement *of, int64_t rows)
     const uint32_t top = (uint32_t)(of->of->in.qmax - of->of->in.qmin);
     uint64_t state = 0x7077c;
     for (int64_t k = 0; k < rows; k++) {
-        const uint32_t part = (uint32_t)(draw(&state) % (top >> draw(&state) % 8)) + 1;
+        /* One after the other: of two draws in an expression either may come first. */
+        const uint64_t any_part = draw(&state), narrower = draw(&state) % 8;
+        const uint32_t part = (uint32_t)(any_part % (top >> narrower)) + 1;
         const uint32_t shortest = of->packed.is_norm ? of->of->length : 1;
         const uint32_t length =
             k % 4 ? of->of->length : shortest + (uint32_t)(draw(&state) % (of->of->length - shortest + 1));
@@ -262,7 +264,14 @@ static void take_worst(void *context, const struct measured_row *row)
 int operator_certify(struct row_operator *of, int64_t drawn, struct diag *diag)
 {
     struct operator_certificate certificate = {0};
-    if (operator_bound(of, &certificate, diag) || hard_rows_measure(of, drawn, take_worst, &certificate, diag))
+    if (operator_bound(of, &certificate, diag))
+        return diag->code;
+    if (!isfinite(certificate.bound_lsb) || !isfinite(certificate.root) || !isfinite(certificate.gamma) ||
+        !isfinite(certificate.beta))
+        return diag_set(diag, EXIT_REQUIREMENT,
+                        "%s: no double holds the bound; must be smaller gamma and beta beside the scale %s of out",
+                        operator_name(of->kind), of->out.scale.text);
+    if (hard_rows_measure(of, drawn, take_worst, &certificate, diag))
         return diag->code;
     if (certificate.max_err_lsb > certificate.bound_lsb)
         return diag_set(diag, EXIT_IO, "%s: a row is off by %.9g LSB, beyond the bound %.9g; the proof is wrong (%s)",

@@ -106,7 +106,8 @@ int operator_make(const struct operator_request *request, struct row_operator *o
 /* bound.c: fills the bound and its parts, by the formulas and all entries of the tables. */
 int operator_bound(const struct row_operator *of, struct operator_certificate *certificate, struct diag *diag);
 
-/* Exit 2 where an own certificate claims less error than the bound, which is computed anew. */
+/* Exit 2 where an own certificate claims less than the bound or one of its parts, which are computed anew, or has
+ * measured more than the bound. What was measured is not measured again. */
 int operator_check_claim(const struct row_operator *of, struct diag *diag);
 
 /* operator_write.c and operator_json.c: the canonical artefact, as of tables. */

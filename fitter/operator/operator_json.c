@@ -208,7 +208,7 @@ static int read_certificate(const struct fields *top, struct row_operator *of, s
         field_real(&object, second, 0, DBL_MAX, is_norm ? &certificate->gamma : &certificate->largest, diag) ||
         (is_norm && field_real(&object, "rest_lsb", 0, DBL_MAX, &certificate->beta, diag)) ||
         field_real(&object, "delta0", 0, 1, &certificate->delta0, diag) ||
-        field_real(&object, "delta", 0, 1, &certificate->delta, diag) ||
+        field_real(&object, "delta", 0, DBL_MAX, &certificate->delta, diag) ||
         field_real(&object, "max_err_lsb", 0, DBL_MAX, &certificate->max_err_lsb, diag) ||
         field_integer(&object, "rows", 1, INT64_MAX, &certificate->rows, diag) ||
         field_text(&object, "worst_row", sizeof certificate->worst_row - 1, &words, diag))
@@ -308,17 +308,30 @@ int operator_read(const char *path, struct row_operator *of, struct diag *diag)
     return diag->code;
 }
 
+/* The first character that is no blank of JSON. */
+static char next_character(const char *text)
+{
+    return text[strspn(text, " \t\r\n")];
+}
+
+/* JSON writers put fields in any order, so that all of the file is looked at. In a string the quotes of a name would
+ * have backslashes before them. */
 bool operator_recognise(const char *path)
 {
     static const char field[] = "\"pwl_operator\"";
-    char start[512];
     struct stat status;
-    FILE *const file =
-        strcmp(path, "-") && stat(path, &status) == 0 && S_ISREG(status.st_mode) ? fopen(path, "rb") : NULL;
-    if (!file)
+    struct diag diag;
+    unsigned char *bytes;
+    size_t size;
+    bool found = false;
+    if (strcmp(path, "-") == 0 || stat(path, &status) != 0 || !S_ISREG(status.st_mode) ||
+        file_read(path, OPERATOR_MAX_BYTES, &bytes, &size, &diag))
         return false;
-    const size_t size = fread(start, 1, sizeof start - 1, file);
-    fclose(file);
-    start[size] = '\0';
-    return strlen(start) == size && start[strspn(start, " \t\r\n")] == '{' && strstr(start, field);
+    const char *at = next_character((const char *)bytes) == '{' ? strstr((const char *)bytes, field) : NULL;
+    for (; at && !found; at = strstr(at, field)) {
+        at += sizeof field - 1;
+        found = next_character(at) == ':';
+    }
+    free(bytes);
+    return found;
 }

@@ -131,7 +131,8 @@ void pwl_softmax_run(const pwl_softmax *softmax, const pwl_rows *rows, uint32_t 
     }
     for (k = 0; k < rows->count; k++, of.at += rows->length) {
         if (rows->is_causal) {
-            of.length = rows->first + k < rows->length ? rows->first + k + 1 : rows->length;
+            /* first + k may be more than size_t holds */
+            of.length = k < rows->length && rows->first < rows->length - k ? rows->first + k + 1 : rows->length;
             pwl_codes_fill((pwl_type)softmax->out, of.y, of.at + of.length, rows->length - of.length,
                            least_code(softmax));
         }

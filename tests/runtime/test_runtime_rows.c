@@ -233,6 +233,7 @@ END_TEST
 START_TEST(causal_rows)
 {
     enum { ROWS = 20, LENGTH = 17 };
+    static const size_t firsts[] = {0, 3, 6, 9, 12, 15, 18, SIZE_MAX - 5, SIZE_MAX};
     int8_t x[ROWS * LENGTH];
     uint8_t y[ROWS * LENGTH], alone[LENGTH], mask[ROWS * LENGTH];
     uint64_t state = 0xca05;
@@ -241,8 +242,9 @@ START_TEST(causal_rows)
     fill(PWL_S8, x, ROWS * LENGTH, drawn, 0, &state);
     for (int k = 0; k < ROWS * LENGTH; k++)
         mask[k] = (uint8_t)(random_bits(&state) & 1);
-    for (size_t first = 0; first < 20; first += 3)
+    for (size_t f = 0; f < sizeof firsts / sizeof *firsts; f++)
         for (int is_masked = 0; is_masked < 2; is_masked++) {
+            const size_t first = firsts[f];
             pwl_softmax_run(&made.softmax,
                             &(pwl_rows){.x = x,
                                         .y = y,
@@ -254,7 +256,7 @@ START_TEST(causal_rows)
                                         .mask_stride = LENGTH},
                             PWL_LEVELS_ALL);
             for (size_t r = 0; r < ROWS; r++) {
-                const size_t length = first + r + 1 < LENGTH ? first + r + 1 : LENGTH;
+                const size_t length = first < LENGTH && first + r + 1 < LENGTH ? first + r + 1 : LENGTH;
                 pwl_softmax_run(&made.softmax,
                                 &(pwl_rows){.x = x + r * LENGTH,
                                             .y = alone,

@@ -6,8 +6,9 @@
  *
  *          panels of W ->
  *        +------+------+------+
- *      M |pass  |pass  |      |     Rows of X that a cache holds go by one panel after the other, some at a time; sums
- * of | +------+------+--    |     a pass stay in registers over all of K. v |pass  |
+ *      M |pass  |pass  |      |     Rows of X that a cache holds go by one panel after the other,
+ *      | +------+------+--    |     some at a time; sums of a pass stay in registers over all of K.
+ *      v |pass  |
  */
 #include "results.h"
 #include "gemm/check.h"
@@ -138,7 +139,10 @@ static void multiply(const job *job, const uint8_t *work, const pwl_qgemm_way *w
 {
     const pwl_qgemm_results results = results_of(job, work);
     const size_t m_all = job->product.m, cached = cached_rows(job, way);
-    uint32_t sums[PWL_QGEMM_PASS_ROWS * PWL_QGEMM_PANEL];
+    union {
+        float reals[PWL_QGEMM_PASS_ROWS * PWL_QGEMM_PANEL];
+        int32_t integers[PWL_QGEMM_PASS_ROWS * PWL_QGEMM_PANEL];
+    } sums;
     for (size_t m_first = 0; m_first < m_all; m_first += cached) {
         const size_t m_end = m_all - m_first < cached ? m_all : m_first + cached;
         for (size_t n = first; n < end; n += PWL_QGEMM_PANEL) {
@@ -147,9 +151,9 @@ static void multiply(const job *job, const uint8_t *work, const pwl_qgemm_way *w
                 pass.tiles =
                     (const uint8_t *)job->panels.memory + pwl_qgemm_panel_at(job->panels.format, job->panels.k, n);
                 pass.rows = m_end - m < way->rows ? m_end - m : way->rows;
-                pass.sums = sums;
+                pass.sums = &sums;
                 way->multiply(&pass);
-                pwl_qgemm_put_results(&results, sums, m, pass.rows, n);
+                pwl_qgemm_put_results(&results, &sums, m, pass.rows, n);
             }
         }
     }

@@ -8,8 +8,12 @@
 
 enum { ROWS = PWL_QGEMM_PANEL, SUMS = PWL_QGEMM_PASS_ROWS * ROWS };
 
-/* Elements of any type, of a pass. */
-typedef uint32_t elements[SUMS];
+/* Elements of any type, of a pass. The widest come first: an initialiser sets those. */
+typedef union elements {
+    uint32_t words[SUMS];
+    uint16_t halves[SUMS];
+    uint8_t bytes[SUMS];
+} elements;
 
 /* The narrowest type that holds min to max, which are within 32 bits. */
 static pwl_type type_of(int64_t min, int64_t max)
@@ -262,23 +266,23 @@ static void activate_floats(const pwl_qgemm_results *results, const float *y, co
     const limits of_x = {e->as.of_x.zero_point, e->qmin_x, e->qmax_x};
     const limits of_y = {e->as.of_y.zero_point, results->qmin_y, results->qmax_y};
     const limits of_out = {e->as.of_out.zero_point, e->codes.min, e->codes.max};
-    elements codes = {0}, values;
+    elements codes = {{0}}, values;
     float v[SUMS];
-    codes_of_reals(y, count, e->x_inverse, &of_x, results->codes, codes);
-    look_up(results, codes, values, count);
+    codes_of_reals(y, count, e->x_inverse, &of_x, results->codes, &codes);
+    look_up(results, &codes, &values, count);
     if (codes_alone && !e->as.gated) {
-        put_rows(results, values, m, rows, n);
+        put_rows(results, &values, m, rows, n);
         return;
     }
-    reals_of_codes(results->values, values, count, e->as.of_y, &of_y, v);
+    reals_of_codes(results->values, &values, count, e->as.of_y, &of_y, v);
     for (size_t i = 0; i < count && e->as.gated; i++)
         v[i] = v[i] * up[i];
     if (!codes_alone) {
         put_floats(results, v, m, rows, n);
         return;
     }
-    codes_of_reals(v, count, e->out_inverse, &of_out, type_of_integers(results->product->y.type), codes);
-    put_rows(results, codes, m, rows, n);
+    codes_of_reals(v, count, e->out_inverse, &of_out, type_of_integers(results->product->y.type), &codes);
+    put_rows(results, &codes, m, rows, n);
 }
 
 static void put_float_sums(const pwl_qgemm_results *results, const float *sums, size_t m, size_t rows, size_t n)
@@ -361,21 +365,21 @@ static void put_integers(const pwl_qgemm_results *results, const panel *of, cons
     const pwl_qgemm_output *const y = &results->product->y;
     const limits to = {y->zero_point, INT8_MIN, INT8_MAX};
     const size_t columns = columns_of(results, n);
-    elements made = {0};
+    elements made = {{0}};
     for (size_t i = 0; i < rows; i++, s += ROWS) {
         int32_t q[ROWS];
         if (y->type == PWL_QGEMM_S8) {
             codes_of_sums(results, of, s, m + i, y->n_y, 0, &to, q);
-            narrow(PWL_S8, q, (int8_t *)made + i * columns, columns);
+            narrow(PWL_S8, q, made.bytes + i * columns, columns);
         } else if (of->fits) {
             for (size_t j = 0; j < columns; j++)
-                made[i * columns + j] = (uint32_t)s[j] + (uint32_t)of->offset[j];
+                made.words[i * columns + j] = (uint32_t)s[j] + (uint32_t)of->offset[j];
         } else {
             for (size_t j = 0; j < columns; j++)
-                made[i * columns + j] = (uint32_t)pwl_qgemm_store_s32(s[j] + of->offset[j]);
+                made.words[i * columns + j] = (uint32_t)pwl_qgemm_store_s32(s[j] + of->offset[j]);
         }
     }
-    put_rows(results, made, m, rows, n);
+    put_rows(results, &made, m, rows, n);
 }
 
 /* Codes of the table, of up where `up` is 8: [rows][columns]. */
@@ -406,21 +410,21 @@ static void activate_integers(const pwl_qgemm_results *results, const panel *of,
     const size_t count = rows * columns_of(results, n);
     const limits of_x = {e->as.of_x.zero_point, e->qmin_x, e->qmax_x};
     const limits of_up = {e->as.of_up.zero_point, INT16_MIN, INT16_MAX};
-    elements codes = {0}, values, up = {0}, made = {0};
-    find_codes(results, of, s, m, rows, n, 0, e->n_x, &of_x, results->codes, codes);
-    look_up(results, codes, values, count);
+    elements codes = {{0}}, values, up = {{0}}, made = {{0}};
+    find_codes(results, of, s, m, rows, n, 0, e->n_x, &of_x, results->codes, &codes);
+    look_up(results, &codes, &values, count);
     if (!e->as.gated) {
-        put_rows(results, values, m, rows, n);
+        put_rows(results, &values, m, rows, n);
         return;
     }
-    find_codes(results, of, s, m, rows, n, 8, e->n_up, &of_up, PWL_S32, up);
+    find_codes(results, of, s, m, rows, n, 8, e->n_up, &of_up, PWL_S32, &up);
     for (size_t i = 0; i < count; i++) {
-        const int64_t gate = get(results->values, values, i) - e->as.of_y.zero_point; /* the product: 35 + 17 bits */
-        const int64_t q = pwl_code_of_integer(gate * ((int32_t)up[i] - e->as.of_up.zero_point), e->n_out,
+        const int64_t gate = get(results->values, &values, i) - e->as.of_y.zero_point; /* the product: 35 + 17 bits */
+        const int64_t q = pwl_code_of_integer(gate * ((int32_t)up.words[i] - e->as.of_up.zero_point), e->n_out,
                                               e->as.of_out.zero_point, e->codes.min, e->codes.max);
-        put(type_of_integers(results->product->y.type), made, i, q);
+        put(type_of_integers(results->product->y.type), &made, i, q);
     }
-    put_rows(results, made, m, rows, n);
+    put_rows(results, &made, m, rows, n);
 }
 
 static void put_integer_sums(const pwl_qgemm_results *results, const int32_t *sums, size_t m, size_t rows, size_t n)

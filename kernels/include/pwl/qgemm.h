@@ -26,10 +26,10 @@
  *     MXFP4: q_w is E2M1's value, and d_w is 2^(e - 127). Block sums are exact in s32, MXFP4's as twice their value;
  *     blocks are added in fp32, b ascending, in as many parts as the kernel splits K into, which are then added in a
  *     fixed order. The s of Q8_1 is not used. With PWL_QGEMM_SUMS_STORED, W4A8 is what its source publishes,
- *     sum_b d_w * (d_x * sum q_w * q_x - 8 * s): it errs about six times as much where s is the sum of the floats, as
- * it then is (PWL_RULE_DOCUMENT). From M = 64 on a kernel may multiply RN16(d_w * q_w * 2^-e[n]) and RN16(d_x * q_x *
- *     2^-f[m]) of W4A8 and W8A8 as the schemes above do, and does so with sums that are exact. f[m] is the least >= 0
- *     with 128 * |d_x| * 2^-f <= 65504 in the row: at most 7.
+ *     sum_b d_w * (d_x * sum q_w * q_x - 8 * s): it errs about six times as much where s is the sum of the floats,
+ *     which it then is (PWL_RULE_DOCUMENT). From M = 64 on a kernel may multiply W4A8 and W8A8 as the schemes above do,
+ *     RN16(d_w * q_w * 2^-e[n]) by RN16(d_x * q_x * 2^-f[m]), and does so with sums that are exact. f[m] is the least
+ *     >= 0 with 128 * |d_x| * 2^-f <= 65504 in the row: at most 7.
  *
  *   INT8: integers alone; int8 weights of scale 2^-n_w[n], int8 activations of scale 2^-n_x[m] and one zero point z:
  *       v[m,n] = sum_k q_w * q_x - z * sum_k q_w + bias[n]

@@ -80,7 +80,7 @@ PWL_NODISCARD pwl_qgemm_status pwl_qgemm_rows(const pwl_qgemm_product *product, 
 /*
  * Columns of Y: those of rows [first, first + count) of the weights, half as many where the activation is gated. Both
  * are multiples of 32, but where the range ends at N; another range within [0, N] is PWL_QGEMM_ERR_SHAPE. Every row of
- * X has been prepared, by the same product but for its Y and bias.
+ * X has been prepared, by the same product but for the biases and where its Y lies.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_part(const pwl_qgemm_product *product, const pwl_qgemm_panels *panels,
                                               size_t first, size_t count, void *workspace, size_t bytes);

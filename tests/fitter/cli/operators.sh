@@ -115,4 +115,5 @@ for command in "diff softmax.json tanh.json" "report softmax.json -o page.html" 
     # shellcheck disable=SC2086
     expect_error 2 operator $command
 done
+expect_error 2 'softmax.json: a row operator, which is emitted alone' emit tanh.json softmax.json
 finish

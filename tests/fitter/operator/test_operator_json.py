@@ -81,8 +81,11 @@ class Refusals:
         self.expect("another core", self.with_field("core", {**self.op["core"], "segments": []}), "core")
         low = {**self.op["core"], "out": {**self.op["core"]["out"], "signed": True, "qmin": -32768, "qmax": 32767}}
         self.expect("a signed core", self.with_field("core", low))
+        says = self.op["certificate"]
+        parts = [{name: says[name] / 2} for name in says.keys() - {"bound_lsb", "max_err_lsb", "rows", "worst_row"}
+                 if says[name] > 0]
         for command in (["show"], ["emit"]):
-            for claim in ({"bound_lsb": 0.5}, {"max_err_lsb": 0.9}):
+            for claim in ({"bound_lsb": 0.5}, {"max_err_lsb": 0.9}, *parts):
                 claimed = self.with_field("certificate", {**self.op["certificate"], **claim})
                 self.expect(f"claims {claim}", signed(claimed), "certificate", command=command)
         text = json.dumps(self.op)
@@ -117,6 +120,42 @@ def own(name, op, failures):
     return refusals.count
 
 
+def in_order(name, op):
+    """Another JSON writer's file, whose fields are in alphabetical order, says the same."""
+    commands = (["show"], ["emit"], ["sweep", "--rows", "1"])
+    said = []
+    for is_sorted in (False, True):
+        with open("order.json", "w") as file:
+            json.dump(op, file, sort_keys=is_sorted)
+        said.append([pwlc(*command, "order.json") for command in commands])
+    for command, expected, done in zip(commands, *said):
+        if done.returncode or done.stdout != expected.stdout:
+            return f"{command[0]}: {done.stderr}"
+    return None
+
+
+def far_off(name, op):
+    """What is off by any amount has a certificate that says so and that is read back, or none at all."""
+    wrong = copy.deepcopy(op)
+    for segment in wrong["core"]["segments"]:
+        segment.update({field: 0 for field in ("q_b", "y", "term_c", "bias") if field in segment})
+    for field in ("certificate", "hash"):
+        del wrong[field]
+    with open("wrong.json", "w") as file:
+        json.dump(wrong, file)
+    for command in (["certify", "wrong.json", "-o", "far.json"], ["show", "far.json"], ["sweep", "far.json"]):
+        done = pwlc(*command)
+        if done.returncode:
+            return f"a core of zeros: {command[0]}: {done.stderr}"
+    if "gamma" in op:
+        with open("wrong.json", "w") as file:
+            json.dump({**op, "gamma": [1e308] * op["rows"]}, file)
+        done = pwlc("certify", "wrong.json", "-o", "endless.json")
+        if done.returncode != 3 or os.path.exists("endless.json"):
+            return f"endless: certify exits {done.returncode}: {done.stderr}"
+    return None
+
+
 def honest(name, op):
     """Another operator's certificate does not count, and certify gives a true one."""
     other = copy.deepcopy(op)
@@ -137,7 +176,7 @@ def honest(name, op):
 
 
 def main():
-    print(f"1..{2 * len(FITS)}")
+    print(f"1..{4 * len(FITS)}")
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -150,13 +189,16 @@ def main():
             refusals = Refusals(name, op)
             failures = refusals.run()
             count = refusals.count + own(name, op, failures)
-            said = honest(name, op)
-            failed += bool(failures) + bool(said)
-            print(f"{'not ok' if failures else 'ok'} {2 * k + 1} - {name}: {count} hostile files refused")
+            print(f"{'not ok' if failures else 'ok'} {4 * k + 1} - {name}: {count} hostile files refused")
             print("".join(f"# {text}\n" for text in failures), end="")
-            print(f"{'not ok' if said else 'ok'} {2 * k + 2} - {name}: a certificate of another operator", flush=True)
-            if said:
-                print("# " + said)
+            failed += bool(failures)
+            for number, (check, what) in enumerate(((honest, "a certificate of another operator"),
+                                                    (in_order, "fields in another order"), (far_off, "far off")), 2):
+                said = check(name, op)
+                failed += bool(said)
+                print(f"{'not ok' if said else 'ok'} {4 * k + number} - {name}: {what}", flush=True)
+                if said:
+                    print("# " + said)
     return failed > 0
 
 
