@@ -167,14 +167,17 @@ static int move_to_real_knots(struct squares *table, struct diag *diag)
     return diag->code;
 }
 
-/* Some quick rounds for knots; then one for the bound, where points are all codes and so bound something. */
+/* Some quick rounds for knots; then one for the bound, where points are all codes and so bound something. On a grid of
+ * knots a quick round tells whether real lines, which may start anywhere, come near; else to bound them closely takes
+ * long, as little can be left out below the ceiling, and says little. */
 int squares_bound(struct squares *table, struct diag *diag)
 {
     const int count = table->exact.segments;
-    enum { ROUNDS = 3, QUICK_CELLS = 224, CELLS = 1024, LEAST_CELLS = 2048, MOST_CELLS = 16384 };
+    enum { ROUNDS = 3, QUICK_CELLS = 224, CELLS = 1024, LEAST_CELLS = 2048, MOST_CELLS = 16384, NEAR = 4 };
     const struct points *points = table->points;
     const struct line_rules *rules = table->rules;
-    const int rounds = table->is_trial ? 0 : points->exhaustive ? ROUNDS : ROUNDS - 1;
+    const bool movable = !points->grid;
+    const int most = points->exhaustive ? ROUNDS : movable ? ROUNDS - 1 : 0, rounds = table->is_trial ? 0 : most;
     const double mass = mass_of(points);
     double *floor_sum = rounding_floor_sums(points);
     int *knots = malloc(((size_t)count + 1) * sizeof *knots);
@@ -190,8 +193,8 @@ int squares_bound(struct squares *table, struct diag *diag)
         table->exact.cost +=
             line_cost_below(rules, points, table->knots[m], table->knots[m + 1], &table->lines[m], NULL, INFINITY);
     table->exact.lower_bound = floor_sum[points->count];
-    const bool movable = !points->grid;
-    for (int round = movable ? 1 : ROUNDS; round <= rounds && table->exact.lower_bound < table->exact.cost; round++) {
+    for (int round = movable ? 1 : ROUNDS - 1; round <= rounds && table->exact.lower_bound < table->exact.cost;
+         round++) {
         if (points_out_of_time(points))
             break;
         const bool last = round == ROUNDS;
@@ -203,6 +206,8 @@ int squares_bound(struct squares *table, struct diag *diag)
             goto done;
         const double lower = integer_cost_bound(bound.cost, mass / 4, floor_sum[points->count]);
         table->exact.lower_bound = fmax(table->exact.lower_bound, lower);
+        if (!movable && NEAR * lower < table->exact.cost)
+            break;
         const bool better = bound.found && movable && take_if_better(table, knots, bound.segments, lines);
         table->moved |= better;
         round = better || last ? round : ROUNDS - 1;

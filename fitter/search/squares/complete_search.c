@@ -37,6 +37,8 @@ enum { PASSES = sizeof schedule / sizeof *schedule };
 
 /* Steps of all passes, where a table takes one search; see exact->share. */
 static const int BUDGET = 1 << 26;
+/* A step takes as long as looking at so many points; what is searched later for the same table then takes less. */
+static const int STEP_EFFORT = 8;
 /* Once a table is proven only one of fewer segments is of interest. */
 static const int FEWER_SEGMENTS = 1 << 22;
 
@@ -184,7 +186,9 @@ int exact_improve(const struct points *points, const struct line_rules *given, i
     for (int p = 0; p < PASSES && least <= just_above(exact->cost); p++)
         if (is_needed(&work, &schedule[p]) && !run_pass(&work, &schedule[p]))
             break;
-    exact->share = fmax(0, (double)work.left / BUDGET);
+    const double share = fmax(0, (double)work.left / BUDGET);
+    points_spend(points, (int64_t)((exact->share - share) * STEP_EFFORT * BUDGET));
+    exact->share = share;
     exact->complete |= exact_is_optimal(exact);
     exact->cost = work.known ? exact->cost : INFINITY;
     if (program->slopes.out_of_memory)

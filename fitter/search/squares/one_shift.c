@@ -10,6 +10,8 @@
 #include "program_bounds.h"
 #include "search/rounding.h"
 
+#define LEAST_SHARE 0x1p-16 /* of the steps: some hundreds, with which a search finds nothing */
+
 /* Gives all lines the longest of their shifts; false where that does not do for some. */
 static bool share_shift(const struct points *points, const struct line_rules *rules, int count, const int *knots,
                         struct line *lines)
@@ -44,7 +46,8 @@ struct shifts {
 };
 
 /* Searches tables that may mix the shifts from first to last. That there is none is no error. Where that leaves open
- * what tables of one of them cost, the likeliest is searched for itself, and so on with those on either side. */
+ * what tables of one of them cost, the likeliest is searched for itself, and so on with those on either side, as long
+ * as there are steps left to search with: without them the bound on tables that mix shifts has to do. */
 static int search_shifts(struct shifts *shifts, int first, int last, enum exact_stage end, struct diag *diag)
 {
     struct squares *table = shifts->table;
@@ -84,7 +87,7 @@ static int search_shifts(struct shifts *shifts, int first, int last, enum exact_
     }
     if (end < EXACT_ALL)
         return EXIT_DONE;
-    if (first == last || (exact.complete && shared == better)) {
+    if (first == last || (exact.complete && shared == better) || best->share < LEAST_SHARE) {
         best->lower_bound = fmin(best->lower_bound, exact.lower_bound);
         return EXIT_DONE;
     }

@@ -10,6 +10,9 @@
 /* What one fit may take: codes, errors that are told apart, and states. */
 enum { MOST_CODES = 1 << 12, MOST_ERRORS = 1 << 22, MOST_STATES = 1 << 21 };
 
+/* A step takes as long as looking at so many points. */
+enum { STEP_EFFORT = 4 };
+
 /* The first outputs with which a segment may follow a state. */
 static struct integers firsts_after(const struct tie_program *program, int position, int value,
                                     const struct reached *state)
@@ -272,6 +275,7 @@ static bool program_init(struct tie_program *program, const struct ties *ties, c
                                     .points = points,
                                     .segments = segments,
                                     .positions = points_places(points),
+                                    .most_steps = (int64_t)(points->effort->share * TIE_MOST_STEPS),
                                     .position_at = malloc(count * sizeof *program->position_at),
                                     .band = malloc(count * sizeof *program->band),
                                     .value = malloc(count * sizeof *program->value),
@@ -308,7 +312,7 @@ int tie_least_error(const struct ties *ties, const struct points *points, const 
     } else {
         diag_set(diag, EXIT_IO, "out of memory for %d codes", points->count);
     }
-    points_spend(points, program.steps);
+    points_spend(points, STEP_EFFORT * program.steps);
     program_free(&program);
     free(errors);
     return diag->code;

@@ -114,7 +114,7 @@ static void split(struct tie_program *program, int point, struct integers offset
     const struct constraints *constraints = &program->ties->constraints;
     const int start = points_at(program->points, program->start), position = program->position_at[point];
     const bool may_end = position >= 0 && point > start;
-    if (++program->steps > TIE_MOST_STEPS) {
+    if (++program->steps > program->most_steps) {
         program->gave_up = true;
         return;
     }
@@ -197,7 +197,7 @@ void tie_try_slopes(struct tie_program *program, const struct hulls_reach *windo
                       most = (int64_t)fmax(fmin(floor(ldexp(high, program->n)), highest), lowest - 1);
         for (program->q_b = slope_above(rules, least - 1); program->q_b <= most && !program->gave_up;
              program->q_b = slope_above(rules, program->q_b)) {
-            if (++program->steps > TIE_MOST_STEPS)
+            if (++program->steps > program->most_steps)
                 program->gave_up = true;
             if (program->gave_up || is_redundant(program))
                 continue;

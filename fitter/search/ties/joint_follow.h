@@ -13,7 +13,7 @@
 #include "search/points.h"
 #include "ties.h"
 
-/* Slopes tried and codes looked at in one fit. */
+/* Slopes tried and codes looked at in one search, times the share of effort that a table is given. */
 #define TIE_MOST_STEPS (1 << 26)
 
 /* What is kept of all segments that end at one knot, and of those before them: one that no other one surpasses. */
@@ -39,7 +39,7 @@ struct tie_program {
     int *fewest_after;  /* by position: fewer segments cannot serve the points from there on */
     int *real_end;      /* by position: no real line serves points from there on and this one, too */
     int *fewest_before; /* by output from qmin_y on: the fewest segments before one that begins with it */
-    int64_t steps;
+    int64_t steps, most_steps;
     bool gave_up;
 
     /* Of the start and the slope under trial. */

@@ -270,6 +270,24 @@ START_TEST(no_line_is_left_out)
 }
 END_TEST
 
+/* What a search takes is not left to those after it: all of its share is most of a table's effort. */
+START_TEST(steps_count_as_effort)
+{
+    struct problem problem;
+    struct line lines[SEGMENTS];
+    int knots[SEGMENTS + 1] = {0};
+    struct exact exact = {.last = EXACT_ALL, .share = 1, .segments = SEGMENTS, .cost = INFINITY};
+    struct diag diag;
+    problem_init(&problem, LONG);
+    const struct effort *effort = problem.points.effort;
+    ck_assert_int_eq(exact_improve(&problem.points, &problem.rules, SEGMENTS, knots, lines, &exact, &diag), EXIT_DONE);
+    const double steps = 1 - exact.share, spent = 1 - (double)effort->left / (double)effort->given;
+    ck_assert(steps > 0);
+    ck_assert_msg(spent > 0.5 * steps && spent < steps, "%g of the steps, %g of the effort", steps, spent);
+    problem_free(&problem);
+}
+END_TEST
+
 /* The least cost of a table of shift n; INFINITY where there is none. */
 static double optimum_of_shift(const struct problem *problem, int n, int *knots, struct line *lines, int *segments)
 {
@@ -337,6 +355,7 @@ int main(void)
     tcase_add_loop_test(bounds, bounds_of_ranges_hold, WIDE, ALL);
     suite_add_tcase(suite, bounds);
     TCase *near = tcase_create("near");
+    tcase_add_test(near, steps_count_as_effort);
     tcase_add_loop_test(near, a_search_near_a_table_leaves_the_rest_to_others, 0, JUMPS);
     suite_add_tcase(suite, near);
     TCase *sums = tcase_create("sums");

@@ -424,6 +424,36 @@ START_TEST(a_search_that_is_spent_keeps_the_ties)
 }
 END_TEST
 
+/* What a note asks is searched with a share of the table's effort, which no single search uses up. */
+START_TEST(a_complete_search_takes_its_share)
+{
+    enum { SEGMENTS = 6 };
+    struct spec spec;
+    struct points points;
+    struct line_rules rules;
+    struct ties ties;
+    struct diag diag = {0};
+    int knots[SEGMENTS + 1];
+    struct line lines[SEGMENTS];
+    struct tie_exact exact = {.knots = knots, .lines = lines};
+    ck_assert_int_eq(spec_from("softsign --in u12:2^-8:2048 --out s8:0.00859375:-9 --form biased --method minimax "
+                               "--slope-bits 4 --continuous 2",
+                               &spec, &diag),
+                     EXIT_DONE);
+    spec.effort = 0.0625;
+    ck_assert_int_eq(points_build(&spec, &points, &diag), EXIT_DONE);
+    line_rules_init(&rules, &spec);
+    ck_assert_int_eq(ties_init(&ties, &spec, &points, &diag), EXIT_DONE);
+    ck_assert_int_eq(tie_least_error(&ties, &points, &rules, SEGMENTS, 3.75, 3.77, &exact, &diag), EXIT_DONE);
+    ck_assert(!exact.complete && points.effort->left < points.effort->given);
+    ck_assert_msg(!effort_spent(points.effort), "%lld points of %lld are left", (long long)points.effort->left,
+                  (long long)points.effort->given);
+    ties_free(&ties);
+    points_free(&points);
+    spec_free(&spec);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("constraints");
@@ -431,6 +461,7 @@ int main(void)
     tcase_add_loop_test(tcase, constrained_lines_have_the_least_error, 0, FREE_TESTS);
     tcase_add_loop_test(tcase, tied_segments_have_the_least_error, 0, TIED_TESTS);
     tcase_add_test(tcase, a_search_that_is_spent_keeps_the_ties);
+    tcase_add_test(tcase, a_complete_search_takes_its_share);
     tcase_add_test(tcase, most_cases_are_checked);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
