@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Row operators that every platform runs, and the hashes of what they give. They are kept in rows/, as pwlc once fitted
-them: a better fit changes no hash. The headers are what pwlc makes of them; the hashes come from the reference in numpy,
-which is written from docs/operators.md.
+them: a better fit changes no hash. The headers are what pwlc makes of them; the hashes come from
+tests/fitter/operator/rows_by_page.py, which is written from docs/operators.md alone.
 
     make_row_operators.py PWLC SOURCE            TAP: the headers and the hashes that are checked in are these
     make_row_operators.py PWLC SOURCE --write    writes them
@@ -19,7 +19,8 @@ import numpy as np
 
 PWLC, ROOT = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 sys.path.insert(0, str(ROOT / "tests/fitter/operator"))
-import rows_reference as reference  # noqa: E402
+import rows_by_page  # noqa: E402
+import rows_drawn  # noqa: E402
 
 CORES = {"core_reciprocal": "softmax_s8_u8", "core_rsqrt": "layernorm_s16_s16"}  # and whose core that is
 OPERATORS = {"softmax_s8_u8": "softmax --in s8:0.0472 --out u8:2^-8 --rows 300",
@@ -63,33 +64,32 @@ def made():
 
 def line(name, op):
     """As tests/platform/row_equivalence.c prints it: FNV-1a of the codes of all rows, bytes from the lowest on."""
-    run, low, top = reference.operator(op), op["in"]["qmin"], op["in"]["qmax"] - op["in"]["qmin"]
+    operator, low, top = rows_by_page.load(op), op["in"]["qmin"], op["in"]["qmax"] - op["in"]["qmin"]
     hashed, state = 0xCBF29CE484222325, [0]
     for k in range(ROWS):
-        length = op["rows"] if hasattr(run, "n") else 1 + k * 37 % op["rows"]
-        part = min(PARTS[k // reference.SHAPES % len(PARTS)], top)
-        codes = run(reference.row(k % reference.SHAPES, part, length, low, top, state))
+        length = op["rows"] if op["operator"].endswith("norm") else 1 + k * 37 % op["rows"]
+        part = min(PARTS[k // rows_drawn.SHAPES % len(PARTS)], top)
+        codes = operator.run([rows_drawn.row(k % rows_drawn.SHAPES, part, length, low, top, state)])[0]
         width = op["out"]["bits"] // 8
-        for byte in (codes & (1 << 8 * width) - 1).astype(f"<u{width}").tobytes():
+        for byte in b"".join((code & (1 << 8 * width) - 1).to_bytes(width, "little") for code in codes):
             hashed = (hashed ^ byte) * 0x100000001B3 & (1 << 64) - 1
     return f"few rows {name} {hashed:016x}"
 
 
 def arithmetic(operators):
     """What a row is made of, over drawn numbers: both cores, a shift, a logarithm, an exponential; 64 bits each."""
-    exp, log = reference.operator(operators["softmax_u16_s16"]), reference.operator(operators["logsoftmax_s8_s16"])
-    root = reference.operator(operators["layernorm_s16_s16"]).core
+    exp, log, norm = (rows_by_page.load(operators[name]) for name in (
+        "softmax_u16_s16", "logsoftmax_s8_s16", "layernorm_s16_s16"))
     hashed, state = 0xCBF29CE484222325, [0]
     for _ in range(DRAWN):
-        v = reference.splitmix(state) >> 2
-        v = v >> reference.splitmix(state) % 61 | 1
-        p = reference.splitmix(state)
+        v = rows_drawn.splitmix(state) >> 2
+        v = v >> rows_drawn.splitmix(state) % 61 | 1
+        p = rows_drawn.splitmix(state)
         p = (p - (1 << 64) if p >> 63 else p) >> 40
-        S = (1 << 30) + reference.splitmix(state) % ((1 << 46) - (1 << 30))
-        shifted = reference.shr(p, 1 + reference.splitmix(state) % 4)
-        e = int(exp.E(np.array(reference.splitmix(state) % 65536)))
-        M = reference.reciprocal(log.core, S)[2]
-        for value in (*reference.reciprocal(exp.core, v)[:2], *reference.rsqrt(root, v), shifted, log.log(S, M), e):
+        S = (1 << 30) + rows_drawn.splitmix(state) % ((1 << 46) - (1 << 30))
+        shifted = rows_by_page.shr(p, 1 + rows_drawn.splitmix(state) % 4)
+        e = exp.exp[rows_drawn.splitmix(state) % 65536]
+        for value in (*exp.reciprocal(v), *norm.rsqrt(v), shifted, log.logarithm(S), e):
             for byte in (value & (1 << 64) - 1).to_bytes(8, "little"):
                 hashed = (hashed ^ byte) * 0x100000001B3 & (1 << 64) - 1
     return f"few rows arithmetic {hashed:016x}"
