@@ -45,13 +45,18 @@ class all_facts
     }
 };
 
-inline all_facts facts_of_kernels;
+} // namespace pwl
+
+inline pwl::all_facts pwl_facts_of_kernels; /* a name of the library's, since all of its files share it */
+
+namespace pwl
+{
 
 /* Of a kernel on the current device; null where nothing can be kept. */
 inline kernel_facts *facts_of(const void *kernel)
 {
     int device;
-    return cudaGetDevice(&device) == cudaSuccess ? facts_of_kernels.find(kernel, device) : nullptr;
+    return cudaGetDevice(&device) == cudaSuccess ? pwl_facts_of_kernels.find(kernel, device) : nullptr;
 }
 
 /* Threads that a block of a kernel may have, and the version of its PTX, as 1024 * version + threads - 1. */
@@ -74,7 +79,7 @@ inline cudaError_t attributes_of(const void *kernel, int *threads, int *ptx)
 }
 
 /* Lets blocks of a kernel have so much dynamic shared memory; `anew`, even if they may by what is known. */
-template <class function> cudaError_t use_shared(function *kernel, size_t bytes, bool anew = false)
+template <class function> static cudaError_t use_shared(function *kernel, size_t bytes, bool anew = false)
 {
     constexpr size_t always = 48 << 10; /* that every kernel may have */
     if (bytes <= always && !anew)

@@ -41,8 +41,8 @@ inline cudaError_t waits_by_itself(const void *kernel, bool *waits)
  * have so much shared memory then. Its result is its own, not cudaGetLastError(), which may be that of someone else's
  * call. */
 template <typename... parameters, typename... types>
-cudaError_t launch_overlapped(bool overlaps, unsigned cluster, void (*kernel)(parameters...), dim3 grid,
-                              unsigned threads, size_t bytes, cudaStream_t stream, const types &...arguments)
+static cudaError_t launch_overlapped(bool overlaps, unsigned cluster, void (*kernel)(parameters...), dim3 grid,
+                                     unsigned threads, size_t bytes, cudaStream_t stream, const types &...arguments)
 {
     cudaLaunchAttribute attributes[2] = {};
     unsigned count = 0;
@@ -70,8 +70,8 @@ cudaError_t launch_overlapped(bool overlaps, unsigned cluster, void (*kernel)(pa
 }
 
 template <typename... parameters, typename... types>
-cudaError_t launch_overlapped(bool overlaps, void (*kernel)(parameters...), dim3 grid, unsigned threads, size_t bytes,
-                              cudaStream_t stream, const types &...arguments)
+static cudaError_t launch_overlapped(bool overlaps, void (*kernel)(parameters...), dim3 grid, unsigned threads,
+                                     size_t bytes, cudaStream_t stream, const types &...arguments)
 {
     return launch_overlapped(overlaps, 1, kernel, grid, threads, bytes, stream, arguments...);
 }
