@@ -82,7 +82,11 @@ int main(void)
     must(multiply(&product, &panels, workspace, bytes));
     product.y.data = alone;
     must(pwl_qgemm(&product, &panels, workspace, bytes));
+    const int differs = memcmp(y, alone, sizeof *y * M * N) != 0;
     printf("y[0][0] = %g, y[%d][%d] = %g; %s\n", (double)y[0], M - 1, N - 1, (double)y[M * N - 1],
-           memcmp(y, alone, sizeof *y * M * N) ? "one thread gives other bits" : "one thread gives the same bits");
-    return memcmp(y, alone, sizeof *y * M * N) != 0;
+           differs ? "one thread gives other bits" : "one thread gives the same bits");
+    void *const all[] = {w, x, y, alone, arranged, workspace};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+    return differs;
 }
