@@ -29,6 +29,27 @@ bool operator_is_norm(enum operator_kind kind)
     return kind >= OPERATOR_LAYER_NORM;
 }
 
+int64_t operator_integer(const struct row_operator *of, enum operator_list list, uint32_t k)
+{
+    switch (list) {
+    case OPERATOR_EXP:
+        return of->exp[k];
+    case OPERATOR_EXP_HIGH:
+        return of->exp_high[k];
+    case OPERATOR_EXP_SHIFT:
+        return of->exp_shift[k];
+    case OPERATOR_LOG_FACTOR:
+        return of->log_factor[k];
+    case OPERATOR_LOG_VALUE:
+        return of->log_value[k];
+    case OPERATOR_GAMMA_CODES:
+        return of->gamma_codes[k];
+    case OPERATOR_BETA_CODES:
+        return of->beta_codes[k];
+    }
+    return 0;
+}
+
 void operator_free(struct row_operator *of)
 {
     free(of->spec);

@@ -63,6 +63,20 @@ bool operator_is_norm(enum operator_kind kind);
 
 void operator_free(struct row_operator *of);
 
+/* Its lists of integers, whose fields have types of their own. */
+enum operator_list {
+    OPERATOR_EXP,
+    OPERATOR_EXP_HIGH,
+    OPERATOR_EXP_SHIFT,
+    OPERATOR_LOG_FACTOR,
+    OPERATOR_LOG_VALUE,
+    OPERATOR_GAMMA_CODES,
+    OPERATOR_BETA_CODES,
+};
+
+/* Integer k of a list that the operator has. */
+int64_t operator_integer(const struct row_operator *of, enum operator_list list, uint32_t k);
+
 /* gamma_c and beta_c of channel c, real; of an L2 norm 1/sqrt(n) and 0. */
 long double operator_gamma(const struct row_operator *of, uint32_t c);
 long double operator_beta(const struct row_operator *of, uint32_t c);

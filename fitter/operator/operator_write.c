@@ -10,15 +10,13 @@
 #include "operator.h"
 #include "table/json_parts.h"
 
-/* "name": [1, 2, ...], of integers that `at` gives, twelve a line. */
-typedef int64_t integer_at(const struct row_operator *of, uint32_t k);
-
+/* "name": [1, 2, ...], the integers of a list, twelve a line. */
 static void write_integers(struct text *out, const char *name, const struct row_operator *of, uint32_t count,
-                           integer_at *at)
+                           enum operator_list list)
 {
     text_add(out, "  \"%s\": [", name);
     for (uint32_t k = 0; k < count; k++)
-        text_add(out, "%s%s%" PRId64, k ? "," : "", k % 12 ? " " : "\n    ", at(of, k));
+        text_add(out, "%s%s%" PRId64, k ? "," : "", k % 12 ? " " : "\n    ", operator_integer(of, list, k));
     text_add(out, "\n  ],\n");
 }
 
@@ -33,41 +31,6 @@ static void write_reals(struct text *out, const char *name, const double *values
     text_add(out, "\n  ],\n");
 }
 
-static int64_t exp_at(const struct row_operator *of, uint32_t k)
-{
-    return of->exp[k];
-}
-
-static int64_t exp_high_at(const struct row_operator *of, uint32_t k)
-{
-    return of->exp_high[k];
-}
-
-static int64_t exp_shift_at(const struct row_operator *of, uint32_t k)
-{
-    return of->exp_shift[k];
-}
-
-static int64_t log_factor_at(const struct row_operator *of, uint32_t k)
-{
-    return of->log_factor[k];
-}
-
-static int64_t log_value_at(const struct row_operator *of, uint32_t k)
-{
-    return of->log_value[k];
-}
-
-static int64_t gamma_code_at(const struct row_operator *of, uint32_t k)
-{
-    return of->gamma_codes[k];
-}
-
-static int64_t beta_code_at(const struct row_operator *of, uint32_t k)
-{
-    return of->beta_codes[k];
-}
-
 static void write_softmax(struct text *out, const struct row_operator *of)
 {
     text_add(out, "  \"fraction\": %d,\n", of->fraction);
@@ -76,14 +39,14 @@ static void write_softmax(struct text *out, const struct row_operator *of)
                  "  \"step\": %" PRId64 ",\n  \"step_shift\": %d,\n  \"log_unit\": %" PRId64
                  ",\n  \"log_shift\": %d,\n",
                  of->step, of->step_shift, of->log_unit, of->log_shift);
-    write_integers(out, "exp", of, 256, exp_at);
+    write_integers(out, "exp", of, 256, OPERATOR_EXP);
     if (of->exp_high) {
-        write_integers(out, "exp_high", of, 256, exp_high_at);
-        write_integers(out, "exp_shift", of, 256, exp_shift_at);
+        write_integers(out, "exp_high", of, 256, OPERATOR_EXP_HIGH);
+        write_integers(out, "exp_shift", of, 256, OPERATOR_EXP_SHIFT);
     }
     if (of->log_factor) {
-        write_integers(out, "log_factor", of, PWL_LOG_CELLS, log_factor_at);
-        write_integers(out, "log_value", of, PWL_LOG_CELLS, log_value_at);
+        write_integers(out, "log_factor", of, PWL_LOG_CELLS, OPERATOR_LOG_FACTOR);
+        write_integers(out, "log_value", of, PWL_LOG_CELLS, OPERATOR_LOG_VALUE);
     }
 }
 
@@ -99,9 +62,9 @@ static void write_norm(struct text *out, const struct row_operator *of)
         write_reals(out, "gamma", of->gamma, of->length);
     if (of->beta)
         write_reals(out, "beta", of->beta, of->length);
-    write_integers(out, "gamma_codes", of, of->length, gamma_code_at);
+    write_integers(out, "gamma_codes", of, of->length, OPERATOR_GAMMA_CODES);
     if (of->beta_codes)
-        write_integers(out, "beta_codes", of, of->length, beta_code_at);
+        write_integers(out, "beta_codes", of, of->length, OPERATOR_BETA_CODES);
 }
 
 /* The table's own JSON, two blanks further in. */

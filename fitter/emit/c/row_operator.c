@@ -15,52 +15,15 @@ struct c_operator {
     const char *attribute; /* of arrays; "" for none */
 };
 
-typedef int64_t value_at(const struct row_operator *of, uint32_t k);
-
-static int64_t exp_at(const struct row_operator *of, uint32_t k)
-{
-    return of->exp[k];
-}
-
-static int64_t exp_high_at(const struct row_operator *of, uint32_t k)
-{
-    return of->exp_high[k];
-}
-
-static int64_t exp_shift_at(const struct row_operator *of, uint32_t k)
-{
-    return of->exp_shift[k];
-}
-
-static int64_t log_factor_at(const struct row_operator *of, uint32_t k)
-{
-    return of->log_factor[k];
-}
-
-static int64_t log_value_at(const struct row_operator *of, uint32_t k)
-{
-    return of->log_value[k];
-}
-
-static int64_t gamma_at(const struct row_operator *of, uint32_t k)
-{
-    return of->gamma_codes[k];
-}
-
-static int64_t beta_at(const struct row_operator *of, uint32_t k)
-{
-    return of->beta_codes[k];
-}
-
 static void add_array(struct text *out, const struct c_operator *c, const char *type, const char *suffix,
-                      uint32_t count, value_at *at)
+                      uint32_t count, enum operator_list list)
 {
     char literal[C_LITERAL_SIZE];
     text_add(out, "static const %s %s_%s[%" PRIu32 "]%s%s = {", type, c->name, suffix, count, *c->attribute ? " " : "",
              c->attribute);
     for (uint32_t k = 0; k < count; k++) {
         /* An INT64_C() is for 64 bits alone. */
-        const int64_t value = at(c->of, k);
+        const int64_t value = operator_integer(c->of, list, k);
         if (value > INT32_MAX && value <= UINT32_MAX)
             snprintf(literal, sizeof literal, "%" PRId64 "u", value);
         else
@@ -80,14 +43,14 @@ static void add_softmax(struct text *out, const struct c_operator *c)
     const struct row_operator *const of = c->of;
     const bool is_log = of->kind == OPERATOR_LOG_SOFTMAX;
     char zero_point[C_LITERAL_SIZE], low[C_LITERAL_SIZE], high[C_LITERAL_SIZE];
-    add_array(out, c, "uint32_t", "exp", 256, exp_at);
+    add_array(out, c, "uint32_t", "exp", 256, OPERATOR_EXP);
     if (of->exp_high) {
-        add_array(out, c, "uint32_t", "exp_high", 256, exp_high_at);
-        add_array(out, c, "uint8_t", "exp_shift", 256, exp_shift_at);
+        add_array(out, c, "uint32_t", "exp_high", 256, OPERATOR_EXP_HIGH);
+        add_array(out, c, "uint8_t", "exp_shift", 256, OPERATOR_EXP_SHIFT);
     }
     if (is_log) {
-        add_array(out, c, "uint16_t", "log_factor", PWL_LOG_CELLS, log_factor_at);
-        add_array(out, c, "int32_t", "log_value", PWL_LOG_CELLS, log_value_at);
+        add_array(out, c, "uint16_t", "log_factor", PWL_LOG_CELLS, OPERATOR_LOG_FACTOR);
+        add_array(out, c, "int32_t", "log_value", PWL_LOG_CELLS, OPERATOR_LOG_VALUE);
     }
     text_add(out, "\nstatic const pwl_softmax %s = {\n    %d, /* version */\n    %s, /* kind */\n", c->name,
              PWL_ROWS_VERSION, is_log ? "PWL_LOG_SOFTMAX" : "PWL_SOFTMAX");
@@ -113,9 +76,9 @@ static void add_norm(struct text *out, const struct c_operator *c, const pwl_nor
 {
     const struct row_operator *const of = c->of;
     char zero_point[C_LITERAL_SIZE], low[C_LITERAL_SIZE], high[C_LITERAL_SIZE], eps[C_LITERAL_SIZE];
-    add_array(out, c, "int32_t", "gamma", of->length, gamma_at);
+    add_array(out, c, "int32_t", "gamma", of->length, OPERATOR_GAMMA_CODES);
     if (of->beta_codes)
-        add_array(out, c, "int64_t", "beta", of->length, beta_at);
+        add_array(out, c, "int64_t", "beta", of->length, OPERATOR_BETA_CODES);
     text_add(out, "\nstatic const pwl_norm %s = {\n    %d, /* version */\n    %s, /* kind */\n", c->name,
              PWL_ROWS_VERSION, norm->kind == PWL_LAYER_NORM ? "PWL_LAYER_NORM" : "PWL_RMS_NORM");
     text_add(out, "    %s, %s, /* in, out */\n    %d, /* variance_shift */\n    %d, /* fraction */\n",
