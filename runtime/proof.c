@@ -4,6 +4,8 @@
 #include <pwl/fixed.h>
 #include <pwl/pwl.h>
 
+#include "within.h"
+
 #define OFFSET_LIMIT ((int64_t)1 << 47) /* 48 valid bits: -2^47 .. 2^47 - 1 */
 
 /* The accumulator, and the fewest bits that have held every value so far. */
@@ -11,11 +13,6 @@ struct accumulator {
     int64_t min, max;
     int32_t bits;
 };
-
-static int is_within(int64_t v, int64_t min, int64_t max)
-{
-    return min <= v && v <= max;
-}
 
 /* Notes a value; 0 when the accumulator cannot hold it. */
 static int hold(struct accumulator *acc, int64_t v)

@@ -3,13 +3,9 @@
 #include <pwl/reduce.h>
 
 #include "element.h"
+#include "within.h"
 
 #define ZERO_POINT_LIMIT ((int64_t)1 << 60)
-
-static int is_within(int64_t v, int64_t min, int64_t max)
-{
-    return min <= v && v <= max;
-}
 
 /* Whether |a * b| < 2^bits, as far as their lengths tell. */
 static int product_fits(int64_t a, int64_t b, int bits)

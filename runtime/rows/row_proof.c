@@ -4,15 +4,12 @@
 #include <pwl/rows.h>
 
 #include "../element.h"
+#include "../within.h"
+#include "row_ways.h"
 
 #define ZERO_POINT_LIMIT ((int64_t)1 << 32)
 #define FACTOR_LIMIT (((uint64_t)1 << 31) + 1) /* of R, whatever the cores give */
 #define ONE_31 ((uint32_t)1 << 31)
-
-static int is_within(int64_t v, int64_t min, int64_t max)
-{
-    return min <= v && v <= max;
-}
 
 /* a * b, or UINT64_MAX where that is too much. */
 static uint64_t product_of(uint64_t a, uint64_t b)
@@ -132,13 +129,13 @@ pwl_status pwl_softmax_check(const pwl_softmax *softmax)
     return status == PWL_OK ? check_core(softmax->reciprocal) : status;
 }
 
-/* The smallest number whose square is at least n, of at most 2^16. */
-static uint64_t root_of(uint64_t n)
+uint64_t pwl_norm_most(const pwl_norm *norm)
 {
-    uint64_t root = 0;
-    while (root * root < n)
+    uint64_t root = 0; /* rounded up, of at most 2^8 */
+    while (root * root < norm->length)
         root++;
-    return root;
+    root <<= norm->fraction;
+    return root + (root >> 6) + 1;
 }
 
 /* The sums of a row, and V; *least is the smallest V beyond E0. */
@@ -164,7 +161,7 @@ static pwl_status check_sums(const pwl_norm *norm, uint64_t range, uint64_t *lea
 static pwl_status check_channels(const pwl_norm *norm)
 {
     const uint64_t limit = (uint64_t)1 << 62;
-    const uint64_t largest = root_of(norm->length) << norm->fraction, t = largest + (largest >> 6) + 1;
+    const uint64_t t = pwl_norm_most(norm);
     uint64_t gamma = 0, beta = 0;
     uint32_t c;
     for (c = 0; c < norm->length; c++) {

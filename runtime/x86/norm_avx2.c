@@ -10,12 +10,8 @@
 int pwl_norm_avx2_serves(const pwl_norm *norm)
 {
     const int64_t limit = (int64_t)1 << 31;
-    int64_t root = 0;
-    while (root * root < norm->length)
-        root++;
-    root <<= norm->fraction;
     return norm->in >= PWL_S16 && norm->out >= PWL_S16 && (int64_t)norm->length * UINT16_MAX < limit &&
-           root + (root >> 6) + 1 < limit;
+           pwl_norm_most(norm) < (uint64_t)limit;
 }
 
 /* Codes less the middle of their type, as signed words. */
