@@ -2,14 +2,8 @@
 /* NEON: dot products of four signed bytes (SDOT), 4 rows of weights to a vector. */
 #include <arm_neon.h>
 
+#include "gemm/host/unroll.h"
 #include "gemm/host/ways.h"
-
-#define INLINE static inline __attribute__((always_inline))
-#ifdef __clang__
-#define UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
-#endif
 
 typedef int32x4_t integers;
 typedef float32x4_t floats;
@@ -29,11 +23,6 @@ enum { LANES = 4, VECTORS = 2, ALL = PWL_QGEMM_PANEL / LANES };
 #define store(p, y) vst1q_f32(p, y)
 #define nothing() vdupq_n_s32(0)
 #define zeros() vdupq_n_f32(0)
-
-INLINE int is_bytes(pwl_qgemm_kind kind)
-{
-    return kind == PWL_QGEMM_BYTES || kind == PWL_QGEMM_INTEGERS;
-}
 
 /* Codes of 8 bits are signed again. */
 INLINE int is_shifted(pwl_qgemm_kind kind)

@@ -5,19 +5,8 @@
 
 #include <immintrin.h>
 
+#include "gemm/host/unroll.h"
 #include "gemm/host/ways.h"
-
-#define INLINE static inline __attribute__((always_inline))
-#ifdef __clang__
-#define UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
-#endif
-
-INLINE int is_bytes(pwl_qgemm_kind kind)
-{
-    return kind == PWL_QGEMM_BYTES || kind == PWL_QGEMM_INTEGERS;
-}
 
 INLINE int32_t word_at(const int8_t *p)
 {
