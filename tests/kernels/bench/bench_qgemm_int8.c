@@ -7,22 +7,17 @@
  */
 #define BENCH_REPETITIONS 21
 
-#include <string.h>
-
 #include <pwl/cublaslt.h>
 #include <pwl/cuda_qgemm.h>
 
 #include "../need.h"
 #include "bench.h"
+#include "shapes.h"
 #include "tables.h"
 
-enum { MOST_M = 4096, MOST_ROWS = 32, MOST_COPIES = 64, OUTPUTS = 4, REST = 4000 /* us */, KINDS = 6 };
+enum { MOST_COPIES = 64, OUTPUTS = 4, REST = 4000 /* us */, KINDS = 6 };
 
 #define COLD 400000000 /* bytes */
-
-struct shape {
-    size_t n, k, m[MOST_ROWS];
-};
 
 #define TABLE                                                                                                          \
     {                                                                                                                  \
@@ -188,29 +183,6 @@ static void bench(const struct shape *shape, const struct kind kinds[KINDS])
     free_weights();
 }
 
-/* N,K and M of an argument; without M, those of the tables. */
-static struct shape shape_of(const char *argument)
-{
-    struct shape shape = {0, 0, TABLE};
-    size_t numbers[2 + MOST_ROWS], count = 0;
-    char *end;
-    for (const char *at = argument; count < sizeof numbers / sizeof numbers[0]; at = end + 1) {
-        numbers[count++] = strtoull(at, &end, 10);
-        if (*end != ',')
-            break;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (!numbers[i] || *end || count < 2 || (i > 1 && numbers[i] > MOST_M))
-            bench_need("a shape is N,K or N,K,M..., M up to 4096");
-    }
-    if (count > 2)
-        memset(shape.m, 0, sizeof shape.m);
-    memcpy(shape.m, numbers + 2, (count - 2) * sizeof *numbers);
-    shape.n = numbers[0];
-    shape.k = numbers[1];
-    return shape;
-}
-
 static pwl_cuda_table upload(const pwl_table *table)
 {
     pwl_cuda_table uploaded;
@@ -237,7 +209,7 @@ int main(int argc, char **argv)
         printf(" %s |", kinds[i].name);
     printf("\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
     if (argc > 2) {
-        const struct shape shape = shape_of(argv[2]);
+        const struct shape shape = shape_of(argv[2], (struct shape){0, 0, TABLE});
         bench(&shape, kinds);
         return bench_close();
     }

@@ -8,23 +8,17 @@
  */
 #define BENCH_REPETITIONS 21
 
-#include <string.h>
-
 #include <pwl/cublaslt.h>
 #include <pwl/cuda_qgemm.h>
 #include <pwl/half.h>
 
 #include "../need.h"
 #include "bench.h"
+#include "shapes.h"
 
-enum { MOST_M = 4096, MOST_ROWS = 32, MOST_COPIES = 64, OUTPUTS = 8, REST = 4000 /* us */ };
+enum { MOST_COPIES = 64, OUTPUTS = 8, REST = 4000 /* us */ };
 
 #define COLD 400000000 /* bytes */
-
-/* What is measured: M of rows, one after the other. */
-struct shape {
-    size_t n, k, m[MOST_ROWS];
-};
 
 #define TABLE                                                                                                          \
     {                                                                                                                  \
@@ -203,35 +197,12 @@ static void bench(const struct shape *shape, const char *only)
     free(w);
 }
 
-/* N,K and M of an argument; without M, those of the tables. */
-static struct shape shape_of(const char *argument)
-{
-    struct shape shape = {0, 0, TABLE};
-    size_t numbers[2 + MOST_ROWS], count = 0;
-    char *end;
-    for (const char *at = argument; count < sizeof numbers / sizeof numbers[0]; at = end + 1) {
-        numbers[count++] = strtoull(at, &end, 10);
-        if (*end != ',')
-            break;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (!numbers[i] || *end || count < 2 || (i > 1 && numbers[i] > MOST_M))
-            bench_need("a shape is N,K or N,K,M..., M up to 4096");
-    }
-    if (count > 2)
-        memset(shape.m, 0, sizeof shape.m);
-    memcpy(shape.m, numbers + 2, (count - 2) * sizeof *numbers);
-    shape.n = numbers[0];
-    shape.k = numbers[1];
-    return shape;
-}
-
 int main(int argc, char **argv)
 {
     bench_open(argc > 2 ? 2 : argc, argv);
     printf("| scheme | M | N | K | us | times cuBLASLt's speed |\n|---|---:|---:|---:|---:|---:|\n");
     if (argc > 2) {
-        const struct shape shape = shape_of(argv[2]);
+        const struct shape shape = shape_of(argv[2], (struct shape){0, 0, TABLE});
         bench(&shape, argc > 3 ? argv[3] : NULL);
         return bench_close();
     }
