@@ -10,7 +10,7 @@
 #include "base/terminal.h"
 #include "command.h"
 #include "cost/cost.h"
-#include "fit/relax.h"
+#include "fit/fit.h"
 #include "report/explore_report.h"
 #include "rtl_flags.h"
 #include "spec/reduce.h"

@@ -10,7 +10,8 @@
 #include "base/jobs.h"
 #include "base/number.h"
 #include "command.h"
-#include "fit/relax.h"
+#include "fit/choice_costs.h"
+#include "fit/fit.h"
 #include "fit_notes.h"
 #include "row_operator.h"
 #include "spec/spec.h"
@@ -111,7 +112,7 @@ static int fit_one(struct spec *spec, double seconds, const char *output, struct
         fit_notes(spec, &table, "");
         if (cut)
             fit_note_cut(seconds, "");
-        relax_print_costs(spec, &table);
+        print_choice_costs(spec, &table);
     }
     free(text);
     table_free(&table);

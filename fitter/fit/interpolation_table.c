@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tables of values at evenly spaced points. */
+#include "interpolation_table.h"
+
 #include <math.h>
 
+#include "certificate.h"
+#include "max_err.h"
 #include "search/interpolation/interpolation.h"
-#include "workspace.h"
 
 static void take_values(struct workspace *work, const struct interpolation *found)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Segments of a table for the points of a workspace. */
+#include "segments.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,6 @@
 #include "search/squares/real_knots.h"
 #include "search/ties/tied_table.h"
 #include "wide_starts.h"
-#include "workspace.h"
 
 static void take_lines(struct workspace *work, int count)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fit/relax.h"
+#include "fit/fit.h"
 #include "function/expression.h"
 #include "measure/measure.h"
 #include "spec/spec.h"
