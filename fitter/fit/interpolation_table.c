@@ -5,6 +5,7 @@
 
 #include "certificate.h"
 #include "max_err.h"
+#include "problem.h"
 #include "search/interpolation/interpolation.h"
 
 static void take_values(struct workspace *work, const struct interpolation *found)
@@ -18,7 +19,8 @@ static void take_values(struct workspace *work, const struct interpolation *foun
 
 static int begin(struct workspace *work, int shift, struct interpolation *search, struct diag *diag)
 {
-    return interpolation_init(search, work->spec, &work->points, &work->rules, work->ties.inside, shift, diag);
+    return interpolation_init(search, &work->points, &work->rules, interpolation_values(work->spec, &work->rules),
+                              work->ties.inside, shift, diag);
 }
 
 static int finish(struct workspace *work, struct interpolation *search, struct diag *diag)

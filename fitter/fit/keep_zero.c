@@ -8,6 +8,7 @@
 #include "measure/claim.h"
 #include "method.h"
 #include "other_methods.h"
+#include "problem.h"
 #include "search/line.h"
 
 #define KEEP_ZERO_EFFORT 0.5 /* of the table's */

@@ -4,6 +4,7 @@
 #include "certificate.h"
 #include "judgement.h"
 #include "measure/claim.h"
+#include "problem.h"
 #include "segments.h"
 
 /* Points up to which a table to begin with is soon found. */

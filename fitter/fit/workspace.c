@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "workspace.h"
+#include "problem.h"
 
 #include <string.h>
 

@@ -3,41 +3,6 @@
 
 #include <pwl/fixed.h>
 
-void line_rules_init(struct line_rules *rules, const struct spec *spec)
-{
-    const pwl_storage storage = storage_for(spec->in.bits, spec->out.bits);
-    const int slope_bits = spec->slope_bits ? spec->slope_bits : storage_bits(storage);
-    rules->form = spec->form;
-    rules->rounding = spec->rounding;
-    rules->zp_x = spec->in.zero_point;
-    rules->qmin_y = spec->out.qmin;
-    rules->qmax_y = spec->out.qmax;
-    rules->slopes = (struct integers){code_min(slope_bits, true), code_max(slope_bits, true)};
-    rules->accumulator_bits = accumulator_bits(storage);
-    rules->slope_terms = spec->constraints.slope_terms;
-    rules->one_shift = spec->constraints.one_shift;
-    rules->shift_max = rules->accumulator_bits - 1;
-    rules->shift_min = -rules->shift_max;
-    const int bits = offset_bits(storage, spec->form);
-    const int64_t most = (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
-    rules->offsets = spec_offsets(spec, (struct integers){-most - 1, most});
-}
-
-struct table line_format(const struct spec *spec)
-{
-    struct table table = {
-        .form = spec->form, .rounding = spec->rounding, .in = spec->in, .out = spec->out, .outside = spec->outside};
-    if (spec->is_half) {
-        table.has_fold = true;
-        table.fold_sum = spec->fold_sum;
-        table.in.qmin = code_min(spec->in.bits, spec->in.is_signed);
-        table.in.qmax = code_max(spec->in.bits, spec->in.is_signed);
-        table.out.qmin = code_min(spec->out.bits, spec->out.is_signed);
-        table.out.qmax = code_max(spec->out.bits, spec->out.is_signed);
-    }
-    return table;
-}
-
 int line_flat_shift(const struct line_rules *rules)
 {
     return rules->shift_min > 0 ? rules->shift_min : rules->shift_max < 0 ? rules->shift_max : 0;

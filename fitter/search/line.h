@@ -9,12 +9,12 @@
 
 #include "base/integers.h"
 #include "points.h"
-#include "spec/spec.h"
 #include "table/table.h"
 
 struct band;
 
-/* What the table's format allows; see design of the storage cases in pwl/pwl.h. */
+/* What the table's format allows, as fit/problem.h takes it from a spec; see design of the storage cases in pwl/pwl.h.
+ */
 struct line_rules {
     pwl_form form;
     pwl_rounding rounding;
@@ -26,11 +26,6 @@ struct line_rules {
     bool one_shift;           /* n is the same in all segments: whoever fits them tries each of that range */
     struct integers offsets;  /* term_c, bias or y is one of these */
 };
-
-void line_rules_init(struct line_rules *rules, const struct spec *spec);
-
-/* The format of a spec's table, without segments; of a half, that of the folded table. */
-struct table line_format(const struct spec *spec);
 
 /* The code from which a segment's X is counted; start: its first code. */
 static inline int64_t line_origin(const struct line_rules *rules, int64_t start)

@@ -63,7 +63,7 @@ static struct gate point_gate(const struct gates *gates, const struct points *po
 static struct gate code_gate(const struct gates *gates, const struct points *points, int64_t code, double max_err)
 {
     struct served served[2];
-    points_serve(points->spec, code, served);
+    points->between->serve(points->between->context, code, served);
     return gate_at(gates, (double)(code - gates->first), served, max_err);
 }
 
@@ -192,22 +192,21 @@ static int64_t grid_slope(const struct gates *gates, double slope, int n)
 
 double bounded_line_error(const struct points *points, int begin, int end, const struct line *line, double most)
 {
-    const struct spec *spec = points->spec;
+    const struct between *const between = points->between;
     const int64_t first = points->cell[begin], last = points->cell[end] - 1;
-    const struct table format = line_format(spec);
     const struct segment segment = line_segment(line, first);
-    if (points->bounded) {
+    if (between->is_bounded) {
         double bound;
-        return segment_bound(&format, &spec->function, &segment, last, most, &bound) ? bound : INFINITY;
+        return segment_bound(&between->format, between->function, &segment, last, most, &bound) ? bound : INFINITY;
     }
-    double error = segment_bound_at(&format, &segment, end - begin, points->code + begin, points->cell + begin,
+    double error = segment_bound_at(&between->format, &segment, end - begin, points->code + begin, points->cell + begin,
                                     points->target + begin, most);
     for (int i = 0; i < 2 && error <= most; i++) {
         struct served served[2];
         const int64_t code = i == 0 ? first : last, cell[] = {code, code + 1};
-        points_serve(spec, code, served);
-        error =
-            fmax(error, segment_bound_at(&format, &segment, 1, &(double){(double)code}, cell, &served[0].target, most));
+        between->serve(between->context, code, served);
+        error = fmax(error, segment_bound_at(&between->format, &segment, 1, &(double){(double)code}, cell,
+                                             &served[0].target, most));
     }
     return error;
 }

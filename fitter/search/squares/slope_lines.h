@@ -27,7 +27,7 @@ struct single_offset {
 };
 
 /* Biases that put a code at a tie are ... */
-enum ties {
+enum tie_rounding {
     TIES_ALL,  /* followed */
     TIES_NONE, /* left out */
     TIES_AGAIN /* alone followed, and only where a tie may come twice */
@@ -96,7 +96,7 @@ struct slope_scan {
     int end;               /* the last end that its lines can serve */
     int leave;             /* the last point at which its lines may leave the near limit */
     double *code;          /* by the point: the code of the constant 0, where biases have no phases */
-    enum ties ties;
+    enum tie_rounding ties;
     bool is_safe; /* no constant that can serve leaves its type */
 
     /* What following it has shown. */

@@ -71,22 +71,21 @@ static void narrow_beyond(struct held *held, int direction, int64_t code)
 static void hold_first(struct agreed *agreed, int begin)
 {
     const struct ties *ties = agreed->search->ties;
-    const struct constraints *constraints = &ties->constraints;
     const struct points *points = &agreed->points;
     const struct candidate *before = &agreed->before;
-    const int64_t sum = ties->fold_sum, step = constraints->max_step;
+    const int64_t sum = ties->fold_sum, step = ties->max_step;
     struct held *first = &agreed->held[FIRST];
     first->point = begin;
     first->code = points->cell[begin];
     if (begin > 0) {
-        if (constraints->continuous)
+        if (ties->continuous)
             narrow(first, tie_outputs_near(ties, points, begin, before->next));
-        if (constraints->monotone)
+        if (ties->monotone)
             narrow(first, tie_outputs_after(ties, points, begin, ties->joint[begin], before->last));
     } else if (ties->fold) {
-        if (constraints->continuous)
+        if (ties->continuous)
             narrow(first, (struct integers){(sum - step + 1) >> 1, (sum + step) >> 1});
-        if (constraints->monotone && points->count > 1)
+        if (ties->monotone && points->count > 1)
             narrow_beyond(first, ties->joint[1], ties->joint[1] == 1 ? (sum + 1) >> 1 : sum >> 1);
     }
 }
@@ -95,18 +94,17 @@ static void hold_first(struct agreed *agreed, int begin)
 static void hold_last(struct agreed *agreed, int end)
 {
     const struct ties *ties = agreed->search->ties;
-    const struct constraints *constraints = &ties->constraints;
     if (end == agreed->points.count)
         return;
-    const int64_t code = agreed_code(agreed, end), step = (constraints->max_step + 1) / 2;
+    const int64_t code = agreed_code(agreed, end), step = (ties->max_step + 1) / 2;
     agreed->held[LAST].point = end - 1;
     agreed->held[LAST].code = agreed->points.cell[end] - 1;
-    if (constraints->continuous) {
+    if (ties->continuous) {
         agreed->held[NEXT].point = end;
         agreed->held[NEXT].code = agreed->points.cell[end];
         narrow(&agreed->held[NEXT], (struct integers){code - step, code + step});
     }
-    if (constraints->monotone)
+    if (ties->monotone)
         narrow_beyond(&agreed->held[LAST], -ties->joint[end], code);
 }
 
@@ -140,7 +138,7 @@ static enum line_answer line_in_held_band(struct agreed *agreed, int begin, int 
 static bool find_line(struct agreed *agreed, int begin, int end, struct line *line)
 {
     const struct line_rules *rules = agreed->search->rules;
-    if (!agreed->points.spec)
+    if (!agreed->points.between)
         return line_in_held_band(agreed, begin, end, line) == LINE_FOUND;
     hulls_start_at(&agreed->hulls, agreed->max_err, begin);
     return hulls_end_at(&agreed->hulls, end) && bounded_line(&agreed->hulls, rules, line);

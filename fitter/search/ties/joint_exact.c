@@ -21,7 +21,7 @@ static struct integers firsts_after(const struct tie_program *program, int posit
     struct integers firsts = program->band[point];
     if (state->start < 0)
         return (struct integers){0, -1};
-    if (program->ties->constraints.continuous) {
+    if (program->ties->continuous) {
         const struct integers near =
             tie_outputs_near(program->ties, program->points, point, program->value[point].low + value);
         firsts = integers_within(firsts, near.low, near.high);
@@ -106,7 +106,7 @@ static bool set_bands(struct tie_program *program, double max_err)
         if (band.low > band.high)
             return false;
         program->band[k] = band;
-        if (!program->ties->constraints.continuous)
+        if (!program->ties->continuous)
             continue;
         program->value[k] = values_at(program, k);
         const int values = (int)(program->value[k].high - program->value[k].low + 1);

@@ -9,7 +9,7 @@
 /* Of values that matter to nothing, at the end or without --continuous, there is one: 0. */
 static int value_index(const struct tie_program *program, int point, int64_t value)
 {
-    if (!program->ties->constraints.continuous || point == program->points->count)
+    if (!program->ties->continuous || point == program->points->count)
         return 0;
     const struct integers *values = &program->value[point];
     return (int)((value < values->low ? values->low : value > values->high ? values->high : value) - values->low);
@@ -82,12 +82,12 @@ static int64_t least_offset(const struct slope_at *slope, int64_t v)
 /* Whether a segment with this first output may start where the start under trial is. */
 static bool may_begin(const struct tie_program *program, int64_t first)
 {
-    const struct constraints *constraints = &program->ties->constraints;
+    const struct ties *const ties = program->ties;
     if (program->fewest_before[first - program->rules.qmin_y] + program->fewest_after[program->start] >
         program->segments)
         return false;
-    return !(program->ties->fold && program->start == 0 && constraints->continuous &&
-             tie_gap_of_halves(program->ties, program->points, first) > constraints->max_step);
+    return !(program->ties->fold && program->start == 0 && ties->continuous &&
+             tie_gap_of_halves(program->ties, program->points, first) > ties->max_step);
 }
 
 /* The outputs that matter at a point: those of its band and, where a segment may end, values. Where saturation leaves
@@ -111,20 +111,20 @@ static struct integers outputs_looked_at(const struct tie_program *program, int 
  */
 static void split(struct tie_program *program, int point, struct integers offsets, int64_t first, int64_t last)
 {
-    const struct constraints *constraints = &program->ties->constraints;
+    const struct ties *const ties = program->ties;
     const int start = points_at(program->points, program->start), position = program->position_at[point];
     const bool may_end = position >= 0 && point > start;
     if (++program->steps > program->most_steps) {
         program->gave_up = true;
         return;
     }
-    if (point == program->points->count || (may_end && !constraints->continuous)) {
+    if (point == program->points->count || (may_end && !ties->continuous)) {
         record(program, position, 0, first, last, offsets.low);
         if (point == program->points->count || program->points->grid_whole)
             return;
     }
     const bool may_go_on = !(may_end && program->points->grid_whole);
-    const bool records = may_end && constraints->continuous &&
+    const bool records = may_end && ties->continuous &&
                          program->fewest_before[first - program->rules.qmin_y] + 1 + program->fewest_after[position] <=
                              program->segments;
     const struct integers band = program->band[point],

@@ -60,7 +60,7 @@ static inline struct reached *state_at(const struct tie_program *program, int se
 /* Which way outputs may go from the code before a point to it: up (1), down (-1) or both. */
 static inline int direction_at(const struct tie_program *program, int point)
 {
-    const bool bound = program->ties->constraints.monotone && point > 0 && point < program->points->count;
+    const bool bound = program->ties->monotone && point > 0 && point < program->points->count;
     return bound ? program->ties->joint[point] : 0;
 }
 

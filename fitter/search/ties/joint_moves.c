@@ -157,7 +157,7 @@ static int collect_candidates(const struct tie_search *search, int m, int step, 
         ends.y1 = real_value(search, begin, line, ends.x1);
         add_lines(&collection, ranges + r, far ? 1 : range_count, &ends);
     }
-    for (int r = 0; search->ties->constraints.continuous && r < range_count; r++) {
+    for (int r = 0; search->ties->continuous && r < range_count; r++) {
         struct ends ends = {.x0 = (double)points->cell[ranges[r].begin], .x1 = (double)points->cell[ranges[r].end]};
         ends.y0 = rint(shared_value(search, m, ends.x0));
         ends.y1 = rint(shared_value(search, m + 1, ends.x1));
@@ -264,7 +264,7 @@ static void find_path(const struct paths *left, const struct front *front, struc
 static void find_paths(const struct tie_search *search, int m, const struct candidate *left, int left_count,
                        struct candidate *candidates, int count)
 {
-    const bool tied = constraints_tie(&search->ties->constraints);
+    const bool tied = ties_bind(search->ties);
     struct candidate *sorted[TIE_CANDIDATES];
     struct paths paths;
     struct front front;
@@ -296,9 +296,9 @@ static void choose(struct tie_search *search, int m, const struct candidate *can
     /* Knots are shared by two segments; of --continuous the values there are, too. */
     if (!same_line)
         counts[m] = STALE;
-    if (m > 0 && (!same_knot || (!same_line && search->ties->constraints.continuous)))
+    if (m > 0 && (!same_knot || (!same_line && search->ties->continuous)))
         counts[m - 1] = STALE;
-    if (m < search->segments - 1 && !same_line && search->ties->constraints.continuous)
+    if (m < search->segments - 1 && !same_line && search->ties->continuous)
         counts[m + 1] = STALE;
     *line = candidate->line;
     search->position[m] = begin;

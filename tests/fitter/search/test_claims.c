@@ -6,6 +6,7 @@
 #include "../reference/every_points.h"
 #include "../reference/fixture.h"
 #include "../reference/tiny_spec.h"
+#include "fit/problem.h"
 #include "search/ties/joint_exact.h"
 
 enum { TESTS = 20, SPECS_PER_TEST = 1000 };
