@@ -98,10 +98,9 @@ static void parameters_text(const struct function_info *info, char *text, size_t
 static void aliases_text(const struct function_info *info, char *text, size_t size)
 {
     size_t used = 0;
-    const char *alias;
     text[0] = '\0';
-    for (size_t i = 0; (alias = function_alias(info, i)) && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", alias);
+    for (size_t i = 0; info->aliases[i] && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", info->aliases[i]);
 }
 
 static bool print_functions(void)
@@ -257,9 +256,8 @@ static json_t *functions_json(void)
             json_array_append_new(parameters, json_pack("{s:s, s:f, s:f, s:f}", "name", p->name, "initial", p->initial,
                                                         "min", p->min, "max", p->max));
         json_t *aliases = json_array();
-        const char *alias;
-        for (size_t i = 0; (alias = function_alias(info, i)); i++)
-            json_array_append_new(aliases, json_string(alias));
+        for (size_t i = 0; info->aliases[i]; i++)
+            json_array_append_new(aliases, json_string(info->aliases[i]));
         char domain[80];
         domain_text(info, domain, sizeof domain);
         json_array_append_new(array,
