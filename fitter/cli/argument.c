@@ -201,6 +201,25 @@ int argument_next(struct argument_walk *walk, const struct option_info **option,
     return check_value(*option, *value, diag);
 }
 
+int argument_take(const struct command *command, int argc, char **argv, const char *what, const char **path,
+                  int (*set)(void *request, const char *flag, const char *value, struct diag *diag), void *request,
+                  struct diag *diag)
+{
+    struct argument_walk walk = {.command = command, .argc = argc, .argv = argv};
+    const struct option_info *option;
+    const char *value;
+    int next;
+    while ((next = argument_next(&walk, &option, &value, diag)) > 0) {
+        if (!option && *path)
+            return diag_set(diag, EXIT_USAGE, "\"%s\" is one %s too many; %s takes one", value, what, command->name);
+        if (!option)
+            *path = value;
+        else if (set(request, option->name, value, diag))
+            return diag->code;
+    }
+    return next < 0 ? diag->code : EXIT_DONE;
+}
+
 /* "--form absolute|biased|anchored" and the like stand on a line of their own. */
 static void print_flag(const struct option_info *option)
 {

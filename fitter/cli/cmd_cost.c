@@ -187,8 +187,9 @@ static int cost_table(struct request *request, struct diag *diag)
     return code;
 }
 
-static int set_option(struct request *request, const char *name, const char *value, struct diag *diag)
+static int set_option(void *to, const char *name, const char *value, struct diag *diag)
 {
+    struct request *request = to;
     if (strcmp(name, "--target") == 0) {
         request->targets = value;
         return choice_check_list(name, COST_TARGETS, value, diag);
@@ -212,22 +213,10 @@ static int set_option(struct request *request, const char *name, const char *val
 
 static int run(int argc, char **argv, struct diag *diag)
 {
-    struct argument_walk walk = {.command = &command_cost, .argc = argc, .argv = argv};
     struct request request = {.targets = DEFAULT_TARGETS,
                               .costing = {.rtl.stages = RTL_DEFAULT_STAGES, .limit_s = PROCESS_LIMIT_S}};
-    const struct option_info *option;
-    const char *value;
-    int next;
     diag->code = EXIT_DONE;
-    while ((next = argument_next(&walk, &option, &value, diag)) > 0) {
-        if (!option && request.path)
-            return diag_set(diag, EXIT_USAGE, "\"%s\" is one table too many; cost takes one", value);
-        if (!option)
-            request.path = value;
-        else if (set_option(&request, option->name, value, diag))
-            return diag->code;
-    }
-    if (next < 0)
+    if (argument_take(&command_cost, argc, argv, "table", &request.path, set_option, &request, diag))
         return diag->code;
     if (!request.path)
         return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc cost TABLE.json");
