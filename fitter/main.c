@@ -62,10 +62,9 @@ static int unknown_command(const char *name, struct diag *diag)
     names[COMMAND_COUNT + 2] = "--completion";
     names[COMMAND_COUNT + 3] = NULL;
 
-    const char *close = suggest(name, names);
-    if (close)
-        return diag_set(diag, EXIT_USAGE, "\"%s\" is not a command; did you mean %s?", name, close);
-    return diag_set(diag, EXIT_USAGE, "\"%s\" is not a command; pwlc --help lists them", name);
+    char meant[SUGGESTION_SIZE];
+    return diag_set(diag, EXIT_USAGE, "\"%s\" is not a command%s", name,
+                    suggestion(name, names, "; pwlc --help lists them", meant));
 }
 
 /* What was printed counts only when it arrived: a full disk or a closed pipe is a failure. Files get their places after

@@ -112,15 +112,12 @@ static int unknown_flag(const struct argument_walk *walk, const char *token, str
         names[count++] = option->name;
     names[count] = NULL;
 
-    char name[80];
+    char name[80], lists[80], meant[SUGGESTION_SIZE];
     const size_t length = name_length(token);
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), token);
-    const char *close = suggest(name, names);
-    if (close)
-        diag_set(diag, EXIT_USAGE, "%s is not a flag of %s; did you mean %s?", name, walk->command->name, close);
-    else
-        diag_set(diag, EXIT_USAGE, "%s is not a flag of %s; pwlc %s --help lists them", name, walk->command->name,
-                 walk->command->name);
+    snprintf(lists, sizeof lists, "; pwlc %s --help lists them", walk->command->name);
+    diag_set(diag, EXIT_USAGE, "%s is not a flag of %s%s", name, walk->command->name,
+             suggestion(name, names, lists, meant));
     return -1;
 }
 

@@ -361,11 +361,9 @@ static int parse_section(const char *name, unsigned *sections, struct diag *diag
             return EXIT_DONE;
         }
     }
-    const char *close = suggest(name, section_names);
-    if (close)
-        return diag_set(diag, EXIT_USAGE, "\"%s\" is not a section; did you mean %s?", name, close);
-    return diag_set(diag, EXIT_USAGE, "\"%s\" is not a section; the sections are functions, formats, methods, profiles",
-                    name);
+    char meant[SUGGESTION_SIZE];
+    return diag_set(diag, EXIT_USAGE, "\"%s\" is not a section%s", name,
+                    suggestion(name, section_names, "; the sections are functions, formats, methods, profiles", meant));
 }
 
 static int run(int argc, char **argv, struct diag *diag)

@@ -41,11 +41,9 @@ static int unknown_function(const char *name, struct diag *diag)
         for (size_t i = 0; info->aliases[i] != NULL && count < MAX_NAMES; i++)
             names[count++] = info->aliases[i];
     names[count] = NULL;
-    const char *close = suggest(name, names);
-    if (close == NULL)
-        return diag_set(diag, EXIT_USAGE, "unknown function '%.*s'; `pwlc list` names them all", SHOWN, name);
-    return diag_set(diag, EXIT_USAGE, "unknown function '%.*s'; did you mean '%s'? `pwlc list` names them all", SHOWN,
-                    name, close);
+    char meant[SUGGESTION_SIZE];
+    return diag_set(diag, EXIT_USAGE, "unknown function '%.*s'%s `pwlc list` names them all", SHOWN, name,
+                    suggestion(name, names, ";", meant));
 }
 
 int function_init(struct function *function, const char *name, struct diag *diag)

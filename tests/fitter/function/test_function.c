@@ -302,7 +302,7 @@ START_TEST(unknown_functions_get_a_suggestion)
     struct diag diag;
     for (size_t i = 0; i < sizeof slips / sizeof slips[0]; i++) {
         char expected[64];
-        snprintf(expected, sizeof expected, "did you mean '%s'?", slips[i][1]);
+        snprintf(expected, sizeof expected, "did you mean %s?", slips[i][1]);
         ck_assert_ptr_null(function_find(slips[i][0]));
         ck_assert_int_eq(function_init(&function, slips[i][0], &diag), EXIT_USAGE);
         ck_assert_msg(strstr(diag.text, expected) != NULL, "%s", diag.text);
