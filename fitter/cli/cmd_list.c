@@ -44,20 +44,10 @@ static const struct named_text tensor_types[] = {
     {NULL, NULL},
 };
 
-static const struct named_text forms[] = {
-    {"absolute", "q_y = sat(shr(q_b * (q_x - zp_x), n_BX_total) + term_c)"},
-    {"biased", "q_y = sat(shr(q_b * (q_x - zp_x) + bias, n_BX_total))"},
-    {"anchored", "q_y = sat(shr(q_b * (q_x - start), n_BX_total) + y)"},
-    {NULL, NULL},
-};
-
-static const struct named_text roundings[] = {
-    {"floor", "to minus infinity: an arithmetic shift"},
-    {"half_up", "to nearest, ties up"},
-    {"half_away", "to nearest, ties away from zero"},
-    {"half_even", "to nearest, ties to even"},
-    {NULL, NULL},
-};
+#define FORM_TEXT(name, offset, text) {name, text},
+#define ROUNDING_TEXT(name, text) {name, text},
+static const struct named_text forms[] = {FORMS(FORM_TEXT){NULL, NULL}};
+static const struct named_text roundings[] = {ROUNDINGS(ROUNDING_TEXT){NULL, NULL}};
 
 static const pwl_storage storages[] = {PWL_INT8, PWL_INT16, PWL_INT32};
 static const pwl_form storage_forms[] = {PWL_ABSOLUTE, PWL_BIASED, PWL_ANCHORED};
