@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/note.h"
 #include "base/process.h"
 #include "base/suggest.h"
 #include "base/terminal.h"
@@ -131,8 +132,7 @@ static void note_missing(const struct request *request)
     for (int i = 0; i < request->count; i++) {
         const struct row *row = &request->row[i];
         if (row->is_missing && row->target != before)
-            fprintf(stderr, "pwlc cost: note: %s: not measured: %s\n", cost_target_name(row->target),
-                    row->missing.text);
+            note("cost", "%s: not measured: %s", cost_target_name(row->target), row->missing.text);
         before = row->target;
     }
 }
@@ -152,7 +152,7 @@ static int measure_rows(struct request *request, struct diag *diag)
             return diag_prefix(diag, what);
         measured += !row->is_missing;
         if (!row->is_missing && row->cost.note[0])
-            fprintf(stderr, "pwlc cost: note: %s: %s\n", what, row->cost.note);
+            note("cost", "%s: %s", what, row->cost.note);
     }
     if (measured == 0) {
         char what[40];
