@@ -38,7 +38,7 @@ static const struct option_info options[] = {
     {"--method", SPEC_METHODS, "how to fit, see `pwlc list methods` (default lsq; minimax with --max-err)"},
     {"--form", SPEC_FORMS, "where the constant is added (default absolute; of --knots points the one that holds it)"},
     {"--rounding", SPEC_ROUNDINGS, "of the right shift (default floor)"},
-    {"--slope-bits", "B", "width of q_b, sign included; -2^(B-1) is left out (default: 8, 16 or 32, by the types)"},
+    {"--slope-bits", "B", "width of q_b, sign included (default: 8, 16 or 32, by the types)"},
     {"--offset-type", "TYPE",
      "term_c, bias or y is a code of a type, as s16 or u8; so is each value of --knots points (default: the "
      "storage's)"},
