@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/note.h"
 #include "command.h"
 #include "device/cuda_library.h"
 #include "device/gemm.h"
@@ -60,14 +61,14 @@ static int multiply(struct gemm *gemm, enum device device, struct diag *diag)
         return code;
     if (code != EXIT_DONE)
         gemm_multiply(gemm);
-    fprintf(stderr, "pwlc gemm: note: %s, M %zu, N %zu, K %zu, ", gemm->scheme->name, product->m, gemm->weights.n,
-            gemm->weights.k);
+    char where[sizeof diag->text + 40];
     if (code == EXIT_DONE)
-        fprintf(stderr, "on %s by the kernel %s\n", ran.device, ran.kernel);
-    else if (device == DEVICE_CPU)
-        fprintf(stderr, "on the CPU by the reference\n");
+        snprintf(where, sizeof where, "on %s by the kernel %s", ran.device, ran.kernel);
     else
-        fprintf(stderr, "on the CPU by the reference: %s\n", diag->text);
+        snprintf(where, sizeof where, "on the CPU by the reference%s%s", device == DEVICE_CPU ? "" : ": ",
+                 device == DEVICE_CPU ? "" : diag->text);
+    note("gemm", "%s, M %zu, N %zu, K %zu, %s", gemm->scheme->name, product->m, gemm->weights.n, gemm->weights.k,
+         where);
     return EXIT_DONE;
 }
 

@@ -2,8 +2,8 @@
 #include "choice_costs.h"
 
 #include <math.h>
-#include <stdio.h>
 
+#include "base/note.h"
 #include "fit.h"
 #include "relax.h"
 
@@ -20,11 +20,10 @@ static void print_cost(const struct spec *spec, const char *choice, const struct
     const double other_error = by_max ? other->max_err_lsb : other->rms_err_lsb;
     const bool segments_count = !isnan(spec->max_err) && !spec->segments;
     if (segments_count && with->segment_count > without->segment_count)
-        fprintf(stderr, "pwlc fit: note: with %s %d segments are needed, without %d\n", choice, with->segment_count,
-                without->segment_count);
+        note("fit", "with %s %d segments are needed, without %d", choice, with->segment_count, without->segment_count);
     else if ((!segments_count || with->segment_count == without->segment_count) && error > other_error * (1 + SHOWN))
-        fprintf(stderr, "pwlc fit: note: with %s the %s error is %.6g LSB, without %.6g\n", choice,
-                by_max ? "largest" : "RMS", error, other_error);
+        note("fit", "with %s the %s error is %.6g LSB, without %.6g", choice, by_max ? "largest" : "RMS", error,
+             other_error);
 }
 
 void print_choice_costs(const struct spec *spec, const struct table *table)

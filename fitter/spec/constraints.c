@@ -37,13 +37,13 @@ static int set_knots(struct constraints *constraints, const char *value, struct 
               parse_integer(value + strlen(points), 1, CONSTRAINTS_MAX_POINT_SHIFT, &constraints->point_shift)))
         constraints->knots = KNOTS_POINTS;
     else {
-        const char *close = suggest(value, knots_names);
+        char meant[SUGGESTION_SIZE];
         return diag_set(diag, EXIT_USAGE,
                         "--knots %.40s: must be free, uniform, pow2 or pow2:B, B from 1 to %d being the top bits of a "
                         "code that decide its segment, or points or points:K, K from 1 to %d, with a point every 2^K "
-                        "codes%s%s%s",
+                        "codes%s",
                         value, CONSTRAINTS_GIVEN_INDEX_BITS, CONSTRAINTS_MAX_POINT_SHIFT,
-                        close ? "; did you mean " : "", close ? close : "", close ? "?" : "");
+                        suggestion(value, knots_names, "", meant));
     }
     return EXIT_DONE;
 }

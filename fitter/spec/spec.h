@@ -17,8 +17,8 @@
 
 /* The values of the flags that have a list of them, as --help writes it. */
 #define SPEC_METHODS "lsq|minimax|uniform|document|lut"
-#define SPEC_FORMS "absolute|biased|anchored"
-#define SPEC_ROUNDINGS "floor|half_up|half_away|half_even"
+#define SPEC_FORMS FORM_CHOICES
+#define SPEC_ROUNDINGS ROUNDING_CHOICES
 #define SPEC_SHIFTS "per-segment|one"
 #define SPEC_SLOPE_TERMS "any|1|2"
 #define SPEC_SYMMETRIES "fold|off"

@@ -191,4 +191,13 @@ for flag in --shift --slope-terms --knots --monotone --continuous --fix --symmet
     grep -q -- "^ *$flag" ../out || fail "--help does not list $flag"
 done
 
+# Slopes of B bits are those from -2^(B-1) on, as the pages say, and the help does not deny.
+if grep -F -- '-2^(B-1)' ../out | grep -q 'left out'; then fail '--help of --slope-bits'; fi
+for page in fitter/search/README.md docs/table-json.md; do
+    grep -qF -- 'from -2^(B-1) to 2^(B-1) - 1' "$root/$page" || fail "$page does not say which slopes there are"
+done
+printf '%s\n' -8,16 7,-14 >steep.csv
+expect_status 0 fit --samples steep.csv --in s4:1 --out s6:1 --slope-bits 2 --segments 1 -o steep.json
+grep -qF '"q_b": -2, "n_BX_total": 0' steep.json || fail "a slope of -2 in two bits: $(grep q_b steep.json)"
+
 finish
