@@ -21,24 +21,24 @@ static int all_are(const uint8_t *bytes, size_t count, uint8_t value)
 
 static void test_sizes(void)
 {
-    static const double bits[] = {4.5, 8.5, 4.25, 8};
+    static const double bits[] = {4.5, 8.5, 4.25, 8, 4};
     size_t bytes;
     int good = 1;
-    for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS8; format++) {
-        const size_t rows = format == PWL_QGEMM_ROWS8 ? 5 : 1;
+    for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS4; format++) {
+        const size_t rows = is_rows((pwl_qgemm_format)format) ? 5 : 1;
         good &= pwl_qgemm_weights_bytes((pwl_qgemm_format)format, 4096, 14336, &bytes) == PWL_QGEMM_OK;
         good &= (double)(bytes - 4096 * rows) * 8 == bits[format] * 4096 * 14336;
         good &= pwl_qgemm_weights_bytes((pwl_qgemm_format)format, 129, 96, &bytes) == PWL_QGEMM_OK;
         good &= (double)(bytes - 256 * rows) * 8 == bits[format] * 256 * 128;
     }
-    tap(good, "4.5, 8.5, 4.25 and 8 bits a weight, after padding to 128 rows and 64 columns");
+    tap(good, "4.5, 8.5, 4.25, 8 and 4 bits a weight, after padding to 128 rows and 64 columns");
 }
 
 /* Each place exactly once. */
 static void test_places(void)
 {
     int good = 1;
-    for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS8; format++) {
+    for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS4; format++) {
         uint8_t seen[PWL_QGEMM_ROWS * PWL_QGEMM_COLUMNS] = {0};
         for (unsigned r = 0; r < PWL_QGEMM_ROWS; r++) {
             for (unsigned c = 0; c < PWL_QGEMM_COLUMNS; c++) {
@@ -71,11 +71,11 @@ static int padding_is_zero(const pwl_qgemm_weights *weights)
                 continue;
             if (pwl_qgemm_code_value(weights->format, pwl_qgemm_code(weights, r, c)) != 0)
                 return 0;
-            if (weights->format != PWL_QGEMM_ROWS8 && pwl_qgemm_scale(weights, r, c / PWL_BLOCK) != 0)
+            if (!is_rows(weights->format) && pwl_qgemm_scale(weights, r, c / PWL_BLOCK) != 0)
                 return 0;
         }
         if (r >= weights->n && (pwl_qgemm_row_exponent(weights, r) != 0 ||
-                                (weights->format == PWL_QGEMM_ROWS8 && pwl_qgemm_row_sum(weights, r) != 0)))
+                                (is_rows(weights->format) && pwl_qgemm_row_sum(weights, r) != 0)))
             return 0;
     }
     return 1;
@@ -204,7 +204,7 @@ static void test_exponents(void)
 /* -- int8 -----------------------------------------------------------------------------------------------------------
  */
 
-static void test_rows8(void)
+static void test_rows(pwl_qgemm_format format, const char *name)
 {
     uint64_t state = 5;
     int good = 1, padding = 1;
@@ -217,16 +217,18 @@ static void test_rows8(void)
             q[j] = (int8_t)random_bits(&state);
         for (size_t j = 0; j < n; j++)
             shift[j] = (int8_t)random_bits(&state);
-        good &= pwl_qgemm_weights_bytes(PWL_QGEMM_ROWS8, n, k, &bytes) == PWL_QGEMM_OK;
+        good &= pwl_qgemm_weights_bytes(format, n, k, &bytes) == PWL_QGEMM_OK;
         uint8_t *const memory = need(bytes);
-        good &= pwl_qgemm_pack_s8(q, shift, n, k, memory, bytes - 1, &weights) == PWL_QGEMM_ERR_SPACE;
-        good &= pwl_qgemm_pack_s8(q, shift, n, k, memory, bytes, &weights) == PWL_QGEMM_OK && weights.bytes == bytes;
+        good &= pack_codes(format, q, shift, n, k, memory, bytes - 1, &weights) == PWL_QGEMM_ERR_SPACE;
+        good &= pack_codes(format, q, shift, n, k, memory, bytes, &weights) == PWL_QGEMM_OK && weights.bytes == bytes;
         good &= pwl_qgemm_unpack_s8(&weights, back, shift_back) == PWL_QGEMM_OK;
-        good &= memcmp(q, back, n * k) == 0 && memcmp(shift, shift_back, n) == 0;
+        good &= memcmp(shift, shift_back, n) == 0;
         for (size_t r = 0; r < n; r++) {
             int32_t sum = 0;
-            for (size_t c = 0; c < k; c++)
-                sum += q[r * k + c];
+            for (size_t c = 0; c < k; c++) {
+                good &= back[r * k + c] == code_of(format, q, k, r, c);
+                sum += back[r * k + c];
+            }
             good &= pwl_qgemm_row_sum(&weights, r) == sum;
         }
         padding &= padding_is_zero(&weights);
@@ -234,8 +236,8 @@ static void test_rows8(void)
         free(back);
         free(memory);
     }
-    tap(good, "int8 rows: packed and unpacked, with their sums");
-    tap(padding, "int8 rows: the padding is 0");
+    tap(good, "%s: packed and unpacked, with their sums", name);
+    tap(padding, "%s: the padding is 0", name);
 }
 
 /* By the definition: from the largest n down. */
@@ -303,6 +305,100 @@ static void test_quantise_s8(void)
     free(memory);
 }
 
+/* By the definition: of the five n_w the least of those whose squared errors, in whole 2^-(n + 6), have the least sum.
+ */
+static int shift4_by_definition(const float *x, size_t k)
+{
+    const int n = shift_by_definition(x, k);
+    double least = INFINITY;
+    int best = 0;
+    for (int n_w = n - 1; n_w <= n + 3 && n_w <= 126; n_w++) {
+        double sum = 0; /* below 2^53 */
+        for (size_t i = 0; i < k; i++) {
+            const double u = floor(ldexp(x[i], n + 6) + 0.5), step = ldexp(1, n + 10 - n_w);
+            const double code = fmax(-8, fmin(7, floor(u / step + 0.5)));
+            sum += (u - code * step) * (u - code * step);
+        }
+        best = sum < least ? n_w : best;
+        least = sum < least ? sum : least;
+    }
+    return best;
+}
+
+/* Rows of every size and kind, ties and ends among them; each choice of n_w comes up. */
+static void test_floats_rows4(void)
+{
+    enum { N = 300, K = 4096 };
+    static float w[N][K];
+    static int8_t q[N][K], n_w[N];
+    pwl_qgemm_weights weights;
+    uint64_t state = 8;
+    size_t bytes;
+    int good = 1, seen[5] = {0};
+    for (int row = 0; row < N; row++) {
+        const int exponent = row < 260 ? row - 130 : (int)random_in(&state, -12, 12), outliers = row % 5;
+        for (int c = 0; c < K; c++) {
+            w[row][c] = ldexpf((float)random_in(&state, -(1 << 24), 1 << 24), (exponent > 126 ? 126 : exponent) - 24);
+            if (outliers && c > outliers * outliers)
+                w[row][c] /= (float)(1 << outliers);
+            if (row % 7 == 1)
+                w[row][c] = (float)random_in(&state, -254, 254) / (row % 2 ? 2 : 16);
+        }
+        if (row % 70 == 3)
+            memset(w[row], 0, sizeof w[row]);
+    }
+    good &= pwl_qgemm_weights_bytes(PWL_QGEMM_ROWS4, N, K, &bytes) == PWL_QGEMM_OK;
+    void *const memory = need(bytes);
+    good &= pwl_qgemm_pack_f32(PWL_QGEMM_ROWS4, PWL_RULE_DEFAULT, w[0], N, K, memory, bytes, &weights, NULL) ==
+            PWL_QGEMM_OK;
+    good = good && pwl_qgemm_unpack_s8(&weights, q[0], n_w) == PWL_QGEMM_OK;
+    for (int row = 0; row < N && good; row++) {
+        const int zero = row % 70 == 3, expected = zero ? 0 : shift4_by_definition(w[row], K);
+        good &= n_w[row] == expected;
+        for (int c = 0; c < K && good; c++)
+            good &= q[row][c] == 16 * fmax(-8, fmin(7, round(ldexp(w[row][c], expected - 4))));
+        if (!good)
+            printf("# row %d, n_w = %d, not %d\n", row, n_w[row], expected);
+        else if (!zero)
+            seen[n_w[row] - shift_by_definition(w[row], K) + 1]++;
+    }
+    printf("# -1 to 3 beside the n_w of int8: %d, %d, %d, %d, %d times\n", seen[0], seen[1], seen[2], seen[3], seen[4]);
+    tap(good, "rows of 4 bits from floats by their formula");
+    tap(seen[0] && seen[1] && seen[2] && seen[3] && seen[4], "each n_w is taken now and then");
+    free(memory);
+}
+
+/* Q4_0 gives what the floats give that it stands for. */
+static void test_q4_0_rows4(void)
+{
+    enum { N = 19, K = 96 };
+    static float w[N][K];
+    uint16_t blocks[N * K / PWL_BLOCK * sizeof(pwl_block_q4_0) / 2];
+    const pwl_qgemm_tensor tensor = {2, {K, N, 1, 1}, blocks, sizeof blocks};
+    pwl_qgemm_weights from_floats, from_blocks;
+    pwl_qgemm_place bad = {9, 9};
+    uint64_t state = 9;
+    size_t bytes;
+    draw_blocks(&qgemm_kinds[0], (uint8_t *)blocks, N * K / PWL_BLOCK, -4, -1, &state);
+    int good = pwl_dequantise(PWL_Q4_0, blocks, N, K, K, w[0]) == PWL_BLOCKS_OK &&
+               pwl_qgemm_weights_bytes(PWL_QGEMM_ROWS4, N, K, &bytes) == PWL_QGEMM_OK;
+    void *const a = need(bytes), *const b = need(bytes);
+    good = good &&
+           pwl_qgemm_pack_f32(PWL_QGEMM_ROWS4, PWL_RULE_DEFAULT, w[0], N, K, a, bytes, &from_floats, NULL) ==
+               PWL_QGEMM_OK &&
+           pwl_qgemm_pack_tensor(&tensor, PWL_QGEMM_ROWS4, PWL_RULE_DEFAULT, b, bytes, &from_blocks, NULL) ==
+               PWL_QGEMM_OK &&
+           from_floats.bytes == from_blocks.bytes && memcmp(a, b, bytes) == 0;
+    blocks[4 * 9] = 0x7c00; /* row 1, block 1 */
+    good = good &&
+           pwl_qgemm_pack_tensor(&tensor, PWL_QGEMM_ROWS4, PWL_RULE_DEFAULT, b, bytes, &from_blocks, &bad) ==
+               PWL_QGEMM_ERR_SCALE &&
+           bad.row == 1 && bad.block == 1 && memcmp(a, b, bytes) == 0;
+    tap(good, "rows of 4 bits from Q4_0");
+    free(a);
+    free(b);
+}
+
 /* -- Errors ---------------------------------------------------------------------------------------------------------
  */
 
@@ -344,7 +440,7 @@ static void test_bad_floats(void)
     pwl_qgemm_weights weights = {0};
     int good = 1;
     memset(memory, GUARD, sizeof memory);
-    for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS8; format++) {
+    for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS4; format++) {
         for (int i = 0; i < 3; i++) {
             pwl_qgemm_place bad = {99, 99};
             w[i][40 + i] = bad_values[i];
@@ -373,7 +469,7 @@ static void test_errors(void)
     pwl_qgemm_weights weights = {0};
     const pwl_qgemm_weights none = {0};
     size_t bytes = 77;
-    const pwl_qgemm_format q4 = PWL_QGEMM_Q4_0, unknown = (pwl_qgemm_format)4;
+    const pwl_qgemm_format q4 = PWL_QGEMM_Q4_0, unknown = (pwl_qgemm_format)5;
     memset(memory, GUARD, BYTES);
 #define REFUSED(expected, call, name) tap((call) == (expected), "%s", name)
     REFUSED(PWL_QGEMM_ERR_FORMAT, pwl_qgemm_weights_bytes(unknown, 1, 32, &bytes), "size: no format");
@@ -393,6 +489,8 @@ static void test_errors(void)
     REFUSED(PWL_QGEMM_ERR_FORMAT, pwl_qgemm_pack(unknown, blocks, 1, 32, memory, BYTES, &weights, NULL), "no format");
     REFUSED(PWL_QGEMM_ERR_FORMAT, pwl_qgemm_pack(PWL_QGEMM_ROWS8, blocks, 1, 32, memory, BYTES, &weights, NULL),
             "int8 rows have no blocks");
+    REFUSED(PWL_QGEMM_ERR_FORMAT, pwl_qgemm_pack(PWL_QGEMM_ROWS4, blocks, 1, 32, memory, BYTES, &weights, NULL),
+            "nor have rows of 4 bits");
     REFUSED(PWL_QGEMM_ERR_SHAPE, pwl_qgemm_pack(q4, blocks, 1, 40, memory, BYTES, &weights, NULL), "K of 40");
     REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_pack(q4, NULL, 1, 32, memory, BYTES, &weights, NULL), "no blocks");
     REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_pack(q4, blocks, 1, 32, NULL, BYTES, &weights, NULL), "no memory");
@@ -426,6 +524,13 @@ static void test_errors(void)
     REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_pack_s8(NULL, &n, 1, 32, memory, BYTES, &weights), "no int8 weights");
     REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_pack_s8(q, NULL, 1, 32, memory, BYTES, &weights), "no shifts");
     REFUSED(PWL_QGEMM_ERR_SHAPE, pwl_qgemm_pack_s8(q, &n, 1, 31, memory, BYTES, &weights), "int8 rows of 31");
+    REFUSED(PWL_QGEMM_ERR_RULE,
+            pwl_qgemm_pack_f32(PWL_QGEMM_ROWS4, PWL_RULE_GGML, w, 1, 32, memory, BYTES, &weights, NULL),
+            "floats: not the rule of rows of 4 bits");
+    REFUSED(PWL_QGEMM_ERR_DEPTH, pwl_qgemm_pack_s4(blocks, &n, 1, 65824, memory, BYTES, &weights),
+            "rows of 4 bits of 65824");
+    REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_pack_s4(NULL, &n, 1, 32, memory, BYTES, &weights), "no weights of 4 bits");
+    REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_pack_s4(blocks, NULL, 1, 32, memory, BYTES, &weights), "nor shifts of them");
     REFUSED(PWL_QGEMM_ERR_ALIGN, pwl_qgemm_pack_s8(q, &n, 1, 32, memory + 4, BYTES - 4, &weights),
             "int8 rows in memory aligned to 4");
     tap(all_are(memory, BYTES, GUARD) && memcmp(&weights, &none, sizeof none) == 0, "nothing was written");
@@ -490,7 +595,10 @@ int main(void)
         test_bad_scales(&qgemm_kinds[i]);
     }
     test_exponents();
-    test_rows8();
+    test_rows(PWL_QGEMM_ROWS8, "int8 rows");
+    test_rows(PWL_QGEMM_ROWS4, "rows of 4 bits");
+    test_floats_rows4();
+    test_q4_0_rows4();
     test_quantise_s8();
     test_bad_floats();
     test_errors();
