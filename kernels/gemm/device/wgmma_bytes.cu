@@ -52,9 +52,7 @@ template <class shape> int launch_shape(const pwl_qgemm_call *call, struct CUstr
     const room behind = {groups * shape::out_group, shape::meets_early && of.split > 1 ? shape::parts_bytes : 0,
                          call->narrow.table_bytes, groups * shape::units_bytes};
     const unsigned bytes = share_out<shape>(of, behind);
-    return call->narrow.way == PWL_QGEMM_CODES
-               ? launch<shape, storing_codes<shape, true>>(call, x, y, of, bytes, stream)
-               : launch<shape, storing_codes<shape, false>>(call, x, y, of, bytes, stream);
+    return launch<shape, storing_codes<shape>>(call, x, y, of, bytes, stream);
 }
 
 template <pwl_qgemm_format format> int launch_format(const pwl_qgemm_call *call, struct CUstream_st *stream)
