@@ -40,7 +40,8 @@ extern "C" {
 
 /*
  * Weights in panels of 32 rows. memory points into what the caller gave, at a multiple of 64, and has `bytes`: 4.5 bits
- * a weight (Q4_0, MXFP4), 8.5 (Q8_0), or 8 and 5 bytes a row (ROWS8), with N up to a multiple of 32.
+ * a weight (Q4_0, MXFP4), 8.5 (Q8_0), or 8 and 5 bytes a row (ROWS8, which ROWS4 becomes), with N up
+ * to a multiple of 32.
  */
 typedef struct pwl_qgemm_panels {
     const void *memory;
