@@ -141,7 +141,7 @@ struct integers line_offsets_at(const struct line_rules *rules, int64_t q_b, int
     const struct integers none = {0, -1};
     const wide limit = (wide)1 << (rules->accumulator_bits - 1), product = (wide)q_b * x;
     const wide half = n > 0 && rules->rounding != PWL_FLOOR ? (wide)1 << (n - 1) : 0;
-    /* What may be shifted: rounding adds `half` to it, half_away to the magnitude; to the left it grows. */
+    /* Sums that may be shifted: rounding adds `half` to them, half_away to the magnitude; to the left they grow. */
     wide low = half && rules->rounding == PWL_HALF_AWAY ? half - limit + 1 : -limit, high = limit - 1 - half;
     if (n < 0) {
         low = -(limit >> -n);

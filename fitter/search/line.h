@@ -13,7 +13,8 @@
 
 struct band;
 
-/* What the table's format allows, as fit/problem.h takes it from a spec; see design of the storage cases in pwl/pwl.h.
+/* The lines that a table's format allows, as fit/problem.h takes it from a spec; see design of the storage cases in
+ * pwl/pwl.h.
  */
 struct line_rules {
     pwl_form form;
@@ -120,7 +121,7 @@ enum line_effort {
     LINE_THOROUGH = 256 /* once the knots are known */
 };
 
-/* What a line must meet; INFINITY where it need not. */
+/* Limits that a line must meet; INFINITY where it need not. */
 struct line_limits {
     double max_err; /* |q_y - target| <= max_err at every point */
     double cost;    /* cost < this */
@@ -180,7 +181,7 @@ static inline int64_t line_offset_limit(const struct line_rules *rules)
     return larger_integer(rules->offsets.high, -1 - rules->offsets.low);
 }
 
-/* Of some offsets those with which a line of slope q_b * 2^-n is provable at X, the distance of a code from the origin:
+/* The offsets, of some, with which a line of slope q_b * 2^-n is provable at X, the distance of a code from the origin:
  * its product, what rounding adds, the shifted value and the sum stay in their types. */
 struct integers line_offsets_at(const struct line_rules *rules, int64_t q_b, int n, int64_t x, struct integers offsets);
 

@@ -23,11 +23,11 @@
 /* In codes: constants so little outside an interval are looked at, too, which is no loss. */
 #define CODE_SLACK 1e-6
 
-/* That of the searches of squares/complete_search.h, over EXACT_POINTS points. */
+/* The most points of the searches of squares/complete_search.h, and their tolerance. */
 #define EXACT_POINTS 1025 /* 10 bits, or halves of 11 */
 #define EXACT_ROUNDING ROUNDING_SHARE(EXACT_POINTS)
 
-/* What a cost may come out as in another order. (One of 0 as a share of the squares of one code, which is what
+/* The most that a cost may come out as in another order. (One of 0 as a share of the squares of one code, which is what
  * constants are moved by.) */
 static inline double just_above(double cost)
 {

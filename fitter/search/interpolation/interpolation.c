@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a pair of neighbouring values is and costs. */
+/* The line between two neighbouring values, and its cost. */
 #include "interpolation.h"
 
 #include <math.h>

@@ -74,7 +74,7 @@ bool interpolation_allows(struct interpolation *table, int i, int64_t a, int64_t
 /* Whether this many steps more than at `from` were looked at, or all that there are; or --time-limit is over. */
 bool interpolation_spent(const struct interpolation *table, int64_t from, int64_t steps);
 
-/* What the codes of interval i cost, INFINITY where one is off by more than max_err, misses what it is fixed to, or
+/* The cost of the codes of interval i, INFINITY where one is off by more than max_err, misses what it is fixed to, or
  * the sum reaches `enough`. */
 double interpolation_cost(struct interpolation *table, int i, int64_t a, int64_t b, double max_err, double enough);
 

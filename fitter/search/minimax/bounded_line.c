@@ -24,7 +24,7 @@ struct posts {
     int sign; /* +1: lines pass above them, -1: below */
 };
 
-/* What a line has to pass: a gate at each point and at the two end codes, and at codes held. */
+/* The gates that a line has to pass: one at each point and at the two end codes, and at codes held. */
 struct gates {
     const struct line_rules *rules;
     struct posts low, high;

@@ -13,7 +13,7 @@
 #include "search/real_line_fit.h"
 #include "search/rounding.h"
 
-/* The same line with its constant before the shift, of a shorter slope where it does not fit there; false where there
+/* Moves the line's constant before the shift, with a shorter slope where it does not fit there; false where there
  * is none. */
 static bool line_to_biased(const struct squares *table, int begin, int end, struct line *line)
 {
@@ -96,7 +96,7 @@ static int note_bends(const struct squares *table, int *near)
     return count;
 }
 
-/* What the least-squares line of a segment costs where it is clipped to the output range. */
+/* The cost of a segment's least-squares line, clipped to the output range. */
 static double clipped_real_cost(const struct squares *table, int begin, int end)
 {
     const struct points *points = table->points;

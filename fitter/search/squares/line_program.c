@@ -9,8 +9,8 @@
 #include "slope_scan.h"
 #include "slope_windows.h"
 
-/* What ranges from i may cost, when all before comes to paid[m] for line m. Returns whether any can belong to a better
- * table. */
+/* Finds the most that ranges from i may cost, when all before comes to paid[m] for line m. Returns whether any can
+ * belong to a better table. */
 static bool find_spare(struct line_program *program, int i, const double *paid)
 {
     struct slope_scan *slopes = &program->slopes;
@@ -129,7 +129,7 @@ static void settle_costs(struct line_program *program, int k)
     }
 }
 
-/* What the ranges from this start cost, by the end. */
+/* Finds the cost of the ranges from this start, by the end. */
 static void find_costs(struct line_program *program)
 {
     const struct slope_scan *slopes = &program->slopes;
@@ -317,7 +317,7 @@ void program_take_lines(struct line_program *program, const int *knots, const st
             (struct range){lines[m].cost, lines[m].offset, (int32_t)lines[m].q_b, lines[m].n};
 }
 
-/* What being at a limit of the output costs, and being off it. */
+/* Sums the cost of being at a limit of the output, and of being off it. */
 static void sum_limits(struct line_program *program)
 {
     const struct points *points = program->points;
@@ -332,7 +332,7 @@ static void sum_limits(struct line_program *program)
             const double best = rint(points->target[k]), floor = points_floor(points, k);
             const double y = way == UP ? larger(near + 1, best) : smaller(near - 1, best);
             over[k + 1] = over[k] + points_cost(points, k, near) - floor;
-            /* Of a half the far limit may cost less than the codes before. */
+            /* In a half the far limit may cost less than the codes before. */
             off[k + 1] = off[k] + larger(0, smaller(points_cost(points, k, y), points_cost(points, k, far)) - floor);
         }
         most = larger(most, larger(over[count], off[count]));

@@ -43,7 +43,7 @@ static double least_squares_limited(const struct real_grid *grid, const struct m
     return excess > 0 ? line->cost + m->xx * excess * excess : line->cost;
 }
 
-/* Of the places from `from` on. */
+/* Fills the costs of lines from each place from `from` on. */
 static void row_fill(const struct real_grid *grid, int b, int from, double ceiling, struct row *row)
 {
     const struct place *end = &grid->place[b];

@@ -47,7 +47,7 @@ struct real_program {
     bool *flags;
 };
 
-/* What the points from one on cost at least, by lines left: a program that ran from the last point. */
+/* The least cost of the points from one on, by lines left: a program that ran from the last point. */
 struct ahead {
     struct real_program program;
     int *place;    /* of each point */
@@ -62,8 +62,8 @@ static inline double ahead_of(const struct ahead *ahead, int m, int point)
 int real_program_init(struct real_program *program, int segments, int places, struct diag *diag);
 void real_program_free(struct real_program *program);
 
-/* Of functions with many turns each place may be reached from each: some two seconds. Sixteen lines of the standard
- * functions take a third of it. */
+/* The steps of one program, some two seconds: where f turns often each place may be reached from each. Sixteen lines of
+ * the standard functions take a third of it. */
 #define REAL_PROGRAM_STEPS ((int64_t)1 << 30)
 
 /* Tables of at most so many segments below the ceiling. ahead is null when nothing is known. False, and nothing is

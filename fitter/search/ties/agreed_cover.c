@@ -11,7 +11,7 @@
 /* The codes of a segment at which its neighbours depend on the output: the first, the last and the one after it. */
 enum { FIRST, LAST, NEXT };
 
-/* What it takes to move the end of a hull by a point, in points. */
+/* The effort of moving the end of a hull by a point, in points. */
 enum { HULL_EFFORT = 4 };
 
 /* The search for one table. */
@@ -67,7 +67,7 @@ static void narrow_beyond(struct held *held, int direction, int64_t code)
     narrow(held, (struct integers){direction == -1 ? INT64_MIN : code, direction == 1 ? INT64_MAX : code});
 }
 
-/* What the first output may be after the segment before, or the other half of a folded table. */
+/* Bounds the first output by the segment before, or by the other half of a folded table. */
 static void hold_first(struct agreed *agreed, int begin)
 {
     const struct ties *ties = agreed->search->ties;
@@ -90,7 +90,7 @@ static void hold_first(struct agreed *agreed, int begin)
     }
 }
 
-/* What the last output and the next one may be, so that the segment behind may begin at the agreed code. */
+/* Bounds the last output and the next one, so that the segment behind may begin at the agreed code. */
 static void hold_last(struct agreed *agreed, int end)
 {
     const struct ties *ties = agreed->search->ties;
@@ -113,7 +113,7 @@ static bool is_held(const struct held *held, int64_t q)
     return held->point < 0 || (held->low <= q && q <= held->high);
 }
 
-/* The same for a trial in which the last outputs are held: what these are is part of the bands, so that their points
+/* Looks for a line where the last outputs are held: their bounds are part of the bands, so that their points
  * come last and go first. */
 static enum line_answer line_in_held_band(struct agreed *agreed, int begin, int end, struct line *line)
 {
@@ -269,7 +269,7 @@ static bool cover_with_fewest(struct agreed *agreed, int most, double max_err)
     return best < SHARES && cover_all(agreed, most + 1, max_err, shares[best]);
 }
 
-/* Of errors from `low` on. */
+/* Covers the codes within the least error from `low` on. */
 static bool cover_with_least_error(struct agreed *agreed, int segments, double low)
 {
     const double whole = (double)(agreed->search->rules->qmax_y - agreed->search->rules->qmin_y) + 1;

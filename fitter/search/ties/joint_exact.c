@@ -7,7 +7,7 @@
 
 #include "joint_follow.h"
 
-/* What one fit may take: codes, errors that are told apart, and states. */
+/* The most that one fit may take: codes, errors that are told apart, and states. */
 enum { MOST_CODES = 1 << 12, MOST_ERRORS = 1 << 22, MOST_STATES = 1 << 21 };
 
 /* A step takes as long as looking at so many points. */
@@ -115,7 +115,7 @@ static bool set_bands(struct tie_program *program, double max_err)
     return true;
 }
 
-/* What real lines within the bands say of the segments that follow each position. */
+/* Finds how many segments must follow each position, by real lines within the bands. */
 static bool find_fewest_after(struct tie_program *program, double max_err, struct diag *diag)
 {
     const struct points *points = program->points;

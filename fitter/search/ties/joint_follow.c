@@ -6,7 +6,7 @@
 
 #include <pwl/fixed.h>
 
-/* Of values that matter to nothing, at the end or without --continuous, there is one: 0. */
+/* Values that matter to nothing, at the end or without --continuous, are one: 0. */
 static int value_index(const struct tie_program *program, int point, int64_t value)
 {
     if (!program->ties->continuous || point == program->points->count)

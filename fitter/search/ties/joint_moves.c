@@ -33,7 +33,7 @@ static bool line_through(const struct tie_search *search, int begin, int end, do
     return false;
 }
 
-/* What a line gives at a code before it is rounded. */
+/* The value of a line at a code before it is rounded. */
 static double real_value(const struct tie_search *search, int begin, const struct line *line, double code)
 {
     const double product = (double)line->q_b * (code - (double)line_origin(search->rules, search->points->cell[begin]));
@@ -260,7 +260,8 @@ static void find_path(const struct paths *left, const struct front *front, struc
     candidate->sum.violation = front->violation + candidate->cost.violation;
 }
 
-/* The same for all candidates of segment m. Where no tie binds neighbours their first outputs ask nothing. */
+/* Finds the paths through all candidates of segment m. Where no tie binds neighbours their first outputs ask nothing.
+ */
 static void find_paths(const struct tie_search *search, int m, const struct candidate *left, int left_count,
                        struct candidate *candidates, int count)
 {

@@ -6,7 +6,7 @@
 #include "base/numbers.h"
 #include "joint_search.h"
 
-/* What it takes to make a candidate and to prove it, in points. */
+/* The effort of making a candidate and proving it, in points. */
 enum { CANDIDATE_EFFORT = 16 };
 
 /* By how much an output misses those that keep to a tie. */
@@ -64,7 +64,7 @@ static double missed_between(const struct tie_search *search, const struct line 
     return sum;
 }
 
-/* What a line costs over the points [from, to), whose outputs are left in search->outputs; infeasible where that alone
+/* The cost of a line over the points [from, to), whose outputs are left in search->outputs; infeasible where that alone
  * is no better than the incumbent. */
 static struct tie_cost piece_cost(const struct tie_search *search, int begin, const struct line *line, int from, int to,
                                   const struct tie_cost *incumbent)
@@ -91,7 +91,7 @@ static struct tie_cost piece_cost(const struct tie_search *search, int begin, co
     return cost;
 }
 
-/* What a candidate's line costs over all its points; infeasible as above. */
+/* The cost of a candidate's line over all its points; infeasible as above. */
 static struct tie_cost cost_of_pieces(const struct tie_search *search, struct pieces *pieces,
                                       const struct candidate *candidate, const struct tie_cost *incumbent)
 {

@@ -15,7 +15,7 @@ static double line_between(const struct tie_search *search, int begin, int end, 
                : INFINITY;
 }
 
-/* What the two segments at knot m lose by having one line. */
+/* The loss of the two segments at knot m by having one line. */
 static double loss_without(const struct tie_search *search, const int *position, int m)
 {
     struct line line;

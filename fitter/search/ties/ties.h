@@ -60,7 +60,7 @@ struct integers tie_outputs_near(const struct ties *ties, const struct points *p
  * there. */
 int64_t tie_gap_of_halves(const struct ties *ties, const struct points *points, int64_t first);
 
-/* Of the half's outputs those beyond which each code that point k serves saturates. */
+/* The half's outputs beyond which each code that point k serves saturates. */
 struct integers tie_outputs_apart(const struct points *points, int k, struct integers outputs);
 
 /* How far apart two of those may lie that tie_outputs_near lets follow each other. */
