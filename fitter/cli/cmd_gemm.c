@@ -226,7 +226,7 @@ const struct command command_gemm = {
         "as they are, by the schemes of their type: Q4_0 by w4a16 (default) and w4a8, Q8_0 by w8a16 (default) and "
         "w8a8, MXFP4 by mxfp4a16. F32, F16 and BF16 become what the scheme says, w8a16 by default. int8 has a power of "
         "two for each row of W and of X, and is exact in between; its sums are scaled, and the bias added, in "
-        "double.\n\n"
+        "double. w4int8 has weights of 4 bits, likewise, and makes Q4_0 such too.\n\n"
         "--table quantises Y by the scale and zero point of the table's input, and stores the table's values: codes, "
         "or with --out the real numbers that they stand for. With int8 all of that is in integers, from a scale that "
         "is a power of two, and with --bias as well all rows of X have one exponent.\n\n"

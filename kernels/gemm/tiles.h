@@ -28,7 +28,7 @@ extern "C" {
 
 /* Those of bytes: F(tokens, rows8, rows4). */
 #define PWL_QGEMM_BYTE_TILE_SIZES(F)                                                                                   \
-    F(32, 197, 122)                                                                                                    \
+    F(32, 197, 119)                                                                                                    \
     F(64, 209, 123)                                                                                                    \
     F(96, 215, 145)                                                                                                    \
     F(128, 220, 170)                                                                                                   \
