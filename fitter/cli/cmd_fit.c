@@ -43,6 +43,8 @@ static const struct option_info options[] = {
      "term_c, bias or y is a code of a type, as s16 or u8; so is each value of --knots points (default: the "
      "storage's)"},
     {"--shift", SPEC_SHIFTS, "one: the same n_BX_total in all segments (default per-segment)"},
+    {"--shift-multiple", "N",
+     "slopes are stored with shifts of N, 2 N, ... to 32 alone, in the bits of --slope-bits (default: any shift)"},
     {"--slope-terms", SPEC_SLOPE_TERMS, "slopes are sums of one or two signed powers of two: shifts, no multiplier"},
     {"--knots", "free|uniform|pow2[:B]|points[:K]",
      "where segments start: equal widths, by the top B bits of a code, or a value every 2^K codes (default free)"},

@@ -48,7 +48,7 @@ static int pack_segment(const struct table *table, int i, int64_t *x_base, int64
         return diag_set(diag, EXIT_REQUIREMENT,
                         "segments[%d] has the slope %" PRId64
                         " * 2^-%d, which no 16 bits have with a shift of 8, 16, 24 "
-                        "or 32; fit with --slope-bits 9",
+                        "or 32; fit with --slope-bits 16 --shift-multiple 8",
                         i, segment->q_b, segment->n);
     if (segment->start % 4 != 0)
         return diag_set(diag, EXIT_REQUIREMENT,
@@ -118,9 +118,8 @@ const struct profile profile_gna = {
     .name = "gna",
     .reader = "Intel GNA: Gna2PwlSegment",
     .limits = "126 segments of the anchored form, floor, with shifts of 8, 16, 24 and 32, that start at multiples of 4",
-    .flags = "--method minimax --segments 64 --form anchored --rounding floor --slope-bits 9 --offset-type s16 --knots "
-             "pow2:14 "
-             "--pow2-scales --in s16:2^-12:0 --out s16:auto:0",
+    .flags = "--method minimax --segments 64 --form anchored --rounding floor --slope-bits 16 --shift-multiple 8 "
+             "--offset-type s16 --knots pow2:14 --pow2-scales --in s16:2^-12:0 --out s16:auto:0",
     .layout = &layout,
     .notations = {&notation_bytes},
     .pack = pack,
