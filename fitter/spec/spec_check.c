@@ -228,9 +228,9 @@ static int check_slopes(const struct spec *spec, struct diag *diag)
                         bits, storage, storage);
     if (bits <= multiple)
         return diag_set(diag, EXIT_USAGE,
-                        "--shift-multiple %d: of slopes stored in %d bits none may be left of those between two "
-                        "multiples; --slope-bits must be at least %d",
-                        multiple, bits, multiple + 1);
+                        "--shift-multiple %d: slopes are stored in %d bits, and a shift between two multiples takes up "
+                        "to %d of them; --slope-bits must be at least %d",
+                        multiple, bits, multiple - 1, multiple + 1);
     return EXIT_DONE;
 }
 
