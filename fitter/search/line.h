@@ -38,9 +38,9 @@ static inline int line_stored_shift(const struct line_rules *rules, int n)
 
 /*
  * The q_b of slopes q_b * 2^-n, for a shift n from shift_min on. With --shift-multiple what is stored is q_b * 2^(s -
- * n), s being the stored shift, and has to fit. Two things follow that searches build on: q_b with n makes each q_b
- * nearer to 0 allowed, and an even q_b makes q_b / 2 with n - 1 allowed, as s is not larger there. For multiples of 8
- * and 16 bits:
+ * n), s being the stored shift, and has to fit. Searches build on three things that follow. Where q_b is allowed, so is
+ * each q_b nearer to 0; and, of an even one, q_b / 2 with n - 1, as s is not larger there. From n = 1 on q_b = 1 and -1
+ * are allowed, as what is stored has more bits than the multiple. For multiples of 8 and 16 bits:
  *
  *     n                   -7     0     4      7      8     9    10     16
  *     stored shift         8     8     8      8      8    16    16     16

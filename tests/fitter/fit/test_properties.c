@@ -295,6 +295,9 @@ static const struct {
      60},
     /* 127.75 is 511 * 2^-2, and with shifts of 0 and 1 there is no slope between 127 and 128. */
     {"--expr 127.75*x --in s18:2^0:0 --out s32:2^0:0 --max-err 1 --slope-bits 16 --shift-multiple 8", 1},
+    /* -128 is -32768 * 2^-8, and 32767 * 2^-8 the steepest slope upwards. */
+    {"--expr -128*x --in s18:2^0:0 --out s32:2^0:0 --max-err 100 --slope-bits 16 --shift-multiple 8", 1},
+    {"--expr 128*x --in s18:2^0:0 --out s32:2^0:0 --max-err 100 --slope-bits 16 --shift-multiple 8", 6},
     /* Lines of the absolute form become biased ones by shorter slopes. */
     {"tanh --in s9:2^-6:0 --out s10:2^-9:0 --segments 6 --form biased --slope-bits 5 --offset-type s12 "
      "--shift-multiple 4",
