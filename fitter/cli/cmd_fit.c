@@ -43,6 +43,8 @@ static const struct option_info options[] = {
      "term_c, bias or y is a code of a type, as s16 or u8; so is each value of --knots points (default: the "
      "storage's)"},
     {"--shift", SPEC_SHIFTS, "one: the same n_BX_total in all segments (default per-segment)"},
+    {"--shift-multiple", "N",
+     "slopes fit --slope-bits once they are stored with a shift of N, 2 N, ... or 32, see below (default: any shift)"},
     {"--slope-terms", SPEC_SLOPE_TERMS, "slopes are sums of one or two signed powers of two: shifts, no multiplier"},
     {"--knots", "free|uniform|pow2[:B]|points[:K]",
      "where segments start: equal widths, by the top B bits of a code, or a value every 2^K codes (default free)"},
@@ -362,6 +364,11 @@ const struct command command_fit = {
         "q_b is T[i+1] - T[i] and n_BX_total K; under floor and half_up the form is anchored and y is T[i], under "
         "half_away and half_even it is biased. --segments N, a power of two, gives K, too; --max-err alone takes the "
         "largest K that serves. Inputs of up to 16 bits.\n"
+        "\n"
+        "Shifts. --shift-multiple N is for hardware that shifts by N, 2 N, ... alone, 32 at most. A slope q_b * 2^-n "
+        "is stored there as q_b * 2^(s - n) with the shift s, the least of these that is at least n. What is stored "
+        "has the bits of --slope-bits, more than N; they may be more than a slope of the table has. The table itself "
+        "holds q_b and n.\n"
         "\n"
         "Weights. --weights takes counts or shares, one for each code from the lowest on (a column of text, or a .npy "
         "array of any type), or rows q_x,weight (text, or .npy of shape (n, 2)), where codes not listed weigh 0. The "

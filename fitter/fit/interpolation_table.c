@@ -19,6 +19,8 @@ static void take_values(struct workspace *work, const struct interpolation *foun
 
 static int begin(struct workspace *work, int shift, struct interpolation *search, struct diag *diag)
 {
+    line_rules_init(&work->rules, work->spec);
+    work->rules.slopes = line_slopes(&work->rules, shift); /* there is no other shift */
     return interpolation_init(search, &work->points, &work->rules, interpolation_values(work->spec, &work->rules),
                               work->ties.inside, shift, diag);
 }

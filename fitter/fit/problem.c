@@ -12,20 +12,27 @@ _Static_assert(EXACT_POINTS == SPEC_COMPLETE_CODES, "what a spec says of complet
 void line_rules_init(struct line_rules *rules, const struct spec *spec)
 {
     const pwl_storage storage = storage_for(spec->in.bits, spec->out.bits);
-    const int slope_bits = spec->slope_bits ? spec->slope_bits : storage_bits(storage);
+    const int most_bits = storage_bits(storage), slope_bits = spec->slope_bits ? spec->slope_bits : most_bits,
+              bits = slope_bits < most_bits ? slope_bits : most_bits, multiple = spec->constraints.shift_multiple;
     rules->form = spec->form;
     rules->rounding = spec->rounding;
     rules->zp_x = spec->in.zero_point;
     rules->qmin_y = spec->out.qmin;
     rules->qmax_y = spec->out.qmax;
-    rules->slopes = (struct integers){code_min(slope_bits, true), code_max(slope_bits, true)};
+    rules->slopes = (struct integers){code_min(bits, true), code_max(bits, true)};
+    rules->shift_multiple = multiple;
+    rules->stored_bits = slope_bits;
     rules->accumulator_bits = accumulator_bits(storage);
     rules->slope_terms = spec->constraints.slope_terms;
     rules->one_shift = spec->constraints.one_shift;
     rules->shift_max = rules->accumulator_bits - 1;
     rules->shift_min = -rules->shift_max;
-    const int bits = offset_bits(storage, spec->form);
-    const int64_t most = (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
+    if (multiple) {
+        const int longest = CONSTRAINTS_LONGEST_STORED_SHIFT / multiple * multiple;
+        rules->shift_max = longest < rules->shift_max ? longest : rules->shift_max;
+        rules->shift_min = multiple - slope_bits + 1; /* 0 or less: spec_check asks for slopes of more bits */
+    }
+    const int64_t most = (int64_t)(((uint64_t)1 << (offset_bits(storage, spec->form) - 1)) - 1);
     rules->offsets = spec_offsets(spec, (struct integers){-most - 1, most});
 }
 

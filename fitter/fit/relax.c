@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "relax.h"
 
+#include "spec/reduce.h"
+
 #define NOTE_EFFORT 0.0625 /* of the table's, for each that a message is about */
 
 /* Drops one choice if it is there, and names it. */
@@ -9,7 +11,9 @@ typedef bool drop(struct spec *spec, struct text *choice);
 static bool drop_slope_bits(struct spec *spec, struct text *choice)
 {
     text_add(choice, "--slope-bits %d", spec->slope_bits);
-    const bool present = spec->slope_bits != 0;
+    /* What --shift-multiple stores may be wider than slopes, which then would not be given more. */
+    const bool is_wide = spec->constraints.shift_multiple && spec->slope_bits >= storage_bits(spec_storage(spec));
+    const bool present = spec->slope_bits != 0 && !is_wide;
     spec->slope_bits = 0;
     return present;
 }
@@ -44,6 +48,13 @@ static bool drop_shift(struct spec *spec, struct text *choice)
     if (rest.knots == KNOTS_POINTS)
         return false;
     rest.one_shift = false;
+    return drop_constraints(spec, &rest, &dropped, choice);
+}
+
+static bool drop_shift_multiple(struct spec *spec, struct text *choice)
+{
+    struct constraints rest = spec->constraints, dropped = {.shift_multiple = rest.shift_multiple};
+    rest.shift_multiple = 0;
     return drop_constraints(spec, &rest, &dropped, choice);
 }
 
@@ -94,8 +105,8 @@ static bool drop_fold(struct spec *spec, struct text *choice)
     return present;
 }
 
-static drop *const drops[] = {drop_slope_bits, drop_offset_type, drop_shift, drop_slope_terms, drop_knots,
-                              drop_monotone,   drop_continuous,  drop_fixes, drop_fold};
+static drop *const drops[] = {drop_slope_bits, drop_offset_type, drop_shift,      drop_shift_multiple, drop_slope_terms,
+                              drop_knots,      drop_monotone,    drop_continuous, drop_fixes,          drop_fold};
 
 bool relax(const struct spec *spec, int k, struct spec *relaxed, struct text *choice)
 {

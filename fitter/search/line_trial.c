@@ -237,7 +237,7 @@ void try_slope(struct trial *trial, int64_t q_b, int n)
 {
     points_spend(trial->points, trial->count);
     const double reach = fabs((double)q_b) * fmax(trial->x_max, 1);
-    if (!is_within(trial->rules->slopes, q_b) || reach >= ldexp(1, trial->rules->accumulator_bits - 1) ||
+    if (!is_within(line_slopes(trial->rules, n), q_b) || reach >= ldexp(1, trial->rules->accumulator_bits - 1) ||
         reach >= ldexp(1, 62 + (n < 0 ? n : 0))) {
         trial->refused = true;
         return;

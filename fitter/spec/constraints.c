@@ -56,6 +56,11 @@ int constraints_set(struct constraints *constraints, const char *flag, const cha
         constraints->one_shift = !strcmp(value, "one");
         return EXIT_DONE;
     }
+    if (!strcmp(flag, "--shift-multiple"))
+        return parse_integer(value, 2, CONSTRAINTS_LONGEST_STORED_SHIFT, &constraints->shift_multiple)
+                   ? EXIT_DONE
+                   : diag_set(diag, EXIT_USAGE, "--shift-multiple %.40s: must be an integer from 2 to %d", value,
+                              CONSTRAINTS_LONGEST_STORED_SHIFT);
     if (!strcmp(flag, "--slope-terms")) {
         constraints->slope_terms = !strcmp(value, "any") ? 0 : value[0] - '0';
         return EXIT_DONE;
@@ -75,6 +80,8 @@ void constraints_add_flags(const struct constraints *constraints, struct text *t
 {
     if (constraints->one_shift)
         text_add(text, " --shift one");
+    if (constraints->shift_multiple)
+        text_add(text, " --shift-multiple %d", constraints->shift_multiple);
     if (constraints->slope_terms)
         text_add(text, " --slope-terms %d", constraints->slope_terms);
     if (constraints->knots != KNOTS_FREE)

@@ -181,7 +181,7 @@ static int64_t grid_slope(const struct gates *gates, double slope, int n)
     const struct line_rules *rules = gates->rules;
     const double scaled = ldexp(slope, n);
     double ignored;
-    if (rules->slope_terms == 0 || fabs(scaled) > (double)rules->slopes.high)
+    if (rules->slope_terms == 0 || fabs(scaled) > (double)line_slopes(rules, n).high)
         return slope_nearest(rules, scaled);
     const int64_t above = slope_above(rules, (int64_t)ceil(scaled) - 1),
                   below = -slope_above(rules, (int64_t)ceil(-scaled) - 1);
@@ -251,7 +251,7 @@ static bool line_of_slope(const struct gates *gates, double slope, int n, int si
     room_of(gates, ldexp((double)line->q_b, -n), &middle);
     const long double offset = (long double)middle - ldexpl((long double)line->q_b * (long double)gates->from, -n);
     return round_offset(rules->form == PWL_BIASED ? ldexpl(offset, n) : offset, side, &line->offset) &&
-           is_within(rules->slopes, line->q_b) && line_provable(rules, line, gates->first, gates->last);
+           is_within(line_slopes(rules, n), line->q_b) && line_provable(rules, line, gates->first, gates->last);
 }
 
 /* The line of this offset and about this slope. */
@@ -259,7 +259,7 @@ static bool line_of_offset(const struct gates *gates, double slope, int n, int64
 {
     const struct line_rules *rules = gates->rules;
     *line = (struct line){.q_b = slope_nearest(rules, ldexp(slope, n)), .n = n, .offset = offset};
-    return is_within(rules->slopes, line->q_b) && line_provable(rules, line, gates->first, gates->last);
+    return is_within(line_slopes(rules, n), line->q_b) && line_provable(rules, line, gates->first, gates->last);
 }
 
 /* The longest shift to try for a slope. */
@@ -329,7 +329,7 @@ static bool shortest_slope(const struct line_rules *rules, const struct slope_wi
         if (!((double)rules->slopes.low <= q_b && q_b <= (double)rules->slopes.high))
             return false;
         *slope = ldexp(q_b, -*n);
-        if (*slope <= window->max)
+        if (*slope <= window->max && is_within(line_slopes(rules, *n), (wide)q_b))
             return true;
     }
     return false;

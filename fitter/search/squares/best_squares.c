@@ -24,7 +24,8 @@ static bool line_to_biased(const struct squares *table, int begin, int end, stru
         return false;
     for (;; line->q_b = slope_nearest(rules, 0.5 * (double)line->q_b), line->n--) {
         const int n = line->n;
-        if (n <= 0 || llabs(constant) <= line_offset_limit(rules) >> n) {
+        if (is_within(line_slopes(rules, n), line->q_b) &&
+            (n <= 0 || llabs(constant) <= line_offset_limit(rules) >> n)) {
             line->offset = n < 0 ? constant / pwl_shl64(1, -n) : pwl_shl64(constant, n);
             if (line_provable(rules, line, first, last))
                 break;

@@ -49,7 +49,11 @@ static bool find_spare(struct line_program *program, int i, const double *paid)
 /* The real slope nearest on its grid, and its neighbours. */
 static void try_near(struct line_program *program, double slope)
 {
-    const double around = fmax(fabs(slope), 1e-3) * 2 / (double)program->rules->slopes.high;
+    const struct line_rules *rules = program->rules;
+    const double steep = fmax(fabs(slope), 1e-3),
+                 step = rules->shift_multiple ? ldexp(1, -line_finest_shift(rules, steep)) /* of few bits, mostly */
+                                              : steep / (double)rules->slopes.high;
+    const double around = 2 * step;
     slopes_try_all(&program->slopes, (struct window){slope - around, slope + around}, around / 2);
 }
 

@@ -155,14 +155,16 @@ static void split(struct tie_program *program, int point, struct integers offset
 
 /*
  * Whether n makes no line from the start that n - 1 does not make. Once 2^n is more than eight times each product,
- * products shifted by n are 0 or -1, or 0 to nearest, as those shifted by n - 1 are. Of the biased form, once 2^n is
- * more than eight times the difference of any two products, a line has at most one step, by 1, which n - 1 puts between
- * the same codes.
+ * products shifted by n are 0 or -1, or 0 to nearest, as those of a slope of +-1 shifted by n - 1 are. Of the biased
+ * form, once 2^n is more than eight times the difference of any two products, a line has at most one step, by 1, which
+ * the same slope, if it is allowed, puts between the same codes with n - 1.
  */
 static bool is_too_flat(const struct tie_program *program)
 {
     const struct line_rules *rules = &program->rules;
     const int64_t *cell = program->points->cell;
+    if (rules->form == PWL_BIASED && !is_within(line_slopes(rules, program->n - 1), program->q_b))
+        return false;
     const int64_t first = cell[points_at(program->points, program->start)], last = cell[program->last_point];
     int64_t largest = last - first;
     if (rules->form == PWL_ABSOLUTE) {
@@ -192,7 +194,8 @@ void tie_try_slopes(struct tie_program *program, const struct hulls_reach *windo
     const int64_t first = program->points->cell[point], last = program->points->cell[program->last_point];
     program->origin = line_origin(rules, first);
     for (program->n = rules->shift_min; program->n <= rules->shift_max; program->n++) {
-        const double lowest = (double)rules->slopes.low, highest = (double)rules->slopes.high;
+        const struct integers slopes = line_slopes(rules, program->n);
+        const double lowest = (double)slopes.low, highest = (double)slopes.high;
         const int64_t least = (int64_t)fmin(fmax(ceil(ldexp(low, program->n)), lowest), highest + 1),
                       most = (int64_t)fmax(fmin(floor(ldexp(high, program->n)), highest), lowest - 1);
         for (program->q_b = slope_above(rules, least - 1); program->q_b <= most && !program->gave_up;

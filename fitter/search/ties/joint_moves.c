@@ -20,7 +20,7 @@ static bool line_through(const struct tie_search *search, int begin, int end, do
     for (int n = longest < rules->shift_max ? longest : rules->shift_max; n >= rules->shift_min; n--) {
         const double unit = ldexp(1, n);
         *line = (struct line){.q_b = slope_nearest(rules, slope * unit), .n = n};
-        if (!is_within(rules->slopes, line->q_b))
+        if (!is_within(line_slopes(rules, n), line->q_b))
             continue;
         const double offset = rules->form == PWL_BIASED ? rint(value * unit - (double)line->q_b * x)
                                                         : rint(value - (double)line->q_b / unit * x);
