@@ -185,7 +185,7 @@ def draw(panels):
     """The worst errors over the length of a row, a panel for each case, as SVG."""
     width, names = WIDTH * len(panels), [name for name in COLOURS if any(name in worst for worst in panels.values())]
     lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {HEIGHT + 24}" font-family="sans-serif" '
-             'font-size="11">', f'<rect width="{width}" height="{HEIGHT + 24}" fill="#fff"/>']
+             'font-size="11">', "<!-- SPDX-License-Identifier: Apache-2.0 -->", f'<rect width="{width}" height="{HEIGHT + 24}" fill="#fff"/>']
     for k, (title, worst) in enumerate(panels.items()):
         lines += [f'<g transform="translate({k * WIDTH} 0)">', *panel(title, worst), "</g>"]
     lines.append(f'<text x="{width / 2:g}" y="{HEIGHT - 6}" text-anchor="middle">places of a row; worst error in LSB</text>')
