@@ -33,7 +33,8 @@ struct group {
             const uint32_t warps = width / 32, lane = threadIdx.x % 32;
             if (lane == 0)
                 space[threadIdx.x / 32] = v;
-            __syncthreads();
+            /* the group alone, by a barrier of its own */
+            asm volatile("bar.sync %0, %1;" ::"r"(of_block + 1), "r"(width) : "memory");
             v = space[of_block * warps + lane % warps];
             for (uint32_t apart = warps / 2; apart; apart /= 2)
                 v = put(v, __shfl_xor_sync(0xffffffff, v, apart));
@@ -80,17 +81,6 @@ struct plus {
     }
 };
 
-/* 16 bytes that nobody reads again soon: they leave the level 1 cache to the tables. */
-__device__ inline uint4 load_once(const uint4 *from)
-{
-    uint4 v;
-    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "l"(from)
-                 : "memory");
-    return v;
-}
-
 /* The packs of a row that a thread has: `me`, me + width ... of of_row. */
 struct held_packs {
     size_t row;
@@ -121,7 +111,7 @@ struct held_packs {
         for (int k = 0; k < packs; k++) {
             to[k] = {};
             if (has(mine, k)) {
-                const uint4 v = load_once(from + k * mine.width);
+                const uint4 v = __ldcs(from + k * mine.width); /* nobody reads it again soon */
                 to[k] = {{v.x ^ flip, v.y ^ flip, v.z ^ flip, v.w ^ flip}};
             }
         }

@@ -18,7 +18,7 @@ PWL_FN uint32_t pwl_plane_at(uint32_t c, uint32_t places, uint32_t together, uin
     return (c % places / together * packs + c / places) * together + c % together;
 }
 
-/* v, which has few enough bits, as sums want it. */
+/* Sums of v, or of u, and of their squares. */
 typedef struct pwl_norm_sums {
     int64_t sum, squares;
 } pwl_norm_sums;
@@ -34,7 +34,7 @@ PWL_FN int32_t pwl_word_sum(uint32_t word, int bytes, int32_t sum)
 #endif
 }
 
-/* Of the codes v of some packs, at most 64 KiB. */
+/* Of v of some packs, at most 64 KiB. */
 PWL_FN pwl_norm_sums pwl_packs_sums(const pwl_pack *packs, int count, int bytes)
 {
     pwl_norm_sums sums = {0, 0};
@@ -77,7 +77,7 @@ typedef struct pwl_norm_share {
     int64_t half;
 } pwl_norm_share;
 
-/* Returns 0 where 31 bits do not hold R', or, of short rows, where more than upper words is shifted. */
+/* Returns 0 where 31 bits do not hold R', or where t of short rows is not a shifted upper word. */
 PWL_FN int pwl_norm_share_of(const pwl_norm_ends *ends, const pwl_norm_row *row, uint32_t length, int is_short,
                              pwl_norm_share *share)
 {
@@ -86,7 +86,7 @@ PWL_FN int pwl_norm_share_of(const pwl_norm_ends *ends, const pwl_norm_row *row,
     share->taken = (int32_t)((uint32_t)(row->sum + (int64_t)length * ends->base) << raise);
     share->factor = (int32_t)row->factor;
     share->shift = row->shift + raise - (is_short ? 32 : 0);
-    if (share->shift < 1)
+    if (share->shift < 1 || (is_short && share->shift > 31))
         return 0;
     share->half = (int64_t)1 << (share->shift - 1 + (is_short ? 32 : 0));
     return row->factor <= INT32_MAX;

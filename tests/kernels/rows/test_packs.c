@@ -263,20 +263,20 @@ static void test_norm(pwl_norm_kind kind, pwl_type in, pwl_type out)
         out, served);
 }
 
-/* A root of which 31 bits do not hold R': V a little above a power of four. */
-static void test_large_root(void)
+/* Rows that 32 bits do not serve, and those next to them that they do. */
+static void test_limits_of_rows(void)
 {
-    static double ones[16];
-    static int32_t gamma_codes[16];
-    made_norm made = {.gamma = ones, .gamma_codes = gamma_codes};
-    pwl_norm_ends ends = {0};
+    const pwl_norm_ends ends = {.raise = 10};
     pwl_norm_share share;
     pwl_norm_row row = {0, INT32_MAX, 30};
-    for (int c = 0; c < 16; c++)
-        ones[c] = 1;
-    make_norm(&made, PWL_RMS_NORM, PWL_S8, 0.01L, 0, PWL_S8, 0.03L, 0, 16, 0);
     tap(pwl_norm_share_of(&ends, &row, 16, 0, &share) && (row.factor++, !pwl_norm_share_of(&ends, &row, 16, 0, &share)),
         "31 bits hold R', or not");
+    row = (pwl_norm_row){0, 1, 23};
+    tap(pwl_norm_share_of(&ends, &row, 16, 1, &share) && (row.shift--, !pwl_norm_share_of(&ends, &row, 16, 1, &share)),
+        "an upper word is shifted by 1 at least");
+    row.shift = 53;
+    tap(pwl_norm_share_of(&ends, &row, 16, 1, &share) && (row.shift++, !pwl_norm_share_of(&ends, &row, 16, 1, &share)),
+        "and by 31 at most");
 }
 
 int main(void)
@@ -287,6 +287,6 @@ int main(void)
             test_norm(PWL_LAYER_NORM, types[in], types[out]);
             test_norm(PWL_RMS_NORM, types[in], types[out]);
         }
-    test_large_root();
+    test_limits_of_rows();
     return tap_end();
 }
