@@ -81,7 +81,8 @@ WRITER = {
         (table("s8", "s8", "anchored", "half_up", [(-128, 1, 1, 0)]), "the form is anchored"),
         (table("s8", "s8", *ABSOLUTE, [(-128, 1, 1, 0)]), "the rounding is half_even")],
     ("aimet-pe", "x - zp that saturates, so u16 with a large zp"): [
-        (table("u16", "s16", *UP, [(0, 0, 0, 0)]), "zero point")],
+        (table("u16", "s16", *UP, [(0, 0, 0, 0)]), "zero point"),
+        ({**table("u16", "s16", *UP, [(0, 0, 0, 0)]), "in": kind("u16", 32767)}, "up to 32768 from")],
     ("finn", "functions that decrease anywhere"): [
         (table("s8", "s4", *UP, [(-128, 0, 0, 1), (0, 0, 0, 0)]), "falls from 1 to 0 at code 0")],
     ("finn", "more than 8 output bits"): [(table("s8", "s9", *UP, FLAT8), "the output is s9"),
