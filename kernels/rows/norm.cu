@@ -139,8 +139,8 @@ template <class in, class out> __global__ void __launch_bounds__(256) norm_eleme
         sum += u;
         squares += u * u;
     }
-    sum = mine.all(sum, plus(), sum_space);
-    squares = mine.all(squares, plus(), square_space);
+    sum = mine.all<false>(sum, plus(), sum_space);
+    squares = mine.all<false>(squares, plus(), square_space);
     const pwl_norm_row share = row_of(task, sum, squares);
     for (uint32_t k = mine.me; k < held; k += mine.width)
         y[k] = static_cast<out>(pwl_norm_place(&task.norm, &share, code_at<in>(x, k, task.flip) - task.norm.zp_x, k));
