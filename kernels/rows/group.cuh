@@ -21,8 +21,10 @@ struct group {
     }
 
     /* What `put` makes of the values of all threads of the group, where all threads of the block call it. The space has
-     * a value for each warp, and is free again once the threads have been through another call with another space. */
-    template <class function, class value> __device__ value all(value v, function put, value *space) const
+     * a value for each warp, and is free again once the threads have been through another call with another space.
+     * Groups wait for themselves `alone`, by barriers of which a multiprocessor has 16 for each of four blocks. */
+    template <bool alone = true, class function, class value>
+    __device__ value all(value v, function put, value *space) const
     {
         if (width >= 32)
             v = put.of_warp(v);
@@ -33,8 +35,10 @@ struct group {
             const uint32_t warps = width / 32, lane = threadIdx.x % 32;
             if (lane == 0)
                 space[threadIdx.x / 32] = v;
-            /* the group alone, by a barrier of its own */
-            asm volatile("bar.sync %0, %1;" ::"r"(of_block + 1), "r"(width) : "memory");
+            if constexpr (alone)
+                asm volatile("bar.sync %0, %1;" ::"r"(of_block + 1), "r"(width) : "memory");
+            else
+                __syncthreads();
             v = space[of_block * warps + lane % warps];
             for (uint32_t apart = warps / 2; apart; apart /= 2)
                 v = put(v, __shfl_xor_sync(0xffffffff, v, apart));

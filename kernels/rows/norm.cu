@@ -139,8 +139,8 @@ template <class in, class out> __global__ void __launch_bounds__(256) norm_eleme
         sum += u;
         squares += u * u;
     }
-    sum = mine.all(sum, plus(), sum_space);
-    squares = mine.all(squares, plus(), square_space);
+    sum = mine.all<false>(sum, plus(), sum_space);
+    squares = mine.all<false>(squares, plus(), square_space);
     const pwl_norm_row share = row_of(task, sum, squares);
     for (uint32_t k = mine.me; k < held; k += mine.width)
         y[k] = static_cast<out>(pwl_norm_place(&task.norm, &share, code_at<in>(x, k, task.flip) - task.norm.zp_x, k));
@@ -151,10 +151,12 @@ template <int in, int out, bool has_beta> cudaError_t launch_packs(bool overlaps
 {
     task.of_row = task.norm.length * in / PWL_PACK_BYTES;
     task.log2_width = log2_width_for(task.of_row, 4);
-    const uint32_t threads = task.log2_width <= 8 ? 256 : in == 1 ? 512 : 1024;
-    const auto kernel = task.log2_width <= 8 ? norm_packs < in, out, 4, 256, in == 1 || has_beta ? 3 : 4,
-               has_beta >                    : norm_packs < in, out, 4, in == 1 ? 512 : 1024, 1, has_beta > ;
-    return launch_rows(overlaps, kernel, task, threads, threads >> task.log2_width, 0, stream);
+    constexpr int blocks = in == 1 || has_beta ? 3 : 4, many = in == 1 ? 512 : 1024;
+    if (task.log2_width <= 8)
+        return launch_rows(overlaps, norm_packs<in, out, 4, 256, blocks, has_beta>, task, 256, 256 >> task.log2_width,
+                           0, stream);
+    return launch_rows(overlaps, norm_packs<in, out, 4, many, 1, has_beta>, task, many, many >> task.log2_width, 0,
+                       stream);
 }
 
 template <class in, class out> cudaError_t launch(bool overlaps, norm_task task, cudaStream_t stream)

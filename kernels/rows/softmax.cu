@@ -204,12 +204,12 @@ template <class in, class out> __global__ void __launch_bounds__(256) softmax_el
     for (size_t k = mine.me; k < reach; k += mine.width)
         if (!mask || mask[k])
             largest = max(largest, static_cast<int32_t>(x[k] ^ flip));
-    largest = mine.all(largest, larger(), largest_space);
+    largest = mine.all<false>(largest, larger(), largest_space);
     uint64_t sum = 0;
     for (size_t k = mine.me; k < reach; k += mine.width)
         if (!mask || mask[k])
             sum += pwl_softmax_exp(&softmax, largest - (x[k] ^ flip));
-    sum = mine.all(sum, plus(), sum_space);
+    sum = mine.all<false>(sum, plus(), sum_space);
 
     const bool is_log = softmax.kind == PWL_LOG_SOFTMAX;
     const pwl_row_factor factor = is_log || sum == 0 ? pwl_row_factor{} : reciprocal(task, sum);

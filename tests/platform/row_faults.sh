@@ -36,7 +36,7 @@ include/pwl/rows.h|(word >> 24) - 128;|(word >> 24) - 127;
 include/pwl/rows.h|length - 1 - softmax->fraction|length - softmax->fraction
 include/pwl/rows.h|softmax->step) - log;|softmax->step) + log;
 include/pwl/rows.h|norm->length \* squares - a \* a|norm->length * squares - a
-include/pwl/rows.h|+ (uint64_t)norm->eps)|)
+include/pwl/rows.h|+ (uint64_t)norm->eps;|;
 include/pwl/rows.h|norm->variance_shift / 2;|norm->variance_shift;
 include/pwl/rows.h|- norm->fraction - norm->variance|- norm->variance
 include/pwl/rows.h|norm->length \* u - row->sum|norm->length * u

@@ -8,10 +8,10 @@
  *
  * A row is read once, and stays in registers, where
  *
- *   x is aligned to 16 bytes, y to as many or to those of 16 bytes of x; rows of x have a multiple of 16 bytes
+ *   x and y are aligned to 16 bytes, y of 8 bits from x of 16 to 8 bytes; rows of x have a multiple of 16 bytes
  *   rows have at most 32768 places
  *   codes are clipped to the output's type alone: qmin_y and qmax_y are its ends
- *   softmax   no mask is given (causal rows are well), and F >= b + 2; log-softmax never
+ *   softmax   no mask is given, though rows may be causal, and F >= b + 2; log-softmax never
  *   norms     n range and the largest |t| are below 2^31: with 16 bits out, n is at most 15876
  *
  * All other rows are read two or three times, element by element, and take some times as long.

@@ -279,6 +279,19 @@ static void test_limits_of_rows(void)
         "and by 31 at most");
 }
 
+/* Kernels read four G of a pack at once, and two B. */
+static void test_planes(void)
+{
+    int good = 1;
+    for (uint32_t places = 8; places <= 16; places *= 2)
+        for (uint32_t c = 0; c < 7 * places; c++) {
+            const uint32_t pack = c / places, k = c % places;
+            good &= pwl_plane_at(c, places, 4, 7) == (k / 4 * 7 + pack) * 4 + k % 4;
+            good &= pwl_plane_at(c, places, 2, 7) == (k / 2 * 7 + pack) * 2 + k % 2;
+        }
+    tap(good, "planes of constants");
+}
+
 int main(void)
 {
     for (int in = 0; in < 4; in++)
@@ -288,5 +301,6 @@ int main(void)
             test_norm(PWL_RMS_NORM, types[in], types[out]);
         }
     test_limits_of_rows();
+    test_planes();
     return tap_end();
 }
