@@ -74,6 +74,8 @@ pwl_qgemm_status pwl_qgemm_panels_bytes(const pwl_qgemm_weights *packed, size_t 
     const pwl_qgemm_status status = pwl_qgemm_check_weights(packed);
     if (status != PWL_QGEMM_OK)
         return status;
+    if (pwl_qgemm_is_e4m3(packed->format))
+        return PWL_QGEMM_ERR_FORMAT;
     if (!bytes)
         return PWL_QGEMM_ERR_NULL;
     *bytes = pwl_qgemm_panel_bytes(panels_of(packed->format), packed->n, packed->k) + PWL_QGEMM_LINE - 1;

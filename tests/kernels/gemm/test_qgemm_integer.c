@@ -37,7 +37,7 @@ static struct problem new_problem(size_t m, size_t n, size_t k, pwl_qgemm_type t
                                     PWL_QGEMM_SUMS_EXACT,
                                     m,
                                     NULL,
-                                    {p.x, k + GAP, PWL_QGEMM_S8, (int32_t)random_in(state, -128, 127), p.n_x},
+                                    {p.x, k + GAP, PWL_QGEMM_S8, (int32_t)random_in(state, -128, 127), p.n_x, NULL},
                                     p.bias,
                                     {p.y, n + GAP, type, (int32_t)random_in(state, -128, 127), -4},
                                     NULL};
@@ -223,7 +223,7 @@ static void test_errors(void)
                                     PWL_QGEMM_SUMS_EXACT,
                                     2,
                                     &weights,
-                                    {x, 32, PWL_QGEMM_F32, 0, NULL},
+                                    {x, 32, PWL_QGEMM_F32, 0, NULL, NULL},
                                     NULL,
                                     {y, 1, PWL_QGEMM_F32, 0, 0},
                                     NULL};
@@ -340,7 +340,7 @@ static void test_overlaps(void)
                                       PWL_QGEMM_SUMS_EXACT,
                                       m,
                                       &weights,
-                                      {bytes + x_at, x_stride, PWL_QGEMM_S8, 0, n_x},
+                                      {bytes + x_at, x_stride, PWL_QGEMM_S8, 0, n_x, NULL},
                                       NULL,
                                       {bytes + y_at, y_stride, PWL_QGEMM_S8, 0, 0},
                                       NULL};
