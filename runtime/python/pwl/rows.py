@@ -11,6 +11,7 @@ docs/operators.md has the formulas and the proofs.
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import re
 from typing import Any, Mapping, Optional, Union
@@ -18,7 +19,7 @@ from typing import Any, Mapping, Optional, Union
 import numpy as np
 
 from . import _core, document
-from .codes import DTYPES, Array, Type, read_type
+from .codes import DTYPES, Array, Type, read_type, real_array
 from .document import Fields
 from .errors import Error, shown
 from .table import Table
@@ -29,11 +30,15 @@ KINDS = ["softmax", "logsoftmax", "layernorm", "rmsnorm", "l2norm"]
 MOST_BYTES = 16 << 20  # of a file, as for pwlc
 LONGEST = 65536
 CELLS = 128
+# exp(-104) is 0 in float32: so far below the largest number of its row, a place has no share in a softmax of float32.
+FARTHEST = 104
 
 # Arrays by their fields: how many entries (None: one a channel), and their type.
 SOFTMAX_ARRAYS = {"exp": (256, "uint32"), "exp_high": (256, "uint32"), "exp_shift": (256, "uint8"),
                   "log_factor": (CELLS, "uint16"), "log_value": (CELLS, "int32")}
 NORM_ARRAYS = {"gamma_codes": (None, "int32"), "beta_codes": (None, "int64")}
+INTEGERS = {*SOFTMAX_ARRAYS, *NORM_ARRAYS, "fraction", "step", "step_shift", "log_unit", "log_shift", "variance_shift",
+            "gamma_shift", "drop", "eps_code"}
 COMMON = {"pwl_operator", "spec", "operator", "in", "out", "rows", "core", "hash", "certificate", "fraction"}
 
 
@@ -93,6 +98,20 @@ def _norm_fields(top: Fields, is_layer: bool, x: Type, y: Type, rows: int) -> tu
             y.qmax, y.zero_point, middle if is_layer else x.zero_point, top.integer("eps_code", 0, (1 << 63) - 1))
 
 
+def _reals(top: Fields, rows: int) -> tuple[Optional[float], Optional[Array], Optional[Array]]:
+    """eps, gamma and beta, which say what a norm stands for: it is computed by their codes."""
+    found: list[Optional[Array]] = []
+    for name, shape in (("eps", ()), ("gamma", (rows,)), ("beta", (rows,))):
+        value = top.value.get(name)
+        values = value if isinstance(value, list) else [value]
+        if value is not None and not (isinstance(value, list) == bool(shape) and len(values) == math.prod(shape) and all(
+                isinstance(one, (int, float)) and not isinstance(one, bool) and math.isfinite(one) for one in values)):
+            raise Error(f"{top.name(name)}: must be {f'a list of {rows} numbers' if shape else 'a number'}")
+        found.append(None if value is None else np.array(value, np.float64))
+    eps, gamma, beta = found
+    return None if eps is None else float(eps), gamma, beta
+
+
 class RowOperator(document.Kept, _core.RowOperator):
     """A row operator, from the JSON of pwlc. It never changes; any number of threads may call it.
 
@@ -100,6 +119,9 @@ class RowOperator(document.Kept, _core.RowOperator):
     operator          "softmax", "logsoftmax", "layernorm", "rmsnorm" or "l2norm"
     rows              the longest row; of norms the length of every row
     certificate       an OperatorCertificate
+    core              the Table of the reciprocal, or of the reciprocal square root
+    constants         the JSON's other integers by their fields, arrays of int64 or numbers
+    eps, gamma, beta  of norms, as they were given: a number, and arrays or None
     """
 
     input: Type
@@ -108,6 +130,11 @@ class RowOperator(document.Kept, _core.RowOperator):
     rows: int
     spec: str
     certificate: OperatorCertificate
+    core: Table
+    constants: Mapping[str, Any]
+    eps: Optional[float]
+    gamma: Optional[Array]
+    beta: Optional[Array]
     notes: tuple[str, ...] = ()
     MOST_BYTES = MOST_BYTES
 
@@ -125,9 +152,13 @@ class RowOperator(document.Kept, _core.RowOperator):
         arrays = [_array(top, name, rows if count is None else count, dtype)
                   for name, (count, dtype) in (NORM_ARRAYS if is_norm else SOFTMAX_ARRAYS).items()]
         core = top.get("core")
-        self = _core.RowOperator.__new__(cls, is_norm, Table(core if isinstance(core, dict) else {}), fields,
-                                          tuple(arrays + [None] * (5 - len(arrays))))
-        self.input, self.output, self.operator, self.rows = x, y, kind, rows
+        table = Table(core if isinstance(core, dict) else {})
+        reals = _reals(top, rows)
+        self = _core.RowOperator.__new__(cls, is_norm, table, fields, tuple(arrays + [None] * (5 - len(arrays))))
+        self.input, self.output, self.operator, self.rows, self.core = x, y, kind, rows, table
+        self.eps, self.gamma, self.beta = reals
+        self.constants = {name: np.array(value, np.int64) if isinstance(value, list) else value
+                          for name, value in top.value.items() if name in INTEGERS}
         self.spec = top.value.get("spec", "")
         claims = {("lambda_" if name == "lambda" else name): value
                   for name, value in Fields("certificate", top.value.get("certificate", {})).value.items()}
@@ -190,6 +221,35 @@ class RowOperator(document.Kept, _core.RowOperator):
         for k in range(blocks[0].shape[0]):
             self._run(blocks[0][k], blocks[1][k], length, None if masks is None else masks[k], True, first)
 
+    def real(self, x: Any) -> Array:
+        """Real numbers of real numbers, in float32, along the last axis: dequantize(self(quantize(x))). Of softmax and
+        logsoftmax, a place that float32 gives no share takes none here either: -inf, and what lies more than 104 below the
+        largest number of its row, as masks that are added make it."""
+        reals = real_array(x)
+        keep = None
+        if not self._is_norm and reals.size:
+            keep = kept(reals)
+            keep = None if keep.all() else keep
+        y: Array = self.dequantize(self(self.quantize(reals), mask=keep))
+        return y
+
+    def exponentials(self) -> Array:
+        """Of softmax and logsoftmax, E[d] of every difference d of two codes, 256 or 65536 of them."""
+        low = self.constants["exp"].astype(np.uint64)
+        if "exp_high" not in self.constants:
+            return np.asarray(low, np.int64)
+        high, shift = (self.constants[name].astype(np.uint64)[:, None] for name in ("exp_high", "exp_shift"))
+        shift = np.minimum(shift, np.uint64(63))
+        products = np.where(shift > 62, 0, (high * low + (np.uint64(1) << (shift - np.uint64(1)))) >> shift)
+        return np.asarray(products.ravel(), np.int64)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its tables, as `pwlc show` counts them."""
+        arrays = {**SOFTMAX_ARRAYS, **NORM_ARRAYS}
+        sizes = [int(value.size) * np.dtype(arrays[name][1]).itemsize for name, value in self.constants.items() if name in arrays]
+        return int(self.core.segments.nbytes) + sum(sizes)
+
     def quantize(self, x: Any, out: Optional[Array] = None) -> Any:
         """The input codes of real numbers: input.quantize()."""
         return self.input.quantize(x, out)
@@ -197,6 +257,12 @@ class RowOperator(document.Kept, _core.RowOperator):
     def dequantize(self, codes: Any, out: Optional[Array] = None) -> Any:
         """The real numbers of output codes: output.dequantize()."""
         return self.output.dequantize(codes, out)
+
+
+def kept(x: Array) -> Array:
+    """Which places of rows a softmax in float32 gives more than 0, as far as single places tell."""
+    with np.errstate(invalid="ignore", over="ignore"):  # of a row of -inf, no place
+        return np.asarray(x - x.max(axis=-1, keepdims=True) > -FARTHEST)
 
 
 def load_operator(path: Union[str, os.PathLike[str]]) -> RowOperator:

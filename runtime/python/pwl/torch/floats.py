@@ -12,6 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from ..functions import FUNCTIONS
 from ..losses import Stay
 from .activation import Activation
+from .row_module import Rows
 
 __all__ = ["Floats"]
 
@@ -74,7 +75,7 @@ class Floats(TorchDispatchMode):
     def __init__(self, model: nn.Module) -> None:
         super().__init__()  # type: ignore[no-untyped-call, unused-ignore]
         self.within: list[str] = [""]
-        self.tables = {name for name, module in model.named_modules() if isinstance(module, Activation)}
+        self.tables = {name for name, module in model.named_modules() if isinstance(module, (Activation, Rows))}
         self.found: dict[tuple[str, str, str], int] = {}
         for name, module in model.named_modules():
             module.register_forward_pre_hook(self._entering(name), prepend=True)

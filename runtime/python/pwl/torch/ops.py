@@ -23,11 +23,13 @@ from torch.autograd import forward_ad
 from .. import cuda
 from ..codes import Type
 from ..errors import Error
+from ..rows import RowOperator
 from ..table import Table
 
 __all__ = ["LIBRARY", "current_device", "current_stream", "define", "empty_strided_cuda",
            "hint_at_translations", "map_codes", "map_codes_plain",
-           "map_real", "map_real_plain", "on_device", "plain", "slope", "state_of", "table_of", "text_of"]
+           "map_real", "map_real_plain", "map_row_codes", "map_rows", "on_device", "operator_of", "plain", "slope",
+           "state_of", "table_of", "text_of"]
 
 LIBRARY: Any = torch.library.Library("pwl", "DEF")  # type: ignore[no-untyped-call]
 
@@ -98,6 +100,12 @@ def hint_at_translations(by_tracing: bool) -> None:
 def table_of(text: str) -> Table:
     """The table of a JSON text."""
     return Table(text)
+
+
+@functools.lru_cache(maxsize=1024)
+def operator_of(text: str) -> RowOperator:
+    """The row operator of a JSON text."""
+    return RowOperator(text)
 
 
 def state_of(text: str) -> Tensor:
@@ -282,3 +290,42 @@ def _slope_fake(x: Tensor, table: str) -> Tensor:
 
 # The slope of the segment that each number's code is in; 0 beyond the input range, and for NaN.
 slope = define("slope(Tensor x, str table) -> Tensor", _slope_fake, CPU=_slope_of, CUDA=_slope_of)
+
+
+# ---- pwl::rows and pwl::map_rows ----
+
+def _rows(x: Tensor, operator: str, exact: Optional[Tensor] = None) -> Tensor:
+    _check(x, REALS, "real numbers")
+    y = torch.from_numpy(operator_of(operator).real(_array(x.to(torch.float32))))
+    return y.to(x.device, x.dtype)
+
+
+def _rows_fake(x: Tensor, operator: str, exact: Optional[Tensor] = None) -> Tensor:
+    hint_at_translations(False)
+    _check(x, REALS, "real numbers")
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
+
+
+def _of_exact(ctx: Any, of_y: Tensor) -> tuple[None, None, Optional[Tensor]]:
+    return None, None, of_y if ctx.needs_input_grad[2] else None
+
+
+# Real numbers by a row operator along the last dimension: RowOperator.real(), rounded once more to the type of x. Devices
+# have it computed by the host. The gradient goes to `exact`, the values of the function itself.
+map_rows = define("rows(Tensor x, str operator, Tensor? exact=None) -> Tensor", _rows_fake, CPU=_rows, CUDA=_rows)
+torch.library.register_autograd("pwl::rows", _of_exact, lib=LIBRARY)
+
+
+def _map_rows(x: Tensor, operator: str) -> Tensor:
+    _check(x, CODES, "codes")
+    return torch.from_numpy(operator_of(operator)(_array(x))).to(x.device)
+
+
+def _map_rows_fake(x: Tensor, operator: str) -> Tensor:
+    hint_at_translations(False)
+    _check(x, CODES, "codes")
+    return torch.empty_like(x, dtype=_dtype(operator_of(operator).output), memory_format=torch.contiguous_format)
+
+
+# Output codes of input codes along the last dimension, in the smallest type that holds them: RowOperator's call.
+map_row_codes = define("map_rows(Tensor x, str operator) -> Tensor", _map_rows_fake, CPU=_map_rows, CUDA=_map_rows)

@@ -6,7 +6,7 @@ import contextlib
 import copy
 import dataclasses
 import math
-from typing import Any, Iterable
+from typing import Any, Iterable, Union
 
 import numpy as np
 import torch
@@ -14,10 +14,14 @@ from torch import Tensor, nn
 
 from ..codes import Array
 from ..errors import Error
+from .. import rows as pwl_rows
 from ..losses import Loss, Stay, Sums, Use, losses_markdown, stays_markdown, uses_markdown
+from ..rows import RowOperator
+from ..table import Table
 from .activation import COMPUTES, Activation, reals
 from .convert import copied, refuse_compiled
 from .floats import Floats
+from .row_module import Rows
 
 __all__ = ["Loss", "Report", "Stay", "Use", "report"]
 
@@ -41,32 +45,45 @@ class Report:
 
 
 class _Counter:
-    """Counts what an activation is given, before it computes."""
+    """Counts what an activation, a softmax or a norm is given, before it computes."""
 
-    def __init__(self, activation: Activation) -> None:
-        self.activation, self.count = activation, 0
+    def __init__(self, module: Union[Activation, Rows]) -> None:
+        self.module, self.count = module, 0
+        self.of: Union[Table, RowOperator] = module.operator if isinstance(module, Rows) else module.table
         self.low, self.high = math.inf, -math.inf
-        self.codes = np.zeros(1 << activation.table.input.bits, bool)
+        self.codes = np.zeros(1 << self.of.input.bits, bool)
         self.squares = np.zeros(3)  # of the errors error, quantisers and table of Use
 
+    def values(self, given: Tensor) -> tuple[Array, Array, Array, Array]:
+        """The numbers that count, the function of them, that between two quantisers, and what is computed."""
+        if isinstance(self.module, Activation):
+            x = reals(given).ravel()
+            assert self.module.function is not None
+            return x, self.module.function.of_numbers(x), self.module.quantised(x), self.of.real(x)
+        rows = reals(self.module.function.rows(given))
+        keep = slice(None) if self.module.function.is_norm else pwl_rows.kept(rows)
+        return (rows[keep].ravel(), self.module.of_numbers(rows)[keep].ravel(), self.module.quantised(rows)[keep].ravel(),
+                self.of.real(rows)[keep].ravel())
+
     def __call__(self, module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
-        if self.activation.compute != "table" or inputs[0].numel() == 0:
+        if self.module.compute != "table" or inputs[0].numel() == 0:
             return
-        x, table = reals(inputs[0]).ravel(), self.activation.table
+        x, exact, *computed = self.values(inputs[0])
+        if x.size == 0:  # every place is masked
+            return
+        between, got = (y.astype(np.float64) for y in computed)
         self.count += x.size
         self.low, self.high = min(self.low, float(x.min())), max(self.high, float(x.max()))
-        self.codes[table.quantize(x).astype(np.int64) - table.input.qmin] = True
-        assert self.activation.function is not None
-        exact, between = self.activation.function.of_numbers(x), self.activation.quantised(x).astype(np.float64)
-        got = table.real(x).astype(np.float64)
+        self.codes[self.of.quantize(x).astype(np.int64) - self.of.input.qmin] = True
         self.squares += [np.sum(error ** 2) for error in (got - exact, between - exact, got - between)]
 
     def use(self, name: str) -> Use:
-        table = self.activation.table
-        error, quantisers, of_table = map(float, np.sqrt(self.squares / max(self.count, 1)) / table.output.scale)
-        return Use(name, str(self.activation.function), self.low, self.high, int(self.codes.sum()),
-                   table.input.qmax - table.input.qmin + 1, error, quantisers, of_table, len(table.segments),
-                   table.segments.nbytes)
+        of = self.of
+        segments = (of.core if isinstance(of, RowOperator) else of).segments
+        error, quantisers, of_table = map(float, np.sqrt(self.squares / max(self.count, 1)) / of.output.scale)
+        return Use(name, str(self.module.function), self.low, self.high, int(self.codes.sum()),
+                   of.input.qmax - of.input.qmin + 1, error, quantisers, of_table, len(segments),
+                   of.nbytes if isinstance(of, RowOperator) else segments.nbytes)
 
 
 def _output(model: nn.Module, inputs: Any) -> Tensor:
@@ -91,9 +108,9 @@ def report(model: nn.Module, batches: Iterable[Any], *, labels: bool = False) ->
     model = copied(model)
     with contextlib.suppress(NotImplementedError):  # graphs of torch.export stay in the mode that they are in
         model.eval()
-    activations = {name: module for name, module in model.named_modules() if isinstance(module, Activation)}
+    activations = {name: module for name, module in model.named_modules() if isinstance(module, (Activation, Rows))}
     if not activations:
-        raise Error("the model has no Activation: report() takes what convert() gives")
+        raise Error("the model has no Activation and no Rows: report() takes what convert() gives")
     foreign = [name for name, module in activations.items() if module.function is None]
     if foreign:
         raise Error(f"torch does not have the functions of {', '.join(foreign)}: there is nothing to compare with")
