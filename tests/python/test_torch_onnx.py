@@ -141,4 +141,26 @@ def _():
                 assert converted(x).unique().numel() > 20
 
 
+@test("softmax and norms have the bits of their operators, by operators of integers; codes go to codes")
+def _():
+    weight = (np.arange(24) - 8) / 8
+    for of, length in ((pwl.softmax("s8:2^-4", "u8:2^-8", rows=30), 24), (pwl.log_softmax("s16:2^-10", "s16:2^-11:32767", rows=24), 24),
+                       (pwl.layernorm("s16:2^-10", "s16:2^-12", weight, weight, 1e-5), 24), (pwl.rmsnorm("s8:2^-4", "s8:2^-5", weight), 24)):
+        codes = torch.from_numpy(np.random.default_rng(1).integers(of.input.qmin // 3, of.input.qmax // 3, (40, length))
+                                 .astype(of.input.dtype))
+        x = torch.from_numpy(of.input.dequantize(codes.numpy()))
+        if "softmax" in of.operator:
+            x[3, 5:9] = float("-inf")
+        module = pwl.torch.Rows(of)
+        model = exported(module, x, opset_version=21)
+        equal(run(model, x).view(np.int32), of.real(x.numpy()).view(np.int32), repr(of))
+        assert not {"Softmax", "LayerNormalization", "Exp", "Sqrt"} & operators(model)
+        equal(run(exported(module, codes), codes), of(codes.numpy()), f"{of!r}: codes")
+        half = run(exported(module, x.half()), x.half())
+        equal(half, of.real(x.half().float().numpy()).astype(np.float16), "float16")
+    turned = pwl.torch.Rows(pwl.softmax("s8:2^-4", "u8:2^-8", rows=30), pwl.torch.RowFunction("softmax", 1))
+    x = torch.randint(-100, 100, (2, 7, 3)) / 16
+    equal(run(exported(turned, x), x), turned(x).numpy(), "another dimension")
+
+
 end()

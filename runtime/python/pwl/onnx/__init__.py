@@ -9,7 +9,8 @@
     print(pwl.onnx.report("model.onnx", tables, other_batches))
 
 Converted models are plain ONNX of the model's own opset, 13 or later: QuantizeLinear, a lookup in integer operators, and
-DequantizeLinear. On every code the lookup has the table's own bits.
+DequantizeLinear. On every code the lookup has the table's own bits. Softmax and norms become row operators, spelled by
+operators of int64, with the bits of these.
 """
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ except ImportError as _error:
     raise _MissingError(f"onnx is not here: pip install 'onnx>=1.16' onnxruntime ({_error})") from None
 
 from .convert import convert, fit, replace, to_model
-from .expressions import Place, find
+from .expressions import Place
+from .places import find
 from .report import Loss, Report, Stay, Use, report
+from .row_places import RowPlace
 
-__all__ = ["Loss", "Place", "Report", "Stay", "Use", "convert", "find", "fit", "replace", "report", "to_model"]
+__all__ = ["Loss", "Place", "Report", "RowPlace", "Stay", "Use", "convert", "find", "fit", "replace", "report", "to_model"]

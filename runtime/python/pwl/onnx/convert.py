@@ -10,13 +10,17 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, inliner
 
+from .. import rows as pwl_rows
 from ..calibration import LeastSquares, MinMax, Observer
-from ..codes import Array
+from ..codes import Array, Type
 from ..errors import Error, MissingError, ToolError, shown
+from ..rows import LONGEST, RowOperator
 from ..table import Table
 from .branches import enter_branches
-from .expressions import Place, find
 from .lookup import Nodes, add_quantisers, add_table
+from .places import AnyPlace, Computed, find
+from .row_integers import add_operator, add_row_quantisers
+from .row_places import RowPlace
 
 __all__ = ["convert", "fit", "load_model", "replace", "run", "to_model"]
 
@@ -121,40 +125,92 @@ def run(model: onnx.ModelProto, names: Iterable[str], batches: Iterable[Batch]) 
         raise Error("there were no batches: calibration needs data as the model will see them, a few hundred rows or more")
 
 
-def _observer(place: Place, bits: int) -> Observer:
+ROWS = 4096  # the longest row of softmax, where neither the data nor the caller say more
+
+
+def _observer(place: AnyPlace, bits: int) -> Observer:
+    if isinstance(place, RowPlace):
+        bits = operator_bits(bits)  # the largest numbers of softmax are those that count
+        return LeastSquares(None, bits) if bits == 8 and place.is_norm else MinMax(bits)
     if bits <= 8:
         return LeastSquares(place.function, bits, param=dict(place.param) or None)
     return MinMax(bits)  # a code more or less is no matter, and what is clipped may be
 
 
+def operator_bits(bits: int) -> int:
+    return 8 if bits <= 8 else 16
+
+
+class _Seen:
+    """What the places of a model are given, and what softmaxes and norms give."""
+
+    def __init__(self, places: list[AnyPlace], observer: Callable[[AnyPlace], Observer]) -> None:
+        self.places = places
+        self.inputs = [observer(place) for place in places]
+        self.outputs = [observer(place) if isinstance(place, RowPlace) else None for place in places]
+        self.longest = [0] * len(places)
+
+    def names(self) -> list[str]:
+        return [name for place in self.places for name in
+                ([place.input, place.output] if isinstance(place, RowPlace) else [place.input])]
+
+    def observe(self, tensors: Mapping[str, Array], which: int) -> None:
+        for k, place in enumerate(self.places):
+            x = tensors[place.input]
+            if x.dtype not in FLOATS:
+                raise Error(f"{place.input}: the input of {place} is of {x.dtype}; float16, float32 and float64 are replaced")
+            y = None
+            if isinstance(place, RowPlace):
+                x, y = (place.rows(tensors[name]).astype(np.float32) for name in (place.input, place.output))
+                self.longest[k] = max(self.longest[k], x.shape[-1])
+                if x.size and not place.is_norm:
+                    keep = pwl_rows.kept(x) | np.isnan(x)  # these for the observer to refuse
+                    x, y = x[keep], y[keep]
+            try:
+                self.inputs[k].observe(x)
+                of = self.outputs[k]
+                if of is not None:
+                    of.observe(y)
+            except Error as error:
+                raise Error(f"batch {which}, {place.input}: {error}") from None
+
+    def operator(self, k: int, bits: int, rows: Optional[int]) -> RowOperator:
+        place, of, output = self.places[k], self.inputs[k].type(), self.outputs[k]
+        assert isinstance(place, RowPlace) and output is not None
+        if place.is_norm:
+            fit_norm = pwl_rows.layernorm if place.function == "layernorm" else pwl_rows.rmsnorm
+            return fit_norm(of, output.type(), gamma=place.gamma, beta=place.beta, eps=place.eps, rows=self.longest[k])
+        rows = max(ROWS, self.longest[k]) if rows is None else rows
+        if not isinstance(rows, int) or not self.longest[k] <= rows <= LONGEST:
+            raise Error(f"rows={shown(rows)}: must be an integer from {self.longest[k]}, the longest row observed, to {LONGEST}")
+        if place.function == "softmax":
+            return pwl_rows.softmax(of, Type(bits, False, 2.0 ** -bits), rows=rows)
+        return pwl_rows.log_softmax(of, output.type(), rows=rows)
+
+
 def fit(model: Model, batches: Iterable[Batch], bits: int = 8, *, segments: Optional[int] = None,
-        max_err: Optional[float] = None, observer: Optional[Callable[[Place], Observer]] = None,
-        **flags: Any) -> dict[str, Table]:
-    """A table for each activation of a model, by the name of the tensor that the activation makes: from what the
-    activations are given when ONNX Runtime runs the model on the batches.
+        max_err: Optional[float] = None, observer: Optional[Callable[[Any], Observer]] = None,
+        operators: bool = True, rows: Optional[int] = None, **flags: Any) -> dict[str, Computed]:
+    """A table for each activation of a model, and a row operator for each softmax and norm, by the name of the tensor that
+    it makes: from what they are given when ONNX Runtime runs the model on the batches.
 
     batches     arrays, or tuples of arrays, or dicts of arrays by the names of the model's inputs
-    bits        of the codes at both sides of the tables, 2 to 16
+    bits        of the codes at both sides of the tables, 2 to 16; of row operators 8, and 16 where more are asked
     segments    of each table, of least squared error over the codes that the data have; by default 16, and 64 beyond 8 bits
     max_err     instead, or as well: as many segments as it takes for this error in output LSB at every code
     observer    gives an observer of pwl.calibration for a Place, by default
-                LeastSquares for up to 8 bits, and MinMax beyond
+                LeastSquares for up to 8 bits, and MinMax beyond; of a RowPlace one for what it is given and one for
+                what it gives, by default MinMax for softmax
+    operators   False: softmax and norms stay in float
+    rows        the longest row that softmax takes; by default 4096, or the longest observed where that is longer
     flags       more of pwl.fit(), for all tables: method="lut" rounds correctly, of up to 12 bits
     """
     if isinstance(bits, bool) or not isinstance(bits, int) or not 2 <= bits <= 16:
         raise Error(f"bits={shown(bits)}: must be an integer from 2 to 16")
     model = load_model(model)
-    places = find(model)
-    observers = [observer(place) if observer else _observer(place, bits) for place in places]
-    for which, tensors in enumerate(run(model, [place.input for place in places], batches)):
-        for place, seen in zip(places, observers):
-            if tensors[place.input].dtype not in FLOATS:
-                raise Error(f"{place.input}: the input of {place} is of {tensors[place.input].dtype}; float16, float32 and "
-                            "float64 are replaced")
-            try:
-                seen.observe(tensors[place.input])
-            except Error as error:
-                raise Error(f"batch {which}, {place.input}: {error}") from None
+    seen = _Seen(find(model, operators), observer or (lambda place: _observer(place, bits)))
+    for which, tensors in enumerate(run(model, seen.names(), batches)):
+        seen.observe(tensors, which)
     if max_err is not None:
         flags["max_err"] = max_err
     if max_err is not None or flags.get("method") in ("minimax", "lut"):
@@ -163,11 +219,14 @@ def fit(model: Model, batches: Iterable[Batch], bits: int = 8, *, segments: Opti
         segments = next(count for most, count in SEGMENTS.items() if bits <= most)
     if segments is not None:
         flags["segments"] = segments
-    tables = {}
-    for place, seen in zip(places, observers):
+    tables: dict[str, Computed] = {}
+    for k, place in enumerate(seen.places):
         try:
-            given: dict[str, Any] = {"param": dict(place.param), **flags} if place.param else flags
-            tables[place.output] = seen.fit(place.function, **given)
+            if isinstance(place, RowPlace):
+                tables[place.output] = seen.operator(k, operator_bits(bits), rows)
+            else:
+                given: dict[str, Any] = {"param": dict(place.param), **flags} if place.param else flags
+                tables[place.output] = seen.inputs[k].fit(place.function, **given)
         except ToolError as error:
             raise ToolError(f"{place.output}: {error}", error.code) from None
         except Error as error:
@@ -183,9 +242,10 @@ def _prefix(graph: onnx.GraphProto) -> str:
                 if not any(name.startswith(prefix + "/") for name in names))
 
 
-def _add_function(nodes: Nodes, graph: onnx.GraphProto, place: Place, table: Table, x: str, output: str) -> None:
-    """The activation's own nodes between two quantisers."""
-    names = {place.input: add_quantisers(nodes, x, table.input)}
+def _add_function(nodes: Nodes, graph: onnx.GraphProto, place: AnyPlace, table: Computed, x: str, output: str) -> None:
+    """The place's own nodes between two quantisers."""
+    given = add_row_quantisers(nodes, x, table, _turn(place)) if isinstance(table, RowOperator) else None
+    names = {place.input: given or add_quantisers(nodes, x, table.input)}
     for k in place.nodes:
         node = copy.deepcopy(graph.node[k])
         for made in node.output:
@@ -195,6 +255,35 @@ def _add_function(nodes: Nodes, graph: onnx.GraphProto, place: Place, table: Tab
         node.output[:] = [names[name] for name in node.output]
         nodes.nodes.append(node)
     add_quantisers(nodes, names[place.output], table.output, output)
+
+
+def _turn(place: AnyPlace) -> Optional[list[int]]:
+    """The order of dimensions that puts rows last, and back; None where they are last."""
+    if not isinstance(place, RowPlace) or place.axis == -1:
+        return None
+    order = list(range(place.rank))
+    order[place.axis], order[-1] = order[-1], order[place.axis]
+    return order
+
+
+def _add_rows(nodes: Nodes, place: AnyPlace, operator: RowOperator, x: str, output: str) -> None:
+    order = _turn(place)
+    if order is None:
+        add_operator(nodes, x, operator, output)
+    else:
+        y = add_operator(nodes, nodes.add("Transpose", x, perm=order), operator)
+        nodes.add("Transpose", y, output=output, perm=order)
+
+
+def _check_computed(name: str, place: AnyPlace, of: Computed) -> None:
+    """Whether what is to be put there is of the right kind."""
+    if not isinstance(place, RowPlace):
+        if not isinstance(of, Table):
+            raise Error(f"{name}: {type(of).__name__}; a pwl.Table is wanted")
+    elif not isinstance(of, RowOperator) or of.operator != place.function:
+        raise Error(f"{name}: {of!r}; a pwl.RowOperator of {place} is wanted")
+    elif place.gamma is not None and of.rows != place.gamma.size:
+        raise Error(f"{name}: an operator of {of.rows} channels; {place.gamma.size} are wanted")
 
 
 def _used(graph: onnx.GraphProto) -> set[str]:
@@ -218,9 +307,9 @@ def _checked(model: Model) -> onnx.ModelProto:
     return made
 
 
-def replace(model: Model, tables: Mapping[str, Table], *, quantisers_only: bool = False) -> onnx.ModelProto:
-    """A copy of a model with tables in the place of activations, by the names of the tensors that these make: QuantizeLinear,
-    a lookup in integers, DequantizeLinear. With quantisers_only the activations stay, in float, between the quantisers of
+def replace(model: Model, tables: Mapping[str, Computed], *, quantisers_only: bool = False) -> onnx.ModelProto:
+    """A copy of a model with tables in the place of activations, and row operators in that of softmax and norms, by the names
+    of the tensors that these make: QuantizeLinear, integers, DequantizeLinear. With quantisers_only the activations stay, in float, between the quantisers of
     their tables: what such a model loses, quantising costs, and no table gives it back.
 
     Real numbers half way between two codes may round to the other than Type.quantize has it, which multiplies by the
@@ -232,17 +321,17 @@ def replace(model: Model, tables: Mapping[str, Table], *, quantisers_only: bool 
     for name, table in tables.items():
         if name not in places:
             raise Error(f"{shown(name)}: no activation of the model makes this tensor; they make {', '.join(places)}")
-        if not isinstance(table, Table):
-            raise Error(f"{name}: {type(table).__name__}; a pwl.Table is wanted")
+        _check_computed(name, places[name], table)
     inferred = {value.name: value for value in onnx.shape_inference.infer_shapes(model).graph.value_info}
     types = {value.name: value.type.tensor_type.elem_type for value in (*inferred.values(), *graph.input, *graph.output)}
     # A look-up hides the shape, which nodes after it may want to know.
     told = {value.name for value in (*graph.value_info, *graph.output)}
     graph.value_info.extend(inferred[name] for name in tables if name in inferred and name not in told)
     new: dict[int, list[onnx.NodeProto]] = {}  # by the node in whose place they stand
+    shared: dict[tuple[str, bytes], str] = {}
     for which, (name, table) in enumerate(tables.items()):
         place = places[name]
-        nodes = Nodes(f"{prefix}/{which}", _opset(model))
+        nodes = Nodes(f"{prefix}/{which}", _opset(model), shared)
         element = types.get(place.input, TensorProto.FLOAT) or TensorProto.FLOAT
         x = place.input if element == TensorProto.FLOAT else nodes.cast(place.input, TensorProto.FLOAT)
         y = name if element == TensorProto.FLOAT else nodes.name("float")
@@ -250,6 +339,8 @@ def replace(model: Model, tables: Mapping[str, Table], *, quantisers_only: bool 
             if element != TensorProto.FLOAT:
                 raise Error(f"{place.input}: quantisers_only takes float32")
             _add_function(nodes, graph, place, table, x, y)
+        elif isinstance(table, RowOperator):
+            _add_rows(nodes, place, table, x, y)
         else:
             add_table(nodes, x, table, y)
         if y != name:
@@ -276,23 +367,31 @@ def replace(model: Model, tables: Mapping[str, Table], *, quantisers_only: bool 
 
 
 def convert(model: Model, batches: Iterable[Batch], bits: int = 8, *, segments: Optional[int] = None,
-            max_err: Optional[float] = None, observer: Optional[Callable[[Place], Observer]] = None,
-            **flags: Any) -> onnx.ModelProto:
-    """A copy of a model with tables for activations: replace() with what fit() gives. The arguments are those of fit()."""
+            max_err: Optional[float] = None, observer: Optional[Callable[[Any], Observer]] = None, operators: bool = True,
+            rows: Optional[int] = None, **flags: Any) -> onnx.ModelProto:
+    """A copy of a model with tables for activations, and row operators for softmax and norms: replace() with what fit()
+    gives. The arguments are those of fit()."""
     model = _checked(model)  # before batches run
-    return replace(model, fit(model, batches, bits, segments=segments, max_err=max_err, observer=observer, **flags))
+    return replace(model, fit(model, batches, bits, segments=segments, max_err=max_err, observer=observer,
+                              operators=operators, rows=rows, **flags))
 
 
-def to_model(table: Table, opset: int = 21) -> onnx.ModelProto:
-    """A model of a table alone: from "x" to "y", arrays of real numbers in float32."""
-    if not isinstance(table, Table):
-        raise Error(f"{type(table).__name__}; a pwl.Table is wanted")
+def to_model(table: Computed, opset: int = 21) -> onnx.ModelProto:
+    """A model of a table alone: from "x" to "y", arrays of real numbers in float32. Of a row operator, its arrays have two
+    dimensions, and the last is the row."""
+    if not isinstance(table, (Table, RowOperator)):
+        raise Error(f"{type(table).__name__}; a pwl.Table is wanted, or a pwl.RowOperator")
     if not isinstance(opset, int) or opset < OLDEST:
         raise Error(f"opset={shown(opset)}: {OLDEST} is the oldest that will do")
     nodes = Nodes("pwl", opset)
-    add_table(nodes, "x", table, "y")
-    sides = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["count"]) for name in ("x", "y")]
-    graph = helper.make_graph(nodes.nodes, table.function or "table", sides[:1], sides[1:], nodes.initializers)
+    if isinstance(table, RowOperator):
+        add_operator(nodes, "x", table, "y")
+        name, shape = table.operator, ["count", "row"]
+    else:
+        add_table(nodes, "x", table, "y")
+        name, shape = table.function or "table", ["count"]
+    sides = [helper.make_tensor_value_info(side, TensorProto.FLOAT, shape) for side in ("x", "y")]
+    graph = helper.make_graph(nodes.nodes, name, sides[:1], sides[1:], nodes.initializers)
     imports = [helper.make_opsetid("", opset)]
     model = helper.make_model(graph, opset_imports=imports, producer_name="pwl")
     model.ir_version = helper.find_min_ir_version_for(imports)

@@ -18,10 +18,9 @@ from onnx import numpy_helper
 
 from .. import functions
 from ..codes import Array
-from ..errors import Error
 from ..functions import Values, elu, erf, gelu, gelu_tanh, hard_sigmoid, sigmoid, softplus
 
-__all__ = ["FUNCTIONS", "Place", "find"]
+__all__ = ["FUNCTIONS", "Graph", "Place", "find_activations"]
 
 POINTS = np.linspace(-12.1, 11.9, 241)  # no point at a corner of the hard functions
 TOLERANCE = 1e-5                        # times 1 + |x|
@@ -80,7 +79,7 @@ class Place:
         return of(np.asarray(x, np.float64), **self.param)
 
 
-class _Graph:
+class Graph:
     """Which node makes a tensor, which take it, and what is constant."""
 
     def __init__(self, graph: onnx.GraphProto) -> None:
@@ -177,7 +176,7 @@ def _named(values: Array) -> Optional[tuple[str, dict[str, float]]]:
     return None
 
 
-def _place(graph: _Graph, seed: int) -> Optional[Place]:
+def _place(graph: Graph, seed: int) -> Optional[Place]:
     """The activation with the most nodes that the seed is part of."""
     for root in graph.below(seed):
         for x in graph.above(root):
@@ -193,19 +192,15 @@ def _place(graph: _Graph, seed: int) -> Optional[Place]:
     return None
 
 
-def find(model: onnx.ModelProto) -> list[Place]:
-    """The activations of a model's graph, in its order; those within If, Loop and Scan are not looked for. Of an If whose
-    condition is constant fit() and replace() have put the branch into the graph."""
-    graph = _Graph(onnx.shape_inference.infer_shapes(model).graph)
+def find_activations(graph: onnx.GraphProto, taken: set[int]) -> list[Place]:
+    """The activations of a graph whose shapes were inferred, in its order, without the nodes that are taken."""
+    of = Graph(graph)
     places: dict[str, Place] = {}
-    taken: set[int] = set()
-    for seed in range(len(graph.nodes)):
-        if graph.elementwise(seed) and graph.nodes[seed].op_type in SEEDS and seed not in taken:
-            place = _place(graph, seed)
-            if place and place.output not in places:
+    within: set[int] = set(taken)
+    for seed in range(len(of.nodes)):
+        if of.elementwise(seed) and of.nodes[seed].op_type in SEEDS and seed not in within:
+            place = _place(of, seed)
+            if place and place.output not in places and not taken & set(place.nodes):
                 places[place.output] = place
-                taken.update(place.nodes)
-    if not places:
-        raise Error(f"the model has no activation to replace; looked for were {', '.join(FUNCTIONS)}, as nodes of their own "
-                    "and spelled by elementwise operators of one tensor, in the model's main graph")
+                within.update(place.nodes)
     return list(places.values())

@@ -21,18 +21,21 @@ from ..codes import Array, Type, code_range
 from ..errors import Error
 from ..table import Table
 
-__all__ = ["Nodes", "add_map", "add_quantisers", "add_table", "check_type"]
+__all__ = ["Nodes", "add_codes", "add_map", "add_quantisers", "add_reals", "add_table", "check_type", "look_up"]
 
 MOST_BITS = 16
 FARTHEST_ZERO = 1 << 22  # from the codes: differences are then exact in float32
+LARGE = 4096                # bytes of a constant that is worth looking for another like it
 WIDE_QUANTIZE = 21  # the first opset whose QuantizeLinear has 16 bits
 
 
 class Nodes:
-    """Nodes and initializers for a graph, whose names begin with a prefix that the graph does not have."""
+    """Nodes and initializers for a graph, whose names begin with a prefix that the graph does not have. shared has the
+    names of large constants by what they hold: those that use the same dict write each once."""
 
-    def __init__(self, prefix: str, opset: int) -> None:
+    def __init__(self, prefix: str, opset: int, shared: Optional[dict[tuple[str, bytes], str]] = None) -> None:
         self.prefix, self.opset = prefix, opset
+        self.shared = {} if shared is None else shared
         self.nodes: list[onnx.NodeProto] = []
         self.initializers: list[onnx.TensorProto] = []
 
@@ -47,8 +50,13 @@ class Nodes:
         return output
 
     def constant(self, value: object, dtype: object) -> str:
+        array = np.array(value, dtype)  # type: ignore[call-overload]
         name = self.name("constant")
-        self.initializers.append(numpy_helper.from_array(np.array(value, dtype), name))  # type: ignore[call-overload]
+        if array.nbytes >= LARGE:
+            known = self.shared.setdefault((array.dtype.str, array.tobytes()), name)
+            if known != name:
+                return known
+        self.initializers.append(numpy_helper.from_array(array, name))
         return name
 
     def cast(self, x: str, to: int) -> str:
@@ -101,7 +109,7 @@ def _index(nodes: Nodes, x: str, of: Type) -> tuple[str, Array]:
     return steps, _wrapped(low, high) + of.zero_point
 
 
-def _look_up(nodes: Nodes, values: Array, index: str, like: str, output: Optional[str] = None) -> str:
+def look_up(nodes: Nodes, values: Array, index: str, like: str, output: Optional[str] = None) -> str:
     """The values by the index, in the shape of `like`, named `output` where that is given."""
     flat = nodes.add("Reshape", index, nodes.constant([-1], np.int64))
     found = nodes.add("GatherElements", nodes.constant(values, values.dtype), flat)
@@ -111,6 +119,23 @@ def _look_up(nodes: Nodes, values: Array, index: str, like: str, output: Optiona
 def _dequantise(nodes: Nodes, codes: str, of: Type, output: Optional[str] = None) -> str:
     """Real numbers of codes, as DequantizeLinear has them, named `output` where that is given."""
     return nodes.add("DequantizeLinear", codes, _scale(nodes, of), nodes.constant(of.zero_point, of.dtype), output=output)
+
+
+def add_codes(nodes: Nodes, x: str, of: Type) -> str:
+    """Codes of real numbers as int64."""
+    check_type(of, "the input")
+    if _native(nodes, of):
+        return nodes.cast(_codes(nodes, x, of), TensorProto.INT64)
+    return nodes.add("Add", _steps(nodes, x, of, TensorProto.INT64), nodes.constant(of.zero_point, np.int64))
+
+
+def add_reals(nodes: Nodes, codes: str, of: Type, output: Optional[str] = None) -> str:
+    """The real numbers of codes, given as int64; named `output` where that is given."""
+    check_type(of, "the output")
+    if _native(nodes, of):
+        return _dequantise(nodes, nodes.cast(codes, helper.np_dtype_to_tensor_dtype(of.dtype)), of, output)
+    steps = nodes.add("Sub", codes, nodes.constant(of.zero_point, np.int64))
+    return nodes.add("Mul", nodes.cast(steps, TensorProto.FLOAT), _scale(nodes, of), output=output)
 
 
 def _check(table: Table) -> None:
@@ -123,8 +148,8 @@ def add_table(nodes: Nodes, x: str, table: Table, output: Optional[str] = None) 
     _check(table)
     index, order = _index(nodes, x, table.input)
     if not _native(nodes, table.output):
-        return _look_up(nodes, table.dequantize(table(order)), index, x, output)
-    return _dequantise(nodes, _look_up(nodes, table(order), index, x), table.output, output)
+        return look_up(nodes, table.dequantize(table(order)), index, x, output)
+    return _dequantise(nodes, look_up(nodes, table(order), index, x), table.output, output)
 
 
 def add_map(nodes: Nodes, codes: str, table: Table) -> str:
@@ -133,7 +158,7 @@ def add_map(nodes: Nodes, codes: str, table: Table) -> str:
     of = table.input
     limits = (nodes.constant(q, np.int64) for q in (of.qmin, of.qmax))
     index = nodes.add("Clip", nodes.cast(codes, TensorProto.INT64), *limits)
-    return _look_up(nodes, table(_wrapped(*code_range(8 * of.dtype.itemsize, of.signed))), index, codes)
+    return look_up(nodes, table(_wrapped(*code_range(8 * of.dtype.itemsize, of.signed))), index, codes)
 
 
 def add_quantisers(nodes: Nodes, x: str, of: Type, output: Optional[str] = None) -> str:
