@@ -69,7 +69,7 @@ def check_bits(op, length, opset, what):
 
 
 ALLOWED = {"QuantizeLinear", "DequantizeLinear", "Cast", "Where", "IsNaN", "Div", "Round", "Clip", "Add", "Sub", "Mul", "Mod",
-           "ReduceMax", "ReduceSum", "Greater", "GreaterOrEqual", "Equal", "Gather", "GatherElements", "Reshape", "Shape", "Max",
+           "ReduceMax", "ReduceSum", "Greater", "GreaterOrEqual", "Less", "Equal", "Gather", "GatherElements", "Reshape", "Shape", "Max",
            "Min", "Neg"}
 G, B = gammas(48)
 OPERATORS = {

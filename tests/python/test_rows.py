@@ -76,6 +76,37 @@ def _():
         equal(op(np.empty((0, 48), x.dtype)), np.empty((0, 48)), "no rows")
 
 
+@test("real numbers by codes; places that float32 gives no share are masked; what an operator says of itself")
+def _():
+    for name, op in OPERATORS.items():
+        x = codes(op, 3, 48)
+        reals = op.input.dequantize(x)
+        equal(op.real(reals), op.dequantize(op(x)), name)
+        with tempfile.TemporaryDirectory() as folder:
+            op.save(f"{folder}/op.json")
+            shown = subprocess.run([pwlc, "show", f"{folder}/op.json"], check=True, capture_output=True, text=True).stdout
+        assert f"tables       {op.nbytes} bytes" in shown, (op.nbytes, shown)
+        assert len(op.core.segments) == 16
+    for op in (OPERATORS["softmax"], OPERATORS["log"]):
+        x = codes(op, 4, 30)
+        mask = rng.integers(0, 2, (4, 30)).astype(bool)
+        mask[0], mask[1] = False, True
+        for far in (-np.inf, -1e30, -200.0):
+            equal(op.real(np.where(mask, op.input.dequantize(x), far)),
+                  op.dequantize(op(x, mask=mask) if far == -np.inf else np.where(mask.any(-1)[:, None], op(x, mask=mask),
+                                                                                 op(np.full((4, 30), op.input.qmin)))), far)
+        equal(op.real([[0, -103.0]]), op.dequantize(op([[op.quantize(0.0), op.quantize(-103.0)]])), "near enough")
+    for op in (OPERATORS["softmax"], OPERATORS["wide"]):
+        e, scale = op.exponentials(), op.input.scale
+        assert e.size == 1 << op.input.bits and e[0] == 1 << op.constants["fraction"]
+        exact = np.exp(-scale * np.arange(e.size)) * e[0]
+        assert np.abs(e - exact).max() <= 1
+    norm = OPERATORS["layernorm"]
+    equal(norm.gamma, GAMMA, "gamma")
+    equal(norm.beta, BETA, "beta")
+    assert norm.eps == 1e-6 and OPERATORS["softmax"].eps is None and OPERATORS["l2norm"].gamma is None
+
+
 @test("results go where they are wanted")
 def _():
     op = OPERATORS["layernorm"]
@@ -148,6 +179,9 @@ def _():
                 refused(field, lambda: pwl.RowOperator({**good, field: value[:-1]}))
                 refused(field, lambda: pwl.RowOperator({**good, field: value[:-1] + [1.5]}))
                 refused(field, lambda: pwl.RowOperator({**good, field: value[:-1] + [1 << 63]}))
+        for field in {"eps", "gamma", "beta"} & set(good):
+            for value in ("1", [1], [True] * 48, {}, np.nan):
+                refused(field, lambda: pwl.RowOperator({**good, field: value}))
         hostile = {"exp": [1 << 31] + good["exp"][1:]} if "exp" in good else {"eps_code": (1 << 63) - 1}
         if name != "wide" and name != "log":
             refused("not safe to run", lambda: pwl.RowOperator({**good, **hostile}))

@@ -3,7 +3,7 @@
 
     QuantizeLinear      codes of the real numbers, then int64
     GatherElements      exponentials by the difference of codes; the cores by the upper bits of a word, one for a row
-    ReduceMax, ReduceSum, Mul, Sub, Add, Div, Mod    all else; floor(p / 2^n) is (p - Mod(p, 2^n)) / 2^n
+    ReduceMax, ReduceSum, Mul, Sub, Add, Div, Where    all else; of p < 0, floor(p / 2^n) is Div(p - (2^n - 1), 2^n)
     DequantizeLinear    the real numbers of the output codes
 
 A place of softmax whose share is 0 in float32, as masks have it that are added, takes no part: that alone is asked of the
@@ -51,9 +51,10 @@ class _Integers:
         return self.do("Div", p, self.power(n))
 
     def floor(self, p: object, n: object) -> str:
-        """p >> n of any p: Div rounds towards 0."""
+        """p >> n of any p of less than 2^62 + 2^61: Div rounds towards 0, so that 2^n - 1 is taken from what is negative."""
         by = self.power(n)
-        return self.do("Div", self.do("Sub", p, self.do("Mod", p, by)), by)
+        less = by - 1 if isinstance(by, int) else self.do("Sub", by, 1)
+        return self.do("Div", self.do("Sub", p, self.do("Where", self.do("Less", p, 0), less, 0)), by)
 
     def shr(self, p: object, n: object, signed: bool = True) -> str:
         """floor((p + 2^(n-1)) / 2^n), n from 1 to 62."""
