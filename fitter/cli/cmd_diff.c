@@ -10,7 +10,10 @@
 #include "base/escape.h"
 #include "base/progress.h"
 #include "command.h"
+#include "differences.h"
 #include "measure/claim.h"
+#include "operator/operator.h"
+#include "row_operator.h"
 #include "table/reduction.h"
 #include "table/table.h"
 
@@ -49,36 +52,6 @@ static void side_free(struct side *side)
 {
     packed_table_free(&side->packed);
     table_free(&side->table);
-}
-
-/* Reports a pair of texts that should be equal; counts it when it matters. */
-static void compare_text(const char *field, const char *a, const char *b, int *differences)
-{
-    if (strcmp(a, b) == 0)
-        return;
-    printf("%s: %s | %s\n", field, a[0] ? a : "none", b[0] ? b : "none");
-    if (differences)
-        ++*differences;
-}
-
-static void compare_integer(const char *field, int64_t a, int64_t b, int *differences)
-{
-    if (a == b)
-        return;
-    printf("%s: %" PRId64 " | %" PRId64 "\n", field, a, b);
-    ++*differences;
-}
-
-static void compare_tensor(const char *field, const struct tensor *a, const struct tensor *b, int *differences)
-{
-    char text_a[128], text_b[128], name[16];
-    tensor_format(a, text_a, sizeof text_a);
-    tensor_format(b, text_b, sizeof text_b);
-    compare_text(field, text_a, text_b, differences);
-    snprintf(name, sizeof name, "%s.qmin", field);
-    compare_integer(name, a->qmin, b->qmin, differences);
-    snprintf(name, sizeof name, "%s.qmax", field);
-    compare_integer(name, a->qmax, b->qmax, differences);
 }
 
 static bool same_unfused(const struct unfused *a, const struct unfused *b)
@@ -299,6 +272,13 @@ static int run(int argc, char **argv, struct diag *diag)
     if (strcmp(paths[0], "-") == 0 && strcmp(paths[1], "-") == 0)
         return diag_set(diag, EXIT_USAGE, "- is given twice; standard input can be read once");
 
+    const bool operators[2] = {operator_recognise(paths[0]), operator_recognise(paths[1])};
+    if (operators[0] && operators[1])
+        return row_operator_diff(paths[0], paths[1], outputs_only, diag);
+    if (operators[0] || operators[1])
+        return diag_set(diag, EXIT_USAGE, "%s: a row operator, which is not compared with a table",
+                        paths[operators[1]]);
+
     struct side a = {0}, b = {0};
     int code = side_read(&a, paths[0], diag);
     if (code == EXIT_DONE)
@@ -314,6 +294,7 @@ const struct command command_diff = {
     .name = "diff",
     .synopsis = "pwlc diff A.json B.json [--outputs-only]",
     .summary = "Compare two tables, field by field and output by output; exit 3 when they differ.",
+    .details = "Of two row operators, outputs are compared over the rows that a certificate measures.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 --method lut -o a.json\n"
                "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 --method lut --form biased -o b.json\n"
                "pwlc diff --outputs-only a.json b.json",

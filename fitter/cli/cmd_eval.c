@@ -70,6 +70,19 @@ static int parse(int argc, char **argv, struct evaluation_request *request, stru
     return EXIT_DONE;
 }
 
+static int evaluate_operator(const struct evaluation_request *request, struct diag *diag)
+{
+    const char *of_table = request->real            ? "--real"
+                           : request->trace         ? "--trace"
+                           : request->line_buffered ? "--line-buffered"
+                                                    : NULL;
+    for (int k = 0; k < request->input_count && !of_table; k++)
+        of_table = strcmp(request->inputs[k], "-") == 0 ? "-" : NULL;
+    if (of_table)
+        return diag_set(diag, EXIT_USAGE, "%s: of a table, and %s is a row operator", of_table, request->table_path);
+    return row_operator_eval(request->table_path, request->inputs, request->input_count, request->output, diag);
+}
+
 static int run(int argc, char **argv, struct diag *diag)
 {
     struct evaluation_request request = {.inputs = malloc((size_t)argc * sizeof *request.inputs)};
@@ -80,14 +93,7 @@ static int run(int argc, char **argv, struct diag *diag)
         return diag_set(diag, EXIT_IO, "out of memory");
     int code = parse(argc, argv, &request, diag);
     if (code == EXIT_DONE && operator_recognise(request.table_path)) {
-        if (request.real || request.trace || request.line_buffered)
-            code = diag_set(diag, EXIT_USAGE, "%s: of a table, and %s is a row operator",
-                            request.real    ? "--real"
-                            : request.trace ? "--trace"
-                                            : "--line-buffered",
-                            request.table_path);
-        else
-            code = row_operator_eval(request.table_path, request.inputs, request.input_count, request.output, diag);
+        code = evaluate_operator(&request, diag);
         free(request.inputs);
         return code;
     }
@@ -107,6 +113,9 @@ const struct command command_eval = {
     .name = "eval",
     .synopsis = "pwlc eval TABLE.json CODE... [flags]",
     .summary = "Evaluate codes as the integer runtime does; a CODE may be - (standard input) or an array FILE.npy.",
+    .details =
+        "Of a row operator, all CODEs together are one row, or one FILE.npy holds rows along its last axis: it takes "
+        "-o, and neither - nor the other flags, which are of tables alone.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 --method uniform -o tanh.json\n"
                "pwlc eval tanh.json 0 16 -16\n"
                "pwlc eval tanh.json --trace 16\n"

@@ -303,16 +303,53 @@ static json_t *table_json(const char *path, const struct table *table, struct di
     return root;
 }
 
+/* The certificate of a row operator as its file words it, null without one of its own. */
+static json_t *operator_certificate_json(const struct row_operator *of, struct diag *diag)
+{
+    char *text;
+    if (of->standing != CERTIFICATE_OWN)
+        return json_null();
+    if (operator_to_json(of, &text, diag) != EXIT_DONE)
+        return NULL;
+    json_t *root = json_loads(text, 0, NULL);
+    json_t *certificate = json_incref(json_object_get(root, "certificate"));
+    json_decref(root);
+    free(text);
+    if (!certificate)
+        diag_set(diag, EXIT_IO, "out of memory");
+    return certificate;
+}
+
+static int list_operator(const char *path, json_t *list, struct diag *diag)
+{
+    struct row_operator of;
+    if (row_operator_read(path, &of, diag))
+        return diag->code;
+    json_t *const certificate = operator_certificate_json(&of, diag);
+    json_t *const root = certificate
+                             ? json_pack("{s:s, s:s, s:s, s:o, s:o, s:I, s:I, s:i, s:I, s:o}", "file", path, "spec",
+                                         of.spec, "operator", operator_name(of.kind), "in", tensor_json(&of.in), "out",
+                                         tensor_json(&of.out), "rows", (json_int_t)of.length, "packed_bytes",
+                                         (json_int_t)operator_bytes(&of), "core_segments", of.core.segment_count,
+                                         "core_bytes", (json_int_t)table_bytes(&of.core), "certificate", certificate)
+                             : NULL;
+    if (!root && certificate)
+        diag_set(diag, EXIT_USAGE, "%s: the file name is not UTF-8, which JSON needs", path);
+    if (root && operator_is_norm(of.kind))
+        json_object_set_new(root, "eps", json_real(of.eps));
+    if (root)
+        json_array_append_new(list, root);
+    operator_free(&of);
+    return diag->code;
+}
+
 static int show_file(const char *path, bool first, json_t *list, struct diag *diag)
 {
     struct table table = {0};
     if (operator_recognise(path)) {
-        if (list)
-            return diag_set(diag, EXIT_USAGE, "%s: a row operator, whose file is its JSON; leave out --format json",
-                            path);
-        if (!first)
+        if (!first && !list)
             printf("\n");
-        return row_operator_show(path, diag);
+        return list ? list_operator(path, list, diag) : row_operator_show(path, diag);
     }
     int code = table_read(path, &table, diag);
     if (code == EXIT_DONE && claim_check(&table, NULL, NULL, diag))
@@ -378,7 +415,7 @@ static int run(int argc, char **argv, struct diag *diag)
 const struct command command_show = {
     .name = "show",
     .synopsis = "pwlc show TABLE.json... [--format text|json]",
-    .summary = "Show a table: its types, size, certificate and segments in codes and in real units.",
+    .summary = "Show a table: its types, size, certificate and segments in codes and in real units; or a row operator.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 --method uniform -o tanh.json\n"
                "pwlc show tanh.json",
     .options = options,

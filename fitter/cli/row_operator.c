@@ -191,10 +191,10 @@ int row_operator_fit(const struct given *given, int count, bool is_reply, const 
     return diag->code;
 }
 
-/* Reads an operator whose certificate is shown. */
-static int read_claimed(const char *path, struct row_operator *of, struct diag *diag)
+int row_operator_read(const char *path, struct row_operator *of, struct diag *diag)
 {
-    if (operator_read(path, of, diag) == EXIT_DONE && operator_check_claim(of, diag)) {
+    if (operator_read(path, of, diag) == EXIT_DONE &&
+        (operator_check_claim(of, diag) || operator_check_measured(of, diag))) {
         operator_free(of);
         return diag_prefix(diag, path);
     }
@@ -212,7 +212,7 @@ int row_operator_show(const char *path, struct diag *diag)
 {
     struct row_operator of;
     const struct operator_certificate *const certificate = &of.certificate;
-    if (read_claimed(path, &of, diag))
+    if (row_operator_read(path, &of, diag))
         return diag->code;
     escape_print(path);
     printf("\n  %-12s %s\n  %-12s %s\n", "spec", of.spec, "operator", operator_name(of.kind));
@@ -262,7 +262,7 @@ int row_operator_emit(const char *path, const char *format, const struct emit_op
     if (strcmp(format, "c") != 0 && strcmp(format, "json") != 0)
         return diag_set(diag, EXIT_USAGE, "%s: a row operator, which --format %s cannot write; must be c or json", path,
                         format);
-    if (read_claimed(path, &of, diag))
+    if (row_operator_read(path, &of, diag))
         return diag->code;
     if (strcmp(format, "c") == 0)
         emit_operator_c(&of, options, out, diag);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the commands do with row operators: fit makes them, and show, certify, sweep, eval and emit take their files. */
+/* What the commands do with row operators: fit makes them, and show, certify, sweep, eval, diff and emit take their
+ * files. */
 #ifndef PWLC_CLI_ROW_OPERATOR_H
 #define PWLC_CLI_ROW_OPERATOR_H
 
@@ -9,6 +10,7 @@
 #include "base/diag.h"
 #include "emit/options.h"
 #include "io/rows.h"
+#include "operator/operator.h"
 
 /* A flag of fit and its value; of a positional argument the flag is "FUNCTION". */
 struct given {
@@ -20,6 +22,9 @@ bool row_operator_is_named(const char *name);
 bool row_operator_has_flag(const char *flag);
 
 int row_operator_fit(const struct given *given, int count, bool is_reply, const char *output, struct diag *diag);
+
+/* Reads an operator whose certificate is shown or written: what is cheap of its claims is computed anew. */
+int row_operator_read(const char *path, struct row_operator *of, struct diag *diag);
 
 int row_operator_show(const char *path, struct diag *diag);
 int row_operator_certify(const char *path, const char *output, struct diag *diag);
@@ -34,6 +39,9 @@ struct row_operator_sweep {
     double max_err; /* NAN: no limit */
 };
 int row_operator_sweep(const struct row_operator_sweep *request, struct diag *diag);
+
+/* Fields, and the codes of the rows that certificates measure; exit 3 where they differ. */
+int row_operator_diff(const char *path_a, const char *path_b, bool outputs_only, struct diag *diag);
 
 /* The text of a file in "c" or "json". */
 int row_operator_emit(const char *path, const char *format, const struct emit_options *options, struct text *out,

@@ -27,13 +27,6 @@ static void set_code(const struct tensor *tensor, void *array, size_t k, int64_t
         ((uint16_t *)array)[k] = (uint16_t)code;
 }
 
-static int64_t code_at(const struct tensor *tensor, const void *array, size_t k)
-{
-    if (tensor->bits == 8)
-        return tensor->is_signed ? ((const int8_t *)array)[k] : ((const uint8_t *)array)[k];
-    return tensor->is_signed ? ((const int16_t *)array)[k] : ((const uint16_t *)array)[k];
-}
-
 static int check_length(const struct row_operator *of, size_t length, struct diag *diag)
 {
     if (operator_is_norm(of->kind) ? length == of->length : length >= 1 && length <= of->length)
@@ -65,7 +58,7 @@ static int print_or_write(const struct row_operator *of, struct npy *shape, unsi
     size_t size;
     if (!output) {
         for (size_t k = 0; k < shape->count; k++)
-            printf("%" PRId64 "\n", code_at(&of->out, y, k));
+            printf("%" PRId64 "\n", operator_code(&of->out, y, k));
         return EXIT_DONE;
     }
     npy_swap_order(y, shape->count, shape->item_size);

@@ -102,13 +102,21 @@ struct measurement {
     double *errors;
     take_row *take;
     void *context;
+    const char *only; /* rows of these words alone are measured; null: all */
+    int64_t rows;     /* so far, those too that were not measured */
 };
 
-static int64_t code_at(const struct tensor *tensor, const void *array, uint32_t k)
+/* What measured_row_text() begins with, without the place. */
+static int row_text(const struct measured_row *row, char *text, size_t size)
 {
-    if (tensor->bits == 8)
-        return tensor->is_signed ? ((const int8_t *)array)[k] : ((const uint8_t *)array)[k];
-    return tensor->is_signed ? ((const int16_t *)array)[k] : ((const uint16_t *)array)[k];
+    return snprintf(text, size, "%s, %" PRIu32 " codes apart, %" PRIu32 " places, place ", row->shape, row->part,
+                    row->length);
+}
+
+static bool is_wanted(const struct measurement *of, const struct measured_row *row)
+{
+    char text[160];
+    return !of->only || strncmp(of->only, text, (size_t)row_text(row, text, sizeof text)) == 0;
 }
 
 static void set_code(const struct tensor *tensor, void *array, uint32_t k, uint32_t from_lowest)
@@ -126,7 +134,7 @@ static double error_at(const struct measurement *of, uint32_t k, long double rea
     const struct tensor *const out = &of->of->out;
     const long double target = real + (long double)out->zero_point;
     const long double low = (long double)out->qmin, high = (long double)out->qmax;
-    return (double)((long double)code_at(out, of->y, k) - (target < low ? low : target > high ? high : target));
+    return (double)((long double)operator_code(out, of->y, k) - (target < low ? low : target > high ? high : target));
 }
 
 static void softmax_errors(struct measurement *of, uint32_t length)
@@ -136,12 +144,12 @@ static void softmax_errors(struct measurement *of, uint32_t length)
     int64_t largest = in->qmin;
     long double sum = 0;
     for (uint32_t k = 0; k < length; k++)
-        largest = code_at(in, of->x, k) > largest ? code_at(in, of->x, k) : largest;
+        largest = operator_code(in, of->x, k) > largest ? operator_code(in, of->x, k) : largest;
     for (uint32_t k = 0; k < length; k++)
-        sum += of->exp[largest - code_at(in, of->x, k)];
+        sum += of->exp[largest - operator_code(in, of->x, k)];
     const long double log = logl(sum) / scale, share = 1 / (sum * scale);
     for (uint32_t k = 0; k < length; k++) {
-        const int64_t d = largest - code_at(in, of->x, k);
+        const int64_t d = largest - operator_code(in, of->x, k);
         of->errors[k] =
             error_at(of, k, of->of->kind == OPERATOR_SOFTMAX ? of->exp[d] * share : -(long double)d * step - log);
     }
@@ -154,7 +162,7 @@ static void norm_errors(struct measurement *of)
     const int64_t zero = of->of->kind == OPERATOR_LAYER_NORM ? 0 : in->zero_point;
     int64_t sum = 0, squares = 0;
     for (uint32_t c = 0; c < of->of->length; c++) {
-        const int64_t u = code_at(in, of->x, c) - zero;
+        const int64_t u = operator_code(in, of->x, c) - zero;
         sum += u;
         squares += u * u;
     }
@@ -162,7 +170,7 @@ static void norm_errors(struct measurement *of)
     const long double variance = (squares - mean * sum) / n;
     const long double root = sqrtl(variance + operator_eps(of->of) / in->scale.value / in->scale.value);
     for (uint32_t c = 0; c < of->of->length; c++) {
-        const long double u = (long double)(code_at(in, of->x, c) - zero) - mean;
+        const long double u = (long double)(operator_code(in, of->x, c) - zero) - mean;
         const long double t = u != 0 ? u / root : 0;
         of->errors[c] = error_at(of, c, (t * operator_gamma(of->of, c) + operator_beta(of->of, c)) / scale);
     }
@@ -173,9 +181,12 @@ static void measure_row(struct measurement *of, const struct shape *shape, uint3
 {
     const struct tensor *const in = &of->of->in;
     const uint32_t top = (uint32_t)(in->qmax - in->qmin);
-    struct measured_row row = {shape->name, part, length, of->errors, 0};
+    struct measured_row row = {shape->name, part, length, of->x, of->y, of->errors, 0};
     for (uint32_t k = 0; k < length; k++)
         set_code(in, of->x, k, shape->code(k, length, top, part, state));
+    of->rows++;
+    if (!is_wanted(of, &row))
+        return;
     packed_operator_run(&of->packed, of->x, of->y, length);
     if (of->packed.is_norm)
         norm_errors(of);
@@ -217,32 +228,72 @@ static void measure_drawn(struct measurement *of, int64_t rows)
 
 void measured_row_text(const struct measured_row *row, char *text, size_t size)
 {
-    snprintf(text, size, "%s, %" PRIu32 " codes apart, %" PRIu32 " places, place %" PRIu32, row->shape, row->part,
-             row->length, row->worst);
+    const int length = row_text(row, text, size);
+    snprintf(text + length, size - (size_t)length, "%" PRIu32, row->worst);
+}
+
+/* Fills what is not set, and measures. */
+static int measure(struct measurement *work, int64_t drawn, struct diag *diag)
+{
+    const struct row_operator *const of = work->of;
+    const size_t length = of->length, codes = (size_t)1 << of->in.bits;
+    work->exp = operator_is_norm(of->kind) ? NULL : malloc(codes * sizeof *work->exp);
+    work->x = malloc(2 * length);
+    work->y = malloc(2 * length);
+    work->errors = malloc(length * sizeof *work->errors);
+    if (!work->x || !work->y || !work->errors || (!work->exp && !operator_is_norm(of->kind))) {
+        diag_set(diag, EXIT_IO, "out of memory for rows of %zu places", length);
+    } else if (operator_pack(of, EXIT_USAGE, &work->packed, diag) == EXIT_DONE) {
+        for (size_t d = 0; work->exp && d < codes; d++)
+            work->exp[d] = expl(-of->in.scale.value * d);
+        measure_structured(work);
+        measure_drawn(work, drawn);
+    }
+    packed_operator_free(&work->packed);
+    free(work->exp);
+    free(work->x);
+    free(work->y);
+    free(work->errors);
+    return diag->code;
 }
 
 int hard_rows_measure(const struct row_operator *of, int64_t drawn, take_row *take, void *context, struct diag *diag)
 {
     struct measurement work = {.of = of, .take = take, .context = context};
-    const size_t length = of->length, codes = (size_t)1 << of->in.bits;
-    work.exp = operator_is_norm(of->kind) ? NULL : malloc(codes * sizeof *work.exp);
-    work.x = malloc(2 * length);
-    work.y = malloc(2 * length);
-    work.errors = malloc(length * sizeof *work.errors);
-    if (!work.x || !work.y || !work.errors || (!work.exp && !operator_is_norm(of->kind))) {
-        diag_set(diag, EXIT_IO, "out of memory for rows of %zu places", length);
-    } else if (operator_pack(of, EXIT_USAGE, &work.packed, diag) == EXIT_DONE) {
-        for (size_t d = 0; work.exp && d < codes; d++)
-            work.exp[d] = expl(-of->in.scale.value * d);
-        measure_structured(&work);
-        measure_drawn(&work, drawn);
-    }
-    packed_operator_free(&work.packed);
-    free(work.exp);
-    free(work.x);
-    free(work.y);
-    free(work.errors);
-    return diag->code;
+    return measure(&work, drawn, diag);
+}
+
+struct claim {
+    const struct operator_certificate *says;
+    bool is_true;
+};
+
+static void compare_claim(void *context, const struct measured_row *row)
+{
+    struct claim *const claim = context;
+    const double says = claim->says->max_err_lsb, error = fabs(row->errors[row->worst]);
+    char text[sizeof claim->says->worst_row];
+    measured_row_text(row, text, sizeof text);
+    /* Written to six digits, by perhaps another processor's long double. */
+    if (strcmp(text, claim->says->worst_row) == 0 && fabs(error - says) <= 1e-5 * error)
+        claim->is_true = true;
+}
+
+int operator_check_measured(const struct row_operator *of, struct diag *diag)
+{
+    const struct operator_certificate *const says = &of->certificate;
+    struct claim claim = {says, false};
+    struct measurement work = {.of = of, .take = compare_claim, .context = &claim, .only = says->worst_row};
+    if (of->standing != CERTIFICATE_OWN || measure(&work, hard_rows_default(of), diag))
+        return diag->code;
+    if (says->rows != work.rows)
+        return diag_set(diag, EXIT_USAGE, "certificate: rows %" PRId64 ", must be %" PRId64 "; pwlc certify measures",
+                        says->rows, work.rows);
+    if (!claim.is_true)
+        return diag_set(diag, EXIT_USAGE,
+                        "certificate: worst_row \"%s\" has no error of max_err_lsb %.6g; pwlc certify gives a true one",
+                        says->worst_row, says->max_err_lsb);
+    return EXIT_DONE;
 }
 
 int64_t hard_rows_default(const struct row_operator *of)

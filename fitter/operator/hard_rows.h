@@ -10,6 +10,7 @@ struct measured_row {
     const char *shape; /* "one against many" */
     uint32_t part;     /* how far apart its codes are, as the shape means it */
     uint32_t length;
+    const void *x, *y;    /* codes of the operator's types */
     const double *errors; /* of each place: code less real value, in LSB */
     uint32_t worst;       /* the first place that has the largest one */
 };
@@ -24,6 +25,11 @@ int hard_rows_measure(const struct row_operator *of, int64_t drawn, take_row *ta
 
 /* Drawn rows that a certificate is made of. */
 int64_t hard_rows_default(const struct row_operator *of);
+
+/* Exit 2 where an own certificate counts other rows than operator_certify() does by default, or no row of these words
+ * has the error that it claims of its worst row. Only rows of these words are measured: that none is worse is not
+ * looked at. */
+int operator_check_measured(const struct row_operator *of, struct diag *diag);
 
 /* Measures rows into the certificate. */
 int operator_certify(struct row_operator *of, int64_t drawn, struct diag *diag);

@@ -165,6 +165,13 @@ void packed_operator_run(const struct packed_operator *packed, const void *x, vo
         pwl_softmax_run(&packed->softmax, &(pwl_rows){.x = x, .y = y, .count = 1, .length = length}, PWL_LEVELS_ALL);
 }
 
+int64_t operator_code(const struct tensor *tensor, const void *array, size_t k)
+{
+    if (tensor->bits == 8)
+        return tensor->is_signed ? ((const int8_t *)array)[k] : ((const uint8_t *)array)[k];
+    return tensor->is_signed ? ((const int16_t *)array)[k] : ((const uint16_t *)array)[k];
+}
+
 size_t operator_bytes(const struct row_operator *of)
 {
     size_t bytes = (size_t)table_bytes(&of->core);

@@ -99,6 +99,9 @@ void packed_operator_free(struct packed_operator *packed);
 /* y of a row x of `length` places, arrays of the operator's types. */
 void packed_operator_run(const struct packed_operator *packed, const void *x, void *y, size_t length);
 
+/* Code k of an array of a type of 8 or 16 bits. */
+int64_t operator_code(const struct tensor *tensor, const void *array, size_t k);
+
 /* Bytes of tables and constants per channel: what firmware stores beside the struct. */
 size_t operator_bytes(const struct row_operator *of);
 

@@ -105,12 +105,50 @@ expect_output 255 eval softmax.json 7
 expect_error 2 '128, must be a code' eval softmax.json 128
 expect_error 2 'a row of 3 places, must be 40' eval layernorm.json 1 2 3
 expect_error 2 '--trace: of a table' eval softmax.json --trace 1
+expect_error 2 'of a table, and softmax.json is a row operator' eval softmax.json 1 - </dev/null
+expect_status 0 eval --help && { grep -q 'Of a row operator' ../out || fail "eval --help does not tell of row operators"; }
+
+# show --format json: what the file says, tables beside operators.
+expect_status 0 fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json
+for name in $all; do
+    expect_status 0 show $name.json && bytes=$(sed -n 's/^  tables *\([0-9]*\) bytes.*/\1/p' ../out)
+    expect_status 0 show --format json $name.json tanh.json && python3 - $name.json "$bytes" <<'END' ||
+import json, sys
+shown, table = json.load(open("../out"))
+file = json.load(open(sys.argv[1]))
+assert shown["certificate"] == file["certificate"] and shown["packed_bytes"] == int(sys.argv[2])
+assert all(shown[key] == file[key] for key in ("operator", "spec", "rows") + (("eps",) if "eps" in file else ()))
+assert shown["in"]["qmin"] == file["in"]["qmin"] and table["function"] == "tanh"
+END
+        fail "$name: show --format json: $(head -c 300 ../out)"
+done
+sed 's/"max_err_lsb": 0.4/"max_err_lsb": 0.3/' softmax.json >edited.json
+expect_status 0 show --format json edited.json && { grep -q '"certificate": null' ../out || fail "another's certificate is shown"; }
+
+# diff.
+expect_status 0 diff softmax.json softmax.json && { grep -q '0 of [0-9]* codes differ' ../out || fail "one differs from itself"; }
+expect_status 0 fit softmax --in s8:0.05 --out u8:2^-8 --rows 64 -o other.json
+expect_status 3 diff softmax.json other.json && {
+    for line in 'in: s8:0.0472:0 | s8:0.05:0' 'rows: 4096 | 64' 'exp: 255 of 256 differ, the first \[1\]' \
+        'outputs: [1-9][0-9]* of [0-9]* codes differ' 'largest difference [0-9]* in the row .* 64 places' 'softmax.json: proven'; do
+        grep -q "^.*$line" ../out || fail "diff does not say: $line"
+    done
+}
+expect_status 3 diff --outputs-only softmax.json other.json && { ! grep -q rows: ../out || fail "--outputs-only compares fields"; }
+expect_status 0 fit layernorm --in s16:2^-10 --out s16:2^-11:5 --rows 40 --eps 0.001 -o other.json
+expect_status 3 diff layernorm.json other.json && { grep -q '^eps: 1e-05 | 0.001$' ../out || fail "diff does not see eps"; }
+expect_status 3 diff softmax.json layernorm.json && { grep -q 'take different rows' ../err || fail "diff: $(cat ../err)"; }
+# Of one place alone.
+python3 -c 'import json
+of = json.load(open("softmax.json"))
+of["exp"][2] -= 1
+json.dump(of, open("other.json", "w"))'
+expect_status 3 diff softmax.json other.json && { grep -q 'exp: 1 of 256 differ, the first \[2\]' ../out || fail "diff: $(cat ../out)"; }
 
 # What does not take operators says so.
-expect_status 0 fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json
 for command in "diff softmax.json tanh.json" "report softmax.json -o page.html" "verify softmax.json" "cost softmax.json" \
     "emit softmax.json tanh.json" "emit softmax.json --format sv" "emit softmax.json --standalone" \
-    "emit softmax.json --profile tosa8" "show softmax.json --format json" "sweep softmax.json tanh.json" \
+    "emit softmax.json --profile tosa8" "sweep softmax.json tanh.json" \
     "sweep softmax.json --hist" "sweep tanh.json --rows 5" "certify softmax.json --exhaustive"; do
     # shellcheck disable=SC2086
     expect_error 2 operator $command

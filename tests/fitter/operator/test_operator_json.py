@@ -85,7 +85,10 @@ class Refusals:
         parts = [{name: says[name] / 2} for name in says.keys() - {"bound_lsb", "max_err_lsb", "rows", "worst_row"}
                  if says[name] > 0]
         for command in (["show"], ["emit"]):
-            for claim in ({"bound_lsb": 0.5}, {"max_err_lsb": 0.9}, *parts):
+            for claim in ({"bound_lsb": 0.5}, {"max_err_lsb": 0.9}, {"max_err_lsb": says["max_err_lsb"] * 0.9999},
+                          {"rows": says["rows"] - 1}, {"rows": (1 << 63) - 1}, {"worst_row": "one of them"},
+                          {"worst_row": says["worst_row"] + "0"}, {"worst_row": says["worst_row"][:-2]},
+                          {"worst_row": "all alike, 0 codes apart, 1 places, place 0"}, *parts):
                 claimed = self.with_field("certificate", {**self.op["certificate"], **claim})
                 self.expect(f"claims {claim}", signed(claimed), "certificate", command=command)
         text = json.dumps(self.op)
