@@ -6,17 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "c.h"
+#include "row_c.h"
 
-/* What the header is written from. */
-struct c_operator {
-    const struct row_operator *of;
-    char name[EMIT_NAME_SIZE], upper[EMIT_NAME_SIZE];
-    const char *attribute; /* of arrays; "" for none */
-};
-
-static void add_array(struct text *out, const struct c_operator *c, const char *type, const char *suffix,
-                      uint32_t count, enum operator_list list)
+static void add_array(struct text *out, const struct row_c *c, const char *type, const char *suffix, uint32_t count,
+                      enum operator_list list)
 {
     char literal[C_LITERAL_SIZE];
     text_add(out, "static const %s %s_%s[%" PRIu32 "]%s%s = {", type, c->name, suffix, count, *c->attribute ? " " : "",
@@ -38,20 +31,30 @@ static const char *type_constant(const struct tensor *tensor)
     return tensor->bits == 8 ? (tensor->is_signed ? "PWL_S8" : "PWL_U8") : tensor->is_signed ? "PWL_S16" : "PWL_U16";
 }
 
-static void add_softmax(struct text *out, const struct c_operator *c)
+static void add_arrays(struct text *out, const struct row_c *c)
 {
     const struct row_operator *const of = c->of;
-    const bool is_log = of->kind == OPERATOR_LOG_SOFTMAX;
-    char zero_point[C_LITERAL_SIZE], low[C_LITERAL_SIZE], high[C_LITERAL_SIZE];
-    add_array(out, c, "uint32_t", "exp", 256, OPERATOR_EXP);
+    if (of->exp)
+        add_array(out, c, "uint32_t", "exp", 256, OPERATOR_EXP);
     if (of->exp_high) {
         add_array(out, c, "uint32_t", "exp_high", 256, OPERATOR_EXP_HIGH);
         add_array(out, c, "uint8_t", "exp_shift", 256, OPERATOR_EXP_SHIFT);
     }
-    if (is_log) {
+    if (of->log_factor) {
         add_array(out, c, "uint16_t", "log_factor", PWL_LOG_CELLS, OPERATOR_LOG_FACTOR);
         add_array(out, c, "int32_t", "log_value", PWL_LOG_CELLS, OPERATOR_LOG_VALUE);
     }
+    if (of->gamma_codes)
+        add_array(out, c, "int32_t", "gamma", of->length, OPERATOR_GAMMA_CODES);
+    if (of->beta_codes)
+        add_array(out, c, "int64_t", "beta", of->length, OPERATOR_BETA_CODES);
+}
+
+static void add_softmax(struct text *out, const struct row_c *c)
+{
+    const struct row_operator *const of = c->of;
+    const bool is_log = of->kind == OPERATOR_LOG_SOFTMAX;
+    char zero_point[C_LITERAL_SIZE], low[C_LITERAL_SIZE], high[C_LITERAL_SIZE];
     text_add(out, "\nstatic const pwl_softmax %s = {\n    %d, /* version */\n    %s, /* kind */\n", c->name,
              PWL_ROWS_VERSION, is_log ? "PWL_LOG_SOFTMAX" : "PWL_SOFTMAX");
     text_add(out, "    %s, %s, /* in, out */\n    %d, /* fraction */\n    %d, /* out_bits */\n", type_constant(&of->in),
@@ -72,13 +75,10 @@ static void add_softmax(struct text *out, const struct c_operator *c)
     text_add(out, "    &%s_core /* reciprocal */\n};\n", c->name);
 }
 
-static void add_norm(struct text *out, const struct c_operator *c, const pwl_norm *norm)
+static void add_norm(struct text *out, const struct row_c *c, const pwl_norm *norm)
 {
     const struct row_operator *const of = c->of;
     char zero_point[C_LITERAL_SIZE], low[C_LITERAL_SIZE], high[C_LITERAL_SIZE], eps[C_LITERAL_SIZE];
-    add_array(out, c, "int32_t", "gamma", of->length, OPERATOR_GAMMA_CODES);
-    if (of->beta_codes)
-        add_array(out, c, "int64_t", "beta", of->length, OPERATOR_BETA_CODES);
     text_add(out, "\nstatic const pwl_norm %s = {\n    %d, /* version */\n    %s, /* kind */\n", c->name,
              PWL_ROWS_VERSION, norm->kind == PWL_LAYER_NORM ? "PWL_LAYER_NORM" : "PWL_RMS_NORM");
     text_add(out, "    %s, %s, /* in, out */\n    %d, /* variance_shift */\n    %d, /* fraction */\n",
@@ -97,7 +97,7 @@ static void add_norm(struct text *out, const struct c_operator *c, const pwl_nor
 }
 
 /* pwl_softmax_s8_u8, or what --prefix and --name say. */
-static int name_operator(struct c_operator *c, const struct emit_options *options, struct diag *diag)
+static int name_operator(struct row_c *c, const struct emit_options *options, struct diag *diag)
 {
     char in[16], out[16];
     int length;
@@ -115,19 +115,31 @@ static int name_operator(struct c_operator *c, const struct emit_options *option
     return EXIT_DONE;
 }
 
+static void add_banner(struct text *out, const struct row_c *c, bool is_norm, bool is_standalone)
+{
+    const struct row_operator *const of = c->of;
+    const char *const kind = is_standalone ? "_STANDALONE" : "";
+    char types[2][80];
+    tensor_format(&of->in, types[0], sizeof types[0]);
+    tensor_format(&of->out, types[1], sizeof types[1]);
+    text_add(out, "\n#ifndef %s%s_H\n#define %s%s_H\n\n#include %s\n\n/*\n * %s\n *   operator    %s\n", c->upper, kind,
+             c->upper, kind, is_standalone ? "<stdint.h>" : "<pwl/rows.h>", c->name, operator_name(of->kind));
+    text_add(out, " *   types       %s to %s\n *   rows        %s %" PRIu32 " places\n *   spec        %s\n", types[0],
+             types[1], is_norm ? "of" : "of up to", of->length, of->spec);
+    if (of->standing == CERTIFICATE_OWN)
+        text_add(out, " *   proven      no code of any row is off by more than %g LSB\n *   measured    %g LSB\n",
+                 of->certificate.bound_lsb, of->certificate.max_err_lsb);
+    text_add(out, " */\n");
+}
+
 int emit_operator_c(const struct row_operator *of, const struct emit_options *options, struct text *out,
                     struct diag *diag)
 {
-    struct c_operator c = {.of = of, .attribute = options->attribute ? options->attribute : ""};
+    struct row_c c = {.of = of, .attribute = options->attribute ? options->attribute : ""};
     struct packed_operator packed;
     struct emit_options core_options = *options;
     const struct table *const core = &of->core;
-    char core_name[EMIT_NAME_SIZE + 8], types[2][80];
-    if (options->standalone)
-        return diag_set(diag, EXIT_USAGE,
-                        "--standalone: %s is a row operator and needs the runtime, whose runtime/rows/ and pwl/rows.h "
-                        "are plain C; leave it out",
-                        operator_name(of->kind));
+    char core_name[EMIT_NAME_SIZE + 8];
     if (name_operator(&c, options, diag))
         return diag->code;
     snprintf(core_name, sizeof core_name, "%s_core", c.name);
@@ -136,17 +148,11 @@ int emit_operator_c(const struct row_operator *of, const struct emit_options *op
     /* Its names are checked as those of any table. */
     if (emit_c(&core, 1, &core_options, out, diag) || operator_pack(of, EXIT_USAGE, &packed, diag))
         return diag->code;
-    tensor_format(&of->in, types[0], sizeof types[0]);
-    tensor_format(&of->out, types[1], sizeof types[1]);
-    text_add(out, "\n#ifndef %s_H\n#define %s_H\n\n#include <pwl/rows.h>\n\n/*\n * %s\n *   operator    %s\n", c.upper,
-             c.upper, c.name, operator_name(of->kind));
-    text_add(out, " *   types       %s to %s\n *   rows        %s %" PRIu32 " places\n *   spec        %s\n", types[0],
-             types[1], packed.is_norm ? "of" : "of up to", of->length, of->spec);
-    if (of->standing == CERTIFICATE_OWN)
-        text_add(out, " *   proven      no code of any row is off by more than %g LSB\n *   measured    %g LSB\n",
-                 of->certificate.bound_lsb, of->certificate.max_err_lsb);
-    text_add(out, " */\n");
-    if (packed.is_norm)
+    add_banner(out, &c, packed.is_norm, options->standalone);
+    add_arrays(out, &c);
+    if (options->standalone)
+        row_c_add_standalone(out, &c, &packed);
+    else if (packed.is_norm)
         add_norm(out, &c, &packed.norm);
     else
         add_softmax(out, &c);

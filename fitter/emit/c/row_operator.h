@@ -5,7 +5,8 @@
 #include "emit/options.h"
 #include "operator/operator.h"
 
-/* A row operator as a header for the runtime: its core, its arrays, and a pwl_softmax or pwl_norm over them. */
+/* A row operator as a header: its core, its arrays, and a pwl_softmax or pwl_norm over them for the runtime, or with
+ * options->standalone a function of its own. */
 int emit_operator_c(const struct row_operator *of, const struct emit_options *options, struct text *out,
                     struct diag *diag);
 

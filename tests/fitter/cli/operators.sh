@@ -14,6 +14,76 @@ all='softmax layernorm logsoftmax rmsnorm l2norm'
 mkdir ../runtime
 (cd ../runtime && cc -std=c11 -O1 "-I$root/runtime/include" -c "$root"/runtime/{,rows/}*.c)
 
+# The standalone header needs nothing, and gives the codes of the runtime: of drawn rows, in place, with masks.
+check_standalone() {
+    local name=$1 is_softmax=0 compiler
+    case $name in *softmax) is_softmax=1 ;; esac
+    expect_status 0 emit $name.json --name my_operator -o my_operator.h
+    expect_status 0 emit $name.json --standalone --name own_operator -o own_operator.h
+    for compiler in "cc -std=c11 -x c -ffreestanding -Wconversion" "c++ -std=c++11 -x c++" \
+        "arm-none-eabi-gcc -x c -mcpu=cortex-m4 -Os -ffreestanding"; do
+        ! command -v "${compiler%% *}" >/dev/null ||
+            $compiler -O2 -Wall -Wextra -Wpedantic -Werror -fsyntax-only own_operator.h 2>../cc ||
+            fail "$name: $compiler: $(head -3 ../cc)"
+    done
+    cat >own.c <<SOURCE
+#include <stdio.h>
+#include <string.h>
+#include "my_operator.h"
+#include "own_operator.h"
+#define IS_SOFTMAX $is_softmax
+#define BYTES(type) ((type) <= PWL_U8 ? 1u : 2u)
+static uint64_t state = 1;
+static uint32_t draw(void)
+{
+    return (uint32_t)((state = state * 6364136223846793005u + 1442695040888963407u) >> 33);
+}
+int main(void)
+{
+    static uint16_t x[40], y[40], z[40];
+    static uint8_t mask[40];
+    long differing = 0, changing = 0;
+    for (int r = 0; r < 3000; r++) {
+        const uint32_t n = IS_SOFTMAX ? 1 + draw() % 40 : 40, width = 1 + draw() % (1u << draw() % 17), first = draw();
+        const int masked = draw() % 3;
+        for (uint32_t k = 0; k < 40; k++) {
+            const uint32_t code = first + draw() % width;
+            mask[k] = masked == 2 ? 0 : (uint8_t)(draw() & 2);
+            if (BYTES(my_operator.in) == 1)
+                ((uint8_t *)x)[k] = (uint8_t)code;
+            else
+                x[k] = (uint16_t)code;
+        }
+#if IS_SOFTMAX
+        const pwl_rows rows = {x, y, 1, n, masked ? mask : 0, 0, 0, 0};
+        pwl_softmax_run(&my_operator, &rows, PWL_LEVELS_ALL);
+        own_operator_row((void *)x, (void *)z, masked ? mask : 0, n);
+#else
+        (void)masked;
+        pwl_norm_run(&my_operator, x, y, 1, PWL_LEVELS_ALL);
+        own_operator_row((void *)x, (void *)z);
+#endif
+        differing += memcmp(y, z, n * BYTES(my_operator.out)) != 0;
+        changing += n > 1 && memcmp(y, (char *)y + BYTES(my_operator.out), (n - 1) * BYTES(my_operator.out)) != 0;
+        if (BYTES(my_operator.in) == BYTES(my_operator.out)) {
+#if IS_SOFTMAX
+            own_operator_row((void *)x, (void *)x, masked ? mask : 0, n);
+#else
+            own_operator_row((void *)x, (void *)x);
+#endif
+            differing += memcmp(y, x, n * BYTES(my_operator.out)) != 0;
+        }
+    }
+    printf("%ld %d\n", differing, changing > 1000);
+    return 0;
+}
+SOURCE
+    cc -std=c11 -O1 -fsanitize=undefined,address -Wall -Wextra -Werror -Wno-unused "-I$root/runtime/include" -I. own.c ../runtime/*.o \
+        -o own 2>../cc || fail "$name: the standalone header does not compile: $(head -3 ../cc)"
+    [ "$(./own 2>&1)" = "0 1" ] || fail "$name: the standalone header computes something else: $(./own 2>&1 | head -5)"
+    rm my_operator.h own_operator.h own own.c
+}
+
 # The same flags give the same bytes; the file is read and written back as it was, and measured anew is the same.
 for name in $all; do
     grep -q "\"spec\": \"$name --in" $name.json || fail "$name: no flags in the file"
@@ -70,8 +140,21 @@ SOURCE
     # shellcheck disable=SC2046
     expect_status 0 eval $name.json $(for ((k = 0; k < 40; k++)); do echo $((k * k % 101)); done)
     ./run | cmp -s - ../out || fail "$name: the header computes something else"
-    rm my_operator.h run run.c again.json
+    check_standalone $name
+    rm run run.c again.json
 done
+
+# With gamma and beta.
+python3 - <<'END'
+import struct
+for name, values in (("gamma", [k / 16 - 1 for k in range(40)]), ("beta", [1 - k / 8 for k in range(40)])):
+    head = b"{'descr': '<f8', 'fortran_order': False, 'shape': (40,), }"
+    head += b" " * (-(len(head) + 11) % 64) + b"\n"
+    with open(name + ".npy", "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + struct.pack("<40d", *values))
+END
+expect_status 0 fit layernorm --in s16:2^-10 --out s16:2^-11 --gamma gamma.npy --beta beta.npy -o affine.json
+check_standalone affine
 
 # Drawn rows, a million of them in the whole test: sweep ends with 1 where a code is beyond the proven bound.
 drawn=2000
@@ -147,7 +230,7 @@ expect_status 3 diff softmax.json other.json && { grep -q 'exp: 1 of 256 differ,
 
 # What does not take operators says so.
 for command in "diff softmax.json tanh.json" "report softmax.json -o page.html" "verify softmax.json" "cost softmax.json" \
-    "emit softmax.json tanh.json" "emit softmax.json --format sv" "emit softmax.json --standalone" \
+    "emit softmax.json tanh.json" "emit softmax.json --format sv" \
     "emit softmax.json --profile tosa8" "sweep softmax.json tanh.json" \
     "sweep softmax.json --hist" "sweep tanh.json --rows 5" "certify softmax.json --exhaustive"; do
     # shellcheck disable=SC2086
