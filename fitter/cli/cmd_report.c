@@ -10,7 +10,9 @@
 #include "fit/fit.h"
 #include "measure/claim.h"
 #include "measure/measure.h"
+#include "operator/operator.h"
 #include "report/report_page.h"
+#include "row_operator.h"
 #include "spec/spec.h"
 
 static const struct option_info options[] = {
@@ -195,6 +197,32 @@ static int report(struct request *request, struct diag *diag)
     return diag->code;
 }
 
+/* How many of the files are row operators. */
+static int operators_of(const struct request *request)
+{
+    int count = 0;
+    for (int k = 0; k < request->count; k++)
+        count += operator_recognise(request->reports[k].label);
+    return count;
+}
+
+static int report_operators(const struct request *request, int operators, struct diag *diag)
+{
+    const char *const flag = request->samples ? "--samples" : request->weights_path ? "--weights" : NULL;
+    if (operators < request->count)
+        return diag_set(diag, EXIT_USAGE, "tables and row operators: a page is of the ones or of the others");
+    if (flag)
+        return diag_set(diag, EXIT_USAGE, "%s: of a table, and %s is a row operator", flag, request->reports[0].label);
+    const char **const paths = malloc((size_t)request->count * sizeof *paths);
+    if (!paths)
+        return diag_set(diag, EXIT_IO, "out of memory");
+    for (int k = 0; k < request->count; k++)
+        paths[k] = request->reports[k].label;
+    row_operator_report(paths, request->count, request->output, diag);
+    free(paths);
+    return diag->code;
+}
+
 static int parse(int argc, char **argv, struct request *request, struct diag *diag)
 {
     struct argument_walk walk = {.command = &command_report, .argc = argc, .argv = argv, .index = 1};
@@ -235,8 +263,13 @@ static int run(int argc, char **argv, struct diag *diag)
     request.functions = calloc((size_t)argc, sizeof *request.functions);
     if (!request.reports || !request.functions)
         diag_set(diag, EXIT_IO, "out of memory");
-    else if (!parse(argc, argv, &request, diag))
-        report(&request, diag);
+    else if (!parse(argc, argv, &request, diag)) {
+        const int operators = operators_of(&request);
+        if (operators)
+            report_operators(&request, operators, diag);
+        else
+            report(&request, diag);
+    }
     for (int k = 0; k < request.count; k++) {
         report_free(&request.reports[k]);
         function_free(&request.functions[k]);
@@ -251,6 +284,7 @@ const struct command command_report = {
     .name = "report",
     .synopsis = "pwlc report TABLE.json... [-o report.html]",
     .summary = "Write one HTML page about tables: curves, errors, segments and a comparison of methods.",
+    .details = "Of row operators, alone on a page: the bound and its parts, a histogram of errors and the worst rows.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 --segments 8 -o tanh.json\n"
                "pwlc report tanh.json -o report.html",
     .options = options,

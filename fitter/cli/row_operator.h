@@ -43,6 +43,9 @@ int row_operator_sweep(const struct row_operator_sweep *request, struct diag *di
 /* Fields, and the codes of the rows that certificates measure; exit 3 where they differ. */
 int row_operator_diff(const char *path_a, const char *path_b, bool outputs_only, struct diag *diag);
 
+/* A page about operators alone. */
+int row_operator_report(const char *const *paths, int count, const char *output, struct diag *diag);
+
 /* The text of a file in "c" or "json". */
 int row_operator_emit(const char *path, const char *format, const struct emit_options *options, struct text *out,
                       struct diag *diag);

@@ -12,6 +12,7 @@
 #include "io/npy.h"
 #include "operator/hard_rows.h"
 #include "operator/operator.h"
+#include "operator/row_sweep.h"
 #include "row_operator.h"
 
 static size_t bytes_of(const struct tensor *tensor)
@@ -161,52 +162,8 @@ int row_operator_eval(const char *path, const char *const *inputs, int count, co
     return diag->code;
 }
 
-enum { TEN = 10, BINS = 20 };
-
-/* What a sweep gathers. */
-struct sweep {
-    int64_t rows, places, correct;
-    double squares, sum;
-    int kept;
-    struct {
-        double error;
-        char words[160];
-    } worst[TEN];
-    int64_t bins[BINS]; /* of |error|, each a twentieth of `top` */
-    double top;         /* the bound */
-};
-
-static void keep_worst(struct sweep *sweep, double error, const struct measured_row *row)
-{
-    int place = sweep->kept;
-    while (place > 0 && error > sweep->worst[place - 1].error)
-        place--;
-    if (place == TEN)
-        return;
-    for (int k = sweep->kept < TEN ? sweep->kept++ : TEN - 1; k > place; k--)
-        sweep->worst[k] = sweep->worst[k - 1];
-    sweep->worst[place].error = error;
-    measured_row_text(row, sweep->worst[place].words, sizeof sweep->worst[place].words);
-}
-
-static void take(void *context, const struct measured_row *row)
-{
-    struct sweep *const sweep = context;
-    sweep->rows++;
-    sweep->places += row->length;
-    for (uint32_t k = 0; k < row->length; k++) {
-        const double error = row->errors[k], size = fabs(error);
-        const int bin = (int)(size / sweep->top * BINS);
-        sweep->squares += error * error;
-        sweep->sum += size;
-        sweep->correct += size <= 0.5;
-        sweep->bins[bin < BINS ? bin : BINS - 1]++;
-    }
-    keep_worst(sweep, fabs(row->errors[row->worst]), row);
-}
-
-static void add_metrics(struct cells *cells, const struct row_operator *of, const char *path, const struct sweep *sweep,
-                        const struct operator_certificate *certificate)
+static void add_metrics(struct cells *cells, const struct row_operator *of, const char *path,
+                        const struct row_sweep *sweep, const struct operator_certificate *certificate)
 {
     char in[128], out[128];
     tensor_format(&of->in, in, sizeof in);
@@ -228,31 +185,29 @@ static void add_metrics(struct cells *cells, const struct row_operator *of, cons
 }
 
 /* For people: the ten worst rows, and how often errors of a size occur. */
-static void add_details(struct text *out, const struct sweep *sweep)
+static void add_details(struct text *out, const struct row_sweep *sweep)
 {
     text_add(out, "\n| error, LSB | row |\n| ---------: | :-- |\n");
     for (int k = 0; k < sweep->kept; k++)
         text_add(out, "| %10.6f | %s |\n", sweep->worst[k].error, sweep->worst[k].words);
     text_add(out, "\n| error up to, LSB | places |\n| ---------------: | -----: |\n");
-    for (int k = 0; k < BINS; k++)
+    for (int k = 0; k < ROW_SWEEP_BINS; k++)
         if (sweep->bins[k])
-            text_add(out, "| %.4f | %" PRId64 " |\n", sweep->top * (k + 1) / BINS, sweep->bins[k]);
+            text_add(out, "| %.4f | %" PRId64 " |\n", sweep->top * (k + 1) / ROW_SWEEP_BINS, sweep->bins[k]);
 }
 
 int row_operator_sweep(const struct row_operator_sweep *request, struct diag *diag)
 {
     struct row_operator of;
     struct operator_certificate certificate = {0};
-    struct sweep sweep = {0};
+    struct row_sweep sweep = {0};
     struct cells cells = {0};
     struct text text = {0};
     if (operator_read(request->path, &of, diag))
         return diag->code;
     const int64_t rows = request->rows ? request->rows : hard_rows_default(&of);
-    if (operator_bound(&of, &certificate, diag) == EXIT_DONE) {
-        sweep.top = certificate.bound_lsb;
-        hard_rows_measure(&of, rows, take, &sweep, diag);
-    }
+    if (operator_bound(&of, &certificate, diag) == EXIT_DONE)
+        row_sweep(&of, rows, certificate.bound_lsb, &sweep, diag);
     if (diag->code == EXIT_DONE) {
         add_metrics(&cells, &of, request->path, &sweep, &certificate);
         cells_print(&cells, 1, request->format, terminal_width(request->output), &text);

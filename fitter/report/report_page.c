@@ -7,6 +7,7 @@
 
 #include "base/escape.h"
 #include "measure/histogram.h"
+#include "page.h"
 #include "plot.h"
 #include "table/reduction.h"
 #include "table/size.h"
@@ -18,54 +19,6 @@
 
 const char *const report_rival_names[REPORT_RIVALS] = {"uniform", "document", "lut"};
 
-static const char style[] =
-    ":root{color-scheme:light dark;--back:#fff;--text:#1f2328;--soft:#59636e;--rule:#d8dee4;--tile:#f6f8fa;"
-    "--accent:#0b62c4}\n"
-    "@media(prefers-color-scheme:dark){:root{--back:#0d1117;--text:#e6edf3;--soft:#9ba5b0;--rule:#30363d;"
-    "--tile:#161b22;--accent:#6cb6ff}}\n"
-    "*{box-sizing:border-box}\n"
-    "body{margin:0 auto;padding:1.5rem 1.25rem 4rem;max-width:63rem;background:var(--back);color:var(--text);"
-    "font:16px/1.5 system-ui,'Segoe UI','Helvetica Neue',Arial,sans-serif}\n"
-    "h1{font-size:1.6rem;margin:0 0 .25rem}h2{font-size:1.35rem;margin:0;overflow-wrap:anywhere}"
-    "h3{font-size:1.05rem;margin:2rem 0 .5rem}p{margin:.4rem 0;max-width:46rem}.soft{color:var(--soft)}"
-    "a{color:var(--accent)}\n"
-    "section{border-top:2px solid var(--rule);margin-top:2.5rem;padding-top:1.5rem}\n"
-    "code,td,dd{font-variant-numeric:tabular-nums}"
-    "code{font:.875em/1.5 ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace}\n"
-    "pre{background:var(--tile);border:1px solid var(--rule);border-radius:6px;padding:.6rem .8rem;margin:.5rem 0;"
-    "white-space:pre-wrap;overflow-wrap:anywhere}\n"
-    ".tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:.75rem;margin:1rem 0}"
-    ".tile{background:var(--tile);border:1px solid var(--rule);border-radius:8px;padding:.6rem .8rem}"
-    ".tile b{display:block;font-size:1.35rem;line-height:1.3;font-variant-numeric:tabular-nums}"
-    ".tile span{color:var(--soft);font-size:.85rem}\n"
-    "dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1.25rem;margin:.5rem 0}dt{color:var(--soft)}"
-    "dd{margin:0;overflow-wrap:anywhere}\n"
-    ".plot{overflow-x:auto;margin:.75rem 0}svg{display:block;width:100%;min-width:38rem;height:auto}\n"
-    "details{margin:.3rem 0}summary{cursor:pointer;font-variant-numeric:tabular-nums}\n"
-    ".wide{overflow:auto;border:1px solid var(--rule);border-radius:6px}.tall{max-height:42rem}\n"
-    "table{border-collapse:collapse;width:100%;font-size:.9rem}"
-    "th,td{padding:.3rem .7rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--rule)}"
-    "tbody tr:last-child "
-    "td{border-bottom:0}th{background:var(--tile);position:sticky;top:0;font-weight:600;white-space:normal;vertical-"
-    "align:bottom}"
-    "td.text,th.text{text-align:left}td.reason{text-align:left;white-space:normal;color:var(--soft)}"
-    "tr.own td{font-weight:600}\n"
-    "@media(max-width:40rem){dl{grid-template-columns:1fr}dd{margin-bottom:.4rem}}\n"
-    "@media "
-    "print{body{max-width:none;padding:0;font-size:11pt}.tall{max-height:none}.wide,.plot{overflow:visible}svg{min-"
-    "width:0;max-height:11.5cm}"
-    "section{break-before:page;border-top:0;margin-top:0;padding-top:0}section.first{break-before:auto;margin-top:1."
-    "5rem}"
-    "th{position:static}svg,.tiles,tr{break-inside:avoid}h3{break-after:avoid}}\n";
-
-/* "&" and "<" in a text that is made here are written as such. */
-static void add_fact(struct text *page, const char *name, const char *value)
-{
-    text_add(page, "<dt>%s</dt><dd>", name);
-    escape_xml(page, value);
-    text_add(page, "</dd>\n");
-}
-
 static void function_text(const struct table *table, char *text, size_t size)
 {
     if (table->expression) {
@@ -76,14 +29,6 @@ static void function_text(const struct table *table, char *text, size_t size)
     for (int i = 0; i < table->parameter_count && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, ", %s = %.9g", table->parameters[i].name,
                                  table->parameters[i].value);
-}
-
-static void tensor_text(const struct tensor *tensor, char *text, size_t size)
-{
-    char type[80];
-    tensor_format(tensor, type, sizeof type);
-    snprintf(text, size, "%s, codes %" PRId64 " to %" PRId64 ", real %.6Lg to %.6Lg", type, tensor->qmin, tensor->qmax,
-             tensor_real(tensor, tensor->qmin), tensor_real(tensor, tensor->qmax));
 }
 
 /* What is known of all other tables of the same form, widths and number of segments. */
@@ -118,29 +63,24 @@ static void coverage_text(const struct certificate *says, char *text, size_t siz
         snprintf(text, size, "%" PRId64 " codes; others may be off by more", says->checked);
 }
 
-static void add_tile(struct text *page, const char *value, const char *name)
-{
-    text_add(page, "<div class=\"tile\"><b>%s</b><span>%s</span></div>\n", value, name);
-}
-
 static void add_tiles(const struct table *table, struct text *page)
 {
     const struct certificate *says = &table->certificate;
     char value[64];
     text_add(page, "<div class=\"tiles\">\n");
     snprintf(value, sizeof value, "%.6g", says->has_bound ? says->bound_lsb : says->max_err_lsb);
-    add_tile(page, value,
-             says->has_bound    ? "max error, LSB, at most"
-             : says->exhaustive ? "max error, LSB"
-                                : "max error, LSB, sampled");
+    page_tile(page, value,
+              says->has_bound    ? "max error, LSB, at most"
+              : says->exhaustive ? "max error, LSB"
+                                 : "max error, LSB, sampled");
     snprintf(value, sizeof value, "%.6g", says->rms_err_lsb);
-    add_tile(page, value, table->weights_sha256[0] ? "RMS error, weighted, LSB" : "RMS error, LSB");
+    page_tile(page, value, table->weights_sha256[0] ? "RMS error, weighted, LSB" : "RMS error, LSB");
     snprintf(value, sizeof value, "%.4g %%", 100 * says->correctly_rounded);
-    add_tile(page, value, table->weights_sha256[0] ? "correctly rounded, weighted" : "correctly rounded");
+    page_tile(page, value, table->weights_sha256[0] ? "correctly rounded, weighted" : "correctly rounded");
     snprintf(value, sizeof value, "%d", table->segment_count);
-    add_tile(page, value, table->segment_count == 1 ? "segment" : "segments");
+    page_tile(page, value, table->segment_count == 1 ? "segment" : "segments");
     snprintf(value, sizeof value, "%d", table_bytes(table));
-    add_tile(page, value, "bytes");
+    page_tile(page, value, "bytes");
     text_add(page, "</div>\n");
 }
 
@@ -153,54 +93,46 @@ static void add_facts(const struct table *table, struct text *page)
     char text[1200]; /* an expression is the longest */
     text_add(page, "<dl>\n");
     function_text(table, text, sizeof text);
-    add_fact(page, "function", text);
-    tensor_text(&table->in, text, sizeof text);
-    add_fact(page, "in", text);
-    tensor_text(&table->out, text, sizeof text);
-    add_fact(page, "out", text);
+    page_fact(page, "function", text);
+    page_tensor_text(&table->in, text, sizeof text);
+    page_fact(page, "in", text);
+    page_tensor_text(&table->out, text, sizeof text);
+    page_fact(page, "out", text);
     snprintf(text, sizeof text, "%s: %s", form_name(table->form), formulas[table->form]);
-    add_fact(page, "form", text);
-    add_fact(page, "rounding", rounding_name(table->rounding));
+    page_fact(page, "form", text);
+    page_fact(page, "rounding", rounding_name(table->rounding));
     if (table->has_fold) {
         snprintf(text, sizeof text, "codes below %" PRId64 " are mirrored, q_y = sat(%" PRId64 " - raw)",
                  table->in.zero_point, table->fold_sum);
-        add_fact(page, "fold", text);
+        page_fact(page, "fold", text);
     }
     if (table->has_reduction) {
         reduction_text(&table->reduction, text, sizeof text);
-        add_fact(page, "reduction", text);
+        page_fact(page, "reduction", text);
     }
     snprintf(text, sizeof text, "%s; %d bytes a segment, an accumulator of %d bits suffices",
              storage_name(table->storage), table_bytes(table) / table->segment_count, says->acc_bits);
-    add_fact(page, "storage", text);
+    page_fact(page, "storage", text);
     coverage_text(says, text, sizeof text);
-    add_fact(page, "codes compared", text);
+    page_fact(page, "codes compared", text);
     snprintf(text, sizeof text, "max %.6g LSB at code %" PRId64 " (x = %.6Lg), %.4Lg real; %smean abs %.6g LSB",
              says->max_err_lsb, says->max_err_at, tensor_real(&table->in, says->max_err_at),
              says->max_err_lsb * table->out.scale.value, table->weights_sha256[0] ? "weighted " : "",
              says->mean_abs_err_lsb);
-    add_fact(page, "error", text);
+    page_fact(page, "error", text);
     snprintf(text, sizeof text, "%s; %" PRId64 " codes saturate", says->monotone ? "yes" : "no", says->saturated_codes);
-    add_fact(page, "monotone as f is", text);
+    page_fact(page, "monotone as f is", text);
     proof_text(says, text, sizeof text);
-    add_fact(page, "proof", text);
+    page_fact(page, "proof", text);
     if (table->outside == OUTSIDE_CLAMP)
-        add_fact(page, "outside the domain", "the nearest defined code");
+        page_fact(page, "outside the domain", "the nearest defined code");
     if (table->samples_sha256[0])
-        add_fact(page, "samples, SHA-256", table->samples_sha256);
+        page_fact(page, "samples, SHA-256", table->samples_sha256);
     if (table->weights_sha256[0])
-        add_fact(page, "weights, SHA-256", table->weights_sha256);
+        page_fact(page, "weights, SHA-256", table->weights_sha256);
     text_add(page, "</dl>\n<pre><code>pwlc fit ");
     escape_xml(page, table->spec);
     text_add(page, "</code></pre>\n");
-}
-
-static void add_svg(struct svg *svg, struct text *page)
-{
-    page->failed |= svg->text.failed;
-    if (!page->failed)
-        text_add(page, "<div class=\"plot\">%s</div>\n", svg->text.bytes);
-    svg_free(svg);
 }
 
 /* The errors range by range, where the plot of all has no room for the knots. The range of the largest is open. */
@@ -227,7 +159,7 @@ static void add_strips(const struct report *report, struct text *page)
                  tensor_real(&table->in, table->segments[first].start), largest);
         struct svg svg;
         plot_strip(table, &report->curve, first, last, &svg);
-        add_svg(&svg, page);
+        page_svg(&svg, page);
         text_add(page, "</details>\n");
     }
 }
@@ -259,15 +191,7 @@ static void add_histogram(const struct curve *curve, struct text *page)
     svg_end(&svg);
     text_add(page, "<h3>Error histogram</h3>\n<p class=\"soft\">Share of %s in bins of %.6g LSB.</p>\n",
              curve->exhaustive ? "all codes" : "evenly spaced codes", histogram.width);
-    add_svg(&svg, page);
-}
-
-static void add_titles(const char *const *titles, struct text *page)
-{
-    text_add(page, "<table><thead><tr>");
-    for (; *titles; titles++)
-        text_add(page, "<th%s>%s</th>", **titles == '<' ? " class=\"text\"" : "", *titles + (**titles == '<'));
-    text_add(page, "</tr></thead><tbody>\n");
+    page_svg(&svg, page);
 }
 
 static void add_table_row(const struct table *table, const struct table *own, const char *name, struct text *page)
@@ -299,7 +223,7 @@ static void add_rivals(const struct report *report, struct text *page)
              "segments as this table, lut one for each code. A ratio above 1 is an error larger than this "
              "table's.%s</p>\n<div class=\"wide\">",
              report->table.weights_sha256[0] ? " RMS and correctly rounded are weighted for all." : "");
-    add_titles(titles, page);
+    page_titles(titles, page);
     snprintf(name, sizeof name, "this table, %s", report->table.method);
     add_table_row(&report->table, &report->table, name, page);
     for (int i = 0; i < REPORT_RIVALS; i++) {
@@ -328,7 +252,7 @@ static void add_segments(const struct report *report, struct text *page)
              : table->has_reduction ? ", in every octave; it starts at a word of the reduction"
                                     : "",
              table->weights_sha256[0] ? ", not weighted" : "");
-    add_titles(titles, page);
+    page_titles(titles, page);
     for (int i = 0; i < table->segment_count; i++) {
         const struct segment *segment = &table->segments[i];
         const struct report_segment *errors = &report->segments[i];
@@ -355,7 +279,7 @@ static void add_summary(const struct report *reports, int count, struct text *pa
     static const char *const titles[] = {"<table",   "<function", "segments",          "bytes",
                                          "max, LSB", "RMS, LSB",  "correctly rounded", NULL};
     text_add(page, "<div class=\"wide\">");
-    add_titles(titles, page);
+    page_titles(titles, page);
     for (int i = 0; i < count; i++) {
         const struct table *table = &reports[i].table;
         const struct certificate *says = &table->certificate;
@@ -379,7 +303,7 @@ static void add_report(const struct report *report, int number, struct text *pag
     add_tiles(&report->table, page);
     add_facts(&report->table, page);
     plot_table(&report->table, &report->curve, &svg);
-    add_svg(&svg, page);
+    page_svg(&svg, page);
     add_strips(report, page);
     add_histogram(&report->curve, page);
     add_rivals(report, page);
@@ -389,20 +313,15 @@ static void add_report(const struct report *report, int number, struct text *pag
 
 void report_page(const struct report *reports, int count, struct text *page)
 {
-    text_add(page, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
-    if (count == 1)
-        escape_xml(page, reports[0].label);
-    else
-        text_add(page, "%d tables", count);
-    text_add(page,
-             " - pwlc report</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>Piecewise-linear table%s</h1>\n"
-             "<p class=\"soft\">Errors are |q_y - t| in output LSB: t is the real function in output codes, clipped to "
-             "the output range and not rounded. pwlc %s.</p>\n",
-             style, count == 1 ? "" : "s", PWLC_VERSION);
+    char many[32];
+    snprintf(many, sizeof many, "%d tables", count);
+    page_begin(
+        page, count == 1 ? reports[0].label : many, count == 1 ? "Piecewise-linear table" : "Piecewise-linear tables",
+        "Errors are |q_y - t| in output LSB: t is the real function in output codes, clipped to the output range and "
+        "not rounded.");
     if (count > 1)
         add_summary(reports, count, page);
     for (int i = 0; i < count; i++)
         add_report(&reports[i], i + 1, page);
-    text_add(page, "</body>\n</html>\n");
+    page_end(page);
 }

@@ -108,6 +108,36 @@ for name in "uniform", "document":
     assert rows[name][7] == "%.3g" % (made["max_err_lsb"] / float(own[4]))
 '
 
+# Row operators have a page of their own.
+expect_status 0 fit softmax --in s8:0.0472 --out u8:2^-8 --rows 64 -o softmax.json
+expect_status 0 fit layernorm --in s16:2^-10 --out s16:2^-11 --rows 40 -o layernorm.json
+expect_status 0 report softmax.json layernorm.json -o operators.html
+judge 'page of operators' operators.html '
+import json, subprocess
+rows = {row[0]: row for row in table("operator")[1:]}
+assert list(rows) == ["softmax.json", "layernorm.json"] and len(plots) == 2 and len(page.tables) == 3
+for name, worst in zip(rows, page.tables[1:]):
+    made = json.load(open(name))
+    says = made["certificate"]
+    assert rows[name][1:3] == [made["operator"], str(made["rows"])]
+    assert rows[name][4:] == ["%.6g" % says["bound_lsb"], "%.6g" % says["max_err_lsb"]]
+    assert made["spec"] in text and "%d structured and drawn" % says["rows"] in text
+    assert len(worst) == 11 and worst[1][0] == says["worst_row"] and float(worst[1][1]) >= float(worst[10][1])
+    swept = json.loads(subprocess.check_output(["'"$pwlc"'", "sweep", name, "--format", "json"]))[0]
+    for words in "%.6g RMS error" % swept["rms_err_lsb"], "%.4g %% correctly" % (100 * swept["correctly_rounded"]):
+        assert words.replace(" ", "") in text.replace(" ", ""), words
+for plot in plots:
+    bars = [r for r in plot.getElementsByTagName("rect") if r.getAttribute("class") == "f4"]
+    assert len(bars) == 20 and sum(float(r.getAttribute("height")) > 5 for r in bars) > 10
+'
+expect_error 2 'a page is of the ones or of the others' report tanh.json softmax.json -o mixed.html
+expect_error 2 'weights: of a table' report softmax.json --weights w.npy -o mixed.html
+python3 -c 'import json
+of = json.load(open("softmax.json"))
+of["exp"][0] += 1
+json.dump(of, open("hostile.json", "w"))'
+expect_error 2 'hostile.json: ' report softmax.json hostile.json -o mixed.html
+
 # Several tables; names of files are text.
 cp tanh.json '<script>alert("1")&amp;.json'
 cp gelu.json $'\xff\n.json'
