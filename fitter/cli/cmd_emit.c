@@ -22,9 +22,7 @@ static const struct option_info options[] = {
     {"--profile", "P[:NOTATION]",
      "instead of --format: the table of a chip or library, as tosa16 or tosa16:mlir; `pwlc list profiles`"},
     {"--standalone", NULL,
-     "c: a header with its own evaluation, NAME_eval and NAME_map, of a row operator NAME_row, that needs no runtime; "
-     "cuda "
-     "always has them"},
+     "c: a header with its own evaluation, NAME_eval and NAME_map or NAME_row, and no runtime; cuda always has it"},
     {"--prefix", "P", "c, cuda, sv: begins every identifier, P + function + types; pwl_ by default"},
     {"--name", "N", "c, cuda, sv: the identifier of a single table, instead of the derived one"},
     {"--attribute", "A",

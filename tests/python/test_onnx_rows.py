@@ -78,6 +78,7 @@ OPERATORS = {
     "softmax u8 s16": (pwl.softmax("u8:0.3:7", "s16:2^-15", rows=300), 300),
     "softmax u8 s8 as TFLite": (pwl.softmax("u8:0.1:128", "s8:2^-8:-128", rows=300), 200),
     "softmax s16 u16": (pwl.softmax("s16:0.0003:5", "u16:2^-16", rows=300), 300),
+    "softmax s8, few bits": (pwl.softmax("s8:0.05", "u8:2^-1", rows=300), 256),
     "softmax s16, few bits": (pwl.softmax("s16:0.0003", "u8:2^-1", rows=300, fraction=8), 300),
     "logsoftmax s8 s8": (pwl.log_softmax("s8:0.05", "s8:0.05:127", rows=300), 300),
     "logsoftmax s16 s16": (pwl.log_softmax("s16:0.0003", "s16:2^-11:32767", rows=300), 150),

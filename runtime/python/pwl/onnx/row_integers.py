@@ -128,9 +128,9 @@ def _softmax(nodes: Nodes, of: RowOperator, q: str, kept: Optional[str]) -> str:
         y = _log_places(integers, of, d, total)
     else:
         factor, k = integers.reciprocal(of, total)
-        n = integers.do("Sub", k, round(-np.log2(of.output.scale)))
-        factor = integers.do("Where", integers.do("Greater", n, LONGEST_SHIFT), 0, factor)
-        y = integers.shr(integers.do("Mul", e, factor), integers.do("Min", n, LONGEST_SHIFT), signed=False)
+        # E is at most 2^30 and R below 2^31, whatever the core gives: shifted by 62 their product is 0, as by more.
+        n = integers.do("Min", integers.do("Sub", k, round(-np.log2(of.output.scale))), LONGEST_SHIFT)
+        y = integers.shr(integers.do("Mul", e, factor), n, signed=False)
     y = integers.do("Clip", integers.do("Add", y, of.output.zero_point), of.output.qmin, of.output.qmax)
     return integers.do("Where", kept, y, of.output.qmin) if is_log and kept is not None else y
 
@@ -164,10 +164,9 @@ def _norm(nodes: Nodes, of: RowOperator, q: str) -> str:
     f, drop, fraction = (constants[name] for name in ("variance_shift", "drop", "fraction"))
     v = integers.do("Add", integers.do("Mul", spread, 1 << f), constants["eps_code"])
     factor, k = integers.rsqrt(of, integers.do("Max", v, 1))
-    is_flat = integers.do("Equal", spread, 0)
-    factor = integers.do("Where", is_flat, 0, integers.cut(factor, drop))
-    shift = integers.do("Where", is_flat, 1, integers.do("Sub", k, drop + fraction + f // 2))
-    t = integers.shr(integers.do("Mul", distance, factor), shift)
+    # Where all codes are equal, each distance is 0, and the shift may be none.
+    shift = integers.do("Where", integers.do("Equal", spread, 0), 1, integers.do("Sub", k, drop + fraction + f // 2))
+    t = integers.shr(integers.do("Mul", distance, integers.cut(factor, drop)), shift)
     scaled = integers.do("Mul", t, constants["gamma_codes"])
     if "beta_codes" in constants:
         scaled = integers.do("Add", scaled, constants["beta_codes"])

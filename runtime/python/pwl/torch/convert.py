@@ -18,6 +18,7 @@ from ..errors import Error, ToolError, shown
 from ..table import Table
 from . import functions, row_functions
 from .activation import Activation, Observed
+from .attention import CALLS, Attention
 from .functions import Function
 from .row_functions import FoundRows, RowFunction
 from .row_module import ObservedRows, Rows
@@ -26,7 +27,7 @@ from .script import graph_module
 __all__ = ["convert", "prepare"]
 
 SEGMENTS = {8: 16, 16: 64}  # where neither segments nor max_err is given, of tables of up to so many bits
-NAMES = {name for kind in functions.KINDS for name in (kind, kind + "_")} | set(row_functions.NAMES)
+NAMES = {name for kind in functions.KINDS for name in (kind, kind + "_")}
 CHECKS = (torch.ops.aten._assert_tensor_metadata.default,) if hasattr(torch.ops.aten, "_assert_tensor_metadata") else ()
 ONE_KERNEL = (nn.RNNBase, nn.RNNCellBase)  # compute their sigmoid and tanh within one kernel
 
@@ -152,7 +153,7 @@ class _Preparation:
         try:
             graph = module.graph if isinstance(module, fx.GraphModule) else _Own().trace(module)
         except Exception as error:  # whatever the module's code does with what is no tensor
-            names = sorted(_named(module) & NAMES)
+            names = sorted(_named(module) & {*NAMES, *(row_functions.NAMES if self.operators else ())})
             if names:
                 reason = str(error).strip().partition("\n")[0]
                 self.left.append(f"{path or 'the model'}: {type(module).__name__} names {', '.join(names)}, and torch.fx "
@@ -160,8 +161,8 @@ class _Preparation:
             return module
         added = 0
         parameter = functools.partial(_attribute, module)
-        for node in reversed(graph.nodes) if self.operators else ():
-            added += self.row_call(module, graph, node, within, path)
+        for node in list(graph.nodes) if self.operators else ():
+            added += self.row_call(module, graph, node, parameter, path)
         for node in list(graph.nodes):
             found = None
             if node.op in ("call_function", "call_method"):
@@ -196,12 +197,16 @@ class _Preparation:
                 getattr(made, part).setdefault(name, value)
         return made
 
-
-    def row_call(self, module: nn.Module, graph: fx.Graph, node: fx.Node, within: str, path: str) -> int:
-        """Puts a module where the graph calls softmax or a norm; the number of them, 0 or 1."""
-        if node.op not in ("call_function", "call_method") or node in self.unused:
+    def row_call(self, module: nn.Module, graph: fx.Graph, node: fx.Node, parameter: Callable[[Any], Any], path: str) -> int:
+        """Puts a module where the graph calls softmax, attention or a norm; the number of them, 0 or 1."""
+        if node.op not in ("call_function", "call_method"):
             return 0
-        parameter = functools.partial(_attribute, module)
+        within = path + "." if path else ""
+        if node.target in CALLS:
+            name = _free_name(module, "attention")
+            softmax = self.observed_rows(FoundRows(RowFunction("softmax")), f"{within}{name}.softmax", module.training)
+            _put(module, graph, node, name, Attention(softmax).train(module.training), *node.args, **node.kwargs)
+            return 1
         called = row_functions.called(node.target, node.args, node.kwargs, parameter) or row_functions.spelled(node, parameter)
         found = self.of_rows(called, path, str(getattr(node.target, "__name__", node.target)))
         if found is None:
@@ -235,11 +240,11 @@ def _free_name(module: nn.Module, name: str) -> str:
     return next(free for free in (f"{name}_{k}" for k in itertools.count()) if not hasattr(module, free))
 
 
-def _put(module: nn.Module, graph: fx.Graph, node: fx.Node, name: str, new: nn.Module, x: Any) -> None:
-    """A call of the new module, of x, in the place of a node."""
+def _put(module: nn.Module, graph: fx.Graph, node: fx.Node, name: str, new: nn.Module, *given: Any, **named: Any) -> None:
+    """A call of the new module in the place of a node."""
     module.add_module(name, new)
     with graph.inserting_after(node):
-        called = graph.call_module(name, (x,))
+        called = graph.call_module(name, given, named)
     node.replace_all_uses_with(called)
     graph.erase_node(node)
 

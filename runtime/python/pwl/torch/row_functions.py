@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, fx, nn
 from torch.nn import functional
 
+from ..errors import Error
 from ..rows import RowOperator
 
 __all__ = ["FoundRows", "NAMES", "RowFunction", "called", "of_module", "of_operator"]
@@ -30,7 +31,7 @@ class RowFunction:
     shape     of norms: the last dimensions, which together make a row
     eps       of norms
     offset    of norms: what is added to the weight, 1 where a model has it so
-    dtype     of softmax: what x is turned into first; None: it stays
+    dtype     what x is turned into first; None: it stays
     """
 
     name: str
@@ -46,8 +47,10 @@ class RowFunction:
 
     def __call__(self, x: Tensor, weight: Optional[Tensor] = None, bias: Optional[Tensor] = None) -> Tensor:
         y: Tensor
+        if self.dtype is not None:
+            x = x.to(self.dtype)
         if not self.is_norm:
-            y = getattr(functional, self.name)(x, self.dim, dtype=self.dtype)
+            y = getattr(functional, self.name)(x, self.dim)
             return y
         gamma = weight if weight is None or not self.offset else weight + self.offset
         if self.name == "layer_norm":
@@ -63,7 +66,7 @@ class RowFunction:
         if not self.is_norm:
             return x.transpose(self.dim, -1)
         if tuple(x.shape[max(x.dim() - len(self.shape), 0):]) != self.shape:
-            raise ValueError(f"a tensor of shape {tuple(x.shape)}: its last dimensions must be {self.shape}")
+            raise Error(f"a tensor of shape {tuple(x.shape)}: its last dimensions must be {self.shape}")
         return x.flatten(-len(self.shape))
 
     def whole(self, rows: Tensor, like: Tensor) -> Tensor:
@@ -240,15 +243,16 @@ def called(target: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any],
 
 # ---- Spelled in graphs ----
 
+TYPES = (torch.ops.aten.to.dtype, torch.ops.aten.to.dtype_layout, torch.ops.aten._to_copy.default)  # change it
+
+
 def _is(value: Any, *operators: Any) -> bool:
     return isinstance(value, fx.Node) and value.op == "call_function" and value.target in operators
 
 
 def _through_types(value: Any) -> Any:
     """What a value is before it changed its type."""
-    aten = torch.ops.aten
-    while _is(value, aten.to.dtype, aten._to_copy.default, aten.to.dtype_layout, aten.type_as.default, aten.float.default
-              if hasattr(aten, "float") else aten.to.dtype):
+    while _is(value, *TYPES):
         value = value.args[0]
     return value
 
@@ -266,8 +270,9 @@ def spelled(node: fx.Node, parameter: Callable[[Any], Any]) -> Found:
         for x, root in (normalised.args[:2], normalised.args[1::-1]):
             eps = _mean_square(_through_types(root), _through_types(x))
             if eps is not None:
-                return FoundRows(RowFunction("rms_norm", shape=tuple(weight.shape), eps=eps), *_names(weight=weight),
-                                 x=_through_types(x))
+                dtype = getattr(node.meta.get("val"), "dtype", None)
+                return FoundRows(RowFunction("rms_norm", shape=tuple(weight.shape), eps=eps, dtype=dtype),
+                                 *_names(weight=weight), x=_through_types(x))
     return None
 
 
