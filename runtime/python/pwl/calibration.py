@@ -9,6 +9,7 @@ codes, and tables that count each code as often as it occurs.
 """
 from __future__ import annotations
 
+import copy
 import functools
 import math
 from typing import Any, Callable, Optional, Union
@@ -157,6 +158,12 @@ class Observer:
     def range(self) -> tuple[float, float]:
         """The real numbers that the type is to reach from and to."""
         raise NotImplementedError
+
+    def with_bits(self, bits: int) -> Observer:
+        """A copy that has counted the same, and whose types have so many bits."""
+        made = copy.copy(self)
+        made.bits = bits
+        return made
 
     def type(self) -> Type:
         """The quantised type for the data so far."""

@@ -175,8 +175,9 @@ class _Seen:
                 raise Error(f"batch {which}, {place.input}: {error}") from None
 
     def operator(self, k: int, bits: int, rows: Optional[int]) -> RowOperator:
-        place, of, output = self.places[k], self.inputs[k].type(), self.outputs[k]
+        place, of, output = self.places[k], self.inputs[k].with_bits(bits).type(), self.outputs[k]
         assert isinstance(place, RowPlace) and output is not None
+        output = output.with_bits(bits)
         if place.is_norm:
             fit_norm = pwl_rows.layernorm if place.function == "layernorm" else pwl_rows.rmsnorm
             return fit_norm(of, output.type(), gamma=place.gamma, beta=place.beta, eps=place.eps, rows=self.longest[k])
@@ -309,8 +310,9 @@ def _checked(model: Model) -> onnx.ModelProto:
 
 def replace(model: Model, tables: Mapping[str, Computed], *, quantisers_only: bool = False) -> onnx.ModelProto:
     """A copy of a model with tables in the place of activations, and row operators in that of softmax and norms, by the names
-    of the tensors that these make: QuantizeLinear, integers, DequantizeLinear. With quantisers_only the activations stay, in float, between the quantisers of
-    their tables: what such a model loses, quantising costs, and no table gives it back.
+    of the tensors that these make: QuantizeLinear, integers, DequantizeLinear. With quantisers_only these stay, in float,
+    between the quantisers of what would take their place: what such a model loses, quantising costs, and no table gives it
+    back.
 
     Real numbers half way between two codes may round to the other than Type.quantize has it, which multiplies by the
     scale's reciprocal where QuantizeLinear divides. From the code on, the bits are the table's.

@@ -289,16 +289,16 @@ def prepare(model: Union[nn.Module, torch.export.ExportedProgram], observer: Opt
     prepared = run.module(copied(model), "")
     left = "".join(f"\n  {line}" for line in run.left)
     if run.count == 0:
-        raise Error("the model has no activation to replace; looked for were the modules and functions "
-                    f"{', '.join([*functions.KINDS, *(row_functions.NAMES if operators else ())])}{'. Not looked into:' if left else ''}{left}")
+        names = ", ".join([*functions.KINDS, *(row_functions.NAMES if operators else ())])
+        raise Error(f"the model has no activation to replace; looked for were the modules and functions {names}"
+                    f"{'. Not looked into:' if left else ''}{left}")
     if left:
         warnings.warn(f"activations that stay as they are:{left}", stacklevel=2)
     return prepared
 
 
 def _fitted(observed: Observed, bits: int, flags: dict[str, Any]) -> Table:
-    observer = copy.copy(observed.observer)
-    observer.bits = bits
+    observer = observed.observer.with_bits(bits)
     function, param = observed.function.for_pwlc()
     if param:
         flags = {**flags, "param": param}

@@ -2,7 +2,6 @@
 """Modules that stand where softmax and norms stood: while data are observed, and when row operators compute."""
 from __future__ import annotations
 
-import copy
 import dataclasses
 from typing import Any, Optional, Union
 
@@ -166,10 +165,10 @@ class ObservedRows(nn.Module):
 
     def _operator(self, bits: int, rows: Optional[int]) -> RowOperator:
         function = self.function
-        of = _widened(self.input, bits)
+        of = self.input.with_bits(bits).type()
         if function.name == "softmax":
             return pwl_rows.softmax(of, Type(bits, False, 2.0 ** -bits), rows=self._rows(rows))
-        to = _widened(self.output, bits)
+        to = self.output.with_bits(bits).type()
         if function.name == "log_softmax":
             return pwl_rows.log_softmax(of, to, rows=self._rows(rows))
         length = int(np.prod(function.shape))
@@ -190,10 +189,3 @@ class ObservedRows(nn.Module):
 
     def extra_repr(self) -> str:
         return f"{self.function}, {self.input.count} numbers"
-
-
-def _widened(observer: Observer, bits: int) -> Type:
-    """The type of so many bits for what was observed."""
-    of = copy.copy(observer)
-    of.bits = bits
-    return of.type()
