@@ -2,6 +2,7 @@
 /* Which weights and products there are. */
 #include "check.h"
 #include "layout.h"
+#include "super.h"
 
 enum {
     FLOATS = 1 << PWL_QGEMM_F32 | 1 << PWL_QGEMM_F16 | 1 << PWL_QGEMM_BF16,
@@ -20,6 +21,9 @@ static const struct {
     [PWL_QGEMM_W8A8] = {PWL_QGEMM_Q8_0, QUANTISED, FLOATS},
     [PWL_QGEMM_INT8] = {PWL_QGEMM_ROWS8, 1 << PWL_QGEMM_S8, 1 << PWL_QGEMM_S8 | 1 << PWL_QGEMM_S32},
     [PWL_QGEMM_MXFP4_A8] = {PWL_QGEMM_MXFP4, QUANTISED, FLOATS},
+    [PWL_QGEMM_Q4_K_A8] = {PWL_QGEMM_Q4_K, QUANTISED, FLOATS},
+    [PWL_QGEMM_Q5_K_A8] = {PWL_QGEMM_Q5_K, QUANTISED, FLOATS},
+    [PWL_QGEMM_Q6_K_A8] = {PWL_QGEMM_Q6_K, QUANTISED, FLOATS},
 };
 
 static const struct {
@@ -135,9 +139,9 @@ static int is_int8(int32_t zero_point)
 
 pwl_qgemm_status pwl_qgemm_check_shape(pwl_qgemm_format format, size_t n, size_t k)
 {
-    if ((unsigned)format > PWL_QGEMM_ROWS8)
+    if ((unsigned)format > PWL_QGEMM_Q6_K)
         return PWL_QGEMM_ERR_FORMAT;
-    if (n == 0 || k == 0 || k % PWL_BLOCK)
+    if (n == 0 || k == 0 || k % (pwl_qgemm_is_super(format) ? PWL_SUPER_BLOCK : PWL_BLOCK))
         return PWL_QGEMM_ERR_SHAPE;
     /* 65536 is more than a piece takes, packed, as blocks or as floats, with its rows' data. */
     if (n / PWL_QGEMM_ROWS + 1 > SIZE_MAX / 65536 / (k / PWL_QGEMM_COLUMNS + 1))
@@ -165,7 +169,8 @@ pwl_qgemm_status pwl_qgemm_check_source(const pwl_qgemm_source *from, const void
                                         const pwl_qgemm_weights *weights)
 {
     pwl_qgemm_status status = pwl_qgemm_check_shape(from->format, from->n, from->k);
-    if (status == PWL_QGEMM_OK && from->from == PWL_QGEMM_FROM_BLOCKS && from->format == PWL_QGEMM_ROWS8)
+    if (status == PWL_QGEMM_OK && ((from->from == PWL_QGEMM_FROM_BLOCKS && from->format == PWL_QGEMM_ROWS8) ||
+                                   (from->from != PWL_QGEMM_FROM_BLOCKS && pwl_qgemm_is_super(from->format))))
         status = PWL_QGEMM_ERR_FORMAT;
     if (status == PWL_QGEMM_OK)
         status = check_rule(from->format, from->rule);
@@ -181,6 +186,8 @@ pwl_qgemm_status pwl_qgemm_check_source(const pwl_qgemm_source *from, const void
         return PWL_QGEMM_ERR_NULL;
     if ((uintptr_t)memory % 16)
         return PWL_QGEMM_ERR_ALIGN;
+    if (pwl_qgemm_is_super(from->format))
+        return bytes < pwl_qgemm_super_bytes(from->format, from->n, from->k) ? PWL_QGEMM_ERR_SPACE : PWL_QGEMM_OK;
     return bytes < pwl_qgemm_weights_of(from, memory, 0).bytes ? PWL_QGEMM_ERR_SPACE : PWL_QGEMM_OK;
 }
 
@@ -195,6 +202,10 @@ pwl_qgemm_status pwl_qgemm_check_weights(const pwl_qgemm_weights *weights)
         return status;
     if ((uintptr_t)weights->memory % 16)
         return PWL_QGEMM_ERR_ALIGN;
+    if (pwl_qgemm_is_super(weights->format))
+        return weights->bytes != pwl_qgemm_super_bytes(weights->format, weights->n, weights->k) || weights->row_data
+                   ? PWL_QGEMM_ERR_SPACE
+                   : PWL_QGEMM_OK;
     bytes = pwl_qgemm_pieces_bytes(weights->format, weights->n, weights->k);
     if (weights->row_data || weights->format == PWL_QGEMM_ROWS8)
         bytes += pwl_qgemm_row_bytes(weights->format, weights->n);
@@ -223,7 +234,7 @@ pwl_qgemm_status pwl_qgemm_check_operands(const pwl_qgemm_product *product, cons
     const pwl_qgemm_input *const x = &product->x;
     const pwl_qgemm_output *const y = &product->y;
     pwl_qgemm_status status;
-    if ((unsigned)product->scheme > PWL_QGEMM_MXFP4_A8 || schemes[product->scheme].format != weights->format ||
+    if ((unsigned)product->scheme > PWL_QGEMM_Q6_K_A8 || schemes[product->scheme].format != weights->format ||
         (unsigned)product->sums > PWL_QGEMM_SUMS_STORED ||
         (product->sums == PWL_QGEMM_SUMS_STORED && product->scheme != PWL_QGEMM_W4A8))
         return PWL_QGEMM_ERR_SCHEME;
@@ -265,7 +276,7 @@ const char *pwl_qgemm_status_text(pwl_qgemm_status status)
     case PWL_QGEMM_ERR_RULE:
         return "unknown rule, or none of this format's";
     case PWL_QGEMM_ERR_SHAPE:
-        return "M, N or K is 0, K is not a multiple of 32, or a matrix is too large";
+        return "M, N or K is 0, K is not a multiple of 32, of super-blocks 256, or a matrix is too large";
     case PWL_QGEMM_ERR_ALIGN:
         return "array is not aligned to its elements, or packed weights not to 16 bytes";
     case PWL_QGEMM_ERR_SPACE:

@@ -10,14 +10,17 @@
 
 /*
  * What is multiplied, by the code c in a tile. S and D are what pwl/qgemm_host.h calls S and d_x, but for MXFP4, whose
- * values are counted in halves: there S is twice and D half as much.
+ * values are counted in halves: there S is twice and D half as much. Of super-blocks S is of c, in Q6_K of c - 32.
  */
 typedef enum pwl_qgemm_kind {
     PWL_QGEMM_NIBBLES,        /* Q4_0: S of c - 8 */
     PWL_QGEMM_NIBBLES_STORED, /* Q4_0 with stored sums: S of c */
     PWL_QGEMM_BYTES,          /* Q8_0: S of c - 128 */
     PWL_QGEMM_E2M1,           /* MXFP4: S of twice the value of c */
-    PWL_QGEMM_INTEGERS        /* ROWS8: S of c - 128, over all of K */
+    PWL_QGEMM_SUPER4,         /* Q4_K, Q5_K and Q6_K */
+    PWL_QGEMM_SUPER5,
+    PWL_QGEMM_SUPER6,
+    PWL_QGEMM_INTEGERS /* ROWS8: S of c - 128, over all of K */
 } pwl_qgemm_kind;
 
 enum { PWL_QGEMM_KINDS = PWL_QGEMM_INTEGERS + 1, PWL_QGEMM_PASS_ROWS = 8 };
@@ -27,20 +30,44 @@ enum { PWL_QGEMM_KINDS = PWL_QGEMM_INTEGERS + 1, PWL_QGEMM_PASS_ROWS = 8 };
  *
  *                               sum of (code + zero) * q + start = S    where |start| <= 32 * 128 * 128
  *
- * zero is 8 in Q4_0 (0 with stored sums), 128 in Q8_0, 12 in MXFP4, and start = -zero * sum of q.
+ * zero is 8 in Q4_0 (0 with stored sums), 128 in Q8_0, 12 in MXFP4, and start = -zero * sum of q. In Q6_K it is 32, of
+ * each half of the block.
  */
 typedef struct pwl_qgemm_x {
     int8_t q[PWL_BLOCK];
     float d; /* D */
     union {
         int32_t start;
-        float less; /* stored sums: 8 s; start is 0 */
+        float less;        /* stored sums: 8 s; Q4_K and Q5_K: RN(d * sum of q); start is 0 */
+        int16_t halves[2]; /* Q6_K: sums of q */
     } of;
 } pwl_qgemm_x;
 
 /* Twice the value of each code of E2M1, with `zero` added. */
 #define PWL_QGEMM_E2M1_ZERO 12
 #define PWL_QGEMM_E2M1_SHIFTED 12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0
+
+/* The format of the weights. */
+static inline pwl_qgemm_format pwl_qgemm_format_of(pwl_qgemm_kind kind)
+{
+    switch (kind) {
+    case PWL_QGEMM_NIBBLES:
+    case PWL_QGEMM_NIBBLES_STORED:
+        return PWL_QGEMM_Q4_0;
+    case PWL_QGEMM_BYTES:
+        return PWL_QGEMM_Q8_0;
+    case PWL_QGEMM_E2M1:
+        return PWL_QGEMM_MXFP4;
+    case PWL_QGEMM_SUPER4:
+        return PWL_QGEMM_Q4_K;
+    case PWL_QGEMM_SUPER5:
+        return PWL_QGEMM_Q5_K;
+    case PWL_QGEMM_SUPER6:
+        return PWL_QGEMM_Q6_K;
+    default:
+        return PWL_QGEMM_ROWS8;
+    }
+}
 
 typedef struct pwl_qgemm_pass {
     pwl_qgemm_kind kind;

@@ -17,6 +17,12 @@ pwl_qgemm_kind pwl_qgemm_kind_of(const pwl_qgemm_product *product)
         return PWL_QGEMM_BYTES;
     if (product->scheme == PWL_QGEMM_MXFP4_A8)
         return PWL_QGEMM_E2M1;
+    if (product->scheme == PWL_QGEMM_Q4_K_A8)
+        return PWL_QGEMM_SUPER4;
+    if (product->scheme == PWL_QGEMM_Q5_K_A8)
+        return PWL_QGEMM_SUPER5;
+    if (product->scheme == PWL_QGEMM_Q6_K_A8)
+        return PWL_QGEMM_SUPER6;
     return product->sums == PWL_QGEMM_SUMS_STORED ? PWL_QGEMM_NIBBLES_STORED : PWL_QGEMM_NIBBLES;
 }
 
@@ -25,11 +31,11 @@ size_t pwl_qgemm_row_of_x_bytes(const pwl_qgemm_product *product, size_t k)
     return product->scheme == PWL_QGEMM_INT8 ? sizeof(int32_t) : k / PWL_BLOCK * sizeof(pwl_qgemm_x);
 }
 
-/* At most 32 * 128 in magnitude. */
-static int32_t sum_of(const int8_t q[PWL_BLOCK])
+/* At most count * 128 in magnitude, of 16 or 32. */
+static int32_t sum_of(const int8_t *q, size_t count)
 {
     int32_t sum = 0;
-    for (size_t j = 0; j < PWL_BLOCK; j++)
+    for (size_t j = 0; j < count; j++)
         sum += q[j];
     return sum;
 }
@@ -42,8 +48,13 @@ static void put_block(pwl_qgemm_kind kind, const pwl_block_q8_1 *q, pwl_qgemm_x 
     to->d = kind == PWL_QGEMM_E2M1 ? d * 0.5f : d;
     if (kind == PWL_QGEMM_NIBBLES_STORED)
         to->of.less = pwl_f32_from_f16(q->s) * 8;
+    else if (kind == PWL_QGEMM_SUPER4 || kind == PWL_QGEMM_SUPER5)
+        to->of.less = (float)sum_of(q->qs, PWL_BLOCK) * d;
+    else if (kind == PWL_QGEMM_SUPER6)
+        for (size_t half = 0; half < 2; half++)
+            to->of.halves[half] = (int16_t)sum_of(q->qs + half * PWL_SUB_BLOCK, PWL_SUB_BLOCK);
     else
-        to->of.start = -zero * sum_of(q->qs);
+        to->of.start = -zero * sum_of(q->qs, PWL_BLOCK);
 }
 
 /* Blocks of an X of floats, from element `at` on. */
@@ -71,7 +82,7 @@ static void prepare_integers(const pwl_qgemm_input *x, size_t k, size_t row, int
     const int8_t *const q = (const int8_t *)x->data + row * x->stride;
     int32_t sum = 0; /* at most 65793 * 128 in magnitude */
     for (size_t c = 0; c < k; c += PWL_BLOCK)
-        sum += sum_of(q + c);
+        sum += sum_of(q + c, PWL_BLOCK);
     *start = (int32_t)(-128 * (uint32_t)sum);
 }
 

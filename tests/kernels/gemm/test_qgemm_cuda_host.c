@@ -282,7 +282,7 @@ static void test_packing(void)
 #define BLOCKS(format, data, k, memory, bytes, weights)                                                                \
     pwl_cuda_qgemm_pack(format, data, 1, k, memory, bytes, weights, NULL, NULL)
 #define FLOATS(format, rule, data) pwl_cuda_qgemm_pack_f32(format, rule, data, 1, 32, to, sizeof to, &made, NULL, NULL)
-    tap(BLOCKS((pwl_qgemm_format)4, w, 32, to, sizeof to, &made) == PWL_QGEMM_ERR_FORMAT, "pack: no format");
+    tap(BLOCKS((pwl_qgemm_format)7, w, 32, to, sizeof to, &made) == PWL_QGEMM_ERR_FORMAT, "pack: no format");
     tap(BLOCKS(PWL_QGEMM_ROWS8, w, 32, to, sizeof to, &made) == PWL_QGEMM_ERR_FORMAT, "pack: int8 rows of blocks");
     tap(BLOCKS(q4, w, 40, to, sizeof to, &made) == PWL_QGEMM_ERR_SHAPE, "pack: K of 40");
     tap(BLOCKS(q4, NULL, 32, to, sizeof to, &made) == PWL_QGEMM_ERR_NULL, "pack: no blocks");

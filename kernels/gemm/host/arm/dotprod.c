@@ -7,11 +7,16 @@
 
 typedef int32x4_t integers;
 typedef float32x4_t floats;
+typedef uint8x16_t codes;
 
 #define MOST 4
 #define START_LAST 0
 enum { LANES = 4, VECTORS = 2, ALL = PWL_QGEMM_PANEL / LANES };
 
+#define load(p) vld1q_u8(p)
+#define right(v, n) vshrq_n_u8(v, n)
+#define only(v, mask) vandq_u8(v, vdupq_n_u8(mask))
+#define join(a, b) vorrq_u8(a, b)
 #define add(a, b) vaddq_s32(a, b)
 #define integer(i) vdupq_n_s32(i)
 #define real(f) vdupq_n_f32(f)
@@ -28,6 +33,29 @@ enum { LANES = 4, VECTORS = 2, ALL = PWL_QGEMM_PANEL / LANES };
 INLINE int is_shifted(pwl_qgemm_kind kind)
 {
     return !is_bytes(kind);
+}
+
+INLINE floats from_halves(const uint8_t *p)
+{
+    return vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(p)));
+}
+
+/* 4 bytes. */
+INLINE uint8x8_t four_at(const uint8_t *p)
+{
+    uint32_t word;
+    __builtin_memcpy(&word, p, sizeof word);
+    return vreinterpret_u8_u32(vdup_n_u32(word));
+}
+
+INLINE floats from_codes(const uint8_t *p)
+{
+    return vcvtq_f32_u32(vmovl_u16(vget_low_u16(vmovl_u8(four_at(p)))));
+}
+
+INLINE floats from_signed(const uint8_t *p)
+{
+    return vcvtq_f32_s32(vmovl_s16(vget_low_s16(vmovl_s8(vreinterpret_s8_u8(four_at(p))))));
 }
 
 INLINE floats scales(pwl_qgemm_kind kind, const uint8_t *tile, size_t row)
@@ -87,6 +115,27 @@ INLINE void add_dots(pwl_qgemm_kind kind, const uint8_t *tile, size_t row, size_
                 s[i][v] = dot(s[i][v], kind == PWL_QGEMM_E2M1 ? value(low) : vreinterpretq_s8_u8(low), x[i][0], g);
                 s[i][v] = dot(s[i][v], kind == PWL_QGEMM_E2M1 ? value(high) : vreinterpretq_s8_u8(high), x[i][1], g);
             }
+        }
+    }
+}
+
+#include "gemm/host/super_codes.h"
+
+INLINE void add_half_dots(pwl_qgemm_kind kind, const uint8_t *tile, size_t half, size_t row, size_t vectors,
+                          const int8_t *q, size_t stride, size_t rows, integers s[MOST][ALL])
+{
+    int8x16_t x[MOST];
+    UNROLL for (size_t i = 0; i < rows; i++) x[i] = vld1q_s8(q + i * stride);
+    UNROLL for (size_t v = 0; v < vectors; v++)
+    {
+        codes c[4];
+        if (kind == PWL_QGEMM_SUPER5)
+            fives(tile, row + v * LANES, half, c);
+        else
+            sixes(tile, row + v * LANES, half, c);
+        UNROLL for (size_t j = 0; j < 4; j++)
+        {
+            UNROLL for (size_t i = 0; i < rows; i++) s[i][v] = dot(s[i][v], vreinterpretq_s8_u8(c[j]), x[i], j);
         }
     }
 }

@@ -3,6 +3,7 @@
 #include "x86.h"
 
 typedef __m512i integers;
+typedef __m512i codes;
 typedef __m512 floats;
 
 #define MOST 6
@@ -13,6 +14,9 @@ enum { LANES = 16, VECTORS = 2, ALL = PWL_QGEMM_PANEL / LANES };
 #define dot(s, u, q) _mm512_dpbusd_epi32(s, u, q)
 #define low(q) _mm512_and_si512(q, _mm512_set1_epi8(15))
 #define high(q) _mm512_and_si512(_mm512_srli_epi16(q, 4), _mm512_set1_epi8(15))
+#define right(v, n) _mm512_srli_epi16(v, n)
+#define only(v, mask) _mm512_and_si512(v, _mm512_set1_epi8(mask))
+#define join(a, b) _mm512_or_si512(a, b)
 #define value(c) _mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_setr_epi8(PWL_QGEMM_E2M1_SHIFTED)), c)
 #define add(a, b) _mm512_add_epi32(a, b)
 #define integer(i) _mm512_set1_epi32(i)
@@ -25,6 +29,10 @@ enum { LANES = 16, VECTORS = 2, ALL = PWL_QGEMM_PANEL / LANES };
 #define store(p, y) _mm512_storeu_ps(p, y)
 #define nothing() _mm512_setzero_si512()
 #define zeros() _mm512_setzero_ps()
+
+#define from_halves(p) _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(p)))
+#define from_codes(p) _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(p))))
+#define from_signed(p) _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(p))))
 
 INLINE floats scales(pwl_qgemm_kind kind, const uint8_t *tile, size_t row)
 {

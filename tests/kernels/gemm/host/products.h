@@ -19,9 +19,18 @@ static const struct scheme {
                {"W4A8, stored sums", PWL_QGEMM_W4A8, PWL_QGEMM_Q4_0, PWL_QGEMM_SUMS_STORED},
                {"W8A8", PWL_QGEMM_W8A8, PWL_QGEMM_Q8_0, PWL_QGEMM_SUMS_EXACT},
                {"MXFP4 x A8", PWL_QGEMM_MXFP4_A8, PWL_QGEMM_MXFP4, PWL_QGEMM_SUMS_EXACT},
-               {"INT8", PWL_QGEMM_INT8, PWL_QGEMM_ROWS8, PWL_QGEMM_SUMS_EXACT}};
+               {"INT8", PWL_QGEMM_INT8, PWL_QGEMM_ROWS8, PWL_QGEMM_SUMS_EXACT},
+               {"Q4_K x A8", PWL_QGEMM_Q4_K_A8, PWL_QGEMM_Q4_K, PWL_QGEMM_SUMS_EXACT},
+               {"Q5_K x A8", PWL_QGEMM_Q5_K_A8, PWL_QGEMM_Q5_K, PWL_QGEMM_SUMS_EXACT},
+               {"Q6_K x A8", PWL_QGEMM_Q6_K_A8, PWL_QGEMM_Q6_K, PWL_QGEMM_SUMS_EXACT}};
 
 enum { SCHEMES = sizeof schemes / sizeof schemes[0] };
+
+/* Of which K is a multiple. */
+static inline size_t step_of(const struct scheme *scheme)
+{
+    return super_kind_of(scheme->format) ? PWL_SUPER_BLOCK : PWL_BLOCK;
+}
 
 static const size_t element_bytes[] = {4, 2, 2, sizeof(pwl_block_q8_1), 1, 4, 1, 2, 2, 4};
 
@@ -74,6 +83,13 @@ static inline struct operand draw_operand(const struct scheme *scheme, size_t n,
         must(pwl_qgemm_weights_bytes(PWL_QGEMM_ROWS8, n, k, &bytes));
         must(pwl_qgemm_pack_s8(q, w.n_w, n, k, need(bytes), bytes, &w.packed));
         free(q);
+    } else if (super_kind_of(scheme->format)) {
+        const struct qgemm_kind *const kind = super_kind_of(scheme->format);
+        const size_t count = n * (k / PWL_SUPER_BLOCK);
+        uint8_t *const blocks = need(count * pwl_format_bytes(kind->blocks));
+        draw_super_blocks(kind, blocks, count, low, high, state);
+        w.packed = pack_new(kind, blocks, n, k);
+        free(blocks);
     } else {
         const struct qgemm_kind *const kind = &qgemm_kinds[scheme->format];
         uint8_t *const blocks = need(blocks_bytes(kind, n, k));

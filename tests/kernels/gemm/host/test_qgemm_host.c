@@ -120,31 +120,39 @@ static int is_reference(const struct problem *p, const struct operand *w, const 
     return memcmp(p->y, got, p->y_bytes + 2 * p->y_offset) == 0;
 }
 
-static int agrees(const struct scheme *scheme, const struct operand *w, size_t m, uint64_t *state)
+/* All ways of this machine, on a product. */
+static int agree(const struct scheme *scheme, const struct operand *w, struct problem *p, uint64_t *state)
 {
-    struct problem p = draw_problem(scheme, w, m, state);
-    const size_t bytes = p.y_bytes + 2 * p.y_offset;
+    const size_t bytes = p->y_bytes + 2 * p->y_offset;
     uint8_t *const plain = need(bytes);
-    int good = compute(&pwl_qgemm_ways[pwl_qgemm_way_count - 1], &p, &w->panels, 0, state);
+    int good = compute(&pwl_qgemm_ways[pwl_qgemm_way_count - 1], p, &w->panels, 0, state);
     if (good && scheme->format != PWL_QGEMM_ROWS8)
-        good = is_within(&p, w);
-    memcpy(plain, p.y, bytes);
+        good = is_within(p, w);
+    memcpy(plain, p->y, bytes);
     if (good && scheme->format == PWL_QGEMM_ROWS8)
-        good = is_reference(&p, w, plain);
+        good = is_reference(p, w, plain);
     for (size_t i = 0; i < pwl_qgemm_way_count && good; i++) {
         const pwl_qgemm_way *const way = &pwl_qgemm_ways[i];
         if ((way->level & pwl_levels()) != way->level)
             continue;
         for (int parts = 0; parts < 2 && good; parts++) {
-            good = compute(way, &p, &w->panels, parts, state) && is_same(&p, p.y, plain);
+            good = compute(way, p, &w->panels, parts, state) && is_same(p, p->y, plain);
             if (!good)
                 printf("# %s%s\n", way->name, parts ? ", in parts" : "");
         }
     }
     if (!good)
-        printf("# M = %zu, N = %zu, K = %zu, X %d + %zu, Y %d + %zu\n", m, w->panels.n, w->panels.k,
-               (int)p.product.x.type, p.product.x.stride, (int)p.product.y.type, p.product.y.stride);
+        printf("# M = %zu, N = %zu, K = %zu, X %d + %zu, Y %d + %zu\n", p->product.m, w->panels.n, w->panels.k,
+               (int)p->product.x.type, p->product.x.stride, (int)p->product.y.type, p->product.y.stride);
     free(plain);
+    return good;
+}
+
+/* On a drawn one of so many rows. */
+static int agrees(const struct scheme *scheme, const struct operand *w, size_t m, uint64_t *state)
+{
+    struct problem p = draw_problem(scheme, w, m, state);
+    const int good = agree(scheme, w, &p, state);
     free_problem(&p);
     return good;
 }
@@ -156,7 +164,8 @@ static void test_drawn(const struct scheme *scheme)
     uint64_t state = 81;
     int good = 1;
     for (int i = 0; i < rounds && good; i++) {
-        const size_t n = (size_t)random_in(&state, 1, 140), k = 32 * (size_t)random_in(&state, 1, 9);
+        const size_t n = (size_t)random_in(&state, 1, 140), step = step_of(scheme);
+        const size_t k = step * (size_t)random_in(&state, 1, step == PWL_BLOCK ? 9 : 3);
         const int high = (int)random_in(&state, -10, 12);
         struct operand w = draw_operand(scheme, n, k, high - 6, high, &state);
         for (int j = 0; j < 4 && good; j++) {
@@ -226,6 +235,41 @@ static void test_extremes(void)
     tap(good, "INT8: sums of 32 bits");
 }
 
+/* Super-blocks of the least and the largest codes by those of X, of which ways add some in 16 bits. */
+static void test_super_extremes(const struct scheme *scheme)
+{
+    const struct qgemm_kind *const kind = super_kind_of(scheme->format);
+    const size_t n = 33, k = PWL_SUPER_BLOCK, bytes = n * pwl_format_bytes(kind->blocks);
+    uint64_t state = 87;
+    int good = 1;
+    for (int i = 0; i < 4 && good; i++) {
+        struct operand w = {.n_w = need(n), .bias = calloc(n, 4), .bias_up = calloc(n, 4)};
+        uint8_t *const blocks = need(bytes);
+        memset(blocks, i % 2 ? 0xff : 0, bytes);
+        for (size_t row = 0; row < n; row++)
+            memset(blocks + row * (bytes / n) + (kind->blocks == PWL_Q6_K ? bytes / n - 2 : 0), 0x30, 2);
+        for (size_t row = 0; row < n && kind->blocks != PWL_Q6_K; row++)
+            memset(blocks + row * (bytes / n) + 2, 0x30, 2);
+        for (size_t row = 0; row < n && kind->blocks == PWL_Q6_K; row++)
+            memset(blocks + row * (bytes / n) + offsetof(pwl_block_q6_k, scales), 0x80, 16);
+        w.packed = pack_new(kind, blocks, n, k);
+        arrange(&w, &state);
+        struct problem p = draw_problem(scheme, &w, 3, &state);
+        pwl_block_q8_1 *const x = need(3 * (k / PWL_BLOCK) * sizeof *x);
+        for (size_t b = 0; b < 3 * (k / PWL_BLOCK); b++) {
+            x[b] = (pwl_block_q8_1){0x3c00, 0, {0}};
+            memset(x[b].qs, i / 2 ? 127 : -128, PWL_BLOCK);
+        }
+        p.product.x = (pwl_qgemm_input){x, k / PWL_BLOCK, PWL_QGEMM_BLOCKS_Q8_1, 0, NULL};
+        good = agree(scheme, &w, &p, &state);
+        free(blocks);
+        free(x);
+        free_problem(&p);
+        free_operand(&w);
+    }
+    tap(good, "%s: the least and the largest codes", scheme->name);
+}
+
 int main(void)
 {
     printf("# ways:");
@@ -236,6 +280,8 @@ int main(void)
     for (int i = 0; i < SCHEMES; i++) {
         test_drawn(&schemes[i]);
         test_many_rows(&schemes[i]);
+        if (super_kind_of(schemes[i].format))
+            test_super_extremes(&schemes[i]);
     }
     test_scales();
     test_extremes();
