@@ -55,19 +55,26 @@ static int multiply(struct gemm *gemm, enum device device, struct diag *diag)
 {
     const pwl_qgemm_product *const product = &gemm->product;
     struct gemm_ran ran = {"", ""};
-    const int code = device == DEVICE_CPU ? EXIT_MISSING : multiply_on_cuda(gemm, &ran, diag);
+    const bool on_cpu = device == DEVICE_CPU || !gemm_has_kernels(gemm->scheme);
+    const int code = on_cpu ? EXIT_MISSING : multiply_on_cuda(gemm, &ran, diag);
     if (code != EXIT_DONE && !(code == EXIT_MISSING && device != DEVICE_CUDA))
         return code;
-    if (code != EXIT_DONE)
+    if (code != EXIT_DONE) {
+        struct diag of_memory = {0};
+        if (gemm_arrange(gemm, &of_memory) != EXIT_DONE) {
+            *diag = of_memory;
+            return diag->code;
+        }
         gemm_multiply(gemm);
+    }
     fprintf(stderr, "pwlc gemm: note: %s, M %zu, N %zu, K %zu, ", gemm->scheme->name, product->m, gemm->weights.n,
             gemm->weights.k);
     if (code == EXIT_DONE)
         fprintf(stderr, "on %s by the kernel %s\n", ran.device, ran.kernel);
-    else if (device == DEVICE_CPU)
-        fprintf(stderr, "on the CPU by the reference\n");
+    else if (on_cpu)
+        fprintf(stderr, "on the CPU\n");
     else
-        fprintf(stderr, "on the CPU by the reference: %s\n", diag->text);
+        fprintf(stderr, "on the CPU: %s\n", diag->text);
     return EXIT_DONE;
 }
 
@@ -103,6 +110,8 @@ static int compute(const struct request *request, const struct gguf_tensor *tens
     struct npy npy;
     memcpy(from.shape, tensor->shape, sizeof from.shape);
     int code = gemm_take_weights(gemm, request->file, tensor, request->scheme, diag);
+    if (code == EXIT_DONE)
+        code = gemm_need_kernels(gemm->scheme, request->device, diag);
     if (code == EXIT_DONE && request->table)
         code = gemm_read_table(gemm, request->table, diag);
     if (code == EXIT_DONE && request->bias)
@@ -223,7 +232,10 @@ const struct command command_gemm = {
     .details =
         "Schemes name the bits of weights and activations; pwl/qgemm.h has their formulas. Tensors of blocks are taken "
         "as they are, by the schemes of their type: Q4_0 by w4a16 (default) and w4a8, Q8_0 by w8a16 (default) and "
-        "w8a8, MXFP4 by mxfp4a16. F32, F16 and BF16 become what the scheme says, w8a16 by default. int8 has a power of "
+        "w8a8, MXFP4 by mxfp4a16 (default) and mxfp4a8, and Q4_K, Q5_K and Q6_K by q4ka8, q5ka8 and q6ka8, which run "
+        "on "
+        "the CPU alone, as does mxfp4a8. F32, F16 and BF16 become what the scheme says, w8a16 by default. int8 has a "
+        "power of "
         "two for each row of W and of X, and is exact in between; its sums are scaled, and the bias added, in "
         "double.\n\n"
         "--table quantises Y by the scale and zero point of the table's input, and stores the table's values: codes, "
