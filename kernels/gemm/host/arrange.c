@@ -84,7 +84,7 @@ static void put_super_panels(const pwl_qgemm_weights *packed, uint8_t *to)
 {
     const pwl_qgemm_format format = packed->format;
     const size_t each = pwl_qgemm_panel_head(format) + PWL_QGEMM_SUPER_TILES * pwl_qgemm_panel_tile(format);
-    memset(to, 0, pwl_qgemm_panel_bytes(format, packed->n, packed->k));
+    memset(to, 0, pwl_qgemm_panel_bytes(format, packed->n, packed->k, 0));
     for (size_t first = 0; first < packed->n; first += PWL_QGEMM_PANEL) {
         for (size_t c = 0; c < packed->k; c += PWL_SUPER_BLOCK, to += each) {
             for (size_t r = 0; r < PWL_QGEMM_PANEL && first + r < packed->n; r++)
@@ -109,14 +109,16 @@ static void put_panels(const pwl_qgemm_weights *packed, uint8_t *to)
     }
 }
 
+/* Of weights that have them. */
 static void put_row_data(const pwl_qgemm_weights *packed, uint8_t *to)
 {
     const size_t rows = pwl_qgemm_panel_rows(packed->n);
     int8_t *const exponents = (int8_t *)to + pwl_qgemm_panel_exponents_at(packed->format, packed->n, packed->k);
     to += pwl_qgemm_panel_sums_at(packed->format, packed->n, packed->k);
     for (size_t row = 0; row < rows; row++) {
-        const int32_t sum = pwl_qgemm_row_sum(packed, row);
-        memcpy(to + row * sizeof sum, &sum, sizeof sum);
+        const int32_t sum = packed->format == PWL_QGEMM_ROWS8 ? pwl_qgemm_row_sum(packed, row) : 0;
+        if (packed->format == PWL_QGEMM_ROWS8)
+            memcpy(to + row * sizeof sum, &sum, sizeof sum);
         exponents[row] = (int8_t)pwl_qgemm_row_exponent(packed, row);
     }
 }
@@ -128,7 +130,7 @@ pwl_qgemm_status pwl_qgemm_panels_bytes(const pwl_qgemm_weights *packed, size_t 
         return status;
     if (!bytes)
         return PWL_QGEMM_ERR_NULL;
-    *bytes = pwl_qgemm_panel_bytes(packed->format, packed->n, packed->k) + PWL_QGEMM_LINE - 1;
+    *bytes = pwl_qgemm_panel_bytes(packed->format, packed->n, packed->k, packed->row_data) + PWL_QGEMM_LINE - 1;
     return PWL_QGEMM_OK;
 }
 
@@ -151,7 +153,7 @@ pwl_qgemm_status pwl_qgemm_arrange(const pwl_qgemm_weights *packed, void *memory
         put_super_panels(packed, to);
     else
         put_panels(packed, to);
-    if (packed->format == PWL_QGEMM_ROWS8)
+    if (packed->row_data)
         put_row_data(packed, to);
     *panels = (pwl_qgemm_panels){to, packed->n, packed->k, wanted - (PWL_QGEMM_LINE - 1), packed->format};
     return PWL_QGEMM_OK;

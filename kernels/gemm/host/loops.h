@@ -9,6 +9,8 @@
  *                         strides of bytes behind it; of the weights, vector v of those that begin at row `row`
  *   add_half_dots(kind, tile, half, row, vectors, q, stride, rows, s)    of SUPER5 and SUPER6, of 16 columns
  *   scales(kind, tile, row)    of a vector of rows, in a tile
+ *   value_codes(kind, both, high)    bytes of a group of NIBBLES, E2M1 (with `zero` added) or BYTES
+ *   load_floats(p), exponent(p), larger(a, b), add_product(y, a, b)    the power of two in p; y + a b, rounded or not
  *   from_halves(p), from_codes(p), from_signed(p)    LANES numbers of fp16, uint8_t or int8_t
  *   is_shifted(kind)      whether codes are shifted by `zero` (pass.h)
  *   START_LAST, add(a, b) whether `start` is added to sums when they are complete, as there are few registers
@@ -79,8 +81,8 @@ INLINE void add_less(const uint8_t *least, const floats *dmin, size_t vectors, c
 }
 
 /* A block of a super-block, d and dmin from its head. */
-INLINE void add_super_block(pwl_qgemm_kind kind, const uint8_t *tile, floats d[2][ALL], size_t row,
-                            size_t vectors, const pwl_qgemm_x *x, size_t blocks, size_t rows, floats y[MOST][ALL])
+INLINE void add_super_block(pwl_qgemm_kind kind, const uint8_t *tile, floats d[2][ALL], size_t row, size_t vectors,
+                            const pwl_qgemm_x *x, size_t blocks, size_t rows, floats y[MOST][ALL])
 {
     const size_t groups = kind == PWL_QGEMM_SUPER4 ? 4 : kind == PWL_QGEMM_SUPER5 ? 5 : 6;
     const uint8_t *const scale = tile + groups * 2 * PWL_QGEMM_GROUP + row;
@@ -185,6 +187,57 @@ INLINE void multiply_integers(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, s
     }
 }
 
+/* As multiply_floats(), of A16: a column's weights, for all rows of X. */
+INLINE void multiply_halves(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, size_t tile_bytes, size_t rows,
+                            size_t vectors, size_t row)
+{
+    const size_t groups = is_bytes(kind) ? 8 : 4;
+    const floats digits = real(pass->rounding.digits), least = real(pass->rounding.least);
+    const floats zero = real(is_bytes(kind) ? 128 : kind == PWL_QGEMM_E2M1 ? PWL_QGEMM_E2M1_ZERO : 8);
+    const uint8_t *tile = pass->tiles, *x = pass->x;
+    floats y[MOST][ALL], power[ALL];
+    UNROLL for (size_t v = 0; v < vectors; v++)
+    {
+        power[v] = load_floats(pass->rounding.power + row + v * LANES);
+        power[v] = kind == PWL_QGEMM_E2M1 ? times(power[v], real(0.5f)) : power[v];
+        UNROLL for (size_t i = 0; i < rows; i++) y[i][v] = zeros();
+    }
+    for (size_t b = 0; b < pass->blocks; b++, tile += tile_bytes, x += PWL_BLOCK * sizeof(float)) {
+        floats d[ALL];
+        fetch((uintptr_t)tile + tile_bytes * AHEAD, tile_bytes);
+        UNROLL for (size_t v = 0; v < vectors; v++) d[v] = times(scales(kind, tile, row + v * LANES), power[v]);
+        for (size_t g = 0; g < groups; g++) {
+            UNROLL for (size_t high = 0; high < 8 / groups; high++)
+            {
+                const uint8_t *const at = x + (high * 16 + g * 4) * sizeof(float);
+                integers q[ALL][4];
+                UNROLL for (size_t v = 0; v < vectors; v++)
+                    words(value_codes(kind, group_at(tile, groups, row + v * LANES, g), high), q[v]);
+                UNROLL for (size_t j = 0; j < 4; j++)
+                {
+                    floats w[ALL];
+                    UNROLL for (size_t v = 0; v < vectors; v++)
+                    {
+                        const floats p = times(minus(to_real(q[v][j]), zero), d[v]);
+                        const floats unit = larger(times(exponent(p), digits), least);
+                        w[v] = minus(plus(p, unit), unit);
+                    }
+                    UNROLL for (size_t i = 0; i < rows; i++)
+                    {
+                        const floats of_x = real(((const float *)(const void *)(at + i * pass->x_stride))[j]);
+                        UNROLL for (size_t v = 0; v < vectors; v++) y[i][v] = add_product(y[i][v], w[v], of_x);
+                    }
+                }
+            }
+        }
+    }
+    UNROLL for (size_t i = 0; i < rows; i++)
+    {
+        UNROLL for (size_t v = 0; v < vectors; v++)
+            store((float *)pass->sums + i * PWL_QGEMM_PANEL + row + v * LANES, y[i][v]);
+    }
+}
+
 /* All rows of the panel; one row of X by all of them at once, so that memory is read in order. */
 INLINE void multiply_panel(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, size_t tile_bytes, size_t rows)
 {
@@ -195,6 +248,8 @@ INLINE void multiply_panel(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, size
             multiply_integers(pass, kind, tile_bytes, rows, vectors, row);
         else if (kind == PWL_QGEMM_SUPER4 || kind == PWL_QGEMM_SUPER5 || kind == PWL_QGEMM_SUPER6)
             multiply_super(pass, kind, tile_bytes, rows, vectors, row);
+        else if (pwl_qgemm_is_halves(kind))
+            multiply_halves(pass, pwl_qgemm_codes_of(kind), tile_bytes, rows, vectors, row);
         else
             multiply_floats(pass, kind, tile_bytes, rows, vectors, row);
     }
@@ -244,15 +299,25 @@ DEFINE_KIND(e2m1, PWL_QGEMM_E2M1, 576)
 DEFINE_KIND(super4, PWL_QGEMM_SUPER4, 576)
 DEFINE_KIND(super5, PWL_QGEMM_SUPER5, 704)
 DEFINE_KIND(super6, PWL_QGEMM_SUPER6, 832)
+DEFINE_KIND(halves4, PWL_QGEMM_HALVES4, 576)
+DEFINE_KIND(halves8, PWL_QGEMM_HALVES8, 1088)
+DEFINE_KIND(halves_e2m1, PWL_QGEMM_HALVES_E2M1, 576)
 DEFINE_KIND(whole_numbers, PWL_QGEMM_INTEGERS, 1024)
 
 INLINE void multiply(const pwl_qgemm_pass *pass)
 {
     static void (*const kinds[PWL_QGEMM_KINDS])(const pwl_qgemm_pass *) = {
-        [PWL_QGEMM_NIBBLES] = nibbles, [PWL_QGEMM_NIBBLES_STORED] = nibbles_stored,
-        [PWL_QGEMM_BYTES] = bytes,     [PWL_QGEMM_E2M1] = e2m1,
-        [PWL_QGEMM_SUPER4] = super4,   [PWL_QGEMM_SUPER5] = super5,
-        [PWL_QGEMM_SUPER6] = super6,   [PWL_QGEMM_INTEGERS] = whole_numbers,
+        [PWL_QGEMM_NIBBLES] = nibbles,
+        [PWL_QGEMM_NIBBLES_STORED] = nibbles_stored,
+        [PWL_QGEMM_BYTES] = bytes,
+        [PWL_QGEMM_E2M1] = e2m1,
+        [PWL_QGEMM_SUPER4] = super4,
+        [PWL_QGEMM_SUPER5] = super5,
+        [PWL_QGEMM_SUPER6] = super6,
+        [PWL_QGEMM_HALVES4] = halves4,
+        [PWL_QGEMM_HALVES8] = halves8,
+        [PWL_QGEMM_HALVES_E2M1] = halves_e2m1,
+        [PWL_QGEMM_INTEGERS] = whole_numbers,
     };
     kinds[pass->kind](pass);
 }

@@ -13,7 +13,8 @@
  *
  * Behind a tile's codes are the scales of its 32 rows, 2 bytes each: d, or in MXFP4 2^(e - 127) as bf16; ROWS8 has
  * none. So a tile takes 576, 1088 or 1024 bytes, all multiples of 64. Behind all panels, ROWS8 has the sums of codes of
- * all rows (int32_t), then n_w (int8_t). Rows beyond N have codes that count 0, and scales of 0.
+ * all rows (int32_t), then n_w (int8_t); others e of all rows (int8_t), where one is not 0. Rows beyond N have codes
+ * that count 0, and scales of 0.
  *
  * Super-blocks of 32 rows begin with a head, d of all rows and then, but in Q6_K, dmin; 8 tiles follow. Behind a tile's
  * codes are a byte of each row twice: scale and least, in Q6_K the scales of the first and of the last 16 columns.
@@ -100,15 +101,14 @@ static inline size_t pwl_qgemm_panel_sums_at(pwl_qgemm_format format, size_t n, 
 
 static inline size_t pwl_qgemm_panel_exponents_at(pwl_qgemm_format format, size_t n, size_t k)
 {
-    return pwl_qgemm_panel_sums_at(format, n, k) + pwl_qgemm_panel_rows(n) * sizeof(int32_t);
+    const size_t sums = format == PWL_QGEMM_ROWS8 ? pwl_qgemm_panel_rows(n) * sizeof(int32_t) : 0;
+    return pwl_qgemm_panel_sums_at(format, n, k) + sums;
 }
 
-/* Bytes of all of it. */
-static inline size_t pwl_qgemm_panel_bytes(pwl_qgemm_format format, size_t n, size_t k)
+/* Bytes of all of it, with exponents of rows or, where a format is not ROWS8, without. */
+static inline size_t pwl_qgemm_panel_bytes(pwl_qgemm_format format, size_t n, size_t k, int exponents)
 {
-    if (format != PWL_QGEMM_ROWS8)
-        return pwl_qgemm_panel_sums_at(format, n, k);
-    return pwl_qgemm_panel_exponents_at(format, n, k) + pwl_qgemm_panel_rows(n);
+    return pwl_qgemm_panel_exponents_at(format, n, k) + (exponents ? pwl_qgemm_panel_rows(n) : 0);
 }
 
 /* From an address to the next that is aligned. */

@@ -20,6 +20,9 @@ typedef enum pwl_qgemm_kind {
     PWL_QGEMM_SUPER4,         /* Q4_K, Q5_K and Q6_K */
     PWL_QGEMM_SUPER5,
     PWL_QGEMM_SUPER6,
+    PWL_QGEMM_HALVES4, /* A16 by Q4_0, Q8_0 and MXFP4: weights are rounded */
+    PWL_QGEMM_HALVES8,
+    PWL_QGEMM_HALVES_E2M1,
     PWL_QGEMM_INTEGERS /* ROWS8: S of c - 128, over all of K */
 } pwl_qgemm_kind;
 
@@ -53,10 +56,13 @@ static inline pwl_qgemm_format pwl_qgemm_format_of(pwl_qgemm_kind kind)
     switch (kind) {
     case PWL_QGEMM_NIBBLES:
     case PWL_QGEMM_NIBBLES_STORED:
+    case PWL_QGEMM_HALVES4:
         return PWL_QGEMM_Q4_0;
     case PWL_QGEMM_BYTES:
+    case PWL_QGEMM_HALVES8:
         return PWL_QGEMM_Q8_0;
     case PWL_QGEMM_E2M1:
+    case PWL_QGEMM_HALVES_E2M1:
         return PWL_QGEMM_MXFP4;
     case PWL_QGEMM_SUPER4:
         return PWL_QGEMM_Q4_K;
@@ -69,15 +75,44 @@ static inline pwl_qgemm_format pwl_qgemm_format_of(pwl_qgemm_kind kind)
     }
 }
 
+/*
+ * A16 takes weights w = RN(q * d * 2^-e), x in fp32, and leaves sum w x. Of p, the exact product, RN to so many bits is
+ * the sum of p and of `unit`, from which unit is taken away again, where unit is 1.5 * 2^23 times what the last bit
+ * counts: the power of two in p times `digits`, or `least` where the numbers are subnormal.
+ *
+ *               digits         least            of fp16 and bf16: 11 and 8 bits, which count 2^-24 and 2^-133 at least
+ *   RN16     1.5 * 2^13     1.5 * 2^-1
+ *   RNb      1.5 * 2^16     1.5 * 2^-110
+ */
+typedef struct pwl_qgemm_rounding {
+    float digits, least;
+    int scales;         /* some row has an e that is not 0 */
+    const float *power; /* [32]: 2^-e of the panel's rows */
+} pwl_qgemm_rounding;
+
+/* What is multiplied without the A16 that a kind is of. */
+static inline pwl_qgemm_kind pwl_qgemm_codes_of(pwl_qgemm_kind kind)
+{
+    if (kind == PWL_QGEMM_HALVES4)
+        return PWL_QGEMM_NIBBLES;
+    return kind == PWL_QGEMM_HALVES8 ? PWL_QGEMM_BYTES : kind == PWL_QGEMM_HALVES_E2M1 ? PWL_QGEMM_E2M1 : kind;
+}
+
+static inline int pwl_qgemm_is_halves(pwl_qgemm_kind kind)
+{
+    return pwl_qgemm_codes_of(kind) != kind;
+}
+
 typedef struct pwl_qgemm_pass {
     pwl_qgemm_kind kind;
     const uint8_t *tiles; /* of the panel; aligned to 64 bytes */
     size_t blocks;        /* of K */
-    const void *x;        /* pwl_qgemm_x [rows][blocks], without gaps; INTEGERS: int8_t, rows x_stride apart */
-    size_t x_stride;      /* INTEGERS: bytes */
-    const int32_t *start; /* INTEGERS: [rows], -128 * the sum of a row of X */
-    size_t rows;          /* 1 to what the way takes */
-    void *sums;           /* [rows][32]: y before the bias, float; INTEGERS: S, int32_t, exact modulo 2^32 */
+    const void *x;   /* pwl_qgemm_x [rows][blocks], without gaps; INTEGERS: int8_t, A16: float, rows x_stride apart */
+    size_t x_stride; /* INTEGERS, A16: bytes */
+    const int32_t *start;        /* INTEGERS: [rows], -128 * the sum of a row of X */
+    pwl_qgemm_rounding rounding; /* A16 */
+    size_t rows;                 /* 1 to what the way takes */
+    void *sums;                  /* [rows][32]: y before the bias, float; INTEGERS: S, int32_t, exact modulo 2^32 */
 } pwl_qgemm_pass;
 
 #endif

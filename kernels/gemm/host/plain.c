@@ -196,6 +196,34 @@ static void add_wide(const columns *w, const int8_t *q, int32_t s[ROWS])
     }
 }
 
+/* A16: y += sum w x of a block, one row of X after the other. */
+static void add_halves(const pwl_qgemm_pass *pass, size_t block, const columns *of)
+{
+    const pwl_qgemm_rounding *const by = &pass->rounding;
+    float w[PWL_BLOCK][ROWS], d[ROWS];
+    for (size_t r = 0; r < ROWS; r++)
+        d[r] = of->d[r] * by->power[r] * (pass->kind == PWL_QGEMM_HALVES_E2M1 ? 0.5f : 1);
+    for (size_t c = 0; c < PWL_BLOCK; c++) {
+        for (size_t r = 0; r < ROWS; r++) {
+            const float p = (float)of->w[c][r] * d[r];
+            const float power = pwl_f32_of_bits(pwl_bits_of_f32(p) & 0x7f800000) * by->digits;
+            const float unit = power > by->least ? power : by->least;
+            w[c][r] = (p + unit) - unit;
+        }
+    }
+    for (size_t i = 0; i < pass->rows; i++) {
+        const float *const x =
+            (const float *)(const void *)((const uint8_t *)pass->x + i * pass->x_stride) + block * PWL_BLOCK;
+        float *const y = (float *)pass->sums + i * ROWS;
+        for (size_t c = 0; c < PWL_BLOCK; c++) {
+            for (size_t r = 0; r < ROWS; r++) {
+                const float p = w[c][r] * x[c];
+                y[r] = y[r] + p;
+            }
+        }
+    }
+}
+
 static void add_block(pwl_qgemm_kind kind, const columns *w, const pwl_qgemm_x *x, float y[ROWS])
 {
     const float less = kind == PWL_QGEMM_NIBBLES_STORED ? x->of.less : 0;
@@ -249,7 +277,11 @@ void pwl_qgemm_plain(const pwl_qgemm_pass *pass)
         if (super)
             turn_super(pass->kind, head, tile, &w);
         else
-            turn(pass->kind, tile, &w);
+            turn(pwl_qgemm_codes_of(pass->kind), tile, &w);
+        if (pwl_qgemm_is_halves(pass->kind)) {
+            add_halves(pass, b, &w);
+            continue;
+        }
         for (size_t i = 0; i < pass->rows; i++) {
             if (integers)
                 add_wide(&w, (const int8_t *)pass->x + i * pass->x_stride + b * PWL_BLOCK,

@@ -17,6 +17,12 @@ enum { LANES = 4, VECTORS = 2, ALL = PWL_QGEMM_PANEL / LANES };
 #define right(v, n) vshrq_n_u8(v, n)
 #define only(v, mask) vandq_u8(v, vdupq_n_u8(mask))
 #define join(a, b) vorrq_u8(a, b)
+#define word_right(v, n) vreinterpretq_u8_u32(vshrq_n_u32(vreinterpretq_u32_u8(v), n))
+#define word_only(v) vreinterpretq_s32_u32(vandq_u32(vreinterpretq_u32_u8(v), vdupq_n_u32(255)))
+#define load_floats(p) vld1q_f32(p)
+#define exponent(p) vreinterpretq_f32_u32(vandq_u32(vreinterpretq_u32_f32(p), vdupq_n_u32(0x7f800000)))
+#define larger(a, b) vmaxq_f32(a, b)
+#define add_product(y, a, b) vfmaq_f32(y, a, b)
 #define add(a, b) vaddq_s32(a, b)
 #define integer(i) vdupq_n_s32(i)
 #define real(f) vdupq_n_f32(f)
@@ -73,6 +79,12 @@ INLINE int8x16_t value(uint8x16_t c)
     return vreinterpretq_s8_u8(vqtbl1q_u8(vld1q_u8(values), c));
 }
 
+INLINE codes value_codes(pwl_qgemm_kind kind, codes both, size_t upper)
+{
+    const codes c = is_bytes(kind) ? both : upper ? vshrq_n_u8(both, 4) : vandq_u8(both, vdupq_n_u8(15));
+    return kind == PWL_QGEMM_E2M1 ? vreinterpretq_u8_s8(value(c)) : c;
+}
+
 /* s += the products of a group of a vector's codes by 4 columns: a lane, which the instruction wants to be a constant.
  */
 INLINE integers dot(integers s, int8x16_t w, int8x16_t x, size_t lane)
@@ -119,7 +131,7 @@ INLINE void add_dots(pwl_qgemm_kind kind, const uint8_t *tile, size_t row, size_
     }
 }
 
-#include "gemm/host/super_codes.h"
+#include "gemm/host/codes.h"
 
 INLINE void add_half_dots(pwl_qgemm_kind kind, const uint8_t *tile, size_t half, size_t row, size_t vectors,
                           const int8_t *q, size_t stride, size_t rows, integers s[MOST][ALL])

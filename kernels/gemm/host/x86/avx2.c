@@ -9,7 +9,7 @@
  *   8 bits    low halves of the codes, and high halves, which count 16: 16 products a lane, 16 * 15 * 128 = 30720
  */
 #include "vectors256.h"
-#include "gemm/host/super_codes.h"
+#include "gemm/host/codes.h"
 
 #define MOST 4
 #define START_LAST 1

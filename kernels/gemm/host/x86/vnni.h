@@ -7,9 +7,9 @@
  *   dot(s, u, q)           s + the four products, in each lane
  *   low(q), high(q)        halves of bytes
  *   value(c)               twice E2M1's value and 12, of each byte
- *   right(v, n), only(v, mask), join(a, b)    see super_codes.h
+ *   right(v, n), only(v, mask), join(a, b)    see codes.h
  */
-#include "gemm/host/super_codes.h"
+#include "gemm/host/codes.h"
 
 #define START_LAST 0
 

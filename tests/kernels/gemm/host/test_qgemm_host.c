@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Products on the host, of drawn shapes, types and strides: every way that this machine has gives the bits of plain C,
- * which is within the bound of the reference, or in INT8 is the reference; in parts as in one; and writes nothing else.
+ * which is within the bound of the reference, or in INT8 is the reference; in A16 every way is within the bound; in
+ * parts as in one; and writes nothing else.
  */
 #include <pwl/plan.h>
 
@@ -136,7 +137,12 @@ static int agree(const struct scheme *scheme, const struct operand *w, struct pr
         if ((way->level & pwl_levels()) != way->level)
             continue;
         for (int parts = 0; parts < 2 && good; parts++) {
-            good = compute(way, p, &w->panels, parts, state) && is_same(p, p->y, plain);
+            good = compute(way, p, &w->panels, parts, state);
+            if (is_a16(scheme) && !parts) {
+                good = good && is_within(p, w);
+                memcpy(plain, p->y, bytes);
+            }
+            good = good && is_same(p, p->y, plain);
             if (!good)
                 printf("# %s%s\n", way->name, parts ? ", in parts" : "");
         }
@@ -186,16 +192,53 @@ static void test_many_rows(const struct scheme *scheme)
     free_operand(&w);
 }
 
-static void test_scales(void)
+static void test_scales(const struct scheme *scheme)
 {
+    const int spread = is_a16(scheme) ? 40 : 8; /* the least of a row are subnormal halves, or nothing */
     uint64_t state = 83;
     int good = 1;
-    for (int low = -127; low < 100 && good; low += 9) {
-        struct operand w = draw_operand(&schemes[3], 40, 96, low, low + 8, &state);
-        good = agrees(&schemes[3], &w, 7, &state);
+    for (int low = -127; low < 86 && good; low += 9) {
+        struct operand w = draw_operand(scheme, 40, 96, low, low + spread, &state);
+        good = agrees(scheme, &w, 7, &state);
         free_operand(&w);
     }
-    tap(good, "MXFP4: scales from 2^-127 to 2^107");
+    tap(good, "%s: scales from 2^-127 on", scheme->name);
+}
+
+/* A16: scales that are subnormal beside such as call for an exponent of the row. */
+static void test_far_scales(const struct scheme *scheme)
+{
+    uint64_t state = 88;
+    int good = 1;
+    for (int i = 0; i < 8 && good; i++) {
+        struct operand w = draw_operand(scheme, 40, 96, i % 2 ? -24 : -14, 15, &state);
+        good = agrees(scheme, &w, 1 + (size_t)i, &state);
+        free_operand(&w);
+    }
+    tap(good, "%s: scales from 2^-24 to 2^15", scheme->name);
+}
+
+/* A16: rows of X with a single 1 give the weights, each of which is rounded as the scheme says. */
+static void test_one_hot(const struct scheme *scheme)
+{
+    enum { K = 96 };
+    uint64_t state = 89;
+    int good = 1;
+    for (int i = 0; i < 9 && good; i++) {
+        const pwl_qgemm_type type = (pwl_qgemm_type)(i % 3);
+        struct operand w = draw_operand(scheme, 40, K, i < 3 ? -6 : -24, i < 3 ? 2 : 15, &state);
+        struct problem p = draw_problem(scheme, &w, i % 2 ? K : 1, &state);
+        uint8_t *const x = calloc(K * K, sizeof(float));
+        for (size_t m = 0; m < K; m++)
+            put_x(type, x, m * K + (m + (size_t)i * 7) % K, 1);
+        p.product.x = (pwl_qgemm_input){x, K, type, 0, NULL};
+        p.product.bias = NULL;
+        good = agree(scheme, &w, &p, &state);
+        free(x);
+        free_problem(&p);
+        free_operand(&w);
+    }
+    tap(good, "%s: weights, by rows of X with a single 1", scheme->name);
 }
 
 /* The longest rows of the largest numbers, which need all of 32 bits. */
@@ -283,7 +326,12 @@ int main(void)
         if (super_kind_of(schemes[i].format))
             test_super_extremes(&schemes[i]);
     }
-    test_scales();
+    for (int i = SCHEMES - 3; i < SCHEMES; i++)
+        test_one_hot(&schemes[i]);
+    test_scales(&schemes[3]);
+    test_scales(&schemes[SCHEMES - 1]);
+    test_far_scales(&schemes[SCHEMES - 3]);
+    test_far_scales(&schemes[SCHEMES - 2]);
     test_extremes();
     return tap_end();
 }

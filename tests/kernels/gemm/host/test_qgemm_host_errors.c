@@ -76,7 +76,7 @@ static void test_products(struct operand *q4, struct operand *rows)
     INT8(call.panels.k = 65824, PWL_QGEMM_ERR_DEPTH, "INT8: K of 65824");
     Q4(call.product.scheme = (pwl_qgemm_scheme)10, PWL_QGEMM_ERR_SCHEME, "no scheme");
     Q4(call.product.scheme = PWL_QGEMM_W8A8, PWL_QGEMM_ERR_SCHEME, "another scheme's weights");
-    Q4(call.product.scheme = PWL_QGEMM_W4A16, PWL_QGEMM_ERR_SCHEME, "a scheme that the host does not have");
+    Q4(call.product.scheme = PWL_QGEMM_Q4_K_A8, PWL_QGEMM_ERR_SCHEME, "a scheme of super-blocks");
     Q4((call.product.scheme = PWL_QGEMM_MXFP4_A8, call.product.sums = PWL_QGEMM_SUMS_STORED), PWL_QGEMM_ERR_SCHEME,
        "MXFP4 with stored sums");
     Q4(call.product.x.type = PWL_QGEMM_S8, PWL_QGEMM_ERR_TYPE, "X of integers");
