@@ -69,7 +69,7 @@ void *cpu_gemm_new(const char *way, int scheme, int format, const void *w, size_
                                         NULL,
                                         {made->memory, n, int8 ? PWL_QGEMM_S8 : PWL_QGEMM_F32, 0, -6},
                                         NULL};
-    made->bytes = m * (k / PWL_BLOCK * 40 + 64) + (1 << 20);
+    made->bytes = m * (k * 4 + 64) + (1 << 20);
     made->workspace = malloc(made->bytes);
     return made->workspace ? made : NULL;
 }
