@@ -358,7 +358,10 @@ def _():
     equal(product(np.asfortranarray(x)), expected, "Fortran's order")
     equal(product(x.tolist()), expected, "lists")
     equal(product(x.astype(">f4")), expected, "the other byte order")
-    equal(product(x[0]), expected[0], "one row")
+    of_8 = qgemm.Product(product.weights, bias, activations=8)
+    equal(of_8(x[0]), of_8(x)[0], "one row")
+    value, bound = product.bound(x[:1])
+    assert (np.abs(product(x[0]) - value[0]) <= bound[0]).all(), "one row, whose sums have an order of their own"
     equal(product(x.reshape(1, 5, 1, K)), expected.reshape(1, 5, 1, N), "four dimensions")
     assert product(np.zeros((0, K), np.float32)).shape == (0, N)
     out = np.zeros((5, N), np.float16)

@@ -6,9 +6,9 @@
     product = pwl.qgemm.Product(weights, bias, table)
     y = product(x)                                                  # (..., k) to (..., n)
 
-With activations of 8 bits, arrays of numpy are multiplied as <pwl/qgemm_host.h> says, on all cores; with those of 16 by
-the reference of <pwl/qgemm.h>, in double, which is exact and slow. Arrays on a CUDA device are multiplied by the kernels
-of libpwl-cuda. All stay within pwl.qgemm.Product.bound() of the reference. The table is applied to y in float32, as
+Arrays of numpy are multiplied as <pwl/qgemm_host.h> says, on all cores: with activations of 8 bits to the same bits on
+every processor, with those of 16 in float32. Arrays on a CUDA device are multiplied by the kernels of libpwl-cuda. All
+stay within pwl.qgemm.Product.bound() of the reference of <pwl/qgemm.h>. The table is applied to y in float32, as
 Table.real() does.
 """
 from __future__ import annotations
@@ -35,8 +35,7 @@ RULES = ["default", "ggml", "document"]        # of pwl_rule
 BLOCKS = {name: (elements, size) for name, elements, size in gguf.TYPES.values() if name in NUMBERS}
 SCHEMES = {("q4_0", 16): 0, ("q8_0", 16): 1, ("mxfp4", 16): 2, ("q4_0", 8): 3, ("q8_0", 8): 4,  # of pwl_qgemm_scheme
            ("mxfp4", 8): 6, ("q4_k", 8): 7, ("q5_k", 8): 8, ("q6_k", 8): 9}
-OF_HOST = [3, 4, 6, 7, 8, 9]   # that <pwl/qgemm_host.h> has
-HOST_ALONE = [6, 7, 8, 9]      # that no device has
+HOST_ALONE = [6, 7, 8, 9]  # that no device has
 # Of pwl_qgemm_type.
 TYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "int8": 4, "int32": 5, "uint8": 6, "int16": 7, "uint16": 8,
          "uint32": 9}
@@ -191,6 +190,13 @@ def core(scheme: int, weights: tuple[int, ...], bias: int, table: Optional[Table
     return _core.Product(functions, scheme, weights, bias, activation, (table, uploaded, keep))
 
 
+def arranged(product: _core.Product) -> Array:
+    """What holds the weights of a product on the host as it then multiplies them; it must stay as long as the product."""
+    panels = np.empty(product.panels_bytes(), np.uint8)
+    product.arrange(panels)
+    return panels
+
+
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -207,7 +213,7 @@ def _cuts(count: int, parts: int, step: int) -> list[tuple[int, int]]:
     return [(first, min(length, count - first)) for first in range(0, count, length)]
 
 
-def _on_all_cores(product: _core.Product, arrays: tuple[int, ...], n: int) -> None:
+def on_all_cores(product: _core.Product, arrays: tuple[int, ...], n: int) -> None:
     """Multiplies on the host, in parts where that pays: rows of x, and then columns of the result."""
     m, _, k = arrays[:3]
     cores = _cores()
@@ -302,11 +308,9 @@ class Product:
                 core.run(*arrays, *space)
             return out
         x, out, arrays = self._on_host(x, out)
-        if arrays[0] and self.scheme in OF_HOST:
+        if arrays[0]:
             self._arrange()
-            _on_all_cores(self._core, arrays, self.weights.packed.n)
-        elif arrays[0]:
-            self._core.run(*arrays, 0, 0, 0)
+            on_all_cores(self._core, arrays, self.weights.packed.n)
         return out
 
     def prepare(self, x: Any, out: Any, stream: Optional[int] = None) -> Callable[[], None]:
@@ -331,9 +335,7 @@ class Product:
     def _arrange(self) -> None:
         with self._lock:
             if self._panels is None:
-                panels = np.empty(self._core.panels_bytes(), np.uint8)
-                self._core.arrange(panels)
-                self._panels = panels
+                self._panels = arranged(self._core)
 
     def _shape(self, shape: Any) -> tuple[int, ...]:
         """That of the result."""
