@@ -22,8 +22,7 @@ enum { AHEAD = 6 };
 /* What memory has to give, some tiles ahead: with one row of X the processor waits for nothing else. */
 INLINE void fetch(uintptr_t tile, size_t bytes)
 {
-    for (size_t at = 0; at < bytes; at += PWL_QGEMM_LINE)
-        __builtin_prefetch((const void *)(tile + at));
+    UNROLL for (size_t at = 0; at < bytes; at += PWL_QGEMM_LINE) __builtin_prefetch((const void *)(tile + at));
 }
 
 /* y of `rows` rows of X, of a block. */
@@ -187,13 +186,37 @@ INLINE void multiply_integers(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, s
     }
 }
 
-/* As multiply_floats(), of A16: a column's weights, for all rows of X. */
+/* A16: the low or the high codes of a group of columns, whose weights are rounded once for all rows of X. */
+INLINE void add_halves(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, const uint8_t *tile, size_t row, size_t vectors,
+                       size_t g, size_t high, const floats *d, const uint8_t *x, size_t rows, floats y[MOST][ALL])
+{
+    const floats digits = real(pass->rounding.digits), least = real(pass->rounding.least);
+    const floats zero = real(is_bytes(kind) ? 128 : kind == PWL_QGEMM_E2M1 ? PWL_QGEMM_E2M1_ZERO : 8);
+    const uint8_t *const at = x + (high * 16 + g * 4) * sizeof(float);
+    integers q[ALL][4];
+    UNROLL for (size_t v = 0; v < vectors; v++)
+        words(value_codes(kind, group_at(tile, is_bytes(kind) ? 8 : 4, row + v * LANES, g), high), q[v]);
+    UNROLL for (size_t j = 0; j < 4; j++)
+    {
+        floats w[ALL];
+        UNROLL for (size_t v = 0; v < vectors; v++)
+        {
+            const floats p = times(minus(to_real(q[v][j]), zero), d[v]);
+            const floats unit = larger(times(exponent(p), digits), least);
+            w[v] = minus(plus(p, unit), unit);
+        }
+        UNROLL for (size_t i = 0; i < rows; i++)
+        {
+            const floats of_x = real(((const float *)(const void *)(at + i * pass->x_stride))[j]);
+            UNROLL for (size_t v = 0; v < vectors; v++) y[i][v] = add_product(y[i][v], w[v], of_x);
+        }
+    }
+}
+
+/* As multiply_floats(), of A16. */
 INLINE void multiply_halves(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, size_t tile_bytes, size_t rows,
                             size_t vectors, size_t row)
 {
-    const size_t groups = is_bytes(kind) ? 8 : 4;
-    const floats digits = real(pass->rounding.digits), least = real(pass->rounding.least);
-    const floats zero = real(is_bytes(kind) ? 128 : kind == PWL_QGEMM_E2M1 ? PWL_QGEMM_E2M1_ZERO : 8);
     const uint8_t *tile = pass->tiles, *x = pass->x;
     floats y[MOST][ALL], power[ALL];
     UNROLL for (size_t v = 0; v < vectors; v++)
@@ -206,29 +229,10 @@ INLINE void multiply_halves(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, siz
         floats d[ALL];
         fetch((uintptr_t)tile + tile_bytes * AHEAD, tile_bytes);
         UNROLL for (size_t v = 0; v < vectors; v++) d[v] = times(scales(kind, tile, row + v * LANES), power[v]);
-        for (size_t g = 0; g < groups; g++) {
-            UNROLL for (size_t high = 0; high < 8 / groups; high++)
-            {
-                const uint8_t *const at = x + (high * 16 + g * 4) * sizeof(float);
-                integers q[ALL][4];
-                UNROLL for (size_t v = 0; v < vectors; v++)
-                    words(value_codes(kind, group_at(tile, groups, row + v * LANES, g), high), q[v]);
-                UNROLL for (size_t j = 0; j < 4; j++)
-                {
-                    floats w[ALL];
-                    UNROLL for (size_t v = 0; v < vectors; v++)
-                    {
-                        const floats p = times(minus(to_real(q[v][j]), zero), d[v]);
-                        const floats unit = larger(times(exponent(p), digits), least);
-                        w[v] = minus(plus(p, unit), unit);
-                    }
-                    UNROLL for (size_t i = 0; i < rows; i++)
-                    {
-                        const floats of_x = real(((const float *)(const void *)(at + i * pass->x_stride))[j]);
-                        UNROLL for (size_t v = 0; v < vectors; v++) y[i][v] = add_product(y[i][v], w[v], of_x);
-                    }
-                }
-            }
+        for (size_t g = 0; g < (is_bytes(kind) ? 8u : 4u); g++) {
+            add_halves(pass, kind, tile, row, vectors, g, 0, d, x, rows, y);
+            if (!is_bytes(kind))
+                add_halves(pass, kind, tile, row, vectors, g, 1, d, x, rows, y);
         }
     }
     UNROLL for (size_t i = 0; i < rows; i++)
