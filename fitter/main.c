@@ -10,6 +10,7 @@
 #include "base/progress.h"
 #include "base/suggest.h"
 #include "cli/command.h"
+#include "cli/reply.h"
 
 static const struct command *const commands[] = {
     &command_list,   &command_fit,     &command_certify, &command_emit,   &command_import, &command_show,
@@ -36,7 +37,7 @@ static void print_overview(void)
         printf("  %-7s  %s\n", commands[i]->name, commands[i]->summary);
     printf("\n`pwlc COMMAND --help` and `pwlc help COMMAND` show a command's flags and an example. Also: pwlc --help,\n"
            "--version, -V, --man (a manual page), --completion " COMPLETION_SHELLS
-           " (a script for the shell; the flags as JSON).\n");
+           " (a script for the shell; the flags as JSON),\n--type TYPE (what a type is, as JSON).\n");
 }
 
 static bool is_help(const char *argument)
@@ -54,18 +55,18 @@ static bool asks_for_help(int argc, char **argv)
 
 static int unknown_command(const char *name, struct diag *diag)
 {
-    const char *names[COMMAND_COUNT + 4];
+    const char *names[COMMAND_COUNT + 5];
     for (int i = 0; i < COMMAND_COUNT; i++)
         names[i] = commands[i]->name;
     names[COMMAND_COUNT] = "--version";
     names[COMMAND_COUNT + 1] = "--man";
     names[COMMAND_COUNT + 2] = "--completion";
-    names[COMMAND_COUNT + 3] = NULL;
+    names[COMMAND_COUNT + 3] = "--type";
+    names[COMMAND_COUNT + 4] = NULL;
 
-    const char *close = suggest(name, names);
-    if (close)
-        return diag_set(diag, EXIT_USAGE, "\"%s\" is not a command; did you mean %s?", name, close);
-    return diag_set(diag, EXIT_USAGE, "\"%s\" is not a command; pwlc --help lists them", name);
+    char meant[SUGGESTION_SIZE];
+    return diag_set(diag, EXIT_USAGE, "\"%s\" is not a command%s", name,
+                    suggestion(name, names, "; pwlc --help lists them", meant));
 }
 
 /* What was printed counts only when it arrived: a full disk or a closed pipe is a failure. Files get their places after
@@ -122,6 +123,11 @@ static int run(int argc, char **argv, const struct command **command, struct dia
         if (argc > 3)
             return diag_set(diag, EXIT_USAGE, "--completion takes one shell, not %d arguments", argc - 2);
         return completion_print(commands, argv[2], diag);
+    }
+    if (strcmp(argv[1], "--type") == 0) {
+        if (argc != 3)
+            return diag_set(diag, EXIT_USAGE, "--type needs one value, TYPE");
+        return reply_print_type(argv[2], diag);
     }
     *command = command_find(argv[1]);
     if (!*command)

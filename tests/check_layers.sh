@@ -37,18 +37,18 @@ fitter/table            : fitter/base fitter/io fitter/function runtime/include/
 fitter/measure          : fitter/base fitter/function fitter/table runtime/include/pwl
 fitter/profile          : fitter/base fitter/io fitter/function fitter/table runtime/include/pwl
 fitter/spec             : fitter/base fitter/io fitter/function fitter/table fitter/profile runtime/include/pwl
-fitter/search           : fitter/base fitter/function fitter/table fitter/spec runtime/include/pwl
+fitter/search           : fitter/base fitter/function fitter/table runtime/include/pwl
 fitter/search/minimax   : fitter/base fitter/function fitter/measure fitter/search runtime/include/pwl
 fitter/search/interpolation : fitter/base fitter/search fitter/search/minimax runtime/include/pwl
 fitter/search/squares   : fitter/base fitter/search runtime/include/pwl
-fitter/search/ties      : fitter/base fitter/function fitter/spec fitter/search fitter/search/minimax runtime/include/pwl
+fitter/search/ties      : fitter/base fitter/search fitter/search/minimax runtime/include/pwl
 fitter/fit              : fitter/base fitter/function fitter/table fitter/measure fitter/spec fitter/search fitter/search/minimax fitter/search/interpolation fitter/search/squares fitter/search/ties
 fitter/operator         : fitter/base fitter/io fitter/function fitter/table fitter/spec fitter/fit runtime/include/pwl
 fitter/emit/            : fitter/base fitter/io fitter/function fitter/table fitter/operator runtime/include/pwl
 fitter/verify           : fitter/base fitter/tools fitter/table fitter/emit runtime/include/pwl
 fitter/cost             : fitter/base fitter/tools fitter/table fitter/emit
 fitter/report           : fitter/base fitter/io fitter/function fitter/table fitter/measure fitter/spec fitter/fit
-fitter/device           : fitter/base fitter/io fitter/table fitter/measure runtime/include/pwl kernels/include/pwl kernels/bench/include/pwl
+fitter/device           : fitter/base fitter/io fitter/function fitter/table fitter/measure runtime/include/pwl kernels/include/pwl kernels/bench/include/pwl
 fitter/cli              : fitter/base fitter/io fitter/function fitter/table fitter/profile fitter/measure fitter/spec fitter/fit fitter/operator fitter/emit fitter/verify fitter/cost fitter/report fitter/device runtime/include/pwl kernels/include/pwl
 fitter                  : fitter/base fitter/cli
 

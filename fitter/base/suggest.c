@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "escape.h"
+
 #define WORD_MAX 40 /* longer words are no slips of the names used here */
 #define CHOICES_MAX 24
 
@@ -120,6 +122,20 @@ const char *suggest(const char *word, const char *const *candidates)
     return whole != NULL ? whole : closest;
 }
 
+const char *suggestion(const char *word, const char *const *candidates, const char *otherwise,
+                       char text[SUGGESTION_SIZE])
+{
+    const char *close = suggest(word, candidates);
+    struct text shown = {0};
+    if (close != NULL)
+        escape_control(&shown, close);
+    if (shown.bytes == NULL)
+        return otherwise;
+    snprintf(text, SUGGESTION_SIZE, "; did you mean %.200s?", shown.bytes);
+    text_free(&shown);
+    return text;
+}
+
 /* Cuts "a|b|c" in place. */
 static size_t split(char *text, const char *words[CHOICES_MAX + 1])
 {
@@ -155,9 +171,9 @@ int choice_check(const char *flag, const char *choices, const char *value, struc
                                                   : ", ",
                                  words[i]);
     /* bf16 is another thing than f16, no slip */
-    const char *close = strpbrk(value, "0123456789") ? NULL : suggest(value, words);
-    return diag_set(diag, EXIT_USAGE, "%s %.60s: must be %s%s%s%s", flag, value, list, close ? "; did you mean " : "",
-                    close ? close : "", close ? "?" : "");
+    char meant[SUGGESTION_SIZE];
+    return diag_set(diag, EXIT_USAGE, "%s %.60s: must be %s%s", flag, value, list,
+                    strpbrk(value, "0123456789") ? "" : suggestion(value, words, "", meant));
 }
 
 bool choice_next(const char **list, char *word, size_t size)

@@ -14,6 +14,13 @@
  * characters, rounded up. Words of less than six letters allow one edit, of less than three none. */
 const char *suggest(const char *word, const char *const *candidates);
 
+#define SUGGESTION_SIZE 300
+
+/* How a message about a word ends: "; did you mean X?" where one of the candidates was meant, else `otherwise`. It is
+ * returned, and may stand in text. */
+const char *suggestion(const char *word, const char *const *candidates, const char *otherwise,
+                       char text[SUGGESTION_SIZE]);
+
 /* Whether a flag's argument, as its help writes it, is a list of all its values: "on|off", but not "free|pow2[:B]". */
 bool choice_is_closed(const char *choices);
 

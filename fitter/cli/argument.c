@@ -112,15 +112,12 @@ static int unknown_flag(const struct argument_walk *walk, const char *token, str
         names[count++] = option->name;
     names[count] = NULL;
 
-    char name[80];
+    char name[80], lists[80], meant[SUGGESTION_SIZE];
     const size_t length = name_length(token);
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), token);
-    const char *close = suggest(name, names);
-    if (close)
-        diag_set(diag, EXIT_USAGE, "%s is not a flag of %s; did you mean %s?", name, walk->command->name, close);
-    else
-        diag_set(diag, EXIT_USAGE, "%s is not a flag of %s; pwlc %s --help lists them", name, walk->command->name,
-                 walk->command->name);
+    snprintf(lists, sizeof lists, "; pwlc %s --help lists them", walk->command->name);
+    diag_set(diag, EXIT_USAGE, "%s is not a flag of %s%s", name, walk->command->name,
+             suggestion(name, names, lists, meant));
     return -1;
 }
 
@@ -199,6 +196,25 @@ int argument_next(struct argument_walk *walk, const struct option_info **option,
     }
     *value = walk->argv[walk->index++];
     return check_value(*option, *value, diag);
+}
+
+int argument_take(const struct command *command, int argc, char **argv, const char *what, const char **path,
+                  int (*set)(void *request, const char *flag, const char *value, struct diag *diag), void *request,
+                  struct diag *diag)
+{
+    struct argument_walk walk = {.command = command, .argc = argc, .argv = argv};
+    const struct option_info *option;
+    const char *value;
+    int next;
+    while ((next = argument_next(&walk, &option, &value, diag)) > 0) {
+        if (!option && *path)
+            return diag_set(diag, EXIT_USAGE, "\"%s\" is one %s too many; %s takes one", value, what, command->name);
+        if (!option)
+            *path = value;
+        else if (set(request, option->name, value, diag))
+            return diag->code;
+    }
+    return next < 0 ? diag->code : EXIT_DONE;
 }
 
 /* "--form absolute|biased|anchored" and the like stand on a line of their own. */

@@ -65,28 +65,25 @@ static int certify_file(const struct request *request, struct diag *diag)
     return diag->code;
 }
 
+static int set_option(void *to, const char *name, const char *value, struct diag *diag)
+{
+    struct request *request = to;
+    (void)diag;
+    if (strcmp(name, "--exhaustive") == 0)
+        request->exhaustive = true;
+    else if (strcmp(name, "--samples") == 0)
+        request->samples = value;
+    else if (strcmp(name, "--weights") == 0)
+        request->weights = value;
+    else
+        request->output = value;
+    return EXIT_DONE;
+}
+
 static int run(int argc, char **argv, struct diag *diag)
 {
-    struct argument_walk walk = {.command = &command_certify, .argc = argc, .argv = argv};
     struct request request = {0};
-    const struct option_info *option;
-    const char *value;
-    int next;
-    while ((next = argument_next(&walk, &option, &value, diag)) > 0) {
-        if (!option && request.path)
-            return diag_set(diag, EXIT_USAGE, "\"%s\" is one table too many; certify takes one", value);
-        if (!option)
-            request.path = value;
-        else if (strcmp(option->name, "--exhaustive") == 0)
-            request.exhaustive = true;
-        else if (strcmp(option->name, "--samples") == 0)
-            request.samples = value;
-        else if (strcmp(option->name, "--weights") == 0)
-            request.weights = value;
-        else
-            request.output = value;
-    }
-    if (next < 0)
+    if (argument_take(&command_certify, argc, argv, "table", &request.path, set_option, &request, diag))
         return diag->code;
     if (!request.path)
         return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc certify TABLE.json -o NEW.json");

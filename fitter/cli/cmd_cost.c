@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/note.h"
 #include "base/process.h"
 #include "base/suggest.h"
 #include "base/terminal.h"
@@ -131,8 +132,7 @@ static void note_missing(const struct request *request)
     for (int i = 0; i < request->count; i++) {
         const struct row *row = &request->row[i];
         if (row->is_missing && row->target != before)
-            fprintf(stderr, "pwlc cost: note: %s: not measured: %s\n", cost_target_name(row->target),
-                    row->missing.text);
+            note("cost", "%s: not measured: %s", cost_target_name(row->target), row->missing.text);
         before = row->target;
     }
 }
@@ -152,7 +152,7 @@ static int measure_rows(struct request *request, struct diag *diag)
             return diag_prefix(diag, what);
         measured += !row->is_missing;
         if (!row->is_missing && row->cost.note[0])
-            fprintf(stderr, "pwlc cost: note: %s: %s\n", what, row->cost.note);
+            note("cost", "%s: %s", what, row->cost.note);
     }
     if (measured == 0) {
         char what[40];
@@ -187,8 +187,9 @@ static int cost_table(struct request *request, struct diag *diag)
     return code;
 }
 
-static int set_option(struct request *request, const char *name, const char *value, struct diag *diag)
+static int set_option(void *to, const char *name, const char *value, struct diag *diag)
 {
+    struct request *request = to;
     if (strcmp(name, "--target") == 0) {
         request->targets = value;
         return choice_check_list(name, COST_TARGETS, value, diag);
@@ -212,22 +213,10 @@ static int set_option(struct request *request, const char *name, const char *val
 
 static int run(int argc, char **argv, struct diag *diag)
 {
-    struct argument_walk walk = {.command = &command_cost, .argc = argc, .argv = argv};
     struct request request = {.targets = DEFAULT_TARGETS,
                               .costing = {.rtl.stages = RTL_DEFAULT_STAGES, .limit_s = PROCESS_LIMIT_S}};
-    const struct option_info *option;
-    const char *value;
-    int next;
     diag->code = EXIT_DONE;
-    while ((next = argument_next(&walk, &option, &value, diag)) > 0) {
-        if (!option && request.path)
-            return diag_set(diag, EXIT_USAGE, "\"%s\" is one table too many; cost takes one", value);
-        if (!option)
-            request.path = value;
-        else if (set_option(&request, option->name, value, diag))
-            return diag->code;
-    }
-    if (next < 0)
+    if (argument_take(&command_cost, argc, argv, "table", &request.path, set_option, &request, diag))
         return diag->code;
     if (!request.path)
         return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc cost TABLE.json");

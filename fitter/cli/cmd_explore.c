@@ -10,7 +10,7 @@
 #include "base/terminal.h"
 #include "command.h"
 #include "cost/cost.h"
-#include "fit/relax.h"
+#include "fit/fit.h"
 #include "report/explore_report.h"
 #include "rtl_flags.h"
 #include "spec/reduce.h"
@@ -23,8 +23,8 @@ static const struct option_info options[] = {
     {"--out", "TYPE", "output type"},
     {"--segments", "N,N...", "numbers of segments (default 4,8,16,32); also 4-16, 4:64:4 in steps, 4:64:x2 by factors"},
     {"--method", "NAME,NAME...", "methods, see `pwlc list methods` (default lsq, or minimax with --objective max)"},
-    {"--form", "NAME,NAME...", "absolute, biased, anchored (default as for fit)"},
-    {"--rounding", "NAME,NAME...", "floor, half_up, half_away, half_even (default floor)"},
+    {"--form", "NAME,NAME...", "forms, see fit (default as for fit)"},
+    {"--rounding", "NAME,NAME...", "roundings, see fit (default floor)"},
     {"--slope-bits", "B,B...", "widths of q_b, sign included, or ranges (default: 8, 16 or 32, by the types)"},
     {"--slope-terms", "any,1,2", "powers of two whose sum a slope is (default any)"},
     {"--shift", "per-segment,one", "n_BX_total of each segment, or the same in all (default per-segment)"},

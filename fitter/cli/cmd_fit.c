@@ -8,10 +8,13 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/jobs.h"
+#include "base/note.h"
 #include "base/number.h"
 #include "command.h"
-#include "fit/relax.h"
+#include "fit/choice_costs.h"
+#include "fit/fit.h"
 #include "fit_notes.h"
+#include "reply.h"
 #include "row_operator.h"
 #include "spec/spec.h"
 
@@ -35,11 +38,13 @@ static const struct option_info options[] = {
     {"--method", SPEC_METHODS, "how to fit, see `pwlc list methods` (default lsq; minimax with --max-err)"},
     {"--form", SPEC_FORMS, "where the constant is added (default absolute; of --knots points the one that holds it)"},
     {"--rounding", SPEC_ROUNDINGS, "of the right shift (default floor)"},
-    {"--slope-bits", "B", "width of q_b, sign included; -2^(B-1) is left out (default: 8, 16 or 32, by the types)"},
+    {"--slope-bits", "B", "width of q_b, sign included (default: 8, 16 or 32, by the types)"},
     {"--offset-type", "TYPE",
      "term_c, bias or y is a code of a type, as s16 or u8; so is each value of --knots points (default: the "
      "storage's)"},
     {"--shift", SPEC_SHIFTS, "one: the same n_BX_total in all segments (default per-segment)"},
+    {"--shift-multiple", "N",
+     "slopes fit --slope-bits once they are stored with a shift of N, 2 N, ... or 32, see below (default: any shift)"},
     {"--slope-terms", SPEC_SLOPE_TERMS, "slopes are sums of one or two signed powers of two: shifts, no multiplier"},
     {"--knots", "free|uniform|pow2[:B]|points[:K]",
      "where segments start: equal widths, by the top B bits of a code, or a value every 2^K codes (default free)"},
@@ -71,6 +76,8 @@ static const struct option_info options[] = {
     {"--time-limit", "SECONDS",
      "end the search of a table after so long, with the best one found; without it the same flags give the same table"},
     {"-o", "FILE", "write the table there instead of standard output"},
+    {"--reply", NULL,
+     "for programs: write JSON, the text of the table as \"result\" and what is noted on it as \"notes\""},
     {NULL, NULL, NULL},
 };
 
@@ -79,7 +86,7 @@ static void note_types(const struct spec *spec)
     char in[80], out[80];
     tensor_format(&spec->in, in, sizeof in);
     tensor_format(&spec->out, out, sizeof out);
-    fprintf(stderr, "pwlc fit: note: the types are --in %s --out %s\n", in, out);
+    note("fit", "the types are --in %s --out %s", in, out);
 }
 
 /* Fits a table, in so many seconds if they are finite. */
@@ -96,7 +103,7 @@ static int fit_within(struct spec *spec, double seconds, struct time_limit *limi
     return diag->code;
 }
 
-static int fit_one(struct spec *spec, double seconds, const char *output, struct diag *diag)
+static int fit_one(struct spec *spec, double seconds, bool is_reply, const char *output, struct diag *diag)
 {
     struct time_limit limit;
     struct table table;
@@ -107,11 +114,13 @@ static int fit_one(struct spec *spec, double seconds, const char *output, struct
     const bool cut = limit.cut; /* by what the table is, and not by notes on it */
     if (found)
         note_types(spec);
-    if (!table_to_json(&table, &text, diag) && !file_write(output, text, strlen(text), diag)) {
+    if (!table_to_json(&table, &text, diag) && (is_reply || !reply_write(false, output, text, diag))) {
         fit_notes(spec, &table, "");
         if (cut)
             fit_note_cut(seconds, "");
-        relax_print_costs(spec, &table);
+        print_choice_costs(spec, &table);
+        if (is_reply)
+            reply_write(true, output, text, diag);
     }
     free(text);
     table_free(&table);
@@ -211,7 +220,8 @@ struct request {
     const char *output, *spec_path, *jobs_text;
     int jobs;
     double seconds; /* of --time-limit; INFINITY without */
-    int given;      /* flags of the spec, or of a row operator: */
+    bool is_reply;
+    int given; /* flags of the spec, or of a row operator: */
     bool is_operator;
 };
 
@@ -263,6 +273,9 @@ static int parse(int argc, char **argv, struct request *request, struct given *g
             request->output = value;
         } else if (!strcmp(flag, "--spec")) {
             request->spec_path = value;
+        } else if (!strcmp(flag, "--reply")) {
+            request->is_reply = true;
+            notes_keep();
         } else if (!strcmp(flag, "--jobs")) {
             request->jobs_text = value;
             if (jobs_parse(value, &request->jobs, diag))
@@ -295,6 +308,8 @@ static int run(int argc, char **argv, struct diag *diag)
     else if (request.spec_path && request.first_flag)
         diag_set(diag, EXIT_USAGE, "--spec with %s: the jobs in the file say it; give one or the other",
                  request.first_flag);
+    else if (request.spec_path && request.is_reply)
+        diag_set(diag, EXIT_USAGE, "--reply: of one table; --spec writes a file for each");
     else if (request.spec_path)
         fit_batch(request.spec_path, request.output, request.jobs, request.seconds, diag);
     else if (request.jobs_text)
@@ -304,9 +319,9 @@ static int run(int argc, char **argv, struct diag *diag)
     else if (file_expect(request.output, diag))
         ;
     else if (request.is_operator)
-        row_operator_fit(given, request.given, request.output, diag);
+        row_operator_fit(given, request.given, request.is_reply, request.output, diag);
     else
-        fit_one(&request.spec, request.seconds, request.output, diag);
+        fit_one(&request.spec, request.seconds, request.is_reply, request.output, diag);
     spec_free(&request.spec);
     free(given);
     return diag->code;
@@ -349,6 +364,11 @@ const struct command command_fit = {
         "q_b is T[i+1] - T[i] and n_BX_total K; under floor and half_up the form is anchored and y is T[i], under "
         "half_away and half_even it is biased. --segments N, a power of two, gives K, too; --max-err alone takes the "
         "largest K that serves. Inputs of up to 16 bits.\n"
+        "\n"
+        "Shifts. --shift-multiple N is for hardware that shifts by N, 2 N, ... alone, 32 at most. A slope q_b * 2^-n "
+        "is stored there as q_b * 2^(s - n) with the shift s, the least of these that is at least n. What is stored "
+        "has the bits of --slope-bits, more than N; they may be more than a slope of the table has. The table itself "
+        "holds q_b and n.\n"
         "\n"
         "Weights. --weights takes counts or shares, one for each code from the lowest on (a column of text, or a .npy "
         "array of any type), or rows q_x,weight (text, or .npy of shape (n, 2)), where codes not listed weigh 0. The "

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/note.h"
 #include "command.h"
 #include "device/cuda_library.h"
 #include "device/gemm.h"
@@ -67,14 +68,13 @@ static int multiply(struct gemm *gemm, enum device device, struct diag *diag)
         }
         gemm_multiply(gemm);
     }
-    fprintf(stderr, "pwlc gemm: note: %s, M %zu, N %zu, K %zu, ", gemm->scheme->name, product->m, gemm->weights.n,
-            gemm->weights.k);
+    char where[sizeof diag->text + 40];
     if (code == EXIT_DONE)
-        fprintf(stderr, "on %s by the kernel %s\n", ran.device, ran.kernel);
-    else if (on_cpu)
-        fprintf(stderr, "on the CPU\n");
+        snprintf(where, sizeof where, "on %s by the kernel %s", ran.device, ran.kernel);
     else
-        fprintf(stderr, "on the CPU: %s\n", diag->text);
+        snprintf(where, sizeof where, "on the CPU%s%s", on_cpu ? "" : ": ", on_cpu ? "" : diag->text);
+    note("gemm", "%s, M %zu, N %zu, K %zu, %s", gemm->scheme->name, product->m, gemm->weights.n, gemm->weights.k,
+         where);
     return EXIT_DONE;
 }
 
@@ -237,7 +237,7 @@ const struct command command_gemm = {
         "the CPU alone, as does mxfp4a8. F32, F16 and BF16 become what the scheme says, w8a16 by default. int8 has a "
         "power of "
         "two for each row of W and of X, and is exact in between; its sums are scaled, and the bias added, in "
-        "double.\n\n"
+        "double. w4int8 has weights of 4 bits, likewise, and makes Q4_0 such too.\n\n"
         "--table quantises Y by the scale and zero point of the table's input, and stores the table's values: codes, "
         "or with --out the real numbers that they stand for. With int8 all of that is in integers, from a scale that "
         "is a power of two, and with --bias as well all rows of X have one exponent.\n\n"

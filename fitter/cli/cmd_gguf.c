@@ -150,9 +150,9 @@ static int check_request(const struct request *request, struct diag *diag)
         return diag_set(diag, EXIT_USAGE, "an action is needed: pwlc gguf list FILE, or pwlc gguf extract FILE TENSOR");
     const bool extracts = strcmp(request->action, "extract") == 0;
     if (!extracts && strcmp(request->action, "list") != 0) {
-        const char *const close = suggest(request->action, actions);
-        return diag_set(diag, EXIT_USAGE, "\"%s\" is not an action%s%s%s the actions are list and extract",
-                        request->action, close ? "; did you mean " : ";", close ? close : "", close ? "?" : "");
+        char meant[SUGGESTION_SIZE];
+        return diag_set(diag, EXIT_USAGE, "\"%s\" is not an action%s the actions are list and extract", request->action,
+                        suggestion(request->action, actions, ";", meant));
     }
     if (!request->path)
         return diag_set(diag, EXIT_USAGE, "a file is needed: pwlc gguf %s FILE", request->action);

@@ -38,8 +38,9 @@ struct request {
     int given_count;
 };
 
-static int take_flag(struct request *request, const char *flag, const char *value, struct diag *diag)
+static int take_flag(void *to, const char *flag, const char *value, struct diag *diag)
 {
+    struct request *request = to;
     if (strcmp(flag, "--profile") == 0)
         return profile_find(flag, value, &request->profile, &request->notation, diag);
     if (strcmp(flag, "-o") == 0) {
@@ -62,19 +63,7 @@ static int take_flag(struct request *request, const char *flag, const char *valu
 
 static int parse(int argc, char **argv, struct request *request, struct diag *diag)
 {
-    struct argument_walk walk = {.command = &command_import, .argc = argc, .argv = argv};
-    const struct option_info *option;
-    const char *value;
-    int next;
-    while ((next = argument_next(&walk, &option, &value, diag)) > 0) {
-        if (!option && request->path)
-            return diag_set(diag, EXIT_USAGE, "\"%s\" is one file too many; import takes one", value);
-        if (!option)
-            request->path = value;
-        else if (take_flag(request, option->name, value, diag))
-            return diag->code;
-    }
-    if (next < 0)
+    if (argument_take(&command_import, argc, argv, "file", &request->path, take_flag, request, diag))
         return diag->code;
     if (!request->path)
         return diag_set(diag, EXIT_USAGE, "a file is needed: pwlc import FILE --profile P");

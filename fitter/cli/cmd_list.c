@@ -44,20 +44,10 @@ static const struct named_text tensor_types[] = {
     {NULL, NULL},
 };
 
-static const struct named_text forms[] = {
-    {"absolute", "q_y = sat(shr(q_b * (q_x - zp_x), n_BX_total) + term_c)"},
-    {"biased", "q_y = sat(shr(q_b * (q_x - zp_x) + bias, n_BX_total))"},
-    {"anchored", "q_y = sat(shr(q_b * (q_x - start), n_BX_total) + y)"},
-    {NULL, NULL},
-};
-
-static const struct named_text roundings[] = {
-    {"floor", "to minus infinity: an arithmetic shift"},
-    {"half_up", "to nearest, ties up"},
-    {"half_away", "to nearest, ties away from zero"},
-    {"half_even", "to nearest, ties to even"},
-    {NULL, NULL},
-};
+#define FORM_TEXT(name, offset, text) {name, text},
+#define ROUNDING_TEXT(name, text) {name, text},
+static const struct named_text forms[] = {FORMS(FORM_TEXT){NULL, NULL}};
+static const struct named_text roundings[] = {ROUNDINGS(ROUNDING_TEXT){NULL, NULL}};
 
 static const pwl_storage storages[] = {PWL_INT8, PWL_INT16, PWL_INT32};
 static const pwl_form storage_forms[] = {PWL_ABSOLUTE, PWL_BIASED, PWL_ANCHORED};
@@ -98,10 +88,9 @@ static void parameters_text(const struct function_info *info, char *text, size_t
 static void aliases_text(const struct function_info *info, char *text, size_t size)
 {
     size_t used = 0;
-    const char *alias;
     text[0] = '\0';
-    for (size_t i = 0; (alias = function_alias(info, i)) && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", alias);
+    for (size_t i = 0; info->aliases[i] && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", info->aliases[i]);
 }
 
 static bool print_functions(void)
@@ -257,9 +246,8 @@ static json_t *functions_json(void)
             json_array_append_new(parameters, json_pack("{s:s, s:f, s:f, s:f}", "name", p->name, "initial", p->initial,
                                                         "min", p->min, "max", p->max));
         json_t *aliases = json_array();
-        const char *alias;
-        for (size_t i = 0; (alias = function_alias(info, i)); i++)
-            json_array_append_new(aliases, json_string(alias));
+        for (size_t i = 0; info->aliases[i]; i++)
+            json_array_append_new(aliases, json_string(info->aliases[i]));
         char domain[80];
         domain_text(info, domain, sizeof domain);
         json_array_append_new(array,
@@ -363,11 +351,9 @@ static int parse_section(const char *name, unsigned *sections, struct diag *diag
             return EXIT_DONE;
         }
     }
-    const char *close = suggest(name, section_names);
-    if (close)
-        return diag_set(diag, EXIT_USAGE, "\"%s\" is not a section; did you mean %s?", name, close);
-    return diag_set(diag, EXIT_USAGE, "\"%s\" is not a section; the sections are functions, formats, methods, profiles",
-                    name);
+    char meant[SUGGESTION_SIZE];
+    return diag_set(diag, EXIT_USAGE, "\"%s\" is not a section%s", name,
+                    suggestion(name, section_names, "; the sections are functions, formats, methods, profiles", meant));
 }
 
 static int run(int argc, char **argv, struct diag *diag)

@@ -7,7 +7,7 @@
 #include "base/jobs.h"
 #include "base/number.h"
 #include "command.h"
-#include "fit/relax.h"
+#include "fit/fit.h"
 #include "measure/claim.h"
 #include "measure/measure.h"
 #include "report/report_page.h"

@@ -115,8 +115,9 @@ static int verify_table(struct request *request, struct diag *diag)
     return diag->code;
 }
 
-static int set_option(struct request *request, const char *name, const char *value, struct diag *diag)
+static int set_option(void *to, const char *name, const char *value, struct diag *diag)
 {
+    struct request *request = to;
     if (rtl_flag_set(name, value, &request->emit.rtl, diag))
         return diag->code;
     if (strcmp(name, "--against") == 0) {
@@ -147,20 +148,8 @@ static bool names_target(const char *list, const char *name)
 
 static int parse(int argc, char **argv, struct request *request, struct diag *diag)
 {
-    struct argument_walk walk = {.command = &command_verify, .argc = argc, .argv = argv};
     diag->code = EXIT_DONE;
-    const struct option_info *option;
-    const char *value;
-    int next;
-    while ((next = argument_next(&walk, &option, &value, diag)) > 0) {
-        if (!option && request->path)
-            return diag_set(diag, EXIT_USAGE, "\"%s\" is one table too many; verify takes one", value);
-        if (!option)
-            request->path = value;
-        else if (set_option(request, option->name, value, diag))
-            return diag->code;
-    }
-    if (next < 0)
+    if (argument_take(&command_verify, argc, argv, "table", &request->path, set_option, request, diag))
         return diag->code;
     if (!request->path)
         return diag_set(diag, EXIT_USAGE, "a table is needed: pwlc verify TABLE.json");

@@ -50,6 +50,12 @@ struct argument_walk {
  * a missing value, a value that is not among those its help names, or a value given to a switch. */
 int argument_next(struct argument_walk *walk, const struct option_info **option, const char **value, struct diag *diag);
 
+/* Takes a whole command line whose one positional argument is a `what` ("table", "file"): it goes to *path, and each
+ * flag to set(), which knows the request. Exit 2 as for argument_next(), for a second one, and as set() says. */
+int argument_take(const struct command *command, int argc, char **argv, const char *what, const char **path,
+                  int (*set)(void *request, const char *flag, const char *value, struct diag *diag), void *request,
+                  struct diag *diag);
+
 void command_print_help(const struct command *command);
 
 /* What is common to all commands, for --help and the manual: lines, ending with null. */

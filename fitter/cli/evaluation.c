@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/input.h"
+#include "base/note.h"
 #include "base/progress.h"
 #include "function/quantise.h"
 #include "io/npy_pieces.h"
@@ -391,10 +392,8 @@ static void note_clamped(const struct evaluation *all)
             first = &all->sources[i];
     }
     if (first)
-        fprintf(stderr,
-                "pwlc eval: note: %zu of %zu codes outside [%" PRId64 ", %" PRId64 "] clamped; the first is %" PRId64
-                "\n",
-                clamped, all->done, all->table->in.qmin, all->table->in.qmax, first->first_clamped);
+        note("eval", "%zu of %zu codes outside [%" PRId64 ", %" PRId64 "] clamped; the first is %" PRId64, clamped,
+             all->done, all->table->in.qmin, all->table->in.qmax, first->first_clamped);
 }
 
 /* The smallest element type that holds the output codes; double for real values. */

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/note.h"
 #include "fit/keep_zero.h"
 #include "profile/profile.h"
 
@@ -14,16 +15,17 @@
 #define COUNTED_CODES 65536                /* of the input, evenly spaced, that are looked at */
 #define FAR 100                            /* times the RMS error: a largest error that its user hardly expects */
 
-static void note(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A note on the table of a job, or of none where the name is empty. */
+static void note_job(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void note(const char *name, const char *format, ...)
+static void note_job(const char *name, const char *format, ...)
 {
+    char text[800];
     va_list arguments;
-    fprintf(stderr, "pwlc fit: note: %s%s", name, *name ? ": " : "");
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "\n");
+    note("fit", "%s%s%s", name, *name ? ": " : "", text);
 }
 
 /* Whether the function leaves the output's range by more than the rounding of a zero point, at codes evenly spaced. */
@@ -44,8 +46,8 @@ static void note_saturation(const struct spec *spec, const struct table *table, 
 {
     const struct certificate *certificate = &table->certificate;
     if (certificate->saturated_codes > 0 && (!spec->out_is_derived || leaves_range(spec)))
-        note(name, "%s leaves the output range at %" PRId64 " of %" PRId64 " codes, which saturate", table->function,
-             certificate->saturated_codes, certificate->checked);
+        note_job(name, "%s leaves the output range at %" PRId64 " of %" PRId64 " codes, which saturate",
+                 table->function, certificate->saturated_codes, certificate->checked);
 }
 
 /* That errors may be larger at codes which were not compared: of an expression, which may jump between them, always; of
@@ -56,15 +58,17 @@ static void note_unproven(const struct spec *spec, const struct table *table, co
     if (certificate->exhaustive || certificate->has_bound)
         return;
     if (!isnan(spec->max_err))
-        note(name,
-             "--max-err %.6g holds for the %" PRId64 " codes compared; of the others nothing is proven, see pwlc sweep "
-             "--exhaustive",
-             spec->max_err, certificate->checked);
+        note_job(name,
+                 "--max-err %.6g holds for the %" PRId64
+                 " codes compared; of the others nothing is proven, see pwlc sweep "
+                 "--exhaustive",
+                 spec->max_err, certificate->checked);
     else if (spec->function.expression)
-        note(name,
-             "the errors are those of the %" PRId64 " codes compared; of the others nothing is proven, see pwlc sweep "
-             "--exhaustive",
-             certificate->checked);
+        note_job(name,
+                 "the errors are those of the %" PRId64
+                 " codes compared; of the others nothing is proven, see pwlc sweep "
+                 "--exhaustive",
+                 certificate->checked);
 }
 
 /* How far off a table may be whose search was not complete. */
@@ -74,8 +78,8 @@ static void note_gap(const struct spec *spec, const struct table *table, const c
     const int64_t codes = certificate->checked / (table->has_fold ? 2 : 1); /* that are searched */
     if (spec->method == METHOD_LSQ && codes <= SPEC_COMPLETE_CODES && certificate->has_lower_bound &&
         !certificate->optimal && !constraints_tie(&spec->constraints))
-        note(name, "the error is %.6g LSB RMS, of the best table it may be %.6g", certificate->rms_err_lsb,
-             certificate->lower_bound_lsb);
+        note_job(name, "the error is %.6g LSB RMS, of the best table it may be %.6g", certificate->rms_err_lsb,
+                 certificate->lower_bound_lsb);
 }
 
 /* Least squares leaves errors at few codes as large as they come; of wide inputs a corner or a pole is a small share.
@@ -85,10 +89,11 @@ static void note_far(const struct spec *spec, const struct table *table, const c
     const struct certificate *certificate = &table->certificate;
     if (spec->method == METHOD_LSQ && isnan(spec->max_err) && certificate->max_err_lsb > 1 &&
         certificate->max_err_lsb > FAR * certificate->rms_err_lsb)
-        note(name,
-             "code %" PRId64 " is off by %.6g LSB, %.0f times the RMS error; --method minimax makes the largest error "
-             "least",
-             certificate->max_err_at, certificate->max_err_lsb, certificate->max_err_lsb / certificate->rms_err_lsb);
+        note_job(
+            name,
+            "code %" PRId64 " is off by %.6g LSB, %.0f times the RMS error; --method minimax makes the largest error "
+            "least",
+            certificate->max_err_at, certificate->max_err_lsb, certificate->max_err_lsb / certificate->rms_err_lsb);
 }
 
 /* Output codes that a table gives, counted up to FEW_CODES. */
@@ -119,16 +124,18 @@ static void note_few_codes(const struct table *table, const char *name)
     const int64_t codes = table->out.qmax - table->out.qmin + 1;
     const int used = count_codes(table);
     if (used < FEW_CODES && used < codes)
-        note(name, "the output takes only %d of its %" PRId64 " codes; are the scales of --in and --out those meant?",
-             used, codes);
+        note_job(name,
+                 "the output takes only %d of its %" PRId64 " codes; are the scales of --in and --out those meant?",
+                 used, codes);
 }
 
 static void note_zero_point(const struct tensor *tensor, const char *flag, const char *name)
 {
     if (tensor->zero_point < tensor->qmin || tensor->zero_point > tensor->qmax)
-        note(name,
-             "%s: the zero point %" PRId64 " lies outside the codes %" PRId64 " to %" PRId64 ", so that no code is 0",
-             flag, tensor->zero_point, tensor->qmin, tensor->qmax);
+        note_job(name,
+                 "%s: the zero point %" PRId64 " lies outside the codes %" PRId64 " to %" PRId64
+                 ", so that no code is 0",
+                 flag, tensor->zero_point, tensor->qmin, tensor->qmax);
 }
 
 static void note_zero(const struct spec *spec, const struct table *table, const char *name)
@@ -140,13 +147,13 @@ static void note_zero(const struct spec *spec, const struct table *table, const 
     char advice[80] = "";
     if (spec->in.bits <= SPEC_EXHAUSTIVE_BITS && spec->method != METHOD_LUT)
         snprintf(advice, sizeof advice, "; --fix 0:%g gives that, at the cost of segments or accuracy", zero.value);
-    note(name, "f(0) = %g does not give its own code %" PRId64 "%s", zero.value, zero.q_y, advice);
+    note_job(name, "f(0) = %g does not give its own code %" PRId64 "%s", zero.value, zero.q_y, advice);
 }
 
 void fit_note_cut(double seconds, const char *name)
 {
-    note(name, "--time-limit %g ended the search with the best table found; a longer one may find a better one",
-         seconds);
+    note_job(name, "--time-limit %g ended the search with the best table found; a longer one may find a better one",
+             seconds);
 }
 
 /* That the table asked for by a profile is none which its layout holds: of a function that falls, or of flags beside
@@ -157,7 +164,7 @@ static void note_profile(const struct spec *spec, const struct table *table, con
     struct diag diag = {.code = EXIT_DONE};
     int count;
     if (spec->profile && profile_write(spec->profile, spec->notation, table, parts, &count, &diag) == EXIT_REQUIREMENT)
-        note(name, "emit --profile refuses this table: %s", diag.text);
+        note_job(name, "emit --profile refuses this table: %s", diag.text);
     for (int k = 0; k < FOLDER_MAX_PARTS; k++)
         text_free(&parts[k]);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What `pwlc fit` says on standard error of a table that was made as asked, and that its user may not expect. */
+/* What `pwlc fit` notes on a table that was made as asked, and that its user may not expect. */
 #ifndef PWLC_FIT_NOTES_H
 #define PWLC_FIT_NOTES_H
 

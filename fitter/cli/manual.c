@@ -113,7 +113,7 @@ void manual_print(const struct command *const *commands)
            ".SH NAME\npwlc \\- compile activation functions to fixed\\-point piecewise\\-linear tables\n"
            ".SH SYNOPSIS\n.B pwlc\n.I command\n[\\fIarguments\\fR]\n.br\n"
            ".B pwlc \\-\\-help\n|\n.B \\-\\-version\n|\n.B \\-\\-man\n|\n.B \\-\\-completion\n.I " COMPLETION_SHELLS
-           "\n"
+           "\n|\n.B \\-\\-type\n.I TYPE\n"
            ".SH DESCRIPTION\n"
            "Compiles activation functions to fixed\\-point piecewise\\-linear tables, and measures and emits them.\n"
            ".PP\n"

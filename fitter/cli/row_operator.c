@@ -13,6 +13,7 @@
 #include "io/npy.h"
 #include "operator/hard_rows.h"
 #include "operator/operator.h"
+#include "reply.h"
 #include "table/size.h"
 
 static const char *const own_flags[] = {"--rows", "--gamma", "--beta", "--eps", "--fraction"};
@@ -165,16 +166,16 @@ static int settle(struct asked *asked, struct diag *diag)
     return EXIT_DONE;
 }
 
-static int write_operator(const struct row_operator *of, const char *output, struct diag *diag)
+static int write_operator(const struct row_operator *of, bool is_reply, const char *output, struct diag *diag)
 {
     char *text = NULL;
     if (operator_to_json(of, &text, diag) == EXIT_DONE)
-        file_write(output, text, strlen(text), diag);
+        reply_write(is_reply, output, text, diag);
     free(text);
     return diag->code;
 }
 
-int row_operator_fit(const struct given *given, int count, const char *output, struct diag *diag)
+int row_operator_fit(const struct given *given, int count, bool is_reply, const char *output, struct diag *diag)
 {
     struct asked asked = {0};
     struct row_operator of = {0};
@@ -183,7 +184,7 @@ int row_operator_fit(const struct given *given, int count, const char *output, s
     if (diag->code == EXIT_DONE && settle(&asked, diag) == EXIT_DONE &&
         operator_make(&asked.request, &of, diag) == EXIT_DONE &&
         operator_certify(&of, hard_rows_default(&of), diag) == EXIT_DONE)
-        write_operator(&of, output, diag);
+        write_operator(&of, is_reply, output, diag);
     operator_free(&of);
     free(asked.gamma);
     free(asked.beta);
@@ -248,7 +249,7 @@ int row_operator_certify(const char *path, const char *output, struct diag *diag
     if (of.standing != CERTIFICATE_OWN)
         of.spec[0] = '\0'; /* the flags of fit no longer give it */
     if (operator_certify(&of, hard_rows_default(&of), diag) == EXIT_DONE)
-        write_operator(&of, output, diag);
+        write_operator(&of, false, output, diag);
     operator_free(&of);
     return diag->code;
 }

@@ -19,7 +19,7 @@ struct given {
 bool row_operator_is_named(const char *name);
 bool row_operator_has_flag(const char *flag);
 
-int row_operator_fit(const struct given *given, int count, const char *output, struct diag *diag);
+int row_operator_fit(const struct given *given, int count, bool is_reply, const char *output, struct diag *diag);
 
 int row_operator_show(const char *path, struct diag *diag);
 int row_operator_certify(const char *path, const char *output, struct diag *diag);

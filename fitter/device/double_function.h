@@ -7,7 +7,7 @@
  *
  *   u (a + b n + c n^2) |f(x)| + u (d + e |x|) + 2^-1000 `tiny`,     n = |x|, max(-x, 0) or max(x, 0) by `side`
  *
- * plus terms of u^2, for which each constant has room. It is made of
+ * plus terms of u^2, for which each constant (MARGIN of functions.h) has room. It is made of
  * - the device's library: the CUDA C++ Programming Guide has errors of 1 ulp for exp, expm1, log, log1p and tanh, 2 for
  *   erf, atan, sinpi and cospi, and 5 for erfc; + - * / and sqrt are rounded right. An ulp is at most 2 u of the value.
  *   These errors come from tests and are no guarantee, so they are counted twice: 4, 8 and 20. The C library of a host
@@ -39,37 +39,10 @@
 
 #include <pwl/fixed.h>
 
-/*    name in function_table, identifier, side, a, b, c, d, e, tiny */
-#define DOUBLE_FUNCTIONS(F)                                                                                            \
-    F("sigmoid", SIGMOID, -1, 8, 2, 0, 0, 0, 1)                                                                        \
-    F("tanh", TANH, 0, 6, 0, 0, 0, 0, 0)                                                                               \
-    F("gelu", GELU, -1, 26, 0, 4, 0, 0, 1)                                                                             \
-    F("gelu_tanh", GELU_TANH, -1, 24, 20, 18, 0, 0, 1)                                                                 \
-    F("quick_gelu", QUICK_GELU, -1, 12, 6, 0, 0, 0, 1)                                                                 \
-    F("silu", SILU, -1, 12, 2, 0, 0, 0, 1)                                                                             \
-    F("softplus", SOFTPLUS, -1, 12, 2, 0, 0, 0, 1)                                                                     \
-    F("mish", MISH, -1, 24, 4, 0, 0, 0, 1)                                                                             \
-    F("elu", ELU, 0, 8, 0, 0, 0, 0, 0)                                                                                 \
-    F("selu", SELU, 0, 10, 0, 0, 0, 0, 0)                                                                              \
-    F("exp", EXP, 0, 5, 2, 0, 0, 0, 1)                                                                                 \
-    F("erf", ERF, 0, 10, 0, 0, 0, 0, 0)                                                                                \
-    F("log", LOG, 0, 4, 0, 0, 2, 0, 0)                                                                                 \
-    F("sqrt", SQRT, 0, 4, 0, 0, 0, 0, 0)                                                                               \
-    F("rsqrt", RSQRT, 0, 6, 0, 0, 0, 0, 0)                                                                             \
-    F("reciprocal", RECIPROCAL, 0, 4, 0, 0, 0, 0, 0)                                                                   \
-    F("sin", SIN, 0, 9, 0, 0, 0, 4, 0)                                                                                 \
-    F("cos", COS, 0, 9, 0, 0, 0, 4, 0)                                                                                 \
-    F("atan", ATAN, 0, 10, 0, 0, 0, 0, 0)                                                                              \
-    F("softsign", SOFTSIGN, 0, 6, 0, 0, 0, 0, 0)                                                                       \
-    F("logsigmoid", LOGSIGMOID, 1, 12, 2, 0, 0, 0, 1)                                                                  \
-    F("hard_sigmoid", HARD_SIGMOID, 0, 4, 0, 0, 2, 0, 0)                                                               \
-    F("hard_swish", HARD_SWISH, 0, 6, 0, 0, 6, 0, 0)                                                                   \
-    F("relu", RELU, 0, 2, 0, 0, 0, 0, 0)                                                                               \
-    F("relu6", RELU6, 0, 2, 0, 0, 0, 0, 0)                                                                             \
-    F("leaky_relu", LEAKY_RELU, 0, 4, 0, 0, 0, 0, 0)
+#include "../function/functions.h"
 
-#define DOUBLE_IDENTIFIER(name, identifier, side, a, b, c, d, e, tiny) DOUBLE_##identifier,
-enum double_function { DOUBLE_FUNCTIONS(DOUBLE_IDENTIFIER) DOUBLE_FUNCTION_COUNT };
+#define DOUBLE_IDENTIFIER(value, ...) DOUBLE_##value,
+enum double_function { FUNCTIONS(DOUBLE_IDENTIFIER) DOUBLE_FUNCTION_COUNT }; /* as function_table */
 
 #define DOUBLE_UNIT 0x1p-53
 #define DOUBLE_TINY 0x1p-1000
@@ -78,6 +51,15 @@ struct double_error {
     int side;
     double a, b, c, d, e, tiny;
 };
+
+/* FUNCTIONS(DOUBLE_MARGIN) fills an array of struct double_error. */
+#define MARGIN(side, a, b, c, d, e, tiny)                                                                              \
+    {                                                                                                                  \
+        side, a, b, c, d, e, tiny                                                                                      \
+    }
+#define DOUBLE_MARGIN(value, name, aliases, formula, first, second, domain, symmetry, curvature, limit_min, limit_max, \
+                      parameters, margin)                                                                              \
+    margin,
 
 /* How far off, at most; value is the one that was computed. */
 PWL_FN double double_margin(const struct double_error *error, double x, double value)
@@ -143,57 +125,57 @@ PWL_FN double double_value(enum double_function function, double x, double p)
     const double one_over_pi = 0.31830988618379067154, sqrt_half = 0.70710678118654752440;
     const double selu_scale = 1.0507009873554804934193349852946, selu_alpha = 1.6732632423543772848170429916717;
     switch (function) {
-    case DOUBLE_SIGMOID:
+    case DOUBLE_sigmoid:
         return double_sigmoid(x);
-    case DOUBLE_TANH:
+    case DOUBLE_tangent_h:
         return tanh(x);
-    case DOUBLE_GELU:
+    case DOUBLE_gelu:
         return x * (0.5 * erfc(-x * sqrt_half));
-    case DOUBLE_GELU_TANH:
+    case DOUBLE_gelu_tanh:
         return double_gelu_tanh(x);
-    case DOUBLE_QUICK_GELU:
+    case DOUBLE_quick_gelu:
         return x * double_sigmoid(1.702 * x);
-    case DOUBLE_SILU:
+    case DOUBLE_silu:
         return x * double_sigmoid(x);
-    case DOUBLE_SOFTPLUS:
+    case DOUBLE_softplus:
         return double_softplus(x);
-    case DOUBLE_MISH:
+    case DOUBLE_mish:
         return double_mish(x);
-    case DOUBLE_ELU:
+    case DOUBLE_elu:
         return x < 0 ? p * expm1(x) : x;
-    case DOUBLE_SELU:
+    case DOUBLE_selu:
         return selu_scale * (x < 0 ? selu_alpha * expm1(x) : x);
-    case DOUBLE_EXP:
+    case DOUBLE_exponential:
         return exp(x);
-    case DOUBLE_ERF:
+    case DOUBLE_error_function:
         return erf(x);
-    case DOUBLE_LOG:
+    case DOUBLE_logarithm:
         return log(x);
-    case DOUBLE_SQRT:
+    case DOUBLE_square_root:
         return sqrt(x);
-    case DOUBLE_RSQRT:
+    case DOUBLE_rsqrt:
         return 1 / sqrt(x);
-    case DOUBLE_RECIPROCAL:
+    case DOUBLE_reciprocal:
         return 1 / x;
-    case DOUBLE_SIN:
+    case DOUBLE_sine:
         return double_sinpi(x * one_over_pi);
-    case DOUBLE_COS:
+    case DOUBLE_cosine:
         return double_cospi(x * one_over_pi);
-    case DOUBLE_ATAN:
+    case DOUBLE_arc_tangent:
         return atan(x);
-    case DOUBLE_SOFTSIGN:
+    case DOUBLE_softsign:
         return x / (1 + fabs(x));
-    case DOUBLE_LOGSIGMOID:
+    case DOUBLE_logsigmoid:
         return -double_softplus(-x);
-    case DOUBLE_HARD_SIGMOID:
+    case DOUBLE_hard_sigmoid:
         return fmin(fmax((x + 3) / 6, 0.0), 1.0);
-    case DOUBLE_HARD_SWISH:
+    case DOUBLE_hard_swish:
         return x * fmin(fmax((x + 3) / 6, 0.0), 1.0);
-    case DOUBLE_RELU:
+    case DOUBLE_relu:
         return fmax(x, 0.0);
-    case DOUBLE_RELU6:
+    case DOUBLE_relu6:
         return fmin(fmax(x, 0.0), 6.0);
-    case DOUBLE_LEAKY_RELU:
+    case DOUBLE_leaky_relu:
         return x < 0 ? p * x : x;
     case DOUBLE_FUNCTION_COUNT:
         break;

@@ -29,6 +29,7 @@ const struct gemm_scheme gemm_schemes[] = {
     {"q5ka8", PWL_QGEMM_Q5_K_A8, PWL_QGEMM_Q5_K, "Q5_K"},
     {"q6ka8", PWL_QGEMM_Q6_K_A8, PWL_QGEMM_Q6_K, "Q6_K"},
     {"int8", PWL_QGEMM_INT8, PWL_QGEMM_ROWS8, NULL},
+    {"w4int8", PWL_QGEMM_INT8, PWL_QGEMM_ROWS4, "Q4_0"},
     {NULL, PWL_QGEMM_W4A16, PWL_QGEMM_Q4_0, NULL},
 };
 
@@ -90,7 +91,7 @@ static bool is_floats(const struct gguf_tensor *tensor)
 /* Super-blocks are not made of floats. */
 static bool takes(const struct gemm_scheme *scheme, const struct gguf_tensor *tensor)
 {
-    return (is_floats(tensor) && scheme->format <= PWL_QGEMM_ROWS8) ||
+    return (is_floats(tensor) && scheme->format < PWL_QGEMM_Q4_K) ||
            (scheme->blocks && strcmp(scheme->blocks, tensor->known->name) == 0);
 }
 
@@ -137,9 +138,9 @@ int gemm_take_weights(struct gemm *gemm, const char *path, const struct gguf_ten
         return diag->code;
     if (tensor->elements == 0 || tensor->shape[0] % PWL_BLOCK)
         return diag_set(diag, EXIT_USAGE, "%s: N must be 1 or more, and K a multiple of 32", gemm->weights_text);
-    if (gemm->scheme->format == PWL_QGEMM_ROWS8 && tensor->shape[0] > PWL_QGEMM_MAX_K_INT8)
-        return diag_set(diag, EXIT_USAGE, "%s: K must be at most %d for --scheme int8", gemm->weights_text,
-                        PWL_QGEMM_MAX_K_INT8);
+    if (gemm->scheme->scheme == PWL_QGEMM_INT8 && tensor->shape[0] > PWL_QGEMM_MAX_K_INT8)
+        return diag_set(diag, EXIT_USAGE, "%s: K must be at most %d for --scheme %s", gemm->weights_text,
+                        PWL_QGEMM_MAX_K_INT8, gemm->scheme->name);
     /* Its data are in memory, so that both fit. */
     gemm->weights.n = (size_t)tensor->shape[1];
     gemm->weights.k = (size_t)tensor->shape[0];
@@ -177,7 +178,7 @@ static int pack(struct gemm *gemm, const pwl_qgemm_tensor *tensor, struct diag *
                         gemm->weights_text, bad.row, bad.block * PWL_BLOCK, (bad.block + 1) * PWL_BLOCK - 1);
     if (status != PWL_QGEMM_OK)
         return diag_set(diag, EXIT_USAGE, "%s: %s", gemm->weights_text, pwl_qgemm_status_text(status));
-    return gemm->scheme->format == PWL_QGEMM_ROWS8 ? take_exponents(gemm, diag) : EXIT_DONE;
+    return gemm->scheme->scheme == PWL_QGEMM_INT8 ? take_exponents(gemm, diag) : EXIT_DONE;
 }
 
 /* By way of a copy where the data are not aligned to their elements. */
@@ -216,8 +217,8 @@ static int make_integer_bias(struct gemm *gemm, struct diag *diag)
         if (!(fabs(units) <= INT32_MAX))
             return diag_set(diag, EXIT_USAGE,
                             "--bias: element %zu is %g; must be below 2^31 units of its sums, 2^%d each, for "
-                            "--scheme int8 with a table",
-                            i, (double)gemm->bias[i], -(gemm->n_x[0] + gemm->n_w[i]));
+                            "--scheme %s with a table",
+                            i, (double)gemm->bias[i], -(gemm->n_x[0] + gemm->n_w[i]), gemm->scheme->name);
         gemm->integer_bias[i] = (int32_t)units;
     }
     return EXIT_DONE;

@@ -13,7 +13,7 @@
 #include "io/npy.h"
 #include "table/table.h"
 
-#define GEMM_SCHEMES "w4a16|w8a16|mxfp4a16|w4a8|w8a8|mxfp4a8|q4ka8|q5ka8|q6ka8|int8"
+#define GEMM_SCHEMES "w4a16|w8a16|mxfp4a16|w4a8|w8a8|mxfp4a8|q4ka8|q5ka8|q6ka8|int8|w4int8"
 
 struct gemm_scheme {
     const char *name;

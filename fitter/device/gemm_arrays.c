@@ -15,16 +15,18 @@
 /* -- Activations and bias ---------------------------------------------------------------------------------------------
  */
 
-/* Floats of an array, in fp16 or fp32. */
-static int take_floats(const struct npy *npy, pwl_qgemm_type type, bool finite, void **values, struct diag *diag)
+/* Floats of an array, in fp16 or fp32; finite ones, for a scheme that is named. */
+static int take_floats(const struct npy *npy, pwl_qgemm_type type, const char *finite_for, void **values,
+                       struct diag *diag)
 {
     *values = gemm_array(npy->count, gemm_element_bytes(type));
     if (!*values)
         return gemm_out_of_memory("the array", diag);
     for (size_t i = 0; i < npy->count; i++) {
         const double value = npy_real(npy, i);
-        if (finite && !isfinite(value))
-            return diag_set(diag, EXIT_USAGE, "element %zu is %g; must be finite for --scheme int8", i, value);
+        if (finite_for && !isfinite(value))
+            return diag_set(diag, EXIT_USAGE, "element %zu is %g; must be finite for --scheme %s", i, value,
+                            finite_for);
         if (fabs(value) > (double)FLT_MAX && !isinf(value))
             return diag_set(diag, EXIT_USAGE, "element %zu is %g; must be within the range of floats", i, value);
         if (type == PWL_QGEMM_F16)
@@ -83,7 +85,7 @@ int gemm_take_input(struct gemm *gemm, const struct npy *npy, struct diag *diag)
     gemm->product.m = npy->count / k;
     gemm->product.x.stride = k;
     gemm->product.x.type = npy->item_size == 2 && !integers ? PWL_QGEMM_F16 : PWL_QGEMM_F32;
-    if (take_floats(npy, gemm->product.x.type, integers, &gemm->x, diag) != EXIT_DONE)
+    if (take_floats(npy, gemm->product.x.type, integers ? gemm->scheme->name : NULL, &gemm->x, diag) != EXIT_DONE)
         return diag->code;
     return integers ? quantise_input(gemm, diag) : EXIT_DONE;
 }
@@ -98,7 +100,7 @@ int gemm_take_bias(struct gemm *gemm, const struct npy *npy, struct diag *diag)
         return diag_set(diag, EXIT_USAGE, "shape %s must be (%zu,), a number for each row of %s", shape,
                         gemm->weights.n, gemm->weights_text);
     void *values = NULL;
-    const int code = take_floats(npy, PWL_QGEMM_F32, false, &values, diag);
+    const int code = take_floats(npy, PWL_QGEMM_F32, NULL, &values, diag);
     gemm->bias = values;
     return code;
 }
@@ -144,9 +146,11 @@ static int check_table(const struct gemm *gemm, struct diag *diag)
     if (gemm->pwl.is_reduced)
         return diag_set(diag, EXIT_USAGE, "reduction: must be a table without, as fit --reduce off makes it");
     if (integers && !in->scale.power_of_two)
-        return diag_set(diag, EXIT_USAGE, "in.scale is %s; must be a power of two for --scheme int8", in->scale.text);
+        return diag_set(diag, EXIT_USAGE, "in.scale is %s; must be a power of two for --scheme %s", in->scale.text,
+                        gemm->scheme->name);
     if (integers && gemm->out != GEMM_CODES)
-        return diag_set(diag, EXIT_USAGE, "--scheme int8 stores a table's codes alone; must be without --out");
+        return diag_set(diag, EXIT_USAGE, "--scheme %s stores a table's codes alone; must be without --out",
+                        gemm->scheme->name);
     if (!pwl_affine_serves(gemm->activation.of_x, wide) ||
         (gemm->out != GEMM_CODES && !pwl_affine_serves(gemm->activation.of_y, wide)))
         return diag_set(diag, EXIT_USAGE,

@@ -34,22 +34,17 @@ struct comparison {
     bool *differs; /* runs in which the device's values are not the host's */
 };
 
-#define DOUBLE_NAME(name, identifier, side, a, b, c, d, e, tiny) {name, {side, a, b, c, d, e, tiny}},
-static const struct {
-    const char *name;
-    struct double_error error;
-} device_functions[] = {DOUBLE_FUNCTIONS(DOUBLE_NAME)};
+static const struct double_error device_errors[] = {FUNCTIONS(DOUBLE_MARGIN)};
 
 static int task_make(const struct subject *subject, struct sweep_task *task, struct diag *diag)
 {
     const struct table *table = subject->table;
     const struct function *function = subject->function;
     const struct code_domain *domain = &subject->domain;
-    const size_t known = sizeof device_functions / sizeof *device_functions;
-    size_t id = 0;
-    while (id < known && (function->samples || strcmp(function_name(function), device_functions[id].name) != 0))
+    int id = 0;
+    while (id < DOUBLE_FUNCTION_COUNT && function->info != &function_table[id])
         id++;
-    if (id == known)
+    if (id == DOUBLE_FUNCTION_COUNT)
         return diag_set(diag, EXIT_USAGE, "--device cuda: %s is no built-in function; must be --device cpu",
                         function_name(function));
     if (subject->packed->is_reduced)
@@ -69,7 +64,7 @@ static int task_make(const struct subject *subject, struct sweep_task *task, str
         .inverse_scale_y = (double)(1 / table->out.scale.value),
         .function = (enum double_function)id,
         .parameter = function->parameters[0],
-        .error = device_functions[id].error,
+        .error = device_errors[id],
         .in = element_type(table->in.bits, table->in.is_signed),
         .out = element_type(table->out.bits, table->out.is_signed),
     };

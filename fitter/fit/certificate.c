@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is known of a fitted table. */
+#include "certificate.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/number.h"
 #include "measure/claim.h"
-#include "workspace.h"
+#include "segments.h"
 
 /* Fixes of a folded table are searched by outputs that saturate where those of both halves do. Where one half saturates
  * before, a table may keep to them by that alone, and be better than the search says. */
@@ -134,4 +135,9 @@ int certify(struct workspace *work, struct table *table, struct diag *diag)
     if (!certificate_make(table, &work->spec->function, work->spec->weights, false, diag))
         certify_bounds(work, table, &table->certificate);
     return diag->code;
+}
+
+int fit_and_certify(struct workspace *work, int count, struct table *table, struct diag *diag)
+{
+    return fit_segments(work, count, diag) ? diag->code : certify(work, table, diag);
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tables of values at evenly spaced points. */
+#include "interpolation_table.h"
+
 #include <math.h>
 
+#include "certificate.h"
+#include "max_err.h"
+#include "problem.h"
 #include "search/interpolation/interpolation.h"
-#include "workspace.h"
 
 static void take_values(struct workspace *work, const struct interpolation *found)
 {
@@ -16,7 +19,10 @@ static void take_values(struct workspace *work, const struct interpolation *foun
 
 static int begin(struct workspace *work, int shift, struct interpolation *search, struct diag *diag)
 {
-    return interpolation_init(search, work->spec, &work->points, &work->rules, work->ties.inside, shift, diag);
+    line_rules_init(&work->rules, work->spec);
+    work->rules.slopes = line_slopes(&work->rules, shift); /* there is no other shift */
+    return interpolation_init(search, &work->points, &work->rules, interpolation_values(work->spec, &work->rules),
+                              work->ties.inside, shift, diag);
 }
 
 static int finish(struct workspace *work, struct interpolation *search, struct diag *diag)

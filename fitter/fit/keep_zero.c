@@ -6,6 +6,9 @@
 
 #include "function/target.h"
 #include "measure/claim.h"
+#include "method.h"
+#include "other_methods.h"
+#include "problem.h"
 #include "search/line.h"
 
 #define KEEP_ZERO_EFFORT 0.5 /* of the table's */
@@ -49,20 +52,6 @@ static bool is_free(const struct spec *spec, const struct zero *zero)
     return may_fix;
 }
 
-static bool is_worth_it(const struct certificate *kept, const struct certificate *free)
-{
-    return kept->monotone >= free->monotone && kept->max_err_lsb <= free->max_err_lsb + KEEP_ZERO_COST &&
-           kept->rms_err_lsb <= free->rms_err_lsb + KEEP_ZERO_COST;
-}
-
-/* It is one of the tables that the other search was about. */
-static void judge(struct certificate *kept, const struct certificate *free)
-{
-    certificate_keep_judgement(kept, free);
-    if (free->objective != OBJECTIVE_SEGMENTS && free->optimal == 1 && objective_error(kept) > objective_error(free))
-        kept->optimal = 0;
-}
-
 /* The segment that holds a code. */
 static int segment_at(const struct table *table, int64_t code)
 {
@@ -99,58 +88,75 @@ static int line_of_zero(const struct spec *fixed, const struct table *table, int
     return diag->code;
 }
 
-/* Exchanges that line, and no other. */
-static int exchange_line(const struct spec *fixed, const struct zero *zero, struct table *table, struct diag *diag)
+/* Adds --fix 0:f(0). */
+static struct spec with_zero_fixed(const struct spec *spec, struct zero *zero)
 {
-    const int m = segment_at(table, zero->q_x);
-    const struct segment before = table->segments[m];
-    const struct certificate free = table->certificate;
-    if (line_of_zero(fixed, table, m, &table->segments[m], diag) ||
-        certificate_make(table, &fixed->function, fixed->weights, false, diag) ||
-        !is_worth_it(&table->certificate, &free)) {
-        table->segments[m] = before;
-        table->certificate = free;
-        return diag->code;
-    }
-    judge(&table->certificate, &free);
-    return EXIT_DONE;
+    struct spec fixed = *spec;
+    zero_find(&spec->function, &spec->in, &spec->out, zero);
+    fixed.fixes[fixed.fix_count++] = (struct fix){0, zero->value};
+    return fixed;
 }
 
-/* Exchanges the table for the one of --fix. */
-static int exchange_table(const struct spec *fixed, fit_table *fit, struct table *table, struct diag *diag)
-{
-    struct table kept;
-    if (fit(fixed, &kept, diag))
-        return diag->code;
-    if (kept.segment_count > table->segment_count || !is_worth_it(&kept.certificate, &table->certificate)) {
-        table_free(&kept);
-        return EXIT_DONE;
-    }
-    char *const text = kept.spec;
-    kept.spec = table->spec;
-    table->spec = text;
-    judge(&kept.certificate, &table->certificate);
-    table_free(table);
-    *table = kept;
-    return EXIT_DONE;
-}
-
-int keep_zero(const struct spec *spec, fit_table *fit, struct table *table, struct diag *diag)
+static bool misses_zero(const struct spec *spec, const struct table *best)
 {
     struct zero zero;
-    struct spec fixed = *spec;
-    struct diag refusal;
-    if (!zero_find(&spec->function, &spec->in, &spec->out, &zero) || zero_is_kept(table, &zero) ||
-        !is_free(spec, &zero) || time_limit_over(spec->time_limit))
-        return EXIT_DONE;
-    fixed.effort *= KEEP_ZERO_EFFORT;
-    fixed.fixes[fixed.fix_count++] = (struct fix){0, zero.value};
-    /* To fit all segments again takes as long as to fit them, which of more codes is more than a moment; lines that
-     * share values with their neighbours cannot be exchanged alone. */
-    const bool is_short = spec->in.bits <= SHORT_BITS || constraints_tie(&spec->constraints) || has_points(spec);
-    const int status =
-        is_short ? exchange_table(&fixed, fit, table, &refusal) : exchange_line(&fixed, &zero, table, &refusal);
-    if (status != EXIT_DONE && status != EXIT_REQUIREMENT)
-        *diag = refusal;
+    return !spec->zero_is_free && zero_find(&spec->function, &spec->in, &spec->out, &zero) &&
+           !zero_is_kept(best, &zero) && is_free(spec, &zero);
+}
+
+/* To fit all segments again takes as long as to fit them, which of more codes is more than a moment; lines that share
+ * values with their neighbours cannot be exchanged alone. */
+static bool exchanges_table(const struct spec *spec)
+{
+    return spec->in.bits <= SHORT_BITS || constraints_tie(&spec->constraints) || has_points(spec);
+}
+
+static bool line_applies(const struct spec *spec, const struct table *best)
+{
+    return !exchanges_table(spec) && misses_zero(spec, best);
+}
+
+static bool table_applies(const struct spec *spec, const struct table *best)
+{
+    return exchanges_table(spec) && misses_zero(spec, best);
+}
+
+/* The best table, with another line in one segment. */
+static int make_line(const struct spec *spec, const struct table *best, struct table *table, struct diag *diag)
+{
+    struct zero zero;
+    const struct spec fixed = with_zero_fixed(spec, &zero);
+    if (!table_begin(spec, table, diag)) {
+        const int m = segment_at(best, zero.q_x);
+        table->has_fold = best->has_fold;
+        table->fold_sum = best->fold_sum;
+        table->segment_count = best->segment_count;
+        memcpy(table->segments, best->segments, (size_t)best->segment_count * sizeof *table->segments);
+        if (!line_of_zero(&fixed, best, m, &table->segments[m], diag))
+            certificate_make(table, &spec->function, spec->weights, false, diag);
+    }
+    if (diag->code)
+        table_free(table);
     return diag->code;
 }
+
+static int make_table(const struct spec *spec, const struct table *best, struct table *table, struct diag *diag)
+{
+    static const struct attempt *const attempts[] = {&attempt_minimax, &attempt_uniform, NULL};
+    struct zero zero;
+    const struct spec fixed = with_zero_fixed(spec, &zero);
+    (void)best;
+    return fit_best_of(&fixed, attempts, table, diag);
+}
+
+static bool is_worth_it(const struct spec *spec, const struct table *table, const struct table *best)
+{
+    const struct certificate *const kept = &table->certificate, *const free = &best->certificate;
+    (void)spec;
+    return table->segment_count <= best->segment_count && kept->monotone >= free->monotone &&
+           kept->max_err_lsb <= free->max_err_lsb + KEEP_ZERO_COST &&
+           kept->rms_err_lsb <= free->rms_err_lsb + KEEP_ZERO_COST;
+}
+
+const struct attempt attempt_line_of_zero = {line_applies, KEEP_ZERO_EFFORT, make_line, is_worth_it};
+const struct attempt attempt_table_of_zero = {table_applies, KEEP_ZERO_EFFORT, make_table, is_worth_it};

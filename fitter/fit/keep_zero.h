@@ -6,9 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/diag.h"
-#include "spec/spec.h"
-#include "table/table.h"
+#include "attempt.h"
 
 #define KEEP_ZERO_COST 0.25 /* LSB that the default pays for it */
 
@@ -24,13 +22,10 @@ bool zero_find(const struct function *function, const struct tensor *in, const s
 /* Whether a table gives that code. */
 bool zero_is_kept(const struct table *table, const struct zero *zero);
 
-/* Fits what a spec asks for. */
-typedef int fit_table(const struct spec *spec, struct table *table, struct diag *diag);
-
-/* Exchanges a table for one that gives it, unless that takes more segments, steps against the direction of the
- * function, or more than KEEP_ZERO_COST of the largest or of the RMS error: of up to 10 bits, and where segments depend
- * on each other, the one that `fit` finds with --fix 0:f(0), else the one with another line at 0. The spec in the table
- * stays the one given, and so does what is known of other tables. */
-int keep_zero(const struct spec *spec, fit_table *fit, struct table *table, struct diag *diag);
+/*
+ * Tables that give it: one line is exchanged, or the table for that of --fix 0:f(0). Taken unless that takes more
+ * segments, steps against the direction of the function, or KEEP_ZERO_COST more of either error.
+ */
+extern const struct attempt attempt_line_of_zero, attempt_table_of_zero;
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How many segments an error takes. */
+#include "max_err.h"
+
 #include <math.h>
-#include <string.h>
 
 #include "base/number.h"
-#include "workspace.h"
+#include "certificate.h"
+#include "segments.h"
 
 enum { ATTEMPTS = 10 }; /* at a limit that the certificate bears out */
 enum { EACH = 16 };     /* numbers of equal segments that are tried one by one whatever they take */
@@ -47,7 +48,7 @@ static int try_count(struct workspace *work, int count, struct table *table, boo
     work->ties.stops_at_max_err = true;
     *good = !fit_and_certify(work, count, table, diag) && holds_max_err(work->spec, table);
     if (*good)
-        keep_table(work, table);
+        keep_table(&work->kept, table);
     return diag->code == EXIT_REQUIREMENT ? EXIT_DONE : diag->code;
 }
 
@@ -64,7 +65,7 @@ static int better_kept_table(struct workspace *work, struct table *table, struct
         if (diag->code && diag->code != EXIT_REQUIREMENT)
             return diag->code;
     }
-    take_kept_table(work, table);
+    take_kept_table(&work->kept, table);
     return diag->code = EXIT_DONE;
 }
 
@@ -135,7 +136,7 @@ static int find_few(struct workspace *work, int most, struct table *table, int *
             return diag->code;
         if (holds_max_err(work->spec, table)) {
             *few = work->count;
-            keep_table(work, table);
+            keep_table(&work->kept, table);
         }
         limit = narrower_limit(limit, work->spec, table, attempt);
     }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "relax.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
+#include "spec/reduce.h"
 
-#include "fit.h"
-
-#define SHOWN 1e-5         /* relative: figures are printed to six digits */
 #define NOTE_EFFORT 0.0625 /* of the table's, for each that a message is about */
 
 /* Drops one choice if it is there, and names it. */
@@ -16,7 +11,9 @@ typedef bool drop(struct spec *spec, struct text *choice);
 static bool drop_slope_bits(struct spec *spec, struct text *choice)
 {
     text_add(choice, "--slope-bits %d", spec->slope_bits);
-    const bool present = spec->slope_bits != 0;
+    /* What --shift-multiple stores may be wider than slopes, which then would not be given more. */
+    const bool is_wide = spec->constraints.shift_multiple && spec->slope_bits >= storage_bits(spec_storage(spec));
+    const bool present = spec->slope_bits != 0 && !is_wide;
     spec->slope_bits = 0;
     return present;
 }
@@ -51,6 +48,13 @@ static bool drop_shift(struct spec *spec, struct text *choice)
     if (rest.knots == KNOTS_POINTS)
         return false;
     rest.one_shift = false;
+    return drop_constraints(spec, &rest, &dropped, choice);
+}
+
+static bool drop_shift_multiple(struct spec *spec, struct text *choice)
+{
+    struct constraints rest = spec->constraints, dropped = {.shift_multiple = rest.shift_multiple};
+    rest.shift_multiple = 0;
     return drop_constraints(spec, &rest, &dropped, choice);
 }
 
@@ -101,8 +105,8 @@ static bool drop_fold(struct spec *spec, struct text *choice)
     return present;
 }
 
-static drop *const drops[] = {drop_slope_bits, drop_offset_type, drop_shift, drop_slope_terms, drop_knots,
-                              drop_monotone,   drop_continuous,  drop_fixes, drop_fold};
+static drop *const drops[] = {drop_slope_bits, drop_offset_type, drop_shift,      drop_shift_multiple, drop_slope_terms,
+                              drop_knots,      drop_monotone,    drop_continuous, drop_fixes,          drop_fold};
 
 bool relax(const struct spec *spec, int k, struct spec *relaxed, struct text *choice)
 {
@@ -115,71 +119,4 @@ bool relax(const struct spec *spec, int k, struct spec *relaxed, struct text *ch
             return !choice->failed;
     }
     return false;
-}
-
-/* Adds to the message of a failed fit the choices that are to blame. */
-static void explain(const struct spec *spec, struct diag *diag)
-{
-    struct spec relaxed;
-    struct text choice = {0}, binding = {0};
-    int choices = 0;
-    for (; relax(spec, choices, &relaxed, &choice); choices++) {
-        struct table table;
-        struct diag ignored;
-        if (fit_as_asked(&relaxed, &table, &ignored))
-            continue;
-        text_add(&binding, "%s%s", binding.size ? " or " : "", choice.bytes);
-        table_free(&table);
-    }
-    char message[sizeof diag->text];
-    snprintf(message, sizeof message, "%s", diag->text);
-    if (binding.size && !binding.failed)
-        diag_set(diag, diag->code, "%s; there is one without %s", message, binding.bytes);
-    else if (choices > 1)
-        diag_set(diag, diag->code, "%s; leaving out one of its constraints alone does not help", message);
-    text_free(&choice);
-    text_free(&binding);
-}
-
-int fit(const struct spec *spec, struct table *table, struct diag *diag)
-{
-    if (fit_as_asked(spec, table, diag) == EXIT_REQUIREMENT && !time_limit_over(spec->time_limit))
-        explain(spec, diag);
-    return diag->code;
-}
-
-/* Says what a choice costs, if it does. Where the search without the choice did worse, the table with it serves there,
- * too. */
-static void print_cost(const struct spec *spec, const char *choice, const struct table *with,
-                       const struct table *without)
-{
-    const struct certificate *c = &with->certificate, *other = &without->certificate;
-    const bool by_max = c->objective == OBJECTIVE_MAX;
-    const double error = by_max ? c->max_err_lsb : c->rms_err_lsb;
-    const double other_error = by_max ? other->max_err_lsb : other->rms_err_lsb;
-    const bool segments_count = !isnan(spec->max_err) && !spec->segments;
-    if (segments_count && with->segment_count > without->segment_count)
-        fprintf(stderr, "pwlc fit: note: with %s %d segments are needed, without %d\n", choice, with->segment_count,
-                without->segment_count);
-    else if ((!segments_count || with->segment_count == without->segment_count) && error > other_error * (1 + SHOWN))
-        fprintf(stderr, "pwlc fit: note: with %s the %s error is %.6g LSB, without %.6g\n", choice,
-                by_max ? "largest" : "RMS", error, other_error);
-}
-
-void relax_print_costs(const struct spec *spec, const struct table *table)
-{
-    struct spec relaxed;
-    struct text choice = {0};
-    for (int k = 0; !time_limit_over(spec->time_limit) && relax(spec, k, &relaxed, &choice); k++) {
-        struct table other = {.segment_count = table->segment_count};
-        struct diag ignored;
-        const bool any_shift = spec->constraints.one_shift && !relaxed.constraints.one_shift;
-        if (any_shift && table->certificate.has_rms_any_shift && isnan(spec->max_err))
-            other.certificate.rms_err_lsb = table->certificate.rms_any_shift_lsb;
-        else if (fit_as_asked(&relaxed, &other, &ignored))
-            continue;
-        print_cost(spec, choice.bytes, table, &other);
-        table_free(&other);
-    }
-    text_free(&choice);
 }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Segments of a table for the points of a workspace. */
+#include "segments.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "document.h"
+#include "problem.h"
 #include "search/minimax/squares_in_band.h"
 #include "search/rounding.h"
 #include "search/squares/best_squares.h"
 #include "search/squares/real_knots.h"
 #include "search/ties/tied_table.h"
 #include "wide_starts.h"
-#include "workspace.h"
 
 static void take_lines(struct workspace *work, int count)
 {
@@ -19,7 +20,7 @@ static void take_lines(struct workspace *work, int count)
     for (int m = 0; m < count; m++)
         work->segments[m] = line_segment(&work->lines[m], work->points.cell[work->knots[m]]);
     if (work->spec->method != METHOD_UNIFORM)
-        settle_starts(&work->rules, &work->points, count, work->knots, work->lines, work->segments);
+        settle_starts(work->spec, &work->rules, &work->points, count, work->knots, work->lines, work->segments);
 }
 
 /* Lines for the knots chosen, that cost less than *cost, which they then cost. */
@@ -95,7 +96,7 @@ static bool has_rms_bound(const struct workspace *work)
 /* Whether the knots of real lines that saturate are looked for, where points are too many for all integer lines. */
 static bool looks_at_real_lines(const struct workspace *work)
 {
-    return has_rms_bound(work) || (work->spec->method == METHOD_LSQ && work->points.spec);
+    return has_rms_bound(work) || (work->spec->method == METHOD_LSQ && work->points.between);
 }
 
 /* Exchanges the present table for one that keeps the ties. */

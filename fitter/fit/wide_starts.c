@@ -16,27 +16,26 @@ static long double error_at(const struct spec *spec, const struct line_rules *ru
 }
 
 /* The larger bound of two neighbours when the second starts at a code; INFINITY where one has no proof. */
-static double bound_with(const struct spec *spec, const struct line_rules *rules, const struct line *lines,
+static double bound_with(const struct between *between, const struct line_rules *rules, const struct line *lines,
                          int64_t first, int64_t start, int64_t last)
 {
-    const struct table format = line_format(spec);
     const int64_t firsts[] = {first, start}, lasts[] = {start - 1, last};
     double bounds[2];
     for (int side = 0; side < 2; side++) {
         const struct segment segment = line_segment(&lines[side], firsts[side]);
         if (!line_provable(rules, &lines[side], firsts[side], lasts[side]) ||
-            !segment_bound(&format, &spec->function, &segment, lasts[side], INFINITY, &bounds[side]))
+            !segment_bound(&between->format, between->function, &segment, lasts[side], INFINITY, &bounds[side]))
             return INFINITY;
     }
     return fmax(bounds[0], bounds[1]);
 }
 
-void settle_starts(const struct line_rules *rules, const struct points *points, int count, const int *knots,
-                   const struct line *lines, struct segment *segments)
+void settle_starts(const struct spec *spec, const struct line_rules *rules, const struct points *points, int count,
+                   const int *knots, const struct line *lines, struct segment *segments)
 {
-    const struct spec *spec = points->spec;
-    if (!points->bounded || points->fixed || rules->form == PWL_ANCHORED || spec->constraints.knots != KNOTS_FREE ||
-        constraints_tie(&spec->constraints))
+    const struct between *const between = points->between;
+    if (!between || !between->is_bounded || points->fixed || rules->form == PWL_ANCHORED ||
+        spec->constraints.knots != KNOTS_FREE || constraints_tie(&spec->constraints))
         return;
     for (int m = 1; m < count; m++) {
         const struct line *left = &lines[m - 1], *right = &lines[m];
@@ -53,8 +52,8 @@ void settle_starts(const struct line_rules *rules, const struct points *points, 
         }
         /* A single code may have luck with its rounding. */
         const int64_t first = segments[m - 1].start, last = points->cell[knots[m + 1]] - 1;
-        if (bound_with(spec, rules, &lines[m - 1], first, high, last) <=
-            bound_with(spec, rules, &lines[m - 1], first, segments[m].start, last))
+        if (bound_with(between, rules, &lines[m - 1], first, high, last) <=
+            bound_with(between, rules, &lines[m - 1], first, segments[m].start, last))
             segments[m].start = high;
     }
 }

@@ -12,7 +12,7 @@
  * start to where its line becomes the better of the two. Lines that hold at the points hold there as before, and codes
  * between them gain. Does nothing unless points->bounded, and where starts are tied to a grid, to neighbours or,
  * anchored, to the line itself. */
-void settle_starts(const struct line_rules *rules, const struct points *points, int count, const int *knots,
-                   const struct line *lines, struct segment *segments);
+void settle_starts(const struct spec *spec, const struct line_rules *rules, const struct points *points, int count,
+                   const int *knots, const struct line *lines, struct segment *segments);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The attempts of one fit, shared by its files: segments for its points, what is known of them, and how many
- * are needed. */
+/* Room for the largest table, shared by the attempts of one fit: the points, the present segments, and what is known of
+ * them. */
 #ifndef PWLC_WORKSPACE_H
 #define PWLC_WORKSPACE_H
 
@@ -22,7 +22,6 @@ struct kept {
     struct certificate certificate;
 };
 
-/* Room for the largest table, shared by the attempts of one fit. */
 struct workspace {
     const struct spec *spec; /* of the table, of its half when it is folded, or of its core when it is reduced */
     struct points points;
@@ -37,46 +36,17 @@ struct workspace {
     struct ties ties;         /* where its segments depend on each other */
     bool moved_by_ties;
     struct minimax minimax; /* its knots and lines are those above */
-    struct kept kept;
+    struct kept kept;       /* of several starts, or numbers of segments */
+    struct kept kept_half;  /* of the ways to take a half's limits */
 };
 
-/* segments.c: fills work->segments with a table of `count` segments, or fewer where more would not help. */
-int fit_segments(struct workspace *work, int count, struct diag *diag);
-
-/* The same of the fewest that hold `limit` at the points, `most` or fewer, and of those with little squared error. */
-int fit_segments_within(struct workspace *work, double limit, int most, struct diag *diag);
-
-/* The same where they are tied and few hold ties.enough at the points; 0 segments where none are found so. */
-int fit_few_segments(struct workspace *work, int most, struct diag *diag);
-
-static inline bool has_uniform_knots(const struct spec *spec)
-{
-    return spec->constraints.knots == KNOTS_UNIFORM || spec->method == METHOD_UNIFORM;
-}
-
-/* certificate.c: proves and measures the segments found, and writes them and their certificate into the table. */
-int certify(struct workspace *work, struct table *table, struct diag *diag);
-
-/* Whether the table costs what its lines do at the points. That of a half may cost more, see spec_fold_narrow. */
-bool costs_as_searched(const struct workspace *work, const struct certificate *certificate);
-
-/* Both in one, for a number of segments. */
-int fit_and_certify(struct workspace *work, int count, struct table *table, struct diag *diag);
+/* For the codes of a spec, which it points to from then on. What an earlier call has taken is freed; the first one is
+ * of a workspace of zeros. */
+int workspace_begin(struct workspace *work, const struct spec *spec, struct diag *diag);
+void workspace_free(struct workspace *work);
 
 /* Keeps a table while others are tried, and makes it the present one again. */
-void keep_table(struct workspace *work, const struct table *table);
-void take_kept_table(const struct workspace *work, struct table *table);
-
-/* tied_starts.c: exchanges a table of tied segments for a better one by its objective, of `count` segments or fewer. */
-int try_tied_starts(struct workspace *work, int count, struct table *table, struct diag *diag);
-
-/* max_err.c: few segments, `most` or fewer, of a table that keeps to --max-err. */
-int fit_max_err(struct workspace *work, int most, struct table *table, struct diag *diag);
-
-/* interpolation_table.c: the table of values at evenly spaced points that the spec asks for, certified. */
-int fit_interpolation(struct workspace *work, struct table *table, struct diag *diag);
-
-/* Exit 3 when the table does not. */
-int check_max_err(const struct spec *spec, const struct table *table, struct diag *diag);
+void keep_table(struct kept *kept, const struct table *table);
+void take_kept_table(const struct kept *kept, struct table *table);
 
 #endif

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "curvature.h"
+#include "functions.h"
 #include "gelu.h"
 
 static const long double selu_scale = 1.0507009873554804934193349852946L;
@@ -368,67 +369,19 @@ static long double zero(long double x, const double *p)
 
 #define REALS -INFINITY, INFINITY, true, true, false
 #define POSITIVE 0, INFINITY, true, true, false
-#define NO_PARAMETERS                                                                                                  \
-    {                                                                                                                  \
-        {                                                                                                              \
-            NULL, 0, 0, 0                                                                                              \
-        }                                                                                                              \
-    }
+#define NOT_NEGATIVE 0, INFINITY, false, true, false
+#define NOT_ZERO -INFINITY, INFINITY, true, true, true
 
 /* clang-format off */
-const struct function_info function_table[] = {
-    {"sigmoid", "1 / (1 + exp(-x))", sigmoid, sigmoid_d1, sigmoid_d2, REALS,
-     SYMMETRY_COMPLEMENT, &curvature_convex_concave, "0", "1", NO_PARAMETERS},
-    {"tanh", "tanh(x)", tangent_h, tangent_h_d1, tangent_h_d2, REALS,
-     SYMMETRY_ODD, &curvature_convex_concave, "-1", "1", NO_PARAMETERS},
-    {"gelu", "x (1 + erf(x / sqrt(2))) / 2", gelu, gelu_d1, gelu_d2, REALS,
-     SYMMETRY_NONE, &curvature_gelu, "0", "x", NO_PARAMETERS},
-    {"gelu_tanh", "x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2", gelu_tanh, gelu_tanh_d1, gelu_tanh_d2, REALS,
-     SYMMETRY_NONE, &curvature_gelu_tanh, "0", "x", NO_PARAMETERS},
-    {"quick_gelu", "x / (1 + exp(-1.702 x))", quick_gelu, quick_gelu_d1, quick_gelu_d2, REALS,
-     SYMMETRY_NONE, &curvature_quick_gelu, "0", "x", NO_PARAMETERS},
-    {"silu", "x / (1 + exp(-x))", silu, silu_d1, silu_d2, REALS,
-     SYMMETRY_NONE, &curvature_silu, "0", "x", NO_PARAMETERS},
-    {"softplus", "log(1 + exp(x))", softplus, sigmoid, sigmoid_d1, REALS,
-     SYMMETRY_NONE, &curvature_convex, "0", "x", NO_PARAMETERS},
-    {"mish", "x tanh(log(1 + exp(x)))", mish, mish_d1, mish_d2, REALS,
-     SYMMETRY_NONE, &curvature_mish, "0", "x", NO_PARAMETERS},
-    {"elu", "x < 0: alpha (exp(x) - 1); else x", elu, elu_d1, elu_d2, REALS,
-     SYMMETRY_NONE, &curvature_kink, "-alpha", "x", {{"alpha", 1, 0, 1000}, {NULL, 0, 0, 0}}},
-    {"selu", "1.0507 (x < 0: 1.67326 (exp(x) - 1); else x)", selu, selu_d1, selu_d2, REALS,
-     SYMMETRY_NONE, &curvature_kink, "-1.7581", "1.0507 x", NO_PARAMETERS},
-    {"exp", "exp(x)", exponential, exponential, exponential, REALS,
-     SYMMETRY_NONE, &curvature_convex, "0", "inf", NO_PARAMETERS},
-    {"erf", "erf(x)", error_function, error_function_d1, error_function_d2, REALS,
-     SYMMETRY_ODD, &curvature_convex_concave, "-1", "1", NO_PARAMETERS},
-    {"log", "log(x), natural", logarithm, reciprocal, logarithm_d2, POSITIVE,
-     SYMMETRY_NONE, &curvature_concave, "-inf", "inf", NO_PARAMETERS},
-    {"sqrt", "sqrt(x)", square_root, square_root_d1, square_root_d2, 0, INFINITY, false, true, false,
-     SYMMETRY_NONE, &curvature_concave, "0", "inf", NO_PARAMETERS},
-    {"rsqrt", "1 / sqrt(x)", rsqrt, rsqrt_d1, rsqrt_d2, POSITIVE,
-     SYMMETRY_NONE, &curvature_convex, "inf", "0", NO_PARAMETERS},
-    {"reciprocal", "1 / x", reciprocal, logarithm_d2, reciprocal_d2, -INFINITY, INFINITY, true, true, true,
-     SYMMETRY_ODD, &curvature_concave_convex, "0", "0", NO_PARAMETERS},
-    {"sin", "sin(x)", sine, cosine, minus_sine, REALS,
-     SYMMETRY_ODD, &curvature_sine, "oscillates", "oscillates", NO_PARAMETERS},
-    {"cos", "cos(x)", cosine, minus_sine, minus_cosine, REALS,
-     SYMMETRY_EVEN, &curvature_cosine, "oscillates", "oscillates", NO_PARAMETERS},
-    {"atan", "atan(x)", arc_tangent, arc_tangent_d1, arc_tangent_d2, REALS,
-     SYMMETRY_ODD, &curvature_convex_concave, "-pi/2", "pi/2", NO_PARAMETERS},
-    {"softsign", "x / (1 + |x|)", softsign, softsign_d1, softsign_d2, REALS,
-     SYMMETRY_ODD, &curvature_convex_concave, "-1", "1", NO_PARAMETERS},
-    {"logsigmoid", "-log(1 + exp(-x))", logsigmoid, logsigmoid_d1, logsigmoid_d2, REALS,
-     SYMMETRY_NONE, &curvature_concave, "x", "0", NO_PARAMETERS},
-    {"hard_sigmoid", "min(max(x/6 + 1/2, 0), 1)", hard_sigmoid, hard_sigmoid_d1, zero, REALS,
-     SYMMETRY_COMPLEMENT, &curvature_hard, "0", "1", NO_PARAMETERS},
-    {"hard_swish", "x min(max(x/6 + 1/2, 0), 1)", hard_swish, hard_swish_d1, hard_swish_d2, REALS,
-     SYMMETRY_NONE, &curvature_hard, "0", "x", NO_PARAMETERS},
-    {"relu", "max(x, 0)", relu, relu_d1, zero, REALS,
-     SYMMETRY_NONE, &curvature_kink, "0", "x", NO_PARAMETERS},
-    {"relu6", "min(max(x, 0), 6)", relu6, relu6_d1, zero, REALS,
-     SYMMETRY_NONE, &curvature_relu6, "0", "6", NO_PARAMETERS},
-    {"leaky_relu", "x < 0: alpha x; else x", leaky_relu, leaky_relu_d1, zero, REALS,
-     SYMMETRY_NONE, &curvature_kink, "alpha x", "x", {{"alpha", 0.01, -1000, 1000}, {NULL, 0, 0, 0}}},
-    {NULL, NULL, NULL, NULL, NULL, REALS, SYMMETRY_NONE, NULL, NULL, NULL, NO_PARAMETERS},
-};
+#define ALPHA(initial, min, max) {{"alpha", initial, min, max}, {NULL, 0, 0, 0}}
+#define NO_PARAMETERS {{NULL, 0, 0, 0}}
+#define ALIASES(...) {__VA_ARGS__, NULL}
+#define NO_ALIASES {NULL}
 /* clang-format on */
+
+#define ROW(value, name, aliases, formula, first, second, domain, symmetry, curvature, limit_min, limit_max,           \
+            parameters, margin)                                                                                        \
+    {name, aliases, formula, value, first, second, domain, symmetry, &curvature, limit_min, limit_max, parameters},
+const struct function_info function_table[] = {
+    FUNCTIONS(ROW){.name = NULL},
+};

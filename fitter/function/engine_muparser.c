@@ -88,11 +88,10 @@ static void define_as(muParserHandle_t handle, const char *name, const struct fu
 /* The functions of `pwlc list`, by all their names. */
 static void define_built_ins(muParserHandle_t handle)
 {
-    const char *alias;
     for (const struct function_info *info = function_table; info->name != NULL; info++) {
         define_as(handle, info->name, info);
-        for (size_t i = 0; (alias = function_alias(info, i)) != NULL; i++)
-            define_as(handle, alias, info);
+        for (size_t i = 0; info->aliases[i] != NULL; i++)
+            define_as(handle, info->aliases[i], info);
     }
 }
 

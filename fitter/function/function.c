@@ -22,35 +22,12 @@ const struct function_info *function_find(const char *name)
     return NULL;
 }
 
-/* What others call the functions. */
-static const struct {
-    const char *other, *name;
-} aliases[] = {
-    {"logistic", "sigmoid"},      {"expit", "sigmoid"},          {"swish", "silu"},
-    {"gelu_erf", "gelu"},         {"gelu_new", "gelu_tanh"},     {"gelu_pytorch_tanh", "gelu_tanh"},
-    {"quickgelu", "quick_gelu"},  {"soft_plus", "softplus"},     {"softrelu", "softplus"},
-    {"smooth_relu", "softplus"},  {"soft_sign", "softsign"},     {"log_sigmoid", "logsigmoid"},
-    {"hsigmoid", "hard_sigmoid"}, {"h_sigmoid", "hard_sigmoid"}, {"hardsigmoid", "hard_sigmoid"},
-    {"hswish", "hard_swish"},     {"h_swish", "hard_swish"},     {"hardswish", "hard_swish"},
-    {"leakyrelu", "leaky_relu"},  {"lrelu", "leaky_relu"},       {"ln", "log"},
-    {"arctan", "atan"},           {"inv_sqrt", "rsqrt"},         {"recip", "reciprocal"},
-};
-
-#define ALIAS_COUNT (sizeof aliases / sizeof *aliases)
-
-const char *function_alias(const struct function_info *info, size_t index)
-{
-    for (size_t i = 0; i < ALIAS_COUNT; i++)
-        if (strcmp(aliases[i].name, info->name) == 0 && index-- == 0)
-            return aliases[i].other;
-    return NULL;
-}
-
 static const struct function_info *find_by_any_name(const char *name)
 {
-    for (size_t i = 0; i < ALIAS_COUNT; i++)
-        if (strcmp(aliases[i].other, name) == 0)
-            return function_find(aliases[i].name);
+    for (const struct function_info *info = function_table; info->name != NULL; info++)
+        for (size_t i = 0; info->aliases[i] != NULL; i++)
+            if (strcmp(info->aliases[i], name) == 0)
+                return info;
     return function_find(name);
 }
 
@@ -60,14 +37,13 @@ static int unknown_function(const char *name, struct diag *diag)
     size_t count = 0;
     for (const struct function_info *info = function_table; info->name != NULL && count < MAX_NAMES; info++)
         names[count++] = info->name;
-    for (size_t i = 0; i < ALIAS_COUNT && count < MAX_NAMES; i++)
-        names[count++] = aliases[i].other;
+    for (const struct function_info *info = function_table; info->name != NULL; info++)
+        for (size_t i = 0; info->aliases[i] != NULL && count < MAX_NAMES; i++)
+            names[count++] = info->aliases[i];
     names[count] = NULL;
-    const char *close = suggest(name, names);
-    if (close == NULL)
-        return diag_set(diag, EXIT_USAGE, "unknown function '%.*s'; `pwlc list` names them all", SHOWN, name);
-    return diag_set(diag, EXIT_USAGE, "unknown function '%.*s'; did you mean '%s'? `pwlc list` names them all", SHOWN,
-                    name, close);
+    char meant[SUGGESTION_SIZE];
+    return diag_set(diag, EXIT_USAGE, "unknown function '%.*s'%s `pwlc list` names them all", SHOWN, name,
+                    suggestion(name, names, ";", meant));
 }
 
 int function_init(struct function *function, const char *name, struct diag *diag)

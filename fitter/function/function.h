@@ -9,6 +9,7 @@
 #include "base/diag.h"
 
 #define FUNCTION_MAX_PARAMETERS 2
+#define FUNCTION_MAX_ALIASES 3
 
 enum symmetry {
     SYMMETRY_NONE,
@@ -29,7 +30,8 @@ typedef long double real_function(long double x, const double *parameters);
 
 struct function_info {
     const char *name;
-    const char *formula; /* for `pwlc list` */
+    const char *aliases[FUNCTION_MAX_ALIASES + 1]; /* what others call it, "swish" for silu; null ends the list */
+    const char *formula;                           /* for `pwlc list` */
     real_function *value;
     real_function *derivative; /* one-sided limit from the right at kinks */
     real_function *second_derivative;
@@ -47,9 +49,6 @@ extern const struct function_info function_table[];
 
 const struct function_info *function_find(const char *name); /* null when unknown */
 
-/* What others call a function, "swish" for silu, which function_init takes too; null after the last. */
-const char *function_alias(const struct function_info *info, size_t index);
-
 struct samples;    /* samples.h */
 struct expression; /* expression.h */
 
@@ -61,7 +60,7 @@ struct function {
     struct expression *expression;
 };
 
-/* Sets info and the parameters' initial values. Exit 2, naming close matches, when unknown. */
+/* Sets info and the parameters' initial values; name may be an alias. Exit 2, naming close matches, when unknown. */
 int function_init(struct function *function, const char *name, struct diag *diag);
 
 /* `--param name=value`. Exit 2 when the function has no such parameter or the value is outside its range. */

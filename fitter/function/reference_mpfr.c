@@ -6,9 +6,9 @@
  */
 #include "reference.h"
 
-#include <string.h>
-
 #include <mpfr.h>
+
+#include "functions.h"
 
 #define PRECISION 128
 #define NEAREST MPFR_RNDN
@@ -250,55 +250,23 @@ static long double evaluate(mpfr_function *function, long double x, const double
     return y;
 }
 
-/* Every built-in function that MPFR stands in for. */
-#define FUNCTIONS(F)                                                                                                   \
-    F("sigmoid", sigmoid)                                                                                              \
-    F("tanh", tangent_h)                                                                                               \
-    F("gelu", gelu)                                                                                                    \
-    F("gelu_tanh", gelu_tanh)                                                                                          \
-    F("quick_gelu", quick_gelu)                                                                                        \
-    F("silu", silu)                                                                                                    \
-    F("softplus", softplus)                                                                                            \
-    F("mish", mish)                                                                                                    \
-    F("elu", elu)                                                                                                      \
-    F("selu", selu)                                                                                                    \
-    F("exp", exponential)                                                                                              \
-    F("erf", error_function)                                                                                           \
-    F("log", logarithm)                                                                                                \
-    F("sqrt", square_root)                                                                                             \
-    F("rsqrt", rsqrt)                                                                                                  \
-    F("reciprocal", reciprocal)                                                                                        \
-    F("sin", sine)                                                                                                     \
-    F("cos", cosine)                                                                                                   \
-    F("atan", arc_tangent)                                                                                             \
-    F("softsign", softsign)                                                                                            \
-    F("logsigmoid", logsigmoid)                                                                                        \
-    F("hard_sigmoid", hard_sigmoid)                                                                                    \
-    F("hard_swish", hard_swish)                                                                                        \
-    F("relu", relu)                                                                                                    \
-    F("relu6", relu6)                                                                                                  \
-    F("leaky_relu", leaky_relu)
-
-#define DEFINE_VALUE(name, function)                                                                                   \
-    static long double value_##function(long double x, const double *parameters)                                       \
+#define DEFINE_VALUE(value, ...)                                                                                       \
+    static long double value##_by_mpfr(long double x, const double *parameters)                                        \
     {                                                                                                                  \
-        return evaluate(function, x, parameters);                                                                      \
+        return evaluate(value, x, parameters);                                                                         \
     }
 FUNCTIONS(DEFINE_VALUE)
 
-#define ENTRY(name, function) {name, value_##function},
-static const struct {
-    const char *name;
-    real_function *value;
-} references[] = {FUNCTIONS(ENTRY)};
+#define ENTRY(value, ...) value##_by_mpfr,
+static real_function *const references[] = {FUNCTIONS(ENTRY)}; /* as function_table */
 
 int reference_use_mpfr(struct function *function, struct function_info *info, struct diag *diag)
 {
-    for (size_t i = 0; function->info && i < sizeof references / sizeof *references; i++) {
-        if (strcmp(function->info->name, references[i].name) != 0)
+    for (size_t i = 0; i < sizeof references / sizeof *references; i++) {
+        if (function->info != &function_table[i])
             continue;
         *info = *function->info;
-        info->value = references[i].value;
+        info->value = references[i];
         function->info = info;
         return EXIT_DONE;
     }

@@ -117,12 +117,10 @@ int fields_known(const struct fields *fields, const char *const *known, struct d
         while (*match && strcmp(*match, name) != 0)
             match++;
         if (!*match) {
-            char text[48];
+            char text[48], meant[SUGGESTION_SIZE];
             copy_printable(text, sizeof text, name);
-            const char *close = suggest(text, known);
-            return diag_set(diag, EXIT_USAGE, "%s%s%s: unknown field, must be left out%s%s%s", fields->path,
-                            separator(fields), text, close ? "; did you mean " : "", close ? close : "",
-                            close ? "?" : "");
+            return diag_set(diag, EXIT_USAGE, "%s%s%s: unknown field, must be left out%s", fields->path,
+                            separator(fields), text, suggestion(text, known, "", meant));
         }
     }
     return EXIT_DONE;

@@ -2,10 +2,10 @@
 #include "model.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/escape.h"
 #include "base/number.h"
 #include "base/suggest.h"
 
@@ -84,20 +84,11 @@ static int refuse_missing(const struct model *model, const char *name, struct di
 {
     const size_t count = model->count < MOST_CANDIDATES ? model->count : MOST_CANDIDATES;
     const char **const names = calloc(count + 1, sizeof *names);
-    const char *close = NULL;
-    struct text shown = {0};
+    char lists[80], meant[SUGGESTION_SIZE];
     for (size_t i = 0; names && i < count; i++)
         names[i] = model_name(model, model->tensors[i].name);
-    if (names)
-        close = suggest(name, names);
-    if (close)
-        escape_control(&shown, close);
-    if (shown.bytes)
-        diag_set(diag, EXIT_USAGE, "no tensor \"%.200s\"; did you mean \"%s\"?", name, shown.bytes);
-    else
-        diag_set(diag, EXIT_USAGE, "no tensor \"%.200s\"; `pwlc tensors` lists the %zu that there are", name,
-                 model->count);
-    text_free(&shown);
+    snprintf(lists, sizeof lists, "; `pwlc tensors` lists the %zu that there are", model->count);
+    diag_set(diag, EXIT_USAGE, "no tensor \"%.200s\"%s", name, names ? suggestion(name, names, lists, meant) : lists);
     free(names);
     return diag->code;
 }

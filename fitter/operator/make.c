@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fit/relax.h"
+#include "fit/fit.h"
 #include "operator.h"
 #include "spec/spec.h"
 

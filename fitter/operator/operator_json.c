@@ -90,33 +90,22 @@ static int read_small(const struct fields *top, const char *name, int64_t min, i
     return EXIT_DONE;
 }
 
+/* The fields of all operators, of wide inputs' exponentials, of logsoftmax and of norms. A list of them that is shorter
+ * than its array ends with a null. */
+#define COMMON "pwl_operator", "spec", "operator", "in", "out", "rows", "core", "hash", "certificate", "fraction"
+#define WIDE "exp_high", "exp_shift"
+#define LOG "step", "step_shift", "log_unit", "log_shift", "log_factor", "log_value"
+#define NORM "eps", "variance_shift", "gamma_shift", "drop", "eps_code", "gamma_codes", "beta_codes"
+
 static int read_softmax(const struct fields *top, struct row_operator *of, struct diag *diag)
 {
     const bool is_log = of->kind == OPERATOR_LOG_SOFTMAX, is_wide = of->in.bits == 16;
-    const char *const known[] = {"pwl_operator",
-                                 "spec",
-                                 "operator",
-                                 "in",
-                                 "out",
-                                 "rows",
-                                 "core",
-                                 "hash",
-                                 "certificate",
-                                 "fraction",
-                                 "exp",
-                                 is_wide ? "exp_high" : "exp",
-                                 is_wide ? "exp_shift" : "exp",
-                                 is_log ? "step" : "exp",
-                                 is_log ? "step_shift" : "exp",
-                                 is_log ? "log_unit" : "exp",
-                                 is_log ? "log_shift" : "exp",
-                                 is_log ? "log_factor" : "exp",
-                                 is_log ? "log_value" : "exp",
-                                 NULL};
+    static const char *const known[2][2][24] = {{{COMMON, "exp"}, {COMMON, "exp", LOG}},
+                                                {{COMMON, "exp", WIDE}, {COMMON, "exp", WIDE, LOG}}};
     const struct scale *const scale = &of->out.scale;
     if (!is_log && !(scale->power_of_two && scale->shift_bits >= 1 && scale->shift_bits <= 16))
         return diag_set(diag, EXIT_USAGE, "out.scale: \"%s\", must be from 2^-1 to 2^-16", scale->text);
-    if (fields_known(top, known, diag) || read_small(top, "fraction", 8, 30, &of->fraction, diag) ||
+    if (fields_known(top, known[is_wide][is_log], diag) || read_small(top, "fraction", 8, 30, &of->fraction, diag) ||
         read_integers(top, "exp", 256, 0, UINT32_MAX, sizeof *of->exp, &of->exp, diag))
         return diag->code;
     if (is_wide && (read_integers(top, "exp_high", 256, 0, UINT32_MAX, sizeof *of->exp_high, &of->exp_high, diag) ||
@@ -137,27 +126,8 @@ static int read_softmax(const struct fields *top, struct row_operator *of, struc
 static int read_norm(const struct fields *top, struct row_operator *of, struct diag *diag)
 {
     const bool is_l2 = of->kind == OPERATOR_L2_NORM;
-    const char *const known[] = {"pwl_operator",
-                                 "spec",
-                                 "operator",
-                                 "in",
-                                 "out",
-                                 "rows",
-                                 "core",
-                                 "hash",
-                                 "certificate",
-                                 "eps",
-                                 "fraction",
-                                 "variance_shift",
-                                 "gamma_shift",
-                                 "drop",
-                                 "eps_code",
-                                 "gamma_codes",
-                                 "beta_codes",
-                                 is_l2 ? "eps" : "gamma",
-                                 is_l2 ? "eps" : "beta",
-                                 NULL};
-    if (fields_known(top, known, diag) || field_real(top, "eps", 0, DBL_MAX, &of->eps, diag) ||
+    static const char *const known[2][24] = {{COMMON, NORM, "gamma", "beta"}, {COMMON, NORM}};
+    if (fields_known(top, known[is_l2], diag) || field_real(top, "eps", 0, DBL_MAX, &of->eps, diag) ||
         read_small(top, "variance_shift", 0, 24, &of->variance_shift, diag) ||
         read_small(top, "fraction", 1, 30, &of->fraction, diag) ||
         read_small(top, "gamma_shift", INT8_MIN, INT8_MAX, &of->gamma_shift, diag) ||
@@ -194,19 +164,16 @@ static int read_certificate(const struct fields *top, struct row_operator *of, s
     struct operator_certificate *const certificate = &of->certificate;
     const bool is_norm = operator_is_norm(of->kind);
     const char *const second = is_norm ? "gamma_lsb" : of->kind == OPERATOR_LOG_SOFTMAX ? "lambda" : "largest";
-    const char *const known[] = {"bound_lsb",   is_norm ? "root_lsb" : "rho",
-                                 second,        is_norm ? "rest_lsb" : "rho",
-                                 "delta0",      "delta",
-                                 "max_err_lsb", "rows",
-                                 "worst_row",   NULL};
+    const char *const first = is_norm ? "root_lsb" : "rho", *const third = is_norm ? "rest_lsb" : NULL;
+    const char *const known[] = {"bound_lsb", "delta0", "delta", "max_err_lsb", "rows",
+                                 "worst_row", first,    second,  third,         NULL};
     struct fields object;
     const char *words;
     if (field_object(top, "certificate", &object, diag) || fields_known(&object, known, diag) ||
         field_real(&object, "bound_lsb", 0, DBL_MAX, &certificate->bound_lsb, diag) ||
-        field_real(&object, is_norm ? "root_lsb" : "rho", 0, DBL_MAX, is_norm ? &certificate->root : &certificate->rho,
-                   diag) ||
+        field_real(&object, first, 0, DBL_MAX, is_norm ? &certificate->root : &certificate->rho, diag) ||
         field_real(&object, second, 0, DBL_MAX, is_norm ? &certificate->gamma : &certificate->largest, diag) ||
-        (is_norm && field_real(&object, "rest_lsb", 0, DBL_MAX, &certificate->beta, diag)) ||
+        (third && field_real(&object, third, 0, DBL_MAX, &certificate->beta, diag)) ||
         field_real(&object, "delta0", 0, 1, &certificate->delta0, diag) ||
         field_real(&object, "delta", 0, DBL_MAX, &certificate->delta, diag) ||
         field_real(&object, "max_err_lsb", 0, DBL_MAX, &certificate->max_err_lsb, diag) ||

@@ -46,9 +46,8 @@ static int pack_segment(const struct table *table, int i, int64_t *x_base, int64
         n = 8;
     if (*slope > INT16_MAX || *slope < INT16_MIN || n > 32 || n % 8 != 0)
         return diag_set(diag, EXIT_REQUIREMENT,
-                        "segments[%d] has the slope %" PRId64
-                        " * 2^-%d, which no 16 bits have with a shift of 8, 16, 24 "
-                        "or 32; fit with --slope-bits 9",
+                        "segments[%d] has the slope %" PRId64 " * 2^-%d, which no 16 bits have with a shift of 8, 16, "
+                        "24 or 32; fit with --slope-bits 16 --shift-multiple 8",
                         i, segment->q_b, segment->n);
     if (segment->start % 4 != 0)
         return diag_set(diag, EXIT_REQUIREMENT,
@@ -91,6 +90,17 @@ static int pack(const struct table *table, struct image *image, struct diag *dia
     return EXIT_DONE;
 }
 
+/* A segment of a slope with a shift of 8 (k + 1); by a shorter slope where the table's own are of fewer than 16 bits.
+ */
+static int add_segment(struct table *table, int64_t start, int64_t slope, int k, int64_t y_base, struct diag *diag)
+{
+    const int bits = storage_bits(storage_for(table->in.bits, table->out.bits));
+    int n = slope ? 8 * (k + 1) : 0;
+    for (; slope % 2 == 0 && (slope < code_min(bits, true) || slope > code_max(bits, true)); n--)
+        slope /= 2;
+    return segments_add(table, start, slope, n, y_base, diag);
+}
+
 static int unpack(const struct image *image, struct table *table, struct diag *diag)
 {
     if (need_type(&table->in, "input", 2, 32, SIGNED, diag) || need_type(&table->out, "output", 2, 32, SIGNED, diag))
@@ -107,8 +117,7 @@ static int unpack(const struct image *image, struct table *table, struct diag *d
             return diag_set(diag, EXIT_USAGE, "xBase[%d] is not above xBase[%d]; must ascend", e + 1, e);
         if (next <= table->in.qmin)
             continue;
-        if (segments_add(table, base, slope, slope ? 8 * (int)((image->values[X_BASE][e] & 3) + 1) : 0,
-                         image->values[Y_BASE][e], diag))
+        if (add_segment(table, base, slope, (int)(image->values[X_BASE][e] & 3), image->values[Y_BASE][e], diag))
             return diag->code;
     }
     return need_clipping(table, diag);
@@ -118,9 +127,8 @@ const struct profile profile_gna = {
     .name = "gna",
     .reader = "Intel GNA: Gna2PwlSegment",
     .limits = "126 segments of the anchored form, floor, with shifts of 8, 16, 24 and 32, that start at multiples of 4",
-    .flags = "--method minimax --segments 64 --form anchored --rounding floor --slope-bits 9 --offset-type s16 --knots "
-             "pow2:14 "
-             "--pow2-scales --in s16:2^-12:0 --out s16:auto:0",
+    .flags = "--method minimax --segments 64 --form anchored --rounding floor --slope-bits 16 --shift-multiple 8 "
+             "--offset-type s16 --knots pow2:14 --pow2-scales --in s16:2^-12:0 --out s16:auto:0",
     .layout = &layout,
     .notations = {&notation_bytes},
     .pack = pack,

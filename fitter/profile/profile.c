@@ -51,11 +51,10 @@ int profile_find(const char *flag, const char *text, const struct profile **prof
         }
     }
     names[PROFILE_COUNT] = NULL;
-    char word[32];
+    char word[32], meant[SUGGESTION_SIZE];
     snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), text);
-    const char *close = suggest(word, names);
-    return diag_set(diag, EXIT_USAGE, "%s %s: is no profile%s%s%s `pwlc list profiles` shows them", flag, text,
-                    close ? "; did you mean " : ";", close ? close : "", close ? "?" : "");
+    return diag_set(diag, EXIT_USAGE, "%s %s: is no profile%s `pwlc list profiles` shows them", flag, text,
+                    suggestion(word, names, ";", meant));
 }
 
 /* Exit 3 at the first code, of those tried, at which two tables of the same types differ. All of up to EVERY_CODE_BITS

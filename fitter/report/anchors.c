@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/jobs.h"
-#include "fit/relax.h"
+#include "fit/fit.h"
 #include "function/samples.h"
 #include "measure/curve.h"
 #include "spec/spec.h"

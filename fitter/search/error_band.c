@@ -39,7 +39,7 @@ struct band band_at(const struct points *points, int64_t qmin_y, int64_t qmax_y,
         band.low = points->fixed[k] > band.low ? points->fixed[k] : band.low;
         band.high = points->fixed[k] < band.high ? points->fixed[k] : band.high;
     }
-    for (int i = 0; points->held && !points->spec && i < POINTS_HELD; i++) {
+    for (int i = 0; points->held && !points->between && i < POINTS_HELD; i++) {
         const struct held *held = &points->held[i];
         if (held->point != k)
             continue;

@@ -10,7 +10,7 @@
 
 #define NARROW_CODES 0x1p26 /* over fewer the products fit 64 bits */
 
-/* What was before a point at the end, and the corners whose places its own took. */
+/* The state before a point at the end, and the corners whose places its own took. */
 struct hulls_step {
     struct tangent extreme[EXTREMES];
     int last[HULL_SIDES];
@@ -72,7 +72,7 @@ static int sign_of(enum hull_side s)
     return s == HULL_LOW ? 1 : -1;
 }
 
-/* Of the extreme lines the one that touches this side's hull first. */
+/* The extreme line that touches this side's hull first. */
 static int extreme_of(enum hull_side s, int way)
 {
     return sign_of(s) == way ? STEEPEST : FLATTEST;

@@ -59,7 +59,7 @@ void hulls_free(struct hulls *hulls);
 /* The empty range at a point. */
 void hulls_start(struct hulls *hulls, double max_err, int point);
 
-/* The same, but for a range from there for the same error, which is left as it is. */
+/* Starts there too, unless the hulls hold a range from there for the same error, which is left as it is. */
 void hulls_start_at(struct hulls *hulls, double max_err, int point);
 
 /* The last position of the knot grid to which a real line from another one serves; where all positions are knots the

@@ -3,44 +3,17 @@
 
 #include <pwl/fixed.h>
 
-void line_rules_init(struct line_rules *rules, const struct spec *spec)
-{
-    const pwl_storage storage = storage_for(spec->in.bits, spec->out.bits);
-    const int slope_bits = spec->slope_bits ? spec->slope_bits : storage_bits(storage);
-    rules->form = spec->form;
-    rules->rounding = spec->rounding;
-    rules->zp_x = spec->in.zero_point;
-    rules->qmin_y = spec->out.qmin;
-    rules->qmax_y = spec->out.qmax;
-    rules->slopes = (struct integers){code_min(slope_bits, true), code_max(slope_bits, true)};
-    rules->accumulator_bits = accumulator_bits(storage);
-    rules->slope_terms = spec->constraints.slope_terms;
-    rules->one_shift = spec->constraints.one_shift;
-    rules->shift_max = rules->accumulator_bits - 1;
-    rules->shift_min = -rules->shift_max;
-    const int bits = offset_bits(storage, spec->form);
-    const int64_t most = (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
-    rules->offsets = spec_offsets(spec, (struct integers){-most - 1, most});
-}
-
-struct table line_format(const struct spec *spec)
-{
-    struct table table = {
-        .form = spec->form, .rounding = spec->rounding, .in = spec->in, .out = spec->out, .outside = spec->outside};
-    if (spec->is_half) {
-        table.has_fold = true;
-        table.fold_sum = spec->fold_sum;
-        table.in.qmin = code_min(spec->in.bits, spec->in.is_signed);
-        table.in.qmax = code_max(spec->in.bits, spec->in.is_signed);
-        table.out.qmin = code_min(spec->out.bits, spec->out.is_signed);
-        table.out.qmax = code_max(spec->out.bits, spec->out.is_signed);
-    }
-    return table;
-}
-
 int line_flat_shift(const struct line_rules *rules)
 {
     return rules->shift_min > 0 ? rules->shift_min : rules->shift_max < 0 ? rules->shift_max : 0;
+}
+
+double line_steepest_of_all(const struct line_rules *rules)
+{
+    const double steepest = ldexp(-(double)rules->slopes.low, -rules->shift_min);
+    if (rules->shift_multiple == 0)
+        return steepest;
+    return fmin(steepest, ldexp(1, rules->stored_bits - 1 - line_stored_shift(rules, rules->shift_min)));
 }
 
 double line_steepest_needed(const struct line_rules *rules)
@@ -49,7 +22,7 @@ double line_steepest_needed(const struct line_rules *rules)
     while (steepest / 8 <= (double)(rules->qmax_y - rules->qmin_y))
         steepest *= 2;
     steepest = fmax(steepest, ldexp(1, 1 - rules->shift_max));
-    const double steepest_of_all = ldexp(-(double)rules->slopes.low, -rules->shift_min);
+    const double steepest_of_all = line_steepest_of_all(rules);
     return line_flat_gives_outputs(rules) ? fmin(steepest, steepest_of_all) : steepest_of_all;
 }
 
@@ -71,16 +44,21 @@ bool line_shift_suffices(const struct line_rules *rules, const struct points *po
                              ? last - first
                              : fmax(fabs(first - (double)rules->zp_x), fabs(last - (double)rules->zp_x));
     const double y_max = fmax(fabs((double)rules->qmin_y), fabs((double)rules->qmax_y)) + 2;
-    return n >= rules->shift_min && n <= rules->shift_max && ldexp(slope, n) <= (double)rules->slopes.high &&
+    return n >= rules->shift_min && n <= rules->shift_max && ldexp(slope, n) <= (double)line_slopes(rules, n).high &&
            ldexp(slope * x_max + y_max, n) < ldexp(1, rules->accumulator_bits - 2);
+}
+
+int line_finest_shift(const struct line_rules *rules, double steepest)
+{
+    int n = rules->shift_max;
+    while (n > rules->shift_min && ldexp(steepest, n) > (double)line_slopes(rules, n).high)
+        n--;
+    return n;
 }
 
 int line_one_shift(const struct line_rules *rules, const struct points *points, int trial)
 {
-    const double steepest = steepest_target(points);
-    int likely = rules->shift_max;
-    while (likely > rules->shift_min && ldexp(steepest, likely) > (double)rules->slopes.high)
-        likely--;
+    const int likely = line_finest_shift(rules, steepest_target(points));
     /* Down and up in turn, then whatever is left on the longer side. */
     const int below = likely - rules->shift_min, above = rules->shift_max - likely,
               shorter = below < above ? below : above;
@@ -176,7 +154,7 @@ struct integers line_offsets_at(const struct line_rules *rules, int64_t q_b, int
     const struct integers none = {0, -1};
     const wide limit = (wide)1 << (rules->accumulator_bits - 1), product = (wide)q_b * x;
     const wide half = n > 0 && rules->rounding != PWL_FLOOR ? (wide)1 << (n - 1) : 0;
-    /* What may be shifted: rounding adds `half` to it, half_away to the magnitude; to the left it grows. */
+    /* Sums that may be shifted: rounding adds `half` to them, half_away to the magnitude; to the left they grow. */
     wide low = half && rules->rounding == PWL_HALF_AWAY ? half - limit + 1 : -limit, high = limit - 1 - half;
     if (n < 0) {
         low = -(limit >> -n);
@@ -238,10 +216,16 @@ double line_max_err(const struct line_rules *rules, const struct points *points,
     return error;
 }
 
+/* The largest |q_b| of a shift, of the sign of a slope. */
+static double largest_slope(const struct line_rules *rules, double slope, int n)
+{
+    const struct integers slopes = line_slopes(rules, n);
+    return slope < 0 ? -(double)slopes.low : (double)slopes.high;
+}
+
 int line_shift(const struct line_rules *rules, double slope, double x_max)
 {
     const double magnitude = fabs(slope), ceiling = ldexp(1, rules->accumulator_bits - 1);
-    const double limit = slope < 0 ? -(double)rules->slopes.low : (double)rules->slopes.high;
     x_max = fmax(x_max, 1);
     int n = (int)fmin(rules->shift_max, ceil(log2(x_max)) + 6);
     if (rules->rounding != PWL_FLOOR && n > rules->accumulator_bits - 2)
@@ -251,8 +235,8 @@ int line_shift(const struct line_rules *rules, double slope, double x_max)
         while (n > rules->shift_min && y * ldexp(1, n) >= ceiling)
             n--;
     }
-    while (n > rules->shift_min &&
-           (magnitude * ldexp(1, n) > limit + 0.5 || magnitude * ldexp(1, n) * x_max >= ceiling))
+    while (n > rules->shift_min && (magnitude * ldexp(1, n) > largest_slope(rules, slope, n) + 0.5 ||
+                                    magnitude * ldexp(1, n) * x_max >= ceiling))
         n--;
     return n > rules->shift_min ? n : rules->shift_min;
 }

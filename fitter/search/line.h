@@ -9,17 +9,20 @@
 
 #include "base/integers.h"
 #include "points.h"
-#include "spec/spec.h"
 #include "table/table.h"
 
 struct band;
 
-/* What the table's format allows; see design of the storage cases in pwl/pwl.h. */
+/* The lines that a table's format allows, as fit/problem.h takes it from a spec; see design of the storage cases in
+ * pwl/pwl.h.
+ */
 struct line_rules {
     pwl_form form;
     pwl_rounding rounding;
     int64_t zp_x, qmin_y, qmax_y;
-    struct integers slopes;   /* q_b is one of these */
+    struct integers slopes;   /* q_b is one of these; with shift_multiple one of line_slopes() */
+    int shift_multiple;       /* slopes are stored with a multiple of it as shift; 0: with any shift */
+    int stored_bits;          /* with shift_multiple: width of what is stored, sign included */
     int slope_terms;          /* q_b is a sum of at most so many +-2^k: 1 or 2; 0: any q_b */
     int accumulator_bits;     /* 32 or 64 */
     int shift_min, shift_max; /* shift_min <= n <= shift_max */
@@ -27,10 +30,36 @@ struct line_rules {
     struct integers offsets;  /* term_c, bias or y is one of these */
 };
 
-void line_rules_init(struct line_rules *rules, const struct spec *spec);
+/* The shift that a slope of shift n is stored with: the least multiple, from the first one on, that is at least n. */
+static inline int line_stored_shift(const struct line_rules *rules, int n)
+{
+    const int multiple = rules->shift_multiple;
+    return multiple == 0 ? n : n <= multiple ? multiple : (n + multiple - 1) / multiple * multiple;
+}
 
-/* The format of a spec's table, without segments; of a half, that of the folded table. */
-struct table line_format(const struct spec *spec);
+/*
+ * The q_b of slopes q_b * 2^-n, for a shift n from shift_min on. With --shift-multiple what is stored is q_b * 2^(s -
+ * n), s being the stored shift, and has to fit. Searches build on three things that follow. Where q_b is allowed, so is
+ * each q_b nearer to 0; and, of an even one, q_b / 2 with n - 1, as s is not larger there. From n = 1 on q_b = 1 and -1
+ * are allowed, as what is stored has more bits than the multiple. For multiples of 8 and 16 bits:
+ *
+ *     n                   -7     0     4      7      8     9    10     16
+ *     stored shift         8     8     8      8      8    16    16     16
+ *     largest q_b          0   127  2047  16383  32767   255   511  32767
+ */
+static inline struct integers line_slopes(const struct line_rules *rules, int n)
+{
+    if (rules->shift_multiple == 0)
+        return rules->slopes;
+    const int64_t most = (INT64_C(1) << (rules->stored_bits - 1)) >> (line_stored_shift(rules, n) - n);
+    return integers_within(rules->slopes, -most, most - 1);
+}
+
+/* The steepest slope of all shifts. */
+double line_steepest_of_all(const struct line_rules *rules);
+
+/* The longest shift with a q_b for a slope as steep, or else the shortest one. */
+int line_finest_shift(const struct line_rules *rules, double steepest);
 
 /* The code from which a segment's X is counted; start: its first code. */
 static inline int64_t line_origin(const struct line_rules *rules, int64_t start)
@@ -125,7 +154,7 @@ enum line_effort {
     LINE_THOROUGH = 256 /* once the knots are known */
 };
 
-/* What a line must meet; INFINITY where it need not. */
+/* Limits that a line must meet; INFINITY where it need not. */
 struct line_limits {
     double max_err; /* |q_y - target| <= max_err at every point */
     double cost;    /* cost < this */
@@ -185,7 +214,7 @@ static inline int64_t line_offset_limit(const struct line_rules *rules)
     return larger_integer(rules->offsets.high, -1 - rules->offsets.low);
 }
 
-/* Of some offsets those with which a line of slope q_b * 2^-n is provable at X, the distance of a code from the origin:
+/* The offsets, of some, with which a line of slope q_b * 2^-n is provable at X, the distance of a code from the origin:
  * its product, what rounding adds, the shifted value and the sum stay in their types. */
 struct integers line_offsets_at(const struct line_rules *rules, int64_t q_b, int n, int64_t x, struct integers offsets);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a line gives and costs over many points, the inner loop of every search among lines. */
+/* The outputs and the cost of a line over many points, the inner loop of every search among lines. */
 #include <pwl/fixed.h>
 
 #include "base/numbers.h"
 #include "error_band.h"
 #include "line.h"
 
-/* Of consecutive codes in a 32-bit accumulator: p is the sum before the shift at the first one, and grows by q_b. */
+/* Outputs of consecutive codes in a 32-bit accumulator: p is the sum before the shift at the first one, and grows by
+ * q_b. */
 static inline void outputs32(const struct line_rules *rules, const struct line *line, int64_t p, int64_t after,
                              int count, double *q, const int rounding)
 {

@@ -154,7 +154,7 @@ static void extend(struct extent *extent, int k)
     extent->last = k;
 }
 
-/* What all slopes have in common. */
+/* The means of codes and targets, which all slopes share. */
 static void find_means(struct trial *trial)
 {
     const struct points *points = trial->points;

@@ -72,7 +72,7 @@ static int points_within(const struct trial *trial, double value, bool with)
     return from;
 }
 
-/* What a constant costs, but for rounding of the sums, and how far the points that do not saturate would move it. */
+/* The cost of a constant, but for rounding of the sums, and how far the points that do not saturate would move it. */
 struct foreseen {
     double cost, pull;
 };
@@ -220,7 +220,7 @@ static void try_constants(struct trial *trial, int64_t q_b, int n)
     const struct misses misses = any ? add_misses(trial, reference) : (struct misses){0, 0};
     const double best = rint(any ? reference + misses.sum / trial->weight : target[0] - trial->shifted[0]);
     const double c = fmin(fmax(best, low), high);
-    /* What a half costs at its limits is no parabola. */
+    /* The cost of a half at its limits is no parabola. */
     const double margin = trial->points->served ? 1 : 0;
     const bool as_clipped = (trial->below.first < 0 || most_at(trial, trial->below) + c <= qmin) &&
                             (trial->above.first < 0 || least_at(trial, trial->above) + c >= qmax);
@@ -237,7 +237,7 @@ void try_slope(struct trial *trial, int64_t q_b, int n)
 {
     points_spend(trial->points, trial->count);
     const double reach = fabs((double)q_b) * fmax(trial->x_max, 1);
-    if (!is_within(trial->rules->slopes, q_b) || reach >= ldexp(1, trial->rules->accumulator_bits - 1) ||
+    if (!is_within(line_slopes(trial->rules, n), q_b) || reach >= ldexp(1, trial->rules->accumulator_bits - 1) ||
         reach >= ldexp(1, 62 + (n < 0 ? n : 0))) {
         trial->refused = true;
         return;

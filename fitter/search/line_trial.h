@@ -52,7 +52,7 @@ struct trial {
     bool refused; /* the last slope had a best offset that is not provable */
 };
 
-/* What a line must beat to be kept. */
+/* The cost that a line must beat to be kept. */
 static inline double to_beat(const struct trial *trial)
 {
     return fmin(trial->best.cost, trial->limits.cost);
@@ -61,8 +61,8 @@ static inline double to_beat(const struct trial *trial)
 /* Keeps the best line of slope q_b * 2^-n if it is better. */
 void try_slope(struct trial *trial, int64_t q_b, int n);
 
-/* The same of the slope on its grid; of a shorter slope where the longer one has no provable constant. Returns the next
- * slope worth trying. */
+/* Tries the nearest slope of the grid, and a shorter one where that has no provable constant. Returns the next slope
+ * worth trying. */
 double try_real_slope(struct trial *trial, double slope);
 
 /* Keeps a line if it costs less than what is to beat and is provable. */

@@ -10,7 +10,8 @@
 #include "base/diag.h"
 #include "base/numbers.h"
 #include "effort.h"
-#include "spec/spec.h"
+#include "function/function.h"
+#include "table/table.h"
 
 /* Point k stands for the codes [cell[k], cell[k+1]). With up to 16 bits each code is a point; wider inputs get
  * 2^16 cells, narrow where the function bends. Knots are indices of points: a segment starts at cell[knot]. */
@@ -38,6 +39,15 @@ struct held {
 
 enum { POINTS_HELD = 3 };
 
+/* f at codes that are no points, where lines are judged over these, too (bounded_line.h). */
+struct between {
+    struct table format; /* of the table, without segments; of a half, that of the folded one */
+    const struct function *function;
+    bool is_bounded; /* errors are proven there (error_bound.h), else those at the ends of segments count */
+    void (*serve)(const void *context, int64_t code, struct served served[2]); /* what a code serves, but for masses */
+    const void *context;
+};
+
 struct points {
     int count;
     int64_t *cell;  /* count + 1 boundaries */
@@ -60,16 +70,13 @@ struct points {
     bool grid_whole; /* and every one of them does */
     bool exhaustive;
     struct effort *effort;   /* malloc'd, so that copies of the points draw on the same one; null in tests */
-    const struct spec *spec; /* where lines are judged over codes that are no points (bounded_line.h); else null */
-    bool bounded;            /* and proven there (error_bound.h) */
+    struct between *between; /* malloc'd; null where all codes are points, or points alone count */
 };
 
-/* The points of a spec; of spec_fold_half when it is folded. */
-int points_build(const struct spec *spec, struct points *points, struct diag *diag);
+/* Room for so many points, with or without `units` and `served`. fit/points_of_spec.h fills it; nothing but grid and
+ * held is set after that. */
+int points_allocate(struct points *points, int count, bool has_units, bool has_served, struct diag *diag);
 void points_free(struct points *points);
-
-/* What a code of the points' spec serves, but for masses; all that is no half of a folded table, itself alone. */
-void points_serve(const struct spec *spec, int64_t code, struct served served[2]);
 
 /* Counts points that a search looked at. */
 static inline void points_spend(const struct points *points, int64_t count)

@@ -5,8 +5,6 @@
 
 #include <stdbool.h>
 
-#include "spec/spec.h"
-
 /*
  * What a table costs is summed up in different orders: from code to code, from the last code on, by the parabola of a
  * constant. With u = 2^-53 a term mass * e * e has three roundings and a sum of n of them at most n - 1 more, and all
@@ -25,11 +23,11 @@
 /* In codes: constants so little outside an interval are looked at, too, which is no loss. */
 #define CODE_SLACK 1e-6
 
-/* That of the searches of squares/complete_search.h, over EXACT_POINTS points. */
-#define EXACT_POINTS SPEC_COMPLETE_CODES
+/* The most points of the searches of squares/complete_search.h, and their tolerance. */
+#define EXACT_POINTS 1025 /* 10 bits, or halves of 11 */
 #define EXACT_ROUNDING ROUNDING_SHARE(EXACT_POINTS)
 
-/* What a cost may come out as in another order. (One of 0 as a share of the squares of one code, which is what
+/* The most that a cost may come out as in another order. (One of 0 as a share of the squares of one code, which is what
  * constants are moved by.) */
 static inline double just_above(double cost)
 {

@@ -28,9 +28,9 @@ int calibrate_by_parse(const char *text, const char *flag, enum calibrate_by *by
             return diag_set(diag, EXIT_USAGE, "%s %s: the percentage must be above 0 and at most 100, such as 99.9",
                             flag, text);
     } else {
-        const char *close = suggest(text, names);
-        return diag_set(diag, EXIT_USAGE, "%s %.60s: must be minmax, percentile=P or mse%s%s%s", flag, text,
-                        close ? "; did you mean " : "", close ? close : "", close ? "?" : "");
+        char meant[SUGGESTION_SIZE];
+        return diag_set(diag, EXIT_USAGE, "%s %.60s: must be minmax, percentile=P or mse%s", flag, text,
+                        suggestion(text, names, "", meant));
     }
     return EXIT_DONE;
 }

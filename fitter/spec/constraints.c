@@ -37,13 +37,13 @@ static int set_knots(struct constraints *constraints, const char *value, struct 
               parse_integer(value + strlen(points), 1, CONSTRAINTS_MAX_POINT_SHIFT, &constraints->point_shift)))
         constraints->knots = KNOTS_POINTS;
     else {
-        const char *close = suggest(value, knots_names);
+        char meant[SUGGESTION_SIZE];
         return diag_set(diag, EXIT_USAGE,
                         "--knots %.40s: must be free, uniform, pow2 or pow2:B, B from 1 to %d being the top bits of a "
                         "code that decide its segment, or points or points:K, K from 1 to %d, with a point every 2^K "
-                        "codes%s%s%s",
+                        "codes%s",
                         value, CONSTRAINTS_GIVEN_INDEX_BITS, CONSTRAINTS_MAX_POINT_SHIFT,
-                        close ? "; did you mean " : "", close ? close : "", close ? "?" : "");
+                        suggestion(value, knots_names, "", meant));
     }
     return EXIT_DONE;
 }
@@ -56,6 +56,11 @@ int constraints_set(struct constraints *constraints, const char *flag, const cha
         constraints->one_shift = !strcmp(value, "one");
         return EXIT_DONE;
     }
+    if (!strcmp(flag, "--shift-multiple"))
+        return parse_integer(value, 2, CONSTRAINTS_LONGEST_STORED_SHIFT, &constraints->shift_multiple)
+                   ? EXIT_DONE
+                   : diag_set(diag, EXIT_USAGE, "--shift-multiple %.40s: must be an integer from 2 to %d", value,
+                              CONSTRAINTS_LONGEST_STORED_SHIFT);
     if (!strcmp(flag, "--slope-terms")) {
         constraints->slope_terms = !strcmp(value, "any") ? 0 : value[0] - '0';
         return EXIT_DONE;
@@ -75,6 +80,8 @@ void constraints_add_flags(const struct constraints *constraints, struct text *t
 {
     if (constraints->one_shift)
         text_add(text, " --shift one");
+    if (constraints->shift_multiple)
+        text_add(text, " --shift-multiple %d", constraints->shift_multiple);
     if (constraints->slope_terms)
         text_add(text, " --slope-terms %d", constraints->slope_terms);
     if (constraints->knots != KNOTS_FREE)

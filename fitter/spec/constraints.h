@@ -16,8 +16,9 @@ enum knots_rule {
 };
 
 struct constraints {
-    bool one_shift;  /* n_BX_total is the same in all segments */
-    int slope_terms; /* q_b is a sum of at most so many +-2^k, 1 or 2; 0: any q_b */
+    bool one_shift;     /* n_BX_total is the same in all segments */
+    int shift_multiple; /* slopes are stored with a multiple of it as shift: see below; 0: with any shift */
+    int slope_terms;    /* q_b is a sum of at most so many +-2^k, 1 or 2; 0: any q_b */
     enum knots_rule knots;
     int index_bits;  /* of KNOTS_POW2: the top bits of a code that decide its segment; 0 when not given */
     int point_shift; /* of KNOTS_POINTS; 0 when not given */
@@ -25,6 +26,12 @@ struct constraints {
     bool continuous;
     int max_step; /* with continuous: output codes between two segments' values at the start of the second */
 };
+
+/*
+ * With a shift_multiple N a slope q_b * 2^-n is stored as q_b * 2^(s - n) and the shift s, the least of N, 2 N, ...
+ * that is at least n. What is stored has the bits of --slope-bits, and s is at most this.
+ */
+#define CONSTRAINTS_LONGEST_STORED_SHIFT 32
 
 #define CONSTRAINTS_MAX_INDEX_BITS 12 /* of those that are chosen */
 #define CONSTRAINTS_GIVEN_INDEX_BITS 30
@@ -34,8 +41,9 @@ struct constraints {
 /* The least point_shift that inputs of so many bits can have: so that there are at most 4096 segments. */
 #define CONSTRAINTS_LEAST_SHIFT(in_bits) ((in_bits) > 13 ? (in_bits)-12 : 1)
 
-/* Sets one constraint from its flag, --shift, --slope-terms, --knots, --monotone or --continuous, and text; --monotone
- * takes none, --shift and --slope-terms one of the lists of spec.h. Exit 2 with the flag in the message. */
+/* Sets one constraint from its flag, --shift, --shift-multiple, --slope-terms, --knots, --monotone or --continuous, and
+ * text; --monotone takes none, --shift and --slope-terms one of the lists of spec.h. Exit 2 with the flag in the
+ * message. */
 int constraints_set(struct constraints *constraints, const char *flag, const char *value, struct diag *diag);
 
 /* Appends the flags of those that are set, in one order. */

@@ -17,8 +17,8 @@
 
 /* The values of the flags that have a list of them, as --help writes it. */
 #define SPEC_METHODS "lsq|minimax|uniform|document|lut"
-#define SPEC_FORMS "absolute|biased|anchored"
-#define SPEC_ROUNDINGS "floor|half_up|half_away|half_even"
+#define SPEC_FORMS FORM_CHOICES
+#define SPEC_ROUNDINGS ROUNDING_CHOICES
 #define SPEC_SHIFTS "per-segment|one"
 #define SPEC_SLOPE_TERMS "any|1|2"
 #define SPEC_SYMMETRIES "fold|off"
@@ -67,7 +67,7 @@ struct spec {
     enum method method; /* lsq when not given, minimax with max_err */
     pwl_form form;
     pwl_rounding rounding;
-    int slope_bits;       /* 2..storage_bits: width of q_b, sign included; 0: the storage's */
+    int slope_bits;       /* 2..storage_bits: width of q_b, or of what --shift-multiple stores; 0: the storage's */
     bool has_offset_type; /* offsets lie in the codes of a type */
     struct tensor offset_type;
     struct constraints constraints;
@@ -146,8 +146,8 @@ struct job {
 };
 
 /* spec_json.c: a JSON list of objects. Keys are the flags without dashes, "_" for "-" inside: "function", "in", "out",
- * "segments", "max_err", "method", "form", "rounding", "slope_bits", "shift", "slope_terms", "knots", "monotone": true,
- * "continuous", "weights", "param": {"alpha": 0.1}, "samples", "expr",
+ * "segments", "max_err", "method", "form", "rounding", "slope_bits", "shift", "shift_multiple", "slope_terms", "knots",
+ * "monotone": true, "continuous", "weights", "param": {"alpha": 0.1}, "samples", "expr",
  * "range", "calibrate", "calibrate_by", "pow2_scales": true, "outside", "no_saturate": true; "name" is required and
  * names the output. At most SPEC_MAX_JOBS jobs in SPEC_MAX_BYTES. */
 #define SPEC_MAX_JOBS 10000

@@ -27,6 +27,10 @@ static int check_constraints(const struct spec *spec, struct diag *diag)
         diag_set(diag, EXIT_USAGE,
                  "--reduce on with --monotone or --continuous: its segments are used again in every octave; leave one "
                  "out");
+    else if (constraints->shift_multiple && spec->reduce)
+        diag_set(diag, EXIT_USAGE,
+                 "--reduce on with --shift-multiple %d: an octave adds to the shifts of its segments; leave one out",
+                 constraints->shift_multiple);
     else if (constraints->index_bits > spec->in.bits)
         diag_set(diag, EXIT_USAGE, "--knots pow2:%d: --in has %d bits", constraints->index_bits, spec->in.bits);
     text_free(&flags);
@@ -214,18 +218,31 @@ int spec_check_scales(const struct spec *spec, struct diag *diag)
                     spec->in_lacks_scale ? "--in" : "--out", type, type);
 }
 
+/* What another reader stores for a slope may be wider than the table's own slopes. */
+static int check_slopes(const struct spec *spec, struct diag *diag)
+{
+    const int storage = storage_bits(spec_storage(spec)), bits = spec->slope_bits ? spec->slope_bits : storage;
+    const int multiple = spec->constraints.shift_multiple;
+    if (bits > storage && !multiple)
+        return diag_set(diag, EXIT_USAGE, "--slope-bits %d: these types store slopes in %d bits; must be from 2 to %d",
+                        bits, storage, storage);
+    if (bits <= multiple)
+        return diag_set(diag, EXIT_USAGE,
+                        "--shift-multiple %d: slopes are stored in %d bits, and a shift between two multiples takes up "
+                        "to %d of them; --slope-bits must be at least %d",
+                        multiple, bits, multiple - 1, multiple + 1);
+    return EXIT_DONE;
+}
+
 int spec_check(const struct spec *spec, struct diag *diag)
 {
     if (spec_check_given(spec, diag) || spec_check_scales(spec, diag))
         return diag->code;
-    const int storage = storage_bits(spec_storage(spec));
-    if (spec->slope_bits > storage)
-        return diag_set(diag, EXIT_USAGE, "--slope-bits %d: these types store slopes in %d bits; must be from 2 to %d",
-                        spec->slope_bits, storage, storage);
     int64_t sum;
     diag->code = EXIT_DONE;
-    if (spec_check_points(spec, diag) || check_method(spec, diag) || check_constraints(spec, diag) ||
-        check_fixes(spec, diag) || check_weights(spec, diag) || (spec->fold && spec_fold_sum(spec, &sum, diag)))
+    if (check_slopes(spec, diag) || spec_check_points(spec, diag) || check_method(spec, diag) ||
+        check_constraints(spec, diag) || check_fixes(spec, diag) || check_weights(spec, diag) ||
+        (spec->fold && spec_fold_sum(spec, &sum, diag)))
         return diag->code;
     if (spec->function.expression ? check_expression(spec, diag) : check_domain(spec, diag))
         return diag->code;

@@ -87,10 +87,12 @@ static int parse_job(const struct fields *fields, struct job *job, struct diag *
 {
     /* In this order, since others take the place of what a profile sets, and a parameter needs its function. */
     static const char *const known[] = {
-        "name",     "profile",    "function",     "samples",     "expr",        "param",   "in",       "out",
-        "range",    "calibrate",  "calibrate_by", "pow2_scales", "segments",    "max_err", "method",   "form",
-        "rounding", "slope_bits", "offset_type",  "shift",       "slope_terms", "knots",   "monotone", "continuous",
-        "fix",      "symmetry",   "outside",      "no_saturate", "weights",     "reduce",  NULL};
+        "name",        "profile", "function",       "samples",     "expr",         "param",
+        "in",          "out",     "range",          "calibrate",   "calibrate_by", "pow2_scales",
+        "segments",    "max_err", "method",         "form",        "rounding",     "slope_bits",
+        "offset_type", "shift",   "shift_multiple", "slope_terms", "knots",        "monotone",
+        "continuous",  "fix",     "symmetry",       "outside",     "no_saturate",  "weights",
+        "reduce",      NULL};
     const char *name;
     spec_init(&job->spec);
     if (fields_known(fields, known, diag) || field_text(fields, "name", sizeof job->name - 1, &name, diag))

@@ -261,6 +261,7 @@ static const struct {
     {"--slope-bits", set_slope_bits, NULL},
     {"--offset-type", set_offset_type, NULL},
     {"--shift", set_constraint, SPEC_SHIFTS},
+    {"--shift-multiple", set_constraint, NULL},
     {"--slope-terms", set_constraint, SPEC_SLOPE_TERMS},
     {"--knots", set_constraint, NULL},
     {"--monotone", set_constraint, NULL},

@@ -3,9 +3,11 @@
 
 #include <string.h>
 
-static const char *const form_names[] = {"absolute", "biased", "anchored"};
-static const char *const offset_names[] = {"term_c", "bias", "y"};
-static const char *const rounding_names[] = {"floor", "half_up", "half_away", "half_even"};
+#define NAME(name, ...) name,
+#define OFFSET_NAME(name, offset, text) offset,
+static const char *const form_names[] = {FORMS(NAME)};
+static const char *const offset_names[] = {FORMS(OFFSET_NAME)};
+static const char *const rounding_names[] = {ROUNDINGS(NAME)};
 static const char *const storage_names[] = {"int8", "int16", "int32"};
 
 /* Index of a name, or -1. */

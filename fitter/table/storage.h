@@ -7,11 +7,27 @@
 
 #include <pwl/pwl.h>
 
+/* Forms and roundings, in the order of their enumerations: the name, a form's offset, a line for `pwlc list`. */
+#define FORMS(F)                                                                                                       \
+    F("absolute", "term_c", "q_y = sat(shr(q_b * (q_x - zp_x), n_BX_total) + term_c)")                                 \
+    F("biased", "bias", "q_y = sat(shr(q_b * (q_x - zp_x) + bias, n_BX_total))")                                       \
+    F("anchored", "y", "q_y = sat(shr(q_b * (q_x - start), n_BX_total) + y)")
+#define ROUNDINGS(F)                                                                                                   \
+    F("floor", "to minus infinity: an arithmetic shift")                                                               \
+    F("half_up", "to nearest, ties up")                                                                                \
+    F("half_away", "to nearest, ties away from zero")                                                                  \
+    F("half_even", "to nearest, ties to even")
+
+/* The names as help and messages list them, "absolute|biased|anchored". */
+#define AFTER_A_BAR(name, ...) "|" name
+#define FORM_CHOICES (&(FORMS(AFTER_A_BAR))[1])
+#define ROUNDING_CHOICES (&(ROUNDINGS(AFTER_A_BAR))[1])
+
 /* Names as the JSON and the command line write them; parsing returns false for an unknown name. */
-const char *form_name(pwl_form form);             /* absolute, biased, anchored */
-const char *rounding_name(pwl_rounding rounding); /* floor, half_up, half_away, half_even */
-const char *storage_name(pwl_storage storage);    /* int8, int16, int32 */
-const char *offset_name(pwl_form form);           /* term_c, bias, y */
+const char *form_name(pwl_form form);
+const char *rounding_name(pwl_rounding rounding);
+const char *storage_name(pwl_storage storage); /* int8, int16, int32 */
+const char *offset_name(pwl_form form);        /* term_c, bias, y */
 bool form_parse(const char *name, pwl_form *form);
 bool rounding_parse(const char *name, pwl_rounding *rounding);
 bool storage_parse(const char *name, pwl_storage *storage);

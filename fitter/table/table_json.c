@@ -123,11 +123,11 @@ static int read_words(const struct fields *top, struct table *table, struct diag
     if (field_text(top, "form", SPEC_MAX_LENGTH, &text, diag))
         return diag->code;
     if (!form_parse(text, &table->form))
-        return field_refuse(top, "form", diag, "\"absolute\", \"biased\" or \"anchored\"");
+        return field_refuse(top, "form", diag, "one of %s", FORM_CHOICES);
     if (field_text(top, "rounding", SPEC_MAX_LENGTH, &text, diag))
         return diag->code;
     if (!rounding_parse(text, &table->rounding))
-        return field_refuse(top, "rounding", diag, "\"floor\", \"half_up\", \"half_away\" or \"half_even\"");
+        return field_refuse(top, "rounding", diag, "one of %s", ROUNDING_CHOICES);
     if (field_present(top, "outside")) {
         if (field_text(top, "outside", SPEC_MAX_LENGTH, &text, diag))
             return diag->code;

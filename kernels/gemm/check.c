@@ -12,18 +12,19 @@ enum {
 };
 
 static const struct {
-    uint8_t format, x, y; /* types as sets */
+    uint8_t formats, x, y; /* formats and types, as sets */
 } schemes[] = {
-    [PWL_QGEMM_W4A16] = {PWL_QGEMM_Q4_0, FLOATS, FLOATS},
-    [PWL_QGEMM_W8A16] = {PWL_QGEMM_Q8_0, FLOATS, FLOATS},
-    [PWL_QGEMM_MXFP4_A16] = {PWL_QGEMM_MXFP4, FLOATS, FLOATS},
-    [PWL_QGEMM_W4A8] = {PWL_QGEMM_Q4_0, QUANTISED, FLOATS},
-    [PWL_QGEMM_W8A8] = {PWL_QGEMM_Q8_0, QUANTISED, FLOATS},
-    [PWL_QGEMM_INT8] = {PWL_QGEMM_ROWS8, 1 << PWL_QGEMM_S8, 1 << PWL_QGEMM_S8 | 1 << PWL_QGEMM_S32},
-    [PWL_QGEMM_MXFP4_A8] = {PWL_QGEMM_MXFP4, QUANTISED, FLOATS},
-    [PWL_QGEMM_Q4_K_A8] = {PWL_QGEMM_Q4_K, QUANTISED, FLOATS},
-    [PWL_QGEMM_Q5_K_A8] = {PWL_QGEMM_Q5_K, QUANTISED, FLOATS},
-    [PWL_QGEMM_Q6_K_A8] = {PWL_QGEMM_Q6_K, QUANTISED, FLOATS},
+    [PWL_QGEMM_W4A16] = {1 << PWL_QGEMM_Q4_0, FLOATS, FLOATS},
+    [PWL_QGEMM_W8A16] = {1 << PWL_QGEMM_Q8_0, FLOATS, FLOATS},
+    [PWL_QGEMM_MXFP4_A16] = {1 << PWL_QGEMM_MXFP4, FLOATS, FLOATS},
+    [PWL_QGEMM_W4A8] = {1 << PWL_QGEMM_Q4_0, QUANTISED, FLOATS},
+    [PWL_QGEMM_W8A8] = {1 << PWL_QGEMM_Q8_0, QUANTISED, FLOATS},
+    [PWL_QGEMM_INT8] = {1 << PWL_QGEMM_ROWS8 | 1 << PWL_QGEMM_ROWS4, 1 << PWL_QGEMM_S8,
+                        1 << PWL_QGEMM_S8 | 1 << PWL_QGEMM_S32},
+    [PWL_QGEMM_MXFP4_A8] = {1 << PWL_QGEMM_MXFP4, QUANTISED, FLOATS},
+    [PWL_QGEMM_Q4_K_A8] = {1 << PWL_QGEMM_Q4_K, QUANTISED, FLOATS},
+    [PWL_QGEMM_Q5_K_A8] = {1 << PWL_QGEMM_Q5_K, QUANTISED, FLOATS},
+    [PWL_QGEMM_Q6_K_A8] = {1 << PWL_QGEMM_Q6_K, QUANTISED, FLOATS},
 };
 
 static const struct {
@@ -146,13 +147,13 @@ pwl_qgemm_status pwl_qgemm_check_shape(pwl_qgemm_format format, size_t n, size_t
     /* 65536 is more than a piece takes, packed, as blocks or as floats, with its rows' data. */
     if (n / PWL_QGEMM_ROWS + 1 > SIZE_MAX / 65536 / (k / PWL_QGEMM_COLUMNS + 1))
         return PWL_QGEMM_ERR_SHAPE;
-    return format == PWL_QGEMM_ROWS8 && k > PWL_QGEMM_MAX_K_INT8 ? PWL_QGEMM_ERR_DEPTH : PWL_QGEMM_OK;
+    return pwl_qgemm_is_rows(format) && k > PWL_QGEMM_MAX_K_INT8 ? PWL_QGEMM_ERR_DEPTH : PWL_QGEMM_OK;
 }
 
 static pwl_qgemm_status check_rule(pwl_qgemm_format format, pwl_rule rule)
 {
     if ((unsigned)rule > PWL_RULE_DOCUMENT || (format == PWL_QGEMM_MXFP4 && rule == PWL_RULE_DOCUMENT) ||
-        (format == PWL_QGEMM_ROWS8 && rule != PWL_RULE_DEFAULT))
+        (pwl_qgemm_is_rows(format) && rule != PWL_RULE_DEFAULT))
         return PWL_QGEMM_ERR_RULE;
     return PWL_QGEMM_OK;
 }
@@ -162,6 +163,8 @@ static size_t alignment_of(const pwl_qgemm_source *from)
 {
     if (from->from == PWL_QGEMM_FROM_BLOCKS)
         return pwl_qgemm_scale_bytes(from->format);
+    if (from->from == PWL_QGEMM_FROM_Q4_0)
+        return _Alignof(pwl_block_q4_0);
     return from->from == PWL_QGEMM_FROM_FLOATS ? types[from->type].align : 1;
 }
 
@@ -169,7 +172,7 @@ pwl_qgemm_status pwl_qgemm_check_source(const pwl_qgemm_source *from, const void
                                         const pwl_qgemm_weights *weights)
 {
     pwl_qgemm_status status = pwl_qgemm_check_shape(from->format, from->n, from->k);
-    if (status == PWL_QGEMM_OK && ((from->from == PWL_QGEMM_FROM_BLOCKS && from->format == PWL_QGEMM_ROWS8) ||
+    if (status == PWL_QGEMM_OK && ((from->from == PWL_QGEMM_FROM_BLOCKS && pwl_qgemm_is_rows(from->format)) ||
                                    (from->from != PWL_QGEMM_FROM_BLOCKS && pwl_qgemm_is_super(from->format))))
         status = PWL_QGEMM_ERR_FORMAT;
     if (status == PWL_QGEMM_OK)
@@ -177,7 +180,7 @@ pwl_qgemm_status pwl_qgemm_check_source(const pwl_qgemm_source *from, const void
     if (status != PWL_QGEMM_OK)
         return status;
     for (int i = 0; i <= (from->data[1] != NULL); i++) {
-        if (!from->data[i] || (from->from == PWL_QGEMM_FROM_S8 && !from->n_w[i]))
+        if (!from->data[i] || (from->from == PWL_QGEMM_FROM_CODES && !from->n_w[i]))
             return PWL_QGEMM_ERR_NULL;
         if ((uintptr_t)from->data[i] % alignment_of(from))
             return PWL_QGEMM_ERR_ALIGN;
@@ -207,7 +210,7 @@ pwl_qgemm_status pwl_qgemm_check_weights(const pwl_qgemm_weights *weights)
                    ? PWL_QGEMM_ERR_SPACE
                    : PWL_QGEMM_OK;
     bytes = pwl_qgemm_pieces_bytes(weights->format, weights->n, weights->k);
-    if (weights->row_data || weights->format == PWL_QGEMM_ROWS8)
+    if (weights->row_data || pwl_qgemm_is_rows(weights->format))
         bytes += pwl_qgemm_row_bytes(weights->format, weights->n);
     return weights->bytes != bytes ? PWL_QGEMM_ERR_SPACE : PWL_QGEMM_OK;
 }
@@ -234,7 +237,7 @@ pwl_qgemm_status pwl_qgemm_check_operands(const pwl_qgemm_product *product, cons
     const pwl_qgemm_input *const x = &product->x;
     const pwl_qgemm_output *const y = &product->y;
     pwl_qgemm_status status;
-    if ((unsigned)product->scheme > PWL_QGEMM_Q6_K_A8 || schemes[product->scheme].format != weights->format ||
+    if ((unsigned)product->scheme > PWL_QGEMM_Q6_K_A8 || !(schemes[product->scheme].formats >> weights->format & 1) ||
         (unsigned)product->sums > PWL_QGEMM_SUMS_STORED ||
         (product->sums == PWL_QGEMM_SUMS_STORED && product->scheme != PWL_QGEMM_W4A8))
         return PWL_QGEMM_ERR_SCHEME;

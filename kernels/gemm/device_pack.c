@@ -32,7 +32,7 @@ static int wait_for(const void *memory, pwl_qgemm_survey *found, struct CUstream
 static int pack_pieces(const pwl_qgemm_source *from, const pwl_qgemm_weights *made, void *memory,
                        pwl_qgemm_survey *found, struct CUstream_st *stream)
 {
-    const int looks = from->from != PWL_QGEMM_FROM_S8;
+    const int looks = from->from != PWL_QGEMM_FROM_CODES;
     pwl_qgemm_survey *const there = looks ? memory : NULL;
     int error = looks ? find_nothing(memory, stream) : cudaSuccess;
     if (error == cudaSuccess && made->row_data)
@@ -116,8 +116,14 @@ pwl_qgemm_status pwl_cuda_qgemm_pack_tensor(const pwl_qgemm_tensor *tensor, pwl_
 pwl_qgemm_status pwl_cuda_qgemm_pack_s8(const int8_t *q_w, const int8_t *n_w, size_t n, size_t k, void *memory,
                                         size_t bytes, pwl_qgemm_weights *weights, struct CUstream_st *stream)
 {
-    const pwl_qgemm_source from = {
-        PWL_QGEMM_FROM_S8, PWL_QGEMM_ROWS8, PWL_QGEMM_F32, PWL_RULE_DEFAULT, n, k, {q_w}, {n_w}};
+    const pwl_qgemm_source from = pwl_qgemm_source_of_codes(PWL_QGEMM_ROWS8, q_w, n_w, n, k);
+    return pack(&from, memory, bytes, weights, NULL, stream);
+}
+
+pwl_qgemm_status pwl_cuda_qgemm_pack_s4(const uint8_t *q_w, const int8_t *n_w, size_t n, size_t k, void *memory,
+                                        size_t bytes, pwl_qgemm_weights *weights, struct CUstream_st *stream)
+{
+    const pwl_qgemm_source from = pwl_qgemm_source_of_codes(PWL_QGEMM_ROWS4, q_w, n_w, n, k);
     return pack(&from, memory, bytes, weights, NULL, stream);
 }
 

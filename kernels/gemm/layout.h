@@ -15,15 +15,17 @@
  *   ROWS8    as 8 bits, but that columns are those of mma.m16n8k32, 4t to 4t + 3 of a step in bytes 0 to 3, so that X
  * may lie as it is; and that rows 2g and 2g + 1 have the places of rows g and g + 8, so that a lane has neighbouring
  * columns of Y.
+ *   ROWS4    these rows and columns: a word for each lane and step, row 2g in the low nibbles and row 2g + 1 in the
+ * high ones, each the upper half of an int8 whose lower half is 0. 512 bytes a tile.
  *
  * Turned to bytes by bits.cuh, a word of nibbles becomes the two words of the 8-bit order, so the operand of
  * mma.m16n8k32, which wants columns 4t to 4t + 3 and 16 + 4t to 16 + 4t + 3 of a lane, takes both with K permuted: its
  * column 16h + 4t + j is the matrix's 16h + 2t + j / 2 + 8 (j % 2). Activations in bytes lie in that order, but for
- * ROWS8 in the matrix's.
+ * rows of ROWS8 and ROWS4 in the matrix's.
  *
  * A piece is 128 rows and 64 columns: eight tiles, then their scales, as one run of bytes for a bulk copy: 4608 (Q4_0),
- * 8704 (Q8_0), 4352 (MXFP4) or 8192 (ROWS8), all multiples of 128. Scales are in the order tile, g, block of 32
- * columns, row g or g + 8: what a lane needs is together. Pieces of the same rows follow each other.
+ * 8704 (Q8_0), 4352 (MXFP4), 8192 (ROWS8) or 4096 (ROWS4), all multiples of 128. Scales are in the order tile, g, block
+ * of 32 columns, row g or g + 8: what a lane needs is together. Pieces of the same rows follow each other.
  *
  * Activations in bytes: for every 64 columns, the 64 bytes of each token, of M up to a multiple of 8; then for every 64
  * columns, d (fp16) and the sum of the codes (int16) of the two blocks of each token. What lies outside X is 0.
@@ -54,16 +56,22 @@ PWL_FN size_t pwl_qgemm_round_up(size_t count, size_t to)
     return (count + (to - 1)) / to * to;
 }
 
+/* Whether weights are integers with one power of two for each row; else they come in blocks. */
+PWL_QGEMM_SIZE int pwl_qgemm_is_rows(pwl_qgemm_format format)
+{
+    return format == PWL_QGEMM_ROWS8 || format == PWL_QGEMM_ROWS4;
+}
+
 /* Bits of a code. */
 PWL_QGEMM_SIZE int pwl_qgemm_bits(pwl_qgemm_format format)
 {
-    return format == PWL_QGEMM_Q4_0 || format == PWL_QGEMM_MXFP4 ? 4 : 8;
+    return format == PWL_QGEMM_Q8_0 || format == PWL_QGEMM_ROWS8 ? 8 : 4;
 }
 
 /* Bytes of a block's scale. */
 PWL_QGEMM_SIZE size_t pwl_qgemm_scale_bytes(pwl_qgemm_format format)
 {
-    if (format == PWL_QGEMM_ROWS8)
+    if (pwl_qgemm_is_rows(format))
         return 0;
     return format == PWL_QGEMM_MXFP4 ? 1 : 2;
 }
@@ -94,13 +102,13 @@ PWL_FN size_t pwl_qgemm_piece_at(pwl_qgemm_format format, size_t k, size_t row, 
 /* How far apart two rows are that lie in one lane. */
 PWL_QGEMM_SIZE unsigned pwl_qgemm_rows_apart(pwl_qgemm_format format)
 {
-    return format == PWL_QGEMM_ROWS8 ? 1 : 8;
+    return pwl_qgemm_is_rows(format) ? 1 : 8;
 }
 
 /* The first row of a tile that lies in lanes 4g to 4g + 3. */
 PWL_QGEMM_SIZE unsigned pwl_qgemm_row_of_lane(pwl_qgemm_format format, unsigned g)
 {
-    return format == PWL_QGEMM_ROWS8 ? 2 * g : g;
+    return pwl_qgemm_is_rows(format) ? 2 * g : g;
 }
 
 /* The nibble, or byte, of a piece that holds row r in 0..127, column c in 0..63; the low nibble of a byte first. */
@@ -110,6 +118,8 @@ PWL_FN unsigned pwl_qgemm_code_at(pwl_qgemm_format format, unsigned r, unsigned 
     const unsigned lane = r % 8 * 4 + c % 8 / 2;
     if (format == PWL_QGEMM_ROWS8)
         return tile * 1024 + step / 2 * 512 + (r % 16 / 2 * 4 + c % 16 / 4) * 16 + step % 2 * 8 + r % 2 * 4 + c % 4;
+    if (format == PWL_QGEMM_ROWS4)
+        return tile * 1024 + (r % 16 / 2 * 4 + c % 16 / 4) * 32 + step * 8 + c % 4 * 2 + r % 2;
     if (pwl_qgemm_bits(format) == 4)
         return tile * 1024 + lane * 32 + step * 8 + odd * 4 + later * 2 + lower;
     return tile * 1024 + step / 2 * 512 + lane * 16 + step % 2 * 8 + lower * 4 + odd * 2 + later;
@@ -124,7 +134,7 @@ PWL_FN unsigned pwl_qgemm_scale_at(unsigned r, unsigned block)
 /* Which of a token's 64 bytes holds column c in 0..63, beside weights of a format: a lane's 16 lie together. */
 PWL_FN unsigned pwl_qgemm_byte_at(pwl_qgemm_format format, unsigned c)
 {
-    if (format == PWL_QGEMM_ROWS8)
+    if (pwl_qgemm_is_rows(format))
         return c % 16 / 4 * 16 + c / 16 * 4 + c % 4;
     return c % 8 / 2 * 16 + c / 16 * 4 + c % 2 * 2 + c / 8 % 2;
 }
@@ -154,8 +164,8 @@ PWL_FN size_t pwl_qgemm_input_scale_at(size_t m, size_t k, size_t row, size_t co
 }
 
 /*
- * Row data behind the pieces. ROWS8: int32_t sums of the rows' codes, then int8_t n_w; else int8_t e. All of them for
- * rows up to the multiple of 128.
+ * Row data behind the pieces. ROWS8, ROWS4: int32_t sums of the rows' codes, then int8_t n_w; else int8_t e. All of
+ * them for rows up to the multiple of 128.
  */
 PWL_FN size_t pwl_qgemm_pieces_bytes(pwl_qgemm_format format, size_t n, size_t k)
 {
@@ -164,16 +174,18 @@ PWL_FN size_t pwl_qgemm_pieces_bytes(pwl_qgemm_format format, size_t n, size_t k
 
 PWL_FN size_t pwl_qgemm_row_bytes(pwl_qgemm_format format, size_t n)
 {
-    return pwl_qgemm_round_up(n, PWL_QGEMM_ROWS) * (format == PWL_QGEMM_ROWS8 ? 5 : 1);
+    return pwl_qgemm_round_up(n, PWL_QGEMM_ROWS) * (pwl_qgemm_is_rows(format) ? 5 : 1);
 }
 
-/* One code: 0..15, or an int8. */
+/* One code: 0..15, or an int8, in ROWS4 a multiple of 16. */
 PWL_FN int pwl_qgemm_code(const pwl_qgemm_weights *weights, size_t row, size_t column)
 {
     const unsigned at =
         pwl_qgemm_code_at(weights->format, (unsigned)(row % PWL_QGEMM_ROWS), (unsigned)(column % PWL_QGEMM_COLUMNS));
     const uint8_t *const piece =
         (const uint8_t *)weights->memory + pwl_qgemm_piece_at(weights->format, weights->k, row, column);
+    if (weights->format == PWL_QGEMM_ROWS4)
+        return (int8_t)(uint8_t)(piece[at / 2] >> at % 2 * 4 << 4);
     if (pwl_qgemm_bits(weights->format) == 4)
         return piece[at / 2] >> at % 2 * 4 & 15;
     return (int8_t)piece[at];
@@ -191,7 +203,7 @@ PWL_FN uint16_t pwl_qgemm_scale(const pwl_qgemm_weights *weights, size_t row, si
     return ((const uint16_t *)(const void *)scales)[at];
 }
 
-/* Where row data lie of weights that have them: e or n_w, and in ROWS8 the sum of a row's codes. */
+/* Where row data lie of weights that have them: e or n_w, and in ROWS8 and ROWS4 the sum of a row's codes. */
 PWL_FN size_t pwl_qgemm_row_exponent_at(const pwl_qgemm_weights *weights, size_t row)
 {
     return weights->bytes - pwl_qgemm_round_up(weights->n, PWL_QGEMM_ROWS) + row;

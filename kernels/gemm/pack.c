@@ -16,7 +16,16 @@ static int exponent_of(const pwl_qgemm_source *from, size_t row, size_t *finite)
             break;
         span = pwl_qgemm_join(span, pwl_qgemm_span_at(from, row, *finite, &block));
     }
-    return pwl_qgemm_exponent_of(from, row, span);
+    const int e = pwl_qgemm_exponent_of(from, row, span);
+    if (*finite < from->k / PWL_BLOCK || !pwl_qgemm_asks_errors(from) || span.high <= 0)
+        return e;
+    pwl_qgemm_errors_s4 errors = {{0}};
+    for (size_t b = 0; b < from->k / PWL_BLOCK; b++) {
+        const pwl_qgemm_floats w = pwl_qgemm_floats_at(from, row, b);
+        for (size_t j = 0; j < PWL_BLOCK; j++)
+            pwl_qgemm_add_errors_s4(&errors, w.v[j], e);
+    }
+    return pwl_qgemm_shift_s4(&errors, e);
 }
 
 /* Whether all weights are finite, else where one is not; and whether any row needs an exponent. */
@@ -53,12 +62,12 @@ static void put_rows(const pwl_qgemm_source *from, size_t row, const pwl_qgemm_w
         const pwl_qgemm_block g8 = pwl_qgemm_block_at(from, row + apart, b, e[1]);
         pwl_qgemm_put(from->format, to + pwl_qgemm_piece_at(from->format, from->k, row, b * PWL_BLOCK),
                       (unsigned)(row % PWL_QGEMM_ROWS), (unsigned)(b % 2), &g, &g8);
-        if (from->format == PWL_QGEMM_ROWS8) { /* at most 65793 * 128 */
-            sums[0] += pwl_qgemm_sum_of(&g);
-            sums[1] += pwl_qgemm_sum_of(&g8);
+        if (pwl_qgemm_is_rows(from->format)) { /* at most 65793 * 128 */
+            sums[0] += pwl_qgemm_sum_of(from->format, &g);
+            sums[1] += pwl_qgemm_sum_of(from->format, &g8);
         }
     }
-    for (size_t i = 0; i < 2 && from->format == PWL_QGEMM_ROWS8; i++)
+    for (size_t i = 0; i < 2 && pwl_qgemm_is_rows(from->format); i++)
         memcpy(to + pwl_qgemm_row_sum_at(made, row + i * apart), &sums[i], sizeof sums[i]);
 }
 
@@ -149,8 +158,14 @@ pwl_qgemm_status pwl_qgemm_pack_tensor(const pwl_qgemm_tensor *tensor, pwl_qgemm
 pwl_qgemm_status pwl_qgemm_pack_s8(const int8_t *q_w, const int8_t *n_w, size_t n, size_t k, void *memory, size_t bytes,
                                    pwl_qgemm_weights *weights)
 {
-    const pwl_qgemm_source from = {
-        PWL_QGEMM_FROM_S8, PWL_QGEMM_ROWS8, PWL_QGEMM_F32, PWL_RULE_DEFAULT, n, k, {q_w}, {n_w}};
+    const pwl_qgemm_source from = pwl_qgemm_source_of_codes(PWL_QGEMM_ROWS8, q_w, n_w, n, k);
+    return pack(&from, memory, bytes, weights, NULL);
+}
+
+pwl_qgemm_status pwl_qgemm_pack_s4(const uint8_t *q_w, const int8_t *n_w, size_t n, size_t k, void *memory,
+                                   size_t bytes, pwl_qgemm_weights *weights)
+{
+    const pwl_qgemm_source from = pwl_qgemm_source_of_codes(PWL_QGEMM_ROWS4, q_w, n_w, n, k);
     return pack(&from, memory, bytes, weights, NULL);
 }
 
@@ -178,7 +193,7 @@ pwl_qgemm_status pwl_qgemm_unpack(const pwl_qgemm_weights *weights, void *blocks
     uint8_t *block = blocks;
     if (status != PWL_QGEMM_OK)
         return status;
-    if (weights->format == PWL_QGEMM_ROWS8)
+    if (pwl_qgemm_is_rows(weights->format))
         return PWL_QGEMM_ERR_FORMAT;
     if (!blocks)
         return PWL_QGEMM_ERR_NULL;
@@ -213,7 +228,7 @@ pwl_qgemm_status pwl_qgemm_unpack_s8(const pwl_qgemm_weights *weights, int8_t *q
     const pwl_qgemm_status status = pwl_qgemm_check_weights(weights);
     if (status != PWL_QGEMM_OK)
         return status;
-    if (weights->format != PWL_QGEMM_ROWS8)
+    if (!pwl_qgemm_is_rows(weights->format))
         return PWL_QGEMM_ERR_FORMAT;
     if (!q_w || !n_w)
         return PWL_QGEMM_ERR_NULL;

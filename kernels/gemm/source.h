@@ -12,7 +12,17 @@
 
 #define PWL_QGEMM_LARGEST 65504.0f /* in fp16 */
 
-typedef enum pwl_qgemm_from { PWL_QGEMM_FROM_BLOCKS, PWL_QGEMM_FROM_FLOATS, PWL_QGEMM_FROM_S8 } pwl_qgemm_from;
+typedef enum pwl_qgemm_from {
+    PWL_QGEMM_FROM_BLOCKS,
+    PWL_QGEMM_FROM_FLOATS,
+    PWL_QGEMM_FROM_CODES, /* of rows: int8, or 16 bytes of nibbles for 32 columns */
+    PWL_QGEMM_FROM_Q4_0   /* the floats that such blocks stand for */
+} pwl_qgemm_from;
+
+PWL_QGEMM_SIZE int pwl_qgemm_is_of_floats(pwl_qgemm_from from)
+{
+    return from == PWL_QGEMM_FROM_FLOATS || from == PWL_QGEMM_FROM_Q4_0;
+}
 
 typedef struct pwl_qgemm_source {
     pwl_qgemm_from from;
@@ -20,8 +30,8 @@ typedef struct pwl_qgemm_source {
     pwl_qgemm_type type; /* of floats */
     pwl_rule rule;       /* of blocks that are made of them */
     size_t n, k;
-    const void *data[2];  /* blocks of the format [n][k / 32], or floats or int8_t [n][k]; of a pair, n / 2 rows each */
-    const int8_t *n_w[2]; /* beside int8_t: [n], of a pair [n / 2] */
+    const void *data[2];  /* blocks [n][k / 32], floats [n][k], or codes of rows; of a pair, n / 2 rows each */
+    const int8_t *n_w[2]; /* beside codes of rows: [n], of a pair [n / 2] */
 } pwl_qgemm_source;
 
 /* Where a row of weights comes from: the rows of a pair take turns, 8 of gate and 8 of up. */
@@ -45,7 +55,7 @@ PWL_FN pwl_qgemm_origin pwl_qgemm_origin_of(const pwl_qgemm_source *from, size_t
 /* 32 columns of a row, codes as blocks of the format hold them: one to a byte, or codes j and j + 16 in byte j. */
 typedef struct pwl_qgemm_block {
     uint16_t scale;
-    int16_t finite; /* the scale, or every float of ROWS8 */
+    int16_t finite; /* the scale, or every float of a format of rows */
     uint8_t q[PWL_BLOCK];
 } pwl_qgemm_block;
 
@@ -74,18 +84,18 @@ PWL_QGEMM_SIZE uint8_t pwl_qgemm_zeros(pwl_qgemm_format format)
 
 PWL_FN int16_t pwl_qgemm_scale_is_finite(pwl_qgemm_format format, uint16_t scale)
 {
-    if (format == PWL_QGEMM_ROWS8)
+    if (pwl_qgemm_is_rows(format))
         return 1;
     return format == PWL_QGEMM_MXFP4 ? scale != 255 : (scale & 0x7c00) != 0x7c00;
 }
 
-/* The scale of a block in memory; ROWS8 has none. */
+/* The scale of a block in memory; rows have none. */
 PWL_FN uint16_t pwl_qgemm_scale_in(pwl_qgemm_format format, const uint8_t *block)
 {
     uint16_t scale = 0;
     if (format == PWL_QGEMM_MXFP4)
         scale = block[0];
-    else if (format != PWL_QGEMM_ROWS8)
+    else if (!pwl_qgemm_is_rows(format))
         memcpy(&scale, block, sizeof scale);
     return scale;
 }
@@ -101,6 +111,19 @@ PWL_FN pwl_qgemm_block pwl_qgemm_block_in(pwl_qgemm_format format, const uint8_t
     return found;
 }
 
+/* An element of floats; of Q4_0, which is finite where its block's scale is. */
+PWL_FN float pwl_qgemm_source_element(const pwl_qgemm_source *from, const void *data, size_t at)
+{
+    const uint8_t *const block = (const uint8_t *)data + at / PWL_BLOCK * sizeof(pwl_block_q4_0);
+    uint16_t scale;
+    int code;
+    if (from->from != PWL_QGEMM_FROM_Q4_0)
+        return pwl_qgemm_element(from->type, data, at);
+    scale = *(const uint16_t *)(const void *)block;
+    code = block[sizeof scale + at % 16] >> at / 16 % 2 * 4 & 15;
+    return (float)(code - 8) * pwl_f32_from_f16(scale);
+}
+
 /* 32 floats of a row. */
 typedef struct pwl_qgemm_floats {
     float v[PWL_BLOCK];
@@ -113,11 +136,17 @@ PWL_FN pwl_qgemm_floats pwl_qgemm_floats_at(const pwl_qgemm_source *from, size_t
     pwl_qgemm_floats w;
     PWL_UNROLL
     for (int j = 0; j < PWL_BLOCK; j++)
-        w.v[j] = pwl_qgemm_element(from->type, origin.data, at + (size_t)j);
+        w.v[j] = pwl_qgemm_source_element(from, origin.data, at + (size_t)j);
     return w;
 }
 
-/* As pwl_quantise() makes blocks; e is n_w in ROWS8. */
+/* A code of a format of rows, the low bits of an integer. */
+PWL_FN int pwl_qgemm_row_code(pwl_qgemm_format format, float v, int n_w)
+{
+    return format == PWL_QGEMM_ROWS8 ? pwl_qgemm_code_s8(v, n_w) : pwl_qgemm_code_s4(v, n_w) & 15;
+}
+
+/* As pwl_quantise() makes blocks; e is n_w in formats of rows. */
 PWL_FN pwl_qgemm_block pwl_qgemm_block_of_floats(const pwl_qgemm_source *from, size_t row, size_t block, int e)
 {
     const pwl_qgemm_format format = from->format;
@@ -126,7 +155,7 @@ PWL_FN pwl_qgemm_block pwl_qgemm_block_of_floats(const pwl_qgemm_source *from, s
     const pwl_extent extent = pwl_extent_of(w.v);
     pwl_qgemm_block made = {0, (int16_t)extent.finite, {0}};
     pwl_scale scale = {0, 0, 0};
-    if (format != PWL_QGEMM_ROWS8) {
+    if (!pwl_qgemm_is_rows(format)) {
         scale = pwl_scale_of(blocks, from->rule, extent);
         made.scale = scale.stored;
         made.finite = pwl_qgemm_scale_is_finite(format, scale.stored);
@@ -135,7 +164,7 @@ PWL_FN pwl_qgemm_block pwl_qgemm_block_of_floats(const pwl_qgemm_source *from, s
     for (int j = 0; j < PWL_BLOCK; j++) {
         const float v = extent.finite ? w.v[j] : 0;
         const int code =
-            format == PWL_QGEMM_ROWS8 ? pwl_qgemm_code_s8(v, e) : pwl_code_of(blocks, from->rule, scale, v);
+            pwl_qgemm_is_rows(format) ? pwl_qgemm_row_code(format, v, e) : pwl_code_of(blocks, from->rule, scale, v);
         if (pwl_qgemm_bits(format) == 8)
             made.q[j] = (uint8_t)code;
         else
@@ -150,7 +179,7 @@ PWL_FN pwl_qgemm_block pwl_qgemm_block_at(const pwl_qgemm_source *from, size_t r
     const pwl_qgemm_origin origin = pwl_qgemm_origin_of(from, row);
     const size_t blocks = from->k / PWL_BLOCK, at = origin.row * blocks + block;
     pwl_qgemm_block zero = {0, 1, {0}};
-    if (row < from->n && block < blocks && from->from == PWL_QGEMM_FROM_FLOATS)
+    if (row < from->n && block < blocks && pwl_qgemm_is_of_floats(from->from))
         return pwl_qgemm_block_of_floats(from, row, block, e);
     if (row < from->n && block < blocks)
         return pwl_qgemm_block_in(from->format,
@@ -188,7 +217,7 @@ PWL_QGEMM_SIZE int pwl_qgemm_most(pwl_qgemm_format format)
 
 /*
  * What a row's exponent depends on, of the blocks that have a code that is not 0; of a zero's scale nothing depends.
- * MXFP4: the range of s. Q4_0, Q8_0: high is the least e that a block's weights take. ROWS8: high is amax, as its bits.
+ * MXFP4: the range of s. Q4_0, Q8_0: high is the least e that a block's weights take. Rows: high is amax, as its bits.
  */
 typedef struct pwl_qgemm_span {
     int32_t high, low;
@@ -206,7 +235,7 @@ PWL_FN pwl_qgemm_span pwl_qgemm_join(pwl_qgemm_span a, pwl_qgemm_span b)
     return both;
 }
 
-/* Of a block of a finite scale, whose codes are not ROWS8. */
+/* Of a block of a finite scale. */
 PWL_FN pwl_qgemm_span pwl_qgemm_span_of(pwl_qgemm_format format, uint16_t scale, int most)
 {
     pwl_qgemm_span span = pwl_qgemm_no_span();
@@ -235,42 +264,59 @@ PWL_FN pwl_qgemm_span pwl_qgemm_span_at(const pwl_qgemm_source *from, size_t row
                                         const pwl_qgemm_block *of)
 {
     pwl_qgemm_span span = pwl_qgemm_no_span();
-    if (from->format != PWL_QGEMM_ROWS8)
+    if (!pwl_qgemm_is_rows(from->format))
         return pwl_qgemm_span_of(from->format, of->scale, pwl_qgemm_most_of(from->format, of->q));
-    if (from->from == PWL_QGEMM_FROM_FLOATS) {
+    if (pwl_qgemm_is_of_floats(from->from)) {
         const pwl_qgemm_floats w = pwl_qgemm_floats_at(from, row, block);
         span.high = (int32_t)pwl_bits_of_f32(pwl_extent_of(w.v).amax);
     }
     return span;
 }
 
-/* e of a row, or n_w. */
+/* e of a row, or n_w, which of ROWS4 from floats depends on errors besides. */
 PWL_FN int pwl_qgemm_exponent_of(const pwl_qgemm_source *from, size_t row, pwl_qgemm_span span)
 {
-    if (from->from == PWL_QGEMM_FROM_S8) {
+    if (from->from == PWL_QGEMM_FROM_CODES) {
         const pwl_qgemm_origin origin = pwl_qgemm_origin_of(from, row);
         return origin.n_w[origin.row];
     }
-    if (from->format == PWL_QGEMM_ROWS8)
+    if (pwl_qgemm_is_rows(from->format))
         return pwl_qgemm_shift_of(pwl_f32_of_bits(span.high > 0 ? (uint32_t)span.high : 0));
     if (!pwl_qgemm_is_wide(from->format, span))
         return 0;
     return from->format == PWL_QGEMM_MXFP4 ? span.high - 1 : span.high;
 }
 
-/* Of ROWS8. */
-PWL_FN int32_t pwl_qgemm_sum_of(const pwl_qgemm_block *block)
+/* Whether n_w of a row does. */
+PWL_FN int pwl_qgemm_asks_errors(const pwl_qgemm_source *from)
+{
+    return from->format == PWL_QGEMM_ROWS4 && pwl_qgemm_is_of_floats(from->from);
+}
+
+/* Of a format of rows; in ROWS4 the codes are 16 times the nibbles. */
+PWL_FN int32_t pwl_qgemm_sum_of(pwl_qgemm_format format, const pwl_qgemm_block *block)
 {
     int32_t sum = 0;
-    for (int j = 0; j < PWL_BLOCK; j++)
-        sum += (int8_t)block->q[j];
+    for (int j = 0; j < pwl_qgemm_code_bytes(format); j++) {
+        const uint8_t q = block->q[j];
+        sum += format == PWL_QGEMM_ROWS8 ? (int8_t)q : (int8_t)(uint8_t)(q << 4) + (int8_t)(q & 0xf0);
+    }
     return sum;
+}
+
+/* Codes of a format of rows. */
+PWL_FN pwl_qgemm_source pwl_qgemm_source_of_codes(pwl_qgemm_format format, const void *q_w, const int8_t *n_w, size_t n,
+                                                  size_t k)
+{
+    const pwl_qgemm_source from = {PWL_QGEMM_FROM_CODES, format,     PWL_QGEMM_F32, PWL_RULE_DEFAULT, n, k,
+                                   {q_w, NULL},          {n_w, NULL}};
+    return from;
 }
 
 /* What packed weights are described by; exponents: whether any row has one. */
 PWL_FN pwl_qgemm_weights pwl_qgemm_weights_of(const pwl_qgemm_source *from, const void *memory, int exponents)
 {
-    const int32_t row_data = exponents || from->format == PWL_QGEMM_ROWS8;
+    const int32_t row_data = exponents || pwl_qgemm_is_rows(from->format);
     const size_t pieces = pwl_qgemm_pieces_bytes(from->format, from->n, from->k);
     const size_t rows = row_data ? pwl_qgemm_row_bytes(from->format, from->n) : 0;
     const pwl_qgemm_weights weights = {memory, from->n, from->k, pieces + rows, from->format, row_data};
@@ -302,12 +348,12 @@ PWL_FN uint32_t pwl_qgemm_interleave(uint32_t first, uint32_t second)
 #endif
 }
 
-/* What lane t's words take of a row, of 16 bytes of codes: those of columns 2t, 2t + 8, 2t + 1 and 2t + 9, in ROWS8 of
- * 4t to 4t + 3. */
+/* What lane t's words take of a row, of 16 bytes of codes: those of columns 2t, 2t + 8, 2t + 1 and 2t + 9, in formats
+ * of rows of 4t to 4t + 3. */
 PWL_FN uint32_t pwl_qgemm_gather(pwl_qgemm_format format, const uint8_t *q, unsigned t)
 {
-    const uint8_t *const at = format == PWL_QGEMM_ROWS8 ? q + t * 4 : q + t * 2;
-    if (format == PWL_QGEMM_ROWS8)
+    const uint8_t *const at = pwl_qgemm_is_rows(format) ? q + t * 4 : q + t * 2;
+    if (pwl_qgemm_is_rows(format))
         return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
     return pwl_qgemm_interleave((uint32_t)(at[0] | at[1] << 8), (uint32_t)(at[8] | at[9] << 8));
 }
@@ -331,7 +377,7 @@ PWL_FN void pwl_qgemm_put(pwl_qgemm_format format, uint8_t *piece, unsigned r, u
     uint8_t *const scales = piece + PWL_QGEMM_TILES * pwl_qgemm_tile_bytes(format);
     const unsigned at = pwl_qgemm_scale_at(r, block);
     for (unsigned t = 0; t < 4; t++) {
-        const unsigned lane = (format == PWL_QGEMM_ROWS8 ? r % 16 / 2 : r % 8) * 4 + t;
+        const unsigned lane = (pwl_qgemm_is_rows(format) ? r % 16 / 2 : r % 8) * 4 + t;
         if (pwl_qgemm_bits(format) == 4) {
             uint32_t *const words = (uint32_t *)(void *)(tile + lane * 16 + block * 8);
             const uint32_t a = pwl_qgemm_gather(format, g->q, t), b = pwl_qgemm_gather(format, g8->q, t);
@@ -348,7 +394,7 @@ PWL_FN void pwl_qgemm_put(pwl_qgemm_format format, uint8_t *piece, unsigned r, u
     if (format == PWL_QGEMM_MXFP4) {
         scales[at] = (uint8_t)g->scale;
         scales[at + 1] = (uint8_t)g8->scale;
-    } else if (format != PWL_QGEMM_ROWS8) {
+    } else if (!pwl_qgemm_is_rows(format)) {
         ((uint16_t *)(void *)scales)[at] = g->scale;
         ((uint16_t *)(void *)scales)[at + 1] = g8->scale;
     }

@@ -36,11 +36,14 @@ pwl_qgemm_status pwl_qgemm_source_of(const pwl_qgemm_tensor *tensor, pwl_qgemm_f
         i++;
     if (i == TYPES)
         return PWL_QGEMM_ERR_TYPE;
-    if (types[i].from == PWL_QGEMM_FROM_BLOCKS && types[i].format != format)
+    if (tensor->type == Q4_0 && format == PWL_QGEMM_ROWS4)
+        made.from = PWL_QGEMM_FROM_Q4_0;
+    else if (types[i].from == PWL_QGEMM_FROM_BLOCKS && types[i].format != format)
         return PWL_QGEMM_ERR_FORMAT;
+    else
+        made.from = types[i].from;
     if (tensor->shape[0] > SIZE_MAX || tensor->shape[1] > SIZE_MAX || tensor->shape[2] != 1 || tensor->shape[3] != 1)
         return PWL_QGEMM_ERR_SHAPE;
-    made.from = types[i].from;
     made.type = types[i].type;
     made.n = (size_t)tensor->shape[1];
     made.k = (size_t)tensor->shape[0];
@@ -88,8 +91,6 @@ pwl_qgemm_status pwl_qgemm_pair_source_of(const pwl_qgemm_tensor *gate, const pw
 pwl_qgemm_status pwl_qgemm_pair_source_of_s8(const int8_t *q_gate, const int8_t *n_gate, const int8_t *q_up,
                                              const int8_t *n_up, size_t n, size_t k, pwl_qgemm_source *from)
 {
-    const pwl_qgemm_source gate = {PWL_QGEMM_FROM_S8, PWL_QGEMM_ROWS8, PWL_QGEMM_F32, PWL_RULE_DEFAULT, n, k,
-                                   {q_gate},          {n_gate}};
-    *from = gate;
+    *from = pwl_qgemm_source_of_codes(PWL_QGEMM_ROWS8, q_gate, n_gate, n, k);
     return join(from, q_up, n_up);
 }

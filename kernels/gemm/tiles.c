@@ -3,25 +3,25 @@
  * What a product by wgmma takes, by tile. Thread blocks work on their tiles in waves, one tile each; the last wave
  * takes as long as the others, or half of it where two blocks share its tiles. Around them comes what a launch takes,
  * the first copies and the last stores, and where two blocks share a tile, adding up: together within 10 % of what was
- * measured on an H100 (kernels/RESULTS.md).
+ * measured on an H100, of ROWS4 an H200 (kernels/RESULTS.md).
  */
 #include "tiles.h"
 
 #include "layout.h"
 
 typedef struct tile_speed {
-    uint32_t tokens, piece[3]; /* nanoseconds, by format; of bytes the first */
+    uint32_t tokens, piece[3]; /* nanoseconds, by format; of bytes ROWS8, ROWS4 */
 } tile_speed;
 
 #define SPEED(tokens, ...) {tokens, {__VA_ARGS__}},
 static const tile_speed of_halves[] = {PWL_QGEMM_TILE_SIZES(SPEED)}, of_bytes[] = {PWL_QGEMM_BYTE_TILE_SIZES(SPEED)};
 #undef SPEED
 
-enum { LAUNCH = 2500, TOKEN = 6, ADDING = 800, ADDING_TOKEN = 9, CROWD = 76 };
+enum { LAUNCH = 2500, TOKEN = 6, ADDING = 800, ADDING_TOKEN = 9, CROWD = 76, CROWD4 = 60 };
 
 static int is_of_bytes(const pwl_qgemm_weights *weights)
 {
-    return weights->format == PWL_QGEMM_ROWS8;
+    return pwl_qgemm_is_rows(weights->format);
 }
 
 /* The tiles that are compiled for weights. */
@@ -45,9 +45,13 @@ static double time_of(size_t m, const pwl_qgemm_weights *weights, const tile_spe
     const double tokens = tile->tokens, adding = tile->split > 1 ? ADDING + ADDING_TOKEN * tokens : 0;
     /* Bytes, which are multiplied in half the time, wait for copies: the less, the fewer blocks copy. */
     const double busy = (double)tiles_of(m, weights->n, tile->tokens) * tile->split / tile->blocks;
-    const double alone = is_of_bytes(weights) && busy < 1 ? CROWD * (1 - busy) : 0;
+    const int crowd = weights->format == PWL_QGEMM_ROWS4 ? CROWD4 : CROWD;
+    const double alone = is_of_bytes(weights) && busy < 1 ? crowd * (1 - busy) : 0;
     const double around = LAUNCH + TOKEN * tokens + adding;
-    return (waves * pieces * (speed->piece[is_of_bytes(weights) ? 0 : weights->format] - alone) + around) / 1000;
+    return (waves * pieces *
+                (speed->piece[is_of_bytes(weights) ? weights->format - PWL_QGEMM_ROWS8 : weights->format] - alone) +
+            around) /
+           1000;
 }
 
 int pwl_qgemm_is_direct(const pwl_qgemm_product *product, const pwl_qgemm_weights *weights)

@@ -26,14 +26,14 @@ extern "C" {
     F(192, 510, 525, 505)                                                                                              \
     F(256, 670, 680, 640)
 
-/* Those of bytes: F(tokens, rows8). */
+/* Those of bytes: F(tokens, rows8, rows4). */
 #define PWL_QGEMM_BYTE_TILE_SIZES(F)                                                                                   \
-    F(32, 197)                                                                                                         \
-    F(64, 209)                                                                                                         \
-    F(96, 215)                                                                                                         \
-    F(128, 220)                                                                                                        \
-    F(192, 265)                                                                                                        \
-    F(256, 330)
+    F(32, 197, 119)                                                                                                    \
+    F(64, 209, 123)                                                                                                    \
+    F(96, 215, 145)                                                                                                    \
+    F(128, 220, 170)                                                                                                   \
+    F(192, 265, 240)                                                                                                   \
+    F(256, 330, 310)
 
 /* The one size for Y that is not `direct`, below: what such kernels have more code for is not to be compiled for each.
  */

@@ -34,10 +34,10 @@ PWL_FN double pwl_qgemm_code_value(pwl_qgemm_format format, int code)
     return pwl_f32_of_bits((uint32_t)(code & 7) << 22 | (uint32_t)(code & 8) << 28) * 0x1p126;
 }
 
-/* A block's scale, also where no float holds its product with a code. 2^-127 to 2^127 in MXFP4; ROWS8 has none. */
+/* A block's scale, also where no float holds its product with a code. 2^-127 to 2^127 in MXFP4; rows have none. */
 PWL_FN double pwl_qgemm_scale_value(pwl_qgemm_format format, uint16_t stored)
 {
-    if (format == PWL_QGEMM_ROWS8)
+    if (format == PWL_QGEMM_ROWS8 || format == PWL_QGEMM_ROWS4)
         return 1;
     return format == PWL_QGEMM_MXFP4 ? pwl_qgemm_power(stored - 127) : (double)pwl_f32_from_f16(stored);
 }
@@ -116,6 +116,54 @@ PWL_FN int pwl_qgemm_code_s8(float v, int n)
     if (p <= -127)
         return -127;
     return p < 0 ? -(int)(0.5 - p) : (int)(p + 0.5);
+}
+
+/* v * 2^(n - 4) likewise, to -8..7: 127 is the last that rounds to 8, and clipped. */
+PWL_FN int pwl_qgemm_code_s4(float v, int n)
+{
+    const double p = (double)v * pwl_qgemm_power(n - 4);
+    if (p != p)
+        return 0;
+    if (p >= 7)
+        return 7;
+    if (p <= -8)
+        return -8;
+    return p < 0 ? -(int)(0.5 - p) : (int)(p + 0.5);
+}
+
+/* Squared errors of numbers in ROWS4, by n_w: from pwl_qgemm_shift_of() - 1 on. Sums of K stay below 2^43. */
+#define PWL_QGEMM_SHIFTS_S4 5
+
+typedef struct pwl_qgemm_errors_s4 {
+    uint64_t of[PWL_QGEMM_SHIFTS_S4];
+} pwl_qgemm_errors_s4;
+
+/* Adds those of v, which is finite; n as pwl_qgemm_shift_of() has it. In units of 2^-(n + 6), |u| <= 127 * 64. */
+PWL_FN void pwl_qgemm_add_errors_s4(pwl_qgemm_errors_s4 *errors, float v, int n)
+{
+    const double p = (double)v * pwl_qgemm_power(n + 6) + 0.5;
+    const int32_t whole = (int32_t)p, u = whole - (p < whole);
+    for (int i = 0; i < PWL_QGEMM_SHIFTS_S4; i++) {
+        const int step = 11 - i; /* log2 of a code's */
+        const int32_t rounded = (u + (1 << (step - 1))) >> step;
+        const int32_t code = rounded < -8 ? -8 : rounded > 7 ? 7 : rounded;
+        const int32_t error = u - code * (1 << step);
+        errors->of[i] += (uint64_t)((int64_t)error * error);
+    }
+}
+
+/* n_w of a row: of what errs least the smallest. */
+PWL_FN int pwl_qgemm_shift_s4(const pwl_qgemm_errors_s4 *errors, int n)
+{
+    uint64_t least = errors->of[0];
+    int best = 0;
+    for (int i = 1; i < PWL_QGEMM_SHIFTS_S4; i++) {
+        if (errors->of[i] < least && n - 1 + i <= 126) {
+            least = errors->of[i];
+            best = i;
+        }
+    }
+    return n - 1 + best; /* n is above -122, as amax is below 2^128 */
 }
 
 #endif

@@ -41,8 +41,8 @@ run_alone() {
     passed=$(grep -c '^ok' "$file")
     if [ $status -eq 0 ] && [ "$passed" -gt 0 ]; then
         say "$name: $passed passed in $((SECONDS - began)) s"
-    elif [ $status -ne 77 ]; then
-        grep -vE '^ok|^1\.\.' "$file" | head -n 12
+    else # nor may it skip: there is a device
+        grep -vE '^ok|^1\.\.[1-9]' "$file" | head -n 12
         say "$name: FAILED with status $status after $passed that passed; see $file"
         status=1
     fi
@@ -54,7 +54,6 @@ finish() {
     wait
     for name in "${names[@]}"; do
         status=$(<"$build/$name.status")
-        [ "$status" -ne 77 ] || skip "$(grep -m 1 SKIP "$build/$name.log")"
         [ "$status" -eq 0 ] || failed=1
         cat "$build/$name.said"
     done

@@ -209,7 +209,7 @@ def _():
                 lambda: observed(kind(), DATA["normal"]).fit("tanh", bits=16))
     refused("percent: 0", lambda: Percentile(0))
     refused("", lambda: Observer().range(), NotImplementedError)
-    refused("unknown function 'tnah'; did you mean 'tanh'?", lambda: LeastSquares("tnah"), pwl.ToolError)
+    refused("unknown function 'tnah'; did you mean tanh?", lambda: LeastSquares("tnah"), pwl.ToolError)
     refused("5: must be a name", lambda: LeastSquares(5))
     assert LeastSquares("logistic").function == "logistic", "a function's other name"
     with mock.patch.dict(os.environ, PWLC="/nowhere/pwlc"):

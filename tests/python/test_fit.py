@@ -7,6 +7,7 @@ usage: test_fit.py PWLC
 """
 import contextlib
 import io
+import json
 import os
 import pathlib
 import subprocess
@@ -19,6 +20,7 @@ from unittest import mock
 from harness import end, equal, np, refused, test
 
 import pwl
+from pwl.functions import FUNCTIONS
 
 pwlc = pathlib.Path(sys.argv[1]).resolve()
 os.environ["PWLC"] = str(pwlc)
@@ -44,6 +46,20 @@ def _():
     assert table.parameters == {"alpha": 0.5} and str(table.output) == "s8:0.05:0"
     assert pwl.fit("sqrt", input="u16:2^-12", output="u16:2^-12", segments=4, reduce=True).reduced
     assert pwl.fit(expr="x*x/4", input="s8:2^-5", output="s8:2^-4").function == "expr"
+
+
+@test("the functions of torch and ONNX are those that pwlc calls so, with its values")
+def _():
+    listed = json.loads(written("list", "functions", "--format", "json"))["functions"]
+    names = {name: one["name"] for one in listed for name in (one["name"], *one["aliases"])}
+    for function in FUNCTIONS.values():
+        for name in filter(None, (function.name, function.torch, function.onnx.lower())):
+            assert names[name] == function.name, name
+        if function.values:
+            table = pwl.fit(function.name, input="s8:2^-4", output="s24:2^-18", method="lut")
+            codes = np.arange(-128, 128)
+            off = table(codes.astype(np.int8)) - function.values(codes / 16) * 2**18
+            assert np.abs(off).max() <= 0.5 + 2**-12, function.name  # the nearest code, of doubles within 2^-50
 
 
 @test("arrays are the files that flags name")

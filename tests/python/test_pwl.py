@@ -245,9 +245,11 @@ def _():
         assert of.quantize(1.5) == of.quantize([1.5])[0] and of.dequantize(3) == of.dequantize([3])[0]
         assert pwl.Type.parse(str(of)) == of
     assert str(pwl.Type.parse("q3.12")) == "s16:2^-12:0" and str(pwl.Type.parse("uq0.16")) == "u16:2^-16:0"
-    refused("a zero point", lambda: pwl.Type.parse("s8:1:9999999999").quantize(x))
-    for text in ("s8", "s8:0", "s8:-1:0", "s1:1:0", "t8:1:0", "s8:nan", "q3", "s33:1:0"):
-        refused("", lambda: pwl.Type.parse(text))
+    assert pwl.Type.parse("int8:2^-5") == pwl.Type(8, True, 2 ** -5) and str(pwl.Type.parse("i16:0.5:3")) == "s16:2^-1:3"
+    assert pwl.Type.parse("s4:0.3:1").qmin == -8 and str(pwl.Type.parse("s8:0.0472")) == "s8:0.0472:0"
+    refused("a zero point", lambda: pwl.Type(8, True, 1, 9999999999).quantize(x))
+    for text in ("s8", "s8:0", "s8:-1:0", "s1:1:0", "t8:1:0", "s8:nan", "q3", "s33:1:0", "q8.8", "s8:1:9223372036854775808"):
+        refused("--type", lambda: pwl.Type.parse(text), pwl.ToolError)
     refused("real numbers are wanted", lambda: of.quantize(["a"]))
     refused("codes are integers", lambda: of.dequantize(x))
 

@@ -16,11 +16,9 @@ import time
 
 import cv2
 import numpy as np
-import onnxruntime
-from ai_edge_litert import interpreter, schema_py_generated as tflite
-import flatbuffers
 
 import pwl
+from peers import litert, onnx_runtime
 
 work, machine, out_path = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 SIZES = {"4 K": 1 << 12, "256 K": 1 << 18, "16 M": 1 << 24}
@@ -38,75 +36,10 @@ libpwl = ctypes.CDLL(os.environ["LIBPWL"])
 libpwl.pwl_run_real.argtypes = [ctypes.c_void_p, Affine, ctypes.c_void_p, Affine, ctypes.c_void_p, ctypes.c_size_t]
 
 
-def litert(count, name, x, in_scale, out_scale, out_zero):
-    """invoke() of a model of one LOGISTIC, run by XNNPACK where it has one for the type; and its output."""
-    kinds = {"float32": tflite.TensorType.FLOAT32, "int8": tflite.TensorType.INT8, "int16": tflite.TensorType.INT16}
-
-    def tensor(label, scale, zero):
-        t = tflite.TensorT()
-        t.shape, t.type, t.name, t.buffer = [1, count], kinds[name], label, 0
-        if scale:
-            t.quantization = tflite.QuantizationParametersT()
-            t.quantization.scale, t.quantization.zeroPoint = [scale], [zero]
-        return t
-
-    code = tflite.OperatorCodeT()
-    code.builtinCode = code.deprecatedBuiltinCode = tflite.BuiltinOperator.LOGISTIC
-    code.version = 1 if name == "float32" else 2
-    operator = tflite.OperatorT()
-    operator.opcodeIndex, operator.inputs, operator.outputs = 0, [0], [1]
-    graph = tflite.SubGraphT()
-    graph.tensors = [tensor("x", in_scale, 0), tensor("y", out_scale, out_zero)]
-    graph.inputs, graph.outputs, graph.operators, graph.name = [0], [1], [operator], "sigmoid"
-    model = tflite.ModelT()
-    model.version, model.operatorCodes, model.subgraphs, model.buffers = 3, [code], [graph], [tflite.BufferT()]
-    builder = flatbuffers.Builder(1024)
-    builder.Finish(model.Pack(builder), b"TFL3")
-    made = interpreter.Interpreter(model_content=bytes(builder.Output()), num_threads=1)
-    made.allocate_tensors()
-    made.set_tensor(0, x.reshape(1, count))
-    return made.invoke, lambda: made.get_tensor(1).ravel()
-
-
-def field(number, value):
-    """A field of a protocol buffer: an integer, bytes or a text."""
-    def varint(v):
-        data = b""
-        while v > 127:
-            data, v = data + bytes([v & 127 | 128]), v >> 7
-        return data + bytes([v])
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    value = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(value)) + value
-
-
-def onnx_runtime(count, name, x, scales):
-    """A run of a model of one Sigmoid, or QLinearSigmoid, bound to its arrays; and its output. Fields: onnx.proto."""
-    kind = {"float32": 1, "int8": 3}[name]
-
-    def value(label):
-        shape = field(1, field(1, 1)) + field(1, field(1, count))
-        return field(1, label) + field(2, field(1, field(1, kind) + field(2, shape)))
-
-    constants, inputs = b"", ["x"]
-    for label, number in scales:
-        data_type, raw = (3, np.int8(number).tobytes()) if label.endswith("zero") else (1, np.float32(number).tobytes())
-        constants += field(5, field(2, data_type) + field(8, label) + field(9, raw))
-        inputs.append(label)
-    node = b"".join(field(1, label) for label in inputs) + field(2, "y")
-    node += field(4, "QLinearSigmoid") + field(7, "com.microsoft") if scales else field(4, "Sigmoid")
-    graph = field(1, node) + field(2, "sigmoid") + constants + field(11, value("x")) + field(12, value("y"))
-    model = field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 15))
-    model += field(8, field(1, "com.microsoft") + field(2, 1))
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    y = onnxruntime.OrtValue.ortvalue_from_numpy(np.empty((1, count), x.dtype))
-    binding = session.io_binding()
-    binding.bind_ortvalue_input("x", onnxruntime.OrtValue.ortvalue_from_numpy(x.reshape(1, count)))
-    binding.bind_ortvalue_output("y", y)
-    return lambda: session.run_with_iobinding(binding), lambda: y.numpy().ravel()
+def flat(work):
+    """Of a work whose output has the shape of a model's."""
+    run, result = work
+    return run, lambda: result().ravel()
 
 
 def sigmoid(x):
@@ -146,7 +79,7 @@ def works_of_codes(name, x):
     works["pwl_map"] = of_array(
         call((table, x), pwl_map, table._address, x.ctypes.data, map_y.ctypes.data, x.size), map_y)
     if name != "s32":
-        works["LiteRT"] = litert(x.size, x.dtype.name, x, in_scale, out_scale, out_zero)
+        works["LiteRT"] = flat(litert("LOGISTIC", x.reshape(1, -1), (in_scale, 0), (out_scale, out_zero)))
         codes = np.arange(1 << 8 * x.itemsize).astype(x.dtype)
         limits = np.iinfo(x.dtype)
         values = np.rint(sigmoid(codes * in_scale) / out_scale) + out_zero
@@ -163,8 +96,9 @@ def works_of_codes(name, x):
         cv_y = np.empty((1, x.size), np.uint8)
         cv_values, cv_x = values.view(np.uint8), x.view(np.uint8).reshape(1, -1)
         works["OpenCV LUT"] = (lambda: cv2.LUT(cv_x, cv_values, dst=cv_y)), lambda: cv_y.ravel().view(np.int8)
-        works["ONNX Runtime"] = onnx_runtime(x.size, "int8", x, [
-            ("x_scale", in_scale), ("x_zero", 0), ("y_scale", out_scale), ("y_zero", out_zero)])
+        works["ONNX Runtime"] = flat(onnx_runtime("QLinearSigmoid", x.reshape(1, -1), [
+            ("x_scale", np.float32(in_scale)), ("x_zero", np.int8(0)), ("y_scale", np.float32(out_scale)),
+            ("y_zero", np.int8(out_zero))], domain="com.microsoft"))
     return works, sigmoid(x * np.float64(in_scale)), lambda y: (y.astype(np.float64) - out_zero) * out_scale
 
 
@@ -175,8 +109,8 @@ def works_of_floats(x):
         of_x, of_y = (Affine(of.scale, of.zero_point) for of in (plan.table.input, plan.table.output))
         run = call((plan, x), libpwl.pwl_run_real, plan._address, of_x, x.ctypes.data, of_y, y.ctypes.data, x.size)
         works[f"pwl_run_real {name}, {plan.way}"] = of_array(run, y)
-    works["LiteRT, XNNPACK"] = litert(x.size, "float32", x, None, None, None)
-    works["ONNX Runtime"] = onnx_runtime(x.size, "float32", x, [])
+    works["LiteRT, XNNPACK"] = flat(litert("LOGISTIC", x.reshape(1, -1), None, None))
+    works["ONNX Runtime"] = flat(onnx_runtime("Sigmoid", x.reshape(1, -1)))
     numpy_y = np.empty_like(x)
 
     def by_numpy():

@@ -7,9 +7,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "module.h"
 #include "rtl.h"
 #include "table/runs.h"
+#include "verilog.h"
 
 #define FIRST_DRAWN_CODES (1 << 10)
 

@@ -1,27 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The ROM of a module as files of memories: for $readmemh, and for the generators of two makers of FPGAs. */
-#include "module.h"
 #include "rtl.h"
-
-/* Lines about the words, each behind `lead`. */
-static void add_head(struct text *out, const struct module *m, const char *lead)
-{
-    text_add(out, "%s%s, style %s: %d words of %d bits\n%s%s\n", lead, m->name, rtl_style_name(m->style),
-             m->rom.entries, m->rom.width, lead, m->layout.bytes);
-}
-
-void module_add_words(struct text *out, const struct module *m)
-{
-    add_head(out, m, "// ");
-    for (int i = 0; i < m->rom.entries; i++) {
-        rom_add_hex(out, &m->rom, i);
-        text_add(out, "\n");
-    }
-}
+#include "verilog.h"
 
 static void add_coe(struct text *out, const struct module *m)
 {
-    add_head(out, m, "; ");
+    module_add_head(out, m, "; ");
     text_add(out, "memory_initialization_radix=16;\nmemory_initialization_vector=\n");
     for (int i = 0; i < m->rom.entries; i++) {
         rom_add_hex(out, &m->rom, i);
@@ -31,7 +15,7 @@ static void add_coe(struct text *out, const struct module *m)
 
 static void add_mif(struct text *out, const struct module *m)
 {
-    add_head(out, m, "-- ");
+    module_add_head(out, m, "-- ");
     text_add(out, "WIDTH=%d;\nDEPTH=%d;\nADDRESS_RADIX=HEX;\nDATA_RADIX=HEX;\nCONTENT BEGIN\n", m->rom.width,
              m->rom.entries);
     for (int i = 0; i < m->rom.entries; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A module that looks its output up, the code being the address. */
-#include "module.h"
+#include "outputs.h"
 
 /* Registers: of the output; before the ROM too, which is then a block RAM with both; further ones behind it. */
 int module_of_outputs(struct module *m, struct diag *diag)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What tools want beside a module: a core of FuseSoC, and the constraints of its clock. */
-#include "module.h"
 #include "rtl.h"
+#include "verilog.h"
 
 static int write_core(struct text *out, const struct module *m, const struct emit_options *options, struct diag *diag)
 {

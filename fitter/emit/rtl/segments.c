@@ -7,6 +7,8 @@
  *        fold or                                   + offset,
  *        reduce                                    unfold or restore
  */
+#include "segments.h"
+
 #include <stdlib.h>
 
 #include "body.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a pair of neighbouring values is and costs. */
+/* The line between two neighbouring values, and its cost. */
 #include "interpolation.h"
 
 #include <math.h>
@@ -8,16 +8,8 @@
 
 #include <pwl/fixed.h>
 
-/* How far values may lie beyond a limit of the outputs is told in interpolation.h. */
-static struct integers values_of(const struct spec *spec, const struct line_rules *rules)
-{
-    const struct integers near = {rules->qmin_y + rules->slopes.low, rules->qmax_y - rules->slopes.low};
-    const struct integers fields = rules->form == PWL_ANCHORED ? rules->offsets : near;
-    return spec_values(spec, integers_within(near, fields.low, fields.high));
-}
-
-int interpolation_init(struct interpolation *table, const struct spec *spec, const struct points *points,
-                       const struct line_rules *rules, const signed char *directions, int shift, struct diag *diag)
+int interpolation_init(struct interpolation *table, const struct points *points, const struct line_rules *rules,
+                       struct integers range, const signed char *directions, int shift, struct diag *diag)
 {
     *table = (struct interpolation){
         .points = points,
@@ -26,8 +18,8 @@ int interpolation_init(struct interpolation *table, const struct spec *spec, con
         .shift = shift,
         .width = (int64_t)1 << shift,
         .intervals = points->count >> shift,
-        .range = values_of(spec, rules),
-        .most_steps = (int64_t)(spec->effort * (double)INTERPOLATION_STEPS),
+        .range = range,
+        .most_steps = (int64_t)(points->effort->share * (double)INTERPOLATION_STEPS),
     };
     const size_t count = (size_t)table->intervals + 1;
     table->value = calloc(count, sizeof *table->value);

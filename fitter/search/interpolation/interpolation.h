@@ -33,7 +33,7 @@ struct interpolation {
     int shift;
     int64_t width; /* of an interval, 2^shift */
     int intervals;
-    struct integers range;      /* of a value; interpolation_init says which count */
+    struct integers range;      /* of a value */
     int64_t *nearest;           /* output to the target of each code */
     struct pair_limits *limits; /* of the pairs of each interval */
     int64_t *value;             /* of the present table, one more than there are intervals */
@@ -43,17 +43,10 @@ struct interpolation {
 /* INTERPOLATION_STEPS of them take some three seconds. */
 #define INTERPOLATION_STEPS ((int64_t)1 << 30)
 
-/*
- * For points that are all codes of the spec's input. directions: as above. interpolation_free drops what it owns.
- *
- * Values lie in --offset-type, or are any that the fields hold. Of those the search need not look at any that lies
- * beyond a limit of the outputs by more than the steepest slope, D: moved back to D beyond the limit it gives the same
- * outputs. A neighbour lies beyond the limit too, so that all between saturates before and after; and slopes, products
- * and sums come no nearer to the ends of their types, as they shrink towards 0. For --offset-type holds 0, and the
- * limit that is passed lies on its side of 0.
- */
-int interpolation_init(struct interpolation *table, const struct spec *spec, const struct points *points,
-                       const struct line_rules *rules, const signed char *directions, int shift, struct diag *diag);
+/* For points that are all codes of the input. range: of a value, see interpolation_values() of fit/problem.h;
+ * directions: as above. interpolation_free drops what it owns. */
+int interpolation_init(struct interpolation *table, const struct points *points, const struct line_rules *rules,
+                       struct integers range, const signed char *directions, int shift, struct diag *diag);
 void interpolation_free(struct interpolation *table);
 
 /* The line of interval i between two values. */
@@ -81,7 +74,7 @@ bool interpolation_allows(struct interpolation *table, int i, int64_t a, int64_t
 /* Whether this many steps more than at `from` were looked at, or all that there are; or --time-limit is over. */
 bool interpolation_spent(const struct interpolation *table, int64_t from, int64_t steps);
 
-/* What the codes of interval i cost, INFINITY where one is off by more than max_err, misses what it is fixed to, or
+/* The cost of the codes of interval i, INFINITY where one is off by more than max_err, misses what it is fixed to, or
  * the sum reaches `enough`. */
 double interpolation_cost(struct interpolation *table, int i, int64_t a, int64_t b, double max_err, double enough);
 

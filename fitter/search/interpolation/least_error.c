@@ -32,7 +32,7 @@
 #define PIECE_STEPS 8  /* that beginning a piece takes as long as */
 #define RUN_STEPS 4    /* that keeping a run takes as long as */
 
-/* What the values at all points can be, as runs of integers in order. */
+/* The values that are possible at all points, as runs of integers in order. */
 struct reach {
     struct interpolation *table;
     struct sum_bands bands;
@@ -99,7 +99,7 @@ struct piece {
     struct pair_limit limit[2];
 };
 
-/* What one value reaches, by the limits that fall as it grows, and by those that rise. */
+/* The values that one value reaches, by the limits that fall as it grows, and by those that rise. */
 struct reached {
     struct integers values, falling, rising;
 };
@@ -355,7 +355,7 @@ static bool step_back(struct reach *reach, int i)
     return nearest < INT64_MAX;
 }
 
-/* Of the last point's values the one nearest to f. */
+/* Takes the last point's value that is nearest to f. */
 static void take_last(struct reach *reach)
 {
     struct interpolation *table = reach->table;

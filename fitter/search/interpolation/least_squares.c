@@ -119,7 +119,7 @@ struct values {
     bool is_loose;        /* a better table may go through it, of another cost than it has by now */
 };
 
-/* Of two ranges side by side. */
+/* Two ranges side by side. */
 struct pair {
     double cost;
     bool exact;
@@ -178,7 +178,7 @@ static bool goes(const struct interpolation *table, int i, int sign)
     return false;
 }
 
-/* Of the values at all points, those that must be looked at beside a limit, the upper one where sign is 1. */
+/* Holds the values at all points that must be looked at beside a limit, the upper one where sign is 1. */
 static void hold_values(const struct proof *proof, int64_t limit, int sign)
 {
     const int points = proof->table->intervals + 1;
@@ -379,7 +379,7 @@ static bool refine(struct proof *proof, double cost, double *better, struct diag
     double least = INFINITY;
     for (size_t v = first[table->intervals]; v < first[table->intervals + 1]; v++)
         least = fmin(least, proof->now.values[v].before);
-    /* What was left out costs proof->best at least. */
+    /* Tables that were left out cost proof->best at least. */
     proof->lower = fmax(proof->lower, fmin(least, proof->best));
     size_t loose;
     if (halve(proof, &loose, diag)) {

@@ -22,7 +22,7 @@ void pair_limits_init(struct pair_limits *limits, const struct line_rules *rules
     const wide width = (wide)1 << shift, limit = (wide)1 << (rules->accumulator_bits - 1);
     const wide from = (wide)start - (wide)line_origin(rules, start), to = from + width - 1;
     const wide half = rules->rounding == PWL_FLOOR ? 0 : width / 2;
-    /* What may be shifted: rounding adds `half` to it, half_away to the magnitude. */
+    /* Sums that may be shifted: rounding adds `half` to them, half_away to the magnitude. */
     const wide low = rules->rounding == PWL_HALF_AWAY ? half - limit + 1 : -limit, high = limit - 1 - half;
     *limits = (struct pair_limits){.count = 0};
     add(limits, -1, 1, rules->slopes.low, rules->slopes.high);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the types of a table allow of the two values at the ends of an interval. */
+/* The pairs of values at the ends of an interval that the types of a table allow. */
 #ifndef PWLC_PAIR_LIMITS_H
 #define PWLC_PAIR_LIMITS_H
 
@@ -40,7 +40,7 @@ void pair_limits_init(struct pair_limits *limits, const struct line_rules *rules
 
 bool pair_is_provable(const struct pair_limits *limits, int64_t a, int64_t b);
 
-/* Of some values those that a limit allows beside a known one, which is at the left end or at the right one; or that
+/* The values, of some, that a limit allows beside a known one, which is at the left end or at the right one; or that
  * are provable there, by the limits that rise, those that do not, or both. Where there are none, low > high; and low >
  * high + 1 only where no real number is allowed either. */
 struct integers pair_within(const struct pair_limit *limit, int64_t known, bool is_left, struct integers values);
@@ -48,7 +48,7 @@ enum limits_taken { LIMITS_RISING = 1, LIMITS_FALLING = 2, LIMITS_ALL = 3 };
 struct integers pair_provable_beside(const struct pair_limits *limits, enum limits_taken taken, int64_t known,
                                      bool is_left, struct integers values);
 
-/* Of some values those that some value may be provable beside, by the limits of that end alone. */
+/* The values, of some, that some value may be provable beside, by the limits of that end alone. */
 struct integers pair_end_within(const struct pair_limits *limits, bool is_left, struct integers values);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a largest error leaves of the sums at codes between two values, and so of the values. */
+/* The sums at codes between two values that a largest error leaves, and so the values. */
 #ifndef PWLC_SUM_BANDS_H
 #define PWLC_SUM_BANDS_H
 

@@ -24,7 +24,7 @@ struct posts {
     int sign; /* +1: lines pass above them, -1: below */
 };
 
-/* What a line has to pass: a gate at each point and at the two end codes, and at codes held. */
+/* The gates that a line has to pass: one at each point and at the two end codes, and at codes held. */
 struct gates {
     const struct line_rules *rules;
     struct posts low, high;
@@ -63,7 +63,7 @@ static struct gate point_gate(const struct gates *gates, const struct points *po
 static struct gate code_gate(const struct gates *gates, const struct points *points, int64_t code, double max_err)
 {
     struct served served[2];
-    points_serve(points->spec, code, served);
+    points->between->serve(points->between->context, code, served);
     return gate_at(gates, (double)(code - gates->first), served, max_err);
 }
 
@@ -181,7 +181,7 @@ static int64_t grid_slope(const struct gates *gates, double slope, int n)
     const struct line_rules *rules = gates->rules;
     const double scaled = ldexp(slope, n);
     double ignored;
-    if (rules->slope_terms == 0 || fabs(scaled) > (double)rules->slopes.high)
+    if (rules->slope_terms == 0 || fabs(scaled) > (double)line_slopes(rules, n).high)
         return slope_nearest(rules, scaled);
     const int64_t above = slope_above(rules, (int64_t)ceil(scaled) - 1),
                   below = -slope_above(rules, (int64_t)ceil(-scaled) - 1);
@@ -192,22 +192,21 @@ static int64_t grid_slope(const struct gates *gates, double slope, int n)
 
 double bounded_line_error(const struct points *points, int begin, int end, const struct line *line, double most)
 {
-    const struct spec *spec = points->spec;
+    const struct between *const between = points->between;
     const int64_t first = points->cell[begin], last = points->cell[end] - 1;
-    const struct table format = line_format(spec);
     const struct segment segment = line_segment(line, first);
-    if (points->bounded) {
+    if (between->is_bounded) {
         double bound;
-        return segment_bound(&format, &spec->function, &segment, last, most, &bound) ? bound : INFINITY;
+        return segment_bound(&between->format, between->function, &segment, last, most, &bound) ? bound : INFINITY;
     }
-    double error = segment_bound_at(&format, &segment, end - begin, points->code + begin, points->cell + begin,
+    double error = segment_bound_at(&between->format, &segment, end - begin, points->code + begin, points->cell + begin,
                                     points->target + begin, most);
     for (int i = 0; i < 2 && error <= most; i++) {
         struct served served[2];
         const int64_t code = i == 0 ? first : last, cell[] = {code, code + 1};
-        points_serve(spec, code, served);
-        error =
-            fmax(error, segment_bound_at(&format, &segment, 1, &(double){(double)code}, cell, &served[0].target, most));
+        between->serve(between->context, code, served);
+        error = fmax(error, segment_bound_at(&between->format, &segment, 1, &(double){(double)code}, cell,
+                                             &served[0].target, most));
     }
     return error;
 }
@@ -252,7 +251,7 @@ static bool line_of_slope(const struct gates *gates, double slope, int n, int si
     room_of(gates, ldexp((double)line->q_b, -n), &middle);
     const long double offset = (long double)middle - ldexpl((long double)line->q_b * (long double)gates->from, -n);
     return round_offset(rules->form == PWL_BIASED ? ldexpl(offset, n) : offset, side, &line->offset) &&
-           is_within(rules->slopes, line->q_b) && line_provable(rules, line, gates->first, gates->last);
+           is_within(line_slopes(rules, n), line->q_b) && line_provable(rules, line, gates->first, gates->last);
 }
 
 /* The line of this offset and about this slope. */
@@ -260,7 +259,7 @@ static bool line_of_offset(const struct gates *gates, double slope, int n, int64
 {
     const struct line_rules *rules = gates->rules;
     *line = (struct line){.q_b = slope_nearest(rules, ldexp(slope, n)), .n = n, .offset = offset};
-    return is_within(rules->slopes, line->q_b) && line_provable(rules, line, gates->first, gates->last);
+    return is_within(line_slopes(rules, n), line->q_b) && line_provable(rules, line, gates->first, gates->last);
 }
 
 /* The longest shift to try for a slope. */
@@ -330,7 +329,7 @@ static bool shortest_slope(const struct line_rules *rules, const struct slope_wi
         if (!((double)rules->slopes.low <= q_b && q_b <= (double)rules->slopes.high))
             return false;
         *slope = ldexp(q_b, -*n);
-        if (*slope <= window->max)
+        if (*slope <= window->max && is_within(line_slopes(rules, *n), (wide)q_b))
             return true;
     }
     return false;

@@ -8,7 +8,7 @@
 #include "search/points.h"
 
 /* Looks for a line over the points of the hulls whose bounded_line_error is at most the hulls' max_err and that gives
- * codes within their limits where points->held says so; points->spec is set. Of all real lines the one that can be
+ * codes within their limits where points->held says so; points->between is set. Of all real lines the one that can be
  * moved farthest up and down without leaving the bands is rounded to integers, and if it fails the slope of fewest bits
  * is tried. So a line that exists may be missed. */
 bool bounded_line(const struct hulls *hulls, const struct line_rules *rules, struct line *line);

@@ -151,13 +151,14 @@ static bool accept_end(struct band_search *search, const struct fraction *bound,
     if (q % d != 0)
         return false;
     q /= d;
-    while (q % 2 == 0 && (!is_within(rules->slopes, q) || n > rules->shift_max)) { /* n is 0 or less here, or q odd */
+    /* n is 0 or less here, or q odd */
+    while (q % 2 == 0 && n > rules->shift_min && (n > rules->shift_max || !is_within(line_slopes(rules, n), q))) {
         q /= 2;
         n--;
     }
     for (; n < rules->shift_min; n++) /* at most 126 bits */
         q *= 2;
-    return n <= rules->shift_max && is_within(rules->slopes, q) && accept(search, (int64_t)q, n, c);
+    return n <= rules->shift_max && is_within(line_slopes(rules, n), q) && accept(search, (int64_t)q, n, c);
 }
 
 /* The integer of least magnitude strictly between two bounds of one sign, times 2^n; 0 when there is none. At least one
@@ -207,7 +208,7 @@ static bool try_constant(struct band_search *search, int64_t c)
             const wide q = least_between(&low, &high, n);
             if (!is_within(search->rules->slopes, q))
                 break; /* and longer still for larger n */
-            if (q != 0 && accept(search, (int64_t)q, n, c))
+            if (q != 0 && is_within(line_slopes(search->rules, n), q) && accept(search, (int64_t)q, n, c))
                 return true;
         }
     }
@@ -359,8 +360,9 @@ static bool try_slope(struct band_search *search, int64_t q_b, int n)
 /* The slopes q_b / 2^n of a window. */
 static struct integers slopes_of(const struct band_search *search, const struct slope_window *window, int n)
 {
-    return integers_between(ceil(ldexp(window->min, n)), floor(ldexp(window->max, n)),
-                            (double)search->rules->slopes.low, (double)search->rules->slopes.high);
+    const struct integers slopes = line_slopes(search->rules, n);
+    return integers_between(ceil(ldexp(window->min, n)), floor(ldexp(window->max, n)), (double)slopes.low,
+                            (double)slopes.high);
 }
 
 /* Whether no sum of a biased line can be shifted to the outputs that the limits ask for, nor by more than n. */

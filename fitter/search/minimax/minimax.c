@@ -51,11 +51,11 @@ static bool find_line(struct solver *solver, int begin, int end, double max_err,
     const struct points *points = solver->points;
     const int first = points_at(points, begin), last = points_at(points, end);
     /* Where points are not all codes nothing can be proven on them: the faster search will do. */
-    if (!points->spec && !points->exhaustive)
+    if (!points->between && !points->exhaustive)
         return line_fit(&solver->rules, points, first, last, (struct line_limits){max_err, INFINITY}, LINE_QUICK, line);
     hulls_start_at(&solver->hulls, max_err, first);
     return hulls_end_at(&solver->hulls, last) &&
-           (points->spec ? bounded_line(&solver->hulls, &solver->rules, line) : decide_line(solver, line));
+           (points->between ? bounded_line(&solver->hulls, &solver->rules, line) : decide_line(solver, line));
 }
 
 struct segment_search {
@@ -82,7 +82,7 @@ static int longest(struct solver *solver, int begin, double max_err, struct line
     const int reach = hulls_last_position(&solver->hulls, max_err, begin);
     /* To the point where it proves something. */
     const int coarse = 1 + (reach - begin) / 64, pace = points->exhaustive ? 1 : coarse,
-              close = points->exhaustive || points->spec ? 1 : coarse;
+              close = points->exhaustive || points->between ? 1 : coarse;
     return points_farthest_end(begin, reach, pace, close, may_end,
                                &(struct segment_search){solver, begin, max_err, line});
 }
@@ -248,8 +248,8 @@ static double cover_error(const struct solver *solver)
     for (int m = 0; m < cover->segments; m++) {
         const int begin = cover->knots[m], end = cover->knots[m + 1];
         const struct line *line = &cover->lines[m];
-        error = fmax(error, solver->points->spec ? bounded_line_error(solver->points, begin, end, line, INFINITY)
-                                                 : line_max_err(&solver->rules, solver->points, begin, end, line));
+        error = fmax(error, solver->points->between ? bounded_line_error(solver->points, begin, end, line, INFINITY)
+                                                    : line_max_err(&solver->rules, solver->points, begin, end, line));
     }
     return error;
 }

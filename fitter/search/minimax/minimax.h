@@ -15,7 +15,7 @@ struct minimax {
     int segments;
     int *knots;
     struct line *lines;
-    double max_err;     /* of this table at the points; with points->spec, proven at every code */
+    double max_err;     /* of this table at the points; with points->between, proven at every code */
     double lower_bound; /* no table of the rules with as many segments has a smaller largest error */
     int hardest;        /* the point where a segment failed in an earlier search, to be tried first; 0 at first */
 };

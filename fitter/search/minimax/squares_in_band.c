@@ -54,7 +54,7 @@ static struct line fit_range(const struct program *program, int begin, int end, 
     struct line line;
     for (int attempt = 0; attempt < 2 && line_fit(program->rules, points, first, last, limits, effort, &line);
          attempt++) {
-        const double error = points->spec ? bounded_line_error(points, first, last, &line, program->max_err) : 0;
+        const double error = points->between ? bounded_line_error(points, first, last, &line, program->max_err) : 0;
         if (error <= program->max_err)
             return line;
         limits.max_err -= 1.02 * (error - program->max_err);

@@ -13,7 +13,7 @@
 #include "search/real_line_fit.h"
 #include "search/rounding.h"
 
-/* The same line with its constant before the shift, of a shorter slope where it does not fit there; false where there
+/* Moves the line's constant before the shift, with a shorter slope where it does not fit there; false where there
  * is none. */
 static bool line_to_biased(const struct squares *table, int begin, int end, struct line *line)
 {
@@ -24,7 +24,8 @@ static bool line_to_biased(const struct squares *table, int begin, int end, stru
         return false;
     for (;; line->q_b = slope_nearest(rules, 0.5 * (double)line->q_b), line->n--) {
         const int n = line->n;
-        if (n <= 0 || llabs(constant) <= line_offset_limit(rules) >> n) {
+        if (is_within(line_slopes(rules, n), line->q_b) &&
+            (n <= 0 || llabs(constant) <= line_offset_limit(rules) >> n)) {
             line->offset = n < 0 ? constant / pwl_shl64(1, -n) : pwl_shl64(constant, n);
             if (line_provable(rules, line, first, last))
                 break;
@@ -96,7 +97,7 @@ static int note_bends(const struct squares *table, int *near)
     return count;
 }
 
-/* What the least-squares line of a segment costs where it is clipped to the output range. */
+/* The cost of a segment's least-squares line, clipped to the output range. */
 static double clipped_real_cost(const struct squares *table, int begin, int end)
 {
     const struct points *points = table->points;

@@ -42,7 +42,7 @@ static const int STEP_EFFORT = 8;
 /* Once a table is proven only one of fewer segments is of interest. */
 static const int FEWER_SEGMENTS = 1 << 22;
 
-/* What is known of all tables before any line is looked at. Where short shifts are cut, lines of the table may be as
+/* Bounds all tables before any line is looked at. Where short shifts are cut, lines of the table may be as
  * steep as those of any. */
 static int bound_tables(struct line_program *program, double ceiling, struct diag *diag)
 {

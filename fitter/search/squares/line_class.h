@@ -12,7 +12,7 @@
 #define LINE_CLASS_NONE 0x1p40    /* beyond all constants */
 #define LINE_CLASS_LEAST 0x1p-200 /* mass before the first point, lest there be none */
 
-/* Of biases with phases those in [low, high). */
+/* Lines of one slope that give the same codes so far; of biases with phases those in [low, high). */
 struct line_class {
     int64_t low, high;
     double least, most; /* constants, relative to the reference */
@@ -23,7 +23,7 @@ struct line_class {
     double past, past_c; /* cost of the best line that has run into the far limit, and its constant */
 };
 
-/* What all classes of a slope have in common. */
+/* The sums that all classes of a slope share. */
 struct course {
     double reference;  /* of the constants */
     double w;          /* mass so far */

@@ -9,8 +9,8 @@
 #include "slope_scan.h"
 #include "slope_windows.h"
 
-/* What ranges from i may cost, when all before comes to paid[m] for line m. Returns whether any can belong to a better
- * table. */
+/* Finds the most that ranges from i may cost, when all before comes to paid[m] for line m. Returns whether any can
+ * belong to a better table. */
 static bool find_spare(struct line_program *program, int i, const double *paid)
 {
     struct slope_scan *slopes = &program->slopes;
@@ -49,7 +49,11 @@ static bool find_spare(struct line_program *program, int i, const double *paid)
 /* The real slope nearest on its grid, and its neighbours. */
 static void try_near(struct line_program *program, double slope)
 {
-    const double around = fmax(fabs(slope), 1e-3) * 2 / (double)program->rules->slopes.high;
+    const struct line_rules *rules = program->rules;
+    const double steep = fmax(fabs(slope), 1e-3),
+                 step = rules->shift_multiple ? ldexp(1, -line_finest_shift(rules, steep)) /* of few bits, mostly */
+                                              : steep / (double)rules->slopes.high;
+    const double around = 2 * step;
     slopes_try_all(&program->slopes, (struct window){slope - around, slope + around}, around / 2);
 }
 
@@ -129,7 +133,7 @@ static void settle_costs(struct line_program *program, int k)
     }
 }
 
-/* What the ranges from this start cost, by the end. */
+/* Finds the cost of the ranges from this start, by the end. */
 static void find_costs(struct line_program *program)
 {
     const struct slope_scan *slopes = &program->slopes;
@@ -317,7 +321,7 @@ void program_take_lines(struct line_program *program, const int *knots, const st
             (struct range){lines[m].cost, lines[m].offset, (int32_t)lines[m].q_b, lines[m].n};
 }
 
-/* What being at a limit of the output costs, and being off it. */
+/* Sums the cost of being at a limit of the output, and of being off it. */
 static void sum_limits(struct line_program *program)
 {
     const struct points *points = program->points;
@@ -332,7 +336,7 @@ static void sum_limits(struct line_program *program)
             const double best = rint(points->target[k]), floor = points_floor(points, k);
             const double y = way == UP ? larger(near + 1, best) : smaller(near - 1, best);
             over[k + 1] = over[k] + points_cost(points, k, near) - floor;
-            /* Of a half the far limit may cost less than the codes before. */
+            /* In a half the far limit may cost less than the codes before. */
             off[k + 1] = off[k] + larger(0, smaller(points_cost(points, k, y), points_cost(points, k, far)) - floor);
         }
         most = larger(most, larger(over[count], off[count]));

@@ -22,7 +22,7 @@ static bool share_shift(const struct points *points, const struct line_rules *ru
     for (int m = 0; m < count; m++) {
         struct line *line = &lines[m];
         const int more = n - line->n;
-        if (more > 62 || !is_within(rules->slopes, line->q_b * ((wide)1 << more)) ||
+        if (more > 62 || !is_within(line_slopes(rules, n), line->q_b * ((wide)1 << more)) ||
             (rules->form == PWL_BIASED && llabs(line->offset) > line_offset_limit(rules) >> more))
             return false;
         line->q_b = pwl_shl64(line->q_b, more);

@@ -17,7 +17,7 @@ void program_begin_bounds(struct line_program *program)
     memcpy(program->ahead, program->ahead_any, layers_size(program));
 }
 
-/* What is known of one line over all codes before a point, or from one on, holds for the range. */
+/* Bounds ranges by what one line costs over all codes before a point, or from one on. */
 static void begin_least(struct line_program *program)
 {
     for (int k = 0; k < program->count; k++) {

@@ -37,7 +37,7 @@ struct line_program {
     double unsafe;                       /* the least slope that is not safe */
     struct waiting *waiting[DIRECTIONS]; /* by m: the best line m that may leave the near limit */
     double *paid;                        /* by m: what all before the start costs with line m */
-    /* Of the start under trial, by the point. */
+    /* The start under trial, by the point. */
     struct moment_sums *sums; /* over the points from there on */
     double *known;            /* the least cost of the codes before */
     double *cost;             /* what ranges cost, less than INFINITY to none but the ends ... */
@@ -51,7 +51,7 @@ struct line_program {
     double *before;    /* lower bound on the codes before */
     double *ahead_any; /* lower bound on the codes from there on */
     double *ahead;     /* the same where a line of a better table starts there */
-    /* Of ranges. */
+    /* By the range. */
     struct range *range;
     double *least;                  /* lower bound on a line that is not at the near limit at its start */
     double *least_left[DIRECTIONS]; /* of these, on those that leave that limit there */
@@ -68,7 +68,7 @@ static inline double *entry(double *table, const struct line_program *program, i
     return &table[(size_t)m * ((size_t)program->count + 1) + (size_t)k];
 }
 
-/* What a line from i costs at least, by the end: one that is not at the near limit at i, or leaves it there. */
+/* The least cost of a line from i, by the end: one that is not at the near limit at i, or leaves it there. */
 static inline double *program_least(const struct line_program *program, bool leaves, enum direction way, int i)
 {
     return entry(leaves ? program->least_left[way] : program->least, program, i, 0);

@@ -53,7 +53,7 @@ static int ahead_init(struct ahead *ahead, const struct view *reversed, const st
         memset(ahead, 0, sizeof *ahead);
         return diag_set(diag, EXIT_IO, "out of memory for a bound on %d segments", segments);
     }
-    real_program_run(&ahead->program, grid, segments, ceiling, NULL);
+    ahead->is_known = real_program_run(&ahead->program, grid, segments, ceiling, NULL);
     int p = 0;
     for (int k = count; k >= 0; k--) {
         /* The last place with all the points before it among the count - k last ones: a part costs no more. */
@@ -87,16 +87,17 @@ int real_bound(const struct points *points, int64_t qmin_y, int64_t qmax_y, int 
     for (int k = 0; k < near_count; k++)
         reversed_near[k] = count - near[near_count - 1 - k];
     if (real_grid_init(&reversed_grid, &reversed, qmin_y, qmax_y, reversed_near, near_count, coarse, diag) ||
-        ahead_init(&ahead, &reversed, &reversed_grid, segments, ceiling, diag) ||
+        ahead_init(&ahead, &reversed, &reversed_grid, segments, ceiling, diag) || !ahead.is_known ||
         real_grid_init(&grid, &view, qmin_y, qmax_y, near, near_count, fine, diag) ||
         real_program_init(&program, segments, grid.places, diag))
         goto done;
-    real_program_run(&program, &grid, segments, ceiling, &ahead);
-    const double least = program.layer[segments].ended[grid.places - 1];
-    bound->found = least < ceiling;
-    bound->cost = fmin(least, ceiling) * (1 - MOMENTS_ROUNDING);
-    if (bound->found)
-        read_path(&program, &grid, segments, bound);
+    if (real_program_run(&program, &grid, segments, ceiling, &ahead)) {
+        const double least = program.layer[segments].ended[grid.places - 1];
+        bound->found = least < ceiling;
+        bound->cost = fmin(least, ceiling) * (1 - MOMENTS_ROUNDING);
+        if (bound->found)
+            read_path(&program, &grid, segments, bound);
+    }
     real_program_free(&program);
 done:
     real_grid_free(&grid);
@@ -120,7 +121,8 @@ static int integer_bound(const struct view *view, const struct line_rules *rules
     if (!ahead_init(&ahead, view, &grid, segments, ceiling, diag)) {
         for (int m = 0; m <= segments; m++)
             for (int k = 0; k <= count; k++)
-                cost[(size_t)m * row + (size_t)(view->reversed ? k : count - k)] = ahead_of(&ahead, m, k);
+                cost[(size_t)m * row + (size_t)(view->reversed ? k : count - k)] =
+                    ahead.is_known ? ahead_of(&ahead, m, k) : 0;
         ahead_free(&ahead);
     }
     real_grid_free(&grid);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What no line with real coefficients can beat in squared error, saturation included. */
+/* A squared error that no line with real coefficients can beat, saturation included. */
 #ifndef PWLC_REAL_BOUND_H
 #define PWLC_REAL_BOUND_H
 
@@ -55,7 +55,7 @@ int real_bound(const struct points *points, int64_t qmin_y, int64_t qmax_y, int 
 int integer_bound_suffixes(const struct points *points, const struct line_rules *rules, int segments, double ceiling,
                            double *cost, struct diag *diag);
 
-/* The same of prefixes, the points [0, k). */
+/* Bounds prefixes likewise, the points [0, k). */
 int integer_bound_prefixes(const struct points *points, const struct line_rules *rules, int segments, double ceiling,
                            double *cost, struct diag *diag);
 

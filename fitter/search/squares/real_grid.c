@@ -138,5 +138,5 @@ fail:
 void real_grid_round(struct real_grid *grid, const struct line_rules *rules)
 {
     grid->is_rounded = true;
-    grid->steepest = ldexp(-(double)rules->slopes.low, -rules->shift_min);
+    grid->steepest = line_steepest_of_all(rules);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/integers.h"
 #include "rounding_floor.h"
 
 /* The least-squares line of some points. */
@@ -42,7 +43,7 @@ static double least_squares_limited(const struct real_grid *grid, const struct m
     return excess > 0 ? line->cost + m->xx * excess * excess : line->cost;
 }
 
-/* Of the places from `from` on. */
+/* Fills the costs of lines from each place from `from` on. */
 static void row_fill(const struct real_grid *grid, int b, int from, double ceiling, struct row *row)
 {
     const struct place *end = &grid->place[b];
@@ -280,13 +281,28 @@ static void find_rooms(struct real_program *program, const struct real_grid *gri
     }
 }
 
-void real_program_run(struct real_program *program, const struct real_grid *grid, int segments, double ceiling,
+/* Sums that a place takes, where the cost of a line counts as several. */
+static int64_t steps_of(const struct real_program *program, int segments, int b)
+{
+    enum { COST = 16 };
+    int64_t steps = 0;
+    for (int m = 0; m < segments; m++)
+        steps += larger_integer(0, program->layer[m].last - program->layer[m].first + 1);
+    return steps + COST * larger_integer(0, b - program->row.lowest);
+}
+
+bool real_program_run(struct real_program *program, const struct real_grid *grid, int segments, double ceiling,
                       const struct ahead *ahead)
 {
+    int64_t steps = 0;
     for (int b = 1; b < grid->places; b++) {
         find_rooms(program, grid, segments, ceiling, ahead, b);
         row_fill(grid, b, first_of_use(program, segments), ceiling, &program->row);
+        steps += steps_of(program, segments, b);
+        if (steps > REAL_PROGRAM_STEPS)
+            return false;
         for (int m = 1; m <= segments; m++)
             advance(grid, &program->row, b, &program->layer[m - 1], &program->layer[m]);
     }
+    return true;
 }

@@ -47,10 +47,11 @@ struct real_program {
     bool *flags;
 };
 
-/* What the points from one on cost at least, by lines left: a program that ran from the last point. */
+/* The least cost of the points from one on, by lines left: a program that ran from the last point. */
 struct ahead {
     struct real_program program;
-    int *place; /* of each point */
+    int *place;    /* of each point */
+    bool is_known; /* else it took too long */
 };
 
 static inline double ahead_of(const struct ahead *ahead, int m, int point)
@@ -61,8 +62,13 @@ static inline double ahead_of(const struct ahead *ahead, int m, int point)
 int real_program_init(struct real_program *program, int segments, int places, struct diag *diag);
 void real_program_free(struct real_program *program);
 
-/* Tables of at most so many segments below the ceiling. ahead is null when nothing is known. */
-void real_program_run(struct real_program *program, const struct real_grid *grid, int segments, double ceiling,
+/* The steps of one program, some two seconds: where f turns often each place may be reached from each. Sixteen lines of
+ * the standard functions take a third of it. */
+#define REAL_PROGRAM_STEPS ((int64_t)1 << 30)
+
+/* Tables of at most so many segments below the ceiling. ahead is null when nothing is known. False, and nothing is
+ * known, where that takes more than REAL_PROGRAM_STEPS. */
+bool real_program_run(struct real_program *program, const struct real_grid *grid, int segments, double ceiling,
                       const struct ahead *ahead);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What rounding to codes costs at least. */
+/* The least that rounding to codes costs. */
 #ifndef PWLC_ROUNDING_FLOOR_H
 #define PWLC_ROUNDING_FLOOR_H
 
@@ -9,7 +9,7 @@
  * less. malloc'd; null when out of memory. */
 double *rounding_floor_sums(const struct points *points);
 
-/* What codes cost at least whose real table, `gain` = sum mass * (code - real)^2 at most away from them, costs `real`.
+/* The least cost of codes whose real table, `gain` = sum mass * (code - real)^2 at most away from them, costs `real`.
  */
 double integer_cost_bound(double real, double gain, double floor);
 

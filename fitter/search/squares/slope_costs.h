@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the lines of one slope cost from one start, over the ranges to every end: each way below follows them from code
- * to code with running sums, whose parabola gives the best constant at every end. */
+/* The cost of the lines of one slope from one start, over the ranges to every end: each way below follows them from
+ * code to code with running sums, whose parabola gives the best constant at every end. */
 #ifndef PWLC_SLOPE_COSTS_H
 #define PWLC_SLOPE_COSTS_H
 

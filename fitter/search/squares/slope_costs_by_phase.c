@@ -195,7 +195,7 @@ static void begin_classes(const struct slope_scan *slopes, struct classes *class
 void slope_costs_by_phase(struct slope_scan *slopes, const struct line_origin *lines)
 {
     struct classes classes;
-    const enum ties ties = slopes->ties;
+    const enum tie_rounding ties = slopes->ties;
     if (ties == TIES_ALL && ties_are_apart(slopes->q_b, slopes->n, slopes->end - lines->first + lines->leave))
         slopes->ties = TIES_NONE;
     begin_classes(slopes, &classes, lines);

@@ -27,7 +27,7 @@ struct single_offset {
 };
 
 /* Biases that put a code at a tie are ... */
-enum ties {
+enum tie_rounding {
     TIES_ALL,  /* followed */
     TIES_NONE, /* left out */
     TIES_AGAIN /* alone followed, and only where a tie may come twice */
@@ -38,8 +38,8 @@ struct window {
     double low, high;
 };
 
-/* Of a range: what its line may cost beyond the rounding floor, and its points [begin, end) at which no line saturates
- * that costs no more. */
+/* The part of a range at which no line saturates that costs no more than `excess` beyond the rounding floor: the points
+ * [begin, end). */
 struct core {
     double excess;
     int begin, end;
@@ -66,7 +66,7 @@ struct slope_scan {
     enum direction way; /* ... lines that are at the near limit at the start are left out */
     int64_t origin;     /* X is the code less this */
 
-    /* Of the start, set before its slopes are tried. */
+    /* The start, set before its slopes are tried. */
     int start, furthest;                /* the start, and the last end that a better table can have */
     struct range *range;                /* by the end: the best line so far */
     double *least;                      /* by the end: a lower bound on the best line, in LSB^2 */
@@ -82,7 +82,7 @@ struct slope_scan {
     struct single_offset *singles; /* room for `room` of them */
     int room;
 
-    /* Of the slope under trial, set by slope_scan.c. */
+    /* The slope under trial, set by slope_scan.c. */
     int64_t q_b;
     int n;
     double slope;          /* q_b * 2^-n */
@@ -96,10 +96,10 @@ struct slope_scan {
     int end;               /* the last end that its lines can serve */
     int leave;             /* the last point at which its lines may leave the near limit */
     double *code;          /* by the point: the code of the constant 0, where biases have no phases */
-    enum ties ties;
+    enum tie_rounding ties;
     bool is_safe; /* no constant that can serve leaves its type */
 
-    /* What following it has shown. */
+    /* Results of following it. */
     bool beyond;  /* a line that was followed as if it were safe left its type, and would have served */
     bool touched; /* a limit of the rules had a say */
     int last;     /* the last point that was looked at */

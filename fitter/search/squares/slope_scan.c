@@ -149,7 +149,7 @@ static void try_slope(struct slope_scan *slopes, int64_t q_b, int n)
 /* Whether a biased slope has one bit to spare. */
 static bool has_more_biases(const struct line_rules *rules, int64_t q_b, int n)
 {
-    return n >= 0 && n < rules->shift_max && is_within(rules->slopes, 2 * q_b);
+    return n >= 0 && n < rules->shift_max && is_within(line_slopes(rules, n + 1), 2 * q_b);
 }
 
 /*
@@ -271,9 +271,10 @@ void slopes_init(struct slope_scan *slopes)
     slopes->origin = rules->zp_x;
     slopes->apart = !slopes->all;
     slopes->ties = rules->rounding >= PWL_HALF_AWAY ? TIES_ALL : TIES_NONE;
-    const int64_t steepest = -rules->slopes.low;
-    for (int n = rules->shift_min; n <= rules->shift_max; n++)
+    for (int n = rules->shift_min; n <= rules->shift_max; n++) {
+        const int64_t steepest = -line_slopes(rules, n).low;
         slopes->safe[SLOPES_NO_SHIFT + n] = slopes->all ? steepest : safe_numerator(slopes, n, steepest);
+    }
 }
 
 double slopes_unsafe(const struct slope_scan *slopes)
@@ -281,7 +282,7 @@ double slopes_unsafe(const struct slope_scan *slopes)
     const struct line_rules *rules = slopes->rules;
     double least = INFINITY;
     for (int n = rules->shift_min; n <= rules->shift_max; n++)
-        if (slopes->safe[SLOPES_NO_SHIFT + n] < -rules->slopes.low)
+        if (slopes->safe[SLOPES_NO_SHIFT + n] < -line_slopes(rules, n).low)
             least = fmin(least, ldexp((double)slopes->safe[SLOPES_NO_SHIFT + n] + 1, -n));
     return least;
 }
@@ -330,10 +331,11 @@ void slopes_try_all(struct slope_scan *slopes, struct window window, double stri
     for (int n = finest; n >= rules->shift_min; n--) {
         const double unit = ldexp(1, -n);
         const int64_t safe = slopes->safe[SLOPES_NO_SHIFT + n];
+        const struct integers here = line_slopes(rules, n), finer = line_slopes(rules, n + 1);
         for (int sign = -1; sign <= 1; sign += 2) {
-            const int64_t limit = sign > 0 ? rules->slopes.high : -rules->slopes.low;
-            /* Slopes of at most half the largest numerator belong to a finer grid; flat lines have been tried. */
-            int64_t from = n == finest ? 1 : limit / 2 + 1;
+            const int64_t limit = sign > 0 ? here.high : -here.low;
+            /* Slopes of at most half the finer grid's largest numerator belong to it; flat lines have been tried. */
+            int64_t from = n == finest ? 1 : (sign > 0 ? finer.high : -finer.low) / 2 + 1;
             double low = sign > 0 ? window.low : -window.high, high = sign > 0 ? window.high : -window.low;
             if (low / unit > (double)from)
                 from = low / unit > (double)limit ? limit + 1 : (int64_t)ceil(low / unit);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What integer lines from one start cost, over the ranges to every end: the inner part of the search in
+/* The cost of integer lines from one start, over the ranges to every end: the inner part of the search in
  * complete_search.h. */
 #ifndef PWLC_SLOPE_SCAN_H
 #define PWLC_SLOPE_SCAN_H

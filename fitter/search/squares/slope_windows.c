@@ -11,7 +11,7 @@ struct real_line {
     double slope, sse, spread;
 };
 
-/* Of the points [a, b), which lie at or after the start. */
+/* The line of least squares over the points [a, b), which lie at or after the start. */
 static struct real_line real_line_of(const struct line_program *program, int a, int b)
 {
     const struct moment_sums *from = &program->sums[a], *to = &program->sums[b];
@@ -71,7 +71,7 @@ static void find_core(const struct line_program *program, enum direction way, in
     *b = below;
 }
 
-/* What lines over the points [a, b) may cost as real lines, to cost at most `excess` beyond their floor. */
+/* The most that lines over the points [a, b) may cost as real lines, to cost at most `excess` beyond their floor. */
 static double real_room(const struct line_program *program, int a, int b, double excess)
 {
     const double mass = program->sums[b].w - program->sums[a].w;
@@ -120,8 +120,8 @@ static void widen_through(const struct real_line *real, double mass, double x, d
         widen(window, larger(low, (b - sqrt(root)) / a), smaller(high, (b + sqrt(root)) / a));
 }
 
-/* The same of lines that are at or beyond the near limit at the point before a, and leave it there: rounded, they are
- * at a where they meet it or up to a step further. */
+/* Widens the window by lines that are at or beyond the near limit at the point before a, and leave it there: rounded,
+ * they are at a where they meet it or up to a step further. */
 static bool widen_by_leaving(const struct line_program *program, enum direction way, int a, int b, double excess,
                              struct window *window)
 {

@@ -8,7 +8,7 @@
 /* Sums over the points from the start i on, up to the last end that a better table can have. */
 void slope_windows_sum_points(struct line_program *program, int i);
 
-/* Those of every end; returns one that holds the windows of both directions. */
+/* Finds the windows of every end; returns one that holds those of both directions. */
 struct window slope_windows_find(struct line_program *program);
 
 /* The slope of least squares over the core of the range to an end, NAN where any will do. */

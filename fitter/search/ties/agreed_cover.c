@@ -11,7 +11,7 @@
 /* The codes of a segment at which its neighbours depend on the output: the first, the last and the one after it. */
 enum { FIRST, LAST, NEXT };
 
-/* What it takes to move the end of a hull by a point, in points. */
+/* The effort of moving the end of a hull by a point, in points. */
 enum { HULL_EFFORT = 4 };
 
 /* The search for one table. */
@@ -67,46 +67,44 @@ static void narrow_beyond(struct held *held, int direction, int64_t code)
     narrow(held, (struct integers){direction == -1 ? INT64_MIN : code, direction == 1 ? INT64_MAX : code});
 }
 
-/* What the first output may be after the segment before, or the other half of a folded table. */
+/* Bounds the first output by the segment before, or by the other half of a folded table. */
 static void hold_first(struct agreed *agreed, int begin)
 {
     const struct ties *ties = agreed->search->ties;
-    const struct constraints *constraints = &ties->constraints;
     const struct points *points = &agreed->points;
     const struct candidate *before = &agreed->before;
-    const int64_t sum = ties->fold_sum, step = constraints->max_step;
+    const int64_t sum = ties->fold_sum, step = ties->max_step;
     struct held *first = &agreed->held[FIRST];
     first->point = begin;
     first->code = points->cell[begin];
     if (begin > 0) {
-        if (constraints->continuous)
+        if (ties->continuous)
             narrow(first, tie_outputs_near(ties, points, begin, before->next));
-        if (constraints->monotone)
+        if (ties->monotone)
             narrow(first, tie_outputs_after(ties, points, begin, ties->joint[begin], before->last));
     } else if (ties->fold) {
-        if (constraints->continuous)
+        if (ties->continuous)
             narrow(first, (struct integers){(sum - step + 1) >> 1, (sum + step) >> 1});
-        if (constraints->monotone && points->count > 1)
+        if (ties->monotone && points->count > 1)
             narrow_beyond(first, ties->joint[1], ties->joint[1] == 1 ? (sum + 1) >> 1 : sum >> 1);
     }
 }
 
-/* What the last output and the next one may be, so that the segment behind may begin at the agreed code. */
+/* Bounds the last output and the next one, so that the segment behind may begin at the agreed code. */
 static void hold_last(struct agreed *agreed, int end)
 {
     const struct ties *ties = agreed->search->ties;
-    const struct constraints *constraints = &ties->constraints;
     if (end == agreed->points.count)
         return;
-    const int64_t code = agreed_code(agreed, end), step = (constraints->max_step + 1) / 2;
+    const int64_t code = agreed_code(agreed, end), step = (ties->max_step + 1) / 2;
     agreed->held[LAST].point = end - 1;
     agreed->held[LAST].code = agreed->points.cell[end] - 1;
-    if (constraints->continuous) {
+    if (ties->continuous) {
         agreed->held[NEXT].point = end;
         agreed->held[NEXT].code = agreed->points.cell[end];
         narrow(&agreed->held[NEXT], (struct integers){code - step, code + step});
     }
-    if (constraints->monotone)
+    if (ties->monotone)
         narrow_beyond(&agreed->held[LAST], -ties->joint[end], code);
 }
 
@@ -115,7 +113,7 @@ static bool is_held(const struct held *held, int64_t q)
     return held->point < 0 || (held->low <= q && q <= held->high);
 }
 
-/* The same for a trial in which the last outputs are held: what these are is part of the bands, so that their points
+/* Looks for a line where the last outputs are held: their bounds are part of the bands, so that their points
  * come last and go first. */
 static enum line_answer line_in_held_band(struct agreed *agreed, int begin, int end, struct line *line)
 {
@@ -140,7 +138,7 @@ static enum line_answer line_in_held_band(struct agreed *agreed, int begin, int 
 static bool find_line(struct agreed *agreed, int begin, int end, struct line *line)
 {
     const struct line_rules *rules = agreed->search->rules;
-    if (!agreed->points.spec)
+    if (!agreed->points.between)
         return line_in_held_band(agreed, begin, end, line) == LINE_FOUND;
     hulls_start_at(&agreed->hulls, agreed->max_err, begin);
     return hulls_end_at(&agreed->hulls, end) && bounded_line(&agreed->hulls, rules, line);
@@ -271,7 +269,7 @@ static bool cover_with_fewest(struct agreed *agreed, int most, double max_err)
     return best < SHARES && cover_all(agreed, most + 1, max_err, shares[best]);
 }
 
-/* Of errors from `low` on. */
+/* Covers the codes within the least error from `low` on. */
 static bool cover_with_least_error(struct agreed *agreed, int segments, double low)
 {
     const double whole = (double)(agreed->search->rules->qmax_y - agreed->search->rules->qmin_y) + 1;

@@ -7,7 +7,7 @@
 
 #include "joint_follow.h"
 
-/* What one fit may take: codes, errors that are told apart, and states. */
+/* The most that one fit may take: codes, errors that are told apart, and states. */
 enum { MOST_CODES = 1 << 12, MOST_ERRORS = 1 << 22, MOST_STATES = 1 << 21 };
 
 /* A step takes as long as looking at so many points. */
@@ -21,7 +21,7 @@ static struct integers firsts_after(const struct tie_program *program, int posit
     struct integers firsts = program->band[point];
     if (state->start < 0)
         return (struct integers){0, -1};
-    if (program->ties->constraints.continuous) {
+    if (program->ties->continuous) {
         const struct integers near =
             tie_outputs_near(program->ties, program->points, point, program->value[point].low + value);
         firsts = integers_within(firsts, near.low, near.high);
@@ -106,7 +106,7 @@ static bool set_bands(struct tie_program *program, double max_err)
         if (band.low > band.high)
             return false;
         program->band[k] = band;
-        if (!program->ties->constraints.continuous)
+        if (!program->ties->continuous)
             continue;
         program->value[k] = values_at(program, k);
         const int values = (int)(program->value[k].high - program->value[k].low + 1);
@@ -115,7 +115,7 @@ static bool set_bands(struct tie_program *program, double max_err)
     return true;
 }
 
-/* What real lines within the bands say of the segments that follow each position. */
+/* Finds how many segments must follow each position, by real lines within the bands. */
 static bool find_fewest_after(struct tie_program *program, double max_err, struct diag *diag)
 {
     const struct points *points = program->points;

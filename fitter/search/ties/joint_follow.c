@@ -6,10 +6,10 @@
 
 #include <pwl/fixed.h>
 
-/* Of values that matter to nothing, at the end or without --continuous, there is one: 0. */
+/* Values that matter to nothing, at the end or without --continuous, are one: 0. */
 static int value_index(const struct tie_program *program, int point, int64_t value)
 {
-    if (!program->ties->constraints.continuous || point == program->points->count)
+    if (!program->ties->continuous || point == program->points->count)
         return 0;
     const struct integers *values = &program->value[point];
     return (int)((value < values->low ? values->low : value > values->high ? values->high : value) - values->low);
@@ -82,12 +82,12 @@ static int64_t least_offset(const struct slope_at *slope, int64_t v)
 /* Whether a segment with this first output may start where the start under trial is. */
 static bool may_begin(const struct tie_program *program, int64_t first)
 {
-    const struct constraints *constraints = &program->ties->constraints;
+    const struct ties *const ties = program->ties;
     if (program->fewest_before[first - program->rules.qmin_y] + program->fewest_after[program->start] >
         program->segments)
         return false;
-    return !(program->ties->fold && program->start == 0 && constraints->continuous &&
-             tie_gap_of_halves(program->ties, program->points, first) > constraints->max_step);
+    return !(program->ties->fold && program->start == 0 && ties->continuous &&
+             tie_gap_of_halves(program->ties, program->points, first) > ties->max_step);
 }
 
 /* The outputs that matter at a point: those of its band and, where a segment may end, values. Where saturation leaves
@@ -111,20 +111,20 @@ static struct integers outputs_looked_at(const struct tie_program *program, int 
  */
 static void split(struct tie_program *program, int point, struct integers offsets, int64_t first, int64_t last)
 {
-    const struct constraints *constraints = &program->ties->constraints;
+    const struct ties *const ties = program->ties;
     const int start = points_at(program->points, program->start), position = program->position_at[point];
     const bool may_end = position >= 0 && point > start;
     if (++program->steps > program->most_steps) {
         program->gave_up = true;
         return;
     }
-    if (point == program->points->count || (may_end && !constraints->continuous)) {
+    if (point == program->points->count || (may_end && !ties->continuous)) {
         record(program, position, 0, first, last, offsets.low);
         if (point == program->points->count || program->points->grid_whole)
             return;
     }
     const bool may_go_on = !(may_end && program->points->grid_whole);
-    const bool records = may_end && constraints->continuous &&
+    const bool records = may_end && ties->continuous &&
                          program->fewest_before[first - program->rules.qmin_y] + 1 + program->fewest_after[position] <=
                              program->segments;
     const struct integers band = program->band[point],
@@ -155,14 +155,16 @@ static void split(struct tie_program *program, int point, struct integers offset
 
 /*
  * Whether n makes no line from the start that n - 1 does not make. Once 2^n is more than eight times each product,
- * products shifted by n are 0 or -1, or 0 to nearest, as those shifted by n - 1 are. Of the biased form, once 2^n is
- * more than eight times the difference of any two products, a line has at most one step, by 1, which n - 1 puts between
- * the same codes.
+ * products shifted by n are 0 or -1, or 0 to nearest, as those of a slope of +-1 shifted by n - 1 are. Of the biased
+ * form, once 2^n is more than eight times the difference of any two products, a line has at most one step, by 1, which
+ * the same slope, if it is allowed, puts between the same codes with n - 1.
  */
 static bool is_too_flat(const struct tie_program *program)
 {
     const struct line_rules *rules = &program->rules;
     const int64_t *cell = program->points->cell;
+    if (rules->form == PWL_BIASED && !is_within(line_slopes(rules, program->n - 1), program->q_b))
+        return false;
     const int64_t first = cell[points_at(program->points, program->start)], last = cell[program->last_point];
     int64_t largest = last - first;
     if (rules->form == PWL_ABSOLUTE) {
@@ -192,7 +194,8 @@ void tie_try_slopes(struct tie_program *program, const struct hulls_reach *windo
     const int64_t first = program->points->cell[point], last = program->points->cell[program->last_point];
     program->origin = line_origin(rules, first);
     for (program->n = rules->shift_min; program->n <= rules->shift_max; program->n++) {
-        const double lowest = (double)rules->slopes.low, highest = (double)rules->slopes.high;
+        const struct integers slopes = line_slopes(rules, program->n);
+        const double lowest = (double)slopes.low, highest = (double)slopes.high;
         const int64_t least = (int64_t)fmin(fmax(ceil(ldexp(low, program->n)), lowest), highest + 1),
                       most = (int64_t)fmax(fmin(floor(ldexp(high, program->n)), highest), lowest - 1);
         for (program->q_b = slope_above(rules, least - 1); program->q_b <= most && !program->gave_up;

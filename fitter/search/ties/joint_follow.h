@@ -16,7 +16,7 @@
 /* Slopes tried and codes looked at in one search, times the share of effort that a table is given. */
 #define TIE_MOST_STEPS (1 << 26)
 
-/* What is kept of all segments that end at one knot, and of those before them: one that no other one surpasses. */
+/* A table up to one knot that no other one surpasses. */
 struct reached {
     struct integers after; /* the outputs with which a segment may follow, for --monotone */
     struct line line;
@@ -42,7 +42,7 @@ struct tie_program {
     int64_t steps, most_steps;
     bool gave_up;
 
-    /* Of the start and the slope under trial. */
+    /* The start and the slope under trial. */
     int start;      /* a position */
     int last_point; /* that lines from there are followed to, and one code more */
     int64_t origin, q_b;
@@ -60,7 +60,7 @@ static inline struct reached *state_at(const struct tie_program *program, int se
 /* Which way outputs may go from the code before a point to it: up (1), down (-1) or both. */
 static inline int direction_at(const struct tie_program *program, int point)
 {
-    const bool bound = program->ties->constraints.monotone && point > 0 && point < program->points->count;
+    const bool bound = program->ties->monotone && point > 0 && point < program->points->count;
     return bound ? program->ties->joint[point] : 0;
 }
 
@@ -70,7 +70,7 @@ static inline struct integers outputs_after(const struct tie_program *program, i
     return tie_outputs_after(program->ties, program->points, point, direction_at(program, point), last);
 }
 
-/* Of outputs those that saturation leaves apart at a point. */
+/* The outputs that saturation leaves apart at a point. */
 static inline struct integers outputs_apart(const struct tie_program *program, int point)
 {
     return tie_outputs_apart(program->points, point, (struct integers){program->rules.qmin_y, program->rules.qmax_y});

@@ -20,7 +20,7 @@ static bool line_through(const struct tie_search *search, int begin, int end, do
     for (int n = longest < rules->shift_max ? longest : rules->shift_max; n >= rules->shift_min; n--) {
         const double unit = ldexp(1, n);
         *line = (struct line){.q_b = slope_nearest(rules, slope * unit), .n = n};
-        if (!is_within(rules->slopes, line->q_b))
+        if (!is_within(line_slopes(rules, n), line->q_b))
             continue;
         const double offset = rules->form == PWL_BIASED ? rint(value * unit - (double)line->q_b * x)
                                                         : rint(value - (double)line->q_b / unit * x);
@@ -33,7 +33,7 @@ static bool line_through(const struct tie_search *search, int begin, int end, do
     return false;
 }
 
-/* What a line gives at a code before it is rounded. */
+/* The value of a line at a code before it is rounded. */
 static double real_value(const struct tie_search *search, int begin, const struct line *line, double code)
 {
     const double product = (double)line->q_b * (code - (double)line_origin(search->rules, search->points->cell[begin]));
@@ -157,7 +157,7 @@ static int collect_candidates(const struct tie_search *search, int m, int step, 
         ends.y1 = real_value(search, begin, line, ends.x1);
         add_lines(&collection, ranges + r, far ? 1 : range_count, &ends);
     }
-    for (int r = 0; search->ties->constraints.continuous && r < range_count; r++) {
+    for (int r = 0; search->ties->continuous && r < range_count; r++) {
         struct ends ends = {.x0 = (double)points->cell[ranges[r].begin], .x1 = (double)points->cell[ranges[r].end]};
         ends.y0 = rint(shared_value(search, m, ends.x0));
         ends.y1 = rint(shared_value(search, m + 1, ends.x1));
@@ -260,11 +260,12 @@ static void find_path(const struct paths *left, const struct front *front, struc
     candidate->sum.violation = front->violation + candidate->cost.violation;
 }
 
-/* The same for all candidates of segment m. Where no tie binds neighbours their first outputs ask nothing. */
+/* Finds the paths through all candidates of segment m. Where no tie binds neighbours their first outputs ask nothing.
+ */
 static void find_paths(const struct tie_search *search, int m, const struct candidate *left, int left_count,
                        struct candidate *candidates, int count)
 {
-    const bool tied = constraints_tie(&search->ties->constraints);
+    const bool tied = ties_bind(search->ties);
     struct candidate *sorted[TIE_CANDIDATES];
     struct paths paths;
     struct front front;
@@ -296,9 +297,9 @@ static void choose(struct tie_search *search, int m, const struct candidate *can
     /* Knots are shared by two segments; of --continuous the values there are, too. */
     if (!same_line)
         counts[m] = STALE;
-    if (m > 0 && (!same_knot || (!same_line && search->ties->constraints.continuous)))
+    if (m > 0 && (!same_knot || (!same_line && search->ties->continuous)))
         counts[m - 1] = STALE;
-    if (m < search->segments - 1 && !same_line && search->ties->constraints.continuous)
+    if (m < search->segments - 1 && !same_line && search->ties->continuous)
         counts[m + 1] = STALE;
     *line = candidate->line;
     search->position[m] = begin;

@@ -6,7 +6,7 @@
 #include "base/numbers.h"
 #include "joint_search.h"
 
-/* What it takes to make a candidate and to prove it, in points. */
+/* The effort of making a candidate and proving it, in points. */
 enum { CANDIDATE_EFFORT = 16 };
 
 /* By how much an output misses those that keep to a tie. */
@@ -64,7 +64,7 @@ static double missed_between(const struct tie_search *search, const struct line 
     return sum;
 }
 
-/* What a line costs over the points [from, to), whose outputs are left in search->outputs; infeasible where that alone
+/* The cost of a line over the points [from, to), whose outputs are left in search->outputs; infeasible where that alone
  * is no better than the incumbent. */
 static struct tie_cost piece_cost(const struct tie_search *search, int begin, const struct line *line, int from, int to,
                                   const struct tie_cost *incumbent)
@@ -86,12 +86,12 @@ static struct tie_cost piece_cost(const struct tie_search *search, int begin, co
     for (int k = from; points->fixed && k < to; k++)
         if (points->fixed[k] != POINT_FREE && points->fixed[k] != (int64_t)q[k])
             return infeasible;
-    if (ties->constraints.monotone)
+    if (ties->monotone)
         cost.violation = missed_between(search, line, from, to, q);
     return cost;
 }
 
-/* What a candidate's line costs over all its points; infeasible as above. */
+/* The cost of a candidate's line over all its points; infeasible as above. */
 static struct tie_cost cost_of_pieces(const struct tie_search *search, struct pieces *pieces,
                                       const struct candidate *candidate, const struct tie_cost *incumbent)
 {
@@ -113,7 +113,7 @@ static struct tie_cost cost_of_pieces(const struct tie_search *search, struct pi
         sum = cost_sum(&sum, &pieces->cost[i]);
         if (is_beaten(&sum, incumbent))
             return infeasible;
-        if (ties->constraints.monotone && from > candidate->begin)
+        if (ties->monotone && from > candidate->begin)
             sum.violation += missed_inside(search, from, q);
     }
     return sum;
@@ -157,7 +157,7 @@ void tie_find_cost(const struct tie_search *search, struct pieces *pieces, struc
     const double *q = search->outputs;
     candidate->cost = infeasible;
     points_spend(points, CANDIDATE_EFFORT);
-    if ((ties->constraints.continuous && !output_beyond(rules, line, origin, end, &candidate->next)) ||
+    if ((ties->continuous && !output_beyond(rules, line, origin, end, &candidate->next)) ||
         is_off_at_a_glance(search, candidate, incumbent))
         return;
     candidate->first = line_code(rules, line, origin, first);
@@ -165,15 +165,14 @@ void tie_find_cost(const struct tie_search *search, struct pieces *pieces, struc
     struct tie_cost cost = cost_of_pieces(search, pieces, candidate, incumbent);
     if (is_beaten(&cost, incumbent))
         return;
-    if (ties->constraints.monotone) {
+    if (ties->monotone) {
         const int begin = candidate->begin, last = candidate->end - 1;
         cost.violation += missed(tie_outputs_in_cell(points, begin, ties->cell[begin], candidate->first), q[begin]);
         cost.violation +=
             missed(tie_outputs_in_cell(points, last, ties->cell[last], (int64_t)q[last]), (double)candidate->last);
     }
-    if (ties->fold && candidate->begin == 0 && ties->constraints.continuous)
-        cost.violation +=
-            fmax(0, (double)(tie_gap_of_halves(ties, points, candidate->first) - ties->constraints.max_step));
+    if (ties->fold && candidate->begin == 0 && ties->continuous)
+        cost.violation += fmax(0, (double)(tie_gap_of_halves(ties, points, candidate->first) - ties->max_step));
     candidate->cost = cost;
 }
 
@@ -183,9 +182,9 @@ double tie_joint_violation(const struct tie_search *search, const struct candida
     const int k = right->begin;
     const double first = (double)right->first;
     double violation = 0;
-    if (ties->constraints.monotone)
+    if (ties->monotone)
         violation += missed(tie_outputs_after(ties, search->points, k, ties->joint[k], left->last), first);
-    if (ties->constraints.continuous)
+    if (ties->continuous)
         violation += missed(tie_outputs_near(ties, search->points, k, left->next), first);
     return violation;
 }

@@ -11,7 +11,7 @@
 #include "search/points.h"
 #include "ties.h"
 
-/* What a line or a table costs. Of two costs the first part that differs decides, so that ties are kept before errors
+/* The cost of a line or a table. Of two costs the first part that differs decides, so that ties are kept before errors
  * count, and the largest error before squares. */
 struct tie_cost {
     double violation; /* output codes by which ties are missed, summed */
@@ -82,7 +82,7 @@ enum { MOVES = 3, VALUES = 2, LINES = (2 * VALUES + 1) * (2 * VALUES + 1) };
 /* Most candidates of a segment: each range with lines of two kinds, and the incumbent's line. */
 enum { TIE_CANDIDATES = 2 * MOVES * MOVES * LINES + 1 };
 
-/* What one line costs between the points where candidates begin or end, so that candidates of the same line over other
+/* The cost of one line between the points where candidates begin or end, so that candidates of the same line over other
  * ranges need not visit points again. */
 struct pieces {
     int count, edge[2 * MOVES]; /* piece i holds the points [edge[i], edge[i + 1]) */

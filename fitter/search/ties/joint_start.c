@@ -15,7 +15,7 @@ static double line_between(const struct tie_search *search, int begin, int end, 
                : INFINITY;
 }
 
-/* What the two segments at knot m lose by having one line. */
+/* The loss of the two segments at knot m by having one line. */
 static double loss_without(const struct tie_search *search, const int *position, int m)
 {
     struct line line;
@@ -167,11 +167,11 @@ void tie_search_around(struct tie_search *search, double low, struct candidate *
     other.lines = malloc((size_t)search->most * sizeof *other.lines);
     if (other.position && other.lines) {
         copy_table(&other, search);
-        const bool turns = ties->constraints.monotone && start_at_turns(&other);
+        const bool turns = ties->monotone && start_at_turns(&other);
         tie_descend(search, candidates, cost);
         if (turns && !holds_max_err(ties, cost))
             search_from(search, &other, candidates, cost);
-        if (constraints_tie(&ties->constraints) && !holds_max_err(ties, cost) && !is_near(ties, cost, &untied, least) &&
+        if (ties_bind(ties) && !holds_max_err(ties, cost) && !is_near(ties, cost, &untied, least) &&
             start_at_agreed_cover(&other, least))
             search_from(search, &other, candidates, cost);
     }

@@ -8,11 +8,11 @@
 #include "joint_exact.h"
 #include "joint_search.h"
 
-static const char *binding(const struct constraints *constraints)
+static const char *binding(const struct ties *ties)
 {
-    return constraints->monotone && constraints->continuous ? "--monotone and --continuous"
-           : constraints->monotone                          ? "--monotone"
-                                                            : "--continuous";
+    return ties->monotone && ties->continuous ? "--monotone and --continuous"
+           : ties->monotone                   ? "--monotone"
+                                              : "--continuous";
 }
 
 /* The rules for changing a table's lines: with --shift one, those of its shift. */
@@ -123,7 +123,7 @@ static int search_table(struct tie_search *search, const struct line_rules *rule
     diag->code = EXIT_DONE;
     if (tied->changed || search->ties->improve) {
         tie_search_around(search, low, candidates, &cost);
-        if (!search->ties->by_max_err && !constraints_tie(&search->ties->constraints)) {
+        if (!search->ties->by_max_err && !ties_bind(search->ties)) {
             refine_lines(search, &cost);
             tie_descend(search, candidates, &cost); /* better lines let knots move again */
             refine_lines(search, &cost);
@@ -135,8 +135,7 @@ static int search_table(struct tie_search *search, const struct line_rules *rule
     give_table(search, tied);
     if (cost.violation > 0 && !diag->code)
         diag_set(diag, EXIT_REQUIREMENT, "%s: no table of %d segments %s it; more segments or a larger step are needed",
-                 binding(&search->ties->constraints), tied->most,
-                 tied->proven ? "keeps to" : "was found that keeps to");
+                 binding(search->ties), tied->most, tied->proven ? "keeps to" : "was found that keeps to");
     return diag->code;
 }
 

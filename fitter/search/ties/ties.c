@@ -1,55 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ties.h"
 
-#include <math.h>
 #include <stdlib.h>
-
-#include "function/target.h"
-
-/* Of f itself: where targets are clipped it still rises or falls. */
-static int direction_between(const struct spec *spec, int64_t from, int64_t to)
-{
-    const long double a = target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, from);
-    const long double b = target_unclipped(&spec->function, &spec->in, &spec->out, spec->outside, to);
-    return (b > a) - (b < a);
-}
-
-/* TURN where f starts one way and ends the other. */
-static signed char direction_over(const struct spec *spec, int64_t from, int64_t to)
-{
-    if (to > from + 1 && direction_between(spec, from, from + 1) * direction_between(spec, to - 1, to) < 0)
-        return TURN;
-    return (signed char)direction_between(spec, from, to);
-}
-
-int ties_init(struct ties *ties, const struct spec *spec, const struct points *points, struct diag *diag)
-{
-    *ties = (struct ties){.constraints = spec->constraints,
-                          .fold = spec->is_half && spec->in.zero_point > code_min(spec->in.bits, spec->in.is_signed),
-                          .fold_sum = spec->fold_sum,
-                          .by_max_err = spec->method == METHOD_MINIMAX,
-                          .max_err = isnan(spec->max_err) ? INFINITY : spec->max_err};
-    if (!ties->constraints.monotone)
-        return EXIT_DONE;
-    ties->inside = calloc((size_t)points->count, 3);
-    ties->run_end = malloc((size_t)points->count * sizeof *ties->run_end);
-    if (!ties->inside || !ties->run_end)
-        return diag_set(diag, EXIT_IO, "out of memory for %d codes", points->count);
-    ties->joint = ties->inside + points->count;
-    ties->cell = ties->joint + points->count;
-    for (int k = 0; k < points->count; k++) {
-        ties->cell[k] = direction_over(spec, points->cell[k], points->cell[k + 1] - 1);
-        if (k == 0)
-            continue;
-        ties->joint[k] = direction_over(spec, points->cell[k] - 1, points->cell[k]);
-        ties->inside[k] = direction_over(spec, (int64_t)points->code[k - 1], (int64_t)points->code[k]);
-    }
-    for (int k = points->count - 1; k >= 0; k--) {
-        const bool last = k == points->count - 1 || ties->inside[k + 1] != ties->inside[k];
-        ties->run_end[k] = last ? k + 1 : ties->run_end[k + 1];
-    }
-    return EXIT_DONE;
-}
 
 void ties_free(struct ties *ties)
 {
@@ -121,7 +73,7 @@ struct integers tie_outputs_after(const struct ties *ties, const struct points *
 struct integers tie_outputs_near(const struct ties *ties, const struct points *points, int k, int64_t value)
 {
     struct integers outputs = all, limits;
-    const int64_t step = ties->constraints.max_step;
+    const int64_t step = ties->max_step;
     if (!points->served)
         return (struct integers){value - step, value + step};
     for (int image = 0; image < 2; image++)
@@ -152,7 +104,7 @@ struct integers tie_outputs_apart(const struct points *points, int k, struct int
  * itself, or the other way about: a step each, of which the part that lies between both limits counts once. */
 int64_t tie_widest_step(const struct ties *ties, const struct points *points, int k)
 {
-    const int64_t step = ties->constraints.max_step;
+    const int64_t step = ties->max_step;
     struct integers own, image;
     if (!limits_of(points, k, 0, &own) || !limits_of(points, k, 1, &image))
         return step;

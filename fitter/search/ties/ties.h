@@ -8,14 +8,15 @@
 #include "base/diag.h"
 #include "base/integers.h"
 #include "search/points.h"
-#include "spec/spec.h"
 
 /* f has an extreme in between: no step either way. */
 #define TURN 2
 
 /* What neighbouring codes and segments of a table owe each other. */
 struct ties {
-    struct constraints constraints;
+    bool monotone;   /* no step against the direction of f */
+    bool continuous; /* where a segment starts, the one before would give an output within max_step */
+    int max_step;
     bool fold; /* the points are the half of a folded table, whose other half, of a code at least, is the sum minus this
                 * one */
     int64_t fold_sum;
@@ -30,9 +31,14 @@ struct ties {
     signed char *cell;     /* from the first to the last code of the cell, or TURN */
 };
 
-/* The ties of a spec over its points. Exit 1 when memory is short. */
-int ties_init(struct ties *ties, const struct spec *spec, const struct points *points, struct diag *diag);
+/* Drops what they own; fit/problem.h makes them. */
 void ties_free(struct ties *ties);
+
+/* Whether segments are tied to their neighbours at all. */
+static inline bool ties_bind(const struct ties *ties)
+{
+    return ties->monotone || ties->continuous;
+}
 
 /*
  * Ties hold between outputs of the table's codes. A point of a folded half serves two codes, itself, which saturates
@@ -54,7 +60,7 @@ struct integers tie_outputs_near(const struct ties *ties, const struct points *p
  * there. */
 int64_t tie_gap_of_halves(const struct ties *ties, const struct points *points, int64_t first);
 
-/* Of the half's outputs those beyond which each code that point k serves saturates. */
+/* The half's outputs beyond which each code that point k serves saturates. */
 struct integers tie_outputs_apart(const struct points *points, int k, struct integers outputs);
 
 /* How far apart two of those may lie that tie_outputs_near lets follow each other. */

@@ -81,7 +81,7 @@ struct integers {
 template <pwl_qgemm_format format, bool from_zero>
 __device__ void load_weights(const pwl_qgemm_call &call, size_t n, size_t column, stage *s)
 {
-    constexpr bool is_wide = format != PWL_QGEMM_Q4_0;
+    constexpr bool is_wide = pwl_qgemm_bits(format) == 8;
     const unsigned tile = threadIdx.x / 32, lane = threadIdx.x % 32, word = lane % 4 * 4;
     const unsigned row = tile * 16 + pwl_qgemm_row_of_lane(format, lane / 4);
     const uint8_t *const piece =
@@ -97,7 +97,7 @@ __device__ void load_weights(const pwl_qgemm_call &call, size_t n, size_t column
         s->w[row][word + step] = both.w[0];
         s->w[row + pwl_qgemm_rows_apart(format)][word + step] = both.w[1];
     }
-    if (format == PWL_QGEMM_ROWS8)
+    if (pwl_qgemm_is_rows(format))
         return;
     const uint16_t *const scales =
         reinterpret_cast<const uint16_t *>(piece + PWL_QGEMM_TILES * pwl_qgemm_tile_bytes(format));
@@ -186,6 +186,8 @@ kernel *kernel_of(const pwl_qgemm_call *call)
 {
     if (call->weights.format == PWL_QGEMM_ROWS8)
         return dp4a<PWL_QGEMM_ROWS8, integers>;
+    if (call->weights.format == PWL_QGEMM_ROWS4)
+        return dp4a<PWL_QGEMM_ROWS4, integers>;
     if (call->weights.format == PWL_QGEMM_Q8_0)
         return dp4a<PWL_QGEMM_Q8_0, blocks<false>>;
     return call->product.sums == PWL_QGEMM_SUMS_STORED ? dp4a<PWL_QGEMM_Q4_0, blocks<true>>

@@ -127,10 +127,13 @@ PWL_FN pwl_fragment pwl_fragment_halves(pwl_qgemm_format format, int bf16, int e
                      : pwl_fragment_scaled(q.r[0], q.r[1], q.r[2], q.r[3], scales);
 }
 
-/* Bytes of a step, of rows g and g + 8: in Q4_0 q - 8, or q as it is `from_zero`; in formats of bytes the words. */
+/* Bytes of a step, of rows g and g + 8, or 2g and 2g + 1: in Q4_0 q - 8, or q as it is `from_zero`; in formats of bytes
+ * the words. */
 PWL_FN pwl_bytes8 pwl_fragment_bytes(pwl_qgemm_format format, int from_zero, uint32_t word0, uint32_t word1)
 {
     const pwl_bytes8 words = {{word0, word1}};
+    if (format == PWL_QGEMM_ROWS4)
+        return pwl_s8_from_s4_times16(word0);
     if (format != PWL_QGEMM_Q4_0)
         return words;
     return from_zero ? pwl_u8_from_u4(word0) : pwl_s8_from_u4b8(word0);

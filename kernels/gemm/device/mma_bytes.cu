@@ -55,7 +55,7 @@ __device__ void load(const pwl_qgemm_call &call, size_t m, size_t n, uint32_t pi
         copy_run<groups * 8 * bytes::x_code_bytes>(stage, call.bytes + pwl_qgemm_input_at(m_all, m, column),
                                                    rows * bytes::x_code_bytes);
         stage += groups * 8 * bytes::x_code_bytes;
-        if (format != PWL_QGEMM_ROWS8)
+        if (!pwl_qgemm_is_rows(format))
             copy_run<groups * 8 * bytes::x_scale_bytes>(
                 stage, call.bytes + pwl_qgemm_input_scale_at(m_all, k, m, column), rows * bytes::x_scale_bytes);
         stage += groups * 8 * bytes::x_scale_bytes;
@@ -69,7 +69,7 @@ __device__ void load(const pwl_qgemm_call &call, size_t m, size_t n, uint32_t pi
 template <pwl_qgemm_format format, unsigned groups>
 __global__ void __launch_bounds__(threads, 2) product(const __grid_constant__ pwl_qgemm_call call, uint32_t across)
 {
-    typedef std::conditional_t<format == PWL_QGEMM_ROWS8, int32_t, float> number;
+    typedef std::conditional_t<pwl_qgemm_is_rows(format), int32_t, float> number;
     constexpr unsigned stage = stage_bytes(format, groups), piece_at = bytes::x_bytes(groups);
     extern __shared__ uint4 shared[];
     uint8_t *const memory = reinterpret_cast<uint8_t *>(shared);
@@ -111,7 +111,8 @@ template <pwl_qgemm_format format> int launch(const pwl_qgemm_call *call, struct
 
 int pwl_cuda_launch_qgemm_mma_bytes(const pwl_qgemm_call *call, struct CUstream_st *stream)
 {
-    return call->weights.format == PWL_QGEMM_Q4_0   ? launch<PWL_QGEMM_Q4_0>(call, stream)
-           : call->weights.format == PWL_QGEMM_Q8_0 ? launch<PWL_QGEMM_Q8_0>(call, stream)
-                                                    : launch<PWL_QGEMM_ROWS8>(call, stream);
+    return call->weights.format == PWL_QGEMM_Q4_0    ? launch<PWL_QGEMM_Q4_0>(call, stream)
+           : call->weights.format == PWL_QGEMM_Q8_0  ? launch<PWL_QGEMM_Q8_0>(call, stream)
+           : call->weights.format == PWL_QGEMM_ROWS8 ? launch<PWL_QGEMM_ROWS8>(call, stream)
+                                                     : launch<PWL_QGEMM_ROWS4>(call, stream);
 }

@@ -44,7 +44,7 @@ template <pwl_qgemm_format format> struct operand {
                 a[t][step / 2][step % 2 * 2] = rows.w[0];
                 a[t][step / 2][step % 2 * 2 + 1] = rows.w[1];
             }
-            for (unsigned i = 0; i < 4 && format != PWL_QGEMM_ROWS8; i++)
+            for (unsigned i = 0; i < 4 && !pwl_qgemm_is_rows(format); i++)
                 d[t][i / 2][i % 2] = pwl_f32_from_f16(static_cast<uint16_t>(of.scales[t][i / 2] >> i % 2 * 16));
         }
     }

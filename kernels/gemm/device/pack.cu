@@ -11,104 +11,21 @@
  *        v
  *     a tile's codes, 512 or 1024 bytes in a row, and its scales
  *
- * Codes depend on rows' exponents in ROWS8 alone, so the rest is packed before anyone knows whether there are any:
- * scales are looked at on their way. What is found about them lies in the first 16 bytes of the weights, which are
+ * Codes depend on rows' exponents in formats of rows alone, so the rest is packed before anyone knows whether there are
+ * any: scales are looked at on their way. What is found about them lies in the first 16 bytes of the weights, which are
  * packed last.
  */
 #include <cuda_runtime.h>
 
 #include "arch/async.cuh"
 #include "blocks/lanes.cuh"
-#include "gemm/launch.h"
+#include "pack_rows.cuh"
 
 namespace
 {
 
 using namespace pwl;
-
-constexpr unsigned threads = 256, warps = threads / 32, tile_rows = PWL_QGEMM_TILE_ROWS;
-
-/* The source, with what is known when a kernel is compiled. */
-template <pwl_qgemm_format format, pwl_qgemm_from kind> __device__ pwl_qgemm_source known(pwl_qgemm_source from)
-{
-    from.format = format;
-    from.from = kind;
-    return from;
-}
-
-/* -- Rows -----------------------------------------------------------------------------------------------------------
- */
-
-/* What a row's exponent depends on, by the lanes of a warp, which take turns among its blocks; *bad = the first block
- * that is not finite, or `blocks`. */
-__device__ pwl_qgemm_span span_of_row(const pwl_qgemm_source &from, size_t row, size_t blocks, size_t *bad)
-{
-    const unsigned lane = threadIdx.x % 32;
-    pwl_qgemm_span span = pwl_qgemm_no_span();
-    *bad = blocks;
-    for (size_t b = lane; b < blocks; b += 32) {
-        const pwl_qgemm_block block = pwl_qgemm_block_at(&from, row, b, 0);
-        if (block.finite)
-            span = pwl_qgemm_join(span, pwl_qgemm_span_at(&from, row, b, &block));
-        else
-            *bad = min(*bad, b);
-    }
-    return span;
-}
-
-/* Of floats in ROWS8: a lane has an element of each block. */
-__device__ pwl_qgemm_span span_of_floats(const pwl_qgemm_source &from, size_t row, size_t blocks, size_t *bad)
-{
-    const pwl_qgemm_origin origin = pwl_qgemm_origin_of(&from, row);
-    const size_t first = origin.row * from.k + threadIdx.x % 32;
-    pwl_qgemm_span span = pwl_qgemm_no_span();
-    *bad = blocks;
-#pragma unroll 8
-    for (size_t b = 0; b < blocks; b++) {
-        const float v = pwl_qgemm_element(from.type, origin.data, first + b * PWL_BLOCK);
-        const bool finite = pwl_is_finite(v);
-        span.high = max(span.high, finite ? static_cast<int32_t>(pwl_bits_of_f32(pwl_magnitude(v))) : 0);
-        *bad = finite ? *bad : min(*bad, b);
-    }
-    return span;
-}
-
-/*
- * A warp for a row: its exponent, and a sum of 0 for pieces() to add to. What is null is not told. Two blocks in a
- * multiprocessor: ptxas would else keep to fewer registers than 32 floats need.
- */
-template <pwl_qgemm_format format, pwl_qgemm_from kind>
-__global__ void __launch_bounds__(threads, 2) rows(const __grid_constant__ pwl_qgemm_source source, size_t count,
-                                                   pwl_qgemm_survey *found, int8_t *exponents, int32_t *sums)
-{
-    constexpr bool is_of_floats = format == PWL_QGEMM_ROWS8 && kind == PWL_QGEMM_FROM_FLOATS;
-    const pwl_qgemm_source from = known<format, kind>(source);
-    for (size_t row = size_t{blockIdx.x} * warps + threadIdx.x / 32; row < count; row += size_t{gridDim.x} * warps) {
-        const size_t blocks = row < from.n ? from.k / PWL_BLOCK : 0;
-        pwl_qgemm_span span = pwl_qgemm_no_span();
-        size_t bad = blocks;
-        if constexpr (is_of_floats)
-            span = span_of_floats(from, row, blocks, &bad);
-        else if constexpr (kind != PWL_QGEMM_FROM_S8)
-            span = span_of_row(from, row, blocks, &bad);
-        if (found && bad < blocks)
-            atomicMin(&found->bad, row * blocks + bad);
-        for (unsigned step = 1; step < 32; step *= 2) {
-            const pwl_qgemm_span other = {__shfl_xor_sync(all_lanes, span.high, step),
-                                          __shfl_xor_sync(all_lanes, span.low, step)};
-            span = pwl_qgemm_join(span, other);
-        }
-        if (threadIdx.x % 32 != 0)
-            continue;
-        const int e = blocks ? pwl_qgemm_exponent_of(&from, row, span) : 0;
-        if (found && e != 0)
-            atomicMin(&found->row, static_cast<unsigned long long>(row));
-        if (exponents)
-            exponents[row] = static_cast<int8_t>(e);
-        if (sums)
-            sums[row] = 0;
-    }
-}
+using namespace pwl::packing;
 
 /* -- Pieces ---------------------------------------------------------------------------------------------------------
  */
@@ -117,7 +34,7 @@ __global__ void __launch_bounds__(threads, 2) rows(const __grid_constant__ pwl_q
  * beginning of a row here; those that are made of floats have words for codes. An odd number of 16 bytes between rows
  * puts what a warp gathers of eight rows in different banks. */
 template <pwl_qgemm_format format, pwl_qgemm_from kind> struct staging {
-    static constexpr bool made = kind == PWL_QGEMM_FROM_FLOATS;
+    static constexpr bool made = pwl_qgemm_is_of_floats(kind);
     static constexpr unsigned code_bytes = pwl_qgemm_code_bytes(format);
     static constexpr unsigned codes_at = made ? 4 : pwl_qgemm_scale_bytes(format), block_bytes = codes_at + code_bytes;
     static constexpr unsigned pieces = 64 / pwl_qgemm_bits(format), blocks = 2 * pieces; /* of a row at a time */
@@ -199,15 +116,15 @@ struct made_codes {
     uint16_t scale;
 };
 
-/* As pwl_quantise() makes them, of a lane's elements; e is n_w in ROWS8. */
+/* As pwl_quantise() makes them, of a lane's elements; e is n_w in formats of rows. */
 template <pwl_qgemm_format format, unsigned lanes>
 __device__ made_codes quantise(pwl_rule rule, int e, const float (&v)[PWL_BLOCK / lanes])
 {
     made_codes made = {{0, 0}, 0};
-    if constexpr (format == PWL_QGEMM_ROWS8) {
+    if constexpr (pwl_qgemm_is_rows(format)) {
 #pragma unroll
         for (unsigned j = 0; j < PWL_BLOCK / lanes; j++)
-            made.codes[j / 4] |= (static_cast<uint32_t>(pwl_qgemm_code_s8(v[j], e)) & 0xff) << j % 4 * 8;
+            made.codes[j / 4] |= (static_cast<uint32_t>(pwl_qgemm_row_code(format, v[j], e)) & 0xff) << j % 4 * 8;
     } else {
         constexpr pwl_format blocks = format == PWL_QGEMM_Q4_0   ? PWL_Q4_0
                                       : format == PWL_QGEMM_Q8_0 ? PWL_Q8_0
@@ -224,6 +141,22 @@ __device__ made_codes quantise(pwl_rule rule, int e, const float (&v)[PWL_BLOCK 
     return made;
 }
 
+/* A lane's elements of a block that begins at `at`, four of either half; `block` is its number in the source. */
+template <pwl_qgemm_format format, pwl_qgemm_type type>
+__device__ void load_eight(const pwl_qgemm_source &from, const void *data, size_t block, const char *at, bool aligned,
+                           float (&v)[8])
+{
+    if (format == PWL_QGEMM_ROWS4 && from.from == PWL_QGEMM_FROM_Q4_0) {
+#pragma unroll
+        for (unsigned j = 0; j < 8; j++)
+            v[j] = pwl_qgemm_source_element(&from, data,
+                                            block * PWL_BLOCK + threadIdx.x % 4 * 4 + j % 4 + j / 4 * (PWL_BLOCK / 2));
+    } else {
+        load_four<type>(at, aligned, v);
+        load_four<type>(at + PWL_BLOCK / 2 * (type == PWL_QGEMM_F32 ? 4 : 2), aligned, v + 4);
+    }
+}
+
 /* Makes blocks of floats: a warp for a row of either half, four lanes for a block. */
 template <pwl_qgemm_format format, class stage, pwl_qgemm_type type>
 __device__ void make_blocks(const pwl_qgemm_source &from, const pwl_qgemm_weights &weights, const patch &to)
@@ -234,17 +167,15 @@ __device__ void make_blocks(const pwl_qgemm_source &from, const pwl_qgemm_weight
         const pwl_qgemm_origin origin = pwl_qgemm_origin_of(&from, to.row + r);
         const char *const row =
             static_cast<const char *>(origin.data) + (origin.row * from.k + to.block * PWL_BLOCK + lane * 4) * element;
-        const int e = format == PWL_QGEMM_ROWS8 ? pwl_qgemm_row_exponent(&weights, to.row + r) : 0;
+        const int e = pwl_qgemm_is_rows(format) ? pwl_qgemm_row_exponent(&weights, to.row + r) : 0;
         const bool aligned = reinterpret_cast<uintptr_t>(row) % (4 * element) == 0;
 #pragma unroll 2
         for (unsigned b = first; b < stage::blocks; b += at_once) {
             const bool there = to.block + b < to.blocks;
             const char *const at = row + b * PWL_BLOCK * element;
             float v[PWL_BLOCK / lanes] = {};
-            if (there) {
-                load_four<type>(at, aligned, v);
-                load_four<type>(at + PWL_BLOCK / 2 * element, aligned, v + 4);
-            }
+            if (there)
+                load_eight<format, type>(from, origin.data, origin.row * to.blocks + to.block + b, at, aligned, v);
             const made_codes made = from.rule == PWL_RULE_DEFAULT /* which is then known as that is compiled */
                                         ? quantise<format, lanes>(PWL_RULE_DEFAULT, e, v)
                                         : quantise<format, lanes>(from.rule, e, v);
@@ -267,7 +198,7 @@ __device__ void fill(const pwl_qgemm_source &from, const pwl_qgemm_weights &weig
 {
     if constexpr (!stage::made)
         copy_blocks<stage>(from, to);
-    else if (from.type == PWL_QGEMM_F32)
+    else if (from.type == PWL_QGEMM_F32) /* and of blocks */
         make_blocks<format, stage, PWL_QGEMM_F32>(from, weights, to);
     else if (from.type == PWL_QGEMM_F16)
         make_blocks<format, stage, PWL_QGEMM_F16>(from, weights, to);
@@ -278,9 +209,9 @@ __device__ void fill(const pwl_qgemm_source &from, const pwl_qgemm_weights &weig
 /* As pwl_qgemm_gather(), by two bytes where codes are aligned to as many, or four that lie together. */
 template <pwl_qgemm_format format, class stage> __device__ uint32_t gather(const uint8_t *q, unsigned t)
 {
-    if (format == PWL_QGEMM_ROWS8 && stage::made)
+    if (pwl_qgemm_is_rows(format) && stage::made)
         return reinterpret_cast<const uint32_t *>(q)[t];
-    if (format == PWL_QGEMM_ROWS8 || !stage::even)
+    if (pwl_qgemm_is_rows(format) || !stage::even)
         return pwl_qgemm_gather(format, q, t);
     const uint16_t *const pairs = reinterpret_cast<const uint16_t *>(q);
     return pwl_qgemm_interleave(pairs[t], pairs[t + 4]);
@@ -298,7 +229,16 @@ __device__ void tell(pwl_qgemm_survey *found, const patch &of, size_t row, size_
         atomicMin(&found->row, static_cast<unsigned long long>(row));
 }
 
-/* Puts a patch's tiles in place, a warp each; `sums` of ROWS8's rows are added to. */
+/* The sum of what a word of codes counts in a format of rows. */
+template <pwl_qgemm_format format> __device__ int sum_of_word(uint32_t codes, int sum)
+{
+    if constexpr (format == PWL_QGEMM_ROWS8)
+        return __dp4a(static_cast<int>(codes), 0x01010101, sum);
+    const pwl_bytes8 bytes = pwl_s8_from_s4_times16(codes);
+    return __dp4a(static_cast<int>(bytes.w[0]), 0x01010101, __dp4a(static_cast<int>(bytes.w[1]), 0x01010101, sum));
+}
+
+/* Puts a patch's tiles in place, a warp each; `sums` of formats of rows are added to. */
 template <pwl_qgemm_format format, class stage>
 __device__ void put_tiles(const pwl_qgemm_source &from, const pwl_qgemm_weights &to, const patch &of,
                           pwl_qgemm_survey *found, int32_t *sums)
@@ -330,8 +270,8 @@ __device__ void put_tiles(const pwl_qgemm_source &from, const pwl_qgemm_weights 
                 for (unsigned i = 0; i < 2; i++) {
                     const uint8_t *const q = row[i] + (2 * p + b) * stage::block_bytes + stage::codes_at + h * 16;
                     codes[i] = of.has(from, at[i], 2 * p + b) ? gather<format, stage>(q, t) : zeros;
-                    if (format == PWL_QGEMM_ROWS8)
-                        sum[i] = __dp4a(static_cast<int>(codes[i]), 0x01010101, sum[i]);
+                    if constexpr (pwl_qgemm_is_rows(format))
+                        sum[i] = sum_of_word<format>(codes[i], sum[i]);
                 }
                 words[b][2 * h] = halves == 2 ? codes[0] : pwl_qgemm_low_nibbles(codes[0], codes[1]);
                 words[b][2 * h + 1] = halves == 2 ? codes[1] : pwl_qgemm_high_nibbles(codes[0], codes[1]);
@@ -344,7 +284,7 @@ __device__ void put_tiles(const pwl_qgemm_source &from, const pwl_qgemm_weights 
             if (static_cast<void *>(here) != found)
                 *here = make_uint4(word[4 * h], word[4 * h + 1], word[4 * h + 2], word[4 * h + 3]);
         }
-        if constexpr (format != PWL_QGEMM_ROWS8) { /* lanes' scales are in the order of pwl_qgemm_scale_at() */
+        if constexpr (!pwl_qgemm_is_rows(format)) { /* lanes' scales are in the order of pwl_qgemm_scale_at() */
             const unsigned r = lane % 2 ? at[1] : at[0], b = 2 * p + lane / 2 % 2;
             const uint8_t *const block = (lane % 2 ? row[1] : row[0]) + b * stage::block_bytes;
             uint8_t *const scales = piece + PWL_QGEMM_TILES * tile_bytes + tile * 32 * scale_bytes;
@@ -360,7 +300,7 @@ __device__ void put_tiles(const pwl_qgemm_source &from, const pwl_qgemm_weights 
                 reinterpret_cast<uint16_t *>(scales)[lane] = scale;
         }
     }
-    if constexpr (format == PWL_QGEMM_ROWS8) {
+    if constexpr (pwl_qgemm_is_rows(format)) {
 #pragma unroll
         for (unsigned i = 0; i < 2; i++) {
             sum[i] = sum_of_lanes<4>(sum[i]); /* below 2^31 in all of a row, as K <= 65793 */
@@ -430,9 +370,13 @@ kernels kernels_of(const pwl_qgemm_source *from)
                                         kernels_for<PWL_QGEMM_MXFP4, PWL_QGEMM_FROM_BLOCKS>()};
     static const kernels of_floats[] = {
         kernels_for<PWL_QGEMM_Q4_0, PWL_QGEMM_FROM_FLOATS>(), kernels_for<PWL_QGEMM_Q8_0, PWL_QGEMM_FROM_FLOATS>(),
-        kernels_for<PWL_QGEMM_MXFP4, PWL_QGEMM_FROM_FLOATS>(), kernels_for<PWL_QGEMM_ROWS8, PWL_QGEMM_FROM_FLOATS>()};
-    if (from->from == PWL_QGEMM_FROM_S8)
-        return kernels_for<PWL_QGEMM_ROWS8, PWL_QGEMM_FROM_S8>();
+        kernels_for<PWL_QGEMM_MXFP4, PWL_QGEMM_FROM_FLOATS>(), kernels_for<PWL_QGEMM_ROWS8, PWL_QGEMM_FROM_FLOATS>(),
+        kernels_for<PWL_QGEMM_ROWS4, PWL_QGEMM_FROM_FLOATS>()};
+    if (from->from == PWL_QGEMM_FROM_CODES)
+        return from->format == PWL_QGEMM_ROWS8 ? kernels_for<PWL_QGEMM_ROWS8, PWL_QGEMM_FROM_CODES>()
+                                               : kernels_for<PWL_QGEMM_ROWS4, PWL_QGEMM_FROM_CODES>();
+    if (from->from == PWL_QGEMM_FROM_Q4_0)
+        return kernels_for<PWL_QGEMM_ROWS4, PWL_QGEMM_FROM_Q4_0>();
     return (from->from == PWL_QGEMM_FROM_BLOCKS ? of_blocks : of_floats)[from->format];
 }
 
@@ -444,11 +388,11 @@ int launch_rows(const pwl_qgemm_source *from, size_t count, pwl_qgemm_survey *fo
     return cudaGetLastError();
 }
 
-/* The sums of rows of ROWS8, or null. */
+/* The sums of rows of formats that have them, or null. */
 int32_t *sums_of(const pwl_qgemm_weights *to)
 {
     char *const memory = static_cast<char *>(const_cast<void *>(to->memory));
-    return to->format == PWL_QGEMM_ROWS8 ? reinterpret_cast<int32_t *>(memory + pwl_qgemm_row_sum_at(to, 0)) : nullptr;
+    return pwl_qgemm_is_rows(to->format) ? reinterpret_cast<int32_t *>(memory + pwl_qgemm_row_sum_at(to, 0)) : nullptr;
 }
 
 } // namespace
@@ -481,7 +425,7 @@ int pwl_cuda_launch_qgemm_pieces(const pwl_qgemm_source *from, const pwl_qgemm_w
 
 int pwl_cuda_launch_qgemm_last(const pwl_qgemm_source *from, const pwl_qgemm_weights *to, struct CUstream_st *stream)
 {
-    if (from->from != PWL_QGEMM_FROM_S8)
+    if (from->from != PWL_QGEMM_FROM_CODES)
         kernels_of(from).pieces<<<1, threads, 0, stream>>>(*from, *to, 1, nullptr, nullptr);
     settle<<<1, 1, 0, stream>>>();
     return cudaGetLastError();

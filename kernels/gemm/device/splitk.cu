@@ -87,10 +87,11 @@ launched launched_as_floats(const pwl_qgemm_call *call)
 
 template <unsigned groups> launched launched_as_bytes(const pwl_qgemm_call *call)
 {
-    const pwl_qgemm_scheme scheme = call->product.scheme;
-    return scheme == PWL_QGEMM_INT8   ? launched_as<PWL_QGEMM_ROWS8, by_bytes<PWL_QGEMM_ROWS8, groups>, groups>()
-           : scheme == PWL_QGEMM_W4A8 ? launched_as<PWL_QGEMM_Q4_0, by_bytes<PWL_QGEMM_Q4_0, groups>, groups>()
-                                      : launched_as<PWL_QGEMM_Q8_0, by_bytes<PWL_QGEMM_Q8_0, groups>, groups>();
+    const pwl_qgemm_format format = call->weights.format;
+    return format == PWL_QGEMM_ROWS8   ? launched_as<PWL_QGEMM_ROWS8, by_bytes<PWL_QGEMM_ROWS8, groups>, groups>()
+           : format == PWL_QGEMM_ROWS4 ? launched_as<PWL_QGEMM_ROWS4, by_bytes<PWL_QGEMM_ROWS4, groups>, groups>()
+           : format == PWL_QGEMM_Q4_0  ? launched_as<PWL_QGEMM_Q4_0, by_bytes<PWL_QGEMM_Q4_0, groups>, groups>()
+                                       : launched_as<PWL_QGEMM_Q8_0, by_bytes<PWL_QGEMM_Q8_0, groups>, groups>();
 }
 
 template <unsigned groups> launched launched_as_halves(const pwl_qgemm_call *call)

@@ -141,7 +141,7 @@ template <pwl_qgemm_format format, bool bf16, bool exponents, unsigned groups> s
 
 /* X in bytes, in the order of gemm/layout.h. */
 template <pwl_qgemm_format format, unsigned groups> struct by_bytes : in_stages, from_bytes {
-    typedef std::conditional_t<format == PWL_QGEMM_ROWS8, int32_t, float> number;
+    typedef std::conditional_t<pwl_qgemm_is_rows(format), int32_t, float> number;
     using block = shape<groups>;
     static constexpr unsigned x_bytes = bytes::x_bytes(groups);
     static constexpr unsigned all_codes = groups * 8 * bytes::x_code_bytes, all_scales = x_bytes - all_codes;
@@ -166,7 +166,7 @@ template <pwl_qgemm_format format, unsigned groups> struct by_bytes : in_stages,
 #pragma unroll
         for (unsigned i = 0; i < all_codes; i += at_once)
             copy_async_if(is_piece && i + thread < codes, stage + i + thread, codes_at + i + thread);
-        if (format != PWL_QGEMM_ROWS8 && thread < all_scales)
+        if (!pwl_qgemm_is_rows(format) && thread < all_scales)
             copy_async_if(is_piece && thread < scales, stage + all_codes + thread, scales_at + thread);
         codes_at += codes;
         scales_at += scales;

@@ -68,7 +68,7 @@ template <pwl_qgemm_format format, unsigned tiles> struct codes {
             const uint8_t *const four = its_scales + t * scale_bytes(format) + lane / 4 * (scale_bytes(format) / 8);
             if constexpr (format == PWL_QGEMM_MXFP4) {
                 scales[t][0] = *reinterpret_cast<const uint32_t *>(four);
-            } else if constexpr (format != PWL_QGEMM_ROWS8) {
+            } else if constexpr (!pwl_qgemm_is_rows(format)) {
                 const uint2 s = *reinterpret_cast<const uint2 *>(four);
                 scales[t][0] = s.x;
                 scales[t][1] = s.y;
@@ -124,6 +124,11 @@ template <pwl_qgemm_format format, bool bf16, bool exponents, unsigned tiles> st
         if constexpr (format == PWL_QGEMM_ROWS8) { /* bytes, 32 columns to a step */
             const uint32_t *const both = &of.words[t][step * 4];
             return {{both[0], both[1], both[2], both[3]}};
+        }
+        if constexpr (format == PWL_QGEMM_ROWS4) {
+            const pwl_bytes8 first = pwl_fragment_bytes(format, 0, of.words[t][step * 2], 0),
+                             second = pwl_fragment_bytes(format, 0, of.words[t][step * 2 + 1], 0);
+            return {{first.w[0], first.w[1], second.w[0], second.w[1]}};
         }
         uint32_t scales = of.scales[t][format == PWL_QGEMM_MXFP4 ? 0 : step / 2];
         if constexpr (format == PWL_QGEMM_MXFP4 && !exponents) {

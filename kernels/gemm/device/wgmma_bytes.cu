@@ -32,7 +32,7 @@ template <class shape> bool describe_y(CUtensorMap *y, const pwl_qgemm_call *cal
 
 template <class shape> int launch_shape(const pwl_qgemm_call *call, struct CUstream_st *stream)
 {
-    static_assert(fewest_stages * shape::bytes + alignment + groups * (out_group + shape::units_bytes) +
+    static_assert(fewest_stages * shape::bytes + alignment + groups * (shape::out_group + shape::units_bytes) +
                           (shape::meets_early ? shape::parts_bytes : 0) + PWL_QGEMM_NARROW_TABLE <=
                       most_shared,
                   "stages beside Y");
@@ -49,25 +49,32 @@ template <class shape> int launch_shape(const pwl_qgemm_call *call, struct CUstr
         return cudaErrorInvalidConfiguration;
     if (!describe_matrix<int8_t>(&x, from.data, m, call->weights.k, from.stride, row_bytes, of.rows))
         return cudaErrorInvalidConfiguration;
-    const room behind = {groups * out_group, shape::meets_early && of.split > 1 ? shape::parts_bytes : 0,
+    const room behind = {groups * shape::out_group, shape::meets_early && of.split > 1 ? shape::parts_bytes : 0,
                          call->narrow.table_bytes, groups * shape::units_bytes};
     const unsigned bytes = share_out<shape>(of, behind);
     return launch<shape, storing_codes<shape>>(call, x, y, of, bytes, stream);
+}
+
+template <pwl_qgemm_format format> int launch_format(const pwl_qgemm_call *call, struct CUstream_st *stream)
+{
+    switch (call->tile.tokens) {
+#define LAUNCH(tokens, ...)                                                                                            \
+    case tokens:                                                                                                       \
+        return launch_shape<byte_shape<format, tokens>>(call, stream);
+        PWL_QGEMM_BYTE_TILE_SIZES(LAUNCH)
+#undef LAUNCH
+    }
+    return cudaErrorInvalidConfiguration;
 }
 
 } // namespace
 
 int pwl_cuda_launch_qgemm_wgmma_bytes(const pwl_qgemm_call *call, struct CUstream_st *stream)
 {
+    if (call->weights.format == PWL_QGEMM_ROWS4)
+        return launch_format<PWL_QGEMM_ROWS4>(call, stream);
     /* Such tiles are bound by their copies, of which a pair of them needs fewer. */
     if (call->tile.tokens == 128 && call->tile.split == 1 && call->product.m > 128)
-        return launch_shape<byte_shape<128, true>>(call, stream);
-    switch (call->tile.tokens) {
-#define LAUNCH(tokens, ...)                                                                                            \
-    case tokens:                                                                                                       \
-        return launch_shape<byte_shape<tokens>>(call, stream);
-        PWL_QGEMM_BYTE_TILE_SIZES(LAUNCH)
-#undef LAUNCH
-    }
-    return cudaErrorInvalidConfiguration;
+        return launch_shape<byte_shape<PWL_QGEMM_ROWS8, 128, true>>(call, stream);
+    return launch_format<PWL_QGEMM_ROWS8>(call, stream);
 }

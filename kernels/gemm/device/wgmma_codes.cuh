@@ -22,35 +22,13 @@
 #include "gemm/narrow.h"
 #include "launch.cuh"
 #include "store.cuh"
-#include "wgmma_loop.cuh"
+#include "wgmma_byte_shape.cuh"
 #include "wgmma_ways.cuh"
 
 namespace pwl
 {
 namespace wgmma
 {
-
-/* Y that waits to be copied, of a warpgroup: two buffers, which take turns. */
-constexpr unsigned out_buffer = 4096, out_group = 2 * out_buffer;
-
-/* The largest multiple of 8 up to `most` that divides `rows`. */
-__host__ __device__ constexpr unsigned box_of(unsigned rows, unsigned most)
-{
-    return most % 8 == 0 && rows % most == 0 ? most : box_of(rows, most - 8);
-}
-
-/* What the main loop is compiled for in bytes. A block of a cluster may write to the other one's memory before that is
- * through, where there is room for what it writes beside the stages. */
-template <unsigned count, bool in_pairs = false>
-struct byte_shape : stage_shape<mma::variant<PWL_QGEMM_ROWS8, false, false>, count, (count > 64 ? 1 : 2)> {
-    static constexpr bool direct = true, strips = false, meets_early = count <= 128 && !in_pairs, sends_parts = true,
-                          pairs = in_pairs;
-    static constexpr unsigned half = count / 2, parts_bytes = half * PWL_QGEMM_ROWS * sizeof(int32_t);
-    /* Of a warpgroup: exponents of rows of X, and what warps find about theirs and the weights'. */
-    static constexpr unsigned units_bytes = count * sizeof(int32_t) + group_threads / 32 * sizeof(int4);
-    /* Rows of X in a box of Y whose elements have so many bytes: halves are of whole boxes. */
-    template <unsigned y_bytes> static constexpr unsigned box_rows = box_of(half, out_buffer / group_rows / y_bytes);
-};
 
 template <class shape> struct storing_codes;
 
@@ -73,16 +51,18 @@ template <class shape> struct storing_codes {
     /* Of the next tile: what memory has of the lane's rows, and of rows of X. */
     int32_t next_sum[2], next_bias[2];
     int8_t next_w[2], next_x[lists];
-    /* Of the tile: whether v has 32 bits, exponents, and those of rows of X less n. */
-    bool narrow;
-    int32_t n_w[2], n_x[lists];
-    uint32_t buffer = 0; /* of Y, the next one */
+    /* Of the tile: whether this lane's v have 32 bits, then whether all of the warpgroup are stored by as many;
+     * exponents, and those of rows of X less n. */
+    bool narrow, second_turn = false;
+    int32_t n_w[2], n_x[lists], lowest_w; /* of the warpgroup's n_w */
+    uint32_t buffer = 0;                  /* of Y, the next one */
 
     __device__ storing_codes(const pwl_qgemm_call &call, const CUtensorMap &y, const work &of, uint8_t *memory,
                              const tile_place &here)
         : call(call), y(y), of(of), memory(memory), group(threadIdx.x / group_threads),
           thread(threadIdx.x % group_threads), lane(threadIdx.x % 32), warp(thread / 32),
-          out(shared_address(memory) + of.out_at + group * out_group), table(shared_address(memory) + of.table_at),
+          out(shared_address(memory) + of.out_at + group * shape::out_group),
+          table(shared_address(memory) + of.table_at),
           units(shared_address(memory) + of.units_at + group * shape::units_bytes),
           row(group * group_rows + warp * PWL_QGEMM_TILE_ROWS + pwl_qgemm_row_of_lane(shape::format, lane / 4))
     {
@@ -210,7 +190,7 @@ template <class shape> struct storing_codes {
             add_parts(here.part, sums);
         const size_t left = first < call.product.m ? call.product.m - first : 0;
         const unsigned rows = static_cast<unsigned>(min(size_t{here.shared ? shape::half : shape::tokens}, left));
-        if (!all_is_narrow()) {
+        if (!narrow) {
             store_by_search(first, n, rows, sums);
             return;
         }
@@ -279,16 +259,32 @@ template <class shape> struct storing_codes {
         }
     }
 
-    /* Leaves the exponents of the rows of X in shared memory; whether the warpgroup's part of the tile is narrow. */
-    __device__ bool all_is_narrow() const
+    /* Whether the warpgroup's part of the tile is narrow; then half of what a row of X is shifted by beside the least
+     * exponent of the weights, with its exponent, in shared memory, where those of the last tile are not read any more.
+     */
+    __device__ void meanwhile()
     {
-        int32_t *const to = reinterpret_cast<int32_t *>(memory + of.units_at + group * shape::units_bytes);
-        int4 *const found = reinterpret_cast<int4 *>(to + shape::tokens);
-        int32_t least = n_x[0], most = n_x[0];
+        int32_t least_n;
+        narrow = all_is_narrow(least_n);
+        second_turn = !second_turn;
+        lowest_w = least_n;
+        if (!narrow)
+            return;
+        int2 *const to = reinterpret_cast<int2 *>(memory + of.units_at + group * shape::units_bytes);
 #pragma unroll
         for (unsigned i = 0; i < lists; i++) {
             if (thread + i * group_threads < shape::tokens)
-                to[thread + i * group_threads] = n_x[i];
+                to[thread + i * group_threads] = make_int2(n_x[i], 1 << (n_x[i] + least_n - 1 & 31));
+        }
+    }
+
+    __device__ bool all_is_narrow(int32_t &least_n) const
+    {
+        int2 *const units = reinterpret_cast<int2 *>(memory + of.units_at + group * shape::units_bytes);
+        int4 *const found = reinterpret_cast<int4 *>(units + shape::tokens) + (second_turn ? group_threads / 32 : 0);
+        int32_t least = n_x[0], most = n_x[0];
+#pragma unroll
+        for (unsigned i = 1; i < lists; i++) {
             least = min(least, n_x[i]);
             most = max(most, n_x[i]);
         }
@@ -299,7 +295,8 @@ template <class shape> struct storing_codes {
         if (lane == 0)
             found[warp] = make_int4(least, most, least_w, most_w);
         meet(meet_codes + group, group_threads);
-        int32_t least_x = INT16_MAX, most_x = INT16_MIN, least_n = INT16_MAX, most_n = INT16_MIN;
+        int32_t least_x = INT16_MAX, most_x = INT16_MIN, most_n = INT16_MIN;
+        least_n = INT16_MAX;
 #pragma unroll
         for (unsigned i = 0; i < group_threads / 32; i++) {
             const int4 one = found[i];
@@ -318,22 +315,17 @@ template <class shape> struct storing_codes {
     template <class way, unsigned at_once>
     __device__ void put_groups(const way &by, const sums_type &sums, unsigned g, unsigned in_box, uint32_t to) const
     {
-        const int32_t low = min(n_w[0], n_w[1]);
-        int32_t factor[2] = {1 << (n_w[0] - low), 1 << (n_w[1] - low)}, q[4 * at_once];
+        int32_t factor[2] = {1 << (n_w[0] - lowest_w), 1 << (n_w[1] - lowest_w)}, q[4 * at_once];
         asm("" : "+r"(factor[0]), "+r"(factor[1])); /* or multiplications become shifts, whose units are busier */
 #pragma unroll
         for (unsigned i = 0; i < at_once; i++) {
-            const uint2 n = load_shared<uint2>(units + ((g + i) * 8 + lane % 4 * 2) * 4);
-            const int32_t shift[2] = {static_cast<int32_t>(n.x), static_cast<int32_t>(n.y)};
+            const uint4 n = load_shared<uint4>(units + ((g + i) * 8 + lane % 4 * 2) * 8);
+            const int32_t shift[2] = {static_cast<int32_t>(n.x), static_cast<int32_t>(n.z)};
+            const int32_t half[2] = {static_cast<int32_t>(n.y), static_cast<int32_t>(n.w)};
 #pragma unroll
-            for (unsigned c = 0; c < 2; c++) {
-                int32_t half = 1 << (shift[c] + low - 1);
-                asm("" : "+r"(half));
-#pragma unroll
-                for (unsigned r = 0; r < 2; r++)
-                    q[4 * i + 2 * r + c] =
-                        pwl_qgemm_shift_narrow(sums[g + i][2 * r + c], shift[c] + n_w[r], half, factor[r]);
-            }
+            for (unsigned k = 0; k < 4; k++)
+                q[4 * i + k] =
+                    pwl_qgemm_shift_narrow(sums[g + i][k], shift[k % 2] + n_w[k / 2], half[k % 2], factor[k / 2]);
         }
         by.find(q);
         if constexpr (way::bytes == 1) {
@@ -374,7 +366,7 @@ template <class shape> struct storing_codes {
             if (first >= rows)
                 break;
             const uint32_t to = out + buffer;
-            buffer ^= out_buffer;
+            buffer ^= shape::out_buffer;
             if (first_thread)
                 wait_for_copies_to_read<1>();
             meet(meet_codes + group, group_threads);
@@ -434,7 +426,7 @@ template <class shape> struct storing_codes {
     }
 
     static constexpr unsigned chunk = 16, chunk_pitch = group_rows + 4; /* rows of X, by 64 bits */
-    static_assert(chunk * chunk_pitch * sizeof(int32_t) <= out_group, "sums lie where Y does");
+    static_assert(chunk * chunk_pitch * sizeof(int32_t) <= shape::out_group, "sums lie where Y does");
 
     /* Sums of a chunk, `of_chunk` being known but at run time. */
     template <unsigned g = 0> __device__ void put_sums(const sums_type &sums, unsigned of_chunk, int32_t *to) const
@@ -461,7 +453,7 @@ template <class shape> struct storing_codes {
     {
         const bool gated = call.epilogue.as.gated;
         const unsigned columns = static_cast<unsigned>(pwl_qgemm_columns(group_rows, gated));
-        int32_t *const to = reinterpret_cast<int32_t *>(memory + of.out_at + group * out_group);
+        int32_t *const to = reinterpret_cast<int32_t *>(memory + of.out_at + group * shape::out_group);
         if (thread == 0)
             wait_for_copies_to_read();
 #pragma unroll 1

@@ -23,8 +23,8 @@
  *     wait for stage i, load its codes | wait for multiplications i - 2, stage i - 2 is empty | decode to the registers
  *     of A that they had | start multiplications i
  *
- * Bytes need no decoding, and ptxas has them loaded to where they are multiplied from: so they are loaded after that
- * wait.
+ * Codes that are bytes need no decoding, and ptxas has them loaded to where they are multiplied from: so they are
+ * loaded after that wait.
  *
  * A stage is read in two ways: its codes by loads, long before X is by the tensor cores, which is what frees it. So
  * three stages are the fewest that work. Where K ends within a stage, X is zeros there, and the last piece of the
@@ -77,7 +77,7 @@ constexpr unsigned row_bytes = 128, row_steps = 4; /* of X in a slab; multiplica
 /* What the loop is compiled for: a variant of launch.cuh, rows of X, and slabs of a stage. */
 template <class variant, unsigned count, unsigned slabs_of_stage> struct stage_shape : variant {
     static constexpr unsigned tokens = count, slabs = slabs_of_stage;
-    static constexpr bool of_bytes = variant::format == PWL_QGEMM_ROWS8;
+    static constexpr bool of_bytes = pwl_qgemm_is_rows(variant::format), decodes = variant::format != PWL_QGEMM_ROWS8;
     using number = std::conditional_t<of_bytes, int32_t, float>;
     static constexpr elements element = of_bytes ? elements::s8 : variant::bf16 ? elements::bf16 : elements::f16;
     /* Pieces of the weights beside a slab of X, and what both have of K. */
@@ -321,10 +321,12 @@ template <pwl_qgemm_format format> __device__ void hold(mma::codes<format, 1> &c
         asm volatile("" : "+r"(word)); /* it may have changed */
 }
 
-/* A warpgroup adds `steps` stages to its sums; n is the first of this warp's rows of weights, `row` that in a tile. */
-template <class shape>
+/* A warpgroup adds `steps` stages to its sums; n is the first of this warp's rows of weights, `row` that in a tile.
+ * Once, while the first step is multiplied, `meanwhile` runs, which must leave sums alone. */
+template <class shape, class function>
 __device__ void multiply(const pwl_qgemm_call &call, const uint8_t *memory, size_t n, unsigned row, uint32_t steps,
-                         place<shape> &begin, typename shape::number (&sums)[shape::tokens / 8][4])
+                         place<shape> &begin, typename shape::number (&sums)[shape::tokens / 8][4],
+                         const function &meanwhile)
 {
     constexpr pwl_qgemm_format format = shape::format;
     const mma::decoder<format, shape::bf16, shape::exponents, 1> weights(call, n);
@@ -354,12 +356,12 @@ __device__ void multiply(const pwl_qgemm_call &call, const uint8_t *memory, size
             }
         };
         wait_for(from.full(), from.odd);
-        if (!shape::of_bytes)
+        if (shape::decodes)
             load();
         wait_for_multiplications<1>();
         if (i >= 2 && tells)
             tell(before);
-        if (shape::of_bytes)
+        if (!shape::decodes)
             load();
 #pragma unroll
         for (unsigned piece = 0; piece < shape::pieces; piece++) {
@@ -386,10 +388,15 @@ __device__ void multiply(const pwl_qgemm_call &call, const uint8_t *memory, size
     uint32_t i = 0;
     for (; i + 1 < steps; i += 2) { /* operands of neighbouring steps are in different registers */
         add(i, a[0]);
+        if (i == 0)
+            meanwhile();
         add(i + 1, a[1]);
     }
-    if (i < steps)
+    if (i < steps) {
         add(i, a[0]);
+        if (i == 0)
+            meanwhile();
+    }
     wait_for_multiplications<0>();
     hopper::hold(sums);
     begin.stage = from.stage;

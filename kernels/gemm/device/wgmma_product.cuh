@@ -13,7 +13,8 @@
  *
  * What is done with sums is a type of its own, `storing`, for the threads that multiply: prefetch() of weights' rows;
  * its constructor, which must read nothing but weights; ready(), once all earlier launches have ended; for each tile
- * begin(), which gives its sums their first values, then store(), which knows the next tile.
+ * begin(), which gives its sums their first values, meanwhile(), while these multiply, and store(), which knows the
+ * next tile.
  */
 #ifndef PWL_QGEMM_WGMMA_PRODUCT_CUH
 #define PWL_QGEMM_WGMMA_PRODUCT_CUH
@@ -96,7 +97,7 @@ __device__ void multiply_and_store(const pwl_qgemm_call &call, const CUtensorMap
         typename shape::number sums[shape::tokens / 8][4];
         next.advance(of);
         by.begin(here, m, n, sums);
-        multiply<shape>(call, memory, n + row, row, here.end - here.first, from, sums);
+        multiply<shape>(call, memory, n + row, row, here.end - here.first, from, sums, [&] { by.meanwhile(); });
         by.store(here, next, m, n, sums);
         here = next;
     }

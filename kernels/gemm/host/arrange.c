@@ -5,6 +5,12 @@
 #include "gemm/check.h"
 #include "panel.h"
 
+/* What panels hold: nibbles of rows are bytes there. */
+static pwl_qgemm_format panels_of(pwl_qgemm_format packed)
+{
+    return packed == PWL_QGEMM_ROWS4 ? PWL_QGEMM_ROWS8 : packed;
+}
+
 /* A scale as a tile has it. 2^-127 is a subnormal number. */
 static uint16_t scale_of(const pwl_qgemm_weights *packed, size_t row, size_t block)
 {
@@ -22,7 +28,9 @@ static void put_codes(const pwl_qgemm_weights *packed, size_t row, size_t block,
     const unsigned r = (unsigned)(row % PWL_QGEMM_ROWS), first = (unsigned)(block % 2) * PWL_BLOCK;
     for (unsigned c = 0; c < PWL_BLOCK; c++) {
         const unsigned at = pwl_qgemm_code_at(packed->format, r, first + c);
-        if (pwl_qgemm_bits(packed->format) == 8) {
+        if (packed->format == PWL_QGEMM_ROWS4) {
+            to[c / 4 * PWL_QGEMM_GROUP + c % 4] = (uint8_t)(piece[at / 2] >> at % 2 * 4 << 4) ^ 0x80;
+        } else if (pwl_qgemm_bits(packed->format) == 8) {
             to[c / 4 * PWL_QGEMM_GROUP + c % 4] = piece[at] ^ 0x80;
         } else {
             uint8_t *const byte = &to[c % 16 / 4 * PWL_QGEMM_GROUP + c % 4];
@@ -96,28 +104,35 @@ static void put_super_panels(const pwl_qgemm_weights *packed, uint8_t *to)
 /* Rows beyond N are in the packed form too, which has more of them. */
 static void put_panels(const pwl_qgemm_weights *packed, uint8_t *to)
 {
-    const size_t codes = pwl_qgemm_panel_codes(packed->format), tile = pwl_qgemm_panel_tile(packed->format);
+    const pwl_qgemm_format format = panels_of(packed->format);
+    const size_t codes = pwl_qgemm_panel_codes(format), tile = pwl_qgemm_panel_tile(format);
     for (size_t first = 0; first < packed->n; first += PWL_QGEMM_PANEL) {
         for (size_t b = 0; b < packed->k / PWL_BLOCK; b++, to += tile) {
             for (size_t r = 0; r < PWL_QGEMM_PANEL; r++) {
-                const uint16_t scale = packed->format == PWL_QGEMM_ROWS8 ? 0 : scale_of(packed, first + r, b);
+                const uint16_t scale = format == PWL_QGEMM_ROWS8 ? 0 : scale_of(packed, first + r, b);
                 put_codes(packed, first + r, b, to + pwl_qgemm_panel_row(codes / (2 * PWL_QGEMM_GROUP), r));
-                if (packed->format != PWL_QGEMM_ROWS8)
+                if (format != PWL_QGEMM_ROWS8)
                     memcpy(to + codes + r * sizeof scale, &scale, sizeof scale);
             }
         }
     }
 }
 
-/* Of weights that have them. */
+/* Whether there are exponents of rows, and in ROWS8 sums. */
+static int has_row_data(const pwl_qgemm_weights *packed)
+{
+    return packed->row_data || pwl_qgemm_is_rows(packed->format);
+}
+
 static void put_row_data(const pwl_qgemm_weights *packed, uint8_t *to)
 {
     const size_t rows = pwl_qgemm_panel_rows(packed->n);
-    int8_t *const exponents = (int8_t *)to + pwl_qgemm_panel_exponents_at(packed->format, packed->n, packed->k);
-    to += pwl_qgemm_panel_sums_at(packed->format, packed->n, packed->k);
+    int8_t *const exponents =
+        (int8_t *)to + pwl_qgemm_panel_exponents_at(panels_of(packed->format), packed->n, packed->k);
+    to += pwl_qgemm_panel_sums_at(panels_of(packed->format), packed->n, packed->k);
     for (size_t row = 0; row < rows; row++) {
-        const int32_t sum = packed->format == PWL_QGEMM_ROWS8 ? pwl_qgemm_row_sum(packed, row) : 0;
-        if (packed->format == PWL_QGEMM_ROWS8)
+        const int32_t sum = pwl_qgemm_is_rows(packed->format) ? pwl_qgemm_row_sum(packed, row) : 0;
+        if (pwl_qgemm_is_rows(packed->format))
             memcpy(to + row * sizeof sum, &sum, sizeof sum);
         exponents[row] = (int8_t)pwl_qgemm_row_exponent(packed, row);
     }
@@ -130,7 +145,8 @@ pwl_qgemm_status pwl_qgemm_panels_bytes(const pwl_qgemm_weights *packed, size_t 
         return status;
     if (!bytes)
         return PWL_QGEMM_ERR_NULL;
-    *bytes = pwl_qgemm_panel_bytes(packed->format, packed->n, packed->k, packed->row_data) + PWL_QGEMM_LINE - 1;
+    *bytes = pwl_qgemm_panel_bytes(panels_of(packed->format), packed->n, packed->k, has_row_data(packed)) +
+             PWL_QGEMM_LINE - 1;
     return PWL_QGEMM_OK;
 }
 
@@ -153,8 +169,8 @@ pwl_qgemm_status pwl_qgemm_arrange(const pwl_qgemm_weights *packed, void *memory
         put_super_panels(packed, to);
     else
         put_panels(packed, to);
-    if (packed->row_data)
+    if (has_row_data(packed))
         put_row_data(packed, to);
-    *panels = (pwl_qgemm_panels){to, packed->n, packed->k, wanted - (PWL_QGEMM_LINE - 1), packed->format};
+    *panels = (pwl_qgemm_panels){to, packed->n, packed->k, wanted - (PWL_QGEMM_LINE - 1), panels_of(packed->format)};
     return PWL_QGEMM_OK;
 }

@@ -9,7 +9,8 @@
  * pwl_cuda_map_from_real() makes of the Y that the same kernel stores in PWL_QGEMM_F32, in INT8 what the host makes of
  * PWL_QGEMM_S32. Fastest by wgmma, mma, mma_bytes and streamk, where rows of Y are aligned to four elements, for tables
  * of up to 256 codes, and for others of 8- and 16-bit storage that round by floor or half_up; zero points up to 2^21
- * from the codes. In INT8 by wgmma_bytes, for such tables without a gate, whose Y has 8 or 16 bits, and Y without a table.
+ * from the codes. In INT8 by wgmma_bytes, for such tables without a gate, whose Y has 8 or 16 bits, and Y without a
+ * table.
  *
  * Products are queued on `stream` (null: the default one), can be captured into a graph, and return before the work is
  * done. Weights may be read while kernels that were queued before on the stream still run, if these let the next one
@@ -52,7 +53,7 @@ PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, 
  * are the device's; tensors themselves, *weights and *bad are the host's. Packing is queued on `stream`. All but
  * those of integers look at weights as they pack them, and wait for what is found, so not while the stream is being
  * captured; when they refuse a scale, or find that memory has no room for row exponents, memory holds no weights, but
- * was written to: as far as weights without exponents take, in PWL_QGEMM_ROWS8 all of them.
+ * was written to: as far as weights without exponents take, in PWL_QGEMM_ROWS8 and ROWS4 all of them.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack(pwl_qgemm_format format, const void *blocks, size_t n, size_t k,
                                                    void *memory, size_t bytes, pwl_qgemm_weights *weights,
@@ -65,6 +66,9 @@ PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack_tensor(const pwl_qgemm_tensor
                                                           pwl_qgemm_weights *weights, pwl_qgemm_place *bad,
                                                           struct CUstream_st *stream);
 PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack_s8(const int8_t *q_w, const int8_t *n_w, size_t n, size_t k,
+                                                      void *memory, size_t bytes, pwl_qgemm_weights *weights,
+                                                      struct CUstream_st *stream);
+PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack_s4(const uint8_t *q_w, const int8_t *n_w, size_t n, size_t k,
                                                       void *memory, size_t bytes, pwl_qgemm_weights *weights,
                                                       struct CUstream_st *stream);
 PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack_pair(const pwl_qgemm_tensor *gate, const pwl_qgemm_tensor *up,

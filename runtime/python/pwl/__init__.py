@@ -16,9 +16,11 @@ ones run without Python's lock. Tables can be pickled.
 from . import calibration, gguf, qgemm
 from ._core import levels
 from ._core import version as __version__
+from .arguments import flags
 from .codes import Type
 from .errors import Error, MissingError, ToolError
-from .fit import emit, export, fit, flags, import_table, pwlc
+from .fit import emit, export, fit, import_table
+from .program import pwlc
 from .rows import (OperatorCertificate, RowOperator, l2norm, layernorm, load_operator, log_softmax, rmsnorm,
                    softmax)
 from .table import LEVELS_ALL, Certificate, Plan, Table, load

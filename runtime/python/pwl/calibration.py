@@ -17,7 +17,7 @@ import numpy as np
 
 from .codes import Array, Type, as_array, code_range
 from .errors import Error, shown
-from .fit import check_function, evaluate, fit, named
+from .fit import check_function, evaluate, fit, known_type, named
 from .table import Table
 
 __all__ = ["LeastSquares", "MinMax", "Observer", "Percentile", "type_of_range"]
@@ -311,7 +311,7 @@ class LeastSquares(Observer):
         exact = values_of(function, low, high, **flags)(points)
         best: Optional[tuple[float, Table]] = None
         types: list[Type] = []
-        for _, a, b in self._ranked(_as_type(output)):
+        for _, a, b in self._ranked(known_type(output)):
             of = self._type(a, b)
             if of not in types:
                 types.append(of)
@@ -330,14 +330,6 @@ def _refuse_options(observer: Observer, flags: dict[str, Any]) -> None:
         if option in flags:
             raise Error(f"{option}: of the observer and not of fit(), as {type(observer).__name__}("
                         f"{option}={shown(flags[option])})")
-
-
-def _as_type(output: Union[str, Type, None]) -> Optional[Type]:
-    """None for what leaves something for fit() to find."""
-    try:
-        return Type.parse(output) if isinstance(output, str) else output
-    except Error:
-        return None
 
 
 def values_of(function: Optional[Function], low: float, high: float, **flags: Any) -> Callable[[Array], Array]:

@@ -9,17 +9,18 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _core
+from .document import Fields
 from .errors import Error, shown
+from .program import type_fields
 
 __all__ = ["Type"]
 
 Array = np.ndarray[Any, Any]
 DType = np.dtype[Any]
 
-# Of a scale as pwlc writes and reads it: a power of two, or a decimal.
+# A scale as the JSON of tables has it: a power of two, or a decimal.
 SCALE = re.compile(r"2\^([+-]?[0-9]{1,18})|\+?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-TYPE = re.compile(r"([su])([0-9]{1,3}):([^:]*)(?::([+-]?[0-9]{1,20}))?")
-Q_FORMAT = re.compile(r"(u?)q([0-9]{1,3})\.([0-9]{1,3})")
+SIDE_FIELDS = {"bits", "signed", "scale", "zero_point", "qmin", "qmax"}  # of a table's JSON
 
 # In the order of pwl_type of <pwl/pwl.h>.
 DTYPES = [np.dtype(name) for name in ("int8", "uint8", "int16", "uint16", "int32", "uint32")]
@@ -109,18 +110,8 @@ class Type:
 
     @classmethod
     def parse(cls, text: str) -> Type:
-        """A type from "u16:2^-12:24576", "s8:0.0472" or "q3.12"."""
-        match = TYPE.fullmatch(text)
-        if match:
-            scale = parse_scale(match[3])
-            if scale is None:
-                raise Error(f"{text}: the scale {shown(match[3])} must be 2^n or a positive decimal, from 2^-64 to 2^64")
-            return cls(int(match[2]), match[1] == "s", scale, int(match[4] or 0), scale_text=match[3])
-        match = Q_FORMAT.fullmatch(text)
-        if match:
-            whole, fraction = int(match[2]), int(match[3])
-            return cls(whole + fraction + (match[1] == ""), match[1] == "", 2.0 ** -fraction)
-        raise Error(f"{shown(text)}: a type is written as s8:0.0472:-3, u16:2^-12:24576 or q3.12")
+        """A type as pwlc reads it: "u16:2^-12:24576", "int8:0.0472" or "q3.12". ToolError where it is none."""
+        return read_type(Fields("", {"type": type_fields(text)}), "type")
 
     def __str__(self) -> str:
         return f"{'s' if self.signed else 'u'}{self.bits}:{self.scale_text}:{self.zero_point}"
@@ -153,3 +144,15 @@ class Type:
         reals = real_out(array, out, np.dtype(np.float32))
         _core.dequantise(array, reals, self.scale, self.zero_point, DTYPES.index(self.dtype))
         return plain(reals, out)
+
+
+def read_type(top: Fields, field: str) -> Type:
+    """A side of a table's JSON."""
+    side = top.object(field, SIDE_FIELDS)
+    bits, signed = side.integer("bits", 2, 32), bool(side.choice("signed", [False, True]))
+    text, zero_point = side.get("scale"), side.integer("zero_point", *code_range(64, True))
+    scale = parse_scale(text)
+    if scale is None:
+        raise Error(f"{side.name('scale')}: {shown(text)}, must be a text, 2^n or a positive decimal, from 2^-64 to 2^64")
+    limits = code_range(bits, signed)
+    return Type(bits, signed, scale, zero_point, side.integer("qmin", *limits), side.integer("qmax", *limits), text)

@@ -15,11 +15,13 @@ import os
 import pathlib
 import threading
 import weakref
-from typing import Any, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence
 
 from .codes import DTYPES, Array, Type
 from .errors import Error, MissingError, shown
-from .table import Table
+
+if TYPE_CHECKING:
+    from .table import Table
 
 __all__ = ["copied", "current_device", "is_cuda", "launch", "launch_real", "library", "map", "map_real", "upload"]
 

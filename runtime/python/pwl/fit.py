@@ -2,154 +2,28 @@
 """Tables from functions, and other texts from tables, by the program pwlc."""
 from __future__ import annotations
 
-import difflib
 import functools
-import importlib.metadata
 import json
 import os
-import pathlib
-import shutil
-import subprocess
 import sys
-import tempfile
 import warnings
-from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Mapping, Optional, Union
 
 import numpy as np
 
+from .arguments import Arguments
 from .codes import Array, Type, as_array
 from .errors import Error, MissingError, ToolError, shown
+from .program import reply, run
 from .table import Table
 
-__all__ = ["emit", "export", "fit", "flags", "import_table", "pwlc"]
+__all__ = ["emit", "export", "fit", "import_table"]
 
 SAMPLED_CODES = 1 << 16  # as many points a callable is asked for at most; joined by straight lines where codes are more
 
 # Flags of fit whose effect is not a table on standard output.
 NOT_HERE = {"spec": "call fit() once for each table", "jobs": "call fit() once for each table",
-            "o": "save() writes the table that fit() returns"}
-
-
-@functools.lru_cache(maxsize=None)
-def pwlc() -> str:
-    """The path of pwlc: that in the environment's PWLC, else the one installed with this package, else that in PATH.
-    MissingError where there is none."""
-    named = os.environ.get("PWLC")
-    if named:
-        return named
-    try:
-        installed: Sequence[Any] = importlib.metadata.files("pwl") or []
-    except importlib.metadata.PackageNotFoundError:
-        installed = []
-    for file in installed:
-        if file.name in ("pwlc", "pwlc.exe"):
-            path = pathlib.Path(str(file.locate())).resolve()
-            if os.access(path, os.X_OK):
-                return str(path)
-    found = shutil.which("pwlc")
-    if found is None:
-        raise MissingError("pwlc is not here: install the package with it (its build leaves it out with "
-                           "-Dfitter=disabled), put it in PATH, or name it in the environment's PWLC")
-    return found
-
-
-def _run(arguments: Sequence[str], text: Optional[bytes] = None) -> tuple[bytes, str]:
-    """What pwlc prints, and its notes. ToolError when it refuses."""
-    try:
-        done = subprocess.run([pwlc(), *arguments], input=text, stdin=subprocess.DEVNULL if text is None else None,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "NO_COLOR": "1"},
-                              check=False)
-    except OSError as error:
-        raise MissingError(f"pwlc cannot be run: {error}") from None
-    said = done.stderr.decode(errors="replace").strip()
-    if done.returncode:
-        raise ToolError(said or f"pwlc {arguments[0]} ended with {done.returncode}, and said nothing", done.returncode)
-    return done.stdout, said
-
-
-@functools.lru_cache(maxsize=None)
-def flags(command: str) -> Mapping[str, Mapping[str, Optional[str]]]:
-    """The flags of a command of pwlc by their keywords, as pwlc itself tells them: each has name, argument (None for a
-    switch) and help."""
-    commands = json.loads(_run(["--completion", "json"])[0])
-    if command not in commands:
-        raise Error(f"{shown(command)}: no command of pwlc; it has {', '.join(commands)}")
-    names = {"in": "input", "out": "output"}  # `in` is a word of Python
-    keywords = {flag["name"].lstrip("-").replace("-", "_"): flag for flag in commands[command]["flags"]}
-    return {names.get(keyword, keyword): flag for keyword, flag in keywords.items()}
-
-
-def _is_array(value: object) -> bool:
-    return hasattr(value, "__array__") and not isinstance(value, np.generic)
-
-
-def _text(value: object) -> str:
-    """A flag's value as pwlc reads it."""
-    if isinstance(value, tuple):
-        return ":".join(map(_text, value))
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, (str, int, float, Type)) and not isinstance(value, bool):
-        return str(value)
-    return os.fspath(value)  # type: ignore[call-overload, no-any-return]
-
-
-class _Arguments:
-    """Flags from keywords; arrays become files of a folder that is there while it is entered."""
-
-    def __init__(self, command: str, keywords: Mapping[str, Any]) -> None:
-        self.command, self.keywords = command, keywords
-
-    def __enter__(self) -> list[str]:
-        self.folder = tempfile.TemporaryDirectory(prefix="pwl-")
-        try:
-            return [word for keyword, value in self.keywords.items() for word in self._words(keyword, value)]
-        except BaseException:
-            self.folder.cleanup()
-            raise
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        self.folder.cleanup()
-        if isinstance(error, ToolError):  # names arrays by their keywords: weights.npy
-            error.args = (str(error).replace(self.folder.name + os.sep, ""),)
-
-    def _words(self, keyword: str, value: Any) -> Iterator[str]:
-        known = flags(self.command)
-        if keyword not in known:
-            close = "".join(f"; did you mean {name}?" for name in difflib.get_close_matches(keyword, known, 1)) or ";"
-            raise Error(f"{keyword}: no flag of pwlc {self.command}{close} it has {', '.join(known)}")
-        name, argument = str(known[keyword]["name"]), known[keyword]["argument"]
-        if isinstance(value, bool) and ("on" if value else "off") in (argument or "").split("|"):
-            value = "on" if value else "off"
-        if value is None or value is False:
-            return
-        if argument is None:
-            if value is not True:
-                raise Error(f"{keyword}={shown(value)}: a switch, True or False")
-            yield name
-            return
-        if argument == "FILE" and (_is_array(value) or isinstance(value, (list, tuple))):
-            yield from (name, self._file(keyword, value))
-            return
-        values = [value]
-        if argument.endswith("..."):
-            if isinstance(value, Mapping):
-                values = [f"{key}={_text(of)}" for key, of in value.items()]
-            elif isinstance(value, list):
-                values = value
-        for one in values:
-            try:
-                yield from (name, _text(one))
-            except TypeError:
-                raise Error(f"{keyword}={shown(one)}: wanted is {argument}, {known[keyword]['help']}") from None
-
-    def _file(self, keyword: str, value: Any) -> str:
-        array = as_array(value)
-        if array.dtype.kind not in "iuf":
-            raise Error(f"{keyword}: an array of {array.dtype}; numbers are wanted")
-        path = os.path.join(self.folder.name, f"{keyword}.npy")
-        np.save(path, np.ascontiguousarray(array), allow_pickle=False)
-        return path
+            "o": "save() writes the table that fit() returns", "reply": "fit() reads it"}
 
 
 def evaluate(function: Callable[[Any], Any], x: Array) -> Array:
@@ -190,7 +64,7 @@ def _sample(function: Callable[[Any], Any], x: Optional[Type]) -> Array:
 @functools.lru_cache(maxsize=None)
 def _functions() -> frozenset[str]:
     """The names of pwlc's functions, others that they go by too."""
-    listed = json.loads(_run(["list", "functions", "--format", "json"])[0])["functions"]
+    listed = json.loads(run(["list", "functions", "--format", "json"]))["functions"]
     return frozenset(name for one in listed for name in (one["name"], *one["aliases"]))
 
 
@@ -200,7 +74,7 @@ def check_function(function: object) -> None:
     if isinstance(function, str):
         try:
             if function not in _functions() and not function.startswith("-"):
-                _run(["fit", function, "--in", "s8:1", "--out", "s8:1"])
+                run(["fit", function, "--in", "s8:1", "--out", "s8:1"])
         except MissingError:
             return
     if isinstance(function, str) and function.startswith("-"):
@@ -255,55 +129,38 @@ def fit(function: Union[str, Callable[[Any], Any], None] = None, *, input: Union
     elif callable(function):
         if keywords.get("samples") is not None or keywords.get("expr") is not None:
             raise Error("give a function, or expr=, or samples=")
-        keywords["samples"] = _sample(function, _known_type(input))
+        keywords["samples"] = _sample(function, known_type(input))
     elif function is not None:
         raise Error(f"{shown(function)}: must be a name, as \"gelu\", or a function")
-    with _Arguments("fit", keywords) as arguments:
-        text, said = _run([*words, *arguments])
+    with Arguments("fit", keywords) as arguments:
+        text, notes = reply([*words, *arguments])
     table = Table(text)
-    table.notes = _notes(said)
+    table.notes = notes
     return table
-
-
-def _notes(said: str) -> tuple[str, ...]:
-    return tuple(line.replace("pwlc fit: note: ", "") for line in said.splitlines())
 
 
 def fit_text(name: str, keywords: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
     """What `pwlc fit NAME` writes for flags that are keywords, and its notes."""
-    with _Arguments("fit", keywords) as arguments:
-        text, said = _run(["fit", name, *arguments])
-    return text, _notes(said)
+    with Arguments("fit", keywords) as arguments:
+        return reply(["fit", name, *arguments])
 
 
-def _known_type(of: Union[str, Type, None]) -> Optional[Type]:
+def known_type(of: Union[str, Type, None]) -> Optional[Type]:
     """A type with a scale; None where it is to be found from data, or is none at all, which pwlc says better."""
-    if of is None or isinstance(of, Type):
-        return of
     try:
-        return Type.parse(of)
-    except Error:
+        return Type.parse(of) if isinstance(of, str) else of
+    except ToolError:
         return None
 
 
 def emit(table: Table, format: str = "c", **keywords: Any) -> str:
-    """The table's text in a format of `pwlc list formats`: a C or CUDA header, SystemVerilog, CSV and others. The flags of
-    `pwlc emit` are keywords, as in fit()."""
-    for keyword in ("o", "check", "MD", "MF"):
-        if keyword in keywords:
-            raise Error(f"{keyword}: no keyword of emit(), which returns the text")
-    if "profile" in keywords:
-        raise Error("profile: no keyword of emit(); export() gives the file of a profile")
-    if format == "npy":
-        raise Error("format='npy': no text; table.segments are these numbers as an array")
-    with _Arguments("emit", {"format": format, **keywords}) as arguments:
-        return _run(["emit", "-", *arguments], table.to_json().encode())[0].decode()
+    """The table's text in a format of `pwlc list formats`: Table.emit()."""
+    return table.emit(format, **keywords)
 
 
 def export(table: Table, profile: str) -> bytes:
-    """The file that a chip, compiler or library reads: profile as `pwlc list profiles` has it, with its notation,
-    "tosa16:mlir". ToolError where the layout cannot hold the table. Notations of several files are pwlc emit's alone."""
-    return _run(["emit", "-", "--profile", profile], table.to_json().encode())[0]
+    """The file that a chip, compiler or library reads: Table.export()."""
+    return table.export(profile)
 
 
 def import_table(source: Union[str, "os.PathLike[str]", bytes], profile: str, function: Optional[str] = None, *,
@@ -316,5 +173,5 @@ def import_table(source: Union[str, "os.PathLike[str]", bytes], profile: str, fu
     text = source if isinstance(source, bytes) else None
     path = "-" if isinstance(source, bytes) else os.fspath(source)
     keywords = {"function": function, "input": input, "output": output, **keywords}
-    with _Arguments("import", keywords) as arguments:
-        return Table(_run(["import", path, "--profile", profile, *arguments], text)[0])
+    with Arguments("import", keywords) as arguments:
+        return Table(run(["import", path, "--profile", profile, *arguments], text))

@@ -30,7 +30,7 @@ __all__ = ["FORMATS", "Product", "RULES", "Weights", "pack"]
 
 FORMATS = ["q4_0", "q8_0", "mxfp4"]            # that floats become
 SUPER = ["q4_k", "q5_k", "q6_k"]               # super-blocks, which files have, and the host multiplies
-NUMBERS = {"q4_0": 0, "q8_0": 1, "mxfp4": 2, "q4_k": 4, "q5_k": 5, "q6_k": 6}  # of pwl_qgemm_format
+NUMBERS = {"q4_0": 0, "q8_0": 1, "mxfp4": 2, "q4_k": 5, "q5_k": 6, "q6_k": 7}  # of pwl_qgemm_format
 RULES = ["default", "ggml", "document"]        # of pwl_rule
 BLOCKS = {name: (elements, size) for name, elements, size in gguf.TYPES.values() if name in NUMBERS}
 SCHEMES = {("q4_0", 16): 0, ("q8_0", 16): 1, ("mxfp4", 16): 2, ("q4_0", 8): 3, ("q8_0", 8): 4,  # of pwl_qgemm_scheme

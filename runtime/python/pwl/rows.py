@@ -18,10 +18,10 @@ from typing import Any, Mapping, Optional, Union
 import numpy as np
 
 from . import _core, document, files
-from .codes import DTYPES, Array, Type
+from .codes import DTYPES, Array, Type, read_type
 from .document import Fields
 from .errors import Error, shown
-from .table import Table, read_type
+from .table import Table
 
 __all__ = ["OperatorCertificate", "RowOperator", "l2norm", "layernorm", "load_operator", "log_softmax", "rmsnorm", "softmax"]
 

@@ -9,10 +9,12 @@ from typing import Any, Mapping, Optional, Union
 
 import numpy as np
 
-from . import _core, document, files
-from .codes import DTYPES, Array, Type, code_range, parse_scale, plain, real_array, real_out
+from . import _core, cuda, document, files
+from .arguments import Arguments
+from .codes import DTYPES, Array, Type, code_range, plain, read_type, real_array, real_out
 from .document import Fields
 from .errors import Error, shown
+from .program import run
 
 __all__ = ["Certificate", "LEVELS_ALL", "Plan", "Table", "load"]
 
@@ -28,7 +30,6 @@ TABLE_FIELDS = {"pwl_table", "spec", "function", "parameters", "expression", "me
                 "out", "fold", "reduction", "outside", "samples_sha256", "weights_sha256", "segments", "hash",
                 "certificate"}
 REDUCTION_FIELDS = {"kind", "step", "direction", "shift", "below", "addend", "fraction", "factor"}
-SIDE_FIELDS = {"bits", "signed", "scale", "zero_point", "qmin", "qmax"}
 FLAG_UNSIGNED_X = 1
 FLAG_FOLD = 2
 
@@ -54,17 +55,6 @@ class Certificate:
     lower_bound_lsb: Optional[float] = None
     optimal: Optional[bool] = None
     bound_lsb: Optional[float] = None
-
-
-def read_type(top: Fields, field: str) -> Type:
-    side = top.object(field, SIDE_FIELDS)
-    bits, signed = side.integer("bits", 2, 32), bool(side.choice("signed", [False, True]))
-    text, zero_point = side.get("scale"), side.integer("zero_point", *code_range(64, True))
-    scale = parse_scale(text)
-    if scale is None:
-        raise Error(f"{side.name('scale')}: {shown(text)}, must be a text, 2^n or a positive decimal, from 2^-64 to 2^64")
-    limits = code_range(bits, signed)
-    return Type(bits, signed, scale, zero_point, side.integer("qmin", *limits), side.integer("qmax", *limits), text)
 
 
 def _read_reduction(top: Fields, bits: int, x: Type, y: Type) -> tuple[int, ...]:
@@ -220,14 +210,22 @@ class Table(_core.Table):
         files.write(os.fsdecode(path), self._json)
 
     def emit(self, format: str = "c", **flags: Any) -> str:
-        """pwl.emit() of this table: a C header, SystemVerilog and others."""
-        from .fit import emit
-        return emit(self, format, **flags)
+        """The table's text in a format of `pwlc list formats`: a C or CUDA header, SystemVerilog, CSV and others. The flags
+        of `pwlc emit` are keywords, as in fit()."""
+        for keyword in ("o", "check", "MD", "MF"):
+            if keyword in flags:
+                raise Error(f"{keyword}: no keyword of emit(), which returns the text")
+        if "profile" in flags:
+            raise Error("profile: no keyword of emit(); export() gives the file of a profile")
+        if format == "npy":
+            raise Error("format='npy': no text; table.segments are these numbers as an array")
+        with Arguments("emit", {"format": format, **flags}) as arguments:
+            return run(["emit", "-", *arguments], self._json).decode()
 
     def export(self, profile: str) -> bytes:
-        """pwl.export() of this table: the file that a chip, compiler or library reads."""
-        from .fit import export
-        return export(self, profile)
+        """The file that a chip, compiler or library reads: profile as `pwlc list profiles` has it, with its notation,
+        "tosa16:mlir". ToolError where the layout cannot hold the table. Notations of several files are pwlc emit's alone."""
+        return run(["emit", "-", "--profile", profile], self._json)
 
     def plan(self, dtype: Any = None, out_dtype: Any = None, levels: int = LEVELS_ALL) -> Plan:
         """A Plan for arrays of these types, by default the smallest that hold the table's codes. The table makes and
@@ -245,7 +243,6 @@ class Table(_core.Table):
 
     def real(self, x: Any, out: Any = None) -> Any:
         """dequantize(table(quantize(x))) in one pass, bit for bit, in float32; out may be x."""
-        from . import cuda
         if cuda.is_cuda(x) or cuda.is_cuda(out):
             return cuda.map_real(self, x, out)
         array = real_array(x)
@@ -255,7 +252,6 @@ class Table(_core.Table):
 
     def _call_other(self, x: Any, out: Any) -> Any:
         """A call with anything but arrays of numpy."""
-        from . import cuda
         if cuda.is_cuda(x) or cuda.is_cuda(out):
             return cuda.map(self, x, out)
         if out is not None and not isinstance(out, np.ndarray):

@@ -13,7 +13,7 @@ refused() {
 }
 
 # Functions.
-refused 2 "did you mean 'sigmoid'?" sigmiod $types
+refused 2 'did you mean sigmoid?' sigmiod $types
 refused 2 'frobnicate' frobnicate $types
 refused 2 'FUNCTION' $types
 refused 2 'gelu' tanh gelu $types

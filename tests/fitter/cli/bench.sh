@@ -52,7 +52,7 @@ for value in 0 33 16 16777248; do
 done
 expect_error 2 '-m has more than 32 values' bench gemm -m "1$(printf ',%s' {1..32})"
 expect_error 2 '--scheme has more than 32 values' bench gemm --scheme "int8$(printf ',int8%.0s' {1..32})"
-expect_error 2 '--scheme w4: must be w4a16, w8a16, mxfp4a16, w4a8, w8a8, mxfp4a8, q4ka8, q5ka8, q6ka8 or int8' bench gemm --scheme w8a8,w4
+expect_error 2 '--scheme w4: must be w4a16, w8a16, mxfp4a16, w4a8, w8a8, mxfp4a8, q4ka8, q5ka8, q6ka8, int8 or w4int8' bench gemm --scheme w8a8,w4
 expect_error 2 '--device auto: must be cpu or cuda' bench gemm --device auto
 expect_error 2 '--format xml: must be md, csv, json or jsonl' bench gemm --format xml
 expect_error 2 'M 4097, N 4096, K 4096 is more than 2^36 multiplications' bench gemm -m 4097 --device cpu

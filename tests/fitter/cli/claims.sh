@@ -84,6 +84,7 @@ while read -r table name value words; do
     expect_line "changed.json: no certificate that counts: certificate says .*" ../out "diff, $table $name"
 done <<'END'
 s16.json acc_bits 9 acc_bits 9, the table needs
+s16.json acc_bits 32 acc_bits 32, the table needs
 s32.json acc_bits 40 acc_bits 40, the table needs
 s16.json lower_bound_lsb 1e3 lower_bound_lsb 1000, above its own rms_err_lsb
 s8.json lower_bound_lsb 2.5 lower_bound_lsb 2.5, above its own max_err_lsb

@@ -94,12 +94,12 @@ fit_twice() {
 }
 expect_status 0 fit tanh --in s7:2^-4 --out s8:2^-7 --segments 8 -o unbound.json
 costly=
-for flags in '--shift one' '--slope-terms 1' '--slope-terms 2' '--knots uniform' '--knots pow2' '--knots pow2:4' \
-    --monotone '--continuous 0' '--continuous 2'; do
+for flags in '--shift one' '--shift-multiple 4' '--slope-terms 1' '--slope-terms 2' '--knots uniform' '--knots pow2' \
+    '--knots pow2:4' --monotone '--continuous 0' '--continuous 2'; do
     fit_twice "$flags"
 done
 case $costly in
-*'--shift one'*'--slope-terms 1'*'--knots uniform'*'--continuous 0'*) ;;
+*'--shift one'*'--shift-multiple 4'*'--slope-terms 1'*'--knots uniform'*'--continuous 0'*) ;;
 *) fail "few constraints cost anything:$costly" ;;
 esac
 expect_status 0 fit tanh $types --segments 8 --shift per-segment --knots free --slope-terms any -o first.json
@@ -136,7 +136,8 @@ cat >jobs.json <<'END'
 [{"name": "a", "function": "tanh", "in": "s7:2^-4", "out": "s8:2^-7", "segments": 6, "shift": "one", "slope_terms": 2},
  {"name": "b", "function": "tanh", "in": "s8:2^-5", "out": "s8:2^-7", "segments": 6, "knots": "pow2:4", "monotone": true},
  {"name": "c", "function": "tanh", "in": "s8:2^-5", "out": "s8:2^-7", "max_err": 2, "continuous": 1, "monotone": false},
- {"name": "d", "function": "gelu", "in": "s8:2^-5", "out": "s8:2^-5", "segments": 6, "method": "minimax", "continuous": 0}]
+ {"name": "d", "function": "gelu", "in": "s8:2^-5", "out": "s8:2^-5", "segments": 6, "method": "minimax", "continuous": 0},
+ {"name": "e", "function": "gelu", "in": "s8:2^-5", "out": "s8:2^-5", "segments": 6, "slope_bits": 16, "shift_multiple": 8}]
 END
 mkdir -p one four
 expect_status 0 fit --spec jobs.json --jobs 1 -o one
@@ -145,7 +146,10 @@ diff -r one four >/dev/null || fail '--jobs changes tables'
 expect_line '.*--segments 6 .*--shift one --slope-terms 2".*' one/a.json 'job a'
 expect_line '.*--segments 6 .*--knots pow2:4 --monotone".*' one/b.json 'job b'
 expect_line '.*--max-err 2 .*--continuous 1".*' one/c.json 'job c'
+expect_line '.*--segments 6 .*--slope-bits 16 --shift-multiple 8".*' one/e.json 'job e'
 rm -r one four
+sed 's/"shift_multiple": 8/"shift_multiple": 1/' jobs.json >bad.json
+expect_error 2 '[4]: --shift-multiple 1: must be an integer from 2 to 32' fit --spec bad.json -o .
 sed 's/"shift": "one"/"shift": 1/' jobs.json >bad.json
 expect_error 2 '[0]: --shift 1: must be per-segment or one' fit --spec bad.json -o .
 sed 's/"monotone": true/"monotone": 1/' jobs.json >bad.json
@@ -157,6 +161,13 @@ refused 2 '--shift two: must be per-segment or one' tanh $types --shift two
 for terms in 0 3 -1 1.5 x ''; do
     refused 2 'must be any, 1 or 2' tanh $types --slope-terms "$terms"
 done
+for multiple in 0 1 33 -8 8.5 x ''; do
+    refused 2 'must be an integer from 2 to 32' tanh $types --shift-multiple "$multiple"
+done
+refused 2 'slopes are stored in 8 bits, and a shift between two multiples takes up to 7 of them; --slope-bits must be at least 9' \
+    tanh $types --shift-multiple 8
+refused 2 '--slope-bits must be at least 9' tanh $types --slope-bits 8 --shift-multiple 8
+refused 2 '--slope-bits 9: these types store slopes in 8 bits' tanh $types --slope-bits 9
 for knots in odd pow2: pow2:0 pow2:31 pow2:x pow3 ''; do
     refused 2 'must be free, uniform, pow2 or pow2:B' tanh $types --knots "$knots"
 done
@@ -166,12 +177,12 @@ for step in -1 0.5 x '' 2147483648; do
 done
 refused 2 '--monotone' tanh $types --monotone=1
 for method in document lut; do
-    for flags in '--shift one' '--slope-terms 1' '--knots pow2' --monotone '--continuous 1'; do
+    for flags in '--shift one' '--shift-multiple 4' '--slope-terms 1' '--knots pow2' --monotone '--continuous 1'; do
         refused 2 "$flags with --method $method: must be lsq, minimax or uniform" tanh $types $flags --method $method
     done
 done
 refused 2 'must be lsq or minimax' tanh $types --knots pow2 --method uniform
-for flags in --monotone '--continuous 1'; do
+for flags in --monotone '--continuous 1' '--shift-multiple 4'; do
     refused 2 'leave one out' rsqrt --in u16:2^-6:-6 --out u16:2^-14 --reduce on $flags
 done
 
@@ -187,8 +198,17 @@ refused 3 '--max-err 0.6' tanh $types --max-err 0.6 --segments 4 --slope-terms 1
 grep -q 'leaving out one of its constraints alone does not help' ../err || fail "blame: $(cat ../err)"
 
 expect_status 0 fit --help
-for flag in --shift --slope-terms --knots --monotone --continuous --fix --symmetry --slope-bits; do
+for flag in --shift --shift-multiple --slope-terms --knots --monotone --continuous --fix --symmetry --slope-bits; do
     grep -q -- "^ *$flag" ../out || fail "--help does not list $flag"
 done
+
+# Slopes of B bits are those from -2^(B-1) on, as the pages say, and the help does not deny.
+if grep -F -- '-2^(B-1)' ../out | grep -q 'left out'; then fail '--help of --slope-bits'; fi
+for page in fitter/search/README.md docs/table-json.md; do
+    grep -qF -- 'from -2^(B-1) to 2^(B-1) - 1' "$root/$page" || fail "$page does not say which slopes there are"
+done
+printf '%s\n' -8,16 7,-14 >steep.csv
+expect_status 0 fit --samples steep.csv --in s4:1 --out s6:1 --slope-bits 2 --segments 1 -o steep.json
+grep -qF '"q_b": -2, "n_BX_total": 0' steep.json || fail "a slope of -2 in two bits: $(grep q_b steep.json)"
 
 finish

@@ -160,7 +160,7 @@ refused() {
     expect_error 2 "$words" explore "$@" -o out.md --svg out.svg
 }
 refused 'FUNCTION' $types
-refused "did you mean 'tanh'" tahn $types
+refused "did you mean tanh?" tahn $types
 refused '--in' tanh --out s8:2^-7
 refused '--out' tanh --in s8:2^-5 --out s8:x
 refused '--segments 0: must be' tanh $types --segments 4,0

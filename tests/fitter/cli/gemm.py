@@ -140,6 +140,29 @@ def quantise_row(values):
     return [away(Fraction(v) * Fraction(2) ** n) for v in values], n
 
 
+def quantise_row4(values):
+    """w4int8: 16 times -8 to 7, by the power of two that errs least in units of 2^-(n + 6)."""
+    n = quantise_row(values)[1]
+    if not any(values):
+        return [0] * len(values), 0
+    units = [math.floor(Fraction(v) * Fraction(2) ** (n + 6) + Fraction(1, 2)) for v in values]
+
+    def error(more):
+        step = 2 ** (10 - more)
+        return sum((u - step * min(max((u + step // 2) // step, -8), 7)) ** 2 for u in units)
+
+    n += min(range(-1, 4), key=error)
+    return [16 * min(max(away(Fraction(v) * Fraction(2) ** (n - 4)), -8), 7) for v in values], n
+
+
+INTEGERS = {"int8": quantise_row, "w4int8": quantise_row4} # and how weights become such
+
+
+def floats_of(row):
+    """Of floats, or of blocks."""
+    return row if isinstance(row[0], (int, float)) else [f32(d * v) for d, values in row for v in values]
+
+
 # -- The schemes, in fractions ------------------------------------------------------------------------------------------
 
 def half_row(row):
@@ -167,9 +190,9 @@ def summed(addends, count):
 
 
 def product(scheme, rows, x, halves):
-    """Y without bias, as summed() has it; rows: of floats for int8, else of blocks."""
-    if scheme == "int8":
-        w, x = [quantise_row(row) for row in rows], [quantise_row(row) for row in x]
+    """Y without bias, as summed() has it; rows: of floats for integers, or of blocks."""
+    if scheme in INTEGERS:
+        w, x = [INTEGERS[scheme](floats_of(row)) for row in rows], [quantise_row(row) for row in x]
         return [[(Fraction(dot(p, q)) * Fraction(2) ** -(e + f), 0, 0) for q, f in w] for p, e in x]
     if scheme.endswith("a16"):
         w, x = [half_row(row) for row in rows], [input_row(row, halves) for row in x]
@@ -223,7 +246,7 @@ def check(folder, name, scheme, tensor, rows, k, shape, code="<f4", out="f32", b
 
 
 def check_schemes(folder):
-    for kind, name, schemes in ((Q4_0, "Q4_0", ("w4a16", "w4a8")), (Q8_0, "Q8_0", ("w8a16", "w8a8")),
+    for kind, name, schemes in ((Q4_0, "Q4_0", ("w4a16", "w4a8", "w4int8")), (Q8_0, "Q8_0", ("w8a16", "w8a8")),
                                 (MXFP4, "MXFP4", ("mxfp4a16",))):
         data, rows = blocks(kind, 5, 96)
         for scheme in (None, *schemes):
@@ -251,6 +274,7 @@ def check_floats(folder):
         check(folder, f"{name} by default", None, (kind, data), [quantise_q8(row) for row in w], 64, (3,))
         check(folder, f"{name} by int8", "int8", (kind, data), w, 64, (18,), bias=True,
               alignment=2 if kind == F32 else 32)
+        check(folder, f"{name} by w4int8", "w4int8", (kind, data), w, 64, (18,), bias=True)
         check(folder, f"{name} by int8, halves", "int8", (kind, data), w, 64, (3,), code="<f2", out="f16")
 
 
@@ -278,10 +302,10 @@ class Table:
         return f"{'|' if out['bits'] <= 8 else '<'}{'i' if out['signed'] else 'u'}{out['bits'] // 8}"
 
 
-def integer_codes(table, rows, x, added):
+def integer_codes(table, scheme, rows, x, added):
     """int8: the codes of Y. One exponent for all rows where there is a bias, which is rounded to it."""
     shared = quantise_row([v for row in x for v in row])[1] if any(added) else None
-    w, codes = [quantise_row(row) for row in rows], []
+    w, codes = [INTEGERS[scheme](floats_of(row)) for row in rows], []
     for row in x:
         q, e = quantise_row(row)
         if shared is not None:
@@ -308,8 +332,8 @@ def check_table(folder, table, tensor, rows, k, scheme, bias, *flags):
     if done.returncode or run(*arguments, "-o", plain).returncode:
         tap(False, f"{name}: exit {done.returncode}: {done.stderr.strip()}")
         return
-    if scheme == "int8":
-        codes = integer_codes(table, rows, x, added)
+    if scheme in INTEGERS:
+        codes = integer_codes(table, scheme, rows, x, added)
     else:
         codes = [code_of(v, *table.side("in")) for v in struct.unpack(f"<{m * n}f", read_npy(plain)[2])]
     expected = table.values(codes)
@@ -336,6 +360,7 @@ def check_tables(folder):
             check_table(folder, table, (Q4_0, q4), q4_rows, 64, "w4a8" if bias else "w4a16", bias)
             if table.fields["in"]["scale"].startswith("2^"):
                 check_table(folder, table, (F32, f), w, 64, "int8", bias)
+                check_table(folder, table, (Q4_0, q4), q4_rows, 64, "w4int8", bias)
         check_table(folder, table, (Q4_0, q4), q4_rows, 64, "w4a8", True, "--out", "f32")
 
 
@@ -354,7 +379,7 @@ def check_devices(folder):
         x = [127 if i % 32 == 0 else draw.randint(-127, 127) for i in range(m * k)]
         write_npy(folder / "x.npy", "<f4", (m, k), x)
         for tensor, scheme in (("q4", "w4a16"), ("q4", "w4a8"), ("q8", "w8a16"), ("q8", "w8a8"), ("mx", "mxfp4a16"),
-                               ("f", "int8")):
+                               ("f", "int8"), ("f", "w4int8")):
             compare_devices(folder, f"{model}:{tensor}", scheme, "--out", "f16" if (m, tensor) == (9, "q4") else "f32")
             compare_devices(folder, f"{model}:{tensor}", scheme, "--table", table.path)
 
@@ -374,12 +399,12 @@ def compare_devices(folder, weights, scheme, *flags):
 def check_bench():
     """pwlc bench gemm, whose times are what they are."""
     done = subprocess.run([PWLC, "bench", "gemm", "-m", "1,9,70", "-n", "136", "-k", "512", "--scheme",
-                           "w4a16,w8a16,mxfp4a16,w4a8,w8a8,int8", "--format", "json"],
+                           "w4a16,w8a16,mxfp4a16,w4a8,w8a8,int8,w4int8", "--format", "json"],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     rows = json.loads(done.stdout) if done.returncode == 0 else []
     times = [(row["cold_us"], row["warm_us"], row["cublaslt_cold_us"] or 1) for row in rows]
     said = " ".join(f"{row['scheme']} {row['m']} {row['kernel']}" for row in rows)
-    tap(len(rows) == 18 and all(time > 0 for row in times for time in row) and all(row["kernel"] for row in rows),
+    tap(len(rows) == 21 and all(time > 0 for row in times for time in row) and all(row["kernel"] for row in rows),
         f"bench: {said} {done.stderr.strip()}")
 
 

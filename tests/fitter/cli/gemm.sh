@@ -131,7 +131,7 @@ expect_error 2 '"x.npy" belongs to no flag' gemm x.npy
 for value in ones.gguf ones.gguf: :w ''; do
     expect_error 2 "--weights is FILE.gguf:TENSOR, not \"$value\"" gemm --weights "$value" --act x.npy
 done
-expect_error 2 '--scheme w4a4: must be w4a16, w8a16, mxfp4a16, w4a8, w8a8, mxfp4a8, q4ka8, q5ka8, q6ka8 or int8' "${gemm[@]}" --scheme w4a4
+expect_error 2 '--scheme w4a4: must be w4a16, w8a16, mxfp4a16, w4a8, w8a8, mxfp4a8, q4ka8, q5ka8, q6ka8, int8 or w4int8' "${gemm[@]}" --scheme w4a4
 expect_error 2 '--scheme w4a: must be' "${gemm[@]}" --scheme w4a
 expect_error 2 '--device gpu: must be auto, cpu or cuda' "${gemm[@]}" --device gpu
 expect_error 2 '--out bf16: must be f32 or f16' "${gemm[@]}" --out bf16
@@ -151,7 +151,7 @@ make_gguf none.gguf w 0 32 0 -- ''
 expect_error 2 'F32 0 x 32 (N x K): N must be 1 or more' gemm --weights none.gguf:w --act x.npy
 make_gguf deep.gguf w 1 65824 1 -- "$(repeat 65824 '\x00\x00')"
 expect_error 2 'K must be at most 65793 for --scheme int8' gemm --weights deep.gguf:w --act x.npy --scheme int8
-expect_error 2 '--scheme w8a8 does not take Q4_0 tensors; must be w4a16 or w4a8 for tensor "w" of q4.gguf' \
+expect_error 2 '--scheme w8a8 does not take Q4_0 tensors; must be w4a16 or w4a8 or w4int8 for tensor "w" of q4.gguf' \
     gemm --weights q4.gguf:w --act x.npy --scheme w8a8
 expect_error 2 '--scheme int8 does not take Q8_0 tensors; must be w8a16 or w8a8' \
     gemm --weights q8.gguf:w --act x.npy --scheme int8

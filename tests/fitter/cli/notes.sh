@@ -59,6 +59,18 @@ grep -q '"optimal": true' free.json || fail "a search that was not cut: $(grep c
 cmp -s long.json free.json || fail '--time-limit changes a table that takes less'
 [ "$(grep '"spec"' cut.json)" = "$(grep '"spec"' free.json)" ] || fail '--time-limit is part of the spec'
 
+# --reply: the table's text, byte for byte, and the notes, of which standard error then has none.
+expect_status 0 fit tanh --in s8:2^-5 --out s8:2^-7 -o table.json
+expect_status 0 fit tanh --in s8:2^-5 --out s8:2^-7 --reply -o reply.json
+[ ! -s ../err ] || fail "--reply: $(cat ../err)"
+python3 -c 'import json
+reply = json.load(open("reply.json"))
+assert reply["result"] == open("table.json").read()
+assert reply["notes"] == ["tanh leaves the output range at 39 of 256 codes, which saturate"], reply["notes"]' || fail '--reply'
+expect_status 0 fit softmax --rows 9 --in s8:0.1 --out u8:2^-8 --reply
+grep -q '"notes": \[\]' ../out || fail "--reply of softmax: $(tail -c 100 ../out)"
+expect_error 2 '--reply: of one table' fit --spec jobs.json -o jobs --reply
+
 # A constraint that costs nothing is not said to.
 notes '' relu --in s8:2^-5 --out s8:2^-5 --slope-terms 1 --shift one --knots pow2 --monotone --segments 2
 notes 'with --slope-terms 2 ' silu --in s8:2^-5 --out s8:2^-5 --slope-terms 2 --max-err 0.6

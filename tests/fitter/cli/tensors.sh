@@ -62,7 +62,7 @@ refused() {
     shift
     expect_error 2 "$words" fit sigmoid "$@" --out u8:2^-8 -o out.json
 }
-refused '--in: m.onnx: no tensor "y_dd"; did you mean "y_d"?' --in m.onnx:y_dd
+refused '--in: m.onnx: no tensor "y_dd"; did you mean y_d?' --in m.onnx:y_dd
 refused '--in: m.onnx: no tensor 6; there are 6, counted from 0' --in m.onnx:6
 refused '--in: m.onnx: a tensor of the file is needed, FILE:TENSOR; `pwlc tensors` lists them' --in m.onnx
 refused '--in: m.tflite: channels: int8, 3 scales; one for each channel or block' --in m.tflite:channels

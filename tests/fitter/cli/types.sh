@@ -107,4 +107,11 @@ printf '[{"name": "a", "function": "tanh", "in": "s8", "out": "s8"}]' >spec.json
 mkdir jobs
 expect_error 2 'spec.json: [0]: --in s8: has no scale' fit --spec spec.json -o jobs
 
+# What a type is, as the sides of a table's JSON.
+expect_status 0 --type int8:0.25:-3
+[ "$(cat ../out)" = '{"bits": 8, "signed": true, "scale": "2^-2", "zero_point": -3, "qmin": -128, "qmax": 127}' ] ||
+    fail "--type: $(cat ../out)"
+expect_error 2 "--type: type 's8' has no scale" --type s8
+expect_error 2 '--type needs one value, TYPE' --type
+
 finish

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Random fits: each table is proven, gives the codes of its definition, survives its JSON, and is off by exactly what
  * its certificate says. */
+#include "../reference/every_table.h"
 #include "../reference/fixture.h"
 #include "../reference/random_spec.h"
 
@@ -239,12 +240,90 @@ START_TEST(random_fits_covered_everything)
 }
 END_TEST
 
+static void assert_stored(const char *flags, const struct fitted *fitted)
+{
+    const struct every_spec every = {.shift_multiple = fitted->spec.constraints.shift_multiple,
+                                     .stored_bits = fitted->spec.slope_bits};
+    for (int i = 0; i < fitted->table.segment_count; i++) {
+        const struct segment *segment = &fitted->table.segments[i];
+        ck_assert_msg(every_is_stored(&every, segment->q_b, segment->n), "%s: slope %" PRId64 " * 2^-%d", flags,
+                      segment->q_b, segment->n);
+    }
+}
+
+/* --shift-multiple, of slopes of every width. */
+START_TEST(random_slopes_are_stored_with_multiples)
+{
+    struct random_source source = {.state = 20240301};
+    int stored = 0;
+    for (int k = 0; k < specs() / 4; k++) {
+        char flags[FLAGS_SIZE];
+        struct fitted fitted;
+        struct diag diag;
+        random_flags(&source, k, flags, sizeof flags);
+        const int bits = 3 + random_below(&source, 30), multiple = 2 + random_below(&source, bits - 2);
+        const size_t length = strlen(flags);
+        snprintf(flags + length, sizeof flags - length, " --slope-bits %d --shift-multiple %d", bits, multiple);
+        const int status = fit_flags(flags, &fitted, &diag);
+        if (status == EXIT_REQUIREMENT)
+            assert_refusal(flags, &diag);
+        if (status != EXIT_DONE)
+            continue;
+        assert_asked_for(flags, &fitted);
+        assert_codes(flags, &fitted, &source);
+        assert_stored(flags, &fitted);
+        stored++;
+        fitted_free(&fitted);
+    }
+    ck_assert_int_ge(stored, specs() / 6); /* lut and document store none */
+}
+END_TEST
+
+static const struct {
+    const char *flags;
+    int segments; /* at most */
+} multiples[] = {
+    /* Of wide inputs, where lines are found by other means. */
+    {"sigmoid --in s20:2^-16 --out s16:2^-15 --method minimax --segments 24 --slope-bits 16 --shift-multiple 8", 24},
+    {"silu --in s18:2^-14 --out s16:2^-12 --segments 24 --slope-bits 16 --shift-multiple 8", 24},
+    {"tanh --in s24:2^-20 --out s16:2^-15 --max-err 4 --form anchored --slope-bits 12 --shift-multiple 5", 90},
+    {"gelu --in s18:2^-14 --out s16:2^-12 --max-err 2 --form biased --rounding half_even --slope-bits 9 "
+     "--shift-multiple 8",
+     50},
+    {"sigmoid --in s20:2^-16 --out s16:2^-15 --max-err 9 --rounding half_up --slope-terms 2 --slope-bits 16 "
+     "--shift-multiple 8",
+     60},
+    /* 127.75 is 511 * 2^-2, and with shifts of 0 and 1 there is no slope between 127 and 128. */
+    {"--expr 127.75*x --in s18:2^0:0 --out s32:2^0:0 --max-err 1 --slope-bits 16 --shift-multiple 8", 1},
+    /* -128 is -32768 * 2^-8, and 32767 * 2^-8 the steepest slope upwards. */
+    {"--expr -128*x --in s18:2^0:0 --out s32:2^0:0 --max-err 100 --slope-bits 16 --shift-multiple 8", 1},
+    {"--expr 128*x --in s18:2^0:0 --out s32:2^0:0 --max-err 100 --slope-bits 16 --shift-multiple 8", 6},
+    /* Lines of the absolute form become biased ones by shorter slopes. */
+    {"tanh --in s9:2^-6:0 --out s10:2^-9:0 --segments 6 --form biased --slope-bits 5 --offset-type s12 "
+     "--shift-multiple 4",
+     6},
+};
+
+START_TEST(slopes_are_stored_with_multiples)
+{
+    const char *const flags = multiples[_i].flags;
+    struct fitted fitted;
+    fit_well(flags, &fitted);
+    assert_stored(flags, &fitted);
+    ck_assert_msg(fitted.table.segment_count <= multiples[_i].segments, "%s: %d segments", flags,
+                  fitted.table.segment_count);
+    fitted_free(&fitted);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("properties");
     TCase *tcase = tcase_create("properties");
     tcase_add_test(tcase, random_fits_keep_their_promises);
     tcase_add_test(tcase, random_fits_covered_everything);
+    tcase_add_test(tcase, random_slopes_are_stored_with_multiples);
+    tcase_add_loop_test(tcase, slopes_are_stored_with_multiples, 0, sizeof multiples / sizeof *multiples);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fit/relax.h"
+#include "fit/fit.h"
 #include "function/expression.h"
 #include "measure/measure.h"
 #include "spec/spec.h"
@@ -64,7 +64,7 @@ START_TEST(built_in_functions_are_known)
         struct diag diag = {0};
         ck_assert_int_eq(function_init(&function, info->name, &diag), EXIT_DONE);
         const char *name = info->name;
-        for (size_t i = 0; name != NULL; name = function_alias(info, i++)) {
+        for (size_t i = 0; name != NULL; name = info->aliases[i++]) {
             char text[40];
             snprintf(text, sizeof text, "%s(x)", name);
             struct expression *expression = make(text);

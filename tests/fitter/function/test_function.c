@@ -65,19 +65,12 @@ END_TEST
 
 START_TEST(every_function_is_in_the_golden_table)
 {
-    static const char *const names[] = {
-        "sigmoid", "tanh",     "gelu",       "gelu_tanh",    "quick_gelu", "silu",  "softplus",   "mish",      "elu",
-        "selu",    "exp",      "erf",        "log",          "sqrt",       "rsqrt", "reciprocal", "sin",       "cos",
-        "atan",    "softsign", "logsigmoid", "hard_sigmoid", "hard_swish", "relu",  "relu6",      "leaky_relu"};
-    const size_t count = sizeof names / sizeof names[0];
-    for (size_t i = 0; i < count; i++) {
+    for (const struct function_info *info = function_table; info->name != NULL; info++) {
         size_t points = 0;
         for (size_t j = 0; j < GOLDEN_COUNT; j++)
-            points += strcmp(function_values[j].name, names[i]) == 0;
-        ck_assert_msg(points >= 20, "%s has %zu points", names[i], points);
-        ck_assert_str_eq(function_table[i].name, names[i]);
+            points += strcmp(function_values[j].name, info->name) == 0;
+        ck_assert_msg(points >= 20, "%s has %zu points", info->name, points);
     }
-    ck_assert_ptr_null(function_table[count].name);
 }
 END_TEST
 
@@ -309,7 +302,7 @@ START_TEST(unknown_functions_get_a_suggestion)
     struct diag diag;
     for (size_t i = 0; i < sizeof slips / sizeof slips[0]; i++) {
         char expected[64];
-        snprintf(expected, sizeof expected, "did you mean '%s'?", slips[i][1]);
+        snprintf(expected, sizeof expected, "did you mean %s?", slips[i][1]);
         ck_assert_ptr_null(function_find(slips[i][0]));
         ck_assert_int_eq(function_init(&function, slips[i][0], &diag), EXIT_USAGE);
         ck_assert_msg(strstr(diag.text, expected) != NULL, "%s", diag.text);
@@ -349,12 +342,11 @@ START_TEST(other_names_are_taken)
     /* Each is another name of one function that there is, and no function's own. */
     size_t count = 0;
     for (const struct function_info *info = function_table; info->name != NULL; info++) {
-        const char *alias;
-        for (size_t i = 0; (alias = function_alias(info, i)) != NULL; i++, count++) {
+        for (size_t i = 0; info->aliases[i] != NULL; i++, count++) {
             struct function function;
-            init(&function, alias);
+            init(&function, info->aliases[i]);
             ck_assert_ptr_eq(function.info, info);
-            ck_assert_ptr_null(function_find(alias));
+            ck_assert_ptr_null(function_find(info->aliases[i]));
         }
     }
     ck_assert_uint_ge(count, 20);

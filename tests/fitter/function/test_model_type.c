@@ -283,7 +283,7 @@ START_TEST(finds_by_name_and_index)
     ck_assert_str_eq(type_of(tflite, "99999999999999999999"),
                      "no tensor 99999999999999999999; there are 28, counted from 0");
     ck_assert_str_eq(type_of(tflite, "-1"), "no tensor \"-1\"; `pwlc tensors` lists the 28 that there are");
-    ck_assert_str_eq(type_of(tflite, "decimals"), "no tensor \"decimals\"; did you mean \"decimal\"?");
+    ck_assert_str_eq(type_of(tflite, "decimals"), "no tensor \"decimals\"; did you mean decimal?");
     ck_assert_str_eq(type_of(onnx, "sigmoid/out"),
                      "no tensor \"sigmoid/out\"; `pwlc tensors` lists the 6 that there are");
     ck_assert_str_eq(type_of(onnx, ""), "a tensor of the file is needed, FILE:TENSOR; `pwlc tensors` lists them");

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fit/problem.h"
 #include "function/weights.h"
 #include "io/npy.h"
 #include "search/points.h"

@@ -93,6 +93,19 @@ START_TEST(the_witness_is_the_lowest_code)
 }
 END_TEST
 
+/* One error at all codes, but for the last bits, of which later chunks have more. */
+START_TEST(the_witness_is_the_lowest_of_equal_errors)
+{
+    struct made made;
+    const struct function function = own(&identity_info);
+    start_table(&made, "s16:0.1:-32768", "s20:0.025:0");
+    add_segment(&made, -32768, 4, 0, _i ? 3 : -3);
+    finish(&made);
+    const struct error_stats stats = measured(&made, &function, false);
+    ck_assert_msg(stats.max_err_at == -32768, "at %lld", (long long)stats.max_err_at);
+}
+END_TEST
+
 START_TEST(an_exact_table_has_no_error_at_its_first_code)
 {
     struct made made;
@@ -248,14 +261,16 @@ START_TEST(a_range_outside_the_domain_is_refused)
 }
 END_TEST
 
+/* In the first of the chunks that threads take, and in a later one. */
 START_TEST(a_function_without_a_value_is_an_error)
 {
+    static const char *const types[] = {"s8:2^0:0", "s16:2^0:0"};
     struct made made;
     struct error_stats stats;
     struct diag diag;
     const struct function function = own(&nan_info);
-    start_table(&made, "s8:2^0:0", "s8:2^0:0");
-    add_segment(&made, -128, 0, 0, 0);
+    start_table(&made, types[_i], types[_i]);
+    add_segment(&made, made.table.in.qmin, 0, 0, 0);
     finish(&made);
     ck_assert_int_eq(measure(&made.table, &made.packed, &function, false, NULL, NULL, &stats, &diag), EXIT_IO);
     ck_assert_ptr_nonnull(strstr(diag.text, "code 5"));
@@ -300,6 +315,7 @@ int main(void)
     tcase_add_test(tests, target_may_overflow_and_is_then_clipped);
     tcase_add_test(tests, every_code_agrees_with_a_plain_loop);
     tcase_add_test(tests, the_witness_is_the_lowest_code);
+    tcase_add_loop_test(tests, the_witness_is_the_lowest_of_equal_errors, 0, 2);
     tcase_add_test(tests, an_exact_table_has_no_error_at_its_first_code);
     tcase_add_test(tests, a_tie_is_correctly_rounded);
     tcase_add_test(tests, averages_by_weight_count_each_code_by_its_own);
@@ -308,7 +324,7 @@ int main(void)
     tcase_add_test(tests, where_f_is_flat_any_step_is_monotone);
     tcase_add_test(tests, numbers_do_not_depend_on_threads);
     tcase_add_test(tests, a_range_outside_the_domain_is_refused);
-    tcase_add_test(tests, a_function_without_a_value_is_an_error);
+    tcase_add_loop_test(tests, a_function_without_a_value_is_an_error, 0, 2);
     tcase_add_test(tests, a_certificate_is_what_is_measured_and_proven);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

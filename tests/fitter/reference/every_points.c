@@ -66,7 +66,7 @@ static double cost_of(const struct path *path, int k, int64_t a, int64_t b, doub
             (spec->monotone && k + f + 1 < spec->count && spec->output[k + f + 1].direction * (next - q_y) < 0))
             return INFINITY;
     }
-    return is_legal(spec, k, a, b) ? cost : INFINITY;
+    return is_legal(spec, k, a, b) && every_is_stored(spec, b - a, spec->shift) ? cost : INFINITY;
 }
 
 static void step(const struct path *path, int i)

@@ -211,6 +211,20 @@ static bool has_terms(int64_t q_b, int terms, int bits)
     return false;
 }
 
+bool every_is_stored(const struct every_spec *spec, int64_t q_b, int n)
+{
+    if (spec->shift_multiple == 0)
+        return true;
+    for (int s = spec->shift_multiple; s <= 32; s += spec->shift_multiple) {
+        if (s < n || s - n >= spec->stored_bits)
+            continue;
+        const int64_t stored = q_b * (INT64_C(1) << (s - n)), end = INT64_C(1) << (spec->stored_bits - 1);
+        if (stored >= -end && stored < end)
+            return true;
+    }
+    return false;
+}
+
 struct families {
     struct family *family;
     int count;
@@ -234,7 +248,7 @@ static void add_slopes(const struct every_spec *spec, const struct values *value
     const int64_t steepest = INT64_C(1) << (spec->slope_bits - 1);
     for (int64_t q_b = -steepest; q_b < steepest; q_b++) {
         const struct family family = family_of(spec, q_b, n, start);
-        if (!has_terms(q_b, spec->slope_terms, spec->slope_bits) ||
+        if (!has_terms(q_b, spec->slope_terms, spec->slope_bits) || !every_is_stored(spec, q_b, n) ||
             (spec->form != EVERY_BIASED && is_known(families, &family)))
             continue;
         families->family[families->count++] = family;

@@ -26,8 +26,10 @@ struct every_spec {
     enum every_form form;
     enum every_rounding rounding;
     int64_t first_x, zp_x, qmin_y, qmax_y;
-    int slope_bits;  /* width of q_b, sign included; 8 at most */
-    int slope_terms; /* 0: any slope */
+    int slope_bits;     /* width of q_b, sign included; 8 at most */
+    int slope_terms;    /* 0: any slope */
+    int shift_multiple; /* of --shift-multiple; 0: any shift */
+    int stored_bits;    /* width of what it stores for a slope */
     bool one_shift, monotone, is_continuous;
     int max_step; /* of --continuous */
     int segments; /* at most */
@@ -62,6 +64,10 @@ int64_t every_shift(enum every_rounding rounding, int64_t p, int n);
 bool every_shifts_legally(const struct every_spec *spec, int64_t p, int n);
 
 bool every_is_int32(int64_t v);
+
+/* Whether q_b * 2^-n can be stored: with some shift s of the multiples up to 32, as q_b * 2^(s - n) and in so many bits
+ * that each has a place. */
+bool every_is_stored(const struct every_spec *spec, int64_t q_b, int n);
 
 /* What the mirror image or code costs that comes out as q_y. */
 double every_cost(const struct every_spec *spec, const struct every_output *output, int64_t q_y);

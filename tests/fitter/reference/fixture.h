@@ -16,7 +16,7 @@
 
 #include "../../support/reference_eval.h"
 #include "../../support/suite.h"
-#include "fit/relax.h"
+#include "fit/fit.h"
 #include "reference_function.h"
 
 #define FLAGS_SIZE 640

@@ -88,14 +88,17 @@ struct every_spec tiny_every(const struct tiny *tiny, const struct table *table)
                   first = spec->fold ? spec->in.zero_point : spec->in.qmin,
                   last = spec->fold && image > spec->in.qmax ? image : spec->in.qmax;
     const struct integers offsets = offsets_of(spec);
+    const int fields = spec->out.bits > 8 ? 16 : 8, slope_bits = spec->slope_bits ? spec->slope_bits : 8;
     struct every_spec every = {.form = (enum every_form)spec->form,
                                .rounding = (enum every_rounding)spec->rounding,
                                .first_x = first,
                                .zp_x = spec->in.zero_point,
                                .qmin_y = spec->out.qmin,
                                .qmax_y = spec->out.qmax,
-                               .slope_bits = spec->slope_bits ? spec->slope_bits : 8,
-                               .field_bits = spec->out.bits > 8 ? 16 : 8,
+                               .slope_bits = slope_bits < fields ? slope_bits : fields,
+                               .shift_multiple = spec->constraints.shift_multiple,
+                               .stored_bits = slope_bits,
+                               .field_bits = fields,
                                .offset_low = offsets.low,
                                .offset_high = offsets.high,
                                .shift = shift_of(tiny, table),

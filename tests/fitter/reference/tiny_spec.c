@@ -266,6 +266,14 @@ static void draw_offset_type(struct tiny *tiny)
     set(tiny, "--offset-type", value);
 }
 
+/* Slopes stored in so many bits, at least 3, with shifts of which some are left out. */
+static void draw_multiple(struct tiny *tiny, int64_t bits)
+{
+    if (bits != tiny->spec.slope_bits)
+        set_number(tiny, "--slope-bits", bits);
+    set_number(tiny, "--shift-multiple", between(2, bits - 1));
+}
+
 /* The codes of a format, free and of one weight. */
 static void begin(struct tiny *tiny, const struct format *format)
 {
@@ -287,7 +295,7 @@ static void end(struct tiny *tiny, int number)
     }
 }
 
-static void draw(struct tiny *tiny, int number, bool folded, bool tied, bool offsets)
+static void draw(struct tiny *tiny, int number, bool folded, bool tied, bool offsets, bool multiples)
 {
     struct format format = draw_format(tied);
     begin(tiny, &format);
@@ -305,6 +313,8 @@ static void draw(struct tiny *tiny, int number, bool folded, bool tied, bool off
     draw_constraints(tiny, tied, folded);
     if (offsets && (tiny->spec.method == METHOD_MINIMAX || tiny->spec.method == METHOD_LSQ))
         draw_offset_type(tiny);
+    if (multiples && (tiny->spec.method == METHOD_MINIMAX || tiny->spec.method == METHOD_LSQ))
+        draw_multiple(tiny, one_in(8) ? between(7, 10) : between(3, 6));
     end(tiny, number);
 }
 
@@ -312,20 +322,27 @@ void tiny_draw(struct tiny *tiny, int number)
 {
     state = (uint64_t)number * UINT64_C(0xd1342543de82ef95);
     const bool folded = one_in(8), tied = one_in(5);
-    draw(tiny, number, folded, tied, false);
+    draw(tiny, number, folded, tied, false, false);
 }
 
 void tiny_draw_offsets(struct tiny *tiny, int number)
 {
     state = (uint64_t)number * UINT64_C(0xd1342543de82ef95) + 3;
     const bool folded = one_in(8), tied = one_in(8);
-    draw(tiny, number, folded, tied, true);
+    draw(tiny, number, folded, tied, true, false);
+}
+
+void tiny_draw_multiples(struct tiny *tiny, int number)
+{
+    state = (uint64_t)number * UINT64_C(0xd1342543de82ef95) + 5;
+    const bool folded = one_in(8), tied = one_in(5), offsets = one_in(4);
+    draw(tiny, number, folded, tied, offsets, true);
 }
 
 void tiny_draw_tied_fold(struct tiny *tiny, int number)
 {
     state = (uint64_t)number * UINT64_C(0xd1342543de82ef95) + 2;
-    draw(tiny, number, true, true, false);
+    draw(tiny, number, true, true, false, false);
 }
 
 void tiny_draw_points(struct tiny *tiny, int number)
@@ -370,6 +387,8 @@ void tiny_draw_points(struct tiny *tiny, int number)
         draw_fixes(tiny);
     if (one_in(4) && tiny->spec.method == METHOD_LSQ && isnan(tiny->spec.max_err))
         draw_weights(tiny);
+    if (one_in(6))
+        draw_multiple(tiny, one_in(4) ? between(9, 10) : between(3, 8));
     spec_settle_form(&tiny->spec);
     end(tiny, number);
 }
@@ -392,6 +411,8 @@ void tiny_draw_tied(struct tiny *tiny, int number)
     set(tiny, "--monotone", NULL);
     if (one_in(3))
         set_number(tiny, "--continuous", between(0, 1));
+    if (tiny->spec.slope_bits > 2 && one_in(3))
+        draw_multiple(tiny, tiny->spec.slope_bits);
     end(tiny, number);
 }
 

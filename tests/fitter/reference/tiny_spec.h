@@ -39,6 +39,9 @@ void tiny_draw_points(struct tiny *tiny, int number);
 /* The same as tiny_draw, with --offset-type. */
 void tiny_draw_offsets(struct tiny *tiny, int number);
 
+/* The same as tiny_draw, with --shift-multiple, at times of wider slopes, and --offset-type. */
+void tiny_draw_multiples(struct tiny *tiny, int number);
+
 /* The spec of flags, as in fixture.h, of a function. */
 void tiny_from_flags(struct tiny *tiny, const char *flags);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What certificates claim, of tiny specs with every method and constraint, against a search of all tables that shares
  * no code with the fitter: where a table is said to be optimal no other is better, no bound is above the least error,
- * and where no table is found there is none. `test_claims FIRST LAST [points | offsets]` checks the specs of
- * these numbers alone, of values at points, or with --offset-type. */
+ * and where no table is found there is none. `test_claims FIRST LAST [points | offsets | multiples]` checks the specs
+ * of these numbers alone, of values at points, with --offset-type or --shift-multiple. */
 #include "../reference/every_points.h"
 #include "../reference/fixture.h"
 #include "../reference/tiny_spec.h"
+#include "fit/problem.h"
 #include "search/ties/joint_exact.h"
 
 enum { TESTS = 20, SPECS_PER_TEST = 1000 };
@@ -19,7 +20,7 @@ static double hair(double error)
 
 struct counts {
     int drawn, unusable, without_table, claimed, bounded, of_form[3][4], one_shift, terms, knots, monotone, continuous,
-        fixed, weighted, folded, fewest, offset_types,
+        fixed, weighted, folded, fewest, offset_types, multiples,
         unclaimed; /* of tables for which a search is complete but for seldom ones */
 };
 
@@ -84,6 +85,7 @@ static bool keeps_to_fields(const struct every_spec *every, const struct table *
             (every->one_shift && segment->n != table->segments[0].n) ||
             (every->slope_terms && __builtin_popcountll(q ^ 3 * q) > every->slope_terms) ||
             segment->q_b < -(1 << (every->slope_bits - 1)) || segment->q_b >= 1 << (every->slope_bits - 1) ||
+            !every_is_stored(every, segment->q_b, segment->n) ||
             (!every->shift && (segment->offset < every->offset_low || segment->offset > every->offset_high)))
             return false;
     }
@@ -167,6 +169,7 @@ static void tally(const struct spec *spec)
     counts.weighted += spec->weights != NULL;
     counts.folded += spec->fold;
     counts.offset_types += spec->has_offset_type;
+    counts.multiples += constraints->shift_multiple > 0;
 }
 
 /* error: the largest, or the sum of squares. */
@@ -411,8 +414,9 @@ START_TEST(every_kind_of_points_was_checked)
     ck_assert_int_ge(counts.claimed, drawn / 2); /* --max-err claims numbers */
     for (int rounding = 0; rounding < 4; rounding++)
         ck_assert_int_ge(counts.of_form[rounding < 2 ? PWL_ANCHORED : PWL_BIASED][rounding], drawn / 10);
-    const int kinds[] = {counts.monotone, counts.fixed,         counts.weighted,
-                         counts.fewest,   counts.without_table, counts.offset_types / 10};
+    const int kinds[] = {counts.monotone,     counts.fixed,         counts.weighted,
+                         counts.fewest,       counts.without_table, counts.offset_types / 10,
+                         counts.multiples / 2};
     for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++)
         ck_assert_int_ge(kinds[kind], drawn / 40);
     ck_assert_int_eq(counts.unclaimed, 0);
@@ -426,6 +430,33 @@ START_TEST(claims_with_offset_types_hold)
         tiny_draw_offsets(&tiny, _i * SPECS_PER_TEST + k);
         check_spec(&tiny);
     }
+}
+END_TEST
+
+START_TEST(claims_with_multiples_hold)
+{
+    if (_i == 0)
+        counts = (struct counts){0};
+    for (int k = 0; k < SPECS_PER_TEST / 2 / quick_step(20); k++) {
+        struct tiny tiny;
+        tiny_draw_multiples(&tiny, _i * SPECS_PER_TEST + k);
+        check_spec(&tiny);
+    }
+}
+END_TEST
+
+START_TEST(every_kind_of_multiple_was_checked)
+{
+    const int drawn = TESTS * SPECS_PER_TEST / 2 / quick_step(20);
+    ck_assert_int_ge(counts.drawn, drawn * 19 / 20);
+    ck_assert_int_ge(counts.multiples, drawn * 11 / 20);
+    for (int form = 0; form < 3; form++)
+        for (int rounding = 0; rounding < 4; rounding++)
+            ck_assert_int_ge(counts.of_form[form][rounding], drawn / 30);
+    const int kinds[] = {counts.one_shift, counts.terms,  counts.knots,    counts.monotone, counts.continuous,
+                         counts.fixed,     counts.folded, counts.weighted, counts.fewest,   counts.offset_types};
+    for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++)
+        ck_assert_int_ge(kinds[kind], drawn / 50);
 }
 END_TEST
 
@@ -484,7 +515,9 @@ int main(int argc, char **argv)
     Suite *suite = suite_create("claims");
     if (argc == 3 || argc == 4) {
         if (argc == 4)
-            drawn = !strcmp(argv[3], "points") ? tiny_draw_points : tiny_draw_offsets;
+            drawn = !strcmp(argv[3], "points")    ? tiny_draw_points
+                    : !strcmp(argv[3], "offsets") ? tiny_draw_offsets
+                                                  : tiny_draw_multiples;
         add_cases(suite, "claims", claims_of_a_number_hold, atoi(argv[1]), atoi(argv[2]));
         return run_suite(suite);
     }
@@ -496,5 +529,7 @@ int main(int argc, char **argv)
     add_case(suite, "points", claims_of_points_hold, TESTS);
     add_case(suite, "kinds of points", every_kind_of_points_was_checked, 1);
     add_case(suite, "offsets", claims_with_offset_types_hold, TESTS);
+    add_case(suite, "multiples", claims_with_multiples_hold, TESTS);
+    add_case(suite, "kinds of multiples", every_kind_of_multiple_was_checked, 1);
     return run_suite(suite);
 }

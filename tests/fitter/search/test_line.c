@@ -2,6 +2,7 @@
 /* Lines over many points at once: what they give and cost is what each code does. */
 #include "../../support/random.h"
 #include "../reference/fixture.h"
+#include "fit/problem.h"
 #include "search/line.h"
 #include "search/points.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_qgemm_int8 JSON [N,K[,M...]]: products in INT8 by the kernel that pwl_cuda_qgemm() chooses, beside cuBLASLt's
- * of int8, which multiplies Y by one number; with exponents of rows and tokens, a zero point, a bias, and several kinds
- * of Y. All take turns, among at least 400 MB of weights, in graphs of one round each: with 4 ms of rest before each,
- * then without. Without a shape: those of the tables in kernels/RESULTS.md.
+ * bench_qgemm_int8 JSON [rows8|rows4 [N,K[,M...]]]: products in INT8, of weights of 8 bits and then of 4, by the kernel
+ * that pwl_cuda_qgemm() chooses, beside cuBLASLt's of int8, which multiplies Y by one number; with exponents of rows
+ * and tokens, a zero point, a bias, and several kinds of Y. All take turns, among at least 400 MB of weights, in graphs
+ * of one round each: with 4 ms of rest before each, then without. Without a shape: those of the tables in
+ * kernels/RESULTS.md.
  */
 #define BENCH_REPETITIONS 21
 
@@ -37,6 +38,10 @@ static void *y[OUTPUTS];
 static pwl_qgemm_weights weights[MOST_COPIES]; /* packed */
 static void *matrices[MOST_COPIES];            /* as they are, for cuBLASLt */
 static int copies;
+static const struct weights_kind {
+    const char *name;
+    pwl_qgemm_format format;
+} weights_kinds[] = {{"rows8", PWL_QGEMM_ROWS8}, {"rows4", PWL_QGEMM_ROWS4}};
 
 /* Kinds of Y, the first of cuBLASLt. */
 struct kind {
@@ -67,7 +72,8 @@ static const char *launch(const void *of, int turn, struct CUstream_st *stream)
     return NULL;
 }
 
-static void make_weights(size_t n, size_t k, uint64_t *state)
+/* In ROWS4 the codes of cuBLASLt's matrices are others, of as many bits. */
+static void make_weights(pwl_qgemm_format format, size_t n, size_t k, uint64_t *state)
 {
     int8_t *const q = need(n * k), *const n_w = need(n), *device_n_w = bench_memory(n);
     size_t bytes;
@@ -76,14 +82,17 @@ static void make_weights(size_t n, size_t k, uint64_t *state)
     for (size_t i = 0; i < n; i++)
         n_w[i] = (int8_t)random_in(state, 5, 8);
     CUDA(cudaMemcpy(device_n_w, n_w, n, cudaMemcpyHostToDevice));
-    bench_need_ok((int)pwl_qgemm_weights_bytes(PWL_QGEMM_ROWS8, n, k, &bytes), "weights");
+    bench_need_ok((int)pwl_qgemm_weights_bytes(format, n, k, &bytes), "weights");
     copies = (int)(COLD / bytes) + 1;
     for (int i = 0; i < copies; i++) {
         matrices[i] = bench_memory(n * k);
         CUDA(cudaMemcpy(matrices[i], q, n * k, cudaMemcpyHostToDevice));
-        bench_need_ok(
-            (int)pwl_cuda_qgemm_pack_s8(matrices[i], device_n_w, n, k, bench_memory(bytes), bytes, &weights[i], NULL),
-            "packing");
+        bench_need_ok((int)(format == PWL_QGEMM_ROWS8
+                                ? pwl_cuda_qgemm_pack_s8(matrices[i], device_n_w, n, k, bench_memory(bytes), bytes,
+                                                         &weights[i], NULL)
+                                : pwl_cuda_qgemm_pack_s4(matrices[i], device_n_w, n, k, bench_memory(bytes), bytes,
+                                                         &weights[i], NULL)),
+                      "packing");
     }
     CUDA(cudaDeviceSynchronize());
     CUDA(cudaFree(device_n_w));
@@ -125,7 +134,7 @@ static struct work work_of(const struct kind *kind, size_t m, size_t n, size_t k
     return work;
 }
 
-static void print(const struct work *works, pwl_timing (*times)[KINDS], size_t m, size_t n, size_t k)
+static void print(const char *of, const struct work *works, pwl_timing (*times)[KINDS], size_t m, size_t n, size_t k)
 {
     printf("| %zu | %zu | %zu |", m, n, k);
     for (int i = 0; i < KINDS; i++) {
@@ -134,8 +143,9 @@ static void print(const struct work *works, pwl_timing (*times)[KINDS], size_t m
         if (i && works[0].cublaslt)
             printf(" (%.2f/%.2f)", (double)times[0][0].median / rested, (double)times[1][0].median / sustained);
         printf(" |");
-        fprintf(bench_json, "{\"bench\": \"qgemm_int8\", \"device\": \"%s\", \"y\": \"%s\", \"m\": %zu, \"n\": %zu",
-                bench_device.name, works[i].kind->name, m, n);
+        fprintf(bench_json, "{\"bench\": \"qgemm_int8\", \"device\": \"%s\", \"weights\": \"%s\", \"y\": \"%s\"",
+                bench_device.name, of, works[i].kind->name);
+        fprintf(bench_json, ", \"m\": %zu, \"n\": %zu", m, n);
         fprintf(bench_json, ", \"k\": %zu", k);
         bench_print_time("rested", &times[0][i]);
         bench_print_time("sustained", &times[1][i]);
@@ -145,11 +155,11 @@ static void print(const struct work *works, pwl_timing (*times)[KINDS], size_t m
     fflush(stdout);
 }
 
-static void bench(const struct shape *shape, const struct kind kinds[KINDS])
+static void bench(const struct weights_kind *of, const struct shape *shape, const struct kind kinds[KINDS])
 {
     const size_t n = shape->n, k = shape->k;
     uint64_t state = k;
-    make_weights(n, k, &state);
+    make_weights(of->format, n, k, &state);
     x = random_bytes(MOST_M * k, -127, 127, &state);
     n_x = random_bytes(MOST_M, 4, 7, &state);
     bias = random_bytes(4 * n, 0, 0, &state);
@@ -170,7 +180,7 @@ static void bench(const struct shape *shape, const struct kind kinds[KINDS])
         for (int rests = 1; rests >= 0; rests--)
             bench_need(pwl_timing_measure_rested(launches + first, KINDS - first, copies, BENCH_REPETITIONS,
                                                  rests ? REST : 0, times[1 - rests] + first, bench_stream));
-        print(works, times, m, n, k);
+        print(of->name, works, times, m, n, k);
         for (int kind = 1; kind < KINDS; kind++)
             CUDA(cudaFree(works[kind].workspace));
         pwl_cublaslt_free(works[0].cublaslt);
@@ -204,16 +214,20 @@ int main(int argc, char **argv)
     kinds[4].table = upload(&made.table);
     draw_segments(&made, 16, INT16_MAX, &state);
     kinds[5].table = upload(&made.table);
-    printf("us rested/sustained (times cuBLASLt's speed)\n\n| M | N | K |");
-    for (int i = 0; i < KINDS; i++)
-        printf(" %s |", kinds[i].name);
-    printf("\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
-    if (argc > 2) {
-        const struct shape shape = shape_of(argv[2], (struct shape){0, 0, TABLE});
-        bench(&shape, kinds);
-        return bench_close();
+    for (size_t i = 0; i < sizeof weights_kinds / sizeof weights_kinds[0]; i++) {
+        if (argc > 2 && strcmp(argv[2], weights_kinds[i].name) != 0)
+            continue;
+        printf("%s: us rested/sustained (times cuBLASLt's speed)\n\n| M | N | K |", weights_kinds[i].name);
+        for (int kind = 0; kind < KINDS; kind++)
+            printf(" %s |", kinds[kind].name);
+        printf("\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
+        if (argc > 3) {
+            const struct shape shape = shape_of(argv[3], (struct shape){0, 0, TABLE});
+            bench(&weights_kinds[i], &shape, kinds);
+            continue;
+        }
+        for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
+            bench(&weights_kinds[i], &tables[t], kinds);
     }
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
-        bench(&tables[i], kinds);
     return bench_close();
 }

@@ -99,6 +99,29 @@ static inline void free_weights(pwl_qgemm_weights *weights)
     free((void *)(uintptr_t)weights->memory);
 }
 
+static inline int is_rows(pwl_qgemm_format format)
+{
+    return format == PWL_QGEMM_ROWS8 || format == PWL_QGEMM_ROWS4;
+}
+
+/* Codes of a format of rows as it packs them: int8, or in ROWS4 nibbles, half as many bytes. */
+static inline pwl_qgemm_status pack_codes(pwl_qgemm_format format, const void *q, const int8_t *n_w, size_t n, size_t k,
+                                          void *memory, size_t bytes, pwl_qgemm_weights *weights)
+{
+    return format == PWL_QGEMM_ROWS8 ? pwl_qgemm_pack_s8(q, n_w, n, k, memory, bytes, weights)
+                                     : pwl_qgemm_pack_s4(q, n_w, n, k, memory, bytes, weights);
+}
+
+/* What such a code counts: column c of row `row`. */
+static inline int8_t code_of(pwl_qgemm_format format, const void *q, size_t k, size_t row, size_t c)
+{
+    const uint8_t *const bytes = q;
+    if (format == PWL_QGEMM_ROWS8)
+        return (int8_t)bytes[row * k + c];
+    const int nibble = bytes[row * (k / 2) + c / 32 * 16 + c % 16] >> c / 16 % 2 * 4 & 15;
+    return (int8_t)(16 * (nibble < 8 ? nibble : nibble - 16));
+}
+
 /* What GGUF files call their types, and their bytes of 32 elements. */
 static const struct tensor_kind {
     const char *name;

@@ -105,14 +105,14 @@ static inline int agrees_with(const struct problem *p, pwl_qgemm_kernel kernel, 
 
 static inline pwl_qgemm_type draw_type_x(const struct scheme *scheme, uint64_t *state)
 {
-    if (scheme->format == PWL_QGEMM_ROWS8)
+    if (scheme->scheme == PWL_QGEMM_INT8)
         return PWL_QGEMM_S8;
     return (pwl_qgemm_type)(random_bits(state) % (scheme->a8 ? 4 : 3));
 }
 
 static inline pwl_qgemm_type draw_type_y(const struct scheme *scheme, uint64_t *state)
 {
-    if (scheme->format == PWL_QGEMM_ROWS8)
+    if (scheme->scheme == PWL_QGEMM_INT8)
         return random_bits(state) % 2 ? PWL_QGEMM_S8 : PWL_QGEMM_S32;
     return (pwl_qgemm_type)(random_bits(state) % 3);
 }
@@ -120,8 +120,8 @@ static inline pwl_qgemm_type draw_type_y(const struct scheme *scheme, uint64_t *
 /* Stored sums, every third time where they exist. */
 static inline pwl_qgemm_sums draw_sums(const struct scheme *scheme, uint64_t *state)
 {
-    return scheme - schemes == PWL_QGEMM_W4A8 && random_bits(state) % 3 == 0 ? PWL_QGEMM_SUMS_STORED
-                                                                             : PWL_QGEMM_SUMS_EXACT;
+    return scheme->scheme == PWL_QGEMM_W4A8 && random_bits(state) % 3 == 0 ? PWL_QGEMM_SUMS_STORED
+                                                                           : PWL_QGEMM_SUMS_EXACT;
 }
 
 #endif

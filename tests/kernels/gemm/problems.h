@@ -24,8 +24,14 @@ static const struct scheme {
     const char *name;
     pwl_qgemm_format format;
     int a8;
-} schemes[] = {{"W4A16", PWL_QGEMM_Q4_0, 0}, {"W8A16", PWL_QGEMM_Q8_0, 0}, {"MXFP4 x A16", PWL_QGEMM_MXFP4, 0},
-               {"W4A8", PWL_QGEMM_Q4_0, 1},  {"W8A8", PWL_QGEMM_Q8_0, 1},  {"INT8", PWL_QGEMM_ROWS8, 0}};
+    pwl_qgemm_scheme scheme;
+} schemes[] = {{"W4A16", PWL_QGEMM_Q4_0, 0, PWL_QGEMM_W4A16},
+               {"W8A16", PWL_QGEMM_Q8_0, 0, PWL_QGEMM_W8A16},
+               {"MXFP4 x A16", PWL_QGEMM_MXFP4, 0, PWL_QGEMM_MXFP4_A16},
+               {"W4A8", PWL_QGEMM_Q4_0, 1, PWL_QGEMM_W4A8},
+               {"W8A8", PWL_QGEMM_Q8_0, 1, PWL_QGEMM_W8A8},
+               {"INT8", PWL_QGEMM_ROWS8, 0, PWL_QGEMM_INT8},
+               {"INT8 of 4 bits", PWL_QGEMM_ROWS4, 0, PWL_QGEMM_INT8}};
 static const size_t element_bytes[] = {4, 2, 2, sizeof(pwl_block_q8_1), 1, 4};
 static const char *const types[] = {"fp32", "fp16", "bf16", "Q8_1", "s8", "s32"};
 
@@ -52,7 +58,7 @@ static inline void *on_device(const void *host, size_t bytes)
     return memory;
 }
 
-/* Scales up to 2^high; ROWS8 of any codes. */
+/* Scales up to 2^high; formats of rows of any codes. */
 static inline struct weights new_weights(pwl_qgemm_format format, size_t n, size_t k, int high, uint64_t *state)
 {
     struct weights w;
@@ -60,13 +66,13 @@ static inline struct weights new_weights(pwl_qgemm_format format, size_t n, size
     PWL(pwl_qgemm_weights_bytes(format, n, k, &bytes));
     void *const memory = need(bytes);
     w.bias = need(4 * n);
-    if (format == PWL_QGEMM_ROWS8) {
+    if (is_rows(format)) {
         int8_t *const q = need(n * k), *const n_w = need(n);
         for (size_t i = 0; i < n * k; i++)
             q[i] = (int8_t)random_bits(state);
         for (size_t i = 0; i < n; i++)
             n_w[i] = (int8_t)random_in(state, 5, 8);
-        PWL(pwl_qgemm_pack_s8(q, n_w, n, k, memory, bytes, &w.host));
+        PWL(pack_codes(format, q, n_w, n, k, memory, bytes, &w.host));
         free(q);
         free(n_w);
     } else {
@@ -78,7 +84,7 @@ static inline struct weights new_weights(pwl_qgemm_format format, size_t n, size
     }
     for (size_t i = 0; i < n; i++) {
         const int32_t bias = (int32_t)random_in(state, -1000, 1000);
-        if (format == PWL_QGEMM_ROWS8)
+        if (is_rows(format))
             w.bias[i] = bias;
         else
             ((float *)w.bias)[i] = (float)bias / 64;
@@ -144,7 +150,7 @@ static inline struct problem new_problem(const struct scheme *scheme, const stru
     p.again = need(p.y_bytes + 2 * p.y_offset);
     p.expected = need(p.y_bytes + 4 * (w->host.n + gap) * element_bytes[y]); /* four rows, where Y has fewer */
     p.n_x = need(m);
-    p.product = (pwl_qgemm_product){(pwl_qgemm_scheme)(scheme - schemes),
+    p.product = (pwl_qgemm_product){scheme->scheme,
                                     sums,
                                     m,
                                     &w->host,
@@ -202,7 +208,7 @@ static inline void compute(const struct problem *p, pwl_qgemm_kernel kernel, uin
 
 static inline int is_a8(const pwl_qgemm_product *product)
 {
-    return schemes[product->scheme].a8;
+    return product->scheme == PWL_QGEMM_W4A8 || product->scheme == PWL_QGEMM_W8A8;
 }
 
 /* What a kernel is for, as the list's words are meant. */

@@ -21,7 +21,8 @@ static const struct scheme {
                {"MXFP4 x A16", PWL_QGEMM_MXFP4_A16, PWL_QGEMM_MXFP4, 39},
                {"W4A8", PWL_QGEMM_W4A8, PWL_QGEMM_Q4_0, 2},
                {"W8A8", PWL_QGEMM_W8A8, PWL_QGEMM_Q8_0, 8},
-               {"INT8", PWL_QGEMM_INT8, PWL_QGEMM_ROWS8, 0}};
+               {"INT8", PWL_QGEMM_INT8, PWL_QGEMM_ROWS8, 0},
+               {"INT8 of 4 bits", PWL_QGEMM_INT8, PWL_QGEMM_ROWS4, 0}};
 
 #define SCHEMES (sizeof schemes / sizeof schemes[0])
 
@@ -37,7 +38,7 @@ static struct {
 static void draw_weights(pwl_qgemm_format format, size_t n, size_t k, uint64_t *state)
 {
     size_t bytes;
-    if (format != PWL_QGEMM_ROWS8) {
+    if (!is_rows(format)) {
         const struct qgemm_kind *const kind = &qgemm_kinds[format];
         uint8_t *const blocks = need(blocks_bytes(kind, n, k));
         draw_blocks(kind, blocks, n * k / PWL_BLOCK, -4, random_bits(state) % 4 ? 1 : 15, state);
@@ -51,7 +52,7 @@ static void draw_weights(pwl_qgemm_format format, size_t n, size_t k, uint64_t *
     for (size_t i = 0; i < n; i++)
         p.n_w[i] = (int8_t)random_in(state, -3, 9);
     if (pwl_qgemm_weights_bytes(format, n, k, &bytes) != PWL_QGEMM_OK ||
-        pwl_qgemm_pack_s8(q, p.n_w, n, k, need(bytes), bytes, &p.weights) != PWL_QGEMM_OK)
+        pack_codes(format, q, p.n_w, n, k, need(bytes), bytes, &p.weights) != PWL_QGEMM_OK)
         abort();
     free(q);
 }

@@ -16,7 +16,7 @@ static int small;
 static int agrees(const struct scheme *scheme, const size_t shape[3], const struct table *table, int gated, int rounds,
                   int odd, uint64_t *state)
 {
-    const int int8 = scheme->format == PWL_QGEMM_ROWS8, has_bias = random_bits(state) % 4 != 0;
+    const int int8 = scheme->scheme == PWL_QGEMM_INT8, has_bias = random_bits(state) % 4 != 0;
     const size_t n = gated ? shape[1] / 16 * 16 : shape[1], k = shape[2];
     struct weights w = new_weights(scheme->format, n, k, random_bits(state) % 3 ? -2 : 15, state);
     struct pair_bias pair = split_bias(&w);
@@ -104,7 +104,7 @@ static void test_extremes(const struct scheme *scheme)
     static const float scales[] = {0x1p-126f, 0x1p-30f, 1, 0x1p60f, 0x1p126f};
     static const int64_t zero_points[] = {0, 1 << 30, -(1 << 30), 1 << 22, -(1 << 22)};
     const size_t m = 70, n = 144, k = 64;
-    const int int8 = scheme->format == PWL_QGEMM_ROWS8;
+    const int int8 = scheme->scheme == PWL_QGEMM_INT8;
     const struct y_kind *const y = &y_kinds[4];
     uint64_t state = 73;
     int good = 1;

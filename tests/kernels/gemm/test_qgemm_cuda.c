@@ -331,12 +331,12 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
         test_shapes(&schemes[i]);
         test_random(&schemes[i]);
-        if (schemes[i].format != PWL_QGEMM_ROWS8)
+        if (schemes[i].scheme != PWL_QGEMM_INT8)
             test_one_hot(&schemes[i]);
         test_tiles(&schemes[i]);
         if (schemes[i].a8)
             test_row(&schemes[i]);
-        if (schemes[i].format != PWL_QGEMM_ROWS8)
+        if (schemes[i].scheme != PWL_QGEMM_INT8)
             test_cuts(&schemes[i]);
     }
     if (runs_here(PWL_QGEMM_WGMMA))

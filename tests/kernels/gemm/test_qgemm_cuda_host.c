@@ -282,7 +282,9 @@ static void test_packing(void)
 #define BLOCKS(format, data, k, memory, bytes, weights)                                                                \
     pwl_cuda_qgemm_pack(format, data, 1, k, memory, bytes, weights, NULL, NULL)
 #define FLOATS(format, rule, data) pwl_cuda_qgemm_pack_f32(format, rule, data, 1, 32, to, sizeof to, &made, NULL, NULL)
-    tap(BLOCKS((pwl_qgemm_format)7, w, 32, to, sizeof to, &made) == PWL_QGEMM_ERR_FORMAT, "pack: no format");
+    tap(BLOCKS((pwl_qgemm_format)8, w, 32, to, sizeof to, &made) == PWL_QGEMM_ERR_FORMAT, "pack: no format");
+    tap(BLOCKS(PWL_QGEMM_ROWS4, w, 32, to, sizeof to, &made) == PWL_QGEMM_ERR_FORMAT,
+        "pack: nibbles in rows of blocks");
     tap(BLOCKS(PWL_QGEMM_ROWS8, w, 32, to, sizeof to, &made) == PWL_QGEMM_ERR_FORMAT, "pack: int8 rows of blocks");
     tap(BLOCKS(q4, w, 40, to, sizeof to, &made) == PWL_QGEMM_ERR_SHAPE, "pack: K of 40");
     tap(BLOCKS(q4, NULL, 32, to, sizeof to, &made) == PWL_QGEMM_ERR_NULL, "pack: no blocks");
@@ -297,6 +299,10 @@ static void test_packing(void)
     tap(pwl_cuda_qgemm_pack_s8(q, NULL, 1, 32, to, sizeof to, &made, NULL) == PWL_QGEMM_ERR_NULL, "pack: no shifts");
     tap(pwl_cuda_qgemm_pack_s8(q, &n_w, 1, 32, to, sizeof to, &made, NULL) == PWL_QGEMM_ERR_SPACE,
         "pack: no room for int8 rows");
+    tap(pwl_cuda_qgemm_pack_s4((const uint8_t *)q, NULL, 1, 32, to, sizeof to, &made, NULL) == PWL_QGEMM_ERR_NULL,
+        "pack: no shifts of nibbles");
+    tap(pwl_cuda_qgemm_pack_s4((const uint8_t *)q, &n_w, 1, 32, to, 4096 + 639, &made, NULL) == PWL_QGEMM_ERR_SPACE,
+        "pack: no room for rows of nibbles");
     const pwl_qgemm_tensor tensor = {0, {32, 8, 1, 1}, w, sizeof w}, nine = {0, {32, 9, 1, 1}, w, 9 * sizeof w};
     tap(pwl_cuda_qgemm_pack_pair(&tensor, NULL, q4, PWL_RULE_DEFAULT, to, sizeof to, &made, NULL, NULL) ==
             PWL_QGEMM_ERR_DATA,

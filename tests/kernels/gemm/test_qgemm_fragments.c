@@ -163,7 +163,7 @@ static void test_random(const struct scheme *scheme, pwl_qgemm_type type, const 
     tap(good, "%s of %s: random X within the bound", scheme->name, name);
 }
 
-static void test_int8(void)
+static void test_int8(pwl_qgemm_format format, const char *name)
 {
     static int8_t q_w[N * K], q_x[33 * (K + GAP)], n_w[N], n_x[33];
     static int32_t bias[N], got[33 * (N + GAP)], reference[33 * (N + GAP)];
@@ -182,8 +182,8 @@ static void test_int8(void)
         }
         for (size_t j = 0; j < 33; j++)
             n_x[j] = (int8_t)random_in(&state, 4, 8);
-        if (pwl_qgemm_weights_bytes(PWL_QGEMM_ROWS8, N, K, &bytes) != PWL_QGEMM_OK ||
-            pwl_qgemm_pack_s8(q_w, n_w, N, K, need(bytes), bytes, &weights) != PWL_QGEMM_OK)
+        if (pwl_qgemm_weights_bytes(format, N, K, &bytes) != PWL_QGEMM_OK ||
+            pack_codes(format, q_w, n_w, N, K, need(bytes), bytes, &weights) != PWL_QGEMM_OK)
             abort();
         pwl_qgemm_product product = {PWL_QGEMM_INT8,
                                      PWL_QGEMM_SUMS_EXACT,
@@ -200,7 +200,7 @@ static void test_int8(void)
         good &= pwl_qgemm_reference(&product) == PWL_QGEMM_OK && memcmp(got, reference, sizeof got) == 0;
         free_weights(&weights);
     }
-    tap(good, "INT8: the reference's bits");
+    tap(good, "%s: the reference's bits", name);
 }
 
 /* Bytes of X in the order of the weights' words, of rows that were packed from q. */
@@ -329,7 +329,8 @@ int main(void)
         test_one_hot(&schemes[i], PWL_QGEMM_BLOCKS_Q8_1, "Q8_1");
         test_random(&schemes[i], PWL_QGEMM_BLOCKS_Q8_1, "Q8_1");
     }
-    test_int8();
+    test_int8(PWL_QGEMM_ROWS8, "INT8");
+    test_int8(PWL_QGEMM_ROWS4, "INT8 of 4 bits");
     test_sums();
     test_mxfp4();
     test_bytes();

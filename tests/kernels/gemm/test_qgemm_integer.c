@@ -44,14 +44,23 @@ static struct problem new_problem(size_t m, size_t n, size_t k, pwl_qgemm_type t
     return p;
 }
 
+static pwl_qgemm_format format; /* of all weights */
+
 /* To be called once the operands are as they should be. */
 static void pack(struct problem *p, size_t n, size_t k)
 {
     size_t bytes;
-    if (pwl_qgemm_weights_bytes(PWL_QGEMM_ROWS8, n, k, &bytes) != PWL_QGEMM_OK ||
-        pwl_qgemm_pack_s8(p->w, p->n_w, n, k, need(bytes), bytes, &p->weights) != PWL_QGEMM_OK)
+    if (pwl_qgemm_weights_bytes(format, n, k, &bytes) != PWL_QGEMM_OK ||
+        pack_codes(format, p->w, p->n_w, n, k, need(bytes), bytes, &p->weights) != PWL_QGEMM_OK)
         abort();
     p->product.weights = &p->weights;
+    if (format == PWL_QGEMM_ROWS4) { /* what the nibbles count */
+        int8_t *const codes = need(n * k);
+        for (size_t i = 0; i < n * k; i++)
+            codes[i] = code_of(format, p->w, k, i / k, i % k);
+        free(p->w);
+        p->w = codes;
+    }
 }
 
 static void free_problem(struct problem *p)
@@ -348,10 +357,14 @@ static void test_overlaps(void)
 
 int main(void)
 {
-    test_products(PWL_QGEMM_S32, "INT8 to s32");
-    test_products(PWL_QGEMM_S8, "INT8 to s8");
-    test_shifts();
-    test_extremes();
+    for (int is_4 = 0; is_4 < 2; is_4++) {
+        format = is_4 ? PWL_QGEMM_ROWS4 : PWL_QGEMM_ROWS8;
+        printf("# weights of %d bits\n", is_4 ? 4 : 8);
+        test_products(PWL_QGEMM_S32, "INT8 to s32");
+        test_products(PWL_QGEMM_S8, "INT8 to s8");
+        test_shifts();
+        test_extremes();
+    }
     test_errors();
     test_overlaps();
     return tap_end();

@@ -12,6 +12,8 @@ enum { ROWS = 128, K = 4096 };
 static float x[ROWS * K], w[ROWS * K], y[ROWS * ROWS];
 static double exact[ROWS * ROWS];
 
+#define ROWS4_UNIFORM ((31.0 / 32 * 0x1p-6 / 12 + (0x1p-9 - 0x1p-12) / 6) * 3 + 0x1p-12 / 12 * 3)
+
 static const struct figure {
     const char *name;
     int gaussian;
@@ -38,6 +40,13 @@ static const struct figure {
     /* amax is nearly 1, so steps are 2^-6: errors of mean square 2^-12 / 12 in numbers of 1 / 3, on both sides. */
     {"INT8, uniform", 0, PWL_QGEMM_INT8, PWL_QGEMM_ROWS8, PWL_RULE_DEFAULT, PWL_QGEMM_SUMS_EXACT,
      2 * 0x1p-12 / 12 * 3 * 0.97, 2 * 0x1p-12 / 12 * 3 * 1.03},
+    /* Steps of weights are 2^-3, -8 to 7 of them: beyond 15/16, 1/32 of all, errors are from 2^-4 to 2^-3. X as above.
+     */
+    {"INT8 with rows of 4 bits, uniform", 0, PWL_QGEMM_INT8, PWL_QGEMM_ROWS4, PWL_RULE_DEFAULT, PWL_QGEMM_SUMS_EXACT,
+     0.97 * ROWS4_UNIFORM, 1.03 * ROWS4_UNIFORM},
+    /* In steps of 1/2 of the standard deviation, up to 3.5 or 4 of them. */
+    {"INT8 with rows of 4 bits, Gaussian", 1, PWL_QGEMM_INT8, PWL_QGEMM_ROWS4, PWL_RULE_DEFAULT, PWL_QGEMM_SUMS_EXACT,
+     0x1p-2 / 12 * 0.97, 0x1p-2 / 12 * 1.03},
 };
 
 static void multiply_exactly(void)

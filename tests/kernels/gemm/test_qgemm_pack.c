@@ -2,13 +2,9 @@
 /* Packed weights: sizes, the order, round trips, row exponents, and every error, after which nothing was written. */
 #include "../tap.h"
 #include "cases.h"
-#include "gemm/layout.h"
-#include "gemm/weight.h"
+#include "padding.h"
 
 #define GUARD 0xa5
-
-static const size_t shapes[][2] = {{1, 32}, {1, 96}, {16, 64}, {127, 32}, {128, 128}, {129, 96}, {130, 4064}};
-#define SHAPES (sizeof shapes / sizeof shapes[0])
 
 static int all_are(const uint8_t *bytes, size_t count, uint8_t value)
 {
@@ -21,24 +17,24 @@ static int all_are(const uint8_t *bytes, size_t count, uint8_t value)
 
 static void test_sizes(void)
 {
-    static const double bits[] = {4.5, 8.5, 4.25, 8};
+    static const double bits[] = {4.5, 8.5, 4.25, 8, 4};
     size_t bytes;
     int good = 1;
-    for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS8; format++) {
-        const size_t rows = format == PWL_QGEMM_ROWS8 ? 5 : 1;
+    for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS4; format++) {
+        const size_t rows = is_rows((pwl_qgemm_format)format) ? 5 : 1;
         good &= pwl_qgemm_weights_bytes((pwl_qgemm_format)format, 4096, 14336, &bytes) == PWL_QGEMM_OK;
         good &= (double)(bytes - 4096 * rows) * 8 == bits[format] * 4096 * 14336;
         good &= pwl_qgemm_weights_bytes((pwl_qgemm_format)format, 129, 96, &bytes) == PWL_QGEMM_OK;
         good &= (double)(bytes - 256 * rows) * 8 == bits[format] * 256 * 128;
     }
-    tap(good, "4.5, 8.5, 4.25 and 8 bits a weight, after padding to 128 rows and 64 columns");
+    tap(good, "4.5, 8.5, 4.25, 8 and 4 bits a weight, after padding to 128 rows and 64 columns");
 }
 
 /* Each place exactly once. */
 static void test_places(void)
 {
     int good = 1;
-    for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS8; format++) {
+    for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS4; format++) {
         uint8_t seen[PWL_QGEMM_ROWS * PWL_QGEMM_COLUMNS] = {0};
         for (unsigned r = 0; r < PWL_QGEMM_ROWS; r++) {
             for (unsigned c = 0; c < PWL_QGEMM_COLUMNS; c++) {
@@ -59,26 +55,6 @@ static void test_places(void)
         good &= at < PWL_QGEMM_COLUMNS && !bytes[i % 2][at]++;
     }
     tap(good, "so have scales, and bytes of activations");
-}
-
-/* Weights outside the matrix are 0, with scales of 0. */
-static int padding_is_zero(const pwl_qgemm_weights *weights)
-{
-    const size_t rows = pwl_qgemm_round_up(weights->n, PWL_QGEMM_ROWS), depth = pwl_qgemm_depth(weights->k);
-    for (size_t r = 0; r < rows; r++) {
-        for (size_t c = 0; c < depth * PWL_QGEMM_COLUMNS; c++) {
-            if (r < weights->n && c < weights->k)
-                continue;
-            if (pwl_qgemm_code_value(weights->format, pwl_qgemm_code(weights, r, c)) != 0)
-                return 0;
-            if (weights->format != PWL_QGEMM_ROWS8 && pwl_qgemm_scale(weights, r, c / PWL_BLOCK) != 0)
-                return 0;
-        }
-        if (r >= weights->n && (pwl_qgemm_row_exponent(weights, r) != 0 ||
-                                (weights->format == PWL_QGEMM_ROWS8 && pwl_qgemm_row_sum(weights, r) != 0)))
-            return 0;
-    }
-    return 1;
 }
 
 static void test_round_trip(const struct qgemm_kind *kind)
@@ -201,108 +177,6 @@ static void test_exponents(void)
     }
 }
 
-/* -- int8 -----------------------------------------------------------------------------------------------------------
- */
-
-static void test_rows8(void)
-{
-    uint64_t state = 5;
-    int good = 1, padding = 1;
-    for (size_t i = 0; i < SHAPES; i++) {
-        const size_t n = shapes[i][0], k = shapes[i][1];
-        int8_t *const q = need(n * k), *const back = need(n * k), shift[130], shift_back[130];
-        pwl_qgemm_weights weights;
-        size_t bytes;
-        for (size_t j = 0; j < n * k; j++)
-            q[j] = (int8_t)random_bits(&state);
-        for (size_t j = 0; j < n; j++)
-            shift[j] = (int8_t)random_bits(&state);
-        good &= pwl_qgemm_weights_bytes(PWL_QGEMM_ROWS8, n, k, &bytes) == PWL_QGEMM_OK;
-        uint8_t *const memory = need(bytes);
-        good &= pwl_qgemm_pack_s8(q, shift, n, k, memory, bytes - 1, &weights) == PWL_QGEMM_ERR_SPACE;
-        good &= pwl_qgemm_pack_s8(q, shift, n, k, memory, bytes, &weights) == PWL_QGEMM_OK && weights.bytes == bytes;
-        good &= pwl_qgemm_unpack_s8(&weights, back, shift_back) == PWL_QGEMM_OK;
-        good &= memcmp(q, back, n * k) == 0 && memcmp(shift, shift_back, n) == 0;
-        for (size_t r = 0; r < n; r++) {
-            int32_t sum = 0;
-            for (size_t c = 0; c < k; c++)
-                sum += q[r * k + c];
-            good &= pwl_qgemm_row_sum(&weights, r) == sum;
-        }
-        padding &= padding_is_zero(&weights);
-        free(q);
-        free(back);
-        free(memory);
-    }
-    tap(good, "int8 rows: packed and unpacked, with their sums");
-    tap(padding, "int8 rows: the padding is 0");
-}
-
-/* By the definition: from the largest n down. */
-static int shift_by_definition(const float *x, size_t k)
-{
-    double amax = 0;
-    for (size_t i = 0; i < k; i++)
-        amax = isfinite(x[i]) && fabs((double)x[i]) > amax ? fabs((double)x[i]) : amax;
-    for (int n = 126; n > -126 && amax > 0; n--) {
-        if (ldexp(amax, n) <= 127)
-            return n;
-    }
-    return amax > 0 ? -126 : 0;
-}
-
-static void test_quantise_s8(void)
-{
-    enum { M = 600, K = 40, STRIDE = 43 };
-    static float x[M][STRIDE];
-    static int8_t q[M][K], n[M];
-    uint64_t state = 6;
-    int good = 1;
-    for (int m = 0; m < M; m++) {
-        const int exponent = m < 300 ? m - 148 : (int)random_in(&state, -12, 12);
-        for (int i = 0; i < STRIDE; i++)
-            x[m][i] = ldexpf((float)random_in(&state, -(1 << 24), 1 << 24), (exponent > 127 ? 127 : exponent) - 24);
-        if (m % 7 == 1) { /* just at and just above 127, and ties */
-            for (int i = 0; i < STRIDE; i++)
-                x[m][i] = (float)random_in(&state, -254, 254) / 2;
-            x[m][3] = m % 2 ? 127 : 0x1.fc0002p6f;
-        }
-        if (m % 7 == 2)
-            x[m][m % K] = m % 2 ? NAN : m % 4 ? INFINITY : -INFINITY;
-        if (m % 70 == 3)
-            memset(x[m], 0, sizeof x[m]);
-    }
-    good &= pwl_qgemm_quantise_s8(x[0], M, K, STRIDE, q[0], n) == PWL_QGEMM_OK;
-    for (int m = 0; m < M && good; m++) {
-        good &= n[m] == shift_by_definition(x[m], K);
-        for (int i = 0; i < K; i++) {
-            double code = isnan(x[m][i]) ? 0 : round(ldexp(x[m][i], n[m]));
-            code = code > 127 ? 127 : code < -127 ? -127 : code;
-            good &= q[m][i] == (int)code;
-        }
-        if (!good)
-            printf("# row %d, n = %d, not %d\n", m, n[m], shift_by_definition(x[m], K));
-    }
-    tap(good, "int8 activations by their formula");
-
-    enum { N = 6, DEEP = 64 };
-    float w[N * DEEP];
-    int8_t expected[N][DEEP], expected_n[N], got[N][DEEP], got_n[N];
-    pwl_qgemm_weights weights;
-    size_t bytes;
-    for (int i = 0; i < N * DEEP; i++)
-        w[i] = (float)random_in(&state, -1000, 1000) / 777;
-    good = pwl_qgemm_weights_bytes(PWL_QGEMM_ROWS8, N, DEEP, &bytes) == PWL_QGEMM_OK;
-    void *const memory = need(bytes);
-    good &= pwl_qgemm_pack_f32(PWL_QGEMM_ROWS8, PWL_RULE_DEFAULT, w, N, DEEP, memory, bytes, &weights, NULL) ==
-            PWL_QGEMM_OK;
-    good &= pwl_qgemm_quantise_s8(w, N, DEEP, DEEP, expected[0], expected_n) == PWL_QGEMM_OK;
-    good = good && pwl_qgemm_unpack_s8(&weights, got[0], got_n) == PWL_QGEMM_OK &&
-           memcmp(got, expected, sizeof got) == 0 && memcmp(got_n, expected_n, sizeof got_n) == 0;
-    tap(good, "int8 weights from floats alike");
-    free(memory);
-}
-
 /* -- Errors ---------------------------------------------------------------------------------------------------------
  */
 
@@ -344,7 +218,7 @@ static void test_bad_floats(void)
     pwl_qgemm_weights weights = {0};
     int good = 1;
     memset(memory, GUARD, sizeof memory);
-    for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS8; format++) {
+    for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS4; format++) {
         for (int i = 0; i < 3; i++) {
             pwl_qgemm_place bad = {99, 99};
             w[i][40 + i] = bad_values[i];
@@ -373,7 +247,7 @@ static void test_errors(void)
     pwl_qgemm_weights weights = {0};
     const pwl_qgemm_weights none = {0};
     size_t bytes = 77;
-    const pwl_qgemm_format q4 = PWL_QGEMM_Q4_0, unknown = (pwl_qgemm_format)7;
+    const pwl_qgemm_format q4 = PWL_QGEMM_Q4_0, unknown = (pwl_qgemm_format)8;
     memset(memory, GUARD, BYTES);
 #define REFUSED(expected, call, name) tap((call) == (expected), "%s", name)
     REFUSED(PWL_QGEMM_ERR_FORMAT, pwl_qgemm_weights_bytes(unknown, 1, 32, &bytes), "size: no format");
@@ -393,6 +267,8 @@ static void test_errors(void)
     REFUSED(PWL_QGEMM_ERR_FORMAT, pwl_qgemm_pack(unknown, blocks, 1, 32, memory, BYTES, &weights, NULL), "no format");
     REFUSED(PWL_QGEMM_ERR_FORMAT, pwl_qgemm_pack(PWL_QGEMM_ROWS8, blocks, 1, 32, memory, BYTES, &weights, NULL),
             "int8 rows have no blocks");
+    REFUSED(PWL_QGEMM_ERR_FORMAT, pwl_qgemm_pack(PWL_QGEMM_ROWS4, blocks, 1, 32, memory, BYTES, &weights, NULL),
+            "nor have rows of 4 bits");
     REFUSED(PWL_QGEMM_ERR_SHAPE, pwl_qgemm_pack(q4, blocks, 1, 40, memory, BYTES, &weights, NULL), "K of 40");
     REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_pack(q4, NULL, 1, 32, memory, BYTES, &weights, NULL), "no blocks");
     REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_pack(q4, blocks, 1, 32, NULL, BYTES, &weights, NULL), "no memory");
@@ -426,6 +302,13 @@ static void test_errors(void)
     REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_pack_s8(NULL, &n, 1, 32, memory, BYTES, &weights), "no int8 weights");
     REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_pack_s8(q, NULL, 1, 32, memory, BYTES, &weights), "no shifts");
     REFUSED(PWL_QGEMM_ERR_SHAPE, pwl_qgemm_pack_s8(q, &n, 1, 31, memory, BYTES, &weights), "int8 rows of 31");
+    REFUSED(PWL_QGEMM_ERR_RULE,
+            pwl_qgemm_pack_f32(PWL_QGEMM_ROWS4, PWL_RULE_GGML, w, 1, 32, memory, BYTES, &weights, NULL),
+            "floats: not the rule of rows of 4 bits");
+    REFUSED(PWL_QGEMM_ERR_DEPTH, pwl_qgemm_pack_s4(blocks, &n, 1, 65824, memory, BYTES, &weights),
+            "rows of 4 bits of 65824");
+    REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_pack_s4(NULL, &n, 1, 32, memory, BYTES, &weights), "no weights of 4 bits");
+    REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_pack_s4(blocks, NULL, 1, 32, memory, BYTES, &weights), "nor shifts of them");
     REFUSED(PWL_QGEMM_ERR_ALIGN, pwl_qgemm_pack_s8(q, &n, 1, 32, memory + 4, BYTES - 4, &weights),
             "int8 rows in memory aligned to 4");
     tap(all_are(memory, BYTES, GUARD) && memcmp(&weights, &none, sizeof none) == 0, "nothing was written");
@@ -490,8 +373,6 @@ int main(void)
         test_bad_scales(&qgemm_kinds[i]);
     }
     test_exponents();
-    test_rows8();
-    test_quantise_s8();
     test_bad_floats();
     test_errors();
     test_texts();

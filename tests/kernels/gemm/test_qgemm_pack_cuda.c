@@ -65,7 +65,7 @@ static struct packed pack_host(const struct matrix *m, size_t room)
     else if (m->from == TENSOR)
         p.status = pwl_qgemm_pack_tensor(&tensor, m->format, m->rule, p.memory, room, &p.weights, &p.bad);
     else
-        p.status = pwl_qgemm_pack_s8((int8_t *)m->data, m->n_w, m->n, m->k, p.memory, room, &p.weights);
+        p.status = pack_codes(m->format, m->data, m->n_w, m->n, m->k, p.memory, room, &p.weights);
     return p;
 }
 
@@ -89,7 +89,9 @@ static struct packed pack_device(const struct matrix *m, size_t room)
         p.status = pwl_cuda_qgemm_pack_tensor(&tensor, m->format, m->rule, memory, room, &p.weights, &p.bad, NULL);
     } else {
         CUDA(cudaMemcpy(n_w, m->n_w, m->n, cudaMemcpyHostToDevice));
-        p.status = pwl_cuda_qgemm_pack_s8(from, (int8_t *)n_w, m->n, m->k, memory, room, &p.weights, NULL);
+        p.status = m->format == PWL_QGEMM_ROWS8
+                       ? pwl_cuda_qgemm_pack_s8(from, (int8_t *)n_w, m->n, m->k, memory, room, &p.weights, NULL)
+                       : pwl_cuda_qgemm_pack_s4(from, (int8_t *)n_w, m->n, m->k, memory, room, &p.weights, NULL);
     }
     CUDA(cudaMemcpy(p.memory, memory, room + GUARD, cudaMemcpyDeviceToHost));
     if (p.weights.memory == memory)
@@ -104,7 +106,7 @@ static struct packed pack_device(const struct matrix *m, size_t room)
 static size_t written_when_refused(const struct matrix *m, size_t room)
 {
     const size_t pieces = pwl_qgemm_pieces_bytes(m->format, m->n, m->k);
-    const size_t bytes = pieces + (m->format == PWL_QGEMM_ROWS8 ? pwl_qgemm_row_bytes(m->format, m->n) : 0);
+    const size_t bytes = pieces + (is_rows(m->format) ? pwl_qgemm_row_bytes(m->format, m->n) : 0);
     return room < bytes ? 0 : bytes;
 }
 
@@ -206,14 +208,15 @@ static void test_floats(pwl_qgemm_format format, const char *name, pwl_rule rule
     tap(good && some, "%s: floats by rule %d", name, rule);
 }
 
-static void test_rows8(void)
+static void test_rows(pwl_qgemm_format format, const char *name)
 {
     uint64_t state = 53;
     int good = 1, some = 0;
     for (size_t i = 0; i < shapes_count() && good; i++) {
         const size_t n = shapes[i][0], k = shapes[i][1];
-        const struct matrix m = {PWL_QGEMM_ROWS8, PWL_RULE_DEFAULT, BYTES, n, k, n * k, i % 4, need(n * k), need(n), 0};
-        for (size_t j = 0; j < n * k; j++)
+        const size_t bytes = format == PWL_QGEMM_ROWS8 ? n * k : n * k / 2;
+        const struct matrix m = {format, PWL_RULE_DEFAULT, BYTES, n, k, bytes, i % 4, need(bytes), need(n), 0};
+        for (size_t j = 0; j < bytes; j++)
             m.data[j] = (uint8_t)random_bits(&state);
         for (size_t j = 0; j < n; j++)
             m.n_w[j] = (int8_t)random_bits(&state);
@@ -221,7 +224,7 @@ static void test_rows8(void)
         free(m.data);
         free(m.n_w);
     }
-    tap(good && some, "int8 rows");
+    tap(good && some, "%s: rows of codes", name);
 }
 
 /* Each type of tensor, floats in every format. */
@@ -232,7 +235,7 @@ static void test_tensors(const struct tensor_kind *kind)
     uint64_t state = 55;
     const pwl_qgemm_tensor tensor = draw_tensor(kind, N, K, w, &state);
     int good = 1, some = 0;
-    for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS8; format++) {
+    for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS4; format++) {
         const struct matrix m = {(pwl_qgemm_format)format,
                                  PWL_RULE_DEFAULT,
                                  TENSOR,
@@ -243,7 +246,7 @@ static void test_tensors(const struct tensor_kind *kind)
                                  (uint8_t *)(uintptr_t)tensor.data,
                                  NULL,
                                  kind->type};
-        if (!kind->blocks || kind->blocks->format == m.format)
+        if (!kind->blocks || kind->blocks->format == m.format || (kind->type == 2 && format == PWL_QGEMM_ROWS4))
             good &= agrees_in_any_room(&m, &some);
     }
     tap(good && some, "%s: a tensor", kind->name);
@@ -283,11 +286,12 @@ static void test_pairs(const struct tensor_kind *kind)
     int good = 1;
     device_gate.data = copy_of(gate.data, gate.bytes);
     device_up.data = copy_of(up.data, up.bytes);
-    for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS8; format++) {
+    for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS4; format++) {
         pwl_qgemm_weights host, device;
         size_t bytes;
         void *memory;
-        if (kind->blocks && kind->blocks->format != (pwl_qgemm_format)format)
+        if (kind->blocks && kind->blocks->format != (pwl_qgemm_format)format &&
+            (kind->type != 2 || format != PWL_QGEMM_ROWS4))
             continue;
         PWL(pwl_qgemm_weights_bytes((pwl_qgemm_format)format, 2 * N, K, &bytes));
         CUDA(cudaMalloc(&memory, bytes));
@@ -377,7 +381,7 @@ static void test_bad_floats(void)
     static const float bad[] = {NAN, INFINITY, -INFINITY};
     float w[N][K];
     int good = 1, some = 0;
-    for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS8; format++) {
+    for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS4; format++) {
         for (size_t i = 0; i < 3; i++) {
             const struct matrix m = {
                 (pwl_qgemm_format)format, PWL_RULE_DEFAULT, FLOATS, N, K, sizeof w, 0, (uint8_t *)w, NULL, 0};
@@ -396,16 +400,16 @@ static void test_bad_floats(void)
 
 int main(int argc, char **argv)
 {
-    static const char *const names[] = {"Q4_0", "Q8_0", "MXFP4", "int8"};
+    static const char *const names[] = {"Q4_0", "Q8_0", "MXFP4", "int8", "4 bits"};
     small = test_is_small(argc, argv);
     for (size_t i = 0; i < QGEMM_KINDS; i++) {
         test_blocks(&qgemm_kinds[i]);
         test_bad_scales(&qgemm_kinds[i]);
     }
     test_no_exponent();
-    for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS8; format++) {
+    for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS4; format++) {
         for (int rule = PWL_RULE_DEFAULT; rule <= PWL_RULE_DOCUMENT; rule++) {
-            if ((format == PWL_QGEMM_MXFP4 && rule == PWL_RULE_DOCUMENT) || (format == PWL_QGEMM_ROWS8 && rule))
+            if ((format == PWL_QGEMM_MXFP4 && rule == PWL_RULE_DOCUMENT) || (is_rows((pwl_qgemm_format)format) && rule))
                 continue;
             test_floats((pwl_qgemm_format)format, names[format], (pwl_rule)rule);
         }
@@ -415,7 +419,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < TENSOR_KINDS; i++)
         test_pairs(&tensor_kinds[i]);
     test_integer_pair();
-    test_rows8();
+    test_rows(PWL_QGEMM_ROWS8, "int8");
+    test_rows(PWL_QGEMM_ROWS4, "4 bits");
     test_bad_floats();
     return tap_end();
 }

@@ -93,24 +93,41 @@ static void test_measured(void)
     }
 }
 
+struct measured {
+    size_t m, n, k;
+    uint32_t tokens, split;
+};
+
+static void test_best(pwl_qgemm_format format, const struct measured *best, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const pwl_qgemm_tile tile = tile_of(format, best[i].m, best[i].n, best[i].k);
+        tap(tile.tokens == best[i].tokens && tile.split == best[i].split,
+            "INT8, %d bits, M = %zu, N = %zu, K = %zu: %u by %u", format == PWL_QGEMM_ROWS8 ? 8 : 4, best[i].m,
+            best[i].n, best[i].k, tile.tokens, tile.split);
+    }
+}
+
 /* INT8: tiles that are compiled, of which the smallest is for no more rows than its own; and what was measured as best.
  */
-static void test_bytes(void)
+static void test_bytes(pwl_qgemm_format format)
 {
     static const size_t ms[] = {1, 32, 33, 64, 65, 128, 129, 300, 512, 513, 1024, 4096}, ns[] = {1, 8, 4096, 14336};
-    static const struct {
-        size_t m, n, k;
-        uint32_t tokens, split;
-    } best[] = {{1, 4096, 4096, 32, 2},     {32, 4096, 14336, 32, 2},   {64, 4096, 4096, 64, 2},
-                {96, 4096, 4096, 96, 2},    {128, 4096, 4096, 64, 2},   {192, 4096, 4096, 96, 2},
-                {256, 4096, 4096, 128, 2},  {256, 4096, 14336, 128, 2}, {384, 4096, 4096, 192, 2},
-                {512, 4096, 4096, 128, 1},  {768, 4096, 4096, 192, 1},  {1024, 4096, 4096, 256, 1},
-                {1536, 4096, 4096, 192, 1}, {4096, 4096, 4096, 256, 1}, {64, 14336, 4096, 64, 1},
-                {128, 14336, 4096, 128, 1}, {768, 14336, 4096, 192, 2}, {1024, 14336, 4096, 256, 2}};
+    static const struct measured best8[] = {
+        {1, 4096, 4096, 32, 2},     {32, 4096, 14336, 32, 2},   {64, 4096, 4096, 64, 2},   {96, 4096, 4096, 96, 2},
+        {128, 4096, 4096, 64, 2},   {192, 4096, 4096, 96, 2},   {256, 4096, 4096, 128, 2}, {256, 4096, 14336, 128, 2},
+        {384, 4096, 4096, 192, 2},  {512, 4096, 4096, 128, 1},  {768, 4096, 4096, 192, 1}, {1024, 4096, 4096, 256, 1},
+        {1536, 4096, 4096, 192, 1}, {4096, 4096, 4096, 256, 1}, {64, 14336, 4096, 64, 1},  {128, 14336, 4096, 128, 1},
+        {768, 14336, 4096, 192, 2}, {1024, 14336, 4096, 256, 2}};
+    static const struct measured best4[] = {
+        {16, 4096, 4096, 32, 2},    {64, 4096, 4096, 64, 2},     {128, 4096, 4096, 64, 2},
+        {128, 4096, 14336, 64, 2},  {256, 4096, 4096, 128, 2},   {512, 4096, 4096, 128, 1},
+        {512, 4096, 14336, 128, 1}, {1024, 4096, 4096, 256, 1},  {4096, 4096, 14336, 256, 1},
+        {128, 14336, 4096, 128, 1}, {1024, 14336, 4096, 256, 2}, {4096, 14336, 4096, 256, 1}};
     int serve = 1;
     for (size_t i = 0; i < 12 * 4; i++) {
         const size_t m = ms[i % 12], n = ns[i / 12], k = i % 2 ? 4096 : 96;
-        const pwl_qgemm_tile tile = tile_of(PWL_QGEMM_ROWS8, m, n, k);
+        const pwl_qgemm_tile tile = tile_of(format, m, n, k);
         const size_t left = ((m - 1) / tile.tokens + 1) * ((n - 1) / 128 + 1) % tile.blocks;
         int listed = 0;
         for (size_t j = 0; j < BYTE_SIZES; j++)
@@ -119,11 +136,10 @@ static void test_bytes(void)
                  (tile.split == 1 || (tile.split == 2 && left > 0 && left * 2 <= tile.blocks));
     }
     tap(serve, "INT8: a tile serves the product that it is for");
-    for (size_t i = 0; i < sizeof best / sizeof best[0]; i++) {
-        const pwl_qgemm_tile tile = tile_of(PWL_QGEMM_ROWS8, best[i].m, best[i].n, best[i].k);
-        tap(tile.tokens == best[i].tokens && tile.split == best[i].split, "INT8, M = %zu, N = %zu, K = %zu: %u by %u",
-            best[i].m, best[i].n, best[i].k, tile.tokens, tile.split);
-    }
+    if (format == PWL_QGEMM_ROWS8)
+        test_best(format, best8, sizeof best8 / sizeof best8[0]);
+    else
+        test_best(format, best4, sizeof best4 / sizeof best4[0]);
 }
 
 /* A few rows more never cost much more, nor less, by the model. */
@@ -182,7 +198,8 @@ int main(void)
 {
     test_least();
     test_measured();
-    test_bytes();
+    test_bytes(PWL_QGEMM_ROWS8);
+    test_bytes(PWL_QGEMM_ROWS4);
     test_steps();
     test_direct();
     return tap_end();

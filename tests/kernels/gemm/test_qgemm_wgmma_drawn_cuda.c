@@ -19,7 +19,7 @@ static int small, bits;
 
 static int is_int8(const struct scheme *scheme)
 {
-    return scheme->format == PWL_QGEMM_ROWS8;
+    return scheme->scheme == PWL_QGEMM_INT8;
 }
 
 static pwl_qgemm_kernel kernel_for(const struct scheme *scheme)

@@ -16,8 +16,10 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+from .. import functions
 from ..codes import Array
 from ..errors import Error
+from ..functions import Values, elu, erf, gelu, gelu_tanh, hard_sigmoid, sigmoid, softplus
 
 __all__ = ["FUNCTIONS", "Place", "find"]
 
@@ -25,55 +27,12 @@ POINTS = np.linspace(-12.1, 11.9, 241)  # no point at a corner of the hard funct
 TOLERANCE = 1e-5                        # times 1 + |x|
 FARTHEST = 10                           # nodes from the first operator that makes an activation of x to y
 
-Values = Callable[..., Array]
-erf: Values = np.vectorize(math.erf, otypes=[np.float64])
-
-
-def _softplus(x: Array) -> Array:
-    return np.asarray(np.logaddexp(0, x))
-
-
-def _sigmoid(x: Array) -> Array:
-    return np.asarray(np.exp(-_softplus(-x)))
-
-
-def _elu(x: Array, alpha: float = 1.0) -> Array:
-    return np.asarray(np.where(x < 0, alpha * np.expm1(np.minimum(x, 0)), x))
-
-
-def _gelu(x: Array) -> Array:
-    return np.asarray(x * (1 + erf(x / math.sqrt(2))) / 2)
-
-
-def _gelu_tanh(x: Array) -> Array:
-    return np.asarray(x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x))) / 2)
-
-
-def _hard_sigmoid(x: Array, alpha: float = 1 / 6, beta: float = 0.5) -> Array:
-    return np.asarray(np.clip(alpha * x + beta, 0, 1))
-
-
 # By pwlc's names.
-FUNCTIONS: Mapping[str, Values] = {
-    "gelu": _gelu,
-    "gelu_tanh": _gelu_tanh,
-    "quick_gelu": lambda x: x * _sigmoid(1.702 * x),
-    "silu": lambda x: x * _sigmoid(x),
-    "sigmoid": _sigmoid,
-    "tanh": np.tanh,
-    "softplus": _softplus,
-    "mish": lambda x: x * np.tanh(_softplus(x)),
-    "elu": _elu,
-    "selu": lambda x: 1.0507009873554805 * _elu(x, 1.6732632423543772),
-    "logsigmoid": lambda x: -_softplus(-x),
-    "softsign": lambda x: x / (1 + np.abs(x)),
-    "hard_sigmoid": _hard_sigmoid,
-    "hard_swish": lambda x: x * _hard_sigmoid(x),
-}
+FUNCTIONS: Mapping[str, Values] = {name: function.values for name, function in functions.FUNCTIONS.items() if function.values}
 
 
 def _gelu_node(x: Array, approximate: bytes = b"none") -> Array:
-    return _gelu_tanh(x) if approximate == b"tanh" else _gelu(x)
+    return gelu_tanh(x) if approximate == b"tanh" else gelu(x)
 
 
 def _clip(x: Array, *limits: Optional[Array], **old: float) -> Array:
@@ -86,13 +45,13 @@ def _clip(x: Array, *limits: Optional[Array], **old: float) -> Array:
 OPERATORS: Mapping[str, Callable[..., Array]] = {
     "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide, "Pow": np.power, "Neg": np.negative,
     "Abs": np.abs, "Sqrt": np.sqrt, "Reciprocal": np.reciprocal, "Log": np.log, "Exp": np.exp, "Erf": erf, "Tanh": np.tanh,
-    "Identity": lambda x: x, "Relu": lambda x: np.maximum(x, 0), "Clip": _clip, "Sigmoid": _sigmoid,
+    "Identity": lambda x: x, "Relu": lambda x: np.maximum(x, 0), "Clip": _clip, "Sigmoid": sigmoid,
     "Min": lambda *x: np.minimum.reduce(np.broadcast_arrays(*x)), "Max": lambda *x: np.maximum.reduce(np.broadcast_arrays(*x)),
-    "Softplus": _softplus, "Softsign": FUNCTIONS["softsign"], "Mish": FUNCTIONS["mish"], "Elu": _elu, "Gelu": _gelu_node,
+    "Softplus": softplus, "Softsign": FUNCTIONS["softsign"], "Mish": FUNCTIONS["mish"], "Elu": elu, "Gelu": _gelu_node,
     "Celu": lambda x, alpha=1.0: np.where(x < 0, alpha * np.expm1(np.minimum(x, 0) / alpha), x),
-    "Selu": lambda x, alpha=1.67326319217681884765625, gamma=1.05070102214813232421875: gamma * _elu(x, alpha),
-    "HardSigmoid": lambda x, alpha=0.2, beta=0.5: _hard_sigmoid(x, alpha, beta), "HardSwish": FUNCTIONS["hard_swish"],
-    "Swish": lambda x, alpha=1.0: x * _sigmoid(alpha * x),
+    "Selu": lambda x, alpha=1.67326319217681884765625, gamma=1.05070102214813232421875: gamma * elu(x, alpha),
+    "HardSigmoid": lambda x, alpha=0.2, beta=0.5: hard_sigmoid(x, alpha, beta), "HardSwish": FUNCTIONS["hard_swish"],
+    "Swish": lambda x, alpha=1.0: x * sigmoid(alpha * x),
 }
 # Those that an activation has at least one of.
 SEEDS = {"Exp", "Erf", "Tanh", "Sigmoid", "Softplus", "Softsign", "Mish", "Elu", "Gelu", "Celu", "Selu", "HardSigmoid",
@@ -213,7 +172,7 @@ def _named(values: Array) -> Optional[tuple[str, dict[str, float]]]:
         if close(known):
             return name, {}
     alpha = float(np.round(values[0] / np.expm1(POINTS[0]), 6))
-    if 0 < alpha <= 1000 and close(_elu(POINTS, alpha)):
+    if 0 < alpha <= 1000 and close(elu(POINTS, alpha)):
         return "elu", {"alpha": alpha}
     return None
 

@@ -9,6 +9,7 @@ import onnx
 from onnx import helper
 
 from ..codes import Array
+from ..functions import FUNCTIONS
 from ..losses import Stay
 
 __all__ = ["Floats"]
@@ -37,10 +38,8 @@ def _gates(sigmoid: int, tanh: int) -> Count:
 
 
 OPERATORS: Mapping[str, Count] = {
-    **{name: _each(name.lower()) for name in ("Exp", "Log", "Erf", "Sigmoid", "Tanh", "Gelu", "Mish", "Softplus", "Softsign",
-                                              "Elu", "Celu", "Selu", "Sqrt", "Reciprocal", "Sin", "Cos", "Atan")},
-    "HardSigmoid": _each("hard_sigmoid"), "HardSwish": _each("hard_swish"), "Swish": _each("silu"),
-    "LeakyRelu": _each("leaky_relu"), "Softmax": _each("exp"), "LogSoftmax": _each("exp"),
+    **{function.onnx: _each(function.name) for function in FUNCTIONS.values() if function.onnx},
+    "Celu": _each("celu"), "Softmax": _each("exp"), "LogSoftmax": _each("exp"),
     "LayerNormalization": _rows(lambda attributes, shape: shape[:attributes.get("axis", -1)]),
     "RMSNormalization": _rows(lambda attributes, shape: shape[:attributes.get("axis", -1)]),
     "InstanceNormalization": _rows(lambda attributes, shape: shape[:2]),

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from ..functions import FUNCTIONS
 from ..losses import Stay
 from .activation import Activation
 
@@ -55,9 +56,8 @@ def _recurrent(mode: int) -> Count:
 
 # By the names of operators of torch, which what the model calls has become.
 OPERATORS: Mapping[str, Count] = {
-    **{name: _each(name) for name in ("exp", "log", "erf", "sigmoid", "tanh", "gelu", "silu", "mish", "softplus", "elu",
-                                      "hardswish", "hardsigmoid", "sqrt", "rsqrt", "reciprocal", "sin", "cos", "atan")},
-    "log_sigmoid_forward": _each("logsigmoid"), "_prelu_kernel": _each("leaky_relu"), "leaky_relu": _each("leaky_relu"),
+    **{function.torch: _each(function.name) for function in FUNCTIONS.values() if function.torch},
+    "log_sigmoid_forward": _each("logsigmoid"), "_prelu_kernel": _each("leaky_relu"),
     "_softmax": _each("exp"), "_safe_softmax": _each("exp"), "_log_softmax": _each("exp"),
     "native_layer_norm": _rows(2), "native_group_norm": _rows(2), "_fused_rms_norm": _rows(1),
     "_scaled_dot_product_flash_attention_for_cpu": _attention, "_scaled_dot_product_flash_attention": _attention,

@@ -10,6 +10,7 @@ import torch
 from torch import fx, nn
 from torch.nn import functional
 
+from ..functions import FUNCTIONS
 from ..table import Table
 
 __all__ = ["Function", "by_values", "called", "of_function", "of_module", "of_softsign", "of_table"]
@@ -18,33 +19,36 @@ __all__ = ["Function", "by_values", "called", "of_function", "of_module", "of_so
 @dataclasses.dataclass(frozen=True)
 class Kind:
     """A function of torch.nn.functional, and the arguments beside its input, with their defaults; the module has them as
-    attributes. pwlc has the function by another name, with parameters for some of the arguments; by none where it is
-    empty."""
+    attributes. pwlc has the function where FUNCTIONS does, with parameters for some of the arguments."""
 
     name: str
     module: type[nn.Module]
-    pwlc: str
     arguments: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     parameters: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
+    @property
+    def pwlc(self) -> str:
+        """pwlc's name for it; empty where it has none such."""
+        return next((function.name for function in FUNCTIONS.values() if function.torch == self.name), "")
+
 
 KINDS = {kind.name: kind for kind in [
-    Kind("gelu", nn.GELU, "gelu", {"approximate": "none"}),
-    Kind("silu", nn.SiLU, "silu"),
-    Kind("sigmoid", nn.Sigmoid, "sigmoid"),
-    Kind("tanh", nn.Tanh, "tanh"),
-    Kind("softplus", nn.Softplus, "softplus", {"beta": 1.0, "threshold": 20.0}),
-    Kind("mish", nn.Mish, "mish"),
-    Kind("elu", nn.ELU, "elu", {"alpha": 1.0}, {"alpha": "alpha"}),
-    Kind("selu", nn.SELU, "selu"),
-    Kind("hardswish", nn.Hardswish, "hard_swish"),
-    Kind("hardsigmoid", nn.Hardsigmoid, "hard_sigmoid"),
-    Kind("logsigmoid", nn.LogSigmoid, "logsigmoid"),
-    Kind("softsign", nn.Softsign, "softsign"),
-    Kind("relu6", nn.ReLU6, "relu6"),
-    Kind("leaky_relu", nn.LeakyReLU, "leaky_relu", {"negative_slope": 0.01}, {"alpha": "negative_slope"}),
-    Kind("hardtanh", nn.Hardtanh, "", {"min_val": -1.0, "max_val": 1.0}),
-    Kind("celu", nn.CELU, "", {"alpha": 1.0}),
+    Kind("gelu", nn.GELU, {"approximate": "none"}),
+    Kind("silu", nn.SiLU),
+    Kind("sigmoid", nn.Sigmoid),
+    Kind("tanh", nn.Tanh),
+    Kind("softplus", nn.Softplus, {"beta": 1.0, "threshold": 20.0}),
+    Kind("mish", nn.Mish),
+    Kind("elu", nn.ELU, {"alpha": 1.0}, {"alpha": "alpha"}),
+    Kind("selu", nn.SELU),
+    Kind("hardswish", nn.Hardswish),
+    Kind("hardsigmoid", nn.Hardsigmoid),
+    Kind("logsigmoid", nn.LogSigmoid),
+    Kind("softsign", nn.Softsign),
+    Kind("relu6", nn.ReLU6),
+    Kind("leaky_relu", nn.LeakyReLU, {"negative_slope": 0.01}, {"alpha": "negative_slope"}),
+    Kind("hardtanh", nn.Hardtanh, {"min_val": -1.0, "max_val": 1.0}),
+    Kind("celu", nn.CELU, {"alpha": 1.0}),
 ]}
 MODULES = {kind.module: kind for kind in KINDS.values()}
 

@@ -6,6 +6,7 @@
 #include "../../reference/small.h"
 
 #include "fit/fit.h"
+#include "fit/problem.h"
 #include "search/interpolation/interpolation.h"
 #include "search/ties/ties.h"
 
@@ -262,7 +263,9 @@ static void check_proof(const struct problem *problem, double least)
     line_rules_init(&rules, spec);
     ck_assert_int_eq(points_build(spec, &points, &diag), EXIT_DONE);
     ck_assert_int_eq(ties_init(&ties, spec, &points, &diag), EXIT_DONE);
-    ck_assert_int_eq(interpolation_init(&table, spec, &points, &rules, ties.inside, problem->shift, &diag), EXIT_DONE);
+    ck_assert_int_eq(interpolation_init(&table, &points, &rules, interpolation_values(spec, &rules), ties.inside,
+                                        problem->shift, &diag),
+                     EXIT_DONE);
     if (!interpolation_any(&table, &diag)) {
         interpolation_least_squares(&table, INFINITY, INTERPOLATION_STEPS, &cost, &bound, &diag);
         ck_assert_msg(!diag.code && fabs(cost - least) <= 1e-9 * (1 + least) && bound == cost,

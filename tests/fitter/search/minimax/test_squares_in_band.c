@@ -2,6 +2,7 @@
 /* Tables whose largest error is given: knots and lines of less squared error, within the limit. */
 #include "../../reference/fixture.h"
 #include "../../../support/suite.h"
+#include "fit/problem.h"
 #include "search/minimax/minimax.h"
 #include "search/minimax/squares_in_band.h"
 

@@ -4,6 +4,7 @@
 #define SEARCH_PROBLEM_H
 
 #include "../../reference/fixture.h"
+#include "fit/problem.h"
 #include "search/line.h"
 #include "search/points.h"
 #include "search/squares/complete_search.h"

@@ -117,12 +117,34 @@ START_TEST(a_bound_on_cells_is_none_that_a_line_beats)
 }
 END_TEST
 
+/* Where f turns at each code, every place may be reached from every other, at cells as fine as codes: nothing is said
+ * of such a table, at a cost that is counted. */
+START_TEST(a_bound_that_takes_long_is_none)
+{
+    enum { COUNT = 16384, SEGMENTS = 16 };
+    static double code[COUNT], target[COUNT], mass[COUNT];
+    const int near[] = {0, COUNT};
+    int knots[SEGMENTS + 3];
+    struct diag diag;
+    struct real_bound bound = {.knots = knots};
+    const struct points points = {.count = COUNT, .code = code, .target = target, .mass = mass, .exhaustive = true};
+    for (int k = 0; k < COUNT; k++) {
+        code[k] = k;
+        mass[k] = 1;
+        target[k] = k % 2 ? 10 : -10;
+    }
+    ck_assert_int_eq(real_bound(&points, -100, 100, SEGMENTS, 1e12, near, 2, COUNT, &bound, &diag), EXIT_DONE);
+    ck_assert(!bound.found && bound.cost == 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("real_bound");
     TCase *limits = tcase_create("limits");
     tcase_add_loop_test(limits, a_line_that_is_rounded_to_a_limit_is_at_it, 0, 2);
     tcase_add_loop_test(limits, a_bound_on_cells_is_none_that_a_line_beats, 0, 100);
+    tcase_add_test(limits, a_bound_that_takes_long_is_none);
     suite_add_tcase(suite, limits);
     return run_suite(suite);
 }

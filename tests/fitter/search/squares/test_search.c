@@ -7,6 +7,7 @@
 #include "../../reference/brute_force.h"
 #include "../../reference/integer_optimum.h"
 #include "../../reference/small.h"
+#include "fit/problem.h"
 #include "search/squares/one_shift.h"
 #include "search_problem.h"
 

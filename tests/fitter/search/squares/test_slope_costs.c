@@ -86,7 +86,7 @@ static void draw_problem(struct problem *problem, int number)
                                   .is_safe = true};
     slopes->near_first = slopes->near_y + slopes->rise;
     slopes->far_last = slopes->far_y;
-    slopes->ties = problem->rules.rounding < PWL_HALF_AWAY ? TIES_NONE : (enum ties)draw(TIES);
+    slopes->ties = problem->rules.rounding < PWL_HALF_AWAY ? TIES_NONE : (enum tie_rounding)draw(TIES);
     problem->lines.leave = draw(2) != 0;
     problem->lines.paid = problem->lines.leave ? uniform(0, 4) : 0;
     slopes->start = problem->lines.first;

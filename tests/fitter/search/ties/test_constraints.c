@@ -3,6 +3,7 @@
  * and what is made keeps to them. */
 #include "../../reference/fixture.h"
 #include "../../reference/small.h"
+#include "fit/problem.h"
 #include "search/ties/joint_exact.h"
 #include "search/ties/tied_table.h"
 
@@ -207,13 +208,31 @@ static void check_proof(const struct small *small, int segments, struct measured
 
 static int checked, refused, searched_alone;
 
+/* A table of a spec, without segments; of a half the folded one. */
+static struct table table_of(const struct spec *spec)
+{
+    struct table table = {.form = spec->form,
+                          .rounding = spec->rounding,
+                          .storage = storage_for(spec->in.bits, spec->out.bits),
+                          .in = spec->in,
+                          .out = spec->out,
+                          .outside = spec->outside,
+                          .has_fold = spec->is_half,
+                          .fold_sum = spec->fold_sum};
+    for (int side = 0; spec->is_half && side < 2; side++) {
+        struct tensor *const type = side ? &table.out : &table.in;
+        type->qmin = code_min(type->bits, type->is_signed);
+        type->qmax = code_max(type->bits, type->is_signed);
+    }
+    return table;
+}
+
 /* What the table found gives, segment by segment as it was asked for. */
 static void check_found(const struct small *small, const struct demand *demand, const struct tie_exact *exact,
                         const struct points *points)
 {
     struct segment segments[BRUTE_CODES];
-    struct table table = line_format(&small->spec);
-    table.storage = storage_for(small->spec.in.bits, small->spec.out.bits);
+    struct table table = table_of(&small->spec);
     table.segments = segments;
     table.segment_count = exact->segments;
     for (int m = 0; m < exact->segments; m++)

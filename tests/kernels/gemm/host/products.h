@@ -20,6 +20,7 @@ static const struct scheme {
                {"W8A8", PWL_QGEMM_W8A8, PWL_QGEMM_Q8_0, PWL_QGEMM_SUMS_EXACT},
                {"MXFP4 x A8", PWL_QGEMM_MXFP4_A8, PWL_QGEMM_MXFP4, PWL_QGEMM_SUMS_EXACT},
                {"INT8", PWL_QGEMM_INT8, PWL_QGEMM_ROWS8, PWL_QGEMM_SUMS_EXACT},
+               {"INT8 of 4 bits", PWL_QGEMM_INT8, PWL_QGEMM_ROWS4, PWL_QGEMM_SUMS_EXACT},
                {"Q4_K x A8", PWL_QGEMM_Q4_K_A8, PWL_QGEMM_Q4_K, PWL_QGEMM_SUMS_EXACT},
                {"Q5_K x A8", PWL_QGEMM_Q5_K_A8, PWL_QGEMM_Q5_K, PWL_QGEMM_SUMS_EXACT},
                {"Q6_K x A8", PWL_QGEMM_Q6_K_A8, PWL_QGEMM_Q6_K, PWL_QGEMM_SUMS_EXACT},
@@ -80,7 +81,7 @@ static inline struct operand draw_operand(const struct scheme *scheme, size_t n,
                                           uint64_t *state)
 {
     struct operand w = {.n_w = need(n), .bias = need(4 * n), .bias_up = need(4 * n)};
-    const int int8 = scheme->format == PWL_QGEMM_ROWS8;
+    const int int8 = scheme->scheme == PWL_QGEMM_INT8;
     if (int8) {
         int8_t *const q = need(n * k);
         size_t bytes;
@@ -88,8 +89,8 @@ static inline struct operand draw_operand(const struct scheme *scheme, size_t n,
             q[i] = (int8_t)random_bits(state);
         for (size_t i = 0; i < n; i++)
             w.n_w[i] = (int8_t)random_in(state, 3, 9);
-        must(pwl_qgemm_weights_bytes(PWL_QGEMM_ROWS8, n, k, &bytes));
-        must(pwl_qgemm_pack_s8(q, w.n_w, n, k, need(bytes), bytes, &w.packed));
+        must(pwl_qgemm_weights_bytes(scheme->format, n, k, &bytes));
+        must((int)pack_codes(scheme->format, q, w.n_w, n, k, need(bytes), bytes, &w.packed));
         free(q);
     } else if (super_kind_of(scheme->format)) {
         const struct qgemm_kind *const kind = super_kind_of(scheme->format);
@@ -171,7 +172,7 @@ static inline void draw_x(struct problem *p, size_t k, uint64_t *state)
 static inline struct problem draw_problem(const struct scheme *scheme, const struct operand *w, size_t m,
                                           uint64_t *state)
 {
-    const int int8 = scheme->format == PWL_QGEMM_ROWS8;
+    const int int8 = scheme->scheme == PWL_QGEMM_INT8;
     const pwl_qgemm_type x_type = int8 ? PWL_QGEMM_S8 : (pwl_qgemm_type)(random_bits(state) % (is_a16(scheme) ? 3 : 4));
     const pwl_qgemm_type y_type =
         int8 ? (random_bits(state) % 2 ? PWL_QGEMM_S8 : PWL_QGEMM_S32) : (pwl_qgemm_type)(random_bits(state) % 3);

@@ -134,10 +134,10 @@ static int agree(const struct scheme *scheme, const struct operand *w, struct pr
     const size_t bytes = p->y_bytes + 2 * p->y_offset;
     uint8_t *const plain = need(bytes);
     int good = compute(&pwl_qgemm_ways[pwl_qgemm_way_count - 1], p, &w->panels, 0, state);
-    if (good && scheme->format != PWL_QGEMM_ROWS8)
+    if (good && scheme->scheme != PWL_QGEMM_INT8)
         good = is_within(p, w);
     memcpy(plain, p->y, bytes);
-    if (good && scheme->format == PWL_QGEMM_ROWS8)
+    if (good && scheme->scheme == PWL_QGEMM_INT8)
         good = is_reference(p, w, plain);
     for (size_t i = 0; i < pwl_qgemm_way_count && good; i++) {
         const pwl_qgemm_way *const way = &pwl_qgemm_ways[i];

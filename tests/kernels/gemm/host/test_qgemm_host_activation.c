@@ -40,7 +40,7 @@ static uint32_t element(const struct y_kind *y, const void *data, size_t at)
 static int agrees(const struct scheme *scheme, const pwl_qgemm_way *way, const pwl_table *table, int gated,
                   uint64_t *state)
 {
-    const int int8 = scheme->format == PWL_QGEMM_ROWS8;
+    const int int8 = scheme->scheme == PWL_QGEMM_INT8;
     const size_t m = (size_t)random_in(state, 1, 20), k = step_of(scheme) * (size_t)random_in(state, 1, 3);
     const size_t n = gated ? 16 * (size_t)random_in(state, 1, 6) : (size_t)random_in(state, 1, 96);
     struct operand w = draw_operand(scheme, n, k, -4, 3, state);

@@ -65,7 +65,8 @@ static void test_products(struct operand *q4, struct operand *rows)
     tap(pwl_qgemm(&int8, &rows->panels, workspace, sizeof workspace) == PWL_QGEMM_OK, "another, of integers");
     Q4(call.panels.memory = NULL, PWL_QGEMM_ERR_NULL, "no memory of panels");
     Q4(call.panels.memory = (const char *)call.panels.memory + 16, PWL_QGEMM_ERR_ALIGN, "panels aligned to 16");
-    Q4(call.panels.format = (pwl_qgemm_format)7, PWL_QGEMM_ERR_FORMAT, "panels of no format");
+    Q4(call.panels.format = (pwl_qgemm_format)8, PWL_QGEMM_ERR_FORMAT, "panels of no format");
+    INT8(call.panels.format = PWL_QGEMM_ROWS4, PWL_QGEMM_ERR_FORMAT, "panels of nibbles in rows, which are made bytes");
     Q4(call.panels.k = 48, PWL_QGEMM_ERR_SHAPE, "K of 48");
     Q4(call.panels.n = 0, PWL_QGEMM_ERR_SHAPE, "N of 0");
     Q4(call.panels.n = SIZE_MAX / 4, PWL_QGEMM_ERR_SHAPE, "N beyond size_t");
