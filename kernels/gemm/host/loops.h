@@ -222,7 +222,6 @@ INLINE void multiply_halves(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, siz
     UNROLL for (size_t v = 0; v < vectors; v++)
     {
         power[v] = load_floats(pass->rounding.power + row + v * LANES);
-        power[v] = kind == PWL_QGEMM_E2M1 ? times(power[v], real(0.5f)) : power[v];
         UNROLL for (size_t i = 0; i < rows; i++) y[i][v] = zeros();
     }
     for (size_t b = 0; b < pass->blocks; b++, tile += tile_bytes, x += PWL_BLOCK * sizeof(float)) {

@@ -87,7 +87,7 @@ static inline pwl_qgemm_format pwl_qgemm_format_of(pwl_qgemm_kind kind)
 typedef struct pwl_qgemm_rounding {
     float digits, least;
     int scales;         /* some row has an e that is not 0 */
-    const float *power; /* [32]: 2^-e of the panel's rows */
+    const float *power; /* [32]: 2^-e of the panel's rows, in MXFP4 2^(-e - 1) */
 } pwl_qgemm_rounding;
 
 /* What is multiplied without the A16 that a kind is of. */

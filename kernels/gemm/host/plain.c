@@ -202,7 +202,7 @@ static void add_halves(const pwl_qgemm_pass *pass, size_t block, const columns *
     const pwl_qgemm_rounding *const by = &pass->rounding;
     float w[PWL_BLOCK][ROWS], d[ROWS];
     for (size_t r = 0; r < ROWS; r++)
-        d[r] = of->d[r] * by->power[r] * (pass->kind == PWL_QGEMM_HALVES_E2M1 ? 0.5f : 1);
+        d[r] = of->d[r] * by->power[r];
     for (size_t c = 0; c < PWL_BLOCK; c++) {
         for (size_t r = 0; r < ROWS; r++) {
             const float p = (float)of->w[c][r] * d[r];

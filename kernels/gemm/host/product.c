@@ -146,7 +146,8 @@ static pwl_qgemm_pass pass_of(const job *job, const uint8_t *work, size_t m)
     return pass;
 }
 
-/* A16: e of the rows of a panel, and 2^-e. */
+/* A16: e of the rows of a panel, and 2^-e; in MXFP4, whose values are counted in halves, half as much, since e may be
+ * -128. */
 typedef struct exponents {
     int e[PWL_QGEMM_PANEL];
     float power[PWL_QGEMM_PANEL];
@@ -159,7 +160,7 @@ static exponents exponents_of(const job *job, size_t n)
     exponents found;
     for (size_t r = 0; r < PWL_QGEMM_PANEL; r++) {
         found.e[r] = w->row_data ? stored[r] : 0;
-        found.power[r] = (float)pwl_qgemm_power(-found.e[r]);
+        found.power[r] = (float)pwl_qgemm_power(-found.e[r] - (w->format == PWL_QGEMM_MXFP4));
     }
     return found;
 }

@@ -204,8 +204,9 @@ static void test_scales(const struct scheme *scheme)
     const int spread = is_a16(scheme) ? 40 : 8; /* the least of a row are subnormal halves, or nothing */
     uint64_t state = 83;
     int good = 1;
-    for (int low = -127; low < 86 && good; low += 9) {
-        struct operand w = draw_operand(scheme, 40, 96, low, low + spread, &state);
+    for (int low = -136; low < 86 && good; low += 9) {
+        const int least = low < -127 ? -127 : low; /* at first alone, which calls for an exponent of -128 */
+        struct operand w = draw_operand(scheme, 40, 96, least, low < -127 ? least : low + spread, &state);
         good = agrees(scheme, &w, 7, &state);
         free_operand(&w);
     }
