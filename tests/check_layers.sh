@@ -19,6 +19,7 @@ kernels/include/pwl     : runtime/include/pwl
 runtime/python/core     : runtime/include/pwl kernels/include/pwl
 kernels/arch            : runtime/include/pwl kernels/include/pwl
 kernels/map             : runtime/include/pwl kernels/include/pwl kernels/arch
+kernels/rows            : runtime/include/pwl kernels/include/pwl kernels/arch
 kernels/blocks          : runtime/include/pwl kernels/include/pwl kernels/arch
 kernels/gemm            : runtime/include/pwl kernels/include/pwl kernels/arch kernels/map kernels/blocks
 kernels/blocks/x86      : runtime/include/pwl kernels/include/pwl kernels/arch kernels/blocks

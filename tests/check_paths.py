@@ -4,10 +4,10 @@
 
     check_paths.py SOURCE
 
-A name is what ends in one of ENDINGS, with folders before it or without. With folders it is a path from the repository's
-root, from a folder that the file which names it lies in, or from one of ROOTS. Without, a file of that name must be
-anywhere; tests and pages, which name files that they make, are not asked for that. NAME stands for any name, and what is
-of others is in OTHERS. Blocks of pages are left out: tests/docs/run_pages.py runs them.
+A name is what ends in one of ENDINGS, with folders before it or without. With folders it is a path from the
+repository's root, from a folder that the file which names it lies in, or from one of ROOTS. Without, a file of that
+name must be anywhere; tests and pages, which name files that they make, are not asked for that. NAME stands for any
+name, and what is of others is in OTHERS. Blocks of pages are left out: tests/docs/run_pages.py runs them.
 """
 import io
 import os
@@ -19,15 +19,16 @@ import tokenize
 
 ENDINGS = "c|h|cu|cuh|py|sh|md"
 NAME = re.compile(rf"(?<![\w/.:*$<{{}}-])(?:[\w.-]+/)*[\w-]+\.(?:{ENDINGS})(?![\w/*-]|\.\w)")
-ROOTS = ["fitter", "runtime", "runtime/include", "runtime/python", "kernels", "kernels/include", "kernels/bench/include", "tests",
-         "tests/fitter"]
+ROOTS = ["fitter", "runtime", "runtime/include", "runtime/python", "kernels", "kernels/include",
+         "kernels/bench/include", "tests", "tests/fitter"]
 OTHERS = {"stddef.h", "stdint.h", "numpy/lib/format.py", "arch/arm64/include/uapi/asm/hwcap.h"}
 FENCED = re.compile(r"^```.*?^```", re.M | re.S)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 
 
 def files(root):
-    listed = subprocess.run(["git", "-c", "safe.directory=*", "ls-files"], cwd=root, capture_output=True, text=True, check=False)
+    command = ["git", "-c", "safe.directory=*", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if listed.returncode == 0:
         return [path for path in listed.stdout.splitlines() if (root / path).is_file()]
     return [str(path.relative_to(root)) for path in root.rglob("*") if path.is_file() and "build" not in path.parts]
@@ -44,7 +45,8 @@ def prose(path, text):
     elif ending == ".py":
         before = None
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.COMMENT or token.type == tokenize.STRING and before in (None, tokenize.INDENT, tokenize.NEWLINE):
+            begins = before in (None, tokenize.INDENT, tokenize.NEWLINE)
+            if token.type == tokenize.COMMENT or token.type == tokenize.STRING and begins:
                 yield token.start[0], token.string
             if token.type not in (tokenize.NL, tokenize.COMMENT):
                 before = token.type

@@ -425,7 +425,7 @@ static int run(int argc, char **argv, struct diag *diag)
 
 const struct command command_emit = {
     .name = "emit",
-    .synopsis = "pwlc emit TABLE.json... [--format " EMIT_FORMATS "] [--profile P[:NOTATION]] [flags]",
+    .synopsis = "pwlc emit TABLE.json... [--format F] [--profile P[:NOTATION]] [flags]",
     .summary = "Write tables for their consumers: C and CUDA headers, SystemVerilog, JSON, CSV, NumPy.",
     .example = "pwlc fit tanh --in s8:2^-5 --out s8:2^-7 -o tanh.json\n"
                "pwlc emit tanh.json -o tanh.h -MD -MF tanh.h.d\n"

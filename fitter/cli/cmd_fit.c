@@ -16,56 +16,17 @@
 #include "fit_notes.h"
 #include "reply.h"
 #include "row_operator.h"
+#include "spec/flags.h"
 #include "spec/spec.h"
 
 #define MOST_SECONDS 1e6 /* of --time-limit */
 
+#define SPEC_OPTION(key, name, argument, set, help) {name, argument, help},
+
 static const struct option_info options[] = {
-    {"--profile", "P",
-     "what the table of a chip or library asks for, as tosa16: `pwlc list profiles`; flags beside it go before its "
-     "own"},
-    {"--in", "TYPE",
-     "input type, as u16:2^-12:24576 (width:scale:zero point), q3.12, or a model's, as net.tflite:TENSOR"},
-    {"--out", "TYPE", "output type; s8 alone takes scale and zero point from the function's range, see below"},
-    {"--range", "LO:HI", "real input range that gives types without a scale, as --in s8, theirs"},
-    {"--calibrate", "FILE",
-     "instead of --range: the range of the values in a .npy file of float16, float32 or float64"},
-    {"--calibrate-by", "minmax|percentile=P|mse",
-     "range of the data: all, the middle P percent, or least squared error (default minmax)"},
-    {"--pow2-scales", NULL, "round scales that are found up to powers of two"},
-    {"--segments", "N", "number of segments, 1 to 4096 (default 16, or as few as --max-err needs)"},
-    {"--max-err", "L", "largest error allowed, in output LSB; with --segments a gate (exit 3)"},
-    {"--method", SPEC_METHODS, "how to fit, see `pwlc list methods` (default lsq; minimax with --max-err)"},
-    {"--form", SPEC_FORMS, "where the constant is added (default absolute; of --knots points the one that holds it)"},
-    {"--rounding", SPEC_ROUNDINGS, "of the right shift (default floor)"},
-    {"--slope-bits", "B", "width of q_b, sign included (default: 8, 16 or 32, by the types)"},
-    {"--offset-type", "TYPE",
-     "term_c, bias or y is a code of a type, as s16 or u8; so is each value of --knots points (default: the "
-     "storage's)"},
-    {"--shift", SPEC_SHIFTS, "one: the same n_BX_total in all segments (default per-segment)"},
-    {"--shift-multiple", "N",
-     "slopes fit --slope-bits once they are stored with a shift of N, 2 N, ... or 32, see below (default: any shift)"},
-    {"--slope-terms", SPEC_SLOPE_TERMS, "slopes are sums of one or two signed powers of two: shifts, no multiplier"},
-    {"--knots", "free|uniform|pow2[:B]|points[:K]",
-     "where segments start: equal widths, by the top B bits of a code, or a value every 2^K codes (default free)"},
-    {"--monotone", NULL, "no step against the direction of the function"},
-    {"--continuous", "S", "where a segment starts, the one before it would give a value within S output LSB"},
-    {"--fix", "X:Y...", "the code nearest to x gives the code nearest to y, as 0:0; may be repeated"},
-    {"--zero", SPEC_ZEROS,
-     "keep: f(0) = 0 or 1/2 gives its own code if that costs no segment and at most 0.25 LSB (default); free: any "
-     "code"},
-    {"--symmetry", SPEC_SYMMETRIES, "fold: half a table for an odd function or f(-x) = 1 - f(x) (default off)"},
-    {"--reduce", SPEC_REDUCES,
-     "on: a table of one octave of sqrt, rsqrt, reciprocal, log or exp serves all (default off)"},
-    {"--param", "NAME=VALUE...", "parameter of the function; may be repeated"},
-    {"--expr", "EXPRESSION",
-     "instead of FUNCTION: an expression of x, as \"x/(1+exp(-x))\" or \"gelu(x)/2\", see below"},
-    {"--samples", "FILE",
-     "instead of FUNCTION: x,y pairs (csv or npy), or y alone (Y.npy:LOW:HIGH), joined by straight lines"},
-    {"--weights", "FILE", "how often each input code occurs (csv or npy): least squares counts them so, see below"},
-    {"--outside", SPEC_OUTSIDES,
-     "codes outside the function's domain: take the nearest defined one, or refuse (default)"},
-    {"--no-saturate", NULL, "exit 3 when the function leaves the output range"},
+    /* clang-format off */
+    SPEC_FLAGS(SPEC_OPTION)
+    /* clang-format on */
     {"--spec", "FILE", "fit every job of a JSON list, in parallel; -o then names a directory, made when missing"},
     {"--jobs", "N", "how many jobs of --spec run at once (default: one a core)"},
     {"--rows", "N", "of softmax and logsoftmax the longest row, of norms the channels: 1 to 65536 places"},

@@ -35,7 +35,7 @@ const struct gemm_scheme gemm_schemes[] = {
 
 bool gemm_has_kernels(const struct gemm_scheme *scheme)
 {
-    return scheme->scheme < PWL_QGEMM_MXFP4_A8;
+    return scheme->scheme != PWL_QGEMM_MXFP4_A8 && scheme->scheme < PWL_QGEMM_Q4_K_A8;
 }
 
 int gemm_need_kernels(const struct gemm_scheme *scheme, enum device device, struct diag *diag)

@@ -23,8 +23,42 @@ struct emitter {
                 struct diag *diag);
 };
 
-extern const struct emitter emitters[]; /* one for each of EMIT_FORMATS, then a null name */
-#define EMIT_FORMATS "c|cuda|sv|v|sv-tb|mem|coe|mif|core|sdc|json|csv|npy"
+/* The formats: a row each, F(value of --format, function, what it takes, a line for `pwlc list formats`). */
+/* clang-format off */
+#define EMITTERS(F)                                                                                                    \
+    F("c", emit_c, EMIT_MANY | EMIT_NAMES,                                                                             \
+      "C header with const tables for the runtime, or --standalone with its own evaluation")                           \
+    F("cuda", emit_cuda, EMIT_MANY | EMIT_NAMES,                                                                       \
+      "C header with its own evaluation, for .cu files and any C or C++")                                              \
+    F("sv", emit_sv, EMIT_NAMES | EMIT_HARDWARE | EMIT_ROM_FILE,                                                       \
+      "SystemVerilog module, for iverilog, Verilator and yosys")                                                       \
+    F("v", emit_v, EMIT_NAMES | EMIT_HARDWARE | EMIT_ROM_FILE,                                                         \
+      "the same module in Verilog-2005")                                                                               \
+    F("sv-tb", emit_sv_bench, EMIT_NAMES | EMIT_HARDWARE,                                                              \
+      "bench that checks the module of the same flags")                                                                \
+    F("mem", emit_mem, EMIT_NAMES | EMIT_HARDWARE,                                                                     \
+      "the words of the module's ROM, for $readmemh")                                                                  \
+    F("coe", emit_coe, EMIT_NAMES | EMIT_HARDWARE,                                                                     \
+      "the same for Xilinx's memory generator")                                                                        \
+    F("mif", emit_mif, EMIT_NAMES | EMIT_HARDWARE,                                                                     \
+      "the same for Intel's")                                                                                          \
+    F("core", emit_core, EMIT_NAMES | EMIT_HARDWARE,                                                                   \
+      "FuseSoC core of NAME.sv and NAME_tb.sv; with --clock of NAME.sdc, too")                                         \
+    F("sdc", emit_sdc, EMIT_NAMES | EMIT_HARDWARE,                                                                     \
+      "constraints of the module's clock")                                                                             \
+    F("json", emit_json, EMIT_MANY,                                                                                    \
+      "the table as it was read; several tables as one array")                                                         \
+    F("csv", emit_csv, 0,                                                                                              \
+      "one row per segment: the integers, then start, slope and intercept as real numbers")                            \
+    F("npy", emit_npy, 0,                                                                                              \
+      "NumPy int64 array of shape (segments, 4): start, q_b, n_BX_total, term_c/bias/y")
+/* clang-format on */
+
+extern const struct emitter emitters[]; /* as EMITTERS, then a null name */
+
+/* "c|cuda|sv", as help lists them */
+#define EMITTER_AFTER_A_BAR(name, ...) "|" name
+#define EMIT_FORMATS (&(EMITTERS(EMITTER_AFTER_A_BAR))[1])
 
 const struct emitter *emitter_find(const char *name);
 

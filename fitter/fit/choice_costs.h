@@ -5,7 +5,7 @@
 #include "spec/spec.h"
 #include "table/table.h"
 
-/* Prints to standard error what each choice of relax.h costs a table: the error, or the number of segments, of a table
+/* Notes what each choice of relax.h costs a table: the error, or the number of segments, of a table
  * without. */
 void print_choice_costs(const struct spec *spec, const struct table *table);
 

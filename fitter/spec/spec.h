@@ -145,11 +145,9 @@ struct job {
     struct spec spec;
 };
 
-/* spec_json.c: a JSON list of objects. Keys are the flags without dashes, "_" for "-" inside: "function", "in", "out",
- * "segments", "max_err", "method", "form", "rounding", "slope_bits", "shift", "shift_multiple", "slope_terms", "knots",
- * "monotone": true, "continuous", "weights", "param": {"alpha": 0.1}, "samples", "expr",
- * "range", "calibrate", "calibrate_by", "pow2_scales": true, "outside", "no_saturate": true; "name" is required and
- * names the output. At most SPEC_MAX_JOBS jobs in SPEC_MAX_BYTES. */
+/* spec_json.c: a JSON list of objects, whose keys are "function" and those of SPEC_FLAGS: strings or numbers as their
+ * flags take them, true for a switch, "param": {"alpha": 0.1}, "fix": ["0:0"]; "name" is required and names the output.
+ * At most SPEC_MAX_JOBS jobs in SPEC_MAX_BYTES. */
 #define SPEC_MAX_JOBS 10000
 #define SPEC_MAX_BYTES ((size_t)64 << 20)
 int spec_list_parse(const char *bytes, size_t size, struct job **jobs, int *count, struct diag *diag);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "flags.h"
 #include "io/fields.h"
 #include "spec.h"
 
@@ -69,30 +70,51 @@ static int set_fixes(const struct fields *job, struct spec *spec, struct diag *d
     return EXIT_DONE;
 }
 
-/* "slope_bits" -> "--slope-bits" */
-static void flag_of_key(const char *key, char *flag, size_t size)
+#define KEY(key, name, argument, set, help) key,
+#define FLAG(key, name, argument, set, help) {key, name, argument},
+static const char *const known[] = {"name", "function", SPEC_FLAGS(KEY) NULL};
+static const struct key {
+    const char *key, *flag, *argument; /* no argument: a switch */
+} keys[] = {{"function", "FUNCTION", "NAME"}, SPEC_FLAGS(FLAG)};
+
+enum { KEY_COUNT = sizeof keys / sizeof *keys };
+
+/* What a job says of one key, if anything. */
+static int set_key(const struct fields *fields, const struct key *key, struct spec *spec, struct diag *diag)
 {
-    snprintf(flag, size, "%s%s", strcmp(key, "function") ? "--" : "", strcmp(key, "function") ? key : "FUNCTION");
-    for (char *c = flag; *c; c++)
-        if (*c == '_')
-            *c = '-';
+    char text[4096];
+    const char *value = NULL;
+    json_t *json = json_object_get(fields->json, key->key);
+    if (!json)
+        return EXIT_DONE;
+    if (!strcmp(key->key, "param"))
+        return set_parameters(fields, spec, diag);
+    if (!strcmp(key->key, "fix"))
+        return set_fixes(fields, spec, diag);
+    if (!key->argument) {
+        bool on;
+        if (field_boolean(fields, key->key, &on, diag) || !on)
+            return diag->code;
+    } else if (value_text(fields, key->key, json, text, sizeof text, &value, diag)) {
+        return diag->code;
+    }
+    return spec_set(spec, key->flag, value, diag) ? diag_prefix(diag, fields->path) : EXIT_DONE;
 }
 
-static bool is_switch(const char *key)
+/* A profile first, whose flags others take the place of; parameters last, which need their function. */
+static int set_keys(const struct fields *fields, struct spec *spec, struct diag *diag)
 {
-    return !strcmp(key, "no_saturate") || !strcmp(key, "pow2_scales") || !strcmp(key, "monotone");
+    for (int round = 0; round < 3; round++)
+        for (int k = 0; k < KEY_COUNT; k++) {
+            const int turn = !strcmp(keys[k].key, "profile") ? 0 : !strcmp(keys[k].key, "param") ? 2 : 1;
+            if (turn == round && set_key(fields, &keys[k], spec, diag))
+                return diag->code;
+        }
+    return EXIT_DONE;
 }
 
 static int parse_job(const struct fields *fields, struct job *job, struct diag *diag)
 {
-    /* In this order, since others take the place of what a profile sets, and a parameter needs its function. */
-    static const char *const known[] = {
-        "name",        "profile", "function",       "samples",     "expr",         "param",
-        "in",          "out",     "range",          "calibrate",   "calibrate_by", "pow2_scales",
-        "segments",    "max_err", "method",         "form",        "rounding",     "slope_bits",
-        "offset_type", "shift",   "shift_multiple", "slope_terms", "knots",        "monotone",
-        "continuous",  "fix",     "symmetry",       "outside",     "no_saturate",  "weights",
-        "reduce",      NULL};
     const char *name;
     spec_init(&job->spec);
     if (fields_known(fields, known, diag) || field_text(fields, "name", sizeof job->name - 1, &name, diag))
@@ -102,35 +124,8 @@ static int parse_job(const struct fields *fields, struct job *job, struct diag *
         return field_refuse(fields, "name", diag, "made of letters, digits, _ and -, not - first");
     snprintf(job->name, sizeof job->name, "%s", name);
 
-    for (int k = 1; known[k]; k++) {
-        char flag[32], text[4096];
-        const char *value = NULL;
-        json_t *json = json_object_get(fields->json, known[k]);
-        if (!json)
-            continue;
-        if (!strcmp(known[k], "param")) {
-            if (set_parameters(fields, &job->spec, diag))
-                return diag->code;
-            continue;
-        }
-        if (!strcmp(known[k], "fix")) {
-            if (set_fixes(fields, &job->spec, diag))
-                return diag->code;
-            continue;
-        }
-        if (is_switch(known[k])) {
-            bool on;
-            if (field_boolean(fields, known[k], &on, diag))
-                return diag->code;
-            if (!on)
-                continue;
-        } else if (value_text(fields, known[k], json, text, sizeof text, &value, diag)) {
-            return diag->code;
-        }
-        flag_of_key(known[k], flag, sizeof flag);
-        if (spec_set(&job->spec, flag, value, diag))
-            return diag_prefix(diag, fields->path);
-    }
+    if (set_keys(fields, &job->spec, diag))
+        return diag->code;
     if (spec_resolve(&job->spec, diag) || spec_check(&job->spec, diag))
         return diag_prefix(diag, fields->path);
     return EXIT_DONE;

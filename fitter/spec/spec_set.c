@@ -6,6 +6,7 @@
 
 #include "base/number.h"
 #include "base/suggest.h"
+#include "flags.h"
 #include "function/model_type.h"
 #include "function/samples.h"
 #include "profile/profile.h"
@@ -237,43 +238,13 @@ static int set_profile(struct spec *spec, const char *flag, const char *value, s
     return EXIT_DONE;
 }
 
+/* The function first: it has no row, being no flag. */
+#define SETTER(key, name, argument, set, help) {name, set, argument},
 static const struct {
     const char *flag;
     int (*set)(struct spec *spec, const char *flag, const char *value, struct diag *diag);
-    const char *choices; /* all values, "on|off"; null where there is no list of them */
-} setters[] = {
-    {"--profile", set_profile, NULL},
-    {"FUNCTION", set_function, NULL},
-    {"--samples", set_samples, NULL},
-    {"--expr", set_expression, NULL},
-    {"--range", set_range, NULL},
-    {"--calibrate", set_calibrate, NULL},
-    {"--calibrate-by", set_calibrate_by, NULL},
-    {"--pow2-scales", set_pow2_scales, NULL},
-    {"--param", set_parameter, NULL},
-    {"--in", set_in, NULL},
-    {"--out", set_out, NULL},
-    {"--segments", set_segments, NULL},
-    {"--max-err", set_max_err, NULL},
-    {"--method", set_method, SPEC_METHODS},
-    {"--form", set_form, SPEC_FORMS},
-    {"--rounding", set_rounding, SPEC_ROUNDINGS},
-    {"--slope-bits", set_slope_bits, NULL},
-    {"--offset-type", set_offset_type, NULL},
-    {"--shift", set_constraint, SPEC_SHIFTS},
-    {"--shift-multiple", set_constraint, NULL},
-    {"--slope-terms", set_constraint, SPEC_SLOPE_TERMS},
-    {"--knots", set_constraint, NULL},
-    {"--monotone", set_constraint, NULL},
-    {"--continuous", set_constraint, NULL},
-    {"--symmetry", set_symmetry, SPEC_SYMMETRIES},
-    {"--fix", set_fix, NULL},
-    {"--reduce", set_reduce, SPEC_REDUCES},
-    {"--outside", set_outside, SPEC_OUTSIDES},
-    {"--no-saturate", set_no_saturate, NULL},
-    {"--weights", set_weights, NULL},
-    {"--zero", set_zero, SPEC_ZEROS},
-};
+    const char *argument;
+} setters[] = {{"FUNCTION", set_function, NULL}, SPEC_FLAGS(SETTER)};
 
 enum { SETTER_COUNT = sizeof setters / sizeof *setters };
 
@@ -289,7 +260,8 @@ int spec_set(struct spec *spec, const char *flag, const char *value, struct diag
 {
     for (int k = 0; k < SETTER_COUNT; k++)
         if (!strcmp(flag, setters[k].flag))
-            return setters[k].choices && choice_check(flag, setters[k].choices, value, diag)
+            return setters[k].argument && choice_is_closed(setters[k].argument) &&
+                           choice_check(flag, setters[k].argument, value, diag)
                        ? diag->code
                        : setters[k].set(spec, flag, value, diag);
     return diag_set(diag, EXIT_USAGE, "%s: not a flag of fit", flag);

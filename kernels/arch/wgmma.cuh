@@ -14,7 +14,7 @@ namespace pwl
 namespace hopper
 {
 
-enum class elements { f16, bf16, s8 }; /* of A and B */
+enum class elements { f16, bf16, s8, e4m3 }; /* of A and B */
 
 } // namespace hopper
 } // namespace pwl
@@ -103,6 +103,8 @@ __device__ inline uint64_t matrix_beyond(uint64_t matrix, uint32_t bytes)
 #define PWL_MULTIPLY_IF(tokens, ...)                                                                                   \
     if constexpr (groups == tokens / 8 && of == elements::bf16)                                                        \
         PWL_MULTIPLY("m64n" #tokens "k16.f32.bf16.bf16", +f, ", 1, 1, 0", __VA_ARGS__);                                \
+    else if constexpr (groups == tokens / 8 && of == elements::e4m3)                                                   \
+        PWL_MULTIPLY("m64n" #tokens "k32.f32.e4m3.e4m3", +f, ", 1, 1", __VA_ARGS__);                                   \
     else if constexpr (groups == tokens / 8)                                                                           \
     PWL_MULTIPLY("m64n" #tokens "k16.f32.f16.f16", +f, ", 1, 1, 0", __VA_ARGS__)
 #define PWL_MULTIPLY_BYTES_IF(tokens, ...)                                                                             \

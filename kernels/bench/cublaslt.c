@@ -83,18 +83,23 @@ const char *pwl_cublaslt_launch(const pwl_cublaslt *p, const void *w, const void
 static cublasStatus_t describe(pwl_cublaslt *p, pwl_cublaslt_kind kind, size_t m, size_t n, size_t k)
 {
     const int halves = kind == PWL_CUBLASLT_F16, sums = kind == PWL_CUBLASLT_S8_TO_S32;
-    const cudaDataType_t in = halves ? CUDA_R_16F : CUDA_R_8I, out = sums ? CUDA_R_32I : in;
+    const int e4m3 = kind == PWL_CUBLASLT_E4M3_TO_F16;
+    const cudaDataType_t in = halves ? CUDA_R_16F : e4m3 ? CUDA_R_8F_E4M3 : CUDA_R_8I;
+    const cudaDataType_t out = sums ? CUDA_R_32I : e4m3 ? CUDA_R_16F : in;
+    const int8_t fast = 1;
     const cublasOperation_t transposed = CUBLAS_OP_T;
     const size_t workspace = WORKSPACE;
     p->alpha = kind == PWL_CUBLASLT_S8_TO_S8 ? 1e-4f : 1;
     p->scales_integers = sums;
     cublasStatus_t status = p->cublasLtCreate(&p->handle);
     if (status == CUBLAS_STATUS_SUCCESS)
-        status = p->cublasLtMatmulDescCreate(&p->operation, halves ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_32I,
+        status = p->cublasLtMatmulDescCreate(&p->operation, halves || e4m3 ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_32I,
                                              sums ? CUDA_R_32I : CUDA_R_32F);
     if (status == CUBLAS_STATUS_SUCCESS)
         status = p->cublasLtMatmulDescSetAttribute(p->operation, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
                                                    sizeof transposed);
+    if (status == CUBLAS_STATUS_SUCCESS && e4m3)
+        status = p->cublasLtMatmulDescSetAttribute(p->operation, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast);
     if (status == CUBLAS_STATUS_SUCCESS)
         status = p->cublasLtMatrixLayoutCreate(&p->w, in, k, n, (int64_t)k);
     if (status == CUBLAS_STATUS_SUCCESS)

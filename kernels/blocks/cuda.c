@@ -5,6 +5,7 @@
 #include <pwl/blocks.h>
 #include <pwl/cuda.h>
 
+#include "arch/status.h"
 #include "check.h"
 #include "launch.h"
 #include "super.h"
@@ -28,11 +29,6 @@ static pwl_cuda_status status_of_blocks(pwl_blocks_status status)
     return PWL_CUDA_ERR_SHAPE;
 }
 
-static pwl_cuda_status status_of_launch(int error)
-{
-    return error == cudaSuccess ? PWL_CUDA_OK : (pwl_cuda_status)(PWL_CUDA_ERR_CUDA + error);
-}
-
 pwl_cuda_status pwl_cuda_quantise(pwl_format format, pwl_rule rule, const float *x, size_t rows, size_t k,
                                   size_t k_padded, void *blocks, struct CUstream_st *stream)
 {
@@ -41,7 +37,7 @@ pwl_cuda_status pwl_cuda_quantise(pwl_format format, pwl_rule rule, const float 
         return PWL_CUDA_ERR_FORMAT;
     if (status != PWL_BLOCKS_OK || rows == 0 || k_padded == 0)
         return status_of_blocks(status);
-    return status_of_launch(pwl_cuda_launch_quantise(format, rule, x, rows, k, k_padded, blocks, stream));
+    return pwl_cuda_status_of(pwl_cuda_launch_quantise(format, rule, x, rows, k, k_padded, blocks, stream));
 }
 
 static pwl_cuda_status dequantise(pwl_format format, const void *blocks, size_t rows, size_t k, size_t k_padded,
@@ -53,7 +49,7 @@ static pwl_cuda_status dequantise(pwl_format format, const void *blocks, size_t 
         return PWL_CUDA_ERR_FORMAT;
     if (status != PWL_BLOCKS_OK || rows == 0 || k == 0)
         return status_of_blocks(status);
-    return status_of_launch(pwl_cuda_launch_dequantise(format, blocks, rows, k, k_padded, y, value_bytes, stream));
+    return pwl_cuda_status_of(pwl_cuda_launch_dequantise(format, blocks, rows, k, k_padded, y, value_bytes, stream));
 }
 
 pwl_cuda_status pwl_cuda_dequantise(pwl_format format, const void *blocks, size_t rows, size_t k, size_t k_padded,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which weights and products there are. */
 #include "check.h"
+#include "input.h"
 #include "layout.h"
 #include "super.h"
 
@@ -8,11 +9,12 @@ enum {
     FLOATS = 1 << PWL_QGEMM_F32 | 1 << PWL_QGEMM_F16 | 1 << PWL_QGEMM_BF16,
     INTEGERS = 1 << PWL_QGEMM_S8 | 1 << PWL_QGEMM_U8 | 1 << PWL_QGEMM_S16 | 1 << PWL_QGEMM_U16 | 1 << PWL_QGEMM_S32 |
                1 << PWL_QGEMM_U32,
-    QUANTISED = FLOATS | 1 << PWL_QGEMM_BLOCKS_Q8_1
+    QUANTISED = FLOATS | 1 << PWL_QGEMM_BLOCKS_Q8_1,
+    FP8 = FLOATS | 1 << PWL_QGEMM_E4M3
 };
 
 static const struct {
-    uint8_t formats, x, y; /* formats and types, as sets */
+    uint16_t formats, x, y; /* formats and types, as sets */
 } schemes[] = {
     [PWL_QGEMM_W4A16] = {1 << PWL_QGEMM_Q4_0, FLOATS, FLOATS},
     [PWL_QGEMM_W8A16] = {1 << PWL_QGEMM_Q8_0, FLOATS, FLOATS},
@@ -22,6 +24,8 @@ static const struct {
     [PWL_QGEMM_INT8] = {1 << PWL_QGEMM_ROWS8 | 1 << PWL_QGEMM_ROWS4, 1 << PWL_QGEMM_S8,
                         1 << PWL_QGEMM_S8 | 1 << PWL_QGEMM_S32},
     [PWL_QGEMM_MXFP4_A8] = {1 << PWL_QGEMM_MXFP4, QUANTISED, FLOATS},
+    [PWL_QGEMM_FP8] = {1 << PWL_QGEMM_ROWS_E4M3, FP8, FLOATS},
+    [PWL_QGEMM_MXFP4_FP8] = {1 << PWL_QGEMM_MXFP4_E4M3, FP8, FLOATS},
     [PWL_QGEMM_Q4_K_A8] = {1 << PWL_QGEMM_Q4_K, QUANTISED, FLOATS},
     [PWL_QGEMM_Q5_K_A8] = {1 << PWL_QGEMM_Q5_K, QUANTISED, FLOATS},
     [PWL_QGEMM_Q6_K_A8] = {1 << PWL_QGEMM_Q6_K, QUANTISED, FLOATS},
@@ -35,6 +39,7 @@ static const struct {
     [PWL_QGEMM_S8] = {1, 1},   [PWL_QGEMM_S32] = {4, 4},
     [PWL_QGEMM_U8] = {1, 1},   [PWL_QGEMM_S16] = {2, 2},
     [PWL_QGEMM_U16] = {2, 2},  [PWL_QGEMM_U32] = {4, 4},
+    [PWL_QGEMM_E4M3] = {1, 1},
 };
 
 /* m rows of `row` elements, `stride` apart. */
@@ -90,6 +95,21 @@ static int is_gated(const pwl_qgemm_product *product)
     return product->activation && product->activation->gated;
 }
 
+/* Whether sums are the scheme's. */
+static int has_sums(const pwl_qgemm_product *product)
+{
+    switch (product->sums) {
+    case PWL_QGEMM_SUMS_EXACT:
+        return 1;
+    case PWL_QGEMM_SUMS_STORED:
+        return product->scheme == PWL_QGEMM_W4A8;
+    case PWL_QGEMM_SUMS_OF_512:
+    case PWL_QGEMM_SUMS_OF_128:
+        return pwl_qgemm_is_fp8(product);
+    }
+    return 0;
+}
+
 /* Whether a type of Y is the scheme's. */
 static int has_y(const pwl_qgemm_product *product)
 {
@@ -130,7 +150,8 @@ static int overwrites(const pwl_qgemm_product *product)
     return overlap(region_of_x(product), y) || overlap(array_of(w->memory, w->bytes), y) ||
            overlap(array_of(product->bias, row * 4), y) ||
            (is_gated(product) && overlap(array_of(product->activation->bias_up, row * 4), y)) ||
-           (product->scheme == PWL_QGEMM_INT8 && overlap(array_of(product->x.n_x, product->m), y));
+           (product->scheme == PWL_QGEMM_INT8 && overlap(array_of(product->x.n_x, product->m), y)) ||
+           (product->x.type == PWL_QGEMM_E4M3 && overlap(array_of(product->x.scale, product->m * 4), y));
 }
 
 static int is_int8(int32_t zero_point)
@@ -172,8 +193,9 @@ pwl_qgemm_status pwl_qgemm_check_source(const pwl_qgemm_source *from, const void
                                         const pwl_qgemm_weights *weights)
 {
     pwl_qgemm_status status = pwl_qgemm_check_shape(from->format, from->n, from->k);
-    if (status == PWL_QGEMM_OK && ((from->from == PWL_QGEMM_FROM_BLOCKS && pwl_qgemm_is_rows(from->format)) ||
-                                   (from->from != PWL_QGEMM_FROM_BLOCKS && pwl_qgemm_is_super(from->format))))
+    if (status == PWL_QGEMM_OK &&
+        ((from->from == PWL_QGEMM_FROM_BLOCKS && pwl_qgemm_is_rows(from->format)) || pwl_qgemm_is_e4m3(from->format) ||
+         (from->from != PWL_QGEMM_FROM_BLOCKS && pwl_qgemm_is_super(from->format))))
         status = PWL_QGEMM_ERR_FORMAT;
     if (status == PWL_QGEMM_OK)
         status = check_rule(from->format, from->rule);
@@ -210,7 +232,7 @@ pwl_qgemm_status pwl_qgemm_check_weights(const pwl_qgemm_weights *weights)
                    ? PWL_QGEMM_ERR_SPACE
                    : PWL_QGEMM_OK;
     bytes = pwl_qgemm_pieces_bytes(weights->format, weights->n, weights->k);
-    if (weights->row_data || pwl_qgemm_is_rows(weights->format))
+    if (weights->row_data || pwl_qgemm_has_row_data(weights->format))
         bytes += pwl_qgemm_row_bytes(weights->format, weights->n);
     return weights->bytes != bytes ? PWL_QGEMM_ERR_SPACE : PWL_QGEMM_OK;
 }
@@ -238,10 +260,9 @@ pwl_qgemm_status pwl_qgemm_check_operands(const pwl_qgemm_product *product, cons
     const pwl_qgemm_output *const y = &product->y;
     pwl_qgemm_status status;
     if ((unsigned)product->scheme > PWL_QGEMM_Q6_K_A8 || !(schemes[product->scheme].formats >> weights->format & 1) ||
-        (unsigned)product->sums > PWL_QGEMM_SUMS_STORED ||
-        (product->sums == PWL_QGEMM_SUMS_STORED && product->scheme != PWL_QGEMM_W4A8))
+        !has_sums(product))
         return PWL_QGEMM_ERR_SCHEME;
-    if ((unsigned)x->type > PWL_QGEMM_U32 || !(schemes[product->scheme].x >> x->type & 1) ||
+    if ((unsigned)x->type > PWL_QGEMM_E4M3 || !(schemes[product->scheme].x >> x->type & 1) ||
         (unsigned)y->type > PWL_QGEMM_U32 || !has_y(product))
         return PWL_QGEMM_ERR_TYPE;
     if (product->m == 0)
@@ -258,6 +279,12 @@ pwl_qgemm_status pwl_qgemm_check_operands(const pwl_qgemm_product *product, cons
         return status;
     if ((uintptr_t)product->bias % 4) /* float or int32_t */
         return PWL_QGEMM_ERR_ALIGN;
+    if (x->type == PWL_QGEMM_E4M3) {
+        if (!x->scale)
+            return PWL_QGEMM_ERR_NULL;
+        if ((uintptr_t)x->scale % sizeof *x->scale)
+            return PWL_QGEMM_ERR_ALIGN;
+    }
     if (product->scheme == PWL_QGEMM_INT8) {
         if (!x->n_x)
             return PWL_QGEMM_ERR_NULL;
@@ -312,6 +339,8 @@ const char *pwl_qgemm_status_text(pwl_qgemm_status status)
         return "gate and up are of two types or shapes, or have rows that are no multiple of 8";
     case PWL_QGEMM_ERR_DEVICE:
         return "table lies on another device than the current one";
+    case PWL_QGEMM_ERR_SPREAD:
+        return "a row's numbers are further apart than E4M3 holds exactly";
     case PWL_QGEMM_ERR_CUDA:
         break;
     }

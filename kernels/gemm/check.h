@@ -32,6 +32,9 @@ pwl_qgemm_status pwl_qgemm_check_with(const pwl_qgemm_product *product, const pw
 /* Of that what does not depend on how the weights lie: they are good, and memory and bytes say where. */
 pwl_qgemm_status pwl_qgemm_check_operands(const pwl_qgemm_product *product, const pwl_qgemm_codes *codes);
 
+/* The largest of the finite magnitudes of k floats. */
+float pwl_qgemm_amax_of(const float *x, size_t k);
+
 /* Whether two arrays share a byte; whether one does with a row of X or Y. */
 int pwl_qgemm_overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes);
 int pwl_qgemm_touches(const pwl_qgemm_product *product, const void *memory, size_t bytes);

@@ -127,6 +127,26 @@ pwl_qgemm_status pwl_cuda_qgemm_pack_s4(const uint8_t *q_w, const int8_t *n_w, s
     return pack(&from, memory, bytes, weights, NULL, stream);
 }
 
+pwl_qgemm_status pwl_cuda_qgemm_quantise_e4m3(pwl_qgemm_type type, const void *x, size_t m, size_t k, size_t stride,
+                                              uint8_t *q, float *scale, struct CUstream_st *stream)
+{
+    const size_t element = type == PWL_QGEMM_F32 ? 4 : 2;
+    const pwl_qgemm_input from = {x, stride, type, 0, NULL, NULL};
+    if (!x || !q || !scale)
+        return PWL_QGEMM_ERR_NULL;
+    if ((unsigned)type > PWL_QGEMM_BF16)
+        return PWL_QGEMM_ERR_TYPE;
+    if (m == 0 || k == 0)
+        return PWL_QGEMM_ERR_SHAPE;
+    if (stride < k)
+        return PWL_QGEMM_ERR_STRIDE;
+    if (m > SIZE_MAX / element / stride)
+        return PWL_QGEMM_ERR_SHAPE;
+    if ((uintptr_t)x % element || (uintptr_t)scale % sizeof *scale)
+        return PWL_QGEMM_ERR_ALIGN;
+    return status_of(pwl_cuda_launch_qgemm_e4m3(&from, m, k, q, scale, stream));
+}
+
 pwl_qgemm_status pwl_cuda_qgemm_pack_pair(const pwl_qgemm_tensor *gate, const pwl_qgemm_tensor *up,
                                           pwl_qgemm_format format, pwl_rule rule, void *memory, size_t bytes,
                                           pwl_qgemm_weights *weights, pwl_qgemm_place *bad, struct CUstream_st *stream)

@@ -29,7 +29,7 @@ static int serves_a16(const pwl_qgemm_product *product)
 
 static int serves_bytes(const pwl_qgemm_product *product)
 {
-    return !pwl_qgemm_is_a16(product);
+    return pwl_qgemm_is_a8(product) || product->scheme == PWL_QGEMM_INT8;
 }
 
 static int serves_exact_bytes(const pwl_qgemm_product *product)
@@ -42,6 +42,11 @@ static int serves_integers(const pwl_qgemm_product *product)
     return product->scheme == PWL_QGEMM_INT8;
 }
 
+static int serves_fp8(const pwl_qgemm_product *product)
+{
+    return pwl_qgemm_is_fp8(product);
+}
+
 static int serves_halves(const pwl_qgemm_product *product)
 {
     return pwl_qgemm_is_a16(product) ||
@@ -50,7 +55,7 @@ static int serves_halves(const pwl_qgemm_product *product)
 
 static int serves_few(const pwl_qgemm_product *product)
 {
-    return product->m <= PWL_QGEMM_FEW_ROWS && product->sums == PWL_QGEMM_SUMS_EXACT;
+    return product->m <= PWL_QGEMM_FEW_ROWS && product->sums == PWL_QGEMM_SUMS_EXACT && !pwl_qgemm_is_fp8(product);
 }
 
 /* -- How a kernel takes X --------------------------------------------------------------------------------------------
@@ -116,16 +121,16 @@ static enum operand x_splitk(const pwl_qgemm_product *product)
  */
 
 /*
- * What a product needs: the kernel, and what is made in the workspace: f, blocks or bytes at its beginning, then
- * halves, then the sums of parts of K, and marks of these. `call` is complete but for pointers there, and X where it is
- * taken as it is.
+ * What a product needs: the kernel, and what is made in the workspace: f, blocks, bytes or E4M3 at its beginning, then
+ * halves or scales of E4M3, then the sums of parts of K, and marks of these. `call` is complete but for pointers there,
+ * and X where it is taken as it is.
  */
 struct plan {
     const pwl_qgemm_product *product; /* as it was given */
     pwl_qgemm_call call;
     const struct kernel *kernel;
-    int exponents, blocks, rows, halves, strips, packs, sums, marks;
-    size_t halves_at, sums_at, marks_at, bytes;
+    int exponents, blocks, rows, halves, strips, packs, e4m3, sums, marks;
+    size_t halves_at, scales_at, sums_at, marks_at, bytes;
 };
 
 static int count_multiprocessors(size_t *count)
@@ -363,17 +368,22 @@ static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan 
     x = plan->kernel->x(product);
     a8 = pwl_qgemm_is_a8(product);
     plan->packs = x == BYTES;
-    plan->rows = x == ROWS;
+    plan->e4m3 = pwl_qgemm_is_fp8(product) && product->x.type != PWL_QGEMM_E4M3;
+    plan->rows = x == ROWS && !plan->e4m3;
     plan->strips = x == STRIPS;
     plan->halves = plan->strips || (x == HALVES && (a8 || !is_aligned_halves(&product->x)));
-    plan->exponents = a8 ? x == HALVES : product->x.type == PWL_QGEMM_F32;
+    plan->exponents = a8 ? x == HALVES : pwl_qgemm_is_a16(product) && product->x.type == PWL_QGEMM_F32;
     plan->blocks = a8 && x == PLAIN && product->x.type != PWL_QGEMM_BLOCKS_Q8_1;
     if (plan->packs)
         plan->bytes = pwl_qgemm_input_bytes(product->m, product->weights->k);
     if (plan->blocks)
         plan->bytes = elements / PWL_BLOCK * sizeof(pwl_block_q8_1);
-    if (plan->rows)
+    if (plan->rows || plan->e4m3)
         plan->bytes = elements;
+    if (plan->e4m3) { /* K is a multiple of 32 */
+        plan->scales_at = plan->bytes;
+        plan->bytes += product->m * sizeof(float);
+    }
     if (plan->exponents)
         plan->bytes = product->m * sizeof(int32_t);
     if (plan->halves) {
@@ -428,6 +438,12 @@ pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, void *workspac
                                   cudaMemcpyDeviceToDevice, stream);
         call.product.x.data = workspace;
         call.product.x.stride = k;
+    }
+    if (plan.e4m3) {
+        const pwl_qgemm_input from = product->x;
+        float *const scales = (float *)(void *)((char *)workspace + plan.scales_at);
+        error = pwl_cuda_launch_qgemm_e4m3(&from, product->m, call.weights.k, workspace, scales, stream);
+        call.product.x = (pwl_qgemm_input){workspace, call.weights.k, PWL_QGEMM_E4M3, 0, NULL, scales};
     }
     if (plan.sums)
         call.sums = (char *)workspace + plan.sums_at;

@@ -4,19 +4,27 @@
 
 #include <string.h>
 
+#include <pwl/e4m3.h>
+
 #include "blocks/block.h"
 #include "layout.h"
 #include "weight.h"
 
 int pwl_qgemm_is_a16(const pwl_qgemm_product *product)
 {
-    return !pwl_qgemm_is_a8(product) && product->scheme != PWL_QGEMM_INT8;
+    return product->scheme <= PWL_QGEMM_MXFP4_A16;
 }
 
 int pwl_qgemm_is_a8(const pwl_qgemm_product *product)
 {
     return product->scheme == PWL_QGEMM_W4A8 || product->scheme == PWL_QGEMM_W8A8 ||
-           (product->scheme >= PWL_QGEMM_MXFP4_A8 && product->scheme <= PWL_QGEMM_Q6_K_A8);
+           product->scheme == PWL_QGEMM_MXFP4_A8 ||
+           (product->scheme >= PWL_QGEMM_Q4_K_A8 && product->scheme <= PWL_QGEMM_Q6_K_A8);
+}
+
+int pwl_qgemm_is_fp8(const pwl_qgemm_product *product)
+{
+    return product->scheme == PWL_QGEMM_FP8 || product->scheme == PWL_QGEMM_MXFP4_FP8;
 }
 
 /* One element of an X of floats. */
@@ -25,18 +33,38 @@ float pwl_qgemm_input_element(const pwl_qgemm_input *x, size_t row, size_t colum
     return pwl_qgemm_element(x->type, x->data, row * x->stride + column);
 }
 
-/* f of a row of X. */
-int pwl_qgemm_input_row_exponent(const pwl_qgemm_product *product, size_t row)
+/* The largest of the finite magnitudes of a row of X of floats. */
+static float input_amax(const pwl_qgemm_product *product, size_t row)
 {
     float amax = 0;
-    if (pwl_qgemm_is_a8(product) || product->x.type != PWL_QGEMM_F32)
-        return 0;
     for (size_t c = 0; c < product->weights->k; c++) {
         const float v = pwl_magnitude(pwl_qgemm_input_element(&product->x, row, c));
         if (pwl_is_finite(v) && v > amax)
             amax = v;
     }
-    return pwl_qgemm_input_exponent(amax);
+    return amax;
+}
+
+/* f of a row of X. */
+int pwl_qgemm_input_row_exponent(const pwl_qgemm_product *product, size_t row)
+{
+    if (!pwl_qgemm_is_a16(product) || product->x.type != PWL_QGEMM_F32)
+        return 0;
+    return pwl_qgemm_input_exponent(input_amax(product, row));
+}
+
+float pwl_qgemm_input_scale(const pwl_qgemm_product *product, size_t row)
+{
+    if (product->x.type == PWL_QGEMM_E4M3)
+        return product->x.scale[row];
+    return pwl_e4m3_scale(input_amax(product, row));
+}
+
+uint8_t pwl_qgemm_input_e4m3(const pwl_qgemm_product *product, size_t row, size_t column, float scale)
+{
+    if (product->x.type == PWL_QGEMM_E4M3)
+        return ((const uint8_t *)product->x.data)[row * product->x.stride + column];
+    return pwl_e4m3_code(pwl_qgemm_input_element(&product->x, row, column), pwl_e4m3_inverse(scale));
 }
 
 /* A block of Q8_1: one of X, or made of 32 elements of it. */

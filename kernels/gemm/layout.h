@@ -23,9 +23,12 @@
  * column 16h + 4t + j is the matrix's 16h + 2t + j / 2 + 8 (j % 2). Activations in bytes lie in that order, but for
  * rows of ROWS8 and ROWS4 in the matrix's.
  *
+ * fp8.h says how weights lie that are multiplied as E4M3.
+ *
  * A piece is 128 rows and 64 columns: eight tiles, then their scales, as one run of bytes for a bulk copy: 4608 (Q4_0),
- * 8704 (Q8_0), 4352 (MXFP4), 8192 (ROWS8) or 4096 (ROWS4), all multiples of 128. Scales are in the order tile, g, block
- * of 32 columns, row g or g + 8: what a lane needs is together. Pieces of the same rows follow each other.
+ * 8704 (Q8_0), 4352 (MXFP4, MXFP4_E4M3), 8192 (ROWS8, ROWS_E4M3) or 4096 (ROWS4), all multiples of 128. Scales are in
+ * the order tile, g, block of 32 columns, row g or g + 8: what a lane needs is together. Pieces of the same rows follow
+ * each other.
  *
  * Activations in bytes: for every 64 columns, the 64 bytes of each token, of M up to a multiple of 8; then for every 64
  * columns, d (fp16) and the sum of the codes (int16) of the two blocks of each token. What lies outside X is 0.
@@ -62,18 +65,30 @@ PWL_QGEMM_SIZE int pwl_qgemm_is_rows(pwl_qgemm_format format)
     return format == PWL_QGEMM_ROWS8 || format == PWL_QGEMM_ROWS4;
 }
 
+/* Whether weights are multiplied as E4M3 (fp8.h). */
+PWL_QGEMM_SIZE int pwl_qgemm_is_e4m3(pwl_qgemm_format format)
+{
+    return format == PWL_QGEMM_ROWS_E4M3 || format == PWL_QGEMM_MXFP4_E4M3;
+}
+
+/* Whether packed weights have row data whatever the rows are. */
+PWL_QGEMM_SIZE int pwl_qgemm_has_row_data(pwl_qgemm_format format)
+{
+    return pwl_qgemm_is_rows(format) || pwl_qgemm_is_e4m3(format);
+}
+
 /* Bits of a code. */
 PWL_QGEMM_SIZE int pwl_qgemm_bits(pwl_qgemm_format format)
 {
-    return format == PWL_QGEMM_Q8_0 || format == PWL_QGEMM_ROWS8 ? 8 : 4;
+    return format == PWL_QGEMM_Q8_0 || format == PWL_QGEMM_ROWS8 || format == PWL_QGEMM_ROWS_E4M3 ? 8 : 4;
 }
 
 /* Bytes of a block's scale. */
 PWL_QGEMM_SIZE size_t pwl_qgemm_scale_bytes(pwl_qgemm_format format)
 {
-    if (pwl_qgemm_is_rows(format))
+    if (pwl_qgemm_is_rows(format) || format == PWL_QGEMM_ROWS_E4M3)
         return 0;
-    return format == PWL_QGEMM_MXFP4 ? 1 : 2;
+    return format == PWL_QGEMM_MXFP4 || format == PWL_QGEMM_MXFP4_E4M3 ? 1 : 2;
 }
 
 PWL_QGEMM_SIZE size_t pwl_qgemm_tile_bytes(pwl_qgemm_format format)
@@ -174,7 +189,8 @@ PWL_FN size_t pwl_qgemm_pieces_bytes(pwl_qgemm_format format, size_t n, size_t k
 
 PWL_FN size_t pwl_qgemm_row_bytes(pwl_qgemm_format format, size_t n)
 {
-    return pwl_qgemm_round_up(n, PWL_QGEMM_ROWS) * (pwl_qgemm_is_rows(format) ? 5 : 1);
+    const size_t each = pwl_qgemm_is_rows(format) ? 5 : pwl_qgemm_is_e4m3(format) ? sizeof(float) : 1;
+    return pwl_qgemm_round_up(n, PWL_QGEMM_ROWS) * each;
 }
 
 /* One code: 0..15, or an int8, in ROWS4 a multiple of 16. */
@@ -198,7 +214,7 @@ PWL_FN uint16_t pwl_qgemm_scale(const pwl_qgemm_weights *weights, size_t row, si
     const uint8_t *const scales = (const uint8_t *)weights->memory +
                                   pwl_qgemm_piece_at(weights->format, weights->k, row, block * PWL_BLOCK) +
                                   PWL_QGEMM_TILES * pwl_qgemm_tile_bytes(weights->format);
-    if (weights->format == PWL_QGEMM_MXFP4)
+    if (pwl_qgemm_scale_bytes(weights->format) == 1)
         return scales[at];
     return ((const uint16_t *)(const void *)scales)[at];
 }

@@ -193,7 +193,7 @@ pwl_qgemm_status pwl_qgemm_unpack(const pwl_qgemm_weights *weights, void *blocks
     uint8_t *block = blocks;
     if (status != PWL_QGEMM_OK)
         return status;
-    if (pwl_qgemm_is_rows(weights->format))
+    if (pwl_qgemm_has_row_data(weights->format))
         return PWL_QGEMM_ERR_FORMAT;
     if (!blocks)
         return PWL_QGEMM_ERR_NULL;
@@ -240,7 +240,7 @@ pwl_qgemm_status pwl_qgemm_unpack_s8(const pwl_qgemm_weights *weights, int8_t *q
     return PWL_QGEMM_OK;
 }
 
-static float amax_of(const float *x, size_t k)
+float pwl_qgemm_amax_of(const float *x, size_t k)
 {
     float amax = 0;
     for (size_t i = 0; i < k; i++) {
@@ -264,7 +264,7 @@ pwl_qgemm_status pwl_qgemm_quantise_s8(const float *x, size_t m, size_t k, size_
         return PWL_QGEMM_ERR_ALIGN;
     for (size_t row = 0; row < m; row++) {
         const float *const from = x + row * stride;
-        n_x[row] = (int8_t)pwl_qgemm_shift_of(amax_of(from, k));
+        n_x[row] = (int8_t)pwl_qgemm_shift_of(pwl_qgemm_amax_of(from, k));
         for (size_t c = 0; c < k; c++)
             q_x[row * k + c] = (int8_t)pwl_qgemm_code_s8(from[c], n_x[row]);
     }

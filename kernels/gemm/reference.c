@@ -8,11 +8,13 @@
  * A16: rounded halves, scales 1. A8: codes, and the blocks' d. With stored sums codes count from 0, and the extras are
  * 8 d_w and s. Of super-blocks the extras are dmin * least, and d_x times the sum of the codes of X; in Q6_K, whose
  * blocks of 32 have two scales, w is scale * (q - 32).
+ * FP8: E4M3, scales 1; those of rows come after the sums.
  */
 #include <math.h>
 #include <string.h>
 
 #include "check.h"
+#include "fp8.h"
 #include "input.h"
 #include "integer.h"
 #include "layout.h"
@@ -22,13 +24,24 @@
 
 enum { SIDE = 16 }; /* rows of each operand at a time */
 
+/* What rows of X have in common with no other: f, or in halves f; the scale of FP8. */
+typedef struct rows {
+    int f[SIDE], in_halves[SIDE];
+    float scale[SIDE];
+} rows;
+
 typedef struct operand {
     double v[SIDE][PWL_BLOCK], scale[SIDE], extra[SIDE];
 } operand;
 
-/* For a row of X and one of W: the sum, what the addends' magnitudes come to, and what halves lose as subnormals. */
+/* Blocks that are added in 14 bits at most, where they are not all of K. */
+enum { WINDOW = 512 / PWL_BLOCK };
+
+/* For a row of X and one of W: the sum, what the addends' magnitudes come to, and what is lost: halves, as subnormals,
+ * or sums in 14 bits; of these also the least and the largest sum so far, and the magnitudes of the last blocks. */
 typedef struct tile {
     double sum[SIDE][SIDE], magnitude[SIDE][SIDE], lost[SIDE][SIDE];
+    double least[SIDE][SIDE], most[SIDE][SIDE], last[SIDE][SIDE][WINDOW];
 } tile;
 
 /* Up to SIDE results of row m, from column n on, and where they go; n is a multiple of SIDE. */
@@ -64,6 +77,13 @@ static void load_weights(const pwl_qgemm_product *product, size_t row, size_t ro
         return;
     }
     for (size_t i = 0; i < rows; i++) {
+        if (pwl_qgemm_is_fp8(product)) {
+            w->scale[i] = 1;
+            w->extra[i] = 0;
+            for (size_t j = 0; j < PWL_BLOCK; j++)
+                w->v[i][j] = pwl_f32_from_e4m3(pwl_qgemm_weight_e4m3(weights, row + i, block * PWL_BLOCK + j));
+            continue;
+        }
         const uint16_t scale = pwl_qgemm_scale(weights, row + i, block);
         const double d = pwl_qgemm_scale_value(weights->format, scale);
         const int e = pwl_qgemm_row_exponent(weights, row + i);
@@ -81,10 +101,10 @@ static void load_weights(const pwl_qgemm_product *product, size_t row, size_t ro
     }
 }
 
-static void load_input(const pwl_qgemm_product *product, size_t row, size_t rows, size_t block, const int f[SIDE],
+static void load_input(const pwl_qgemm_product *product, size_t row, size_t count, size_t block, const rows *of,
                        operand *x)
 {
-    for (size_t i = 0; i < rows; i++) {
+    for (size_t i = 0; i < count; i++) {
         x->scale[i] = 1;
         x->extra[i] = 0;
         if (pwl_qgemm_is_a8(product)) {
@@ -100,9 +120,14 @@ static void load_input(const pwl_qgemm_product *product, size_t row, size_t rows
             continue;
         }
         for (size_t j = 0; j < PWL_BLOCK; j++) {
-            const double v = pwl_qgemm_input_element(&product->x, row + i, block * PWL_BLOCK + j);
+            const size_t column = block * PWL_BLOCK + j;
+            if (pwl_qgemm_is_fp8(product)) {
+                x->v[i][j] = pwl_f32_from_e4m3(pwl_qgemm_input_e4m3(product, row + i, column, of->scale[i]));
+                continue;
+            }
+            const double v = pwl_qgemm_input_element(&product->x, row + i, column);
             x->v[i][j] = product->x.type == PWL_QGEMM_F32
-                             ? (double)pwl_f32_from_f16(pwl_round_f64(power_of(v, -f[i]), 10, 5))
+                             ? (double)pwl_f32_from_f16(pwl_round_f64(power_of(v, -of->f[i]), 10, 5))
                              : v;
         }
     }
@@ -130,6 +155,50 @@ static void add_block(const pwl_qgemm_product *product, const operand *x, size_t
             t->sum[i][j] += dot - extra;
             t->magnitude[i][j] += each ? dots : fabs(first) + fabs(dot - first) + fabs(extra);
         }
+    }
+}
+
+/* A number as sums in 14 bits align it: none is below E4M3's least normal one. */
+static double aligned(double v)
+{
+    return fmax(fabs(v), 0x1p-6);
+}
+
+/*
+ * FP8: what tensor cores may lose of a block that was added last, see the header. Where K is cut, sums begin anywhere:
+ * they are differences of two sums from the beginning.
+ */
+static void add_lost_bits(const pwl_qgemm_product *product, const operand *x, size_t i, const operand *w, size_t j,
+                          size_t block, tile *t)
+{
+    const double unit = 0x1p-13;
+    const size_t window = product->sums == PWL_QGEMM_SUMS_OF_512   ? WINDOW
+                          : product->sums == PWL_QGEMM_SUMS_OF_128 ? 128 / PWL_BLOCK
+                                                                   : 0;
+    double dots = 0, largest = 0, most = 0;
+    for (int k = 0; k < PWL_BLOCK; k++) {
+        dots += fabs(x->v[i][k] * w->v[j][k]);
+        largest = fmax(largest, aligned(x->v[i][k]) * aligned(w->v[j][k]));
+    }
+    t->least[i][j] = fmin(t->least[i][j], t->sum[i][j]);
+    t->most[i][j] = fmax(t->most[i][j], t->sum[i][j]);
+    t->last[i][j][block % WINDOW] = dots;
+    for (size_t b = 0; b < window && b <= block; b++)
+        most += t->last[i][j][(block - b) % WINDOW];
+    if (window == 0)
+        most = fmin(t->magnitude[i][j], t->most[i][j] - t->least[i][j] + t->lost[i][j]);
+    most = fmax(most, largest);
+    for (int k = 0; k < PWL_BLOCK; k++)
+        t->lost[i][j] += fmin(fabs(x->v[i][k] * w->v[j][k]), unit * most);
+    t->lost[i][j] += 4 * unit * most;
+}
+
+static void add_all_lost_bits(const pwl_qgemm_product *product, const operand *x, size_t xs, const operand *w,
+                              size_t ws, size_t block, tile *t)
+{
+    for (size_t i = 0; i < xs; i++) {
+        for (size_t j = 0; j < ws; j++)
+            add_lost_bits(product, x, i, w, j, block, t);
     }
 }
 
@@ -166,6 +235,29 @@ static double bound_of(const pwl_qgemm_product *product, int halves, double magn
     return bound;
 }
 
+/* FP8, of a sum and what it may have lost, the row's scales being multiplied to `scale`. */
+static double fp8_bound_of(const pwl_qgemm_product *product, double magnitude, double lost, double bias, double scale,
+                           double x_scale)
+{
+    const double n = (double)product->weights->k / 128 + 8;
+    return lost * scale + n * 0x1p-23 * (magnitude * scale + fabs(bias)) + n * 0x1p-149 * (1 + fabs(x_scale));
+}
+
+static void finish_fp8(const pwl_qgemm_product *product, size_t m, size_t xs, size_t n, size_t ws, const rows *of,
+                       const tile *t, put_results *put, const void *to)
+{
+    for (size_t i = 0; i < xs; i++) {
+        double value[SIDE], bound[SIDE];
+        for (size_t j = 0; j < ws; j++) {
+            const double x_scale = of->scale[i], scale = pwl_qgemm_row_scale(product->weights, n + j) * x_scale;
+            const double bias = pwl_qgemm_bias_f32(product, product->activation, n + j);
+            value[j] = t->sum[i][j] * scale + bias;
+            bound[j] = fp8_bound_of(product, t->magnitude[i][j], t->lost[i][j], bias, fabs(scale), x_scale);
+        }
+        put(product, m + i, n, ws, value, bound, to);
+    }
+}
+
 static void finish(const pwl_qgemm_product *product, size_t m, size_t xs, size_t n, size_t ws, const int f[SIDE],
                    int halves, const tile *t, put_results *put, const void *to)
 {
@@ -184,25 +276,32 @@ static void finish(const pwl_qgemm_product *product, size_t m, size_t xs, size_t
 static void multiply(const pwl_qgemm_product *product, int halves, put_results *put, const void *to)
 {
     const size_t n_all = product->weights->n, blocks = product->weights->k / PWL_BLOCK;
+    const int fp8 = pwl_qgemm_is_fp8(product);
     for (size_t m = 0; m < product->m; m += SIDE) {
         const size_t xs = product->m - m < SIDE ? product->m - m : SIDE;
-        int f[SIDE], in_halves[SIDE];
+        rows of;
         for (size_t i = 0; i < xs; i++) {
-            f[i] = pwl_qgemm_input_row_exponent(product, m + i);
-            in_halves[i] = halves ? pwl_qgemm_input_halves_exponent(product, m + i) : 0;
+            of.f[i] = pwl_qgemm_input_row_exponent(product, m + i);
+            of.in_halves[i] = halves ? pwl_qgemm_input_halves_exponent(product, m + i) : 0;
+            of.scale[i] = fp8 ? pwl_qgemm_input_scale(product, m + i) : 1;
         }
         for (size_t n = 0; n < n_all; n += SIDE) {
             const size_t ws = n_all - n < SIDE ? n_all - n : SIDE;
-            tile t = {{{0}}, {{0}}, {{0}}};
+            tile t = {.sum = {{0}}};
             for (size_t b = 0; b < blocks; b++) {
                 operand x, w;
-                load_input(product, m, xs, b, f, &x);
+                load_input(product, m, xs, b, &of, &x);
                 load_weights(product, n, ws, b, &w);
                 add_block(product, &x, xs, &w, ws, halves, &t);
                 if (halves)
-                    add_lost(product, &x, xs, in_halves, &w, n, ws, &t);
+                    add_lost(product, &x, xs, of.in_halves, &w, n, ws, &t);
+                if (fp8)
+                    add_all_lost_bits(product, &x, xs, &w, ws, b, &t);
             }
-            finish(product, m, xs, n, ws, f, halves, &t, put, to);
+            if (fp8)
+                finish_fp8(product, m, xs, n, ws, &of, &t, put, to);
+            else
+                finish(product, m, xs, n, ws, of.f, halves, &t, put, to);
         }
     }
 }

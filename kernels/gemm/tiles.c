@@ -14,19 +14,32 @@ typedef struct tile_speed {
 } tile_speed;
 
 #define SPEED(tokens, ...) {tokens, {__VA_ARGS__}},
-static const tile_speed of_halves[] = {PWL_QGEMM_TILE_SIZES(SPEED)}, of_bytes[] = {PWL_QGEMM_BYTE_TILE_SIZES(SPEED)};
+static const tile_speed of_halves[] = {PWL_QGEMM_TILE_SIZES(SPEED)}, of_bytes[] = {PWL_QGEMM_BYTE_TILE_SIZES(SPEED)},
+                        of_e4m3[] = {PWL_QGEMM_E4M3_TILE_SIZES(SPEED)};
 #undef SPEED
 
-enum { LAUNCH = 2500, TOKEN = 6, ADDING = 800, ADDING_TOKEN = 9, CROWD = 76, CROWD4 = 60 };
+enum { LAUNCH = 2500, TOKEN = 6, ADDING = 800, ADDING_TOKEN = 9, CROWD = 76, CROWD4 = 60, CROWD_E4M3 = 40 };
 
 static int is_of_bytes(const pwl_qgemm_weights *weights)
 {
     return pwl_qgemm_is_rows(weights->format);
 }
 
+/* Of a tile's nanoseconds, by format. */
+static size_t index_of(const pwl_qgemm_weights *weights)
+{
+    if (pwl_qgemm_is_e4m3(weights->format))
+        return weights->format - PWL_QGEMM_ROWS_E4M3;
+    return is_of_bytes(weights) ? weights->format - PWL_QGEMM_ROWS8 : weights->format;
+}
+
 /* The tiles that are compiled for weights. */
 static const tile_speed *speeds_of(const pwl_qgemm_weights *weights, size_t *count)
 {
+    if (pwl_qgemm_is_e4m3(weights->format)) {
+        *count = sizeof of_e4m3 / sizeof *of_e4m3;
+        return of_e4m3;
+    }
     *count = is_of_bytes(weights) ? sizeof of_bytes / sizeof *of_bytes : sizeof of_halves / sizeof *of_halves;
     return is_of_bytes(weights) ? of_bytes : of_halves;
 }
@@ -45,19 +58,20 @@ static double time_of(size_t m, const pwl_qgemm_weights *weights, const tile_spe
     const double tokens = tile->tokens, adding = tile->split > 1 ? ADDING + ADDING_TOKEN * tokens : 0;
     /* Bytes, which are multiplied in half the time, wait for copies: the less, the fewer blocks copy. */
     const double busy = (double)tiles_of(m, weights->n, tile->tokens) * tile->split / tile->blocks;
-    const int crowd = weights->format == PWL_QGEMM_ROWS4 ? CROWD4 : CROWD;
-    const double alone = is_of_bytes(weights) && busy < 1 ? crowd * (1 - busy) : 0;
+    const double crowd = weights->format == PWL_QGEMM_ROWS4   ? CROWD4
+                         : is_of_bytes(weights)               ? CROWD
+                         : pwl_qgemm_is_e4m3(weights->format) ? CROWD_E4M3
+                                                              : 0;
+    const double alone = busy < 1 ? crowd * (1 - busy) : 0;
     const double around = LAUNCH + TOKEN * tokens + adding;
-    return (waves * pieces *
-                (speed->piece[is_of_bytes(weights) ? weights->format - PWL_QGEMM_ROWS8 : weights->format] - alone) +
-            around) /
-           1000;
+    return (waves * pieces * (speed->piece[index_of(weights)] - alone) + around) / 1000;
 }
 
 int pwl_qgemm_is_direct(const pwl_qgemm_product *product, const pwl_qgemm_weights *weights)
 {
     const pwl_qgemm_output *const y = &product->y;
-    return !product->activation && !weights->row_data && (y->type == PWL_QGEMM_F16 || y->type == PWL_QGEMM_BF16) &&
+    const int exponents = weights->row_data && !pwl_qgemm_is_e4m3(weights->format);
+    return !product->activation && !exponents && (y->type == PWL_QGEMM_F16 || y->type == PWL_QGEMM_BF16) &&
            (uintptr_t)y->data % 16 == 0 && y->stride % 8 == 0 && weights->n % 8 == 0;
 }
 
@@ -68,6 +82,7 @@ pwl_qgemm_tile pwl_qgemm_tile_of(const pwl_qgemm_product *product, const pwl_qge
     double least = 0;
     size_t count;
     const tile_speed *const speeds = speeds_of(weights, &count);
+    const uint32_t most = product->sums < PWL_QGEMM_SUMS_OF_512 ? UINT32_MAX : PWL_QGEMM_RUN_TOKENS;
     blocks = blocks / 2 * 2;
     for (size_t i = 0; i < count; i++) {
         const uint32_t tokens = speeds[i].tokens;
@@ -76,7 +91,8 @@ pwl_qgemm_tile pwl_qgemm_tile_of(const pwl_qgemm_product *product, const pwl_qge
         for (uint32_t split = 1; split <= 1u + (uint32_t)splits; split++) {
             const pwl_qgemm_tile tile = {tokens, split, (uint32_t)blocks, (uint32_t)direct};
             const double time = time_of(product->m, weights, &speeds[i], &tile);
-            if ((direct || is_of_bytes(weights) || tokens == PWL_QGEMM_ANY_TOKENS) && (!best.tokens || time < least)) {
+            if (tokens <= most && (direct || is_of_bytes(weights) || tokens == PWL_QGEMM_ANY_TOKENS) &&
+                (!best.tokens || time < least)) {
                 best = tile;
                 least = time;
             }

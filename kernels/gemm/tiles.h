@@ -35,6 +35,17 @@ extern "C" {
     F(192, 265, 240)                                                                                                   \
     F(256, 330, 310)
 
+/* Those of E4M3, on an H200: F(tokens, rows_e4m3, mxfp4_e4m3); where sums are added in fp32 every so many columns, they
+ * are up to PWL_QGEMM_RUN_TOKENS, since there are two of each. */
+#define PWL_QGEMM_E4M3_TILE_SIZES(F)                                                                                   \
+    F(32, 124, 130)                                                                                                    \
+    F(64, 148, 150)                                                                                                    \
+    F(96, 148, 168)                                                                                                    \
+    F(128, 185, 205)                                                                                                   \
+    F(192, 262, 272)                                                                                                   \
+    F(256, 345, 345)
+#define PWL_QGEMM_RUN_TOKENS 128
+
 /* The one size for Y that is not `direct`, below: what such kernels have more code for is not to be compiled for each.
  */
 #define PWL_QGEMM_ANY_TOKENS 128

@@ -8,13 +8,10 @@
 #include <pwl/cuda.h>
 #include <pwl/pwl.h>
 
+#include "arch/arrays.h"
+#include "arch/status.h"
 #include "launch.h"
 #include "plan.h"
-
-static pwl_cuda_status status_of(int error)
-{
-    return error == cudaSuccess ? PWL_CUDA_OK : (pwl_cuda_status)(PWL_CUDA_ERR_CUDA + error);
-}
 
 /* Fills memory of plan->bytes on the device. */
 static cudaError_t copy_plan(const pwl_cuda_plan *plan, const void *arrays, void *memory)
@@ -58,7 +55,7 @@ pwl_cuda_status pwl_cuda_upload(const pwl_table *table, pwl_cuda_table *uploaded
     free(arrays);
     if (error != cudaSuccess) {
         (void)cudaFree(memory); /* the first error is the one to tell */
-        return status_of(error);
+        return pwl_cuda_status_of(error);
     }
     pwl_cuda_plan_put(&made, &plan);
     made.memory = memory;
@@ -76,21 +73,7 @@ pwl_cuda_status pwl_cuda_release(pwl_cuda_table *uploaded)
         return PWL_CUDA_ERR_NULL;
     memory = uploaded->memory;
     memset(uploaded, 0, sizeof *uploaded);
-    return memory ? status_of(cudaFree(memory)) : PWL_CUDA_OK;
-}
-
-/* 1 when `later`, at or above `earlier`, lies within the count elements of `bytes` there. */
-static int reaches(uintptr_t earlier, size_t count, size_t bytes, uintptr_t later)
-{
-    /* distance < count * bytes, by a division that cannot overflow */
-    return (later - earlier) / bytes < count;
-}
-
-static int overlap(uintptr_t x, size_t x_bytes, uintptr_t y, size_t y_bytes, size_t count)
-{
-    if (x == y && x_bytes == y_bytes)
-        return 0;
-    return x <= y ? reaches(x, count, x_bytes, y) : reaches(y, count, y_bytes, x);
+    return memory ? pwl_cuda_status_of(cudaFree(memory)) : PWL_CUDA_OK;
 }
 
 /* As pwl_fits(). */
@@ -119,11 +102,11 @@ static pwl_cuda_status check_arrays(const pwl_cuda_table *uploaded, size_t x_byt
         return PWL_CUDA_ERR_NULL;
     if ((uintptr_t)x % x_bytes || (uintptr_t)y % y_bytes)
         return PWL_CUDA_ERR_ALIGN;
-    if (overlap((uintptr_t)x, x_bytes, (uintptr_t)y, y_bytes, count))
+    if (pwl_overlap(x, x_bytes, y, y_bytes, count))
         return PWL_CUDA_ERR_OVERLAP;
     error = cudaGetDevice(&device);
     if (error != cudaSuccess)
-        return status_of(error);
+        return pwl_cuda_status_of(error);
     return device == uploaded->device ? PWL_CUDA_OK : PWL_CUDA_ERR_DEVICE;
 }
 
@@ -142,7 +125,7 @@ pwl_cuda_status pwl_cuda_map(const pwl_cuda_table *uploaded, pwl_type in, const 
     status = check_arrays(uploaded, pwl_type_bytes(in), x, pwl_type_bytes(out), y, count);
     if (status != PWL_CUDA_OK)
         return status;
-    return status_of(pwl_cuda_launch_map(uploaded, in, x, out, y, count, stream));
+    return pwl_cuda_status_of(pwl_cuda_launch_map(uploaded, in, x, out, y, count, stream));
 }
 
 pwl_cuda_status pwl_cuda_map_from_real(const pwl_cuda_table *uploaded, pwl_affine of_x, pwl_real in, const void *x,
@@ -162,7 +145,7 @@ pwl_cuda_status pwl_cuda_map_from_real(const pwl_cuda_table *uploaded, pwl_affin
     status = check_arrays(uploaded, pwl_real_bytes(in), x, pwl_type_bytes(out), y, count);
     if (status != PWL_CUDA_OK)
         return status;
-    return status_of(pwl_cuda_launch_map_from_real(uploaded, of_x, in, x, out, y, count, stream));
+    return pwl_cuda_status_of(pwl_cuda_launch_map_from_real(uploaded, of_x, in, x, out, y, count, stream));
 }
 
 pwl_cuda_status pwl_cuda_map_real(const pwl_cuda_table *uploaded, pwl_affine of_x, pwl_real in, const void *x,
@@ -180,7 +163,7 @@ pwl_cuda_status pwl_cuda_map_real(const pwl_cuda_table *uploaded, pwl_affine of_
     status = check_arrays(uploaded, pwl_real_bytes(in), x, pwl_real_bytes(out), y, count);
     if (status != PWL_CUDA_OK)
         return status;
-    return status_of(pwl_cuda_launch_map_real(uploaded, of_x, in, x, of_y, out, y, count, stream));
+    return pwl_cuda_status_of(pwl_cuda_launch_map_real(uploaded, of_x, in, x, of_y, out, y, count, stream));
 }
 
 int pwl_cuda_error(pwl_cuda_status status)
@@ -196,7 +179,7 @@ const char *pwl_cuda_status_text(pwl_cuda_status status)
     case PWL_CUDA_OK:
         return "ok";
     case PWL_CUDA_ERR_NULL:
-        return "null pointer, or a released table";
+        return "null pointer, or a released table or operator";
     case PWL_CUDA_ERR_TABLE:
         return "table is not safe to run";
     case PWL_CUDA_ERR_TYPE:
@@ -210,7 +193,7 @@ const char *pwl_cuda_status_text(pwl_cuda_status status)
     case PWL_CUDA_ERR_MEMORY:
         return "out of host memory";
     case PWL_CUDA_ERR_DEVICE:
-        return "table lies on another device than the current one";
+        return "table or operator lies on another device than the current one";
     case PWL_CUDA_ERR_FORMAT:
         return "unknown block format";
     case PWL_CUDA_ERR_RULE:
@@ -219,6 +202,10 @@ const char *pwl_cuda_status_text(pwl_cuda_status status)
         return "k_padded is not a multiple of 32, or below k, or the matrix is too large";
     case PWL_CUDA_ERR_SCALE:
         return "scale or zero point out of range";
+    case PWL_CUDA_ERR_OPERATOR:
+        return "row operator is not safe to run";
+    case PWL_CUDA_ERR_ROW:
+        return "rows are longer than the operator's, have no place, or are too many";
     case PWL_CUDA_ERR_CUDA:
         break;
     }

@@ -129,15 +129,6 @@ pwl_status pwl_softmax_check(const pwl_softmax *softmax)
     return status == PWL_OK ? check_core(softmax->reciprocal) : status;
 }
 
-uint64_t pwl_norm_most(const pwl_norm *norm)
-{
-    uint64_t root = 0; /* rounded up, of at most 2^8 */
-    while (root * root < norm->length)
-        root++;
-    root <<= norm->fraction;
-    return root + (root >> 6) + 1;
-}
-
 /* The sums of a row, and V; *least is the smallest V beyond E0. */
 static pwl_status check_sums(const pwl_norm *norm, uint64_t range, uint64_t *least)
 {

@@ -63,9 +63,6 @@ PWL_SOFTMAX_WAYS(PWL_DECLARE_SOFTMAX_WAY)
 PWL_NORM_WAYS(PWL_DECLARE_NORM_WAY)
 #undef PWL_DECLARE_NORM_WAY
 
-/* The largest |t| of a norm whose fields have been checked, in any row: (ceil(sqrt(n)) 2^T) (1 + 1/64) + 1. */
-uint64_t pwl_norm_most(const pwl_norm *norm);
-
 /* The lists, which end with a null name. */
 extern const pwl_softmax_way pwl_softmax_ways[];
 extern const pwl_norm_way pwl_norm_ways[];

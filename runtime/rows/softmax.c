@@ -27,14 +27,6 @@ static int is_masked(const row *of, size_t k)
     return of->mask && !of->mask[k];
 }
 
-/* What a masked place gives: probability 0. */
-static int32_t least_code(const pwl_softmax *softmax)
-{
-    if (softmax->kind == PWL_LOG_SOFTMAX)
-        return softmax->qmin_y;
-    return (int32_t)pwl_sat(softmax->zp_y, softmax->qmin_y, softmax->qmax_y);
-}
-
 /* INT32_MIN where every place is masked. */
 static int32_t largest_code(const row *of)
 {
@@ -79,7 +71,7 @@ static void write_places(const row *of, const shared *all)
     /* Of 8-bit codes, one result a difference: 16 bits hold those of each type. */
     const int is_tabulated = !softmax->exp_high && of->length > RESULTS;
     const int is_unsigned = pwl_type_is_unsigned((pwl_type)softmax->out);
-    const int32_t least = least_code(softmax);
+    const int32_t least = pwl_softmax_least(softmax);
     uint16_t results[RESULTS];
     int32_t codes[PWL_PIECE];
     size_t from, k, count;
@@ -107,7 +99,7 @@ static void run_row(const row *of)
     shared all = {largest_code(of), {0, 0}, 0};
     uint64_t sum;
     if (all.largest == INT32_MIN) {
-        pwl_codes_fill((pwl_type)softmax->out, of->y, of->at, of->length, least_code(softmax));
+        pwl_codes_fill((pwl_type)softmax->out, of->y, of->at, of->length, pwl_softmax_least(softmax));
         return;
     }
     sum = sum_of(of, all.largest);
@@ -130,12 +122,9 @@ void pwl_softmax_run(const pwl_softmax *softmax, const pwl_rows *rows, uint32_t 
         return;
     }
     for (k = 0; k < rows->count; k++, of.at += rows->length) {
-        if (rows->is_causal) {
-            /* first + k may be more than size_t holds */
-            of.length = k < rows->length && rows->first < rows->length - k ? rows->first + k + 1 : rows->length;
-            pwl_codes_fill((pwl_type)softmax->out, of.y, of.at + of.length, rows->length - of.length,
-                           least_code(softmax));
-        }
+        of.length = pwl_rows_reach(rows, k);
+        pwl_codes_fill((pwl_type)softmax->out, of.y, of.at + of.length, rows->length - of.length,
+                       pwl_softmax_least(softmax));
         if (way)
             way->run(softmax, (const char *)of.x + of.at * in_bytes, (char *)of.y + of.at * out_bytes, 1, of.length);
         else

@@ -12,10 +12,13 @@ case ${1:-} in
 tests | sanitizers) parts=" $1 " ;;
 *) echo "gpu: \"$1\" is not a part: tests or sanitizers" >&2 && exit 2 ;;
 esac
-host_programs=(kernels/arch/test_bits kernels/map/test_{map_cuda_host,plan,real} kernels/blocks/test_blocks
+host_programs=(kernels/arch/test_bits kernels/map/test_{map_cuda_host,plan,real}
+    kernels/rows/test_{packs,rows_cuda_host} kernels/blocks/test_blocks
     kernels/gemm/test_qgemm_{cuda_host,fast,narrow})
-programs=(kernels/arch/test_bits_cuda kernels/map/test_{map,real}_cuda kernels/blocks/test_blocks_cuda
-    kernels/gemm/test_qgemm_{cuda,activation_cuda,pack_cuda,wgmma_cuda,wgmma_drawn_cuda} examples/test_{gru,ffn}_cuda)
+programs=(kernels/arch/test_bits_cuda kernels/map/test_{map,real}_cuda kernels/rows/test_rows_cuda
+    kernels/blocks/test_blocks_cuda
+    kernels/gemm/test_qgemm_{cuda,activation_cuda,pack_cuda,wgmma_cuda,wgmma_drawn_cuda,fp8_cuda}
+    examples/test_{gru,ffn}_cuda)
 . tests/kernels/build.sh
 . tests/devices.sh
 devices=$(device_states)

@@ -6,6 +6,7 @@ usage: test_pwl.py PWLC RANDOM_TABLES SOURCE
 """
 import copy
 import json
+import os
 import pathlib
 import pickle
 import subprocess
@@ -19,6 +20,7 @@ from harness import end, equal, np, refused, test
 import pwl
 
 pwlc, random_tables, source = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
+os.environ["PWLC"] = str(pwlc)  # which parses types
 
 TYPES = ["int8", "uint8", "int16", "uint16", "int32", "uint32"]
 random = np.random.default_rng(1)

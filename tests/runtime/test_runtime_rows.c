@@ -6,83 +6,12 @@
 
 #include "../support/made_rows.h"
 #include "../support/random.h"
+#include "../support/row_shapes.h"
 #include "../support/suite.h"
 
 enum { ROOM = 65536, GUARD = 64 };
 
 static const pwl_type types[] = {PWL_S8, PWL_U8, PWL_S16, PWL_U16};
-
-/* Rows that are hard: which code stands at place k of a row of `length`, of codes from 0 to `top`. */
-typedef uint32_t row_shape(size_t k, size_t length, uint32_t top, uint32_t part, uint64_t *state);
-
-static uint32_t one_against_many(size_t k, size_t length, uint32_t top, uint32_t part, uint64_t *state)
-{
-    (void)state;
-    return k == length / 2 ? top : top - part;
-}
-
-static uint32_t two_values(size_t k, size_t length, uint32_t top, uint32_t part, uint64_t *state)
-{
-    (void)state;
-    return k < length / 2 ? top : top - part;
-}
-
-static uint32_t equal(size_t k, size_t length, uint32_t top, uint32_t part, uint64_t *state)
-{
-    (void)k, (void)length, (void)state;
-    return top - part;
-}
-
-static uint32_t alternating_ends(size_t k, size_t length, uint32_t top, uint32_t part, uint64_t *state)
-{
-    (void)length, (void)state;
-    return k & 1 ? top : part & 1 ? 0 : part;
-}
-
-static uint32_t ramp(size_t k, size_t length, uint32_t top, uint32_t part, uint64_t *state)
-{
-    (void)part, (void)state;
-    return (uint32_t)(k * top / length);
-}
-
-static uint32_t drawn(size_t k, size_t length, uint32_t top, uint32_t part, uint64_t *state)
-{
-    (void)k, (void)length, (void)part;
-    return (uint32_t)random_in(state, 0, top);
-}
-
-/* The sum of four: near to normal, of the width that `part` says. */
-static uint32_t bell(size_t k, size_t length, uint32_t top, uint32_t part, uint64_t *state)
-{
-    int64_t v = top / 2;
-    (void)k, (void)length;
-    for (int j = 0; j < 4; j++)
-        v += random_in(state, -(int64_t)(part / 4), part / 4);
-    return (uint32_t)(v < 0 ? 0 : v > top ? top : v);
-}
-
-static uint32_t outliers(size_t k, size_t length, uint32_t top, uint32_t part, uint64_t *state)
-{
-    return random_bits(state) % 100 == 0 ? (uint32_t)random_in(state, 0, top) : bell(k, length, top, part / 16, state);
-}
-
-static row_shape *const shapes[] = {one_against_many, two_values, equal, alternating_ends, ramp, drawn, bell, outliers};
-enum { SHAPES = sizeof shapes / sizeof *shapes };
-
-static void fill(pwl_type type, void *x, size_t length, row_shape *shape, uint32_t part, uint64_t *state)
-{
-    const uint32_t top = (1u << type_bits(type)) - 1;
-    for (size_t k = 0; k < length; k++)
-        set_code_at(type, x, k, type_lowest(type) + (int32_t)shape(k, length, top, part, state));
-}
-
-/* A part of the codes: few and many, both small and large. */
-static uint32_t part_of(pwl_type type, int k)
-{
-    static const uint16_t parts[] = {0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 255};
-    const uint32_t part = parts[k % 14];
-    return type_bits(type) == 8 ? part : k < 14 ? part : part * 257;
-}
 
 static void *block(size_t bytes)
 {
@@ -110,7 +39,7 @@ static void assert_softmax(const made_softmax *made, size_t length, int rows, ui
     ck_assert_int_eq(pwl_softmax_check(&made->softmax), PWL_OK);
     for (int k = 0; k < rows; k++) {
         row_shape *const shape = shapes[k % SHAPES];
-        fill(in, x, length, shape, part_of(in, k / SHAPES), state);
+        fill_row(in, x, length, shape, part_of(in, k / SHAPES), state);
         run_softmax(made, x, y, length);
         const long double error = softmax_error(made, x, y, length, NULL);
         if (error > bound)
@@ -204,7 +133,7 @@ START_TEST(masks)
         make_log_softmax(&made, in, 0.01, out, 0.05, 0, LENGTH);
     else
         make_softmax(&made, in, 0.01, out, type_bits(out) - 1, 3, LENGTH);
-    fill(in, x, (size_t)ROWS * LENGTH, drawn, 0, &state);
+    fill_row(in, x, (size_t)ROWS * LENGTH, drawn, 0, &state);
     for (int k = 0; k < ROWS * LENGTH; k++)
         mask[k] = (uint8_t)(k / LENGTH == 3 ? 0 : k / LENGTH == 4 ? 255 : random_bits(&state) & 4);
     for (int is_shared = 0; is_shared < 2; is_shared++) {
@@ -239,7 +168,7 @@ START_TEST(causal_rows)
     uint64_t state = 0xca05;
     made_softmax made;
     make_softmax(&made, PWL_S8, 0.05, PWL_U8, 8, 0, LENGTH);
-    fill(PWL_S8, x, ROWS * LENGTH, drawn, 0, &state);
+    fill_row(PWL_S8, x, ROWS * LENGTH, drawn, 0, &state);
     for (int k = 0; k < ROWS * LENGTH; k++)
         mask[k] = (uint8_t)(random_bits(&state) & 1);
     for (size_t f = 0; f < sizeof firsts / sizeof *firsts; f++)
@@ -315,7 +244,7 @@ START_TEST(norms_keep_their_bound)
         const long double bound = norm_bound(&made);
         ck_assert(bound < 0.75L);
         for (int k = 0; k < (length > 4096 ? 32 : 224) / quick_step(4); k++) {
-            fill(in, x, length, shapes[k % SHAPES], part_of(in, k / SHAPES), &state);
+            fill_row(in, x, length, shapes[k % SHAPES], part_of(in, k / SHAPES), &state);
             memset((char *)y + length * (size_t)width / 8, 0x5a, GUARD);
             pwl_norm_run(&made.norm, x, y, 1, PWL_LEVELS_ALL);
             for (int j = 0; j < GUARD; j++)
@@ -351,7 +280,7 @@ START_TEST(in_place)
         make_norm(&norm, (pwl_norm_kind)(t & 1), types[t], 0.01, type_lowest(types[t]), types[t ^ 1], 0.05, 0, LENGTH,
                   0);
         ck_assert_int_eq(pwl_norm_check(&norm.norm), PWL_OK);
-        fill(types[t], x, (size_t)ROWS * LENGTH, drawn, 0, &state);
+        fill_row(types[t], x, (size_t)ROWS * LENGTH, drawn, 0, &state);
         pwl_softmax_run(&made.softmax, &(pwl_rows){.x = x, .y = y, .count = ROWS, .length = LENGTH}, PWL_LEVELS_ALL);
         pwl_softmax_run(&made.softmax, &(pwl_rows){.x = x, .y = x, .count = ROWS, .length = LENGTH}, PWL_LEVELS_ALL);
         ck_assert_mem_eq(x, y, bytes);

@@ -16,8 +16,8 @@ ROWS = [1, 8, 64, 512]
 MOST = max(ROWS)
 COLD = 8        # copies of the weights that take turns, so that no cache holds the next
 # Format, scheme of A8, bytes of a block, and where a super-block has its scales.
-FORMATS = {"Q4_0": (0, 3, 18, []), "Q8_0": (1, 4, 34, []), "MXFP4": (2, 6, 17, []), "Q4_K": (5, 7, 144, [0, 2]),
-           "Q5_K": (6, 8, 176, [0, 2]), "Q6_K": (7, 9, 210, [208])}
+FORMATS = {"Q4_0": (0, 3, 18, []), "Q8_0": (1, 4, 34, []), "MXFP4": (2, 6, 17, []), "Q4_K": (7, 9, 144, [0, 2]),
+           "Q5_K": (8, 10, 176, [0, 2]), "Q6_K": (9, 11, 210, [208])}
 A16 = {"Q4_0": 0, "Q8_0": 1}  # schemes of fp32
 work, processor, results = sys.argv[1:]
 

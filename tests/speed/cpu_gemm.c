@@ -65,7 +65,7 @@ void *cpu_gemm_new(const char *way, int scheme, int format, const void *w, size_
                                         PWL_QGEMM_SUMS_EXACT,
                                         m,
                                         NULL,
-                                        {w, k, int8 ? PWL_QGEMM_S8 : PWL_QGEMM_F32, 0, made->n_x},
+                                        {w, k, int8 ? PWL_QGEMM_S8 : PWL_QGEMM_F32, 0, made->n_x, NULL},
                                         NULL,
                                         {made->memory, n, int8 ? PWL_QGEMM_S8 : PWL_QGEMM_F32, 0, -6},
                                         NULL};

@@ -11,6 +11,7 @@
 #include <pwl/qgemm.h>
 
 #include "arch/bits.cuh"
+#include "gemm/fp8.h"
 
 typedef struct pwl_fragment {
     uint32_t r[4];
@@ -137,6 +138,19 @@ PWL_FN pwl_bytes8 pwl_fragment_bytes(pwl_qgemm_format format, int from_zero, uin
     if (format != PWL_QGEMM_Q4_0)
         return words;
     return from_zero ? pwl_u8_from_u4(word0) : pwl_s8_from_u4b8(word0);
+}
+
+/* E4M3 of words of MXFP4_E4M3 (gemm/fp8.h); of `scales`, bytes 2 * step and 2 * step + 1 are those of the rows. */
+PWL_FN pwl_fragment pwl_fragment_mxfp4_e4m3(uint32_t g, uint32_t g8, uint32_t scales, unsigned step)
+{
+    const pwl_qgemm_e2m1_bytes of = pwl_qgemm_e2m1_of(pwl_prmt(scales, 0, 0x4440 + step * 2));
+    const pwl_qgemm_e2m1_bytes of8 = pwl_qgemm_e2m1_of(pwl_prmt(scales, 0, 0x4441 + step * 2));
+    const uint32_t magnitudes = g & 0x77777777, magnitudes8 = g8 & 0x77777777;
+    const pwl_fragment a = {{pwl_prmt(of.low, of.high, magnitudes) | (g & 0x80808080),
+                             pwl_prmt(of8.low, of8.high, magnitudes8) | (g8 & 0x80808080),
+                             pwl_prmt(of.low, of.high, magnitudes >> 16) | (g << 4 & 0x80808080),
+                             pwl_prmt(of8.low, of8.high, magnitudes8 >> 16) | (g8 << 4 & 0x80808080)}};
+    return a;
 }
 
 /* The four bytes of X beside such a word: of columns c, c + 1, low, and of c + 8, c + 9. */

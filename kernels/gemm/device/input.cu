@@ -3,6 +3,8 @@
 #include <cuda_runtime.h>
 #include <utility>
 
+#include <pwl/e4m3.h>
+
 #include "arch/bits.cuh"
 #include "arch/overlap.cuh"
 #include "block_halves.cuh"
@@ -285,6 +287,47 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
+/*
+ * Rows of floats as E4M3: a thread block for a row, once for the largest of finite magnitudes, and again, which comes
+ * from the caches. `aligned`: rows of both are to 16 elements of E4M3.
+ */
+template <pwl_qgemm_type type>
+__global__ void __launch_bounds__(threads)
+    quantise_e4m3(const void *x, size_t m, size_t k, size_t stride, bool aligned, uint8_t *codes, float *scales)
+{
+    constexpr unsigned together = 16;
+    begin_after_last();
+    const size_t whole = aligned ? k / together : 0;
+    for (size_t row = blockIdx.x; row < m; row += gridDim.x) {
+        float amax = 0;
+        const auto look = [&amax](float v) { amax = pwl_is_finite(v) ? fmaxf(amax, pwl_magnitude(v)) : amax; };
+        for (size_t i = threadIdx.x; i < whole; i += threads) {
+            float v[together];
+            load_elements<type>(x, row * stride + i * together, v);
+#pragma unroll
+            for (float one : v)
+                look(one);
+        }
+        for (size_t c = whole * together + threadIdx.x; c < k; c += threads)
+            look(pwl_qgemm_element(type, x, row * stride + c));
+        const float scale = pwl_e4m3_scale(largest_of(amax)), inverse = pwl_e4m3_inverse(scale);
+        for (size_t i = threadIdx.x; i < whole; i += threads) {
+            float v[together];
+            uint32_t words[together / 4] = {};
+            load_elements<type>(x, row * stride + i * together, v);
+#pragma unroll
+            for (unsigned j = 0; j < together; j++)
+                words[j / 4] |= static_cast<uint32_t>(pwl_e4m3_code(v[j], inverse)) << j % 4 * 8;
+            *reinterpret_cast<uint4 *>(codes + row * k + i * together) =
+                make_uint4(words[0], words[1], words[2], words[3]);
+        }
+        for (size_t c = whole * together + threadIdx.x; c < k; c += threads)
+            codes[row * k + c] = pwl_e4m3_code(pwl_qgemm_element(type, x, row * stride + c), inverse);
+        if (threadIdx.x == 0)
+            scales[row] = scale;
+    }
+}
+
 /* blocks across, and down where there are rows of them. */
 template <typename... parameters, typename... types>
 int launch(void (*kernel)(parameters...), size_t across, size_t down, cudaStream_t stream, types &&...arguments)
@@ -305,6 +348,18 @@ int pwl_cuda_launch_qgemm_exponents(const pwl_qgemm_call *call, int32_t *f, stru
     const pwl_qgemm_product *const product = &call->product;
     return launch(exponents, product->m, 1, stream, static_cast<const float *>(product->x.data), product->m,
                   call->weights.k, product->x.stride, f);
+}
+
+int pwl_cuda_launch_qgemm_e4m3(const pwl_qgemm_input *x, size_t m, size_t k, uint8_t *codes, float *scales,
+                               struct CUstream_st *stream)
+{
+    typedef void kernel(const void *x, size_t m, size_t k, size_t stride, bool aligned, uint8_t *codes, float *scales);
+    static kernel *const kernels[] = {quantise_e4m3<PWL_QGEMM_F32>, quantise_e4m3<PWL_QGEMM_F16>,
+                                      quantise_e4m3<PWL_QGEMM_BF16>};
+    const size_t together = x->type == PWL_QGEMM_F32 ? 4 : 8;
+    const bool aligned = reinterpret_cast<uintptr_t>(x->data) % 16 == 0 && x->stride % together == 0 &&
+                         reinterpret_cast<uintptr_t>(codes) % 16 == 0 && k % 16 == 0;
+    return launch(kernels[x->type], m, 1, stream, x->data, m, k, x->stride, aligned, codes, scales);
 }
 
 int pwl_cuda_launch_qgemm_blocks(const pwl_qgemm_call *call, pwl_block_q8_1 *q, struct CUstream_st *stream)

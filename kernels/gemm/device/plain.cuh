@@ -12,6 +12,8 @@
 #ifndef PWL_QGEMM_PLAIN_CUH
 #define PWL_QGEMM_PLAIN_CUH
 
+#include "gemm/fp8.h"
+#include "gemm/input.h"
 #include "gemm/layout.h"
 #include "numbers.cuh"
 #include "store.cuh"
@@ -144,11 +146,40 @@ struct integers {
     }
 };
 
+/* FP8, MXFP4 x FP8 */
+struct e4m3 {
+    typedef float number;
+    static constexpr bool scaled = false;
+
+    static __device__ int unit(const pwl_qgemm_call &, size_t, size_t)
+    {
+        return 0;
+    }
+
+    static __device__ float weight(const pwl_qgemm_call &call, size_t n, size_t column, int)
+    {
+        return pwl_f32_from_e4m3(pwl_qgemm_weight_e4m3(&call.weights, n, column));
+    }
+
+    static __device__ float input(const pwl_qgemm_call &call, size_t m, size_t column)
+    {
+        return pwl_f32_from_e4m3(static_cast<const uint8_t *>(call.product.x.data)[m * call.product.x.stride + column]);
+    }
+
+    static __device__ float y(const pwl_qgemm_call &call, size_t m, size_t n, float sum, float)
+    {
+        return fmaf(sum * pwl_qgemm_row_scale(&call.weights, n), call.product.x.scale[m],
+                    pwl_qgemm_bias_f32(&call.product, &call.epilogue.as, n));
+    }
+};
+
 /* f(way()) of a product. */
 template <typename function> auto way_of(const pwl_qgemm_product *product, function f)
 {
     if (product->scheme == PWL_QGEMM_INT8)
         return f(integers());
+    if (pwl_qgemm_is_fp8(product))
+        return f(e4m3());
     if (product->scheme == PWL_QGEMM_W4A8 || product->scheme == PWL_QGEMM_W8A8)
         return product->sums == PWL_QGEMM_SUMS_STORED ? f(bytes<true>()) : f(bytes<false>());
     return product->x.type == PWL_QGEMM_F32   ? f(halves<PWL_QGEMM_F32>())

@@ -4,6 +4,7 @@
 #ifndef PWL_QGEMM_WEIGHTS_CUH
 #define PWL_QGEMM_WEIGHTS_CUH
 
+#include "map/walk.cuh"
 #include "fragment.cuh"
 #include "gemm/launch.h"
 #include "gemm/layout.h"
@@ -49,6 +50,23 @@ template <pwl_qgemm_format format, unsigned tiles> struct codes {
              piece + PWL_QGEMM_TILES * code_bytes(format) + first * scale_bytes(format));
     }
 
+    /* Of one tile, from addresses in shared memory. */
+    __device__ void load(uint32_t of, uint32_t its_scales)
+    {
+        static_assert(tiles == 1 && pwl_qgemm_scale_bytes(format) < 2, "as E4M3 has it");
+        const unsigned lane = threadIdx.x % 32;
+#pragma unroll
+        for (unsigned i = 0; i < code_bytes(format) / 512; i++) {
+            const uint4 v = load_shared<uint4>(of + i * 512 + lane * 16);
+            words[0][i * 4] = v.x;
+            words[0][i * 4 + 1] = v.y;
+            words[0][i * 4 + 2] = v.z;
+            words[0][i * 4 + 3] = v.w;
+        }
+        if constexpr (pwl_qgemm_scale_bytes(format) == 1)
+            scales[0][0] = load_shared<uint32_t>(its_scales + lane / 4 * 4);
+    }
+
     /* From where the first tile's lie. */
     __device__ void load(const uint8_t *of, const uint8_t *its_scales)
     {
@@ -66,9 +84,9 @@ template <pwl_qgemm_format format, unsigned tiles> struct codes {
             }
             /* This lane's four. */
             const uint8_t *const four = its_scales + t * scale_bytes(format) + lane / 4 * (scale_bytes(format) / 8);
-            if constexpr (format == PWL_QGEMM_MXFP4) {
+            if constexpr (pwl_qgemm_scale_bytes(format) == 1) {
                 scales[t][0] = *reinterpret_cast<const uint32_t *>(four);
-            } else if constexpr (!pwl_qgemm_is_rows(format)) {
+            } else if constexpr (pwl_qgemm_scale_bytes(format) == 2) {
                 const uint2 s = *reinterpret_cast<const uint2 *>(four);
                 scales[t][0] = s.x;
                 scales[t][1] = s.y;
@@ -121,7 +139,9 @@ template <pwl_qgemm_format format, bool bf16, bool exponents, unsigned tiles> st
     {
         constexpr unsigned each = is_wide(format) ? 2 : 1; /* words of a step */
         const uint32_t *const words = &of.words[t][step * each];
-        if constexpr (format == PWL_QGEMM_ROWS8) { /* bytes, 32 columns to a step */
+        if constexpr (format == PWL_QGEMM_MXFP4_E4M3) /* 32 columns to a step */
+            return pwl_fragment_mxfp4_e4m3(of.words[t][step * 2], of.words[t][step * 2 + 1], of.scales[t][0], step);
+        if constexpr (format == PWL_QGEMM_ROWS8 || format == PWL_QGEMM_ROWS_E4M3) { /* bytes, as many */
             const uint32_t *const both = &of.words[t][step * 4];
             return {{both[0], both[1], both[2], both[3]}};
         }

@@ -12,14 +12,6 @@ namespace
 using namespace pwl;
 using namespace pwl::wgmma;
 
-/* Tiles along N of a panel: as many as let a wave of thread blocks have all of X, and at least 16, whose weights stay
- * in the L2 cache from one row of tiles to the next. */
-size_t panel_of(size_t down, size_t blocks)
-{
-    const size_t wave = (blocks - 1) / down + 1;
-    return wave > 16 ? wave : 16;
-}
-
 /* Y as a tensor, in the boxes that storing_codes copies. */
 template <class shape> bool describe_y(CUtensorMap *y, const pwl_qgemm_call *call)
 {

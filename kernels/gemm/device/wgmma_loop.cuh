@@ -74,12 +74,23 @@ using hopper::elements;
 
 constexpr unsigned row_bytes = 128, row_steps = 4; /* of X in a slab; multiplications take 32 bytes at a time */
 
+/* When codes are decoded: behind the wait, as above, or a step ahead; `in_runs` as above, and sums are added in fp32
+ * after every run of K. */
+enum class loop { behind, ahead, in_runs };
+
 /* What the loop is compiled for: a variant of launch.cuh, rows of X, and slabs of a stage. */
 template <class variant, unsigned count, unsigned slabs_of_stage> struct stage_shape : variant {
     static constexpr unsigned tokens = count, slabs = slabs_of_stage;
-    static constexpr bool of_bytes = pwl_qgemm_is_rows(variant::format), decodes = variant::format != PWL_QGEMM_ROWS8;
-    using number = std::conditional_t<of_bytes, int32_t, float>;
-    static constexpr elements element = of_bytes ? elements::s8 : variant::bf16 ? elements::bf16 : elements::f16;
+    static constexpr bool of_integers = pwl_qgemm_is_rows(variant::format),
+                          of_e4m3 = pwl_qgemm_is_e4m3(variant::format);
+    static constexpr bool of_bytes = of_integers || of_e4m3;
+    static constexpr bool plain = of_bytes && mma::is_wide(variant::format); /* codes are operands as they are */
+    static constexpr loop way = loop::behind;
+    using number = std::conditional_t<of_integers, int32_t, float>;
+    static constexpr elements element = of_integers     ? elements::s8
+                                        : of_e4m3       ? elements::e4m3
+                                        : variant::bf16 ? elements::bf16
+                                                        : elements::f16;
     /* Pieces of the weights beside a slab of X, and what both have of K. */
     static constexpr unsigned slab_pieces = of_bytes ? 2 : 1, columns = slab_pieces * PWL_QGEMM_COLUMNS;
     static constexpr unsigned pieces = slabs * slab_pieces, piece_steps = row_steps / slab_pieces;
@@ -95,6 +106,7 @@ template <class variant, unsigned count, bool is_direct>
 struct shape : stage_shape<variant, count, (count > 128 ? 1 : 2)> {
     static constexpr bool direct = is_direct;
     static constexpr bool strips = count >= PWL_QGEMM_STRIP_TILE; /* of X may be made meanwhile */
+    static constexpr unsigned y_rows = count;
     static constexpr bool meets_early = false, sends_parts = false, pairs = false;
 };
 
@@ -321,48 +333,59 @@ template <pwl_qgemm_format format> __device__ void hold(mma::codes<format, 1> &c
         asm volatile("" : "+r"(word)); /* it may have changed */
 }
 
-/* A warpgroup adds `steps` stages to its sums; n is the first of this warp's rows of weights, `row` that in a tile.
- * Once, while the first step is multiplied, `meanwhile` runs, which must leave sums alone. */
-template <class shape, class function>
-__device__ void multiply(const pwl_qgemm_call &call, const uint8_t *memory, size_t n, unsigned row, uint32_t steps,
-                         place<shape> &begin, typename shape::number (&sums)[shape::tokens / 8][4],
-                         const function &meanwhile)
-{
-    constexpr pwl_qgemm_format format = shape::format;
-    const mma::decoder<format, shape::bf16, shape::exponents, 1> weights(call, n);
-    /* Of a pair, as many lanes more tell the other block. */
-    const bool tells = threadIdx.x % 32 < tellers * (shape::pairs ? 2 : 1);
-    const auto tell = [&](uint32_t empty) {
+/*
+ * What a warpgroup does with a stage: `codes` are loaded, decoded to operand A, and multiplied by the stage's X; then
+ * the stage is told to be empty.
+ */
+template <class shape> struct multiplier {
+    static constexpr pwl_qgemm_format format = shape::format;
+    using raw = mma::codes<format, 1>[shape::pieces];
+    using operand = pwl_fragment[shape::slabs * row_steps];
+
+    const uint8_t *const memory;
+    const mma::decoder<format, shape::bf16, shape::exponents, 1> weights;
+    const bool tells; /* of a pair, as many lanes more tell the other block */
+    const uint32_t codes_at, scales_at;
+    place<shape> from;
+    uint32_t last = 0, before = 0; /* barriers of empty stages to come: of the last step, and of that before */
+
+    /* n is the first of this warp's rows of weights, `row` that in a tile. */
+    __device__ multiplier(const pwl_qgemm_call &call, const uint8_t *memory, size_t n, unsigned row,
+                          const place<shape> &begin)
+        : memory(memory), weights(call, n), tells(threadIdx.x % 32 < tellers * (shape::pairs ? 2 : 1)),
+          codes_at(row / PWL_QGEMM_TILE_ROWS * mma::code_bytes(format)),
+          scales_at(PWL_QGEMM_TILES * mma::code_bytes(format) + row / PWL_QGEMM_TILE_ROWS * mma::scale_bytes(format)),
+          from(begin)
+    {
+        /* So that ptxas sees that it is the same for all lanes, after what it has to keep it through. */
+        if (!shape::direct)
+            from.stage = __shfl_sync(0xffffffff, from.stage, 0);
+    }
+
+    __device__ void tell(uint32_t empty) const
+    {
+        if (!tells)
+            return;
         if constexpr (shape::pairs)
             arrive_in_cluster(address_in(blockIdx.x % 2 ^ (threadIdx.x % 32 / tellers), empty));
         else
             arrive(empty);
-    };
-    const uint32_t tile = row / PWL_QGEMM_TILE_ROWS;
-    const uint32_t codes_at = tile * mma::code_bytes(format);
-    const uint32_t scales_at = PWL_QGEMM_TILES * mma::code_bytes(format) + tile * mma::scale_bytes(format);
-    pwl_fragment a[2][shape::slabs * row_steps];
-    place<shape> from = begin;
-    if (!shape::direct) /* so that ptxas sees that it is the same for all lanes, after what it has to keep it through */
-        from.stage = __shfl_sync(0xffffffff, from.stage, 0);
-    uint32_t last = 0, before = 0; /* barriers of empty stages to come: of the last step, and of that before */
-    const auto add = [&](uint32_t i, pwl_fragment(&a)[shape::slabs * row_steps]) {
-        mma::codes<format, 1> codes[shape::pieces];
-        const auto load = [&] {
+    }
+
+    __device__ void load(raw &codes) const
+    {
 #pragma unroll
-            for (unsigned piece = 0; piece < shape::pieces; piece++) {
-                const uint8_t *const stage = memory + from.w() + piece * shape::piece;
-                codes[piece].load(stage + codes_at, stage + scales_at);
-            }
-        };
-        wait_for(from.full(), from.odd);
-        if (shape::decodes)
-            load();
-        wait_for_multiplications<1>();
-        if (i >= 2 && tells)
-            tell(before);
-        if (!shape::decodes)
-            load();
+        for (unsigned piece = 0; piece < shape::pieces; piece++) {
+            const uint32_t stage = from.w() + piece * shape::piece;
+            if constexpr (shape::of_e4m3)
+                codes[piece].load(from.memory + stage + codes_at, from.memory + stage + scales_at);
+            else
+                codes[piece].load(memory + stage + codes_at, memory + stage + scales_at);
+        }
+    }
+
+    __device__ void decode(raw &codes, operand &a) const
+    {
 #pragma unroll
         for (unsigned piece = 0; piece < shape::pieces; piece++) {
             hold<format>(codes[piece]);
@@ -370,43 +393,74 @@ __device__ void multiply(const pwl_qgemm_call &call, const uint8_t *memory, size
             for (unsigned step = 0; step < shape::piece_steps; step++)
                 a[piece * shape::piece_steps + step] = weights.fragment(codes[piece], 0, step);
         }
+    }
+
+    /* Starts to multiply by X at x, of a stage whose barrier is `empty`. */
+    __device__ void start(const operand &a, uint32_t x, uint32_t empty,
+                          typename shape::number (&sums)[shape::tokens / 8][4])
+    {
         begin_multiplications();
-        const uint64_t x = matrix_at(from.x());
+        const uint64_t matrix = matrix_at(x);
 #pragma unroll
         for (unsigned slab = 0; slab < shape::slabs; slab++) {
 #pragma unroll
             for (unsigned step = 0; step < row_steps; step++)
                 multiply_add<shape::element>(sums, a[slab * row_steps + step].r,
-                                             matrix_beyond(x, slab * shape::x_slab + step * 32));
+                                             matrix_beyond(matrix, slab * shape::x_slab + step * 32));
         }
         close_multiplications();
         before = last;
-        last = from.empty();
+        last = empty;
+    }
+
+    /* A step as the drawing above has it. */
+    __device__ void add(uint32_t i, operand &a, typename shape::number (&sums)[shape::tokens / 8][4])
+    {
+        raw codes;
+        wait_for(from.full(), from.odd);
+        if (!shape::plain)
+            load(codes);
+        wait_for_multiplications<1>();
+        if (i >= 2)
+            tell(before);
+        if (shape::plain)
+            load(codes);
+        decode(codes, a);
+        start(a, from.x(), from.empty(), sums);
         from.advance();
-    };
+    }
+};
+
+/* A warpgroup adds `steps` stages to its sums; n is the first of this warp's rows of weights, `row` that in a tile.
+ * Once, while the first step is multiplied, `meanwhile` runs, which must leave sums alone. */
+template <class shape, class function>
+__device__ void multiply(const pwl_qgemm_call &call, const uint8_t *memory, size_t n, unsigned row, uint32_t steps,
+                         place<shape> &begin, typename shape::number (&sums)[shape::tokens / 8][4],
+                         const function &meanwhile)
+{
+    multiplier<shape> by(call, memory, n, row, begin);
+    typename multiplier<shape>::operand a[2];
     hopper::hold(sums);
     uint32_t i = 0;
     for (; i + 1 < steps; i += 2) { /* operands of neighbouring steps are in different registers */
-        add(i, a[0]);
+        by.add(i, a[0], sums);
         if (i == 0)
             meanwhile();
-        add(i + 1, a[1]);
+        by.add(i + 1, a[1], sums);
     }
     if (i < steps) {
-        add(i, a[0]);
+        by.add(i, a[0], sums);
         if (i == 0)
             meanwhile();
     }
     wait_for_multiplications<0>();
     hopper::hold(sums);
-    begin.stage = from.stage;
-    begin.odd = from.odd;
-    if (tells) {
-        if (steps >= 2)
-            tell(before);
-        if (steps >= 1)
-            tell(last);
-    }
+    begin.stage = by.from.stage;
+    begin.odd = by.from.odd;
+    if (steps >= 2)
+        by.tell(by.before);
+    if (steps >= 1)
+        by.tell(by.last);
 }
 
 #endif

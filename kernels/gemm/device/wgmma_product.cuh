@@ -22,6 +22,7 @@
 #include "arch/async.cuh"
 #include "launch.cuh"
 #include "tensor.cuh"
+#include "wgmma_ahead.cuh"
 #include "wgmma_loop.cuh"
 
 namespace pwl
@@ -84,7 +85,9 @@ __device__ void multiply_and_store(const pwl_qgemm_call &call, const CUtensorMap
 {
     take_registers<registers_multiplying<shape>>();
     const unsigned row = __shfl_sync(0xffffffff, threadIdx.x / 32, 0) * PWL_QGEMM_TILE_ROWS;
-    place<shape> from(of, shared_address(memory), false);
+    /* What a warp tells itself ptxas does not make anew in each step, which E4M3 would wait for. */
+    const uint32_t address = shared_address(memory);
+    place<shape> from(of, shape::of_e4m3 ? __shfl_sync(0xffffffff, address, 0) : address, false);
     tile_place here(of);
     storing by(call, y, of, memory, here);
     if (shape::pairs)
@@ -97,7 +100,14 @@ __device__ void multiply_and_store(const pwl_qgemm_call &call, const CUtensorMap
         typename shape::number sums[shape::tokens / 8][4];
         next.advance(of);
         by.begin(here, m, n, sums);
-        multiply<shape>(call, memory, n + row, row, here.end - here.first, from, sums, [&] { by.meanwhile(); });
+        if constexpr (shape::way != loop::behind)
+            by.meanwhile();
+        if constexpr (shape::way == loop::in_runs)
+            multiply_in_runs<shape>(call, memory, n + row, row, here.end - here.first, from, sums);
+        else if constexpr (shape::way == loop::ahead)
+            multiply_ahead<shape>(call, memory, n + row, row, here.end - here.first, from, sums);
+        else
+            multiply<shape>(call, memory, n + row, row, here.end - here.first, from, sums, [&] { by.meanwhile(); });
         by.store(here, next, m, n, sums);
         here = next;
     }
@@ -139,6 +149,14 @@ __global__ void __launch_bounds__(PWL_IS_HOPPER ? threads : 1, 1)
         wait_for_cluster();
     }
 #endif
+}
+
+/* Tiles along N of a panel: as many as let a wave of thread blocks have all of X, and at least 16, whose weights stay
+ * in the L2 cache from one row of tiles to the next. */
+inline size_t panel_of(size_t down, size_t blocks)
+{
+    const size_t wave = (blocks - 1) / down + 1;
+    return wave > 16 ? wave : 16;
 }
 
 /* Gives the work of a product to thread blocks; false where it is too much for its numbers. */

@@ -9,6 +9,7 @@
 #define PWL_QGEMM_WGMMA_STORE_CUH
 
 #include "epilogue.cuh"
+#include "gemm/fp8.h"
 #include "wgmma_loop.cuh"
 
 namespace pwl
@@ -20,19 +21,57 @@ constexpr unsigned chunk = 32, chunk_bytes = mma::sums_bytes(chunk / 8); /* rows
 
 template <class shape> struct storing_halves;
 
+/* What is kept of a row of X, for each warpgroup: f, or the scale. */
+template <class shape> using unit_type = std::conditional_t<shape::of_e4m3, float, int8_t>;
+
+/* Y that waits to be copied, of a warpgroup: y_rows rows of X, in two buffers where there are more, which take turns.
+ */
+template <class shape> constexpr unsigned y_buffer = shape::y_rows *group_rows * 2;
+template <class shape> constexpr unsigned y_group = y_buffer<shape> *(shape::y_rows < shape::tokens ? 2 : 1);
+
 #if PWL_IS_HOPPER
 
-/* 2^f of row m of X; 1 where there are none. */
-__device__ inline float unit_of(const pwl_qgemm_call &call, size_t m)
+/* What sums of row m of X are multiplied by: 2^f, 1 where there are none; or the row's scale. */
+template <class shape> __device__ float unit_of(const pwl_qgemm_call &call, size_t m)
 {
+    if (shape::of_e4m3)
+        return m < call.product.m ? call.product.x.scale[m] : 0;
     return call.f && m < call.product.m ? pwl_device_power(call.f[m]) : 1;
 }
 
-/* f of a tile's rows, -126 to 127, for this warpgroup; `units` is its own. */
+/* f of a tile's rows, -126 to 127, for this warpgroup; `units` is its own. Or their scales. */
 template <unsigned tokens> __device__ void put_units(const pwl_qgemm_call &call, size_t m, int8_t *units)
 {
     for (unsigned token = threadIdx.x % group_threads; token < tokens; token += group_threads)
         units[token] = static_cast<int8_t>(call.f && m + token < call.product.m ? call.f[m + token] : 0);
+}
+
+template <unsigned tokens> __device__ void put_units(const pwl_qgemm_call &call, size_t m, float *units)
+{
+    for (unsigned token = threadIdx.x % group_threads; token < tokens; token += group_threads)
+        units[token] = m + token < call.product.m ? call.product.x.scale[m + token] : 0;
+}
+
+/* What sums of a row, or two rows, are multiplied by. */
+__device__ inline float unit_at(const int8_t *units)
+{
+    return pwl_device_power(*units);
+}
+
+__device__ inline float unit_at(const float *units)
+{
+    return *units;
+}
+
+__device__ inline float2 units_at(const int8_t *units)
+{
+    const char2 f = *reinterpret_cast<const char2 *>(units);
+    return make_float2(pwl_device_power(f.x), pwl_device_power(f.y));
+}
+
+__device__ inline float2 units_at(const float *units)
+{
+    return *reinterpret_cast<const float2 *>(units);
 }
 
 /* What the warpgroups that multiply do together, and one of them. */
@@ -102,8 +141,8 @@ __device__ void add_parts(unsigned rank, float *to, const float (&sums)[tokens /
 
 /* Parts whose Y is direct: a thread has four columns. */
 template <class shape, pwl_qgemm_type type>
-__device__ void store_parts(const pwl_qgemm_call &call, const tile_place &here, size_t m, size_t n, const int8_t *units,
-                            uint8_t *memory, const float (&sums)[shape::tokens / 8][4])
+__device__ void store_parts(const pwl_qgemm_call &call, const tile_place &here, size_t m, size_t n,
+                            const unit_type<shape> *units, uint8_t *memory, const float (&sums)[shape::tokens / 8][4])
 {
     const pwl_qgemm_output &y = call.product.y;
     const size_t column = n + threadIdx.x % (PWL_QGEMM_ROWS / 4) * 4;
@@ -111,7 +150,7 @@ __device__ void store_parts(const pwl_qgemm_call &call, const tile_place &here, 
     float bias[4];
     mma::four::load_bias(inside ? call.product.bias : nullptr, column, bias);
     add_parts<shape::tokens>(here.part, reinterpret_cast<float *>(memory), sums, [&](unsigned row, const float4 &sum) {
-        const float unit = pwl_device_power(units[row]);
+        const float unit = unit_at(units + row);
         uint16_t *const at = static_cast<uint16_t *>(y.data) + (m + row) * y.stride + column;
         const uint2 halves =
             make_uint2(mma::halves_of<type>(mma::y_of(sum.x, unit, bias[0]), mma::y_of(sum.y, unit, bias[1])),
@@ -152,7 +191,7 @@ __device__ void store_through_floats(const pwl_qgemm_call &call, const work &of,
         if (!at_once)
             put_chunk(sums, first / 8, from);
         if (threadIdx.x < min(step, rows - first))
-            from[threadIdx.x * mma::pitch + mma::unit_at] = unit_of(call, m + first + threadIdx.x);
+            from[threadIdx.x * mma::pitch + mma::unit_at] = unit_of<shape>(call, m + first + threadIdx.x);
         meet(meet_all, multiplying);
         if (first + own < rows)
             mma::store_sums<shape::exponents, chunk / 8>(
@@ -163,9 +202,9 @@ __device__ void store_through_floats(const pwl_qgemm_call &call, const work &of,
         wait_for_cluster();
 }
 
-/* Y in halves of a type: a warpgroup's 64 columns of all rows of X, as operand B lies. */
-template <class shape, pwl_qgemm_type type>
-__device__ void put_halves(const pwl_qgemm_call &call, size_t n, const int8_t *units, uint32_t to,
+/* Y in halves of a type: a warpgroup's 64 columns of y_rows rows of X from `begin` on, as operand B lies. */
+template <class shape, pwl_qgemm_type type, unsigned begin>
+__device__ void put_halves(const pwl_qgemm_call &call, size_t n, const unit_type<shape> *units, uint32_t to,
                            const float (&sums)[shape::tokens / 8][4])
 {
     const unsigned lane = threadIdx.x % 32, matrix = lane / 8,
@@ -178,23 +217,22 @@ __device__ void put_halves(const pwl_qgemm_call &call, size_t n, const int8_t *u
         bias[i] =
             first + i * 8 < call.weights.n ? pwl_qgemm_bias_f32(&call.product, &call.epilogue.as, first + i * 8) : 0;
 #pragma unroll
-    for (unsigned g = 0; g < shape::tokens / 8; g += 2) {
+    for (unsigned g = begin / 8; g < (begin + shape::y_rows) / 8; g += 2) {
         uint32_t r[4];
 #pragma unroll
         for (unsigned i = 0; i < 2; i++) {
-            const char2 f = *reinterpret_cast<const char2 *>(units + (g + i) * 8 + lane % 4 * 2);
-            const float2 unit = make_float2(pwl_device_power(f.x), pwl_device_power(f.y));
+            const float2 unit = units_at(units + (g + i) * 8 + lane % 4 * 2);
             const float(&of)[4] = sums[g + i];
             r[i * 2] = mma::halves_of<type>(mma::y_of(of[0], unit.x, bias[0]), mma::y_of(of[1], unit.y, bias[0]));
             r[i * 2 + 1] = mma::halves_of<type>(mma::y_of(of[2], unit.x, bias[1]), mma::y_of(of[3], unit.y, bias[1]));
         }
-        store_matrices_transposed(row + g * 8 * 128, r);
+        store_matrices_transposed(row + (g * 8 - begin) * 128, r);
     }
 }
 
 template <class shape>
-__device__ void store_parts(const pwl_qgemm_call &call, const tile_place &here, size_t m, size_t n, const int8_t *units,
-                            uint8_t *memory, const float (&sums)[shape::tokens / 8][4])
+__device__ void store_parts(const pwl_qgemm_call &call, const tile_place &here, size_t m, size_t n,
+                            const unit_type<shape> *units, uint8_t *memory, const float (&sums)[shape::tokens / 8][4])
 {
     if (call.product.y.type == PWL_QGEMM_F16)
         store_parts<shape, PWL_QGEMM_F16>(call, here, m, n, units, memory, sums);
@@ -202,27 +240,41 @@ __device__ void store_parts(const pwl_qgemm_call &call, const tile_place &here, 
         store_parts<shape, PWL_QGEMM_BF16>(call, here, m, n, units, memory, sums);
 }
 
-template <class shape>
+/* The chunks of Y of a tile from `begin` on, one after the other; `buffer` is where the next one waits. */
+template <class shape, pwl_qgemm_type type, unsigned begin = 0>
 __device__ void store_by_copies(const pwl_qgemm_call &call, const work &of, const CUtensorMap &y, size_t m, size_t n,
-                                const int8_t *units, uint32_t memory, const float (&sums)[shape::tokens / 8][4])
+                                const unit_type<shape> *units, uint32_t memory, uint32_t &buffer,
+                                const float (&sums)[shape::tokens / 8][4])
 {
     const unsigned group = threadIdx.x / group_threads;
-    const uint32_t to = memory + of.out_at + group * shape::tokens * group_rows * 2;
+    const uint32_t to = memory + of.out_at + group * y_group<shape> + buffer;
+    const size_t column = n + group * group_rows;
     const bool first_thread = threadIdx.x % group_threads == 0;
+    buffer = y_buffer<shape> - buffer & y_group<shape> - y_buffer<shape>;
     if (first_thread)
-        wait_for_copies_to_read();
-    if (of.alone)
+        wait_for_copies_to_read<y_group<shape> / y_buffer<shape> - 1>();
+    if (of.alone && begin == 0)
         meet(meet_all, multiplying); /* the other warpgroup is through with the stages, too */
     else
         meet(meet_group + group, group_threads);
-    if (call.product.y.type == PWL_QGEMM_F16)
-        put_halves<shape, PWL_QGEMM_F16>(call, n, units, to, sums);
-    else
-        put_halves<shape, PWL_QGEMM_BF16>(call, n, units, to, sums);
+    put_halves<shape, type, begin>(call, n, units, to, sums);
     show_to_copies();
     meet(meet_group + group, group_threads);
-    if (first_thread && n + group * group_rows < call.weights.n)
-        copy_to_tensor(&y, static_cast<int32_t>(n + group * group_rows), static_cast<int32_t>(m), to);
+    if (first_thread && column < call.weights.n && begin < of.rows)
+        copy_to_tensor(&y, static_cast<int32_t>(column), static_cast<int32_t>(m + begin), to);
+    if constexpr (begin + shape::y_rows < shape::tokens)
+        store_by_copies<shape, type, begin + shape::y_rows>(call, of, y, m, n, units, memory, buffer, sums);
+}
+
+template <class shape>
+__device__ void store_by_copies(const pwl_qgemm_call &call, const work &of, const CUtensorMap &y, size_t m, size_t n,
+                                const unit_type<shape> *units, uint32_t memory, uint32_t &buffer,
+                                const float (&sums)[shape::tokens / 8][4])
+{
+    if (call.product.y.type == PWL_QGEMM_F16)
+        store_by_copies<shape, PWL_QGEMM_F16>(call, of, y, m, n, units, memory, buffer, sums);
+    else
+        store_by_copies<shape, PWL_QGEMM_BF16>(call, of, y, m, n, units, memory, buffer, sums);
 }
 
 /* Sums of halves, as wgmma_product.cuh has them stored. */
@@ -232,12 +284,14 @@ template <class shape> struct storing_halves {
     const work &of;
     uint8_t *const memory;
     char *const table;
-    int8_t *const units;
+    unit_type<shape> *const units;
+    float scales[2];     /* of this lane's rows of weights, in E4M3 */
+    uint32_t buffer = 0; /* of Y, the next one */
 
     __device__ storing_halves(const pwl_qgemm_call &call, const CUtensorMap &y, const work &of, uint8_t *memory,
                               const tile_place &)
         : call(call), y(y), of(of), memory(memory), table(reinterpret_cast<char *>(memory) + of.table_at),
-          units(reinterpret_cast<int8_t *>(memory + of.units_at) + threadIdx.x / group_threads * most_tokens)
+          units(reinterpret_cast<unit_type<shape> *>(memory + of.units_at) + threadIdx.x / group_threads * most_tokens)
     {
     }
 
@@ -259,8 +313,11 @@ template <class shape> struct storing_halves {
         }
     }
 
-    __device__ void begin(const tile_place &, size_t m, size_t, float (&sums)[shape::tokens / 8][4])
+    __device__ void begin(const tile_place &, size_t m, size_t n, float (&sums)[shape::tokens / 8][4])
     {
+#pragma unroll
+        for (unsigned i = 0; i < 2 && shape::of_e4m3; i++)
+            scales[i] = pwl_qgemm_row_scale(&call.weights, n + row_of_lane() + i * 8);
 #pragma unroll
         for (unsigned i = 0; i < shape::tokens / 2; i++)
             sums[i / 4][i % 4] = 0;
@@ -275,12 +332,15 @@ template <class shape> struct storing_halves {
     __device__ void store(const tile_place &here, const tile_place &, size_t m, size_t n,
                           float (&sums)[shape::tokens / 8][4])
     {
+#pragma unroll
+        for (unsigned i = 0; i < shape::tokens / 2 && shape::of_e4m3; i++)
+            sums[i / 4][i % 4] *= scales[i % 4 / 2];
         if constexpr (!shape::direct)
             store_through_floats<shape>(call, of, here, m, n, memory, table, sums);
         else if (here.shared)
             store_parts<shape>(call, here, m, n, units, memory, sums);
         else
-            store_by_copies<shape>(call, of, y, m, n, units, shared_address(memory), sums);
+            store_by_copies<shape>(call, of, y, m, n, units, shared_address(memory), buffer, sums);
     }
 };
 

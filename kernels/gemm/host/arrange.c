@@ -121,7 +121,7 @@ static void put_panels(const pwl_qgemm_weights *packed, uint8_t *to)
 /* Whether there are exponents of rows, and in ROWS8 sums. */
 static int has_row_data(const pwl_qgemm_weights *packed)
 {
-    return packed->row_data || pwl_qgemm_is_rows(packed->format);
+    return (packed->row_data && !pwl_qgemm_is_e4m3(packed->format)) || pwl_qgemm_is_rows(packed->format);
 }
 
 static void put_row_data(const pwl_qgemm_weights *packed, uint8_t *to)
@@ -143,6 +143,8 @@ pwl_qgemm_status pwl_qgemm_panels_bytes(const pwl_qgemm_weights *packed, size_t 
     const pwl_qgemm_status status = pwl_qgemm_check_weights(packed);
     if (status != PWL_QGEMM_OK)
         return status;
+    if (pwl_qgemm_is_e4m3(packed->format))
+        return PWL_QGEMM_ERR_FORMAT;
     if (!bytes)
         return PWL_QGEMM_ERR_NULL;
     *bytes = pwl_qgemm_panel_bytes(panels_of(packed->format), packed->n, packed->k, has_row_data(packed)) +

@@ -78,6 +78,8 @@ static pwl_qgemm_status describe(const pwl_qgemm_product *product, const pwl_qge
     status = pwl_qgemm_check_operands(&job->product, &job->codes);
     if (status != PWL_QGEMM_OK)
         return status;
+    if (pwl_qgemm_is_fp8(&job->product))
+        return PWL_QGEMM_ERR_SCHEME;
     job->row = pwl_qgemm_row_of_x_bytes(product, panels->k);
     if (product->m > SIZE_MAX / 2 / job->row) /* what follows is far less */
         return PWL_QGEMM_ERR_SHAPE;

@@ -26,18 +26,20 @@ struct CUstream_st;
  * pwl_cuda_error(). */
 typedef enum pwl_cuda_status {
     PWL_CUDA_OK = 0,
-    PWL_CUDA_ERR_NULL = 1,    /* a null pointer, or a table that was released */
+    PWL_CUDA_ERR_NULL = 1,    /* a null pointer, or a table or operator that was released */
     PWL_CUDA_ERR_TABLE = 2,   /* the table is not safe to run; pwl_table_check() says why */
     PWL_CUDA_ERR_TYPE = 3,    /* not one of pwl_type */
     PWL_CUDA_ERR_FIT = 4,     /* the output type does not hold [qmin_y, qmax_y], see pwl_fits() */
     PWL_CUDA_ERR_ALIGN = 5,   /* x or y is not aligned to its element */
     PWL_CUDA_ERR_OVERLAP = 6, /* x and y overlap and are not one array of elements of one size */
-    PWL_CUDA_ERR_DEVICE = 7,  /* the current device is not the one that the table was uploaded to */
+    PWL_CUDA_ERR_DEVICE = 7,  /* the current device is not the one that the table or operator was uploaded to */
     PWL_CUDA_ERR_FORMAT = 8,  /* not one of pwl_format */
     PWL_CUDA_ERR_RULE = 9,    /* not one of pwl_rule, or none of the format's */
     PWL_CUDA_ERR_SHAPE = 10,  /* k_padded is not a multiple of 32, or below k, or the matrix is too large */
     PWL_CUDA_ERR_MEMORY = 11, /* no host memory for the plan of a table */
     PWL_CUDA_ERR_SCALE = 12,  /* a scale or zero point that pwl/real.h does not allow beside the table's codes */
+    PWL_CUDA_ERR_OPERATOR = 13, /* the row operator is not safe to run; pwl_softmax_check() or pwl_norm_check() say why */
+    PWL_CUDA_ERR_ROW = 14,    /* a row of no place, or longer than the operator's, or too many places in all */
     PWL_CUDA_ERR_CUDA = 65536 /* plus the cudaError_t, which is below 65536 */
 } pwl_cuda_status;
 

@@ -32,6 +32,8 @@ extern "C" {
  * *bytes = the workspace that the product needs on the current device, aligned to 16. Of each row of X a number, blocks
  * of Q8_1, bytes or halves, or none; halves that are aligned to 16 bytes, with rows so apart, need no copy, nor does
  * one row of floats that is in W8A8, and in W4A8 with K up to 4096.
+ * FP8 and MXFP4_FP8 need K + 4 bytes for each row of floats; of E4M3 nothing, but on Hopper K bytes a row where X or
+ * its rows are not aligned to 16 bytes.
  * PWL_QGEMM_STREAMK needs besides, for each thread block that the device holds at a time, 64 KiB, or up to M = 32 16
  * KiB, and 4 bytes; PWL_QGEMM_SPLITK, from M = 17 on, 16 bytes for each element of Y, of N up to a multiple of 128. The
  * device is asked where PWL_QGEMM_STREAMK is named, or where the others on halves would run and K is above 960; and
@@ -79,6 +81,11 @@ PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack_pair_s8(const int8_t *q_gate,
                                                            const int8_t *q_up, const int8_t *n_up, size_t n, size_t k,
                                                            void *memory, size_t bytes, pwl_qgemm_weights *weights,
                                                            struct CUstream_st *stream);
+
+/* As pwl_qgemm_quantise_e4m3(), with its bits, of x in a type of floats; all arrays are the device's. */
+PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_quantise_e4m3(pwl_qgemm_type type, const void *x, size_t m, size_t k,
+                                                            size_t stride, uint8_t *q, float *scale,
+                                                            struct CUstream_st *stream);
 
 /* As in pwl/qgemm_kernels.h, for example "naive"; null for what is no kernel. */
 const char *pwl_qgemm_kernel_name(pwl_qgemm_kernel kernel);

@@ -42,9 +42,20 @@
  *       S32: v, saturated.  S8: sat(shr(v, n_w[n] + n_x[m] - n_y) + z_y), rounded half up
  *     bias counts in 2^-(n_w + n_x). Without it |v| <= K * 128 * 255 < 2^31, as K <= 65793.
  *
+ *   FP8 (ROWS_E4M3 weights), MXFP4_FP8 (MXFP4_E4M3): activations are E4M3 (pwl/e4m3.h) with a scale t[m] for each
+ *   token, or floats that are made such as pwl_qgemm_quantise_e4m3() does; w and x are values of E4M3:
+ *       y[m,n] = (sum_k w[n,k] * x[m,k]) * s[n] * t[m] + bias[n]       s: a scale for each row of W
+ *     Products are exact. Tensor cores add 32 of them at a time, or twice 16, ascending in K, with 14 bits or more:
+ *     what is added, the sum so far too, is cut to multiples of 2^-13 of the largest, counted from its power of two, as
+ *     if numbers below 2^-6 had that one's; and the result is cut to 14 bits. pwl_qgemm_sums says how many columns are
+ *     added so, before they are added to others in fp32. It matters: of Gaussian numbers, K = 4096 in two halves, Y
+ *     errs by 8.7e-4 of itself where all are added so (MXFP4_FP8: 3.7e-4), by 3.4e-4 (1.4e-4) where 512 are, and by
+ *     1.3e-4 (0.6e-4) where 128 are; rounding to fp16 alone is 2.1e-4. Where all are, the error grows with K.
+ *
  * With an activation (pwl_qgemm_activation), what is stored is a table's value of y or v, in one pass.
  *
- * An infinity or a NaN in a row of X makes infinities and NaN in the same row of Y alone. Packing refuses those in
+ * An infinity or a NaN in a row of X makes infinities and NaN in the same row of Y alone; but in FP8 and MXFP4_FP8
+ * infinities become the largest number there is. Packing refuses those in
  * weights and scales. fp16 and bf16 numbers are their bits in a uint16_t. No function here prints, keeps state or
  * allocates; when one fails it has written nothing, but for what it says.
  */
@@ -55,6 +66,7 @@
 #include <stdint.h>
 
 #include <pwl/blocks.h>
+#include <pwl/e4m3.h>
 #include <pwl/pwl.h>
 #include <pwl/real.h>
 
@@ -72,22 +84,27 @@ typedef enum pwl_qgemm_scheme {
     PWL_QGEMM_W4A8 = 3,
     PWL_QGEMM_W8A8 = 4,
     PWL_QGEMM_INT8 = 5,
-    PWL_QGEMM_MXFP4_A8 = 6, /* pwl/qgemm_host.h and the reference have these, devices do not */
-    PWL_QGEMM_Q4_K_A8 = 7,
-    PWL_QGEMM_Q5_K_A8 = 8,
-    PWL_QGEMM_Q6_K_A8 = 9
+    PWL_QGEMM_MXFP4_A8 = 6, /* pwl/qgemm_host.h and the reference have it, devices do not */
+    PWL_QGEMM_FP8 = 7,      /* these: devices and the reference have them, pwl/qgemm_host.h does not */
+    PWL_QGEMM_MXFP4_FP8 = 8,
+    PWL_QGEMM_Q4_K_A8 = 9, /* these, as MXFP4_A8 */
+    PWL_QGEMM_Q5_K_A8 = 10,
+    PWL_QGEMM_Q6_K_A8 = 11
 } pwl_qgemm_scheme;
 
 /* What weights are packed from; bits a weight once N is a multiple of 128, K of 64, and no row has an exponent. */
 typedef enum pwl_qgemm_format {
-    PWL_QGEMM_Q4_0 = 0,  /* 4.5 */
-    PWL_QGEMM_Q8_0 = 1,  /* 8.5 */
-    PWL_QGEMM_MXFP4 = 2, /* 4.25 */
-    PWL_QGEMM_ROWS8 = 3, /* 8, and 5 bytes a row: int8 with one power of two for each row */
-    PWL_QGEMM_ROWS4 = 4, /* 4, and 5 bytes a row: int8 that are multiples of 16, likewise */
-    PWL_QGEMM_Q4_K = 5,  /* 4.5, for the host, as are these; packed from blocks alone, and as they are in files */
-    PWL_QGEMM_Q5_K = 6,  /* 5.5 */
-    PWL_QGEMM_Q6_K = 7   /* 6.5625 */
+    PWL_QGEMM_Q4_0 = 0,       /* 4.5 */
+    PWL_QGEMM_Q8_0 = 1,       /* 8.5 */
+    PWL_QGEMM_MXFP4 = 2,      /* 4.25 */
+    PWL_QGEMM_ROWS8 = 3,      /* 8, and 5 bytes a row: int8 with one power of two for each row */
+    PWL_QGEMM_ROWS4 = 4,      /* 4, and 5 bytes a row: int8 that are multiples of 16, likewise */
+    PWL_QGEMM_ROWS_E4M3 = 5,  /* 8, and 4 bytes a row: E4M3 with a scale for each row, by pwl_qgemm_pack_e4m3() */
+    PWL_QGEMM_MXFP4_E4M3 = 6, /* 4.25, and 4 bytes a row: MXFP4 over a scale for each row, so that weights are E4M3, by
+                               * pwl_qgemm_pack_mxfp4_e4m3() */
+    PWL_QGEMM_Q4_K = 7,       /* 4.5, for the host, as are these; packed from blocks alone, and as they are in files */
+    PWL_QGEMM_Q5_K = 8,       /* 5.5 */
+    PWL_QGEMM_Q6_K = 9        /* 6.5625 */
 } pwl_qgemm_format;
 
 /* Elements of X and Y. */
@@ -101,7 +118,8 @@ typedef enum pwl_qgemm_type {
     PWL_QGEMM_U8 = 6,          /* these: Y with an activation */
     PWL_QGEMM_S16 = 7,
     PWL_QGEMM_U16 = 8,
-    PWL_QGEMM_U32 = 9
+    PWL_QGEMM_U32 = 9,
+    PWL_QGEMM_E4M3 = 10 /* X of FP8 and MXFP4_FP8 */
 } pwl_qgemm_type;
 
 /* Why a call did nothing; the values are stable. */
@@ -128,6 +146,7 @@ typedef enum pwl_qgemm_status {
     PWL_QGEMM_ERR_AFFINE = 18,  /* an activation's scale or zero point that pwl/real.h or the scheme does not allow */
     PWL_QGEMM_ERR_PAIR = 19,    /* gate and up are of two types or shapes, or have rows that are no multiple of 8 */
     PWL_QGEMM_ERR_DEVICE = 20,  /* the current device is not the one that the table was uploaded to */
+    PWL_QGEMM_ERR_SPREAD = 21,  /* a row of MXFP4 whose blocks are too far apart to be E4M3 exactly */
     PWL_QGEMM_ERR_CUDA = 65536  /* plus the cudaError_t, which is below 65536 */
 } pwl_qgemm_status;
 
@@ -140,7 +159,8 @@ typedef struct pwl_qgemm_weights {
     const void *memory;
     size_t n, k, bytes;
     pwl_qgemm_format format;
-    int32_t row_data; /* ROWS8, ROWS4: sums and n_w; else whether some e[n] is not 0, and they are there */
+    int32_t row_data; /* ROWS8, ROWS4: sums and n_w; ROWS_E4M3, MXFP4_E4M3: s; else whether some e[n] is not 0, and
+                       * they are there */
 } pwl_qgemm_weights;
 
 /* A block of the weights, for messages: columns 32 * block to 32 * block + 31, or + 255 of a super-block. */
@@ -212,7 +232,36 @@ PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack_pair_s8(const int8_t *q_gate, cons
                                                       const int8_t *n_up, size_t n, size_t k, void *memory,
                                                       size_t bytes, pwl_qgemm_weights *weights);
 
-/* The blocks that were packed, bit for bit; memory on the host. */
+/*
+ * ROWS_E4M3: codes w, uint8_t[n][k], and s, float[n]. Codes of NaN and scales that are not finite are
+ * PWL_QGEMM_ERR_SCALE. Of floats, pwl_qgemm_quantise_e4m3() makes both. Of gate and up, rows are given in turns, 8 of
+ * each.
+ */
+PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack_e4m3(const uint8_t *w, const float *s, size_t n, size_t k, void *memory,
+                                                   size_t bytes, pwl_qgemm_weights *weights, pwl_qgemm_place *bad);
+
+typedef enum pwl_qgemm_spread {
+    PWL_QGEMM_SPREAD_EXACT = 0,  /* PWL_QGEMM_ERR_SPREAD where a weight would change */
+    PWL_QGEMM_SPREAD_ROUNDED = 1 /* such weights are rounded */
+} pwl_qgemm_spread;
+
+/*
+ * MXFP4_E4M3 from blocks [n][k / 32]. With 2^p <= largest magnitude of a row < 2^(p+1), s = 2^(p - 8), but at least
+ * 2^-126. Blocks of 2^(p - 13) and more are exact; so each row is whose blocks are at most 11 powers of two apart. What
+ * lies further down is rounded to multiples of 2^(p - 14), ties to even, which is by at most 2^-15 of the row's
+ * largest. *apart (may be null) = the largest of p less a block's power, of blocks with a code that is not 0, over all
+ * rows, so that nothing is rounded where it is 13 or less; 0 of zeros. It is told with PWL_QGEMM_ERR_SPREAD, too, for
+ * whose rows MXFP4_A16 is the way; *bad is then the first block that is not exact.
+ */
+PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack_mxfp4_e4m3(const pwl_block_mxfp4 *blocks, size_t n, size_t k,
+                                                         pwl_qgemm_spread spread, void *memory, size_t bytes,
+                                                         pwl_qgemm_weights *weights, int32_t *apart,
+                                                         pwl_qgemm_place *bad);
+
+/* The weights of ROWS_E4M3 and MXFP4_E4M3, w[n][k] and s[n]. */
+PWL_NODISCARD pwl_qgemm_status pwl_qgemm_unpack_e4m3(const pwl_qgemm_weights *weights, uint8_t *w, float *s);
+
+/* The blocks that were packed, bit for bit; memory on the host. Not for ROWS_E4M3 and MXFP4_E4M3. */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_unpack(const pwl_qgemm_weights *weights, void *blocks);
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_unpack_s8(const pwl_qgemm_weights *weights, int8_t *q_w, int8_t *n_w);
 
@@ -223,9 +272,19 @@ PWL_NODISCARD pwl_qgemm_status pwl_qgemm_unpack_s8(const pwl_qgemm_weights *weig
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_quantise_s8(const float *x, size_t m, size_t k, size_t stride, int8_t *q_x,
                                                      int8_t *n_x);
 
+/*
+ * Activations of FP8 and MXFP4_FP8: q[m][k] and scale[m] of x, float[m][stride]; k may be anything, q has no gaps. The
+ * scale is RN(amax / 448) of the row's finite numbers, at least 2^-126, a code E4M3(RN(x * RN(1 / scale))): to nearest,
+ * ties to even. Infinities have the codes of -448 and 448, a NaN is NaN (0x7f).
+ */
+PWL_NODISCARD pwl_qgemm_status pwl_qgemm_quantise_e4m3(const float *x, size_t m, size_t k, size_t stride, uint8_t *q,
+                                                       float *scale);
+
 typedef enum pwl_qgemm_sums {
-    PWL_QGEMM_SUMS_EXACT = 0,
-    PWL_QGEMM_SUMS_STORED = 1 /* W4A8: by the s of Q8_1; X of floats is made Q8_1 by PWL_RULE_DOCUMENT */
+    PWL_QGEMM_SUMS_EXACT = 0,  /* FP8, MXFP4_FP8: as the tensor cores add, all of K */
+    PWL_QGEMM_SUMS_STORED = 1, /* W4A8: by the s of Q8_1; X of floats is made Q8_1 by PWL_RULE_DOCUMENT */
+    PWL_QGEMM_SUMS_OF_512 = 2, /* FP8, MXFP4_FP8: no more than so many columns, then in fp32 */
+    PWL_QGEMM_SUMS_OF_128 = 3
 } pwl_qgemm_sums;
 
 /* X. Rows are `stride` elements apart (blocks in Q8_1); aligned to the element, no more. */
@@ -235,6 +294,7 @@ typedef struct pwl_qgemm_input {
     pwl_qgemm_type type;
     int32_t zero_point; /* INT8: z, -128 to 127 */
     const int8_t *n_x;  /* INT8: [M] */
+    const float *scale; /* E4M3: t, [M] */
 } pwl_qgemm_input;
 
 /*
@@ -315,6 +375,12 @@ PWL_NODISCARD pwl_qgemm_status pwl_qgemm_reference(const pwl_qgemm_product *prod
  *   A8, halves   as A16, times 1 + 2^-9; (2 * 2^-11 + 2^-22) * a for the two roundings to fp16; and, as numbers over
  *                2^e or 2^f may become subnormal, times 1 + 2^-9 + n * u, the sum of o_w * |x| + |w| * o_x + o_w * o_x,
  *                where o_w is 2^(e-25), o_x 2^(f-25), or 0 where e or f is
+ *   FP8, MXFP4_FP8   n = K / 128 + 8, for the sums in fp32, s, t and bias; a = s * t * sum |w x|; and s * t times what
+ *                sums of 14 bits lose: for each 32 columns, with M the largest magnitude that there can be in them,
+ *                4 * 2^-13 * M, for the sum so far and the result, twice, and of each product 2^-13 * M, or all of it
+ *                if that is less. M is at most the sum of the products' magnitudes so far, of the last 512 or 128
+ *                columns where no more are added so; where all are, also at most the largest difference of two sums so
+ *                far and what they have lost; and at least the largest product, of numbers as if none was below 2^-6.
  * It holds where no partial sum leaves the range of fp32. An activation has no part in it but for its bias.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_bound(const pwl_qgemm_product *product, int halves, double *value,

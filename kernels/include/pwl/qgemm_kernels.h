@@ -14,19 +14,17 @@
  *             bytes         W4A8, W8A8, INT8
  *             exact_bytes   these but for stored sums
  *             integers      INT8
+ *             fp8           FP8, MXFP4 x FP8
  *             halves        a16, and W4A8 and W8A8 with exact sums from M = 64 on
- *             few           every scheme but for stored sums, up to M = 64
+ *             few           every other scheme but for stored sums, up to M = 64
  *   rows    the fewest rows of X for which it runs unless it is named
- *   x       how it takes X: plain (as it is, or blocks of Q8_1), rows (int8, aligned to 16 bytes), halves, strips
- *           (halves, in A8 made of fp16 while it multiplies), bytes, or splitk (what suits the product)
- *   cut     how it shares out the work along K:
- *             whole         not at all
- *             tiles         that of the last tiles, to two thread blocks each, in tiles that suit the shape
- *             parts         of each tile, whose sums go through the workspace
- *             shares        of all tiles, alike for every multiprocessor; where K is not deep, or whole tiles keep the
- *                           device busy, it does not run unless it is named
- *   bits    same: those of naive; own: its own, within pwl_qgemm_bound() in floats
- *   on      the devices that it runs on: any from 8.0 on, or hopper, those of 9.0 where it was compiled for 9.0a
+ *   x       how it takes X: plain (as it is, or blocks of Q8_1), rows (int8 or E4M3, aligned to 16 bytes), halves,
+ * strips (halves, in A8 made of fp16 while it multiplies), bytes, or splitk (what suits the product) cut     how it
+ * shares out the work along K: whole         not at all tiles         that of the last tiles, to two thread blocks
+ * each, in tiles that suit the shape parts         of each tile, whose sums go through the workspace shares        of
+ * all tiles, alike for every multiprocessor; where K is not deep, or whole tiles keep the device busy, it does not run
+ * unless it is named bits    same: those of naive; own: its own, within pwl_qgemm_bound() in floats on      the devices
+ * that it runs on: any from 8.0 on, or hopper, those of 9.0 where it was compiled for 9.0a
  */
 #ifndef PWL_QGEMM_KERNELS_H
 #define PWL_QGEMM_KERNELS_H
@@ -34,6 +32,8 @@
 #define PWL_QGEMM_KERNELS(F)                                                                                           \
     /* tensor cores, bytes by wgmma, integers alone */                                                                 \
     F(WGMMA_BYTES, 9, wgmma_bytes, integers, 1, rows, tiles, same, hopper)                                             \
+    /* tensor cores, E4M3 by wgmma */                                                                                  \
+    F(WGMMA_FP8, 10, wgmma_fp8, fp8, 1, rows, tiles, own, hopper)                                                      \
     /* K shared out over warps, weights read once; halves from M = 33 on by wgmma on devices of 9.0 */                 \
     F(SPLITK, 7, splitk, few, 1, splitk, parts, own, any)                                                              \
     /* tensor cores, halves by wgmma */                                                                                \

@@ -89,6 +89,9 @@ PWL_API PWL_NODISCARD pwl_status pwl_reduced_plan_init(pwl_plan *plan, void *mem
 /* Bits of v: 0 for 0, else 1 + floor(log2(v)). Halving steps, since not every target counts zeros. */
 PWL_FN int pwl_bit_length(uint64_t v)
 {
+#ifdef __CUDA_ARCH__
+    return 64 - __clzll((long long)v);
+#else
     int bits = 0, step;
     for (step = 32; step > 0; step >>= 1)
         if (v >> step) {
@@ -96,6 +99,7 @@ PWL_FN int pwl_bit_length(uint64_t v)
             bits += step;
         }
     return bits + (int)v;
+#endif
 }
 
 /* Where the core is asked, and in which octave. */

@@ -91,6 +91,14 @@ typedef struct pwl_rows {
     size_t first;
 } pwl_rows;
 
+/* Places of row r that are not beyond what a causal row has. first + r may be more than size_t holds. */
+PWL_FN size_t pwl_rows_reach(const pwl_rows *rows, size_t r)
+{
+    if (!rows->is_causal || r >= rows->length || rows->first >= rows->length - r)
+        return rows->length;
+    return rows->first + r + 1;
+}
+
 /*
  * Softmax or log-softmax of each row. The operator has passed pwl_softmax_check(). Reads x and the mask in [0, count *
  * length), writes y there, nothing else. No levels but those given (and this machine's) are used; they change no bit.
@@ -134,26 +142,66 @@ PWL_FN int64_t pwl_rsqrt_newton(uint32_t word, int64_t r)
     return (r << 15) + ((r * (err >> 15)) >> 17);
 }
 
-/* 1/sum, of 1..2^62. */
-PWL_FN pwl_row_factor pwl_row_reciprocal(const pwl_table *core, uint64_t sum)
+/* What a core is asked for: the word of a number, and the code of its cell. */
+typedef struct pwl_row_cell {
+    uint32_t word;
+    int up; /* the word is the number times 2^up */
+    int32_t code;
+} pwl_row_cell;
+
+/* Of a sum of 1..2^62, for the core of reciprocals. */
+PWL_FN pwl_row_cell pwl_reciprocal_cell(uint64_t sum)
 {
     const int up = 32 - pwl_bit_length(sum);
     const uint32_t word = pwl_row_word(sum, up);
+    pwl_row_cell cell;
+    cell.word = word;
+    cell.up = up;
+    cell.code = (int32_t)(word >> 16) - 32768;
+    return cell;
+}
+
+/* Of 1..2^63 - 1, for the core of reciprocal roots. */
+PWL_FN pwl_row_cell pwl_rsqrt_cell(uint64_t v)
+{
+    const int length = pwl_bit_length(v), up = 32 - length - (length & 1); /* even */
+    const uint32_t word = pwl_row_word(v, up);
+    pwl_row_cell cell;
+    cell.word = word;
+    cell.up = up;
+    cell.code = (int32_t)(word >> 16) - 16384;
+    return cell;
+}
+
+/* By what the core gives for the code. */
+PWL_FN pwl_row_factor pwl_reciprocal_factor(pwl_row_cell cell, int64_t r)
+{
     pwl_row_factor result;
-    result.factor = pwl_reciprocal_newton(word, pwl_eval_inline(core, (int64_t)(word >> 16) - 32768));
-    result.shift = 62 - up;
+    result.factor = pwl_reciprocal_newton(cell.word, r);
+    result.shift = 62 - cell.up;
     return result;
+}
+
+PWL_FN pwl_row_factor pwl_rsqrt_factor(pwl_row_cell cell, int64_t r)
+{
+    pwl_row_factor result;
+    result.factor = pwl_rsqrt_newton(cell.word, r);
+    result.shift = 46 - cell.up / 2;
+    return result;
+}
+
+/* 1/sum, of 1..2^62. */
+PWL_FN pwl_row_factor pwl_row_reciprocal(const pwl_table *core, uint64_t sum)
+{
+    const pwl_row_cell cell = pwl_reciprocal_cell(sum);
+    return pwl_reciprocal_factor(cell, pwl_eval_inline(core, cell.code));
 }
 
 /* 1/sqrt(v), of 1..2^63 - 1. */
 PWL_FN pwl_row_factor pwl_row_rsqrt(const pwl_table *core, uint64_t v)
 {
-    const int length = pwl_bit_length(v), up = 32 - length - (length & 1); /* even */
-    const uint32_t word = pwl_row_word(v, up);
-    pwl_row_factor result;
-    result.factor = pwl_rsqrt_newton(word, pwl_eval_inline(core, (int64_t)(word >> 16) - 16384));
-    result.shift = 46 - up / 2;
-    return result;
+    const pwl_row_cell cell = pwl_rsqrt_cell(v);
+    return pwl_rsqrt_factor(cell, pwl_eval_inline(core, cell.code));
 }
 
 /* E[d], d from 0 to 255 or 65535. */
@@ -176,6 +224,14 @@ PWL_FN int64_t pwl_softmax_log(const pwl_softmax *softmax, uint64_t sum)
     return softmax->log_value[cell] + z - ((z * z) >> 31) + (length - 1 - softmax->fraction) * (int64_t)744261118;
 }
 
+/* What a masked place gives: probability 0. */
+PWL_FN int32_t pwl_softmax_least(const pwl_softmax *softmax)
+{
+    if (softmax->kind == PWL_LOG_SOFTMAX)
+        return softmax->qmin_y;
+    return (int32_t)pwl_sat(softmax->zp_y, softmax->qmin_y, softmax->qmax_y);
+}
+
 /* Of a row whose exponentials sum to what is left of it: one place. */
 PWL_FN int64_t pwl_softmax_place(const pwl_softmax *softmax, pwl_row_factor reciprocal, uint32_t d)
 {
@@ -196,6 +252,16 @@ PWL_FN int64_t pwl_log_softmax_place(const pwl_softmax *softmax, int64_t log, ui
     return pwl_sat(softmax->zp_y + pwl_row_shr(v, softmax->step_shift), softmax->qmin_y, softmax->qmax_y);
 }
 
+/* The largest |t| in any row, of fields that have been checked: (ceil(sqrt(n)) 2^T) (1 + 1/64) + 1. */
+PWL_FN uint64_t pwl_norm_most(const pwl_norm *norm)
+{
+    uint64_t root = 0; /* rounded up, of at most 2^8 */
+    while (root * root < norm->length)
+        root++;
+    root <<= norm->fraction;
+    return root + (root >> 6) + 1;
+}
+
 /* What the places of a row share. */
 typedef struct pwl_norm_row {
     int64_t sum;    /* A */
@@ -203,21 +269,39 @@ typedef struct pwl_norm_row {
     int shift;      /* k - drop - T - f/2, 1..62 */
 } pwl_norm_row;
 
-/* From sum u and sum u^2; the former counts for LayerNorm alone. */
-PWL_FN pwl_norm_row pwl_norm_row_of(const pwl_norm *norm, int64_t sum, int64_t squares)
+/* n Q - A^2, from sum u and sum u^2; the former counts for LayerNorm alone. */
+PWL_FN uint64_t pwl_norm_spread(const pwl_norm *norm, int64_t sum, int64_t squares)
+{
+    const int64_t a = norm->kind == PWL_LAYER_NORM ? sum : 0;
+    return (uint64_t)(norm->length * squares - a * a);
+}
+
+/* V of a spread. */
+PWL_FN uint64_t pwl_norm_variance(const pwl_norm *norm, uint64_t spread)
+{
+    return (spread << norm->variance_shift) + (uint64_t)norm->eps;
+}
+
+/* By 1/sqrt(V), which does not count where the spread is 0. */
+PWL_FN pwl_norm_row pwl_norm_row_by(const pwl_norm *norm, int64_t sum, uint64_t spread, pwl_row_factor root)
 {
     pwl_norm_row row = {0, 0, 1};
-    pwl_row_factor root;
-    int64_t spread;
     if (norm->kind == PWL_LAYER_NORM)
         row.sum = sum;
-    spread = norm->length * squares - row.sum * row.sum;
     if (spread == 0)
         return row;
-    root = pwl_row_rsqrt(norm->rsqrt, ((uint64_t)spread << norm->variance_shift) + (uint64_t)norm->eps);
     row.factor = root.factor >> norm->drop;
     row.shift = root.shift - norm->drop - norm->fraction - norm->variance_shift / 2;
     return row;
+}
+
+PWL_FN pwl_norm_row pwl_norm_row_of(const pwl_norm *norm, int64_t sum, int64_t squares)
+{
+    const uint64_t spread = pwl_norm_spread(norm, sum, squares);
+    pwl_row_factor root = {0, 0};
+    if (spread != 0)
+        root = pwl_row_rsqrt(norm->rsqrt, pwl_norm_variance(norm, spread));
+    return pwl_norm_row_by(norm, sum, spread, root);
 }
 
 /* One place, of channel c. */

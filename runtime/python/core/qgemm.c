@@ -23,10 +23,16 @@ static PyObject *fail(pwl_qgemm_status status)
 /* The same format among those of <pwl/blocks.h>. */
 static pwl_format blocks_of(int format)
 {
-    static const pwl_format formats[] = {
-        [PWL_QGEMM_Q4_0] = PWL_Q4_0,        [PWL_QGEMM_Q8_0] = PWL_Q8_0,        [PWL_QGEMM_MXFP4] = PWL_MXFP4,
-        [PWL_QGEMM_ROWS8] = (pwl_format)-1, [PWL_QGEMM_ROWS4] = (pwl_format)-1, [PWL_QGEMM_Q4_K] = PWL_Q4_K,
-        [PWL_QGEMM_Q5_K] = PWL_Q5_K,        [PWL_QGEMM_Q6_K] = PWL_Q6_K};
+    static const pwl_format formats[] = {[PWL_QGEMM_Q4_0] = PWL_Q4_0,
+                                         [PWL_QGEMM_Q8_0] = PWL_Q8_0,
+                                         [PWL_QGEMM_MXFP4] = PWL_MXFP4,
+                                         [PWL_QGEMM_ROWS8] = (pwl_format)-1,
+                                         [PWL_QGEMM_ROWS4] = (pwl_format)-1,
+                                         [PWL_QGEMM_ROWS_E4M3] = (pwl_format)-1,
+                                         [PWL_QGEMM_MXFP4_E4M3] = (pwl_format)-1,
+                                         [PWL_QGEMM_Q4_K] = PWL_Q4_K,
+                                         [PWL_QGEMM_Q5_K] = PWL_Q5_K,
+                                         [PWL_QGEMM_Q6_K] = PWL_Q6_K};
     return format >= 0 && format <= PWL_QGEMM_Q6_K ? formats[format] : (pwl_format)-1;
 }
 
@@ -218,7 +224,7 @@ static void set_arrays(pwl_qgemm_product *product, Py_ssize_t m, unsigned long l
                        unsigned long long y, Py_ssize_t y_stride, int y_type)
 {
     product->m = (size_t)m;
-    product->x = (pwl_qgemm_input){pointer(x), (size_t)x_stride, (pwl_qgemm_type)x_type, 0, NULL};
+    product->x = (pwl_qgemm_input){pointer(x), (size_t)x_stride, (pwl_qgemm_type)x_type, 0, NULL, NULL};
     product->y = (pwl_qgemm_output){pointer(y), (size_t)y_stride, (pwl_qgemm_type)y_type, 0, 0};
 }
 

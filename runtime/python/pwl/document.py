@@ -8,9 +8,13 @@ import json
 import os
 import struct
 import warnings
-from typing import Any, Collection, Sequence, Union
+from typing import TYPE_CHECKING, Any, Collection, Mapping, Sequence, Union
 
+from . import files
 from .errors import Error, shown
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 MOST_BYTES = 4 << 20  # of a file, as for pwlc
 
@@ -138,3 +142,41 @@ def read(path: Union[str, os.PathLike[str]], most: int = MOST_BYTES) -> bytes:
     """A file's bytes, one more than it may have at most."""
     with open(path, "rb") as file:
         return file.read(most + 1)
+
+
+class Kept:
+    """What is made of a JSON document of pwlc, and keeps it byte for byte: a table or a row operator."""
+
+    MOST_BYTES = MOST_BYTES
+    _json: bytes
+
+    def __new__(cls, content: Union[Mapping[str, Any], bytes, str]) -> Self:
+        """From the text of the JSON, or from what it says as a dict."""
+        return cls._make(content, "")
+
+    @classmethod
+    def _make(cls, content: Union[Mapping[str, Any], bytes, str], path: str) -> Self:
+        """A warning begins with the path."""
+        if isinstance(content, str):
+            content = content.encode()
+        self = cls._read(Fields("", parse(content, cls.MOST_BYTES) if isinstance(content, bytes) else content), path)
+        self._json = content if isinstance(content, bytes) else write(content)
+        return self
+
+    @classmethod
+    def _read(cls, top: Fields, path: str) -> Self:
+        """From the document's fields; for the classes that are made so."""
+        raise NotImplementedError
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self._json,)
+
+    def to_json(self) -> str:
+        """The JSON, byte for byte as it was read."""
+        return self._json.decode()
+
+    def save(self, path: Union[str, os.PathLike[str]]) -> None:
+        """Writes to_json() to a file, which is there whole or not at all, by the rules of pwlc: what is behind a link is
+        replaced and not the link, permissions stay, a file that may not be written is refused, and devices, pipes and
+        open descriptors are written into."""
+        files.write(os.fsdecode(path), self._json)

@@ -30,12 +30,12 @@ __all__ = ["FORMATS", "Product", "RULES", "Weights", "pack"]
 
 FORMATS = ["q4_0", "q8_0", "mxfp4"]            # that floats become
 SUPER = ["q4_k", "q5_k", "q6_k"]               # super-blocks, which files have, and the host multiplies
-NUMBERS = {"q4_0": 0, "q8_0": 1, "mxfp4": 2, "q4_k": 5, "q5_k": 6, "q6_k": 7}  # of pwl_qgemm_format
+NUMBERS = {"q4_0": 0, "q8_0": 1, "mxfp4": 2, "q4_k": 7, "q5_k": 8, "q6_k": 9}  # of pwl_qgemm_format
 RULES = ["default", "ggml", "document"]        # of pwl_rule
 BLOCKS = {name: (elements, size) for name, elements, size in gguf.TYPES.values() if name in NUMBERS}
 SCHEMES = {("q4_0", 16): 0, ("q8_0", 16): 1, ("mxfp4", 16): 2, ("q4_0", 8): 3, ("q8_0", 8): 4,  # of pwl_qgemm_scheme
-           ("mxfp4", 8): 6, ("q4_k", 8): 7, ("q5_k", 8): 8, ("q6_k", 8): 9}
-HOST_ALONE = [6, 7, 8, 9]  # that no device has
+           ("mxfp4", 8): 6, ("q4_k", 8): 9, ("q5_k", 8): 10, ("q6_k", 8): 11}
+HOST_ALONE = [6, 9, 10, 11]  # that no device has
 # Of pwl_qgemm_type.
 TYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "int8": 4, "int32": 5, "uint8": 6, "int16": 7, "uint16": 8,
          "uint32": 9}

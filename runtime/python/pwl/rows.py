@@ -17,7 +17,7 @@ from typing import Any, Mapping, Optional, Union
 
 import numpy as np
 
-from . import _core, document, files
+from . import _core, document
 from .codes import DTYPES, Array, Type, read_type
 from .document import Fields
 from .errors import Error, shown
@@ -93,7 +93,7 @@ def _norm_fields(top: Fields, is_layer: bool, x: Type, y: Type, rows: int) -> tu
             y.qmax, y.zero_point, middle if is_layer else x.zero_point, top.integer("eps_code", 0, (1 << 63) - 1))
 
 
-class RowOperator(_core.RowOperator):
+class RowOperator(document.Kept, _core.RowOperator):
     """A row operator, from the JSON of pwlc. It never changes; any number of threads may call it.
 
     input, output     the Types of both sides
@@ -109,18 +109,10 @@ class RowOperator(_core.RowOperator):
     spec: str
     certificate: OperatorCertificate
     notes: tuple[str, ...] = ()
-    _json: bytes
-
-    def __new__(cls, content: Union[Mapping[str, Any], bytes, str]) -> RowOperator:
-        """From the text of an operator's JSON, or from what it says as a dict."""
-        return cls._make(content, "")
+    MOST_BYTES = MOST_BYTES
 
     @classmethod
-    def _make(cls, content: Union[Mapping[str, Any], bytes, str], path: str) -> RowOperator:
-        """A warning begins with the path."""
-        if isinstance(content, str):
-            content = content.encode()
-        top = Fields("", document.parse(content, MOST_BYTES) if isinstance(content, bytes) else content)
+    def _read(cls, top: Fields, path: str) -> RowOperator:
         top.integer("pwl_operator", 1, 1)
         kind, rows = KINDS[top.choice("operator", KINDS)], top.integer("rows", 1, LONGEST)
         x, y = read_type(top, "in"), read_type(top, "out")
@@ -133,24 +125,20 @@ class RowOperator(_core.RowOperator):
         arrays = [_array(top, name, rows if count is None else count, dtype)
                   for name, (count, dtype) in (NORM_ARRAYS if is_norm else SOFTMAX_ARRAYS).items()]
         core = top.get("core")
-        self = super().__new__(cls, is_norm, Table(core if isinstance(core, dict) else {}), fields,
-                               tuple(arrays + [None] * (5 - len(arrays))))
+        self = _core.RowOperator.__new__(cls, is_norm, Table(core if isinstance(core, dict) else {}), fields,
+                                          tuple(arrays + [None] * (5 - len(arrays))))
         self.input, self.output, self.operator, self.rows = x, y, kind, rows
         self.spec = top.value.get("spec", "")
         claims = {("lambda_" if name == "lambda" else name): value
                   for name, value in Fields("certificate", top.value.get("certificate", {})).value.items()}
         Fields("certificate", claims).only({field.name for field in dataclasses.fields(OperatorCertificate)})
         self.certificate = OperatorCertificate(**claims if document.counts(top, path, stacklevel=4) else {})
-        self._json = content if isinstance(content, bytes) else document.write(content)
         return self
 
     def __repr__(self) -> str:
         bound = self.certificate.bound_lsb
         return (f"<pwl.RowOperator {self.operator}, {self.input} to {self.output}, rows of "
                 f"{'' if self._is_norm else 'up to '}{self.rows}{'' if bound is None else f', error at most {bound:g} LSB'}>")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self._json,)
 
     @property
     def _is_norm(self) -> bool:
@@ -201,14 +189,6 @@ class RowOperator(_core.RowOperator):
         masks = None if mask is None else mask.reshape(-1, rows, length)
         for k in range(blocks[0].shape[0]):
             self._run(blocks[0][k], blocks[1][k], length, None if masks is None else masks[k], True, first)
-
-    def to_json(self) -> str:
-        """The operator's JSON, byte for byte as it was read."""
-        return self._json.decode()
-
-    def save(self, path: Union[str, os.PathLike[str]]) -> None:
-        """Writes to_json() to a file, which is there whole or not at all."""
-        files.write(os.fsdecode(path), self._json)
 
     def quantize(self, x: Any, out: Optional[Array] = None) -> Any:
         """The input codes of real numbers: input.quantize()."""

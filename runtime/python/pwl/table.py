@@ -9,7 +9,7 @@ from typing import Any, Mapping, Optional, Union
 
 import numpy as np
 
-from . import _core, cuda, document, files
+from . import _core, cuda, document
 from .arguments import Arguments
 from .codes import DTYPES, Array, Type, code_range, plain, read_type, real_array, real_out
 from .document import Fields
@@ -96,12 +96,12 @@ def _read_certificate(top: Fields, path: str) -> Certificate:
     fields = Fields("certificate", top.value.get("certificate", {}))
     known = {field.name for field in dataclasses.fields(Certificate)}
     fields.only(known)
-    if not document.counts(top, path, stacklevel=4):  # who called Table() or load()
+    if not document.counts(top, path, stacklevel=5):  # who called Table() or load()
         return Certificate()
     return Certificate(**fields.value)
 
 
-class Table(_core.Table):
+class Table(document.Kept, _core.Table):
     """A table, from the JSON of pwlc. It never changes; any number of threads may call it.
 
     table(x) gives the output codes of input codes, integers of any type, shape and layout; table(x, out=y) writes them
@@ -132,20 +132,11 @@ class Table(_core.Table):
     fold_sum: Optional[int]
     certificate: Certificate
     notes: tuple[str, ...] = ()
-    _json: bytes
     _content: tuple[object, ...]
     _uploads: dict[int, Any]  # of cuda.py, by device
 
-    def __new__(cls, content: Union[Mapping[str, Any], bytes, str]) -> Table:
-        """From the text of a table's JSON, or from what it says as a dict."""
-        return cls._make(content, "")
-
     @classmethod
-    def _make(cls, content: Union[Mapping[str, Any], bytes, str], path: str) -> Table:
-        """A warning begins with the path."""
-        if isinstance(content, str):
-            content = content.encode()
-        top = Fields("", document.parse(content) if isinstance(content, bytes) else content)
+    def _read(cls, top: Fields, path: str) -> Table:
         top.integer("pwl_table", 1, 1)
         top.only(TABLE_FIELDS)
         x, y = read_type(top, "in"), read_type(top, "out")
@@ -162,7 +153,7 @@ class Table(_core.Table):
             fold_sum = top.object("fold", {"sum"}).integer("sum", *code_range(64, True))
         segments = _read_segments(top, bits, FORMS[form], bool(flags & FLAG_UNSIGNED_X))
         names = segments.dtype.names or ()
-        self = super().__new__(
+        self = _core.Table.__new__(
             cls, (case, form, rounding, flags, zero, low, high, y.qmin, y.qmax, fold_sum),
             tuple(segments[name].tobytes() for name in names), reduction,
             (DTYPES.index(x.dtype), DTYPES.index(y.dtype), x.scale, x.zero_point, y.scale, y.zero_point))
@@ -172,7 +163,6 @@ class Table(_core.Table):
         self.form, self.rounding, self.case = FORMS[form], ROUNDINGS[rounding], CASES[case]
         self.function, self.method = top.get("function"), top.value.get("method", "")
         self.parameters, self.spec = dict(top.value.get("parameters", {})), top.value.get("spec", "")
-        self._json = content if isinstance(content, bytes) else document.write(content)
         self.certificate = _read_certificate(top, path)
         self._uploads = {}
         self._content = (x, y, case, form, rounding, fold_sum, flags, reduction, segments.tobytes())
@@ -190,24 +180,11 @@ class Table(_core.Table):
     def __hash__(self) -> int:
         return hash(self._content)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self._json,)
-
     def __copy__(self) -> Table:
         return self
 
     def __deepcopy__(self, memo: object) -> Table:
         return self
-
-    def to_json(self) -> str:
-        """The table's JSON, byte for byte as it was read."""
-        return self._json.decode()
-
-    def save(self, path: Union[str, os.PathLike[str]]) -> None:
-        """Writes to_json() to a file, which is there whole or not at all, by the rules of pwlc: what is behind a link is
-        replaced and not the link, permissions stay, a file that may not be written is refused, and devices, pipes and
-        open descriptors are written into."""
-        files.write(os.fsdecode(path), self._json)
 
     def emit(self, format: str = "c", **flags: Any) -> str:
         """The table's text in a format of `pwlc list formats`: a C or CUDA header, SystemVerilog, CSV and others. The flags

@@ -45,6 +45,8 @@ expect_error 2 '--form biassed: must be absolute, biased or anchored; did you me
     explore tanh $types --form absolute,biassed
 printf '[{"name": "a", "function": "tanh", "in": "s8:2^-4", "out": "s8:2^-7", "max-err": 1}]' >../jobs.json
 expect_error 2 '[0].max-err: unknown field, must be left out; did you mean max_err?' fit --spec ../jobs.json -o .
+printf '[{"name": "a", "function": "tanh", "in": "s8:2^-4", "out": "s8:2^-7", "zero": "none"}]' >../jobs.json
+expect_error 2 '--zero none: must be keep or free' fit --spec ../jobs.json -o .
 printf '[{"name": "a b", "function": "tanh"}]' >../jobs.json
 expect_error 2 '[0].name: "a b", must be made of letters' fit --spec ../jobs.json -o .
 printf '[{"name": "a", "function": "tanh", "in": "s8:2^-4", "out": "s8:2^-7"},

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "measure/claim.h"
+#include "measure/curve.h"
 #include "measure_fixture.h"
 
 #include "../../support/suite.h"
@@ -117,6 +118,31 @@ START_TEST(an_exact_table_has_no_error_at_its_first_code)
     ck_assert(stats.max_err == 0 && stats.max_err_at == -128 && stats.rms == 0 && stats.mean_abs == 0);
     ck_assert(stats.max_ulp == 0 && stats.max_ulp_at == -128 && stats.correctly_rounded == 1);
     ck_assert(stats.checked == 256 && stats.exhaustive && stats.monotone && stats.saturated_codes == 0);
+}
+END_TEST
+
+/* Each code of a narrow input; of a wide one its ends, and codes in between that ascend evenly. */
+START_TEST(a_curve_has_the_codes_from_end_to_end)
+{
+    static const char *const types[] = {"s8:2^0:0", "u22:2^0:5"};
+    struct made made;
+    struct curve curve;
+    struct diag diag;
+    const struct function function = own(&identity_info);
+    start_table(&made, types[_i], types[_i]);
+    add_segment(&made, made.table.in.qmin, 1, 0, 0);
+    finish(&made);
+    ck_assert_int_eq(curve_make(&made.table, &made.packed, &function, &curve, &diag), EXIT_DONE);
+    const int64_t codes = made.table.in.qmax - made.table.in.qmin + 1,
+                  wanted = codes < CURVE_CODES ? codes : CURVE_CODES;
+    ck_assert(curve.count == (size_t)wanted && curve.exhaustive == (codes == wanted));
+    ck_assert(curve.code[0] == made.table.in.qmin && curve.code[curve.count - 1] == made.table.in.qmax);
+    for (size_t k = 1; k < curve.count; k++) {
+        const int64_t step = curve.code[k] - curve.code[k - 1];
+        ck_assert(step == codes / wanted || step == codes / wanted + 1);
+        ck_assert(curve.x[k] == (double)(curve.code[k] - made.table.in.zero_point));
+    }
+    curve_free(&curve);
 }
 END_TEST
 
@@ -317,6 +343,7 @@ int main(void)
     tcase_add_test(tests, the_witness_is_the_lowest_code);
     tcase_add_loop_test(tests, the_witness_is_the_lowest_of_equal_errors, 0, 2);
     tcase_add_test(tests, an_exact_table_has_no_error_at_its_first_code);
+    tcase_add_loop_test(tests, a_curve_has_the_codes_from_end_to_end, 0, 2);
     tcase_add_test(tests, a_tie_is_correctly_rounded);
     tcase_add_test(tests, averages_by_weight_count_each_code_by_its_own);
     tcase_add_test(tests, saturated_codes_are_strictly_outside_the_output);

@@ -256,7 +256,7 @@ def check_k210():
     outputs("k210: the first and last code", reader.evaluate, {-2 ** 35 + 1: 9, 2 ** 35 - 1: 8})
     refuses("k210: the code -2^35 is above no start", "no entry holds", lambda: reader.evaluate(-2 ** 35))
     refuses("k210: no input 2^35", "no input", lambda: reader.evaluate(2 ** 35))
-    falling = consumers.K210.parse(refusals.patched("k210", 8, refusals.word(-7000, -1, 14)))
+    falling = consumers.K210.parse(images.patched("k210", 8, refusals.word(-7000, -1, 14)))
     refuses("k210: a product below 0 has no output", "its rounding is unknown", lambda: falling.evaluate(-6999))
     for limits in (Range(-1, 255), Range(0, 256)):
         refuses(f"k210: outputs {limits.low}..{limits.high}", "not of u8", lambda limits=limits: consumers.K210.parse(

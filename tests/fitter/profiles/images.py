@@ -157,3 +157,17 @@ def npy(values, kind, shape):
     codes = {"f4": "f", "i2": "h"}
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(
         f"<{len(values)}{codes[kind]}", *values)
+
+
+def patched(profile, place, new):
+    data = image(profile)
+    return data[:place] + new + data[place + len(new):]
+
+
+def cut(profile):
+    """The image without its last byte."""
+    return image(profile)[:-1]
+
+
+def gna(*entries):
+    return b"".join(struct.pack("<ihh", *entry) for entry in entries)

@@ -2,8 +2,10 @@
 """What the table formats make a writer or a reader refuse, and why.
 
 profile, what is refused, why; by: who can see it. Where the image shows it, `broken` reads and checks such an image, and
-`says` is part of the reader's message. The others are for the writer alone: it knows the table, the image does not.
+`says` is part of the reader's message; or `image` is such an image, which pwlc import refuses with `import` in its
+message. The others are for the writer alone: it knows the table, the image does not.
 """
+import functools
 import json
 import struct
 
@@ -12,22 +14,8 @@ import images
 from consumers import S8, S16, U16, U8, Range
 
 
-def patched(profile, place, new):
-    data = images.image(profile)
-    return data[:place] + new + data[place + len(new):]
-
-
 def check(profile, data, *arguments):
     consumers.READERS[profile].parse(data, *arguments).check()
-
-
-def bytes_at(profile, place, new, *arguments):
-    return lambda: check(profile, patched(profile, place, new), *arguments)
-
-
-def cut(profile, *arguments):
-    """The image without its last byte."""
-    return lambda: check(profile, images.image(profile)[:-1], *arguments)
 
 
 def tosa_text(old, new):
@@ -67,10 +55,6 @@ def aie(lut_ab=None, lut_cd=None, step_bits=8, bias=128, x=S16):
     return lambda: consumers.Aie.parse(lut_ab or good, lut_cd or lut_ab or good, step_bits, bias, 8, 8, x).check()
 
 
-def gna(*entries):
-    return lambda: check("gna", b"".join(struct.pack("<ihh", *entry) for entry in entries))
-
-
 def word(start, multiplier, shift):
     return struct.pack("<Q", (start % 2 ** 36 << 24) + (multiplier % 2 ** 16 << 8) + shift)
 
@@ -85,12 +69,14 @@ REFUSALS = [
     {"profile": "tosa8", "by": "writer", "what": "outputs that are not s8", "says": "outputs",
      "why": "TABLE of int8 gives int8", "broken": lambda: check("tosa8", images.image("tosa8"), S8, Range(-128, 128))},
     {"profile": "tosa8", "by": "reader", "what": "an image of another size", "says": "255 bytes, not 256",
-     "why": "the table has an entry for every code", "broken": cut("tosa8")},
+     "why": "the table has an entry for every code", "import": "255 bytes",
+     "image": images.cut("tosa8")},
     {"profile": "tosa8", "by": "reader", "what": "a text with a RESCALE behind 8-bit values", "says": "tosa.rescale",
      "why": "TABLE of int8 gives the output itself",
      "broken": lambda: consumers.Tosa8.from_mlir(images.mlir(images.points(), 16, images.RESCALE))},
     {"profile": "tosa16", "by": "reader", "what": "an image of another size", "says": "1025 bytes, not 1026",
-     "why": "513 points", "broken": cut("tosa16")},
+     "why": "513 points", "import": "1025 bytes",
+     "image": images.cut("tosa16")},
     {"profile": "tosa16", "by": "both", "what": "a difference of points above 16 bits", "says": "more than 16 bits",
      "why": "T[i+1] - T[i] outside -32768..32767 is unpredictable",
      "broken": lambda: consumers.Tosa16([-20000, 20000] + [0] * 511).check()},
@@ -123,27 +109,31 @@ REFUSALS = [
      "why": "the accelerator does not clip to a narrow range",
      "broken": lambda: check("ethosu8", images.image("ethosu8"), S8, Range(-127, 127))},
     {"profile": "ethosu8", "by": "reader", "what": "an image of another size", "says": "255 bytes, not 256",
-     "why": "256 entries", "broken": cut("ethosu8")},
+     "why": "256 entries", "import": "255 bytes",
+     "image": images.cut("ethosu8")},
     {"profile": "ethosu16", "by": "reader", "what": "an image of another size", "says": "2047 bytes, not 2048",
-     "why": "512 words", "broken": cut("ethosu16")},
+     "why": "512 words", "import": "2047 bytes",
+     "image": images.cut("ethosu16")},
     {"profile": "ethosu16", "by": "reader", "what": "a slope from which the base has borrowed",
      "says": "begins elsewhere", "why": "(slope << 16) + base with a negative base borrows one",
-     "broken": bytes_at("ethosu16", 402, b"\x63")},
+     "image": images.patched("ethosu16", 402, b"\x63")},
     {"profile": "ethosu16", "by": "both", "what": "a slope above 16 bits", "says": "not a 16-bit point",
      "why": "as tosa16: T[i+1] - T[i] is held in 16 bits",
-     "broken": bytes_at("ethosu16", 0, struct.pack("<Hh", 32767, 1))},
+     "image": images.patched("ethosu16", 0, struct.pack("<Hh", 32767, 1))},
     {"profile": "ethosu16", "by": "writer", "what": "what tosa16 refuses", "why": "it is made from the same points"},
 
     # -- tflm8, tflm16 --
     {"profile": "tflm8", "by": "writer", "what": "inputs that are not s8 or u8", "says": "inputs",
      "why": "entry x mod 256 of 256", "broken": lambda: check("tflm8", images.image("tflm8"), Range(-8, 7))},
     {"profile": "tflm8", "by": "reader", "what": "an image of another size", "says": "255 bytes, not 256",
-     "why": "256 entries", "broken": cut("tflm8")},
+     "why": "256 entries", "import": "255 bytes",
+     "image": images.cut("tflm8")},
     {"profile": "tflm8", "by": "reader", "what": "a C array of the other sign", "says": "is of uint8_t",
      "why": "outputs below 0 would be read as above 127",
      "broken": lambda: consumers.Tflm8.from_c(images.c_array("uint8_t", [0] * 256))},
     {"profile": "tflm16", "by": "reader", "what": "an image of another size", "says": "1025 bytes, not 1026",
-     "why": "513 points", "broken": cut("tflm16")},
+     "why": "513 points", "import": "1025 bytes",
+     "image": images.cut("tflm16")},
     {"profile": "tflm16", "by": "both", "what": "a difference that wraps", "says": "more than 16 bits",
      "why": "the runtime holds the difference in int16",
      "broken": lambda: consumers.Tflm16([-20000, 20000] + [0] * 511).check()},
@@ -151,7 +141,8 @@ REFUSALS = [
 
     # -- quant-gru --
     {"profile": "quant-gru", "by": "reader", "what": "an image of another size", "says": "275 bytes, not 276",
-     "why": "the structure has 276 bytes", "broken": cut("quant-gru")},
+     "why": "the structure has 276 bytes", "import": "275 bytes",
+     "image": images.cut("quant-gru")},
     {"profile": "quant-gru", "by": "reader", "what": "the public copy of 268 bytes", "says": "268 bytes, not 276",
      "why": "its threshold is int16, too small for u16",
      "broken": lambda: check("quant-gru", images.image("quant-gru")[:268])},
@@ -170,19 +161,22 @@ REFUSALS = [
     {"profile": "quant-gru", "by": "writer", "what": "q_b or term_c outside int32, n outside int8",
      "why": "the types of the fields"},
     {"profile": "quant-gru", "by": "reader", "what": "thresholds that descend", "says": "comes after",
-     "why": "the first segment above x is taken", "broken": bytes_at("quant-gru", 28, bytes(4))},
+     "why": "the first segment above x is taken", "image": images.patched("quant-gru", 28, bytes(4))},
     {"profile": "quant-gru", "by": "reader", "what": "a last threshold that is not qmax_x", "says": "not qmax_x",
      "why": "what is filled up has thresholds qmax_x", "broken": lambda: gru([(1, 0, 0)] * 2, 65536).check()},
     *({"profile": "quant-gru", "by": "reader", "what": f"padding that is not 0 at {at}", "says": f"padding at {at}",
-       "why": "the vector's bytes", "broken": bytes_at("quant-gru", at, b"\x01")} for at in (5, 7, 247, 263)),
+       "why": "the vector's bytes", "import": f"byte {at} ",
+       "image": images.patched("quant-gru", at, b"\x01")} for at in (5, 7, 247, 263)),
     {"profile": "quant-gru", "by": "reader", "what": "n that shifts a 64-bit product out", "says": "n_BX_total[3] = 64",
-     "why": "the product has 64 bits", "broken": bytes_at("quant-gru", 52, b"\x40")},
+     "why": "the product has 64 bits", "import": "segments[3]",
+     "image": images.patched("quant-gru", 52, b"\x40")},
     {"profile": "quant-gru", "by": "reader", "what": "a first segment without a code", "says": "no code to segment 0",
-     "why": "thresholds are exclusive upper bounds", "broken": bytes_at("quant-gru", 12, bytes(4))},
+     "why": "thresholds are exclusive upper bounds", "image": images.patched("quant-gru", 12, bytes(4))},
 
     # -- aimet-pe --
     {"profile": "aimet-pe", "by": "reader", "what": "an image of another size", "says": "145 bytes, not 146",
-     "why": "146 bytes", "broken": cut("aimet-pe")},
+     "why": "146 bytes", "import": "145 bytes",
+     "image": images.cut("aimet-pe")},
     {"profile": "aimet-pe", "by": "writer", "what": "more than 16 segments", "says": "17 segments, not 16 at most",
      "why": "16 rows", "broken": lambda: consumers.AimetPe(*map(list, zip(*(
          images.aimet_fields() + [(32767, 0, 8, 0)]))), 0, S16, S16).check()},
@@ -276,61 +270,71 @@ REFUSALS = [
 
     # -- nvdla --
     {"profile": "nvdla", "by": "reader", "what": "an image of another size", "says": "699 bytes, not 700",
-     "why": "the structure has 700 bytes", "broken": cut("nvdla")},
+     "why": "the structure has 700 bytes", "import": "699 bytes",
+     "image": images.cut("nvdla")},
     {"profile": "nvdla", "by": "writer", "what": "breaks that are not uniform, or more than 64 or 256 intervals",
      "why": "65 and 257 points, (x - start) >> sel apart"},
     {"profile": "nvdla", "by": "writer", "what": "another rounding than half_away, or points outside int16",
      "why": "y = ha(..., sel) of int16 points"},
     {"profile": "nvdla", "by": "both", "what": "index_select above 31", "says": "index_select 32",
-     "why": "sel <= 31", "broken": bytes_at("nvdla", 646, b"\x20")},
+     "why": "sel <= 31", "import": "linear_only_select is 32",
+     "image": images.patched("nvdla", 646, b"\x20")},
     *({"profile": "nvdla", "by": "reader", "what": f"padding that is not 0 at {at}", "says": f"padding at {at}",
-       "why": "the vector's bytes", "broken": bytes_at("nvdla", at, b"\x01")} for at in (645, 647, 683, 687, 691, 695)),
+       "why": "the vector's bytes", "import": f"byte {at} ",
+       "image": images.patched("nvdla", at, b"\x01")} for at in (645, 647, 683, 687, 691, 695)),
     {"profile": "nvdla", "by": "writer", "what": "an output outside the output range", "says": "leaves the output",
      "why": "the converter behind it is not part of the table",
      "broken": lambda: check("nvdla", images.image("nvdla"), S16, Range(-12800, 12799))},
     {"profile": "nvdla", "by": "reader", "what": "the exponential method", "says": "method 0",
-     "why": "its rule is not part of the format", "broken": bytes_at("nvdla", 699, b"\0")},
+     "why": "its rule is not part of the format", "import": "method is 0",
+     "image": images.patched("nvdla", 699, b"\0")},
     {"profile": "nvdla", "by": "reader", "what": "a priority that is neither table", "says": "priorities",
-     "why": "0 LE, 1 LO", "broken": bytes_at("nvdla", 697, b"\x02")},
+     "why": "0 LE, 1 LO", "import": "priority[1] is 2",
+     "image": images.patched("nvdla", 697, b"\x02")},
     {"profile": "nvdla", "by": "both", "what": "a slope's shift above 5 bits", "says": "more than 5 bits",
-     "why": "shift is 5 bits signed", "broken": bytes_at("nvdla", 694, b"\x10")},
+     "why": "shift is 5 bits signed", "import": "slope_shift[3] is 16",
+     "image": images.patched("nvdla", 694, b"\x10")},
 
     # -- gna --
     {"profile": "gna", "by": "reader", "what": "an image that is not 8 bytes an entry", "says": "not 8 an entry",
-     "why": "8 bytes an entry", "broken": cut("gna")},
+     "why": "8 bytes an entry", "import": "31 bytes",
+     "image": images.cut("gna")},
     {"profile": "gna", "by": "both", "what": "fewer than 2 entries", "says": "1 entries", "why": "1 from GNA 3.0",
-     "broken": gna(LOWEST)},
+     "import": "8 bytes", "image": images.gna(LOWEST)},
     {"profile": "gna", "by": "both", "what": "more than 128 entries", "says": "129 entries", "why": "128 at most",
-     "broken": gna(LOWEST, *((4 * k, 0, 0) for k in range(128)))},
+     "import": "1032 bytes", "image": images.gna(LOWEST, *((4 * k, 0, 0) for k in range(128)))},
     {"profile": "gna", "by": "reader", "what": "bases that do not ascend", "says": "comes after", "why": "b ascending",
-     "broken": gna(LOWEST, (4, 0, 0), (4, 0, 0))},
+     "import": "xBase[2]", "image": images.gna(LOWEST, (4, 0, 0), (4, 0, 0))},
     {"profile": "gna", "by": "writer", "what": "starts that are not multiples of 4",
      "why": "the two low bits of xBase are the shift"},
     {"profile": "gna", "by": "writer", "what": "shifts other than 8, 16, 24, 32, another rounding than floor",
      "why": "k tells 8 (k + 1), and >> is floor"},
     {"profile": "gna", "by": "both", "what": "a first entry that is not at INT32_MIN", "says": "not INT32_MIN",
-     "why": "put INT32_MIN first", "broken": gna((-32768, 0, 0), (0, 0, 0))},
+     "why": "put INT32_MIN first", "image": images.gna((-32768, 0, 0), (0, 0, 0))},
     {"profile": "gna", "by": "both", "what": "a line that saturates", "says": "a flat entry must stand there",
-     "why": "a flat entry wherever the output would saturate", "broken": gna(LOWEST, (0, 0, 512))},
+     "why": "a flat entry wherever the output would saturate", "image": images.gna(LOWEST, (0, 0, 512))},
     {"profile": "gna", "by": "writer", "what": "yBase or slope outside int16", "why": "the types of the fields"},
 
     # -- k210 --
     {"profile": "k210", "by": "reader", "what": "an image of another size", "says": "143 bytes, not 144",
-     "why": "144 bytes", "broken": cut("k210")},
+     "why": "144 bytes", "import": "143 bytes",
+     "image": images.cut("k210")},
     {"profile": "k210", "by": "writer", "what": "more than 15 segments", "why": "entry 0 is taken"},
     {"profile": "k210", "by": "writer", "what": "outputs that are not u8", "says": "not of u8", "why": "satu8",
      "broken": lambda: check("k210", images.image("k210"), S16, S8)},
     {"profile": "k210", "by": "reader", "what": "another entry 0", "says": "entry 0", "why": "-2^35, 0, 0",
-     "broken": bytes_at("k210", 0, word(-2 ** 35, 1, 0))},
+     "import": "entry 0", "image": images.patched("k210", 0, word(-2 ** 35, 1, 0))},
     {"profile": "k210", "by": "both", "what": "mul below 0", "says": "is negative",
      "why": "the public simulator rounds products below 0 the wrong way; silicon is unknown",
-     "broken": bytes_at("k210", 8, word(-7000, -1, 14))},
+     "import": "mul[1] is -1", "image": images.patched("k210", 8, word(-7000, -1, 14))},
     {"profile": "k210", "by": "both", "what": "a shift above 43", "says": "above 43", "why": "0..43",
-     "broken": bytes_at("k210", 8, word(-7000, 1, 44))},
+     "import": "shift[1] is 44", "image": images.patched("k210", 8, word(-7000, 1, 44))},
     {"profile": "k210", "by": "reader", "what": "starts that descend", "says": "comes after",
-     "why": "the last entry with x > x_start is taken", "broken": bytes_at("k210", 16, word(-7001, 128, 14))},
+     "why": "the last entry with x > x_start is taken", "import": "x_start",
+     "image": images.patched("k210", 16, word(-7001, 128, 14))},
     {"profile": "k210", "by": "reader", "what": "bits above the 36 of x_start", "says": "bits 63..60",
-     "why": "they hold nothing", "broken": bytes_at("k210", 15, b"\xff")},
+     "why": "they hold nothing", "import": "byte 15 ",
+     "image": images.patched("k210", 15, b"\xff")},
     {"profile": "k210", "by": "writer", "what": "another rounding than half_even, bias not in 0..255, mul not in int16",
      "why": "R is he; the types of the fields"},
 
@@ -338,3 +342,8 @@ REFUSALS = [
     {"profile": "cmsis-nn", "by": "writer", "what": "this name", "why": "constants of the library: no format"},
     {"profile": "tenstorrent", "by": "writer", "what": "this name", "why": "float slopes: it needs a float fit"},
 ]
+
+# Where an image shows it, the reader is given that image, and so is pwlc import (provoked.py).
+for refusal in REFUSALS:
+    if "image" in refusal:
+        refusal["broken"] = functools.partial(check, refusal["profile"], refusal["image"])

@@ -161,7 +161,7 @@ static void bench(const char *name, pwl_qgemm_scheme scheme, const struct arrays
                          PWL_QGEMM_SUMS_EXACT,
                          M,
                          &arrays->copies[0],
-                         {arrays->device_x, arrays->k, PWL_QGEMM_F16, 0, NULL},
+                         {arrays->device_x, arrays->k, PWL_QGEMM_F16, 0, NULL, NULL},
                          NULL,
                          {arrays->y[0], N, PWL_QGEMM_F16, 0, 0},
                          NULL},

@@ -179,7 +179,7 @@ static void bench_scheme(const char *name, pwl_qgemm_scheme scheme)
                                             PWL_QGEMM_SUMS_EXACT,
                                             M,
                                             &device.weights[0],
-                                            {device.x, K, PWL_QGEMM_F16, 0, NULL},
+                                            {device.x, K, PWL_QGEMM_F16, 0, NULL, NULL},
                                             NULL,
                                             {device.y[0], rows[i].gated ? N / 2 : N, rows[i].y, 0, 0},
                                             NULL};

@@ -154,7 +154,7 @@ static inline struct problem new_problem(const struct scheme *scheme, const stru
                                     sums,
                                     m,
                                     &w->host,
-                                    {p.x, x_stride, x, -7, p.n_x},
+                                    {p.x, x_stride, x, -7, p.n_x, NULL},
                                     offset % 2 ? w->bias : NULL,
                                     {p.expected, w->host.n + gap, y, 3, 9},
                                     NULL};
@@ -212,7 +212,16 @@ static inline int is_a8(const pwl_qgemm_product *product)
 }
 
 /* What a kernel is for, as the list's words are meant. */
-enum served { SERVES_all, SERVES_a16, SERVES_bytes, SERVES_exact_bytes, SERVES_integers, SERVES_halves, SERVES_few };
+enum served {
+    SERVES_all,
+    SERVES_a16,
+    SERVES_bytes,
+    SERVES_exact_bytes,
+    SERVES_integers,
+    SERVES_fp8,
+    SERVES_halves,
+    SERVES_few
+};
 
 static inline enum served served_by(pwl_qgemm_kernel kernel)
 {
@@ -259,6 +268,8 @@ static inline int serves(pwl_qgemm_kernel kernel, const pwl_qgemm_product *produ
         return !a16 && exact;
     case SERVES_integers:
         return product->scheme == PWL_QGEMM_INT8;
+    case SERVES_fp8:
+        return product->scheme >= PWL_QGEMM_FP8;
     case SERVES_halves:
         return a16 || (is_a8(product) && product->m >= PWL_QGEMM_HALVES_FROM && exact);
     case SERVES_few:

@@ -82,7 +82,7 @@ static pwl_qgemm_product draw_product(const struct scheme *scheme, size_t m, siz
                                m,
                                &p.weights,
                                {int8 ? (const void *)p.q_x : p.x, MOST_K, int8 ? PWL_QGEMM_S8 : PWL_QGEMM_F32,
-                                int8 ? (int32_t)random_in(state, -128, 127) : 0, p.n_x},
+                                int8 ? (int32_t)random_in(state, -128, 127) : 0, p.n_x, NULL},
                                p.bias,
                                {p.values, n, int8 ? PWL_QGEMM_S32 : PWL_QGEMM_F32, 0, 0},
                                NULL};

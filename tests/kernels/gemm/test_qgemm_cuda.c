@@ -120,7 +120,7 @@ static void test_one_hot(const struct scheme *scheme)
         good &= kernels_return(&p, 0);
         if (scheme->a8) {
             in_halves.scheme = scheme->format == PWL_QGEMM_Q4_0 ? PWL_QGEMM_W4A16 : PWL_QGEMM_W8A16;
-            in_halves.x = (pwl_qgemm_input){halves, K, PWL_QGEMM_F16, 0, NULL};
+            in_halves.x = (pwl_qgemm_input){halves, K, PWL_QGEMM_F16, 0, NULL, NULL};
             PWL(pwl_qgemm_reference(&in_halves));
             good &= kernels_return(&p, 1);
         }
@@ -255,7 +255,7 @@ static void test_chain(const struct scheme *scheme, size_t m, pwl_qgemm_kernel k
                                  PWL_QGEMM_SUMS_EXACT,
                                  m,
                                  &device,
-                                 {x[0], N, PWL_QGEMM_F16, 0, NULL},
+                                 {x[0], N, PWL_QGEMM_F16, 0, NULL, NULL},
                                  NULL,
                                  {x[1], N, PWL_QGEMM_F16, 0, 0},
                                  NULL};

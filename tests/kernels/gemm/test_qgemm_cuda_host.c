@@ -18,7 +18,7 @@ static const pwl_qgemm_weights weights = {memory, 1, 32, sizeof memory, PWL_QGEM
 
 static pwl_qgemm_product product_of(pwl_qgemm_scheme scheme, pwl_qgemm_type type)
 {
-    const pwl_qgemm_product product = {scheme, PWL_QGEMM_SUMS_EXACT,        2,   &weights, {x, 32, type, 0, NULL},
+    const pwl_qgemm_product product = {scheme, PWL_QGEMM_SUMS_EXACT,        2,   &weights, {x, 32, type, 0, NULL, NULL},
                                        NULL,   {y, 1, PWL_QGEMM_F32, 0, 0}, NULL};
     return product;
 }
@@ -108,6 +108,39 @@ static void test_row(void)
             "workspace: %s for a row of %zu, scheme %d, type %d, from half %zu", needed ? "bytes" : "none", k,
             (int)cases[i].scheme, (int)cases[i].type, cases[i].first);
     }
+}
+
+/* E4M3 needs nothing; floats become such in the workspace, whatever the kernel. Only some multiply it. */
+static void test_fp8(void)
+{
+    static uint8_t rows[8192 + 512] __attribute__((aligned(16)));
+    static float scale[2];
+    const pwl_qgemm_weights w = {rows, 1, 32, sizeof rows, PWL_QGEMM_ROWS_E4M3, 1};
+    static const char *const others[] = {"vectorised", "dp4a", "mma_bytes", "mma", "streamk", "splitk", "wgmma"};
+    pwl_qgemm_product product = product_of(PWL_QGEMM_FP8, PWL_QGEMM_E4M3);
+    size_t bytes = 77;
+    uint8_t q[32];
+    product.weights = &w;
+    product.x.scale = scale;
+    setenv("PWL_QGEMM_KERNEL", "tiled", 1);
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 0, "workspace: nothing for E4M3");
+    product.x.type = PWL_QGEMM_F32;
+    tap(pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_OK && bytes == 2 * (32 + 4),
+        "workspace: codes and scales of fp32 in FP8");
+    int refused = 1;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        setenv("PWL_QGEMM_KERNEL", others[i], 1);
+        refused &= pwl_cuda_qgemm_workspace(&product, &bytes) == PWL_QGEMM_ERR_KERNEL;
+    }
+    tap(refused, "kernels that do not multiply E4M3 say so");
+    unsetenv("PWL_QGEMM_KERNEL");
+    tap(pwl_cuda_qgemm_quantise_e4m3(PWL_QGEMM_F32, NULL, 1, 32, 32, q, scale, NULL) == PWL_QGEMM_ERR_NULL &&
+            pwl_cuda_qgemm_quantise_e4m3(PWL_QGEMM_S8, x, 1, 32, 32, q, scale, NULL) == PWL_QGEMM_ERR_TYPE &&
+            pwl_cuda_qgemm_quantise_e4m3(PWL_QGEMM_F32, x, 0, 32, 32, q, scale, NULL) == PWL_QGEMM_ERR_SHAPE &&
+            pwl_cuda_qgemm_quantise_e4m3(PWL_QGEMM_F32, x, 1, 32, 31, q, scale, NULL) == PWL_QGEMM_ERR_STRIDE &&
+            pwl_cuda_qgemm_quantise_e4m3(PWL_QGEMM_F32, (const char *)(const void *)x + 1, 1, 32, 32, q, scale, NULL) ==
+                PWL_QGEMM_ERR_ALIGN,
+        "E4M3 of floats: errors");
 }
 
 /* Names and values do not change; kernels that came later have others. */
@@ -282,7 +315,7 @@ static void test_packing(void)
 #define BLOCKS(format, data, k, memory, bytes, weights)                                                                \
     pwl_cuda_qgemm_pack(format, data, 1, k, memory, bytes, weights, NULL, NULL)
 #define FLOATS(format, rule, data) pwl_cuda_qgemm_pack_f32(format, rule, data, 1, 32, to, sizeof to, &made, NULL, NULL)
-    tap(BLOCKS((pwl_qgemm_format)8, w, 32, to, sizeof to, &made) == PWL_QGEMM_ERR_FORMAT, "pack: no format");
+    tap(BLOCKS((pwl_qgemm_format)64, w, 32, to, sizeof to, &made) == PWL_QGEMM_ERR_FORMAT, "pack: no format");
     tap(BLOCKS(PWL_QGEMM_ROWS4, w, 32, to, sizeof to, &made) == PWL_QGEMM_ERR_FORMAT,
         "pack: nibbles in rows of blocks");
     tap(BLOCKS(PWL_QGEMM_ROWS8, w, 32, to, sizeof to, &made) == PWL_QGEMM_ERR_FORMAT, "pack: int8 rows of blocks");
@@ -322,6 +355,7 @@ int main(void)
     test_workspaces();
     test_halves();
     test_row();
+    test_fp8();
     test_names();
     test_errors();
     test_deep();

@@ -123,7 +123,7 @@ int main(void)
                                                PWL_QGEMM_SUMS_EXACT,
                                                1,
                                                &weights,
-                                               {y, 32, PWL_QGEMM_F16, 0, NULL},
+                                               {y, 32, PWL_QGEMM_F16, 0, NULL, NULL},
                                                NULL,
                                                {y, 16, kind_y->type, 0, 0},
                                                &as};

@@ -64,7 +64,7 @@ static pwl_qgemm_product product_of(const struct scheme *scheme, const pwl_qgemm
                                        PWL_QGEMM_SUMS_EXACT,
                                        K,
                                        weights,
-                                       {a8 ? (const void *)q : x, a8 ? K / PWL_BLOCK : K + GAP, type, 0, NULL},
+                                       {a8 ? (const void *)q : x, a8 ? K / PWL_BLOCK : K + GAP, type, 0, NULL, NULL},
                                        NULL,
                                        {y, N + GAP, PWL_QGEMM_F32, 0, 0},
                                        NULL};
@@ -189,7 +189,7 @@ static void test_int8(pwl_qgemm_format format, const char *name)
                                      PWL_QGEMM_SUMS_EXACT,
                                      i < 3 ? 33 : 5,
                                      &weights,
-                                     {q_x, K + GAP, PWL_QGEMM_S8, (int32_t)i * 40 - 100, n_x},
+                                     {q_x, K + GAP, PWL_QGEMM_S8, (int32_t)i * 40 - 100, n_x, NULL},
                                      bias,
                                      {got, N + GAP, i % 2 ? PWL_QGEMM_S32 : PWL_QGEMM_S8, 3, 1},
                                      NULL};

@@ -37,7 +37,7 @@ static struct problem new_problem(size_t m, size_t n, size_t k, pwl_qgemm_type t
                                     PWL_QGEMM_SUMS_EXACT,
                                     m,
                                     NULL,
-                                    {p.x, k + GAP, PWL_QGEMM_S8, (int32_t)random_in(state, -128, 127), p.n_x},
+                                    {p.x, k + GAP, PWL_QGEMM_S8, (int32_t)random_in(state, -128, 127), p.n_x, NULL},
                                     p.bias,
                                     {p.y, n + GAP, type, (int32_t)random_in(state, -128, 127), -4},
                                     NULL};
@@ -223,7 +223,7 @@ static void test_errors(void)
                                     PWL_QGEMM_SUMS_EXACT,
                                     2,
                                     &weights,
-                                    {x, 32, PWL_QGEMM_F32, 0, NULL},
+                                    {x, 32, PWL_QGEMM_F32, 0, NULL, NULL},
                                     NULL,
                                     {y, 1, PWL_QGEMM_F32, 0, 0},
                                     NULL};
@@ -257,7 +257,7 @@ static void test_errors(void)
     Q4(weights.n = 0, PWL_QGEMM_ERR_SHAPE, "N of 0");
     Q4(weights.n = 129, PWL_QGEMM_ERR_SPACE, "more rows than the memory has");
     Q4(weights.row_data = 1, PWL_QGEMM_ERR_SPACE, "row exponents that the memory does not have");
-    Q4(product.scheme = (pwl_qgemm_scheme)10, PWL_QGEMM_ERR_SCHEME, "no scheme");
+    Q4(product.scheme = (pwl_qgemm_scheme)64, PWL_QGEMM_ERR_SCHEME, "no scheme");
     Q4(product.scheme = PWL_QGEMM_W8A16, PWL_QGEMM_ERR_SCHEME, "weights of another scheme");
     Q4(product.sums = PWL_QGEMM_SUMS_STORED, PWL_QGEMM_ERR_SCHEME, "stored sums in W4A16");
     Q4(product.sums = (pwl_qgemm_sums)2, PWL_QGEMM_ERR_SCHEME, "no kind of sums");
@@ -340,7 +340,7 @@ static void test_overlaps(void)
                                       PWL_QGEMM_SUMS_EXACT,
                                       m,
                                       &weights,
-                                      {bytes + x_at, x_stride, PWL_QGEMM_S8, 0, n_x},
+                                      {bytes + x_at, x_stride, PWL_QGEMM_S8, 0, n_x, NULL},
                                       NULL,
                                       {bytes + y_at, y_stride, PWL_QGEMM_S8, 0, 0},
                                       NULL};

@@ -109,7 +109,7 @@ static void test_tables(void)
                                                PWL_QGEMM_SUMS_EXACT,
                                                1,
                                                &weights,
-                                               {y, 32, PWL_QGEMM_S8, 0, n_x},
+                                               {y, 32, PWL_QGEMM_S8, 0, n_x, NULL},
                                                NULL,
                                                {y + 32, 16, kind_y->type, 0, 0},
                                                &as};

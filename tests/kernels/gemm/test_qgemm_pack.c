@@ -247,7 +247,7 @@ static void test_errors(void)
     pwl_qgemm_weights weights = {0};
     const pwl_qgemm_weights none = {0};
     size_t bytes = 77;
-    const pwl_qgemm_format q4 = PWL_QGEMM_Q4_0, unknown = (pwl_qgemm_format)8;
+    const pwl_qgemm_format q4 = PWL_QGEMM_Q4_0, unknown = (pwl_qgemm_format)64;
     memset(memory, GUARD, BYTES);
 #define REFUSED(expected, call, name) tap((call) == (expected), "%s", name)
     REFUSED(PWL_QGEMM_ERR_FORMAT, pwl_qgemm_weights_bytes(unknown, 1, 32, &bytes), "size: no format");

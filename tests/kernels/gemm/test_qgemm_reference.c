@@ -127,14 +127,15 @@ static void draw(const struct scheme *scheme, size_t m, size_t n, size_t k, pwl_
     }
     for (size_t i = 0; i < m * MOST_K; i++)
         p.x[i / MOST_K][i % MOST_K] = (float)ldexp((double)random_in(state, -(1 << 20), 1 << 20), exponent - 20);
-    p.product = (pwl_qgemm_product){(pwl_qgemm_scheme)(scheme - schemes),
-                                    sums,
-                                    m,
-                                    &p.weights,
-                                    {p.x_memory, (x == PWL_QGEMM_BLOCKS_Q8_1 ? k / PWL_BLOCK : k) + GAP, x, 0, NULL},
-                                    biased ? p.bias : NULL,
-                                    {p.y_memory, n + GAP, y, 0, 0},
-                                    NULL};
+    p.product =
+        (pwl_qgemm_product){(pwl_qgemm_scheme)(scheme - schemes),
+                            sums,
+                            m,
+                            &p.weights,
+                            {p.x_memory, (x == PWL_QGEMM_BLOCKS_Q8_1 ? k / PWL_BLOCK : k) + GAP, x, 0, NULL, NULL},
+                            biased ? p.bias : NULL,
+                            {p.y_memory, n + GAP, y, 0, 0},
+                            NULL};
     store_x(m, x, sums == PWL_QGEMM_SUMS_STORED ? PWL_RULE_DOCUMENT : PWL_RULE_DEFAULT);
     memset(p.y_memory, 0xa5, sizeof p.y_memory);
     free(blocks);

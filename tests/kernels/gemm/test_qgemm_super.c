@@ -69,7 +69,7 @@ static void test_reference(const struct qgemm_kind *kind, uint64_t *state)
                                        PWL_QGEMM_SUMS_EXACT,
                                        M,
                                        &weights,
-                                       {x, K / PWL_BLOCK, PWL_QGEMM_BLOCKS_Q8_1, 0, NULL},
+                                       {x, K / PWL_BLOCK, PWL_QGEMM_BLOCKS_Q8_1, 0, NULL, NULL},
                                        NULL,
                                        {y, N, PWL_QGEMM_F32, 0, 0},
                                        NULL};

@@ -18,6 +18,12 @@ static const uint32_t byte_sizes[] = {
 #undef TOKENS
 };
 
+static const uint32_t e4m3_sizes[] = {
+#define TOKENS(tokens, ...) tokens,
+    PWL_QGEMM_E4M3_TILE_SIZES(TOKENS)
+#undef TOKENS
+};
+
 enum { SIZES = sizeof sizes / sizeof sizes[0], BYTE_SIZES = sizeof byte_sizes / sizeof byte_sizes[0], BLOCKS = 132 };
 
 static uint16_t y[8] __attribute__((aligned(16)));
@@ -142,6 +148,40 @@ static void test_bytes(pwl_qgemm_format format)
         test_best(format, best4, sizeof best4 / sizeof best4[0]);
 }
 
+/* Of both formats, whose sums are added in fp32 now and then; by an H200. */
+static void test_e4m3(void)
+{
+    static const size_t ms[] = {1, 32, 33, 64, 65, 128, 129, 300, 512, 513, 1024, 4096}, ns[] = {1, 8, 4096, 14336};
+    static const struct {
+        size_t m, n, k;
+        uint32_t tokens, split;
+    } best[] = {{16, 4096, 4096, 32, 2},   {128, 4096, 4096, 64, 2},   {256, 4096, 4096, 128, 2},
+                {512, 4096, 4096, 128, 1}, {512, 4096, 14336, 256, 2}, {1024, 4096, 4096, 256, 1},
+                {4096, 4096, 4096, 256, 1}};
+    int serve = 1, short_runs = 1;
+    for (size_t i = 0; i < 12 * 4 * 2; i++) {
+        const size_t m = ms[i / 2 % 12], n = ns[i / 24], k = i % 3 ? 4096 : 96;
+        const pwl_qgemm_weights weights = weights_of(i % 2 ? PWL_QGEMM_ROWS_E4M3 : PWL_QGEMM_MXFP4_E4M3, n, k);
+        pwl_qgemm_product product = product_of(m, n);
+        for (int sums = PWL_QGEMM_SUMS_EXACT; sums <= PWL_QGEMM_SUMS_OF_128; sums += 1 + (sums == 0)) {
+            product.sums = (pwl_qgemm_sums)sums;
+            const pwl_qgemm_tile tile = pwl_qgemm_tile_of(&product, &weights, BLOCKS);
+            int listed = 0;
+            for (size_t j = 0; j < sizeof e4m3_sizes / sizeof e4m3_sizes[0]; j++)
+                listed |= e4m3_sizes[j] == tile.tokens;
+            serve &= listed && tile.blocks == BLOCKS && (tile.direct || tile.tokens == PWL_QGEMM_ANY_TOKENS);
+            short_runs &= sums == PWL_QGEMM_SUMS_EXACT || tile.tokens <= PWL_QGEMM_RUN_TOKENS;
+        }
+    }
+    tap(serve, "E4M3: a tile serves the product that it is for");
+    tap(short_runs, "E4M3: in tiles that have room for two sums, where there are");
+    for (size_t i = 0; i < sizeof best / sizeof best[0]; i++) {
+        const pwl_qgemm_tile tile = tile_of(PWL_QGEMM_MXFP4_E4M3, best[i].m, best[i].n, best[i].k);
+        tap(tile.tokens == best[i].tokens && tile.split == best[i].split, "E4M3, M = %zu, N = %zu, K = %zu: %u by %u",
+            best[i].m, best[i].n, best[i].k, tile.tokens, tile.split);
+    }
+}
+
 /* A few rows more never cost much more, nor less, by the model. */
 static void test_steps(void)
 {
@@ -200,6 +240,7 @@ int main(void)
     test_measured();
     test_bytes(PWL_QGEMM_ROWS8);
     test_bytes(PWL_QGEMM_ROWS4);
+    test_e4m3();
     test_steps();
     test_direct();
     return tap_end();

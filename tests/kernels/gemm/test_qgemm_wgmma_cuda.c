@@ -205,7 +205,7 @@ static void test_strips(pwl_qgemm_scheme scheme, pwl_qgemm_format format, const 
     for (int shift = 0; shift < 2; shift++) {
         pwl_qgemm_product product = {.scheme = scheme, .m = m, .weights = &w.device};
         pwl_qgemm_kernel ran;
-        product.x = (pwl_qgemm_input){device_x + 2 * shift, k, PWL_QGEMM_F16, 0, NULL};
+        product.x = (pwl_qgemm_input){device_x + 2 * shift, k, PWL_QGEMM_F16, 0, NULL, NULL};
         product.y = (pwl_qgemm_output){device_y, n, PWL_QGEMM_F16, 0, 0};
         CUDA(cudaMemcpy(device_x + 2 * shift, x, x_count * sizeof *x, cudaMemcpyHostToDevice));
         CUDA(cudaMemset(device_y, POISON, y_bytes));

@@ -189,7 +189,7 @@ static void test_texts(void)
     const pwl_cuda_status memory = (pwl_cuda_status)(PWL_CUDA_ERR_CUDA + cudaErrorMemoryAllocation);
     const char *const unknown = pwl_cuda_status_text((pwl_cuda_status)4711);
     int distinct = 1;
-    for (int a = PWL_CUDA_OK; a <= PWL_CUDA_ERR_SCALE; a++) {
+    for (int a = PWL_CUDA_OK; a <= PWL_CUDA_ERR_ROW; a++) {
         for (int b = PWL_CUDA_OK; b < a; b++)
             distinct &= strcmp(pwl_cuda_status_text((pwl_cuda_status)a), pwl_cuda_status_text((pwl_cuda_status)b)) != 0;
         distinct &= strcmp(pwl_cuda_status_text((pwl_cuda_status)a), unknown) != 0;

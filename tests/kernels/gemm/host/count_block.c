@@ -24,8 +24,13 @@ int main(int argc, char **argv)
         pwl_qgemm_pack(PWL_QGEMM_Q4_0, blocks, N, K, packed, sizeof packed, &weights, NULL) != PWL_QGEMM_OK ||
         pwl_qgemm_arrange(&weights, panels_memory, sizeof panels_memory, &panels) != PWL_QGEMM_OK)
         return 1;
-    const pwl_qgemm_product product = {
-        PWL_QGEMM_W4A8, PWL_QGEMM_SUMS_EXACT,        1,   &weights, {x, K / PWL_BLOCK, PWL_QGEMM_BLOCKS_Q8_1, 0, NULL},
-        NULL,           {y, N, PWL_QGEMM_F32, 0, 0}, NULL};
+    const pwl_qgemm_product product = {PWL_QGEMM_W4A8,
+                                       PWL_QGEMM_SUMS_EXACT,
+                                       1,
+                                       &weights,
+                                       {x, K / PWL_BLOCK, PWL_QGEMM_BLOCKS_Q8_1, 0, NULL, NULL},
+                                       NULL,
+                                       {y, N, PWL_QGEMM_F32, 0, 0},
+                                       NULL};
     return pwl_qgemm_by(&pwl_qgemm_ways[i], &product, &panels, workspace, sizeof workspace) != PWL_QGEMM_OK;
 }

@@ -188,7 +188,7 @@ static inline struct problem draw_problem(const struct scheme *scheme, const str
         scheme->sums,
         m,
         NULL,
-        {p.x, x_stride, x_type, int8 ? (int32_t)random_in(state, -128, 127) : 0, p.n_x},
+        {p.x, x_stride, x_type, int8 ? (int32_t)random_in(state, -128, 127) : 0, p.n_x, NULL},
         random_bits(state) % 4 ? w->bias : NULL,
         {p.y + p.y_offset, y_stride, y_type, (int32_t)random_in(state, -128, 127), (int32_t)random_in(state, 0, 9)},
         NULL};

@@ -239,7 +239,7 @@ static void test_one_hot(const struct scheme *scheme)
         uint8_t *const x = calloc(K * K, sizeof(float));
         for (size_t m = 0; m < K; m++)
             put_x(type, x, m * K + (m + (size_t)i * 7) % K, 1);
-        p.product.x = (pwl_qgemm_input){x, K, type, 0, NULL};
+        p.product.x = (pwl_qgemm_input){x, K, type, 0, NULL, NULL};
         p.product.bias = NULL;
         good = agree(scheme, &w, &p, &state);
         free(x);
@@ -311,7 +311,7 @@ static void test_super_extremes(const struct scheme *scheme)
             x[b] = (pwl_block_q8_1){0x3c00, 0, {0}};
             memset(x[b].qs, i / 2 ? 127 : -128, PWL_BLOCK);
         }
-        p.product.x = (pwl_qgemm_input){x, k / PWL_BLOCK, PWL_QGEMM_BLOCKS_Q8_1, 0, NULL};
+        p.product.x = (pwl_qgemm_input){x, k / PWL_BLOCK, PWL_QGEMM_BLOCKS_Q8_1, 0, NULL, NULL};
         good = agree(scheme, &w, &p, &state);
         free(blocks);
         free(x);

@@ -41,12 +41,12 @@ static void test_products(struct operand *q4, struct operand *rows)
     static pwl_table no_table;
     static const pwl_qgemm_activation as = {&no_table, NULL, {1, 0}, {1, 0}, 0, {1, 0}, {1, 0}, NULL};
     const pwl_qgemm_product good = {
-        PWL_QGEMM_W4A8, PWL_QGEMM_SUMS_EXACT,        2,   NULL, {x, 32, PWL_QGEMM_F32, 0, NULL},
+        PWL_QGEMM_W4A8, PWL_QGEMM_SUMS_EXACT,        2,   NULL, {x, 32, PWL_QGEMM_F32, 0, NULL, NULL},
         q4->bias,       {y, 5, PWL_QGEMM_F32, 0, 0}, NULL};
     pwl_qgemm_product int8 = good;
     int8.scheme = PWL_QGEMM_INT8;
     int8.bias = rows->bias;
-    int8.x = (pwl_qgemm_input){q_x, 32, PWL_QGEMM_S8, 0, n_x};
+    int8.x = (pwl_qgemm_input){q_x, 32, PWL_QGEMM_S8, 0, n_x, NULL};
     int8.y.type = PWL_QGEMM_S8;
 #define SPOILT(from, operand, what, check, expected, name)                                                             \
     do {                                                                                                               \
@@ -65,7 +65,7 @@ static void test_products(struct operand *q4, struct operand *rows)
     tap(pwl_qgemm(&int8, &rows->panels, workspace, sizeof workspace) == PWL_QGEMM_OK, "another, of integers");
     Q4(call.panels.memory = NULL, PWL_QGEMM_ERR_NULL, "no memory of panels");
     Q4(call.panels.memory = (const char *)call.panels.memory + 16, PWL_QGEMM_ERR_ALIGN, "panels aligned to 16");
-    Q4(call.panels.format = (pwl_qgemm_format)8, PWL_QGEMM_ERR_FORMAT, "panels of no format");
+    Q4(call.panels.format = (pwl_qgemm_format)64, PWL_QGEMM_ERR_FORMAT, "panels of no format");
     INT8(call.panels.format = PWL_QGEMM_ROWS4, PWL_QGEMM_ERR_FORMAT, "panels of nibbles in rows, which are made bytes");
     Q4(call.panels.k = 48, PWL_QGEMM_ERR_SHAPE, "K of 48");
     Q4(call.panels.n = 0, PWL_QGEMM_ERR_SHAPE, "N of 0");
@@ -75,7 +75,7 @@ static void test_products(struct operand *q4, struct operand *rows)
     Q4((call.panels.format = PWL_QGEMM_Q6_K, call.panels.k = 288), PWL_QGEMM_ERR_SHAPE, "Q6_K: K of 288");
     Q4((call.panels.format = PWL_QGEMM_Q4_K, call.panels.k = 256), PWL_QGEMM_ERR_SPACE, "panels of another format");
     INT8(call.panels.k = 65824, PWL_QGEMM_ERR_DEPTH, "INT8: K of 65824");
-    Q4(call.product.scheme = (pwl_qgemm_scheme)10, PWL_QGEMM_ERR_SCHEME, "no scheme");
+    Q4(call.product.scheme = (pwl_qgemm_scheme)64, PWL_QGEMM_ERR_SCHEME, "no scheme");
     Q4(call.product.scheme = PWL_QGEMM_W8A8, PWL_QGEMM_ERR_SCHEME, "another scheme's weights");
     Q4(call.product.scheme = PWL_QGEMM_Q4_K_A8, PWL_QGEMM_ERR_SCHEME, "a scheme of super-blocks");
     Q4((call.product.scheme = PWL_QGEMM_MXFP4_A8, call.product.sums = PWL_QGEMM_SUMS_STORED), PWL_QGEMM_ERR_SCHEME,
@@ -133,7 +133,7 @@ static void test_ranges(struct operand *w)
     static float x[3 * 32], z[3 * 70];
     static uint8_t workspace[4096];
     const pwl_qgemm_product product = {
-        PWL_QGEMM_W4A8, PWL_QGEMM_SUMS_EXACT,         3,   NULL, {x, 32, PWL_QGEMM_F32, 0, NULL},
+        PWL_QGEMM_W4A8, PWL_QGEMM_SUMS_EXACT,         3,   NULL, {x, 32, PWL_QGEMM_F32, 0, NULL, NULL},
         NULL,           {z, 70, PWL_QGEMM_F32, 0, 0}, NULL};
     int good = 1;
     for (size_t i = 0; i < sizeof some / sizeof some[0]; i++)
