@@ -18,7 +18,7 @@
 
 #define MOST_VALUES 32
 #define MOST_SIZE (1 << 24)             /* of M, N and K */
-#define MOST_ON_CPU ((uint64_t)1 << 30) /* multiplications of one product */
+#define MOST_ON_CPU ((uint64_t)1 << 36) /* multiplications of one product */
 #define CPU_REPETITIONS 5
 
 static const struct option_info options[] = {
@@ -82,11 +82,32 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Super-blocks, which floats are not made into here: of any codes, with scales of 2^-8. In place of floats. */
+static pwl_qgemm_tensor super_blocks_of(const struct gemm_case *what, float *w)
+{
+    static const struct {
+        pwl_qgemm_format format;
+        uint32_t type;
+        size_t bytes, d[2];
+    } formats[] = {
+        {PWL_QGEMM_Q4_K, GGUF_Q4_K, sizeof(pwl_block_q4_k), {0, 2}},
+        {PWL_QGEMM_Q5_K, GGUF_Q5_K, sizeof(pwl_block_q5_k), {0, 2}},
+        {PWL_QGEMM_Q6_K, GGUF_Q6_K, sizeof(pwl_block_q6_k), {208, 208}},
+    };
+    const size_t i = (size_t)(what->format - PWL_QGEMM_Q4_K), blocks = what->n * what->k / PWL_SUPER_BLOCK;
+    unsigned char *const bytes = (unsigned char *)w;
+    for (size_t b = 0; b < blocks; b++)
+        for (size_t at = 0; at < 2; at++)
+            npy_store(bytes + b * formats[i].bytes + formats[i].d[at], 0x1c00, 2);
+    return (pwl_qgemm_tensor){formats[i].type, {what->k, what->n, 1, 1}, w, blocks * formats[i].bytes};
+}
+
 /* w, x: random */
-static int multiply_on_cpu(struct row *row, const float *w, const float *x, struct diag *diag)
+static int multiply_on_cpu(struct row *row, float *w, const float *x, struct diag *diag)
 {
     const struct gemm_case *const what = &row->what;
-    const pwl_qgemm_tensor tensor = {0, {what->k, what->n, 1, 1}, w, what->n * what->k * sizeof *w};
+    const pwl_qgemm_tensor floats = {GGUF_F32, {what->k, what->n, 1, 1}, w, what->n * what->k * sizeof *w};
+    const pwl_qgemm_tensor tensor = what->format >= PWL_QGEMM_Q4_K ? super_blocks_of(what, w) : floats;
     const struct npy npy = {'f', sizeof *x, 2, {what->m, what->k}, what->m * what->k, (const unsigned char *)x};
     struct gemm gemm = {.out = GEMM_F16, .scheme = row->scheme, .weights = {.n = what->n, .k = what->k}};
     double us[CPU_REPETITIONS];
@@ -94,6 +115,8 @@ static int multiply_on_cpu(struct row *row, const float *w, const float *x, stru
     int code = gemm_take_input(&gemm, &npy, diag);
     if (code == EXIT_DONE)
         code = gemm_prepare(&gemm, &tensor, diag);
+    if (code == EXIT_DONE)
+        code = gemm_arrange(&gemm, diag);
     for (int r = 0; r < CPU_REPETITIONS && code == EXIT_DONE; r++) {
         const double begin = now_us();
         gemm_multiply(&gemm);
@@ -103,7 +126,7 @@ static int multiply_on_cpu(struct row *row, const float *w, const float *x, stru
     if (code != EXIT_DONE)
         return code;
     qsort(us, CPU_REPETITIONS, sizeof *us, by_size);
-    row->times = (struct gemm_times){.ran = {"CPU", "reference"},
+    row->times = (struct gemm_times){.ran = {"CPU", "host"},
                                      .repetitions = CPU_REPETITIONS,
                                      .launches = 1,
                                      .warm = {us[CPU_REPETITIONS / 2], us[0], us[CPU_REPETITIONS - 1]}};
@@ -115,8 +138,11 @@ static int measure_on_cpu(struct row *row, struct diag *diag)
     const struct gemm_case *const what = &row->what;
     const uint64_t products = (uint64_t)what->m * what->n; /* at most 2^48 */
     if (products > MOST_ON_CPU / what->k)
-        return diag_set(diag, EXIT_USAGE, "--device cpu: M %zu, N %zu, K %zu is more than 2^30 multiplications",
+        return diag_set(diag, EXIT_USAGE, "--device cpu: M %zu, N %zu, K %zu is more than 2^36 multiplications",
                         what->m, what->n, what->k);
+    if (what->format >= PWL_QGEMM_Q4_K && what->k % PWL_SUPER_BLOCK)
+        return diag_set(diag, EXIT_USAGE, "-k %zu: must be a multiple of 256 for --scheme %s", what->k,
+                        row->scheme->name);
     float *const w = draw(what->n * what->k), *const x = draw(what->m * what->k);
     const int code = w && x ? multiply_on_cpu(row, w, x, diag) : diag_set(diag, EXIT_IO, "out of memory");
     free(w);
@@ -206,6 +232,9 @@ static int report(const struct request *request, const struct row *rows, int cou
 static int perform(const struct request *request, struct diag *diag)
 {
     const int count = request->m.count * request->n.count * request->k.count * request->scheme_count;
+    for (int s = 0; s < request->scheme_count; s++)
+        if (gemm_need_kernels(request->schemes[s], request->device, diag) != EXIT_DONE)
+            return diag->code;
     struct row *const rows = calloc((size_t)count, sizeof *rows);
     struct row *row = rows;
     if (!rows)
@@ -305,15 +334,16 @@ const struct command command_bench = {
     .name = "bench",
     .synopsis = "pwlc bench gemm [flags]",
     .summary = "Measure products of random numbers in the schemes of pwlc gemm, with cuBLASLt's of fp16 beside them.",
-    .details = "Every combination of the lists is a row. On a device times are medians of 51 graphs of launches, X and "
-               "Y in fp16 "
-               "(int8 for int8), with what a scheme makes of X. Cold: launches take turns among copies of the weights "
-               "and of Y, "
-               "400 MB of them or 256, in graphs of one round. L2 warm: always the same copy. cuBLASLt is measured in "
-               "turn with "
-               "each row where its library is found, by the fastest algorithm that it names.\n\n"
-               "On the CPU, times are of the reference, which is no fast way, on all cores: medians of 5, up to 2^30 "
-               "multiplications each.",
+    .details =
+        "Every combination of the lists is a row. On a device times are medians of 51 graphs of launches, X and "
+        "Y in fp16 "
+        "(int8 for int8), with what a scheme makes of X. Cold: launches take turns among copies of the weights "
+        "and of Y, "
+        "400 MB of them or 256, in graphs of one round. L2 warm: always the same copy. cuBLASLt is measured in "
+        "turn with "
+        "each row where its library is found, by the fastest algorithm that it names.\n\n"
+        "On the CPU, times are of products on all cores, with what a scheme makes of X, by arranged weights that "
+        "caches may hold: medians of 5, up to 2^36 multiplications each.",
     .example = "pwlc bench gemm --device cpu -m 1,4 -n 64 -k 128 --scheme w4a16,w8a8 --format md",
     .options = options,
     .run = run,

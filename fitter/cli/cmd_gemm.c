@@ -56,17 +56,23 @@ static int multiply(struct gemm *gemm, enum device device, struct diag *diag)
 {
     const pwl_qgemm_product *const product = &gemm->product;
     struct gemm_ran ran = {"", ""};
-    const int code = device == DEVICE_CPU ? EXIT_MISSING : multiply_on_cuda(gemm, &ran, diag);
+    const bool on_cpu = device == DEVICE_CPU || !gemm_has_kernels(gemm->scheme);
+    const int code = on_cpu ? EXIT_MISSING : multiply_on_cuda(gemm, &ran, diag);
     if (code != EXIT_DONE && !(code == EXIT_MISSING && device != DEVICE_CUDA))
         return code;
-    if (code != EXIT_DONE)
+    if (code != EXIT_DONE) {
+        struct diag of_memory = {0};
+        if (gemm_arrange(gemm, &of_memory) != EXIT_DONE) {
+            *diag = of_memory;
+            return diag->code;
+        }
         gemm_multiply(gemm);
+    }
     char where[sizeof diag->text + 40];
     if (code == EXIT_DONE)
         snprintf(where, sizeof where, "on %s by the kernel %s", ran.device, ran.kernel);
     else
-        snprintf(where, sizeof where, "on the CPU by the reference%s%s", device == DEVICE_CPU ? "" : ": ",
-                 device == DEVICE_CPU ? "" : diag->text);
+        snprintf(where, sizeof where, "on the CPU%s%s", on_cpu ? "" : ": ", on_cpu ? "" : diag->text);
     note("gemm", "%s, M %zu, N %zu, K %zu, %s", gemm->scheme->name, product->m, gemm->weights.n, gemm->weights.k,
          where);
     return EXIT_DONE;
@@ -104,6 +110,8 @@ static int compute(const struct request *request, const struct gguf_tensor *tens
     struct npy npy;
     memcpy(from.shape, tensor->shape, sizeof from.shape);
     int code = gemm_take_weights(gemm, request->file, tensor, request->scheme, diag);
+    if (code == EXIT_DONE)
+        code = gemm_need_kernels(gemm->scheme, request->device, diag);
     if (code == EXIT_DONE && request->table)
         code = gemm_read_table(gemm, request->table, diag);
     if (code == EXIT_DONE && request->bias)
@@ -224,7 +232,9 @@ const struct command command_gemm = {
     .details =
         "Schemes name the bits of weights and activations; pwl/qgemm.h has their formulas. Tensors of blocks are taken "
         "as they are, by the schemes of their type: Q4_0 by w4a16 (default) and w4a8, Q8_0 by w8a16 (default) and "
-        "w8a8, MXFP4 by mxfp4a16. F32, F16 and BF16 become what the scheme says, w8a16 by default. int8 has a power of "
+        "w8a8, MXFP4 by mxfp4a16 (default) and mxfp4a8, and Q4_K, Q5_K and Q6_K by q4ka8, q5ka8 and q6ka8, which run "
+        "on the CPU alone, as does mxfp4a8. F32, F16 and BF16 become what the scheme says, w8a16 by default. int8 has "
+        "a power of "
         "two for each row of W and of X, and is exact in between; its sums are scaled, and the bias added, in "
         "double. w4int8 has weights of 4 bits, likewise, and makes Q4_0 such too.\n\n"
         "--table quantises Y by the scale and zero point of the table's input, and stores the table's values: codes, "

@@ -175,7 +175,7 @@ const struct command command_gguf = {
     .name = "gguf",
     .synopsis = "pwlc gguf list FILE [--metadata] | pwlc gguf extract FILE TENSOR [--raw] -o OUT",
     .summary = "List the tensors of a GGUF file, or write one of them as an .npy array of floats.",
-    .details = "Reads tensors of F32, F16, BF16, Q4_0, Q8_0 and MXFP4; others are listed by name.",
+    .details = "Reads tensors of F32, F16, BF16, Q4_0, Q8_0, MXFP4, Q4_K, Q5_K and Q6_K; others are listed by name.",
     .example =
         "printf 'GGUF\\003000\\0010000000%08d\\0010000000w\\001000\\0020000000%019d00\\200?000@' 0 0 | tr 0 '\\0' "
         ">small.gguf\n"

@@ -24,10 +24,26 @@ const struct gemm_scheme gemm_schemes[] = {
     {"mxfp4a16", PWL_QGEMM_MXFP4_A16, PWL_QGEMM_MXFP4, "MXFP4"},
     {"w4a8", PWL_QGEMM_W4A8, PWL_QGEMM_Q4_0, "Q4_0"},
     {"w8a8", PWL_QGEMM_W8A8, PWL_QGEMM_Q8_0, "Q8_0"},
+    {"mxfp4a8", PWL_QGEMM_MXFP4_A8, PWL_QGEMM_MXFP4, "MXFP4"},
+    {"q4ka8", PWL_QGEMM_Q4_K_A8, PWL_QGEMM_Q4_K, "Q4_K"},
+    {"q5ka8", PWL_QGEMM_Q5_K_A8, PWL_QGEMM_Q5_K, "Q5_K"},
+    {"q6ka8", PWL_QGEMM_Q6_K_A8, PWL_QGEMM_Q6_K, "Q6_K"},
     {"int8", PWL_QGEMM_INT8, PWL_QGEMM_ROWS8, NULL},
     {"w4int8", PWL_QGEMM_INT8, PWL_QGEMM_ROWS4, "Q4_0"},
     {NULL, PWL_QGEMM_W4A16, PWL_QGEMM_Q4_0, NULL},
 };
+
+bool gemm_has_kernels(const struct gemm_scheme *scheme)
+{
+    return scheme->scheme != PWL_QGEMM_MXFP4_A8 && scheme->scheme < PWL_QGEMM_Q4_K_A8;
+}
+
+int gemm_need_kernels(const struct gemm_scheme *scheme, enum device device, struct diag *diag)
+{
+    if (device != DEVICE_CUDA || gemm_has_kernels(scheme))
+        return EXIT_DONE;
+    return diag_set(diag, EXIT_USAGE, "--scheme %s has no kernel; must be with --device cpu", scheme->name);
+}
 
 int gemm_scheme_parse(const char *name, size_t length, const struct gemm_scheme **scheme, struct diag *diag)
 {
@@ -52,6 +68,8 @@ int gemm_out_of_memory(const char *what, struct diag *diag)
 void gemm_free(struct gemm *gemm)
 {
     free(gemm->packed);
+    free(gemm->panels_memory);
+    free(gemm->workspace);
     free(gemm->x);
     free(gemm->y);
     free(gemm->n_x);
@@ -70,9 +88,11 @@ static bool is_floats(const struct gguf_tensor *tensor)
     return tensor->known->block == 1;
 }
 
+/* Super-blocks are not made of floats. */
 static bool takes(const struct gemm_scheme *scheme, const struct gguf_tensor *tensor)
 {
-    return is_floats(tensor) || (scheme->blocks && strcmp(scheme->blocks, tensor->known->name) == 0);
+    return (is_floats(tensor) && scheme->format < PWL_QGEMM_Q4_K) ||
+           (scheme->blocks && strcmp(scheme->blocks, tensor->known->name) == 0);
 }
 
 static int choose_scheme(struct gemm *gemm, const struct gguf_tensor *tensor, const struct gemm_scheme *wanted,
@@ -245,6 +265,45 @@ int gemm_prepare(struct gemm *gemm, const pwl_qgemm_tensor *tensor, struct diag 
                                   : diag_set(diag, EXIT_USAGE, "the product: %s", pwl_qgemm_status_text(status));
 }
 
+int gemm_arrange(struct gemm *gemm, struct diag *diag)
+{
+    size_t bytes;
+    pwl_qgemm_status status = pwl_qgemm_panels_bytes(&gemm->weights, &bytes);
+    if (status == PWL_QGEMM_OK) {
+        gemm->panels_memory = malloc(bytes);
+        if (!gemm->panels_memory)
+            return gemm_out_of_memory("weights", diag);
+        status = pwl_qgemm_arrange(&gemm->weights, gemm->panels_memory, bytes, &gemm->panels);
+    }
+    if (status == PWL_QGEMM_OK)
+        status = pwl_qgemm_workspace(&gemm->product, &gemm->panels, &gemm->workspace_bytes);
+    if (status == PWL_QGEMM_ERR_SCHEME) { /* the reference has all */
+        gemm->panels.memory = NULL;
+        return EXIT_DONE;
+    }
+    if (status != PWL_QGEMM_OK)
+        return diag_set(diag, EXIT_IO, "the product: %s", pwl_qgemm_status_text(status));
+    gemm->workspace = malloc(gemm->workspace_bytes);
+    return gemm->workspace ? EXIT_DONE : gemm_out_of_memory("X", diag);
+}
+
+static void prepare_rows(void *context, int job)
+{
+    const struct gemm *const gemm = context;
+    const size_t first = (size_t)job * ROWS, left = gemm->product.m - first;
+    /* Of a product that was checked, as below: it cannot fail. */
+    (void)!pwl_qgemm_rows(&gemm->product, &gemm->panels, first, left < ROWS ? left : ROWS, gemm->workspace,
+                          gemm->workspace_bytes);
+}
+
+static void multiply_panel(void *context, int job)
+{
+    const struct gemm *const gemm = context;
+    const size_t first = (size_t)job * PWL_QGEMM_PANEL, left = gemm->weights.n - first;
+    (void)!pwl_qgemm_part(&gemm->product, &gemm->panels, first, left < PWL_QGEMM_PANEL ? left : PWL_QGEMM_PANEL,
+                          gemm->workspace, gemm->workspace_bytes);
+}
+
 static void multiply_rows(void *context, int job)
 {
     const struct gemm *const gemm = context;
@@ -261,7 +320,14 @@ static void multiply_rows(void *context, int job)
 void gemm_multiply(struct gemm *gemm)
 {
     /* A file has at most 2^30 bytes, and so 2^24 rows. */
-    jobs_run((int)((gemm->product.m + ROWS - 1) / ROWS), jobs_default(), multiply_rows, gemm, "parts of Y");
+    const int rows = (int)((gemm->product.m + ROWS - 1) / ROWS);
+    if (!gemm->panels.memory) {
+        jobs_run(rows, jobs_default(), multiply_rows, gemm, "parts of Y");
+        return;
+    }
+    jobs_run(rows, jobs_default(), prepare_rows, gemm, NULL);
+    jobs_run((int)((gemm->weights.n + PWL_QGEMM_PANEL - 1) / PWL_QGEMM_PANEL), jobs_default(), multiply_panel, gemm,
+             "parts of Y");
 }
 
 /* int8: the sum, scaled and with the bias, rounded once. */

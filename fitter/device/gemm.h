@@ -6,13 +6,14 @@
 
 #include <stdbool.h>
 
-#include <pwl/qgemm.h>
+#include <pwl/qgemm_host.h>
 
+#include "cuda_library.h"
 #include "io/gguf.h"
 #include "io/npy.h"
 #include "table/table.h"
 
-#define GEMM_SCHEMES "w4a16|w8a16|mxfp4a16|w4a8|w8a8|int8|w4int8"
+#define GEMM_SCHEMES "w4a16|w8a16|mxfp4a16|w4a8|w8a8|mxfp4a8|q4ka8|q5ka8|q6ka8|int8|w4int8"
 
 struct gemm_scheme {
     const char *name;
@@ -23,6 +24,12 @@ struct gemm_scheme {
 
 /* Ends with a null name. */
 extern const struct gemm_scheme gemm_schemes[];
+
+/* Whether a device multiplies by it. */
+bool gemm_has_kernels(const struct gemm_scheme *scheme);
+
+/* Exit 2 where it does not, and a device is named. */
+int gemm_need_kernels(const struct gemm_scheme *scheme, enum device device, struct diag *diag);
 
 /* The scheme of that name; exit 2 when there is none. */
 int gemm_scheme_parse(const char *name, size_t length, const struct gemm_scheme **scheme, struct diag *diag);
@@ -45,6 +52,9 @@ struct gemm {
     pwl_qgemm_activation activation;
     struct npy shape;          /* of Y */
     pwl_qgemm_product product; /* of these */
+    pwl_qgemm_panels panels;   /* of gemm_arrange(), as is the rest */
+    void *panels_memory, *workspace;
+    size_t workspace_bytes;
 };
 void gemm_free(struct gemm *gemm);
 
@@ -53,7 +63,7 @@ void *gemm_array(size_t count, size_t element);
 int gemm_out_of_memory(const char *what, struct diag *diag);
 
 /* Checks a tensor and chooses how it is multiplied: `wanted`, or where that is null what the tensor's blocks are made
- * for with 16-bit activations, and w8a16 for floats. Exit 2. */
+ * for, with 16-bit activations but for super-blocks, and w8a16 for floats. Exit 2. */
 int gemm_take_weights(struct gemm *gemm, const char *path, const struct gguf_tensor *tensor,
                       const struct gemm_scheme *wanted, struct diag *diag);
 
@@ -70,7 +80,11 @@ int gemm_read_input(struct gemm *gemm, const char *path, struct diag *diag);
 /* Last: packs the weights, whose data may lie at any address, and makes room for Y. */
 int gemm_prepare(struct gemm *gemm, const pwl_qgemm_tensor *tensor, struct diag *diag);
 
-/* Computes the product by the reference, on all cores. */
+/* Then, for products on the CPU: arranges the weights for it, where it has a way for the scheme. Exit 1 without memory.
+ */
+int gemm_arrange(struct gemm *gemm, struct diag *diag);
+
+/* Computes the product on all cores, by arranged weights as pwl/qgemm_host.h says, else by the reference. */
 void gemm_multiply(struct gemm *gemm);
 
 /* What .npy holds of Y, where it was computed, by whatever way. *npy points into gemm. */

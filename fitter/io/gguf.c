@@ -19,14 +19,18 @@ static const struct gguf_type types[] = {
     {GGUF_Q8_0, "Q8_0", PWL_BLOCK, sizeof(pwl_block_q8_0)},
     {GGUF_BF16, "BF16", 1, 2},
     {GGUF_MXFP4, "MXFP4", PWL_BLOCK, sizeof(pwl_block_mxfp4)},
+    {GGUF_Q4_K, "Q4_K", PWL_SUPER_BLOCK, sizeof(pwl_block_q4_k)},
+    {GGUF_Q5_K, "Q5_K", PWL_SUPER_BLOCK, sizeof(pwl_block_q5_k)},
+    {GGUF_Q6_K, "Q6_K", PWL_SUPER_BLOCK, sizeof(pwl_block_q6_k)},
 };
 
 /* The types of ggml by number; null for numbers that were never used, or are no longer. */
 static const char *const type_names[] = {
-    "F32",    "F16",      "Q4_0",     "Q4_1",     NULL,    NULL,    "Q5_0",       "Q5_1",       "Q8_0",       "Q8_1",
-    "Q2_K",   "Q3_K",     "Q4_K",     "Q5_K",     "Q6_K",  "Q8_K",  "IQ2_XXS",    "IQ2_XS",     "IQ3_XXS",    "IQ1_S",
-    "IQ4_NL", "IQ3_S",    "IQ2_S",    "IQ4_XS",   "I8",    "I16",   "I32",        "I64",        "F64",        "IQ1_M",
-    "BF16",   "Q4_0_4_4", "Q4_0_4_8", "Q4_0_8_8", "TQ1_0", "TQ2_0", "IQ4_NL_4_4", "IQ4_NL_4_8", "IQ4_NL_8_8", "MXFP4",
+    "F32",        "F16",        "Q4_0",       "Q4_1",  NULL,       NULL,       "Q5_0",     "Q5_1",    "Q8_0",
+    "Q8_1",       "Q2_K",       "Q3_K",       "Q4_K",  "Q5_K",     "Q6_K",     "Q8_K",     "IQ2_XXS", "IQ2_XS",
+    "IQ3_XXS",    "IQ1_S",      "IQ4_NL",     "IQ3_S", "IQ2_S",    "IQ4_XS",   "I8",       "I16",     "I32",
+    "I64",        "F64",        "IQ1_M",      "BF16",  "Q4_0_4_4", "Q4_0_4_8", "Q4_0_8_8", "TQ1_0",   "TQ2_0",
+    "IQ4_NL_4_4", "IQ4_NL_4_8", "IQ4_NL_8_8", "MXFP4", "NVFP4",    "Q1_0",
 };
 
 const char *gguf_type_name(uint32_t type, char text[GGUF_TYPE_NAME_SIZE])
@@ -162,7 +166,8 @@ static bool read_tensor(struct reader *reader, struct gguf_tensor *tensor, uint6
         return false;
     tensor->known = find_type(tensor->type);
     if (tensor->known && tensor->shape[0] % tensor->known->block) {
-        *what = "has rows that are no multiple of 32 elements";
+        *what = tensor->known->block == PWL_BLOCK ? "has rows that are no multiple of 32 elements"
+                                                  : "has rows that are no multiple of 256 elements";
         return false;
     }
     return true;
@@ -396,8 +401,8 @@ int gguf_need(const struct gguf *gguf, const char *name, struct gguf_tensor *ten
     if (!tensor->known)
         return diag_set(
             diag, EXIT_USAGE,
-            "tensor \"%s\" is of type %s, which is not supported; F32, F16, BF16, Q4_0, Q8_0 and MXFP4 can be "
-            "read",
+            "tensor \"%s\" is of type %s, which is not supported; F32, F16, BF16, Q4_0, Q8_0, MXFP4, Q4_K, Q5_K "
+            "and Q6_K can be read",
             name, gguf_type_name(tensor->type, text));
     return EXIT_DONE;
 }

@@ -67,14 +67,24 @@ struct gguf_tensor {
 };
 
 /* A tensor type that can be read, by its number. */
-enum { GGUF_F32 = 0, GGUF_F16 = 1, GGUF_Q4_0 = 2, GGUF_Q8_0 = 8, GGUF_BF16 = 30, GGUF_MXFP4 = 39 };
+enum {
+    GGUF_F32 = 0,
+    GGUF_F16 = 1,
+    GGUF_Q4_0 = 2,
+    GGUF_Q8_0 = 8,
+    GGUF_Q4_K = 12,
+    GGUF_Q5_K = 13,
+    GGUF_Q6_K = 14,
+    GGUF_BF16 = 30,
+    GGUF_MXFP4 = 39
+};
 struct gguf_type {
     uint32_t id;
     const char *name;
     size_t block, block_bytes; /* elements, and their bytes */
 };
 
-/* "Q6_K", of types that cannot be read too; "unknown type 99", in text, of others. */
+/* "Q2_K", of types that cannot be read too; "unknown type 99", in text, of others. */
 #define GGUF_TYPE_NAME_SIZE 32
 const char *gguf_type_name(uint32_t type, char text[GGUF_TYPE_NAME_SIZE]);
 

@@ -14,11 +14,12 @@ static void blocks_to_floats(pwl_format format, const struct gguf_tensor *tensor
 {
     /* The data may lie at any address: block by block, through an aligned one. */
     const size_t block_bytes = tensor->known->block_bytes, blocks = (size_t)(tensor->bytes / block_bytes);
+    const size_t elements = tensor->known->block;
     for (size_t b = 0; b < blocks; b++) {
-        uint16_t block[(sizeof(pwl_block_q8_0) + 1) / 2];
+        uint16_t block[(sizeof(pwl_block_q6_k) + 1) / 2];
         memcpy(block, data + b * block_bytes, block_bytes);
         /* The format, shape and addresses are right by construction. */
-        (void)!pwl_dequantise(format, block, 1, PWL_BLOCK, PWL_BLOCK, values + b * PWL_BLOCK);
+        (void)!pwl_dequantise(format, block, 1, elements, elements, values + b * elements);
     }
 }
 
@@ -37,6 +38,15 @@ int gguf_dequantise(const struct gguf_tensor *tensor, const unsigned char *data,
         break;
     case GGUF_MXFP4:
         blocks_to_floats(PWL_MXFP4, tensor, data, *values);
+        break;
+    case GGUF_Q4_K:
+        blocks_to_floats(PWL_Q4_K, tensor, data, *values);
+        break;
+    case GGUF_Q5_K:
+        blocks_to_floats(PWL_Q5_K, tensor, data, *values);
+        break;
+    case GGUF_Q6_K:
+        blocks_to_floats(PWL_Q6_K, tensor, data, *values);
         break;
     case GGUF_F32:
         for (size_t i = 0; i < count; i++)

@@ -5,19 +5,25 @@
 #include "block.h"
 #include "check.h"
 #include "q8.h"
+#include "super.h"
 
 static const struct {
     uint8_t bytes, align;
-    uint8_t codes; /* offset of qs */
+    uint8_t codes;     /* offset of qs; not of super-blocks */
+    uint16_t elements; /* of a block */
 } formats[] = {
-    [PWL_Q4_0] = {sizeof(pwl_block_q4_0), _Alignof(pwl_block_q4_0), offsetof(pwl_block_q4_0, qs)},
-    [PWL_Q8_0] = {sizeof(pwl_block_q8_0), _Alignof(pwl_block_q8_0), offsetof(pwl_block_q8_0, qs)},
-    [PWL_Q8_1] = {sizeof(pwl_block_q8_1), _Alignof(pwl_block_q8_1), offsetof(pwl_block_q8_1, qs)},
-    [PWL_MXFP4] = {sizeof(pwl_block_mxfp4), _Alignof(pwl_block_mxfp4), offsetof(pwl_block_mxfp4, qs)},
+    [PWL_Q4_0] = {sizeof(pwl_block_q4_0), _Alignof(pwl_block_q4_0), offsetof(pwl_block_q4_0, qs), PWL_BLOCK},
+    [PWL_Q8_0] = {sizeof(pwl_block_q8_0), _Alignof(pwl_block_q8_0), offsetof(pwl_block_q8_0, qs), PWL_BLOCK},
+    [PWL_Q8_1] = {sizeof(pwl_block_q8_1), _Alignof(pwl_block_q8_1), offsetof(pwl_block_q8_1, qs), PWL_BLOCK},
+    [PWL_MXFP4] = {sizeof(pwl_block_mxfp4), _Alignof(pwl_block_mxfp4), offsetof(pwl_block_mxfp4, qs), PWL_BLOCK},
+    [PWL_Q4_K] = {sizeof(pwl_block_q4_k), _Alignof(pwl_block_q4_k), 0, PWL_SUPER_BLOCK},
+    [PWL_Q5_K] = {sizeof(pwl_block_q5_k), _Alignof(pwl_block_q5_k), 0, PWL_SUPER_BLOCK},
+    [PWL_Q6_K] = {sizeof(pwl_block_q6_k), _Alignof(pwl_block_q6_k), 0, PWL_SUPER_BLOCK},
 };
 
 _Static_assert(sizeof(pwl_block_q4_0) == 18 && sizeof(pwl_block_q8_0) == 34 && sizeof(pwl_block_q8_1) == 36 &&
-                   sizeof(pwl_block_mxfp4) == 17,
+                   sizeof(pwl_block_mxfp4) == 17 && sizeof(pwl_block_q4_k) == 144 && sizeof(pwl_block_q5_k) == 176 &&
+                   sizeof(pwl_block_q6_k) == 210,
                "blocks have no padding");
 
 /* block.h has one code at a time; here they go to their places. */
@@ -53,6 +59,16 @@ static void quantise_block(pwl_format format, pwl_rule rule, const float v[PWL_B
     store(format, scale, pwl_sum_of(rule, extent, scale, sum_q, sum_x), q, block);
 }
 
+static void dequantise_super_block(pwl_format format, const uint8_t *block, float v[PWL_SUPER_BLOCK])
+{
+    pwl_sub_block sub;
+    for (unsigned j = 0; j < PWL_SUPER_BLOCK; j++) {
+        if (j % PWL_SUB_BLOCK == 0)
+            sub = pwl_sub_block_of(format, block, j / PWL_SUB_BLOCK);
+        v[j] = pwl_sub_block_value(&sub, pwl_super_code(format, block, j));
+    }
+}
+
 static void dequantise_block(pwl_format format, const uint8_t *block, float v[PWL_BLOCK])
 {
     const uint8_t *const qs = block + formats[format].codes;
@@ -71,18 +87,19 @@ static void dequantise_block(pwl_format format, const uint8_t *block, float v[PW
 
 size_t pwl_format_bytes(pwl_format format)
 {
-    return (unsigned)format <= PWL_MXFP4 ? formats[format].bytes : 0;
+    return (unsigned)format <= PWL_Q6_K ? formats[format].bytes : 0;
 }
 
 pwl_blocks_status pwl_blocks_bytes(pwl_format format, size_t rows, size_t k_padded, size_t *bytes)
 {
-    const size_t block = pwl_format_bytes(format), row = k_padded / PWL_BLOCK * block; /* at most 36 / 32 k_padded */
+    const size_t block = pwl_format_bytes(format), elements = block ? formats[format].elements : 1;
+    const size_t row = k_padded / elements * block; /* at most 36 / 32 k_padded */
     if (!bytes)
         return PWL_BLOCKS_ERR_NULL;
     *bytes = 0;
     if (!block)
         return PWL_BLOCKS_ERR_FORMAT;
-    if (k_padded % PWL_BLOCK || k_padded / PWL_BLOCK > SIZE_MAX / block || (row && rows > SIZE_MAX / row))
+    if (k_padded % elements || k_padded / elements > SIZE_MAX / block || (row && rows > SIZE_MAX / row))
         return PWL_BLOCKS_ERR_SHAPE;
     *bytes = rows * row;
     return PWL_BLOCKS_OK;
@@ -111,8 +128,8 @@ pwl_blocks_status pwl_quantise(pwl_format format, pwl_rule rule, const float *x,
 {
     const pwl_blocks_status status = pwl_blocks_check(format, rule, x, sizeof *x, rows, k, k_padded, blocks);
     uint8_t *block = blocks;
-    if (status != PWL_BLOCKS_OK)
-        return status;
+    if (status != PWL_BLOCKS_OK || pwl_is_super(format))
+        return status != PWL_BLOCKS_OK ? status : PWL_BLOCKS_ERR_FORMAT;
     for (size_t r = 0; r < rows; r++) {
         size_t i = 0;
         if (format == PWL_Q8_1 && rule == PWL_RULE_DEFAULT) { /* but for a block that is padded */
@@ -149,11 +166,15 @@ static void put_f16(void *y, size_t i, float v)
 static void dequantise(pwl_format format, const uint8_t *block, size_t rows, size_t k, size_t k_padded, put_value *put,
                        void *y)
 {
+    const size_t elements = formats[format].elements;
     for (size_t r = 0; r < rows; r++) {
-        for (size_t i = 0; i < k_padded; i += PWL_BLOCK, block += formats[format].bytes) {
-            float v[PWL_BLOCK];
-            dequantise_block(format, block, v);
-            for (size_t j = 0; j < PWL_BLOCK && i + j < k; j++)
+        for (size_t i = 0; i < k_padded; i += elements, block += formats[format].bytes) {
+            float v[PWL_SUPER_BLOCK];
+            if (pwl_is_super(format))
+                dequantise_super_block(format, block, v);
+            else
+                dequantise_block(format, block, v);
+            for (size_t j = 0; j < elements && i + j < k; j++)
                 put(y, r * k + i + j, v[j]);
         }
     }
@@ -187,11 +208,11 @@ const char *pwl_blocks_status_text(pwl_blocks_status status)
     case PWL_BLOCKS_ERR_NULL:
         return "null pointer";
     case PWL_BLOCKS_ERR_FORMAT:
-        return "unknown block format";
+        return "unknown block format, or not one that this function takes";
     case PWL_BLOCKS_ERR_RULE:
         return "unknown rule, or none of this format's";
     case PWL_BLOCKS_ERR_SHAPE:
-        return "k_padded is not a multiple of 32, or below k, or the matrix is too large";
+        return "k_padded is no multiple of the block, or below k, or the matrix is too large";
     case PWL_BLOCKS_ERR_ALIGN:
         return "array is not aligned to its elements";
     }

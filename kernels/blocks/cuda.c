@@ -8,6 +8,7 @@
 #include "arch/status.h"
 #include "check.h"
 #include "launch.h"
+#include "super.h"
 
 static pwl_cuda_status status_of_blocks(pwl_blocks_status status)
 {
@@ -32,6 +33,8 @@ pwl_cuda_status pwl_cuda_quantise(pwl_format format, pwl_rule rule, const float 
                                   size_t k_padded, void *blocks, struct CUstream_st *stream)
 {
     const pwl_blocks_status status = pwl_blocks_check(format, rule, x, sizeof *x, rows, k, k_padded, blocks);
+    if (pwl_is_super(format))
+        return PWL_CUDA_ERR_FORMAT;
     if (status != PWL_BLOCKS_OK || rows == 0 || k_padded == 0)
         return status_of_blocks(status);
     return pwl_cuda_status_of(pwl_cuda_launch_quantise(format, rule, x, rows, k, k_padded, blocks, stream));
@@ -42,6 +45,8 @@ static pwl_cuda_status dequantise(pwl_format format, const void *blocks, size_t 
 {
     const pwl_blocks_status status =
         pwl_blocks_check(format, PWL_RULE_DEFAULT, y, value_bytes, rows, k, k_padded, blocks);
+    if (pwl_is_super(format))
+        return PWL_CUDA_ERR_FORMAT;
     if (status != PWL_BLOCKS_OK || rows == 0 || k == 0)
         return status_of_blocks(status);
     return pwl_cuda_status_of(pwl_cuda_launch_dequantise(format, blocks, rows, k, k_padded, y, value_bytes, stream));

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "input.h"
 #include "layout.h"
+#include "super.h"
 
 enum {
     FLOATS = 1 << PWL_QGEMM_F32 | 1 << PWL_QGEMM_F16 | 1 << PWL_QGEMM_BF16,
@@ -13,8 +14,7 @@ enum {
 };
 
 static const struct {
-    uint8_t formats; /* formats and types, as sets */
-    uint16_t x, y;
+    uint16_t formats, x, y; /* formats and types, as sets */
 } schemes[] = {
     [PWL_QGEMM_W4A16] = {1 << PWL_QGEMM_Q4_0, FLOATS, FLOATS},
     [PWL_QGEMM_W8A16] = {1 << PWL_QGEMM_Q8_0, FLOATS, FLOATS},
@@ -26,6 +26,9 @@ static const struct {
     [PWL_QGEMM_MXFP4_A8] = {1 << PWL_QGEMM_MXFP4, QUANTISED, FLOATS},
     [PWL_QGEMM_FP8] = {1 << PWL_QGEMM_ROWS_E4M3, FP8, FLOATS},
     [PWL_QGEMM_MXFP4_FP8] = {1 << PWL_QGEMM_MXFP4_E4M3, FP8, FLOATS},
+    [PWL_QGEMM_Q4_K_A8] = {1 << PWL_QGEMM_Q4_K, QUANTISED, FLOATS},
+    [PWL_QGEMM_Q5_K_A8] = {1 << PWL_QGEMM_Q5_K, QUANTISED, FLOATS},
+    [PWL_QGEMM_Q6_K_A8] = {1 << PWL_QGEMM_Q6_K, QUANTISED, FLOATS},
 };
 
 static const struct {
@@ -158,9 +161,9 @@ static int is_int8(int32_t zero_point)
 
 pwl_qgemm_status pwl_qgemm_check_shape(pwl_qgemm_format format, size_t n, size_t k)
 {
-    if ((unsigned)format > PWL_QGEMM_MXFP4_E4M3)
+    if ((unsigned)format > PWL_QGEMM_Q6_K)
         return PWL_QGEMM_ERR_FORMAT;
-    if (n == 0 || k == 0 || k % PWL_BLOCK)
+    if (n == 0 || k == 0 || k % (pwl_qgemm_is_super(format) ? PWL_SUPER_BLOCK : PWL_BLOCK))
         return PWL_QGEMM_ERR_SHAPE;
     /* 65536 is more than a piece takes, packed, as blocks or as floats, with its rows' data. */
     if (n / PWL_QGEMM_ROWS + 1 > SIZE_MAX / 65536 / (k / PWL_QGEMM_COLUMNS + 1))
@@ -191,7 +194,8 @@ pwl_qgemm_status pwl_qgemm_check_source(const pwl_qgemm_source *from, const void
 {
     pwl_qgemm_status status = pwl_qgemm_check_shape(from->format, from->n, from->k);
     if (status == PWL_QGEMM_OK &&
-        ((from->from == PWL_QGEMM_FROM_BLOCKS && pwl_qgemm_is_rows(from->format)) || pwl_qgemm_is_e4m3(from->format)))
+        ((from->from == PWL_QGEMM_FROM_BLOCKS && pwl_qgemm_is_rows(from->format)) || pwl_qgemm_is_e4m3(from->format) ||
+         (from->from != PWL_QGEMM_FROM_BLOCKS && pwl_qgemm_is_super(from->format))))
         status = PWL_QGEMM_ERR_FORMAT;
     if (status == PWL_QGEMM_OK)
         status = check_rule(from->format, from->rule);
@@ -207,6 +211,8 @@ pwl_qgemm_status pwl_qgemm_check_source(const pwl_qgemm_source *from, const void
         return PWL_QGEMM_ERR_NULL;
     if ((uintptr_t)memory % 16)
         return PWL_QGEMM_ERR_ALIGN;
+    if (pwl_qgemm_is_super(from->format))
+        return bytes < pwl_qgemm_super_bytes(from->format, from->n, from->k) ? PWL_QGEMM_ERR_SPACE : PWL_QGEMM_OK;
     return bytes < pwl_qgemm_weights_of(from, memory, 0).bytes ? PWL_QGEMM_ERR_SPACE : PWL_QGEMM_OK;
 }
 
@@ -221,6 +227,10 @@ pwl_qgemm_status pwl_qgemm_check_weights(const pwl_qgemm_weights *weights)
         return status;
     if ((uintptr_t)weights->memory % 16)
         return PWL_QGEMM_ERR_ALIGN;
+    if (pwl_qgemm_is_super(weights->format))
+        return weights->bytes != pwl_qgemm_super_bytes(weights->format, weights->n, weights->k) || weights->row_data
+                   ? PWL_QGEMM_ERR_SPACE
+                   : PWL_QGEMM_OK;
     bytes = pwl_qgemm_pieces_bytes(weights->format, weights->n, weights->k);
     if (weights->row_data || pwl_qgemm_has_row_data(weights->format))
         bytes += pwl_qgemm_row_bytes(weights->format, weights->n);
@@ -249,7 +259,7 @@ pwl_qgemm_status pwl_qgemm_check_operands(const pwl_qgemm_product *product, cons
     const pwl_qgemm_input *const x = &product->x;
     const pwl_qgemm_output *const y = &product->y;
     pwl_qgemm_status status;
-    if ((unsigned)product->scheme > PWL_QGEMM_MXFP4_FP8 || !(schemes[product->scheme].formats >> weights->format & 1) ||
+    if ((unsigned)product->scheme > PWL_QGEMM_Q6_K_A8 || !(schemes[product->scheme].formats >> weights->format & 1) ||
         !has_sums(product))
         return PWL_QGEMM_ERR_SCHEME;
     if ((unsigned)x->type > PWL_QGEMM_E4M3 || !(schemes[product->scheme].x >> x->type & 1) ||
@@ -296,7 +306,7 @@ const char *pwl_qgemm_status_text(pwl_qgemm_status status)
     case PWL_QGEMM_ERR_RULE:
         return "unknown rule, or none of this format's";
     case PWL_QGEMM_ERR_SHAPE:
-        return "M, N or K is 0, K is not a multiple of 32, or a matrix is too large";
+        return "M, N or K is 0, K is not a multiple of 32, of super-blocks 256, or a matrix is too large";
     case PWL_QGEMM_ERR_ALIGN:
         return "array is not aligned to its elements, or packed weights not to 16 bytes";
     case PWL_QGEMM_ERR_SPACE:

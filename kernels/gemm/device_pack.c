@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "launch.h"
+#include "super.h"
 
 static pwl_qgemm_status status_of(int error)
 {
@@ -59,8 +60,8 @@ static pwl_qgemm_status pack(const pwl_qgemm_source *from, void *memory, size_t 
     pwl_qgemm_weights made;
     int error;
     const pwl_qgemm_status status = pwl_qgemm_check_source(from, memory, bytes, weights);
-    if (status != PWL_QGEMM_OK)
-        return status;
+    if (status != PWL_QGEMM_OK || pwl_qgemm_is_super(from->format))
+        return status != PWL_QGEMM_OK ? status : PWL_QGEMM_ERR_FORMAT;
     memset(&found, 0xff, sizeof found);
     made = pwl_qgemm_weights_of(from, memory, 0);
     error = pack_pieces(from, &made, memory, &found, stream);

@@ -11,6 +11,7 @@
 #include "input.h"
 #include "launch.h"
 #include "schedule.h"
+#include "super.h"
 
 /* -- What serves a product, by the words of pwl/qgemm_kernels.h ------------------------------------------------------
  */
@@ -346,7 +347,8 @@ static pwl_qgemm_status make_plan(const pwl_qgemm_product *product, struct plan 
     pwl_qgemm_status status;
     memset(plan, 0, sizeof *plan);
     status = check(product, &plan->call);
-    if (status == PWL_QGEMM_OK && product->scheme == PWL_QGEMM_MXFP4_A8)
+    if (status == PWL_QGEMM_OK &&
+        (product->scheme == PWL_QGEMM_MXFP4_A8 || pwl_qgemm_is_super(product->weights->format)))
         status = PWL_QGEMM_ERR_SCHEME;
     if (status == PWL_QGEMM_OK)
         status = choose(product, &plan->kernel);

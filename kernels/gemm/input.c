@@ -18,7 +18,8 @@ int pwl_qgemm_is_a16(const pwl_qgemm_product *product)
 int pwl_qgemm_is_a8(const pwl_qgemm_product *product)
 {
     return product->scheme == PWL_QGEMM_W4A8 || product->scheme == PWL_QGEMM_W8A8 ||
-           product->scheme == PWL_QGEMM_MXFP4_A8;
+           product->scheme == PWL_QGEMM_MXFP4_A8 ||
+           (product->scheme >= PWL_QGEMM_Q4_K_A8 && product->scheme <= PWL_QGEMM_Q6_K_A8);
 }
 
 int pwl_qgemm_is_fp8(const pwl_qgemm_product *product)

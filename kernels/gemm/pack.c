@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "source.h"
+#include "super.h"
 
 /* e of a row, or n_w; *finite = the blocks before the first that is not finite. */
 static int exponent_of(const pwl_qgemm_source *from, size_t row, size_t *finite)
@@ -70,6 +71,35 @@ static void put_rows(const pwl_qgemm_source *from, size_t row, const pwl_qgemm_w
         memcpy(to + pwl_qgemm_row_sum_at(made, row + i * apart), &sums[i], sizeof sums[i]);
 }
 
+/* Whether both scales of a super-block are finite. */
+static int is_super_finite(pwl_qgemm_format format, const void *block)
+{
+    const pwl_sub_block sub = pwl_sub_block_of(pwl_qgemm_super_format(format), block, 0);
+    return (sub.d & 0x7c00) != 0x7c00 && (sub.dmin & 0x7c00) != 0x7c00;
+}
+
+/* Rows as they are; those of a pair in turns. */
+static pwl_qgemm_status pack_super(const pwl_qgemm_source *from, void *memory, pwl_qgemm_weights *weights,
+                                   pwl_qgemm_place *bad)
+{
+    const size_t row_bytes = pwl_qgemm_super_bytes(from->format, 1, from->k), blocks = from->k / PWL_SUPER_BLOCK;
+    const size_t bytes = row_bytes / blocks, each = PWL_SUPER_BLOCK / PWL_BLOCK;
+    for (size_t i = 0; i < from->n * blocks; i++) {
+        const pwl_qgemm_origin origin = pwl_qgemm_origin_of(from, i / blocks);
+        if (!is_super_finite(from->format, (const uint8_t *)origin.data + (origin.row * blocks + i % blocks) * bytes)) {
+            if (bad)
+                *bad = pwl_qgemm_place_of(from, i * each);
+            return PWL_QGEMM_ERR_SCALE;
+        }
+    }
+    for (size_t row = 0; row < from->n; row++) {
+        const pwl_qgemm_origin origin = pwl_qgemm_origin_of(from, row);
+        memcpy((uint8_t *)memory + row * row_bytes, (const uint8_t *)origin.data + origin.row * row_bytes, row_bytes);
+    }
+    *weights = (pwl_qgemm_weights){memory, from->n, from->k, from->n * row_bytes, from->format, 0};
+    return PWL_QGEMM_OK;
+}
+
 static pwl_qgemm_status pack(const pwl_qgemm_source *from, void *memory, size_t bytes, pwl_qgemm_weights *weights,
                              pwl_qgemm_place *bad)
 {
@@ -78,6 +108,8 @@ static pwl_qgemm_status pack(const pwl_qgemm_source *from, void *memory, size_t 
     const pwl_qgemm_status status = pwl_qgemm_check_source(from, memory, bytes, weights);
     if (status != PWL_QGEMM_OK)
         return status;
+    if (pwl_qgemm_is_super(from->format))
+        return pack_super(from, memory, weights, bad);
     if (!survey(from, &exponents, bad))
         return PWL_QGEMM_ERR_SCALE;
     made = pwl_qgemm_weights_of(from, memory, exponents);
@@ -95,7 +127,8 @@ pwl_qgemm_status pwl_qgemm_weights_bytes(pwl_qgemm_format format, size_t n, size
     if (!bytes)
         return PWL_QGEMM_ERR_NULL;
     if (status == PWL_QGEMM_OK)
-        *bytes = pwl_qgemm_pieces_bytes(format, n, k) + pwl_qgemm_row_bytes(format, n);
+        *bytes = pwl_qgemm_is_super(format) ? pwl_qgemm_super_bytes(format, n, k)
+                                            : pwl_qgemm_pieces_bytes(format, n, k) + pwl_qgemm_row_bytes(format, n);
     return status;
 }
 
@@ -166,6 +199,10 @@ pwl_qgemm_status pwl_qgemm_unpack(const pwl_qgemm_weights *weights, void *blocks
         return PWL_QGEMM_ERR_NULL;
     if ((uintptr_t)blocks % pwl_qgemm_scale_bytes(weights->format))
         return PWL_QGEMM_ERR_ALIGN;
+    if (pwl_qgemm_is_super(weights->format)) {
+        memcpy(blocks, weights->memory, weights->bytes);
+        return PWL_QGEMM_OK;
+    }
     for (size_t row = 0; row < weights->n; row++) {
         for (size_t c = 0; c < weights->k; c += PWL_BLOCK, block += pwl_qgemm_block_bytes(weights->format)) {
             const uint16_t scale = pwl_qgemm_scale(weights, row, c / PWL_BLOCK);

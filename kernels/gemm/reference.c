@@ -6,7 +6,9 @@
  *     sum_b scale_w * scale_x * (sum_{k in b} w * x) - extra_w * extra_x
  *
  * A16: rounded halves, scales 1. A8: codes, and the blocks' d. With stored sums codes count from 0, and the extras are
- * 8 d_w and s. FP8: E4M3, scales 1; those of rows come after the sums.
+ * 8 d_w and s. Of super-blocks the extras are dmin * least, and d_x times the sum of the codes of X; in Q6_K, whose
+ * blocks of 32 have two scales, w is scale * (q - 32).
+ * FP8: E4M3, scales 1; those of rows come after the sums.
  */
 #include <math.h>
 #include <string.h>
@@ -17,6 +19,7 @@
 #include "integer.h"
 #include "layout.h"
 #include "store.h"
+#include "super.h"
 #include "weight.h"
 
 enum { SIDE = 16 }; /* rows of each operand at a time */
@@ -50,10 +53,29 @@ static double power_of(double v, int exponent)
     return v * pwl_qgemm_power(exponent);
 }
 
+static void load_super(const pwl_qgemm_weights *weights, size_t row, size_t rows, size_t block, operand *w)
+{
+    const pwl_format format = pwl_qgemm_super_format(weights->format);
+    for (size_t i = 0; i < rows; i++) {
+        const void *const from = pwl_qgemm_super_at(weights, row + i, block * PWL_BLOCK);
+        for (unsigned j = 0; j < PWL_BLOCK; j++) {
+            const unsigned at = (unsigned)(block % (PWL_SUPER_BLOCK / PWL_BLOCK)) * PWL_BLOCK + j;
+            const pwl_sub_block sub = pwl_sub_block_of(format, from, at / PWL_SUB_BLOCK);
+            w->v[i][j] = (double)sub.scale * (pwl_super_code(format, from, at) - sub.zero);
+            w->scale[i] = pwl_f32_from_f16(sub.d);
+            w->extra[i] = (double)pwl_f32_from_f16(sub.dmin) * sub.least;
+        }
+    }
+}
+
 static void load_weights(const pwl_qgemm_product *product, size_t row, size_t rows, size_t block, operand *w)
 {
     const pwl_qgemm_weights *const weights = product->weights;
     const int stored = product->sums == PWL_QGEMM_SUMS_STORED, bf16 = product->x.type == PWL_QGEMM_BF16;
+    if (pwl_qgemm_is_super(weights->format)) {
+        load_super(weights, row, rows, block, w);
+        return;
+    }
     for (size_t i = 0; i < rows; i++) {
         if (pwl_qgemm_is_fp8(product)) {
             w->scale[i] = 1;
@@ -90,8 +112,11 @@ static void load_input(const pwl_qgemm_product *product, size_t row, size_t coun
             x->scale[i] = pwl_f32_from_f16(q.d);
             if (product->sums == PWL_QGEMM_SUMS_STORED)
                 x->extra[i] = pwl_f32_from_f16(q.s);
-            for (size_t j = 0; j < PWL_BLOCK; j++)
+            for (size_t j = 0; j < PWL_BLOCK; j++) {
                 x->v[i][j] = q.qs[j];
+                if (pwl_qgemm_is_super(product->weights->format))
+                    x->extra[i] += x->scale[i] * q.qs[j];
+            }
             continue;
         }
         for (size_t j = 0; j < PWL_BLOCK; j++) {
@@ -111,20 +136,24 @@ static void load_input(const pwl_qgemm_product *product, size_t row, size_t coun
 static void add_block(const pwl_qgemm_product *product, const operand *x, size_t xs, const operand *w, size_t ws,
                       int halves, tile *t)
 {
-    const int each = !pwl_qgemm_is_a8(product) || halves; /* every product is an addend */
+    const int each = !pwl_qgemm_is_a8(product) || halves;       /* every product is an addend */
+    const int two = product->weights->format == PWL_QGEMM_Q6_K; /* sub-blocks of a block are */
     for (size_t i = 0; i < xs; i++) {
         for (size_t j = 0; j < ws; j++) {
             const double scale = x->scale[i] * w->scale[j], extra = x->extra[i] * w->extra[j];
-            double dot = 0, dots = 0;
+            double dot = 0, dots = 0, first = 0;
             for (int k = 0; k < PWL_BLOCK; k++) {
                 const double p = x->v[i][k] * w->v[j][k];
+                if (two && k == PWL_SUB_BLOCK)
+                    first = dot;
                 dot += p;
                 dots += p < 0 ? -p : p;
             }
             dot *= scale;
+            first *= scale;
             dots *= scale < 0 ? -scale : scale;
             t->sum[i][j] += dot - extra;
-            t->magnitude[i][j] += each ? dots : (dot < 0 ? -dot : dot) + (extra < 0 ? -extra : extra);
+            t->magnitude[i][j] += each ? dots : fabs(first) + fabs(dot - first) + fabs(extra);
         }
     }
 }
@@ -197,7 +226,9 @@ static void add_lost(const pwl_qgemm_product *product, const operand *x, size_t 
 static double bound_of(const pwl_qgemm_product *product, int halves, double magnitude, double lost, double bias, int e)
 {
     const double k = (double)product->weights->k, u = 0x1p-23;
-    const double n = pwl_qgemm_is_a8(product) && !halves ? 5 * k / PWL_BLOCK + 4 : k + k / PWL_BLOCK + 4;
+    const double of_blocks =
+        pwl_qgemm_is_super(product->weights->format) ? 6 * k / PWL_BLOCK + 1 : 5 * k / PWL_BLOCK + 4;
+    const double n = pwl_qgemm_is_a8(product) && !halves ? of_blocks : k + k / PWL_BLOCK + 4;
     double bound = n * u * (magnitude + (bias < 0 ? -bias : bias)) + n * 0x1p-149 * (1 + pwl_qgemm_power(e));
     if (halves)
         bound = bound * (1 + 0x1p-9) + (2 * 0x1p-11 + 0x1p-22) * magnitude + lost * (1 + 0x1p-9 + n * u);

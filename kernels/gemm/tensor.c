@@ -2,7 +2,7 @@
 /* Tensors of GGUF files as what weights are packed from. */
 #include "check.h"
 
-enum { F32 = 0, F16 = 1, Q4_0 = 2, Q8_0 = 8, BF16 = 30, MXFP4 = 39 };
+enum { F32 = 0, F16 = 1, Q4_0 = 2, Q8_0 = 8, Q4_K = 12, Q5_K = 13, Q6_K = 14, BF16 = 30, MXFP4 = 39 };
 
 static const struct {
     uint32_t id;
@@ -17,6 +17,9 @@ static const struct {
     {Q4_0, PWL_QGEMM_FROM_BLOCKS, PWL_QGEMM_Q4_0, PWL_QGEMM_F32, PWL_BLOCK, sizeof(pwl_block_q4_0)},
     {Q8_0, PWL_QGEMM_FROM_BLOCKS, PWL_QGEMM_Q8_0, PWL_QGEMM_F32, PWL_BLOCK, sizeof(pwl_block_q8_0)},
     {MXFP4, PWL_QGEMM_FROM_BLOCKS, PWL_QGEMM_MXFP4, PWL_QGEMM_F32, PWL_BLOCK, sizeof(pwl_block_mxfp4)},
+    {Q4_K, PWL_QGEMM_FROM_BLOCKS, PWL_QGEMM_Q4_K, PWL_QGEMM_F32, PWL_SUPER_BLOCK, sizeof(pwl_block_q4_k)},
+    {Q5_K, PWL_QGEMM_FROM_BLOCKS, PWL_QGEMM_Q5_K, PWL_QGEMM_F32, PWL_SUPER_BLOCK, sizeof(pwl_block_q5_k)},
+    {Q6_K, PWL_QGEMM_FROM_BLOCKS, PWL_QGEMM_Q6_K, PWL_QGEMM_F32, PWL_SUPER_BLOCK, sizeof(pwl_block_q6_k)},
 };
 
 #define TYPES (sizeof types / sizeof types[0])

@@ -226,11 +226,15 @@ def gguf_seeds():
     q4_0 = bytes([0, 0x3c]) + bytes(range(16))
     q8_0 = bytes([0, 0x40]) + bytes(range(240, 256)) + bytes(16)
     mxfp4 = bytes([127]) + bytes(range(0, 256, 16))
+    q4_k = struct.pack("<2e", 1, 2) + bytes(range(12)) + bytes(range(128))
+    q5_k = struct.pack("<2e", 1, 2) + bytes(range(12)) + bytes(range(32)) + bytes(range(128))
+    q6_k = bytes(range(128)) + bytes(range(64)) + bytes(range(248, 256)) + bytes(range(8)) + struct.pack("<e", 0.5)
     pad = lambda block: block + bytes(-len(block) % 32)
     every = [(b"f32", (3, 2), 0, 0), (b"f16", (2, 1, 2), 1, 32), (b"bf16", (4,), 30, 64), (b"q4_0", (32, 1), 2, 96),
-             (b"q8_0", (32,), 8, 128), (b"mxfp4", (32, 1, 1, 1), 39, 192), (b"q6_k", (256,), 14, 224)]
+             (b"q8_0", (32,), 8, 128), (b"mxfp4", (32, 1, 1, 1), 39, 192), (b"q2_k", (256,), 10, 224),
+             (b"q4_k", (256, 1), 12, 224), (b"q5_k", (256,), 13, 384), (b"q6_k", (256,), 14, 576)]
     every_data = (pad(f32) + pad(struct.pack("<4e", 1, 2, -3, 65504)) + pad(b"\x80\x3f\0\xc0\x80\x7f\1\0") + pad(q4_0) +
-                  pad(q8_0) + pad(mxfp4))
+                  pad(q8_0) + pad(mxfp4) + pad(q4_k) + pad(q5_k) + pad(q6_k))
     yield "metadata", gguf(scalars + [(b"array", 9, array), (b"strings", 9, strings)])
     yield "every_type", gguf((), every, every_data)
     yield "aligned_1", gguf([(b"general.alignment", 4, struct.pack("<I", 1))], [(b"t", (2,), 0, 3)], bytes(11), alignment=1)
@@ -242,6 +246,7 @@ def gguf_seeds():
     yield "offset_unaligned", gguf([], [(b"t", (1,), 0, 4)], bytes(32))
     yield "size_overflow", gguf([], [(b"t", (1 << 32, 1 << 31, 2), 0, 0)], bytes(32))
     yield "rows_of_33", gguf([], [(b"t", (33, 32), 2, 0)], bytes(640))
+    yield "rows_of_288", gguf([], [(b"t", (288, 8), 12, 0)], bytes(2048))
     yield "dimensions_5", gguf([], [(b"t", (1, 1, 1, 1, 1), 0, 0)], bytes(32))
     yield "many_tensors", gguf(tensor_count=1 << 60)
     yield "many_entries", gguf(metadata_count=1 << 60)

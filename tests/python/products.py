@@ -38,7 +38,7 @@ class InC:
         blocks = DeviceArray(weights.blocks())
         self.memory, self.bias = DeviceArray(np.zeros(weights.memory.size, np.uint8)), bias
         self.weights, self.table = Weights(), table
-        checked(lib.pwl_cuda_qgemm_pack(qgemm.FORMATS.index(format), pointer(blocks.address.value), size(n), size(k),
+        checked(lib.pwl_cuda_qgemm_pack(qgemm.NUMBERS[format], pointer(blocks.address.value), size(n), size(k),
                                         pointer(self.memory.address.value), size(weights.memory.size),
                                         ctypes.byref(self.weights), None, stream))
         self.x, self.y, self.activation = x, y, None

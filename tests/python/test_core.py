@@ -134,9 +134,9 @@ def _():
 def _():
     with tempfile.TemporaryDirectory() as directory:
         path = pathlib.Path(directory) / "model.gguf"
-        for number, name in ((12, "Q4_K"), (3, "Q4_1"), (24, "I8"), (28, "F64"), (1000, "1000, which is unknown here")):
+        for number, name in ((10, "Q2_K"), (40, "NVFP4"), (3, "Q4_1"), (24, "I8"), (28, "F64"), (1000, "1000, which is unknown here")):
             gguf_file(path, number)
-            refused(f"is of type {name}; those that can be read are F32, F16, Q4_0, Q8_0, BF16, MXFP4",
+            refused(f"is of type {name}; those that can be read are F32, F16, Q4_0, Q8_0, BF16, MXFP4, Q4_K, Q5_K, Q6_K",
                     lambda: pwl.gguf.read(path, "w"))
             tensor = pwl.gguf.Tensor("w", number, (1, 64), np.zeros(64, np.uint8))
             refused(f"w is of type {name}; those that can be packed are F32", lambda: pwl.qgemm.pack(tensor))

@@ -38,7 +38,7 @@ bias = draw.normal(0, 1, N).astype(np.float32)
 def blocks_of(format, scales):
     """Random codes with these scales, one a block."""
     count = N * K // 32
-    blocks = draw.integers(0, 256, (count, qgemm.BLOCK_BYTES[format]), dtype=np.uint8)
+    blocks = draw.integers(0, 256, (count, qgemm.BLOCKS[format][1]), dtype=np.uint8)
     if format == "mxfp4":
         blocks[:, 0] = scales
     else:
@@ -124,7 +124,8 @@ def _():
     refused("has more than 4 dimensions", file(gguf_file({"f32": (0, content)}, dimensions=lambda name: [1] * 5)))
     refused("reaches beyond the end of the file", file(gguf_file({"f32": (0, content)}, dimensions=lambda name: (K, 1 << 40))))
     refused("no multiple of 32 elements", file(gguf_file({"f32": (2, content)}, dimensions=lambda name: (48, 2))))
-    refused("is of type Q4_K", file(gguf_file({"f32": (12, content)})))
+    refused("is of type Q2_K", file(gguf_file({"f32": (10, content)})))
+    refused("no multiple of 256 elements", file(gguf_file({"f32": (12, content)}, dimensions=lambda name: (288, 8))))
     refused("no tensor 'f32'", file(gguf_file({"g32": (0, content)})))
     refused("not a multiple of general.alignment", file(gguf_file({"f32": (0, content)}).replace(
         struct.pack("<QIQ", N, 0, 0), struct.pack("<QIQ", N, 0, 4))))
@@ -247,6 +248,89 @@ def _():
             qgemm._cores, qgemm.PARTS_FROM = cores, least
 
 
+SUPER_K = 512
+SUPER_BYTES = {"q4_k": (144, [0, 2]), "q5_k": (176, [0, 2]), "q6_k": (210, [208])}  # where the scales in fp16 are
+
+
+def super_model():
+    """A file of super-blocks of any codes and scales."""
+    made = {}
+    for name, (size, places) in SUPER_BYTES.items():
+        blocks = draw.integers(0, 256, (N, SUPER_K // 256, size), dtype=np.uint8)
+        for at in places:
+            d = draw.normal(0, 0.01, blocks.shape[:2]).astype(np.float16)
+            blocks[..., at:at + 2] = d[..., None].view(np.uint8)
+        made[name] = blocks
+    path = here / "super.gguf"
+    path.write_bytes(gguf_file({name: (numbers[name], blocks.tobytes()) for name, blocks in made.items()},
+                               dimensions=lambda name: (SUPER_K, N)))
+    return path, made
+
+
+def decoded(name, blocks):
+    """Codes (n, sub-blocks, elements of one), scales and what is subtracted, in float32, as <pwl/blocks.h> has them."""
+    n, many, _ = blocks.shape
+    half = lambda at: np.ascontiguousarray(blocks[..., at:at + 2]).view(np.float16).astype(np.float32)
+    if name == "q6_k":
+        low, high = blocks[..., :128].reshape(n, many, 2, 2, 32), blocks[..., 128:192].reshape(n, many, 2, 32)
+        parts = [low[..., part % 2, :] >> part // 2 * 4 & 15 | (high >> 2 * part & 3) << 4 for part in range(4)]
+        codes = np.stack(parts, -2).reshape(n, many * 16, 16).astype(np.float64) - 32
+        return codes, (half(208) * blocks[..., 192:208].view(np.int8)).reshape(n, -1), None
+    bits = blocks[..., 4:16]
+    scales = np.concatenate([bits[..., :4] & 63, bits[..., 8:] & 15 | bits[..., :4] >> 6 << 4], -1)
+    least = np.concatenate([bits[..., 4:8] & 63, bits[..., 8:] >> 4 | bits[..., 4:8] >> 6 << 4], -1)
+    low = blocks[..., -128:].reshape(n, many, 4, 1, 32)
+    codes = np.concatenate([low & 15, low >> 4], -2).reshape(n, many, 8, 32)
+    if name == "q5_k":
+        codes = codes | (blocks[..., None, 16:48] >> np.arange(8, dtype=np.uint8)[:, None] & 1) << 4
+    return codes.reshape(n, -1, 32).astype(np.float64), (half(0) * scales).reshape(n, -1), (half(2) * least).reshape(n, -1)
+
+
+def super_definition(name, blocks, x):
+    """As definition(), of super-blocks."""
+    codes, scales, least = decoded(name, blocks)
+    parts = x.reshape(len(x), -1, 32)
+    d = (np.abs(parts).max(-1) / np.float32(127)).astype(np.float16).astype(np.float32)
+    steps = parts * (np.float32(1) / d)[..., None]
+    q = np.trunc(steps + np.copysign(np.float32(0.49999997), steps)).clip(-127, 127).astype(np.float64)
+    of_subs = q.reshape(len(x), -1, codes.shape[-1])
+    y = np.zeros((len(x), len(codes)), np.float32)
+    for i in range(codes.shape[1]):
+        of_x = d[:, i * codes.shape[-1] // 32, None]
+        y = y + ((of_subs[:, i] @ codes[:, i].T).astype(np.float32) * of_x) * scales[:, i]
+        if least is not None:
+            y = y - (q[:, i].sum(-1).astype(np.float32)[:, None] * of_x) * least[:, i]
+    return y
+
+
+@test("super-blocks are packed, given back and multiplied by their definition")
+def _():
+    path, made = super_model()
+    few = draw.normal(0, 1, (9, SUPER_K)).astype(np.float32)
+    for name, blocks in made.items():
+        weights = qgemm.pack(gguf.read(path, name))
+        equal(weights.blocks(), blocks, name)
+        codes, scales, least = decoded(name, blocks)
+        values = codes.astype(np.float32) * scales[..., None] - (0 if least is None else least[..., None])
+        run("gguf", "extract", path, name, "-o", here / "values.npy")
+        equal(weights.dequantise(), values.reshape(N, SUPER_K), name)
+        equal(np.load(here / "values.npy"), values.reshape(N, SUPER_K), "extracted")
+        product = qgemm.Product(weights, bias, activations=8)
+        y = product(few)
+        equal(y, super_definition(name, blocks, few) + bias, name)
+        value, bound = product.bound(few)
+        assert (np.abs(y - value) <= bound).all(), name
+        equal(qgemm.Product(pickle.loads(pickle.dumps(weights)), bias, activations=8)(few), y, "pickled")
+        np.save(here / "x.npy", few)
+        np.save(here / "bias.npy", bias)
+        run("gemm", "--weights", f"{path}:{name}", "--act", here / "x.npy", "--bias", here / "bias.npy", "--device", "cpu",
+            "-o", here / "y.npy")
+        assert (np.abs(np.load(here / "y.npy") - value) <= bound).all(), "pwlc gemm"
+        refused("must be 8", lambda: qgemm.Product(weights))
+        refused(f"has blocks of {name}", lambda: qgemm.pack(gguf.read(path, name), "q4_0"))
+        refused("floats become q4_0, q8_0, mxfp4", lambda: qgemm.pack(few, name))
+
+
 @test("products are those of the values, where all of it is exact")
 def _():
     exact = np.ldexp(draw.integers(-8, 8, (N, K)).astype(np.float32), -4)
@@ -274,7 +358,10 @@ def _():
     equal(product(np.asfortranarray(x)), expected, "Fortran's order")
     equal(product(x.tolist()), expected, "lists")
     equal(product(x.astype(">f4")), expected, "the other byte order")
-    equal(product(x[0]), expected[0], "one row")
+    of_8 = qgemm.Product(product.weights, bias, activations=8)
+    equal(of_8(x[0]), of_8(x)[0], "one row")
+    value, bound = product.bound(x[:1])
+    assert (np.abs(product(x[0]) - value[0]) <= bound[0]).all(), "one row, whose sums have an order of their own"
     equal(product(x.reshape(1, 5, 1, K)), expected.reshape(1, 5, 1, N), "four dimensions")
     assert product(np.zeros((0, K), np.float32)).shape == (0, N)
     out = np.zeros((5, N), np.float16)
@@ -294,7 +381,7 @@ def _():
     refused("multiple of 32", lambda: qgemm.pack(w[:, :40]))
     refused("rows and columns", lambda: qgemm.pack(w[0]))
     refused("rows and columns", lambda: qgemm.pack(np.zeros((0, 32))))
-    refused("must be q4_0, q8_0, mxfp4", lambda: qgemm.pack(w, "q5_k"))
+    refused("must be q4_0, q8_0, mxfp4", lambda: qgemm.pack(w, "q5_1"))
     refused("must be default, ggml, document", lambda: qgemm.pack(w, rule="other"))
     refused("none of this format's", lambda: qgemm.pack(w, "mxfp4", "document"))
     refused("not as q8_0", lambda: qgemm.pack(gguf.read(model, "q4_0"), "q8_0"))

@@ -15,7 +15,10 @@ BLOCK = 32
 ROWS = [1, 8, 64, 512]
 MOST = max(ROWS)
 COLD = 8        # copies of the weights that take turns, so that no cache holds the next
-FORMATS = {"Q4_0": (0, 3, 18), "Q8_0": (1, 4, 34), "MXFP4": (2, 6, 17)}  # format, scheme, bytes of a block
+# Format, scheme of A8, bytes of a block, and where a super-block has its scales.
+FORMATS = {"Q4_0": (0, 3, 18, []), "Q8_0": (1, 4, 34, []), "MXFP4": (2, 6, 17, []), "Q4_K": (7, 9, 144, [0, 2]),
+           "Q5_K": (8, 10, 176, [0, 2]), "Q6_K": (9, 11, 210, [208])}
+A16 = {"Q4_0": 0, "Q8_0": 1}  # schemes of fp32
 work, processor, results = sys.argv[1:]
 
 library = ctypes.CDLL(work + "/cpu_gemm.so")
@@ -35,9 +38,9 @@ x8 = random.integers(-127, 128, (MOST, K), np.int8)
 class Ours:
     """A product of the library, with weights that a cache may hold, or with copies in turn."""
 
-    def __init__(self, way, scheme, format, of_x, of_y, copies=1):
+    def __init__(self, way, scheme, format, of_x, of_y, copies=1, weights=w):
         self.x, self.y, self.turn = of_x, np.zeros((MOST, N), of_y), 0
-        self.products = [library.cpu_gemm_new(way.encode(), scheme, format, w.ctypes.data, N, K, MOST)
+        self.products = [library.cpu_gemm_new(way.encode(), scheme, format, weights.ctypes.data, N, K, MOST)
                          for _ in range(copies)]
         if not all(self.products):
             sys.exit("bench_cpu_gemm: no product")
@@ -49,8 +52,22 @@ class Ours:
         return self.y[:m]
 
 
+def super_blocks_of(format):
+    """Any codes, and scales that are finite."""
+    _, _, size, places = FORMATS[format]
+    blocks = random.integers(0, 256, (N * K // 256, size), np.uint8)
+    for at in places:
+        blocks[:, at:at + 2] = random.normal(0, 0.01, len(blocks)).astype(np.float16)[:, None].view(np.uint8)
+    return blocks
+
+
+SUPER = {format: super_blocks_of(format) for format, (_, _, _, places) in FORMATS.items() if places}
+
+
 def blocks_of(format):
-    number, _, size = FORMATS[format]
+    number, _, size, _ = FORMATS[format]
+    if format in SUPER:
+        return SUPER[format]
     blocks = np.empty((N, K // BLOCK, size), np.uint8)
     if library.cpu_gemm_blocks(number, w.ctypes.data, N, K, blocks.ctypes.data):
         sys.exit("bench_cpu_gemm: no blocks")
@@ -157,12 +174,19 @@ def measure(runs, m):
 
 def groups():
     """What is compared: a name, and what runs."""
-    for format, (number, scheme, _) in FORMATS.items():
-        runs = {"pwl": Ours("", scheme, number, x, np.float32),
-                "pwl by AVX2": Ours("avx2", scheme, number, x, np.float32) if library.cpu_gemm_way(b"avx2") else None,
+    for format, (number, scheme, _, _) in FORMATS.items():
+        of = SUPER.get(format, w)
+        runs = {"pwl": Ours("", scheme, number, x, np.float32, weights=of),
+                "pwl by AVX2": Ours("avx2", scheme, number, x, np.float32, weights=of)
+                if library.cpu_gemm_way(b"avx2") else None,
                 "ggml": optional(with_ggml, format),
                 "ONNX Runtime": optional(with_onnxruntime) if format == "Q4_0" else None}
         yield f"{format} x A8", {name: run for name, run in runs.items() if run}
+    for format, scheme in A16.items():
+        runs = {"pwl": Ours("", scheme, FORMATS[format][0], x, np.float32),
+                "pwl by AVX2": Ours("avx2", scheme, FORMATS[format][0], x, np.float32)
+                if library.cpu_gemm_way(b"avx2") else None}
+        yield f"{format} x fp32", {name: run for name, run in runs.items() if run}
     runs = {"pwl": Ours("", 5, 3, x8, np.int8), "torch": optional(with_torch)}
     yield "INT8 to s8", {name: run for name, run in runs.items() if run}
     yield "fp32", {"numpy": lambda m: x[:m] @ w.T}
@@ -196,8 +220,8 @@ def main():
                     file.write("\n")
             for by, medians in rows.items():
                 print(f"| {name} | {by} |" + "".join(f" {median:.3g} |" for median in medians), flush=True)
-        for format, (number, scheme, _) in FORMATS.items():
-            cold = Ours("", scheme, number, x, np.float32, COLD)
+        for format, (number, scheme, _, _) in FORMATS.items():
+            cold = Ours("", scheme, number, x, np.float32, COLD, SUPER.get(format, w))
             median = measure({"cold": cold}, 1)["cold"][0]
             json.dump({"product": f"{format} x A8", "by": "pwl, cold", "n": N, "k": K, "m": 1, "ms": median,
                        "processor": processor, "way": way}, file)

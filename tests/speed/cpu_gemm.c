@@ -42,19 +42,21 @@ int cpu_gemm_blocks(int format, const float *w, size_t n, size_t k, void *blocks
     return (int)pwl_quantise(formats[format], PWL_RULE_DEFAULT, w, n, k, k, blocks);
 }
 
-/* A product with w, float[n][k], of m rows at most; x is float, or int8_t in INT8, and y float, or int8_t. */
-void *cpu_gemm_new(const char *way, int scheme, int format, const float *w, size_t n, size_t k, size_t m)
+/* A product with w, float[n][k], or super-blocks, of m rows at most; x is float, or int8_t in INT8, and y float, or
+ * int8_t. */
+void *cpu_gemm_new(const char *way, int scheme, int format, const void *w, size_t n, size_t k, size_t m)
 {
     product *const made = calloc(1, sizeof *made);
-    const int int8 = scheme == PWL_QGEMM_INT8;
+    const int int8 = scheme == PWL_QGEMM_INT8, super = format >= PWL_QGEMM_Q4_K;
     pwl_qgemm_weights packed;
     void *memory;
     size_t bytes;
     if (!made || !(made->way = way_of(way)) ||
         pwl_qgemm_weights_bytes((pwl_qgemm_format)format, n, k, &bytes) != PWL_QGEMM_OK ||
         !(memory = aligned_alloc(64, (bytes + 63) / 64 * 64)) || !(made->n_x = calloc(m, 1)) ||
-        pwl_qgemm_pack_f32((pwl_qgemm_format)format, PWL_RULE_DEFAULT, w, n, k, memory, bytes, &packed, NULL) !=
-            PWL_QGEMM_OK ||
+        (super ? pwl_qgemm_pack((pwl_qgemm_format)format, w, n, k, memory, bytes, &packed, NULL)
+               : pwl_qgemm_pack_f32((pwl_qgemm_format)format, PWL_RULE_DEFAULT, w, n, k, memory, bytes, &packed,
+                                    NULL)) != PWL_QGEMM_OK ||
         pwl_qgemm_panels_bytes(&packed, &bytes) != PWL_QGEMM_OK || !(made->memory = malloc(bytes)) ||
         pwl_qgemm_arrange(&packed, made->memory, bytes, &made->panels) != PWL_QGEMM_OK)
         return NULL;
@@ -67,7 +69,7 @@ void *cpu_gemm_new(const char *way, int scheme, int format, const float *w, size
                                         NULL,
                                         {made->memory, n, int8 ? PWL_QGEMM_S8 : PWL_QGEMM_F32, 0, -6},
                                         NULL};
-    made->bytes = m * (k / PWL_BLOCK * 40 + 64) + (1 << 20);
+    made->bytes = m * (k * 4 + 64) + (1 << 20);
     made->workspace = malloc(made->bytes);
     return made->workspace ? made : NULL;
 }

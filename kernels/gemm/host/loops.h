@@ -7,7 +7,11 @@
  *   MOST, VECTORS         up to MOST rows of X (4 or 6) by VECTORS vectors at a time, whose sums are in registers
  *   add_dots(kind, tile, row, vectors, q, stride, rows, s)    s[i][v] += the sums of 32 columns: of X, q and what is i
  *                         strides of bytes behind it; of the weights, vector v of those that begin at row `row`
+ *   add_half_dots(kind, tile, half, row, vectors, q, stride, rows, s)    of SUPER5 and SUPER6, of 16 columns
  *   scales(kind, tile, row)    of a vector of rows, in a tile
+ *   value_codes(kind, both, high)    bytes of a group of NIBBLES, E2M1 (with `zero` added) or BYTES
+ *   load_floats(p), exponent(p), larger(a, b), add_product(y, a, b)    the power of two in p; y + a b, rounded or not
+ *   from_halves(p), from_codes(p), from_signed(p)    LANES numbers of fp16, uint8_t or int8_t
  *   is_shifted(kind)      whether codes are shifted by `zero` (pass.h)
  *   START_LAST, add(a, b) whether `start` is added to sums when they are complete, as there are few registers
  *   integer(i), real(f), zeros(), nothing()    in each lane
@@ -18,8 +22,7 @@ enum { AHEAD = 6 };
 /* What memory has to give, some tiles ahead: with one row of X the processor waits for nothing else. */
 INLINE void fetch(uintptr_t tile, size_t bytes)
 {
-    for (size_t at = 0; at < bytes; at += PWL_QGEMM_LINE)
-        __builtin_prefetch((const void *)(tile + at));
+    UNROLL for (size_t at = 0; at < bytes; at += PWL_QGEMM_LINE) __builtin_prefetch((const void *)(tile + at));
 }
 
 /* y of `rows` rows of X, of a block. */
@@ -49,6 +52,94 @@ INLINE void add_block(pwl_qgemm_kind kind, const uint8_t *tile, size_t row, size
                 p = minus(p, real(x[i * blocks].of.less));
             y[i][v] = plus(y[i][v], times(p, d));
         }
+    }
+}
+
+/* y += S d_x d_w of sub-blocks; scale points to their bytes of these rows, whose d it counts. */
+INLINE void add_sub_blocks(pwl_qgemm_kind kind, const uint8_t *scale, const floats *d, size_t vectors,
+                           const pwl_qgemm_x *x, size_t blocks, size_t rows, integers s[MOST][ALL], floats y[MOST][ALL])
+{
+    UNROLL for (size_t v = 0; v < vectors; v++)
+    {
+        const uint8_t *const at = scale + v * LANES;
+        const floats w = times(d[v], kind == PWL_QGEMM_SUPER6 ? from_signed(at) : from_codes(at));
+        UNROLL for (size_t i = 0; i < rows; i++) y[i][v] =
+            plus(y[i][v], times(times(to_real(s[i][v]), real(x[i * blocks].d)), w));
+    }
+}
+
+/* A block of Q4_K or Q5_K: its sub-block, less what all its codes have below them. */
+INLINE void add_less(const uint8_t *least, const floats *dmin, size_t vectors, const pwl_qgemm_x *x, size_t blocks,
+                     size_t rows, floats y[MOST][ALL])
+{
+    UNROLL for (size_t v = 0; v < vectors; v++)
+    {
+        const floats less = times(dmin[v], from_codes(least + v * LANES));
+        UNROLL for (size_t i = 0; i < rows; i++) y[i][v] = minus(y[i][v], times(real(x[i * blocks].of.less), less));
+    }
+}
+
+/* A block of a super-block, d and dmin from its head. */
+INLINE void add_super_block(pwl_qgemm_kind kind, const uint8_t *tile, floats d[2][ALL], size_t row, size_t vectors,
+                            const pwl_qgemm_x *x, size_t blocks, size_t rows, floats y[MOST][ALL])
+{
+    const size_t groups = kind == PWL_QGEMM_SUPER4 ? 4 : kind == PWL_QGEMM_SUPER5 ? 5 : 6;
+    const uint8_t *const scale = tile + groups * 2 * PWL_QGEMM_GROUP + row;
+    const size_t stride = blocks * sizeof *x;
+    integers s[MOST][ALL];
+    UNROLL for (size_t half = 0; half < 2; half++)
+    {
+        if (half == 0 || kind == PWL_QGEMM_SUPER6) {
+            UNROLL for (size_t i = 0; i < rows; i++)
+            {
+                UNROLL for (size_t v = 0; v < vectors; v++) s[i][v] =
+                    kind == PWL_QGEMM_SUPER6 ? integer(-32 * x[i * blocks].of.halves[half]) : nothing();
+            }
+        }
+        if (kind != PWL_QGEMM_SUPER4)
+            add_half_dots(kind, tile, half, row, vectors, x->q + half * PWL_SUB_BLOCK, stride, rows, s);
+        else if (half == 0)
+            add_dots(PWL_QGEMM_NIBBLES, tile, row, vectors, x->q, stride, rows, s);
+        if (half == 1 || kind == PWL_QGEMM_SUPER6)
+            add_sub_blocks(kind, kind == PWL_QGEMM_SUPER6 ? scale + half * PWL_QGEMM_PANEL : scale, d[0], vectors, x,
+                           blocks, rows, s, y);
+    }
+    if (kind != PWL_QGEMM_SUPER6)
+        add_less(scale + PWL_QGEMM_PANEL, d[1], vectors, x, blocks, rows, y);
+}
+
+/* As multiply_floats(), of super-blocks. */
+INLINE void multiply_super(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, size_t tile_bytes, size_t rows,
+                           size_t vectors, size_t row)
+{
+    const size_t head = (kind == PWL_QGEMM_SUPER6 ? 1 : 2) * PWL_QGEMM_PANEL * sizeof(uint16_t);
+    const uint8_t *tile = pass->tiles;
+    const pwl_qgemm_x *x = pass->x;
+    floats y[MOST][ALL];
+    UNROLL for (size_t i = 0; i < rows; i++)
+    {
+        UNROLL for (size_t v = 0; v < vectors; v++) y[i][v] = zeros();
+    }
+    for (size_t super = 0; super < pass->blocks; super += PWL_QGEMM_SUPER_TILES) {
+        floats d[2][ALL];
+        fetch((uintptr_t)tile + tile_bytes * AHEAD, head);
+        UNROLL for (size_t v = 0; v < vectors; v++)
+        {
+            d[0][v] = from_halves(tile + (row + v * LANES) * sizeof(uint16_t));
+            d[1][v] = kind == PWL_QGEMM_SUPER6
+                          ? zeros()
+                          : from_halves(tile + (PWL_QGEMM_PANEL + row + v * LANES) * sizeof(uint16_t));
+        }
+        tile += head;
+        for (size_t b = 0; b < PWL_QGEMM_SUPER_TILES; b++, tile += tile_bytes, x++) {
+            fetch((uintptr_t)tile + tile_bytes * AHEAD, tile_bytes);
+            add_super_block(kind, tile, d, row, vectors, x, pass->blocks, rows, y);
+        }
+    }
+    UNROLL for (size_t i = 0; i < rows; i++)
+    {
+        UNROLL for (size_t v = 0; v < vectors; v++)
+            store((float *)pass->sums + i * PWL_QGEMM_PANEL + row + v * LANES, y[i][v]);
     }
 }
 
@@ -95,6 +186,61 @@ INLINE void multiply_integers(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, s
     }
 }
 
+/* A16: the low or the high codes of a group of columns, whose weights are rounded once for all rows of X. */
+INLINE void add_halves(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, const uint8_t *tile, size_t row, size_t vectors,
+                       size_t g, size_t high, const floats *d, const uint8_t *x, size_t rows, floats y[MOST][ALL])
+{
+    const floats digits = real(pass->rounding.digits), least = real(pass->rounding.least);
+    const floats zero = real(is_bytes(kind) ? 128 : kind == PWL_QGEMM_E2M1 ? PWL_QGEMM_E2M1_ZERO : 8);
+    const uint8_t *const at = x + (high * 16 + g * 4) * sizeof(float);
+    integers q[ALL][4];
+    UNROLL for (size_t v = 0; v < vectors; v++)
+        words(value_codes(kind, group_at(tile, is_bytes(kind) ? 8 : 4, row + v * LANES, g), high), q[v]);
+    UNROLL for (size_t j = 0; j < 4; j++)
+    {
+        floats w[ALL];
+        UNROLL for (size_t v = 0; v < vectors; v++)
+        {
+            const floats p = times(minus(to_real(q[v][j]), zero), d[v]);
+            const floats unit = larger(times(exponent(p), digits), least);
+            w[v] = minus(plus(p, unit), unit);
+        }
+        UNROLL for (size_t i = 0; i < rows; i++)
+        {
+            const floats of_x = real(((const float *)(const void *)(at + i * pass->x_stride))[j]);
+            UNROLL for (size_t v = 0; v < vectors; v++) y[i][v] = add_product(y[i][v], w[v], of_x);
+        }
+    }
+}
+
+/* As multiply_floats(), of A16. */
+INLINE void multiply_halves(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, size_t tile_bytes, size_t rows,
+                            size_t vectors, size_t row)
+{
+    const uint8_t *tile = pass->tiles, *x = pass->x;
+    floats y[MOST][ALL], power[ALL];
+    UNROLL for (size_t v = 0; v < vectors; v++)
+    {
+        power[v] = load_floats(pass->rounding.power + row + v * LANES);
+        UNROLL for (size_t i = 0; i < rows; i++) y[i][v] = zeros();
+    }
+    for (size_t b = 0; b < pass->blocks; b++, tile += tile_bytes, x += PWL_BLOCK * sizeof(float)) {
+        floats d[ALL];
+        fetch((uintptr_t)tile + tile_bytes * AHEAD, tile_bytes);
+        UNROLL for (size_t v = 0; v < vectors; v++) d[v] = times(scales(kind, tile, row + v * LANES), power[v]);
+        for (size_t g = 0; g < (is_bytes(kind) ? 8u : 4u); g++) {
+            add_halves(pass, kind, tile, row, vectors, g, 0, d, x, rows, y);
+            if (!is_bytes(kind))
+                add_halves(pass, kind, tile, row, vectors, g, 1, d, x, rows, y);
+        }
+    }
+    UNROLL for (size_t i = 0; i < rows; i++)
+    {
+        UNROLL for (size_t v = 0; v < vectors; v++)
+            store((float *)pass->sums + i * PWL_QGEMM_PANEL + row + v * LANES, y[i][v]);
+    }
+}
+
 /* All rows of the panel; one row of X by all of them at once, so that memory is read in order. */
 INLINE void multiply_panel(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, size_t tile_bytes, size_t rows)
 {
@@ -103,6 +249,10 @@ INLINE void multiply_panel(const pwl_qgemm_pass *pass, pwl_qgemm_kind kind, size
     for (size_t row = 0; row < PWL_QGEMM_PANEL; row += vectors * LANES) {
         if (kind == PWL_QGEMM_INTEGERS)
             multiply_integers(pass, kind, tile_bytes, rows, vectors, row);
+        else if (kind == PWL_QGEMM_SUPER4 || kind == PWL_QGEMM_SUPER5 || kind == PWL_QGEMM_SUPER6)
+            multiply_super(pass, kind, tile_bytes, rows, vectors, row);
+        else if (pwl_qgemm_is_halves(kind))
+            multiply_halves(pass, pwl_qgemm_codes_of(kind), tile_bytes, rows, vectors, row);
         else
             multiply_floats(pass, kind, tile_bytes, rows, vectors, row);
     }
@@ -149,13 +299,28 @@ DEFINE_KIND(nibbles, PWL_QGEMM_NIBBLES, 576)
 DEFINE_KIND(nibbles_stored, PWL_QGEMM_NIBBLES_STORED, 576)
 DEFINE_KIND(bytes, PWL_QGEMM_BYTES, 1088)
 DEFINE_KIND(e2m1, PWL_QGEMM_E2M1, 576)
+DEFINE_KIND(super4, PWL_QGEMM_SUPER4, 576)
+DEFINE_KIND(super5, PWL_QGEMM_SUPER5, 704)
+DEFINE_KIND(super6, PWL_QGEMM_SUPER6, 832)
+DEFINE_KIND(halves4, PWL_QGEMM_HALVES4, 576)
+DEFINE_KIND(halves8, PWL_QGEMM_HALVES8, 1088)
+DEFINE_KIND(halves_e2m1, PWL_QGEMM_HALVES_E2M1, 576)
 DEFINE_KIND(whole_numbers, PWL_QGEMM_INTEGERS, 1024)
 
 INLINE void multiply(const pwl_qgemm_pass *pass)
 {
     static void (*const kinds[PWL_QGEMM_KINDS])(const pwl_qgemm_pass *) = {
-        [PWL_QGEMM_NIBBLES] = nibbles, [PWL_QGEMM_NIBBLES_STORED] = nibbles_stored, [PWL_QGEMM_BYTES] = bytes,
-        [PWL_QGEMM_E2M1] = e2m1,       [PWL_QGEMM_INTEGERS] = whole_numbers,
+        [PWL_QGEMM_NIBBLES] = nibbles,
+        [PWL_QGEMM_NIBBLES_STORED] = nibbles_stored,
+        [PWL_QGEMM_BYTES] = bytes,
+        [PWL_QGEMM_E2M1] = e2m1,
+        [PWL_QGEMM_SUPER4] = super4,
+        [PWL_QGEMM_SUPER5] = super5,
+        [PWL_QGEMM_SUPER6] = super6,
+        [PWL_QGEMM_HALVES4] = halves4,
+        [PWL_QGEMM_HALVES8] = halves8,
+        [PWL_QGEMM_HALVES_E2M1] = halves_e2m1,
+        [PWL_QGEMM_INTEGERS] = whole_numbers,
     };
     kinds[pass->kind](pass);
 }

@@ -11,13 +11,15 @@
 
 enum {
     ROWS = PWL_QGEMM_PANEL,
-    HALF = 16,   /* whose codes are side by side */
-    TOGETHER = 8 /* columns that are added in 16 bits, of 4-bit codes */
+    HALF = 16,       /* whose codes are side by side */
+    TOGETHER = 8,    /* columns that are added in 16 bits, of codes of 4 or 5 bits */
+    TOGETHER_SIX = 4 /* of 6 */
 };
 
 typedef struct columns {
     int16_t w[PWL_BLOCK][ROWS]; /* what S is of */
     float d[ROWS];
+    float second[ROWS]; /* Q6_K: of columns 16 and on; Q4_K and Q5_K: dmin * least */
 } columns;
 
 /* By how much a word of four codes in memory is shifted for the code of column j. */
@@ -76,6 +78,79 @@ static void turn_bytes(const uint8_t *tile, columns *to)
     }
 }
 
+/* So many bits of each word, from `shift` on, to bits `to_bit` and up of a column. */
+static void add_bits(const uint32_t words[HALF], unsigned shift, unsigned bits, unsigned to_bit, int16_t column[HALF])
+{
+    for (size_t r = 0; r < HALF; r++)
+        column[r] = (int16_t)(column[r] | (int32_t)(words[r] >> shift & ((1u << bits) - 1)) << to_bit);
+}
+
+/* Codes of 5 bits: what groups hold above the low 5. */
+static void turn_fives(const uint8_t *tile, columns *to)
+{
+    memset(to->w, 0, sizeof to->w);
+    for (size_t first = 0; first < ROWS; first += HALF) {
+        for (unsigned c = 0; c < 4; c++) {
+            const unsigned shift = shift_of(c);
+            uint32_t words[5][HALF];
+            for (size_t g = 0; g < 5; g++) {
+                load_words(tile, 5, first, g, words[g]);
+                add_bits(words[g], shift, 5, 0, &to->w[4 * g + c][first]);
+            }
+            for (size_t j = 5; j < 8; j++)
+                add_bits(words[2 * (j - 5)], shift + 5, 3, 0, &to->w[4 * j + c][first]);
+            for (size_t j = 5; j < 7; j++)
+                add_bits(words[2 * (j - 5) + 1], shift + 6, 2, 3, &to->w[4 * j + c][first]);
+            add_bits(words[1], shift + 5, 1, 3, &to->w[28 + c][first]);
+            add_bits(words[3], shift + 5, 1, 4, &to->w[28 + c][first]);
+        }
+    }
+}
+
+static void turn_sixes(const uint8_t *tile, columns *to)
+{
+    memset(to->w, 0, sizeof to->w);
+    for (size_t first = 0; first < ROWS; first += HALF) {
+        for (unsigned c = 0; c < 4; c++) {
+            for (unsigned g = 0; g < 6; g++) {
+                const unsigned shift = shift_of(c), half = g / 3 * 16;
+                uint32_t words[HALF];
+                load_words(tile, 6, first, g, words);
+                add_bits(words, shift, 6, 0, &to->w[half + g % 3 * 4 + c][first]);
+                add_bits(words, shift + 6, 2, g % 3 * 2, &to->w[half + 12 + c][first]);
+            }
+        }
+    }
+    for (size_t c = 0; c < PWL_BLOCK; c++) {
+        for (size_t r = 0; r < ROWS; r++)
+            to->w[c][r] = (int16_t)(to->w[c][r] - 32);
+    }
+}
+
+/* Scales of sub-blocks are exact. */
+static void turn_super(pwl_qgemm_kind kind, const uint8_t *head, const uint8_t *tile, columns *to)
+{
+    const uint8_t *const scales = tile + pwl_qgemm_panel_codes(pwl_qgemm_format_of(kind));
+    if (kind == PWL_QGEMM_SUPER4)
+        turn_nibbles(tile, 0, to);
+    else if (kind == PWL_QGEMM_SUPER5)
+        turn_fives(tile, to);
+    else
+        turn_sixes(tile, to);
+    for (size_t r = 0; r < ROWS; r++) {
+        uint16_t d, dmin;
+        memcpy(&d, head + r * sizeof d, sizeof d);
+        if (kind == PWL_QGEMM_SUPER6) {
+            to->d[r] = pwl_f32_from_f16(d) * (float)(int8_t)scales[r];
+            to->second[r] = pwl_f32_from_f16(d) * (float)(int8_t)scales[ROWS + r];
+            continue;
+        }
+        memcpy(&dmin, head + (ROWS + r) * sizeof dmin, sizeof dmin);
+        to->d[r] = pwl_f32_from_f16(d) * (float)scales[r];
+        to->second[r] = pwl_f32_from_f16(dmin) * (float)scales[ROWS + r];
+    }
+}
+
 static void turn(pwl_qgemm_kind kind, const uint8_t *tile, columns *to)
 {
     const uint8_t *scales = tile + PWL_QGEMM_GROUP * 8;
@@ -96,12 +171,13 @@ static void turn(pwl_qgemm_kind kind, const uint8_t *tile, columns *to)
     }
 }
 
-/* s[r] += S, of 4-bit codes: at most 15 in magnitude, or 12 in E2M1, so 8 products have 16 bits. */
-static void add_narrow(const columns *w, const int8_t *q, int32_t s[ROWS])
+/* s[r] += S of columns [begin, end): at most 31 in magnitude, so that 8 products have 16 bits; or 32, of which 4 have.
+ */
+static void add_narrow(const columns *w, const int8_t *q, size_t begin, size_t end, size_t together, int32_t s[ROWS])
 {
-    for (size_t first = 0; first < PWL_BLOCK; first += TOGETHER) {
+    for (size_t first = begin; first < end; first += together) {
         int16_t part[ROWS] = {0};
-        for (size_t c = first; c < first + TOGETHER; c++) {
+        for (size_t c = first; c < first + together; c++) {
             for (size_t r = 0; r < ROWS; r++)
                 part[r] = (int16_t)(part[r] + w->w[c][r] * q[c]);
         }
@@ -120,6 +196,34 @@ static void add_wide(const columns *w, const int8_t *q, int32_t s[ROWS])
     }
 }
 
+/* A16: y += sum w x of a block, one row of X after the other. */
+static void add_halves(const pwl_qgemm_pass *pass, size_t block, const columns *of)
+{
+    const pwl_qgemm_rounding *const by = &pass->rounding;
+    float w[PWL_BLOCK][ROWS], d[ROWS];
+    for (size_t r = 0; r < ROWS; r++)
+        d[r] = of->d[r] * by->power[r];
+    for (size_t c = 0; c < PWL_BLOCK; c++) {
+        for (size_t r = 0; r < ROWS; r++) {
+            const float p = (float)of->w[c][r] * d[r];
+            const float power = pwl_f32_of_bits(pwl_bits_of_f32(p) & 0x7f800000) * by->digits;
+            const float unit = power > by->least ? power : by->least;
+            w[c][r] = (p + unit) - unit;
+        }
+    }
+    for (size_t i = 0; i < pass->rows; i++) {
+        const float *const x =
+            (const float *)(const void *)((const uint8_t *)pass->x + i * pass->x_stride) + block * PWL_BLOCK;
+        float *const y = (float *)pass->sums + i * ROWS;
+        for (size_t c = 0; c < PWL_BLOCK; c++) {
+            for (size_t r = 0; r < ROWS; r++) {
+                const float p = w[c][r] * x[c];
+                y[r] = y[r] + p;
+            }
+        }
+    }
+}
+
 static void add_block(pwl_qgemm_kind kind, const columns *w, const pwl_qgemm_x *x, float y[ROWS])
 {
     const float less = kind == PWL_QGEMM_NIBBLES_STORED ? x->of.less : 0;
@@ -127,7 +231,7 @@ static void add_block(pwl_qgemm_kind kind, const columns *w, const pwl_qgemm_x *
     if (kind == PWL_QGEMM_BYTES)
         add_wide(w, x->q, s);
     else
-        add_narrow(w, x->q, s);
+        add_narrow(w, x->q, 0, PWL_BLOCK, TOGETHER, s);
     for (size_t r = 0; r < ROWS; r++) {
         const float p = (float)s[r] * x->d;
         const float scaled = (p - less) * w->d[r]; /* without stored sums, p - 0 is p */
@@ -135,20 +239,56 @@ static void add_block(pwl_qgemm_kind kind, const columns *w, const pwl_qgemm_x *
     }
 }
 
+/* Of a super-block: Q6_K's two sub-blocks, or one and what is subtracted. */
+static void add_super(pwl_qgemm_kind kind, const columns *w, const pwl_qgemm_x *x, float y[ROWS])
+{
+    const int six = kind == PWL_QGEMM_SUPER6;
+    for (size_t half = 0; half < 1u + (size_t)six; half++) {
+        const float *const d = half ? w->second : w->d;
+        int32_t s[ROWS] = {0};
+        if (six)
+            add_narrow(w, x->q, half * PWL_SUB_BLOCK, (half + 1) * PWL_SUB_BLOCK, TOGETHER_SIX, s);
+        else
+            add_narrow(w, x->q, 0, PWL_BLOCK, TOGETHER, s);
+        for (size_t r = 0; r < ROWS; r++) {
+            const float p = (float)s[r] * x->d, scaled = p * d[r];
+            y[r] = y[r] + scaled;
+        }
+    }
+    for (size_t r = 0; r < ROWS && !six; r++) {
+        const float scaled = x->of.less * w->second[r];
+        y[r] = y[r] - scaled;
+    }
+}
+
 void pwl_qgemm_plain(const pwl_qgemm_pass *pass)
 {
-    const int integers = pass->kind == PWL_QGEMM_INTEGERS;
-    const size_t tile = pwl_qgemm_panel_tile(integers                        ? PWL_QGEMM_ROWS8
-                                             : pass->kind == PWL_QGEMM_BYTES ? PWL_QGEMM_Q8_0
-                                                                             : PWL_QGEMM_Q4_0);
+    const pwl_qgemm_format format = pwl_qgemm_format_of(pass->kind);
+    const int integers = pass->kind == PWL_QGEMM_INTEGERS, super = pwl_qgemm_is_super(format);
+    const size_t tile_bytes = pwl_qgemm_panel_tile(format);
+    const uint8_t *tile = pass->tiles, *head = tile;
     memset(pass->sums, 0, pass->rows * ROWS * sizeof(float));
-    for (size_t b = 0; b < pass->blocks; b++) {
+    for (size_t b = 0; b < pass->blocks; b++, tile += tile_bytes) {
         columns w;
-        turn(pass->kind, pass->tiles + b * tile, &w);
+        if (super && b % PWL_QGEMM_SUPER_TILES == 0) {
+            head = tile;
+            tile += pwl_qgemm_panel_head(format);
+        }
+        if (super)
+            turn_super(pass->kind, head, tile, &w);
+        else
+            turn(pwl_qgemm_codes_of(pass->kind), tile, &w);
+        if (pwl_qgemm_is_halves(pass->kind)) {
+            add_halves(pass, b, &w);
+            continue;
+        }
         for (size_t i = 0; i < pass->rows; i++) {
             if (integers)
                 add_wide(&w, (const int8_t *)pass->x + i * pass->x_stride + b * PWL_BLOCK,
                          (int32_t *)pass->sums + i * ROWS);
+            else if (super)
+                add_super(pass->kind, &w, (const pwl_qgemm_x *)pass->x + i * pass->blocks + b,
+                          (float *)pass->sums + i * ROWS);
             else
                 add_block(pass->kind, &w, (const pwl_qgemm_x *)pass->x + i * pass->blocks + b,
                           (float *)pass->sums + i * ROWS);

@@ -10,6 +10,8 @@
  *      | +------+------+--    |     some at a time; sums of a pass stay in registers over all of K.
  *      v |pass  |
  */
+#include <string.h>
+
 #include "results.h"
 #include "gemm/check.h"
 #include "gemm/input.h"
@@ -43,8 +45,13 @@ static pwl_qgemm_status check_panels(const pwl_qgemm_panels *panels)
         return PWL_QGEMM_ERR_FORMAT;
     if ((uintptr_t)panels->memory % PWL_QGEMM_LINE)
         return PWL_QGEMM_ERR_ALIGN;
-    return panels->bytes != pwl_qgemm_panel_bytes(panels->format, panels->n, panels->k) ? PWL_QGEMM_ERR_SPACE
-                                                                                        : PWL_QGEMM_OK;
+    if (panels->bytes == pwl_qgemm_panel_bytes(panels->format, panels->n, panels->k, 1) &&
+        !pwl_qgemm_is_super(panels->format))
+        return PWL_QGEMM_OK;
+    return panels->bytes == pwl_qgemm_panel_bytes(panels->format, panels->n, panels->k, 0) &&
+                   panels->format != PWL_QGEMM_ROWS8
+               ? PWL_QGEMM_OK
+               : PWL_QGEMM_ERR_SPACE;
 }
 
 static size_t plan_bytes(const job *job)
@@ -63,12 +70,15 @@ static pwl_qgemm_status describe(const pwl_qgemm_product *product, const pwl_qge
     if (status != PWL_QGEMM_OK)
         return status;
     job->product = *product;
-    job->panels = (pwl_qgemm_weights){panels->memory, panels->n, panels->k, panels->bytes, panels->format, 0};
+    job->panels = (pwl_qgemm_weights){
+        panels->memory, panels->n,
+        panels->k,      panels->bytes,
+        panels->format, panels->bytes == pwl_qgemm_panel_bytes(panels->format, panels->n, panels->k, 1)};
     job->product.weights = &job->panels;
     status = pwl_qgemm_check_operands(&job->product, &job->codes);
     if (status != PWL_QGEMM_OK)
         return status;
-    if (pwl_qgemm_is_a16(&job->product) || pwl_qgemm_is_fp8(&job->product))
+    if (pwl_qgemm_is_fp8(&job->product))
         return PWL_QGEMM_ERR_SCHEME;
     job->row = pwl_qgemm_row_of_x_bytes(product, panels->k);
     if (product->m > SIZE_MAX / 2 / job->row) /* what follows is far less */
@@ -127,7 +137,45 @@ static pwl_qgemm_pass pass_of(const job *job, const uint8_t *work, size_t m)
         pass.x = (const int8_t *)job->product.x.data + m * pass.x_stride;
         pass.start = prepared;
     }
+    if (pwl_qgemm_is_halves(pass.kind)) {
+        const int bf16 = job->product.x.type == PWL_QGEMM_BF16;
+        pass.x_stride = job->row;
+        pass.x = (const uint8_t *)prepared + PWL_QGEMM_LINE;
+        pass.rounding.digits = bf16 ? 0x1.8p16f : 0x1.8p13f;
+        pass.rounding.least = bf16 ? 0x1.8p-110f : 0x1.8p-1f;
+        pass.rounding.scales = job->panels.row_data;
+    }
     return pass;
+}
+
+/* A16: e of the rows of a panel, and 2^-e; in MXFP4, whose values are counted in halves, half as much, since e may be
+ * -128. */
+typedef struct exponents {
+    int e[PWL_QGEMM_PANEL];
+    float power[PWL_QGEMM_PANEL];
+} exponents;
+
+static exponents exponents_of(const job *job, size_t n)
+{
+    const pwl_qgemm_weights *const w = &job->panels;
+    const int8_t *const stored = (const int8_t *)w->memory + pwl_qgemm_panel_exponents_at(w->format, w->n, w->k) + n;
+    exponents found;
+    for (size_t r = 0; r < PWL_QGEMM_PANEL; r++) {
+        found.e[r] = w->row_data ? stored[r] : 0;
+        found.power[r] = (float)pwl_qgemm_power(-found.e[r] - (w->format == PWL_QGEMM_MXFP4));
+    }
+    return found;
+}
+
+/* A16: sums of a pass times 2^(e + f), rounded once. */
+static void scale(const job *job, const uint8_t *work, const exponents *of, size_t m, size_t rows, float *sums)
+{
+    for (size_t i = 0; i < rows; i++, sums += PWL_QGEMM_PANEL) {
+        int32_t f;
+        memcpy(&f, work + (m + i) * job->row, sizeof f);
+        for (size_t r = 0; r < PWL_QGEMM_PANEL; r++)
+            sums[r] = (float)(sums[r] * pwl_qgemm_power(of->e[r] + f));
+    }
 }
 
 /* Rows of X that are multiplied by a panel before the next, a multiple of what the way takes at a time. */
@@ -148,13 +196,18 @@ static void multiply(const job *job, const uint8_t *work, const pwl_qgemm_way *w
     for (size_t m_first = 0; m_first < m_all; m_first += cached) {
         const size_t m_end = m_all - m_first < cached ? m_all : m_first + cached;
         for (size_t n = first; n < end; n += PWL_QGEMM_PANEL) {
+            const int halves = pwl_qgemm_is_a16(&job->product);
+            const exponents of = halves ? exponents_of(job, n) : (exponents){{0}, {0}};
             for (size_t m = m_first; m < m_end; m += way->rows) {
                 pwl_qgemm_pass pass = pass_of(job, work, m);
                 pass.tiles =
                     (const uint8_t *)job->panels.memory + pwl_qgemm_panel_at(job->panels.format, job->panels.k, n);
                 pass.rows = m_end - m < way->rows ? m_end - m : way->rows;
                 pass.sums = &sums;
+                pass.rounding.power = of.power;
                 way->multiply(&pass);
+                if (halves)
+                    scale(job, work, &of, m, pass.rows, sums.reals);
                 pwl_qgemm_put_results(&results, &sums, m, pass.rows, n);
             }
         }

@@ -10,7 +10,7 @@
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
-#define UNROLL _Pragma("GCC unroll 16")
+#define UNROLL _Pragma("GCC unroll 17")
 #endif
 
 INLINE int is_bytes(pwl_qgemm_kind kind)

@@ -31,6 +31,11 @@
  *     RN16(d_w * q_w * 2^-e[n]) by RN16(d_x * q_x * 2^-f[m]), and does so with sums that are exact. f[m] is the least
  *     >= 0 with 128 * |d_x| * 2^-f <= 65504 in the row: at most 7.
  *
+ *   Q4_K_A8, Q5_K_A8 and Q6_K_A8, of weights in super-blocks: activations as in W4A8, on the host alone:
+ *       y[m,n] = sum_i (d * scale[i]) * d_x * (sum_{k in i} (q_w - zero) * q_x)
+ *                - sum_b (dmin * least[b]) * d_x * (sum_{k in b} q_x) + bias[n]
+ *     i are sub-blocks, b blocks of 32; zero is 32 in Q6_K, which has no second sum, else 0. K is a multiple of 256.
+ *
  *   INT8: integers alone; int8 weights of scale 2^-n_w[n], or 4-bit codes that stand for 16 times as much (ROWS4), int8
  *   activations of scale 2^-n_x[m] and one zero point z:
  *       v[m,n] = sum_k q_w * q_x - z * sum_k q_w + bias[n]
@@ -81,19 +86,25 @@ typedef enum pwl_qgemm_scheme {
     PWL_QGEMM_INT8 = 5,
     PWL_QGEMM_MXFP4_A8 = 6, /* pwl/qgemm_host.h and the reference have it, devices do not */
     PWL_QGEMM_FP8 = 7,      /* these: devices and the reference have them, pwl/qgemm_host.h does not */
-    PWL_QGEMM_MXFP4_FP8 = 8
+    PWL_QGEMM_MXFP4_FP8 = 8,
+    PWL_QGEMM_Q4_K_A8 = 9, /* these, as MXFP4_A8 */
+    PWL_QGEMM_Q5_K_A8 = 10,
+    PWL_QGEMM_Q6_K_A8 = 11
 } pwl_qgemm_scheme;
 
 /* What weights are packed from; bits a weight once N is a multiple of 128, K of 64, and no row has an exponent. */
 typedef enum pwl_qgemm_format {
-    PWL_QGEMM_Q4_0 = 0,      /* 4.5 */
-    PWL_QGEMM_Q8_0 = 1,      /* 8.5 */
-    PWL_QGEMM_MXFP4 = 2,     /* 4.25 */
-    PWL_QGEMM_ROWS8 = 3,     /* 8, and 5 bytes a row: int8 with one power of two for each row */
-    PWL_QGEMM_ROWS4 = 4,     /* 4, and 5 bytes a row: int8 that are multiples of 16, likewise */
-    PWL_QGEMM_ROWS_E4M3 = 5, /* 8, and 4 bytes a row: E4M3 with a scale for each row, by pwl_qgemm_pack_e4m3() */
-    PWL_QGEMM_MXFP4_E4M3 = 6 /* 4.25, and 4 bytes a row: MXFP4 over a scale for each row, so that weights are E4M3, by
-                              * pwl_qgemm_pack_mxfp4_e4m3() */
+    PWL_QGEMM_Q4_0 = 0,       /* 4.5 */
+    PWL_QGEMM_Q8_0 = 1,       /* 8.5 */
+    PWL_QGEMM_MXFP4 = 2,      /* 4.25 */
+    PWL_QGEMM_ROWS8 = 3,      /* 8, and 5 bytes a row: int8 with one power of two for each row */
+    PWL_QGEMM_ROWS4 = 4,      /* 4, and 5 bytes a row: int8 that are multiples of 16, likewise */
+    PWL_QGEMM_ROWS_E4M3 = 5,  /* 8, and 4 bytes a row: E4M3 with a scale for each row, by pwl_qgemm_pack_e4m3() */
+    PWL_QGEMM_MXFP4_E4M3 = 6, /* 4.25, and 4 bytes a row: MXFP4 over a scale for each row, so that weights are E4M3, by
+                               * pwl_qgemm_pack_mxfp4_e4m3() */
+    PWL_QGEMM_Q4_K = 7,       /* 4.5, for the host, as are these; packed from blocks alone, and as they are in files */
+    PWL_QGEMM_Q5_K = 8,       /* 5.5 */
+    PWL_QGEMM_Q6_K = 9        /* 6.5625 */
 } pwl_qgemm_format;
 
 /* Elements of X and Y. */
@@ -101,7 +112,7 @@ typedef enum pwl_qgemm_type {
     PWL_QGEMM_F32 = 0,
     PWL_QGEMM_F16 = 1,
     PWL_QGEMM_BF16 = 2,
-    PWL_QGEMM_BLOCKS_Q8_1 = 3, /* X of W4A8, W8A8 and MXFP4_A8: pwl_block_q8_1 */
+    PWL_QGEMM_BLOCKS_Q8_1 = 3, /* X of schemes of A8: pwl_block_q8_1 */
     PWL_QGEMM_S8 = 4,          /* X and Y of INT8; with an activation, Y of every scheme */
     PWL_QGEMM_S32 = 5,         /* Y of INT8; with an activation, of every scheme */
     PWL_QGEMM_U8 = 6,          /* these: Y with an activation */
@@ -114,10 +125,11 @@ typedef enum pwl_qgemm_type {
 /* Why a call did nothing; the values are stable. */
 typedef enum pwl_qgemm_status {
     PWL_QGEMM_OK = 0,
-    PWL_QGEMM_ERR_NULL = 1,     /* a null pointer */
-    PWL_QGEMM_ERR_FORMAT = 2,   /* not one of pwl_qgemm_format, or not one that this function takes */
-    PWL_QGEMM_ERR_RULE = 3,     /* not one of pwl_rule, or none of the format's */
-    PWL_QGEMM_ERR_SHAPE = 4,    /* M, N or K is 0, K is not a multiple of 32, or a matrix exceeds size_t */
+    PWL_QGEMM_ERR_NULL = 1,   /* a null pointer */
+    PWL_QGEMM_ERR_FORMAT = 2, /* not one of pwl_qgemm_format, or not one that this function takes */
+    PWL_QGEMM_ERR_RULE = 3,   /* not one of pwl_rule, or none of the format's */
+    PWL_QGEMM_ERR_SHAPE =
+        4, /* M, N or K is 0, K is no multiple of 32 (super-blocks: 256), or a matrix exceeds size_t */
     PWL_QGEMM_ERR_ALIGN = 5,    /* an array is not aligned to its elements, or packed weights not to 16 bytes */
     PWL_QGEMM_ERR_SPACE = 6,    /* the memory is too small */
     PWL_QGEMM_ERR_SCALE = 7,    /* a block's scale, or a weight, is infinite or NaN */
@@ -141,7 +153,7 @@ typedef enum pwl_qgemm_status {
 /*
  * Packed weights. memory has `bytes` and is aligned to 16, on the host or, copied there, on a device. It holds pieces
  * of 128 rows and 64 columns, K innermost, each with its scales (kernels/gemm/layout.h says in what order); then,
- * where row_data says so, what belongs to rows. Weights beyond N and K are 0.
+ * where row_data says so, what belongs to rows. Weights beyond N and K are 0. Super-blocks are [n][k / 256].
  */
 typedef struct pwl_qgemm_weights {
     const void *memory;
@@ -151,7 +163,7 @@ typedef struct pwl_qgemm_weights {
                        * they are there */
 } pwl_qgemm_weights;
 
-/* A block of the weights, for messages. */
+/* A block of the weights, for messages: columns 32 * block to 32 * block + 31, or + 255 of a super-block. */
 typedef struct pwl_qgemm_place {
     size_t row, block;
 } pwl_qgemm_place;
@@ -160,8 +172,9 @@ typedef struct pwl_qgemm_place {
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_weights_bytes(pwl_qgemm_format format, size_t n, size_t k, size_t *bytes);
 
 /*
- * Packs `blocks`, pwl_block_q4_0, pwl_block_q8_0 or pwl_block_mxfp4 [n][k / 32], into memory of `bytes`, of which it
- * writes weights->bytes. *bad (may be null) tells which scale it was on PWL_QGEMM_ERR_SCALE.
+ * Packs `blocks`, pwl_block_q4_0, pwl_block_q8_0 or pwl_block_mxfp4 [n][k / 32], or pwl_block_q4_k, pwl_block_q5_k or
+ * pwl_block_q6_k [n][k / 256], into memory of `bytes`, of which it writes weights->bytes. *bad (may be null) tells
+ * which scale it was on PWL_QGEMM_ERR_SCALE.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack(pwl_qgemm_format format, const void *blocks, size_t n, size_t k,
                                               void *memory, size_t bytes, pwl_qgemm_weights *weights,
@@ -173,7 +186,8 @@ PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack(pwl_qgemm_format format, const voi
  * (likewise): q_w = 16 * round(w * 2^(n_w - 4)), clipped to 16 * [-8, 7], where n_w is that of ROWS8, n, one less, or
  * one to three more: of what makes the sum of squared errors least, with u = floor(w * 2^(n + 6) + 1/2) for w, the
  * smallest. Of a Gaussian distribution it loses 1.2e-2 (steps of 0.35 of the standard deviation) to 2.1e-2 (0.25 or
- * 0.5) of the sum of squares; Q4_0 7.4e-3.
+ * 0.5) of the sum of squares; Q4_0 7.4e-3. Super-blocks are not made:
+ * PWL_QGEMM_ERR_FORMAT.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack_f32(pwl_qgemm_format format, pwl_rule rule, const float *w, size_t n,
                                                   size_t k, void *memory, size_t bytes, pwl_qgemm_weights *weights,
@@ -192,7 +206,7 @@ PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack_s4(const uint8_t *q_w, const int8_
 
 /* A tensor as a GGUF file has it. */
 typedef struct pwl_qgemm_tensor {
-    uint32_t type;     /* the file's number: F32 0, F16 1, Q4_0 2, Q8_0 8, BF16 30, MXFP4 39 */
+    uint32_t type; /* the file's number: F32 0, F16 1, Q4_0 2, Q8_0 8, Q4_K 12, Q5_K 13, Q6_K 14, BF16 30, MXFP4 39 */
     uint64_t shape[4]; /* that of neighbours first: K, N, 1, 1 */
     const void *data;  /* aligned to its elements, as pwl_qgemm_pack() wants blocks to be */
     size_t bytes;
@@ -357,6 +371,7 @@ PWL_NODISCARD pwl_qgemm_status pwl_qgemm_reference(const pwl_qgemm_product *prod
  *     n * u * (a + |bias|) + n * 2^-149 * (1 + 2^e)
  *   A16          n = K + K / 32 + 4, for the products, the parts of a split K, e + f and bias; a = sum |w x|
  *   A8           n = 5 K / 32 + 4, four roundings a block and the parts; a = sum over blocks of what is added there
+ *   super-blocks n = 6 K / 32 + 1, three roundings for each of two addends a block of 32: in Q6_K, a is of sub-blocks
  *   A8, halves   as A16, times 1 + 2^-9; (2 * 2^-11 + 2^-22) * a for the two roundings to fp16; and, as numbers over
  *                2^e or 2^f may become subnormal, times 1 + 2^-9 + n * u, the sum of o_w * |x| + |w| * o_x + o_w * o_x,
  *                where o_w is 2^(e-25), o_x 2^(f-25), or 0 where e or f is

@@ -10,14 +10,20 @@
  *   pwl_qgemm_workspace(&product, &panels, &bytes);
  *   pwl_qgemm(&product, &panels, workspace, bytes);
  *
- * The product's own `weights` are not looked at: panels take their place. Schemes: W4A8, W8A8, MXFP4_A8 and INT8.
+ * The product's own `weights` are not looked at: panels take their place. It has all schemes.
  *
  * Bits are the same on every processor, whatever its instructions, the number of threads and the shape: INT8 is exact,
  * and A8 is added with the block index b ascending, each operation rounded to fp32 by itself:
  *     y := RN(y + RN(RN(S * d_x) * d_w))    from y = 0 on; S: the block's sum of q_w * q_x; then bias is added
  *     y := RN(y + RN(RN(RN(S * d_x) - 8 s) * d_w))    stored sums, where q_w counts from 0
- * That is within pwl_qgemm_bound(): no more than four roundings a block. NaNs may differ in sign and payload. An
- * activation has the bits of pwl_qgemm_reference()'s formulas on what would be stored in F32 or S32.
+ *     Q4_K, Q5_K: y := RN(y + RN(RN(S * d_x) * d_w)), then y := RN(y - RN(RN(Q * d_x) * l_w))    Q: the sum of q_x,
+ *                 d_w = d * scale and l_w = dmin * least, both exact in fp32
+ *     Q6_K: y := RN(y + RN(RN(S * d_x) * d_w)) for its two sub-blocks of 16 columns, d_w = d * scale, exact
+ * That is within pwl_qgemm_bound(): no more than four roundings a block, in super-blocks six. NaNs may differ in sign
+ * and payload. An activation has the bits of pwl_qgemm_reference()'s formulas on what would be stored in F32 or S32.
+ *
+ * A16 is added in fp32, within pwl_qgemm_bound(), in an order of its own on every processor, and for one row of X; it
+ * does not depend on how a product is cut into parts of N.
  *
  * Threads are the caller's: all rows of X first, then all columns of Y, both cut as he likes.
  *
@@ -40,8 +46,8 @@ extern "C" {
 
 /*
  * Weights in panels of 32 rows. memory points into what the caller gave, at a multiple of 64, and has `bytes`: 4.5 bits
- * a weight (Q4_0, MXFP4), 8.5 (Q8_0), or 8 and 5 bytes a row (ROWS8, which ROWS4 becomes), with N up
- * to a multiple of 32.
+ * a weight (Q4_0, MXFP4), 8.5 (Q8_0), 4.625 (Q4_K), 5.625 (Q5_K), 6.5625 (Q6_K), or 8 and 5 bytes a row (ROWS8, which
+ * ROWS4 becomes), with N up to a multiple of 32; and a byte a row where rows of Q4_0, Q8_0 or MXFP4 have exponents.
  */
 typedef struct pwl_qgemm_panels {
     const void *memory;
@@ -58,7 +64,7 @@ PWL_NODISCARD pwl_qgemm_status pwl_qgemm_arrange(const pwl_qgemm_weights *packed
 
 /*
  * *bytes = what the product wants of a workspace, for X as it is multiplied and an activation's plan: K / 32 * 40 bytes
- * a row of X, 4 in INT8. Returns what is wrong with the product, as the functions below do; reads nothing but the
+ * a row of X; 4 in INT8, 4 K + 64 in A16. Returns what is wrong with the product, as the functions below do; reads nothing but the
  * descriptions and the table.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_workspace(const pwl_qgemm_product *product, const pwl_qgemm_panels *panels,

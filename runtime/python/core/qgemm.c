@@ -23,9 +23,17 @@ static PyObject *fail(pwl_qgemm_status status)
 /* The same format among those of <pwl/blocks.h>. */
 static pwl_format blocks_of(int format)
 {
-    static const pwl_format formats[] = {
-        [PWL_QGEMM_Q4_0] = PWL_Q4_0, [PWL_QGEMM_Q8_0] = PWL_Q8_0, [PWL_QGEMM_MXFP4] = PWL_MXFP4};
-    return format >= 0 && format <= PWL_QGEMM_MXFP4 ? formats[format] : (pwl_format)-1;
+    static const pwl_format formats[] = {[PWL_QGEMM_Q4_0] = PWL_Q4_0,
+                                         [PWL_QGEMM_Q8_0] = PWL_Q8_0,
+                                         [PWL_QGEMM_MXFP4] = PWL_MXFP4,
+                                         [PWL_QGEMM_ROWS8] = (pwl_format)-1,
+                                         [PWL_QGEMM_ROWS4] = (pwl_format)-1,
+                                         [PWL_QGEMM_ROWS_E4M3] = (pwl_format)-1,
+                                         [PWL_QGEMM_MXFP4_E4M3] = (pwl_format)-1,
+                                         [PWL_QGEMM_Q4_K] = PWL_Q4_K,
+                                         [PWL_QGEMM_Q5_K] = PWL_Q5_K,
+                                         [PWL_QGEMM_Q6_K] = PWL_Q6_K};
+    return format >= 0 && format <= PWL_QGEMM_Q6_K ? formats[format] : (pwl_format)-1;
 }
 
 PyObject *qgemm_bytes(PyObject *module, PyObject *arguments)

@@ -22,18 +22,18 @@ from .errors import Error, shown
 
 __all__ = ["BLOCK", "TYPES", "Tensor", "names", "read"]
 
-BLOCK = 32  # elements of a block
+BLOCK, SUPER_BLOCK = 32, 256  # elements of a block, and of a super-block
 
 # By the numbers in files: the name, and the elements and bytes of a block.
 TYPES = {0: ("f32", 1, 4), 1: ("f16", 1, 2), 2: ("q4_0", BLOCK, 18), 8: ("q8_0", BLOCK, 34), 30: ("bf16", 1, 2),
-         39: ("mxfp4", BLOCK, 17)}
+         39: ("mxfp4", BLOCK, 17), 12: ("q4_k", SUPER_BLOCK, 144), 13: ("q5_k", SUPER_BLOCK, 176),
+         14: ("q6_k", SUPER_BLOCK, 210)}
 
 # What ggml calls types by their numbers, those above too.
-TYPE_NAMES = {3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 9: "Q8_1", 10: "Q2_K", 11: "Q3_K", 12: "Q4_K", 13: "Q5_K", 14: "Q6_K",
-              15: "Q8_K", 16: "IQ2_XXS", 17: "IQ2_XS", 18: "IQ3_XXS", 19: "IQ1_S", 20: "IQ4_NL", 21: "IQ3_S", 22: "IQ2_S",
+TYPE_NAMES = {3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 9: "Q8_1", 10: "Q2_K", 11: "Q3_K", 15: "Q8_K", 16: "IQ2_XXS", 17: "IQ2_XS", 18: "IQ3_XXS", 19: "IQ1_S", 20: "IQ4_NL", 21: "IQ3_S", 22: "IQ2_S",
               23: "IQ4_XS", 24: "I8", 25: "I16", 26: "I32", 27: "I64", 28: "F64", 29: "IQ1_M", 31: "Q4_0_4_4",
               32: "Q4_0_4_8", 33: "Q4_0_8_8", 34: "TQ1_0", 35: "TQ2_0", 36: "IQ4_NL_4_4", 37: "IQ4_NL_4_8",
-              38: "IQ4_NL_8_8", **{number: name.upper() for number, (name, _, _) in TYPES.items()}}
+              38: "IQ4_NL_8_8", 40: "NVFP4", 41: "Q1_0", **{number: name.upper() for number, (name, _, _) in TYPES.items()}}
 
 ALIGNMENT = b"general.alignment"
 UINT32, STRING, ARRAY = 4, 8, 9
@@ -164,8 +164,8 @@ def names(path: Union[str, os.PathLike[str]]) -> list[str]:
 
 
 def read(path: Union[str, os.PathLike[str]], name: str) -> Tensor:
-    """A tensor of a file, of type F32, F16, BF16, Q4_0, Q8_0 or MXFP4. Error says what the file lacks, OSError that it
-    cannot be opened."""
+    """A tensor of a file, of type F32, F16, BF16, Q4_0, Q8_0, MXFP4, Q4_K, Q5_K or Q6_K. Error says what the file lacks,
+    OSError that it cannot be opened."""
     with open(path, "rb") as file:
         return _read(_Reader(file, os.fspath(path)), file, name)
 

@@ -6,9 +6,9 @@
     product = pwl.qgemm.Product(weights, bias, table)
     y = product(x)                                                  # (..., k) to (..., n)
 
-With activations of 8 bits, arrays of numpy are multiplied as <pwl/qgemm_host.h> says, on all cores; with those of 16 by
-the reference of <pwl/qgemm.h>, in double, which is exact and slow. Arrays on a CUDA device are multiplied by the kernels
-of libpwl-cuda. All stay within pwl.qgemm.Product.bound() of the reference. The table is applied to y in float32, as
+Arrays of numpy are multiplied as <pwl/qgemm_host.h> says, on all cores: with activations of 8 bits to the same bits on
+every processor, with those of 16 in float32. Arrays on a CUDA device are multiplied by the kernels of libpwl-cuda. All
+stay within pwl.qgemm.Product.bound() of the reference of <pwl/qgemm.h>. The table is applied to y in float32, as
 Table.real() does.
 """
 from __future__ import annotations
@@ -28,12 +28,14 @@ from .table import Table
 
 __all__ = ["FORMATS", "Product", "RULES", "Weights", "pack"]
 
-FORMATS = ["q4_0", "q8_0", "mxfp4"]            # in the order of pwl_qgemm_format
+FORMATS = ["q4_0", "q8_0", "mxfp4"]            # that floats become
+SUPER = ["q4_k", "q5_k", "q6_k"]               # super-blocks, which files have, and the host multiplies
+NUMBERS = {"q4_0": 0, "q8_0": 1, "mxfp4": 2, "q4_k": 7, "q5_k": 8, "q6_k": 9}  # of pwl_qgemm_format
 RULES = ["default", "ggml", "document"]        # of pwl_rule
-BLOCK_BYTES = {"q4_0": 18, "q8_0": 34, "mxfp4": 17}
+BLOCKS = {name: (elements, size) for name, elements, size in gguf.TYPES.values() if name in NUMBERS}
 SCHEMES = {("q4_0", 16): 0, ("q8_0", 16): 1, ("mxfp4", 16): 2, ("q4_0", 8): 3, ("q8_0", 8): 4,  # of pwl_qgemm_scheme
-           ("mxfp4", 8): 6}
-OF_HOST = [3, 4, 6]  # that <pwl/qgemm_host.h> has
+           ("mxfp4", 8): 6, ("q4_k", 8): 9, ("q5_k", 8): 10, ("q6_k", 8): 11}
+HOST_ALONE = [6, 9, 10, 11]  # that no device has
 # Of pwl_qgemm_type.
 TYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "int8": 4, "int32": 5, "uint8": 6, "int16": 7, "uint16": 8,
          "uint32": 9}
@@ -54,9 +56,9 @@ def aligned(size: int) -> Array:
 
 
 def format_index(format: object) -> int:
-    if format not in FORMATS:
-        raise Error(f"format={shown(format)}: must be {', '.join(FORMATS)}")
-    return FORMATS.index(str(format))
+    if format not in NUMBERS:
+        raise Error(f"format={shown(format)}: must be {', '.join(NUMBERS)}")
+    return NUMBERS[str(format)]
 
 
 class Packed(NamedTuple):
@@ -69,7 +71,7 @@ class Packed(NamedTuple):
 
     def at(self, address: int) -> tuple[int, ...]:
         """As _core.Product takes weights."""
-        return FORMATS.index(self.format), self.n, self.k, self.size, self.row_data, address
+        return NUMBERS[self.format], self.n, self.k, self.size, self.row_data, address
 
 
 class Weights:
@@ -99,17 +101,18 @@ class Weights:
         return self.packed.n, self.packed.k
 
     def blocks(self) -> Array:
-        """The blocks that were packed, bit for bit: uint8 of shape (n, k / 32, bytes of a block)."""
+        """The blocks that were packed, bit for bit: uint8 of shape (n, k / elements of a block, bytes of a block)."""
         format, n, k, size, row_data = self.packed
-        blocks = np.empty((n, k // gguf.BLOCK, BLOCK_BYTES[format]), np.uint8)
-        _core.qgemm_unpack(FORMATS.index(format), n, k, size, row_data, self.memory, blocks)
+        elements, block_bytes = BLOCKS[format]
+        blocks = np.empty((n, k // elements, block_bytes), np.uint8)
+        _core.qgemm_unpack(NUMBERS[format], n, k, size, row_data, self.memory, blocks)
         return blocks
 
     def dequantise(self) -> Array:
         """Their values, float32 of shape (n, k)."""
         format, n, k, _, _ = self.packed
         reals = np.empty((n, k), np.float32)
-        _core.qgemm_dequantise(FORMATS.index(format), n, k, self.blocks(), reals)
+        _core.qgemm_dequantise(NUMBERS[format], n, k, self.blocks(), reals)
         return reals
 
 
@@ -127,7 +130,7 @@ def pack(weights: Any, format: Optional[str] = None, rule: str = "default") -> W
     """Weights from an array of shape (n, k), k a multiple of 32, or from a tensor of a GGUF file.
 
     format    "q4_0", "q8_0" or "mxfp4", 4.5, 8.5 and 4.25 bits a weight. By default that of the tensor's blocks, which
-              are taken as they are; else "q4_0"
+              are taken as they are, those of Q4_K, Q5_K and Q6_K too; else "q4_0"
     rule      of floats: "default"; "ggml", llama.cpp's codes; or "document", amax / 7 in Q4_0, see <pwl/blocks.h>
     """
     tensor = weights if isinstance(weights, gguf.Tensor) else _tensor(weights)
@@ -135,15 +138,17 @@ def pack(weights: Any, format: Optional[str] = None, rule: str = "default") -> W
         raise Error(f"{tensor.name} is of type {gguf.type_name(tensor.type)}; those that can be packed are "
                     f"{', '.join(map(gguf.type_name, gguf.TYPES))}")
     of_blocks = gguf.TYPES[tensor.type][0]
-    format = format or (of_blocks if of_blocks in FORMATS else "q4_0")
+    format = format or (of_blocks if of_blocks in NUMBERS else "q4_0")
     number = format_index(format)
     if rule not in RULES:
         raise Error(f"rule={shown(rule)}: must be {', '.join(RULES)}")
-    if of_blocks in FORMATS and of_blocks != format:
+    if of_blocks in NUMBERS and of_blocks != format:
         raise Error(f"{tensor.name} has blocks of {of_blocks}, which are packed as they are, not as {format}")
-    if len(tensor.shape) != 2 or 0 in tensor.shape or tensor.shape[1] % gguf.BLOCK:
+    if of_blocks not in NUMBERS and format in SUPER:
+        raise Error(f"format={format}: floats become {', '.join(FORMATS)}")
+    if len(tensor.shape) != 2 or 0 in tensor.shape or tensor.shape[1] % BLOCKS[format][0]:
         raise Error(f"{tensor.name} is of the shape {tensor.shape}: wanted are rows and columns, the latter a multiple of "
-                    f"{gguf.BLOCK}")
+                    f"{BLOCKS[format][0]}")
     n, k = tensor.shape
     data = tensor.data
     if data.ctypes.data % ALIGNMENT:
@@ -161,8 +166,8 @@ def scheme_of(format: str, activations: int) -> int:
     """pwl_qgemm_scheme."""
     scheme = SCHEMES.get((format, activations))
     if scheme is None:
-        raise Error(f"activations={shown(activations)} beside {format}: must be 16"
-                    f"{' or 8' if (format, 8) in SCHEMES else ''}")
+        bits = " or ".join(str(bits) for bits in (16, 8) if (format, bits) in SCHEMES)
+        raise Error(f"activations={shown(activations)} beside {format}: must be {bits}")
     return scheme
 
 
@@ -170,8 +175,9 @@ def core(scheme: int, weights: tuple[int, ...], bias: int, table: Optional[Table
          keep: Any) -> _core.Product:
     """A product of what lies at addresses, on the host or on the current device; `keep` holds what lies there."""
     functions, uploaded = None, None
-    if device is not None and scheme == SCHEMES["mxfp4", 8]:
-        raise Error("activations=8 beside mxfp4: devices have 16 alone")
+    if device is not None and scheme in HOST_ALONE:
+        format = next(name for (name, _), number in SCHEMES.items() if number == scheme)
+        raise Error(f"activations=8 beside {format}: devices have " + ("no such product" if format in SUPER else "16 alone"))
     if device is not None:
         functions = cuda.product_functions()
         uploaded = None if table is None else cuda.upload(table, device)
@@ -182,6 +188,13 @@ def core(scheme: int, weights: tuple[int, ...], bias: int, table: Optional[Table
         activation = (table._address, cuda.address(uploaded), table.input.scale, table.input.zero_point,
                       table.output.scale, table.output.zero_point)
     return _core.Product(functions, scheme, weights, bias, activation, (table, uploaded, keep))
+
+
+def arranged(product: _core.Product) -> Array:
+    """What holds the weights of a product on the host as it then multiplies them; it must stay as long as the product."""
+    panels = np.empty(product.panels_bytes(), np.uint8)
+    product.arrange(panels)
+    return panels
 
 
 def _cores() -> int:
@@ -200,7 +213,7 @@ def _cuts(count: int, parts: int, step: int) -> list[tuple[int, int]]:
     return [(first, min(length, count - first)) for first in range(0, count, length)]
 
 
-def _on_all_cores(product: _core.Product, arrays: tuple[int, ...], n: int) -> None:
+def on_all_cores(product: _core.Product, arrays: tuple[int, ...], n: int) -> None:
     """Multiplies on the host, in parts where that pays: rows of x, and then columns of the result."""
     m, _, k = arrays[:3]
     cores = _cores()
@@ -295,11 +308,9 @@ class Product:
                 core.run(*arrays, *space)
             return out
         x, out, arrays = self._on_host(x, out)
-        if arrays[0] and self.scheme in OF_HOST:
+        if arrays[0]:
             self._arrange()
-            _on_all_cores(self._core, arrays, self.weights.packed.n)
-        elif arrays[0]:
-            self._core.run(*arrays, 0, 0, 0)
+            on_all_cores(self._core, arrays, self.weights.packed.n)
         return out
 
     def prepare(self, x: Any, out: Any, stream: Optional[int] = None) -> Callable[[], None]:
@@ -324,9 +335,7 @@ class Product:
     def _arrange(self) -> None:
         with self._lock:
             if self._panels is None:
-                panels = np.empty(self._core.panels_bytes(), np.uint8)
-                self._core.arrange(panels)
-                self._panels = panels
+                self._panels = arranged(self._core)
 
     def _shape(self, shape: Any) -> tuple[int, ...]:
         """That of the result."""

@@ -9,10 +9,10 @@ host_library=$(realpath "$3")
 small=(bench gemm -m 1,3 -n 5 -k 32,64 --device cpu)
 expect_status 0 "${small[@]}" --scheme w4a16,int8
 [ "$(grep -cE '^\| (w4a16|int8) ' ../out)" -eq 8 ] || fail "bench: not 8 rows: $(cat ../out)"
-expect_line '\| w4a16 +\| +3 \| +5 \| +64 \| reference \| +- \| +[0-9.e+]+ \| +- \| +- \| +- \| CPU +\|' ../out bench
+expect_line '\| w4a16 +\| +3 \| +5 \| +64 \| host +\| +- \| +[0-9.e+]+ \| +- \| +- \| +- \| CPU +\|' ../out bench
 expect_status 0 "${small[@]}" --scheme w8a8,mxfp4a16 --format jsonl -o rows.jsonl
 [ ! -s ../out ] || fail 'bench -o: prints as well'
-[ "$(grep -c '^{"scheme": "mxfp4a16", "m": [13], "n": 5, "k": \(32\|64\), "kernel": "reference", "cold_us": null, ' rows.jsonl)" -eq 4 ] ||
+[ "$(grep -c '^{"scheme": "mxfp4a16", "m": [13], "n": 5, "k": \(32\|64\), "kernel": "host", "cold_us": null, ' rows.jsonl)" -eq 4 ] ||
     fail "bench --format jsonl: $(cat rows.jsonl)"
 checks=$((checks + 1))
 python3 -c 'import json, sys; rows = [json.loads(line) for line in open("rows.jsonl")]
@@ -52,10 +52,14 @@ for value in 0 33 16 16777248; do
 done
 expect_error 2 '-m has more than 32 values' bench gemm -m "1$(printf ',%s' {1..32})"
 expect_error 2 '--scheme has more than 32 values' bench gemm --scheme "int8$(printf ',int8%.0s' {1..32})"
-expect_error 2 '--scheme w4: must be w4a16, w8a16, mxfp4a16, w4a8, w8a8, int8 or w4int8' bench gemm --scheme w8a8,w4
+expect_error 2 '--scheme w4: must be w4a16, w8a16, mxfp4a16, w4a8, w8a8, mxfp4a8, q4ka8, q5ka8, q6ka8, int8 or w4int8' bench gemm --scheme w8a8,w4
 expect_error 2 '--device auto: must be cpu or cuda' bench gemm --device auto
 expect_error 2 '--format xml: must be md, csv, json or jsonl' bench gemm --format xml
-expect_error 2 'M 512, N 4096, K 4096 is more than 2^30 multiplications' bench gemm -m 512 --device cpu
+expect_error 2 'M 4097, N 4096, K 4096 is more than 2^36 multiplications' bench gemm -m 4097 --device cpu
+expect_error 2 '-k 32: must be a multiple of 256 for --scheme q5ka8' "${small[@]}" --scheme q5ka8
+expect_error 2 '--scheme q4ka8 has no kernel; must be with --device cpu' bench gemm -m 1 -k 256 --scheme w4a8,q4ka8
+expect_status 0 bench gemm -m 2 -n 5 -k 256 --device cpu --scheme q4ka8,q5ka8,q6ka8,mxfp4a8 --format csv
+[ "$(grep -cE '^(q[456]k|mxfp4)a8,2,5,256,host,' ../out)" -eq 4 ] || fail "bench: super-blocks: $(cat ../out)"
 expect_error 2 'random weights, 1 x 65824 (N x K): K is above 65793' bench gemm -m 1 -n 1 -k 65824 --scheme int8 --device cpu
 expect_status 1 "${small[@]}" -o missing/rows && grep -q '^pwlc bench: missing/rows: cannot write' ../err ||
     fail "bench -o: $(head -c 300 ../err)"

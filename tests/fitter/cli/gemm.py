@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""pwlc gemm: what it writes, against the formulas of pwl/qgemm.h in exact fractions; and by libpwlc-cuda the same
-bytes, of numbers whose sums are exact in any order. And pwlc bench gemm. TAP.
+"""pwlc gemm: what it writes, against the formulas of pwl/qgemm.h in exact fractions, with the bound there for sums in
+fp32; and by libpwlc-cuda the same bytes, of numbers whose sums are exact in any order. And pwlc bench gemm. TAP.
 
 usage: gemm.py PWLC LIBRARY    the library may be one without a device
 """
@@ -183,16 +183,23 @@ def dot(a, b):
     return sum(p * q for p, q in zip(a, b))
 
 
+def summed(addends, count):
+    """Their sum, and by how much it may be off beside a bias c where it is added in fp32: that, and that of |c|."""
+    addends = list(addends)
+    return sum(addends), count * Fraction(1, 1 << 23) * sum(map(abs, addends)), count * Fraction(1, 1 << 23)
+
+
 def product(scheme, rows, x, halves):
-    """Y without bias; rows: of floats for integers, or of blocks."""
+    """Y without bias, as summed() has it; rows: of floats for integers, or of blocks."""
     if scheme in INTEGERS:
         w, x = [INTEGERS[scheme](floats_of(row)) for row in rows], [quantise_row(row) for row in x]
-        return [[Fraction(dot(p, q)) * Fraction(2) ** -(e + f) for q, f in w] for p, e in x]
+        return [[(Fraction(dot(p, q)) * Fraction(2) ** -(e + f), 0, 0) for q, f in w] for p, e in x]
     if scheme.endswith("a16"):
         w, x = [half_row(row) for row in rows], [input_row(row, halves) for row in x]
-        return [[dot(p, q) for q in w] for p in x]
+        return [[summed((p * q for p, q in zip(a, b)), len(a) + len(a) // 32 + 4) for b in w] for a in x]
     x = [quantise_q8(row) for row in x]
-    return [[sum(Fraction(d) * Fraction(e) * dot(p, q) for (d, p), (e, q) in zip(a, w)) for w in rows] for a in x]
+    return [[summed((Fraction(d) * Fraction(e) * dot(p, q) for (d, p), (e, q) in zip(a, w)), 5 * len(a) + 4) for w in rows]
+            for a in x]
 
 
 def code_of(y, scale, zero_point, low, high):
@@ -227,12 +234,13 @@ def check(folder, name, scheme, tensor, rows, k, shape, code="<f4", out="f32", b
         tap(False, f"{name}: exit {done.returncode}: {done.stderr.strip()}")
         return
     scheme = scheme or {Q4_0: "w4a16", MXFP4: "mxfp4a16"}.get(tensor[0], "w8a16")
-    said = f"pwlc gemm: note: {scheme}, M {m}, N {n}, K {k}, on the CPU by the reference\n"
-    expected = [rounded(v + Fraction(c), "<e" if out == "f16" else "<f")
-                for row in product(scheme, rows, x, code == "<f2") for v, c in zip(row, added)]
+    said = f"pwlc gemm: note: {scheme}, M {m}, N {n}, K {k}, on the CPU\n"
+    element = "<e" if out == "f16" else "<f"
+    expected = [[rounded(v + Fraction(c) + sign * (off + of_bias * abs(Fraction(c))), element) for sign in (-1, 1)]
+                for row in product(scheme, rows, x, code == "<f2") for (v, off, of_bias), c in zip(row, added)]
     descr, got_shape, data = read_npy(y)
-    got = list(struct.unpack(f"<{len(expected)}{'e' if out == 'f16' else 'f'}", data))
-    wrong = sum(p != q for p, q in zip(got, expected))
+    got = list(struct.unpack(f"<{len(expected)}{element[1]}", data))
+    wrong = sum(not low <= v <= high for v, (low, high) in zip(got, expected))
     tap(wrong == 0 and got_shape == (*shape, n) and descr == ("<f2" if out == "f16" else "<f4") and done.stderr == said,
         f"{name}: {wrong} of {len(expected)} differ, {descr} {got_shape}; {done.stderr.strip()}")
 

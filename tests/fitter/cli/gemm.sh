@@ -59,11 +59,11 @@ said() {
 
 # Rows of Y, by powers of two exactly.
 expect_printed $'32 64\n0 0' "${gemm[@]}" "${cpu[@]}" --scheme int8
-said 'pwlc gemm: note: int8, M 2, N 2, K 32, on the CPU by the reference'
+said 'pwlc gemm: note: int8, M 2, N 2, K 32, on the CPU'
 expect_printed $'42 164\n10 100' "${gemm[@]}" "${cpu[@]}" --scheme int8 --bias b.npy
 expect_printed $'42 164\n10 100' "${gemm[@]}" "${cpu[@]}" --scheme int8 --bias b.npy --out f16
 expect_printed 32 gemm --weights q4.gguf:w --act row.npy "${cpu[@]}"
-said 'pwlc gemm: note: w4a16, M 1, N 1, K 32, on the CPU by the reference'
+said 'pwlc gemm: note: w4a16, M 1, N 1, K 32, on the CPU'
 expect_printed 32 gemm --weights q8.gguf:w --act row.npy "${cpu[@]}"
 expect_printed 32 gemm --weights mx.gguf:w --act row.npy "${cpu[@]}" --scheme=mxfp4a16
 expect_printed 32 gemm --weights q8.gguf:w --act - "${cpu[@]}" <row.npy
@@ -101,7 +101,7 @@ leave_libraries
 if ! ldconfig -p 2>/dev/null | grep -q libpwlc-cuda; then
     expect_error 77 "libpwlc-cuda.so is neither in $(dirname "$pwlc") nor in" "${gemm[@]}" --device cuda
     expect_printed $'32 64\n0 0' "${gemm[@]}" --scheme int8
-    grep -q "^pwlc gemm: note: int8, M 2, N 2, K 32, on the CPU by the reference: libpwlc-cuda.so is neither in " ../err ||
+    grep -q "^pwlc gemm: note: int8, M 2, N 2, K 32, on the CPU: libpwlc-cuda.so is neither in " ../err ||
         fail "gemm does not say why it ran on the CPU: $(head -c 300 ../err)"
 fi
 pwlc=$built
@@ -115,7 +115,7 @@ done
 export DEVICE_FAULT=device
 expect_error 77 '--device cuda: no CUDA device: none was found' "${gemm[@]}" --device cuda
 expect_printed $'32 64\n0 0' "${gemm[@]}" --scheme int8
-said 'pwlc gemm: note: int8, M 2, N 2, K 32, on the CPU by the reference: --device cuda: no CUDA device: none was found'
+said 'pwlc gemm: note: int8, M 2, N 2, K 32, on the CPU: --device cuda: no CUDA device: none was found'
 DEVICE_FAULT=memory
 for device in auto cuda; do
     expect_error 1 '--device cuda: workspace: memory is too small' "${gemm[@]}" --device $device -o y2.npy
@@ -131,7 +131,7 @@ expect_error 2 '"x.npy" belongs to no flag' gemm x.npy
 for value in ones.gguf ones.gguf: :w ''; do
     expect_error 2 "--weights is FILE.gguf:TENSOR, not \"$value\"" gemm --weights "$value" --act x.npy
 done
-expect_error 2 '--scheme w4a4: must be w4a16, w8a16, mxfp4a16, w4a8, w8a8, int8 or w4int8' "${gemm[@]}" --scheme w4a4
+expect_error 2 '--scheme w4a4: must be w4a16, w8a16, mxfp4a16, w4a8, w8a8, mxfp4a8, q4ka8, q5ka8, q6ka8, int8 or w4int8' "${gemm[@]}" --scheme w4a4
 expect_error 2 '--scheme w4a: must be' "${gemm[@]}" --scheme w4a
 expect_error 2 '--device gpu: must be auto, cpu or cuda' "${gemm[@]}" --device gpu
 expect_error 2 '--out bf16: must be f32 or f16' "${gemm[@]}" --out bf16
@@ -142,7 +142,7 @@ expect_error 2 'standard input can be read once' gemm --weights ones.gguf:w --ac
 expect_error 1 'missing.gguf: cannot open' gemm --weights missing.gguf:w --act x.npy
 expect_error 2 'x.npy: gguf: the file does not start with GGUF' gemm --weights x.npy:w --act x.npy
 expect_error 2 'ones.gguf: no tensor "v"; `pwlc gguf list` shows' gemm --weights ones.gguf:v --act x.npy
-expect_error 2 'tensor "q6_k" is of type Q6_K, which is not supported' gemm --weights "$root/tests/fuzz/corpus/gguf/every_type:q6_k" --act x.npy
+expect_error 2 'tensor "q2_k" is of type Q2_K, which is not supported' gemm --weights "$root/tests/fuzz/corpus/gguf/every_type:q2_k" --act x.npy
 expect_error 2 'has 3 dimensions; must be a matrix' \
     gemm --weights "$root/tests/fuzz/corpus/gguf/every_type:f16" --act x.npy
 expect_error 2 'F32 2 x 3 (N x K): N must be 1 or more, and K a multiple of 32' \
@@ -155,13 +155,30 @@ expect_error 2 '--scheme w8a8 does not take Q4_0 tensors; must be w4a16 or w4a8 
     gemm --weights q4.gguf:w --act x.npy --scheme w8a8
 expect_error 2 '--scheme int8 does not take Q8_0 tensors; must be w8a16 or w8a8' \
     gemm --weights q8.gguf:w --act x.npy --scheme int8
-expect_error 2 'must be mxfp4a16 for' gemm --weights mx.gguf:w --act x.npy --scheme w4a8
+expect_error 2 'must be mxfp4a16 or mxfp4a8 for' gemm --weights mx.gguf:w --act x.npy --scheme w4a8
 make_gguf nan.gguf w 0 64 2 -- "$(repeat 96 "$one")\x00\x00\xc0\x7f$(repeat 31 "$one")"
 make_npy x64.npy '<f4' '(1, 64)' "$(repeat 64 "$one")"
 expect_error 2 'tensor "w" of nan.gguf, F32 2 x 64 (N x K): row 1, columns 32 to 63: a scale or a weight is infinite' \
     gemm --weights nan.gguf:w --act x64.npy "${cpu[@]}" -o y2.npy
 make_gguf inf.gguf w 8 32 1 -- "\x00\x7c$(repeat 32 '\x01')"
 expect_error 2 'row 0, columns 0 to 31: a scale' gemm --weights inf.gguf:w --act row.npy -o y2.npy
+
+# What the host alone multiplies: super-blocks, of a file and not of floats.
+make_npy x256.npy '<f4' '(1, 256)' "$(repeat 256 "$one")"
+super="$root/tests/fuzz/corpus/gguf/every_type"
+export PWL_CUDA_LIBRARY=$host_library
+for device in auto cpu; do
+    expect_status 0 gemm --weights "$super:q4_k" --act x256.npy --device $device
+    said 'pwlc gemm: note: q4ka8, M 1, N 1, K 256, on the CPU'
+done
+expect_error 2 '--scheme mxfp4a8 has no kernel; must be with --device cpu' gemm --weights mx.gguf:w --act row.npy \
+    --scheme mxfp4a8 --device cuda
+expect_error 2 '--scheme q6ka8 has no kernel; must be with --device cpu' gemm --weights "$super:q6_k" --act x256.npy \
+    --device cuda
+unset PWL_CUDA_LIBRARY
+expect_error 2 '--scheme q4ka8 does not take F32 tensors; must be w4a16 or w8a16' "${gemm[@]}" --scheme q4ka8
+expect_error 2 '--scheme w4a8 does not take Q4_K tensors; must be q4ka8 for' gemm --weights "$super:q4_k" --act x256.npy \
+    --scheme w4a8
 
 # Activations and bias.
 expect_error 1 'missing.npy: cannot open' gemm --weights ones.gguf:w --act missing.npy

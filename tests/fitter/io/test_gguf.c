@@ -60,11 +60,14 @@ START_TEST(reads_every_type)
         {"q4_0", "Q4_0", 2, 32, 18, {-8, -7, -6, -5, -4, -3}},
         {"q8_0", "Q8_0", 1, 32, 34, {-32, -30, -28, -26, -24, -22}},
         {"mxfp4", "MXFP4", 4, 32, 17, {0, 0, 0, 0, 0, 0}},
+        {"q4_k", "Q4_K", 2, 256, 144, {-8, -8, -8, -8, -8, -8}}, /* scale 0, least 4 */
+        {"q5_k", "Q5_K", 1, 256, 176, {-8, -8, -8, -8, -8, -8}},
+        {"q6_k", "Q6_K", 1, 256, 210, {128, 60, -8, -76, 112, 44}}, /* -8 * 0.5 * (q - 32) */
     };
     const struct file file = load("every_type");
     const struct gguf gguf = parse(&file);
     struct gguf_tensor tensor;
-    ck_assert_uint_eq(gguf.tensor_count, 7);
+    ck_assert_uint_eq(gguf.tensor_count, 10);
     ck_assert_uint_eq(gguf.version, 3);
     for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; i++) {
         struct diag diag = {0};
@@ -84,7 +87,7 @@ START_TEST(reads_every_type)
                       values[31] == -6);
         free(values);
     }
-    ck_assert(gguf_find(&gguf, "q6_k", &tensor) && !tensor.known && tensor.type == 14 && tensor.bytes == 0);
+    ck_assert(gguf_find(&gguf, "q2_k", &tensor) && !tensor.known && tensor.type == 10 && tensor.bytes == 0);
     ck_assert(!gguf_find(&gguf, "f3", &tensor) && !gguf_find(&gguf, "f321", &tensor));
     free(file.bytes);
 }
@@ -173,6 +176,7 @@ START_TEST(refuses)
         {"offset_unaligned", "tensor 0 (\"t\") has an offset that is not a multiple of general.alignment"},
         {"size_overflow", "tensor 0 (\"t\") has 2^63 elements or more"},
         {"rows_of_33", "tensor 0 (\"t\") has rows that are no multiple of 32 elements"},
+        {"rows_of_288", "tensor 0 (\"t\") has rows that are no multiple of 256 elements"},
         {"dimensions_5", "tensor 0 (\"t\") has more than 4 dimensions"},
         {"many_tensors", "more than the file has room for"},
         {"many_entries", "more than the file has room for"},
@@ -323,7 +327,9 @@ START_TEST(packs_weights)
     } cases[] = {
         {"q4_0", PWL_QGEMM_Q4_0, PWL_QGEMM_OK},         {"q8_0", PWL_QGEMM_Q8_0, PWL_QGEMM_OK},
         {"mxfp4", PWL_QGEMM_MXFP4, PWL_QGEMM_OK},       {"q8_0", PWL_QGEMM_Q4_0, PWL_QGEMM_ERR_FORMAT},
-        {"q6_k", PWL_QGEMM_Q4_0, PWL_QGEMM_ERR_TYPE},   {"f32", PWL_QGEMM_Q4_0, PWL_QGEMM_ERR_SHAPE},
+        {"q4_k", PWL_QGEMM_Q4_K, PWL_QGEMM_OK},         {"q5_k", PWL_QGEMM_Q5_K, PWL_QGEMM_OK},
+        {"q6_k", PWL_QGEMM_Q6_K, PWL_QGEMM_OK},         {"q6_k", PWL_QGEMM_Q4_0, PWL_QGEMM_ERR_FORMAT},
+        {"q2_k", PWL_QGEMM_Q4_0, PWL_QGEMM_ERR_TYPE},   {"f32", PWL_QGEMM_Q4_0, PWL_QGEMM_ERR_SHAPE},
         {"bf16", PWL_QGEMM_ROWS8, PWL_QGEMM_ERR_SHAPE},
     };
     static _Alignas(16) uint8_t memory[8832];
@@ -331,7 +337,7 @@ START_TEST(packs_weights)
     const struct gguf gguf = parse(&file);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct gguf_tensor found;
-        _Alignas(4) uint8_t blocks[64];
+        _Alignas(4) uint8_t blocks[256];
         pwl_qgemm_weights weights;
         ck_assert(gguf_find(&gguf, cases[i].name, &found));
         pwl_qgemm_tensor tensor = {found.type, {1, 1, 1, 1}, file.bytes + found.at, found.bytes};

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Block formats against the gguf package (pip install gguf): bytes by ggml's rules, and values, of random matrices.
+"""Block formats against the gguf package (pip install gguf): bytes by ggml's rules, and values, of random matrices; of
+super-blocks the values of any bytes.
 
 blocks_gguf.py [CC [PWLC]]: compiles kernels/blocks/blocks.c with CC (cc) into a temporary library; with PWLC also has `pwlc gguf
 extract` read a file that the package writes. Exit 77 without the package.
@@ -22,6 +23,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 RULE_GGML = 1
 FORMATS = {0: (gguf.GGMLQuantizationType.Q4_0, 18), 1: (gguf.GGMLQuantizationType.Q8_0, 34),
            3: (gguf.GGMLQuantizationType.MXFP4, 17)}
+
+SUPER = {4: gguf.GGMLQuantizationType.Q4_K, 5: gguf.GGMLQuantizationType.Q5_K, 6: gguf.GGMLQuantizationType.Q6_K}
 
 
 def load(directory, cc):
@@ -46,6 +49,17 @@ def matrices():
     yield "zero", np.zeros((2, 64), np.float32)
 
 
+def super_blocks(rng, kind, rows, blocks):
+    """Of any bytes, but for scales that are infinite or NaN."""
+    size = gguf.GGML_QUANT_SIZES[kind][1]
+    data = rng.integers(0, 256, (rows, blocks, size), np.uint8)
+    for at in ([size - 2] if kind == gguf.GGMLQuantizationType.Q6_K else [0, 2]):
+        scales = rng.integers(0, 1 << 16, (rows, blocks), np.uint16)
+        scales[scales & 0x7c00 == 0x7c00] ^= 0x400
+        data[..., at:at + 2] = scales[..., None].view(np.uint8)
+    return data.reshape(rows, blocks * size)
+
+
 def extract(directory, pwlc):
     """Whether pwlc reads each type of tensor as the package means it."""
     kinds = gguf.GGMLQuantizationType
@@ -55,8 +69,9 @@ def extract(directory, pwlc):
     writer.add_array("tokens", ["a", "b"])
     rng = np.random.default_rng(2)
     expected = {}
-    for kind in (kinds.F32, kinds.F16, kinds.BF16, kinds.Q4_0, kinds.Q8_0, kinds.MXFP4):
-        data = gguf.quants.quantize(rng.standard_normal((5, 96)).astype(np.float32), kind)
+    for kind in (kinds.F32, kinds.F16, kinds.BF16, kinds.Q4_0, kinds.Q8_0, kinds.MXFP4, *SUPER.values()):
+        data = (super_blocks(rng, kind, 5, 2) if kind in SUPER.values() else
+                gguf.quants.quantize(rng.standard_normal((5, 96)).astype(np.float32), kind))
         expected[kind.name] = gguf.quants.dequantize(data, kind).astype(np.float32)
         writer.add_tensor(kind.name, data, raw_dtype=None if kind in (kinds.F32, kinds.F16) else kind)
     writer.write_header_to_file()
@@ -88,6 +103,13 @@ def main():
                 same = np.array_equal(values, gguf.quants.dequantize(theirs, kind))
                 failed |= differ > 0 or not same
                 print(f"{kind.name}, {name}: {differ} of {ours.size} bytes differ, values {'equal' if same else 'differ'}")
+        for form, kind in SUPER.items():
+            data = super_blocks(np.random.default_rng(3), kind, 512, 64)
+            values = np.zeros((512, 64 * 256), np.float32)
+            assert library.pwl_dequantise(form, data.ctypes.data, *values.shape, values.shape[1], values.ctypes.data) == 0
+            differ = int((values.view(np.uint32) != gguf.quants.dequantize(data, kind).view(np.uint32)).sum())
+            failed |= differ > 0
+            print(f"{kind.name}, any bytes: {differ} of {values.size} values differ in a bit")
         if len(sys.argv) > 2:
             failed |= not extract(directory, sys.argv[2])
     return failed

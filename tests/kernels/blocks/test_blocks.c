@@ -404,8 +404,8 @@ static void test_sizes(void)
         good &= pwl_blocks_bytes((pwl_format)format, SIZE_MAX / bytes[format] + 1, 32, &n) == PWL_BLOCKS_ERR_SHAPE;
     }
     tap(good, "sizes");
-    tap(pwl_format_bytes((pwl_format)4) == 0, "what is no format has none");
-    tap(pwl_blocks_bytes((pwl_format)4, 1, 32, &n) == PWL_BLOCKS_ERR_FORMAT && n == 0, "sizes: no format");
+    tap(pwl_format_bytes((pwl_format)7) == 0, "what is no format has none");
+    tap(pwl_blocks_bytes((pwl_format)7, 1, 32, &n) == PWL_BLOCKS_ERR_FORMAT && n == 0, "sizes: no format");
     tap(pwl_blocks_bytes(PWL_Q8_1, 1, 33, &n) == PWL_BLOCKS_ERR_SHAPE && n == 0, "sizes: a part of a block");
     tap(pwl_blocks_bytes(PWL_Q8_1, 1, SIZE_MAX / 32 * 32, &n) == PWL_BLOCKS_ERR_SHAPE && n == 0,
         "sizes: too long a row");
@@ -418,7 +418,7 @@ static void test_errors(void)
     uint16_t h[PWL_BLOCK], block[MOST_BYTES / 2 + 1];
     const size_t many = SIZE_MAX / 4 / 32 + 1;
     char *const odd = (char *)block + 1;
-    tap(pwl_quantise((pwl_format)4, PWL_RULE_DEFAULT, x, 1, 32, 32, block) == PWL_BLOCKS_ERR_FORMAT, "no format");
+    tap(pwl_quantise((pwl_format)7, PWL_RULE_DEFAULT, x, 1, 32, 32, block) == PWL_BLOCKS_ERR_FORMAT, "no format");
     tap(pwl_quantise(PWL_Q4_0, (pwl_rule)3, x, 1, 32, 32, block) == PWL_BLOCKS_ERR_RULE, "no rule");
     tap(pwl_quantise(PWL_MXFP4, PWL_RULE_DOCUMENT, x, 1, 32, 32, block) == PWL_BLOCKS_ERR_RULE, "not MXFP4's rule");
     tap(pwl_quantise(PWL_Q4_0, PWL_RULE_DEFAULT, x, 1, 33, 32, block) == PWL_BLOCKS_ERR_SHAPE, "k above k_padded");

@@ -48,6 +48,41 @@ static inline void draw_blocks(const struct qgemm_kind *kind, uint8_t *blocks, s
     }
 }
 
+/* Formats of super-blocks, which the host alone multiplies. */
+static const struct qgemm_kind super_kinds[] = {
+    {"Q4_K", PWL_QGEMM_Q4_K, PWL_Q4_K}, {"Q5_K", PWL_QGEMM_Q5_K, PWL_Q5_K}, {"Q6_K", PWL_QGEMM_Q6_K, PWL_Q6_K}};
+
+#define SUPER_KINDS (sizeof super_kinds / sizeof super_kinds[0])
+
+/* Of a format of super-blocks; else null. */
+static inline const struct qgemm_kind *super_kind_of(pwl_qgemm_format format)
+{
+    for (size_t i = 0; i < SUPER_KINDS; i++) {
+        if (super_kinds[i].format == format)
+            return &super_kinds[i];
+    }
+    return NULL;
+}
+
+/* As draw_blocks(), of super-blocks, with all scales of sub-blocks. */
+static inline void draw_super_blocks(const struct qgemm_kind *kind, uint8_t *blocks, size_t count, int low, int high,
+                                     uint64_t *state)
+{
+    const size_t bytes = pwl_format_bytes(kind->blocks);
+    for (size_t i = 0; i < count * bytes; i++)
+        blocks[i] = (uint8_t)random_bits(state);
+    for (size_t i = 0; i < count; i++, blocks += bytes) {
+        for (int second = 0; second < 2; second++) {
+            const double d = (1 + (double)(random_bits(state) >> 54) * 0x1p-10) * (random_bits(state) % 2 ? 1 : -1);
+            const uint16_t scale = pwl_round_f64(ldexp(d, (int)random_in(state, low, high)), 10, 5);
+            if (kind->blocks != PWL_Q6_K)
+                memcpy(blocks + 2 * second, &scale, sizeof scale);
+            else
+                memcpy(blocks + offsetof(pwl_block_q6_k, d), &scale, sizeof scale);
+        }
+    }
+}
+
 /* Packs into new memory; aborts where that fails. */
 static inline pwl_qgemm_weights pack_new(const struct qgemm_kind *kind, const void *blocks, size_t n, size_t k)
 {

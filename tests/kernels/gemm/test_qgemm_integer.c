@@ -257,7 +257,7 @@ static void test_errors(void)
     Q4(weights.n = 0, PWL_QGEMM_ERR_SHAPE, "N of 0");
     Q4(weights.n = 129, PWL_QGEMM_ERR_SPACE, "more rows than the memory has");
     Q4(weights.row_data = 1, PWL_QGEMM_ERR_SPACE, "row exponents that the memory does not have");
-    Q4(product.scheme = (pwl_qgemm_scheme)7, PWL_QGEMM_ERR_SCHEME, "no scheme");
+    Q4(product.scheme = (pwl_qgemm_scheme)64, PWL_QGEMM_ERR_SCHEME, "no scheme");
     Q4(product.scheme = PWL_QGEMM_W8A16, PWL_QGEMM_ERR_SCHEME, "weights of another scheme");
     Q4(product.sums = PWL_QGEMM_SUMS_STORED, PWL_QGEMM_ERR_SCHEME, "stored sums in W4A16");
     Q4(product.sums = (pwl_qgemm_sums)2, PWL_QGEMM_ERR_SCHEME, "no kind of sums");

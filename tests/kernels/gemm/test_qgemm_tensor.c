@@ -68,7 +68,7 @@ static void test_errors(const struct tensor_kind *kind)
         tap(pwl_qgemm_pack_tensor(&tensor, format, PWL_RULE_DEFAULT, got, ROOM, &made, &bad) == status, "%s: %s",      \
             kind->name, why);                                                                                          \
     } while (0)
-    REFUSED(tensor.type = 14, PWL_QGEMM_ERR_TYPE, "of a type that is not read");
+    REFUSED(tensor.type = 10, PWL_QGEMM_ERR_TYPE, "of a type that is not read");
     REFUSED(tensor.bytes--, PWL_QGEMM_ERR_DATA, "cut off by a byte");
     REFUSED(tensor.bytes++, PWL_QGEMM_ERR_DATA, "a byte too many");
     REFUSED(tensor.bytes = 0, PWL_QGEMM_ERR_DATA, "nothing of it there");

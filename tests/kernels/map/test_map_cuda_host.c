@@ -161,7 +161,7 @@ static void test_blocks(void)
     float *const x = (float *)0x10000;
     uint16_t *const h = (uint16_t *)0x20000;
     char *const blocks = (char *)0x30000;
-    tap(pwl_cuda_quantise((pwl_format)4, PWL_RULE_DEFAULT, x, 1, 32, 32, blocks, NULL) == PWL_CUDA_ERR_FORMAT,
+    tap(pwl_cuda_quantise((pwl_format)7, PWL_RULE_DEFAULT, x, 1, 32, 32, blocks, NULL) == PWL_CUDA_ERR_FORMAT,
         "quantise: no format");
     tap(pwl_cuda_quantise(PWL_MXFP4, PWL_RULE_DOCUMENT, x, 1, 32, 32, blocks, NULL) == PWL_CUDA_ERR_RULE,
         "quantise: not MXFP4's rule");

@@ -4,9 +4,12 @@
  * has two lanes of 16 bits, and a block's 32 columns two sums, which stay below 2^15:
  *
  *   4 bits    columns 0 to 15, and the others: 8 products a lane, 8 * 15 * 128, in E2M1 8 * 24 * 128 = 24576
+ *   5 bits    half a block's 16 columns: 8 products a lane, 8 * 31 * 128
+ *   6 bits    8 of them: 4 products a lane, 4 * 63 * 128 = 32256
  *   8 bits    low halves of the codes, and high halves, which count 16: 16 products a lane, 16 * 15 * 128 = 30720
  */
 #include "vectors256.h"
+#include "gemm/host/codes.h"
 
 #define MOST 4
 #define START_LAST 1
@@ -66,6 +69,32 @@ INLINE void add_dots(pwl_qgemm_kind kind, const uint8_t *tile, size_t row, size_
     add_lanes(first, 1, vectors, rows, s);
     if (!one_sum)
         add_lanes(second, is_bytes(kind) ? 16 : 1, vectors, rows, s);
+}
+
+INLINE void add_half_dots(pwl_qgemm_kind kind, const uint8_t *tile, size_t half, size_t row, size_t vectors,
+                          const int8_t *q, size_t stride, size_t rows, integers s[MOST][ALL])
+{
+    integers c[ALL][4], sums[2][MOST][ALL];
+    UNROLL for (size_t v = 0; v < vectors; v++)
+    {
+        if (kind == PWL_QGEMM_SUPER5)
+            fives(tile, row + v * LANES, half, c[v]);
+        else
+            sixes(tile, row + v * LANES, half, c[v]);
+    }
+    UNROLL for (size_t i = 0; i < rows; i++)
+    {
+        UNROLL for (size_t v = 0; v < vectors; v++) sums[0][i][v] = sums[1][i][v] = nothing();
+    }
+    UNROLL for (size_t j = 0; j < 4; j++)
+    {
+        integers w[ALL];
+        UNROLL for (size_t v = 0; v < vectors; v++) w[v] = c[v][j];
+        add_group(w, vectors, q + j * 4, stride, rows, sums[kind == PWL_QGEMM_SUPER6 && j >= 2]);
+    }
+    add_lanes(sums[0], 1, vectors, rows, s);
+    if (kind == PWL_QGEMM_SUPER6)
+        add_lanes(sums[1], 1, vectors, rows, s);
 }
 
 #include "gemm/host/loops.h"

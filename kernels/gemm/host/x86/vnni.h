@@ -7,7 +7,10 @@
  *   dot(s, u, q)           s + the four products, in each lane
  *   low(q), high(q)        halves of bytes
  *   value(c)               twice E2M1's value and 12, of each byte
+ *   right(v, n), only(v, mask), join(a, b)    see codes.h
  */
+#include "gemm/host/codes.h"
+
 #define START_LAST 0
 
 INLINE int is_shifted(pwl_qgemm_kind kind)
@@ -43,6 +46,25 @@ INLINE void add_dots(pwl_qgemm_kind kind, const uint8_t *tile, size_t row, size_
         add_group(first, vectors, q + g * 4, stride, rows, s);
         if (!is_bytes(kind))
             add_group(second, vectors, q + 16 + g * 4, stride, rows, s);
+    }
+}
+
+INLINE void add_half_dots(pwl_qgemm_kind kind, const uint8_t *tile, size_t half, size_t row, size_t vectors,
+                          const int8_t *q, size_t stride, size_t rows, integers s[MOST][ALL])
+{
+    integers c[ALL][4];
+    UNROLL for (size_t v = 0; v < vectors; v++)
+    {
+        if (kind == PWL_QGEMM_SUPER5)
+            fives(tile, row + v * LANES, half, c[v]);
+        else
+            sixes(tile, row + v * LANES, half, c[v]);
+    }
+    UNROLL for (size_t j = 0; j < 4; j++)
+    {
+        integers w[ALL];
+        UNROLL for (size_t v = 0; v < vectors; v++) w[v] = c[v][j];
+        add_group(w, vectors, q + j * 4, stride, rows, s);
     }
 }
 

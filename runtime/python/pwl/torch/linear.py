@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linear layers with quantised weights: the operator pwl::qlinear and the module QLinear.
 
-On CUDA devices libpwl-cuda multiplies, on the current stream and without waiting for it; on a CPU the reference, which is
-for small models and for checks. A forward of which nothing but the numbers is wanted calls either without the operator,
-which would take the host four times as long.
+On CUDA devices libpwl-cuda multiplies, on the current stream and without waiting for it; on a CPU all cores do, as
+<pwl/qgemm_host.h> says, by weights that are arranged when they are first met or have changed. A forward of which nothing
+but the numbers is wanted calls either without the operator, which would take the host four times as long.
 """
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ import contextlib
 import functools
 import json
 import os
+import threading
 import weakref
 from typing import Any, Callable, Optional, Union
 
 import torch
 from torch import Tensor, nn
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from .. import _core, gguf, qgemm
 from ..errors import Error, shown
@@ -26,34 +28,46 @@ from .ops import LIBRARY, current_device, current_stream, define, empty_strided_
 __all__ = ["QLinear"]
 
 REALS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+KEPT = 4       # products of weights on the host, one for each bias and table
 REPEATS = 256  # that a module keeps, one for each shape, type and device of x
 
 
 # ---- pwl::qlinear ----
 
 class _Call:
-    """A product of the weights and the bias at two addresses with m rows of one type and alignment; on a CUDA device, or
-    on the host where that is None. It never changes."""
+    """A product of the weights and the bias at two addresses with m rows of one type and alignment, on a CUDA device. It
+    never changes."""
 
-    def __init__(self, core: _core.Product, arrays: tuple[int, ...], device: Optional[int]) -> None:
+    def __init__(self, core: _core.Product, arrays: tuple[int, ...], device: int) -> None:
         self.size, self.device = core.workspace(*arrays), device
         self.run = core.bind(*arrays, 0, self.size, 0).at
 
     def into(self, y: Tensor, x: int) -> None:
-        """Writes the product of the rows at the address x. On a device, which is current, this is queued on the current
-        stream; each time with another workspace, as any thread and stream may call."""
-        if self.device is None:
-            self.run(x, y.data_ptr(), 0, 0)
-            return
+        """Queues the product of the rows at the address x on the current stream of the device, which is current; each time
+        with another workspace, as any thread and stream may call."""
         space = empty_strided_cuda((self.size,), (1,), torch.uint8) if self.size else None
         self.run(x, y.data_ptr(), 0 if space is None else space.data_ptr(), current_stream(self.device))
+
+
+class _HostCall:
+    """The same on the host, of weights that are arranged."""
+
+    device = None
+
+    def __init__(self, core: _core.Product, arrays: tuple[int, ...]) -> None:
+        self.core, self.arrays = core, arrays
+
+    def into(self, y: Tensor, x: int) -> None:
+        """Writes the product of the rows at the address x."""
+        m, _, k, x_type, _, n, y_type = self.arrays
+        qgemm.on_all_cores(self.core, (m, x, k, x_type, y.data_ptr(), n, y_type), n)
 
 
 class _Prepared:
     """A product of the weights and the bias at two addresses, and its calls so far. It stays right whatever comes to lie
     there."""
 
-    def __init__(self, core: _core.Product, device: Optional[int]) -> None:
+    def __init__(self, core: _core.Product, device: int) -> None:
         self.core, self.device = core, device
         self.calls: dict[tuple[int, ...], _Call] = {}
 
@@ -67,17 +81,58 @@ class _Prepared:
 
 
 @functools.lru_cache(maxsize=4096)
-def _prepared(weight: int, bias: int, packed: Packed, activations: int, table: Optional[str],
-              device: Optional[int]) -> _Prepared:
+def _prepared(weight: int, bias: int, packed: Packed, activations: int, table: Optional[str], device: int) -> _Prepared:
+    return _Prepared(_core_of(weight, bias, packed, activations, table, device, None), device)
+
+
+def _core_of(weight: int, bias: int, packed: Packed, activations: int, table: Optional[str], device: Optional[int],
+             keep: Any) -> _core.Product:
     scheme, of_table = qgemm.scheme_of(packed.format, activations), None if table is None else table_of(table)
-    return _Prepared(qgemm.core(scheme, packed.at(weight), bias, of_table, device, None), device)
+    return qgemm.core(scheme, packed.at(weight), bias, of_table, device, keep)
+
+
+def _version(of: Tensor) -> Optional[int]:
+    """What changes with a tensor's elements; None where that is not told."""
+    return None if of.is_inference() else of._version
+
+
+class _Arranged:
+    """Products of a tensor's weights on the host, which are arranged for each, as long as the weights are what they were."""
+
+    def __init__(self, weight: Tensor) -> None:
+        self.at, self.version = weight.data_ptr(), _version(weight)
+        self.cores: dict[tuple[Any, ...], tuple[_core.Product, Any]] = {}
+
+    def core(self, bias: int, *of_product: Any) -> _core.Product:
+        key = bias, *of_product
+        found = self.cores.get(key)
+        if found is None:
+            if len(self.cores) >= KEPT:
+                self.cores.clear()
+            core = _core_of(self.at, bias, *of_product, None, None)
+            found = self.cores[key] = core, qgemm.arranged(core)
+        return found[0]
+
+
+_ARRANGED = WeakTensorKeyDictionary()  # _Arranged by weights
+_LOCK = threading.Lock()
+
+
+def _arranged(weight: Tensor) -> _Arranged:
+    known = _ARRANGED.get(weight)
+    if known is None or known.at != weight.data_ptr() or known.version is None or known.version != _version(weight):
+        known = _ARRANGED[weight] = _Arranged(weight)
+    return known
 
 
 def _call(x: Tensor, y: Tensor, weight: Tensor, bias: Optional[Tensor], packed: Packed, activations: int,
-          table: Optional[str], device: Optional[int]) -> _Call:
-    made = _prepared(weight.data_ptr(), _address(bias), packed, activations, table, device)
-    return made.call((x.numel() // packed.k, x.data_ptr(), packed.k, qgemm.TYPES[str(x.dtype)[6:]], y.data_ptr(), packed.n,
-                      qgemm.TYPES[str(y.dtype)[6:]]))
+          table: Optional[str], device: Optional[int]) -> Union[_Call, _HostCall]:
+    arrays = (x.numel() // packed.k, x.data_ptr(), packed.k, qgemm.TYPES[str(x.dtype)[6:]], y.data_ptr(), packed.n,
+              qgemm.TYPES[str(y.dtype)[6:]])
+    if device is not None:
+        return _prepared(weight.data_ptr(), _address(bias), packed, activations, table, device).call(arrays)
+    with _LOCK:
+        return _HostCall(_arranged(weight).core(_address(bias), packed, activations, table), arrays)
 
 
 def _address(of: Optional[Tensor]) -> int:
@@ -196,10 +251,10 @@ class _Repeat:
     """What repeats a forward that the operator has computed: with the same weights and bias in the same memory, for another
     x of the same shape, type and device. So all that the operator would look at is known to be in order."""
 
-    def __init__(self, call: _Call, y: Tensor, weight: Tensor, bias: Optional[Tensor]) -> None:
+    def __init__(self, call: Union[_Call, _HostCall], y: Tensor, weight: Tensor, bias: Optional[Tensor]) -> None:
         self.call, self.shape, self.strides, self.dtype = call, tuple(y.shape), y.stride(), y.dtype
         self.weight, self.bias = weakref.ref(weight), None if bias is None else weakref.ref(bias)
-        self.weight_at, self.bias_at = _address(weight), _address(bias)
+        self.weight_at, self.bias_at, self.version = _address(weight), _address(bias), _version(weight)
 
     def again(self, x: Tensor, weight: Optional[Tensor], bias: Optional[Tensor]) -> Optional[Tensor]:
         """None where that is not so, or x has to be copied first."""
@@ -209,6 +264,8 @@ class _Repeat:
             return None
         device = self.call.device
         if device is None:
+            if weight.is_inference() or weight._version != self.version:
+                return None
             y = torch.empty_strided(self.shape, self.strides, dtype=self.dtype)
         elif device == current_device():
             y = empty_strided_cuda(self.shape, self.strides, self.dtype)

@@ -20,9 +20,26 @@ static const struct scheme {
                {"W8A8", PWL_QGEMM_W8A8, PWL_QGEMM_Q8_0, PWL_QGEMM_SUMS_EXACT},
                {"MXFP4 x A8", PWL_QGEMM_MXFP4_A8, PWL_QGEMM_MXFP4, PWL_QGEMM_SUMS_EXACT},
                {"INT8", PWL_QGEMM_INT8, PWL_QGEMM_ROWS8, PWL_QGEMM_SUMS_EXACT},
-               {"INT8 of 4 bits", PWL_QGEMM_INT8, PWL_QGEMM_ROWS4, PWL_QGEMM_SUMS_EXACT}};
+               {"INT8 of 4 bits", PWL_QGEMM_INT8, PWL_QGEMM_ROWS4, PWL_QGEMM_SUMS_EXACT},
+               {"Q4_K x A8", PWL_QGEMM_Q4_K_A8, PWL_QGEMM_Q4_K, PWL_QGEMM_SUMS_EXACT},
+               {"Q5_K x A8", PWL_QGEMM_Q5_K_A8, PWL_QGEMM_Q5_K, PWL_QGEMM_SUMS_EXACT},
+               {"Q6_K x A8", PWL_QGEMM_Q6_K_A8, PWL_QGEMM_Q6_K, PWL_QGEMM_SUMS_EXACT},
+               {"W4A16", PWL_QGEMM_W4A16, PWL_QGEMM_Q4_0, PWL_QGEMM_SUMS_EXACT},
+               {"W8A16", PWL_QGEMM_W8A16, PWL_QGEMM_Q8_0, PWL_QGEMM_SUMS_EXACT},
+               {"MXFP4 x A16", PWL_QGEMM_MXFP4_A16, PWL_QGEMM_MXFP4, PWL_QGEMM_SUMS_EXACT}};
 
 enum { SCHEMES = sizeof schemes / sizeof schemes[0] };
+
+static inline int is_a16(const struct scheme *scheme)
+{
+    return scheme->scheme <= PWL_QGEMM_MXFP4_A16;
+}
+
+/* Of which K is a multiple. */
+static inline size_t step_of(const struct scheme *scheme)
+{
+    return super_kind_of(scheme->format) ? PWL_SUPER_BLOCK : PWL_BLOCK;
+}
 
 static const size_t element_bytes[] = {4, 2, 2, sizeof(pwl_block_q8_1), 1, 4, 1, 2, 2, 4};
 
@@ -75,6 +92,13 @@ static inline struct operand draw_operand(const struct scheme *scheme, size_t n,
         must(pwl_qgemm_weights_bytes(scheme->format, n, k, &bytes));
         must((int)pack_codes(scheme->format, q, w.n_w, n, k, need(bytes), bytes, &w.packed));
         free(q);
+    } else if (super_kind_of(scheme->format)) {
+        const struct qgemm_kind *const kind = super_kind_of(scheme->format);
+        const size_t count = n * (k / PWL_SUPER_BLOCK);
+        uint8_t *const blocks = need(count * pwl_format_bytes(kind->blocks));
+        draw_super_blocks(kind, blocks, count, low, high, state);
+        w.packed = pack_new(kind, blocks, n, k);
+        free(blocks);
     } else {
         const struct qgemm_kind *const kind = &qgemm_kinds[scheme->format];
         uint8_t *const blocks = need(blocks_bytes(kind, n, k));
@@ -149,7 +173,7 @@ static inline struct problem draw_problem(const struct scheme *scheme, const str
                                           uint64_t *state)
 {
     const int int8 = scheme->scheme == PWL_QGEMM_INT8;
-    const pwl_qgemm_type x_type = int8 ? PWL_QGEMM_S8 : (pwl_qgemm_type)(random_bits(state) % 4);
+    const pwl_qgemm_type x_type = int8 ? PWL_QGEMM_S8 : (pwl_qgemm_type)(random_bits(state) % (is_a16(scheme) ? 3 : 4));
     const pwl_qgemm_type y_type =
         int8 ? (random_bits(state) % 2 ? PWL_QGEMM_S8 : PWL_QGEMM_S32) : (pwl_qgemm_type)(random_bits(state) % 3);
     const size_t n = w->panels.n, k = w->panels.k, columns = x_type == PWL_QGEMM_BLOCKS_Q8_1 ? k / PWL_BLOCK : k;

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Products on the host, of drawn shapes, types and strides: every way that this machine has gives the bits of plain C,
- * which is within the bound of the reference, or in INT8 is the reference; in parts as in one; and writes nothing else.
+ * which is within the bound of the reference, or in INT8 is the reference; in A16 every way is within the bound; in
+ * parts as in one; and writes nothing else.
  */
 #include <pwl/plan.h>
 
 #include "gemm/host/ways.h"
 
 #include "products.h"
+
+/* By an emulator, fewer. */
+#ifdef FEW
+enum { DRAWN = 6, MANY_ROWS = 70 };
+#else
+enum { DRAWN = 24, MANY_ROWS = 700 };
+#endif
 
 static double number(pwl_qgemm_type type, const uint8_t *y, size_t at)
 {
@@ -120,31 +128,44 @@ static int is_reference(const struct problem *p, const struct operand *w, const 
     return memcmp(p->y, got, p->y_bytes + 2 * p->y_offset) == 0;
 }
 
-static int agrees(const struct scheme *scheme, const struct operand *w, size_t m, uint64_t *state)
+/* All ways of this machine, on a product. */
+static int agree(const struct scheme *scheme, const struct operand *w, struct problem *p, uint64_t *state)
 {
-    struct problem p = draw_problem(scheme, w, m, state);
-    const size_t bytes = p.y_bytes + 2 * p.y_offset;
+    const size_t bytes = p->y_bytes + 2 * p->y_offset;
     uint8_t *const plain = need(bytes);
-    int good = compute(&pwl_qgemm_ways[pwl_qgemm_way_count - 1], &p, &w->panels, 0, state);
+    int good = compute(&pwl_qgemm_ways[pwl_qgemm_way_count - 1], p, &w->panels, 0, state);
     if (good && scheme->scheme != PWL_QGEMM_INT8)
-        good = is_within(&p, w);
-    memcpy(plain, p.y, bytes);
+        good = is_within(p, w);
+    memcpy(plain, p->y, bytes);
     if (good && scheme->scheme == PWL_QGEMM_INT8)
-        good = is_reference(&p, w, plain);
+        good = is_reference(p, w, plain);
     for (size_t i = 0; i < pwl_qgemm_way_count && good; i++) {
         const pwl_qgemm_way *const way = &pwl_qgemm_ways[i];
         if ((way->level & pwl_levels()) != way->level)
             continue;
         for (int parts = 0; parts < 2 && good; parts++) {
-            good = compute(way, &p, &w->panels, parts, state) && is_same(&p, p.y, plain);
+            good = compute(way, p, &w->panels, parts, state);
+            if (is_a16(scheme) && !parts) {
+                good = good && is_within(p, w);
+                memcpy(plain, p->y, bytes);
+            }
+            good = good && is_same(p, p->y, plain);
             if (!good)
                 printf("# %s%s\n", way->name, parts ? ", in parts" : "");
         }
     }
     if (!good)
-        printf("# M = %zu, N = %zu, K = %zu, X %d + %zu, Y %d + %zu\n", m, w->panels.n, w->panels.k,
-               (int)p.product.x.type, p.product.x.stride, (int)p.product.y.type, p.product.y.stride);
+        printf("# M = %zu, N = %zu, K = %zu, X %d + %zu, Y %d + %zu\n", p->product.m, w->panels.n, w->panels.k,
+               (int)p->product.x.type, p->product.x.stride, (int)p->product.y.type, p->product.y.stride);
     free(plain);
+    return good;
+}
+
+/* On a drawn one of so many rows. */
+static int agrees(const struct scheme *scheme, const struct operand *w, size_t m, uint64_t *state)
+{
+    struct problem p = draw_problem(scheme, w, m, state);
+    const int good = agree(scheme, w, &p, state);
     free_problem(&p);
     return good;
 }
@@ -152,11 +173,12 @@ static int agrees(const struct scheme *scheme, const struct operand *w, size_t m
 /* With PWL_TEST_LONG as many as the whole of ten thousand. */
 static void test_drawn(const struct scheme *scheme)
 {
-    const int rounds = getenv("PWL_TEST_LONG") ? 500 : 24;
+    const int rounds = getenv("PWL_TEST_LONG") ? 500 : DRAWN;
     uint64_t state = 81;
     int good = 1;
     for (int i = 0; i < rounds && good; i++) {
-        const size_t n = (size_t)random_in(&state, 1, 140), k = 32 * (size_t)random_in(&state, 1, 9);
+        const size_t n = (size_t)random_in(&state, 1, 140), step = step_of(scheme);
+        const size_t k = step * (size_t)random_in(&state, 1, step == PWL_BLOCK ? 9 : 3);
         const int high = (int)random_in(&state, -10, 12);
         struct operand w = draw_operand(scheme, n, k, high - 6, high, &state);
         for (int j = 0; j < 4 && good; j++) {
@@ -173,20 +195,58 @@ static void test_many_rows(const struct scheme *scheme)
 {
     uint64_t state = 82;
     struct operand w = draw_operand(scheme, 33, 1024, -3, 3, &state);
-    tap(agrees(scheme, &w, 700, &state), "%s: 700 rows", scheme->name);
+    tap(agrees(scheme, &w, MANY_ROWS, &state), "%s: %d rows", scheme->name, MANY_ROWS);
     free_operand(&w);
 }
 
-static void test_scales(void)
+static void test_scales(const struct scheme *scheme)
 {
+    const int spread = is_a16(scheme) ? 40 : 8; /* the least of a row are subnormal halves, or nothing */
     uint64_t state = 83;
     int good = 1;
-    for (int low = -127; low < 100 && good; low += 9) {
-        struct operand w = draw_operand(&schemes[3], 40, 96, low, low + 8, &state);
-        good = agrees(&schemes[3], &w, 7, &state);
+    for (int low = -136; low < 86 && good; low += 9) {
+        const int least = low < -127 ? -127 : low; /* at first alone, which calls for an exponent of -128 */
+        struct operand w = draw_operand(scheme, 40, 96, least, low < -127 ? least : low + spread, &state);
+        good = agrees(scheme, &w, 7, &state);
         free_operand(&w);
     }
-    tap(good, "MXFP4: scales from 2^-127 to 2^107");
+    tap(good, "%s: scales from 2^-127 on", scheme->name);
+}
+
+/* A16: scales that are subnormal beside such as call for an exponent of the row. */
+static void test_far_scales(const struct scheme *scheme)
+{
+    uint64_t state = 88;
+    int good = 1;
+    for (int i = 0; i < 8 && good; i++) {
+        struct operand w = draw_operand(scheme, 40, 96, i % 2 ? -24 : -14, 15, &state);
+        good = agrees(scheme, &w, 1 + (size_t)i, &state);
+        free_operand(&w);
+    }
+    tap(good, "%s: scales from 2^-24 to 2^15", scheme->name);
+}
+
+/* A16: rows of X with a single 1 give the weights, each of which is rounded as the scheme says. */
+static void test_one_hot(const struct scheme *scheme)
+{
+    enum { K = 96 };
+    uint64_t state = 89;
+    int good = 1;
+    for (int i = 0; i < 9 && good; i++) {
+        const pwl_qgemm_type type = (pwl_qgemm_type)(i % 3);
+        struct operand w = draw_operand(scheme, 40, K, i < 3 ? -6 : -24, i < 3 ? 2 : 15, &state);
+        struct problem p = draw_problem(scheme, &w, i % 2 ? K : 1, &state);
+        uint8_t *const x = calloc(K * K, sizeof(float));
+        for (size_t m = 0; m < K; m++)
+            put_x(type, x, m * K + (m + (size_t)i * 7) % K, 1);
+        p.product.x = (pwl_qgemm_input){x, K, type, 0, NULL, NULL};
+        p.product.bias = NULL;
+        good = agree(scheme, &w, &p, &state);
+        free(x);
+        free_problem(&p);
+        free_operand(&w);
+    }
+    tap(good, "%s: weights, by rows of X with a single 1", scheme->name);
 }
 
 /* The longest rows of the largest numbers, which need all of 32 bits. */
@@ -226,6 +286,41 @@ static void test_extremes(void)
     tap(good, "INT8: sums of 32 bits");
 }
 
+/* Super-blocks of the least and the largest codes by those of X, of which ways add some in 16 bits. */
+static void test_super_extremes(const struct scheme *scheme)
+{
+    const struct qgemm_kind *const kind = super_kind_of(scheme->format);
+    const size_t n = 33, k = PWL_SUPER_BLOCK, bytes = n * pwl_format_bytes(kind->blocks);
+    uint64_t state = 87;
+    int good = 1;
+    for (int i = 0; i < 4 && good; i++) {
+        struct operand w = {.n_w = need(n), .bias = calloc(n, 4), .bias_up = calloc(n, 4)};
+        uint8_t *const blocks = need(bytes);
+        memset(blocks, i % 2 ? 0xff : 0, bytes);
+        for (size_t row = 0; row < n; row++)
+            memset(blocks + row * (bytes / n) + (kind->blocks == PWL_Q6_K ? bytes / n - 2 : 0), 0x30, 2);
+        for (size_t row = 0; row < n && kind->blocks != PWL_Q6_K; row++)
+            memset(blocks + row * (bytes / n) + 2, 0x30, 2);
+        for (size_t row = 0; row < n && kind->blocks == PWL_Q6_K; row++)
+            memset(blocks + row * (bytes / n) + offsetof(pwl_block_q6_k, scales), 0x80, 16);
+        w.packed = pack_new(kind, blocks, n, k);
+        arrange(&w, &state);
+        struct problem p = draw_problem(scheme, &w, 3, &state);
+        pwl_block_q8_1 *const x = need(3 * (k / PWL_BLOCK) * sizeof *x);
+        for (size_t b = 0; b < 3 * (k / PWL_BLOCK); b++) {
+            x[b] = (pwl_block_q8_1){0x3c00, 0, {0}};
+            memset(x[b].qs, i / 2 ? 127 : -128, PWL_BLOCK);
+        }
+        p.product.x = (pwl_qgemm_input){x, k / PWL_BLOCK, PWL_QGEMM_BLOCKS_Q8_1, 0, NULL, NULL};
+        good = agree(scheme, &w, &p, &state);
+        free(blocks);
+        free(x);
+        free_problem(&p);
+        free_operand(&w);
+    }
+    tap(good, "%s: the least and the largest codes", scheme->name);
+}
+
 int main(void)
 {
     printf("# ways:");
@@ -236,8 +331,15 @@ int main(void)
     for (int i = 0; i < SCHEMES; i++) {
         test_drawn(&schemes[i]);
         test_many_rows(&schemes[i]);
+        if (super_kind_of(schemes[i].format))
+            test_super_extremes(&schemes[i]);
     }
-    test_scales();
+    for (int i = SCHEMES - 3; i < SCHEMES; i++)
+        test_one_hot(&schemes[i]);
+    test_scales(&schemes[3]);
+    test_scales(&schemes[SCHEMES - 1]);
+    test_far_scales(&schemes[SCHEMES - 3]);
+    test_far_scales(&schemes[SCHEMES - 2]);
     test_extremes();
     return tap_end();
 }

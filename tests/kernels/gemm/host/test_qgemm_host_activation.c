@@ -41,7 +41,7 @@ static int agrees(const struct scheme *scheme, const pwl_qgemm_way *way, const p
                   uint64_t *state)
 {
     const int int8 = scheme->scheme == PWL_QGEMM_INT8;
-    const size_t m = (size_t)random_in(state, 1, 20), k = 32 * (size_t)random_in(state, 1, 3);
+    const size_t m = (size_t)random_in(state, 1, 20), k = step_of(scheme) * (size_t)random_in(state, 1, 3);
     const size_t n = gated ? 16 * (size_t)random_in(state, 1, 6) : (size_t)random_in(state, 1, 96);
     struct operand w = draw_operand(scheme, n, k, -4, 3, state);
     struct problem p = draw_problem(scheme, &w, m, state);

@@ -72,10 +72,12 @@ static void test_products(struct operand *q4, struct operand *rows)
     Q4(call.panels.n = SIZE_MAX / 4, PWL_QGEMM_ERR_SHAPE, "N beyond size_t");
     Q4(call.panels.n = 33, PWL_QGEMM_ERR_SPACE, "more rows than the panels have");
     Q4(call.panels.bytes--, PWL_QGEMM_ERR_SPACE, "a byte of panels too few");
+    Q4((call.panels.format = PWL_QGEMM_Q6_K, call.panels.k = 288), PWL_QGEMM_ERR_SHAPE, "Q6_K: K of 288");
+    Q4((call.panels.format = PWL_QGEMM_Q4_K, call.panels.k = 256), PWL_QGEMM_ERR_SPACE, "panels of another format");
     INT8(call.panels.k = 65824, PWL_QGEMM_ERR_DEPTH, "INT8: K of 65824");
-    Q4(call.product.scheme = (pwl_qgemm_scheme)7, PWL_QGEMM_ERR_SCHEME, "no scheme");
+    Q4(call.product.scheme = (pwl_qgemm_scheme)64, PWL_QGEMM_ERR_SCHEME, "no scheme");
     Q4(call.product.scheme = PWL_QGEMM_W8A8, PWL_QGEMM_ERR_SCHEME, "another scheme's weights");
-    Q4(call.product.scheme = PWL_QGEMM_W4A16, PWL_QGEMM_ERR_SCHEME, "a scheme that the host does not have");
+    Q4(call.product.scheme = PWL_QGEMM_Q4_K_A8, PWL_QGEMM_ERR_SCHEME, "a scheme of super-blocks");
     Q4((call.product.scheme = PWL_QGEMM_MXFP4_A8, call.product.sums = PWL_QGEMM_SUMS_STORED), PWL_QGEMM_ERR_SCHEME,
        "MXFP4 with stored sums");
     Q4(call.product.x.type = PWL_QGEMM_S8, PWL_QGEMM_ERR_TYPE, "X of integers");
