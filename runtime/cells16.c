@@ -33,15 +33,18 @@ static void lay_out(const pwl_job *job, const pwl_narrow_facts *found, layout *o
     of->end = of->lasts + (uint32_t)sizeof(int32_t) * of->capacity;
 }
 
+NOT_INLINE static size_t end_of(const pwl_job *job, const pwl_narrow_facts *found)
+{
+    layout of;
+    lay_out(job, found, &of);
+    return of.end;
+}
+
 static size_t cells16_size(const pwl_job *job)
 {
     pwl_narrow_facts found;
-    layout of;
     pwl_narrow_look(job, &found);
-    if (!found.serves)
-        return 0;
-    lay_out(job, &found, &of);
-    return of.end;
+    return found.serves ? end_of(job, &found) : 0;
 }
 
 /* Apart from the walk before it: the stack of two is not needed at once. */

@@ -41,8 +41,8 @@ typedef struct pwl_narrow {
 
 /* What one walk over the lines of a job's table, of any number of lines, finds. */
 typedef struct pwl_narrow_facts {
-    int serves;     /* whether it is one of those told of above */
-    int takes_post; /* whether every post can be made part of pre */
+    uint8_t serves;     /* whether it is one of those told of above */
+    uint8_t takes_post; /* whether every post can be made part of pre */
     /* How many lines begin in one cell of 2^(k + PWL_NARROW_LEAST_CELL_BITS) codes, other than with its first, at most.
      */
     uint16_t begun[PWL_NARROW_CELL_SIZES];
