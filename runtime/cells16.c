@@ -8,85 +8,74 @@
 #include "span.h"
 #include "ways.h"
 
-enum { LARGEST_CELL_BITS = 10, SMALLEST_CELL_BITS = 4 };
-
 /* How the lines of a job are laid out. */
 typedef struct layout {
-    int cell_bits, steps;
+    int cell_bits, steps, has_post;
     uint32_t cells, lines, posts, lasts, end, capacity;
 } layout;
 
-/* How many lines begin in one cell of 2^cell_bits codes, other than with its first, at most. */
-static uint32_t most_begun(const pwl_job *job, int cell_bits)
+/* As one walk over the lines found. */
+static void lay_out(const pwl_job *job, const pwl_narrow_facts *found, layout *of)
 {
-    pwl_span_walk walk;
-    pwl_span span;
-    uint32_t most = 0, begun = 0;
-    int64_t cell = INT64_MIN;
-    pwl_span_begin(&walk, job);
-    while (pwl_span_next(&walk, &span)) {
-        const int64_t of = span.first >> cell_bits;
-        const int is_first = span.first == of * ((int64_t)1 << cell_bits);
-        begun = (of == cell ? begun : 0) + !is_first;
-        cell = of;
-        most = begun > most ? begun : most;
-    }
-    return most;
+    int cell = PWL_NARROW_CELL_SIZES - 1;
+    while (cell > 0 && found->begun[cell] > 1)
+        cell--;
+    of->cell_bits = cell + PWL_NARROW_LEAST_CELL_BITS;
+    of->steps = 1;
+    while (found->begun[cell] >> of->steps)
+        of->steps++;
+    of->has_post = !found->takes_post;
+    of->capacity = job->lines + (1u << of->steps);
+    of->cells = ((uint32_t)sizeof(pwl_packed) + PWL_KIND_ALIGNMENT - 1) / PWL_KIND_ALIGNMENT * PWL_KIND_ALIGNMENT;
+    of->lines = of->cells + (uint32_t)sizeof(uint32_t) * (65536u >> of->cell_bits);
+    of->posts = of->lines + (uint32_t)sizeof(pwl_packed_line) * of->capacity;
+    of->lasts = of->posts + (uint32_t)sizeof(uint32_t) * of->capacity;
+    of->end = of->lasts + (uint32_t)sizeof(int32_t) * of->capacity;
 }
 
-static layout layout_of(const pwl_job *job)
+NOT_INLINE static size_t end_of(const pwl_job *job, const pwl_narrow_facts *found)
 {
     layout of;
-    int steps = 1;
-    of.cell_bits = LARGEST_CELL_BITS;
-    while (of.cell_bits > SMALLEST_CELL_BITS && most_begun(job, of.cell_bits) > 1)
-        of.cell_bits--;
-    while (most_begun(job, of.cell_bits) >> steps)
-        steps++;
-    of.steps = steps;
-    of.capacity = job->lines + (1u << steps);
-    of.cells = ((uint32_t)sizeof(pwl_packed) + PWL_KIND_ALIGNMENT - 1) / PWL_KIND_ALIGNMENT * PWL_KIND_ALIGNMENT;
-    of.lines = of.cells + (uint32_t)sizeof(uint32_t) * (65536u >> of.cell_bits);
-    of.posts = of.lines + (uint32_t)sizeof(pwl_packed_line) * of.capacity;
-    of.lasts = of.posts + (uint32_t)sizeof(uint32_t) * of.capacity;
-    of.end = of.lasts + (uint32_t)sizeof(int32_t) * of.capacity;
-    return of;
+    lay_out(job, found, &of);
+    return of.end;
 }
 
 static size_t cells16_size(const pwl_job *job)
 {
-    return pwl_narrow_serves(job) ? layout_of(job).end : 0;
+    pwl_narrow_facts found;
+    pwl_narrow_look(job, &found);
+    return found.serves ? end_of(job, &found) : 0;
 }
 
-static void prepare(const pwl_job *job, void *memory)
+/* Apart from the walk before it: the stack of two is not needed at once. */
+NOT_INLINE static void fill(const pwl_job *job, const layout *at, void *memory)
 {
     pwl_packed *const made = (pwl_packed *)memory;
-    const layout at = layout_of(job);
-    uint32_t *const cells = (uint32_t *)(void *)((char *)memory + at.cells);
-    uint32_t *const posts = (uint32_t *)(void *)((char *)memory + at.posts);
-    pwl_packed_line *const lines = (pwl_packed_line *)(void *)((char *)memory + at.lines);
-    int32_t *const lasts = (int32_t *)(void *)((char *)memory + at.lasts);
+    uint32_t *const cells = (uint32_t *)(void *)((char *)memory + at->cells);
+    uint32_t *const posts = (uint32_t *)(void *)((char *)memory + at->posts);
+    pwl_packed_line *const lines = (pwl_packed_line *)(void *)((char *)memory + at->lines);
+    int32_t *const lasts = (int32_t *)(void *)((char *)memory + at->lasts);
     const pwl_table *const table = job->table;
     const int64_t middle_x = pwl_type_middle(job->in), middle_y = pwl_type_middle(job->out);
-    const int cell_count = 65536 >> at.cell_bits;
+    const int cell_count = 65536 >> at->cell_bits;
     pwl_span_walk walk;
     pwl_span span;
     uint32_t i = 0;
     int k;
-    made->cells = at.cells;
-    made->lines = at.lines;
-    made->posts = at.posts;
-    made->lasts = at.lasts;
+    made->cells = at->cells;
+    made->lines = at->lines;
+    made->posts = at->posts;
+    made->lasts = at->lasts;
     made->low = (int16_t)pwl_span_clip(job, table->qmin_x - middle_x);
     made->high = (int16_t)pwl_span_clip(job, table->qmax_x - middle_x);
     made->min_y = (int16_t)(table->qmin_y - middle_y);
     made->max_y = (int16_t)(table->qmax_y - middle_y);
     made->flip_x = (uint16_t)middle_x;
     made->flip_y = (uint16_t)middle_y;
-    made->cell_bits = (uint8_t)at.cell_bits;
-    made->steps = (uint8_t)at.steps;
+    made->cell_bits = (uint8_t)at->cell_bits;
+    made->steps = (uint8_t)at->steps;
     made->even = (uint8_t)pwl_is_even(table);
-    made->has_post = (uint8_t)!pwl_narrow_takes_post(job);
+    made->has_post = (uint8_t)at->has_post;
     pwl_span_begin(&walk, job);
     while (pwl_span_next(&walk, &span)) {
         const pwl_narrow_line line = pwl_narrow_line_of(&span, made->has_post);
@@ -95,19 +84,32 @@ static void prepare(const pwl_job *job, void *memory)
         posts[i] = line.post;
         lasts[i++] = (int32_t)pwl_span_clip(job, span.last);
     }
-    for (lasts[i - 1] = INT16_MAX; i < at.capacity; i++) {
+    for (lasts[i - 1] = INT16_MAX; i < at->capacity; i++) {
         lines[i].slope_n = lines[i].pre = posts[i] = 0;
         lasts[i] = INT16_MAX;
     }
-    (void)pwl_span_cells(lasts, at.capacity, INT16_MIN, at.cell_bits, (uint32_t)cell_count, PWL_U32, cells);
+    (void)pwl_span_cells(lasts, at->capacity, INT16_MIN, at->cell_bits, (uint32_t)cell_count, PWL_U32, cells);
     for (k = 0; k < cell_count; k++)
-        cells[k] = cells[k] << 16 | (uint16_t)lasts[cells[k] + (1u << (at.steps - 1)) - 1];
+        cells[k] = cells[k] << 16 | (uint16_t)lasts[cells[k] + (1u << (at->steps - 1)) - 1];
+}
+
+static void prepare(const pwl_job *job, void *memory)
+{
+    pwl_narrow_facts found;
+    layout at;
+    pwl_narrow_look(job, &found);
+    lay_out(job, &found, &at);
+    fill(job, &at, memory);
 }
 
 const pwl_kind pwl_kind_cells16 = {PWL_TABLES, 2, 2, cells16_size, prepare, NULL};
 
-/* Codes at a time: no search waits for another's. */
+/* Codes at a time: no search waits for another's, where there is stack for many. */
+#if UINTPTR_MAX > UINT32_MAX
 enum { BLOCK = 16 };
+#else
+enum { BLOCK = 8 };
+#endif
 
 INLINE void map(const pwl_packed *made, const uint16_t *x, uint16_t *y, int count, int steps, int even, int has_post)
 {
@@ -146,8 +148,12 @@ void pwl_cells16(const pwl_plan *plan, const void *x, void *y, size_t count)
     const pwl_packed *const made = (const pwl_packed *)plan->memory;
     const uint16_t *const codes = (const uint16_t *)x;
     uint16_t *const values = (uint16_t *)y;
+#if PWL_MOST_BITS > 16
     if (made->steps == 1)
         PWL_RUN_ROUNDED(made->even, made->has_post, run, made, codes, values, count, 1);
     else
         PWL_RUN_ROUNDED(made->even, made->has_post, run, made, codes, values, count, made->steps);
+#else /* small chips have less room than time */
+    run(made, codes, values, count, made->steps, made->even, made->has_post);
+#endif
 }

@@ -5,12 +5,12 @@
 
 #include "element.h"
 
-/* Elements at a time: 8 KiB of stack for codes and values of 32 bits each, where there is much of it, or else 1 KiB. A
- * kernel prepares its registers anew for each block. */
+/* Elements at a time: 8 KiB of stack for codes and values of 32 bits each, where there is much of it, or else 256
+ * bytes. A kernel prepares its registers anew for each block. */
 #if UINTPTR_MAX > UINT32_MAX
 #define BLOCK 1024
 #else
-#define BLOCK 128
+#define BLOCK 32
 #endif
 
 /* Of its own, compilers see the least and the greatest of two numbers here, which are two instructions of vectors. */
@@ -55,14 +55,22 @@ DEFINE_CONVERSION(s32_to_u16, int32_t, uint16_t, WITHIN(0, UINT16_MAX))
 DEFINE_CONVERSION(u32_to_s16, uint32_t, int16_t, AT_MOST((uint32_t)INT16_MAX))
 DEFINE_CONVERSION(u32_to_u16, uint32_t, uint16_t, AT_MOST((uint32_t)UINT16_MAX))
 
+DEFINE_CONVERSION(s16_to_s8, int16_t, int8_t, WITHIN(INT8_MIN, INT8_MAX))
+DEFINE_CONVERSION(s16_to_u8, int16_t, uint8_t, WITHIN(0, UINT8_MAX))
+DEFINE_CONVERSION(u16_to_s8, uint16_t, int8_t, AT_MOST(INT8_MAX))
+DEFINE_CONVERSION(u16_to_u8, uint16_t, uint8_t, AT_MOST(UINT8_MAX))
+DEFINE_CONVERSION(s32_to_s8, int32_t, int8_t, WITHIN(INT8_MIN, INT8_MAX))
+DEFINE_CONVERSION(s32_to_u8, int32_t, uint8_t, WITHIN(0, UINT8_MAX))
+DEFINE_CONVERSION(u32_to_s8, uint32_t, int8_t, AT_MOST((uint32_t)INT8_MAX))
+DEFINE_CONVERSION(u32_to_u8, uint32_t, uint8_t, AT_MOST((uint32_t)UINT8_MAX))
+
 typedef void conversion(const void *from, void *to, size_t count);
 
-/* By the kernel's type, of 16 or 32 bits, and the array's; null where both have the same width. */
-static conversion *const codes_to[4][6] = {
-    {s8_to_16, u8_to_16, NULL, NULL, s32_to_s16, u32_to_s16},
-    {s8_to_u16, u8_to_16, NULL, NULL, s32_to_u16, u32_to_u16},
-    {s8_to_32, u8_to_32, s16_to_32, u16_to_32, NULL, NULL},
-    {s8_to_u32, u8_to_32, s16_to_u32, u16_to_32, NULL, NULL},
+/* By the kernel's type and the array's; null where both have the same width. */
+static conversion *const codes_to[6][6] = {
+    {NULL, NULL, s16_to_s8, u16_to_s8, s32_to_s8, u32_to_s8}, {NULL, NULL, s16_to_u8, u16_to_u8, s32_to_u8, u32_to_u8},
+    {s8_to_16, u8_to_16, NULL, NULL, s32_to_s16, u32_to_s16}, {s8_to_u16, u8_to_16, NULL, NULL, s32_to_u16, u32_to_u16},
+    {s8_to_32, u8_to_32, s16_to_32, u16_to_32, NULL, NULL},   {s8_to_u32, u8_to_32, s16_to_u32, u16_to_32, NULL, NULL},
 };
 
 /* By the kernel's type and the width of the array's. */
@@ -79,7 +87,7 @@ static conversion *conversion_of_values(const pwl_plan *plan)
 /* A block is read whole before any of it is written, so x and y may be one array. */
 void RUN_CONVERTED(const pwl_plan *plan, const void *x, void *y, size_t count)
 {
-    conversion *const codes_in = plan->in >> 1 == plan->kernel_in >> 1 ? NULL : codes_to[plan->kernel_in - 2][plan->in];
+    conversion *const codes_in = codes_to[plan->kernel_in][plan->in];
     conversion *const values_out = conversion_of_values(plan);
     const char *from = (const char *)x;
     char *to = (char *)y;
@@ -118,20 +126,23 @@ static void join_4(uint8_t (*part)[BLOCK], void *to, size_t count)
 
 void RUN_JOINED(const pwl_plan *plan, const void *x, void *y, size_t count)
 {
+    conversion *const codes_in = codes_to[plan->kernel_in][plan->in];
     conversion *const values_out = conversion_of_values(plan);
     const int parts = 1 << (plan->kernel_out >> 1);
-    const uint8_t *from = (const uint8_t *)x;
+    const char *from = (const char *)x;
     char *to = (char *)y;
-    uint8_t part[4][BLOCK];
+    uint8_t codes[BLOCK], part[4][BLOCK];
     uint32_t joined[BLOCK];
     pwl_plan of_part;
     while (count) {
         const size_t n = count < BLOCK ? count : BLOCK;
-        void *const values = parts == 1 ? (void *)part : values_out ? (void *)joined : to;
+        void *const values = !values_out ? (void *)to : parts == 1 ? (void *)part : (void *)joined;
         int p;
+        if (codes_in)
+            codes_in(from, codes, n);
         for (p = 0; p < parts; p++) {
             of_part.memory = (const char *)plan->memory + 256 * p;
-            plan->kernel(&of_part, from, part[p], n);
+            plan->kernel(&of_part, codes_in ? (const void *)codes : from, parts == 1 ? values : (void *)part[p], n);
         }
         if (parts == 2)
             join_2(part, values, n);
@@ -139,7 +150,7 @@ void RUN_JOINED(const pwl_plan *plan, const void *x, void *y, size_t count)
             join_4(part, values, n);
         if (values_out)
             values_out(values, to, n);
-        from += n;
+        from += n << (plan->in >> 1);
         to += n << (plan->out >> 1);
         count -= n;
     }

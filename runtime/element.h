@@ -17,12 +17,12 @@ static inline int pwl_type_is_unsigned(pwl_type type)
 
 static inline int64_t pwl_type_lowest(pwl_type type)
 {
-    return pwl_type_is_unsigned(type) ? 0 : -((int64_t)1 << ((8 << pwl_type_bytes_log2(type)) - 1));
+    return pwl_type_is_unsigned(type) ? 0 : -(int64_t)((uint32_t)1 << ((8 << pwl_type_bytes_log2(type)) - 1));
 }
 
 static inline int64_t pwl_type_highest(pwl_type type)
 {
-    return pwl_type_lowest(type) + ((int64_t)1 << (8 << pwl_type_bytes_log2(type))) - 1;
+    return pwl_type_lowest(type) + (UINT32_MAX >> (32 - (8 << pwl_type_bytes_log2(type))));
 }
 
 /* Element k of an array. */

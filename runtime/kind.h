@@ -23,9 +23,12 @@ pwl_source pwl_source_of_reduced(const pwl_reduced *reduced);
 typedef struct pwl_job {
     const pwl_table *table;
     const pwl_reduced *reduced;
-    uint32_t lines;
+    uint32_t lines, counted; /* plain lines; what the kind's count() gives */
     pwl_type in, out;
 } pwl_job;
+
+/* Builds for narrower tables leave reduced ones to pwl_reduced_map(). */
+#define PWL_SERVES_REDUCED (PWL_MOST_BITS > 16)
 
 /* What a kind serves. */
 enum { PWL_TABLES = 1, PWL_REDUCED = 2 };
@@ -41,7 +44,7 @@ typedef struct pwl_kind {
     size_t (*size)(const pwl_job *job);
     /* Writes them to memory aligned to PWL_KIND_ALIGNMENT. */
     void (*prepare)(const pwl_job *job, void *memory);
-    /* Lines that the kernels search; null where they are the job's. */
+    /* Lines that the kernels search, asked before size() and written to the job; null where they are the job's. */
     uint32_t (*count)(const pwl_job *job);
 } pwl_kind;
 

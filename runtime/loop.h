@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #define INLINE static inline __attribute__((always_inline))
+#define NOT_INLINE __attribute__((noinline))
 
 /* map(of, x, y, ...) for each `vector` elements of x and y, and for the last ones, fewer, on arrays of their own, in
  * which codes 0 follow them. Changes x, y and count. */

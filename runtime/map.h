@@ -1,49 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When pwl_map_*() makes a plan for one call. A plan costs as much as so many codes by blocks, and pays beyond them. A
- * code by blocks takes 6 to 12 ns where a plan costs (Zen 3, gcc 12 -O2, 8 to 256 lines)
+ * When pwl_map_*() makes a plan for one call. A plan costs as much as so many codes by what needs none, and pays beyond
+ * them. A code by blocks takes 5 to 12 ns; by the table's own arrays in registers (direct.h) 0.3 ns, or 0.9 with 64
+ * segments. A plan costs (Zen 5, gcc 12 -O3)
  *
- *   values of 8 bits          0.7 us and 20 ns a line
- *   lines held in registers   30 to 130 ns each
- *   lines held in memory      40 to 200 ns each
+ *   values of 8 bits          0.8 us
+ *   lines held in registers   1.1 us for 16, 2.8 us for 64
+ *   lines held in memory      25 to 60 ns each
  *
- * and less of both on other machines. The lengths below are those from which it pays, rounded up.
+ * and up to twice as much on older machines. The lengths below are those from which it pays, rounded up.
  */
 #ifndef PWL_MAP_H
 #define PWL_MAP_H
 
-#include <pwl/pwl.h>
+#include <pwl/eval.h>
+#include <pwl/plan.h>
+
+#include "direct.h"
+
+/* What lies on the stack for one call: a plan, or no more than the values of arrays of 8 bits. */
+#define PWL_MAP_VALUES 256
+#define PWL_MAP_PLANS 1024
 
 /*
- * Bytes of stack for the plan of one call. 256 values of 8 bits, or 16 lines of 16 bits in memory, need less than 1024;
- * all that is held in registers, less than 2048; 200 lines of 16 bits or 100 of 32 bits in memory, less than 6144; and
- * 512 lines of 16 bits or 256 of 32 bits, less than 14336.
- * 0 leaves plans out: map.c is then all that pwl_map_*() needs.
+ * Bytes of it. 256 values of 8 bits, or 16 lines of 16 bits in memory, need less than 1024; all that is held in
+ * registers, less than 2048; 200 lines of 16 bits or 100 of 32 bits in memory, less than 6144; and 512 lines of 16 bits
+ * or 256 of 32 bits, less than 14336. 0 leaves both out.
  */
 #ifndef PWL_MAP_STACK
-#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
-#define PWL_MAP_STACK 1024
-#elif UINTPTR_MAX > UINT32_MAX
+#if UINTPTR_MAX > UINT32_MAX
 #define PWL_MAP_STACK 14336
 #else
-#define PWL_MAP_STACK 6144
+#define PWL_MAP_STACK PWL_MAP_VALUES
 #endif
 #endif
 
+/* Whether short arrays, on this machine, are mapped by the table's own arrays (direct.h). */
+static inline int pwl_map_is_direct(const pwl_table *table)
+{
+#ifdef PWL_HAVE_AVX512
+    return pwl_storage_of(table) != PWL_INT32 && table->segments <= PWL_DIRECT_SEGMENTS &&
+           pwl_levels() & PWL_LEVEL_AVX512;
+#else
+    (void)table;
+    return 0;
+#endif
+}
+
 /* Elements from which a plan for one call pays. What the stack cannot hold is not tried: lines in memory take so many
- * bytes each, or more. Lines of 16 bits may need cells of which only their search tells how many, and that pays late.
- */
+ * bytes each, or more. */
 static inline size_t pwl_map_pays(const pwl_table *table, pwl_type in)
 {
-    enum { BYTES_PAY = 128, FEW_LINES = 32, LINE_PAYS = 12 };
-    enum { SHORT_LINE_PAYS = 48, LONG_LINE_PAYS = 16, SHORT_LINE = 16, LONG_LINE = 40 };
+    enum { DIRECT_PAYS = 3072, BYTES_PAY = 128, LINE_PAYS = 12, LONG_LINE_PAYS = 16, SHORT_LINE = 16, LONG_LINE = 40 };
     const size_t lines = (size_t)table->segments << (table->flags & PWL_FLAG_FOLD ? 1 : 0);
-    const int is_long = table->storage == PWL_INT32;
+    const int is_long = pwl_storage_of(table) == PWL_INT32;
+    if (pwl_map_is_direct(table))
+        return DIRECT_PAYS;
     if (in <= PWL_U8)
         return BYTES_PAY + lines;
-    if (lines > (size_t)(PWL_MAP_STACK / (is_long ? LONG_LINE : SHORT_LINE)))
+    if (lines > (is_long ? (size_t)PWL_MAP_STACK / LONG_LINE : (size_t)PWL_MAP_STACK / SHORT_LINE))
         return SIZE_MAX;
-    return BYTES_PAY + lines * (lines <= FEW_LINES ? LINE_PAYS : is_long ? LONG_LINE_PAYS : SHORT_LINE_PAYS);
+    return BYTES_PAY + lines * (is_long ? LONG_LINE_PAYS : LINE_PAYS);
 }
+
+/* pwl_map_<in>_<out>(). */
+void pwl_map_typed(const pwl_table *table, pwl_type in, const void *x, pwl_type out, void *y, size_t count);
 
 #endif

@@ -13,40 +13,56 @@ static int sum_fits(const pwl_span *span, int64_t post)
     return span->fits && fits_int32(span->least_sum + addend) && fits_int32(span->greatest_sum + addend);
 }
 
-int pwl_narrow_serves(const pwl_job *job)
+/* Lines that have begun in the last line's cell, for each size of cells. */
+typedef struct begun {
+    int32_t cell[PWL_NARROW_CELL_SIZES];
+    uint16_t lines[PWL_NARROW_CELL_SIZES];
+} begun;
+
+/* Tables of 16 bits at most have 18 for codes. */
+static void begin_line(begun *in, int32_t first, pwl_narrow_facts *found)
+{
+    int k;
+    for (k = 0; k < PWL_NARROW_CELL_SIZES; k++) {
+        const int32_t cell = first >> (k + PWL_NARROW_LEAST_CELL_BITS);
+        in->lines[k] = (uint16_t)((cell == in->cell[k] ? in->lines[k] : 0) +
+                                  (first != cell * ((int32_t)1 << (k + PWL_NARROW_LEAST_CELL_BITS))));
+        in->cell[k] = cell;
+        found->begun[k] = in->lines[k] > found->begun[k] ? in->lines[k] : found->begun[k];
+    }
+}
+
+void pwl_narrow_look(const pwl_job *job, pwl_narrow_facts *found)
 {
     const int64_t middle = pwl_type_middle(job->out);
     pwl_span_walk walk;
     pwl_span span;
-    if (job->table->storage == PWL_INT32 || !pwl_span_overlaps(job))
-        return 0;
-    pwl_span_begin(&walk, job);
-    while (pwl_span_next(&walk, &span)) {
-        const int64_t slope = (int64_t)span.slope;
-        if (slope != (int16_t)slope || !sum_fits(&span, 0) || !fits_int32(span.least_value - middle) ||
-            !fits_int32(span.greatest_value - middle))
-            return 0;
+    begun in;
+    int k;
+    found->serves = job->table->storage != PWL_INT32 && pwl_span_overlaps(job);
+    found->takes_post = !pwl_is_even(job->table);
+    for (k = 0; k < PWL_NARROW_CELL_SIZES; k++) {
+        in.cell[k] = INT32_MIN;
+        in.lines[k] = found->begun[k] = 0;
     }
-    return 1;
+    if (!found->serves)
+        return;
+    pwl_span_begin(&walk, job);
+    while (found->serves && pwl_span_next(&walk, &span)) {
+        const int64_t slope = (int64_t)span.slope;
+        found->serves = slope == (int16_t)slope && sum_fits(&span, 0) && fits_int32(span.least_value - middle) &&
+                        fits_int32(span.greatest_value - middle);
+        found->takes_post =
+            found->takes_post && sum_fits(&span, (int32_t)(uint32_t)(span.post + (uint64_t)middle) - middle);
+        begin_line(&in, (int32_t)span.first, found);
+    }
 }
 
 static size_t narrow_size(const pwl_job *job)
 {
-    return pwl_narrow_serves(job) ? sizeof(pwl_narrow) : 0;
-}
-
-int pwl_narrow_takes_post(const pwl_job *job)
-{
-    const int64_t middle = pwl_type_middle(job->out);
-    pwl_span_walk walk;
-    pwl_span span;
-    if (pwl_is_even(job->table))
-        return 0;
-    pwl_span_begin(&walk, job);
-    while (pwl_span_next(&walk, &span))
-        if (!sum_fits(&span, (int32_t)(uint32_t)(span.post + (uint64_t)middle) - middle))
-            return 0;
-    return 1;
+    pwl_narrow_facts found;
+    pwl_narrow_look(job, &found);
+    return found.serves ? sizeof(pwl_narrow) : 0;
 }
 
 pwl_narrow_line pwl_narrow_line_of(const pwl_span *span, int has_post)
@@ -58,7 +74,7 @@ pwl_narrow_line pwl_narrow_line_of(const pwl_span *span, int has_post)
     return of;
 }
 
-static void prepare(const pwl_job *job, void *memory)
+static void fill(const pwl_job *job, int has_post, void *memory)
 {
     pwl_narrow *const narrow = (pwl_narrow *)memory;
     const pwl_table *const table = job->table;
@@ -74,7 +90,7 @@ static void prepare(const pwl_job *job, void *memory)
     narrow->flip_x = (uint16_t)middle_x;
     narrow->flip_y = (uint16_t)middle_y;
     narrow->even = (uint8_t)pwl_is_even(table);
-    narrow->has_post = (uint8_t)!pwl_narrow_takes_post(job);
+    narrow->has_post = (uint8_t)has_post;
     for (i = 0; i < PWL_NARROW_LINES; i++) {
         narrow->slope_n[i] = narrow->pre[i] = narrow->post[i] = 0;
         last[i] = INT16_MAX;
@@ -93,6 +109,13 @@ static void prepare(const pwl_job *job, void *memory)
                                             PWL_S16, narrow->cell);
     for (i = 0; i < PWL_NARROW_LINES; i++)
         narrow->last[i] = (int16_t)last[i];
+}
+
+static void prepare(const pwl_job *job, void *memory)
+{
+    pwl_narrow_facts found;
+    pwl_narrow_look(job, &found);
+    fill(job, !found.takes_post, memory);
 }
 
 const pwl_kind pwl_kind_narrow = {PWL_TABLES, 2, 2, narrow_size, prepare, NULL};

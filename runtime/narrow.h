@@ -26,6 +26,8 @@
 #define PWL_NARROW_LINES 32
 #define PWL_NARROW_CELLS 64
 #define PWL_NARROW_CELL_BITS 10
+#define PWL_NARROW_LEAST_CELL_BITS 4
+#define PWL_NARROW_CELL_SIZES (PWL_NARROW_CELL_BITS - PWL_NARROW_LEAST_CELL_BITS + 1)
 
 typedef struct pwl_narrow {
     int16_t last[PWL_NARROW_LINES];     /* INT16_MAX from the last line on: no code lies beyond it */
@@ -37,11 +39,16 @@ typedef struct pwl_narrow {
     uint8_t capacity, steps, even, has_post;
 } pwl_narrow;
 
-/* Whether a job's table, of any number of lines, is one of those told of above. */
-int pwl_narrow_serves(const pwl_job *job);
+/* What one walk over the lines of a job's table, of any number of lines, finds. */
+typedef struct pwl_narrow_facts {
+    uint8_t serves;     /* whether it is one of those told of above */
+    uint8_t takes_post; /* whether every post can be made part of pre */
+    /* How many lines begin in one cell of 2^(k + PWL_NARROW_LEAST_CELL_BITS) codes, other than with its first, at most.
+     */
+    uint16_t begun[PWL_NARROW_CELL_SIZES];
+} pwl_narrow_facts;
 
-/* Whether every post can be made part of pre. */
-int pwl_narrow_takes_post(const pwl_job *job);
+void pwl_narrow_look(const pwl_job *job, pwl_narrow_facts *found);
 
 /* A line in these words; without has_post, post is part of pre. */
 typedef struct pwl_narrow_line {

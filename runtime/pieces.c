@@ -77,7 +77,7 @@ static void add_span(builder *to, const pwl_span *span)
     int64_t first = pwl_span_clip(to->job, span->first);
     while (first <= end && !to->fails) {
         const int side = side_of(to, span, first);
-        int64_t last = first, beyond = end + 1;
+        int64_t last = side_of(to, span, end) == side ? end : first, beyond = end + 1;
         while (beyond - last > 1) {
             const int64_t middle = last + (beyond - last) / 2;
             if (side_of(to, span, middle) == side)
@@ -119,18 +119,15 @@ static int build(builder *to, const pwl_job *job, pwl_pieces *made)
 
 static size_t pieces_size(const pwl_job *job)
 {
-    builder to;
-    if (job->table->storage == PWL_INT32 || !pwl_span_overlaps(job))
-        return 0;
-    return build(&to, job, NULL) ? sizeof(pwl_pieces) : 0;
+    return job->counted <= PWL_PIECES ? sizeof(pwl_pieces) : 0;
 }
 
+/* More than PWL_PIECES where the table is not served. */
 static uint32_t count(const pwl_job *job)
 {
     builder to;
-    if (job->table->storage == PWL_INT32)
-        return job->lines; /* not served */
-    (void)build(&to, job, NULL);
+    if (job->table->storage == PWL_INT32 || !pwl_span_overlaps(job) || !build(&to, job, NULL))
+        return PWL_PIECES + 1;
     return (uint32_t)to.count;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pwl/plan.h>
 
+#include "map.h"
 #include "ways.h"
 
 /* The way that costs least within `most` bytes, and the bytes it takes; null and 0 where none is. */
@@ -12,14 +13,15 @@ static const pwl_way *choose(const pwl_source *source, pwl_type in, pwl_type out
     uint32_t least = UINT32_MAX;
     size_t k;
     *bytes = 0;
+    if (!PWL_SERVES_REDUCED && source->reduced)
+        return NULL;
     for (k = 0; k < pwl_way_count; k++) {
         const pwl_way *const way = &pwl_ways[k];
         uint32_t cost;
         size_t taken;
         if ((way->level & have) != way->level)
             continue;
-        cost = pwl_way_cost(way, source, in, out);
-        taken = cost < least ? pwl_way_bytes(way, source, in, out) : 0;
+        cost = pwl_way_look(way, source, in, out, least, &taken);
         if (taken && taken <= most) {
             best = way;
             least = cost;
@@ -29,31 +31,12 @@ static const pwl_way *choose(const pwl_source *source, pwl_type in, pwl_type out
     return best;
 }
 
-/* As the plan's own types say. */
 static void run_map(const pwl_plan *plan, const void *x, void *y, size_t count)
 {
-    switch (plan->in * 8 + plan->out) {
-#define CASE_OF(in, in_t, out, out_t, in_type, out_type)                                                               \
-    case in_type * 8 + out_type:                                                                                       \
-        pwl_map_##in##_##out(plan->table, (const in_t *)x, (out_t *)y, count);                                         \
-        break;
-#define CASES_FROM(in, in_t, in_type)                                                                                  \
-    CASE_OF(in, in_t, s8, int8_t, in_type, PWL_S8)                                                                     \
-    CASE_OF(in, in_t, u8, uint8_t, in_type, PWL_U8)                                                                    \
-    CASE_OF(in, in_t, s16, int16_t, in_type, PWL_S16)                                                                  \
-    CASE_OF(in, in_t, u16, uint16_t, in_type, PWL_U16)                                                                 \
-    CASE_OF(in, in_t, s32, int32_t, in_type, PWL_S32)                                                                  \
-    CASE_OF(in, in_t, u32, uint32_t, in_type, PWL_U32)
-        CASES_FROM(s8, int8_t, PWL_S8)
-        CASES_FROM(u8, uint8_t, PWL_U8)
-        CASES_FROM(s16, int16_t, PWL_S16)
-        CASES_FROM(u16, uint16_t, PWL_U16)
-        CASES_FROM(s32, int32_t, PWL_S32)
-        CASES_FROM(u32, uint32_t, PWL_U32)
-    default:
-        break;
-    }
+    pwl_map_typed(plan->table, (pwl_type)plan->in, x, (pwl_type)plan->out, y, count);
 }
+
+typedef void run_plan(const pwl_plan *plan, const void *x, void *y, size_t count);
 
 static void run_reduced_map(const pwl_plan *plan, const void *x, void *y, size_t count)
 {
@@ -61,9 +44,9 @@ static void run_reduced_map(const pwl_plan *plan, const void *x, void *y, size_t
 }
 
 /* By no way of the list: `run` reads the table alone. */
-static void init_map(pwl_plan *plan, const pwl_source *source, pwl_type in, pwl_type out)
+static void init_map(pwl_plan *plan, const pwl_source *source, pwl_type in, pwl_type out, run_plan *run)
 {
-    plan->run = plan->kernel = source->reduced ? run_reduced_map : run_map;
+    plan->run = plan->kernel = run;
     plan->memory = source->reduced;
     plan->table = source->table;
     plan->way = "map";
@@ -90,14 +73,14 @@ static pwl_status check(const pwl_plan *plan, const void *memory, size_t bytes, 
 }
 
 static void init(pwl_plan *plan, void *memory, size_t bytes, const pwl_source *source, pwl_type in, pwl_type out,
-                 uint32_t levels)
+                 uint32_t levels, run_plan *map)
 {
     size_t taken;
     const pwl_way *const way = choose(source, in, out, levels, bytes, &taken);
     if (way)
         pwl_way_prepare(way, plan, memory, source, in, out);
     else
-        init_map(plan, source, in, out);
+        init_map(plan, source, in, out, map);
 }
 
 size_t pwl_plan_size(const pwl_table *table, pwl_type in, pwl_type out, uint32_t levels)
@@ -118,7 +101,7 @@ pwl_status pwl_plan_init(pwl_plan *plan, void *memory, size_t bytes, const pwl_t
     const pwl_status status = check(plan, memory, bytes, table, in, out);
     if (status == PWL_OK) {
         const pwl_source source = pwl_source_of(table);
-        init(plan, memory, bytes, &source, in, out, levels);
+        init(plan, memory, bytes, &source, in, out, levels, run_map);
     }
     return status;
 }
@@ -129,7 +112,12 @@ pwl_status pwl_reduced_plan_init(pwl_plan *plan, void *memory, size_t bytes, con
     const pwl_status status = check(plan, memory, bytes, reduced ? &reduced->core : NULL, in, out);
     if (status == PWL_OK) {
         const pwl_source source = pwl_source_of_reduced(reduced);
-        init(plan, memory, bytes, &source, in, out, levels);
+        init(plan, memory, bytes, &source, in, out, levels, run_reduced_map);
     }
     return status;
+}
+
+void pwl_plan_run(const pwl_plan *plan, const void *x, void *y, size_t count)
+{
+    plan->run(plan, x, y, count);
 }

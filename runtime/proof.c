@@ -27,6 +27,9 @@ static int hold(struct accumulator *acc, int64_t v)
     return is_within(v, acc->min, acc->max);
 }
 
+/* Where tables have 16 bits at most, no value here leaves int64_t: X has 32 bits, a product 47. */
+enum { MAY_LEAVE = PWL_MOST_BITS > 16 };
+
 /* *product = slope * X; 0 when int64_t cannot hold it. */
 static int multiply(int32_t slope, int64_t X, int64_t *product)
 {
@@ -37,6 +40,10 @@ static int multiply(int32_t slope, int64_t X, int64_t *product)
     const uint64_t high = a * (b >> 32) + (low >> 32);
     const int negative = (slope < 0) != (X < 0);
     uint64_t magnitude;
+    if (!MAY_LEAVE) {
+        *product = slope * X;
+        return 1;
+    }
     if (high > UINT32_MAX)
         return 0;
     magnitude = high << 32 | (low & UINT32_MAX);
@@ -49,7 +56,7 @@ static int multiply(int32_t slope, int64_t X, int64_t *product)
 /* *sum = a + b; 0 when int64_t cannot hold it. */
 static int add(int64_t a, int64_t b, int64_t *sum)
 {
-    if (b < 0 ? a < INT64_MIN - b : a > INT64_MAX - b)
+    if (MAY_LEAVE && (b < 0 ? a < INT64_MIN - b : a > INT64_MAX - b))
         return 0;
     *sum = a + b;
     return 1;
@@ -58,7 +65,7 @@ static int add(int64_t a, int64_t b, int64_t *sum)
 /* *difference = a - b; 0 when int64_t cannot hold it. */
 static int subtract(int64_t a, int64_t b, int64_t *difference)
 {
-    if (b < 0 ? a > INT64_MAX + b : a < INT64_MIN + b)
+    if (MAY_LEAVE && (b < 0 ? a > INT64_MAX + b : a < INT64_MIN + b))
         return 0;
     *difference = a - b;
     return 1;
@@ -154,7 +161,7 @@ static pwl_status check_constants(const pwl_table *table, const struct accumulat
 {
     const int is_unsigned = table->flags & PWL_FLAG_UNSIGNED_X;
     const int fold = table->flags & PWL_FLAG_FOLD;
-    const int64_t half = pwl_shl64(1, (8 << table->storage) - 1); /* of the codes: 2^7, 2^15 or 2^31 */
+    const int64_t half = pwl_shl64(1, (8 << pwl_storage_of(table)) - 1); /* of the codes: 2^7, 2^15 or 2^31 */
     const int64_t min_x = is_unsigned ? 0 : -half, max_x = is_unsigned ? 2 * half - 1 : half - 1;
     int64_t low, high;
 
@@ -166,9 +173,9 @@ static pwl_status check_constants(const pwl_table *table, const struct accumulat
     if (table->qmin_y > table->qmax_y || table->qmin_y < -half ||
         table->qmax_y > (table->qmin_y < 0 ? half - 1 : 2 * half - 1))
         return PWL_ERR_RANGE_Y;
-    if (table->storage == PWL_INT8 && !is_within(table->zp_x, INT16_MIN, INT16_MAX))
+    if (pwl_storage_of(table) == PWL_INT8 && !is_within(table->zp_x, INT16_MIN, INT16_MAX))
         return PWL_ERR_ZERO_POINT;
-    if (table->storage == PWL_INT16 && !is_within(table->zp_x, INT32_MIN, INT32_MAX))
+    if (pwl_storage_of(table) == PWL_INT16 && !is_within(table->zp_x, INT32_MIN, INT32_MAX))
         return PWL_ERR_ZERO_POINT;
     /* q_x - zp_x has the accumulator's type: int32 or int64. */
     if (!subtract(table->qmin_x, table->zp_x, &low) || !subtract(table->qmax_x, table->zp_x, &high) || low < acc->min ||
@@ -184,7 +191,7 @@ static pwl_status check_constants(const pwl_table *table, const struct accumulat
 static pwl_status check_arrays(const pwl_table *table, struct accumulator *acc, int64_t first, int64_t last,
                                int32_t *segment)
 {
-    const int max_shift = table->storage == PWL_INT32 ? 63 : 31;
+    const int max_shift = pwl_storage_of(table) == PWL_INT32 ? 63 : 31;
     const int32_t count = table->segments;
     int64_t mirrored_first = INT64_MAX, mirrored_last = INT64_MIN;
     int32_t i;
@@ -206,7 +213,7 @@ static pwl_status check_arrays(const pwl_table *table, struct accumulator *acc, 
         *segment = i;
         if (table->n[i] < -max_shift || table->n[i] > max_shift)
             return PWL_ERR_SHIFT;
-        if (table->storage == PWL_INT32 && table->form != PWL_BIASED &&
+        if (pwl_storage_of(table) == PWL_INT32 && table->form != PWL_BIASED &&
             !is_within(offset, -OFFSET_LIMIT, OFFSET_LIMIT - 1))
             return PWL_ERR_OFFSET;
         status = check_segment(table, acc, i, pwl_element_start(table, i), end, mirrored_first, mirrored_last);
@@ -226,11 +233,11 @@ static pwl_status check(const pwl_table *table, struct accumulator *acc, int32_t
         return PWL_ERR_NULL;
     if (table->version != PWL_TABLE_VERSION)
         return PWL_ERR_VERSION;
-    if (table->storage > PWL_INT32 || table->form > PWL_ANCHORED || table->rounding > PWL_HALF_EVEN ||
+    if (table->storage > PWL_MOST_BITS / 16 || table->form > PWL_ANCHORED || table->rounding > PWL_HALF_EVEN ||
         (table->flags & ~(PWL_FLAG_UNSIGNED_X | PWL_FLAG_FOLD)))
         return PWL_ERR_FIELD;
-    acc->min = table->storage == PWL_INT32 ? INT64_MIN : INT32_MIN;
-    acc->max = table->storage == PWL_INT32 ? INT64_MAX : INT32_MAX;
+    acc->min = pwl_storage_of(table) == PWL_INT32 ? INT64_MIN : INT32_MIN;
+    acc->max = pwl_storage_of(table) == PWL_INT32 ? INT64_MAX : INT32_MAX;
     status = check_constants(table, acc);
     if (status != PWL_OK)
         return status;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Codes in order need no search: each plain line is evaluated over the codes that it serves, one after another. By (1)
- * and (3) of span.h it gives the values of pwl_eval(). */
 #include "tabulate.h"
 
+#include <pwl/eval.h>
 #include <pwl/plain.h>
 
 #include "element.h"
 #include "loop.h"
+
+#if PWL_MOST_BITS > 16
+/* Codes in order need no search: each plain line is evaluated over the codes that it serves, one after another. By (1)
+ * and (3) of span.h it gives the values of pwl_eval(). */
 
 /* Values of codes of one plain line and one storage, in order; `count` of them. */
 INLINE void tabulate_codes(const pwl_table *table, const pwl_plain64 *line, uint32_t u, size_t count, uint32_t k,
@@ -28,7 +31,7 @@ static void tabulate_line(const pwl_table *table, const pwl_plain64 *line, int64
     const int rounding = (int)pwl_plain_rounding_of(table);
     const uint32_t u = (uint32_t)(q_first - table->qmin_x), k = (uint32_t)q_first;
     const size_t count = q_last < q_first ? 0 : (size_t)(q_last - q_first) + 1;
-    if (table->storage == PWL_INT32)
+    if (pwl_storage_of(table) == PWL_INT32)
         tabulate_codes(table, line, u, count, k, mask, out, values, 1, rounding);
     else if (rounding == PWL_PLAIN_DOWN)
         tabulate_codes(table, line, u, count, k, mask, out, values, 0, PWL_PLAIN_DOWN);
@@ -48,9 +51,8 @@ static void tabulate_end(const pwl_table *table, int64_t end, int64_t q_first, i
         pwl_set_element_of(out, values, (uint32_t)q & mask, end);
 }
 
-void pwl_tabulate(const pwl_table *table, pwl_type in, pwl_type out, void *values)
+void pwl_tabulate(const pwl_table *table, int64_t lowest, int64_t highest, pwl_type out, void *values)
 {
-    const int64_t lowest = pwl_type_lowest(in), highest = pwl_type_highest(in);
     const uint32_t mask = (uint32_t)(highest - lowest);
     const int64_t first = pwl_sat(table->qmin_x, lowest, highest + 1),
                   last = pwl_sat(table->qmax_x, lowest - 1, highest);
@@ -71,3 +73,12 @@ void pwl_tabulate(const pwl_table *table, pwl_type in, pwl_type out, void *value
         tabulate_line(table, &of->of, from < first ? first : from, to > last ? last : to, mask, out, values);
     }
 }
+#else
+/* Small chips have less room than time. */
+void pwl_tabulate(const pwl_table *table, int64_t lowest, int64_t highest, pwl_type out, void *values)
+{
+    int64_t q;
+    for (q = lowest; q <= highest; q++)
+        pwl_set_element_of(out, values, (uint32_t)q & (uint32_t)(highest - lowest), pwl_eval(table, q));
+}
+#endif

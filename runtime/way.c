@@ -16,13 +16,23 @@ const pwl_way pwl_ways[] = {
 };
 const size_t pwl_way_count = sizeof pwl_ways / sizeof *pwl_ways;
 
+/* Kinds of the list: "values"; "bytes", whose ways all need instructions of a level; those that evaluate lines. The
+ * compiler drops what serves none. */
+#if defined(PWL_HAVE_AVX512) || defined(PWL_HAVE_AVX2) || defined(PWL_HAVE_SSE41) || defined(PWL_HAVE_NEON) ||         \
+    defined(PWL_HAVE_HELIUM) || defined(PWL_HAVE_RVV)
+enum { HAS_BYTES = 1 };
+#else
+enum { HAS_BYTES = 0 };
+#endif
+enum { HAS_LINES = PWL_MOST_BITS > 8 };
+
 pwl_source pwl_source_of(const pwl_table *table)
 {
     pwl_source source;
     source.table = table;
     source.reduced = NULL;
     source.qmin_x = table->qmin_x;
-    source.lines = pwl_span_count(table);
+    source.lines = HAS_LINES ? pwl_span_count(table) : table->segments;
     return source;
 }
 
@@ -58,31 +68,35 @@ static pwl_type narrowest(const pwl_table *table, pwl_type wanted)
     return wanted;
 }
 
+/* The codes of an array of so many bits, of which each has its value: those of the array's type, or of the narrower
+ * type that holds all codes of the table, to which they are clipped. */
+static pwl_type tabulated(const pwl_kind *kind, const pwl_source *source, pwl_type in)
+{
+    const pwl_type type = type_of(kind->out_bytes == PWL_JOINED ? 0 : 1, source->qmin_x);
+    const int holds = !source->reduced && pwl_type_lowest(type) <= source->table->qmin_x &&
+                      source->table->qmax_x <= pwl_type_highest(type);
+    return pwl_type_bytes_log2(in) > pwl_type_bytes_log2(type) && holds ? type : in;
+}
+
 static pwl_job job_of(const pwl_kind *kind, const pwl_source *source, pwl_type in, pwl_type out)
 {
     pwl_job job;
     job.table = source->table;
     job.reduced = source->reduced;
     job.lines = source->lines;
-    job.in = wanted_or(in, kind->in_bytes, source->qmin_x);
-    job.out = kind->out_bytes == PWL_JOINED ? narrowest(source->table, out)
-                                            : wanted_or(out, kind->out_bytes, source->table->qmin_y);
+    job.counted = 0;
+    job.in = in;
+    job.out = out;
+    if (HAS_LINES)
+        job.in = kind->in_bytes ? wanted_or(in, kind->in_bytes, source->qmin_x) : tabulated(kind, source, in);
+    if ((HAS_BYTES && kind->out_bytes == PWL_JOINED) || (HAS_LINES && kind->in_bytes == 0 && job.in != in))
+        job.out = narrowest(source->table, out);
+    else if (HAS_LINES)
+        job.out = wanted_or(out, kind->out_bytes, source->table->qmin_y);
     return job;
 }
 
-static size_t bytes_of(const pwl_way *way, const pwl_job *job)
-{
-    const int serves = way->kind->serves & (job->reduced ? PWL_REDUCED : PWL_TABLES);
-    return serves && job->lines <= way->lines ? way->kind->size(job) : 0;
-}
-
-size_t pwl_way_bytes(const pwl_way *way, const pwl_source *source, pwl_type in, pwl_type out)
-{
-    const pwl_job job = job_of(way->kind, source, in, out);
-    const size_t bytes = bytes_of(way, &job);
-    return bytes ? bytes + PWL_KIND_ALIGNMENT - 1 : 0;
-}
-
+#if PWL_MOST_BITS > 8
 /* log2(v), rounded up. */
 static int log2_of(size_t v)
 {
@@ -117,21 +131,60 @@ static int reads_little(const pwl_job *job)
  * The sizes are: of kind "bytes", values of 1, 2 and 4 bytes; of kind "values", up to 16 KiB that are read, 64, 128
  * and 256 KiB; of all others, up to 16, 32, 64, 128, 512 and 8192 lines.
  */
-uint32_t pwl_way_cost(const pwl_way *way, const pwl_source *source, pwl_type in, pwl_type out)
+static uint32_t cost_of(const pwl_way *way, const pwl_job *job, pwl_type in, pwl_type out)
 {
     /* Of a conversion, by the bytes of the array's and of the kernel's elements, log2. */
-    static const uint16_t codes[3][3] = {{0, 80, 100}, {0, 0, 80}, {0, 240, 0}};
+    static const uint16_t codes[3][3] = {{0, 80, 100}, {20, 0, 80}, {40, 240, 0}};
     static const uint16_t values[3][3] = {{0, 80, 70}, {60, 0, 70}, {90, 50, 0}};
-    const pwl_job job = job_of(way->kind, source, in, out);
-    uint32_t cost = codes[pwl_type_bytes_log2(in)][pwl_type_bytes_log2(job.in)] +
-                    (uint32_t)values[pwl_type_bytes_log2(out)][pwl_type_bytes_log2(job.out)];
+    uint32_t cost = codes[pwl_type_bytes_log2(in)][pwl_type_bytes_log2(job->in)] +
+                    (uint32_t)values[pwl_type_bytes_log2(out)][pwl_type_bytes_log2(job->out)];
     if (way->kind == &pwl_kind_bytes)
-        return cost + way->cost[pwl_type_bytes_log2(job.out)];
+        return cost + way->cost[pwl_type_bytes_log2(job->out)];
     if (way->kind == &pwl_kind_values)
-        return cost + way->cost[reads_little(&job) ? 0 : 1 + pwl_type_bytes_log2(job.out)];
-    if (pwl_is_even(job.table))
+        return cost + way->cost[reads_little(job) ? 0 : 1 + pwl_type_bytes_log2(job->out)];
+    if (pwl_is_even(job->table))
         cost += way->even;
-    return cost + cost_of_lines(way, way->kind->count ? way->kind->count(&job) : job.lines);
+    return cost + cost_of_lines(way, way->kind->count ? job->counted : job->lines);
+}
+#else
+/* The list has no other kinds than "bytes" and "values", which come in the order of their costs. */
+static uint32_t cost_of(const pwl_way *way, const pwl_job *job, pwl_type in, pwl_type out)
+{
+    (void)job, (void)in, (void)out;
+    return way->cost[0];
+}
+#endif
+
+uint32_t pwl_way_look(const pwl_way *way, const pwl_source *source, pwl_type in, pwl_type out, uint32_t below,
+                      size_t *bytes)
+{
+    const int serves = way->kind->serves & (PWL_SERVES_REDUCED && source->reduced ? PWL_REDUCED : PWL_TABLES);
+    pwl_job job = job_of(way->kind, source, in, out);
+    uint32_t cost;
+    *bytes = 0;
+    if (!serves || job.lines > way->lines)
+        return UINT32_MAX;
+    if (way->kind->count)
+        job.counted = way->kind->count(&job);
+    cost = cost_of(way, &job, in, out);
+    if (cost < below)
+        *bytes = way->kind->size(&job);
+    if (*bytes)
+        *bytes += PWL_KIND_ALIGNMENT - 1;
+    return cost;
+}
+
+size_t pwl_way_bytes(const pwl_way *way, const pwl_source *source, pwl_type in, pwl_type out)
+{
+    size_t bytes;
+    (void)pwl_way_look(way, source, in, out, UINT32_MAX, &bytes);
+    return bytes;
+}
+
+uint32_t pwl_way_cost(const pwl_way *way, const pwl_source *source, pwl_type in, pwl_type out)
+{
+    size_t bytes;
+    return pwl_way_look(way, source, in, out, 0, &bytes);
 }
 
 /* What runs the way's kernel for arrays of other types: as wide as the way's own instructions. */
@@ -143,7 +196,7 @@ static void (*converted(const pwl_way *way))(const pwl_plan *, const void *, voi
     if (way->level & (PWL_LEVEL_AVX2 | PWL_LEVEL_AVX512 | PWL_LEVEL_AVX512VBMI))
         return joins ? pwl_run_joined_avx2 : pwl_run_converted_avx2;
 #endif
-    return joins ? pwl_run_joined : pwl_run_converted;
+    return HAS_BYTES && joins ? pwl_run_joined : pwl_run_converted;
 }
 
 void pwl_way_prepare(const pwl_way *way, pwl_plan *plan, void *memory, const pwl_source *source, pwl_type in,
@@ -152,11 +205,11 @@ void pwl_way_prepare(const pwl_way *way, pwl_plan *plan, void *memory, const pwl
     const pwl_job job = job_of(way->kind, source, in, out);
     char *const aligned = (char *)memory + (-(uintptr_t)memory & (PWL_KIND_ALIGNMENT - 1));
     way->kind->prepare(&job, aligned);
+    plan->run = plan->kernel = way->kernel;
     /* Of kind "bytes", job.out may be the array's own, of more bytes than one. */
-    plan->run = job.in == in && job.out == out && (way->kind->out_bytes != PWL_JOINED || pwl_type_bytes_log2(out) == 0)
-                    ? way->kernel
-                    : converted(way);
-    plan->kernel = way->kernel;
+    if ((HAS_BYTES || HAS_LINES) &&
+        (job.in != in || job.out != out || (way->kind->out_bytes == PWL_JOINED && pwl_type_bytes_log2(out) > 0)))
+        plan->run = converted(way);
     plan->memory = aligned;
     plan->table = source->table;
     plan->way = way->name;

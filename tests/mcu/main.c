@@ -3,7 +3,9 @@
  * the runtime or in the compiler's own support library. */
 #include <pwl/plan.h>
 #include <pwl/pwl.h>
+#include <pwl/real.h>
 #include <pwl/reduce.h>
+#include <pwl/rows.h>
 
 /* With EVAL_ONLY nothing but pwl_eval and what it needs is linked, so that the script can weigh it. */
 int main(void);
@@ -31,6 +33,12 @@ int main(void)
 #else
 static const pwl_reduced reduced = {{.version = PWL_REDUCTION_VERSION, .qmin_x = -8, .qmax_x = 8}, TABLE};
 
+#ifdef WHOLE
+static const pwl_softmax *volatile softmax;
+static const pwl_norm *volatile norm;
+static const pwl_rows *volatile rows;
+#endif
+
 #define MAP(in, in_t, out, out_t)                                                                                      \
     {                                                                                                                  \
         in_t x = (in_t)code;                                                                                           \
@@ -51,6 +59,14 @@ int main(void)
     pwl_reduced_map(&reduced, PWL_S32, &sum, PWL_S32, &sum, 1);
     sum += (int)pwl_plan_init(&plan, memory, sizeof memory, &table, PWL_S32, PWL_S32, PWL_LEVELS_ALL);
     pwl_run(&plan, &sum, &sum, 1);
+    sum += (int)pwl_reduced_plan_init(&plan, memory, sizeof memory, &reduced, PWL_S32, PWL_S32, PWL_LEVELS_ALL);
+#ifdef WHOLE /* beside what check_freestanding.sh links; compilers may want memcpy() to pass structures */
+    const pwl_affine affine = {0.25f, 1};
+    float real = 1.0f;
+    sum += (int)pwl_run_real(&plan, affine, &real, affine, &real, 1) + (real > 0.0f);
+    pwl_softmax_run(softmax, rows, PWL_LEVELS_ALL);
+    pwl_norm_run(norm, rows->x, rows->y, rows->count, PWL_LEVELS_ALL);
+#endif
     return sum;
 }
 #endif

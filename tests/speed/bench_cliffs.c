@@ -34,6 +34,18 @@ static void run_old_reduced(const struct work *work, const void *x, void *y, siz
     old_pwl_reduced_map(work->table, (pwl_type)work->plan.in, x, (pwl_type)work->plan.out, y, count);
 }
 
+static void report(const char *name, const struct work *old, const struct work *new)
+{
+    const double before = old->ns[REPETITIONS / 2], after = new->ns[REPETITIONS / 2];
+    printf("| %s | %s | %.3f | %s | %.3f | %.1f |\n", name, old->plan.way, before, new->plan.way, after,
+           before / after);
+    fprintf(json,
+            "{\"bench\": \"cliffs\", \"case\": \"%s\", \"old_way\": \"%s\", \"old_ns\": %.4f, \"way\": \"%s\", "
+            "\"ns\": %.4f}\n",
+            name, old->plan.way, before, new->plan.way, after);
+    fflush(stdout);
+}
+
 static void *memory_of(size_t bytes)
 {
     void *const memory = malloc(bytes ? bytes : 1);
@@ -66,16 +78,41 @@ static void bench(const char *name, const pwl_table *table, const pwl_reduced *r
     for (size_t k = 0; k < COUNT; k++)
         pwl_set_element_of(in, x, k, (int64_t)codes[k] >> (32 - bits));
     measure(works, count, x, y, COUNT, COUNT);
-    const double before = old->ns[REPETITIONS / 2], after = new->ns[REPETITIONS / 2];
-    printf("| %s | %s | %.3f | %s | %.3f | %.1f |\n", name, old->plan.way, before, new->plan.way, after,
-           before / after);
-    fprintf(json,
-            "{\"bench\": \"cliffs\", \"case\": \"%s\", \"old_way\": \"%s\", \"old_ns\": %.4f, \"way\": \"%s\", "
-            "\"ns\": %.4f}\n",
-            name, old->plan.way, before, new->plan.way, after);
-    fflush(stdout);
+    report(name, old, new);
     free(old_memory);
     free(new_memory);
+}
+
+/* pwl_map_*() of `count` codes, by plans without memory. */
+static void bench_short(const char *name, const pwl_table *table, pwl_type type, size_t count)
+{
+    static uint32_t x[COUNT], y[COUNT];
+    static struct work works[MOST_WORKS];
+    char title[80];
+    int n = 0;
+    struct work *const old = add_work(works, &n, "old", run_plan, NULL);
+    struct work *const new = add_work(works, &n, "new", run_plan, NULL);
+    if (old_pwl_plan_init(&old->plan, NULL, 0, table, type, type, PWL_LEVELS_ALL) != PWL_OK ||
+        pwl_plan_init(&new->plan, NULL, 0, table, type, type, PWL_LEVELS_ALL) != PWL_OK)
+        exit(2);
+    for (size_t k = 0; k < count; k++)
+        pwl_set_element_of(type, x, k, (int64_t)codes[k] >> (32 - (8 << pwl_type_bytes_log2(type))));
+    measure(works, n, x, y, count, COUNT);
+    snprintf(title, sizeof title, "%s, %zu codes", name, count);
+    report(title, old, new);
+}
+
+static void bench_short_arrays(void)
+{
+    static const size_t counts[] = {16, 64, 140, 160, 319, 320, 1024, 4096};
+    static struct made_table made[2];
+    curve_table(&made[0], PWL_INT8, PWL_FLOOR, 16, 0);
+    curve_table(&made[1], PWL_INT16, PWL_FLOOR, 16, 0);
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+        bench_short("s8, 16 lines", &made[0].table, PWL_S8, counts[k]);
+        bench_short("s16, 16 lines", &made[1].table, PWL_S16, counts[k]);
+        bench_short("sigmoid_s16_1lsb", &pwl_sigmoid_s16_1lsb, PWL_S16, counts[k]);
+    }
 }
 
 static void bench_curve(int storage, pwl_rounding rounding, int segments, int in, int out)
@@ -118,6 +155,8 @@ int main(int argc, char **argv)
     for (int storage = 1; storage <= 2; storage++)
         for (int rounding = PWL_FLOOR; rounding <= PWL_HALF_EVEN; rounding++)
             bench_curve(storage, (pwl_rounding)rounding, 16, storage, storage);
+    bench_curve(0, PWL_FLOOR, 16, 1, 1);
+    bench_short_arrays();
     bench("reduced sqrt, u16 to u16", &pwl_sqrt_u16.core, &pwl_sqrt_u16, 16, PWL_U16, PWL_U16);
     bench("reduced sqrt, u32 to u16", &pwl_sqrt_u32.core, &pwl_sqrt_u32, 32, PWL_U32, PWL_U16);
     bench("reduced exp, s32 to u32", &pwl_exp_s32.core, &pwl_exp_s32, 32, PWL_S32, PWL_U32);

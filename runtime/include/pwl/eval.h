@@ -22,25 +22,38 @@ PWL_FN int64_t pwl_element(const void *array, int log2_bytes, int32_t i)
     return ((const int64_t *)array)[i];
 }
 
+/* The table's storage, as far as the build leaves a choice. */
+PWL_FN int pwl_storage_of(const pwl_table *table)
+{
+#if PWL_MOST_BITS == 8
+    (void)table;
+    return PWL_INT8;
+#elif PWL_MOST_BITS == 16
+    return table->storage == PWL_INT8 ? PWL_INT8 : PWL_INT16;
+#else
+    return table->storage;
+#endif
+}
+
 PWL_FN int64_t pwl_element_start(const pwl_table *table, int32_t i)
 {
-    const int64_t start = pwl_element(table->start, table->storage, i);
+    const int64_t start = pwl_element(table->start, pwl_storage_of(table), i);
     /* An unsigned element is its two's complement reading modulo 2^width. */
     if (table->flags & PWL_FLAG_UNSIGNED_X)
-        return (uint32_t)start & (UINT32_MAX >> (32 - (8 << table->storage)));
+        return (uint32_t)start & (UINT32_MAX >> (32 - (8 << pwl_storage_of(table))));
     return start;
 }
 
 PWL_FN int32_t pwl_element_slope(const pwl_table *table, int32_t i)
 {
-    return (int32_t)pwl_element(table->q_b, table->storage, i);
+    return (int32_t)pwl_element(table->q_b, pwl_storage_of(table), i);
 }
 
 /* term_c and y are stored twice as wide as q_b, a bias as wide as the accumulator: they differ for INT8 alone. */
 PWL_FN int64_t pwl_element_offset(const pwl_table *table, int32_t i)
 {
-    const int wide_bias = table->storage == PWL_INT8 && table->form == PWL_BIASED;
-    return pwl_element(table->offset, table->storage + 1 + wide_bias, i);
+    const int storage = pwl_storage_of(table), wide_bias = storage == PWL_INT8 && table->form == PWL_BIASED;
+    return pwl_element(table->offset, storage + 1 + wide_bias, i);
 }
 
 /* Where a code is evaluated. */
@@ -81,7 +94,7 @@ PWL_FN int64_t pwl_eval_unclamped_inline(const pwl_table *table, int64_t q_x)
     const int32_t q_b = pwl_element_slope(table, i);
     const int64_t offset = pwl_element_offset(table, i);
     int64_t raw;
-    if (table->storage == PWL_INT32)
+    if (pwl_storage_of(table) == PWL_INT32)
         raw = pwl_line64(table->form, table->rounding, q_b, X, table->n[i], offset);
     else
         raw = pwl_line32(table->form, table->rounding, q_b, (int32_t)X, table->n[i], (int32_t)offset);

@@ -58,11 +58,11 @@ typedef struct pwl_plan {
 
 /*
  * Bytes of memory that the quickest way wants for a checked table and arrays of these types, with no levels but those
- * given (and this machine's); 0 when it wants none. At most 300 KiB. Arrays of 8 bits want at most 1 KiB, where no
- * search in registers is quicker. Those of 16 bits want 64 to 256 KiB, for the value of each code, or less than 2 KiB
- * where the machine has a way of searching in registers that is quicker: SSE4.1 none, AVX2 and NEON for up to 32 lines,
- * AVX-512 for up to 64. With less memory than 64 KiB there are slower ways, whose memory grows by 16 to 36 bytes a
- * line.
+ * given (and this machine's); 0 when it wants none. At most 300 KiB. Arrays of 8 bits, and with tables of 8 bits wider
+ * ones, want at most 1 KiB, where no search in registers is quicker. Those of 16 bits, and with tables of 16 bits those
+ * of 32, want 64 to 256 KiB, for the value of each code, or less than 2 KiB where the machine has a way of searching in
+ * registers that is quicker: SSE4.1 none, AVX2 and NEON for up to 32 lines, AVX-512 for up to 64. With less memory than
+ * 64 KiB there are slower ways, whose memory grows by 16 to 36 bytes a line.
  */
 PWL_API size_t pwl_plan_size(const pwl_table *table, pwl_type in, pwl_type out, uint32_t levels);
 
@@ -86,6 +86,9 @@ static inline void pwl_run(const pwl_plan *plan, const void *x, void *y, size_t 
 {
     plan->run(plan, x, y, count);
 }
+
+/* pwl_run() as a function of the library, for bindings that cannot compile the one above. */
+PWL_API void pwl_plan_run(const pwl_plan *plan, const void *x, void *y, size_t count);
 
 /* The name of the way taken, for reports: "narrow_avx512", or "map" where pwl_map_*() does it. */
 static inline const char *pwl_plan_way(const pwl_plan *plan)

@@ -36,6 +36,14 @@ extern "C" {
 #define PWL_MAX_SEGMENTS 4096
 
 /*
+ * Bits of the widest tables that the library is built for: 32, or, for small chips, 16 (storage INT8 and INT16) or 8
+ * (INT8). pwl_table_check() refuses wider ones by PWL_ERR_FIELD. Arrays may have any type.
+ */
+#ifndef PWL_MOST_BITS
+#define PWL_MOST_BITS 32
+#endif
+
+/*
  * Version of the binary interface: layouts of the structs, values of the enumerations, functions. It is the shared
  * library's soname version, and changes when a program that is not compiled anew would go wrong; what is only added
  * leaves it.
@@ -161,8 +169,8 @@ PWL_API int pwl_fits(const pwl_table *table, pwl_type out);
  * otherwise they must not overlap. The table's [qmin_y, qmax_y] must fit the output type, see pwl_fits().
  *
  * From 128 to some thousands of elements on, by the table's lines, a plan (plan.h) is made for the call, on the stack:
- * at most 8 KiB of it, and 2 KiB on Cortex-M. Elsewhere 1 KiB. A library built with -DPWL_MAP_STACK=0 makes none. Who
- * maps by one table again and again, a plan that is kept serves better.
+ * with all that is called, at most 28 KiB of it. On 32-bit processors, and for shorter arrays, at most 1 KiB. A library
+ * built with -DPWL_MAP_STACK=0 makes none. Who maps by one table again and again, a plan that is kept serves better.
  */
 #define PWL_MAP_TYPES(F) \
     F(s8, int8_t, INT8_MIN, INT8_MAX) F(u8, uint8_t, 0, UINT8_MAX) \

@@ -25,7 +25,7 @@ extern "C" {
 /* How codes stand for real numbers: affine quantisation. */
 typedef struct pwl_affine {
     float scale;        /* 2^-126 to 2^126 */
-    int64_t zero_point; /* at most 2^30 from 0 beside codes of 8 and 16 bits, 2^33 beside those of 32 */
+    int64_t zero_point; /* at most 2^30 from 0; 2^33 where codes are wide, as with tables of storage INT32 */
 } pwl_affine;
 
 /* How real numbers lie in memory; the values are stable. */
@@ -67,7 +67,7 @@ PWL_FN int64_t pwl_code_of_integer(int64_t v, int64_t n, int64_t zero_point, int
     return pwl_sat(pwl_shr64(pwl_sat(v, -most, most), right - left, PWL_HALF_UP) + zero_point, qmin, qmax);
 }
 
-/* Whether `of` is within what pwl_affine says, beside codes of up to 16 bits or `wide` ones. */
+/* Whether `of` is within what pwl_affine says, beside wide codes or others. */
 PWL_FN int pwl_affine_serves(pwl_affine of, int wide)
 {
     const int64_t most = INT64_C(1) << (wide ? 33 : 30);
@@ -77,8 +77,9 @@ PWL_FN int pwl_affine_serves(pwl_affine of, int wide)
 
 /*
  * y[k] = real of pwl_eval(table, q), as of_y says, for k in [0, count), with q the code of x[k] as of_x says, clamped
- * to those of the plan's input type and to the table's. The types of the plan hold the codes of the table. One pass
- * over memory: blocks of codes on the stack, 8 KiB, and 1 KiB on Cortex-M. Reads x[0..count), writes y[0..count),
+ * to those of the plan's input type and to the table's. The types of the plan hold the codes of the table. Codes are
+ * wide where the table's storage is INT32, whatever the plan's types. One pass over memory: blocks of codes on the
+ * stack, 8 KiB, beside at most 28 KiB where the plan is by pwl_map_*(); on 32-bit processors 1 KiB with all of it. Reads x[0..count), writes y[0..count),
  * nothing else. x and y may be the same array; otherwise they must not overlap. The bits are those of
  * pwl_cuda_map_real().
  *

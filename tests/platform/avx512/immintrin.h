@@ -101,6 +101,8 @@ BINARY(subs_epu16, u16, 32, (uint16_t)(a.u16[k] > b.u16[k] ? a.u16[k] - b.u16[k]
 BINARY(min_epi16, s16, 32, a.s16[k] < b.s16[k] ? a.s16[k] : b.s16[k])
 BINARY(max_epi16, s16, 32, a.s16[k] > b.s16[k] ? a.s16[k] : b.s16[k])
 BINARY(min_epu16, u16, 32, a.u16[k] < b.u16[k] ? a.u16[k] : b.u16[k])
+BINARY(min_epu32, u32, 16, a.u32[k] < b.u32[k] ? a.u32[k] : b.u32[k])
+BINARY(mullo_epi32, u32, 16, a.u32[k] * b.u32[k])
 BINARY(min_epi32, s32, 16, a.s32[k] < b.s32[k] ? a.s32[k] : b.s32[k])
 BINARY(max_epi32, s32, 16, a.s32[k] > b.s32[k] ? a.s32[k] : b.s32[k])
 BINARY(min_epi64, s64, 8, a.s64[k] < b.s64[k] ? a.s64[k] : b.s64[k])
@@ -161,6 +163,7 @@ MASK(testn_epi64_mask, u64, 8, __mmask8, (a.u64[k] & b.u64[k]) == 0)
 
 MASKED(mask_add_epi16, add_epi16, u16, 32, __mmask32)
 MASKED(mask_add_epi32, add_epi32, u32, 16, __mmask16)
+MASKED(mask_sub_epi32, sub_epi32, u32, 16, __mmask16)
 MASKED(mask_sub_epi16, sub_epi16, u16, 32, __mmask32)
 MASKED(mask_andnot_epi32, andnot_epi32, u32, 16, __mmask16)
 MASKED(mask_andnot_epi64, andnot_epi64, u64, 8, __mmask8)
@@ -273,6 +276,24 @@ EMULATED __m512i emulated_broadcast_i32x4(__m128i v)
         memcpy(&r.u32[4 * k], &v, sizeof v);
     return r.v;
 }
+EMULATED __m512i emulated_castsi128_si512(__m128i v)
+{
+    emulated r = {.u64 = {0}};
+    memcpy(&r, &v, sizeof v);
+    return r.v;
+}
+EMULATED __m128i emulated_castsi512_si128(__m512i v)
+{
+    __m128i r;
+    memcpy(&r, &v, sizeof r);
+    return r;
+}
+EMULATED __m256i emulated_castsi512_si256(__m512i v)
+{
+    __m256i r;
+    memcpy(&r, &v, sizeof r);
+    return r;
+}
 EMULATED __m512i emulated_castsi256_si512(__m256i v)
 {
     emulated r = {.u64 = {0}};
@@ -379,7 +400,10 @@ EMULATED __m512 emulated_cvtepi32_ps(__m512i va)
 #define _mm512_add_epi8 emulated_add_epi8
 #define _mm512_and_si512 emulated_and_si512
 #define _mm512_broadcast_i32x4 emulated_broadcast_i32x4
+#define _mm512_castsi128_si512 emulated_castsi128_si512
 #define _mm512_castsi256_si512 emulated_castsi256_si512
+#define _mm512_castsi512_si128 emulated_castsi512_si128
+#define _mm512_castsi512_si256 emulated_castsi512_si256
 #define _mm512_cmp_ps_mask emulated_cmp_ps_mask
 #define _mm512_cmpgt_epi16_mask emulated_cmpgt_epi16_mask
 #define _mm512_cmpgt_epi32_mask emulated_cmpgt_epi32_mask
@@ -407,6 +431,7 @@ EMULATED __m512 emulated_cvtepi32_ps(__m512i va)
 #define _mm512_mask_storeu_epi32 emulated_mask_storeu_epi32
 #define _mm512_mask_storeu_epi8 emulated_mask_storeu_epi8
 #define _mm512_mask_sub_epi16 emulated_mask_sub_epi16
+#define _mm512_mask_sub_epi32 emulated_mask_sub_epi32
 #define _mm512_maskz_loadu_epi16 emulated_maskz_loadu_epi16
 #define _mm512_maskz_loadu_epi32 emulated_maskz_loadu_epi32
 #define _mm512_maskz_loadu_epi8 emulated_maskz_loadu_epi8
@@ -419,6 +444,8 @@ EMULATED __m512 emulated_cvtepi32_ps(__m512i va)
 #define _mm512_max_epu8 emulated_max_epu8
 #define _mm512_min_epi16 emulated_min_epi16
 #define _mm512_min_epi32 emulated_min_epi32
+#define _mm512_min_epu32 emulated_min_epu32
+#define _mm512_mullo_epi32 emulated_mullo_epi32
 #define _mm512_min_epi64 emulated_min_epi64
 #define _mm512_min_epu16 emulated_min_epu16
 #define _mm512_movepi16_mask emulated_movepi16_mask
