@@ -265,6 +265,9 @@ READER = [
         lambda t: t["quantization"].update(term_c_bit_width=16)), "term_c_bit_width"),
     ("aimet-pe", "JSON whose segments do not join", "json", aimet_json(
         lambda t: t["segments"][15]["threshold_quantized"].__setitem__(1, 0)), "threshold_quantized"),
+    ("aimet-pe", "JSON whose segments do not join", "json", aimet_json(
+        lambda t: t["segments"][7]["threshold_quantized"].__setitem__(0, t["segments"][7]["threshold_quantized"][0] + 1)),
+     "where the one before ends"),
     ("aimet-pe", "JSON with another count of segments", "json", aimet_json(lambda t: t.update(num_segments=15)),
      "num_segments"),
     ("finn", "thresholds that descend", "json", finn(T15[::-1]), "thresholds[1]"),
