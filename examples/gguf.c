@@ -77,8 +77,9 @@ static uint64_t take_metadata(struct reader *reader, uint64_t count)
 static uint64_t bytes_of(const pwl_qgemm_tensor *tensor)
 {
     static const struct {
-        uint8_t type, block, bytes;
-    } types[] = {{0, 1, 4}, {1, 1, 2}, {2, 32, 18}, {8, 32, 34}, {30, 1, 2}, {39, 32, 17}};
+        uint16_t type, block, bytes;
+    } types[] = {{0, 1, 4},      {1, 1, 2},      {2, 32, 18}, {8, 32, 34}, {12, 256, 144},
+                 {13, 256, 176}, {14, 256, 210}, {30, 1, 2},  {39, 32, 17}};
     uint64_t elements = 1;
     for (int d = 0; d < 4; d++) {
         if (tensor->shape[d] == 0 || elements > (UINT64_C(1) << 56) / tensor->shape[d])
