@@ -208,7 +208,8 @@ static void add_halves(const pwl_qgemm_pass *pass, size_t block, const columns *
             const float p = (float)of->w[c][r] * d[r];
             const float power = pwl_f32_of_bits(pwl_bits_of_f32(p) & 0x7f800000) * by->digits;
             const float unit = power > by->least ? power : by->least;
-            w[c][r] = (p + unit) - unit;
+            const float sum = p + unit; /* some processors' C would keep it in double */
+            w[c][r] = sum - unit;
         }
     }
     for (size_t i = 0; i < pass->rows; i++) {

@@ -120,7 +120,7 @@ static void round_halves(const float *x, size_t k, int f, float *to)
     for (size_t c = 0; c < k; c++) {
         const float p = x[c] * down;
         const float power = pwl_f32_of_bits(pwl_bits_of_f32(p) & 0x7f800000) * 0x1.8p13f;
-        const float unit = power > 0x1.8p-1f ? power : 0x1.8p-1f, rounded = (p + unit) - unit;
+        const float unit = power > 0x1.8p-1f ? power : 0x1.8p-1f, sum = p + unit, rounded = sum - unit;
         to[c] = p - p == 0 ? rounded : p;
     }
 }

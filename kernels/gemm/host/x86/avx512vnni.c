@@ -90,6 +90,21 @@ INLINE turned multiples(const pwl_qgemm_rounding *by, floats d)
     return turn(rounded_bits(by, d, 1), rounded_bits(by, d, 3), rounded_bits(by, d, 5), rounded_bits(by, d, 7));
 }
 
+/* Lanes [4 k, 4 k + 4). The instruction takes a constant, which k is in loops that are laid open. */
+INLINE __m128i quarter(integers v, size_t k)
+{
+    switch (k) {
+    case 0:
+        return _mm512_castsi512_si128(v);
+    case 1:
+        return _mm512_extracti32x4_epi32(v, 1);
+    case 2:
+        return _mm512_extracti32x4_epi32(v, 2);
+    default:
+        return _mm512_extracti32x4_epi32(v, 3);
+    }
+}
+
 /* y[r] += a block of 16 rows; tile: their codes. */
 INLINE void add_rows(const pwl_qgemm_pass *pass, const uint8_t *tile, floats d, const float *x, floats y[16])
 {
@@ -102,7 +117,7 @@ INLINE void add_rows(const pwl_qgemm_pass *pass, const uint8_t *tile, floats d, 
     {
         const integers lane = _mm512_add_epi32(pick, _mm512_set1_epi32((int)(r / 4 * 4)));
         const floats w = times(_mm512_permutexvar_ps(lane, _mm512_castsi512_ps(of.of[r % 4])), counts);
-        const integers c = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(q.of[r % 4], r / 4));
+        const integers c = _mm512_cvtepu8_epi32(quarter(q.of[r % 4], r / 4));
         y[r] = add_product(y[r], _mm512_permutexvar_ps(c, w), first);
         y[r] = add_product(y[r], _mm512_permutexvar_ps(_mm512_srli_epi32(c, 4), w), second);
     }
