@@ -26,5 +26,5 @@ void pwl_values_sve2(const pwl_plan *plan, const void *x, void *y, size_t count)
 {
     static void (*const look_up[2][3])(const void *values, const void *x, void *y, size_t count) = {
         {look_up_8_8, look_up_8_16, look_up_8_32}, {look_up_16_8, look_up_16_16, look_up_16_32}};
-    look_up[plan->in >> 1][plan->out >> 1](plan->memory, x, y, count);
+    look_up[plan->kernel_in >> 1][plan->kernel_out >> 1](plan->memory, x, y, count);
 }
