@@ -178,7 +178,7 @@ static void test_q4_0_rows4(void)
     pwl_qgemm_weights from_floats, from_blocks;
     pwl_qgemm_place bad = {9, 9};
     uint64_t state = 9;
-    size_t bytes;
+    size_t bytes = 1;
     draw_blocks(&qgemm_kinds[0], (uint8_t *)blocks, N * K / PWL_BLOCK, -4, -1, &state);
     int good = pwl_dequantise(PWL_Q4_0, blocks, N, K, K, w[0]) == PWL_BLOCKS_OK &&
                pwl_qgemm_weights_bytes(PWL_QGEMM_ROWS4, N, K, &bytes) == PWL_QGEMM_OK;
