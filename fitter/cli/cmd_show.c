@@ -244,14 +244,9 @@ static json_t *segments_json(const struct table *table)
     return array;
 }
 
-/* The certificate as the table file words it, null without one. */
-static json_t *certificate_json(const struct table *table, struct diag *diag)
+/* The certificate in the text of a file, which it frees. */
+static json_t *certificate_of_text(char *text, struct diag *diag)
 {
-    char *text;
-    if (table->standing == CERTIFICATE_ABSENT)
-        return json_null();
-    if (table_to_json(table, &text, diag) != EXIT_DONE)
-        return NULL;
     json_t *root = json_loads(text, 0, NULL);
     json_t *certificate = json_incref(json_object_get(root, "certificate"));
     json_decref(root);
@@ -259,6 +254,15 @@ static json_t *certificate_json(const struct table *table, struct diag *diag)
     if (!certificate)
         diag_set(diag, EXIT_IO, "out of memory");
     return certificate;
+}
+
+/* The certificate as the table file words it, null without one. */
+static json_t *certificate_json(const struct table *table, struct diag *diag)
+{
+    char *text;
+    if (table->standing == CERTIFICATE_ABSENT)
+        return json_null();
+    return table_to_json(table, &text, diag) == EXIT_DONE ? certificate_of_text(text, diag) : NULL;
 }
 
 static json_t *table_json(const char *path, const struct table *table, struct diag *diag)
@@ -309,15 +313,7 @@ static json_t *operator_certificate_json(const struct row_operator *of, struct d
     char *text;
     if (of->standing != CERTIFICATE_OWN)
         return json_null();
-    if (operator_to_json(of, &text, diag) != EXIT_DONE)
-        return NULL;
-    json_t *root = json_loads(text, 0, NULL);
-    json_t *certificate = json_incref(json_object_get(root, "certificate"));
-    json_decref(root);
-    free(text);
-    if (!certificate)
-        diag_set(diag, EXIT_IO, "out of memory");
-    return certificate;
+    return operator_to_json(of, &text, diag) == EXIT_DONE ? certificate_of_text(text, diag) : NULL;
 }
 
 static int list_operator(const char *path, json_t *list, struct diag *diag)
