@@ -32,6 +32,18 @@ pwl_qgemm_status pwl_qgemm_check_with(const pwl_qgemm_product *product, const pw
 /* Of that what does not depend on how the weights lie: they are good, and memory and bytes say where. */
 pwl_qgemm_status pwl_qgemm_check_operands(const pwl_qgemm_product *product, const pwl_qgemm_codes *codes);
 
+/* Whether x can be m rows of k elements of so many bytes, `stride` elements apart, to be quantised. */
+static inline pwl_qgemm_status pwl_qgemm_check_rows(const void *x, size_t element, size_t m, size_t k, size_t stride)
+{
+    if (m == 0 || k == 0)
+        return PWL_QGEMM_ERR_SHAPE;
+    if (stride < k)
+        return PWL_QGEMM_ERR_STRIDE;
+    if (m > SIZE_MAX / element / stride)
+        return PWL_QGEMM_ERR_SHAPE;
+    return (uintptr_t)x % element ? PWL_QGEMM_ERR_ALIGN : PWL_QGEMM_OK;
+}
+
 /* The largest of the finite magnitudes of k floats. */
 float pwl_qgemm_amax_of(const float *x, size_t k);
 

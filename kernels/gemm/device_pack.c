@@ -136,13 +136,10 @@ pwl_qgemm_status pwl_cuda_qgemm_quantise_e4m3(pwl_qgemm_type type, const void *x
         return PWL_QGEMM_ERR_NULL;
     if ((unsigned)type > PWL_QGEMM_BF16)
         return PWL_QGEMM_ERR_TYPE;
-    if (m == 0 || k == 0)
-        return PWL_QGEMM_ERR_SHAPE;
-    if (stride < k)
-        return PWL_QGEMM_ERR_STRIDE;
-    if (m > SIZE_MAX / element / stride)
-        return PWL_QGEMM_ERR_SHAPE;
-    if ((uintptr_t)x % element || (uintptr_t)scale % sizeof *scale)
+    const pwl_qgemm_status status = pwl_qgemm_check_rows(x, element, m, k, stride);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    if ((uintptr_t)scale % sizeof *scale)
         return PWL_QGEMM_ERR_ALIGN;
     return status_of(pwl_cuda_launch_qgemm_e4m3(&from, m, k, q, scale, stream));
 }

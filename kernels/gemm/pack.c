@@ -254,14 +254,9 @@ pwl_qgemm_status pwl_qgemm_quantise_s8(const float *x, size_t m, size_t k, size_
 {
     if (!x || !q_x || !n_x)
         return PWL_QGEMM_ERR_NULL;
-    if (m == 0 || k == 0)
-        return PWL_QGEMM_ERR_SHAPE;
-    if (stride < k)
-        return PWL_QGEMM_ERR_STRIDE;
-    if (m > SIZE_MAX / sizeof *x / stride)
-        return PWL_QGEMM_ERR_SHAPE;
-    if ((uintptr_t)x % sizeof *x)
-        return PWL_QGEMM_ERR_ALIGN;
+    const pwl_qgemm_status status = pwl_qgemm_check_rows(x, sizeof *x, m, k, stride);
+    if (status != PWL_QGEMM_OK)
+        return status;
     for (size_t row = 0; row < m; row++) {
         const float *const from = x + row * stride;
         n_x[row] = (int8_t)pwl_qgemm_shift_of(pwl_qgemm_amax_of(from, k));

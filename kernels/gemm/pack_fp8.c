@@ -247,13 +247,10 @@ pwl_qgemm_status pwl_qgemm_quantise_e4m3(const float *x, size_t m, size_t k, siz
 {
     if (!x || !q || !scale)
         return PWL_QGEMM_ERR_NULL;
-    if (m == 0 || k == 0)
-        return PWL_QGEMM_ERR_SHAPE;
-    if (stride < k)
-        return PWL_QGEMM_ERR_STRIDE;
-    if (m > SIZE_MAX / sizeof *x / stride)
-        return PWL_QGEMM_ERR_SHAPE;
-    if ((uintptr_t)x % sizeof *x || (uintptr_t)scale % sizeof *scale)
+    const pwl_qgemm_status status = pwl_qgemm_check_rows(x, sizeof *x, m, k, stride);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    if ((uintptr_t)scale % sizeof *scale)
         return PWL_QGEMM_ERR_ALIGN;
     for (size_t row = 0; row < m; row++) {
         const float *const from = x + row * stride;
