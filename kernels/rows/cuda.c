@@ -106,24 +106,21 @@ pwl_cuda_status pwl_cuda_norm_upload(const pwl_norm *norm, pwl_cuda_norm *upload
     return status;
 }
 
+/* Frees the memory of an uploaded operator, of either kind, and clears it. */
+static pwl_cuda_status release(void *uploaded, size_t bytes, void *memory)
+{
+    memset(uploaded, 0, bytes);
+    return memory ? pwl_cuda_status_of(cudaFree(memory)) : PWL_CUDA_OK;
+}
+
 pwl_cuda_status pwl_cuda_softmax_release(pwl_cuda_softmax *uploaded)
 {
-    void *memory;
-    if (!uploaded)
-        return PWL_CUDA_ERR_NULL;
-    memory = uploaded->memory;
-    memset(uploaded, 0, sizeof *uploaded);
-    return memory ? pwl_cuda_status_of(cudaFree(memory)) : PWL_CUDA_OK;
+    return uploaded ? release(uploaded, sizeof *uploaded, uploaded->memory) : PWL_CUDA_ERR_NULL;
 }
 
 pwl_cuda_status pwl_cuda_norm_release(pwl_cuda_norm *uploaded)
 {
-    void *memory;
-    if (!uploaded)
-        return PWL_CUDA_ERR_NULL;
-    memory = uploaded->memory;
-    memset(uploaded, 0, sizeof *uploaded);
-    return memory ? pwl_cuda_status_of(cudaFree(memory)) : PWL_CUDA_OK;
+    return uploaded ? release(uploaded, sizeof *uploaded, uploaded->memory) : PWL_CUDA_ERR_NULL;
 }
 
 static size_t code_bytes(int type)
