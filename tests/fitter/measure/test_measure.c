@@ -4,6 +4,7 @@
 
 #include "measure/claim.h"
 #include "measure/curve.h"
+#include "measure/histogram.h"
 #include "measure_fixture.h"
 
 #include "../../support/suite.h"
@@ -143,6 +144,20 @@ START_TEST(a_curve_has_the_codes_from_end_to_end)
         ck_assert(curve.x[k] == (double)(curve.code[k] - made.table.in.zero_point));
     }
     curve_free(&curve);
+}
+END_TEST
+
+/* 20 bins or a few more than half as many: the width is the next of 1, 2 and 5. */
+START_TEST(a_histogram_has_round_widths)
+{
+    static const double spans[][2] = {{20, 1}, {21, 2}, {34, 2}, {40, 2}, {41, 5}, {100, 5}, {101, 10}};
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
+        struct histogram histogram;
+        histogram_make((double[]){0, spans[i][0], spans[i][0]}, 3, &histogram);
+        ck_assert_msg(histogram.width == spans[i][1], "%g: %g", spans[i][0], histogram.width);
+        ck_assert(histogram.first == 0 && histogram.total == 3 && histogram.counts[0] == 1 &&
+                  histogram.counts[histogram.bins - 1] == 2);
+    }
 }
 END_TEST
 
@@ -344,6 +359,7 @@ int main(void)
     tcase_add_loop_test(tests, the_witness_is_the_lowest_of_equal_errors, 0, 2);
     tcase_add_test(tests, an_exact_table_has_no_error_at_its_first_code);
     tcase_add_loop_test(tests, a_curve_has_the_codes_from_end_to_end, 0, 2);
+    tcase_add_test(tests, a_histogram_has_round_widths);
     tcase_add_test(tests, a_tie_is_correctly_rounded);
     tcase_add_test(tests, averages_by_weight_count_each_code_by_its_own);
     tcase_add_test(tests, saturated_codes_are_strictly_outside_the_output);
