@@ -5,15 +5,19 @@
 
 #include <pwl/cuda.h>
 #include <pwl/cuda_qgemm.h>
+#include <pwl/cuda_rows.h>
 #include <pwl/eval.h>
 
 const void *fake_elsewhere = NULL; /* lies on the next device */
 int fake_device = 0, fake_current = 0, fake_uploads = 0, fake_stream = 0;
 int fake_copies = 0, fake_workspaces = 0; /* pieces of memory; questions for sizes of workspaces */
+int fake_launches = 0;                    /* of row operators */
 
 int pwl_device_of(const void *pointer);
 int pwl_device_current(void);
 size_t pwl_device_table_size(void);
+size_t pwl_device_softmax_size(void);
+size_t pwl_device_norm_size(void);
 void *pwl_device_copy(const void *bytes, size_t size);
 void pwl_device_free(void *memory);
 
@@ -30,6 +34,16 @@ int pwl_device_current(void)
 size_t pwl_device_table_size(void)
 {
     return sizeof(pwl_cuda_table);
+}
+
+size_t pwl_device_softmax_size(void)
+{
+    return sizeof(pwl_cuda_softmax);
+}
+
+size_t pwl_device_norm_size(void)
+{
+    return sizeof(pwl_cuda_norm);
 }
 
 void *pwl_device_copy(const void *bytes, size_t size)
@@ -85,6 +99,55 @@ pwl_cuda_status pwl_cuda_map_real(const pwl_cuda_table *uploaded, pwl_affine of_
             pwl_code_of_real(((const float *)x)[k], 1 / of_x.scale, of_x.zero_point, table->qmin_x, table->qmax_x);
         ((float *)y)[k] = pwl_real_of_code(pwl_eval_inline(table, q), of_y);
     }
+    return PWL_CUDA_OK;
+}
+
+/* An uploaded operator's memory is the operator of the host. */
+pwl_cuda_status pwl_cuda_softmax_upload(const pwl_softmax *softmax, pwl_cuda_softmax *uploaded)
+{
+    uploaded->memory = (void *)(uintptr_t)softmax;
+    fake_uploads++;
+    return PWL_CUDA_OK;
+}
+
+pwl_cuda_status pwl_cuda_softmax_release(pwl_cuda_softmax *uploaded)
+{
+    fake_uploads -= uploaded->memory != NULL;
+    uploaded->memory = NULL;
+    return PWL_CUDA_OK;
+}
+
+pwl_cuda_status pwl_cuda_norm_upload(const pwl_norm *norm, pwl_cuda_norm *uploaded)
+{
+    uploaded->memory = (void *)(uintptr_t)norm;
+    fake_uploads++;
+    return PWL_CUDA_OK;
+}
+
+pwl_cuda_status pwl_cuda_norm_release(pwl_cuda_norm *uploaded)
+{
+    fake_uploads -= uploaded->memory != NULL;
+    uploaded->memory = NULL;
+    return PWL_CUDA_OK;
+}
+
+pwl_cuda_status pwl_cuda_softmax_run(const pwl_cuda_softmax *uploaded, const pwl_rows *rows, struct CUstream_st *stream)
+{
+    const pwl_softmax *const softmax = uploaded->memory;
+    fake_stream = (int)(uintptr_t)stream;
+    fake_launches++;
+    if (rows->length > softmax->longest)
+        return PWL_CUDA_ERR_ROW;
+    pwl_softmax_run(softmax, rows, 0);
+    return PWL_CUDA_OK;
+}
+
+pwl_cuda_status pwl_cuda_norm_run(const pwl_cuda_norm *uploaded, const void *x, void *y, size_t count,
+                                  struct CUstream_st *stream)
+{
+    fake_stream = (int)(uintptr_t)stream;
+    fake_launches++;
+    pwl_norm_run(uploaded->memory, x, y, count, 0);
     return PWL_CUDA_OK;
 }
 

@@ -3,7 +3,7 @@
 """pwl.cuda against a libpwl-cuda on memory of the host: what is passed on, and what is refused. PYTHONPATH says where the
 package is. tests/python/test_cuda_device.py has the real one.
 
-usage: test_cuda.py FAKE_CUDA SOURCE
+usage: test_cuda.py FAKE_CUDA PWLC SOURCE
 """
 import ctypes
 import gc
@@ -18,7 +18,8 @@ import pwl
 from pwl import cuda
 
 os.environ["PWL_CUDA_LIBRARY"] = os.path.realpath(sys.argv[1])
-tables = pathlib.Path(sys.argv[2]) / "luts/tables"
+os.environ["PWLC"] = os.path.realpath(sys.argv[2])
+tables = pathlib.Path(sys.argv[3]) / "luts/tables"
 fake = ctypes.CDLL(os.environ["PWL_CUDA_LIBRARY"])
 
 
@@ -122,6 +123,47 @@ def _():
     refused("ndarray: no array on a CUDA device", lambda: table(x, out=np.zeros_like(codes)))
     refused("ndarray: no array on a CUDA device", lambda: table(codes, out=out))
     refused("libpwl-cuda: the fake one's words", lambda: table(x, out=Interface(np.zeros(codes.shape, np.int16))))
+
+
+@test("row operators: rows, masks and causal blocks as on the CPU, uploaded once")
+def _():
+    gc.collect()
+    before = of_fake("uploads").value
+    draw = np.random.default_rng(2)
+    softmax = pwl.softmax("s8:0.0472", "u8:2^-8", rows=64)
+    norm = pwl.layernorm("s16:2^-10", "s8:2^-5", gamma=np.linspace(0.5, 2, 24), beta=np.zeros(24), eps=1e-5)
+    x = draw.integers(-128, 128, (3, 5, 64)).astype(np.int8)
+    mask = draw.integers(0, 2, x.shape).astype(np.uint8)
+    for kind in (Interface, DLPack):
+        for flags in ({}, {"mask": mask}, {"mask": mask.astype(bool)}, {"mask": mask[0, 0]}, {"causal": True, "first": 2},
+                      {"mask": mask, "causal": True}):
+            out = kind(np.zeros(x.shape, np.uint8))
+            of_mask = Interface if getattr(flags.get("mask"), "dtype", None) == bool else kind  # numpy's DLPack has no bool
+            given = {name: of_mask(value) if name == "mask" else value for name, value in flags.items()}
+            launches = of_fake("launches").value
+            assert softmax(kind(x), out=out, **given) is out
+            equal(out.array, softmax(x, **flags), f"{kind.__name__}, {list(flags)}")
+            assert of_fake("launches").value - launches == (3 if "causal" in flags else 1)
+    y, out = draw.integers(-32768, 32768, (7, 24)).astype(np.int16), Interface(np.zeros((7, 24), np.int8))
+    cuda.map_rows(norm, Interface(y), out=out, stream=9)
+    equal(out.array, norm(y), "a norm")
+    assert of_fake("stream").value == 9 and of_fake("uploads").value == before + 2
+    one, empty = Interface(np.zeros(64, np.uint8)), Interface(np.zeros((0, 64), np.int8))
+    equal(softmax(Interface(x[0, 0]), out=one, causal=True).array, softmax(x[0, 0], causal=True), "one row")
+    softmax(empty, out=Interface(np.zeros((0, 64), np.uint8)))
+    refused("the last axis must have 1 to 64 places", lambda: softmax(Interface(np.zeros((2, 65), np.int8)), out=one))
+    refused("the last axis must have 24 places", lambda: norm(Interface(np.zeros((2, 23), np.int16)), out=one))
+    refused("mask, causal: not of layernorm", lambda: norm(Interface(y), out=out, causal=True))
+    refused("first: -1, must be 0 or more", lambda: softmax(Interface(x), out=one, causal=True, first=-1))
+    refused("x is of int16; must be of int8", lambda: softmax(Interface(y), out=one))
+    refused("mask has the shape (5, 64), and must have (3, 5, 64) or (64,)",
+            lambda: softmax(Interface(x), out=Interface(np.zeros(x.shape, np.uint8)), mask=Interface(mask[0])))
+    refused("mask is of float32", lambda: softmax(Interface(x), out=Interface(np.zeros(x.shape, np.uint8)),
+                                                  mask=Interface(mask.astype(np.float32))))
+    refused("ndarray: no array on a CUDA device", lambda: softmax(Interface(x[0, 0]), out=one, mask=mask[0, 0]))
+    del softmax, norm
+    gc.collect()
+    assert of_fake("uploads").value == before
 
 
 @test("another device, none at all, or no library: each says what to do")

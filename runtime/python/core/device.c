@@ -5,10 +5,13 @@
 #include <cuda_runtime_api.h>
 
 #include <pwl/cuda.h>
+#include <pwl/cuda_rows.h>
 
 int pwl_device_of(const void *pointer);
 int pwl_device_current(void);
 size_t pwl_device_table_size(void);
+size_t pwl_device_softmax_size(void);
+size_t pwl_device_norm_size(void);
 void *pwl_device_copy(const void *bytes, size_t size);
 void pwl_device_free(void *memory);
 
@@ -26,6 +29,16 @@ int pwl_device_of(const void *pointer)
 size_t pwl_device_table_size(void)
 {
     return sizeof(pwl_cuda_table);
+}
+
+size_t pwl_device_softmax_size(void)
+{
+    return sizeof(pwl_cuda_softmax);
+}
+
+size_t pwl_device_norm_size(void)
+{
+    return sizeof(pwl_cuda_norm);
 }
 
 /* This thread's device; -1 where there is none. */

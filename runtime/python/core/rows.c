@@ -209,10 +209,26 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* The address of the pwl_softmax or the pwl_norm, for cuda.py. */
+static PyObject *row_address(PyObject *self, void *closure)
+{
+    const row_object *const row = (row_object *)self;
+    (void)closure;
+    return PyLong_FromVoidPtr(row->is_norm ? (void *)(uintptr_t)&row->norm : (void *)(uintptr_t)&row->softmax);
+}
+
+static PyGetSetDef getters[] = {
+    {"_address", row_address, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
 #define SLOT(f) ((void *)(uintptr_t)(f))
 
-static PyType_Slot slots[] = {
-    {Py_tp_new, SLOT(row_new)}, {Py_tp_dealloc, SLOT(row_dealloc)}, {Py_tp_methods, methods}, {0, NULL}};
+static PyType_Slot slots[] = {{Py_tp_new, SLOT(row_new)},
+                              {Py_tp_dealloc, SLOT(row_dealloc)},
+                              {Py_tp_methods, methods},
+                              {Py_tp_getset, getters},
+                              {0, NULL}};
 
 static PyType_Spec spec = {"pwl._core.RowOperator", sizeof(row_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
                            slots};

@@ -1,38 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables on arrays of CUDA devices, by libpwl-cuda: those of torch, cupy, numba and all that offer
-__cuda_array_interface__ or DLPack. A table that is called with such an array comes here.
+"""Tables and row operators on arrays of CUDA devices, by libpwl-cuda: those of torch, cupy, numba and all that offer
+__cuda_array_interface__ or DLPack. A table or an operator that is called with such an array comes here.
 
 Work is queued on the caller's stream, and nothing waits for it: the current stream of torch or cupy where the array is
-theirs, else the one that the array names, else the default stream; or the one in stream=, an address. The first call of a
-table on a device uploads it, which waits: upload() does so beforehand, as before a graph is captured.
+theirs, else the one that the array names, else the default stream; or the one in stream=, an address. The first call on a
+device uploads the table or operator, which waits: upload() does so beforehand, as before a graph is captured.
 """
 from __future__ import annotations
 
 import ctypes
 import functools
 import importlib
+import math
 import os
 import pathlib
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Union
 
 from .codes import DTYPES, Array, Type
 from .errors import Error, MissingError, shown
 
 if TYPE_CHECKING:
+    from .rows import RowOperator
     from .table import Table
 
-__all__ = ["copied", "current_device", "is_cuda", "launch", "launch_real", "library", "map", "map_real", "upload"]
+__all__ = ["copied", "current_device", "is_cuda", "launch", "launch_real", "launch_rows", "library", "map", "map_real",
+           "map_rows", "upload"]
 
 REALS = ["float32", "float16", "bfloat16"]  # in the order of pwl_real of <pwl/real.h>
 CODES = [dtype.name for dtype in DTYPES]
+MASKS = ["uint8", "int8", "bool8"]
 DLPACK_CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
-DLPACK_KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat"}
+DLPACK_KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 6: "bool"}
 
 
 class _Affine(ctypes.Structure):
     _fields_ = [("scale", ctypes.c_float), ("zero_point", ctypes.c_int64)]
+
+
+class _Rows(ctypes.Structure):
+    """pwl_rows of <pwl/rows.h>."""
+    _fields_ = [("x", ctypes.c_void_p), ("y", ctypes.c_void_p), ("count", ctypes.c_size_t), ("length", ctypes.c_size_t),
+                ("mask", ctypes.c_void_p), ("mask_stride", ctypes.c_size_t), ("is_causal", ctypes.c_int),
+                ("first", ctypes.c_size_t)]
 
 
 class _DLTensor(ctypes.Structure):
@@ -51,10 +62,16 @@ def library() -> ctypes.CDLL:
         pointer, size = ctypes.c_void_p, ctypes.c_size_t
         for name, result, arguments in [
                 ("pwl_device_of", ctypes.c_int, [pointer]), ("pwl_device_current", ctypes.c_int, []),
-                ("pwl_device_table_size", size, []), ("pwl_device_copy", pointer, [pointer, size]),
+                ("pwl_device_table_size", size, []), ("pwl_device_softmax_size", size, []),
+                ("pwl_device_norm_size", size, []), ("pwl_device_copy", pointer, [pointer, size]),
                 ("pwl_device_free", None, [pointer]), ("pwl_cuda_qgemm", ctypes.c_int, None),
                 ("pwl_cuda_qgemm_workspace", ctypes.c_int, None), ("pwl_cuda_upload", ctypes.c_int, [pointer, pointer]),
                 ("pwl_cuda_release", ctypes.c_int, [pointer]), ("pwl_cuda_status_text", ctypes.c_char_p, [ctypes.c_int]),
+                ("pwl_cuda_softmax_upload", ctypes.c_int, [pointer, pointer]),
+                ("pwl_cuda_softmax_release", ctypes.c_int, [pointer]),
+                ("pwl_cuda_softmax_run", ctypes.c_int, [pointer, pointer, pointer]),
+                ("pwl_cuda_norm_upload", ctypes.c_int, [pointer, pointer]), ("pwl_cuda_norm_release", ctypes.c_int, [pointer]),
+                ("pwl_cuda_norm_run", ctypes.c_int, [pointer, pointer, pointer, size, pointer]),
                 ("pwl_cuda_map", ctypes.c_int, [pointer, ctypes.c_int, pointer, ctypes.c_int, pointer, size, pointer]),
                 ("pwl_cuda_map_real", ctypes.c_int, [pointer, _Affine, ctypes.c_int, pointer, _Affine, ctypes.c_int,
                                                      pointer, size, pointer])]:
@@ -113,19 +130,30 @@ def product_functions() -> tuple[int, int, int]:
     return multiply, workspace, text
 
 
-def upload(table: Table, device: Optional[int] = None) -> Any:
-    """The table on the current device, where it stays until the table is no longer used."""
-    lib, current = library(), current_device(device)
-    if table.reduced:
+def _calls(of: Union[Table, RowOperator]) -> tuple[Any, Any, Any]:
+    """The library's functions that tell the size of such a thing on a device, upload and release it."""
+    lib = library()
+    if not hasattr(of, "is_norm"):
+        return lib.pwl_device_table_size, lib.pwl_cuda_upload, lib.pwl_cuda_release
+    if of.is_norm:
+        return lib.pwl_device_norm_size, lib.pwl_cuda_norm_upload, lib.pwl_cuda_norm_release
+    return lib.pwl_device_softmax_size, lib.pwl_cuda_softmax_upload, lib.pwl_cuda_softmax_release
+
+
+def upload(of: Union[Table, RowOperator], device: Optional[int] = None) -> Any:
+    """The table or row operator on the current device, where it stays until it is no longer used."""
+    current = current_device(device)
+    if getattr(of, "reduced", False):
         raise Error("a table of one octave (reduce) runs on the CPU alone; fit one without, or move the array")
     with _lock:
-        if current not in table._uploads:
-            uploaded = (ctypes.c_uint64 * ((lib.pwl_device_table_size() + 7) // 8))()
-            _check(lib.pwl_cuda_upload(table._address, uploaded))
-            release = weakref.finalize(table, lib.pwl_cuda_release, uploaded)
+        if current not in of._uploads:
+            size, begin, end = _calls(of)
+            uploaded = (ctypes.c_uint64 * ((size() + 7) // 8))()
+            _check(begin(of._address, uploaded))
+            release = weakref.finalize(of, end, uploaded)
             setattr(release, "atexit", False)  # the driver may be gone by then
-            table._uploads[current] = uploaded
-        return table._uploads[current]
+            of._uploads[current] = uploaded
+        return of._uploads[current]
 
 
 def launch(table: Table, dtype: str, x: int, out_dtype: str, out: int, count: int, stream: int,
@@ -140,6 +168,24 @@ def launch_real(table: Table, dtype: str, x: int, out_dtype: str, out: int, coun
     """The same for real numbers, float32, float16 or bfloat16, as Table.real()."""
     _check(library().pwl_cuda_map_real(upload(table, device), _affine(table.input), REALS.index(dtype), x,
                                        _affine(table.output), REALS.index(out_dtype), out, count, stream))
+
+
+def launch_rows(operator: RowOperator, x: int, out: int, shape: Sequence[int], stream: int, device: Optional[int] = None,
+                *, mask: int = 0, mask_stride: int = 0, causal: bool = False, first: int = 0) -> None:
+    """Queues the output codes of rows along the last axis of `shape`, as RowOperator's call; arrays lie without gaps. The
+    mask has a byte a place, rows `mask_stride` bytes apart. Causal rows count anew in each block of the two last axes, each
+    of which is a launch."""
+    uploaded, lib, length = upload(operator, device), library(), shape[-1]
+    rows = math.prod(shape[:-1])
+    if operator.is_norm:
+        _check(lib.pwl_cuda_norm_run(uploaded, x, out, rows, stream))
+        return
+    block = shape[-2] if causal and len(shape) > 1 else rows
+    for row in range(0, rows, max(block, 1)):
+        at = row * length
+        given = _Rows(x + at * operator.input.dtype.itemsize, out + at * operator.output.dtype.itemsize, block, length,
+                      mask + row * mask_stride if mask else None, mask_stride, causal, first)
+        _check(lib.pwl_cuda_softmax_run(uploaded, ctypes.addressof(given), stream))
 
 
 def _affine(of: Type) -> _Affine:
@@ -174,7 +220,7 @@ def _view(x: Any, stream: Optional[int]) -> _View:
         strides = interface.get("strides")
         if interface["typestr"][0] == ">":
             raise Error("an array in another byte order than the device's")
-        return _View(interface["data"][0] or 0, {"i": "int", "u": "uint", "f": "float"}.get(kind, kind) + str(size * 8),
+        return _View(interface["data"][0] or 0, {"i": "int", "u": "uint", "f": "float", "b": "bool"}.get(kind, kind) + str(size * 8),
                      interface["shape"], None if strides is None else [step / size for step in strides],
                      not interface["data"][1], interface.get("stream"), x)
     capsule = x.__dlpack__(stream=stream or 1)  # 1 is the default stream
@@ -282,4 +328,26 @@ def map_real(table: Table, x: Any, out: Any = None, stream: Optional[int] = None
     if count(of_x):
         launch_real(table, of_x.dtype, of_x.address, of_out.dtype, of_out.address, count(of_x), stream,
                     device_of(of_x, of_out))
+    return out
+
+
+def map_rows(operator: RowOperator, x: Any, out: Any = None, *, mask: Any = None, causal: bool = False, first: int = 0,
+             stream: Optional[int] = None) -> Any:
+    """RowOperator's call for an array of the operator's codes on a device, in which out and mask lie, too. The mask has x's
+    shape or that of one row."""
+    dtype = operator.output.dtype.name
+    of_x, stream = viewed(x, [operator.input.dtype.name], stream)
+    shape = tuple(int(size) for size in of_x.shape)
+    operator.check(shape, mask is not None, causal, first)
+    of_out, out = result(x, out, shape, dtype, [dtype], stream)
+    of_mask = None if mask is None else _view(mask, stream)
+    if of_mask is not None:
+        _taken(of_mask, MASKS, "mask")
+        if tuple(of_mask.shape) not in (shape, shape[-1:]):
+            raise Error(f"mask has the shape {tuple(of_mask.shape)}, and must have {shape} or {shape[-1:]}")
+    if math.prod(shape):
+        device = device_of(of_x, of_out)
+        whole = of_mask is not None and len(of_mask.shape) == len(shape) > 1
+        launch_rows(operator, of_x.address, of_out.address, shape, stream, device, causal=causal, first=first,
+                    mask=0 if of_mask is None else of_mask.address, mask_stride=shape[-1] if whole else 0)
     return out

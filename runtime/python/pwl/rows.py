@@ -18,7 +18,7 @@ from typing import Any, Mapping, Optional, Union
 
 import numpy as np
 
-from . import _core, document
+from . import _core, cuda, document
 from .codes import DTYPES, Array, Type, read_type, real_array
 from .document import Fields
 from .errors import Error, shown
@@ -136,6 +136,7 @@ class RowOperator(document.Kept, _core.RowOperator):
     gamma: Optional[Array]
     beta: Optional[Array]
     notes: tuple[str, ...] = ()
+    _uploads: dict[int, Any]  # of cuda.py, by device
     MOST_BYTES = MOST_BYTES
 
     @classmethod
@@ -160,6 +161,7 @@ class RowOperator(document.Kept, _core.RowOperator):
         self.constants = {name: np.array(value, np.int64) if isinstance(value, list) else value
                           for name, value in top.value.items() if name in INTEGERS}
         self.spec = top.value.get("spec", "")
+        self._uploads = {}
         claims = {("lambda_" if name == "lambda" else name): value
                   for name, value in Fields("certificate", top.value.get("certificate", {})).value.items()}
         Fields("certificate", claims).only({field.name for field in dataclasses.fields(OperatorCertificate)})
@@ -169,31 +171,46 @@ class RowOperator(document.Kept, _core.RowOperator):
     def __repr__(self) -> str:
         bound = self.certificate.bound_lsb
         return (f"<pwl.RowOperator {self.operator}, {self.input} to {self.output}, rows of "
-                f"{'' if self._is_norm else 'up to '}{self.rows}{'' if bound is None else f', error at most {bound:g} LSB'}>")
+                f"{'' if self.is_norm else 'up to '}{self.rows}{'' if bound is None else f', error at most {bound:g} LSB'}>")
 
     @property
-    def _is_norm(self) -> bool:
+    def is_norm(self) -> bool:
+        """Whether it is one of the norms, whose rows have one length and no mask."""
         return self.operator in KINDS[2:]
 
-    def __call__(self, x: Any, out: Optional[Array] = None, *, mask: Any = None, causal: bool = False,
-                 first: int = 0) -> Array:
+    def check(self, shape: tuple[int, ...], masked: bool, causal: bool, first: int) -> None:
+        """Refuses what a call cannot have: an array of this shape, a mask, causal rows."""
+        if len(shape) < 1 or not (shape[-1] == self.rows if self.is_norm else 1 <= shape[-1] <= self.rows):
+            raise Error(f"an array of shape {shape}: the last axis must have "
+                        f"{'' if self.is_norm else '1 to '}{self.rows} places")
+        if self.is_norm and (masked or causal):
+            raise Error(f"mask, causal: not of {self.operator}")
+        if first < 0:
+            raise Error(f"first: {first}, must be 0 or more")
+
+    def check_codes(self, low: int, high: int) -> None:
+        """Refuses codes from low to high that the input's type does not have."""
+        if not (self.input.qmin <= low and high <= self.input.qmax):
+            raise Error(f"codes from {low} to {high}: must be from {self.input.qmin} to {self.input.qmax}")
+
+    def __call__(self, x: Any, out: Any = None, *, mask: Any = None, causal: bool = False, first: int = 0) -> Any:
         """The output codes of rows along the last axis of x, codes of the input's type. out, of the output's type and x's
         shape, may be x where both types have one size.
 
         Of softmax and logsoftmax, a place where mask is 0 or False takes no part; mask broadcasts to x. With causal, the
-        second last axis counts rows: row r sees its first `first + r + 1` places."""
+        second last axis counts rows: row r sees its first `first + r + 1` places.
+
+        An array on a CUDA device gives one there: x has the input's type, mask x's shape or that of one row."""
+        if cuda.is_cuda(x) or cuda.is_cuda(out):
+            return cuda.map_rows(self, x, out, mask=mask, causal=causal, first=first)
         array = np.asarray(x)
         if array.dtype != self.input.dtype:
             if array.dtype.kind not in "iu":
                 raise Error(f"an array of {array.dtype}: codes are integers")
-            if array.size and not (self.input.qmin <= array.min() and array.max() <= self.input.qmax):
-                raise Error(f"codes from {array.min()} to {array.max()}: must be from {self.input.qmin} to {self.input.qmax}")
+            if array.size:
+                self.check_codes(int(array.min()), int(array.max()))
             array = array.astype(self.input.dtype)
-        if array.ndim < 1 or not (array.shape[-1] == self.rows if self._is_norm else 1 <= array.shape[-1] <= self.rows):
-            raise Error(f"an array of shape {array.shape}: the last axis must have "
-                        f"{'' if self._is_norm else '1 to '}{self.rows} places")
-        if self._is_norm and (mask is not None or causal):
-            raise Error(f"mask, causal: not of {self.operator}")
+        self.check(array.shape, mask is not None, causal, first)
         wanted = np.dtype(self.output.dtype)
         if out is not None and (not isinstance(out, np.ndarray) or out.dtype != wanted or out.shape != array.shape):
             raise Error(f"out must be an array of {wanted} of shape {array.shape}")
@@ -214,8 +231,6 @@ class RowOperator(document.Kept, _core.RowOperator):
             self._run(x, y, length, mask, False, 0)
             return
         rows = x.shape[-2] if x.ndim > 1 else 1
-        if first < 0:
-            raise Error(f"first: {first}, must be 0 or more")
         blocks = x.reshape(-1, rows, length), y.reshape(-1, rows, length)
         masks = None if mask is None else mask.reshape(-1, rows, length)
         for k in range(blocks[0].shape[0]):
@@ -227,7 +242,7 @@ class RowOperator(document.Kept, _core.RowOperator):
         largest number of its row, as masks that are added make it."""
         reals = real_array(x)
         keep = None
-        if not self._is_norm and reals.size:
+        if not self.is_norm and reals.size:
             keep = kept(reals)
             keep = None if keep.all() else keep
         y: Array = self.dequantize(self(self.quantize(reals), mask=keep))

@@ -23,7 +23,7 @@ from torch.autograd import forward_ad
 from .. import cuda
 from ..codes import Type
 from ..errors import Error
-from ..rows import RowOperator
+from ..rows import FARTHEST, RowOperator
 from ..table import Table
 
 __all__ = ["LIBRARY", "current_device", "current_stream", "define", "empty_strided_cuda",
@@ -153,6 +153,19 @@ def _launch(call: Callable[..., None], table: Table, x: Tensor, y: Tensor) -> No
             call(table, *of_x, *of_y, x.numel(), current_stream(device), device)
 
 
+def _launch_rows(operator: RowOperator, codes: Tensor, mask: Optional[Tensor]) -> Tensor:
+    """Queues a row operator along the last dimension of codes of its type, without gaps, on the current stream of their
+    device; the mask has the same shape, and lives until the queue has reached its end."""
+    operator.check(tuple(codes.shape), mask is not None, False, 0)
+    y = torch.empty_like(codes, dtype=_dtype(operator.output))
+    if codes.numel():
+        device = codes.device.index
+        with on_device(device):
+            cuda.launch_rows(operator, codes.data_ptr(), y.data_ptr(), codes.shape, current_stream(device), device,
+                             mask=0 if mask is None else mask.data_ptr(), mask_stride=0 if mask is None else codes.shape[-1])
+    return y
+
+
 def define(schema: str, fake: Callable[..., Any], **kernels: Callable[..., Any]) -> Any:
     """The operator of a schema, with a kernel for each dispatch key that is named."""
     name = schema.partition("(")[0]
@@ -271,12 +284,16 @@ def _slopes(table: str, device: torch.device) -> tuple[Tensor, Tensor]:
     return torch.from_numpy(starts.astype(np.float64)).to(device), torch.from_numpy(slopes.astype(np.float32)).to(device)
 
 
+def _unclamped(x: Tensor, of: Type) -> Tensor:
+    """The codes of real numbers, in double, before Type.quantize() clamps them; NaN of NaN."""
+    return torch.round(x.to(torch.float32) * float(np.float32(1) / np.float32(of.scale))).to(torch.float64) + of.zero_point
+
+
 def _slope_of(x: Tensor, table: str) -> Tensor:
     _check(x, REALS, "real numbers")
     of = table_of(table).input
     starts, slopes = _slopes(table, x.device)
-    steps = torch.round(x.to(torch.float32) * float(np.float32(1) / np.float32(of.scale))).to(torch.float64)
-    codes = steps + of.zero_point
+    codes = _unclamped(x, of)
     inside = (codes >= of.qmin) & (codes <= of.qmax)
     index = torch.searchsorted(starts, torch.where(inside, codes, of.qmin).contiguous(), right=True) - 1
     values = torch.where(inside, slopes[index], 0.0)
@@ -300,6 +317,16 @@ def _rows(x: Tensor, operator: str, exact: Optional[Tensor] = None) -> Tensor:
     return y.to(x.device, x.dtype)
 
 
+def _rows_cuda(x: Tensor, operator: str, exact: Optional[Tensor] = None) -> Tensor:
+    _check(x, REALS, "real numbers")
+    of, reals = operator_of(operator), x.to(torch.float32).contiguous()
+    codes = torch.nan_to_num(_unclamped(reals, of.input), nan=of.input.zero_point)
+    codes = codes.clamp(of.input.qmin, of.input.qmax).to(_dtype(of.input))
+    mask = None if of.is_norm or not x.numel() else reals - reals.amax(-1, keepdim=True) > -FARTHEST
+    steps = _launch_rows(of, codes, mask).to(torch.int64) - of.output.zero_point
+    return (steps.to(torch.float32) * float(np.float32(of.output.scale))).to(x.dtype)
+
+
 def _rows_fake(x: Tensor, operator: str, exact: Optional[Tensor] = None) -> Tensor:
     hint_at_translations(False)
     _check(x, REALS, "real numbers")
@@ -310,15 +337,25 @@ def _of_exact(ctx: Any, of_y: Tensor) -> tuple[None, None, Optional[Tensor]]:
     return None, None, of_y if ctx.needs_input_grad[2] else None
 
 
-# Real numbers by a row operator along the last dimension: RowOperator.real(), rounded once more to the type of x. Devices
-# have it computed by the host. The gradient goes to `exact`, the values of the function itself.
-map_rows = define("rows(Tensor x, str operator, Tensor? exact=None) -> Tensor", _rows_fake, CPU=_rows, CUDA=_rows)
+# Real numbers by a row operator along the last dimension: RowOperator.real(), rounded once more to the type of x. The
+# gradient goes to `exact`, the values of the function itself.
+map_rows = define("rows(Tensor x, str operator, Tensor? exact=None) -> Tensor", _rows_fake, CPU=_rows, CUDA=_rows_cuda)
 torch.library.register_autograd("pwl::rows", _of_exact, lib=LIBRARY)
 
 
 def _map_rows(x: Tensor, operator: str) -> Tensor:
     _check(x, CODES, "codes")
-    return torch.from_numpy(operator_of(operator)(_array(x))).to(x.device)
+    return torch.from_numpy(operator_of(operator)(_array(x)))
+
+
+def _map_rows_cuda(x: Tensor, operator: str) -> Tensor:
+    _check(x, CODES, "codes")
+    of = operator_of(operator)
+    if x.dtype != _dtype(of.input):  # asking for their range waits for the device
+        if x.numel():
+            of.check_codes(*(int(end) for end in torch.aminmax(x.to(torch.int64))))
+        x = x.to(_dtype(of.input))
+    return _launch_rows(of, x.contiguous(), None)
 
 
 def _map_rows_fake(x: Tensor, operator: str) -> Tensor:
@@ -328,4 +365,5 @@ def _map_rows_fake(x: Tensor, operator: str) -> Tensor:
 
 
 # Output codes of input codes along the last dimension, in the smallest type that holds them: RowOperator's call.
-map_row_codes = define("map_rows(Tensor x, str operator) -> Tensor", _map_rows_fake, CPU=_map_rows, CUDA=_map_rows)
+map_row_codes = define("map_rows(Tensor x, str operator) -> Tensor", _map_rows_fake, CPU=_map_rows,
+                       CUDA=_map_rows_cuda)
