@@ -9,6 +9,7 @@ import contextlib
 import copy
 import ctypes
 import io
+import math
 import os
 import pathlib
 import pickle
@@ -588,6 +589,31 @@ def _():
     assert words[0] == words[1], printed.getvalue()
 
 
+def compare_rows(moved, real, codes):
+    """Row operators of tensors that were moved, against RowOperator on the CPU."""
+    scores = reals(3, 4, 24)
+    masked = scores.clone()
+    masked[0, :, 5:] = -math.inf
+    masked[1, 2] = -math.inf
+    masked[2, 0, 3], masked[2, 1, 7], masked[2, 2, 0] = math.nan, math.inf, -150.0
+    norms = dict(gamma=np.linspace(0.5, 2, 24), eps=1e-5)
+    for of in (pwl.softmax("s8:0.01:3", "u8:2^-8", rows=64), pwl.softmax("u16:2^-11:32768", "u16:2^-16", rows=24),
+               pwl.log_softmax("s8:0.0472", "s8:2^-4:127", rows=64), pwl.rmsnorm("s8:2^-5:3", "s16:2^-12", **norms),
+               pwl.layernorm("s16:2^-10", "s8:2^-5", beta=np.zeros(24), **norms)):
+        text = of.to_json()
+        for x in (scores, scores.transpose(0, 1), scores.double(), scores.bfloat16(), reals(0, 24),
+                  masked[2] if of.is_norm else masked, *(() if of.is_norm else (reals(2, 1),))):
+            wanted = torch.from_numpy(of.real(x.to(torch.float32).numpy())).to(x.dtype)
+            same(real(moved(x), text).cpu(), wanted, f"{of}, real numbers")
+        narrow = torch.from_numpy(of.quantize(scores.numpy()))
+        for x in (narrow, narrow.to(torch.int64), narrow[:0]):
+            equal(codes(moved(x), text).cpu().numpy(), of(narrow[:len(x)].numpy()), f"{of}, codes")
+        far = torch.full((2, 24), 70000)
+        far[0] = -1
+        refused("codes from -1 to 70000: must be from", lambda: codes(moved(far), text))
+        refused("the last axis must have", lambda: codes(moved(torch.zeros(2, 65, dtype=narrow.dtype)), text))
+
+
 def test_launches():
     fake = ctypes.CDLL(os.environ["PWL_CUDA_LIBRARY"])
     stream = ctypes.c_int.in_dll(fake, "fake_stream")
@@ -614,6 +640,13 @@ def test_launches():
             far = torch.tensor([-1 << 40, 5, 1 << 40])
             equal(ops._map_codes_cuda(far, json).numpy(), gelu(far.numpy()), "int64")
             refused("other words", lambda: ops._map_real_cuda(reals(3).half(), json))
+
+    @test("launches of row operators: the bits of the CPU, masks and types as there")
+    def _():
+        with mock.patch.object(torch.cuda, "device", device), mock.patch.object(ops, "current_device", lambda: 0), \
+             mock.patch.object(ops, "current_stream", lambda of: 78):
+            compare_rows(lambda x: x, ops._rows_cuda, ops._map_rows_cuda)
+        assert stream.value == 78
 
 
 def test_device():
@@ -644,6 +677,10 @@ def test_device():
         torch.cuda.synchronize()
         same(y.cpu(), expected(x.cpu(), gelu), "a graph")
         same(torch.compile(module)(x).cpu(), expected(x.cpu(), gelu), "compiled")
+
+    @test("row operators on a CUDA device: the bits of the CPU")
+    def _():
+        compare_rows(lambda x: x.cuda(), ops.map_rows, ops.map_row_codes)
 
 
 if on_device:

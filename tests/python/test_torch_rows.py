@@ -341,21 +341,67 @@ def _():
     refused("no activation to replace", lambda: pwl.torch.prepare(nn.Softmax(-1), operators=False))
 
 
-@test("TransformerEncoderLayer, whose attention is one kernel")
-def _():
-    layer = nn.TransformerEncoderLayer(24, 2, 32, activation="gelu", batch_first=True).eval()
-    encoder = nn.TransformerEncoder(layer, 2).eval()
-    made = converted(encoder, batches, 16)
-    assert sorted(rows_of(made)) == [f"layers.{k}.norm{n}" for k in (0, 1) for n in (1, 2)]
-    with torch.no_grad():
-        assert (made(batches[0]) - encoder(batches[0])).abs().max() < 0.01
-
-
 def again(model):
     file = io.BytesIO()
     torch.save(model, file)
     file.seek(0)
     return torch.load(file, weights_only=False)
+
+
+@test("TransformerEncoderLayer, whose attention is one kernel")
+def _():
+    layer = nn.TransformerEncoderLayer(24, 2, 32, activation="gelu", batch_first=True).eval()
+    encoder = nn.TransformerEncoder(layer, 2).eval()
+    made = converted(encoder, batches, 16)
+    assert sorted(rows_of(made)) == sorted(f"layers.{k}.{name}" for k in (0, 1) for name in (
+        "norm1", "norm2", "self_attn.attention.softmax"))
+    padding = torch.zeros(batches[0].shape[:2], dtype=torch.bool)
+    padding[:, -2:] = True
+    with torch.no_grad():
+        assert (made(batches[0]) - encoder(batches[0])).abs().max() < 0.01
+        got, wanted = (of(batches[0], src_key_padding_mask=padding) for of in (made, encoder))
+        assert (got[:, :-2] - wanted[:, :-2]).abs().max() < 0.01
+        assert not pwl.torch.report(made, batches).floats
+
+
+def attention_calls(width, own, batched, first):
+    """Inputs of MultiheadAttention, and the masks that it takes in every form."""
+    shape = (lambda n, of: (2, n, of) if first else (n, 2, of)) if batched else (lambda n, of: (n, of))
+    q, k, v = (torch.randn(shape(n, of)) for n, of in ((5, width), (7, own[0]), (7, own[1])))
+    padding, mask = torch.zeros((2, 7) if batched else 7, dtype=torch.bool), torch.zeros(5, 7, dtype=torch.bool).bernoulli_(0.3)
+    padding[..., -2:], mask[:, 0] = True, False
+    heads = torch.randn(8 if batched else 4, 5, 7)
+    for flags in ({}, {"key_padding_mask": padding}, {"attn_mask": mask}, {"attn_mask": heads, "key_padding_mask": padding},
+                  {"attn_mask": heads, "key_padding_mask": padding.float() * -3}, {"attn_mask": torch.ones(5, 7, dtype=torch.bool).triu(1), "is_causal": True}):
+        for need in ({}, {"need_weights": False}, {"average_attn_weights": False}):
+            yield (q, k, v), {**flags, **need}
+
+
+@test("MultiheadAttention gets a softmax of its own, with all that it takes")
+def _():
+    torch.manual_seed(3)
+    for flags in ({}, {"bias": False}, {"add_bias_kv": True}, {"add_zero_attn": True}, {"kdim": 6, "vdim": 10},
+                  {"add_bias_kv": True, "add_zero_attn": True, "kdim": 16}):
+        for first in (False, True):
+            model = nn.MultiheadAttention(16, 4, batch_first=first, **flags).eval()
+            for bias in (model.in_proj_bias, model.out_proj.bias):
+                if bias is not None:
+                    nn.init.normal_(bias)
+            prepared, own = pwl.torch.prepare(model), (flags.get("kdim", 16), flags.get("vdim", 16))
+            for batched in (True, False):
+                for given, masks in attention_calls(16, own, batched, first):
+                    plain = {name: value for name, value in masks.items() if name != "is_causal"}  # a hint
+                    for got, wanted in zip(prepared(*given, **masks), model(*given, **plain)):
+                        assert (got is None) == (wanted is None), masks
+                        assert wanted is None or got.shape == wanted.shape and torch.allclose(got, wanted, atol=1e-5), masks
+            made = pwl.torch.convert(prepared, 16)
+            assert list(rows_of(made)) == ["attention.softmax"] and made.attention.softmax.operator.rows == 4096
+            assert (made(*given)[0] - model(*given)[0]).abs().max() < 2e-3
+            equal(again(made)(*given)[0].detach(), made(*given)[0].detach(), "a copy")
+    refused("is_causal is a hint", lambda: prepared(*given, is_causal=True))
+    training = pwl.torch.prepare(nn.MultiheadAttention(16, 4, dropout=1.0).train())
+    y, weights = training(*[torch.randn(5, 2, 16)] * 3)
+    assert (weights == 0).all() and torch.equal(y, training.out_proj.bias.expand_as(y))
 
 
 @test("deepcopy, pickle, state_dict, compile, export and gradients")

@@ -18,7 +18,7 @@ from ..errors import Error, ToolError, shown
 from ..table import Table
 from . import functions, row_functions
 from .activation import Activation, Observed
-from .attention import CALLS, Attention
+from .attention import CALLS, Attention, MultiheadAttention
 from .functions import Function
 from .row_functions import FoundRows, RowFunction
 from .row_module import ObservedRows, Rows
@@ -115,7 +115,10 @@ class _Preparation:
                     new = graph_module(module, path)
                 found = functions.of_module(new) or functions.by_values(new)
                 rows = None
-                if self.operators and not found:
+                if self.operators and type(new) is nn.MultiheadAttention:
+                    within = f"{path}.attention.softmax" if path else "attention.softmax"
+                    MultiheadAttention.of(new, self.observed_rows(FoundRows(RowFunction("softmax")), within, new.training))
+                elif self.operators and not found:
                     rows = self.of_rows(row_functions.of_module(new), path, type(new).__name__)
                 if found:
                     new = self.observed(*found, path or "the model", module.training)
@@ -140,6 +143,8 @@ class _Preparation:
                 setattr(module, name, self.observed(*found, within + name, module.training))
         if hasattr(module, "activation_relu_or_gelu"):  # else TransformerEncoderLayer takes a kernel of its own GELU
             setattr(module, "activation_relu_or_gelu", 0)
+        if hasattr(module, "use_nested_tensor"):  # which only that kernel takes
+            setattr(module, "use_nested_tensor", False)
         if isinstance(module, ONE_KERNEL):
             self.left.append(f"{path or 'the model'}: the activations of {type(module).__name__} are parts of one kernel")
         if isinstance(module, nn.PReLU):

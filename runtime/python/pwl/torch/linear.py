@@ -103,23 +103,23 @@ class _Arranged:
         self.at, self.version = weight.data_ptr(), _version(weight)
         self.cores: dict[tuple[Any, ...], tuple[_core.Product, Any]] = {}
 
-    def core(self, bias: int, *of_product: Any) -> _core.Product:
-        key = bias, *of_product
+    def core(self, bias: int, packed: Packed, activations: int, table: Optional[str]) -> _core.Product:
+        key = bias, packed, activations, table
         found = self.cores.get(key)
         if found is None:
             if len(self.cores) >= KEPT:
                 self.cores.clear()
-            core = _core_of(self.at, bias, *of_product, None, None)
+            core = _core_of(self.at, *key, None, None)
             found = self.cores[key] = core, qgemm.arranged(core)
         return found[0]
 
 
-_ARRANGED = WeakTensorKeyDictionary()  # _Arranged by weights
+_ARRANGED: Any = WeakTensorKeyDictionary()  # _Arranged by weights
 _LOCK = threading.Lock()
 
 
 def _arranged(weight: Tensor) -> _Arranged:
-    known = _ARRANGED.get(weight)
+    known: Optional[_Arranged] = _ARRANGED.get(weight)
     if known is None or known.at != weight.data_ptr() or known.version is None or known.version != _version(weight):
         known = _ARRANGED[weight] = _Arranged(weight)
     return known
@@ -264,7 +264,7 @@ class _Repeat:
             return None
         device = self.call.device
         if device is None:
-            if weight.is_inference() or weight._version != self.version:
+            if weight is None or weight.is_inference() or weight._version != self.version:
                 return None
             y = torch.empty_strided(self.shape, self.strides, dtype=self.dtype)
         elif device == current_device():
