@@ -3,7 +3,7 @@
  * What a product by wgmma takes, by tile. Thread blocks work on their tiles in waves, one tile each; the last wave
  * takes as long as the others, or half of it where two blocks share its tiles. Around them comes what a launch takes,
  * the first copies and the last stores, and where two blocks share a tile, adding up: together within 10 % of what was
- * measured on an H100, of ROWS4 an H200 (kernels/RESULTS.md).
+ * measured on an H100, of ROWS4 an H200 (kernels/results/).
  */
 #include "tiles.h"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The program finds what it runs equal to its parts, its figures are those of kernels/RESULTS.md, and bad input is told.
+# The program finds what it runs equal to its parts, its figures are those of examples/RESULTS.md, and bad input is told.
 # usage: check_ffn.sh PROGRAM WRITE_MODEL SOURCE_ROOT
 set -eu
 ffn=$1 write_model=$2 source_root=$3
@@ -11,8 +11,8 @@ model=$work/model.gguf cut=$work/cut.gguf
 "$write_model" "$model"
 gate=(--gate blk.0.ffn_gate.weight) up=(--up blk.0.ffn_up.weight) down=(--down blk.0.ffn_down.weight)
 
-published "$source_root/kernels/RESULTS.md" "$ffn" "$model" "${up[@]}" "${down[@]}"
-published "$source_root/kernels/RESULTS.md" "$ffn" "$model" "${gate[@]}" "${up[@]}" "${down[@]}"
+published "$source_root/examples/RESULTS.md" "$ffn" "$model" "${up[@]}" "${down[@]}"
+published "$source_root/examples/RESULTS.md" "$ffn" "$model" "${gate[@]}" "${up[@]}" "${down[@]}"
 
 # refuses STATUS MESSAGE ARGUMENT...: and prints nothing else.
 refuses() {

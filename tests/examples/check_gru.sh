@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The program finds its own hashes and bounds kept, its figures are those of kernels/RESULTS.md, and a step compiles
+# The program finds its own hashes and bounds kept, its figures are those of examples/RESULTS.md, and a step compiles
 # where there are no registers for floats. usage: check_gru.sh PROGRAM SOURCE_ROOT COMPILER...
 set -eu
 program=$1 source_root=$2
 shift 2
 . "$(dirname "$0")/published.sh"
-published "$source_root/kernels/RESULTS.md" "$program"
+published "$source_root/examples/RESULTS.md" "$program"
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
