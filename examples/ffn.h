@@ -43,7 +43,7 @@ const char *ffn_shape(ffn_block *block);
 
 /* What of a block is quantised; the rest is in floats, and sums in double. */
 typedef struct ffn_choice {
-    int weights;     /* as pwl_qgemm_pack_tensor() does: floats to Q4_0; blocks are what they are */
+    int weights;     /* as pwl_qgemm_of_tensor() says: floats to Q4_0; blocks are what they are */
     int activations; /* x, and what goes into W_down, to Q8_1 */
     const ffn_table *table;
 } ffn_choice;

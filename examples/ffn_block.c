@@ -179,9 +179,11 @@ static pwl_qgemm_status pack(const pwl_qgemm_tensor *gate, const pwl_qgemm_tenso
     void *const memory = status == PWL_QGEMM_OK ? aligned_alloc(16, (bytes + 15) / 16 * 16) : NULL;
     if (status == PWL_QGEMM_OK && !memory)
         status = PWL_QGEMM_ERR_SPACE;
+    pwl_qgemm_source from = pwl_qgemm_of_tensor(format, PWL_RULE_DEFAULT, tensor);
+    if (gate)
+        from = pwl_qgemm_of_pair(pwl_qgemm_of_tensor(format, PWL_RULE_DEFAULT, gate), from);
     if (status == PWL_QGEMM_OK)
-        status = gate ? pwl_qgemm_pack_pair(gate, tensor, format, PWL_RULE_DEFAULT, memory, bytes, weights, NULL)
-                      : pwl_qgemm_pack_tensor(tensor, format, PWL_RULE_DEFAULT, memory, bytes, weights, NULL);
+        status = pwl_qgemm_pack(from, memory, bytes, weights, NULL);
     if (status != PWL_QGEMM_OK)
         free(memory);
     return status;

@@ -82,8 +82,8 @@ static int quantise_product(const float *w, const float *bias, size_t columns, i
     product->n = n;
     int done = q_w && pwl_qgemm_weights_bytes(PWL_QGEMM_ROWS8, GRU_ROWS, columns, &bytes) == PWL_QGEMM_OK &&
                (memory = aligned_alloc(16, (bytes + 15) / 16 * 16)) &&
-               pwl_qgemm_pack_f32(PWL_QGEMM_ROWS8, PWL_RULE_DEFAULT, w, GRU_ROWS, columns, memory, bytes,
-                                  &product->weights, NULL) == PWL_QGEMM_OK &&
+               pwl_qgemm_pack(pwl_qgemm_of_floats(PWL_QGEMM_ROWS8, PWL_RULE_DEFAULT, w, GRU_ROWS, columns), memory,
+                              bytes, &product->weights, NULL) == PWL_QGEMM_OK &&
                pwl_qgemm_unpack_s8(&product->weights, q_w, product->n_w) == PWL_QGEMM_OK;
     for (size_t row = 0; row < GRU_ROWS && done; row++) {
         const int scale = product->n_w[row] + n;

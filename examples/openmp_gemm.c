@@ -72,7 +72,7 @@ int main(void)
 
     must(pwl_qgemm_weights_bytes(PWL_QGEMM_Q4_0, N, K, &bytes));
     memory = need(bytes);
-    must(pwl_qgemm_pack_f32(PWL_QGEMM_Q4_0, PWL_RULE_DEFAULT, w, N, K, memory, bytes, &packed, NULL));
+    must(pwl_qgemm_pack(pwl_qgemm_of_floats(PWL_QGEMM_Q4_0, PWL_RULE_DEFAULT, w, N, K), memory, bytes, &packed, NULL));
     must(pwl_qgemm_panels_bytes(&packed, &bytes));
     arranged = need(bytes);
     must(pwl_qgemm_arrange(&packed, arranged, bytes, &panels));

@@ -112,8 +112,8 @@ static const char *pack_weights(struct bench *b)
     if (!failed)
         failed = text_of(cudaMalloc(&b->packed, bytes));
     if (!failed)
-        failed = device_status_text(pwl_cuda_qgemm_pack_tensor(&tensor, b->what->format, PWL_RULE_DEFAULT, b->packed,
-                                                               bytes, &b->weights, NULL, b->stream));
+        failed = device_status_text(pwl_cuda_qgemm_pack(pwl_qgemm_of_tensor(b->what->format, PWL_RULE_DEFAULT, &tensor),
+                                                        b->packed, bytes, &b->weights, NULL, b->stream));
     return failed ? failed : text_of(cudaStreamSynchronize(b->stream));
 }
 

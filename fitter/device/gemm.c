@@ -163,15 +163,15 @@ static int take_exponents(struct gemm *gemm, struct diag *diag)
 
 static int pack(struct gemm *gemm, const pwl_qgemm_tensor *tensor, struct diag *diag)
 {
-    pwl_qgemm_place bad = {0, 0};
+    pwl_qgemm_place bad = {0, 0, 0};
     size_t bytes;
     pwl_qgemm_status status = pwl_qgemm_weights_bytes(gemm->scheme->format, gemm->weights.n, gemm->weights.k, &bytes);
     if (status == PWL_QGEMM_OK) {
         gemm->packed = gemm_array(bytes, 1);
         if (!gemm->packed)
             return gemm_out_of_memory("weights", diag);
-        status = pwl_qgemm_pack_tensor(tensor, gemm->scheme->format, PWL_RULE_DEFAULT, gemm->packed, bytes,
-                                       &gemm->weights, &bad);
+        status = pwl_qgemm_pack(pwl_qgemm_of_tensor(gemm->scheme->format, PWL_RULE_DEFAULT, tensor), gemm->packed,
+                                bytes, &gemm->weights, &bad);
     }
     if (status == PWL_QGEMM_ERR_SCALE)
         return diag_set(diag, EXIT_USAGE, "%s: row %zu, columns %zu to %zu: a scale or a weight is infinite or NaN",

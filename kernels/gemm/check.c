@@ -171,42 +171,77 @@ pwl_qgemm_status pwl_qgemm_check_shape(pwl_qgemm_format format, size_t n, size_t
     return pwl_qgemm_is_rows(format) && k > PWL_QGEMM_MAX_K_INT8 ? PWL_QGEMM_ERR_DEPTH : PWL_QGEMM_OK;
 }
 
-static pwl_qgemm_status check_rule(pwl_qgemm_format format, pwl_rule rule)
+/* Whether floats make blocks of the format by the rule. */
+static pwl_qgemm_status check_floats(const pwl_qgemm_source *from)
 {
-    if ((unsigned)rule > PWL_RULE_DOCUMENT || (format == PWL_QGEMM_MXFP4 && rule == PWL_RULE_DOCUMENT) ||
-        (pwl_qgemm_is_rows(format) && rule != PWL_RULE_DEFAULT))
+    const pwl_qgemm_format format = from->format;
+    if (pwl_qgemm_is_super(format) || pwl_qgemm_is_e4m3(format))
+        return PWL_QGEMM_ERR_FORMAT;
+    if ((unsigned)from->type > PWL_QGEMM_BF16)
+        return PWL_QGEMM_ERR_TYPE;
+    if ((unsigned)from->rule > PWL_RULE_DOCUMENT || (format == PWL_QGEMM_MXFP4 && from->rule == PWL_RULE_DOCUMENT) ||
+        (pwl_qgemm_is_rows(format) && from->rule != PWL_RULE_DEFAULT))
         return PWL_QGEMM_ERR_RULE;
     return PWL_QGEMM_OK;
+}
+
+/* Whether the format is made of such a source. */
+static pwl_qgemm_status check_kind(const pwl_qgemm_source *from)
+{
+    const int of_rows = pwl_qgemm_is_rows(from->format) || from->format == PWL_QGEMM_ROWS_E4M3;
+    if (from->pair && (from->pair != 1 || from->n % 16))
+        return PWL_QGEMM_ERR_PAIR;
+    switch ((int)from->from) {
+    case PWL_QGEMM_FROM_BLOCKS:
+        if (from->format == PWL_QGEMM_MXFP4_E4M3 && (unsigned)from->spread > PWL_QGEMM_SPREAD_ROUNDED)
+            return PWL_QGEMM_ERR_RULE;
+        return of_rows ? PWL_QGEMM_ERR_FORMAT : PWL_QGEMM_OK;
+    case PWL_QGEMM_FROM_FLOATS:
+        return check_floats(from);
+    case PWL_QGEMM_FROM_CODES:
+        return of_rows ? PWL_QGEMM_OK : PWL_QGEMM_ERR_FORMAT;
+    case PWL_QGEMM_FROM_Q4_0:
+        return from->format == PWL_QGEMM_ROWS4 ? PWL_QGEMM_OK : PWL_QGEMM_ERR_FORMAT;
+    default:
+        return PWL_QGEMM_ERR_TYPE;
+    }
 }
 
 /* Of the source's data. */
 static size_t alignment_of(const pwl_qgemm_source *from)
 {
-    if (from->from == PWL_QGEMM_FROM_BLOCKS)
-        return pwl_qgemm_scale_bytes(from->format);
-    if (from->from == PWL_QGEMM_FROM_Q4_0)
+    switch ((int)from->from) {
+    case PWL_QGEMM_FROM_BLOCKS:
+        return from->format == PWL_QGEMM_MXFP4_E4M3 ? 1 : pwl_qgemm_scale_bytes(from->format);
+    case PWL_QGEMM_FROM_FLOATS:
+        return types[from->type].align;
+    case PWL_QGEMM_FROM_Q4_0:
         return _Alignof(pwl_block_q4_0);
-    return from->from == PWL_QGEMM_FROM_FLOATS ? types[from->type].align : 1;
+    default:
+        return 1;
+    }
+}
+
+static pwl_qgemm_status check_data(const pwl_qgemm_source *from, int i)
+{
+    const size_t row_alignment = from->format == PWL_QGEMM_ROWS_E4M3 ? _Alignof(float) : 1;
+    if (!from->data[i] || (from->from == PWL_QGEMM_FROM_CODES && !from->row_data[i]))
+        return PWL_QGEMM_ERR_NULL;
+    return (uintptr_t)from->data[i] % alignment_of(from) || (uintptr_t)from->row_data[i] % row_alignment
+               ? PWL_QGEMM_ERR_ALIGN
+               : PWL_QGEMM_OK;
 }
 
 pwl_qgemm_status pwl_qgemm_check_source(const pwl_qgemm_source *from, const void *memory, size_t bytes,
                                         const pwl_qgemm_weights *weights)
 {
     pwl_qgemm_status status = pwl_qgemm_check_shape(from->format, from->n, from->k);
-    if (status == PWL_QGEMM_OK &&
-        ((from->from == PWL_QGEMM_FROM_BLOCKS && pwl_qgemm_is_rows(from->format)) || pwl_qgemm_is_e4m3(from->format) ||
-         (from->from != PWL_QGEMM_FROM_BLOCKS && pwl_qgemm_is_super(from->format))))
-        status = PWL_QGEMM_ERR_FORMAT;
     if (status == PWL_QGEMM_OK)
-        status = check_rule(from->format, from->rule);
+        status = check_kind(from);
+    for (int i = 0; i <= (from->pair != 0) && status == PWL_QGEMM_OK; i++)
+        status = check_data(from, i);
     if (status != PWL_QGEMM_OK)
         return status;
-    for (int i = 0; i <= (from->data[1] != NULL); i++) {
-        if (!from->data[i] || (from->from == PWL_QGEMM_FROM_CODES && !from->n_w[i]))
-            return PWL_QGEMM_ERR_NULL;
-        if ((uintptr_t)from->data[i] % alignment_of(from))
-            return PWL_QGEMM_ERR_ALIGN;
-    }
     if (!memory || !weights)
         return PWL_QGEMM_ERR_NULL;
     if ((uintptr_t)memory % 16)

@@ -10,21 +10,16 @@
 /* Whether n * k weights can be packed, and every size computed in size_t. */
 pwl_qgemm_status pwl_qgemm_check_shape(pwl_qgemm_format format, size_t n, size_t k);
 
-/* *from = what a tensor's weights in `format` are packed from; memory is not looked at. */
-pwl_qgemm_status pwl_qgemm_source_of(const pwl_qgemm_tensor *tensor, pwl_qgemm_format format, pwl_rule rule,
-                                     pwl_qgemm_source *from);
-
-/* The same of a pair. */
-pwl_qgemm_status pwl_qgemm_pair_source_of(const pwl_qgemm_tensor *gate, const pwl_qgemm_tensor *up,
-                                          pwl_qgemm_format format, pwl_rule rule, pwl_qgemm_source *from);
-
-/* And of integers, n rows each. */
-pwl_qgemm_status pwl_qgemm_pair_source_of_s8(const int8_t *q_gate, const int8_t *n_gate, const int8_t *q_up,
-                                             const int8_t *n_up, size_t n, size_t k, pwl_qgemm_source *from);
+/* *from = the source itself, or what its tensors are packed from. */
+pwl_qgemm_status pwl_qgemm_resolve(const pwl_qgemm_source *source, pwl_qgemm_source *from);
 
 /* Whether weights can be packed into memory of `bytes`, as far as can be told without looking at them. */
 pwl_qgemm_status pwl_qgemm_check_source(const pwl_qgemm_source *from, const void *memory, size_t bytes,
                                         const pwl_qgemm_weights *weights);
+
+/* pwl_qgemm_pack() of the formats of E4M3, after the checks. */
+pwl_qgemm_status pwl_qgemm_pack_e4m3(const pwl_qgemm_source *from, void *memory, pwl_qgemm_weights *weights,
+                                     pwl_qgemm_place *bad);
 
 /* As pwl_qgemm_check(); of the activation's table, if there is an activation, `codes` is told. */
 pwl_qgemm_status pwl_qgemm_check_with(const pwl_qgemm_product *product, const pwl_qgemm_codes *codes);

@@ -53,78 +53,43 @@ static int survey(const pwl_qgemm_source *from, void *memory, pwl_qgemm_survey *
     return error == cudaSuccess ? wait_for(memory, found, stream) : error;
 }
 
-static pwl_qgemm_status pack(const pwl_qgemm_source *from, void *memory, size_t bytes, pwl_qgemm_weights *weights,
-                             pwl_qgemm_place *bad, struct CUstream_st *stream)
+pwl_qgemm_status pwl_cuda_qgemm_pack(pwl_qgemm_source source, void *memory, size_t bytes, pwl_qgemm_weights *weights,
+                                     pwl_qgemm_place *bad, struct CUstream_st *stream)
 {
+    pwl_qgemm_source from;
     pwl_qgemm_survey found;
     pwl_qgemm_weights made;
     int error;
-    const pwl_qgemm_status status = pwl_qgemm_check_source(from, memory, bytes, weights);
-    if (status != PWL_QGEMM_OK || pwl_qgemm_is_super(from->format))
-        return status != PWL_QGEMM_OK ? status : PWL_QGEMM_ERR_FORMAT;
+    pwl_qgemm_status status = pwl_qgemm_resolve(&source, &from);
+    if (status == PWL_QGEMM_OK)
+        status = pwl_qgemm_check_source(&from, memory, bytes, weights);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    if (pwl_qgemm_is_super(from.format) || pwl_qgemm_is_e4m3(from.format))
+        return PWL_QGEMM_ERR_FORMAT;
     memset(&found, 0xff, sizeof found);
-    made = pwl_qgemm_weights_of(from, memory, 0);
-    error = pack_pieces(from, &made, memory, &found, stream);
+    made = pwl_qgemm_weights_of(&from, memory, 0);
+    error = pack_pieces(&from, &made, memory, &found, stream);
     if (error != cudaSuccess)
         return status_of(error);
     if (found.bad != UINT64_MAX) {
         if (bad)
-            *bad = pwl_qgemm_place_of(from, (size_t)found.bad);
+            *bad = pwl_qgemm_place_of(&from, (size_t)found.bad);
         return PWL_QGEMM_ERR_SCALE;
     }
     if (found.row != UINT64_MAX && !made.row_data) {
-        error = survey(from, memory, &found, stream);
-        made = pwl_qgemm_weights_of(from, memory, found.row != UINT64_MAX);
+        error = survey(&from, memory, &found, stream);
+        made = pwl_qgemm_weights_of(&from, memory, found.row != UINT64_MAX);
         if (error == cudaSuccess && bytes < made.bytes)
             return PWL_QGEMM_ERR_SPACE;
         if (error == cudaSuccess && made.row_data)
-            error = pwl_cuda_launch_qgemm_rows(from, &made, NULL, stream);
+            error = pwl_cuda_launch_qgemm_rows(&from, &made, NULL, stream);
     }
     if (error == cudaSuccess)
-        error = pwl_cuda_launch_qgemm_last(from, &made, stream);
+        error = pwl_cuda_launch_qgemm_last(&from, &made, stream);
     if (error == cudaSuccess)
         *weights = made;
     return status_of(error);
-}
-
-pwl_qgemm_status pwl_cuda_qgemm_pack(pwl_qgemm_format format, const void *blocks, size_t n, size_t k, void *memory,
-                                     size_t bytes, pwl_qgemm_weights *weights, pwl_qgemm_place *bad,
-                                     struct CUstream_st *stream)
-{
-    const pwl_qgemm_source from = {
-        PWL_QGEMM_FROM_BLOCKS, format, PWL_QGEMM_F32, PWL_RULE_DEFAULT, n, k, {blocks}, {NULL}};
-    return pack(&from, memory, bytes, weights, bad, stream);
-}
-
-pwl_qgemm_status pwl_cuda_qgemm_pack_f32(pwl_qgemm_format format, pwl_rule rule, const float *w, size_t n, size_t k,
-                                         void *memory, size_t bytes, pwl_qgemm_weights *weights, pwl_qgemm_place *bad,
-                                         struct CUstream_st *stream)
-{
-    const pwl_qgemm_source from = {PWL_QGEMM_FROM_FLOATS, format, PWL_QGEMM_F32, rule, n, k, {w}, {NULL}};
-    return pack(&from, memory, bytes, weights, bad, stream);
-}
-
-pwl_qgemm_status pwl_cuda_qgemm_pack_tensor(const pwl_qgemm_tensor *tensor, pwl_qgemm_format format, pwl_rule rule,
-                                            void *memory, size_t bytes, pwl_qgemm_weights *weights,
-                                            pwl_qgemm_place *bad, struct CUstream_st *stream)
-{
-    pwl_qgemm_source from;
-    const pwl_qgemm_status status = pwl_qgemm_source_of(tensor, format, rule, &from);
-    return status == PWL_QGEMM_OK ? pack(&from, memory, bytes, weights, bad, stream) : status;
-}
-
-pwl_qgemm_status pwl_cuda_qgemm_pack_s8(const int8_t *q_w, const int8_t *n_w, size_t n, size_t k, void *memory,
-                                        size_t bytes, pwl_qgemm_weights *weights, struct CUstream_st *stream)
-{
-    const pwl_qgemm_source from = pwl_qgemm_source_of_codes(PWL_QGEMM_ROWS8, q_w, n_w, n, k);
-    return pack(&from, memory, bytes, weights, NULL, stream);
-}
-
-pwl_qgemm_status pwl_cuda_qgemm_pack_s4(const uint8_t *q_w, const int8_t *n_w, size_t n, size_t k, void *memory,
-                                        size_t bytes, pwl_qgemm_weights *weights, struct CUstream_st *stream)
-{
-    const pwl_qgemm_source from = pwl_qgemm_source_of_codes(PWL_QGEMM_ROWS4, q_w, n_w, n, k);
-    return pack(&from, memory, bytes, weights, NULL, stream);
 }
 
 pwl_qgemm_status pwl_cuda_qgemm_quantise_e4m3(pwl_qgemm_type type, const void *x, size_t m, size_t k, size_t stride,
@@ -142,22 +107,4 @@ pwl_qgemm_status pwl_cuda_qgemm_quantise_e4m3(pwl_qgemm_type type, const void *x
     if ((uintptr_t)scale % sizeof *scale)
         return PWL_QGEMM_ERR_ALIGN;
     return status_of(pwl_cuda_launch_qgemm_e4m3(&from, m, k, q, scale, stream));
-}
-
-pwl_qgemm_status pwl_cuda_qgemm_pack_pair(const pwl_qgemm_tensor *gate, const pwl_qgemm_tensor *up,
-                                          pwl_qgemm_format format, pwl_rule rule, void *memory, size_t bytes,
-                                          pwl_qgemm_weights *weights, pwl_qgemm_place *bad, struct CUstream_st *stream)
-{
-    pwl_qgemm_source from;
-    const pwl_qgemm_status status = pwl_qgemm_pair_source_of(gate, up, format, rule, &from);
-    return status == PWL_QGEMM_OK ? pack(&from, memory, bytes, weights, bad, stream) : status;
-}
-
-pwl_qgemm_status pwl_cuda_qgemm_pack_pair_s8(const int8_t *q_gate, const int8_t *n_gate, const int8_t *q_up,
-                                             const int8_t *n_up, size_t n, size_t k, void *memory, size_t bytes,
-                                             pwl_qgemm_weights *weights, struct CUstream_st *stream)
-{
-    pwl_qgemm_source from;
-    const pwl_qgemm_status status = pwl_qgemm_pair_source_of_s8(q_gate, n_gate, q_up, n_up, n, k, &from);
-    return status == PWL_QGEMM_OK ? pack(&from, memory, bytes, weights, NULL, stream) : status;
 }

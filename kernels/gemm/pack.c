@@ -100,16 +100,11 @@ static pwl_qgemm_status pack_super(const pwl_qgemm_source *from, void *memory, p
     return PWL_QGEMM_OK;
 }
 
-static pwl_qgemm_status pack(const pwl_qgemm_source *from, void *memory, size_t bytes, pwl_qgemm_weights *weights,
-                             pwl_qgemm_place *bad)
+static pwl_qgemm_status pack_pieces(const pwl_qgemm_source *from, void *memory, size_t bytes,
+                                    pwl_qgemm_weights *weights, pwl_qgemm_place *bad)
 {
     pwl_qgemm_weights made;
     int exponents;
-    const pwl_qgemm_status status = pwl_qgemm_check_source(from, memory, bytes, weights);
-    if (status != PWL_QGEMM_OK)
-        return status;
-    if (pwl_qgemm_is_super(from->format))
-        return pack_super(from, memory, weights, bad);
     if (!survey(from, &exponents, bad))
         return PWL_QGEMM_ERR_SCALE;
     made = pwl_qgemm_weights_of(from, memory, exponents);
@@ -132,59 +127,20 @@ pwl_qgemm_status pwl_qgemm_weights_bytes(pwl_qgemm_format format, size_t n, size
     return status;
 }
 
-pwl_qgemm_status pwl_qgemm_pack(pwl_qgemm_format format, const void *blocks, size_t n, size_t k, void *memory,
-                                size_t bytes, pwl_qgemm_weights *weights, pwl_qgemm_place *bad)
-{
-    const pwl_qgemm_source from = {
-        PWL_QGEMM_FROM_BLOCKS, format, PWL_QGEMM_F32, PWL_RULE_DEFAULT, n, k, {blocks}, {NULL}};
-    return pack(&from, memory, bytes, weights, bad);
-}
-
-pwl_qgemm_status pwl_qgemm_pack_f32(pwl_qgemm_format format, pwl_rule rule, const float *w, size_t n, size_t k,
-                                    void *memory, size_t bytes, pwl_qgemm_weights *weights, pwl_qgemm_place *bad)
-{
-    const pwl_qgemm_source from = {PWL_QGEMM_FROM_FLOATS, format, PWL_QGEMM_F32, rule, n, k, {w}, {NULL}};
-    return pack(&from, memory, bytes, weights, bad);
-}
-
-pwl_qgemm_status pwl_qgemm_pack_tensor(const pwl_qgemm_tensor *tensor, pwl_qgemm_format format, pwl_rule rule,
-                                       void *memory, size_t bytes, pwl_qgemm_weights *weights, pwl_qgemm_place *bad)
+pwl_qgemm_status pwl_qgemm_pack(pwl_qgemm_source source, void *memory, size_t bytes, pwl_qgemm_weights *weights,
+                                pwl_qgemm_place *bad)
 {
     pwl_qgemm_source from;
-    const pwl_qgemm_status status = pwl_qgemm_source_of(tensor, format, rule, &from);
-    return status == PWL_QGEMM_OK ? pack(&from, memory, bytes, weights, bad) : status;
-}
-
-pwl_qgemm_status pwl_qgemm_pack_s8(const int8_t *q_w, const int8_t *n_w, size_t n, size_t k, void *memory, size_t bytes,
-                                   pwl_qgemm_weights *weights)
-{
-    const pwl_qgemm_source from = pwl_qgemm_source_of_codes(PWL_QGEMM_ROWS8, q_w, n_w, n, k);
-    return pack(&from, memory, bytes, weights, NULL);
-}
-
-pwl_qgemm_status pwl_qgemm_pack_s4(const uint8_t *q_w, const int8_t *n_w, size_t n, size_t k, void *memory,
-                                   size_t bytes, pwl_qgemm_weights *weights)
-{
-    const pwl_qgemm_source from = pwl_qgemm_source_of_codes(PWL_QGEMM_ROWS4, q_w, n_w, n, k);
-    return pack(&from, memory, bytes, weights, NULL);
-}
-
-pwl_qgemm_status pwl_qgemm_pack_pair(const pwl_qgemm_tensor *gate, const pwl_qgemm_tensor *up, pwl_qgemm_format format,
-                                     pwl_rule rule, void *memory, size_t bytes, pwl_qgemm_weights *weights,
-                                     pwl_qgemm_place *bad)
-{
-    pwl_qgemm_source from;
-    const pwl_qgemm_status status = pwl_qgemm_pair_source_of(gate, up, format, rule, &from);
-    return status == PWL_QGEMM_OK ? pack(&from, memory, bytes, weights, bad) : status;
-}
-
-pwl_qgemm_status pwl_qgemm_pack_pair_s8(const int8_t *q_gate, const int8_t *n_gate, const int8_t *q_up,
-                                        const int8_t *n_up, size_t n, size_t k, void *memory, size_t bytes,
-                                        pwl_qgemm_weights *weights)
-{
-    pwl_qgemm_source from;
-    const pwl_qgemm_status status = pwl_qgemm_pair_source_of_s8(q_gate, n_gate, q_up, n_up, n, k, &from);
-    return status == PWL_QGEMM_OK ? pack(&from, memory, bytes, weights, NULL) : status;
+    pwl_qgemm_status status = pwl_qgemm_resolve(&source, &from);
+    if (status == PWL_QGEMM_OK)
+        status = pwl_qgemm_check_source(&from, memory, bytes, weights);
+    if (status != PWL_QGEMM_OK)
+        return status;
+    if (pwl_qgemm_is_super(from.format))
+        return pack_super(&from, memory, weights, bad);
+    if (pwl_qgemm_is_e4m3(from.format))
+        return pwl_qgemm_pack_e4m3(&from, memory, weights, bad);
+    return pack_pieces(&from, memory, bytes, weights, bad);
 }
 
 pwl_qgemm_status pwl_qgemm_unpack(const pwl_qgemm_weights *weights, void *blocks)

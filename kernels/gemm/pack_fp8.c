@@ -116,110 +116,105 @@ static void put_row_scale(const pwl_qgemm_weights *made, size_t row, float scale
     memcpy(rows + row * sizeof scale, &scale, sizeof scale);
 }
 
-/* Whether weights can be packed there; *made is then their description. */
-static pwl_qgemm_status check_place(pwl_qgemm_format format, size_t n, size_t k, void *memory, size_t bytes,
-                                    pwl_qgemm_weights *made)
-{
-    size_t wanted;
-    const pwl_qgemm_status status = pwl_qgemm_weights_bytes(format, n, k, &wanted);
-    if (status != PWL_QGEMM_OK)
-        return status;
-    if (!memory)
-        return PWL_QGEMM_ERR_NULL;
-    if ((uintptr_t)memory % 16)
-        return PWL_QGEMM_ERR_ALIGN;
-    *made = (pwl_qgemm_weights){memory, n, k, wanted, format, 1};
-    return bytes < wanted ? PWL_QGEMM_ERR_SPACE : PWL_QGEMM_OK;
-}
-
-static pwl_qgemm_status refuse(pwl_qgemm_status status, size_t row, size_t block, pwl_qgemm_place *bad)
+static pwl_qgemm_status refuse(pwl_qgemm_status status, const pwl_qgemm_source *from, size_t row, size_t block,
+                               pwl_qgemm_place *bad)
 {
     if (bad)
-        *bad = (pwl_qgemm_place){row, block};
+        *bad = pwl_qgemm_place_of(from, row * (from->k / PWL_BLOCK) + block);
     return status;
+}
+
+static const pwl_block_mxfp4 *blocks_of(const pwl_qgemm_source *from, size_t row)
+{
+    const pwl_qgemm_origin origin = pwl_qgemm_origin_of(from, row);
+    return (const pwl_block_mxfp4 *)origin.data + origin.row * (from->k / PWL_BLOCK);
 }
 
 /* Nothing is written until every row has been looked at. */
-static pwl_qgemm_status survey(const pwl_block_mxfp4 *blocks, size_t n, size_t count, pwl_qgemm_spread spread,
-                               int32_t *apart, pwl_qgemm_place *bad)
+static pwl_qgemm_status survey_mxfp4(const pwl_qgemm_source *from, pwl_qgemm_place *bad)
 {
+    const size_t count = from->k / PWL_BLOCK;
     pwl_qgemm_status status = PWL_QGEMM_OK;
     int32_t most = 0;
-    for (size_t row = 0; row < n; row++) {
-        const pwl_block_mxfp4 *const from = blocks + row * count;
-        const row_span span = span_of(from, count);
+    for (size_t row = 0; row < from->n; row++) {
+        const pwl_block_mxfp4 *const blocks = blocks_of(from, row);
+        const row_span span = span_of(blocks, count);
         if (span.bad < count)
-            return refuse(PWL_QGEMM_ERR_SCALE, row, span.bad, bad);
+            return refuse(PWL_QGEMM_ERR_SCALE, from, row, span.bad, bad);
         if (!span.is_zero && span.high - span.low > most)
             most = span.high - span.low;
-        for (size_t b = 0; b < count && spread == PWL_QGEMM_SPREAD_EXACT && status == PWL_QGEMM_OK; b++) {
+        for (size_t b = 0; b < count && from->spread == PWL_QGEMM_SPREAD_EXACT && status == PWL_QGEMM_OK; b++) {
             uint8_t codes[PWL_BLOCK], scale;
-            if (!make_block(&from[b], row_power(span), codes, &scale))
-                status = refuse(PWL_QGEMM_ERR_SPREAD, row, b, bad);
+            if (!make_block(&blocks[b], row_power(span), codes, &scale))
+                status = refuse(PWL_QGEMM_ERR_SPREAD, from, row, b, bad);
         }
     }
-    if (apart)
-        *apart = most;
+    if (bad)
+        bad->apart = most;
     return status;
 }
 
-pwl_qgemm_status pwl_qgemm_pack_mxfp4_e4m3(const pwl_block_mxfp4 *blocks, size_t n, size_t k, pwl_qgemm_spread spread,
-                                           void *memory, size_t bytes, pwl_qgemm_weights *weights, int32_t *apart,
-                                           pwl_qgemm_place *bad)
+static void put_mxfp4(const pwl_qgemm_source *from, const pwl_qgemm_weights *made)
 {
-    const size_t count = k / PWL_BLOCK;
-    pwl_qgemm_weights made;
-    pwl_qgemm_status status = check_place(PWL_QGEMM_MXFP4_E4M3, n, k, memory, bytes, &made);
-    if (status != PWL_QGEMM_OK)
-        return status;
-    if (!blocks || !weights)
-        return PWL_QGEMM_ERR_NULL;
-    if ((unsigned)spread > PWL_QGEMM_SPREAD_ROUNDED)
-        return PWL_QGEMM_ERR_RULE;
-    status = survey(blocks, n, count, spread, apart, bad);
-    if (status != PWL_QGEMM_OK)
-        return status;
-    memset(memory, 0, made.bytes);
-    for (size_t row = 0; row < n; row++) {
-        const int r = row_power(span_of(blocks + row * count, count));
+    const size_t count = from->k / PWL_BLOCK;
+    for (size_t row = 0; row < from->n; row++) {
+        const pwl_block_mxfp4 *const blocks = blocks_of(from, row);
+        const int r = row_power(span_of(blocks, count));
         for (size_t b = 0; b < count; b++) {
             uint8_t codes[PWL_BLOCK], scale;
-            (void)make_block(&blocks[row * count + b], r, codes, &scale);
-            put_block(&made, row, b, codes, scale);
+            (void)make_block(&blocks[b], r, codes, &scale);
+            put_block(made, row, b, codes, scale);
         }
-        put_row_scale(&made, row, pwl_f32_of_bits((uint32_t)(r + 127) << 23));
+        put_row_scale(made, row, pwl_f32_of_bits((uint32_t)(r + 127) << 23));
     }
-    *weights = made;
+}
+
+static const uint8_t *codes_of(const pwl_qgemm_source *from, size_t row)
+{
+    const pwl_qgemm_origin origin = pwl_qgemm_origin_of(from, row);
+    return (const uint8_t *)origin.data + origin.row * from->k;
+}
+
+static float scale_of(const pwl_qgemm_source *from, size_t row)
+{
+    const pwl_qgemm_origin origin = pwl_qgemm_origin_of(from, row);
+    return ((const float *)origin.row_data)[origin.row];
+}
+
+static pwl_qgemm_status survey_rows(const pwl_qgemm_source *from, pwl_qgemm_place *bad)
+{
+    for (size_t row = 0; row < from->n; row++) {
+        const uint8_t *const w = codes_of(from, row);
+        if (!pwl_is_finite(scale_of(from, row)))
+            return refuse(PWL_QGEMM_ERR_SCALE, from, row, 0, bad);
+        for (size_t c = 0; c < from->k; c++)
+            if ((w[c] & 0x7f) == NAN_CODE)
+                return refuse(PWL_QGEMM_ERR_SCALE, from, row, c / PWL_BLOCK, bad);
+    }
     return PWL_QGEMM_OK;
 }
 
-pwl_qgemm_status pwl_qgemm_pack_e4m3(const uint8_t *w, const float *s, size_t n, size_t k, void *memory, size_t bytes,
-                                     pwl_qgemm_weights *weights, pwl_qgemm_place *bad)
+static void put_rows(const pwl_qgemm_source *from, const pwl_qgemm_weights *made)
 {
-    pwl_qgemm_weights made;
-    const pwl_qgemm_status status = check_place(PWL_QGEMM_ROWS_E4M3, n, k, memory, bytes, &made);
+    for (size_t row = 0; row < from->n; row++) {
+        const uint8_t *const w = codes_of(from, row);
+        for (size_t c = 0; c < from->k; c++)
+            piece_of(made, row,
+                     c)[pwl_qgemm_e4m3_at((unsigned)(row % PWL_QGEMM_ROWS), (unsigned)(c % PWL_QGEMM_COLUMNS))] = w[c];
+        put_row_scale(made, row, scale_of(from, row));
+    }
+}
+
+pwl_qgemm_status pwl_qgemm_pack_e4m3(const pwl_qgemm_source *from, void *memory, pwl_qgemm_weights *weights,
+                                     pwl_qgemm_place *bad)
+{
+    const int of_blocks = from->format == PWL_QGEMM_MXFP4_E4M3;
+    const pwl_qgemm_weights made = pwl_qgemm_weights_of(from, memory, 1);
+    const pwl_qgemm_status status = (of_blocks ? survey_mxfp4 : survey_rows)(from, bad);
     if (status != PWL_QGEMM_OK)
         return status;
-    if (!w || !s || !weights)
-        return PWL_QGEMM_ERR_NULL;
-    if ((uintptr_t)s % sizeof *s)
-        return PWL_QGEMM_ERR_ALIGN;
-    for (size_t row = 0; row < n; row++) {
-        if (!pwl_is_finite(s[row]))
-            return refuse(PWL_QGEMM_ERR_SCALE, row, 0, bad);
-        for (size_t c = 0; c < k; c++) {
-            if ((w[row * k + c] & 0x7f) == NAN_CODE)
-                return refuse(PWL_QGEMM_ERR_SCALE, row, c / PWL_BLOCK, bad);
-        }
-    }
     memset(memory, 0, made.bytes);
-    for (size_t row = 0; row < n; row++) {
-        for (size_t c = 0; c < k; c++)
-            piece_of(&made, row,
-                     c)[pwl_qgemm_e4m3_at((unsigned)(row % PWL_QGEMM_ROWS), (unsigned)(c % PWL_QGEMM_COLUMNS))] =
-                w[row * k + c];
-        put_row_scale(&made, row, s[row]);
-    }
+    (of_blocks ? put_mxfp4 : put_rows)(from, &made);
     *weights = made;
     return PWL_QGEMM_OK;
 }

@@ -12,42 +12,24 @@
 
 #define PWL_QGEMM_LARGEST 65504.0f /* in fp16 */
 
-typedef enum pwl_qgemm_from {
-    PWL_QGEMM_FROM_BLOCKS,
-    PWL_QGEMM_FROM_FLOATS,
-    PWL_QGEMM_FROM_CODES, /* of rows: int8, or 16 bytes of nibbles for 32 columns */
-    PWL_QGEMM_FROM_Q4_0   /* the floats that such blocks stand for */
-} pwl_qgemm_from;
-
 PWL_QGEMM_SIZE int pwl_qgemm_is_of_floats(pwl_qgemm_from from)
 {
     return from == PWL_QGEMM_FROM_FLOATS || from == PWL_QGEMM_FROM_Q4_0;
 }
 
-typedef struct pwl_qgemm_source {
-    pwl_qgemm_from from;
-    pwl_qgemm_format format;
-    pwl_qgemm_type type; /* of floats */
-    pwl_rule rule;       /* of blocks that are made of them */
-    size_t n, k;
-    const void *data[2];  /* blocks [n][k / 32], floats [n][k], or codes of rows; of a pair, n / 2 rows each */
-    const int8_t *n_w[2]; /* beside codes of rows: [n], of a pair [n / 2] */
-} pwl_qgemm_source;
-
 /* Where a row of weights comes from: the rows of a pair take turns, 8 of gate and 8 of up. */
 typedef struct pwl_qgemm_origin {
-    const void *data;
-    const int8_t *n_w;
+    const void *data, *row_data;
     size_t row;
     int up;
 } pwl_qgemm_origin;
 
 PWL_FN pwl_qgemm_origin pwl_qgemm_origin_of(const pwl_qgemm_source *from, size_t row)
 {
-    const pwl_qgemm_origin alone = {from->data[0], from->n_w[0], row, 0};
-    const pwl_qgemm_origin gate = {from->data[0], from->n_w[0], row / 16 * 8 + row % 8, 0};
-    const pwl_qgemm_origin up = {from->data[1], from->n_w[1], row / 16 * 8 + row % 8, 1};
-    if (!from->data[1])
+    const pwl_qgemm_origin alone = {from->data[0], from->row_data[0], row, 0};
+    const pwl_qgemm_origin gate = {from->data[0], from->row_data[0], row / 16 * 8 + row % 8, 0};
+    const pwl_qgemm_origin up = {from->data[1], from->row_data[1], row / 16 * 8 + row % 8, 1};
+    if (!from->pair)
         return alone;
     return row / 8 % 2 ? up : gate;
 }
@@ -278,7 +260,7 @@ PWL_FN int pwl_qgemm_exponent_of(const pwl_qgemm_source *from, size_t row, pwl_q
 {
     if (from->from == PWL_QGEMM_FROM_CODES) {
         const pwl_qgemm_origin origin = pwl_qgemm_origin_of(from, row);
-        return origin.n_w[origin.row];
+        return ((const int8_t *)origin.row_data)[origin.row];
     }
     if (pwl_qgemm_is_rows(from->format))
         return pwl_qgemm_shift_of(pwl_f32_of_bits(span.high > 0 ? (uint32_t)span.high : 0));
@@ -304,19 +286,10 @@ PWL_FN int32_t pwl_qgemm_sum_of(pwl_qgemm_format format, const pwl_qgemm_block *
     return sum;
 }
 
-/* Codes of a format of rows. */
-PWL_FN pwl_qgemm_source pwl_qgemm_source_of_codes(pwl_qgemm_format format, const void *q_w, const int8_t *n_w, size_t n,
-                                                  size_t k)
-{
-    const pwl_qgemm_source from = {PWL_QGEMM_FROM_CODES, format,     PWL_QGEMM_F32, PWL_RULE_DEFAULT, n, k,
-                                   {q_w, NULL},          {n_w, NULL}};
-    return from;
-}
-
 /* What packed weights are described by; exponents: whether any row has one. */
 PWL_FN pwl_qgemm_weights pwl_qgemm_weights_of(const pwl_qgemm_source *from, const void *memory, int exponents)
 {
-    const int32_t row_data = exponents || pwl_qgemm_is_rows(from->format);
+    const int32_t row_data = exponents || pwl_qgemm_has_row_data(from->format);
     const size_t pieces = pwl_qgemm_pieces_bytes(from->format, from->n, from->k);
     const size_t rows = row_data ? pwl_qgemm_row_bytes(from->format, from->n) : 0;
     const pwl_qgemm_weights weights = {memory, from->n, from->k, pieces + rows, from->format, row_data};
@@ -328,7 +301,7 @@ PWL_FN pwl_qgemm_place pwl_qgemm_place_of(const pwl_qgemm_source *from, size_t n
 {
     const size_t blocks = from->k / PWL_BLOCK;
     const pwl_qgemm_origin origin = pwl_qgemm_origin_of(from, number / blocks);
-    const pwl_qgemm_place place = {(origin.up ? from->n / 2 : 0) + origin.row, number % blocks};
+    const pwl_qgemm_place place = {(origin.up ? from->n / 2 : 0) + origin.row, number % blocks, 0};
     return place;
 }
 

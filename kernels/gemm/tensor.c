@@ -24,10 +24,11 @@ static const struct {
 
 #define TYPES (sizeof types / sizeof types[0])
 
-pwl_qgemm_status pwl_qgemm_source_of(const pwl_qgemm_tensor *tensor, pwl_qgemm_format format, pwl_rule rule,
-                                     pwl_qgemm_source *from)
+/* *from = what a tensor's weights are packed from; its memory is not looked at. */
+static pwl_qgemm_status source_of(const pwl_qgemm_tensor *tensor, pwl_qgemm_format format, pwl_rule rule,
+                                  pwl_qgemm_source *from)
 {
-    pwl_qgemm_source made = {PWL_QGEMM_FROM_BLOCKS, format, PWL_QGEMM_F32, PWL_RULE_DEFAULT, 0, 0, {NULL}, {NULL}};
+    pwl_qgemm_source made = pwl_qgemm_of_blocks(format, NULL, 0, 0);
     pwl_qgemm_status status;
     size_t i = 0;
     if (!tensor)
@@ -59,38 +60,17 @@ pwl_qgemm_status pwl_qgemm_source_of(const pwl_qgemm_tensor *tensor, pwl_qgemm_f
     return PWL_QGEMM_OK;
 }
 
-/* Makes a pair of a source and another of the same kind and shape. */
-static pwl_qgemm_status join(pwl_qgemm_source *gate, const void *up, const int8_t *n_up)
+pwl_qgemm_status pwl_qgemm_resolve(const pwl_qgemm_source *source, pwl_qgemm_source *from)
 {
-    if (!gate->data[0] || !up)
-        return PWL_QGEMM_ERR_NULL;
-    if (gate->n % 8)
-        return PWL_QGEMM_ERR_PAIR;
-    if (gate->n > SIZE_MAX / 2)
-        return PWL_QGEMM_ERR_SHAPE;
-    gate->n *= 2;
-    gate->data[1] = up;
-    gate->n_w[1] = n_up;
-    return PWL_QGEMM_OK;
-}
-
-pwl_qgemm_status pwl_qgemm_pair_source_of(const pwl_qgemm_tensor *gate, const pwl_qgemm_tensor *up,
-                                          pwl_qgemm_format format, pwl_rule rule, pwl_qgemm_source *from)
-{
-    pwl_qgemm_source second;
-    pwl_qgemm_status status = pwl_qgemm_source_of(gate, format, rule, from);
+    pwl_qgemm_source gate, up;
+    pwl_qgemm_status status;
+    *from = *source;
+    if (source->from != PWL_QGEMM_FROM_TENSOR)
+        return PWL_QGEMM_OK;
+    status = source_of(source->data[0], source->format, source->rule, &gate);
+    if (status == PWL_QGEMM_OK && source->pair)
+        status = source_of(source->data[1], source->format, source->rule, &up);
     if (status == PWL_QGEMM_OK)
-        status = pwl_qgemm_source_of(up, format, rule, &second);
-    if (status != PWL_QGEMM_OK)
-        return status;
-    if (gate->type != up->type || from->n != second.n || from->k != second.k)
-        return PWL_QGEMM_ERR_PAIR;
-    return join(from, up->data, NULL);
-}
-
-pwl_qgemm_status pwl_qgemm_pair_source_of_s8(const int8_t *q_gate, const int8_t *n_gate, const int8_t *q_up,
-                                             const int8_t *n_up, size_t n, size_t k, pwl_qgemm_source *from)
-{
-    *from = pwl_qgemm_source_of_codes(PWL_QGEMM_ROWS8, q_gate, n_gate, n, k);
-    return join(from, q_up, n_up);
+        *from = source->pair ? pwl_qgemm_of_pair(gate, up) : gate;
+    return status;
 }

@@ -16,6 +16,8 @@ def structure(name, **fields):
 
 Affine = structure("Affine", scale=f32, zero_point=ctypes.c_int64)
 Weights = structure("Weights", memory=pointer, n=size, k=size, bytes=size, format=i32, row_data=i32)
+Source = structure("Source", format=i32, of=i32, type=i32, rule=i32, spread=i32, pair=i32, n=size, k=size, data=pointer * 2,
+                   row_data=pointer * 2)
 Input = structure("Input", data=pointer, stride=size, type=i32, zero_point=i32, n_x=pointer)
 Output = structure("Output", data=pointer, stride=size, type=i32, zero_point=i32, n_y=i32)
 Activation = structure("Activation", table=pointer, uploaded=pointer, of_x=Affine, of_y=Affine, gated=i32, of_up=Affine,
@@ -38,8 +40,8 @@ class InC:
         blocks = DeviceArray(weights.blocks())
         self.memory, self.bias = DeviceArray(np.zeros(weights.memory.size, np.uint8)), bias
         self.weights, self.table = Weights(), table
-        checked(lib.pwl_cuda_qgemm_pack(qgemm.NUMBERS[format], pointer(blocks.address.value), size(n), size(k),
-                                        pointer(self.memory.address.value), size(weights.memory.size),
+        source = Source(format=qgemm.NUMBERS[format], n=n, k=k, data=(pointer * 2)(blocks.address.value, None))
+        checked(lib.pwl_cuda_qgemm_pack(source, pointer(self.memory.address.value), size(weights.memory.size),
                                         ctypes.byref(self.weights), None, stream))
         self.x, self.y, self.activation = x, y, None
         product = self.product = Product(scheme=qgemm.SCHEMES[format, activations], m=x.array.size // k,

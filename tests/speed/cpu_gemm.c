@@ -54,9 +54,9 @@ void *cpu_gemm_new(const char *way, int scheme, int format, const void *w, size_
     if (!made || !(made->way = way_of(way)) ||
         pwl_qgemm_weights_bytes((pwl_qgemm_format)format, n, k, &bytes) != PWL_QGEMM_OK ||
         !(memory = aligned_alloc(64, (bytes + 63) / 64 * 64)) || !(made->n_x = calloc(m, 1)) ||
-        (super ? pwl_qgemm_pack((pwl_qgemm_format)format, w, n, k, memory, bytes, &packed, NULL)
-               : pwl_qgemm_pack_f32((pwl_qgemm_format)format, PWL_RULE_DEFAULT, w, n, k, memory, bytes, &packed,
-                                    NULL)) != PWL_QGEMM_OK ||
+        (super ? pwl_qgemm_pack(pwl_qgemm_of_blocks((pwl_qgemm_format)format, w, n, k), memory, bytes, &packed, NULL)
+               : pwl_qgemm_pack(pwl_qgemm_of_floats((pwl_qgemm_format)format, PWL_RULE_DEFAULT, w, n, k), memory, bytes,
+                                &packed, NULL)) != PWL_QGEMM_OK ||
         pwl_qgemm_panels_bytes(&packed, &bytes) != PWL_QGEMM_OK || !(made->memory = malloc(bytes)) ||
         pwl_qgemm_arrange(&packed, made->memory, bytes, &made->panels) != PWL_QGEMM_OK)
         return NULL;

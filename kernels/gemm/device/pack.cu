@@ -68,7 +68,7 @@ template <class stage> __device__ void copy_blocks(const pwl_qgemm_source &from,
 {
     static_assert(warps == 8, "as many as rows in a half");
     const unsigned g = threadIdx.x / 32;
-    const size_t matrix = (from.data[1] ? from.n / 2 : from.n) * to.blocks * stage::block_bytes;
+    const size_t matrix = (from.pair ? from.n / 2 : from.n) * to.blocks * stage::block_bytes;
     const unsigned bytes = min(size_t{stage::blocks}, to.blocks - to.block) * stage::block_bytes;
 #pragma unroll
     for (unsigned half = 0; half < 2; half++) {

@@ -51,36 +51,16 @@ PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm(const pwl_qgemm_product *product, 
                                               pwl_qgemm_kernel *ran, struct CUstream_st *stream);
 
 /*
- * As the functions of pwl/qgemm.h, to the same bytes, where blocks, floats, tensors' data and integers, and memory,
- * are the device's; tensors themselves, *weights and *bad are the host's. Packing is queued on `stream`. All but
- * those of integers look at weights as they pack them, and wait for what is found, so not while the stream is being
- * captured; when they refuse a scale, or find that memory has no room for row exponents, memory holds no weights, but
- * was written to: as far as weights without exponents take, in PWL_QGEMM_ROWS8 and ROWS4 all of them.
+ * As pwl_qgemm_pack(), to the same bytes, where blocks, floats, tensors' data and codes, what belongs to rows, and
+ * memory are the device's; tensors themselves, *weights and *bad are the host's. Super-blocks and formats of E4M3 are
+ * packed by the host: PWL_QGEMM_ERR_FORMAT. Packing is queued on `stream`. All but that of codes looks at weights as it
+ * packs them, and waits for what is found, so not while the stream is being captured; when it refuses a scale, or finds
+ * that memory has no room for row exponents, memory holds no weights, but was written to: as far as weights without
+ * exponents take, in PWL_QGEMM_ROWS8 and ROWS4 all of them.
  */
-PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack(pwl_qgemm_format format, const void *blocks, size_t n, size_t k,
-                                                   void *memory, size_t bytes, pwl_qgemm_weights *weights,
-                                                   pwl_qgemm_place *bad, struct CUstream_st *stream);
-PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack_f32(pwl_qgemm_format format, pwl_rule rule, const float *w, size_t n,
-                                                       size_t k, void *memory, size_t bytes, pwl_qgemm_weights *weights,
-                                                       pwl_qgemm_place *bad, struct CUstream_st *stream);
-PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack_tensor(const pwl_qgemm_tensor *tensor, pwl_qgemm_format format,
-                                                          pwl_rule rule, void *memory, size_t bytes,
-                                                          pwl_qgemm_weights *weights, pwl_qgemm_place *bad,
-                                                          struct CUstream_st *stream);
-PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack_s8(const int8_t *q_w, const int8_t *n_w, size_t n, size_t k,
-                                                      void *memory, size_t bytes, pwl_qgemm_weights *weights,
-                                                      struct CUstream_st *stream);
-PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack_s4(const uint8_t *q_w, const int8_t *n_w, size_t n, size_t k,
-                                                      void *memory, size_t bytes, pwl_qgemm_weights *weights,
-                                                      struct CUstream_st *stream);
-PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack_pair(const pwl_qgemm_tensor *gate, const pwl_qgemm_tensor *up,
-                                                        pwl_qgemm_format format, pwl_rule rule, void *memory,
-                                                        size_t bytes, pwl_qgemm_weights *weights, pwl_qgemm_place *bad,
-                                                        struct CUstream_st *stream);
-PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack_pair_s8(const int8_t *q_gate, const int8_t *n_gate,
-                                                           const int8_t *q_up, const int8_t *n_up, size_t n, size_t k,
-                                                           void *memory, size_t bytes, pwl_qgemm_weights *weights,
-                                                           struct CUstream_st *stream);
+PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_pack(pwl_qgemm_source source, void *memory, size_t bytes,
+                                                   pwl_qgemm_weights *weights, pwl_qgemm_place *bad,
+                                                   struct CUstream_st *stream);
 
 /* As pwl_qgemm_quantise_e4m3(), with its bits, of x in a type of floats; all arrays are the device's. */
 PWL_NODISCARD pwl_qgemm_status pwl_cuda_qgemm_quantise_e4m3(pwl_qgemm_type type, const void *x, size_t m, size_t k,

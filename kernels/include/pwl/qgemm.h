@@ -99,9 +99,8 @@ typedef enum pwl_qgemm_format {
     PWL_QGEMM_MXFP4 = 2,      /* 4.25 */
     PWL_QGEMM_ROWS8 = 3,      /* 8, and 5 bytes a row: int8 with one power of two for each row */
     PWL_QGEMM_ROWS4 = 4,      /* 4, and 5 bytes a row: int8 that are multiples of 16, likewise */
-    PWL_QGEMM_ROWS_E4M3 = 5,  /* 8, and 4 bytes a row: E4M3 with a scale for each row, by pwl_qgemm_pack_e4m3() */
-    PWL_QGEMM_MXFP4_E4M3 = 6, /* 4.25, and 4 bytes a row: MXFP4 over a scale for each row, so that weights are E4M3, by
-                               * pwl_qgemm_pack_mxfp4_e4m3() */
+    PWL_QGEMM_ROWS_E4M3 = 5,  /* 8, and 4 bytes a row: E4M3 with a scale for each row */
+    PWL_QGEMM_MXFP4_E4M3 = 6, /* 4.25, and 4 bytes a row: MXFP4 over a scale for each row, so that weights are E4M3 */
     PWL_QGEMM_Q4_K = 7,       /* 4.5, for the host, as are these; packed from blocks alone, and as they are in files */
     PWL_QGEMM_Q5_K = 8,       /* 5.5 */
     PWL_QGEMM_Q6_K = 9        /* 6.5625 */
@@ -134,7 +133,7 @@ typedef enum pwl_qgemm_status {
     PWL_QGEMM_ERR_SPACE = 6,    /* the memory is too small */
     PWL_QGEMM_ERR_SCALE = 7,    /* a block's scale, or a weight, is infinite or NaN */
     PWL_QGEMM_ERR_SCHEME = 8,   /* not one of pwl_qgemm_scheme, or weights, sums or halves that it does not have */
-    PWL_QGEMM_ERR_TYPE = 9,     /* X, Y or a tensor are of a type that is not taken here */
+    PWL_QGEMM_ERR_TYPE = 9,     /* X, Y, a source or a tensor are of a type that is not taken here */
     PWL_QGEMM_ERR_STRIDE = 10,  /* rows of X or Y would overlap */
     PWL_QGEMM_ERR_DEPTH = 11,   /* K is above 65793 in the scheme INT8 */
     PWL_QGEMM_ERR_RANGE = 12,   /* a zero point outside the int8 range */
@@ -144,7 +143,7 @@ typedef enum pwl_qgemm_status {
     PWL_QGEMM_ERR_TABLE = 16,   /* an activation's table is not safe to run, see pwl_table_check(), or was released */
     PWL_QGEMM_ERR_FIT = 17,     /* Y's type does not hold [qmin_y, qmax_y] */
     PWL_QGEMM_ERR_AFFINE = 18,  /* an activation's scale or zero point that pwl/real.h or the scheme does not allow */
-    PWL_QGEMM_ERR_PAIR = 19,    /* gate and up are of two types or shapes, or have rows that are no multiple of 8 */
+    PWL_QGEMM_ERR_PAIR = 19,    /* gate and up are of two kinds or shapes, or have rows that are no multiple of 8 */
     PWL_QGEMM_ERR_DEVICE = 20,  /* the current device is not the one that the table was uploaded to */
     PWL_QGEMM_ERR_SPREAD = 21,  /* a row of MXFP4 whose blocks are too far apart to be E4M3 exactly */
     PWL_QGEMM_ERR_CUDA = 65536  /* plus the cudaError_t, which is below 65536 */
@@ -163,100 +162,136 @@ typedef struct pwl_qgemm_weights {
                        * they are there */
 } pwl_qgemm_weights;
 
-/* A block of the weights, for messages: columns 32 * block to 32 * block + 31, or + 255 of a super-block. */
-typedef struct pwl_qgemm_place {
-    size_t row, block;
-} pwl_qgemm_place;
-
 /* *bytes = what packed weights of this shape take with row exponents, which are 1 byte a row. */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_weights_bytes(pwl_qgemm_format format, size_t n, size_t k, size_t *bytes);
-
-/*
- * Packs `blocks`, pwl_block_q4_0, pwl_block_q8_0 or pwl_block_mxfp4 [n][k / 32], or pwl_block_q4_k, pwl_block_q5_k or
- * pwl_block_q6_k [n][k / 256], into memory of `bytes`, of which it writes weights->bytes. *bad (may be null) tells
- * which scale it was on PWL_QGEMM_ERR_SCALE.
- */
-PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack(pwl_qgemm_format format, const void *blocks, size_t n, size_t k,
-                                              void *memory, size_t bytes, pwl_qgemm_weights *weights,
-                                              pwl_qgemm_place *bad);
-
-/*
- * The same from w, float[n][k], which become blocks by `rule`. ROWS8 (PWL_RULE_DEFAULT alone): n_w is the largest in
- * [-126, 126] with amax * 2^n_w <= 127, 0 for a row of zeros, q_w = round(w * 2^n_w), ties away from zero. ROWS4
- * (likewise): q_w = 16 * round(w * 2^(n_w - 4)), clipped to 16 * [-8, 7], where n_w is that of ROWS8, n, one less, or
- * one to three more: of what makes the sum of squared errors least, with u = floor(w * 2^(n + 6) + 1/2) for w, the
- * smallest. Of a Gaussian distribution it loses 1.2e-2 (steps of 0.35 of the standard deviation) to 2.1e-2 (0.25 or
- * 0.5) of the sum of squares; Q4_0 7.4e-3. Super-blocks are not made:
- * PWL_QGEMM_ERR_FORMAT.
- */
-PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack_f32(pwl_qgemm_format format, pwl_rule rule, const float *w, size_t n,
-                                                  size_t k, void *memory, size_t bytes, pwl_qgemm_weights *weights,
-                                                  pwl_qgemm_place *bad);
-
-/* ROWS8 from integers: q_w int8[n][k], n_w int8[n]. */
-PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack_s8(const int8_t *q_w, const int8_t *n_w, size_t n, size_t k, void *memory,
-                                                 size_t bytes, pwl_qgemm_weights *weights);
-
-/*
- * ROWS4 from integers of 4 bits, two's complement: q_w uint8[n][k / 2], 16 bytes for each 32 columns, of which column j
- * has the low half of byte j and column j + 16 the high one. n_w int8[n]: a weight is q_w * 16 * 2^-n_w.
- */
-PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack_s4(const uint8_t *q_w, const int8_t *n_w, size_t n, size_t k,
-                                                 void *memory, size_t bytes, pwl_qgemm_weights *weights);
 
 /* A tensor as a GGUF file has it. */
 typedef struct pwl_qgemm_tensor {
     uint32_t type; /* the file's number: F32 0, F16 1, Q4_0 2, Q8_0 8, Q4_K 12, Q5_K 13, Q6_K 14, BF16 30, MXFP4 39 */
     uint64_t shape[4]; /* that of neighbours first: K, N, 1, 1 */
-    const void *data;  /* aligned to its elements, as pwl_qgemm_pack() wants blocks to be */
+    const void *data;  /* aligned to its elements, blocks to their scales */
     size_t bytes;
 } pwl_qgemm_tensor;
 
-/*
- * The same from a tensor. Blocks are packed as they are, into their own format and whatever `rule` is; floats become
- * what `format` and rule say, by way of fp32, and so do the numbers that Q4_0 stands for where the format is ROWS4.
- */
-PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack_tensor(const pwl_qgemm_tensor *tensor, pwl_qgemm_format format,
-                                                     pwl_rule rule, void *memory, size_t bytes,
-                                                     pwl_qgemm_weights *weights, pwl_qgemm_place *bad);
-
-/*
- * The weights of a gated activation: of two tensors of one type and shape, n rows each, n a multiple of 8; or of
- * integers, int8[n][k] and int8[n] each. The packed weights have N = 2 n rows, in turns 8 of the gate's and 8 of up's,
- * which is the order that pwl_qgemm_unpack() gives them back in. In *bad, rows of up are numbered n and on.
- */
-PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack_pair(const pwl_qgemm_tensor *gate, const pwl_qgemm_tensor *up,
-                                                   pwl_qgemm_format format, pwl_rule rule, void *memory, size_t bytes,
-                                                   pwl_qgemm_weights *weights, pwl_qgemm_place *bad);
-PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack_pair_s8(const int8_t *q_gate, const int8_t *n_gate, const int8_t *q_up,
-                                                      const int8_t *n_up, size_t n, size_t k, void *memory,
-                                                      size_t bytes, pwl_qgemm_weights *weights);
-
-/*
- * ROWS_E4M3: codes w, uint8_t[n][k], and s, float[n]. Codes of NaN and scales that are not finite are
- * PWL_QGEMM_ERR_SCALE. Of floats, pwl_qgemm_quantise_e4m3() makes both. Of gate and up, rows are given in turns, 8 of
- * each.
- */
-PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack_e4m3(const uint8_t *w, const float *s, size_t n, size_t k, void *memory,
-                                                   size_t bytes, pwl_qgemm_weights *weights, pwl_qgemm_place *bad);
+/* What weights lie before us as. */
+typedef enum pwl_qgemm_from {
+    PWL_QGEMM_FROM_BLOCKS = 0, /* of the format, which none of rows is but MXFP4_E4M3, whose are those of MXFP4 */
+    PWL_QGEMM_FROM_FLOATS = 1,
+    PWL_QGEMM_FROM_CODES = 2,  /* of the formats of rows */
+    PWL_QGEMM_FROM_TENSOR = 3, /* which says itself what it has, and n and k */
+    PWL_QGEMM_FROM_Q4_0 = 4    /* the numbers that such blocks stand for, for ROWS4 */
+} pwl_qgemm_from;
 
 typedef enum pwl_qgemm_spread {
     PWL_QGEMM_SPREAD_EXACT = 0,  /* PWL_QGEMM_ERR_SPREAD where a weight would change */
     PWL_QGEMM_SPREAD_ROUNDED = 1 /* such weights are rounded */
 } pwl_qgemm_spread;
 
+/* What weights are packed from, into `format`. The functions below make one; two of them make a pair. */
+typedef struct pwl_qgemm_source {
+    pwl_qgemm_format format;
+    pwl_qgemm_from from;
+    pwl_qgemm_type type;     /* of floats: F32, F16 or BF16 */
+    pwl_rule rule;           /* by which floats become blocks */
+    pwl_qgemm_spread spread; /* of MXFP4_E4M3 */
+    int32_t pair;            /* pwl_qgemm_of_pair() sets it */
+    size_t n, k;             /* of the packed weights: of a pair, n / 2 rows each */
+    const void *data[2];     /* of a pair two, else the first; of tensors a pwl_qgemm_tensor */
+    const void *row_data[2]; /* beside codes: n_w of ROWS8 and ROWS4, s of ROWS_E4M3 */
+} pwl_qgemm_source;
+
 /*
- * MXFP4_E4M3 from blocks [n][k / 32]. With 2^p <= largest magnitude of a row < 2^(p+1), s = 2^(p - 8), but at least
+ * Blocks: pwl_block_q4_0, pwl_block_q8_0 or pwl_block_mxfp4 [n][k / 32], or pwl_block_q4_k, pwl_block_q5_k or
+ * pwl_block_q6_k [n][k / 256].
+ *
+ * MXFP4_E4M3 is made of blocks of MXFP4. With 2^p <= largest magnitude of a row < 2^(p+1), s = 2^(p - 8), but at least
  * 2^-126. Blocks of 2^(p - 13) and more are exact; so each row is whose blocks are at most 11 powers of two apart. What
- * lies further down is rounded to multiples of 2^(p - 14), ties to even, which is by at most 2^-15 of the row's
- * largest. *apart (may be null) = the largest of p less a block's power, of blocks with a code that is not 0, over all
- * rows, so that nothing is rounded where it is 13 or less; 0 of zeros. It is told with PWL_QGEMM_ERR_SPREAD, too, for
- * whose rows MXFP4_A16 is the way; *bad is then the first block that is not exact.
+ * lies further down is PWL_QGEMM_ERR_SPREAD, for whose rows MXFP4_A16 is the way; with source.spread =
+ * PWL_QGEMM_SPREAD_ROUNDED it is rounded to multiples of 2^(p - 14), ties to even, which is by at most 2^-15 of the
+ * row's largest.
  */
-PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack_mxfp4_e4m3(const pwl_block_mxfp4 *blocks, size_t n, size_t k,
-                                                         pwl_qgemm_spread spread, void *memory, size_t bytes,
-                                                         pwl_qgemm_weights *weights, int32_t *apart,
-                                                         pwl_qgemm_place *bad);
+PWL_FN pwl_qgemm_source pwl_qgemm_of_blocks(pwl_qgemm_format format, const void *blocks, size_t n, size_t k)
+{
+    const pwl_qgemm_source made = {
+        format, PWL_QGEMM_FROM_BLOCKS, PWL_QGEMM_F32, PWL_RULE_DEFAULT, PWL_QGEMM_SPREAD_EXACT, 0, n,
+        k,      {blocks, 0},           {0, 0}};
+    return made;
+}
+
+/*
+ * w, float[n][k], which become blocks by `rule`; with source.type halves. ROWS8 (PWL_RULE_DEFAULT alone): n_w is the
+ * largest in [-126, 126] with amax * 2^n_w <= 127, 0 for a row of zeros, q_w = round(w * 2^n_w), ties away from zero.
+ * ROWS4 (likewise): q_w = 16 * round(w * 2^(n_w - 4)), clipped to 16 * [-8, 7], where n_w is that of ROWS8, n, one
+ * less, or one to three more: of what makes the sum of squared errors least, with u = floor(w * 2^(n + 6) + 1/2) for w,
+ * the smallest. Of a Gaussian distribution it loses 1.2e-2 (steps of 0.35 of the standard deviation) to 2.1e-2 (0.25 or
+ * 0.5) of the sum of squares; Q4_0 7.4e-3. Super-blocks and E4M3 are not made so: PWL_QGEMM_ERR_FORMAT; of floats,
+ * pwl_qgemm_quantise_e4m3() makes codes and s.
+ */
+PWL_FN pwl_qgemm_source pwl_qgemm_of_floats(pwl_qgemm_format format, pwl_rule rule, const float *w, size_t n, size_t k)
+{
+    pwl_qgemm_source made = pwl_qgemm_of_blocks(format, w, n, k);
+    made.from = PWL_QGEMM_FROM_FLOATS;
+    made.rule = rule;
+    return made;
+}
+
+/*
+ * Codes of a format of rows, and what belongs to rows. ROWS8: int8[n][k] and n_w, int8[n]. ROWS4: two's complement of 4
+ * bits, uint8[n][k / 2], 16 bytes for each 32 columns, of which column j has the low half of byte j and column j + 16
+ * the high one; n_w int8[n]: a weight is q_w * 16 * 2^-n_w. ROWS_E4M3: uint8[n][k] and s, float[n]; codes of NaN and
+ * scales that are not finite are PWL_QGEMM_ERR_SCALE.
+ */
+PWL_FN pwl_qgemm_source pwl_qgemm_of_codes(pwl_qgemm_format format, const void *codes, const void *row_data, size_t n,
+                                           size_t k)
+{
+    pwl_qgemm_source made = pwl_qgemm_of_blocks(format, codes, n, k);
+    made.from = PWL_QGEMM_FROM_CODES;
+    made.row_data[0] = row_data;
+    return made;
+}
+
+/*
+ * A tensor. Blocks are packed as they are, into their own format and whatever `rule` is; floats become what `format`
+ * and rule say, by way of fp32, and so do the numbers that Q4_0 stands for where the format is ROWS4.
+ */
+PWL_FN pwl_qgemm_source pwl_qgemm_of_tensor(pwl_qgemm_format format, pwl_rule rule, const pwl_qgemm_tensor *tensor)
+{
+    pwl_qgemm_source made = pwl_qgemm_of_blocks(format, tensor, 0, 0);
+    made.from = PWL_QGEMM_FROM_TENSOR;
+    made.rule = rule;
+    return made;
+}
+
+/*
+ * The weights of a gated activation: of two sources of one kind and shape, n rows each, n a multiple of 8
+ * (PWL_QGEMM_ERR_PAIR). The packed weights have N = 2 n rows, in turns 8 of the gate's and 8 of up's, which is the
+ * order that pwl_qgemm_unpack() gives them back in.
+ */
+PWL_FN pwl_qgemm_source pwl_qgemm_of_pair(pwl_qgemm_source gate, pwl_qgemm_source up)
+{
+    pwl_qgemm_source both = gate;
+    const int alike = gate.format == up.format && gate.from == up.from && gate.type == up.type &&
+                      gate.rule == up.rule && gate.spread == up.spread && gate.n == up.n && gate.k == up.k;
+    both.pair = alike && !gate.pair && !up.pair ? 1 : -1;
+    both.n = gate.n > (size_t)-1 / 2 ? 0 : 2 * gate.n;
+    both.data[1] = up.data[0];
+    both.row_data[1] = up.row_data[0];
+    return both;
+}
+
+/* What packing found. In a pair, rows of up are numbered n and on. */
+typedef struct pwl_qgemm_place {
+    size_t row, block; /* the first block that is refused: columns 32 * block to 32 * block + 31, or + 255 */
+    int32_t apart; /* MXFP4_E4M3: the largest of p less a block's power, of blocks with a code that is not 0, over all
+                    * rows, so that nothing is rounded where it is 13 or less; 0 of zeros */
+} pwl_qgemm_place;
+
+/*
+ * Packs a source into memory of `bytes`, of which it writes weights->bytes. *bad (may be null) tells which block it was
+ * on PWL_QGEMM_ERR_SCALE and PWL_QGEMM_ERR_SPREAD.
+ */
+PWL_NODISCARD pwl_qgemm_status pwl_qgemm_pack(pwl_qgemm_source source, void *memory, size_t bytes,
+                                              pwl_qgemm_weights *weights, pwl_qgemm_place *bad);
 
 /* The weights of ROWS_E4M3 and MXFP4_E4M3, w[n][k] and s[n]. */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_unpack_e4m3(const pwl_qgemm_weights *weights, uint8_t *w, float *s);
@@ -266,8 +301,8 @@ PWL_NODISCARD pwl_qgemm_status pwl_qgemm_unpack(const pwl_qgemm_weights *weights
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_unpack_s8(const pwl_qgemm_weights *weights, int8_t *q_w, int8_t *n_w);
 
 /*
- * Activations of INT8: q_x[m][k] and n_x[m] of x, float[m][stride], as pwl_qgemm_pack_f32() makes weights; a NaN is 0,
- * an infinity -127 or 127, and neither counts in amax. k may be anything; q_x has no gaps.
+ * Activations of INT8: q_x[m][k] and n_x[m] of x, float[m][stride], as pwl_qgemm_of_floats() says of weights; a NaN is
+ * 0, an infinity -127 or 127, and neither counts in amax. k may be anything; q_x has no gaps.
  */
 PWL_NODISCARD pwl_qgemm_status pwl_qgemm_quantise_s8(const float *x, size_t m, size_t k, size_t stride, int8_t *q_x,
                                                      int8_t *n_x);
@@ -321,7 +356,7 @@ struct pwl_cuda_table; /* of pwl/cuda.h */
  *   Y = table(q) in a type of integers, which must hold [qmin_y, qmax_y]; or, but in INT8, the real number of table(q)
  *   by of_y, in F32, or from there rounded once more to F16 or BF16
  *
- * Gated, of weights packed by pwl_qgemm_pack_pair(): y or v of gate and up make one element, so Y has N / 2 columns,
+ * Gated, of weights packed as pwl_qgemm_of_pair() says: y or v of gate and up make one element, so Y has N / 2 columns,
  * and bias[N / 2] is the gate's:
  *
  *   floats   p = RN32(r * up), r the real number of table(q of gate) by of_y; Y = p, or the code of p by of_out

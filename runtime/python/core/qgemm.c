@@ -62,8 +62,9 @@ PyObject *qgemm_pack(PyObject *module, PyObject *arguments)
     if (!PyArg_ParseTuple(arguments, "iiInny*w*", &format, &rule, &type, &n, &k, &data, &memory))
         return NULL;
     const pwl_qgemm_tensor tensor = {type, {(uint64_t)k, (uint64_t)n, 1, 1}, data.buf, (size_t)data.len};
-    Py_BEGIN_ALLOW_THREADS status = pwl_qgemm_pack_tensor(&tensor, (pwl_qgemm_format)format, (pwl_rule)rule, memory.buf,
-                                                          (size_t)memory.len, &weights, &bad);
+    Py_BEGIN_ALLOW_THREADS status =
+        pwl_qgemm_pack(pwl_qgemm_of_tensor((pwl_qgemm_format)format, (pwl_rule)rule, &tensor), memory.buf,
+                       (size_t)memory.len, &weights, &bad);
     Py_END_ALLOW_THREADS PyBuffer_Release(&data);
     PyBuffer_Release(&memory);
     if (status == PWL_QGEMM_ERR_SCALE)

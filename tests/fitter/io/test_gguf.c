@@ -317,7 +317,7 @@ START_TEST(reads_from_files)
 }
 END_TEST
 
-/* What is found in a file goes to pwl_qgemm_pack_tensor() as it is, and its blocks come back. */
+/* What is found in a file goes to pwl_qgemm_pack() as it is, and its blocks come back. */
 START_TEST(packs_weights)
 {
     static const struct {
@@ -342,9 +342,9 @@ START_TEST(packs_weights)
         ck_assert(gguf_find(&gguf, cases[i].name, &found));
         pwl_qgemm_tensor tensor = {found.type, {1, 1, 1, 1}, file.bytes + found.at, found.bytes};
         memcpy(tensor.shape, found.shape, sizeof tensor.shape);
-        ck_assert_int_eq(
-            pwl_qgemm_pack_tensor(&tensor, cases[i].format, PWL_RULE_DEFAULT, memory, sizeof memory, &weights, NULL),
-            cases[i].status);
+        ck_assert_int_eq(pwl_qgemm_pack(pwl_qgemm_of_tensor(cases[i].format, PWL_RULE_DEFAULT, &tensor), memory,
+                                        sizeof memory, &weights, NULL),
+                         cases[i].status);
         if (cases[i].status != PWL_QGEMM_OK)
             continue;
         ck_assert_int_eq(pwl_qgemm_unpack(&weights, blocks), PWL_QGEMM_OK);

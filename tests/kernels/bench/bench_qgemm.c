@@ -205,8 +205,8 @@ static void bench_format(pwl_qgemm_format format, struct arrays *arrays, const c
     size_t bytes;
     bench_need_ok((int)pwl_qgemm_weights_bytes(format, N, arrays->k, &bytes), "weights");
     void *const packed = need(bytes);
-    bench_need_ok((int)pwl_qgemm_pack_f32(format, PWL_RULE_DEFAULT, arrays->w, N, arrays->k, packed, bytes,
-                                          &arrays->weights, NULL),
+    bench_need_ok((int)pwl_qgemm_pack(pwl_qgemm_of_floats(format, PWL_RULE_DEFAULT, arrays->w, N, arrays->k), packed,
+                                      bytes, &arrays->weights, NULL),
                   "packing");
     copy_weights(arrays, packed, arrays->weights.bytes);
     bench(name, scheme, arrays);

@@ -64,7 +64,8 @@ static void draw_operands(void)
         x[i] = pwl_f16_from_f32((float)random_in(&state, -8192, 8191) / 131072);
     bench_need_ok((int)pwl_qgemm_weights_bytes(PWL_QGEMM_Q4_0, N, K, &bytes), "weights");
     void *const memory = need(bytes);
-    bench_need_ok((int)pwl_qgemm_pack_f32(PWL_QGEMM_Q4_0, PWL_RULE_DEFAULT, w, N, K, memory, bytes, &packed, NULL),
+    bench_need_ok((int)pwl_qgemm_pack(pwl_qgemm_of_floats(PWL_QGEMM_Q4_0, PWL_RULE_DEFAULT, w, N, K), memory, bytes,
+                                      &packed, NULL),
                   "packing");
     for (int i = 0; i < COPIES; i++) {
         void *const copy = bench_memory(packed.bytes);

@@ -116,13 +116,15 @@ static void make_weights(size_t n, size_t k, uint64_t *state)
     bench_need_ok((int)pwl_qgemm_quantise_e4m3(w, n, k, k, q, s), "quantising");
     bench_need_ok((int)pwl_qgemm_weights_bytes(PWL_QGEMM_ROWS_E4M3, n, k, &bytes), "weights");
     memory = need(bytes);
-    bench_need_ok((int)pwl_qgemm_pack_e4m3(q, s, n, k, memory, bytes, &made, NULL), "packing");
+    bench_need_ok((int)pwl_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS_E4M3, q, s, n, k), memory, bytes, &made, NULL),
+                  "packing");
     copy(&rows, made, memory);
     bench_need_ok((int)pwl_quantise(PWL_MXFP4, PWL_RULE_DEFAULT, w, n, k, k, b), "quantising");
     bench_need_ok((int)pwl_qgemm_weights_bytes(PWL_QGEMM_MXFP4_E4M3, n, k, &bytes), "weights");
     memory = need(bytes);
-    bench_need_ok((int)pwl_qgemm_pack_mxfp4_e4m3(b, n, k, PWL_QGEMM_SPREAD_ROUNDED, memory, bytes, &made, NULL, NULL),
-                  "packing");
+    pwl_qgemm_source from = pwl_qgemm_of_blocks(PWL_QGEMM_MXFP4_E4M3, b, n, k);
+    from.spread = PWL_QGEMM_SPREAD_ROUNDED;
+    bench_need_ok((int)pwl_qgemm_pack(from, memory, bytes, &made, NULL), "packing");
     copy(&blocks, made, memory);
     free(w);
     free(s);

@@ -87,12 +87,13 @@ static void make_weights(pwl_qgemm_format format, size_t n, size_t k, uint64_t *
     for (int i = 0; i < copies; i++) {
         matrices[i] = bench_memory(n * k);
         CUDA(cudaMemcpy(matrices[i], q, n * k, cudaMemcpyHostToDevice));
-        bench_need_ok((int)(format == PWL_QGEMM_ROWS8
-                                ? pwl_cuda_qgemm_pack_s8(matrices[i], device_n_w, n, k, bench_memory(bytes), bytes,
-                                                         &weights[i], NULL)
-                                : pwl_cuda_qgemm_pack_s4(matrices[i], device_n_w, n, k, bench_memory(bytes), bytes,
-                                                         &weights[i], NULL)),
-                      "packing");
+        bench_need_ok(
+            (int)(format == PWL_QGEMM_ROWS8
+                      ? pwl_cuda_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, matrices[i], device_n_w, n, k),
+                                            bench_memory(bytes), bytes, &weights[i], NULL, NULL)
+                      : pwl_cuda_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS4, matrices[i], device_n_w, n, k),
+                                            bench_memory(bytes), bytes, &weights[i], NULL, NULL)),
+            "packing");
     }
     CUDA(cudaDeviceSynchronize());
     CUDA(cudaFree(device_n_w));

@@ -90,9 +90,9 @@ static void make(struct copies *c, pwl_qgemm_format format, size_t n, size_t k)
     size_t bytes;
     bench_need_ok((int)pwl_qgemm_weights_bytes(format, n, k, &bytes), "weights");
     void *const memory = bench_memory(bytes);
-    bench_need_ok(
-        (int)pwl_cuda_qgemm_pack_f32(format, PWL_RULE_DEFAULT, floats, n, k, memory, bytes, &made, NULL, NULL),
-        "packing");
+    bench_need_ok((int)pwl_cuda_qgemm_pack(pwl_qgemm_of_floats(format, PWL_RULE_DEFAULT, floats, n, k), memory, bytes,
+                                           &made, NULL, NULL),
+                  "packing");
     CUDA(cudaDeviceSynchronize());
     copy(c, &made);
     CUDA(cudaFree(memory));

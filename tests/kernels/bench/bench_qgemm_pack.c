@@ -63,13 +63,16 @@ static void launch(const void *of, int turn)
     pwl_qgemm_weights made;
     pwl_qgemm_status status;
     if (work->source->kind == BLOCKS)
-        status = pwl_cuda_qgemm_pack(format, data, n, k, memory, room, &made, NULL, bench_stream);
+        status = pwl_cuda_qgemm_pack(pwl_qgemm_of_blocks(format, data, n, k), memory, room, &made, NULL, bench_stream);
     else if (work->source->kind == FLOATS)
-        status = pwl_cuda_qgemm_pack_f32(format, PWL_RULE_DEFAULT, data, n, k, memory, room, &made, NULL, bench_stream);
+        status = pwl_cuda_qgemm_pack(pwl_qgemm_of_floats(format, PWL_RULE_DEFAULT, data, n, k), memory, room, &made,
+                                     NULL, bench_stream);
     else if (work->source->kind == HALVES)
-        status = pwl_cuda_qgemm_pack_tensor(&halves, format, PWL_RULE_DEFAULT, memory, room, &made, NULL, bench_stream);
+        status = pwl_cuda_qgemm_pack(pwl_qgemm_of_tensor(format, PWL_RULE_DEFAULT, &halves), memory, room, &made, NULL,
+                                     bench_stream);
     else
-        status = pwl_cuda_qgemm_pack_s8(data, work->n_w, n, k, memory, room, &made, bench_stream);
+        status = pwl_cuda_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, data, work->n_w, n, k), memory, room, &made,
+                                     NULL, bench_stream);
     bench_need_ok((int)status, work->source->name);
     bench_need_ok(made.row_data != (format == PWL_QGEMM_ROWS8 || work->source->exponent), "data of rows");
 }
@@ -122,14 +125,18 @@ static void check(const struct work *work, const uint8_t *data, const int8_t *n_
     bench_need_ok((int)pwl_qgemm_weights_bytes(source->format, CHECKED_ROWS, k, &room), "weights");
     uint8_t *const expected = need(room), *const got = need(room);
     if (source->kind == BLOCKS)
-        status = pwl_qgemm_pack(source->format, data, CHECKED_ROWS, k, expected, room, &made, NULL);
+        status =
+            pwl_qgemm_pack(pwl_qgemm_of_blocks(source->format, data, CHECKED_ROWS, k), expected, room, &made, NULL);
     else if (source->kind == FLOATS)
-        status = pwl_qgemm_pack_f32(source->format, PWL_RULE_DEFAULT, (const float *)(const void *)data, CHECKED_ROWS,
-                                    k, expected, room, &made, NULL);
+        status = pwl_qgemm_pack(
+            pwl_qgemm_of_floats(source->format, PWL_RULE_DEFAULT, (const float *)(const void *)data, CHECKED_ROWS, k),
+            expected, room, &made, NULL);
     else if (source->kind == HALVES)
-        status = pwl_qgemm_pack_tensor(&halves, source->format, PWL_RULE_DEFAULT, expected, room, &made, NULL);
+        status =
+            pwl_qgemm_pack(pwl_qgemm_of_tensor(source->format, PWL_RULE_DEFAULT, &halves), expected, room, &made, NULL);
     else
-        status = pwl_qgemm_pack_s8((const int8_t *)data, n_w, CHECKED_ROWS, k, expected, room, &made);
+        status = pwl_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, (const int8_t *)data, n_w, CHECKED_ROWS, k),
+                                expected, room, &made, NULL);
     bench_need_ok((int)status, source->name);
     const size_t pieces = made.bytes - (source->format == PWL_QGEMM_ROWS8 ? 5 * CHECKED_ROWS : 0);
     for (int set = 0; set < work->sets; set++) {

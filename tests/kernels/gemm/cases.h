@@ -89,7 +89,8 @@ static inline pwl_qgemm_weights pack_new(const struct qgemm_kind *kind, const vo
     pwl_qgemm_weights weights;
     size_t bytes;
     if (pwl_qgemm_weights_bytes(kind->format, n, k, &bytes) != PWL_QGEMM_OK ||
-        pwl_qgemm_pack(kind->format, blocks, n, k, need(bytes), bytes, &weights, NULL) != PWL_QGEMM_OK)
+        pwl_qgemm_pack(pwl_qgemm_of_blocks(kind->format, blocks, n, k), need(bytes), bytes, &weights, NULL) !=
+            PWL_QGEMM_OK)
         abort();
     return weights;
 }
@@ -108,8 +109,9 @@ static inline int is_rows(pwl_qgemm_format format)
 static inline pwl_qgemm_status pack_codes(pwl_qgemm_format format, const void *q, const int8_t *n_w, size_t n, size_t k,
                                           void *memory, size_t bytes, pwl_qgemm_weights *weights)
 {
-    return format == PWL_QGEMM_ROWS8 ? pwl_qgemm_pack_s8(q, n_w, n, k, memory, bytes, weights)
-                                     : pwl_qgemm_pack_s4(q, n_w, n, k, memory, bytes, weights);
+    return format == PWL_QGEMM_ROWS8
+               ? pwl_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, q, n_w, n, k), memory, bytes, weights, NULL)
+               : pwl_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS4, q, n_w, n, k), memory, bytes, weights, NULL);
 }
 
 /* What such a code counts: column c of row `row`. */

@@ -100,7 +100,7 @@ static inline pwl_qgemm_weights new_fp8_weights(pwl_qgemm_format format, enum fp
     if (format == PWL_QGEMM_MXFP4_E4M3) {
         pwl_block_mxfp4 *const blocks = need(n * (k / PWL_BLOCK) * sizeof *blocks);
         draw_fp8_blocks(kind, blocks, n, k, (int)random_in(state, -20, 10), state);
-        status = pwl_qgemm_pack_mxfp4_e4m3(blocks, n, k, PWL_QGEMM_SPREAD_EXACT, memory, bytes, &weights, NULL, NULL);
+        status = pwl_qgemm_pack(pwl_qgemm_of_blocks(format, blocks, n, k), memory, bytes, &weights, NULL);
         free(blocks);
     } else {
         uint8_t *const w = need(n * k);
@@ -108,7 +108,7 @@ static inline pwl_qgemm_weights new_fp8_weights(pwl_qgemm_format format, enum fp
         draw_fp8_w(kind, w, n, k, state);
         for (size_t i = 0; i < n; i++)
             s[i] = pwl_f32_of_bits((uint32_t)random_in(state, 110, 130) << 23);
-        status = pwl_qgemm_pack_e4m3(w, s, n, k, memory, bytes, &weights, NULL);
+        status = pwl_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS_E4M3, w, s, n, k), memory, bytes, &weights, NULL);
         free(w);
         free(s);
     }

@@ -79,7 +79,7 @@ static inline struct weights new_weights(pwl_qgemm_format format, size_t n, size
         const struct qgemm_kind *const kind = &qgemm_kinds[format];
         uint8_t *const blocks = need(blocks_bytes(kind, n, k));
         draw_blocks(kind, blocks, n * k / PWL_BLOCK, high - 12, high, state);
-        PWL(pwl_qgemm_pack(format, blocks, n, k, memory, bytes, &w.host, NULL));
+        PWL(pwl_qgemm_pack(pwl_qgemm_of_blocks(format, blocks, n, k), memory, bytes, &w.host, NULL));
         free(blocks);
     }
     for (size_t i = 0; i < n; i++) {

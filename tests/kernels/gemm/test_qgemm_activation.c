@@ -163,9 +163,11 @@ static void test_pairs(const struct tensor_kind *kind)
         if (pwl_qgemm_weights_bytes(format, 2 * n, k, &bytes) != PWL_QGEMM_OK)
             abort();
         void *const memory[2] = {need(bytes), need(bytes)};
-        good &=
-            pwl_qgemm_pack_pair(&gate, &up, format, PWL_RULE_DEFAULT, memory[0], bytes, &pair, NULL) == PWL_QGEMM_OK;
-        good &= pwl_qgemm_pack_tensor(&both, format, PWL_RULE_DEFAULT, memory[1], bytes, &one, NULL) == PWL_QGEMM_OK;
+        good &= pwl_qgemm_pack(pwl_qgemm_of_pair(pwl_qgemm_of_tensor(format, PWL_RULE_DEFAULT, &gate),
+                                                 pwl_qgemm_of_tensor(format, PWL_RULE_DEFAULT, &up)),
+                               memory[0], bytes, &pair, NULL) == PWL_QGEMM_OK;
+        good &= pwl_qgemm_pack(pwl_qgemm_of_tensor(format, PWL_RULE_DEFAULT, &both), memory[1], bytes, &one, NULL) ==
+                PWL_QGEMM_OK;
         good = good && pair.n == 2 * n && pair.k == k && pair.bytes == one.bytes && pair.row_data == one.row_data &&
                memcmp(memory[0], memory[1], pair.bytes) == 0;
         free(memory[0]);
@@ -193,9 +195,12 @@ static void test_integer_pair(void)
     if (pwl_qgemm_weights_bytes(PWL_QGEMM_ROWS8, 2 * N, K, &bytes) != PWL_QGEMM_OK)
         abort();
     void *const memory[2] = {need(bytes), need(bytes)};
-    tap(pwl_qgemm_pack_pair_s8(q[0], n_w[0], q[1], n_w[1], N, K, memory[0], bytes, &pair) == PWL_QGEMM_OK &&
-            pwl_qgemm_pack_s8(all_q, all_n, 2 * N, K, memory[1], bytes, &one) == PWL_QGEMM_OK && pair.n == one.n &&
-            pair.bytes == one.bytes && memcmp(memory[0], memory[1], bytes) == 0,
+    tap(pwl_qgemm_pack(pwl_qgemm_of_pair(pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, q[0], n_w[0], N, K),
+                                         pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, q[1], n_w[1], N, K)),
+                       memory[0], bytes, &pair, NULL) == PWL_QGEMM_OK &&
+            pwl_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, all_q, all_n, 2 * N, K), memory[1], bytes, &one, NULL) ==
+                PWL_QGEMM_OK &&
+            pair.n == one.n && pair.bytes == one.bytes && memcmp(memory[0], memory[1], bytes) == 0,
         "integers: a pair is packed like its rows in turns");
     free(all_q);
     free(all_n);
@@ -211,9 +216,11 @@ static void test_bad_pairs(void)
     const pwl_qgemm_tensor good = {0, {32, 24, 1, 1}, w[0], sizeof w[0]};
     pwl_qgemm_tensor up;
     pwl_qgemm_weights weights = {NULL, 1, 2, 3, PWL_QGEMM_Q8_0, 4};
-    pwl_qgemm_place bad = {77, 77};
+    pwl_qgemm_place bad = {77, 77, 0};
 #define PAIR(gate, space)                                                                                              \
-    pwl_qgemm_pack_pair(gate, &up, PWL_QGEMM_Q4_0, PWL_RULE_DEFAULT, memory, space, &weights, &bad)
+    pwl_qgemm_pack(pwl_qgemm_of_pair(pwl_qgemm_of_tensor(PWL_QGEMM_Q4_0, PWL_RULE_DEFAULT, gate),                      \
+                                     pwl_qgemm_of_tensor(PWL_QGEMM_Q4_0, PWL_RULE_DEFAULT, &up)),                      \
+                   memory, space, &weights, &bad)
 #define REFUSED(what, expected, name)                                                                                  \
     do {                                                                                                               \
         up = good;                                                                                                     \
@@ -237,14 +244,23 @@ static void test_bad_pairs(void)
     const pwl_qgemm_tensor nine = {0, {32, 9, 1, 1}, elsewhere, sizeof elsewhere};
     up = nine;
     tap(PAIR(&nine, sizeof memory) == PWL_QGEMM_ERR_PAIR, "pair: nine rows each");
-    tap(pwl_qgemm_pack_pair_s8(q, n_w, NULL, n_w, 24, 32, memory, sizeof memory, &weights) == PWL_QGEMM_ERR_NULL &&
-            pwl_qgemm_pack_pair_s8(q, n_w, q, NULL, 24, 32, memory, sizeof memory, &weights) == PWL_QGEMM_ERR_NULL &&
-            pwl_qgemm_pack_pair_s8(q, NULL, q, n_w, 24, 32, memory, sizeof memory, &weights) == PWL_QGEMM_ERR_NULL,
+    tap(pwl_qgemm_pack(pwl_qgemm_of_pair(pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, q, n_w, 24, 32),
+                                         pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, NULL, n_w, 24, 32)),
+                       memory, sizeof memory, &weights, NULL) == PWL_QGEMM_ERR_NULL &&
+            pwl_qgemm_pack(pwl_qgemm_of_pair(pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, q, n_w, 24, 32),
+                                             pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, q, NULL, 24, 32)),
+                           memory, sizeof memory, &weights, NULL) == PWL_QGEMM_ERR_NULL &&
+            pwl_qgemm_pack(pwl_qgemm_of_pair(pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, q, NULL, 24, 32),
+                                             pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, q, n_w, 24, 32)),
+                           memory, sizeof memory, &weights, NULL) == PWL_QGEMM_ERR_NULL,
         "pair: integers that are not there");
-    tap(pwl_qgemm_pack_pair_s8(q, n_w, q, n_w, 23, 32, memory, sizeof memory, &weights) == PWL_QGEMM_ERR_PAIR,
+    tap(pwl_qgemm_pack(pwl_qgemm_of_pair(pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, q, n_w, 23, 32),
+                                         pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, q, n_w, 23, 32)),
+                       memory, sizeof memory, &weights, NULL) == PWL_QGEMM_ERR_PAIR,
         "pair: 23 rows each");
-    tap(pwl_qgemm_pack_pair_s8(q, n_w, q, n_w, SIZE_MAX / 16 * 8 + 8, 32, memory, sizeof memory, &weights) ==
-            PWL_QGEMM_ERR_SHAPE,
+    tap(pwl_qgemm_pack(pwl_qgemm_of_pair(pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, q, n_w, SIZE_MAX / 16 * 8 + 8, 32),
+                                         pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, q, n_w, SIZE_MAX / 16 * 8 + 8, 32)),
+                       memory, sizeof memory, &weights, NULL) == PWL_QGEMM_ERR_SHAPE,
         "pair: more rows than size_t counts");
 }
 

@@ -244,7 +244,7 @@ static void test_chain(const struct scheme *scheme, size_t m, pwl_qgemm_kernel k
         w[n * N + (n * 1021 + 7) % N] = n % 2 ? 1.0f : -1.0f;
     PWL(pwl_qgemm_weights_bytes(scheme->format, N, N, &bytes));
     memory = need(bytes);
-    PWL(pwl_qgemm_pack_f32(scheme->format, PWL_RULE_DEFAULT, w, N, N, memory, bytes, &host, NULL));
+    PWL(pwl_qgemm_pack(pwl_qgemm_of_floats(scheme->format, PWL_RULE_DEFAULT, w, N, N), memory, bytes, &host, NULL));
     device = host;
     device.memory = on_device(memory, host.bytes);
     for (size_t i = 0; i < m * N; i++)

@@ -313,8 +313,9 @@ static void test_packing(void)
     const pwl_qgemm_format q4 = PWL_QGEMM_Q4_0;
     pwl_qgemm_weights made = {NULL, 1, 2, 3, PWL_QGEMM_Q8_0, 4};
 #define BLOCKS(format, data, k, memory, bytes, weights)                                                                \
-    pwl_cuda_qgemm_pack(format, data, 1, k, memory, bytes, weights, NULL, NULL)
-#define FLOATS(format, rule, data) pwl_cuda_qgemm_pack_f32(format, rule, data, 1, 32, to, sizeof to, &made, NULL, NULL)
+    pwl_cuda_qgemm_pack(pwl_qgemm_of_blocks(format, data, 1, k), memory, bytes, weights, NULL, NULL)
+#define FLOATS(format, rule, data)                                                                                     \
+    pwl_cuda_qgemm_pack(pwl_qgemm_of_floats(format, rule, data, 1, 32), to, sizeof to, &made, NULL, NULL)
     tap(BLOCKS((pwl_qgemm_format)64, w, 32, to, sizeof to, &made) == PWL_QGEMM_ERR_FORMAT, "pack: no format");
     tap(BLOCKS(PWL_QGEMM_ROWS4, w, 32, to, sizeof to, &made) == PWL_QGEMM_ERR_FORMAT,
         "pack: nibbles in rows of blocks");
@@ -329,21 +330,30 @@ static void test_packing(void)
     tap(FLOATS(q4, (pwl_rule)3, w) == PWL_QGEMM_ERR_RULE, "pack: no rule");
     tap(FLOATS(q4, PWL_RULE_GGML, (const float *)(const void *)((const char *)w + 2)) == PWL_QGEMM_ERR_ALIGN,
         "pack: floats at half a float");
-    tap(pwl_cuda_qgemm_pack_s8(q, NULL, 1, 32, to, sizeof to, &made, NULL) == PWL_QGEMM_ERR_NULL, "pack: no shifts");
-    tap(pwl_cuda_qgemm_pack_s8(q, &n_w, 1, 32, to, sizeof to, &made, NULL) == PWL_QGEMM_ERR_SPACE,
+    tap(pwl_cuda_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, q, NULL, 1, 32), to, sizeof to, &made, NULL, NULL) ==
+            PWL_QGEMM_ERR_NULL,
+        "pack: no shifts");
+    tap(pwl_cuda_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, q, &n_w, 1, 32), to, sizeof to, &made, NULL, NULL) ==
+            PWL_QGEMM_ERR_SPACE,
         "pack: no room for int8 rows");
-    tap(pwl_cuda_qgemm_pack_s4((const uint8_t *)q, NULL, 1, 32, to, sizeof to, &made, NULL) == PWL_QGEMM_ERR_NULL,
+    tap(pwl_cuda_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS4, (const uint8_t *)q, NULL, 1, 32), to, sizeof to, &made,
+                            NULL, NULL) == PWL_QGEMM_ERR_NULL,
         "pack: no shifts of nibbles");
-    tap(pwl_cuda_qgemm_pack_s4((const uint8_t *)q, &n_w, 1, 32, to, 4096 + 639, &made, NULL) == PWL_QGEMM_ERR_SPACE,
+    tap(pwl_cuda_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS4, (const uint8_t *)q, &n_w, 1, 32), to, 4096 + 639, &made,
+                            NULL, NULL) == PWL_QGEMM_ERR_SPACE,
         "pack: no room for rows of nibbles");
     const pwl_qgemm_tensor tensor = {0, {32, 8, 1, 1}, w, sizeof w}, nine = {0, {32, 9, 1, 1}, w, 9 * sizeof w};
-    tap(pwl_cuda_qgemm_pack_pair(&tensor, NULL, q4, PWL_RULE_DEFAULT, to, sizeof to, &made, NULL, NULL) ==
-            PWL_QGEMM_ERR_DATA,
+    tap(pwl_cuda_qgemm_pack(pwl_qgemm_of_pair(pwl_qgemm_of_tensor(q4, PWL_RULE_DEFAULT, &tensor),
+                                              pwl_qgemm_of_tensor(q4, PWL_RULE_DEFAULT, NULL)),
+                            to, sizeof to, &made, NULL, NULL) == PWL_QGEMM_ERR_DATA,
         "pack: a pair cut off");
-    tap(pwl_cuda_qgemm_pack_pair(&nine, &nine, q4, PWL_RULE_DEFAULT, to, sizeof to, &made, NULL, NULL) ==
-            PWL_QGEMM_ERR_PAIR,
+    tap(pwl_cuda_qgemm_pack(pwl_qgemm_of_pair(pwl_qgemm_of_tensor(q4, PWL_RULE_DEFAULT, &nine),
+                                              pwl_qgemm_of_tensor(q4, PWL_RULE_DEFAULT, &nine)),
+                            to, sizeof to, &made, NULL, NULL) == PWL_QGEMM_ERR_PAIR,
         "pack: a pair of nine rows each");
-    tap(pwl_cuda_qgemm_pack_pair_s8(q, &n_w, q, NULL, 8, 32, to, sizeof to, &made, NULL) == PWL_QGEMM_ERR_NULL,
+    tap(pwl_cuda_qgemm_pack(pwl_qgemm_of_pair(pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, q, &n_w, 8, 32),
+                                              pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, q, NULL, 8, 32)),
+                            to, sizeof to, &made, NULL, NULL) == PWL_QGEMM_ERR_NULL,
         "pack: a pair without up's shifts");
     tap(!made.memory && made.bytes == 3 && to[0] == 0, "pack: nothing was written");
 }

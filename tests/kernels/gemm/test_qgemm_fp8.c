@@ -69,7 +69,15 @@ static uint8_t memory[1 << 17] __attribute__((aligned(16)));
 static pwl_qgemm_status pack(const pwl_block_mxfp4 *blocks, size_t n, size_t k, pwl_qgemm_spread spread,
                              pwl_qgemm_weights *weights, int32_t *apart, pwl_qgemm_place *bad)
 {
-    return pwl_qgemm_pack_mxfp4_e4m3(blocks, n, k, spread, memory, sizeof memory, weights, apart, bad);
+    pwl_qgemm_source from = pwl_qgemm_of_blocks(PWL_QGEMM_MXFP4_E4M3, blocks, n, k);
+    pwl_qgemm_place found = bad ? *bad : (pwl_qgemm_place){0, 0, 0};
+    from.spread = spread;
+    const pwl_qgemm_status status = pwl_qgemm_pack(from, memory, sizeof memory, weights, &found);
+    if (apart)
+        *apart = found.apart;
+    if (bad)
+        *bad = found;
+    return status;
 }
 
 /* Weights beyond N and K are 0, and so are scales of rows beyond N. */
@@ -122,7 +130,7 @@ static void test_spread(void)
         for (int below = 0; below < 40; below++) {
             pwl_block_mxfp4 row[4];
             pwl_qgemm_weights weights;
-            pwl_qgemm_place bad = {77, 77};
+            pwl_qgemm_place bad = {77, 77, 0};
             int32_t apart = -1;
             set_row(row, 7, 100, 0); /* a row that is exact before it */
             set_row(row + 2, most, 200, below);
@@ -145,7 +153,7 @@ static void test_extremes(void)
 {
     pwl_block_mxfp4 row[2];
     pwl_qgemm_weights weights;
-    pwl_qgemm_place bad = {77, 77};
+    pwl_qgemm_place bad = {77, 77, 0};
     memset(row, 0, sizeof row);
     tap(pack(row, 1, 64, PWL_QGEMM_SPREAD_EXACT, &weights, NULL, NULL) == PWL_QGEMM_OK && agrees(&weights, row, 0) &&
             pwl_qgemm_row_scale(&weights, 0) == 1,
@@ -163,6 +171,51 @@ static void test_extremes(void)
     tap(good, "MXFP4: rows of every exponent");
 }
 
+/* Rows of gate and up in turns, 8 of each. */
+static void in_turns(void *to, const void *gate, const void *up, size_t row_bytes)
+{
+    for (size_t row = 0; row < 2 * 16; row++)
+        memcpy((uint8_t *)to + row * row_bytes,
+               (const uint8_t *)(row / 8 % 2 ? up : gate) + (row / 16 * 8 + row % 8) * row_bytes, row_bytes);
+}
+
+static void test_pairs(void)
+{
+    static pwl_block_mxfp4 blocks[2][16 * 2], all_blocks[32 * 2];
+    static uint8_t w[2][16 * 64], all_w[32 * 64], other[1 << 14] __attribute__((aligned(16)));
+    static float s[2][16], all_s[32];
+    pwl_qgemm_weights pair, one;
+    pwl_qgemm_place bad = {77, 77, 0};
+    uint64_t state = 9;
+    for (int i = 0; i < 2; i++) {
+        draw_fp8_blocks(FP8_ANY, blocks[i], 16, 64, -3, &state);
+        draw_fp8_w(FP8_ANY, w[i], 16, 64, &state);
+        for (size_t row = 0; row < 16; row++)
+            s[i][row] = (float)random_in(&state, 1, 1000) / 7;
+    }
+    in_turns(all_blocks, blocks[0], blocks[1], sizeof *blocks[0] * 2);
+    in_turns(all_w, w[0], w[1], 64);
+    in_turns(all_s, s[0], s[1], sizeof *all_s);
+    tap(pwl_qgemm_pack(pwl_qgemm_of_pair(pwl_qgemm_of_blocks(PWL_QGEMM_MXFP4_E4M3, blocks[0], 16, 64),
+                                         pwl_qgemm_of_blocks(PWL_QGEMM_MXFP4_E4M3, blocks[1], 16, 64)),
+                       memory, sizeof memory, &pair, NULL) == PWL_QGEMM_OK &&
+            pwl_qgemm_pack(pwl_qgemm_of_blocks(PWL_QGEMM_MXFP4_E4M3, all_blocks, 32, 64), other, sizeof other, &one,
+                           NULL) == PWL_QGEMM_OK &&
+            pair.n == 32 && pair.bytes == one.bytes && memcmp(memory, other, pair.bytes) == 0,
+        "MXFP4: a pair's rows take turns");
+    const pwl_qgemm_source rows = pwl_qgemm_of_pair(pwl_qgemm_of_codes(PWL_QGEMM_ROWS_E4M3, w[0], s[0], 16, 64),
+                                                    pwl_qgemm_of_codes(PWL_QGEMM_ROWS_E4M3, w[1], s[1], 16, 64));
+    tap(pwl_qgemm_pack(rows, memory, sizeof memory, &pair, NULL) == PWL_QGEMM_OK &&
+            pwl_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS_E4M3, all_w, all_s, 32, 64), other, sizeof other, &one,
+                           NULL) == PWL_QGEMM_OK &&
+            pair.n == 32 && pair.bytes == one.bytes && memcmp(memory, other, pair.bytes) == 0,
+        "E4M3: a pair's rows take turns");
+    w[1][9 * 64 + 40] = 0x7f;
+    tap(pwl_qgemm_pack(rows, memory, sizeof memory, &pair, &bad) == PWL_QGEMM_ERR_SCALE && bad.row == 25 &&
+            bad.block == 1,
+        "E4M3: rows of up are numbered on from the gate's");
+}
+
 static void test_rows(void)
 {
     static uint8_t w[N * K], again[N * K];
@@ -174,16 +227,20 @@ static void test_rows(void)
     for (size_t i = 0; i < N; i++)
         s[i] = (float)random_in(&state, -1000, 1000) / 7;
     memset(memory, 0xa5, sizeof memory);
-    tap(pwl_qgemm_pack_e4m3(w, s, N, K, memory, sizeof memory, &weights, NULL) == PWL_QGEMM_OK &&
+    tap(pwl_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS_E4M3, w, s, N, K), memory, sizeof memory, &weights, NULL) ==
+                PWL_QGEMM_OK &&
             pwl_qgemm_unpack_e4m3(&weights, again, s_again) == PWL_QGEMM_OK && memcmp(w, again, sizeof w) == 0 &&
             memcmp(s, s_again, sizeof s) == 0 && is_padded(&weights),
         "E4M3: rows come back as they were");
     w[5 * K + 70] = 0xff;
-    tap(pwl_qgemm_pack_e4m3(w, s, N, K, memory, sizeof memory, &weights, &bad) == PWL_QGEMM_ERR_SCALE && bad.row == 5 &&
-            bad.block == 2,
+    tap(pwl_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS_E4M3, w, s, N, K), memory, sizeof memory, &weights, &bad) ==
+                PWL_QGEMM_ERR_SCALE &&
+            bad.row == 5 && bad.block == 2,
         "E4M3: NaN is refused");
     s[4] = INFINITY;
-    tap(pwl_qgemm_pack_e4m3(w, s, N, K, memory, sizeof memory, &weights, &bad) == PWL_QGEMM_ERR_SCALE && bad.row == 4,
+    tap(pwl_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS_E4M3, w, s, N, K), memory, sizeof memory, &weights, &bad) ==
+                PWL_QGEMM_ERR_SCALE &&
+            bad.row == 4,
         "E4M3: an infinite scale is refused");
 }
 
@@ -427,13 +484,16 @@ static void test_errors(void)
     REFUSED(product.scheme = PWL_QGEMM_MXFP4_FP8, PWL_QGEMM_ERR_SCHEME, "weights of the other scheme");
     REFUSED(product.sums = PWL_QGEMM_SUMS_STORED, PWL_QGEMM_ERR_SCHEME, "stored sums");
     REFUSED(product.y.data = p.t, PWL_QGEMM_ERR_OVERLAP, "Y over the scales");
-    tap(pwl_qgemm_pack_e4m3(p.w, p.s, 16, 33, memory, sizeof memory, &weights, NULL) == PWL_QGEMM_ERR_SHAPE &&
-            pwl_qgemm_pack_e4m3(p.w, p.s, 16, 32, memory, 100, &weights, NULL) == PWL_QGEMM_ERR_SPACE &&
-            pwl_qgemm_pack_e4m3(p.w, p.s, 16, 32, memory + 1, sizeof memory - 1, &weights, NULL) ==
-                PWL_QGEMM_ERR_ALIGN &&
-            pwl_qgemm_pack_e4m3(NULL, p.s, 16, 32, memory, sizeof memory, &weights, NULL) == PWL_QGEMM_ERR_NULL &&
-            pwl_qgemm_pack_f32(PWL_QGEMM_ROWS_E4M3, PWL_RULE_DEFAULT, p.s, 1, 32, memory, sizeof memory, &weights,
-                               NULL) == PWL_QGEMM_ERR_FORMAT,
+    tap(pwl_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS_E4M3, p.w, p.s, 16, 33), memory, sizeof memory, &weights,
+                       NULL) == PWL_QGEMM_ERR_SHAPE &&
+            pwl_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS_E4M3, p.w, p.s, 16, 32), memory, 100, &weights, NULL) ==
+                PWL_QGEMM_ERR_SPACE &&
+            pwl_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS_E4M3, p.w, p.s, 16, 32), memory + 1, sizeof memory - 1,
+                           &weights, NULL) == PWL_QGEMM_ERR_ALIGN &&
+            pwl_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS_E4M3, NULL, p.s, 16, 32), memory, sizeof memory, &weights,
+                           NULL) == PWL_QGEMM_ERR_NULL &&
+            pwl_qgemm_pack(pwl_qgemm_of_floats(PWL_QGEMM_ROWS_E4M3, PWL_RULE_DEFAULT, p.s, 1, 32), memory,
+                           sizeof memory, &weights, NULL) == PWL_QGEMM_ERR_FORMAT,
         "packing: errors");
     free_problem(&p);
 }
@@ -444,6 +504,7 @@ int main(void)
     test_spread();
     test_extremes();
     test_rows();
+    test_pairs();
     test_fragments();
     test_quantise();
     for (int kind = 0; kind < FP8_KINDS; kind++) {

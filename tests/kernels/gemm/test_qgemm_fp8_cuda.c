@@ -350,11 +350,12 @@ static void test_sums(const struct fp8_scheme *scheme)
     draw_matrix(v, WIDE * DEEP, 1, &state);
     if (scheme->format == PWL_QGEMM_MXFP4_E4M3) {
         PWL((int)pwl_quantise(PWL_MXFP4, PWL_RULE_DEFAULT, v, WIDE, DEEP, DEEP, packed));
-        PWL(pwl_qgemm_pack_mxfp4_e4m3(packed, WIDE, DEEP, PWL_QGEMM_SPREAD_EXACT, (void *)(uintptr_t)w.host.memory,
-                                      bytes, &w.host, NULL, NULL));
+        PWL(pwl_qgemm_pack(pwl_qgemm_of_blocks(PWL_QGEMM_MXFP4_E4M3, packed, WIDE, DEEP),
+                           (void *)(uintptr_t)w.host.memory, bytes, &w.host, NULL));
     } else {
         PWL(pwl_qgemm_quantise_e4m3(v, WIDE, DEEP, DEEP, packed, s));
-        PWL(pwl_qgemm_pack_e4m3(packed, s, WIDE, DEEP, (void *)(uintptr_t)w.host.memory, bytes, &w.host, NULL));
+        PWL(pwl_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS_E4M3, packed, s, WIDE, DEEP),
+                           (void *)(uintptr_t)w.host.memory, bytes, &w.host, NULL));
     }
     CUDA(cudaMemcpy((void *)(uintptr_t)w.device.memory, w.host.memory, bytes, cudaMemcpyHostToDevice));
     const double all = error_of(&w, PWL_QGEMM_SUMS_EXACT, &state), of512 = error_of(&w, PWL_QGEMM_SUMS_OF_512, &state);

@@ -91,8 +91,8 @@ static void test_figure(const struct figure *figure)
     if (pwl_qgemm_weights_bytes(figure->format, ROWS, K, &bytes) != PWL_QGEMM_OK)
         abort();
     void *const memory = need(bytes);
-    int good =
-        pwl_qgemm_pack_f32(figure->format, figure->rule, w, ROWS, K, memory, bytes, &weights, NULL) == PWL_QGEMM_OK;
+    int good = pwl_qgemm_pack(pwl_qgemm_of_floats(figure->format, figure->rule, w, ROWS, K), memory, bytes, &weights,
+                              NULL) == PWL_QGEMM_OK;
     good = good && multiply(figure, &weights);
     for (size_t at = 0; at < ROWS * ROWS && good; at++) {
         error += ((double)y[at] - exact[at]) * ((double)y[at] - exact[at]);

@@ -74,7 +74,8 @@ static void test_round_trip(const struct qgemm_kind *kind)
         uint8_t *const memory = need(bytes + 64);
         memset(memory, GUARD, bytes + 64);
         memset(back, GUARD, size + 1);
-        good &= pwl_qgemm_pack(kind->format, blocks, n, k, memory, bytes, &weights, NULL) == PWL_QGEMM_OK;
+        good &= pwl_qgemm_pack(pwl_qgemm_of_blocks(kind->format, blocks, n, k), memory, bytes, &weights, NULL) ==
+                PWL_QGEMM_OK;
         good &= weights.row_data == (int32_t)(i % 2) && weights.n == n && weights.k == k;
         good &= weights.bytes == bytes - (i % 2 ? 0 : pwl_qgemm_round_up(n, 128));
         guarded &= all_are(memory + weights.bytes, bytes + 64 - weights.bytes, GUARD);
@@ -83,9 +84,10 @@ static void test_round_trip(const struct qgemm_kind *kind)
         good &= memcmp(blocks, back, size) == 0;
         guarded &= back[size] == GUARD;
         /* The memory may be just what is used, and not a byte less. */
-        good &= pwl_qgemm_pack(kind->format, blocks, n, k, memory, weights.bytes, &weights, NULL) == PWL_QGEMM_OK;
-        good &= pwl_qgemm_pack(kind->format, blocks, n, k, memory, weights.bytes - 1, &weights, NULL) ==
-                PWL_QGEMM_ERR_SPACE;
+        good &= pwl_qgemm_pack(pwl_qgemm_of_blocks(kind->format, blocks, n, k), memory, weights.bytes, &weights,
+                               NULL) == PWL_QGEMM_OK;
+        good &= pwl_qgemm_pack(pwl_qgemm_of_blocks(kind->format, blocks, n, k), memory, weights.bytes - 1, &weights,
+                               NULL) == PWL_QGEMM_ERR_SPACE;
         free(blocks);
         free(back);
         free(memory);
@@ -108,7 +110,8 @@ static void test_floats(const struct qgemm_kind *kind, pwl_rule rule, const char
     int good = pwl_quantise(kind->blocks, rule, w, N, K, K, blocks) == PWL_BLOCKS_OK &&
                pwl_qgemm_weights_bytes(kind->format, N, K, &bytes) == PWL_QGEMM_OK;
     from_blocks = pack_new(kind, blocks, N, K);
-    good &= pwl_qgemm_pack_f32(kind->format, rule, w, N, K, need(bytes), bytes, &from_floats, NULL) == PWL_QGEMM_OK;
+    good &= pwl_qgemm_pack(pwl_qgemm_of_floats(kind->format, rule, w, N, K), need(bytes), bytes, &from_floats, NULL) ==
+            PWL_QGEMM_OK;
     good = good && from_floats.bytes == from_blocks.bytes &&
            memcmp(from_floats.memory, from_blocks.memory, from_blocks.bytes) == 0;
     tap(good, "%s from floats, %s", kind->name, name);
@@ -193,16 +196,18 @@ static void test_bad_scales(const struct qgemm_kind *kind)
     memset(memory, GUARD, bytes);
     for (size_t i = 0; i < N * BLOCKS; i++) {
         pwl_qgemm_weights weights = {NULL, 1, 2, 3, PWL_QGEMM_Q8_0, 4};
-        pwl_qgemm_place bad = {99, 99};
+        pwl_qgemm_place bad = {99, 99, 0};
         uint8_t *const block = blocks + i * pwl_format_bytes(kind->blocks);
         draw_blocks(kind, blocks, N * BLOCKS, -3, 15, &state);
         if (kind->blocks == PWL_MXFP4)
             block[0] = 255;
         else
             memcpy(block, &nan_and_infinities[i % 3], 2);
-        good &= pwl_qgemm_pack(kind->format, blocks, N, K, memory, bytes, &weights, &bad) == PWL_QGEMM_ERR_SCALE;
+        good &= pwl_qgemm_pack(pwl_qgemm_of_blocks(kind->format, blocks, N, K), memory, bytes, &weights, &bad) ==
+                PWL_QGEMM_ERR_SCALE;
         good &= bad.row == i / BLOCKS && bad.block == i % BLOCKS;
-        good &= pwl_qgemm_pack(kind->format, blocks, N, K, memory, bytes, &weights, NULL) == PWL_QGEMM_ERR_SCALE;
+        good &= pwl_qgemm_pack(pwl_qgemm_of_blocks(kind->format, blocks, N, K), memory, bytes, &weights, NULL) ==
+                PWL_QGEMM_ERR_SCALE;
         good &= !weights.memory && weights.n == 1 && weights.bytes == 3 && all_are(memory, bytes, GUARD);
     }
     tap(good, "%s: an infinite scale or a NaN is refused by its place", kind->name);
@@ -220,21 +225,42 @@ static void test_bad_floats(void)
     memset(memory, GUARD, sizeof memory);
     for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS4; format++) {
         for (int i = 0; i < 3; i++) {
-            pwl_qgemm_place bad = {99, 99};
+            pwl_qgemm_place bad = {99, 99, 0};
             w[i][40 + i] = bad_values[i];
-            good &= pwl_qgemm_pack_f32((pwl_qgemm_format)format, PWL_RULE_DEFAULT, w[0], N, K, memory, sizeof memory,
-                                       &weights, &bad) == PWL_QGEMM_ERR_SCALE;
+            good &= pwl_qgemm_pack(pwl_qgemm_of_floats((pwl_qgemm_format)format, PWL_RULE_DEFAULT, w[0], N, K), memory,
+                                   sizeof memory, &weights, &bad) == PWL_QGEMM_ERR_SCALE;
             good &= bad.row == (size_t)i && bad.block == 1;
-            good &= pwl_qgemm_pack_f32((pwl_qgemm_format)format, PWL_RULE_DEFAULT, w[0], N, K, memory, sizeof memory,
-                                       &weights, NULL) == PWL_QGEMM_ERR_SCALE;
+            good &= pwl_qgemm_pack(pwl_qgemm_of_floats((pwl_qgemm_format)format, PWL_RULE_DEFAULT, w[0], N, K), memory,
+                                   sizeof memory, &weights, NULL) == PWL_QGEMM_ERR_SCALE;
             w[i][40 + i] = 0;
         }
     }
     w[2][70] = 3e38f; /* a d beyond fp16 */
-    good &= pwl_qgemm_pack_f32(PWL_QGEMM_Q4_0, PWL_RULE_DEFAULT, w[0], N, K, memory, sizeof memory, &weights, NULL) ==
-            PWL_QGEMM_ERR_SCALE;
+    good &= pwl_qgemm_pack(pwl_qgemm_of_floats(PWL_QGEMM_Q4_0, PWL_RULE_DEFAULT, w[0], N, K), memory, sizeof memory,
+                           &weights, NULL) == PWL_QGEMM_ERR_SCALE;
     good &= !weights.memory && all_are(memory, sizeof memory, GUARD);
     tap(good, "floats that are infinite, NaN or too large for a scale are refused by their block");
+}
+
+/* Sources that differ from another in one thing each make no pair with it. */
+static void test_unlike_pairs(void)
+{
+    static const float w[16 * 64];
+    static uint8_t memory[1 << 16] __attribute__((aligned(16)));
+    const pwl_qgemm_source one = pwl_qgemm_of_floats(PWL_QGEMM_Q4_0, PWL_RULE_DEFAULT, w, 8, 32);
+    pwl_qgemm_source others[] = {one, one, one, one, one, one, one, pwl_qgemm_of_pair(one, one)};
+    pwl_qgemm_weights weights;
+    others[0].format = PWL_QGEMM_Q8_0;
+    others[1].from = PWL_QGEMM_FROM_CODES;
+    others[2].type = PWL_QGEMM_F16;
+    others[3].rule = PWL_RULE_GGML;
+    others[4].spread = PWL_QGEMM_SPREAD_ROUNDED;
+    others[5].n = 16;
+    others[6].k = 64;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        tap(pwl_qgemm_pack(pwl_qgemm_of_pair(one, others[i]), memory, sizeof memory, &weights, NULL) ==
+                PWL_QGEMM_ERR_PAIR,
+            "a pair of unlike sources, number %zu", i);
 }
 
 static void test_errors(void)
@@ -264,57 +290,93 @@ static void test_errors(void)
     tap(bytes == 77, "a size is not written then");
     REFUSED(PWL_QGEMM_OK, pwl_qgemm_weights_bytes(PWL_QGEMM_ROWS8, 1, 65792, &bytes), "size: K of 65792 in int8");
 
-    REFUSED(PWL_QGEMM_ERR_FORMAT, pwl_qgemm_pack(unknown, blocks, 1, 32, memory, BYTES, &weights, NULL), "no format");
-    REFUSED(PWL_QGEMM_ERR_FORMAT, pwl_qgemm_pack(PWL_QGEMM_ROWS8, blocks, 1, 32, memory, BYTES, &weights, NULL),
+    REFUSED(PWL_QGEMM_ERR_FORMAT,
+            pwl_qgemm_pack(pwl_qgemm_of_blocks(unknown, blocks, 1, 32), memory, BYTES, &weights, NULL), "no format");
+    REFUSED(PWL_QGEMM_ERR_FORMAT,
+            pwl_qgemm_pack(pwl_qgemm_of_blocks(PWL_QGEMM_ROWS8, blocks, 1, 32), memory, BYTES, &weights, NULL),
             "int8 rows have no blocks");
-    REFUSED(PWL_QGEMM_ERR_FORMAT, pwl_qgemm_pack(PWL_QGEMM_ROWS4, blocks, 1, 32, memory, BYTES, &weights, NULL),
+    REFUSED(PWL_QGEMM_ERR_FORMAT,
+            pwl_qgemm_pack(pwl_qgemm_of_blocks(PWL_QGEMM_ROWS4, blocks, 1, 32), memory, BYTES, &weights, NULL),
             "nor have rows of 4 bits");
-    REFUSED(PWL_QGEMM_ERR_SHAPE, pwl_qgemm_pack(q4, blocks, 1, 40, memory, BYTES, &weights, NULL), "K of 40");
-    REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_pack(q4, NULL, 1, 32, memory, BYTES, &weights, NULL), "no blocks");
-    REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_pack(q4, blocks, 1, 32, NULL, BYTES, &weights, NULL), "no memory");
-    REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_pack(q4, blocks, 1, 32, memory, BYTES, NULL, NULL), "no weights");
-    REFUSED(PWL_QGEMM_ERR_ALIGN, pwl_qgemm_pack(q4, blocks + 1, 1, 32, memory, BYTES, &weights, NULL),
+    REFUSED(PWL_QGEMM_ERR_SHAPE, pwl_qgemm_pack(pwl_qgemm_of_blocks(q4, blocks, 1, 40), memory, BYTES, &weights, NULL),
+            "K of 40");
+    REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_pack(pwl_qgemm_of_blocks(q4, NULL, 1, 32), memory, BYTES, &weights, NULL),
+            "no blocks");
+    REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_pack(pwl_qgemm_of_blocks(q4, blocks, 1, 32), NULL, BYTES, &weights, NULL),
+            "no memory");
+    REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_pack(pwl_qgemm_of_blocks(q4, blocks, 1, 32), memory, BYTES, NULL, NULL),
+            "no weights");
+    REFUSED(PWL_QGEMM_ERR_ALIGN,
+            pwl_qgemm_pack(pwl_qgemm_of_blocks(q4, blocks + 1, 1, 32), memory, BYTES, &weights, NULL),
             "blocks at an odd address");
-    REFUSED(PWL_QGEMM_ERR_ALIGN, pwl_qgemm_pack(q4, blocks, 1, 32, memory + 8, BYTES - 8, &weights, NULL),
+    REFUSED(PWL_QGEMM_ERR_ALIGN,
+            pwl_qgemm_pack(pwl_qgemm_of_blocks(q4, blocks, 1, 32), memory + 8, BYTES - 8, &weights, NULL),
             "memory aligned to 8");
-    REFUSED(PWL_QGEMM_ERR_SPACE, pwl_qgemm_pack(q4, blocks, 1, 32, memory, 4607, &weights, NULL), "a byte too few");
+    REFUSED(PWL_QGEMM_ERR_SPACE, pwl_qgemm_pack(pwl_qgemm_of_blocks(q4, blocks, 1, 32), memory, 4607, &weights, NULL),
+            "a byte too few");
 
     REFUSED(PWL_QGEMM_ERR_FORMAT,
-            pwl_qgemm_pack_f32(unknown, PWL_RULE_DEFAULT, w, 1, 32, memory, BYTES, &weights, NULL),
+            pwl_qgemm_pack(pwl_qgemm_of_floats(unknown, PWL_RULE_DEFAULT, w, 1, 32), memory, BYTES, &weights, NULL),
             "floats: no format");
-    REFUSED(PWL_QGEMM_ERR_RULE, pwl_qgemm_pack_f32(q4, (pwl_rule)3, w, 1, 32, memory, BYTES, &weights, NULL),
+    REFUSED(PWL_QGEMM_ERR_RULE,
+            pwl_qgemm_pack(pwl_qgemm_of_floats(q4, (pwl_rule)3, w, 1, 32), memory, BYTES, &weights, NULL),
             "floats: no rule");
     REFUSED(PWL_QGEMM_ERR_RULE,
-            pwl_qgemm_pack_f32(PWL_QGEMM_MXFP4, PWL_RULE_DOCUMENT, w, 1, 32, memory, BYTES, &weights, NULL),
+            pwl_qgemm_pack(pwl_qgemm_of_floats(PWL_QGEMM_MXFP4, PWL_RULE_DOCUMENT, w, 1, 32), memory, BYTES, &weights,
+                           NULL),
             "floats: not MXFP4's rule");
-    REFUSED(PWL_QGEMM_ERR_RULE,
-            pwl_qgemm_pack_f32(PWL_QGEMM_ROWS8, PWL_RULE_GGML, w, 1, 32, memory, BYTES, &weights, NULL),
-            "floats: not int8's rule");
-    REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_pack_f32(q4, PWL_RULE_DEFAULT, NULL, 1, 32, memory, BYTES, &weights, NULL),
-            "no floats");
     REFUSED(
-        PWL_QGEMM_ERR_ALIGN,
-        pwl_qgemm_pack_f32(q4, PWL_RULE_DEFAULT, (float *)(void *)(blocks + 2), 1, 32, memory, BYTES, &weights, NULL),
-        "floats at half a float");
+        PWL_QGEMM_ERR_RULE,
+        pwl_qgemm_pack(pwl_qgemm_of_floats(PWL_QGEMM_ROWS8, PWL_RULE_GGML, w, 1, 32), memory, BYTES, &weights, NULL),
+        "floats: not int8's rule");
+    REFUSED(PWL_QGEMM_ERR_NULL,
+            pwl_qgemm_pack(pwl_qgemm_of_floats(q4, PWL_RULE_DEFAULT, NULL, 1, 32), memory, BYTES, &weights, NULL),
+            "no floats");
+    REFUSED(PWL_QGEMM_ERR_ALIGN,
+            pwl_qgemm_pack(pwl_qgemm_of_floats(q4, PWL_RULE_DEFAULT, (float *)(void *)(blocks + 2), 1, 32), memory,
+                           BYTES, &weights, NULL),
+            "floats at half a float");
     REFUSED(PWL_QGEMM_ERR_DEPTH,
-            pwl_qgemm_pack_f32(PWL_QGEMM_ROWS8, PWL_RULE_DEFAULT, w, 1, 65824, memory, BYTES, &weights, NULL),
+            pwl_qgemm_pack(pwl_qgemm_of_floats(PWL_QGEMM_ROWS8, PWL_RULE_DEFAULT, w, 1, 65824), memory, BYTES, &weights,
+                           NULL),
             "int8 rows of 65824");
-    REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_pack_s8(NULL, &n, 1, 32, memory, BYTES, &weights), "no int8 weights");
-    REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_pack_s8(q, NULL, 1, 32, memory, BYTES, &weights), "no shifts");
-    REFUSED(PWL_QGEMM_ERR_SHAPE, pwl_qgemm_pack_s8(q, &n, 1, 31, memory, BYTES, &weights), "int8 rows of 31");
-    REFUSED(PWL_QGEMM_ERR_RULE,
-            pwl_qgemm_pack_f32(PWL_QGEMM_ROWS4, PWL_RULE_GGML, w, 1, 32, memory, BYTES, &weights, NULL),
-            "floats: not the rule of rows of 4 bits");
-    REFUSED(PWL_QGEMM_ERR_DEPTH, pwl_qgemm_pack_s4(blocks, &n, 1, 65824, memory, BYTES, &weights),
+    pwl_qgemm_source odd = pwl_qgemm_of_floats(q4, PWL_RULE_DEFAULT, w, 1, 32);
+    odd.type = PWL_QGEMM_S8;
+    REFUSED(PWL_QGEMM_ERR_TYPE, pwl_qgemm_pack(odd, memory, BYTES, &weights, NULL), "floats that are none");
+    odd.from = (pwl_qgemm_from)5;
+    REFUSED(PWL_QGEMM_ERR_TYPE, pwl_qgemm_pack(odd, memory, BYTES, &weights, NULL), "from nothing that there is");
+    odd.from = PWL_QGEMM_FROM_Q4_0;
+    REFUSED(PWL_QGEMM_ERR_FORMAT, pwl_qgemm_pack(odd, memory, BYTES, &weights, NULL), "Q4_0's numbers in blocks of it");
+    REFUSED(PWL_QGEMM_ERR_NULL,
+            pwl_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, NULL, &n, 1, 32), memory, BYTES, &weights, NULL),
+            "no int8 weights");
+    REFUSED(PWL_QGEMM_ERR_NULL,
+            pwl_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, q, NULL, 1, 32), memory, BYTES, &weights, NULL),
+            "no shifts");
+    REFUSED(PWL_QGEMM_ERR_SHAPE,
+            pwl_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, q, &n, 1, 31), memory, BYTES, &weights, NULL),
+            "int8 rows of 31");
+    REFUSED(
+        PWL_QGEMM_ERR_RULE,
+        pwl_qgemm_pack(pwl_qgemm_of_floats(PWL_QGEMM_ROWS4, PWL_RULE_GGML, w, 1, 32), memory, BYTES, &weights, NULL),
+        "floats: not the rule of rows of 4 bits");
+    REFUSED(PWL_QGEMM_ERR_DEPTH,
+            pwl_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS4, blocks, &n, 1, 65824), memory, BYTES, &weights, NULL),
             "rows of 4 bits of 65824");
-    REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_pack_s4(NULL, &n, 1, 32, memory, BYTES, &weights), "no weights of 4 bits");
-    REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_pack_s4(blocks, NULL, 1, 32, memory, BYTES, &weights), "nor shifts of them");
-    REFUSED(PWL_QGEMM_ERR_ALIGN, pwl_qgemm_pack_s8(q, &n, 1, 32, memory + 4, BYTES - 4, &weights),
+    REFUSED(PWL_QGEMM_ERR_NULL,
+            pwl_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS4, NULL, &n, 1, 32), memory, BYTES, &weights, NULL),
+            "no weights of 4 bits");
+    REFUSED(PWL_QGEMM_ERR_NULL,
+            pwl_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS4, blocks, NULL, 1, 32), memory, BYTES, &weights, NULL),
+            "nor shifts of them");
+    REFUSED(PWL_QGEMM_ERR_ALIGN,
+            pwl_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, q, &n, 1, 32), memory + 4, BYTES - 4, &weights, NULL),
             "int8 rows in memory aligned to 4");
     tap(all_are(memory, BYTES, GUARD) && memcmp(&weights, &none, sizeof none) == 0, "nothing was written");
 
     memset(blocks, 0, sizeof blocks);
-    REFUSED(PWL_QGEMM_OK, pwl_qgemm_pack(q4, blocks, 1, 32, memory, BYTES, &weights, NULL), "weights to unpack");
+    REFUSED(PWL_QGEMM_OK, pwl_qgemm_pack(pwl_qgemm_of_blocks(q4, blocks, 1, 32), memory, BYTES, &weights, NULL),
+            "weights to unpack");
     pwl_qgemm_weights bad = weights;
     REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_unpack(NULL, blocks), "unpack: no weights");
     REFUSED(PWL_QGEMM_ERR_NULL, pwl_qgemm_unpack(&weights, NULL), "unpack: nowhere to put them");
@@ -375,6 +437,7 @@ int main(void)
     test_exponents();
     test_bad_floats();
     test_errors();
+    test_unlike_pairs();
     test_texts();
     return tap_end();
 }

@@ -54,16 +54,17 @@ static const pwl_qgemm_weights untouched = {NULL, 1, 2, 3, PWL_QGEMM_Q8_0, 4};
 
 static struct packed pack_host(const struct matrix *m, size_t room)
 {
-    struct packed p = {PWL_QGEMM_OK, untouched, {77, 77}, need(room + GUARD)};
+    struct packed p = {PWL_QGEMM_OK, untouched, {77, 77, 0}, need(room + GUARD)};
     const pwl_qgemm_tensor tensor = tensor_of(m, m->data);
     memset(p.memory, POISON, room + GUARD);
     if (m->from == BLOCKS)
-        p.status = pwl_qgemm_pack(m->format, m->data, m->n, m->k, p.memory, room, &p.weights, &p.bad);
+        p.status =
+            pwl_qgemm_pack(pwl_qgemm_of_blocks(m->format, m->data, m->n, m->k), p.memory, room, &p.weights, &p.bad);
     else if (m->from == FLOATS)
-        p.status = pwl_qgemm_pack_f32(m->format, m->rule, (float *)(void *)m->data, m->n, m->k, p.memory, room,
-                                      &p.weights, &p.bad);
+        p.status = pwl_qgemm_pack(pwl_qgemm_of_floats(m->format, m->rule, (float *)(void *)m->data, m->n, m->k),
+                                  p.memory, room, &p.weights, &p.bad);
     else if (m->from == TENSOR)
-        p.status = pwl_qgemm_pack_tensor(&tensor, m->format, m->rule, p.memory, room, &p.weights, &p.bad);
+        p.status = pwl_qgemm_pack(pwl_qgemm_of_tensor(m->format, m->rule, &tensor), p.memory, room, &p.weights, &p.bad);
     else
         p.status = pack_codes(m->format, m->data, m->n_w, m->n, m->k, p.memory, room, &p.weights);
     return p;
@@ -71,7 +72,7 @@ static struct packed pack_host(const struct matrix *m, size_t room)
 
 static struct packed pack_device(const struct matrix *m, size_t room)
 {
-    struct packed p = {PWL_QGEMM_OK, untouched, {77, 77}, need(room + GUARD)};
+    struct packed p = {PWL_QGEMM_OK, untouched, {77, 77, 0}, need(room + GUARD)};
     char *data, *n_w, *memory;
     CUDA(cudaMalloc((void **)&data, m->bytes + m->offset));
     CUDA(cudaMalloc((void **)&n_w, m->n));
@@ -81,17 +82,21 @@ static struct packed pack_device(const struct matrix *m, size_t room)
     const void *const from = data + m->offset;
     const pwl_qgemm_tensor tensor = tensor_of(m, from);
     if (m->from == BLOCKS) {
-        p.status = pwl_cuda_qgemm_pack(m->format, from, m->n, m->k, memory, room, &p.weights, &p.bad, NULL);
+        p.status = pwl_cuda_qgemm_pack(pwl_qgemm_of_blocks(m->format, from, m->n, m->k), memory, room, &p.weights,
+                                       &p.bad, NULL);
     } else if (m->from == FLOATS) {
-        p.status =
-            pwl_cuda_qgemm_pack_f32(m->format, m->rule, from, m->n, m->k, memory, room, &p.weights, &p.bad, NULL);
+        p.status = pwl_cuda_qgemm_pack(pwl_qgemm_of_floats(m->format, m->rule, from, m->n, m->k), memory, room,
+                                       &p.weights, &p.bad, NULL);
     } else if (m->from == TENSOR) {
-        p.status = pwl_cuda_qgemm_pack_tensor(&tensor, m->format, m->rule, memory, room, &p.weights, &p.bad, NULL);
+        p.status = pwl_cuda_qgemm_pack(pwl_qgemm_of_tensor(m->format, m->rule, &tensor), memory, room, &p.weights,
+                                       &p.bad, NULL);
     } else {
         CUDA(cudaMemcpy(n_w, m->n_w, m->n, cudaMemcpyHostToDevice));
         p.status = m->format == PWL_QGEMM_ROWS8
-                       ? pwl_cuda_qgemm_pack_s8(from, (int8_t *)n_w, m->n, m->k, memory, room, &p.weights, NULL)
-                       : pwl_cuda_qgemm_pack_s4(from, (int8_t *)n_w, m->n, m->k, memory, room, &p.weights, NULL);
+                       ? pwl_cuda_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, from, (int8_t *)n_w, m->n, m->k),
+                                             memory, room, &p.weights, NULL, NULL)
+                       : pwl_cuda_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS4, from, (int8_t *)n_w, m->n, m->k),
+                                             memory, room, &p.weights, NULL, NULL);
     }
     CUDA(cudaMemcpy(p.memory, memory, room + GUARD, cudaMemcpyDeviceToHost));
     if (p.weights.memory == memory)
@@ -282,7 +287,7 @@ static void test_pairs(const struct tensor_kind *kind)
     uint64_t state = 56;
     const pwl_qgemm_tensor gate = draw_tensor(kind, N, K, w, &state), up = draw_tensor(kind, N, K, w, &state);
     pwl_qgemm_tensor device_gate = gate, device_up = up;
-    pwl_qgemm_place bad[2] = {{0, 0}, {1, 1}};
+    pwl_qgemm_place bad[2] = {{0, 0, 0}, {1, 1, 0}};
     int good = 1;
     device_gate.data = copy_of(gate.data, gate.bytes);
     device_up.data = copy_of(up.data, up.bytes);
@@ -295,18 +300,25 @@ static void test_pairs(const struct tensor_kind *kind)
             continue;
         PWL(pwl_qgemm_weights_bytes((pwl_qgemm_format)format, 2 * N, K, &bytes));
         CUDA(cudaMalloc(&memory, bytes));
-        PWL(pwl_qgemm_pack_pair(&gate, &up, (pwl_qgemm_format)format, PWL_RULE_DEFAULT, need(bytes), bytes, &host,
-                                NULL));
-        PWL(pwl_cuda_qgemm_pack_pair(&device_gate, &device_up, (pwl_qgemm_format)format, PWL_RULE_DEFAULT, memory,
-                                     bytes, &device, NULL, NULL));
+        PWL(pwl_qgemm_pack(pwl_qgemm_of_pair(pwl_qgemm_of_tensor((pwl_qgemm_format)format, PWL_RULE_DEFAULT, &gate),
+                                             pwl_qgemm_of_tensor((pwl_qgemm_format)format, PWL_RULE_DEFAULT, &up)),
+                           need(bytes), bytes, &host, NULL));
+        PWL(pwl_cuda_qgemm_pack(
+            pwl_qgemm_of_pair(pwl_qgemm_of_tensor((pwl_qgemm_format)format, PWL_RULE_DEFAULT, &device_gate),
+                              pwl_qgemm_of_tensor((pwl_qgemm_format)format, PWL_RULE_DEFAULT, &device_up)),
+            memory, bytes, &device, NULL, NULL));
         good &= same_bytes(&host, &device);
         if (kind->type == 0) { /* floats as they are */
             ((float *)(uintptr_t)up.data)[9 * K + 40] = NAN;
             CUDA(cudaMemcpy((void *)(uintptr_t)device_up.data, up.data, up.bytes, cudaMemcpyHostToDevice));
-            good &= pwl_qgemm_pack_pair(&gate, &up, (pwl_qgemm_format)format, PWL_RULE_DEFAULT,
-                                        (void *)(uintptr_t)host.memory, bytes, &host, &bad[0]) == PWL_QGEMM_ERR_SCALE;
-            good &= pwl_cuda_qgemm_pack_pair(&device_gate, &device_up, (pwl_qgemm_format)format, PWL_RULE_DEFAULT,
-                                             memory, bytes, &device, &bad[1], NULL) == PWL_QGEMM_ERR_SCALE;
+            good &=
+                pwl_qgemm_pack(pwl_qgemm_of_pair(pwl_qgemm_of_tensor((pwl_qgemm_format)format, PWL_RULE_DEFAULT, &gate),
+                                                 pwl_qgemm_of_tensor((pwl_qgemm_format)format, PWL_RULE_DEFAULT, &up)),
+                               (void *)(uintptr_t)host.memory, bytes, &host, &bad[0]) == PWL_QGEMM_ERR_SCALE;
+            good &= pwl_cuda_qgemm_pack(
+                        pwl_qgemm_of_pair(pwl_qgemm_of_tensor((pwl_qgemm_format)format, PWL_RULE_DEFAULT, &device_gate),
+                                          pwl_qgemm_of_tensor((pwl_qgemm_format)format, PWL_RULE_DEFAULT, &device_up)),
+                        memory, bytes, &device, &bad[1], NULL) == PWL_QGEMM_ERR_SCALE;
             good &= bad[0].row == N + 9 && bad[0].block == 1 && bad[1].row == N + 9 && bad[1].block == 1;
             ((float *)(uintptr_t)up.data)[9 * K + 40] = 0;
             CUDA(cudaMemcpy((void *)(uintptr_t)device_up.data, up.data, up.bytes, cudaMemcpyHostToDevice));
@@ -340,8 +352,12 @@ static void test_integer_pair(void)
     }
     PWL(pwl_qgemm_weights_bytes(PWL_QGEMM_ROWS8, 2 * N, K, &bytes));
     CUDA(cudaMalloc(&memory, bytes));
-    PWL(pwl_qgemm_pack_pair_s8(q[0], n_w[0], q[1], n_w[1], N, K, need(bytes), bytes, &host));
-    PWL(pwl_cuda_qgemm_pack_pair_s8(there[0], there[2], there[1], there[3], N, K, memory, bytes, &device, NULL));
+    PWL(pwl_qgemm_pack(pwl_qgemm_of_pair(pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, q[0], n_w[0], N, K),
+                                         pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, q[1], n_w[1], N, K)),
+                       need(bytes), bytes, &host, NULL));
+    PWL(pwl_cuda_qgemm_pack(pwl_qgemm_of_pair(pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, there[0], there[2], N, K),
+                                              pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, there[1], there[3], N, K)),
+                            memory, bytes, &device, NULL, NULL));
     tap(same_bytes(&host, &device), "integers: a pair");
     for (int i = 0; i < 4; i++)
         CUDA(cudaFree(there[i]));

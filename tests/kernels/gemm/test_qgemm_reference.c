@@ -427,8 +427,8 @@ static void test_bound_is_close(void)
         p.x[0][i] = 0x1.ffcp-3f;
     }
     if (pwl_qgemm_weights_bytes(PWL_QGEMM_Q8_0, 1, 192, &bytes) != PWL_QGEMM_OK ||
-        pwl_qgemm_pack_f32(PWL_QGEMM_Q8_0, PWL_RULE_DEFAULT, w, 1, 192, need(bytes), bytes, &weights, NULL) !=
-            PWL_QGEMM_OK)
+        pwl_qgemm_pack(pwl_qgemm_of_floats(PWL_QGEMM_Q8_0, PWL_RULE_DEFAULT, w, 1, 192), need(bytes), bytes, &weights,
+                       NULL) != PWL_QGEMM_OK)
         abort();
     store_x(1, PWL_QGEMM_F16, PWL_RULE_DEFAULT);
     free_weights(&p.weights);

@@ -96,8 +96,8 @@ static void test_quantise_s8(void)
         w[i] = (float)random_in(&state, -1000, 1000) / 777;
     good = pwl_qgemm_weights_bytes(PWL_QGEMM_ROWS8, N, DEEP, &bytes) == PWL_QGEMM_OK;
     void *const memory = need(bytes);
-    good &= pwl_qgemm_pack_f32(PWL_QGEMM_ROWS8, PWL_RULE_DEFAULT, w, N, DEEP, memory, bytes, &weights, NULL) ==
-            PWL_QGEMM_OK;
+    good &= pwl_qgemm_pack(pwl_qgemm_of_floats(PWL_QGEMM_ROWS8, PWL_RULE_DEFAULT, w, N, DEEP), memory, bytes, &weights,
+                           NULL) == PWL_QGEMM_OK;
     good &= pwl_qgemm_quantise_s8(w, N, DEEP, DEEP, expected[0], expected_n) == PWL_QGEMM_OK;
     good = good && pwl_qgemm_unpack_s8(&weights, got[0], got_n) == PWL_QGEMM_OK &&
            memcmp(got, expected, sizeof got) == 0 && memcmp(got_n, expected_n, sizeof got_n) == 0;
@@ -149,8 +149,8 @@ static void test_floats_rows4(void)
     }
     good &= pwl_qgemm_weights_bytes(PWL_QGEMM_ROWS4, N, K, &bytes) == PWL_QGEMM_OK;
     void *const memory = need(bytes);
-    good &= pwl_qgemm_pack_f32(PWL_QGEMM_ROWS4, PWL_RULE_DEFAULT, w[0], N, K, memory, bytes, &weights, NULL) ==
-            PWL_QGEMM_OK;
+    good &= pwl_qgemm_pack(pwl_qgemm_of_floats(PWL_QGEMM_ROWS4, PWL_RULE_DEFAULT, w[0], N, K), memory, bytes, &weights,
+                           NULL) == PWL_QGEMM_OK;
     good = good && pwl_qgemm_unpack_s8(&weights, q[0], n_w) == PWL_QGEMM_OK;
     for (int row = 0; row < N && good; row++) {
         const int zero = row % 70 == 3, expected = zero ? 0 : shift4_by_definition(w[row], K);
@@ -176,7 +176,7 @@ static void test_q4_0_rows4(void)
     uint16_t blocks[N * K / PWL_BLOCK * sizeof(pwl_block_q4_0) / 2];
     const pwl_qgemm_tensor tensor = {2, {K, N, 1, 1}, blocks, sizeof blocks};
     pwl_qgemm_weights from_floats, from_blocks;
-    pwl_qgemm_place bad = {9, 9};
+    pwl_qgemm_place bad = {9, 9, 0};
     uint64_t state = 9;
     size_t bytes = 1;
     draw_blocks(&qgemm_kinds[0], (uint8_t *)blocks, N * K / PWL_BLOCK, -4, -1, &state);
@@ -184,15 +184,15 @@ static void test_q4_0_rows4(void)
                pwl_qgemm_weights_bytes(PWL_QGEMM_ROWS4, N, K, &bytes) == PWL_QGEMM_OK;
     void *const a = need(bytes), *const b = need(bytes);
     good = good &&
-           pwl_qgemm_pack_f32(PWL_QGEMM_ROWS4, PWL_RULE_DEFAULT, w[0], N, K, a, bytes, &from_floats, NULL) ==
-               PWL_QGEMM_OK &&
-           pwl_qgemm_pack_tensor(&tensor, PWL_QGEMM_ROWS4, PWL_RULE_DEFAULT, b, bytes, &from_blocks, NULL) ==
-               PWL_QGEMM_OK &&
+           pwl_qgemm_pack(pwl_qgemm_of_floats(PWL_QGEMM_ROWS4, PWL_RULE_DEFAULT, w[0], N, K), a, bytes, &from_floats,
+                          NULL) == PWL_QGEMM_OK &&
+           pwl_qgemm_pack(pwl_qgemm_of_tensor(PWL_QGEMM_ROWS4, PWL_RULE_DEFAULT, &tensor), b, bytes, &from_blocks,
+                          NULL) == PWL_QGEMM_OK &&
            from_floats.bytes == from_blocks.bytes && memcmp(a, b, bytes) == 0;
     blocks[4 * 9] = 0x7c00; /* row 1, block 1 */
     good = good &&
-           pwl_qgemm_pack_tensor(&tensor, PWL_QGEMM_ROWS4, PWL_RULE_DEFAULT, b, bytes, &from_blocks, &bad) ==
-               PWL_QGEMM_ERR_SCALE &&
+           pwl_qgemm_pack(pwl_qgemm_of_tensor(PWL_QGEMM_ROWS4, PWL_RULE_DEFAULT, &tensor), b, bytes, &from_blocks,
+                          &bad) == PWL_QGEMM_ERR_SCALE &&
            bad.row == 1 && bad.block == 1 && memcmp(a, b, bytes) == 0;
     tap(good, "rows of 4 bits from Q4_0");
     free(a);

@@ -31,16 +31,18 @@ static void test_round_trip(const struct qgemm_kind *kind)
     pwl_qgemm_weights made;
     size_t bytes;
     int good = pwl_qgemm_weights_bytes(kind->format, N, K, &bytes) == PWL_QGEMM_OK && bytes == bytes_of(kind);
-    good &= pwl_qgemm_pack(kind->format, blocks, N, K, memory, bytes, &made, NULL) == PWL_QGEMM_OK;
+    good &= pwl_qgemm_pack(pwl_qgemm_of_blocks(kind->format, blocks, N, K), memory, bytes, &made, NULL) == PWL_QGEMM_OK;
     good &= made.bytes == bytes && made.row_data == 0 && pwl_qgemm_unpack(&made, got) == PWL_QGEMM_OK;
     tap(good && memcmp(got, blocks, bytes) == 0, "%s: packed and unpacked", kind->name);
     memset(memory, 0, sizeof memory);
-    good = pwl_qgemm_pack_tensor(&whole, kind->format, PWL_RULE_DEFAULT, memory, bytes, &made, NULL) == PWL_QGEMM_OK &&
+    good = pwl_qgemm_pack(pwl_qgemm_of_tensor(kind->format, PWL_RULE_DEFAULT, &whole), memory, bytes, &made, NULL) ==
+               PWL_QGEMM_OK &&
            pwl_qgemm_unpack(&made, got) == PWL_QGEMM_OK;
     tap(good && memcmp(got, blocks, bytes) == 0, "%s: of a tensor", kind->name);
-    good =
-        pwl_qgemm_pack_pair(&gate, &up, kind->format, PWL_RULE_DEFAULT, memory, bytes, &made, NULL) == PWL_QGEMM_OK &&
-        made.n == 2 * N / 3 && pwl_qgemm_unpack(&made, got) == PWL_QGEMM_OK;
+    good = pwl_qgemm_pack(pwl_qgemm_of_pair(pwl_qgemm_of_tensor(kind->format, PWL_RULE_DEFAULT, &gate),
+                                            pwl_qgemm_of_tensor(kind->format, PWL_RULE_DEFAULT, &up)),
+                          memory, bytes, &made, NULL) == PWL_QGEMM_OK &&
+           made.n == 2 * N / 3 && pwl_qgemm_unpack(&made, got) == PWL_QGEMM_OK;
     for (size_t i = 0; i < made.n && good; i++) {
         const size_t from = (i / 8 % 2 ? 2 * N / 3 : 0) + i / 16 * 8 + i % 8;
         good = memcmp((uint8_t *)got + i * row, (uint8_t *)blocks + from * row, row) == 0;
@@ -57,7 +59,8 @@ static void test_reference(const struct qgemm_kind *kind, uint64_t *state)
     static const pwl_qgemm_scheme schemes[] = {PWL_QGEMM_Q4_K_A8, PWL_QGEMM_Q5_K_A8, PWL_QGEMM_Q6_K_A8};
     pwl_qgemm_weights weights;
     float y[M][N];
-    int good = pwl_qgemm_pack(kind->format, blocks, N, K, memory, sizeof memory, &weights, NULL) == PWL_QGEMM_OK &&
+    int good = pwl_qgemm_pack(pwl_qgemm_of_blocks(kind->format, blocks, N, K), memory, sizeof memory, &weights, NULL) ==
+                   PWL_QGEMM_OK &&
                pwl_dequantise(kind->blocks, blocks, N, K, K, w[0]) == PWL_BLOCKS_OK;
     for (size_t i = 0; i < M * K / PWL_BLOCK; i++) {
         pwl_block_q8_1 *const q = &x[i / (K / PWL_BLOCK)][i % (K / PWL_BLOCK)];
@@ -96,35 +99,38 @@ static void test_errors(const struct qgemm_kind *kind)
     const size_t bytes = bytes_of(kind), d = kind->blocks == PWL_Q6_K ? offsetof(pwl_block_q6_k, d) : 0;
     pwl_qgemm_tensor tensor = tensor_of(kind, blocks, N);
     pwl_qgemm_weights made = {NULL, 1, 2, 3, PWL_QGEMM_Q4_0, 0}, good = made;
-    pwl_qgemm_place bad = {77, 77};
+    pwl_qgemm_place bad = {77, 77, 0};
     const float w[PWL_SUPER_BLOCK] = {0};
     uint8_t *const second = (uint8_t *)got + pwl_format_bytes(kind->blocks) * (K / PWL_SUPER_BLOCK + 1) + d;
     memset(memory, 0xa5, sizeof memory);
     memset(before, 0xa5, sizeof before);
 #define REFUSED(call, status, what) tap((call) == (status), "%s: %s", kind->name, what)
-    REFUSED(pwl_qgemm_pack(kind->format, blocks, N, 288, memory, bytes, &made, &bad), PWL_QGEMM_ERR_SHAPE, "K of 288");
-    REFUSED(pwl_qgemm_pack(kind->format, blocks, N, K, memory, bytes - 1, &made, &bad), PWL_QGEMM_ERR_SPACE,
-            "a byte too few");
-    REFUSED(pwl_qgemm_pack(kind->format, (const char *)blocks + 1, N, K, memory, bytes, &made, &bad),
-            PWL_QGEMM_ERR_ALIGN, "blocks at an odd address");
-    REFUSED(pwl_qgemm_pack_f32(kind->format, PWL_RULE_DEFAULT, w, 1, PWL_SUPER_BLOCK, memory, bytes, &made, &bad),
+    REFUSED(pwl_qgemm_pack(pwl_qgemm_of_blocks(kind->format, blocks, N, 288), memory, bytes, &made, &bad),
+            PWL_QGEMM_ERR_SHAPE, "K of 288");
+    REFUSED(pwl_qgemm_pack(pwl_qgemm_of_blocks(kind->format, blocks, N, K), memory, bytes - 1, &made, &bad),
+            PWL_QGEMM_ERR_SPACE, "a byte too few");
+    REFUSED(
+        pwl_qgemm_pack(pwl_qgemm_of_blocks(kind->format, (const char *)blocks + 1, N, K), memory, bytes, &made, &bad),
+        PWL_QGEMM_ERR_ALIGN, "blocks at an odd address");
+    REFUSED(pwl_qgemm_pack(pwl_qgemm_of_floats(kind->format, PWL_RULE_DEFAULT, w, 1, PWL_SUPER_BLOCK), memory, bytes,
+                           &made, &bad),
             PWL_QGEMM_ERR_FORMAT, "of floats");
-    REFUSED(pwl_qgemm_pack_tensor(&tensor, PWL_QGEMM_Q4_0, PWL_RULE_DEFAULT, memory, bytes, &made, &bad),
+    REFUSED(pwl_qgemm_pack(pwl_qgemm_of_tensor(PWL_QGEMM_Q4_0, PWL_RULE_DEFAULT, &tensor), memory, bytes, &made, &bad),
             PWL_QGEMM_ERR_FORMAT, "as Q4_0");
     tensor.bytes--;
-    REFUSED(pwl_qgemm_pack_tensor(&tensor, kind->format, PWL_RULE_DEFAULT, memory, bytes, &made, &bad),
+    REFUSED(pwl_qgemm_pack(pwl_qgemm_of_tensor(kind->format, PWL_RULE_DEFAULT, &tensor), memory, bytes, &made, &bad),
             PWL_QGEMM_ERR_DATA, "cut off by a byte");
     for (size_t at = 0; at <= (d ? 0 : 2); at += 2) { /* d, and dmin where there is one */
         memcpy(got, blocks, bytes);
         second[at] = 0x00;
         second[at + 1] = 0xfc;
-        REFUSED(pwl_qgemm_pack(kind->format, got, N, K, memory, bytes, &made, &bad), PWL_QGEMM_ERR_SCALE,
-                at ? "dmin an infinity" : "d an infinity");
+        REFUSED(pwl_qgemm_pack(pwl_qgemm_of_blocks(kind->format, got, N, K), memory, bytes, &made, &bad),
+                PWL_QGEMM_ERR_SCALE, at ? "dmin an infinity" : "d an infinity");
     }
     tap(bad.row == 1 && bad.block == PWL_SUPER_BLOCK / PWL_BLOCK, "%s: told where it is", kind->name);
     tap(!made.memory && made.bytes == 3 && memcmp(memory, before, sizeof memory) == 0, "%s: nothing was written",
         kind->name);
-    if (pwl_qgemm_pack(kind->format, blocks, N, K, memory, bytes, &good, NULL) != PWL_QGEMM_OK)
+    if (pwl_qgemm_pack(pwl_qgemm_of_blocks(kind->format, blocks, N, K), memory, bytes, &good, NULL) != PWL_QGEMM_OK)
         abort();
     good.row_data = 1;
     REFUSED(pwl_qgemm_unpack(&good, got), PWL_QGEMM_ERR_SPACE, "weights with row data");

@@ -20,13 +20,15 @@ static void test_blocks(const struct tensor_kind *kind)
     uint64_t state = 61;
     pwl_qgemm_tensor tensor = draw_tensor(kind, N, K, w, &state);
     pwl_qgemm_weights a, b;
-    int good = pwl_qgemm_pack_tensor(&tensor, format, (pwl_rule)99, got, ROOM, &a, NULL) == PWL_QGEMM_OK &&
-               pwl_qgemm_pack(format, tensor.data, N, K, expected, ROOM, &b, NULL) == PWL_QGEMM_OK && same(&a, &b);
+    int good =
+        pwl_qgemm_pack(pwl_qgemm_of_tensor(format, (pwl_rule)99, &tensor), got, ROOM, &a, NULL) == PWL_QGEMM_OK &&
+        pwl_qgemm_pack(pwl_qgemm_of_blocks(format, tensor.data, N, K), expected, ROOM, &b, NULL) == PWL_QGEMM_OK &&
+        same(&a, &b);
     tap(good && a.row_data, "%s: as blocks", kind->name);
     for (int other = PWL_QGEMM_Q4_0; other <= PWL_QGEMM_ROWS4 + 1; other++) {
         const int taken = other == (int)format || (other == PWL_QGEMM_ROWS4 && format == PWL_QGEMM_Q4_0);
-        good &= (pwl_qgemm_pack_tensor(&tensor, (pwl_qgemm_format)other, PWL_RULE_DEFAULT, got, ROOM, &a, NULL) ==
-                 PWL_QGEMM_ERR_FORMAT) == !taken;
+        good &= (pwl_qgemm_pack(pwl_qgemm_of_tensor((pwl_qgemm_format)other, PWL_RULE_DEFAULT, &tensor), got, ROOM, &a,
+                                NULL) == PWL_QGEMM_ERR_FORMAT) == !taken;
     }
     tap(good, "%s: not in another format, but Q4_0 in rows of 4 bits", kind->name);
     free((void *)(uintptr_t)tensor.data);
@@ -40,10 +42,10 @@ static void test_floats(const struct tensor_kind *kind)
     for (int format = PWL_QGEMM_Q4_0; format <= PWL_QGEMM_ROWS4; format++) {
         for (int rule = PWL_RULE_DEFAULT; rule <= PWL_RULE_DOCUMENT + 1; rule++) {
             pwl_qgemm_weights a = {0}, b = {0};
-            const pwl_qgemm_status status =
-                pwl_qgemm_pack_f32((pwl_qgemm_format)format, (pwl_rule)rule, w, N, K, expected, ROOM, &b, NULL);
-            good &=
-                pwl_qgemm_pack_tensor(&tensor, (pwl_qgemm_format)format, (pwl_rule)rule, got, ROOM, &a, NULL) == status;
+            const pwl_qgemm_status status = pwl_qgemm_pack(
+                pwl_qgemm_of_floats((pwl_qgemm_format)format, (pwl_rule)rule, w, N, K), expected, ROOM, &b, NULL);
+            good &= pwl_qgemm_pack(pwl_qgemm_of_tensor((pwl_qgemm_format)format, (pwl_rule)rule, &tensor), got, ROOM,
+                                   &a, NULL) == status;
             good &= status == PWL_QGEMM_ERR_RULE || (status == PWL_QGEMM_OK && same(&a, &b));
         }
     }
@@ -59,14 +61,14 @@ static void test_errors(const struct tensor_kind *kind)
     pwl_qgemm_tensor tensor = draw_tensor(kind, N, K, w, &state);
     const pwl_qgemm_tensor whole = tensor;
     pwl_qgemm_weights made = {NULL, 1, 2, 3, PWL_QGEMM_Q8_0, 4};
-    pwl_qgemm_place bad = {77, 77};
+    pwl_qgemm_place bad = {77, 77, 0};
     memset(got, 0xa5, sizeof got);
 #define REFUSED(what, status, why)                                                                                     \
     do {                                                                                                               \
         tensor = whole;                                                                                                \
         what;                                                                                                          \
-        tap(pwl_qgemm_pack_tensor(&tensor, format, PWL_RULE_DEFAULT, got, ROOM, &made, &bad) == status, "%s: %s",      \
-            kind->name, why);                                                                                          \
+        tap(pwl_qgemm_pack(pwl_qgemm_of_tensor(format, PWL_RULE_DEFAULT, &tensor), got, ROOM, &made, &bad) == status,  \
+            "%s: %s", kind->name, why);                                                                                \
     } while (0)
     REFUSED(tensor.type = 10, PWL_QGEMM_ERR_TYPE, "of a type that is not read");
     REFUSED(tensor.bytes--, PWL_QGEMM_ERR_DATA, "cut off by a byte");
@@ -82,8 +84,10 @@ static void test_errors(const struct tensor_kind *kind)
     REFUSED(tensor.data = NULL, PWL_QGEMM_ERR_NULL, "no data");
     if (align > 1)
         REFUSED(tensor.data = (const char *)whole.data + align / 2, PWL_QGEMM_ERR_ALIGN, "data between elements");
-    tap(pwl_qgemm_pack_tensor(NULL, format, PWL_RULE_DEFAULT, got, ROOM, &made, &bad) == PWL_QGEMM_ERR_NULL &&
-            pwl_qgemm_pack_tensor(&whole, format, PWL_RULE_DEFAULT, got, 17, &made, &bad) == PWL_QGEMM_ERR_SPACE,
+    tap(pwl_qgemm_pack(pwl_qgemm_of_tensor(format, PWL_RULE_DEFAULT, NULL), got, ROOM, &made, &bad) ==
+                PWL_QGEMM_ERR_NULL &&
+            pwl_qgemm_pack(pwl_qgemm_of_tensor(format, PWL_RULE_DEFAULT, &whole), got, 17, &made, &bad) ==
+                PWL_QGEMM_ERR_SPACE,
         "%s: no tensor, no room", kind->name);
     memset((uint8_t *)(uintptr_t)whole.data + (K / PWL_BLOCK + 1) * kind->bytes, 0xff, 4); /* row 1, block 1 */
     REFUSED((void)0, PWL_QGEMM_ERR_SCALE, "a NaN");

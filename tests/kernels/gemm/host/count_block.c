@@ -21,7 +21,8 @@ int main(int argc, char **argv)
     while (i < pwl_qgemm_way_count && strcmp(pwl_qgemm_ways[i].name, name) != 0)
         i++;
     if (i == pwl_qgemm_way_count ||
-        pwl_qgemm_pack(PWL_QGEMM_Q4_0, blocks, N, K, packed, sizeof packed, &weights, NULL) != PWL_QGEMM_OK ||
+        pwl_qgemm_pack(pwl_qgemm_of_blocks(PWL_QGEMM_Q4_0, blocks, N, K), packed, sizeof packed, &weights, NULL) !=
+            PWL_QGEMM_OK ||
         pwl_qgemm_arrange(&weights, panels_memory, sizeof panels_memory, &panels) != PWL_QGEMM_OK)
         return 1;
     const pwl_qgemm_product product = {PWL_QGEMM_W4A8,

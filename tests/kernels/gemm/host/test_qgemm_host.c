@@ -265,7 +265,7 @@ static void test_extremes(void)
         for (size_t j = 0; j < N; j++)
             w.bias[j] = (int32_t)(j % 2 ? INT32_MIN : INT32_MAX);
         must(pwl_qgemm_weights_bytes(PWL_QGEMM_ROWS8, N, K, &bytes));
-        must(pwl_qgemm_pack_s8(q, w.n_w, N, K, need(bytes), bytes, &w.packed));
+        must(pwl_qgemm_pack(pwl_qgemm_of_codes(PWL_QGEMM_ROWS8, q, w.n_w, N, K), need(bytes), bytes, &w.packed, NULL));
         arrange(&w, &state);
         struct problem p = draw_problem(&schemes[4], &w, M, &state);
         memset(p.x, ends[i / 2 % 2], M * p.product.x.stride);
