@@ -238,6 +238,12 @@ START_TEST(a_backward_step_is_not_monotone)
         finish(&made);
         ck_assert_int_eq(measured(&made, &function, false).monotone, drop < 2);
     }
+    /* At a multiple of 4096 from the lowest code, where another thread may go on. */
+    start_table(&made, "s16:2^0:0", "s16:2^0:0");
+    add_segment(&made, -32768, 0, 0, 1);
+    add_segment(&made, 8192, 0, 0, 0);
+    finish(&made);
+    ck_assert(!measured(&made, &function, false).monotone);
     /* A function that falls, and its table with it. */
     start_table(&made, "u8:2^0:0", "s16:2^0:0");
     add_segment(&made, 0, -1, 0, 0);
