@@ -44,10 +44,14 @@ def check_finn(pwlc):
 
 
 def check_gna(pwlc):
-    """A line to the last output, which the next segment's start would be beyond; and a line of codes below the lowest
-    one alone, which has bits there that its shift drops."""
+    """A line to the last output, which the next segment's start would be beyond; a slope of the largest shift; and a line
+    of codes below the lowest one alone, which has bits there that its shift drops."""
     rows = [(-32768, 0, 0, 0), (0, 256, 8, 0), (2048, 0, 0, 2047)]
     emitted(pwlc, "a line to the last output", "gna", provoked.table("s16", "s12", *provoked.FLOOR, rows))
+    shifted = emitted(pwlc, "a shift of 30", "gna", provoked.table("s16", "s16", *provoked.FLOOR, [(-32768, 3, 30, 7)]))
+    tap(shifted == images.gna((-2 ** 31, 7, 0), (-32768 + 3, 7, 12), (32768, 7, 0)), "gna: as one of 32", repr(shifted))
+    imported(pwlc, "a shift of 32", "gna", images.gna((-2 ** 31, 7, 0), (-32768 + 3, 7, -13)), "s16 s16",
+             {-32768: 7, -32767: 6, 32767: 6})
     below = images.gna((-2 ** 31, 0, 0), (-32772, 5, 1), (-32768, 7, 0), (0, 9, 0))
     imported(pwlc, "a line below all codes", "gna", below, "s16 s16", {-32768: 7, -1: 7, 0: 9})
 
